@@ -20,8 +20,8 @@ TWO_LAYERS = (
     r"$\Sigma = \sum_i x_i x_i^\top$, $w^*$ a least-squares solution, $\Sigma w^* = \sum_i y_i x_i$",
 )
 EXACT = identity(length_in_words, r"\text{words left of } y_t''", control=({"squares": "residuals"}, {"squares": "labels"}))
-PROOF = r"""After the first layer $x_i' = x_i + \omega_{xy} y_i \alpha$ with $\alpha = \sum_i y_i x_i = \Sigma w^*$, and the labels are what they
-    were, so that the second finds $\alpha' = \sum_i y_i x_i' = (1 + \omega_{xy} \sum_i y_i^2) \alpha$. The query has not moved, since
+PROOF = r"""After the first layer $x_i' = x_i + \omega_{xy} y_i \alpha$ with $\alpha = \sum_i y_i x_i = \Sigma w^*$, and the labels are what
+    they were, so that the second finds $\alpha' = \sum_i y_i x_i' = (1 + \omega_{xy} \sum_i y_i^2) \alpha$. The query has not moved, since
     $y_t = 0$."""
 CORRECTED = r"""$y_t'' = y_t + \omega_{yx} \bigl(1 + \omega_{xy} \sum_i y_i^2\bigr) (\Sigma w^*)^\top x_t$, where
     $\sum_i y_i^2 = w^{*\top} \Sigma w^* + \sum_i r_i^2$"""
@@ -32,13 +32,13 @@ PAPERS = r"""$x_i \sim \mathcal{N}(0, I)$, $\|w^*\|^2 = d = 10$, $n = 20$, Gauss
 claim("lt.adaptive-step/printed", EXACT, over={"squares": "residuals"}, source=STEP, kind="printed", expected="refuted",
       title="The adaptive step with the sum of squares of the residuals", statement=OF_RESIDUALS, corrected=CORRECTED,
       assumes=(*TWO_LAYERS, r"$r_i = y_i - \langle w^*, x_i \rangle$ are the residuals of least squares"),
-      finding=rf"""{PROOF} With $r_i$ in place of $y_i$ the right-hand side misses by
-          $\omega_{{yx}} \omega_{{xy}} (w^{{*\top}} \Sigma w^*) (\Sigma w^*)^\top x_t$, and is exact only where least squares finds no signal.
-          In the terms of Lemma 4.4: after the first layer $u = \omega_{{xy}} \Sigma w^*$, and the step is $\Pi \Sigma w^* + \Phi u$; $\Phi u$
-          gives $\omega_{{xy}} \sum_i r_i^2$, and the part $u w^{{*\top}}$ of $\Pi$, which is left out, gives
-          $\omega_{{xy}} w^{{*\top}} \Sigma w^*$. Smallest case: $x = y = 1$, $\omega_{{xy}} = \omega_{{yx}} = -\frac{{1}}{{2}}$, where $r = 0$:
-          token by token $y_t'' = -\frac{{1}}{{4}} x_t$, as printed $-\frac{{1}}{{2}} x_t$. What does hold is the conclusion that the step falls
-          as the noise grows (`shrinks`); its size shrinks only until it is 0.""")
+      finding=rf"""{PROOF} With $r_i$ in place of $y_i$ the right-hand side misses by $\omega_{{yx}} \omega_{{xy}} (w^{{*\top}} \Sigma w^*)
+          (\Sigma w^*)^\top x_t$, and is exact only where least squares finds no signal. In the terms of Lemma 4.4: after the first layer $u
+          = \omega_{{xy}} \Sigma w^*$, and the step is $\Pi \Sigma w^* + \Phi u$; $\Phi u$ gives $\omega_{{xy}} \sum_i r_i^2$, and the part
+          $u w^{{*\top}}$ of $\Pi$, which is left out, gives $\omega_{{xy}} w^{{*\top}} \Sigma w^*$. Smallest case: $x = y = 1$,
+          $\omega_{{xy}} = \omega_{{yx}} = -\frac{{1}}{{2}}$, where $r = 0$: token by token $y_t'' = -\frac{{1}}{{4}} x_t$, as printed
+          $-\frac{{1}}{{2}} x_t$. What does hold is the conclusion that the step falls as the noise grows (`shrinks`); its size shrinks only
+          until it is 0.""")
 claim("lt.adaptive-step/printed/noise", EXACT, over={"squares": "noise"}, source=STEP, kind="convention", expected="refuted",
       title="The adaptive step with the sum of squares of the noise", statement=OF_RESIDUALS, corrected=CORRECTED,
       assumes=(*TWO_LAYERS, "$r_i$ is the noise of the label, $y_i$ less the task's own linear function"),
@@ -72,8 +72,8 @@ claim("lt.adaptive-step/shrinks/proved",
       title="With both weights negative, the signed step falls as the noise grows: every d, n, w and sigma",
       statement=rf"{MEAN} = 1 + \omega_{{xy}} n (\|w^*\|^2 + \sigma^2)",
       assumes=(*TWO_LAYERS, r"tokens of covariance $\mathbf{I}$, noise of variance $\sigma^2$, independent of them; any law"),
-      finding=r"""Its derivative in $\sigma^2$ is $\omega_{xy} n$, which is negative with $\omega_{xy}$. The sum of squared labels is the one
-          that is exact (`derived`).""")
+      finding=r"""Its derivative in $\sigma^2$ is $\omega_{xy} n$, which is negative with $\omega_{xy}$. The sum of squared labels is the
+          one that is exact (`derived`).""")
 claim("lt.adaptive-step/shrinks/every-noise",
       bound(at(length, **CONTEXTS), MEAN, of="step", low=0, strict=True, method="montecarlo", over={"sigma": tuple(range(11))},
             control=("max(0, 1 - (10 + sigma**2)/40) + 0.007 + 0.0007*sigma**2", "1 - (10 + sigma**2)/40 - 0.007 - 0.0007*sigma**2")),
@@ -82,7 +82,7 @@ claim("lt.adaptive-step/shrinks/every-noise",
       statement=rf"\omega_{{xy}}, \omega_{{yx}} < 0 \implies {MEAN} > 0 \quad \text{{for every }} \sigma",
       assumes=(*TWO_LAYERS, PAPERS, "read without a range of noise levels"),
       finding=r"""The expected step is $1 - |\omega_{xy}| n (\|w^*\|^2 + \sigma^2)$ times that of plain descent. Here it reaches 0 at
-          $\sigma = \sqrt{30}$; beyond, it points uphill and grows with the noise. Two layers can tell little noise from much over a range of
-          levels that their weight is made for, not over all.""",
+          $\sigma = \sqrt{30}$; beyond, it points uphill and grows with the noise. Two layers can tell little noise from much over a range
+          of levels that their weight is made for, not over all.""",
       corrected=r"""for $\sigma^2 < 1 / (n |\omega_{xy}|) - \|w^*\|^2$ the expected step is a descent that shrinks with $\sigma$; beyond, it
           changes its sign""")

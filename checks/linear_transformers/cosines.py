@@ -162,3 +162,11 @@ def squared(power: int) -> Any:
         return s.one.T @ s.X**degree @ s.one
 
     return leftover(total(power + 2) ** 2, total(2 * power) * total(4), "n")
+
+
+TOKENS = r"tokens $x_i \sim N(0, \mathbf{I})$ in $\mathbb{R}^d$, labels $y = \mathbf{X} w$ without noise, $y^* = x(1)^2$ token by token"
+LINEAR = (
+    r"$y^l = a y - \mathbf{X} w^l = \mathbf{X} v$ for some $v \in \mathbb{R}^d$, whatever the weights (Theorem 4.1)"
+)
+RMS, SQUARE = r"\sqrt{\mathbb{E} \cos^2}", r"n\, \mathbb{E} \cos^2"
+"""What the claims on Theorem 4.2 assume, and what they measure."""

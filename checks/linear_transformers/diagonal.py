@@ -45,10 +45,10 @@ claim("lt.diagonal/one-head/image",
       statement=r"""\omega_{xx} \omega_{yy} = \omega_{xy} \omega_{yx} \iff \exists\, p_x, p_y, q_x, q_y: \quad
           \omega_{ij} = p_i q_j \text{ for } i, j \in \{x, y\}""",
       assumes="drawn real weights of every pattern of zeros",
-      finding=r"""The condition is sufficient as well: a matrix of two rows with determinant 0 has rank at most 1, so it is an outer product,
-          also where entries vanish (read it off the largest entry). Off the cone the nearest that one head can do is at the distance of the
-          smaller singular value; for momentum alone, $\omega_{xx} = \omega_{yy} = 0$ and $\omega_{xy} = \omega_{yx}$, half of the weights'
-          energy is out of reach.""")
+      finding=r"""The condition is sufficient as well: a matrix of two rows with determinant 0 has rank at most 1, so it is an outer
+          product, also where entries vanish (read it off the largest entry). Off the cone the nearest that one head can do is at the
+          distance of the smaller singular value; for momentum alone, $\omega_{xx} = \omega_{yy} = 0$ and $\omega_{xy} = \omega_{yx}$, half
+          of the weights' energy is out of reach.""")
 claim("lt.diagonal/two-heads",
       identity(at(distance, **DRAWS), r"\max |\omega - \sum_k p_k q_k^\top|", of="largest", over={"weights": "any", "heads": 2},
                control={"heads": 1}, method=("rational", "bounded")),

@@ -1,7 +1,6 @@
-r"""Section 6: the loss at each noise level, inside and outside the levels of training; DIAG and FULL on categorical noise.
-
-Trained on sigma in {1, 3}, DIAG loses less than FULL halfway between the levels, and in every training; nearer to the larger one and
-at it FULL is ahead. Above the levels DIAG is ahead again; below them it depends on level and training. Beyond them TunedRR loses more than both.
+r"""Section 6: the loss at each noise level, inside and outside the levels of training; DIAG and FULL on categorical noise. Trained on sigma
+in {1, 3}, DIAG loses less than FULL halfway between the levels, and in every training; nearer to the larger one and at it FULL is ahead.
+Above the levels DIAG is ahead again; below them it depends on level and training. Beyond them TunedRR loses more than both.
 """
 
 from __future__ import annotations

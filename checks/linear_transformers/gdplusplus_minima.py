@@ -37,8 +37,8 @@ claim("lt.gd-plus-plus/small-start",
       source=TABLE_1, kind="stronger", expected="supported", over={"layers": 2}, assumes=FLOW,
       title="with two layers, small weights end at the printed entry, and where there are two minima it is not the best",
       statement=rf"|{SMALL_START} / {PRINTED} - 1| \leq 0.07, \qquad \mathcal{{L}}_{{\mathrm{{best}}}} \leq 0.85\, {PRINTED}",
-      finding="""So the printed entries of two layers are what plain training from small weights gives, a second minimum and not training cut
-          short.""",
+      finding="""So the printed entries of two layers are what plain training from small weights gives, a second minimum and not training
+          cut short.""",
       shows=figures.ENDS)
 claim("lt.gd-plus-plus/plain-training",
       bound(plain_training, rf"\mathcal{{L}}_{{\mathrm{{Adam}}}} / {SMALL_START}", equals=1, within=0.02, method="training"),

@@ -24,11 +24,11 @@ claim("lt.implicit-model/every-depth",
       identity(implicit_step, r"e' - T' e,\ T' = (\mathbf{I} + H) T", control={"recursion": "u' = (I + A) u - a b"}),
       source=THEOREM, kind="printed", expected="supported", title="The implicit model after any number of layers",
       statement=rf"{MODEL} \qquad \text{{for every }} l", assumes=ANY,
-      finding=r"""By induction over layers. Before the first, $M = I$, $u = 0$, $a = 1$, $w = 0$ is the model of a token as it is. The step is
-          an identity of words in matrices whose sizes are letters, so that it holds for all of them: one head is written out with the
+      finding=r"""By induction over layers. Before the first, $M = I$, $u = 0$, $a = 1$, $w = 0$ is the model of a token as it is. The step
+          is an identity of words in matrices whose sizes are letters, so that it holds for all of them: one head is written out with the
           blocks of its $P$ and $Q$ as a sum over keys, what all other heads do together is any matrix $H_0$, and the images of any token
-          and of the query are $T' e$ with the $T'$ of the recursion; what is counted is the words that are left over. A recursion with
-          one sign or one term wrong leaves some.""")
+          and of the query are $T' e$ with the $T'$ of the recursion; what is counted is the words that are left over. A recursion with one
+          sign or one term wrong leaves some.""")
 
 SMALL = ((1, 1, 1), (1, 2, 2), (1, 3, 2), (2, 1, 1), (2, 2, 1), (2, 1, 2))
 SYMBOLS = {("d", "n", "heads"): per_profile(SMALL, (*SMALL, (2, 2, 2), (2, 3, 1), (3, 1, 1)))}
@@ -60,8 +60,8 @@ claim("lt.implicit-model/depth",
               for route in ("tokens", "recursion", "moments")],
       source=THEOREM, kind="derived", expected="supported", title="The implicit model after several layers, as it is computed",
       statement=MODEL, assumes=(*ANY, "at the sizes of the cells, up to 8 layers"),
-      finding=r"""Integers drawn from $2^{32}$ values go through the definition, token by token, and through the recursion, and not one entry
-          differs. Both are polynomials of degree at most $2 \cdot 3^L - 1$ in what is drawn, so that different polynomials would agree with
-          a chance below $4 \cdot 10^{-8}$ (Schwartz and Zippel). In floating point the two differ by less than a bound that follows from
-          counting operations, at depths up to 8 and with up to four heads. The prediction is the same by four routes: token by token, by
-          the recursion, by second moments alone, and in fractions.""")
+      finding=r"""Integers drawn from $2^{32}$ values go through the definition, token by token, and through the recursion, and not one
+          entry differs. Both are polynomials of degree at most $2 \cdot 3^L - 1$ in what is drawn, so that different polynomials would
+          agree with a chance below $4 \cdot 10^{-8}$ (Schwartz and Zippel). In floating point the two differ by less than a bound that
+          follows from counting operations, at depths up to 8 and with up to four heads. The prediction is the same by four routes: token by
+          token, by the recursion, by second moments alone, and in fractions.""")

@@ -219,3 +219,13 @@ def chebyshev(epsilon: float, layers: float) -> dict[str, tuple[float, float]]:
 def descent(steps: str, epsilon: float, kappa: float) -> tuple[float, float]:
     """Layers without xx: one step size for all layers, or the best one for each."""
     return _rounded((fixed_steps if steps == "fixed" else chebyshev_steps)(kappa, epsilon))
+
+
+SPECTRUM = r"$\Sigma = \sum_i x_i x_i^\top$ has its eigenvalues in $[1/\kappa, 1]$, in units of the largest"
+NOISY = "$w^*$ is the least-squares solution; the labels may be noisy"
+BEST = r"$\omega_{xx}$ is the best one for $\kappa$ in each layer, $\omega_{yx}$ acts in the last alone"
+EITHER = (
+    r"the best $\omega_{xx}$ for $\kappa$ ($g = 27/4$), or that of Newton and Schulz for every $\kappa$ ($g = 9/4$)"
+)
+"""What the claims on Theorem 5.1 assume."""
+ACCURACIES, CONDITIONS, RAY = (0.5, 1e-6, 1e-12), (2.0, 10.0, 1e3, 1e6), (1e3, 1e9)

@@ -31,15 +31,15 @@ claim("lt.preconditioned/without-momentum",
       source=REVIEW, kind="convention", expected="supported", title="Without momentum every layer is a step of preconditioned descent",
       statement=rf"{STEP}, \quad P = -\frac{{\omega_{{yx}}}}{{1 + s}} M^\top M", assumes=(*STATE, WITHOUT),
       finding=r"""With $u = 0$ the layer has $w' = (1 + s) w - \omega_{yx} M^\top M \Sigma (a w^* - w)$ and $a' = (1 + s) a$; divide. The
-          preconditioner $M^\top M$ is what the earlier layers have made of the covariates with $\omega_{xx}$; $\omega_{yy}$ scales the step.
-          GD++ has $\omega_{xy} = \omega_{yy} = 0$ and is the case $s = 0$.""")
+          preconditioner $M^\top M$ is what the earlier layers have made of the covariates with $\omega_{xx}$; $\omega_{yy}$ scales the
+          step. GD++ has $\omega_{xy} = \omega_{yy} = 0$ and is the case $s = 0$.""")
 claim("lt.preconditioned/with-momentum",
       identity(preconditioned, r"\text{words left of } a w' - a' w \text{ at } w = a w^*", over={"momentum": "any", "at": "the fit"},
                control={"momentum": "none", "at": "any w"}),
       source=REVIEW, kind="convention", expected="refuted", title="Every diagonal layer is a step of preconditioned descent",
       statement=rf"{STEP} \text{{ for some }} P", assumes=STATE,
-      finding=r"""Whatever $P$ is, the step is 0 at the least-squares fit, $v = w^*$. The layer moves $v$ there by
-          $-\omega_{yx} \rho\, (a M^\top u + \|u\|^2 a w^*) / a'$: residual noise times momentum, which an earlier $\omega_{xy}$ has made.""",
+      finding=r"""Whatever $P$ is, the step is 0 at the least-squares fit, $v = w^*$. The layer moves $v$ there by $-\omega_{yx} \rho\, (a
+          M^\top u + \|u\|^2 a w^*) / a'$: residual noise times momentum, which an earlier $\omega_{xy}$ has made.""",
       corrected=r"""true of layers without momentum: $u = 0$ (no earlier $\omega_{xy}$), or $\rho = 0$ at the fit; in general the step
           has the further term $-\Phi u$ of Lemma 4.4""")
 
@@ -50,11 +50,12 @@ claim("lt.preconditioned/momentum-used/{model}",
             control={"layers": 2}),
       over={"model": ("diag", "full", "omega"), "noise": ("uniform-3", "uniform-7"), "layers": (4, 5)}, source=OUTLOOK,
       kind="convention", expected={"*/full": "refuted", "*": "supported"},
-      title={"*/diag": "Trained diagonal models with one head use momentum", "*/omega": "Trained diagonal models with two heads use momentum",
+      title={"*/diag": "Trained diagonal models with one head use momentum",
+             "*/omega": "Trained diagonal models with two heads use momentum",
              "*/full": "Trained full models use momentum"},
       statement=r"\mathcal{L}(u = 0 \text{ before every layer}) \geq 1.1\, \mathcal{L}",
       assumes=(r"""$d = 10$, $n = 20$, $\sigma \sim \mathrm{Unif}[0, \sigma_{\max}]$; models with four and five layers, trained three times
           each""", r"""$u$ is set to 0 before every layer and nothing is trained again; the loss of a context counts as at most $d/2$,
           which predicting 0 loses without noise"""),
-      corrected={"*/full": r"""full models with five layers use it, and with $\sigma_{\max} = 7$ those with four; with $\sigma_{\max} = 3$ and
-          four layers it is worth less than 10 % of the loss""", "*": ""})
+      corrected={"*/full": r"""full models with five layers use it, and with $\sigma_{\max} = 7$ those with four; with $\sigma_{\max} = 3$
+          and four layers it is worth less than 10 % of the loss""", "*": ""})

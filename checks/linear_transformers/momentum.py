@@ -31,20 +31,20 @@ FORMS = (EVERY_SIZE, identity(smallest, "u' - u'_{lemma}", of="u", control=({"ka
 SHAPES = {("d", "n"): ((1, 2), (2, 4), (3, 8), (4, 10))}
 PROOF = r"""As $\sum_i r_i x_i = 0$, $\alpha^l = \sum_i y_i^l x_i^l = (M + u w^{*\top}) \Sigma (a w^* - w) + a \rho u$; put it into
     $u' = (I + \omega_{xx} \Sigma^l) u + a \omega_{xy} \alpha^l$ and $w' = (1 + \omega_{yy} \lambda) w - \omega_{yx} M^\top \alpha^l$."""
-SMALLEST = r"""Smallest case: one token $x = y = 1$; a first layer with $\omega_{xy} = \omega_{yy} = 1$ gives $M = u = 1$, $a = 2$,
-    $w = 0$; a second with $\omega_{xx} = \omega_{xy} = \omega_{yx} = 1$ gives, token by token, $u' = 13$ and $w' = -4$; this reading says"""
-CORRECTED = r"""$\kappa = 1$: $\Gamma = a \omega_{xy} (M + u w^{*\top})$, $\Pi = \omega_{yx} M^\top (M + u w^{*\top})$; and
-    $\Lambda = -\omega_{xy} a^2 \rho I - \omega_{xx} \Sigma^l$ with $\Sigma^l = (M + u w^{*\top}) \Sigma (M + u w^{*\top})^\top + \rho u u^\top$
-    the moments of the current covariates. Everything else of the lemma stands as printed"""
+SMALLEST = r"""Smallest case: one token $x = y = 1$; a first layer with $\omega_{xy} = \omega_{yy} = 1$ gives $M = u = 1$, $a = 2$, $w = 0$;
+    a second with $\omega_{xx} = \omega_{xy} = \omega_{yx} = 1$ gives, token by token, $u' = 13$ and $w' = -4$; this reading says"""
+CORRECTED = r"""$\kappa = 1$: $\Gamma = a \omega_{xy} (M + u w^{*\top})$, $\Pi = \omega_{yx} M^\top (M + u w^{*\top})$; and $\Lambda =
+    -\omega_{xy} a^2 \rho I - \omega_{xx} \Sigma^l$ with $\Sigma^l = (M + u w^{*\top}) \Sigma (M + u w^{*\top})^\top + \rho u u^\top$ the
+    moments of the current covariates. Everything else of the lemma stands as printed"""
 
 claim("lt.momentum/printed", *FORMS, over={"kappa": "a", "moments": "current", "fit": "least squares"},
       source=LEMMA, kind="printed", expected="refuted", title="Momentum with κ = a, as printed in the appendix",
       statement=rf"{UPDATE}, \quad \kappa = a, \quad {CURRENT}", assumes=FIT, corrected=CORRECTED,
-      finding=rf"""With $\kappa = a$ the right-hand sides miss by $(a - 1) \langle w^*, \Sigma (a w^* - w) \rangle$ times $a \omega_{{xy}} u$
-          in $u'$ and times $-\omega_{{yx}} M^\top u$ in $w'$: nothing while $u = 0$ or $a = 1$, so not in the first layer, and in general
-          from the second on. Where it comes from: in $x_i^l = M x_i + u y_i$ the label enters as it was,
-          $y_i = \langle w^*, x_i \rangle + r_i$, without the factor $a$ that belongs to $y_i^l = a y_i - \langle w, x_i \rangle$; so
-          $x_i^l = (M + u w^{{*\top}}) x_i + r_i u$. {PROOF} {SMALLEST} 17 and $-6$.""")
+      finding=rf"""With $\kappa = a$ the right-hand sides miss by $(a - 1) \langle w^*, \Sigma (a w^* - w) \rangle$ times $a \omega_{{xy}}
+          u$ in $u'$ and times $-\omega_{{yx}} M^\top u$ in $w'$: nothing while $u = 0$ or $a = 1$, so not in the first layer, and in
+          general from the second on. Where it comes from: in $x_i^l = M x_i + u y_i$ the label enters as it was, $y_i = \langle w^*, x_i
+          \rangle + r_i$, without the factor $a$ that belongs to $y_i^l = a y_i - \langle w, x_i \rangle$; so $x_i^l = (M + u w^{{*\top}})
+          x_i + r_i u$. {PROOF} {SMALLEST} 17 and $-6$.""")
 claim("lt.momentum/printed/original-moments", *FORMS, over={"kappa": "a", "moments": "original", "fit": "least squares"},
       source=LEMMA, kind="convention", expected="refuted", title="Momentum with κ = a and the first moments in Λ",
       statement=rf"{UPDATE}, \quad \kappa = a, \quad {FIRST}", assumes=FIT, corrected=CORRECTED,

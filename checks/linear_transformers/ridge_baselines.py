@@ -143,3 +143,7 @@ def noisy_target(adjusted: str = "yes") -> Any:
     moments = {0: 1, 1: 0, 2: s}
     moved = sum(coefficient * moments[power] for (power,), coefficient in (loss(e) - loss(0)).terms())
     return moved
+
+
+SHOWN = ("uniform-1", "uniform-5", "levels-1-3")
+"""Columns of the table that the quick profile measures."""

@@ -1,33 +1,26 @@
 r"""Theorem 5.1: GD++ is within epsilon |x_t| |w*| of least squares after O(log kappa + log log 1/epsilon) layers.
 
-L <= log(kappa) / log(27/4) + log_2 log(1/epsilon) + 4 for every kappa and every epsilon <= 1/2, with weights that know kappa. Weights
-that do not know it gain 9/4 a layer in place of 27/4, and no weights gain more than 9.
+L <= log(kappa) / log(27/4) + log_2 log(1/epsilon) + 4 for every kappa and every epsilon <= 1/2, with weights that know kappa.
 
 Whole numbers of layers show no slope, so the question is turned around: how large a kappa do L layers manage at a given epsilon, and
 how small an epsilon at a given kappa? Along an eigenvector of Sigma with eigenvalue t the prediction misses least squares by the
-factor r(t); the worst of it is (kappa' - 1)/(kappa' + 1), where kappa' is what the layers leave of kappa.
+factor r(t); the worst of it is (kappa' - 1)/(kappa' + 1), where kappa' is what the layers leave of kappa. Which weights are needed,
+and which coefficients are the least, has a file beside this one.
 """
 
 from lipverify.checks.linear_transformers import layer_counts
 from lipverify.checks.linear_transformers.balls import matrix_residual, recursion_residual
-from lipverify.checks.linear_transformers.condition_numbers import signed_residual, true_weights_ratio
 from lipverify.checks.linear_transformers.figures import layers_table
+from lipverify.checks.linear_transformers.layer_counts import ACCURACIES, BEST, CONDITIONS, EITHER, NOISY, RAY, SPECTRUM
 from lipverify.claims import agree, at, bound, claim, exponent
 
 # fmt: off
 THEOREM = ("V", "Theorem 5.1", r"""paraphrased: GD++ (only $\omega_{xx}$ and $\omega_{yx}$) predicts within
     $\epsilon \|x_t\| \|w^*\|$ of least squares after $O(\log \kappa + \log \log 1/\epsilon)$ layers, $\kappa$ the condition number""")
-SPECTRUM = r"$\Sigma = \sum_i x_i x_i^\top$ has its eigenvalues in $[1/\kappa, 1]$, in units of the largest"
-NOISY = "$w^*$ is the least-squares solution; the labels may be noisy"
-BEST = r"$\omega_{xx}$ is the best one for $\kappa$ in each layer, $\omega_{yx}$ acts in the last alone"
-EITHER = r"the best $\omega_{xx}$ for $\kappa$ ($g = 27/4$), or that of Newton and Schulz for every $\kappa$ ($g = 9/4$)"
-EVERY = r"""only the largest eigenvalue is known: $\omega_{xx}^l = -\frac{1}{3} (\frac{9}{4})^l$; $\kappa$ enters the last $\omega_{yx}$ alone"""
-ACCURACIES, CONDITIONS, RAY = (0.5, 1e-6, 1e-12), (2.0, 10.0, 1e3, 1e6), (1e3, 1e9)
-WITHIN = 1e-6
-"""A few times the error of a limit over six decades of layers."""
 
 claim("lt.second-order/kappa",
-      exponent(layer_counts.condition, r"\log \kappa", of="log kappa", low="1", truth="1", method="exact", along={"layers": RAY}, scale="L"),
+      exponent(layer_counts.condition, r"\log \kappa", of="log kappa", low="1", truth="1", method="exact", along={"layers": RAY},
+               scale="L"),
       agree(recursion_residual, matrix_residual, r"\log_{10} \max |r|",
             over={("kappa", "layers"): ((2.0, 4), (2.0, 9), (10.0, 6), (100.0, 8), (1e4, 12), (1e6, 15), (1e6, 17))}),
       over={"weights": "minimax", "epsilon": ACCURACIES}, source=THEOREM, kind="derived", expected="supported",
@@ -60,8 +53,8 @@ claim("lt.second-order/both",
       assumes=(SPECTRUM, NOISY, EITHER, r"$\kappa$ from 2 to $10^{30}$, $\epsilon$ from $10^{-1}$ to $10^{-10000}$"),
       shows=at(layers_table, minimax=at(layer_counts.tabulated, weights="minimax"),
                   universal=at(layer_counts.tabulated, weights="universal")),
-      finding=r"""Every count is decided with balls of Arb, so none is a matter of rounding. The two terms add up with a bounded remainder, in
-          the range that was counted. The order for every $\kappa$ and $\epsilon \leq 1/2$ is `both/proved`.""")
+      finding=r"""Every count is decided with balls of Arb, so none is a matter of rounding. The two terms add up with a bounded remainder,
+          in the range that was counted. The order for every $\kappa$ and $\epsilon \leq 1/2$ is `both/proved`.""")
 claim("lt.second-order/both/proved",
       bound(layer_counts.every_offset, r"\sup_{\kappa, \epsilon} C", high="4", control="3/2 - 1e-6", method="certified"),
       source=THEOREM, kind="printed", expected="supported", title="both terms together, for every condition number and every accuracy",
@@ -69,79 +62,7 @@ claim("lt.second-order/both/proved",
           \text{for every } \kappa \geq 1, \ \epsilon \leq \tfrac{1}{2}""",
       assumes=(SPECTRUM, NOISY, BEST, r"""the number stands between $1 - \log_2 \log 2 = 1.53$, which $\kappa = 1$,
           $\epsilon = \frac{1}{2}$ need, and what is proved for all, 3.66"""),
-      finding=r"""With $P = 2k + 1 - 2/k - 2/(k+1)$ the recursion is $k'^2 - 1 = P^2/27$, which rises in $k$. Two inequalities on whole rays,
-          polynomials whose coefficients are all positive after a shift, carry it: $k' \leq (4/27)^{1/2} (k + 1)$ for large $k$, and
-          $k'^2 - 1 \leq \frac{3}{16} (k^2 - 1)^2$ for every $k \geq 1$. The first brings any $\kappa$ down to a constant in
-          $\log \kappa / \log(27/4) + O(1)$ layers, the second squares what is left in each layer; balls give the constants.""")
-claim("lt.second-order/kappa/coefficient",
-      bound(layer_counts.condition, r"L / \log \kappa", of="layers", equals="1/log(g)", within=WITHIN, method="exact",
-            along={"layers": RAY}, scale="L"),
-      over={"weights": {"minimax": {"g": "27/4"}, "universal": {"g": "9/4"}}, "epsilon": ACCURACIES},
-      source=THEOREM, kind="sharp", expected="supported", title="the coefficient of log κ", assumes=(SPECTRUM, NOISY, EITHER),
-      finding=r"""The cubic $c + \omega_{xx} c^3$, $c = \sqrt{s}$, has slope 1 at the small end and can bring the large end down to
-          $2/(3\sqrt{3})$ of itself: $27/4$ in $s$. A weight that must serve every $\kappa$ is the Newton-Schulz step, which gains $9/4$.""")
-claim("lt.second-order/epsilon/coefficient",
-      bound(layer_counts.accuracy, r"L / \log \log 1/\epsilon", of="layers", equals="1/log(2)", within=WITHIN, method="exact",
-            along={"layers": RAY}, scale="L"),
-      over={"weights": ("minimax", "universal"), "kappa": CONDITIONS}, source=THEOREM, kind="sharp", expected="supported",
-      title="the coefficient of log log 1/ε", assumes=(SPECTRUM, NOISY, EITHER),
-      finding=r"""Convergence is quadratic and not cubic, although a layer is a cubic: of its two critical points only one lies at positive
-          $c$. For any weights whatever the degree allows no less than $1/\log 3$; whether some weights come below $1/\log 2$ is not decided
-          here.""")
-claim("lt.second-order/kappa/least",
-      bound(layer_counts.chebyshev, r"L - L_{\min}(\kappa, \epsilon)", of="surplus", low="0", high="1/3", control={"low": "1/3", "high": "1"},
-            over={"layers": (1, 2, 3, 5, 8, 12, 20, 40)}, method="exact"),
-      bound(layer_counts.chebyshev, r"L / \log \kappa", of="layers", equals="1/log(9)", within=WITHIN, method="exact",
-            along={"layers": RAY}, scale="L"),
-      over={"epsilon": 0.5}, source=THEOREM, kind="sharp", expected="supported",
-      title="no GD++ has a smaller coefficient of log κ than 1/log 9, and at ε = 1/2 some has it",
-      statement=r"""L \geq L_{\min} = \log_3\left(1 + \frac{\mathrm{arcosh}(1/\epsilon)}{\mathrm{artanh}(1/\sqrt{\kappa})}\right), \qquad
-          L = \log_9 \kappa + \mathcal{O}(1) \text{ at } \epsilon = \tfrac{1}{2}""",
-      assumes=(SPECTRUM, NOISY,
-               r"any $\omega_{xx}$ and $\omega_{yx}$ in each layer; attained by $\omega_{xx} = \omega_{yx} = -\frac{4}{3} 9^l$"),
-      finding=r"""$r$ is a polynomial in $t$ of degree at most $(3^L - 1)/2$ with $r(0) = 1$, so Chebyshev's polynomial bounds it from below
-          on $[1/\kappa, 1]$: the growth with $\log \kappa$ cannot be avoided. With $\omega_{xx} = \omega_{yx}$ the residual is the token
-          scale, $\sqrt{t}\, r$ is iterated by Chebyshev's cubic and $r = \pm\sin(3^L \theta)/(3^L \sin \theta)$, $t = \sin^2 \theta$. These
-          weights gain only a factor 3 a layer in $\epsilon$; those of the other claims have the coefficient $1/\log(27/4)$ and square it.
-          Between $1/\log 9$ and $1/\log(27/4)$ for both terms at once nothing is decided here.""")
-claim("lt.second-order/kappa/universal",
-      exponent(layer_counts.condition, r"\log \kappa", of="log kappa", low="1", truth="1", method="exact", along={"layers": RAY}, scale="L"),
-      over={"weights": "universal", "epsilon": ACCURACIES[:2]}, source=THEOREM, kind="stronger", expected="supported",
-      title="O(log κ) layers also when the weights do not know κ",
-      statement=r"L(\kappa, \epsilon) = \mathcal{O}(\log \kappa) \text{ with } \omega_{xx}^l = -\tfrac{1}{3} (\tfrac{9}{4})^l",
-      assumes=(SPECTRUM, NOISY, EVERY, r"$\epsilon$ fixed, $\kappa \to \infty$"),
-      finding=r"""The theorem fixes the weights for one $\kappa$; a trained model meets many. Newton-Schulz steps keep the order and cost
-          $\log(27/4)/\log(9/4)$ times the layers.""")
-
-# What the theorem needs: the covariates' own weight, its sign, the least-squares solution
-claim("lt.second-order/without-xx",
-      exponent(layer_counts.descent, "L", along={"kappa": (1e2, 1e12, 21)}, scale=r"\kappa", high="1/4", truth="a", method="exact"),
-      over={"steps": {"fixed": {"a": "1"}, "best": {"a": "1/2"}}, "epsilon": 1e-6}, source=THEOREM, kind="stronger", expected="refuted",
-      title="gradient descent without the covariates' own weight needs O(log κ) layers too",
-      statement=r"L(\kappa, \epsilon) = \mathcal{O}(\log \kappa) \text{, and so } \mathcal{O}(\kappa^{1/4}), \text{ with } \omega_{xx} = 0",
-      assumes=(SPECTRUM, NOISY, r"$\omega_{xx} = 0$; one $\omega_{yx}$ for all layers, or the best one for each"),
-      corrected=r"""without $\omega_{xx}$, at fixed $\epsilon$, $L = \Theta(\kappa)$ for one step size and $\Theta(\sqrt{\kappa})$ for the best
-          ones""",
-      finding=r"""This shows what the theorem rests on, and is claimed nowhere: without $\omega_{xx}$ the residual is a polynomial of degree
-          $L$ in place of $3^L$.""")
-claim("lt.second-order/wrong-sign",
-      bound(signed_residual, r"\max |r|", high="(kappa - 1)/(kappa + 1)", control=("(kappa - 1)/(kappa + 1)/2", {"sign": -1}),
-            method="exact"),
-      over={"kappa": (4.0, 100.0), "layers": (2, 4, 6)}, source=THEOREM, kind="stronger", expected="refuted",
-      title="the sign of the covariates' own weight does not matter",
-      statement=r"\max |r| \leq \frac{\kappa - 1}{\kappa + 1} \text{, what one step leaves, after layers with } \omega_{xx} > 0",
-      assumes=(SPECTRUM, NOISY, r"$\omega_{xx}$ of the best size and positive, the best $\omega_{yx}$ in the last layer"),
-      corrected=r"$\omega_{xx}$ must be negative: $s(1 + \omega_{xx} s)^2$ spreads a spectrum apart for every $\omega_{xx} > 0$",
-      finding="Claimed nowhere. With the right sign the same layers leave less than half of what one step does (the control).")
-claim("lt.second-order/true-weights",
-      bound(true_weights_ratio, r"\frac{|\hat{y} - x_t^\top w_{\mathrm{OLS}}|}{\epsilon \|x_t\| \|w\|}", high="1",
-            truth="sqrt(1 + sigma**2*kappa)", method="exact"),
-      over={"kappa": 10.0, "sigma": (0.5, 1.0, 4.0), "layers": 3}, source=THEOREM, kind="stronger", expected="refuted",
-      title="the same bound with the weights that made noisy labels in place of the least-squares solution",
-      statement=r"""|\hat{y} - x_t^\top w_{\mathrm{OLS}}| \leq \epsilon \|x_t\| \|w\|, \qquad
-          y_i = \langle w, x_i \rangle + \sigma \varepsilon_i""",
-      assumes=(SPECTRUM, BEST, r"$\epsilon = \max |r|$, what the layers leave; two tokens, $d = 2$"),
-      corrected="$w^*$ is the least-squares solution: then the bound is exact for noisy labels as well",
-      finding=r"""The prediction is $x_t^\top (\mathbf{I} - r(\Sigma)) w_{\mathrm{OLS}}$ whatever the noise, so $\|w_{\mathrm{OLS}}\|$ is the
-          scale of the error. Read with the weights behind the labels the bound fails as soon as noise makes $w_{\mathrm{OLS}}$ the longer
-          of the two: here by $\sqrt{1 + \sigma^2 \kappa}$.""")
+      finding=r"""With $P = 2k + 1 - 2/k - 2/(k+1)$ the recursion is $k'^2 - 1 = P^2/27$, which rises in $k$. Two inequalities on whole
+          rays, polynomials whose coefficients are all positive after a shift, carry it: $k' \leq (4/27)^{1/2} (k + 1)$ for large $k$, and
+          $k'^2 - 1 \leq \frac{3}{16} (k^2 - 1)^2$ for every $k \geq 1$. The first brings any $\kappa$ down to a constant in $\log \kappa /
+          \log(27/4) + O(1)$ layers, the second squares what is left in each layer; balls give the constants.""")

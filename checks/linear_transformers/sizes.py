@@ -15,8 +15,8 @@ from lipverify.claims import claim
 # fmt: off
 TABLE_1 = ("V", "Table 1", """paraphrased: adjusted evaluation losses of trained GD++, DIAG and FULL models with 1 to 7 layers, for
     $D = 10$ and $N = 20$""")
-MATCH = ("V", "Section 6, TunedRR", """paraphrased: models with 5 or more layers match or exceed the performance of TunedRR; AdaRR is matched
-    by few layers""")
+MATCH = ("V", "Section 6, TunedRR", """paraphrased: models with 5 or more layers match or exceed the performance of TunedRR; AdaRR is
+    matched by few layers""")
 FULL = ("V", "Section 6, diagonal and full matrices", "paraphrased: diagonal matrices work almost as well as full ones")
 ASSUMED: dict[str, Any] = {"kind": "stronger", "assumes": (
     r"""$x_i, w^* \sim \mathcal{N}(0, \mathbf{I})$, noiseless query target, adjusted losses; the sizes and laws of the cells, as

@@ -18,7 +18,7 @@ from lipverify.checks.linear_transformers.independent_tables import (
     unit,
     whole,
 )
-from lipverify.checks.linear_transformers.quantities import NOISY, TRAININGS, named, printed
+from lipverify.checks.linear_transformers.quantities import NOISE_LAWS, NOISY, TRAININGS, named, printed
 from lipverify.claims import at
 from lipverify.claims.ledger import Figure, Panel, Series, Table
 
@@ -214,3 +214,12 @@ DIAGONAL_OVER_FULL = at(diagonal_over_full, **EVERY_LAW)
 """A table of all laws, and the law with the largest quotients in words."""
 DIAGONAL_IN_WORDS = at(diagonal_over_full_in_words, noise="levels-1-3", found=at(whole, noise="levels-1-3", **TABLES))
 LOW_RANK_IN_WORDS = at(low_rank_over_full_in_words, found=at(whole, **TABLES))
+ENTRIES, COUNTS = (
+    at(show, **{noise: at(whole, noise=noise, **TABLES) for noise in NOISE_LAWS}) for show in (entries, counted)
+)
+BY_LAYERS, LOSSES, SHARES = (
+    at(by_layers, found=at(whole, **TABLES)),
+    at(losses, found=at(whole, **TABLES)),
+    at(shares, **EVERY_LAW),
+)
+"""Of Table 1: all entries, which are met, one law in words and as a picture, and in how many tables a training explodes."""

@@ -350,3 +350,12 @@ def every_number(order: Order, d: int, level: int, n: int) -> Any:
     limit = (1 + s) * (2 * (c * v * s) ** 2 + (d + 1) / (1 + s) ** 4)  # as in `leading_square`, in fractions
     K = found.constants["K"]
     return between(found, math.nextafter(K, 0.0), math.nextafter(K, math.inf)) / limit
+
+
+DRAWN = r"""$x_i \sim N(0, \mathbf{I}/n)$, $w^* \sim N(0, \mathbf{I})$, $y_i = \langle w^*, x_i \rangle + \sigma \varepsilon_i$, $d$ fixed"""
+RIDGE = r"ridge has the constant $\sigma^2$; weight vectors are compared, $w$ with $w_{\mathrm{ridge}}$"
+EACH = r"$\omega_{yy} = v/n$: it may depend on the length of the context"
+AT = r"measured at $\sigma_1 = 0.5$, $\sigma_2 = 1$; exactly for $d = 1$ and $2$, sampled for $d = 5$"
+ROOT = r"(\mathbb{E} \|w - w_{\mathrm{ridge}}\|^2 / d)^{1/2}"
+"""What the claims on Theorem 5.2 assume, and what they measure."""
+PAIRS = {("sigma_1", "sigma_2"): ((0.5, 1.0), (1.0, 3.0))}

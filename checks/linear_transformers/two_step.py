@@ -56,10 +56,10 @@ claim("lt.two-step/second-layer",
       source=REBUTTAL, kind="derived", expected="supported",
       title="One layer later ω_xy has changed the prediction, by a sum of three terms", statement=rf"\Delta y_t^{{l+2}} = {PARTS}",
       assumes=(LAYERS, CHANGE, WHERE),
-      finding=r"""The change is a polynomial of second degree in $\omega_{xy}^l$ and all of it passes $\omega_{yx}^{l+1}$: the next layer reads
-          with $\omega_{yx}$ the covariates that this one has moved, while $\omega_{yy}^{l+1}$ reads labels only, which have not changed. To
-          first order in $\omega_{xy}^l$ it is the first two terms: through the query's own covariates, in proportion to $y_t$, and through
-          those of the context. The third went both ways. With one of the three left out it is wrong.""")
+      finding=r"""The change is a polynomial of second degree in $\omega_{xy}^l$ and all of it passes $\omega_{yx}^{l+1}$: the next layer
+          reads with $\omega_{yx}$ the covariates that this one has moved, while $\omega_{yy}^{l+1}$ reads labels only, which have not
+          changed. To first order in $\omega_{xy}^l$ it is the first two terms: through the query's own covariates, in proportion to $y_t$,
+          and through those of the context. The third went both ways. With one of the three left out it is wrong.""")
 claim("lt.two-step/through-the-query",
       identity(after_two, LATER, control=({"ways": "context"}, {"ways": ALL})),
       identity(tokens_after_two, MISSED, over=ANYWHERE, control=({"ways": "context"}, {"ways": ALL}),
@@ -72,8 +72,8 @@ claim("lt.two-step/through-the-query",
           $\omega_{xy}$: this is the adaptive step of section 5.3. The tokens of the context have labels from the start; $\omega_{xy}$ moves
           their covariates along $\alpha$, and the next layer's sum over them is another one. Smallest case: $d = n = 1$,
           $x = y = x_t = 1$, $\omega_{xy}^0 = \omega_{yx}^1 = 1$: $y_t$ becomes 2 in place of 1, and the query's covariate never moved.""",
-      corrected=rf"""$\Delta y_t^{{l+2}} = {PARTS}$, with {WHERE}; at the first layer the term $\mu \langle \alpha, z_t \rangle$, through the
-          context, is all of it""")
+      corrected=rf"""$\Delta y_t^{{l+2}} = {PARTS}$, with {WHERE}; at the first layer the term $\mu \langle \alpha, z_t \rangle$, through
+          the context, is all of it""")
 
 TRAINED = r"""$d = 10$, $n = 20$, $\sigma \sim \mathrm{Unif}[0, 3]$, a diagonal model with four layers and four weights a layer that was
     trained on it, three times"""
@@ -84,7 +84,8 @@ claim("lt.two-step/trained",
                method=("montecarlo", "observed"), control={"after": 2}),
       bound(at(change, contexts=CONTEXTS), RATIO, low=0, strict=True, over={"layer": (1, 2, 3), "after": 2, "training": TRAININGS},
             method=("montecarlo", "observed"), control={"after": 1}),
-      source=REBUTTAL, kind="derived", expected="supported", title="The same in a trained diagonal model, weight by weight and layer by layer",
+      source=REBUTTAL, kind="derived", expected="supported",
+      title="The same in a trained diagonal model, weight by weight and layer by layer",
       statement=r"""\mathrm{RMS}\, \Delta \hat{y}_t^{l+1} = 0 < \mathrm{RMS}\, \Delta \hat{y}_t^{l+2} \quad
           \text{for } \omega_{xy}^l \to 0""",
       assumes=(TRAINED, "root mean squares over fresh contexts, and over queries $x_t \\sim N(0, I)$ exactly"),
@@ -93,15 +94,15 @@ claim("lt.two-step/trained",
       finding=r"""Each weight of each layer is set to zero in turn, on the same fresh contexts: the effect of every single weight can be
           isolated although all of them work at once. $\omega_{xx}$ and $\omega_{xy}$ of a layer change nothing in the prediction right
           after it, $\omega_{yx}$ and, from the second layer on, $\omega_{yy}$ do; and $\omega_{xx}$, $\omega_{xy}$ of the last layer change
-          nothing at all. What each is worth to the loss $\frac{1}{2} \mathbb{E} \|w - w^*\|^2$ is in the table. The prediction is the sum of
-          what $\omega_{yx}$ and $\omega_{yy}$ of each layer add to it, exactly (last panel).""")
+          nothing at all. What each is worth to the loss $\frac{1}{2} \mathbb{E} \|w - w^*\|^2$ is in the table. The prediction is the sum
+          of what $\omega_{yx}$ and $\omega_{yy}$ of each layer add to it, exactly (last panel).""")
 claim("lt.two-step/each-term",
       bound(at(without, contexts=CONTEXTS), r"\log \frac{\mathcal{L}(\omega_k^l = 0 \; \forall l)}{\mathcal{L}}", low=0, strict=True,
             over={"term": WEIGHTS, "training": TRAININGS}, method=("montecarlo", "observed"),
             control={"term": ""}),
       source=FOUR_TERMS, kind="convention", expected="supported",
       title="every one of the four terms helps: a trained model without it loses more",
-      assumes=(TRAINED, """one of the four weights is set to zero in every layer and nothing is trained again; the loss of a context counts as
-          at most $d/2$"""),
+      assumes=(TRAINED, """one of the four weights is set to zero in every layer and nothing is trained again; the loss of a context counts
+          as at most $d/2$"""),
       finding=at(without_terms, **{f"{weight} {training}": at(without, term=weight, training=training, contexts=CONTEXTS)
                                      for weight in WEIGHTS for training in TRAININGS}))

@@ -28,16 +28,16 @@ claim("lt.attention-variants/retention/prediction",
       identity(additive, LINEAR, control={"kind": "gated"}, over=SIZES | {"kind": "retention"}, method=("rational", "bounded")),
       source=REBUTTAL, kind="convention", expected="supported", title="RetNet's prediction is linear in the query",
       statement=r"y_t^L = -\langle w^L, x_t \rangle \text{ with } w^L \text{ of the context alone}", assumes=(DRAWN, MASKED),
-      finding=r"""A layer takes every token to $(I + P G_i Q) e_i$, and $G_i$ does not contain the query. So what the theorems conclude for the
-          prediction holds: a linear model at every layer, and no even target (Theorem 4.2 rests on that).""")
+      finding=r"""A layer takes every token to $(I + P G_i Q) e_i$, and $G_i$ does not contain the query. So what the theorems conclude for
+          the prediction holds: a linear model at every layer, and no even target (Theorem 4.2 rests on that).""")
 claim("lt.attention-variants/retention/shared-model",
       identity(shared, SHARED, control=({"model": "undecayed"}, {"kind": "decay"}), over=SIZES | {"kind": "retention"},
                method=("rational", "bounded")),
       source=REBUTTAL, kind="convention", expected="refuted", title="with a causal mask all tokens share one linear model",
       statement=r"x_i^l = M^l x_i + u^l y_i \text{ with one } (M^l, u^l, a^l, w^l) \text{ for every token}", assumes=(DRAWN, MASKED),
-      finding=r"""Under a mask each place has moments $G_i$ of its own: already after one layer $T_i = I + P G_i Q$ differs from place to place,
-          and Lemma 4.3's recursion, which needs $\sum_j e_j^l e_j^{l\top} = T G T^\top$, is lost. The same holds of a causal mask without a
-          decay.""",
+      finding=r"""Under a mask each place has moments $G_i$ of its own: already after one layer $T_i = I + P G_i Q$ differs from place to
+          place, and Lemma 4.3's recursion, which needs $\sum_j e_j^l e_j^{l\top} = T G T^\top$, is lost. The same holds of a causal mask
+          without a decay.""",
       corrected=r"""one linear model for each place, $T_i^{l+1} = (I + P G_i^l Q) T_i^l$ with
           $G_i^l = \sum_{j \leq i} \gamma^{i-j} T_j^l e_j e_j^\top T_j^{l\top}$""")
 claim("lt.attention-variants/{kind}/quadratic-target",
@@ -47,18 +47,18 @@ claim("lt.attention-variants/{kind}/quadratic-target",
       title="no depth reaches a quadratic target (Theorem 4.2) in other kinds of linear attention",
       statement=r"\mathbb{E} \left(\sum_i y_i^L x_i(1)^2\right)^2 = \sum_i \mathbb{E} \left(y_i^L x_i(1)^2\right)^2",
       assumes=(DRAWN, "a mask with decays, decays of the keys, or gates that are even in $x$"),
-      finding=r"""If $(x_i, y_i)$ changes its sign, token $i$ does so at every layer and all other tokens stay: moments are even in each key. So
-          for symmetric $x_i$ and $y = w^\top x$ the products $y_i^L x_i(1)^2$ are uncorrelated and of mean 0, and the cosine with $x(1)^2$ is
-          of the order $1/\sqrt{n}$ for any weights that do not see the tokens: what Theorem 4.2 says holds for RetNet, as the rebuttal
-          believes, and for gates too as long as they are even. Its proof does not carry over: under a mask each place has its own $w_i^l$,
-          and the best of them all reaches any target.""")
+      finding=r"""If $(x_i, y_i)$ changes its sign, token $i$ does so at every layer and all other tokens stay: moments are even in each
+          key. So for symmetric $x_i$ and $y = w^\top x$ the products $y_i^L x_i(1)^2$ are uncorrelated and of mean 0, and the cosine with
+          $x(1)^2$ is of the order $1/\sqrt{n}$ for any weights that do not see the tokens: what Theorem 4.2 says holds for RetNet, as the
+          rebuttal believes, and for gates too as long as they are even. Its proof does not carry over: under a mask each place has its own
+          $w_i^l$, and the best of them all reaches any target.""")
 claim("lt.attention-variants/gated",
       identity(additive, LINEAR, control=({"kind": "gated keys"}, {"kind": "gated keys"}), over=SIZES | {"kind": "gated"},
                method=("rational", "bounded")),
       source=REBUTTAL, kind="stronger", expected="refuted", title="with a gate that sees the query the prediction is linear in it",
       assumes=(DRAWN, r"weights $g(x_j) g(x_i)$ with $g(x) = 1 / (1 + (\sum_k x(k))^2)$"),
-      finding=r"""As the rebuttal says of gated linear attention: a gate of the token itself multiplies what it reads, and the prediction is no
-          longer linear in $x_t$. Gates of the keys alone would do no harm: they only weigh the moments.""",
+      finding=r"""As the rebuttal says of gated linear attention: a gate of the token itself multiplies what it reads, and the prediction is
+          no longer linear in $x_t$. Gates of the keys alone would do no harm: they only weigh the moments.""",
       corrected="linear exactly as long as no weight depends on the query's own entries; gates of the keys alone keep it")
 
 # The same at every depth and size, by what one layer does in words
@@ -70,8 +70,8 @@ claim("lt.attention-variants/decay/proved",
       proves="lt.attention-variants/decay", source=REBUTTAL, kind="derived", expected="supported", assumes=EVERY,
       title="with decaying keys every token is one linear map of itself, at every depth and size",
       statement=rf"{MODEL} = 0 \quad \text{{for every }} d, n",
-      finding=r"""A layer takes $E = T E_0$ to $T' E_0$ with $T' = (\mathbf{I} + P\, T G T^\top Q) T$, whatever the weights $D$ of the keys are,
-          if they are the same for every token: the step of an induction.""")
+      finding=r"""A layer takes $E = T E_0$ to $T' E_0$ with $T' = (\mathbf{I} + P\, T G T^\top Q) T$, whatever the weights $D$ of the keys
+          are, if they are the same for every token: the step of an induction.""")
 claim("lt.attention-variants/retention/prediction/proved",
       identity(step_in_words, PREDICTION, control={"wrong": "yes"}, over={"of": "prediction"}),
       proves="lt.attention-variants/retention/prediction", source=REBUTTAL, kind="derived", expected="supported", assumes=EVERY,
@@ -84,5 +84,5 @@ for kind, words in {"retention": "a mask with decays", "decay": "decays of the k
           identity(step_in_words, SIGNS, control={"wrong": "yes"}, over={"of": "signs"}),
           proves=f"lt.attention-variants/{kind}/quadratic-target", source=REBUTTAL, kind="derived", expected="supported", assumes=EVERY,
           title=f"parity of tokens at every depth and size: {words}", statement=rf"{SIGNS} = 0 \quad \text{{for every }} d, n",
-          finding=r"""If tokens change their signs, a diagonal matrix $F$, and the weights $D$ of a token's keys do not, its image changes its
-              own sign alone, and so at every layer. So $y_i^L x_i(1)^2$ are uncorrelated and of mean 0, as in `quadratic-target`.""")
+          finding=r"""If tokens change their signs, a diagonal matrix $F$, and the weights $D$ of a token's keys do not, its image changes
+              its own sign alone, and so at every layer. So $y_i^L x_i(1)^2$ are uncorrelated and of mean 0, as in `quadratic-target`.""")

@@ -10,88 +10,86 @@ from lipverify.claims import agree, at, bound, claim, per_profile
 
 # fmt: off
 REBUTTAL = ("R", "Global rebuttal, point 3, Classification", """The nature of the attention estimate will not change based on the loss
-    function, so it will again be a nearest neighbors estimate in the classification setting. Thus, we expect that the optimal attention weights will
-    again scale with the label noise level and inversely with the Lipschitzness of the labels, for an analogous notion of Lipschitzness defined for
-    the classification setting""")
+    function, so it will again be a nearest neighbors estimate in the classification setting. Thus, we expect that the optimal attention
+    weights will again scale with the label noise level and inversely with the Lipschitzness of the labels, for an analogous notion of
+    Lipschitzness defined for the classification setting""")
 MODEL = (
     r"tokens and query uniform on $S^{d-1}$, $q$ uniform on $S^{d-1}$, labels 0 or 1 with $P(y = 1 \mid x) = p(x)$",
     r"$L = \sup |p(x) - p(x')| / \|x - x'\|$; prediction $\hat p(x) = \sum_i a_i y_i$, attention scores $w \langle x_i, x \rangle$",
 )
 SIZES = "$d = 3$, $n = 64$ (in full also $d = 2$ and $5$)"
 BY_L = r"$p(x) = 1/2 + L \langle q, x \rangle$ and $p(x) = 1 / (1 + e^{-4 L \langle q, x \rangle})$"
-BY_NOISE = r"""labels turned around with a chance of 0, 0.1 and 0.2; and $p(x) = b + 0.2 \langle q, x \rangle$ with $b$ = 0.2, 0.3 and 0.5"""
+BY_NOISE = r"""labels turned around with a chance of 0, 0.1 and 0.2; and $p(x) = b + 0.2 \langle q, x \rangle$ with $b$ = 0.2, 0.3 and
+    0.5"""
 BRIER = r"Brier loss $\mathbb{E} (\hat p - p(x))^2$"
-ENTROPY = r"""cross-entropy of $(1 - \varepsilon) \hat p + \varepsilon / 2$, $\varepsilon = 0.02$ and $0.1$: an average of labels can be 0 or 1, where
-    it is infinite"""
+ENTROPY = r"""cross-entropy of $(1 - \varepsilon) \hat p + \varepsilon / 2$, $\varepsilon = 0.02$ and $0.1$: an average of labels can be 0
+    or 1, where it is infinite"""
 D, SMOOTHER, NOISIER = per_profile((3,), (2, 3, 5)), ("linear", "logistic"), ("linear, flips", "logistic, flips", "linear, base")
 CHANGE = r"\log (w^* / w^*_{\mathrm{below}})"
 CONTEXTS = per_profile(8192, 65_536)
-BRIER_DRAWN, ENTROPY_DRAWN = (at(sampled_windows, loss=loss, found=at(sampled_losses, contexts=CONTEXTS)) for loss in ("brier", "cross-entropy"))
+BRIER_DRAWN, ENTROPY_DRAWN = (at(sampled_windows, loss=loss, found=at(sampled_losses, contexts=CONTEXTS)) for loss in ("brier",
+                                                                                                                       "cross-entropy"))
 
-claim(
-    "extension.classification/brier/l",
-    bound(exact_windows, CHANGE, of="{step}", low=0, strict=True, control="3/2*log(2)", method="exact",  # rungs of L are doubled: growth like L^(3/2)
-          over={"d": D, "n": 64, ("ladder", "step"): steps(*SMOOTHER)}),
-    agree(exact_windows, BRIER_DRAWN, "w^*", of="middle", over={"d": 3, "n": 64, "ladder": SMOOTHER}),
-    source=REBUTTAL, kind="convention", reading="the Brier loss", expected="supported",
-    title="Brier loss: w* grows with the Lipschitz constant of the class probabilities",
-    assumes=(*MODEL, SIZES, BY_L, BRIER),
-    shows=along(exact_windows, *SMOOTHER),
-    finding=r"""For the Brier loss the conjecture is a theorem. Given tokens and task, labels have the variance $p(x_i)(1 - p(x_i))$; its mean over tasks is
-        the same number $v$ for every token when the law is the same in all directions, and is independent of the weights. So $\mathbb{E}(\hat p -
-        p(x))^2 = B(w) + v\, \mathbb{E} \sum_i a_i^2$ exactly: classification is regression on $f = p$ with $\sigma^2 = v = \mathbb{E}\, p (1 - p)$, and
-        every statement on windows carries over. Read literally, the rebuttal's optimal attention weights scale with the noise and inversely with the
-        Lipschitzness; that is true of the size of the window, $1/w^*$, and reversed for $w^*$ itself.""",
-)
-claim(
-    "extension.classification/brier/noise",
-    bound(exact_windows, CHANGE, of="{step}", high=0, strict=True, control=-0.38, method="exact",
-          over={"d": D, "n": 64, ("ladder", "step"): steps(*NOISIER)}),
-    agree(exact_windows, BRIER_DRAWN, "w^*", of="middle", over={"d": 3, "n": 64, "ladder": NOISIER}),
-    source=REBUTTAL, kind="convention", reading="the Brier loss", expected="supported",
-    title="Brier loss: w* falls with the label noise",
-    assumes=(*MODEL, SIZES, BY_NOISE, BRIER),
-    shows=along(exact_windows, *NOISIER),
-    finding=r"""The noise is $v = \mathbb{E}\, p (1 - p)$. Turning labels around with a chance $\eta$ makes $p$ into $\eta + (1 - 2\eta) p$: it raises $v$ and
-        lowers $L$ by $1 - 2\eta$, and both widen the window. The base rate separates the two: $p = b + L \langle q, x \rangle$ has the same $L$ for
-        every $b$ and $v = b(1 - b) - L^2/d$, and the window widens with $v$ alone.""",
-)
-claim(
-    "extension.classification/cross-entropy/l",
-    bound(ENTROPY_DRAWN, CHANGE, of="{step}", low=0, strict=True, control="3/2*log(2)", method="montecarlo",
-          over={"d": D, "n": 64, "eps": SMOOTHINGS, ("ladder", "step"): steps(*SMOOTHER)}),
-    source=REBUTTAL, kind="convention", reading="the cross-entropy", expected="supported",
-    title="cross-entropy: w* grows with the Lipschitz constant of the class probabilities",
-    assumes=(*MODEL, SIZES, BY_L, ENTROPY),
-    shows=along(sampled_windows, *SMOOTHER, loss="cross-entropy", eps=0.1, found=at(sampled_losses, contexts=CONTEXTS)),
-    finding=r"""Both smoothings agree on the direction. Near $\hat p = p$ cross-entropy is the Brier loss over $2 p(1 - p)$ plus a constant, which leaves the
-        balance of bias and noise nearly as it is while $p$ keeps away from 0 and 1; beyond that, smoothing pulls predictions to $1/2$, and more of it
-        makes the optimal window narrower. Read literally, the rebuttal's optimal attention weights scale with the noise and inversely with the
-        Lipschitzness; that is true of the size of the window, $1/w^*$, and reversed for $w^*$ itself.""",
-)
-claim(
-    "extension.classification/cross-entropy/noise",
-    bound(ENTROPY_DRAWN, CHANGE, of="{step}", high=0, strict=True, control=-0.53, method="montecarlo",
-          over={"d": D, "n": 64, "eps": SMOOTHINGS, ("ladder", "step"): steps(*NOISIER)}),
-    source=REBUTTAL, kind="convention", reading="the cross-entropy", expected="supported",
-    title="cross-entropy: w* falls with the label noise",
-    assumes=(*MODEL, SIZES, BY_NOISE, ENTROPY),
-    shows=along(sampled_windows, *NOISIER, loss="cross-entropy", eps=0.1, found=at(sampled_losses, contexts=CONTEXTS)),
-    finding="Both smoothings agree on the direction, for labels that are turned around and for a base rate nearer to $1/2$ at a fixed $L$.",
-)
-claim(
-    "extension.classification/brier/l/every-l",
-    bound(exact_windows, "w^*_{L'} - w^*_L", of="{step}, w", low=0, strict=True, control=(10, {"high": 0, "strict": True}), method="exact",
-          over={("d", "n", "ladder", "step"): [(3, 64, "waves", "L 3 to 4"), (2, 8, "few waves", "L 1.5 to 2.5")]}),
-    source=REBUTTAL, kind="stronger", expected="refuted",
-    title="Brier loss: w* grows with L at fixed n, without a bound on L",
-    statement=r"L < L' \implies w^*_L < w^*_{L'} \quad \text{for all } L, L' \text{ and every } n",
-    assumes=(*MODEL, r"$p(x) = (1 + \cos(2 L \langle q, x \rangle)) / 2$: Lipschitz constant $L$", BRIER,
-             "$d = 3$, $n = 64$, from $L = 3$ to 4; $d = 2$, $n = 8$, from $L = 1.5$ to 2.5"),
-    shows=at(ladder_curves, d_3_n_64=at(exact_windows, ladder="waves", d=3, n=64), d_2_n_8=at(exact_windows, ladder="few waves", d=2, n=8)),
-    finding="""The direction needs contexts that resolve the probabilities, as the theorem for regression needs $n$ large. Once $p$ oscillates on a scale
-        finer than the distance to the nearest tokens, no window predicts it, averaging many labels is best, and $w^*$ turns back towards 0 as $L$
-        grows further.""",
-    corrected=r"""$w^*$ grows with $L$ once $n$ is large enough for the probabilities to be resolved, $n \geq n_0(L, d)$; where $L$ enters as an
-        amplitude (linear probabilities) it grows at every $n$""",
-)
+claim("extension.classification/brier/l",
+      bound(exact_windows, CHANGE, of="{step}", low=0, strict=True, control="3/2*log(2)",
+            method="exact",  # rungs of L are doubled: growth like L^(3/2)
+            over={"d": D, "n": 64, ("ladder", "step"): steps(*SMOOTHER)}),
+      agree(exact_windows, BRIER_DRAWN, "w^*", of="middle", over={"d": 3, "n": 64, "ladder": SMOOTHER}),
+      source=REBUTTAL, kind="convention", reading="the Brier loss", expected="supported",
+      title="Brier loss: w* grows with the Lipschitz constant of the class probabilities",
+      assumes=(*MODEL, SIZES, BY_L, BRIER),
+      shows=along(exact_windows, *SMOOTHER),
+      finding=r"""For the Brier loss the conjecture is a theorem. Given tokens and task, labels have the variance $p(x_i)(1 - p(x_i))$; its
+          mean over tasks is the same number $v$ for every token when the law is the same in all directions, and is independent of the
+          weights. So $\mathbb{E}(\hat p - p(x))^2 = B(w) + v\, \mathbb{E} \sum_i a_i^2$ exactly: classification is regression on $f = p$
+          with $\sigma^2 = v = \mathbb{E}\, p (1 - p)$, and every statement on windows carries over. Read literally, the rebuttal's optimal
+          attention weights scale with the noise and inversely with the Lipschitzness; that is true of the size of the window, $1/w^*$, and
+          reversed for $w^*$ itself.""")
+claim("extension.classification/brier/noise",
+      bound(exact_windows, CHANGE, of="{step}", high=0, strict=True, control=-0.38, method="exact",
+            over={"d": D, "n": 64, ("ladder", "step"): steps(*NOISIER)}),
+      agree(exact_windows, BRIER_DRAWN, "w^*", of="middle", over={"d": 3, "n": 64, "ladder": NOISIER}),
+      source=REBUTTAL, kind="convention", reading="the Brier loss", expected="supported",
+      title="Brier loss: w* falls with the label noise",
+      assumes=(*MODEL, SIZES, BY_NOISE, BRIER),
+      shows=along(exact_windows, *NOISIER),
+      finding=r"""The noise is $v = \mathbb{E}\, p (1 - p)$. Turning labels around with a chance $\eta$ makes $p$ into $\eta + (1 - 2\eta)
+          p$: it raises $v$ and lowers $L$ by $1 - 2\eta$, and both widen the window. The base rate separates the two: $p = b + L \langle q,
+          x \rangle$ has the same $L$ for every $b$ and $v = b(1 - b) - L^2/d$, and the window widens with $v$ alone.""")
+claim("extension.classification/cross-entropy/l",
+      bound(ENTROPY_DRAWN, CHANGE, of="{step}", low=0, strict=True, control="3/2*log(2)", method="montecarlo",
+            over={"d": D, "n": 64, "eps": SMOOTHINGS, ("ladder", "step"): steps(*SMOOTHER)}),
+      source=REBUTTAL, kind="convention", reading="the cross-entropy", expected="supported",
+      title="cross-entropy: w* grows with the Lipschitz constant of the class probabilities",
+      assumes=(*MODEL, SIZES, BY_L, ENTROPY),
+      shows=along(sampled_windows, *SMOOTHER, loss="cross-entropy", eps=0.1, found=at(sampled_losses, contexts=CONTEXTS)),
+      finding=r"""Both smoothings agree on the direction. Near $\hat p = p$ cross-entropy is the Brier loss over $2 p(1 - p)$ plus a
+          constant, which leaves the balance of bias and noise nearly as it is while $p$ keeps away from 0 and 1; beyond that, smoothing
+          pulls predictions to $1/2$, and more of it makes the optimal window narrower. Read literally, the rebuttal's optimal attention
+          weights scale with the noise and inversely with the Lipschitzness; that is true of the size of the window, $1/w^*$, and reversed
+          for $w^*$ itself.""")
+claim("extension.classification/cross-entropy/noise",
+      bound(ENTROPY_DRAWN, CHANGE, of="{step}", high=0, strict=True, control=-0.53, method="montecarlo",
+            over={"d": D, "n": 64, "eps": SMOOTHINGS, ("ladder", "step"): steps(*NOISIER)}),
+      source=REBUTTAL, kind="convention", reading="the cross-entropy", expected="supported",
+      title="cross-entropy: w* falls with the label noise",
+      assumes=(*MODEL, SIZES, BY_NOISE, ENTROPY),
+      shows=along(sampled_windows, *NOISIER, loss="cross-entropy", eps=0.1, found=at(sampled_losses, contexts=CONTEXTS)),
+      finding="""Both smoothings agree on the direction, for labels that are turned around and for a base rate nearer to $1/2$ at a fixed
+          $L$.""")
+claim("extension.classification/brier/l/every-l",
+      bound(exact_windows, "w^*_{L'} - w^*_L", of="{step}, w", low=0, strict=True, control=(10, {"high": 0, "strict": True}),
+            method="exact",
+            over={("d", "n", "ladder", "step"): [(3, 64, "waves", "L 3 to 4"), (2, 8, "few waves", "L 1.5 to 2.5")]}),
+      source=REBUTTAL, kind="stronger", expected="refuted",
+      title="Brier loss: w* grows with L at fixed n, without a bound on L",
+      statement=r"L < L' \implies w^*_L < w^*_{L'} \quad \text{for all } L, L' \text{ and every } n",
+      assumes=(*MODEL, r"$p(x) = (1 + \cos(2 L \langle q, x \rangle)) / 2$: Lipschitz constant $L$", BRIER,
+               "$d = 3$, $n = 64$, from $L = 3$ to 4; $d = 2$, $n = 8$, from $L = 1.5$ to 2.5"),
+      shows=at(ladder_curves, d_3_n_64=at(exact_windows, ladder="waves", d=3, n=64),
+               d_2_n_8=at(exact_windows, ladder="few waves", d=2, n=8)),
+      finding="""The direction needs contexts that resolve the probabilities, as the theorem for regression needs $n$ large. Once $p$
+          oscillates on a scale finer than the distance to the nearest tokens, no window predicts it, averaging many labels is best, and
+          $w^*$ turns back towards 0 as $L$ grows further.""",
+      corrected=r"""$w^*$ grows with $L$ once $n$ is large enough for the probabilities to be resolved, $n \geq n_0(L, d)$; where $L$ enters
+          as an amplitude (linear probabilities) it grows at every $n$""")

@@ -11,7 +11,8 @@ import lipverify as lv
 from lipverify.checks.softmax.gaussian import DRAWN
 from lipverify.checks.softmax.levels import LENGTHS, LEVELS
 from lipverify.checks.softmax.linear_floor import OFFSET
-from lipverify.checks.softmax.quantities import WINDOWS, Value, optimum, problem
+from lipverify.checks.softmax.quantities import Value, optimum, problem, sampled_curve
+from lipverify.checks.softmax.slopes import CONTEXTS, SEEN, SIZE
 from lipverify.checks.softmax.window_proofs import closer
 from lipverify.claims import at
 from lipverify.claims.ledger import Band, Figure, HeatMap, Panel, Region, Series, Table
@@ -160,8 +161,6 @@ def line(label: str, x: np.ndarray, y: np.ndarray, **style: Any) -> Series:
 
 FALLS = {"affine": ("w^{-2}", 2.0), "relu": ("w^{-3/2}", 1.5)}
 """How the bias falls, as it is written, and the power of 1/w."""
-SEEN = WINDOWS[:5]
-"""The windows at which sampled terms are drawn: up to the last of the curves."""
 
 
 def terms_by_w(law: str, d: int, n: int) -> dict[str, Any]:
@@ -513,3 +512,6 @@ def three_levels(found: list[dict[str, Value]]) -> Figure:
             Panel(title="error on $L = 3$", xlabel="$n$", ylabel="loss", series=lines(LENGTHS, errors, "tuned to ")),
         ),
     )
+
+
+TERMS_BY_W = at(tradeoff, exact=at(terms_by_w, **SIZE), sampled=at(sampled_curve, contexts=CONTEXTS, **SIZE))

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 import lipverify as lv
-from lipverify.checks.softmax.quantities import Value, problem
+from lipverify.checks.softmax.quantities import MODEL, Value, problem
+from lipverify.claims import agree, at, exponent, per_profile
 
 OFFSET = {"offset": r"$b \sim \mathrm{Unif}[-L, L]$ as on the slides", "no-offset": "no offset, $b = 0$"}
 LARGEST_N, BEYOND, RESOLUTION = 10**24, (10, 10**3, 10**6), 16
@@ -123,3 +124,33 @@ def losses(law: str, reading: str, d: int) -> dict[str, list[float]]:
     ladder = [float(round(n)) for n in np.geomspace(1e2, 1e12, 11)]
     both = [[linear(law, reading, d, n)[0] for n in ladder], [softmax(law, d, n)[0] for n in ladder]]
     return {"n": ladder, "linear": both[0], "softmax": both[1]}
+
+
+FLOORS = {
+    ("affine", "offset"): {"p": "0", "q": "4/(d + 3)", "F": "1/3", "T": "1/50", "X": "4"},
+    ("relu", "offset"): {"p": "0", "q": "3/(d + 2)", "F": "1/3 + 1/(6*d)", "T": "1/50", "X": "4"},
+    ("relu", "no-offset"): {"p": "0", "q": "3/(d + 2)", "F": "1/(6*d)", "T": "9/200", "X": "10*d"},
+}
+"""The least loss of linear attention falls like n^-p, and that of softmax attention like n^-q. The floor F, in units of L^2, is
+all of f that is not linear: the variance of b, and that of the even part of a ReLU function, (l_1 + l_2) |<q, x>| / 2. T is what
+samples tell, three half-widths of theirs. X bounds the Lambda at which softmax attention overtakes linear attention for good."""
+WITHOUT = {("affine", "no-offset"): {"p": "1", "q": "4/(d + 3)"}}
+ROUNDING = f"{4 * float(np.finfo(float).eps)}*(F)"
+LEARNED = (
+    MODEL[0],
+    r"linear attention predicts $\frac{1}{n} \sum_i y_i x_i^\top \mathbf{M} x$; the loss is minimised over all $\mathbf{M}$",
+)
+ASSUMED = {"*/offset/*": (*LEARNED, OFFSET["offset"]), "*/no-offset/*": (*LEARNED, OFFSET["no-offset"])}
+LEAST = r"\min_{\mathbf{M}} \mathcal{L}_{\mathrm{lin}}"
+LINEAR = r"The floor is $K(1) - k_1$, what in $f$ is not linear: for affine tasks without offset it is 0, and the loss falls like $1/n$"
+SAMPLED = at(sampled, contexts=per_profile(32_768, 262_144))
+DRAWN = agree(linear, SAMPLED, LEAST, of=("", "least"), over={"d": 3, "n": 30})
+RATIO = exponent(
+    advantage,
+    rf"\mathcal{{L}}(w^*) / {LEAST}",
+    high="0",
+    strict=True,
+    truth="p - q",
+    over={"d": (2, 3, 5)},
+    method="exact",
+)

@@ -9,8 +9,8 @@ from lipverify.checks.softmax.shared_constant import CLASSES, mixed, worst_task
 from lipverify.claims import at, bound, claim, exponent
 
 # fmt: off
-REVIEWED = ("R", "Rebuttal 4, on Lipschitzness", """A model that is pretrained on Affine, ReLU and Cosine functions performs equally well for
-    inference on any particular one of those tasks despite not sharing any common structure other than lipshitzness""")
+REVIEWED = ("R", "Rebuttal 4, on Lipschitzness", """A model that is pretrained on Affine, ReLU and Cosine functions performs equally well
+    for inference on any particular one of those tasks despite not sharing any common structure other than lipshitzness""")
 REVIEW_2 = ("R", "Review 2, strengths",
     "I like Theorem 3.5, whose test data are any arbitrary $L$-Lipschitz task, which is pretty general ICL setting")
 WORST = r"\sup_f \mathrm{loss} / L^2"
@@ -20,37 +20,35 @@ MIXTURE = (
     MODEL[0],
     r"$\mathbf{M} = w^* \mathbf{I}$ of the mixture: each task is affine, ReLU or cosine with chance $\frac13$, $L = 1$",
 )
-claim(
-    "softmax.lipschitz-sufficient/mixture/experiment",
-    bound(at(mixed, d=3, sigma=0.3), r"\mathrm{loss}(w^*_{\mathrm{mixture}}) / \mathrm{loss}(w^*_{\mathrm{tested}})", of="mixture on {tested}",
-          high="1.1", control="1", over={"tested": CLASSES, "n": (1e3, 1e4)}, method="exact"),
-    source=REVIEWED, kind="convention", expected="supported",
-    title="pretrained on a mixture of the three classes, at the sizes of an experiment",
-    assumes=(*MIXTURE, r"$d = 3$, $\sigma = 0.3$, $n = 10^3, 10^4$", "equally well: within a tenth of the window that is tuned to the tested class"),
-    finding="One window serves all three at these sizes, as the windows of single classes do (`experiment`).",
-)
-claim(
-    "softmax.lipschitz-sufficient/mixture/window",
-    exponent(mixed, "w^*", of="w", along={"n": MIXED}, equals="2/(d + 2)", method="exact"),
-    exponent(mixed, r"\mathrm{loss}(w^*_{\mathrm{mixture}}) / \mathrm{loss}(w^*_{\mathrm{affine}})", of="mixture on affine",
-             along={"n": MIXED}, equals="(d - 1)/((d + 2)*(d + 3))", method="exact"),
-    source=REVIEWED, kind="sharp", expected="supported", over={"d": 2},
-    title="pretrained on a mixture, attention adapts to its roughest class",
-    assumes=(*MIXTURE, r"$\sigma = 1$, $n \to \infty$ at $d = 2$"),
-    finding=r"""The ReLU class keeps a bias of order $w^{-3/2}$, which outlasts the $w^{-2}$ of the others: the mixture has the window of the ReLU
-        class, $\Theta(\Lambda^{2/(d+2)})$. On ReLU tasks that is as good as tuned, up to a constant; on smooth tasks it loses a power of $n$, slowly.""",
-)
-claim(
-    "softmax.lipschitz-sufficient/worst-task",
-    exponent(worst_task, WORST, of="high", along={"n": (1e6, 1e13, 12)}, high="-1/(d + 2)", truth="-2/(d + 2)", method="exact"),
-    exponent(worst_task, WORST, of="low", along={"n": (1e6, 1e13, 12)}, low="-3/(d + 2)", strict=True, truth="-2/(d + 2)", method="exact"),
-    source=REVIEW_2, kind="derived", expected="supported", over={"d": 2},
-    title="tested on the worst L-Lipschitz tasks",
-    statement=r"\Lambda^{-3/(d+2)} \ll \sup_{Lip(f) \leq L} \mathcal{L}(w^*; f) / L^2 = \mathcal{O}\left(\Lambda^{-1/(d+2)}\right)",
-    assumes=(MODEL[0], "pretrained on the ReLU class", r"tested on every $f$ with $|f(x) - f(x')| \leq L \|x - x'\|$"),
-    finding=r"""The bias of $f = \sum_k f_k$, $f_k$ a harmonic of degree $k$, is $\sum_k b_k \mathbb{E} f_k^2$, and $\sum_k k (k + d - 2) \mathbb{E}
-        f_k^2 = \mathbb{E} |\nabla f|^2 \leq L^2$: no task has more than $L^2 \max_k b_k / (k (k + d - 2))$, which is of order $L^2/w$ at $k \approx
-        \sqrt{w}$, and zigzags of that length attain this order. So on arbitrary tasks the upper bound of Theorem 3 that the sketch implies,
-        $\Lambda^{-2/(d+2)}$, is sharp; the printed one, $\Lambda^{-1/(d+2)}$, holds with slack for every task, and there is no lower bound but the
-        noise: a constant $f$ is $L$-Lipschitz.""",
-)
+claim("softmax.lipschitz-sufficient/mixture/experiment",
+      bound(at(mixed, d=3, sigma=0.3), r"\mathrm{loss}(w^*_{\mathrm{mixture}}) / \mathrm{loss}(w^*_{\mathrm{tested}})",
+            of="mixture on {tested}",
+            high="1.1", control="1", over={"tested": CLASSES, "n": (1e3, 1e4)}, method="exact"),
+      source=REVIEWED, kind="convention", expected="supported",
+      title="pretrained on a mixture of the three classes, at the sizes of an experiment",
+      assumes=(*MIXTURE, r"$d = 3$, $\sigma = 0.3$, $n = 10^3, 10^4$",
+               "equally well: within a tenth of the window that is tuned to the tested class"),
+      finding="One window serves all three at these sizes, as the windows of single classes do (`experiment`).")
+claim("softmax.lipschitz-sufficient/mixture/window",
+      exponent(mixed, "w^*", of="w", along={"n": MIXED}, equals="2/(d + 2)", method="exact"),
+      exponent(mixed, r"\mathrm{loss}(w^*_{\mathrm{mixture}}) / \mathrm{loss}(w^*_{\mathrm{affine}})", of="mixture on affine",
+               along={"n": MIXED}, equals="(d - 1)/((d + 2)*(d + 3))", method="exact"),
+      source=REVIEWED, kind="sharp", expected="supported", over={"d": 2},
+      title="pretrained on a mixture, attention adapts to its roughest class",
+      assumes=(*MIXTURE, r"$\sigma = 1$, $n \to \infty$ at $d = 2$"),
+      finding=r"""The ReLU class keeps a bias of order $w^{-3/2}$, which outlasts the $w^{-2}$ of the others: the mixture has the window of
+          the ReLU class, $\Theta(\Lambda^{2/(d+2)})$. On ReLU tasks that is as good as tuned, up to a constant; on smooth tasks it loses a
+          power of $n$, slowly.""")
+claim("softmax.lipschitz-sufficient/worst-task",
+      exponent(worst_task, WORST, of="high", along={"n": (1e6, 1e13, 12)}, high="-1/(d + 2)", truth="-2/(d + 2)", method="exact"),
+      exponent(worst_task, WORST, of="low", along={"n": (1e6, 1e13, 12)}, low="-3/(d + 2)", strict=True, truth="-2/(d + 2)",
+               method="exact"),
+      source=REVIEW_2, kind="derived", expected="supported", over={"d": 2},
+      title="tested on the worst L-Lipschitz tasks",
+      statement=r"\Lambda^{-3/(d+2)} \ll \sup_{Lip(f) \leq L} \mathcal{L}(w^*; f) / L^2 = \mathcal{O}\left(\Lambda^{-1/(d+2)}\right)",
+      assumes=(MODEL[0], "pretrained on the ReLU class", r"tested on every $f$ with $|f(x) - f(x')| \leq L \|x - x'\|$"),
+      finding=r"""The bias of $f = \sum_k f_k$, $f_k$ a harmonic of degree $k$, is $\sum_k b_k \mathbb{E} f_k^2$, and $\sum_k k (k + d - 2)
+          \mathbb{E} f_k^2 = \mathbb{E} |\nabla f|^2 \leq L^2$: no task has more than $L^2 \max_k b_k / (k (k + d - 2))$, which is of order
+          $L^2/w$ at $k \approx \sqrt{w}$, and zigzags of that length attain this order. So on arbitrary tasks the upper bound of Theorem 3
+          that the sketch implies, $\Lambda^{-2/(d+2)}$, is sharp; the printed one, $\Lambda^{-1/(d+2)}$, holds with slack for every task,
+          and there is no lower bound but the noise: a constant $f$ is $L$-Lipschitz.""")

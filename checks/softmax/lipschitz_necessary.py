@@ -10,8 +10,8 @@ from lipverify.claims import agree, at, bound, claim, exponent, per_profile
 
 # fmt: off
 SLIDE = ("S", "Empirical Generalization, necessary", """Shared Lipschitzness across (train, test) is necessary for ICL. 3 attention units,
-    pretrained on Affine tasks with $L = 1$, Cosine with $L = 0.1$, Cosine with $L = 10$. Test on Cosine tasks with $L = 1$. Only pretraining on the
-    same Lipschitzness generalizes""")
+    pretrained on Affine tasks with $L = 1$, Cosine with $L = 0.1$, Cosine with $L = 10$. Test on Cosine tasks with $L = 1$. Only
+    pretraining on the same Lipschitzness generalizes""")
 FACTOR = r"\mathrm{loss}(w^*_{\mathrm{trained}}) / \mathrm{loss}(w^*_{\mathrm{tested}})"
 COSINES = ("cosine-smooth", "cosine-rough")
 TUNED = (
@@ -20,71 +20,63 @@ TUNED = (
     "trained on affine ($L = 1$), cosine-smooth ($L = 0.1$), cosine-rough ($L = 10$); tested on cosine, $L = 1$",
 )
 LIMIT = (*TUNED, r"$\sigma = 1$, $n \to \infty$ at $d = 2, 3, 5, 8$")
-RHO = r"""derived: $\frac{a \rho^2 + 2}{(a + 2) \rho^{2a/(a + 2)}}$ with $a = (d-1)/2$ and $\rho^2$ the ratio of $\mathbb{E}\, (\Delta f)^2$ of the
-    tested to the trained class"""
+RHO = r"""derived: $\frac{a \rho^2 + 2}{(a + 2) \rho^{2a/(a + 2)}}$ with $a = (d-1)/2$ and $\rho^2$ the ratio of $\mathbb{E}\, (\Delta f)^2$
+    of the tested to the trained class"""
 RAY = (1e9, 1e30, per_profile(8, 27))
 OF, EXPERIMENT = "{trained} on cosine", at(table, d=3, sigma=0.3)
 SAMPLED = agree(table, sampled, r"\mathrm{loss}", of="loss of {trained} on cosine", over={"d": 5, "n": 1000.0})
-DERIVED = r"""The bias of a smooth class is $\mathbb{E}\, (\Delta f)^2 / (4 w^2)$. The cosine's is not proportional to $L^2$: for small $L$ it is of order
-    $L^4$, since $\cos(Lz) = 1 - L^2 z^2/2 + \dots$, and for large $L$ too, since two derivatives bring down $L^2$."""
+DERIVED = r"""The bias of a smooth class is $\mathbb{E}\, (\Delta f)^2 / (4 w^2)$. The cosine's is not proportional to $L^2$: for small $L$
+    it is of order $L^4$, since $\cos(Lz) = 1 - L^2 z^2/2 + \dots$, and for large $L$ too, since two derivatives bring down $L^2$."""
 
-claim(
-    "softmax.lipschitz-necessary/experiment",
-    bound(EXPERIMENT, FACTOR, of=OF, high="2", control="1", over={"trained": "affine", "n": (1e2, 1e3, 1e4)}, method="exact"),
-    bound(EXPERIMENT, FACTOR, of=OF, low="2", strict=True, truth="found", method="exact", over={("trained", "n"): {
-        ("cosine-smooth", 1e2): {"found": "2.14"}, ("cosine-smooth", 1e3): {"found": "9.25"},
-        ("cosine-smooth", 1e4): {"found": "42.5"}, ("cosine-rough", 1e2): {"found": "3.95"},
-        ("cosine-rough", 1e3): {"found": "8.86"}, ("cosine-rough", 1e4): {"found": "10.2"},
-    }}),
-    agree(table, sampled, r"\mathrm{loss}", of="loss of {trained} on cosine", over={"trained": "affine", "d": 5, "n": 1000.0}),
-    source=SLIDE, kind="convention", reading="within a factor of two at the sizes of an experiment", expected="supported",
-    statement=FACTOR + r" \leq 2 \quad \text{for affine } L = 1 \text{ alone}",
-    assumes=(*TUNED, r"$d = 3$, $\sigma = 0.3$, $n = 10^2, 10^3, 10^4$: the slides do not give theirs",
-             "generalizes: within a factor of two of the window that is tuned to the tested class"),
-    finding="""The cosine with $L = 0.1$ moves by less than the noise, so the attention trained on it averages all tokens ($w^* = 0$); that of the
-        cosine with $L = 10$ has a window that is too narrow for the tested class.""",
-)
-claim(
-    "softmax.lipschitz-necessary/{trained}/factor",
-    bound(table, FACTOR, high="2", control="1", of=OF, along={"n": RAY}, method="exact"),
-    bound(table, FACTOR, equals=price, within=hair, of=OF, along={"n": RAY}, method="exact"),
-    SAMPLED,
-    source=SLIDE, kind="convention", reading="within a factor of two in the limit", expected="supported",
-    over={"trained": "affine", "d": (2, 3, 5, 8)},
-    assumes=(*LIMIT, RHO, "generalizes: within a factor of two in the limit"),
-    finding=DERIVED,
-)
-claim(
-    "softmax.lipschitz-necessary/{trained}/factor",
-    bound(table, FACTOR, low="2", strict=True, truth=price, of=OF, along={"n": RAY}, method="exact"),
-    bound(table, FACTOR, equals=price, within=hair, of=OF, along={"n": RAY}, method="exact"),
-    SAMPLED,
-    source=SLIDE, kind="convention", reading="within a factor of two in the limit", expected="supported",
-    over={"trained": COSINES, "d": (2, 3, 5, 8)},
-    assumes=(*LIMIT, RHO, "does not generalize: not within a factor of two in the limit"),
-    finding=DERIVED,
-)
-claim(
-    "softmax.lipschitz-necessary/{trained}/rate",
-    exponent(table, FACTOR, low="0", strict=True, truth="0", of=OF, along={"n": RAY}, method="exact"),
-    SAMPLED,
-    source=SLIDE, kind="convention", reading="no other rate for every n", expected="refuted", over={"trained": COSINES, "d": (2, 3, 5, 8)},
-    assumes=(*LIMIT, "does not generalize: not within any constant factor as $n$ grows"),
-    finding="""A wrong Lipschitz constant costs a factor that does not grow with $n$: $w^*$ of all smooth classes grows like $n^{2/(d+3)}$, and the
-        loss at any constant multiple of the best $w$ has the best rate.""",
-    corrected="A shared Lipschitz constant is necessary for the best constant, not for the rate.",
-)
-claim(
-    "softmax.lipschitz-necessary/affine-other/{side}/factor",
-    bound(matched, r"\mathrm{loss}(w^*_{\mathrm{affine}}(L_0)) / \mathrm{loss}(w^*_{\mathrm{affine}}(1))",
-          low="1", truth=gain, control=(None, nearly), along={"n": RAY}, method="exact"),
-    source=SLIDE, kind="stronger", expected="refuted", over={"d": (2, 3, 5)},
-    statement=r"""\lim_{n \to \infty} \mathrm{loss}(w^*_{\mathrm{affine}}(L_0)) / \mathrm{loss}(w^*_{\mathrm{affine}}(1)) \geq 1 \quad \text{on cosine
-        } L = 1, \text{ for every } L_0""",
-    assumes=(*TUNED[:2], "tested on cosine, $L = 1$; $\\sigma = 1$, $d = 2, 3, 5$", RHO,
-             r"$L_0$ such that $\mathbb{E}\, (\Delta f)^2$ of the affine class is that of the cosine"),
-    finding=r"""A shared Lipschitz constant is not what makes windows agree: the bias of a smooth class is $\mathbb{E}\, (\Delta f)^2 / (4 w^2)$, so
-        its window depends on $\mathbb{E}\, (\Delta f)^2$ alone. Affine tasks with the $L_0$ that matches the cosine's value give the cosine's own
-        window in the limit, and affine tasks with $L = 1$ do not.""",
-    corrected=r"Trained windows serve smooth classes by their $\mathbb{E}\, (\Delta f)^2$: an affine class with another $L$ can do better.",
-)
+claim("softmax.lipschitz-necessary/experiment",
+      bound(EXPERIMENT, FACTOR, of=OF, high="2", control="1", over={"trained": "affine", "n": (1e2, 1e3, 1e4)}, method="exact"),
+      bound(EXPERIMENT, FACTOR, of=OF, low="2", strict=True, truth="found", method="exact", over={("trained", "n"): {
+          ("cosine-smooth", 1e2): {"found": "2.14"}, ("cosine-smooth", 1e3): {"found": "9.25"},
+          ("cosine-smooth", 1e4): {"found": "42.5"}, ("cosine-rough", 1e2): {"found": "3.95"},
+          ("cosine-rough", 1e3): {"found": "8.86"}, ("cosine-rough", 1e4): {"found": "10.2"},
+      }}),
+      agree(table, sampled, r"\mathrm{loss}", of="loss of {trained} on cosine", over={"trained": "affine", "d": 5, "n": 1000.0}),
+      source=SLIDE, kind="convention", reading="within a factor of two at the sizes of an experiment", expected="supported",
+      statement=FACTOR + r" \leq 2 \quad \text{for affine } L = 1 \text{ alone}",
+      assumes=(*TUNED, r"$d = 3$, $\sigma = 0.3$, $n = 10^2, 10^3, 10^4$: the slides do not give theirs",
+               "generalizes: within a factor of two of the window that is tuned to the tested class"),
+      finding="""The cosine with $L = 0.1$ moves by less than the noise, so the attention trained on it averages all tokens ($w^* = 0$);
+          that of the cosine with $L = 10$ has a window that is too narrow for the tested class.""")
+claim("softmax.lipschitz-necessary/{trained}/factor",
+      bound(table, FACTOR, high="2", control="1", of=OF, along={"n": RAY}, method="exact"),
+      bound(table, FACTOR, equals=price, within=hair, of=OF, along={"n": RAY}, method="exact"),
+      SAMPLED,
+      source=SLIDE, kind="convention", reading="within a factor of two in the limit", expected="supported",
+      over={"trained": "affine", "d": (2, 3, 5, 8)},
+      assumes=(*LIMIT, RHO, "generalizes: within a factor of two in the limit"),
+      finding=DERIVED)
+claim("softmax.lipschitz-necessary/{trained}/factor",
+      bound(table, FACTOR, low="2", strict=True, truth=price, of=OF, along={"n": RAY}, method="exact"),
+      bound(table, FACTOR, equals=price, within=hair, of=OF, along={"n": RAY}, method="exact"),
+      SAMPLED,
+      source=SLIDE, kind="convention", reading="within a factor of two in the limit", expected="supported",
+      over={"trained": COSINES, "d": (2, 3, 5, 8)},
+      assumes=(*LIMIT, RHO, "does not generalize: not within a factor of two in the limit"),
+      finding=DERIVED)
+claim("softmax.lipschitz-necessary/{trained}/rate",
+      exponent(table, FACTOR, low="0", strict=True, truth="0", of=OF, along={"n": RAY}, method="exact"),
+      SAMPLED,
+      source=SLIDE, kind="convention", reading="no other rate for every n", expected="refuted",
+      over={"trained": COSINES, "d": (2, 3, 5, 8)},
+      assumes=(*LIMIT, "does not generalize: not within any constant factor as $n$ grows"),
+      finding="""A wrong Lipschitz constant costs a factor that does not grow with $n$: $w^*$ of all smooth classes grows like
+          $n^{2/(d+3)}$, and the loss at any constant multiple of the best $w$ has the best rate.""",
+      corrected="A shared Lipschitz constant is necessary for the best constant, not for the rate.")
+claim("softmax.lipschitz-necessary/affine-other/{side}/factor",
+      bound(matched, r"\mathrm{loss}(w^*_{\mathrm{affine}}(L_0)) / \mathrm{loss}(w^*_{\mathrm{affine}}(1))",
+            low="1", truth=gain, control=(None, nearly), along={"n": RAY}, method="exact"),
+      source=SLIDE, kind="stronger", expected="refuted", over={"d": (2, 3, 5)},
+      statement=r"""\lim_{n \to \infty} \mathrm{loss}(w^*_{\mathrm{affine}}(L_0)) / \mathrm{loss}(w^*_{\mathrm{affine}}(1)) \geq 1 \quad
+          \text{on cosine } L = 1, \text{ for every } L_0""",
+      assumes=(*TUNED[:2], "tested on cosine, $L = 1$; $\\sigma = 1$, $d = 2, 3, 5$", RHO,
+               r"$L_0$ such that $\mathbb{E}\, (\Delta f)^2$ of the affine class is that of the cosine"),
+      finding=r"""A shared Lipschitz constant is not what makes windows agree: the bias of a smooth class is $\mathbb{E}\, (\Delta f)^2 / (4
+          w^2)$, so its window depends on $\mathbb{E}\, (\Delta f)^2$ alone. Affine tasks with the $L_0$ that matches the cosine's value
+          give the cosine's own window in the limit, and affine tasks with $L = 1$ do not.""",
+      corrected=r"""Trained windows serve smooth classes by their $\mathbb{E}\, (\Delta f)^2$: an affine class with another $L$ can do
+          better.""")

@@ -10,10 +10,10 @@ from lipverify.claims import agree, at, bound, claim, identity, per_profile
 
 # fmt: off
 THEOREM_4 = ("S", "Theorem 4 (Informal)", r"""Suppose $n = 2$ or $\sigma = 0$. Then for some $C = \Omega(1)$, any optimal solution
-    $\mathbf{M}^*$ of the ICL pretraining loss induced by the task distribution $D(\mathcal{F}_{\mathbf{B}}^{\mathrm{lin}})$ optimized over the set
-    $\mathcal{M} := \{\mathbf{M}: \mathbf{M} = \mathbf{M}^\top, \|\mathbf{B}^\top \mathbf{M} \mathbf{B}\|_2 \leq C\}$ satisfies, for $c \in (0, C]$,
-    $\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top$. If $\mathbf{s} \in \mathrm{col}(\mathbf{B})$ then $\mathbf{s}^\top \mathbf{M}^* \mathbf{s} > 0$; if
-    $\mathbf{s} \in \mathrm{col}(\mathbf{B})^\perp$ then $\mathbf{s}^\top \mathbf{M}^* \mathbf{s} = 0$""")
+    $\mathbf{M}^*$ of the ICL pretraining loss induced by the task distribution $D(\mathcal{F}_{\mathbf{B}}^{\mathrm{lin}})$ optimized over
+    the set $\mathcal{M} := \{\mathbf{M}: \mathbf{M} = \mathbf{M}^\top, \|\mathbf{B}^\top \mathbf{M} \mathbf{B}\|_2 \leq C\}$ satisfies, for
+    $c \in (0, C]$, $\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top$. If $\mathbf{s} \in \mathrm{col}(\mathbf{B})$ then $\mathbf{s}^\top
+    \mathbf{M}^* \mathbf{s} > 0$; if $\mathbf{s} \in \mathrm{col}(\mathbf{B})^\perp$ then $\mathbf{s}^\top \mathbf{M}^* \mathbf{s} = 0$""")
 TASKS = r"$f(x) = \mathbf{a}^\top \mathbf{B}^\top x$ with $\mathbf{a}$ uniform on $S^{k-1}$"
 SET = (
     TASKS,
@@ -33,8 +33,8 @@ QUADRATIC = r"\mathbf{s}^\top \mathbf{M}^* \mathbf{s}"
 
 for covariates, kind, tokens, pairs in (
     ("sphere", "printed", r"tokens and query uniform on $S^{d-1}$", PAIRS),
-    ("product", "convention", r"""$x = \mathbf{B} u + \mathbf{B}_\perp v$ with $u$ uniform on $S^{k-1}$ and $v$ on $S^{d-k-1}$ (other radii are
-        other units)""", WIDE),
+    ("product", "convention", r"""$x = \mathbf{B} u + \mathbf{B}_\perp v$ with $u$ uniform on $S^{k-1}$ and $v$ on $S^{d-k-1}$ (other radii
+        are other units)""", WIDE),
 ):
     scale = bound(best_in_case, "c^*", of="c", low="0", control="1.1*d", strict=True, over=PAIRS, method="exact")
     agrees = tuple(
@@ -56,9 +56,9 @@ for covariates, kind, tokens, pairs in (
         assumes=(tokens, *SET),
         shows=at(beside_aligned, best=at(best_in_case, covariates=covariates, d=4, k=2),
                      found=at(searched_in_case, covariates=covariates, d=4, k=2, contexts=CONTEXTS)),
-        finding=r"""Exactly, the best $\mathbf{M} = c \mathbf{B} \mathbf{B}^\top + c' (\mathbf{I} - \mathbf{B} \mathbf{B}^\top)$ has $c' = 0$; and the
-            minimiser over all symmetric matrices, found on sampled contexts with nothing assumed about its form, does not differ from it. The theorem
-            asks for some $C = \Omega(1)$; $C = d$ is such a constant at these $(d, k)$.""",
+        finding=r"""Exactly, the best $\mathbf{M} = c \mathbf{B} \mathbf{B}^\top + c' (\mathbf{I} - \mathbf{B} \mathbf{B}^\top)$ has $c' =
+            0$; and the minimiser over all symmetric matrices, found on sampled contexts with nothing assumed about its form, does not
+            differ from it. The theorem asks for some $C = \Omega(1)$; $C = d$ is such a constant at these $(d, k)$.""",
     )
     claim(
         f"lowrank.directions/{covariates}/relevant",
@@ -80,33 +80,34 @@ for covariates, kind, tokens, pairs in (
         title="Attention is zero on the spurious directions",
         statement=rf"\mathbf{{s}} \in \mathrm{{col}}(\mathbf{{B}})^\perp \implies {QUADRATIC} = 0",
         assumes=(tokens, *SET, EITHER),
-        finding=r"""On average over the unit vectors off $\mathrm{col}(\mathbf{B})$, in units of that on it; no single entry of the sampled minimiser
-            stands out.""",
+        finding=r"""On average over the unit vectors off $\mathrm{col}(\mathbf{B})$, in units of that on it; no single entry of the sampled
+            minimiser stands out.""",
     )
 
-claim(
-    "lowrank.recovery/two-tokens/blocks/proved",
-    identity(averaged, r"\frac{1}{2} \sum_\pm \tanh^1(A \pm S) - T^1 - \dots", control={"kept": "101/100"}, over={"power": 1}),
-    identity(averaged, r"\frac{1}{2} \sum_\pm \tanh^2(A \pm S) - T^2 - \dots", control={"kept": "101/100"}, over={"power": 2}),
-    source=THEOREM_4, kind="derived", expected="supported",
-    title="Theorem 4 with two tokens, among matrices that do not mix the two spaces: every sigma, d and k",
-    statement=r"\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top, \quad 0 < c \leq C, \qquad \text{for every } C \leq \mathrm{artanh}(1/\sqrt{3}) \approx 0.658",
-    assumes=(
-        r"$n = 2$, any $\sigma$, $d$ and $k < d$; tokens uniform on $S^{d-1}$ or on the product of spheres",
-        TASKS,
-        r"""all $\mathbf{M} = \mathbf{B} \mathbf{M}_1 \mathbf{B}^\top + \mathbf{B}_\perp \mathbf{M}_2 \mathbf{B}_\perp^\top$ with $\|\mathbf{M}_1\|_2
-            \leq C$: not those that mix $\mathrm{col}(\mathbf{B})$ with its complement, which are searched on samples""",
-        "the identities are checked; what follows is by hand",
-    ),
-    finding=r"""With $\delta = x_1 - x_2$ and $\tau = \tanh(\delta^\top \mathbf{M} x / 2)$ the two weights are $(1 \pm \tau)/2$, and the loss is a
-        constant plus $\mathbb{E} [\alpha \tau^2 - \beta \tau]$, $\alpha = |\mathbf{B}^\top \delta|^2 / (4k) + \sigma^2/2 > 0$, $\beta = \langle
-        \mathbf{B}^\top \delta, \mathbf{B}^\top x \rangle / k$ (what is left is odd in $x$). The score over two is $A + S$, and the sign of $S$, the
-        part off $\mathrm{col}(\mathbf{B})$, is that of the tokens' spurious parts: average over it, with $T = \tanh A$, $U = \tanh S$. As $|A| \leq
-        C$, $T^2 \leq 1/3$: by the second identity the mean of $\tau^2$ is at least $T^2$, and more unless $S = 0$. By the first the mean of $\tau$ is
-        $T g$ with $0 \leq g = (1 - U^2)/(1 - T^2 U^2) \leq 1$. For a given query let $v = \mathbf{M}_1 \mathbf{B}^\top x$. Tokens may be rotated
-        within $\mathrm{col}(\mathbf{B})$, so $\mathbb{E} \beta T g$ is the cosine of $v$ and $\mathbf{B}^\top x$ times a positive number, which is
-        largest at $g = 1$; $\alpha T^2$ depends on $|v|$ alone. So the loss at $x$ is no less than with $v = s \mathbf{B}^\top x$, $s = |\mathbf{M}_1
-        u| \leq C$ for the direction $u$ of $\mathbf{B}^\top x$, and $\mathbf{M}_2 = 0$; the direction is independent of the length, so that
-        $\mathcal{L}(\mathbf{M}) \geq \mathbb{E}_u \mathcal{L}(s(u) \mathbf{B} \mathbf{B}^\top) \geq \min_{c \leq C} \mathcal{L}(c \mathbf{B}
-        \mathbf{B}^\top)$. Its slope at $c = 0$ is $-\mathbb{E} \langle \mathbf{B}^\top \delta, \mathbf{B}^\top x \rangle^2 / (2k) < 0$: $c > 0$.""",
-)
+claim("lowrank.recovery/two-tokens/blocks/proved",
+      identity(averaged, r"\frac{1}{2} \sum_\pm \tanh^1(A \pm S) - T^1 - \dots", control={"kept": "101/100"}, over={"power": 1}),
+      identity(averaged, r"\frac{1}{2} \sum_\pm \tanh^2(A \pm S) - T^2 - \dots", control={"kept": "101/100"}, over={"power": 2}),
+      source=THEOREM_4, kind="derived", expected="supported",
+      title="Theorem 4 with two tokens, among matrices that do not mix the two spaces: every sigma, d and k",
+      statement=r"""\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top, \quad 0 < c \leq C, \qquad \text{for every } C \leq
+            \mathrm{artanh}(1/\sqrt{3}) \approx 0.658""",
+      assumes=(
+          r"$n = 2$, any $\sigma$, $d$ and $k < d$; tokens uniform on $S^{d-1}$ or on the product of spheres",
+          TASKS,
+          r"""all $\mathbf{M} = \mathbf{B} \mathbf{M}_1 \mathbf{B}^\top + \mathbf{B}_\perp \mathbf{M}_2 \mathbf{B}_\perp^\top$ with
+              $\|\mathbf{M}_1\|_2 \leq C$: not those that mix $\mathrm{col}(\mathbf{B})$ with its complement, which are searched on
+              samples""",
+          "the identities are checked; what follows is by hand",
+      ),
+      finding=r"""With $\delta = x_1 - x_2$ and $\tau = \tanh(\delta^\top \mathbf{M} x / 2)$ the two weights are $(1 \pm \tau)/2$, and the
+          loss is a constant plus $\mathbb{E} [\alpha \tau^2 - \beta \tau]$, $\alpha = |\mathbf{B}^\top \delta|^2 / (4k) + \sigma^2/2 > 0$,
+          $\beta = \langle \mathbf{B}^\top \delta, \mathbf{B}^\top x \rangle / k$ (what is left is odd in $x$). The score over two is $A +
+          S$, and the sign of $S$, the part off $\mathrm{col}(\mathbf{B})$, is that of the tokens' spurious parts: average over it, with $T
+          = \tanh A$, $U = \tanh S$. As $|A| \leq C$, $T^2 \leq 1/3$: by the second identity the mean of $\tau^2$ is at least $T^2$, and
+          more unless $S = 0$. By the first the mean of $\tau$ is $T g$ with $0 \leq g = (1 - U^2)/(1 - T^2 U^2) \leq 1$. For a given query
+          let $v = \mathbf{M}_1 \mathbf{B}^\top x$. Tokens may be rotated within $\mathrm{col}(\mathbf{B})$, so $\mathbb{E} \beta T g$ is
+          the cosine of $v$ and $\mathbf{B}^\top x$ times a positive number, which is largest at $g = 1$; $\alpha T^2$ depends on $|v|$
+          alone. So the loss at $x$ is no less than with $v = s \mathbf{B}^\top x$, $s = |\mathbf{M}_1 u| \leq C$ for the direction $u$ of
+          $\mathbf{B}^\top x$, and $\mathbf{M}_2 = 0$; the direction is independent of the length, so that $\mathcal{L}(\mathbf{M}) \geq
+          \mathbb{E}_u \mathcal{L}(s(u) \mathbf{B} \mathbf{B}^\top) \geq \min_{c \leq C} \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)$. Its
+          slope at $c = 0$ is $-\mathbb{E} \langle \mathbf{B}^\top \delta, \mathbf{B}^\top x \rangle^2 / (2k) < 0$: $c > 0$.""")

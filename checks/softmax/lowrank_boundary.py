@@ -11,9 +11,9 @@ from lipverify.claims import agree, at, bound, claim, per_profile
 
 # fmt: off
 THEOREM_4 = ("S", "Theorem 4 (Informal), beyond its assumptions", r"""Suppose $n = 2$ or $\sigma = 0$. Then for some $C = \Omega(1)$, any
-    optimal solution $\mathbf{M}^*$ of the ICL pretraining loss induced by the task distribution $D(\mathcal{F}_{\mathbf{B}}^{\mathrm{lin}})$
-    optimized over the set $\mathcal{M} := \{\mathbf{M}: \mathbf{M} = \mathbf{M}^\top, \|\mathbf{B}^\top \mathbf{M} \mathbf{B}\|_2 \leq C\}$
-    satisfies, for $c \in (0, C]$, $\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top$""")
+    optimal solution $\mathbf{M}^*$ of the ICL pretraining loss induced by the task distribution
+    $D(\mathcal{F}_{\mathbf{B}}^{\mathrm{lin}})$ optimized over the set $\mathcal{M} := \{\mathbf{M}: \mathbf{M} = \mathbf{M}^\top,
+    \|\mathbf{B}^\top \mathbf{M} \mathbf{B}\|_2 \leq C\}$ satisfies, for $c \in (0, C]$, $\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top$""")
 FORM = r"\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top"
 TASKS = (
     r"$f(x) = \mathbf{a}^\top \mathbf{B}^\top x$ with $\mathbf{a}$ uniform on $S^{k-1}$",
@@ -32,86 +32,83 @@ LARGE = (
     ("product", 4, 3, 30, 2.0, 12.0), ("product", 5, 2, 1e6, 0.5, 8.0), ("product", 3, 2, 20, 0.0, 12.0),
 )
 SEARCHED = at(searched, contexts=per_profile(4096, 65536))
-claim(
-    "lowrank.boundary/product",
-    bound(best, RATIO, of="ratio", equals=0, within=EXACT, over={WHERE: LARGE}, method="exact"),
-    bound(SEARCHED, RATIO, of="ratio", equals=0, within="0.02", over={WHERE: LARGE[2:3]}, method="montecarlo"),
-    bound(ball.counterexamples, r"\text{counterexamples}", high="0", control={"low": "1"},
-          over={"covariates": "product", "problems": per_profile(5, 60)}, method="exact"),
-    agree(best, SEARCHED, "c^*", of="c", over={WHERE: LARGE[2:3]}),
-    agree(best, SEARCHED, r"\mathcal{L}", of="loss", over={WHERE: LARGE[2:3]}),
-    source=THEOREM_4, kind="stronger", expected="supported",
-    title="Neither n = 2 nor no noise nor a small ball is needed at the points measured on a product of spheres",
-    statement=FORM + r" \quad \text{at seven points with } n > 2, \text{ six of them with } \sigma > 0, \text{ and in random problems}",
-    assumes=(*PRODUCT, r"""the $(d, k, n, \sigma, C)$ of the cells, $C$ from $4k$ to $6k$; in random problems $n \leq 10^6$, every ball up to $C =
-        3k$, within the invariant family"""),
-    finding=r"""No counterexample was found. On the product $|\mathbf{B}^\top x|$ is the same for every token, so $e^{c \langle z_i, z \rangle}$ is a
-        function of the distance $|z_i - z|$ by itself, and a score along $\mathbf{B}_\perp$ only multiplies the weights by independent random
-        factors, which cost variance. (At $n = 2$, with weights $1/2 \pm h$, what the loss gains from $h$ is linear in it, and $\mathbf{E} \tanh(y +
-        G) \leq \tanh y$ for every symmetric $G$ and $y \geq 0$: random factors lose some of it.) This is evidence at these points and not a proof.""",
-)
+claim("lowrank.boundary/product",
+      bound(best, RATIO, of="ratio", equals=0, within=EXACT, over={WHERE: LARGE}, method="exact"),
+      bound(SEARCHED, RATIO, of="ratio", equals=0, within="0.02", over={WHERE: LARGE[2:3]}, method="montecarlo"),
+      bound(ball.counterexamples, r"\text{counterexamples}", high="0", control={"low": "1"},
+            over={"covariates": "product", "problems": per_profile(5, 60)}, method="exact"),
+      agree(best, SEARCHED, "c^*", of="c", over={WHERE: LARGE[2:3]}),
+      agree(best, SEARCHED, r"\mathcal{L}", of="loss", over={WHERE: LARGE[2:3]}),
+      source=THEOREM_4, kind="stronger", expected="supported",
+      title="Neither n = 2 nor no noise nor a small ball is needed at the points measured on a product of spheres",
+      statement=FORM + r" \quad \text{at seven points with } n > 2, \text{ six of them with } \sigma > 0, \text{ and in random problems}",
+      assumes=(*PRODUCT, r"""the $(d, k, n, \sigma, C)$ of the cells, $C$ from $4k$ to $6k$; in random problems $n \leq 10^6$, every ball up
+          to $C = 3k$, within the invariant family"""),
+      finding=r"""No counterexample was found. On the product $|\mathbf{B}^\top x|$ is the same for every token, so $e^{c \langle z_i, z
+          \rangle}$ is a function of the distance $|z_i - z|$ by itself, and a score along $\mathbf{B}_\perp$ only multiplies the weights by
+          independent random factors, which cost variance. (At $n = 2$, with weights $1/2 \pm h$, what the loss gains from $h$ is linear in
+          it, and $\mathbf{E} \tanh(y + G) \leq \tanh y$ for every symmetric $G$ and $y \geq 0$: random factors lose some of it.) This is
+          evidence at these points and not a proof.""")
 CURVES = per_profile([9, 10, 12, 16, 24, 60, 200, 1000], [9, 10, 11, 12, 14, 16, 20, 24, 32, 50, 70, 100, 200, 500, 1000, 10_000])
-claim(
-    "lowrank.boundary/sphere/small-ball",
-    bound(ball.radius, r"\min(C_{\max}, 4 d) / d", low="1", truth=ball.limit_value,
-          over={("d", "k"): ((2, 1), (3, 2), (6, 2)), "n": (1000, 10**6), "sigma": (0.0, 0.5)}, method="exact"),
-    bound(best, RATIO, of="ratio", equals=0, within=EXACT,
-          over={("d", "k", "C"): ((2, 1, 2.0), (3, 2, 3.0), (6, 2, 6.0)), "n": 20, "sigma": (0.0, 0.5)}, method="exact"),
-    agree(ball.radius, ball.limit, r"C_{\max} / d",
-          over={"covariates": "sphere", ("d", "k"): ((2, 1), (3, 1), (3, 2), (6, 2)), "n": 1e12, "sigma": 0.5}),
-    over={"covariates": "sphere"}, source=THEOREM_4, kind="stronger", expected="supported",
-    title="On the sphere M* = c BB^T in balls of radius C up to d, with noise and without",
-    statement=FORM + r" \quad \text{if } C \leq d \text{ (} n = 10^3, 10^6 \text{), if } C = d \text{ (} n = 20 \text{)}",
-    assumes=(*SPHERE[:2], r"within the invariant family, exactly, at the $(d, k)$ of the cells, $\sigma = 0$ and $\sigma = 1/2$",
-             r"$C_{\max}$ is the largest radius up to which $c'^* = 0$ in every ball"),
-    shows=at(radii_by_noise, limit=at(ball.limit, d=2, k=1),
-                 none=at(ball.radii, d=2, k=1, sigma=0.0, lengths=CURVES), quarter=at(ball.radii, d=2, k=1, sigma=0.25, lengths=CURVES),
-                 half=at(ball.radii, d=2, k=1, sigma=0.5, lengths=CURVES), one=at(ball.radii, d=2, k=1, sigma=1.0, lengths=CURVES)),
-    finding=r"""As $n \to \infty$ the prediction at a query with $|z|^2 = s$ is $c h(\omega) z$ with $h(\omega) = A(\omega)/\omega \leq 1/d$, $A =
-        I_{d/2}/I_{d/2-1}$ and $\omega^2 = c^2 s + c'^2 (1 - s)$. For $C \leq d$ it falls short of $z$ at every query, and $h$ decreases, so any $c'
-        \neq 0$ makes it fall shorter: $c' = 0$ and $c = C$ are best. At the finite $n$ that were measured the radius is larger still. In these balls
-        neither $n = 2$ nor $\sigma = 0$ was needed.""",
-)
+claim("lowrank.boundary/sphere/small-ball",
+      bound(ball.radius, r"\min(C_{\max}, 4 d) / d", low="1", truth=ball.limit_value,
+            over={("d", "k"): ((2, 1), (3, 2), (6, 2)), "n": (1000, 10**6), "sigma": (0.0, 0.5)}, method="exact"),
+      bound(best, RATIO, of="ratio", equals=0, within=EXACT,
+            over={("d", "k", "C"): ((2, 1, 2.0), (3, 2, 3.0), (6, 2, 6.0)), "n": 20, "sigma": (0.0, 0.5)}, method="exact"),
+      agree(ball.radius, ball.limit, r"C_{\max} / d",
+            over={"covariates": "sphere", ("d", "k"): ((2, 1), (3, 1), (3, 2), (6, 2)), "n": 1e12, "sigma": 0.5}),
+      over={"covariates": "sphere"}, source=THEOREM_4, kind="stronger", expected="supported",
+      title="On the sphere M* = c BB^T in balls of radius C up to d, with noise and without",
+      statement=FORM + r" \quad \text{if } C \leq d \text{ (} n = 10^3, 10^6 \text{), if } C = d \text{ (} n = 20 \text{)}",
+      assumes=(*SPHERE[:2], r"within the invariant family, exactly, at the $(d, k)$ of the cells, $\sigma = 0$ and $\sigma = 1/2$",
+               r"$C_{\max}$ is the largest radius up to which $c'^* = 0$ in every ball"),
+      shows=at(radii_by_noise, limit=at(ball.limit, d=2, k=1),
+                   none=at(ball.radii, d=2, k=1, sigma=0.0, lengths=CURVES), quarter=at(ball.radii, d=2, k=1, sigma=0.25, lengths=CURVES),
+                   half=at(ball.radii, d=2, k=1, sigma=0.5, lengths=CURVES), one=at(ball.radii, d=2, k=1, sigma=1.0, lengths=CURVES)),
+      finding=r"""As $n \to \infty$ the prediction at a query with $|z|^2 = s$ is $c h(\omega) z$ with $h(\omega) = A(\omega)/\omega \leq
+          1/d$, $A = I_{d/2}/I_{d/2-1}$ and $\omega^2 = c^2 s + c'^2 (1 - s)$. For $C \leq d$ it falls short of $z$ at every query, and $h$
+          decreases, so any $c' \neq 0$ makes it fall shorter: $c' = 0$ and $c = C$ are best. At the finite $n$ that were measured the
+          radius is larger still. In these balls neither $n = 2$ nor $\sigma = 0$ was needed.""")
 
 AT_9, AT_12, AT_20 = ("sphere", 2, 1, 9, 0.0, 8.0), ("sphere", 2, 1, 12, 0.0, 8.0), ("sphere", 2, 1, 20, 0.0, 5.0)
 FEW, MORE, MOST = per_profile(4096, 32_768), per_profile(262_144, 2_621_440), per_profile(1_310_720, 26_214_400)
 GAIN = r"\mathcal{L}(c \mathbf{B} \mathbf{B}^\top) - \mathcal{L}(\mathbf{M}^*)"
 ALONG = per_profile([3, 5, 8, 12, 20, 50, 200], [3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 30, 50, 100, 200, 500])
-claim(
-    "lowrank.boundary/sphere/every-ball",
-    bound(best, RATIO, of="ratio", equals=0, within=EXACT, control=(None, {"C": 2.5}),
-          over={WHERE: (*(("sphere", 2, 1, n, 0.0, 8.0) for n in (2, 3, 4, 5, 6, 7, 8)), AT_9, AT_12, AT_20)}, method="exact"),
-    bound(at(searched, contexts=FEW), RATIO, of="ratio", equals=0, within="0.1", control=(None, {"C": 2.5}), over={WHERE: [AT_20]}, method="montecarlo"),
-    bound(at(ball.gained, contexts=MOST), GAIN, of="gain", high="0", control=({"low": "5e-4"}, "5e-4"), over={WHERE: [AT_9]}, method="montecarlo"),
-    bound(at(ball.gained, contexts=MORE), GAIN, of="gain", high="0", control=({"low": "5e-3"}, "5e-3"), over={WHERE: [AT_12]}, method="montecarlo"),
-    agree(best, at(ball.gained, contexts=MOST), GAIN, of="gain", over={WHERE: [AT_9]}),
-    agree(best, at(ball.gained, contexts=MORE), GAIN, of="gain", over={WHERE: [AT_12]}),
-    agree(best, at(searched, contexts=FEW), "c^*", of="c", over={WHERE: [AT_20]}),
-    agree(best, at(searched, contexts=FEW), r"\mathcal{L}", of="loss", over={WHERE: [AT_20]}),
-    source=THEOREM_4, kind="stronger", expected="refuted",
-    title="On the sphere M* = c BB^T without noise, whatever the radius of the ball",
-    statement=FORM + r" \quad \text{for every } C \text{ if } \sigma = 0",
-    assumes=(*SPHERE, r"$d = 2$, $k = 1$, $\sigma = 0$"),
-    shows=at(forgetting, found=at(ball.along, lengths=ALONG)),
-    finding=at(ball.forgotten, found=at(best, covariates="sphere", d=2, k=1, n=9, sigma=0.0, C=8.0)),
-    corrected=r"""At $d = 2$, $k = 1$, $\sigma = 0$: $\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top$ in the ball $C = 2.5$ where it fails in a larger
-        one. It holds up to a radius which falls with $n$ to $C_\infty(d, k) > d$, the zero in $c$ of $\mathbf{E} [ s^{1/2} (1 - s) (1 - c h(c
-        s^{1/2})) (-h'(c s^{1/2})) ]$, $s \sim \mathrm{Beta}(k/2, (d-k)/2)$, $h(\omega) = I_{d/2}(\omega) / (\omega I_{d/2-1}(\omega))$. So $C = d$ is
-        a constant for which the theorem holds, and 'for some $C = \Omega(1)$' cannot be strengthened to every $C$""",
-)
-claim(
-    "lowrank.boundary/sphere/every-ball/proved",
-    bound(ball.proved_gain, r"\min_{|c| \leq C} \mathcal{L}(c \mathbf{B} \mathbf{B}^\top) - \mathcal{L}(\mathbf{M})", high="0",
-          control=({"low": "4e-4"}, {"low": "3e-4", "high": "4e-4"}), over={"n": 9, "C": 5.0, "c": 4.612, "c_perp": 1.795},
-          method="certified"),
-    source=THEOREM_4, kind="stronger", expected="refuted",
-    title="On the sphere M* = c BB^T without noise, whatever the radius of the ball: disproved",
-    statement=FORM + r" \quad \text{for every } C \text{ if } \sigma = 0",
-    assumes=(*SPHERE[:2], r"""$d = 2$, $k = 1$, $\sigma = 0$, $n = 9$, $C = 5$; $\mathbf{M} = c \mathbf{B} \mathbf{B}^\top + c' (\mathbf{I} -
-        \mathbf{B} \mathbf{B}^\top)$ with the $c$ and $c'$ of the cell"""),
-    finding=r"""Both losses are balls. The moments of $\sum_i a_i t_i$ are analytic in $\omega = |\mathbf{M} x|$ where $|\mathrm{Im}\, \omega| <
-        \pi/2$, so that polynomials through balls at some forty points hold for all $\omega \leq 5$, with a bounded error: the loss of every $c
-        \mathbf{B} \mathbf{B}^\top$ of the ball is one polynomial in $c$, whose least value is found by bisection. That of $\mathbf{M}$ is an average
-        of a periodic analytic function, by the trapezoidal rule with its error.""",
-    corrected=r"$\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top$ fails in the ball $C = 5$ at $d = 2$, $k = 1$, $\sigma = 0$, $n = 9$",
-)
+claim("lowrank.boundary/sphere/every-ball",
+      bound(best, RATIO, of="ratio", equals=0, within=EXACT, control=(None, {"C": 2.5}),
+            over={WHERE: (*(("sphere", 2, 1, n, 0.0, 8.0) for n in (2, 3, 4, 5, 6, 7, 8)), AT_9, AT_12, AT_20)}, method="exact"),
+      bound(at(searched, contexts=FEW), RATIO, of="ratio", equals=0, within="0.1", control=(None, {"C": 2.5}), over={WHERE: [AT_20]},
+            method="montecarlo"),
+      bound(at(ball.gained, contexts=MOST), GAIN, of="gain", high="0", control=({"low": "5e-4"}, "5e-4"), over={WHERE: [AT_9]},
+            method="montecarlo"),
+      bound(at(ball.gained, contexts=MORE), GAIN, of="gain", high="0", control=({"low": "5e-3"}, "5e-3"), over={WHERE: [AT_12]},
+            method="montecarlo"),
+      agree(best, at(ball.gained, contexts=MOST), GAIN, of="gain", over={WHERE: [AT_9]}),
+      agree(best, at(ball.gained, contexts=MORE), GAIN, of="gain", over={WHERE: [AT_12]}),
+      agree(best, at(searched, contexts=FEW), "c^*", of="c", over={WHERE: [AT_20]}),
+      agree(best, at(searched, contexts=FEW), r"\mathcal{L}", of="loss", over={WHERE: [AT_20]}),
+      source=THEOREM_4, kind="stronger", expected="refuted",
+      title="On the sphere M* = c BB^T without noise, whatever the radius of the ball",
+      statement=FORM + r" \quad \text{for every } C \text{ if } \sigma = 0",
+      assumes=(*SPHERE, r"$d = 2$, $k = 1$, $\sigma = 0$"),
+      shows=at(forgetting, found=at(ball.along, lengths=ALONG)),
+      finding=at(ball.forgotten, found=at(best, covariates="sphere", d=2, k=1, n=9, sigma=0.0, C=8.0)),
+      corrected=r"""At $d = 2$, $k = 1$, $\sigma = 0$: $\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top$ in the ball $C = 2.5$ where it fails in
+          a larger one. It holds up to a radius which falls with $n$ to $C_\infty(d, k) > d$, the zero in $c$ of $\mathbf{E} [ s^{1/2} (1 -
+          s) (1 - c h(c s^{1/2})) (-h'(c s^{1/2})) ]$, $s \sim \mathrm{Beta}(k/2, (d-k)/2)$, $h(\omega) = I_{d/2}(\omega) / (\omega
+          I_{d/2-1}(\omega))$. So $C = d$ is a constant for which the theorem holds, and 'for some $C = \Omega(1)$' cannot be strengthened
+          to every $C$""")
+claim("lowrank.boundary/sphere/every-ball/proved",
+      bound(ball.proved_gain, r"\min_{|c| \leq C} \mathcal{L}(c \mathbf{B} \mathbf{B}^\top) - \mathcal{L}(\mathbf{M})", high="0",
+            control=({"low": "4e-4"}, {"low": "3e-4", "high": "4e-4"}), over={"n": 9, "C": 5.0, "c": 4.612, "c_perp": 1.795},
+            method="certified"),
+      source=THEOREM_4, kind="stronger", expected="refuted",
+      title="On the sphere M* = c BB^T without noise, whatever the radius of the ball: disproved",
+      statement=FORM + r" \quad \text{for every } C \text{ if } \sigma = 0",
+      assumes=(*SPHERE[:2], r"""$d = 2$, $k = 1$, $\sigma = 0$, $n = 9$, $C = 5$; $\mathbf{M} = c \mathbf{B} \mathbf{B}^\top + c'
+          (\mathbf{I} - \mathbf{B} \mathbf{B}^\top)$ with the $c$ and $c'$ of the cell"""),
+      finding=r"""Both losses are balls. The moments of $\sum_i a_i t_i$ are analytic in $\omega = |\mathbf{M} x|$ where $|\mathrm{Im}\,
+          \omega| < \pi/2$, so that polynomials through balls at some forty points hold for all $\omega \leq 5$, with a bounded error: the
+          loss of every $c \mathbf{B} \mathbf{B}^\top$ of the ball is one polynomial in $c$, whose least value is found by bisection. That
+          of $\mathbf{M}$ is an average of a periodic analytic function, by the trapezoidal rule with its error.""",
+      corrected=r"$\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top$ fails in the ball $C = 5$ at $d = 2$, $k = 1$, $\sigma = 0$, $n = 9$")

@@ -9,68 +9,65 @@ from lipverify.claims import agree, at, bound, claim, exponent
 
 # fmt: off
 PART_II = ("S", "Results Part II: Softmax Attn Learns Attn Window Direction", r"""Interesting case: $k \ll d$, then learning
-    $\mathrm{col}(\mathbf{B})$ drastically reduces ICL problem dimension. Attention window of softmax attention should depend only on projections of
-    the input onto $\mathrm{col}(\mathbf{B})$""")
+    $\mathrm{col}(\mathbf{B})$ drastically reduces ICL problem dimension. Attention window of softmax attention should depend only on
+    projections of the input onto $\mathrm{col}(\mathbf{B})$""")
 PRODUCT = (
     r"$x = \mathbf{B} u + \mathbf{B}_\perp v$ with $u$ uniform on $S^{k-1}$ and $v$ on $S^{d-k-1}$ (other radii are other units)",
     r"$f(x) = \mathbf{a}^\top \mathbf{B}^\top x$ with $\mathbf{a}$ uniform on $S^{k-1}$, $\sigma = 1$, $n \to \infty$",
 )
 SPHERE = (r"tokens and query uniform on $S^{d-1}$", *PRODUCT[1:])
 
-claim(
-    "lowrank.dimension/learned",
-    exponent(best_loss, r"\min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", along={"n": (1e6, 1e24, 9)}, equals="-4/(m + 3)", over={"m": (2, 3)}, method="exact"),
-    agree(projected, projected, r"\mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", of=("in R^d", "in R^k"),
-          over={("d", "k"): ((4, 2), (6, 2), (5, 3)), "n": 30, "c": (1.0, 8.0)}),
-    source=PART_II, kind="derived", expected="supported",
-    title="the rate after learning col(B), whatever d",
-    statement=r"\min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top) = \Theta\left(n^{-4/(k+3)}\right)",
-    assumes=(*PRODUCT, "$m = k$"),
-    finding=r"""With $\mathbf{M} = c \mathbf{B} \mathbf{B}^\top$ scores and labels see $\mathbf{B}^\top x$ alone: the problem is that of the sphere in
-        $\mathbb{R}^k$, to the last digit, and $d$ is gone.""",
-)
-claim(
-    "lowrank.dimension/not-learned",
-    exponent(best_loss, r"\min_w \mathcal{L}(w \mathbf{I})", along={"n": (1e6, 1e24, 9)}, low="-4/(m + 2)", strict=True, truth="-4/(m + 3)",
-             over={"m": (3, 5, 8)}, method="exact"),
-    source=PART_II, kind="derived", expected="supported",
-    title="without learning col(B) the rate is that of d dimensions",
-    statement=r"\min_w \mathcal{L}(w \mathbf{I}) = \Theta\left(n^{-4/(d+3)}\right) \gg n^{-4/(k+3)} \quad \text{for every } k < d",
-    assumes=(
-        *SPHERE,
-        r"$\mathbf{M} = w \mathbf{I}$, $m = d$: no direction is preferred; $k = d - 1$ is the nearest case",
-    ),
-    finding=r"""$\mathbf{M} = w \mathbf{I}$ does not see which $\mathbf{B}$ it is, and its loss is that of linear tasks in all of $\mathbb{R}^d$. The
-        reduction is drastic: for an error $\epsilon$ it takes $\epsilon^{-(d+3)/4}$ tokens, and $\epsilon^{-(k+3)/4}$ once the columns are known.""",
-)
-claim(
-    "lowrank.dimension/sphere",
-    bound(floor, r"\lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", equals=0, within=1e-9,
-          control=(None, {"low": "(k + 2)*(d - k)/d**4/20", "high": "2*(k + 2)/d**3"}),
-          over={("d", "k"): ((3, 1), (3, 2), (5, 2), (20, 2), (100, 4))}, method="exact"),
-    agree(floor, in_block, r"\lim \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)",
-          over={("d", "k"): ((3, 1), (5, 2))}),
-    source=PART_II, kind="convention", expected="refuted",
-    title="the same for tokens uniform on the sphere: the loss goes to 0",
-    statement=r"\lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top) = 0",
-    assumes=SPHERE,
-    finding=r"""The slides' tokens are uniform on $S^{d-1}$, and their projections $\mathbf{B}^\top x_i$ fill a ball. There scores $c \langle
-        \mathbf{B}^\top x_i, \mathbf{B}^\top x \rangle$ are no distances: they prefer tokens whose projection is long, and no $c$ makes attention a
-        window about $\mathbf{B}^\top x$. The best $c$ is near $d$, where the projections, which are nearly normal, are shifted by nearly the right
-        length. What is left is small where $k \ll d$, and does not go away with $n$.""",
-    corrected=r"""on the sphere the loss of $c \mathbf{B} \mathbf{B}^\top$ tends to a floor, $\sim 2 (k + 2) / d^3$ for $k \ll d$; it goes to 0 on a
-        product of spheres""",
-)
-claim(
-    "lowrank.dimension/sphere/floor",
-    exponent(floor, r"\lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", along={"d": (100, 10**5, 9)}, equals="-3", method="exact"),
-    bound(at(floor, scale="unit"), r"\frac{d^3}{2 (k + 2)} \lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", along={"d": (100, 10**5, 9)},
-          equals=1, within=0.01, method="exact"),
-    source=PART_II, kind="derived", expected="supported", over={"k": (1, 2, 4)},
-    title="what is left on the sphere where k is much smaller than d",
-    statement=r"\lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top) \sim \frac{2 (k + 2)}{d^3} \quad (d \to \infty)",
-    assumes=SPHERE,
-    finding=r"""A share $2 (k + 2) / d^2$ of $\mathbb{E} f(x)^2 = 1/d$: the fluctuation of $|\mathbf{B}^\top x|^2$, in which the shift of the mean is
-        curved. With $\mathbf{M} = w \mathbf{I}$ the loss does go to 0, at the rate $n^{-4/(d+3)}$ of all dimensions: in very long contexts it is the
-        better one, which is why a large ball loses $\mathbf{B}$ on the sphere.""",
-)
+claim("lowrank.dimension/learned",
+      exponent(best_loss, r"\min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", along={"n": (1e6, 1e24, 9)}, equals="-4/(m + 3)",
+               over={"m": (2, 3)}, method="exact"),
+      agree(projected, projected, r"\mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", of=("in R^d", "in R^k"),
+            over={("d", "k"): ((4, 2), (6, 2), (5, 3)), "n": 30, "c": (1.0, 8.0)}),
+      source=PART_II, kind="derived", expected="supported",
+      title="the rate after learning col(B), whatever d",
+      statement=r"\min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top) = \Theta\left(n^{-4/(k+3)}\right)",
+      assumes=(*PRODUCT, "$m = k$"),
+      finding=r"""With $\mathbf{M} = c \mathbf{B} \mathbf{B}^\top$ scores and labels see $\mathbf{B}^\top x$ alone: the problem is that of
+          the sphere in $\mathbb{R}^k$, to the last digit, and $d$ is gone.""")
+claim("lowrank.dimension/not-learned",
+      exponent(best_loss, r"\min_w \mathcal{L}(w \mathbf{I})", along={"n": (1e6, 1e24, 9)}, low="-4/(m + 2)", strict=True,
+               truth="-4/(m + 3)",
+               over={"m": (3, 5, 8)}, method="exact"),
+      source=PART_II, kind="derived", expected="supported",
+      title="without learning col(B) the rate is that of d dimensions",
+      statement=r"\min_w \mathcal{L}(w \mathbf{I}) = \Theta\left(n^{-4/(d+3)}\right) \gg n^{-4/(k+3)} \quad \text{for every } k < d",
+      assumes=(
+          *SPHERE,
+          r"$\mathbf{M} = w \mathbf{I}$, $m = d$: no direction is preferred; $k = d - 1$ is the nearest case",
+      ),
+      finding=r"""$\mathbf{M} = w \mathbf{I}$ does not see which $\mathbf{B}$ it is, and its loss is that of linear tasks in all of
+          $\mathbb{R}^d$. The reduction is drastic: for an error $\epsilon$ it takes $\epsilon^{-(d+3)/4}$ tokens, and $\epsilon^{-(k+3)/4}$
+          once the columns are known.""")
+claim("lowrank.dimension/sphere",
+      bound(floor, r"\lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", equals=0, within=1e-9,
+            control=(None, {"low": "(k + 2)*(d - k)/d**4/20", "high": "2*(k + 2)/d**3"}),
+            over={("d", "k"): ((3, 1), (3, 2), (5, 2), (20, 2), (100, 4))}, method="exact"),
+      agree(floor, in_block, r"\lim \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)",
+            over={("d", "k"): ((3, 1), (5, 2))}),
+      source=PART_II, kind="convention", expected="refuted",
+      title="the same for tokens uniform on the sphere: the loss goes to 0",
+      statement=r"\lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top) = 0",
+      assumes=SPHERE,
+      finding=r"""The slides' tokens are uniform on $S^{d-1}$, and their projections $\mathbf{B}^\top x_i$ fill a ball. There scores $c
+          \langle \mathbf{B}^\top x_i, \mathbf{B}^\top x \rangle$ are no distances: they prefer tokens whose projection is long, and no $c$
+          makes attention a window about $\mathbf{B}^\top x$. The best $c$ is near $d$, where the projections, which are nearly normal, are
+          shifted by nearly the right length. What is left is small where $k \ll d$, and does not go away with $n$.""",
+      corrected=r"""on the sphere the loss of $c \mathbf{B} \mathbf{B}^\top$ tends to a floor, $\sim 2 (k + 2) / d^3$ for $k \ll d$; it goes
+          to 0 on a product of spheres""")
+claim("lowrank.dimension/sphere/floor",
+      exponent(floor, r"\lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", along={"d": (100, 10**5, 9)}, equals="-3",
+               method="exact"),
+      bound(at(floor, scale="unit"), r"\frac{d^3}{2 (k + 2)} \lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)",
+            along={"d": (100, 10**5, 9)},
+            equals=1, within=0.01, method="exact"),
+      source=PART_II, kind="derived", expected="supported", over={"k": (1, 2, 4)},
+      title="what is left on the sphere where k is much smaller than d",
+      statement=r"\lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top) \sim \frac{2 (k + 2)}{d^3} \quad (d \to \infty)",
+      assumes=SPHERE,
+      finding=r"""A share $2 (k + 2) / d^2$ of $\mathbb{E} f(x)^2 = 1/d$: the fluctuation of $|\mathbf{B}^\top x|^2$, in which the shift of
+          the mean is curved. With $\mathbf{M} = w \mathbf{I}$ the loss does go to 0, at the rate $n^{-4/(d+3)}$ of all dimensions: in very
+          long contexts it is the better one, which is why a large ball loses $\mathbf{B}$ on the sphere.""")

@@ -9,9 +9,9 @@ from lipverify.checks.softmax.low_rank_training import assumed, closed_form, min
 from lipverify.claims import agree, at, bound, claim, per_profile
 
 # fmt: off
-LAST = r"""Affine: $f(\mathbf{x}) = \mathbf{w}^\top \mathbf{x} + 2$; quadratic: $f(x) = (\mathbf{w}^\top x)^2$; cosine: $f(x) = \cos(4 w^\top x)$ [S]. The
-    results indicate that softmax attention effectively learns the low-rank structure [$\rho(\mathbf{M}, \mathbf{B})$], leading to improved
-    performance, while linear attention does not [A]."""
+LAST = r"""Affine: $f(\mathbf{x}) = \mathbf{w}^\top \mathbf{x} + 2$; quadratic: $f(x) = (\mathbf{w}^\top x)^2$; cosine: $f(x) = \cos(4
+    w^\top x)$ [S]. The results indicate that softmax attention effectively learns the low-rank structure [$\rho(\mathbf{M}, \mathbf{B})$],
+    leading to improved performance, while linear attention does not [A]."""
 SOFTMAX = ("A", "Caption of the figure on the low-rank setting (the families are on the last slide of S), softmax attention", LAST)
 LINEAR = ("A", "Caption of the figure on the low-rank setting (the families are on the last slide of S), linear attention", LAST)
 OPTIMISERS = {"covariates": ("product", "sphere"), "optimiser": ("gd", "adam")}
@@ -41,60 +41,56 @@ for families, control in (
         assumes=assumed("softmax"),
         shows=CURVES,
         finding={
-            "quadratic/*": r"""On the product of spheres $\rho$ falls to less than a tenth of its start. On the sphere it stays above a third of it:
-            there $|\mathbf{B}^\top x|^2 = 1 - |\mathbf{B}_\perp^\top x|^2$, so the spurious coordinates tell how large the relevant ones are, and an
-            even family can use that. The column space is recovered where the two are independent, as in the hypotheses of Theorem 4.""",
+            "quadratic/*": r"""On the product of spheres $\rho$ falls to less than a tenth of its start. On the sphere it stays above a
+            third of it: there $|\mathbf{B}^\top x|^2 = 1 - |\mathbf{B}_\perp^\top x|^2$, so the spurious coordinates tell how large the
+            relevant ones are, and an even family can use that. The column space is recovered where the two are independent, as in the
+            hypotheses of Theorem 4.""",
             "*": "",
         },
     )
-claim(
-    "lowrank.nonlinear/{family}/{attention}/error",
-    bound(TRAINED, ERROR, of="error", high=TWENTIETH, control=SAME_LINEAR, over=OPTIMISERS, method="training"),
-    source=SOFTMAX, kind="convention", reading="on the three families", expected="supported",
-    over={"family": ("affine", "quadratic", "cosine"), "attention": "softmax"},
-    title="Training softmax attention lowers the test error",
-    assumes=assumed("softmax"),
-    shows=CURVES,
-)
-claim(
-    "lowrank.nonlinear/{family}/{attention}/rho",
-    bound(TRAINED, RHO, of="rho", low=QUARTER, control=(0.3, -1.5), over=OPTIMISERS, method="training"),
-    agree(closed_form, at(minimised, contexts=per_profile(8192, 65536)), "c", of="c"),
-    agree(closed_form, at(minimised, contexts=per_profile(8192, 65536)), "c'", of="c_perp"),
-    source=LINEAR, kind="convention", reading="no structure is learned", expected={"affine/*": "refuted", "*": "supported"},
-    over={"family": ("affine", "quadratic", "cosine"), "attention": "linear"},
-    title="Training linear attention does not lower rho(M, B)",
-    assumes={"affine/*": assumed("linear", "affine"), "*": assumed("linear")},
-    shows=CURVES,
-    finding={
-        "affine/*": r"""On the affine family linear attention does recover the column space. Its loss is quadratic in $\mathbf{M}$; over $c
-        \mathbf{B} \mathbf{B}^\top + c' \mathbf{B}_\perp \mathbf{B}_\perp^\top$ and on the product of unit spheres it is, up to a constant and with $v
-        = 4 + 1/k + \sigma^2$, $-\frac{2c}{k^2} + c^2 \left(\frac{1 - 1/n}{k^3} + \frac{v}{nk}\right) + c'^2 \frac{v}{n (d - k)}$: the minimiser has
-        $c' = 0$ and $c = \frac{k n}{n - 1 + k^2 v}$, that is $\rho = 0$. What it cannot learn is the constant 2, see the claim on the error.""",
-        "*": r"""For an even $f$ the mean of $f(x) x$ is zero, so that the cross term of the loss vanishes for every $\mathbf{M}$: the loss is
-        $\mathbb{E} f^2$ and a positive quadratic form, minimal at $\mathbf{M} = 0$. Linear attention can do nothing here but predict 0. The form is
-        $\frac{1}{n} \mathrm{tr}(\mathbf{M}^\top \mathbb{E}[y^2 x x^\top] \mathbf{M}\, \mathbb{E}[x x^\top])$; on the product of spheres its curvature
-        is as $1/k^2$ in the relevant block and as $1/(d-k)^2$ in the spurious one, so with $k < d - k$ the relevant block decays faster and $\rho$
-        even rises on the way to $\mathbf{M} = 0$, where it has no meaning.""",
-    },
-    corrected={
-        "affine/*": """Linear attention learns the column space of the family that is linear but for a constant, and of neither even family; on none
-        of the three does its error fall as that of softmax attention does""",
-        "*": "",
-    },
-)
-claim(
-    "lowrank.nonlinear/{family}/{attention}/error",
-    bound(TRAINED, ERROR, of="error", low=TWENTIETH, control=0.01, over=OPTIMISERS, method="training"),
-    source=LINEAR, kind="convention", reading="the error does not fall", expected="supported",
-    over={"family": ("affine", "quadratic", "cosine"), "attention": "linear"},
-    title="Training linear attention does not lower the test error",
-    assumes={"affine/*": assumed("linear", "affine"), "*": assumed("linear")},
-    shows=CURVES,
-    finding={
-        "affine/*": r"""The prediction of linear attention is odd in the query and $2$ is even, so the error splits into $\mathbb{E}(\hat f(x) -
-        w^\top x)^2$ and the square of the constant: it is at least 4 for every $\mathbf{M}$ and every $n$. The column space is learned (see $\rho$),
-        and the error does not show it.""",
-        "*": "",
-    },
-)
+claim("lowrank.nonlinear/{family}/{attention}/error",
+      bound(TRAINED, ERROR, of="error", high=TWENTIETH, control=SAME_LINEAR, over=OPTIMISERS, method="training"),
+      source=SOFTMAX, kind="convention", reading="on the three families", expected="supported",
+      over={"family": ("affine", "quadratic", "cosine"), "attention": "softmax"},
+      title="Training softmax attention lowers the test error",
+      assumes=assumed("softmax"),
+      shows=CURVES)
+claim("lowrank.nonlinear/{family}/{attention}/rho",
+      bound(TRAINED, RHO, of="rho", low=QUARTER, control=(0.3, -1.5), over=OPTIMISERS, method="training"),
+      agree(closed_form, at(minimised, contexts=per_profile(8192, 65536)), "c", of="c"),
+      agree(closed_form, at(minimised, contexts=per_profile(8192, 65536)), "c'", of="c_perp"),
+      source=LINEAR, kind="convention", reading="no structure is learned", expected={"affine/*": "refuted", "*": "supported"},
+      over={"family": ("affine", "quadratic", "cosine"), "attention": "linear"},
+      title="Training linear attention does not lower rho(M, B)",
+      assumes={"affine/*": assumed("linear", "affine"), "*": assumed("linear")},
+      shows=CURVES,
+      finding={
+          "affine/*": r"""On the affine family linear attention does recover the column space. Its loss is quadratic in $\mathbf{M}$; over
+          $c \mathbf{B} \mathbf{B}^\top + c' \mathbf{B}_\perp \mathbf{B}_\perp^\top$ and on the product of unit spheres it is, up to a
+          constant and with $v = 4 + 1/k + \sigma^2$, $-\frac{2c}{k^2} + c^2 \left(\frac{1 - 1/n}{k^3} + \frac{v}{nk}\right) + c'^2
+          \frac{v}{n (d - k)}$: the minimiser has $c' = 0$ and $c = \frac{k n}{n - 1 + k^2 v}$, that is $\rho = 0$. What it cannot learn is
+          the constant 2, see the claim on the error.""",
+          "*": r"""For an even $f$ the mean of $f(x) x$ is zero, so that the cross term of the loss vanishes for every $\mathbf{M}$: the
+          loss is $\mathbb{E} f^2$ and a positive quadratic form, minimal at $\mathbf{M} = 0$. Linear attention can do nothing here but
+          predict 0. The form is $\frac{1}{n} \mathrm{tr}(\mathbf{M}^\top \mathbb{E}[y^2 x x^\top] \mathbf{M}\, \mathbb{E}[x x^\top])$; on
+          the product of spheres its curvature is as $1/k^2$ in the relevant block and as $1/(d-k)^2$ in the spurious one, so with $k < d -
+          k$ the relevant block decays faster and $\rho$ even rises on the way to $\mathbf{M} = 0$, where it has no meaning.""",
+      },
+      corrected={
+          "affine/*": """Linear attention learns the column space of the family that is linear but for a constant, and of neither even
+          family; on none of the three does its error fall as that of softmax attention does""",
+          "*": "",
+      })
+claim("lowrank.nonlinear/{family}/{attention}/error",
+      bound(TRAINED, ERROR, of="error", low=TWENTIETH, control=0.01, over=OPTIMISERS, method="training"),
+      source=LINEAR, kind="convention", reading="the error does not fall", expected="supported",
+      over={"family": ("affine", "quadratic", "cosine"), "attention": "linear"},
+      title="Training linear attention does not lower the test error",
+      assumes={"affine/*": assumed("linear", "affine"), "*": assumed("linear")},
+      shows=CURVES,
+      finding={
+          "affine/*": r"""The prediction of linear attention is odd in the query and $2$ is even, so the error splits into $\mathbb{E}(\hat
+          f(x) - w^\top x)^2$ and the square of the constant: it is at least 4 for every $\mathbf{M}$ and every $n$. The column space is
+          learned (see $\rho$), and the error does not show it.""",
+          "*": "",
+      })

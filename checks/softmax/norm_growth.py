@@ -10,7 +10,8 @@ from lipverify.claims import agree, at, bound, claim, per_profile
 
 # fmt: off
 SLIDE = ("S", "Empirical Scaling of ||M|| with L",
-    r"$\|\mathbf{M}\|$ grows faster during pretraining with larger $L$, on both ReLU and Cosine tasks, with both isotropic and non-isotropic $x_i$")
+    r"""$\|\mathbf{M}\|$ grows faster during pretraining with larger $L$, on both ReLU and Cosine tasks, with both isotropic and
+    non-isotropic $x_i$""")
 RATIO = r"\log \frac{\|\mathbf{M}_{L'}\|_2}{\|\mathbf{M}_L\|_2}"
 STATED = r"L < L' \implies \|\mathbf{M}_L(t)\|_2 < \|\mathbf{M}_{L'}(t)\|_2 \quad \text{after } t \text{ steps}"
 SEEDS = per_profile(8, 24)
@@ -24,35 +25,39 @@ ASSUMED = (
 )
 TRACE = r"\mathrm{tr}\, \mathbf{M} / d"
 
-claim(
-    "softmax.norm-growth/relu/{covariates}",
-    bound(at(norms.trained, law="relu", seeds=SEEDS), RATIO, of=AFTER, low=0, strict=True, method="training", control="2*log(larger/L)",
-          over={("L", "larger"): [(0.5, 1.0), (1.0, 2.0), (2.0, 4.0)], "optimiser": ("gd", "adam"), "step": (80, 160)}),
-    agree(at(norms.trained, law="relu", optimiser="gd", seeds=SEEDS), at(norms.descended, law="relu"), TRACE, of=("scale at 1", ""), over={"covariates": "isotropic"}),
-    agree(at(norms.slope_at_zero, law="relu"), at(norms.derived_slope, law="relu"), r"-\mathrm{tr}\, \partial \mathcal{L} / \partial \mathbf{M}(0)"),
-    source=SLIDE, kind="printed", expected="supported", over=SHARED,
-    statement=STATED,
-    assumes=(r"ReLU law, $d = 3$, $n = 16$, $\sigma = 0.5$, $L = 0.5, 1, 2, 4$; gradient descent with step 1, Adam with step 0.05, $w_0 = 0.1$", *ASSUMED),
-    shows=at(norms_in_training, gd=at(norms.trained, law="relu", optimiser="gd", seeds=SEEDS), adam=at(norms.trained, law="relu", optimiser="adam", seeds=SEEDS)),
-    finding=r"""For laws whose $L$ is an amplitude the order can be derived. The bias is $L^2 B_1$ with $B_1$ that of $L = 1$, so on isotropic
-        covariates gradient flow from $w_0 \mathbf{I}$ obeys $\dot w = -(L^2 B_1'(w) + \sigma^2 N_1'(w)) / d$. Up to the optimum $B_1' < 0$ and $N_1'
-        > 0$: at every $w$ the speed is larger for larger $L$, and by comparison of the two equations so is $w(t)$ at every $t$. At the start the
-        gradient is $-(1 - 1/n) L^2 \Sigma^2 / (3 d^3)$: the first steps are proportional to $L^2$, and on anisotropic covariates they grow
-        $\mathbf{M}$ along the long axes, as $\Sigma^2$, the opposite of the optimum $\Sigma^{-1}$ of Lemma 1.""",
-)
-claim(
-    "softmax.norm-growth/cosine/{covariates}",
-    bound(at(norms.trained, law="cosine", seeds=SEEDS), RATIO, of=AFTER, low=0, strict=True, method="training", control="6*log(larger/L)",
-          over={("L", "larger"): [(0.5, 1.0), (1.0, 2.0)], "optimiser": ("gd", "adam"), "step": (80, 160)}),
-    agree(at(norms.trained, law="cosine", optimiser="gd", seeds=SEEDS), at(norms.descended, law="cosine"), TRACE, of=("scale at 2", ""), over={"covariates": "isotropic"}),
-    source=SLIDE, kind="printed", expected="supported", over=SHARED,
-    statement=STATED,
-    assumes=(r"cosine law, $d = 3$, $n = 16$, $\sigma = 0.3$, $L = 0.5, 1, 2$; gradient descent with step 4, Adam with step 0.05, $w_0 = 0.5$", *ASSUMED),
-    shows=at(norms_in_training, gd=at(norms.trained, law="cosine", optimiser="gd", seeds=SEEDS), adam=at(norms.trained, law="cosine", optimiser="adam", seeds=SEEDS)),
-    finding=r"""The cosine law is even and $\mathbf{M} = 0$ a stationary point: where the noise outweighs the curvature of the bias (small $L$) the
-        norm shrinks from its start, and it grows exponentially at first where it does not. The order in $L$ is as printed over the constants measured
-        here; see `softmax.norm-growth/cosine/every-l` for its end.""",
-)
+claim("softmax.norm-growth/relu/{covariates}",
+      bound(at(norms.trained, law="relu", seeds=SEEDS), RATIO, of=AFTER, low=0, strict=True, method="training", control="2*log(larger/L)",
+            over={("L", "larger"): [(0.5, 1.0), (1.0, 2.0), (2.0, 4.0)], "optimiser": ("gd", "adam"), "step": (80, 160)}),
+      agree(at(norms.trained, law="relu", optimiser="gd", seeds=SEEDS), at(norms.descended, law="relu"), TRACE, of=("scale at 1", ""),
+            over={"covariates": "isotropic"}),
+      agree(at(norms.slope_at_zero, law="relu"), at(norms.derived_slope, law="relu"),
+            r"-\mathrm{tr}\, \partial \mathcal{L} / \partial \mathbf{M}(0)"),
+      source=SLIDE, kind="printed", expected="supported", over=SHARED,
+      statement=STATED,
+      assumes=(r"""ReLU law, $d = 3$, $n = 16$, $\sigma = 0.5$, $L = 0.5, 1, 2, 4$; gradient descent with step 1, Adam with step 0.05,
+            $w_0 = 0.1$""", *ASSUMED),
+      shows=at(norms_in_training, gd=at(norms.trained, law="relu", optimiser="gd", seeds=SEEDS),
+               adam=at(norms.trained, law="relu", optimiser="adam", seeds=SEEDS)),
+      finding=r"""For laws whose $L$ is an amplitude the order can be derived. The bias is $L^2 B_1$ with $B_1$ that of $L = 1$, so on
+          isotropic covariates gradient flow from $w_0 \mathbf{I}$ obeys $\dot w = -(L^2 B_1'(w) + \sigma^2 N_1'(w)) / d$. Up to the optimum
+          $B_1' < 0$ and $N_1' > 0$: at every $w$ the speed is larger for larger $L$, and by comparison of the two equations so is $w(t)$ at
+          every $t$. At the start the gradient is $-(1 - 1/n) L^2 \Sigma^2 / (3 d^3)$: the first steps are proportional to $L^2$, and on
+          anisotropic covariates they grow $\mathbf{M}$ along the long axes, as $\Sigma^2$, the opposite of the optimum $\Sigma^{-1}$ of
+          Lemma 1.""")
+claim("softmax.norm-growth/cosine/{covariates}",
+      bound(at(norms.trained, law="cosine", seeds=SEEDS), RATIO, of=AFTER, low=0, strict=True, method="training", control="6*log(larger/L)",
+            over={("L", "larger"): [(0.5, 1.0), (1.0, 2.0)], "optimiser": ("gd", "adam"), "step": (80, 160)}),
+      agree(at(norms.trained, law="cosine", optimiser="gd", seeds=SEEDS), at(norms.descended, law="cosine"), TRACE, of=("scale at 2", ""),
+            over={"covariates": "isotropic"}),
+      source=SLIDE, kind="printed", expected="supported", over=SHARED,
+      statement=STATED,
+      assumes=(r"""cosine law, $d = 3$, $n = 16$, $\sigma = 0.3$, $L = 0.5, 1, 2$; gradient descent with step 4, Adam with step 0.05,
+            $w_0 = 0.5$""", *ASSUMED),
+      shows=at(norms_in_training, gd=at(norms.trained, law="cosine", optimiser="gd", seeds=SEEDS),
+               adam=at(norms.trained, law="cosine", optimiser="adam", seeds=SEEDS)),
+      finding=r"""The cosine law is even and $\mathbf{M} = 0$ a stationary point: where the noise outweighs the curvature of the bias (small
+          $L$) the norm shrinks from its start, and it grows exponentially at first where it does not. The order in $L$ is as printed over
+          the constants measured here; see `softmax.norm-growth/cosine/every-l` for its end.""")
 LONG = per_profile(((5, 1000), (10, 10**6)), ((5, 100), (5, 1000), (10, 1000), (10, 10**6), (20, 10**6)))
 for law, pairs, control, rate in (
     ("relu", ((1.0, 2.0), (2.0, 4.0)), "2*log(larger/L)", "$d^2/16$"),
@@ -65,35 +70,32 @@ for law, pairs, control, rate in (
         source=SLIDE, kind="stronger", expected="supported", over={"law": law},
         title="the same in more dimensions and longer contexts",
         statement=STATED,
-        assumes=rf"""tokens and query uniform on $S^{{d-1}}$, $\sigma$ and $w_0$ as in the small sizes; gradient descent on the exact loss from
-            $w_0 \mathbf{{I}}$, with step {rate}""",
-        finding=r"""On isotropic covariates descent from $w_0 \mathbf{I}$ stays on $w \mathbf{I}$, where the loss and its slope are known exactly: no
-            context is drawn, and a context may have a million tokens.""",
+        assumes=rf"""tokens and query uniform on $S^{{d-1}}$, $\sigma$ and $w_0$ as in the small sizes; gradient descent on the exact loss
+            from $w_0 \mathbf{{I}}$, with step {rate}""",
+        finding=r"""On isotropic covariates descent from $w_0 \mathbf{I}$ stays on $w \mathbf{I}$, where the loss and its slope are known
+            exactly: no context is drawn, and a context may have a million tokens.""",
     )
-claim(
-    "softmax.norm-growth/relu/anisotropic/long-contexts",
-    bound(at(norms.trained, seeds=per_profile(4, 16)), RATIO, of=AFTER, low=0, strict=True, method="training", control="2*log(larger/L)",
-        over={"law": ("long", "wide"), ("L", "larger"): [(1.0, 2.0)], "optimiser": "gd", "step": (80, 160)}),
-    source=SLIDE, kind="stronger", expected="supported", over={"covariates": "anisotropic"},
-    title="the same on ellipsoids in six and twelve dimensions",
-    statement=STATED,
-    assumes=(r"""ReLU law, $\sigma = 0.5$, $L = 1, 2$, $w_0 = 0.1$; long: $d = 6$, $n = 64$, gradient descent with step 2; wide: $d = 12$, $n = 256$,
-        with step 8; axes of the ellipsoids from $\sqrt 2$ to $1/\sqrt 2$""",
-             *ASSUMED[1:]),
-)
-claim(
-    "softmax.norm-growth/cosine/every-l",
-    bound(at(norms.trained, law="circle", covariates="isotropic", seeds=SEEDS), RATIO, of=AFTER, low=0, strict=True, method="training", control=("log(10)", {"high": "-1/2"}),
-        over={("L", "larger"): [(3.0, 5.0)], "optimiser": ("gd", "adam"), "step": (80, 160)}),
-    agree(norms.curvature, norms.derived_curvature, r"-\mathcal{L}''(0) / 2", over={"L": (3.0, 5.0)}),
-    source=SLIDE, kind="stronger", expected="refuted",
-    statement=STATED + r", \text{ for all } L, L'",
-    assumes=(r"""cosine law on the circle, $d = 2$, $n = 32$, $\sigma = 0.1$, $L = 3, 5$; gradient descent with step 2, Adam with step 0.05, $w_0 =
-        0.5$""", *ASSUMED[1:]),
-    shows=at(norms_in_training, gd=at(norms.trained, law="circle", covariates="isotropic", optimiser="gd", seeds=SEEDS),
-                 adam=at(norms.trained, law="circle", covariates="isotropic", optimiser="adam", seeds=SEEDS)),
-    finding=at(norms.learned_slowly, smooth=at(norms.best_window, L=3.0), rough=at(norms.best_window, L=5.0)),
-    corrected=r"""The optimum grows with $L$. The norm during training from a small start grows faster with larger $L$ as long as the lowest harmonic
-        that a wide window feels does: for every $L$ where $L$ is an amplitude (ReLU, affine), and up to $L \approx 3$ for the cosine law on the
-        circle, where the rate is proportional to $J_2(L)^2$.""",
-)
+claim("softmax.norm-growth/relu/anisotropic/long-contexts",
+      bound(at(norms.trained, seeds=per_profile(4, 16)), RATIO, of=AFTER, low=0, strict=True, method="training", control="2*log(larger/L)",
+          over={"law": ("long", "wide"), ("L", "larger"): [(1.0, 2.0)], "optimiser": "gd", "step": (80, 160)}),
+      source=SLIDE, kind="stronger", expected="supported", over={"covariates": "anisotropic"},
+      title="the same on ellipsoids in six and twelve dimensions",
+      statement=STATED,
+      assumes=(r"""ReLU law, $\sigma = 0.5$, $L = 1, 2$, $w_0 = 0.1$; long: $d = 6$, $n = 64$, gradient descent with step 2; wide: $d = 12$,
+          $n = 256$, with step 8; axes of the ellipsoids from $\sqrt 2$ to $1/\sqrt 2$""",
+               *ASSUMED[1:]))
+claim("softmax.norm-growth/cosine/every-l",
+      bound(at(norms.trained, law="circle", covariates="isotropic", seeds=SEEDS), RATIO, of=AFTER, low=0, strict=True, method="training",
+            control=("log(10)", {"high": "-1/2"}),
+          over={("L", "larger"): [(3.0, 5.0)], "optimiser": ("gd", "adam"), "step": (80, 160)}),
+      agree(norms.curvature, norms.derived_curvature, r"-\mathcal{L}''(0) / 2", over={"L": (3.0, 5.0)}),
+      source=SLIDE, kind="stronger", expected="refuted",
+      statement=STATED + r", \text{ for all } L, L'",
+      assumes=(r"""cosine law on the circle, $d = 2$, $n = 32$, $\sigma = 0.1$, $L = 3, 5$; gradient descent with step 2, Adam with step
+          0.05, $w_0 = 0.5$""", *ASSUMED[1:]),
+      shows=at(norms_in_training, gd=at(norms.trained, law="circle", covariates="isotropic", optimiser="gd", seeds=SEEDS),
+                   adam=at(norms.trained, law="circle", covariates="isotropic", optimiser="adam", seeds=SEEDS)),
+      finding=at(norms.learned_slowly, smooth=at(norms.best_window, L=3.0), rough=at(norms.best_window, L=5.0)),
+      corrected=r"""The optimum grows with $L$. The norm during training from a small start grows faster with larger $L$ as long as the
+          lowest harmonic that a wide window feels does: for every $L$ where $L$ is an amplitude (ReLU, affine), and up to $L \approx 3$ for
+          the cosine law on the circle, where the rate is proportional to $J_2(L)^2$.""")

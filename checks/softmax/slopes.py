@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 import lipverify as lv
-from lipverify.checks.softmax.quantities import Value, problem
+from lipverify.checks.softmax.quantities import WINDOWS, Value, curve, problem, sampled_curve
+from lipverify.claims import agree, at, per_profile
 
 SMALL, STEP, POINTS = 0.01, 1e-3, 7
 """The smallest w, and the step in log w of the differences that give a slope at each of so many points."""
@@ -79,3 +80,16 @@ def _left(kept: str, names: tuple[str, ...]) -> Any:
     commute, summed = {(s.T, s.A): s.A @ s.T}, {(s.one.T, s.A, s.one): 1}
     derived, claimed = ([side[name].where(commute).where(summed) for name in names] for side in (slopes, stated))
     return leftover(derived, claimed, "n")
+
+
+SIZE, SEEN = {"d": 3, "n": 1000}, WINDOWS[:5]
+"""Where sampled terms are compared and drawn: up to the last w of the curves."""
+CONTEXTS = per_profile(10_000, 400_000)
+"""A context of a thousand tokens says much: these give each term to a few percent."""
+SAMPLED = {
+    letter: [
+        agree(curve, at(sampled_curve, contexts=CONTEXTS), f"{letter}({w:g})", of=f"{letter}({w:g})", over=SIZE)
+        for w in SEEN
+    ]
+    for letter in "BN"
+}

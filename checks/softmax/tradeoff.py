@@ -1,17 +1,16 @@
 r"""The tradeoff table: large M, narrow window, low bias and high variance; small M the reverse.
 
-Up to w* both directions hold, and for the noise at every w, n and d. The bias of the loss does not fall for every w: it
-has a minimum beyond w*, where a window holds about one token, and rises again, because one token averages nothing.
+Up to w* both directions hold, and for the noise at every w, n and d. That the bias of the loss does not fall for every w has a
+file beside this one.
 """
 
 from typing import Any
 
 from lipverify.checks.softmax import figures
-from lipverify.checks.softmax.nearest import proved_slope_beyond, slope_beyond
-from lipverify.checks.softmax.quantities import DIMENSIONS, MODEL, curve, sampled_curve
-from lipverify.checks.softmax.slopes import at_twice, slopes, squares_and_distances
+from lipverify.checks.softmax.quantities import DIMENSIONS, MODEL
+from lipverify.checks.softmax.slopes import SAMPLED, at_twice, slopes, squares_and_distances
 from lipverify.checks.softmax.window_proofs import every_n
-from lipverify.claims import agree, at, bound, claim, identity, per_profile
+from lipverify.claims import bound, claim, identity, per_profile
 
 # fmt: off
 TABLE = ("S", "Tradeoff table", r"""paraphrased: $\mathbf{M}$ large: attention decays quickly with distance, fewer
@@ -19,13 +18,6 @@ TABLE = ("S", "Tradeoff table", r"""paraphrased: $\mathbf{M}$ large: attention d
 LAWS = {"affine": {"linear": "1"}, "relu": {"linear": "1/(2 - d*(gamma(d/2)/gamma((d + 1)/2))**2/pi)"}}
 """The share of the linear part in the variance of f: it alone makes the bias fall at first, by the share 2 w / d."""
 GRID = {"d": (2, 3, 5, 8), "n": per_profile((1000,), (100, 1000, 10**5)), "L": 10.0}
-SEEN = {"d": 3, "n": 1000}
-CONTEXTS = per_profile(10_000, 400_000)
-"""A context of a thousand tokens says much: these give each term to a few percent."""
-AGREED = {letter: [agree(curve, at(sampled_curve, contexts=CONTEXTS), name, of=name, over=SEEN)
-                   for w in figures.SEEN for name in [f"{letter}({w:g})"]] for letter in "BN"}
-CURVES = at(figures.tradeoff, exact=at(figures.terms_by_w, **SEEN),
-              sampled=at(sampled_curve, contexts=CONTEXTS, **SEEN))
 UP_TO_BEST: dict[str, Any] = {
     "source": TABLE, "kind": {"relu/*": "printed", "*": "stronger"}, "expected": "supported", "over": {"law": LAWS},
     "assumes": (*MODEL, r"""at seven $w$ from $0.01$ to $w^*$ at $L = 10 \sigma$, and so up to $w^*$ at every smaller $L
@@ -35,46 +27,18 @@ UP_TO_BEST: dict[str, Any] = {
 claim("softmax.tradeoff/{law}/noise/relevant",
       bound(slopes, r"\frac{\mathrm{d} \log N}{\mathrm{d} \log w}", of="noise", low=0, strict=True, truth="0.0002/d",
             over=GRID, method="exact"),
-      *AGREED["N"],
-      title="the noise rises with w, up to w*", shows=CURVES, **UP_TO_BEST,
+      *SAMPLED["N"],
+      title="the noise rises with w, up to w*", shows=figures.TERMS_BY_W, **UP_TO_BEST,
       finding=r"""The rise is slowest at the smallest $w$, where $N = \frac{\sigma^2}{n} (1 + w^2/d + \dots)$: the
       control claims more than its slope $2 w^2 / d$ there. $N/\sigma^2 = \mathbb{E} \sum_i a_i^2$ is also one over the
       number of points that are attended to: fewer as $w$ grows.""")
 claim("softmax.tradeoff/{law}/bias/relevant",
       bound(slopes, r"-\frac{\mathrm{d} \log B}{\mathrm{d} \log w}", of="bias", low=0, strict=True,
             truth="0.02*linear/d", over=GRID, method="exact"),
-      *AGREED["B"],
-      title="the bias falls with w, up to w*", shows=CURVES, **UP_TO_BEST,
+      *SAMPLED["B"],
+      title="the bias falls with w, up to w*", shows=figures.TERMS_BY_W, **UP_TO_BEST,
       finding="""The fall is slowest at the smallest $w$, where only the linear part of $f$ takes part, by the share $2
       w / d$: the control claims more than that.""")
-EVERY: dict[str, Any] = {
-    "source": TABLE, "kind": "stronger", "expected": "refuted",
-    "statement": r"\frac{\mathrm{d} \log B}{\mathrm{d} \log w} < 0 \quad \text{for every } w",
-    "corrected": "the bias falls with $w$ up to a window beyond $w^*$ that holds about one token, and rises again",
-}
-RISES: dict[str, Any] = {"high": 0, "strict": True}
-BEYOND = (*MODEL, r"from $w = 4 n^{2/(d-1)}$ to twice that, $n = 1000$")
-claim("softmax.tradeoff/{law}/bias/every-window",
-      bound(slope_beyond, r"\frac{\mathrm{d} \log B}{\mathrm{d} \log w}", control=(-0.01, {"low": 0, "strict": True}),
-            over={"n": 1000}, method="exact", **RISES),
-      *AGREED["B"],
-      over={"law": "affine", "d": DIMENSIONS}, title="the bias falls with w, whatever w", assumes=BEYOND,
-      shows=CURVES, **EVERY,
-      finding=r"""The direction of the table holds up to the optimal window and past it, but not for every $w$: in every
-      dimension measured the bias of the loss has a minimum and rises again towards that of the nearest neighbour,
-      because a window that holds one token averages nothing. (This is $\mathcal{L}_{bias}$ of the decomposition, which
-      contains the variance over contexts.)""")
-claim("softmax.tradeoff/{law}/bias/every-window",
-      bound(slope_beyond, r"\frac{\mathrm{d} \log B}{\mathrm{d} \log w}", control=(-0.01, {"low": 0, "strict": True}),
-            over={"n": 1000}, method="exact", **RISES),
-      over={"law": ("relu", "cosine", "quadratic"), "d": (2, 3, 5)}, title="the bias falls with w, whatever w",
-      assumes=BEYOND, **EVERY)
-claim("softmax.tradeoff/{law}/bias/every-window/proved",
-      bound(proved_slope_beyond, r"\frac{\Delta \log B}{\Delta \log w}", control=(-0.01, {"low": 0, "strict": True}),
-            method="certified", over={"d": per_profile((2, 3, 5), DIMENSIONS.full), "n": 3}, **RISES),
-      over={"law": "affine"}, title="the bias falls with w, whatever w: disproved",
-      assumes=(*MODEL, "from $w = 4 n^{2/(d-1)}$ to twice that, $n = 3$"), **EVERY,
-      finding="By balls, for one number of tokens in each dimension: the bias at one $w$ is less than at twice that.")
 claim("softmax.tradeoff/{law}/noise/every-w/proved",
       identity(squares_and_distances, r"""\frac{\mathrm{d}}{\mathrm{d} w} \sum_i a_i^2 - \sum_{ij} a_i a_j (a_i -
       a_j)(t_i - t_j),\ \frac{\mathrm{d}}{\mathrm{d} w} \sum_i a_i (1 - t_i) + \mathrm{Var}_a(t)""",

@@ -10,8 +10,8 @@ from lipverify.claims import at, bound, claim, identity, per_profile
 
 # fmt: off
 REBUTTAL = ("R", "Rebuttal 1, answer 1, on the decomposition of equation (4)", r"""Do trained models have the same decomposition for
-    $\mathbf{W}_K^\top \mathbf{W}_Q$ as in Equation (4)? We indeed observe this decomposition empirically, [...] trained on ReLU functions of varying
-    ambient dimensions""")
+    $\mathbf{W}_K^\top \mathbf{W}_Q$ as in Equation (4)? We indeed observe this decomposition empirically, [...] trained on ReLU functions
+    of varying ambient dimensions""")
 RUNS, FRESH = per_profile(12, 24), per_profile(1000, 40_000)
 TRAINED = at(trained, runs=RUNS, fresh=FRESH)
 ORDINARY, SMALL = {"recipe": ("gd", "adam")}, {"recipe": ("small", "small, fast")}
@@ -19,86 +19,80 @@ ROW = r"\mathbf{W}_K^\top \mathbf{W}_Q \to \begin{bmatrix} \mathbf{M} & \cdot \\
 COLUMN = r"\mathbf{W}_K^\top \mathbf{W}_Q \to \begin{bmatrix} \mathbf{M} & \mathbf{0} \\ \cdot & 0 \end{bmatrix}"
 MODEL = (
     r"covariates uniform on $S^{d-1}$, $n = 16$, $L = 3$, $\sigma = 0.5$; labels with their noise are drawn",
-    r"tokens $z_i = (x_i, y_i)$, query $(x, 0)$; $\mathbf{W}_K^\top \mathbf{W}_Q = \begin{bmatrix} \mathbf{M} & u \\ r^\top & c \end{bmatrix}$",
+    r"""tokens $z_i = (x_i, y_i)$, query $(x, 0)$; $\mathbf{W}_K^\top \mathbf{W}_Q = \begin{bmatrix} \mathbf{M} & u \\ r^\top & c
+    \end{bmatrix}$""",
     "value matrix as on the slide: the prediction is the attention average of the labels",
 )
 READ = (r"zero: at most a tenth of $|\mathbf{M}|$, for stochastic gradients leave a few percent", "99 % t-intervals over runs")
 USUAL = "300 steps of 64 fresh contexts: gradient descent with step 0.3, Adam with step 0.02, from entries of standard deviation 0.3"
 TINY = "300 steps of Adam with step 0.02 and 64 fresh contexts, or 0.04 and 128, from entries of standard deviation 0.03"
 
-claim(
-    "softmax.trained-form/{law}/row",
-    bound(TRAINED, r"|r| / |\mathbf{M}|", of="row", high="1/10", control="1/1000", over=ORDINARY, method="training"),
-    bound(TRAINED, r"\log(|r| / |\mathbf{M}|)_{\mathrm{end}} - \log(|r| / |\mathbf{M}|)_{\mathrm{start}}", of="row fell", high="0",
-          strict=True, control="-6", over=ORDINARY, method="training"),
-    bound(TRAINED, r"\partial_r^2 \mathcal{L}(0)", of="curvature", low="0", strict=True, control="3/5", over=ORDINARY, method="training"),
-    identity(slope_in_row, r"\partial_r \mathcal{L}(0) + \text{its mirror image}", control={"twice": 1}, method=("symmetry", "bounded")),
-    source=REBUTTAL, kind={"relu/*": "convention", "*": "stronger"}, reading="the row", expected="supported",
-    over={"law": ("relu", "affine"), "d": (2, 5)},
-    statement=ROW,
-    assumes=(*MODEL, "$d = 2, 5$", USUAL, *READ),
-    shows=at(block_shares, one=at(trained, d=5, recipe="gd", runs=RUNS, fresh=FRESH), other=at(trained, d=5, recipe="adam", runs=RUNS, fresh=FRESH)),
-    finding=r"""The score of token $i$ is $x_i^\top \mathbf{M} x + y_i\, r^\top x$. If every $x$ is replaced by $-x$, the query's included, and labels
-        are kept, the first term stays and the second changes its sign; such a context is as likely as the first where $-x$ is drawn like $x$ and
-        $f(-x)$ like $f(x)$, which holds for $q$ uniform on the sphere. So the loss is even in $r$, and block matrices are invariant under training.
-        They also attract: a row tilts the average towards large or small labels by a term of the order $|r|^2 \mathrm{Var}(y)^2$ whatever $n$ is.""",
-)
-claim(
-    "softmax.trained-form/{law}/row/larger-sizes",
-    bound(at(curvature_at_best, fresh=per_profile(250, 2500)), r"\partial_r^2 \mathcal{L}(0)", low=0, strict=True, control="1/10", method="montecarlo",
-          over={("d", "n"): per_profile(((10, 64),), ((10, 64), (10, 256), (20, 64)))}),
-    identity(slope_in_row, r"\partial_r \mathcal{L}(0) + \text{its mirror image}", control={"twice": 1}, method=("symmetry", "bounded"),
-             over={"d": (10, 20)}),
-    source=REBUTTAL, kind="stronger", expected="supported", over={"law": "affine"},
-    title="the row of the block form in more dimensions and longer contexts",
-    statement=r"r = 0 \text{ is a minimum of } \mathcal{L} \text{ in } r \text{ at the best } \mathbf{M} = w^* \mathbf{I}",
-    assumes=(r"covariates uniform on $S^{d-1}$, $L = 3$, $\sigma = 0.5$, the $d$ and $n$ of the cells; nothing is trained", *MODEL[1:]),
-    finding=r"""At the best $\mathbf{M}$ the loss is even in $r$ and curved upwards: full key and query matrices that are near the block form are
-        drawn to it.""",
-)
-claim(
-    "softmax.trained-form/relu/column/ordinary-start",
-    bound(TRAINED, r"|u| / |\mathbf{M}|", of="column", high="1/10", control=("1/1000", {"low": "1/8"}), over=ORDINARY, method="training"),
-    bound(TRAINED, r"\text{change of } (\mathbf{W}_Q)_{\cdot, d+1}", of="unseen", equals="0", within="0", control={"low": "2**-52"},
-          over=ORDINARY, method="training"),
-    source=REBUTTAL, kind="convention", reading="the column, from an ordinary start", expected="refuted", over={"law": "relu", "d": 5},
-    statement=COLUMN,
-    assumes=(*MODEL, "ReLU law, $d = 5$", USUAL, *READ),
-    shows=at(block_shares, one=at(trained, law="relu", d=5, recipe="gd", runs=RUNS, fresh=FRESH),
-                 other=at(trained, law="relu", d=5, recipe="adam", runs=RUNS, fresh=FRESH)),
-    finding=r"""The last column of $\mathbf{W}_K^\top \mathbf{W}_Q$ is multiplied by the query's label slot, which is 0: the loss does not depend on
-        it and its gradient is exactly zero. Trained as a product, the last column of $\mathbf{W}_Q$ keeps its first value to the last bit, and $u =
-        \mathbf{K}_x^\top (\mathbf{W}_Q)_{\cdot, d+1}$ even grows as the keys do: from an ordinary start it ends at a good part of $|\mathbf{M}|$. The
-        rebuttal does not give its start.""",
-    corrected=r"""Training takes the product to $\begin{bmatrix} \mathbf{M} & u \\ \mathbf{0}^\top & c \end{bmatrix}$, where $u$ and $c$ are what the
-        start left and have no effect on any prediction. The printed form needs a small start, a zero start of that column, or weight decay; it can be
-        assumed without loss of generality.""",
-)
-claim(
-    "softmax.trained-form/relu/column/small-start",
-    bound(TRAINED, r"|u| / |\mathbf{M}|", of="column", high="1/10", control="1/100", over=SMALL, method="training"),
-    bound(TRAINED, r"\text{change of } (\mathbf{W}_Q)_{\cdot, d+1}", of="unseen", equals="0", within="0", control={"low": "2**-52"},
-          over=SMALL, method="training"),
-    source=REBUTTAL, kind="convention", reading="the column, from a small start", expected="supported", over={"law": "relu", "d": 5},
-    statement=COLUMN,
-    assumes=(*MODEL, "ReLU law, $d = 5$", TINY, *READ),
-    shows=at(block_shares, one=at(trained, law="relu", d=5, recipe="small", runs=RUNS, fresh=FRESH),
-                 other=at(trained, law="relu", d=5, recipe="small, fast", runs=RUNS, fresh=FRESH)),
-    finding=r"""From a start of a tenth of the usual size the last column ends small beside $\mathbf{M}$, as the rebuttal observes: because it was
-        small, and not because training made it so (the last column of $\mathbf{W}_Q$ has not moved).""",
-)
-claim(
-    "softmax.trained-form/any-law/row",
-    bound(TRAINED, r"|r| / |\mathbf{M}|", of="row", high="1/10", control=("1/1000", {"low": "1/2"}), over=ORDINARY, method="training"),
-    source=REBUTTAL, kind="stronger", expected="refuted", over={"law": "one-sided", "d": 2},
-    statement=ROW + r" \quad \text{for every law of } f",
-    assumes=(r"linear functions $f(x) = \langle q, x \rangle$ with $q$ uniform on the half of the circle where $q_1 > 0$",
-             r"$d = n = 2$, $\sigma = 0.1$", USUAL, *READ),
-    shows=at(block_shares, one=at(trained, law="one-sided", d=2, recipe="gd", runs=RUNS, fresh=FRESH),
-                 other=at(trained, law="one-sided", d=2, recipe="adam", runs=RUNS, fresh=FRESH)),
-    finding=r"""The block form rests on a symmetry of the law, $f(-x) \sim f(x)$ with symmetric covariates, or $-f \sim f$. Where both are broken,
-        here by linear functions that all rise along one axis, a query with a large first coordinate wants tokens with large labels whatever their
-        covariates, and the trained row is of the scale of $\mathbf{M}$, at $n = 2$.""",
-    corrected="""The block form holds for laws with $f(-x)$ drawn like $f(x)$ and symmetric covariates, or with $-f$ drawn like $f$; all classes of
-        the paper are such.""",
-)
+claim("softmax.trained-form/{law}/row",
+      bound(TRAINED, r"|r| / |\mathbf{M}|", of="row", high="1/10", control="1/1000", over=ORDINARY, method="training"),
+      bound(TRAINED, r"\log(|r| / |\mathbf{M}|)_{\mathrm{end}} - \log(|r| / |\mathbf{M}|)_{\mathrm{start}}", of="row fell", high="0",
+            strict=True, control="-6", over=ORDINARY, method="training"),
+      bound(TRAINED, r"\partial_r^2 \mathcal{L}(0)", of="curvature", low="0", strict=True, control="3/5", over=ORDINARY, method="training"),
+      identity(slope_in_row, r"\partial_r \mathcal{L}(0) + \text{its mirror image}", control={"twice": 1}, method=("symmetry", "bounded")),
+      source=REBUTTAL, kind={"relu/*": "convention", "*": "stronger"}, reading="the row", expected="supported",
+      over={"law": ("relu", "affine"), "d": (2, 5)},
+      statement=ROW,
+      assumes=(*MODEL, "$d = 2, 5$", USUAL, *READ),
+      shows=at(block_shares, one=at(trained, d=5, recipe="gd", runs=RUNS, fresh=FRESH),
+               other=at(trained, d=5, recipe="adam", runs=RUNS, fresh=FRESH)),
+      finding=r"""The score of token $i$ is $x_i^\top \mathbf{M} x + y_i\, r^\top x$. If every $x$ is replaced by $-x$, the query's
+          included, and labels are kept, the first term stays and the second changes its sign; such a context is as likely as the first
+          where $-x$ is drawn like $x$ and $f(-x)$ like $f(x)$, which holds for $q$ uniform on the sphere. So the loss is even in $r$, and
+          block matrices are invariant under training. They also attract: a row tilts the average towards large or small labels by a term of
+          the order $|r|^2 \mathrm{Var}(y)^2$ whatever $n$ is.""")
+claim("softmax.trained-form/{law}/row/larger-sizes",
+      bound(at(curvature_at_best, fresh=per_profile(250, 2500)), r"\partial_r^2 \mathcal{L}(0)", low=0, strict=True, control="1/10",
+            method="montecarlo",
+            over={("d", "n"): per_profile(((10, 64),), ((10, 64), (10, 256), (20, 64)))}),
+      identity(slope_in_row, r"\partial_r \mathcal{L}(0) + \text{its mirror image}", control={"twice": 1}, method=("symmetry", "bounded"),
+               over={"d": (10, 20)}),
+      source=REBUTTAL, kind="stronger", expected="supported", over={"law": "affine"},
+      title="the row of the block form in more dimensions and longer contexts",
+      statement=r"r = 0 \text{ is a minimum of } \mathcal{L} \text{ in } r \text{ at the best } \mathbf{M} = w^* \mathbf{I}",
+      assumes=(r"covariates uniform on $S^{d-1}$, $L = 3$, $\sigma = 0.5$, the $d$ and $n$ of the cells; nothing is trained", *MODEL[1:]),
+      finding=r"""At the best $\mathbf{M}$ the loss is even in $r$ and curved upwards: full key and query matrices that are near the block
+          form are drawn to it.""")
+claim("softmax.trained-form/relu/column/ordinary-start",
+      bound(TRAINED, r"|u| / |\mathbf{M}|", of="column", high="1/10", control=("1/1000", {"low": "1/8"}), over=ORDINARY, method="training"),
+      bound(TRAINED, r"\text{change of } (\mathbf{W}_Q)_{\cdot, d+1}", of="unseen", equals="0", within="0", control={"low": "2**-52"},
+            over=ORDINARY, method="training"),
+      source=REBUTTAL, kind="convention", reading="the column, from an ordinary start", expected="refuted", over={"law": "relu", "d": 5},
+      statement=COLUMN,
+      assumes=(*MODEL, "ReLU law, $d = 5$", USUAL, *READ),
+      shows=at(block_shares, one=at(trained, law="relu", d=5, recipe="gd", runs=RUNS, fresh=FRESH),
+                   other=at(trained, law="relu", d=5, recipe="adam", runs=RUNS, fresh=FRESH)),
+      finding=r"""The last column of $\mathbf{W}_K^\top \mathbf{W}_Q$ is multiplied by the query's label slot, which is 0: the loss does not
+          depend on it and its gradient is exactly zero. Trained as a product, the last column of $\mathbf{W}_Q$ keeps its first value to
+          the last bit, and $u = \mathbf{K}_x^\top (\mathbf{W}_Q)_{\cdot, d+1}$ even grows as the keys do: from an ordinary start it ends at
+          a good part of $|\mathbf{M}|$. The rebuttal does not give its start.""",
+      corrected=r"""Training takes the product to $\begin{bmatrix} \mathbf{M} & u \\ \mathbf{0}^\top & c \end{bmatrix}$, where $u$ and $c$
+          are what the start left and have no effect on any prediction. The printed form needs a small start, a zero start of that column,
+          or weight decay; it can be assumed without loss of generality.""")
+claim("softmax.trained-form/relu/column/small-start",
+      bound(TRAINED, r"|u| / |\mathbf{M}|", of="column", high="1/10", control="1/100", over=SMALL, method="training"),
+      bound(TRAINED, r"\text{change of } (\mathbf{W}_Q)_{\cdot, d+1}", of="unseen", equals="0", within="0", control={"low": "2**-52"},
+            over=SMALL, method="training"),
+      source=REBUTTAL, kind="convention", reading="the column, from a small start", expected="supported", over={"law": "relu", "d": 5},
+      statement=COLUMN,
+      assumes=(*MODEL, "ReLU law, $d = 5$", TINY, *READ),
+      shows=at(block_shares, one=at(trained, law="relu", d=5, recipe="small", runs=RUNS, fresh=FRESH),
+                   other=at(trained, law="relu", d=5, recipe="small, fast", runs=RUNS, fresh=FRESH)),
+      finding=r"""From a start of a tenth of the usual size the last column ends small beside $\mathbf{M}$, as the rebuttal observes:
+          because it was small, and not because training made it so (the last column of $\mathbf{W}_Q$ has not moved).""")
+claim("softmax.trained-form/any-law/row",
+      bound(TRAINED, r"|r| / |\mathbf{M}|", of="row", high="1/10", control=("1/1000", {"low": "1/2"}), over=ORDINARY, method="training"),
+      source=REBUTTAL, kind="stronger", expected="refuted", over={"law": "one-sided", "d": 2},
+      statement=ROW + r" \quad \text{for every law of } f",
+      assumes=(r"linear functions $f(x) = \langle q, x \rangle$ with $q$ uniform on the half of the circle where $q_1 > 0$",
+               r"$d = n = 2$, $\sigma = 0.1$", USUAL, *READ),
+      shows=at(block_shares, one=at(trained, law="one-sided", d=2, recipe="gd", runs=RUNS, fresh=FRESH),
+                   other=at(trained, law="one-sided", d=2, recipe="adam", runs=RUNS, fresh=FRESH)),
+      finding=r"""The block form rests on a symmetry of the law, $f(-x) \sim f(x)$ with symmetric covariates, or $-f \sim f$. Where both are
+          broken, here by linear functions that all rise along one axis, a query with a large first coordinate wants tokens with large
+          labels whatever their covariates, and the trained row is of the scale of $\mathbf{M}$, at $n = 2$.""",
+      corrected="""The block form holds for laws with $f(-x)$ drawn like $f(x)$ and symmetric covariates, or with $-f$ drawn like $f$; all
+          classes of the paper are such.""")

@@ -1,0 +1,46 @@
+r"""The tradeoff table read of every w: the bias falls with w, whatever w. It does not.
+
+It has a minimum beyond w*, where a window holds about one token, and rises again, because one token averages nothing: measured in
+every dimension, and disproved by balls.
+"""
+
+from typing import Any
+
+from lipverify.checks.softmax import figures
+from lipverify.checks.softmax.nearest import proved_slope_beyond, slope_beyond
+from lipverify.checks.softmax.quantities import DIMENSIONS, MODEL
+from lipverify.checks.softmax.slopes import SAMPLED
+from lipverify.claims import bound, claim, per_profile
+
+# fmt: off
+TABLE = ("S", "Tradeoff table", r"""paraphrased: $\mathbf{M}$ large: attention decays quickly with distance, fewer
+    points that are attended to, estimator bias low, noise variance high; $\mathbf{M}$ small: slowly, more, high, low""")
+EVERY: dict[str, Any] = {
+    "source": TABLE, "kind": "stronger", "expected": "refuted",
+    "statement": r"\frac{\mathrm{d} \log B}{\mathrm{d} \log w} < 0 \quad \text{for every } w",
+    "corrected": "the bias falls with $w$ up to a window beyond $w^*$ that holds about one token, and rises again",
+}
+RISES: dict[str, Any] = {"high": 0, "strict": True}
+BEYOND = (*MODEL, r"from $w = 4 n^{2/(d-1)}$ to twice that, $n = 1000$")
+
+claim("softmax.tradeoff/{law}/bias/every-window",
+      bound(slope_beyond, r"\frac{\mathrm{d} \log B}{\mathrm{d} \log w}", control=(-0.01, {"low": 0, "strict": True}),
+            over={"n": 1000}, method="exact", **RISES),
+      *SAMPLED["B"],
+      over={"law": "affine", "d": DIMENSIONS}, title="the bias falls with w, whatever w", assumes=BEYOND,
+      shows=figures.TERMS_BY_W, **EVERY,
+      finding=r"""The direction of the table holds up to the optimal window and past it, but not for every $w$: in every
+      dimension measured the bias of the loss has a minimum and rises again towards that of the nearest neighbour,
+      because a window that holds one token averages nothing. (This is $\mathcal{L}_{bias}$ of the decomposition, which
+      contains the variance over contexts.)""")
+claim("softmax.tradeoff/{law}/bias/every-window",
+      bound(slope_beyond, r"\frac{\mathrm{d} \log B}{\mathrm{d} \log w}", control=(-0.01, {"low": 0, "strict": True}),
+            over={"n": 1000}, method="exact", **RISES),
+      over={"law": ("relu", "cosine", "quadratic"), "d": (2, 3, 5)}, title="the bias falls with w, whatever w",
+      assumes=BEYOND, **EVERY)
+claim("softmax.tradeoff/{law}/bias/every-window/proved",
+      bound(proved_slope_beyond, r"\frac{\Delta \log B}{\Delta \log w}", control=(-0.01, {"low": 0, "strict": True}),
+            method="certified", over={"d": per_profile((2, 3, 5), DIMENSIONS.full), "n": 3}, **RISES),
+      over={"law": "affine"}, title="the bias falls with w, whatever w: disproved",
+      assumes=(*MODEL, "from $w = 4 n^{2/(d-1)}$ to twice that, $n = 3$"), **EVERY,
+      finding="By balls, for one number of tokens in each dimension: the bias at one $w$ is less than at twice that.")
