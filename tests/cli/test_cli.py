@@ -367,8 +367,7 @@ def test_a_report_that_fails_costs_nothing_but_itself(
 def test_exit_codes(verdict: str, expected: str, caught: bool, strict: bool, code: int) -> None:
     import msgspec
 
-    from lipverify.claims import Source
-    from lipverify.claims.ledger import Control, Ledger, Provenance, Record
+    from lipverify.claims.ledger import Control, Ledger, Provenance, Record, Source
     from lipverify.cli.ending import exit_code  # internal: the exit code of a ledger that no run made
 
     record = Record(
