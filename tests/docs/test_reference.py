@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import re
@@ -11,6 +12,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 import pytest
+
+from lipverify.claims import ledger
 
 MODULES = (
     "lipverify",
@@ -30,6 +33,8 @@ MODULES = (
     "lipverify.strategies",
 )
 """The modules whose public names users import."""
+MADE = ("Band", "Figure", "HeatMap", "Panel", "Region", "Series", "Source", "Table")
+"""The records of a ledger that a claim's own functions make: with an example."""
 RAISES_NOTHING = {
     "at": "what it is made of is checked where a claim takes it",
     "per_profile": "a pair: its values are checked where they are used",
@@ -90,6 +95,51 @@ def lacks(value: Any) -> list[str]:
     return missing
 
 
+def records() -> dict[str, type]:
+    """Every record of which a ledger is made, or of two ledgers side by side."""
+    modules = {getattr(ledger, name).__module__ for name in ledger.__all__ if isinstance(getattr(ledger, name), type)}
+    found = [value for module in map(importlib.import_module, sorted(modules)) for value in vars(module).values()]
+    return {
+        value.__name__: value
+        for value in found
+        if isinstance(value, type) and value.__module__ in modules and value.__name__[0] != "_" and taken(value)
+    }
+
+
+def heads(value: type) -> list[str]:
+    """The names that the section of a record's fields explains, as often as it does."""
+    section = sections(inspect.cleandoc(value.__doc__ or "")).get("Attributes", "").partition(">>>")[0]
+    lines = [line for line in section.splitlines() if line and not line[0].isspace()]
+    return [name.strip() for line in lines for name in line.split(",")]
+
+
+def said_below(value: type) -> list[str]:
+    """Fields that a text below them explains, in place of the section."""
+    [made] = ast.parse(inspect.getsource(value)).body
+    assert isinstance(made, ast.ClassDef)
+    pairs = zip(made.body, made.body[1:], strict=False)
+    return [
+        ast.unparse(field.target)
+        for field, text in pairs
+        if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant)
+    ]
+
+
+@pytest.mark.parametrize("name", records())
+def test_a_record_of_a_ledger_names_every_field_once(name: str) -> None:
+    value = records()[name]
+    assert sorted(heads(value)) == sorted(taken(value))
+    assert said_below(value) == []
+    if name in MADE:
+        assert lacks(value) == []
+
+
+def test_there_are_records() -> None:
+    asked = "Ray Control CellControl ProofRecord Cell CrossCheck Step Tried Record Provenance Passage Asked Ledger"
+    others = "Interval Allowed Judged CellChange CrossCheckChange ClaimChange Comparison Setting Heading"
+    assert {*records()} >= {*asked.split(), *others.split(), *MADE}
+
+
 @pytest.mark.parametrize("name", public())
 def test_a_public_name_is_documented_whole(name: str) -> None:
     assert lacks(public()[name]) == []
@@ -111,6 +161,27 @@ class Bare(NamedTuple):
 
     first: float
     second: float
+
+
+class Twice(msgspec.Struct):
+    """A record.
+
+    Attributes
+    ----------
+    first, second
+        Explained.
+    first
+        Explained again.
+    """
+
+    first: float
+    second: float
+    """Below."""
+
+
+def test_a_field_that_is_explained_twice_is_seen() -> None:
+    assert heads(Twice) == ["first", "second", "first"]
+    assert said_below(Twice) == ["second"]
 
 
 @dataclass

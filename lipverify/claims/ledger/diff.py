@@ -18,19 +18,46 @@ Change = Literal["new", "gone", "verdict", "control", "measured", "allowed", "ag
 
 
 class CellChange(msgspec.Struct, frozen=True, kw_only=True):
-    """A piece of evidence that is not what it was."""
+    """A piece of evidence that is not what it was.
+
+    Attributes
+    ----------
+    where
+        The coordinates of the cell.
+    quantity
+        What was measured, in plain text.
+    method
+        How.
+    changed
+        "new" or "gone"; else which of verdict, control, measured (beyond both errors together) and allowed.
+    before, after
+        The cell in either ledger; None where it is not in it.
+    """
 
     where: dict[str, Scalar]
     quantity: str
     method: str
     changed: tuple[Change, ...]
-    """"new" or "gone"; else which of verdict, control, measured (beyond both errors together) and allowed."""
     before: Cell | None
     after: Cell | None
 
 
 class CrossCheckChange(msgspec.Struct, frozen=True, kw_only=True):
-    """A cross-check that came or went, or whose methods came apart or together."""
+    """A cross-check that came or went, or whose methods came apart or together.
+
+    Attributes
+    ----------
+    where
+        The coordinates of the cross-check.
+    quantity
+        What both methods give, in plain text.
+    methods
+        What tells the two apart.
+    changed
+        "new", "gone" or "agrees".
+    before, after
+        The cross-check in either ledger; None where it is not in it.
+    """
 
     where: dict[str, Scalar]
     quantity: str
@@ -131,7 +158,15 @@ RESTATED = ("statement", "source", "assumptions", "claimed", "expected")
 
 
 class Setting(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that the two runs were made with, and that differs; empty where a run does not name it."""
+    """Something that the two runs were made with, and that differs; empty where a run does not name it.
+
+    Attributes
+    ----------
+    name
+        What it is called: profile, seed, a version, ...
+    before, after
+        Its value in either run; empty where a run does not name it.
+    """
 
     name: str
     before: str
@@ -139,7 +174,27 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ClaimChange(msgspec.Struct, frozen=True, kw_only=True):
-    """One claim in both ledgers; what a ledger does not hold is None."""
+    """One claim in both ledgers; what a ledger does not hold is None.
+
+    Attributes
+    ----------
+    id
+        The claim.
+    kind
+        What became of it between the two.
+    before, after
+        Its verdict in either ledger; None where it is not in it.
+    caught_before, caught_after
+        Whether its control came out the other way; None where it is not in that ledger.
+    problem_before, problem_after
+        What left it open, or why its verdict is `error`.
+    restated
+        The parts of the claim itself that read otherwise.
+    cells, cross_checks
+        The evidence that is not what it was.
+    within
+        How many measured values differ, and by no more than their errors: not news.
+    """
 
     id: str
     kind: Kind
@@ -150,19 +205,24 @@ class ClaimChange(msgspec.Struct, frozen=True, kw_only=True):
     problem_before: str = ""
     problem_after: str = ""
     restated: tuple[str, ...] = ()
-    """The parts of the claim itself that read otherwise."""
     cells: tuple[CellChange, ...] = ()
     cross_checks: tuple[CrossCheckChange, ...] = ()
     within: int = 0
-    """How many measured values differ, and by no more than their errors: not news."""
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
-    """All that differs between two ledgers."""
+    """All that differs between two ledgers.
+
+    Attributes
+    ----------
+    settings
+        What the two runs were made with, and that differs.
+    claims
+        Every claim of both, in the order of the first and then of the second.
+    """
 
     settings: tuple[Setting, ...]
     claims: tuple[ClaimChange, ...]
-    """Every claim of both, in the order of A and then of B."""
 
     @property
     def moved(self) -> bool:

@@ -71,7 +71,27 @@ COUNTED: tuple[Kind, ...] = ("printed", "convention")
 
 
 class Judged(msgspec.Struct, frozen=True, kw_only=True):
-    """A claim and its verdict, as far as the counts go."""
+    """A claim and its verdict, as far as the counts go.
+
+    Attributes
+    ----------
+    id
+        What the claim is called.
+    kind
+        What it is beside its source; None where nothing is said.
+    verdict
+        Its verdict; None where none is known.
+    paper, place
+        The passage that it is from.
+    reading
+        Which reading of an open wording the claim belongs to; empty where it is a reading by itself.
+    corrected
+        What holds in place of what is printed, or more sharply.
+    grade
+        What stands behind the verdict; None where it is not measured.
+    cells
+        How many of its cells are supported, and how many there are; none where it is not measured.
+    """
 
     id: str
     kind: Kind | None = None
@@ -79,12 +99,9 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     paper: str = ""
     place: str = ""
     reading: str = ""
-    """Which reading of an open wording the claim belongs to; empty where it is a reading by itself."""
     corrected: str = ""
-    """What holds in place of what is printed, or more sharply."""
     grade: Grade | None = None
     cells: tuple[int, int] = (0, 0)
-    """How many of its cells are supported, and how many there are; none where it is not measured."""
 
 
 class Stated(Protocol):

@@ -27,7 +27,19 @@ __all__ = ["Spot", "at", "at_points", "condition", "number", "reach", "reach_of"
 
 @dataclass(frozen=True)
 class Spot:
-    """Where a cell will be measured; what is allowed there need not be known for that."""
+    """Where a cell will be measured; what is allowed there need not be known for that.
+
+    Attributes
+    ----------
+    where
+        The coordinates that tell the cell apart.
+    given
+        What the function is given beside these.
+    ray
+        What grows, where a limit is taken; else None.
+    quantity, quantity_latex
+        What is measured: plain text, and text that may hold `$LaTeX$`.
+    """
 
     where: dict[str, Scalar]
     given: dict[str, Scalar]

@@ -73,7 +73,15 @@ class Source(msgspec.Struct, frozen=True):
 
 
 class Heading(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a claim stands in the report: its section, and the title that all readings of it share."""
+    """Where a claim stands in the report: its section, and the title that all readings of it share.
+
+    Attributes
+    ----------
+    section
+        A title of the report's contents.
+    title
+        The title that the readings share.
+    """
 
     section: str
     title: str
@@ -104,6 +112,15 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
 class Ray(msgspec.Struct, frozen=True):
     """What grows, from where to where, on how many points.
 
+    Attributes
+    ----------
+    along
+        The coordinate that grows.
+    start, stop
+        Its ends, in its own units.
+    points
+        How many points, a constant factor apart.
+
     >>> str(Ray("n", 1e4, 1e30, 12))
     'n from 10000 to 1e+30 in 12 points'
     """
@@ -130,12 +147,21 @@ class Ray(msgspec.Struct, frozen=True):
 
 
 class Control(msgspec.Struct, frozen=True, kw_only=True):
-    """The false control of a claim; caught if the control of every cell comes out the other way."""
+    """The false control of a claim; caught if the control of every cell comes out the other way.
+
+    Attributes
+    ----------
+    statement
+        The near statement in plain text.
+    caught
+        Whether it came out the other way in every cell.
+    latex
+        The statement as text that may hold `$LaTeX$`; empty where there is none.
+    """
 
     statement: str
     caught: bool
     latex: str = ""
-    """The statement as text that may hold `$LaTeX$`; empty where there is none."""
 
 
 class CellControl(msgspec.Struct, frozen=True, kw_only=True):
@@ -143,6 +169,28 @@ class CellControl(msgspec.Struct, frozen=True, kw_only=True):
 
     Beside a cell that supports the claim it is false and must be refuted; beside one that refutes it, it is true and
     must be supported.
+
+    Attributes
+    ----------
+    says
+        What it states of the quantity, such as "≥ 0.54".
+    low, high, open
+        The range that it allows, in units of the quantity; None is unbounded, `open` leaves the ends out.
+    edges
+        That range as formulas in the coordinates, by name (low, high, equals, within), where these say it all.
+    interval
+        What was measured for it, in units of the quantity: the cell's own interval, unless another object was measured.
+    verdict
+        What the interval says of it.
+    expects
+        What it must be: "refuted" for a false control, "supported" for a true one.
+    margin
+        Distance from the interval to the edge, in units of the quantity: positive inside; None where no edge is finite.
+    quantity
+        What the numbers are of, where that is not the quantity of the cell.
+    unnoticed
+        Distance of its edge from the claim's, in units of the quantity: a smaller error could go unnoticed. None where
+        something else was measured for it.
     """
 
     says: str
@@ -150,17 +198,12 @@ class CellControl(msgspec.Struct, frozen=True, kw_only=True):
     high: float | None = None
     open: bool = False
     edges: dict[str, str] = {}
-    """Its range as formulas in the coordinates, by name (low, high, equals, within), where these say it all."""
     interval: Interval
-    """What was measured for the control: the cell's own interval, unless the control falsifies the object."""
     verdict: Verdict
     expects: Verdict = "refuted"
-    """What it must be: "refuted" for a false control, "supported" for a true one."""
     margin: float | None
     quantity: str = ""
-    """What `low`, `high` and the interval are of, where that is not the quantity of the cell."""
     unnoticed: float | None = None
-    """Distance of the control's edge from the claim's: an error smaller than this could go unnoticed."""
 
     @property
     def allowed(self) -> Allowed:
@@ -169,48 +212,85 @@ class CellControl(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProofRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """What proves a number: an exact result that the library saw when its function returned it, or a proof file."""
+    """What proves a number: an exact result that the library saw when its function returned it, or a proof file.
+
+    Attributes
+    ----------
+    kind
+        "symbolic", "fraction", "ball" or "proof file".
+    statement
+        The exact value as text; of a file, its theorem in words.
+    digest
+        SHA-256 of the statement, 64 hexadecimal digits; of a proof file that of the file, of several one a line.
+    symbols
+        The symbols that stand for all their values.
+    """
 
     kind: Exact
     statement: str
-    """The exact value as text; of a file, its theorem in words."""
     digest: str
-    """SHA-256 of the statement; of a proof file that of the file, of several that of their digests, line by line."""
     symbols: tuple[str, ...] = ()
-    """The symbols that stand for all their values."""
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True):
-    """One piece of evidence: what was measured where, its error, and its own verdict."""
+    """One piece of evidence: what was measured where, its error, and its own verdict.
+
+    Attributes
+    ----------
+    where
+        The coordinates that tell this cell apart: `d`, `law`, ...
+    given
+        What its function was given beside these.
+    ray
+        What grew, where a limit was taken; else None.
+    quantity, quantity_latex
+        What was measured: plain text, and text that may hold `$LaTeX$`.
+    method
+        What ran, or the word of the claim where that says no more.
+    grade
+        What stands behind the number.
+    measured, error
+        The number and its half-width, in units of the quantity; None where nothing finite is known.
+    interval
+        What the verdict is made from: measured ± error, unless the note says how it was narrowed.
+    claimed, claimed_latex
+        What is claimed of it: plain text, and text that may hold `$LaTeX$`.
+    allowed
+        The values that the claim allows, in units of the quantity.
+    edges
+        That range as formulas in the coordinates, by name, where these say it all.
+    verdict
+        What the interval says of the claim; inconclusive unless the control comes out the other way.
+    margin
+        Distance from the interval to the edge, in units of the quantity: positive inside, negative outside, 0 across
+        it; None where no edge is finite.
+    control
+        The claim with one thing changed, on the same evidence.
+    note
+        What the verdict rests on beside the interval, in words.
+    proof
+        What proves the number, where it is proved; else None.
+    """
 
     where: dict[str, Scalar]
-    """What tells this cell apart: `d`, `law`, ..."""
     given: dict[str, Scalar] = {}
-    """What its function was given beside these."""
     ray: Ray | None = None
-    """What grew, where a limit was taken."""
     quantity: str
     method: str
     grade: Grade
     measured: float | None
     error: float | None
     interval: Interval
-    """What the verdict is made from: measured ± error, unless the note says how it was narrowed."""
     claimed: str
     allowed: Allowed
     edges: dict[str, str] = {}
-    """The allowed range as formulas in the coordinates, by name, where these say it all."""
     verdict: Verdict
-    """What the interval says of the claim; inconclusive unless the control comes out the other way."""
     margin: float | None
     control: CellControl
     note: str = ""
     quantity_latex: str = ""
-    """The quantity as text that may hold `$LaTeX$`; empty where there is none."""
     claimed_latex: str = ""
-    """What is claimed of it, likewise."""
     proof: ProofRecord | None = None
-    """What proves the number, where it is proved."""
 
     def __post_init__(self) -> None:
         if self.grade == "proved" and self.proof is None:
@@ -234,7 +314,21 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CrossCheck(msgspec.Struct, frozen=True, kw_only=True):
-    """The same number by two methods: they agree, or the claim is not decided."""
+    """The same number by two methods: they agree, or the claim is not decided.
+
+    Attributes
+    ----------
+    where
+        The coordinates at which both measured.
+    quantity, quantity_latex
+        What both give: plain text, and text that may hold `$LaTeX$`.
+    methods
+        What tells the two apart: what ran, else the names of the functions, else the quantities that were read.
+    values, errors
+        The two numbers and their half-widths, in units of the quantity.
+    agrees
+        Whether they differ by no more than twice their errors together.
+    """
 
     where: dict[str, Scalar]
     quantity: str
@@ -243,7 +337,6 @@ class CrossCheck(msgspec.Struct, frozen=True, kw_only=True):
     errors: tuple[Number, Number]
     agrees: bool
     quantity_latex: str = ""
-    """The quantity as text that may hold `$LaTeX$`; empty where there is none."""
 
     def __post_init__(self) -> None:
         read_back(self, "values", "errors")
@@ -254,27 +347,52 @@ Route = Literal["refute", "support"]
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
-    """What would decide an open claim next."""
+    """What would decide an open claim next.
+
+    Attributes
+    ----------
+    route
+        Whether one cell is predicted to refute the claim, or all that are open to support it.
+    cell
+        Which of its cells needs most, counted from 0.
+    cells
+        All cells for which the step is taken.
+    error
+        The error there now, in units of the quantity; None where it is infinite.
+    needed
+        The error at which it would be decided, in the same units; None where the present one is infinite.
+    what
+        More contexts, more points on a ray, or another method.
+    times
+        How many times as many.
+    seconds
+        What the step is predicted to take, from what the cells took.
+    """
 
     route: Route = "support"
-    """Whether one cell is predicted to refute the claim, or all that are open to support it."""
     cell: int
-    """Which of its cells needs most."""
     cells: tuple[int, ...] = ()
-    """All cells for which the step is taken."""
     error: float | None
-    """The error there, and ..."""
     needed: float | None
-    """... the error at which it would be decided; None where the error is infinite."""
     what: What
-    """More contexts, more points on a ray, or another method."""
     times: float
     seconds: float
-    """What the step is predicted to take, from what the cells took."""
 
 
 class Tried(msgspec.Struct, frozen=True, kw_only=True):
-    """A step that was taken for a cell, and the error that it had before; None where that was infinite."""
+    """A step that was taken for a cell, and the error that it had before; None where that was infinite.
+
+    Attributes
+    ----------
+    cell
+        Which cell, counted from 0.
+    what
+        More contexts, more points on a ray, or another method.
+    times
+        How many times as many.
+    error
+        The error before, in units of the quantity; None where it was infinite.
+    """
 
     cell: int
     what: What
@@ -283,54 +401,100 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Record(Shown, msgspec.Struct, frozen=True, kw_only=True):
-    """One claim and what became of it: the verdict with all that led to it."""
+    """One claim and what became of it: the verdict with all that led to it.
+
+    Attributes
+    ----------
+    id
+        What the claim is called; permanent.
+    title
+        The statement in words; may hold `$LaTeX$`.
+    statement
+        LaTeX, without dollar signs.
+    source
+        Where the claim comes from, and what is printed there.
+    kind
+        What the claim is beside its source.
+    grade
+        The weakest grade of the cells; None where there are none.
+    assumptions
+        What is assumed, as texts that may hold `$LaTeX$`.
+    verdict
+        What the evidence says.
+    expected
+        The recorded verdict; None where the claim is new and nothing is recorded yet.
+    range
+        Where the verdict holds: the points, the limits, what was proved for all (`lipverify.claims.ledger.reach`).
+    condition
+        What the verdict assumes of limits that are extrapolated; empty where there are none.
+    measured
+        What was found at the telling case, of each quantity that the claim speaks of, in words.
+    claimed
+        What is claimed there, in words.
+    margin
+        The margin of the telling case, which `measured` names first, in units of its quantity; None without one.
+    control
+        The control of the claim as a whole.
+    finding
+        What the evidence shows, in sentences that may hold `$LaTeX$`; empty when there is no more to say.
+    seconds
+        What its measurements took together.
+    cells
+        The evidence, piece by piece.
+    cross_checks
+        The same numbers by two methods.
+    figures, tables
+        What is shown of the evidence.
+    reproduce
+        The command that repeats it.
+    problem
+        Why the verdict is `error`, or what left it open.
+    heading
+        Where it stands in the report; None for claims of one's own.
+    corrected
+        What holds in place of what is printed, where the two differ; text that may hold `$LaTeX$`.
+    step
+        What would decide an open claim, where something is known; else None.
+    tried
+        The steps that were taken, in their order.
+    proves
+        The id of the claim that this one is a proof of, if it is.
+    reading
+        The reading of an open wording that the claim belongs to; empty where it is one by itself.
+    file
+        The claims file that it is from; empty for the claims that come with lipverify.
+    """
 
     id: str
     title: str
     statement: str
-    """LaTeX, without dollar signs."""
     source: Source
     kind: Kind
-    """What the claim is beside its source."""
     grade: Grade | None
-    """The weakest grade of the cells; None where there are none."""
     assumptions: tuple[str, ...]
     verdict: Verdict
     expected: Verdict | None
-    """The recorded verdict; None where the claim is new and nothing is recorded yet."""
     range: str = ""
-    """Where the verdict holds: the points, the limits, what was proved for all (`lipverify.claims.ledger.reach`)."""
     condition: str = ""
-    """What the verdict assumes of limits that are extrapolated; empty where there are none."""
     measured: str
-    """What was found at the telling case, of each quantity that the claim speaks of."""
     claimed: str
     margin: float | None
-    """The margin of the telling case, which `measured` names first."""
     control: Control
     finding: str
-    """What the evidence shows, in sentences that may hold `$LaTeX$`; empty when there is no more to say."""
     seconds: float
     cells: tuple[Cell, ...]
     cross_checks: tuple[CrossCheck, ...] = ()
     figures: tuple[Figure, ...] = ()
     reproduce: str = ""
     problem: str = ""
-    """Why the verdict is `error`, or what left it open."""
     heading: Heading | None = None
     corrected: str = ""
-    """What holds in place of what is printed, where the two differ; text that may hold `$LaTeX$`."""
     tables: tuple[Table, ...] = ()
     step: Step | None = None
-    """What would decide an open claim, where something is known."""
     tried: tuple[Tried, ...] = ()
-    """The steps that were taken, in their order."""
     proves: str = ""
-    """The id of the claim that this one is a proof of, if it is."""
     reading: str = ""
-    """The reading of an open wording that the claim belongs to; empty where it is one by itself."""
     file: str = ""
-    """The claims file that it is from; empty for the claims that come with lipverify."""
 
     def _title(self) -> str:
         return f"{self.id} {self.verdict}"
@@ -373,12 +537,23 @@ def weakest(grades: Iterable[Grade]) -> Grade | None:
 
 
 class Provenance(msgspec.Struct, frozen=True, kw_only=True):
-    """What produced the ledger."""
+    """What produced the ledger.
+
+    Attributes
+    ----------
+    versions
+        Versions of lipverify and of what it computes with, by name.
+    machine
+        System, processors and Python.
+    started
+        ISO 8601, UTC.
+    seconds
+        What the run took.
+    """
 
     versions: dict[str, str]
     machine: str
     started: str
-    """ISO 8601, UTC."""
     seconds: float
 
 
@@ -386,40 +561,85 @@ Outcome = Literal["holds as printed", "holds in one of its readings", "false as 
 
 
 class Passage(msgspec.Struct, frozen=True, kw_only=True):
-    """What a source prints in one place, and what became of it."""
+    """What a source prints in one place, and what became of it.
+
+    Attributes
+    ----------
+    paper, place
+        The paper, and where in it; text that may hold `$LaTeX$`.
+    outcome
+        What became of it.
+    claims
+        The ids of the claims that it is judged by: those that are just what is printed, else all its readings.
+    telling
+        Of these the ones that make the outcome: those that hold, those that fail, those that leave it open.
+    holds, fails
+        The readings that are supported, and those that are refuted, where the wording leaves several open.
+    instead
+        What holds in its place where it is false, or no reading holds; what holds more sharply where it holds.
+    grade
+        What stands behind the outcome: the weakest grade that it needs; None where nothing does.
+    cells
+        Of these claims together, how many cells are supported, and how many there are.
+    """
 
     paper: str
     place: str
-    """Text that may hold `$LaTeX$`."""
     outcome: Outcome
     claims: tuple[str, ...]
-    """The ids of the claims that it is judged by: those that are just what is printed, else all its readings."""
     telling: tuple[str, ...]
-    """Of these the ones that make the outcome: those that hold, those that fail, those that leave it open."""
     holds: tuple[str, ...]
-    """The readings that are supported, where the wording leaves several open."""
     fails: tuple[str, ...]
-    """The readings that are refuted, likewise."""
     instead: tuple[str, ...]
-    """What holds in its place where it is false, or no reading holds; what holds more sharply where it holds."""
     grade: Grade | None
-    """What stands behind the outcome: the weakest grade that it needs."""
     cells: tuple[int, int]
-    """Of these claims together, how many cells are supported, and how many there are: the entries of a table, say."""
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run was asked to gather for one claim, and the digest of what became of it."""
+    """What a run was asked to gather for one claim, and the digest of what became of it.
+
+    Attributes
+    ----------
+    id
+        The claim.
+    cells, cross_checks
+        How many of each were asked for.
+    digest
+        SHA-256 of the record, 64 hexadecimal digits.
+    """
 
     id: str
     cells: int
     cross_checks: int
     digest: str
-    """SHA-256 of the record."""
 
 
 class Ledger(msgspec.Struct, frozen=True, kw_only=True):
-    """All records of one run, with the manifest by which `audit` sees that none was changed, added or left out."""
+    """All records of one run, with the manifest by which `audit` sees that none was changed, added or left out.
+
+    Attributes
+    ----------
+    profile, seed, backend
+        What the run was asked for: how much evidence, the seed of what is drawn, the array library of sampling.
+    provenance
+        What produced the ledger.
+    claims
+        The records, in their order.
+    title
+        Title of the report; empty for lipverify's own.
+    author
+        Who states the claims; empty where nobody is named.
+    asked
+        The manifest: one entry a claim, in the order of the claims.
+    passages
+        The passages of the sources that the claims are from, each with one outcome.
+    counts
+        How many passages there are by outcome, and how many claims by verdict, in a sentence.
+    digest
+        SHA-256 of all but the records, whose digests are in the manifest.
+    format
+        Name and version of the format.
+    """
 
     profile: str
     seed: int
@@ -427,17 +647,11 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
     provenance: Provenance
     claims: tuple[Record, ...]
     title: str = ""
-    """Of the report; empty for lipverify's own."""
     author: str = ""
-    """Who states the claims; empty where nobody is named."""
     asked: tuple[Asked, ...] = ()
-    """The manifest: one entry a claim, in the order of the claims."""
     passages: tuple[Passage, ...] = ()
-    """The passages of the sources that the claims are from, each with one outcome."""
     counts: str = ""
-    """How many passages there are by outcome, and how many claims by verdict, in a sentence."""
     digest: str = ""
-    """SHA-256 of all but the records, whose digests are in the manifest."""
     format: str = FORMAT
 
     def __repr__(self) -> str:

@@ -18,7 +18,13 @@ VERDICTS: tuple[Verdict, ...] = ("supported", "refuted", "inconclusive", "error"
 
 
 class Interval(msgspec.Struct, frozen=True):
-    """A closed interval that contains the measured quantity; `None` is unbounded on that side."""
+    """A closed interval that contains the measured quantity; `None` is unbounded on that side.
+
+    Attributes
+    ----------
+    low, high
+        Ends in units of the quantity; None is unbounded.
+    """
 
     low: float | None
     high: float | None
@@ -41,7 +47,15 @@ class Interval(msgspec.Struct, frozen=True):
 
 
 class Allowed(msgspec.Struct, frozen=True):
-    """The values that a claim allows: a closed or open range; `None` is unbounded on that side."""
+    """The values that a claim allows: a closed or open range; `None` is unbounded on that side.
+
+    Attributes
+    ----------
+    low, high
+        Ends in units of the quantity; None is unbounded.
+    open
+        Whether the ends themselves are left out.
+    """
 
     low: float | None = None
     high: float | None = None
