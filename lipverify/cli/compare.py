@@ -1,0 +1,246 @@
+"""`diff` and `audit`: what differs between two ledgers, or between a ledger and what follows from its data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from rich.console import Console
+from rich.text import Text
+
+from lipverify.claims.ledger.diff import CellChange, ClaimChange, Comparison, CrossCheckChange, Kind, compare
+from lipverify.claims.ledger.record import Cell, Ledger, read_ledger
+from lipverify.claims.ledger.symbols import Scalar
+from lipverify.claims.ledger.verdict import Allowed, Verdict
+from lipverify.claims.plan.profile import profile_named
+from lipverify.claims.plan.registry import all_claims, claims_of
+from lipverify.claims.run.audit import Difference, audit, audit_against, unread
+from lipverify.cli.tables import LOOKS
+from lipverify.errors import InvalidInput
+from lipverify.foundation.files import content
+from lipverify.foundation.output import write_json
+from lipverify.foundation.quoting import counted
+from lipverify.report import coordinates, digits
+from lipverify.report.visible import visible
+
+SAME, MOVED = 0, 1
+LISTED = 8
+"""Pieces of evidence that are shown of one claim; the rest are counted."""
+PLACES = 3
+"""Places that are named of evidence that only came or went."""
+TITLES: dict[Kind, str] = {
+    "verdict": "Verdicts that moved",
+    "control": "Same verdict, but the control is caught in one ledger only",
+    "only in A": "Only in A",
+    "only in B": "Only in B",
+    "values": "Same verdict, values that moved beyond their errors",
+    "evidence": "Same verdict on other evidence",
+}
+
+
+def diff_ledgers(before: Path, after: Path, json: bool) -> int:
+    """Print what moved; 1 if anything did."""
+    ledgers = read_ledger(before), read_ledger(after)
+    found = compare(*ledgers)
+    if json:
+        content = {"moved": found.moved, **msgspec.to_builtins(found)}
+        write_json(msgspec.json.format(msgspec.json.encode(content), indent=1))
+    else:
+        _print(Console(highlight=False), found, ((before, ledgers[0]), (after, ledgers[1])))
+    return MOVED if found.moved else SAME
+
+
+def _print(console: Console, found: Comparison, runs: tuple[tuple[Path, Ledger], ...]) -> None:
+    for letter, (path, ledger) in zip("AB", runs, strict=True):
+        where = f"{visible(str(path))}, started {visible(ledger.provenance.started)}"
+        console.print(Text.assemble((letter, "bold"), f"  {where}"))
+    differing = [f"{s.name} {s.before or 'none'} → {s.after or 'none'}" for s in found.settings]
+    console.print(Text(visible("made with different " + "; ".join(differing))) if differing else "made alike")
+    for kind, title in TITLES.items():
+        claims = [claim for claim in found.claims if claim.kind == kind]
+        if claims:
+            console.print(Text(f"\n{title}: {len(claims)}", "bold"))
+            _print_claims(console, claims)
+    same = sum(claim.kind == "same" for claim in found.claims)
+    if found.moved:
+        console.print()
+    every, one = len(found.claims), same == 1
+    alike = f"{same} of {counted(every, 'claim')} {'is' if one else 'are'} the same"
+    within = f"{counted(found.within, 'value')} moved within {'its error' if found.within == 1 else 'their errors'}"
+    console.print(f"{alike}; {within}.")
+
+
+def _print_claims(console: Console, claims: list[ClaimChange]) -> None:
+    for stem, group in groupby(claims, key=lambda claim: claim.id.partition("/")[0]):
+        console.print(Text(visible(stem)))
+        for claim in group:
+            rest = visible(claim.id.partition("/")[2])
+            head = Text.assemble(f"{rest}  " if rest else "", _verdicts(claim.before, claim.after))
+            _print_indented(console, head, 2)
+            for line in _why(claim):
+                _print_indented(console, line, 4)
+
+
+def _print_indented(console: Console, text: Text, indent: int) -> None:
+    """A paragraph whose later lines hang, with no spaces at their ends."""
+    lines = text.wrap(console, max(console.width - indent - 2, 20))
+    for number, line in enumerate(lines):
+        line.rstrip()
+        console.print(Text.assemble(" " * (indent + 2 * (number > 0)), line), soft_wrap=True)
+
+
+def _why(claim: ClaimChange) -> Iterator[Text]:
+    """The reasons, the gravest first."""
+    if claim.problem_before != claim.problem_after:
+        for letter, problem in (("A", claim.problem_before), ("B", claim.problem_after)):
+            yield Text(visible(f"problem in {letter}: {problem or 'none'}"))
+    if claim.caught_before != claim.caught_after:
+        yield Text("the control is caught again" if claim.caught_after else "the control is no longer caught", "bold")
+    if claim.restated:
+        yield Text(f"the claim itself reads otherwise: {', '.join(claim.restated)}")
+    yield from _cells(claim)
+    apart = [check for check in claim.cross_checks if check.changed == ("agrees",)]
+    yield from _listed([*map(_cross_check, apart)], "cross-checks")
+    for word in ("new", "gone"):
+        places = [_place(check.where) for check in claim.cross_checks if check.changed == (word,)]
+        if places:
+            yield Text(f"{word} cross-checks: {_shortened(places)}")
+
+
+def _cells(claim: ClaimChange) -> Iterator[Text]:
+    """Cells in full where they may have moved the verdict; those that only came or went by their places alone."""
+    told = [cell for cell in claim.cells if claim.kind in ("verdict", "control") or (cell.before and cell.after)]
+    told.sort(key=lambda cell: _gravity(cell, claim))
+    yield from _listed([*map(_cell, told)], "cells")
+    for word in ("new", "gone"):
+        places = [_place(cell.where) for cell in claim.cells if cell not in told and cell.changed == (word,)]
+        if places:
+            yield Text(f"{word} cells: {_shortened(places)}")
+
+
+def _gravity(cell: CellChange, claim: ClaimChange) -> int:
+    """What decided comes first: a cell with the verdict that the claim has now, or had."""
+    if "verdict" in cell.changed:
+        return 0
+    verdicts = [side.verdict for side in (cell.after, cell.before) if side is not None]
+    return 1 if claim.after in verdicts else 2 if claim.before in verdicts else 3
+
+
+def _listed(lines: list[Text], what: str) -> Iterator[Text]:
+    yield from lines[:LISTED]
+    if len(lines) > LISTED:
+        yield Text(f"and {len(lines) - LISTED} more {what}; --json has all")
+
+
+def _shortened(places: list[str]) -> str:
+    more = f" and {len(places) - PLACES} more" if len(places) > PLACES else ""
+    return "; ".join(places[:PLACES]) + more
+
+
+def _cell(change: CellChange) -> Text:
+    """One cell: where, its verdict, its value, and what it is measured against."""
+    place = _place(change.where)
+    what = visible(f"{change.quantity} ({change.method})")
+    shown = change.after or change.before
+    assert shown is not None, "a change has at least one side"
+    if change.before is None or change.after is None:
+        word = "new" if change.before is None else "gone"
+        return Text.assemble(f"{word} cell {place}: ", _verdict(shown.verdict), f", {what} = {_value(shown)}")
+    parts: list[Any] = [f"{place}: "]
+    if "verdict" in change.changed:
+        parts += [_verdicts(change.before.verdict, change.after.verdict), ", "]
+    values = [_value(change.before), _value(change.after)]
+    far = "beyond the errors" if "measured" in change.changed else "within the errors"
+    same = change.before.measured == change.after.measured
+    parts.append(f"{what} = {values[0]}" + (", unchanged" if same else f" → {values[1]}, {far}"))
+    parts.append(_ranges(change.before.allowed, change.after.allowed))
+    if "control" in change.changed:
+        parts.append(f"; its control {change.before.control.verdict} → {change.after.control.verdict}")
+    return Text.assemble(*parts)
+
+
+def _cross_check(change: CrossCheckChange) -> Text:
+    what = visible(f"{change.quantity}, {' and '.join(change.methods)}")
+    shown = change.after or change.before
+    assert shown is not None, "a change has at least one side"
+    values = " and ".join(digits.with_error(*pair) for pair in zip(shown.values, shown.errors, strict=True))
+    agreement = "agree" if shown.agrees else "differ"
+    return Text(f"cross-check {_place(change.where)}: {what} now {agreement}: {values}", "" if shown.agrees else "bold")
+
+
+def _place(where: dict[str, Scalar]) -> str:
+    """Where something was measured, without the markup of the report."""
+    return visible(", ".join(f"{key} = {coordinates.value(value)}" for key, value in where.items())) or "–"
+
+
+def _value(cell: Cell) -> str:
+    return digits.with_error(cell.measured, cell.error)
+
+
+def _ranges(before: Allowed, after: Allowed) -> str:
+    return f"; allowed {_range(after)}" if before == after else f"; allowed {_range(before)} → {_range(after)}"
+
+
+def _range(allowed: Allowed) -> str:
+    """A range in brackets, round where its edge does not belong to it."""
+    low, high = allowed.low, allowed.high
+    left = "(" if allowed.open or low is None else "["
+    right = ")" if allowed.open or high is None else "]"
+    ends = ("−∞" if low is None else digits.number(low, 6), "∞" if high is None else digits.number(high, 6))
+    return f"{left}{ends[0]}, {ends[1]}{right}"
+
+
+def _verdicts(before: Verdict | None, after: Verdict | None) -> Text:
+    """One verdict, or both where they differ."""
+    distinct = [_verdict(verdict) for verdict in dict.fromkeys((before, after)) if verdict is not None]
+    return Text(" → ").join(distinct)
+
+
+def _verdict(verdict: Verdict) -> Text:
+    symbol, style = LOOKS[verdict]
+    return Text(f"{symbol} {verdict}", style)
+
+
+SOUND, DIFFERS = 0, 1
+
+
+def audit_ledger(path: Path, files: Sequence[Path], registry: bool, json: bool) -> int:
+    """Print what does not follow; the exit code.
+
+    Raises
+    ------
+    InvalidInput
+        If it is no ledger of this format, its profile is not known, or a file is no claims file.
+    """
+    if files and not registry:
+        raise InvalidInput(f"{files[0]}: claims files are compared with --registry; give that too.")
+    ledger = read_ledger(path)
+    found = (*unread(content("ledger", path), ledger), *audit(ledger))
+    if registry:
+        profile = profile_named(ledger.profile, ledger.seed, ledger.backend)
+        claims = [*all_claims(profile), *(claim for file in files for claim in claims_of(str(file), profile))]
+        found = (*found, *audit_against(ledger, claims))
+    if json:
+        write_json(msgspec.json.encode(found))
+        return DIFFERS if found else SOUND
+    console = Console(highlight=False)
+    for difference in found:
+        console.print(_line(difference), soft_wrap=True)
+    console.print(Text(_summary(ledger, len(found))), soft_wrap=True)
+    return DIFFERS if found else SOUND
+
+
+def _line(difference: Difference) -> Text:
+    place = f", {difference.where}" if difference.where else ""
+    told = f"{difference.what} is {difference.stated}, and {difference.follows} follows"
+    return Text.assemble((visible(difference.id), "bold"), visible(f"{place}: {told}"))
+
+
+def _summary(ledger: Ledger, differences: int) -> str:
+    cells = sum(len(record.cells) for record in ledger.claims)
+    controls = "its control" if cells == 1 else "their controls"
+    judged = f"{counted(len(ledger.claims), 'claim')}, {counted(cells, 'cell')} with {controls}"
+    return f"{judged}: {counted(differences, 'difference') if differences else 'all of it follows'}"

@@ -1,0 +1,109 @@
+"""Commands about ledgers: report, audit, compare, export."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from lipverify.cli.app import USUAL_REPORT, Flag, Json, ReportOptions, app
+
+Format = Literal["csv", "netcdf", "svg", "pdf", "tex"]
+
+
+@app.command
+def report(
+    ledger: Path,
+    /,
+    *,
+    html: Flag = False,
+    out: Path | None = None,
+    looks: ReportOptions = USUAL_REPORT,
+) -> int:
+    """Make a report of a ledger: a PDF (two pages for anyone, a page for each theorem), or with --html a web page.
+
+    Parameters
+    ----------
+    ledger
+        A ledger.json that `verify` wrote.
+    html
+        A web page, with filters, a link to every claim and all its evidence, in place of the PDF; --open implies it.
+    out
+        The file; report.pdf or report.html beside the ledger by default. A name that ends in .html asks for a web page.
+    """
+    from lipverify.cli.reports import report_on
+
+    return report_on(ledger, out, html, looks)
+
+
+@app.command
+def audit(ledger: Path, /, *files: Path, registry: Flag = False, json: Json = False) -> int:
+    """Judge a ledger again from its own data: digests, verdicts, margins, controls, grades, ranges and words.
+
+    What a ledger cannot know of itself (whether a claim is printed, what its source says, which cells it has),
+    --registry compares with the claims. Exit codes: 0 all of it follows; 1 something does not; 2 bad input.
+
+    Parameters
+    ----------
+    ledger
+        A ledger.json that `verify` wrote.
+    files
+        Claims files of your own that the ledger was made from, for --registry. They are run: name those that you trust.
+    registry
+        Compare with lipverify's own claims and with those of the files.
+    json
+        Print an array of differences.
+    """
+    from lipverify.cli.compare import audit_ledger
+
+    return audit_ledger(ledger, files, registry, json)
+
+
+@app.command
+def diff(before: Path, after: Path, /, *, json: Json = False) -> int:
+    """Compare two ledgers: which verdicts moved, and why.
+
+    Exit codes: 0 nothing moved; 1 a verdict, a control, a value beyond its errors or the evidence is not what it was;
+    2 bad input.
+
+    Parameters
+    ----------
+    before
+        A ledger.json that `verify` wrote (A).
+    after
+        Another (B).
+    json
+        Print an object.
+    """
+    from lipverify.cli.compare import diff_ledgers
+
+    return diff_ledgers(before, after, json)
+
+
+@app.command
+def export(
+    ledger: Path = Path("reports/ledger.json"),
+    /,
+    *,
+    format: Annotated[list[Format] | None, Parameter(name="--format", consume_multiple=True, negative="")] = None,
+    latex: Path | None = None,
+    out: Path | None = None,
+) -> int:
+    """Write a ledger as CSV, NetCDF, figures and LaTeX.
+
+    Parameters
+    ----------
+    ledger
+        A ledger.json that `verify` wrote.
+    format
+        Any of csv, netcdf (needs the extra `data`), svg, pdf (figures, as wide as a paper's column or page) and tex
+        (lipverify.sty, theorems.tex, verdicts.tex); all by default.
+    latex
+        Folder for what a paper needs, and nothing else: the same as --format tex --out FOLDER.
+    out
+        Folder for the files; export/ beside the ledger by default, made if it is not there.
+    """
+    from lipverify.cli.reports import export as write
+
+    return write(ledger, ("tex",) if latex is not None else format or (), out if latex is None else latex)
