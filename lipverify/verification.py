@@ -15,8 +15,8 @@ from lipverify.claims.ledger.record import Ledger, Record, draw_cells
 from lipverify.claims.plan.profile import profile_named
 from lipverify.claims.plan.registry import entitled, select_claims
 from lipverify.claims.run.runner import Watch, run
+from lipverify.cli.claims import How
 from lipverify.cli.screen import screen
-from lipverify.cli.verify import How
 from lipverify.errors import InvalidInput
 from lipverify.foundation.files import require_target
 from lipverify.foundation.lazy import directory

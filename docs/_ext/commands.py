@@ -9,9 +9,10 @@ from rich.console import Console
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from lipverify.cli.commands import app as commands
+from lipverify.cli import commands as all_commands
 
 COLUMNS = 84
+commands = all_commands()
 
 
 def help_of(*command: str) -> str:

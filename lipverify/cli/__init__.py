@@ -1,4 +1,10 @@
-"""The command line; one file a group of commands, each imported when its command is given."""
+"""The command line: commands and their options in a file for each noun; what a command does is imported when it runs.
+
+app                                           values of options, and the options that several commands share
+claims, ledgers, problems, proofs, shell      the commands
+verify, decide, falsify, train, prove, catalogue, compare, numbers, reports     what they do
+ending, tables, screen, progress              what is shown
+"""
 
 from __future__ import annotations
 
@@ -6,20 +12,31 @@ import errno
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.interruption import interruptible
 from lipverify.foundation.memory import keep_memory
 from lipverify.foundation.output import prepare_streams
 
-__all__ = ["main"]
+if TYPE_CHECKING:
+    from cyclopts import App
+
+__all__ = ["commands", "main"]
 
 BAD_INPUT, INTERRUPTED, UNREAD = 2, 130, 141
 """The last two are what shells make of SIGINT and SIGPIPE: nobody reads on, which is no verdict."""
 LONGEST = 1000
 """Letters of a message: what it quotes may have any number of them."""
 OUTPUT_FAILS = (errno.ENOSPC, errno.EIO, errno.EBADF)
+
+
+def commands() -> App:
+    """All commands, in the order in which the help lists them."""
+    from lipverify.cli import claims, ledgers, problems, proofs, shell  # noqa: F401 - each declares its commands
+    from lipverify.cli.app import app
+
+    return app
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -31,8 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")
     from cyclopts import CycloptsError
 
-    from lipverify.cli.commands import app
-
+    app = commands()
     try:
         with interruptible():
             code = app(

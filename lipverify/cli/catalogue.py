@@ -1,4 +1,4 @@
-"""`list` and `explain`: the claims themselves, without verifying them."""
+"""`list`, `explain` and `new`: the claims themselves, without verifying them, and the start of a file of them."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
+from lipverify.claims.language.file import start
 from lipverify.claims.ledger.outcomes import Judged, counts, measured, passages, recorded
 from lipverify.claims.ledger.reach import condition_of, reach_of
 from lipverify.claims.ledger.record import KINDS, Outcome, Passage, read_ledger
 from lipverify.claims.plan.claim import Claim
 from lipverify.claims.plan.proved import OWN
 from lipverify.claims.plan.registry import select_claims
-from lipverify.cli.lines import SIGNS
-from lipverify.cli.tables import grouped
-from lipverify.cli.wrapping import wrapped
+from lipverify.cli.ending import SIGNS
+from lipverify.cli.tables import grouped, wrapped
 from lipverify.errors import InvalidInput
 from lipverify.foundation.latex import plain
 from lipverify.foundation.output import write_json
@@ -157,4 +157,19 @@ def _described(claim: Claim) -> dict[str, object]:
 
 def _print_json(content: object) -> int:
     write_json(msgspec.json.encode(content))
+    return 0
+
+
+def write_claim(path: Path, bound: bool) -> int:
+    """Write a claims file to start from; nothing is ever overwritten."""
+    if path.suffix != ".py":
+        raise InvalidInput(f"path = {str(path)!r}: a claims file is Python; give a name that ends in .py.")
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(start("bound" if bound else "exponent").replace("my_claims.py", path.name))
+    except FileExistsError:
+        raise InvalidInput(f"path = {str(path)!r}: it is there and is not overwritten; give another name.") from None
+    except OSError as error:
+        raise InvalidInput(f"path = {str(path)!r}: it cannot be written ({error.strerror}).") from None
+    print(f"{path}: a start; `lipverify verify {path}` verifies it")
     return 0

@@ -1,4 +1,4 @@
-"""The end of a run in ten lines: what became of the statements, what needs a look, and where everything is."""
+"""Verdicts in words: a line for a claim or a theorem, and the end of a run in ten lines."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal, get_args
 
-from lipverify.claims.ledger.outcomes import controls, counts, measured, passages
-from lipverify.claims.ledger.reach import briefly, condition, reach
-from lipverify.claims.ledger.record import GRADES, Ledger, Record
+from lipverify.claims.ledger.outcomes import behind, by_outcome, controls, counts, measured, passages
+from lipverify.claims.ledger.reach import briefly, condition, in_line, reach
+from lipverify.claims.ledger.record import GRADES, Ledger, Outcome, Record
 from lipverify.claims.run.deciding import wants
-from lipverify.cli.lines import stem_of
-from lipverify.cli.wrapping import wrapped
+from lipverify.cli.tables import LOOKS, wrapped
 from lipverify.foundation.quoting import counted
+from lipverify.report.readings import holds_at, ranges_of
 from lipverify.report.visible import visible
 
 AS_RECORDED, DIFFERS, BROKE = 0, 1, 3
@@ -224,3 +224,64 @@ def _exit(ledger: Ledger, strict: bool) -> str:
     }
     told = [f"{count} {what if count == 1 else many[what]}" for what, count in said.items() if count]
     return f"exit code {code}: {'; '.join(told)}"
+
+
+SIGNS: dict[Outcome, str] = {
+    "holds as printed": "✓", "holds in one of its readings": "≈", "false as printed": "✗", "open": "?",
+}  # fmt: skip
+SHORT: dict[Outcome, str] = {
+    "holds as printed": "holds", "holds in one of its readings": "in one reading", "false as printed": "false",
+    "open": "open",
+}  # fmt: skip
+STEM, OUTCOME, GRADE, WIDTH = 33, 21, 13, 80
+"""Columns, of eighty together with the verdicts that follow."""
+HEADING = f"  {'theorem':<{STEM}}{'what is printed':<{OUTCOME}}{'grade':<{GRADE}}claims"
+
+
+def stem_of(id: str) -> str:
+    """What all readings of one theorem share."""
+    return id.partition("/")[0]
+
+
+def theorem_line(stem: str, records: Sequence[Record]) -> str:
+    """What became of the passages that its claims are from, what stands behind it, and the verdicts on all claims."""
+    found = passages(measured(records))
+    outcomes = {name: len(held) for name, held in by_outcome(found).items() if held}
+    own = [record for record in records if any(record.id in each.claims for each in found)] or records
+    sign = SIGNS[list(outcomes)[-1]] if outcomes else "·"
+    told = ", ".join(f"{count} {SHORT[name]}" for name, count in outcomes.items()) or "nothing printed"
+    if len(outcomes) == 1:
+        told = SHORT[next(iter(outcomes))]
+    if told == "holds" and any(each.instead for each in found):
+        told = "holds with slack"
+    ranges = {name: words for name, words in ranges_of(own, found, latex=False).items() if words}
+    where = "; ".join(f"{SHORT[name]} {words}" if len(outcomes) > 1 else words for name, words in ranges.items())
+    where = where if found else holds_at(records, latex=False)
+    below = ""
+    if len(f"{told} {where}") < OUTCOME:
+        told = f"{told} {where}".strip()
+    elif where:
+        below = f"\n    {visible(where)}"
+    grade = behind(own, records) or "no evidence"
+    counts = Counter[str](record.verdict for record in records)
+    tally = " ".join(f"{counts[verdict]}{look}" for verdict, (look, _) in LOOKS.items() if counts[verdict])
+    behind_it = f"{told + ' ':<{OUTCOME}}{grade + ' ':<{GRADE}}{tally}{_notes(records)}"
+    # what is longer begins further to the left, under no column but whole
+    return f"{sign} {visible(stem) + ' ':<{min(STEM, WIDTH - 2 - len(behind_it))}}{behind_it}{below}"
+
+
+def claim_line(record: Record) -> str:
+    """The verdict, the id, and what was measured."""
+    sign, _ = LOOKS[record.verdict]
+    found = "; ".join(filter(None, [record.problem or record.measured, wants(record)]))
+    where = in_line(record)
+    found = visible(f"{where}: {found}" if where and not record.problem else found)
+    return f"{sign} {record.verdict:<13}{visible(record.id)}  {found}{_notes([record])}"
+
+
+def _notes(records: Sequence[Record]) -> str:
+    """What a reader must not miss."""
+    moved = sum(record.moved and record.verdict != "error" for record in records)
+    missed = sum(not record.control.caught and not record.problem for record in records)
+    notes = [f"{moved} MOVED"] * bool(moved) + [f"{missed} CONTROL NOT CAUGHT"] * bool(missed)
+    return "".join(f"  {note}" for note in notes)

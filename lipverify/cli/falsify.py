@@ -14,8 +14,8 @@ from lipverify.claims.language.file import ClaimsFile, read_file
 from lipverify.claims.plan.profile import Profile, profile_named
 from lipverify.claims.plan.registry import claims_of, sought_in
 from lipverify.claims.run.runner import run
-from lipverify.cli.folders import require_writable
 from lipverify.cli.progress import progress_of
+from lipverify.cli.reports import require_writable
 from lipverify.errors import InvalidInput
 from lipverify.foundation.files import require_targets, write_whole
 from lipverify.foundation.quoting import counted

@@ -1,39 +1,42 @@
-"""`loss` and `window`: numbers with their errors."""
+"""`loss`, `window` and `matrix`: numbers with their errors, and the laws that they are asked for."""
 
 from __future__ import annotations
 
+import inspect
 import json as json_module
 import math
 import os
+import re
 import sys
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from lipverify.cli.laws import law_at
+from lipverify.claims.plan.registry import guarded
+from lipverify.cli.app import ProblemOptions
 from lipverify.cli.progress import progress_of
+from lipverify.errors import InvalidInput
 from lipverify.problem import Problem
+from lipverify.problem.covariates import Covariates, Ellipsoid, Sphere
+from lipverify.problem.law import Law
+from lipverify.problem.written import law_named
 
 WORK = "tenths of a second, about"
 """What the progress of an exact loss counts."""
 
 
 def print_loss(
-    d: int,
-    n: float,
+    asked: ProblemOptions,
     w: list[float],
-    law: str,
-    L: float,
-    sigma: float,
     method: str,
     exact: dict[str, Any],
     sampled: dict[str, Any],
     json: bool,
 ) -> int:
     """Loss terms as a table, or as one JSON object."""
-    problem = Problem(d=d, n=n, law=law_at(law, L), sigma=sigma)
-    from lipverify.errors import InvalidInput
+    problem = problem_of(asked)
     from lipverify.loss import loss_terms
 
     threads = 1 if sampled.get("backend") == "cupy" else os.cpu_count() or 1
@@ -73,9 +76,9 @@ def print_loss(
     return 0
 
 
-def print_window(d: int, n: float, law: str, L: float, sigma: float, limits: dict[str, Any], json: bool) -> int:
+def print_window(asked: ProblemOptions, limits: dict[str, Any], json: bool) -> int:
     """The optimum as a few lines, or as one JSON object."""
-    problem = Problem(d=d, n=n, law=law_at(law, L), sigma=sigma)
+    problem = problem_of(asked)
     from lipverify.optimum import optimal_window
 
     with progress_of("worked") as progress:
@@ -93,6 +96,12 @@ def print_window(d: int, n: float, law: str, L: float, sigma: float, limits: dic
     table.add_row("  noise", f"{optimum.noise:.10g}", "")
     Console().print(table)
     return 0
+
+
+def problem_of(asked: ProblemOptions, covariates: Covariates | None = None) -> Problem:
+    """The problem that the options of a command name, on the sphere unless other covariates are given."""
+    law = law_at(asked.law, asked.L)
+    return Problem(d=asked.d, n=asked.n, law=law, sigma=asked.sigma, covariates=covariates or Sphere())
 
 
 def described(problem: Problem) -> dict[str, Any]:
@@ -144,3 +153,92 @@ def _finite(value: float) -> float | None:
 def _print_json(content: dict[str, Any]) -> None:
     json_module.dump(content, sys.stdout, allow_nan=False)
     sys.stdout.write("\n")
+
+
+def print_matrix(
+    asked: ProblemOptions,
+    covariance: list[float] | None,
+    ball: float | None,
+    search: dict[str, Any],
+    json: bool,
+) -> int:
+    """M* as a table, or as one JSON object."""
+    problem = problem_of(asked, Sphere() if covariance is None else Ellipsoid(covariance))
+    from lipverify.optimum import optimal_matrix
+    from lipverify.optimum.matrix.constraints import SpectralBall, Unconstrained
+
+    constraint = Unconstrained() if ball is None else SpectralBall(C=ball)
+    with progress_of("descended") as progress:
+        found = optimal_matrix(
+            problem,
+            constraint=constraint,
+            **search,
+            progress=lambda done, total: progress(done, total, "starts and batches"),
+        )
+    M, error = np.asarray(found.M), np.asarray(found.M_error)
+    if json:
+        values = {"M": M.tolist(), "M_error": error.tolist(), "M_raw": np.asarray(found.M_raw).tolist()}
+        numbers = {name: getattr(found, name) for name in ("loss", "loss_error", "asymmetry", "asymmetry_chance")}
+        counts = {name: getattr(found, name) for name in ("contexts", "starts", "agreeing", "rivals", "seed")}
+        given = described(problem) | {"covariance": covariance, "ball": ball, "attention": search["attention"]}
+        _print_json({"problem": given, **values, **numbers, **counts})
+        return 0
+    title = f"M*, {asked.law} law, d = {asked.d}, n = {asked.n:g}, L = {asked.L:g}, σ = {asked.sigma:g}"
+    table = Table(title=title, title_justify="left", show_header=False)
+    for row, errors in zip(M, error, strict=True):
+        table.add_row(*(with_error(value, half_width) for value, half_width in zip(row, errors, strict=True)))
+    console = Console(highlight=False)
+    console.print(table)
+    console.print(
+        f"loss {with_error(found.loss, found.loss_error)}; {found.agreeing} of {found.starts} starts agree; "
+        + (f"averaged over the symmetry (asymmetry {found.asymmetry:.1f} standard errors)" if found.averaged else "")
+    )
+    return 0
+
+
+def law_at(text: str, L: float) -> Law:
+    """The law; that of `my.py:NAME`, where the file is run, is as it stands or a function of L.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such law; a fault of the file is told with its line.
+    """
+    found = re.fullmatch(r"(.+\.py):(\w+)", text)
+    if re.fullmatch(r".+\.py:?", text):
+        raise InvalidInput(f"law = {text!r} names a file and no law in it; write {text.rstrip(':')}:NAME.")
+    if found is None:
+        return law_named(text, L=L)
+    from lipverify.claims.language.file import read_file
+
+    path, name = found.groups()
+    file = read_file(path, "law file")
+    module = guarded(file, file.module)
+    law = getattr(module, name, None)
+    if law is None:
+        here = {
+            each: value for each, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__
+        }
+        makers = [each for each, value in here.items() if inspect.isfunction(value) and _takes_L(value)]
+        laws = [each for each, value in vars(module).items() if isinstance(value, Law)] + makers
+        has = f"its laws are {', '.join(laws)}" if laws else "it has no law, such as NAME = Ridge(np.tanh)"
+        raise InvalidInput(f"law = {text!r}: there is no {name} in the file; {has}.")
+    if not isinstance(law, Law) and _takes_L(law):
+        made = law
+        law = guarded(file, lambda: made(L=L))
+    elif isinstance(law, Law) and L != 1:
+        way_out = f"leave out --L, or make it def {name}(L)"
+        raise InvalidInput(f"law = {text!r} with L = {L:g}: the law stands as it is; {way_out}.")
+    if not isinstance(law, Law):
+        rule = f"{name} must be a law, such as Ridge(np.tanh), or a function of L that makes one"
+        raise InvalidInput(f"law = {text!r}: {rule}.")
+    return law
+
+
+def _takes_L(value: Any) -> bool:
+    """Whether it is a function that may be called with L alone."""
+    try:
+        inspect.signature(value).bind(L=1.0)
+    except (TypeError, ValueError):  # no function; a function of other things; one that does not say
+        return False
+    return True

@@ -20,8 +20,8 @@ from lipverify.claims.plan.claim import CellPlan, Claim
 from lipverify.claims.plan.profile import Profile, profile_named
 from lipverify.claims.plan.proved import found_anew
 from lipverify.claims.plan.registry import is_path, select_claims
-from lipverify.cli.folders import require_writable
-from lipverify.cli.laws import law_at
+from lipverify.cli.numbers import law_at
+from lipverify.cli.reports import require_writable
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.files import require_target, write_whole
 from lipverify.foundation.quoting import shown

@@ -1,11 +1,13 @@
-"""What is made of a ledger for readers: a PDF and a web page, and a browser to see the page in."""
+"""What is made for readers: a PDF and a web page, files for other programs, the page to play with."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import webbrowser
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -13,7 +15,7 @@ from rich.console import Console
 
 from lipverify.claims.ledger.record import Ledger, read_ledger
 from lipverify.claims.plan.registry import entitled
-from lipverify.cli.folders import require_writable
+from lipverify.cli.app import ReportOptions
 from lipverify.errors import InvalidInput
 from lipverify.foundation.files import reason, require_target
 from lipverify.foundation.quoting import shown
@@ -45,38 +47,26 @@ def write_reports(ledger: Ledger, folder: Path, evidence: bool) -> dict[str, str
     return failed
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """What is wanted of a report."""
-
-    html: bool = False
-    evidence: bool = False
-    open: bool = False
-    title: str | None = None
-    author: str | None = None
-    """In place of what the ledger says."""
-
-
-def report_on(ledger: Path, out: Path | None, wanted: Wanted) -> int:
+def report_on(ledger: Path, out: Path | None, html: bool, looks: ReportOptions) -> int:
     """The report of a ledger that exists: a PDF, or a web page where that or a browser is asked for."""
-    web = wanted.html or wanted.open or (out is not None and out.suffix.lower() in WEB)
+    web = html or looks.open or (out is not None and out.suffix.lower() in WEB)
     if web and out is not None and out.suffix.lower() not in WEB:
         raise InvalidInput(f"out = {shown(str(out))}: a web page is a file whose name ends in .html.")
     if out is not None and out.suffix.lower() not in (".pdf", *WEB):
         raise InvalidInput(f"out = {shown(str(out))}: a report is a file whose name ends in .pdf or .html.")
     content = read_ledger(ledger)
-    title, author = entitled((), wanted.title or content.title, wanted.author or content.author)
+    title, author = entitled((), looks.title or content.title, looks.author or content.author)
     content = replace(content, title=title, author=author)
     name = "report.html" if web else "report.pdf"
     target = out if out is not None else ledger.with_name(name)
     require_target("out", target)
     require_writable(target.parent)
     try:
-        WRITERS[name](content, target, wanted.evidence)
+        WRITERS[name](content, target, looks.evidence)
     except OSError as error:
         raise InvalidInput(f"out = {shown(str(target))}: cannot be written ({reason(error)}).") from None
     Console(stderr=True, highlight=False).print(str(target), soft_wrap=True)
-    if wanted.open:
+    if looks.open:
         show(target)
     return 0
 
@@ -91,3 +81,57 @@ def has_screen() -> bool:
     """Whether a browser can appear: without a screen, one in the terminal would take the terminal away."""
     chosen = any(os.environ.get(name) for name in ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY"))
     return chosen or sys.platform in ("darwin", "win32")
+
+
+def require_writable(folder: Path) -> None:
+    """Refuse a folder that cannot be written before any work is done for it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f".lipverify-{os.getpid()}"
+        probe.touch()
+        probe.unlink()
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"out = {shown(str(folder))}: the folder cannot be written ({reason(error)}).") from None
+
+
+def export(ledger: Path, formats: Sequence[str], out: Path | None) -> int:
+    """Write the files and say which."""
+    from lipverify.export import export_ledger
+
+    content = read_ledger(ledger)
+    folder = out if out is not None else ledger.parent / "export"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        written = export_ledger(content, folder, formats or _available())
+    except OSError as error:
+        raise InvalidInput(f"out = {str(folder)!r}: cannot be written ({error.strerror or error}).") from None
+    for name, count in Counter(path.parent if path.parent != folder else path for path in written).items():
+        print(name if name.is_file() else f"{name}: {count} files")
+    return 0
+
+
+def _available() -> list[str]:
+    """All formats; NetCDF where its libraries are, and a word where they are not."""
+    from lipverify.export import FORMATS
+    from lipverify.export.arrays import require_libraries
+
+    try:
+        require_libraries()
+    except InvalidInput as missing:
+        print(f"lipverify: left out: {missing}", file=sys.stderr)
+        return [name for name in FORMATS if name != "netcdf"]
+    return list(FORMATS)
+
+
+def explore(port: int, show: bool) -> int:
+    """Serve the page and open it in a browser, where there is one; Ctrl-C ends it."""
+    from lipverify.explore import serve
+
+    server = serve(port)
+    address = f"http://127.0.0.1:{server.server_port}/"
+    print(f"{address} (Ctrl-C ends it)", flush=True)
+    if show and has_screen() and not webbrowser.open(address):
+        print(f"lipverify: no browser to show it in; open {address}", file=sys.stderr)
+    with contextlib.suppress(KeyboardInterrupt), server:
+        server.serve_forever()
+    return 0

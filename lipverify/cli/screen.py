@@ -19,8 +19,8 @@ from rich.text import Text
 from lipverify.claims.ledger.record import Record
 from lipverify.claims.plan.claim import Claim
 from lipverify.claims.run.runner import Running, Watch
-from lipverify.cli.lines import HEADING, claim_line, stem_of, theorem_line
-from lipverify.cli.wrapping import wrapped
+from lipverify.cli.ending import HEADING, claim_line, stem_of, theorem_line
+from lipverify.cli.tables import wrapped
 from lipverify.report.visible import visible
 
 if TYPE_CHECKING:

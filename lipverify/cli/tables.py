@@ -1,16 +1,17 @@
-"""Tables of claims: a line a claim, under the stem that its id shares with others."""
+"""Tables of claims, and lines of a given width: a line ends between words, and inside brackets only if it must."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from rich.console import Group, RenderableType
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from lipverify.cli.wrapping import Whole
 from lipverify.report.visible import visible
 
 WIDEST = 27
@@ -63,3 +64,74 @@ def _table(columns: tuple[str, ...], widest: int) -> Table:
         table.add_column(ratio=1, overflow="fold")
     table.add_column(width=VERDICT, overflow="fold")
     return table
+
+
+OPENING, CLOSING = "([{⟨", ")]}⟩"
+JOINTS = "/.-_"
+"""What joins the parts of an id or a path."""
+
+
+def wrapped(text: str, width: int, indent: str = "") -> list[str]:
+    """The text in lines of at most `width` columns, all after the first indented.
+
+    What is in brackets stays on one line if any line can hold it; then words; what is still too wide is cut, after a
+    sign that joins its parts where there is one.
+
+    >>> wrapped("w* is of order Λ^(2 / (d + 3)) here", 24)
+    ['w* is of order', 'Λ^(2 / (d + 3)) here']
+    >>> wrapped("abcdefgh ij", 5)
+    ['abcde', 'fgh', 'ij']
+    >>> wrapped("softmax.window-printed/relu/lower/ambient", 30)
+    ['softmax.window-printed/relu/', 'lower/ambient']
+    """
+    width = max(width, 1)  # a terminal may be narrower than what stands before the text
+    indent = indent if cell_len(indent) < width - 1 else ""
+    lines = [""]
+    for piece in _fitting(text, width - cell_len(indent)):
+        joined = f"{lines[-1]} {piece}" if lines[-1].strip() else lines[-1] + piece
+        if cell_len(joined) <= width:
+            lines[-1] = joined
+        else:
+            lines.append(indent + piece)
+    return lines
+
+
+def _fitting(text: str, width: int) -> Iterator[str]:
+    """The pieces between which a line may end, none wider than `width`."""
+    for piece in _pieces(text):
+        if cell_len(piece) <= width:
+            yield piece
+            continue
+        for word in piece.split():
+            while cell_len(word) > width:
+                joint = max(word.rfind(sign, 0, width) for sign in JOINTS) + 1
+                end = joint if 2 * joint > width else width
+                yield word[:end]
+                word = word[end:]
+            yield word
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """The words, those within brackets together."""
+    depth, piece = 0, ""
+    for word in text.split():
+        piece = f"{piece} {word}" if piece else word
+        depth = max(depth + sum(map(word.count, OPENING)) - sum(map(word.count, CLOSING)), 0)
+        if depth == 0:
+            yield piece
+            piece = ""
+    yield from piece.split()  # a bracket that nothing closes holds nothing together
+
+
+class Whole:
+    """Text of a table's cell, wrapped to whatever width the cell is given."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for line in wrapped(self.text, options.max_width):
+            yield Text(line)
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(1, max(1, cell_len(self.text)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,8 +10,9 @@ import msgspec
 from rich.console import Console
 from rich.table import Table
 
-from lipverify.cli.folders import require_writable
+from lipverify.cli.claims import ModelOptions
 from lipverify.cli.progress import progress_of
+from lipverify.cli.reports import require_writable
 from lipverify.errors import InvalidInput
 from lipverify.foundation.output import write_json
 from lipverify.foundation.validation import chosen, whole
@@ -26,38 +26,29 @@ SEEDS = (0, 1, 2)
 INTERRUPTED = 130
 
 
-@dataclass(frozen=True)
-class Which:
-    """Which models, by what the command line says of each coordinate; None for all."""
+def models_of(which: ModelOptions) -> list[Any]:
+    """The models, refused where a coordinate has no such value."""
+    from lipverify.linear_transformer.families import NAMES
+    from lipverify.linear_transformer.published import LAYERS, NOISES, problem
+    from lipverify.linear_transformer.training.making import Model
 
-    noise: list[str] | None = None
-    family: list[str] | None = None
-    layers: list[int] | None = None
-    seeds: list[int] | None = None
-
-    def models(self) -> list[Any]:
-        """The models, refused where a coordinate has no such value."""
-        from lipverify.linear_transformer.families import NAMES
-        from lipverify.linear_transformer.published import LAYERS, NOISES, problem
-        from lipverify.linear_transformer.training.making import Model
-
-        laws = [law.name for law in NOISES]
-        noises = self.noise or laws
-        for each in noises:
-            chosen("noise", each.partition("@")[0], laws)
-            problem(each)
-        families = [chosen("family", each, NAMES) for each in self.family or NAMES]
-        seeds = [whole("seeds", each, least=0, what="a seed") for each in self.seeds or SEEDS]
-        depths = [whole("layers", each, least=1, what="a depth") for each in self.layers or LAYERS]
-        if max(depths) > LAYERS[-1]:
-            raise InvalidInput(f"layers = {max(depths)}: the table has {LAYERS[0]} to {LAYERS[-1]} layers.")
-        return [
-            Model(noise, family, depth, seed)
-            for noise in noises
-            for family in families
-            for seed in seeds
-            for depth in depths
-        ]
+    laws = [law.name for law in NOISES]
+    noises = which.noise or laws
+    for each in noises:
+        chosen("noise", each.partition("@")[0], laws)
+        problem(each)
+    families = [chosen("family", each, NAMES) for each in which.family or NAMES]
+    seeds = [whole("seeds", each, least=0, what="a seed") for each in which.seeds or SEEDS]
+    depths = [whole("layers", each, least=1, what="a depth") for each in which.layers or LAYERS]
+    if max(depths) > LAYERS[-1]:
+        raise InvalidInput(f"layers = {max(depths)}: the table has {LAYERS[0]} to {LAYERS[-1]} layers.")
+    return [
+        Model(noise, family, depth, seed)
+        for noise in noises
+        for family in families
+        for seed in seeds
+        for depth in depths
+    ]
 
 
 class Line(NamedTuple):
@@ -70,14 +61,14 @@ class Line(NamedTuple):
     shipped: str
 
 
-def train_models(id: str, which: Which, backend: str | None, out: Path, json: bool) -> int:
+def train_models(id: str, which: ModelOptions, backend: str | None, out: Path, json: bool) -> int:
     """Train what is not there yet, tell of each, and compare it with what comes with lipverify."""
     if chosen("id", id, (TABLE, *CLAIMS)) in CLAIMS:
         return _train_for_claims(id, out)
     arithmetic: Any = None if backend is None else BACKENDS[chosen("backend", backend, BACKENDS)]
     from lipverify.linear_transformer.training.making import make
 
-    models = which.models()
+    models = models_of(which)
     require_writable(out)
     try:
         with progress_of("models") as progress:

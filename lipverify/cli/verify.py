@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +17,10 @@ from lipverify.claims.ledger.record import Ledger, Record, ledger_bytes, write_l
 from lipverify.claims.plan.profile import profile_named
 from lipverify.claims.plan.registry import entitled, select_claims
 from lipverify.claims.run.deciding import wants
+from lipverify.cli.app import ReportOptions
+from lipverify.cli.claims import How, Shown
 from lipverify.cli.ending import BROKE, ending, exit_code
-from lipverify.cli.folders import require_writable
-from lipverify.cli.reports import WRITERS, show, write_reports
+from lipverify.cli.reports import WRITERS, require_writable, show, write_reports
 from lipverify.cli.screen import screen
 from lipverify.cli.tables import LOOKS, grouped
 from lipverify.errors import InvalidInput
@@ -33,66 +33,13 @@ if TYPE_CHECKING:
     from lipverify.claims.run.kept import Finished
 
 INTERRUPTED = 130
-LIMITS = {"quick": 1800.0, "full": 21600.0}
-"""Seconds that one measurement may take, many times what any of ours does."""
 
 
-@dataclass(frozen=True)
-class How:
-    """How claims are to be verified: what the ledger depends on, and who measures."""
-
-    profile: str = "quick"
-    seed: int = 0
-    backend: str = "numpy"
-    jobs: int | None = None
-    cluster: str | None = None
-    limit: float | None = None
-    decide: float | None = None
-    resume: bool = False
-    evidence: bool = False
-    """Whether the report has the evidence as an appendix."""
-    title: str | None = None
-    author: str | None = None
-    """Of the report; None for what the claims files say."""
-
-    def __post_init__(self) -> None:
-        if self.jobs is not None and self.jobs < 0:
-            raise InvalidInput(f"jobs = {self.jobs}: the number of processes must be 0 (this one) or more.")
-        if self.jobs is not None and self.cluster is not None:
-            raise InvalidInput(f"jobs = {self.jobs} and cluster = {self.cluster!r}: give one of them.")
-        if self.limit is not None and not 0 < self.limit < math.inf:
-            raise InvalidInput(f"limit = {self.limit:g}: the seconds for one measurement must be positive and finite.")
-        if self.jobs == 0 and self.limit is not None:
-            rule = "nothing ends a measurement in this process"
-            raise InvalidInput(f"jobs = 0 and limit = {self.limit:g}: {rule}; give jobs = 1, which is a process too.")
-        if self.decide is not None and not 0 < self.decide < math.inf:
-            raise InvalidInput(f"decide = {self.decide:g}: the seconds for open claims must be positive and finite.")
-
-    @property
-    def seconds(self) -> float:
-        """What one measurement may take."""
-        return self.limit if self.limit is not None else LIMITS[self.profile]
-
-
-@dataclass(frozen=True)
-class Shown:
-    """What is shown beside the verdicts as they come, and whether a refuted claim is a failure."""
-
-    json: bool = False
-    table: bool = False
-    strict: bool = False
-    open: bool = False
-
-    def __post_init__(self) -> None:
-        if self.json and self.table:
-            raise InvalidInput("--json and --table: both would go to standard output; give one of them.")
-
-
-def verify_claims(ids: Sequence[str], how: How, out: Path, shown: Shown) -> int:
+def verify_claims(ids: Sequence[str], how: How, report: ReportOptions, out: Path, shown: Shown) -> int:
     """Verify, showing verdicts as they come; write the ledger and then the reports; say how it ended: the exit code."""
     claims = select_claims(ids, profile_named(how.profile, how.seed, how.backend))
-    title, author = entitled(ids, how.title, how.author)
-    how = replace(how, title=title, author=author)
+    title, author = entitled(ids, report.title, report.author)
+    report = replace(report, title=title, author=author)
     # what measures is imported once it is known what is asked for: a refusal comes at once
     from lipverify.claims.run.kept import NAMES
     from lipverify.foundation.validation import chosen
@@ -105,17 +52,17 @@ def verify_claims(ids: Sequence[str], how: How, out: Path, shown: Shown) -> int:
     require_writable(out)
     require_targets("out", [out / name for name in (*WRITERS, "ledger.json", *NAMES)])
     with alone_in(out):
-        return _verified(claims, how, out, named, shown)
+        return _verified(claims, how, report, out, named, shown)
 
 
-def _verified(claims: Sequence[Claim], how: How, out: Path, named: Path, shown: Shown) -> int:
+def _verified(claims: Sequence[Claim], how: How, report: ReportOptions, out: Path, named: Path, shown: Shown) -> int:
     """The same, with the folder held; `named` is the folder as the user gave it."""
     from lipverify.claims.run.kept import NAME, Finished
 
     finished = Finished(out / NAME, f"{how.profile}, {how.seed}, {how.backend}", resume=how.resume)
     _say_what_is_kept(finished.count, finished.path, how.resume)
     try:
-        ledger = _ledger_of(claims, how, finished, shown)
+        ledger = _ledger_of(claims, how, report, finished, shown)
     except InvalidInput:  # a cluster that is not there: nothing was begun
         if finished.empty:
             finished.remove()
@@ -127,10 +74,10 @@ def _verified(claims: Sequence[Claim], how: How, out: Path, named: Path, shown: 
     # the ledger first: a report can be made again from it
     if not _written(ledger, out, finished):
         return BROKE
-    failures = write_reports(ledger, out, how.evidence)
+    failures = write_reports(ledger, out, report.evidence)
     for name, why in failures.items():
         print(f"lipverify: {out / name} failed ({why}); {out / 'ledger.json'} is complete.", file=sys.stderr)
-    if shown.open and "report.html" not in failures:
+    if report.open and "report.html" not in failures:
         show(out / "report.html")
     if failures:
         return BROKE
@@ -138,7 +85,7 @@ def _verified(claims: Sequence[Claim], how: How, out: Path, named: Path, shown: 
     return exit_code(ledger, shown.strict)
 
 
-def _ledger_of(claims: Sequence[Claim], how: How, finished: Finished, shown: Shown) -> Ledger:
+def _ledger_of(claims: Sequence[Claim], how: How, report: ReportOptions, finished: Finished, shown: Shown) -> Ledger:
     """The ledger of what is measured, and of the steps that open claims name where there is time for them."""
     from lipverify.claims.run.runner import run
 
@@ -150,8 +97,8 @@ def _ledger_of(claims: Sequence[Claim], how: How, finished: Finished, shown: Sho
         "cluster": how.cluster,
         "limit": how.seconds,
         "finished": finished,
-        "title": how.title,
-        "author": how.author,
+        "title": report.title,
+        "author": report.author,
     }
     with screen(claims, to_stderr=shown.json) as watch:
         ledger = run(claims, **settings, watch=watch)

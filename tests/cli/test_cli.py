@@ -108,7 +108,7 @@ def test_bad_input_to_a_process_of_its_own(tmp_path: Path) -> None:
 
 def test_help_needs_no_numerical_library(lipverify: Commands) -> None:
     heavy = ("numpy", "scipy", "sympy", "matplotlib")
-    script = f"import sys, lipverify.cli.commands; print([m for m in {heavy} if m in sys.modules])"
+    script = f"import sys, lipverify.cli; lipverify.cli.commands(); print([m for m in {heavy} if m in sys.modules])"
     assert process("-c", script).stdout.strip() == "[]"
     done = process("-m", "lipverify", "--help")
     assert done.returncode == 0
@@ -336,6 +336,8 @@ def test_a_report_that_fails_costs_nothing_but_itself(
 ) -> None:
     from lipverify.claims.ledger import read_ledger
     from lipverify.cli import reports, verify  # internal: one of the writers is made to fail
+    from lipverify.cli.app import ReportOptions
+    from lipverify.cli.claims import How, Shown
 
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
@@ -343,7 +345,7 @@ def test_a_report_that_fails_costs_nothing_but_itself(
     shown: list[Path] = []
     monkeypatch.setitem(reports.WRITERS, failing, full)
     monkeypatch.setattr(verify, "show", shown.append)
-    code = verify.verify_claims([claims_file], verify.How(jobs=1), tmp_path, verify.Shown(open=True))
+    code = verify.verify_claims([claims_file], How(jobs=1), ReportOptions(open=True), tmp_path, Shown())
     assert code == 3
     assert len(read_ledger(tmp_path / "ledger.json").claims) == 1
     assert not (tmp_path / failing).exists()

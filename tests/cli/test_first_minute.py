@@ -26,13 +26,18 @@ from lipverify.claims.ledger.reach import reach
 # internal: the line that every surface prints, on cells of the test's own
 from lipverify.claims.ledger.summary import summary, telling, telling_margin
 from lipverify.claims.run.runner import Running  # internal: a measurement that has run for so long
-from lipverify.cli.ending import ending, exit_code  # internal: the last lines of ledgers that no run made
 
 # internal: the line of a theorem with claims of the test's own
-from lipverify.cli.lines import HEADING, claim_line, theorem_line
+from lipverify.cli.ending import (  # internal: the last lines of ledgers that no run made
+    HEADING,
+    claim_line,
+    ending,
+    exit_code,
+    theorem_line,
+)
 from lipverify.cli.screen import PlainScreen  # internal: the log of a run whose clock the test turns
+from lipverify.cli.tables import wrapped  # internal: wrapping is tried on random text
 from lipverify.cli.verify import verdict_table  # internal: the table of a ledger that no run made
-from lipverify.cli.wrapping import wrapped  # internal: wrapping is tried on random text
 from tests import ROOT
 from tests.cli.test_cli import ENVIRONMENT
 from tests.commands import CLAIMS_FILE, QUICK_FILE, Commands

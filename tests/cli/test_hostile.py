@@ -399,8 +399,8 @@ def test_the_search_finds_what_it_looks_for(tmp_path: Path) -> None:
 def test_reading_a_ledger_needs_no_algebra_and_no_claims(folder: Path) -> None:
     """SymPy evaluates text; the commands that read ledgers do without, and without the checks."""
     script = (
-        "import sys; from pathlib import Path; from lipverify.cli.diff import diff_ledgers; "
-        "from lipverify.cli.export import export; "
+        "import sys; from pathlib import Path; from lipverify.cli.compare import diff_ledgers; "
+        "from lipverify.cli.reports import export; "
         "diff_ledgers(Path('other.json'), Path('other.json'), True); "
         "export(Path('other.json'), ('csv', 'tex', 'svg'), Path('out2')); "
         "print([m for m in sys.modules if m.partition('.')[0] in ('sympy', 'checks', 'pickle5')], file=sys.stderr)"

@@ -11,7 +11,7 @@ import pytest
 
 # internal: the folder of proofs, and what is remembered of it
 from lipverify.claims.plan.proved import FOLDER, proved_rates, proved_window
-from lipverify.cli.commands import app
+from lipverify.cli import commands
 from lipverify.errors import InvalidInput
 from lipverify.foundation.shipped import shipped
 from lipverify.laws import ReLU
@@ -36,7 +36,7 @@ WINDOWS |= {f"rough-{s}-{d}" for s, d in ((0.25, 2), (0.5, 2), (0.75, 2), (0.25,
 
 
 def run(*arguments: str) -> int:
-    return int(app(arguments, result_action="return_value"))
+    return int(commands()(arguments, result_action="return_value"))
 
 
 def test_prove_prints_statement_lemmas_constants_and_time(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -194,7 +194,7 @@ def test_a_coordinate_called_like_something_else_keeps_its_values(tmp_path: Path
 def test_without_the_extra_netcdf_is_refused_and_the_rest_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from lipverify.cli.export import export  # internal: the command without a process
+    from lipverify.cli.reports import export  # internal: the command without a process
 
     monkeypatch.setitem(sys.modules, "h5netcdf", None)
     with pytest.raises(InvalidInput, match=r"needs h5netcdf.*lipverify\[data\]"):

@@ -129,9 +129,10 @@ def test_every_file_is_one_that_a_claim_asks_for() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("id", CLAIMS)
 def test_training_again_gives_what_is_kept(id: str, tmp_path: Path) -> None:
-    from lipverify.cli.train import Which, train_models  # internal: the command, whose models are compared
+    from lipverify.cli.claims import ModelOptions
+    from lipverify.cli.train import train_models  # internal: the command, whose models are compared
 
-    assert train_models(id, Which(), None, tmp_path, False) == 0
+    assert train_models(id, ModelOptions(), None, tmp_path, False) == 0
     made = sorted(tmp_path.rglob("*.json"))
     assert [path.relative_to(tmp_path) for path in made] == [
         path.relative_to(shipped() / FOLDER) for path in FILES if path.is_relative_to(shipped() / FOLDER / id)

@@ -2,50 +2,28 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from lipverify.cli.commands.root import Json, Natural, Open, app
+from lipverify.cli.app import USUAL_REPORT, Flag, Integers, Json, Names, Natural, ReportOptions, app
+from lipverify.errors import InvalidInput
+
+LIMITS = {"quick": 1800.0, "full": 21600.0}
+"""Seconds that one measurement may take, many times what any of ours does."""
 
 
-@app.command
-def verify(
-    *ids: str,
-    profile: str = "quick",
-    out: Path = Path("reports"),
-    backend: str = "numpy",
-    jobs: Natural | None = None,
-    cluster: str | None = None,
-    limit: float | None = None,
-    decide: float | None = None,
-    seed: Natural = 0,
-    json: Json = False,
-    table: Annotated[bool, Parameter(negative="")] = False,
-    strict: Annotated[bool, Parameter(negative="")] = False,
-    resume: Annotated[bool, Parameter(negative="")] = False,
-    evidence: Annotated[bool, Parameter(negative="")] = False,
-    title: str | None = None,
-    author: str | None = None,
-    open: Open = False,
-) -> int:
-    """Verify claims; write OUT/ledger.json, OUT/report.pdf and OUT/report.html.
-
-    Verdicts are shown as they are made, a line a theorem; the end says what became of all of them.
-
-    Exit codes: 0 every verdict is as recorded; 1 a verdict differs from the record or a control did not come out the
-    other way (with --strict also on any refuted claim); 2 bad input; 3 a check broke.
+@Parameter(name="*")
+@dataclass(frozen=True)
+class How:
+    """How claims are verified: what the ledger depends on, and who measures.
 
     Parameters
     ----------
-    ids
-        Claims by id, by the beginning of an id up to "/" or ".", or with wildcards; all by default. Files with claims
-        of your own by their paths (my_claims.py), see `lipverify new claim`; a claims file is code, and is run.
     profile
         quick (minutes on two cores) or full (hours).
-    out
-        Folder for the ledger and the reports; made if it is not there.
     backend
         numpy, native or cupy; see `lipverify loss --help`.
     jobs
@@ -61,40 +39,95 @@ def verify(
         cost, is said in any case; a step that did not decide is not taken again.
     seed
         Seed of all sampled evidence.
+    resume
+        Go on with a run that was interrupted: what it finished, with these settings and this version, is in OUT.
+    """
+
+    profile: str = "quick"
+    seed: Natural = 0
+    backend: str = "numpy"
+    jobs: Natural | None = None
+    cluster: str | None = None
+    limit: float | None = None
+    decide: float | None = None
+    resume: Flag = False
+
+    def __post_init__(self) -> None:
+        if self.jobs is not None and self.jobs < 0:
+            raise InvalidInput(f"jobs = {self.jobs}: the number of processes must be 0 (this one) or more.")
+        if self.jobs is not None and self.cluster is not None:
+            raise InvalidInput(f"jobs = {self.jobs} and cluster = {self.cluster!r}: give one of them.")
+        if self.limit is not None and not 0 < self.limit < math.inf:
+            raise InvalidInput(f"limit = {self.limit:g}: the seconds for one measurement must be positive and finite.")
+        if self.jobs == 0 and self.limit is not None:
+            rule = "nothing ends a measurement in this process"
+            raise InvalidInput(f"jobs = 0 and limit = {self.limit:g}: {rule}; give jobs = 1, which is a process too.")
+        if self.decide is not None and not 0 < self.decide < math.inf:
+            raise InvalidInput(f"decide = {self.decide:g}: the seconds for open claims must be positive and finite.")
+
+    @property
+    def seconds(self) -> float:
+        """What one measurement may take."""
+        return self.limit if self.limit is not None else LIMITS[self.profile]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """What is shown beside the verdicts as they come, and whether a refuted claim is a failure.
+
+    Parameters
+    ----------
     json
         Print the ledger on standard output, and all else on standard error.
     table
         Print every claim with what it states and what was measured.
     strict
         Refuted claims also give exit code 1.
-    resume
-        Go on with a run that was interrupted: what it finished, with these settings and this version, is in OUT.
-    evidence
-        Add every cell, cross-check and figure to the PDF, as an appendix; the web page and the ledger have them anyway.
-    title
-        Title of the report; TITLE of the first claims file that has one by default.
-    author
-        Authors of the report; AUTHOR of the first claims file that has one by default.
-    open
-        Show OUT/report.html in the browser.
     """
-    from lipverify.cli.verify import How, Shown, verify_claims
 
-    measured = {
-        "profile": profile,
-        "seed": seed,
-        "backend": backend,
-        "jobs": jobs,
-        "cluster": cluster,
-        "limit": limit,
-        "decide": decide,
-    }
-    how = How(**measured, resume=resume, evidence=evidence, title=title, author=author)  # type: ignore[arg-type]
-    return verify_claims(ids, how, out, Shown(json=json, table=table, strict=strict, open=open))
+    json: Json = False
+    table: Flag = False
+    strict: Flag = False
+
+    def __post_init__(self) -> None:
+        if self.json and self.table:
+            raise InvalidInput("--json and --table: both would go to standard output; give one of them.")
+
+
+AS_USUAL, USUALLY_SHOWN = How(), Shown()
+
+
+@app.command
+def verify(
+    *ids: str,
+    out: Path = Path("reports"),
+    how: How = AS_USUAL,
+    shown: Shown = USUALLY_SHOWN,
+    report: ReportOptions = USUAL_REPORT,
+) -> int:
+    """Verify claims; write OUT/ledger.json, OUT/report.pdf and OUT/report.html.
+
+    Verdicts are shown as they are made, a line a theorem; the end says what became of all of them.
+
+    Exit codes: 0 every verdict is as recorded; 1 a verdict differs from the record or a control did not come out the
+    other way (with --strict also on any refuted claim); 2 bad input; 3 a check broke.
+
+    Parameters
+    ----------
+    ids
+        Claims by id, by the beginning of an id up to "/" or ".", or with wildcards; all by default. Files with claims
+        of your own by their paths (my_claims.py), see `lipverify new claim`; a claims file is code, and is run.
+    out
+        Folder for the ledger and the reports; made if it is not there.
+    """
+    from lipverify.cli.verify import verify_claims
+
+    return verify_claims(ids, how, report, out, shown)
 
 
 @app.command(name="list")
-def list_(*ids: str, passages: Annotated[bool, Parameter(negative="")] = False, json: Json = False) -> int:
+def list_(*ids: str, passages: Flag = False, json: Json = False) -> int:
     """List the claims with their recorded verdicts, and the counts of passages.
 
     A passage is what a source prints in one place: it counts once, with one outcome, however many claims it needs.
@@ -179,7 +212,7 @@ app.command(new)
 
 
 @new.command
-def claim(path: Path = Path("my_claims.py"), /, *, bound: Annotated[bool, Parameter(negative="")] = False) -> int:
+def claim(path: Path = Path("my_claims.py"), /, *, bound: Flag = False) -> int:
     """Write a claims file to start from: a law and a claim of your own; `lipverify verify PATH` verifies it.
 
     Parameters
@@ -189,9 +222,36 @@ def claim(path: Path = Path("my_claims.py"), /, *, bound: Annotated[bool, Parame
     bound
         A bound on a value and a law that is only a sampler, in place of an exponent and a link.
     """
-    from lipverify.cli.new import write_claim
+    from lipverify.cli.catalogue import write_claim
 
     return write_claim(path, bound)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class ModelOptions:
+    """Which models of the table, by what each coordinate may be; None for all.
+
+    Parameters
+    ----------
+    noise
+        Laws of the noise, such as uniform-3 or levels-1-3; all ten by default. uniform-3@5x10 is that law at another
+        size, d = 5 and n = 10.
+    family
+        Any of DIAG, SAFE, OMEGA, LOWRANK, FULL and SAFEFULL; all by default. GD++ is searched on exact integrals.
+    layers
+        Depths; 1 to 7 by default.
+    seeds
+        Seeds of all that is drawn; 0 1 2 by default.
+    """
+
+    noise: Names = None
+    family: Names = None
+    layers: Integers = None
+    seeds: Integers = None
+
+
+ALL_MODELS = ModelOptions()
 
 
 @app.command
@@ -199,10 +259,7 @@ def train(
     id: str,
     /,
     *,
-    noise: Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")] = None,
-    family: Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")] = None,
-    layers: Annotated[list[int] | None, Parameter(consume_multiple=True, negative="")] = None,
-    seeds: Annotated[list[int] | None, Parameter(consume_multiple=True, negative="")] = None,
+    models: ModelOptions = ALL_MODELS,
     backend: str | None = None,
     out: Path = Path("models"),
     json: Json = False,
@@ -222,15 +279,6 @@ def train(
     id
         What the models are for: lt.table-1; or softmax.norm-growth, softmax.trained-form or lowrank.nonlinear, all of
         whose trainings are made anew.
-    noise
-        Laws of the noise, such as uniform-3 or levels-1-3; all ten by default. uniform-3@5x10 is that law at another
-        size, d = 5 and n = 10.
-    family
-        Any of DIAG, SAFE, OMEGA, LOWRANK, FULL and SAFEFULL; all by default. GD++ is searched on exact integrals.
-    layers
-        Depths; 1 to 7 by default.
-    seeds
-        Seeds of all that is drawn; 0 1 2 by default.
     backend
         native, the compiled kernel, or numpy; native where there is a C compiler by default.
     out
@@ -238,6 +286,6 @@ def train(
     json
         Print an array of objects instead of the table.
     """
-    from lipverify.cli.train import Which, train_models
+    from lipverify.cli.train import train_models
 
-    return train_models(id, Which(noise, family, layers, seeds), backend, out, json)
+    return train_models(id, models, backend, out, json)

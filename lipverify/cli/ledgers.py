@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from lipverify.cli.commands.root import Json, Open, app
+from lipverify.cli.app import USUAL_REPORT, Flag, Json, ReportOptions, app
 
 Format = Literal["csv", "netcdf", "svg", "pdf", "tex"]
 
@@ -17,12 +17,9 @@ def report(
     ledger: Path,
     /,
     *,
-    html: Annotated[bool, Parameter(negative="")] = False,
+    html: Flag = False,
     out: Path | None = None,
-    evidence: Annotated[bool, Parameter(negative="")] = False,
-    title: str | None = None,
-    author: str | None = None,
-    open: Open = False,
+    looks: ReportOptions = USUAL_REPORT,
 ) -> int:
     """Make a report of a ledger: a PDF (two pages for anyone, a page for each theorem), or with --html a web page.
 
@@ -31,27 +28,17 @@ def report(
     ledger
         A ledger.json that `verify` wrote.
     html
-        A web page, with filters, a link to every claim and all its evidence, in place of the PDF.
+        A web page, with filters, a link to every claim and all its evidence, in place of the PDF; --open implies it.
     out
         The file; report.pdf or report.html beside the ledger by default. A name that ends in .html asks for a web page.
-    evidence
-        Add every cell, cross-check and figure to the PDF, as an appendix; a web page and the ledger have them anyway.
-    title
-        Title of the report; what the ledger says by default.
-    author
-        Authors of the report, likewise.
-    open
-        Show the web page in the browser; implies --html.
     """
-    from lipverify.cli.reports import Wanted, report_on
+    from lipverify.cli.reports import report_on
 
-    return report_on(ledger, out, Wanted(html=html, evidence=evidence, open=open, title=title, author=author))
+    return report_on(ledger, out, html, looks)
 
 
 @app.command
-def audit(
-    ledger: Path, /, *files: Path, registry: Annotated[bool, Parameter(negative="")] = False, json: Json = False
-) -> int:
+def audit(ledger: Path, /, *files: Path, registry: Flag = False, json: Json = False) -> int:
     """Judge a ledger again from its own data: digests, verdicts, margins, controls, grades, ranges and words.
 
     What a ledger cannot know of itself (whether a claim is printed, what its source says, which cells it has),
@@ -68,7 +55,7 @@ def audit(
     json
         Print an array of differences.
     """
-    from lipverify.cli.audit import audit_ledger
+    from lipverify.cli.compare import audit_ledger
 
     return audit_ledger(ledger, files, registry, json)
 
@@ -89,7 +76,7 @@ def diff(before: Path, after: Path, /, *, json: Json = False) -> int:
     json
         Print an object.
     """
-    from lipverify.cli.diff import diff_ledgers
+    from lipverify.cli.compare import diff_ledgers
 
     return diff_ledgers(before, after, json)
 
@@ -117,6 +104,6 @@ def export(
     out
         Folder for the files; export/ beside the ledger by default, made if it is not there.
     """
-    from lipverify.cli.export import export as write
+    from lipverify.cli.reports import export as write
 
     return write(ledger, ("tex",) if latex is not None else format or (), out if latex is None else latex)

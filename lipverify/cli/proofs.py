@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import Parameter
-
-from lipverify.cli.commands.root import Json, app
+from lipverify.cli.app import Integers, Json, app
 
 
 @app.command
 def prove(
     *ids: str,
     law: str | None = None,
-    d: Annotated[list[int] | None, Parameter(consume_multiple=True, negative="")] = None,
+    d: Integers = None,
     least_lambda: float | None = None,
     least_tokens: float | None = None,
     out: Path | None = None,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
-from lipverify.claims.language.contents import contents
-from lipverify.claims.plan.registry import select_claims
+from lipverify.cli.app import app
 
 SHELLS = {
     "bash": """_lipverify() {
@@ -29,6 +29,33 @@ compdef _lipverify lipverify
 """What a shell is told: it asks `lipverify complete` for every word."""
 
 
+@app.command
+def completion(shell: Literal["bash", "zsh", "fish"], /) -> int:
+    """Print what makes a shell complete commands and ids: `source <(lipverify completion bash)`.
+
+    Parameters
+    ----------
+    shell
+        Whose completion it is.
+    """
+    print(SHELLS[shell], end="")
+    return 0
+
+
+@app.command(show=False)
+def complete(word: str = "", /) -> int:
+    """Print what a word may become; shells call this.
+
+    Parameters
+    ----------
+    word
+        The beginning of a command, of a stem or of an id.
+    """
+    for candidate in candidates(word, tuple(name for name in app if not name.startswith("-"))):
+        print(candidate)
+    return 0
+
+
 def candidates(word: str, commands: tuple[str, ...]) -> Iterator[str]:
     """What a word may become: a command, the stem of a claim, or its whole id once the stem stands there.
 
@@ -37,6 +64,9 @@ def candidates(word: str, commands: tuple[str, ...]) -> Iterator[str]:
     >>> list(candidates("softmax.window-p", ()))
     ['softmax.window-printed']
     """
+    from lipverify.claims.language.contents import contents
+    from lipverify.claims.plan.registry import select_claims
+
     yield from (command for command in commands if word and command.startswith(word))
     stems = [stem for stem in contents().headings if stem.startswith(word)]
     if len(stems) > 1 or (stems and word != stems[0]):

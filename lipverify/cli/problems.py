@@ -1,27 +1,23 @@
-"""Commands about one problem: its loss, its best window, its best matrix."""
+"""Commands about one problem: its loss, its best window, its best matrix, and a page to play with it."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from lipverify.cli.commands.root import Json, Length, Lipschitz, Natural, Positive, Windows, app
+from lipverify.cli.app import USUAL_COST, CostOptions, Json, Natural, Numbers, Positive, ProblemOptions, Windows, app
 
 
 @app.command
 def loss(
     *,
-    d: Positive,
-    n: Length,
+    problem: ProblemOptions,
     w: Windows,
-    law: str = "relu",
-    L: Lipschitz = 1.0,
-    sigma: float = 1.0,
     method: str = "exact",
     route: str | None = None,
-    budget: float | None = None,
-    memory: float | None = None,
+    cost: CostOptions = USUAL_COST,
     contexts: Positive | None = None,
     rtol: float | None = None,
     sampling: str | None = None,
@@ -34,28 +30,12 @@ def loss(
 
     Parameters
     ----------
-    d
-        Ambient dimension, >= 2.
-    n
-        Context length, 1 to 1e30.
     w
         Values of w, >= 0, the inverse squared width of the window: w grows, the window narrows.
-    law
-        affine, relu, cosine or quadratic; one that is written out, "relu + 2*cosine(3)"; or my.py:NAME, a law of a file
-        of yours (which is code, and is run).
-    L
-        Lipschitz constant; what is written out is multiplied by it.
-    sigma
-        Standard deviation of the label noise.
     method
         exact, montecarlo, asymptotic or certified.
     route
         For exact: ridge or zonal, two quadratures that share nothing.
-    budget
-        For exact: seconds of a nominal processor that it may take; what would take more is refused before it begins.
-        300 by default.
-    memory
-        For exact: GiB that it may take; 4 by default.
     contexts
         For montecarlo: how many contexts to draw.
     rtol
@@ -75,58 +55,33 @@ def loss(
 
     given = {"contexts": contexts, "rtol": rtol, "sampling": sampling, "backend": backend, "workers": jobs}
     sampled = {name: value for name, value in given.items() if value is not None} | {"seed": seed}
-    exact = {"route": route, "budget": budget, "memory": memory}
-    return print_loss(d, n, w, law, L, sigma, method, exact, sampled, json)
+    return print_loss(problem, w, method, {"route": route, **asdict(cost)}, sampled, json)
 
 
 @app.command
 def window(
     *,
-    d: Positive,
-    n: Length,
-    law: str = "relu",
-    L: Lipschitz = 1.0,
-    sigma: float = 1.0,
-    budget: float | None = None,
-    memory: float | None = None,
+    problem: ProblemOptions,
+    cost: CostOptions = USUAL_COST,
     json: Json = False,
 ) -> int:
     """The w* that minimises the loss, whose window is about w*^{-1/2} wide, and the loss there.
 
     Parameters
     ----------
-    d
-        Ambient dimension, >= 2.
-    n
-        Context length, 1 to 1e30.
-    law
-        affine, relu, cosine or quadratic; one that is written out, "relu + 2*cosine(3)"; or my.py:NAME, a law of a file
-        of yours (which is code, and is run).
-    L
-        Lipschitz constant; what is written out is multiplied by it.
-    sigma
-        Standard deviation of the label noise.
-    budget
-        Seconds of a nominal processor that all losses of the search together may take; 300 by default.
-    memory
-        GiB that they may take; 4 by default.
     json
         Print an object.
     """
     from lipverify.cli.numbers import print_window
 
-    return print_window(d, n, law, L, sigma, {"budget": budget, "memory": memory}, json)
+    return print_window(problem, asdict(cost), json)
 
 
 @app.command
 def matrix(
     *,
-    d: Positive,
-    n: Length,
-    law: str = "relu",
-    L: Lipschitz = 1.0,
-    sigma: float = 1.0,
-    covariance: Annotated[list[float] | None, Parameter(consume_multiple=True, negative="")] = None,
+    problem: ProblemOptions,
+    covariance: Numbers = None,
     ball: float | None = None,
     attention: str = "softmax",
     contexts: Positive = 640,
@@ -137,17 +92,6 @@ def matrix(
 
     Parameters
     ----------
-    d
-        Ambient dimension, >= 2.
-    n
-        Context length.
-    law
-        affine, relu, cosine or quadratic; one that is written out, "relu + 2*cosine(3)"; or my.py:NAME, a law of a file
-        of yours (which is code, and is run).
-    L
-        Lipschitz constant; what is written out is multiplied by it.
-    sigma
-        Standard deviation of the label noise.
     covariance
         Diagonal of Sigma, for covariates Sigma^{1/2} U; the sphere by default.
     ball
@@ -161,10 +105,10 @@ def matrix(
     json
         Print an object.
     """
-    from lipverify.cli.matrices import print_matrix
+    from lipverify.cli.numbers import print_matrix
 
     search = {"attention": attention, "contexts": contexts, "seed": seed}
-    return print_matrix(d, n, law, L, sigma, covariance, ball, search, json)
+    return print_matrix(problem, covariance, ball, search, json)
 
 
 @app.command
@@ -178,6 +122,6 @@ def explore(*, port: Natural = 0, open_: Annotated[bool, Parameter(name="--open"
     open_
         Open it in a browser.
     """
-    from lipverify.cli.explore import explore as serve_page
+    from lipverify.cli.reports import explore as serve_page
 
     return serve_page(port, open_)

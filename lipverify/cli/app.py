@@ -1,0 +1,138 @@
+"""The command without a command, the kinds of values that options take, and the options that several commands share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+from lipverify import __version__
+from lipverify.foundation.quoting import shown
+
+app = App(
+    name="lipverify",
+    version=__version__,
+    suppress_keyboard_interrupt=False,
+    help="Check scaling theorems about in-context learning: measure, decide, report.",
+)
+
+WHOLE = re.compile(r"[+-]?[0-9]+")
+MOST_DIGITS = 400
+"""More than the largest double has."""
+
+
+def natural(_: Any, tokens: Sequence[Any]) -> int:
+    """An integer >= 0."""
+    return _integer(tokens[0].value, 0)
+
+
+def positive(_: Any, tokens: Sequence[Any]) -> int:
+    """An integer >= 1."""
+    return _integer(tokens[0].value, 1)
+
+
+def length(_: Any, tokens: Sequence[Any]) -> int | float:
+    """A context length: an integer keeps every digit; anything else, such as 1e30, is a double."""
+    word = tokens[0].value
+    if WHOLE.fullmatch(word) and len(word) <= MOST_DIGITS:
+        return int(word)
+    try:
+        return float(word)
+    except ValueError:
+        raise ValueError(f"{shown(word)} is not a number, such as 100 or 1e30.") from None
+
+
+def _integer(word: str, least: int) -> int:
+    if not WHOLE.fullmatch(word) or len(word) > MOST_DIGITS or int(word) < least:
+        raise ValueError(f"{shown(word)} is not an integer >= {least}.")
+    return int(word)
+
+
+Natural = Annotated[int, Parameter(converter=natural)]
+Positive = Annotated[int, Parameter(converter=positive)]
+Length = Annotated[int | float, Parameter(converter=length)]
+Flag = Annotated[bool, Parameter(negative="")]
+Json = Annotated[bool, Parameter(name="--json", negative="")]
+Open = Annotated[bool, Parameter(name="--open", negative="")]
+Lipschitz = Annotated[float, Parameter(name="--L")]
+Windows = Annotated[list[float], Parameter(name="--w", consume_multiple=True, negative="")]
+Numbers = Annotated[list[float] | None, Parameter(consume_multiple=True, negative="")]
+Integers = Annotated[list[int] | None, Parameter(consume_multiple=True, negative="")]
+Names = Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class ProblemOptions:
+    """One problem, as `loss`, `window` and `matrix` are asked for it.
+
+    Parameters
+    ----------
+    d
+        Ambient dimension, >= 2.
+    n
+        Context length, at least 1; exact methods take any up to 1e30.
+    law
+        affine, relu, cosine or quadratic; one that is written out, "relu + 2*cosine(3)"; or my.py:NAME, a law of a file
+        of yours (which is code, and is run).
+    L
+        Lipschitz constant; what is written out is multiplied by it.
+    sigma
+        Standard deviation of the label noise.
+    """
+
+    d: Positive
+    n: Length
+    law: str = "relu"
+    L: Lipschitz = 1.0
+    sigma: float = 1.0
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class CostOptions:
+    """What exact losses may take.
+
+    Parameters
+    ----------
+    budget
+        Seconds of a nominal processor that exact losses may take together; what would take more is refused before it
+        begins. 300 by default.
+    memory
+        GiB that they may take; 4 by default.
+    """
+
+    budget: float | None = None
+    memory: float | None = None
+
+
+USUAL_COST = CostOptions()
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class ReportOptions:
+    """What a report looks like.
+
+    Parameters
+    ----------
+    evidence
+        Add every cell, cross-check and figure to the PDF, as an appendix; the web page and the ledger have them anyway.
+    title
+        Title of the report; that of the first claims file that has a TITLE, or of the ledger, by default.
+    author
+        Authors of the report; the AUTHOR likewise.
+    open
+        Show the web page in the browser.
+    """
+
+    evidence: Flag = False
+    title: str | None = None
+    author: str | None = None
+    open: Open = False
+
+
+USUAL_REPORT = ReportOptions()
