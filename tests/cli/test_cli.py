@@ -336,7 +336,11 @@ def test_a_report_that_fails_costs_nothing_but_itself(
 ) -> None:
     from lipverify.claims.ledger import read_ledger
     from lipverify.cli import reports, verify  # internal: one of the writers is made to fail
+
+    # internal: the options of a run in this process, whose writers are replaced
     from lipverify.cli.app import ReportOptions
+
+    # internal: the options of a run in this process, whose writers are replaced
     from lipverify.cli.claims import How, Shown
 
     def full(*_: object) -> None:

@@ -19,7 +19,11 @@ from lipverify.claims.ledger import Allowed, read_ledger
 from lipverify.claims.plan import Claim, Measurement
 from lipverify.claims.run.kept import NAME  # internal: the only file that an interrupted run may leave
 from lipverify.cli import verify  # internal: a run in this process, with a limit of time that no command takes
+
+# internal: a run in this process, with a limit of time that no command takes
 from lipverify.cli.app import ReportOptions
+
+# internal: a run in this process, with a limit of time that no command takes
 from lipverify.cli.claims import How, Shown
 from lipverify.foundation.quoting import counted  # internal: counts in words, as the message has them
 from tests import toys
