@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from lipverify.claims.ledger import Allowed, Ledger, Record, decide, margin, settled
 
 # internal: a summary that follows from tampered cells
-from lipverify.claims.ledger.summary import controls_caught, follows
+from lipverify.claims.ledger.reach import controls_caught, follows
 from lipverify.claims.ledger.verdict import OTHER_WAY  # internal: what a tampered cell asks of its control
 from lipverify.claims.plan import Claim, CrossPlan, Measurement, claims_of, profile_named
 from lipverify.claims.run import run

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lipverify.claims.plan.registry import select_claims
+from lipverify.claims.plan import select_claims
 from lipverify.foundation.latex import UnreadableError, latex_source, mathtext, pieces, plain, read, typst_math
 from tests import ROOT
 

@@ -7,7 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from lipverify.claims.language.fault import place
+from lipverify.claims.language.file import place
+from lipverify.claims.ledger.reach import agree, controls_caught, follows, middle, repeated_by
 from lipverify.claims.ledger.record import (
     GRADES,
     Cell,
@@ -17,7 +18,6 @@ from lipverify.claims.ledger.record import (
     ProofRecord,
     Record,
 )
-from lipverify.claims.ledger.summary import agree, controls_caught, follows, middle, repeated_by
 from lipverify.claims.ledger.verdict import Allowed, Verdict, conclude, decide, margin, settled
 from lipverify.claims.plan.claim import CellPlan, Claim, CrossPlan, Estimate, Measurement
 from lipverify.claims.plan.measured import Point, growth_along, number
