@@ -130,7 +130,7 @@ def constants(found: dict[str, Any]) -> Table:
 
 def chain(found: dict[str, Any]) -> Table:
     """The lemmas of both laws: what each says, and the first step of why."""
-    from lipverify.claims.language.notation import typeset
+    from lipverify.claims.language.grammar import typeset
 
     return Table(
         caption="""The chain of lemmas: what each says, and the first step of its reason. The whole reasons and the constants are

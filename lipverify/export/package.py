@@ -19,8 +19,8 @@ from collections.abc import Iterator, Sequence
 from hashlib import sha256
 
 from lipverify.claims.ledger.outcomes import behind, by_outcome, measured, numbered, passages
+from lipverify.claims.ledger.reach import telling
 from lipverify.claims.ledger.record import Cell, Ledger, Record, ledger_bytes
-from lipverify.claims.ledger.summary import telling
 from lipverify.export.latex import breakable, formula, rich, words
 from lipverify.export.names import file_name
 from lipverify.export.rows import statements

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Mapping
 from typing import Any
 
+from lipverify.claims.language.family import Range
 from lipverify.claims.language.file import ClaimsFile
-from lipverify.claims.language.range import Range
 from lipverify.claims.ledger.verdict import contains
 from lipverify.claims.plan.declaration import Sought
 from lipverify.errors import InvalidInput

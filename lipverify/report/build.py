@@ -114,7 +114,7 @@ def _methods(ledger: Ledger) -> tuple[tuple[str, Text], ...]:
     """The methods that the evidence rests on, in the order of the table of methods."""
     cells = {cell.method for record in ledger.claims for cell in record.cells}
     checks = {m for r in ledger.claims for check in r.cross_checks for m in check.methods}
-    used = cells | checks
+    used = cells | (checks & {*words.METHODS})  # other names of a cross-check are functions and quantities of the claim
     known = [name for name in words.METHODS if name in used]
     return tuple(
         (printable(name), rich(words.METHODS.get(name, "as the claim describes")))

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 
 from lipverify.claims.ledger.figure import Figure, Layer
 from lipverify.claims.ledger.outcomes import behind
-from lipverify.claims.ledger.reach import at, condition, decisive, reach
+from lipverify.claims.ledger.reach import at, beside_exponent, condition, decisive, reach, telling
 from lipverify.claims.ledger.record import Passage, Record
 from lipverify.claims.ledger.record import Table as LedgerTable
-from lipverify.claims.ledger.summary import beside_exponent, telling
 from lipverify.foundation.quoting import counted
 from lipverify.report import coordinates, digits, readings, sources
 from lipverify.report.drawings import joined

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from lipverify.claims.ledger import Allowed, Ledger, Record, decide, margin, settled
 
 # internal: a summary that follows from tampered cells
-from lipverify.claims.ledger.summary import controls_caught, follows
+from lipverify.claims.ledger.reach import controls_caught, follows
 from lipverify.claims.ledger.verdict import OTHER_WAY  # internal: what a tampered cell asks of its control
 from lipverify.claims.plan import Claim, CrossPlan, Measurement, claims_of, profile_named
 from lipverify.claims.run import run
@@ -416,22 +416,28 @@ def test_what_is_no_result_of_a_run_is_found_though_all_words_follow(
 
 
 PLANNED = dedent("""\
-    from lipverify.claims import bound, claim
+    from lipverify.claims import agree, bound, claim
 
     SAID = {"kind": "printed", "source": ("My notes", "Lemma 3", "$q$ is small")}
 
     def drawn(x):
         return x * x, 1e-3
 
+    def again(x):
+        return x * x, 1e-3
+
     claim("mine.drawn", bound(drawn, "x^2", high="x", control="x/10", over={"x": (0.125, 0.25)},
                               method="montecarlo"), finding="Few of them.", **SAID)
     claim("mine.more", bound(drawn, "x^2", high="x/2", control=("x/4", "x"), over={"x": 0.75}), **SAID)
-    claim("mine.text", bound(drawn, "x^2", high="x", control="x/10", over={"x": 0.25}), **SAID)
+    claim("mine.text", bound(drawn, "x^2", high="x", control="x/10", over={"x": 0.25}),
+          agree(drawn, again, "x^2", over={"x": 0.25}), **SAID)
 """)
 AGAINST: dict[str, tuple[str, Edit]] = {
     "a grade that the plan cannot have": ("grade", cell_at(0, grade="bounded", method="exact")),
     "a proof where contexts are drawn": ("grade", cell_at(0, grade="proved", method="rational", proof=PROVEN)),
     "a method of no name": ("method", cell_at(2, method="by inspection")),
+    "a cross-check of no method": ("methods", lambda all: all["claims"][2]["cross_checks"][0].update(
+        methods=["drawn", "by inspection"])),
     "a control that was not measured apart": ("what could go unnoticed", cell_at(0, "control", unnoticed=None)),
     "the finding": ("finding", record_of(0, finding="All of them.")),
     "a table that the claim does not have": ("tables", record_of(

@@ -116,7 +116,9 @@ SOURCE = 'source=("Notes", "1", "p"), kind="derived"'
 def ledger_of(tmp_path: Path, text: str) -> Ledger:
     path = tmp_path / "my_claims.py"
     body = dedent(text).replace("SOURCE", SOURCE)
-    path.write_text(f"import lipverify as lv\nfrom lipverify.claims import bound, claim, exponent, identity\n{body}")
+    path.write_text(
+        f"import lipverify as lv\nfrom lipverify.claims import agree, bound, claim, exponent, identity\n{body}"
+    )
     return run(claims_of(str(path), QUICK), jobs=0)
 
 
@@ -312,6 +314,35 @@ def test_a_limit_is_no_more_than_the_values_along_its_ray(tmp_path: Path) -> Non
         "bound(", "exponent("
     )
     assert record_of(tmp_path, ours.format(body="return best.w, best.w_error", how="")).grade == "extrapolated"
+
+
+@pytest.mark.parametrize(
+    ("second", "of", "methods"),
+    [
+        ('lv.loss_terms(p, w, "montecarlo", contexts=contexts)', "bias", ("exact", "montecarlo")),
+        ('lv.loss_terms(p, w, "asymptotic")', "bias", ("exact", "asymptotic")),
+        ("lv.loss_terms(p, w)", "bias", ("first", "second")),
+        ("{'bias': (w, 1.0)}", "bias", ("exact", "second")),
+    ],
+)
+def test_a_cross_check_is_called_by_what_ran_and_else_by_its_functions(
+    second: str, of: str, methods: tuple[str, str], tmp_path: Path
+) -> None:
+    text = f"""
+        import lipverify as lv
+
+        p = lv.Problem(d=3, n=1000, law=lv.laws.Affine())
+
+        def first(w):
+            return lv.loss_terms(p, w)
+
+        def second(w{", contexts" if "contexts" in second else ""}):
+            return {second}
+
+        claim("mine.bias", bound(first, "B", of="{of}", high=1.0, control=1e-9), agree(first, second, "B", of="{of}",
+              over={{"w": 3.0}}), over={{"w": 3.0}}, SOURCE)
+    """
+    assert record_of(tmp_path, text).cross_checks[0].methods == methods
 
 
 def test_proved_is_not_declared(tmp_path: Path) -> None:

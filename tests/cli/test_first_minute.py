@@ -21,10 +21,9 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from lipverify.claims.ledger import Ledger, Record, read_ledger
-from lipverify.claims.ledger.reach import reach
 
 # internal: the line that every surface prints, on cells of the test's own
-from lipverify.claims.ledger.summary import summary, telling, telling_margin
+from lipverify.claims.ledger.reach import reach, summary, telling, telling_margin
 from lipverify.claims.run.runner import Running  # internal: a measurement that has run for so long
 
 # internal: the line of a theorem with claims of the test's own

@@ -9,8 +9,8 @@ from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
     from lipverify.claims.language.file import read_file
-    from lipverify.claims.language.notation import typeset
+    from lipverify.claims.language.grammar import typeset
 
 __all__ = ["read_file", "typeset"]
 
-__getattr__, __dir__ = lazy(__name__, {"read_file": "file", "typeset": "notation"}, modules=["contents", "formula"])
+__getattr__, __dir__ = lazy(__name__, {"read_file": "file", "typeset": "grammar"}, modules=["contents", "formula"])

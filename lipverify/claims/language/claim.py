@@ -20,8 +20,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lipverify.claims.language.fault import Fault, caller_line
-from lipverify.claims.language.file import DECLARATIONS
+from lipverify.claims.language.file import DECLARATIONS, Fault, caller_line
 from lipverify.claims.language.form import Form, refuse_retired
 from lipverify.claims.ledger.symbols import on_one_line
 from lipverify.foundation.calls import Call

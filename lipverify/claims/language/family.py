@@ -1,21 +1,29 @@
-"""The cells and readings of a claim: every combination of the coordinates that it ranges over.
+"""The coordinates of a claim: every combination that it ranges over, and the values that it allows there.
 
     over={"law": {"affine": {"beta": "2"}, "relu": {"beta": "3/2"}}, "d": DIMENSIONS, ("n", "L"): [(10, 1), (100, 2)]}
 
 A coordinate that the id names in braces makes one claim for each of its values; the others make cells. A value may
 give meanings to symbols of the claim's formulas: the reading "intrinsic" of d makes `D` mean `d - 1`.
+
+The edges of what is allowed are formulas in the coordinates, functions of them, or numbers.
 """
 
 from __future__ import annotations
 
+import inspect
+import math
 import string
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, Literal
 
-from lipverify.claims.language.fault import Fault
+from lipverify.claims.language.file import Fault
+from lipverify.claims.language.formula import Bound, Formula, FunctionBound
+from lipverify.claims.language.formula import bound as edge_of
 from lipverify.claims.ledger.symbols import Scalar
+from lipverify.claims.ledger.verdict import Allowed
+from lipverify.errors import InvalidInput
 
 RULE = 'it is a mapping of names to values, such as {"d": (2, 3), ("n", "w"): [(10, 1.0), (100, 5.0)]}'
 
@@ -75,3 +83,192 @@ def chosen(value: Any, tail: str, keyword: str) -> Any:
         if fnmatchcase(tail, pattern):
             return each
     raise Fault(f"{keyword} = {dict(value)!r}: no pattern matches {tail!r}.", keyword)
+
+
+Edge = Bound
+"""An edge of a range: a formula, or a Python function of the coordinates."""
+EdgeName = Literal["low", "high", "equals"]
+EDGES: tuple[EdgeName, ...] = ("low", "high", "equals")
+
+
+@dataclass(frozen=True)
+class Range:
+    """The values that a claim allows, in terms of the coordinates.
+
+    Attributes
+    ----------
+    low, high
+        What it is at least, and at most.
+    equals, within
+        What it is, and by how much it may differ.
+    strict
+        Whether low and high themselves are left out.
+    """
+
+    low: Edge | None = None
+    high: Edge | None = None
+    equals: Edge | None = None
+    within: Edge | None = None
+    strict: bool = False
+
+    def edges(self) -> Iterator[tuple[EdgeName, Edge]]:
+        """The edges that are given."""
+        for name in EDGES:
+            edge = getattr(self, name)
+            if edge is not None:
+                yield name, edge
+
+    def formulas(self, place: Place) -> dict[str, str]:
+        """All edges at a point as formulas in its coordinates; nothing if one of them is a function."""
+        here = self.meaning(place)
+        given = [*here.edges(), *([("within", here.within)] if here.within is not None else [])]
+        return (
+            {name: edge.text for name, edge in given if isinstance(edge, Formula)}
+            if all(isinstance(edge, Formula) for _, edge in given)
+            else {}
+        )
+
+    def only(self, side: str | None) -> Range:
+        """The range of one side: of "lower" its low edge, of "upper" its high one."""
+        if side is None:
+            return self
+        if side == "lower":
+            return Range(low=self.low, strict=self.strict)
+        return Range(high=self.high, strict=self.strict)
+
+    def moved(self, edges: Mapping[EdgeName, Edge]) -> Range:
+        """The same with other edges."""
+        given: dict[str, Any] = {str(name): edge for name, edge in edges.items()}
+        return replace(self, **given)
+
+    def meaning(self, place: Place) -> Range:
+        """The same with the symbols of a reading spelled out."""
+        meant: dict[str, Any] = {name: meant_at(edge, place) for name, edge in self.edges()}
+        within = None if self.within is None else meant_at(self.within, place)
+        return replace(self, **meant, within=within)
+
+    def allowed(self, place: Place, keyword: str = "") -> Allowed:
+        """The range at a point, refused where an edge is no number there."""
+        here = self.meaning(place)
+        ends = {name: value_of(edge, place, keyword or name) for name, edge in here.edges()}
+        slack = 0.0 if here.within is None else value_of(here.within, place, "within")
+        if "equals" in ends:
+            return Allowed(low=ends["equals"] - slack, high=ends["equals"] + slack)
+        low, high = ends.get("low"), ends.get("high")
+        if low is not None and high is not None and not low < high:
+            rule = "low must be less than high; for one value give equals= in place of both"
+            raise Fault(f"low = {low:g} and high = {high:g} at {place}: {rule}.", "low")
+        return Allowed(low=low, high=high, open=self.strict)
+
+    def text(self, quantity: str) -> str:
+        """In plain text.
+
+        >>> Range(low=edge_of("d/2"), strict=True).text("w*")
+        'w* > d/2'
+        """
+        return ", ".join(f"{quantity} {self.sign(name)} {edge}{self._slack(name)}" for name, edge in self.edges())
+
+    def latex(self, quantity: str) -> str:
+        """In LaTeX."""
+        signs = {"≥": r"\geq", "≤": r"\leq"}
+        return r", \quad ".join(
+            f"{quantity} {signs.get(self.sign(name), self.sign(name))} {edge.latex}"
+            + (rf" \pm {self.within.latex}" if name == "equals" and self.within is not None else "")
+            for name, edge in self.edges()
+        )
+
+    def sign(self, name: EdgeName) -> str:
+        """The relation of the quantity to an edge."""
+        return {"low": ">" if self.strict else "≥", "high": "<" if self.strict else "≤", "equals": "="}[name]
+
+    def _slack(self, name: EdgeName) -> str:
+        return f" ± {self.within}" if name == "equals" and self.within is not None else ""
+
+
+def range_of(
+    low: Any = None, high: Any = None, equals: Any = None, within: Any = None, strict: bool = False, keyword: str = ""
+) -> Range:
+    """A range from what is declared.
+
+    Raises
+    ------
+    Fault
+        If no edge is given, `equals` beside another one, or what is given is no formula.
+    """
+    given = {"low": low, "high": high, "equals": equals, "within": within}
+    edges: dict[str, Any] = {name: edge(value, keyword or name) for name, value in given.items() if value is not None}
+    if not edges.keys() - {"within"}:
+        raise Fault("no bound: give low=, high= or equals=, as formulas in the coordinates.", keyword)
+    if "equals" in edges and len(edges.keys() - {"within"}) > 1:
+        raise Fault("equals = ... stands beside low or high: give the value, or bounds on it.", keyword or "equals")
+    if "within" in edges and "equals" not in edges:
+        raise Fault("within = ... says how far from equals = ... a value may be, and that is not given.", "within")
+    return Range(**edges, strict=strict)
+
+
+def edge(value: Any, keyword: str) -> Edge:
+    """An edge, refused on its keyword."""
+    try:
+        return edge_of(value, name=keyword)
+    except InvalidInput as error:
+        raise Fault(str(error), keyword) from None
+
+
+def value_of(edge: Edge, place: Place, keyword: str) -> float:
+    """The value of an edge at a point, refused on its keyword."""
+    try:
+        value = float(edge.at(place.where))
+    except InvalidInput as error:
+        raise Fault(f"{keyword}: {error}" if keyword not in str(error) else str(error), keyword) from None
+    if not math.isfinite(value):
+        raise Fault(f"{keyword} = '{edge}': it is {value} at {place}; a bound is a finite number.", keyword)
+    return value
+
+
+def meant_at(edge: Edge, place: Place) -> Edge:
+    """An edge with the symbols of a reading spelled out."""
+    return edge.with_symbols(place.meaning) if isinstance(edge, Formula) else edge
+
+
+def plus(edge: Edge, amount: float | Edge, times: float = 1.0) -> Edge:
+    """An edge moved by a number, or by so many times another one.
+
+    >>> print(plus(edge_of("2/(d + 3)"), -0.04), "and", plus(edge_of("1/w"), edge_of("w/9"), times=3))
+    2/(d + 3) - 0.04 and 1/w + 3 (w/9)
+    """
+    if isinstance(edge, Formula) and isinstance(amount, Formula):
+        return Formula(f"{edge.text} + {times:g}*({amount.text})")
+    if isinstance(edge, Formula) and not isinstance(amount, Bound):
+        return Formula(f"{edge.text} {'-' if amount < 0 else '+'} {abs(amount):g}")
+    other = amount if isinstance(amount, Bound) else Formula(f"{amount:g}")
+    return _made(
+        f"{edge} + {times:g} ({other})", lambda where: _at(edge, where) + times * _at(other, where), edge, other
+    )
+
+
+def scaled(edge: Edge, factor: float) -> Edge:
+    """An edge times a number.
+
+    >>> print(scaled(edge_of("1/w"), 0.9))
+    0.9 (1/w)
+    """
+    if isinstance(edge, Formula):
+        return Formula(f"{factor:g}*({edge.text})")
+    return _made(f"{factor:g} times {edge}", lambda where: factor * _at(edge, where), edge)
+
+
+def _at(edge: Edge, where: Mapping[str, Any]) -> float:
+    return edge.at({symbol: where[symbol] for symbol in edge.symbols})
+
+
+def _made(words: str, value: Callable[[Mapping[str, Any]], float], *of: Edge) -> FunctionBound:
+    """A function of all coordinates that some edges depend on."""
+
+    def made(**where: Any) -> float:
+        return value(where)
+
+    names = dict.fromkeys(symbol for edge in of for symbol in edge.symbols)
+    parameters = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in names]
+    made.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    made.__doc__ = words
+    return FunctionBound(made)

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, get_args
 
-from lipverify.claims.language.fault import Fault, caller_line
+from lipverify.claims.language.family import EDGES, Edge, Range, edge, plus, range_of, scaled
+from lipverify.claims.language.file import Fault, caller_line
 from lipverify.claims.language.formula import Formula, formula
-from lipverify.claims.language.range import EDGES, Edge, Range, edge, plus, range_of, scaled
 from lipverify.claims.ledger.record import Grade
 from lipverify.claims.ledger.symbols import letter, on_one_line
 from lipverify.foundation.calls import Call, names
@@ -292,8 +292,8 @@ def exponent(
         Which quantity of those that the function returns; coordinates that its name holds in braces, such as
         "{trained} to {tested}", are not given to the function unless it takes them.
     method
-        How it measures; what ran decides which grade the numbers have (`lipverify.claims.run.ran`). A function that
-        takes `contexts` is "montecarlo" by default, and any other is the claim's own: "proved" where it returns
+        How it measures; what ran decides which grade the numbers have (`lipverify.claims.run.ran`). A function
+        that takes `contexts` is "montecarlo" by default, and any other is the claim's own: "proved" where it returns
         something exact, "bounded" where it returns a value of lipverify with its error, else "estimated". "exact" says
         that it derives its numbers from bounds of lipverify by its own arithmetic: they are "bounded" if lipverify
         made bounds, and drew nothing, while it ran. A pair (method, grade) states the best grade that the numbers may

@@ -15,8 +15,12 @@ from numbers import Rational
 from typing import Any
 
 from lipverify.claims.language.grammar import (
+    BUILT,
     CONSTANTS,
+    ONE_LINE,
+    PLAIN,
     REMEMBERED,
+    Notation,
     Number,
     Unreadable,
     is_real,
@@ -25,7 +29,6 @@ from lipverify.claims.language.grammar import (
     tree_of,
     value_of,
 )
-from lipverify.claims.language.notation import BUILT, ONE_LINE, PLAIN, Notation
 from lipverify.errors import InvalidInput
 
 __all__ = ["Bound", "Formula", "FunctionBound", "bound", "formula"]

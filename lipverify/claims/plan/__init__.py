@@ -3,7 +3,6 @@
 claim         a claim, its cells, controls and cross-checks before anything is measured
 registry      the claims of the library and of a file, and those that a pattern selects
 profile       how much is measured: quick or full
-exponents     the exponent and the constant of a growth as an interval
 proved        which results of the library are proofs, and of what
 cells, measured, figure, declaration   from the words of a claims file to the plan
 
@@ -15,8 +14,8 @@ from typing import TYPE_CHECKING
 from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
+    from lipverify.claims.plan.cells import estimate
     from lipverify.claims.plan.claim import CellPlan, Claim, ControlPlan, CrossPlan, Estimate, Evidence, Measurement
-    from lipverify.claims.plan.exponents import estimate
     from lipverify.claims.plan.profile import DIMENSIONS, Profile, per_profile, profile_named
     from lipverify.claims.plan.proved import seen
     from lipverify.claims.plan.registry import all_claims, claims_of, library_claims, select_claims
@@ -55,7 +54,7 @@ __getattr__, __dir__ = lazy(
         "Profile": "profile",
         "all_claims": "registry",
         "claims_of": "registry",
-        "estimate": "exponents",
+        "estimate": "cells",
         "library_claims": "registry",
         "per_profile": "profile",
         "profile_named": "profile",

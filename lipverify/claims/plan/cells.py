@@ -1,4 +1,7 @@
-r"""The cells of a form: where it is measured, what is measured there, how that is read, and the controls."""
+r"""The cells of a form: where it is measured, what is measured there, how that is read, and the controls.
+
+A limit is read against Omega, O and Theta of s^a by its exponent, and at equality by the ratio.
+"""
 
 from __future__ import annotations
 
@@ -8,24 +11,24 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lipverify.claims.language.family import RULE, Place, filled, is_number, named_in
-from lipverify.claims.language.fault import Fault
-from lipverify.claims.language.form import NEAREST, Along, Exponent, Form, Identity, Limit
-from lipverify.claims.language.range import Range, edge, meant_at, value_of
-from lipverify.claims.ledger.reach import Spot
+from lipverify.claims.language.family import RULE, Place, Range, edge, filled, is_number, meant_at, named_in, value_of
+from lipverify.claims.language.file import Fault
+from lipverify.claims.language.form import EQUALITY_RESOLUTION, NEAREST, Along, Exponent, Form, Identity, Limit
+from lipverify.claims.ledger.reach import POWER, Spot
 from lipverify.claims.ledger.record import Ray
-from lipverify.claims.ledger.summary import POWER
 from lipverify.claims.ledger.verdict import Allowed, Interval, contains, decide
 from lipverify.claims.plan.claim import CellPlan, ControlPlan, Estimate, Measurement, Read
-from lipverify.claims.plan.exponents import estimate
 from lipverify.claims.plan.measured import Measured, calling, measured_by, number, remark
 from lipverify.claims.plan.profile import Profile, settled
 from lipverify.claims.plan.proved import SOMEWHERE
 from lipverify.errors import InvalidInput
 from lipverify.foundation.calls import defaults
 from lipverify.foundation.latex import plain
+
+if TYPE_CHECKING:
+    from lipverify.scaling import Growth
 
 Plans = list[tuple[Place, CellPlan]]
 """The cells of a form, each with the point that it stands at."""
@@ -290,3 +293,39 @@ def _nearest(claimed: Range, interval: Interval) -> Allowed:
     lower, upper = (claimed.low is not None), (claimed.high is not None)
     both = claimed.equals is not None or (lower and upper)
     return Allowed(low=low - room if lower or both else None, high=high + room if upper or both else None)
+
+
+RATIO_RESOLUTION = 0.1
+"""The limit of a ratio must be known to this share of itself, beside the exponent (`EQUALITY_RESOLUTION`)."""
+POWER_RESOLUTION = 0.05
+"""A power of log s is believed if its error is at most this, and twice that away from 0.
+
+Of corrections as slow as s^-0.02 over four decades a power of -0.28 +- 0.21 is seen where there is none; with errors of
+0.2 and more alone."""
+
+
+def estimate(growth: Growth, allowed: Allowed) -> Estimate:
+    r"""The interval of the limit exponent.
+
+    At equality with an edge of the allowed range the exponent cannot decide, and the ratio does: if Q / s^a tends to a
+    positive constant, Q = Theta(s^a) and the interval is that one exponent. If it does not, and a power of the
+    logarithm is clearly seen (n H_n beside n), that power decides: the estimate is of it, and what is allowed is the
+    same range of it, with 0 in place of a.
+    """
+    settled = math.isfinite(growth.error)
+    interval = Interval.around(growth.exponent, growth.error) if settled else Interval(None, None)
+    if not settled:
+        return Estimate(interval, f"the local exponents do not settle; the last is {growth.local_slopes[-1]:.4g}")
+    for end in {end for end in (allowed.low, allowed.high) if end is not None}:
+        if abs(growth.exponent - end) <= growth.error:
+            limit, error = growth.limit_of_ratio(end)
+            if growth.error <= EQUALITY_RESOLUTION and error < RATIO_RESOLUTION * limit:
+                note = f"at equality: the ratio to s^{end:.6g} tends to {limit:.6g} ± {error:.1g}"
+                return Estimate(Interval(end, end), note, shown=interval)
+            power, spread = growth.log_power(end)
+            if 2 * spread < abs(power) and spread <= POWER_RESOLUTION:
+                note = f"the exponent of s is {end:.6g}, and the power of log s decides"
+                low, high = (0.0 if side == end else None for side in (allowed.low, allowed.high))
+                beside = Allowed(low=low, high=high, open=allowed.open)
+                return Estimate(Interval.around(power, spread), note, allowed=beside)
+    return Estimate(interval)

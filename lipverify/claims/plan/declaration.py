@@ -9,12 +9,10 @@ from functools import partial
 from typing import Any, get_args
 
 from lipverify.claims.language.claim import Agreement, Declaration
-from lipverify.claims.language.family import RULE, Place, chosen, filled, named_in
-from lipverify.claims.language.fault import Fault
-from lipverify.claims.language.file import ClaimsFile
+from lipverify.claims.language.family import RULE, Place, Range, chosen, filled, meant_at, named_in
+from lipverify.claims.language.file import ClaimsFile, Fault
 from lipverify.claims.language.form import Form, Identity, sides_of
 from lipverify.claims.language.formula import formula
-from lipverify.claims.language.range import Range, meant_at
 from lipverify.claims.ledger.figure import Figure
 from lipverify.claims.ledger.reach import Spot
 from lipverify.claims.ledger.record import KINDS, Kind, Source

@@ -12,8 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from lipverify.claims.language.family import Place
-from lipverify.claims.language.fault import FUNCTION, Fault
-from lipverify.claims.language.file import HOME, FileFunction, home_of
+from lipverify.claims.language.file import FUNCTION, HOME, Fault, FileFunction, home_of
 from lipverify.claims.ledger.record import Ray
 from lipverify.claims.plan.claim import Measurement
 from lipverify.claims.plan.profile import Profile, settled

@@ -16,8 +16,7 @@ from typing import NoReturn, TypeVar
 
 from lipverify.claims.language.claim import Declaration
 from lipverify.claims.language.contents import contents
-from lipverify.claims.language.fault import Fault, line_of
-from lipverify.claims.language.file import DECLARATIONS, ClaimsFile, in_library, read_file
+from lipverify.claims.language.file import DECLARATIONS, ClaimsFile, Fault, in_library, line_of, read_file
 from lipverify.claims.ledger.record import Heading
 from lipverify.claims.plan.claim import Claim
 from lipverify.claims.plan.declaration import Sought, claims, sought

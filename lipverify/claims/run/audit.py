@@ -22,11 +22,10 @@ from typing import Any
 
 import msgspec
 
-from lipverify.claims.language.family import Place
-from lipverify.claims.language.range import EDGES, range_of
+from lipverify.claims.language.family import EDGES, Place, range_of
 from lipverify.claims.ledger.outcomes import contradicted, counts, measured, passages, recorded
+from lipverify.claims.ledger.reach import POWER, agree, beside_exponent, controls_caught, follows, repeated_by
 from lipverify.claims.ledger.record import FORMAT, Asked, Cell, Ledger, ProofRecord, Record, weakest
-from lipverify.claims.ledger.summary import POWER, agree, beside_exponent, controls_caught, follows, repeated_by
 from lipverify.claims.ledger.verdict import OTHER_WAY, Allowed, Interval, Verdict, contains, decide, margin, settled
 from lipverify.claims.plan.claim import CellPlan, Claim, Evidence, Shown
 from lipverify.claims.plan.proved import LONGEST, OWN, WORDS
@@ -474,7 +473,7 @@ SPOKEN = (
 def _against_plan(cell: Cell, plan: CellPlan) -> Iterator[tuple[str, Any, Any]]:
     """(what, stated, what follows) of a cell that is not the one that its claim plans.
 
-    Where the power of a logarithm decides (`lipverify.claims.plan.exponents`), what the plan says of the exponent
+    Where the power of a logarithm decides (`lipverify.claims.plan.cells`), what the plan says of the exponent
     is not what the cell says: its quantity, its words and the numbers of its range are its own.
     """
     pairs: list[tuple[str, Any, Any]] = [(name, getattr(cell, name), getattr(plan, name)) for name in PLANNED]

@@ -7,7 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from lipverify.claims.language.fault import place
+from lipverify.claims.language.file import place
+from lipverify.claims.ledger.reach import agree, controls_caught, follows, middle, repeated_by
 from lipverify.claims.ledger.record import (
     GRADES,
     Cell,
@@ -17,7 +18,6 @@ from lipverify.claims.ledger.record import (
     ProofRecord,
     Record,
 )
-from lipverify.claims.ledger.summary import agree, controls_caught, follows, middle, repeated_by
 from lipverify.claims.ledger.verdict import Allowed, Verdict, conclude, decide, margin, settled
 from lipverify.claims.plan.claim import CellPlan, Claim, CrossPlan, Estimate, Measurement
 from lipverify.claims.plan.measured import Point, growth_along, number
@@ -244,8 +244,13 @@ def _cross_check(plan: CrossPlan, outcomes: Mapping[str, Outcome]) -> CrossCheck
 
 def _methods(plan: CrossPlan, outcomes: Mapping[str, Outcome]) -> tuple[str, str]:
     """What tells the two apart: what ran, else how the functions are called, else which quantities were read."""
-    stood = [_stands(each, of, outcomes, True) for each, of in zip(plan.measurements, plan.of, strict=True)]
-    words = [each.method for each in stood]
+    words = [
+        next(
+            (stood.method for stood in (outcomes[each.address].ran or Ran()).stood.get(of, ())),
+            _stands(each, of, outcomes, True).method,
+        )
+        for each, of in zip(plan.measurements, plan.of, strict=True)
+    ]
     ran = tuple(name if word == OWN else word for word, name in zip(words, plan.functions, strict=True))
     one, other = next((pair for pair in (ran, plan.functions, plan.of) if len(set(pair)) == 2), ran)
     return one, other

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lipverify.claims.language.fault import place
+from lipverify.claims.language.file import place
 from lipverify.claims.plan.claim import Measurement
 from lipverify.claims.run.kept import Finished
 from lipverify.claims.run.ran import Ran, watched
