@@ -1,4 +1,9 @@
-"""What a formula may hold and what it is worth: a part of Python's grammar, read as a tree, never run as code."""
+"""What a formula may hold and what it is worth: a part of Python's grammar, read as a tree, never run as code.
+
+The tree is that of Python's own parser and not SymPy's. SymPy takes longer to import than all claims take to be read,
+and a formula must be printed as it was written: unevaluated, SymPy still reads d - 1 as d - 1*1, 1e-3 as 0.001, and
+prints 1/3 + 1/6 as 1/6 + 1/3.
+"""
 
 from __future__ import annotations
 
