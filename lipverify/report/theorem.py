@@ -10,6 +10,7 @@ from lipverify.claims.ledger.outcomes import behind
 from lipverify.claims.ledger.reach import at, beside_exponent, condition, decisive, reach, telling
 from lipverify.claims.ledger.record import Passage, Record
 from lipverify.claims.ledger.record import Table as LedgerTable
+from lipverify.foundation.latex.reader import UnreadableError, outside_words
 from lipverify.foundation.quoting import counted
 from lipverify.report import coordinates, digits, readings, sources
 from lipverify.report.drawings import joined
@@ -22,8 +23,6 @@ _LAYERS = ("theorem", "front", "evidence")
 """What a theorem's page shows, by preference: its own figure, else one of the first page, else one of the evidence."""
 _TELLING = 3
 """So many points say more than a line of text."""
-_WORDS = re.compile(r"\\text\{([^{}$\\]*\s[^{}$\\]*\S[^{}$\\]*)\}")
-"""Words in a formula, with spaces before or between them."""
 _ENDS = re.compile(r"\.(?=\s+[A-Z$]|\s*$)")
 """Where a sentence ends."""
 _LONGEST_REASON = 500
@@ -198,8 +197,12 @@ def statement_of(latex: str) -> Text:
     """
     parts: list[Run] = []
     comma = False
-    for k, piece in enumerate(_WORDS.split(latex) if latex.strip() else []):
-        if k % 2:
+    try:
+        pieces = outside_words(latex) if latex.strip() else []
+    except UnreadableError:
+        return (formula(latex),)
+    for is_words, piece in pieces:
+        if is_words:
             said = printable(piece.strip())
             parts.append(Run("words", f"{',' * (comma and said[0] != ',')}{' ' * (said[0] != ',')}{said} "))
         else:

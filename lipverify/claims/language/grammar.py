@@ -3,6 +3,10 @@ r"""What a formula may hold, what it is worth, and how it is printed.
 It is a part of Python's grammar, read as a tree, never run as code. It is printed as it was written, as LaTeX with
 built fractions, as LaTeX on one line, or as plain text: brackets stand where the tree needs them and nowhere else;
 nothing is multiplied out, cancelled or put in another order.
+
+The tree is that of Python's own parser and not SymPy's. SymPy takes longer to import than all claims take to be read,
+and a formula must be printed as it was written: unevaluated, SymPy still reads d - 1 as d - 1*1, 1e-3 as 0.001, and
+prints 1/3 + 1/6 as 1/6 + 1/3.
 """
 
 from __future__ import annotations

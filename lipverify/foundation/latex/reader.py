@@ -155,19 +155,45 @@ def read(latex: str) -> Row:
         ...
     lipverify.foundation.latex.reader.UnreadableError: \foo is not known: character 5 of the formula, at '\foo b'
     """
+    parts = _Group(latex, _nodes(latex), 0, len(latex)).all()
+    if all(isinstance(part, Space) for part in parts):
+        refuse(latex, 0, "an empty formula")
+    return Row(parts)
+
+
+def outside_words(latex: str) -> list[tuple[bool, str]]:
+    r"""The pieces of a statement: words (True) in `\text{...}` that stand in no braces and hold a space, and formulas.
+
+    Raises
+    ------
+    UnreadableError
+        If braces or arguments are not complete.
+
+    >>> outside_words(r"a \leq b \text{ for every } c_{\text{of it}}")
+    [(False, 'a \\leq b '), (True, ' for every '), (False, ' c_{\\text{of it}}')]
+    """
+    found: list[tuple[bool, str]] = []
+    start = 0
+    for node in _nodes(latex):
+        words = latex[node.pos + len(r"\text{") : node.pos + node.len - 1]
+        if getattr(node, "macroname", "") == "text" and re.search(r"\s\S", words) and not set(words) & set("{}$\\"):
+            found += [(False, latex[start : node.pos]), (True, words)]
+            start = node.pos + node.len
+    return [*found, (False, latex[start:])]
+
+
+def _nodes(latex: str) -> Sequence[Any]:
+    """What pylatexenc finds: text, commands with their arguments, groups, environments."""
     from pylatexenc.latexwalker import LatexWalker, LatexWalkerError
 
     walker = LatexWalker(latex, latex_context=_vocabulary(), tolerant_parsing=False)
     try:
         nodes, *_ = walker.get_latex_nodes(parsing_state=walker.make_parsing_state(in_math_mode=True))
-        parts = _Group(latex, nodes, 0, len(latex)).all()
     except LatexWalkerError as error:
         refuse(latex, getattr(error, "pos", None) or 0, str(getattr(error, "msg", "it breaks off")).rstrip(".!"))
     except RecursionError:
         refuse(latex, 0, "it is nested too deeply")
-    if all(isinstance(part, Space) for part in parts):
-        refuse(latex, 0, "an empty formula")
-    return Row(parts)
+    return nodes
 
 
 def inside(node: Node) -> Iterator[Node]:

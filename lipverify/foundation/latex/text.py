@@ -28,7 +28,7 @@ from lipverify.foundation.latex.reader import (
 )
 
 _REMEMBERED = 1 << 13
-_MARKS = re.compile(r"[\\^_{}$]")
+_MARKS = re.compile(r"[\\^_$]")
 """Without one of these a text has no formula."""
 _SIGNS = {"⋅": "·", "⋆": "*", "⊤": "T", "∑": "Σ", "⟂": "⊥", "∣": "|", "∼": "~", "′": "'", "∀": "for every ", "ϵ": "ε",
           "ϕ": "φ", "∗": "*", "’": "'"}  # fmt: skip
