@@ -36,7 +36,7 @@ from lipverify.foundation.interruption import SIGNALS
 from lipverify.foundation.memory import keep_memory
 from lipverify.foundation.provenance import fingerprint
 from lipverify.foundation.quoting import shown
-from lipverify.foundation.remembered import remember_in
+from lipverify.foundation.store import remember_in
 
 ANSWER = "10s"
 """How long a scheduler has to answer."""
