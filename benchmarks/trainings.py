@@ -6,12 +6,14 @@ from collections import defaultdict
 
 from lipverify.linear_transformer.families import NAMES
 from lipverify.linear_transformer.published import LAYERS
-from lipverify.linear_transformer.training.witness import Witness, models_folder, read_witness
+from lipverify.linear_transformer.training.witness import Witness, models_folder, names_of, read_witness
 
 
 def main() -> None:
     """Print processor seconds by family and depth, on average over laws and seeds, and what everything took."""
-    every = [read_witness(path) for path in sorted(models_folder().glob("*/*.json"))]
+    folder = models_folder()
+    laws = sorted(path.parent.name for path in folder.glob("*/models.json"))
+    every = [read_witness(name, folder) for law in laws for name in names_of(law)]
     found, others = ([each for each in every if ("@" in each.noise) == other] for other in (False, True))
     cells: dict[tuple[str, int], list[Witness]] = defaultdict(list)
     for each in found:

@@ -119,12 +119,11 @@ def _line(witness: Any) -> Line:
 
 def _beside_shipped(witness: Any) -> str:
     """How the model compares with the one of its name that comes with lipverify."""
-    from lipverify.linear_transformer.training.witness import models_folder, read_witness
+    from lipverify.linear_transformer.training.witness import models_folder, names_of, read_witness
 
-    path = models_folder() / witness.name
-    if not path.exists():
+    if witness.name not in names_of(witness.noise):
         return "there is none"
-    other = read_witness(path)
+    other = read_witness(witness.name, models_folder())
     if other.plan != witness.plan:
         return "other settings"
     if other.trained == witness.trained:
@@ -140,4 +139,4 @@ def _apart(one: Any, other: Any) -> str:
 
 
 def _said(witness: Any) -> str:
-    return str(witness.name.removesuffix(".json"))
+    return str(witness.name)

@@ -9,9 +9,10 @@ import msgspec
 
 from lipverify.claims.language.family import Place
 from lipverify.claims.ledger.symbols import Scalar
-from lipverify.errors import InvalidInput
-from lipverify.foundation.files import content, write_whole
+from lipverify.foundation.store import read_record, sealed, write_record
 
+FORMAT = 2
+"""The version of the file's form; another one is refused."""
 NAME = "counterexamples.json"
 MOST = 20
 """So many are kept of one claim, the latest first."""
@@ -28,8 +29,9 @@ class Kept(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Store(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """All that is kept in a folder, by the id of the claim."""
 
-    format: str = "lipverify-counterexamples-1"
+    format: int = FORMAT
     claims: dict[str, list[Kept]] = {}
+    digest: str = ""
 
     @classmethod
     def read(cls, folder: Path) -> Store:
@@ -38,20 +40,10 @@ class Store(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Raises
         ------
         InvalidInput
-            If the file is something else.
+            If the file is something else, or was edited.
         """
         path = folder / NAME
-        if not path.exists():
-            return cls()
-        try:
-            found = msgspec.json.decode(content("counterexamples", path), type=cls)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise InvalidInput(
-                f"{path}: not a file of counterexamples ({error}); remove it, or give another --out."
-            ) from None
-        if found.format != cls().format:
-            raise InvalidInput(f"{path}: format = {found.format!r} is not {cls().format!r}; give another --out.")
-        return found
+        return read_record(path, cls, FORMAT, str(path), "give another --out") if path.exists() else cls()
 
     def of(self, id: str) -> Iterator[tuple[int, Place]]:
         """Where a claim failed before."""
@@ -62,8 +54,8 @@ class Store(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """With one more, which comes first."""
         new = Kept(form, dict(place.where), dict(place.meaning))
         others = [each for each in self.claims.get(id, ()) if each != new]
-        return Store(self.format, {**self.claims, id: [new, *others][:MOST]})
+        return Store(claims={**self.claims, id: [new, *others][:MOST]})
 
     def write(self, folder: Path) -> None:
         """Write it; the file appears whole or not at all."""
-        write_whole(folder / NAME, msgspec.json.format(msgspec.json.encode(self), indent=1) + b"\n")
+        write_record(sealed(self), folder / NAME)

@@ -48,8 +48,8 @@ NUMBER = r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 ASSUMED = re.compile(rf"(?:({NUMBER}) (<=?) )?([A-Za-z_]\w*)(?: ([<>]=?) ({NUMBER}))?")
 """An assumption that bounds a coordinate, such as "n >= 100" or "0 < p <= 0.5"."""
 
-LISTED = re.compile(r"([A-Za-z_]\w*) in \{(.+)\}")
-"""One that gives its values, such as "n in {50, 60}"."""
+LISTED = re.compile(r"\$?([A-Za-z_]\w*) \\?in \\?\{(.+?)\\?\}\$?")
+"""One that gives its values, such as "n in {50, 60}"; braces are no part of a formula's plain text."""
 LIPSCHITZ = re.compile(r"(?:the )?law is 1-Lipschitz")
 _TYPED = {"≥": ">=", "≤": "<=", **LETTERS}
 """How a relation and a Greek letter are typed."""
@@ -144,7 +144,7 @@ def assumptions(texts: Iterable[str]) -> Assumed:
             low, below, name, sign, bound = match.groups()
             relations = [(below.replace("<", ">"), _value(low))] if low else []
             found.setdefault(name, []).extend([*relations, *([(sign, _value(bound))] if sign else [])])
-        elif listed := LISTED.fullmatch(written):
+        elif listed := LISTED.fullmatch(text.strip()):
             ranges[listed[1]] = [_value(each.strip()) for each in listed[2].split(",")]
         elif LIPSCHITZ.fullmatch(written):
             ranges["law"] = "lipschitz"

@@ -19,7 +19,7 @@ from lipverify.claims.plan.profile import Profile
 from lipverify.claims.plan.registry import sought_named
 from lipverify.claims.run.measurement import timed
 from lipverify.claims.run.workers import LOST, Processes, processes
-from lipverify.foundation.remembered import remembering
+from lipverify.foundation.store import remembering
 
 HEAVY = (
     "sympy.physics.units",

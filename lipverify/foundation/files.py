@@ -61,10 +61,10 @@ def require_targets(name: str, paths: Iterable[Path]) -> None:
         require_target(name, path)
 
 
-def write_whole(path: Path, made: bytes) -> None:
+def write_whole(path: Path, made: bytes, *, durable: bool = True) -> None:
     """Write a regular file through a temporary file in the same folder: an interruption never leaves half of it.
 
-    A link to a regular file is followed.
+    A link to a regular file is followed. A durable file also survives a power cut.
 
     Raises
     ------
@@ -79,7 +79,8 @@ def write_whole(path: Path, made: bytes) -> None:
         try:
             file.write(made)
             file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                os.fsync(file.fileno())
             os.chmod(file.name, 0o644)
             os.replace(file.name, target)
         except BaseException:
@@ -92,30 +93,40 @@ RANDOM = 8
 
 
 @contextmanager
-def alone_in(folder: Path) -> Iterator[None]:
-    """Lock a folder for one run; a second run in the same folder is refused, where the file system supports locks.
+def locked(path: Path, *, wait: bool = False) -> Iterator[bool]:
+    """Lock a folder, or a file that is made for it: True if no other process has it.
 
-    The system releases the lock when this process ends, however it ends, and no lock file is left.
+    The system releases the lock when this process ends, however it ends. Where there are no locks, or the path cannot
+    be opened, it is True.
     """
     try:
         import fcntl
 
-        held = os.open(folder, os.O_RDONLY)
+        held = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR | os.O_CREAT, 0o600)
     except (ImportError, OSError):
-        yield
+        yield True
         return
     try:
+        alone = True
         try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(held, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         except BlockingIOError:
-            raise InvalidInput(
-                f"out = {shown(str(folder))}: another run is writing there; wait for it, or choose another --out."
-            ) from None
+            alone = False
         except OSError:  # a file system without locks
             pass
-        yield
+        yield alone
     finally:
         os.close(held)
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Lock a folder for one run; a second run in the same folder is refused, where the file system supports locks."""
+    with locked(folder) as alone:
+        if not alone:
+            rule = "another run is writing there; wait for it, or choose another --out"
+            raise InvalidInput(f"out = {shown(str(folder))}: {rule}.")
+        yield
 
 
 def reason(error: Exception) -> str:

@@ -64,6 +64,23 @@ def cpu() -> str:
     return " ".join(sorted(name for name, there in features.items() if there)) or platform.machine()
 
 
+def machine_here() -> str:
+    """Processor, libraries and compiler: what the bits of a training depend on."""
+    numbers = versions(("numpy", "scipy"))
+    return f"{_processor()}; NumPy {numbers['numpy']}; SciPy {numbers['scipy']}; {compiler_version()}"
+
+
+def _processor() -> str:
+    """The model of the processor, as far as the system says it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    said = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
+    numbers = [said[key] for key in ("cpu family", "model", "stepping") if key in said]
+    return " ".join([said.get("model name") or platform.processor() or platform.machine(), *numbers])
+
+
 @cache
 def compiler_version() -> str:
     """The first line of the C compiler's `--version`, or that there is no compiler."""

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.noted import Made, makes
-from lipverify.foundation.remembered import forgetting
+from lipverify.foundation.store import forgetting
 from lipverify.foundation.validation import chosen, numbers
 from lipverify.loss.kernels import kernel_for
 from lipverify.loss.terms import ErrorKind, LossTerms

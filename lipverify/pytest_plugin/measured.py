@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 import traceback
 from collections.abc import Iterator, Mapping
@@ -15,6 +14,7 @@ from lipverify.claims.run.kept import NAME, Finished
 from lipverify.claims.run.measurement import Outcome
 from lipverify.claims.run.ran import watched
 from lipverify.errors import InvalidInput
+from lipverify.foundation.files import locked
 
 PAUSE = 0.05
 """Seconds between looks at what other processes do."""
@@ -93,26 +93,11 @@ class Measured:
         if self.folder is None:
             yield True
             return
-        lock = self.folder / f"{blake2b(address.encode(), digest_size=16).hexdigest()}.lock"
-        with lock.open("ab") as file:
-            yield _locked(file.fileno())
+        with locked(self.folder / f"{blake2b(address.encode(), digest_size=16).hexdigest()}.lock") as alone:
+            yield alone
 
 
 def _opened(folder: Path, settings: str) -> Finished:
     """The shared results, opened by one process after the other: SQLite refuses two that make one file at once."""
-    with (folder / f"{NAME}.lock").open("ab") as file:
-        _locked(file.fileno(), wait=True)
+    with locked(folder / f"{NAME}.lock", wait=True):
         return Finished(folder / NAME, settings)
-
-
-def _locked(descriptor: int, wait: bool = False) -> bool:
-    """Lock a file unless someone has it; the system frees it when the file is closed, or its process dies."""
-    if os.name != "posix":
-        return True  # processes may then measure the same thing, with the same result
-    import fcntl
-
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except BlockingIOError:
-        return False
-    return True

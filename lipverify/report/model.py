@@ -49,7 +49,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """What became of the passages under one heading."""
 
     kind: str
-    """The kind of the claims nearest to print; empty where an old ledger does not say."""
+    """The kind of the claims nearest to print."""
     outcomes: tuple[tuple[str, str], ...]
     """(outcome, how many passages), worst first; empty where no claim says what is printed."""
     ranges: tuple[Text, ...]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sqlite3
+import struct
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -126,11 +127,19 @@ def test_what_cannot_be_kept_as_data_is_measured_again(tmp_path: Path, measureme
 
 
 def test_a_damaged_row_is_a_task_that_is_not_finished(tmp_path: Path) -> None:
+    """Cut short, or one bit of a number changed: that would be another number, and nothing else would tell."""
     measurement = Measurement(measured, (1,))
     Finished(tmp_path / NAME, "quick").put(measurement, (1.0, 0.1), 1.0)
     with sqlite3.connect(tmp_path / NAME) as rows:
-        rows.execute("UPDATE finished SET result = ?", (b"\x93\x01",))
-    assert Finished(tmp_path / NAME, "quick").get(measurement) is None
+        [(whole,)] = rows.execute("SELECT result FROM finished")
+    tenth = struct.pack(">d", 0.1)
+    assert whole.count(tenth) == 1
+    changed = whole.replace(tenth, struct.pack(">d", math.nextafter(0.1, 1.0)))
+    for damaged in (b"", b"\x93\x01", whole[:-1], changed, whole):
+        with sqlite3.connect(tmp_path / NAME) as rows:
+            rows.execute("UPDATE finished SET result = ?", (damaged,))
+        found = Finished(tmp_path / NAME, "quick").get(measurement)
+        assert found == (((1.0, 0.1), 1.0, None) if damaged == whole else None)
 
 
 def test_a_file_of_another_kind_is_refused_and_left_alone(tmp_path: Path) -> None:

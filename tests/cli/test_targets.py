@@ -18,7 +18,7 @@ from lipverify.export import export_ledger
 
 # internal: each writer by itself, and the rule that all share
 from lipverify.foundation.files import require_target, write_whole
-from lipverify.foundation.witnesses import write_record  # internal: each writer by itself
+from lipverify.foundation.store import write_record  # internal: each writer by itself
 from lipverify.laws import Affine
 from lipverify.proofs import prove_window
 from lipverify.report import write_report, write_web_page

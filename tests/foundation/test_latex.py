@@ -150,7 +150,17 @@ def test_common_latex_is_read(formula: str, text: str) -> None:
 
 
 def test_plain_text_stays_as_it_is() -> None:
-    for text in ("w* = Θ(Λ^(2/(d + 3)))", "M*_11 / (w + 1)", "made_for", "a\n  b", "f(x_i) <= 1", "5 % & #1", "~ 3", "k in {1, 3}"):
+    texts = (
+        "w* = Θ(Λ^(2/(d + 3)))",
+        "M*_11 / (w + 1)",
+        "made_for",
+        "a\n  b",
+        "f(x_i) <= 1",
+        "5 % & #1",
+        "~ 3",
+        "k in {1, 3}",
+    )
+    for text in texts:
         assert plain(text) == " ".join(text.split())
         assert plain(plain(text)) == plain(text)
 

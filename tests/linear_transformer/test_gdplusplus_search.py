@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 from pathlib import Path
 
@@ -194,18 +195,22 @@ def test_stored_optima_are_no_worse_than_grown_ones(view: str) -> None:
 
 def test_a_file_of_optima_is_read_as_written_and_refused_when_edited(tmp_path: Path) -> None:
     path = tmp_path / "gdplusplus.json"
-    content = known._file(known_path())
-    write_known(path, content.optima)
-    assert known._file(path) == content
+    optima = known.known("uniform-0", known_path())
+    for noise in ("uniform-3", "uniform-0"):
+        write_known(path, noise, known.known(noise, known_path()))
+    assert optima == known.known("uniform-0", path)
     text = path.read_text()
+    assert list(json.loads(text)) == ["uniform-0", "uniform-3"]
     path.with_name("edited.json").write_text(text.replace('"agreeing":', '"agreeing":1', 1))
     with pytest.raises(InvalidInput, match="is not that of its content"):
-        known._file(path.with_name("edited.json"))
-    path.with_name("older.json").write_text(text.replace('"format": 1', '"format": 0'))
-    with pytest.raises(InvalidInput, match="format = 0"):
-        known._file(path.with_name("older.json"))
-    with pytest.raises(InvalidInput, match="No such file"):
-        known._file(tmp_path / "none.json")
+        known.known("uniform-0", path.with_name("edited.json"))
+    path.with_name("older.json").write_text(text.replace('"format":2', '"format":1'))
+    with pytest.raises(InvalidInput, match="has format 1"):
+        known.known("uniform-0", path.with_name("older.json"))
+    path.with_name("notes.json").write_text("notes")
+    with pytest.raises(InvalidInput, match="holds no records"):
+        known.known("uniform-0", path.with_name("notes.json"))
+    assert known.known("uniform-0", tmp_path / "none.json") == known.known("uniform-9", path) == {}
 
 
 def test_an_optimum_that_is_not_stored_says_how_to_find_it() -> None:

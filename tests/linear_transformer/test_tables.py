@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 from lipverify.checks.linear_transformers import independent_tables
 from lipverify.errors import InvalidInput
-from lipverify.foundation.witnesses import digest_of, write_record  # internal: a file is forged with a right digest
+from lipverify.foundation.store import sealed, write_record  # internal: a file is forged with a right digest
 from lipverify.linear_transformer import draw_contexts, evaluation
 from lipverify.linear_transformer.published import problem
 from lipverify.linear_transformer.regression import SEQUENCES
@@ -61,7 +61,7 @@ def test_tables_of_other_models_or_edited_ones_are_refused(tmp_path, monkeypatch
     monkeypatch.setattr(tables, "tables_path", lambda noise: tmp_path / "tables.json")
     for record, message in (
         (other, "digest"),
-        (msgspec.structs.replace(other, digest=digest_of(other)), "another model"),
+        (sealed(other), "another model"),
     ):
         write_record(record, tmp_path / "tables.json")
         tables.stored_tables.cache_clear()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-import shutil
+import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -15,7 +17,7 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.compiling import has_compiler  # internal: whether the kernel can be used here
 
 # internal: bits are compared on the machine that made them alone
-from lipverify.foundation.witnesses import machine_here
+from lipverify.foundation.provenance import machine_here
 from lipverify.linear_transformer.families import NAMES
 from lipverify.linear_transformer.published import NOISES, problem
 from lipverify.linear_transformer.regression import rare  # internal: its population is made small
@@ -28,6 +30,7 @@ from lipverify.linear_transformer.training import (
     Trained,
     making,
     name_of,
+    names_of,
     read_witness,
     write_witness,
 )
@@ -39,7 +42,7 @@ from lipverify.linear_transformer.training.lineage import parents, trained
 from lipverify.linear_transformer.training.making import Model, in_order, make
 
 # internal: a file is forged with another weight
-from lipverify.linear_transformer.training.witness import Witness, models_folder, witness_of
+from lipverify.linear_transformer.training.witness import Witness, models_folder, models_path, witness, witness_of
 
 SHORT = Plan((Stage(1024, 8, 0, 1.0),), draws=1, random=1, chosen_on=1024, reported_on=1024)
 """As little as can be spent."""
@@ -54,9 +57,11 @@ def _short(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> N
             monkeypatch.setitem(PLANS, family, (SHORT, SHORT))
 
 
-def _edited(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
+def _edited(folder: Path, name: str, change: Callable[[dict[str, Any]], None]) -> None:
+    noise, model = name.split("/")
+    path = models_path(folder, noise)
     content = json.loads(path.read_text())
-    change(content)
+    change(content[model])
     path.write_text(json.dumps(content))
 
 
@@ -72,67 +77,99 @@ EDITS: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "an older format": (lambda content: content.update(format=0), "format 0"),
     "another field": (lambda content: content.update(note="mine"), "note"),
     "a field less": (lambda content: content.pop("plan"), "plan"),
-    "a weight that is no number": (lambda content: content["trained"].update(weights=["a"]), "no witness"),
+    "a weight that is no number": (lambda content: content["trained"].update(weights=["a"]), "cannot be read"),
 }
 
 
 @pytest.mark.parametrize("what", EDITS)
 def test_a_file_that_was_edited_is_refused(what: str, tmp_path: Path) -> None:
     [made] = make([Model(LAW, "DIAG", 1, 0)], tmp_path)
-    path = tmp_path / made.name
-    assert read_witness(path) == made
+    assert read_witness(made.name, tmp_path) == made
     change, said = EDITS[what]
-    _edited(path, change)
+    _edited(tmp_path, made.name, change)
     with pytest.raises(InvalidInput, match=said) as refused:
-        read_witness(path)
-    assert "uniform-2/DIAG-1-0.json" in str(refused.value)
+        read_witness(made.name, tmp_path)
+    assert "uniform-2/DIAG-1-0" in str(refused.value)
     assert "lipverify train lt.table-1 --noise uniform-2 --family DIAG --layers 1 --seeds 0" in str(refused.value)
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "is no witness"),
-        ("{", "is no witness"),
-        ('{"format": 1, "seed": NaN}', "is no witness"),
-        ("[]", "is no witness"),
-        ("null", "is no witness"),
+        ("", "cannot be read"),
+        ("{", "cannot be read"),
+        ('{"format": 1, "seed": NaN}', "cannot be read"),
+        ("[]", "cannot be read"),
+        ("null", "cannot be read"),
         ("{}", "has format None"),
-        ('{"format": 1}', "is no witness"),
+        ('{"format": 1}', "cannot be read"),
         ('{"format": "1"}', "has format '1'"),
     ],
 )
 def test_what_is_no_witness_is_refused(text: str, said: str, tmp_path: Path) -> None:
-    path = tmp_path / LAW / "DIAG-1-0.json"
+    path = models_path(tmp_path, LAW)
     path.parent.mkdir()
-    path.write_text(text)
-    with pytest.raises(InvalidInput, match=rf"DIAG-1-0\.json {said}"):
-        read_witness(path)
+    path.write_text(f'{{"DIAG-1-0": {text}}}')
+    with pytest.raises(InvalidInput, match=rf"DIAG-1-0 {said}"):
+        read_witness(f"{LAW}/DIAG-1-0", tmp_path)
     with pytest.raises(InvalidInput, match="cannot be read"):
-        read_witness(path.with_name("DIAG-2-0.json"))
+        read_witness(f"{LAW}/DIAG-2-0", tmp_path)
+    path.unlink()
+    with pytest.raises(InvalidInput, match=r"cannot be read \(No such file"):
+        read_witness(f"{LAW}/DIAG-1-0", tmp_path)
+
+
+def test_a_file_of_something_else_is_refused_before_any_training_and_stays(tmp_path: Path) -> None:
+    path = models_path(tmp_path, LAW)
+    path.parent.mkdir()
+    path.write_text("notes")
+    begun = time.process_time()
+    with pytest.raises(InvalidInput, match="holds no records"):
+        make([Model(LAW, "DIAG", 1, 0)], tmp_path)
+    assert time.process_time() - begun < 1.0
+    assert path.read_text() == "notes"
+
+
+def added(folder: Path, seed: int) -> None:
+    write_witness(msgspec.structs.replace(witness(LAW, "DIAG", 1, 0), seed=seed), folder)
+
+
+def test_processes_that_add_to_one_file_lose_nothing(tmp_path: Path) -> None:
+    with ProcessPoolExecutor(4) as pool:
+        list(pool.map(added, [tmp_path] * 24, range(24)))
+    assert set(names_of(LAW, tmp_path)) == {f"{LAW}/DIAG-1-{seed}" for seed in range(24)}
+    assert [path.name for path in tmp_path.rglob("*.json")] == ["models.json"]
+
+
+def _copied(folder: Path, name: str, to: str) -> None:
+    """Put a line of one file into another, or under another name."""
+    (noise, model), (other, there) = name.split("/"), to.split("/")
+    line = json.loads(models_path(folder, noise).read_text())[model]
+    path = models_path(folder, other)
+    lines = json.loads(path.read_text()) if path.exists() else {}
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps({**lines, there: line}))
 
 
 def test_a_witness_of_another_name_is_refused(tmp_path: Path) -> None:
     [made] = make([Model(LAW, "DIAG", 1, 0)], tmp_path)
-    other = tmp_path / name_of(LAW, "DIAG", 1, 7)
-    shutil.copy(tmp_path / made.name, other)
+    other = name_of(LAW, "DIAG", 1, 7)
+    _copied(tmp_path, made.name, other)
     with pytest.raises(InvalidInput, match="named after its model"):
-        read_witness(other)
+        read_witness(other, tmp_path)
 
 
 def test_a_model_of_another_size_is_named_after_law_and_size(tmp_path: Path) -> None:
     [made] = make([Model("uniform-2@3x8", "DIAG", 1, 0)], tmp_path)
-    assert (made.name, made.trained.d, made.trained.n) == ("uniform-2@3x8/DIAG-1-0.json", 3, 8)
-    assert read_witness(tmp_path / made.name) == made
+    assert (made.name, made.trained.d, made.trained.n) == ("uniform-2@3x8/DIAG-1-0", 3, 8)
+    assert read_witness(made.name, tmp_path) == made
     assert made.command == "lipverify train lt.table-1 --noise uniform-2@3x8 --family DIAG --layers 1 --seeds 0"
     [again] = make([Model("uniform-2@3x8", "DIAG", 1, 0)], tmp_path)
     assert again == made  # kept
     for other in (LAW, "uniform-2@3x9"):
-        path = tmp_path / name_of(other, "DIAG", 1, 0)
-        path.parent.mkdir()
-        shutil.copy(tmp_path / made.name, path)
+        _copied(tmp_path, made.name, name_of(other, "DIAG", 1, 0))
         with pytest.raises(InvalidInput, match="named after its model"):
-            read_witness(path)
+            read_witness(name_of(other, "DIAG", 1, 0), tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -176,7 +213,8 @@ def test_making_goes_on_where_it_was_stopped(tmp_path: Path, monkeypatch: pytest
     killed = True
     with pytest.raises(KeyboardInterrupt):
         make(wanted, tmp_path / "stopped")
-    assert sorted(path.name for path in (tmp_path / "stopped").rglob("*")) == ["DIAG-1-0.json", "OMEGA-1-0.json", LAW]
+    assert names_of(LAW, tmp_path / "stopped") == (f"{LAW}/DIAG-1-0", f"{LAW}/OMEGA-1-0")
+    assert sorted(path.name for path in (tmp_path / "stopped").rglob("*")) == ["models.json", LAW]
     killed = False
     [found] = make(wanted, tmp_path / "stopped")
     assert made == [("DIAG", 1), ("OMEGA", 1), ("DIAG", 2), ("OMEGA", 2)]
@@ -197,9 +235,9 @@ def test_other_settings_other_parents_and_edits_are_made_again(tmp_path: Path, m
 
     assert again() == [parent, model]
     assert again() == []
-    _edited(tmp_path / name_of(*model), _weights)
+    _edited(tmp_path, name_of(*model), _weights)
     assert again() == [model]
-    older = read_witness(tmp_path / name_of(*parent))
+    older = read_witness(name_of(*parent), tmp_path)
     write_witness(_with_another_weight(older), tmp_path)
     assert again() == [model]  # it was grown from another model
     monkeypatch.setitem(PLANS, "DIAG", (Plan(SHORT.stages, 1, 2, 1024, 1024), SHORT))
@@ -214,22 +252,17 @@ def _with_another_weight(witness: Witness) -> Witness:
     return witness_of(changed, witness.seed, witness.plan, witness.grown_from, witness.seconds)
 
 
-def every_witness() -> list[Path]:
-    """FAMILY-LAYERS-SEED.json; tables of losses and the protocol lie beside them."""
-    return sorted(models_folder().glob("*/*-[0-9]*-[0-9]*.json"))
-
-
 def test_every_witness_that_comes_with_lipverify_is_good_and_of_one_line() -> None:
     """Digests, names, plans and parents of all, and that the laws are those of the table."""
-    laws, found = {law.name for law in NOISES}, {path: read_witness(path) for path in every_witness()}
-    others = {path.name for path in models_folder().glob("*/*.json")} - {path.name for path in found}
-    assert found
-    assert others <= {"tables.json", "protocol.json"}
-    for path, witness in found.items():
-        assert witness.noise.partition("@")[0] in laws
-        for (family, layers), digest in zip(parents(witness.family, witness.layers), witness.grown_from, strict=True):
-            older = path.with_name(f"{family}-{layers}-{witness.seed}.json")
-            assert found[older].digest == digest, path
+    laws, folder = {law.name for law in NOISES}, models_folder()
+    assert {path.name for path in folder.glob("*/*")} == {"models.json", "tables.json", "protocol.json"}
+    names = [name for path in folder.glob("*/models.json") for name in names_of(path.parent.name)]
+    found = {name: read_witness(name, folder) for name in names}
+    assert len(found) > 800
+    for name, there in found.items():
+        assert there.noise.partition("@")[0] in laws
+        for (family, layers), digest in zip(parents(there.family, there.layers), there.grown_from, strict=True):
+            assert found[name_of(there.noise, family, layers, there.seed)].digest == digest, name
 
 
 @pytest.mark.slow
@@ -241,8 +274,8 @@ def test_a_witness_is_what_training_makes(family: str, law: str) -> None:
     measured on the same 100,000 contexts, are then compared with what a change of the seed does, a few percent.
     """
     law, layers = ("uniform-1", 5) if family == "SAFEFULL" else (law, 2)
-    there = read_witness(models_folder() / name_of(law, family, layers, 0))
-    older = [read_witness(models_folder() / name_of(law, *each, 0)).trained for each in parents(family, layers)]
+    there = witness(law, family, layers)
+    older = [witness(law, *each).trained for each in parents(family, layers)]
     arithmetic = there.trained.arithmetic
     if arithmetic == "native" and not has_compiler():
         arithmetic = "array"

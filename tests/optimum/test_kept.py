@@ -19,7 +19,7 @@ from lipverify.foundation import Floats
 from lipverify.foundation.shipped import shipped
 
 # internal: a file is forged with a right digest
-from lipverify.foundation.witnesses import digest_of, read_record, write_record
+from lipverify.foundation.store import read_record, sealed, write_record
 from lipverify.laws import ReLU
 from lipverify.optimum.pretraining import Recipe
 from lipverify.optimum.pretraining import kept as module  # internal: its folder is replaced by one of the test's
@@ -111,7 +111,7 @@ def test_a_file_that_begins_otherwise_is_refused_though_its_digest_is_good(files
     M[0, 1] += share * np.max(np.abs(M))
     assert not share <= ALIKE
     forged = msgspec.structs.replace(kept, arrays={**kept.arrays, "M": Doubles.of(M)})
-    write_record(msgspec.structs.replace(forged, digest=digest_of(forged)), files)
+    write_record(sealed(forged), files)
     with pytest.raises(InvalidInput, match="does not begin as it does here in M"):
         asked()
 

@@ -1,4 +1,4 @@
-"""The same ledger gives the same bytes, another ledger other bytes, and an old ledger is still read."""
+"""The same ledger gives the same bytes, and another ledger other bytes."""
 
 from __future__ import annotations
 

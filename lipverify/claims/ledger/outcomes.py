@@ -275,8 +275,8 @@ def numbered(name: Outcome, number: int) -> str:
 def controls(records: Iterable[Record]) -> str:
     """How the controls came out, cell by cell: a clause that holds of these records.
 
-    A cell decides nothing unless its control comes out the other way, so that of decided cells all must be caught;
-    those of older ledgers, where that was not so, are counted as what they are.
+    A cell decides nothing unless its control comes out the other way, so that of decided cells all must be caught; in
+    a ledger that was edited they are counted as what they are.
     """
     cells = [cell for record in records for cell in record.cells]
     decided = [cell for cell in cells if cell.verdict in OTHER_WAY]

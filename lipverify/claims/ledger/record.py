@@ -21,8 +21,6 @@ from lipverify.foundation.quoting import shown as quoted
 from lipverify.foundation.showing import Shown, axes, table
 
 FORMAT = "lipverify-ledger-3"
-BEFORE = "lipverify-ledger-2"
-"""The format before, which held no proofs: it is read for comparison, and nothing in it is proved."""
 Kind = Literal["printed", "convention", "stronger", "derived", "sharp"]
 KINDS: dict[Kind, str] = {
     "printed": "the statement for the very law, range and convention of its source",
@@ -692,25 +690,13 @@ def read_ledger(path: Path) -> Ledger:
         form = msgspec.json.decode(text, type=_Head).format
         if form == FORMAT:
             return msgspec.json.decode(text, type=Ledger)
-        if form == BEFORE:
-            return msgspec.convert(_without_proofs(msgspec.json.decode(text, type=dict[str, Any])), Ledger)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, KeyError, TypeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         what = textwrap.shorten(str(error), _MESSAGE)
         raise InvalidInput(f"ledger = {quoted(str(path))}: not a lipverify ledger ({what}){WRITTEN}.") from None
     shown = textwrap.shorten(repr(form), _MESSAGE)
     raise InvalidInput(
-        f"ledger = {quoted(str(path))}: its format is {shown}; this version reads {FORMAT!r} and {BEFORE!r}."
+        f"ledger = {quoted(str(path))}: its format is {shown}, this version reads {FORMAT!r}; verify again."
     )
-
-
-def _without_proofs(ledger: dict[str, Any]) -> dict[str, Any]:
-    """A ledger of the format before: what it called proved has no proof in it, so it is no more than estimated."""
-    for record in ledger["claims"]:
-        for cell in record["cells"]:
-            if cell["grade"] == "proved":
-                cell["grade"] = "estimated"
-        record["grade"] = weakest(cell["grade"] for cell in record["cells"])
-    return ledger
 
 
 COLORS = {"supported": "#00664a", "refuted": "#b03a00", "inconclusive": "#4f555c", "error": "#7a2f82"}

@@ -25,7 +25,7 @@ import msgspec
 from lipverify.claims.language.family import EDGES, Place, range_of
 from lipverify.claims.ledger.outcomes import contradicted, counts, measured, passages, recorded
 from lipverify.claims.ledger.reach import POWER, agree, beside_exponent, controls_caught, follows, repeated_by
-from lipverify.claims.ledger.record import FORMAT, Asked, Cell, Ledger, ProofRecord, Record, weakest
+from lipverify.claims.ledger.record import Asked, Cell, Ledger, ProofRecord, Record, weakest
 from lipverify.claims.ledger.verdict import OTHER_WAY, Allowed, Interval, Verdict, contains, decide, margin, settled
 from lipverify.claims.plan.claim import CellPlan, Claim, Evidence, Shown
 from lipverify.claims.plan.proved import LONGEST, OWN, WORDS
@@ -81,17 +81,7 @@ def audit(ledger: Ledger) -> tuple[Difference, ...]:
 
     A change by hand shows in the digests. What follows from the data is computed again all the same: who changes a
     ledger can make its digests anew, and then the words, ranges, counts and grades must still follow.
-
-    Raises
-    ------
-    InvalidInput
-        If the ledger is of the format before, which holds no proofs and no manifest.
     """
-    if ledger.format != FORMAT:
-        raise InvalidInput(
-            f"ledger: its format is {ledger.format!r}, which does not hold the proofs of its cells, so it cannot be "
-            f"audited; verify again for one of the format {FORMAT!r}."
-        )
     ids = [record.id for record in ledger.claims]
     twice = sorted({id for id in ids if ids.count(id) > 1})
     found = [Difference(id=id, where="", what="id", stated=f"{ids.count(id)} claims", follows="one") for id in twice]

@@ -22,7 +22,7 @@ from lipverify.claims.run.workers import Given, ThisProcess, Workers, processes,
 from lipverify.claims.run.workers import cluster as cluster_at
 from lipverify.errors import InvalidInput
 from lipverify.foundation.provenance import fingerprint, provenance
-from lipverify.foundation.remembered import remembering
+from lipverify.foundation.store import remembering
 from lipverify.foundation.validation import chosen
 from lipverify.loss.montecarlo.backend import BACKENDS, backend_named
 

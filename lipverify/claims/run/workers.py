@@ -34,9 +34,10 @@ from pebble import ProcessExpired, ProcessPool
 from lipverify.errors import InvalidInput
 from lipverify.foundation.interruption import SIGNALS
 from lipverify.foundation.memory import keep_memory
+from lipverify.foundation.noted import watching
 from lipverify.foundation.provenance import fingerprint
 from lipverify.foundation.quoting import shown
-from lipverify.foundation.remembered import remember_in
+from lipverify.foundation.store import remember_in
 
 ANSWER = "10s"
 """How long a scheduler has to answer."""
@@ -431,6 +432,8 @@ def begin_worker(shared: Path | None, modules: Sequence[str] = ()) -> None:
         threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
     for module in modules:
         import_module(module)
+    with watching():
+        pass  # what it imports when it is first used counts to no measurement
 
 
 def _end_with(sentinel: int) -> None:

@@ -1,17 +1,15 @@
 r"""The optima of GD++ for the published table as data: weights found once, by which claims are verified in no time.
 
 `python -m lipverify.linear_transformer.gdplusplus.known [LAW ...]` makes the file anew, for all laws of the table or
-those that are named. A digest of its content tells an edited file. Nothing in it is trusted but that somebody found
-these weights: their loss is integrated anew whenever they are asked for.
+those that are named. Each line is a law, and its digest tells whether it was edited. Nothing in it is trusted but that
+somebody found these weights: their loss is integrated anew whenever they are asked for.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Mapping, Sequence
 from functools import cache
-from hashlib import blake2b
 from pathlib import Path
 
 import msgspec
@@ -20,6 +18,7 @@ import numpy as np
 from lipverify.errors import InvalidInput
 from lipverify.foundation.noted import makes
 from lipverify.foundation.shipped import shipped
+from lipverify.foundation.store import names_in, read_record, sealed, write_record
 from lipverify.linear_transformer.gdplusplus.filters import constant_ridge_loss
 from lipverify.linear_transformer.gdplusplus.loss import flat_weights
 from lipverify.linear_transformer.gdplusplus.optimum import (
@@ -34,7 +33,7 @@ from lipverify.linear_transformer.gdplusplus.spectrum import POINTS
 from lipverify.linear_transformer.layer import GDPlusPlus
 from lipverify.linear_transformer.published import NOISES, problem
 
-FORMAT = 1
+FORMAT = 2
 """The version of the file's form; another one is refused."""
 COMMAND = "python -m lipverify.linear_transformer.gdplusplus.known"
 VIEWS: Mapping[str, float | None] = {"all": None, "1e5": 1e5, "1e9": 1e9}
@@ -51,11 +50,11 @@ class Found(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Known(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The file: by law and view, the optima with 1, 2, ... layers."""
+    """A law's line of the file: by view, the optima with 1, 2, ... layers."""
 
     format: int
     command: str
-    optima: dict[str, dict[str, tuple[Found, ...]]]
+    optima: dict[str, tuple[Found, ...]]
     digest: str = ""
 
 
@@ -95,8 +94,7 @@ def known_depth(noise: str, seen_in: float | None = None) -> int:
     >>> known_depth("uniform-0") >= 4, known_depth("uniform-9")
     (True, 0)
     """
-    view = next((name for name, contexts in VIEWS.items() if contexts == seen_in), str(seen_in))
-    return len(_file(known_path()).optima.get(noise, {}).get(view, ()))
+    return len(_all(noise, seen_in))
 
 
 def known_path() -> Path:
@@ -106,12 +104,17 @@ def known_path() -> Path:
 
 def _found(noise: str, layers: int, seen_in: float | None) -> Found:
     """What the file has of it."""
-    view = next((name for name, contexts in VIEWS.items() if contexts == seen_in), str(seen_in))
-    found = _file(known_path()).optima.get(noise, {}).get(view, ())
+    found = _all(noise, seen_in)
     if not 1 <= layers <= len(found):
         rule = f"the file has {len(found)} depths for it; `{COMMAND} {noise}` makes it anew"
-        raise InvalidInput(f"no optimum of GD++ for {layers} layers under {noise!r}, seen in {view}: {rule}.")
+        raise InvalidInput(f"no optimum of GD++ for {layers} layers under {noise!r}, seen in {seen_in}: {rule}.")
     return found[layers - 1]
+
+
+def _all(noise: str, seen_in: float | None) -> tuple[Found, ...]:
+    """The optima of a law in a view; none if it has none."""
+    view = next((name for name, contexts in VIEWS.items() if contexts == seen_in), str(seen_in))
+    return known(noise, known_path()).get(view, ())
 
 
 def _integrated(noise: str, found: Found, seen_in: float | None) -> GDPlusPlusOptimum:
@@ -124,40 +127,23 @@ def _integrated(noise: str, found: Found, seen_in: float | None) -> GDPlusPlusOp
 
 
 @cache
-def _file(path: Path) -> Known:
-    """The file, refused if it is of another form or its digest is not that of its content."""
-    way_out = f"restore it, or make it anew with `{COMMAND}`"
-    try:
-        known = msgspec.json.decode(path.read_bytes(), type=Known)
-    except (OSError, msgspec.MsgspecError) as error:
-        raise InvalidInput(f"{path.name}: {error}; {way_out}.") from None
-    if known.format != FORMAT:
-        raise InvalidInput(f"{path.name}: format = {known.format}, this version reads {FORMAT}; {way_out}.")
-    if known.digest != _digest(known.optima):
-        raise InvalidInput(f"{path.name}: digest = {known.digest!r} is not that of its content; {way_out}.")
-    return known
+def known(noise: str, path: Path) -> dict[str, tuple[Found, ...]]:
+    """The optima of a law by view, of a file; none if it has none of this law.
+
+    Raises
+    ------
+    InvalidInput
+        If the file is of another form, or was edited.
+    """
+    if noise not in names_in(path):
+        return {}
+    way_out = f"`{COMMAND} {noise}` makes it anew"
+    return read_record(path, Known, FORMAT, f"{path.name}, {noise}", way_out, noise).optima
 
 
-def _digest(optima: Mapping[str, Mapping[str, Sequence[Found]]]) -> str:
-    """A hash of the optima."""
-    return blake2b(msgspec.json.encode(optima, order="sorted"), digest_size=16).hexdigest()
-
-
-def write_known(path: Path, optima: dict[str, dict[str, tuple[Found, ...]]]) -> None:
-    """The file with these optima, one law and view a line; it appears whole or not at all."""
-    known = Known(format=FORMAT, command=COMMAND, optima=optima, digest=_digest(optima))
-    laws = [
-        f"  {_json(noise)}: {{\n" + ",\n".join(f"   {_json(view)}: {_json(each)}" for view, each in views.items()) + "}"
-        for noise, views in optima.items()
-    ]
-    head = ", ".join(f"{_json(name)}: {_json(getattr(known, name))}" for name in ("format", "command", "digest"))
-    half = path.with_name(f".{path.name}-{os.getpid()}")
-    half.write_text(f'{{{head},\n "optima": {{\n' + ",\n".join(laws) + "\n }\n}\n", encoding="utf-8")
-    os.replace(half, path)
-
-
-def _json(value: object) -> str:
-    return msgspec.json.encode(value).decode()
+def write_known(path: Path, noise: str, optima: dict[str, tuple[Found, ...]]) -> None:
+    """Put the optima of a law into the file; it appears whole or not at all."""
+    write_record(sealed(Known(format=FORMAT, command=f"{COMMAND} {noise}", optima=optima)), path, noise)
 
 
 def _search(noise: str, seen_in: float | None, depth: int, seed: int, begin: Sequence[Found]) -> tuple[Found, ...]:
@@ -190,14 +176,14 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--deeper", action="store_true", help="only depths that the file does not have yet")
     asked, path = parser.parse_args(), known_path()
-    optima = dict(_file(path).optima) if path.exists() else {}
     for noise in asked.law:
+        optima = dict(known(noise, path))
         for view in asked.view:
-            old = optima.get(noise, {}).get(view, ())
+            old = optima.get(view, ())
             new = _search(noise, VIEWS[view], asked.layers, asked.seed, old if asked.deeper else ())
             kept = _better(noise, VIEWS[view], old, new)
-            optima[noise] = {**optima.get(noise, {}), view: kept}
-            write_known(path, {name: optima[name] for name in names if name in optima})
+            optima[view] = kept
+            write_known(path, noise, optima)
             print(noise, view, [_integrated(noise, each, VIEWS[view]).excess.value for each in kept], flush=True)
 
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from lipverify.linear_transformer.training.objective import Objective, draw_sample
     from lipverify.linear_transformer.training.record import Trained, estimate
     from lipverify.linear_transformer.training.stages import Plan, Stage
-    from lipverify.linear_transformer.training.witness import name_of, read_witness, trainings, write_witness
+    from lipverify.linear_transformer.training.witness import name_of, names_of, read_witness, trainings, write_witness
 
 __all__ = [
     "PLANS",
@@ -20,6 +20,7 @@ __all__ = [
     "draw_sample",
     "estimate",
     "name_of",
+    "names_of",
     "read_witness",
     "trainings",
     "write_witness",
@@ -36,6 +37,7 @@ __getattr__, __dir__ = lazy(
         "draw_sample": "objective",
         "estimate": "record",
         "name_of": "witness",
+        "names_of": "witness",
         "read_witness": "witness",
         "trainings": "witness",
         "write_witness": "witness",

@@ -10,7 +10,14 @@ from typing import NamedTuple
 from lipverify.errors import InvalidInput
 from lipverify.linear_transformer.training.lineage import parents, plan_of, trained
 from lipverify.linear_transformer.training.objective import Arithmetic
-from lipverify.linear_transformer.training.witness import Witness, name_of, read_witness, witness_of, write_witness
+from lipverify.linear_transformer.training.witness import (
+    Witness,
+    name_of,
+    names_of,
+    read_witness,
+    witness_of,
+    write_witness,
+)
 
 
 class Model(NamedTuple):
@@ -61,8 +68,15 @@ def make(
         As for `lineage.trained`.
     made
         Told of each model.
+
+    Raises
+    ------
+    InvalidInput
+        If a file of the folder holds something else.
     """
     every, found = in_order(models), dict[Model, Witness]()
+    for noise in dict.fromkeys(model.noise for model in every):
+        names_of(noise, folder)  # what could not be added to is refused before any work
     for count, model in enumerate(every, 1):
         older = [found[model._replace(family=family, layers=k)] for family, k in parents(model.family, model.layers)]
         kept = _kept(model, folder, older, arithmetic)
@@ -75,7 +89,7 @@ def make(
 def _kept(model: Model, folder: Path, older: Sequence[Witness], arithmetic: Arithmetic | None) -> Witness | None:
     """The witness that is there, if training would make it again."""
     try:
-        there = read_witness(folder / name_of(*model))
+        there = read_witness(name_of(*model), folder)
     except InvalidInput:
         return None
     settings = (there.plan, there.grown_from)

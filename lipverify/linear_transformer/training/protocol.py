@@ -18,11 +18,11 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
-from msgspec.structs import replace
 
 from lipverify.foundation.arrays import Floats
+from lipverify.foundation.provenance import machine_here
+from lipverify.foundation.store import read_record, sealed, write_record
 from lipverify.foundation.streams import generator
-from lipverify.foundation.witnesses import digest_of, machine_here, read_record, write_record
 from lipverify.linear_transformer.layer import Diagonal, Layer, Parametrisation
 from lipverify.linear_transformer.published import problem
 from lipverify.linear_transformer.regression.contexts import draw_contexts
@@ -165,7 +165,7 @@ def trained(noise: str, steps: int) -> Iterator[Runs]:
                 steps=step, seconds=round(time.process_time() - clock, 1), machine=machine_here(),
                 runs=tuple(each.record() for each in every),
             )  # fmt: skip
-            yield replace(found, digest=digest_of(found))
+            yield sealed(found)
 
 
 def runs_path(noise: str) -> Path:

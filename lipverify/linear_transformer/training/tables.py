@@ -28,7 +28,8 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.means.samples import sampled_mean
 from lipverify.foundation.noted import makes
-from lipverify.foundation.witnesses import digest_of, machine_here, read_record, write_record
+from lipverify.foundation.provenance import machine_here
+from lipverify.foundation.store import read_record, sealed, write_record
 from lipverify.linear_transformer.families import NAMES
 from lipverify.linear_transformer.gdplusplus.eigenvalues import follow
 from lipverify.linear_transformer.gdplusplus.known import known_depth, known_model
@@ -298,7 +299,7 @@ def _grown(found: Tables, count: int, at_once: int = 1) -> Iterator[Tables]:
                 found, models=digests, means={name: tuple(each) for name, each in means.items()},
                 heads={name: tuple(each) for name, each in heads.items()},
             )  # fmt: skip
-            yield replace(kept, digest=digest_of(kept))
+            yield sealed(kept)
 
 
 def _rounded(value: float) -> float:

@@ -1,8 +1,8 @@
-"""Witnesses: trained models as data, one file each, by which a claim about a model is verified without training.
+"""Witnesses: trained models as data, one file a law of the noise, by which claims need no training.
 
-A file `NOISE/FAMILY-LAYERS-SEED.json` holds the weights, how they were found and what that cost. Its digest is of all
-of that, so that a file that was edited, cut short or renamed is refused, and names those of the models that it was
-grown from: a lineage is of one piece or it is made anew.
+A line of `NOISE/models.json`, named FAMILY-LAYERS-SEED, holds the weights, how they were found and what that cost. Its
+digest is of all of that, so that a model that was edited, cut short or renamed is refused, and it names the digests of
+the models that it was grown from: a lineage is of one piece or it is made anew.
 
 The weights are evidence because the claims evaluate them on contexts of their own; nothing else in the file is trusted.
 """
@@ -14,11 +14,11 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
-from msgspec.structs import replace
 
 from lipverify.errors import InvalidInput
+from lipverify.foundation.provenance import machine_here
 from lipverify.foundation.shipped import shipped
-from lipverify.foundation.witnesses import digest_of, machine_here, read_record, write_record
+from lipverify.foundation.store import names_in, read_record, sealed, write_record
 from lipverify.linear_transformer.published import column_of
 from lipverify.linear_transformer.training.record import Trained
 from lipverify.linear_transformer.training.stages import Plan
@@ -66,17 +66,22 @@ class Witness(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     @property
     def name(self) -> str:
-        """Its file in a folder of models."""
+        """What it is called: its law, and its name in the file of that law."""
         return name_of(self.noise, self.family, self.layers, self.seed)
 
 
 def name_of(noise: str, family: str, layers: int, seed: int) -> str:
-    """The file of a model in a folder of models.
+    """What a model is called: its law, and its name in the file of that law.
 
     >>> name_of("uniform-3", "DIAG", 2, 0)
-    'uniform-3/DIAG-2-0.json'
+    'uniform-3/DIAG-2-0'
     """
-    return f"{noise}/{family}-{layers}-{seed}.json"
+    return f"{noise}/{family}-{layers}-{seed}"
+
+
+def models_path(folder: Path, noise: str) -> Path:
+    """The file of the models under a law, in a folder of models."""
+    return folder / noise / "models.json"
 
 
 def witness_of(trained: Trained, seed: int, plan: Plan, grown_from: tuple[str, ...], seconds: float) -> Witness:
@@ -96,28 +101,33 @@ def witness_of(trained: Trained, seed: int, plan: Plan, grown_from: tuple[str, .
         machine=machine_here(),
         trained=trained,
     )
-    return replace(made, digest=digest_of(made))
+    return sealed(made)
 
 
-def read_witness(path: Path) -> Witness:
-    """The witness in a file.
+def read_witness(name: str, folder: Path) -> Witness:
+    """The witness of this name in a folder of models.
 
     Raises
     ------
     InvalidInput
-        If there is no such file, or it is of another form, or was edited, or holds another model than its name says.
+        If there is none, or it is of another form, or was edited, or is another model than its name says.
     """
-    said = f"witness {'/'.join(path.parts[-2:])}"
-    way_out = REMAKE.format(path.parent.name, *path.stem.rsplit("-", 2)) if path.stem.count("-") >= 2 else "remove it"
-    found = read_record(path, Witness, FORMAT, said, way_out)
-    if found.name != f"{path.parent.name}/{path.name}" or not _consistent(found):
-        raise InvalidInput(f"{said} holds {found.name!r}: a file is named after its model; {way_out}.")
+    noise, _, model = name.partition("/")
+    said, way_out = f"witness {name}", REMAKE.format(noise, *model.rsplit("-", 2))
+    found = read_record(models_path(folder, noise), Witness, FORMAT, said, way_out, model)
+    if found.name != name or not _consistent(found):
+        raise InvalidInput(f"{said} holds {found.name!r}: a line is named after its model; {way_out}.")
     return found
 
 
-def write_witness(witness: Witness, folder: Path) -> Path:
-    """The file of a witness in a folder of models; it appears there whole or not at all."""
-    return write_record(witness, folder / witness.name)
+def write_witness(witness: Witness, folder: Path) -> None:
+    """Add a witness to the file of its law in a folder of models; it appears there whole or not at all."""
+    write_record(witness, models_path(folder, witness.noise), witness.name.partition("/")[2])
+
+
+def names_of(noise: str, folder: Path | None = None) -> tuple[str, ...]:
+    """The names of the models under a law in a folder of models; of those that come with lipverify by default."""
+    return tuple(f"{noise}/{model}" for model in names_in(models_path(folder or models_folder(), noise)))
 
 
 def models_folder() -> Path:
@@ -132,14 +142,14 @@ def witness(noise: str, family: str, layers: int, seed: int = 0) -> Witness:
     >>> witness("uniform-3", "DIAG", 2).trained.layers
     2
     """
-    return read_witness(models_folder() / name_of(noise, family, layers, seed))
+    return read_witness(name_of(noise, family, layers, seed), models_folder())
 
 
 @cache
 def seeds_of(noise: str, family: str, layers: int) -> tuple[int, ...]:
     """The seeds for which such a model comes with lipverify, ascending; none if it was not trained."""
-    found = (models_folder() / noise).glob(f"{family}-{layers}-*.json")
-    return tuple(sorted(int(path.stem.rpartition("-")[2]) for path in found))
+    first = f"{noise}/{family}-{layers}-"
+    return tuple(sorted(int(name.removeprefix(first)) for name in names_of(noise) if name.startswith(first)))
 
 
 def trainings(noise: str, family: str, layers: int) -> list[Trained]:
@@ -149,8 +159,8 @@ def trainings(noise: str, family: str, layers: int) -> list[Trained]:
 
 def depths_of(noise: str, family: str) -> tuple[int, ...]:
     """The depths in which such models come with lipverify, ascending."""
-    found = (models_folder() / noise).glob(f"{family}-*-*.json")
-    return tuple(sorted({int(path.stem.rsplit("-", 2)[1]) for path in found}))
+    found = (name.rsplit("-", 2) for name in names_of(noise) if name.startswith(f"{noise}/{family}-"))
+    return tuple(sorted({int(layers) for _, layers, _ in found}))
 
 
 def origins(noise: str, family: str, layers: int, seed: int = 0) -> tuple[str, ...]:

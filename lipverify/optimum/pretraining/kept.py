@@ -15,12 +15,12 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from msgspec.structs import replace
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
+from lipverify.foundation.provenance import machine_here
 from lipverify.foundation.shipped import shipped
-from lipverify.foundation.witnesses import digest_of, machine_here, read_record, write_record
+from lipverify.foundation.store import read_record, sealed, write_record
 
 FORMAT = 1
 """The version of the file's form; another one is refused."""
@@ -148,7 +148,7 @@ def _made(folder: Path, name: str, question: Any, train: Callable[[], Arrays]) -
         machine=machine_here(),
         arrays={each: Doubles.of(values) for each, values in arrays.items()},
     )
-    write_record(replace(made, digest=digest_of(made)), folder / f"{name}.json")
+    write_record(sealed(made), folder / f"{name}.json")
     return arrays
 
 

@@ -12,7 +12,7 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.means.batches import jackknife, mean_interval
 from lipverify.foundation.noted import makes
-from lipverify.foundation.remembered import remembered
+from lipverify.foundation.store import remembered
 from lipverify.foundation.validation import a_seed, whole
 from lipverify.loss.montecarlo.terms import matrix_of, numbers_of, require_affordable, require_fit, sampler
 from lipverify.problem import Problem

@@ -19,8 +19,8 @@ from msgspec.structs import replace
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.noted import makes
-from lipverify.foundation.remembered import remembered
 from lipverify.foundation.showing import Shown, latex_number
+from lipverify.foundation.store import remembered
 from lipverify.loss import loss_terms
 from lipverify.loss.terms import ErrorKind
 from lipverify.loss.work import Progress, budgeted

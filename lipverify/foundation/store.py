@@ -1,0 +1,337 @@
+"""Results on disk: sealed by a digest, verified whenever they are read, written whole or not at all.
+
+A record is evidence that took long to make, as JSON: a file of its own, a field a line, or one line of a file of many.
+A row is the result of a measurement of a run that may be interrupted, in SQLite, by its address. What is remembered
+are answers that the processes of one run share, by the content of the question, in a folder that ends with the run.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import lru_cache
+from hashlib import blake2b
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeVar
+
+import msgspec
+import numpy as np
+from msgspec.structs import replace
+
+from lipverify.errors import InvalidInput
+from lipverify.foundation.files import locked, write_whole
+
+Record = TypeVar("Record", bound=msgspec.Struct)
+Question = TypeVar("Question")
+Answer = TypeVar("Answer", bound=msgspec.Struct)
+
+SEAL = 16
+"""Bytes of a digest: nobody meets two results with one digest by chance."""
+OURS = __name__.partition(".")[0]
+
+
+def _digest(content: bytes) -> bytes:
+    return blake2b(content, digest_size=SEAL).digest()
+
+
+# ---- records
+
+
+def sealed(record: Record) -> Record:
+    """The record with the digest of all its other fields in `digest`."""
+    return replace(record, digest=_digest_of(record))
+
+
+def _digest_of(record: Any) -> str:
+    return _digest(msgspec.json.encode(replace(record, digest=""))).hex()
+
+
+def read_record(path: Path, kind: type[Record], form: int, said: str, way_out: str, name: str = "") -> Record:
+    """The record in a file.
+
+    Parameters
+    ----------
+    path, kind
+        Where, and of which type; it has the fields `format` and `digest`.
+    form
+        The format that is read.
+    said, way_out
+        What a message calls the record, and what it says to do.
+    name
+        Which record of a file of many; "" if it has the file to itself.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such record, or it is of another form, or was edited.
+    """
+    try:
+        text = _text(path, said, way_out)
+        if name:
+            text = _records(text)[name]
+        there = msgspec.json.decode(text, type=dict[str, Any]).get("format")
+        if there != form:
+            raise InvalidInput(f"{said} has format {there!r}: this version reads format {form}; {way_out}.")
+        found: Any = msgspec.json.decode(text, type=kind)
+    except (KeyError, msgspec.MsgspecError) as error:
+        rule = f"{path.name} has none of this name" if isinstance(error, KeyError) else str(error)
+        raise InvalidInput(f"{said} cannot be read ({rule}); {way_out}.") from None
+    if _digest_of(found) != found.digest:
+        rule = "its digest is not that of its content: the file was edited"
+        raise InvalidInput(f"{said}: digest = {found.digest!r}, {rule}; restore it, or {way_out}.")
+    return found
+
+
+def names_in(path: Path) -> tuple[str, ...]:
+    """The names of the records in a file of many; none if there is no such file.
+
+    Raises
+    ------
+    InvalidInput
+        If it is no file of records.
+    """
+    if not path.exists():
+        return ()
+    try:
+        return tuple(_records(_text(path, str(path), "remove it")))
+    except msgspec.MsgspecError as error:
+        raise InvalidInput(f"{path} holds no records ({error}); restore it, or remove it.") from None
+
+
+def write_record(record: msgspec.Struct, path: Path, name: str = "") -> None:
+    """Write a record to a file of its own, or under a name into a file of many, whose others stay as they are."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not name:
+        _write(path, {field: _json(value) for field, value in msgspec.to_builtins(record).items()})
+        return
+    with locked(path.parent, wait=True):  # two processes add to one file, one after the other
+        there = {other: _records(path.read_bytes())[other].decode() for other in names_in(path)}
+        _write(path, dict(sorted({**there, name: _json(record)}.items())))
+
+
+def _write(path: Path, lines: dict[str, str]) -> None:
+    write_whole(path, ("{\n" + ",\n".join(f"{_json(name)}: {text}" for name, text in lines.items()) + "\n}\n").encode())
+
+
+def _text(path: Path, said: str, way_out: str) -> bytes:
+    if path.exists() and not path.is_file():
+        raise InvalidInput(f"{said} is no regular file; remove it, or {way_out}.")
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InvalidInput(f"{said} cannot be read ({error.strerror}); {way_out}.") from None
+
+
+@lru_cache(maxsize=4)
+def _records(text: bytes) -> dict[str, bytes]:
+    return {name: bytes(raw) for name, raw in msgspec.json.decode(text, type=dict[str, msgspec.Raw]).items()}
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+# ---- rows
+
+
+def packed(value: Any) -> bytes:
+    """A value as bytes under their digest.
+
+    >>> unpacked(packed([0.1, 2]), list[float])
+    [0.1, 2.0]
+    """
+    content = msgspec.msgpack.encode(value, enc_hook=_plain)
+    return _digest(content) + content
+
+
+def unpacked(content: bytes, kind: Any) -> Any:
+    """The value again, to the last bit.
+
+    Raises
+    ------
+    msgspec.DecodeError
+        If the bytes are not those of `packed`, or the value is of another type.
+    """
+    if _digest(content[SEAL:]) != content[:SEAL]:
+        raise msgspec.DecodeError("the digest is not that of the content")
+    return msgspec.msgpack.decode(content[SEAL:], type=kind)
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's numbers as Python's."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise NotImplementedError(f"results of type {type(value).__name__} are not kept")
+
+
+class Rows:
+    """Results by address in one file, each written as soon as it is there: what ends the run leaves it whole.
+
+    Parameters
+    ----------
+    path
+        The file; made if it is not there.
+    made_by
+        What a result depends on beside its address: settings, and a fingerprint of the code. Other rows are left out,
+        and replaced.
+    what
+        What a message calls the content.
+    resume
+        Whether rows that were there before are taken; else they stay until they are replaced, and can be resumed later.
+
+    Raises
+    ------
+    InvalidInput
+        If the file cannot be used, or is something else.
+    """
+
+    def __init__(self, path: Path, made_by: str, what: str, *, resume: bool = True) -> None:
+        self.path, self.made_by = path, made_by
+        self.resume, self._own = resume, set[str]()
+        there = path.exists()
+        self.problem = ""
+        """Why results are no longer kept, if so: a full disk must not cost the run."""
+        try:
+            self._rows = sqlite3.connect(path, isolation_level=None)
+            self._rows.execute("PRAGMA journal_mode=WAL")
+            self._rows.execute("PRAGMA synchronous=NORMAL")  # a kill loses nothing; a power cut the last rows
+            self._rows.execute(
+                "CREATE TABLE IF NOT EXISTS finished (address TEXT, made_by TEXT, result BLOB, PRIMARY KEY (address))"
+            )
+            self._rows.execute("SELECT address, made_by, result FROM finished LIMIT 1")
+        except sqlite3.Error as error:
+            refusal = f"does not hold {what} ({error}); remove it"
+            if not there:
+                refusal = f"cannot be written ({error}: is the disk full?); make room"
+                self._unlink()
+            raise InvalidInput(f"{str(path)!r} {refusal}, or choose another --out.") from None
+
+    def read(self, address: str, kind: Any) -> Any:
+        """The result of this address; None if there is none that is whole and of this type."""
+        if not self.resume and address not in self._own:
+            return None
+        query = "SELECT result FROM finished WHERE address = ? AND made_by = ?"
+        with suppress(sqlite3.Error, msgspec.DecodeError, TypeError):
+            row = self._rows.execute(query, (address, self.made_by)).fetchone()
+            return unpacked(row[0], kind) if row is not None else None
+        return None
+
+    def write(self, address: str, result: Any, kind: Any) -> None:
+        """Keep a result that can be read again as this type."""
+        try:
+            content = packed(result)
+            unpacked(content, kind)
+        except (TypeError, NotImplementedError, msgspec.DecodeError):
+            return
+        try:
+            insert = "INSERT OR REPLACE INTO finished (address, made_by, result) VALUES (?, ?, ?)"
+            self._rows.execute(insert, (address, self.made_by, content))
+            self._own.add(address)
+        except sqlite3.Error as error:
+            self.problem = str(error)
+
+    @property
+    def count(self) -> int:
+        """How many results are kept that these settings and this code have made."""
+        with suppress(sqlite3.Error):
+            query = "SELECT COUNT(*) FROM finished WHERE made_by = ?"
+            return int(self._rows.execute(query, (self.made_by,)).fetchone()[0])
+        return 0
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is kept, of whatever settings."""
+        with suppress(sqlite3.Error):
+            return self._rows.execute("SELECT 1 FROM finished LIMIT 1").fetchone() is None
+        return False
+
+    def remove(self) -> None:
+        """Close and delete the file, if the folder still allows that; left behind it does no harm."""
+        self._rows.close()
+        self._unlink()
+
+    def _unlink(self) -> None:
+        for suffix in ("", "-wal", "-shm"):
+            with suppress(OSError):
+                self.path.with_name(self.path.name + suffix).unlink()
+
+
+# ---- what a run remembers
+
+_folder: Path | None = None
+
+
+@contextmanager
+def remembering() -> Iterator[Path]:
+    """A folder for one run, in which this process remembers; it is gone afterwards."""
+    with TemporaryDirectory(prefix=f"{OURS}-") as folder, _remembering_in(Path(folder)):
+        yield Path(folder)
+
+
+@contextmanager
+def forgetting() -> Iterator[None]:
+    """Within it nothing is remembered or recalled: what is found in another way must not pass for the usual answer."""
+    with _remembering_in(None):
+        yield
+
+
+@contextmanager
+def _remembering_in(folder: Path | None) -> Iterator[None]:
+    before = _folder
+    remember_in(folder)
+    try:
+        yield
+    finally:
+        remember_in(before)
+
+
+def remember_in(folder: Path | None) -> None:
+    """Remember what is found from now on in this folder, or nothing."""
+    global _folder
+    _folder = folder
+
+
+def remembered(find: Callable[[Question], Answer], question: Question, answer: type[Answer], **known: Any) -> Answer:
+    """`find(question)`, an `answer` whose fields are `known` or numbers and text; found by one process of a run.
+
+    An answer is kept under the function's name and the content of its question, number by number, and read back to the
+    last bit, so that nobody can tell whether it was read or found. Only questions that consist of this library's own
+    records and of plain values are known by their content; what holds a function, or a class of somebody else's, is
+    found each time. Outside of a run nothing is kept.
+
+    >>> class Asked(msgspec.Struct, frozen=True):
+    ...     x: float
+    >>> class Answered(msgspec.Struct, frozen=True):
+    ...     square: float
+    >>> remembered(lambda asked: Answered(asked.x**2), Asked(3.0), Answered)
+    Answered(square=9.0)
+    """
+    content = None if _folder is None else _content(question)
+    if _folder is None or content is None:
+        return find(question)
+    path = _folder / _digest(f"{find.__module__}.{find.__qualname__} {content!r}".encode()).hex()
+    with suppress(OSError, msgspec.DecodeError):
+        return answer(**known, **unpacked(path.read_bytes(), dict[str, Any]))
+    found = find(question)
+    kept = {name: getattr(found, name) for name in answer.__struct_fields__ if name not in known}
+    with suppress(OSError):  # a full disk costs time and nothing else
+        write_whole(path, packed(kept), durable=False)
+    return found
+
+
+def _content(value: Any) -> Any:
+    """All that a value is made of, as text and numbers; None if it holds something else."""
+    if value is None:
+        return "nothing"
+    if type(value) in (bool, int, float, str):
+        return value
+    if isinstance(value, tuple | list):
+        parts = [_content(each) for each in value]
+    elif isinstance(value, msgspec.Struct) and type(value).__module__.partition(".")[0] == OURS:
+        parts = [_content(getattr(value, name)) for name in value.__struct_fields__]
+    else:
+        return None
+    kind = type(value)
+    return None if None in parts else (kind.__module__, kind.__qualname__, *parts)

@@ -1,0 +1,147 @@
+"""What a run finds once: the same bits whether it was read or found, and nothing of what cannot be told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+import pytest
+
+import lipverify as lv
+from lipverify.foundation import store as module  # internal: whether its folder is forgotten
+
+# internal: what a run remembers is counted, entry by entry
+from lipverify.foundation.store import remembered, remembering
+from lipverify.laws import RidgeLaw
+
+# internal: another route must not be answered from what is remembered
+from lipverify.loss.methods import instead_of_exact
+
+RELU = lv.Problem(d=3, n=50, law=lv.laws.ReLU(L=1.0), sigma=0.1)
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What is found, and of what."""
+
+    problem: lv.Problem
+    value: float
+
+
+class Counting:
+    """Finds a number with all its digits, and counts how often it is asked."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.__qualname__ = type(self).__qualname__
+
+    def __call__(self, problem: lv.Problem) -> Answer:
+        self.asked += 1
+        return Answer(problem, 0.1 + problem.sigma / 3)
+
+
+def ask(find: Counting, problem: lv.Problem) -> Answer:
+    """Ask as `optimal_window` does."""
+    return remembered(find, problem, Answer, problem=problem)
+
+
+def test_a_second_process_reads_what_the_first_found_to_the_last_bit() -> None:
+    first, second = Counting(), Counting()
+    with remembering():
+        found, read = ask(first, RELU), ask(second, RELU)
+    assert (first.asked, second.asked) == (1, 0)
+    assert found == read
+    assert found.value.hex() == read.value.hex()
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        RELU.replace(sigma=0.1 + 2**-56),
+        RELU.replace(n=51),
+        RELU.replace(law=lv.laws.Affine(L=1.0)),
+        RELU.replace(law=lv.laws.ReLU(L=2.0)),
+        RELU.replace(covariates=lv.covariates.Ellipsoid([1.0, 1.0, 2.0])),
+    ],
+)
+def test_what_differs_anywhere_is_another_question(other: lv.Problem) -> None:
+    find = Counting()
+    with remembering():
+        ask(find, RELU)
+        assert ask(find, other).problem is other
+    assert find.asked == 2
+
+
+class Somebodys(RidgeLaw, frozen=True, tag="relu"):
+    """A law of somebody else's, of whose code nothing is known."""
+
+
+@pytest.mark.parametrize("law", [lv.Ridge(lambda z: z), lv.Zonal(lambda t: t), Somebodys()])
+def test_a_question_that_is_not_known_by_its_content_is_asked_each_time(law: lv.problem.law.Law) -> None:
+    find = Counting()
+    with remembering():
+        for _ in range(2):
+            ask(find, RELU.replace(law=law))
+    assert find.asked == 2
+
+
+def test_nothing_is_kept_outside_of_a_run_and_after_it() -> None:
+    find = Counting()
+    with remembering() as folder:
+        ask(find, RELU)
+        assert list(folder.iterdir())
+    for _ in range(2):
+        ask(find, RELU)
+    assert find.asked == 3
+    assert not folder.exists()
+    assert module._folder is None
+
+
+def torn(content: bytes) -> bytes:
+    return content[:-3]
+
+
+def flipped(content: bytes) -> bytes:
+    """With the last bit of the number in it changed, which is at the end."""
+    return content[:-1] + bytes([content[-1] ^ 1])
+
+
+@pytest.mark.parametrize("damaged", [torn, flipped])
+def test_what_is_damaged_or_cannot_be_written_is_found_again(damaged: Callable[[bytes], bytes]) -> None:
+    find = Counting()
+    with remembering() as folder:
+        ask(find, RELU)
+        (kept,) = folder.iterdir()
+        kept.write_bytes(damaged(kept.read_bytes()))
+        assert ask(find, RELU).value == ask(find, RELU).value
+        assert list(folder.iterdir()) == [kept]
+    assert find.asked == 2
+    with remembering() as folder:
+        folder.rmdir()
+        ask(find, RELU)
+        folder.mkdir()
+    assert find.asked == 3
+
+
+def test_an_optimum_is_the_same_in_a_run_and_out_of_it() -> None:
+    problem = lv.Problem(d=3, n=10**4, law=lv.laws.Affine(L=1.0), sigma=1.0)
+    alone = lv.optimal_window(problem)
+    with remembering() as folder:
+        found, read = lv.optimal_window(problem), lv.optimal_window(problem)
+        assert len(list(folder.iterdir())) == 1
+    assert repr(alone) == repr(found) == repr(read)
+    assert msgspec.structs.astuple(alone) == msgspec.structs.astuple(read)
+
+
+def test_a_second_opinion_neither_recalls_the_first_nor_is_remembered_in_its_place() -> None:
+    """A window by another route was read from the run's memory, and would have been kept as the usual one."""
+    with remembering():
+        before = lv.optimal_window(RELU)
+        with instead_of_exact("exact", route="zonal") as other:
+            second = lv.optimal_window(RELU)
+        assert other.used > 0
+        assert lv.optimal_window(RELU) == before
+    with remembering():
+        with instead_of_exact("exact", route="zonal"):
+            assert lv.optimal_window(RELU) == second
+        assert lv.optimal_window(RELU) == before
+    assert second.w != before.w  # the two can be told apart
