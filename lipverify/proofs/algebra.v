@@ -420,10 +420,18 @@ Proof.
   repeat split; cbn [mixed]; rewrite ?I0, ?I1, ?I2, ?I3, ?I4, ?J0, ?J1, ?J2, ?J3, ?J4; ring.
 Qed.
 
-(* n^2 E [sum u^6 p(n sum u^4)], u uniform on the sphere, is 5 at most: that is n E q <= 5, as n E q = n^2 E [sum u^6 /
-   (n sum u^4)]. *)
-Theorem at_most_5 : forall n, (6 <= n)%nat -> (2) * INR n ^ 2 * mixed n 0 / radius 3 (INR n) + (- (49 / 36)) * INR n ^ 3 * mixed n 1 / radius 5 (INR n) + (5 / 12) * INR n ^ 4 * mixed n 2 / radius 7 (INR n) + (- (19 / 324)) * INR n ^ 5 * mixed n 3 / radius 9 (INR n) + (1 / 324) * INR n ^ 6 * mixed n 4 / radius 11 (INR n) <= 5.
+(* n^2 E [sum u^6 p(n sum u^4)], u uniform on the sphere. *)
+Definition bound (n : nat) : R :=
+  (2) * INR n ^ 2 * mixed n 0 / radius 3 (INR n)
+  + (- (49 / 36)) * INR n ^ 3 * mixed n 1 / radius 5 (INR n)
+  + (5 / 12) * INR n ^ 4 * mixed n 2 / radius 7 (INR n)
+  + (- (19 / 324)) * INR n ^ 5 * mixed n 3 / radius 9 (INR n)
+  + (1 / 324) * INR n ^ 6 * mixed n 4 / radius 11 (INR n).
+
+(* That is n E q <= 5, as n E q = n^2 E [sum u^6 / (n sum u^4)]. *)
+Theorem at_most_5 : forall n, (6 <= n)%nat -> bound n <= 5.
 Proof.
+  unfold bound.
   intros n Hn. destruct (mixeds n) as [E0 [E1 [E2 [E3 E4]]]]. rewrite E0, E1, E2, E3, E4. apply le_INR in Hn.
   set (t := INR n - 6). assert (E : INR n = t + 6) by (unfold t; ring). assert (Ht : 0 <= t) by (simpl in Hn; unfold t; lra).
   rewrite E. clearbody t. clear n Hn E E0 E1 E2 E3 E4. apply Rminus_le.
