@@ -785,7 +785,7 @@ End Stage.
 Section Convex.
 Variables (k1 k2 k3 r1 r2 r3 : R).
 Hypotheses (k1_pos : 0 <= k1) (k2_pos : 0 <= k2) (k3_pos : 0 <= k3).
-Definition sum (y : R) : R := k1 * exp (r1 * y) + k2 * exp (r2 * y) + k3 * exp (r3 * y).
+Definition exponentials (y : R) : R := k1 * exp (r1 * y) + k2 * exp (r2 * y) + k3 * exp (r3 * y).
 Definition slope (y : R) : R := k1 * (r1 * exp (r1 * y)) + k2 * (r2 * exp (r2 * y)) + k3 * (r3 * exp (r3 * y)).
 
 Lemma tangent_one k r y z : 0 <= k -> k * exp (r * y) + k * (r * exp (r * y)) * (z - y) <= k * exp (r * z).
@@ -796,13 +796,13 @@ Proof.
   rewrite <- Rmult_assoc. apply Rmult_le_compat_l; [apply Rmult_le_pos; lra | lra].
 Qed.
 
-Lemma tangent y z : sum y + slope y * (z - y) <= sum z.
+Lemma tangent y z : exponentials y + slope y * (z - y) <= exponentials z.
 Proof.
-  unfold sum, slope. pose proof (tangent_one k1 r1 y z k1_pos). pose proof (tangent_one k2 r2 y z k2_pos).
+  unfold exponentials, slope. pose proof (tangent_one k1 r1 y z k1_pos). pose proof (tangent_one k2 r2 y z k2_pos).
   pose proof (tangent_one k3 r3 y z k3_pos). lra.
 Qed.
 
-Lemma outside A y0 y1 y : sum y0 <= A -> A < sum y1 -> y0 < y1 <= y \/ y <= y1 < y0 -> A < sum y.
+Lemma outside A y0 y1 y : exponentials y0 <= A -> A < exponentials y1 -> y0 < y1 <= y \/ y <= y1 < y0 -> A < exponentials y.
 Proof.
   intros H0 H1 H. pose proof (tangent y1 y0). pose proof (tangent y1 y).
   destruct H; destruct (Rle_lt_dec 0 (slope y1)); nra.
@@ -811,7 +811,7 @@ End Convex.
 
 Lemma sum_of_powers c1 b1 bp a beta v x : 0 < x ->
   c1 * Rpower x a + b1 * Rpower x (- beta) + bp * v * Rpower x (- (2))
-  = sum c1 b1 (bp * v) a (- beta) (- (2)) (ln x).
+  = exponentials c1 b1 (bp * v) a (- beta) (- (2)) (ln x).
 Proof. reflexivity. Qed.
 
 Section Window.
@@ -980,7 +980,7 @@ Proof.
     apply Rlt_le_trans with (below x v); [| apply at_least; lra].
     unfold below. rewrite sum_of_powers by lra.
     assert (v_pos : 0 <= v) by (left; apply power_pos). assert (bv : 0 <= bp * v) by (apply Rmult_le_pos; lra).
-    assert (S0 : sum c1 b1 (bp * v) a (- beta) (- (2)) (ln at_) <= above at_ v).
+    assert (S0 : exponentials c1 b1 (bp * v) a (- beta) (- (2)) (ln at_) <= above at_ v).
     { rewrite <- sum_of_powers by lra. apply Rle_trans with (2 := best_le). apply at_least; [| lra].
       split; [assumption | apply Rmult_le_compat_r; lra]. }
     assert (I : 0 <= v <= v0) by (apply v_in; assumption).
@@ -1206,7 +1206,7 @@ Proof.
   { rewrite E, Rpower_mult. replace (1 / (a + beta) * (a + beta)) with 1 by (field; lra). apply Rpower_1. pos. }
   apply Rle_trans with (1 := H).
   pose proof (tangent c b 0 a (- beta) 0 ltac:(lra) ltac:(lra) ltac:(lra) (ln x0) (ln x)) as G.
-  unfold sum, slope in G. rewrite Rpower_plus in S.
+  unfold exponentials, slope in G. rewrite Rpower_plus in S.
   change (exp (a * ln x0)) with (Rpower x0 a) in G. change (exp (- beta * ln x0)) with (Rpower x0 (- beta)) in G.
   change (exp (a * ln x)) with (Rpower x a) in G. change (exp (- beta * ln x)) with (Rpower x (- beta)) in G.
   rewrite !Rpower_Ropp in *. pose proof (power_pos x0 a). pose proof (power_pos x0 beta).

@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -29,18 +30,28 @@ LIBRARY, ALGEBRA, TRANSFORMERS = (
     Path(__file__).with_name(f"{name}.v") for name in ("attention", "algebra", "transformers")
 )
 WHOLE = {
-    "lt.momentum/printed": "momentum",
-    "lt.momentum/derived": "momentum",
+    "lt.momentum/printed*": "momentum",
+    "lt.momentum/derived*": "momentum",
     "lt.second-order/both/proved": "layers",
     "lt.expressive-limit/length/proved": "majorant",
-    "lt.match-tuned": "table_1",
+    "lt.match-tuned*": "table_1",
+    "softmax.gaussian-window/*": "gaussian_window",
+    "softmax.split": "split",
+    "softmax.values-ignore-covariates/v": "values",
+    "softmax.covariance-inversion/whitened/proved": "whitening",
+    "softmax.tradeoff/*/noise/every-w/proved": "fixed_tokens",
 }
-"""What the ids of claims begin with that have a module of `algebra.v`."""
+"""The claims that have a module of `algebra.v`, * for any end or middle of an id."""
 ABOUT = {
     "momentum": "Lemma 4.4 in four readings, for all d and n",
     "layers": "the number of layers, for every kappa and epsilon",
     "majorant": "the moments and the polynomial of the bound for n >= 6",
     "table_1": "Section 6 against the printed entries, not what was trained",
+    "gaussian_window": "on the sphere attention is a Gaussian window of c = 1/2, and of no other c",
+    "split": "the loss is bias plus noise, for noise that is centred and uncorrelated",
+    "values": "Lemma B.1: what the values read of the covariates adds a square, for laws that are symmetric",
+    "whitening": "scores and functions after whitening are those before it",
+    "fixed_tokens": "for any tokens the noise never falls in w, and means of h^p never rise; not that they move",
 }
 """What those modules prove, without a hypothesis."""
 FARTHEST = 120
@@ -202,7 +213,7 @@ def exported(proofs: Sequence[Mapping[str, Any]], wholes: Iterable[str] = ()) ->
     about = {proof["theorem"] for proof in proofs}
     needed = {*wholes, *(("majorant",) if about & set(OF_TRANSFORMERS) else ())}
     algebra = ALGEBRA.read_text(encoding="utf-8")
-    parts = [LIBRARY.read_text(encoding="utf-8")] if about - set(OF_TRANSFORMERS) else []
+    parts = [LIBRARY.read_text(encoding="utf-8")] if about - set(OF_TRANSFORMERS) or "fixed_tokens" in needed else []
     if needed:
         parts.append(algebra[: algebra.index("Module ")].strip())
         parts += [found[0] for found in MODULE.finditer(algebra) if found[1] in needed]
@@ -217,7 +228,7 @@ def whole(id: str) -> str | None:
     >>> whole("lt.momentum/printed"), whole("lt.momentum/kappa")
     ('momentum', None)
     """
-    return next((module for start, module in WHOLE.items() if id.startswith(start)), None)
+    return next((module for claims, module in WHOLE.items() if fnmatchcase(id, claims)), None)
 
 
 def modules(proofs: Sequence[Mapping[str, Any]]) -> str:
