@@ -103,12 +103,14 @@ def algebra_of(wanted: Wanted) -> tuple[dict[str, str], Wanted]:
     """The claims that Coq proves by algebra alone, with their modules, and what else is wanted."""
     found, rest = dict[str, str](), list[str]()
     for id in wanted.ids:
-        modules = {claim.id: whole(claim.id) for claim in behind_each([id], profile_named("full"))}
-        found |= {id: module for id, module in modules.items() if module}
-        if not any(modules.values()):
+        claims = behind_each([id], profile_named("full"))
+        modules = {claim.id: module for claim in claims if (module := whole(claim.id))}
+        found |= modules
+        others = [claim for claim in claims if claim.id not in modules]
+        if not modules or any(claim.id.startswith(WINDOWS) or provable(claim) for claim in others):
             rest.append(id)
-        elif left := [id for id, module in modules.items() if not module]:
-            print(f"not exported, for it is measured: {', '.join(left)}", file=sys.stderr)
+        elif others:
+            print(f"not exported, for it is measured: {', '.join(claim.id for claim in others)}", file=sys.stderr)
     return found, replace(wanted, ids=rest)
 
 

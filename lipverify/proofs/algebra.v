@@ -1,4 +1,4 @@
-(* What is algebra whole in the second paper: no hypothesis is left. Each module is exported by its claims. *)
+(* What is algebra whole: no hypothesis is left. Each module is exported by its claims. *)
 
 From Coq Require Import Reals Psatz Lra Lia List ZArith.
 From Coquelicot Require Import Coquelicot.
@@ -6,9 +6,46 @@ From Interval Require Import Tactic.
 Import ListNotations.
 Open Scope R_scope.
 
+(* Sums. *)
+Fixpoint sum (n : nat) (f : nat -> R) : R := match n with O => 0 | S k => sum k f + f k end.
+
+Lemma sum_ext n f g : (forall i, (i < n)%nat -> f i = g i) -> sum n f = sum n g.
+Proof. induction n as [| n IH]; intros H; simpl; [reflexivity |]. rewrite IH by (intros; apply H; lia). now rewrite H by lia. Qed.
+
+Lemma sum_plus n f g : sum n (fun i => f i + g i) = sum n f + sum n g.
+Proof. induction n as [| n IH]; simpl; [ring |]. rewrite IH. ring. Qed.
+
+Lemma sum_scal n c f : sum n (fun i => c * f i) = c * sum n f.
+Proof. induction n as [| n IH]; simpl; [ring |]. rewrite IH. ring. Qed.
+
+Lemma sum_swap n m f : sum n (fun i => sum m (fun j => f i j)) = sum m (fun j => sum n (fun i => f i j)).
+Proof.
+  induction n as [| n IH]; simpl.
+  - induction m as [| m IHm]; simpl; [reflexivity |]. rewrite <- IHm. ring.
+  - rewrite IH. symmetry. apply sum_plus.
+Qed.
+
+(* sum_i g_i sum_l c_l X_il = sum_l c_l sum_i g_i X_il *)
+Lemma through n d (g c : nat -> R) (X : nat -> nat -> R) :
+  sum n (fun i => g i * sum d (fun l => c l * X i l)) = sum d (fun l => c l * sum n (fun i => g i * X i l)).
+Proof.
+  transitivity (sum n (fun i => sum d (fun l => c l * (g i * X i l)))).
+  - apply sum_ext. intros i _. rewrite <- sum_scal. apply sum_ext. intros; ring.
+  - rewrite sum_swap. apply sum_ext. intros l _. apply sum_scal.
+Qed.
+
+Lemma sum_one n i c : (i < n)%nat -> sum n (fun j => if Nat.eqb i j then c else 0) = c.
+Proof.
+  induction n as [| n IH]; intros H; [lia |]. simpl. destruct (Nat.eq_dec i n) as [-> | N].
+  - rewrite Nat.eqb_refl. assert (Z : forall k, (k <= n)%nat -> sum k (fun j => if Nat.eqb n j then c else 0) = 0).
+    { induction k as [| k IHk]; intros Hk; simpl; [reflexivity |]. rewrite IHk by lia.
+      replace (Nat.eqb n k) with false by (symmetry; apply Nat.eqb_neq; lia). ring. }
+    rewrite Z by lia. ring.
+  - rewrite IH by lia. apply Nat.eqb_neq in N. rewrite N. ring.
+Qed.
+
 Module momentum.
 (* A diagonal layer on tokens (x, t), x in R^d, any d and any number n of tokens of the context. *)
-Fixpoint sum (n : nat) (f : nat -> R) : R := match n with O => 0 | S k => sum k f + f k end.
 Definition layer_x (d n : nat) (xx xy : R) (key : nat -> nat -> R) (label : nat -> R) (x : nat -> R) (t : R) (k : nat) : R :=
   x k + xx * sum n (fun i => key i k * sum d (fun l => key i l * x l)) + xy * sum n (fun i => label i * key i k) * t.
 Definition layer_t (d n : nat) (yx yy : R) (key : nat -> nat -> R) (label : nat -> R) (x : nat -> R) (t : R) : R :=
@@ -38,31 +75,6 @@ Definition lemma_holds (kappa : R -> R) (current orthogonal : bool) : Prop :=
     = - sum d (fun l => (w l + yy * sum n (fun i => label i * label i) * w l
         - yx * sum d (fun k => M k l * sum d (fun m => mixed k m * descent m))
         - a * rho * yx * sum d (fun k => M k l * u k)) * z l)).
-
-Lemma sum_ext n f g : (forall i, (i < n)%nat -> f i = g i) -> sum n f = sum n g.
-Proof. induction n as [| n IH]; intros H; simpl; [reflexivity |]. rewrite IH by (intros; apply H; lia). now rewrite H by lia. Qed.
-
-Lemma sum_plus n f g : sum n (fun i => f i + g i) = sum n f + sum n g.
-Proof. induction n as [| n IH]; simpl; [ring |]. rewrite IH. ring. Qed.
-
-Lemma sum_scal n c f : sum n (fun i => c * f i) = c * sum n f.
-Proof. induction n as [| n IH]; simpl; [ring |]. rewrite IH. ring. Qed.
-
-Lemma sum_swap n m f : sum n (fun i => sum m (fun j => f i j)) = sum m (fun j => sum n (fun i => f i j)).
-Proof.
-  induction n as [| n IH]; simpl.
-  - induction m as [| m IHm]; simpl; [reflexivity |]. rewrite <- IHm. ring.
-  - rewrite IH. symmetry. apply sum_plus.
-Qed.
-
-(* sum_i g_i sum_l c_l X_il = sum_l c_l sum_i g_i X_il *)
-Lemma through n d (g c : nat -> R) (X : nat -> nat -> R) :
-  sum n (fun i => g i * sum d (fun l => c l * X i l)) = sum d (fun l => c l * sum n (fun i => g i * X i l)).
-Proof.
-  transitivity (sum n (fun i => sum d (fun l => c l * (g i * X i l)))).
-  - apply sum_ext. intros i _. rewrite <- sum_scal. apply sum_ext. intros; ring.
-  - rewrite sum_swap. apply sum_ext. intros l _. apply sum_scal.
-Qed.
 
 Lemma pulled d n X r v M u a w : (forall k, (k < d)%nat -> sum n (fun i => r i * X i k) = 0) ->
   let y := fun i => sum d (fun l => v l * X i l) + r i in
@@ -420,10 +432,18 @@ Proof.
   repeat split; cbn [mixed]; rewrite ?I0, ?I1, ?I2, ?I3, ?I4, ?J0, ?J1, ?J2, ?J3, ?J4; ring.
 Qed.
 
-(* n^2 E [sum u^6 p(n sum u^4)], u uniform on the sphere, is 5 at most: that is n E q <= 5, as n E q = n^2 E [sum u^6 /
-   (n sum u^4)]. *)
-Theorem at_most_5 : forall n, (6 <= n)%nat -> (2) * INR n ^ 2 * mixed n 0 / radius 3 (INR n) + (- (49 / 36)) * INR n ^ 3 * mixed n 1 / radius 5 (INR n) + (5 / 12) * INR n ^ 4 * mixed n 2 / radius 7 (INR n) + (- (19 / 324)) * INR n ^ 5 * mixed n 3 / radius 9 (INR n) + (1 / 324) * INR n ^ 6 * mixed n 4 / radius 11 (INR n) <= 5.
+(* n^2 E [sum u^6 p(n sum u^4)], u uniform on the sphere. *)
+Definition bound (n : nat) : R :=
+  (2) * INR n ^ 2 * mixed n 0 / radius 3 (INR n)
+  + (- (49 / 36)) * INR n ^ 3 * mixed n 1 / radius 5 (INR n)
+  + (5 / 12) * INR n ^ 4 * mixed n 2 / radius 7 (INR n)
+  + (- (19 / 324)) * INR n ^ 5 * mixed n 3 / radius 9 (INR n)
+  + (1 / 324) * INR n ^ 6 * mixed n 4 / radius 11 (INR n).
+
+(* That is n E q <= 5, as n E q = n^2 E [sum u^6 / (n sum u^4)]. *)
+Theorem at_most_5 : forall n, (6 <= n)%nat -> bound n <= 5.
 Proof.
+  unfold bound.
   intros n Hn. destruct (mixeds n) as [E0 [E1 [E2 [E3 E4]]]]. rewrite E0, E1, E2, E3, E4. apply le_INR in Hn.
   set (t := INR n - 6). assert (E : INR n = t + 6) by (unfold t; ring). assert (Ht : 0 <= t) by (simpl in Hn; unfold t; lra).
   rewrite E. clearbody t. clear n Hn E E0 E1 E2 E3 E4. apply Rminus_le.
@@ -486,3 +506,160 @@ Proof. split; [every_entry | intros H; specialize (H 4%nat 0%nat ltac:(lia) ltac
 Theorem full_adaptive : at_most FULL AdaRR 0 5 0 /\ ~ at_most FULL AdaRR 1 4 0.
 Proof. split; [every_entry | intros H; specialize (H 4%nat 0%nat ltac:(lia) ltac:(lia)); vm_compute in H; now apply H]. Qed.
 End table_1.
+
+Module gaussian_window.
+Definition dot (d : nat) (x y : nat -> R) : R := sum d (fun k => x k * y k).
+Definition apart (d : nat) (x y : nat -> R) : R := sum d (fun k => (x k - y k) ^ 2).
+(* On the sphere the weights e^{w <x_i, x>} are those of a window e^{-c w |x_i - x|^2}. *)
+Definition window (c : R) : Prop := forall d (x one other : nat -> R) w, dot d one one = 1 -> dot d other other = 1 ->
+  exp (w * dot d one x) / exp (w * dot d other x) = exp (- (c * w * apart d one x)) / exp (- (c * w * apart d other x)).
+
+Lemma apart_is d x y : apart d x y = dot d x x - 2 * dot d x y + dot d y y.
+Proof. unfold apart, dot. induction d as [| d IH]; simpl in *; [ring |]. rewrite IH. ring. Qed.
+
+Theorem one_half : window (1 / 2).
+Proof.
+  intros d x one other w H1 H2. rewrite !apart_is, H1, H2. set (p := dot d one x). set (q := dot d other x). set (r := dot d x x).
+  unfold Rdiv. rewrite <- !exp_Ropp, <- !exp_plus. f_equal. field.
+Qed.
+
+Theorem no_other : forall c, c <> 1 / 2 -> ~ window c.
+Proof.
+  intros c Hc H. specialize (H 1%nat (fun _ => 1) (fun _ => 1) (fun _ => -1) 1). unfold dot, apart in H. simpl in H.
+  specialize (H ltac:(lra) ltac:(lra)). unfold Rdiv in H. rewrite <- !exp_Ropp, <- !exp_plus in H. apply exp_inv in H.
+  apply Hc. lra.
+Qed.
+End gaussian_window.
+
+Module split.
+(* Tokens and task t, noise e. A mean is linear; noise is centred, of variance sigma^2, independent of t and between
+   tokens. *)
+Section Split.
+Variables (T : Type) (E : (T -> (nat -> R) -> R) -> R) (sigma : R).
+Definition Linear : Prop := (forall F G, (forall t e, F t e = G t e) -> E F = E G) /\
+  (forall F G, E (fun t e => F t e + G t e) = E F + E G) /\ (forall c F, E (fun t e => c * F t e) = c * E F).
+Definition Centred : Prop := forall A i, E (fun t e => A t * e i) = 0.
+Definition Uncorrelated : Prop := forall A i j,
+  E (fun t e => A t * (e i * e j)) = if Nat.eqb i j then sigma ^ 2 * E (fun t _ => A t) else 0.
+
+Lemma mean_sum n F : Linear -> E (fun t e => sum n (fun i => F i t e)) = sum n (fun i => E (F i)).
+Proof.
+  intros [ext [add scal]]. induction n as [| n IH]; simpl.
+  - rewrite (ext _ (fun t e => 0 * 0)) by (intros; ring). rewrite (scal 0 (fun _ _ => 0)). ring.
+  - rewrite <- IH. apply (add (fun t e => sum n (fun i => F i t e))).
+Qed.
+End Split.
+
+(* The loss is bias plus noise: f_i = f(x_i) and f = f(x) are functions of t, a_i of the tokens in it. *)
+Theorem loss_splits : forall (T : Type) (E : (T -> (nat -> R) -> R) -> R) sigma, Linear T E -> Centred T E ->
+  Uncorrelated T E sigma -> forall n (a f : nat -> T -> R) (f0 : T -> R),
+  E (fun t e => (sum n (fun i => a i t * (f i t + e i)) - f0 t) ^ 2)
+  = E (fun t _ => (sum n (fun i => a i t * f i t) - f0 t) ^ 2) + sigma ^ 2 * E (fun t _ => sum n (fun i => a i t ^ 2)).
+Proof.
+  intros T E sigma L centred uncorrelated n a f f0. pose proof L as [ext [add scal]].
+  set (b := fun t => sum n (fun i => a i t * f i t) - f0 t).
+  rewrite (ext _ (fun t e => b t ^ 2 + (2 * sum n (fun i => b t * a i t * e i)
+    + sum n (fun i => sum n (fun j => a i t * a j t * (e i * e j)))))).
+  - rewrite (add (fun t _ => b t ^ 2)), (add (fun t e => 2 * _)), (scal 2), !(mean_sum T E n _ L).
+    assert (Z : sum n (fun i => E (fun t e => b t * a i t * e i)) = 0).
+    { rewrite (sum_ext n _ (fun _ => 0 * 0)) by (intros; rewrite (centred (fun t => b t * a i t)); ring).
+      rewrite (sum_scal n 0 (fun _ => 0)). ring. }
+    rewrite Z. f_equal. rewrite Rmult_0_r, Rplus_0_l, <- sum_scal. apply sum_ext. intros i Hi.
+    rewrite (mean_sum T E n _ L).
+    rewrite (sum_ext n _ (fun j => if Nat.eqb i j then sigma ^ 2 * E (fun t _ => a i t ^ 2) else 0)).
+    + now apply sum_one.
+    + intros j _. rewrite (uncorrelated (fun t => a i t * a j t)). destruct (Nat.eqb i j) eqn:Q; [| reflexivity].
+      apply Nat.eqb_eq in Q. subst j. f_equal. apply ext. intros; ring.
+  - intros t e. assert (S : sum n (fun i => a i t * (f i t + e i)) - f0 t = b t + sum n (fun i => a i t * e i)).
+    { unfold b. rewrite (sum_ext n _ (fun i => a i t * f i t + a i t * e i)) by (intros; ring). rewrite sum_plus. ring. }
+    rewrite S. set (y := sum n (fun i => a i t * e i)).
+    replace (sum n (fun i => b t * a i t * e i)) with (b t * y)
+      by (unfold y; rewrite <- sum_scal; apply sum_ext; intros; ring).
+    replace (sum n (fun i => sum n (fun j => a i t * a j t * (e i * e j)))) with (y * y); [ring |].
+    unfold y at 1. rewrite Rmult_comm, <- sum_scal. apply sum_ext. intros i _. unfold y. rewrite Rmult_comm, <- sum_scal.
+    apply sum_ext. intros; ring.
+Qed.
+End split.
+
+Module values.
+(* Lemma B.1: g = c sum a_i y_i - f(x) changes its sign with amplitudes, offset and noise, which are together symmetric;
+   s = <v, sum a_i x_i> does not. *)
+Theorem covariates_add : forall (T : Type) (E : (T -> R) -> R) (flip : T -> T) (g s : T -> R),
+  (forall F G, (forall t, F t = G t) -> E F = E G) -> (forall F G, E (fun t => F t + G t) = E F + E G) ->
+  (forall c F, E (fun t => c * F t) = c * E F) -> (forall F, E (fun t => F (flip t)) = E F) ->
+  (forall t, g (flip t) = - g t) -> (forall t, s (flip t) = s t) ->
+  E (fun t => (g t + s t) ^ 2) = E (fun t => g t ^ 2) + E (fun t => s t ^ 2).
+Proof.
+  intros T E flip g s ext add scal symmetric odd even.
+  assert (Z : E (fun t => g t * s t) = -1 * E (fun t => g t * s t)).
+  { rewrite <- (symmetric (fun t => g t * s t)) at 1. rewrite <- scal. apply ext. intros t. rewrite odd, even. ring. }
+  rewrite (ext _ (fun t => (g t ^ 2 + s t ^ 2) + 2 * (g t * s t))) by (intros; ring).
+  rewrite add, add, (scal 2 (fun t => g t * s t)). lra.
+Qed.
+
+(* So that v = 0 is best. *)
+Theorem zero_is_best : forall (T : Type) (E : (T -> R) -> R) (flip : T -> T) (g s : T -> R),
+  (forall F G, (forall t, F t = G t) -> E F = E G) -> (forall F G, E (fun t => F t + G t) = E F + E G) ->
+  (forall c F, E (fun t => c * F t) = c * E F) -> (forall F, E (fun t => F (flip t)) = E F) ->
+  (forall F, (forall t, 0 <= F t) -> 0 <= E F) ->
+  (forall t, g (flip t) = - g t) -> (forall t, s (flip t) = s t) -> E (fun t => g t ^ 2) <= E (fun t => (g t + s t) ^ 2).
+Proof.
+  intros T E flip g s ext add scal symmetric positive odd even.
+  rewrite (covariates_add T E flip g s ext add scal symmetric odd even).
+  pose proof (positive (fun t => s t ^ 2) (fun t => pow2_ge_0 (s t))). lra.
+Qed.
+End values.
+
+Module whitening.
+Definition applied (d : nat) (A : nat -> nat -> R) (u : nat -> R) (k : nat) : R := sum d (fun l => A k l * u l).
+Definition form (d : nat) (A : nat -> nat -> R) (x y : nat -> R) : R := sum d (fun k => x k * applied d A y k).
+(* C is the inverse of B = Sigma^(1/2), and x = B u: f(x) = g(C x) is g(u), and M = C^T M' C gives x the score of u. *)
+Definition back (d : nat) (C M : nat -> nat -> R) (k l : nat) : R := sum d (fun p => C p k * sum d (fun q => M p q * C q l)).
+
+Theorem functions : forall d B C u, (forall k m, (k < d)%nat -> (m < d)%nat ->
+  sum d (fun l => C k l * B l m) = if Nat.eqb k m then 1 else 0) ->
+  forall k, (k < d)%nat -> applied d C (applied d B u) k = u k.
+Proof.
+  intros d B C u H k Hk. unfold applied.
+  rewrite (sum_ext d _ (fun l => C k l * sum d (fun m => u m * B l m)))
+    by (intros; f_equal; apply sum_ext; intros; ring).
+  rewrite (through d d (C k) u B). rewrite (sum_ext d _ (fun m => if Nat.eqb k m then u k else 0)).
+  - now apply sum_one.
+  - intros m Hm. rewrite (H k m Hk Hm). destruct (Nat.eqb k m) eqn:Q; [apply Nat.eqb_eq in Q; subst; ring | ring].
+Qed.
+
+Theorem scores : forall d (B C M : nat -> nat -> R) (u v : nat -> R), (forall k m, (k < d)%nat -> (m < d)%nat ->
+  sum d (fun l => C k l * B l m) = if Nat.eqb k m then 1 else 0) ->
+  form d (back d C M) (applied d B u) (applied d B v) = form d M u v.
+Proof.
+  intros d B C M u v H. set (x := applied d B u). set (y := applied d B v).
+  transitivity (form d M (applied d C x) (applied d C y)).
+  - unfold form, applied, back.
+    assert (A : forall p, sum d (fun l => y l * sum d (fun q => M p q * C q l)) = sum d (fun q => M p q * sum d (fun l => C q l * y l))).
+    { intros p. rewrite (through d d y (M p) (fun l q => C q l)). apply sum_ext. intros q _. f_equal. apply sum_ext. intros; ring. }
+    transitivity (sum d (fun k => x k * sum d (fun p => sum d (fun q => M p q * sum d (fun l => C q l * y l)) * C p k))).
+    + apply sum_ext. intros k _. f_equal.
+      transitivity (sum d (fun l => y l * sum d (fun p => C p k * sum d (fun q => M p q * C q l)))); [apply sum_ext; intros; ring |].
+      rewrite (through d d y (fun p => C p k) (fun l p => sum d (fun q => M p q * C q l))).
+      apply sum_ext. intros p _. rewrite A. ring.
+    + rewrite (through d d x (fun p => sum d (fun q => M p q * sum d (fun l => C q l * y l))) (fun k p => C p k)).
+      apply sum_ext. intros p _. rewrite Rmult_comm. f_equal. apply sum_ext. intros; ring.
+  - unfold form. apply sum_ext. intros k Hk. unfold x, y. rewrite (functions d B C u H k Hk). f_equal.
+    unfold applied at 1 4. apply sum_ext. intros l Hl. f_equal. exact (functions d B C v H l Hl).
+Qed.
+End whitening.
+
+Module fixed_tokens.
+(* For any tokens at distances h_i of the query: attention and noise are as attention.v defines them, with this context
+   in the place of the mean. *)
+Lemma itself x : Mean (fun f => f x).
+Proof. split; [intros f g H; apply H | reflexivity]. Qed.
+
+Theorem noise_rises : forall x n w v, (1 <= n)%nat -> 0 <= w <= v ->
+  total n (fun i => attends n w x i ^ 2) <= total n (fun i => attends n v x i ^ 2).
+Proof. intros x n w v Hn Hw. exact (rises (fun f => f x) (itself x) n w v Hn Hw). Qed.
+
+Theorem distances_fall : forall p x n w v, 0 <= p -> (1 <= n)%nat -> 0 <= w <= v ->
+  total n (fun i => attends n v x i * to_power p (far_by x i)) <= total n (fun i => attends n w x i * to_power p (far_by x i)).
+Proof. intros p x n w v Hp Hn Hw. exact (proj1 (falls (fun f => f x) (itself x) p Hp n w v Hn Hw)). Qed.
+End fixed_tokens.

@@ -1,4 +1,4 @@
-(* Attention over many tokens: what follows by algebra from a few facts of analysis, which are stated by name.
+(* Attention over many tokens: what follows from a few facts of analysis, which are stated by name.
 
    Tokens x_1..x_n and the query x are uniform on the sphere of R^d, h_i = 1 - <x_i, x>, a_i the attention, proportional
    to e^{-w h_i}. N n w is E sum a_i^2, B n w the bias in units of L^2, V p n w is E sum a_i h_i^p. The angle between
@@ -40,11 +40,6 @@ Definition Bessel_crossing : Prop := forall g u, 0 < u ->
 Definition Moment_integral : Prop := forall g1 g2 u, 0 < u ->
   (forall w, u <= w -> a + g1 / w <= deficit d w <= a + g2 / w) ->
   forall w, u <= w -> c * exp (g1 / w) <= Rpower w a * mu d w <= c * exp (g2 / w).
-(* Integration by parts: E[g h^2] / E[g]. *)
-Definition Second_moment : Prop := forall w, 0 < w ->
-  second d w = (2 * w * (deficit d w - a) + 2 * a * deficit d w) / w ^ 2.
-(* Cauchy and Schwarz. *)
-Definition Cauchy : Prop := forall w, 0 <= w -> mu d w ^ 2 <= mu d (2 * w).
 (* Jensen, the other tokens averaged in the denominator. *)
 Definition Jensen_noise : Prop := forall n w, (1 <= n)%nat -> 0 <= w ->
   INR n * mu d (2 * w) / (1 + INR n * mu d w) ^ 2 <= N n w.
@@ -138,6 +133,13 @@ Proof.
   destruct (Nat.odd (S n)); simpl Nat.b2n in H; lia.
 Qed.
 
+Lemma weight_is d k w x y : is_RInt (fun x => (1 - cos x) ^ k * exp (- (w * (1 - cos x))) * sin x ^ (d - 2)) x y
+  (RInt (fun x => (1 - cos x) ^ k * exp (- (w * (1 - cos x))) * sin x ^ (d - 2)) x y).
+Proof.
+  apply (RInt_correct (V := R_CompleteNormedModule)), (ex_RInt_continuous (V := R_CompleteNormedModule)). intros z _.
+  apply (ex_derive_continuous (V := R_NormedModule)). auto_derive. trivial.
+Qed.
+
 Lemma weight_pos d w : 0 < weight d 0 w.
 Proof.
   apply RInt_gt_0; [apply PI_RGT_0 | |].
@@ -148,6 +150,213 @@ Qed.
 
 Lemma mu_pos d w : 0 < mu d w.
 Proof. apply Rdiv_lt_0_compat; apply weight_pos. Qed.
+
+(* Cauchy and Schwarz: the mean of (g - mu)^2 is not negative. *)
+Lemma cauchy d : forall w, mu d w ^ 2 <= mu d (2 * w).
+Proof.
+  intros w. set (m := mu d w). pose proof (weight_pos d 0) as P.
+  pose proof (is_RInt_plus _ _ _ _ _ _ (weight_is d 0 (2 * w) 0 PI) (is_RInt_plus _ _ _ _ _ _
+    (is_RInt_scal _ _ _ (-2 * m) _ (weight_is d 0 w 0 PI)) (is_RInt_scal _ _ _ (m ^ 2) _ (weight_is d 0 0 0 PI)))) as I.
+  assert (H : 0 <= weight d 0 (2 * w) + (-2 * m * weight d 0 w + m ^ 2 * weight d 0 0)).
+  { pose proof (is_RInt_unique _ _ _ _ I) as U. set (f := fun x => _) in I, U.
+    change (RInt f 0 PI = weight d 0 (2 * w) + (-2 * m * weight d 0 w + m ^ 2 * weight d 0 0)) in U. rewrite <- U.
+    apply RInt_ge_0; [left; apply PI_RGT_0 | eexists; exact I |]. unfold f.
+    intros x Hx. unfold plus, scal; simpl; unfold mult; simpl.
+    replace (- (2 * w * (1 - cos x))) with (- (w * (1 - cos x)) + - (w * (1 - cos x))) by ring. rewrite exp_plus.
+    replace (- (0 * (1 - cos x))) with 0 by ring. rewrite exp_0.
+    match goal with |- 0 <= ?e => replace e with ((exp (- (w * (1 - cos x))) - m) ^ 2 * sin x ^ (d - 2)) by ring end.
+    apply Rmult_le_pos; [apply pow2_ge_0 |]. apply pow_le, sin_ge_0; lra. }
+  assert (E : weight d 0 w = m * weight d 0 0) by (unfold m, mu; field; lra). rewrite E in H.
+  unfold mu at 1. apply Rmult_le_reg_r with (weight d 0 0); [lra |].
+  replace (weight d 0 (2 * w) / weight d 0 0 * weight d 0 0) with (weight d 0 (2 * w)) by (field; lra). lra.
+Qed.
+
+(* Integration by parts: of e^{-w h} sin^{d-1}, which is 0 at both ends. *)
+Lemma second_moment d w : (2 <= d)%nat -> 0 < w ->
+  second d w = (2 * w * (deficit d w - (INR d - 1) / 2) + (INR d - 1) * deficit d w) / w ^ 2.
+Proof.
+  intros Hd Hw. destruct d as [| [| e]]; [lia | lia |]. set (d := S (S e)).
+  pose proof (is_RInt_plus _ _ _ _ _ _ (is_RInt_scal _ _ _ w _ (weight_is d 2 w 0 PI)) (is_RInt_plus _ _ _ _ _ _
+    (is_RInt_scal _ _ _ (- 2 * w - (INR d - 1)) _ (weight_is d 1 w 0 PI)) (is_RInt_scal _ _ _ (INR d - 1) _ (weight_is d 0 w 0 PI)))) as I.
+  set (g := fun x => _) in I.
+  assert (D : is_RInt g 0 PI (minus (exp (- (w * (1 - cos PI))) * sin PI ^ S e) (exp (- (w * (1 - cos 0))) * sin 0 ^ S e))).
+  { apply (is_RInt_derive (V := R_CompleteNormedModule) (fun x => exp (- (w * (1 - cos x))) * sin x ^ S e)).
+    - intros x _. auto_derive; [trivial |]. unfold g, plus, scal; cbn -[INR pow]; unfold mult; cbn -[INR pow].
+      change (match e with O => 1 | S _ => INR e + 1 end) with (INR (S e)). rewrite Nat.sub_0_r.
+      change (1 + - cos x) with (1 - cos x). replace (INR d) with (INR (S e) + 1) by (unfold d; rewrite !S_INR; ring).
+      pose proof (sin2_cos2 x) as Q. unfold Rsqr in Q.
+      generalize (INR (S e)). intros k.
+      set (E := exp _). set (S := sin x) in *. set (C := cos x) in *.
+      match goal with |- ?l = ?r => transitivity (E * S ^ e * (- w * (S * S) + k * C)); [| replace (S * S) with (1 - C * C) by lra] end; ring.
+    - intros x _. apply (ex_derive_continuous (V := R_NormedModule)). unfold g, plus, scal; simpl; unfold mult; simpl. auto_derive. trivial. }
+  pose proof (is_RInt_unique _ _ _ _ I) as U. rewrite (is_RInt_unique _ _ _ _ D) in U.
+  rewrite sin_PI, sin_0, !pow_i, !Rmult_0_r in U by lia.
+  change (minus 0 0 = w * weight d 2 w + ((- 2 * w - (INR d - 1)) * weight d 1 w + (INR d - 1) * weight d 0 w)) in U.
+  replace (minus 0 0) with 0 in U by (unfold minus, plus, opp; simpl; ring).
+  pose proof (weight_pos d w). unfold second, deficit.
+  replace (weight d 2 w) with (((2 * w + (INR d - 1)) * weight d 1 w - (INR d - 1) * weight d 0 w) / w) by (field_simplify_eq; lra).
+  field. lra.
+Qed.
+
+(* Sums over tokens. *)
+Fixpoint total (n : nat) (f : nat -> R) : R := match n with O => 0 | S k => total k f + f k end.
+
+Lemma total_le n f g : (forall i, f i <= g i) -> total n f <= total n g.
+Proof. intros H. induction n as [| n IH]; simpl; [lra |]. specialize (H n). lra. Qed.
+
+Lemma total_scal n c f : total n (fun i => c * f i) = c * total n f.
+Proof. induction n as [| n IH]; simpl; [ring |]. rewrite IH. ring. Qed.
+
+Lemma total_ext n f g : (forall i, f i = g i) -> total n f = total n g.
+Proof. intros H. induction n as [| n IH]; simpl; [reflexivity |]. now rewrite IH, H. Qed.
+
+Lemma total_pos n f : (1 <= n)%nat -> (forall i, 0 < f i) -> 0 < total n f.
+Proof.
+  intros Hn H. assert (P : forall k, 0 <= total k f).
+  { induction k as [| k IH]; simpl; [lra |]. specialize (H k). lra. }
+  destruct n as [| n]; [lia |]. simpl. specialize (P n). specialize (H n). lra.
+Qed.
+
+(* Chebyshev: of two families that rise and fall together. *)
+Lemma chebyshev n (g p q : nat -> R) : (forall i, 0 <= g i) -> (forall i j, 0 <= (p i - p j) * (q i - q j)) ->
+  total n (fun i => g i * p i) * total n (fun i => g i * q i) <= total n g * total n (fun i => g i * p i * q i).
+Proof.
+  intros Hg H. induction n as [| n IH]; simpl; [lra |].
+  assert (M : forall k, total k (fun i => g i * ((p i - p n) * (q i - q n))) = total k (fun i => g i * p i * q i)
+    - q n * total k (fun i => g i * p i) - p n * total k (fun i => g i * q i) + p n * q n * total k g).
+  { induction k as [| k IHk]; simpl; [ring |]. rewrite IHk. ring. }
+  assert (P : 0 <= total n (fun i => g i * ((p i - p n) * (q i - q n)))).
+  { assert (Z : forall k, 0 <= total k (fun i => g i * ((p i - p n) * (q i - q n)))); [| apply Z].
+    induction k as [| k IHk]; simpl; [lra |]. pose proof (Rmult_le_pos _ _ (Hg k) (H k n)). lra. }
+  rewrite M in P. pose proof (Rmult_le_pos _ _ (Hg n) P) as Q. lra.
+Qed.
+
+(* Tokens: h_i, and what each is off by, f(x_i) - f(x) in units of L. A context has the first n of them. *)
+Record Tokens : Type := { far_by : nat -> R; error : nat -> R; in_sphere : forall i, 0 <= far_by i <= 2 }.
+Definition factor (w : R) (x : Tokens) (i : nat) : R := exp (- (w * far_by x i)).
+Definition attends (n : nat) (w : R) (x : Tokens) (i : nat) : R := factor w x i / total n (factor w x).
+Definition to_power (p h : R) : R := if Rle_dec h 0 then 0 else Rpower h p.
+
+(* A mean over tokens rises with what is averaged, and leaves a constant as it is. *)
+Definition Mean (E : (Tokens -> R) -> R) : Prop :=
+  (forall f g, (forall x, f x <= g x) -> E f <= E g) /\ forall c, E (fun _ => c) = c.
+
+Section Averages.
+Variable E : (Tokens -> R) -> R.
+Definition noise_of (n : nat) (w : R) : R := E (fun x => total n (fun i => attends n w x i ^ 2)).
+Definition bias_of (n : nat) (w : R) : R := E (fun x => total n (fun i => attends n w x i * error x i) ^ 2).
+Definition spread_of (p : R) (n : nat) (w : R) : R :=
+  E (fun x => total n (fun i => attends n w x i * to_power p (far_by x i))).
+Hypothesis mean : Mean E.
+
+Lemma mean_nonneg f : (forall x, 0 <= f x) -> 0 <= E f.
+Proof. intros H. destruct mean as [M C]. rewrite <- (C 0). now apply M. Qed.
+
+Lemma squares_N : Squares noise_of.
+Proof.
+  intros n w _ _. apply mean_nonneg. intros x.
+  assert (Z : forall k, 0 <= total k (fun i => attends n w x i ^ 2)); [| apply Z].
+  induction k as [| k IH]; cbn [total]; [lra |]. pose proof (pow2_ge_0 (attends n w x k)). lra.
+Qed.
+
+Lemma squares_B : Squares bias_of.
+Proof. intros n w _ _. apply mean_nonneg. intros x. apply pow2_ge_0. Qed.
+
+Lemma factor_pos w x i : 0 < factor w x i.
+Proof. apply exp_pos. Qed.
+
+(* From w to v every factor is multiplied by one that falls in h. *)
+Definition fading (w v : R) (x : Tokens) (i : nat) : R := exp (- ((v - w) * far_by x i)).
+
+Lemma factor_fading w v x i : factor v x i = factor w x i * fading w v x i.
+Proof. unfold factor, fading. rewrite <- exp_plus. f_equal. ring. Qed.
+
+Lemma exp_falls w x i j : 0 <= w -> far_by x i <= far_by x j -> factor w x j <= factor w x i.
+Proof. intros Hw H. apply exp_le, Ropp_le_contravar, Rmult_le_compat_l; assumption. Qed.
+
+Lemma to_power_rises p h k : 0 <= p -> h <= k -> to_power p h <= to_power p k.
+Proof.
+  intros Hp H. unfold to_power. destruct (Rle_dec h 0), (Rle_dec k 0); try lra.
+  - left. apply power_pos.
+  - apply power_le; lra.
+Qed.
+
+Lemma falls p : 0 <= p -> Chebyshev_spread spread_of p.
+Proof.
+  intros Hp n w v Hn Hw. destruct mean as [M C]. split; [| split].
+  - apply M. intros x. pose proof (total_pos n _ Hn (factor_pos w x)) as P1. pose proof (total_pos n _ Hn (factor_pos v x)) as P2.
+    assert (Q : total n (fun i => factor w x i * fading w v x i) * total n (fun i => factor w x i * - to_power p (far_by x i))
+      <= total n (factor w x) * total n (fun i => factor w x i * fading w v x i * - to_power p (far_by x i))).
+    { apply chebyshev; [intros; left; apply factor_pos |]. intros i j.
+      destruct (Rle_lt_dec (far_by x i) (far_by x j)) as [H | H].
+      - pose proof (exp_falls (v - w) x i j ltac:(lra) H). pose proof (to_power_rises p _ _ Hp H).
+        apply Rmult_le_pos; unfold fading; unfold factor in *; lra.
+      - pose proof (exp_falls (v - w) x j i ltac:(lra) ltac:(lra)). pose proof (to_power_rises p _ _ Hp (Rlt_le _ _ H)).
+        rewrite <- Rmult_opp_opp. apply Rmult_le_pos; unfold fading; unfold factor in *; lra. }
+    rewrite <- (total_ext n (factor v x) (fun i => factor w x i * fading w v x i)) in Q by (intros; apply factor_fading).
+    rewrite (total_ext n (fun i => factor w x i * - to_power p (far_by x i)) (fun i => -1 * (factor w x i * to_power p (far_by x i)))) in Q by (intros; ring).
+    rewrite (total_ext n (fun i => factor w x i * fading w v x i * - to_power p (far_by x i)) (fun i => -1 * (factor v x i * to_power p (far_by x i)))) in Q
+      by (intros; rewrite (factor_fading w v); ring).
+    rewrite !total_scal in Q. unfold attends.
+    rewrite (total_ext n _ (fun i => / total n (factor v x) * (factor v x i * to_power p (far_by x i)))) by (intros; field; lra).
+    rewrite (total_ext n (fun i => factor w x i / _ * _) (fun i => / total n (factor w x) * (factor w x i * to_power p (far_by x i)))) by (intros; field; lra).
+    rewrite !total_scal. set (A := total n (factor v x)) in *. set (B := total n (factor w x)) in *.
+    apply Rmult_le_reg_l with (A * B); [apply Rmult_lt_0_compat; lra |].
+    match goal with |- _ * (_ * ?s) <= _ * (_ * ?t) => replace (A * B * (/ A * s)) with (B * s) by (field; lra);
+      replace (A * B * (/ B * t)) with (A * t) by (field; lra) end. lra.
+  - apply mean_nonneg. intros x. pose proof (total_pos n _ Hn (factor_pos w x)) as P1.
+    assert (Z : forall k, 0 <= total k (fun i => attends n w x i * to_power p (far_by x i))); [| apply Z].
+    induction k as [| k IHk]; simpl; [lra |].
+    assert (0 <= attends n w x k * to_power p (far_by x k)); [| lra].
+    apply Rmult_le_pos; [left; apply Rdiv_lt_0_compat; [apply factor_pos | assumption] |].
+    unfold to_power. destruct (Rle_dec (far_by x k) 0); [lra | left; apply power_pos].
+  - rewrite <- (C (Rpower 2 p)). apply M. intros x. pose proof (total_pos n _ Hn (factor_pos w x)) as P1.
+    apply Rle_trans with (total n (fun i => Rpower 2 p / total n (factor w x) * factor w x i)).
+    + apply total_le. intros i. unfold attends.
+      replace (Rpower 2 p / total n (factor w x) * factor w x i) with (factor w x i / total n (factor w x) * Rpower 2 p) by (field; lra).
+      apply Rmult_le_compat_l; [left; apply Rdiv_lt_0_compat; [apply factor_pos | assumption] |].
+      unfold to_power. destruct (in_sphere x i). destruct (Rle_dec (far_by x i) 0); [left; apply power_pos | apply power_le; lra].
+    + rewrite total_scal. right. field. lra.
+Qed.
+
+Lemma rises : Chebyshev_noise noise_of.
+Proof.
+  intros n w v Hn Hw. destruct mean as [M C]. apply M. intros x.
+  pose proof (total_pos n _ Hn (factor_pos w x)) as P1. pose proof (total_pos n _ Hn (factor_pos v x)) as P2.
+  set (g := factor w x) in *. set (r := fading w v x).
+  assert (E1 : total n (fun i => g i * r i) = total n (factor v x)) by (apply total_ext; intros; symmetry; apply factor_fading).
+  assert (Q : total n (fun i => g i * g i) * total n (fun i => g i * r i) <= total n g * total n (fun i => g i * g i * r i)).
+  { apply chebyshev; [intros; left; apply factor_pos |]. intros i j.
+    destruct (Rle_lt_dec (far_by x i) (far_by x j)) as [H | H].
+    - pose proof (exp_falls (v - w) x i j ltac:(lra) H). pose proof (exp_falls w x i j ltac:(lra) H).
+      apply Rmult_le_pos; unfold r, fading, g; unfold factor in *; lra.
+    - pose proof (exp_falls (v - w) x j i ltac:(lra) ltac:(lra)). pose proof (exp_falls w x j i ltac:(lra) ltac:(lra)).
+      rewrite <- Rmult_opp_opp. apply Rmult_le_pos; unfold r, fading, g; unfold factor in *; lra. }
+  assert (K : total n (fun i => g i * g i * r i) * total n (fun i => g i * g i * r i)
+    <= total n (fun i => g i * g i) * total n (fun i => g i * g i * r i * r i)).
+  { apply (chebyshev n (fun i => g i * g i) r r); [intros; apply Rle_0_sqr |]. intros i j. apply Rle_0_sqr. }
+  assert (S0 : 0 < total n (fun i => g i * g i)) by (apply total_pos; [assumption | intros; apply Rmult_lt_0_compat; apply factor_pos]).
+  assert (E2 : total n (fun i => attends n w x i ^ 2) = total n (fun i => g i * g i) / total n g ^ 2).
+  { unfold Rdiv. rewrite Rmult_comm, <- total_scal. apply total_ext. intros i. unfold attends. fold g. field. lra. }
+  assert (E3 : total n (fun i => attends n v x i ^ 2) = total n (fun i => g i * g i * r i * r i) / total n (fun i => g i * r i) ^ 2).
+  { rewrite E1. unfold Rdiv. rewrite Rmult_comm, <- total_scal. apply total_ext. intros i. unfold attends.
+    rewrite (factor_fading w v x i). fold g r. rewrite <- E1. rewrite <- E1 in P2. field. lra. }
+  rewrite E2, E3. rewrite <- E1 in P2. clear E1 E2 E3.
+  set (A := total n g) in *. set (G := total n (fun i => g i * r i)) in *. set (S2 := total n (fun i => g i * g i)) in *.
+  set (X := total n (fun i => g i * g i * r i)) in *. set (Y := total n (fun i => g i * g i * r i * r i)) in *.
+  clearbody A G S2 X Y. clear - P1 P2 Q K S0.
+  assert (X0 : 0 <= X) by (apply Rmult_le_reg_l with A; [lra |]; assert (0 <= S2 * G) by (apply Rmult_le_pos; lra); lra).
+  assert (L : (S2 * G) * (S2 * G) <= (A * X) * (A * X)).
+  { apply Rmult_le_compat; try lra; apply Rmult_le_pos; lra. }
+  assert (L2 : S2 * (S2 * G ^ 2) <= S2 * (Y * A ^ 2)).
+  { assert (A ^ 2 * (X * X) <= A ^ 2 * (S2 * Y)) by (apply Rmult_le_compat_l; [apply pow2_ge_0 | assumption]). lra. }
+  apply Rmult_le_reg_l in L2; [| assumption].
+  assert (0 < A ^ 2) by (apply pow_lt; lra). assert (0 < G ^ 2) by (apply pow_lt; lra).
+  apply Rmult_le_reg_r with (A ^ 2 * G ^ 2); [apply Rmult_lt_0_compat; assumption |].
+  replace (S2 / A ^ 2 * (A ^ 2 * G ^ 2)) with (S2 * G ^ 2) by (field; lra).
+  replace (Y / G ^ 2 * (A ^ 2 * G ^ 2)) with (Y * A ^ 2) by (field; lra). assumption.
+Qed.
+End Averages.
 
 (* N and B between explicit functions of n and w. *)
 Definition Between (d : nat) (N B : nat -> R -> R) (a beta u T c1 c2 b1 bp b2 bn s : R) : Prop :=
@@ -222,7 +431,7 @@ Proof.
     + rewrite K. apply Rle_trans with (/ t * (c * exp (g1 / (2 * w)) * / (c * exp (g2 / w)) ^ 2)).
       { right. field. repeat split; lra. }
       unfold Rdiv at 3. rewrite (Rmult_assoc _ s). apply Rmult_le_compat_l; [lra |].
-      apply Rmult_le_compat; [pose proof (exp_pos (g1 / (2 * w))); nra | | lra |].
+      apply Rmult_le_compat; [left; pos | | lra |].
       * left. pos.
       * apply Rinv_le_contravar; [pos | apply pow_incr; split; [left; pos | lra]].
   - apply Rle_trans with (/ t / c * exp ((g2 / 2 - 2 * g1) / w)).
@@ -253,11 +462,9 @@ Proof.
   unfold Rdiv. split; (apply Rmult_le_compat_r; [apply Rlt_le, Rinv_0_lt_compat; lra | apply Rmult_le_compat_r; lra]).
 Qed.
 
-Hypothesis cauchy : Cauchy d.
-
 Lemma tokens_le n w : 0 <= w -> tokens d n w <= INR n.
 Proof.
-  intros H. unfold tokens. pose proof (mu_pos d (2 * w)). pose proof (cauchy w H). pose proof (pos_INR n).
+  intros H. unfold tokens. pose proof (mu_pos d (2 * w)). pose proof (cauchy d w). pose proof (pos_INR n).
   apply Rmult_le_reg_r with (mu d (2 * w)); [lra |].
   unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. nra.
 Qed.
@@ -401,7 +608,8 @@ Proof.
     unfold Rpower. rewrite ln_Rinv by lra. f_equal. ring. }
   assert (SP : 0 < shift) by (rewrite <- fp; apply power_pos).
   assert (CP : 0 < cut T) by apply exp_pos.
-  set (v := f * w). assert (v_le : v <= w) by (unfold v; nra). assert (v_pos : 0 < v) by (unfold v; nra).
+  set (v := f * w). assert (v_le : v <= w) by (unfold v; rewrite <- (Rmult_1_l w) at 2; apply Rmult_le_compat_r; lra).
+  assert (v_pos : 0 < v) by (unfold v; apply Rmult_lt_0_compat; lra).
   destruct (falls (half n) v w h1) as [F [_ F2]]; [lra |].
   assert (vp : Rpower v (- p) = shift * Rpower w (- p)) by (unfold v; rewrite <- Rpower_mult_distr, fp; lra).
   pose proof (power_pos w (- p)) as WP. pose proof (power_pos (2 * u) p) as UP.
@@ -420,7 +628,7 @@ Proof.
       assert (0 < INR (half n)) by (apply lt_0_INR; lia). pose proof (power_pos w a).
       replace (r2 * (r1 / (2 * r2) * Rpower w a) / INR (half n)) with (r1 * Rpower w a * / (2 * INR (half n)))
         by (field; lra).
-      apply Rmult_le_compat_l; [nra |]. apply Rinv_le_contravar; lra. }
+      apply Rmult_le_compat_l; [left; pos |]. apply Rinv_le_contravar; lra. }
     pose proof (IH (half n) h0 v Huv HT2) as I. pose proof (spread_at (half n) v Huv HT2) as S.
     rewrite vp in S, I.
     apply Rle_trans with (1 := S).
@@ -446,7 +654,7 @@ End Spread.
 Section Smooth.
 Variables (S0 S1 S2 H1 H2 b1 b2 s : R).
 Hypotheses (S0_nonneg : 0 <= S0) (S1_nonneg : 0 <= S1) (S2_nonneg : 0 <= S2) (H1_pos : 0 < H1) (H2_pos : 0 < H2).
-Hypotheses (by_parts : Second_moment d a) (jensen_b : Jensen_bias d B S1 S2) (laplace_b : Laplace_bias d B V S0 S1).
+Hypotheses (d_a : (2 <= d)%nat /\ a = (INR d - 1) / 2) (jensen_b : Jensen_bias d B S1 S2) (laplace_b : Laplace_bias d B V S0 S1).
 Hypotheses (spread_1 : Laplace_spread d V 1 (fun w => deficit d w / w)) (spread_2 : Laplace_spread d V 2 (second d)).
 Hypotheses (falls_1 : Chebyshev_spread V 1) (falls_2 : Chebyshev_spread V 2).
 Definition x2 : R := 2 * g2 + 2 * a * D2.
@@ -460,9 +668,11 @@ Hypothesis s_ge : S0 * r2 * (D2 * J1 + 4 * T * cut T * H1) <= s.
 
 Lemma second_le w : u <= w -> second d w <= x2 * / w ^ 2.
 Proof.
-  intros H. rewrite by_parts by lra. pose proof (deficit_in w H) as [_ I]. pose proof (tilt w H) as [_ I2].
+  intros H. destruct d_a as [d2 E]. rewrite second_moment by (assumption || lra). rewrite <- E.
+  replace (INR d - 1) with (2 * a) by lra. pose proof (deficit_in w H) as [_ I]. pose proof (tilt w H) as [_ I2].
   unfold Rdiv. apply Rmult_le_compat_r; [left; pos |]. unfold x2.
-  assert (w * (deficit d w - a) <= g2); [| nra].
+  assert (a * deficit d w <= a * D2) by (apply Rmult_le_compat_l; lra).
+  assert (w * (deficit d w - a) <= g2); [| lra].
   apply Rle_trans with (w * (g2 / w)); [apply Rmult_le_compat_l; lra | right; field; lra].
 Qed.
 
@@ -575,7 +785,7 @@ End Stage.
 Section Convex.
 Variables (k1 k2 k3 r1 r2 r3 : R).
 Hypotheses (k1_pos : 0 <= k1) (k2_pos : 0 <= k2) (k3_pos : 0 <= k3).
-Definition sum (y : R) : R := k1 * exp (r1 * y) + k2 * exp (r2 * y) + k3 * exp (r3 * y).
+Definition exponentials (y : R) : R := k1 * exp (r1 * y) + k2 * exp (r2 * y) + k3 * exp (r3 * y).
 Definition slope (y : R) : R := k1 * (r1 * exp (r1 * y)) + k2 * (r2 * exp (r2 * y)) + k3 * (r3 * exp (r3 * y)).
 
 Lemma tangent_one k r y z : 0 <= k -> k * exp (r * y) + k * (r * exp (r * y)) * (z - y) <= k * exp (r * z).
@@ -586,13 +796,13 @@ Proof.
   rewrite <- Rmult_assoc. apply Rmult_le_compat_l; [apply Rmult_le_pos; lra | lra].
 Qed.
 
-Lemma tangent y z : sum y + slope y * (z - y) <= sum z.
+Lemma tangent y z : exponentials y + slope y * (z - y) <= exponentials z.
 Proof.
-  unfold sum, slope. pose proof (tangent_one k1 r1 y z k1_pos). pose proof (tangent_one k2 r2 y z k2_pos).
+  unfold exponentials, slope. pose proof (tangent_one k1 r1 y z k1_pos). pose proof (tangent_one k2 r2 y z k2_pos).
   pose proof (tangent_one k3 r3 y z k3_pos). lra.
 Qed.
 
-Lemma outside A y0 y1 y : sum y0 <= A -> A < sum y1 -> y0 < y1 <= y \/ y <= y1 < y0 -> A < sum y.
+Lemma outside A y0 y1 y : exponentials y0 <= A -> A < exponentials y1 -> y0 < y1 <= y \/ y <= y1 < y0 -> A < exponentials y.
 Proof.
   intros H0 H1 H. pose proof (tangent y1 y0). pose proof (tangent y1 y).
   destruct H; destruct (Rle_lt_dec 0 (slope y1)); nra.
@@ -601,7 +811,7 @@ End Convex.
 
 Lemma sum_of_powers c1 b1 bp a beta v x : 0 < x ->
   c1 * Rpower x a + b1 * Rpower x (- beta) + bp * v * Rpower x (- (2))
-  = sum c1 b1 (bp * v) a (- beta) (- (2)) (ln x).
+  = exponentials c1 b1 (bp * v) a (- beta) (- (2)) (ln x).
 Proof. reflexivity. Qed.
 
 Section Window.
@@ -634,7 +844,8 @@ Proof.
   unfold above, below. intros [Hv0 Hv1] H0 H1. set (p := Rpower x (- (2))) in *. set (q := Rpower at_ (- (2))) in *.
   set (A := c2 * Rpower at_ a + b2 * Rpower at_ (- beta)) in *. set (C := s * Rpower at_ (a - 1) / K) in *.
   set (E := c1 * Rpower x a + b1 * Rpower x (- beta)) in *.
-  destruct (Rle_lt_dec (bn * q) (bp * p)); [nra |].
+  destruct (Rle_lt_dec (bn * q) (bp * p)).
+  { assert (0 <= (bp * p - bn * q) * v) by (apply Rmult_le_pos; lra). lra. }
   assert ((bn * q - bp * p) * v <= (bn * q - bp * p) * v0) by (apply Rmult_le_compat_l; lra). lra.
 Qed.
 
@@ -672,7 +883,8 @@ Proof.
   assert (E : Rpower W0 excess <= Rpower W excess) by (apply power_le; [lra | apply excess_ge]).
   apply Rle_trans with (2 := H). rewrite Rpower_plus.
   destruct (Rle_lt_dec T 0) as [HT | HT].
-  { apply Rle_trans with 0; [assert (0 < R2 * Rpower w a) by pos; nra | left; pos]. }
+  { apply Rle_trans with (0 * (R2 * Rpower w a)); [apply Rmult_le_compat_r; [left; pos | assumption] |].
+    rewrite Rmult_0_l. left; pos. }
   apply Rle_trans with (T * R2 * Rpower fin a * Rpower W a).
   - replace (T * R2 * Rpower fin a * Rpower W a) with (T * (R2 * (Rpower fin a * Rpower W a))) by ring.
     apply Rmult_le_compat_l; [lra |]. apply Rmult_le_compat_l; lra.
@@ -768,7 +980,7 @@ Proof.
     apply Rlt_le_trans with (below x v); [| apply at_least; lra].
     unfold below. rewrite sum_of_powers by lra.
     assert (v_pos : 0 <= v) by (left; apply power_pos). assert (bv : 0 <= bp * v) by (apply Rmult_le_pos; lra).
-    assert (S0 : sum c1 b1 (bp * v) a (- beta) (- (2)) (ln at_) <= above at_ v).
+    assert (S0 : exponentials c1 b1 (bp * v) a (- beta) (- (2)) (ln at_) <= above at_ v).
     { rewrite <- sum_of_powers by lra. apply Rle_trans with (2 := best_le). apply at_least; [| lra].
       split; [assumption | apply Rmult_le_compat_r; lra]. }
     assert (I : 0 <= v <= v0) by (apply v_in; assumption).
@@ -786,7 +998,7 @@ Proof.
     assert (fm : u <= fin * W <= fin * W) by lra.
     destruct (between n (fin * W) fu (many _ fm)) as [[A _] _].
     destruct (factors fin ltac:(lra)) as [F1 [_ [_ F4]]]. rewrite F1 in A.
-    pose proof (rises n (fin * W) w Hn ltac:(nra)) as M.
+    pose proof (rises n (fin * W) w Hn ltac:(split; [apply Rmult_le_pos |]; lra)) as M.
     assert (Bp : 0 <= Rpower W beta * B n w).
     { apply Rmult_le_pos; [lra |]. apply bias_nonneg; assumption. }
     unfold scaled. apply Rle_trans with (INR n * Rpower W (- a) * (c1 * (Rpower fin a * Rpower W a) / INR n)).
@@ -824,7 +1036,8 @@ Qed.
 Lemma less w v : scaled n scale w < scaled n scale v <-> loss L sigma n w < loss L sigma n v.
 Proof.
   rewrite <- !loss_scaled. pose proof (power_pos scale beta). assert (0 < L ^ 2) by pos. unfold Rdiv.
-  rewrite !(Rmult_assoc (loss L sigma n _)). assert (0 < Rpower scale beta * / L ^ 2) by pos. split; intros; nra.
+  rewrite !(Rmult_assoc (loss L sigma n _)). assert (0 < Rpower scale beta * / L ^ 2) by pos.
+  split; intros; [apply Rmult_lt_reg_r with (1 := H1) | apply Rmult_lt_compat_r]; assumption.
 Qed.
 
 (* The optimal window: a least value exists, and every w that attains it lies between low W and high W. *)
@@ -882,7 +1095,7 @@ Proof.
   intros opposite. destruct (n_ge n scale context) as [_ [Hn _]]. destruct window as [[w [Hw Hmin]] all].
   assert (worse : forall x, 0 < x -> loss L sigma n x < loss L sigma n (- x)).
   { intros x Hx. destruct (opposite n x Hn Hx) as [E G]. unfold loss. rewrite E.
-    assert (0 < L ^ 2) by pos. nra. }
+    apply Rplus_lt_compat_l, Rmult_lt_compat_l; [pos | assumption]. }
   split.
   - exists w. intros x. destruct (Rle_lt_dec 0 x) as [Hx | Hx]; [now apply Hmin |].
     pose proof (worse (- x) ltac:(lra)). rewrite Ropp_involutive in *. specialize (Hmin (- x) ltac:(lra)). lra.
@@ -928,7 +1141,8 @@ Proof.
     apply (tokens_enough n (tokens d n x) T R2 R2 (Rpower x a)); auto using power_pos; try lra.
     apply Rle_trans with (2 := HK). rewrite Rpower_plus.
     assert (Rpower x a <= Rpower (rho * w) a) by (apply power_le; lra).
-    assert (Rpower (rho * u) (excess beta) <= Rpower (rho * w) (excess beta)) by (apply power_le; [nra | apply excess_ge]).
+    assert (Rpower (rho * u) (excess beta) <= Rpower (rho * w) (excess beta)) 
+      by (apply power_le; [split; [pos | apply Rmult_le_compat_l; lra] | apply excess_ge]).
     pose proof (power_pos x a). pose proof (power_pos (rho * u) (excess beta)).
     replace (K * (Rpower (rho * w) a * Rpower (rho * w) (excess beta)))
       with (K * Rpower (rho * w) (excess beta) * Rpower (rho * w) a) by ring.
@@ -961,7 +1175,7 @@ Qed.
 Theorem tradeoff n w : u <= w -> (1 <= n)%nat -> K * Rpower (rho * w) (a + excess beta) <= INR n ->
   rise1 <= N n (rho * w) / N n w <= rise2 /\ fall1 <= B n (rho * w) / B n w <= fall2.
 Proof.
-  intros Hw Hn HK. assert (n_pos : 0 < INR n) by (apply lt_0_INR; lia). assert (wr : w <= rho * w) by nra.
+  intros Hw Hn HK. assert (n_pos : 0 < INR n) by (apply lt_0_INR; lia). assert (wr : w <= rho * w) by (rewrite <- (Rmult_1_l w) at 1; apply Rmult_le_compat_r; lra).
   destruct (both n w Hw Hn HK w ltac:(lra)) as [A1 C1]. destruct (both n w Hw Hn HK (rho * w) ltac:(lra)) as [A2 C2].
   rewrite <- !Rpower_mult_distr in A2, C2 by lra. pose proof (power_pos w a) as P. pose proof (power_pos w (- beta)) as Q.
   pose proof (power_pos rho a) as F. pose proof (power_pos rho (- beta)) as G.
@@ -992,7 +1206,7 @@ Proof.
   { rewrite E, Rpower_mult. replace (1 / (a + beta) * (a + beta)) with 1 by (field; lra). apply Rpower_1. pos. }
   apply Rle_trans with (1 := H).
   pose proof (tangent c b 0 a (- beta) 0 ltac:(lra) ltac:(lra) ltac:(lra) (ln x0) (ln x)) as G.
-  unfold sum, slope in G. rewrite Rpower_plus in S.
+  unfold exponentials, slope in G. rewrite Rpower_plus in S.
   change (exp (a * ln x0)) with (Rpower x0 a) in G. change (exp (- beta * ln x0)) with (Rpower x0 (- beta)) in G.
   change (exp (a * ln x)) with (Rpower x a) in G. change (exp (- beta * ln x)) with (Rpower x (- beta)) in G.
   rewrite !Rpower_Ropp in *. pose proof (power_pos x0 a). pose proof (power_pos x0 beta).
@@ -1011,9 +1225,7 @@ Lemma weight_in d k w p low high : 0 <= w -> 0 <= p <= PI -> low <= head d k w p
   low <= weight d k w <= high + PI * 2 ^ k * exp (- (w * (1 - cos p))).
 Proof.
   intros Hw Hp H. set (f := fun x => (1 - cos x) ^ k * exp (- (w * (1 - cos x))) * sin x ^ (d - 2)).
-  assert (I : forall x y, ex_RInt f x y).
-  { intros x y. apply (ex_RInt_continuous (V := R_CompleteNormedModule)). intros z _.
-    apply (ex_derive_continuous (V := R_NormedModule)). unfold f. auto_derive. trivial. }
+  assert (I : forall x y, ex_RInt f x y) by (intros x y; eexists; apply weight_is).
   assert (E : weight d k w = head d k w p + RInt f p PI).
   { unfold weight, head. symmetry. apply (RInt_Chasles (V := R_CompleteNormedModule)); apply I. }
   assert (L : 0 <= RInt f p PI).
@@ -1033,7 +1245,9 @@ Proof.
   rewrite E. split; [lra |]. nra.
 Qed.
 
-(* Inequalities between numbers. *)
+(* Integrals, and inequalities between numbers. *)
+Ltac enclose := first [integral with (i_prec 60, i_fuel 1000, i_degree 10)
+  | integral with (i_prec 90, i_fuel 4000, i_degree 15)].
 Ltac close_enough := first [lra | interval with (i_prec 70) | interval with (i_prec 160)].
 Ltac extremes := repeat match goal with
   | |- context [Rmin ?x ?y] => first [rewrite (Rmin_left x y) by close_enough | rewrite (Rmin_right x y) by close_enough]

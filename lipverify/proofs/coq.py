@@ -1,8 +1,9 @@
 r"""Proofs for the proof assistant Coq: numbers and algebra are proved by it, facts of analysis are named hypotheses.
 
-`attention.v` derives theorems on windows from facts of analysis (Jensen, Chebyshev, the Laplace representation) for any
-constants that satisfy some inequalities. For a proof file `exported` writes its constants, a proof of each of those
-inequalities (by the library Interval), and the theorem. `refusal` runs coqc: what it does not accept is not written.
+`attention.v` derives theorems on windows from facts of analysis (Jensen, Bessel, the Laplace representation), and
+`transformers.v` two on linear transformers, for any constants that satisfy some inequalities. For a proof file
+`exported` writes its constants, a proof of each of those inequalities (by the library Interval), and the theorem.
+`refusal` runs coqc: what it does not accept is not written.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -24,20 +26,32 @@ from lipverify.proofs import checker
 from lipverify.proofs.checker import chain, laws
 from lipverify.proofs.checker.chain import Proof, ball
 
-LIBRARY, ALGEBRA = (Path(__file__).with_name(f"{name}.v") for name in ("attention", "algebra"))
+LIBRARY, ALGEBRA, TRANSFORMERS = (
+    Path(__file__).with_name(f"{name}.v") for name in ("attention", "algebra", "transformers")
+)
 WHOLE = {
-    "lt.momentum/printed": "momentum",
-    "lt.momentum/derived": "momentum",
+    "lt.momentum/printed*": "momentum",
+    "lt.momentum/derived*": "momentum",
     "lt.second-order/both/proved": "layers",
     "lt.expressive-limit/length/proved": "majorant",
-    "lt.match-tuned": "table_1",
+    "lt.match-tuned*": "table_1",
+    "softmax.gaussian-window/*": "gaussian_window",
+    "softmax.split": "split",
+    "softmax.values-ignore-covariates/v": "values",
+    "softmax.covariance-inversion/whitened/proved": "whitening",
+    "softmax.tradeoff/*/noise/every-w/proved": "fixed_tokens",
 }
-"""What the ids of claims begin with that have a module of `algebra.v`."""
+"""The claims that have a module of `algebra.v`, * for any end or middle of an id."""
 ABOUT = {
     "momentum": "Lemma 4.4 in four readings, for all d and n",
     "layers": "the number of layers, for every kappa and epsilon",
     "majorant": "the moments and the polynomial of the bound for n >= 6",
     "table_1": "Section 6 against the printed entries, not what was trained",
+    "gaussian_window": "on the sphere attention is a Gaussian window of c = 1/2, and of no other c",
+    "split": "the loss is bias plus noise, for noise that is centred and uncorrelated",
+    "values": "Lemma B.1: what the values read of the covariates adds a square, for laws that are symmetric",
+    "whitening": "scores and functions after whitening are those before it",
+    "fixed_tokens": "for any tokens the noise never falls in w, and means of h^p never rise; not that they move",
 }
 """What those modules prove, without a hypothesis."""
 FARTHEST = 120
@@ -47,12 +61,13 @@ TAIL = 75
 BITS = 200
 SHARE = 8
 """An integral is enclosed to this part of the room that the statement about it leaves."""
-RENAMED = {"end": "stop", "at": "middle", "H_3/2": "H_3_2"}
+RENAMED = {"end": "stop", "at": "middle", "H_3/2": "H_3_2", "R": "R_"}
 """Constants that would be words of Coq, or are no names there."""
 FACTS = r"""
 a_pos: 0 < a
 c_pos: 0 < c
 u_pos: 0 < u
+d_a: (2 <= d)%nat /\ a = (INR d - 1) / 2
 T_least_ge: 6 <= T_least
 m_in: 0 <= m <= T_least
 S0_nonneg: 0 <= S0
@@ -127,42 +142,55 @@ THEOREM = re.compile(r"^Theorem (\w+)", re.MULTILINE)
 AXIOMS = ("Uint63.", "PrimInt63.", "ClassicalDedekindReals.", "Classical_Prop.classic", "FunctionalExtensionality.")
 """What a theorem may rest on: classical logic, Coq's real numbers, and the machine's integers."""
 WRITTEN = (
-    "exports are written for windows, envelopes and tradeoffs of affine, quadratic and zonal laws (--law affine, or a "
-    f"claim about one law, softmax.window-derived/affine) and for {', '.join(WHOLE)}"
+    "exports are written for windows, envelopes and tradeoffs of affine, quadratic, cosine and zonal laws and those of "
+    "polynomial links, kernels of powers and exponential kernels (--law affine, or a claim about one law, "
+    f"softmax.window-derived/affine), for Theorems 4.2 and 5.2 at a rate, and for {', '.join(WHOLE)}"
 )
 INSTALL = "install Coq 8.16 with Interval (apt-get install --no-install-recommends coq libcoq-interval)"
 HYPOTHESES = {
-    "by_parts": ("Second_moment d a", "integration by parts"),
-    "cauchy": ("Cauchy d", "Cauchy's and Schwarz's inequality"),
-    "squares_N": ("Squares N", "a mean of squares is not negative"),
-    "squares_B": ("Squares B", "a mean of squares is not negative"),
+    "mean": ("Mean E", "a mean rises with what is averaged, and leaves a constant as it is"),
     "continuous": ("Continuous N B", "a mean of continuous functions of w is continuous"),
     "integral": ("Moment_integral d a c", "w P' / P = a - D, and the limit of P"),
     "crossing": ("Bessel_crossing d a", "Bessel's equation: a curve is crossed in one direction only"),
     "opposite": ("Opposite N B", "every token exchanged by its opposite"),
-    "rises": ("Chebyshev_noise N", "Chebyshev: the noise rises in w for fixed tokens"),
-    "falls_1": ("Chebyshev_spread V 1", "Chebyshev: the mean of h falls in w for fixed tokens"),
-    "falls_2": ("Chebyshev_spread V 2", "Chebyshev: the mean of h^2 falls in w for fixed tokens"),
     "jensen": ("Jensen_noise d N", "Jensen: the other tokens are averaged"),
     "jensen_b": ("Jensen_bias d B S1 S2x", "Jensen for every harmonic, and Taylor of 1 - P_l"),
     "laplace": ("Laplace_noise d N", "the Laplace representation, for the noise"),
     "laplace_b": ("Laplace_bias d B V S0 S1", "the Laplace representation, for the bias"),
     "spread_1": ("Laplace_spread d V 1 (fun w => deficit d w / w)", "the Laplace representation, for the mean of h"),
     "spread_2": ("Laplace_spread d V 2 (second d)", "the Laplace representation, for the mean of h^2"),
+    "shares": ("Shares q cosine", "a squared cosine lies between 0 and 1"),
+    "independent": ("Independent q cosine", "the other columns span a uniformly random subspace"),
+    "majorised": ("Majorised q", "moments on the sphere are those of normal numbers over those of their radius"),
+    "tangent": ("Tangent q", "the same, with a tangent of 1 / y"),
+    "minkowski": ("Minkowski fluctuating whitened apart", "Minkowski's inequality"),
+    "posterior": ("Posterior d s whitened", "w_ridge is a posterior mean, E tr (I - Sigma)^2 of normal tokens"),
+    "fluctuates": (
+        "Fluctuates d s c v b fluctuating",
+        "moments of normal numbers given Sigma, eigenvalues at most the trace",
+    ),
 }
-"""The facts of analysis that a proof assumes, those first that take least to prove."""
-WINDOW_ALONE = ("squares_N", "squares_B", "continuous", "opposite", "rises")
+"""The facts that a proof assumes, those first that take least to prove: of attention, then of linear transformers."""
+OF_ATTENTION = list(HYPOTHESES).index("shares")
+OF_TRANSFORMERS = {
+    "cosine": ("shares", "independent", "majorised", "tangent"),
+    "ridge": ("minkowski", "posterior", "fluctuates"),
+}
+AVERAGES = {"N": "noise_of", "B": "bias_of", "V": "spread_of"}
+"""Noise, bias and the means of h^p, by their definitions in the library."""
+WINDOW_ALONE = ("continuous", "opposite")
 BETWEEN = (
     "(smooth_between d a c u T_least m N B V a_pos c_pos u_pos T_least_ge m_in g_low g_high D_low D_high crossing "
-    "start signs D_low_le D_high_ge D_low_pos integral cauchy y c_low c_high y_pos y_le jensen laplace c_low_le "
+    "start signs D_low_le D_high_ge D_low_pos integral y c_low c_high y_pos y_le jensen laplace c_low_le "
     "J0 J1 J2 J0_ge J1_ge J2_ge c_high_ge S0 S1 S2x H_1 H_2 b_low b_high s S0_nonneg S1_nonneg S2_nonneg H_1_pos "
-    "H_2_pos by_parts jensen_b laplace_b spread_1 spread_2 falls_1 falls_2 x2_nonneg H_1_ge H_2_ge b_low_le "
+    "H_2_pos d_a jensen_b laplace_b spread_1 spread_2 (falls E mean 1 Rle_0_1) (falls E mean 2 ltac:(lra)) x2_nonneg "
+    "H_1_ge H_2_ge b_low_le "
     "b_low_pos b_high_ge s_ge)"
 )
 FEW = "(tokens_in d a c u c_pos u_pos g_low g_high crossing start signs integral)"
 LEFT = (
     "(smooth_left d a c u T_least B a_pos c_pos u_pos T_least_ge g_low g_high D_low D_high crossing start signs "
-    "D_low_le D_high_ge D_low_pos integral cauchy y y_pos y_le S1 S2x b_low S1_nonneg S2_nonneg by_parts "
+    "D_low_le D_high_ge D_low_pos integral y y_pos y_le S1 S2x b_low S1_nonneg S2_nonneg d_a "
     "jensen_b x2_nonneg b_low_le b_low_pos)"
 )
 
@@ -182,11 +210,16 @@ def exported(proofs: Sequence[Mapping[str, Any]], wholes: Iterable[str] = ()) ->
     OutOfReach
         If no export is written for one of the theorems, or for its law.
     """
-    of_proofs = modules(proofs)
+    about = {proof["theorem"] for proof in proofs}
+    needed = {*wholes, *(("majorant",) if about & set(OF_TRANSFORMERS) else ())}
     algebra = ALGEBRA.read_text(encoding="utf-8")
-    chosen = [found[0] for found in MODULE.finditer(algebra) if found[1] in set(wholes)]
-    parts = [f"{LIBRARY.read_text(encoding='utf-8')}\n{of_proofs}"] if proofs else []
-    return "\n\n".join((*parts, algebra[: algebra.index("Module ")].strip(), *chosen, "") if chosen else parts)
+    parts = [LIBRARY.read_text(encoding="utf-8")] if about - set(OF_TRANSFORMERS) or "fixed_tokens" in needed else []
+    if needed:
+        parts.append(algebra[: algebra.index("Module ")].strip())
+        parts += [found[0] for found in MODULE.finditer(algebra) if found[1] in needed]
+    if about & set(OF_TRANSFORMERS):
+        parts.append(TRANSFORMERS.read_text(encoding="utf-8"))
+    return "\n\n".join((*parts, modules(proofs)))
 
 
 def whole(id: str) -> str | None:
@@ -195,7 +228,7 @@ def whole(id: str) -> str | None:
     >>> whole("lt.momentum/printed"), whole("lt.momentum/kappa")
     ('momentum', None)
     """
-    return next((module for start, module in WHOLE.items() if id.startswith(start)), None)
+    return next((module for claims, module in WHOLE.items() if fnmatchcase(id, claims)), None)
 
 
 def modules(proofs: Sequence[Mapping[str, Any]]) -> str:
@@ -212,56 +245,172 @@ def modules(proofs: Sequence[Mapping[str, Any]]) -> str:
 def module(data: Mapping[str, Any]) -> tuple[str, str]:
     """A name for a proof, and its part of a file."""
     proof = checker.read(data)
-    law = str(proof.about.get("law", ""))
-    if proof.theorem not in ("window", "envelope", "tradeoff"):
-        raise OutOfReach(f"theorem {proof.theorem!r}{f' of law {law}' if law else ''}: {WRITTEN}.")
     statement = checker.statement(data).replace("*)", "* )")  # which would end the comment
-    text = "\n".join((f"(* {statement} *)", *lines(proof, proof.about["d"], *harmonic_sums(law, proof.about["d"]))))
-    return re.sub(r"\W", "_", f"{proof.theorem}_{law}_{proof.about['d']}"), text
+    if proof.theorem in OF_TRANSFORMERS:
+        name = "_".join(map(str, (proof.theorem, *proof.about.values())))
+        text = (cosine if proof.theorem == "cosine" else ridge)(proof)
+    elif proof.theorem in ("window", "envelope", "tradeoff"):
+        name = f"{proof.theorem}_{proof.about['law']}_{proof.about['d']}"
+        text = lines(proof, proof.about["law"], proof.about["d"])
+    else:
+        law = proof.about.get("law")
+        raise OutOfReach(f"theorem {proof.theorem!r}{f' of law {law}' if law else ''}: {WRITTEN}.")
+    return re.sub(r"\W", "_", name), "\n".join((f"(* {statement} *)", *text))
+
+
+def cosine(proof: Proof) -> Iterator[str]:
+    """Theorem 4.2 for every number of tokens and every dimension, and its limit."""
+    k = {name: value for lemma in proof.lemmas for name, value in lemma.constants.items()}
+    yield from (f"Definition {name} : R := {written(value)}." for name, value in k.items())
+    yield "Lemma C_ge : 5 <= C.\nProof. unfold C. lra. Qed."
+    yield "Lemma offset_ge : C - 1 <= offset.\nProof. unfold C, offset. lra. Qed."
+    yield "Lemma low_le : low <= 4.\nProof. unfold low. lra. Qed."
+    yield "Section Statement.\nVariables (q : nat -> R) (cosine : nat -> nat -> R)."
+    yield from assumed("cosine")
+    yield """Theorem cosine_theorem : forall d n, (1 <= d)%nat -> (1 <= n)%nat -> INR n * cosine d n <= INR d + offset.
+Proof.
+  intros d n Hd Hn. pose proof (cosine_le q cosine shares majorised independent d n Hd Hn). pose proof C_ge.
+  pose proof offset_ge. lra.
+Qed.
+
+Theorem cosine_limit : forall d n, (1 <= d < n)%nat -> (6 <= n)%nat ->
+  INR d + low - (60 + 5 * INR d) / INR n <= INR n * cosine d n.
+Proof.
+  intros d n Hd Hn. pose proof (cosine_ge q cosine shares majorised tangent independent d n Hd Hn).
+  pose proof low_le. lra.
+Qed."""
+    yield "End Statement."
+
+
+def ridge(proof: Proof) -> Iterator[str]:
+    """Theorem 5.2 at a rate, from a number of tokens on."""
+    k = {RENAMED.get(name, name): value for lemma in proof.lemmas for name, value in lemma.constants.items()}
+    about = {name: proof.about[name] for name in ("sigma_1", "sigma_2", "d")} | {"least": proof.about["n"]}
+    definitions = {name: written(Fraction(value)) for name, value in (about | k).items()} | {
+        "s": f"sigma_{proof.about['level']} ^ 2",
+        "c": "(1 + sigma_1 ^ 2 + sigma_2 ^ 2) / ((1 + sigma_1 ^ 2) * (1 + sigma_2 ^ 2))",
+        "v": "- 1 / (1 + sigma_1 ^ 2 + sigma_2 ^ 2)",
+    }
+    yield from (f"Definition {name} : R := {text}." for name, text in definitions.items())
+    yield f"Definition b : list R := {'[1]' if proof.about['first'] == 'yy' else '[1; 0; c ^ 2]'}."
+    yield (
+        "Ltac numbers := unfold fluctuation, squares, own, every, b; cbn [map plus_poly times_poly of_trace INR]; "
+        f"unfold s, c, v; unfold {', '.join(about | k)}; first [lra | interval with (i_prec 90)]."
+    )
+    yield "Lemma d_pos : 0 < d.\nProof. numbers. Qed.\nLemma s_nonneg : 0 <= s.\nProof. numbers. Qed."
+    yield "Lemma c_square : 0 <= c ^ 2.\nProof. apply pow2_ge_0. Qed."
+    yield "Lemma b_nonneg : not_negative b.\nProof. pose proof c_square. unfold b. each. Qed."
+    yield "Lemma least_ge : 1 <= least.\nProof. numbers. Qed."
+    yield "Lemma Q_ge : fluctuation d s c v b least <= Q.\nProof. numbers. Qed."
+    yield "Lemma R_ge : d * (d + 1) / (1 + s) ^ 2 <= R_.\nProof. numbers. Qed."
+    yield "Lemma K_ge : (sqrt Q + sqrt R_) ^ 2 / d <= K.\nProof. numbers. Qed."
+    yield "Section Statement.\nVariables fluctuating whitened apart : nat -> R."
+    yield from assumed("ridge")
+    yield """Theorem ridge_theorem : forall n, least <= INR n -> apart n / d <= K / INR n.
+Proof.
+  exact (ridge_rate d s c v least b fluctuating whitened apart fluctuates posterior minkowski Q R_ K d_pos s_nonneg
+    b_nonneg least_ge Q_ge R_ge K_ge).
+Qed."""
+    yield "End Statement."
+
+
+def assumed(theorem: str) -> Iterator[str]:
+    """The hypotheses of a theorem on linear transformers."""
+    for name in OF_TRANSFORMERS[theorem]:
+        says, why = HYPOTHESES[name]
+        yield f"(* {why} *)\nHypothesis {name} : {says}."
 
 
 def harmonic_sums(law: str, d: int) -> tuple[Fraction, Fraction, Fraction]:
     """S0, S1 and S2 of a law, exactly: sums over l of k_l p, k_l p^2 and k_l p q.
 
-    >>> harmonic_sums("affine", 3)
-    (Fraction(1, 9), Fraction(1, 9), Fraction(0, 1))
+    With K1, K2 and K3, the derivatives of K at t = 1, they are K1, K1 + K2 (d+1)/(d-1) and ((d+3) K3 + 2d K2) / (d-1).
+
+    >>> harmonic_sums("affine", 3), harmonic_sums("link:0,1,2", 3)[0]
+    ((Fraction(1, 9), Fraction(1, 9), Fraction(0, 1)), Fraction(7, 5))
     """
     name, numbers = chain.law_and_numbers(law) if laws.family(law) not in laws.PIECES else (laws.family(law), [])
-    weights = {
-        "affine": {1: Fraction(1, 3 * d)},
-        "quadratic": {2: Fraction(2 * (d - 1), d**2 * (d + 2))},
-        "zonal": dict(enumerate(numbers)),
-    }.get(name)
-    if weights is None:
+    if name in ("powers", "rbf"):
+        K1, K2, K3 = derivatives(name, numbers)
+        sums = (K1, K1 + K2 * Fraction(d + 1, d - 1), ((d + 3) * K3 + 2 * d * K2) / (d - 1))
+    elif name in ("affine", "quadratic", "zonal", "link"):
+        weights = {
+            "affine": {1: Fraction(1, 3 * d)},
+            "quadratic": {2: Fraction(2 * (d - 1), d**2 * (d + 2))},
+            "zonal": dict(enumerate(numbers)),
+            "link": projected(numbers, d),
+        }[name]
+        pairs = [(k, Fraction(j * (j + d - 2), d - 1)) for j, k in weights.items()]
+        sums = (
+            sum((k * p for k, p in pairs), Fraction(0)),
+            sum((k * p**2 for k, p in pairs), Fraction(0)),
+            sum((k * p**2 * (p - 1) * Fraction(d - 1, d + 1) for k, p in pairs), Fraction(0)),
+        )
+    else:
         raise OutOfReach(f"law {law}: {WRITTEN}.")
-    pairs = [(k, Fraction(j * (j + d - 2), d - 1)) for j, k in weights.items()]
-    return (
-        sum((k * p for k, p in pairs), Fraction(0)),
-        sum((k * p**2 for k, p in pairs), Fraction(0)),
-        sum((k * p**2 * (p - 1) * Fraction(d - 1, d + 1) for k, p in pairs), Fraction(0)),
-    )
+    return sums
 
 
-def lines(proof: Proof, d: int, S0: Fraction, S1: Fraction, S2: Fraction) -> Iterator[str]:
+def derivatives(name: str, numbers: Sequence[Fraction]) -> list[Fraction]:
+    """The first three derivatives at t = 1 of a kernel sum c_j t^j, or variance e^{(t-1)/l^2}."""
+    if name == "rbf":
+        length, variance = numbers[0], numbers[1] if len(numbers) > 1 else Fraction(1)
+        return [variance / length ** (2 * i) for i in (1, 2, 3)]
+    return [sum((math.perm(j, i) * c for j, c in enumerate(numbers)), Fraction(0)) for i in (1, 2, 3)]
+
+
+def projected(link: Sequence[Fraction], d: int) -> dict[int, Fraction]:
+    """k_l of a polynomial link h: (E h C_l)^2 / E C_l^2, C_l orthogonal polynomials by Gram and Schmidt."""
+
+    def mean(p: Sequence[Fraction], q: Sequence[Fraction]) -> Fraction:
+        """E p q, E z^{2i} = 1 * 3 ... (2i-1) / (d (d+2) ... (d+2i-2))."""
+        return sum(
+            (
+                x * y * math.prod(Fraction(2 * m + 1, d + 2 * m) for m in range((i + j) // 2))
+                for i, x in enumerate(p)
+                for j, y in enumerate(q)
+                if (i + j) % 2 == 0
+            ),
+            Fraction(0),
+        )
+
+    basis: list[list[Fraction]] = []
+    for degree in range(len(link)):
+        power = [Fraction(int(i == degree)) for i in range(len(link))]
+        shares = [(mean(power, each) / mean(each, each), each) for each in basis]
+        basis.append([c - sum(share * each[i] for share, each in shares) for i, c in enumerate(power)])
+    return {degree: mean(link, each) ** 2 / mean(each, each) for degree, each in enumerate(basis) if degree}
+
+
+def lines(proof: Proof, law: str, d: int) -> Iterator[str]:
     """The part of the file that belongs to this proof."""
+    wave = laws.own_constant(law)
     k = {name: value for lemma in proof.lemmas for name, value in lemma.constants.items()}
     m, p = min(Fraction(FARTHEST), k["T_least"]), angle(k["u"])
-    own = {"a": Fraction(d - 1, 2), "m": m, "p": p, "S0": S0, "S1": S1, "S2x": S2}
+    own = {"a": Fraction(d - 1, 2), "m": m, "p": p} | ({"wave": chain.number(wave)} if wave else {})
     constants = own | {RENAMED.get(name, name): value for name, value in k.items()}
     yield f"Definition d : nat := {d}.\nDefinition c : R := {moment_limit(d)}."
     yield from (f"Definition {name} : R := {written(value)}." for name, value in constants.items())
-    yield f"Ltac values := unfold d, c, {', '.join(constants)}.\nLtac numbers := values; decide_numbers."
-    yield from kernels(k, m)
-    yield from start(k, d, p)
+    yield f"Ltac values := unfold d, c, {', '.join(constants)}."
+    if wave:
+        yield from waves(d, chain.number(wave))
+    else:
+        sums = zip(("S0", "S1", "S2x"), harmonic_sums(law, d), strict=True)
+        yield from (f"Definition {name} : R := {written(value)}." for name, value in sums)
+        yield "Ltac numbers := values; unfold S0, S1, S2x; decide_numbers."
     facts = FACTS + {"window": WINDOW, "tradeoff": TRADEOFF}.get(proof.theorem, "")
     for name, says in re.findall(r"^(\w+): (.*(?:\n  .*)*)", facts, flags=re.MULTILINE):
-        yield f"Lemma {name} : {spelled(says)}.\nProof. numbers. Qed."
-    yield "Section Statement.\nVariables (N B : nat -> R -> R) (V : R -> nat -> R -> R)."
+        by = "numbers" if name != "d_a" else "values. split; [lia | rewrite INR_IZR_INZ; simpl Z.of_nat; lra]"
+        yield f"Lemma {name} : {spelled(says)}.\nProof. {by}. Qed."
+    yield from kernels(k, m)
+    yield from start(k, d, p)
+    yield "Section Statement.\nVariable E : (Tokens -> R) -> R."
+    yield from (f"Local Notation {name} := ({of} E)." for name, of in AVERAGES.items())
     real = proof.theorem == "window" and laws.domain(proof.about["law"]) == "over all real w"
-    for name, (says, why) in HYPOTHESES.items():
+    for name, (says, why) in list(HYPOTHESES.items())[:OF_ATTENTION]:
         if (proof.theorem == "window" or name not in WINDOW_ALONE) and (real or name != "opposite"):
             yield f"(* {why} *)\nHypothesis {name} : {says}."
-    yield {"window": window(real), "envelope": ENVELOPE, "tradeoff": TRADED}[proof.theorem]
+    yield {"window": window(real, wave), "envelope": ENVELOPE, "tradeoff": TRADED}[proof.theorem]
     yield "End Statement."
 
 
@@ -301,14 +450,56 @@ def kernels(k: Mapping[str, Fraction], m: Fraction) -> Iterator[str]:
             bound = decimal(ball(k[name]) - rest, -1)
         yield (
             f"Lemma {name}_integral : RInt (fun x => x ^ {power} * exp (- ((1 - {j} / T_least) * (x - x * x / (2 * "
-            f"T_least))))) 0 m <= {written(bound)}.\nProof. values. integral with (i_prec 90, i_fuel 1000, "
-            "i_degree 15). Qed."
+            f"T_least))))) 0 m <= {written(bound)}.\nProof. values. enclose. Qed."
         )
         yield (
             f"Lemma {name}_ge : kernel {power} {j} T_least m <= {name}.\nProof. unfold kernel. change (INR 1) with 1. "
             f"change (INR 2) with 2. pose proof {name}_integral as I. apply Rle_trans with (1 := Rplus_le_compat_r _ _ "
             "_ I). clear I. numbers. Qed."
         )
+
+
+def waves(d: int, L: Fraction) -> Iterator[str]:
+    """S0, S1 and S2 of the cosine law: integrals over the angle of z = cos x, enclosed."""
+    texts = {
+        "whole": "1",
+        "first": "sin x * sin (wave * cos x)",
+        "second": f"{d - 1} * cos x * sin (wave * cos x) - wave * sin x ^ 2 * cos (wave * cos x)",
+        "third": f"sin x * ((wave ^ 2 * sin x ^ 2 + {d - 1}) * sin (wave * cos x) + {d + 1} * wave * cos x * "
+        "cos (wave * cos x))",
+    }
+    with ctx.workprec(BITS):
+        for (name, text), square in zip(texts.items(), wave_squares(d, ball(L)), strict=True):
+            margin = abs(square) * arb("1e-16")
+            low, high = decimal(square - margin, -1), decimal(square + margin, +1)
+            yield (
+                f"Definition {name}_square : R := RInt (fun x => ({text}) ^ 2 * sin x ^ {d - 2}) 0 PI.\n"
+                f"Lemma {name}_square_in : {written(low)} <= {name}_square <= {written(high)}.\nProof. unfold "
+                f"{name}_square. values. integral with (i_prec 90, i_fuel 1000, i_degree 15). Qed."
+            )
+    yield f"Definition S0 : R := first_square / whole_square / {d - 1}."
+    yield f"Definition S1 : R := second_square / whole_square / {d - 1} ^ 2."
+    yield f"Definition S2x : R := (third_square / whole_square / {d - 1} ^ 3 - S1) * {d - 1} / {d + 1}."
+    squares = [f"{name}_square" for name in texts]
+    yield (
+        f"Ltac numbers := unfold S2x, S1, S0; generalize {' '.join(f'{name}_in' for name in squares)}; generalize "
+        f"{' '.join(squares)}; intros; values; decide_numbers."
+    )
+
+
+def wave_squares(d: int, L: arb) -> Iterator[arb]:
+    """The integrals of `waves`: of 1 and of the squares of the first three derivatives of cos(Lz) / L on the sphere."""
+    functions: tuple[Callable[[acb], acb], ...] = (
+        lambda x: acb(1),
+        lambda x: x.sin() * (L * x.cos()).sin(),
+        lambda x: (d - 1) * x.cos() * (L * x.cos()).sin() - L * x.sin() ** 2 * (L * x.cos()).cos(),
+        lambda x: (
+            x.sin()
+            * ((L**2 * x.sin() ** 2 + d - 1) * (L * x.cos()).sin() + (d + 1) * L * x.cos() * (L * x.cos()).cos())
+        ),
+    )
+    for f in functions:
+        yield acb.integral(lambda x, _, f=f: f(x) ** 2 * x.sin() ** (d - 2), 0, arb.pi()).real  # type: ignore[misc]
 
 
 def start(k: Mapping[str, Fraction], d: int, p: Fraction) -> Iterator[str]:
@@ -364,8 +555,10 @@ def decimal(value: arb, way: int) -> Fraction:
     return Fraction(math.floor(exact * scale) if way < 0 else math.ceil(exact * scale)) / scale
 
 
-def window(real: bool) -> str:
-    """The theorem on windows, over all real w or over w >= 0."""
+def window(real: bool, wave: str) -> str:
+    """The theorem on windows, over all real w or over w >= 0, for every L or for that of the law."""
+    scales = "L = wave" if wave else "0 < L"
+    positive = "\n  assert (P : 0 < L) by (rewrite HL; unfold wave; lra). clear HL. rename P into HL." if wave else ""
     where = "" if real else "0 <= {} -> "
     least = f"forall x, {where.format('x')}loss N B L sigma n w <= loss N B L sigma n x"
     exists = f"exists w, {least}" if real else f"exists w, 0 <= w /\\ ({least})"
@@ -376,24 +569,24 @@ Proof.
   pose proof W_least_ge. lra.
 Qed.
 
-Theorem window_theorem : forall n L sigma, 0 < L -> 0 < sigma -> (1 <= n)%nat ->
+Theorem window_theorem : forall n L sigma, {scales} -> 0 < sigma -> (1 <= n)%nat ->
   let W := Rpower (INR n * L ^ 2 / sigma ^ 2) (1 / (a + 2)) in
   W_least <= W -> K * Rpower W (a + 1) <= INR n ->
   ({exists}) /\\
   (forall w, {where.format("w")}({least}) ->
     low * W < w < high * W /\\ loss_low <= loss N B L sigma n w * Rpower W 2 / L ^ 2 <= loss_high).
 Proof.
-  intros n L sigma HL Hs Hn W HW HK.
-  assert (E : excess 2 = 1) by (unfold excess; rewrite Rmax_left; lra).
+  intros n L sigma HL Hs Hn W HW HK.{positive}
+  assert (E0 : excess 2 = 1) by (unfold excess; rewrite Rmax_left; lra).
   refine (window{"_real" if real else ""} d N B a 2 u T_least c_low c_high b_low 0 b_high 0 s ({SHORT["R2"]}) a_pos _
     u_pos c_low_pos b_low_pos (Rle_refl 0) (Rle_refl 0) s_nonneg R2_pos {BETWEEN} _ W_least K middle low high stop
-    loss_low loss_high W_least_ge K_pos order u_le low_0 low_1 high_0 high_1 beyond loss_high_ge _ T_le left_of_u rises
-    continuous squares_N squares_B n L sigma HL Hs _{" opposite" if real else ""}).
+    loss_low loss_high W_least_ge K_pos order u_le low_0 low_1 high_0 high_1 beyond loss_high_ge _ T_le left_of_u
+    (rises E mean) continuous (squares_N E mean) (squares_B E mean) n L sigma HL Hs _{" opposite" if real else ""}).
   - lra.
   - intros j w Hw Hj. destruct ({FEW[1:-1]} j w Hw Hj) as [P [_ Q]]. now split.
   - intros x Hx.
     exact (balance a 2 c_low b_low _ loss_low a_pos ltac:(lra) c_low_pos b_low_pos eq_refl loss_low_le 0 x Hx).
-  - unfold enough. rewrite E. repeat split; assumption.
+  - unfold enough. rewrite E0. repeat split; assumption.
 Qed."""
 
 
@@ -411,8 +604,8 @@ Qed."""
 TRADED = f"""Theorem tradeoff_theorem : forall n w, u <= w -> (1 <= n)%nat -> K * Rpower (rho * w) (a + 1) <= INR n ->
   rise_low <= N n (rho * w) / N n w <= rise_high /\\ fall_low <= B n (rho * w) / B n w <= fall_high.
 Proof.
-  assert (E : excess 2 = 1) by (unfold excess; rewrite Rmax_left; lra).
-  intros n w Hw Hn HK. rewrite <- E in HK. pose proof T_le.
+  assert (E0 : excess 2 = 1) by (unfold excess; rewrite Rmax_left; lra).
+  intros n w Hw Hn HK. rewrite <- E0 in HK. pose proof T_le.
   refine (tradeoff d N B a 2 u T_least c_low c_high b_low b_high s ({SHORT["R2"]}) a_pos u_pos c_low_pos b_low_pos
     s_nonneg R2_pos {BETWEEN} _ rho K rise_low rise_high fall_low fall_high rho_gt u_ge K_pos T_le _ rise_low_le
     rise_high_ge fall_low_le fall_high_ge n w Hw Hn HK).
