@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -101,3 +102,24 @@ class ClassLaw(msgspec.Struct, frozen=True, kw_only=True):
         """The regression problem whose loss is the Brier loss but for a constant; a constant in p is lost in it."""
         law = Linear(self.lipschitz) if self.link == "linear" else Ridge(self)
         return Problem(d=d, n=n, law=law, sigma=math.sqrt(self.variance(d)))
+
+
+def brier_splits(kept: str = "1") -> Any:
+    """E (sum a_i y_i - p)^2 over labels y_i of 0 or 1, less `kept` of (sum a_i p_i - p)^2 + sum a_i^2 p_i (1 - p_i).
+
+    Over all labels of three tokens, whose chances are p_i, in free symbols.
+    """
+    import itertools
+
+    import sympy
+
+    a, p = sympy.symbols("a1:4"), sympy.symbols("p1:4")
+    q = sympy.symbols("p")
+    mean = sum(
+        sympy.prod([x if label else 1 - x for x, label in zip(p, labels, strict=True)])
+        * (sum(x * label for x, label in zip(a, labels, strict=True)) - q) ** 2
+        for labels in itertools.product((0, 1), repeat=3)
+    )
+    bias = (sum(x * y for x, y in zip(a, p, strict=True)) - q) ** 2
+    noise = sum(x**2 * y * (1 - y) for x, y in zip(a, p, strict=True))
+    return sympy.expand(mean - sympy.Rational(kept) * (bias + noise))

@@ -5,8 +5,10 @@ Lipschitz constant of the class probabilities and falls with the label noise. At
 """
 
 from lipverify.checks.softmax.class_ladders import SMOOTHINGS, exact_windows, sampled_losses, sampled_windows, steps
+from lipverify.checks.softmax.class_probabilities import brier_splits
 from lipverify.checks.softmax.figures import along, ladder_curves
-from lipverify.claims import agree, at, bound, claim, per_profile
+from lipverify.checks.softmax.slopes import squares
+from lipverify.claims import agree, at, bound, claim, identity, per_profile
 
 # fmt: off
 REBUTTAL = ("R", "Global rebuttal, point 3, Classification", """The nature of the attention estimate will not change based on the loss
@@ -56,6 +58,22 @@ claim("extension.classification/brier/noise",
       finding=r"""The noise is $v = \mathbb{E}\, p (1 - p)$. Turning labels around with a chance $\eta$ makes $p$ into $\eta + (1 - 2\eta)
           p$: it raises $v$ and lowers $L$ by $1 - 2\eta$, and both widen the window. The base rate separates the two: $p = b + L \langle q,
           x \rangle$ has the same $L$ for every $b$ and $v = b(1 - b) - L^2/d$, and the window widens with $v$ alone.""")
+claim("extension.classification/brier/amplitude/proved",
+      identity(squares, r"\frac{\mathrm{d}}{\mathrm{d} w} \sum_i a_i^2 - \sum_{ij} a_i a_j (a_i - a_j)(t_i - t_j)",
+               control={"kept": "101/100"}),
+      identity(brier_splits, r"\mathbb{E} (\hat p - p)^2 - (B + v \sum_i a_i^2)", control={"kept": "101/100"}),
+      source=REBUTTAL, kind="convention", reading="the Brier loss, where L is an amplitude", expected="supported",
+      title="Brier loss: w* never falls with L nor rises with the label noise, where L is an amplitude: every n and d",
+      statement=r"\frac{L^2}{v} < \frac{L'^2}{v'} \implies w^*(L, v) \leq w^*(L', v'), \qquad v = \mathbb{E}\, p (1 - p)",
+      assumes=(*MODEL, r"$p(x) = b + L g(x)$, any law of $g$ that is the same in all directions; any $n \geq 2$, $d \geq 2$; $w \geq 0$",
+               BRIER, "the identities are checked; what follows is by hand"),
+      finding=r"""The mean over the labels is $(\sum_i a_i p(x_i) - p(x))^2 + \sum_i a_i^2 p(x_i)(1 - p(x_i))$ (the second identity, at
+          three tokens; labels are independent at every number), and that of the last factor over tasks is $v$ at every token. So the loss
+          is $L^2 b(w) + v\, \nu(w)$, $\nu = \mathbb{E} \sum_i a_i^2$, and by the argument of
+          `softmax.window-directions/any-amplitude/proved` $w^*$ never falls as $L^2 / v$ grows; where $w^* > 0$ it moves. At a fixed base
+          rate $v = b(1 - b) - L^2 \mathbb{E} g^2$ falls as $L$ grows ($\mathbb{E} g = 0$); labels turned around with a chance $\eta$ have
+          the amplitude $(1 - 2 \eta) L$ and a larger $v$; a base rate nearer to $1/2$ raises $v$ alone. The logistic link is no
+          amplitude: there it is measured (`brier/l`).""")
 claim("extension.classification/cross-entropy/l",
       bound(ENTROPY_DRAWN, CHANGE, of="{step}", low=0, strict=True, control="3/2*log(2)", method="montecarlo",
             over={"d": D, "n": 64, "eps": SMOOTHINGS, ("ladder", "step"): steps(*SMOOTHER)}),

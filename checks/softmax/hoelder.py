@@ -7,6 +7,7 @@ does inside a window.
 
 from typing import Any
 
+from lipverify.checks.softmax.lipschitz_constants import proved_exponents
 from lipverify.checks.softmax.quantities import MODEL
 from lipverify.checks.softmax.rough import best, bias, proved, sampled_bias
 from lipverify.claims import agree, at, bound, claim, exponent, per_profile
@@ -26,6 +27,7 @@ RATES: dict[str, Any] = {
     "source": REBUTTAL, "kind": "derived", "expected": "supported", "over": FIELDS, "assumes": (*LIMIT, FIELD),
 }
 SAMPLED = agree(bias, at(sampled_bias, contexts=4000), "B", over={"d": 3, "s": (0.25, 0.75), "n": 40, "w": 10.0})
+WORST = "the worst order of a class is what counts"
 PROVED: dict[str, Any] = {"kind": "derived", "assumes": (*MODEL, FIELD, r"""$\Lambda = n L^2 / \sigma^2 \geq \Lambda_0$
     and $n \geq K W^{(d-1)/2}$, $W = \Lambda^{2/(d - 1 + 2s)}$, with the numbers of `lipverify prove`""")}
 """Between two multiples of a power of Lambda for every n, L and sigma in that range: the exponent is exact."""
@@ -59,7 +61,7 @@ claim("softmax.hoelder/printed-range",
 claim("softmax.hoelder/largest-order",
       exponent(best, "w^*", along={"n": (1e6, 1e18, 8)}, of="w", equals="2/(d - 1 + 2*s)", truth="2/(d + 2*s)",
                method="exact", **RAY),
-      source=REBUTTAL, kind="convention", expected="refuted",
+      source=REBUTTAL, kind="convention", reading=WORST, expected="refuted",
       over={"kind": "root", ("d", "s"): per_profile(((2, 0.5),), ((2, 0.5), (3, 0.5), (5, 0.5)))},
       title="classes with the same worst Hölder order have one rate of the window",
       statement=r"""f \text{ of Hölder order } s \text{ and no better} \implies w^* = \Theta\left(\Lambda^{2/(d - 1 +
@@ -70,6 +72,19 @@ claim("softmax.hoelder/largest-order",
       point.""",
       corrected=r"""$w^* = \Theta(\Lambda^{2/(d + 2s)})$ for functions that are of order $s$ across one hyperplane,
       measured at $s = 1/2$""")
+claim("softmax.hoelder/largest-order/{link}/proved",
+      bound(proved_exponents, "e", of="window", low="2/(d - 1 + 2*s)", truth="2/(d + 2*s)", method="certified"),
+      source=REBUTTAL, kind="convention", reading=WORST, expected="refuted",
+      over={"link": {"clip": {"s": "1"}, "step": {"s": "0"}}, "d": per_profile((2,), (2, 3, 5))},
+      title="classes with the same worst Hölder order have one rate of the window: disproved at its ends",
+      statement=r"""f \text{ of Hölder order } s \text{ and no better} \implies w^* = \Theta\left(\Lambda^{2/(d - 1 +
+      2s)}\right)""",
+      assumes=(*MODEL, r"""$f(x) = h(\langle q, x \rangle)$, $q$ uniform on the sphere: $h(z) = \max(-\frac12, \min(z,
+      \frac12))$ of order $s = 1$ (clip), and $h(z) = 1$ beyond $\frac12$ and 0 below, of order $s = 0$ (step)""",
+               r"the $\Lambda$ and $n$ of `softmax.lipschitz-notion/breaks/*/window/proved`"),
+      finding=r"""By the window theorems $w^*$ lies between two multiples of $\Lambda^{2/(d+2)}$ for clip and of $\Lambda^{2/d}$
+      for step, for every $n$, $L$ and $\sigma$ in their range: both are rough across hyperplanes alone.""",
+      corrected=r"$w^* = \Theta(\Lambda^{2/(d + 2s)})$ for links that are of order $s = 0$ or $1$ at single places")
 claim("softmax.hoelder/window/proved",
       bound(proved, "e", of="window", equals="2/(d - 1 + 2*s)", within="1e-15", method="certified"),
       proves="softmax.hoelder/window", source=REBUTTAL, expected="supported", over=FIELDS,

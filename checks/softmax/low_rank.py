@@ -69,3 +69,32 @@ def averaged(power: int, kept: str = "1") -> Any:
         2: U**2 * (1 - T**2) * (1 - 3 * T**2 + T**2 * U**2 * (1 + T**2)) / (1 - T**2 * U**2) ** 2,
     }[power]
     return sum(each**power for each in both) / 2 - T**power - sympy.Rational(kept) * changed
+
+
+def bent(kept: str = "1") -> Any:
+    """(m - z)'' along a line in b, squared, less `kept` of its form; m = sum_i b_i e_i z_i / sum_i b_i e_i.
+
+    m is a quotient of two linear functions of b. Along b + s beta let y = D' / D of the lower one, and X = m' = N' / D -
+    m y: then ((m - z)^2)'' = 2 X^2 - 4 y (m - z) X. With z_i = 1 for one token, 0 for all others and z = 0 it is (a_i^2)''.
+    """
+    import sympy
+
+    s, z = sympy.symbols("s z")
+    N, D, dN, dD = sympy.symbols("N D N' D'")
+    m = (N + s * dN) / (D + s * dD)
+    X, y = dN / D - N / D * dD / D, dD / D
+    second = sympy.diff((m - z) ** 2, s, 2).subs(s, 0)
+    return sympy.simplify(second - sympy.Rational(kept) * (2 * X**2 - 4 * y * (N / D - z) * X))
+
+
+def small(kept: str = "1") -> Any:
+    """(h - 2)(h - 1)^4 - 25 h^3 at h = 8 + t, less `kept` of a polynomial in t whose coefficients are all positive.
+
+    With h = 1/P and e^P <= 1 / (1 - P) it is positive for P <= 1/8, and so e^{-P} sqrt(1 - P^2 e^{2P}) > 5 P e^{2P}.
+    """
+    import sympy
+
+    t = sympy.symbols("t")
+    h = 8 + t
+    positive = 1606 + 5833 * t + 2536 * t**2 + 437 * t**3 + 34 * t**4 + t**5
+    return (h - 2) * (h - 1) ** 4 - 25 * h**3 - sympy.Rational(kept) * positive

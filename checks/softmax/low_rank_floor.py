@@ -71,3 +71,42 @@ def in_block(d: int, k: int) -> Value:
     here = low_rank_problem("sphere", d, k, 1e12, 0.0)
     found = minimize_scalar(lambda c: float(block_terms(here, c, 0.0).bias), bounds=(d, 3 * d), method="bounded")
     return found.fun, 1e-11
+
+
+FINE, SMALLEST, LARGEST = "1.005", "0.02", 4
+"""Of the grid of `floor_below`: the quotient of neighbours, the smallest r, and the largest c, in units of d."""
+
+
+def floor_below(d: int, k: int) -> Any:
+    """A ball of a number below lim inf of the least L(c BB^T) over c, as n -> infinity, tokens uniform on S^{d-1}.
+
+    At c >= 0 the loss is at least E (F(c r) - r)^2 / k, r = |B^T x|, where F, the mean of the prediction along B^T x, rises
+    (it is the slope of a convex function) and tends to A = I_{d/2} / I_{d/2-1} as n -> infinity. For c from c_i to c_{i+1}
+    and r from r_j to r_{j-1}, |F(c r) - r| is at least F(c_i r_j) - r_{j-1}, and at least r_j - F(c_{i+1} r_{j-1}); the
+    second alone for c <= d = c_0, and the first alone beyond the last c. c_i r_j = d q^{i - j}; r^2 is Beta(k/2, (d - k)/2).
+    At c < 0 the prediction has the other sign, and the loss is larger than at c = 0.
+    """
+    from functools import reduce
+
+    from flint import arb
+
+    q = arb(FINE)
+    count, last = (int(float(arb(x).log() / q.log())) for x in (1 / arb(SMALLEST), LARGEST))
+    r = [q**-j for j in range(count + 1)]
+    share = [(x * x).beta_lower(arb(k) / 2, arb(d - k) / 2, regularized=True) for x in r]
+    A = {}
+    for power in range(-count, last + 1):
+        omega = d * q**power
+        A[power] = omega.bessel_i(arb(d) / 2, scaled=True) / omega.bessel_i(arb(d) / 2 - 1, scaled=True)
+
+    def least(first: int | None, after: int | None) -> Any:
+        """For c from d q^first to d q^after; None is no end."""
+        total = arb(0)
+        for j in range(1, count + 1):
+            over = arb(0) if first is None else A[first - j] - r[j - 1]
+            under = arb(0) if after is None else r[j] - A[after - j + 1]
+            total += (share[j - 1] - share[j]) * over.max(under).max(arb(0)) ** 2
+        return total / k
+
+    ends = [(None, 0), *((i, i + 1) for i in range(last)), (last, None)]
+    return reduce(arb.min, [least(*each) for each in ends])

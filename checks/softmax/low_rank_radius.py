@@ -63,13 +63,13 @@ def proved_gain(n: int, C: float, c: float, c_perp: float) -> Any:
     from lipverify.proofs import prove_not_aligned
     from lipverify.proofs.finite import on_the_circle
 
-    given = on_the_circle(n, 0.0, (1.0, 0.0), (c, c_perp), C)
-    found = proved("lowrank-radius", "not aligned", given, lambda: prove_not_aligned(n, 0.0, (c, c_perp), C))
+    given, name = on_the_circle(n, 0.0, (1.0, 0.0), (c, c_perp), C), "lowrank-radius" if C > 1 else "lowrank-tiny-ball"
+    found = proved(name, "not aligned", given, lambda: prove_not_aligned(n, 0.0, (c, c_perp), C))
     return between(found, found.constants["gain_low"], found.constants["gain_high"])
 
 
 def radius(covariates: str, d: int, k: int, n: float, sigma: float, most: float = 4.0) -> Value:
-    """The largest C / d up to `most` such that c' = 0 is best in every ball up to it; beyond that it is not followed."""
+    """The largest C / d up to `most` such that c' = 0 is best in every ball from C = most d / 12 to it."""
     from lipverify.optimum.block import critical_radius
 
     found = critical_radius(problem(covariates, d, k, n, sigma), most * d)

@@ -1,7 +1,8 @@
 r"""Theorem 4: attention pretrained on f(x) = a^T B^T x finds the columns of B, and attends along nothing else.
 
 It holds in the ball C = d, on the sphere and on a product of spheres, under each of the two assumptions without the other.
-With two tokens it is proved for every d, k and sigma in a smaller ball, among matrices that do not mix the two spaces.
+With two tokens it is proved for every d, k and sigma in a smaller ball, among matrices that do not mix the two spaces; with more
+tokens in a file beside this one.
 """
 
 from lipverify.checks.softmax.figures import beside_aligned

@@ -1,7 +1,7 @@
 r"""Beyond Theorem 4: where M* = c BB^T goes on to hold, and where, on the sphere in large balls, attention forgets B.
 
 On a product of spheres no counterexample was found, with n > 2 and noise. On the sphere it holds in balls up to C = d, and
-not in every ball: d = 2, n = 9, sigma = 0, C = 5 is a counterexample, proved by balls.
+not in every ball: d = 2, n = 9, sigma = 0, C = 5 is a counterexample, proved by balls; tiny balls have a file beside this one.
 """
 
 from lipverify.checks.softmax import low_rank_radius as ball
@@ -58,10 +58,10 @@ claim("lowrank.boundary/sphere/small-ball",
       agree(ball.radius, ball.limit, r"C_{\max} / d",
             over={"covariates": "sphere", ("d", "k"): ((2, 1), (3, 1), (3, 2), (6, 2)), "n": 1e12, "sigma": 0.5}),
       over={"covariates": "sphere"}, source=THEOREM_4, kind="stronger", expected="supported",
-      title="On the sphere M* = c BB^T in balls of radius C up to d, with noise and without",
-      statement=FORM + r" \quad \text{if } C \leq d \text{ (} n = 10^3, 10^6 \text{), if } C = d \text{ (} n = 20 \text{)}",
+      title="On the sphere M* = c BB^T in balls of radius C from d/3 to d, with noise and without",
+      statement=FORM + r" \quad \text{if } d/3 \leq C \leq d \text{ (} n = 10^3, 10^6 \text{), if } C = d \text{ (} n = 20 \text{)}",
       assumes=(*SPHERE[:2], r"within the invariant family, exactly, at the $(d, k)$ of the cells, $\sigma = 0$ and $\sigma = 1/2$",
-               r"$C_{\max}$ is the largest radius up to which $c'^* = 0$ in every ball"),
+               r"$C_{\max}$ is the largest radius up to which $c'^* = 0$ in every ball from $C = d/3$ on; smaller: `tiny-ball/proved`"),
       shows=at(radii_by_noise, limit=at(ball.limit, d=2, k=1),
                    none=at(ball.radii, d=2, k=1, sigma=0.0, lengths=CURVES), quarter=at(ball.radii, d=2, k=1, sigma=0.25, lengths=CURVES),
                    half=at(ball.radii, d=2, k=1, sigma=0.5, lengths=CURVES), one=at(ball.radii, d=2, k=1, sigma=1.0, lengths=CURVES)),

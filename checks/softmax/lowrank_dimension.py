@@ -4,7 +4,7 @@ It holds on a product of spheres, where the rate is that of k dimensions. On the
 of c BB^T does not go to 0: a floor is left, small where k is much smaller than d.
 """
 
-from lipverify.checks.softmax.low_rank_floor import best_loss, floor, in_block, projected
+from lipverify.checks.softmax.low_rank_floor import best_loss, floor, floor_below, in_block, projected
 from lipverify.claims import agree, at, bound, claim, exponent
 
 # fmt: off
@@ -58,6 +58,20 @@ claim("lowrank.dimension/sphere",
           shifted by nearly the right length. What is left is small where $k \ll d$, and does not go away with $n$.""",
       corrected=r"""on the sphere the loss of $c \mathbf{B} \mathbf{B}^\top$ tends to a floor, $\sim 2 (k + 2) / d^3$ for $k \ll d$; it goes
           to 0 on a product of spheres""")
+claim("lowrank.dimension/sphere/proved",
+      bound(floor_below, r"\text{a number below } \liminf_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", equals=0,
+            within=1e-9, control=(None, {"low": "(k + 2)*(d - k)/d**4/20", "high": "2*(k + 2)/d**3"}),
+            over={("d", "k"): ((3, 1), (3, 2), (5, 2), (20, 2), (100, 4))}, method="certified"),
+      proves="lowrank.dimension/sphere", source=PART_II, kind="derived", expected="refuted",
+      title="the same for tokens uniform on the sphere: the loss goes to 0, disproved",
+      statement=r"\liminf_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top) = 0",
+      assumes=(*SPHERE, r"every $\sigma$: the bias alone is bounded; at the $(d, k)$ of the cells"),
+      finding=r"""By balls, for all $c$ at once. Given the query, with $r = |\mathbf{B}^\top x|$, the mean of the prediction lies along
+          $\mathbf{B}^\top x$ and is $F_n(c r)$, the slope of the convex function $\mathbb{E} \log \sum_i e^{\omega t_i}$ at $\omega = c
+          r$: it rises, and tends to $A = I_{d/2}/I_{d/2-1}$. The loss is at least $\mathbb{E} (F_n(c r) - r)^2 / k$ (Jensen). On cells of
+          a grid in $c$ and $r$ a rising function lies between its values at two corners, so that finitely many values of $A$ bound this
+          below for every $c$; $r^2$ is $\mathrm{Beta}(k/2, (d - k)/2)$.""",
+      corrected="the floor is at least the number of the cell, within a third of its value")
 claim("lowrank.dimension/sphere/floor",
       exponent(floor, r"\lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", along={"d": (100, 10**5, 9)}, equals="-3",
                method="exact"),

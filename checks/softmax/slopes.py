@@ -28,6 +28,40 @@ def _least(values: np.ndarray, errors: np.ndarray, sign: int) -> Value:
     return float(slope.min()), float(2 * np.max(errors / values) / STEP)
 
 
+NEAR = 0.1
+"""Half the length of the interval, about each w, of the polynomial whose slope is certified."""
+
+
+def certified_slopes(law: str, d: int, n: int, L: float) -> Any:
+    """The least -d log B / d log w at the same windows, as a ball: the slope of a polynomial through balls about each w."""
+    from functools import reduce
+
+    from flint import arb, ctx
+
+    from lipverify.proofs.checker import optima
+
+    k = {"law": law, "d": d, "n": n, "L": arb(L), "sigma": arb(1)}
+    found = []
+    with ctx.workprec(128):
+        for window in np.geomspace(SMALL, lv.optimal_window(problem(law, d, n, L)).w, POINTS):
+            w, half = arb(float(window)), arb(min(NEAR, float(window) / 2))
+            slope = optima.descent(k, w - half, w + half).over(w, w)
+            rest = arb(0, optima.steepest_rest(k, w).upper())
+            found.append(w * (slope + rest) / optima.terms(k, w)[1])
+    return reduce(arb.min, found)
+
+
+def falls(law: str, d: int, n: int) -> Any:
+    """The share of [0, w*] on which the bias falls, for every L <= sigma: all of it, by the proof."""
+    from lipverify.claims.plan.proved import between, proved
+    from lipverify.proofs import prove_falling
+    from lipverify.proofs.finite import about
+
+    here = problem(law, d, n)
+    found = proved(f"falling-{law}-{d}-{n}", "bias falls", about(here), lambda: prove_falling(here))
+    return between(found, 1, 1)
+
+
 def at_twice(law: str, d: int) -> dict[str, Any]:
     """N(2w) / N(w) and B(2w) / B(w), proved for every n, L, sigma and w of a range."""
     from lipverify.claims.plan.proved import between, committed, stated

@@ -8,7 +8,7 @@ from typing import Any
 
 from lipverify.checks.softmax import figures
 from lipverify.checks.softmax.quantities import DIMENSIONS, MODEL
-from lipverify.checks.softmax.slopes import SAMPLED, at_twice, slopes, squares_and_distances
+from lipverify.checks.softmax.slopes import SAMPLED, at_twice, certified_slopes, falls, slopes, squares_and_distances
 from lipverify.checks.softmax.window_proofs import every_n
 from lipverify.claims import bound, claim, identity, per_profile
 
@@ -39,6 +39,24 @@ claim("softmax.tradeoff/{law}/bias/relevant",
       title="the bias falls with w, up to w*", shows=figures.TERMS_BY_W, **UP_TO_BEST,
       finding="""The fall is slowest at the smallest $w$, where only the linear part of $f$ takes part, by the share $2
       w / d$: the control claims more than that.""")
+claim("softmax.tradeoff/{law}/bias/relevant/proved",
+      bound(certified_slopes, r"-\frac{\mathrm{d} \log B}{\mathrm{d} \log w}", low=0, strict=True, truth="0.02*linear/d",
+            over=GRID | {"n": per_profile((1000,), (100, 1000))}, method="certified"),
+      proves="softmax.tradeoff/{law}/bias/relevant", title="the bias falls with w at seven windows up to w*: proved",
+      **{**UP_TO_BEST, "kind": "derived"},
+      finding=r"""By balls. About each $w$ the bias of the degrees up to 30 is a polynomial through balls at a few places, with a
+      bounded error of its slope. What is not listed, of variance $r$, has a slope of at most $4 r (\mathbb{E}\, \mathrm{Var}_a
+      t)^{1/2}$: with $e = \sum_i a_i (f(x_i) - f(x))$ the slope of $\mathbb{E} e^2$ is $2\, \mathbb{E}\, e\, \mathrm{Cov}_a(f,
+      t)$, with $\mathbb{E}_f e^2 \leq 4r$ and $\mathbb{E}_f \mathrm{Cov}_a(f, t)^2 \leq r\, \mathrm{Var}_a t$.""")
+claim("softmax.tradeoff/relu/bias/up-to-optimum/proved",
+      bound(falls, r"|{w \leq w^* : B'(w) < 0}| / w^*", low=1, control=1.01, method="certified"),
+      source=TABLE, kind="stronger", expected="supported", over={"law": "relu", "d": per_profile((3, 5), (2, 3, 5, 8)), "n": 1000},
+      title="the bias falls at every w up to w*, for the ReLU law at a thousand tokens",
+      statement=r"B'(w) < 0 \quad \text{for } 0 \leq w \leq w^*, \ n = 1000 \text{ and all } L \leq \sigma",
+      assumes=(*MODEL, "the ReLU law"),
+      finding=r"""On the whole interval from 0 to where the noise alone exceeds the least loss at $L = \sigma$, beyond which no $w$ is
+      best; with a smaller $L / \sigma$ no $w^*$ is larger (`softmax.window-directions/any-amplitude/proved`). The bias is that
+      of `bias/relevant/proved`, on pieces of length 4. Any other $n$ and $L / \sigma$ is a proof of its own (`prove_falling`).""")
 claim("softmax.tradeoff/{law}/noise/every-w/proved",
       identity(squares_and_distances, r"""\frac{\mathrm{d}}{\mathrm{d} w} \sum_i a_i^2 - \sum_{ij} a_i a_j (a_i -
       a_j)(t_i - t_j),\ \frac{\mathrm{d}}{\mathrm{d} w} \sum_i a_i (1 - t_i) + \mathrm{Var}_a(t)""",
@@ -57,7 +75,8 @@ claim("softmax.tradeoff/{law}/noise/every-w/proved",
       mean misses $f(x)$ by $\langle q, x \rangle\, \mathbb{E} \sum_i a_i (1 - t_i)$, which falls for every $w$.
       $\mathcal{L}_{bias}$, with the variance over contexts in it, falls along the optimal windows: of two of them, at
       any two values of $L / \sigma$, the larger has the smaller $B / L^2$
-      (`softmax.window-directions/any-amplitude/proved`), but not for every $w$ (`bias/every-window`).""")
+      (`softmax.window-directions/any-amplitude/proved`), and every $w < w^*$ has more bias than $w^*$: $B(w) - B(w^*)
+      \geq N(w^*) - N(w) > 0$, for every $n$, $d$, $L$ and $\sigma$. It does not fall for every $w$ (`bias/every-window`).""")
 PROVED: dict[str, Any] = {
     "source": TABLE, "expected": "supported", "kind": "derived",
     "over": {"law": {"affine": {"beta": "2"}, "relu": {"beta": "3/2"}}, "d": per_profile((2, 3, 5), DIMENSIONS.full)},

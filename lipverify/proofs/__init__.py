@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from lipverify.proofs.files import load
     from lipverify.proofs.finite import (
         ProvedOptimum,
+        prove_falling,
         prove_not_aligned,
         prove_not_isotropic,
         prove_optimum,
@@ -52,6 +53,7 @@ __all__ = [
     "prove_envelope",
     "prove_every_dimension",
     "prove_every_n",
+    "prove_falling",
     "prove_layers",
     "prove_not_aligned",
     "prove_not_isotropic",
@@ -85,6 +87,7 @@ __getattr__, __dir__ = lazy(
         "prove_envelope": "envelope",
         "prove_every_dimension": "dimensions",
         "prove_every_n": "window",
+        "prove_falling": "finite",
         "prove_layers": "direct",
         "prove_not_aligned": "finite",
         "prove_not_isotropic": "finite",

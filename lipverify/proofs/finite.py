@@ -234,6 +234,44 @@ def prove_rising(problem: Problem, first: float, second: float) -> Proof:
     return built("bias rises", about(problem), {"rising": places})
 
 
+def prove_falling(problem: Problem) -> Proof:
+    """The bias falls at every w from 0 to beyond every w*.
+
+    For the same law at a smaller L / sigma no w* is larger, so that this holds for all L / sigma up to its own.
+
+    Parameters
+    ----------
+    problem
+        Isotropic, n >= 2, sigma > 0, with a law as for `prove_optimum` that is not even.
+
+    Returns
+    -------
+    Proof
+        The bias falls up to the constant "stop", and every w* is less.
+
+    Raises
+    ------
+    InvalidInput
+        If the problem is not of its kind.
+    OutOfReach
+        If it does not follow: the noise is above the least loss only beyond w = 30, or the bias rises before.
+
+    >>> from lipverify.laws import Affine
+    >>> prove_falling(Problem(d=3, n=10, law=Affine())).constants["stop"] < 2
+    True
+    """
+    if problem.sigma == 0 or problem.n == 1:
+        raise InvalidInput(f"{problem!r}: the noise bounds w* only if sigma > 0 and n >= 2.")
+    given, found = about(problem), optimal_window(problem)
+    stop = decimal(_stop(problem, found.w, found.loss))
+    if float(stop) > CURVES:
+        raise OutOfReach(
+            f"{problem!r}: the noise is above the least loss from w = {float(stop):.4g} on, and the bias is followed "
+            f"up to w = {CURVES:g}: use a smaller L / sigma."
+        )
+    return built("bias falls", given, {"level": {"at": decimal(found.w)}, "beyond": {"stop": stop}})
+
+
 Entries = tuple[float | Fraction, float | Fraction]
 
 
@@ -303,7 +341,7 @@ def _better(
     given = on_the_circle(n, sigma, S, M, stop)
     with ctx.workprec(BITS):
         loss = loss_of(circle.given(circle.about({"given": given})))
-        places = [float(given["stop"]) * j / 400 for j in range(401)]
+        places = [float(given["stop"]) * j / 400 for j in range(400)]  # as a ball no number is certainly stop
         at = min(places, key=lambda w: float(loss.over(arb(w), arb(w)).mid()))
     return built(theorem, given, {theorem.rpartition(" ")[2]: {"at": decimal(at)}})
 

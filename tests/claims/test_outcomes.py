@@ -161,6 +161,29 @@ def test_the_grade_of_a_passage_is_what_its_outcome_needs() -> None:
     assert (held.grade, false.grade) == ("sampled", "proved")
 
 
+def test_the_grade_of_an_open_wording_is_that_of_its_readings() -> None:
+    """One reading that holds is enough; that none does has to be shown of each, by one claim of it."""
+
+    def claim(reading: str, verdict: Verdict, grade: str) -> Judged:
+        id = f"a.b/{reading}-{verdict}-{grade}"
+        return Judged(id=id, kind="convention", reading=reading, verdict=verdict, grade=grade)  # type: ignore[arg-type]
+
+    weak, strong = claim("one", "supported", "sampled"), claim("other", "supported", "proved")
+    false, too, by_proof = (claim(*each) for each in (
+        ("third", "refuted", "observed"), ("fourth", "refuted", "bounded"), ("third", "refuted", "proved")
+    ))  # fmt: skip
+    found = {
+        "proved": ([weak, strong, false], [false, by_proof], [strong, false]),
+        "sampled": ([weak, false], [weak, claim("one", "supported", "proved")]),
+        "bounded": ([false, by_proof, too],),
+        "observed": ([false, too],),
+    }
+    for grade, groups in found.items():
+        for group in groups:
+            (passage,) = passages(group)
+            assert passage.grade == grade
+
+
 def test_the_sentence_on_controls_is_true_of_the_cells() -> None:
     cells = [cell for record in EXAMPLE.claims for cell in record.cells]
     decided = [cell for cell in cells if cell.verdict in DECIDED]

@@ -84,7 +84,7 @@ def test_a_law_that_no_dimension_helps_is_refused_once(capsys: pytest.CaptureFix
         ("softmax.hoelder/window", {"rough-0.25-2", "rough-0.5-2"}),
         ("softmax.lipschitz-notion/breaks/clip/window/proved", {f"clip-{d}" for d in (2, 3, 5)}),
         ("softmax.covariance-inversion", {"covariance-space"}),
-        ("lowrank.boundary", {"lowrank-radius"}),
+        ("lowrank.boundary", {"lowrank-radius", "lowrank-tiny-ball"}),
         ("lt.second-order", {"lt-layers"}),
         ("softmax.window-every-dimension", {f"dimensions-{law}" for law in ("affine", "quadratic", "relu")}),
         ("lt.expressive-limit", {"lt-cosine"}),
@@ -203,8 +203,9 @@ def test_committed_proofs_are_those_that_readings_rest_on() -> None:
     }
     cosine = {f"optimum-cosine-{L}-2-1000-13" for L in (1, 3, 4)}
     trade = {f"tradeoff-{law}-{d}" for law in ("affine", "relu") for d in (2, 3, 5, 8)}
-    trade |= {f"rising-affine-{d}-3" for d in (2, 3, 5, 8)}
-    rest = {f"every-affine-{d}" for d in (2, 3, 5)} | {"lt-layers", "lt-cosine", "covariance-space", "lowrank-radius"}
+    trade |= {f"rising-affine-{d}-3" for d in (2, 3, 5, 8)} | {f"falling-relu-{d}-1000" for d in (2, 3, 5, 8)}
+    rest = {f"every-affine-{d}" for d in (2, 3, 5)} | {"lt-layers", "lt-cosine", "covariance-space"}
+    rest |= {"lowrank-radius", "lowrank-tiny-ball"}
     rest |= {f"dimensions-{law}" for law in ("affine", "quadratic", "relu")}
     assert {path.stem for path in COMMITTED} == WINDOWS | ridge | scale | cosine | trade | rest
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify import Problem, optimal_window
-from lipverify.checks.softmax import low_rank_radius
+from lipverify.checks.softmax import low_rank_floor, low_rank_radius
 from lipverify.checks.softmax.low_rank_radius import gain_on_common_draws, limit_radius
 from lipverify.covariates import axes
 from lipverify.errors import InvalidInput
@@ -76,6 +77,14 @@ def test_the_smallest_counterexample_and_the_largest_context_before_it() -> None
     assert at_8.c_perp == 0
     assert at_8.slope > at_8.slope_error
     assert at_9.gain > 1e9 * at_9.loss_error
+
+
+def test_in_a_tiny_ball_on_the_circle_the_best_c_perp_lies_beyond_a_barrier() -> None:
+    problem = low_rank_problem("sphere", 2, 1, 20, 0.0)
+    best, far = optimal_block(problem, 1e-3), block_terms(problem, 1e-3, np.array([2.0, 8.0]))
+    assert far.total[0] > best.aligned_loss > far.total[1]  # up, and then down
+    assert best.loss <= far.total[1] + far.total_error[1]
+    assert optimal_block(low_rank_problem("sphere", 3, 1, 20, 0.0), 1e-3).c_perp == 0
 
 
 def test_the_counterexample_is_seen_on_common_draws() -> None:
@@ -149,3 +158,36 @@ def test_a_ball_needs_a_radius(C: float) -> None:
 def test_one_token_has_no_optimum() -> None:
     with pytest.raises(InvalidInput, match="n = 1"):
         optimal_block(low_rank_problem("sphere", 2, 1, 1, 0.0), 1.0)
+
+
+def of_weights(b: np.ndarray, p: float, sigma: float) -> float:
+    """E (m - 1)^2 + sigma^2 E sum a_i^2 for a_i ~ b_i e^{p z_i}, over all z_i = 1 or -1: k = 1, z = 1."""
+    z = np.array(list(itertools.product((-1.0, 1.0), repeat=len(b))))
+    a = b * np.exp(p * z)
+    a /= a.sum(axis=1, keepdims=True)
+    return float(np.mean((np.sum(a * z, axis=1) - 1) ** 2 + sigma**2 * np.sum(a**2, axis=1)))
+
+
+@given(st.integers(2, 5), st.floats(-0.125, 0.125), st.floats(0, 2), st.integers(0, 2**32))
+@settings(max_examples=60)
+def test_the_loss_is_convex_in_the_weights_along_the_spurious_directions(
+    n: int, p: float, sigma: float, seed: int
+) -> None:
+    """Of which Theorem 4 follows at every n on a product of spheres."""
+    one, other = np.random.default_rng(seed).dirichlet(np.full(n, 0.5), size=2)
+    ends = of_weights(one, p, sigma) + of_weights(other, p, sigma)
+    assert of_weights((one + other) / 2, p, sigma) <= ends / 2 + 1e-14
+    assert of_weights(np.full(n, 1 / n), p, sigma) <= of_weights(one, p, sigma) + 1e-14
+
+
+def test_with_long_scores_it_is_not_convex() -> None:
+    """Against the direction of the query a single token is better than the average of many."""
+    single, even = np.eye(5)[0], np.full(5, 0.2)
+    assert of_weights(single, -3.0, 0.0) < of_weights(even, -3.0, 0.0)
+
+
+def test_the_floor_on_the_sphere_is_bounded_from_below() -> None:
+    for d, k in ((3, 1), (5, 2), (20, 2)):
+        value, error = low_rank_floor.floor(d, k)
+        bound = low_rank_floor.floor_below(d, k)
+        assert 0.8 * value < float(bound.lower()) < value - error

@@ -14,8 +14,10 @@ import mpmath
 import pytest
 from flint import arb, ctx
 
+from lipverify import Problem
 from lipverify.foundation.shipped import shipped
-from lipverify.proofs import checker
+from lipverify.laws import Affine
+from lipverify.proofs import checker, prove_falling
 from lipverify.proofs.checker import chain
 
 # internal: a mutant's constants are rounded outwards, as those of a proof are
@@ -33,13 +35,16 @@ FILES = (
 PROOFS: dict[str, Data] = {
     name: json.loads((shipped() / "proofs" / f"{name}.json").read_text(encoding="utf-8")) for name in FILES
 }
+PROOFS["falling"] = prove_falling(
+    Problem(d=2, n=5, law=Affine(), sigma=4.0)
+).data  # those that are shipped take seconds
 MUTANTS = 500
 TYPES: tuple[Any, ...] = (True, 2.0, 2.9, None, [], {}, "2", "2.9", "0.5 +/- 0", "1\n", 10**40, "x", -1, "1e300", "0")
 RANGES = ("u", "T_least", "W_least", "K", "rho", "at", "low", "high", "end", "w_1", "w_2", "stop")
 
 
 def any_proof(rng: random.Random) -> Data:
-    return copy.deepcopy(PROOFS[rng.choice(FILES)])
+    return copy.deepcopy(PROOFS[rng.choice((*FILES, "falling"))])
 
 
 def renumbered(proof: Data, stages: list[list[Data]]) -> Data:
@@ -250,7 +255,7 @@ def test_what_is_accepted_of_thousands_of_mutants_is_true() -> None:
     assert not false, "\n".join(false)
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", PROOFS)
 def test_the_evaluator_finds_true_what_is_proved(name: str) -> None:
     assert statements.wrong(checker.statement(PROOFS[name])) == []
 

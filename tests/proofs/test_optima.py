@@ -22,7 +22,15 @@ from lipverify.loss.block import block_terms
 # internal: the loss at another scale of the values, by a method that proofs do not use
 from lipverify.loss.scaled import scaled_loss
 from lipverify.problem.named import low_rank_problem  # internal: the named problem of the theorem on low rank
-from lipverify.proofs import Proof, checker, prove_not_aligned, prove_not_isotropic, prove_optimum, prove_rising
+from lipverify.proofs import (
+    Proof,
+    checker,
+    prove_falling,
+    prove_not_aligned,
+    prove_not_isotropic,
+    prove_optimum,
+    prove_rising,
+)
 
 # internal: the interpolation by which a checker bounds curves between points
 from lipverify.proofs.checker import circle, curves, optima
@@ -56,6 +64,8 @@ def proof(name: str) -> Proof:
             return prove_optimum(Problem(d=3, n=100, law=Affine(), sigma=1.0), 1 / 3)
         case "rising":
             return prove_rising(Problem(d=3, n=3, law=Affine()), 12.0, 24.0)
+        case "falling":
+            return prove_falling(Problem(d=3, n=10, law=ReLU(), sigma=3.0))
         case "not isotropic":
             return prove_not_isotropic(9, 1.0, (Fraction(5, 3), Fraction(1, 6)), (2.6, 0.87), 6.0)
         case "far":
@@ -67,7 +77,16 @@ def proof(name: str) -> Proof:
 
 @pytest.mark.parametrize(
     "name",
-    ["affine", pytest.param("far", marks=pytest.mark.slow), "zero", "scale", "rising", "not isotropic", "not aligned"],
+    [
+        "affine",
+        pytest.param("far", marks=pytest.mark.slow),
+        "zero",
+        "scale",
+        "rising",
+        "falling",
+        "not isotropic",
+        "not aligned",
+    ],
 )
 def test_every_control_of_every_lemma_is_rejected(name: str) -> None:
     assert proof(name).failures() == []
@@ -143,6 +162,34 @@ def test_a_bias_that_rises_is_that_of_the_exact_method() -> None:
     assert proof("rising").constants["slope_low"] == pytest.approx(slope, rel=1e-6)
     with pytest.raises(OutOfReach, match="positive"):
         prove_rising(Problem(d=3, n=100, law=Affine()), 1.0, 2.0)
+
+
+def test_a_bias_that_falls_is_that_of_the_exact_method() -> None:
+    found = proof("falling").constants
+    w = np.linspace(0, found["stop"], 200)
+    slopes = np.diff(loss_terms(Problem(d=3, n=10, law=ReLU()), w).bias) / np.diff(w)
+    assert slopes.max() <= -found["fall"] <= 0.99 * slopes.max()
+    with pytest.raises(OutOfReach, match="positive"):  # an even law: B'(0) = 0
+        prove_falling(Problem(d=3, n=10, law=Quadratic(), sigma=3.0))
+    with pytest.raises(OutOfReach, match="smaller L / sigma"):
+        prove_falling(Problem(d=2, n=1000, law=ReLU(L=10.0)))
+
+
+@pytest.mark.parametrize(("d", "n", "w"), [(2, 20, 3.0), (3, 100, 8.0), (6, 40, 0.5)])
+def test_the_slope_of_what_is_not_listed_is_bounded(d: int, n: int, w: float) -> None:
+    """With few degrees listed the bound matters: the slope by the exact method is off by less."""
+    k = {"law": "relu", "d": d, "n": n, "L": arb(1), "sigma": arb(1)}
+    ends = loss_terms(Problem(d=d, n=n, law=ReLU()), np.array([w - 1e-3, w + 1e-3])).bias
+    off = {}
+    for last in (2, 6, 30):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setitem(optima.LISTED, "relu", last)
+            listed = -float(optima.descent(k, arb(w) / 2, arb(w) * 2).over(arb(w), arb(w)).mid())
+            bound = float(optima.steepest_rest(k, arb(w)))
+        off[last] = abs(float(ends[1] - ends[0]) / 2e-3 - listed)
+        assert off[last] <= bound + 1e-6
+        assert bound < 0.02 / last
+    assert off[2] > 1e-6  # the bound is not of nothing
 
 
 def test_what_cannot_be_proved_is_said() -> None:

@@ -338,7 +338,7 @@ def closer(statement: str, share: float) -> dict[str, str]:
     return found
 
 
-PRINTED = {"w*": r" # <= w\* <= # for", "c*": r" # <= c\* - 1 <= # with", "slope": r"\)\^# B"}
+PRINTED = {"w*": r" # <= w\* <= # for", "c*": r" # <= c\* - 1 <= # with", "slope": r"\)\^# B", "fall": "B' <= -# at"}
 """The bounds of statements about one problem, lower ones first."""
 
 
@@ -661,7 +661,7 @@ def every_n(law: str, d: str, domain: str, **text: str) -> Iterator[str]:
 
 
 def one_problem(law: str, d: str, n: str, L: str, sigma: str, says: str) -> Iterator[str]:
-    """Where the loss of one problem is least, its best scale, or by how much its bias rises."""
+    """Where the loss of one problem is least, its best scale, or by how much its bias rises or falls."""
     dim, many, square, noise = int(d), round(Fraction(n)), value(L) ** 2 * scale(law), value(sigma)
     rising = re.fullmatch("B\\({}\\) >= \\({} / {}\\)\\^{} B\\({}\\)".format(*[NUMBER] * 5), says)
     if rising:
@@ -670,6 +670,19 @@ def one_problem(law: str, d: str, n: str, L: str, sigma: str, says: str) -> Iter
             yield "two different w"
         found = math.log(terms(law, dim, many, second)[1] / terms(law, dim, many, first)[1]) / math.log(second / first)
         yield from within("the slope", slope, found, math.inf)
+        return
+    falls = "B' <= -{} at every w from 0 to {}, and over w >= 0 every w\\* is less than {}"
+    falling = re.fullmatch(falls.format(*[NUMBER] * 3), says)
+    if falling:
+        fall, stop, again = map(value, falling.groups())
+        if stop != again:
+            yield "two different w"
+        curve = [terms(law, dim, many, float(w))[:2] for w in np.linspace(0, 2 * stop, 41)]
+        slopes = np.diff([square * B for _, B in curve[:21]]) / (stop / 20)
+        yield from within("-B'", fall, float(-slopes.max()), math.inf)
+        losses = [noise**2 * N + square * B for N, B in curve]
+        if min(losses[20:]) <= min(losses[:20]):
+            yield f"the loss is not least below w = {stop:g}"
         return
     low, high, c_low, c_high, offset = 0.0, 0.0, None, None, 0.0
     zero = says == "over all real w the loss is least at w* = 0 alone"
@@ -711,7 +724,7 @@ def circle(n: str, sigma: str, S: str, M: str, others: str, low: str, high: str)
     s, m = ([value(each) for each in text.split(", ")] for text in (S, M))
 
     def loss(one: float, two: float) -> float:
-        total, points = 0.0, 20
+        total, points = 0.0, max(20, round(6 * max(abs(one), abs(two))))
         for j in range(points):
             x = math.cos(math.pi * (j + 0.5) / points), math.sin(math.pi * (j + 0.5) / points)
             y = one * x[0], two * x[1]

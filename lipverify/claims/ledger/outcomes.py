@@ -214,6 +214,9 @@ def _passage(claims: Sequence[Judged]) -> Passage:
         "false as printed": [each for each in printed if each.verdict == "refuted"],
         "open": [each for each in printed or claims if each.verdict != "supported"],
     }[became]
+    groups = {"holds in one of its readings": [readings[name] for name in holds]}.get(
+        became, [printed] if printed else [group for name, group in readings.items() if name not in holds]
+    )
     return Passage(
         paper=claims[0].paper,
         place=claims[0].place,
@@ -223,17 +226,28 @@ def _passage(claims: Sequence[Judged]) -> Passage:
         holds=tuple(holds),
         fails=tuple(fails),
         instead=tuple(dict.fromkeys(each.corrected for each in telling if each.corrected)),
-        grade=_grade(became, telling),
+        grade=_grade(became, groups),
         cells=(sum(each.cells[0] for each in printed or claims), sum(each.cells[1] for each in printed or claims)),
     )
 
 
-def _grade(became: Outcome, telling: Iterable[Judged]) -> Grade | None:
-    """The weakest grade of these claims; one that is refuted is enough, so the strongest of those."""
-    grades = [each.grade for each in telling if each.grade is not None]
-    if became == "false as printed":
-        return min(grades, key=list(GRADES).index, default=None)
-    return weakest(grades)
+def _grade(became: Outcome, readings: Iterable[Sequence[Judged]]) -> Grade | None:
+    """What stands behind an outcome, of the readings that tell it: the best one, or of an open passage the weakest."""
+    grades = [grade for grade in map(_of_reading, readings) if grade is not None]
+    return weakest(grades) if became == "open" else _strongest(grades)
+
+
+def _of_reading(claims: Sequence[Judged]) -> Grade | None:
+    """All claims of a reading that holds count; one that is refuted is enough, so the strongest of those."""
+    by_verdict = {name: [each.grade for each in claims if each.verdict == name and each.grade] for name in VERDICTS}
+    if any(each.verdict == "refuted" for each in claims):
+        return _strongest(by_verdict["refuted"])
+    undecided = [each.grade for each in claims if each.verdict != "supported" and each.grade]
+    return weakest(undecided or by_verdict["supported"])
+
+
+def _strongest(grades: Iterable[Grade]) -> Grade | None:
+    return min(grades, key=list(GRADES).index, default=None)
 
 
 def by_outcome(found: Iterable[Passage]) -> dict[Outcome, list[Passage]]:

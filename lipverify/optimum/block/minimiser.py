@@ -14,7 +14,7 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from scipy.optimize import minimize
 
-from lipverify.errors import InvalidInput
+from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.noted import makes
 from lipverify.foundation.validation import number
@@ -26,6 +26,10 @@ from lipverify.problem.problem import require_problem
 ALONG = np.array([-1.0, -0.3, -0.1, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0])
 ACROSS = np.array([0.005, 0.05, 0.15, 0.3, 0.5, 0.7, 0.85, 1.0])
 """Shares of the range at which the loss is looked at before it is refined."""
+TINY, FAR = 0.05, 2.0 ** np.arange(1, 5)
+"""In balls smaller than this many units c = C saves so little that a c' beyond the grid, at these multiples of its
+range, may be best: it is on the circle without noise. All that c' can save is what the plain average of labels varies.
+"""
 LOCATED = 1e-6
 """A place is found to this share of its scale."""
 PATCH, CLOSE, MOST_PATCHES = 0.4, 0.04, 200
@@ -136,7 +140,8 @@ def optimal_block(problem: Problem, C: float) -> BlockOptimum:
         (c*, c'*), c'* >= 0, the loss there, and the best aligned M with them.
 
     Validity: minima are looked for on a grid that grows until none is at its end, and then refined: one that is
-    narrower than a tenth of the grid's range would be missed.
+    narrower than a tenth of the grid's range would be missed. In balls smaller than a twentieth of the scale on which
+    scores change c' is looked at up to sixteen times as far.
 
     Raises
     ------
@@ -161,7 +166,7 @@ def optimal_block(problem: Problem, C: float) -> BlockOptimum:
     aligned_c = _along(surface, line)
     (aligned,), (aligned_error,) = (np.atleast_1d(part) for part in surface.losses(aligned_c, 0.0))
     slope, slope_error = _slope(surface, aligned_c)
-    starts = [start] + [(aligned_c, PROBE * surface.units[1])] * (slope < 0)
+    starts = [start, *_beyond(surface, start)] + [(aligned_c, PROBE * surface.units[1])] * (slope < 0)
     ends = [_refined(surface, point) for point in starts]
     best = min(ends, key=surface.at)
     (loss,), (error,) = (np.atleast_1d(part) for part in surface.losses(*best))
@@ -197,6 +202,21 @@ def _survey(surface: _Surface) -> tuple[tuple[float, float], tuple[float, float]
         else:
             bracket = float(c[max(row - 1, 0)]), float(c[min(row + 1, c.size - 1)])
             return bracket, (float(c[pair[0]]), float(c_perp[1 + pair[1]]))
+
+
+def _beyond(surface: _Surface, start: tuple[float, float]) -> list[tuple[float, float]]:
+    """The best pair with a c' far beyond the one of the grid, if its loss is smaller."""
+    if TINY * surface.units[0] <= surface.C:
+        return []
+    c, least = surface.C * ALONG, surface.at(start)
+    for c_perp in max(start[1], 2 * surface.units[1]) * FAR:
+        try:
+            losses = surface.losses(c, c_perp)[0]
+        except OutOfReach:
+            break  # scores spread too far, as they do for every larger c'
+        if losses.min() < least:
+            return [(float(c[np.argmin(losses)]), float(c_perp))]
+    return []
 
 
 def _along(surface: _Surface, bracket: tuple[float, float]) -> float:

@@ -23,7 +23,7 @@ NEXT_TO_ZERO = 2e-3
 
 
 class Radius(msgspec.Struct, frozen=True, kw_only=True):
-    """The radius lies in [low, high]; `high` is infinite if c' = 0 is best in every ball of radius up to `low`.
+    """The radius lies in [low, high]; `high` is infinite if c' = 0 is best in every ball looked at, up to `low`.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class _Row:
 
 @makes("bounded", "exact")
 def critical_radius(problem: Problem, most: float) -> Radius:
-    r"""The largest C such that the minimiser over |c| <= C, all c', has c' = 0, looked for up to `most`.
+    r"""The largest C such that the minimiser over |c| <= C, all c', has c' = 0, looked for from most / 12 to `most`.
 
     A ball of radius C keeps c' = 0 if the least L(c, c') of its rows c <= C is not below the least L(c, 0). Rows of
     increasing c are followed to the first at which the ball fails, which is then bracketed ever closer.
@@ -83,8 +83,9 @@ def critical_radius(problem: Problem, most: float) -> Radius:
     OutOfReach
         If scores spread too far.
 
-    Validity: c > 0, which has the smaller loss; a minimum in c' is seen if it is not much narrower than the steps of a
-    grid of eight values, the first of them next to 0.
+    Validity: balls of radius below most / 12 are not looked at; on the circle without noise, c' > 0 is best in the
+    smallest, because |c| <= C saves less there than a large c' does. c > 0, which has the smaller loss; a minimum in
+    c' is seen if it is not much narrower than the steps of a grid of eight values, the first of them next to 0.
 
     Source: Collins et al., slides, Theorem 4, "for some C = Omega(1)".
 

@@ -37,13 +37,13 @@ from .contexts import STRIP, averages
 from .curves import ACCURACY, SPARE_BITS, Curve, bits, curves
 
 
-def circle(k: Known) -> list[Curve]:
-    """E T, E T^2, E R^2 and E sum a_i^2 for all omega up to `stop`."""
-    return _circle(k["n"], k["stop"].str(60))
+def circle(k: Known, last: str) -> list[Curve]:
+    """E T, E T^2, E R^2 and E sum a_i^2 for all omega up to a number: "stop", or "size", the larger entry of |M|."""
+    return _circle(k["n"], k[last].str(60))
 
 
 @lru_cache(maxsize=16)
-def _circle(n: int, stop: str) -> list[Curve]:
+def _circle(n: int, last: str) -> list[Curve]:
     def values(omega: Ball) -> tuple[Ball, ...]:
         # (1 - t)^2 = 2 (1 - P_1) - (1 - P_2) / 2 and 1 - t^2 = (1 - P_2) / 2
         at = averages(2, n, omega, (1, 2))
@@ -51,7 +51,7 @@ def _circle(n: int, stop: str) -> list[Curve]:
         return 1 - at.mean[1], second, at.alone[2] / 2, at.noise
 
     c = arb(STRIP).cos()
-    return curves(values, [1 / c, 1 / c**2, 2 / c**2, 1 / c**2], arb(0), arb(stop))
+    return curves(values, [1 / c, 1 / c**2, 2 / c**2, 1 / c**2], arb(0), arb(last))
 
 
 def matrix(k: Known) -> tuple[Bounds, Conditions]:
@@ -63,13 +63,13 @@ def matrix(k: Known) -> tuple[Bounds, Conditions]:
     Review 56 (2014), theorem 3.2). Its moments are curves in omega.
     """
     with ctx.workprec(SPARE_BITS):
-        S, M, sigma = k["S"], k["M"], k["sigma"]
-        delta, c = (arb(STRIP) / max(abs(M[0]), abs(M[1]))).asinh(), arb(STRIP).cos()
+        S, sigma = k["S"], k["sigma"]
+        delta, c = (arb(STRIP) / k["size"]).asinh(), arb(STRIP).cos()
         K = (S[0] + S[1]) * (1 / c + delta.cosh()) ** 2 + (sigma / c) ** 2
         points = 1 + math.ceil(float((2 * K / ACCURACY).log() / (2 * delta)))
         total = sum((at_angle(k, fmpq(j, points)) for j in range(points)), arb(0))
         loss = total / points + arb(0, (2 * K / (2 * delta * points).expm1()).abs_upper())
-    return {"level": least(loss), "level_low": most(loss)}, {"|M| <= stop": all(abs(each) <= k["stop"] for each in M)}
+    return {"level": least(loss), "level_low": most(loss)}, {}
 
 
 def at_angle(k: Known, angle: fmpq) -> Ball:
@@ -79,7 +79,7 @@ def at_angle(k: Known, angle: fmpq) -> Ball:
     y = M[0] * x[0], M[1] * x[1]
     omega = (y[0] ** 2 + y[1] ** 2).sqrt()
     e = y[0] / omega, y[1] / omega
-    first, second, across, noise = (curve.over(omega, omega) for curve in circle(k))
+    first, second, across, noise = (curve.over(omega, omega) for curve in circle(k, "size"))
     bias = second * (S[0] * e[0] ** 2 + S[1] * e[1] ** 2) + across * (S[0] * e[1] ** 2 + S[1] * e[0] ** 2)
     bias += S[0] * x[0] ** 2 + S[1] * x[1] ** 2 - 2 * first * (S[0] * e[0] * x[0] + S[1] * e[1] * x[1])
     return bias + k["sigma"] ** 2 * noise
@@ -90,14 +90,14 @@ def isotropic(k: Known) -> tuple[Bounds, Conditions]:
 
     Because F is then tr S / 2 times E |sum a_i x_i - x|^2, and the noise, which is more than the least beyond stop.
     """
-    loss, noise = isotropic_loss(k), k["sigma"] ** 2 * circle(k)[3].over(k["stop"], k["stop"])
+    loss, noise = isotropic_loss(k), k["sigma"] ** 2 * circle(k, "stop")[3].over(k["stop"], k["stop"])
     bounds, conditions = between_ends(k, loss)
     return bounds, conditions | {"the noise at stop is above the least": noise > bounds["least_low"][1]}
 
 
 def isotropic_loss(k: Known) -> Curve:
     """The loss at w I."""
-    first, second, across, noise = circle(k)
+    first, second, across, noise = circle(k, "stop")
     half, square = (k["S"][0] + k["S"][1]) / 2, k["sigma"] ** 2
     return combined([(half, second), (half, across), (-2 * half, first), (square, noise)], half)
 
@@ -114,7 +114,7 @@ def aligned(k: Known) -> tuple[Bounds, Conditions]:
 
 def aligned_loss(k: Known) -> Curve:
     """The loss at diag(c, 0)."""
-    first, second, _, noise = circle(k)
+    first, second, _, noise = circle(k, "stop")
     with ctx.workprec(bits(first.polynomial.length())):
         half, rest = k["stop"] / 2, combined([(arb(1), second), (k["sigma"] ** 2, noise)], arb(0))
         in_omega = [curve.polynomial(arb_poly([-1, 1 / half])).coeffs() for curve in (rest, first)]
@@ -177,8 +177,9 @@ def about(stated: Mapping[str, Any]) -> dict[str, Any]:
 
 def given(about: Mapping[str, Any]) -> dict[str, Any]:
     """The same as balls."""
+    numbers = {name: about[name] for name in ("sigma", "stop")} | {"size": max(map(abs, about["M"]))}
     pairs = {name: tuple(ball(each) for each in about[name]) for name in ("S", "M")}
-    return {"n": about["n"]} | {name: ball(about[name]) for name in ("sigma", "stop")} | pairs
+    return {"n": about["n"]} | {name: ball(value) for name, value in numbers.items()} | pairs
 
 
 def statement(proof: Proof) -> str:

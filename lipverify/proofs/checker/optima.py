@@ -21,6 +21,7 @@ import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache, reduce
+from itertools import pairwise
 from typing import Any
 
 from flint import arb
@@ -236,12 +237,48 @@ def rising(k: Known) -> tuple[Bounds, Conditions]:
     return {"slope_low": most(slope), "slope_high": least(slope)}, {"w_1 < w_2": k["w_1"] < k["w_2"]}
 
 
+def falling(k: Known) -> tuple[Bounds, Conditions]:
+    """At every w from 0 to stop the slope of the bias is at most -fall.
+
+    Because the slope of its part of the degrees that are listed is a curve, and what is not listed adds at most 4 r (E
+    Var_a t)^{1/2}: it is the bias of an f of variance r, with e = sum a_i (f(x_i) - f(x)) and slope 2 E e Cov_a(f, t),
+    where E_f e^2 <= 4r and E_f Cov_a(f, t)^2 <= E_f Var_a f Var_a t <= r Var_a t (Cauchy and Schwarz). Var_a t is at
+    most 1 and sum a_i h_i^2 <= 2 sum a_i h_i, h = 1 - t, which falls in w for fixed tokens.
+    """
+    pieces = math.ceil(float(k["stop"]) / LONGEST)
+    ends = [k["stop"] * i / pieces for i in range(pieces + 1)]
+    return {
+        "fall": most(
+            reduce(arb.min, [descent(k, *each).lowest() - steepest_rest(k, each[0]) for each in pairwise(ends)])
+        )
+    }, {}
+
+
+def descent(k: Known, first: Ball, last: Ball) -> Curve:
+    """Minus the slope of the listed part of B from one w to another."""
+    weights, _ = spectrum(k)
+
+    def values(w: Ball) -> tuple[Ball]:
+        at = averages(k["d"], k["n"], w, sorted(weights))
+        return (-sum((value * (2 * at.alone[j] + at.pairs[j]) for j, value in weights.items()), arb(0)),)
+
+    (curve,) = curves(values, [4 * sum(weights.values(), arb(0)) / arb(STRIP).cos() ** 2], first, last)
+    return curve.slope(1)
+
+
+def steepest_rest(k: Known, w: Ball) -> Ball:
+    """At most this is the slope of what is not listed, at w and beyond."""
+    rest, mean = spectrum(k)[1], averages(k["d"], k["n"], w, [1]).mean[1]
+    return 4 * rest.upper() * (2 * mean).min(arb(1)).max(0).sqrt()
+
+
 THEOREMS: dict[str, tuple[Rule, ...]] = {
     "optimum": (level, beyond, between),
     "optimum far": (level, beyond, around),
     "optimum at zero": (level, beyond, between, origin),
     "scale": (level, beyond, between, scale),
     "bias rises": (rising,),
+    "bias falls": (level, beyond, falling),
 }
 LAWS = {"affine": 0, "quadratic": 0, "relu": 0, "cosine": 1, "zonal": 100}
 """The laws, and how many numbers may stand after their names: the L of cosine, and a spectrum."""
@@ -283,6 +320,9 @@ def statement(proof: Proof) -> str:
     if proof.theorem == "bias rises":
         k |= {name: shown(value) for name, value in proof.constants(rising).items()}
         return where + f"B({k['w_2']}) >= ({k['w_2']} / {k['w_1']})^{k['slope_low']} B({k['w_1']})"
+    if proof.theorem == "bias falls":
+        stop, fall = shown(proof.constants(beyond)["stop"]), shown(proof.constants(falling)["fall"])
+        return where + f"B' <= -{fall} at every w from 0 to {stop}, and over w >= 0 every w* is less than {stop}"
     k |= {name: shown(value) for name, value in proof.constants(HOLDS[proof.theorem]).items()}
     window = f"over w >= 0 the loss has a least value, and {k['low']} <= w* <= {k['high']} for every w* that attains it"
     if proof.theorem != "scale":
