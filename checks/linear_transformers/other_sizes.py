@@ -20,7 +20,7 @@ Logarithm = tuple[float, float, str]
 """Of a quotient of losses: (value, error, why that is infinite)."""
 SMALL, LONG, LARGE = ("uniform-3@5x20", "levels-1-3@5x20", "uniform-7@5x20"), "uniform-3@10x40", "uniform-3@20x40"
 EVERY = (*SMALL, LONG, LARGE)
-FAMILIES, RIDGES = ("DIAG", "FULL"), ("ConstRR", "AdaRR", "TunedRR")
+FAMILIES, RIDGES = ("DIAG", "OMEGA", "FULL"), ("ConstRR", "AdaRR", "TunedRR")
 DEPTHS = (1, 2, 3, 4, 5)
 DRAWN: dict[str, Any] = {"coordinates": per_profile(65_536, 262_144)}
 """Coordinates of the tasks of all fresh contexts, d to each: about the same work at every size."""

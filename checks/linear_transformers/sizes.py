@@ -1,7 +1,7 @@
 r"""Table 1 at other sizes: which of its findings survive at d = 5 and 10 with n = 4 d, and at d = 20 with n = 2 d.
 
 Every layer up to the fifth lowers the loss, and with three DIAG is below the best constant ridge, the limit of GD++. Five layers beat
-AdaRR at n = 4 d; they match TunedRR at d = 5 under uniform laws, not at every size.
+AdaRR at n = 4 d; with one head they match TunedRR at d = 5 under uniform laws, not at every size, and with two heads at every n = 4 d.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ CONSTANT, ADAPTIVE, TUNED = "ConstRR", "AdaRR", "TunedRR"
 
 claim("lt.other-sizes/depth",
       compared("a layer less", EVERY, (2, 3, 4, 5), high=0, strict=True, control={"sign": -1}),
+      compared("a layer less", (*SMALL, LONG), (2, 3, 4, 5), "OMEGA", high=0, strict=True, control={"sign": -1}),
       compared("a layer less", SMALL[0], (2, 3, 4, 5), "FULL", high=0, strict=True, control={"sign": -1}),
       source=TABLE_1, expected="supported", title="every layer up to the fifth lowers the loss", shows=sizes.ALL_QUOTIENTS,
       finding="What each layer gains, at every size and under every law of the cells, is in the table.", **ASSUMED)
@@ -48,6 +49,13 @@ claim("lt.other-sizes/match-tuned/every-size",
       finding=sizes.AT_FIVE, **ASSUMED,
       corrected="""five layers do at $d = 5$ under uniform laws; at $d = 10$, $d = 20$ and under a law of two levels tuned ridge is
           ahead""")
+claim("lt.other-sizes/match-tuned/two-heads",
+      compared(TUNED, (*SMALL, LONG), 5, "OMEGA", high=sizes.CLOSE, control={"layers": 3}),
+      source=MATCH, expected="supported", title="at n = 4 d five layers of two diagonal heads match tuned ridge to a tenth",
+      finding="Two heads set the four weights of a layer freely, one head has them on a cone (lt.diagonal).", **ASSUMED)
+claim("lt.other-sizes/two-heads",
+      compared("FULL", SMALL[0], sizes.DEPTHS, "OMEGA", high=sizes.FAR, control="-log(3/2)"),
+      source=FULL, expected="supported", title="at d = 5 two diagonal heads lose at most half as much again as FULL", **ASSUMED)
 claim("lt.other-sizes/diagonal",
       compared("FULL", SMALL[0], sizes.DEPTHS, high=sizes.FAR, control="-log(3/2)"),
       source=FULL, expected="supported", title="at d = 5 DIAG loses at most half as much again as FULL", **ASSUMED)

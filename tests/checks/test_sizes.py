@@ -27,7 +27,7 @@ def ridge(contexts: Any, penalty: Any) -> Any:
     return np.linalg.solve(shifted, contexts.alpha[..., None])[..., 0]
 
 
-@pytest.mark.parametrize("family", ["DIAG", "FULL"])
+@pytest.mark.parametrize("family", ["DIAG", "OMEGA", "FULL"])
 def test_a_quotient_is_the_mean_of_logarithms_of_capped_means(found: Any, family: str) -> None:
     contexts = draw_contexts(problem(COLUMN), CONTEXTS, 0, f"sizes/{COLUMN}/report")
     oracle = ridge(contexts, contexts.sigma**2)
