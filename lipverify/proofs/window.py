@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 from lipverify.errors import OutOfReach
@@ -190,7 +191,9 @@ def prove_transfer(theorem: Theorem, ratio: float) -> Transfer:
 
 @dataclass(frozen=True)
 class EveryN(LawProof):
-    """For every n >= 2 and all L <= rho sigma: w* between two multiples of M = min(Lambda / 3d, k Lambda^e).
+    """For every n >= 2: w* between two multiples of M = min(Lambda / 3d, k Lambda^e).
+
+    It covers all L <= rho sigma, and all with n >= K W^{(d+1)/2}, W = Lambda^e: the same K as of `Theorem`, at any W.
 
     Attributes
     ----------
@@ -205,8 +208,13 @@ class EveryN(LawProof):
 
     @property
     def most_signal(self) -> float:
-        """rho: the largest L / sigma."""
+        """rho: the largest L / sigma that is covered for every n."""
         return self.constants["rho"]
+
+    @property
+    def least_tokens(self) -> float:
+        """K: larger L are covered where n >= K W^{(d+1)/2}."""
+        return self.constants["K"]
 
     @property
     def multiples(self) -> tuple[float, float]:
@@ -220,25 +228,30 @@ class EveryN(LawProof):
 
     def covers(self, n: float, L: float | None = None, sigma: float = 1.0) -> bool:
         """Whether the theorem speaks of these; L is 1 if it is not given."""
-        return n >= 2 and sigma > 0 and 0 < self.constant(L) <= self.most_signal * sigma
+        L, a = self.constant(L), self.noise_power
+        if not (n >= 2 and L > 0 and sigma > 0):
+            return False
+        W = (n * L**2 / sigma**2) ** (1 / (a + self.beta))
+        return L / sigma <= self.most_signal or n >= self.least_tokens * W ** (a + 1)
 
     def window(self, n: float, L: float | None = None, sigma: float = 1.0) -> tuple[float, float]:
         """Two numbers between which w* lies; errors as of `Theorem.window`."""
         if not self.covers(n, L, sigma):
             raise OutOfReach(
-                f"n = {n:g}, L = {self.constant(L):g}, sigma = {sigma:g}: not covered by {self.statement}; prove it "
-                "with a larger most_signal, or use prove_window."
+                f"n = {n:g}, L = {self.constant(L):g}, sigma = {sigma:g}: not covered by {self.statement}; "
+                "optimal_window computes w* of one problem, and prove_optimum encloses it."
             )
         M, (low, high) = self.scale(n, self.constant(L), sigma), self.multiples
         return low * M * (1 - 1e-14), high * M * (1 + 1e-14)
 
 
-def prove_every_n(law: Law, d: int, most_signal: float = 1.0) -> EveryN:
-    r"""Prove between which multiples of M = min(Lambda / 3d, k Lambda^e) w* lies for every n >= 2 and L <= rho sigma.
+def prove_every_n(law: Law, d: int, most_signal: float = 1.0, least_tokens: float = 2.0) -> EveryN:
+    r"""Prove between which multiples of M = min(Lambda / 3d, k Lambda^e) w* lies for every n >= 2.
 
     Where Lambda = n L^2 / sigma^2 is small w* is near Lambda / 3d, where it is large near k Lambda^e, with
-    the constant k of `prove_window`. How close is what is proved, few tokens included. L / sigma must be bounded: with
-    hardly any noise w* is where the bias is least, whatever Lambda.
+    the constant k of `prove_window`. How close is what is proved, few tokens included. L / sigma is bounded, by a
+    number or, where n is large, by a power of n: L^2 / sigma^2 <= W / K. With less noise the values of f in one window,
+    which differ by about L^2 / w, outweigh it, and w* is near the place where the bias is least, whatever Lambda.
 
     Parameters
     ----------
@@ -247,7 +260,9 @@ def prove_every_n(law: Law, d: int, most_signal: float = 1.0) -> EveryN:
     d
         The ambient dimension, >= 2.
     most_signal
-        rho, the largest L / sigma, > 0.
+        rho, the largest L / sigma for every n, > 0.
+    least_tokens
+        K, with which all larger L are covered for which n >= K W^{(d+1)/2}, W = Lambda^e; > 0.
 
     Returns
     -------
@@ -269,36 +284,33 @@ def prove_every_n(law: Law, d: int, most_signal: float = 1.0) -> EveryN:
     >>> round(low, 3), round(high, 3)
     (0.689, 1.281)
     """
-    name, d, rho = (
-        named(law),
-        whole("d", d, 2, "the ambient dimension,"),
-        number("most_signal", most_signal, "L / sigma", above=0),
-    )
+    name, d = named(law), whole("d", d, 2, "the ambient dimension,")
+    rho = number("most_signal", most_signal, "L / sigma", above=0)
+    K = number("least_tokens", least_tokens, "K", above=0)
     if name != "affine":
         raise OutOfReach(
             f"law = {law!r}: with few tokens w* is proved for Affine(); use prove_window or optimal_window."
         )
-    tried = f"law = {name}, d = {d}, most_signal = {rho!r}"
+    tried = f"law = {name}, d = {d}, most_signal = {rho!r}, least_tokens = {K!r}"
     with in_doubles(tried):
-        for W in STARTS:
+        for W, beyond in product(STARTS, BEYOND):
             with suppress(OutOfReach):
-                data = find(name, d, Reach(W, SHARE_OF_W * W / max(1.0, rho**2)))
+                data = find(name, d, Reach(W, K))
                 constant = float(f"{float(data['lemmas'][-1]['constants']['limit_low']):.3g}")
                 rules = (every.reached, every.far, every.near, every.few, every.every)
                 more: dict[chain.Rule, dict[str, str]] = {rule: {} for rule in rules}
-                more[every.reached] = {"rho": decimal(rho), "k": decimal(constant), "reach": decimal(BEYOND * constant)}
+                more[every.reached] = {"rho": decimal(rho), "k": decimal(constant), "reach": decimal(beyond * constant)}
                 return EveryN(extended(data, "every n", more))
     raise OutOfReach(
-        f"{tried}: with few tokens in a window the bounds are too wide; ask for a smaller most_signal or d."
+        f"{tried}: with few tokens in a window the bounds are too wide; ask for a smaller most_signal or d, or a "
+        "larger least_tokens."
     )
 
 
-STARTS = (60.0, 100.0, 200.0, 400.0)
+STARTS = (200.0, 400.0)
 """W from which `window` is proved, on which a theorem for every n rests; the first that is enough."""
-SHARE_OF_W = 0.06
-"""K / W there: few enough that `far` begins where the envelopes do."""
-BEYOND = 1.7
-"""reach / k: noise alone is more than the least loss from 1.5 k W on, where windows are narrow (d = 3)."""
+BEYOND = (1.8, 2.3)
+"""reach / k: from 1.5 k W on (d = 3; d = 2: 1.6) noise alone is more than the least loss, if bounds are close."""
 
 
 def prove_window(law: Law, d: int, *, least_lambda: float | None = None, least_tokens: float | None = None) -> Theorem:

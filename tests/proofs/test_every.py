@@ -53,6 +53,11 @@ def parts(d: int) -> list[every.Part]:
         return list(every.parts(arb(d), 20.0))
 
 
+def most_signal(d: int, n: int) -> float:
+    """The largest L / sigma: 1, or where n = K W^{(d+1)/2}, W = Lambda^{2/(d+3)}."""
+    return max(1.0, (n / proof(d).least_tokens ** ((d + 3) / 2)) ** (1 / (d + 1)))
+
+
 def slopes(d: int, n: int, w: float) -> float:
     """n N' / (-B'), the Lambda for which w is critical, by differences of the exact method."""
     step = 1e-3 * w
@@ -80,18 +85,31 @@ def test_many_tokens_have_their_slopes_between_the_bounds(d: int, w: float, more
 @settings(deadline=None, max_examples=20)
 @given(st.sampled_from(DIMENSIONS), st.floats(math.log10(2), 12), st.floats(-3, 0))
 def test_the_exact_minimiser_is_inside_whatever_the_number_of_tokens(d: int, decades: float, ratio: float) -> None:
-    n, L = round(10**decades), 10**ratio
+    n = round(10**decades)
+    L = most_signal(d, n) * 10**ratio * (1 - 1e-12)
     found = optimal_window(Problem(d=d, n=n, law=Affine(L=L), sigma=1.0))
     low, high = proof(d).window(n, L)
     assert low - found.w_error < found.w < high + found.w_error
     assert high / low < 2.1
 
 
+@pytest.mark.parametrize("d", DIMENSIONS)
+@pytest.mark.parametrize("n", [2, 30, 256, 10**6])
+def test_the_theorem_covers_all_signals_up_to_the_largest_and_none_beyond(d: int, n: int) -> None:
+    largest = most_signal(d, n)
+    assert proof(d).covers(n, largest * (1 - 1e-9))
+    assert not proof(d).covers(n, largest * (1 + 1e-9))
+    assert largest > 1 or n == 2
+    with pytest.raises(OutOfReach, match=r"sigma or n >= 2 W"):
+        proof(d).window(n, 2 * largest)
+
+
 @pytest.mark.parametrize("d", [pytest.param(2, marks=pytest.mark.slow), 3, pytest.param(5, marks=pytest.mark.slow)])
 def test_the_evaluator_finds_the_statement_true_and_nearer_ones_false(d: int) -> None:
     said = proof(d).statement
     assert statements.wrong(said) == []
-    for name, factor in (("least_ratio", 1.12), ("largest_ratio", 0.85)):
+    # the largest ratio that is found is 1.17, 1.00 and 1.00, and what is proved has the most room at d = 3
+    for name, factor in (("least_ratio", 1.12), ("largest_ratio", 0.8 if d == 3 else 0.85)):
         value = Fraction(proof(d).data["lemmas"][-1]["constants"][name])
         nearer = said.replace(chain.shown(value), f"{float(value) * factor:.6g}")
         assert nearer != said
@@ -140,12 +158,36 @@ def test_where_the_bias_may_rise_before_an_optimum_is_rejected(
 
 @pytest.mark.parametrize("j", [0, 2, 3])
 @pytest.mark.parametrize("T", [8.0, 30.0, 400.0])
-@pytest.mark.parametrize("power", [0, 1, 2])
+@pytest.mark.parametrize("power", [0, 1])
 def test_the_cut_integrals_are_those_by_quadrature(power: int, T: float, j: int) -> None:
     b = 1 - j / T
     head = quad(lambda x: x**power * math.exp(-b * (x - x * x / (2 * T))), 0, T, limit=200)[0]
     tail = quad(lambda x: x**power * math.exp(-b * x / 2), T, np.inf)[0]
     assert float(truncated(arb(T), power, j)) == pytest.approx(head + tail, rel=1e-7)
+
+
+@pytest.mark.parametrize("d", DIMENSIONS)
+@pytest.mark.parametrize("w", [0.5, 6.0, 20.0])
+@pytest.mark.parametrize("more", [1, 30])
+def test_what_is_left_of_other_tokens_is_at_most_the_cut_integral(d: int, w: float, more: int) -> None:
+    # phi by a Gauss rule in the angle
+    x, weight = np.polynomial.legendre.leggauss(400)
+    angle = np.pi * (x + 1) / 2
+    weight = weight * np.sin(angle) ** (d - 2)
+    g, weight = np.exp(-w * (1 - np.cos(angle))), weight / weight.sum()
+    r, mu = (weight @ g**2) / (weight @ g) ** 2, weight @ g
+    n = more * max(every.FEW, math.ceil(12 * r))
+    T = n / r
+
+    def left(x: float) -> float:
+        return float(weight @ np.exp(-x / (n * mu) * g))
+
+    for power, j in ((1, 1), (1, 2), (2, 2), (2, 3)):
+        bound = float(every.head(arb(T), arb(n), power, j))
+        exact = quad(lambda x, p=power, j=j: x**p / p * left(x) ** (n - j), 0, every.CUT * T, limit=400)[0]
+        assert exact < bound * (1 + 1e-9)
+        assert bound < exact * (1 + 12 / T)  # the power to see it
+    assert left(every.CUT * T) ** (0.75 * n - 1) < float(every.beyond_cut(arb(T)))
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -205,8 +247,10 @@ def test_what_cannot_be_proved_is_refused() -> None:
         prove_every_n(Affine(), 3, 0.0)
     with pytest.raises(OutOfReach, match="smaller most_signal"):
         prove_every_n(Affine(), 3, 1e4)
-    with pytest.raises(OutOfReach, match="larger most_signal"):
-        proof(3).window(10, 2.0)
+    with pytest.raises(OutOfReach, match="larger least_tokens"):
+        prove_every_n(Affine(), 3, least_tokens=0.5)
+    with pytest.raises(InvalidInput, match="least_tokens = -1"):
+        prove_every_n(Affine(), 3, least_tokens=-1)
     assert not proof(3).covers(1)
 
 

@@ -632,23 +632,22 @@ def transfer(law: str, d: str, domain: str, **text: str) -> Iterator[str]:
 
 
 def every_n(law: str, d: str, domain: str, **text: str) -> Iterator[str]:
-    """w* with few and with many tokens, from the largest L / sigma to a hundredth of it."""
+    """w* with few and with many tokens, from the largest L / sigma to a fifth of it, and beyond."""
     name, dim, k = named(law), int(d), {key: value(each) for key, each in text.items()}
     a, beta = powers(name, dim)
-    yield from exponents({"whole": a + beta, "three": 3.0 * dim}, k)
+    yield from exponents({"whole": a + beta, "power": a + beta - 1, "three": 3.0 * dim}, k)
     if name != "affine":
         yield f"{law}: of other laws nothing is known"
         return
     if domain == "over all real w" and not rises(name, dim):
         yield f"{law}: a w < 0 is as good as w > 0, or may be"
-    if not k["beyond"] == k["again"] == k["rho"]:
-        yield "three different L / sigma"
     # Lambda where both parts of M are equal: there w* / M is least
     middle = (k["three"] * k["k"]) ** (k["whole"] / (k["whole"] - 1))
     for n in (2, 5, 20, 255, 256, 1000, 10**5):
-        M, last = 0.0, n * k["rho"] ** 2 * (1 + ROUNDING)
-        for Lambda in (n * k["rho"] ** 2 / 30, middle, n * k["rho"] ** 2, 1.1 * n * k["rho"] ** 2):
-            more = Lambda > last
+        last = max(n * k["rho"] ** 2, (n / k["K"]) ** (k["whole"] / k["power"]))
+        M = 0.0
+        for Lambda in (last / 30, middle, last, 1.1 * last):
+            more = Lambda > last * (1 + ROUNDING)
             if more and Lambda == middle:
                 continue
             M = M if more else min(Lambda / k["three"], k["k"] * Lambda ** (1 / k["whole"]))
@@ -823,11 +822,11 @@ PATTERNS: list[tuple[str, Callable[..., Iterator[str]]]] = [
         HEAD
         + BEST
         + (
-            "every w\\* that attains it has {} M <= w\\* <= {} M, M = min\\(Lambda / {}, {} Lambda\\^\\(1/{}\\)\\), "
-            "Lambda = n L\\^2 / sigma\\^2, for all n >= 2 and all L, sigma > 0 with L <= {} sigma; the bias falls from "
-            "w = 0 to w\\*; for all L > {} sigma every w\\* is at least {} times the M of L = {} sigma; at n = 1 the "
-            "loss is the same at all w"
-        ).format(*g("least", "largest", "three", "k", "whole", "rho", "beyond", "times", "again")),
+            "every w\\* that attains it has {} M <= w\\* <= {} M, M = min\\(Lambda / {}, {} W\\), W = "
+            "Lambda\\^\\(1/{}\\), Lambda = n L\\^2 / sigma\\^2, for all n >= 2 and all L, sigma > 0 with L <= {} "
+            "sigma or n >= {} W\\^{}; the bias falls from w = 0 to w\\*; for all larger L every w\\* is at least {} "
+            "times the M of the largest of these; at n = 1 the loss is the same at all w"
+        ).format(*g("least", "largest", "three", "k", "whole", "rho", "K", "power", "times")),
         every_n,
     ),
     (

@@ -1,10 +1,13 @@
-r"""The optimal window for every number of tokens: w* of the affine law for all n >= 2 and all L <= rho sigma.
+r"""The optimal window for every number of tokens: w* of the affine law for all n >= 2.
 
-In units sigma = 1, L = 1: every w* > 0 is where Lambda = n L^2 / sigma^2 is n N' / (-B'), slopes in w, so that it is
-enough to enclose w / M, M = min(Lambda / 3d, k Lambda^e), e = 1/(a+2), with that Lambda, at every w that can be best
-for some L <= rho sigma. Letters as in `tokens`; h = 1 - t, m = sum a_i h_i, p = 1 - t^2, and 3d B = E m^2 + s, s = E
-sum a_i^2 p_i. E_j is the average with the weights g^j: E_1 t = A(w), E_2 t = A(2w), E_1 h^i falls in w, and r = mu_2 /
-mu_1^2 rises. For fixed tokens d/dw a_i = a_i (m - h_i), and in sums over distinct tokens i, j, l:
+The domain: L <= rho sigma, or n >= K W^{a+1}, W = Lambda^e, e = 1/(a+2), Lambda = n L^2 / sigma^2. For each n these
+are all L^2 <= v sigma^2, where v is the larger one of rho^2 and W / K, and W <= W_n = (n v)^e.
+
+In units sigma = 1, L = 1: every w* > 0 is where Lambda is n N' / (-B'), slopes in w, so that it is enough to enclose w
+/ M, M = min(Lambda / 3d, k W), with that Lambda, at every w that can be best in the domain. Letters as in `tokens`; h =
+1 - t, m = sum a_i h_i, p = 1 - t^2, and 3d B = E m^2 + s, s = E sum a_i^2 p_i. E_j is the average with the weights g^j:
+E_1 t = A(w), E_2 t = A(2w), E_1 h^i falls in w, and r = mu_2 / mu_1^2 rises. For fixed tokens d/dw a_i = a_i (m - h_i),
+and in sums over distinct tokens i, j, l:
 
     N'        = E sum a_i a_j (a_i - a_j) (h_j - h_i),
     -(E m^2)' = E sum a_i a_j a_l h_i (h_j - h_l)^2 + 2 E sum a_i^2 a_j h_i (h_i - h_j)^2,
@@ -17,11 +20,12 @@ c_j >= the mean of the sum of their g with the product as weight: j, or for N' c
 (E_1 h - E_2 h), and for the first sum of (E m^2)' c_3 = (mu_2 / mu_1) (E_2 h / E_1 h + (Var_1 h + Var_2 h + (E_1 h -
 E_2 h)^2) / Var_1 h).
 
-**From above** (the cut of `laplace`): up to lambda_0 at most the product over (n mu_1)^3 times J3, the integral of
-x^2/2; beyond, at most the value at n' = n/8 rounded up >= 32 tokens times e^{-0.43 T}, as phi(lambda_0)^{n-n'} is no
-more, and times n/n' <= 8, n (n-1) / (n' (n'-1)) <= 70, n (n-1) (n-2) / (n' (n'-1) (n'-2)) <= 620 for one token, two and
-three. There N <= 1, E m <= 1 and E m^2 <= 1.1 (both are largest at w = 0), and N' <= min(2, 8 w), as a_i - a_j is at
-most w |h_i - h_j| (a_i + a_j).
+**From above**: phi <= exp(-E (1 - e^{-lambda g})), and (1 - e^{-y}) / y is convex, so that by Jensen, with the weight
+g, phi^n <= exp(-T (1 - e^{-x/T})), x = n mu_1 lambda. That falls in T. Up to lambda_0 = 4 mu_1 / mu_2, where x = 4 T,
+at most the product over (n mu_1)^3 times the integral of x^2/2 with phi^{n-j}, for sums over j tokens (`head`); beyond,
+at most the value at n' = n/4 rounded up >= 64 tokens times phi(lambda_0)^{n-n'} <= e^{-0.73 T}, and times n/n' <= 4, n
+(n-1) / (n' (n'-1)) <= 17, n (n-1) (n-2) / (n' (n'-1) (n'-2)) <= 67 for one token, two and three. There N <= 1, E m <= 1
+and E m^2 <= 1.1 (both are largest at w = 0), and N' <= min(2, 8 w), as a_i - a_j is at most w |h_i - h_j| (a_i + a_j).
 
 All these bounds close in as n grows.
 """
@@ -34,26 +38,32 @@ from dataclasses import dataclass
 from functools import lru_cache, reduce
 from itertools import pairwise
 
-from flint import arb
+from flint import acb, arb
 
 from .chain import Ball, Bounds, Conditions, Known, least, most
 from .contexts import STRIP, many_averages
 from .curves import Curve, curves
-from .tokens import bessel_ratio, truncated
+from .tokens import bessel_ratio
 
 FEW = 256
-"""Below this n is looked at one by one; from it on n' >= 16."""
-GROWTH = 0.1
+"""Below this n is looked at one by one; from it on n' >= 64."""
+GROWTH = 0.05
 """From one n to the next, where loss and noise are compared."""
+CUT = 4
+"""lambda_0 in units of mu_1 / mu_2."""
+FEWEST = 6
+"""T from which bounds from above are tried."""
+TWO, THREE = 17, 67
+"""At most n (n-1) over n' (n'-1), and with n-2 and n'-2."""
+FINE = arb(2) ** -40
+"""Of integrals."""
 FIRST = 0.004
 SHARE = 0.01
 WIDEST = 0.125
 """Parts of w: the first, all others as shares of w, and the longest."""
 REFERENCES = tuple(arb(j) / 10 for j in (7, 8, 9, 10))
 STOPS = tuple(1 + arb(j) / 20 for j in range(8, 60))
-"""Multiples of k (rho^2 n)^e: at the first the loss is known, of the others the first is taken that is far enough."""
-AGAIN = 3
-"""How often the fewest tokens are taken anew."""
+"""Multiples of k W_n: at the first the loss is known, of the others the first is taken that is far enough."""
 COARSE = 0.04
 SHORT, LONG = 0.25, 3.0
 """Pieces of w on which noise and bias of few tokens are polynomials: the first, and all others at most."""
@@ -102,38 +112,47 @@ def at(d: Ball, w: Ball) -> At:
     return At(A, A2, bessel_ratio(d, 3 * w), mu, g, mu2 / mu**2, h, hh, h2, hh2, hhh2)
 
 
-def third(T: Ball, j: int) -> Ball:
-    """J3: half the integral of x^2, as `truncated` has those of 1 and x."""
-    return truncated(T, 2, j) / 2
+def head(T: Ball, n: Ball, power: int, j: int) -> Ball:
+    """At most int_0^{cT} x^power exp(-(1 - j/n) T (1 - e^{-x/T})) dx over power!, c = CUT, for these T and n and more.
+
+    Up to c T at the least T, and beyond by 1 - e^{-u} >= u (1 - e^{-c}) / c for u <= c.
+    """
+    b, X = 1 - j / n, CUT * T
+
+    def integrand(x: Ball, _: bool) -> Ball:
+        return x**power * (-b * T * (1 - (-x / T).exp())).exp()
+
+    q = b * (1 - arb(-CUT).exp()) / CUT
+    rest = (-q * X).exp() * (X / q + 1 / q**2 if power == 1 else X**2 / q + 2 * X / q**2 + 2 / q**3)
+    return (acb.integral(integrand, 0, X, rel_tol=FINE, abs_tol=FINE).real + rest) / power
 
 
 def beyond_cut(T: Ball) -> Ball:
     """phi(lambda_0)^{n-n'} at most."""
-    return (arb(-43) / 100 * T).exp()
+    return (arb(-73) / 100 * T).exp()
 
 
 def loss_above(d: Ball, n: Ball, k: At) -> tuple[Ball, Ball]:
     """At most this are n N and 3d B for this n and all that are larger."""
     T = n / k.r
-    if not T > 6:
+    if not T > FEWEST:
         return arb("inf"), arb("inf")
-    E, J1 = beyond_cut(T), truncated(T, 1, 1)
-    return k.r * J1 + 8 * n * E, k.h**2 * truncated(T, 1, 2) + 2 * k.r / n * k.h2 * J1 + (70 * 1.1 + 16) * E
+    E, J1 = beyond_cut(T), head(T, n, 1, 1)
+    return k.r * J1 + 4 * n * E, k.h**2 * head(T, n, 1, 2) + 2 * k.r / n * k.h2 * J1 + (TWO * 1.1 + 8) * E
 
 
 def reached(k: Known) -> tuple[Bounds, Conditions]:
-    """For n >= 256, L <= rho sigma: every w* is at most x (rho^2 n)^e, with x <= reach of `stops` for each n.
+    """For n >= 256 and the largest L: every w* is at most x W_n, with x <= reach of `stops` for each n; so for all L.
 
     Because n N at least (Jensen: n^2 mu_2 / (mu_3 / mu_2 + (n-1) mu_1)^2) at that w, for n from n_i to n_{i+1}, is more
-    than n N + rho^2 n_{i+1} B at most at another w, and N rises in w; with a smaller L no larger w is best. From n =
-    W_least^{a+2} / rho^2 on `window` says it at L = rho sigma, as n >= K W^{a+1} there, and it is so for smaller L, as
-    N rises: of two w the smaller is the better one for less L, if it is for more.
+    than n N + n_{i+1} v B at most at another w, and N rises in w. From n = K W_least^{a+1} on `window` says it, as n =
+    K W^{a+1} there. So for smaller L, as N rises: of two w the smaller is the better one for less L, if it is for more.
     """
     table = stops(k)
     return {}, {
-        "n N at w > n N + rho^2 n B at another w": all(stop is not None for _, stop in table),
-        "w <= reach (rho^2 n)^e": all(
-            stop is not None and (stop < k["u"] or stop <= k["reach"] * (k["rho"] ** 2 * n) ** (1 / (k["a"] + 2)))
+        "n N at w > n N + n v B at another w": all(stop is not None for _, stop in table),
+        "w <= reach W_n": all(
+            stop is not None and (stop < k["u"] or stop <= k["reach"] * (signal(k, n) * n) ** (1 / (k["a"] + 2)))
             for n, stop in table
         ),
         "K <= W_least / rho^2": k["K"] <= k["W_least"] / k["rho"] ** 2,
@@ -141,17 +160,27 @@ def reached(k: Known) -> tuple[Bounds, Conditions]:
     }
 
 
+def signal(k: Known, n: Ball) -> Ball:
+    """v: the larger one of rho^2, and of W / K where n = K W^{a+1}."""
+    return (k["rho"] ** 2).max((n / k["K"] ** (k["a"] + 2)) ** (1 / (k["a"] + 1)))
+
+
+def fewest(k: Known, Lambda: Ball) -> Ball:
+    """At least this is n, if Lambda is in the domain."""
+    return (Lambda / k["rho"] ** 2).min(k["K"] * Lambda ** ((k["a"] + 1) / (k["a"] + 2)))
+
+
 def stops(k: Known) -> list[tuple[Ball, Ball | None]]:
-    """n_i from 256 to W_least^{a+2} / rho^2, and the w beyond which nothing is best for n from n_i to n_{i+1}."""
-    d, a, rho = k["d"], k["a"], k["rho"]
-    last, n, found = k["W_least"] ** (a + 2) / rho**2, arb(FEW), []
+    """n_i from 256 to K W_least^{a+1}, and the w beyond which nothing is best for n from n_i to n_{i+1}."""
+    d, a = k["d"], k["a"]
+    last, n, found = k["K"] * k["W_least"] ** (a + 1), arb(FEW), []
     while not n > last:
-        after, W = (n * (1 + arb(GROWTH))).mid(), (rho**2 * n) ** (1 / (a + 2))
+        after, W = (n * (1 + arb(GROWTH))).mid(), (signal(k, n) * n) ** (1 / (a + 2))
         losses = []
         for j in REFERENCES:
             w = k["k"] * j * W
             noise, bias = loss_above(d, n, at(d, w))
-            losses.append(noise + rho**2 * after * bias / (3 * d))
+            losses.append(noise + signal(k, after) * after * bias / (3 * d))
         least = reduce(arb.min, [each.upper() for each in losses])
         stop = next((w for j in STOPS if noise_below(n, at(d, w := (k["k"] * j * W).mid())) > least), None)
         found.append((n, stop))
@@ -176,52 +205,67 @@ def ratio(k: Known, w: tuple[Ball, Ball], share: tuple[Ball, Ball]) -> tuple[Bal
 
 
 def far(k: Known) -> tuple[Bounds, Conditions]:
-    """For n >= 256, u <= w <= reach (rho^2 n)^e: B falls there, and far_low <= w / M <= far_high if w is critical.
+    """For n >= 256, u <= w <= reach W_n: B falls there, and far_low <= w / M <= far_high if w is critical.
 
-    Because T = n w^{-a} / R >= tau w^2, tau = 1 / (reach^{a+2} rho^2 R_high), and n N' is R w^{a-1} (2 D(w) - D(2w))
-    times what Jensen and the cut leave, w^2 A' = a^2 + 2 g - g^2 / w^2 with g = w (D - a) between g_low and g_high, and
-    -w^3 (E m^2)' is 2 D w^2 A' likewise; E_2 h^3 <= 2 E_2 h^2, E_2 p <= 2 E_2 h, and what is divided by T is at most
-    1 / (tau u) of what is multiplied by w.
+    Because n >= K (w / reach)^{a+1}, which is less than (w / reach)^{a+2} / rho^2 from u on, so that T = n w^{-a} / R
+    >= tau w, tau = K / (reach^{a+1} R_high). n N' is R w^{a-1} (2 D(w) - D(2w)) times what Jensen and the cut leave,
+    w^2 A' = a^2 + 2 g - g^2 / w^2 with g = w (D - a) between g_low and g_high, and -w^3 (E m^2)' is 2 D w^2 A'
+    likewise, beside pairs over T. w^3 s' is w / T <= 1 / tau times 2 w^2 E_2 p E_1 h - 2 w^2 E_2 (h p), with 2 w E_2 h
+    = D(2w), 4 w^2 E_2 h^2 as in `scale`, and E_2 h^2 / E_2 h and E_2 h^3 / E_2 h^2, which fall in w, at most as at u.
     """
-    d, a, u, T = k["d"], k["a"], k["u"], k["T_least"]
-    low, high, y = k["g_low"], k["g_high"], k["y"]
-    tau = 1 / (k["reach"] ** (a + 2) * k["rho"] ** 2 * k["R_high"])
-    E, J, second, D = beyond_cut(T), third(T, 2), 2 * high + 2 * a * k["D_high"], k["D_high"]
-    steep, cubic = T * (T / tau).sqrt() * E, (T / tau) ** (arb(3) / 2) * E
-    p_low = k["R_low"] * (a + (2 * low - high / 2).min(0) / u) * (1 - 1 / T) / (1 + 2 / y) ** 3
-    p_high = k["R_high"] * ((a + (2 * high - low / 2).max(0) / u) * J + 140 * steep)
+    d, a, u, D, low, high = k["d"], k["a"], k["u"], k["D_high"], k["g_low"], k["g_high"]
+    tau, edge = k["K"] / (k["reach"] ** (a + 1) * k["R_high"]), at(d, u)
+    T = tau * u
+    n, y = T * k["R_low"] * u**a, k["y"] * T / k["T_least"]
+    E, J, kept = beyond_cut(T), head(T, n, 2, 2), (1 - 1 / T) / (1 + 2 / y) ** 3
+    steep, cubic = T**2 / tau * E, (T / tau) ** 3 * E
+    p_low = k["R_low"] * (a + (2 * low - high / 2).min(0) / u) * kept
+    p_high = k["R_high"] * ((a + (2 * high - low / 2).max(0) / u) * J + 2 * TWO * steep)
     v_low, v_high = a**2 + 2 * low - (low**2).max(high**2) / u**2, a**2 + 2 * high
-    spread = 2 * J * (D**2).max(second / 2) / (tau * u) + 140 * cubic
-    q_low = 2 * k["D_low"] * v_low * (1 - 1 / T) * (1 - 2 / T) / (1 + 3 / y) ** 3 - spread
-    pairs = J * second * (1 / (tau * u) + D / T) + 560 * cubic
-    q_high = 2 * D * v_high * third(T, 3) + pairs + spread + 1240 * cubic
+    second, third = (2 * low + 2 * a * k["D_low"], 2 * high + 2 * a * D), edge.hhh2 / edge.hh2
+    plus = 2 * k["D_low"] ** 2 * (1 - edge.hh2 / edge.h2 / 2) * kept, 2 * D**2 * J
+    minus = second[0] * (1 - third / 2) * kept, second[1] * J
+    pairs = J * (second[1] * third / (2 * tau) + D**3 / T) + 8 * TWO * cubic
+    more, less = ((x[1] - y[0]).max(0) / tau + 2 * TWO * cubic for x, y in ((minus, plus), (plus, minus)))
+    q_low = 2 * k["D_low"] * v_low * (1 - 1 / T) * (1 - 2 / T) / (1 + 3 / y) ** 3 - less
+    q_high = 2 * D * v_high * head(T, n, 2, 3) + pairs + more + 2 * THREE * cubic
     e = 1 / (a + 2)
     return {
         "far_low": most((q_low.max(0) / (3 * d * p_high)) ** e / k["k"]),
         "far_high": least(((q_high / (3 * d * p_low)) ** e / k["k"]).max(q_high / (p_low * u ** (a + 1)))),
-    }, {"T_least <= tau u^2": tau * u**2 >= T, "p_low, q_low > 0": p_low > 0 and q_low > 0, "T_least >= 20": T >= 20}
+    }, {
+        "K rho^2 <= u / reach": k["K"] * k["rho"] ** 2 <= u / k["reach"],
+        "p_low, q_low > 0": p_low > 0 and q_low > 0,
+        "tau u >= 20": T >= 20,
+    }
 
 
 def near(k: Known) -> tuple[Bounds, Conditions]:
     """For n >= 256, w <= u that `reached` leaves: B falls there, and near_low <= w / M <= near_high if w is critical.
 
     Because on each of some hundred parts of (0, u] the averages at both ends bound n N' / w and -3d B', for the fewest
-    tokens with which w is that small and so for all n; then for the fewest with Lambda <= rho^2 n. A' = Var_1 t changes
+    tokens with which `reached` leaves w, and so for all more; then for the fewest with Lambda in the domain. Where B
+    falls with the fewest tokens with which this w or a larger one is left, it falls up to each w*. A' = Var_1 t changes
     by e^{2x} at most from one w to another at the distance x, as its slope is a third central moment of t, and lies
     with its slope A'' between bounds.
     """
-    d, rho, table = k["d"], k["rho"], stops(k)
+    d, table = k["d"], stops(k)
     found: list[tuple[Ball, Ball]] = []
-    falls = True
-    for part in parts(d, float(k["u"])):
-        n = next((n for n, stop in table if stop is None or not stop < part.first), table[-1][0])
+    falls, least_n = True, left(table, k["u"])
+    for part in reversed(list(parts(d, float(k["u"])))):
+        n = left(table, part.first)
         share = quotient(d, n, part)
-        falls = falls and share[1].is_finite()
-        for _ in range(AGAIN):
-            n = n.max((3 * d * part.first * share[0] / rho**2).lower())
-            share = quotient(d, n, part)
+        while (more := fewest(k, 3 * d * part.first * share[0]).lower()) > n * (1 + arb(GROWTH) / 2):
+            n, share = more, quotient(d, more, part)
         found.append(ratio(k, (part.first, part.last), share))
+        least_n = least_n.min(n)
+        falls = falls and (share if n <= least_n else quotient(d, least_n, part))[1].is_finite()
     return extremes("near", found), {"B falls": falls}
+
+
+def left(table: list[tuple[Ball, Ball | None]], w: Ball) -> Ball:
+    """The first n_i with which w or more may be best."""
+    return next((n for n, stop in table if stop is None or not stop < w), table[-1][0])
 
 
 @dataclass(frozen=True)
@@ -258,9 +302,9 @@ def quotient(d: Ball, n: Ball, part: Part) -> tuple[Ball, Ball]:
     """n N' / (w 3d (-B')) on a part, at least and at most, for this n and all that are larger."""
     first, last, x, y, (low, high) = part.first, part.last, part.x, part.y, part.slope
     T = n / y.r
-    if not T > 6:
+    if not T > FEWEST:
         return arb(0), arb("inf")
-    E, two, three = beyond_cut(T), third(T, 2), third(T, 3)
+    E, two, three = beyond_cut(T), head(T, n, 2, 2), head(T, n, 2, 3)
     if first > 0:
         turn = (x.A2 - y.A).max(0), y.A2 - x.A
         c2 = x.g * (y.A3 - x.A) / turn[0]
@@ -272,15 +316,15 @@ def quotient(d: Ball, n: Ball, part: Part) -> tuple[Ball, Ball]:
     c2, c3 = (c.min(j) if c.is_finite() else arb(j) for c, j in ((c2, 2), (c3, 3)))
     jensen = n**2 * (n - 1) / (n - 2 + (c2 / y.mu).max(2)) ** 3
     jensen3 = n * (n - 1) * (n - 2) / (n - 3 + (c3 / y.mu).max(3)) ** 3
-    noise = 2 * x.r * turn[0] * jensen, 2 * y.r * turn[1] * two + 560 * n * E
+    noise = 2 * x.r * turn[0] * jensen, 2 * y.r * turn[1] * two + 8 * TWO * n * E
     # 2 E sum a_i^2 a_j h_j p_i and 2 E sum a_i^2 a_j h_i p_i, over 2 r / n; with sums of two g that are 2 at most
     below = n**2 * (n - 1) / (n - 2 + 2 / y.mu) ** 3
     plus = (2 * y.h2 - x.hh2).max(0) * y.h * below, (2 * x.h2 - y.hh2) * x.h * two
     minus = (2 * y.hh2 - x.hhh2).max(0) * below, (2 * x.hh2 - y.hhh2) * two
-    more = 2 * y.r / n * (minus[1] - plus[0]).max(0) + 140 * E
-    less = 2 * y.r / n * (plus[1] - minus[0]).max(0) + 140 * E
-    pairs = 2 * y.r / n * (x.hhh2 - 2 * y.hh2 * y.h + x.h2 * x.hh) * two + 560 * E
-    bias = 2 * y.h * low * jensen3 - less, 2 * x.h * high * three + pairs + more + 1240 * E
+    more = 2 * y.r / n * (minus[1] - plus[0]).max(0) + 2 * TWO * E
+    less = 2 * y.r / n * (plus[1] - minus[0]).max(0) + 2 * TWO * E
+    pairs = 2 * y.r / n * (x.hhh2 - 2 * y.hh2 * y.h + x.h2 * x.hh) * two + 8 * TWO * E
+    bias = 2 * y.h * low * jensen3 - less, 2 * x.h * high * three + pairs + more + 2 * THREE * E
     return noise[0] / bias[1], noise[1] / bias[0] if bias[0] > 0 else arb("inf")
 
 
@@ -300,25 +344,27 @@ def variance(d: Ball, first: Ball, last: Ball) -> tuple[Ball, Ball]:
 
 
 def few(k: Known) -> tuple[Bounds, Conditions]:
-    """For 2 <= n < 256 and L <= rho sigma: few_low <= w* / M <= few_high, and B falls up to w*.
+    """For 2 <= n < 256: few_low <= w* / M <= few_high, and B falls up to w*.
 
     Because noise and bias are, piece by piece, polynomials through balls, with their slopes. Beyond some w the noise
-    alone is more than the loss at another w with L = rho sigma, so that no such w is best with L <= rho sigma; before,
-    each critical w with Lambda <= rho^2 n is in a part where w / M is enclosed. Near w = 0 N' / w lies between two
-    values of N'', as N'(0) = 0.
+    alone is more than the loss at another w with the largest L, so that no such w is best with less; before, each
+    critical w with Lambda <= n v is in a part where w / M is enclosed. Near w = 0 N' / w lies between two values of
+    N'', as N'(0) = 0.
     """
-    d, a, rho = k["d"], k["a"], k["rho"]
-    pieces = polynomials(int(d.unique_fmpz()), float((k["reach"] * (FEW * rho**2) ** (1 / (a + 2))).upper()))
+    d, a = k["d"], k["a"]
+    end = k["reach"] * (FEW * signal(k, arb(FEW))) ** (1 / (a + 2))
+    pieces = polynomials(int(d.unique_fmpz()), float(end.upper()))
     found, ends, falls = [], True, True
     for n in range(2, FEW):
         tried = [(w, *(curves[n - 2].over(w, w) for curves in piece[:2])) for piece in pieces for w in piece[4][1::4]]
-        least = reduce(arb.min, [(noise + rho**2 * bias / (3 * d)).upper() for _, noise, bias in tried])
+        square = signal(k, arb(n))
+        least = reduce(arb.min, [(noise + square * bias / (3 * d)).upper() for _, noise, bias in tried])
         stop = next((w for w, noise, _ in tried if noise > least), None)
         ends = ends and stop is not None
         before = True  # B falls on all parts up to this one
         for w, share in shares(pieces, n, tried[-1][0] if stop is None else stop):
             before = before and share[1].is_finite()
-            if not 3 * d * w[0] * share[0] > rho**2 * n:
+            if not 3 * d * w[0] * share[0] > square * n:
                 falls = falls and before
                 found.append(ratio(k, w, share))
     return extremes("few", found), {"the noise exceeds the loss at another w": ends, "B falls up to each w*": falls}
@@ -355,7 +401,7 @@ def polynomials(d: int, end: float) -> list[Piece]:
 
 
 def every(k: Known) -> tuple[Bounds, Conditions]:
-    """For n >= 2, L <= rho sigma: least_ratio M <= w* <= largest_ratio M, B falls up to w*; for more L w* is no less.
+    """For n >= 2 in the domain: least_ratio M <= w* <= largest_ratio M, B falls up to w*; for more L w* is no less.
 
     Because B'(0) < 0 = N'(0), so that w* > 0 is critical, and one of `far`, `near` and `few` is about it and all w
     below. At n = 1 the only token has all of the attention, and the loss is that of any w. With more L: if w is best

@@ -48,9 +48,7 @@ def truncated(T: Ball, power: int, j: int) -> Ball:
     first, rest = T / b * (1 - (-y).exp()), 2 / b * (-y).exp()
     if power == 0:
         return zeroth + rest
-    if power == 1:
-        return T * zeroth - first + rest * (T + 2 / b)
-    return T**2 * zeroth - 2 * T * first + T / b * (T - zeroth) + rest * (T**2 + 4 * T / b + 8 / b**2)
+    return T * zeroth - first + rest * (T + 2 / b)
 
 
 def tilt(k: Known) -> tuple[Bounds, Conditions]:

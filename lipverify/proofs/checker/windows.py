@@ -248,12 +248,13 @@ def of_tradeoff(proof: Proof, words: Mapping[str, str]) -> str:
 
 def of_every(proof: Proof, words: Mapping[str, str]) -> str:
     """What `every` says, of M as `reached` has it."""
-    k = {**words, **of(proof, reached), **of(proof, every), "three": str(3 * proof.about["d"])}
+    k = {**words, **of(proof, reached), **of(proof, every), "K": of(proof, window)["K"]}
+    k["three"] = str(3 * proof.about["d"])
     return (
         "{best}, and every w* that attains it has {least_ratio} M <= w* <= {largest_ratio} M, M = min(Lambda / "
-        "{three}, {k} Lambda^(1/{whole})), Lambda = n L^2 / sigma^2, for all n >= 2 and all L, sigma > 0 with L <= "
-        "{rho} sigma; the bias falls from w = 0 to w*; for all L > {rho} sigma every w* is at least {least_ratio} "
-        "times the M of L = {rho} sigma; at n = 1 the loss is the same at all w"
+        "{three}, {k} W), W = Lambda^(1/{whole}), Lambda = n L^2 / sigma^2, for all n >= 2 and all L, sigma > 0 with L "
+        "<= {rho} sigma or n >= {K} W^{power}; the bias falls from w = 0 to w*; for all larger L every w* is at least "
+        "{least_ratio} times the M of the largest of these; at n = 1 the loss is the same at all w"
     ).format(**k)
 
 
