@@ -329,7 +329,7 @@ def harmonic_sums(law: str, d: int) -> tuple[Fraction, Fraction, Fraction]:
     >>> harmonic_sums("affine", 3), harmonic_sums("link:0,1,2", 3)[0]
     ((Fraction(1, 9), Fraction(1, 9), Fraction(0, 1)), Fraction(7, 5))
     """
-    name, numbers = chain.law_and_numbers(law) if laws.family(law) not in laws.PIECES else (laws.family(law), [])
+    name, numbers = laws.family(law), laws.named(law)[1]
     if name in ("powers", "rbf"):
         K1, K2, K3 = derivatives(name, numbers)
         sums = (K1, K1 + K2 * Fraction(d + 1, d - 1), ((d + 3) * K3 + 2 * d * K2) / (d - 1))

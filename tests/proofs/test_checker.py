@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import time
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from types import FrameType
@@ -23,7 +24,7 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.shipped import shipped
 from lipverify.laws import Affine, Cosine, Law, Matern, Quadratic, ReLU, Ridge, Zonal
 from lipverify.proofs import Gaussian, Kinked, Powers, checker, load, prove_envelope, prove_tradeoff, prove_window
-from lipverify.proofs.checker import windows
+from lipverify.proofs.checker import chain, windows
 
 # internal: the false neighbours of a proof, each of which has to be rejected
 from lipverify.proofs.controls import controls
@@ -397,6 +398,25 @@ def test_a_lemma_that_crashes_is_its_file_s_failure(
     assert checker.main([str(file), str(file)]) == 2
     printed = capsys.readouterr()
     assert (printed.out.count("proved"), printed.err.count(error.__name__)) == (1, 1)
+
+
+@pytest.mark.parametrize("digits", [1, 12, 28, 29, 40])
+def test_a_number_is_printed_exactly(digits: int) -> None:
+    """Whatever its digits: a product of two numbers of forty digits has eighty, and a bound that is rounded is another."""
+    rng = np.random.default_rng(digits)
+    for power in (-999, -30, 0, 30, 999):
+        value = Fraction("".join(map(str, rng.integers(1, 10, digits))) + f"e{power}")
+        for each in (value, -value, value**2, value / 3):
+            assert Fraction(chain.shown(each)) == each
+
+
+def test_a_statement_has_all_digits_of_its_constants() -> None:
+    data = copy.deepcopy(proof("affine", 3))
+    (constants,) = (each["constants"] for each in data["lemmas"] if each["name"] == "window")
+    bound = Fraction(constants["high"]) + Fraction("1e-35")
+    constants["high"] = chain.shown(bound)
+    assert checker.failures(data) == []
+    assert f"w* < {chain.shown(bound)} W" in checker.statement(data)
 
 
 def to_read(name: str) -> dict[str, int]:

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, Inexact, localcontext
 from fractions import Fraction
 from typing import Any
 
@@ -23,6 +23,8 @@ NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,3})?|-?[0-9
 """A decimal or a fraction of two whole numbers."""
 LARGEST = 10**9
 """The largest dimension or other size; a number of tokens may be any whole number of forty digits."""
+DIGITS = 5000
+"""More than a decimal that is printed can have; with more of them it would be an error."""
 Ball = Any
 Bounds = dict[str, tuple[str, Ball]]
 """What the constants of a lemma must satisfy: ("at most", ball) or ("at least", ball)."""
@@ -163,14 +165,10 @@ def shown(value: Fraction | int) -> str:
     ('500000.5', '5/3', '1e+27', '1.5e-9')
     """
     value = Fraction(value)
-    rest, places = value.denominator, 0
-    for factor in (10, 5, 2):
-        while rest % factor == 0:
-            rest, places = rest // factor, places + 1
-    if rest > 1:
+    if 10**DIGITS % value.denominator:
         return f"{value.numerator}/{value.denominator}"
-    digits = str(value.numerator * 10**places // value.denominator)
-    decimal = Decimal(digits.rstrip("0") or "0").scaleb(len(digits) - len(digits.rstrip("0")) - places if value else 0)
+    with localcontext(prec=DIGITS, traps=[Inexact]):
+        decimal = (Decimal(value.numerator) / value.denominator).normalize()
     return f"{decimal:f}" if -7 < decimal.adjusted() < 16 else f"{decimal}".lower().replace("e-0", "e-")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -42,6 +43,8 @@ class Family:
         Whether they are.
     own
         What of them enters the lemmas.
+    reads
+        What stands after the name, as numbers or as pieces.
     """
 
     about: Rule | None
@@ -49,9 +52,10 @@ class Family:
     beta: str
     says: str = ""
     rule: str = "nothing"
-    allowed: Callable[[Numbers], bool] = lambda numbers: not numbers
-    own: Callable[[Numbers, Ball], dict[str, Any]] = field(default=lambda numbers, d: {})
-    rises: Callable[[Numbers], bool] = lambda _: False
+    allowed: Callable[[Any], bool] = lambda numbers: not numbers
+    own: Callable[[Any, Ball], dict[str, Any]] = field(default=lambda numbers, d: {})
+    rises: Callable[[Any], bool] = lambda _: False
+    reads: Callable[[str], Any] = lambda law: law_and_numbers(law)[1]
 
     @property
     def envelope(self) -> tuple[Rule, ...]:
@@ -102,6 +106,25 @@ def of_matern(nu: str) -> Family:
         lambda numbers: len(numbers) == 2 and min(numbers) > 0,
         lambda numbers, d: {"nu": arb(nu), "length": ball(numbers[0]), "variance": ball(numbers[1])},
         rises=lambda _: True,
+    )
+
+
+def of_rough(s: str) -> Family:
+    """The fields that are as rough everywhere, of one order."""
+    says = f"with the variogram L^2 |x - x'|^{shown(2 * Fraction(s))}"
+    return Family(rough, (distances, variogram_bias), s, says, rises=lambda _: True)
+
+
+def of_pieces(about: Rule, beta: str) -> Family:
+    """The links of polynomial pieces."""
+    return Family(
+        about,
+        (distances, variogram_bias),
+        beta,
+        "with L times the pieces ({})",
+        allowed=lambda _: True,
+        own=lambda pieces, _: {"pieces": pieces},
+        reads=lambda law: read(law.partition(":")[2]),
     )
 
 
@@ -164,19 +187,14 @@ LAWS: dict[str, Family] = {
         own=lambda numbers, d: {"linear": ball(numbers[0] ** 2), "kinked": ball(numbers[1] ** 2)},
         rises=lambda numbers: numbers[0] != 0,
     ),
-    **{f"matern-{nu}": of_matern(nu) for nu in ("0.5", "1.5", "2.5")},
-    **{
-        f"rough-{s}": Family(
-            rough,
-            (distances, variogram_bias),
-            s,
-            f"with the variogram L^2 |x - x'|^{shown(2 * Fraction(s))}",
-            rises=lambda _: True,
-        )
-        for s in ("0.25", "0.5", "0.75")
-    },
-    "kinks": Family(kinks, (distances, variogram_bias), "1.5", says="with L times the pieces ({})", rule="pieces"),
-    "jumps": Family(jumps, (distances, variogram_bias), "0.5", says="with L times the pieces ({})", rule="pieces"),
+    "matern-0.5": of_matern("0.5"),
+    "matern-1.5": of_matern("1.5"),
+    "matern-2.5": of_matern("2.5"),
+    "rough-0.25": of_rough("0.25"),
+    "rough-0.5": of_rough("0.5"),
+    "rough-0.75": of_rough("0.75"),
+    "kinks": of_pieces(kinks, "1.5"),
+    "jumps": of_pieces(jumps, "0.5"),
 }
 """The laws by name; numbers stand after it, after a colon.
 
@@ -186,12 +204,17 @@ powers those of a kernel; of rbf the length l and the variance of e^{-|x-x'|^2 /
 and C in A z + C |z|; of Matern fields length and variance; of kinks and jumps pieces, as `roughness.read` reads them.
 Rough fields have their order s in the name.
 """
-PIECES = ("kinks", "jumps")
 
 
 def family(law: str) -> str:
     """The law without its numbers."""
     return law.partition(":")[0]
+
+
+def named(law: str) -> tuple[Family, Any]:
+    """The family of a law, and what stands after its name."""
+    kind = LAWS[family(law)]
+    return kind, kind.reads(law)
 
 
 def beta(law: str) -> float:
@@ -206,11 +229,8 @@ def own_constant(law: str) -> str:
 
 def start(law: str, d: int) -> dict[str, Any]:
     """What is given."""
-    kind = LAWS[family(law)]
-    known = {"d": arb(d), "a": (arb(d) - 1) / 2, "beta": arb(kind.beta)}
-    if family(law) in PIECES:
-        return known | {"pieces": read(law.partition(":")[2])}
-    return known | kind.own(law_and_numbers(law)[1], arb(d))
+    kind, after = named(law)
+    return {"d": arb(d), "a": (arb(d) - 1) / 2, "beta": arb(kind.beta), **kind.own(after, arb(d))}
 
 
 def about(stated: Mapping[str, Any]) -> dict[str, Any]:
@@ -218,10 +238,9 @@ def about(stated: Mapping[str, Any]) -> dict[str, Any]:
     law, d = stated["law"], stated["d"]
     if type(law) is not str or family(law) not in LAWS:
         raise Malformed(f"law {repr(law)[:60]}: one of {', '.join(LAWS)}, and what belongs to it after a colon")
-    if family(law) in PIECES:
-        read(law.partition(":")[2])
-    elif not LAWS[family(law)].allowed(law_and_numbers(law)[1]):
-        raise Malformed(f"law {law!r}: what stands after its name is {LAWS[family(law)].rule}")
+    kind, after = named(law)
+    if not kind.allowed(after):
+        raise Malformed(f"law {law!r}: what stands after its name is {kind.rule}")
     if stated["theorem"] == "transfer" and own_constant(law):
         raise Malformed(f"law {law!r}: for another L it is another law")
     if stated["theorem"] == "every n" and law != "affine":
@@ -233,15 +252,12 @@ def about(stated: Mapping[str, Any]) -> dict[str, Any]:
 
 def written(law: str) -> str:
     """A law in words, from its numbers."""
-    name, kind, after = family(law), LAWS[family(law)], law.partition(":")[2]
-    numbers = "|".join(",".join(shown(number(each)) for each in part.split(",")) for part in after.split("|") if part)
-    if own_constant(law):
-        return f"{name} of L = {numbers}"
-    return f"{name} {kind.says.format(numbers)}" if kind.says else name
+    numbers = re.sub(r"[^,|]+", lambda text: shown(number(text[0])), law.partition(":")[2])
+    says = "of L = {}" if own_constant(law) else LAWS[family(law)].says
+    return f"{family(law)} {says.format(numbers)}".strip()
 
 
 def domain(law: str) -> str:
     """Over which w a best one is best."""
-    name = family(law)
-    rises = name not in PIECES and LAWS[name].rises(law_and_numbers(law)[1])
-    return "over all real w" if rises else "over w >= 0"
+    kind, after = named(law)
+    return "over all real w" if kind.rises(after) else "over w >= 0"
