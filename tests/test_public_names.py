@@ -81,8 +81,8 @@ def test_an_internal_without_a_reason_is_seen(source: str, names: list[str]) -> 
 
 
 def test_most_names_that_tests_import_are_public() -> None:
-    """A third may be internal: it was two thirds, and every move broke tests that asked for behaviour."""
+    """Three in ten may be internal: it was two thirds, and every move broke tests that asked for behaviour."""
     names = [name for path in TESTS.rglob("*.py") for name in imported(path.read_text())]
     internal = [name.name for name in names if not name.public]
     assert len(names) > 2000, "the walk sees nothing"
-    assert 3 * len(internal) <= len(names), f"{len(internal)} of {len(names)}"
+    assert 10 * len(internal) <= 3 * len(names), f"{len(internal)} of {len(names)}"

@@ -5,9 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from lipverify.claims import at
-from lipverify.claims.ledger import Figure, HeatMap
-
 
 def matrices(noise: str, layers: int, training: int) -> Any:
     """(layers, 2, d + 1, d + 1): P and Q of each layer, in rescaled units; of the last P only the row that is read."""
@@ -60,43 +57,6 @@ def started(noise: str, layers: int) -> dict[int, list[str]]:
     return {training: list(origins(noise, "FULL", layers, training)) for training in seeds_of(noise, "FULL", layers)}
 
 
-def largest(**found: Any) -> str:
-    """The largest shares of each training, and the start that it came from."""
-    said = []
-    for name, (shares, starts) in found.items():
-        if not shares["ranked"]:
-            continue
-        each = ", ".join(f"{share:.2g} (${matrix}$)" for share, matrix, _ in shares["ranked"][:3])
-        said.append(
-            f"{name}: {each}; in the column $xy$ of the first {shares['ranked'][0][2]:.2g}; from {' from '.join(starts)}"
-        )
-    return f"The largest shares off the diagonal, by law of the noise, depth and training, and the starts that won. {'. '.join(said)}."
-
-
-def told(noise: str, layers: int, training: int) -> list[Any]:
+def shares_and_starts(noise: str, layers: int, training: int) -> list[Any]:
     """Shares and starts of a training."""
     return [off_diagonal(noise, layers, training), started(noise, layers).get(training, [])]
-
-
-def maps(found: list[Any]) -> Figure:
-    """Heat maps of P and Q by layer."""
-    named = [(f"${name}_{layer}$", pair[k]) for k, name in enumerate("PQ") for layer, pair in enumerate(found, 1)]
-    return Figure(
-        maps=tuple(HeatMap(title=title, values=tuple(map(tuple, matrix))) for title, matrix in named),
-        across=len(found),
-        caption=r"FULL with 4 layers, $\sigma \in \{1, 3\}$: P and Q by layer in rescaled units, each over its largest entry; the label is the last row and "
-        "column. Of the last P only the row that is read.",
-        alt="Most matrices are diagonal; one P has a strong last column.",
-    )  # fmt: skip
-
-
-def telling(*depths: int, noises: tuple[str, ...], trainings: tuple[int, ...]) -> Any:
-    """The sentence on the models of these depths."""
-    models = [(noise, k, training) for noise in noises for k in depths for training in trainings]
-    return at(
-        largest,
-        **{
-            f"{noise}, {k} layers, training {training}": at(told, noise=noise, layers=k, training=training)
-            for noise, k, training in models
-        },
-    )

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from lipverify.checks.linear_transformers.figures import AT_EACH_LEVEL, CURVES
 from lipverify.checks.linear_transformers.noise_levels import (
-    AT_EACH_LEVEL,
     CONTEXTS,
-    CURVES,
     LAYERS,
     at_levels,
     better,

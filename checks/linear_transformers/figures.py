@@ -5,9 +5,23 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from lipverify.checks.linear_transformers.diagonal_shares import shares_and_starts
+from lipverify.checks.linear_transformers.independent_tables import DEPTHS
+from lipverify.checks.linear_transformers.noise_levels import CONTEXTS, FEWEST, LAYERS, LEVELS, at_levels
+from lipverify.checks.linear_transformers.other_sizes import DRAWN, EVERY, RIDGES, Logarithm, quotients
 from lipverify.checks.linear_transformers.quantities import NOISY, named, printed
+from lipverify.checks.linear_transformers.rare_losses import (
+    BEYOND,
+    DEEP,
+    FREE,
+    RARE_DEPTHS,
+    RARE_FAMILIES,
+    RAREST,
+    SHOWING,
+)
 from lipverify.checks.linear_transformers.ridge_baselines import least
-from lipverify.claims.ledger import Figure, Panel, Series, Table
+from lipverify.claims import at
+from lipverify.claims.ledger import Figure, HeatMap, Panel, Series, Table
 from lipverify.linear_transformer.published import problem
 
 # Theorem 5.1: GD++ is a second-order method
@@ -181,3 +195,194 @@ def tuned_constants(**columns: dict[str, Any]) -> str:
     ]
     return f"""The best constant is $\\mathbb{{E}} \\sigma^2$ exactly. Constants, and the loss of the estimator that knows the law of
         $\\sigma$ and nothing else, which is the floor for every model: {"; ".join(rows)}."""
+
+
+# Section 6: losses at each level of the noise
+
+
+def curves_by_level(**laws: dict[str, Any]) -> Figure:
+    """The loss at each level by layers, for each law of training."""
+    panels = []
+    for noise, found in laws.items():
+        for family in ("DIAG", "FULL"):
+            names = {f"{family} {layers}": f"{layers} layers" for layers in range(FEWEST, LAYERS + 1)} | {
+                "TunedRR": "TunedRR"
+            }
+            series = []
+            for name, label in names.items():
+                points = [
+                    (x, loss) for x, loss in zip(LEVELS, found[name], strict=True) if loss > 1e-9
+                ]  # none at 0 on a logarithmic axis
+                x, y = zip(*points, strict=True)
+                series.append(Series(label=label, x=x, y=y, style="dashed" if name == "TunedRR" else "line"))
+            title = f"{family}, {named(noise)}"
+            panels.append(
+                Panel(title=title, xlabel=r"$\sigma$", ylabel="adjusted loss", xscale="linear", series=tuple(series))
+            )
+    return Figure(
+        panels=tuple(panels),
+        caption="Adjusted loss at each noise level by layers; dashed: TunedRR, tuned on the law of training, which loses nothing at $\\sigma = 0$.",
+        alt="Losses are lowest at or inside the levels of training and rise outside, steeply beyond the largest.",
+    )  # fmt: skip
+
+
+def by_level(found: dict[str, Any]) -> str:
+    """The losses level by level."""
+    rows = zip(LEVELS, found[f"DIAG {LAYERS}"], found[f"FULL {LAYERS}"], found["TunedRR"], strict=True)
+    return (
+        "; ".join(
+            f"$\\sigma = {level:g}$: DIAG {diag:.3g}, FULL {full:.3g}, TunedRR {tuned:.3g}"
+            for level, diag, full, tuned in rows
+        )
+        + "."
+    )
+
+
+CURVES = at(curves_by_level, **{noise: at(at_levels, noise=noise, **CONTEXTS) for noise in ("levels-1-3", "uniform-5")})
+AT_EACH_LEVEL = at(by_level, found=at(at_levels, noise="levels-1-3", **CONTEXTS))
+
+
+# Section 6: rare contexts
+
+
+SHOWN = 6
+"""The logarithm of the largest quotient that is drawn."""
+
+
+def at_rarest_by_depth(noise: str, found: Any) -> str:
+    """What both lose where one context in 10^9 is, by depth."""
+    said = []
+    for k in DEEP:
+        safe, unsafe = (
+            max(each[-1] for each in found[RAREST][f"{family}-{k}"] or [(math.nan,)]) for family in RARE_FAMILIES
+        )
+        loses = "more than a double holds" if unsafe >= BEYOND else f"10^{{{unsafe:.1f}}}"
+        said.append(f"{k} layers: DIAG {f'${loses}$' if unsafe < BEYOND else loses}, SAFE {10**safe:.2g}")
+    return (
+        f"At {named(noise)}, on contexts as rare as one in $10^9$, over what the prediction 0 loses there, the worst of three trainings: {'; '.join(said)}."
+    )  # fmt: skip
+
+
+def exploding_by_depth(noise: str, found: Any) -> str:
+    """The shares by depth."""
+    said = []
+    for k in DEPTHS[4:]:
+        (led, width, _), (free, error, why) = (found[f"{family}-{k}"] for family in FREE)
+        said.append(f"{k} layers: {why or f'FULL {free:.2g} ± {error:.1g}, SAFEFULL {led:.2g} ± {width:.1g}'}")
+    return (
+        f"At {named(noise)}, shares of contexts as rare as one in $10^{SHOWING}$ that explode: {'; '.join(said)}. A polynomial of "
+        "degree $3^L$ in all entries of the moments explodes in pockets, and a training mends those that it sees: fewer are left, not none."
+    )  # fmt: skip
+
+
+def rareness(found: Any) -> Figure:
+    """Loss against rareness, for the deepest models."""
+    series = []
+    for family in RARE_FAMILIES:
+        for k in RARE_DEPTHS:
+            each = [max((loss[-1] for loss in decade[f"{family}-{k}"]), default=math.nan) for decade in found]
+            shown = [(10.0**-i, 10.0 ** min(value, SHOWN)) for i, value in enumerate(each) if not math.isnan(value)]
+            if shown:
+                x, y = zip(*shown, strict=True)
+                series.append(
+                    Series(label=f"{family}, {k} layers", x=x, y=y, style="dashed" if family == "DIAG" else "line")
+                )
+    ends = (10.0**-RAREST, 1.0)
+    series.append(Series(label="prediction 0", x=ends, y=(1.0, 1.0), style="dashed"))
+    panel = Panel(
+        title="loss on rare contexts",
+        xlabel="probability of contexts so large",
+        ylabel="loss over that of the prediction 0",
+        series=tuple(series),
+    )
+    return Figure(
+        caption=f"Mean loss of contexts as large as a share of all is, over what the prediction 0 loses there; losses beyond $10^{{{SHOWN}}}$ are drawn there.",
+        alt="Curves of DIAG leave the picture where contexts are rare; those of SAFE stay far below 1.",
+        panels=(panel,),
+    )  # fmt: skip
+
+
+# Section 6 and rebuttal 3: matrices near the diagonal
+
+
+def largest_shares(**found: Any) -> str:
+    """The largest shares of each training, and the start that it came from."""
+    said = []
+    for name, (shares, starts) in found.items():
+        if not shares["ranked"]:
+            continue
+        each = ", ".join(f"{share:.2g} (${matrix}$)" for share, matrix, _ in shares["ranked"][:3])
+        said.append(
+            f"{name}: {each}; in the column $xy$ of the first {shares['ranked'][0][2]:.2g}; from {' from '.join(starts)}"
+        )
+    return f"The largest shares off the diagonal, by law of the noise, depth and training, and the starts that won. {'. '.join(said)}."
+
+
+def shares_of(*depths: int, noises: tuple[str, ...], trainings: tuple[int, ...]) -> Any:
+    """The sentence on the models of these depths."""
+    models = [(noise, k, training) for noise in noises for k in depths for training in trainings]
+    return at(
+        largest_shares,
+        **{
+            f"{noise}, {k} layers, training {training}": at(shares_and_starts, noise=noise, layers=k, training=training)
+            for noise, k, training in models
+        },
+    )
+
+
+def matrix_maps(found: list[Any]) -> Figure:
+    """Heat maps of P and Q by layer."""
+    named = [(f"${name}_{layer}$", pair[k]) for k, name in enumerate("PQ") for layer, pair in enumerate(found, 1)]
+    return Figure(
+        maps=tuple(HeatMap(title=title, values=tuple(map(tuple, matrix))) for title, matrix in named),
+        across=len(found),
+        caption=r"FULL with 4 layers, $\sigma \in \{1, 3\}$: P and Q by layer in rescaled units, each over its largest entry; the label is the last row and "
+        "column. Of the last P only the row that is read.",
+        alt="Most matrices are diagonal; one P has a strong last column.",
+    )  # fmt: skip
+
+
+# Table 1 at other sizes
+
+
+def size_and_noise(noise: str) -> str:
+    """A column in a sentence."""
+    here = problem(noise)
+    return f"$d = {here.d}$, $n = {here.n}$, ${here.noise.latex}$"
+
+
+def quotient_in_words(value: float, error: float, why: str) -> str:
+    """A quotient with its error."""
+    quotient = math.exp(value)
+    return f"{quotient:.3g} ± {quotient * math.expm1(error):.1g}" if not why else f"{quotient:.3g} (?)"
+
+
+def quotients_by_size(**columns: dict[str, Logarithm]) -> Table:
+    """All quotients by column, family and depth."""
+    others = (*RIDGES, "a layer less", "FULL")
+    rows = []
+    for noise, found in columns.items():
+        models = dict.fromkeys(key.partition(" over ")[0] for key in found)
+        for model in models:
+            cells = (found.get(f"{model} over {other}") for other in others)
+            rows.append((size_and_noise(noise), model, *(quotient_in_words(*cell) if cell else "–" for cell in cells)))
+    return Table(
+        caption="Losses of trained models, layers behind the name, over those of ridge, of the same family with a layer less, and of FULL; errors cover "
+        "contexts and three trainings, ? where trainings are too far apart or rare contexts rule.",
+        layer="evidence",
+        header=("size and noise", "model", *others),
+        rows=tuple(rows),
+    )  # fmt: skip
+
+
+def five_layers(**columns: dict[str, Logarithm]) -> str:
+    """DIAG of five layers over the best ridges."""
+    words = [
+        f"{size_and_noise(noise)}: {quotient_in_words(*found['DIAG 5 over TunedRR'])} of TunedRR, {quotient_in_words(*found['DIAG 5 over AdaRR'])} of AdaRR"
+        for noise, found in columns.items()
+    ]
+    return f"DIAG with five layers loses, at {'; at '.join(words)}."
+
+
+SIZES = {noise: at(quotients, noise=noise, **DRAWN) for noise in EVERY}
+ALL_QUOTIENTS, AT_FIVE = at(quotients_by_size, **SIZES), at(five_layers, **SIZES)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from lipverify.checks.linear_transformers.diagonal_shares import maps, off_diagonal, scaled, telling
+from lipverify.checks.linear_transformers.diagonal_shares import off_diagonal, scaled
+from lipverify.checks.linear_transformers.figures import matrix_maps, shares_of
 from lipverify.checks.linear_transformers.quantities import TRAININGS
 from lipverify.claims import at, bound, claim
 
@@ -31,12 +32,12 @@ NEARNESS: dict[str, Any] = {
 claim("lt.near-diagonal/two-layers",
       bound(off_diagonal, SHARE, of="share", high=NEAR, control={"layers": 4}, method="training"),
       expected="supported", over={"noise": NOISES, "layers": 2, "training": TRAININGS},
-      title="two layers end near diagonal matrices", finding=telling(2, noises=NOISES, trainings=TRAININGS), **NEARNESS)
+      title="two layers end near diagonal matrices", finding=shares_of(2, noises=NOISES, trainings=TRAININGS), **NEARNESS)
 claim("lt.near-diagonal/deeper",
       bound(off_diagonal, SHARE, of="share", high=NEAR, control=({"layers": 2}, {"but": 3}), method="training"),
       expected="refuted", over={"noise": NOISES, "layers": (3, 4), "training": TRAININGS},
-      title="three and four layers end near diagonal matrices", finding=telling(3, 4, noises=NOISES, trainings=TRAININGS),
-      shows=at(maps, found=at(scaled, noise="levels-1-3", layers=4, training=0)),
+      title="three and four layers end near diagonal matrices", finding=shares_of(3, 4, noises=NOISES, trainings=TRAININGS),
+      shows=at(matrix_maps, found=at(scaled, noise="levels-1-3", layers=4, training=0)),
       corrected=r"""near-diagonal in all matrices but three at most, which may be the structure that the source means: in the last layer
           but one most of the weight of $\mathbf{P}$ is in its column $\mathbf{P}_{xy} = v$, and the last layer reads what that stored.
           With $\mathbf{Q} = \mathrm{diag}(q_x \mathbf{I}, q_y)$ the column adds $v (q_x \langle \alpha, x \rangle + q_y \lambda y)$ to

@@ -7,7 +7,6 @@ from typing import Any
 
 from lipverify.checks.linear_transformers.quantities import TRAININGS
 from lipverify.claims import at, bound, per_profile
-from lipverify.claims.ledger import Figure, Panel, Series
 
 LEVELS = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0)
 FEWEST, LAYERS = 2, 4
@@ -103,46 +102,6 @@ def gain(
     return value, error
 
 
-def curves(**laws: dict[str, Any]) -> Figure:
-    """The loss at each level by layers, for each law of training."""
-    from lipverify.linear_transformer.regression.noise import noise_named
-
-    panels = []
-    for noise, found in laws.items():
-        for family in ("DIAG", "FULL"):
-            names = {f"{family} {layers}": f"{layers} layers" for layers in range(FEWEST, LAYERS + 1)} | {
-                "TunedRR": "TunedRR"
-            }
-            series = []
-            for name, label in names.items():
-                points = [
-                    (x, loss) for x, loss in zip(LEVELS, found[name], strict=True) if loss > 1e-9
-                ]  # none at 0 on a logarithmic axis
-                x, y = zip(*points, strict=True)
-                series.append(Series(label=label, x=x, y=y, style="dashed" if name == "TunedRR" else "line"))
-            title = f"{family}, ${noise_named(noise).latex}$"
-            panels.append(
-                Panel(title=title, xlabel=r"$\sigma$", ylabel="adjusted loss", xscale="linear", series=tuple(series))
-            )
-    return Figure(
-        panels=tuple(panels),
-        caption="Adjusted loss at each noise level by layers; dashed: TunedRR, tuned on the law of training, which loses nothing at $\\sigma = 0$.",
-        alt="Losses are lowest at or inside the levels of training and rise outside, steeply beyond the largest.",
-    )  # fmt: skip
-
-
-def said(found: dict[str, Any]) -> str:
-    """The losses level by level."""
-    rows = zip(LEVELS, found[f"DIAG {LAYERS}"], found[f"FULL {LAYERS}"], found["TunedRR"], strict=True)
-    return (
-        "; ".join(
-            f"$\\sigma = {level:g}$: DIAG {diag:.3g}, FULL {full:.3g}, TunedRR {tuned:.3g}"
-            for level, diag, full, tuned in rows
-        )
-        + "."
-    )
-
-
 def better(*levels: float, noise: str = "levels-1-3", **control: Any) -> Any:
     """DIAG loses less than FULL at these levels, in every training."""
     return bound(
@@ -154,7 +113,3 @@ def better(*levels: float, noise: str = "levels-1-3", **control: Any) -> Any:
         over={"noise": noise, "sigma": levels, "training": TRAININGS},
         **control,
     )
-
-
-CURVES = at(curves, **{noise: at(at_levels, noise=noise, **CONTEXTS) for noise in ("levels-1-3", "uniform-5")})
-AT_EACH_LEVEL = at(said, found=at(at_levels, noise="levels-1-3", **CONTEXTS))

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from lipverify.claims import at, bound, per_profile
-from lipverify.claims.ledger import Table
 
 HALF_WIDTH = 2.0
 """Standard errors of the contexts to either side; the spread over trainings is apart."""
@@ -90,47 +89,6 @@ def over(noise: str, family: str, layers: int, against: str, found: Any, sign: f
     return sign * value, error, why
 
 
-def named(noise: str) -> str:
-    """A column in a sentence."""
-    from lipverify.linear_transformer.published import problem
-
-    here = problem(noise)
-    return f"$d = {here.d}$, $n = {here.n}$, ${here.noise.latex}$"
-
-
-def shown(value: float, error: float, why: str) -> str:
-    """A quotient with its error."""
-    quotient = math.exp(value)
-    return f"{quotient:.3g} ± {quotient * math.expm1(error):.1g}" if not why else f"{quotient:.3g} (?)"
-
-
-def tabulated(**columns: dict[str, Logarithm]) -> Table:
-    """All quotients by column, family and depth."""
-    others = (*RIDGES, "a layer less", "FULL")
-    rows = []
-    for noise, found in columns.items():
-        models = dict.fromkeys(key.partition(" over ")[0] for key in found)
-        for model in models:
-            cells = (found.get(f"{model} over {other}") for other in others)
-            rows.append((named(noise), model, *(shown(*cell) if cell else "–" for cell in cells)))
-    return Table(
-        caption="Losses of trained models, layers behind the name, over those of ridge, of the same family with a layer less, and of FULL; errors cover "
-        "contexts and three trainings, ? where trainings are too far apart or rare contexts rule.",
-        layer="evidence",
-        header=("size and noise", "model", *others),
-        rows=tuple(rows),
-    )  # fmt: skip
-
-
-def at_five(**columns: dict[str, Logarithm]) -> str:
-    """DIAG of five layers over the best ridges."""
-    words = [
-        f"{named(noise)}: {shown(*found['DIAG 5 over TunedRR'])} of TunedRR, {shown(*found['DIAG 5 over AdaRR'])} of AdaRR"
-        for noise, found in columns.items()
-    ]
-    return f"DIAG with five layers loses, at {'; at '.join(words)}."
-
-
 def compared(against: str, noise: Any, layers: Any, family: str = "DIAG", **bounds: Any) -> Any:
     """A bound on the logarithm of a loss of a family over another, at these laws, sizes and depths."""
     loss = {"a layer less": r"\mathcal{L}_{L - 1}", "FULL": r"\mathcal{L}_{\mathrm{FULL}}"}
@@ -142,7 +100,3 @@ def compared(against: str, noise: Any, layers: Any, family: str = "DIAG", **boun
         over={"family": family, "against": against, "noise": noise, "layers": layers},
         **bounds,
     )
-
-
-COLUMNS = {noise: at(quotients, noise=noise, **DRAWN) for noise in EVERY}
-ALL_QUOTIENTS, AT_FIVE = at(tabulated, **COLUMNS), at(at_five, **COLUMNS)

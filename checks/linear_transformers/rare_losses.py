@@ -11,9 +11,9 @@ from lipverify.claims import at, per_profile
 
 HALF_WIDTH = 2.0
 """Standard errors to either side."""
-FAMILIES = ("SAFE", "DIAG")
+RARE_FAMILIES = ("SAFE", "DIAG")
 
-DEEP, CURVES = DEPTHS[2:], (3, 5, 7)
+DEEP, RARE_DEPTHS = DEPTHS[2:], (3, 5, 7)
 RAREST = 9
 """One context in 10^9."""
 MOST = 10.0
@@ -48,8 +48,8 @@ def by_decade(noise: str, population: int, seed: int) -> list[dict[str, list[Log
             found.append(
                 {
                     f"{family}-{k}": [over(few.losses(each), nothing) for each in trainings(noise, family, k)]
-                    for family in FAMILIES
-                    for k in (DEEP if decade.number == RAREST else CURVES)
+                    for family in RARE_FAMILIES
+                    for k in (DEEP if decade.number == RAREST else RARE_DEPTHS)
                 }
             )
     return found

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from lipverify.checks.linear_transformers import other_sizes as sizes
+from lipverify.checks.linear_transformers.figures import ALL_QUOTIENTS, AT_FIVE
 from lipverify.checks.linear_transformers.other_sizes import EVERY, LARGE, LONG, SMALL, compared
 from lipverify.claims import claim
 
@@ -28,7 +29,7 @@ claim("lt.other-sizes/depth",
       compared("a layer less", EVERY, (2, 3, 4, 5), high=0, strict=True, control={"sign": -1}),
       compared("a layer less", (*SMALL, LONG), (2, 3, 4, 5), "OMEGA", high=0, strict=True, control={"sign": -1}),
       compared("a layer less", SMALL[0], (2, 3, 4, 5), "FULL", high=0, strict=True, control={"sign": -1}),
-      source=TABLE_1, expected="supported", title="every layer up to the fifth lowers the loss", shows=sizes.ALL_QUOTIENTS,
+      source=TABLE_1, expected="supported", title="every layer up to the fifth lowers the loss", shows=ALL_QUOTIENTS,
       finding="What each layer gains, at every size and under every law of the cells, is in the table.", **ASSUMED)
 claim("lt.other-sizes/gd-plus-plus",
       compared(CONSTANT, EVERY, (3, 4, 5), high=0, strict=True, control={"layers": 1}),
@@ -38,15 +39,15 @@ claim("lt.other-sizes/gd-plus-plus",
       **ASSUMED)
 claim("lt.other-sizes/adaptive",
       compared(ADAPTIVE, (*SMALL, LONG), 5, high=0, strict=True, control={"layers": 3}),
-      source=MATCH, expected="supported", title="at n = 4 d five layers of DIAG beat AdaRR", finding=sizes.AT_FIVE, **ASSUMED)
+      source=MATCH, expected="supported", title="at n = 4 d five layers of DIAG beat AdaRR", finding=AT_FIVE, **ASSUMED)
 claim("lt.other-sizes/match-tuned",
       compared(TUNED, (SMALL[0], SMALL[2]), 5, high=sizes.CLOSE, control={"layers": 3}),
       source=MATCH, expected="supported", title="at d = 5 five layers of DIAG match tuned ridge to a tenth, under uniform laws",
-      finding=sizes.AT_FIVE, **ASSUMED)
+      finding=AT_FIVE, **ASSUMED)
 claim("lt.other-sizes/match-tuned/every-size",
       compared(TUNED, (SMALL[1], LONG, LARGE), 5, high=0, control=({"layers": 3}, {"against": CONSTANT})),
       source=MATCH, expected="refuted", title="five layers of DIAG match tuned ridge at every size and under every law",
-      finding=sizes.AT_FIVE, **ASSUMED,
+      finding=AT_FIVE, **ASSUMED,
       corrected="""five layers do at $d = 5$ under uniform laws; at $d = 10$, $d = 20$ and under a law of two levels tuned ridge is
           ahead""")
 claim("lt.other-sizes/match-tuned/two-heads",

@@ -6,9 +6,9 @@ of rareness down to one in 10^12: it does not, and with four to six layers costs
 explode on fewer contexts, not on none.
 """
 
+from lipverify.checks.linear_transformers.figures import at_rarest_by_depth, exploding_by_depth, rareness
 from lipverify.checks.linear_transformers.independent_tables import TABLES, quotient
 from lipverify.checks.linear_transformers.quantities import STANDARD, TRAININGS
-from lipverify.checks.linear_transformers.rare_figures import rareness, told, told_of_free
 from lipverify.checks.linear_transformers.rare_losses import BY_DECADE, EXPLODING, MOST, SHOWING, at_rarest, fewer
 from lipverify.claims import at, bound, claim
 
@@ -34,7 +34,7 @@ claim("lt.tail-safe/rare/{noise}",
       over={"noise": ("uniform-3", "levels-1-3"), "layers": (4, 6, 7)},  # with 5 layers DIAG happens not to explode
       assumes=(*SAFE, rf"""$\mathcal{{L}}_{{10^{{-9}}}}$: the mean over contexts whose rescaled moments are as large as those of one in
           $10^9$, which multilevel splitting draws; one counts as at most {MOST:g} times what the prediction 0 loses"""),
-      finding=at(told, found=BY_DECADE), shows=at(rareness, found=BY_DECADE))
+      finding=at(at_rarest_by_depth, found=BY_DECADE), shows=at(rareness, found=BY_DECADE))
 claim("lt.tail-safe/price/{noise}",
       bound(at(quotient, **TABLES, family="safe", against="DIAG"), r"\mathcal{L}(\text{SAFE}) / \mathcal{L}(\text{DIAG})",
             high=CHEAP, control={"times": 1.5}, method=("montecarlo", "observed")),
@@ -48,7 +48,7 @@ claim("lt.tail-safe/full/{noise}",
       over={"noise": ("uniform-1", "levels-1-3"), "layers": (6, 7)},  # where FULL explodes often enough to be counted
       assumes=(*FREE, f"""p: the share of contexts as rare as one in $10^{SHOWING}$, by the size of their rescaled moments, on which the
           loss is more than the mean of what the prediction 0 loses there"""),
-      finding=at(told_of_free, found=EXPLODING))
+      finding=at(exploding_by_depth, found=EXPLODING))
 claim("lt.tail-safe/full-price/{noise}",
       bound(at(quotient, **TABLES, family="safefull", against="FULL"), r"\mathcal{L}(\text{SAFEFULL}) / \mathcal{L}(\text{FULL})",
             high=CHEAP, control={"times": 1.5}, method=("montecarlo", "observed")),
