@@ -6,6 +6,7 @@ streams      random numbers as a function of their address
 means        means with errors: bounded samples, equal batches, many samples
 calls        a function with its arguments, as data
 compiling    compile a C source and load it
+store        results on disk: sealed by a digest, verified at every load
 latex        formulas: one reader, and one writer for each place where they are shown
 lazy         packages that import a name on first use
 

@@ -169,22 +169,8 @@ def _plain(value: Any) -> Any:
 class Rows:
     """Results by address in one file, each written as soon as it is there: what ends the run leaves it whole.
 
-    Parameters
-    ----------
-    path
-        The file; made if it is not there.
-    made_by
-        What a result depends on beside its address: settings, and a fingerprint of the code. Other rows are left out,
-        and replaced.
-    what
-        What a message calls the content.
-    resume
-        Whether rows that were there before are taken; else they stay until they are replaced, and can be resumed later.
-
-    Raises
-    ------
-    InvalidInput
-        If the file cannot be used, or is something else.
+    A row says by which settings and which code it was made, and a message what the rows are; see `Finished`, which is
+    made of them.
     """
 
     def __init__(self, path: Path, made_by: str, what: str, *, resume: bool = True) -> None:
