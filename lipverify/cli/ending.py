@@ -62,7 +62,7 @@ def needs_a_look(record: Record) -> bool:
 
 
 def _counted(ledger: Ledger, width: int) -> Iterator[str]:
-    """Passages by outcome, in fewer words where one line would not hold them, and by grade; then claims."""
+    """Passages by outcome, in fewer words where one line would not hold them, their grades and ranges; then claims."""
     judged = measured(ledger.claims)
     grades = Counter(each.grade for each in passages(judged) or judged)
     told = ", ".join(f"{grades[grade]} {grade}" for grade in GRADES if grades[grade])
@@ -70,16 +70,20 @@ def _counted(ledger: Ledger, width: int) -> Iterator[str]:
     if len(first) > width:
         first = re.sub(r" (?:hold|holds|is|are) (in one|false|open)(?: of (?:its|their) readings)?", r" \1", first)
         first = first.replace(" in one", " in one reading")
-    named = {id for each in passages(judged) for id in each.telling}
-    where = _ranges([record for record in ledger.claims if record.id in named] or ledger.claims)
-    yield from (first, *([f"by grade: {told}{where}"] if told else []), *others)
+    yield first
+    if told:
+        named = {id for each in passages(judged) for id in each.telling}
+        yield f"grades: {told}"
+        yield from _ranges([record for record in ledger.claims if record.id in named] or ledger.claims)
+    yield from others
 
 
-def _ranges(own: Sequence[Record]) -> str:
+def _ranges(own: Sequence[Record]) -> Iterator[str]:
     """Where the verdicts hold: the range if all have one; else how many are for all values, limits, or at points."""
     ranges = [(reach(record.cells, record.verdict, record.id), record) for record in own if record.verdict != "error"]
     if len({words for words, _ in ranges}) == 1:
-        return "; " + visible(", ".join(filter(None, [ranges[0][0], briefly(own)])))
+        yield "range: " + visible(", ".join(filter(None, [ranges[0][0], briefly(own)])))
+        return
     # of a claim with several ranges some may be points: it is for every value only if all of it is
     general = sum(words.startswith("for every ") and " and " not in words for words, _ in ranges)
     limits = sum(bool(condition(one.cells, one.verdict)) for _, one in ranges)
@@ -89,7 +93,8 @@ def _ranges(own: Sequence[Record]) -> str:
         "at listed points": len(ranges) - general - limits,
     }
     told = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
-    return f"; {told}" if told else ""
+    if told:
+        yield f"ranges of the {len(ranges)} deciding claims: {told}"
 
 
 def _new(ledger: Ledger) -> Iterator[str]:

@@ -123,9 +123,15 @@ def _methods(ledger: Ledger) -> tuple[tuple[str, Text], ...]:
 
 
 def _references(ledger: Ledger) -> tuple[tuple[str, Text], ...]:
-    """What the claims are quoted from, in the order in which it is first quoted."""
-    papers = dict.fromkeys(record.source.paper for record in ledger.claims)
-    return tuple((printable(sources.short(paper)), rich(sources.citation(paper))) for paper in papers if paper.strip())
+    """What the claims are quoted from, in the order in which it is first quoted; a paper's title stands once."""
+    papers = dict.fromkeys(record.source.paper for record in ledger.claims if record.source.paper.strip())
+    cited, references = set[str](), []
+    for paper in papers:
+        title, _, part = sources.citation(paper).partition("; ")
+        told = f"the same paper; {part}" if part and title in cited else sources.citation(paper)
+        references.append((printable(sources.short(paper)), rich(told)))
+        cited.add(title)
+    return tuple(references)
 
 
 def _provenance(ledger: Ledger) -> tuple[tuple[str, str], ...]:

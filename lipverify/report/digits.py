@@ -44,16 +44,16 @@ def with_error(value: float | None, error: float | None) -> str:
     >>> with_error(12345678.0, 1300.0)
     '1.23457e7 ± 1300'
     >>> with_error(0.5, 0.0), with_error(0.5, None), with_error(None, None)
-    ('0.5 ± 0', '0.5', '–')
+    ('0.5', '0.5', '–')
 
     Zeros at its end are kept where they are few: beyond `_ZEROS` they hide the number and say what the error says.
 
     >>> with_error(0.5, 6e-13), with_error(0.0, 4e-6), with_error(0.5, 2e-3)
     ('0.5 ± 6e−13', '0 ± 4e−6', '0.500 ± 0.002')
     """
-    if value is None or error is None or not math.isfinite(value):
+    if value is None or not error or not math.isfinite(value):
         return number(value, digits=6)
-    if not math.isfinite(error) or error <= 0:
+    if not math.isfinite(error) or error < 0:
         return f"{number(value, digits=_DIGITS)} ± {number(error)}"
     exact, half = Decimal(repr(float(value))), Decimal(repr(float(error)))
     half = _rounded(half, half.adjusted() - (half.as_tuple().digits[0] == 1), ROUND_CEILING)

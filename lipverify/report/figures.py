@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from lipverify.claims.ledger.figure import Band, Figure, Panel, Region, Series
 from lipverify.report.heatmaps import draw_maps
 from lipverify.report.labels import drawable, family
-from lipverify.report.looks import BandLook, Look, band_looks, series_looks
+from lipverify.report.looks import BandLook, Look, band_looks, between, series_looks
 from lipverify.report.text import printable
 
 FLAT = 0.05
@@ -85,7 +85,7 @@ _UNTITLED = 0.06
 """Room above axes without a title, in inches."""
 _NARROW = 2.2
 """Panels that are less wide, in inches, have less room at their left."""
-_HEIGHTS = {1: 1.0, 2: 0.95, 3: 1.15}
+_HEIGHTS = {1: 0.92, 2: 0.92, 3: 1.1}
 """Height of the axes by the number of panels in a row."""
 _SQUAT = 0.75
 """How much less high they are where there are several rows."""
@@ -207,14 +207,14 @@ def _saved(canvas: Any, kind: str, text: str, about: dict[str, str]) -> bytes:
 
 def _draw_panels(canvas: Any, figure: Figure, inches: float) -> None:
     """Panels over their legend, in as many columns as its words leave room for."""
-    looks, bands = series_looks(figure), band_looks(figure)
-    entries = len(looks) + len(bands)
+    looks, bands, unnamed = series_looks(figure), band_looks(figure), between(figure)
+    entries = len(looks) + len(bands) - len(unnamed)
     for columns in range(max(1, min(entries, int(inches / _ENTRY))), 0, -1):
         canvas.clear()
         axes, legend_room = _lay_out(canvas, figure, inches, math.ceil(entries / columns) if entries > 1 else 0)
         for panel, ax in zip(figure.panels, axes, strict=True):
             _draw_panel(ax, panel, looks, bands)
-        legend = _draw_legend(canvas, axes, columns, legend_room)
+        legend = _draw_legend(canvas, axes, columns, legend_room, {drawable(label, _LEGEND) for label in unnamed})
         if legend is None or legend.get_window_extent().width <= canvas.bbox.width:
             return
 
@@ -224,7 +224,7 @@ def width(figure: Figure) -> float:
 
     A long legend takes all of it: in two columns it would be taller than what it explains.
     """
-    entries = {series.label for panel in figure.panels for series in panel.series}
+    entries = {series.label for panel in figure.panels for series in panel.series} - between(figure)
     if len(figure.panels) > 2 or len(figure.maps) > 2 or len(entries) > _ENTRIES:
         return 1.0
     return 0.49
@@ -399,17 +399,18 @@ def _draw_region(ax: Any, panel: Panel, region: Region, look: BandLook) -> None:
     ax.set_ylim(limits)
 
 
-def _draw_legend(canvas: Any, axes: list[Any], columns: int, room: float) -> Any:
+def _draw_legend(canvas: Any, axes: list[Any], columns: int, room: float, unnamed: set[str]) -> Any:
     """One legend under all panels, clear of the data; a single entry needs none."""
     handles: dict[tuple[str, str], Any] = {}
     for ax in axes:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
-            handles.setdefault((label, type(handle).__name__), handle)
+            if label not in unnamed:
+                handles.setdefault((label, type(handle).__name__), handle)
     if not room:
         return None
     legend = canvas.legend(
         handles.values(), [label for label, _ in handles], loc="lower center", ncols=columns,
-        frameon=False, borderaxespad=0.1, handlelength=2.4, columnspacing=1.6, labelspacing=0.35,
+        frameon=False, borderaxespad=0.1, handlelength=2.0, columnspacing=1.0, labelspacing=0.35,
         handletextpad=0.5,
     )  # fmt: skip
     for text in legend.get_texts():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from lipverify.claims.ledger.figure import Figure
@@ -11,12 +12,14 @@ from lipverify.foundation.quoting import counted
 from lipverify.report import readings, sources
 from lipverify.report.drawings import joined
 from lipverify.report.model import Drawing, Front, Part, Row
-from lipverify.report.standing import nearest_to_print, standing
+from lipverify.report.standing import judged_by, nearest_to_print, standing
 from lipverify.report.text import Text, printable, rich
 
 Draw = Callable[[Figure], Drawing]
 """Places a figure, and returns how the page refers to it."""
 CONTROLS = "(where a claim holds its control is a false statement, where it fails a true one)"
+OFTEN, SHORT = 8, 30
+"""Under so many headings an assumption of more letters than these is the setting: the first page says it for all."""
 Group = tuple[Record, ...]
 """All readings of one statement."""
 Contents = tuple[tuple[str, tuple[Group, ...]], ...]
@@ -48,12 +51,29 @@ def front(ledger: Ledger, contents: Contents, anchors: dict[str, str], draw: Dra
         counts=tuple((name, len(held)) for name, held in by_outcome(found).items()),
         pictures=tuple(draw(figure) for group in groups for figure in _front_figure(group)),
         symbols=(),
+        setting=tuple(map(rich, setting(groups))),
         parts=tuple(
             Part(
                 title=rich(title), rows=tuple(_row(group, anchors[readings.stem(group[0])], found) for group in groups)
             )
             for title, groups in contents
         ),
+    )
+
+
+def setting(groups: Sequence[Group]) -> tuple[str, ...]:
+    """The assumptions of many theorems, in the order in which they first stand."""
+    under = Counter(text for group in groups for text in dict.fromkeys(shared_by(judged_by(group))))
+    return tuple(text for text, headings in under.items() if headings >= OFTEN and len(text) > SHORT)
+
+
+def shared_by(records: Sequence[Record]) -> tuple[str, ...]:
+    """The assumptions that all of some readings make."""
+    first, *others = records
+    return tuple(
+        text
+        for text in dict.fromkeys(first.assumptions)
+        if text.strip() and all(text in record.assumptions for record in others)
     )
 
 

@@ -69,6 +69,14 @@ def series_looks(figure: Figure) -> dict[str, Look]:
     return {label: looks[label] for label in labels}
 
 
+def between(figure: Figure) -> frozenset[str]:
+    """Labels of a family of lines that a legend need not name: of the colours of a scale it has the ends."""
+    lines = [s.label for panel in figure.panels for s in panel.series if s.style == "line"]
+    others = {s.label for panel in figure.panels for s in panel.series if s.style != "line"}
+    family = _family([label for label in dict.fromkeys(lines) if label not in others])
+    return frozenset(family[1:-1])
+
+
 def band_looks(figure: Figure) -> dict[str, BandLook]:
     """A look for each label of a band or a region."""
     shaded: list[Band | Region] = []

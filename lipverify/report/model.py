@@ -91,6 +91,8 @@ class Front(msgspec.Struct, frozen=True, kw_only=True):
     pictures: tuple[Drawing, ...]
     symbols: tuple[Symbol, ...]
     """Those that the pictures and the paragraphs use."""
+    setting: tuple[Text, ...]
+    """What many theorems assume: a page says it once."""
     parts: tuple[Part, ...]
 
 
@@ -151,6 +153,8 @@ class Theorem(msgspec.Struct, frozen=True, kw_only=True):
     standing: Standing
     sources: tuple[Remark, ...]
     """What is printed, and where, of the readings that the statement is judged by."""
+    quoted: tuple[tuple[Text, Text], ...]
+    """(place, words) of each of these, for a page that does not quote the same words again."""
     statement: Text
     """What is displayed: the statement of the first reading."""
     assumptions: tuple[Text, ...]

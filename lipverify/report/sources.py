@@ -45,8 +45,12 @@ def quotation(source: Source) -> str:
     >>> quotation(Source(paper="V", place="Theorem 4.2", printed="at most 0.1"))
     'Vladymyrov et al. (2024), Theorem 4.2: at most 0.1'
     """
-    place = ", ".join(piece for piece in (short(source.paper), source.place) if piece.strip())
-    return ": ".join(piece for piece in (place, source.printed) if piece.strip())
+    return ": ".join(piece for piece in (place(source), source.printed) if piece.strip())
+
+
+def place(source: Source) -> str:
+    """Where a claim comes from: the paper and the place in it."""
+    return ", ".join(piece for piece in (short(source.paper), source.place) if piece.strip())
 
 
 def citation(paper: str) -> str:

@@ -11,8 +11,8 @@ from lipverify.report.model import Standing
 from lipverify.report.readings import WORST_FIRST, holds_at, ranges_of
 from lipverify.report.text import rich
 
-LONGEST = 160
-"""Letters of a range that a line has room for, with its formulas as they are written."""
+LONGEST, BESIDE = 160, 100
+"""Letters of a range that a line has room for, with its formulas as they are written; and one that has more to say."""
 WORST_OUTCOME_FIRST = tuple(reversed(OUTCOMES))
 
 
@@ -36,7 +36,7 @@ def nearest_first(records: Sequence[Record]) -> list[Record]:
 
 def _short(where: str) -> str:
     """A range that fits into a line; a longer one stands with its readings."""
-    return where if len(where) <= LONGEST else "where its readings say"
+    return where if len(where) <= BESIDE else "where its readings say"
 
 
 def standing(records: Sequence[Record], passages: Sequence[Passage]) -> Standing:

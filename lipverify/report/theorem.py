@@ -14,7 +14,7 @@ from lipverify.foundation.latex.reader import UnreadableError, outside_words
 from lipverify.foundation.quoting import counted
 from lipverify.report import coordinates, digits, readings, sources
 from lipverify.report.drawings import joined
-from lipverify.report.front import Draw
+from lipverify.report.front import Draw, shared_by
 from lipverify.report.model import Reading, Table, Telling, Theorem
 from lipverify.report.standing import LONGEST, judged_by, nearest_first, standing
 from lipverify.report.text import APART, Run, Text, formula, printable, rich
@@ -25,7 +25,7 @@ _TELLING = 3
 """So many points say more than a line of text."""
 _ENDS = re.compile(r"\.(?=\s+[A-Z$]|\s*$)")
 """Where a sentence ends."""
-_LONGEST_REASON = 500
+_LONGEST_REASON = 400
 """Letters of a reason, its formulas as they are written, that a paragraph has room for."""
 
 
@@ -33,8 +33,8 @@ def theorem(records: Sequence[Record], passages: Sequence[Passage], draw: Draw, 
     """The page of one statement, its symbols not yet looked up; `topic` is the anchor of its evidence, or empty."""
     shown = telling_figure(records)
     nearest = judged_by(records)
-    ordered = nearest_first(records)
-    shared = _shared(nearest)
+    ordered = told_first(records, passages)
+    shared = shared_by(nearest)
     instead = next((record.corrected for record in ordered if readings.differs(record) and record.corrected), "")
     return Theorem(
         anchor=anchor,
@@ -44,6 +44,10 @@ def theorem(records: Sequence[Record], passages: Sequence[Passage], draw: Draw, 
         paper=printable(sources.short(records[0].source.paper)),
         standing=standing(records, passages),
         sources=readings.remarks(nearest, lambda record: (sources.quotation(record.source),)),
+        quoted=tuple(
+            (rich(sources.place(source)), rich(source.printed))
+            for source in {sources.quotation(record.source): record.source for record in nearest}.values()
+        ),
         statement=statement_of(ordered[0].statement),
         assumptions=tuple(map(rich, shared)),
         instead=rich(instead),
@@ -61,14 +65,16 @@ def theorem(records: Sequence[Record], passages: Sequence[Passage], draw: Draw, 
     )
 
 
-def _shared(records: Sequence[Record]) -> tuple[str, ...]:
-    """The assumptions that all of some readings make."""
-    first, *others = records
-    return tuple(
-        text
-        for text in dict.fromkeys(first.assumptions)
-        if text.strip() and all(text in record.assumptions for record in others)
-    )
+def told_first(records: Sequence[Record], passages: Sequence[Passage]) -> list[Record]:
+    """All readings, the nearest to print first; second the nearest that came out otherwise, if one did.
+
+    A page has room for two: so the one that holds is among them, and the one that fails.
+    """
+    first, *others = nearest_first(records)
+    deciding = {id for passage in passages for id in passage.telling}
+    apart = [record for record in others if {first.verdict, record.verdict} == {"supported", "refuted"}]
+    second = next((record for record in apart if record.id in deciding), next(iter(apart), None))
+    return [first, *([second] if second else []), *(record for record in others if record is not second)]
 
 
 def _reason(records: Sequence[Record]) -> str:

@@ -7,7 +7,7 @@ import msgspec
 from lipverify.loss.methods import TABLE
 
 VERDICTS = {
-    "supported": "consistent",
+    "supported": "supported",
     "refuted": "refuted",
     "inconclusive": "not decided",
     "error": "error",
@@ -38,16 +38,16 @@ METHODS = {
 
 HOW_VERDICTS_ARE_MADE = (
     "A measurement is an interval, the measured value ± its error; a claim allows a set of values. "
-    "If the interval lies inside the set, the evidence is “consistent with” the claim; if it lies "
-    "outside, the claim is “refuted at” that point; if it crosses the edge, the point is “not "
-    "decided”. A narrower interval can decide an open case and can never overturn a decided one.",
-    "A claim over several points is refuted if it is refuted at any of them, and consistent only "
-    "if it is consistent at all of them. The margin is the distance from the interval to the edge "
+    "If the interval lies inside the set, the claim is supported at that point; if it lies "
+    "outside, it is refuted there; if it crosses the edge, the point is not "
+    "decided. A narrower interval can decide an open case and can never overturn a decided one.",
+    "A claim over several points is refuted if it is refuted at any of them, and supported only "
+    "if it is supported at all of them. The margin is the distance from the interval to the edge "
     "of the allowed set, in units of the measured quantity: positive inside, negative outside, "
     "zero where the interval crosses the edge. A dash means that no finite edge bounds the set.",
     "Every point has a control that must come out the other way on the same evidence: where a claim "
     "holds, a near statement that is false must be refuted; where it fails, a near one that is true, its correction, "
-    "must be consistent. A point whose control does not decides nothing, because the evidence has shown no "
+    "must be supported. A point whose control does not decides nothing, because the evidence has shown no "
     "power to tell true from false there; where two methods disagree, nothing is decided at all.",
     "Each claim says how it stands to its source: printed (the statement for the very law, range and convention "
     "of its source), a convention (a reading that the source leaves open), stronger (nobody printed it), derived, or "
@@ -58,7 +58,7 @@ HOW_VERDICTS_ARE_MADE = (
     "and a statement that a proof beside it covers has that of the proof.",
     "An asymptotic claim ($\\Omega$, $O$, $\\Theta$) is decided on the limit of the local exponent "
     "along the ray that the claim speaks of, extrapolated over many decades, with a stated error. "
-    "The evidence is numerical: it can refute a statement about a limit and can be consistent with "
+    "The evidence is numerical: it can refute a statement about a limit and can support "
     "one, but a finite computation does not establish a limit; a proof does, with its constants and range.",
 )
 
@@ -101,6 +101,12 @@ NOTATION = (
     _entry("n", "$n$", "the number of tokens in the context"),
     _entry(
         "x y f", "$x_i, y_i$", "the tokens and their labels $y_i = f(x_i) + $ noise; $x$ is the query and $f$ the task"
+    ),
+    _entry(
+        "D E",
+        "$D, E$",
+        r"the dimension that a printed rate is read with, and that plus 2: $D = d$, of the space (ambient), or "
+        r"$D = d - 1$, of the sphere (intrinsic); in quotations $D(\cdot)$ is the law of the tasks",
     ),
     _entry("L", "$L$", "the Lipschitz constant of the tasks ($L'$ where they are tested on others)"),
     _entry(r"\sigma", r"$\sigma$", "the standard deviation of the label noise"),

@@ -26,7 +26,7 @@ def test_the_evidence_is_left_out_unless_it_is_asked_for(book: Ledger, printed: 
     assert not any(theorem.topic for theorem in theorems(short))
     content = pdf(book, folder, "short.pdf", evidence=False)
     assert len(pages(content)) < len(pages(printed))
-    assert squeezed("Cross-check:") in text_of(content), "how many numbers agree is said in any case"
+    assert squeezed("computed by two methods") in text_of(content), "how many numbers agree is said in any case"
     assert squeezed("is data beside this report") in text_of(content)
     assert squeezed("is data beside this report") not in text_of(printed)
 

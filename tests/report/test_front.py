@@ -65,7 +65,7 @@ def test_the_standing_is_that_of_the_passages(verdict: Verdict, corrected: str) 
     assert (lone.kind, lone.outcomes, lone.others) == ("stronger", (), (("refuted", "1"),))
 
 
-def test_the_table_of_passages_is_that_of_the_ledger(folder: Path) -> None:
+def test_the_list_of_passages_is_that_of_the_ledger(folder: Path) -> None:
     claims = (
         record("a.b/1", kind="printed", verdict="refuted", corrected="two thirds", source=Source("P", "Lemma 7", "x")),
         record("a.b/2", kind="convention", verdict="supported", reading="wide", source=Source("P", "Figure 8", "x")),
@@ -77,8 +77,8 @@ def test_the_table_of_passages_is_that_of_the_ledger(folder: Path) -> None:
         ("holds in one of its readings", True),
     ]
     shown = squeezed("".join(page.get_text() for page in pages(pdf(ledger(claims), folder))))
-    _, _, table = shown.partition("printedinoutcome")
-    for text in ("Lemma 7", "false as printed", "Figure 8", "holds in one of its readings"):
+    _, _, table = shown.rpartition("Passages")
+    for text in ("false as printed: P: Lemma 7", "holds in one of its readings: P: Figure 8"):
         assert squeezed(text) in table
     assert [(words_of(row.instead), words_of(row.holds)) for row in report.passages] == [
         ("two thirds", ""),

@@ -296,6 +296,7 @@ def controls(records: Iterable[Record]) -> str:
     decided = [cell for cell in cells if cell.verdict in OTHER_WAY]
     missed = sum(not cell.caught for cell in decided)
     powerless = sum(not cell.caught for cell in cells) - missed
+    undecided = len(cells) - len(decided)
     if not decided:
         told = "no cell is decided"
     elif missed:
@@ -303,4 +304,8 @@ def controls(records: Iterable[Record]) -> str:
     else:
         every = "the one decided cell" if len(decided) == 1 else f"each of {len(decided)} decided cells"
         told = f"the control of {every} came out the other way"
-    return told + (f", that of {counted(powerless, 'undecided cell')} did not" if powerless else "")
+    if not undecided:
+        return told
+    apart = f"; {counted(undecided, 'cell')} {'is' if undecided == 1 else 'are'} undecided"
+    some = "" if powerless == undecided else f", {powerless}"
+    return told + apart + (f"{some} for want of a control that does" if powerless else "")

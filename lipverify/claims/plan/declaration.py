@@ -11,12 +11,12 @@ from typing import Any, get_args
 from lipverify.claims.language.claim import Agreement, Declaration
 from lipverify.claims.language.family import RULE, Place, Range, chosen, filled, meant_at, named_in
 from lipverify.claims.language.file import ClaimsFile, Fault
-from lipverify.claims.language.form import Form, Identity, sides_of
+from lipverify.claims.language.form import Form, sides_of
 from lipverify.claims.language.formula import formula
 from lipverify.claims.ledger.figure import Figure
 from lipverify.claims.ledger.reach import Spot
 from lipverify.claims.ledger.record import KINDS, Kind, Source
-from lipverify.claims.ledger.symbols import said
+from lipverify.claims.ledger.symbols import is_letter, said
 from lipverify.claims.plan.cells import Plans, cells, places, spots
 from lipverify.claims.plan.claim import Claim, CrossPlan, Evidence, Shown, Side_by_side
 from lipverify.claims.plan.measured import Measured, call_at, measured_by, number
@@ -210,7 +210,7 @@ def _meanings(family: Place, forms: Sequence[Form]) -> Iterator[str]:
         yield said(name, value) if name in ("law", "noise") or not isinstance(value, str) else f"{value} {name}"
     used = {symbol for form in forms for _, edge in form.range.edges() for symbol in edge.symbols}
     for symbol, text in family.meaning.items():
-        if symbol in used:
+        if symbol in used and is_letter(symbol):  # a word is a name within the file: the statement has what it means
             yield f"${formula(symbol).latex} = {formula(text).latex}$"
 
 
@@ -248,11 +248,10 @@ def _in_words(form: Form, family: Place) -> Form:
 
 
 def _drawn(planned: list[tuple[Form, Plans]], results: dict[str, Any]) -> tuple[Figure, ...]:
-    """The figure that the first form with values draws of its own evidence; of an identity there is none to see."""
-    from lipverify.claims.plan.figure import figure_of
+    """What the forms draw of their own evidence, side by side; of an identity there is nothing to see."""
+    from lipverify.claims.plan.figure import figure_of, side_by_side
 
-    with_values = [(form, plans) for form, plans in planned if not isinstance(form, Identity)]
-    return figure_of(*with_values[0], results) if with_values else ()
+    return side_by_side([figure_of(form, plans, results) for form, plans in planned])
 
 
 def _names(name: Any) -> set[str]:

@@ -31,11 +31,32 @@ def figure_of(form: Form, plans: Plans, results: Mapping[str, Any]) -> tuple[Fig
         return _growth(form, plans, results), _exponents(form, plans, results)
     found = _values(form, plans, results)
     if isinstance(form, Limit):
-        caption = f"Left: ${form.quantity}$ along the ray. Right: its limit, with the bounds of claim and control."
+        caption = f"${form.quantity}$ along the ray, and its limit with the bounds of claim and control."
         title = "its limit"
         (panel,) = found.panels
         return (replace(found, caption=caption, panels=(_along(form, plans, results), replace(panel, title=title))),)
     return (found,)
+
+
+def side_by_side(figures: Sequence[tuple[Figure, ...]]) -> tuple[Figure, ...]:
+    """The figures of several forms, a panel beside the other in each layer."""
+    layers: dict[str, list[Figure]] = {}
+    for figure in (each for form in figures for each in form):
+        layers.setdefault(figure.layer, []).append(figure)
+    return tuple(_joined(found) for found in layers.values())
+
+
+def _joined(figures: Sequence[Figure]) -> Figure:
+    """Some figures as one, each with its own caption where these differ."""
+    first, *others = figures
+    if not others:
+        return first
+    return replace(
+        first,
+        caption=" ".join(dict.fromkeys(figure.caption for figure in figures)),
+        alt=" ".join(dict.fromkeys(figure.alt for figure in figures)),
+        panels=tuple(panel for figure in figures for panel in figure.panels),
+    )
 
 
 def _along(form: Along, plans: Plans, results: Mapping[str, Any]) -> Panel:
@@ -114,8 +135,8 @@ def _exponents(form: Exponent, plans: Plans, results: Mapping[str, Any]) -> Figu
         series=tuple(series),
     )
     caption = (
-        f"Left: the local exponent of ${form.quantity}$ along {along}, less its limit. Right: the limit with its "
-        "error, and what is claimed of it (dashed)."
+        f"The local exponent of ${form.quantity}$ along {along} less its limit, and the limit with its error and what "
+        "is claimed of it (dashed)."
     )
     alt = f"Local exponents of {form.said} against {form.along}; their limits and the claimed ones."
     return Figure(caption=caption, alt=alt, panels=(local, limits), layer="evidence")
@@ -175,7 +196,7 @@ def _values(form: Form, plans: Plans, results: Mapping[str, Any]) -> Figure:
         yscale=_scale([y for one in series for y in one.y]),
         series=tuple(series),
     )
-    caption = "Measured; dashed, the bounds of the claim and of its control."
+    caption = "Measured; dashed, the bounds of claim and control."
     return Figure(caption=caption, alt=f"{form.said} against {axis or 'the cell'}, with bounds.", panels=(panel,))
 
 

@@ -1,0 +1,172 @@
+"""The report as an appendix of a paper: readable, nothing said twice, and nothing that is not explained."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from lipverify.claims import Figure, Panel, Series, Source
+from lipverify.claims.ledger import Ledger
+from lipverify.claims.ledger.outcomes import controls  # internal: the sentence about controls, of any cells
+from lipverify.claims.plan import profile_named, select_claims
+from lipverify.claims.run import run
+from lipverify.report.front import OFTEN  # internal: how often an assumption is the setting
+from lipverify.report.looks import between  # internal: what a legend leaves out
+from tests.ledgers import cell, ledger, record
+from tests.report.pages import model, model_of, pages, pdf, squeezed, text_of, theorem_of, words_of
+
+SMALLEST = 7.9
+"""Points: what is read, tables and captions included, is no smaller; indices and exponents are."""
+
+
+def letters_by_size(content: bytes) -> Counter[float]:
+    """How many letters of words the pages have in each size, in points; of pictures and formulas none."""
+    sizes: Counter[float] = Counter()
+    for page in pages(content):
+        for block in page.get_text("dict")["blocks"]:
+            for span in (span for line in block.get("lines", ()) for span in line["spans"]):
+                if "Math" not in span["font"] and re.search(r"[a-z]{4}", span["text"]):
+                    sizes[round(span["size"], 1)] += len(span["text"])
+    return sizes
+
+
+def test_the_type_is_readable(book: Ledger, folder: Path) -> None:
+    """Nine points for what is read, and eight in tables; figures have their own."""
+    plain = replace(book, claims=tuple(replace(claim, figures=()) for claim in book.claims))
+    sizes = letters_by_size(pdf(plain, folder, "plain.pdf", evidence=False))
+    words = sum(sizes.values())
+    code = sum(count for size, count in sizes.items() if size < SMALLEST)
+    assert sizes[9.0] > words / 3
+    assert code < words / 10, "ids and commands, in a wider letter"
+    assert min(sizes) > 6
+
+
+def test_the_reading_that_holds_is_among_the_first_two() -> None:
+    """And the one that fails, where the nearest to print holds; a page has a row for each of two."""
+
+    def told(*verdicts: Any) -> list[str]:
+        claims = [record(f"a.b/{k}", kind="convention", verdict=verdict) for k, verdict in enumerate(verdicts)]
+        return [reading.label for reading in theorem_of(*claims).readings]
+
+    assert told("refuted", "refuted", "refuted", "supported") == ["0", "3", "1", "2"]
+    assert told("supported", "supported", "refuted") == ["0", "2", "1"]
+    assert told("supported", "supported") == ["0", "1"]
+    assert told("inconclusive", "refuted", "supported") == ["0", "1", "2"]
+
+
+def test_the_reading_that_decides_goes_before_another_of_its_verdict() -> None:
+    source = Source("P", "Lemma 7", "x")
+    claims = (
+        record("a.b/first", kind="printed", verdict="supported", source=source),
+        record("a.b/wider", kind="stronger", verdict="refuted", source=source),
+        record("a.b/other", kind="printed", verdict="refuted", source=source),
+    )
+    assert [reading.label for reading in theorem_of(*claims).readings][:2] == ["first", "other"]
+
+
+def test_each_form_of_a_claim_has_a_panel(tmp_path: Path) -> None:
+    """Bounds on two quantities, an exponent and a limit: what the page shows has all of them, side by side."""
+    (tmp_path / "mine.py").write_text(
+        dedent("""\
+            from lipverify.claims import bound, claim, exponent
+
+            def square(x):
+                return x * x, 1e-12
+
+            def root(x):
+                return x**0.5, 1e-12
+
+            def double(n):
+                return 2.0 * n, 1e-9
+
+            claim("mine.two", bound(square, "x^2", high="x", control="x / 20"),
+                  bound(root, r"\\sqrt{x}", low="x", control="20 * x"), over={"x": (0.1, 0.2, 0.3)},
+                  source=("My notes", "Lemma 1", "smaller"), kind="printed", expected="supported")
+            claim("mine.grows", exponent(double, "y", along={"n": (10, 1e12)}, equals="1"),
+                  bound(square, "x^2", high="x", control="x / 20", over={"x": (0.1, 0.2)}),
+                  source=("My notes", "Lemma 2", "grows"), kind="printed", expected="supported")
+            """)
+    )
+    claims = select_claims([str(tmp_path / "mine.py")], profile_named("quick"))
+    two, grows = (record.figures for record in run(claims, jobs=0).claims)
+    assert [[panel.ylabel for panel in figure.panels] for figure in two] == [["$x^2$", r"$\sqrt{x}$"]]
+    assert [figure.layer for figure in grows] == ["theorem", "evidence"]
+    assert [panel.ylabel for panel in grows[0].panels] == ["$y$", "$x^2$"]
+    assert len(grows[1].panels) == 2
+
+
+def test_the_counts_of_cells_add_up() -> None:
+    """Decided and undecided cells are all cells, whether a control was caught or not."""
+    good = record().cells[0]
+    open_cell = replace(good, verdict="inconclusive")
+    powerless = replace(open_cell, control=replace(good.control, verdict="inconclusive"))
+    said = controls([replace(record(), cells=(good, good, open_cell, powerless))])
+    assert said == (
+        "the control of each of 2 decided cells came out the other way; 2 cells are undecided, "
+        "1 for want of a control that does"
+    )
+    assert controls([replace(record(), cells=(good, open_cell))]).endswith("; 1 cell is undecided")
+
+
+def test_one_word_for_a_verdict(printed: bytes) -> None:
+    text = text_of(printed)
+    assert "supported" in text
+    assert "consistent" not in text
+
+
+def test_symbols_are_defined_without_a_verb(folder: Path) -> None:
+    """`x_i, y_i is` would be no English; and the letter of a reading is one of them."""
+    claim = record("softmax.a/ambient", statement="y_i = f(x_i)", assumptions=("$D = d$",))
+    text = text_of(pdf(ledger((claim,)), folder, "symbols.pdf", evidence=False))
+    assert squeezed("the tokens and their labels") in text
+    assert squeezed("the dimension that a printed rate is read with") in text
+    assert not re.search(r"(?:x.?i|y.?i|E)is(?:the|a)", text)
+
+
+def test_words_that_were_quoted_are_not_quoted_again(folder: Path) -> None:
+    source = Source("P", "Theorem 7", "every wombat digs a burrow")
+    book = ledger(tuple(record(f"a.b{k}", source=replace(source, place=f"Theorem 7, part {k}")) for k in range(3)))
+    text = text_of(pdf(book, folder, "quoted.pdf", evidence=False))
+    assert text.count(squeezed(source.printed)) == 1
+    assert text.count(squeezed("as quoted on page")) == 2
+    assert all(squeezed(f"Theorem 7, part {k}") in text for k in range(3))
+
+
+def test_what_many_theorems_assume_is_said_once(folder: Path) -> None:
+    """And only what stands under as many headings; a few words are quicker read than looked up."""
+    usual, own = "tokens and query uniform on a sphere of any radius", "wombats in their burrows, one in each of them"
+
+    def book(many: int) -> Ledger:
+        claims = [record(f"a.b{k}", assumptions=(usual, "ReLU law", *([own] if k == 0 else []))) for k in range(many)]
+        return ledger(tuple(claims))
+
+    assert [words_of(text) for text in model(book(OFTEN)).front.setting] == [usual]
+    assert model(book(OFTEN - 1)).front.setting == ()
+    text = text_of(pdf(book(OFTEN), folder, "setting.pdf", evidence=False))
+    assert text.count(squeezed(usual)) == 1
+    assert text.count(squeezed("Read as. the setting of page 1")) == OFTEN
+    assert text.count(squeezed(own)) == 1
+
+
+@pytest.mark.parametrize("style", ["line", "errorbars"])
+def test_a_legend_names_the_ends_of_a_scale_of_lines(style: Any) -> None:
+    """Lines that differ by a number have the colours of a scale; points have markers, which are all named."""
+    numbered = tuple(Series(label=f"$d = {d}$", x=(1.0, 2.0), y=(1.0, 2.0), style=style) for d in range(2, 9))
+    other = Series(label="claimed", x=(1.0, 2.0), y=(1.0, 2.0), style="dashed")
+    found = between(
+        Figure(caption="c", alt="a", panels=(Panel(title="", xlabel="x", ylabel="y", series=(*numbered, other)),))
+    )
+    assert found == (frozenset(f"$d = {d}$" for d in range(3, 8)) if style == "line" else frozenset())
+
+
+def test_a_number_without_an_error_is_rounded() -> None:
+    exact = cell(2, "relu", record().cells[0].allowed, "1", measured=0.863351782282805, error=0.0)
+    (reading,) = theorem_of(record(cells=(exact,))).readings
+    assert [told.measured for told in reading.telling] == ["0.863352"]
+    assert model_of(record()).words["supported"] == "supported"
