@@ -25,7 +25,9 @@ from lipverify.proofs import coq  # internal: the text that Coq compiles, lemma 
 
 # internal: what the checker takes for true of a law is what the hypotheses and proofs of Coq have to say
 from lipverify.proofs.checker import laws
-from lipverify.proofs.checker.chain import ball
+from lipverify.proofs.checker.chain import ball  # internal: a rational as a ball, compared with a bound
+
+# internal: the bounds of a smooth law, which an export states again
 from lipverify.proofs.checker.harmonics import smooth
 from tests import ROOT
 from tests.reference import statements
