@@ -1,6 +1,6 @@
 r"""Proof sketch, the upper bound of the bias L^2 / w + L^2 / n: the worst task reaches it, and windows of few tokens exceed it.
 
-The largest bias of an L-Lipschitz task is 0.2036 L^2 / w, the same at d = 2, 3 and 5. Printed without a range, the upper bound
+The largest bias of a task with E |grad f|^2 <= L^2 tends to 0.2036 L^2 / w at d = 2, 3 and 5. Printed without a range, the upper bound
 fails at d = 4 to 8: beyond w = n^{2/(d-1)} the bias stays at what the nearest token leaves, n^{-2/(d-1)}.
 """
 

@@ -1,7 +1,7 @@
 r"""The tradeoff table read of every w: the bias falls with w, whatever w. It does not.
 
-It has a minimum beyond w*, where a window holds about one token, and rises again, because one token averages nothing: measured in
-every dimension, and disproved by balls.
+It has a minimum beyond w*, where a window holds about one token, and rises again, because one token averages nothing: measured at
+1000 tokens, and disproved by balls at three.
 """
 
 from typing import Any
