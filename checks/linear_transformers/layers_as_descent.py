@@ -58,4 +58,4 @@ claim("lt.preconditioned/momentum-used/{model}",
           each""", r"""$u$ is set to 0 before every layer and nothing is trained again; the loss of a context counts as at most $d/2$,
           which predicting 0 loses without noise"""),
       corrected={"*/full": r"""full models with five layers use it, and with $\sigma_{\max} = 7$ those with four; with $\sigma_{\max} = 3$
-          and four layers it is worth less than 10 % of the loss""", "*": ""})
+          and four layers it is worth less than the tenth that is asked for""", "*": ""})

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from lipverify.claims import Figure, Panel, Series, Source
-from lipverify.claims.ledger import Ledger
+from lipverify.claims.ledger import Figure, Ledger, Panel, Series, Source
 from lipverify.claims.ledger.outcomes import controls  # internal: the sentence about controls, of any cells
 from lipverify.claims.plan import profile_named, select_claims
 from lipverify.claims.run import run
