@@ -81,15 +81,15 @@ claim("softmax.window-every-n/affine",
       bound(proofs.every_n, r"\min w^* / M", of="least", low="1/2", control="4/5", method="certified"),
       bound(proofs.every_n, r"\max w^* / M", of="largest", high="13/10", control=1, method="certified"),
       source=THEOREM_2, kind="derived", expected="supported", over={"d": per_profile((3,), (2, 3, 5))},
-      title="the optimal window for every number of tokens", assumes=(*MODEL, r"$n \geq 2$, $L \leq \sigma$"),
-      statement=r"""c_1 M \leq w^* \leq c_2 M, \quad M = \min(\Lambda / 3d, k \Lambda^{2/(d+3)}), \quad n \geq 2, \ L
-      \leq \sigma""",
-      finding=r"""For *every* number of tokens from 2 on, and all $L \leq \sigma$: with little signal $w^*$ is near
+      title="the optimal window for every number of tokens", assumes=(*MODEL, r"$n \geq 2$, and $L \leq \sigma$ or $n \geq 2 W^{(d+1)/2}$"),
+      statement=r"""c_1 M \leq w^* \leq c_2 M, \quad M = \min(\Lambda / 3d, k W), \quad W = \Lambda^{2/(d+3)}, \quad
+      n \geq 2, \ L \leq \sigma \text{ or } n \geq 2 W^{(d+1)/2}""",
+      finding=r"""For *every* number of tokens from 2 on, and all $L \leq \sigma$ or $L^2 / \sigma^2 \leq W / 2$, which
+      is noise of no less than about the variance of $f$ in a window: with little signal $w^*$ is near
       $\Lambda / 3d$, with much near $k \Lambda^{2/(d+3)}$, few tokens included. Every $w^*$ is where $\Lambda$ is the
       quotient of the slopes of noise and bias; below 256 tokens these are polynomials through balls, one $n$ at a time,
       from there on they lie between explicit functions. With one token the loss is the same at all $w$. Up to $w^*$ the
-      bias falls. Where $L > \sigma$, $w^*$ is no less than at $L = \sigma$; how much larger is proved for contexts with
-      many tokens in a window.""")
+      bias falls. With a larger $L$, $w^*$ is no less than with the largest of these, and ends where the bias is least.""")
 SMOOTH = {"shift": "3", "room": "1/100"}
 claim("softmax.window-every-dimension/{law}",
       bound(proofs.every_dimension, r"w^* / (k_d W)", of="share", equals=1, within="room", method="certified"),

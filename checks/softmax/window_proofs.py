@@ -56,7 +56,7 @@ def closer(law: str, d: int, start: float) -> dict[str, Any]:
 
 
 def every_n(d: int) -> dict[str, Any]:
-    """What is proved of the affine law for every n >= 2 and all L <= sigma.
+    """What is proved of the affine law for every n >= 2 and all L <= sigma, or n >= 2 W^((d+1)/2).
 
     The least and the largest w* / M; and "falling", the share of [0, w*] on which the bias falls: it is 1.
     """
@@ -64,8 +64,8 @@ def every_n(d: int) -> dict[str, Any]:
 
     affine, name = {"law": "affine", "d": d}, f"every-affine-{d}"
     proof = proved(name, "every n", affine, lambda: prove_every_n(lv.laws.Affine(), d))
-    if not (isinstance(proof, EveryN) and proof.most_signal >= 1):
-        raise ValueError(f"{name}.json: not about all L <= sigma: {proof.statement}")
+    if not (isinstance(proof, EveryN) and proof.most_signal >= 1 and proof.least_tokens <= 2):
+        raise ValueError(f"{name}.json: not about all L <= sigma, or not all n >= 2 W^((d+1)/2): {proof.statement}")
     low, high = proof.multiples
     ends = {"least": low, "largest": high, "falling": 1.0}
     return {name: between(proof, end, end) for name, end in ends.items()}
