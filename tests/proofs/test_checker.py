@@ -402,7 +402,7 @@ def test_a_lemma_that_crashes_is_its_file_s_failure(
 
 @pytest.mark.parametrize("digits", [1, 12, 28, 29, 40])
 def test_a_number_is_printed_exactly(digits: int) -> None:
-    """Whatever its digits: a product of two numbers of forty digits has eighty, and a bound that is rounded is another."""
+    """A product of two numbers of forty digits has eighty, and a bound that is rounded is another."""
     rng = np.random.default_rng(digits)
     for power in (-999, -30, 0, 30, 999):
         value = Fraction("".join(map(str, rng.integers(1, 10, digits))) + f"e{power}")
