@@ -23,7 +23,7 @@ NAMES = ("affine-3", "affine-8", "quadratic-3", "cosine-3", "tradeoff-affine-3",
 def main(names: list[str]) -> None:
     coq.require_coqc()
     library = coq.LIBRARY.read_text(encoding="utf-8")
-    print(f"{compiled(library):6.1f} s  attention.v, which theorems on windows, envelopes and tradeoffs need")
+    print(f"{compiled(library):6.1f} s  attention.v, which theorems on attention need")
     for module in coq.ABOUT:
         print(f"{compiled(coq.exported((), [module])):6.1f} s  {module}: no hypothesis")
     for name in names:

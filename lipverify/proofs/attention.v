@@ -814,6 +814,17 @@ Lemma sum_of_powers c1 b1 bp a beta v x : 0 < x ->
   = exponentials c1 b1 (bp * v) a (- beta) (- (2)) (ln x).
 Proof. reflexivity. Qed.
 
+(* And it is convex: between two places it is below its chord. *)
+Lemma chord k r y0 y1 t : 0 <= k -> 0 <= t <= 1 ->
+  k * exp (r * (t * y0 + (1 - t) * y1)) <= t * (k * exp (r * y0)) + (1 - t) * (k * exp (r * y1)).
+Proof.
+  intros Hk Ht. set (y := t * y0 + (1 - t) * y1). pose proof (tangent_one k r y y0 Hk) as A.
+  pose proof (tangent_one k r y y1 Hk) as B. apply (Rmult_le_compat_l t) in A; [| lra].
+  apply (Rmult_le_compat_l (1 - t)) in B; [| lra]. set (P := k * exp (r * y)) in *.
+  set (D := k * (r * exp (r * y))) in *. clearbody P D.
+  assert (Z : t * (P + D * (y0 - y)) + (1 - t) * (P + D * (y1 - y)) = P) by (unfold y; ring). lra.
+Qed.
+
 Section Window.
 Variables (d : nat) (N B : nat -> R -> R) (a beta u T c1 c2 b1 bp b2 bn s R2 : R).
 Hypotheses (a_pos : 0 < a) (beta_in : 0 < beta <= 2) (u_pos : 0 < u).
@@ -904,10 +915,11 @@ Proof.
   repeat split; field; repeat split; try lra; apply Rgt_not_eq, power_pos.
 Qed.
 
-Lemma at_least x : u <= x * W <= fin * W -> 0 < x -> below x (Rpower W (beta - 2)) <= scaled n W (x * W).
+Lemma at_least_if x : u <= x * W -> T <= tokens d n (x * W) -> 0 < x ->
+  below x (Rpower W (beta - 2)) <= scaled n W (x * W).
 Proof.
-  intros H Hx. destruct n_ge as [_ [Hn HW]]. destruct (factors x Hx) as [F1 [F2 [F3 F4]]].
-  destruct (between n (x * W)) as [[A _] [C _]]; [lra | now apply many |]. rewrite F1 in A.
+  intros H HT Hx. destruct n_ge as [_ [Hn HW]]. destruct (factors x Hx) as [F1 [F2 [F3 F4]]].
+  destruct (between n (x * W)) as [[A _] [C _]]; [assumption | assumption |]. rewrite F1 in A.
   assert (n_pos : 0 < INR n) by (apply lt_0_INR; lia). pose proof (power_pos W (- a)). pose proof (power_pos W beta).
   unfold scaled, below.
   apply (Rmult_le_compat_l (INR n * Rpower W (- a))) in A; [| left; pos].
@@ -919,10 +931,14 @@ Proof.
   rewrite F2, F3 in C. lra.
 Qed.
 
-Lemma at_most x : u <= x * W <= fin * W -> 0 < x -> scaled n W (x * W) <= above x (Rpower W (beta - 2)).
+Lemma at_least x : u <= x * W <= fin * W -> 0 < x -> below x (Rpower W (beta - 2)) <= scaled n W (x * W).
+Proof. intros H Hx. apply at_least_if; [lra | now apply many | assumption]. Qed.
+
+Lemma at_most_if x : u <= x * W -> T <= tokens d n (x * W) -> 0 < x ->
+  scaled n W (x * W) <= above x (Rpower W (beta - 2)).
 Proof.
-  intros H Hx. destruct n_ge as [_ [Hn HW]]. destruct (factors x Hx) as [F1 [F2 [F3 F4]]].
-  destruct (between n (x * W)) as [[_ A] [_ C]]; [lra | now apply many |]. rewrite F1 in A.
+  intros H HT Hx. destruct n_ge as [_ [Hn HW]]. destruct (factors x Hx) as [F1 [F2 [F3 F4]]].
+  destruct (between n (x * W)) as [[_ A] [_ C]]; [assumption | assumption |]. rewrite F1 in A.
   assert (n_pos : 0 < INR n) by (apply lt_0_INR; lia). pose proof (power_pos W (- a)). pose proof (power_pos W beta).
   unfold scaled, above.
   apply (Rmult_le_compat_l (INR n * Rpower W (- a))) in A; [| left; pos].
@@ -947,6 +963,9 @@ Proof.
     apply Rle_Rpower; [lra |]. unfold excess. pose proof (Rmax_l beta 1). lra. }
   lra.
 Qed.
+
+Lemma at_most x : u <= x * W <= fin * W -> 0 < x -> scaled n W (x * W) <= above x (Rpower W (beta - 2)).
+Proof. intros H Hx. apply at_most_if; [lra | now apply many | assumption]. Qed.
 
 Definition v : R := Rpower W (beta - 2).
 
@@ -1103,6 +1122,88 @@ Proof.
     pose proof (worse (- z) ltac:(lra)). rewrite Ropp_involutive in *. specialize (Hz (- z)). lra.
 Qed.
 End Loss.
+
+(* Of the tasks of L' = rho L: what the w* of L costs. *)
+Section Transfer.
+Variables (rho worse1 worse2 : R).
+Definition moved : R := Rpower rho (- (2 / (a + beta))).
+Hypotheses (rho_pos : 0 < rho) (u_lo : u <= lo * W0) (l1_pos : 0 < l1) (c2_pos : 0 <= c2) (b2_pos : 0 <= b2).
+Hypotheses (worse1_pos : 0 <= worse1) (worse2_pos : 0 <= worse2).
+Hypothesis worse1_le : forall x, lo * moved <= x <= hi * moved -> worse1 * l2 <= below x 0.
+Hypotheses (worse2_lo : above (lo * moved) v0 <= worse2 * l1) (worse2_hi : above (hi * moved) v0 <= worse2 * l1).
+
+Lemma above_ends x e0 e1 v z : 0 < e0 -> e0 <= x <= e1 -> 0 <= v -> above e0 v <= z -> above e1 v <= z -> above x v <= z.
+Proof.
+  intros He Hx Hv H0 H1. destruct (Rle_lt_dec e1 e0) as [E | E]; [replace x with e0 by lra; assumption |].
+  assert (L : ln e0 < ln e1) by (apply ln_increasing; lra). assert (L0 : ln e0 <= ln x) by (apply ln_le; lra).
+  assert (L1 : ln x <= ln e1) by (apply ln_le; lra). set (t := (ln e1 - ln x) / (ln e1 - ln e0)).
+  assert (P : 0 < / (ln e1 - ln e0)) by (apply Rinv_0_lt_compat; lra).
+  assert (t0 : 0 <= t) by (apply Rmult_le_pos; lra).
+  assert (t1 : t <= 1) by (apply Rmult_le_reg_r with (ln e1 - ln e0); [lra |]; unfold t; field_simplify; lra).
+  assert (Y : ln x = t * ln e0 + (1 - t) * ln e1) by (unfold t; field; lra).
+  assert (C : above x v <= t * above e0 v + (1 - t) * above e1 v).
+  { unfold above, Rpower. rewrite Y. set (y0 := ln e0). set (y1 := ln e1).
+    assert (Kp : 0 <= s / K) by (apply Rmult_le_pos; [| left; apply Rinv_0_lt_compat]; lra).
+    assert (bp_v : 0 <= bn * v) by (apply Rmult_le_pos; lra).
+    pose proof (chord c2 a y0 y1 t c2_pos (conj t0 t1)). pose proof (chord b2 (- beta) y0 y1 t b2_pos (conj t0 t1)).
+    pose proof (chord (bn * v) (- (2)) y0 y1 t bp_v (conj t0 t1)). pose proof (chord (s / K) (a - 1) y0 y1 t Kp (conj t0 t1)).
+    lra. }
+  assert (t * above e0 v <= t * z) by (apply Rmult_le_compat_l; lra).
+  assert ((1 - t) * above e1 v <= (1 - t) * z) by (apply Rmult_le_compat_l; lra). lra.
+Qed.
+
+(* Where below rises at e it is larger beyond, where it falls before. *)
+Lemma below_beyond e x : 0 < e -> 0 < x -> 0 <= (c1 * (a * Rpower e a) + b1 * (- beta * Rpower e (- beta))) * (ln x - ln e) ->
+  below e 0 <= below x 0.
+Proof.
+  intros He Hx H. unfold below. rewrite !sum_of_powers by assumption.
+  pose proof (tangent c1 b1 (bp * 0) a (- beta) (- (2)) ltac:(lra) ltac:(lra) ltac:(lra) (ln e) (ln x)) as G.
+  unfold slope in G. unfold Rpower in H. rewrite Rmult_0_r in *. lra.
+Qed.
+
+Theorem transferred n L sigma : 0 < L -> 0 < sigma -> enough n (scale n L sigma) -> enough n (scale n (rho * L) sigma) ->
+  forall w w', lo * scale n L sigma < w < hi * scale n L sigma ->
+  l1 <= loss (rho * L) sigma n w' * Rpower (scale n (rho * L) sigma) beta / (rho * L) ^ 2 <= l2 ->
+  worse1 <= loss (rho * L) sigma n w / loss (rho * L) sigma n w' <= worse2.
+Proof.
+  intros HL Hs H H' w w' Hw Hl. assert (RL : 0 < rho * L) by pos.
+  destruct (n_ge n _ H) as [_ [Hn HW]]. destruct (n_ge n _ H') as [_ [_ HW']].
+  assert (n_pos : 0 < INR n) by (apply lt_0_INR; lia).
+  assert (E : scale n L sigma = moved * scale n (rho * L) sigma).
+  { unfold scale, moved. replace (INR n * (rho * L) ^ 2 / sigma ^ 2) with (Rpower rho 2 * (INR n * L ^ 2 / sigma ^ 2)).
+    - rewrite <- Rpower_mult_distr by (try apply power_pos; pos). rewrite Rpower_mult, <- Rmult_assoc, <- Rpower_plus.
+      replace (- (2 / (a + beta)) + 2 * (1 / (a + beta))) with 0 by (field; lra). rewrite Rpower_O by assumption. ring.
+    - replace 2 with (INR 2) by (simpl; ring). rewrite Rpower_pow by assumption. field. lra. }
+  rewrite (loss_scaled n (rho * L) sigma RL Hs H') in Hl. pose proof (loss_scaled n (rho * L) sigma RL Hs H' w) as F.
+  pose proof (loss_scaled n (rho * L) sigma RL Hs H' w') as F'. pose proof (many n _ H w) as M.
+  set (W := scale n L sigma) in *. set (W' := scale n (rho * L) sigma) in *. clearbody W W'.
+  assert (A : lo * W0 <= lo * W) by (apply Rmult_le_compat_l; lra). assert (B' : hi * W <= fin * W) by (apply Rmult_le_compat_r; lra).
+  specialize (M ltac:(lra)). set (x := w / W'). assert (Ex : w = x * W') by (unfold x; field; lra).
+  assert (X : lo * moved <= x <= hi * moved).
+  { rewrite E, Ex in Hw. split; left; apply Rmult_lt_reg_r with W'; lra. }
+  assert (mv : 0 < moved) by apply power_pos. assert (x0 : 0 < lo * moved) by (apply Rmult_lt_0_compat; lra).
+  rewrite Ex in M. assert (ux : u <= x * W') by lra.
+  pose proof (at_least_if n W' H' x ux M ltac:(lra)) as G1. pose proof (at_most_if n W' H' x ux M ltac:(lra)) as G2.
+  rewrite <- Ex in G1, G2. destruct (v_in W' HW') as [V0 V1]. specialize (worse1_le x X).
+  assert (D : below x 0 <= below x (Rpower W' (beta - 2))).
+  { unfold below. rewrite Rmult_0_r, Rmult_0_l, Rplus_0_r. pose proof (power_pos x (- (2))).
+    assert (0 <= bp * Rpower W' (beta - 2) * Rpower x (- (2))) by (repeat apply Rmult_le_pos; lra). lra. }
+  assert (U : above x (Rpower W' (beta - 2)) <= above x v0).
+  { unfold above. pose proof (power_pos x (- (2))).
+    assert (bn * Rpower W' (beta - 2) * Rpower x (- (2)) <= bn * v0 * Rpower x (- (2))); [| lra].
+    apply Rmult_le_compat_r; [lra |]. apply Rmult_le_compat_l; lra. }
+  pose proof (above_ends x (lo * moved) (hi * moved) v0 (worse2 * l1) x0 X ltac:(lra) worse2_lo worse2_hi) as Z.
+  set (S := scaled n W' w) in *. set (S' := scaled n W' w') in *. set (l := loss (rho * L) sigma n w) in *.
+  set (l' := loss (rho * L) sigma n w') in *. set (f := Rpower W' beta / (rho * L) ^ 2).
+  assert (fp : 0 < f) by (apply Rdiv_lt_0_compat; [apply power_pos | pos]).
+  assert (F0 : l = S / f) by (rewrite <- F; unfold f; field; repeat split; first [lra | apply Rgt_not_eq, power_pos]).
+  assert (F1 : l' = S' / f) by (rewrite <- F'; unfold f; field; repeat split; first [lra | apply Rgt_not_eq, power_pos]).
+  rewrite F0, F1. replace (S / f / (S' / f)) with (S / S') by (field; lra).
+  assert (worse1 * S' <= worse1 * l2) by (apply Rmult_le_compat_l; lra).
+  assert (worse2 * l1 <= worse2 * S') by (apply Rmult_le_compat_l; lra).
+  split; apply Rmult_le_reg_r with S'; try lra; replace (S / S' * S') with S by (field; lra); lra.
+Qed.
+End Transfer.
 End Window.
 
 Lemma tokens_enough n t T R R' q : (1 <= n)%nat -> 0 < t -> / t <= R * q / INR n -> R <= R' -> 0 < q -> 0 < T ->
@@ -1254,4 +1355,4 @@ Ltac extremes := repeat match goal with
   | |- context [Rmax ?x ?y] => first [rewrite (Rmax_left x y) by close_enough | rewrite (Rmax_right x y) by close_enough]
   end.
 Ltac decide_numbers :=
-  unfold below, above, v0, excess, shift, x2, r1, r2, z1, z2, cut, Rpower; extremes; repeat split; close_enough.
+  unfold below, above, moved, v0, excess, shift, x2, r1, r2, z1, z2, cut, Rpower; extremes; repeat split; close_enough.

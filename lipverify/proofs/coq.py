@@ -117,6 +117,25 @@ T_le: T_least * R2 * Rpower stop a <= K * Rpower W_least (excess 2)
 left: loss_high < b_low * / u ^ 2 * Rpower W_least 2
 limit_in: limit_low <= Rpower (2 * (S1 * a ^ 2) * c / (a * Rpower 2 (- a))) (1 / (a + 2)) <= limit_high
 """
+TRANSFER = """
+rho_pos: 0 < rho
+u_lo: u <= low * W_least
+loss_low_pos: 0 < loss_low
+c_high_pos: 0 <= c_high
+b_high_pos: 0 <= b_high
+worse_low_pos: 0 <= worse_low
+worse_high_pos: 0 <= worse_high
+worse_high_lo: ABOVE (low * MOVED) (v0 2 W_least) <= worse_high * loss_low
+worse_high_hi: ABOVE (high * MOVED) (v0 2 W_least) <= worse_high * loss_low
+"""
+BALANCED = """
+worse_low_le: worse_low * loss_high <= c_low * Rpower BALANCE a + b_low * Rpower BALANCE (- (2))
+"""
+ENDED = """
+slope: SIGN c_low * (a * Rpower AT a) + b_low * (- (2) * Rpower AT (- (2)))
+worse_low_le: worse_low * loss_high <= BELOW AT 0
+"""
+"""Where the lower bound of the other loss is least: at its balance, or at an end."""
 TRADEOFF = """
 rho_gt: 1 < rho
 u_ge: 1 <= u
@@ -134,6 +153,7 @@ SHORT = {
     "SHIFT": "shift a c u g_low g_high",
     "ABOVE": "above a 2 c_high b_high 0 s K",
     "BELOW": "below a 2 c_low b_low 0",
+    "MOVED": "moved a 2 rho",
     "BALANCE": "(Rpower (2 * b_low / (a * c_low)) (1 / (a + 2)))",
 }
 """What stands for longer terms above."""
@@ -142,8 +162,8 @@ THEOREM = re.compile(r"^Theorem (\w+)", re.MULTILINE)
 AXIOMS = ("Uint63.", "PrimInt63.", "ClassicalDedekindReals.", "Classical_Prop.classic", "FunctionalExtensionality.")
 """What a theorem may rest on: classical logic, Coq's real numbers, and the machine's integers."""
 WRITTEN = (
-    "exports are written for windows, envelopes and tradeoffs of affine, quadratic, cosine and zonal laws and those of "
-    "polynomial links, kernels of powers and exponential kernels (--law affine, or a claim about one law, "
+    "exports are written for windows, envelopes, tradeoffs and transfers of affine, quadratic, cosine and zonal laws, "
+    "those of polynomial links, kernels of powers and exponential kernels (--law affine, or a claim about one law, "
     f"softmax.window-derived/affine), for Theorems 4.2 and 5.2 at a rate, and for {', '.join(WHOLE)}"
 )
 INSTALL = "install Coq 8.16 with Interval (apt-get install --no-install-recommends coq libcoq-interval)"
@@ -249,7 +269,7 @@ def module(data: Mapping[str, Any]) -> tuple[str, str]:
     if proof.theorem in OF_TRANSFORMERS:
         name = "_".join(map(str, (proof.theorem, *proof.about.values())))
         text = (cosine if proof.theorem == "cosine" else ridge)(proof)
-    elif proof.theorem in ("window", "envelope", "tradeoff"):
+    elif proof.theorem in ("window", "envelope", "tradeoff", "transfer"):
         name = f"{proof.theorem}_{proof.about['law']}_{proof.about['d']}"
         text = lines(proof, proof.about["law"], proof.about["d"])
     else:
@@ -398,20 +418,31 @@ def lines(proof: Proof, law: str, d: int) -> Iterator[str]:
         sums = zip(("S0", "S1", "S2x"), harmonic_sums(law, d), strict=True)
         yield from (f"Definition {name} : R := {written(value)}." for name, value in sums)
         yield "Ltac numbers := values; unfold S0, S1, S2x; decide_numbers."
-    facts = FACTS + {"window": WINDOW, "tradeoff": TRADEOFF}.get(proof.theorem, "")
-    for name, says in re.findall(r"^(\w+): (.*(?:\n  .*)*)", facts, flags=re.MULTILINE):
-        by = "numbers" if name != "d_a" else "values. split; [lia | rewrite INR_IZR_INZ; simpl Z.of_nat; lra]"
-        yield f"Lemma {name} : {spelled(says)}.\nProof. {by}. Qed."
+    facts = FACTS + {"window": WINDOW, "tradeoff": TRADEOFF, "transfer": WINDOW + TRANSFER}.get(proof.theorem, "")
+    yield from stated(facts)
+    if proof.theorem == "transfer":
+        yield from nearest(k, float(own["a"]))
     yield from kernels(k, m)
     yield from start(k, d, p)
     yield "Section Statement.\nVariable E : (Tokens -> R) -> R."
     yield from (f"Local Notation {name} := ({of} E)." for name, of in AVERAGES.items())
-    real = proof.theorem == "window" and laws.domain(proof.about["law"]) == "over all real w"
+    windows = proof.theorem in ("window", "transfer")
+    real = windows and laws.domain(proof.about["law"]) == "over all real w"
     for name, (says, why) in list(HYPOTHESES.items())[:OF_ATTENTION]:
-        if (proof.theorem == "window" or name not in WINDOW_ALONE) and (real or name != "opposite"):
+        if (windows or name not in WINDOW_ALONE) and (real or name != "opposite"):
             yield f"(* {why} *)\nHypothesis {name} : {says}."
-    yield {"window": window(real, wave), "envelope": ENVELOPE, "tradeoff": TRADED}[proof.theorem]
+    if proof.theorem == "transfer":
+        yield window(real, wave)
+    theorems = {"window": window(real, wave), "transfer": transfer(real), "envelope": ENVELOPE, "tradeoff": TRADED}
+    yield theorems[proof.theorem]
     yield "End Statement."
+
+
+def stated(facts: str) -> Iterator[str]:
+    """Each fact as a lemma that numbers decide."""
+    for name, says in re.findall(r"^(\w+): (.*(?:\n  .*)*)", facts, flags=re.MULTILINE):
+        by = "numbers" if name != "d_a" else "values. split; [lia | rewrite INR_IZR_INZ; simpl Z.of_nat; lra]"
+        yield f"Lemma {name} : {spelled(says)}.\nProof. {by}. Qed."
 
 
 def spelled(text: str) -> str:
@@ -588,6 +619,60 @@ Proof.
     exact (balance a 2 c_low b_low _ loss_low a_pos ltac:(lra) c_low_pos b_low_pos eq_refl loss_low_le 0 x Hx).
   - unfold enough. rewrite E0. repeat split; assumption.
 Qed."""
+
+
+def transfer(real: bool) -> str:
+    """The theorem on what the w* of L costs on tasks of rho L."""
+    best = "(forall x, {}loss N B {} sigma n {} <= loss N B {} sigma n x)"
+    where = "" if real else "0 <= x -> "
+    one, other = best.format(where, "L", "w", "L"), best.format(where, "(rho * L)", "w'", "(rho * L)")
+    given = "" if real else "0 <= w -> 0 <= w' -> "
+    return f"""Theorem transfer_theorem : forall n L sigma, 0 < L -> 0 < sigma -> (1 <= n)%nat ->
+  let W := Rpower (INR n * L ^ 2 / sigma ^ 2) (1 / (a + 2)) in
+  let W' := Rpower (INR n * (rho * L) ^ 2 / sigma ^ 2) (1 / (a + 2)) in
+  W_least <= W -> K * Rpower W (a + 1) <= INR n -> W_least <= W' -> K * Rpower W' (a + 1) <= INR n ->
+  forall w w', {given}{one} -> {other} ->
+    worse_low <= loss N B (rho * L) sigma n w / loss N B (rho * L) sigma n w' <= worse_high.
+Proof.
+  intros n L sigma HL Hs Hn W W' HW HK HW' HK' w w' {"Hw Hw'" if real else "P P' Hw Hw'"}.
+  assert (RL : 0 < rho * L) by (apply Rmult_lt_0_compat; [apply rho_pos | assumption]).
+  assert (E0 : excess 2 = 1) by (unfold excess; rewrite Rmax_left; lra).
+  destruct (proj2 (window_theorem n L sigma HL Hs Hn HW HK) w {"Hw" if real else "P Hw"}) as [I _].
+  destruct (proj2 (window_theorem n (rho * L) sigma RL Hs Hn HW' HK') w' {"Hw'" if real else "P' Hw'"}) as [_ I'].
+  refine (transferred d N B a 2 u T_least c_low c_high b_low 0 b_high 0 s ({SHORT["R2"]}) a_pos _ u_pos
+    (Rle_refl 0) (Rle_refl 0) s_nonneg R2_pos {BETWEEN} _ W_least K middle low high stop loss_low loss_high
+    W_least_ge K_pos order T_le rho worse_low worse_high rho_pos u_lo loss_low_pos c_high_pos b_high_pos worse_low_pos
+    worse_high_pos _ worse_high_lo worse_high_hi n L sigma HL Hs _ _ w w' I I').
+  - lra.
+  - intros j v Hv Hj. destruct ({FEW[1:-1]} j v Hv Hj) as [P0 [_ Q]]. now split.
+  - intros x Hx. exact (nearest_le x Hx).
+  - unfold enough. rewrite E0. repeat split; assumption.
+  - unfold enough. rewrite E0. repeat split; assumption.
+Qed."""
+
+
+def nearest(k: Mapping[str, Fraction], a: float) -> Iterator[str]:
+    """The lower bound where it is least between the ends: at its balance, or at the end next to that."""
+    c, b, rho, low, high = (float(k[name]) for name in ("c_low", "b_low", "rho", "low", "high"))
+    balance, moved = (2 * b / (a * c)) ** (1 / (a + 2)), rho ** (-2 / (a + 2))
+    end = "low" if balance <= low * moved else "high"
+    at = f"({end} * MOVED)"
+    if low * moved < balance < high * moved:
+        facts = BALANCED
+        by = "apply (balance a 2 c_low b_low _ _ a_pos ltac:(lra) c_low_pos b_low_pos eq_refl worse_low_le 0). lra."
+    else:
+        facts = ENDED.replace("SIGN", "0 <=" if end == "low" else "0 >=").replace("AT", at)
+        by = f"""apply Rle_trans with (1 := worse_low_le). pose proof slope.
+  pose proof c_low_pos. pose proof b_low_pos. apply below_beyond; try lra.
+  pose proof (ln_le {f"{at} x" if end == "low" else f"x {at}"} ltac:(lra) ltac:(lra)).
+  {"" if end == "low" else "rewrite <- Rmult_opp_opp. "}apply Rmult_le_pos; lra."""
+    yield from stated(facts)
+    yield spelled(f"""Lemma nearest_le x : low * MOVED <= x <= high * MOVED -> worse_low * loss_high <= BELOW x 0.
+Proof.
+  intros H. pose proof order. assert (M : 0 < MOVED) by apply power_pos.
+  assert (0 < low * MOVED) by (apply Rmult_lt_0_compat; lra).
+  assert (0 < high * MOVED) by (apply Rmult_lt_0_compat; lra). {by}
+Qed.""")
 
 
 ENVELOPE = f"""Theorem envelope_theorem : forall n w, u <= w -> (1 <= n)%nat ->

@@ -20,8 +20,11 @@ from lipverify.claims.plan import select_claims
 from lipverify.cli import main, prove  # internal: the argument parser of one command, without a process
 from lipverify.errors import OutOfReach
 from lipverify.foundation.shipped import shipped
+from lipverify.laws import Affine
 from lipverify.linear_transformer import published
-from lipverify.proofs import coq  # internal: the text that Coq compiles, lemma by lemma
+
+# internal: the text that Coq compiles, lemma by lemma
+from lipverify.proofs import coq, prove_transfer, prove_window
 
 # internal: what the checker takes for true of a law is what the hypotheses and proofs of Coq have to say
 from lipverify.proofs.checker import laws
@@ -34,7 +37,7 @@ from tests.reference import statements
 
 Data = dict[str, Any]
 WITH_COQ = pytest.mark.skipif(shutil.which("coqc") is None, reason="no coqc: Coq and its library Interval")
-EXPORTED = ("affine-3", "quadratic-2", "cosine-2", "tradeoff-affine-3", "affine-8")
+EXPORTED = ("affine-3", "quadratic-2", "cosine-2", "tradeoff-affine-3", "transfer-affine-3-3", "affine-8")
 TRANSFORMERS = ("lt-cosine", "lt-ridge-1-1-yx", "lt-ridge-2-2-yy")
 MUTATED = {
     "affine-3": (
@@ -43,15 +46,18 @@ MUTATED = {
     ),
     "cosine-2": ("S0_high", "S1_low", "S2"),
     "tradeoff-affine-3": ("rise_low", "rise_high", "fall_low", "fall_high"),
+    "transfer-affine-3-3": ("worse_low", "worse_high"),
     "lt-cosine": ("C", "offset", "low"),
     "lt-ridge-1-1-yx": ("Q", "R", "K"),
     "lt-ridge-2-2-yy": ("Q",),
 }
-FALLS = {"S1_low": 1, "g_low": 1, "low": 1, "loss_low": 1, "rise_low": 1, "fall_low": 1}
+FALLS = {"S1_low": 1, "g_low": 1, "low": 1, "loss_low": 1, "rise_low": 1, "fall_low": 1, "worse_low": 1}
 """Which way a constant becomes false, where that is not -1 per cent."""
 
 
 def proof(name: str) -> Data:
+    if name.startswith("transfer"):
+        return prove_transfer(prove_window(Affine(), d=3), ratio=float(name.rpartition("-")[2])).data
     return json.loads((shipped() / "proofs" / f"{name}.json").read_text(encoding="utf-8"))
 
 
@@ -134,6 +140,18 @@ def test_an_export_of_another_structure_does_not_compile(name: str, library: Pat
         assert against.startswith("it assumes window_affine_3.")
     else:
         assert against.startswith(("window_theorem: ", "left_of_u: ", "its beginning: ")), against
+
+
+@WITH_COQ
+@pytest.mark.slow
+@pytest.mark.parametrize("ratio", ["0.3", "1.02", "3"])
+def test_a_transfer_compiles_wherever_the_other_loss_is_least(ratio: str, library: Path) -> None:
+    """At an end of the window, or between both; integrals, the same as those of the window, are admitted."""
+    integrals = r"^Proof\. (?=[^\n]*(?:enclose|integral with)).*Qed\.$"
+    text = re.sub(integrals, "Admitted.", coq.modules([proof(f"transfer-affine-3-{ratio}")]), flags=re.M)
+    against = refusal(text, library)
+    assert against is not None
+    assert re.fullmatch(r"it assumes (\w+\.(J[012]_integral|head_[01])(, )?)+", against), against
 
 
 OTHERS = (
