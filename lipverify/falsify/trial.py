@@ -108,6 +108,7 @@ def in_time(
     except TimeoutError as error:
         raise NotReached(str(error)) from None
     except LOST:
+        workers.restart()
         raise NotReached("it killed its process (too little memory?)") from None
 
 

@@ -186,6 +186,15 @@ def test_a_task_past_its_limit_is_ended_and_says_so() -> None:
     assert time.monotonic() - clock < 60.0
 
 
+@pytest.mark.parametrize("limit", [None, 60.0])
+def test_what_runs_is_told_with_its_seconds(limit: float | None) -> None:
+    seen: list[tuple[str, float]] = []
+    with processes(1) as workers:
+        outcomes([Measurement(sleeps, (1.3,))], workers, limit=limit, beat=lambda now: seen.extend(now))
+    assert [address for address, _ in seen] == ["sleeps(1.3)"] * len(seen)
+    assert 0.5 < seen[-1][1] < 60.0
+
+
 def leaves_a_mark(folder: str, name: str, seconds: float) -> float:
     with (Path(folder) / name).open("a") as file:
         file.write("begun\n")

@@ -312,18 +312,15 @@ class _Run:
         """Forget the calls that run, and say of what they were."""
         addresses = [call.address for call in self.running.values()]
         self.running.clear()
-        self.order.leave(addresses)
         return addresses
 
     def _end_what_is_late(self) -> None:
         """End the calls that have run for longer than they may, and with each the process that makes it."""
-        if self.limit is None:
-            return
         now = time.monotonic()
         for future, call in list(self.running.items()):
             if call.begun is None:
                 call.begun = now if self.workers.begun(future) else None
-            elif now - call.begun >= self.limit:
+            elif self.limit is not None and now - call.begun >= self.limit:
                 del self.running[future]
                 future.cancel()
                 self.too_long.update(self.needed_by(call.address))
@@ -358,9 +355,7 @@ def timed(measurement: Measurement, needed: list[Any]) -> Outcome:
         problem = f"{measurement.address}: {told(error)}{place(error)}"
         spent = isinstance(error, DeviceLost)
     if os.getpid() != measuring:
-        os._exit(
-            0
-        )  # a measure forked, and this is its child: it must not answer, and take the next call, as the worker does
+        os._exit(0)  # the child of a measure that forked must not answer, and take the next call, as the worker does
     return Outcome(None if problem else result, problem, time.perf_counter() - clock, tuple(warned), ran, spent)
 
 
