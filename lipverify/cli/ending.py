@@ -62,7 +62,10 @@ def needs_a_look(record: Record) -> bool:
 
 
 def _counted(ledger: Ledger, width: int) -> Iterator[str]:
-    """Passages by outcome, in fewer words where one line would not hold them, their grades and ranges; then claims."""
+    """Passages by outcome, in fewer words where one line would not hold them, and grades; then claims.
+
+    And their ranges, unless a verdict needs a look: that takes the lines.
+    """
     judged = measured(ledger.claims)
     grades = Counter(each.grade for each in passages(judged) or judged)
     told = ", ".join(f"{grades[grade]} {grade}" for grade in GRADES if grades[grade])
@@ -72,8 +75,9 @@ def _counted(ledger: Ledger, width: int) -> Iterator[str]:
         first = first.replace(" in one", " in one reading")
     yield first
     if told:
-        named = {id for each in passages(judged) for id in each.telling}
         yield f"grades: {told}"
+    if told and not any(map(needs_a_look, ledger.claims)):
+        named = {id for each in passages(judged) for id in each.telling}
         yield from _ranges([record for record in ledger.claims if record.id in named] or ledger.claims)
     yield from others
 

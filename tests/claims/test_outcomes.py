@@ -198,7 +198,9 @@ def test_the_sentence_on_controls_is_true_of_the_cells() -> None:
         f"1 of {counted(len(record.cells), 'decided cell')} had a control that did not come out the other way"
     )
     powerless = replace(escaped, verdict="inconclusive")
-    assert controls([replace(record, cells=(powerless,))]) == "no cell is decided, that of 1 undecided cell did not"
+    assert controls([replace(record, cells=(powerless,))]) == (
+        "no cell is decided; 1 cell is undecided for want of a control that does"
+    )
 
 
 OWN = '''
