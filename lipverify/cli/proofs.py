@@ -41,8 +41,8 @@ def prove(
     out
         Folder for the proof files; made if it is not there. None are written by default.
     coq
-        A file for the proof assistant Coq, as affine_3.v: windows, envelopes, tradeoffs and transfers of smooth laws and
-        two theorems on linear transformers, where numbers and algebra are proved and facts of analysis are named
+        A file for the proof assistant Coq, as affine_3.v: windows, envelopes, tradeoffs and transfers of smooth laws
+        and two theorems on linear transformers, where numbers and algebra are proved and facts of analysis are named
         hypotheses; and claims that are algebra whole, as lt.momentum/printed. coqc compiles it first; what it does not
         accept is not written.
     json

@@ -167,7 +167,8 @@ def shown(value: Fraction | int) -> str:
     value = Fraction(value)
     if 10**DIGITS % value.denominator:
         return f"{value.numerator}/{value.denominator}"
-    with localcontext(prec=DIGITS, traps=[Inexact]):
+    with localcontext(prec=DIGITS) as context:
+        context.traps[Inexact] = True
         decimal = (Decimal(value.numerator) / value.denominator).normalize()
     return f"{decimal:f}" if -7 < decimal.adjusted() < 16 else f"{decimal}".lower().replace("e-0", "e-")
 
