@@ -97,14 +97,14 @@ def _shape(family: str) -> tuple[int, ...]:
 
 
 def _numbers(family: str, weights: Floats) -> Floats:
-    """What the kernel takes: four numbers a layer, (xx, xy, yx, yy), or P and Q."""
+    """What the compiled code takes: four numbers a layer, (xx, xy, yx, yy), or P and Q."""
     if family == "GD++":
         return np.stack([weights[:, 0], 0 * weights[:, 0], weights[:, 1], 0 * weights[:, 0]], axis=1)
     return (weights[:, :2, None] * weights[:, None, 2:]).reshape(-1, 4) if family == "DIAG" else weights
 
 
 def _pulled(family: str, weights: Floats, gradient: Floats) -> Floats:
-    """The gradient in the weights from that in what the kernel takes."""
+    """The gradient in the weights from that in what the compiled code takes."""
     if family == "GD++":
         return gradient[:, [0, 2]]
     if family == "FULL":

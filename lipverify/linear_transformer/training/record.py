@@ -27,7 +27,7 @@ FEW = 512
 class OfFamily:
     """The estimator that weights of a family are.
 
-    Many contexts go through the compiled kernel where there is one, which agrees with the array library to rounding.
+    Many contexts go through the compiled code where there is one, which agrees with the array library to rounding.
 
     Attributes
     ----------
