@@ -78,7 +78,7 @@ class GDPlusPlusOptimum(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def model(self) -> tuple[GDPlusPlus, ...]:
-        """The layers."""
+        """The minimum as layers that can be applied, the first one first."""
         return tuple(GDPlusPlus(xx, yx) for xx, yx in self.layers)
 
 

@@ -80,7 +80,7 @@ class Evaluation:
         return xp.sum((self.weights(estimator) - self.oracle) ** 2, axis=-1) / 2
 
     def loss(self, estimator: Estimator) -> SampledMean:
-        """The adjusted loss."""
+        """The mean of 1/2 ||w - w_ridge||^2 over the contexts, with its standard error."""
         return self.mean(self.losses(estimator))
 
     def difference(self, one: Estimator, other: Estimator) -> SampledMean:

@@ -64,7 +64,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
     @property
     def model(self) -> tuple[Parametrisation, ...]:
-        """The layers."""
+        """The trained weights as layers that can be applied, the first one first."""
         numbers = _numbers(self.family, np.asarray(self.weights).reshape(self.layers, *_shape(self.family)))
         if self.family == "FULL":
             return tuple(Layer(P[None], Q[None]) for P, Q in numbers)
@@ -141,7 +141,7 @@ class _Training:
             self.recent.clear()
 
     def record(self) -> Run:
-        """Where it is."""
+        """The weights as they are now, and the losses on the way."""
         return Run(
             family=self.family, layers=self.layers, seed=self.seed, losses=tuple(self.losses),
             weights=tuple(map(float, self.weights.reshape(-1))),

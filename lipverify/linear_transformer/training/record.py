@@ -108,7 +108,7 @@ class Trained(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def kind(self) -> Omega | Full:
-        """The family."""
+        """The family with its shapes and gradients, of which the record holds the name."""
         return family_named(self.family, self.regression)
 
     @property

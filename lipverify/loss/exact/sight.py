@@ -156,7 +156,7 @@ class Links(Functions):
 
     @property
     def links(self) -> int:
-        """How many."""
+        """How many the law has, by calling them at one point."""
         return len(self.law.links(np.zeros(1), np))
 
 
