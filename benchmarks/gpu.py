@@ -24,7 +24,7 @@ from lipverify import Problem, loss_terms
 from lipverify.errors import InvalidInput
 from lipverify.foundation.means.samples import leaf_moments
 from lipverify.laws import ReLU
-from lipverify.loss.montecarlo.kernels import launch, native
+from lipverify.loss.montecarlo.compiled import launch, native
 
 D, N, L, KEY = 8, 1000, 1.0, 2**100 + 7
 LADDERS = [(0.25 * 2 ** (j / 4), 8) for j in range(4)]

@@ -280,7 +280,7 @@ def train(
         What the models are for: lt.table-1; or softmax.norm-growth, softmax.trained-form or lowrank.nonlinear, all of
         whose trainings are made anew.
     backend
-        native, the compiled kernel, or numpy; native where there is a C compiler by default.
+        native, the compiled code, or numpy; native where there is a C compiler by default.
     out
         Folder of the models, one file each; made if it is not there.
     json

@@ -175,7 +175,7 @@ def behind_each(ids: Sequence[str], profile: Profile) -> tuple[Claim, ...]:
 
 
 def window(law: Law, d: int, least_lambda: float | None, least_tokens: float | None) -> dict[str, Proof]:
-    """A window theorem."""
+    """The theorem on w* of a law in dimension d, under the empty name of a theorem that stands alone."""
     return {"": prove_window(law, d, least_lambda=least_lambda, least_tokens=least_tokens)}
 
 

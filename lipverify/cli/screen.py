@@ -91,7 +91,7 @@ class LiveScreen(Screen):
         self.bar, self.task = bar, task
 
     def measured(self, done: int, total: int) -> None:
-        """Move the bar."""
+        """Move the bar to `done` of `total`, which may have grown."""
         self.bar.update(self.task, completed=done, total=total)
 
     def running(self, now: Sequence[Running]) -> None:

@@ -107,7 +107,7 @@ def library(source: str, accept: Accept) -> ctypes.CDLL:
             return _loaded([*command, *FLAGS, *target], source, accept)
         except _Failure as failed:
             failure = failure or failed
-    message = f"backend = 'native': {command[0]} does not compile the kernel ({failure}); {WAY_OUT}"
+    message = f"backend = 'native': {command[0]} does not compile the code ({failure}); {WAY_OUT}"
     raise InvalidInput(message) from failure
 
 
@@ -177,7 +177,7 @@ def _fresh(command: Sequence[str], source: str, folder: Path, key: str, accept: 
     if not accept(made):
         path.unlink(missing_ok=True)
         path.with_suffix(".json").unlink(missing_ok=True)
-        raise OutOfReach(f"backend = 'native': what {command[0]} made of the kernel computes wrongly; {WAY_OUT}")
+        raise OutOfReach(f"backend = 'native': what {command[0]} made of the code computes wrongly; {WAY_OUT}")
     return made
 
 

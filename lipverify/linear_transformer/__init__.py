@@ -4,7 +4,7 @@ layer, tokens       what a layer does, token by token; its parametrisations
 implicit            the linear model that every layer keeps, and its recursion
 attention, collapsed  the same on second moments, with its adjoint: the cost does not grow with n
 prompts             covariates with a covariance: one layer's exact risk and best preconditioner, sampled models
-regression/         contexts, laws of the noise, ridge baselines, the Bayes floor, the adjusted loss
+regression/         contexts, laws of the noise, ridge regression baselines, the Bayes floor, the adjusted loss
 gdplusplus/         two weights a layer: exact loss, believed optimum and proved floor on the eigenvalues
 rounding            how far rounding can take two forward passes apart
 families, training/ weights as arrays, and how they are found

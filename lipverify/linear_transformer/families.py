@@ -97,7 +97,7 @@ class Omega(Family):
         return weights * self.units
 
     def numbers(self, weights: Floats) -> Floats:
-        """What the compiled kernel takes: the four numbers of each layer."""
+        """What the compiled code takes: the four numbers of each layer."""
         return self.four(weights)
 
     def model(self, weights: Floats) -> tuple[Parametrisation, ...]:
@@ -192,7 +192,7 @@ class Full(Family):
         return weights * self.units
 
     def numbers(self, weights: Floats) -> Floats:
-        """What the compiled kernel takes: P and Q of each layer."""
+        """What the compiled code takes: P and Q of each layer."""
         return self.matrices(weights)
 
     def model(self, weights: Floats) -> tuple[Parametrisation, ...]:

@@ -94,7 +94,7 @@ class Layer:
 
     @property
     def heads(self) -> int:
-        """How many heads."""
+        """Pairs (P, Q) whose outputs are added."""
         return int(self.P.shape[0])
 
     @property
@@ -200,7 +200,7 @@ class SingleHead:
 
     @property
     def weights(self) -> Diagonal:
-        """The four products."""
+        """The four numbers of a diagonal layer, w_ab = p_a q_b, for which w_xx w_yy = w_xy w_yx."""
         return Diagonal(self.p_x * self.q_x, self.p_x * self.q_y, self.p_y * self.q_x, self.p_y * self.q_y)
 
     def layer(self, d: int) -> Layer:

@@ -3,7 +3,7 @@ r"""The published table of losses, as data.
 `table1.csv` is Table 1 of Vladymyrov, von Oswald, Sandler, Ge, "Linear Transformers are Versatile In-Context Learners"
 (NeurIPS 2024, vol. 37, 48784-48809; arXiv 2402.14180), digit by digit: one row for each number of layers and model (the
 baselines have no layers), one column for each law of the noise level. An entry is the adjusted loss: half the mean
-squared error, less that of ridge with the true variance.
+squared error, less that of ridge regression with the true variance.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from scipy.special import gammainc
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array
 from lipverify.foundation.validation import number
-from lipverify.problem.kernels import Risen
+from lipverify.problem.covariances import Risen
 from lipverify.problem.law import Law, factor_of, times
 from lipverify.problem.own import Zonal
 
@@ -55,10 +55,10 @@ class Field(Law, frozen=True, kw_only=True):
         raise NotImplementedError
 
     def covariance(self, d: int) -> Distances:
-        """`kernel`, the same in every dimension."""
-        return self.kernel
+        """K, the same in every dimension."""
+        return self.K
 
-    def kernel(self, t: Array) -> Array:
+    def K(self, t: Array) -> Array:
         """K(t) = variance - V / 2, t = <x, x'>."""
         return self.variance + Risen(self.variogram)(t)
 
@@ -130,7 +130,7 @@ class RBF(Field, frozen=True, kw_only=True, tag="rbf"):
     InvalidInput
         If the length is not positive or the variance negative.
 
-    >>> RBF(length=0.5).kernel(np.array([1.0, 0.0])).round(6)
+    >>> RBF(length=0.5).K(np.array([1.0, 0.0])).round(6)
     array([1.      , 0.018316])
     """
 
@@ -152,7 +152,7 @@ class Variation:
     size
         A bound on V.
     rounding
-        What a value of V is known to near r = 0: 0 if its digits are its own, eps K(1) for a difference of a kernel.
+        What a value of V is known to near r = 0: 0 if its digits are its own, eps K(1) for a difference of values of K.
     """
 
     of_distance: Distances
@@ -161,7 +161,7 @@ class Variation:
 
 
 def variation_of(law: Law, d: int | None = None) -> Variation | None:
-    """The variogram of a law that is given by it or by a kernel; given d, by a spectrum as well. None for others."""
+    """The variogram of a law that is given by it or by K; given d, by a spectrum as well. None for others."""
     if isinstance(law, Field):
         return Variation(law.variogram, 2 * law.variance, 0.0)
     if not isinstance(law, Zonal) or (law.spectrum is not None and d is None):
@@ -175,11 +175,11 @@ def _of_zonal(law: Zonal, d: int | None) -> Variation:
     grid = np.linspace(0, 2, 4097)
     if law.variogram is not None:
         return Variation(law.variogram, float(np.max(law.variogram(grid))), 0.0)
-    kernel = law.covariance(d or 0)
-    top = float(np.asarray(kernel(np.ones(1)))[0])
+    K = law.covariance(d or 0)
+    top = float(np.asarray(K(np.ones(1)))[0])
 
     def differences(r: Array) -> Array:
-        return 2 * (top - np.asarray(kernel(np.maximum(1 - np.asarray(r) ** 2 / 2, -1.0)), dtype=float))
+        return 2 * (top - np.asarray(K(np.maximum(1 - np.asarray(r) ** 2 / 2, -1.0)), dtype=float))
 
-    largest = float(np.max(np.abs(kernel(1 - grid**2 / 2))))
+    largest = float(np.max(np.abs(K(1 - grid**2 / 2))))
     return Variation(differences, 4 * largest, 4 * EPS * largest)

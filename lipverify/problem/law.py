@@ -31,7 +31,7 @@ from lipverify.foundation.quoting import shown
 from lipverify.foundation.showing import axes
 from lipverify.foundation.streams import standard_normals
 from lipverify.foundation.validation import number
-from lipverify.problem.kernels import Weighted
+from lipverify.problem.covariances import Weighted
 from lipverify.problem.sphere import on_sphere
 
 Result = TypeVar("Result")
@@ -192,15 +192,6 @@ class FunctionLaw(Law, frozen=True):
     def slopes(self) -> tuple[float, ...]:
         """Lipschitz constants of f_k on the unit sphere, infinite where none is known."""
         return tuple(math.inf for _ in self.extents())
-
-    def kernel(self, d: int) -> Callable[[Floats], Floats]:
-        """K of `covariance`, under the name by which fields and `Zonal`, the laws that are given by K, have it.
-
-        >>> from lipverify.laws import Affine
-        >>> (2 * Affine(L=3.0) + Affine(L=3.0)).kernel(d=5)(np.array([1.0, 0.5])).tolist()
-        [3.0, 1.5]
-        """
-        return self.covariance(d)
 
     def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
         """Bounds on max |f_k| over |x| <= radius; only linear attention needs them, whose weights do not sum to one."""

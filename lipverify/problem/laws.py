@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from lipverify.foundation.arrays import Array, Floats
 from lipverify.foundation.validation import number
-from lipverify.problem.kernels import ArcCosine, CosineKernel
+from lipverify.problem.covariances import ArcCosine, CosineCovariance
 from lipverify.problem.law import RidgeLaw, times, with_amplitude
 from lipverify.problem.links import PowerSeries
 
@@ -168,7 +168,7 @@ class ReLU(RandomAmplitude, frozen=True, tag="relu"):
         return (0.0,)
 
     def covariance(self, d: int) -> Callable[[Floats], Floats]:
-        """Two half-lines, each with the kernel of degree 1."""
+        """Two half-lines, each with the covariance of degree 1."""
         return ArcCosine(self.amplitude_variance / d)
 
     def extents(self, radius: float = 1.0) -> tuple[float, ...]:
@@ -217,7 +217,7 @@ class Cosine(Scaled, frozen=True, tag="cosine"):
 
     def covariance(self, d: int) -> Callable[[Floats], Floats]:
         """By the mean of cos over a coordinate of the sphere."""
-        return CosineKernel(self.L, d)
+        return CosineCovariance(self.L, d)
 
     def extents(self, radius: float = 1.0) -> tuple[float, ...]:
         """1 - cos(L radius) while L radius <= pi, then 2."""

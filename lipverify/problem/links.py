@@ -1,4 +1,4 @@
-"""Links and kernels, functions of one variable, that say what they are when they are printed."""
+"""Links and covariances, functions of one variable, that say what they are when they are printed."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from numpy.random import Generator
 from lipverify.foundation.arrays import Array
 from lipverify.foundation.streams import standard_normals
 from lipverify.foundation.validation import number
-from lipverify.problem.kernels import ArcCosine
+from lipverify.problem.covariances import ArcCosine
 from lipverify.problem.law import FunctionLaw, times, with_amplitude
 from lipverify.problem.sphere import on_sphere
 
@@ -37,7 +37,7 @@ class ReLUNetwork(FunctionLaw, frozen=True, tag="relu-network"):
     InvalidInput
         If `L` or `bias` is negative or not finite.
 
-    Source: the kernel of Cho and Saul 2009, at the points (x, bias).
+    Source: the covariance is the kernel of Cho and Saul 2009, at the points (x, bias).
 
     >>> law = ReLUNetwork(L=1.0, bias=0.5)
     >>> round(float(law.covariance(3)(np.array(1.0))), 9)  # L^2/3 (1 + bias^2) / (2 (d + 1))

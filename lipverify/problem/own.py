@@ -15,7 +15,7 @@ import numpy as np
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array
 from lipverify.foundation.quoting import shown
-from lipverify.problem.kernels import Harmonic, Risen
+from lipverify.problem.covariances import Harmonic, Risen
 from lipverify.problem.law import Law, RidgeLaw
 
 NUGGET = 0.2
@@ -132,9 +132,9 @@ def _probe(function: Any, what: str, domain: tuple[float, float] = (-1.0, 1.0)) 
     rule = f"must map an array of points in [{low:g}, {high:g}] to finite real numbers of the same shape"
     if not callable(function):
         raise InvalidInput(f"{what} = {shown(function)} is not a function; it {rule}.")
-    if what == "kernel" and _takes_two(function):
+    if what == "K" and _takes_two(function):
         raise InvalidInput(
-            "kernel takes two points: a covariance that is not a function of <x, x'> is not isotropic. Only isotropic "
+            "K takes two points: a covariance that is not a function of <x, x'> is not isotropic. Only isotropic "
             "ones have exact methods; others can be sampled, see lipverify.laws.Sampled. Here it "
             f"{rule}."
         )
@@ -189,14 +189,14 @@ class Zonal(Law, frozen=True, repr_omit_defaults=True, tag="zonal"):
 
     Parameters
     ----------
-    kernel
-        K, from an array of cosines in [-1, 1] to an array of that shape. It must be positive definite
+    K
+        From an array of cosines in [-1, 1] to an array of that shape. It must be positive definite
         in the dimension in which it is used, which is checked there.
     spectrum
-        Instead of `kernel`: the coefficients k_0, k_1, ..., finite and >= 0; those not given are zero.
+        Instead of `K`: the coefficients k_0, k_1, ..., finite and >= 0; those not given are zero.
     variogram
-        Instead of `kernel`: V(r) = E (f(x) - f(x'))^2 = 2 (K(1) - K) as a function of the distance r = |x - x'| in
-        [0, 2], with V(0) = 0. It keeps the digits near r = 0 that large windows ask for, where a kernel in double
+        Instead of `K`: V(r) = E (f(x) - f(x'))^2 = 2 (K(1) - K) as a function of the distance r = |x - x'| in
+        [0, 2], with V(0) = 0. It keeps the digits near r = 0 that large windows ask for, where K in double
         precision has lost them: write 2 (1 - e^{-r}) as `-2 * np.expm1(-r)`.
 
     Raises
@@ -208,19 +208,19 @@ class Zonal(Law, frozen=True, repr_omit_defaults=True, tag="zonal"):
     (0.0, 0.5)
     """
 
-    kernel: Callable[[Array], Array] | None = None
+    K: Callable[[Array], Array] | None = None
     spectrum: tuple[float, ...] | None = None
     variogram: Callable[[Array], Array] | None = None
 
     name: ClassVar[str] = "zonal"
 
     def __post_init__(self) -> None:
-        if sum(given is not None for given in (self.kernel, self.spectrum, self.variogram)) != 1:
-            raise InvalidInput("a Zonal law is given by its kernel, its spectrum or its variogram: give one of them.")
-        if self.kernel is not None:
-            _probe(self.kernel, "kernel")
-            msgspec.structs.force_setattr(self, "kernel", _hashable(self.kernel))
-            _require_peak(self.kernel)
+        if sum(given is not None for given in (self.K, self.spectrum, self.variogram)) != 1:
+            raise InvalidInput("a Zonal law is given by its K, its spectrum or its variogram: give one of them.")
+        if self.K is not None:
+            _probe(self.K, "K")
+            msgspec.structs.force_setattr(self, "K", _hashable(self.K))
+            _require_peak(self.K)
         elif self.variogram is not None:
             _probe(self.variogram, "variogram", (0.0, 2.0))
             msgspec.structs.force_setattr(self, "variogram", _hashable(self.variogram))
@@ -240,28 +240,28 @@ class Zonal(Law, frozen=True, repr_omit_defaults=True, tag="zonal"):
             return not any(self.spectrum[1:])
         if self.variogram is not None:
             return not np.any(self.variogram(np.linspace(0, 2, 4097)))
-        assert self.kernel is not None
-        return bool(np.ptp(np.asarray(self.kernel(np.linspace(-1, 1, 4097)))) == 0)
+        assert self.K is not None
+        return bool(np.ptp(np.asarray(self.K(np.linspace(-1, 1, 4097)))) == 0)
 
     def covariance(self, d: int) -> Callable[[Array], Array]:
-        """The kernel as it was given, the sum of harmonics, or -V/2."""
+        """K as it was given, the sum of harmonics, or -V/2."""
         if self.spectrum is not None:
             return Harmonic(self.spectrum, d)
-        return self.kernel or Risen(self.variogram)  # type: ignore[arg-type]
+        return self.K or Risen(self.variogram)  # type: ignore[arg-type]
 
 
-def _require_peak(kernel: Callable[[Array], Array]) -> None:
+def _require_peak(K: Callable[[Array], Array]) -> None:
     """Refuse what is no covariance in any dimension: E (f(x) - f(x'))^2 / 2 = K(1) - K(t) is never negative."""
     t = np.linspace(-1, 1, 4097)
-    values = np.asarray(kernel(t), dtype=np.float64)
+    values = np.asarray(K(t), dtype=np.float64)
     worst = int(np.argmax(values))
     if values[worst] - values[-1] > 64 * np.finfo(float).eps * float(np.max(np.abs(values))):
         raise InvalidInput(
-            f"kernel is {values[worst]:.4g} at t = {t[worst]:.4g} and {values[-1]:.4g} at t = 1, so it is not the "
+            f"K is {values[worst]:.4g} at t = {t[worst]:.4g} and {values[-1]:.4g} at t = 1, so it is not the "
             "covariance of any law: E (f(x) - f(x'))^2 / 2 = K(1) - K(t) >= 0."
         )
-    beside = float(np.asarray(kernel(np.array([np.nextafter(1.0, 0.0)])))[0])
-    _require_continuous("kernel", values[-1] - beside, float(np.ptp(values)))
+    beside = float(np.asarray(K(np.array([np.nextafter(1.0, 0.0)])))[0])
+    _require_continuous("K", values[-1] - beside, float(np.ptp(values)))
 
 
 def _require_variogram(variogram: Callable[[Array], Array]) -> None:

@@ -1,4 +1,4 @@
-"""Links and kernels that say what they are: a function alone is enclosed by no ball, these are."""
+"""Links and covariances that say what they are: a function alone is enclosed by no ball, these are."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WAYS = (
 
 
 class Powers(msgspec.Struct, frozen=True):
-    """The polynomial sum_j c_j z^j: a link, or where no c_j < 0 a kernel, positive definite in every dimension.
+    """The polynomial sum_j c_j z^j: a link, or where no c_j < 0 a covariance, positive definite in every dimension.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class Kinked(msgspec.Struct, frozen=True):
 
 
 class Gaussian(msgspec.Struct, frozen=True):
-    """The kernel e^{-|x - x'|^2 / (2 length^2)} as a function of t = <x, x'>.
+    """The covariance e^{-|x - x'|^2 / (2 length^2)} as a function of t = <x, x'>.
 
     Parameters
     ----------
@@ -219,35 +219,35 @@ def declared_field(law: Matern | RBF) -> str:
     return f"{name}:{law.length!r},{law.variance!r}"
 
 
-def declared_kernel(law: Zonal) -> str:
+def declared_covariance(law: Zonal) -> str:
     """A law by its covariance, likewise.
 
     Raises
     ------
     OutOfReach
-        If the kernel is a function that says nothing of itself, or may not be positive definite, or no theorem is
+        If the covariance is a function that says nothing of itself, or may not be positive definite, or no theorem is
         known for the order of a variogram.
     """
     if law.spectrum is not None:
         return f"zonal:{','.join(map(repr, law.spectrum))}"
-    if isinstance(law.kernel, Gaussian):
-        return f"rbf:{law.kernel.length!r}"
-    if isinstance(law.kernel, Powers):
-        if min(law.kernel.coefficients) < 0:
+    if isinstance(law.K, Gaussian):
+        return f"rbf:{law.K.length!r}"
+    if isinstance(law.K, Powers):
+        if min(law.K.coefficients) < 0:
             raise OutOfReach(
-                f"kernel = {law.kernel!r}: with a coefficient < 0 it may not be positive definite; give "
+                f"K = {law.K!r}: with a coefficient < 0 it may not be positive definite; give "
                 "Zonal(spectrum=...) for one d."
             )
-        return f"powers:{','.join(map(repr, law.kernel.coefficients))}"
+        return f"powers:{','.join(map(repr, law.K.coefficients))}"
     if isinstance(law.variogram, Rough):
         name = f"rough-{law.variogram.s:g}"
         if name in laws.LAWS:
             return name
         known = ", ".join(each.removeprefix("rough-") for each in laws.LAWS if each.startswith("rough-"))
         raise OutOfReach(f"s = {law.variogram.s!r}: theorems are proved for s = {known}.")
-    what = "kernel" if law.variogram is None else "variogram"
+    what = "covariance" if law.variogram is None else "variogram"
     raise OutOfReach(
         f"law = {law!r}: no ball encloses a {what} that is a function; give Matern(nu=...), Zonal(spectrum=...), "
-        "Zonal(variogram=lipverify.proofs.Rough(s)), or as the kernel lipverify.proofs.Powers(coefficients >= 0) or "
-        "lipverify.proofs.Gaussian(length)."
+        "Zonal(variogram=lipverify.proofs.Rough(s)), or as the covariance lipverify.proofs.Powers(coefficients >= 0) "
+        "or lipverify.proofs.Gaussian(length)."
     )

@@ -18,7 +18,7 @@ from lipverify.problem.own import Ridge, Zonal
 from lipverify.proofs import checker
 from lipverify.proofs.checker import laws, windows
 from lipverify.proofs.checker.chain import Rule
-from lipverify.proofs.declared import declared_field, declared_kernel, declared_link
+from lipverify.proofs.declared import declared_covariance, declared_field, declared_link
 
 LAWS: dict[type[Law], str] = {Affine: "affine", Quadratic: "quadratic", ReLU: "relu", Cosine: "cosine"}
 """The laws that the checker knows, by its names."""
@@ -164,7 +164,7 @@ def named(law: Law) -> str:
     if law.constant:
         raise InvalidInput(f"law = {law!r} is constant: there is no bias to balance the noise, so give L > 0.")
     if isinstance(law, Zonal):
-        return declared_kernel(law)
+        return declared_covariance(law)
     if isinstance(law, Ridge):
         return declared_link(law)
     if isinstance(law, Matern | RBF):

@@ -17,8 +17,8 @@ and the excess; and returns error / allowed, for `hypothesis.target`. What is no
 """
 
 from lipverify.foundation.lazy import directory
+from lipverify.properties.covariances import is_positive, is_symmetric
 from lipverify.properties.evidence import exponent_covers, interval_covers, narrowing_never_overturns
-from lipverify.properties.kernels import is_positive, is_symmetric
 from lipverify.properties.laws import is_isotropic, is_lipschitz, keeps_its_extents
 from lipverify.properties.methods import agree, covers, terms_cover
 from lipverify.properties.optimum import is_a_minimum

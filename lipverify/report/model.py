@@ -234,7 +234,7 @@ class Printed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole report."""
+    """All pages in their order: what the PDF and the web page are made from, and no ledger beside it."""
 
     title: str
     """Without formulas, as the files' own data have it."""

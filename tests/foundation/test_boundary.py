@@ -61,7 +61,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Cosine": (Cosine, {"L": 1.0}),
     "Quadratic": (Quadratic, {"L": 1.0}),
     "Ridge": (Ridge, {"link": np.sin, "kinks": (0.5,)}),
-    "Zonal": (Zonal, {"kernel": lambda t: 1 + t}),
+    "Zonal": (Zonal, {"K": lambda t: 1 + t}),
     "Zonal by its spectrum": (Zonal, {"spectrum": (0.0, 1.0)}),
     "LowRank": (LowRank, {"B": [[1.0], [0.0]]}),
     "exact": (loss_terms, {"problem": PROBLEM, "w": 1.0, "method": "exact", "route": "ridge"}),

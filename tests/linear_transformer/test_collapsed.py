@@ -201,7 +201,7 @@ def test_losses_beyond_doubles_count_as_the_cap(sample: Sample) -> None:
 @pytest.mark.skipif(not has_compiler(), reason="needs a C compiler")
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("layers", [1, 3, 6])
-def test_models_are_evaluated_alike_by_kernel_and_numpy(name: str, layers: int) -> None:
+def test_models_are_evaluated_alike_by_compiled_and_numpy(name: str, layers: int) -> None:
     """On many contexts, of which one explodes beyond doubles: there NumPy decides, as it does without a compiler."""
     regression = Regression(4, 9, UniformNoise(2.0))
     drawn, family = draw_contexts(regression, 600, 0, "test/evaluated"), family_named(name, regression)
@@ -209,21 +209,21 @@ def test_models_are_evaluated_alike_by_kernel_and_numpy(name: str, layers: int) 
     gram = drawn.gram.copy()
     gram[17] *= 1e200
     contexts, model = replace(drawn, gram=gram), OfFamily(family, weights)
-    by_kernel, by_array = model(contexts), model.by_array(gram)
+    by_compiled, by_array = model(contexts), model.by_array(gram)
     assert packed(contexts) is not None
-    assert np.array_equal(by_kernel[17], by_array[17], equal_nan=True)
+    assert np.array_equal(by_compiled[17], by_array[17], equal_nan=True)
     others = np.arange(600) != 17
     monomials = model_of_absolute_values(family, weights, drawn.gram[others])
     allowed = roundings(layers, 5, heads=2) * EPS * monomials
-    assert np.all(np.abs(by_kernel - by_array)[others] <= allowed)
+    assert np.all(np.abs(by_compiled - by_array)[others] <= allowed)
 
 
 @pytest.mark.parametrize("there", [False, True])
-def test_without_a_kernel_numpy_evaluates(there: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_compiled_code_numpy_evaluates(there: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """No compiler, and one that makes nothing."""
     monkeypatch.setattr(native, "has_compiler", lambda: there)
-    monkeypatch.setattr(native, "_kernel_if_any", native._kernel_if_any.__wrapped__)
-    monkeypatch.setattr(native, "_kernel", refused)
+    monkeypatch.setattr(native, "_compiled_if_any", native._compiled_if_any.__wrapped__)
+    monkeypatch.setattr(native, "_compiled", refused)
     regression = Regression(3, 8, UniformNoise(1.0))
     contexts, family = draw_contexts(regression, 600, 0, "test/none"), family_named("FULL", regression)
     model = OfFamily(family, family.at_random(np.random.default_rng(0).normal(size=(2, *family.shape))))

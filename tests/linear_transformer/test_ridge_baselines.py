@@ -115,7 +115,7 @@ def test_tuned_ridge_is_capped_and_scaled() -> None:
     contexts = draw_contexts(Regression(4, 12, UniformNoise(3.0)), 64, 0, "capped")
     basis = eigenbasis(contexts)
     estimate = basis.residual / 8
-    wanted = basis.ridge(np.minimum(1.5 * estimate, 4.0))
+    wanted = basis.ridge_regression(np.minimum(1.5 * estimate, 4.0))
     np.testing.assert_allclose(
         TunedRR(cap=4.0, factor=1.5)(contexts), wanted, rtol=0, atol=64 * EPS * np.abs(wanted).max()
     )
@@ -163,7 +163,7 @@ def test_the_adjusted_loss_is_the_difference_of_two_losses(regression: Regressio
     pairs = sampled_mean(protocol_losses(held_out, estimator, query) - held_out.losses(estimator))
     assert pairs.trusted
     assert abs(pairs.value) <= 4 * pairs.standard_error
-    wrong = held_out.basis.ridge(regression.n - regression.d + 0 * held_out.contexts.sigma)
+    wrong = held_out.basis.ridge_regression(regression.n - regression.d + 0 * held_out.contexts.sigma)
     control = type(held_out)(held_out.contexts, held_out.basis, wrong)
     pairs = sampled_mean(protocol_losses(control, estimator, query) - control.losses(estimator))
     assert abs(pairs.value) > 4 * pairs.standard_error

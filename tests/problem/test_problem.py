@@ -106,7 +106,7 @@ def test_a_link_of_ones_own_is_probed(link: object, kinks: object, says: str | N
 
 @pytest.mark.parametrize(
     "given",
-    [{}, {"kernel": abs, "spectrum": (1.0,)}, {"spectrum": ()}, {"spectrum": (0.0, -1.0)}, {"spectrum": (math.inf,)}],
+    [{}, {"K": abs, "spectrum": (1.0,)}, {"spectrum": ()}, {"spectrum": (0.0, -1.0)}, {"spectrum": (math.inf,)}],
 )
 def test_a_zonal_law_is_its_kernel_or_its_spectrum(given: dict[str, object]) -> None:
     with pytest.raises(InvalidInput):

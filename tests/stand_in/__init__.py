@@ -20,7 +20,7 @@ PACKAGES = ("cupy", "cupyx", "cupy_backends", "cuda")
 def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """`import cupy` gives the stand-in, here and in processes that begin now; as new."""
     # internal: its cache belongs to the device that is stood in for
-    from lipverify.loss.montecarlo.kernels import launch
+    from lipverify.loss.montecarlo.compiled import launch
 
     monkeypatch.syspath_prepend(FOLDER)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [FOLDER, os.environ.get("PYTHONPATH", "")])))

@@ -394,7 +394,7 @@ def run_kernel(name: str, grid: tuple[int, ...], block: tuple[int, ...], argumen
 
 def run_samples(name: str, arguments: tuple[Any, ...]) -> None:
     # internal: the processor's samples stand in for the kernel's
-    from lipverify.loss.montecarlo.kernels.native import _definition
+    from lipverify.loss.montecarlo.compiled.native import _definition
 
     key_low, key_high, first, bundles, d, n, L = arguments[:7]
     stretch, bases, starts, columns, noise, bias = (arguments[k] for k in (9, 12, 13, 14, 16, 17))

@@ -61,7 +61,7 @@ CORNERS: dict[str, tuple[st.SearchStrategy[Any], Callable[[Any], bool]]] = {
     "four kinks": (ridge_laws(), lambda law: len(law.kinks) == 4),
     "a kink next to a pole": (ridge_laws(), lambda law: any(abs(c) == 0.99 for c in law.kinks)),
     "covariance by a spectrum with a gap": (laws(), lambda law: _spectrum(law)[-3:-1] == (0.0, 0.0)),
-    "covariance by a function": (laws(), lambda law: isinstance(law, Zonal) and law.kernel is not None),
+    "covariance by a function": (laws(), lambda law: isinstance(law, Zonal) and law.K is not None),
     "covariance of degree eight": (zonal_laws(), lambda law: len(_spectrum(law)) == 9),
     "an even law": (zonal_laws(), lambda law: not any(_spectrum(law)[1::2]) and law.spectrum is not None),
     "low rank": (directed_laws(5), lambda law: isinstance(law, LowRank) and np.shape(law.B)[1] == 4),

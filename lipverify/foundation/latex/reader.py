@@ -284,7 +284,7 @@ class _Group:
         return self._items[self._at - 1]
 
     def all(self) -> tuple[Node, ...]:
-        """Every part."""
+        """The parts to the end of the group."""
         return self.until(())
 
     def until(self, stop: Sequence[str]) -> tuple[Node, ...]:

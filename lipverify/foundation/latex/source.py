@@ -124,7 +124,7 @@ class _Writer:
         return written
 
     def part(self, node: Node) -> str:
-        """One part."""
+        """A part in the words of the dialect."""
         match node:
             case Row():
                 return self.braced(node)

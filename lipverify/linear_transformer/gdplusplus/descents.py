@@ -1,4 +1,4 @@
-r"""Many descents at once: Levenberg-Marquardt on the deviations of GD++ from ridge, for a batch of weights.
+r"""Many descents at once: Levenberg-Marquardt on the deviations of GD++ from ridge regression, for a batch of weights.
 
 On Gauss's nodes (see `floor`) the loss beyond the floor is a sum of D squares, D = 1, 4, 13, 40, 121, so that thousands
 of starts can be followed. In the tail neither the weight of a node nor the residual e is a double, so each layer takes

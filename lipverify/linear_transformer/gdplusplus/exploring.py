@@ -1,9 +1,9 @@
 r"""A search for the best GD++ that can be believed: by routes that share nothing, until none finds anything better.
 
 Routes: random places of the zeros; the best models with a layer less, with one put in; down in the noise s = E sigma^2
-from where ridge is smooth and one basin rules, and up again from s = 0; and from the best minima with some of their
-zeros placed anew, round after round. What counts for belief is which routes ended in the best minimum, and how many
-descents.
+from where ridge regression is smooth and one basin rules, and up again from s = 0; and from the best minima with some
+of their zeros placed anew, round after round. What counts for belief is which routes ended in the best minimum, and how
+many descents.
 """
 
 from __future__ import annotations

@@ -7,13 +7,14 @@ A filter is a function g of the eigenvalues of Sigma = V diag(t) V^T: w = V g(t)
     1/2 int rho(t) E_sigma [ t (t + sigma^2) (g - 1/(t + sigma^2))^2 ] dt.
 
 Under the integral stands a quadratic in g(t), in which sigma occurs through E sigma^2 alone but for a term without g.
-Its minimum is at g(t) = 1/(t + E sigma^2), at every t separately: no filter beats ridge with the constant E sigma^2,
-and with the error polynomial e = 1 - t g a filter loses to it
+Its minimum is at g(t) = 1/(t + E sigma^2), at every t separately: no filter beats ridge regression with the constant
+E sigma^2, and with the error polynomial e = 1 - t g a filter loses to it
 
     1/2 int rho(t) (t + s)/t (e(t) - s/(t + s))^2 dt,    s = E sigma^2.
 
 More generally: given all covariates, w* and the noise enter any estimator that is linear in y through their second
-moments, and those are the same as for Gaussian noise of variance s, for which ridge with s is the posterior mean.
+moments, and those are the same as for Gaussian noise of variance s, for which ridge regression with s is the
+posterior mean.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class ConstantRidge:
     penalty: float
 
     def __post_init__(self) -> None:
-        number("penalty", self.penalty, "a constant of ridge", least=0)
+        number("penalty", self.penalty, "a constant of ridge regression", least=0)
 
     def __call__(self, t: Floats) -> Floats:
         """The filter at eigenvalues t."""
@@ -62,7 +63,7 @@ class ConstantRidge:
 
 @makes("bounded", "exact")
 def constant_ridge_loss(regression: Regression, penalty: float | None = None) -> ExactLoss:
-    r"""The exact adjusted loss of ridge with a constant; by default E sigma^2, which is the best.
+    r"""The exact adjusted loss of ridge regression with a constant; by default E sigma^2, which is the best.
 
     The error is the difference to rules with fewer nodes in t and sigma, plus rounding.
 

@@ -38,7 +38,7 @@ from lipverify.linear_transformer.regression.contexts import Regression, require
 from lipverify.linear_transformer.regression.noise import CategoricalNoise, NoiseLaw, UniformNoise
 
 REFERENCE = 121
-"""Nodes of the rule below the loss of ridge; for n = 20, d = 10 it misses 3e-7 without noise, and less with."""
+"""Nodes of the rule below the loss of ridge regression; at n = 20, d = 10 it misses 3e-7 without noise, else less."""
 LARGEST_DEPTH = 7
 TOLERANCE = 2.0**-44
 """Of the integral over uniform noise, whose ball holds what is left."""
@@ -91,7 +91,7 @@ def gdplusplus_floor(regression: Regression, layers: int, seen_in: float | None 
     reach = None if seen_in is None else largest_seen(n, d, seen_in)
     with ctx.workprec(WANTED):
         ideal = _ideal(n, d, noise, nodes, reach)
-        floor = (ideal.ridge - gauss_mean(recurrence(n, d, nodes, reach), min(D, nodes), s)) / 2
+        floor = (ideal.ridge_regression - gauss_mean(recurrence(n, d, nodes, reach), min(D, nodes), s)) / 2
         beyond = ideal.missed if nodes < D else arb(0)
         return _enclosed((floor - beyond).lower(), (floor + ideal.missed).upper())
 
@@ -111,7 +111,7 @@ def second_moment(noise: NoiseLaw) -> fmpq:
 class Ideal(NamedTuple):
     """E_sigma int 1/(t + sigma^2) dmu from below, and half of what it may be too small by."""
 
-    ridge: arb
+    ridge_regression: arb
     missed: arb
 
 

@@ -31,7 +31,7 @@ def grown_gdplusplus(regression: Regression, depth: int, seen_in: float | None =
     >>> round(two.loss.value, 6)
     0.267942
     """
-    ridge = constant_ridge_loss(regression)
+    ridge_regression = constant_ridge_loss(regression)
     grown: list[Minimum] = []
     optima = []
     for layers in range(1, layers_within(depth) + 1):
@@ -40,7 +40,7 @@ def grown_gdplusplus(regression: Regression, depth: int, seen_in: float | None =
         ends = best_ends(loss, begin)
         grown = different(ends)[:KEPT]
         finer = excess_loss(regression, layers, POINTS + 4, seen_in)
-        optima.append(finished(ridge, loss, finer, ends, len(begin), ("grown",)))
+        optima.append(finished(ridge_regression, loss, finer, ends, len(begin), ("grown",)))
     return tuple(optima)
 
 

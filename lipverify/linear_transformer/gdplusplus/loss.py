@@ -6,8 +6,8 @@ tau = t m(t)^2 and the residual e = 1 - t g(t), from tau = t and e = 1, and maps
     e' = e (1 + w_yx tau),    tau' = tau (1 + w_xx tau)^2,
 
 so e is a polynomial in t of degree (3^L - 1)/2 with e(0) = 1, and the last w_xx does nothing. The loss beyond the
-best constant ridge is a sum of squares over the nodes of a spectral rule, 1/2 sum rho (t + s)/t (e - s/(t + s))^2
-with s = E sigma^2.
+best constant ridge regression is a sum of squares over the nodes of a spectral rule,
+1/2 sum rho (t + s)/t (e - s/(t + s))^2 with s = E sigma^2.
 
 In the tail, where rho is as small as e^{-2000} and e^2 as large as its inverse, neither is a double; so e and tau
 are carried as logarithms with a sign, and derivatives as logarithmic derivatives.
@@ -97,7 +97,7 @@ def _factor(weight: float, log_tau: Floats) -> Factor:
 
 @dataclass(frozen=True)
 class ExcessLoss:
-    """The loss of GD++ beyond the best constant ridge, exactly, as half a sum of squares.
+    """The loss of GD++ beyond the best constant ridge regression, exactly, as half a sum of squares.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class ExcessLoss:
             return scaled - np.exp(log_scale) * (s / (t + s)), (scaled * found.gradient).T
 
     def __call__(self, weights: Floats) -> float:
-        """The loss beyond the best constant ridge."""
+        """The loss beyond the best constant ridge regression."""
         deviations, _ = self.deviations(weights)
         with np.errstate(over="ignore"):
             return float(deviations @ deviations) / 2

@@ -38,7 +38,7 @@ LARGEST_DEPTH = 7
 THIN = 8
 """Points of a panel in the search, where a rule stands for Gauss's nodes."""
 NEGLIGIBLE = 1e-6
-"""Of a loss: where no more than that is beyond ridge, no table shows it; deeper models are sought with less care."""
+"""A share of the loss: where no more is beyond ridge regression, no table shows it; deeper models get less care."""
 FINISHED = 3
 """Minima of the search that are followed to the end of double precision."""
 
@@ -53,7 +53,7 @@ class GDPlusPlusOptimum(msgspec.Struct, frozen=True, kw_only=True):
     loss
         The exact adjusted loss; its error covers quadrature and rounding, not a better minimum that was missed.
     excess
-        What of it lies beyond the best constant ridge: >= 0, exactly.
+        What of it lies beyond the best constant ridge regression: >= 0, exactly.
     unfinished
         The part of the excess that a Newton step would still gain: the distance from a point with gradient 0.
     curvature
@@ -78,7 +78,7 @@ class GDPlusPlusOptimum(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def model(self) -> tuple[GDPlusPlus, ...]:
-        """The layers."""
+        """The minimum as layers that can be applied, the first one first."""
         return tuple(GDPlusPlus(xx, yx) for xx, yx in self.layers)
 
 
@@ -128,7 +128,7 @@ def next_optimum(
 ) -> tuple[GDPlusPlusOptimum, Floats]:
     """The believed optimum with a layer more than a shorter one, and different minima, best first, (some, 2 L - 1).
 
-    Where the shorter one is within `NEGLIGIBLE` of ridge, it is sought from the shorter minima alone.
+    Where the shorter one is within `NEGLIGIBLE` of ridge regression, it is sought from the shorter minima alone.
     """
     layers = 1 if shorter is None else len(shorter.layers) + 1
     stream = f"gd++/{regression.n}/{regression.d}/{regression.noise.second_moment:.6g}/{seen_in}/{layers}"
@@ -138,8 +138,8 @@ def next_optimum(
     same = [] if shorter is None else [np.append(flat_weights(shorter.model), [0.0, 0.0])]
     loss, finer = (excess_loss(regression, layers, points, seen_in) for points in (POINTS, POINTS + 4))
     ends = best_ends(loss, [*found.minima[:FINISHED], *same])
-    ridge = constant_ridge_loss(regression)
-    return finished(ridge, loss, finer, ends, found.descents, found.routes, found.agreeing), found.minima
+    ridge_regression = constant_ridge_loss(regression)
+    return finished(ridge_regression, loss, finer, ends, found.descents, found.routes, found.agreeing), found.minima
 
 
 def layers_within(depth: int) -> int:
@@ -175,7 +175,7 @@ def _coarse(regression: Regression, layers: int, seen_in: float | None) -> Exces
 
 
 def finished(
-    ridge: ExactLoss,
+    ridge_regression: ExactLoss,
     loss: ExcessLoss,
     finer: ExcessLoss,
     ends: Sequence[Minimum],
@@ -189,7 +189,7 @@ def finished(
     unfinished, curvature = _stationarity(loss, best)
     return GDPlusPlusOptimum(
         layers=tuple((layer.xx, layer.yx) for layer in layers_of(best.weights)),
-        loss=ExactLoss(value=ridge.value + best.value, error=ridge.error + error),
+        loss=ExactLoss(value=ridge_regression.value + best.value, error=ridge_regression.error + error),
         excess=ExactLoss(value=best.value, error=error),
         unfinished=unfinished,
         curvature=curvature,

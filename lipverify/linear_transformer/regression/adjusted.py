@@ -45,7 +45,7 @@ class Estimator(Protocol):
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Contexts on which estimators are compared, with what ridge that is told sigma makes of them.
+    """Contexts on which estimators are compared, with what ridge regression that is told sigma makes of them.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class Evaluation:
         return xp.sum((self.weights(estimator) - self.oracle) ** 2, axis=-1) / 2
 
     def loss(self, estimator: Estimator) -> SampledMean:
-        """The adjusted loss."""
+        """The mean of 1/2 ||w - w_ridge||^2 over the contexts, with its standard error."""
         return self.mean(self.losses(estimator))
 
     def difference(self, one: Estimator, other: Estimator) -> SampledMean:
@@ -120,7 +120,7 @@ def evaluation(contexts: Contexts, share: Floats | None = None) -> Evaluation:
         if share.shape != (len(contexts),) or abs(float(share.sum()) - 1) > 1e-9:
             raise InvalidInput(f"share of shape {share.shape}: it has a number for each context, and the sum 1.")
     basis = eigenbasis(contexts)
-    return Evaluation(contexts, basis, basis.ridge(contexts.sigma**2), share)
+    return Evaluation(contexts, basis, basis.ridge_regression(contexts.sigma**2), share)
 
 
 def protocol_queries(held_out: Evaluation, seed: int, stream: str) -> Array:
@@ -132,10 +132,10 @@ def protocol_queries(held_out: Evaluation, seed: int, stream: str) -> Array:
 def protocol_losses(held_out: Evaluation, estimator: Estimator, query: Array) -> Array:
     """The paper's own sample: 1/2 (<w - w*, x_t>^2 - <w_ridge - w*, x_t>^2) at one query each, (contexts,)."""
     xp = held_out.oracle.__array_namespace__()
-    model, ridge = (
+    model, ridge_regression = (
         row_sums((w - held_out.contexts.task) * query, xp) for w in (held_out.weights(estimator), held_out.oracle)
     )
-    return (model**2 - ridge**2) / 2
+    return (model**2 - ridge_regression**2) / 2
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -148,8 +148,8 @@ def printed_error(
 
         E [1/4 (<w - w*, x>^2 - <w_ridge - w*, x>^2)^2] = E [3/4 ||c||^4 + 2 c^T V c + ||c||^2 tr V],
 
-    whose excess over the squared loss is the variance of a sequence when model and ridge see the same queries. For a
-    loss much smaller than ridge's own the two mixed terms rule, and the error falls with the square root of the loss
+    whose excess over the squared loss is the variance of a sequence when both see the same queries. For a loss much
+    smaller than that of ridge regression the two mixed terms rule, and the error falls with the square root of the loss
     only.
 
     Parameters
@@ -159,7 +159,8 @@ def printed_error(
     printed
         The number, where it is another than this estimator's loss: c is then scaled so that the loss is that.
     paired
-        False if ridge's loss was measured on sequences of its own: the error is then larger, about that of two losses.
+        False if ridge regression's loss was measured on sequences of its own: the error is then larger, about that of
+        two losses.
 
     Returns
     -------
@@ -181,10 +182,10 @@ def printed_error(
     mean_loss = held_out.mean(expected).value
     variance = second - mean_loss * mean_loss
     if not paired:
-        ridge = 3 / 4 * (trace**2 + 2 * row_sums(V**2, xp))
-        alone = second + mixed + square * trace / 2 + ridge
+        ridge_regression = 3 / 4 * (trace**2 + 2 * row_sums(V**2, xp))
+        alone = second + mixed + square * trace / 2 + ridge_regression
         means = [held_out.mean(part).value for part in (expected + trace / 2, trace / 2)]
-        variance = alone + ridge - means[0] * means[0] - means[1] * means[1]
+        variance = alone + ridge_regression - means[0] * means[0] - means[1] * means[1]
     mean = held_out.mean(variance)
     if not math.isfinite(mean.value):
         return beyond

@@ -1,6 +1,6 @@
 r"""The best estimator that knows the law of sigma but not sigma, and what not knowing costs: a floor for every model.
 
-The posterior mean of w* given the context alone is the mean of ridge estimates over the posterior of sigma,
+The posterior mean of w* given the context alone is the mean of ridge regression estimates over the posterior of sigma,
 
     w_Bayes = E [w_ridge(sigma^2) | G],    p(sigma | G) proportional to p(sigma) p(y | X, sigma),
 

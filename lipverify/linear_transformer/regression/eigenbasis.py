@@ -1,4 +1,4 @@
-r"""The eigenbasis of a context's second moment, in which every ridge estimate is a division.
+r"""The eigenbasis of a context's second moment, in which every ridge regression estimate is a division.
 
 With Sigma = sum x x^T = V diag(t) V^T and z = V^T alpha, alpha = sum y x,
 
@@ -63,7 +63,7 @@ class Eigenbasis:
         seen = self._seen(xp)
         return xp.where(seen, self.moment, 0.0) / xp.where(seen, divisor, 1.0)
 
-    def ridge(self, penalty: Array) -> Array:
+    def ridge_regression(self, penalty: Array) -> Array:
         """w_ridge(lambda), (contexts, d), for one lambda >= 0 or one a context."""
         return self.back(self.shrunk(penalty))
 

@@ -21,7 +21,7 @@ from lipverify.linear_transformer.training.witness import (
 
 
 class Model(NamedTuple):
-    """Which model."""
+    """A model of the table by its coordinates: law of the noise, family, depth and seed."""
 
     noise: str
     family: str

@@ -1,4 +1,4 @@
-"""The kernel collapsed.c, compiled at run time: five to six times faster than NumPy's batched products."""
+"""collapsed.c, compiled at run time: five to six times faster than NumPy's batched products."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ from lipverify.linear_transformer.regression.contexts import Contexts
 from lipverify.linear_transformer.training.counting import LARGEST, counted
 
 ALIGNMENT = 64
-"""Bytes of a vector of the kernel."""
+"""Bytes of a vector of the compiled code."""
 PART = 4096
 """Contexts whose gradients are summed together: sums do not depend on how parts are shared out."""
 DEEPEST = 16
-"""Layers for which the kernel has room."""
+"""Layers for which the compiled code has room."""
 ROUNDING = 1e-11
 """Of the largest entry: sums of a few thousand products of order 1, three layers deep; a wrong term is of order 1."""
 FEW = 24
-"""Contexts on which the kernel is compared: more than one vector of any width."""
+"""Contexts on which the compiled code is compared: more than one vector of any width."""
 COUNTED = ((math.inf, True), (0.5, True), (0.5, False))
 """Caps, and whether they are bounds."""
 
 
 class Packed:
-    """Moments (contexts, d + 1, d + 1), goals (contexts, d) and shares (contexts,) in the order of the kernel."""
+    """Moments (contexts, d + 1, d + 1), goals (contexts, d) and shares (contexts,) in its order."""
 
     def __init__(
-        self, gram: Floats, goal: Floats | None = None, share: Floats | None = None, kernel: Kernel | None = None
+        self, gram: Floats, goal: Floats | None = None, share: Floats | None = None, compiled: Compiled | None = None
     ) -> None:
         self.count, size, _ = gram.shape
         goal = np.zeros((self.count, size - 1)) if goal is None else goal
         share = np.ones(self.count) if share is None else share
-        self.kernel = kernel or _kernel(size)
-        lanes = self.kernel.lanes
+        self.compiled = compiled or _compiled(size)
+        lanes = self.compiled.lanes
         self.blocks = -(-self.count // lanes)
         gram, goal, share = (_filled(each, self.blocks * lanes) for each in (gram, goal, share))
         self.gram = _vectors(gram.reshape(-1, lanes, size, size).transpose(0, 2, 3, 1))
@@ -61,10 +61,10 @@ class Packed:
         sign = 0.0 if math.isinf(cap) else cap if bounded else -cap
         weights = np.ascontiguousarray(weights, dtype=float)
         losses, gradient = _vectors(np.zeros(self.share.shape)), np.zeros(weights.shape)
-        blocks = PART // self.kernel.lanes
+        blocks = PART // self.compiled.lanes
         for first in range(0, self.blocks, blocks):
             part, rows = np.zeros(weights.shape), slice(first, min(first + blocks, self.blocks))
-            self.kernel.function(
+            self.compiled.function(
                 int(weights.ndim == 2), len(weights), rows.stop - first, *map(_address, (weights, self.gram[rows],
                 self.goal[rows], self.share[rows])), sign, 1, *map(_address, (losses[rows], part)),
             )  # fmt: skip
@@ -79,7 +79,7 @@ class Packed:
         """
         weights = np.ascontiguousarray(weights, dtype=float)
         losses, w = _vectors(np.zeros(self.share.shape)), _vectors(np.zeros(self.goal.shape))
-        self.kernel.function(
+        self.compiled.function(
             int(weights.ndim == 2), len(weights), self.blocks, *map(_address, (weights, self.gram, self.goal,
             self.share)), 0.0, 0, *map(_address, (losses, w)),
         )  # fmt: skip
@@ -89,21 +89,21 @@ class Packed:
 
 @functools.lru_cache(maxsize=1)
 def packed(contexts: Contexts) -> Packed | None:
-    """Contexts for the kernel, to evaluate one model after another on them; None if no kernel can be made here."""
-    kernel = _kernel_if_any(contexts.gram.shape[-1])
-    return None if kernel is None else Packed(contexts.gram, kernel=kernel)
+    """Contexts for the compiled code, to evaluate one model after another on them; None if there is none here."""
+    compiled = _compiled_if_any(contexts.gram.shape[-1])
+    return None if compiled is None else Packed(contexts.gram, compiled=compiled)
 
 
 @functools.cache
-def _kernel_if_any(size: int) -> Kernel | None:
-    """The kernel, or None where there is no compiler or what it makes is refused."""
+def _compiled_if_any(size: int) -> Compiled | None:
+    """The compiled code, or None where there is no compiler or what it makes is refused."""
     try:
-        return _kernel(size) if has_compiler() else None
+        return _compiled(size) if has_compiler() else None
     except (InvalidInput, OutOfReach):
         return None
 
 
-class Kernel(NamedTuple):
+class Compiled(NamedTuple):
     """The compiled function, and how many contexts it works on side by side: as many as a register holds."""
 
     function: Any
@@ -111,8 +111,8 @@ class Kernel(NamedTuple):
 
 
 @functools.cache
-def _kernel(size: int) -> Kernel:
-    """The kernel for moments of that size, once it has agreed with NumPy.
+def _compiled(size: int) -> Compiled:
+    """The compiled code for moments of that size, once it has agreed with NumPy.
 
     Raises
     ------
@@ -123,19 +123,19 @@ def _kernel(size: int) -> Kernel:
     return _loaded(library(f"#define SIZE {size}\n{source}", lambda made: agrees(made, size)))
 
 
-def _loaded(made: ctypes.CDLL) -> Kernel:
-    return Kernel(_function(made), ctypes.c_int.in_dll(made, "lanes").value)
+def _loaded(made: ctypes.CDLL) -> Compiled:
+    return Compiled(_function(made), ctypes.c_int.in_dll(made, "lanes").value)
 
 
 def agrees(made: ctypes.CDLL, size: int) -> bool:
-    """Whether a compiled kernel gives the losses and gradients that NumPy gives, up to rounding, on a small sample.
+    """Whether compiled code gives the losses and gradients that NumPy gives, up to rounding, on a small sample.
 
     What the last layer reads as well. Free heads and four numbers a layer, one layer and three, with a cap, with a
     logarithm and without; in one of the contexts the loss is beyond what a double holds.
     """
     if not (hasattr(made, "collapsed") and hasattr(made, "lanes")):
         return False
-    random, kernel = np.random.default_rng(0), _loaded(made)
+    random, compiled = np.random.default_rng(0), _loaded(made)
     tokens = random.standard_normal((FEW, 2 * size, size)) / np.sqrt(2 * size)
     gram, goal = tokens.swapaxes(1, 2) @ tokens, random.standard_normal((FEW, size - 1))
     share, blown_up = random.random(FEW), gram.copy()
@@ -144,10 +144,10 @@ def agrees(made: ctypes.CDLL, size: int) -> bool:
         heads = np.eye(size) / 2 + 0.1 * random.standard_normal((layers, 2, size, size))
         for weights in (-0.3 * heads, 0.3 * random.standard_normal((layers, 4))):
             for moments, (cap, bounded) in ((gram, COUNTED[0]), *product((gram, blown_up), COUNTED[1:])):
-                found = Packed(moments, goal, share, kernel).losses(weights, cap, bounded)
+                found = Packed(moments, goal, share, compiled).losses(weights, cap, bounded)
                 if not _close(found, _by_numpy(moments, goal, share, weights, cap, bounded)):
                     return False
-            w, lost = Packed(blown_up, kernel=kernel).readouts(weights)
+            w, lost = Packed(blown_up, compiled=compiled).readouts(weights)
             expected = forward(gram, _attentions(weights, size)).w
             if not np.array_equal(np.flatnonzero(lost), [FEW // 2]) or not _close((w[~lost],), (expected[~lost],)):
                 return False

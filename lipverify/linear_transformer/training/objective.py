@@ -53,7 +53,7 @@ class Sample:
 
     @cached_property
     def packed(self) -> Packed:
-        """The same for the compiled kernel."""
+        """The same for the compiled code."""
         return Packed(to_host(self.gram), to_host(self.goal), self.share)
 
     def __len__(self) -> int:
@@ -84,7 +84,7 @@ def _groups(few: Contexts) -> Iterator[Contexts]:
 
 
 def arithmetic_here() -> Arithmetic:
-    """The compiled kernel where there is a C compiler, else the array library."""
+    """The compiled code where there is a C compiler, else the array library."""
     return "native" if has_compiler() else "array"
 
 
@@ -99,7 +99,7 @@ class Objective:
     cap
         c, in units of the loss; infinite for none.
     arithmetic
-        "native", the compiled kernel, or "array", the library of the sample; they agree to rounding.
+        "native", the compiled code, or "array", the library of the sample; they agree to rounding.
     """
 
     family: Omega | Full

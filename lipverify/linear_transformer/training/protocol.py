@@ -64,7 +64,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
     @property
     def model(self) -> tuple[Parametrisation, ...]:
-        """The layers."""
+        """The trained weights as layers that can be applied, the first one first."""
         numbers = _numbers(self.family, np.asarray(self.weights).reshape(self.layers, *_shape(self.family)))
         if self.family == "FULL":
             return tuple(Layer(P[None], Q[None]) for P, Q in numbers)
@@ -97,14 +97,14 @@ def _shape(family: str) -> tuple[int, ...]:
 
 
 def _numbers(family: str, weights: Floats) -> Floats:
-    """What the kernel takes: four numbers a layer, (xx, xy, yx, yy), or P and Q."""
+    """What the compiled code takes: four numbers a layer, (xx, xy, yx, yy), or P and Q."""
     if family == "GD++":
         return np.stack([weights[:, 0], 0 * weights[:, 0], weights[:, 1], 0 * weights[:, 0]], axis=1)
     return (weights[:, :2, None] * weights[:, None, 2:]).reshape(-1, 4) if family == "DIAG" else weights
 
 
 def _pulled(family: str, weights: Floats, gradient: Floats) -> Floats:
-    """The gradient in the weights from that in what the kernel takes."""
+    """The gradient in the weights from that in what the compiled code takes."""
     if family == "GD++":
         return gradient[:, [0, 2]]
     if family == "FULL":
@@ -141,7 +141,7 @@ class _Training:
             self.recent.clear()
 
     def record(self) -> Run:
-        """Where it is."""
+        """The weights as they are now, and the losses on the way."""
         return Run(
             family=self.family, layers=self.layers, seed=self.seed, losses=tuple(self.losses),
             weights=tuple(map(float, self.weights.reshape(-1))),

@@ -27,7 +27,7 @@ FEW = 512
 class OfFamily:
     """The estimator that weights of a family are.
 
-    Many contexts go through the compiled kernel where there is one, which agrees with the array library to rounding.
+    Many contexts go through the compiled code where there is one, which agrees with the array library to rounding.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class Trained(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def kind(self) -> Omega | Full:
-        """The family."""
+        """The family with its shapes and gradients, of which the record holds the name."""
         return family_named(self.family, self.regression)
 
     @property

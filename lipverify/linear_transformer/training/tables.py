@@ -4,9 +4,9 @@ An entry of the table is a mean over 100,000 sequences. A model is a polynomial 
 such a mean has a heavy tail: most tables are near its median, and now and then one context makes it a hundred times as
 large. The expectation says little of an entry then; the median over tables and the share of those that explode do.
 
-All models, GD++ and the ridge baselines are measured on the same contexts, so that ratios can be taken table by table.
-It takes an hour, so the means come as data, one file for each law of the noise; the first part of each table is kept
-by itself, and whoever uses the file measures one of these parts again.
+All models, GD++ and the baselines of ridge regression are measured on the same contexts, so that ratios can be taken
+table by table. It takes an hour, so the means come as data, one file for each law of the noise; the first
+part of each table is kept by itself, and whoever uses the file measures one of these parts again.
 
     python -m lipverify.linear_transformer.training.tables --tables 20 [LAW ...]
 """
@@ -51,7 +51,7 @@ from lipverify.linear_transformer.regression.ridge import AdaRR, TunedRR, best_c
 from lipverify.linear_transformer.training.witness import depths_of, models_folder, seeds_of, witness
 
 BASELINES = ("ConstRR", "AdaRR", "TunedRR", "Bayes")
-"""What models are compared with: the ridge baselines, and the floor of not knowing sigma."""
+"""What models are compared with: the ridge regression baselines, and the floor of not knowing sigma."""
 PARTS = 10
 """Parts of a table, each with contexts of its own address: 10,000 contexts at once fit into memory."""
 TUNED_ON = 32_768

@@ -26,7 +26,7 @@ from lipverify.problem.own import Zonal
 r = sympy.Symbol("r", positive=True)
 """The distance of two points."""
 NEAR = sympy.Rational(99, 100)
-"""Of a kernel that switches, as np.clip does, the branch from here to t = 1 counts; of a variogram as near to r = 0."""
+"""The branch of a covariance that switches, as np.clip does, counts from here to t = 1; of a variogram as near to 0."""
 MOST = 6
 """Terms of V that are looked at."""
 
@@ -98,7 +98,7 @@ def rbf(law: RBF) -> Increments:
 
 
 def network(law: ReLUNetwork) -> Increments:
-    """From the kernel of Cho and Saul, see `ReLUNetwork`: it depends on d."""
+    """From the covariance of Cho and Saul, see `ReLUNetwork`: it depends on d."""
     size = 1 + meant(law.bias) ** 2
     angle = 2 * sympy.asin(r / (2 * sympy.sqrt(size)))
     scale = meant(law.L) ** 2 / 3 * size / (2 * (d + 1))
@@ -108,9 +108,9 @@ def network(law: ReLUNetwork) -> Increments:
 
 
 def zonal(law: Zonal) -> Increments:
-    """From what the kernel or the variogram of one's own does to a symbol."""
+    """From what the covariance or the variogram of one's own does to a symbol."""
     if law.variogram is not None:
         return increments_of(unswitched(read(law.variogram, (0.0, 2.0), r), sympy.Integer(0), 1 - NEAR, r))
     t = sympy.Symbol("t", real=True)
-    K = unswitched(read(law.kernel, (-1.0, 1.0), t), NEAR, sympy.Integer(1), t)
+    K = unswitched(read(law.K, (-1.0, 1.0), t), NEAR, sympy.Integer(1), t)
     return increments_of(2 * (K.subs(t, 1) - K.subs(t, 1 - r**2 / 2)))

@@ -29,7 +29,7 @@ class Nodes:
 
     @property
     def high(self) -> float:
-        """The last node."""
+        """low + (count - 1) step, the last node."""
         return self.low + (self.count - 1) * self.step
 
     def u(self) -> list[Ball]:

@@ -107,8 +107,8 @@ class Sight:
     def doubt(self) -> str:
         """Why an error is an estimate."""
         return (
-            "The error is an estimate: the kernel or variogram is no formula of NumPy's functions, or too steep for "
-            "one, and what it does between the nodes is in neither the value nor the error."
+            "The error is an estimate: the covariance or variogram is no formula of NumPy's functions, or too steep "
+            "for one, and what it does between the nodes is in neither the value nor the error."
         )
 
     def remedy(self, kind: ErrorKind) -> str:
@@ -156,7 +156,7 @@ class Links(Functions):
 
     @property
     def links(self) -> int:
-        """How many."""
+        """How many the law has, by calling them at one point."""
         return len(self.law.links(np.zeros(1), np))
 
 
@@ -179,7 +179,7 @@ class OwnClass(Links):
     @property
     def doubt(self) -> str:
         """The same of its links."""
-        return super().doubt.replace("kernel or variogram", "link")
+        return super().doubt.replace("covariance or variogram", "link")
 
 
 @dataclass(frozen=True)
@@ -256,7 +256,7 @@ class OwnLink(Links):
                 f"The error is an estimate: at z = {self.known.unbounded[0]:.7g} the link is not known to be finite, "
                 "or to be about as large as elsewhere."
             )
-        return super().doubt.replace("kernel or variogram", "link")
+        return super().doubt.replace("covariance or variogram", "link")
 
     def remedy(self, kind: ErrorKind) -> str:
         """Kinks that are not declared, and places where the link is steepest."""
@@ -284,17 +284,13 @@ class OwnCovariance(Sight):
 
     @cached_property
     def _kind(self) -> ErrorKind:
-        kernel = self.law.kernel
-        known = features(self.law.variogram if kernel is None else lambda s: kernel(1 - s), 0.0, 2.0)
+        K = self.law.K
+        known = features(self.law.variogram if K is None else lambda s: K(1 - s), 0.0, 2.0)
         return "bounded" if known is not None and known.narrowest(graded=True)[0] >= SEEN else "estimated"
 
     def remedy(self, kind: ErrorKind) -> str:
-        """A variogram in place of a kernel."""
-        return (
-            ""
-            if self.law.kernel is None
-            else "A kernel in double precision loses V near t = 1; Zonal(variogram=...) keeps it."
-        )
+        """A variogram in place of K."""
+        return "" if self.law.K is None else "K in double precision loses V near t = 1; Zonal(variogram=...) keeps it."
 
 
 @lru_cache(maxsize=64)

@@ -1,4 +1,4 @@
-"""Where contexts are evaluated: an array library, and a kernel for reduced sampling where there is one."""
+"""Where contexts are evaluated: an array library, and compiled code for reduced sampling where there is some."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from lipverify.foundation.quoting import shown
 from lipverify.foundation.streams import inverted, uniforms
 from lipverify.foundation.validation import chosen
 
-Kernel = Callable[..., tuple[Any, Any]]
-"""samples(law, L, d, n, ladders, key, first, bundles) -> (noise, bias), see `kernels.launch.samples`."""
+Compiled = Callable[..., tuple[Any, Any]]
+"""samples(law, L, d, n, ladders, key, first, bundles) -> (noise, bias), see `compiled.launch.samples`."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class Backend:
     ----------
     xp, device
         An array namespace, and a device of it; None is its current one.
-    kernel, tokens
-        A kernel for reduced sampling, and about how many tokens it takes in a call.
+    compiled, tokens
+        Compiled code for reduced sampling, and about how many tokens it takes in a call.
     uniforms
         (seed, stream, chunk, shape, first) -> uniforms with the words of NumPy's Philox, drawn where `xp` computes or
         on the host, see `foundation.streams.uniforms`.
@@ -49,7 +49,7 @@ class Backend:
 
     xp: Any = np
     device: Any = None
-    kernel: Kernel | None = None
+    compiled: Compiled | None = None
     tokens: int = 0
     uniforms: Callable[[int, str, int, tuple[int, ...], int], Array] = uniforms
     inverted: Callable[[Array], Array] = inverted
@@ -65,16 +65,16 @@ NUMPY = Backend()
 
 
 def _native() -> Backend:
-    """NumPy, and a kernel compiled by the C compiler of this machine."""
-    from lipverify.loss.montecarlo.kernels import native
+    """NumPy, and code compiled by the C compiler of this machine."""
+    from lipverify.loss.montecarlo.compiled import native
 
     native.require_compiler()
-    return Backend(kernel=native.samples, tokens=2**18)
+    return Backend(compiled=native.samples, tokens=2**18)
 
 
 def _cupy(device: Any = None) -> Backend:
-    """CuPy and its kernels; enough tokens in a call to fill any device, and less than a second of it."""
-    from lipverify.loss.montecarlo.kernels import launch
+    """CuPy and our CUDA code; enough tokens in a call to fill any device, and less than a second of it."""
+    from lipverify.loss.montecarlo.compiled import launch
 
     launch.require_gpu()
     import cupy
@@ -82,7 +82,7 @@ def _cupy(device: Any = None) -> Backend:
     return Backend(
         xp=cupy,
         device=device,
-        kernel=launch.samples,
+        compiled=launch.samples,
         tokens=launch.TOKENS,
         uniforms=launch.uniforms,
         inverted=launch.inverted,

@@ -120,7 +120,7 @@ class Elliptic(Divisible):
 
     @property
     def xp(self) -> Any:
-        """The array namespace."""
+        """The namespace of the backend, in which samples are arrays."""
         return self.backend.xp
 
     @property
@@ -145,7 +145,7 @@ class Elliptic(Divisible):
         return 1.0 if isinstance(self.ridge, Affine | Linear) else 0.5 if isinstance(self.ridge, ReLU) else 0.0
 
     def links(self, z: Array) -> list[Array]:
-        """The other links."""
+        """The links less `linear_share`: |z| of ReLU, none of a linear law."""
         if isinstance(self.ridge, ReLU):
             return [self.xp.abs(z)]
         return [] if self.linear_share else self.ridge.links(z, self.xp)

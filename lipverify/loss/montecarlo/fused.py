@@ -1,4 +1,4 @@
-r"""Reduced sampling by kernels, on a GPU or a processor: drawn, scored and summed without an array of tokens.
+r"""Reduced sampling by compiled code, on a GPU or a processor: drawn, scored and summed without an array of tokens.
 
 The points are those of `Reduced`, from the same addresses; only how many bundles are taken at a time differs.
 """
@@ -23,7 +23,7 @@ MOST_RESULTS = 2**23
 """Samples of a chunk: 64 MiB, and a few times that while they are reduced."""
 
 
-def has_kernel(problem: Problem) -> bool:
+def is_compiled(problem: Problem) -> bool:
     """Whether the law of an isotropic problem is one of those that are compiled."""
     return compiled(problem.law)
 
@@ -41,7 +41,7 @@ def _named(law: Law) -> bool:
 
 @dataclass(frozen=True)
 class Fused(Reduced):
-    """`Reduced`, a call of a kernel at a time."""
+    """`Reduced`, a call of the compiled code at a time."""
 
     @property
     def size(self) -> int:
@@ -51,11 +51,11 @@ class Fused(Reduced):
 
     def rows(self, first: int, count: int) -> Array:
         """The samples of the bundles `first`, ..., `first + count - 1`."""
-        assert self.backend.kernel is not None
+        assert self.backend.compiled is not None
         L = float(getattr(self.problem.law, "L", 1.0))
         n, key = int(self.problem.n), key_of(self.seed, self.stream)
         ladders, order = _ladders(self.grid)
-        terms = self.backend.kernel(self.problem.law.name, L, self.problem.d, n, ladders, key, first, count)
+        terms = self.backend.compiled(self.problem.law.name, L, self.problem.d, n, ladders, key, first, count)
         at = to_device(order, self.xp, self.backend.device)
         return self.xp.concat([self.xp.take(term, at, axis=1) for term in terms], axis=1)
 

@@ -91,7 +91,7 @@ class Reduced(Divisible):
 
     @property
     def xp(self) -> Any:
-        """The array namespace."""
+        """The namespace of the backend, in which samples are arrays."""
         return self.backend.xp
 
     @property

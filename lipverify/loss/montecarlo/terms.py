@@ -29,7 +29,7 @@ from lipverify.loss.montecarlo.backend import NUMPY, Backend, backend_of
 from lipverify.loss.montecarlo.elliptic import Elliptic, SphereNoise
 from lipverify.loss.montecarlo.fields import Fields
 from lipverify.loss.montecarlo.full import Full
-from lipverify.loss.montecarlo.fused import Fused, has_kernel
+from lipverify.loss.montecarlo.fused import Fused, is_compiled
 from lipverify.loss.montecarlo.kernel import KernelAttention
 from lipverify.loss.montecarlo.linear import LinearAttention
 from lipverify.loss.montecarlo.reduced import Reduced
@@ -82,9 +82,9 @@ def montecarlo_terms(
     Parameters
     ----------
     problem, w
-        As in `loss_terms`; any covariates, and any law whose functions can be drawn, or of which a kernel or a
+        As in `loss_terms`; any covariates, and any law whose functions can be drawn, or of which a covariance or a
         variogram is known: then f at the n + 1 points of a context is averaged in closed form, for n up to 10^4. A
-        context may take 1e10 numbers: two a token if reduced, else d; of a kernel or variogram four a pair of tokens,
+        context may take 1e10 numbers: two a token if reduced, else d; of a law by its K or V four a pair of tokens,
         of which there are n^2, or for n above 64 at most 8 n a window.
     M
         A d x d matrix: scores are w x_i^T M x. The identity by default.
@@ -113,7 +113,7 @@ def montecarlo_terms(
     seed, stream
         Address of the random numbers.
     backend
-        "numpy", the default; "native": a kernel made by the C compiler of this machine, for named laws; "cupy": a
+        "numpy", the default; "native": code made by the C compiler of this machine, for named laws; "cupy": a
         GPU. The points are the same.
     xp, device
         Instead of `backend`: any namespace of the array API standard, and a device of it.
@@ -217,7 +217,7 @@ def sampler(
         if not (problem.isotropic and M is None):
             largest = problem.covariates.scale**2
             return Elliptic(problem, grid_of(w, largest), M, seed, stream, backend, sphere_noise)
-        kind = Fused if backend.kernel is not None and has_kernel(problem) else Reduced
+        kind = Fused if backend.compiled is not None and is_compiled(problem) else Reduced
         return kind(problem, grid_of(w), seed, stream, backend)
     if any(variation_of(part, problem.d) is not None for _, part in summands(problem.law)):
         return Fields(problem, w, M, seed, stream, backend)

@@ -52,7 +52,7 @@ class Doubles(msgspec.Struct, frozen=True):
 
     @property
     def values(self) -> Floats:
-        """The array."""
+        """The bytes as doubles, in the shape that is kept beside them."""
         return np.frombuffer(self.data, dtype="<f8").reshape(self.shape).astype(np.float64)
 
 

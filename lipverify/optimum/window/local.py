@@ -36,7 +36,7 @@ class Minimum:
 
     @property
     def loss(self) -> float:
-        """The loss there."""
+        """B + N at w, in units of y squared."""
         return self.bias + self.noise
 
 
@@ -70,7 +70,7 @@ class LocalLoss:
 
     @property
     def total(self) -> Chebyshev:
-        """The loss."""
+        """The interpolant of B + N, in units of y squared."""
         return self.bias + self.noise
 
     def lowest(self) -> float:

@@ -71,7 +71,7 @@ def sensitivity(optimum: Optimum) -> Sensitivity:
     Parameters
     ----------
     optimum
-        What `optimal_window` returned; a minimum inside, of a law with links, a kernel or a variogram.
+        What `optimal_window` returned; a minimum inside, of a law with links, a covariance or a variogram.
 
     Returns
     -------

@@ -380,7 +380,7 @@ def test_doubles_of_roots_and_of_pi_are_read_as_such() -> None:
         (Ridge(lambda z: abs(z)), "declare it"),
         (Ridge(lambda z: np.sqrt(1 - z), kinks=(1.0,)), "no derivative"),
         (Ridge(lambda z: z + abs(z) ** 1.5, kinks=(0.0,)), r"log\(w\)/w\^2; use method='exact'"),
-        (Zonal(kernel=lambda t: np.digitize(t, [0.0]) * 1.0), "cannot be read"),
+        (Zonal(K=lambda t: np.digitize(t, [0.0]) * 1.0), "cannot be read"),
     ],
     ids=["whole", "rint", "mod", "piecewise", "digitize", "undeclared kink", "pole", "power of log", "kernel"],
 )

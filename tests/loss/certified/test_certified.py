@@ -278,7 +278,7 @@ class Steeper(Affine, frozen=True):
 
 @pytest.mark.parametrize("w", [0.0, 1.0])
 @pytest.mark.parametrize(
-    "make", [Ridge, lambda f: Zonal(kernel=f), lambda f: Steeper()], ids=["ridge", "kernel", "subclass"]
+    "make", [Ridge, lambda f: Zonal(K=f), lambda f: Steeper()], ids=["ridge", "kernel", "subclass"]
 )
 def test_functions_are_refused_and_never_called(make: Any, w: float) -> None:
     calls = []

@@ -232,7 +232,7 @@ def test_a_kernel_that_rules_do_not_see_is_not_called_no_covariance() -> None:
         return t + 0.75 / (1.25 - np.cos(20001 * np.arccos(t)))
 
     with pytest.raises(OutOfReach, match="faster than they can tell"):
-        loss_terms(Problem(d=2, n=100, law=Zonal(kernel=comb)), 5.0)
+        loss_terms(Problem(d=2, n=100, law=Zonal(K=comb)), 5.0)
 
 
 @pytest.mark.parametrize("offset", [1e5, 1e6])
@@ -278,9 +278,9 @@ def test_rules_without_nodes_in_a_feature_are_refused() -> None:
         (Cosine(L=3.0), "bounded"),
         (Matern(), "bounded"),
         (Zonal(spectrum=(0.0, 1.0)), "bounded"),
-        (Zonal(kernel=lambda t: np.exp(t)), "bounded"),
+        (Zonal(K=lambda t: np.exp(t)), "bounded"),
         (Zonal(variogram=lambda r: -2 * np.expm1(-r / 0.01)), "bounded"),
-        (Zonal(kernel=hidden(np.exp)), "estimated"),
+        (Zonal(K=hidden(np.exp)), "estimated"),
         (0.5 * Cosine(L=3.0) + Ridge(hidden(np.tanh)), "estimated"),
     ],
 )

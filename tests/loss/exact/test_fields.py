@@ -39,7 +39,7 @@ def ratio(one: object, other: object) -> float:
 def test_a_field_is_its_covariance(nu: float) -> None:
     t = np.linspace(-1, 0.99, 50)
     law = field(nu, 0.7)
-    assert np.allclose(law.kernel(t), MATERN[nu](t, 0.7), rtol=1e-14, atol=1e-14)  # type: ignore[attr-defined]
+    assert np.allclose(law.K(t), MATERN[nu](t, 0.7), rtol=1e-14, atol=1e-14)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(("nu", "start"), [(0.5, 2.0), (1.5, 3.0), (2.5, 5 / 3), (math.inf, 1.0)])

@@ -286,7 +286,7 @@ def test_a_context_that_does_not_fit_is_out_of_reach() -> None:
     ("law", "n", "minutes", "hours"),
     [
         (RBF(), 2_000, 3 * 10**5, 10**8),
-        (Zonal(kernel=np.exp), 2_000, 3 * 10**5, 10**8),
+        (Zonal(K=np.exp), 2_000, 3 * 10**5, 10**8),
         (Affine(), 10**6, 10**5, 10**7),
     ],
     ids=["field", "kernel", "ridge law"],
@@ -353,7 +353,7 @@ def test_parts_that_are_known_by_their_kernel_are_sampled_beside_those_that_are_
         assert np.all(exact.bias - alone > found.bias_error)
 
 
-@pytest.mark.parametrize("law", [Matern(nu=0.5), RBF(length=0.3), Zonal(kernel=np.exp)])
+@pytest.mark.parametrize("law", [Matern(nu=0.5), RBF(length=0.3), Zonal(K=np.exp)])
 def test_pairs_with_a_few_tokens_have_the_mean_of_all_pairs(law: Law) -> None:
     """Token by token: one context's sum over all pairs, and means over 8 of them, 2000 times on the same context."""
     fields = Fields(Problem(d=3, n=80, law=law), np.array([1.0, 9.0]))

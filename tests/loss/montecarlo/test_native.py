@@ -1,6 +1,6 @@
 """The kernel on a processor: its samples against the definition and the NumPy path, and the life of its library.
 
-The comparisons and their bounds on rounding are those of the GPU kernels (`tests.loss.montecarlo.test_kernels`).
+The comparisons and their bounds on rounding are those of the GPU code (`tests.loss.montecarlo.test_compiled`).
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation import Floats, compiling  # internal: the life of a compiled library, its folder replaced
 from lipverify.foundation.streams import key_of as key_of_cell  # internal: the key that the kernel is given
 from lipverify.laws import Affine, Cosine, Law, Linear, Quadratic, ReLU
-from lipverify.loss.montecarlo.kernels import native
+from lipverify.loss.montecarlo.compiled import native
 
 # internal: the source is compiled with functions of the test's own
-from lipverify.loss.montecarlo.kernels.source import assembled
+from lipverify.loss.montecarlo.compiled.source import assembled
 from lipverify.loss.montecarlo.reduced import Reduced  # internal: the same samples by NumPy
 from lipverify.loss.montecarlo.windows import grid_of  # internal: the grid of w that a kernel is given
-from tests.loss.montecarlo.test_kernels import EPS, GRID, LAWS, Question, changed, deviation, key_of, plain_samples
+from tests.loss.montecarlo.test_compiled import EPS, GRID, LAWS, Question, changed, deviation, key_of, plain_samples
 from tests.strategies import log_floats
 
 CACHE_FOLDER = compiling.cache_folder  # before a fixture replaces it
@@ -192,7 +192,7 @@ def test_no_bundles_are_no_samples() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"law": "cubic"}, "law = 'cubic' has no kernel"),
+        ({"law": "cubic"}, "law = 'cubic' has no compiled code"),
         ({"ladders": [(-1.0, 1)]}, r"w_0 = -1\.0"),
         ({"n": 0}, "n = 0"),
     ],
@@ -295,9 +295,7 @@ TAMPERED = {
 @needs_compiler
 @pytest.mark.parametrize("change", TAMPERED.values(), ids=TAMPERED.keys())
 def test_what_computes_wrongly_is_refused_and_not_kept(change: tuple[str, str], folder: Path) -> None:
-    with pytest.raises(
-        OutOfReach, match=r"^backend = 'native': what .* made of the kernel computes wrongly; .*numpy\.$"
-    ):
+    with pytest.raises(OutOfReach, match=r"^backend = 'native': what .* made of the code computes wrongly; .*numpy\.$"):
         compiling.library(changed(assembled("native.c"), change), native._computes)
     assert list(folder.iterdir()) == []
 
@@ -316,7 +314,7 @@ def test_a_compiler_that_fails_is_quoted(monkeypatch: pytest.MonkeyPatch, tmp_pa
     body = "echo 'In file included:' >&2; echo 'native.c:1: error: no vectors here' >&2; exit 1"
     monkeypatch.setenv("CC", script(tmp_path / "cc", body))
     with pytest.raises(
-        InvalidInput, match=r"cc does not compile the kernel \(native\.c:1: error: no vectors here\); set"
+        InvalidInput, match=r"cc does not compile the code \(native\.c:1: error: no vectors here\); set"
     ):
         compiling.library(ANSWER, answers)
 
@@ -324,7 +322,7 @@ def test_a_compiler_that_fails_is_quoted(monkeypatch: pytest.MonkeyPatch, tmp_pa
 def test_what_cannot_be_loaded_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, folder: Path) -> None:
     body = 'while [ $# -gt 1 ]; do [ "$1" = -o ] && echo nonsense > "$2"; shift; done'
     monkeypatch.setenv("CC", script(tmp_path / "cc", body))
-    with pytest.raises(InvalidInput, match=r"cc does not compile the kernel \(.+\); set CC to another compiler"):
+    with pytest.raises(InvalidInput, match=r"cc does not compile the code \(.+\); set CC to another compiler"):
         compiling.library(ANSWER, answers)
 
 

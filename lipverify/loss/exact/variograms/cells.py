@@ -42,7 +42,7 @@ class Side:
         return np.clip((angle - self.place) / self.width, 0, 1)
 
     def angle(self, share: Floats) -> Floats:
-        """The inverse."""
+        """The angle at a part of the width, the inverse of `share`."""
         return self.place + self.width * share
 
 
@@ -103,7 +103,7 @@ class Fit:
 
     @property
     def largest(self) -> float:
-        """The largest coefficient."""
+        """max |c_j|, which scales the rounding of the sum."""
         return float(np.max(np.abs(self.coefficients)))
 
     @property

@@ -46,7 +46,7 @@ class Source(Protocol):
 
     @property
     def d(self) -> int:
-        """Ambient dimension."""
+        """The ambient dimension, >= 2."""
 
     @property
     def roots(self) -> bool:

@@ -2,7 +2,7 @@ r"""The exact route of isotropic laws: bias and noise from the covariance of the
 
 harmonics   how many there are of each degree, and 1 - P_l(t) without cancellation
 spectrum    K(t) = sum_l k_l P_l(t): in closed form where there is one
-projection  from a kernel, or by the Funk-Hecke formula from a link
+projection  from a covariance, or by the Funk-Hecke formula from a link
 tokens      averages over one token, by double exponential rules in the angle
 sums        the integrands, harmonic by harmonic
 terms       the trapezoidal rule in u = log(lambda), and the errors

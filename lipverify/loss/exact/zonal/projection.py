@@ -1,4 +1,4 @@
-r"""Coefficients by quadrature, for a link or a kernel of which nothing else is known.
+r"""Coefficients by quadrature, for a link or a covariance of which nothing else is known.
 
 They are known to rounding relative to the largest value of the function, not to their own size: N_l of
 them share it, so in high dimensions few can be told from zero. Two rules with different panels tell what
@@ -28,7 +28,7 @@ ROUNDING = 32 * EPS
 QUIET = 6
 """A spectrum ends with this many coefficients in a row below rounding; every other one may vanish by parity."""
 LEAST_DEGREES = 128
-"""Degrees of a kernel that are looked at, however few the windows can tell from zero."""
+"""Degrees of a covariance that are looked at, however few the windows can tell from zero."""
 INSIDE = math.nextafter(1.0, 0.0)
 """The largest |z| at which a link is asked for: at +-1 itself it may jump, as floor(z) does, and nobody is there."""
 NODES_A_WAVE = (8, 5)
@@ -61,7 +61,7 @@ def _rule(d: int, splits: tuple[float, ...], waves: float, share: float) -> tupl
     angles, weights = [], []
     for low, high in pairwise([0.0, *sorted(splits), math.pi]):
         panels = int(share * (8 + math.sqrt(d))) + int((high - low) / math.pi * waves)
-        # panels shrink geometrically towards both ends, where a kernel may not be analytic
+        # panels shrink geometrically towards both ends, where a covariance may not be analytic
         inner = np.linspace(low, high, panels + 1)
         graded = (inner[1] - inner[0]) * 4.0 ** -np.arange(1, 12)
         inner = np.unique(np.concatenate([inner, low + graded, high - graded]))
@@ -153,11 +153,11 @@ def _even(law: RidgeLaw) -> bool:
     return all(np.array_equal(one, other) for one, other in zip(law.links(z, np), law.links(-z, np), strict=True))
 
 
-def of_kernel(kernel: Callable[[Floats], Floats], d: int, most: int) -> Spectrum:
-    """k_l = N_l E[K(z) P_l(z)] for l <= most, and for more: a kernel that is no covariance may show there."""
+def of_covariance(K: Callable[[Floats], Floats], d: int, most: int) -> Spectrum:
+    """k_l = N_l E[K(z) P_l(z)] for l <= most, and for more: a K that is no covariance may show there."""
     most = max(most, LEAST_DEGREES)
     near, weight = _rules(d, (), most)
-    values = np.asarray(kernel(1 - near), dtype=float)
+    values = np.asarray(K(1 - near), dtype=float)
     means = weight @ values
     noise = ROUNDING * float(np.max(np.abs(values)))
 
@@ -166,30 +166,28 @@ def of_kernel(kernel: Callable[[Floats], Floats], d: int, most: int) -> Spectrum
         k, other = ways * projections[0]
         error = ways * noise + 2 * abs(k - other)
         if k < -4 * error:
-            raise _no_covariance(kernel, f"its coefficient k_{degree} = {k:.3g} is negative in d = {d}")
+            raise _no_covariance(K, f"its coefficient k_{degree} = {k:.3g} is negative in d = {d}")
         return max(float(k), 0.0), float(error), bool(abs(k) <= error)
 
-    total = float(np.asarray(kernel(np.ones(1)))[0]) - float(means[0])
+    total = float(np.asarray(K(np.ones(1)))[0]) - float(means[0])
     slack = 4 * noise + abs(float(means[0] - means[1]))
     spectrum = _listed(d, (near, weight, (values - means[0])[None, :]), coefficient, (total, slack), most)
     listed = float(np.sum(spectrum.k))
     if total - listed < -4 * (slack + spectrum.tail_error):
         what = f"its coefficients up to degree {spectrum.k.size} sum to {listed:.4g} in d = {d}, more than "
-        raise _no_covariance(kernel, f"{what}K(1) - E K = {total:.4g}, so others are negative")
+        raise _no_covariance(K, f"{what}K(1) - E K = {total:.4g}, so others are negative")
     return spectrum
 
 
-def _no_covariance(kernel: Callable[[Floats], Floats], what: str) -> InvalidInput | OutOfReach:
-    """What a negative coefficient means: that a kernel is no covariance, if the rules see all of it."""
-    known = features(lambda s: kernel(1 - s), 0.0, 2.0)
+def _no_covariance(K: Callable[[Floats], Floats], what: str) -> InvalidInput | OutOfReach:
+    """What a negative coefficient means: that K is no covariance, if the rules see all of it."""
+    known = features(lambda s: K(1 - s), 0.0, 2.0)
     if known is None or known.narrowest(graded=True)[0] < SEEN:
         return OutOfReach(
-            f"kernel: {what}, by rules that may not see all of it: it is no covariance of any law there, or varies "
+            f"K: {what}, by rules that may not see all of it: it is no covariance of any law there, or varies "
             "faster than they can tell; give Zonal(spectrum=...)."
         )
-    return InvalidInput(
-        f"kernel: {what}, so it is not the covariance of any law there; a covariance is positive definite."
-    )
+    return InvalidInput(f"K: {what}, so it is not the covariance of any law there; a covariance is positive definite.")
 
 
 def _listed(

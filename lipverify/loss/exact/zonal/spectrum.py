@@ -20,7 +20,7 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.gammas import half_beta
 from lipverify.loss.exact.zonal.harmonics import Spectrum, dimension
-from lipverify.loss.exact.zonal.projection import of_kernel, of_links
+from lipverify.loss.exact.zonal.projection import of_covariance, of_links
 from lipverify.problem.fields import Field
 from lipverify.problem.fine import features
 from lipverify.problem.law import Law, RidgeLaw, Sum, by_law
@@ -50,7 +50,7 @@ def spectrum_of(law: Law, d: int, most: int) -> Spectrum:
     Raises
     ------
     InvalidInput
-        If a kernel is not positive definite in dimension d.
+        If K is not positive definite in dimension d.
     """
     return spectrum(law, d, most)
 
@@ -71,7 +71,7 @@ def _of_own_link(law: Ridge, d: int, most: int) -> Spectrum:
 
 @spectrum.register(Field, ReLUNetwork)
 def _of_covariance(law: Law, d: int, most: int) -> Spectrum:
-    return of_kernel(law.covariance(d), d, most)
+    return of_covariance(law.covariance(d), d, most)
 
 
 @spectrum.register(Zonal)

@@ -29,7 +29,7 @@ STEP = 1 / 8
 MOST_DEGREES, MOST_POINTS = 20_000, 60_000
 MOST_WORK = 10_000_000
 """Harmonics times points in u that have rules of their own: about two minutes."""
-OTHERWISE = "method='montecarlo', or route='ridge' for a law with links, a kernel or a variogram"
+OTHERWISE = "method='montecarlo', or route='ridge' for a law with links, a covariance or a variogram"
 EPS = float(np.finfo(float).eps)
 HARMONICS_A_WIDTH = 10
 """Harmonics l in e^{y - e^y}, y = (theta - theta_u) / width, fall like e^{-pi/2 l width}."""

@@ -41,11 +41,11 @@ from lipverify.foundation import Floats
 from lipverify.foundation.means.samples import leaf_moments
 from lipverify.laws import Affine, Cosine, Law, Linear, Quadratic, ReLU
 from lipverify.loss.montecarlo.backend import Backend  # internal: the backend around an emulated device
-from lipverify.loss.montecarlo.fused import Fused, has_kernel  # internal: samples as the fused kernel draws them
 
 # internal: launches and their layout, without a device
-from lipverify.loss.montecarlo.kernels import launch, layout, native
-from lipverify.loss.montecarlo.kernels.source import assembled  # internal: the source is compiled with a mistake in it
+from lipverify.loss.montecarlo.compiled import launch, layout, native
+from lipverify.loss.montecarlo.compiled.source import assembled  # internal: the source is compiled with a mistake in it
+from lipverify.loss.montecarlo.fused import Fused, is_compiled  # internal: samples as the compiled code draws them
 from lipverify.loss.montecarlo.reduced import Reduced  # internal: the same samples by NumPy
 from lipverify.loss.montecarlo.windows import grid_of  # internal: the grid of w that a kernel is given
 from tests import ROOT
@@ -672,9 +672,9 @@ def test_the_kernels_give_the_samples_of_reduced_sampling(law: Law) -> None:
     problem, grid = Problem(d=4, n=9, law=law), grid_of(w)
     plain = Reduced(problem, grid, 3, "fused").chunk(0)
     with emulated_gpu() as cupy:
-        fused = Fused(problem, grid, 3, "fused", Backend(xp=cupy, kernel=launch.samples, tokens=20 * 9))
+        fused = Fused(problem, grid, 3, "fused", Backend(xp=cupy, compiled=launch.samples, tokens=20 * 9))
         chunks = np.concatenate([fused.chunk(0).get(), fused.chunk(1).get()])
-    assert has_kernel(problem)
+    assert is_compiled(problem)
     # 2^9 units: w (t - 1) of the largest window, doubled on eight rungs at most
     np.testing.assert_allclose(chunks, plain[:40], rtol=2**9 * EPS, atol=2**9 * EPS)
 
@@ -918,7 +918,10 @@ def test_a_broken_driver_is_no_gpu() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"law": "cubic"}, r"law = 'cubic' has no kernel; choose one of: affine, linear, relu, cosine, quadratic\."),
+        (
+            {"law": "cubic"},
+            r"law = 'cubic' has no compiled code; choose one of: affine, linear, relu, cosine, quadratic\.",
+        ),
         ({"d": 1}, "d = 1"),
         ({"n": 0}, "n = 0"),
         ({"bundles": -1}, "bundles = -1"),

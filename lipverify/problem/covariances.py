@@ -21,7 +21,7 @@ class ArcCosine:
     With (z)_+ = max(z, 0), u uniform on S^{m-1} and X, X' in R^m: E (<u, X>)_+ (<u, X'>)_+ is
     |X| |X'| (sin a + (pi - a) cos a) / (2 pi m), a the angle between X and X'. Here X = (x, b).
 
-    Source: Cho and Saul 2009, Kernel Methods for Deep Learning, section 2.1, the kernel of degree 1.
+    Source: Cho and Saul 2009, Kernel Methods for Deep Learning, section 2.1, their kernel of degree 1.
 
     >>> ArcCosine(scale=1.0)(np.array([1.0, 0.0])).round(6).tolist()
     [1.0, 0.31831]
@@ -31,7 +31,7 @@ class ArcCosine:
     bias: float = 0.0
 
     def __call__(self, t: Floats) -> Floats:
-        """The kernel at t."""
+        """K(t)."""
         size = 1 + self.bias**2
         cosine = np.clip((t + self.bias**2) / size, -1.0, 1.0)
         angle = np.arccos(cosine)
@@ -52,14 +52,14 @@ class ArcCosine:
 
 
 @dataclass(frozen=True)
-class CosineKernel:
+class CosineCovariance:
     """(g(L |x + x'|) + g(L |x - x'|)) / 2 with g(r) = E cos(r <q, e>) = 0F1(; d/2; -r^2/4), q uniform on S^{d-1}."""
 
     L: float
     d: int
 
     def __call__(self, t: Floats) -> Floats:
-        """The kernel at t: |x +- x'|^2 = 2 (1 +- t)."""
+        """K(t): |x +- x'|^2 = 2 (1 +- t)."""
         from scipy.special import hyp0f1
 
         sides = [hyp0f1(self.d / 2, -(self.L**2) * (1 + sign * t) / 2) for sign in (1, -1)]
@@ -73,7 +73,7 @@ class Risen:
     variogram: Callable[[Floats], Floats]
 
     def __call__(self, t: Floats) -> Floats:
-        """The kernel at t."""
+        """K(t)."""
         return np.asarray(-self.variogram(np.sqrt(np.maximum(2 * (1 - np.asarray(t)), 0.0))) / 2)
 
 
@@ -103,4 +103,4 @@ class Weighted:
 
     def __call__(self, t: Floats) -> Floats:
         """The sum at t."""
-        return np.asarray(sum((weight * kernel(t) for weight, kernel in self.terms), np.zeros_like(t)))
+        return np.asarray(sum((weight * K(t) for weight, K in self.terms), np.zeros_like(t)))

@@ -1,4 +1,4 @@
-"""The kernels' source as one text, made of the files beside this module."""
+"""The source as one text, made of the files beside this module."""
 
 from __future__ import annotations
 

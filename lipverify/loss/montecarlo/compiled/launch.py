@@ -1,4 +1,4 @@
-r"""Launch of the GPU kernels through CuPy, which is imported when it is first needed.
+r"""Launch of the GPU code through CuPy, which is imported when it is first needed.
 
 One call draws bundles of contexts, scores their tokens and accumulates every window of a grid; no array of tokens
 is ever stored. With a_i proportional to exp(w t_i), t_i = <x_i, x>, z_i = <q, x_i> and c = <q, x>, a context gives
@@ -26,7 +26,7 @@ import numpy as np
 from lipverify.errors import DeviceLost, InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Array, Floats
 from lipverify.foundation.streams import BLOCKS_PER_CHUNK, key_of
-from lipverify.loss.montecarlo.kernels.layout import (
+from lipverify.loss.montecarlo.compiled.layout import (
     LANES,
     MOST_WARPS,
     QUERIES,
@@ -40,7 +40,7 @@ from lipverify.loss.montecarlo.kernels.layout import (
     split,
     stretch_of,
 )
-from lipverify.loss.montecarlo.kernels.source import assembled
+from lipverify.loss.montecarlo.compiled.source import assembled
 
 OPTIONS = ("--std=c++17",)
 THREADS = 256
@@ -108,7 +108,7 @@ def at_work(device: Any = None) -> Iterator[None]:
     OutOfReach
         If its memory does not suffice.
     InvalidInput
-        If the kernels cannot be compiled, a library of CUDA is missing, or a function of the caller's is NumPy's alone.
+        If the code cannot be compiled, a library of CUDA is missing, or a function of the caller's is NumPy's alone.
     DeviceLost
         If it fails in any other way: the process can use it no more.
     """
@@ -138,7 +138,7 @@ def _refusal(error: Exception) -> Exception | None:
     compiling = kind.__name__ in ("CompileException", "NVRTCError") or any(mark in line for mark in NOT_COMPILED)
     if compiling or missing:
         way = "install the extra cuda12 or cuda13 that fits the driver"
-        return InvalidInput(f"backend = 'cupy': the kernels do not compile or run here ({line}); {way}, or {INSTEAD}")
+        return InvalidInput(f"backend = 'cupy': the code does not compile or run here ({line}); {way}, or {INSTEAD}")
     if isinstance(error, RuntimeError):
         late = "LaunchTimeout" in line or "LAUNCH_TIMEOUT" in line
         way = "use a GPU that drives no display" if late else "start again"
@@ -238,11 +238,11 @@ def samples(
         for part in range(0, parts, some):
             how = launch_of(n, len(row), bundles, min(some, parts - part))
             cut = [np.int32(how.teams), np.uint64(stretch), np.uint64(part)]
-            kernel = _kernel(instantiation(law, most))
-            kernel(how.grid, how.block, (*address, *problem, *cut, *windows, room, noise, bias))
+            function = _function(instantiation(law, most))
+            function(how.grid, how.block, (*address, *problem, *cut, *windows, room, noise, bias))
         if parts > 1:
-            kernel = _kernel(instantiation(law, most, "joined"))
-            kernel((bundles, len(row)), (LANES,), (np.uint64(parts), *windows, room, noise, bias))
+            function = _function(instantiation(law, most, "joined"))
+            function((bundles, len(row)), (LANES,), (np.uint64(parts), *windows, room, noise, bias))
     return noise, bias
 
 
@@ -274,7 +274,7 @@ def device_uniforms(key: int, first_block: int, count: int) -> Any:
     out = cupy.empty(count)
     if count:
         address = [np.uint64(word) for word in (*_halves(key), *_halves(first_block), count)]
-        _kernel("uniforms")((-(-count // (4 * THREADS)),), (THREADS,), (*address, out))
+        _function("uniforms")((-(-count // (4 * THREADS)),), (THREADS,), (*address, out))
     return out
 
 
@@ -305,12 +305,12 @@ def leaf_moments(samples: Array, cuts: Sequence[int], centre: Floats, unit: Floa
     threads = min(THREADS, -(-columns // LANES) * LANES)
     there = [cupy.asarray(cuts, dtype=cupy.uint64), *(cupy.asarray(part) for part in (centre, unit))]
     arguments = (cupy.ascontiguousarray(samples), np.int32(columns), *there, out)
-    _kernel("moments")((leaves, -(-columns // threads)), (threads,), arguments)
+    _function("moments")((leaves, -(-columns // threads)), (threads,), arguments)
     return np.asarray(out.get())
 
 
-def _kernel(name: str) -> Any:
-    """The kernel called `name` for the current device, compiled when it is first launched."""
+def _function(name: str) -> Any:
+    """The CUDA function called `name` for the current device, compiled when it is first launched."""
     import cupy
 
     return _compiled(name, cupy.cuda.Device().id)

@@ -1,4 +1,4 @@
-r"""Launch of the kernel on a processor: compiled by the user's C compiler at the first call.
+r"""Launch of the compiled code on a processor: compiled by the user's C compiler at the first call.
 
 The samples are those of `launch.samples`, to rounding; native.c says how they are summed. A call holds no lock of
 Python's and changes no state, so that several threads may share the work.
@@ -17,8 +17,8 @@ import numpy as np
 
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.compiling import has_compiler, library, require_compiler
-from lipverify.loss.montecarlo.kernels.layout import LAWS, Ladder, require_question, split
-from lipverify.loss.montecarlo.kernels.source import assembled
+from lipverify.loss.montecarlo.compiled.layout import LAWS, Ladder, require_question, split
+from lipverify.loss.montecarlo.compiled.source import assembled
 
 __all__ = ["has_compiler", "require_compiler", "samples"]
 
@@ -71,7 +71,7 @@ def samples(
 
 @functools.cache
 def _library() -> ctypes.CDLL:
-    """The compiled kernel."""
+    """The code as a loaded library."""
     return library(assembled("native.c"), _computes)
 
 

@@ -1,4 +1,4 @@
-"""What a kernel may be asked, and how windows and bundles are dealt to the blocks, warps and lanes of a GPU."""
+"""What compiled code may be asked, and how windows and bundles are dealt to the blocks, warps and lanes of a GPU."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from lipverify.errors import InvalidInput
 
 LAWS = {"affine": 0, "linear": 0, "relu": 1, "cosine": 2, "quadratic": 3}
-"""The laws that have a kernel, with their numbers in laws.cuh: with the task averaged, linear is affine."""
+"""The laws that have compiled code, with their numbers in laws.cuh: with the task averaged, linear is affine."""
 MOST_RUNGS = 8
 """Values of w that follow from one exponential: w_0, 2 w_0, ..., 2^7 w_0; the noise at the last needs 2^8 w_0."""
 QUERIES, PLACES, LANES, MOST_TEAMS, MOST_WARPS = 4, 8, 32, 2, 8  # as in kernels.cu
@@ -26,13 +26,13 @@ Ladder = tuple[float, int]
 """(w_0, m): the values w_0, 2 w_0, ..., 2^(m - 1) w_0."""
 
 
-def instantiation(law: str, rungs: int, kernel: str = "samples") -> str:
-    """The kernel's name for a law and a number of rungs.
+def instantiation(law: str, rungs: int, function: str = "samples") -> str:
+    """The CUDA function's name for a law and a number of rungs.
 
     >>> instantiation("relu", 8)
     'samples<1, 8>'
     """
-    return f"{kernel}<{LAWS[law]}, {rungs}>"
+    return f"{function}<{LAWS[law]}, {rungs}>"
 
 
 def size_of_sums(law: str, rungs: int) -> int:
@@ -108,7 +108,7 @@ def launch_of(n: int, ladders: int, bundles: int, parts: int) -> Launch:
 
 
 def require_question(law: str, d: int, n: int, ladders: Sequence[Ladder], bundles: int) -> None:
-    """Refuse what a kernel has no meaning for.
+    """Refuse what has no meaning for the compiled code.
 
     Raises
     ------
@@ -116,9 +116,9 @@ def require_question(law: str, d: int, n: int, ladders: Sequence[Ladder], bundle
         If an argument breaks its rule.
     """
     if law not in LAWS:
-        raise InvalidInput(f"law = {law!r} has no kernel; choose one of: {', '.join(LAWS)}.")
+        raise InvalidInput(f"law = {law!r} has no compiled code; choose one of: {', '.join(LAWS)}.")
     if d < 2 or n < 1:
-        raise InvalidInput(f"d = {d}, n = {n}: a kernel needs d >= 2 and n >= 1.")
+        raise InvalidInput(f"d = {d}, n = {n}: the compiled code needs d >= 2 and n >= 1.")
     if bundles < 0:
         raise InvalidInput(f"bundles = {bundles}: the number of bundles must be >= 0.")
     if not ladders:

@@ -13,12 +13,12 @@ from lipverify.problem.own import Zonal
 from lipverify.properties.ratio import EPS, ROUNDING, require
 
 
-def is_symmetric(kernel: Callable[[Floats, Floats], Any], points: Floats) -> float:
+def is_symmetric(covariance: Callable[[Floats, Floats], Any], points: Floats) -> float:
     """K(x, x') = K(x', x) at all pairs of points.
 
     Parameters
     ----------
-    kernel
+    covariance
         K, from two arrays of points (m, 1, d) and (1, m, d) to values (m, m).
     points
         (m, d), two or more.
@@ -37,20 +37,20 @@ def is_symmetric(kernel: Callable[[Floats, Floats], Any], points: Floats) -> flo
     0.0
     """
     x = _points(points)
-    values = np.asarray(kernel(x[:, None, :], x[None, :, :]), dtype=float)
+    values = np.asarray(covariance(x[:, None, :], x[None, :, :]), dtype=float)
     allowed = ROUNDING * float(np.max(np.abs(values)))
     return require("K(x, x') = K(x', x)", abs(values - values.T), allowed, K=values, mirrored=values.T)
 
 
-def is_positive(kernel: Zonal | Callable[[Floats], Any], points: Floats) -> float:
+def is_positive(covariance: Zonal | Callable[[Floats], Any], points: Floats) -> float:
     """The matrix K(<x_i, x_j>) has no negative eigenvalue: every covariance is positive semidefinite.
 
     Parameters
     ----------
-    kernel
+    covariance
         A `Zonal` law, or K as a function of the cosine <x, x'>.
     points
-        On the sphere, (m, d), two or more; a kernel may be positive in one dimension and not in the next, and few
+        On the sphere, (m, d), two or more; a covariance may be positive in one dimension and not in the next, and few
         points see only few harmonics.
 
     Returns
@@ -69,9 +69,10 @@ def is_positive(kernel: Zonal | Callable[[Floats], Any], points: Floats) -> floa
     x = _points(points)
     cosines = np.clip(x @ x.T, -1, 1)
     np.fill_diagonal(cosines, 1.0)
-    K = kernel.covariance(x.shape[1]) if isinstance(kernel, Zonal) else kernel
+    K = covariance.covariance(x.shape[1]) if isinstance(covariance, Zonal) else covariance
     values = np.asarray(K(cosines), dtype=float)
-    if isinstance(kernel, Zonal) and kernel.variogram is not None:  # known up to a constant, which no difference sees
+    if isinstance(covariance, Zonal) and covariance.variogram is not None:
+        # known up to a constant, which no difference sees
         values = values - values.mean(axis=0) - values.mean(axis=1)[:, None] + values.mean()
     smallest = float(np.linalg.eigvalsh(values)[0])
     # cosines are off by rounding, and so is every entry
