@@ -4,7 +4,7 @@ A claims file imports from here what it declares with:
 
     from lipverify.claims import agree, at, bound, claim, exponent, identity, per_profile
 
-What it shows is made of records of the ledger, and needs them only where it draws a figure of its own:
+A file that draws its own figures or tables also needs the records they are made of:
 
     from lipverify.claims.ledger import Figure, Panel, Series, Table
 """
@@ -27,11 +27,11 @@ RETIRED = {
         "records of figures and tables come from lipverify.claims.ledger now",
     ),
 }
-"""Names of earlier versions, and what is written in their place."""
+"""Names of earlier versions, and their replacements."""
 
 
 def __getattr__(name: str) -> object:
-    """Refuse a name of earlier versions by what is written in its place."""
+    """Refuse a name of an earlier version and name its replacement."""
     if name in RETIRED:
         raise InvalidInput(f"{name}: {RETIRED[name]}.")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

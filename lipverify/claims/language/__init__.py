@@ -1,4 +1,4 @@
-"""What a theorem is written in: the claim, its forms, its coordinates, its formulas, and the file of claims.
+"""The language of theorems: claims, their forms, coordinates and formulas, and the file of claims.
 
 Claims files import from `lipverify.claims`. The names here are for programs that read such files.
 """

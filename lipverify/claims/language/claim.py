@@ -1,4 +1,4 @@
-r"""How a theorem is declared: what is measured is functions, and the claims are data below them.
+r"""Declare a theorem: functions measure its quantities, and claims are data that refer to them.
 
     claim(
         "softmax.window-printed/{law}/{side}/{reading}",
@@ -9,7 +9,7 @@ r"""How a theorem is declared: what is measured is functions, and the claims are
         expected={"affine/lower/*": "refuted", "*": "supported"},
     )
 
-The words of a claim, its range, its control and its figure are derived from that.
+The claim's wording, range, control and figure are derived from the declaration.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from lipverify.foundation.calls import Call
 
 
 def at(function: Callable[..., Any], /, **where: Any) -> Call:
-    """A function at some coordinates: what a form measures, what a function needs, what a figure or a table is made of.
+    """A function with fixed arguments, for a form, a cross-check, a figure or a table.
 
-    Coordinates that it does not say are those of the cell, or of the reading, where the function takes them. One that
-    is itself `at(...)` is measured, and the function is handed what it returns.
+    Arguments that `where` leaves out are taken from the coordinates of the cell or of the reading. An argument that is
+    itself `at(...)` is measured first, and the function receives the result.
 
     Parameters
     ----------
     function
-        What is called.
+        The function to call.
     where
         Its arguments by name; one may be another `at(...)`.
 
@@ -52,7 +52,7 @@ def at(function: Callable[..., Any], /, **where: Any) -> Call:
 
 
 def calls_of(value: Any) -> Any:
-    """What makes figures and tables, from one call, several, or a mapping of patterns to them."""
+    """The calls that make figures and tables: one call, several, or a mapping of patterns to them."""
     if isinstance(value, Mapping):
         return {pattern: calls_of(each) for pattern, each in value.items()}
     return (value,) if isinstance(value, Call) else tuple(value)
@@ -60,7 +60,7 @@ def calls_of(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Agreement:
-    """The same quantity by two functions that share no method."""
+    """A cross-check: one quantity, computed by two functions that share no method."""
 
     functions: tuple[Call, Call]
     quantity: str
@@ -79,26 +79,26 @@ def agree(
     over: Any = None,
     **retired: Any,
 ) -> Agreement:
-    """A cross-check: two functions must give the same quantity within their errors, or the claim is not decided.
+    """Declare a cross-check: if two functions differ by more than their errors allow, the claim is not decided.
 
     Parameters
     ----------
     function, other
-        What measures, called by name with the coordinates; both return (value, error) or a mapping of such. What else
-        one of them is called with stands in `at(function, name=value)`.
+        The two functions, called with the coordinates by name; both return (value, error) or a mapping of names to such
+        pairs. Write `at(function, name=value)` to fix further arguments of one of them.
     quantity
-        What both give, in LaTeX.
+        The quantity that both compute, in LaTeX.
     of
-        Which quantity of a mapping, as for `exponent`; a pair where the two call it differently.
+        The name of the quantity in the mapping, as for `exponent`; a pair if the two functions use different names.
     over
-        Where they are compared, beside the coordinates of the reading.
+        The coordinates at which they are compared, in addition to those of the reading.
     retired
         Words of earlier versions, refused with what replaces them.
 
     Returns
     -------
     Agreement
-        For `claim`, beside its forms.
+        An argument of `claim`, after its forms.
 
     Raises
     ------
@@ -158,7 +158,7 @@ def claim(
     shows: Any = (),
     **retired: Any,
 ) -> Declaration:
-    r"""Declare a theorem: a statement, its readings, and what would decide it.
+    r"""Declare a theorem: a statement, its readings, and the forms that decide it.
 
     Every field but the id and the forms may be a mapping of patterns to values; the first pattern that matches the end
     of a claim's id (what follows its first "/") gives the value: `kind={"relu/*": "printed", "*": "stronger"}`.
@@ -166,47 +166,48 @@ def claim(
     Parameters
     ----------
     id
-        `family.name`, then whatever tells readings of the statement apart, joined by "/"; `{law}` makes a claim for
+        `family.name`, then the parts that identify a reading of the statement, joined by "/"; `{law}` makes a claim for
         each value of the coordinate `law`, and `{side}` one for the lower and one for the upper bounds.
     forms
-        What decides it: `exponent`, `bound`, `identity`, all of which must hold, and cross-checks, `agree`.
+        `exponent`, `bound` and `identity` forms, all of which must hold, and cross-checks made by `agree`.
     source
-        (paper, place, printed): the last is what is printed there, with `$LaTeX$`.
-        Claims with the same paper and place are of one passage, which counts once.
+        (paper, place, printed), where `printed` quotes the text printed there and may hold `$LaTeX$`. Claims with the
+        same paper and place belong to one passage, which counts once.
     kind
         "printed", "convention", "stronger", "derived" or "sharp".
     expected
-        The verdict that is recorded, once it has been seen; `per_profile` of two where more evidence decides.
+        The recorded verdict, once a run has shown it; use `per_profile` if a larger profile decides more.
     over
         The coordinates: names to values; see `lipverify.claims.language.family`.
     title
         The statement in words; by default its formula.
     statement
-        LaTeX of the statement, where the forms do not say it all.
+        LaTeX of the statement, if the forms do not state it completely.
     assumes
-        What is assumed: a text or several. One that bounds a coordinate also says where `lipverify falsify` looks for
-        counterexamples: "n >= 100", "0 <= p <= 1", "n in {50, 60}", "law is 1-Lipschitz". Elsewhere it looks in the
-        natural range of d, n, w, L, sigma and laws, and between the least and the largest declared value of any other
-        coordinate.
+        The assumptions: one text or several. A text that bounds a coordinate also limits where `lipverify falsify`
+        looks for counterexamples: "n >= 100", "0 <= p <= 1", "n in {50, 60}", "law is 1-Lipschitz". Elsewhere it looks
+        in the natural range of d, n, w, L, sigma and laws, and between the least and the largest declared value of any
+        other coordinate.
     corrected, finding
-        What holds in place of a statement that fails; what the evidence shows, in sentences.
+        `corrected`: the statement that holds in place of one that fails. `finding`: what the evidence shows, in
+        sentences.
     proves
-        The id of the claim that this one is a proof of, such as "mine.window/{law}": where it comes to the same verdict
-        at all points of that claim, the statement has its grade.
+        The id of the claim that this one proves, such as "mine.window/{law}". If the proof reaches the same verdict at
+        all points of that claim, the statement gets the grade of the proof.
     reading
-        Where the wording of a source leaves several readings open, the name of the one that the claim belongs to;
-        claims of one passage (the same paper and place) and reading must all hold. By default the coordinate `reading`,
-        if `over` has it; else the claim is a reading by itself.
+        The name of the reading that the claim belongs to, if the wording of the source allows several. Claims of the
+        same passage (paper and place) and reading must all hold. The default is the coordinate `reading`, if `over` has
+        it; otherwise the claim is a reading by itself.
     shows
-        What is shown of it: calls from `at` of functions that make a `Figure` or a `Table` each, or several, handed
-        what is measured. Where no figure is made, one is derived from the first form.
+        Calls made by `at` of functions that return a `Figure`, a `Table`, or several; they receive the measured values.
+        If none returns a figure, one is derived from the first form.
     retired
         Words of earlier versions, refused with what replaces them.
 
     Returns
     -------
     Declaration
-        What was declared; the loader finds it by itself.
+        The declaration; the loader finds it without further registration.
 
     Raises
     ------
@@ -244,6 +245,6 @@ def claim(
 
 
 def _verify(path: str) -> None:
-    """A claims file that is run as a program verifies itself, in a process that starts as the command line does."""
+    """A claims file run as a program verifies itself, in a new process that starts like the command line."""
     sys.stdout.flush()
     os.execv(sys.executable, [sys.executable, "-m", "lipverify", "verify", path, *sys.argv[1:]])

@@ -1,4 +1,4 @@
-"""The claims that come with lipverify: the folder of their files, and its table of contents.
+"""The claims shipped with lipverify: the folder of their files, and its table of contents.
 
 The folder is data (`lipverify.foundation.shipped`).
 """
@@ -18,7 +18,7 @@ __all__ = ["Contents", "Section", "Stem", "contents"]
 
 
 class Stem(msgspec.Struct, frozen=True):
-    """A statement in the table of contents: what the ids of its readings begin with, its title, its file or files."""
+    """A statement in the table of contents: the common start of its readings' ids, its title, and its file or files."""
 
     stem: str
     title: str
@@ -26,7 +26,7 @@ class Stem(msgspec.Struct, frozen=True):
 
     @property
     def files(self) -> tuple[str, ...]:
-        """Its files, in order."""
+        """The files that declare the statement, in order."""
         return (self.file,) if isinstance(self.file, str) else self.file
 
 
@@ -38,13 +38,13 @@ class Section(msgspec.Struct, frozen=True):
 
 
 class Contents(msgspec.Struct, frozen=True, dict=True):
-    """All statements, in the order in which they are printed."""
+    """All statements, in printing order."""
 
     section: tuple[Section, ...]
 
     @cached_property
     def headings(self) -> dict[str, Heading]:
-        """The heading of each stem, in order."""
+        """The heading of each stem, in printing order."""
         return {
             each.stem: Heading(section=section.title, title=each.title)
             for section in self.section
@@ -53,14 +53,14 @@ class Contents(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def files(self) -> dict[str, tuple[Path, ...]]:
-        """The files that declare each stem, in order."""
+        """The files that declare each stem, in printing order."""
         folder, stems = shipped(), [each for section in self.section for each in section.statements]
         return {each.stem: tuple(folder / file for file in each.files) for each in stems}
 
 
 @cache
 def contents() -> Contents:
-    """The table of contents.
+    """Read the table of contents.
 
     >>> next(iter(contents().headings))
     'softmax.split'

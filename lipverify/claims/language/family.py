@@ -1,11 +1,11 @@
-"""The coordinates of a claim: every combination that it ranges over, and the values that it allows there.
+"""The coordinates of a claim: every combination it ranges over, and the values it allows at each.
 
     over={"law": {"affine": {"beta": "2"}, "relu": {"beta": "3/2"}}, "d": DIMENSIONS, ("n", "L"): [(10, 1), (100, 2)]}
 
-A coordinate that the id names in braces makes one claim for each of its values; the others make cells. A value may
-give meanings to symbols of the claim's formulas: the reading "intrinsic" of d makes `D` mean `d - 1`.
+A coordinate named in braces in the id makes one claim for each of its values; the others make cells. A value may define
+symbols of the claim's formulas: the reading "intrinsic" of d defines `D` as `d - 1`.
 
-The edges of what is allowed are formulas in the coordinates, functions of them, or numbers.
+The edges of the allowed range are formulas in the coordinates, functions of them, or numbers.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ RULE = 'it is a mapping of names to values, such as {"d": (2, 3), ("n", "w"): [(
 
 @dataclass(frozen=True)
 class Place:
-    """A point of the family: its coordinates, and what symbols mean there."""
+    """A point of the family: its coordinates, and the meanings of symbols there."""
 
     where: dict[str, Scalar] = field(default_factory=dict)
     meaning: dict[str, str] = field(default_factory=dict)
 
     def joined(self, other: Place) -> Place:
-        """Both together; the other one's coordinates come last."""
+        """Both places together; the coordinates of `other` come last."""
         return Place({**self.where, **other.where}, {**self.meaning, **other.meaning})
 
     def __str__(self) -> str:
@@ -44,7 +44,7 @@ class Place:
 
 
 def is_number(value: Any) -> bool:
-    """True if a value is a real number, which True and False are not."""
+    """True if a value is a real number; True and False are not counted as numbers."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -61,7 +61,7 @@ def named_in(template: str) -> tuple[str, ...]:
 
 
 def filled(template: str, where: Mapping[str, Scalar]) -> str:
-    """The text with its coordinates in place.
+    """Fill the coordinates' values into the braces of a text.
 
     >>> filled("mine.window/{law}/sigma-{sigma}", {"law": "tanh", "sigma": 0.5})
     'mine.window/tanh/sigma-0.5'
@@ -72,7 +72,7 @@ def filled(template: str, where: Mapping[str, Scalar]) -> str:
 
 
 def chosen(value: Any, tail: str, keyword: str) -> Any:
-    """What a field says of one reading: itself, or the value whose pattern is the first to match the end of the id.
+    """The value of a field for one reading: the field itself, or the first value whose pattern matches the id's end.
 
     >>> chosen({"relu/*": "printed", "*": "stronger"}, "affine/lower", "kind")
     'stronger'
@@ -98,11 +98,11 @@ class Range:
     Attributes
     ----------
     low, high
-        What it is at least, and at most.
+        The least and the largest allowed value.
     equals, within
-        What it is, and by how much it may differ.
+        The target value, and the allowed distance from it.
     strict
-        Whether low and high themselves are left out.
+        True if low and high themselves are excluded.
     """
 
     low: Edge | None = None
@@ -112,14 +112,14 @@ class Range:
     strict: bool = False
 
     def edges(self) -> Iterator[tuple[EdgeName, Edge]]:
-        """The edges that are given."""
+        """The edges that are given, with their names."""
         for name in EDGES:
             edge = getattr(self, name)
             if edge is not None:
                 yield name, edge
 
     def formulas(self, place: Place) -> dict[str, str]:
-        """All edges at a point as formulas in its coordinates; nothing if one of them is a function."""
+        """All edges at a point as formulas in its coordinates; empty if an edge is a Python function."""
         here = self.meaning(place)
         given = [*here.edges(), *([("within", here.within)] if here.within is not None else [])]
         return (
@@ -129,7 +129,7 @@ class Range:
         )
 
     def only(self, side: str | None) -> Range:
-        """The range of one side: of "lower" its low edge, of "upper" its high one."""
+        """The one-sided range: the low edge for "lower", the high edge for "upper"."""
         if side is None:
             return self
         if side == "lower":
@@ -137,18 +137,18 @@ class Range:
         return Range(high=self.high, strict=self.strict)
 
     def moved(self, edges: Mapping[EdgeName, Edge]) -> Range:
-        """The same with other edges."""
+        """The same range with some edges replaced."""
         given: dict[str, Any] = {str(name): edge for name, edge in edges.items()}
         return replace(self, **given)
 
     def meaning(self, place: Place) -> Range:
-        """The same with the symbols of a reading spelled out."""
+        """The same range with the symbols of a reading replaced by their meanings."""
         meant: dict[str, Any] = {name: meant_at(edge, place) for name, edge in self.edges()}
         within = None if self.within is None else meant_at(self.within, place)
         return replace(self, **meant, within=within)
 
     def allowed(self, place: Place, keyword: str = "") -> Allowed:
-        """The range at a point, refused where an edge is no number there."""
+        """The allowed range at a point. Raises a `Fault` if an edge has no finite value there."""
         here = self.meaning(place)
         ends = {name: value_of(edge, place, keyword or name) for name, edge in here.edges()}
         slack = 0.0 if here.within is None else value_of(here.within, place, "within")
@@ -161,7 +161,7 @@ class Range:
         return Allowed(low=low, high=high, open=self.strict)
 
     def text(self, quantity: str) -> str:
-        """In plain text.
+        """The range in plain text.
 
         >>> Range(low=edge_of("d/2"), strict=True).text("w*")
         'w* > d/2'
@@ -169,7 +169,7 @@ class Range:
         return ", ".join(f"{quantity} {self.sign(name)} {edge}{self._slack(name)}" for name, edge in self.edges())
 
     def latex(self, quantity: str) -> str:
-        """In LaTeX."""
+        """The range in LaTeX."""
         signs = {"≥": r"\geq", "≤": r"\leq"}
         return r", \quad ".join(
             f"{quantity} {signs.get(self.sign(name), self.sign(name))} {edge.latex}"
@@ -178,7 +178,7 @@ class Range:
         )
 
     def sign(self, name: EdgeName) -> str:
-        """The relation of the quantity to an edge."""
+        """The relation sign between the quantity and an edge."""
         return {"low": ">" if self.strict else "≥", "high": "<" if self.strict else "≤", "equals": "="}[name]
 
     def _slack(self, name: EdgeName) -> str:
@@ -188,12 +188,12 @@ class Range:
 def range_of(
     low: Any = None, high: Any = None, equals: Any = None, within: Any = None, strict: bool = False, keyword: str = ""
 ) -> Range:
-    """A range from what is declared.
+    """Make a range from the declared edges.
 
     Raises
     ------
     Fault
-        If no edge is given, `equals` beside another one, or what is given is no formula.
+        If no edge is given, `equals` is given together with another edge, or an edge is not a formula.
     """
     given = {"low": low, "high": high, "equals": equals, "within": within}
     edges: dict[str, Any] = {name: edge(value, keyword or name) for name, value in given.items() if value is not None}
@@ -207,7 +207,7 @@ def range_of(
 
 
 def edge(value: Any, keyword: str) -> Edge:
-    """An edge, refused on its keyword."""
+    """Read an edge; a fault names its keyword."""
     try:
         return edge_of(value, name=keyword)
     except InvalidInput as error:
@@ -215,7 +215,7 @@ def edge(value: Any, keyword: str) -> Edge:
 
 
 def value_of(edge: Edge, place: Place, keyword: str) -> float:
-    """The value of an edge at a point, refused on its keyword."""
+    """The value of an edge at a point; a fault names its keyword."""
     try:
         value = float(edge.at(place.where))
     except InvalidInput as error:
@@ -226,12 +226,12 @@ def value_of(edge: Edge, place: Place, keyword: str) -> float:
 
 
 def meant_at(edge: Edge, place: Place) -> Edge:
-    """An edge with the symbols of a reading spelled out."""
+    """An edge with the symbols of a reading replaced by their meanings."""
     return edge.with_symbols(place.meaning) if isinstance(edge, Formula) else edge
 
 
 def plus(edge: Edge, amount: float | Edge, times: float = 1.0) -> Edge:
-    """An edge moved by a number, or by so many times another one.
+    """An edge plus a number, or plus a multiple of another edge.
 
     >>> print(plus(edge_of("2/(d + 3)"), -0.04), "and", plus(edge_of("1/w"), edge_of("w/9"), times=3))
     2/(d + 3) - 0.04 and 1/w + 3 (w/9)
@@ -262,7 +262,7 @@ def _at(edge: Edge, where: Mapping[str, Any]) -> float:
 
 
 def _made(words: str, value: Callable[[Mapping[str, Any]], float], *of: Edge) -> FunctionBound:
-    """A function of all coordinates that some edges depend on."""
+    """A function of all coordinates that the given edges depend on."""
 
     def made(**where: Any) -> float:
         return value(where)

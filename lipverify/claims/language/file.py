@@ -1,6 +1,6 @@
-"""A claims file: its text goes wherever its functions are to be run, and is executed there once.
+"""Read a claims file and run its text once in every process that needs its functions.
 
-A claims file is code, and verifying it runs it. What is wrong with one is told with the keyword at fault and its line.
+A claims file is code, so verifying it executes it. Faults are reported with the keyword and the line.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from lipverify.foundation.quoting import shown
 from lipverify.foundation.shipped import shipped
 
 HOME = "__claims_file__"
-"""The name under which a module that was made from a claims file holds it."""
+"""The attribute of a module that refers to the claims file it was made from."""
 
 
 def start(form: Literal["exponent", "bound"]) -> str:
-    """The text of a claims file to start from.
+    """The text of a template for a new claims file.
 
     >>> start("exponent").startswith('\"\"\"Claims of my own.')
     True
@@ -44,19 +44,19 @@ def start(form: Literal["exponent", "bound"]) -> str:
 
 
 def in_library(path: str | Path) -> bool:
-    """Whether a file is one of those that come with lipverify."""
+    """True if a file is shipped with lipverify."""
     return Path(path).expanduser().resolve().is_relative_to(shipped())
 
 
 DECLARATIONS = "__declarations__"
-"""The name under which the module of a claims file holds what it declares."""
+"""The attribute of a claims file's module that lists its declarations."""
 _LOADING = threading.RLock()
 
 
 class ClaimsFile(msgspec.Struct, frozen=True):
-    """The text of a claims file, and what the command line calls it.
+    """The text of a claims file, and its path as given on the command line.
 
-    As text it is its name and a digest of its content, so that the addresses of what it measures change with it.
+    Its string form is its name and a digest of its content, so that cache addresses of its measurements change with it.
 
     >>> str(ClaimsFile("somewhere/my_claims.py", "x = 1"))
     'my_claims.py@46d2d0d1f6b8'
@@ -72,14 +72,14 @@ class ClaimsFile(msgspec.Struct, frozen=True):
 
     @property
     def module_name(self) -> str:
-        """What its module is called: no two texts, and no two paths, share a module."""
+        """The name of its module, unique to the text and the path."""
         return f"lipverify_claims_{_digest(self.text)}_{_digest(self.path)}"
 
     def __str__(self) -> str:
         return f"{self.name}@{_digest(self.text)}"
 
     def module(self) -> ModuleType:
-        """The module that the text makes; executed when it is first asked for in a process."""
+        """The module made from the text, executed on first use in a process."""
         with _LOADING:
             if self.module_name not in sys.modules:
                 self._execute()
@@ -90,10 +90,10 @@ class ClaimsFile(msgspec.Struct, frozen=True):
         module.__dict__.update({"__file__": self.path, HOME: self, DECLARATIONS: []})
         linecache.cache[self.path] = (len(self.text), None, self.text.splitlines(keepends=True), self.path)
         code = self._code()
-        # records and annotations look their module up by name while it is being made
+        # records and annotations look up their module by name while it is being executed
         sys.modules[self.module_name] = module
         try:
-            # what a file prints must not end up in a ledger that is printed
+            # output printed by the file must not end up in a ledger printed to standard output
             with diverted():
                 exec(code, module.__dict__)
             replay_caches(module)
@@ -102,7 +102,7 @@ class ClaimsFile(msgspec.Struct, frozen=True):
             raise
 
     def _code(self) -> CodeType:
-        """The compiled text; that of a file which comes with lipverify is kept beside it, as that of a module is."""
+        """The compiled text. For shipped files Python caches the bytecode, as it does for modules."""
         if in_library(self.path):
             with contextlib.suppress(OSError):
                 loader = SourceFileLoader(self.module_name, self.path)
@@ -111,12 +111,12 @@ class ClaimsFile(msgspec.Struct, frozen=True):
         return compile(self.text, self.path, "exec", dont_inherit=True)
 
     def function(self, function: Callable[..., Any]) -> FileFunction:
-        """A function of the file, as something that other processes can be sent.
+        """A function of the file, in a form that can be sent to other processes.
 
         Raises
         ------
         InvalidInput
-            If it is not at module level under its own name, where they could find it.
+            If it is not defined at module level under its own name, where other processes could find it.
         """
         name = getattr(function, "__qualname__", repr(function))
         if not name.isidentifier():
@@ -128,7 +128,7 @@ class ClaimsFile(msgspec.Struct, frozen=True):
 
 
 class FileFunction(msgspec.Struct, frozen=True):
-    """A function of a claims file, found by its name; it can be sent anywhere that has lipverify."""
+    """A function of a claims file, found by its name; it can be sent to any process that has lipverify."""
 
     file: ClaimsFile
     name: str
@@ -138,7 +138,7 @@ class FileFunction(msgspec.Struct, frozen=True):
 
     @property
     def __name__(self) -> str:
-        """What addresses call it."""
+        """The name used in cache addresses."""
         return str(self)
 
     @property
@@ -147,7 +147,7 @@ class FileFunction(msgspec.Struct, frozen=True):
         return getattr(self.file.module(), self.name)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        """Run it; what it prints goes to standard error, and it cannot end the run."""
+        """Call the function. Its output goes to standard error, and it cannot end the run."""
         with diverted():
             try:
                 return self.__wrapped__(*arguments, **named)
@@ -161,22 +161,22 @@ class FileFunction(msgspec.Struct, frozen=True):
 
 
 def home_of(function: Callable[..., Any]) -> ModuleType | None:
-    """The module of the claims file that a function is from, if it is from one."""
+    """The module of the claims file that defines a function; None if no claims file does."""
     module = sys.modules.get(getattr(function, "__module__", ""))
     return module if module is not None and hasattr(module, HOME) else None
 
 
 def read_file(path: str, name: str = "claims file") -> ClaimsFile:
-    """The claims file at a path; `name` is what a refusal calls it.
+    """Read the claims file at a path; `name` is how error messages call it.
 
     Raises
     ------
     InvalidInput
-        If it cannot be read, or is not UTF-8.
+        If it cannot be read or is not UTF-8.
     """
     try:
         whole = Path(path).expanduser()
-    except RuntimeError as error:  # no home
+    except RuntimeError as error:  # no home folder
         raise InvalidInput(f"{name} = {shown(path)}: cannot be read ({error}).") from None
     made = content(name, whole)
     try:
@@ -188,16 +188,16 @@ def read_file(path: str, name: str = "claims file") -> ClaimsFile:
 
 @lru_cache(maxsize=256)
 def _digest(text: str) -> str:
-    """Twelve digits that tell texts apart."""
+    """Twelve digits that identify a text."""
     return blake2b(text.encode(), digest_size=6).hexdigest()
 
 
 FUNCTION = "def"
-"""In place of a keyword: the function that is declared is at fault."""
+"""Stands for a keyword if the declared function itself is at fault."""
 
 
 class Fault(InvalidInput):
-    """A declaration that is refused.
+    """A declaration that breaks a rule.
 
     Parameters
     ----------
@@ -206,11 +206,11 @@ class Fault(InvalidInput):
     keyword
         The keyword of the declaration at fault, `FUNCTION`, or "" for the declaration as a whole.
     item
-        Which item of the keyword's list, if one of them is.
+        The index of the item at fault in the keyword's list, if one is.
     line
-        The line of the call at fault, where it is no longer being run.
+        The line of the call at fault, if that call has already returned.
     outer
-        The line of the call around it, to which the keyword may belong.
+        The line of the enclosing call, to which the keyword may belong.
     """
 
     def __init__(
@@ -225,12 +225,12 @@ class Fault(InvalidInput):
         self.keyword, self.item, self.line, self.outer = keyword, item, line, outer
 
     def within(self, line: int) -> Fault:
-        """The same fault, in the call on this line, or in a call within that one."""
+        """The same fault, located in the call on this line or in a call nested in it."""
         return Fault(str(self), self.keyword, self.item, self.line or line, self.outer or (line if self.line else None))
 
 
 def line_in(error: BaseException, path: str) -> int | None:
-    """The line of a file that was being run, last of all of its lines, when the exception was raised."""
+    """The innermost line of a file that was running when the exception was raised."""
     lines = [
         line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == path and line
     ]
@@ -238,7 +238,7 @@ def line_in(error: BaseException, path: str) -> int | None:
 
 
 def place(error: BaseException) -> str:
-    """The line of a claims file that led to the exception, in brackets; empty where no such file took part."""
+    """The line of a claims file that led to the exception, in brackets; empty if no claims file is in the traceback."""
     found = ""
     for frame, line in traceback.walk_tb(error.__traceback__):
         if frame.f_globals.get(HOME) is not None and frame.f_code.co_filename == frame.f_globals[HOME].path:
@@ -247,7 +247,7 @@ def place(error: BaseException) -> str:
 
 
 def caller_line() -> int:
-    """The line on which the function that asks was called."""
+    """The line on which the calling function was called."""
     frame = inspect.currentframe()
     for _ in range(2):
         frame = frame.f_back if frame is not None else None
@@ -258,7 +258,7 @@ _UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")
 
 
 def line_of(error: BaseException, file: ClaimsFile) -> int | None:
-    """The line at fault: that of the keyword, where one is; else that which was being run."""
+    """The line at fault: the line of the keyword, if there is one, or else the line that was running."""
     if isinstance(error, SyntaxError):
         return error.lineno if error.filename == file.path else line_in(error, file.path)
     line = line_in(error, file.path)
@@ -271,7 +271,7 @@ def line_of(error: BaseException, file: ClaimsFile) -> int | None:
 
 
 def _keyword_line(file: ClaimsFile, line: int, keyword: str, item: int | None) -> int | None:
-    """The line of a keyword, or of an item of its list, in the call that begins at `line` or in one within it."""
+    """The line of a keyword, or of an item of its list, in the call that begins at `line` or in a call nested in it."""
     tree = ast.parse(file.text)
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.lineno == line]
     for call in calls:
@@ -286,7 +286,7 @@ def _keyword_line(file: ClaimsFile, line: int, keyword: str, item: int | None) -
 
 
 def _item_line(value: ast.expr, item: int | None) -> int | None:
-    """The line of an item, where the list is written out."""
+    """The line of an item, if the list is written out."""
     if item is None or not isinstance(value, ast.List | ast.Tuple) or item >= len(value.elts):
         return None
     return value.elts[item].lineno

@@ -1,7 +1,7 @@
-r"""The forms of a claim, and how they are written: an exponent along a ray, bounds on a value, an identity.
+r"""The forms of a claim: an exponent along a ray, bounds on a value, an identity.
 
-A form is data: the function that measures, the quantity in LaTeX, what is allowed, and how its controls differ. What is
-said of it in words is derived from that; its cells are planned elsewhere (`lipverify.claims.plan.cells`).
+A form is data: the function that measures, the quantity in LaTeX, the allowed range, and the controls. Its wording is
+derived from these; `lipverify.claims.plan.cells` plans its cells.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from lipverify.foundation.calls import Call, names
 from lipverify.foundation.latex import plain
 
 SHARE = 0.1
-"""How far the control of a bound is from the true value, as a share of it, where the claim does not say."""
+"""Default relative distance between the control of a bound and the true value. A smaller one needs smaller errors."""
 NEAREST = "the nearest that the evidence bears out"
 EQUALITY_RESOLUTION = 0.02
-"""Exponents may be called equal only if the measured one is known to this much."""
+"""An exponent may be called equal to the claimed one only if it is measured with at most this error."""
 CONTROL_DISTANCE = 2 * EQUALITY_RESOLUTION
-"""How far the control's exponent is from the true one: the least that a limit known to the resolution tells apart."""
+"""Distance between the control's exponent and the true one: the least that a limit with this resolution can detect."""
 LETTERS = {"low": "Ω", "high": "O", "equals": "Θ"}
 LATEX = {"low": r"\Omega", "high": r"\mathcal{O}", "equals": r"\Theta"}
 STRICT = {"low": "ω", "high": "o", "equals": "Θ"}
@@ -33,7 +33,7 @@ STRICT_LATEX = {"low": r"\omega", "high": "o", "equals": r"\Theta"}
 
 @dataclass(frozen=True, kw_only=True)
 class Form:
-    """What all forms share; see `exponent`, `bound` and `identity` for the meaning of the fields."""
+    """The fields that all forms share; see `exponent`, `bound` and `identity` for their meaning."""
 
     measure: Callable[..., Any]
     quantity: str
@@ -55,7 +55,7 @@ class Form:
         return plain(self.quantity)
 
     def only(self, side: str | None) -> Form:
-        """The form of one side: of a lower bound, or of an upper one."""
+        """The one-sided form: of a lower bound or of an upper bound."""
         if side is None or self.range.equals is not None:
             return self
         controls: dict[str, Any] = {
@@ -66,29 +66,29 @@ class Form:
 
     @property
     def drawn(self) -> bool:
-        """Whether other draws would give another number."""
+        """True if the value depends on random draws."""
         return self.method in ("montecarlo", "training")
 
     @property
     def observed(self) -> str:
-        """What the interval is of, as text with `$LaTeX$`."""
+        """The name of the measured quantity, as text with `$LaTeX$`."""
         return f"${self.quantity}$"
 
     def claimed(self, allowed: Range) -> str:
-        """A range of this quantity in plain text."""
+        """A claimed range of the quantity in plain text."""
         return allowed.text(self.said)
 
     def statement(self, allowed: Range) -> str:
-        """A range of this quantity in LaTeX."""
+        """A claimed range of the quantity in LaTeX."""
         return allowed.latex(self.quantity)
 
     def control(self, true: bool) -> Range | dict[str, Any] | None:
-        """The false or the true control: as it is given, else derived from the true value; None where neither is."""
+        """The false or the true control: the given one, or one derived from the true value; None without either."""
         given = self.true if true else self.false
         return given if given is not None else self.slackened() if true else self.beyond_truth()
 
     def beyond_truth(self) -> Range | None:
-        """The false control that the true value gives."""
+        """The false control derived from the true value."""
         if self.truth is None or self.range.equals is not None:
             return self.off_target()
         return self.range.moved(
@@ -96,7 +96,7 @@ class Form:
         )
 
     def slackened(self) -> Range | None:
-        """The true control that the true value gives."""
+        """The true control derived from the true value."""
         if self.truth is None:
             return None
         if self.range.equals is not None:
@@ -106,29 +106,29 @@ class Form:
         )
 
     def off_target(self) -> Range | None:
-        """The false control of an equality: another value, just outside the tolerance."""
+        """The false control of an equality: a value at three times the tolerance."""
         target, within = self.range.equals, self.range.within
         if target is None or within is None:
             return None
         return self.range.moved({"equals": plus(target, within, times=3)})
 
     def beyond(self, truth: Edge, sign: int) -> Edge:
-        """Just beyond the true value, where the bound is false."""
+        """An edge just beyond the true value, where the bound is false."""
         return scaled(truth, 1 + sign * SHARE * _sign(truth))
 
     def slack(self, truth: Edge, sign: int) -> Edge:
-        """Just short of the true value, where the bound is true."""
+        """An edge just short of the true value, where the bound is true."""
         return scaled(truth, 1 + sign * SHARE * _sign(truth))
 
     def control_in_words(self, true: bool, said: Callable[[Range], str]) -> str:
-        """A control of the claim as a whole, the false one or the true one; `said` puts a range into words."""
+        """Describe the false or the true control of the claim as a whole; `said` turns a range into words."""
         control = self.control(true)
         if isinstance(control, dict):
             return f"{said(self.range)} with {', '.join(f'{k} = {v}' for k, v in control.items())}"
         return NEAREST if control is None else said(control)
 
     def typeset(self, allowed: Range) -> str:
-        """A range of this quantity as text with `$LaTeX$`."""
+        """A claimed range of the quantity as text with `$LaTeX$`."""
         return f"${self.statement(allowed)}$"
 
 
@@ -141,22 +141,22 @@ class Bound(Form):
 
 @dataclass(frozen=True, kw_only=True)
 class Identity(Form):
-    """Two sides that are equal: their difference is zero, or no larger than its rounding."""
+    """Two sides that are equal: their difference is zero, or no larger than its rounding error."""
 
     name: ClassVar[str] = "identity"
 
     def claimed(self, allowed: Range) -> str:
-        """An identity is an equation by itself."""
+        """The equation itself."""
         return f"{self.said} = 0"
 
     def statement(self, allowed: Range) -> str:
-        """An identity is an equation by itself."""
+        """The equation itself."""
         return f"{self.quantity} = 0"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Along(Form):
-    """What is read off the values along a ray."""
+    """A quantity derived from the values along a ray."""
 
     along: str = "n"
     start: Formula
@@ -166,52 +166,52 @@ class Along(Form):
 
     @property
     def symbol(self) -> str:
-        """What grows, in LaTeX."""
+        """The symbol of the growing quantity, in LaTeX."""
         return self.scale or self.grows
 
     @property
     def grows(self) -> str:
-        """What is varied, in LaTeX."""
+        """The coordinate that is varied, in LaTeX."""
         return letter(self.along)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limit(Along):
-    """Bounds on what a value tends to."""
+    """Bounds on the limit of a value along a ray."""
 
     name: ClassVar[str] = "bound"
 
     @property
     def observed(self) -> str:
-        """What the interval is of, as text with `$LaTeX$`."""
+        """The name of the measured limit, as text with `$LaTeX$`."""
         return f"limit of ${self.quantity}$ in ${self.grows}$"
 
     def claimed(self, allowed: Range) -> str:
-        """A range of the limit in plain text."""
+        """A claimed range of the limit in plain text."""
         return allowed.text(f"lim {self.said}")
 
     def statement(self, allowed: Range) -> str:
-        """A range of the limit in LaTeX."""
+        """A claimed range of the limit in LaTeX."""
         return allowed.latex(rf"\lim_{{{self.symbol} \to \infty}} {self.quantity}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Exponent(Along):
-    """A power of what grows, along a ray."""
+    """The exponent of a power law along a ray."""
 
     name: ClassVar[str] = "exponent"
 
     @property
     def observed(self) -> str:
-        """What the interval is of, as text with `$LaTeX$`."""
+        """The name of the measured exponent, as text with `$LaTeX$`."""
         return f"limit exponent of ${self.quantity}$ in ${self.grows}$"
 
     def beyond(self, truth: Edge, sign: int) -> Edge:
-        """The least that a limit known to the resolution tells apart."""
+        """The nearest exponent that a limit with this resolution can tell from the true one."""
         return plus(truth, sign * CONTROL_DISTANCE)
 
     def slack(self, truth: Edge, sign: int) -> Edge:
-        """At the true exponent itself the ratio decides."""
+        """The true exponent itself: there the ratio to the power decides."""
         return truth
 
     def off_target(self) -> Range | None:
@@ -220,18 +220,18 @@ class Exponent(Along):
         return None if target is None else self.range.moved({"equals": plus(target, CONTROL_DISTANCE)})
 
     def slackened(self) -> Range | None:
-        """Of a quantity with the true exponent O and Ω are true, and o and ω are not."""
+        """The true control with strict edges made closed: at the true exponent O and Ω hold, and o and ω do not."""
         true = super().slackened()
         return None if true is None else replace(true, strict=False)
 
     def claimed(self, allowed: Range) -> str:
-        """Ω, O and Θ of powers, or ω and o, in plain text."""
+        """The claimed powers in plain text, as Ω, O and Θ, or ω and o."""
         letters = STRICT if allowed.strict else LETTERS
         powers = ((letters[name], plain(self.power(power))) for name, power in allowed.edges())
         return ", ".join(f"{self.said} = {letter}({power})" for letter, power in powers)
 
     def statement(self, allowed: Range) -> str:
-        """Omega, O and Theta of powers, or omega and o, in LaTeX."""
+        """The claimed powers in LaTeX, as Omega, O and Theta, or omega and o."""
         letters = STRICT_LATEX if allowed.strict else LATEX
         return r", \quad ".join(
             rf"{self.quantity} = {letters[name]}\left({self.power(power)}\right)" for name, power in allowed.edges()
@@ -260,46 +260,46 @@ def exponent(
     over: Any = None,
     **retired: Any,
 ) -> Form:
-    r"""A positive quantity grows like a power of s: Omega(s^low), O(s^high) or Theta(s^equals) as s -> infinity.
+    r"""Claim that a positive quantity grows like a power of s -> infinity: Omega(s^low), O(s^high) or Theta(s^equals).
 
     Parameters
     ----------
     function
-        What measures, called by name with the coordinates of the cell and with what grows; it returns (value, error),
-        or a mapping of names to such pairs. It gets `seed`, `contexts` and `backend` if it takes them. What else it is
-        called with stands in `at(function, name=value)`.
+        The measuring function, called by name with the coordinates of the cell and the growing coordinate; it returns
+        (value, error), or a mapping of names to such pairs. It gets `seed`, `contexts` and `backend` if it takes them.
+        Write `at(function, name=value)` to fix further arguments.
     quantity
-        What it measures, in LaTeX.
+        The measured quantity, in LaTeX.
     along
-        What grows, from where to where: `{"n": (start, stop)}`, or (start, stop, points), numbers or formulas in the
-        coordinates; two decades at least. If it is n or d, the points are whole numbers. By default n, from 1e4 to
+        The growing coordinate and its range: `{"n": (start, stop)}`, or (start, stop, points), as numbers or formulas
+        in the coordinates; at least two decades. The points of n and d are whole numbers. By default n, from 1e4 to
         1e30.
     low, high, equals
-        The exponent: a formula in the coordinates and in the symbols of the readings. Of a power of log s beside it,
-        measure the quantity over that power.
+        The exponent: a formula in the coordinates and in the symbols of the readings. If the law also has a power of
+        log s, measure the quantity divided by that power.
     strict
-        Whether the power itself is left out: omega(s^low), o(s^high).
+        True if the power itself is excluded: omega(s^low), o(s^high).
     truth
-        The true exponent. The controls are derived from it: the false one lies beyond it by twice the resolution of
-        limits, the true one is the claim with this exponent.
+        The true exponent. The controls are derived from it: the false one lies twice the resolution of limits beyond
+        it, and the true one is the claim with this exponent.
     control
-        The false control, where it is not derived: an exponent, `dict(low=..., high=...)`, or other coordinates, for
-        which the same claim is false. Or both, (false, true), either of which may be None; the true one is for
+        The false control, if it is not derived: an exponent, `dict(low=..., high=...)`, or other coordinates for which
+        the same claim is false. Or a pair (false, true), either of which may be None; the true control gives
         coordinates or exponents for which the claim is true.
     scale
-        What the power is of in words, in LaTeX, where it is not what grows: w* grows with Lambda, and n is varied.
+        The base of the power in LaTeX, if it is not the growing coordinate: w* grows with Lambda while n is varied.
     of
-        Which quantity of those that the function returns; coordinates that its name holds in braces, such as
-        "{trained} to {tested}", are not given to the function unless it takes them.
+        The name of the quantity among those that the function returns. Coordinates in braces in the name, such as
+        "{trained} to {tested}", are passed to the function only if it takes them.
     method
-        How it measures; what ran decides which grade the numbers have (`lipverify.claims.run.ran`). A function
-        that takes `contexts` is "montecarlo" by default, and any other is the claim's own: "proved" where it returns
-        something exact, "bounded" where it returns a value of lipverify with its error, else "estimated". "exact" says
-        that it derives its numbers from bounds of lipverify by its own arithmetic: they are "bounded" if lipverify
-        made bounds, and drew nothing, while it ran. A pair (method, grade) states the best grade that the numbers may
-        have, such as ("montecarlo", "observed").
+        The method of measurement. The grade of the numbers depends on the code that ran (`lipverify.claims.run.ran`). A
+        function that takes `contexts` is "montecarlo" by default. Any other function is graded "proved" if it returns
+        an exact value, "bounded" if it returns a value of lipverify with its error, and "estimated" otherwise. "exact"
+        declares that the function derives its numbers from bounds of lipverify by its own arithmetic: they are
+        "bounded" if lipverify made bounds, and drew nothing, while it ran. A pair (method, grade) states the best grade
+        that the numbers may have, such as ("montecarlo", "observed").
     over
-        Coordinates of this form alone, beside those of its claim.
+        Coordinates of this form only, in addition to those of its claim.
     retired
         Words of earlier versions, refused with what replaces them.
 
@@ -344,24 +344,24 @@ def bound(
     over: Any = None,
     **retired: Any,
 ) -> Form:
-    r"""A value lies between bounds, cell by cell, or equals another one within a tolerance.
+    r"""Claim that a value lies between bounds in each cell, or equals another value within a tolerance.
 
     Parameters
     ----------
     function, quantity, of, method, over
         As for `exponent`; the function is called with the coordinates of the cell.
     low, high, equals, within
-        The bounds: formulas in the coordinates, numbers, or functions of coordinates by name. `within` is how far the
-        value may be from `equals`, in its own units; the control of an equality lies three times as far.
+        The bounds: formulas in the coordinates, numbers, or functions of coordinates by name. `within` is the largest
+        allowed distance from `equals`, in units of the value; the control of an equality lies three times as far away.
     strict
-        Whether the value must differ from low and high.
+        True if the value must differ from low and high.
     truth
-        The true value; the controls are a tenth of it away.
+        The true value; the controls differ from it by a tenth.
     control
-        The false control, or both, (false, true): a bound in place of the one that is given, `dict(low=..., high=...)`,
-        or other coordinates, for which the same bound fails (holds).
+        The false control, or a pair (false, true): a bound that replaces the given one, `dict(low=..., high=...)`, or
+        other coordinates for which the same bound fails (holds).
     along, scale
-        As for `exponent`: with them the bounds are on the limit of a positive value along a ray.
+        As for `exponent`: with them the bounds apply to the limit of a positive value along a ray.
     retired
         Words of earlier versions, refused with what replaces them.
 
@@ -399,18 +399,19 @@ def identity(
     over: Any = None,
     **retired: Any,
 ) -> Form:
-    r"""Two sides are equal: their difference is zero exactly, or no larger than a bound on its rounding.
+    r"""Claim that two sides are equal: their difference is exactly zero, or no larger than a bound on its rounding
+    error.
 
     Parameters
     ----------
     function
-        What returns the difference: as an expression or a matrix of SymPy, which is 0 for all values of its
-        symbols or is not; or as a fraction; or as (difference, bound on its rounding).
+        A function that returns the difference: as a SymPy expression or matrix, which must be 0 for all values of its
+        symbols; as a fraction; or as (difference, bound on its rounding error).
     quantity
         The difference, in LaTeX.
     control
-        Other coordinates, for which the identity is false: one letter of the formula exchanged, ... Or two of these,
-        (false, true).
+        Other coordinates for which the identity is false, for example with one letter of the formula changed. Or a pair
+        of these, (false, true).
     of, method, over
         As for `exponent`.
     retired
@@ -426,7 +427,7 @@ def identity(
     InvalidInput
         If a rule is broken; `lipverify verify` shows the line.
 
-    The rest is as for `bound`. What is exact is proved, and a difference of floats is estimated.
+    The rest is as for `bound`. An exact difference is graded "proved", a difference of floats "estimated".
 
     >>> def difference(kappa): return kappa - 1.0, 1e-15
     >>> identity(difference, "a - b", over={"kappa": 1.0}, control={"kappa": 0.9}).quantity
@@ -440,7 +441,7 @@ def identity(
 
 
 RAY = (1e4, 1e30)
-"""From where to where n grows, where a claim does not say."""
+"""Default range of n along a ray."""
 RETIRED = {
     "instead": "control=(false, true) holds both controls",
     "sharp": "the true exponent, or the true value of a bound, is truth=",
@@ -457,11 +458,11 @@ RETIRED = {
     "tables": "shows=at(function, name=...) holds figures and tables",
     "ray": "along={'n': (start, stop)} says what grows, and from where to where",
 }
-"""Keywords of earlier versions, and what is written in their place."""
+"""Keywords of earlier versions, and their replacements."""
 
 
 def refuse_retired(form: str, retired: Mapping[str, Any], line: int) -> None:
-    """Refuse a keyword of an earlier version by what is written in its place, and any other as Python does."""
+    """Refuse a keyword of an earlier version and name its replacement; refuse any other as Python does."""
     for keyword, given in retired.items():
         if keyword in RETIRED:
             raise Fault(f"{keyword} = {given!r}: {RETIRED[keyword]}.", keyword, line=line)
@@ -469,7 +470,7 @@ def refuse_retired(form: str, retired: Mapping[str, Any], line: int) -> None:
 
 
 def _ray(along: Any, scale: str, line: int) -> dict[str, Any]:
-    """What grows, from where to where, as fields of a form."""
+    """The growing coordinate and its range, as fields of a form."""
     rule = "along = {!r}: it says what grows, and from where to where: {{'n': (start, stop)}} or (start, stop, points)."
     if not isinstance(along, Mapping) or len(along) != 1:
         raise Fault(rule.format(along), "along", line=line)
@@ -481,7 +482,7 @@ def _ray(along: Any, scale: str, line: int) -> dict[str, Any]:
 
 
 def form_of(kind: type[Form], called: Any, quantity: Any, line: int, **given: Any) -> Form:
-    """A form from what is declared, refused where it breaks a rule that needs no points."""
+    """Make a form from a declaration; refuse one that breaks a rule that can be checked without points."""
     if not isinstance(quantity, str) or not quantity.strip():
         raise Fault("no quantity: the quantity is what the function measures, in LaTeX such as r'w^*'; a claim without "
                     "it is refused.", "quantity", line=line)  # fmt: skip
@@ -509,7 +510,7 @@ def form_of(kind: type[Form], called: Any, quantity: Any, line: int, **given: An
 
 
 def _controls(value: Any, claimed: Range) -> tuple[Range | dict[str, Any] | None, Range | dict[str, Any] | None]:
-    """The false and the true control, from the false one or from both."""
+    """The false and the true control, from the false one or a pair."""
     if isinstance(value, tuple | list) and len(value) != 2:
         raise Fault(f"control = {value!r}: it is the false control, or both: (false, true).", "control")
     false, true = value if isinstance(value, tuple | list) else (value, None)
@@ -517,7 +518,7 @@ def _controls(value: Any, claimed: Range) -> tuple[Range | dict[str, Any] | None
 
 
 def _control(value: Any, claimed: Range) -> Range | dict[str, Any] | None:
-    """A control: a bound in place of the only one, bounds by name, or other coordinates."""
+    """Read a control: a value for the only bound, bounds by name, or other coordinates."""
     if value is None:
         return None
     if isinstance(value, Mapping):
@@ -534,7 +535,7 @@ def _control(value: Any, claimed: Range) -> Range | dict[str, Any] | None:
 
 
 def _method(value: Any) -> tuple[str | None, Grade | None]:
-    """How a function measures, and the best grade that its numbers may have."""
+    """The method of measurement, and the best grade that its numbers may have."""
     method, grade = value if isinstance(value, tuple | list) and len(value) == 2 else (value, None)
     if method is not None and (not isinstance(method, str) or not method.strip()):
         rule = "it is a word for how the function measures, such as 'exact', or (method, grade)"
@@ -549,12 +550,12 @@ def _method(value: Any) -> tuple[str | None, Grade | None]:
 
 
 def _sign(truth: Edge) -> int:
-    """Of a negative value more is less; one that is negative without a minus in front needs a control of its own."""
+    """The sign of a true value, read from its text: a negative value without a leading minus needs a given control."""
     return -1 if str(truth).startswith("-") else 1
 
 
 def sides_of(forms: tuple[Form, ...]) -> Iterator[str]:
-    """The sides that an id with {side} has: lower, where a low bound is given, and upper, where a high one is."""
+    """The sides of an id with {side}: "lower" if all one-sided forms have a low bound, "upper" if all have a high."""
     one_sided = [form for form in forms if form.range.equals is None]
     for side, name in (("lower", "low"), ("upper", "high")):
         if one_sided and all(getattr(form.range, name) is not None for form in one_sided):

@@ -1,4 +1,4 @@
-"""Formulas of claims: exponents and bounds as data or as functions, printed as they were written."""
+"""Formulas of claims: exponents and bounds, as data or as functions, printed as they were written."""
 
 from __future__ import annotations
 
@@ -35,38 +35,39 @@ __all__ = ["Bound", "Formula", "FunctionBound", "bound", "formula"]
 
 
 class Bound(ABC):
-    """A number at every point, and how it is printed."""
+    """A number at every point, with its printed form."""
 
     @abstractmethod
     def __str__(self) -> str:
-        """Plain text."""
+        """The bound in plain text."""
 
     @property
     @abstractmethod
     def symbols(self) -> tuple[str, ...]:
-        """The coordinates that it depends on, in the order in which they are read."""
+        """The coordinates that the bound depends on, in reading order."""
 
     @property
     @abstractmethod
     def latex(self) -> str:
-        """Typeset, for a formula on a line of its own."""
+        """The bound in LaTeX, for a displayed formula."""
 
     @property
     @abstractmethod
     def inline_latex(self) -> str:
-        """Typeset on one line, for an exponent or a sentence."""
+        """The bound in one-line LaTeX, for an exponent or a sentence."""
 
     @abstractmethod
     def value(self, where: Mapping[str, Any]) -> Any:
-        """The value at a point; an ArithmeticError or ValueError where there is none."""
+        """The value at a point; raises ArithmeticError or ValueError where there is none."""
 
     def at(self, where: Mapping[str, Any], name: str = "expression") -> float:
-        """The value at a point; `name` is what it is the value of, for messages.
+        """The value at a point; messages call it `name`.
 
         Raises
         ------
         InvalidInput
-            If that is not a finite real number, with the formula and the point, or if a coordinate is missing.
+            If the value is not a finite real number (the message shows the formula and the point), or a coordinate is
+            missing.
         """
         missing = [symbol for symbol in self.symbols if symbol not in where]
         if missing:
@@ -85,7 +86,7 @@ class Bound(ABC):
 
     @property
     def _written(self) -> str:
-        """What messages quote."""
+        """The text that messages quote."""
         return str(self)
 
     def _no_number(self, taken: Mapping[str, Any], name: str) -> InvalidInput:
@@ -94,16 +95,16 @@ class Bound(ABC):
 
 
 LONGEST_SHOWN = 80
-"""Characters of a refused text that a message repeats."""
+"""Longest refused text, in characters, that a message quotes in full."""
 SYMPY = {"Max": "max", "Min": "min", "Abs": "abs", "ceiling": "ceil"}
-"""Functions that SymPy prints by other names."""
+"""Functions whose names in SymPy's output differ from those of formulas."""
 
 
 @dataclass(frozen=True)
 class Formula(Bound):
-    """A formula in declared symbols, as `formula` reads it: never run as code, never simplified; equal by text.
+    """A formula as `formula` reads it: never run as code, never simplified; two are equal if their texts are.
 
-    `text` is what was written, in Python's notation. Fractions are exact until the end:
+    `text` is the formula in Python's notation, as written. Fractions stay exact until the result:
 
     >>> Formula("1/3 + 1/6").at({})
     0.5
@@ -119,11 +120,11 @@ class Formula(Bound):
 
     @cached_property
     def symbols(self) -> tuple[str, ...]:
-        """The symbols that it holds, in the order in which they are read."""
+        """The symbols in the formula, in reading order."""
         return tuple(name for name in names_of(self.text) if name not in CONSTANTS)
 
     def with_symbols(self, meaning: Mapping[str, Any]) -> Formula:
-        """The formula with a formula (or what `formula` reads) in place of each symbol that has a meaning.
+        """The formula with each symbol that has a meaning replaced by that formula (or anything `formula` reads).
 
         >>> Formula("1/D").with_symbols({"D": "d - 1"}).text
         '1/(d - 1)'
@@ -133,7 +134,7 @@ class Formula(Bound):
 
     @property
     def latex(self) -> str:
-        r"""Typeset as it was written; in an exponent, and within one another, fractions stand on one line.
+        r"""The formula as written, in LaTeX; fractions in an exponent or within a fraction are set on one line.
 
         >>> print(Formula("kappa**(1/2) * 2/(d + 3)").latex)
         \frac{\kappa^{1/2} \cdot 2}{d + 3}
@@ -142,11 +143,11 @@ class Formula(Bound):
 
     @property
     def inline_latex(self) -> str:
-        """The same on one line, for an exponent or a sentence."""
+        """The formula in one-line LaTeX, for an exponent or a sentence."""
         return _printed(ONE_LINE, self.text)
 
     def value(self, where: Mapping[str, Any]) -> Number:
-        """Exact as long as can be."""
+        """The value at a point, computed exactly as far as possible."""
         return value_of(tree_of(self.text), where)
 
     @property
@@ -154,7 +155,7 @@ class Formula(Bound):
         return self.text
 
     def __str__(self) -> str:
-        """Plain text with Greek letters.
+        """The formula in plain text with Greek letters.
 
         >>> print(Formula("sqrt(kappa)/n**(1/2)"))
         √(κ)/n^(1/2)
@@ -163,23 +164,23 @@ class Formula(Bound):
 
 
 def formula(given: Any, symbols: Sequence[str] | None = None, name: str = "expression") -> Formula:
-    """A formula of numbers, the symbols, `+ - * / **`, pi, e, and a few functions.
+    """Read a formula of numbers, the symbols, `+ - * / **`, pi, e, and a few functions.
 
-    The functions are sqrt, log, exp, gamma, abs, floor and ceil of one argument, min and max of several.
+    The functions are sqrt, log, exp, gamma, abs, floor and ceil of one argument, and min and max of several.
 
     Parameters
     ----------
     given
-        The formula as one writes it in Python; a number; a SymPy expression, which is read as it prints itself.
+        The formula as text in Python's notation, a number, or a SymPy expression, which is read from its printed form.
     symbols
-        The letters that it may hold; any, if they are not given.
+        The symbols that it may contain; any, by default.
     name
-        What the formula is, for messages.
+        The name of the formula in messages.
 
     Raises
     ------
     InvalidInput
-        If it is not such a formula, or holds another symbol, which is named.
+        If it is not such a formula, or contains another symbol, which the message names.
 
     >>> formula("2/(d + 3)", ["d"]).at({"d": 2})
     0.4
@@ -201,18 +202,18 @@ def formula(given: Any, symbols: Sequence[str] | None = None, name: str = "expre
 
 @lru_cache(maxsize=REMEMBERED)
 def _printed(notation: Notation, text: str) -> str:
-    """A whole formula as a notation prints it."""
+    """Print a whole formula in a notation."""
     return notation.printed(tree_of(text), text).text
 
 
 def is_sympy(given: Any) -> bool:
-    """Whether it is an expression of SymPy, which need not have been imported."""
+    """True if a value is a SymPy expression. SymPy need not have been imported."""
     basic = getattr(sys.modules.get("sympy"), "Basic", None)
     return basic is not None and isinstance(given, basic)
 
 
 def _written(given: Any, name: str) -> str:
-    """What was given, as text on one line."""
+    """The given formula as text on one line."""
     if isinstance(given, Formula):
         return given.text
     if isinstance(given, str):
@@ -227,27 +228,27 @@ def _written(given: Any, name: str) -> str:
 
 
 _NOT_WORDS = str.maketrans(dict.fromkeys("\\{}#%&", " "))
-"""What has a meaning for LaTeX even among words."""
+"""Characters with a meaning in LaTeX even within words; they become spaces."""
 
 
 @dataclass(frozen=True)
 class FunctionBound(Bound):
-    """A bound that is a Python function of coordinates, which is called with them by name.
+    """A bound given by a Python function of coordinates, which is called with them by name.
 
-    It is printed as the first line of its docstring, which may hold `$LaTeX$` and begins as within a sentence; without
-    one, by its name.
+    It is printed as the first line of its docstring, which may hold `$LaTeX$` and is put in the middle of a sentence,
+    or else as its name with its parameters.
     """
 
     function: Callable[..., Any]
 
     @cached_property
     def symbols(self) -> tuple[str, ...]:
-        """The coordinates that it takes."""
+        """The coordinates that the function takes."""
         return tuple(inspect.signature(self.function).parameters)
 
     @property
     def latex(self) -> str:
-        """The text as mathematics, its words upright."""
+        """The text in LaTeX, with upright words."""
         if not self._documented:
             name = self._name.translate(_NOT_WORDS).replace("_", " ")
             return rf"\operatorname{{{name}}}({', '.join(map(ONE_LINE.symbol, self.symbols))})"
@@ -256,21 +257,21 @@ class FunctionBound(Bound):
 
     @property
     def inline_latex(self) -> str:
-        """The same: only its author knows another form."""
+        """The same as `latex`: a text has no other form."""
         return self.latex
 
     def value(self, where: Mapping[str, Any]) -> Any:
-        """What the function returns."""
+        """The value that the function returns."""
         return self.function(**where)
 
     def __str__(self) -> str:
-        """The first line of the docstring, or else the name and what it takes."""
+        """The first line of the docstring, or else the name with its parameters."""
         return self._documented.replace("$", "") or f"{self._name}({', '.join(self.symbols)})"
 
     @property
     def _documented(self) -> str:
         said = (inspect.getdoc(self.function) or "").partition("\n")[0].strip().rstrip(".")
-        # in the middle of a sentence; a word in capitals or a letter that is a symbol stays
+        # in the middle of a sentence the first letter becomes small, except in a capitalised word or a symbol
         return said[:1].lower() + said[1:] if said[1:2].islower() or said.startswith("A ") else said
 
     @property
@@ -279,12 +280,12 @@ class FunctionBound(Bound):
 
 
 def bound(given: Any, symbols: Sequence[str] | None = None, name: str = "bound") -> Bound:
-    """A bound from a formula, as `formula` reads it, or from a Python function of some of the symbols.
+    """Make a bound from a formula, as `formula` reads it, or from a Python function of some of the symbols.
 
     Raises
     ------
     InvalidInput
-        If it is neither, or holds or takes another symbol, which is named.
+        If it is neither, or depends on another symbol, which the message names.
 
     >>> print(bound(lambda d, w: d / w**2, ["d", "n", "w"], "high").symbols)
     ('d', 'w')

@@ -1,12 +1,12 @@
-r"""What a formula may hold, what it is worth, and how it is printed.
+r"""The grammar of formulas: how they are parsed, evaluated and printed.
 
-It is a part of Python's grammar, read as a tree, never run as code. It is printed as it was written, as LaTeX with
-built fractions, as LaTeX on one line, or as plain text: brackets stand where the tree needs them and nowhere else;
-nothing is multiplied out, cancelled or put in another order.
+The grammar is a subset of Python's. A formula is parsed to a tree and never run as code. It is printed as written, as
+LaTeX with built fractions, as one-line LaTeX, or as plain text. Brackets are printed only where the tree needs them;
+nothing is multiplied out, cancelled or reordered.
 
-The tree is that of Python's own parser and not SymPy's. SymPy takes longer to import than all claims take to be read,
-and a formula must be printed as it was written: unevaluated, SymPy still reads d - 1 as d - 1*1, 1e-3 as 0.001, and
-prints 1/3 + 1/6 as 1/6 + 1/3.
+The parser is Python's and not SymPy's for two reasons. Importing SymPy takes longer than reading all claims. And a
+formula must be printed as written: even unevaluated, SymPy reads d - 1 as d - 1*1 and 1e-3 as 0.001, and prints 1/3 +
+1/6 as 1/6 + 1/3.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from lipverify.claims.ledger.symbols import GREEK, LETTERS, symbol
 
 Number = Fraction | float
 EXACT_BITS = 4096
-"""Powers that take more than this are floats."""
+"""Largest exact power, in bits: larger ones are computed as floats, so that a formula cannot exhaust memory."""
 NEAR_ONE = Fraction(1, 8)
-"""There the logarithm of a fraction is taken of its distance from 1, which a float of it would have lost."""
+"""Within this distance of 1 the logarithm uses log1p of the exact distance, which rounding to a float would lose."""
 ROUNDINGS = 16 * sys.float_info.epsilon
-"""A float this near to a whole number, relatively, is taken for it by floor and ceil."""
+"""Relative tolerance within which floor and ceil take a float for a whole number."""
 
 
 def value_of(tree: ast.AST, where: Mapping[str, Any]) -> Number:
-    """The value of a tree where its symbols have values; an ArithmeticError or ValueError where it has none."""
+    """Evaluate a tree at a point; raises ArithmeticError or ValueError where there is no value."""
     value: Number
     match tree:
         case ast.Constant(value=literal):
@@ -57,14 +57,14 @@ def value_of(tree: ast.AST, where: Mapping[str, Any]) -> Number:
 
 
 def exact(number: Any) -> Fraction:
-    """A number as a fraction; a float stands for its shortest decimal, so that 0.1 is 1/10."""
+    """Convert a number to a fraction. A float means its shortest decimal, so 0.1 becomes 1/10."""
     if not is_real(number):
         raise ValueError(f"{number!r} is not a number")
     return Fraction(number) if isinstance(number, Rational) else Fraction(repr(float(number)))
 
 
 def is_real(number: Any) -> bool:
-    """Whether it is a real number of any type; True and False are not."""
+    """True if a value is a real number of any type; True and False are not counted as numbers."""
     return isinstance(number, Real) and not isinstance(number, bool)
 
 
@@ -91,7 +91,7 @@ def _power(base: Number, exponent: Number) -> Number:
 
 
 def _whole(rounded: Callable[[Number], int]) -> Callable[[Number], Fraction]:
-    """Floor or ceil: in floats log(1000)/log(10) is a hair below 3, and stands for 3."""
+    """Floor or ceil with a tolerance: in floats log(1000)/log(10) is slightly below 3 and must count as 3."""
 
     def whole(x: Number) -> Fraction:
         near = isinstance(x, float) and abs(x - round(x)) <= ROUNDINGS * max(1.0, abs(x))
@@ -123,29 +123,29 @@ OPERATORS: dict[type[ast.AST], Callable[..., Number]] = {
 }
 LONGEST = 2000
 LONGEST_WORD = 30
-"""Characters of a name or a number; the report breaks no line within one."""
+"""Longest name or number, in characters: the report cannot break a line inside one."""
 LONGEST_CHAIN = 100
 DEEPEST = 12
-"""How often brackets, powers and fractions may stand in one another; the report can set this much."""
+"""Deepest nesting of brackets, powers and fractions; the report can typeset this depth."""
 _LETTER = f"A-Za-z{''.join(LETTERS).replace('π', '')}"  # the number is written pi
 SYMBOL = re.compile(rf"[{_LETTER}][{_LETTER}0-9]*(_[{_LETTER}0-9]+)*_?")
 LITERAL = re.compile(r"\d*\.?\d*([eE][+-]?\d+)?")
 REMEMBERED = 8192
-"""Formulas that are read once; the claims of a run have some thousands of them, each at many points."""
+"""Size of the cache of parsed formulas: a run has some thousands of formulas and evaluates each at many points."""
 
 
 class Unreadable(Exception):
-    """Why a text is no formula."""
+    """The reason why a text is not a formula."""
 
 
 @lru_cache(maxsize=REMEMBERED)
 def tree_of(text: str) -> ast.expr:
-    """The tree of a formula.
+    """Parse a formula.
 
     Raises
     ------
     Unreadable
-        With the part that has no place in one, and the way out.
+        If the text is not a formula; the message shows the part at fault and how to write it.
     """
     if len(text) > LONGEST:
         raise Unreadable(f"it has {len(text)} characters, and a formula {LONGEST} at most")
@@ -165,12 +165,12 @@ def tree_of(text: str) -> ast.expr:
 
 @lru_cache(maxsize=REMEMBERED)
 def names_of(text: str) -> tuple[str, ...]:
-    """Every symbol and constant of a formula, each once, in the order in which it is read; raises as `tree_of`."""
+    """Every symbol and constant of a formula, once each, in reading order; raises as `tree_of`."""
     return tuple(dict.fromkeys(name.id for name in _names_in(tree_of(text))))
 
 
 def _names_in(tree: ast.AST) -> Iterator[ast.Name]:
-    """Every symbol and constant; not the names of functions."""
+    """Every symbol and constant of a tree, without the names of functions."""
     if isinstance(tree, ast.Name):
         yield tree
     for child in tree.args if isinstance(tree, ast.Call) else ast.iter_child_nodes(tree):
@@ -178,12 +178,12 @@ def _names_in(tree: ast.AST) -> Iterator[ast.Name]:
 
 
 def source(text: str, tree: ast.expr) -> str:
-    """The part of the text that a tree was read from."""
+    """The part of the text that a tree was parsed from."""
     return text.encode()[tree.col_offset : tree.end_col_offset].decode()
 
 
 def literal_parts(literal: str) -> tuple[str, str]:
-    """The digits of a number, with a point between them or none, and the exponent of ten.
+    """The digits of a number, with or without a decimal point, and the exponent of ten.
 
     >>> literal_parts(".5e-3")
     ('0.5', '-3')
@@ -194,7 +194,7 @@ def literal_parts(literal: str) -> tuple[str, str]:
 
 
 def _check(tree: ast.AST, text: str, depth: int, chain: int) -> None:
-    """Refuse whatever has no place in a formula; `a + b + c` is one chain, however long."""
+    """Refuse syntax that formulas do not have. A chain such as `a + b + c` counts as one level of nesting."""
     if chain > LONGEST_CHAIN or depth > DEEPEST:
         raise Unreadable(f"it is nested more than {DEEPEST} deep, or chains more than {LONGEST_CHAIN} terms")
     match tree:
@@ -227,13 +227,13 @@ def _check(tree: ast.AST, text: str, depth: int, chain: int) -> None:
 
 
 ANYTHING, SUM, PRODUCT, POWER, ATOM = range(5)
-"""How tightly a part holds together in Python's notation."""
+"""Binding strength of a part in Python's notation, from weakest to strongest."""
 _HELD: dict[type[ast.AST], int] = {ast.Add: SUM, ast.Sub: SUM, ast.Mult: PRODUCT, ast.Div: PRODUCT, ast.Pow: POWER}
 
 
 @lru_cache(maxsize=REMEMBERED)
 def substituted(text: str, meanings: tuple[tuple[str, str], ...]) -> str:
-    """The text with others in place of symbols, in brackets where the tree would come out another.
+    """Substitute text for symbols, with brackets where the tree would change without them.
 
     >>> substituted("1/D + D", (("D", "d - 1"),))
     '1/(d - 1) + (d - 1)'
@@ -251,7 +251,7 @@ def substituted(text: str, meanings: tuple[tuple[str, str], ...]) -> str:
 
 
 def _places(tree: ast.expr) -> Iterator[tuple[ast.Name, int]]:
-    """Where symbols stand, and how tightly what is put there must hold together."""
+    """The positions of symbols, with the binding strength that their replacement needs."""
     if isinstance(tree, ast.Name):
         yield tree, ANYTHING
     for parent in ast.walk(tree):
@@ -260,7 +260,7 @@ def _places(tree: ast.expr) -> Iterator[tuple[ast.Name, int]]:
 
 
 def _held(tree: ast.AST) -> int:
-    """A sign holds no better than a sum: `2 * -d` is written 2 * (-d)."""
+    """The binding strength of a part. A sign binds like a sum: `2 * -d` is written 2 * (-d)."""
     if isinstance(tree, ast.BinOp):
         return _HELD[type(tree.op)]
     return SUM if isinstance(tree, ast.UnaryOp) else ATOM
@@ -275,20 +275,20 @@ def _needed(parent: ast.AST, child: ast.AST) -> int:
 
 
 class Rank(IntEnum):
-    """How tightly a printed part holds together; where it must hold more tightly it is put in brackets."""
+    """Binding strength of a printed part; a part that binds too weakly for its place gets brackets."""
 
     SUM = 0
-    """Also what begins with a sign."""
+    """A sum, or a part that begins with a sign."""
     QUOTIENT = 1
-    """On one line, where a/b is no factor: a/b c might be a/(b c)."""
+    """A quotient on one line. It cannot be a factor, because a/b c could be read as a/(b c)."""
     PRODUCT = 2
     FACTOR = 3
-    """A power; and a function, whose power might be that of its argument."""
+    """A power, or a function: its exponent could be taken for its argument's."""
     ATOM = 4
 
 
 class Printed(NamedTuple):
-    """A part of a formula as it is printed."""
+    """A printed part of a formula, with its binding strength."""
 
     text: str
     rank: Rank
@@ -298,16 +298,16 @@ SIGNS: dict[type[ast.AST], str] = {ast.Add: "+", ast.Sub: "-", ast.UAdd: "+", as
 
 
 class Notation(ABC):
-    """What LaTeX and plain text do in the same way."""
+    """The printing rules that LaTeX and plain text share."""
 
     around: ClassVar[dict[str, str]]
-    """Functions that are printed as brackets or a sign around their argument."""
+    """Functions printed as brackets or a sign around their argument."""
     dot: ClassVar[str]
     ends_as_function: ClassVar[re.Pattern[str]]
-    """The end of a factor that would look like a function of what is in a bracket after it."""
+    """The end of a factor that would look like a function applied to a bracket after it."""
 
     def printed(self, tree: ast.AST, text: str) -> Printed:
-        """A part of the tree of a text."""
+        """Print a part of a text's tree."""
         tree = _sign_first(tree)
         match tree:
             case ast.Constant():
@@ -335,12 +335,12 @@ class Notation(ABC):
         raise ValueError(f"{tree} has no place in a formula")
 
     def part(self, tree: ast.AST, text: str, least: Rank) -> str:
-        """A part that must hold together this tightly."""
+        """Print a part, with brackets if it binds more weakly than required."""
         found = self.printed(tree, text)
         return found.text if found.rank >= least else self.brackets(found.text)
 
     def quotient(self, over: ast.AST, under: ast.AST, text: str) -> Printed:
-        """On one line."""
+        """A quotient, on one line."""
         return Printed(f"{self.part(over, text, Rank.PRODUCT)}/{self.part(under, text, Rank.FACTOR)}", Rank.QUOTIENT)
 
     @abstractmethod
@@ -357,21 +357,21 @@ class Notation(ABC):
 
     @abstractmethod
     def exponent(self, tree: ast.AST, text: str) -> str:
-        """An exponent with the sign of a power before it."""
+        """An exponent, including the sign of a power before it."""
 
     @abstractmethod
     def brackets(self, inside: str) -> str:
         """A part in round brackets."""
 
     def _product(self, left: str, right: str) -> str:
-        """Factors side by side; with a dot where they would read as one number, a mixed number or a function."""
+        """Factors next to each other, with a dot where they would read as one number, a mixed number or a function."""
         mixed = left[-1].isdigit() and right.startswith(r"\frac")
         applied = self.ends_as_function.search(left) and right.startswith(("(", r"\left("))
         return f"{left}{self.dot if right[0].isdigit() or mixed or applied else ' '}{right}"
 
 
 class OneLine(Notation):
-    r"""LaTeX with every fraction on one line, as in an exponent."""
+    r"""LaTeX with every fraction on one line, for an exponent or a sentence."""
 
     around: ClassVar = {
         "sqrt": r"\sqrt{{{}}}",
@@ -383,65 +383,65 @@ class OneLine(Notation):
     ends_as_function = re.compile(r"(?<!\{)(\\mathrm\{\w+\}|\\Gamma)$")
 
     def number(self, digits: str, exponent: str) -> Printed:
-        r"""1e-3 as 10^{-3}, 2.5e6 as 2.5 \cdot 10^{6}."""
+        r"""A number in LaTeX: 1e-3 as 10^{-3}, 2.5e6 as 2.5 \cdot 10^{6}."""
         if not exponent:
             return Printed(digits, Rank.ATOM)
         power = f"10^{{{int(exponent)}}}"
         return Printed(power, Rank.FACTOR) if digits == "1" else Printed(digits + self.dot + power, Rank.PRODUCT)
 
     def symbol(self, name: str) -> str:
-        """As a page writes it."""
+        """A symbol in LaTeX."""
         return symbol(name)
 
     def function(self, name: str) -> str:
-        """By its command."""
+        """A function by its LaTeX command."""
         return {"gamma": r"\Gamma"}.get(name, rf"\{name}")
 
     def exponent(self, tree: ast.AST, text: str) -> str:
-        """On one line."""
+        """An exponent, on one line."""
         return f"^{{{ONE_LINE.printed(tree, text).text}}}"
 
     def brackets(self, inside: str) -> str:
-        """As high as what they enclose."""
+        """Brackets as high as their content."""
         return rf"\left({inside}\right)" if r"\frac" in inside else f"({inside})"
 
 
 @final
 class Built(OneLine):
-    """LaTeX with fractions of two lines, but not within one another or in an exponent."""
+    """LaTeX with built fractions, but on one line within a fraction or an exponent."""
 
     def quotient(self, over: ast.AST, under: ast.AST, text: str) -> Printed:
-        """With a bar."""
+        """A quotient with a fraction bar."""
         above, below = (ONE_LINE.printed(side, text).text for side in (over, under))
         return Printed(rf"\frac{{{above}}}{{{below}}}", Rank.FACTOR)
 
 
 @final
 class Plain(Notation):
-    """Text with Greek letters and a few signs."""
+    """Plain text with Greek letters and a few signs."""
 
     around: ClassVar = {"floor": "⌊{}⌋", "ceil": "⌈{}⌉"}
     dot = "·"
     ends_as_function = re.compile(r"([^\W\d]\w+|Γ)$")
 
     def number(self, digits: str, exponent: str) -> Printed:
-        """As written."""
+        """A number as written."""
         return Printed(f"{digits}e{exponent}", Rank.FACTOR) if exponent else Printed(digits, Rank.ATOM)
 
     def symbol(self, name: str) -> str:
-        """Greek by its letter."""
+        """A symbol, with Greek letters as letters."""
         return re.sub(r"[^\W\d_]+", lambda word: GREEK.get(word[0], word[0]), name).rstrip("_")
 
     def function(self, name: str) -> str:
-        """By its name or sign."""
+        """A function by its name or sign."""
         return {"gamma": "Γ", "sqrt": "√"}.get(name, name)
 
     def exponent(self, tree: ast.AST, text: str) -> str:
-        """In brackets if it is more than one thing."""
+        """An exponent, in brackets if it has more than one part."""
         return f"^{self.part(tree, text, Rank.ATOM)}"
 
     def brackets(self, inside: str) -> str:
-        """Round ones."""
+        """Round brackets."""
         return f"({inside})"
 
 
@@ -449,7 +449,7 @@ ONE_LINE, BUILT, PLAIN = OneLine(), Built(), Plain()
 
 
 def _sign_first(tree: ast.AST) -> ast.AST:
-    """The sign of a first factor before the whole product: Python reads -a/b as (-a)/b."""
+    """Move the sign of a first factor in front of the whole product: Python parses -a/b as (-a)/b."""
     if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.Mult | ast.Div):
         first = _sign_first(tree.left)
         if isinstance(first, ast.UnaryOp):
@@ -470,11 +470,11 @@ NAMES |= {
 }
 CLOSING = {"(": ")", "[": "]", "{": "}"}
 ENGLISH = ("and", "as", "at", "each", "else", "for", "is", "of", "or", "to", "where", "with")
-"""Words that are no names, whatever is beside them."""
+"""English words that are never names in a formula, whatever their neighbours are."""
 
 
 def typeset(text: str) -> str:
-    r"""A sentence with its formulas between dollar signs; words of English and code stay what they are.
+    r"""Typeset a sentence: formulas are put between dollar signs, and English words and code stay unchanged.
 
     >>> print(typeset("For every w >= u: Z_low <= P(w) / c, with J0 (5 E for pairs), and E sum a_i."))
     For every $w\geq u$: $Z_{\mathrm{low}}\leq P(w)/c$, with $J_{0}$ ($5 E$ for pairs), and $\mathbb{E} \sum a_{i}$.
@@ -491,7 +491,7 @@ def typeset(text: str) -> str:
 
 
 def _end(tokens: list[str], at: int, inside: str = "") -> int:
-    """Where the formula that begins here ends; within brackets it has commas, and words where they are called."""
+    """The end of the formula that begins here. Commas belong to it within brackets, words within function calls."""
     end = at
     while at < len(tokens):
         token = tokens[at]
@@ -513,7 +513,7 @@ def _end(tokens: list[str], at: int, inside: str = "") -> int:
 
 
 def _is_part(tokens: list[str], at: int) -> bool:
-    """Whether a word or a number belongs to a formula, by what it is or by what is beside it."""
+    """True if a word or a number belongs to a formula, judged by itself and by its neighbours."""
     token = tokens[at]
     before = next((each for each in reversed(tokens[:at]) if not each.isspace()), "")
     after = next((each for each in tokens[at + 1 :] if not each.isspace()), "")
@@ -529,12 +529,12 @@ def _is_part(tokens: list[str], at: int) -> bool:
 
 
 def _is_name(token: str) -> bool:
-    """Whether a token is the name of something: a letter, one with an index or a prime, or a known name."""
+    """True if a token is a mathematical name: a letter, a letter with an index or a prime, or a known name."""
     return token in NAMES or bool(re.fullmatch(r"[A-Za-z]'*|[A-Za-z]+(\d+|_\w+|_\+)'*|w\*|\|\.\||<.+>", token))
 
 
 def _latex(tokens: list[str]) -> str:
-    """A formula."""
+    """Typeset a formula."""
     out: list[str] = []
     for place, token in enumerate(tokens):
         if token.isspace():
@@ -550,13 +550,13 @@ def _latex(tokens: list[str]) -> str:
 
 
 def _applied(tokens: list[str], place: int) -> bool:
-    """Whether something follows that an expectation could be of."""
+    """True if an argument for an expectation follows."""
     after = next((each for each in tokens[place + 1 :] if not each.isspace()), "=")
     return after not in TYPESET or after == "|"
 
 
 def _name(token: str) -> str:
-    """A number, a bracket, or a name with its index."""
+    """Typeset a number, a bracket, or a name with its index."""
     if token.startswith("<"):
         return rf"\langle {', '.join(map(_name, token[1:-1].split(', ')))}\rangle "
     found = re.fullmatch(r"([A-Za-z]+?)(\d+|_\w+|_\+)?('*)", token)

@@ -1,15 +1,12 @@
-"""What a run leaves: records, their verdicts and grades, and what follows from them alone.
+"""The result of a run: records, their verdicts and grades, and everything derived from them alone.
 
 record      a claim's record and its cells, the ledger of a run, and both as JSON
-verdict     an interval and what a claim allows become a verdict: the only place where one is made
-outcomes    what became of each passage of the sources, and how many have which outcome
-diff        two ledgers, claim by claim
-figure      pictures as data
-reach       the range over which a verdict holds, in words
-symbols     names of coordinates as they are printed
-summary     what a claim's cells say together
+verdict decide a claim from an interval and the allowed range: the only place where verdicts are made outcomes the
+outcome of each passage of the sources, and the counts by outcome diff compare two ledgers, claim by claim figure
+figures as data reach the range over which a verdict holds, in words symbols printed names of coordinates summary the
+evidence of a claim's cells in a few words
 
-This is the face of the room: tests and outside programs take the names below from here.
+This is the package's public interface: tests and other programs import the names below from here.
 """
 
 from typing import TYPE_CHECKING

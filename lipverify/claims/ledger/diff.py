@@ -1,4 +1,4 @@
-"""Two ledgers side by side: which verdicts moved, and what in the evidence moved them."""
+"""Compare two ledgers: which verdicts changed, and which evidence changed them."""
 
 from __future__ import annotations
 
@@ -18,20 +18,21 @@ Change = Literal["new", "gone", "verdict", "control", "measured", "allowed", "ag
 
 
 class CellChange(msgspec.Struct, frozen=True, kw_only=True):
-    """A piece of evidence that is not what it was.
+    """A cell that differs between two ledgers.
 
     Attributes
     ----------
     where
         The coordinates of the cell.
     quantity
-        What was measured, in plain text.
+        The measured quantity, in plain text.
     method
-        How.
+        The method of measurement.
     changed
-        "new" or "gone"; else which of verdict, control, measured (beyond both errors together) and allowed.
+        "new" or "gone"; otherwise those of verdict, control, measured (by more than the sum of both errors) and allowed
+        that differ.
     before, after
-        The cell in either ledger; None where it is not in it.
+        The cell in each ledger; None if the ledger does not contain it.
     """
 
     where: dict[str, Scalar]
@@ -43,20 +44,20 @@ class CellChange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CrossCheckChange(msgspec.Struct, frozen=True, kw_only=True):
-    """A cross-check that came or went, or whose methods came apart or together.
+    """A cross-check that was added or removed, or whose agreement changed.
 
     Attributes
     ----------
     where
         The coordinates of the cross-check.
     quantity
-        What both methods give, in plain text.
+        The quantity that both methods compute, in plain text.
     methods
-        What tells the two apart.
+        The names that distinguish the two methods.
     changed
         "new", "gone" or "agrees".
     before, after
-        The cross-check in either ledger; None where it is not in it.
+        The cross-check in each ledger; None if the ledger does not contain it.
     """
 
     where: dict[str, Scalar]
@@ -68,7 +69,7 @@ class CrossCheckChange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def cell_changes(before: Record, after: Record) -> Iterator[CellChange]:
-    """Cells that came, went, or differ in verdict, control, allowed range, or by more than their errors."""
+    """Cells that are new or gone, or whose verdict, control, allowed range or value (beyond its error) changed."""
     for one, other, shown in _paired(before.cells, after.cells, lambda cell: cell.method):
         changed = _changes(one, other)
         if changed:
@@ -95,7 +96,7 @@ def _changes(before: Cell | None, after: Cell | None) -> tuple[Change, ...]:
 
 
 def _moved(before: Cell, after: Cell) -> bool:
-    """Whether the intervals do not meet; middle and half-width are rounded, and so may be an exact value."""
+    """True if the intervals are disjoint, up to the rounding of the middle and the half-width."""
     one, other = before.measured, after.measured
     if one is None or other is None:
         return one is not other
@@ -104,14 +105,14 @@ def _moved(before: Cell, after: Cell) -> bool:
 
 
 def within_errors(before: Record, after: Record) -> int:
-    """How many measured values differ, and by no more than their errors together."""
+    """The number of measured values that differ by no more than the sum of their errors."""
     pairs = _paired(before.cells, after.cells, lambda cell: cell.method)
     both = ((one, other) for one, other, _ in pairs if one is not None and other is not None)
     return sum(one.measured != other.measured and not _moved(one, other) for one, other in both)
 
 
 def cross_check_changes(before: Record, after: Record) -> Iterator[CrossCheckChange]:
-    """Cross-checks that came, went, or whose methods came apart or together."""
+    """Cross-checks that were added or removed, or whose agreement changed."""
     for one, other, shown in _paired(before.cross_checks, after.cross_checks, lambda check: check.methods):
         changed: tuple[Change, ...] = ("new",) if one is None else ("gone",) if other is None else ()
         if one is not None and other is not None and one.agrees != other.agrees:
@@ -133,7 +134,7 @@ Evidence = TypeVar("Evidence", Cell, CrossCheck)
 def _paired(
     before: Iterable[Evidence], after: Iterable[Evidence], method: Callable[[Evidence], object]
 ) -> Iterator[tuple[Evidence | None, Evidence | None, Evidence]]:
-    """The same evidence of both, told apart by where, what and how it was measured; and the newest of the two."""
+    """Pair the evidence of both ledgers by place, quantity and method; the third entry is the newer of the two."""
 
     def by_key(pieces: Iterable[Evidence]) -> dict[object, Evidence]:
         found: dict[object, Evidence] = {}
@@ -152,20 +153,20 @@ def _paired(
 
 Kind = Literal["verdict", "control", "only in A", "only in B", "values", "evidence", "same"]
 KINDS: tuple[Kind, ...] = ("verdict", "control", "only in A", "only in B", "values", "evidence", "same")
-"""What became of a claim, the gravest first; a claim is what comes first of all that applies to it."""
+"""Kinds of change, the gravest first; a claim gets the first one that applies."""
 RESTATED = ("statement", "source", "assumptions", "claimed", "expected")
-"""The parts of a claim that say what is claimed, and not what was found."""
+"""The fields of a record that state the claim, as opposed to the evidence."""
 
 
 class Setting(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that the two runs were made with, and that differs; empty where a run does not name it.
+    """A setting that differs between the two runs.
 
     Attributes
     ----------
     name
-        What it is called: profile, seed, a version, ...
+        Its name: profile, seed, a version, ...
     before, after
-        Its value in either run; empty where a run does not name it.
+        Its value in each run; empty if the run does not record it.
     """
 
     name: str
@@ -174,26 +175,26 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ClaimChange(msgspec.Struct, frozen=True, kw_only=True):
-    """One claim in both ledgers; what a ledger does not hold is None.
+    """One claim in both ledgers; a field that a ledger does not contain is None.
 
     Attributes
     ----------
     id
         The claim.
     kind
-        What became of it between the two.
+        The kind of change.
     before, after
-        Its verdict in either ledger; None where it is not in it.
+        Its verdict in each ledger; None if the ledger does not contain it.
     caught_before, caught_after
-        Whether its control came out the other way; None where it is not in that ledger.
+        True if its control came out the other way; None if the ledger does not contain the claim.
     problem_before, problem_after
-        What left it open, or why its verdict is `error`.
+        The reason why it is open, or why its verdict is `error`.
     restated
-        The parts of the claim itself that read otherwise.
+        The fields of the claim's own statement that changed.
     cells, cross_checks
-        The evidence that is not what it was.
+        The evidence that changed.
     within
-        How many measured values differ, and by no more than their errors: not news.
+        The number of measured values that differ by no more than their errors, which is no change.
     """
 
     id: str
@@ -211,14 +212,14 @@ class ClaimChange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
-    """All that differs between two ledgers.
+    """All differences between two ledgers.
 
     Attributes
     ----------
     settings
-        What the two runs were made with, and that differs.
+        The settings that differ between the two runs.
     claims
-        Every claim of both, in the order of the first and then of the second.
+        Every claim of both ledgers, in the order of the first and then of the second.
     """
 
     settings: tuple[Setting, ...]
@@ -226,26 +227,26 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def moved(self) -> bool:
-        """Whether any claim is not the same in both."""
+        """True if any claim changed."""
         return any(claim.kind != "same" for claim in self.claims)
 
     @property
     def within(self) -> int:
-        """How many measured values of all claims differ within their errors."""
+        """The number of measured values, of all claims, that differ within their errors."""
         return sum(claim.within for claim in self.claims)
 
 
 def compare(before: Ledger, after: Ledger) -> Comparison:
-    """What moved between two ledgers, claim by claim.
+    """Compare two ledgers, claim by claim.
 
-    A measured value has moved if the intervals value ± error of both ledgers do not meet. Two runs with different
-    seeds draw afresh, so that about one in 200 sampled values (95 % intervals) moves by chance; with the same seed
+    A measured value has moved if the intervals value ± error of the two ledgers are disjoint. Runs with different seeds
+    draw independent samples, so about one in 200 sampled values (95 % intervals) moves by chance; with the same seed
     none does.
 
     Raises
     ------
     InvalidInput
-        If a ledger holds two claims of one id.
+        If a ledger contains two claims with the same id.
 
     >>> from lipverify.claims.ledger.record import Provenance
     >>> made = Provenance(versions={}, machine="", started="", seconds=0.0)

@@ -1,4 +1,4 @@
-"""Figures as data: what a claim wants drawn, independent of how it is drawn.
+"""Figures as data: the content of a figure, independent of how it is drawn.
 
 A figure is one or more panels side by side, or a sheet of heat maps; a panel is axes, series, shaded bands and regions.
 Nothing here imports a plotting library: the report draws from the ledger alone. Text may hold `$LaTeX$`.
@@ -18,7 +18,7 @@ else:
 
 
 def read_back(record: msgspec.Struct, *fields: str) -> None:
-    """Put "not a number" where a ledger has null, in fields of a record that hold tuples of numbers."""
+    """Replace null, as read from a ledger, by "not a number" in fields of a record that hold tuples of numbers."""
     for field in fields:
         values = getattr(record, field)
         if None in values:
@@ -29,7 +29,7 @@ def read_back(record: msgspec.Struct, *fields: str) -> None:
 Scale = Literal["linear", "log"]
 Style = Literal["line", "dashed", "points", "errorbars"]
 Layer = Literal["front", "theorem", "evidence"]
-"""Where a figure stands in a report: on its first page, on the page of its theorem, or with the evidence."""
+"""The place of a figure in a report: the first page, the page of its theorem, or with the evidence."""
 
 
 class Series(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,7 +59,7 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Band(msgspec.Struct, frozen=True, kw_only=True):
-    """A horizontal range of y that is shaded, such as the exponents that a claim allows.
+    """A shaded horizontal range of y, such as the exponents that a claim allows.
 
     `None` means unbounded on that side.
 
@@ -80,14 +80,14 @@ class Band(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Region(msgspec.Struct, frozen=True, kw_only=True):
-    """A shaded region between two curves over the same x, such as what two power laws leave between them.
+    """A shaded region between two curves over the same x, such as the gap between two power laws.
 
     Attributes
     ----------
     label
         Its text in the legend.
     x, low, high
-        Points of x, and both edges there.
+        The points, and both edges at each.
 
     >>> Region(label="printed", x=(1.0, 10.0), low=(1.0, 2.0), high=(1.0, 5.0)).high
     (1.0, 5.0)
@@ -108,7 +108,7 @@ class Panel(msgspec.Struct, frozen=True, kw_only=True):
     Attributes
     ----------
     title, xlabel, ylabel
-        Texts that may hold `$LaTeX$`.
+        Text that may hold `$LaTeX$`.
     xscale, yscale
         "log" or "linear".
     series, bands, regions
@@ -129,9 +129,9 @@ class Panel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HeatMap(msgspec.Struct, frozen=True, kw_only=True):
-    """A matrix drawn as coloured cells, its first row on top; all maps of a figure share one scale of colours.
+    """A matrix drawn as coloured cells, first row on top; all maps of a figure share one colour scale.
 
-    `rows` and `columns` name them, and may be empty; a value that is not finite is left blank.
+    `rows` and `columns` are their names and may be empty; values that are not finite are left blank.
 
     Attributes
     ----------
@@ -162,13 +162,13 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
     Attributes
     ----------
     caption, alt
-        Text that may hold `$LaTeX$`; a description for those who cannot see it.
+        Caption, which may hold `$LaTeX$`, and a description for those who cannot see the figure.
     panels, maps
-        What is drawn.
+        The content of the figure.
     across
-        How many maps stand side by side.
+        The number of maps in a row.
     layer
-        The first layer of a report that shows it; a theorem's page has room for one figure.
+        The first layer of a report that shows the figure; a theorem's page has room for one.
 
     >>> curve = Series(label="w*", x=(1.0, 10.0), y=(1.0, 3.0))
     >>> panel = Panel(title="$d = 3$", xlabel="$n$", ylabel="$w^*$", series=(curve,))

@@ -1,7 +1,8 @@
-"""What became of the passages of the sources: the counts that a run, the README, the report and the findings lead with.
+"""The outcome of each passage of the sources, and the counts that open a run, the README, the report and the findings.
 
-A passage is what a source prints in one place: a theorem, a lemma, a display, a figure, a table or a sentence. Its
-claims name that place. However many claims a passage needs, it counts once, with one outcome; claims are counted apart.
+A passage is the text of a source in one place: a theorem, a lemma, a display, a figure, a table or a sentence. Its
+claims name that place. A passage counts once, with one outcome, however many claims it needs; claims are counted
+separately.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from lipverify.foundation.quoting import counted
 
 
 def behind(judged: Iterable[Record], records: Iterable[Record]) -> Grade | None:
-    """The weakest grade of what stands behind some verdicts, `records` being all readings of the statement.
+    """The weakest grade behind a set of verdicts; `records` are all readings of the statement.
 
-    A claim that another one proves, with the same verdict and wherever it was measured, has the grade of its proof. A
-    claim is refuted at one point: there a proof at one of its points is enough.
+    If another claim proves a claim, with the same verdict and at every measured point, the claim has the grade of its
+    proof. A claim is refuted at a single point, so a proof at one refuting point is enough.
     """
     proofs = {record.proves: record for record in records if record.proves}
     grades = (proofs[each.id].grade if _covered(each, proofs.get(each.id)) else each.grade for each in judged)
@@ -30,7 +31,7 @@ def behind(judged: Iterable[Record], records: Iterable[Record]) -> Grade | None:
 
 
 def contradicted(records: Iterable[Record]) -> list[tuple[Record, Record]]:
-    """Claims that are decided one way, each with the claim that proves it the other way."""
+    """Decided claims whose proof comes to the opposite verdict, each with the claim that proves it."""
     every = {record.id: record for record in records}
     pairs = ((every.get(record.proves), record) for record in every.values())
     return [(claim, proof) for claim, proof in pairs if claim and {claim.verdict, proof.verdict} == _OPPOSITE]
@@ -40,7 +41,7 @@ _OPPOSITE = {"supported", "refuted"}
 
 
 def _covered(claim: Record, proof: Record | None) -> bool:
-    """Whether a proof supports a claim at all its points, or refutes it at one, by the coordinates that all have."""
+    """True if a proof supports a claim at all its points, or refutes it at one, comparing only shared coordinates."""
     if proof is None or proof.verdict != claim.verdict or not proof.control.caught:
         return False
     every = [cell.where.keys() for cell in (*claim.cells, *proof.cells)]
@@ -67,30 +68,30 @@ PLURAL: dict[Outcome, str] = {
     "false as printed": "are false as printed", "open": "are open",
 }  # fmt: skip
 COUNTED: tuple[Kind, ...] = ("printed", "convention")
-"""The kinds of claims that say what a source prints; others are what follows from it, sharper or stronger."""
+"""Kinds of claims that state what a source prints; the others are consequences, sharper or stronger statements."""
 
 
 class Judged(msgspec.Struct, frozen=True, kw_only=True):
-    """A claim and its verdict, as far as the counts go.
+    """A claim and its verdict: the fields that the counts need.
 
     Attributes
     ----------
     id
-        What the claim is called.
+        The claim.
     kind
-        What it is beside its source; None where nothing is said.
+        Its relation to its source; None if it is not stated.
     verdict
-        Its verdict; None where none is known.
+        Its verdict; None if it is not known.
     paper, place
-        The passage that it is from.
+        The passage to which it belongs.
     reading
-        Which reading of an open wording the claim belongs to; empty where it is a reading by itself.
+        The reading to which it belongs, if the wording allows several; empty if it is a reading by itself.
     corrected
-        What holds in place of what is printed, or more sharply.
+        The statement that holds in place of the printed one, or a sharper one.
     grade
-        What stands behind the verdict; None where it is not measured.
+        The grade of the verdict; None if the claim is not measured.
     cells
-        How many of its cells are supported, and how many there are; none where it is not measured.
+        The number of supported cells and of all cells; zeros if the claim is not measured.
     """
 
     id: str
@@ -105,16 +106,16 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Stated(Protocol):
-    """What the counts need of a claim that is not measured."""
+    """The fields of an unmeasured claim that the counts need."""
 
     @property
     def id(self) -> str:
-        """What it is called."""
+        """The id of the claim."""
         ...
 
     @property
     def kind(self) -> Kind:
-        """What it is beside its source."""
+        """Its relation to its source."""
         ...
 
     @property
@@ -124,22 +125,22 @@ class Stated(Protocol):
 
     @property
     def source(self) -> Source:
-        """Where it comes from."""
+        """Its source."""
         ...
 
     @property
     def reading(self) -> str:
-        """The reading of an open wording that it belongs to."""
+        """The reading to which it belongs."""
         ...
 
     @property
     def corrected(self) -> str:
-        """What holds in place of what is printed."""
+        """The statement that holds in place of the printed one."""
         ...
 
 
 def measured(records: Sequence[Record]) -> list[Judged]:
-    """The claims of a ledger, with their verdicts, and with the grade of a proof where another claim is one."""
+    """The claims of a ledger with their verdicts; a claim that another one proves has the grade of the proof."""
     return [
         Judged(
             id=each.id, kind=each.kind, verdict=each.verdict, paper=each.source.paper, place=each.source.place,
@@ -151,7 +152,7 @@ def measured(records: Sequence[Record]) -> list[Judged]:
 
 
 def recorded(claims: Iterable[Stated]) -> list[Judged]:
-    """Claims that are not measured, with the verdicts that are recorded; what their grades are only a run says."""
+    """Unmeasured claims with their recorded verdicts; their grades are known only after a run."""
     return [
         Judged(
             id=each.id, kind=each.kind, verdict=each.expected, paper=each.source.paper, place=each.source.place,
@@ -164,11 +165,11 @@ def recorded(claims: Iterable[Stated]) -> list[Judged]:
 def outcome(printed: Iterable[Verdict | None], readings: Iterable[Iterable[Verdict | None]] = ()) -> Outcome:
     """The outcome of a passage from the verdicts of its claims; None is a claim that is not decided yet.
 
-    Claims that are just what is printed decide alone where there are any: all of them must be supported, and one that
-    is refuted refutes the passage. Else its readings decide, each a conjunction of claims, and one that is supported is
-    enough. Where all are refuted the passage stays open: a wording that leaves these readings open leaves others, and
-    only what is printed counts against a paper. A verdict that is found later decides what was open, and changes no
-    other outcome.
+    If there are claims of the kind "printed", they alone decide: all of them must be supported, and one refuted claim
+    makes the passage false. Otherwise its readings decide. Each reading is a conjunction of claims, and one supported
+    reading is enough. If all readings are refuted the passage stays open: a wording that allows these readings allows
+    others, and only a printed statement counts against a paper. A verdict found later can decide an open passage and
+    cannot change any other outcome.
 
     >>> outcome(["supported", "refuted"])
     'false as printed'
@@ -189,7 +190,7 @@ def _joined(verdicts: Iterable[Verdict | None]) -> Verdict:
 
 
 def passages(claims: Iterable[Judged]) -> tuple[Passage, ...]:
-    """The passages that some claims are from, in the order in which they are first named."""
+    """The passages of some claims, in the order of first mention."""
     places: dict[tuple[str, str], list[Judged]] = {}
     for claim in claims:
         if claim.kind in COUNTED:
@@ -198,7 +199,7 @@ def passages(claims: Iterable[Judged]) -> tuple[Passage, ...]:
 
 
 def _passage(claims: Sequence[Judged]) -> Passage:
-    """One passage, from all its claims of a kind that counts."""
+    """One passage from all its claims of a counted kind."""
     printed = [claim for claim in claims if claim.kind == "printed"]
     readings: dict[str, list[Judged]] = {}
     for claim in claims if not printed else ():
@@ -232,13 +233,13 @@ def _passage(claims: Sequence[Judged]) -> Passage:
 
 
 def _grade(became: Outcome, readings: Iterable[Sequence[Judged]]) -> Grade | None:
-    """What stands behind an outcome, of the readings that tell it: the best one, or of an open passage the weakest."""
+    """The grade of an outcome: the best grade among the readings that decide it; of an open passage the weakest."""
     grades = [grade for grade in map(_of_reading, readings) if grade is not None]
     return weakest(grades) if became == "open" else _strongest(grades)
 
 
 def _of_reading(claims: Sequence[Judged]) -> Grade | None:
-    """All claims of a reading that holds count; one that is refuted is enough, so the strongest of those."""
+    """The grade of a reading: the weakest of its claims, or the strongest refutation if any claim is refuted."""
     by_verdict = {name: [each.grade for each in claims if each.verdict == name and each.grade] for name in VERDICTS}
     if any(each.verdict == "refuted" for each in claims):
         return _strongest(by_verdict["refuted"])
@@ -251,7 +252,7 @@ def _strongest(grades: Iterable[Grade]) -> Grade | None:
 
 
 def by_outcome(found: Iterable[Passage]) -> dict[Outcome, list[Passage]]:
-    """Passages by what became of them; every outcome is there, if only with none."""
+    """Sort passages by outcome; every outcome has an entry, possibly empty."""
     sorted_out: dict[Outcome, list[Passage]] = {name: [] for name in OUTCOMES}
     for passage in found:
         sorted_out[passage.outcome].append(passage)
@@ -259,7 +260,7 @@ def by_outcome(found: Iterable[Passage]) -> dict[Outcome, list[Passage]]:
 
 
 def counts(claims: Sequence[Judged]) -> str:
-    """The counts in a sentence: passages by outcome, then claims by verdict, apart.
+    """Count passages by outcome and claims by verdict, in one sentence.
 
     >>> one = Judged(id="a.b", kind="printed", verdict="refuted", paper="P", place="Lemma 1")
     >>> counts([one, Judged(id="a.b/c", kind="stronger", verdict="supported")])
@@ -277,7 +278,7 @@ def counts(claims: Sequence[Judged]) -> str:
 
 
 def numbered(name: Outcome, number: int) -> str:
-    """How many passages have an outcome.
+    """A number of passages with their outcome, in words.
 
     >>> numbered("false as printed", 1), numbered("holds as printed", 30)
     ('1 is false as printed', '30 hold as printed')
@@ -287,10 +288,10 @@ def numbered(name: Outcome, number: int) -> str:
 
 
 def controls(records: Iterable[Record]) -> str:
-    """How the controls came out, cell by cell: a clause that holds of these records.
+    """Describe how the controls came out, cell by cell, as a clause about these records.
 
-    A cell decides nothing unless its control comes out the other way, so that of decided cells all must be caught; in
-    a ledger that was edited they are counted as what they are.
+    A cell decides nothing unless its control comes out the other way, so the controls of decided cells must all be
+    caught. In an edited ledger they are counted as they are.
     """
     cells = [cell for record in records for cell in record.cells]
     decided = [cell for cell in cells if cell.verdict in OTHER_WAY]

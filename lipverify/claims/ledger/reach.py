@@ -1,12 +1,12 @@
-r"""How far a verdict reaches: the points at which it was measured, the limit that was taken, what was proved for all.
+r"""The range of a verdict in words: the points measured, the limits taken, the symbols for which a proof holds.
 
-    holds at d = 2, 3; n = 100             of four cells, one for each pair of values
-    holds at d = 2, …, 8 as n → ∞          of seven cells, each a limit along n
-    fails at (d, n) = (2, 10), (5, 100)    of two cells, among others that do not refute
-    holds for every m                      of a proof with the symbol m
+    holds at d = 2, 3; n = 100, 1000       four cells, one for each pair of values
+    holds at d = 2, …, 8 as n → ∞          seven cells, each a limit along n
+    fails at (d, n) = (2, 10), (5, 100)    two refuting cells among others
+    holds for every m                      a proof with the symbol m
 
-These words, and the others that a record says of its evidence, follow from its cells and cross-checks alone, so that a
-ledger can be checked for them (`lipverify audit`).
+These words, and all others in a record that describe its evidence, follow from its cells and cross-checks alone, so
+`lipverify audit` can recompute them.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ __all__ = ["Spot", "at", "at_points", "condition", "number", "reach", "reach_of"
 
 @dataclass(frozen=True)
 class Spot:
-    """Where a cell will be measured; what is allowed there need not be known for that.
+    """The place of a planned cell; its allowed range need not be known.
 
     Attributes
     ----------
     where
-        The coordinates that tell the cell apart.
+        The coordinates that identify the cell.
     given
-        What the function is given beside these.
+        The other arguments of the function.
     ray
-        What grows, where a limit is taken; else None.
+        The growing coordinate and its points, if a limit is taken; else None.
     quantity, quantity_latex
-        What is measured: plain text, and text that may hold `$LaTeX$`.
+        The measured quantity in plain text, and in text that may hold `$LaTeX$`.
     """
 
     where: dict[str, Scalar]
@@ -51,20 +51,20 @@ class Spot:
 
 
 LISTED = 4
-"""Values of a coordinate that are listed one by one; of more, the ends and how many there are."""
+"""Largest number of values of a coordinate that are listed; for more, only the ends and the number are shown."""
 POINTS = 3
-"""The same for points that fill no grid."""
+"""The same limit for points that do not fill a grid."""
 LONG, SMALL = 12, 99
-"""A number of more letters is written as a fraction if it is the double of one with a denominator as small as this."""
+"""A float of more than LONG letters is written as the fraction it rounds, if the denominator is at most SMALL."""
 Point = dict[str, Scalar]
 Evidence = Cell | Spot
-"""What the words are made from: a cell that was measured, or one that is planned."""
+"""A measured cell or a planned one."""
 
 
 def decisive(cells: Sequence[Cell], verdict: Verdict) -> tuple[Cell, ...]:
-    """The cells that a verdict speaks of: all of a claim that holds, those that refute one, those that leave it open.
+    """The cells behind a verdict: all cells of a claim that holds, the refuting cells, or the open ones.
 
-    Where two methods disagree no cell is open, and the claim is open at all of them.
+    If two methods disagree, no single cell is open and the claim is open at all of them.
     """
     if verdict == "refuted":
         return tuple(cell for cell in cells if cell.verdict == "refuted")
@@ -74,7 +74,7 @@ def decisive(cells: Sequence[Cell], verdict: Verdict) -> tuple[Cell, ...]:
 
 
 def reach(cells: Sequence[Cell], verdict: Verdict, id: str = "", *, latex: bool = False) -> str:
-    """Where a verdict on cells holds, in words; empty for an error. See `reach_of` for the rest."""
+    """The range of a verdict in words; empty for an error. See `reach_of` for the other arguments."""
     return reach_of(decisive(cells, verdict), id, cells, general=verdict == "supported", latex=latex)
 
 
@@ -86,20 +86,20 @@ def reach_of(
     general: bool = True,
     latex: bool = False,
 ) -> str:
-    """Where some cells stand, in words.
+    """The points of some cells in words.
 
     Parameters
     ----------
     cells
-        Those that the words are about.
+        The cells to describe.
     id
-        The id of the claim: text that it says and that all cells share is not said again.
+        The id of the claim: a text value that all cells share and the id contains is not repeated.
     among
-        All cells of the claim, where `cells` are some of them.
+        All cells of the claim, if `cells` is only a part.
     general
-        Whether a proof counts for all values of its symbols: it does where the claim holds, and not where it fails.
+        True if a proof counts for all values of its symbols, as it does if the claim holds, but not if it fails.
     latex
-        Whether coordinates are written as `$LaTeX$`.
+        True to write coordinates as `$LaTeX$`.
     """
     if not cells:
         return ""
@@ -120,25 +120,25 @@ def reach_of(
 
 
 def condition(cells: Sequence[Cell], verdict: Verdict) -> str:
-    """What a verdict on cells assumes of its limits, and how far they were followed; empty where none was taken.
+    """The assumption of a verdict about its limits, with the decades followed; empty if no limit was taken.
 
-    An exponent or a limit that is extrapolated is right if its corrections are of the kinds that were tried.
+    An extrapolated exponent or limit is right if its corrections are of the kinds that were tried.
     """
     return condition_of(decisive(cells, verdict))
 
 
 def briefly(records: Iterable[Record]) -> str:
-    """The same of records in a few words, for a line that shows a verdict; empty where no limit was taken."""
+    """A short form of `condition` for records, for a line that shows a verdict; empty if no limit was taken."""
     return BRIEFLY if any(condition(record.cells, record.verdict) for record in records) else ""
 
 
 def in_line(record: Record) -> str:
-    """Where the verdict of a record holds, and what its limits assume, in one line."""
+    """The range of a record's verdict and the assumption about its limits, in one line."""
     return ", ".join(filter(None, [reach(record.cells, record.verdict, record.id), briefly([record])]))
 
 
 def condition_of(cells: Iterable[Evidence]) -> str:
-    """The same of some cells."""
+    """The assumption about the limits of some cells."""
     rays: dict[str, list[Ray]] = {}
     for cell in cells:
         if cell.ray is not None:
@@ -148,7 +148,7 @@ def condition_of(cells: Iterable[Evidence]) -> str:
 
 
 def _spans(name: str, rays: Sequence[Ray]) -> str:
-    """How far a limit was followed."""
+    """The range over which limits were followed."""
     spans = {(ray.start, ray.stop) for ray in rays}
     if len(spans) == 1:
         ((start, stop),) = spans
@@ -158,19 +158,19 @@ def _spans(name: str, rays: Sequence[Ray]) -> str:
 
 
 def _said_by(id: str, cells: Sequence[Evidence]) -> frozenset[str]:
-    """The coordinates whose value is text that the id says, and that all cells share."""
+    """The coordinates with a text value that all cells share and the id contains."""
     parts = {part for name in id.split("/")[1:] for part in (name, *name.split("-to-"))}
     shared = {name: value for name, value in cells[0].where.items() if isinstance(value, str) and value in parts}
     return frozenset(name for name, value in shared.items() if all(cell.where.get(name) == value for cell in cells))
 
 
 def _free(cell: Evidence, general: bool) -> tuple[str, ...]:
-    """The symbols of which a proof is for all values."""
+    """The symbols for all values of which a proof holds."""
     return tuple(getattr(getattr(cell, "proof", None), "symbols", ())) if general else ()
 
 
 def _point(cell: Evidence, said: frozenset[str], free: Sequence[str]) -> Point:
-    """The coordinates that are to be said: those of the cell, and the symbols that its function is given."""
+    """The coordinates to print: those of the cell, and the symbolic arguments of its function."""
     given = {name: value for name, value in cell.given.items() if is_letter(name) and not isinstance(value, str)}
     return {name: value for name, value in {**cell.where, **given}.items() if name not in said and name not in free}
 
@@ -178,9 +178,9 @@ def _point(cell: Evidence, said: frozenset[str], free: Sequence[str]) -> Point:
 def _groups(
     cells: Sequence[Evidence], said: frozenset[str], general: bool
 ) -> Iterable[tuple[Evidence, list[Evidence]]]:
-    """Cells that share their quantity, the names of their coordinates, what grows and what is free.
+    """Group cells by quantity, coordinate names, growing coordinate and free symbols.
 
-    Where a claim fails its points are what counts, whatever was measured there.
+    If a claim fails, only its points matter and the quantity is ignored.
     """
     groups: dict[Any, list[Evidence]] = {}
     for cell in cells:
@@ -192,7 +192,7 @@ def _groups(
 
 
 def _words(group: Sequence[Evidence], said: frozenset[str], general: bool, latex: bool) -> str:
-    """For every m, at d = 2, 3 as n → ∞."""
+    """Describe one group, for example: for every m, at d = 2, 3 as n → ∞."""
     cell, free = group[0], _free(group[0], general)
     points = at_points([_point(each, said, free) for each in group], latex=latex)
     every = f"for every {', '.join(_name(name, latex) for name in free)}" if free else ""
@@ -204,12 +204,12 @@ def _words(group: Sequence[Evidence], said: frozenset[str], general: bool, latex
 
 
 def at(where: Mapping[str, Scalar]) -> str:
-    """One point: d = 2, n = 1e6."""
+    """Describe one point: d = 2, n = 1e6."""
     return ", ".join(f"{plain(named(name))} = {_value(value, False)}" for name, value in where.items())
 
 
 def at_points(points: Sequence[Point], *, latex: bool = False) -> str:
-    """Several points of the same coordinates: each coordinate by itself where they fill a grid, else together.
+    """Describe points with the same coordinates: each coordinate separately if they fill a grid, else as tuples.
 
     >>> at_points([{"d": 2, "n": 10}, {"d": 2, "n": 1000000}, {"d": 3, "n": 10}, {"d": 3, "n": 1000000}])
     'd = 2, 3; n = 10, 1e6'
@@ -220,7 +220,7 @@ def at_points(points: Sequence[Point], *, latex: bool = False) -> str:
     together = {tuple(point[name] for name in rest) for point in points}
     order = list(rest)
     alone: list[str] = []
-    for name in order:  # a coordinate that takes each of its values with all that the others take
+    for name in order:  # a coordinate is separate if each of its values occurs with all values of the others
         others = [each for each in rest if each != name]
         without = {tuple(point[each] for each in others) for point in points}
         if len(together) == len(without) * len({point[name] for point in points}):
@@ -233,7 +233,7 @@ def at_points(points: Sequence[Point], *, latex: bool = False) -> str:
 
 
 def _jointly(names: Sequence[str], points: Sequence[tuple[Scalar, ...]], latex: bool) -> str:
-    """Points that fill no grid: a few of them one by one; of more, how many, and the values of each coordinate."""
+    """Describe points that fill no grid: list a few as tuples; of more, give the number and the values."""
     distinct = list(dict.fromkeys(points))
     called = f"({', '.join(_name(name, latex) for name in names)})"
     if len(distinct) <= POINTS:
@@ -244,7 +244,7 @@ def _jointly(names: Sequence[str], points: Sequence[tuple[Scalar, ...]], latex: 
 
 
 def _values(name: str, values: Iterable[Scalar], latex: bool) -> str:
-    """The values of a coordinate: all where they are few or whole numbers in a row, else the ends and how many."""
+    """The values of a coordinate: all if they are few or consecutive integers, otherwise the ends and the number."""
     distinct = list(dict.fromkeys(values))
     called = _name(name, latex)
     numbers = sorted(value for value in distinct if not isinstance(value, str))
@@ -260,7 +260,7 @@ def _values(name: str, values: Iterable[Scalar], latex: bool) -> str:
 
 
 def _runs(numbers: Sequence[int | float], latex: bool) -> list[str]:
-    """Numbers in order; four or more whole ones in a row as "2, …, 8"."""
+    """List numbers in order, with four or more consecutive integers as "2, …, 8"."""
     pieces: list[str] = []
     start = 0
     for k in range(1, len(numbers) + 1):
@@ -278,7 +278,7 @@ def _name(name: str, latex: bool) -> str:
 
 
 def _value(value: Scalar, latex: bool) -> str:
-    """A value; text in quotation marks where a comma in it could be taken for one between values."""
+    """A printed value; text with a comma is quoted, so that the comma does not look like a separator."""
     if isinstance(value, str):
         text = f"“{value}”" if "," in value or ";" in value else value
         return text.replace("$", r"\$") if latex else text
@@ -290,7 +290,7 @@ def _value(value: Scalar, latex: bool) -> str:
 
 
 def number(value: int | float) -> str:
-    """A number with all its digits, and no more of them than it needs.
+    """A number with all its digits, in the shortest form.
 
     >>> number(2), number(1000.0), number(1e30), number(10**6), number(0.05), number(2500000), number(1 / 3)
     ('2', '1000', '1e30', '1e6', '0.05', '2.5e6', '1/3')
@@ -312,14 +312,14 @@ def number(value: int | float) -> str:
 
 
 POWER = "power of"
-"""How the name of the power of a logarithm begins, where that decides."""
+"""The first words of the quantity of a cell that measures the power of a logarithm."""
 ALARM_FACTOR = 2.0
 SHOWN = 4
-"""Quantities of a claim whose numbers a line of text shows."""
+"""Largest number of quantities whose values one line of text shows."""
 
 
 def follows(id: str, cells: Sequence[Cell], crossed: Sequence[CrossCheck]) -> dict[str, Any]:
-    """What a record says of its cells and cross-checks, by field: `audit` computes it again from these alone."""
+    """The fields of a record that follow from its cells and cross-checks; `audit` recomputes them from these alone."""
     verdict = conclude((cell.verdict for cell in cells), (check.agrees for check in crossed))
     return {
         "verdict": verdict,
@@ -340,14 +340,14 @@ def repeated_by(file: str, id: str) -> str:
 def controls_caught(verdict: Verdict, cells: Sequence[Cell]) -> bool:
     """True if every control that the verdict needs came out the other way.
 
-    A refutation stands on its refuting cells, which have theirs; any other verdict needs the control of each cell
-    whose interval alone would decide.
+    A refutation rests on its refuting cells, whose controls were caught. Any other verdict needs the control of each
+    cell whose interval alone would decide.
     """
     return verdict == "refuted" or all(cell.caught for cell in cells if cell.alone in OTHER_WAY)
 
 
 def agree(values: tuple[float, float], errors: tuple[float, float]) -> bool:
-    """Whether two values differ by no more than twice their errors together; an infinite error agrees with nothing.
+    """True if two values differ by at most twice the sum of their errors; an infinite error agrees with nothing.
 
     >>> agree((1.0, 1.1), (0.03, 0.03)), agree((1.0, 1.1), (0.02, float("inf")))
     (True, False)
@@ -356,7 +356,7 @@ def agree(values: tuple[float, float], errors: tuple[float, float]) -> bool:
 
 
 def open_because(cells: Sequence[Cell], crossed: Sequence[CrossCheck]) -> str:
-    """What left a claim open: the first of a disagreement, a control that was not caught, an interval too wide."""
+    """The reason why a claim is open: the first disagreement, uncaught control or wide interval, in this order."""
     for check in crossed:
         if not check.agrees:
             one, other = check.methods
@@ -376,7 +376,7 @@ def open_because(cells: Sequence[Cell], crossed: Sequence[CrossCheck]) -> str:
 
 
 def _not_caught(cell: Cell) -> str:
-    """Why a cell decides nothing though its interval would: its control agrees with the claim, or is not decided."""
+    """The reason why a decisive interval decides nothing: its control agrees with the claim, or is not decided."""
     measured, error = middle(cell.control.interval)
     value = "" if measured is None else f" ({measured:.6g} ± {error:.2g})"
     control = f"the control, {cell.control.quantity or cell.quantity} {cell.control.says},"
@@ -391,7 +391,7 @@ def _at(where: Mapping[str, Any]) -> str:
 
 
 def summary(cells: Sequence[Cell]) -> str:
-    """What the cells found, in a few words: the number of the telling case, of each quantity that they are of."""
+    """Summarise the cells in a few words: for each quantity, the value of its decisive cell."""
     told = telling(cells)
     more = len(told) - SHOWN
     parts = [_case(cell, cells) for cell in told[:SHOWN]] + [f"{more} more quantities"] * (more > 0)
@@ -399,10 +399,10 @@ def summary(cells: Sequence[Cell]) -> str:
 
 
 def telling(cells: Sequence[Cell]) -> tuple[Cell, ...]:
-    """The telling case of each quantity, the one that decides first.
+    """The decisive cell of each quantity, ordered so that the cell that decides the claim comes first.
 
-    That is the smallest point that refutes; else the first that is open; else the one that is nearest to its edge, as
-    a share of the number itself. A claim that is refuted is told by what refutes it, and one that is open by what is.
+    The decisive cell is the refuting cell at the smallest point, or else the first open cell, or else the cell nearest
+    to its edge relative to its value.
     """
     groups: dict[str, list[Cell]] = {}
     for cell in cells:
@@ -411,13 +411,13 @@ def telling(cells: Sequence[Cell]) -> tuple[Cell, ...]:
 
 
 def telling_margin(cells: Sequence[Cell]) -> float | None:
-    """The margin of the case that decides, which is that of the claim; None where nothing bounds it."""
+    """The margin of the cell that decides the claim; None if its range has no finite edge."""
     told = telling(cells)
     return told[0].margin if told else None
 
 
 def _telling(cells: Sequence[Cell]) -> Cell:
-    """The telling case of cells that are of one quantity."""
+    """The decisive cell among cells of one quantity."""
     worst = min(map(_rank, cells))
     found = [cell for cell in cells if _rank(cell) == worst]
     if worst == _REFUTES:
@@ -430,20 +430,20 @@ _REFUTES, _OPEN, _HOLDS = 0, 1, 2
 
 
 def _rank(cell: Cell) -> int:
-    """What a cell does to its claim: it refutes it, leaves it open, or bears it out."""
+    """The effect of a cell on its claim, as a rank: it refutes it, leaves it open, or supports it."""
     return {"refuted": _REFUTES, "supported": _HOLDS}.get(cell.verdict, _OPEN)
 
 
 def _nearness(cell: Cell) -> float:
-    """How far inside what is allowed, as a share of the number itself."""
+    """The margin, relative to the measured value if the cell is supported."""
     if cell.margin is None:
         return math.inf
     near = cell.margin / (abs(cell.measured) if cell.verdict == "supported" and cell.measured else 1.0)
-    return float(f"{near:.9g}")  # which of several cells that are as near to rounding is told must not hang on it
+    return float(f"{near:.9g}")  # rounded, so that rounding errors do not choose among cells that are equally near
 
 
 def _case(cell: Cell, cells: Sequence[Cell]) -> str:
-    """The value of one cell, of what it is where others are of other things, and where it stands among its like."""
+    """The value of one cell, with its quantity and place if others differ in them, and how many cells are like it."""
     alike = [each for each in cells if each.quantity == cell.quantity]
     what = f"{cell.quantity} = " if len(alike) < len(cells) or beside_exponent(cell) else ""
     if len({_measured(each) for each in alike}) == 1:
@@ -456,12 +456,12 @@ def _case(cell: Cell, cells: Sequence[Cell]) -> str:
 
 
 def beside_exponent(cell: Cell) -> bool:
-    """True if the power of a logarithm decides: a number that is not of the quantity that the statement names."""
+    """True if a cell measures the power of a logarithm, which is not the quantity that the statement names."""
     return cell.quantity.startswith(POWER)
 
 
 def _measured(cell: Cell) -> str:
-    """The number, and its error where that is seen in three digits."""
+    """The measured value, with its error if three digits of the value would show it."""
     if cell.measured is None:
         return "unknown"
     seen = cell.error is not None and cell.error > 5e-4 * abs(cell.measured)
@@ -469,6 +469,6 @@ def _measured(cell: Cell) -> str:
 
 
 def middle(interval: Interval) -> tuple[float | None, float | None]:
-    """The middle and the half-width of an interval; neither where an end is infinite."""
+    """The middle and half-width of an interval; two Nones if an end is infinite."""
     low, high = interval.low, interval.high
     return (None, None) if low is None or high is None else (float(low + high) / 2, float(high - low) / 2)

@@ -1,4 +1,4 @@
-"""The ledger: everything that a run found, as one JSON file that the report is made from."""
+"""The ledger: everything that a run found, as one JSON file. The report is made from it alone."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ KINDS: dict[Kind, str] = {
     "derived": "what follows from what the source prints",
     "sharp": "the exact rate or value",
 }
-"""What a claim is beside its source; only what is printed counts for or against a paper."""
+"""Relation of a claim to its source; only printed statements count for or against a paper."""
 Grade = Literal["proved", "bounded", "extrapolated", "sampled", "estimated", "observed"]
 GRADES: dict[Grade, str] = {
     "proved": "a proof that the tool made or checked: computer algebra, exact numbers, balls, a proof file",
@@ -39,18 +39,18 @@ GRADES: dict[Grade, str] = {
     "estimated": "an error that nobody bounded, or that the claim's own function states",
     "observed": "training, with the spread of its seeds",
 }
-"""What stands behind a number, the strongest first; a claim has the weakest grade of its cells."""
+"""Kind of evidence for a number, the strongest first; a claim has the weakest grade of its cells."""
 Exact = Literal["symbolic", "fraction", "ball", "proof file"]
 WHOLE = ("n", "d")
-"""What grows through whole numbers: tokens and dimensions."""
+"""Coordinates that take only integer values along a ray: tokens and dimensions."""
 _MESSAGE = 200
-"""Letters that an error may quote of a file."""
+"""Longest text, in characters, that an error message quotes from a file."""
 
 
 class Source(msgspec.Struct, frozen=True):
-    """Where a claim comes from, and what is printed there (text that may hold `$LaTeX$`).
+    """The source of a claim, and the text printed there (which may hold `$LaTeX$`).
 
-    Claims with the same paper and place are of one passage, which counts once (`lipverify.claims.ledger.outcomes`).
+    Claims with the same paper and place belong to one passage, which counts once (`lipverify.claims.ledger.outcomes`).
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Source(msgspec.Struct, frozen=True):
     place
         A theorem, lemma, display, figure, table or sentence; may hold `$LaTeX$`.
     printed
-        What is printed there.
+        The text printed there.
 
     >>> Source("My notes", "Theorem 1", "$w^*$ grows with $n$").place
     'Theorem 1'
@@ -71,12 +71,12 @@ class Source(msgspec.Struct, frozen=True):
 
 
 class Heading(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a claim stands in the report: its section, and the title that all readings of it share.
+    """The place of a claim in the report: its section, and the title that all its readings share.
 
     Attributes
     ----------
     section
-        A title of the report's contents.
+        A section title of the report.
     title
         The title that the readings share.
     """
@@ -86,16 +86,16 @@ class Heading(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True):
-    """A small table of a claim, such as constants that were derived; its text may hold `$LaTeX$`.
+    """A small table of a claim, for example of derived constants; its text may hold `$LaTeX$`.
 
     Attributes
     ----------
     caption
-        Text below it.
+        Text below the table.
     header, rows
         Cells as text.
     layer
-        The layer of a report that shows it: a long one stands with the evidence.
+        The layer of a report that shows it: a long table is put with the evidence.
 
     >>> Table(caption="Constants.", header=("d", "k"), rows=(("2", "0.5"),)).layer
     'theorem'
@@ -108,7 +108,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Ray(msgspec.Struct, frozen=True):
-    """What grows, from where to where, on how many points.
+    """A growing coordinate: its name, its range, and the number of points.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ class Ray(msgspec.Struct, frozen=True):
     start, stop
         Its ends, in its own units.
     points
-        How many points, a constant factor apart.
+        The number of points, a constant factor apart.
 
     >>> str(Ray("n", 1e4, 1e30, 12))
     'n from 10000 to 1e+30 in 12 points'
@@ -133,12 +133,12 @@ class Ray(msgspec.Struct, frozen=True):
 
     @property
     def ladder(self) -> tuple[float, ...]:
-        """The points; those of n and of d are whole numbers.
+        """The points of the ray; those of n and d are integers.
 
         Raises
         ------
         InvalidInput
-            If no limit could be seen on them: fewer than 8, or less than two decades.
+            If the points cannot show a limit: fewer than 8, or less than two decades.
         """
         rungs = ladder(self.start, self.stop, self.points)
         return tuple(dict.fromkeys(float(round(s)) for s in rungs)) if self.along in WHOLE else rungs
@@ -152,9 +152,9 @@ class Control(msgspec.Struct, frozen=True, kw_only=True):
     statement
         The near statement in plain text.
     caught
-        Whether it came out the other way in every cell.
+        True if it came out the other way in every cell.
     latex
-        The statement as text that may hold `$LaTeX$`; empty where there is none.
+        The statement as text that may hold `$LaTeX$`; empty if there is no control.
     """
 
     statement: str
@@ -165,30 +165,30 @@ class Control(msgspec.Struct, frozen=True, kw_only=True):
 class CellControl(msgspec.Struct, frozen=True, kw_only=True):
     """The control of a cell: the claim with one thing changed, which must come out the other way.
 
-    Beside a cell that supports the claim it is false and must be refuted; beside one that refutes it, it is true and
-    must be supported.
+    If the cell supports the claim, the control is false and must be refuted; if the cell refutes it, the control is
+    true and must be supported.
 
     Attributes
     ----------
     says
-        What it states of the quantity, such as "≥ 0.54".
+        The relation it states for the quantity, such as "≥ 0.54".
     low, high, open
-        The range that it allows, in units of the quantity; None is unbounded, `open` leaves the ends out.
+        The allowed range, in units of the quantity; None is unbounded, and `open` excludes the ends.
     edges
-        That range as formulas in the coordinates, by name (low, high, equals, within), where these say it all.
+        The same range as formulas in the coordinates, by name (low, high, equals, within), if formulas can express it.
     interval
-        What was measured for it, in units of the quantity: the cell's own interval, unless another object was measured.
+        The measured interval, in units of the quantity: that of the cell, unless the control measures another object.
     verdict
-        What the interval says of it.
+        The verdict of the interval on the control.
     expects
-        What it must be: "refuted" for a false control, "supported" for a true one.
+        The verdict it must have: "refuted" for a false control, "supported" for a true one.
     margin
-        Distance from the interval to the edge, in units of the quantity: positive inside; None where no edge is finite.
+        Distance from the interval to the edge, in units of the quantity: positive inside; None if no edge is finite.
     quantity
-        What the numbers are of, where that is not the quantity of the cell.
+        The quantity that was measured, if it is not that of the cell.
     unnoticed
-        Distance of its edge from the claim's, in units of the quantity: a smaller error could go unnoticed. None where
-        something else was measured for it.
+        Distance of its edge from the claim's, in units of the quantity: an error smaller than this could go unnoticed.
+        None if the control measures another object.
     """
 
     says: str
@@ -210,18 +210,18 @@ class CellControl(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProofRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """What proves a number: an exact result that the library saw when its function returned it, or a proof file.
+    """The proof behind a number: an exact result that the library saw when its function returned it, or a proof file.
 
     Attributes
     ----------
     kind
         "symbolic", "fraction", "ball" or "proof file".
     statement
-        The exact value as text; of a file, its theorem in words.
+        The exact value as text; for a file, its theorem in words.
     digest
-        SHA-256 of the statement, 64 hexadecimal digits; of a proof file that of the file, of several one a line.
+        SHA-256 of the statement, 64 hexadecimal digits; for proof files that of each file, one a line.
     symbols
-        The symbols that stand for all their values.
+        The symbols for all values of which the proof holds.
     """
 
     kind: Exact
@@ -231,43 +231,43 @@ class ProofRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True):
-    """One piece of evidence: what was measured where, its error, and its own verdict.
+    """One piece of evidence: a measured value at one place, its error, and its verdict.
 
     Attributes
     ----------
     where
-        The coordinates that tell this cell apart: `d`, `law`, ...
+        The coordinates that identify the cell: `d`, `law`, ...
     given
-        What its function was given beside these.
+        The other arguments of its function.
     ray
-        What grew, where a limit was taken; else None.
+        The growing coordinate and its points, if a limit was taken; else None.
     quantity, quantity_latex
-        What was measured: plain text, and text that may hold `$LaTeX$`.
+        The measured quantity: plain text, and text that may hold `$LaTeX$`.
     method
-        What ran, or the word of the claim where that says no more.
+        The method that ran, or the claim's own name for its method if that is no more specific.
     grade
-        What stands behind the number.
+        The kind of evidence for the number.
     measured, error
-        The number and its half-width, in units of the quantity; None where nothing finite is known.
+        The value and its half-width, in units of the quantity; None if no finite value is known.
     interval
-        What the verdict is made from: measured ± error, unless the note says how it was narrowed.
+        The interval that the verdict uses: measured ± error, unless the note says how it was narrowed.
     claimed, claimed_latex
-        What is claimed of it: plain text, and text that may hold `$LaTeX$`.
+        The claim about the quantity: plain text, and text that may hold `$LaTeX$`.
     allowed
         The values that the claim allows, in units of the quantity.
     edges
-        That range as formulas in the coordinates, by name, where these say it all.
+        The same range as formulas in the coordinates, by name, if formulas can express it.
     verdict
-        What the interval says of the claim; inconclusive unless the control comes out the other way.
+        The verdict of the interval on the claim; inconclusive unless the control comes out the other way.
     margin
         Distance from the interval to the edge, in units of the quantity: positive inside, negative outside, 0 across
-        it; None where no edge is finite.
+        it; None if no edge is finite.
     control
         The claim with one thing changed, on the same evidence.
     note
-        What the verdict rests on beside the interval, in words.
+        Further reasons for the verdict, in words.
     proof
-        What proves the number, where it is proved; else None.
+        The proof of the number, if it is proved; else None.
     """
 
     where: dict[str, Scalar]
@@ -297,7 +297,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def alone(self) -> Verdict:
-        """What the interval says of the claim, before the control is looked at."""
+        """The verdict of the interval alone, before the control is taken into account."""
         return decide(self.interval, self.allowed)
 
     @property
@@ -307,25 +307,25 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def uncontrolled(self) -> bool:
-        """True if the control came out as the claim did: it holds too, or fails too, so it is no control."""
+        """True if the control has the same verdict as the claim, so that it controls nothing."""
         return self.alone in OTHER_WAY and self.control.verdict == self.alone
 
 
 class CrossCheck(msgspec.Struct, frozen=True, kw_only=True):
-    """The same number by two methods: they agree, or the claim is not decided.
+    """The same quantity by two methods: if they disagree, the claim is not decided.
 
     Attributes
     ----------
     where
         The coordinates at which both measured.
     quantity, quantity_latex
-        What both give: plain text, and text that may hold `$LaTeX$`.
+        The quantity that both compute: plain text, and text that may hold `$LaTeX$`.
     methods
-        What tells the two apart: what ran, else the names of the functions, else the quantities that were read.
+        Names that distinguish the methods: the code that ran, or the functions, or the quantities that were read.
     values, errors
-        The two numbers and their half-widths, in units of the quantity.
+        The two values and their half-widths, in units of the quantity.
     agrees
-        Whether they differ by no more than twice their errors together.
+        True if they differ by at most twice the sum of their errors.
     """
 
     where: dict[str, Scalar]
@@ -345,26 +345,26 @@ Route = Literal["refute", "support"]
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
-    """What would decide an open claim next.
+    """The next step that would decide an open claim.
 
     Attributes
     ----------
     route
-        Whether one cell is predicted to refute the claim, or all that are open to support it.
+        The predicted decision: one cell refutes the claim, or all open cells support it.
     cell
-        Which of its cells needs most, counted from 0.
+        The cell that needs the most work, counted from 0.
     cells
-        All cells for which the step is taken.
+        All cells that take the step.
     error
-        The error there now, in units of the quantity; None where it is infinite.
+        The present error there, in units of the quantity; None if it is infinite.
     needed
-        The error at which it would be decided, in the same units; None where the present one is infinite.
+        The error at which the cell would be decided, in the same units; None if the present one is infinite.
     what
         More contexts, more points on a ray, or another method.
     times
-        How many times as many.
+        The factor by which their number grows.
     seconds
-        What the step is predicted to take, from what the cells took.
+        Predicted time of the step, from the time that the cells took.
     """
 
     route: Route = "support"
@@ -378,18 +378,18 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Tried(msgspec.Struct, frozen=True, kw_only=True):
-    """A step that was taken for a cell, and the error that it had before; None where that was infinite.
+    """A step that was taken for a cell, and the error before it; None if that was infinite.
 
     Attributes
     ----------
     cell
-        Which cell, counted from 0.
+        The cell, counted from 0.
     what
         More contexts, more points on a ray, or another method.
     times
-        How many times as many.
+        The factor by which their number grew.
     error
-        The error before, in units of the quantity; None where it was infinite.
+        The error before, in units of the quantity; None if it was infinite.
     """
 
     cell: int
@@ -399,68 +399,68 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Record(Shown, msgspec.Struct, frozen=True, kw_only=True):
-    """One claim and what became of it: the verdict with all that led to it.
+    """One claim with its verdict, and all the evidence for it.
 
     Attributes
     ----------
     id
-        What the claim is called; permanent.
+        The permanent name of the claim.
     title
         The statement in words; may hold `$LaTeX$`.
     statement
         LaTeX, without dollar signs.
     source
-        Where the claim comes from, and what is printed there.
+        The source of the claim, and the text printed there.
     kind
-        What the claim is beside its source.
+        The relation of the claim to its source.
     grade
-        The weakest grade of the cells; None where there are none.
+        The weakest grade of the cells; None without cells.
     assumptions
-        What is assumed, as texts that may hold `$LaTeX$`.
+        The assumptions, as texts that may hold `$LaTeX$`.
     verdict
-        What the evidence says.
+        The verdict of the evidence.
     expected
-        The recorded verdict; None where the claim is new and nothing is recorded yet.
+        The recorded verdict; None if the claim is new and has no recorded verdict yet.
     range
-        Where the verdict holds: the points, the limits, what was proved for all (`lipverify.claims.ledger.reach`).
+        The range of the verdict: the points, the limits, the symbols of proofs (`lipverify.claims.ledger.reach`).
     condition
-        What the verdict assumes of limits that are extrapolated; empty where there are none.
+        The assumption about extrapolated limits; empty if there are none.
     measured
-        What was found at the telling case, of each quantity that the claim speaks of, in words.
+        The value in the decisive cell of each quantity, in words.
     claimed
-        What is claimed there, in words.
+        The claim there, in words.
     margin
-        The margin of the telling case, which `measured` names first, in units of its quantity; None without one.
+        The margin of the decisive cell, which `measured` names first, in units of its quantity; None without one.
     control
         The control of the claim as a whole.
     finding
-        What the evidence shows, in sentences that may hold `$LaTeX$`; empty when there is no more to say.
+        What the evidence shows beyond the verdict, in sentences that may hold `$LaTeX$`; may be empty.
     seconds
-        What its measurements took together.
+        Total time of its measurements.
     cells
-        The evidence, piece by piece.
+        The evidence, one record for each point.
     cross_checks
-        The same numbers by two methods.
+        The same quantities by two methods.
     figures, tables
-        What is shown of the evidence.
+        Pictures and tables of the evidence.
     reproduce
-        The command that repeats it.
+        The command that verifies this claim again.
     problem
-        Why the verdict is `error`, or what left it open.
+        The reason why the verdict is `error`, or why the claim is open.
     heading
-        Where it stands in the report; None for claims of one's own.
+        The place in the report; None for a user's own claims.
     corrected
-        What holds in place of what is printed, where the two differ; text that may hold `$LaTeX$`.
+        The statement that holds in place of the printed one, if they differ; may hold `$LaTeX$`.
     step
-        What would decide an open claim, where something is known; else None.
+        The step that would decide an open claim, if one is known; else None.
     tried
-        The steps that were taken, in their order.
+        The steps that were taken, in order.
     proves
-        The id of the claim that this one is a proof of, if it is.
+        The id of the claim that this one proves, if it proves one.
     reading
-        The reading of an open wording that the claim belongs to; empty where it is one by itself.
+        The reading that the claim belongs to, if the wording allows several; empty if it is a reading by itself.
     file
-        The claims file that it is from; empty for the claims that come with lipverify.
+        The claims file that declares it; empty for the claims shipped with lipverify.
     """
 
     id: str
@@ -515,17 +515,17 @@ class Record(Shown, msgspec.Struct, frozen=True, kw_only=True):
         return f"${self.statement}$"
 
     def plot(self, ax: Any = None) -> Any:
-        """What was measured in each cell, over what the claim allows there; the axes."""
+        """Plot the measured value of each cell over its allowed range; returns the axes."""
         return draw_cells(self, ax)
 
     @property
     def moved(self) -> bool:
-        """Whether the verdict differs from the recorded one; that of a new claim cannot."""
+        """True if the verdict differs from the recorded one; always False for a new claim."""
         return self.expected is not None and self.verdict != self.expected
 
 
 def weakest(grades: Iterable[Grade]) -> Grade | None:
-    """The grade of a claim from those of its cells.
+    """The grade of a claim, from the grades of its cells.
 
     >>> weakest(["proved", "sampled", "bounded"])
     'sampled'
@@ -535,18 +535,18 @@ def weakest(grades: Iterable[Grade]) -> Grade | None:
 
 
 class Provenance(msgspec.Struct, frozen=True, kw_only=True):
-    """What produced the ledger.
+    """The software, the machine and the time of a run.
 
     Attributes
     ----------
     versions
-        Versions of lipverify and of what it computes with, by name.
+        Versions of lipverify and of the libraries it computes with, by name.
     machine
         System, processors and Python.
     started
         ISO 8601, UTC.
     seconds
-        What the run took.
+        Duration of the run.
     """
 
     versions: dict[str, str]
@@ -559,26 +559,26 @@ Outcome = Literal["holds as printed", "holds in one of its readings", "false as 
 
 
 class Passage(msgspec.Struct, frozen=True, kw_only=True):
-    """What a source prints in one place, and what became of it.
+    """A passage of a source, and its outcome.
 
     Attributes
     ----------
     paper, place
-        The paper, and where in it; text that may hold `$LaTeX$`.
+        The paper, and the place in it; text that may hold `$LaTeX$`.
     outcome
-        What became of it.
+        The outcome.
     claims
-        The ids of the claims that it is judged by: those that are just what is printed, else all its readings.
+        The ids of the claims that decide it: those of the kind "printed", or else all its readings.
     telling
-        Of these the ones that make the outcome: those that hold, those that fail, those that leave it open.
+        The ids of those that make the outcome: the ones that hold, the ones that fail, or the ones that leave it open.
     holds, fails
-        The readings that are supported, and those that are refuted, where the wording leaves several open.
+        The supported and the refuted readings, if the wording allows several.
     instead
-        What holds in its place where it is false, or no reading holds; what holds more sharply where it holds.
+        The statement that holds if the passage is false or no reading holds; a sharper statement if it holds.
     grade
-        What stands behind the outcome: the weakest grade that it needs; None where nothing does.
+        The weakest grade that the outcome needs; None if nothing was measured.
     cells
-        Of these claims together, how many cells are supported, and how many there are.
+        The number of supported cells and of all cells of these claims.
     """
 
     paper: str
@@ -594,14 +594,14 @@ class Passage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run was asked to gather for one claim, and the digest of what became of it.
+    """The evidence that a run was asked to gather for one claim, and the digest of the record.
 
     Attributes
     ----------
     id
         The claim.
     cells, cross_checks
-        How many of each were asked for.
+        The number of each that were planned.
     digest
         SHA-256 of the record, 64 hexadecimal digits.
     """
@@ -613,28 +613,28 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Ledger(msgspec.Struct, frozen=True, kw_only=True):
-    """All records of one run, with the manifest by which `audit` sees that none was changed, added or left out.
+    """All records of one run, with a manifest that lets `audit` detect a record that was changed, added or removed.
 
     Attributes
     ----------
     profile, seed, backend
-        What the run was asked for: how much evidence, the seed of what is drawn, the array library of sampling.
+        The settings of the run: the amount of evidence, the seed of random draws, the array library of sampling.
     provenance
-        What produced the ledger.
+        The software, the machine and the time of the run.
     claims
-        The records, in their order.
+        The records, in order.
     title
         Title of the report; empty for lipverify's own.
     author
-        Who states the claims; empty where nobody is named.
+        Author of the claims; may be empty.
     asked
         The manifest: one entry a claim, in the order of the claims.
     passages
-        The passages of the sources that the claims are from, each with one outcome.
+        The passages of the sources to which the claims belong, each with one outcome.
     counts
-        How many passages there are by outcome, and how many claims by verdict, in a sentence.
+        The numbers of passages by outcome and of claims by verdict, in a sentence.
     digest
-        SHA-256 of all but the records, whose digests are in the manifest.
+        SHA-256 of everything but the records, whose digests are in the manifest.
     format
         Name and version of the format.
     """
@@ -664,11 +664,11 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
 
 
 WRITTEN = "; `lipverify verify --out FOLDER` writes FOLDER/ledger.json"
-"""Where a ledger comes from, for those who have none."""
+"""End of an error message: the command that makes a ledger."""
 
 
 class _Head(msgspec.Struct, frozen=True):
-    """What is read first: it says whether the rest can be."""
+    """The format of a ledger, decoded first: it decides whether the rest can be read."""
 
     format: str = FORMAT
 
@@ -679,12 +679,12 @@ def write_ledger(ledger: Ledger, path: Path) -> None:
 
 
 def ledger_bytes(ledger: Ledger) -> bytes:
-    """The ledger as its file holds it: whose SHA-256 is that of the file."""
+    """The content of a ledger's file, whose SHA-256 is that of the file."""
     return msgspec.json.format(msgspec.json.encode(ledger), indent=1)
 
 
 def read_ledger(path: Path) -> Ledger:
-    """Read a ledger back; a file that is not one is refused with the reason."""
+    """Read a ledger. A file that is not a ledger is refused with the reason."""
     text = content("ledger", path, WRITTEN)
     try:
         form = msgspec.json.decode(text, type=_Head).format
@@ -701,15 +701,15 @@ def read_ledger(path: Path) -> Ledger:
 
 COLORS = {"supported": "#00664a", "refuted": "#b03a00", "inconclusive": "#4f555c", "error": "#7a2f82"}
 WIDE = 0.4
-"""Half the room of a cell: what it allows is shaded there."""
+"""Half the width, in units of the distance between cells, of the shaded allowed range."""
 BEYOND = 0.15
-"""Share of what is seen that is shaded beyond an edge with nothing behind it."""
+"""Height shaded beyond an open-ended range, as a share of the plotted range."""
 
 
 def draw_cells(record: Record, ax: Any = None) -> Any:
-    """The interval of each cell, in the colour of its verdict, over the shaded range that the claim allows; the axes.
+    """Plot the interval of each cell, in the colour of its verdict, over its shaded allowed range; returns the axes.
 
-    A cell without a finite interval has no place in it, and is named all the same.
+    A cell without a finite interval is not plotted, but its name is on the axis.
     """
     ax = axes(ax)
     finite = [cell for cell in record.cells if cell.measured is not None and math.isfinite(cell.error or 0.0)]
@@ -735,14 +735,14 @@ def _ends(cell: Cell) -> tuple[float, float]:
 
 
 def _names(cells: Sequence[Cell]) -> list[str]:
-    """Where each cell is, by the coordinates in which they differ."""
+    """Names of cells: the coordinates in which they differ."""
     keys = dict.fromkeys(key for cell in cells for key in cell.where)
     varying = [key for key in keys if len({cell.where.get(key) for cell in cells}) > 1]
     return [", ".join(said(key, cell.where[key]) for key in varying if key in cell.where) for cell in cells]
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema of a ledger, named by the format that it describes; `docs/ledger.schema.json` holds it.
+    """The JSON Schema of a ledger, named after its format; a copy is in `docs/ledger.schema.json`.
 
     >>> schema()["$id"]
     'lipverify-ledger-3'

@@ -1,6 +1,6 @@
-r"""Symbols and coordinates as a page and a terminal write them: sigma_1 is $\sigma_{1}$, and a law has its name."""
+r"""Symbols and coordinates in print: sigma_1 is written $\sigma_{1}$ on a page, and a law has its name."""
 
-# ruff: noqa: SIM905 - the long list is read as words
+# ruff: noqa: SIM905 - the long list is split into words
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ GREEK: Final = dict(
     )
 )
 LETTERS: Final = {letter: name for name, letter in GREEK.items() if name != "lamda"}
-"""The name of each letter; epsilon and phi look like their other forms, which Python takes for the same letter."""
+"""The name of each Greek letter. Python identifies the two forms of epsilon and of phi, so they share one name."""
 
 
 def symbol(name: str) -> str:
-    r"""A symbol in LaTeX: Greek by its command, a word upright, and what follows the first letters as a subscript.
+    r"""A symbol in LaTeX: Greek by its command, a word upright, and the parts after the first as a subscript.
 
     >>> symbol("sigma_1"), symbol("kappa"), symbol("e")
     ('\\sigma_{1}', '\\kappa', '\\mathrm{e}')
@@ -39,7 +39,7 @@ def symbol(name: str) -> str:
 
 
 def _letter(word: str) -> str:
-    """One word of a name."""
+    """One part of a name in LaTeX."""
     name = LETTERS.get(word, word)
     if name in GREEK:
         return "\\lambda" if name == "lamda" else f"\\{name}"
@@ -47,13 +47,13 @@ def _letter(word: str) -> str:
 
 
 SPELLED = {"relu": "ReLU"}
-"""Laws that are not written as they are called."""
+"""Laws whose printed name differs from their name in code."""
 NOISE = re.compile(r"((?:uniform|levels)(?:-[\d.]+)+)(?:@(\d+)x(\d+))?")
-"""A law of the noise by its name, and the size at which it is met, where that is not the usual one."""
+"""The name of a noise law, followed by @ and its d and n if they are not the default."""
 
 
 def letter(name: str) -> str:
-    r"""A coordinate in LaTeX: a letter or a Greek letter, with its index, or words.
+    r"""A coordinate in LaTeX: a Latin or Greek letter with its index, or words.
 
     >>> letter("n"), letter("sigma"), letter("c_perp"), letter("layers"), letter("made_for")
     ('n', '\\sigma', 'c_{\\perp}', '\\mathrm{layers}', '\\mathrm{made\\ for}')
@@ -64,13 +64,13 @@ def letter(name: str) -> str:
 
 
 def is_letter(name: str) -> bool:
-    """Whether a coordinate is called by a letter."""
+    """True if the name of a coordinate is a letter."""
     head = LETTERS.get(name.partition("_")[0], name.partition("_")[0])
     return head in GREEK or (len(head) == 1 and head.isalpha())
 
 
 def named(name: str) -> str:
-    r"""What a coordinate is called in a text.
+    r"""The name of a coordinate in a text.
 
     >>> named("sigma_1"), named("made_for")
     ('$\\sigma_{1}$', 'made for')
@@ -79,9 +79,9 @@ def named(name: str) -> str:
 
 
 def said(name: str, value: Scalar, written: str = "") -> str:
-    r"""A coordinate with its value, in a few words; `written` is how the value is written, where it is a number.
+    r"""A coordinate with its value, in a few words; `written` formats a numerical value.
 
-    A number in a ledger may be larger than any double: the report writes it, and it is not converted.
+    A number in a ledger may be larger than any double, so it is written without conversion to a float.
 
     >>> said("law", "relu"), said("noise", "uniform-3@5x20"), said("n", 1000.0), said("recipe", "gd")
     ('ReLU law', '$\\sigma_{\\max} = 3$ at $d = 5$, $n = 20$', '$n = 1000$', 'recipe = gd')
@@ -112,7 +112,7 @@ def _noise(law: str, d: str | None, n: str | None) -> str:
 
 
 def on_one_line(value: Any) -> Any:
-    r"""Text that a file writes over several lines, as one line; also in lists, mappings and the fields of a record.
+    r"""Join text that a file writes over several lines; also in lists, mappings and the fields of a record.
 
     >>> on_one_line(("as it is", "The bias falls\n        like $1/w$."))
     ('as it is', 'The bias falls like $1/w$.')

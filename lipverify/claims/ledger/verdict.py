@@ -54,7 +54,7 @@ class Allowed(msgspec.Struct, frozen=True):
     low, high
         Ends in units of the quantity; None is unbounded.
     open
-        Whether the ends themselves are left out.
+        True if the ends themselves are excluded.
     """
 
     low: float | None = None
@@ -63,7 +63,7 @@ class Allowed(msgspec.Struct, frozen=True):
 
     @classmethod
     def near(cls, value: float, share: float) -> Allowed:
-        """The values that differ from `value` by no more than a share of it.
+        """The values within a relative distance `share` of `value`.
 
         >>> Allowed.near(-2.0, 0.5)
         Allowed(low=-3.0, high=-1.0, open=False)
@@ -79,7 +79,7 @@ class Allowed(msgspec.Struct, frozen=True):
 
 
 def contains(wide: Allowed, narrow: Allowed) -> bool:
-    """Whether one range allows all that the other allows.
+    """True if the first range contains the second.
 
     >>> contains(Allowed(low=0.0), Allowed(low=1.0)), contains(Allowed(low=0.0, open=True), Allowed(low=0.0))
     (True, False)

@@ -1,12 +1,12 @@
-"""What is to be measured for a claim: its cells, their controls, its cross-checks and what is shown of them.
+"""The plan of a claim: its cells, their controls, its cross-checks, and its figures and tables.
 
 claim         a claim, its cells, controls and cross-checks before anything is measured
 registry      the claims of the library and of a file, and those that a pattern selects
-profile       how much is measured: quick or full
-proved        which results of the library are proofs, and of what
-cells, measured, figure, declaration   from the words of a claims file to the plan
+profile       the amount of evidence: quick or full
+proved        exact results and proofs: which numbers count as proved
+cells, measured, figure, declaration   turn the declarations of a claims file into a plan
 
-This is the face of the room: tests and outside programs take the names below from here.
+This is the package's public interface: tests and other programs import the names below from here.
 """
 
 from typing import TYPE_CHECKING

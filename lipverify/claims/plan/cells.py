@@ -1,6 +1,6 @@
-r"""The cells of a form: where it is measured, what is measured there, how that is read, and the controls.
+r"""The cells of a form: the points where it is measured, how the results are read, and the controls.
 
-A limit is read against Omega, O and Theta of s^a by its exponent, and at equality by the ratio.
+Omega, O and Theta of s^a are decided by the exponent, and if it equals a by the limit of the ratio to s^a.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ if TYPE_CHECKING:
     from lipverify.scaling import Growth
 
 Plans = list[tuple[Place, CellPlan]]
-"""The cells of a form, each with the point that it stands at."""
+"""The cells of a form, each with its point."""
 
 
 def places(over: Any, profile: Profile, keyword: str = "over") -> list[Place]:
-    """All points of a family, the last coordinate running fastest.
+    """All points of a family; the last coordinate varies fastest.
 
     Raises
     ------
     Fault
-        If it is not a family: an empty one, or a coordinate that is neither text nor a finite number.
+        If the family is empty, or a coordinate is neither text nor a finite number.
 
     >>> from lipverify.claims.plan.profile import profile_named
     >>> [place.where for place in places({"law": ["affine"], "d": (2, 3)}, profile_named("quick"))]
@@ -69,7 +69,7 @@ def _all(points: Sequence[Place]) -> Place:
 
 
 def _axis(name: Any, values: Any, keyword: str) -> Iterator[Place]:
-    """The values of one coordinate, or of several that go together."""
+    """The values of one coordinate, or of several coordinates that vary together."""
     names = name if isinstance(name, tuple) else (name,)
     if not all(isinstance(each, str) and each.isidentifier() for each in names):
         raise Fault(f"{keyword}[{name!r}]: a coordinate is a name; {RULE}.", keyword)
@@ -96,20 +96,20 @@ def _is_coordinate(value: Any) -> bool:
 
 
 def cells(form: Form, family: Place, over: Any, profile: Profile) -> Plans:
-    """A cell for each point of the family."""
+    """Plan a cell for each point of the family."""
     points = points_of(form, family, over, profile)
     measured = function_of(form, points[0], family)
     return [(place, _cell(form, place, measured, profile)) for place in points]
 
 
 def points_of(form: Form, family: Place, over: Any, profile: Profile) -> list[Place]:
-    """The points of the family that a form is measured at."""
+    """The points of the family at which a form is measured."""
     inner = places(form.over, profile)
     return [family.joined(outer).joined(place) for outer in places(over, profile) for place in inner]
 
 
 def spots(form: Form, family: Place, over: Any, profile: Profile) -> Iterator[Spot]:
-    """The same as they are told, with what the function is given and what grows."""
+    """The places of the cells for display: coordinates, other arguments, and the growing coordinate."""
     given = {name: settled(value, profile) for name, value in form.given.items()}
     numbers = {name: value for name, value in given.items() if isinstance(value, str | int | float)}
     for place in points_of(form, family, over, profile):
@@ -119,9 +119,9 @@ def spots(form: Form, family: Place, over: Any, profile: Profile) -> Iterator[Sp
 
 
 def function_of(form: Form, place: Place, family: Place) -> Measured:
-    """The function of a form, refused unless it can be called at the points.
+    """The function of a form; a fault if it cannot be called at the points.
 
-    It must take what grows as well; what `of` names it need not take.
+    It must also take the growing coordinate. It need not take the coordinates that `of` names.
     """
     told = named_in(form.of)
     foreign = [name for name in told if name not in place.where]
@@ -133,7 +133,7 @@ def function_of(form: Form, place: Place, family: Place) -> Measured:
 
 
 def measurement(form: Form, place: Place, measured: Measured, profile: Profile) -> Measurement:
-    """What is measured at a point: a value, or the growth along a ray."""
+    """The measurement at a point: of a value, or of the growth along a ray."""
     if isinstance(form, Along):
         of = filled(form.of, place.where)
         return measured.along(ray_of(form, place, profile), place, of, form.given, profile)
@@ -141,7 +141,7 @@ def measurement(form: Form, place: Place, measured: Measured, profile: Profile) 
 
 
 def ray_of(form: Along, place: Place, profile: Profile) -> Ray:
-    """What grows, from where to where."""
+    """The growing coordinate with its range and points."""
     start, stop = (value_of(end.with_symbols(place.meaning), place, "along") for end in (form.start, form.stop))
     ray = Ray(form.along, start, stop, settled(form.points, profile) or profile.points)
     try:
@@ -152,7 +152,7 @@ def ray_of(form: Along, place: Place, profile: Profile) -> Ray:
 
 
 def _cell(form: Form, place: Place, measured: Measured, profile: Profile) -> CellPlan:
-    """The evidence at one point."""
+    """Plan the cell at one point."""
     allowed, here = form.range.allowed(place), form.range.meaning(place)
     false, true = (_control(form, side, place, measured, profile) for side in (False, True))
     if isinstance(form.false, Range) and contains(form.false.allowed(place, "control"), allowed):
@@ -180,7 +180,7 @@ def _cell(form: Form, place: Place, measured: Measured, profile: Profile) -> Cel
 
 
 def reader(form: Form, place: Place, measured: Measured) -> Read:
-    """How a result is read: as a value, as the limit of a growth, or as the exponent of one."""
+    """The reader of a form's results: as a value, the limit of a growth, or the exponent of a growth."""
     if isinstance(form, Exponent):
         return _exponent_reader(form)
     return _limit if isinstance(form, Limit) else _value_reader(form, place, measured)
@@ -197,7 +197,7 @@ def _exponent_reader(form: Exponent) -> Read:
 
 
 def _limit(growth: Any, allowed: Allowed) -> Estimate:
-    """The limit of a growth, if it has one."""
+    """Estimate the limit of a growth, if it has one."""
     if not abs(growth.exponent) <= growth.error < math.inf:
         note = f"it tends to no positive constant: exponent {growth.exponent:.4g} ± {growth.error:.2g}"
         return Estimate(Interval(None, None), note)
@@ -219,14 +219,14 @@ def _value_reader(form: Form, place: Place, measured: Measured) -> Read:
 
 
 def _interval(value: float, error: float) -> Estimate:
-    """The interval of a value."""
+    """Estimate a value from the value and its error."""
     if math.isinf(error):
         return Estimate(Interval(None, None), f"{value:.6g} with an infinite error")
     return Estimate(Interval.around(value, error))
 
 
 def _difference(value: float, error: float) -> Estimate:
-    """The interval of a difference: zero where it is no larger than what rounding can make of zero."""
+    """Estimate a difference: exactly zero if it is within its rounding error."""
     if abs(value) <= error < math.inf:
         note = f"{value:.3g}, rounding explains {error:.3g}" if error else ""
         return Estimate(Interval(0.0, 0.0), note, shown=Interval.around(value, error) if error else None)
@@ -234,7 +234,7 @@ def _difference(value: float, error: float) -> Estimate:
 
 
 def _control(form: Form, true: bool, place: Place, measured: Measured, profile: Profile) -> ControlPlan:
-    """The near statement that is false where the claim is true, or the one that is true where the claim is false."""
+    """Plan the false or the true control of a cell."""
     control = form.control(true)
     if isinstance(control, dict):
         return _elsewhere(form, control, place, measured, profile)
@@ -252,7 +252,7 @@ def _control(form: Form, true: bool, place: Place, measured: Measured, profile: 
 
 
 def _elsewhere(form: Form, changed: dict[str, Any], place: Place, measured: Measured, profile: Profile) -> ControlPlan:
-    """The same range, for what is measured with other coordinates."""
+    """A control that measures at other coordinates and allows the same range."""
     foreign = [name for name in changed if name not in measured.takes and not measured.anything]
     if foreign:
         raise Fault(f"control = {changed!r}: the function does not take {foreign[0]}.", "control")
@@ -267,7 +267,7 @@ def _elsewhere(form: Form, changed: dict[str, Any], place: Place, measured: Meas
 
 
 def _changed(form: Form, name: str, value: Any, place: Place) -> Any:
-    """The value of a coordinate that a control changes: of its own type, or a formula in the coordinates."""
+    """The value of a coordinate that a control changes: a value of the same type, or a formula in the coordinates."""
     usual = place.where.get(name, defaults(form.measure).get(name))
     text, number = isinstance(value, str), is_number(value) and math.isfinite(value)
     if isinstance(usual, str) and not text:
@@ -285,7 +285,7 @@ def _changed(form: Form, name: str, value: Any, place: Place) -> Any:
 
 
 def _nearest(claimed: Range, interval: Interval) -> Allowed:
-    """The range of this kind that contains the interval, and as much again on either side."""
+    """The range of the claim's kind that contains the interval with half its width to spare on each side."""
     low, high = interval.ends
     room = max((high - low) / 2, 4 * sys.float_info.epsilon * max(abs(low), abs(high), sys.float_info.min))
     if not math.isfinite(room):
@@ -296,21 +296,21 @@ def _nearest(claimed: Range, interval: Interval) -> Allowed:
 
 
 RATIO_RESOLUTION = 0.1
-"""The limit of a ratio must be known to this share of itself, beside the exponent (`EQUALITY_RESOLUTION`)."""
+"""At equality the ratio's limit must have at most this relative error, besides `EQUALITY_RESOLUTION`."""
 POWER_RESOLUTION = 0.05
-"""A power of log s is believed if its error is at most this, and twice that away from 0.
+"""A power of log s is accepted if its error is at most this and its size is more than twice its error.
 
-Of corrections as slow as s^-0.02 over four decades a power of -0.28 +- 0.21 is seen where there is none; with errors of
-0.2 and more alone."""
+For corrections as slow as s^-0.02 over four decades, a power of -0.28 +- 0.21 is found although there is none; such
+false powers have errors of 0.2 or more."""
 
 
 def estimate(growth: Growth, allowed: Allowed) -> Estimate:
-    r"""The interval of the limit exponent.
+    r"""Estimate the limit exponent from a growth.
 
-    At equality with an edge of the allowed range the exponent cannot decide, and the ratio does: if Q / s^a tends to a
-    positive constant, Q = Theta(s^a) and the interval is that one exponent. If it does not, and a power of the
-    logarithm is clearly seen (n H_n beside n), that power decides: the estimate is of it, and what is allowed is the
-    same range of it, with 0 in place of a.
+    If the interval contains an edge a of the allowed range, the exponent cannot decide and the ratio does: if Q / s^a
+    tends to a positive constant, then Q = Theta(s^a) and the interval is the single exponent a. If it does not, and a
+    power of log s is clearly present (as in n H_n compared with n), that power decides: the estimate is of the power,
+    with 0 in place of a in the allowed range.
     """
     settled = math.isfinite(growth.error)
     interval = Interval.around(growth.exponent, growth.error) if settled else Interval(None, None)

@@ -1,6 +1,6 @@
-"""A claim with its evidence as planned: what is stated, what is to be measured, what is allowed, and its controls.
+"""A claim with its planned evidence: the statement, the measurements, the allowed ranges, and the controls.
 
-Claims are declared (`lipverify.claims.language.claim`); the plan is what a run works through.
+Claims are declared in `lipverify.claims.language.claim`; a run executes their plans.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ Side = Literal["lower", "upper"]
 
 @dataclass(frozen=True)
 class Measurement:
-    """A function and its arguments, measured once in a run for all cells that name it.
+    """A function and its arguments, measured once per run for all cells that use it.
 
-    What it `needs` is measured before, and follows the arguments; function and arguments alone tell measurements apart.
+    The measurements in `needs` run first, and their results are appended to the arguments. Function and arguments alone
+    identify a measurement.
     """
 
     function: Callable[..., Any]
@@ -34,15 +35,15 @@ class Measurement:
 
     @cached_property
     def address(self) -> str:
-        """The name of the measurement."""
+        """The unique name of the measurement."""
         return f"{self.function.__name__}({', '.join(map(str, self.arguments))})"
 
     def run(self, *needed: Any) -> Any:
-        """Measure, given the results of what is needed."""
+        """Measure, given the results of `needs`."""
         return self.function(*self.arguments, *needed)
 
     def with_needs(self) -> Iterator[Measurement]:
-        """All that must be measured for this one, each after what it needs, and this one last."""
+        """The measurement and everything it needs, in an order in which each follows its needs."""
         for need in self.needs:
             yield from need.with_needs()
         yield self
@@ -50,11 +51,11 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a measurement says of a quantity.
+    """The estimate of a quantity from a measurement.
 
-    `interval` is what the verdict is made from; `shown` is what was measured, where a further argument (the note says
-    which) has narrowed it. Where another quantity decides, `quantity` names it, as text with `$LaTeX$`, and `allowed`
-    is what the claim allows of that one.
+    The verdict uses `interval`. If a further argument, stated in the note, has narrowed it, `shown` is the measured
+    interval. If another quantity decides, `quantity` names it, as text with `$LaTeX$`, and `allowed` is the claim's
+    range for it.
     """
 
     interval: Interval
@@ -65,7 +66,7 @@ class Estimate:
 
 
 Read = Callable[[Any, Allowed], Estimate]
-"""An estimate from a result; it is given the allowed range, because at equality of exponents the ratio decides."""
+"""Makes an estimate from a result and the allowed range: at equality of exponents the ratio decides."""
 
 
 @dataclass(frozen=True)
@@ -77,11 +78,12 @@ class ControlPlan:
     says
         The control's statement about the quantity, such as "≥ 0.54".
     allowed
-        What it allows: a range, or how to make one from the estimate (the nearest statement that it bears out).
+        The allowed range, or a function that makes it from the estimate (the nearest statement that the estimate
+        supports).
     measurement
-        What is measured in its place, where the control falsifies the object and not the range.
+        The measurement to use instead, if the control changes the measured object and not the range.
     edges
-        The range as formulas in the coordinates, where these say it all.
+        The range as formulas in the coordinates, if formulas can express it.
     """
 
     says: str
@@ -92,9 +94,9 @@ class ControlPlan:
 
 @dataclass(frozen=True)
 class CellPlan:
-    """One piece of evidence to gather.
+    """The plan of a cell: one piece of evidence.
 
-    `false` is the control of a cell that supports the claim, `true` that of one that refutes it.
+    `false` is the control if the cell supports the claim, `true` if it refutes the claim.
     """
 
     where: dict[str, Scalar]
@@ -106,24 +108,24 @@ class CellPlan:
     false: ControlPlan
     true: ControlPlan
     method: str | None = None
-    """How it is measured, as the claim says; None where it says nothing of its own function."""
+    """The method stated by the claim; None if the claim states none."""
     grade: Grade | None = None
-    """The best grade that the claim states for it; what ran decides (`lipverify.claims.run.ran`)."""
+    """The best grade that the claim states; the code that ran decides the grade (`lipverify.claims.run.ran`)."""
     of: str = ""
-    """Which quantity of the result is read."""
+    """The name of the quantity in the result."""
     edges: dict[str, str] = field(default_factory=dict)
-    """The allowed range as formulas in the coordinates, where these say it all."""
+    """The allowed range as formulas in the coordinates, if formulas can express it."""
     quantity_latex: str = ""
     claimed_latex: str = ""
 
     @property
     def ray(self) -> Ray | None:
-        """What grows, where a limit is taken."""
+        """The growing coordinate and its points, if a limit is taken."""
         return next((each for each in self.measurement.arguments if isinstance(each, Ray)), None)
 
     @property
     def given(self) -> dict[str, Scalar]:
-        """Numbers and text that the function is given beside the coordinates, or that is given to what it is handed."""
+        """Numbers and text among the arguments that are not coordinates, including those of nested calls."""
         own = [each for each in self.measurement.arguments if isinstance(getattr(each, "where", None), dict)]
         handed = {address for each in own for address in getattr(each, "alone", {}).values()}
         behind = self.measurement.with_needs() if handed else ()
@@ -134,7 +136,7 @@ class CellPlan:
         return {k: v for k, v in taken.items() if k not in self.where and isinstance(v, str | int | float)}
 
     def measurements(self) -> Iterator[Measurement]:
-        """All that is measured for the cell and its controls."""
+        """All measurements of the cell and its controls."""
         yield self.measurement
         for control in (self.false, self.true):
             if control.measurement is not None:
@@ -151,17 +153,17 @@ class CrossPlan:
     where: dict[str, Scalar]
     quantity: str
     functions: tuple[str, str]
-    """What the functions are called."""
+    """The names of the functions."""
     measurements: tuple[Measurement, Measurement]
     read: Callable[[Any, Any], Side_by_side]
     quantity_latex: str = ""
     of: tuple[str, str] = ("", "")
-    """Which quantity of the result of each is read."""
+    """The name of the quantity in the result of each."""
 
 
 @dataclass(frozen=True)
 class Shown:
-    """Something that a function makes from measurements by name: a figure, a table, a sentence."""
+    """A function that makes a figure, a table or a sentence from named measurements."""
 
     function: Callable[..., Any]
     measurements: dict[str, Measurement]
@@ -169,70 +171,70 @@ class Shown:
 
     @property
     def name(self) -> str:
-        """What the function is called."""
+        """The name of the function."""
         return getattr(self.function, "__name__", repr(self.function))
 
     @property
     def makes(self) -> str:
-        """The name of the type that the function says it returns; empty where it says none."""
+        """The name of the function's declared return type; empty if it declares none."""
         said = getattr(self.function, "__annotations__", {}).get("return", "")
         return said if isinstance(said, str) else getattr(said, "__name__", "")
 
     def made(self, results: dict[str, Any]) -> Any:
-        """What the function makes of the results, by address."""
+        """Call the function with the results, which are given by address."""
         found = {name: results[each.address] for name, each in self.measurements.items()}
         return on_one_line(self.function(**found, **self.given))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """All that a claim asks to be measured, and what is shown of it."""
+    """All measurements that a claim asks for, and the figures and tables made of them."""
 
     cells: tuple[CellPlan, ...]
     cross_checks: tuple[CrossPlan, ...] = ()
     figure: Callable[[dict[str, Any]], tuple[Figure, ...]] | None = None
-    """The figure that the form of the claim draws of itself."""
+    """Makes the figure that the form of the claim draws by default."""
     shows: tuple[Shown, ...] = ()
-    """What makes the figures and tables that are asked for."""
+    """Make the figures and tables that the claim asks for."""
     finding: Shown | str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """A statement to be verified; the evidence that it asks for is planned when it is looked at.
+    """A statement to verify; its evidence is planned on first access.
 
     Attributes
     ----------
     id
-        The row of the claims table, then whatever of law, side and reading tells it apart, joined by "/".
+        The statement's name, then the law, side and reading that identify the claim, joined by "/".
     title, statement
-        What is claimed, in words and in LaTeX.
+        The statement in words and in LaTeX.
     source
-        Paper, place, and what is printed there.
+        Paper, place, and the text printed there.
     kind
-        What the claim is beside its source: printed there, a convention it leaves open, stronger, derived, or sharp.
+        Its relation to the source: printed there, a convention that it leaves open, stronger, derived, or sharp.
     claimed, false_control, true_control
-        The claim and its controls in a few words, derived from what the cells allow.
+        The claim and its controls in a few words, derived from the allowed ranges of the cells.
     expected
-        The recorded verdict: compared with what is computed, never used in its place. None for a claim that is new.
+        The recorded verdict, which is compared with the computed one and never replaces it. None for a new claim.
     plan
-        Plans the evidence.
+        Function that plans the evidence.
     spots
-        Where it will be measured, which is known without a plan.
+        The places of its cells, which are known without a plan.
     corrected
-        What holds in place of what is printed; text that may hold `$LaTeX$`.
+        The statement that holds in place of the printed one; text that may hold `$LaTeX$`.
     proves
-        The id of the claim that this one is a proof of; empty if it is none.
+        The id of the claim that this one proves; empty if it proves none.
     reading
-        The reading of an open wording that the claim belongs to; empty where it is one by itself.
+        The reading that the claim belongs to, if the wording allows several; empty if it is a reading by itself.
     heading
-        Where the claim stands in the report.
+        The place of the claim in the report.
     file
-        The claims file that it is from, as the command line calls it; empty for claims of `checks/`.
+        The path of the claims file as given on the command line; empty for claims of `checks/`.
     false_latex, true_latex
         The controls as text that may hold `$LaTeX$`.
     tried
-        The steps that were taken to decide it.
+        The steps taken so far to decide it.
     """
 
     id: str
@@ -258,22 +260,22 @@ class Claim:
 
     @property
     def control(self) -> str:
-        """The control that is expected to come out the other way."""
+        """The control that should come out the other way if the expected verdict is right."""
         return self.true_control if self.expected == "refuted" else self.false_control
 
     @cached_property
     def evidence(self) -> Evidence:
-        """What is to be measured and shown."""
+        """The planned evidence."""
         return self.plan()
 
     @property
     def cells(self) -> tuple[CellPlan, ...]:
-        """The pieces of evidence, one by one."""
+        """The planned cells."""
         return self.evidence.cells
 
     @cached_property
     def measurements(self) -> dict[str, Measurement]:
-        """All measurements of the claim by address, each after those that it needs."""
+        """All measurements of the claim by address, each after those it needs."""
         gathered = self.evidence
         finding = [gathered.finding] if isinstance(gathered.finding, Shown) else []
         shown = [*gathered.shows, *finding]
@@ -285,14 +287,14 @@ class Claim:
         return {each.address: each for wanted in every for each in wanted.with_needs()}
 
     def made_shows(self, results: dict[str, Any]) -> tuple[tuple[Figure, ...], tuple[Table, ...]]:
-        """The figures and the tables that are asked for, from the results by address.
+        """Make the figures and the tables of the claim from the results by address.
 
-        Where no figure is asked for but for the first page, the figure that the form draws of itself is added.
+        If the claim asks for no figure, or only for one on the first page, the default figure of its form is added.
 
         Raises
         ------
         InvalidInput
-            If a function makes something else.
+            If a function returns anything else.
         """
         gathered = self.evidence
         made = [(each, shown) for each in gathered.shows for shown in several(each.made(results))]
@@ -307,11 +309,11 @@ class Claim:
         return figures + gathered.figure(results), tables
 
     def made_finding(self, results: dict[str, Any]) -> str:
-        """What the evidence shows, in sentences."""
+        """The finding: what the evidence shows, in sentences."""
         finding = self.evidence.finding
         return str(finding.made(results)) if isinstance(finding, Shown) else finding
 
 
 def several(made: Any) -> tuple[Any, ...]:
-    """One thing, or several."""
+    """A single value as a tuple of one; several values as a tuple."""
     return tuple(made) if isinstance(made, list | tuple) else (made,)

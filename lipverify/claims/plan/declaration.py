@@ -1,4 +1,4 @@
-"""From a declaration to its claims: a claim for each reading, its words, and the plan of its evidence."""
+"""Expand a declaration to its claims: one for each reading, with its wording and the plan of its evidence."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SIDE_WORDS = {"lower": "lower bound", "upper": "upper bound"}
 
 @dataclass(frozen=True)
 class Sought:
-    """A claim as a search for counterexamples sees it: its forms, and the coordinates that are free."""
+    """A claim as the search for counterexamples uses it: its forms and its free coordinates."""
 
     id: str
     forms: tuple[Form, ...]
@@ -40,17 +40,17 @@ class Sought:
     assumes: tuple[str, ...]
     declaration: Declaration
     file: ClaimsFile | None = None
-    """Where it is declared: another process finds it there by its id."""
+    """The file that declares it, in which another process finds it by its id."""
 
 
 def claims(declared: Declaration, profile: Profile) -> Iterator[Claim]:
-    """A claim for each reading that the id names."""
+    """A claim for each combination of coordinates that the id names."""
     for family, side, inner in _readings(declared, profile):
         yield _claim(declared, family, side, inner, profile)
 
 
 def sought(declared: Declaration, profile: Profile) -> Iterator[Sought]:
-    """The same, to be searched for counterexamples."""
+    """The same claims, in the form that the search for counterexamples uses."""
     for family, side, inner in _readings(declared, profile):
         id = filled(declared.id, family.where | ({"side": side} if side else {}))
         forms = tuple(form.only(side) for form in declared.forms)
@@ -59,7 +59,7 @@ def sought(declared: Declaration, profile: Profile) -> Iterator[Sought]:
 
 
 def _readings(declared: Declaration, profile: Profile) -> Iterator[tuple[Place, str | None, Mapping[Any, Any] | None]]:
-    """What the id tells apart, and the coordinates that are left."""
+    """The combinations of coordinates that the id names, each with its side and the remaining coordinates."""
     template = named_in(declared.id)
     if declared.over is not None and not isinstance(declared.over, Mapping):
         raise Fault(f"over = {declared.over!r}: {RULE}.", "over")
@@ -133,7 +133,7 @@ def _claim(declared: Declaration, family: Place, side: str | None, over: Any, pr
 
 
 def _shown(call: Call, family: Place, profile: Profile) -> Shown:
-    """What makes a figure or a table: its measurements in place, and the coordinates of the reading that it takes."""
+    """A function that makes a figure or a table, with its measurements and the coordinates that it takes."""
     measured = {name: each for name, each in call.where.items() if isinstance(each, Call)}
     found = {name: call_at(each, family, profile, "shows") for name, each in measured.items()}
     own = {name: settled(each, profile) for name, each in call.where.items() if name not in measured}
@@ -142,7 +142,7 @@ def _shown(call: Call, family: Place, profile: Profile) -> Shown:
 
 
 def _method(agreement: Agreement, call: Call, place: Place, here: Place) -> Measured:
-    """One of the two functions, refused unless it can be called at the point."""
+    """One of the two functions of a cross-check; a fault if it cannot be called at the point."""
     told = {name for of in agreement.of for name in named_in(of)}
     needed = [name for name in place.where if name not in told]
     try:
@@ -152,7 +152,7 @@ def _method(agreement: Agreement, call: Call, place: Place, here: Place) -> Meas
 
 
 def _cross_checks(agreement: Agreement, family: Place, profile: Profile) -> Iterator[CrossPlan]:
-    """A cross-check at each point."""
+    """Plan a cross-check at each point."""
     for place in places(agreement.over, profile):
         here = family.joined(place)
         both = [_method(agreement, each, place, here) for each in agreement.functions]
@@ -172,7 +172,7 @@ def _cross_checks(agreement: Agreement, family: Place, profile: Profile) -> Iter
 
 
 def sourced(source: Any) -> Source:
-    """A source, from itself or from (paper, place, printed)."""
+    """A source, from a `Source` or from (paper, place, printed)."""
     if isinstance(source, list | tuple) and len(source) == 3 and all(isinstance(each, str) for each in source):
         source = Source(*source)
     parts = (source.paper, source.place, source.printed) if isinstance(source, Source) else ("",)
@@ -203,25 +203,25 @@ def _texts(value: Any, keyword: str) -> tuple[str, ...]:
 
 
 def _meanings(family: Place, forms: Sequence[Form]) -> Iterator[str]:
-    """What the readings mean, as assumptions: the symbols that the claim itself uses."""
+    """The meanings of a reading as assumptions, restricted to symbols that the claim uses."""
     for name, value in family.where.items():
         if name == "reading" and family.meaning:
-            continue  # what it means says more than what it is called
+            continue  # the definition of a reading says more than its name
         yield said(name, value) if name in ("law", "noise") or not isinstance(value, str) else f"{value} {name}"
     used = {symbol for form in forms for _, edge in form.range.edges() for symbol in edge.symbols}
     for symbol, text in family.meaning.items():
-        if symbol in used and is_letter(symbol):  # a word is a name within the file: the statement has what it means
+        if symbol in used and is_letter(symbol):  # a word is a name within the file only
             yield f"${formula(symbol).latex} = {formula(text).latex}$"
 
 
 def _named(family: Place) -> Iterator[str]:
-    """What tells readings apart, in a few words."""
+    """The values that identify a reading, in a few words."""
     for name, value in family.where.items():
         yield value if isinstance(value, str) else f"{formula(name)} = {value:g}"
 
 
 def _cells(form: Form, family: Place, over: Any, profile: Profile) -> Plans:
-    """The cells of a form, refused on its line."""
+    """Plan the cells of a form; a fault names the form's line."""
     try:
         return cells(form, family, over, profile)
     except Fault as fault:
@@ -229,7 +229,7 @@ def _cells(form: Form, family: Place, over: Any, profile: Profile) -> Plans:
 
 
 def _spots(form: Form, family: Place, over: Any, profile: Profile) -> list[Spot]:
-    """Where a form is measured, refused on its line."""
+    """The places of a form's cells; a fault names the form's line."""
     try:
         return list(spots(form, family, over, profile))
     except Fault as fault:
@@ -237,7 +237,7 @@ def _spots(form: Form, family: Place, over: Any, profile: Profile) -> list[Spot]
 
 
 def _in_words(form: Form, family: Place) -> Form:
-    """The form with the symbols of its reading spelled out; symbols of its cells stay as they are."""
+    """The form with the symbols of its reading replaced by their meanings; symbols of its cells stay."""
     place = Place(meaning=family.meaning)
     controls: dict[str, Any] = {
         name: value.meaning(place) if isinstance(value, Range) else value
@@ -248,7 +248,7 @@ def _in_words(form: Form, family: Place) -> Form:
 
 
 def _drawn(planned: list[tuple[Form, Plans]], results: dict[str, Any]) -> tuple[Figure, ...]:
-    """What the forms draw of their own evidence, side by side; of an identity there is nothing to see."""
+    """The default figures of the forms, side by side; an identity has none."""
     from lipverify.claims.plan.figure import figure_of, side_by_side
 
     return side_by_side([figure_of(form, plans, results) for form, plans in planned])

@@ -1,4 +1,4 @@
-"""The figure that the form of a claim draws of its own evidence."""
+"""The default figure of a form, drawn from its own evidence."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from lipverify.claims.plan.claim import CellPlan
 
 Plans = Sequence[tuple[Place, CellPlan]]
 NO_AXIS = "points of the claim, one by one"
-"""What runs along an axis where no number varies."""
+"""Label of the axis if no coordinate takes different numbers."""
 
 
 def figure_of(form: Form, plans: Plans, results: Mapping[str, Any]) -> tuple[Figure, ...]:
-    """Growth and the claimed power, or values with their bounds; exponents, and how they settle, are evidence.
+    """The growth with the claimed power, or the values with their bounds; exponents go to the evidence layer.
 
-    Of an identity there is nothing to see, nor of a single value, which says as much in a line.
+    An identity has no figure, and neither has a single value, which a line of text shows as well.
     """
     if isinstance(form, Identity) or (len(plans) == 1 and not isinstance(form, Along)):
         return ()
@@ -39,7 +39,7 @@ def figure_of(form: Form, plans: Plans, results: Mapping[str, Any]) -> tuple[Fig
 
 
 def side_by_side(figures: Sequence[tuple[Figure, ...]]) -> tuple[Figure, ...]:
-    """The figures of several forms, a panel beside the other in each layer."""
+    """Combine the figures of several forms: one figure a layer, with the panels side by side."""
     layers: dict[str, list[Figure]] = {}
     for figure in (each for form in figures for each in form):
         layers.setdefault(figure.layer, []).append(figure)
@@ -47,7 +47,7 @@ def side_by_side(figures: Sequence[tuple[Figure, ...]]) -> tuple[Figure, ...]:
 
 
 def _joined(figures: Sequence[Figure]) -> Figure:
-    """Some figures as one, each with its own caption where these differ."""
+    """Combine figures into one that has all different captions."""
     first, *others = figures
     if not others:
         return first
@@ -60,7 +60,7 @@ def _joined(figures: Sequence[Figure]) -> Figure:
 
 
 def _along(form: Along, plans: Plans, results: Mapping[str, Any]) -> Panel:
-    """Values along the ray."""
+    """Plot values along the ray."""
     return Panel(
         title=f"${form.quantity}$ along the ray",
         xlabel=named(form.along),
@@ -70,16 +70,16 @@ def _along(form: Along, plans: Plans, results: Mapping[str, Any]) -> Panel:
 
 
 def _growths(plans: Plans, results: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Each growth, and the coordinates that tell it from the others."""
+    """Each growth, labelled by the coordinates that distinguish it."""
     every = [place.where for place, _ in plans]
     for place, plan in plans:
         yield _label(place.where, every, ""), results[plan.measurement.address]
 
 
 def _growth(form: Exponent, plans: Plans, results: Mapping[str, Any]) -> Figure:
-    """The quantity along the ray, and the claimed powers of s, from the first point of its first and last line on.
+    """Plot the quantity along the ray, with claimed powers of s through the first point of the first and the last line.
 
-    Readings on one measurement give figures that differ in the claimed powers alone, and a report draws them as one.
+    Readings of the same measurement give figures that differ only in the claimed powers, so a report can merge them.
     """
     panel = _along(form, plans, results)
     powers: list[Series] = []
@@ -98,7 +98,7 @@ def _growth(form: Exponent, plans: Plans, results: Mapping[str, Any]) -> Figure:
 
 
 def _exponents(form: Exponent, plans: Plans, results: Mapping[str, Any]) -> Figure:
-    """Local exponents settling along the ray; their limits cell by cell, and what is claimed of them."""
+    """Plot the local exponents along the ray, their limits cell by cell, and the claimed exponents."""
     axis = _axis([place.where for place, _ in plans])
     along = named(form.along)
     local = Panel(
@@ -143,7 +143,7 @@ def _exponents(form: Exponent, plans: Plans, results: Mapping[str, Any]) -> Figu
 
 
 def _edges(form: Exponent, group: Sequence[tuple[float, CellPlan]], label: str) -> Iterator[Series]:
-    """What is claimed of the exponents along the axis."""
+    """The claimed exponents along the axis."""
     for name, edge in form.range.edges():
         ends = [plan.allowed.high if name == "high" else plan.allowed.low for _, plan in group]
         known = [(x, end) for (x, _), end in zip(group, ends, strict=True) if end is not None]
@@ -157,11 +157,11 @@ def _edges(form: Exponent, group: Sequence[tuple[float, CellPlan]], label: str) 
 
 
 NAMED = 6
-"""So many bounds are named one by one; of more, all that say the same look the same."""
+"""Largest number of bounds with a label each; with more, bounds of the same kind share one label."""
 
 
 def _values(form: Form, plans: Plans, results: Mapping[str, Any]) -> Figure:
-    """Values with their errors beside their bounds, against a coordinate, a line for each value of the others."""
+    """Plot values with errors and bounds against one coordinate, with a line for each value of the others."""
     axis = _axis([place.where for place, _ in plans])
     series: list[Series] = []
     bounds: dict[tuple[str, tuple[float, ...], tuple[float, ...]], list[str]] = {}
@@ -201,7 +201,7 @@ def _values(form: Form, plans: Plans, results: Mapping[str, Any]) -> Figure:
 
 
 def _apart(series: Series, plans: Plans) -> Iterator[Series]:
-    """Points without an axis: each by itself, with the coordinates that tell it from the others."""
+    """Split points without an axis into one series each, labelled by the coordinates that distinguish it."""
     every = [place.where for place, _ in plans]
     for x, y, error in zip(series.x, series.y, series.error, strict=True):
         label = _label(every[round(x) - 1], every, "") or series.label
@@ -211,7 +211,7 @@ def _apart(series: Series, plans: Plans) -> Iterator[Series]:
 def _bounds(
     group: Sequence[tuple[float, CellPlan]],
 ) -> Iterator[tuple[str, tuple[float, ...], tuple[float, ...]]]:
-    """The edges of the claim and of its false control along the axis: what they are, and where."""
+    """The edges of the claim and of its false control along the axis: label, positions and values."""
     for name in ("claimed", "control"):
         ranges = [plan.allowed if name == "claimed" else plan.false.allowed for _, plan in group]
         known = [each for each in ranges if isinstance(each, Allowed)]
@@ -229,7 +229,7 @@ def _bounds(
 
 
 def _axis(where: Sequence[Mapping[str, Scalar]]) -> str:
-    """The coordinate with the most numbers in it; empty if no number varies."""
+    """The coordinate with the most different numbers; empty if no number varies."""
     counts = {
         name: len({point[name] for point in where})
         for name in where[0]
@@ -240,7 +240,7 @@ def _axis(where: Sequence[Mapping[str, Scalar]]) -> str:
 
 
 def _lines(plans: Plans, axis: str) -> dict[str, list[tuple[float, CellPlan]]]:
-    """The cells of each line of a figure, along its axis; without an axis the cells stand one beside the other."""
+    """The cells of each line of a figure, in order along its axis; without an axis the cells are numbered."""
     every = [place.where for place, _ in plans]
     lines: dict[str, list[tuple[float, CellPlan]]] = {}
     for k, (place, plan) in enumerate(plans, 1):
@@ -250,11 +250,11 @@ def _lines(plans: Plans, axis: str) -> dict[str, list[tuple[float, CellPlan]]]:
 
 
 def _label(where: Mapping[str, Scalar], every: Sequence[Mapping[str, Scalar]], axis: str) -> str:
-    """The coordinates that tell a line from the others."""
+    """The coordinates that distinguish a line from the others."""
     varying = [name for name in where if name != axis and len({point.get(name) for point in every}) > 1]
     return ", ".join(said(name, where[name]) for name in varying)
 
 
 def _scale(values: Sequence[float]) -> Scale:
-    """Logarithmic where values are positive and a decade or more apart."""
+    """The scale of an axis: "log" if the values are positive and span a decade or more, else "linear"."""
     return "log" if values and min(values) > 0 and max(values) >= 10 * min(values) else "linear"

@@ -22,14 +22,14 @@ from lipverify.foundation.calls import Call, parameters
 from lipverify.foundation.noted import tell, unwatched
 
 if TYPE_CHECKING:
-    from lipverify.scaling import Growth  # a claim is planned without a numerical library
+    from lipverify.scaling import Growth  # a claim is planned without importing a numerical library
 
 OFFERED = ("seed", "contexts", "backend")
-"""What a function may ask for by name beside its coordinates: what the command line says of sampling."""
+"""Settings of the command line that a function receives if it has a parameter of that name."""
 
 
 class LibraryFunction(msgspec.Struct, frozen=True):
-    """A function of the library by its name, which is the same in every process and every run.
+    """A function of the library, identified by its name, which is the same in every process and every run.
 
     >>> str(LibraryFunction("lipverify.scaling", "growth"))
     'lipverify.scaling.growth'
@@ -43,16 +43,16 @@ class LibraryFunction(msgspec.Struct, frozen=True):
 
     @property
     def __name__(self) -> str:
-        """What messages call it."""
+        """The name used in messages."""
         return self.name
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        """Run it."""
+        """Call the function."""
         return getattr(importlib.import_module(self.module), self.name)(*arguments, **named)
 
 
 class Point(msgspec.Struct, frozen=True):
-    """Where a function is called: by name, with coordinates and with what it takes beside them.
+    """The arguments of a function: coordinates and settings by name.
 
     >>> str(Point({"d": 3, "n": 1e4}, {"seed": 0}))
     'd=3, n=10000.0, seed=0'
@@ -61,7 +61,7 @@ class Point(msgspec.Struct, frozen=True):
     where: dict[str, Any]
     options: dict[str, Any]
     alone: dict[str, str] = {}
-    """The addresses of the measurements of which it is handed the result, by argument."""
+    """The addresses of the measurements whose results it receives, by argument."""
 
     def __str__(self) -> str:
         said = [f"{name}={value!r}" for name, value in sorted((self.where | self.options).items())]
@@ -70,7 +70,7 @@ class Point(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Measured:
-    """A function that measures, and by which names it is called."""
+    """A measuring function with the names of its parameters."""
 
     function: Callable[..., Any]
     takes: tuple[str, ...]
@@ -78,7 +78,7 @@ class Measured:
     keyword: str
 
     def at(self, place: Place, given: Mapping[str, Any], profile: Profile) -> Measurement:
-        """The measurement at a point of the family, after those of which the function is handed the result."""
+        """The measurement at a point of the family, with the measurements whose results the function receives."""
         point = self._point(place, given, profile)
         here = Place(point.where | point.options)
         alone = {
@@ -88,14 +88,14 @@ class Measured:
         return Measurement(value_at, (self.found(), point), tuple(alone.values()))
 
     def along(self, ray: Ray, place: Place, of: str, given: Mapping[str, Any], profile: Profile) -> Measurement:
-        """The growth of one of its quantities along a ray, which needs a value at each point."""
+        """The growth of one of its quantities along a ray, which needs a value at each point of the ray."""
         values = tuple(self.at(place.joined(Place({ray.along: s})), given, profile) for s in ray.ladder)
-        # what values are handed tells growths apart as it tells the first values apart
+        # the results that the values receive identify a growth as they identify its first value
         point = replace(self._point(place, given, profile), alone=values[0].arguments[1].alone)
         return Measurement(growth_along, (self.found(), ray, point, of), values)
 
     def found(self) -> Callable[..., Any]:
-        """The function as it can be sent to other processes: by its claims file, or by its module."""
+        """The function in a form that other processes can find: by its claims file or by its module."""
         module, name = home_of(self.function), getattr(self.function, "__name__", repr(self.function))
         if module is None:
             if getattr(self.function, "__module__", "").partition(".")[0] == "lipverify":
@@ -111,7 +111,7 @@ class Measured:
         return found
 
     def _point(self, place: Place, given: Mapping[str, Any], profile: Profile) -> Point:
-        """The point in the order in which the function is written, so that one point has one address."""
+        """The point with its arguments in the order of the function's parameters, so that one point has one address."""
         known = {name: getattr(profile, name) for name in OFFERED}
         told = {name: settled(value, profile) for name, value in given.items() if not isinstance(value, Call)}
         known |= told | place.where
@@ -122,7 +122,7 @@ class Measured:
 
 
 def call_at(call: Call, family: Place, profile: Profile, keyword: str) -> Measurement:
-    """A call as a measurement; coordinates of the family are added where it does not say them itself."""
+    """A call as a measurement, with coordinates of the family for the arguments that it leaves out."""
     said = {name: value for name, value in call.where.items() if not isinstance(value, str) or "{" not in value}
     alone = {name: value for name, value in said.items() if isinstance(value, Call)}
     own = Place({name: settled(value, profile) for name, value in said.items() if name not in alone})
@@ -134,9 +134,9 @@ def call_at(call: Call, family: Place, profile: Profile, keyword: str) -> Measur
 def measured_by(
     function: Any, coordinates: Sequence[str], optional: Sequence[str], given: Sequence[str], keyword: str = FUNCTION
 ) -> Measured:
-    """The function, refused unless it can be called with the coordinates by name.
+    """A measuring function; a fault if it cannot be called with the coordinates by name.
 
-    It must take the coordinates, may take the optional ones, which tell readings apart, and gets what is given.
+    It must take the coordinates, may take the optional ones, which identify readings, and receives the given arguments.
     """
     name = getattr(function, "__name__", repr(function))
     if not callable(function):
@@ -157,7 +157,7 @@ def measured_by(
 
 
 def value_at(function: Callable[..., Any], point: Point, *results: Any) -> Any:
-    """What a function returns at a point, as plain data; the results are what it is handed, argument by argument."""
+    """Call a function and return its result as plain data; `results` are its arguments from other measurements."""
     handed = dict(zip(point.alone, results, strict=True))
     result = function(**point.where, **point.options, **handed)
     with unwatched():
@@ -167,14 +167,14 @@ def value_at(function: Callable[..., Any], point: Point, *results: Any) -> Any:
 
 
 def number(result: Any, of: str, call: str) -> tuple[float, float]:
-    """(value, error) of one quantity of a result; the error may be infinite, and nothing is not-a-number.
+    """Read (value, error) of one quantity from a result; the error may be infinite, and neither is NaN.
 
-    A third entry says in words why the error is infinite (`remark`).
+    A third entry gives the reason why the error is infinite (`remark`).
 
     Raises
     ------
     InvalidInput
-        If there is no such quantity, it comes without an error, or it is not a real number with an error >= 0.
+        If there is no such quantity, it has no error, or it is not a real number with an error >= 0.
     """
     if of:
         if not isinstance(result, Mapping) or of not in result:
@@ -198,7 +198,7 @@ def number(result: Any, of: str, call: str) -> tuple[float, float]:
 
 
 def remark(result: Any, of: str = "") -> str:
-    """Why an error is infinite, in words: the third of (value, error, words); mostly nothing.
+    """The reason why an error is infinite: the third entry of (value, error, words); usually empty.
 
     >>> remark({"loss": (0.2, math.inf, "one training")}, "loss"), remark((0.2, 0.1))
     ('one training', '')
@@ -210,24 +210,24 @@ def remark(result: Any, of: str = "") -> str:
 
 
 def calling(function: Callable[..., Any], point: Point | Place) -> str:
-    """A call as one writes it, and where the function stands if it is from a claims file."""
+    """A call as source text, with the place of the function if it is from a claims file."""
     name = function.name if isinstance(function, FileFunction) else function.__name__
     place = f" ({function.place})" if isinstance(function, FileFunction) else ""
     return f"{name}({', '.join(f'{key}={value}' for key, value in point.where.items())}){place}"
 
 
 def _real(value: Any) -> float:
-    """A real number as a float; not-a-number for anything else."""
+    """A real number as a float; NaN for anything else."""
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
 
 
 def growth_along(function: Callable[..., Any], ray: Ray, point: Point, of: str, *values: Any) -> Growth:
-    """The growth of a quantity along a ray, from the values that were measured there.
+    """The growth of a quantity along a ray, from the values measured there.
 
     Raises
     ------
     InvalidInput
-        If a value is not positive: what grows like a power is.
+        If a value is not positive, because a quantity that grows like a power is positive.
     """
     from lipverify.scaling import growth_of
 

@@ -1,4 +1,4 @@
-"""How much evidence a run gathers, and values that depend on it."""
+"""The amount of evidence that a run gathers, and values that depend on it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Profile:
-    """How much evidence to gather: points on a ladder, sampled contexts, and what claims make depend on its name."""
+    """The amount of evidence: points on a ray, sampled contexts, and a name on which claims may depend."""
 
     name: Literal["quick", "full"]
     points: int
@@ -23,12 +23,12 @@ class Profile:
 
 
 def profile_named(name: str, seed: int = 0, backend: str = "numpy") -> Profile:
-    """The profile called `name`.
+    """The profile of this name.
 
     Raises
     ------
     InvalidInput
-        If there is none.
+        If no profile has this name.
     """
     if name == "quick":
         return Profile("quick", 12, 20_000, seed, backend)
@@ -39,7 +39,7 @@ def profile_named(name: str, seed: int = 0, backend: str = "numpy") -> Profile:
 
 @dataclass(frozen=True)
 class PerProfile(Generic[T]):
-    """A value for each profile: dimensions, numbers of contexts, ...
+    """A value for each profile, for example of dimensions or numbers of contexts.
 
     >>> DIMENSIONS.of(profile_named("quick"))
     (2, 3, 4, 5, 6, 7, 8)
@@ -54,11 +54,11 @@ class PerProfile(Generic[T]):
 
 
 DIMENSIONS = PerProfile((2, 3, 4, 5, 6, 7, 8), (2, 3, 4, 5, 6, 7, 8, 9, 10, 12))
-"""The dimensions that an asymptotic claim is measured in."""
+"""The dimensions at which asymptotic claims are measured."""
 
 
 def per_profile(quick: T, full: T) -> PerProfile[T]:
-    """A value for the quick profile, and one for the full one.
+    """Give one value for the quick profile and one for the full profile.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def per_profile(quick: T, full: T) -> PerProfile[T]:
     Returns
     -------
     PerProfile
-        Stands for the one or the other where a claim is planned.
+        A placeholder that is replaced by one of the two when a claim is planned.
 
     >>> per_profile(8, 24).full
     24
@@ -77,5 +77,5 @@ def per_profile(quick: T, full: T) -> PerProfile[T]:
 
 
 def settled(value: Any, profile: Profile) -> Any:
-    """The value itself, or that of the profile."""
+    """The value itself, or its value for the profile if it depends on that."""
     return value.of(profile) if isinstance(value, PerProfile) else value

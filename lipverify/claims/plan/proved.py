@@ -1,4 +1,4 @@
-"""Numbers that are proved: what is exact in what a function returns, and what a committed proof says."""
+"""Proved numbers: recognise exact results of functions, and read committed proofs."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ if TYPE_CHECKING:
     from lipverify.proofs import Proof, ProvedOptimum, Theorem
 
 OWN = "own function"
-"""The word for the method of a function that is not the library's."""
+"""Name of the method for a claim's own function."""
 WORDS: dict[Exact, str] = {
     "symbolic": "symbolic",
     "fraction": "rational",
     "ball": "certified",
     "proof file": "certified",
 }
-"""The word for the method of what is exact."""
+"""Name of the method for each kind of exact result."""
 LONGEST = 2000
-"""Letters of an exact value that a ledger holds: its digest is that of these."""
+"""Longest exact value, in characters, that a ledger stores; the digest is that of the stored text."""
 SMALL = 2**20
-"""The denominator of a fraction that nobody writes."""
+"""Denominators from here on are not written by hand: a power of two this large is taken for a converted float."""
 SMALLEST = 1e-9
-"""What a divisor is at least, in size, to be no rounded zero of 15 digits."""
+"""Least size of a divisor that cannot be a zero rounded at 15 digits."""
 SOMEWHERE = "an expression that is not the same for all values of its symbols: one of its values bears out nothing"
-"""Remark beside the value that an expression has somewhere: it can refute, and cannot support."""
+"""Note for the value of an expression at one point, which can refute and cannot support."""
 
 
 class Stood(msgspec.Struct, frozen=True):
-    """What stands behind a number, if the error that it is used with is no less than this one."""
+    """The evidence for a number, valid if the error used with the number is at least `error`."""
 
     grade: Grade
     method: str = OWN
@@ -52,9 +52,10 @@ class Stood(msgspec.Struct, frozen=True):
 
 
 class ProvedNumber(msgspec.Struct, frozen=True):
-    """A number that follows from a proof: value ± error, and what proves it; made by `lipverify.claims.plan.proved`.
+    """A number that follows from a proof: value ± error and the proof; made by `lipverify.claims.plan.proved`.
 
-    Sums, products and quotients with others, and with exact numbers, are proved too; they are rounded outwards.
+    Sums, differences, products and quotients with other proved or exact numbers are proved as well, and rounded
+    outwards.
     """
 
     low: float
@@ -63,7 +64,7 @@ class ProvedNumber(msgspec.Struct, frozen=True):
 
     @property
     def pair(self) -> tuple[float, float]:
-        """The middle, and a bound on its distance to any point of the interval."""
+        """The middle of the interval, and a bound on its distance from any point of the interval."""
         middle = (self.low + self.high) / 2
         return middle, (self.high - self.low) / 2 * (1 + 4e-16) + 4e-16 * abs(middle) * (self.low != self.high)
 
@@ -88,12 +89,12 @@ class ProvedNumber(msgspec.Struct, frozen=True):
 
 
 def _exact(value: float) -> Fraction:
-    """A double as the fraction that it is, and no sign that a float became one (`lipverify.foundation.noted`)."""
+    """A double as an exact fraction, without the note that a float was converted (`lipverify.foundation.noted`)."""
     return Fraction(*value.as_integer_ratio())
 
 
 def _operand(one: ProvedNumber, other: Any) -> tuple[tuple[Fraction, Fraction], ProofRecord]:
-    """The ends of what a proved number is combined with, and what proves the result."""
+    """The ends of the other operand, and the proof of the result."""
     if isinstance(other, ProvedNumber):
         return (_exact(other.low), _exact(other.high)), both(one.proof, other.proof)
     if _library(other) == "flint" and other.is_finite():
@@ -124,7 +125,7 @@ def both(one: ProofRecord, other: ProofRecord) -> ProofRecord:
 
 
 def seen(result: Any) -> tuple[Any, dict[str, Stood]]:
-    """What a function returned as plain data, and what is exact of it, by the name of the quantity.
+    """A function's result as plain data, and the evidence of its exact quantities by name.
 
     >>> seen({"third": Fraction(1, 3), "plain": 1.0})[0]
     {'third': [0.3333333333333333, 0.0], 'plain': 1.0}
@@ -143,7 +144,7 @@ def seen(result: Any) -> tuple[Any, dict[str, Stood]]:
 
 
 def _one(value: Any) -> tuple[Any, Stood | None]:
-    """One value as plain data, and what stands behind it if it is exact."""
+    """One value as plain data, with its evidence if it is exact."""
     if isinstance(value, tuple | list) and len(value) == 2 and _is_zero(value[1]) and _library(value[0]) is not None:
         value = value[0]  # (exact value, 0)
     if isinstance(value, ProvedNumber):
@@ -167,7 +168,7 @@ def _is_zero(error: Any) -> bool:
 
 
 def _library(value: Any) -> str | None:
-    """Which library an exact value is of; None for a plain one."""
+    """The library of an exact value; None for a plain value."""
     module = type(value).__module__
     if isinstance(value, Fraction | ProvedNumber):
         return "here"
@@ -181,18 +182,18 @@ def _library(value: Any) -> str | None:
 
 
 def _exactly(kind: Exact, text: str, error: float, symbols: tuple[str, ...] = ()) -> Stood:
-    """What stands behind an exact value that reads like this."""
+    """The evidence for an exact value with this text."""
     return Stood("proved", WORDS[kind], error, recorded(kind, text, symbols))
 
 
 def recorded(kind: Exact, text: str, symbols: tuple[str, ...] = (), digest: str = "") -> ProofRecord:
-    """The record of an exact value or of a proof file, whose digest is given."""
+    """The record of an exact value, or of a proof file if its digest is given."""
     shown = text if len(text) <= LONGEST else f"{text[:LONGEST]}... ({len(text)} letters)"
     return ProofRecord(kind=kind, statement=shown, symbols=symbols, digest=digest or sha256(shown.encode()).hexdigest())
 
 
 def _fraction(value: Fraction) -> tuple[Any, Stood | None]:
-    """An exact number; one that came from a float says what the float was, and proves nothing."""
+    """An exact fraction. A fraction that was converted from a float equals the float and proves nothing."""
     near = float(value)
     error = 0.0 if nearest(value) is not None else math.ulp(near) / 2 * (1 + 1e-15)
     if _from_a_float(value):
@@ -201,10 +202,10 @@ def _fraction(value: Fraction) -> tuple[Any, Stood | None]:
 
 
 def nearest(value: Fraction) -> float | None:
-    """The double that stands for a fraction: itself, or the nearest one if no other small fraction has the same.
+    """The double for a fraction: exact, or the nearest one if no other small fraction shares it; None otherwise.
 
-    Small fractions, of denominators below 2^20, differ by more than 2^-40, and so do those of ranges: rounded, they
-    compare as they do. None for others.
+    Small fractions, with denominators below 2^20, differ by more than 2^-40, also from those in ranges, so rounding
+    does not change how they compare.
     """
     near = float(value)
     small = value.denominator < SMALL and abs(value) < 1024
@@ -212,12 +213,12 @@ def nearest(value: Fraction) -> float | None:
 
 
 def _from_a_float(value: Fraction) -> bool:
-    """Whether a fraction looks like a double: a long binary one."""
+    """True if a fraction looks like a converted double: its denominator is a large power of two."""
     return value.denominator & (value.denominator - 1) == 0 and value.denominator >= SMALL
 
 
 def _ball(value: Any) -> tuple[Any, Stood | None]:
-    """A number or a ball of python-flint; a ball of radius 0 does not say where it is from, and so proves nothing."""
+    """A number or a ball of python-flint. A ball of radius 0 may come from a float, so it proves nothing."""
     if type(value).__name__ != "arb":
         return _fraction(Fraction(str(value)))
     if not value.is_finite():
@@ -228,7 +229,7 @@ def _ball(value: Any) -> tuple[Any, Stood | None]:
 
 
 def _proof(value: Any) -> tuple[Any, Stood | None]:
-    """A proof: 0 by itself, and its constants by name.
+    """A proof as data: 0 as its value, and its constants by name.
 
     Raises
     ------
@@ -243,7 +244,7 @@ def _proof(value: Any) -> tuple[Any, Stood | None]:
 
 
 def proof_file(proof: Any) -> ProofRecord:
-    """The record of a proof: its theorem, and the digest of the file that it is, or would be saved as."""
+    """The record of a proof: its theorem, and the digest of its file, saved or not."""
     import json
 
     made = json.dumps(proof.data, indent=1) + "\n"
@@ -251,7 +252,7 @@ def proof_file(proof: Any) -> ProofRecord:
 
 
 def _symbolic(value: Any) -> tuple[Any, Stood | None]:
-    """An expression or a matrix of SymPy: 0 where it is 0 for all values of its symbols, else its value somewhere."""
+    """A SymPy expression or matrix: 0 if it vanishes for all values of its symbols, or else its value at one point."""
     import sympy
 
     entries = [sympy.sympify(each) for each in (value if isinstance(value, sympy.MatrixBase) else [value])]
@@ -270,10 +271,10 @@ def _symbolic(value: Any) -> tuple[Any, Stood | None]:
 
 
 def _value_of(expression: Any) -> Fraction | None:
-    """0 if an expression is 0 for all values of its symbols, else its value somewhere; None if neither is known.
+    """0 if an expression vanishes for all values of its symbols, else its value at a point; None if neither is known.
 
-    What is no rational function of the symbols with rational coefficients is one in its parts, such as exp(x): if it
-    is 0 for all values of these, it is 0.
+    An expression that is not a rational function of its symbols is rational in parts such as exp(x). If it vanishes for
+    all values of these parts, it vanishes.
 
     >>> import sympy
     >>> x, y = sympy.symbols("x y")
@@ -304,9 +305,9 @@ def _value_of(expression: Any) -> Fraction | None:
 
 
 def _divides(power: Any) -> bool:
-    """Whether what a negative power divides by is seen to be no zero, at numbers of both signs for its symbols.
+    """True if the base of a negative power is nonzero at test points of both signs.
 
-    Where it is 0 an expression such as e/e - 1 is no number, though algebra makes it 0.
+    If the base e is 0, an expression such as e/e - 1 is undefined although algebra simplifies it to 0.
 
     >>> import sympy
     >>> x = sympy.Symbol("x")
@@ -330,7 +331,7 @@ def _divides(power: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """What was returned, as numbers, text, lists and mappings: other processes and files can hold these.
+    """Convert a result to numbers, text, lists and mappings, which other processes and files can hold.
 
     >>> _plain({"w": (1, 2.0)})
     {'w': [1, 2.0]}
@@ -351,7 +352,7 @@ def _plain(value: Any) -> Any:
 
 
 FOLDER = "proofs"
-"""Where in the folder of the checks the committed proofs are."""
+"""Folder of the committed proofs, within the folder of the checks."""
 
 
 def proved_rates(law: str, d: int, own: Law | None = None) -> dict[str, ProvedNumber]:
@@ -373,9 +374,9 @@ def proved_rates(law: str, d: int, own: Law | None = None) -> dict[str, ProvedNu
 
 @lru_cache(maxsize=64)
 def proved_window(law: str, d: int, own: Law | None = None) -> Theorem:
-    """The window theorem: from the committed proof, which is certified again; where there is none, found now.
+    """The window theorem: the committed proof, certified again, or a new proof if there is none.
 
-    The law is the one of that name, or if it is a law of one's `own`, that one, and the name that of its proofs.
+    `law` is the name of a law. For a user's law, pass it as `own`; `law` is then the name of its proof files.
     """
     from lipverify.problem.written import law_named
     from lipverify.proofs import Theorem, prove_window
@@ -390,14 +391,14 @@ def proved_window(law: str, d: int, own: Law | None = None) -> Theorem:
 
 
 def stated(name: str, proof: Proof, theorems: Collection[str], about: Mapping[str, Any]) -> None:
-    """Compare what a proof states with what a claim needs: one of these theorems, about exactly this.
+    """Require that a proof states one of these theorems, about exactly the given objects.
 
-    Both are read by the checker: numbers are compared, not how they are written, and what is read is what is printed.
+    The checker reads both, so numbers are compared by value and the theorem compared is the one that is printed.
 
     Raises
     ------
     ValueError
-        If it states something else.
+        If the proof states something else.
     """
     from lipverify.proofs import checker
 
@@ -416,7 +417,7 @@ _anew: ContextVar[dict[str, Proof] | None] = ContextVar("_anew", default=None)
 
 @contextmanager
 def found_anew() -> Iterator[dict[str, Proof]]:
-    """Within this no committed proof is read: each that is asked for is found now, and stands here by its name."""
+    """In this block no committed proof is read: every requested proof is found anew and stored here by name."""
     proofs: dict[str, Proof] = {}
     token = _anew.set(proofs)
     proved_window.cache_clear()
@@ -428,7 +429,7 @@ def found_anew() -> Iterator[dict[str, Proof]]:
 
 
 def committed(name: str, found: Callable[[], Proof]) -> Proof:
-    """The committed proof of this name, which is certified again; where there is none, found now.
+    """The committed proof of this name, certified again, or a new proof if there is none.
 
     Raises
     ------
@@ -451,7 +452,7 @@ def committed(name: str, found: Callable[[], Proof]) -> Proof:
 
 
 def proved(name: str, theorem: str, given: dict[str, Any], found: Callable[[], Proof]) -> Proof:
-    """The committed proof of this theorem about what is given; where there is none, found now.
+    """The committed proof of this theorem about the given objects, or a new proof if there is none.
 
     Raises
     ------
@@ -464,7 +465,7 @@ def proved(name: str, theorem: str, given: dict[str, Any], found: Callable[[], P
 
 
 def proved_optimum(name: str, problem: Problem, offset: float | None = None) -> ProvedOptimum:
-    """The committed proof of where the optimum of a problem is; where there is none, found now.
+    """The committed proof that locates the optimum of a problem, or a new proof if there is none.
 
     Raises
     ------
@@ -483,7 +484,7 @@ def proved_optimum(name: str, problem: Problem, offset: float | None = None) -> 
 
 
 def between(proof: Proof, low: float | Fraction, high: float | Fraction) -> ProvedNumber:
-    """The number of which a proof says that it lies between these; it is proved wherever a claim's function returns it.
+    """The number that a proof places between two bounds. It counts as proved wherever a claim's function returns it.
 
     Raises
     ------

@@ -1,6 +1,6 @@
-"""Which claims there are: those that come with lipverify, file by file, and those of files that are given by paths.
+"""The registry of claims: those shipped with lipverify, and those of files given by path.
 
-A claim is built when it is asked for: only the files that can hold it are read.
+Claims are built on request: only the files that can contain them are read.
 """
 
 from __future__ import annotations
@@ -27,25 +27,26 @@ from lipverify.foundation.quoting import shown, told
 from lipverify.foundation.shipped import shipped
 
 LONGEST_TITLE = 200
-"""Letters of a title, or of the names of the authors: two lines of a page."""
+"""Longest title, or list of authors, in characters: two lines of a page."""
 
 
 def all_claims(profile: Profile | None = None) -> tuple[Claim, ...]:
-    """Every claim that comes with lipverify, in the order of the table of contents."""
+    """Every claim shipped with lipverify, in the order of the table of contents."""
     return _built_in(tuple(contents().files), profile or profile_named("quick"))
 
 
 def select_claims(patterns: Sequence[str] = (), profile: Profile | None = None) -> tuple[Claim, ...]:
-    """The claims whose id is a pattern, begins with one (up to a "/" or "."), or matches one with wildcards.
+    """Select the claims whose id equals a pattern, begins with one (up to a "/" or "."), or matches its wildcards.
 
-    A pattern may also be the path of a claims file (it ends in .py, or begins with /, . or ~): its claims stand before
-    the others. Patterns choose among them, and a pattern that matches none of them among lipverify's own claims; a
-    file of which no pattern chooses gives all its claims. Without patterns, these are all of lipverify's own.
+    A pattern may also be the path of a claims file (it ends in .py, or begins with /, . or ~); the file's claims come
+    first. The other patterns select among the claims of the files, and a pattern that matches none of them selects
+    among lipverify's own claims. A file from which no pattern selects gives all its claims. Without patterns, all of
+    lipverify's own claims are selected.
 
     Raises
     ------
     InvalidInput
-        If a pattern matches nothing, a claims file is refused, or two files have a claim of the same id.
+        If a pattern matches nothing, a claims file is refused, or two files have a claim with the same id.
     """
     chosen_profile = profile or profile_named("quick")
     paths = list(dict.fromkeys(pattern for pattern in patterns if is_path(pattern)))
@@ -65,7 +66,7 @@ def select_claims(patterns: Sequence[str] = (), profile: Profile | None = None) 
 
 @lru_cache(maxsize=8)
 def _built_in(stems: tuple[str, ...], profile: Profile) -> tuple[Claim, ...]:
-    """The claims of these stems, in the order of the table of contents; their files are read once."""
+    """The shipped claims of these stems, in the order of the table of contents; each file is read once."""
     files, headings = contents().files, contents().headings
     paths = dict.fromkeys(path for stem in stems for path in files[stem])
     found = [claim for path in paths for claim in library_claims(path, profile)]
@@ -74,20 +75,20 @@ def _built_in(stems: tuple[str, ...], profile: Profile) -> tuple[Claim, ...]:
 
 
 def _stems(patterns: Iterable[str]) -> list[str]:
-    """The stems that claims which match a pattern can have."""
+    """The stems of claims that may match a pattern."""
     stems, wanted = list(contents().files), [pattern.partition("/")[0] for pattern in patterns]
     return [stem for stem in stems if any(matches(stem, first) or "*" in first for first in wanted)]
 
 
 def entitled(patterns: Sequence[str], title: str | None = None, author: str | None = None) -> tuple[str, str]:
-    """The title and the author of a report: as given, else `TITLE` and `AUTHOR` of the first claims file that has them.
+    """The title and the author of a report: as given, or `TITLE` and `AUTHOR` of the first claims file that has them.
 
-    Empty where nobody says: the report then has lipverify's own title, and no author.
+    Empty if neither exists: the report then has lipverify's own title and no author.
 
     Raises
     ------
     InvalidInput
-        If either is no text of one line, with at most 200 letters.
+        If either is not one line of at most 200 letters.
     """
     modules = [read_file(pattern).module() for pattern in dict.fromkeys(patterns) if is_path(pattern)]
 
@@ -103,7 +104,7 @@ def entitled(patterns: Sequence[str], title: str | None = None, author: str | No
 
 
 def is_path(pattern: str) -> bool:
-    """Whether it is the path of a claims file and not a pattern for ids.
+    """True if a pattern is the path of a claims file and not a pattern for ids.
 
     >>> is_path("my_claims.py"), is_path("softmax.split"), is_path("*/ambient")
     (True, False, False)
@@ -113,7 +114,7 @@ def is_path(pattern: str) -> bool:
 
 
 def _claims_of_files(paths: Sequence[str], profile: Profile) -> dict[str, tuple[Claim, ...]]:
-    """The claims of each file, refused if two files have a claim of the same id."""
+    """The claims of each file; refused if two files have a claim with the same id."""
     files = {path: claims_of(path, profile) for path in paths}
     homes: dict[str, str] = {}
     for path, held in files.items():
@@ -124,14 +125,14 @@ def _claims_of_files(paths: Sequence[str], profile: Profile) -> dict[str, tuple[
 
 
 def _chosen(claims: Sequence[Claim], patterns: Sequence[str]) -> tuple[Claim, ...]:
-    """Those that a pattern means; one that is an id means that claim alone, not what its id begins."""
+    """The claims that a pattern selects; a full id selects only that claim, not longer ids that begin with it."""
     exact = {claim.id for claim in claims} & set(patterns)
     wide = [pattern for pattern in patterns if pattern not in exact]
     return tuple(c for c in claims if c.id in exact or any(matches(c.id, pattern) for pattern in wide))
 
 
 def _refuse(pattern: str, claims: Sequence[Claim]) -> NoReturn:
-    """The message for a pattern that matches nothing."""
+    """The error for a pattern that matches nothing."""
     known = {part for claim in claims for part in (claim.id, claim.id.split("/")[0])} | set(contents().headings)
     near = difflib.get_close_matches(pattern, sorted(known), n=1, cutoff=0.4)
     hint = f" did you mean {near[0]!r}?" if near else ""
@@ -144,7 +145,7 @@ T = TypeVar("T")
 def claims_of(path: str, profile: Profile) -> tuple[Claim, ...]:
     """The claims that a file declares.
 
-    The file is executed: a claims file is code.
+    The file is executed, because a claims file is code.
 
     Raises
     ------
@@ -165,12 +166,12 @@ def claims_of(path: str, profile: Profile) -> tuple[Claim, ...]:
 
 
 def sought_in(path: str, pattern: str | None, profile: Profile) -> list[Sought]:
-    """The claims of a file whose ids are the pattern or begin with it, to be searched for counterexamples.
+    """The claims of a file that a pattern selects, for the search for counterexamples.
 
     Raises
     ------
     InvalidInput
-        If the file is refused, or none of its claims is meant.
+        If the file is refused, or the pattern selects none of its claims.
     """
     claims = {claim.id for claim in claims_of(path, profile)}
     file = read_file(str(Path(path).expanduser().resolve()) if in_library(path) else path)
@@ -183,7 +184,7 @@ def sought_in(path: str, pattern: str | None, profile: Profile) -> list[Sought]:
 
 @lru_cache
 def sought_named(file: ClaimsFile, id: str, profile: Profile) -> Sought:
-    """The claim of this id in a file that `sought_in` has read, in whatever process."""
+    """The claim with this id in a file that `sought_in` has read; works in any process."""
     return next(each for each in _sought(file, profile) if each.id == id)
 
 
@@ -195,12 +196,12 @@ def _sought(file: ClaimsFile, profile: Profile) -> Iterator[Sought]:
 
 
 def matches(id: str, pattern: str) -> bool:
-    """Whether an id is a pattern, begins with it (up to a "/" or "."), or matches it with wildcards."""
+    """True if an id equals a pattern, begins with it (up to a "/" or "."), or matches its wildcards."""
     return id == pattern or id.startswith((f"{pattern}/", f"{pattern}.")) or fnmatchcase(id, pattern)
 
 
 def library_claims(path: Path, profile: Profile) -> tuple[Claim, ...]:
-    """The claims of a file that comes with lipverify, under their headings."""
+    """The claims of a shipped file, with their headings."""
     file, headings = read_file(str(path)), contents().headings
     found = _declared(file, profile)
     own = {stem for stem, homes in contents().files.items() if path in homes}
@@ -211,12 +212,12 @@ def library_claims(path: Path, profile: Profile) -> tuple[Claim, ...]:
 
 
 def _titled(claim: Claim, heading: Heading) -> str:
-    """The title of its statement, and then what is its own."""
+    """Put the statement's title before the claim's own title."""
     return f"{heading.title}: {claim.title}"
 
 
 def _declared(file: ClaimsFile, profile: Profile) -> list[tuple[Claim, int]]:
-    """The claims of a file with the lines of their declarations."""
+    """The claims of a file, with the lines of their declarations."""
     module = guarded(file, file.module)
     declared: Sequence[Declaration] = getattr(module, DECLARATIONS)
     found = guarded(file, lambda: list(_claims(declared, profile)))
@@ -227,7 +228,7 @@ def _declared(file: ClaimsFile, profile: Profile) -> list[tuple[Claim, int]]:
 
 
 def _claims(declared: Sequence[Declaration], profile: Profile) -> Iterator[tuple[Claim, int]]:
-    """The claims that are declared; a fault is on the line of its declaration, or of the form in it."""
+    """The declared claims; a fault names the line of the declaration, or of the form in it."""
     for declaration in declared:
         try:
             yield from ((claim, declaration.line) for claim in claims(declaration, profile))
@@ -236,7 +237,7 @@ def _claims(declared: Sequence[Declaration], profile: Profile) -> Iterator[tuple
 
 
 def _plan(found: Sequence[tuple[Claim, int]]) -> None:
-    """Plan the evidence, so that what is wrong with it is said before anything is measured."""
+    """Plan the evidence, so that faults in it are reported before anything is measured."""
     for claim, line in found:
         try:
             _ = claim.measurements
@@ -245,7 +246,7 @@ def _plan(found: Sequence[tuple[Claim, int]]) -> None:
 
 
 def _require_ids(found: Sequence[tuple[Claim, int]], allowed: Callable[[str], bool], rule: str) -> None:
-    """Refuse an id that two claims have, or whose stem belongs elsewhere."""
+    """Refuse an id that two claims share, or whose stem is not allowed in this file."""
     seen: set[str] = set()
     for claim, line in found:
         if not allowed(claim.id.partition("/")[0]):
@@ -256,7 +257,7 @@ def _require_ids(found: Sequence[tuple[Claim, int]], allowed: Callable[[str], bo
 
 
 def guarded(file: ClaimsFile, step: Callable[[], T]) -> T:
-    """The result of a step that runs code of the file; whatever that raises is a refusal with its line."""
+    """Run a step that executes code of the file; any exception becomes a refusal with its line."""
     try:
         return step()
     except Interrupted:
@@ -272,7 +273,7 @@ def _refuse_file(file: ClaimsFile, error: BaseException) -> NoReturn:
 
 
 def _reason(error: BaseException) -> str:
-    """What happened, in words, and the way out where there is a usual one."""
+    """The reason for an exception in words, with the usual remedy if there is one."""
     if isinstance(error, InvalidInput):
         return str(error)
     if isinstance(error, SyntaxError):

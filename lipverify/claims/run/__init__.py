@@ -1,14 +1,14 @@
-"""From a plan to a ledger: who measures, what is kept, what ran, and the verdict that follows.
+"""Run a plan and write the ledger: workers, measurements, grades and verdicts.
 
-runner        claims in, ledger out
-measurement   measurements in the order that their needs allow, each timed and guarded
+runner        verify claims and return the ledger
+measurement   run the measurements in the order of their needs, each timed and guarded
 workers       this process, others, or a cluster
-kept          what an interrupted run has measured already
-deciding      what would decide a claim that is open
-judgment      from what was measured to the record
-audit         a ledger recomputed from itself
+kept          the finished measurements of an interrupted run
+deciding      the next step that would decide an open claim
+judgment      make a claim's record from its measurements
+audit         recompute a ledger from its own data
 
-This is the face of the room: tests and outside programs take the names below from here.
+This is the package's public interface: tests and other programs import the names below from here.
 """
 
 from typing import TYPE_CHECKING

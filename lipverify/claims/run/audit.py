@@ -1,7 +1,7 @@
-"""A ledger judged again from its own data: digests, verdicts, margins, controls, grades, ranges and words.
+"""Audit a ledger: recompute its digests, verdicts, margins, controls, grades, ranges and words from its own data.
 
-`audit` measures nothing and reads nothing but the ledger. What a ledger cannot know of itself, such as whether a claim
-is printed, `audit_against` compares with the claims.
+`audit` measures nothing and reads only the ledger. `audit_against` compares the ledger with the claims, for facts that
+a ledger cannot prove by itself, such as whether a claim is printed in its source.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ NUMBER = r"[-+]?[0-9.]+(?:e[-+][0-9]+)?"
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
-    """Something in a ledger that does not follow from its data."""
+    """A statement of a ledger that does not follow from its data."""
 
     id: str
     where: str
@@ -50,10 +50,10 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def sealed(ledger: Ledger, asked: Mapping[str, tuple[int, int]] | None = None) -> Ledger:
-    """The ledger with its manifest, its passages, its counts and its digest.
+    """The ledger with its manifest, passages, counts and digest.
 
-    `asked` maps an id to the numbers of its cells and of its cross-checks; by default what the manifest says already.
-    A digest finds what was changed by hand or by accident. It is no signature: who makes a ledger can make its digest.
+    `asked` maps an id to its numbers of cells and cross-checks; the default is the present manifest. A digest detects
+    changes by hand or by accident. It is not a signature: anyone who makes a ledger can make its digest.
     """
     sizes = asked or {each.id: (each.cells, each.cross_checks) for each in ledger.asked}
     manifest = tuple(
@@ -66,7 +66,7 @@ def sealed(ledger: Ledger, asked: Mapping[str, tuple[int, int]] | None = None) -
 
 
 def digest_of(record: Record) -> str:
-    """SHA-256 of a record as it is read back: a whole number where a float belongs is written as a float then."""
+    """SHA-256 of a record as it is read back, when an integer in a float field has become a float."""
     read = msgspec.json.decode(msgspec.json.encode(record), type=Record)
     return sha256(msgspec.json.encode(read)).hexdigest()
 
@@ -77,10 +77,10 @@ def ledger_digest(ledger: Ledger) -> str:
 
 
 def audit(ledger: Ledger) -> tuple[Difference, ...]:
-    """All that does not follow, claim by claim; empty for a sound ledger.
+    """All statements that do not follow from the data, claim by claim; empty for a sound ledger.
 
-    A change by hand shows in the digests. What follows from the data is computed again all the same: who changes a
-    ledger can make its digests anew, and then the words, ranges, counts and grades must still follow.
+    The digests reveal a change by hand. All derived fields are recomputed as well: if someone changes a ledger and
+    renews its digests, the words, ranges, counts and grades must still follow from the data.
     """
     ids = [record.id for record in ledger.claims]
     twice = sorted({id for id in ids if ids.count(id) > 1})
@@ -94,9 +94,9 @@ def audit(ledger: Ledger) -> tuple[Difference, ...]:
 
 
 def audit_against(ledger: Ledger, claims: Iterable[Claim]) -> tuple[Difference, ...]:
-    """All in a ledger that differs from what the claims themselves say: their words, kinds, sources, cells and ranges.
+    """All parts of a ledger that differ from the claims: their words, kinds, sources, cells and ranges.
 
-    The claims are those of the registry (and of files that the caller trusts) in the profile of the ledger.
+    The claims are those of the registry, and of files that the caller trusts, in the profile of the ledger.
     """
     known = {claim.id: claim for claim in claims}
     each = (difference for record in ledger.claims for difference in _against(record, known.get(record.id)))
@@ -104,9 +104,9 @@ def audit_against(ledger: Ledger, claims: Iterable[Claim]) -> tuple[Difference, 
 
 
 def unread(text: str | bytes, ledger: Ledger) -> tuple[Difference, ...]:
-    """What a file says beside its ledger: keys that no ledger has, that stand there twice, or that are missing.
+    """Keys in a file that are not part of a ledger, are repeated, or are missing.
 
-    Spaces, the order of keys and the spelling of a number are no difference.
+    Spaces, the order of keys and the notation of numbers may differ.
     """
     twice: list[str] = []
 
@@ -121,7 +121,7 @@ def unread(text: str | bytes, ledger: Ledger) -> tuple[Difference, ...]:
 
 
 def _keys(path: str, stated: Any, read: Any) -> Iterator[Difference]:
-    """The keys that only the file has, and those that it lacks, at any depth."""
+    """The keys that only the file has, and the keys that it lacks, at any depth."""
     if isinstance(stated, dict) and isinstance(read, dict):
         for name in dict.fromkeys((*stated, *read)):
             where = f"{path}.{name}".lstrip(".")
@@ -141,7 +141,7 @@ def _beside(key: str, stated: str, follows: str) -> Difference:
 
 
 def _manifest(ledger: Ledger) -> Iterator[Difference]:
-    """What was asked and is not there, what is there and was not asked, and what is not as it was written."""
+    """Records that are missing, were not planned, or differ from their digests in the manifest."""
     asked = {each.id: each for each in ledger.asked}
     for record in ledger.claims:
         entry = asked.pop(record.id, None)
@@ -189,7 +189,7 @@ def _is_time(text: str) -> bool:
 
 
 def _record(record: Record) -> Iterator[Difference]:
-    """The differences of one claim."""
+    """The differences in one record."""
     if faults := [(cell, fault) for cell in record.cells if (fault := _ray(cell))]:
         yield from (_difference(record, _place(cell), "ray", cell.ray, fault) for cell, fault in faults)
         return
@@ -230,7 +230,7 @@ def _record(record: Record) -> Iterator[Difference]:
 
 
 def _cell(cell: Cell) -> Iterator[tuple[str, Any, Any]]:
-    """(what, stated, what follows) of one cell and of its control."""
+    """The differences in a cell and its control, as (field, stated, recomputed)."""
     control = cell.control
     if not _numbers(cell):
         yield "numbers", "not-a-number or infinite", "finite numbers, or none where unbounded"
@@ -255,7 +255,7 @@ def _cell(cell: Cell) -> Iterator[tuple[str, Any, Any]]:
     distance = None if beside_exponent(cell) or control.quantity else unnoticed(cell.allowed, control.allowed)
     if None not in (distance, control.unnoticed) and distance != control.unnoticed:
         yield "what could go unnoticed", control.unnoticed, distance
-    # where nothing is known of a cell, nothing is known of its control, at whatever coordinates that is measured
+    # if nothing is known of a cell, nothing is known of its control, even one at other coordinates
     known = any(map(math.isfinite, cell.interval.ends))
     alike = known and not control.quantity and control.interval == cell.interval
     if alike and _no_control(cell.allowed, control.allowed, control.expects):
@@ -275,10 +275,11 @@ ROUNDING = re.compile(rf"({NUMBER}), rounding explains {NUMBER}")
 
 
 def _is_noted(cell: Cell) -> bool:
-    """True if the note of a cell is one that goes with its interval.
+    """True if the note of a cell agrees with its interval.
 
-    A limit at equality is the one exponent that the note names, an edge of what is allowed; a difference within its
-    rounding is 0. Any other interval is what was measured. Where it is unbounded a note says why, in words of its own.
+    A limit at equality is the single exponent that the note names, an edge of the allowed range. A difference within
+    its rounding is 0. Any other interval is the measured one. The note of an unbounded interval gives the reason in
+    free text.
     """
     low, high = cell.interval.ends
     if not math.isfinite(high - low) or cell.measured is None or cell.error is None:
@@ -293,7 +294,7 @@ def _is_noted(cell: Cell) -> bool:
 
 
 def _ray(cell: Cell) -> str:
-    """Why no limit could be seen along the ray of a cell; empty where one could."""
+    """The reason why the ray of a cell cannot show a limit; empty if it can."""
     try:
         return "" if cell.ray is None or cell.ray.ladder else "a ladder"
     except InvalidInput as error:
@@ -301,7 +302,7 @@ def _ray(cell: Cell) -> str:
 
 
 def _range(what: str, said: str, edges: dict[str, str], allowed: Allowed, cell: Cell) -> Iterator[tuple[str, Any, Any]]:
-    """A range whose numbers or words are not those of its formulas at the coordinates of the cell."""
+    """Differences between a range, in numbers and words, and its formulas at the coordinates of the cell."""
     if not edges:
         return
     if unknown := sorted(set(edges) - {*EDGES, "within"}):
@@ -321,12 +322,12 @@ def _range(what: str, said: str, edges: dict[str, str], allowed: Allowed, cell: 
 
 
 def _equal(one: float, other: float) -> bool:
-    """True for two ends that differ by the rounding of another machine's functions at most."""
+    """True if two ends differ at most by the rounding differences between machines' math libraries."""
     return one == other or math.isclose(one, other, rel_tol=16 * sys.float_info.epsilon)
 
 
 def _proof(proof: ProofRecord, cell: Cell) -> Iterator[tuple[str, Any, Any]]:
-    """A proof whose digest is not that of what it states, or which states another number than its cell."""
+    """Proofs whose digest is not that of their statement, or which state another number than their cell."""
     if proof.kind != "proof file":
         digest = sha256(proof.statement.encode()).hexdigest()
         if proof.digest != digest:
@@ -345,7 +346,7 @@ LEFT = re.compile(r"(\d+) of \d+ terms (?:is|are) left\b")
 
 
 def _stated(statement: str) -> Interval | None:
-    """What a proof states, where that is a fraction, a ball, or how many terms are left of a difference."""
+    """The interval that a proof states, if its statement is a fraction, a ball, or the number of terms left over."""
     left, ball = LEFT.match(statement), BALL.fullmatch(statement)
     try:
         if ball and ball[2]:
@@ -356,14 +357,14 @@ def _stated(statement: str) -> Interval | None:
 
 
 def _around(cell: Cell, stated: Interval) -> Interval:
-    """What a cell measured, wider by its error, its rounding and what a proof states it to."""
+    """The measured interval of a cell, widened by the width of the proof's interval."""
     low, high = stated.ends
     assert cell.measured is not None
     return Interval.around(cell.measured, (cell.error or 0.0) + high - low)
 
 
 def _order(ledger: Ledger, claims: Sequence[Claim]) -> Iterator[Difference]:
-    """Claims of lipverify's own in another order than that in which a run takes them."""
+    """A difference if lipverify's own claims are not in the order in which a run takes them."""
     stated = [record.id for record in ledger.claims if not record.file]
     order = [claim.id for claim in claims if claim.id in set(stated)]
     if stated != order and sorted(stated) == sorted(order):
@@ -371,9 +372,9 @@ def _order(ledger: Ledger, claims: Sequence[Claim]) -> Iterator[Difference]:
 
 
 def _asked_in_part(ledger: Ledger, claims: Sequence[Claim]) -> Iterator[Difference]:
-    """Passages of which a ledger says that they hold, and has not all claims that must hold for that.
+    """Passages that a ledger says hold although it lacks claims that must hold for that.
 
-    A run may ask for some of the claims of a passage. What it says then must not hang on the others.
+    A run may verify only some of a passage's claims. Its outcome must then not depend on the others.
     """
     verdicts: dict[str, Verdict] = {record.id: record.verdict for record in ledger.claims}
     every = [msgspec.structs.replace(each, verdict=verdicts.get(each.id)) for each in recorded(claims)]
@@ -392,7 +393,7 @@ def _asked_in_part(ledger: Ledger, claims: Sequence[Claim]) -> Iterator[Differen
 
 
 def _against(record: Record, claim: Claim | None) -> Iterator[Difference]:
-    """The differences of one claim from what it says itself."""
+    """The differences between a record and its claim."""
     if claim is None:
         yield _difference(record, "", "id", record.id, "no claim of this id is known; name the file that has it")
         return
@@ -421,7 +422,7 @@ def _against(record: Record, claim: Claim | None) -> Iterator[Difference]:
 
 
 def _made(record: Record, evidence: Evidence) -> Iterator[tuple[str, Any, Any]]:
-    """(what, stated, what follows) of what a claim shows of its evidence: the numbers in it only a run knows."""
+    """Differences in the finding, figures and tables. Only their number is compared: their numbers need a run."""
     if not isinstance(evidence.finding, Shown):
         yield "finding", record.finding, evidence.finding
     makes = Counter(each.makes for each in evidence.shows)
@@ -436,12 +437,12 @@ def _made(record: Record, evidence: Evidence) -> Iterator[tuple[str, Any, Any]]:
 
 
 def _stands(cell: Cell, plan: CellPlan) -> Iterator[tuple[str, Any, Any]]:
-    """(what, stated, what follows) of a grade or a method that a cell cannot have, as it is planned."""
+    """Differences in grade or method, as (field, stated, allowed): those that the planned cell cannot have."""
     implied = METHOD_GRADES.get(plan.method or "")
     best = weakest([cell.grade, plan.grade or "proved", implied or "proved"])
     if cell.grade != best:
         yield "grade", cell.grade, best
-    if plan.method is not None and implied in (None, cell.grade):  # what a claim states stands where it is earned
+    if plan.method is not None and implied in (None, cell.grade):  # a stated method is kept if it is earned
         words = {plan.method}
     elif plan.method is None and cell.proof is not None:
         words = {WORDS[cell.proof.kind]}
@@ -452,19 +453,19 @@ def _stands(cell: Cell, plan: CellPlan) -> Iterator[tuple[str, Any, Any]]:
 
 
 METHODS = {*METHOD_GRADES, "identity", "asymptotic", OWN}
-"""What ran, where the claim does not say; it may have a word of its own."""
+"""Methods that a cell may name if the claim states none; a claim may also state its own word."""
 SPOKEN = (
     "title", "statement", "source", "kind", "claimed", "expected", "assumptions", "corrected", "proves", "heading",
     "reading",
 )  # fmt: skip
-"""What a record repeats of its claim."""
+"""Fields that a record copies from its claim."""
 
 
 def _against_plan(cell: Cell, plan: CellPlan) -> Iterator[tuple[str, Any, Any]]:
-    """(what, stated, what follows) of a cell that is not the one that its claim plans.
+    """Differences between a cell and its plan, as (field, stated, planned).
 
-    Where the power of a logarithm decides (`lipverify.claims.plan.cells`), what the plan says of the exponent
-    is not what the cell says: its quantity, its words and the numbers of its range are its own.
+    If the power of a logarithm decides (`lipverify.claims.plan.cells`), the cell's quantity, words and range are those
+    of the power and not those planned for the exponent.
     """
     pairs: list[tuple[str, Any, Any]] = [(name, getattr(cell, name), getattr(plan, name)) for name in PLANNED]
     logarithm = plan.ray is not None and beside_exponent(cell)
@@ -494,11 +495,11 @@ def _against_plan(cell: Cell, plan: CellPlan) -> Iterator[tuple[str, Any, Any]]:
 
 PLANNED = ("where", "given", "ray")
 SAID = ("quantity", "quantity_latex", "claimed", "claimed_latex", "edges")
-"""What a cell repeats of its plan: always, and where its own quantity decides."""
+"""Fields that a cell copies from its plan: always (PLANNED), and if the planned quantity decides (SAID)."""
 
 
 def _sides(allowed: Allowed) -> tuple[bool, bool, bool]:
-    """Which ends a range has, and whether it is open."""
+    """Which ends of a range are unbounded, and whether it is open."""
     return allowed.low is None, allowed.high is None, allowed.open
 
 
@@ -511,13 +512,13 @@ def _short(value: Any) -> str:
 
 
 def _no_control(claimed: Allowed, control: Allowed, expects: str) -> bool:
-    """True if a control could not fail: a false one that allows all that the claim allows, or a true one less."""
+    """True if a control could not fail: a false one allows all that the claim allows, or a true one no more than it."""
     wide, narrow = (control, claimed) if expects == "refuted" else (claimed, control)
     return contains(wide, narrow)
 
 
 def _is_measured(cell: Cell) -> bool:
-    """True if the interval is measured ± error to rounding, or lies in that where a note says what narrowed it."""
+    """True if the interval is measured ± error up to rounding, or lies within it and a note gives the reason."""
     low, high = cell.interval.ends
     if cell.measured is None or cell.error is None:
         return not math.isfinite(high - low)
@@ -526,13 +527,13 @@ def _is_measured(cell: Cell) -> bool:
 
 
 def _within(interval: Interval, outer: Interval) -> bool:
-    """Whether an interval lies in another one, to rounding."""
+    """True if an interval lies in another one, up to rounding."""
     rounding = 12 * sys.float_info.epsilon * max(map(abs, outer.ends))
     return outer.ends[0] - rounding <= interval.ends[0] <= interval.ends[1] <= outer.ends[1] + rounding
 
 
 def _numbers(cell: Cell) -> bool:
-    """Whether all numbers of a cell are finite."""
+    """True if all numbers of a cell are finite."""
     control = cell.control
     ends = [cell.allowed.low, cell.allowed.high, cell.interval.low, cell.interval.high, control.low, control.high]
     numbers = [

@@ -1,8 +1,8 @@
-"""What would decide an open claim: which cells, the error that they need, and the cheapest next step with its cost.
+"""The next step that would decide an open claim: the cells, the errors they need, and the cheapest step with its cost.
 
-A claim is decided by one cell that refutes it, or by all cells together that support it. What a cell will say is
-predicted from the middle of its interval; of both routes the cheaper one is named. Where neither is predicted to come
-to an end there is no step.
+One refuting cell decides a claim, or all cells together if they support it. The verdict of a cell is predicted from the
+middle of its interval, and the cheaper of the two routes is chosen. If neither is predicted to succeed, there is no
+step.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "route ridge": ("exact", {"route": "ridge"}),
     "route zonal": ("exact", {"route": "zonal"}),
 }
-"""Other ways to the losses that a function asks the exact method for; routes share no quadrature."""
+"""Other methods for losses that a function requests from the exact method; the two routes share no quadrature."""
 SLACK = 1.3
-"""Intervals narrow like the root of what is drawn, a little less where their bounds still count."""
+"""Safety factor for contexts: errors fall like one over the root of their number, or a little more slowly."""
 MOST_POINTS = 27
-"""Points on a ray: as many as the profile `full` has; more would lie where rounding is."""
+"""Most points on a ray, as in the profile `full`; with more, rounding errors dominate the local slopes."""
 LEAST_SECONDS = 0.01
-"""What no measurement is predicted to take less than."""
+"""Least predicted time of a measurement, in seconds."""
 
 
 def needed(interval: Interval, allowed: Allowed) -> float:
-    """The error at which the middle of an interval would be on one side of every edge that it crosses; 0 on an edge.
+    """The error at which the middle of an interval would be clear of every edge that it crosses; 0 on an edge.
 
     >>> needed(Interval(0.5, 1.5), Allowed(high=1.25))
     0.25
@@ -52,23 +52,23 @@ def needed(interval: Interval, allowed: Allowed) -> float:
 
 @dataclass(frozen=True)
 class _Move:
-    """What one open cell needs."""
+    """The step that one open cell needs."""
 
     place: int
     sides: frozenset[Verdict]
-    """What it may then say: the side of its middle; both where its error is infinite."""
+    """Its possible verdicts after the step: that of its middle, or both if its error is infinite."""
     error: float | None
     needed: float | None
     what: What
     times: float
     seconds: Mapping[str, float]
-    """What each measurement of the cell took."""
+    """The time of each measurement of the cell."""
 
 
 def step_of(claim: Claim, cells: Sequence[Cell], outcomes: Mapping[str, Outcome]) -> Step | None:
-    """The cheaper of two routes: one cell that is predicted to refute, or all open ones that are to support.
+    """The cheaper of two routes: to refute by one cell, or to support by all open cells.
 
-    None where neither is predicted to decide the claim, or nothing is known that would narrow a cell.
+    None if neither is predicted to decide the claim, or no step is known that would narrow a cell.
     """
     moves = [
         move
@@ -84,7 +84,7 @@ def step_of(claim: Claim, cells: Sequence[Cell], outcomes: Mapping[str, Outcome]
 
 
 def _together(route: Route, moves: Sequence[_Move]) -> Step:
-    """One step for several cells, as large as that which needs most asks for; what they share is measured once."""
+    """One step for several cells, as large as the most demanding cell needs; shared measurements are counted once."""
     hardest = max(moves, key=lambda move: (move.times, sum(move.seconds.values())))
     spent: dict[str, float] = {}
     for move in moves:
@@ -109,7 +109,7 @@ def is_open(cell: Cell) -> bool:
 
 
 def _move(claim: Claim, plan: CellPlan, cell: Cell, place: int, outcomes: Mapping[str, Outcome]) -> _Move | None:
-    """The cheapest step for one cell; None where none is known, or the cell would stay open without any error."""
+    """The cheapest step for one cell; None if no step is known, or the cell would stay open even without error."""
     sides, error, wanted = _wanted(cell)
     if not sides:
         return None
@@ -132,16 +132,17 @@ def _move(claim: Claim, plan: CellPlan, cell: Cell, place: int, outcomes: Mappin
 
 
 def _wanted(cell: Cell) -> tuple[frozenset[Verdict], float, float]:
-    """What an open cell may say with less error; its error, or that of its control, and the error that is needed.
+    """The possible verdicts of an open cell with a smaller error; the error of the cell or its control; the error
+    needed.
 
-    No side where the middle is on an edge, or where the control is predicted to come out as the cell does.
+    No verdict is possible if the middle is on an edge, or the control is predicted to agree with the claim.
     """
     error, wanted = _half(cell.interval), needed(cell.interval, cell.allowed)
     sides: frozenset[Verdict] = frozenset({"supported", "refuted"})
     if math.isfinite(error):
         sides = frozenset({_predicted(cell.interval, cell.allowed)} if wanted > 0 else ())
     control = cell.control
-    judged = cell.alone in OTHER_WAY or sides == {"supported"}  # the control of a cell that may refute is another one
+    judged = cell.alone in OTHER_WAY or sides == {"supported"}  # a refuting cell would need the other control
     if judged and control.verdict == "inconclusive" and math.isfinite(_half(control.interval)):
         narrow = needed(control.interval, control.allowed)
         if narrow == 0 or _predicted(control.interval, control.allowed) != control.expects:
@@ -163,10 +164,10 @@ def _half(interval: Interval) -> float:
 
 
 def _contexts(error: float, wanted: float, tried: Sequence[Tried]) -> float:
-    """How many times the contexts are predicted to be enough; infinite where no number of them is.
+    """The predicted factor on the number of contexts; infinite if no number of contexts is enough.
 
-    The square of an error is a / contexts + b, where b is what contexts do not narrow, such as the spread of
-    trainings. It is not known before a step was taken, and then follows from the errors before and after it.
+    The squared error is a / contexts + b, where b does not depend on contexts, as for the spread of trainings. It is
+    unknown before the first step and then follows from the errors before and after that step.
     """
     floor = 0.0
     if tried and tried[-1].error is not None:
@@ -177,7 +178,7 @@ def _contexts(error: float, wanted: float, tried: Sequence[Tried]) -> float:
 
 
 def _kind(measurement: Measurement, exact: bool) -> What | None:
-    """What narrows a measurement: more contexts, more points on its ray, another method where the library's ran."""
+    """How to narrow a measurement: more contexts, more points on its ray, or another method if lipverify's ran."""
     if "contexts" in _options(measurement):
         return "contexts"
     if _ray(measurement) is not None:
@@ -186,7 +187,7 @@ def _kind(measurement: Measurement, exact: bool) -> What | None:
 
 
 def wants(record: Record) -> str:
-    """What would decide a record that is open, and in which of several open cells; what was tried, where nothing is."""
+    """The step that would decide an open record, and its cell if several are open; the steps tried, if none is left."""
     if record.step is None:
         done = dict.fromkeys(_said(each.what, each.times) for each in record.tried)
         return f"{', '.join(done)} did not decide it" if done else ""
@@ -201,7 +202,7 @@ def wants(record: Record) -> str:
 
 
 def in_words(step: Step) -> str:
-    """The step in a few words.
+    """A step in a few words.
 
     >>> in_words(Step(cell=0, error=0.12, needed=0.02, what="contexts", times=47.0, seconds=720.0))
     'needs an error of 0.02: 47 times the contexts, about 12 min'
@@ -211,7 +212,7 @@ def in_words(step: Step) -> str:
 
 
 def _said(what: What, times: float) -> str:
-    """What a step changes."""
+    """The change that a step makes."""
     return {
         "contexts": f"{times:g} times the contexts",
         "points": f"{MOST_POINTS} points on the ray",
@@ -220,7 +221,7 @@ def _said(what: What, times: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time as one says it.
+    """A duration in words.
 
     >>> duration(3.2), duration(720), duration(1e5)
     ('3 s', '12 min', '28 h')
@@ -232,7 +233,7 @@ def duration(seconds: float) -> str:
 
 
 class Otherwise(msgspec.Struct, frozen=True):
-    """A function by another method: the losses that it asks the exact method for come from that one.
+    """A function whose losses come from another method than the exact one.
 
     >>> str(Otherwise("balls", str))
     "<class 'str'> by balls"
@@ -246,16 +247,16 @@ class Otherwise(msgspec.Struct, frozen=True):
 
     @property
     def __name__(self) -> str:
-        """What addresses call it."""
+        """The name used in addresses."""
         return str(self)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        """Run it.
+        """Call the function with the other method.
 
         Raises
         ------
         OutOfReach
-            If it asks for no such loss, so that it would be the same again.
+            If it requests no such loss, so that the other method would change nothing.
         """
         from lipverify.loss.methods import instead_of_exact
 
@@ -270,7 +271,7 @@ class Otherwise(msgspec.Struct, frozen=True):
 
 
 def stepped(claim: Claim, record: Record, by: str = "") -> Claim:
-    """The claim with its step taken in the cells that the step names; `by` is the other method, where it is one."""
+    """The claim with the step applied to the cells that it names; `by` is the other method, if the step needs one."""
     step = record.step
     assert step is not None
 
@@ -298,7 +299,7 @@ def stepped(claim: Claim, record: Record, by: str = "") -> Claim:
     draw = old.figure
 
     def figure(results: dict[str, Any]) -> tuple[Figure, ...]:
-        """The figure of the claim, drawn from what was measured in place of its own measurements."""
+        """The figure of the claim, drawn from the new measurements."""
         return draw({**results, **{was: results[now] for was, now in renamed.items()}}) if draw is not None else ()
 
     evidence: Evidence = replace(old, cells=cells, figure=figure if draw is not None else None)
@@ -306,7 +307,7 @@ def stepped(claim: Claim, record: Record, by: str = "") -> Claim:
 
 
 def tried_now(record: Record) -> tuple[Tried, ...]:
-    """The step of a record as what was tried, cell by cell."""
+    """The step of a record as a list of tried steps, one a cell."""
     step = record.step
     assert step is not None
     found = []
@@ -322,7 +323,7 @@ def _control(control: ControlPlan, changed: Callable[[Measurement], Measurement]
 
 
 def more_contexts(measurement: Measurement, times: float) -> Measurement:
-    """The measurement, and what it needs, with so many times the contexts."""
+    """The measurement and its needs with the number of contexts multiplied."""
     needs = tuple(more_contexts(each, times) for each in measurement.needs)
     before, after = ([every for each in of for every in each.with_needs()] for of in (measurement.needs, needs))
     renamed = {old.address: new.address for old, new in zip(before, after, strict=True)}
@@ -340,7 +341,7 @@ def more_contexts(measurement: Measurement, times: float) -> Measurement:
 
 
 def more_points(measurement: Measurement) -> Measurement:
-    """The growth along a ray on as many points as there may be."""
+    """The growth along a ray with the largest allowed number of points."""
     ray = _ray(measurement)
     assert ray is not None
     fuller = structs.replace(ray, points=MOST_POINTS)
@@ -355,18 +356,18 @@ def more_points(measurement: Measurement) -> Measurement:
 
 
 def otherwise(measurement: Measurement, by: str) -> Measurement:
-    """The measurement by another method, and what it needs as it was."""
+    """The measurement by another method, with its needs unchanged."""
     function, *rest = measurement.arguments
     return Measurement(measurement.function, (Otherwise(by, function), *rest), measurement.needs)
 
 
 def _all(measurement: Measurement) -> Iterator[Measurement]:
-    """The measurement and what it needs, each once."""
+    """The measurement and its needs, once each."""
     yield from {each.address: each for each in measurement.with_needs()}.values()
 
 
 def _options(measurement: Measurement) -> set[str]:
-    """What the functions behind a measurement are given beside coordinates."""
+    """The arguments of the functions of a measurement that are not coordinates."""
     points = (each for one in _all(measurement) for each in one.arguments if isinstance(each, Point))
     return {name for point in points for name in point.options}
 

@@ -1,4 +1,4 @@
-"""From what was measured to the record of a claim: its cells, its cross-checks, its verdict."""
+"""Make the record of a claim from its measurements: its cells, its cross-checks, its verdict."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ REFUTED: Verdict = "refuted"
 
 
 def record(claim: Claim, outcomes: Mapping[str, Outcome]) -> Record:
-    """The verdict on one claim, with everything that led to it."""
+    """The record of one claim: the verdict with everything that led to it."""
     gathered = {address: outcomes[address] for address in claim.measurements}
     cost = sum(outcome.seconds for outcome in gathered.values())
     problem = next((outcome.problem for outcome in gathered.values() if outcome.problem), "")
@@ -65,13 +65,13 @@ def record(claim: Claim, outcomes: Mapping[str, Outcome]) -> Record:
         )
     except Interrupted:
         raise
-    except BaseException as error:  # one broken claim is one broken record
+    except BaseException as error:  # an error in one claim must not affect the others
         problem = f"{told(error)}{place(error)}"
         return _describe(claim, cost, verdict="error", problem=problem, caught=False)
 
 
 def _describe(claim: Claim, cost: float, *, caught: bool, **outcome: Any) -> Record:
-    """A record: the claim's own words and the outcome."""
+    """Make a record from the claim's own words and the outcome."""
     fields: dict[str, Any] = {"measured": "", "margin": None, "grade": None, "cells": (), "finding": "", **outcome}
     return Record(
         id=claim.id,
@@ -102,7 +102,7 @@ def control_of(claim: Claim, verdict: Verdict, caught: bool) -> Control:
 
 
 def _cell(claim: Claim, plan: CellPlan, results: Mapping[str, Any], stood: Stood) -> Cell:
-    """One cell's verdict, and that of the control which must come out the other way."""
+    """The verdict of one cell, and of the control that must come out the other way."""
     result = results[plan.measurement.address]
     estimate = plan.read(result, plan.allowed)
     allowed = estimate.allowed or plan.allowed
@@ -138,7 +138,7 @@ def _cell(claim: Claim, plan: CellPlan, results: Mapping[str, Any], stood: Stood
 
 
 def standing(plan: CellPlan, outcomes: Mapping[str, Outcome]) -> Stood:
-    """What stands behind the number of a cell; a limit is extrapolated, and no more than the values along its ray."""
+    """The evidence for the number of a cell. A limit is at best "extrapolated", whatever the values on its ray are."""
     along = plan.measurement.function is growth_along
     derives = plan.method == "exact" or plan.grade == "bounded"
     sources = plan.measurement.needs if along else (plan.measurement,)
@@ -149,7 +149,7 @@ def standing(plan: CellPlan, outcomes: Mapping[str, Outcome]) -> Stood:
 
 
 def _stands(source: Measurement, of: str, outcomes: Mapping[str, Outcome], derives: bool) -> Stood:
-    """What stands behind the value that one measurement gave."""
+    """The evidence for the value of one measurement."""
     every = list(source.with_needs())
     made = {each for one in every for each in (outcomes[one.address].ran or Ran()).made}
     points = [argument for one in every for argument in one.arguments if isinstance(argument, Point)]
@@ -163,10 +163,10 @@ def _stands(source: Measurement, of: str, outcomes: Mapping[str, Outcome], deriv
 
 
 def _overstated(claim: Claim, plan: CellPlan, proof: ProofRecord) -> bool:
-    """Whether the claim speaks of all values of a coordinate, of which the proof is about those in its list alone.
+    """True if the claim speaks of all values of a coordinate while the proof covers only the listed ones.
 
-    A number is exact at its coordinates alone; an expression stands for all values of its symbols, and a theorem for
-    those that it names. One value refutes what is stated for all.
+    A number is exact only at its own coordinates. An expression holds for all values of its symbols, and a theorem for
+    those that it names. A refutation needs only one value.
     """
     theorem = proof.statement if proof.kind == "proof file" else ""
     listed = tuple(name for name in plan.where if name not in proof.symbols and not speaks_of_all(theorem, (name,)))
@@ -176,7 +176,7 @@ def _overstated(claim: Claim, plan: CellPlan, proof: ProofRecord) -> bool:
 
 
 def allowed_in_words(allowed: Allowed) -> str:
-    """What a claim allows, as numbers.
+    """The allowed range of a claim, in numbers.
 
     >>> allowed_in_words(Allowed(low=0.5)), allowed_in_words(Allowed(high=2.0, open=True))
     ('≥ 0.5', '< 2')
@@ -191,7 +191,7 @@ def allowed_in_words(allowed: Allowed) -> str:
 
 
 def _control(plan: CellPlan, verdict: Verdict, estimate: Estimate, results: Mapping[str, Any]) -> CellControl:
-    """The verdict on the control: the true one of a cell that refutes, else the false one."""
+    """The verdict on the control: the true control if the cell refutes, else the false one."""
     control, expects = (plan.true, SUPPORTED) if verdict == "refuted" else (plan.false, REFUTED)
     if isinstance(control.allowed, Allowed):
         allowed = control.allowed
@@ -199,7 +199,7 @@ def _control(plan: CellPlan, verdict: Verdict, estimate: Estimate, results: Mapp
         distance = unnoticed(plan.allowed, allowed)
         edges = {} if found.allowed else control.edges
         allowed, interval, quantity = found.allowed or allowed, found.interval, found.quantity
-    else:  # the nearest statement that this interval bears out
+    else:  # the nearest statement that this interval supports
         allowed, interval, quantity = control.allowed(estimate.interval), estimate.interval, estimate.quantity
         distance, edges = unnoticed(estimate.allowed or plan.allowed, allowed), control.edges
     return CellControl(
@@ -218,17 +218,17 @@ def _control(plan: CellPlan, verdict: Verdict, estimate: Estimate, results: Mapp
 
 
 def unnoticed(claimed: Allowed, control: Allowed) -> float | None:
-    """How far the control's edges are from the claim's."""
+    """The distance between the control's edges and the claim's."""
     pairs = zip((claimed.low, claimed.high), (control.low, control.high), strict=True)
     moved = [abs(a - b) for a, b in pairs if a is not None and b is not None]
     return max(moved, default=None)
 
 
 def _cross_check(plan: CrossPlan, outcomes: Mapping[str, Outcome]) -> CrossCheck:
-    """Two methods agree if their values differ by no more than twice their errors together.
+    """Compare two methods: they agree if their values differ by at most twice the sum of their errors.
 
-    A 95 % half-width is about two standard errors; a run has some hundred such checks, and at four standard errors
-    the chance of a false alarm in any of them is below one in a hundred.
+    A 95 % half-width is about two standard errors. A run has some hundred such checks, and with a threshold of four
+    standard errors the probability of any false alarm is below 1 %.
     """
     values, errors = plan.read(*(outcomes[each.address].result for each in plan.measurements))
     return CrossCheck(
@@ -243,7 +243,7 @@ def _cross_check(plan: CrossPlan, outcomes: Mapping[str, Outcome]) -> CrossCheck
 
 
 def _methods(plan: CrossPlan, outcomes: Mapping[str, Outcome]) -> tuple[str, str]:
-    """What tells the two apart: what ran, else how the functions are called, else which quantities were read."""
+    """Names that distinguish the two methods: the code that ran, or the functions, or the quantities that were read."""
     words = [
         next(
             (stood.method for stood in (outcomes[each.address].ran or Ran()).stood.get(of, ())),
@@ -257,7 +257,7 @@ def _methods(plan: CrossPlan, outcomes: Mapping[str, Outcome]) -> tuple[str, str
 
 
 def speaks_of_all(text: str, names: tuple[str, ...]) -> bool:
-    r"""Whether a text states something for all values of a coordinate; of no names, of anything.
+    r"""True if a text makes a statement for all values of one of these coordinates, or of anything if `names` is empty.
 
     >>> speaks_of_all("the sum vanishes for every d", ("d",)), speaks_of_all("for every n, at d = 2", ("d",))
     (True, False)

@@ -1,4 +1,4 @@
-"""Measurements that are finished, in a file that survives whatever ends the run."""
+"""Store finished measurements in a file, so that a run can be resumed after any interruption."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from lipverify.scaling import Growth
 
 NAME = "finished.sqlite"
 NAMES = (NAME, *(f"{NAME}-{kind}" for kind in ("wal", "shm", "journal")))
-"""The file, and those that SQLite makes and removes with it."""
+"""The file, and the auxiliary files that SQLite makes and removes."""
 
 
 class Kept(NamedTuple):
-    """What is kept of a measurement: its result, the seconds it took, and what ran."""
+    """The stored part of a measurement: its result, its duration, and the code that ran."""
 
     result: Any
     seconds: float
@@ -28,38 +28,38 @@ class Kept(NamedTuple):
 
 
 class Finished(Rows):
-    """Results and seconds of measurements by address, one row each, written as soon as the measurement is done.
+    """Results and durations of measurements by address, one row each, written as soon as a measurement is done.
 
-    A row holds data and no code: a result is encoded by the type that the measurement's function declares, and
-    decoded as that. Results of another type are not kept; they are measured again.
+    A row holds data and no code: a result is encoded and decoded by the type that the measurement's function declares.
+    Results of other types are not stored and will be measured again.
 
     Parameters
     ----------
     path
-        The file; made if it is not there.
+        The file, which is created if it does not exist.
     settings
-        What a result depends on beside its address, in words. Rows that were made with other settings, or by
-        other code, are left out and replaced.
+        Everything besides its address on which a result depends, in words. Rows made with other settings or by other
+        code are ignored and replaced.
     resume
-        Whether rows that were there before are taken; else they stay until they are replaced, and can be resumed later.
+        True to use existing rows. Otherwise they stay until they are replaced, and can be used by a later run.
 
     Raises
     ------
     InvalidInput
-        If the file cannot be used, or is something else.
+        If the file cannot be used, or is not such a file.
     """
 
     def __init__(self, path: Path, settings: str, *, resume: bool = True) -> None:
         super().__init__(path, f"{settings}; {fingerprint()}", "finished measurements", resume=resume)
 
     def get(self, measurement: Measurement) -> Kept | None:
-        """What is kept of a measurement that is finished."""
+        """The stored result of a finished measurement; None if there is none."""
         kind = _kept(measurement.function)
         found = None if kind is None else self.read(measurement.address, kind)
         return None if found is None else Kept(*found)
 
     def put(self, measurement: Measurement, result: Any, seconds: float, ran: Ran | None = None) -> None:
-        """Keep the result of a measurement."""
+        """Store the result of a measurement."""
         kind = _kept(measurement.function)
         if kind is not None:
             self.write(measurement.address, (result, seconds, ran), kind)
@@ -67,6 +67,6 @@ class Finished(Rows):
 
 @cache
 def _kept(function: Callable[..., Any]) -> Any:
-    """The type of a row: the result that a function declares, seconds, and what ran; None if it declares none."""
+    """The type of a row: the function's declared result, seconds, the code that ran; None if none is declared."""
     declared = get_type_hints(unwrap(function), localns={"Growth": Growth}).get("return")
     return None if declared is None else tuple[declared, float, Ran | None]  # type: ignore[valid-type]

@@ -1,8 +1,8 @@
-"""The measurements of a run: each measurement once, after what it needs, whatever becomes of the workers.
+"""Run the measurements of a plan, each once and after its needs, even if workers are lost.
 
-A measurement that raises, hangs, or takes its worker with it spoils what depends on it and nothing else. At most as
-many measurements are submitted as there are workers, so that a measurement which is submitted is one that runs. What is
-to be measured is planned while the workers are busy: the first results need not wait for the last of the plan.
+A measurement that raises, hangs or kills its worker affects only the measurements that depend on it. At most one
+measurement is submitted for each worker, so a submitted measurement is one that runs. Planning continues while the
+workers are busy, so the first results do not wait for the whole plan.
 """
 
 from __future__ import annotations
@@ -35,26 +35,26 @@ Plan = Iterable[Mapping[str, "Measurement"]]
 NeededBy = Callable[[str], Collection[str]]
 
 GIVEN_UP_AFTER = 3
-"""A claim of which so many measurements have run out of time has an error, whatever the others would say."""
+"""A claim with this many timeouts is given up. A smaller number gives up claims with a few slow measurements."""
 LONGEST_WARNING = 400
-"""Letters of a warning that are printed: five lines of a terminal."""
+"""Longest printed warning, in characters: five lines of a terminal."""
 CANCELLED = "the executor gave it up (a cluster does that when its scheduler is lost)"
 BEAT = 0.5
-"""Seconds between looks at the clock."""
+"""Seconds between checks of the time limit and between progress reports."""
 
 
 class Outcome(NamedTuple):
-    """What a measurement gave, or what went wrong, and the seconds it took."""
+    """The result of a measurement, or the problem with it, and its duration."""
 
     result: Any
     problem: str
     seconds: float
     warned: tuple[str, ...] = ()
-    """What it warned of, each once."""
+    """Its warnings, each once."""
     ran: Ran | None = None
-    """What ran, where the result is known to come from it."""
+    """The code that ran, if the result is known to come from it."""
     spent: bool = False
-    """Whether what measured it can measure no more: its GPU is lost to it."""
+    """True if the worker can measure no more because it has lost its GPU."""
 
 
 def measure(
@@ -68,31 +68,31 @@ def measure(
     outcomes: dict[str, Outcome] | None = None,
     needed_by: NeededBy | None = None,
 ) -> dict[str, Outcome]:
-    """The outcome of every measurement, by address.
+    """Run all measurements and return their outcomes by address.
 
-    One worker measures in the order of the plan, so that what was planned first is decided first; the others begin
-    with the longest chains, which nothing can shorten, and at the end of the plan: what stands near each other there
-    often needs the same, which a process finds once.
+    One worker follows the order of the plan, so that the first claims are decided first. The others begin with the
+    longest chains of dependent measurements, which limit the duration of the run, and otherwise at the end of the plan:
+    neighbours there often need the same intermediate results, which a process computes once.
 
     Parameters
     ----------
     plan
-        Measurements by address, some at a time, each after what it needs; what is known already may come again.
+        Batches of measurements by address, each measurement after its needs; a measurement may occur more than once.
     workers
-        Who measures.
+        The workers that run the calls.
     limit
-        Seconds that one measurement may take; None is no limit.
+        Time limit of one measurement in seconds; None for no limit.
     finished
-        What it holds is not measured again, and what is measured is put there at once.
+        Stored results, which are not measured again; new results are added at once.
     progress
-        Called with (how many are done, of as many as are planned so far, which is done now).
+        Called with (number done, number planned so far, address of the one just done).
     beat
-        Called about twice a second with what is running: (address, seconds so far).
+        Called about twice a second with the running measurements as (address, seconds so far).
     outcomes
-        Where the outcomes are put as they come, to be seen by `progress`.
+        A dictionary that receives the outcomes as they arrive, for use by `progress`.
     needed_by
-        The ids of the claims that need a measurement, of its address: warnings name them, and a claim of which
-        `GIVEN_UP_AFTER` measurements have run out of time is given up.
+        Function from an address to the ids of the claims that need the measurement. Warnings name these claims, and a
+        claim with `GIVEN_UP_AFTER` timeouts is given up.
     """
     done = {} if outcomes is None else outcomes
     watch = (progress or _nothing, beat or _nothing, needed_by or _nobody)
@@ -102,30 +102,30 @@ def measure(
 
 
 def _nothing(*_: Any) -> None:
-    """Nobody wants to be told."""
+    """The default callback: ignore its arguments."""
 
 
 def _nobody(address: str) -> Collection[str]:
-    """No claim is known to need it."""
+    """The default for `needed_by`: no claims."""
     return ()
 
 
 class _Order:
-    """Which measurement is the next: of the plan if none of it runs, else of the longest chain."""
+    """The order of measurements: one follows the plan, and the others begin with the longest chain."""
 
     def __init__(self, plan: Plan) -> None:
         self.measurements: dict[str, Measurement] = {}
         self.planning = True
         self._plan = iter(plan)
         self._open: dict[str, None] = {}
-        """What is not begun, in the order of the plan."""
+        """Measurements that have not begun, in the order of the plan."""
         self._tallest: dict[str, None] = {}
-        """The same by the height of what stands on it, and from the end of the plan, as soon as all is planned."""
+        """The same by decreasing chain length, then from the end of the plan; filled when planning is complete."""
         self._leading = ""
-        """What runs because it is the next of the plan."""
+        """The running measurement that follows the order of the plan."""
 
     def plan_more(self) -> Collection[str] | None:
-        """Learn what else is to be measured; None when all of it is known."""
+        """Plan the next batch and return its new measurements; None when planning is complete."""
         more = next(self._plan, None) if self.planning else None
         if more is None:
             if self.planning:
@@ -139,7 +139,7 @@ class _Order:
         return new
 
     def take(self, done: Collection[str], first: Sequence[str]) -> str | None:
-        """The next measurement whose needs are done, of `first` if there are any; None if there is none now."""
+        """The next measurement whose needs are done, among `first` if given; None if there is none now."""
         leads = not self._leading
         for address in first or (self._open if leads else self._tallest or self._open):
             if address in self._open and all(need.address in done for need in self.measurements[address].needs):
@@ -149,24 +149,24 @@ class _Order:
         return None
 
     def close(self, address: str) -> None:
-        """Take a measurement from those that are to be begun."""
+        """Remove a measurement from those that have not begun."""
         del self._open[address]
         self._tallest.pop(address, None)
 
     def again(self, addresses: Sequence[str]) -> None:
-        """Measurements that were lost with their worker begin again, before all others."""
+        """Requeue measurements that were lost with their worker, before all others."""
         self._open = dict.fromkeys([*addresses, *self._open])
         self._tallest = dict.fromkeys([*addresses, *self._tallest])
         self.leave(addresses)
 
     def leave(self, addresses: Collection[str]) -> None:
-        """These run no longer."""
+        """Note that these measurements no longer run."""
         if self._leading in addresses:
             self._leading = ""
 
 
 def _heights(measurements: Mapping[str, Measurement]) -> dict[str, int]:
-    """How long a chain of measurements stands on each: the longest chains begin first, for nothing can shorten them."""
+    """The length of the longest chain that depends on each measurement."""
     heights = dict.fromkeys(measurements, 0)
     for address in reversed(list(measurements)):
         for need in measurements[address].needs:
@@ -176,7 +176,7 @@ def _heights(measurements: Mapping[str, Measurement]) -> dict[str, int]:
 
 @dataclass
 class _Call:
-    """A measurement that was handed to the workers, and when its time began; None while no worker has taken it."""
+    """A submitted measurement with its start time, which is None until a worker takes it."""
 
     address: str
     begun: float | None = None
@@ -184,7 +184,7 @@ class _Call:
 
 @dataclass
 class _Run:
-    """What is measured and what is done; the arguments are those of `measure`."""
+    """The state of a run; the arguments are those of `measure`."""
 
     order: _Order
     workers: Workers
@@ -196,12 +196,12 @@ class _Run:
     needed_by: NeededBy
     running: dict[Future[Any], _Call] = field(default_factory=dict)
     suspects: list[str] = field(default_factory=list)
-    """What was lost with a worker: each runs by itself next, with all the memory there is."""
+    """Measurements lost with a worker. Each is run again alone, with all the memory."""
     too_long: Counter[str] = field(default_factory=Counter)
-    """How many measurements of each claim ran out of time."""
+    """The number of timeouts of each claim."""
 
     def outcomes(self) -> dict[str, Outcome]:
-        """Run everything."""
+        """Run everything and return the outcomes."""
         self.progress(0, 0, "")
         beaten = time.monotonic()
         while self.order.planning or len(self.done) < len(self.order.measurements):
@@ -219,7 +219,7 @@ class _Run:
         return self.done
 
     def _submit(self) -> None:
-        """Begin as many measurements as there are workers for; a suspect runs alone. Plan on while there is nothing."""
+        """Submit measurements until every worker has one, and plan further; a suspect runs alone."""
         while len(self.running) < (1 if self.suspects else self.workers.count):
             address = self.order.take(self.done, self.suspects)
             if address is None:
@@ -228,7 +228,7 @@ class _Run:
             elif problem := self._spoilt(address):
                 self._finish(address, Outcome(None, problem, 0.0))
             elif address in self.suspects:
-                self.workers.restart()  # for who is killed may have held a lock that all processes share
+                self.workers.restart()  # the killed process may have held a lock that all processes share
                 self._begin(address)
                 return
             else:
@@ -236,7 +236,7 @@ class _Run:
         self._plan_more()
 
     def _plan_more(self) -> bool:
-        """Learn what else is to be measured, some of which may be finished already; False when all of it is known."""
+        """Plan further and take stored results, if there are any; False when planning is complete."""
         new = self.order.plan_more()
         for address in new or ():
             kept = self.finished.get(self.order.measurements[address]) if self.finished is not None else None
@@ -246,7 +246,7 @@ class _Run:
         return new is not None
 
     def _spoilt(self, address: str) -> str:
-        """Why a measurement is of no use: what it needs is spoilt, or time has run out for all its claims."""
+        """The reason not to run a measurement: a need failed, or all its claims are given up. Otherwise empty."""
         problems = [self.done[need.address].problem for need in self.order.measurements[address].needs]
         claims = self.needed_by(address)
         if claims and all(self.too_long[claim] >= GIVEN_UP_AFTER for claim in claims):
@@ -255,18 +255,18 @@ class _Run:
         return next(filter(None, problems), "")
 
     def _begin(self, address: str) -> None:
-        """Hand a measurement to a worker, with what it needs."""
+        """Submit a measurement with the results that it needs."""
         measurement = self.order.measurements[address]
         needed = [self.done[need.address].result for need in measurement.needs]
         try:
             future = self.workers.submit(timed, measurement, needed)
-        except Exception as error:  # an executor that is broken, shut down or disconnected
+        except Exception as error:  # the executor is broken, shut down or disconnected
             future = Future()
             future.set_exception(error)
         self.running[future] = _Call(address)
 
     def _until_something(self) -> float:
-        """Seconds to wait for a call at most: until the next look at the clock, or until a limit is reached."""
+        """Seconds to wait for a call: until the next check of the clock, or the next time limit."""
         if self.order.planning:
             return 0.0
         if self.limit is None:
@@ -276,9 +276,9 @@ class _Run:
         return max(0.0, min([BEAT, *ends]))
 
     def _collect(self, future: Future[Any]) -> None:
-        """Take the outcome of one call."""
+        """Process the result of one call."""
         if future not in self.running:
-            return  # it was lost with the others
+            return  # it was lost with a broken pool
         address = self.running.pop(future).address
         error = None if future.cancelled() else future.exception()
         if future.cancelled():
@@ -296,7 +296,7 @@ class _Run:
                 self.order.again(self._leave())
 
     def _lose(self, address: str, *, broken: bool) -> None:
-        """A worker was lost under a measurement, which begins again once; in a broken pool so does all that ran."""
+        """Handle a lost worker: its measurement is run once more, and so are all others if the pool is broken."""
         others = self._leave() if broken else []
         twice, anew = address in self.suspects, not broken or self.workers.restart()
         if twice or not anew:
@@ -309,13 +309,13 @@ class _Run:
             self.order.again([address, *others])
 
     def _leave(self) -> list[str]:
-        """Forget the calls that run, and say of what they were."""
+        """Forget the running calls, and return their addresses."""
         addresses = [call.address for call in self.running.values()]
         self.running.clear()
         return addresses
 
     def _end_what_is_late(self) -> None:
-        """End the calls that have run for longer than they may, and with each the process that makes it."""
+        """Stop calls that exceed the time limit, together with their processes."""
         now = time.monotonic()
         for future, call in list(self.running.items()):
             if call.begun is None:
@@ -339,7 +339,7 @@ class _Run:
 
 
 def timed(measurement: Measurement, needed: list[Any]) -> Outcome:
-    """The outcome of a measurement: an exception is one too, so that it travels between processes."""
+    """Run a measurement. An exception becomes an outcome too, so that it can travel between processes."""
     clock, measuring = time.perf_counter(), os.getpid()
     result, ran, problem, warned, spent = None, None, "", dict[str, None](), False
     try:
@@ -350,16 +350,17 @@ def timed(measurement: Measurement, needed: list[Any]) -> Outcome:
             result, ran = watched(measurement, needed)
     except Interrupted:
         raise
-    # a broken check must not cost the other claims their evidence, whatever it raises
+    # one failing check must not cost other claims their evidence, whatever it raises
     except BaseException as error:
         problem = f"{measurement.address}: {told(error)}{place(error)}"
         spent = isinstance(error, DeviceLost)
     if os.getpid() != measuring:
-        os._exit(0)  # the child of a measure that forked must not answer, and take the next call, as the worker does
+        # a child that the measuring function forked must not answer or take calls in the worker's place
+        os._exit(0)
     return Outcome(None if problem else result, problem, time.perf_counter() - clock, tuple(warned), ran, spent)
 
 
 def _on_one_line(text: str) -> str:
-    """A warning as a terminal may show it."""
+    """A warning on one line, safe for a terminal."""
     line = "".join(letter if letter.isprintable() else " " for letter in " ".join(text.split()))
     return textwrap.shorten(line, LONGEST_WARNING)

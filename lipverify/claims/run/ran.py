@@ -1,14 +1,14 @@
-"""What ran: the grade of a number from what its function returned and from what the library made while it ran.
+"""Determine the grade of a number from the function's result and from the bounds that lipverify made while it ran.
 
-proved      the function returned something exact that the library can see: a proof, an expression of SymPy, a fraction,
-            a ball of python-flint. A plain number is never that, whatever its claim says.
-bounded     it returned a value of the library with the error that came with it, or a greater one; or its claim says
-            that it derives its numbers from bounds of the library (`method="exact"`, or `grade="bounded"`), and the
-            library made bounds, and drew nothing, while the function and what it needs ran.
-sampled     it takes `contexts`, or the library made an interval from samples.
+proved      the function returned an exact object that lipverify recognises: a proof, a SymPy expression, a fraction,
+            or a ball of python-flint. A plain number is never proved, whatever its claim states.
+bounded     it returned a value of lipverify with an error at least as large as lipverify's; or its claim states
+            that it derives its numbers from bounds of lipverify (`method="exact"`, or `grade="bounded"`), and lipverify
+            made bounds, and drew nothing, while the function and its needs ran.
+sampled     it takes `contexts`, or lipverify made an interval from samples.
 estimated   none of these: the function states its own error.
 
-A claim can state a weaker grade than that, and no stronger one.
+A claim can state a weaker grade, but not a stronger one.
 """
 
 from __future__ import annotations
@@ -29,41 +29,41 @@ METHOD_GRADES: dict[str, Grade] = {
     "certified": "proved", "symbolic": "proved", "rational": "proved", "exact": "bounded", "montecarlo": "sampled",
     "training": "observed",
 }  # fmt: skip
-"""The best grade that a number can have which is measured in this way."""
+"""The best grade that a number measured by this method can have."""
 MADE: dict[Made, Grade] = {
     "certified": "proved", "bounded": "bounded", "sampled": "sampled", "estimated": "estimated",
 }  # fmt: skip
 SHORT = 20
-"""A double of no more binary digits is no number by which its origin could be known: it is too likely by chance."""
+"""A double with at most this many significant bits is too likely by chance to identify where it came from."""
 
 
 class Ran(msgspec.Struct, frozen=True):
-    """What ran while something was measured."""
+    """The code that ran during a measurement, as far as it matters for grades."""
 
     stood: dict[str, tuple[Stood, ...]] = {}
-    """What stands behind each quantity of the result by its name, the strongest first; "" for the result as a whole."""
+    """The evidence for each quantity of the result by name, the strongest first; "" for the result as a whole."""
     made: tuple[Made, ...] = ()
-    """How the library made errors while the function ran, each once."""
+    """The kinds of errors that lipverify made while the function ran, each once."""
     by: tuple[str, ...] = ()
-    """By which methods it bounded them."""
+    """The methods of lipverify's bounds."""
 
 
 def watched(measurement: Measurement, needed: Iterable[Any]) -> tuple[Any, Ran]:
-    """The result of a measurement, given the results of what it needs, and what ran."""
+    """Run a measurement, given the results that it needs, and observe the code that runs."""
     while True:
         with watching() as notes:
             result = measurement.run(*needed)
         if notes.symbols or not is_symbolic(notes):
-            return result, ran(notes, result)  # else SymPy was loaded while it ran, and must be watched
+            return result, ran(notes, result)  # SymPy was loaded while it ran, and must be observed too
 
 
 def ran(notes: Notes, result: Any) -> Ran:
-    """What ran, from what was noted while a measurement was made, and from its result as plain data."""
+    """Make the observation from the notes taken during a measurement and its result as plain data."""
     exact: dict[str, Stood] = notes.told or {}
     if notes.floats:
         exact = {name: stood for name, stood in exact.items() if not _of(stood, "symbolic", "fraction")}
     quantities = {"": result, **(result if isinstance(result, Mapping) else {})}
-    written_out = {  # an exact number that is one of the library's rounded ones
+    written_out = {  # an exact number that equals a rounded number of lipverify
         name
         for name, stood in exact.items()
         if _of(stood, "symbolic", "fraction", "ball")
@@ -80,7 +80,7 @@ def ran(notes: Notes, result: Any) -> Ran:
 
 
 def is_symbolic(notes: Notes) -> bool:
-    """Whether something of the result is a number or an expression of SymPy."""
+    """True if part of the result is a SymPy number or expression."""
     return any(_of(stood, "symbolic") for stood in (notes.told or {}).values()) and "sympy" in sys.modules
 
 
@@ -92,7 +92,7 @@ MADE_ORDER = list(MADE.values())
 
 
 def _of_the_library(name: str, quantity: Any, result: Any, calls: list[Note]) -> Iterator[Stood]:
-    """The numbers of the library that a quantity is, each with the error that came with it."""
+    """The numbers of lipverify that equal a quantity, each with its error."""
     value = quantity[0] if isinstance(quantity, list) and len(quantity) in (2, 3) else quantity
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return
@@ -107,21 +107,21 @@ def _of_the_library(name: str, quantity: Any, result: Any, calls: list[Note]) ->
 
 
 def behind(ran: Ran, made: set[Made], of: str, spread: float, *, derives: bool, sampled: bool) -> Stood:
-    """What stands behind a quantity that is used with this error.
+    """The evidence for a quantity that is used with the error `spread`.
 
     Parameters
     ----------
     made
-        How the library made errors while the function, and all that it needs, ran.
+        The kinds of errors that lipverify made while the function and all its needs ran.
     derives
-        Whether the claim says that the function derives its numbers from bounds of the library.
+        True if the claim states that the function derives its numbers from bounds of lipverify.
     sampled
-        Whether the function takes contexts.
+        True if the function takes `contexts`.
     """
     for stood in ran.stood.get(of, ()):
         if spread >= stood.error and stood.grade != "estimated":
             return stood
-    if ran.stood.get(of):  # a number of the library, with less than the error that came with it
+    if ran.stood.get(of):  # a number of lipverify with less than its own error
         return Stood("estimated")
     if sampled or "sampled" in made:
         return Stood("sampled", "montecarlo")
@@ -131,7 +131,7 @@ def behind(ran: Ran, made: set[Made], of: str, spread: float, *, derives: bool, 
 
 
 def no_stronger(stood: Stood, declared: Grade | None, method: str | None) -> Stood:
-    """The same, no stronger than its claim states; by the method that it states, if that says no more than what ran."""
+    """Weaken the evidence to the grade that the claim states; name the claim's method if that method is earned."""
     grade = weakest([stood.grade, declared or "proved", METHOD_GRADES.get(method or "", "proved")])
     assert grade is not None
     implied = METHOD_GRADES.get(method or "")

@@ -1,4 +1,4 @@
-"""From claims to a ledger: every distinct measurement once, then every claim's verdict."""
+"""Verify claims and return a ledger: each distinct measurement runs once, then each claim gets its verdict."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from lipverify.loss.montecarlo.backend import BACKENDS, backend_named
 
 
 class Running(NamedTuple):
-    """A measurement that is being made: its address, the claim that asked for it first, and the seconds so far."""
+    """A running measurement: its address, the first claim that needs it, and the seconds so far."""
 
     address: str
     claim: str
@@ -36,20 +36,20 @@ class Running(NamedTuple):
 
 
 class Watch:
-    """Told of every step of a run, in the process that decides; by itself it does nothing with it."""
+    """Callbacks for every step of a run, called in the main process; the base class ignores them."""
 
     def measured(self, done: int, total: int) -> None:
-        """So many measurements are done, of as many as are known of so far."""
+        """The number of finished measurements, of those known so far."""
 
     def running(self, now: Sequence[Running]) -> None:
-        """What is being measured now, the longest first; told a few times a second."""
+        """The running measurements, the longest first; called a few times a second."""
 
     def decided(self, record: Record) -> None:
         """A claim has its verdict."""
 
 
 PLANNED_FIRST = 3
-"""Statements that are planned before anything is measured."""
+"""Number of first statements that are ordered by their apparent cost, so that the first verdict comes soon."""
 
 
 def run(
@@ -69,13 +69,13 @@ def run(
 ) -> Ledger:
     """Verify claims and return the ledger.
 
-    Measurements run in `jobs` processes (one a processor by default, or one a GPU, which they are dealt in turn; 0 is
-    this process, for a debugger: nothing is limited there, and a measure can end, stop or fork it), in any
-    `concurrent.futures.Executor`, or on the workers of the Dask scheduler at the address `cluster`; random numbers are
-    addressed by measurement, so the ledger's findings do not depend on which. A measurement that raises, takes longer
-    than `limit` seconds or kills its process twice spoils the claims that need it, and no other. What `finished` holds
-    is not measured again, and what is measured is put there at once. `title` and `author` are those of the report.
-    `watch` is told of every verdict as soon as it is made.
+    Measurements run in `jobs` processes (by default one a processor, or one a GPU), in any
+    `concurrent.futures.Executor`, or on the workers of the Dask scheduler at the address `cluster`. `jobs=0` runs them
+    in this process, for a debugger: there is no time limit then, and a function can end, stop or fork the process.
+    Random numbers are derived from the measurement's address, so the ledger's findings do not depend on this choice. A
+    measurement that raises, takes longer than `limit` seconds or kills its process twice affects only the claims that
+    need it. Results stored in `finished` are not measured again, and new results are stored there at once. `title` and
+    `author` are those of the report. `watch` receives every verdict as soon as it is made.
 
     Raises
     ------
@@ -113,22 +113,22 @@ def run(
 
 
 class _Deciding:
-    """The claims of a run and what each still waits for: it has its verdict when the last of that is measured."""
+    """The claims of a run and their outstanding measurements: a claim gets its verdict after its last measurement."""
 
     def __init__(self, watch: Watch) -> None:
         self.watch = watch
         self.outcomes: dict[str, Outcome] = {}
         self.records: dict[int, Record] = {}
-        """By the place of the claim."""
+        """By the index of the claim."""
         self._claims: Sequence[Claim] = ()
         self._planned: dict[str, Measurement] = {}
         self._asked: dict[str, list[int]] = {}
-        """Who asked for a measurement."""
+        """The indices of the claims that need a measurement."""
         self._waits: dict[int, set[str]] = {}
-        """What a claim waits for."""
+        """The outstanding measurements of a claim."""
 
     def plan(self, claims: Sequence[Claim]) -> Iterator[dict[str, Measurement]]:
-        """The measurements of one claim after the other; each is measured once, and one address is one measurement."""
+        """Plan the measurements claim by claim. Two different measurements with the same address are refused."""
         self._claims = claims
         for place in _in_order(claims):
             claim = claims[place]
@@ -142,11 +142,11 @@ class _Deciding:
             self._decide(place)
 
     def needed_by(self, address: str) -> list[str]:
-        """The ids of the claims that need a measurement, of those planned so far."""
+        """The ids of the claims, of those planned so far, that need a measurement."""
         return [self._claims[place].id for place in self._asked.get(address, ())]
 
     def measured(self, done: int, total: int, address: str) -> None:
-        """A measurement is done, and with it perhaps some claims."""
+        """Take note of a finished measurement, and decide the claims that waited only for it."""
         self.watch.measured(done, total)
         for place in self._asked.get(address, ()):
             if place in self._waits:
@@ -154,21 +154,21 @@ class _Deciding:
                 self._decide(place)
 
     def running(self, now: Sequence[tuple[str, float]]) -> None:
-        """What is being measured."""
+        """Report the running measurements."""
         first = {address: self._claims[self._asked[address][0]].id for address, _ in now}
         self.watch.running([Running(address, first[address], seconds) for address, seconds in now])
 
     def _decide(self, place: int) -> None:
-        """The verdict on a claim that waits for nothing any more."""
+        """Decide a claim if it has no outstanding measurements."""
         if not self._waits[place] and place not in self.records:
             self.records[place] = record(self._claims[place], self.outcomes)
             self.watch.decided(self.records[place])
 
 
 def _in_order(claims: Sequence[Claim]) -> Iterator[int]:
-    """The places of claims, statement by statement; the first few statements by what they seem to cost.
+    """The indices of claims, statement by statement; the first few statements by apparent cost.
 
-    So the first verdict is there soon: the others are planned while it is measured.
+    The first verdict then comes soon, because the others are planned while it is measured.
     """
     statements: dict[str, list[int]] = {}
     for place, claim in enumerate(claims):
@@ -179,7 +179,7 @@ def _in_order(claims: Sequence[Claim]) -> Iterator[int]:
 
 
 def _seems(claim: Claim) -> tuple[bool, int]:
-    """What a claim seems to cost: sampling and training are slow, and much is slower than little."""
+    """The apparent cost of a claim: sampling and training are slow, and more measurements cost more."""
     slow = any(cell.method in ("montecarlo", "training") for cell in claim.cells)
     return slow, len(claim.measurements)
 
@@ -187,7 +187,7 @@ def _seems(claim: Claim) -> tuple[bool, int]:
 def _workers(
     jobs: int | None, executor: Executor | None, address: str | None, shared: Path, backend: str
 ) -> AbstractContextManager[Workers]:
-    """Who measures; processes of this machine share a folder."""
+    """The workers of a run; processes of this machine share a folder."""
     if address is not None and executor is None:
         return cluster_at(address, fingerprint(), chosen("backend", backend, BACKENDS))
     devices = backend_named(backend).devices()

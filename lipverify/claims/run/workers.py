@@ -1,4 +1,4 @@
-"""Who measures: this process, processes of this machine, an executor of the caller's, or a cluster."""
+"""The workers that run calls: this process, processes of this machine, an executor of the caller, or a cluster."""
 
 from __future__ import annotations
 
@@ -40,67 +40,67 @@ from lipverify.foundation.quoting import shown
 from lipverify.foundation.store import remember_in
 
 ANSWER = "10s"
-"""How long a scheduler has to answer."""
+"""Time limit for an answer of the scheduler."""
 RECONNECTS = 30.0
-"""Seconds after which a scheduler that was lost is given up, if Dask has not done so: the same for each call."""
+"""Seconds after which a lost scheduler is given up, if Dask has not done so already."""
 SOON = 0.02
-"""Seconds between looks at a call that no process has taken yet: its time begins when one has."""
+"""Seconds between checks whether a process has taken a call, which starts the call's time."""
 LOST = (ProcessExpired, BrokenExecutor)
-"""How a call fails whose worker is gone."""
+"""The exceptions of a call whose worker is gone."""
 FAILED = 1
-"""The exit code of a worker that ended by itself: pebble takes 0 for an end that was asked for, and waits on."""
+"""Exit code reported for a worker that ended by itself: pebble takes 0 for a requested end and keeps waiting."""
 
 
 class Workers:
-    """Where calls are run, at most `count` of them at a time."""
+    """Workers that run at most `count` calls at a time."""
 
     count = 1
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Run a call; the future fails with one of `LOST` if what ran it is gone."""
+        """Submit a call; the future fails with one of `LOST` if its worker is gone."""
         raise NotImplementedError
 
     def begun(self, future: Future[Any]) -> bool:
-        """Whether the time of a call has begun; by default when it was submitted."""
+        """True if the time of a call has begun; by default it begins on submission."""
         return True
 
     def wait(self, futures: Iterable[Future[Any]], seconds: float) -> set[Future[Any]]:
-        """The calls that are done, of those given, as soon as one is."""
+        """Wait until one of the given calls is done, and return those that are."""
         return wait(futures, timeout=seconds, return_when=FIRST_COMPLETED).done
 
     def restart(self) -> bool:
-        """End whatever runs and begin anew; False where that cannot be done."""
+        """Stop all calls and start again; False if that is impossible."""
         return False
 
     def lost(self) -> bool:
-        """Whether nothing of what runs will ever end."""
+        """True if no running call will ever end."""
         return False
 
 
 class ThisProcess(Workers):
-    """Each call is run when it is submitted, and nothing ends it."""
+    """Run each call in this process on submission; nothing can stop it."""
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """The call's value, at once."""
+        """Run the call and return its value in a finished future."""
         future: Future[Any] = Future()
         future.set_result(function(*arguments))
         return future
 
 
 class Processes(Workers):
-    """Processes of this machine, in pebble's pool: one that is killed or ended costs its own call and is replaced.
+    """Processes of this machine in pebble's pool: a process that dies loses only its own call and is replaced.
 
     Parameters
     ----------
     count
-        Processes.
+        Number of processes.
     shared
-        Folder in which they remember what they find; None for no folder.
+        Folder in which they share intermediate results; None for no folder.
     devices
-        GPUs, of which each process sees one. With GPUs processes are spawned: a forked child of a process that has
-        used CUDA, if only to count the GPUs, cannot use it.
+        GPUs; each process sees one. With GPUs processes are spawned, because a forked child cannot use CUDA if its
+        parent has used it, even only to count the GPUs.
     modules
-        What each process imports before its first call.
+        Modules that each process imports before its first call.
     """
 
     def __init__(
@@ -114,9 +114,9 @@ class Processes(Workers):
         return ProcessPool(self.count, initializer=begin_worker, initargs=self._begins, context=self._context)
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Run a call in a process.
+        """Submit a call to the pool.
 
-        The call travels as bytes: pebble loses a call that a worker cannot read, and the worker with it.
+        The call is sent as bytes: pebble would lose a call that a worker cannot unpickle, together with the worker.
         """
         call = pickle.dumps((function, arguments))
         try:
@@ -125,28 +125,28 @@ class Processes(Workers):
             raise BrokenExecutor(str(error)) from error
 
     def begun(self, future: Future[Any]) -> bool:
-        """Whether a process has the call."""
+        """True if a process has taken the call."""
         return future.running() or future.done()
 
     def wait(self, futures: Iterable[Future[Any]], seconds: float) -> set[Future[Any]]:
-        """The calls that are done, of those given, as soon as one is; lost processes are replaced meanwhile."""
+        """Wait until one of the given calls is done, and return those that are; replace lost processes meanwhile."""
         with self._context.may_start():
             super().wait(futures, seconds)
-            if not self._pool.active:  # and no longer answers: every process was killed at once
+            if not self._pool.active:  # the pool no longer answers: all processes were killed at once
                 for future in futures:
                     with contextlib.suppress(InvalidStateError):
                         future.set_exception(BrokenExecutor("its processes were killed"))
         return {future for future in futures if future.done()}
 
     def value(self, function: Callable[..., Any], *arguments: Any, seconds: float) -> Any:
-        """The value of one call, which is ended if a process works on it for longer.
+        """The value of one call, which is stopped if it takes longer than the limit.
 
         Raises
         ------
         TimeoutError
-            If it takes longer.
+            If the call takes longer.
         ProcessExpired
-            If it kills its process.
+            If the call kills its process.
         """
         future, until = self.submit(function, *arguments), None
         while not self.wait([future], SOON if until is None else max(until - time.monotonic(), 0.0)):
@@ -158,24 +158,24 @@ class Processes(Workers):
         return future.result()
 
     def restart(self) -> bool:
-        """A new pool in place of this one."""
+        """Replace the pool by a new one."""
         self.close()
         self._pool = self._begin()
         return True
 
     def close(self) -> None:
-        """End the processes at once, whatever they are at, and what a measure has left running."""
+        """Stop the processes at once, whatever they are doing, including processes that measurements left running."""
         with self._context.may_start():
             self._pool.stop()  # type: ignore[no-untyped-call]
             self._pool.join()
 
 
 class Start:
-    """How pebble starts a process: a context of `multiprocessing`, in the part that pebble uses.
+    """Control how pebble starts a process: the part of a `multiprocessing` context that pebble uses.
 
-    pebble replaces a process from a thread of its own. A fork there would copy the locks that the main thread holds,
-    such as that of a module which it imports, and the child would wait for them for ever: processes start only while
-    the main thread is within `may_start`, where it holds none.
+    pebble replaces a process from a separate thread. A fork there would copy the locks that the main thread holds, for
+    example that of a module being imported, and the child would wait for them forever. So processes start only while
+    the main thread is in `may_start`, where it holds no locks.
     """
 
     def __init__(self, context: BaseContext, devices: Sequence[str] = ()) -> None:
@@ -186,7 +186,7 @@ class Start:
         self._busy.acquire()
 
     def Process(self, target: Callable[..., Any], args: tuple[Any, ...], **how: Any) -> Worker:
-        """A process that can be started; it sees the GPU that the fewest others see."""
+        """A process, ready to start, that sees the GPU which the fewest other processes see."""
         self._started = [each for each in self._started if each.is_alive()]
         if self._devices:
             device = min(self._devices, key=[each.device for each in self._started].count)
@@ -198,7 +198,7 @@ class Start:
 
     @contextmanager
     def may_start(self) -> Iterator[None]:
-        """Within it processes may be started from other threads."""
+        """Allow other threads to start processes in this block."""
         self._busy.release()
         try:
             yield
@@ -207,7 +207,7 @@ class Start:
 
 
 class Worker:
-    """A process as pebble sees it, which ends together with all that it has started."""
+    """A process with the interface that pebble expects; its own child processes end with it."""
 
     def __init__(self, process: Any, busy: Any, device: str = "") -> None:
         self._process, self._busy, self.device = process, busy, device
@@ -217,30 +217,30 @@ class Worker:
         return getattr(self._process, name)
 
     def start(self) -> None:
-        """Start it, from whatever thread."""
+        """Start the process, from any thread."""
         with self._busy:
             self._process.start()
 
     @property
     def exitcode(self) -> int | None:
-        """As it ended; never 0, for it does not end by itself before it is asked to."""
+        """The exit code, never 0, because a worker does not end by itself before it is asked to."""
         code = self._process.exitcode
         return FAILED if code == 0 else code
 
     def is_alive(self) -> bool:
-        """Whether it runs; what it has left running ends with it."""
+        """True if the process runs. If it does not, its remaining child processes are stopped."""
         alive = bool(self._process.is_alive())
         if not alive:
             self._end_group()
         return alive
 
     def terminate(self) -> None:
-        """End it, even inside of compiled code."""
+        """Stop the process, even inside compiled code."""
         self._end_group()
         self._process.kill()
 
     def _end_group(self) -> None:
-        """Once: its number may become another process's."""
+        """Kill the process group, only once, because its number may be reused by another process."""
         if self._process.pid is not None and not self._group_ended:
             self._group_ended = True
             with contextlib.suppress(OSError, AttributeError):
@@ -258,14 +258,14 @@ def _called(call: bytes) -> Any:
 
 
 class Given(Workers):
-    """An executor of the caller's, of any library."""
+    """An executor of any library, supplied by the caller."""
 
     def __init__(self, executor: Executor, count: int | None = None) -> None:
         self._executor = executor
         self.count = count or int(getattr(executor, "_max_workers", None) or os.cpu_count() or 1)
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Run a call wherever the executor runs it."""
+        """Submit a call to the executor."""
         return self._executor.submit(function, *arguments)
 
 
@@ -275,7 +275,7 @@ def require_usable(executor: Executor) -> None:
     Raises
     ------
     InvalidInput
-        If it is one of `concurrent.futures` and of that kind.
+        If it is an executor of `concurrent.futures` of that kind.
     """
     context = getattr(executor, "_mp_context", None)
     if context is not None and context.get_start_method() == "fork":
@@ -286,14 +286,14 @@ def require_usable(executor: Executor) -> None:
 
 
 class OfACluster(Given):
-    """The workers of a Dask scheduler, which may come and go: a call is made by this process's code or not at all."""
+    """The workers of a Dask scheduler, which may join and leave; a call runs only on a worker with the same code."""
 
     def __init__(self, client: Any, code: str) -> None:
         super().__init__(client.get_executor(pure=False), sum(client.nthreads().values()))
         self._client, self._code = client, code
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Run a call on a worker that has the same code; a ConnectionError if the scheduler is lost."""
+        """Submit a call to a worker that has the same code; raises ConnectionError if the scheduler is lost."""
         until = time.monotonic() + RECONNECTS
         while self._client.status == "connecting" and time.monotonic() < until:
             time.sleep(0.1)
@@ -302,12 +302,12 @@ class OfACluster(Given):
         return self._executor.submit(_by_the_same_code, self._code, function, *arguments)
 
     def lost(self) -> bool:
-        """Whether the scheduler is: Dask cancels most of what was submitted then, and some of it waits for ever."""
+        """True if the scheduler is lost: Dask then cancels most submitted calls, and the rest wait forever."""
         return str(self._client.status) != "running"
 
 
 def _by_the_same_code(code: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    """A call's value, on a worker that may have joined after the others were asked."""
+    """Run a call, after checking the code of this worker, which may have joined after the others were checked."""
     if fingerprint() != code:
         raise InvalidInput(f"a worker that joined the cluster {_other(fingerprint(), code)}")
     return function(*arguments)
@@ -317,7 +317,7 @@ def _by_the_same_code(code: str, function: Callable[..., Any], *arguments: Any) 
 def processes(
     count: int, shared: Path | None = None, devices: Sequence[str] = (), modules: Sequence[str] = ()
 ) -> Iterator[Processes]:
-    """Processes that are ended when this is left, however it is left."""
+    """Processes that are stopped at the end of the block, however it ends."""
     workers = Processes(count, shared, devices, modules)
     try:
         yield workers
@@ -332,8 +332,8 @@ def cluster(address: str, code: str, backend: str = "numpy") -> Iterator[Given]:
     Raises
     ------
     InvalidInput
-        If Dask is not installed, nothing answers at the address, there is no worker, the fingerprint of one of them
-        is not `code` (its numbers would not be this version's), or one of them cannot use the backend.
+        If Dask is not installed, nothing answers at the address, there is no worker, the fingerprint of a worker
+        differs from `code` (its numbers could differ), or a worker cannot use the backend.
     """
     try:
         from dask.distributed import Client
@@ -354,7 +354,7 @@ def cluster(address: str, code: str, backend: str = "numpy") -> Iterator[Given]:
 
 @contextmanager
 def _silent(*libraries: str) -> Iterator[None]:
-    """Keep what libraries log off the terminal: what was lost is said, on one line, by whoever needed it."""
+    """Keep log messages of libraries off the terminal; the caller reports losses on one line."""
     names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in libraries]
     logs = [logging.getLogger(name) for name in names]
     before = [log.level for log in logs]
@@ -368,7 +368,7 @@ def _silent(*libraries: str) -> Iterator[None]:
 
 
 def _require_same_code(client: Any, code: str) -> None:
-    """Refuse workers whose code is not this process's."""
+    """Refuse workers whose code differs from this process's."""
     for worker, theirs in client.run(fingerprint, on_error="return").items():
         if isinstance(theirs, BaseException):
             raise InvalidInput(f"cluster: the worker at {worker} does not say what code it has ({shown(theirs)}).")
@@ -377,7 +377,7 @@ def _require_same_code(client: Any, code: str) -> None:
 
 
 def _require_backend(client: Any, backend: str) -> None:
-    """Refuse workers that do not have a backend, or that give a GPU more than one thread."""
+    """Refuse workers that lack a backend, or that run more than one thread on a GPU."""
     for worker, refusal in client.run(_refusal_of, backend).items():
         threads = client.nthreads()[worker]
         if not refusal and backend == "cupy" and threads > 1:
@@ -387,8 +387,8 @@ def _require_backend(client: Any, backend: str) -> None:
 
 
 def _refusal_of(backend: str) -> str:
-    """Why a backend cannot be used here, or nothing."""
-    from lipverify.loss.montecarlo.backend import backend_named  # SciPy comes with it: `lipverify list` needs none
+    """The reason why a backend cannot be used here; empty if it can."""
+    from lipverify.loss.montecarlo.backend import backend_named  # imports SciPy, which `lipverify list` does not need
 
     try:
         backend_named(backend)
@@ -398,7 +398,7 @@ def _refusal_of(backend: str) -> str:
 
 
 def _other(theirs: str, code: str) -> str:
-    """What is wrong with a worker of another fingerprint."""
+    """Describe a worker with another fingerprint."""
     return (
         "has another version of lipverify or of a library that makes numbers, another processor or another compiler "
         f"({theirs}, here {code}); have the same there as here."
@@ -406,20 +406,20 @@ def _other(theirs: str, code: str) -> str:
 
 
 PR_SET_PDEATHSIG = 1
-"""prctl(2)."""
+"""From prctl(2): the signal that a process receives when its parent ends."""
 
 
 def begin_worker(shared: Path | None, modules: Sequence[str] = ()) -> None:
-    """What a process does before its first measurement: it remembers what it finds where the others do.
+    """Prepare a worker process before its first measurement: shared results, signals, and an end with the main process.
 
-    Ctrl-C reaches every process of a terminal: the main process decides what becomes of the others. On Linux the kernel
-    ends this one with its parent, even inside of compiled code; elsewhere, and where the parent is not the main process
-    itself, a thread waits for the pipe that only the main process holds open.
+    Ctrl-C reaches every process of a terminal, so workers ignore it and the main process stops them. On Linux the
+    kernel ends this process with its parent, even inside compiled code. Elsewhere, and if the parent is not the main
+    process, a thread waits for the end of a pipe that only the main process holds open.
     """
     remember_in(shared)
     keep_memory()
     with contextlib.suppress(OSError, AttributeError):
-        os.setpgid(0, 0)  # what a measure forks belongs to the worker, and ends with it
+        os.setpgid(0, 0)  # processes forked by a measurement belong to the worker's group and end with it
     for each in SIGNALS:
         signal.signal(each, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -428,12 +428,12 @@ def begin_worker(shared: Path | None, modules: Sequence[str] = ()) -> None:
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if parent is not None:
-        # it may have ended before the kernel was told
+        # the parent may have ended before prctl was called
         threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
     for module in modules:
         import_module(module)
     with watching():
-        pass  # what it imports when it is first used counts to no measurement
+        pass  # import what watching needs now, so that it is not counted as part of a measurement
 
 
 def _end_with(sentinel: int) -> None:
