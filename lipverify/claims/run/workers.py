@@ -199,7 +199,8 @@ class Start:
     @contextmanager
     def may_start(self) -> Iterator[None]:
         """Allow other threads to start processes in this block."""
-        self._busy.release()
+        with contextlib.suppress(RuntimeError):  # it is not held: an interruption came while it was waited for
+            self._busy.release()
         try:
             yield
         finally:
