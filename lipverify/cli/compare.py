@@ -105,20 +105,20 @@ def _why(claim: ClaimChange) -> Iterator[Text]:
     apart = [check for check in claim.cross_checks if check.changed == ("agrees",)]
     yield from _listed([*map(_cross_check, apart)], "cross-checks")
     for word in ("new", "gone"):
-        places = [_place(check.where) for check in claim.cross_checks if check.changed == (word,)]
-        if places:
-            yield Text(f"{word} cross-checks: {_shortened(places)}")
+        points = [_point(check.where) for check in claim.cross_checks if check.changed == (word,)]
+        if points:
+            yield Text(f"{word} cross-checks: {_shortened(points)}")
 
 
 def _cells(claim: ClaimChange) -> Iterator[Text]:
-    """Cells in full where they may have moved the verdict; those that only came or went by their places alone."""
+    """Cells in full where they may have moved the verdict; those that only came or went by their points alone."""
     told = [cell for cell in claim.cells if claim.kind in ("verdict", "control") or (cell.before and cell.after)]
     told.sort(key=lambda cell: _gravity(cell, claim))
     yield from _listed([*map(_cell, told)], "cells")
     for word in ("new", "gone"):
-        places = [_place(cell.where) for cell in claim.cells if cell not in told and cell.changed == (word,)]
-        if places:
-            yield Text(f"{word} cells: {_shortened(places)}")
+        points = [_point(cell.where) for cell in claim.cells if cell not in told and cell.changed == (word,)]
+        if points:
+            yield Text(f"{word} cells: {_shortened(points)}")
 
 
 def _gravity(cell: CellChange, claim: ClaimChange) -> int:
@@ -135,21 +135,21 @@ def _listed(lines: list[Text], what: str) -> Iterator[Text]:
         yield Text(f"and {len(lines) - LISTED} more {what}; --json has all")
 
 
-def _shortened(places: list[str]) -> str:
-    more = f" and {len(places) - PLACES} more" if len(places) > PLACES else ""
-    return "; ".join(places[:PLACES]) + more
+def _shortened(points: list[str]) -> str:
+    more = f" and {len(points) - PLACES} more" if len(points) > PLACES else ""
+    return "; ".join(points[:PLACES]) + more
 
 
 def _cell(change: CellChange) -> Text:
     """One cell: where, its verdict, its value, and what it is measured against."""
-    place = _place(change.where)
+    point = _point(change.where)
     what = visible(f"{change.quantity} ({change.method})")
     shown = change.after or change.before
     assert shown is not None, "a change has at least one side"
     if change.before is None or change.after is None:
         word = "new" if change.before is None else "gone"
-        return Text.assemble(f"{word} cell {place}: ", _verdict(shown.verdict), f", {what} = {_value(shown)}")
-    parts: list[Any] = [f"{place}: "]
+        return Text.assemble(f"{word} cell {point}: ", _verdict(shown.verdict), f", {what} = {_value(shown)}")
+    parts: list[Any] = [f"{point}: "]
     if "verdict" in change.changed:
         parts += [_verdicts(change.before.verdict, change.after.verdict), ", "]
     values = [_value(change.before), _value(change.after)]
@@ -168,10 +168,10 @@ def _cross_check(change: CrossCheckChange) -> Text:
     assert shown is not None, "a change has at least one side"
     values = " and ".join(digits.with_error(*pair) for pair in zip(shown.values, shown.errors, strict=True))
     agreement = "agree" if shown.agrees else "differ"
-    return Text(f"cross-check {_place(change.where)}: {what} now {agreement}: {values}", "" if shown.agrees else "bold")
+    return Text(f"cross-check {_point(change.where)}: {what} now {agreement}: {values}", "" if shown.agrees else "bold")
 
 
-def _place(where: dict[str, Scalar]) -> str:
+def _point(where: dict[str, Scalar]) -> str:
     """Where something was measured, without the markup of the report."""
     return visible(", ".join(f"{key} = {coordinates.value(value)}" for key, value in where.items())) or "–"
 

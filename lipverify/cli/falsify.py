@@ -116,7 +116,7 @@ def _lines(found: Search, others: Sequence[Again], written: tuple[str, str]) -> 
     ]
     lines.append(f"    measured {visible(trial.quantity)} = {trial.measured}, claimed {visible(trial.claimed)}")
     for each in others:
-        lines.append(f"    by {each.by}: {_said(each)}")
+        lines.append(f"    by {each.by}: {_second_verdict(each)}")
     if not others:
         lines.append("    by another method: none, for what it rests on is no loss that lipverify was asked for")
     path, trouble = written
@@ -132,11 +132,12 @@ def _searched(found: Search) -> list[str]:
     return [f"    searched {visible(ranges)}" for ranges in found.searched if ranges]
 
 
-def _said(each: Again) -> str:
-    if each.verdict is None:
-        return f"not reached ({_short(each.measured)})"
-    said = {"refuted": "refuted too", "inconclusive": "open", "supported": "it HOLDS: the methods disagree"}
-    return f"{said[each.verdict]}: {each.measured}"
+def _second_verdict(repetition: Again) -> str:
+    """What the other method says of the point."""
+    if repetition.verdict is None:
+        return f"not reached ({_short(repetition.measured)})"
+    words = {"refuted": "refuted too", "inconclusive": "open", "supported": "it HOLDS: the methods disagree"}
+    return f"{words[repetition.verdict]}: {repetition.measured}"
 
 
 def _declaration(path: Path) -> list[str]:

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 PLAIN_STEPS = 10
+"""Lines of progress in a log, where no bar can be drawn: enough to see that it moves, and few enough to read past."""
 
 
 @contextmanager

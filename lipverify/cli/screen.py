@@ -20,6 +20,7 @@ from lipverify.claims.ledger.record import Record
 from lipverify.claims.plan.claim import Claim
 from lipverify.claims.run.runner import Running, Watch
 from lipverify.cli.ending import HEADING, claim_line, stem_of, theorem_line
+from lipverify.cli.progress import PLAIN_STEPS
 from lipverify.cli.tables import wrapped
 from lipverify.report.visible import visible
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 SLOW = 10.0
 """Seconds after which a measurement is named; again when twice as long has passed, and so on."""
-PLAIN_STEPS = 10
 
 
 class Screen(Watch):

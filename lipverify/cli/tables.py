@@ -17,6 +17,7 @@ from lipverify.report.visible import visible
 WIDEST = 27
 """Columns for what follows the stem of an id: more would leave too little for the rest of 80."""
 VERDICT = 20
+"""Columns of the last cell: a verdict, its sign and the shortest range beside it."""
 LOOKS = {
     "supported": ("✓", "green"),
     "refuted": ("✗", "red"),

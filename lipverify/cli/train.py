@@ -24,6 +24,7 @@ BACKENDS = {"native": "native", "numpy": "array"}
 """What the command line calls an arithmetic of training."""
 SEEDS = (0, 1, 2)
 INTERRUPTED = 130
+"""What shells make of SIGINT, 128 + 2."""
 
 
 def models_of(which: ModelOptions) -> list[Any]:

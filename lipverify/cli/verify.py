@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from lipverify.claims.run.kept import Finished
 
 INTERRUPTED = 130
+"""What shells make of SIGINT, 128 + 2."""
 
 
 def verify_claims(ids: Sequence[str], how: How, report: ReportOptions, out: Path, shown: Shown) -> int:

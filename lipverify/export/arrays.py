@@ -152,12 +152,12 @@ def _of_claims(records: Sequence[Record], ids: Sequence[str] | None) -> dict[str
     by_id = {record.id: record for record in records}
     wanted = list(records) if ids is None else [by_id[id] for id in ids]
 
-    def said(record: Record) -> tuple[str, ...]:
+    def texts(record: Record) -> tuple[str, ...]:
         quoted = sources.quotation(record.source)
         where = (reach(record.cells, record.verdict, record.id), condition(record.cells, record.verdict))
         return record.title, record.statement, quoted, record.verdict, *where, record.expected or "", record.problem
 
-    columns = zip(*([visible(text) for text in said(record)] for record in wanted), strict=True)
+    columns = zip(*([visible(text) for text in texts(record)] for record in wanted), strict=True)
     return {name: np.array(column, dtype=object) for name, column in zip(OF_CLAIM, columns, strict=True)}
 
 

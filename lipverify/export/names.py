@@ -7,6 +7,7 @@ from hashlib import blake2b
 
 _ORDINARY = re.compile(r"[a-z][a-z0-9-]*\.[a-z0-9-]+(/[a-z0-9-]+)*")
 _LONGEST = 120
+"""Letters of an id in a file name; file systems take 255 bytes, and an ending and a number follow."""
 
 
 def file_name(id: str) -> str:

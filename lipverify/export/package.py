@@ -161,16 +161,16 @@ def _entry(id: str, verdict: str, word: str, grade: str | None, found: str, stat
 
 def _constants(record: Record) -> Iterator[str]:
     """The values of a claim by place: each as all the roundings that its error allows; and of the telling case."""
-    by_place: dict[str, list[Cell]] = {"": list(telling(record.cells))}
+    by_coordinates: dict[str, list[Cell]] = {"": list(telling(record.cells))}
     for cell in record.cells:
-        by_place.setdefault(place(cell, record.cells), []).append(cell)
-    for where, cells in by_place.items():
+        by_coordinates.setdefault(coordinates(cell, record.cells), []).append(cell)
+    for where, cells in by_coordinates.items():
         values = [text for cell in cells for text in roundings(cell.measured, cell.error)]
         if values:
             yield f"\\lip@value{{{key(record.id)}}}{{{words(where)}}}{{{','.join(dict.fromkeys(values))}}}"
 
 
-def place(cell: Cell, cells: Sequence[Cell]) -> str:
+def coordinates(cell: Cell, cells: Sequence[Cell]) -> str:
     """Where a cell stands, by what tells cells apart: `d=2,law=affine`."""
     varying = [name for name in cell.where if len({str(each.where.get(name)) for each in cells}) > 1]
     return ",".join(f"{name}={value}" for name, value in cell.where.items() if name in varying)

@@ -78,7 +78,7 @@ def cache_folder() -> Path:
     return (Path(root) if os.path.isabs(root) else Path.home() / ".cache") / "lipverify"
 
 
-def library(source: str, accept: Accept) -> ctypes.CDLL:
+def compiled(source: str, accept: Accept) -> ctypes.CDLL:
     """Compile a C source, or take it from the cache, and load it.
 
     Parameters

@@ -55,7 +55,7 @@ class Shown:
         """
         import numpy as np
 
-        pandas = library("pandas", "to_dataframe")
+        pandas = imported("pandas", "to_dataframe")
         columns = {name: np.atleast_1d(value) for name, value in self._columns().items()}
         if max(column.ndim for column in columns.values()) > 1:
             raise InvalidInput(f"{type(self).__name__} has more than one dimension; use to_xarray().")
@@ -74,7 +74,7 @@ class Shown:
         """
         import numpy as np
 
-        xarray = library("xarray", "to_xarray")
+        xarray = imported("xarray", "to_xarray")
         columns = {name: np.asarray(value) for name, value in self._columns().items()}
         along = [name for name in self._coordinates() if columns[name].ndim == 1]
 
@@ -85,10 +85,10 @@ class Shown:
         return xarray.Dataset(data, {name: (name, columns[name]) for name in along}, attrs={"title": self._title()})
 
 
-def library(name: str, what: str) -> Any:
-    """Import a library of the extra `data`, or refuse with the command that installs it.
+def imported(name: str, what: str) -> Any:
+    """Import a package of the extra `data`, or refuse with the command that installs it.
 
-    >>> library("no_such_library", "to_dataframe")
+    >>> imported("no_such_library", "to_dataframe")
     Traceback (most recent call last):
         ...
     lipverify.errors.InvalidInput: to_dataframe needs no_such_library, which is not installed: pip install ...

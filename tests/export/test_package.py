@@ -18,7 +18,7 @@ from lipverify.export import export_ledger
 from lipverify.export.latex import words  # internal: one text, sign by sign
 
 # internal: a macro's key and rounding, tried on random values
-from lipverify.export.package import key, package, place, roundings, theorems
+from lipverify.export.package import coordinates, key, package, roundings, theorems
 from tests.commands import Commands
 from tests.ledgers import realistic
 
@@ -57,7 +57,7 @@ def first_constant(book: Ledger) -> tuple[str, str, str]:
         for cell in claim.cells:
             values = roundings(cell.measured, cell.error)
             if len(values) > 1:
-                return claim.id, place(cell, claim.cells), values[1]
+                return claim.id, coordinates(cell, claim.cells), values[1]
     raise AssertionError("no cell has a value")
 
 

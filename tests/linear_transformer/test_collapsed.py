@@ -17,7 +17,7 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation import Floats
 
 # internal: whether a compiler is there, and a library made to be wrong
-from lipverify.foundation.compiling import has_compiler, library
+from lipverify.foundation.compiling import compiled, has_compiler
 from lipverify.linear_transformer import (
     Diagonal,
     GDPlusPlus,
@@ -288,9 +288,9 @@ def test_a_kernel_that_computes_something_else_is_refused(what: str) -> None:
     source = (files("lipverify.linear_transformer.training") / "collapsed.c").read_text(encoding="utf-8")
     right, wrong = WRONG[what]
     assert source.count(right) == 1
-    assert agrees(library(f"#define SIZE 4\n{source}", lambda made: agrees(made, 4)), 4)
+    assert agrees(compiled(f"#define SIZE 4\n{source}", lambda made: agrees(made, 4)), 4)
     with pytest.raises(OutOfReach, match="computes wrongly"):
-        library(f"#define SIZE 4\n{source.replace(right, wrong)}", lambda made: agrees(made, 4))
+        compiled(f"#define SIZE 4\n{source.replace(right, wrong)}", lambda made: agrees(made, 4))
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ from lipverify.foundation.latex.reader import (
 )
 
 _REMEMBERED = 1 << 12
+"""Formulas that are written once: those of a page of figures or of an export come again and again."""
 _PLAIN_WORDS = re.compile(r"[A-Za-z0-9\u00c0-\u017f ,.;:()/+*=!?'-]*")
 """Words of letters and marks that mean nothing to LaTeX."""
 _UNUSUAL = {"lt", "gt", "coloneqq", "omicron", "sqrtsign", "degree", "S", "vert", "Vert", "|"} | symbols.FENCES.keys()

@@ -28,6 +28,7 @@ from lipverify.foundation.latex.reader import (
 )
 
 _REMEMBERED = 1 << 13
+"""Texts that are written once: those of all claims are some thousands, most of them asked for again and again."""
 _MARKS = re.compile(r"[\\^_$]")
 """Without one of these a text has no formula."""
 _SIGNS = {"⋅": "·", "⋆": "*", "⊤": "T", "∑": "Σ", "⟂": "⊥", "∣": "|", "∼": "~", "′": "'", "∀": "for every ", "ϵ": "ε",

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats, aligned
-from lipverify.foundation.compiling import has_compiler, library
+from lipverify.foundation.compiling import compiled as compiled_from
+from lipverify.foundation.compiling import has_compiler
 from lipverify.linear_transformer.attention import Attention, Entrywise, Heads
 from lipverify.linear_transformer.collapsed import forward, pullback
 from lipverify.linear_transformer.layer import Layer
@@ -120,7 +121,7 @@ def _compiled(size: int) -> Compiled:
         If what the compiler made of it computes something else: it is not used.
     """
     source = (files(__package__) / "collapsed.c").read_text(encoding="utf-8")
-    return _loaded(library(f"#define SIZE {size}\n{source}", lambda made: agrees(made, size)))
+    return _loaded(compiled_from(f"#define SIZE {size}\n{source}", lambda made: agrees(made, size)))
 
 
 def _loaded(made: ctypes.CDLL) -> Compiled:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from lipverify.foundation.arrays import Floats
-from lipverify.foundation.compiling import has_compiler, library, require_compiler
+from lipverify.foundation.compiling import compiled, has_compiler, require_compiler
 from lipverify.loss.montecarlo.compiled.layout import LAWS, Ladder, require_question, split
 from lipverify.loss.montecarlo.compiled.source import assembled
 
@@ -66,17 +66,17 @@ def samples(
     for in the same call. Fewer than eight bundles of contexts with less than 2048 tokens take as long as eight.
     """
     require_question(law, d, n, ladders, bundles)
-    return _samples(_library(), law, L, d, n, ladders, key, first, bundles)
+    return _samples(_loaded(), law, L, d, n, ladders, key, first, bundles)
 
 
 @functools.cache
-def _library() -> ctypes.CDLL:
-    """The code as a loaded library."""
-    return library(assembled("native.c"), _computes)
+def _loaded() -> ctypes.CDLL:
+    """The code as a loaded loaded."""
+    return compiled(assembled("native.c"), _computes)
 
 
 def _samples(
-    library: ctypes.CDLL,
+    loaded: ctypes.CDLL,
     law: str,
     L: float,
     d: int,
@@ -86,27 +86,27 @@ def _samples(
     first: int,
     bundles: int,
 ) -> tuple[Floats, Floats]:
-    """The samples by a library."""
-    library.lipverify_room.restype = ctypes.c_size_t
-    ladders = split(ladders, library.lipverify_rungs())
+    """The samples by a loaded."""
+    loaded.lipverify_room.restype = ctypes.c_size_t
+    ladders = split(ladders, loaded.lipverify_rungs())
     starts = np.array([0, *itertools.accumulate(rungs for _, rungs in ladders)], dtype=np.intc)
     bases = np.array([base for base, _ in ladders], dtype=np.float64)
     noise, bias = np.empty((2, bundles, starts[-1]))
-    room = np.empty(library.lipverify_room(len(ladders)) + ALIGNMENT, dtype=np.uint8)
+    room = np.empty(loaded.lipverify_room(len(ladders)) + ALIGNMENT, dtype=np.uint8)
     room = room[-room.ctypes.data % ALIGNMENT :]
     words = [ctypes.c_uint64(word) for word in (key, key >> 64, first, bundles)]
     problem = [LAWS[law], d, ctypes.c_uint64(n), ctypes.c_double(L)]
     arrays = [ctypes.c_void_p(array.ctypes.data) for array in (bases, starts, room, noise, bias)]
-    library.lipverify_samples(*words, *problem, len(ladders), *arrays)
+    loaded.lipverify_samples(*words, *problem, len(ladders), *arrays)
     return noise, bias
 
 
-def _computes(library: ctypes.CDLL) -> bool:
-    """Whether a library gives the samples of the definition: each law, ladders of each length, both layouts."""
-    ladders = [(1e4, 1), *((0.75, rungs) for rungs in range(1, library.lipverify_rungs() + 1))]
+def _computes(loaded: ctypes.CDLL) -> bool:
+    """Whether compiled code gives the samples of the definition: each law, ladders of each length, both layouts."""
+    ladders = [(1e4, 1), *((0.75, rungs) for rungs in range(1, loaded.lipverify_rungs() + 1))]
     for law, n in itertools.product(("affine", "relu", "cosine", "quadratic"), (3, 2049)):
         key = 2**127 + 1
-        computed = np.concatenate(_samples(library, law, 2.0, 5, n, ladders, key, 7, 1), axis=1)
+        computed = np.concatenate(_samples(loaded, law, 2.0, 5, n, ladders, key, 7, 1), axis=1)
         # what a compiler gets wrong is not a matter of rounding
         if not np.allclose(computed, _definition(law, 2.0, 5, n, ladders, key, 7), rtol=math.sqrt(EPS), atol=0.0):
             return False
