@@ -569,8 +569,8 @@ Hypotheses (p_pos : 0 <= p) (H_pos : 0 < H) (mean_pos : 0 <= mean).
 Hypothesis average_le : forall w, u <= w -> average w <= mean * Rpower w (- p).
 Hypothesis spread : Laplace_spread d V p average.
 Hypothesis falls : Chebyshev_spread V p.
-Definition shift : R := Rpower (2 * r2 / r1) (p / a).
-Hypothesis H_ge : shift * (mean * J0 + Rpower (2 * u) p) <= H * (1 - 2 * cut T * shift).
+Definition stretch : R := Rpower (2 * r2 / r1) (p / a).
+Hypothesis H_ge : stretch * (mean * J0 + Rpower (2 * u) p) <= H * (1 - 2 * cut T * stretch).
 
 Lemma r1_le_r2 : r1 <= r2.
 Proof. pose proof (ratio_in u (Rle_refl u)). lra. Qed.
@@ -602,20 +602,20 @@ Proof.
   { unfold f. replace 1 with (Rpower 1 (1 / a)) at 2 by (unfold Rpower; rewrite ln_1, Rmult_0_r; apply exp_0).
     apply power_le; [lra |]. unfold Rdiv; lra. }
   assert (fa : Rpower f a = s). { unfold f. rewrite Rpower_mult. replace (1 / a * a) with 1 by (field; lra). now apply Rpower_1. }
-  assert (fp : Rpower f (- p) = shift).
-  { unfold f, shift. rewrite Rpower_mult. replace (2 * r2 / r1) with (/ s) by (unfold s; field; lra).
+  assert (fp : Rpower f (- p) = stretch).
+  { unfold f, stretch. rewrite Rpower_mult. replace (2 * r2 / r1) with (/ s) by (unfold s; field; lra).
     replace (1 / a * - p) with (- (p / a)) by (field; lra).
     unfold Rpower. rewrite ln_Rinv by lra. f_equal. ring. }
-  assert (SP : 0 < shift) by (rewrite <- fp; apply power_pos).
+  assert (SP : 0 < stretch) by (rewrite <- fp; apply power_pos).
   assert (CP : 0 < cut T) by apply exp_pos.
   set (v := f * w). assert (v_le : v <= w) by (unfold v; rewrite <- (Rmult_1_l w) at 2; apply Rmult_le_compat_r; lra).
   assert (v_pos : 0 < v) by (unfold v; apply Rmult_lt_0_compat; lra).
   destruct (falls (half n) v w h1) as [F [_ F2]]; [lra |].
-  assert (vp : Rpower v (- p) = shift * Rpower w (- p)) by (unfold v; rewrite <- Rpower_mult_distr, fp; lra).
+  assert (vp : Rpower v (- p) = stretch * Rpower w (- p)) by (unfold v; rewrite <- Rpower_mult_distr, fp; lra).
   pose proof (power_pos w (- p)) as WP. pose proof (power_pos (2 * u) p) as UP.
   apply Rle_trans with (1 := F).
   assert (J : 0 <= J0) by (pose proof (kernel_nonneg 0 1 T); simpl INR in *; lra).
-  assert (room : shift * (mean * J0 + Rpower (2 * u) p) + 2 * cut T * shift * H <= H) by lra.
+  assert (room : stretch * (mean * J0 + Rpower (2 * u) p) + 2 * cut T * stretch * H <= H) by lra.
   destruct (Rle_lt_dec u v) as [Huv | Huv].
   - assert (HT2 : T <= tokens d (half n) v).
     { pose proof (tokens_in n w Hw) as [P0 [P1 _]]; [lia |].
@@ -632,20 +632,20 @@ Proof.
     pose proof (IH (half n) h0 v Huv HT2) as I. pose proof (spread_at (half n) v Huv HT2) as S.
     rewrite vp in S, I.
     apply Rle_trans with (1 := S).
-    apply Rle_trans with (shift * (mean * J0) * Rpower w (- p) + 2 * cut T * (H * (shift * Rpower w (- p)))).
+    apply Rle_trans with (stretch * (mean * J0) * Rpower w (- p) + 2 * cut T * (H * (stretch * Rpower w (- p)))).
     { pose proof (Rmult_le_compat_l (2 * cut T) _ _ ltac:(lra) I). lra. }
     pose proof (Rmult_le_compat_r _ _ _ (Rlt_le _ _ WP) room).
-    assert (0 <= shift * Rpower (2 * u) p * Rpower w (- p)) by (left; pos). lra.
+    assert (0 <= stretch * Rpower (2 * u) p * Rpower w (- p)) by (left; pos). lra.
   - apply Rle_trans with (1 := F2).
-    apply Rle_trans with (shift * Rpower (2 * u) p * Rpower w (- p)).
-    + replace (shift * Rpower (2 * u) p * Rpower w (- p)) with (Rpower (2 * u) p * Rpower v (- p)) by (rewrite vp; ring).
+    apply Rle_trans with (stretch * Rpower (2 * u) p * Rpower w (- p)).
+    + replace (stretch * Rpower (2 * u) p * Rpower w (- p)) with (Rpower (2 * u) p * Rpower v (- p)) by (rewrite vp; ring).
       rewrite <- Rpower_mult_distr, Rmult_assoc by lra. pose proof (power_pos 2 p).
       apply Rle_trans with (Rpower 2 p * 1); [lra |]. apply Rmult_le_compat_l; [lra |].
       replace 1 with (Rpower u p * Rpower u (- p))
         by (rewrite <- Rpower_plus, Rplus_opp_r; apply Rpower_O; lra).
       apply Rmult_le_compat_l; [left; apply power_pos | apply power_fall; lra].
-    + assert (0 <= shift * (mean * J0)) by (repeat apply Rmult_le_pos; lra).
-      assert (0 <= 2 * cut T * shift * H) by (repeat apply Rmult_le_pos; lra).
+    + assert (0 <= stretch * (mean * J0)) by (repeat apply Rmult_le_pos; lra).
+      assert (0 <= 2 * cut T * stretch * H) by (repeat apply Rmult_le_pos; lra).
       apply Rmult_le_compat_r; lra.
 Qed.
 End Spread.
@@ -659,8 +659,8 @@ Hypotheses (spread_1 : Laplace_spread d V 1 (fun w => deficit d w / w)) (spread_
 Hypotheses (falls_1 : Chebyshev_spread V 1) (falls_2 : Chebyshev_spread V 2).
 Definition x2 : R := 2 * g2 + 2 * a * D2.
 Hypothesis x2_nonneg : 0 <= x2.
-Hypothesis H1_ge : shift 1 * (D2 * J0 + Rpower (2 * u) 1) <= H1 * (1 - 2 * cut T * shift 1).
-Hypothesis H2_ge : shift 2 * (x2 * J0 + Rpower (2 * u) 2) <= H2 * (1 - 2 * cut T * shift 2).
+Hypothesis H1_ge : stretch 1 * (D2 * J0 + Rpower (2 * u) 1) <= H1 * (1 - 2 * cut T * stretch 1).
+Hypothesis H2_ge : stretch 2 * (x2 * J0 + Rpower (2 * u) 2) <= H2 * (1 - 2 * cut T * stretch 2).
 Hypothesis b1_le : b1 <= (S1 * D1 ^ 2 - S2 * D2 * x2 / u) / (1 + 1 / y) ^ 2.
 Hypothesis b1_pos : 0 < b1.
 Hypothesis b2_ge : S1 * (D2 ^ 2 * J2 + 5 * cut T * H2) <= b2.
@@ -1347,12 +1347,12 @@ Proof.
 Qed.
 
 (* Integrals, and inequalities between numbers. *)
-Ltac enclose := first [integral with (i_prec 60, i_fuel 1000, i_degree 10)
-  | integral with (i_prec 90, i_fuel 4000, i_degree 15)].
+Ltac enclose := first [integral with (i_prec 60, i_fuel 200, i_degree 10)
+  | integral with (i_prec 90, i_fuel 200, i_degree 15)].
 Ltac close_enough := first [lra | interval with (i_prec 70) | interval with (i_prec 160)].
 Ltac extremes := repeat match goal with
   | |- context [Rmin ?x ?y] => first [rewrite (Rmin_left x y) by close_enough | rewrite (Rmin_right x y) by close_enough]
   | |- context [Rmax ?x ?y] => first [rewrite (Rmax_left x y) by close_enough | rewrite (Rmax_right x y) by close_enough]
   end.
 Ltac decide_numbers :=
-  unfold below, above, moved, v0, excess, shift, x2, r1, r2, z1, z2, cut, Rpower; extremes; repeat split; close_enough.
+  unfold below, above, moved, v0, excess, stretch, x2, r1, r2, z1, z2, cut, Rpower; extremes; repeat split; close_enough.

@@ -150,13 +150,15 @@ SHORT = {
     "R1": "r1 a c u g_low g_high",
     "R2": "r2 a c u g_low g_high",
     "X2": "(x2 a g_high D_high)",
-    "SHIFT": "shift a c u g_low g_high",
+    "SHIFT": "stretch a c u g_low g_high",
     "ABOVE": "above a 2 c_high b_high 0 s K",
     "BELOW": "below a 2 c_low b_low 0",
     "MOVED": "moved a 2 rho",
     "BALANCE": "(Rpower (2 * b_low / (a * c_low)) (1 / (a + 2)))",
 }
 """What stands for longer terms above."""
+IMPORT = re.compile(r"^(?:From \w+ Require Import [\w ]+|Import ListNotations|Open Scope R_scope)\.\n", re.MULTILINE)
+"""What stands once, before all else: a name of an imported library would hide one of these."""
 MODULE = re.compile(r"^Module (\w+)\.\n(.*?)^End \1\.", re.MULTILINE | re.DOTALL)
 THEOREM = re.compile(r"^Theorem (\w+)", re.MULTILINE)
 AXIOMS = ("Uint63.", "PrimInt63.", "ClassicalDedekindReals.", "Classical_Prop.classic", "FunctionalExtensionality.")
@@ -239,7 +241,8 @@ def exported(proofs: Sequence[Mapping[str, Any]], wholes: Iterable[str] = ()) ->
         parts += [found[0] for found in MODULE.finditer(algebra) if found[1] in needed]
     if about & set(OF_TRANSFORMERS):
         parts.append(TRANSFORMERS.read_text(encoding="utf-8"))
-    return "\n\n".join((*parts, modules(proofs)))
+    text = "\n\n".join((*parts, modules(proofs)))
+    return "".join(dict.fromkeys(IMPORT.findall(text))) + IMPORT.sub("", text)
 
 
 def whole(id: str) -> str | None:
