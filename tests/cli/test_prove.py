@@ -20,7 +20,7 @@ from lipverify.proofs import Theorem, checker, load, prove_layers, prove_transfe
 SLOW = pytest.mark.slow
 COMMITTED = sorted((shipped() / FOLDER).glob("*.json"))
 LONG = {"every-affine-2", "every-affine-5"}
-"""Of three alike, each of which takes five seconds."""
+"""Of three alike, each of which takes ten to twenty seconds."""
 
 
 NAMES = {
