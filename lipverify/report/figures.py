@@ -85,7 +85,7 @@ _UNTITLED = 0.06
 """Room above axes without a title, in inches."""
 _NARROW = 2.2
 """Panels that are less wide, in inches, have less room at their left."""
-_HEIGHTS = {1: 0.92, 2: 0.92, 3: 1.1}
+_HEIGHTS = {1: 0.9, 2: 0.9, 3: 1.0}
 """Height of the axes by the number of panels in a row."""
 _SQUAT = 0.75
 """How much less high they are where there are several rows."""
