@@ -1,7 +1,7 @@
 """Checks scaling theorems about in-context learning numerically.
 
-The public names are below and nothing else. Each is imported on first use, so that the command
-line answers `--help` and bad input without loading a numerical library.
+The names below are the public interface. Each is imported on first use, so that the command line answers `--help` and
+bad input without loading a numerical library.
 
 >>> from lipverify import Problem
 >>> from lipverify.laws import ReLU

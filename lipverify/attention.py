@@ -1,4 +1,4 @@
-"""Kinds of attention besides softmax under their short address: `from lipverify.attention import Epanechnikov`."""
+"""Short module path for attention other than softmax: `from lipverify.attention import Epanechnikov`."""
 
 from lipverify.loss.kernels import Box, Epanechnikov, Kernel, NormalisedLinear, Rational
 

@@ -1,4 +1,4 @@
-"""The laws of the covariates under their short address: `from lipverify.covariates import Ellipsoid`."""
+"""Short module path for the laws of the covariates: `from lipverify.covariates import Ellipsoid`."""
 
 from lipverify.problem.covariates import Covariates, Ellipsoid, Gaussian, MappedNormals, ProductOfSpheres, Sphere, axes
 from lipverify.problem.written import covariates_named

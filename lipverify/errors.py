@@ -1,15 +1,15 @@
-"""What the library raises when it is asked for something it must not answer."""
+"""The exceptions that the library raises instead of giving an unreliable answer."""
 
 __all__ = ["DeviceLost", "InvalidInput", "OutOfReach"]
 
 
 class InvalidInput(ValueError):
-    """The question is malformed: the message names the value, the rule and the way out."""
+    """The input breaks a rule; the message shows the value, the rule and the way out."""
 
 
 class OutOfReach(ArithmeticError):
-    """The question is sound, but this method cannot answer it to the accuracy asked for."""
+    """The input is valid, but this method cannot reach the requested accuracy."""
 
 
 class DeviceLost(OutOfReach):
-    """A GPU failed in a way after which this process can use it no more: another process can."""
+    """A GPU failed so that this process can no longer use it; another process can."""

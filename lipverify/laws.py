@@ -1,4 +1,4 @@
-"""The laws of the task under their short address: `from lipverify.laws import ReLU`."""
+"""Short module path for the laws of tasks: `from lipverify.laws import ReLU`."""
 
 from lipverify.problem.composed import LowRank, Sampled, Transformed
 from lipverify.problem.fields import RBF, Matern

@@ -1,16 +1,16 @@
-r"""The limit of a sequence a(s) as s -> infinity, with an error that covers what its corrections might be.
+r"""The limit of a sequence a(s) as s -> infinity, with an error that covers the corrections.
 
-No finite ladder decides a limit: the error holds for a class of functions (`lipverify.scaling`). Families that
-assume different things of the corrections each give candidates:
+No finite ladder decides a limit, so the error holds for a class of functions (`lipverify.scaling`). Three families of
+methods, with different assumptions about the corrections, give candidates:
 
     powers    a polynomial in s^{-delta}; every delta, degree and start that fits the data to its
               noise is a possible law, and the spread of their limits is the error
     epsilon   Wynn's epsilon algorithm: any sum of powers of s, without fitting
     rho       Wynn's rho algorithm in log s: corrections that are powers of 1 / log s
 
-One candidate may be sharp by coincidence, so several of the sharpest are heard: their median is the
-value, and the error covers them all and the noise of the last values. Where a(s) still drifts like a power of log s
-at the end of the ladder, the error covers what such a drift has left to go as well (`drift_left`).
+One candidate may be sharp by coincidence, so several of the sharpest are used: their median is the value, and the error
+covers them all and the noise of the last values. If a(s) still drifts like a power of log s at the end of the ladder,
+the error also covers the remaining drift (`drift_left`).
 """
 
 from __future__ import annotations
@@ -33,42 +33,43 @@ DEGREES = range(7)
 STARTS = (0.0, 0.2, 0.4, 0.6)
 SAFETY = 4.0
 FULL_RANK = 1e-14
-"""Columns whose pivots differ by more than this depend on each other to rounding."""
+"""Columns whose pivots have a smaller ratio than this are linearly dependent up to rounding."""
 LEAST = 3
-"""Points of a constant: two more than unknowns."""
+"""Least number of points for a constant: two more than unknowns."""
 SHORT = 64
-"""Points of a ladder whose designs are remembered: of a longer one they are megabytes."""
+"""Longest ladder whose designs are cached: those of longer ones take megabytes."""
 WITNESSES = 6
 LOGARITHMIC_WITNESSES = 10
-"""Powers of log s come in one family alone, whose candidates agree too easily."""
+"""More candidates are needed for powers of log s: they come from a single family and agree too easily."""
 LOGARITHMIC = 3.5
-"""A drift that fades like a lower power of 1 / log s may be one of a logarithm."""
+"""A drift that decays like a lower power of 1 / log s may come from a logarithm."""
 TURNS = 3
-"""A sequence that turns more often is no sum of a few slow terms: it goes to and fro."""
+"""A sequence with more turning points is not a sum of a few slow terms: it oscillates."""
 SLOW = 6.0
-"""A drift that fades like a lower power of 1 / log s enters the error whole, a faster one with the share (SLOW /
-rate)^2. The power s^-0.1 fades like a power of 7 at s = 1e30."""
+"""A drift that decays like a lower power of 1 / log s counts fully in the error, a faster one with the factor (SLOW /
+rate)^2. At s = 1e30 the power s^-0.1 decays like (1 / log s)^7."""
 STEADY = 0.05
-"""If the rate of a drift in s is the same to this share in two quarters, it is a power of s, and this share enters."""
+"""A drift whose rate in s agrees within this share in two quarters is a power of s; this share of it is counted."""
 MARGIN = 1.7
-"""Times what is left of a drift: its rate is measured where the drift was larger, and may fall yet."""
+"""Safety factor on the remaining drift: its rate is measured where the drift was larger, and may still decrease."""
 
 
 CROSSING = 1.25
-"""Times the sum of the errors after a crossing: of 8000 sums of two powers the worst was .97 times the sum."""
+"""Safety factor on the sum of the errors after a crossing: the worst of 8000 sums of two powers needed 0.97."""
 LOUD = 1e-6
-"""Noise of local exponents beyond which it may hide that a power and a power of a logarithm cancel: of 648 such sums
-8 were outside with values accurate to 1e-5 or 1e-4, and none with more accurate ones (tests/slow/test_growth.py)."""
+"""Noise of local exponents above which it may hide the cancellation of a power with a power of a logarithm: 8 of 648
+such sums were outside the error with values accurate to 1e-5 or 1e-4, and none with more accurate values
+(tests/slow/test_growth.py)."""
 HIDDEN = 2.5
-"""Times the square root of a hidden drift: 1 is enough where all factors are positive (`limit_of_slopes`)."""
+"""Safety factor on the square root of a hidden drift: 1 suffices if all factors are positive (`limit_of_slopes`)."""
 LAST = 3
-"""Points of the ladder that show what is hidden: of a power that fades before them nothing is left."""
+"""Number of last points that reveal hidden terms: a power that decays before them has no influence left."""
 EVEN = 1.25
-"""If it fades faster at one end of the last points than at the other by this factor, terms of both signs cancel."""
+"""If the rates of decay within the last points differ by this factor, terms of both signs cancel."""
 FADING = 12.0
-"""A hidden drift that fades like a higher power of 1 / log s is taken for a power of s, and goes as far as one."""
+"""A hidden drift that decays like a higher power of 1 / log s is treated as a power of s."""
 RISING = 1.1
-"""If a drift fades faster by this at the end of the ladder than a quarter before it, terms of both signs cancel."""
+"""If the rate of decay at the end exceeds that a quarter earlier by this factor, terms of both signs cancel."""
 
 
 @dataclass(frozen=True)
@@ -80,32 +81,34 @@ class Limit:
 
 
 def extrapolate(s: Floats, a: Floats, noise: Floats) -> Limit:
-    """The limit of the sequence a(s) as s -> infinity, corrections being powers of s or of log s.
+    """The limit of the sequence a(s) as s -> infinity, if the corrections are powers of s or of log s.
 
-    The error is infinite for a sequence that moves more as it goes on: on the way from one power to another it looks
-    settled to every family. It covers what a drift like that at the end of the ladder has left to go.
+    The error covers the remaining drift, if it continues as at the end of the ladder. It is infinite for a sequence
+    that moves more in its later half: between two powers such a sequence looks converged to every family.
     """
     limit, left = _families(s, a, noise), math.inf if _quickens(a, noise) else drift_left(s, a, noise)
     return Limit(limit.value, CROSSING * (limit.error + left) if _crosses(a, noise) else max(limit.error, left))
 
 
 def limit_of_slopes(s: Floats, a: Floats, noise: Floats) -> Limit:
-    r"""The same of the local exponents a = d log Q / d log s of a sum Q of powers with logarithms, led by one term.
+    r"""The limit of local exponents a = d log Q / d log s, where Q is a sum of powers with logarithms and a leading
+    term.
 
-    With x = log s, a(x) is the mean of the terms' exponents, weighted with their shares of Q, and if all factors are
-    positive powers' a'(x) is their variance. If the leading term has half of Q, its exponent is at most sqrt(a'(x))
-    above the mean (Cantelli). So the error covers HIDDEN sqrt(h) too, where
+    With x = log s, a(x) is the mean of the terms' exponents, weighted with their shares of Q. For powers with positive
+    factors a'(x) is the variance of the exponents. If the leading term has half of Q, its exponent is at most
+    sqrt(a'(x)) above the mean (Cantelli's inequality). So the error also covers HIDDEN sqrt(h), where
 
         h = (v_{k-1} v_{k+1} - v_k^2) / (v_{k-1} + v_{k+1} - 2 v_k),    v_k = a'(x_k),
 
-    the largest of the last, is what Aitken's process leaves of a': 0 for one power of s, and not for a slow drift
-    behind a faster one. If h itself fades like a power s^-delta, it goes on by h / delta and no further.
+    is the remainder of a' after Aitken's process, the largest over the last points: it is 0 for one power of s, and
+    nonzero for a slow drift behind a faster one. If h itself decays like a power s^-delta, the remaining change is at
+    most h / delta.
 
-    Where terms cancel, by their signs, h is the largest of the later half of the ladder, but counts no more than what
-    a power s^-APART with the last drift has left, and the errors are summed as after a crossing. Where a drift fades
-    too slowly to tell how far it goes, but had its peak inside the ladder, one term took over from another there, and
-    HIDDEN sqrt(max |a'|) over the later half is left. Where noise hides the drift, a power s^-APART may have as much
-    of it as there is in the last quarter with the noise, and the errors are summed too.
+    If terms of both signs cancel, h is the largest value over the later half of the ladder, bounded by the remaining
+    change of a power s^-APART with the last drift, and the errors are summed as after a crossing. If a drift decays too
+    slowly to bound the remaining change, but had its peak inside the ladder, one term took over from another there, and
+    HIDDEN sqrt(max |a'|) over the later half bounds it. If noise hides the drift, a power s^-APART is allowed the whole
+    drift and noise of the last quarter, and the errors are summed as well.
     """
     limit, left = _families(s, a, noise), math.inf if _quickens(a, noise) else drift_left(s, a, noise)
     drift = _drift(s, a, noise)
@@ -117,15 +120,15 @@ def limit_of_slopes(s: Floats, a: Floats, noise: Floats) -> Limit:
 
 
 class _Drift(NamedTuple):
-    """What the drift of local exponents at the end of a ladder may still hide."""
+    """Drift of the local exponents that the end of a ladder may still hide."""
 
     hidden: float
     whole: float
-    """The same if all of the drift in the later half were hidden."""
+    """The same, if all of the drift in the later half were hidden."""
     peaked: bool
-    """True if it was largest inside the ladder."""
+    """True if the drift was largest inside the ladder."""
     adds: bool
-    """True if it changes its sign in the later half, fades faster and faster, or is hidden by noise."""
+    """True if the drift changes sign in the later half, decays faster and faster, or is hidden by noise."""
 
 
 def _drift(s: Floats, a: Floats, noise: Floats) -> _Drift:
@@ -166,34 +169,34 @@ def _families(s: Floats, a: Floats, noise: Floats) -> Limit:
 
 
 def _crosses(a: Floats, noise: Floats) -> bool:
-    """True if another term ruled the beginning of the ladder, beyond the noise: the largest step lies inside it.
+    """True if another term dominated the beginning of the ladder: the largest step lies inside it, beyond the noise.
 
-    The families' spread and what the drift has left are two bounds on one error. After a crossing few points are left
-    for either, and each was seen to fall short, by a third, one time in 400: the error is their sum then, and a
-    quarter more.
+    The spread of the families and the remaining drift are two bounds on the same error. After a crossing few points are
+    left for either, and in one of 400 tests each was too small by a third. The error is then their sum plus a quarter.
     """
     steps, slack = np.abs(np.diff(a)), noise[1:] + noise[:-1]
     return bool(np.max((steps - slack)[2:], initial=0.0) > np.max((steps + slack)[:2], initial=0.0))
 
 
 def _quickens(a: Floats, noise: Floats) -> bool:
-    """Whether a sequence moves more in its later half than in its earlier one, whatever its noise."""
+    """True if a sequence moves more in its later half than in its earlier one, for any values within the noise."""
     steps, slack = np.abs(np.diff(a)), noise[1:] + noise[:-1]
     half = steps.size // 2
     return bool(np.sum((steps - slack)[-half:]) > np.sum((steps + slack)[:half]))
 
 
 def drift_left(s: Floats, a: Floats, noise: Floats) -> float:
-    r"""How far a(s) may still go beyond the last s, if it drifts on no slower than it does there.
+    r"""The remaining change of a(s) beyond the last s, if the drift decays no more slowly than at the end of the
+    ladder.
 
-    With x = log s and |a'(x)| = D x^{-p} at the end of the ladder, p from the largest steps in the last quarter of
-    the ladder and the quarter before it,
+    With x = log s and |a'(x)| = D x^{-p} at the end of the ladder, where p comes from the largest steps in the last
+    quarter of the ladder and the quarter before it,
 
         int_x^inf D t^{-p} dt = D x^{1-p} / (p - 1),    infinite for p <= 1.
 
-    A power s^-delta has p = delta log s, which grows: where two terms cancel p grows faster for a while, and counts
-    no more than such growth from the quarter before. 0 for a drift within the noise; where a(s) goes to and fro, as far
-    as it went in the later half.
+    A power s^-delta has p = delta log s, which grows. If two terms cancel, p grows faster for a while; p is therefore
+    limited to the growth of a power since the quarter before. The result is 0 for a drift within the noise. If a(s)
+    oscillates, it is the largest distance from the last value in the later half.
     """
     moves = np.diff(a)
     steps, quarter = np.abs(moves), max(2, moves.size // 4)
@@ -213,7 +216,7 @@ def drift_left(s: Floats, a: Floats, noise: Floats) -> float:
     if not speed < before:
         return math.inf
     now, earlier = math.log(before / speed), math.log(early / before) if early > 0 else 0.0
-    # the powers of 1 / x as which the drift fades, and its powers of 1 / s
+    # the rate of decay as a power of 1 / x, now and a quarter earlier
     rate, rate_before = now / math.log(at / at_before), earlier / math.log(at_before / at_early)
     if rate_before < rate:
         rate = min(rate, max(rate_before, 0.0) * at / at_before)
@@ -230,16 +233,16 @@ def drift_left(s: Floats, a: Floats, noise: Floats) -> float:
 
 
 def limit_beside_logarithms(log_s: Floats, a: Floats, noise: Floats) -> Limit:
-    """The same where corrections are powers of log s, beside which those that are powers of s soon vanish.
+    """The limit if the corrections are powers of log s, compared with which powers of s vanish quickly.
 
-    Other families are not asked: to powers of s and to the epsilon algorithm such a correction looks like none, and
-    the rho algorithm takes noise for signal.
+    The other families are not used: powers of s and the epsilon algorithm do not see such a correction, and the rho
+    algorithm amplifies noise.
     """
     return _heard(_power_laws(log_s, a, noise), LOGARITHMIC_WITNESSES, a, noise)
 
 
 def _heard(candidates: Iterable[Limit], count: int, a: Floats, noise: Floats) -> Limit:
-    """The median of the sharpest candidates; without enough of them there is no limit."""
+    """The median of the sharpest candidates, with its error; the error is infinite if there are too few candidates."""
     witnesses = sorted(candidates, key=lambda limit: limit.error)[:count]
     if len(witnesses) < count:
         return Limit(float(a[-1]) if a.size else math.nan, math.inf)
@@ -250,9 +253,9 @@ def _heard(candidates: Iterable[Limit], count: int, a: Floats, noise: Floats) ->
 
 
 def _power_laws(s: Floats, a: Floats, noise: Floats) -> Iterator[Limit]:
-    """For each start and degree: the centre and spread of the limits of all delta that fit the noise.
+    """For each start and degree: the best limit and the spread of the limits over all delta that fit the noise.
 
-    The limits are a of a + sum_{j<=degree} c_j s^{-j delta}, fitted to all points from a start on.
+    A limit is the constant a of a + sum_{j<=degree} c_j s^{-j delta}, fitted to all points from a start on.
     """
     if s.size < LEAST:
         return
@@ -267,7 +270,7 @@ def _power_laws(s: Floats, a: Floats, noise: Floats) -> Iterator[Limit]:
         level = np.maximum(1.0, misfits.min(axis=1))
         centre = np.take_along_axis(limits, misfits.argmin(axis=1)[:, None], axis=1)
         apart = np.where(misfits <= 3 * level[:, None], np.abs(limits - centre), 0.0).max(axis=1)
-        # a misfit beyond the noise is a correction that was left out: it enters the limit as it is
+        # a misfit beyond the noise is an omitted correction, and is added to the error in full
         unexplained = (level - 1) * np.where(designs.used, noise, 0.0).max(axis=1)
         centres[degree], errors[degree] = centre[:, 0], apart + unexplained
     for start, degree in np.argwhere(designs.full.any(axis=-1).T).tolist():
@@ -280,23 +283,23 @@ class _Designs(NamedTuple):
     used: NDArray[np.bool_]
     """The points from each start on, (start, point); the others are zero in the basis."""
     basis: Floats
-    """Orthonormal columns of the same spans, (degree, start, delta, point)."""
+    """Orthonormal columns with the same spans, (degree, start, delta, point)."""
     first: Floats
-    """What each adds to the coefficient of the power 0, (degree, start, delta)."""
+    """Contribution of each column to the coefficient of the power 0, (degree, start, delta)."""
     full: NDArray[np.bool_]
-    """Whether columns up to each are independent beyond rounding, and points enough, (degree, start, delta)."""
+    """True if the columns up to this degree are independent and there are enough points, (degree, start, delta)."""
 
 
 def _designs(s: bytes, noise: bytes) -> _Designs:
-    """Those of a ladder, which sequences of one family often share.
+    """The designs of a ladder, cached because sequences of one family often share a ladder.
 
-    Columns are polynomials of x = s^{-delta}: each is x times the one before it, made orthogonal to all before it, so
-    that its value at x = 0, the limit, follows from theirs.
+    Columns are polynomials of x = s^{-delta}: each is x times the previous one, orthogonalised against all earlier
+    ones, so that its value at x = 0, which is the limit, follows from theirs.
     """
     log_s = np.log(np.frombuffer(s))
     begin = np.array([int(start * log_s.size) for start in STARTS])
     used = np.arange(log_s.size) >= begin[:, None]
-    # delta is an unknown too, but where all is constant
+    # delta is an unknown too, unless the fit is a constant
     enough = used.sum(axis=1)[:, None] >= np.array([degree + LEAST + (degree > 0) for degree in DEGREES])
     count = int(enough.sum(axis=1).max())
     x = np.exp(-np.einsum("d,tp->tdp", DELTAS, np.where(used, log_s - log_s[begin][:, None], 0.0)))
@@ -305,14 +308,14 @@ def _designs(s: bytes, noise: bytes) -> _Designs:
     for degree in range(count):
         column = x * basis[degree - 1] if degree else np.broadcast_to((used / np.frombuffer(noise))[:, None], x.shape)
         limit = np.full(x.shape[:2], float(degree == 0))
-        for _ in range(2 * (degree > 0)):  # once more, for what rounding left
+        for _ in range(2 * (degree > 0)):  # the second pass removes rounding errors of the first
             shares = np.einsum("jtdp,tdp->jtd", basis[:degree], column)
             column = column - np.einsum("jtd,jtdp->tdp", shares, basis[:degree])
             limit = limit - np.einsum("jtd,jtd->td", shares, first[:degree])
         norms[degree] = np.sqrt(np.einsum("tdp,tdp->td", column, column))
         scale = np.where(norms[degree] > 0, norms[degree], 1.0)
         basis[degree], first[degree] = column / scale[..., None], limit / scale
-    # of s^{-j delta} this is left beside all lower powers
+    # the part of s^{-j delta} that is orthogonal to all lower powers
     pivots = np.cumprod(norms, axis=0)
     full = np.minimum.accumulate(pivots) > FULL_RANK * np.maximum.accumulate(pivots)
     return _Designs(used, basis, first, full & enough.T[:count, :, None])
@@ -344,7 +347,7 @@ def _table(a: Floats, numerator: Callable[[int, int], Floats]) -> list[Floats]:
 
 
 def _settled(columns: list[Floats], noise: Floats) -> Iterator[Limit]:
-    """The last entry of each column, its error from its neighbours above and to the left."""
+    """The last entry of each column, with the error from its neighbours above and to the left."""
     for left, column in pairwise(columns):
         recent = column[-3:]
         if recent.size == 3 and np.all(np.isfinite(recent)):

@@ -4,26 +4,27 @@ For Q ~ K s^a (1 + corrections that are powers of s), the local slopes on a geom
 
     a_k = log(Q_{k+1} / Q_k) / log(s_{k+1} / s_k) = a + sum_j c_j s_k^{-delta_j},
 
-tend to the limit exponent a. One global log-log fit mixes a with the corrections and its standard
-error does not see them; here the limit is extrapolated (`lipverify.limits`), with an error.
+tend to the limit exponent a. A single global log-log fit mixes a with the corrections, which its standard error
+ignores; here the limit is extrapolated (`lipverify.limits`), with an error.
 
-For Q ~ K s^a (log s)^b they tend to a as well, like a + b / log s, and the error covers it: a few hundredths
-over 26 decades. Once a is known, b is the limit of d log(Q / s^a) / d log log s.
+For Q ~ K s^a (log s)^b they also tend to a, like a + b / log s. The error covers this difference: a few hundredths over
+26 decades. Once a is known, b is the limit of d log(Q / s^a) / d log log s.
 
-No finite ladder decides a limit. The error is made for sums of powers with powers of logarithms,
+No finite ladder decides a limit. The error is designed for sums of powers with powers of logarithms,
 
     Q = sum_j c_j s^{a_j} (log s)^{b_j},
 
-of which two things are assumed. At the end of the ladder the leading term has at least SHARE = 0.9 of the sum of the
-sizes of all terms; and exponents a_j are equal or at least APART = 0.04 apart, that of a claim too where one is judged,
-of which the power of the logarithm is that of the leading term or differs from it by LOG_APART = 1/3 or more.
-A verdict that rests on a limit is printed with this: `lipverify.foundation.ladder.ASSUMPTION`. The class is surveyed
-whole (tests/slow/test_growth.py: up to five terms, signs mixed, |b| <= 3, coefficients over four decades, ladders of 6
-to 26 decades, values accurate to 1e-12): none of those drawn so far is outside the error, and no false claim about
-one is supported. Nor was any of those in which a power and a logarithm cancel, with values accurate to 1e-6 to 1e-2.
-Outside of the class nothing is promised: of sums whose leading term has no more than half, with exponents 0.01 apart,
-one in some thousand is outside. A drift like s^a exp(c (log s)^g), g < 1, is no such sum; the error covers it where
-the local exponents show it.
+under two assumptions. At the end of the ladder the leading term has at least SHARE = 0.9 of the sum of the sizes of all
+terms. Exponents a_j are equal or at least APART = 0.04 apart; this includes the exponent of a claim that is judged,
+whose power of the logarithm equals that of the leading term or differs from it by LOG_APART = 1/3 or more. A verdict
+that rests on a limit is printed with this assumption (`lipverify.foundation.ladder.ASSUMPTION`).
+
+A test samples the whole class (tests/slow/test_growth.py: up to five terms, mixed signs, |b| <= 3, coefficients over
+four decades, ladders of 6 to 26 decades, values accurate to 1e-12): so far no sample is outside the error, and no false
+claim about one is supported. The same holds for sums in which a power and a logarithm cancel, with values accurate to
+1e-6 to 1e-2. Outside the class nothing is promised: of sums whose leading term has no more than half, with exponents
+0.01 apart, one in several thousand is outside the error. A drift like s^a exp(c (log s)^g), g < 1, is not such a sum;
+the error covers it if the local exponents show it.
 """
 
 from __future__ import annotations
@@ -48,19 +49,19 @@ __all__ = ["Growth", "growth", "growth_of"]
 __dir__ = directory(__name__)
 
 DEFAULT_ERROR = 1e-12
-"""Relative error of values that come without one: a few thousand roundings."""
+"""Relative error assumed for values given without one: a few thousand roundings."""
 EPS = float(np.finfo(float).eps)
 COARSEST_POWER = 1.0
-"""A power of log s that is known no better tells nothing."""
+"""Largest useful error of a power of log s; larger ones are reported as infinite."""
 
 
 class Growth(Shown, msgspec.Struct, frozen=True, kw_only=True):
     """The limit exponent of Q along a ladder, with its evidence.
 
-    `error` bounds |exponent - limit| if Q is a sum of powers with powers of logarithms whose leading term has 9/10 of
-    the sum of all sizes at the end of the ladder, and whose exponents are equal or at least 0.04 apart
-    (`lipverify.scaling` says how that was tested). It is infinite when the slopes do not settle. `constant` is the
-    limit of Q / s^exponent with `constant_error`, where the exponent's own error allows one.
+    `error` bounds |exponent - limit| if Q is a sum of powers with powers of logarithms, the leading term has 9/10 of
+    the sum of all sizes at the end of the ladder, and the exponents are equal or at least 0.04 apart
+    (`lipverify.scaling` describes the tests). It is infinite if the slopes do not converge. `constant` is the limit of
+    Q / s^exponent with `constant_error`, if the exponent's own error allows one.
 
     Attributes
     ----------
@@ -109,7 +110,7 @@ class Growth(Shown, msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def _has_constant(self) -> bool:
-        """Whether its error leaves a digit of the constant."""
+        """True if the error of the constant leaves it at least one digit."""
         return self.constant_error < abs(self.constant)
 
     def _repr_latex_(self) -> str:
@@ -118,7 +119,7 @@ class Growth(Shown, msgspec.Struct, frozen=True, kw_only=True):
         return rf"$Q(s) \sim {constant}\, {power}$" if self._has_constant else rf"$Q(s) = {power}\, s^{{o(1)}}$"
 
     def plot(self, ax: Any = None) -> Any:
-        """The local exponents along the ladder, and their limit with its error; the axes."""
+        """Plot the local exponents along the ladder, and their limit with its error; returns the axes."""
         ax = axes(ax)
         ax.plot(self.slope_at, self.local_slopes, "o-", label="local exponents")
         ax.axhline(self.exponent, color="black", linewidth=1, label="limit")
@@ -129,10 +130,11 @@ class Growth(Shown, msgspec.Struct, frozen=True, kw_only=True):
         return ax
 
     def limit_of_ratio(self, exponent: float, log_power: float = 0.0) -> tuple[float, float]:
-        """The limit of Q / (s^exponent (log s)^log_power) and its error: for a claim whose exponent is met exactly.
+        """The limit of Q / (s^exponent (log s)^log_power) and its error, for a claim whose exponent is met exactly.
 
-        Where Q has another power of s or of log s there is no limit, and the error is no small share of the value.
-        With a `log_power` corrections may be powers of log s, and a power of it that is off by 0.1 is noticed.
+        If Q has another power of s or of log s, there is no limit and the relative error is not small. With a
+        `log_power` the corrections may be powers of log s, and a wrong power of log s is detected from a difference of
+        0.1 on.
         """
         if log_power:
             log_s, log_values, noise = self._beyond_e()
@@ -150,10 +152,10 @@ class Growth(Shown, msgspec.Struct, frozen=True, kw_only=True):
 
             d log(Q / s^exponent) / d log log s = b + corrections that are powers of log s,
 
-        and known to about ± 0.01 over the 26 decades from 1e4 to 1e30, and ± 0.05 over 12, if values are accurate to
-        1e-12; to ± 0.2 and ± 0.3 if they are to 1e-6. The error is infinite where it would be more than 1: if the
-        exponent is another one (the local powers go on with log s), if Q oscillates, if too few points have s > e.
-        An iterated logarithm beside it cannot be told from more of b; the error covers it.
+        with an error of about 0.01 over the 26 decades from 1e4 to 1e30, and 0.05 over 12, if the values are accurate
+        to 1e-12, and 0.2 and 0.3 if they are accurate to 1e-6. An error above 1 is reported as infinite. This happens
+        if the exponent is wrong (the local powers then grow with log s), if Q oscillates, or if too few points have s >
+        e. An iterated logarithm cannot be distinguished from a change of b; the error covers it.
 
         >>> law = growth(lambda s: 3 * s**0.5 * math.log(s) ** 2 * (1 + 1 / math.log(s)), start=1e4, stop=1e30)
         >>> b, error = law.log_power(0.5)
@@ -168,7 +170,7 @@ class Growth(Shown, msgspec.Struct, frozen=True, kw_only=True):
         return limit.value, limit.error if limit.error <= COARSEST_POWER else math.inf
 
     def _beyond_e(self) -> tuple[Floats, Floats, Floats]:
-        """Logarithms of s and of the values, and the noise of the latter with rounding, where log s > 1."""
+        """Logarithms of s and of the values, and the noise of the latter including rounding, for log s > 1."""
         log_s, log_values = np.log(self.s), np.log(self.values)
         noise = np.array(self.value_errors) + 4 * np.finfo(float).eps * (1 + np.abs(log_values))
         beyond = log_s > 1
@@ -192,12 +194,12 @@ def growth(
     Parameters
     ----------
     quantity
-        A positive function of s: its values as numbers accurate to about 1e-12; as pairs (value, error), the error
-        absolute; as `Optimum` records, for the optimal window; or as the terms of a loss at one w, for their sum.
+        A positive function of s. It returns a number accurate to about 1e-12, a pair (value, absolute error), an
+        `Optimum`, whose w is used, or the terms of a loss at one w, whose sum is used.
     start, stop
-        Ends of the ladder, 0 < start < stop, at least two decades apart; integers are kept integers.
+        Ends of the ladder, 0 < start < stop, at least two decades apart; integers stay integers.
     points
-        Length of the ladder, from 8 to 10,000; one point a decade, and at least 14, by default.
+        Number of points, from 8 to 10,000; by default one a decade, and at least 14.
     progress
         Called with (done, points) after each value.
 
@@ -209,8 +211,8 @@ def growth(
     Raises
     ------
     InvalidInput
-        If the ladder is too short, a value is not positive and finite, or an error is not >= 0 and finite. What
-        `quantity` raises passes through.
+        If the ladder is too short, a value is not positive and finite, or an error is not >= 0 and finite. Exceptions
+        of `quantity` are passed on.
 
     >>> law = growth(lambda s: 3 * s ** (1 / 6) * (1 + 0.5 / s**0.5), start=1e4, stop=1e30)
     >>> abs(law.exponent - 1 / 6) <= law.error < 1e-8
@@ -234,7 +236,7 @@ def growth(
 
 
 def _value(quantity: Callable[[float], Any], s: float) -> tuple[float, float]:
-    """The quantity at a point and its relative error; what it raises keeps its traceback, and says at which."""
+    """The quantity at a point and its relative error; exceptions are passed on with a note of the point."""
     try:
         given = quantity(s)
     except Exception as raised:
@@ -252,12 +254,12 @@ def _value(quantity: Callable[[float], Any], s: float) -> tuple[float, float]:
         )
     if error is None or not 0 <= error <= LARGEST:
         raise InvalidInput(f"error = {shown(given[1])} at s = {s:g}: growth needs errors that are >= 0 and finite.")
-    # what a pair says of itself stands, but for its rounding
+    # a stated error is used, but is at least the rounding error
     return float(value), max(error / value, 8 * EPS) if paired else DEFAULT_ERROR
 
 
 def _number(given: Any) -> float | None:
-    """A real number, or an array that is one; None for anything else."""
+    """A real number, also from an array of no dimensions; None for anything else."""
     if isinstance(given, np.ndarray | np.generic) and np.ndim(given) == 0:
         given = given.item()
     return given if isinstance(given, int | float) and not isinstance(given, bool) else None
@@ -266,7 +268,7 @@ def _number(given: Any) -> float | None:
 def growth_of(
     s: Sequence[float] | Floats, values: Sequence[float] | Floats, errors: Sequence[float] | Floats | None = None
 ) -> Growth:
-    """The growth of values already computed on a geometric ladder `s`, with relative `errors`.
+    """The growth of values already computed on a geometric ladder `s`, with relative errors.
 
     Parameters
     ----------
@@ -309,13 +311,13 @@ def growth_of(
         constant_error=math.inf,
     )
     constant, constant_error = bare.limit_of_ratio(limit.value)
-    # an exponent wrong by e tilts the ratio by s^e over the whole ladder
+    # an exponent wrong by e changes the ratio by s^e over the whole ladder
     tilt = math.expm1(min(limit.error * math.log(ladder[-1]), 700.0))
     return msgspec.structs.replace(bare, constant=constant, constant_error=constant_error + constant * tilt)
 
 
 def _slopes(y: Floats, x: Floats, noise: Floats) -> tuple[Floats, Floats]:
-    """Those of y between neighbours in x, and their noise."""
+    """Slopes of y between neighbouring points of x, and their noise."""
     step = np.diff(x)
     return np.diff(y) / step, (noise[1:] + noise[:-1]) / step
 

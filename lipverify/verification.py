@@ -1,4 +1,4 @@
-"""`lipverify.verify`: what the command `lipverify verify` does, from Python."""
+"""`lipverify.verify`: the command `lipverify verify`, from Python."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ __all__ = ["Verification", "verify"]
 __dir__ = directory(__name__)
 
 MOST = 24
-"""Claims that one figure shows: six rows of four, each still legible on a screen."""
+"""Most claims in one figure: six rows of four, each still legible on a screen."""
 ACROSS = 4
 SIZE = (3.6, 3.0)
-"""Inches of one claim in a figure."""
+"""Width and height of one claim's axes in a figure, in inches."""
 
 
 class Verification(Ledger, frozen=True, kw_only=True):
-    """The ledger of `verify`: a table in a notebook, a claim by its id, a figure, a report.
+    """The ledger that `verify` returns: a table in a notebook, records by id, a figure, a report.
 
     Fields: those of `lipverify.claims.ledger.record.Ledger`.
 
     Attributes
     ----------
     profile, seed, backend, title, author, asked
-        How it was verified, and for whom.
+        The settings of the run, and the title and author of its report.
     claims
         A record for each claim: verdict, cells, controls, cross-checks.
     passages, counts
@@ -61,7 +61,7 @@ class Verification(Ledger, frozen=True, kw_only=True):
         Raises
         ------
         InvalidInput
-            If the ledger has no claim of this id.
+            If the ledger has no claim with this id.
         """
         for each in self.claims:
             if each.id == id:
@@ -69,7 +69,7 @@ class Verification(Ledger, frozen=True, kw_only=True):
         raise InvalidInput(f"id = {id!r}: not in this ledger; it has {', '.join(each.id for each in self.claims)}.")
 
     def plot(self, *ids: str) -> Any:
-        """Draw what was measured in each cell, over the shaded range that the claim allows there.
+        """Plot the measured value of each cell over its shaded allowed range.
 
         Parameters
         ----------
@@ -103,14 +103,14 @@ class Verification(Ledger, frozen=True, kw_only=True):
         return figure
 
     def report(self, path: str | os.PathLike[str], *, evidence: bool = False) -> Path:
-        """Write the report: a PDF, or a web page where the name ends in .html.
+        """Write the report: a PDF, or a web page if the name ends in .html.
 
         Parameters
         ----------
         path
-            The file; a regular file that is there is replaced.
+            The file; an existing regular file is replaced.
         evidence
-            Add every cell to the PDF, as an appendix; a web page has them anyway.
+            Add every cell to the PDF, as an appendix; a web page always has them.
 
         Returns
         -------
@@ -120,9 +120,9 @@ class Verification(Ledger, frozen=True, kw_only=True):
         Raises
         ------
         InvalidInput
-            If the name ends otherwise, or what is there is no regular file.
+            If the name has another ending, or the path exists and is not a regular file.
         OSError
-            If it cannot be written.
+            If the file cannot be written.
         """
         target = Path(path)
         require_target("path", target)
@@ -149,28 +149,28 @@ def verify(
 ) -> Verification:
     """Verify claims and return the ledger: every verdict with its evidence.
 
-    Nothing is written. A long run that may be interrupted is better made by the command, which keeps what is finished
-    and goes on with `--resume`.
+    Nothing is written to disk. For a long run that may be interrupted use the command, which stores finished
+    measurements and continues with `--resume`.
 
     Parameters
     ----------
     claims
-        Files with claims of your own, by their paths (they are run); lipverify's own claims by id, by the beginning
-        of an id up to "/" or ".", or with wildcards. All of lipverify's own by default.
+        Paths of files with your own claims, which are executed, and lipverify's own claims by id, by the beginning of
+        an id up to "/" or ".", or with wildcards. By default all of lipverify's own claims.
     profile
         "quick" (minutes on two cores for all claims) or "full" (hours).
     seed
         Seed of all sampled evidence.
     backend
-        "numpy", "native" or "cupy": where contexts are sampled.
+        "numpy", "native" or "cupy": the library that samples contexts.
     jobs
-        Processes that measure; one a processor by default, 0 measures in this process, where there is no limit.
+        Number of processes that measure, by default one a processor; 0 measures in this process, without a time limit.
     limit
-        Seconds that one measurement may take; 1800 in the profile quick and 21600 in full by default.
+        Time limit of one measurement in seconds; by default 1800 in the profile quick and 21600 in full.
     title, author
-        Of the report; by default `TITLE` and `AUTHOR` of the first claims file that has them.
+        Title and author of the report; by default `TITLE` and `AUTHOR` of the first claims file that has them.
     quiet
-        Say nothing on standard error while it runs.
+        Print nothing on standard error during the run.
 
     Returns
     -------
@@ -179,7 +179,7 @@ def verify(
     Raises
     ------
     InvalidInput
-        If a claim is not known, a file is refused, or a setting is out of its range.
+        If a claim is not known, a file is refused, or a setting is out of range.
 
     Examples
     --------

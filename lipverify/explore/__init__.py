@@ -1,7 +1,7 @@
-"""A page to play with: bias, noise and the optimal w of one problem as its parameters move.
+"""An interactive page: bias, noise and the optimal w of one problem, with sliders for its parameters.
 
-`lipverify explore` serves it on this machine alone and opens a browser. Every number on it is computed by the exact
-method when it is asked for.
+`lipverify explore` serves the page to this machine only and opens a browser. Every number on the page is computed on
+request by the exact method.
 """
 
 from lipverify.explore.server import serve

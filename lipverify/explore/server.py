@@ -1,4 +1,4 @@
-"""The page on this machine: three files and two questions, answered to a browser here and to nobody else."""
+"""The local web server of the page: three files and two queries, answered only to a browser on this machine."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ FILES = {"/": "page.html", "/page.css": "page.css", "/page.js": "page.js"}
 TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 QUESTIONS: dict[str, Callable[[Setting], View]] = {"/picture": picture, "/ray": ray}
 POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'"
-"""Nothing is loaded from elsewhere, and no script or style but the page's own runs."""
+"""Content security policy: the page loads nothing from elsewhere, and runs only its own script and style."""
 REQUESTS = 200
-"""The longest query that is read; a setting has some forty letters."""
+"""Longest accepted query, in characters; a setting has about forty."""
 
 
 def serve(port: int = 0) -> ThreadingHTTPServer:
-    """A server of the page, bound to this machine; `serve_forever` answers until it is shut down.
+    """A server of the page, bound to this machine; call `serve_forever` on it.
 
     Parameters
     ----------
     port
-        The port; 0 for a free one. `server_port` of the result is the one that was taken.
+        The port; 0 chooses a free one. `server_port` of the result is the port in use.
 
     Raises
     ------
     InvalidInput
-        If the port is taken or not allowed.
+        If the port is in use or not allowed.
     """
     try:
         return ThreadingHTTPServer((HOST, port), _Handler)
@@ -51,16 +51,16 @@ def serve(port: int = 0) -> ThreadingHTTPServer:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """One request. Questions are answered one at a time: the exact method uses caches that threads share."""
+    """Handle one request. Queries are answered one at a time, because threads share the caches of the exact method."""
 
     server_version = "lipverify"
     turn = Lock()
 
     def do_GET(self) -> None:
-        """A file of the page, or the answer to a question as JSON."""
+        """Send a file of the page, or the answer to a query as JSON."""
         asked = urlsplit(self.path)
         if self.headers.get("Host", "").partition(":")[0] not in (HOST, "localhost"):
-            # another site may point its name at this machine; its pages are not answered
+            # another site may let its name point to this machine; its pages get no answer
             return self._send(HTTPStatus.FORBIDDEN, "text/plain", b"this page answers to 127.0.0.1 and localhost\n")
         if asked.path in FILES:
             name = FILES[asked.path]
@@ -105,15 +105,15 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, format: str, *arguments: object) -> None:
-        """Say nothing: a slider asks many times a second."""
+        """Do not log: a slider sends many requests a second."""
 
 
 def _label(text: str) -> Markup:
-    """Text of a figure, its formulas as plain words."""
+    """Text of a figure, with its formulas in plain text."""
     return join(spoken(text))
 
 
 def _shared_style() -> str:
-    """How the report's web page draws figures, and the colours of its curves."""
+    """The figure style of the report's web page, with the colours of its curves."""
     style = resources.files("lipverify.report.web").joinpath("page.css").read_text(encoding="utf-8")
     return style + "\n".join(colour_rule(colour.removeprefix("#")) for colour in PALETTE)

@@ -1,6 +1,6 @@
-r"""What the page shows of one problem: its loss by w, the tokens that attention sees, and the optimal w by n.
+r"""The content of the page for one problem: its loss by w, the tokens that attention sees, and the optimal w by n.
 
-A `Setting` is what the sliders say. `picture` answers at once; `ray` minimises the loss at several n and takes longer.
+A `Setting` is the state of the sliders. `picture` is fast; `ray` minimises the loss at several n and takes longer.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ from lipverify.problem import Problem
 from lipverify.report import digits
 
 WINDOWS = 25
-"""Points of the curves: over six decades of w a curve of 25 points looks smooth, and takes a fraction of a second."""
+"""Points of a curve: with 25 points it looks smooth over five decades of w and takes a fraction of a second."""
 DECADES = 2.5
-"""The curves reach this many decades of w to either side of w*, where one of the two terms is the whole loss."""
+"""Decades of w shown on each side of w*; at the ends one of the two terms is nearly the whole loss."""
 TOKENS = 300
-"""Tokens that are drawn at most; more would cover each other."""
+"""Most tokens that are drawn; more would overlap."""
 LENGTHS = 9
-"""Values of n on the ray."""
+"""Number of values of n on the ray."""
 SECONDS = 5.0
-"""Nominal processor time that one answer may take; what takes longer is refused with the reason."""
+"""Most nominal processor time of one answer, in seconds; a longer one is refused with the reason."""
 LARGEST = 1e30
 """The largest n of a `Problem`."""
 
 
 class Setting(msgspec.Struct, frozen=True, kw_only=True):
-    """A problem, and the w at which its attention is shown.
+    """A problem, and the w for the picture of its attention.
 
     Attributes
     ----------
     d, n, law, L, sigma
-        As in `lipverify.Problem`; the law by name, or written out, such as "relu + 2*cosine(3)".
+        As in `lipverify.Problem`; the law is a name or an expression such as "relu + 2*cosine(3)".
     w
         Inverse squared width of the attention window; None for the optimal one.
     """
@@ -61,7 +61,7 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
         Raises
         ------
         InvalidInput
-            If a parameter is outside of its range, or the law is not known.
+            If a parameter is out of range, or the law is not known.
         """
         return Problem(d=self.d, n=self.n, law=law_named(self.law, L=self.L), sigma=self.sigma)
 
@@ -79,19 +79,19 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class View(msgspec.Struct, frozen=True, kw_only=True):
-    """What is shown.
+    """The content of one part of the page.
 
     Attributes
     ----------
     numbers
         Names and numbers with their errors, as text.
     figure
-        Curves, as data.
+        The curves, as data.
     tokens
-        For each token of one context its angle to the query, a direction about it, both in radians, and its softmax
-        weight as a share of the largest.
+        For each token of one context its angle to the query and its direction around the query, both in radians, and
+        its softmax weight divided by the largest one.
     caption
-        What the figure or the tokens are.
+        Text below the figure or the tokens.
     """
 
     numbers: tuple[tuple[str, str], ...]
@@ -106,9 +106,9 @@ def picture(setting: Setting) -> View:
     Raises
     ------
     InvalidInput
-        If the setting is refused.
+        If the setting is invalid.
     OutOfReach
-        If its exact loss takes more than a few seconds.
+        If the exact loss takes more than a few seconds.
     """
     problem = setting.problem
     with budget(SECONDS):
@@ -143,15 +143,15 @@ def picture(setting: Setting) -> View:
 
 
 def ray(setting: Setting) -> View:
-    """The optimal w by n, with the powers that Theorem 2 prints and the constants that are proved.
+    """The optimal w by n, with the powers that Theorem 2 prints and the proved constants.
 
     The printed range has no constants; it is drawn through the first point from n on. The proved range is drawn for
-    the n for which the committed theorem of this law and d holds.
+    those n for which the committed theorem of this law and d holds.
 
     Raises
     ------
     InvalidInput, OutOfReach
-        As `picture` does.
+        As for `picture`.
     """
     problem = setting.problem
     lengths = _lengths(float(problem.n))
@@ -171,20 +171,20 @@ def ray(setting: Setting) -> View:
 
 
 def _windows(best: float) -> Floats:
-    """Values of w about the optimal one."""
+    """Values of w around the optimal one."""
     middle = best if best > 0 else 1.0
     return np.geomspace(middle / 10**DECADES, middle * 10**DECADES, WINDOWS)
 
 
 def _lengths(n: float) -> list[float]:
-    """Values of n from a hundredth of it, or 2, over twelve decades: proofs begin at large n."""
+    """Values of n over twelve decades from n / 100, or from 2: proofs begin at large n."""
     start = max(2.0, n / 100)
     stop = min(LARGEST, start * 1e12)
     return [float(round(k)) for k in np.geomspace(start, stop, LENGTHS)]
 
 
 def _printed(problem: Problem, lengths: list[float], w: tuple[float, ...]) -> tuple[Region, ...]:
-    """Theorem 2's powers Lambda^{1/d} and Lambda^{2/d}, through the first point from the problem's own n on."""
+    """The powers Lambda^{1/d} and Lambda^{2/d} of Theorem 2, drawn through the first point from n on."""
     beyond = [(n, v) for n, v in zip(lengths, w, strict=True) if n >= problem.n and v > 0]
     if len(beyond) < 2:
         return ()
@@ -194,7 +194,7 @@ def _printed(problem: Problem, lengths: list[float], w: tuple[float, ...]) -> tu
 
 
 def _proved(setting: Setting, problem: Problem, lengths: list[float]) -> tuple[Region, ...]:
-    """The certified range low W < w* < high W, at the n for which its theorem holds; none without a committed proof."""
+    """The proved range low W < w* < high W for the n of its theorem; empty without a committed proof."""
     from lipverify.claims.plan.proved import FOLDER, proved_window
 
     if problem.sigma == 0 or not (shipped() / FOLDER / f"{setting.law}-{setting.d}.json").exists():
@@ -216,7 +216,7 @@ def _slope(lengths: list[float], optima: list[Optimum]) -> tuple[tuple[str, str]
 
 
 def _tokens(d: int, count: int, w: float) -> tuple[tuple[float, float, float], ...]:
-    """Tokens uniform on the sphere: angle to the query, a direction about it, weight over the largest weight."""
+    """Tokens uniform on the sphere: angle to the query, direction around it, weight divided by the largest weight."""
     points = normals(0, f"explore/{d}", 0, (count, d))
     points /= np.linalg.norm(points, axis=1, keepdims=True)
     scores, directions = points[:, 0], np.arctan2(points[:, -1], points[:, 1])
@@ -225,12 +225,12 @@ def _tokens(d: int, count: int, w: float) -> tuple[tuple[float, float, float], .
 
 
 def setting_of(values: dict[str, Any]) -> Setting:
-    """A setting from the text of a query.
+    """Read a setting from a query.
 
     Raises
     ------
     InvalidInput
-        If a value is no number, or a name is not one of a setting.
+        If a value is not a number, or a name is not a field of a setting.
     """
     rule = "they are d, n, law, L, sigma and w"
     if strange := sorted(set(values) - set(Setting.__struct_fields__)):

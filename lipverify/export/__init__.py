@@ -1,7 +1,7 @@
-"""Data out: a ledger as tables, labelled arrays, figures and LaTeX, for use elsewhere.
+"""Export a ledger as tables, labelled arrays, figures and LaTeX.
 
-`rows` lays the ledger out as tables, and every format writes what it finds there: `comma_separated` as CSV,
-`arrays` as NetCDF, `figures` as SVG and PDF, `package` and `verdicts` as LaTeX.
+`rows` makes tables of the ledger, which `comma_separated` writes as CSV. `arrays` writes NetCDF, `figures` SVG and PDF,
+and `package` and `verdicts` LaTeX.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ FORMATS = ("csv", "netcdf", "svg", "pdf", "tex")
 
 
 def export_ledger(ledger: Ledger, folder: Path, formats: Sequence[str] = FORMATS) -> tuple[Path, ...]:
-    """Write a ledger in other formats; every file appears whole or not at all, in place of an older one.
+    """Write a ledger in other formats; each file appears whole or not at all and replaces an older one.
 
-    All are made, and all their targets asked, before the first is written: a refusal leaves nothing behind.
+    All contents are made and all targets checked before the first file is written, so a refusal leaves no files.
 
     Parameters
     ----------
     ledger
-        What to write.
+        The ledger.
     folder
-        Where; it must be there.
+        An existing folder.
     formats
-        ``"csv"``: cells.csv, claims.csv, cross_checks.csv, curves.csv, heat_maps.csv. ``"netcdf"``: cells.nc, a group a
-        statement. ``"svg"``, ``"pdf"``: figures/, and figures.csv says what each file shows. ``"tex"``: lipverify.sty,
+        ``"csv"``: cells.csv, claims.csv, cross_checks.csv, curves.csv, heat_maps.csv. ``"netcdf"``: cells.nc with one
+        group for each statement. ``"svg"``, ``"pdf"``: figures/, with a list in figures.csv. ``"tex"``: lipverify.sty,
         theorems.tex, verdicts.tex.
 
     Returns
@@ -44,8 +44,8 @@ def export_ledger(ledger: Ledger, folder: Path, formats: Sequence[str] = FORMATS
     Raises
     ------
     InvalidInput
-        If a format is not known, a target is no regular file, or `netcdf` is asked for and the extra `data` is not
-        installed.
+        If a format is not known, a target exists and is not a regular file, or `netcdf` is requested without the extra
+        `data`.
     OSError
         If a file cannot be written.
 

@@ -1,4 +1,4 @@
-"""Cells as labelled arrays: a group of one NetCDF file for each statement, a dimension for each coordinate."""
+"""Export cells as labelled arrays: a NetCDF file, one group for each statement, one dimension for each coordinate."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ WORDS = {
     "note": "what else decided",
 }
 OF_CLAIM = ("title", "statement", "source", "claim_verdict", "range", "condition", "expected", "problem")
-"""What is said of each claim, along the dimension `claim`."""
+"""Variables with one value for each claim, along the dimension `claim`."""
 SPARSEST, ROOM = 64, 4096
-"""A block may have so many places for each cell, or so many in all; wider ones are written as a list of cells."""
+"""A block may have SPARSEST places a cell, or ROOM in all; larger ones are written as a list of cells."""
 
 
 def netcdf(ledger: Ledger) -> bytes:
-    """The file as bytes.
+    """The content of the NetCDF file.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def netcdf(ledger: Ledger) -> bytes:
 
 
 def require_libraries() -> None:
-    """Refuse, before any work is done, what xarray and its engine are missing for."""
+    """Refuse, before any work is done, if xarray or its engine is missing."""
     for name in ("xarray", "h5netcdf", "h5py"):
         if find_spec(name) is None:
             raise InvalidInput(f"netcdf needs {name}, which is not installed: pip install 'lipverify[data]'.")
@@ -72,10 +72,10 @@ def require_libraries() -> None:
 def dataset(records: Sequence[Record]) -> Any:
     """The cells of claims on one statement as an `xarray.Dataset`.
 
-    Its dimensions are `claim`, then every coordinate of the cells (d, n, law, w, ...), `quantity` and `method`; the
-    last two are scalar coordinates where there is only one. Where there is no cell, numbers are not a number and words
-    are empty. Cells that would leave nearly all of such a block empty, or of which two stand at one place, lie along
-    the one dimension `cell` instead, with the same coordinates.
+    Its dimensions are `claim`, every coordinate of the cells (d, n, law, w, ...), `quantity` and `method`; the last two
+    are scalar coordinates if they have a single value. At places without a cell, numbers are NaN and words are empty.
+    Cells that would leave nearly all of such a block empty, or two of which share a place, are put along the single
+    dimension `cell` instead, with the same coordinates.
     """
     import xarray
 
@@ -148,7 +148,7 @@ def _words(cell: Cell) -> dict[str, str]:
 
 
 def _of_claims(records: Sequence[Record], ids: Sequence[str] | None) -> dict[str, Any]:
-    """What is said of each claim, or of the claim of each id."""
+    """The variables of each claim, or of the claim of each id in `ids`."""
     by_id = {record.id: record for record in records}
     wanted = list(records) if ids is None else [by_id[id] for id in ids]
 
@@ -162,7 +162,7 @@ def _of_claims(records: Sequence[Record], ids: Sequence[str] | None) -> dict[str
 
 
 def _provenance(ledger: Ledger) -> dict[str, str]:
-    """What produced the numbers, as attributes of the file and of every group."""
+    """Software, machine and settings of the run, as attributes of the file and of every group."""
     made = ledger.provenance
     versions = "; ".join(f"{name} {version}" for name, version in made.versions.items())
     told = {"profile": ledger.profile, "seed": str(ledger.seed), "backend": ledger.backend, "versions": versions}

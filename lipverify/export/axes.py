@@ -1,4 +1,4 @@
-"""The coordinates of cells as axes: labels of one type, and where on the axis each cell stands."""
+"""The coordinates of cells as axes: labels of one type, and the position of each cell."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ TAKEN = (
     "claimed", "note",
     "title", "statement", "source", "claim_verdict", "range", "condition", "expected", "problem",
 )  # fmt: skip
-"""What a coordinate cannot be called, for other things are."""
+"""Names that a coordinate cannot have, because the file uses them otherwise."""
 _INTEGERS = np.iinfo(np.int64)
 
 
 class Axis(msgspec.Struct, frozen=True, kw_only=True):
-    """One coordinate: its labels without repetition, and the position of each cell among them."""
+    """One coordinate: its distinct labels, and the position of each cell among them."""
 
     name: str
     labels: tuple[Scalar, ...]
     positions: tuple[int, ...]
     key: str
-    """What the ledger calls it, where NetCDF does not allow that."""
+    """Its name in the ledger, which NetCDF may not allow."""
 
     @property
     def attributes(self) -> dict[str, str]:
-        """What the file says of the axis."""
+        """The attributes of the axis in the file."""
         return {"long_name": self.key}
 
     def array(self, labels: Sequence[Scalar]) -> Any:
@@ -45,7 +45,7 @@ class Axis(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def axes_of(cells: Sequence[tuple[str, Cell]], ids: Sequence[str]) -> tuple[Axis, ...]:
-    """The axes of cells, each given with the id of its claim; `ids` are all claims, with or without cells."""
+    """The axes of cells, given as pairs of claim id and cell; `ids` are all claims, with or without cells."""
     keys = coordinates(cell.where for _, cell in cells)
     names = _names(keys)
     claims = dict.fromkeys(ids)
@@ -64,7 +64,7 @@ def axes_of(cells: Sequence[tuple[str, Cell]], ids: Sequence[str]) -> tuple[Axis
 
 
 def _axis(name: str, key: str, values: Sequence[Scalar | None]) -> Axis:
-    """Labels in ascending order if they are numbers, else as they come."""
+    """An axis; its labels are ascending if they are numbers, and in order of appearance otherwise."""
     alike = _alike(values)
     labels = list(dict.fromkeys(alike))
     if not isinstance(labels[0], str):
@@ -74,19 +74,19 @@ def _axis(name: str, key: str, values: Sequence[Scalar | None]) -> Axis:
 
 
 def _alike(values: Sequence[Scalar | None]) -> list[Scalar]:
-    """Values of one type: integers, else doubles (not a number where there is none), else words ("" where none)."""
+    """Convert values to one type: integers, else doubles (NaN for None), else text (empty for None)."""
     try:
         if all(isinstance(v, int) and _INTEGERS.min <= v <= _INTEGERS.max for v in values):
             return [v for v in values if v is not None]
         if all(v is None or isinstance(v, int | float) for v in values):
             return [math.nan if v is None else float(v) for v in values]
-    except OverflowError:  # an integer beyond all doubles is kept as its digits
+    except OverflowError:  # an integer larger than all doubles is kept as text
         pass
     return ["" if v is None else visible(str(v)) for v in values]
 
 
 def _names(keys: Sequence[str]) -> dict[str, str]:
-    """Names that NetCDF allows and that nothing else has, by the keys of the ledger."""
+    """Unique names that NetCDF allows, by the keys of the ledger."""
     names: dict[str, str] = {}
     for key in keys:
         name = re.sub(r"[^A-Za-z0-9_]", "_", key)[:60]

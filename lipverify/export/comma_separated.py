@@ -1,4 +1,4 @@
-"""Tables as CSV: RFC 4180 in UTF-8, numbers that read back as they were, text that no spreadsheet runs."""
+"""Write tables as CSV: RFC 4180 in UTF-8, with numbers that read back exactly and text that spreadsheets do not run."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from lipverify.export.rows import Table, Value
 from lipverify.report.visible import visible
 
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
-"""What a spreadsheet takes for the beginning of a formula."""
+"""Characters that begin a formula in a spreadsheet."""
 _NUMBER = re.compile(r"[-+]\d+(?:\.\d*)?(?:e[-+]?\d+)?(?![^\s,;:±°%])(?!\s*[-+*/^&=<>|!(])|[-+]+\s*$|[-+]\s+[^\W\d]")
-"""A signed number that no operator follows, a sign alone, a dash before words: nothing there is calculated."""
+"""Text that looks like a formula and is none: a signed number without an operator, a sign, a dash before words."""
 
 
 def comma_separated(table: Table) -> bytes:
-    r"""The table, its header first.
+    r"""The table as CSV, header first.
 
-    A number is its shortest decimal that reads back as the same double; what is not there is empty; true and false are
-    words. Text is on one line, characters that would not show are named, and an apostrophe stands before what a
-    spreadsheet would calculate; not before a signed number with words after it.
+    A number is written as the shortest decimal that reads back as the same double, None as an empty field, and a
+    boolean as true or false. Text is put on one line, invisible characters are named, and text that a spreadsheet would
+    evaluate gets an apostrophe in front, except for a signed number followed by words.
 
     >>> comma_separated(Table(header=("id", "x"), rows=(("a, b", 0.1), ("=1+1", None))))
     b'id,x\r\n"a, b",0.1\r\n\'=1+1,\r\n'

@@ -1,4 +1,4 @@
-"""Figures as files for a paper: those of the report, each named after the claims that it shows."""
+"""Write figures as files for a paper: those of the report, each named after the claims that it shows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Kind = Literal["svg", "pdf"]
 
 
 class Exhibit(msgspec.Struct, frozen=True, kw_only=True):
-    """A figure, the name of its files without an ending, and the ids of the claims that it shows."""
+    """A figure, the base name of its files, and the ids of the claims that it shows."""
 
     name: str
     claims: tuple[str, ...]
@@ -28,14 +28,14 @@ class Exhibit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def exhibits(ledger: Ledger) -> Iterator[Exhibit]:
-    """The figures of each statement as the report joins them: readings of one measurement share a figure.
+    """The figures of each statement, joined as in the report: readings of the same measurement share a figure.
 
-    A figure is called by what the ids of its claims have in common, and a number.
+    A figure's name is the common part of its claims' ids, with a number.
     """
     counts: Counter[str] = Counter()
     for records in statements(ledger).values():
         for figure in joined(figure for record in records for figure in record.figures):
-            # what is part of a figure adds nothing to it
+            # a figure that is part of another one adds nothing
             shown = [r.id for r in records if any(joined((figure, own)) == (figure,) for own in r.figures)]
             name = file_name(_common(shown))
             counts[name] += 1
@@ -43,15 +43,15 @@ def exhibits(ledger: Ledger) -> Iterator[Exhibit]:
 
 
 def drawn(exhibit: Exhibit, kinds: Sequence[Kind]) -> tuple[dict[Kind, bytes], str]:
-    """The figure in each kind; or nothing, and why it cannot be drawn."""
+    """Draw the figure in each format; if that fails, no files and the reason."""
     try:
         return {kind: draw_alone(exhibit.figure, kind, exhibit.name) for kind in kinds}, ""
-    except Exception as error:  # whatever a plotting library raises must not lose the other figures
+    except Exception as error:  # an exception of the plotting library must not lose the other figures
         return {}, f"{type(error).__name__}: {error}"
 
 
 def _common(ids: Sequence[str]) -> str:
-    """The leading parts that all of several ids share.
+    """The leading parts that all ids share.
 
     >>> _common(["a.b/relu/upper", "a.b/relu/lower"])
     'a.b/relu'

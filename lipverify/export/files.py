@@ -1,4 +1,4 @@
-"""The files of each format: relative names and contents, made one after the other."""
+"""The files of each format, as relative names with contents, made one after the other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ KINDS: tuple[Kind, ...] = ("svg", "pdf")
 
 
 def files(ledger: Ledger, formats: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    """(name, content) of every file; a library is imported by the format that needs it."""
+    """The name and content of every file; each format imports the libraries that it needs."""
     if "csv" in formats:
         for name, table in rows.tables(ledger).items():
             yield f"{name}.csv", comma_separated(table)
@@ -35,7 +35,7 @@ def files(ledger: Ledger, formats: Sequence[str]) -> Iterator[tuple[str, bytes]]
 
 
 def _figures(ledger: Ledger, kinds: Sequence[Kind]) -> Iterator[tuple[str, bytes]]:
-    """Every figure in each kind, and the table of figures; one that cannot be drawn has its reason there."""
+    """Every figure in each format, and the table of figures, which gives the reason for one that cannot be drawn."""
     from lipverify.export.figures import drawn, exhibits
 
     listed = []

@@ -1,7 +1,7 @@
-r"""Ledger text as LaTeX that any engine takes: words are escaped, and of formulas only what is understood passes.
+r"""Convert ledger text to LaTeX for any engine: words are escaped, and formulas pass only if they are understood.
 
-Formulas are read and written anew by `lipverify.foundation.latex`, which knows no command that defines, includes or
-writes anything, nor one that means something else inside a table. What it does not know is set as its source.
+`lipverify.foundation.latex` parses formulas and writes them again. It knows no command that defines, includes or writes
+anything, or that has another meaning inside a table. A formula that it does not know is printed as source text.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _SPECIAL = {
     "|": r"\textbar{}", '"': r"\textquotedbl{}", "'": r"\textquotesingle{}", "`": r"\textasciigrave{}",
     "-": "{-}", "[": "{[}", "]": "{]}", "*": "{*}",
 }  # fmt: skip
-"""What means something to LaTeX, alone or, like two hyphens, beside another, or after a line break."""
+"""Characters with a meaning in LaTeX, alone, in pairs such as two hyphens, or after a line break."""
 _TYPOGRAPHY = {
     "–": "--", "—": "---", "“": "``", "”": "''", "‘": "`", "’": "'", "…": r"\ldots{}", "−": r"\ensuremath{-}",
     "·": r"\ensuremath{\cdot}", "²": r"\ensuremath{^{2}}", "³": r"\ensuremath{^{3}}", "¹": r"\ensuremath{^{1}}",
@@ -27,11 +27,11 @@ _TYPOGRAPHY = {
     "⟩": r"\ensuremath{\rangle}", "✓": r"\ensuremath{\checkmark}",
 }  # fmt: skip
 _MARKED = re.compile(rf"([^\W\d_])([{''.join(symbols.MARKS)}])|.", re.DOTALL)
-"""A letter with a mark above it, which is a character of its own, or any one character."""
+"""A letter followed by a combining mark, or any single character."""
 
 
 def rich(text: str) -> str:
-    r"""Text that may hold `$LaTeX$`.
+    r"""Convert text that may hold `$LaTeX$`.
 
     >>> print(rich(r"$w^{1/d}$ at 5 % & $\input{x}$"))
     $w^{1/d}$ at 5 \% \& \$\textbackslash{}input\{x\}\$
@@ -40,16 +40,16 @@ def rich(text: str) -> str:
 
 
 def formula(source: str) -> str:
-    """A formula between dollar signs; words where it is not understood, or could disturb the table."""
+    """A formula between dollar signs, or as words if it is not understood or could break the table."""
     try:
         written = latex_source(source)
     except UnreadableError:
         return words(f"${source}$")
-    return f"${written}{' ' * written.endswith(chr(92))}$"  # a control space must not quote the dollar
+    return f"${written}{' ' * written.endswith(chr(92))}$"  # a control space must not escape the dollar sign
 
 
 def words(text: str) -> str:
-    r"""Words as they are, whatever is in them.
+    r"""Escape words, whatever characters they contain.
 
     >>> print(words("50 % of a_1 & \\end{table}, σ ≤ 1"))
     50 \% of a\_1 \& \textbackslash{}end\{table\}, \ensuremath{\sigma} \ensuremath{\leq} 1
@@ -63,7 +63,7 @@ def _written(found: re.Match[str]) -> str:
 
 
 def breakable(text: str) -> str:
-    r"""Words in which a line may break after a mark of punctuation.
+    r"""Words in which a line may break after a punctuation mark.
 
     >>> print(breakable("a.b/c"))
     a.\allowbreak{}b/\allowbreak{}c
@@ -81,7 +81,7 @@ def _character(character: str) -> str:
 
 
 def _formula_of(latex: str) -> str:
-    """A formula among words; what is none is named by its code points."""
+    """A mathematical character in text, as a formula; any other unknown character by its code points."""
     try:
         return rf"\ensuremath{{{latex_source(latex)}}}"
     except UnreadableError:
@@ -89,7 +89,7 @@ def _formula_of(latex: str) -> str:
 
 
 def _composed(character: str) -> str:
-    """A raised or lowered sign, or a fraction, by what Unicode says that it is made of; empty for any other."""
+    """A superscript, subscript or fraction from its Unicode decomposition; empty for any other character."""
     kind, _, parts = unicodedata.decomposition(character).partition(" ")
     signs = "".join(chr(int(part, 16)) for part in parts.split()) if kind.startswith("<") else ""
     signs = signs.replace("\u2212", "-").replace("\u2044", "/")

@@ -1,4 +1,4 @@
-"""File names from ids: an id is text, and a path only where it reads like one of ours."""
+"""File names from ids: an id is arbitrary text, and is used as a path only if it has the usual form."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _LONGEST = 120
 
 
 def file_name(id: str) -> str:
-    """A name in one folder: the id with "_" for "/"; of any other text its letters, and a digest.
+    """The file name of an id: the id with "_" for "/"; of any other text its letters, and a digest.
 
-    Different ids have different names, none of which leads elsewhere or is hidden.
+    Different ids have different names. No name leaves the folder or is hidden.
 
     >>> file_name("softmax.window-printed/affine/lower")
     'softmax.window-printed_affine_lower'

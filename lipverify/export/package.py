@@ -1,14 +1,14 @@
-r"""A LaTeX package of a ledger: what a paper says of its theorems, and an error where that is no longer so.
+r"""Write a LaTeX package from a ledger: a paper quotes verdicts from it, and an outdated quotation is an error.
 
     \usepackage{lipverify}
-    \lipverdict{softmax.window-printed}          a badge: verdict, grade, what was measured, the ledger's digest
-    \lipstatement{ID}, \lipmeasured{ID}          the statement as a formula, and what was found
-    \lipconstant{ID}{0.4}                        prints 0.4; an error unless it is a rounding of what the ledger holds
-    \lipconstant[d=2]{ID}{0.4}                   of the cell at this place, by the coordinates that tell cells apart
+    \lipverdict{softmax.window-printed}          a badge: verdict, grade, measured value, the ledger's digest
+    \lipstatement{ID}, \lipmeasured{ID}          the statement as a formula, and the measured value
+    \lipconstant{ID}{0.4}                        prints 0.4; an error unless it is a rounding of the ledger's value
+    \lipconstant[d=2]{ID}{0.4}                   the same for one cell, given by the coordinates in which cells differ
     \lipexpect{ID}{refuted}                      prints nothing; an error unless this is the verdict
     \lipledger                                   the first digits of the ledger's SHA-256
 
-An ID is that of a claim, or the stem of a theorem with all its readings.
+An ID is the id of a claim, or the stem of a theorem with all its readings.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from lipverify.report import readings
 from lipverify.report.words import VERDICTS
 
 DIGITS = 12
-"""Of a digest, and the most that a constant is given with."""
+"""Digits of a printed digest, and largest number of digits of a constant."""
 _SIGNS = {"supported": "supported", "refuted": "refuted", "inconclusive": "open", "error": "open"}
 
 _HEAD = r"""%% Made by `lipverify export --latex`; the ledger's SHA-256 is %(digest)s
@@ -88,7 +88,7 @@ _HEAD = r"""%% Made by `lipverify export --latex`; the ledger's SHA-256 is %(dig
 
 
 def package(ledger: Ledger) -> bytes:
-    """The package as a file, `lipverify.sty`."""
+    """The content of the package, `lipverify.sty`."""
     digest = sha256(ledger_bytes(ledger)).hexdigest()
     date = ledger.provenance.started[:10].replace("-", "/") or "1970/01/01"
     lines = [_HEAD % {"digest": digest, "short": digest[:DIGITS], "date": date if _is_date(date) else "1970/01/01"}]
@@ -101,7 +101,7 @@ def package(ledger: Ledger) -> bytes:
 
 
 def theorems(ledger: Ledger) -> bytes:
-    """A table of the printed statements as narrow as a column: theorem, what became of it, grade."""
+    """A table of the printed statements, as narrow as a column: theorem, outcome, grade."""
     rows = []
     for stem, records in statements(ledger).items():
         own = [record for record in records if record.kind == "printed"]
@@ -121,7 +121,7 @@ theorem & as printed & evidence \\
 
 
 def _theorem(stem: str, records: Sequence[Record]) -> str:
-    """The entry of a theorem: of what is printed if anything is, else of all readings."""
+    """The entry of a theorem: of its printed claims if there are any, else of all readings."""
     own = [record for record in records if record.kind == "printed"] or list(records)
     verdicts = {record.verdict for record in own}
     verdict = own[0].verdict if len(verdicts) == 1 else "mixed"
@@ -133,13 +133,13 @@ def _theorem(stem: str, records: Sequence[Record]) -> str:
 
 
 def _outcome(own: Sequence[Record]) -> str:
-    """What became of the passages that some claims are from."""
+    """The outcome of the passages to which some claims belong."""
     found = {name: len(held) for name, held in by_outcome(passages(measured(own))).items() if held}
     return next(iter(found)) if len(found) == 1 else ", ".join(numbered(name, many) for name, many in found.items())
 
 
 def _outcome_where(own: Sequence[Record]) -> str:
-    """The same, each outcome with where it holds."""
+    """The outcome of these passages, each with the range where it holds."""
     found = passages(measured(own))
     ranges = readings.ranges_of(own, found)
     parts = {name: held for name, held in by_outcome(found).items() if held}
@@ -160,7 +160,7 @@ def _entry(id: str, verdict: str, word: str, grade: str | None, found: str, stat
 
 
 def _constants(record: Record) -> Iterator[str]:
-    """The values of a claim by place: each as all the roundings that its error allows; and of the telling case."""
+    """The values of a claim by point, and of its decisive cells, each with all roundings that its error allows."""
     by_coordinates: dict[str, list[Cell]] = {"": list(telling(record.cells))}
     for cell in record.cells:
         by_coordinates.setdefault(coordinates(cell, record.cells), []).append(cell)
@@ -171,13 +171,13 @@ def _constants(record: Record) -> Iterator[str]:
 
 
 def coordinates(cell: Cell, cells: Sequence[Cell]) -> str:
-    """Where a cell stands, by what tells cells apart: `d=2,law=affine`."""
+    """The coordinates of a cell in which the cells differ: `d=2,law=affine`."""
     varying = [name for name in cell.where if len({str(each.where.get(name)) for each in cells}) > 1]
     return ",".join(f"{name}={value}" for name, value in cell.where.items() if name in varying)
 
 
 def roundings(value: float | None, error: float | None) -> list[str]:
-    """How a value may be written: to any number of digits that its error allows, as a decimal or with a power of ten.
+    """The ways to write a value, for each number of digits that its error allows, as a decimal or with a power of ten.
 
     >>> roundings(0.4004, 1e-3)
     ['0.4', '0.40', '0.400', '0.4004']
@@ -201,7 +201,7 @@ def _written(value: float, size: int, digits: int) -> str:
 
 
 def key(id: str) -> str:
-    """An id as LaTeX can hold it in a name: as it is, unless it is none of the usual ones."""
+    """An id for use in a LaTeX name: unchanged if it has the usual form, else its file name."""
     return id if file_name(id) == id.replace("/", "_") else file_name(id)
 
 

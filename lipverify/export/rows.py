@@ -1,4 +1,4 @@
-"""The ledger as tables: plain values in named columns, in the ledger's order."""
+"""The ledger as tables: plain values in named columns, in the order of the ledger."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ CELL_LAST = (
 )  # fmt: skip
 CROSS_LAST = ("quantity", "method_a", "method_b", "value_a", "value_b", "error_a", "error_b", "agrees")
 USUAL = ("d", "n", "law", "w", "L", "sigma")
-"""Coordinates that come first where there are several."""
+"""Coordinates that come first, in this order."""
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True):
-    """Columns by name and rows of their values; a value that is not there is None."""
+    """Columns by name, and rows of their values; a missing value is None."""
 
     header: tuple[str, ...]
     rows: tuple[tuple[Value, ...], ...]
@@ -42,7 +42,7 @@ def tables(ledger: Ledger) -> dict[str, Table]:
 
 
 def cells(records: Iterable[Record]) -> Table:
-    """One row a cell; a column for each coordinate."""
+    """One row for each cell, with a column for each coordinate."""
     found = [(record, cell) for record in records for cell in record.cells]
     keys = coordinates(cell.where for _, cell in found)
     names = column_names(keys, (*CELL_FIRST, *CELL_LAST))
@@ -73,12 +73,12 @@ def _evidence(cell: Cell) -> tuple[Value, ...]:
 
 
 def _value(said: str) -> str:
-    """What a quantity is said to be: a value without its sign of equality, which a spreadsheet would calculate."""
+    """The value that a control states, without an equality sign, which a spreadsheet would evaluate."""
     return said.removeprefix("=").lstrip()
 
 
 def claims(records: Iterable[Record]) -> Table:
-    """One row a claim: what is claimed, where, and what became of it."""
+    """One row for each claim: the statement, its range and its verdict."""
     header = (
         "id", "title", "section", "statement", "paper", "place", "printed", "kind", "grade", "claimed", "measured",
         "verdict", "range", "condition", "expected", "margin", "control", "control_caught", "problem", "corrected",
@@ -99,7 +99,7 @@ def _claim(record: Record) -> tuple[Value, ...]:
 
 
 def cross_checks(records: Iterable[Record]) -> Table:
-    """One row a cross-check: the values and errors of both methods."""
+    """One row for each cross-check: the values and errors of both methods."""
     found = [(record, check) for record in records for check in record.cross_checks]
     keys = coordinates(check.where for _, check in found)
     names = column_names(keys, ("id", *CROSS_LAST))
@@ -112,7 +112,7 @@ def _compared(check: CrossCheck) -> tuple[Value, ...]:
 
 
 def curves(records: Iterable[Record]) -> Table:
-    """One row a point of a curve, with the names that the axes have; figures of a claim are counted from 1."""
+    """One row for each point of a curve, with the names of the axes; the figures of a claim are counted from 1."""
     header = ("id", "figure", "panel", "xlabel", "ylabel", "curve", "style", "x", "y", "error")
     return Table(header=header, rows=tuple(_points(records)))
 
@@ -128,7 +128,7 @@ def _points(records: Iterable[Record]) -> Iterator[tuple[Value, ...]]:
 
 
 def heat_maps(records: Iterable[Record]) -> Table:
-    """One row an entry of a matrix that a figure shows; rows and columns are counted from 1."""
+    """One row for each entry of a matrix in a figure; rows and columns are counted from 1."""
     header = ("id", "figure", "map", "row", "column", "value")
     found = tuple(
         (record.id, number, shown.title, i, j, value)
@@ -142,7 +142,7 @@ def heat_maps(records: Iterable[Record]) -> Table:
 
 
 def statements(ledger: Ledger) -> dict[str, list[Record]]:
-    """The claims by the stem that all readings of one statement share."""
+    """The claims, grouped by the stem that all readings of a statement share."""
     found: dict[str, list[Record]] = {}
     for record in ledger.claims:
         found.setdefault(stem(record), []).append(record)
@@ -150,13 +150,13 @@ def statements(ledger: Ledger) -> dict[str, list[Record]]:
 
 
 def coordinates(places: Iterable[dict[str, Scalar]]) -> tuple[str, ...]:
-    """All coordinates of several places: the usual ones first, the others as they come."""
+    """All coordinates of several places: the usual ones first, the others in order of appearance."""
     found = dict.fromkeys(key for place in places for key in place)
     return (*(key for key in USUAL if key in found), *(key for key in found if key not in USUAL))
 
 
 def column_names(keys: Sequence[str], taken: Sequence[str]) -> tuple[str, ...]:
-    """The coordinates as columns; one that is called like another column says where it is from.
+    """The coordinates as columns; one with the name of another column is marked as `where.name`.
 
     >>> column_names(("d", "method"), ("id", "method"))
     ('d', 'where.method')

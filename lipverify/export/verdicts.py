@@ -1,4 +1,4 @@
-r"""The table of verdicts as LaTeX, to be read by `\input`."""
+r"""The table of verdicts in LaTeX, to be included by `\input`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ claim & states & measured & verdict \\
 
 
 def verdicts(ledger: Ledger) -> bytes:
-    """All claims by statement: what is claimed, what was measured, the verdict."""
+    """All claims by statement: the claim, the measured value, the verdict."""
     lines = [_HEAD, rf"\caption{{{_caption(ledger)}}}\label{{tab:verdicts}}\\", "\n", _COLUMNS, "\\endfirsthead\n"]
     lines += [_COLUMNS, "\\endhead\n\\bottomrule\n\\endfoot\n\\bottomrule\n\\endlastfoot\n"]
     for position, (stem, records) in enumerate(statements(ledger).items()):
@@ -53,6 +53,6 @@ def _row(record: Record) -> str:
 
 
 def _verdict(record: Record) -> str:
-    """The word, where it holds, and what a reader must not miss."""
+    """The verdict, its range, and the remarks that a reader must see."""
     verdict = f"{VERDICTS[record.verdict]} {readings.holds_at([record])}".strip()
     return rich("; ".join((verdict, *readings.marks(record))))

@@ -1,4 +1,4 @@
-"""Searching for counterexamples to claims: Hypothesis draws, steers and shrinks; a second method checks.
+"""Search for counterexamples to claims: Hypothesis draws, steers and shrinks points, and a second method checks them.
 
 It needs the extra `testing`: `pip install 'lipverify[testing]'`.
 """

@@ -1,4 +1,4 @@
-"""A counterexample by other methods: the losses that it rests on, by both exact routes, by balls, by sampling."""
+"""Test a counterexample by other methods: its losses by both exact routes, by ball arithmetic, and by sampling."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from lipverify.falsify.trial import NotReached, Trial, a_process, in_time, tried
 from lipverify.loss.methods import instead_of_exact
 
 SECONDS = 20.0
-"""What one other method may take."""
+"""Time limit of each other method, in seconds."""
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "balls": ("certified", {}),
     "route ridge": ("exact", {"route": "ridge"}),
     "route zonal": ("exact", {"route": "zonal"}),
     "sampling": ("montecarlo", {"contexts": 20_000, "stream": "falsify"}),
 }
-"""Routes share no quadrature: the one that is not the usual one is another method."""
+"""The other methods. The two routes share no quadrature, so the one that the claim did not use is independent."""
 SAMPLED = ("sampling",)
 
 
 @dataclass(frozen=True)
 class Again:
-    """What another method says of the counterexample; nothing where it does not reach it."""
+    """The result of another method for the counterexample; no verdict if the method cannot compute it."""
 
     by: str
     verdict: Verdict | None
@@ -33,7 +33,7 @@ class Again:
 
 
 def again(trial: Trial, sought: Sought, profile: Profile) -> list[Again]:
-    """The trial by each other method that reaches it; sampling only where no other one does."""
+    """Repeat the trial by each other method that can; sampling is used only if no other method can."""
     found: list[Again] = []
     with a_process() as workers:
         for by, method in METHODS.items():
@@ -49,7 +49,7 @@ def again(trial: Trial, sought: Sought, profile: Profile) -> list[Again]:
 
 
 def _tried_by(sought: Sought, by: str, method: str, options: dict[str, Any], *again: Any) -> Again | None:
-    """The trial by this method; None if the function asks for no exact loss."""
+    """Make the trial by this method; None if the function requests no exact loss."""
     with instead_of_exact(method, **options) as other:
         try:
             trial = tried(sought, *again)

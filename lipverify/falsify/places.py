@@ -1,20 +1,20 @@
-"""Where a claim is looked at: the range of each coordinate, from its name and from the values that are declared.
+"""The search region of a claim: the range of each coordinate, from its name, the declared values and the assumptions.
 
 | coordinate | drawn |
 |---|---|
-| d | 2 to 12 half of the time, else the whole numbers to 50, or to the largest that is declared |
-| n | 2 to 20 half of the time, else spread over the decades to 1e6, or to the largest that is declared |
-| w | 0 now and then, else spread over the decades to 1000, or to the largest that is declared |
-| L, sigma | over the decades from a tenth of the least declared to ten times the largest; 0 where it is declared |
-| law, where the values are names of laws | named laws, kinks, jumps, networks, kernels, sums of them, written out |
-| covariates, in the same way | the sphere, ellipsoids and normal covariates of one to three variances, written out |
-| any other number | from the least to the largest that is declared; whole numbers stay whole |
-| text, values that give symbols a meaning, coordinates of a control, and those that `over` couples | as declared |
+| d | 2 to 12 half of the time, else integers to 50 or to the largest declared value |
+| n | 2 to 20 half of the time, else log-uniform to 1e6 or to the largest declared value |
+| w | sometimes 0, else log-uniform to 1000 or to the largest declared value |
+| L, sigma | log-uniform from a tenth of the least declared value to ten times the largest; 0 if it is declared |
+| law, if the values are names of laws | named laws, kinks, jumps, networks, covariances, their sums, as text |
+| covariates, likewise | the sphere, ellipsoids and normal covariates of one to three variances, as text |
+| any other number | from the least to the largest declared value; integers stay integers |
+| text, values that define symbols, coordinates of a control, and those that `over` couples | as declared |
 
-A name in the upper half has its natural range: a statement about d that says no more is meant for every d. Of any other
-coordinate only its declared values say what it may be, or an assumption of the claim: one such as "n >= 100"
-binds, "0 <= p <= 1" is the range, "n in {50, 60}" the values, and "law is 1-Lipschitz" draws functions with slopes up
-to 1. All of it shrinks to what is simplest; numbers have three digits.
+A name in the upper half has its natural range, because a statement about d without further conditions is meant for
+every d. The range of any other coordinate follows from its declared values or from an assumption of the claim:
+"n >= 100" is a bound, "0 <= p <= 1" is the range, "n in {50, 60}" lists the values, and "law is 1-Lipschitz" draws
+functions with slopes up to 1. Everything shrinks to the simplest values; numbers have three digits.
 """
 
 from __future__ import annotations
@@ -49,24 +49,24 @@ ASSUMED = re.compile(rf"(?:({NUMBER}) (<=?) )?([A-Za-z_]\w*)(?: ([<>]=?) ({NUMBE
 """An assumption that bounds a coordinate, such as "n >= 100" or "0 < p <= 0.5"."""
 
 LISTED = re.compile(r"\$?([A-Za-z_]\w*) \\?in \\?\{(.+?)\\?\}\$?")
-"""One that gives its values, such as "n in {50, 60}"; braces are no part of a formula's plain text."""
+"""An assumption that lists values, such as "n in {50, 60}"; the plain text of a formula has no braces."""
 LIPSCHITZ = re.compile(r"(?:the )?law is 1-Lipschitz")
 _TYPED = {"≥": ">=", "≤": "<=", **LETTERS}
-"""How a relation and a Greek letter are typed."""
+"""ASCII forms of relations and Greek letters."""
 
 Bounds = Mapping[str, Sequence[tuple[str, float]]]
-"""Relations that a coordinate keeps, such as [(">=", 100)]."""
+"""Relations that a coordinate must satisfy, such as [(">=", 100)]."""
 
 
 class Assumed(NamedTuple):
-    """What the assumptions of a claim say of single coordinates.
+    """The assumptions of a claim that concern single coordinates.
 
     Attributes
     ----------
     bounds
-        Relations that a coordinate keeps.
+        Relations that a coordinate must satisfy.
     ranges
-        Where it is drawn: (low, high) of those that are bounded on both sides, lists of values, "lipschitz" for a law.
+        Ranges to draw from: (low, high) for coordinates bounded on both sides, lists of values, "lipschitz" for a law.
     """
 
     bounds: Bounds
@@ -75,15 +75,15 @@ class Assumed(NamedTuple):
 
 @dataclass(frozen=True)
 class Axis:
-    """A coordinate, or several that go together: what is drawn, that in words, and whether values are in it."""
+    """A coordinate or several coupled ones: how values are drawn, the range in words, and a membership test."""
 
     names: tuple[str, ...]
     strategy: st.SearchStrategy[Any]
-    """Draws a tuple of values, one a name."""
+    """Draws a tuple of values, one for each name."""
     said: str
     holds: Callable[[tuple[Any, ...]], bool]
     meaning: Mapping[tuple[Any, ...], Mapping[str, str]]
-    """What symbols mean where the coordinates have these values."""
+    """The meanings of symbols for each tuple of values."""
 
 
 def axes_of(form: Form, over: Mapping[Any, Any], assumed: Assumed, profile: Profile) -> list[Axis]:
@@ -92,9 +92,9 @@ def axes_of(form: Form, over: Mapping[Any, Any], assumed: Assumed, profile: Prof
     Parameters
     ----------
     form, over
-        The form, and the coordinates of its claim that are free.
+        The form, and the free coordinates of its claim.
     assumed
-        What the assumptions of its claim say of coordinates, from `assumptions`.
+        The assumptions about coordinates, from `assumptions`.
     """
     bounds, given = assumed
     frozen = {name for each in (form.false, form.true) if isinstance(each, dict) for name in each}
@@ -119,7 +119,7 @@ def places_of(axes: Sequence[Axis]) -> st.SearchStrategy[Place]:
 
 
 def lies_in(axes: Sequence[Axis], place: Place) -> bool:
-    """Whether a point is one that could be drawn: what was found before may lie outside of what is declared now."""
+    """True if a point could be drawn; a stored counterexample may lie outside the present region."""
     names = {name for axis in axes for name in axis.names}
     return names == set(place.where) and all(
         axis.holds(tuple(place.where[name] for name in axis.names)) for axis in axes
@@ -127,7 +127,7 @@ def lies_in(axes: Sequence[Axis], place: Place) -> bool:
 
 
 def assumptions(texts: Iterable[str]) -> Assumed:
-    r"""What assumptions say of single coordinates, of those that say nothing else.
+    r"""The assumptions about single coordinates, from texts that state nothing else.
 
     >>> found = assumptions(["n >= 100", r"$0 < p \leq 1$", "k in {1, 3}", "the tokens are independent"])
     >>> found.bounds
@@ -158,14 +158,14 @@ def assumptions(texts: Iterable[str]) -> Assumed:
 
 
 def _value(text: str) -> Any:
-    """A number as it is written, whole or not; else the text."""
+    """A number as written, integer or not, or else the text."""
     if re.fullmatch(r"[-+]?\d+", text):
         return int(text)
     return float(text) if re.fullmatch(NUMBER, text) else text
 
 
 def is_known(name: str, values: Sequence[Any]) -> bool:
-    """Whether a coordinate is one of the library's, with a natural range of its own, by its name and its values.
+    """True if a coordinate is known to the library, by its name and its values, and so has a natural range.
 
     >>> is_known("d", [2, 3]), is_known("d", [0.5]), is_known("p", [0.5]), is_known("law", ["relu", "affine"])
     (True, False, False, True)
@@ -191,7 +191,7 @@ def _place(axes: Sequence[Axis], drawn: Sequence[tuple[Any, ...]]) -> Place:
 
 
 def _declared(names: tuple[str, ...], declared: Mapping[tuple[Any, ...], Mapping[str, str]]) -> Axis:
-    """The declared values and no others."""
+    """An axis of exactly the declared values."""
     points = list(declared)
     values = [", ".join(map(_number, point)) for point in points]
     together = f"({', '.join(names)})" if len(names) > 1 else names[0]
@@ -200,10 +200,10 @@ def _declared(names: tuple[str, ...], declared: Mapping[tuple[Any, ...], Mapping
 
 
 def _axis(name: str, declared: Sequence[Any], given: Any, relations: Sequence[tuple[str, float]]) -> Axis:
-    """One coordinate by itself, in its range."""
+    """An axis of one coordinate with its range."""
 
     def kept(value: Any) -> bool:
-        """Whether a value is as assumed."""
+        """True if a value satisfies the assumed relations."""
         return all(RELATIONS[sign](value, bound) for sign, bound in relations)
 
     def listed(values: Sequence[Any]) -> Axis:
@@ -243,7 +243,7 @@ RELATIONS: Mapping[str, Callable[[float, float], bool]] = {
 
 
 def _ends(name: str, declared: Sequence[Any], given: Any) -> tuple[float, float, bool]:
-    """(least, largest, whether whole) of the numbers of a coordinate."""
+    """The least and the largest number of a coordinate, and whether it takes only integers."""
     known = is_known(name, declared)
     low, high = min(given or declared), max(given or declared)
     ends = (low, high) if given is not None else declared
@@ -292,7 +292,7 @@ def _single(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[Any, ..
 
 
 def _listed(values: Sequence[Any]) -> str:
-    """Values as one lists them.
+    """A list of values in words.
 
     >>> _listed([2, 3, 0.5]), _listed(["yes"])
     ('2, 3 or 0.5', 'yes')
@@ -306,9 +306,10 @@ def _number(value: Any) -> str:
 
 
 def decades(low: float, high: float, digits: int = DIGITS) -> st.SearchStrategy[float]:
-    """Numbers on a grid of `STEPS_A_DECADE`, both ends included; shrinks to 1 where that is between them.
+    """Numbers on a logarithmic grid with `STEPS_A_DECADE` points a decade, both ends included; shrinks to 1 if it is
+    inside.
 
-    Whole numbers are drawn, for Hypothesis climbs towards a target by them, and not by fractions.
+    The strategy draws integers, because Hypothesis climbs towards a target by steps of integers but not of floats.
 
     >>> from hypothesis import find
     >>> find(decades(0.01, 100.0), lambda x: x > 3), find(decades(0.3, 0.5), lambda x: x > 0.45)
@@ -325,12 +326,12 @@ def decades(low: float, high: float, digits: int = DIGITS) -> st.SearchStrategy[
 
 
 def _short(value: float, digits: int = DIGITS) -> float:
-    """The value with few digits."""
+    """The value rounded to a few digits."""
     return float(f"{value:.{digits}g}")
 
 
 def _are(meant: Callable[[str], object], known: Sequence[Any]) -> bool:
-    """Whether each value is a text that has a meaning of this kind."""
+    """True if each value is a text that `meant` can interpret."""
     try:
         return all(isinstance(text, str) and meant(text) is not None for text in known)
     except InvalidInput:
@@ -338,12 +339,12 @@ def _are(meant: Callable[[str], object], known: Sequence[Any]) -> bool:
 
 
 def _covariates(text: str) -> Covariates:
-    """In more than one dimension, where all of them are."""
+    """Covariates from text, in a dimension large enough for all of them."""
     return covariates_named(text, LARGEST_D)
 
 
 def written_covariates() -> st.SearchStrategy[str]:
-    """Covariates written out. Shrinks to "sphere".
+    """Covariates as text. Shrinks to "sphere".
 
     >>> from hypothesis import find
     >>> find(written_covariates(), lambda x: "gaussian" in x)
@@ -356,7 +357,7 @@ def written_covariates() -> st.SearchStrategy[str]:
 
 
 def written_laws(lipschitz: bool = False) -> st.SearchStrategy[str]:
-    """Laws written out; with `lipschitz` those of functions with slopes up to 1. Shrinks to "affine".
+    """Laws as text; with `lipschitz` only functions with slopes up to 1. Shrinks to "affine".
 
     >>> from hypothesis import find
     >>> find(written_laws(), lambda law: "+" in law)

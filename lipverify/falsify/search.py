@@ -1,4 +1,4 @@
-"""The search itself: rounds of Hypothesis within a budget of seconds, after what is kept from before."""
+"""The search for a counterexample: stored ones first, then rounds of Hypothesis within a time budget."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from lipverify.falsify.places import Axis, assumptions, axes_of, lies_in, places
 from lipverify.falsify.trial import NotReached, Trial, a_process, in_time, refutes, tried
 
 FIRST_ROUND, LARGEST_ROUND = 40, 2000
-"""Examples of a round, half of them drawn and half steered; each round has twice those of the one before."""
+"""Examples in the first and the largest round, half drawn and half steered; each round doubles the number."""
 IDLE = 3
-"""After so many rounds without a new point everything there is has been seen."""
+"""Number of rounds without a new point after which the search ends, because it has seen all points."""
 SHARE, LEAST = 1 / 20, 1.0
-"""One measurement may take this share of the time, and so many seconds at least: slow points are left for others."""
+"""Time limit of one measurement, as a share of the budget and in seconds at least: slow points are skipped."""
 
 
 FIRST = 5
-"""So many times as long until there is a first answer: what is imported and tabulated once counts with it."""
+"""Factor on that limit until the first answer, which includes one-time imports and tables."""
 
 
 class TimeUp(BaseException):
-    """The budget is spent; Hypothesis lets it pass."""
+    """The time budget is spent. Hypothesis passes a BaseException on."""
 
 
 class Refuted(Exception):
@@ -42,26 +42,26 @@ class Refuted(Exception):
 
 @dataclass
 class Search:
-    """What a search found.
+    """The result of a search.
 
     Attributes
     ----------
     sought
-        The claim's forms, and where they are looked at.
+        The claim's forms with their free coordinates.
     trials, seconds
-        What was spent.
+        Their total numbers.
     found
-        The counterexample, made simple; None if there is none.
+        The simplified counterexample; None if there is none.
     first, first_seconds
-        After how many trials and seconds it was there; the rest went into making it simple.
+        The number of trials and seconds until the first counterexample; the rest was spent on simplifying it.
     kept
-        Whether it was known from before.
+        True if it was stored by an earlier search.
     nearest
-        The trial that came nearest to a refutation, where there is none.
+        The trial nearest to a refutation, if there is no counterexample.
     not_reached
         Points without an answer, by the reason.
     axes, seen
-        What is searched, form by form; trials that were made.
+        The search region of each form, and the points already tried.
     progress
         Called with (seconds, trials) after each trial.
 
@@ -84,12 +84,12 @@ class Search:
 
     @property
     def answered(self) -> bool:
-        """Whether any point gave an answer."""
+        """True if any point gave an answer."""
         return self.found is not None or self.nearest is not None
 
     @property
     def searched(self) -> tuple[str, ...]:
-        """The ranges of the coordinates in words, form by form where forms differ."""
+        """The ranges of the coordinates in words, form by form if forms differ."""
         return tuple(dict.fromkeys(", ".join(axis.said for axis in axes) for axes in self.axes))
 
 
@@ -101,32 +101,32 @@ def search(
     *,
     progress: Callable[[float, int], None] = Search.progress,
 ) -> Search:
-    """Look for a counterexample to a claim, first where one was found before.
+    """Search for a counterexample to a claim, first at points where one was found before.
 
-    The points that are drawn follow from `profile.seed`; how far the search comes follows from the time.
+    The sequence of points depends only on `profile.seed`; the time decides how many of them are tried.
 
     Parameters
     ----------
     sought
         A claim of a file, from `lipverify.claims.plan.registry.sought_in`.
     profile
-        Its seed, and how much is sampled.
+        The seed, and the amount of sampling.
     seconds
-        Time for all trials.
+        Time budget of all trials.
     kept
-        Counterexamples of before, each with the number of its form.
+        Stored counterexamples, each with the number of its form.
     progress
         Called with (seconds, trials) after each trial.
 
     Returns
     -------
     Search
-        The counterexample in its simplest form, or what came nearest to one.
+        The simplified counterexample, or the trial nearest to one.
 
     Raises
     ------
     InvalidInput
-        If a coordinate has no range to be searched.
+        If a coordinate has no range to search.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -151,7 +151,7 @@ def search(
     assumed = assumptions(sought.assumes)
     found.axes = tuple(axes_of(form, sought.over, assumed, profile) for form in sought.forms)
     with a_process() as workers:
-        workers.value(int, seconds=LEAST)  # the time of a call begins after the imports, and that of the search
+        workers.value(int, seconds=LEAST)  # the time of a search and of its calls begins after the imports
         begun = time.perf_counter()
         look = _Look(found, profile, workers, begun, begun + seconds)
         inside = (each for each in kept if each[0] < len(sought.forms) and lies_in(found.axes[each[0]], each[1]))
@@ -163,7 +163,7 @@ def search(
 
 
 def _rounds(look: _Look) -> None:
-    """Rounds of growing size until something is found or the time is up."""
+    """Run rounds of growing size until a counterexample is found or the time is up."""
     found = look.found
     cases = st.one_of(*(st.tuples(st.just(which), places_of(axes)) for which, axes in enumerate(found.axes)))
     size, round_, idle = FIRST_ROUND, 0, 0
@@ -204,7 +204,7 @@ def _round(look: _Look, cases: st.SearchStrategy[tuple[int, Place]], size: int, 
 
 @dataclass(frozen=True)
 class _Look:
-    """A look at a point of a search, which ends at a time."""
+    """The function that Hypothesis calls at each point of a search, with the end of its time."""
 
     found: Search
     profile: Profile
@@ -214,11 +214,11 @@ class _Look:
 
     @property
     def left(self) -> float:
-        """Seconds."""
+        """Seconds left."""
         return self.end - time.perf_counter()
 
     def __call__(self, which: int, free: Place) -> bool:
-        """Whether the claim fails at a point; a point is measured once."""
+        """True if the claim fails at a point; each point is measured once."""
         found, sought = self.found, self.found.sought
         key = f"{which} {free.where}"
         if key in found.seen:
@@ -232,7 +232,7 @@ class _Look:
             failed = refutes(trial, sought, self.profile, self.workers, min(share, self.left))
             _note(found, trial, failed, self.begun)
         except NotReached as reason:
-            if self.left > 0 or not found.answered:  # the end of the budget says nothing of a point
+            if self.left > 0 or not found.answered:  # a timeout at the end of the budget says nothing about the point
                 found.not_reached[str(reason)] += 1
         found.seen[key] = failed
         found.progress(time.perf_counter() - self.begun, found.trials)
@@ -240,7 +240,7 @@ class _Look:
 
 
 def _note(found: Search, trial: Trial, failed: bool, begun: float) -> None:
-    """Steer, and remember the simplest counterexample (Hypothesis only tries simpler ones) or the nearest miss."""
+    """Steer the search, and keep the simplest counterexample (later ones are simpler) or the nearest trial."""
     _steer(-trial.slack)
     if failed:
         if found.found is None:

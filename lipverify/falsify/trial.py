@@ -1,4 +1,4 @@
-"""One look at a claim: what is measured at a point, what is allowed there, and how near it is to a refutation."""
+"""One trial of a claim at a point: the measurement, the allowed range, and the distance to a refutation."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ HEAVY = (
     "lipverify.loss.montecarlo",
     "lipverify.optimum",
 )
-"""Imported before the time of a trial begins, which would otherwise count them."""
+"""Modules imported before trials begin, so that their time limits do not include the imports."""
 MORE_CONTEXTS = 16
-"""How many times as many contexts a sampled refutation is drawn again with, from another seed."""
+"""Factor on the number of contexts when a sampled refutation is repeated with another seed."""
 
 
 class NotReached(Exception):
-    """There is no answer at this point: the measurement refuses it, takes too long, or raises."""
+    """There is no answer at this point: the measurement is refused, takes too long, or raises."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Trial:
 
     place: Place
     form: int
-    """Which form of the claim."""
+    """The number of the claim's form."""
     interval: Interval
     allowed: Allowed
     claimed: str
@@ -52,12 +52,12 @@ class Trial:
 
     @property
     def verdict(self) -> Verdict:
-        """As it is made everywhere."""
+        """The verdict, made by the same function as everywhere."""
         return decide(self.interval, self.allowed)
 
     @property
     def slack(self) -> float:
-        """How far the middle of the interval is inside of what is allowed, as a share of both sizes: from -1 to 1."""
+        """The relative distance of the interval's middle inside the allowed range, from -1 (outside) to 1."""
         low, high = self.interval.ends
         if not (math.isfinite(low) and math.isfinite(high)):
             return 1.0
@@ -68,7 +68,7 @@ class Trial:
 
     @property
     def measured(self) -> str:
-        """What was measured, with its error."""
+        """The measured value with its error."""
         low, high = self.interval.ends
         half = (high - low) / 2
         return f"{(low + high) / 2:.10g} ± {f'{half:.1e}' if half else 0}"
@@ -81,12 +81,12 @@ def _share(room: float, value: float, edge: float) -> float:
 
 @contextmanager
 def a_process() -> Iterator[Processes]:
-    """Where trials are made: one that takes too long is ended with its process, and the next process goes on.
+    """A process for trials. One that takes too long is stopped together with its process, and a new process continues.
 
-    What a process has found is remembered by the next.
+    Intermediate results of a process are available to the next.
     """
     for module in HEAVY:
-        import_module(module)  # once: forked processes have them
+        import_module(module)  # once, before the processes are forked
     with remembering() as shared, processes(1, shared, modules=HEAVY) as workers:
         yield workers
 
@@ -94,14 +94,14 @@ def a_process() -> Iterator[Processes]:
 def in_time(
     workers: Processes, seconds: float, function: Callable[..., Any], sought: Sought, profile: Profile, *arguments: Any
 ) -> Any:
-    """The value of a function of a claim, such as `tried`, in a process.
+    """Call a function of a claim, such as `tried`, in a process with a time limit.
 
-    The process finds the claim by its id, for what a claim is made of need not be anything that can be sent.
+    The process finds the claim by its id, because the parts of a claim need not be picklable.
 
     Raises
     ------
     NotReached
-        If it takes longer than so many seconds, or ends its process.
+        If the call takes longer than `seconds`, or ends its process.
     """
     try:
         return workers.value(_of_a_claim, function, sought.file, sought.id, profile, *arguments, seconds=seconds)
@@ -132,7 +132,7 @@ def tried(sought: Sought, which: int, free: Place, profile: Profile) -> Trial:
         result = _run(measurement(form, place, measured, profile))
         estimate = reader(form, place, measured)(result, allowed)
         claimed = form.range.meaning(place).text(form.said)
-    except Exception as error:  # functions of the file make bounds too: what raises refutes nothing
+    except Exception as error:  # functions of the file make bounds too, and an exception in one refutes nothing
         raise error if isinstance(error, NotReached) else NotReached(f"{type(error).__name__}: {error}") from None
     found = Trial(free, which, estimate.interval, allowed, claimed, form.said)
     if found.verdict == "error":
@@ -141,7 +141,7 @@ def tried(sought: Sought, which: int, free: Place, profile: Profile) -> Trial:
 
 
 def refutes(trial: Trial, sought: Sought, profile: Profile, workers: Processes, seconds: float) -> bool:
-    """Whether the trial refutes; what is sampled must do so again, clearly, from other draws and many more of them."""
+    """True if the trial refutes. A sampled refutation must be repeated clearly with new and many more contexts."""
     if trial.verdict != "refuted":
         return False
     if not sought.forms[trial.form].drawn:
@@ -154,7 +154,7 @@ def refutes(trial: Trial, sought: Sought, profile: Profile, workers: Processes, 
 
 
 def _run(measurement: Measurement) -> Any:
-    """The result of a measurement, after what it needs."""
+    """The result of a measurement, after making its needs."""
     results: dict[str, Any] = {}
     for each in measurement.with_needs():
         if each.address not in results:

@@ -1,4 +1,4 @@
-"""A counterexample as a claims file of its own: the functions of the file, and its claim at that one point."""
+"""Write a counterexample as a claims file: the functions of the original file, and the claim at that one point."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from lipverify.falsify.trial import Trial
 
 FORMS = ("exponent", "bound", "identity")
 DROPPED: dict[str, Any] = {"shows": (), "finding": "", "corrected": "", "proves": ""}
-"""What belongs to the claim as a whole, and not to one point of it."""
+"""Fields that belong to the claim as a whole and not to a single point, with their empty values."""
 STEM = "found"
-"""What the ids of counterexamples begin with: the stems of lipverify's own claims are taken."""
+"""First part of the ids of counterexamples, which must differ from the stems of lipverify's own claims."""
 
 
 def claim_at(trial: Trial, sought: Sought, file: ClaimsFile) -> str:
@@ -26,7 +26,7 @@ def claim_at(trial: Trial, sought: Sought, file: ClaimsFile) -> str:
     Raises
     ------
     InvalidInput
-        If the claim is not declared by a call at the left margin of its file, which alone can be written again.
+        If the claim is not declared by a call at the left margin of its file; no other declaration can be rewritten.
     """
     tree = ast.parse(file.text)
     calls = [node for node in tree.body if _declares(node)]
@@ -56,7 +56,7 @@ def id_of(sought: Sought) -> str:
 
 
 def _declares(node: ast.stmt) -> bool:
-    """Whether claims are declared in a statement: by a call, or in a loop."""
+    """True if a statement declares claims, by a call or in a loop."""
     return not isinstance(node, ast.FunctionDef | ast.ClassDef) and any(
         isinstance(each, ast.Call) and _name(each.func) == "claim" for each in ast.walk(node)
     )
@@ -67,7 +67,7 @@ def _is_claim(node: ast.stmt) -> bool:
 
 
 def _agrees(node: ast.expr) -> bool:
-    """Whether it is a cross-check, which is no part of what is claimed at a point."""
+    """True if an expression is a cross-check, which is not part of the claim at a point."""
     return isinstance(node, ast.Call) and _name(node.func) == "agree"
 
 
@@ -76,14 +76,14 @@ def _name(function: ast.expr) -> str:
 
 
 def _call(call: ast.Call, trial: Trial, sought: Sought) -> str:
-    """The declaration, with its coordinates in place and no record of the claim as a whole."""
+    """The rewritten declaration, with the point's coordinates and without the fields of the claim as a whole."""
     first, *forms = call.args
     plain = not any(isinstance(each, ast.Starred) for each in forms)
     kept = [forms[trial.form]] if plain and len(forms) == len(sought.forms) else forms
     control = _control(trial, sought) if len(kept) == 1 else None
     bare = [_without_over(form, control) for form in kept]
     free = dict(trial.place.where)
-    if any(text is None for text in bare):  # a form that a function makes keeps its own coordinates
+    if any(text is None for text in bare):  # a form made by a function keeps its own coordinates
         own = {
             name for name in sought.forms[trial.form].over or {} for name in ([name] if isinstance(name, str) else name)
         }
@@ -105,15 +105,15 @@ def _call(call: ast.Call, trial: Trial, sought: Sought) -> str:
 
 
 def _expected(sought: Sought) -> str | dict[str, str | None]:
-    """The verdict on this claim; on the other side of it, where it has two, there is none yet."""
+    """The expected verdict of this claim; the claim of the other side, if there is one, has none yet."""
     tail = sought.id.partition("/")[2]
     return {tail: "refuted", "*": None} if "{side}" in sought.declaration.id else "refuted"
 
 
 def _control(trial: Trial, sought: Sought) -> dict[str, float] | None:
-    """A control as far from the range as the truth is, on its other side, where the own one allows what the claim does.
+    """A control, if the old one allows all that the claim does: as far beyond the edge as the measured value, mirrored.
 
-    A bound that is 0 at the point has no smaller one that is a share of it.
+    This happens for a bound that is 0 at the point, because the old control is a multiple of the bound.
     """
     form, place = sought.forms[trial.form], sought.family.joined(trial.place)
     if not (isinstance(form.false, Range) and contains(form.false.allowed(place, "control"), trial.allowed)):
@@ -123,7 +123,7 @@ def _control(trial: Trial, sought: Sought) -> dict[str, float] | None:
 
 
 def _without_over(form: ast.expr, control: dict[str, float] | None) -> str | None:
-    """The call of a form without its own coordinates, and with another control; nothing if it is no such call."""
+    """The call of a form without its own coordinates and with another control; None if it is not such a call."""
     if not (isinstance(form, ast.Call) and _name(form.func) in FORMS):
         return None
     keywords = [each for each in form.keywords if each.arg != "over"]
@@ -137,7 +137,7 @@ def _without_over(form: ast.expr, control: dict[str, float] | None) -> str | Non
 
 
 def _over(free: Mapping[str, Any], trial: Trial, sought: Sought) -> dict[str, Any]:
-    """The coordinates, with what symbols mean there."""
+    """The coordinates, with the meanings of symbols."""
     over: dict[str, Any] = {**sought.family.where, **free}
     meaning = {**sought.family.meaning, **trial.place.meaning}
     named = [name for name, value in over.items() if meaning and isinstance(value, str | int | float)]

@@ -1,17 +1,17 @@
-"""Laws that every correct law, estimator, interval or verdict obeys: call them on your own.
+"""Properties that every correct law, estimator, interval or verdict has, for tests of your own.
 
-Each takes concrete values, so it serves under Hypothesis and without; raises `AssertionError` with the values, the rule
-and the excess; and returns error / allowed, for `hypothesis.target`. What is not a number fails.
+Each function takes concrete values, so it works with and without Hypothesis. It raises `AssertionError` with the
+values, the rule and the excess, and returns error / allowed, for `hypothesis.target`. NaN fails.
 
 | on | properties |
 |---|---|
 | the two terms of the loss | `noise_is_between`, `bias_is_not_negative`, `noise_grows`, `weights_are_equal` |
 | how they scale | `noise_scales`, `bias_scales` |
 | several methods | `agree`, `covers`, `terms_cover` |
-| a law of the task | `is_isotropic`, `is_lipschitz`, `keeps_its_extents` |
+| a law of tasks | `is_isotropic`, `is_lipschitz`, `keeps_its_extents` |
 | a covariance | `is_symmetric`, `is_positive` |
 | an interval from samples | `interval_covers` |
-| an optimal window | `is_a_minimum` |
+| an optimal w | `is_a_minimum` |
 | a limit exponent | `exponent_covers` |
 | a verdict | `narrowing_never_overturns` |
 """

@@ -1,4 +1,4 @@
-"""What a covariance is: symmetric and positive semidefinite."""
+"""Properties of a covariance: symmetric and positive semidefinite."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from lipverify.properties.ratio import EPS, ROUNDING, require
 
 
 def is_symmetric(covariance: Callable[[Floats, Floats], Any], points: Floats) -> float:
-    """K(x, x') = K(x', x) at all pairs of points.
+    """Require K(x, x') = K(x', x) at all pairs of points.
 
     Parameters
     ----------
     covariance
-        K, from two arrays of points (m, 1, d) and (1, m, d) to values (m, m).
+        K, a function of two arrays of points, (m, 1, d) and (1, m, d), with values (m, m).
     points
         (m, d), two or more.
 
     Returns
     -------
     float
-        The largest difference over what rounding allows.
+        The largest difference / allowed rounding error.
 
     Raises
     ------
     AssertionError
-        If two values differ.
+        If two values differ by more than rounding.
 
     >>> is_symmetric(lambda x, y: (x * y).sum(axis=-1), np.eye(3))
     0.0
@@ -43,20 +43,20 @@ def is_symmetric(covariance: Callable[[Floats, Floats], Any], points: Floats) ->
 
 
 def is_positive(covariance: Zonal | Callable[[Floats], Any], points: Floats) -> float:
-    """The matrix K(<x_i, x_j>) has no negative eigenvalue: every covariance is positive semidefinite.
+    """Require that the matrix K(<x_i, x_j>) has no negative eigenvalue: covariances are positive semidefinite.
 
     Parameters
     ----------
     covariance
         A `Zonal` law, or K as a function of the cosine <x, x'>.
     points
-        On the sphere, (m, d), two or more; a covariance may be positive in one dimension and not in the next, and few
-        points see only few harmonics.
+        Points on the sphere, (m, d), two or more. A function may be positive semidefinite in one dimension and not in
+        the next, and few points detect only few harmonics.
 
     Returns
     -------
     float
-        The most negative eigenvalue over what rounding allows, 0 if there is none.
+        The size of the most negative eigenvalue / allowed rounding error; 0 if there is none.
 
     Raises
     ------
@@ -71,11 +71,10 @@ def is_positive(covariance: Zonal | Callable[[Floats], Any], points: Floats) -> 
     np.fill_diagonal(cosines, 1.0)
     K = covariance.covariance(x.shape[1]) if isinstance(covariance, Zonal) else covariance
     values = np.asarray(K(cosines), dtype=float)
-    if isinstance(covariance, Zonal) and covariance.variogram is not None:
-        # known up to a constant, which no difference sees
+    if isinstance(covariance, Zonal) and covariance.variogram is not None:  # a constant in K changes no difference
         values = values - values.mean(axis=0) - values.mean(axis=1)[:, None] + values.mean()
     smallest = float(np.linalg.eigvalsh(values)[0])
-    # cosines are off by rounding, and so is every entry
+    # cosines have rounding errors, and so has every entry
     allowed = 64 * EPS * len(x) * float(np.max(np.abs(values)))
     return require("K is positive semidefinite", -smallest, allowed, eigenvalue=smallest, points=len(x))
 

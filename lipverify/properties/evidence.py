@@ -1,4 +1,4 @@
-"""What evidence must be: intervals that cover, exponents with honest errors, verdicts that stand."""
+"""Properties of evidence: intervals cover, exponents state honest errors, and narrowing keeps verdicts."""
 
 from __future__ import annotations
 
@@ -20,22 +20,23 @@ def interval_covers(
     repetitions: int = 400,
     alarm: float = 1e-6,
 ) -> float:
-    """An interval misses the truth no more often than it says.
+    """Require that an interval misses the truth no more often than its level allows.
 
     Parameters
     ----------
     interval
-        (low, high) from the samples of one repetition.
+        Function from the samples of one repetition to (low, high).
     samples
-        The samples of repetition number k: derive their random numbers from k, and never let Hypothesis choose them.
+        Function from k to the samples of repetition k. Derive their random numbers from k, and never let Hypothesis
+        choose them.
     truth
-        What is to be covered.
+        The value to cover.
     level
-        What the interval promises.
+        The nominal coverage of the interval.
     repetitions
-        How often it is tried; 400 see an interval that misses 16 % where 5 % are promised.
+        Number of repetitions; 400 detect an interval that misses in 16 % of cases instead of 5 %.
     alarm
-        The probability with which an interval that keeps its promise may fail here.
+        The probability with which a correct interval may fail here.
 
     Returns
     -------
@@ -45,7 +46,7 @@ def interval_covers(
     Raises
     ------
     AssertionError
-        If it misses too often.
+        If the interval misses too often.
 
     >>> import numpy as np
     >>> def draw(k):
@@ -65,20 +66,20 @@ def interval_covers(
     missed = 0
     for k in range(repetitions):
         low, high = interval(samples(k))
-        missed += not low <= truth <= high  # what is not a number misses
+        missed += not low <= truth <= high  # NaN counts as a miss
     allowed = float(binom.isf(alarm, repetitions, 1 - level))
     return require(f"an interval of level {level:g} covers", missed, allowed, missed=missed, repetitions=repetitions)
 
 
 def exponent_covers(growth: Growth, exponent: float, constant: float | None = None) -> float:
-    """The error of a limit exponent covers the true one, and that of the constant the true one, on a law that is known.
+    """Require that the stated errors of a limit exponent and its constant cover the true values of a known law.
 
     Parameters
     ----------
     growth
-        A limit exponent of a law that is known.
+        The growth of a known law.
     exponent, constant
-        The true ones; the constant is left out where None.
+        The true values; the constant is not checked if None.
 
     Returns
     -------
@@ -110,16 +111,16 @@ def narrowing_never_overturns(
     allowed: Allowed,
     decide: Callable[[Interval, Allowed], Verdict] = decide,
 ) -> float:
-    """Evidence that narrows an interval may decide what was open, and leaves what was decided.
+    """Require that narrowing an interval may decide an open verdict and never changes a decided one.
 
     Parameters
     ----------
     measured, narrower
-        An interval, and one inside of it.
+        An interval, and another one inside it.
     allowed
-        What a claim allows.
+        The allowed range of a claim.
     decide
-        How verdicts are made.
+        The function that makes verdicts.
 
     Returns
     -------
@@ -131,7 +132,7 @@ def narrowing_never_overturns(
     AssertionError
         If a decided verdict changes.
     InvalidInput
-        If `narrower` is not inside of `measured`.
+        If `narrower` is not inside `measured`.
 
     >>> narrowing_never_overturns(Interval(0.4, 0.6), Interval(0.5, 0.5), Allowed(low=0.3))
     0.0

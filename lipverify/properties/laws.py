@@ -1,4 +1,4 @@
-"""What a law of the task says of itself: isotropic, Lipschitz, bounded."""
+"""Properties that a law of tasks states: isotropic, Lipschitz, bounded."""
 
 from __future__ import annotations
 
@@ -20,33 +20,35 @@ from lipverify.problem.sphere import on_sphere
 from lipverify.properties.ratio import EPS, ROUNDING, require
 
 HAIRS, TINY_HAIRS = np.geomspace(1e-12, 1e-2, 11), 10.0 ** np.array([-300.0, -200.0, -100.0, -50.0, -20.0])
-"""Distances from a kink at which it is looked for a slope, and more from one at 0: beside it there are numbers of any
-size, and what differs there is no rounding of something larger."""
+"""Distances from a kink at which slopes are measured; TINY_HAIRS are added for a kink at 0, next to which doubles of
+any size exist and differences are not hidden by rounding."""
 STEP = 1e-5
-"""Distance of two points between which a slope is taken."""
+"""Distance between two points for a slope. A larger one misses steep places, a smaller one adds rounding error."""
 WALKS, PLACES, COORDINATES = 2, 1024, 2**21
-"""Walks along a great circle, the second within the steepest step of the first; their places, and numbers in all."""
+"""Walks along a great circle, each within the steepest step of the last; most steps a walk; most numbers in memory."""
 LARGEST = 2**27
-"""Numbers that slopes in d directions may take (1 GiB)."""
+"""Most numbers that slopes in d directions may occupy (1 GiB)."""
 
 
 def is_isotropic(
     law: FunctionLaw, d: int, rotation: Floats, *, contexts: int = 4000, seed: int = 0, alarm: float = 1e-6
 ) -> float:
-    """f(Rx) is drawn like f(x): E (f(Rx) - f(Rx'))^2 = E (f(x) - f(x'))^2, all of a law that the loss depends on.
+    """Require that f(Rx) has the increments of f(x): E (f(Rx) - f(Rx'))^2 = E (f(x) - f(x'))^2.
+
+    The loss depends on the law only through these increments.
 
     Parameters
     ----------
     law
-        A law that can be drawn.
+        A law that can be sampled.
     d
         Dimension.
     rotation
         R, an orthogonal d x d matrix.
     contexts
-        Functions that are drawn; 4000 see a law that is twice as rough along one axis as along another.
+        Number of sampled functions; 4000 detect a law that is twice as rough along one axis as along another.
     seed
-        Seed of the draws, a number of yours: never let Hypothesis choose it.
+        Seed of the draws. Choose a fixed number, and never let Hypothesis choose it.
     alarm
         The probability with which an isotropic law may fail here.
 
@@ -82,35 +84,36 @@ def is_isotropic(
 
 
 def is_lipschitz(law: FunctionLaw, d: int, L: float | None = None, *, contexts: int = 500, seed: int = 0) -> float:
-    """|f(x) - f(x')| <= L |x - x'| on the sphere, along the great circle that starts uphill and between distant points.
+    """Require |f(x) - f(x')| <= L |x - x'| on the sphere, along steep great circles and between distant points.
 
-    The steepest of a thousand steps, or fewer in high dimensions, is looked at once more. A spike within a step, or a
-    jump that is smaller than the rise of another step, may be missed unless it is a declared kink or jump.
+    Each great circle starts uphill. Its steepest step, of a thousand or fewer in high dimensions, is subdivided once
+    more. A spike within another step, or a jump smaller than the rise of another step, may be missed unless it is
+    declared as a kink or jump.
 
     Parameters
     ----------
     law
-        A law that can be drawn.
+        A law that can be sampled.
     d
         Dimension.
     L
-        The constant that is claimed; `law.L` by default.
+        The claimed constant; `law.L` by default.
     contexts
-        Functions that are drawn, each at one point of its own.
+        Number of sampled functions, each tested at its own point.
     seed
-        Seed of the draws, a number of yours: never let Hypothesis choose it.
+        Seed of the draws. Choose a fixed number, and never let Hypothesis choose it.
 
     Returns
     -------
     float
-        The largest slope / L: near 1 where the constant is the best one, and enough functions were drawn.
+        The largest slope / L, which is near 1 if the constant is sharp and enough functions were sampled.
 
     Raises
     ------
     AssertionError
         If a function is steeper.
     InvalidInput
-        If the law cannot be drawn, there is no L or it is no number >= 0, or d, contexts or seed are out of range.
+        If the law cannot be sampled, L is missing or not a number >= 0, or d, contexts or seed are out of range.
     OutOfReach
         If the slopes in d directions do not fit into memory.
 
@@ -140,14 +143,14 @@ def is_lipschitz(law: FunctionLaw, d: int, L: float | None = None, *, contexts: 
     _require_gentle_kinks(law, amplitudes, constant)
     start, ends = f(x), np.concatenate([steep, far], axis=1)
     rise, distance = abs(f(ends) - start), np.linalg.norm(ends - x, axis=-1)
-    # values are off by rounding, and so are the points
+    # both the values and the points have rounding errors
     rounding = 16 * (EPS * abs(start) + EPS * constant)
     allowed = constant * distance * (1 + ROUNDING) + rounding
     return require("|f(x) - f(x')| <= L |x - x'|", rise, allowed, rise=rise, distance=distance, L=constant, law=law)
 
 
 def _require_gentle_walks(f: Any, x: Floats, towards: Floats, constant: float) -> None:
-    """Steps along the great circle from x through a point near it, and again within its steepest step."""
+    """Test the slopes along the great circle from x through a nearby point, and again within its steepest step."""
     contexts, _, d = x.shape
     side = towards - x
     side = np.asarray(on_sphere(side - np.sum(side * x, axis=-1, keepdims=True) * x, np))
@@ -165,9 +168,9 @@ def _require_gentle_walks(f: Any, x: Floats, towards: Floats, constant: float) -
 
 
 def _require_gentle_kinks(law: FunctionLaw, amplitudes: list[Floats], constant: float) -> None:
-    """Slopes of the links of a ridge law about its kinks and jumps, declared or not, where points drawn never lie.
+    """Test the slopes of a ridge law's links at their kinks and jumps, declared or not, which sampled points never hit.
 
-    Random points are no nearer to a kink than 1/contexts, and a jump or a root is steep on it alone.
+    Random points are about 1/contexts away from a kink, while a jump or a root is steep only at the kink itself.
     """
     law = sighted(law) if isinstance(law, Ridge) else law
     if not isinstance(law, RidgeLaw) or not law.kink_points:
@@ -182,7 +185,7 @@ def _require_gentle_kinks(law: FunctionLaw, amplitudes: list[Floats], constant: 
             at = np.stack([low, np.broadcast_to(about, low.shape), high])
             values = largest * np.reshape(np.asarray(law.links(at.ravel(), np)[k], dtype=float), at.shape)
             rounding = floor * (np.max(np.abs(values)) + constant)
-            # <q, x> changes by no more than x does
+            # <q, x> changes by at most the change of x
             for one, other in ((0, 1), (1, 2), (0, 2)):
                 rise, distance = abs(values[one] - values[other]), abs(at[one] - at[other])
                 allowed = constant * distance * (1 + ROUNDING) + rounding + 16 * EPS * abs(values[one])
@@ -192,9 +195,9 @@ def _require_gentle_kinks(law: FunctionLaw, amplitudes: list[Floats], constant: 
 
 
 def keeps_its_extents(law: FunctionLaw, d: int, *, contexts: int = 500, seed: int = 0) -> float:
-    """No component varies by more than the extent that the law states: intervals for what is sampled rest on it.
+    """Require that no component varies by more than its stated extent, on which the intervals of sampling rest.
 
-    Parameters are those of `is_lipschitz`; so are what is returned and raised.
+    The parameters and errors are those of `is_lipschitz`.
 
     Parameters
     ----------
@@ -229,7 +232,7 @@ def keeps_its_extents(law: FunctionLaw, d: int, *, contexts: int = 500, seed: in
 
 
 def _law_to_draw(law: FunctionLaw, method: str, d: int, contexts: int, seed: int) -> FunctionLaw:
-    """The law, refused unless it is one of which so many functions can be drawn in this dimension."""
+    """The law, if this many of its functions can be sampled in this dimension; otherwise it is refused."""
     whole("d", d, 2, "the dimension")
     whole("contexts", contexts, 1)
     a_seed(seed)
@@ -241,7 +244,7 @@ def _sphere(seed: int, stream: str, shape: tuple[int, ...]) -> Floats:
 
 
 def _poles(tasks: Any, contexts: int, d: int) -> Floats:
-    """Where ridge functions are largest and smallest: q and -q; no point for other tasks."""
+    """The points q and -q, where ridge functions have their extremes; no points for other tasks."""
     if not (isinstance(tasks, np.ndarray) and tasks.shape == (contexts, d) and np.all(np.any(tasks, axis=1))):
         return np.empty((contexts, 0, d))
     q = np.asarray(on_sphere(tasks, np))[:, None, :]
@@ -260,7 +263,7 @@ def _increments(values: Floats) -> Floats:
 
 
 def _amplitudes(law: FunctionLaw, contexts: int, seed: int) -> list[Any]:
-    """Amplitudes of each component and context, (contexts, 1); 1 for laws whose functions have none."""
+    """Amplitudes of each component and context, (contexts, 1); 1 for laws without amplitudes."""
     ridge = law.ridge if isinstance(law, Transformed) else law
     if not isinstance(ridge, RidgeLaw):
         return [1.0] * len(law.extents())
@@ -269,9 +272,9 @@ def _amplitudes(law: FunctionLaw, contexts: int, seed: int) -> list[Any]:
 
 
 def _uphill(f: Any, x: Floats) -> Floats:
-    """A point near each x, in the direction along the sphere in which f rises most, (contexts, 1, d)."""
+    """A point near each x, in the direction along the sphere in which f increases most, (contexts, 1, d)."""
     d = x.shape[-1]
-    # on the sphere too: np.arcsin knows no links beyond 1
+    # projected to the sphere as well: links such as np.arcsin are undefined beyond 1
     slopes = (f(np.asarray(on_sphere(x + STEP * np.eye(d), np))) - f(x)) / STEP
     along = slopes[:, None, :] - (slopes[:, None, :] * x).sum(axis=-1, keepdims=True) * x
     size = np.linalg.norm(along, axis=-1, keepdims=True)

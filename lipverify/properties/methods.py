@@ -1,4 +1,4 @@
-"""Several ways to one number, and the errors that they state."""
+"""Properties of stated errors: several methods for the same number must agree."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ def agree(
     alarm: float = 1.0,
     blunt: float = 0.5,
 ) -> float:
-    """Any two methods differ by no more than the errors that both state.
+    """Require that any two methods differ by no more than the sum of their stated errors.
 
     Parameters
     ----------
     problem, w
-        Where they are compared.
+        The problem and the values of w for the comparison.
     methods
-        Names as in `loss_terms`, or functions (problem, w) -> LossTerms: your own estimator.
+        Names as in `loss_terms`, or functions (problem, w) -> LossTerms, such as your own estimator.
     alarm
-        How many stated errors may be missed: 1 for bounds, 2 where one is a 95 % half-width.
+        The allowed difference in units of the stated errors: 1 for bounds, 2 if one is a 95 % half-width.
     blunt
-        The largest stated error, as a share of the value: beyond it agreement would say nothing, and fails.
+        The largest relative error accepted: with larger errors agreement would mean nothing, so the test fails.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def agree(
     Raises
     ------
     AssertionError
-        If two methods disagree, or one is too blunt.
+        If two methods disagree, or an error is larger than `blunt` allows.
     InvalidInput
         If there are fewer than two methods.
 
@@ -67,7 +67,7 @@ def agree(
 
 
 def covers(value: Any, error: Any, reference: Any, reference_error: Any = 0.0, alarm: float = 1.0) -> float:
-    """A stated error is honest: |value - reference| <= error + reference_error.
+    """Require that a stated error is honest: |value - reference| <= error + reference_error.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def covers(value: Any, error: Any, reference: Any, reference_error: Any = 0.0, a
     reference, reference_error
         Values by another method, and their errors.
     alarm
-        How many stated errors may be missed.
+        The allowed difference in units of the stated errors.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def covers(value: Any, error: Any, reference: Any, reference_error: Any = 0.0, a
     Raises
     ------
     AssertionError
-        If the reference is farther away than the error says.
+        If the difference from the reference is larger than the errors.
 
     >>> covers(1.5, 1.0, 2.0)
     0.5
@@ -97,14 +97,14 @@ def covers(value: Any, error: Any, reference: Any, reference_error: Any = 0.0, a
 
 
 def terms_cover(terms: LossTerms, reference: LossTerms, alarm: float = 1.0) -> float:
-    """The stated errors of both terms cover a reference, with its own errors; see `covers`.
+    """Require that the stated errors of both terms cover a reference, including its own errors; see `covers`.
 
     Parameters
     ----------
     terms, reference
         Both terms by two methods, at the same w.
     alarm
-        How many stated errors may be missed.
+        The allowed difference in units of the stated errors.
 
     Returns
     -------
@@ -114,7 +114,7 @@ def terms_cover(terms: LossTerms, reference: LossTerms, alarm: float = 1.0) -> f
     Raises
     ------
     AssertionError
-        If the reference is farther away than the errors say.
+        If a difference from the reference is larger than the errors.
 
     >>> from lipverify import Problem, loss_terms
     >>> from lipverify.laws import Affine
@@ -140,7 +140,7 @@ def _term(terms: LossTerms, term: str) -> tuple[Any, Any]:
 
 
 def _apart(one: tuple[str, LossTerms], other: tuple[str, LossTerms], term: str, alarm: float) -> float:
-    """How far apart two methods are, over what both allow."""
+    """The difference of two methods divided by the allowed difference."""
     (value, error), (second, second_error) = _term(one[1], term), _term(other[1], term)
     rule = f"{one[0]} and {other[0]} agree on the {term}"
     shown = {"first": value, "second": second, "w": np.asarray(one[1].w)}

@@ -1,4 +1,4 @@
-"""What an optimal window is."""
+"""The property of an optimal w: no other w has a smaller loss."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lipverify.problem.problem import Problem
 from lipverify.properties.ratio import require
 
 NEIGHBOURS = (1e-3, 0.1, 0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 1.01, 1.02, 1.05, 1.1, 1.25, 2.0, 10.0)
-"""Shares of w*: near ones see a minimum that is a little off, far ones another minimum."""
+"""Multiples of w*: near ones detect a minimum that is slightly wrong, distant ones detect another minimum."""
 
 
 def is_a_minimum(
@@ -25,18 +25,18 @@ def is_a_minimum(
     neighbours: Sequence[float] = NEIGHBOURS,
     alarm: float = 1.0,
 ) -> float:
-    """The loss stated at w* is the loss there, and no other window does better, beyond the errors of both.
+    """Require that the loss stated at w* is the loss there, and that no neighbour has a smaller one, up to the errors.
 
     Parameters
     ----------
     optimum
-        What is to be looked at; its w finite and positive.
+        The optimum to test; its w is finite and positive.
     loss
         The estimator whose loss it minimises.
     neighbours
-        Shares of w* at which it is compared.
+        Multiples of w* at which the loss is compared.
     alarm
-        How many stated errors may be missed, see `noise_is_between`.
+        The allowed difference in units of the stated errors, see `noise_is_between`.
 
     Returns
     -------
@@ -46,9 +46,9 @@ def is_a_minimum(
     Raises
     ------
     AssertionError
-        If another window does better, or the loss is not what is stated.
+        If another w has a smaller loss, or the stated loss is wrong.
     InvalidInput
-        If w* is 0 or infinite, where there are no neighbours.
+        If w* is 0 or infinite, so that it has no neighbours.
 
     >>> from lipverify import optimal_window
     >>> from lipverify.laws import Affine

@@ -1,4 +1,4 @@
-"""The one assertion: an error against what is allowed."""
+"""The single assertion behind all properties: an error must not exceed what is allowed."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ import numpy as np
 
 EPS = float(np.finfo(float).eps)
 ROUNDING = 8 * EPS
-"""What a handful of operations on a value may leave, as a share of it."""
+"""Relative rounding error of a handful of operations."""
 
 
 def require(rule: str, error: Any, allowed: Any, /, **values: Any) -> float:
-    """The largest error / allowed over all entries, refused above 1.
+    """The largest error / allowed over all entries; raises if it exceeds 1.
 
     Parameters
     ----------
     rule
-        What must hold, in words.
+        The rule in words, for the message.
     error
-        By how much it is missed; negative where it holds with room. Any shape.
+        The excess over the rule, negative where the rule holds with a margin. Any shape.
     allowed
-        What may be missed, >= 0; it broadcasts against `error`.
+        The allowed excess, >= 0; it broadcasts against `error`.
     **values
-        What is shown when it fails: those that have the shape of `error` at the worst entry, the others whole.
+        Values for the message: those with the shape of `error` at the worst entry, the others whole.
 
     Raises
     ------
     AssertionError
-        If an entry is missed by more than is allowed, or is not a number.
+        If an excess is larger than allowed, or NaN.
 
     >>> require("x <= 1", 0.25, 0.5)
     0.5
@@ -36,7 +36,7 @@ def require(rule: str, error: Any, allowed: Any, /, **values: Any) -> float:
     missed, may = np.broadcast_arrays(np.asarray(error, dtype=float), np.asarray(allowed, dtype=float))
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.where(missed <= 0, 0.0, missed / may)
-    # what is not a number is worse than anything, and a bound that is not a number allows nothing
+    # a NaN error counts as infinite, and a NaN bound allows nothing
     ratios = np.where(np.isnan(missed) | ~(may >= 0), np.inf, ratios)
     if ratios.size == 0:
         raise AssertionError(f"{rule}: there is nothing to look at.")
@@ -50,7 +50,7 @@ def require(rule: str, error: Any, allowed: Any, /, **values: Any) -> float:
 
 
 def _at(value: Any, place: tuple[Any, ...], shape: tuple[int, ...]) -> str:
-    """A value as it is shown."""
+    """A value for the message, at the worst entry."""
     if isinstance(value, int | float | np.ndarray | np.generic):
         array = np.asarray(value)
         return f"{array[place] if array.shape == shape else array!s:.200}"

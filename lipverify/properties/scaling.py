@@ -1,4 +1,4 @@
-"""How both terms scale with L and sigma."""
+"""Properties of the scaling of both terms with L and sigma."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ Loss = Callable[[Problem, Any], LossTerms]
 
 
 def noise_scales(problem: Problem, w: Any, factor: float, loss: Loss = loss_terms, alarm: float = 1.0) -> float:
-    """N goes as sigma^2, and B does not depend on sigma.
+    """Require that N scales as sigma^2 and B does not depend on sigma.
 
     Parameters
     ----------
     problem, w
-        Where it is looked at; sigma > 0.
+        The problem and the values of w; sigma > 0.
     factor
-        By how much sigma grows, > 0 and not 1.
+        The factor on sigma, > 0 and not 1.
     loss
         The estimator: loss(problem, w) gives both terms.
     alarm
-        How many stated errors may be missed, see `noise_is_between`.
+        The allowed difference in units of the stated errors, see `noise_is_between`.
 
     Returns
     -------
@@ -60,29 +60,29 @@ def bias_scales(
     rougher: Law | None = None,
     alarm: float = 1.0,
 ) -> float:
-    """B goes as L^2, and N does not depend on L.
+    """Require that B scales as L^2 and N does not depend on L.
 
     Parameters
     ----------
     problem, w, loss, alarm
         See `noise_scales`.
     factor
-        By how much the functions of the law grow, > 0 and not 1.
+        The factor on the functions of the law, > 0 and not 1.
     rougher
-        The law whose functions are `factor` times those of the problem's law; not needed where the law is proportional
-        to its `L` (affine, linear, ReLU, quadratic).
+        The law whose functions are `factor` times those of the problem's law. Not needed if the law is proportional to
+        its `L` (affine, linear, ReLU, quadratic).
 
     Returns
     -------
     float
-        The largest violation over what is allowed; at most 1.
+        The largest violation / allowed; at most 1.
 
     Raises
     ------
     AssertionError
         If a term does not scale.
     InvalidInput
-        If `rougher` is needed.
+        If `rougher` is needed and missing.
 
     >>> from lipverify.laws import ReLU
     >>> bias_scales(Problem(d=3, n=100, law=ReLU()), [0.5, 5.0], factor=3.0) <= 1
@@ -99,7 +99,7 @@ def bias_scales(
 
 
 def _scaled(one: LossTerms, other: LossTerms, term: str, factor: float, power: int, alarm: float) -> float:
-    """Whether a term is factor^power times what it was."""
+    """Require that a term is factor^power times its earlier value."""
     before, after = (np.asarray(getattr(terms, term), dtype=float) for terms in (one, other))
     errors = [np.asarray(getattr(terms, f"{term}_error"), dtype=float) for terms in (one, other)]
     scale = factor**power

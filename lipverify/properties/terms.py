@@ -1,4 +1,4 @@
-"""What both terms of the loss obey, whatever the estimator."""
+"""Properties of both terms of the loss, for any estimator."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from lipverify.properties.variance import variance
 
 
 def noise_is_between(terms: LossTerms, alarm: float = 1.0) -> float:
-    r"""sigma^2 / n <= N(w) <= sigma^2: weights that sum to one have 1/n <= sum a_i^2 <= 1.
+    r"""Require sigma^2 / n <= N(w) <= sigma^2: weights that sum to one have 1/n <= sum a_i^2 <= 1.
 
     Parameters
     ----------
     terms
         Both terms at one or more w, by any method; softmax weights.
     alarm
-        How many stated errors may be missed: 1 for bounds, 2 for 95 % half-widths, where each value then raises a false
-        alarm about once in ten thousand.
+        The allowed violation in units of the stated errors: 1 for bounds, 2 for 95 % half-widths, so that a value
+        raises a false alarm about once in ten thousand.
 
     Returns
     -------
@@ -46,19 +46,19 @@ def noise_is_between(terms: LossTerms, alarm: float = 1.0) -> float:
 
 
 def bias_is_not_negative(terms: LossTerms, alarm: float = 1.0) -> float:
-    """B(w) >= 0, for it is the mean of a square; see `noise_is_between` for parameters and what is returned or raised.
+    """Require B(w) >= 0, because B is the mean of a square; see `noise_is_between` for details.
 
     Parameters
     ----------
     terms
         Both terms at one or more w, by any method; softmax weights.
     alarm
-        How many stated errors may be missed: 1 for bounds, 2 for 95 % half-widths.
+        The allowed violation in units of the stated errors: 1 for bounds, 2 for 95 % half-widths.
 
     Returns
     -------
     float
-        The largest violation over what is allowed; at most 1.
+        The largest violation / allowed; at most 1.
 
     Raises
     ------
@@ -75,21 +75,21 @@ def bias_is_not_negative(terms: LossTerms, alarm: float = 1.0) -> float:
 
 
 def noise_grows(terms: LossTerms, alarm: float = 1.0) -> float:
-    """N(w) does not fall: as w grows, the window narrows and fewer labels are averaged. Two or more w, in any order.
+    """Require that N(w) does not decrease: as w grows, the window narrows and fewer labels are averaged.
 
-    See `noise_is_between` for parameters and what is returned or raised.
+    See `noise_is_between` for details.
 
     Parameters
     ----------
     terms
-        Both terms at one or more w, by any method; softmax weights.
+        Both terms at two or more w, in any order, by any method; softmax weights.
     alarm
-        How many stated errors may be missed: 1 for bounds, 2 for 95 % half-widths.
+        The allowed violation in units of the stated errors: 1 for bounds, 2 for 95 % half-widths.
 
     Returns
     -------
     float
-        The largest violation over what is allowed; at most 1.
+        The largest violation / allowed; at most 1.
 
     Raises
     ------
@@ -111,27 +111,27 @@ def noise_grows(terms: LossTerms, alarm: float = 1.0) -> float:
 
 
 def weights_are_equal(terms: LossTerms, alarm: float = 1.0) -> float:
-    r"""At w = 0, and for one token at any w: N = sigma^2 / n and B = (1 + 1/n) Var f.
+    r"""Require N = sigma^2 / n and B = (1 + 1/n) Var f at w = 0, and at any w for a single token.
 
-    Var f, over the sphere and the law, is computed here by a quadrature of its own, so the problem must be isotropic.
-    See `noise_is_between` for parameters and what is returned or raised.
+    Var f, over the sphere and the law, is computed by a separate quadrature, so the problem must be isotropic. See
+    `noise_is_between` for details.
 
     Parameters
     ----------
     terms
         Both terms at one or more w, by any method; softmax weights.
     alarm
-        How many stated errors may be missed: 1 for bounds, 2 for 95 % half-widths.
+        The allowed violation in units of the stated errors: 1 for bounds, 2 for 95 % half-widths.
 
     Returns
     -------
     float
-        The largest violation over what is allowed; at most 1.
+        The largest violation / allowed; at most 1.
 
     Raises
     ------
     InvalidInput
-        If n > 1 and there is a window that is not 0, or Var f is not known.
+        If n > 1 and some w is not 0, or Var f is not known.
     AssertionError
         If a value is outside by more than its error.
 
@@ -159,7 +159,7 @@ def weights_are_equal(terms: LossTerms, alarm: float = 1.0) -> float:
 
 
 def _with_room(value: Any, error: Any, alarm: float) -> tuple[Any, Any]:
-    """A term, and what it may miss: its stated error and the rounding of what it is compared with."""
+    """A term, and its allowed error: the stated error and the rounding of the value that it is compared with."""
     term = np.asarray(value, dtype=float)
     return term, alarm * np.asarray(error, dtype=float) + ROUNDING * abs(term)
 

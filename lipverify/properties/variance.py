@@ -1,4 +1,4 @@
-"""The variance of an isotropic law over the sphere, by a rule that no method shares."""
+"""The variance of an isotropic law over the sphere, by a quadrature rule that no method of the library uses."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from lipverify.problem.law import Law, RidgeLaw
 from lipverify.problem.own import Zonal
 
 NODES = (200, 120)
-"""Gauss-Legendre nodes between kinks; the rule with fewer of them tells the error."""
+"""Gauss-Legendre nodes between kinks; the difference from the rule with fewer nodes is the error."""
 ROUNDING = 64 * float(np.finfo(float).eps)
 
 
 def variance(law: Law, d: int) -> tuple[float, float]:
-    """(Var f, its error) over x uniform on S^{d-1} and the functions of the law.
+    """(Var f, its error), over x uniform on S^{d-1} and the functions of the law.
 
     Raises
     ------
@@ -36,7 +36,7 @@ def variance(law: Law, d: int) -> tuple[float, float]:
 
 
 def _by_rule(law: Law, d: int, nodes: int) -> tuple[float, float]:
-    """The variance, and the size of the squares that cancel in it."""
+    """The variance by one rule, and the size of the squares that cancel in it."""
     kinks = law.kink_points if isinstance(law, RidgeLaw) else ()
     cosines, weights = _rule(d, kinks, nodes)
     if isinstance(law, RidgeLaw):
@@ -52,7 +52,7 @@ def _by_rule(law: Law, d: int, nodes: int) -> tuple[float, float]:
 
 
 def _rule(d: int, kinks: tuple[float, ...], nodes: int) -> tuple[Floats, Floats]:
-    """Nodes t = cos(angle) and weights of <x, x'>, whose angle has the density sin^{d-2}, from kink to kink."""
+    """Nodes t = cos(angle) and weights for t = <x, x'>, with the density sin^{d-2} of the angle, from kink to kink."""
     x, weight = np.polynomial.legendre.leggauss(nodes)
     edges = np.concatenate([[0.0], np.sort(np.arccos(np.array(kinks))), [np.pi]])
     half = np.diff(edges) / 2

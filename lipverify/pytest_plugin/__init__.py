@@ -1,12 +1,13 @@
 """Claims as tests: `pytest checks -k window -n 2 --junitxml=out.xml`.
 
-A file of claims is a Python file that declares claims at its top level, found by a look at its text. Every claim is a
-test item, `checks/softmax/window.py::softmax.window-printed/affine/lower/ambient`. One that is supported, or refuted as
-recorded, passes; one that is refuted or not as recorded fails with the claim's text; one that is not decided is skipped
-with the reason; and a check that breaks is an error. `-m claim` selects claims, `-m "not claim"` leaves them out,
-`-p no:lipverify` switches all of this off.
+A file of claims is a Python file that declares claims at its top level, which is recognised from its text. Every claim
+is a test item, such as `checks/softmax/window.py::softmax.window-printed/affine/lower/ambient`. A claim passes if it is
+supported, or refuted as recorded. It fails, and its text is shown, if it is refuted or differs from its record. An
+undecided claim is skipped with the reason, and a check that raises is an error.
 
-This file is read whenever pytest starts anywhere, so it imports nothing but what pytest has imported already.
+`-m claim` selects claims, `-m "not claim"` excludes them, and `-p no:lipverify` disables the plugin.
+
+Every start of pytest imports this file, so it imports only modules that pytest has already imported.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ if TYPE_CHECKING:
     from lipverify.pytest_plugin.items import ClaimFile
 
 CLAIMS = re.compile(rb"^(\w+ *= *)?([\w.]+\.)?claim\(", re.M)
-"""How a file says that it has claims."""
+"""A line that declares claims in a file."""
 LARGEST_SOURCE = 10**6
-"""Bytes; no one writes a file of claims that is larger, and data that calls itself Python is not read."""
+"""Largest file, in bytes, that is searched for claims; larger Python files are generated data."""
 SHARED = pytest.StashKey[TemporaryDirectory[str]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options; pytest has a `--strict` of its own."""
+    """Add the options; pytest has a `--strict` of its own, so ours has another name."""
     group = parser.getgroup("lipverify", "claims about in-context learning")
     group.addoption(
         "--lipverify-profile",
@@ -48,21 +49,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The marker that all claims have."""
+    """Register the marker of claims."""
     config.addinivalue_line("markers", "claim: a claim that lipverify verifies")
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ClaimFile | None:
-    """A file of claims that is no test module by its name."""
+    """Collect a file of claims whose name is not that of a test module."""
     if not has_claims(file_path) or parent.session.isinitpath(file_path) or _is_test(file_path, parent):
-        return None  # `pytest_pycollect_makemodule` is asked for those
+        return None  # `pytest_pycollect_makemodule` handles those
     from lipverify.pytest_plugin.items import ClaimFile
 
     return ClaimFile.from_parent(parent, path=file_path)
 
 
 def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> Any:
-    """A file of claims that is also a test module, by its name or because it was asked for."""
+    """Collect a file of claims that is also a test module, by its name or by request."""
     if not has_claims(module_path):
         return None
     from lipverify.pytest_plugin.items import ClaimFile, ClaimModule
@@ -73,7 +74,7 @@ def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """A claim that is skipped is told to be where it is, and not in this package."""
+    """Report a skipped claim at its own place instead of in this package."""
     report = yield
     if report.skipped and hasattr(item, "claim") and isinstance(report.longrepr, tuple):
         report.longrepr = (str(item.path), item.location[1], report.longrepr[2])  # type: ignore[assignment]
@@ -81,7 +82,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 
 def has_claims(path: Path) -> bool:
-    """Whether a file says that it has claims; it is not imported for that."""
+    """True if the text of a file declares claims; the file is not imported."""
     if path.suffix != ".py":
         return False
     try:
@@ -94,23 +95,23 @@ def has_claims(path: Path) -> bool:
     try:
         return any(_declares(node) for node in ast.parse(source).body)
     except (SyntaxError, ValueError):
-        return True  # reading its claims says what is wrong
+        return True  # collecting the claims will report the fault
 
 
 def _declares(node: ast.stmt) -> bool:
-    """Whether a statement at the top level, and not a text that looks like one, declares claims."""
+    """True if a top-level statement declares claims, as opposed to a text that looks like one."""
     made = node.value if isinstance(node, ast.Assign | ast.AnnAssign | ast.Expr) else None
     return isinstance(made, ast.Call) and ast.unparse(made.func).split(".")[-1] == "claim"
 
 
 def _is_test(path: Path, parent: pytest.Collector) -> bool:
-    """Whether the name is that of a test module."""
+    """True if the file's name is that of a test module."""
     return any(path.match(pattern) for pattern in parent.config.getini("python_files"))
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """With pytest-xdist: a folder where the processes share what they measured."""
+    """With pytest-xdist: create a folder in which the processes share measurements."""
     stash = node.config.stash
     folder = stash.setdefault(SHARED, None) or TemporaryDirectory(prefix="lipverify-")
     stash[SHARED] = folder

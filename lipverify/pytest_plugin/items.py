@@ -39,7 +39,7 @@ class ClaimModule(pytest.Module):
 
 
 def _items(file: pytest.File) -> Iterator[ClaimItem]:
-    """The claims of a file as items; what is wrong with it is an error of collection, in a line."""
+    """The claims of a file as items; a fault in the file is a collection error of one line."""
     option = file.config.option
     profile = profile_named(option.lipverify_profile, option.lipverify_seed)
     try:
@@ -52,7 +52,7 @@ def _items(file: pytest.File) -> Iterator[ClaimItem]:
 
 
 class ClaimItem(pytest.Item):
-    """One claim: measured in the set-up, so that what breaks is an error, and judged in the call."""
+    """One claim. It is measured in the set-up, so that a check that raises is an error, and judged in the call."""
 
     def __init__(self, *, claim: Claim, **place: Any) -> None:
         super().__init__(**place)
@@ -61,7 +61,7 @@ class ClaimItem(pytest.Item):
         self.add_marker(pytest.mark.claim)
 
     def setup(self) -> None:
-        """Measure what is not measured yet."""
+        """Make the missing measurements of the claim."""
         self.record = made = record(self.claim, measured(self.config).of(self.claim))
         for name in ("verdict", "expected", "measured", "claimed", "margin"):
             self.user_properties.append((name, str(getattr(made, name))))
@@ -69,7 +69,7 @@ class ClaimItem(pytest.Item):
             pytest.fail(f"a check broke: {made.problem}", pytrace=False)
 
     def runtest(self) -> None:
-        """Compare the verdict with the record."""
+        """Compare the verdict with the recorded one."""
         made, option = self.record, self.config.option
         assert made is not None
         strict = option.lipverify_strict or bool(getattr(option, "strict", False))
@@ -79,12 +79,12 @@ class ClaimItem(pytest.Item):
             pytest.skip(reason(made))
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """Where the claim comes from."""
+        """The place where the claim is declared."""
         return self.path, None, self.name
 
 
 def measured(config: pytest.Config) -> Measured:
-    """What this process has measured."""
+    """The measurements of this process."""
     if MEASURED not in config.stash:
         option = config.option
         shared = getattr(config, "workerinput", {}).get("lipverify_folder")

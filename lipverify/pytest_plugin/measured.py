@@ -1,4 +1,4 @@
-"""What was measured: each measurement once in a test run, also if several processes share it."""
+"""The measurements of a test run: each is made once, even if several processes share it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.files import locked
 
 PAUSE = 0.05
-"""Seconds between looks at what other processes do."""
+"""Seconds between checks for results of other processes."""
 
 
 class Measured:
@@ -26,10 +26,10 @@ class Measured:
     Parameters
     ----------
     folder
-        Where processes share results; None if this is the only one. Whoever is first at a measurement does it, and the
-        others go on with the next that is free: claims on the same evidence are a reason to help, not to wait.
+        Folder in which processes share results; None for a single process. The first process to reach a measurement
+        makes it, and the others continue with the next free one, so processes with the same evidence share the work.
     settings
-        What results depend on beside their address, in words.
+        Everything besides its address on which a result depends, in words.
     """
 
     def __init__(self, folder: Path | None, settings: str) -> None:
@@ -38,12 +38,12 @@ class Measured:
         self.shared = _opened(folder, settings) if folder is not None else None
 
     def of(self, claim: Claim) -> Mapping[str, Outcome]:
-        """The outcomes of all measurements of a claim, measured if need be.
+        """The outcomes of all measurements of a claim, which are made if they are missing.
 
         Raises
         ------
         InvalidInput
-            If another claim calls a different measurement by the same address.
+            If another claim has a different measurement with the same address.
         """
         measurements = claim.measurements
         for address, measurement in measurements.items():
@@ -57,7 +57,7 @@ class Measured:
         return self.outcomes
 
     def _try(self, measurement: Measurement) -> bool:
-        """Take or make the outcome of a measurement; False if a need is not there, or another process is at it."""
+        """Load or make a measurement; False if a need is missing, or another process is making it."""
         needed = [self.outcomes.get(need.address) for need in measurement.needs]
         if any(outcome is None for outcome in needed):
             return False
@@ -75,11 +75,11 @@ class Measured:
         return free
 
     def _run(self, measurement: Measurement, needed: list[Outcome]) -> Outcome:
-        """Measure; an exception is an outcome too."""
+        """Make a measurement. An exception becomes an outcome too."""
         clock = time.perf_counter()
         try:
             result, ran = watched(measurement, [outcome.result for outcome in needed])
-        except Exception as error:  # a check that breaks is the error of the claims that need it
+        except Exception as error:  # a check that raises is an error of the claims that need it
             lines = "".join(traceback.format_exception(error)).rstrip()
             return Outcome(None, f"{measurement.address}: {type(error).__name__}: {error}\n\n{lines}", 0.0)
         seconds = time.perf_counter() - clock
@@ -89,7 +89,7 @@ class Measured:
 
     @contextmanager
     def _only_here(self, address: str) -> Iterator[bool]:
-        """Whether no other process is at this measurement; while it is so, none can begin it."""
+        """Lock a measurement; gives True if no other process is making it."""
         if self.folder is None:
             yield True
             return
@@ -98,6 +98,6 @@ class Measured:
 
 
 def _opened(folder: Path, settings: str) -> Finished:
-    """The shared results, opened by one process after the other: SQLite refuses two that make one file at once."""
+    """Open the shared results, one process at a time: SQLite fails if two processes create the same file at once."""
     with locked(folder / f"{NAME}.lock", wait=True):
         return Finished(folder / NAME, settings)

@@ -1,4 +1,4 @@
-"""What is said about a claim whose verdict is not what it should be."""
+"""The text that pytest shows for a claim whose verdict is not as it should be."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from lipverify.claims.ledger.reach import condition, reach
 from lipverify.claims.ledger.record import Cell, CrossCheck, Record
 
 MOST_CELLS = 12
-"""Cells that are listed; a claim over more says how many there are."""
+"""Most cells that are listed; for the others only their number is given."""
 
 
 def differs(record: Record, strict: bool) -> bool:
-    """Whether a claim fails: its control escaped, or its verdict is not the recorded one, or, if `strict`, is refuted.
+    """True if a claim fails: its control was not caught, its verdict is not the recorded one, or `strict` and refuted.
 
-    A claim that is not decided neither passes nor fails, unless its control escaped. One that is new, with no verdict
-    recorded, is asked to hold.
+    An undecided claim neither passes nor fails, unless its control was not caught. A new claim without a recorded
+    verdict must not be refuted.
     """
     if not record.control.caught:
         return True
@@ -26,7 +26,7 @@ def differs(record: Record, strict: bool) -> bool:
 
 
 def headline(record: Record) -> str:
-    """The verdict in one line; pytest shows the id before it."""
+    """The verdict in one line; pytest prints the id before it."""
     if not record.control.caught:
         return f"control not caught: {record.control.statement}"
     recorded = "no verdict is recorded" if record.expected is None else f"recorded as {record.expected}"
@@ -35,7 +35,7 @@ def headline(record: Record) -> str:
 
 
 def reason(record: Record) -> str:
-    """Why a claim is not decided, in one line."""
+    """The reason why a claim is not decided, in one line."""
     apart = [cross for cross in record.cross_checks if not cross.agrees]
     if apart:
         return f"{record.id}: {headline(record)}; {_apart(apart[0])}"
@@ -44,7 +44,7 @@ def reason(record: Record) -> str:
 
 
 def told(record: Record) -> str:
-    """The claim's text, and what was measured."""
+    """The text of a claim with its evidence."""
     lines = {
         "title": record.title,
         "statement": record.statement,
@@ -67,13 +67,13 @@ def told(record: Record) -> str:
 
 
 def _telling(record: Record) -> list[Cell]:
-    """The cells that are not supported or whose control escaped, then the others, up to `MOST_CELLS`."""
+    """Up to `MOST_CELLS` cells: first those that are not supported or whose control was not caught, then the others."""
     ranked = sorted(record.cells, key=lambda cell: cell.verdict == "supported" and cell.caught)
     return ranked[:MOST_CELLS]
 
 
 def _cell(cell: Cell) -> str:
-    """One piece of evidence in a line."""
+    """Describe one cell in a line."""
     where = ", ".join(f"{name} = {value}" for name, value in cell.where.items())
     value = "unbounded" if cell.measured is None else f"{cell.measured:.6g} ± {cell.error or 0:.2g}"
     margin = "" if cell.margin is None else f", margin {cell.margin:.3g}"
@@ -84,7 +84,7 @@ def _cell(cell: Cell) -> str:
 
 
 def _apart(cross: CrossCheck) -> str:
-    """Two methods that disagree."""
+    """Describe two methods that disagree."""
     (one, other), (error, other_error) = cross.values, cross.errors
     first, second = cross.methods
     return (

@@ -1,4 +1,4 @@
-"""Where tokens live: points, rotations, covariates."""
+"""Strategies for the geometry of tokens: points, rotations, covariates."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ADDRESSES = st.integers(0, 2**32 - 1)
 
 
 def rotations(d: int) -> st.SearchStrategy[Floats]:
-    """Orthogonal d x d matrices, reflections among them, uniform (Haar) but for the identity, to which they shrink.
+    """Orthogonal d x d matrices, including reflections, Haar-distributed; shrinks to the identity.
 
     Parameters
     ----------
@@ -44,14 +44,14 @@ def rotations(d: int) -> st.SearchStrategy[Floats]:
 
 
 def points(d: int, count: int = 1) -> st.SearchStrategy[Floats]:
-    """As many points on S^{d-1}, (count, d), uniform and independent.
+    """`count` points on S^{d-1} as an array (count, d), uniform and independent.
 
     Parameters
     ----------
     d
         Dimension.
     count
-        How many, >= 1.
+        Number of points, >= 1.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def points(d: int, count: int = 1) -> st.SearchStrategy[Floats]:
 
 
 def covariates(d: int, low: float = 0.1, high: float = 10.0) -> st.SearchStrategy[Covariates]:
-    """Laws of the covariates in R^d: the sphere, to which it shrinks, ellipsoids, products of two spheres.
+    """Laws of the covariates in R^d: the sphere, ellipsoids, products of two spheres; shrinks to the sphere.
 
     Parameters
     ----------
@@ -107,13 +107,13 @@ def covariates(d: int, low: float = 0.1, high: float = 10.0) -> st.SearchStrateg
 
 
 def _ellipsoid(axes: list[float], R: Floats) -> Ellipsoid:
-    """Semi-axes along the columns of R; the average takes out what rounding adds to the symmetry."""
+    """An ellipsoid with semi-axes along the columns of R; averaging with the transpose removes asymmetric rounding."""
     Sigma = R @ np.diag(np.square(axes)) @ R.T
     return Ellipsoid((Sigma + Sigma.T) / 2)
 
 
 def _product(k: int, R: Floats, c_u: float, c_v: float) -> ProductOfSpheres:
-    """A sphere in the first k columns of R and one in the others."""
+    """A product of a sphere in the span of the first k columns of R and one in the span of the others."""
     return ProductOfSpheres(R[:, :k], c_u, c_v)
 
 
@@ -125,5 +125,5 @@ def _rotation(d: int, address: int) -> Any:
     if address == 0:
         return np.eye(d)
     Q, R = np.linalg.qr(_normals(address, (d, d)))
-    # the signs make the distribution uniform: LAPACK's own choice of them depends on the matrix
+    # multiply by these signs for the Haar distribution: LAPACK's choice of signs depends on the matrix
     return Q * np.sign(np.diag(R))

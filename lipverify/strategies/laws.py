@@ -1,4 +1,4 @@
-"""Laws of the task."""
+"""Strategies for laws of tasks."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ Bounds = tuple[float, float]
 KINDS = ("power", "wave", "kinked")
 MOST_KINKS = 4
 NEAREST_POLE = 0.99
-"""Kinks stay away from the poles by this much: nearer ones need windows that resolve them."""
+"""Largest |kink|: kinks nearer to the poles matter only for windows narrow enough to resolve them."""
 
 
 def named_laws(*names: str, L: Bounds = (0.1, 10.0)) -> st.SearchStrategy[RidgeLaw]:
-    """The laws with a name: "affine", "relu", "cosine", "quadratic", or those asked for; shrinks to the first, L = 1.
+    """Named laws: "affine", "relu", "cosine", "quadratic", or a selection; shrinks to the first with L = 1.
 
     Parameters
     ----------
     names
-        Which laws; all by default.
+        Names of laws; all by default.
     L
         Bounds of the Lipschitz constant.
 
@@ -56,15 +56,15 @@ def named_laws(*names: str, L: Bounds = (0.1, 10.0)) -> st.SearchStrategy[RidgeL
 
 
 def ridge_laws(*kinds: str, L: Bounds = (0.1, 10.0)) -> st.SearchStrategy[Ridge]:
-    """Laws f(x) = h(<q, x>) of links of one's own, none steeper than L: "power", "wave", "kinked", or those asked for.
+    """Laws f(x) = h(<q, x>) with custom links of slope at most L: "power", "wave", "kinked", or a selection.
 
-    Powers L z^j / j go up to j = 6, waves to about two periods, kinked links have one to four kinks, declared, within
+    Powers L z^j / j have j up to 6, waves up to about two periods, and kinked links one to four declared kinks in
     (-0.99, 0.99). Shrinks to h(z) = z.
 
     Parameters
     ----------
     kinds
-        Which links; all by default.
+        Kinds of links; all by default.
     L
         Bounds of the Lipschitz constant.
 
@@ -104,14 +104,14 @@ def _kinked(L: st.SearchStrategy[float]) -> st.SearchStrategy[Ridge]:
 
 
 def zonal_laws(degree: int = 8, scale: Bounds = (0.1, 10.0)) -> st.SearchStrategy[Zonal]:
-    """Isotropic laws given by their covariance, by a spectrum or as a power series, never constant.
+    """Isotropic laws given by their covariance, as a spectrum or a power series; never constant.
 
     Parameters
     ----------
     degree
         The highest degree of a harmonic or a power, >= 1.
     scale
-        Bounds of the coefficients that are not zero.
+        Bounds of the nonzero coefficients.
 
     Returns
     -------
@@ -132,7 +132,7 @@ def zonal_laws(degree: int = 8, scale: Bounds = (0.1, 10.0)) -> st.SearchStrateg
     degree = whole("degree", degree, 1, "the highest degree")
     coefficient = st.one_of(st.just(0.0), constants(*pair("scale", scale)))
     last = constants(*scale)
-    # the coefficient of the highest degree is positive, so the law is not constant
+    # a positive coefficient of the highest degree, so the law is not constant
     lower = st.lists(coefficient, max_size=degree - 1) if degree > 1 else st.just([])
     coefficients = st.builds(lambda below, top: (0.0, *below, top), lower, last)
     series = coefficients.map(lambda c: Zonal(PowerSeries(c)))
@@ -140,7 +140,7 @@ def zonal_laws(degree: int = 8, scale: Bounds = (0.1, 10.0)) -> st.SearchStrateg
 
 
 def directed_laws(d: int, L: Bounds = (0.1, 10.0)) -> st.SearchStrategy[FunctionLaw]:
-    """Laws that are not the same in every direction of R^d: low-rank ones and linearly transformed ones.
+    """Laws that depend on the direction in R^d: low-rank laws and linearly transformed laws.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def directed_laws(d: int, L: Bounds = (0.1, 10.0)) -> st.SearchStrategy[Function
     InvalidInput
         If `d` is not a dimension, or `L` is not a pair of bounds.
 
-    Shrinks to the affine law of the first coordinate. For sampling only.
+    Shrinks to the affine law of the first coordinate. Only sampling accepts these laws.
 
     >>> from hypothesis import find
     >>> find(directed_laws(2), lambda law: True).extents()
@@ -182,7 +182,7 @@ def directed_laws(d: int, L: Bounds = (0.1, 10.0)) -> st.SearchStrategy[Function
 
 
 def laws(L: Bounds = (0.1, 10.0)) -> st.SearchStrategy[Law]:
-    """Isotropic laws of every kind: named, links of one's own, covariances. Shrinks to `Affine(L=1.0)`.
+    """Isotropic laws of every kind: named laws, custom links, covariances. Shrinks to `Affine(L=1.0)`.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def laws(L: Bounds = (0.1, 10.0)) -> st.SearchStrategy[Law]:
 
 
 def pair(name: str, bounds: Any) -> Bounds:
-    """(low, high), or a refusal that names them."""
+    """The pair (low, high); the error message names the arguments."""
     try:
         low, high = bounds
     except (TypeError, ValueError, OverflowError):

@@ -1,4 +1,4 @@
-"""Numbers: dimensions, context lengths, values of w, constants; bounds are met here."""
+"""Strategies for numbers: dimensions, context lengths, values of w, constants. Bounds of ranges are drawn too."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from lipverify.foundation.validation import whole
 from lipverify.problem.problem import LARGEST_N
 
 FEW = 20
-"""Up to here context lengths are drawn one by one: every parity and every small sample is a case of its own."""
+"""Context lengths up to this are drawn half of the time: small samples and both parities are special cases."""
 SMALLEST_W = 1e-6
-"""The smallest positive w drawn by default: the loss is flat to rounding below."""
+"""The smallest positive w drawn by default: for smaller w the loss is constant up to rounding."""
 
 BEYOND = 0.05
-"""Of the decades between two ends: how far beyond each numbers are drawn that stand for the end itself."""
+"""Share of the range, in logarithm, that is added beyond each end; draws there are set to the end itself."""
 
 POSITIVE = 5e-324
 """The smallest positive double."""
@@ -51,7 +51,7 @@ def dimensions(low: int = 2, high: int = 20) -> st.SearchStrategy[int]:
 
 
 def lengths(low: float = 2, high: float = LARGEST_N) -> st.SearchStrategy[float]:
-    """Context lengths n, spread over the decades; those up to 20 come up half of the time. Shrinks to `low`.
+    """Context lengths n, log-uniform; half of the draws are at most 20. Shrinks to `low`.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def lengths(low: float = 2, high: float = LARGEST_N) -> st.SearchStrategy[float]
 
 
 def windows(low: float = 0.0, high: float = 1e4) -> st.SearchStrategy[float]:
-    """Values of w, spread over the decades; 0 as a case of its own where `low` is 0. Shrinks to `low`, or to 1.
+    """Values of w, log-uniform, with 0 as a special case if `low` is 0. Shrinks to `low`, or to 1.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def windows(low: float = 0.0, high: float = 1e4) -> st.SearchStrategy[float]:
 
 
 def constants(low: float = 0.1, high: float = 10.0) -> st.SearchStrategy[float]:
-    """Positive constants such as L and sigma, spread over the decades; shrinks to 1 where that is between the bounds.
+    """Positive constants such as L and sigma, log-uniform; shrinks to 1 if the range contains it.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def constants(low: float = 0.1, high: float = 10.0) -> st.SearchStrategy[float]:
 
 
 def log_floats(low: float, high: float) -> st.SearchStrategy[float]:
-    """Floats spread evenly over their logarithm, both ends included; shrinks to 1 where that is between the bounds.
+    """Log-uniform floats, both ends included; shrinks to 1 if the range contains it.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def log_floats(low: float, high: float) -> st.SearchStrategy[float]:
 
 
 def few_tokens_a_window(d: int, n: float, w: float) -> bool:
-    """Whether windows hold few tokens: there exact averages over kinks cost seconds, and `assume(not ...)` helps.
+    """True if windows contain few tokens, when exact averages over kinks take seconds; use `assume(not ...)`.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def few_tokens_a_window(d: int, n: float, w: float) -> bool:
     Returns
     -------
     bool
-        Whether there are few.
+        True if there are few.
 
     >>> few_tokens_a_window(5, 1e6, 10.0), few_tokens_a_window(5, 100, 1e3)
     (False, True)
@@ -186,14 +186,14 @@ def few_tokens_a_window(d: int, n: float, w: float) -> bool:
 
 
 def _spread(low: float, high: float) -> st.SearchStrategy[float]:
-    """Exponentials of floats from a little beyond the ends, which are met for whatever lies there."""
+    """Exponentials of floats from a range slightly larger than the given one; draws beyond an end give the end."""
     log_low, log_high = math.log(low), math.log(high)
     margin = BEYOND * (log_high - log_low)
 
     def number(x: float) -> float:
         if not log_low < x < log_high:
             return low if x <= log_low else high
-        return min(max(math.exp(x), low), high)  # rounding leads past no end
+        return min(max(math.exp(x), low), high)  # rounding must not exceed the ends
 
     return st.floats(log_low - margin, log_high + margin).map(number)
 

@@ -1,4 +1,4 @@
-"""Problems, of parts that can each be fixed, bounded or drawn by a strategy."""
+"""Strategies for problems whose parts can each be fixed, bounded or drawn by a strategy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def problems(
     covariates: Covariates | st.SearchStrategy[Covariates] | None = None,
     isotropic: bool = True,
 ) -> st.SearchStrategy[Problem]:
-    """Problems; each part is a value, a pair of bounds (low, high) where it is a number, or a strategy.
+    """Problems; each part is a value, a strategy, or for numbers a pair of bounds (low, high).
 
     Parameters
     ----------
@@ -37,8 +37,7 @@ def problems(
     covariates
         The sphere by default; with `isotropic=False` any of `covariates`.
     isotropic
-        Whether only problems are drawn that are the same in every direction, which every method takes. The others are
-        for sampling.
+        True to draw only isotropic problems, which every method accepts. Only sampling accepts the others.
 
     Returns
     -------
@@ -48,7 +47,7 @@ def problems(
     Raises
     ------
     InvalidInput
-        At once, if a bound or a value breaks its rule.
+        Immediately, if a bound or a value breaks its rule.
 
     Shrinks to d = 2, n = 2, `Affine(L=1.0)`, sigma = 1 on the sphere.
 
@@ -100,7 +99,7 @@ def _part(name: str, given: Any, bounded: Callable[..., st.SearchStrategy[Any]])
 
 
 def _require_values(d: Any, n: Any, sigma: Any, law: Any, covariates: Any) -> None:
-    """Refuse a value that breaks its rule, as the problem itself would."""
+    """Refuse a value that breaks its rule, as `Problem` itself would."""
     given = {"d": d, "n": n, "sigma": sigma}
     values = {name: value for name, value in given.items() if not isinstance(value, tuple | st.SearchStrategy)}
     simplest = Problem(**{"d": 2, "n": 2, "law": Affine(), **values})
