@@ -66,10 +66,10 @@ EXPORTED(exported_sine, sine_of(v))
 def kept_apart(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A cache of libraries for these tests alone."""
     folder = tmp_path_factory.mktemp("cache")
-    native._library.cache_clear()
+    native._loaded.cache_clear()
     with patch.object(compiling, "cache_folder", lambda: folder):
         yield
-    native._library.cache_clear()
+    native._loaded.cache_clear()
 
 
 def native_samples(asked: Question) -> tuple[Floats, Floats]:
@@ -208,7 +208,7 @@ def test_a_question_without_meaning_is_refused(change: dict[str, Any], message: 
 
 @cache
 def functions() -> ctypes.CDLL:
-    return compiling.library(assembled("native.c") + FUNCTIONS, lambda _: True)
+    return compiling.compiled(assembled("native.c") + FUNCTIONS, lambda _: True)
 
 
 def spread(low: float, high: float, count: int = 500) -> Floats:
@@ -268,7 +268,7 @@ def answers(library: ctypes.CDLL) -> bool:
 @pytest.mark.parametrize("flag", ["-mno-avx512f", "-mno-avx", "-mno-fma"])
 def test_registers_of_any_width_give_the_samples(flag: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CC", f"{compiling.require_compiler()[0]} {flag}")
-    narrow = compiling.library(assembled("native.c"), native._computes)
+    narrow = compiling.compiled(assembled("native.c"), native._computes)
     for n in (9, 2050):
         asked = Question("affine", 1.0, 5, n, GRID, key_of("narrow", n), first=1, bundles=5)
         arguments = (asked.L, asked.d, asked.n, asked.ladders, asked.key, asked.first, asked.bundles)
@@ -279,7 +279,7 @@ def test_registers_of_any_width_give_the_samples(flag: str, monkeypatch: pytest.
 def test_a_product_by_halves_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     question = ("relu", 1.0, 5, 100, GRID, 2**127 + 12345, 3, 10)
     monkeypatch.setenv("CC", f"{compiling.require_compiler()[0]} -U__SIZEOF_INT128__")
-    halves = compiling.library(assembled("native.c"), native._computes)
+    halves = compiling.compiled(assembled("native.c"), native._computes)
     assert np.array_equal(native._samples(halves, *question), native.samples(*question))
 
 
@@ -296,7 +296,7 @@ TAMPERED = {
 @pytest.mark.parametrize("change", TAMPERED.values(), ids=TAMPERED.keys())
 def test_what_computes_wrongly_is_refused_and_not_kept(change: tuple[str, str], folder: Path) -> None:
     with pytest.raises(OutOfReach, match=r"^backend = 'native': what .* made of the code computes wrongly; .*numpy\.$"):
-        compiling.library(changed(assembled("native.c"), change), native._computes)
+        compiling.compiled(changed(assembled("native.c"), change), native._computes)
     assert list(folder.iterdir()) == []
 
 
@@ -316,14 +316,14 @@ def test_a_compiler_that_fails_is_quoted(monkeypatch: pytest.MonkeyPatch, tmp_pa
     with pytest.raises(
         InvalidInput, match=r"cc does not compile the code \(native\.c:1: error: no vectors here\); set"
     ):
-        compiling.library(ANSWER, answers)
+        compiling.compiled(ANSWER, answers)
 
 
 def test_what_cannot_be_loaded_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, folder: Path) -> None:
     body = 'while [ $# -gt 1 ]; do [ "$1" = -o ] && echo nonsense > "$2"; shift; done'
     monkeypatch.setenv("CC", script(tmp_path / "cc", body))
     with pytest.raises(InvalidInput, match=r"cc does not compile the code \(.+\); set CC to another compiler"):
-        compiling.library(ANSWER, answers)
+        compiling.compiled(ANSWER, answers)
 
 
 @needs_compiler
@@ -333,7 +333,7 @@ def test_a_compiler_that_does_not_know_the_processor_is_used_without(
     refuse = 'case "$*" in *-march=native*) echo "error: bad value" >&2; exit 1;; esac'
     body = f'{refuse}\nexec {compiling.require_compiler()[0]} "$@"'
     monkeypatch.setenv("CC", script(tmp_path / "cc", body))
-    assert answers(compiling.library(ANSWER, answers))
+    assert answers(compiling.compiled(ANSWER, answers))
 
 
 # The cache
@@ -341,13 +341,13 @@ def test_a_compiler_that_does_not_know_the_processor_is_used_without(
 
 @needs_compiler
 def test_a_library_is_compiled_once(folder: Path) -> None:
-    assert answers(compiling.library(ANSWER, answers))
+    assert answers(compiling.compiled(ANSWER, answers))
     assert sorted(path.suffix for path in folder.iterdir()) == [".json", ".so"]
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     with patch.object(compiling, "_compiled", side_effect=AssertionError("compiled again")):
-        assert answers(compiling.library(ANSWER, answers))
+        assert answers(compiling.compiled(ANSWER, answers))
         with pytest.raises(AssertionError, match="compiled again"):
-            compiling.library(ANSWER + "/* changed */", answers)
+            compiling.compiled(ANSWER + "/* changed */", answers)
 
 
 @needs_compiler
@@ -355,35 +355,35 @@ def test_a_library_is_compiled_once(folder: Path) -> None:
     "damage", [lambda whole: whole[: len(whole) // 2], lambda whole: b"", lambda whole: whole + b"x"]
 )
 def test_a_damaged_library_is_replaced(damage: Callable[[bytes], bytes], folder: Path) -> None:
-    compiling.library(ANSWER, answers)
+    compiling.compiled(ANSWER, answers)
     (path,) = folder.glob("*.so")
     whole = path.read_bytes()
     path.unlink()  # the loaded file must stay as it is
     path.write_bytes(damage(whole))
-    assert answers(compiling.library(ANSWER, answers))
+    assert answers(compiling.compiled(ANSWER, answers))
     (replaced,) = folder.glob("*.so")
     assert replaced.read_bytes() == whole
 
 
 @needs_compiler
 def test_a_kept_library_that_computes_wrongly_is_compiled_again(folder: Path) -> None:
-    compiling.library(ANSWER, answers)
+    compiling.compiled(ANSWER, answers)
     (path,) = folder.glob("*.so")
-    wrong = compiling.library(ANSWER.replace("42", "41"), lambda _: True)
+    wrong = compiling.compiled(ANSWER.replace("42", "41"), lambda _: True)
     other = next(kept for kept in folder.glob("*.so") if kept != path)
     assert not answers(wrong)
     path.unlink()
     content = other.read_bytes()
     shutil.copy(other, folder / f"{path.stem.partition('-')[0]}-{other.stem.partition('-')[2]}.so")
     assert other.read_bytes() == content
-    assert answers(compiling.library(ANSWER, answers))
+    assert answers(compiling.compiled(ANSWER, answers))
     assert path.exists()
 
 
 @needs_compiler
 @pytest.mark.parametrize("recorded", [False, True])
 def test_a_library_that_was_planted_is_not_loaded(folder: Path, recorded: bool) -> None:
-    compiling.library(ANSWER, answers)
+    compiling.compiled(ANSWER, answers)
     (path,) = folder.glob("*.so")
     planted = compiling._compiled([*compiling.require_compiler(), "-shared", "-fPIC"], ANSWER + "/**/", folder, "other")
     content = planted.stem.partition("-")[2]
@@ -393,21 +393,21 @@ def test_a_library_that_was_planted_is_not_loaded(folder: Path, recorded: bool) 
     if recorded:  # by the record of what was there before
         path.with_suffix(".json").rename(target.with_suffix(".json"))
     with patch.object(ctypes, "CDLL", wraps=ctypes.CDLL) as load:
-        assert answers(compiling.library(ANSWER, answers))
+        assert answers(compiling.compiled(ANSWER, answers))
     assert [Path(call.args[0]) for call in load.call_args_list] == [path]
 
 
 @needs_compiler
 @pytest.mark.parametrize("what", ["folder", "library", "record"])
 def test_what_others_may_write_is_not_loaded(folder: Path, what: str) -> None:
-    compiling.library(ANSWER, answers)
+    compiling.compiled(ANSWER, answers)
     (path,) = folder.glob("*.so")
     open_to_others = {"folder": folder, "library": path, "record": path.with_suffix(".json")}[what]
     open_to_others.chmod(open_to_others.stat().st_mode | stat.S_IWGRP)
     again = AssertionError("compiled again")
     with patch.object(compiling, "_compiled", side_effect=again), pytest.raises(AssertionError, match="compiled again"):
-        compiling.library(ANSWER, answers)
-    assert answers(compiling.library(ANSWER, answers))
+        compiling.compiled(ANSWER, answers)
+    assert answers(compiling.compiled(ANSWER, answers))
 
 
 @needs_compiler
@@ -415,7 +415,7 @@ def test_a_cache_that_is_a_link_is_not_used(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir(mode=0o700)
     (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
     with patch.object(compiling, "cache_folder", lambda: tmp_path / "link"):
-        assert answers(compiling.library(ANSWER, answers))
+        assert answers(compiling.compiled(ANSWER, answers))
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
@@ -424,7 +424,7 @@ def test_without_a_cache_a_private_folder_serves(tmp_path: Path, monkeypatch: py
     (tmp_path / "file").write_text("")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with patch.object(compiling, "cache_folder", lambda: tmp_path / "file" / "kept"):
-        assert answers(compiling.library(ANSWER, answers))
+        assert answers(compiling.compiled(ANSWER, answers))
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 

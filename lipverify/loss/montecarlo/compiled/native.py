@@ -71,7 +71,7 @@ def samples(
 
 @functools.cache
 def _loaded() -> ctypes.CDLL:
-    """The code as a loaded loaded."""
+    """The compiled code, loaded once a process."""
     return compiled(assembled("native.c"), _computes)
 
 
@@ -86,7 +86,7 @@ def _samples(
     first: int,
     bundles: int,
 ) -> tuple[Floats, Floats]:
-    """The samples by a loaded."""
+    """The samples that compiled code draws."""
     loaded.lipverify_room.restype = ctypes.c_size_t
     ladders = split(ladders, loaded.lipverify_rungs())
     starts = np.array([0, *itertools.accumulate(rungs for _, rungs in ladders)], dtype=np.intc)
