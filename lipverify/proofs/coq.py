@@ -544,7 +544,7 @@ def start(k: Mapping[str, Fraction], d: int, p: Fraction) -> Iterator[str]:
         heads = [integral(d, power, ball(u), ball(p)) for power in (0, 1)]
         D = ball(u) * heads[1] / heads[0]
         room = min(float(D - ball(a + k["g_low"] / u)), float(ball(a + k["g_high"] / u) - D))
-        share = arb(max(room, 1e-30)) / D / SHARE
+        share = arb(room if room > 0 else 1.0) / D / SHARE  # without room no enclosure is close enough: `start` fails
         for power, found in enumerate(heads):
             low, high = decimal(found * (1 - share), -1), decimal(found * (1 + share), +1)
             above = decimal(found * (1 + 2 * share), +1)

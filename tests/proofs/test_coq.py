@@ -166,7 +166,7 @@ OTHERS = (
     ("lt-ridge-1-1-yx", "least <= INR n -> apart", "1 <= INR n -> apart"),
     ("lt-ridge-1-1-yx", "Fluctuates d s c v b", "Fluctuates d s c v [1]"),
     ("lt-ridge-1-1-yx", "Hypothesis posterior : Posterior d s whitened.", ""),
-    ("lt-ridge-1-1-yx", "sigma_1 ^ 2 + sigma_2 ^ 2) / (", "sigma_1 ^ 2 + sigma_1 ^ 2) / ("),
+    ("lt-ridge-1-1-yx", "Definition v : R := - 1 /", "Definition v : R := - 2 /"),
 )
 """Statements and facts on linear transformers, and others in their places."""
 
