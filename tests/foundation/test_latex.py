@@ -18,7 +18,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lipverify.claims.plan import select_claims
-from lipverify.foundation.latex import UnreadableError, latex_source, mathtext, pieces, plain, read, typst_math
+from lipverify.foundation.latex import UnreadableError, latex_source, mathtext, pieces, plain, read, symbols, typst_math
 from tests import ROOT
 
 
@@ -76,9 +76,7 @@ def test_every_formula_is_read_and_typeset() -> None:
     assert not refused
 
 
-FUNCTIONS = frozenset(
-    "log ln exp max min sup inf lim cos sin tan arccos arcsin tanh sinh cosh deg det dim diag rank sign tr Pr".split()  # noqa: SIM905 - read as words
-)
+FUNCTIONS = symbols.OPERATORS | symbols.NAMED.keys()
 """Commands that print their name."""
 
 

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
+    from lipverify.foundation.latex import symbols
     from lipverify.foundation.latex.reader import UnreadableError, pieces, read
     from lipverify.foundation.latex.source import latex_source, mathtext
     from lipverify.foundation.latex.text import plain
     from lipverify.foundation.latex.typst import typst_math
 
-__all__ = ["UnreadableError", "latex_source", "mathtext", "pieces", "plain", "read", "typst_math"]
+__all__ = ["UnreadableError", "latex_source", "mathtext", "pieces", "plain", "read", "symbols", "typst_math"]
 __getattr__, __dir__ = lazy(
     __name__,
     {
@@ -29,4 +30,5 @@ __getattr__, __dir__ = lazy(
         "plain": "text",
         "typst_math": "typst",
     },
+    modules=["symbols"],
 )

@@ -12,25 +12,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NoReturn
 
+from lipverify.foundation.latex import reader as tree
 from lipverify.foundation.latex import symbols
-from lipverify.foundation.latex.reader import (
-    Fenced,
-    Fraction,
-    Grid,
-    Named,
-    Node,
-    Root,
-    Row,
-    Scripts,
-    Sign,
-    Sized,
-    Space,
-    Stacked,
-    Styled,
-    UnreadableError,
-    Words,
-    read,
-)
+from lipverify.foundation.latex.reader import Node, UnreadableError, read
 
 _REMEMBERED = 1 << 12
 """Formulas that are written once: those of a page of figures or of an export come again and again."""
@@ -127,61 +111,61 @@ class _Writer:
     def part(self, node: Node) -> str:
         """A part in the words of the dialect."""
         match node:
-            case Row():
+            case tree.Row():
                 return self.braced(node)
-            case Sign(text):
+            case tree.Sign(text):
                 return self.sign(text)
-            case Space("\\"):
+            case tree.Space("\\"):
                 self.refuse("a line break")
-            case Space(command):
+            case tree.Space(command):
                 return f"\\{command}" if command else " "
-            case Words(text, command):
+            case tree.Words(text, command):
                 if not _PLAIN_WORDS.fullmatch(text):
                     self.refuse(repr(text))
                 return rf"\mathrm{{{text}}}".replace(" ", r"\ ") if command == "mathrm" else rf"\text{{{text}}}"
-            case Named(text, command) if command in symbols.OPERATORS:
+            case tree.Named(text, command) if command in symbols.OPERATORS:
                 return f"\\{command}"
-            case Named(text, command):
+            case tree.Named(text, command):
                 star = command.removeprefix("operatorname") if self.dialect.sizes else ""
                 return rf"\operatorname{star}{{{self.plain(text)}}}"
-            case Scripts(base, below, primes, above):
+            case tree.Scripts(base, below, primes, above):
                 scripts = "'" * primes + "".join(
                     f"{sign}{self.script(node)}" for sign, node in (("_", below), ("^", above)) if node
                 )
                 return f"{self.part(base) if base else '{}'}{scripts}"
-            case Fraction(command, over, under):
+            case tree.Fraction(command, over, under):
                 general = "binom" if command in symbols.BINOMIALS else "frac"
                 name = self.dialect.renamed.get(command, command) if self.dialect.fractions else general
                 return f"\\{name}{self.braced(over)}{self.braced(under)}"
-            case Root(inside, index):
+            case tree.Root(inside, index):
                 return f"\\sqrt{f'[{self.row([index])}]' if index else ''}{self.braced(inside)}"
-            case Styled(command, inside):
+            case tree.Styled(command, inside):
                 if command in self.dialect.unknown:
                     self.refuse(f"\\{command}")
                 name = self.dialect.renamed.get(command, command)
                 return f"\\{name}{self.braced(inside)}" if name else self.braced(inside)
-            case Fenced(fences, parts):
+            case tree.Fenced(fences, parts):
                 middles = [f"\\middle{self.fence(sign)}" for sign in fences[1:-1]]
                 signs = [f"\\left{self.fence(fences[0])}", *middles]
                 enclosed = [
                     sign + self.after(sign, self.row(part.parts)) for sign, part in zip(signs, parts, strict=True)
                 ]
                 return f"{''.join(enclosed)}\\right{self.fence(fences[-1])}"
-            case Sized(command, fence):
+            case tree.Sized(command, fence):
                 return f"\\{command}{self.fence(fence)}" if self.dialect.sizes else self.sign(fence)
-            case Stacked(base, above, below):
-                small = above or below or Row(())
+            case tree.Stacked(base, above, below):
+                small = above or below or tree.Row(())
                 return f"\\{'overset' if above else 'underset'}{self.braced(small)}{self.braced(base)}"
-            case Grid(name, _):
+            case tree.Grid(name, _):
                 self.refuse(rf"\begin{{{name}}}")
 
     def braced(self, node: Node) -> str:
         """An argument in braces."""
-        return f"{{{self.row(node.parts if isinstance(node, Row) else [node])}}}"
+        return f"{{{self.row(node.parts if isinstance(node, tree.Row) else [node])}}}"
 
     def script(self, node: Node) -> str:
         """A script: one sign as it is, anything else in braces."""
-        return self.part(node) if isinstance(node, Sign) else self.braced(node)
+        return self.part(node) if isinstance(node, tree.Sign) else self.braced(node)
 
     def sign(self, text: str) -> str:
         """A character by its command."""

@@ -6,26 +6,9 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from lipverify.foundation.latex import reader as tree
 from lipverify.foundation.latex import symbols
-from lipverify.foundation.latex.reader import (
-    Fenced,
-    Fraction,
-    Grid,
-    Named,
-    Node,
-    Root,
-    Row,
-    Scripts,
-    Sign,
-    Sized,
-    Space,
-    Stacked,
-    Styled,
-    UnreadableError,
-    Words,
-    pieces,
-    read,
-)
+from lipverify.foundation.latex.reader import Node, UnreadableError, pieces, read
 
 _REMEMBERED = 1 << 13
 """Texts that are written once: those of all claims are some thousands, most of them asked for again and again."""
@@ -71,7 +54,7 @@ def _row(parts: Sequence[Node]) -> str:
     """Parts side by side; a fraction is put in brackets before a factor, after a function, and after a stroke."""
     texts = [_written(part) for part in parts]
     for k, part in enumerate(parts):
-        if isinstance(part, Fraction) and (_divides(parts[:k]) or _is_factor(parts[k + 1 :])):
+        if isinstance(part, tree.Fraction) and (_divides(parts[:k]) or _is_factor(parts[k + 1 :])):
             texts[k] = f"({texts[k]})"
     text = "".join(texts)
     if len(parts) > 1:
@@ -81,52 +64,54 @@ def _row(parts: Sequence[Node]) -> str:
 
 def _divides(before: Sequence[Node]) -> bool:
     """Whether what stands before a fraction would take its numerator alone: a function or a stroke."""
-    part = next((part for part in reversed(before) if not isinstance(part, Space)), None)
-    base = part.base if isinstance(part, Scripts) else part
-    if isinstance(base, Named):
+    part = next((part for part in reversed(before) if not isinstance(part, tree.Space)), None)
+    base = part.base if isinstance(part, tree.Scripts) else part
+    if isinstance(base, tree.Named):
         return base.command in symbols.OPERATORS - _LIMITS
-    return base == Sign("/") or (isinstance(base, Sized) and base.fence == "/")
+    return base == tree.Sign("/") or (isinstance(base, tree.Sized) and base.fence == "/")
 
 
 def _is_factor(after: Sequence[Node]) -> bool:
     """Whether what stands behind a fraction would be taken for a factor of its denominator."""
-    part = next((part for part in after if not isinstance(part, Space) or "quad" in part.command), Space("quad"))
-    if isinstance(part, Space) or (isinstance(part, Words) and part.command != "mathrm"):
+    part = next(
+        (part for part in after if not isinstance(part, tree.Space) or "quad" in part.command), tree.Space("quad")
+    )
+    if isinstance(part, tree.Space) or (isinstance(part, tree.Words) and part.command != "mathrm"):
         return False
     return not (text := _written(part)) or text[0] not in f"+-±,;:./)]}}|‖⟩⌋⌉{_RELATIONS}"
 
 
 def _written(node: Node) -> str:
     match node:
-        case Row(parts):
+        case tree.Row(parts):
             return _row(parts)
-        case Sign(text):
+        case tree.Sign(text):
             return _SIGNS.get(text, text)
-        case Space(command):
+        case tree.Space(command):
             return _SPACES.get(command, " ")
-        case Words(text, _) | Named(text, _):
+        case tree.Words(text, _) | tree.Named(text, _):
             return text
-        case Scripts(base, below, primes, above):
+        case tree.Scripts(base, below, primes, above):
             return _with_scripts(base, below, primes, above)
-        case Fraction(command, over, under) if command in symbols.BINOMIALS:
+        case tree.Fraction(command, over, under) if command in symbols.BINOMIALS:
             return f"binom({_written(over)}, {_written(under)})"
-        case Fraction(_, over, under):
+        case tree.Fraction(_, over, under):
             return f"{_whole(_written(over))} / {_whole(_written(under))}"
-        case Root(inside, index):
+        case tree.Root(inside, index):
             return f"{_script(index, '^') if index else ''}√{_whole(_written(inside))}"
-        case Styled(command, inside):
+        case tree.Styled(command, inside):
             text = _written(inside)
             if command not in _MARKED:
                 return text
             return text + _MARKED[command] if len(text) == 1 else f"{command.removeprefix('wide')}({text})"
-        case Fenced(fences, rows):
+        case tree.Fenced(fences, rows):
             texts = [text for pair in zip(fences, map(_written, rows), strict=False) for text in pair]
             return "".join([*texts, fences[-1]])
-        case Sized(_, fence):
+        case tree.Sized(_, fence):
             return fence
-        case Stacked(base, above, below):
+        case tree.Stacked(base, above, below):
             return _with_scripts(base, below, 0, above)
-        case Grid(name, rows):
+        case tree.Grid(name, rows):
             opening = symbols.MATRICES.get(name, "{" if name == "cases" else "")
             closing = {"(": ")", "[": "]", "{": "}"}.get(opening, opening)
             return opening + "; ".join(" ".join(_written(cell).strip() for cell in row) for row in rows) + closing
@@ -134,7 +119,7 @@ def _written(node: Node) -> str:
 
 def _with_scripts(base: Node | None, below: Node | None, primes: int, above: Node | None) -> str:
     text = _written(base) if base else ""
-    text = f"({text})" if isinstance(base, Fraction) else text
+    text = f"({text})" if isinstance(base, tree.Fraction) else text
     raised, lowered = (_script(node, sign) if node else "" for node, sign in ((above, "^"), (below, "_")))
     primed = _PRIME * primes
     return f"{text}{primed}{raised}{lowered}" if raised == "*" else f"{text}{lowered}{primed}{raised}"
@@ -146,7 +131,7 @@ def _script(node: Node, sign: str) -> str:
     Of subscripts one letter in braces is made small, as in the name of a coordinate.
     """
     text = _written(node).strip()
-    letters = _SUPERSCRIPTS if sign == "^" else _SUBSCRIPTS if isinstance(node, Row) and len(text) == 1 else {}
+    letters = _SUPERSCRIPTS if sign == "^" else _SUBSCRIPTS if isinstance(node, tree.Row) and len(text) == 1 else {}
     if text == "*" or not text:
         return text
     if text != "(" and {ord(character) for character in text} <= letters.keys():

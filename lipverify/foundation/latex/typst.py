@@ -10,25 +10,9 @@ import re
 from collections.abc import Iterable
 from itertools import chain
 
+from lipverify.foundation.latex import reader as tree
 from lipverify.foundation.latex import symbols
-from lipverify.foundation.latex.reader import (
-    Fenced,
-    Fraction,
-    Grid,
-    Named,
-    Node,
-    Root,
-    Row,
-    Scripts,
-    Sign,
-    Sized,
-    Space,
-    Stacked,
-    Styled,
-    Words,
-    read,
-    refuse,
-)
+from lipverify.foundation.latex.reader import Node, read, refuse
 
 _RUN_ON = re.compile(r"[^\W_]{40}")
 
@@ -59,47 +43,47 @@ def typst_math(latex: str) -> str:
 def _written(node: Node, script: bool) -> str:
     """One part; in a `script` a fraction is set on one line, with a slash."""
     match node:
-        case Row(parts):
+        case tree.Row(parts):
             return _row(parts, script)
-        case Sign(text):
+        case tree.Sign(text):
             return text if text.isascii() and (text.isalpha() or text[0].isdigit()) else _escaped(text)
-        case Space(command):
+        case tree.Space(command):
             return symbols.SPACES.get(command, "")
-        case Words("", _):
+        case tree.Words("", _):
             return _quoted("")
-        case Words(text, "mathrm") if text.isalpha() and text.isascii():
+        case tree.Words(text, "mathrm") if text.isalpha() and text.isascii():
             return f"upright({text})" if len(text) == 1 else _operator(text)
-        case Words(text, _):
+        case tree.Words(text, _):
             return _quoted(text)
-        case Named(text, command):
+        case tree.Named(text, command):
             name = command if command in symbols.OPERATORS else _operator(text)
             return f"limits({name})" if command == "operatorname*" else name
-        case Scripts():
+        case tree.Scripts():
             return _scripts(node, script)
-        case Fraction(command, over, under):
+        case tree.Fraction(command, over, under):
             above, below = _part(over, script), _part(under, script)
             if command in symbols.BINOMIALS:
                 return f"binom({above}, {below})"
             return _slashed(above, below) if script else f"frac({above}, {below})"
-        case Root(inside, None):
+        case tree.Root(inside, None):
             return f"sqrt({_part(inside, script)})"
-        case Root(inside, index):
-            return f"root({_part(index or Row(()), script)}, {_part(inside, script)})"
-        case Styled("mathbf", inside):
+        case tree.Root(inside, index):
+            return f"root({_part(index or tree.Row(()), script)}, {_part(inside, script)})"
+        case tree.Styled("mathbf", inside):
             return f"upright(bold({_part(inside, script)}))"
-        case Styled(command, inside):
+        case tree.Styled(command, inside):
             return f"{symbols.DECORATIONS.get(command, 'upright')}({_part(inside, script)})"
-        case Fenced(fences, parts):
+        case tree.Fenced(fences, parts):
             middles = [f"mid({_fence(sign)})" if sign else "" for sign in fences[1:-1]]
             signs = (_fence(fences[0]), *middles)
             pairs = [(sign, _row(part.parts, script)) for sign, part in zip(signs, parts, strict=True)]
             return f"lr({' '.join(filter(None, [*chain(*pairs), _fence(fences[-1])]))})"
-        case Sized(command, sign):
+        case tree.Sized(command, sign):
             return f"lr({_fence(sign)}, size: #{symbols.SIZES[command]}em)"
-        case Stacked(base, above, below):
+        case tree.Stacked(base, above, below):
             sides = [f", {side}: {_part(small, script)}" for side, small in (("t", above), ("b", below)) if small]
             return f"attach(limits({_part(base, script)}){''.join(sides)})"
-        case Grid(name, rows):
+        case tree.Grid(name, rows):
             return _grid(name, [[_row(cell.parts, script) for cell in row] for row in rows])
 
 
@@ -110,17 +94,17 @@ def _part(node: Node, script: bool) -> str:
 
 def _row(parts: Iterable[Node], script: bool) -> str:
     """Parts in a row; in a script, a fraction beside a factor is put in brackets."""
-    shown = [part for part in parts if part != Space("")]
+    shown = [part for part in parts if part != tree.Space("")]
     sources = [_written(part, script) for part in shown]
     for k, part in enumerate(shown if script else ()):
-        base = part.base if isinstance(part, Scripts) else part
-        if isinstance(base, Fraction) and base.command in symbols.FRACTIONS:
+        base = part.base if isinstance(part, tree.Scripts) else part
+        if isinstance(base, tree.Fraction) and base.command in symbols.FRACTIONS:
             beside = (*sources[max(k - 1, 0) : k], *sources[k + 1 : k + 2])
             sources[k] = _bracketed(sources[k]) if any(map(_multiplies, beside)) else sources[k]
     return _joined(sources)
 
 
-def _scripts(node: Scripts, script: bool) -> str:
+def _scripts(node: tree.Scripts, script: bool) -> str:
     base = _written(node.base, script) if node.base else ""
     primes = (_escaped("′") + " ") * node.primes
     above = f"{primes}{_part(node.above, True) if node.above else ''}".strip()
