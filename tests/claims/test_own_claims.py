@@ -613,7 +613,7 @@ REFUSED: dict[str, tuple[str, int | None, str]] = {
     "an exception": (POWER + "\n1 / 0\n", 21, "ZeroDivisionError"),
     "draw of earlier versions": ("from lipverify.claims import claim, draw\n" + POWER, 1, "at(function"),
     "an exit": ("import sys\nsys.exit(0)\n", 2, "ended the program"),
-    "a module that is not there": ("import no_such_module_here\n" + POWER, 1, "stands by itself"),
+    "a module that is not there": ("import no_such_module_here\n" + POWER, 1, "must be self-contained"),
     "a file without claims": ("x = 1\n", None, "no claims in this file"),
     "an empty file": ("", None, "no claims in this file"),
     "a null byte": ("x = 1\n\0", None, "null"),

@@ -20,7 +20,7 @@ from lipverify.foundation.latex import plain
 
 SHARE = 0.1
 """Default relative distance between the control of a bound and the true value. A smaller one needs smaller errors."""
-NEAREST = "the nearest that the evidence bears out"
+NEAREST = "the nearest statement that the evidence supports"
 EQUALITY_RESOLUTION = 0.02
 """An exponent may be called equal to the claimed one only if it is measured with at most this error."""
 CONTROL_DISTANCE = 2 * EQUALITY_RESOLUTION

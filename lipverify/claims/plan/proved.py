@@ -38,7 +38,7 @@ SMALL = 2**20
 """Denominators from here on are not written by hand: a power of two this large is taken for a converted float."""
 SMALLEST = 1e-9
 """Least size of a divisor that cannot be a zero rounded at 15 digits."""
-SOMEWHERE = "an expression that is not the same for all values of its symbols: one of its values bears out nothing"
+SOMEWHERE = "an expression that is not the same for all values of its symbols: one of its values supports nothing"
 """Note for the value of an expression at one point, which can refute and cannot support."""
 
 
