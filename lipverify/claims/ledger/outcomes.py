@@ -309,4 +309,5 @@ def controls(records: Iterable[Record]) -> str:
         return told
     apart = f"; {counted(undecided, 'cell')} {'is' if undecided == 1 else 'are'} undecided"
     some = "" if powerless == undecided else f", {powerless}"
-    return told + apart + (f"{some} because the control did not" if powerless else "")
+    whose = "its control" if powerless == 1 else "their controls"
+    return told + apart + (f"{some} because {whose} did not come out the other way" if powerless else "")

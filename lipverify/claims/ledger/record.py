@@ -35,7 +35,7 @@ GRADES: dict[Grade, str] = {
     "proved": "a proof that the tool made or checked: computer algebra, exact numbers, balls, a proof file",
     "bounded": "an error bound that a method of lipverify made",
     "extrapolated": f"a limit, from local slopes over many decades: right {ASSUMPTION}",
-    "sampled": "an interval at 95 %",
+    "sampled": "a 95 % confidence interval",
     "estimated": "an error without a bound, or one that the claim's own function states",
     "observed": "training, with the spread of its seeds",
 }
