@@ -87,7 +87,7 @@ class Axis:
 
 
 def axes_of(form: Form, over: Mapping[Any, Any], assumed: Assumed, profile: Profile) -> list[Axis]:
-    """The axes of a form's free coordinates: those of the claim, and its own.
+    """The axes of a form's free coordinates: those of its claim and those of the form itself.
 
     Parameters
     ----------
