@@ -250,7 +250,7 @@ def _value(quantity: Callable[[float], Any], s: float) -> tuple[float, float]:
     if value is None or not 0 < value <= LARGEST:
         raise InvalidInput(
             f"value = {shown(given)} at s = {s:g}: growth needs values that are positive and finite, each a number, a "
-            "tuple (value, error), an Optimum or a loss at one window."
+            "tuple (value, error), an Optimum or a loss at one w."
         )
     if error is None or not 0 <= error <= LARGEST:
         raise InvalidInput(f"error = {shown(given[1])} at s = {s:g}: growth needs errors that are >= 0 and finite.")

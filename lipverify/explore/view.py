@@ -138,7 +138,7 @@ def picture(setting: Setting) -> View:
     caption = f"{drawn} of {problem.n:.6g} tokens" if drawn < problem.n else f"all {drawn} tokens"
     return View(
         numbers=numbers, figure=figure, tokens=_tokens(problem.d, drawn, w),
-        caption=f"One context: {caption}, at their angle to the query; a disc has the area of the softmax weight.",
+        caption=f"One context: {caption}, at their angle to the query; the area of a disc is its softmax weight.",
     )  # fmt: skip
 
 

@@ -22,18 +22,18 @@ from lipverify.report.visible import visible
 
 NUMBERS = {
     "measured": "middle of the interval that contains the quantity",
-    "error": "half-width of that interval: a bound, or of the 95 % interval where the method is montecarlo",
-    "low": "lower end of what the claim allows; not a number where unbounded",
-    "high": "upper end of what the claim allows; not a number where unbounded",
-    "margin": "distance of the interval from the edge of what is allowed, positive inside",
+    "error": "half-width of that interval: a bound, or that of the 95 % interval if the method is montecarlo",
+    "low": "lower end of the allowed range; NaN if unbounded",
+    "high": "upper end of the allowed range; NaN if unbounded",
+    "margin": "distance of the interval from the edge of the allowed range, positive inside",
 }
 WORDS = {
-    "verdict": "verdict on this cell; empty where there is no cell",
-    "grade": "what stands behind the number",
-    "control": "what the near control says that must come out the other way",
-    "control_verdict": "verdict on the control: refuted beside a cell that supports, supported beside one that refutes",
-    "claimed": "what the claim says here",
-    "note": "what else decided",
+    "verdict": "verdict on this cell; empty if there is no cell",
+    "grade": "kind of evidence for the number",
+    "control": "the control: a near statement that must come out the other way",
+    "control_verdict": "verdict on the control: refuted if the cell supports the claim, else supported",
+    "claimed": "the claim at this place",
+    "note": "further reasons for the verdict",
 }
 OF_CLAIM = ("title", "statement", "source", "claim_verdict", "range", "condition", "expected", "problem")
 """Variables with one value for each claim, along the dimension `claim`."""

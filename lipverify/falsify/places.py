@@ -87,7 +87,7 @@ class Axis:
 
 
 def axes_of(form: Form, over: Mapping[Any, Any], assumed: Assumed, profile: Profile) -> list[Axis]:
-    """The axes of a form's free coordinates: those of the claim, and its own.
+    """The axes of a form's free coordinates: those of its claim and those of the form itself.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ def _axis(name: str, declared: Sequence[Any], given: Any, relations: Sequence[tu
     if whole:
         low, high = math.ceil(low), math.floor(high)
     if low > high:
-        raise InvalidInput(f"{name}: the assumptions leave nothing between {low:g} and {high:g}.")
+        raise InvalidInput(f"{name}: the assumptions exclude every value between {low:g} and {high:g}.")
     if low == high:
         return listed([low])
     numbers = _single(_numbers(name, low, high, whole, is_known(name, declared)).filter(kept))

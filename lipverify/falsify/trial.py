@@ -136,7 +136,7 @@ def tried(sought: Sought, which: int, free: Place, profile: Profile) -> Trial:
         raise error if isinstance(error, NotReached) else NotReached(f"{type(error).__name__}: {error}") from None
     found = Trial(free, which, estimate.interval, allowed, claimed, form.said)
     if found.verdict == "error":
-        raise NotReached(f"the interval {estimate.interval} is none")
+        raise NotReached(f"{estimate.interval} is not a valid interval")
     return found
 
 

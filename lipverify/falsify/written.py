@@ -35,7 +35,7 @@ def claim_at(trial: Trial, sought: Sought, file: ClaimsFile) -> str:
     if own is None:
         raise InvalidInput(
             f"{file.name}:{line}: the claim is not declared by a call of claim(...) at the left "
-            "margin, and so cannot be written again; the point is the one above."
+            "margin, so it cannot be rewritten; the point is printed above."
         )
     lines = file.text.splitlines()
     for node in calls:

@@ -82,5 +82,5 @@ def is_positive(covariance: Zonal | Callable[[Floats], Any], points: Floats) -> 
 def _points(points: Floats) -> Floats:
     x = np.asarray(points, dtype=float)
     if x.ndim != 2 or len(x) < 2:
-        raise InvalidInput(f"points have the shape {x.shape}: a covariance is looked at on two or more, (m, d).")
+        raise InvalidInput(f"points have the shape {x.shape}: a covariance is tested at two or more, (m, d).")
     return x

@@ -139,7 +139,7 @@ def narrowing_never_overturns(
     """
     (low, high), (inner_low, inner_high) = measured.ends, narrower.ends
     if not low <= inner_low <= inner_high <= high:
-        raise InvalidInput(f"narrower = {narrower!r} is not inside of {measured!r}.")
+        raise InvalidInput(f"narrower = {narrower!r} is not inside {measured!r}.")
     before, after = decide(measured, allowed), decide(narrower, allowed)
     overturned = before in ("supported", "refuted") and after != before
     shown = {"before": before, "after": after, "measured": measured, "narrower": narrower, "allowed": allowed}

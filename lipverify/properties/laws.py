@@ -124,7 +124,7 @@ def is_lipschitz(law: FunctionLaw, d: int, L: float | None = None, *, contexts: 
     law = _law_to_draw(law, "is_lipschitz", d, contexts, seed)
     constant = L if L is not None else getattr(law, "L", None)
     if constant is None:
-        raise InvalidInput(f"law = {law!r} has no L: give the constant that is claimed.")
+        raise InvalidInput(f"law = {law!r} has no L: give the claimed constant.")
     constant = number("L", constant, "the constant that is claimed", least=0)
     if contexts * d * d > LARGEST:
         raise OutOfReach(

@@ -56,12 +56,12 @@ def agree(
     True
     """
     if len(methods) < 2:
-        raise InvalidInput(f"methods = {methods!r}: two or more can agree.")
+        raise InvalidInput(f"methods = {methods!r}: give two or more.")
     found = [(_name(how), _terms(how, problem, w)) for how in methods]
     for name, terms in found:
         for term in ("bias", "noise"):
             value, error = _term(terms, term)
-            rule = f"the error of the {term} by {name} is below {blunt:g} of it, or agreement says nothing"
+            rule = f"the error of the {term} by {name} is below {blunt:g} of it, or agreement means nothing"
             require(rule, error, blunt * abs(value) + np.finfo(float).tiny, value=value, error=error)
     return max(_apart(one, other, term, alarm) for one, other in combinations(found, 2) for term in ("bias", "noise"))
 

@@ -62,4 +62,4 @@ def is_a_minimum(
     allowed = alarm * (optimum.loss_error + np.asarray(terms.total_error))
     shown = {"loss": terms.total, "w": others, "stated": optimum.loss, "best": optimum.w}
     at = require("the loss stated at w* is the loss there", abs(terms.total - optimum.loss)[0], allowed[0], **shown)
-    return max(at, require("no other window does better", optimum.loss - terms.total, allowed, **shown))
+    return max(at, require("no other w has a smaller loss", optimum.loss - terms.total, allowed, **shown))

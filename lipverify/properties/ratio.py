@@ -39,7 +39,7 @@ def require(rule: str, error: Any, allowed: Any, /, **values: Any) -> float:
     # a NaN error counts as infinite, and a NaN bound allows nothing
     ratios = np.where(np.isnan(missed) | ~(may >= 0), np.inf, ratios)
     if ratios.size == 0:
-        raise AssertionError(f"{rule}: there is nothing to look at.")
+        raise AssertionError(f"{rule}: there are no values.")
     worst = np.unravel_index(int(np.argmax(ratios)), ratios.shape)
     ratio = float(ratios[worst])
     if ratio > 1:

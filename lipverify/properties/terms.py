@@ -103,7 +103,7 @@ def noise_grows(terms: LossTerms, alarm: float = 1.0) -> float:
     """
     w = _windows(terms).ravel()
     if w.size < 2:
-        raise InvalidInput(f"w = {w.tolist()}: the growth of the noise is seen at two values of w or more.")
+        raise InvalidInput(f"w = {w.tolist()}: the growth of the noise needs two values of w or more.")
     order = np.argsort(w, kind="stable")
     noise, allowed = _with_room(np.ravel(terms.noise)[order], np.ravel(terms.noise_error)[order], alarm)
     falls = noise[:-1] - noise[1:]

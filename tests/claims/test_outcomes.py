@@ -199,7 +199,7 @@ def test_the_sentence_on_controls_is_true_of_the_cells() -> None:
     )
     powerless = replace(escaped, verdict="inconclusive")
     assert controls([replace(record, cells=(powerless,))]) == (
-        "no cell is decided; 1 cell is undecided for want of a control that does"
+        "no cell is decided; 1 cell is undecided because its control did not come out the other way"
     )
 
 

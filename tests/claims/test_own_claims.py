@@ -570,8 +570,8 @@ REFUSED: dict[str, tuple[str, int | None, str]] = {
     "rate of earlier versions": (plus(POWER, 'rate="1/2"'), 14, "truth="),
     "value of earlier versions": (plus(SQUARE, 'value="1/2"'), 13, "truth="),
     "error of earlier versions": (plus(POWER, "error=1e-12"), 14, "returns (value, error)"),
-    "log of earlier versions": (plus(POWER, 'log="1"'), 14, "over that power of the logarithm"),
-    "agrees of earlier versions": (POWER.replace("over=", "agrees=(), over="), 15, "beside the forms"),
+    "log of earlier versions": (plus(POWER, 'log="1"'), 14, "divided by that power of the logarithm"),
+    "agrees of earlier versions": (POWER.replace("over=", "agrees=(), over="), 15, "after the forms"),
     "methods of earlier versions": (
         POWER.replace("over=", f"{AGREE}(power, power, 'q', methods=('a', 'b')),\n    over=", 1), 15, "what ran",
     ),
@@ -584,7 +584,7 @@ REFUSED: dict[str, tuple[str, int | None, str]] = {
     "ray of earlier versions": (plus(POWER, "ray=(1e4, 1e30)"), 14, "along={'n': (start, stop)}"),
     "unknown keyword": (plus(POWER, "eqauls=1"), 14, "eqauls"),
     "function without n": (POWER.replace("power(d, n)", "power(d, m)"), 3, "does not take n"),
-    "function of too much": (POWER.replace("power(d, n)", "power(d, n, k)"), 3, "nothing gives it k"),
+    "function of too much": (POWER.replace("power(d, n)", "power(d, n, k)"), 3, "nothing supplies k"),
     "function of a name that is taken": (POWER + "\ndef power(d, n):\n    return n\n", 3, "name of its own"),
     "a function without a name": (POWER.replace("        power,", "        lambda d, n: n,"), 8, "by its name"),
     "a second method that is no function": (
@@ -613,7 +613,7 @@ REFUSED: dict[str, tuple[str, int | None, str]] = {
     "an exception": (POWER + "\n1 / 0\n", 21, "ZeroDivisionError"),
     "draw of earlier versions": ("from lipverify.claims import claim, draw\n" + POWER, 1, "at(function"),
     "an exit": ("import sys\nsys.exit(0)\n", 2, "ended the program"),
-    "a module that is not there": ("import no_such_module_here\n" + POWER, 1, "stands by itself"),
+    "a module that is not there": ("import no_such_module_here\n" + POWER, 1, "must be self-contained"),
     "a file without claims": ("x = 1\n", None, "no claims in this file"),
     "an empty file": ("", None, "no claims in this file"),
     "a null byte": ("x = 1\n\0", None, "null"),

@@ -192,7 +192,7 @@ def test_assumptions_that_leave_nothing_are_refused(lipverify: Commands, tmp_pat
     path = write(tmp_path, SQUARE.replace('"0.01 <= x <= 8"', '("x >= 3", "x <= 2")'))
     done = lipverify("falsify", path, "--out", str(tmp_path / "out"))
     assert done.returncode == 2
-    assert "x: the assumptions leave nothing between 3 and 2" in done.stderr
+    assert "x: the assumptions exclude every value between 3 and 2" in done.stderr
 
 
 READINGS = dedent(f"""\

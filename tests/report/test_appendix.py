@@ -108,7 +108,7 @@ def test_the_counts_of_cells_add_up() -> None:
     said = controls([replace(record(), cells=(good, good, open_cell, powerless))])
     assert said == (
         "the control of each of 2 decided cells came out the other way; 2 cells are undecided, "
-        "1 for want of a control that does"
+        "1 because its control did not come out the other way"
     )
     assert controls([replace(record(), cells=(good, open_cell))]).endswith("; 1 cell is undecided")
 

@@ -109,7 +109,7 @@ def test_a_failure_says_all_that_a_reader_needs(pytester: pytest.Pytester) -> No
             "source: * Notes, Lemma 1: $x$ is at most one",
             "claimed: * x ≤ 1",
             "margin: * -0.75",
-            "control: * the nearest that the evidence bears out (caught)",
+            "control: * the nearest statement that the evidence supports (caught)",
             "again with: *lipverify verify my_claims.py mine.moved",
             "evidence:",
             "  d = 3, x = 2.0: x = 2 ± 0.25 (own function), allowed ≤ 1: refuted, margin -0.75",

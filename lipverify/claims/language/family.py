@@ -200,9 +200,9 @@ def range_of(
     if not edges.keys() - {"within"}:
         raise Fault("no bound: give low=, high= or equals=, as formulas in the coordinates.", keyword)
     if "equals" in edges and len(edges.keys() - {"within"}) > 1:
-        raise Fault("equals = ... stands beside low or high: give the value, or bounds on it.", keyword or "equals")
+        raise Fault("equals = ... is given with low or high: give either the value or bounds.", keyword or "equals")
     if "within" in edges and "equals" not in edges:
-        raise Fault("within = ... says how far from equals = ... a value may be, and that is not given.", "within")
+        raise Fault("within = ... is the tolerance of equals = ..., which is not given.", "within")
     return Range(**edges, strict=strict)
 
 

@@ -20,7 +20,7 @@ from lipverify.foundation.latex import plain
 
 SHARE = 0.1
 """Default relative distance between the control of a bound and the true value. A smaller one needs smaller errors."""
-NEAREST = "the nearest that the evidence bears out"
+NEAREST = "the nearest statement that the evidence supports"
 EQUALITY_RESOLUTION = 0.02
 """An exponent may be called equal to the claimed one only if it is measured with at most this error."""
 CONTROL_DISTANCE = 2 * EQUALITY_RESOLUTION
@@ -443,20 +443,20 @@ def identity(
 RAY = (1e4, 1e30)
 """Default range of n along a ray."""
 RETIRED = {
-    "instead": "control=(false, true) holds both controls",
+    "instead": "both controls are given by control=(false, true)",
     "sharp": "the true exponent, or the true value of a bound, is truth=",
     "rate": "the true exponent is truth=",
     "value": "the true value of a bound is truth=",
     "error": "the function returns (value, error)",
-    "log": "measure the quantity over that power of the logarithm, and claim the exponent that is left",
-    "search": "a bound in assumes= says where the statement is meant to hold, such as assumes='0 <= p <= 1'",
+    "log": "measure the quantity divided by that power of the logarithm, and claim the exponent of the quotient",
+    "search": "state the range of the statement in assumes=, such as assumes='0 <= p <= 1'",
     "methods": "what ran is recorded",
-    "agrees": "agree(...) stands beside the forms: claim(id, bound(...), agree(...), ...)",
-    "given": "what else the function is called with stands in at(function, name=value)",
+    "agrees": "agree(...) is given after the forms: claim(id, bound(...), agree(...), ...)",
+    "given": "further arguments of the function are given by at(function, name=value)",
     "grade": "method=(method, grade) states both",
-    "figures": "shows=at(function, name=...) holds figures and tables",
-    "tables": "shows=at(function, name=...) holds figures and tables",
-    "ray": "along={'n': (start, stop)} says what grows, and from where to where",
+    "figures": "figures and tables are given by shows=at(function, name=...)",
+    "tables": "figures and tables are given by shows=at(function, name=...)",
+    "ray": "along={'n': (start, stop)} is the growing coordinate and its range",
 }
 """Keywords of earlier versions, and their replacements."""
 
@@ -471,7 +471,7 @@ def refuse_retired(form: str, retired: Mapping[str, Any], line: int) -> None:
 
 def _ray(along: Any, scale: str, line: int) -> dict[str, Any]:
     """The growing coordinate and its range, as fields of a form."""
-    rule = "along = {!r}: it says what grows, and from where to where: {{'n': (start, stop)}} or (start, stop, points)."
+    rule = "along = {!r}: give the growing coordinate and its range: {{'n': (start, stop)}} or (start, stop, points)."
     if not isinstance(along, Mapping) or len(along) != 1:
         raise Fault(rule.format(along), "along", line=line)
     ((grows, ray),) = along.items()

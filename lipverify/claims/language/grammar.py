@@ -201,7 +201,7 @@ def _check(tree: ast.AST, text: str, depth: int, chain: int) -> None:
         case ast.Constant(value=(int() | float()) as number) if not isinstance(number, bool):
             literal = source(text, tree)
             if not LITERAL.fullmatch(literal) or len(literal) > LONGEST_WORD or not math.isfinite(number):
-                raise Unreadable(f"{literal[:LONGEST_WORD]} is no decimal number, too long or too large")
+                raise Unreadable(f"{literal[:LONGEST_WORD]} is not a decimal number, or is too long or too large")
         case ast.Name(id=name):
             if not SYMBOL.fullmatch(name) or len(name) > LONGEST_WORD:
                 raise Unreadable(f"{name} is no name of a symbol: letters, digits and single _ between")

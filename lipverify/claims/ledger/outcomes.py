@@ -58,10 +58,10 @@ def _covered(claim: Record, proof: Record | None) -> bool:
 
 
 OUTCOMES: dict[Outcome, str] = {
-    "holds as printed": "every claim that is just what is printed is supported",
-    "holds in one of its readings": "the wording leaves several readings open, and one of them is supported",
-    "false as printed": "a claim that is just what is printed is refuted",
-    "open": "not decided, or no reading that was tried holds and the wording leaves others open",
+    "holds as printed": "every claim of the kind printed is supported",
+    "holds in one of its readings": "the wording allows several readings, and one of them is supported",
+    "false as printed": "a claim of the kind printed is refuted",
+    "open": "not decided, or no tested reading holds and the wording allows others",
 }
 PLURAL: dict[Outcome, str] = {
     "holds as printed": "hold as printed", "holds in one of its readings": "hold in one of their readings",
@@ -309,4 +309,5 @@ def controls(records: Iterable[Record]) -> str:
         return told
     apart = f"; {counted(undecided, 'cell')} {'is' if undecided == 1 else 'are'} undecided"
     some = "" if powerless == undecided else f", {powerless}"
-    return told + apart + (f"{some} for want of a control that does" if powerless else "")
+    whose = "its control" if powerless == 1 else "their controls"
+    return told + apart + (f"{some} because {whose} did not come out the other way" if powerless else "")

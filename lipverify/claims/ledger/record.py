@@ -23,10 +23,10 @@ from lipverify.foundation.showing import Shown, axes, table
 FORMAT = "lipverify-ledger-3"
 Kind = Literal["printed", "convention", "stronger", "derived", "sharp"]
 KINDS: dict[Kind, str] = {
-    "printed": "the statement for the very law, range and convention of its source",
+    "printed": "the statement for exactly the law, range and convention of its source",
     "convention": "a reading that the source leaves open",
-    "stronger": "nobody printed it: another law, every window, every n, ...",
-    "derived": "what follows from what the source prints",
+    "stronger": "more general than the printed statement: another law, every w, every n, ...",
+    "derived": "a consequence of the printed statement",
     "sharp": "the exact rate or value",
 }
 """Relation of a claim to its source; only printed statements count for or against a paper."""
@@ -35,8 +35,8 @@ GRADES: dict[Grade, str] = {
     "proved": "a proof that the tool made or checked: computer algebra, exact numbers, balls, a proof file",
     "bounded": "an error bound that a method of lipverify made",
     "extrapolated": f"a limit, from local slopes over many decades: right {ASSUMPTION}",
-    "sampled": "an interval at 95 %",
-    "estimated": "an error that nobody bounded, or that the claim's own function states",
+    "sampled": "a 95 % confidence interval",
+    "estimated": "an error without a bound, or one that the claim's own function states",
     "observed": "training, with the spread of its seeds",
 }
 """Kind of evidence for a number, the strongest first; a claim has the weakest grade of its cells."""

@@ -57,7 +57,7 @@ def places(over: Any, profile: Profile, keyword: str = "over") -> list[Place]:
     found = [_all(points) for points in itertools.product(*axes)]
     names = [name for place in found[:1] for name in place.where]
     if len(names) != sum(len(name) if isinstance(name, tuple) else 1 for name in over):
-        raise Fault(f"{keyword} = {list(over)!r}: a coordinate stands there twice.", keyword)
+        raise Fault(f"{keyword} = {list(over)!r}: a coordinate occurs twice.", keyword)
     return found
 
 
@@ -158,7 +158,7 @@ def _cell(form: Form, place: Place, measured: Measured, profile: Profile) -> Cel
     if isinstance(form.false, Range) and contains(form.false.allowed(place, "control"), allowed):
         raise Fault(
             f"control at {place} allows whatever the claim allows, {form.claimed(here)}; "
-            "a control is a statement that the truth breaks.",
+            "a control is a statement that must come out false.",
             "control",
         )
     return CellPlan(

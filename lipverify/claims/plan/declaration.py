@@ -177,7 +177,7 @@ def sourced(source: Any) -> Source:
         source = Source(*source)
     parts = (source.paper, source.place, source.printed) if isinstance(source, Source) else ("",)
     if not all(part.strip() for part in parts):
-        rule = "a source is (paper, place, what is printed there), such as ('My notes', 'Theorem 1', '$w$ grows')"
+        rule = "a source is (paper, place, printed text), such as ('My notes', 'Theorem 1', '$w$ grows')"
         raise Fault(f"source = {source!r}: {rule}; a claim without it is refused.", "source")
     return source
 

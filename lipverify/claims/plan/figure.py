@@ -135,8 +135,8 @@ def _exponents(form: Exponent, plans: Plans, results: Mapping[str, Any]) -> Figu
         series=tuple(series),
     )
     caption = (
-        f"The local exponent of ${form.quantity}$ along {along} less its limit, and the limit with its error and what "
-        "is claimed of it (dashed)."
+        f"The local exponent of ${form.quantity}$ along {along} minus its limit, and the limit with its error and the "
+        "claimed values (dashed)."
     )
     alt = f"Local exponents of {form.said} against {form.along}; their limits and the claimed ones."
     return Figure(caption=caption, alt=alt, panels=(local, limits), layer="evidence")

@@ -148,7 +148,7 @@ def measured_by(
     extra = sorted(required - {*coordinates, *optional, *given, *OFFERED})
     missing = [each for each in (*coordinates, *given) if each not in names and not anything]
     if missing or extra:
-        wrong = f"it does not take {missing[0]}" if missing else f"nothing gives it {extra[0]}"
+        wrong = f"it does not take {missing[0]}" if missing else f"nothing supplies {extra[0]}"
         handed, offers = ", ".join((*coordinates, *given)), ", ".join(OFFERED)
         raise Fault(
             f"{name}: {wrong}; it is called with {handed} by name, and with {offers} if it takes them.", keyword

@@ -38,7 +38,7 @@ SMALL = 2**20
 """Denominators from here on are not written by hand: a power of two this large is taken for a converted float."""
 SMALLEST = 1e-9
 """Least size of a divisor that cannot be a zero rounded at 15 digits."""
-SOMEWHERE = "an expression that is not the same for all values of its symbols: one of its values bears out nothing"
+SOMEWHERE = "an expression that is not the same for all values of its symbols: one of its values supports nothing"
 """Note for the value of an expression at one point, which can refute and cannot support."""
 
 
@@ -234,7 +234,7 @@ def _proof(value: Any) -> tuple[Any, Stood | None]:
     Raises
     ------
     ValueError
-        If it is no proof.
+        If it is not a proof.
     """
     missing = value.failures()
     if missing:
@@ -434,7 +434,7 @@ def committed(name: str, found: Callable[[], Proof]) -> Proof:
     Raises
     ------
     ValueError
-        If it is no proof.
+        If it is not a proof.
     """
     from lipverify.proofs import load
 
@@ -457,7 +457,7 @@ def proved(name: str, theorem: str, given: dict[str, Any], found: Callable[[], P
     Raises
     ------
     ValueError
-        If it is no proof, or one of something else.
+        If it is not a proof, or proves something else.
     """
     proof = committed(name, found)
     stated(name, proof, (theorem,), given)
@@ -470,7 +470,7 @@ def proved_optimum(name: str, problem: Problem, offset: float | None = None) -> 
     Raises
     ------
     ValueError
-        If it is no proof, or one of something else.
+        If it is not a proof, or proves something else.
     """
     from lipverify.proofs import ProvedOptimum, prove_optimum
     from lipverify.proofs.finite import about
@@ -489,7 +489,7 @@ def between(proof: Proof, low: float | Fraction, high: float | Fraction) -> Prov
     Raises
     ------
     ValueError
-        If it is no proof.
+        If it is not a proof.
 
     >>> theorem = proved_window("affine", 3)
     >>> between(theorem, 1.0, 2.0).pair

@@ -279,7 +279,7 @@ def _reason(error: BaseException) -> str:
     if isinstance(error, SyntaxError):
         return f"{type(error).__name__}: {error.msg}."
     if isinstance(error, ModuleNotFoundError):
-        return f"{error}; a claims file stands by itself: what it imports must be installed wherever it is measured."
+        return f"{error}; a claims file must be self-contained: its imports must be installed wherever it is measured."
     if isinstance(error, SystemExit):
         return "the file ended the program; a claims file only declares."
     return told(error)

@@ -264,8 +264,8 @@ class Otherwise(msgspec.Struct, frozen=True):
         with instead_of_exact(method, **options) as other:
             result = self.function(*arguments, **named)
         if not other.used:
-            nothing = "the function asks lipverify for no exact loss, so there is no other way to it."
-            chosen = f"the function chooses route={other.kept!r}; without it this way can be taken."
+            nothing = "the function requests no exact loss from lipverify, so no other method applies."
+            chosen = f"the function chooses route={other.kept!r}; without it this method can be used."
             raise OutOfReach(f"{self.by}: {chosen if other.kept else nothing}")
         return result
 

@@ -283,7 +283,7 @@ def require_usable(executor: Executor) -> None:
         rule = "CUDA cannot be used in forked processes"
         raise InvalidInput(f"executor: {rule}; give it mp_context=multiprocessing.get_context('spawn').")
     if isinstance(executor, ThreadPoolExecutor) and executor._max_workers > 1:
-        raise InvalidInput(f"executor: {executor._max_workers} threads; one gives a GPU all its work, use processes.")
+        raise InvalidInput(f"executor: {executor._max_workers} threads; one thread keeps a GPU busy, so use processes.")
 
 
 class OfACluster(Given):
@@ -372,7 +372,7 @@ def _require_same_code(client: Any, code: str) -> None:
     """Refuse workers whose code differs from this process's."""
     for worker, theirs in client.run(fingerprint, on_error="return").items():
         if isinstance(theirs, BaseException):
-            raise InvalidInput(f"cluster: the worker at {worker} does not say what code it has ({shown(theirs)}).")
+            raise InvalidInput(f"cluster: the worker at {worker} does not state its code ({shown(theirs)}).")
         if theirs != code:
             raise InvalidInput(f"cluster: the worker at {worker} {_other(theirs, code)}")
 
@@ -382,7 +382,7 @@ def _require_backend(client: Any, backend: str) -> None:
     for worker, refusal in client.run(_refusal_of, backend).items():
         threads = client.nthreads()[worker]
         if not refusal and backend == "cupy" and threads > 1:
-            refusal = f"{threads} threads; one gives a GPU all its work, begin workers with `dask cuda worker`."
+            refusal = f"{threads} threads; one thread keeps a GPU busy, so start workers with `dask cuda worker`."
         if refusal:
             raise InvalidInput(f"cluster: the worker at {worker}: {refusal}")
 
@@ -402,7 +402,7 @@ def _other(theirs: str, code: str) -> str:
     """Describe a worker with another fingerprint."""
     return (
         "has another version of lipverify or of a library that makes numbers, another processor or another compiler "
-        f"({theirs}, here {code}); have the same there as here."
+        f"({theirs}, here {code}); use the same there as here."
     )
 
 
