@@ -91,8 +91,7 @@ def extrapolate(s: Floats, a: Floats, noise: Floats) -> Limit:
 
 
 def limit_of_slopes(s: Floats, a: Floats, noise: Floats) -> Limit:
-    r"""The limit of local exponents a = d log Q / d log s, where Q is a sum of powers with logarithms and a leading
-    term.
+    r"""The limit of the local exponents a = d log Q / d log s of a sum Q of powers with logarithms and a leading term.
 
     With x = log s, a(x) is the mean of the terms' exponents, weighted with their shares of Q. For powers with positive
     factors a'(x) is the variance of the exponents. If the leading term has half of Q, its exponent is at most
@@ -186,8 +185,7 @@ def _quickens(a: Floats, noise: Floats) -> bool:
 
 
 def drift_left(s: Floats, a: Floats, noise: Floats) -> float:
-    r"""The remaining change of a(s) beyond the last s, if the drift decays no more slowly than at the end of the
-    ladder.
+    r"""The remaining change of a(s) beyond the last s, if its drift decays as fast as at the end of the ladder.
 
     With x = log s and |a'(x)| = D x^{-p} at the end of the ladder, where p comes from the largest steps in the last
     quarter of the ladder and the quarter before it,

@@ -306,8 +306,7 @@ def _number(value: Any) -> str:
 
 
 def decades(low: float, high: float, digits: int = DIGITS) -> st.SearchStrategy[float]:
-    """Numbers on a logarithmic grid with `STEPS_A_DECADE` points a decade, both ends included; shrinks to 1 if it is
-    inside.
+    """Numbers on a logarithmic grid of `STEPS_A_DECADE`, both ends included; shrinks to 1 if the grid contains it.
 
     The strategy draws integers, because Hypothesis climbs towards a target by steps of integers but not of floats.
 

@@ -399,8 +399,7 @@ def identity(
     over: Any = None,
     **retired: Any,
 ) -> Form:
-    r"""Claim that two sides are equal: their difference is exactly zero, or no larger than a bound on its rounding
-    error.
+    r"""Claim that two sides are equal: their difference is exactly zero, or at most a bound on its rounding error.
 
     Parameters
     ----------

@@ -132,8 +132,7 @@ def _move(claim: Claim, plan: CellPlan, cell: Cell, place: int, outcomes: Mappin
 
 
 def _wanted(cell: Cell) -> tuple[frozenset[Verdict], float, float]:
-    """The possible verdicts of an open cell with a smaller error; the error of the cell or its control; the error
-    needed.
+    """The possible verdicts of an open cell with less error; its error or that of its control; the error needed.
 
     No verdict is possible if the middle is on an edge, or the control is predicted to agree with the claim.
     """

@@ -138,7 +138,7 @@ def _cell(claim: Claim, plan: CellPlan, results: Mapping[str, Any], stood: Stood
 
 
 def standing(plan: CellPlan, outcomes: Mapping[str, Outcome]) -> Stood:
-    """The evidence for the number of a cell. A limit is at best "extrapolated", whatever the values on its ray are."""
+    """The evidence for the number of a cell. A limit is "extrapolated", or weaker if a value on its ray is weaker."""
     along = plan.measurement.function is growth_along
     derives = plan.method == "exact" or plan.grade == "bounded"
     sources = plan.measurement.needs if along else (plan.measurement,)
