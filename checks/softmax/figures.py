@@ -39,9 +39,9 @@ def windows(law: str) -> list[Points]:
 def against_lambda(law: str, found: list[Points]) -> Figure:
     """w* against Lambda for several d, between the printed powers, on the sharp one."""
     return Figure(
-        caption=rf"""The optimal $w^*$ against $\Lambda = n L^2 / \sigma^2$, {said("law", law)}. Shaded: what the printed
-        $\Omega(\Lambda^{{1/d}})$ and $\mathcal{{O}}(\Lambda^{{2/d}})$ leave from the first point on. Dashed: the sharp power
-        $\Lambda^{{{RATE[law]}}}$ through the last point.""",
+        caption=rf"""The optimal $w^*$ against $\Lambda = n L^2 / \sigma^2$, {said("law", law)}. Shaded: the range between the
+        printed $\Omega(\Lambda^{{1/d}})$ and $\mathcal{{O}}(\Lambda^{{2/d}})$, drawn through the first point. Dashed: the sharp
+        power $\Lambda^{{{RATE[law]}}}$ through the last point.""",
         alt=f"""For d = {", ".join(map(str, SHOWN))}, w* rises along a straight line on log axes inside the printed range, on
         the sharp power.""",
         panels=tuple(_window_panel(law, d, points) for d, points in zip(SHOWN, found, strict=True)),

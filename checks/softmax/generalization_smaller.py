@@ -1,7 +1,7 @@
 r"""Theorem 3: M is pretrained on L; tested on L' <= L, the loss is at least (n L^2 / sigma^2)^{2/(2(d+2))} / n.
 
-With the constant 1 that is displayed it is false at d = 2, by proof for every n >= 10^9, and its right side has no
-unit: sigma^2 belongs in front. Up to a constant, at fixed sigma, it holds for ReLU tasks.
+With the displayed constant 1 the bound is false at d = 2 (proved for every n >= 10^9 and L' = L/3), and its units do not
+match: sigma^2 belongs in front. Up to a constant, at fixed sigma, the bound holds for ReLU tasks.
 """
 
 from lipverify.checks.softmax.figures import displayed
@@ -53,10 +53,10 @@ claim("softmax.generalization-smaller/relu/lower/displayed/proved",
       title="the lower bound for smaller L, with the constant 1 that is displayed: disproved for every large n",
       statement=r"""\mathcal{L}(\mathbf{M}) \geq \frac{1}{n} \Bigl(\frac{nL^2}{\sigma^2}\Bigr)^{\frac{2}{2(d+2)}} \qquad
       (L' \leq L)""", assumes=(*TUNED, r"ReLU law, $d = 2$, $L = \sigma = 1$, $L' = 1/3$; every $n \geq 10^9$"),
-      finding=r"""By the window theorem $\mathcal{L}'(w^*(L')) \leq C L'^2 \Lambda'^{-3/4}$ and by its transfer
-      $\mathcal{L}'(w^*(L))$ is at most a multiple of that, both with numbers; at $d = 2$ the right side is $n^{-3/4}$
-      as well, so that the quotient is the product of the two and $(L'/L)^{1/2}$: it is below 1 for every such $n$, and
-      no $n$ is large enough.""",
+      finding=r"""The window theorem gives $\mathcal{L}'(w^*(L')) \leq C L'^2 \Lambda'^{-3/4}$ with an explicit $C$, and the
+      transfer theorem bounds $\mathcal{L}'(w^*(L))$ by an explicit multiple of that. At $d = 2$ the right side of the claim
+      is $n^{-3/4}$ as well, so the quotient of both sides is at most the product of the two constants and $(L'/L)^{1/2}$.
+      This is below 1 for every such $n$: no $n$ is large enough.""",
       corrected=r"""$\mathcal{L} \geq C \frac{\sigma^2}{n} (nL^2/\sigma^2)^{\frac{1}{d+2}}$ with a constant $C < 1$, for
       large $n$""")
 claim("softmax.generalization-smaller/{law}/{side}/printed/{reading}",
@@ -65,10 +65,10 @@ claim("softmax.generalization-smaller/{law}/{side}/printed/{reading}",
       *agreed("smaller"),
       source=SMALLER_TASKS, kind={"relu/*": "convention", "*": "stronger"},
       expected={"relu/*/ambient": "supported", "*": "refuted"}, over=FAMILY, assumes=TESTED,
-      finding=r"""With $d$ in place of the 2 in $\frac{2}{2(d+2)}$ and $\sigma^2$ in front this is the noise $\sigma^2
-      w^{d/2}/n$ at the smallest $w$ of the sketch, $\Lambda^{1/(d+2)}$. As printed it is weaker for $d > 2$ and the
-      same for $d = 2$, where the claim is at its tightest. Constants are free here; with the constant 1 of the display
-      see `displayed`.""",
+      finding=r"""With $d$ instead of the 2 in $\frac{2}{2(d+2)}$ and $\sigma^2$ in front, the bound is the noise $\sigma^2
+      w^{d/2}/n$ at the smallest $w$ of the sketch, $\Lambda^{1/(d+2)}$. The printed bound is weaker than that for $d > 2$
+      and equal to it for $d = 2$, where the claim is tightest. This claim allows any constant; the claim `displayed` has the
+      constant 1.""",
       corrected=and_sharp(r"""$\mathcal{L} \geq C \frac{\sigma^2}{n} (nL^2/\sigma^2)^{\frac{d-1}{2(d+1)}}$, with the
       sphere's dimension for $d$"""))
 claim("softmax.generalization-smaller/{law}/{side}/derived/{reading}",
@@ -78,16 +78,16 @@ claim("softmax.generalization-smaller/{law}/{side}/derived/{reading}",
       *agreed("smaller"),
       source=SKETCH, kind="derived", expected={"affine/*/ambient": "refuted", "*": "supported"}, over=FAMILY,
       assumes=TESTED,
-      finding=r"""$N = \sigma^2 w^{d/2}/n$ at the smallest $w$ that the sketch allows, $\Lambda^{1/(d+2)}$. Read with
-      the ambient $d$ the noise is overstated by $w^{1/2}$, which the slack in the window covers for the ReLU law (at $d
-      = 2$ just so), but not for the affine law at $d = 2$, whose $w^*$ is smaller.""",
+      finding=r"""This is $N = \sigma^2 w^{d/2}/n$ at the smallest $w$ that the sketch allows, $\Lambda^{1/(d+2)}$. With the
+      ambient $d$ it overstates the noise by a factor $w^{1/2}$. The slack in the window makes up for this for the ReLU law
+      (at $d = 2$ only just), but not for the affine law at $d = 2$, whose $w^*$ is smaller.""",
       corrected={"affine/*/ambient": SHARP["*"], "*": ""})
 claim("softmax.generalization-smaller/relu/lower/along-test-constant",
       exponent(at(along_tested, law="relu", n=1e4), r"\mathrm{loss}", of="smaller", scale="(L/L')", low="0", truth="0",
                method="exact", along={"rho": (1.0, 1e6, 9)}, over={"d": (2, 5, 8)}),
       source=SMALLER_TASKS, kind="convention", expected="supported", assumes=(*FIXED, r"$L' \to 0$"),
-      finding=r"""What is left as $L' \to 0$ is the noise at $w^*(L)$, while a window tuned to $L'$ averages all tokens
-      and has $\sigma^2/n$: no benefit of a small $L'$.""")
+      finding=r"""As $L' \to 0$ the loss tends to the noise at $w^*(L)$, while a window tuned to $L'$ averages all tokens and
+      has the loss $\sigma^2/n$. So $M$ does not benefit from a small $L'$.""")
 claim("softmax.generalization-smaller/relu/lower/units",
       exponent(at(in_other_units, law="relu", n=1e4), r"\mathrm{loss}", along={"s": (1.0, 1e6, 8)}, low="0", truth="-2",
                over={"d": 2}, method="exact"),
@@ -96,10 +96,10 @@ claim("softmax.generalization-smaller/relu/lower/units",
       C \text{ for all } L' = L, \sigma""",
       assumes=(*TUNED, "ReLU law, $d = 2$", "$n = 10^4$",
                r"$L = L' = \sigma = 1/s$, $s \to \infty$: the right side is fixed"),
-      finding=r"""The right side of the printed bound has no unit and the loss has that of $y^2$: with $y$ measured in a
-      unit $s$ times as large the loss falls by $s^2$, while $(nL^2/\sigma^2)^{1/(d+2)}/n$ stays. At $d = 2$ no $n$ is
-      large enough either, since both sides fall at one rate there. With a constant that may depend on $\sigma$ the
-      bound holds.""",
+      finding=r"""The loss has the unit of $y^2$, and the right side of the printed bound has none. If $y$ is measured in a
+      unit $s$ times as large, the loss falls by $s^2$, while $(nL^2/\sigma^2)^{1/(d+2)}/n$ stays the same. At $d = 2$ both
+      sides fall at the same rate in $n$, so no $n$ is large enough. If the constant may depend on $\sigma$, the bound
+      holds.""",
       corrected=r"""$\sigma^2$ belongs in front: $\mathcal{L} \geq C \frac{\sigma^2}{n} (\dots)$, as in the noise term
       that the bound comes from.""")
 claim("softmax.generalization-smaller/{law}/{side}/printed/{reading}/proved",

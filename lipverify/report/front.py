@@ -17,7 +17,7 @@ from lipverify.report.text import Text, printable, rich
 
 Draw = Callable[[Figure], Drawing]
 """Places a figure, and returns how the page refers to it."""
-CONTROLS = "(where a claim holds its control is a false statement, where it fails a true one)"
+CONTROLS = "(if a claim holds, its control is a false statement; if it fails, a true one)"
 OFTEN, SHORT = 8, 30
 """Under so many headings an assumption of more letters than these is the setting: the first page says it for all."""
 Group = tuple[Record, ...]
@@ -115,10 +115,10 @@ def _asked(ledger: Ledger) -> str:
     papers = list(dict.fromkeys(sources.short(record.source.paper) for record in ledger.claims))
     cells = sum(len(record.cells) for record in ledger.claims)
     found = len(passages(measured(ledger.claims)))
-    asked = f"Does what is printed hold? {counted(found, 'passage')} of" if found else "Do these claims hold?"
+    asked = f"This report tests {counted(found, 'passage')} of" if found else "This report tests claims about"
     return (
-        f"{asked} {'; '.join(papers)}, under {counted(headings, 'heading')}: {counted(len(ledger.claims), 'claim')}, "
-        f"judged on {counted(cells, 'cell')} of evidence."
+        f"{asked} {'; '.join(papers)}, under {counted(headings, 'heading')}, by {counted(len(ledger.claims), 'claim')} "
+        f"measured at {counted(cells, 'cell')}."
     )
 
 

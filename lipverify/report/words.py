@@ -37,29 +37,28 @@ METHODS = {
 }
 
 HOW_VERDICTS_ARE_MADE = (
-    "A measurement is an interval, the measured value ± its error; a claim allows a set of values. "
-    "If the interval lies inside the set, the claim is supported at that point; if it lies "
-    "outside, it is refuted there; if it crosses the edge, the point is not "
-    "decided. A narrower interval can decide an open case and can never overturn a decided one.",
-    "A claim over several points is refuted if it is refuted at any of them, and supported only "
-    "if it is supported at all of them. The margin is the distance from the interval to the edge "
-    "of the allowed set, in units of the measured quantity: positive inside, negative outside, "
-    "zero where the interval crosses the edge. A dash means that no finite edge bounds the set.",
-    "Every point has a control that must come out the other way on the same evidence: where a claim "
-    "holds, a near statement that is false must be refuted; where it fails, a near one that is true, its correction, "
-    "must be supported. A point whose control does not decides nothing, because the evidence has shown no "
-    "power to tell true from false there; where two methods disagree, nothing is decided at all.",
-    "Each claim says how it stands to its source: printed (the statement for the very law, range and convention "
-    "of its source), a convention (a reading that the source leaves open), stronger (nobody printed it), derived, or "
-    "sharp. Only what is printed counts for or against a paper. Each number says what stands behind it: proved (a "
-    "proof that the tool made or checked, recorded with its digest), bounded (an error bound that a method of "
-    "lipverify made), extrapolated (a limit), sampled (an interval at 95 %), estimated (an error that nobody bounded), "
-    "or observed (training); a claim has the weakest grade of its points, "
-    "and a statement that a proof beside it covers has that of the proof.",
-    "An asymptotic claim ($\\Omega$, $O$, $\\Theta$) is decided on the limit of the local exponent "
-    "along the ray that the claim speaks of, extrapolated over many decades, with a stated error. "
-    "The evidence is numerical: it can refute a statement about a limit and can support "
-    "one, but a finite computation does not establish a limit; a proof does, with its constants and range.",
+    "A measurement is an interval, the measured value ± its error; a claim allows a set of values. If the interval "
+    "lies inside the set, the claim is supported at that point; if it lies outside, it is refuted there; if it "
+    "crosses the edge, the point is not decided. A narrower interval can decide an open case and can never overturn "
+    "a decided one.",
+    "A claim over several points is refuted if it is refuted at any of them, and supported only if it is supported "
+    "at all of them. The margin is the distance from the interval to the edge of the allowed set, in units of the "
+    "measured quantity: positive inside, negative outside, zero where the interval crosses the edge. A dash means "
+    "that no finite edge bounds the set.",
+    "Every point has a control, a similar statement with the opposite answer, which the same measurement must "
+    "decide correctly: if the claim holds at the point, a false statement must be refuted; if it fails, a true one "
+    "(its correction) must be supported. Otherwise the point is not decided, because the measurement cannot tell "
+    "true from false there. If two methods disagree, the claim is not decided.",
+    "Each claim has a kind: printed (the statement for exactly the law, range and convention of its source), "
+    "convention (a reading that the source leaves open), stronger (nobody printed it), derived, or sharp. Only "
+    "printed claims count for or against a paper. Each number has a grade: proved (a proof that the tool made or "
+    "checked, recorded with its digest), bounded (an error bound by a method of lipverify), extrapolated (a limit), "
+    "sampled (a 95 % confidence interval), estimated (an error without a bound), or observed (training). A claim "
+    "has the weakest grade of its points; if a proof covers all of them, the statement has the grade of the proof.",
+    "An asymptotic claim ($\\Omega$, $O$, $\\Theta$) is decided by the limit of the local exponent along a ray, "
+    "extrapolated over many decades, with a stated error. Such evidence is numerical: it can refute or support a "
+    "statement about a limit, but a finite computation does not establish a limit; a proof does, with its constants "
+    "and range.",
 )
 
 
@@ -105,8 +104,8 @@ NOTATION = (
     _entry(
         "D E",
         "$D, E$",
-        r"the dimension that a printed rate is read with, and that plus 2: $D = d$, of the space (ambient), or "
-        r"$D = d - 1$, of the sphere (intrinsic); in quotations $D(\cdot)$ is the law of the tasks",
+        r"the dimension in a printed rate, $D = d$ of the space (ambient) or $D = d - 1$ of the sphere (intrinsic), "
+        r"and $E = D + 2$; in quotations $D(\cdot)$ is the law of the tasks",
     ),
     _entry("L", "$L$", "the Lipschitz constant of the tasks ($L'$ where they are tested on others)"),
     _entry(r"\sigma", r"$\sigma$", "the standard deviation of the label noise"),

@@ -124,7 +124,7 @@ def test_symbols_are_defined_without_a_verb(folder: Path) -> None:
     claim = record("softmax.a/ambient", statement="y_i = f(x_i)", assumptions=("$D = d$",))
     text = text_of(pdf(ledger((claim,)), folder, "symbols.pdf", evidence=False))
     assert squeezed("the tokens and their labels") in text
-    assert squeezed("the dimension that a printed rate is read with") in text
+    assert squeezed("the dimension in a printed rate") in text
     assert not re.search(r"(?:x.?i|y.?i|E)is(?:the|a)", text)
 
 
