@@ -1,9 +1,9 @@
-"""The command line: commands and their options in a file for each noun; what a command does is imported when it runs.
+"""The command line: each noun has a file of commands and options; the code behind a command is imported when it runs.
 
 app                                           values of options, and the options that several commands share
 claims, ledgers, problems, proofs, shell      the commands
-verify, decide, falsify, train, prove, catalogue, compare, numbers, reports     what they do
-ending, tables, screen, progress              what is shown
+verify, decide, falsify, train, prove, catalogue, compare, numbers, reports     the code behind them
+ending, tables, screen, progress              their output
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 __all__ = ["commands", "main"]
 
 BAD_INPUT, INTERRUPTED, UNREAD = 2, 130, 141
-"""The last two are what shells make of SIGINT and SIGPIPE: nobody reads on, which is no verdict."""
+"""130 and 141 are the codes that shells give SIGINT and SIGPIPE: a reader that closes the pipe is no verdict."""
 LONGEST = 1000
-"""Letters of a message: what it quotes may have any number of them."""
+"""Longest error message, in characters, because the text that it quotes may have any length."""
 OUTPUT_FAILS = (errno.ENOSPC, errno.EIO, errno.EBADF)
 
 
@@ -40,10 +40,10 @@ def commands() -> App:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run one command and exit with its code: 0, 1 and 3 as `verify` says, 2 for bad input, 130 if interrupted."""
+    """Run one command and exit with its code: 0, 1 and 3 as in `verify`, 2 for bad input, 130 if interrupted."""
     prepare_streams()
     keep_memory()
-    # Each measurement is one process; threads that a BLAS starts inside of it would only spin.
+    # Measurements run in one process each, so the threads of a BLAS inside them would only wait for each other.
     for library in ("OPENBLAS", "OMP", "MKL"):
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")
     from cyclopts import CycloptsError
@@ -79,17 +79,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _close_output() -> None:
-    """Nothing more can be written, nor should Python try at its end."""
+    """Close the output after a failed write, so that Python does not try to flush it at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _one_line(error: Exception) -> str:
-    """A parser's message without its line breaks."""
+    """A parser's message on one line."""
     return " ".join(str(error).split())
 
 
 def _help(error: Any) -> str:
-    """Where the parameters of the command stand."""
+    """The help command that lists a command's parameters."""
     return f"See `{' '.join(['lipverify', *(error.command_chain or ()), '--help'])}`."
 
 

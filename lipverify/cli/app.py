@@ -1,4 +1,4 @@
-"""The command without a command, the kinds of values that options take, and the options that several commands share."""
+"""The root command, the types of option values, and the options that several commands share."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ app = App(
 
 WHOLE = re.compile(r"[+-]?[0-9]+")
 MOST_DIGITS = 400
-"""More than the largest double has."""
+"""More digits than the largest double has."""
 
 
 def natural(_: Any, tokens: Sequence[Any]) -> int:
@@ -35,7 +35,7 @@ def positive(_: Any, tokens: Sequence[Any]) -> int:
 
 
 def length(_: Any, tokens: Sequence[Any]) -> int | float:
-    """A context length: an integer keeps every digit; anything else, such as 1e30, is a double."""
+    """A context length: an integer keeps every digit; any other number, such as 1e30, is a double."""
     word = tokens[0].value
     if WHOLE.fullmatch(word) and len(word) <= MOST_DIGITS:
         return int(word)
@@ -67,7 +67,7 @@ Names = Annotated[list[str] | None, Parameter(consume_multiple=True, negative=""
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class ProblemOptions:
-    """One problem, as `loss`, `window` and `matrix` are asked for it.
+    """One problem, for `loss`, `window` and `matrix`.
 
     Parameters
     ----------
@@ -76,10 +76,10 @@ class ProblemOptions:
     n
         Context length, at least 1; exact methods take any up to 1e30.
     law
-        affine, relu, cosine or quadratic; one that is written out, "relu + 2*cosine(3)"; or my.py:NAME, a law of a file
-        of yours (which is code, and is run).
+        affine, relu, cosine or quadratic; a written-out law such as "relu + 2*cosine(3)"; or my.py:NAME, a law in a
+        file of yours (the file is code and is run).
     L
-        Lipschitz constant; what is written out is multiplied by it.
+        Lipschitz constant; a written-out law is multiplied by it.
     sigma
         Standard deviation of the label noise.
     """
@@ -94,15 +94,15 @@ class ProblemOptions:
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class CostOptions:
-    """What exact losses may take.
+    """Limits on the cost of exact losses.
 
     Parameters
     ----------
     budget
-        Seconds of a nominal processor that exact losses may take together; what would take more is refused before it
-        begins. 300 by default.
+        Seconds of a nominal processor that all exact losses together may take. A loss that would exceed them is refused
+        before it begins. 300 by default.
     memory
-        GiB that they may take; 4 by default.
+        GiB of memory that exact losses may take; 4 by default.
     """
 
     budget: float | None = None
@@ -115,16 +115,16 @@ USUAL_COST = CostOptions()
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class ReportOptions:
-    """What a report looks like.
+    """The appearance of a report.
 
     Parameters
     ----------
     evidence
-        Add every cell, cross-check and figure to the PDF, as an appendix; the web page and the ledger have them anyway.
+        Add every cell, cross-check and figure to the PDF as an appendix; the web page and the ledger always have them.
     title
-        Title of the report; that of the first claims file that has a TITLE, or of the ledger, by default.
+        Title of the report. By default the TITLE of the first claims file that has one, or that of the ledger.
     author
-        Authors of the report; the AUTHOR likewise.
+        Authors of the report. By default the AUTHOR of a claims file in the same way.
     open
         Show the web page in the browser.
     """

@@ -1,4 +1,4 @@
-"""`list`, `explain` and `new`: the claims themselves, without verifying them, and the start of a file of them."""
+"""`list`, `explain` and `new`: print claims without verifying them, and write the start of a claims file."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from lipverify.report.sources import quotation, short
 from lipverify.report.visible import visible
 
 NEW = "new"
-"""In place of a recorded verdict, where there is none yet."""
+"""Printed for a claim without a recorded verdict."""
 _INSTEAD: dict[Outcome, str] = {
     "holds as printed": "more sharply", "holds in one of its readings": "more sharply", "false as printed": "instead",
     "open": "what holds",
 }  # fmt: skip
 NAMED = 12
-"""Columns of what a line of an explanation is about."""
+"""Width in columns of the names on the left of an explanation."""
 
 
 def list_claims(ids: Sequence[str], json: bool) -> int:
-    """Claims and their recorded verdicts."""
+    """Print the claims and their recorded verdicts."""
     claims = select_claims(ids)
     if json:
         return _print_json([_described(claim) for claim in claims])
@@ -49,7 +49,7 @@ def list_claims(ids: Sequence[str], json: bool) -> int:
 
 
 def list_passages(ids: Sequence[str], json: bool) -> int:
-    """What the sources print, passage by passage: by the verdicts of a ledger, or by those that are recorded."""
+    """Print the passages of the sources with their outcomes, by a ledger's verdicts or by the recorded ones."""
     judged = _judged(ids)
     found = passages(judged)
     if json:
@@ -62,7 +62,7 @@ def list_passages(ids: Sequence[str], json: bool) -> int:
 
 
 def _judged(ids: Sequence[str]) -> list[Judged]:
-    """The claims with their verdicts."""
+    """The claims with their verdicts: those of a ledger, or the recorded ones."""
     if not any(id.endswith(".json") for id in ids):
         return recorded(select_claims(ids))
     if len(ids) > 1:
@@ -71,7 +71,7 @@ def _judged(ids: Sequence[str]) -> list[Judged]:
 
 
 def _passage(passage: Passage, width: int) -> Iterator[str]:
-    """Where it is printed; its outcome and grade; readings; and what holds in its place, or more sharply."""
+    """The lines of one passage: place, outcome and grade, the readings that hold or fail, and the sharper statement."""
     yield from wrapped(f"{SIGNS[passage.outcome]} {visible(plain(f'{short(passage.paper)}, {passage.place}'))}", width)
     supported, cells = passage.cells
     judged = counted(len(passage.claims), "claim") + (
@@ -89,7 +89,7 @@ def _passage(passage: Passage, width: int) -> Iterator[str]:
 
 
 def explain_claims(ids: Sequence[str], json: bool) -> int:
-    """Everything that a claim says of itself, its formulas as a terminal shows them; as LaTeX in the data."""
+    """Print a claim's declaration in full, with formulas as plain text; as JSON they are LaTeX."""
     claims = select_claims(ids)
     if json:
         return _print_json([_described(claim) for claim in claims])
@@ -117,18 +117,18 @@ def explain_claims(ids: Sequence[str], json: bool) -> int:
 
 
 def _where(claim: Claim) -> str:
-    """The points, and the limits, that a claim is measured at."""
+    """The points and limits at which a claim is measured."""
     return reach_of(claim.spots(), claim.id)
 
 
 def _recorded(claim: Claim) -> str:
-    """The recorded verdict and its range: a claim that fails does so somewhere within the range."""
+    """The recorded verdict and its range; a refuted claim fails at some point within the range."""
     words = {"supported": "supported", "refuted": "refuted, measured", "inconclusive": "inconclusive, measured"}
     return f"{words[claim.expected]} {_where(claim)}" if claim.expected in words else NEW
 
 
 def _lines(name: str, text: str, width: int) -> list[str]:
-    """What is said of a claim, beside what it is about; where there is no room beside it, below."""
+    """Print the text to the right of its name, or below it if the line is too narrow."""
     beside = width > 4 * NAMED
     lines = wrapped(text, width - (NAMED if beside else 4)) if text else [""]
     if not beside:
@@ -161,7 +161,7 @@ def _print_json(content: object) -> int:
 
 
 def write_claim(path: Path, bound: bool) -> int:
-    """Write a claims file to start from; nothing is ever overwritten."""
+    """Write the start of a claims file; an existing file is never overwritten."""
     if path.suffix != ".py":
         raise InvalidInput(f"path = {str(path)!r}: a claims file is Python; give a name that ends in .py.")
     try:

@@ -1,4 +1,4 @@
-"""Commands about claims: verify, list, explain and falsify them, train their models, begin files of them."""
+"""Commands about claims: verify, list, explain and falsify them, train their models, and start a claims file."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from lipverify.cli.app import USUAL_REPORT, Flag, Integers, Json, Names, Natural
 from lipverify.errors import InvalidInput
 
 LIMITS = {"quick": 1800.0, "full": 21600.0}
-"""Seconds that one measurement may take, many times what any of ours does."""
+"""Longest time in seconds for one measurement, many times the slowest one of lipverify's own claims."""
 
 
 @Parameter(name="*")
 @dataclass(frozen=True)
 class How:
-    """How claims are verified: what the ledger depends on, and who measures.
+    """How claims are verified: the settings that the ledger records, and the processes that measure.
 
     Parameters
     ----------
@@ -27,20 +27,20 @@ class How:
     backend
         numpy, native or cupy; see `lipverify loss --help`.
     jobs
-        Processes that measure; one a processor by default. 0 measures in this process, for a debugger: a measure that
-        ends, blocks or forks its process then does so to the whole run.
+        Number of measuring processes; one for each processor by default. 0 measures in this process, for a debugger: a
+        function that exits, blocks or forks then affects the whole run.
     cluster
-        Address of a running Dask scheduler, such as tcp://host:8786, whose workers measure in place of processes here.
+        Address of a running Dask scheduler, such as tcp://host:8786, whose workers measure instead of local processes.
     limit
-        Seconds that one measurement may take before it is given up; 1800 in quick and 21600 in full by default.
+        Longest time in seconds for one measurement; 1800 in quick and 21600 in full by default.
     decide
-        Seconds to spend on claims that are left open: more contexts, more points, another method, the cheapest first,
-        for one cell that may refute a claim or for all that may support it. What each open claim needs, and at what
-        cost, is said in any case; a step that did not decide is not taken again.
+        Seconds to spend on open claims: more contexts, more points or another method, the cheapest step first, for one
+        cell that may refute a claim or for all cells that may support it. The next step of each open claim and its
+        cost are printed in any case. A step that did not decide is not repeated.
     seed
         Seed of all sampled evidence.
     resume
-        Go on with a run that was interrupted: what it finished, with these settings and this version, is in OUT.
+        Continue an interrupted run: OUT keeps its finished measurements for the same settings and version.
     """
 
     profile: str = "quick"
@@ -67,21 +67,21 @@ class How:
 
     @property
     def seconds(self) -> float:
-        """What one measurement may take."""
+        """Longest time in seconds for one measurement."""
         return self.limit if self.limit is not None else LIMITS[self.profile]
 
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """What is shown beside the verdicts as they come, and whether a refuted claim is a failure.
+    """The output besides the verdicts, and whether a refuted claim is a failure.
 
     Parameters
     ----------
     json
-        Print the ledger on standard output, and all else on standard error.
+        Print the ledger on standard output, and everything else on standard error.
     table
-        Print every claim with what it states and what was measured.
+        Print every claim with its claimed value and its measured value.
     strict
         Refuted claims also give exit code 1.
     """
@@ -108,7 +108,7 @@ def verify(
 ) -> int:
     """Verify claims; write OUT/ledger.json, OUT/report.pdf and OUT/report.html.
 
-    Verdicts are shown as they are made, a line a theorem; the end says what became of all of them.
+    Verdicts are printed as they are made, one line for each theorem, and a summary at the end.
 
     Exit codes: 0 every verdict is as recorded; 1 a verdict differs from the record or a control did not come out the
     other way (with --strict also on any refuted claim); 2 bad input; 3 a check broke.
@@ -116,10 +116,10 @@ def verify(
     Parameters
     ----------
     ids
-        Claims by id, by the beginning of an id up to "/" or ".", or with wildcards; all by default. Files with claims
-        of your own by their paths (my_claims.py), see `lipverify new claim`; a claims file is code, and is run.
+        Claims by id, by the beginning of an id up to "/" or ".", or with wildcards; all by default. Your own claims by
+        the path of their file (my_claims.py), see `lipverify new claim`; a claims file is code and is run.
     out
-        Folder for the ledger and the reports; made if it is not there.
+        Folder for the ledger and the reports; created if missing.
     """
     from lipverify.cli.verify import verify_claims
 
@@ -130,14 +130,16 @@ def verify(
 def list_(*ids: str, passages: Flag = False, json: Json = False) -> int:
     """List the claims with their recorded verdicts, and the counts of passages.
 
-    A passage is what a source prints in one place: it counts once, with one outcome, however many claims it needs.
+    A passage is one statement printed in one place of a source. It counts once, with one outcome, however many claims
+    it needs.
 
     Parameters
     ----------
     ids
-        Claims or files, as for `verify`; all claims by default. With --passages also a ledger: its verdicts and grades.
+        Claims or files, as for `verify`; all claims by default. With --passages also a ledger, for its verdicts and
+        grades.
     passages
-        List the passages of the sources instead: where each is printed, its outcome, and what holds instead.
+        List the passages of the sources instead: the place of each, its outcome, and the statement that holds instead.
     json
         Print an array of objects.
     """
@@ -148,14 +150,14 @@ def list_(*ids: str, passages: Flag = False, json: Json = False) -> int:
 
 @app.command
 def explain(id: str, /, *ids: str, json: Json = False) -> int:
-    """Explain a claim: statement, kind, source, assumptions, controls and how it is decided.
+    """Explain a claim: statement, kind, source, assumptions, controls and method.
 
     Parameters
     ----------
     id
         A claim's id, the beginning of several, or a file with claims.
     ids
-        More of them.
+        More ids or files.
     json
         Print an array of objects.
     """
@@ -177,28 +179,28 @@ def falsify(
 ) -> int:
     """Search the claims of a file for counterexamples, beyond the points at which they are measured.
 
-    Searches the range that the statement speaks of: d from 2 to 50, n to 1e6, w to 1000, L and sigma a decade beyond
-    their values, laws and covariates written out; any other number between its least and its largest declared value;
-    text and coordinates of the control as declared. An assumption of the claim binds ("n >= 100") or is the range
-    ("0 <= p <= 1"), and the last line says what was searched. Steers towards a refutation, makes what it finds as
-    simple as it can, measures it again by the other exact route, by balls or by sampling where these reach it, and
-    writes it as a claims file that `lipverify verify` runs. A point at which the function raises is no counterexample.
-    What was found is tried first next time. Needs the extra `testing`.
+    The search covers the range of the statement: d from 2 to 50, n to 1e6, w to 1000, L and sigma a decade beyond
+    their values, written-out laws and covariates; any other number between its least and its largest declared value;
+    text and coordinates of the control as declared. An assumption of the claim restricts the range ("n >= 100") or
+    sets it ("0 <= p <= 1"), and the last line prints the searched range. The search moves towards a refutation,
+    simplifies a counterexample, measures it again by the other exact route, by balls or by sampling where these apply,
+    and writes it as a claims file that `lipverify verify` runs. A point at which the function raises is no
+    counterexample. The next search tries known counterexamples first. Needs the extra `testing`.
 
     Exit codes: 0 no counterexample; 1 one or more; 2 bad input; 3 nothing could be measured, or two methods disagree.
 
     Parameters
     ----------
     file
-        A file with claims; it is code, and is run.
+        A claims file; it is code and is run.
     id
-        One of its claims by id, or the beginning of several; all by default.
+        The id of a claim in the file, or the beginning of several; all by default.
     seconds
-        For each claim.
+        Duration of the search for each claim.
     seed
-        Seed of what is drawn.
+        Seed of the search.
     out
-        Folder for the counterexamples; made if it is not there.
+        Folder for the counterexamples; created if missing.
     json
         Print an array of objects.
     """
@@ -213,14 +215,14 @@ app.command(new)
 
 @new.command
 def claim(path: Path = Path("my_claims.py"), /, *, bound: Flag = False) -> int:
-    """Write a claims file to start from: a law and a claim of your own; `lipverify verify PATH` verifies it.
+    """Write a claims file with a law and a claim to start from; `lipverify verify PATH` verifies it.
 
     Parameters
     ----------
     path
-        The file; never overwritten.
+        The new file; an existing file is never overwritten.
     bound
-        A bound on a value and a law that is only a sampler, in place of an exponent and a link.
+        Start from a bound on a value and a law given by a sampler, instead of an exponent and a link.
     """
     from lipverify.cli.catalogue import write_claim
 
@@ -230,19 +232,20 @@ def claim(path: Path = Path("my_claims.py"), /, *, bound: Flag = False) -> int:
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class ModelOptions:
-    """Which models of the table, by what each coordinate may be; None for all.
+    """The models of the table to train, by the values of each coordinate; None for all values.
 
     Parameters
     ----------
     noise
-        Laws of the noise, such as uniform-3 or levels-1-3; all ten by default. uniform-3@5x10 is that law at another
-        size, d = 5 and n = 10.
+        Laws of the noise, such as uniform-3 or levels-1-3; all ten by default. uniform-3@5x10 is the same law for
+        d = 5 and n = 10.
     family
-        Any of DIAG, SAFE, OMEGA, LOWRANK, FULL and SAFEFULL; all by default. GD++ is searched on exact integrals.
+        Any of DIAG, SAFE, OMEGA, LOWRANK, FULL and SAFEFULL; all by default. GD++ is not trained: its optimum comes
+        from exact integrals.
     layers
-        Depths; 1 to 7 by default.
+        Numbers of layers; 1 to 7 by default.
     seeds
-        Seeds of all that is drawn; 0 1 2 by default.
+        Seeds of the random starts and contexts; 0 1 2 by default.
     """
 
     noise: Names = None
@@ -264,25 +267,26 @@ def train(
     out: Path = Path("models"),
     json: Json = False,
 ) -> int:
-    """Train the models that claims rest on, from nothing: `lipverify train lt.table-1 --noise uniform-3 --layers 1 2`.
+    """Train the models that claims rest on, from scratch: `lipverify train lt.table-1 --noise uniform-3 --layers 1 2`.
 
-    The models that come with lipverify are data, which `verify` evaluates and never trains. This makes them anew, each
-    after those that it is grown from, and says whether the weights are the same, bit for bit (as on the machine, with
-    the libraries and with the compiler that the file names), or by how much the loss differs. The same command goes on
-    where it was stopped.
+    The models that come with lipverify are data, which `verify` evaluates and never trains. This command trains them
+    again, each after the models that it is grown from. It reports if the weights are the same bit for bit (as on the
+    machine, with the libraries and with the compiler that the file names), or by how much the loss differs. The same
+    command continues a stopped training.
 
-    Cost, in processor time with a C compiler: a few seconds for a layer or two, a minute for a diagonal model of seven,
-    some minutes for free matrices of seven; five times that without one. The time of each model is in its file.
+    Cost, in processor time with a C compiler: a few seconds for a layer or two, a minute for a diagonal model with
+    seven, some minutes for free matrices with seven; five times that without a compiler. The time of each model is in
+    its file.
 
     Parameters
     ----------
     id
-        What the models are for: lt.table-1; or softmax.norm-growth, softmax.trained-form or lowrank.nonlinear, all of
-        whose trainings are made anew.
+        The claims that use the models: lt.table-1; or softmax.norm-growth, softmax.trained-form or lowrank.nonlinear,
+        all of whose trainings are repeated.
     backend
-        native, the compiled code, or numpy; native where there is a C compiler by default.
+        native, the compiled code, or numpy; native by default if there is a C compiler.
     out
-        Folder of the models, one file each; made if it is not there.
+        Folder of the models, one file each; created if missing.
     json
         Print an array of objects instead of the table.
     """

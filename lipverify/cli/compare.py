@@ -1,4 +1,4 @@
-"""`diff` and `audit`: what differs between two ledgers, or between a ledger and what follows from its data."""
+"""`diff` and `audit`: the differences between two ledgers, or between a ledger and its own data."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from lipverify.report.visible import visible
 
 SAME, MOVED = 0, 1
 LISTED = 8
-"""Pieces of evidence that are shown of one claim; the rest are counted."""
+"""Most cells printed for one claim; the rest are counted."""
 PLACES = 3
-"""Places that are named of evidence that only came or went."""
+"""Most points printed of cells that are only new or only gone."""
 TITLES: dict[Kind, str] = {
     "verdict": "Verdicts that moved",
     "control": "Same verdict, but the control is caught in one ledger only",
@@ -42,7 +42,7 @@ TITLES: dict[Kind, str] = {
 
 
 def diff_ledgers(before: Path, after: Path, json: bool) -> int:
-    """Print what moved; 1 if anything did."""
+    """Print the differences; 1 if a verdict, control or value moved, else 0."""
     ledgers = read_ledger(before), read_ledger(after)
     found = compare(*ledgers)
     if json:
@@ -85,7 +85,7 @@ def _print_claims(console: Console, claims: list[ClaimChange]) -> None:
 
 
 def _print_indented(console: Console, text: Text, indent: int) -> None:
-    """A paragraph whose later lines hang, with no spaces at their ends."""
+    """Print a paragraph with a hanging indent and no trailing spaces."""
     lines = text.wrap(console, max(console.width - indent - 2, 20))
     for number, line in enumerate(lines):
         line.rstrip()
@@ -93,7 +93,7 @@ def _print_indented(console: Console, text: Text, indent: int) -> None:
 
 
 def _why(claim: ClaimChange) -> Iterator[Text]:
-    """The reasons, the gravest first."""
+    """The reasons for a change, the most serious first."""
     if claim.problem_before != claim.problem_after:
         for letter, problem in (("A", claim.problem_before), ("B", claim.problem_after)):
             yield Text(visible(f"problem in {letter}: {problem or 'none'}"))
@@ -111,7 +111,7 @@ def _why(claim: ClaimChange) -> Iterator[Text]:
 
 
 def _cells(claim: ClaimChange) -> Iterator[Text]:
-    """Cells in full where they may have moved the verdict; those that only came or went by their points alone."""
+    """Print a cell in full if it may have moved the verdict; a cell that is only new or only gone by its point."""
     told = [cell for cell in claim.cells if claim.kind in ("verdict", "control") or (cell.before and cell.after)]
     told.sort(key=lambda cell: _gravity(cell, claim))
     yield from _listed([*map(_cell, told)], "cells")
@@ -122,7 +122,7 @@ def _cells(claim: ClaimChange) -> Iterator[Text]:
 
 
 def _gravity(cell: CellChange, claim: ClaimChange) -> int:
-    """What decided comes first: a cell with the verdict that the claim has now, or had."""
+    """Sort key: cells with a changed verdict first, then those with the claim's verdict, then with its earlier one."""
     if "verdict" in cell.changed:
         return 0
     verdicts = [side.verdict for side in (cell.after, cell.before) if side is not None]
@@ -141,7 +141,7 @@ def _shortened(points: list[str]) -> str:
 
 
 def _cell(change: CellChange) -> Text:
-    """One cell: where, its verdict, its value, and what it is measured against."""
+    """One cell: point, verdict, value and bound."""
     point = _point(change.where)
     what = visible(f"{change.quantity} ({change.method})")
     shown = change.after or change.before
@@ -172,7 +172,7 @@ def _cross_check(change: CrossCheckChange) -> Text:
 
 
 def _point(where: dict[str, Scalar]) -> str:
-    """Where something was measured, without the markup of the report."""
+    """A point of measurement in plain text, without the report's markup."""
     return visible(", ".join(f"{key} = {coordinates.value(value)}" for key, value in where.items())) or "–"
 
 
@@ -185,7 +185,7 @@ def _ranges(before: Allowed, after: Allowed) -> str:
 
 
 def _range(allowed: Allowed) -> str:
-    """A range in brackets, round where its edge does not belong to it."""
+    """A range in brackets, round at an end that is excluded."""
     low, high = allowed.low, allowed.high
     left = "(" if allowed.open or low is None else "["
     right = ")" if allowed.open or high is None else "]"
@@ -194,7 +194,7 @@ def _range(allowed: Allowed) -> str:
 
 
 def _verdicts(before: Verdict | None, after: Verdict | None) -> Text:
-    """One verdict, or both where they differ."""
+    """The verdict, or both verdicts if they differ."""
     distinct = [_verdict(verdict) for verdict in dict.fromkeys((before, after)) if verdict is not None]
     return Text(" → ").join(distinct)
 
@@ -208,12 +208,12 @@ SOUND, DIFFERS = 0, 1
 
 
 def audit_ledger(path: Path, files: Sequence[Path], registry: bool, json: bool) -> int:
-    """Print what does not follow; the exit code.
+    """Print each statement of a ledger that does not follow from its data; return the exit code.
 
     Raises
     ------
     InvalidInput
-        If it is no ledger of this format, its profile is not known, or a file is no claims file.
+        If the file is not a ledger of this format, its profile is unknown, or another file is not a claims file.
     """
     if files and not registry:
         raise InvalidInput(f"{files[0]}: claims files are compared with --registry; give that too.")

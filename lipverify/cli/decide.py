@@ -21,7 +21,7 @@ from lipverify.report.visible import visible
 
 @dataclass
 class _Open:
-    """An open claim, and which other methods were tried."""
+    """An open claim, and the methods that have not been tried on it."""
 
     place: int
     claim: Claim
@@ -30,12 +30,12 @@ class _Open:
 
     @property
     def seconds(self) -> float:
-        """What its next step is predicted to take."""
+        """The predicted duration of the next step, in seconds."""
         return self.record.step.seconds if self.record.step is not None else 0.0
 
 
 def decided(ledger: Ledger, claims: Sequence[Claim], seconds: float, settings: dict[str, Any]) -> Ledger:
-    """The ledger after as many steps as the seconds allow; a step that is predicted to take more is not begun."""
+    """Take steps until the time is spent, and return the ledger; a step predicted to exceed the rest is not begun."""
     begun = time.perf_counter()
     end = begun + seconds
     records = list(ledger.claims)
@@ -65,7 +65,7 @@ def decided(ledger: Ledger, claims: Sequence[Claim], seconds: float, settings: d
 
 
 def _taken(each: _Open, settings: dict[str, Any], left: float, seconds: float) -> Record | None:
-    """The record after one step; nothing where it says no more than before."""
+    """The record after one step; None if the step did not help."""
     step = each.record.step
     assert step is not None
     by = each.methods.pop(0) if step.what == "method" else ""

@@ -1,4 +1,4 @@
-"""Verdicts in words: a line for a claim or a theorem, and the end of a run in ten lines."""
+"""Verdicts in words: one line for each claim or theorem, and a summary of the run in ten lines."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from lipverify.report.visible import visible
 
 AS_RECORDED, DIFFERS, BROKE = 0, 1, 3
 DECIDE = " --decide "
-"""What follows the command of a claim for which steps were taken, before their seconds."""
+"""Separates the command of a claim from the seconds of the steps that were taken for it."""
 LINES = 10
-"""Of the end of a run at 80 columns; what does not fit is counted, and stands in the table and the report."""
+"""Length of the summary at 80 columns. Verdicts that do not fit are counted; the table and the report name them."""
 Trouble = Literal["broke", "moved", "not caught", "open"]
 TROUBLES: tuple[Trouble, ...] = get_args(Trouble)
-"""Why a verdict needs a look, the most urgent first."""
+"""Reasons why a verdict needs attention, the most urgent first."""
 LEFT_OUT: dict[Trouble, str] = {
     "broke": "broke", "moved": "moved", "not caught": "{} without a control that was caught", "open": "{} open",
 }  # fmt: skip
-"""What is said of those that the ten lines leave out, after how many they are."""
+"""The words after the count of verdicts that the summary leaves out."""
 
 
 def exit_code(ledger: Ledger, strict: bool) -> int:
     """3 if a check broke, 1 if a verdict differs from the record or a control escaped, else 0.
 
-    The verdict of a new claim, for which none is recorded, is compared with nothing.
+    A new claim has no recorded verdict, so its verdict does not count as different.
     """
     if any(record.verdict == "error" for record in ledger.claims):
         return BROKE
@@ -46,7 +46,7 @@ def exit_code(ledger: Ledger, strict: bool) -> int:
 
 
 def ending(ledger: Ledger, files: Sequence[Path], strict: bool, width: int) -> list[str]:
-    """The lines, none wider than `width`; ten or fewer, where ten lines of that width hold what must be said."""
+    """The lines of the summary, none wider than `width`, and at most ten if the required content fits."""
     head = _wrapped([*_counted(ledger, width), *_new(ledger)], width)
     tail = _wrapped([*_where(ledger, files), _exit(ledger, strict)], width)
     return [*head, *_troubles(ledger, width, max(LINES - len(head) - len(tail), 2)), *tail]
@@ -57,14 +57,14 @@ def _wrapped(lines: Iterable[str], width: int) -> list[str]:
 
 
 def needs_a_look(record: Record) -> bool:
-    """Whether a verdict moved, is open, or stands on evidence that has not shown its power."""
+    """True if a verdict moved, is open, or its control was not caught."""
     return record.moved or record.verdict in ("error", "inconclusive") or not record.control.caught
 
 
 def _counted(ledger: Ledger, width: int) -> Iterator[str]:
-    """Passages by outcome, in fewer words where one line would not hold them, and grades; then claims.
+    """Count passages by outcome, in fewer words if one line is too short, then grades, then claims.
 
-    And their ranges, unless a verdict needs a look: that takes the lines.
+    Print the ranges too, unless a verdict needs attention, which takes their lines.
     """
     judged = measured(ledger.claims)
     grades = Counter(each.grade for each in passages(judged) or judged)
@@ -83,12 +83,12 @@ def _counted(ledger: Ledger, width: int) -> Iterator[str]:
 
 
 def _ranges(own: Sequence[Record]) -> Iterator[str]:
-    """Where the verdicts hold: the range if all have one; else how many are for all values, limits, or at points."""
+    """Where the verdicts hold: the common range, or the counts of ranges, limits and points."""
     ranges = [(reach(record.cells, record.verdict, record.id), record) for record in own if record.verdict != "error"]
     if len({words for words, _ in ranges}) == 1:
         yield "range: " + visible(", ".join(filter(None, [ranges[0][0], briefly(own)])))
         return
-    # of a claim with several ranges some may be points: it is for every value only if all of it is
+    # if a claim has several ranges, some may be points: it counts as a range only if none is
     general = sum(words.startswith("for every ") and " and " not in words for words, _ in ranges)
     limits = sum(bool(condition(one.cells, one.verdict)) for _, one in ranges)
     counts = {
@@ -102,7 +102,7 @@ def _ranges(own: Sequence[Record]) -> Iterator[str]:
 
 
 def _new(ledger: Ledger) -> Iterator[str]:
-    """Claims for which no verdict is recorded."""
+    """Name the first claim without a recorded verdict, and count them."""
     new = [record for record in ledger.claims if record.expected is None and record.verdict in ("supported", "refuted")]
     if new:
         first = f'{visible(new[0].id)}: expected="{new[0].verdict}"'
@@ -110,7 +110,7 @@ def _new(ledger: Ledger) -> Iterator[str]:
 
 
 def _troubles(ledger: Ledger, width: int, room: int) -> list[str]:
-    """Verdicts that need a look, the most urgent first, each with its reason and the next step; the others counted."""
+    """Name the verdicts that need attention with reason and next step, the most urgent first; count the rest."""
     troubles = sorted(filter(needs_a_look, ledger.claims), key=_urgency)
     if not troubles:
         return _wrapped([f"no verdict moved, none is open; {controls(ledger.claims)}"], width)
@@ -124,7 +124,7 @@ def _troubles(ledger: Ledger, width: int, room: int) -> list[str]:
 
 
 def _trouble(ledger: Ledger, record: Record, width: int, room: float = math.inf) -> list[str]:
-    """What became of one claim; where the lines are not enough, the end of its reason: it begins with the place."""
+    """The lines about one claim. If they do not fit, the reason is cut at its beginning, which states the point."""
     next_step, words, cut = _next_step(ledger, record), _reason(record).split(), ""
     while True:
         because = f": {cut}{' '.join(words)}" if words else ""
@@ -136,7 +136,7 @@ def _trouble(ledger: Ledger, record: Record, width: int, room: float = math.inf)
 
 
 def _left_out(records: Sequence[Record]) -> str:
-    """How many more need a look, by what became of them, and where they stand."""
+    """Count the verdicts that are not named, by their trouble, and say where they are listed."""
     many = Counter(_trouble_of(record) for record in records)
     each = ((many[name], LEFT_OUT[name]) for name in TROUBLES if many[name])
     told = ", ".join(f"{count} {said.format('is' if count == 1 else 'are')}" for count, said in each)
@@ -144,12 +144,12 @@ def _left_out(records: Sequence[Record]) -> str:
 
 
 def _urgency(record: Record) -> tuple[int, bool]:
-    """What is to be looked at first: what broke; of what is alike, printed statements."""
+    """Sort key: the most urgent trouble first, and printed statements before others."""
     return TROUBLES.index(_trouble_of(record)), record.kind != "printed"
 
 
 def _trouble_of(record: Record) -> Trouble:
-    """Why a record needs a look, in a word or two."""
+    """The reason why a record needs attention, as a key of `LEFT_OUT`."""
     if record.verdict == "error":
         return "broke"
     if record.moved:
@@ -158,8 +158,8 @@ def _trouble_of(record: Record) -> Trouble:
 
 
 def _became(record: Record) -> str:
-    """What became of a record that needs a look, and where."""
-    decided = record.verdict in ("supported", "refuted")  # where it is open its reason says
+    """What happened to a record, and where."""
+    decided = record.verdict in ("supported", "refuted")  # the reason of an open claim states where
     where = visible(reach(record.cells, record.verdict, record.id)) if decided else ""
     return {
         "broke": "broke",
@@ -170,7 +170,7 @@ def _became(record: Record) -> str:
 
 
 def _reason(record: Record) -> str:
-    """Why, in a few words."""
+    """The reason in a few words."""
     if record.problem:
         return visible("; ".join(filter(None, [record.problem.rstrip("."), wants(record)])))
     missed = next((cell for cell in record.cells if not cell.caught), None)
@@ -180,13 +180,13 @@ def _reason(record: Record) -> str:
 
 
 def _next_step(ledger: Ledger, record: Record) -> str:
-    """What to do about it."""
+    """The next step for the user."""
     if record.verdict == "error":
         return "mend what it names, then the same command with --resume"
     if "disagree" in record.problem:
         return f"one of the two methods is wrong there: {record.reproduce} --seed {ledger.seed + 1}"
     if record.step is not None:
-        command, _, spent = record.reproduce.partition(DECIDE)  # a run takes the steps that were taken once more
+        command, _, spent = record.reproduce.partition(DECIDE)  # a repeated run takes the earlier steps again
         return f"{command}{DECIDE}{math.ceil(float(spent or 0) + 2 * record.step.seconds)}"
     if any(cell.uncontrolled for cell in record.cells):
         return "give control= a statement that is false where the claim is true"
@@ -198,7 +198,7 @@ def _next_step(ledger: Ledger, record: Record) -> str:
 
 
 def _where(ledger: Ledger, files: Sequence[Path]) -> Iterator[str]:
-    """The folder of the ledger and its reports, and how to see more."""
+    """The folder of the ledger and its reports, and the commands that show more."""
     took = f"{counted(len(ledger.claims), 'claim')} in {ledger.provenance.seconds:.0f} s"
     written = f": {', '.join(file.name for file in files)} in {files[0].parent}" if files else ""
     yield f"{took}{written}"
@@ -207,14 +207,14 @@ def _where(ledger: Ledger, files: Sequence[Path]) -> Iterator[str]:
 
 
 def _explaining(record: Record) -> str:
-    """The command that explains a theorem, with the file that its claims are from."""
+    """The command that explains a theorem, with the file of its claims."""
     command, _, _ = record.reproduce.partition(DECIDE)
     _, _, *file = shlex.split(command)[:-1] or ("lipverify", "verify")
     return visible(shlex.join(["lipverify", "explain", *file, stem_of(record.id)]))
 
 
 def _exit(ledger: Ledger, strict: bool) -> str:
-    """The exit code in words."""
+    """The exit code and its meaning."""
     code, claims = exit_code(ledger, strict), ledger.claims
     if code == AS_RECORDED:
         new = sum(record.expected is None for record in claims)
@@ -243,17 +243,17 @@ SHORT: dict[Outcome, str] = {
     "open": "open",
 }  # fmt: skip
 STEM, OUTCOME, GRADE, WIDTH = 33, 21, 13, 80
-"""Columns, of eighty together with the verdicts that follow."""
+"""Column widths, which with the verdicts that follow add up to eighty."""
 HEADING = f"  {'theorem':<{STEM}}{'what is printed':<{OUTCOME}}{'grade':<{GRADE}}claims"
 
 
 def stem_of(id: str) -> str:
-    """What all readings of one theorem share."""
+    """The part of an id that all readings of one theorem share."""
     return id.partition("/")[0]
 
 
 def theorem_line(stem: str, records: Sequence[Record]) -> str:
-    """What became of the passages that its claims are from, what stands behind it, and the verdicts on all claims."""
+    """One line for a theorem: the outcomes of its passages, their grade, and the verdicts on all claims."""
     found = passages(measured(records))
     outcomes = {name: len(held) for name, held in by_outcome(found).items() if held}
     own = [record for record in records if any(record.id in each.claims for each in found)] or records
@@ -275,12 +275,12 @@ def theorem_line(stem: str, records: Sequence[Record]) -> str:
     counts = Counter[str](record.verdict for record in records)
     tally = " ".join(f"{counts[verdict]}{look}" for verdict, (look, _) in LOOKS.items() if counts[verdict])
     behind_it = f"{told + ' ':<{OUTCOME}}{grade + ' ':<{GRADE}}{tally}{_notes(records)}"
-    # what is longer begins further to the left, under no column but whole
+    # a longer stem moves the next column to the right rather than being cut
     return f"{sign} {visible(stem) + ' ':<{min(STEM, WIDTH - 2 - len(behind_it))}}{behind_it}{below}"
 
 
 def claim_line(record: Record) -> str:
-    """The verdict, the id, and what was measured."""
+    """One line for a claim: the verdict, the id, and the measurement."""
     sign, _ = LOOKS[record.verdict]
     found = "; ".join(filter(None, [record.problem or record.measured, wants(record)]))
     where = in_line(record)
@@ -289,7 +289,7 @@ def claim_line(record: Record) -> str:
 
 
 def _notes(records: Sequence[Record]) -> str:
-    """What a reader must not miss."""
+    """Remarks that a reader must see."""
     moved = sum(record.moved and record.verdict != "error" for record in records)
     missed = sum(not record.control.caught and not record.problem for record in records)
     notes = [f"{moved} MOVED"] * bool(moved) + [f"{missed} CONTROL NOT CAUGHT"] * bool(missed)

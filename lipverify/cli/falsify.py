@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 NONE, FOUND, DISAGREE = 0, 1, 3
 REASON = 160
-"""Letters of a reason that are shown."""
+"""Longest reason that is printed, in characters."""
 
 
 def falsify_claims(path: str, id: str | None, seconds: float, seed: int, out: Path, json: bool) -> int:
-    """Search each claim for so many seconds, and say what was found: the exit code."""
+    """Search each claim for `seconds`, print the results, and return the exit code."""
     if not 0 < seconds < math.inf:
         raise InvalidInput(f"seconds = {seconds:g}: the time for one claim must be positive and finite.")
     from lipverify.falsify import search
@@ -69,22 +69,22 @@ def falsify_claims(path: str, id: str | None, seconds: float, seed: int, out: Pa
 def _showing(
     progress: Callable[[int, int, str], None], before: float, total: float, id: str
 ) -> Callable[[float, int], None]:
-    """How far the search for one claim has come, of all the seconds there are."""
+    """A function that reports the progress of one search within the time for all of them."""
     return lambda spent, trials: progress(round(before + spent), round(total), f"{id}: {counted(trials, 'trial')}")
 
 
 def _disagree(others: Sequence[Again]) -> bool:
-    """Whether another method says that the claim holds there."""
+    """True if another method finds the claim supported at the counterexample."""
     return any(each.verdict == "supported" for each in others)
 
 
 def _counterexample(out: Path, id: str) -> Path:
-    """The file of a claim's counterexample."""
+    """The path of a claim's counterexample."""
     return out / f"{id.replace('/', '-').replace('.', '-')}.py"
 
 
 def _write(found: Search, file: ClaimsFile, profile: Profile, out: Path) -> tuple[str, str]:
-    """The claims file of a counterexample, and why it is not one, where it is not: it is verified as any other."""
+    """Write the counterexample as a claims file and verify it; return the path, and the reason if it is not refuted."""
     from lipverify.falsify.written import claim_at, id_of
 
     assert found.found is not None
@@ -103,7 +103,7 @@ def _write(found: Search, file: ClaimsFile, profile: Profile, out: Path) -> tupl
 
 
 def _lines(found: Search, others: Sequence[Again], written: tuple[str, str]) -> list[str]:
-    """What was found, for a reader."""
+    """The result of one search in plain text."""
     id = visible(found.sought.id)
     if found.found is None:
         return [*_none(found, id), *_not_reached(found)]
@@ -128,12 +128,12 @@ def _lines(found: Search, others: Sequence[Again], written: tuple[str, str]) -> 
 
 
 def _searched(found: Search) -> list[str]:
-    """The ranges that were searched, which is what the outcome speaks of."""
+    """The ranges that were searched."""
     return [f"    searched {visible(ranges)}" for ranges in found.searched if ranges]
 
 
 def _second_verdict(repetition: Again) -> str:
-    """What the other method says of the point."""
+    """The verdict of the other method at the counterexample."""
     if repetition.verdict is None:
         return f"not reached ({_short(repetition.measured)})"
     words = {"refuted": "refuted too", "inconclusive": "open", "supported": "it HOLDS: the methods disagree"}
@@ -158,7 +158,7 @@ def _none(found: Search, id: str) -> list[str]:
 
 
 def _not_reached(found: Search) -> list[str]:
-    """How many points gave no answer, and the commonest reason."""
+    """Count the points without a value, and give the most common reason."""
     count = sum(found.not_reached.values())
     if not count:
         return []
@@ -167,7 +167,7 @@ def _not_reached(found: Search) -> list[str]:
 
 
 def _short(reason: str) -> str:
-    """A reason up to the end of a word."""
+    """A reason, cut after a whole word."""
     return shorten(visible(reason), REASON, placeholder=" …")
 
 
@@ -179,7 +179,7 @@ def _where(found: Search, trial: Any) -> str:
 
 
 def _data(found: Search, others: Sequence[Again], written: tuple[str, str]) -> dict[str, Any]:
-    """The same as data."""
+    """The result of one search as JSON data."""
     from lipverify.falsify.search import whole
 
     trial = found.found or found.nearest

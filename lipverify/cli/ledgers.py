@@ -21,16 +21,16 @@ def report(
     out: Path | None = None,
     looks: ReportOptions = USUAL_REPORT,
 ) -> int:
-    """Make a report of a ledger: a PDF (two pages for anyone, a page for each theorem), or with --html a web page.
+    """Make a report of a ledger: a PDF (two pages of overview, a page for each theorem), or with --html a web page.
 
     Parameters
     ----------
     ledger
         A ledger.json that `verify` wrote.
     html
-        A web page, with filters, a link to every claim and all its evidence, in place of the PDF; --open implies it.
+        Make a web page instead, with filters, a link to every claim and all evidence; --open implies it.
     out
-        The file; report.pdf or report.html beside the ledger by default. A name that ends in .html asks for a web page.
+        The file; report.pdf or report.html next to the ledger by default. A name that ends in .html implies --html.
     """
     from lipverify.cli.reports import report_on
 
@@ -41,15 +41,16 @@ def report(
 def audit(ledger: Path, /, *files: Path, registry: Flag = False, json: Json = False) -> int:
     """Judge a ledger again from its own data: digests, verdicts, margins, controls, grades, ranges and words.
 
-    What a ledger cannot know of itself (whether a claim is printed, what its source says, which cells it has),
-    --registry compares with the claims. Exit codes: 0 all of it follows; 1 something does not; 2 bad input.
+    --registry also compares the ledger with the claims, for facts that its data cannot show: whether a claim is
+    printed, what its source says, which cells it has. Exit codes: 0 everything follows from the data; 1 something does
+    not; 2 bad input.
 
     Parameters
     ----------
     ledger
         A ledger.json that `verify` wrote.
     files
-        Claims files of your own that the ledger was made from, for --registry. They are run: name those that you trust.
+        Your own claims files that the ledger was made from, for --registry. They are run, so name only trusted files.
     registry
         Compare with lipverify's own claims and with those of the files.
     json
@@ -62,17 +63,17 @@ def audit(ledger: Path, /, *files: Path, registry: Flag = False, json: Json = Fa
 
 @app.command
 def diff(before: Path, after: Path, /, *, json: Json = False) -> int:
-    """Compare two ledgers: which verdicts moved, and why.
+    """Compare two ledgers: print which verdicts moved, and why.
 
-    Exit codes: 0 nothing moved; 1 a verdict, a control, a value beyond its errors or the evidence is not what it was;
+    Exit codes: 0 nothing moved; 1 a verdict, a control or the evidence changed, or a value moved beyond its errors;
     2 bad input.
 
     Parameters
     ----------
     before
-        A ledger.json that `verify` wrote (A).
+        Ledger A, a ledger.json that `verify` wrote.
     after
-        Another (B).
+        Ledger B.
     json
         Print an object.
     """
@@ -100,9 +101,9 @@ def export(
         Any of csv, netcdf (needs the extra `data`), svg, pdf (figures, as wide as a paper's column or page) and tex
         (lipverify.sty, theorems.tex, verdicts.tex); all by default.
     latex
-        Folder for what a paper needs, and nothing else: the same as --format tex --out FOLDER.
+        Folder for the LaTeX files of a paper alone: the same as --format tex --out FOLDER.
     out
-        Folder for the files; export/ beside the ledger by default, made if it is not there.
+        Folder for the files; export/ next to the ledger by default, created if missing.
     """
     from lipverify.cli.reports import export as write
 

@@ -1,4 +1,4 @@
-"""`loss`, `window` and `matrix`: numbers with their errors, and the laws that they are asked for."""
+"""`loss`, `window` and `matrix`: print numbers with their errors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from lipverify.problem.law import Law
 from lipverify.problem.written import law_named
 
 WORK = "tenths of a second, about"
-"""What the progress of an exact loss counts."""
+"""Unit of the progress of an exact loss."""
 
 
 def print_loss(
@@ -35,7 +35,7 @@ def print_loss(
     sampled: dict[str, Any],
     json: bool,
 ) -> int:
-    """Loss terms as a table, or as one JSON object."""
+    """Print the loss terms as a table, or as one JSON object."""
     problem = problem_of(asked)
     from lipverify.loss import loss_terms
 
@@ -77,7 +77,7 @@ def print_loss(
 
 
 def print_window(asked: ProblemOptions, limits: dict[str, Any], json: bool) -> int:
-    """The optimum as a few lines, or as one JSON object."""
+    """Print the optimum as a few lines, or as one JSON object."""
     problem = problem_of(asked)
     from lipverify.optimum import optimal_window
 
@@ -99,13 +99,13 @@ def print_window(asked: ProblemOptions, limits: dict[str, Any], json: bool) -> i
 
 
 def problem_of(asked: ProblemOptions, covariates: Covariates | None = None) -> Problem:
-    """The problem that the options of a command name, on the sphere unless other covariates are given."""
+    """The problem that a command's options describe, on the sphere unless other covariates are given."""
     law = law_at(asked.law, asked.L)
     return Problem(d=asked.d, n=asked.n, law=law, sigma=asked.sigma, covariates=covariates or Sphere())
 
 
 def described(problem: Problem) -> dict[str, Any]:
-    """A problem as plain values."""
+    """The fields of a problem as plain values."""
     return {
         "d": problem.d,
         "n": problem.n,
@@ -116,7 +116,7 @@ def described(problem: Problem) -> dict[str, Any]:
 
 
 def with_error(value: float, error: float) -> str:
-    """A value to the digits that its error supports, ten at most, and the error.
+    """A value to the digits that its error supports, at most ten, and the error.
 
     >>> with_error(0.123456789, 2e-4)
     '0.12346 ± 2e-04'
@@ -138,7 +138,7 @@ def _title(problem: Problem) -> str:
 
 
 def context_length(n: float) -> str:
-    """An integer with all its digits, a double with those it has.
+    """A context length: an integer with all its digits, a double with its own.
 
     >>> context_length(2**53 + 1), context_length(1e30)
     ('9007199254740993', '1e+30')
@@ -162,7 +162,7 @@ def print_matrix(
     search: dict[str, Any],
     json: bool,
 ) -> int:
-    """M* as a table, or as one JSON object."""
+    """Print M* as a table, or as one JSON object."""
     problem = problem_of(asked, Sphere() if covariance is None else Ellipsoid(covariance))
     from lipverify.optimum import optimal_matrix
     from lipverify.optimum.matrix.constraints import SpectralBall, Unconstrained
@@ -197,12 +197,12 @@ def print_matrix(
 
 
 def law_at(text: str, L: float) -> Law:
-    """The law; that of `my.py:NAME`, where the file is run, is as it stands or a function of L.
+    """The law of that name or text. `my.py:NAME`, whose file is run, is a law or a function of L that makes one.
 
     Raises
     ------
     InvalidInput
-        If there is no such law; a fault of the file is told with its line.
+        If there is no such law, or the file has an error, which is reported with its line.
     """
     found = re.fullmatch(r"(.+\.py):(\w+)", text)
     if re.fullmatch(r".+\.py:?", text):
@@ -236,7 +236,7 @@ def law_at(text: str, L: float) -> Law:
 
 
 def _takes_L(value: Any) -> bool:
-    """Whether it is a function that may be called with L alone."""
+    """True if the object is a function that can be called with L alone."""
     try:
         inspect.signature(value).bind(L=1.0)
     except (TypeError, ValueError):  # no function; a function of other things; one that does not say

@@ -1,4 +1,4 @@
-"""Commands about one problem: its loss, its best window, its best matrix, and a page to play with it."""
+"""Commands about one problem: its loss, its optimal w, its optimal matrix, and the page to explore it."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ def loss(
     Parameters
     ----------
     w
-        Values of w, >= 0, the inverse squared width of the window: w grows, the window narrows.
+        Values of w, >= 0, the inverse squared width of the window: as w grows, the window narrows.
     method
         exact, montecarlo, asymptotic or certified.
     route
-        For exact: ridge or zonal, two quadratures that share nothing.
+        For exact: ridge or zonal, two independent quadratures.
     contexts
-        For montecarlo: how many contexts to draw.
+        For montecarlo: number of contexts.
     rtol
-        For montecarlo: relative accuracy wanted; as many contexts are drawn as it takes.
+        For montecarlo: relative accuracy, which determines the number of contexts.
     sampling
         For montecarlo: reduced (two numbers a token) or full (whole contexts in R^d).
     backend
-        For montecarlo: numpy, native (needs a C compiler) or cupy (needs a GPU); the same points on all.
+        For montecarlo: numpy, native (needs a C compiler) or cupy (needs a GPU); all use the same points.
     jobs
-        For montecarlo: threads; one a processor by default. They change nothing but the time.
+        For montecarlo: number of threads; one for each processor by default. It changes only the time.
     seed
-        For montecarlo: seed of the draws.
+        For montecarlo: seed of the contexts.
     json
         Print an object.
     """
@@ -99,9 +99,9 @@ def matrix(
     attention
         softmax or linear.
     contexts
-        How many contexts to draw, >= 640, which take a second; 64000 have a tenth of their error.
+        Number of contexts, >= 640. 640 take a second; 64000 have a tenth of their error.
     seed
-        Seed of the draws.
+        Seed of the contexts.
     json
         Print an object.
     """

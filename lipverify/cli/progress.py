@@ -1,4 +1,4 @@
-"""How far a long command has come: a bar on a terminal, a line now and then elsewhere, on standard error."""
+"""Progress of a long command on standard error: a bar on a terminal, occasional lines in a log."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 PLAIN_STEPS = 10
-"""Lines of progress in a log, where no bar can be drawn: enough to see that it moves, and few enough to read past."""
+"""Progress lines in a log, where a bar cannot be drawn: enough to see that the run moves, few enough to skip."""
 
 
 @contextmanager
 def progress_of(what: str) -> Iterator[Callable[[int, int, str], None]]:
-    """A function of (done, total, label) that shows how far `what` has come."""
+    """A function of (done, total, label) that shows the progress of `what`."""
     console = Console(stderr=True, highlight=False)
     if not console.is_terminal:
         yield _plain(what)
@@ -32,7 +32,7 @@ def progress_of(what: str) -> Iterator[Callable[[int, int, str], None]]:
     task = bar.add_task("", total=None)
 
     def show(done: int, total: int, label: str) -> None:
-        bar.start()  # at the first call: what takes no time shows nothing
+        bar.start()  # created at the first call, so that a task without work shows nothing
         bar.update(task, completed=done, total=total, description=label)
 
     try:
@@ -42,7 +42,7 @@ def progress_of(what: str) -> Iterator[Callable[[int, int, str], None]]:
 
 
 def _plain(what: str) -> Callable[[int, int, str], None]:
-    """About ten lines for each total, none for what is done within a second."""
+    """Print about ten lines for each total, none for a task that ends within a second."""
     clock = time.perf_counter()
     shown = {"total": 0, "step": 0}
 

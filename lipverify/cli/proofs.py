@@ -1,4 +1,4 @@
-"""Commands about proofs: print one, and check one."""
+"""Commands about proofs: print a proof, and check a proof file."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ def prove(
 ) -> int:
     """Prove the theorem behind a claim, with explicit constants: statement, lemmas, constants, time.
 
-    Without a claim or a law it lists what can be proved.
+    Without a claim or a law, list what can be proved.
 
-    Exit codes: 0 all are proved; 1 one is out of reach; 2 bad input.
+    Exit codes: 0 all are proved; 1 a theorem is out of reach; 2 bad input.
 
     Parameters
     ----------
     ids
-        Claims by id or the beginning of it: those about noise, bias, optimal window and generalization in every
-        dimension, and any that rests on a proof file.
+        Claims by id or the beginning of an id: claims about noise, bias, optimal w and generalization in every
+        dimension, and all that rest on a proof file.
     law
-        The window theorem of this law: affine, relu, cosine or quadratic; one that is written out; or my.py:NAME, where
-        NAME says what it is, as Ridge(Pieces(...)), Matern(nu=...) or Zonal(spectrum=...) do.
+        The window theorem of this law: affine, relu, cosine or quadratic; a written-out law; or my.py:NAME, a law whose
+        definition is explicit, such as Ridge(Pieces(...)), Matern(nu=...) or Zonal(spectrum=...).
     d
-        Ambient dimensions; for windows 2, 3 and 5 by default, for other claims all that they are about.
+        Ambient dimensions; by default 2, 3 and 5 for windows, and all dimensions of the claim for others.
     least_lambda
-        Of a window theorem: the least Lambda = n L^2 / sigma^2.
+        For a window theorem: the least Lambda = n L^2 / sigma^2.
     least_tokens
-        K: the theorem is about n >= K W^((d-1)/2 + max(beta, 1) - 1), W = Lambda^(1/((d-1)/2 + beta)).
+        K: the theorem holds for n >= K W^((d-1)/2 + max(beta, 1) - 1), W = Lambda^(1/((d-1)/2 + beta)).
     out
-        Folder for the proof files; made if it is not there. None are written by default.
+        Folder for the proof files; created if missing. By default none are written.
     coq
-        A file for the proof assistant Coq, as affine_3.v: windows, envelopes, tradeoffs and transfers of smooth laws
-        and two theorems on linear transformers, where numbers and algebra are proved and facts of analysis are named
-        hypotheses; and claims that are algebra whole, as lt.momentum/printed. coqc compiles it first; what it does not
-        accept is not written.
+        A file for the proof assistant Coq, such as affine_3.v. It proves the numbers and the algebra of windows,
+        envelopes, tradeoffs and transfers of smooth laws and of two theorems on linear transformers, with facts of
+        analysis as named hypotheses; claims that are pure algebra, such as lt.momentum/printed, it proves in full. The
+        file is compiled by coqc first, and not written if coqc rejects it.
     json
         Print an array of proofs.
     """
@@ -64,7 +64,7 @@ def check_proof(file: Path, /, *files: Path) -> int:
     file
         A proof file, from `lipverify prove --out` or checks/proofs.
     files
-        More of them.
+        More proof files.
     """
     from lipverify.cli.prove import check_files
 

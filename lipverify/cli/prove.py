@@ -45,7 +45,7 @@ WITHOUT_FILE = (
     "extension.depth/no-kernel",
     "lt.gd-plus-plus",
 )
-"""Proved in exact algebra, or by balls of their own."""
+"""Claims proved in exact algebra or by their own balls, which have no proof file."""
 NAMED = ("affine", "quadratic", "relu", "cosine")
 USUAL = (2, 3, 5)
 Found = Callable[[], Mapping[str, Proof]]
@@ -53,7 +53,7 @@ Found = Callable[[], Mapping[str, Proof]]
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is to be proved: the claims or the law, where, and from where on."""
+    """The claims or the law to prove, the dimensions, and the least values of the theorem."""
 
     ids: Sequence[str]
     law: str | None
@@ -81,7 +81,7 @@ def prove_claims(wanted: Wanted, out: Path | None, coq: Path | None, json: bool)
         try:
             proofs = find()
         except OutOfReach as error:
-            if str(error) not in refusals:  # in every dimension, it may be
+            if str(error) not in refusals:  # the same reason may apply in every dimension; print it once
                 print(error, file=sys.stderr)
             refusals.append(str(error))
             continue
@@ -100,7 +100,7 @@ def prove_claims(wanted: Wanted, out: Path | None, coq: Path | None, json: bool)
 
 
 def algebra_of(wanted: Wanted) -> tuple[dict[str, str], Wanted]:
-    """The claims that Coq proves by algebra alone, with their modules, and what else is wanted."""
+    """Split the request: the claims that Coq proves by algebra alone, with their modules, and all others."""
     found, rest = dict[str, str](), list[str]()
     for id in wanted.ids:
         claims = behind_each([id], profile_named("full"))
@@ -115,7 +115,7 @@ def algebra_of(wanted: Wanted) -> tuple[dict[str, str], Wanted]:
 
 
 def export_to_coq(proofs: Sequence[Proof], path: Path, wholes: Mapping[str, str]) -> int:
-    """Write proofs as a Coq file; one that coqc does not accept is not written. What happened goes to stderr.
+    """Write proofs as a Coq file unless coqc rejects it, and report to standard error.
 
     `wholes` are modules of `algebra.v`, by the claims that ask for them.
     """
@@ -136,7 +136,7 @@ def export_to_coq(proofs: Sequence[Proof], path: Path, wholes: Mapping[str, str]
 
 
 def require_module(path: Path) -> None:
-    """Refuse a name that Coq takes for no module's, and a path that cannot be written."""
+    """Refuse a file name that is not a Coq module name, and a path that cannot be written."""
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*\.v", path.name):
         raise InvalidInput(
             f"coq = {shown(str(path))}: Coq asks for letters, digits and _ and the ending .v, as in affine_3.v."
@@ -146,7 +146,7 @@ def require_module(path: Path) -> None:
 
 
 def theorems(wanted: Wanted) -> Iterator[tuple[str, Found]]:
-    """Each theorem that is wanted: the beginning of its file's name, and what finds it, by the rest of that name."""
+    """The requested theorems: the prefix of each file name, and a function that proves it and names the rest."""
     claims = behind_each(wanted.ids, profile_named("full" if wanted.d else "quick")) if wanted.ids else ()
     other = [claim for claim in claims if not claim.id.startswith(WINDOWS)]
     plans = [plan for claim in other for plan in provable(claim)]
@@ -166,7 +166,7 @@ def theorems(wanted: Wanted) -> Iterator[tuple[str, Found]]:
 
 
 def behind_each(ids: Sequence[str], profile: Profile) -> tuple[Claim, ...]:
-    """The claims that are meant, and in the place of one that has no proof file of its own the one that proves it."""
+    """The requested claims; a claim without a proof file is replaced by the claim that proves it."""
     chosen = select_claims(ids, profile)
     around = {claim.id.partition("/")[0] for claim in chosen} | {each for each in ids if is_path(each)}
     proofs = {claim.proves: claim for claim in select_claims(sorted(around), profile) if claim.proves}
@@ -175,12 +175,12 @@ def behind_each(ids: Sequence[str], profile: Profile) -> tuple[Claim, ...]:
 
 
 def window(law: Law, d: int, least_lambda: float | None, least_tokens: float | None) -> dict[str, Proof]:
-    """The theorem on w* of a law in dimension d, under the empty name of a theorem that stands alone."""
+    """The theorem on w* of a law in dimension d. Its name is empty because it stands alone."""
     return {"": prove_window(law, d, least_lambda=least_lambda, least_tokens=least_tokens)}
 
 
 def provable(claim: Claim) -> list[CellPlan]:
-    """The cells of a claim that are proved by balls or rest on a proof by its name: those that have a proof file."""
+    """The cells of a claim that have a proof file: those proved by balls, or by a proof with a name."""
     if claim.id.startswith(WITHOUT_FILE):
         return []
     named = claim.id.endswith("/proved")
@@ -188,7 +188,7 @@ def provable(claim: Claim) -> list[CellPlan]:
 
 
 def behind(plan: CellPlan, seen: set[str]) -> dict[str, Proof]:
-    """The proofs that a cell asks for when it is measured, found anew; those that others asked for before left out."""
+    """Prove the theorems of a cell again; proofs in `seen` are left out, and new ones added to it."""
     with found_anew() as proofs:
         results: dict[str, Any] = {}
         for each in plan.measurement.with_needs():
@@ -199,13 +199,13 @@ def behind(plan: CellPlan, seen: set[str]) -> dict[str, Proof]:
 
 
 def laws_of(claims: Sequence[Claim]) -> list[str]:
-    """The laws that claims on windows name; affine and ReLU where they are about the noise, the same for all."""
+    """The laws that claims on windows name; affine and ReLU for claims on the noise term, which holds for every law."""
     about = [claim.id.split("/") for claim in claims if claim.id.startswith(WINDOWS)]
     return sorted({law for words in about for law in NAMED if law in words} or {"affine", "relu"})
 
 
 def list_provable(json: bool) -> int:
-    """What can be proved: statements on windows in any dimension, and claims that rest on a proof."""
+    """Print what can be proved: statements on windows in any dimension, and claims that rest on a proof."""
     claims = select_claims(())
     rows = {claim.id.partition("/")[0]: "every d" for claim in claims if claim.id.startswith(WINDOWS)}
     for claim in claims:
@@ -225,7 +225,7 @@ def list_provable(json: bool) -> int:
 
 
 def show(console: Console, proof: Proof, seconds: float) -> None:
-    """A proof as text."""
+    """Print a proof."""
     console.print(f"[bold]{proof.statement}[/bold]", soft_wrap=True)
     for lemma in proof.lemmas:
         where = f", from w = {lemma.constants['u']:g} on" if "u" in lemma.constants else ""
@@ -237,7 +237,7 @@ def show(console: Console, proof: Proof, seconds: float) -> None:
 
 
 def check_files(files: Sequence[Path]) -> int:
-    """Run the checker as a program of its own."""
+    """Run the checker as a separate program."""
     spec = find_spec("lipverify.proofs.checker")
     folder = str(Path(str(spec.origin)).parent) if spec else ""
     return subprocess.run([sys.executable, folder, *map(str, files)], check=False).returncode

@@ -1,4 +1,4 @@
-"""What is made for readers: a PDF and a web page, files for other programs, the page to play with."""
+"""Write the outputs for readers: PDF, web page, files for other programs, and the page to explore."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ def _write_pdf(ledger: Ledger, path: Path, evidence: bool) -> None:
 
 
 def _write_page(ledger: Ledger, path: Path, evidence: bool) -> None:
-    """A page always holds the evidence: there it is closed until it is asked for."""
+    """Write the web page, always with the evidence, which stays collapsed until a reader opens it."""
     write_web_page(ledger, path)
 
 
 WRITERS = {"report.pdf": _write_pdf, "report.html": _write_page}
-"""The names of the reports beside a ledger, and what writes each, with the evidence in a PDF or without."""
+"""The reports next to a ledger, and the functions that write them with or without the evidence in the PDF."""
 WEB = (".html", ".htm")
 
 
 def write_reports(ledger: Ledger, folder: Path, evidence: bool) -> dict[str, str]:
-    """Write the PDF and the web page; those that failed with their reasons, which cost nothing but themselves."""
+    """Write the PDF and the web page; return the failures with their reasons. One failure does not stop the other."""
     failed = {}
     for name, write in WRITERS.items():
         try:
             write(ledger, folder / name, evidence)
-        except Exception as error:  # hours of evidence are safe in the ledger, and the other report may succeed
+        except Exception as error:  # the ledger is already saved, and the other report may succeed
             failed[name] = " ".join(f"{type(error).__name__}: {error}".split())
     return failed
 
 
 def report_on(ledger: Path, out: Path | None, html: bool, looks: ReportOptions) -> int:
-    """The report of a ledger that exists: a PDF, or a web page where that or a browser is asked for."""
+    """Make the report of an existing ledger: a PDF, or a web page if that or a browser is requested."""
     web = html or looks.open or (out is not None and out.suffix.lower() in WEB)
     if web and out is not None and out.suffix.lower() not in WEB:
         raise InvalidInput(f"out = {shown(str(out))}: a web page is a file whose name ends in .html.")
@@ -72,19 +72,19 @@ def report_on(ledger: Path, out: Path | None, html: bool, looks: ReportOptions) 
 
 
 def show(page: Path) -> None:
-    """Show a web page in the browser; where there is none, say where the page lies."""
+    """Show a web page in the browser, or print its path if there is none."""
     if not (has_screen() and webbrowser.open(page.resolve().as_uri())):
         print(f"lipverify: no browser to show it in; the page is {page.resolve()}", file=sys.stderr)
 
 
 def has_screen() -> bool:
-    """Whether a browser can appear: without a screen, one in the terminal would take the terminal away."""
+    """True if a browser window can open. Without a screen a text browser would take over the terminal."""
     chosen = any(os.environ.get(name) for name in ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY"))
     return chosen or sys.platform in ("darwin", "win32")
 
 
 def require_writable(folder: Path) -> None:
-    """Refuse a folder that cannot be written before any work is done for it."""
+    """Refuse a folder that cannot be written, before any work is done for it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / f".lipverify-{os.getpid()}"
@@ -95,7 +95,7 @@ def require_writable(folder: Path) -> None:
 
 
 def export(ledger: Path, formats: Sequence[str], out: Path | None) -> int:
-    """Write the files and say which."""
+    """Write the files and print their paths."""
     from lipverify.export import export_ledger
 
     content = read_ledger(ledger)
@@ -111,7 +111,7 @@ def export(ledger: Path, formats: Sequence[str], out: Path | None) -> int:
 
 
 def _available() -> list[str]:
-    """All formats; NetCDF where its libraries are, and a word where they are not."""
+    """All formats. NetCDF is left out, with a message, if its libraries are missing."""
     from lipverify.export import FORMATS
     from lipverify.export.arrays import require_libraries
 
@@ -124,7 +124,7 @@ def _available() -> list[str]:
 
 
 def explore(port: int, show: bool) -> int:
-    """Serve the page and open it in a browser, where there is one; Ctrl-C ends it."""
+    """Serve the page, and open it in a browser if there is one; Ctrl-C ends it."""
     from lipverify.explore import serve
 
     server = serve(port)

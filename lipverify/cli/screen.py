@@ -1,6 +1,6 @@
-"""A run as it is seen while it goes: verdicts as they are made, and the slow measurements by name.
+"""Show a run while it goes: verdicts as they are made, and the names of slow measurements.
 
-The same lines stand on a terminal and in a log file; a terminal has a bar beneath them.
+A terminal and a log file get the same lines; a terminal also has a progress bar below them.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
 SLOW = 10.0
-"""Seconds after which a measurement is named; again when twice as long has passed, and so on."""
+"""Seconds after which a measurement is named, and named again each time the duration has doubled."""
 
 
 class Screen(Watch):
-    """Shows verdicts as they come: a line a theorem, or a line a claim where there is only one theorem."""
+    """Shows each verdict: a line a theorem, or a line a claim if there is only one theorem."""
 
     def __init__(self, claims: Sequence[Claim], show: Callable[[str], None], note: Callable[[str], None]) -> None:
         self.show, self.note = show, note
@@ -44,7 +44,7 @@ class Screen(Watch):
         self.named: dict[str, float] = {}
 
     def decided(self, record: Record) -> None:
-        """Show the claim, or its theorem if this was the last of its claims."""
+        """Show the claim, or its theorem if this was its last claim."""
         stem = stem_of(record.id)
         self.found[stem].append(record)
         if self.each:
@@ -56,7 +56,7 @@ class Screen(Watch):
             self.show(theorem_line(stem, self.found[stem]))
 
     def running(self, now: Sequence[Running]) -> None:
-        """Name what is slow."""
+        """Name the slow measurements."""
         for each in now:
             if each.seconds >= self.named.get(each.address, SLOW):
                 self.named[each.address] = 2 * each.seconds
@@ -64,14 +64,14 @@ class Screen(Watch):
 
 
 class PlainScreen(Screen):
-    """On a log file: the same lines, and how far the run has come about ten times."""
+    """Writes to a log file: the same lines, and about ten lines of progress."""
 
     def __init__(self, claims: Sequence[Claim], show: Callable[[str], None], note: Callable[[str], None]) -> None:
         super().__init__(claims, show, note)
         self.clock, self.step, self.last = time.perf_counter(), 0, 0
 
     def measured(self, done: int, total: int) -> None:
-        """A line after a tenth of what is planned; none within the first second unless it is the last."""
+        """Print a line after each tenth of the plan; none within the first second except the last."""
         seconds = time.perf_counter() - self.clock
         if total != self.last:
             self.last, self.step = total, done * PLAIN_STEPS // max(total, 1)
@@ -83,7 +83,7 @@ class PlainScreen(Screen):
 
 
 class LiveScreen(Screen):
-    """On a terminal: a bar beneath the lines, which names what has run longest."""
+    """Writes to a terminal: a bar below the lines, which names the longest-running measurement."""
 
     def __init__(self, claims: Sequence[Claim], bar: Progress, task: TaskID) -> None:
         console = bar.console
@@ -95,13 +95,13 @@ class LiveScreen(Screen):
         self.bar.update(self.task, completed=done, total=total)
 
     def running(self, now: Sequence[Running]) -> None:
-        """Name what has run longest."""
+        """Name the longest-running measurement."""
         longest = f"{stem_of(now[0].claim)} {now[0].seconds:.0f} s" if now else ""
         self.bar.update(self.task, description=longest)
 
 
 def _call(address: str) -> str:
-    """The address of a measurement as a call, without the file that the function is from.
+    """The address of a measurement as a call, without the file of the function.
 
     >>> _call("value_at(split.py@75a0:noise_share, d=5, law='relu')")
     "noise_share(d=5, law='relu')"
@@ -111,7 +111,7 @@ def _call(address: str) -> str:
 
 @contextmanager
 def screen(claims: Sequence[Claim], to_stderr: bool) -> Iterator[Watch]:
-    """What shows a run of these claims: on standard output, or on standard error where the other is data."""
+    """The screen for a run of these claims: on standard output, or on standard error if that holds data."""
     console = Console(stderr=to_stderr, highlight=False)
     if not console.is_terminal:
         errors = Console(stderr=True, highlight=False)
@@ -123,13 +123,13 @@ def screen(claims: Sequence[Claim], to_stderr: bool) -> Iterator[Watch]:
 
 
 def _line(line: str, console: Console) -> None:
-    """A line at once, whoever reads the file."""
+    """Print a line and flush it."""
     console.print(_fitted(line, console), soft_wrap=True)
     (sys.stderr if console.stderr else sys.stdout).flush()
 
 
 def _fitted(line: str, console: Console) -> Text:
-    """Each line of a text within the width; what is indented stays so."""
+    """The lines of a text, wrapped to the width; indented lines stay indented."""
     lines: list[str] = []
     for each in line.split("\n"):
         room = len(each) - len(each.lstrip()) if each.startswith(" ") else 0

@@ -1,4 +1,4 @@
-"""Completion of commands and of ids in a shell: `source <(lipverify completion bash)`."""
+"""Shell completion of commands and ids: `source <(lipverify completion bash)`."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ compdef _lipverify lipverify
     "fish": """complete -c lipverify -a '(lipverify complete -- (commandline -ct) 2>/dev/null)'
 """,
 }
-"""What a shell is told: it asks `lipverify complete` for every word."""
+"""The completion scripts. The shell runs `lipverify complete` for every word."""
 
 
 @app.command
 def completion(shell: Literal["bash", "zsh", "fish"], /) -> int:
-    """Print what makes a shell complete commands and ids: `source <(lipverify completion bash)`.
+    """Print a script for your shell that completes commands and ids: `source <(lipverify completion bash)`.
 
     Parameters
     ----------
     shell
-        Whose completion it is.
+        The shell to complete for.
     """
     print(SHELLS[shell], end="")
     return 0
@@ -44,7 +44,7 @@ def completion(shell: Literal["bash", "zsh", "fish"], /) -> int:
 
 @app.command(show=False)
 def complete(word: str = "", /) -> int:
-    """Print what a word may become; shells call this.
+    """Print the completions of a word; called by shells.
 
     Parameters
     ----------
@@ -57,9 +57,9 @@ def complete(word: str = "", /) -> int:
 
 
 def candidates(word: str, commands: tuple[str, ...]) -> Iterator[str]:
-    """What a word may become: a command, the stem of a claim, or its whole id once the stem stands there.
+    """The completions of a word: commands, stems of claims, or whole ids once the stem is complete.
 
-    Only the file of that stem is read.
+    Only the claims file of that stem is read.
 
     >>> list(candidates("softmax.window-p", ()))
     ['softmax.window-printed']

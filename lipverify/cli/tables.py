@@ -1,4 +1,4 @@
-"""Tables of claims, and lines of a given width: a line ends between words, and inside brackets only if it must."""
+"""Tables of claims, and text wrapped to a width: lines break between words, and inside brackets only if necessary."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from rich.text import Text
 from lipverify.report.visible import visible
 
 WIDEST = 27
-"""Columns for what follows the stem of an id: more would leave too little for the rest of 80."""
+"""Width in columns of the part of an id after its stem: more would leave too little of 80 columns for the rest."""
 VERDICT = 20
-"""Columns of the last cell: a verdict, its sign and the shortest range beside it."""
+"""Width in columns of the last cell: a verdict, its sign and the shortest range."""
 LOOKS = {
     "supported": ("✓", "green"),
     "refuted": ("✗", "red"),
     "inconclusive": ("?", "yellow"),
     "error": ("!", "bold red"),
 }
-"""The sign and the colour of a verdict: either alone tells them apart."""
+"""The sign and the colour of each verdict; either suffices to distinguish them."""
 
 Row = tuple[str, tuple[str, ...]]
 
 
 def grouped(columns: tuple[str, ...], rows: Sequence[Row]) -> Group:
-    """Rows of (id, cells) as one table for each stem, all with columns of the same widths; the last cell is markup."""
+    """Rows of (id, cells) as one table for each stem, all with the same column widths; the last cell is markup."""
     widest = min(WIDEST, max((len(_rest(id)) + 2 for id, _ in rows), default=0))
     widest = max(widest, len("claim"))
     parts: list[RenderableType] = []
@@ -49,7 +49,7 @@ def grouped(columns: tuple[str, ...], rows: Sequence[Row]) -> Group:
 
 
 def _marked(cell: str) -> Text:
-    """Markup as it looks; what a terminal would obey is named instead, and nothing becomes an emoji."""
+    """The text of markup as displayed; control characters are named, and emoji codes stay text."""
     return Text.from_markup(visible(cell), emoji=False)
 
 
@@ -58,7 +58,7 @@ def _rest(id: str) -> str:
 
 
 def _table(columns: tuple[str, ...], widest: int) -> Table:
-    """A table of fixed proportions, so that one after the other looks like one."""
+    """A table with fixed proportions, so that successive tables align."""
     table = Table(box=None, pad_edge=False, show_header=False, expand=True)
     table.add_column(width=widest, overflow="fold")
     for _ in columns[:-1]:
@@ -69,14 +69,14 @@ def _table(columns: tuple[str, ...], widest: int) -> Table:
 
 OPENING, CLOSING = "([{⟨", ")]}⟩"
 JOINTS = "/.-_"
-"""What joins the parts of an id or a path."""
+"""Characters that join the parts of an id or a path."""
 
 
 def wrapped(text: str, width: int, indent: str = "") -> list[str]:
     """The text in lines of at most `width` columns, all after the first indented.
 
-    What is in brackets stays on one line if any line can hold it; then words; what is still too wide is cut, after a
-    sign that joins its parts where there is one.
+    Text in brackets stays on one line if it fits on one; otherwise it breaks between words. A word that is too wide is
+    cut, if possible after a joint such as "/".
 
     >>> wrapped("w* is of order Λ^(2 / (d + 3)) here", 24)
     ['w* is of order', 'Λ^(2 / (d + 3)) here']
@@ -85,7 +85,7 @@ def wrapped(text: str, width: int, indent: str = "") -> list[str]:
     >>> wrapped("softmax.window-printed/relu/lower/ambient", 30)
     ['softmax.window-printed/relu/', 'lower/ambient']
     """
-    width = max(width, 1)  # a terminal may be narrower than what stands before the text
+    width = max(width, 1)  # a terminal may be narrower than the prefix of the text
     indent = indent if cell_len(indent) < width - 1 else ""
     lines = [""]
     for piece in _fitting(text, width - cell_len(indent)):
@@ -98,7 +98,7 @@ def wrapped(text: str, width: int, indent: str = "") -> list[str]:
 
 
 def _fitting(text: str, width: int) -> Iterator[str]:
-    """The pieces between which a line may end, none wider than `width`."""
+    """The pieces between which a line may break, none wider than `width`."""
     for piece in _pieces(text):
         if cell_len(piece) <= width:
             yield piece
@@ -113,7 +113,7 @@ def _fitting(text: str, width: int) -> Iterator[str]:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """The words, those within brackets together."""
+    """The words; text in brackets is one piece."""
     depth, piece = 0, ""
     for word in text.split():
         piece = f"{piece} {word}" if piece else word
@@ -121,11 +121,11 @@ def _pieces(text: str) -> Iterator[str]:
         if depth == 0:
             yield piece
             piece = ""
-    yield from piece.split()  # a bracket that nothing closes holds nothing together
+    yield from piece.split()  # an unclosed bracket does not join words
 
 
 class Whole:
-    """Text of a table's cell, wrapped to whatever width the cell is given."""
+    """Text of a table cell, wrapped to the width of the cell."""
 
     def __init__(self, text: str) -> None:
         self.text = text

@@ -1,4 +1,4 @@
-"""`train`: the models that claims rest on, made anew."""
+"""`train`: train the models that claims rest on again."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from lipverify.foundation.validation import chosen, whole
 
 TABLE = "lt.table-1"
 CLAIMS = ("softmax.norm-growth", "softmax.trained-form", "lowrank.nonlinear")
-"""Statements that rest on trainings of softmax and linear attention, which come as data too."""
+"""Statements that rest on trainings of softmax and linear attention, whose results also come with lipverify."""
 BACKENDS = {"native": "native", "numpy": "array"}
-"""What the command line calls an arithmetic of training."""
+"""The command line's names of the arithmetics of training."""
 SEEDS = (0, 1, 2)
 INTERRUPTED = 130
-"""What shells make of SIGINT, 128 + 2."""
+"""The exit code that shells give SIGINT: 128 + 2."""
 
 
 def models_of(which: ModelOptions) -> list[Any]:
-    """The models, refused where a coordinate has no such value."""
+    """The models of the table with these coordinates; refused if a coordinate has an unknown value."""
     from lipverify.linear_transformer.families import NAMES
     from lipverify.linear_transformer.published import LAYERS, NOISES, problem
     from lipverify.linear_transformer.training.making import Model
@@ -53,7 +53,7 @@ def models_of(which: ModelOptions) -> list[Any]:
 
 
 class Line(NamedTuple):
-    """What is said of a model that is there."""
+    """One row of the table: a model, its loss, and the comparison with the shipped one."""
 
     model: str
     loss: str
@@ -63,7 +63,7 @@ class Line(NamedTuple):
 
 
 def train_models(id: str, which: ModelOptions, backend: str | None, out: Path, json: bool) -> int:
-    """Train what is not there yet, tell of each, and compare it with what comes with lipverify."""
+    """Train the missing models, report each, and compare it with the one that comes with lipverify."""
     if chosen("id", id, (TABLE, *CLAIMS)) in CLAIMS:
         return _train_for_claims(id, out)
     arithmetic: Any = None if backend is None else BACKENDS[chosen("backend", backend, BACKENDS)]
@@ -92,7 +92,7 @@ def train_models(id: str, which: ModelOptions, backend: str | None, out: Path, j
 
 
 def _train_for_claims(id: str, out: Path) -> int:
-    """All trainings that the claims of a statement rest on; their files are written below a folder."""
+    """Run all trainings that the claims of a statement rest on, and write their files to a folder."""
     from lipverify.claims.plan.registry import select_claims
     from lipverify.optimum.pretraining.kept import making
 
@@ -119,7 +119,7 @@ def _line(witness: Any) -> Line:
 
 
 def _beside_shipped(witness: Any) -> str:
-    """How the model compares with the one of its name that comes with lipverify."""
+    """Compare the model with the one of the same name that comes with lipverify."""
     from lipverify.linear_transformer.training.witness import models_folder, names_of, read_witness
 
     if witness.name not in names_of(witness.noise):
@@ -135,7 +135,7 @@ def _beside_shipped(witness: Any) -> str:
 
 
 def _apart(one: Any, other: Any) -> str:
-    """The relative distance of two losses."""
+    """The relative difference of two losses, in words."""
     return f"{one.trained.loss.value / other.trained.loss.value - 1:+.2g} of it"
 
 

@@ -1,4 +1,4 @@
-"""`verify`: from claims to a table, a ledger and its reports."""
+"""`verify`: verify claims and print the verdicts, write the ledger and its reports."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ if TYPE_CHECKING:
     from lipverify.claims.run.kept import Finished
 
 INTERRUPTED = 130
-"""What shells make of SIGINT, 128 + 2."""
+"""The exit code that shells give SIGINT: 128 + 2."""
 
 
 def verify_claims(ids: Sequence[str], how: How, report: ReportOptions, out: Path, shown: Shown) -> int:
-    """Verify, showing verdicts as they come; write the ledger and then the reports; say how it ended: the exit code."""
+    """Verify claims, show verdicts as they are made, write the ledger and the reports; return the exit code."""
     claims = select_claims(ids, profile_named(how.profile, how.seed, how.backend))
     title, author = entitled(ids, report.title, report.author)
     report = replace(report, title=title, author=author)
-    # what measures is imported once it is known what is asked for: a refusal comes at once
+    # imported after the request is checked, so that a refusal comes at once
     from lipverify.claims.run.kept import NAMES
     from lipverify.foundation.validation import chosen
     from lipverify.loss.montecarlo.backend import BACKENDS, backend_named
 
     chosen("backend", how.backend, BACKENDS)
-    if how.cluster is None:  # else the workers say whether they have it
+    if how.cluster is None:  # otherwise the workers report whether they have it
         backend_named(how.backend)
-    named, out = out, out.absolute()  # a measure may change the current folder
+    named, out = out, out.absolute()  # a measurement may change the current folder
     require_writable(out)
     require_targets("out", [out / name for name in (*WRITERS, "ledger.json", *NAMES)])
     with alone_in(out):
@@ -57,14 +57,14 @@ def verify_claims(ids: Sequence[str], how: How, report: ReportOptions, out: Path
 
 
 def _verified(claims: Sequence[Claim], how: How, report: ReportOptions, out: Path, named: Path, shown: Shown) -> int:
-    """The same, with the folder held; `named` is the folder as the user gave it."""
+    """`verify_claims` while the folder is locked; `named` is the folder as the user wrote it."""
     from lipverify.claims.run.kept import NAME, Finished
 
     finished = Finished(out / NAME, f"{how.profile}, {how.seed}, {how.backend}", resume=how.resume)
     _say_what_is_kept(finished.count, finished.path, how.resume)
     try:
         ledger = _ledger_of(claims, how, report, finished, shown)
-    except InvalidInput:  # a cluster that is not there: nothing was begun
+    except InvalidInput:  # the cluster does not answer: nothing was begun
         if finished.empty:
             finished.remove()
         raise
@@ -72,7 +72,7 @@ def _verified(claims: Sequence[Claim], how: How, report: ReportOptions, out: Pat
         print(f"lipverify: interrupted; {_kept(finished)}.", file=sys.stderr)
         return INTERRUPTED
     _print_ledger(ledger, shown)
-    # the ledger first: a report can be made again from it
+    # the ledger first, because a report can be made from it later
     if not _written(ledger, out, finished):
         return BROKE
     failures = write_reports(ledger, out, report.evidence)
@@ -87,7 +87,7 @@ def _verified(claims: Sequence[Claim], how: How, report: ReportOptions, out: Pat
 
 
 def _ledger_of(claims: Sequence[Claim], how: How, report: ReportOptions, finished: Finished, shown: Shown) -> Ledger:
-    """The ledger of what is measured, and of the steps that open claims name where there is time for them."""
+    """Measure the claims and return the ledger; with --decide also take the steps that open claims propose."""
     from lipverify.claims.run.runner import run
 
     settings: dict[str, Any] = {
@@ -111,7 +111,7 @@ def _ledger_of(claims: Sequence[Claim], how: How, report: ReportOptions, finishe
 
 
 def _written(ledger: Ledger, out: Path, finished: Finished) -> bool:
-    """Write the ledger, and forget what is finished where nothing is left to go on with; False where it cannot be."""
+    """Write the ledger, then delete the finished measurements unless a check broke; False if it cannot be written."""
     try:
         write_ledger(ledger, out / "ledger.json")
     except (OSError, InvalidInput) as error:
@@ -125,7 +125,7 @@ def _written(ledger: Ledger, out: Path, finished: Finished) -> bool:
 
 
 def _print_ledger(ledger: Ledger, shown: Shown) -> None:
-    """The ledger as data, or the long table, where they are asked for."""
+    """Print the ledger as JSON, or the long table, if requested."""
     if shown.json:
         write_json(ledger_bytes(ledger))
     elif shown.table:
@@ -133,13 +133,13 @@ def _print_ledger(ledger: Ledger, shown: Shown) -> None:
 
 
 def _print_ending(ledger: Ledger, files: Sequence[Path], shown: Shown) -> None:
-    """The ten lines, beside the data and not in it."""
+    """Print the summary; on standard error if standard output holds data."""
     console = Console(stderr=shown.json, highlight=False)
     console.print(Text("\n".join(["", *ending(ledger, files, shown.strict, console.width)])), soft_wrap=True)
 
 
 def _say_what_is_kept(count: int, path: Path, resume: bool) -> None:
-    """What an earlier run has left that was stopped, and whether it is taken."""
+    """Say that a stopped run left measurements, and whether this run continues it."""
     if not (count or resume):
         return
     kept = f"{counted(count, 'measurement')} of a run that was stopped"
@@ -148,14 +148,14 @@ def _say_what_is_kept(count: int, path: Path, resume: bool) -> None:
 
 
 def _kept(finished: Finished) -> str:
-    """What an interrupted run leaves behind, in words."""
+    """Say where an interrupted run leaves its measurements."""
     if finished.problem:
         return f"finished measurements could not be kept ({finished.problem})"
     return f"what is finished is in {finished.path}: go on by the same command with --resume"
 
 
 def verdict_table(ledger: Ledger) -> Group:
-    """One line a claim; readable without colour."""
+    """One line a claim, readable without colour."""
 
     def cells(record: Record) -> tuple[str, ...]:
         symbol, style = LOOKS[record.verdict]
@@ -168,7 +168,7 @@ def verdict_table(ledger: Ledger) -> Group:
 
 
 def _measured(record: Record) -> str:
-    """What was found, and whatever a reader must not miss about it."""
+    """The measurement, and remarks that a reader must see."""
     remarks = [record.problem or record.measured, wants(record)]
     if record.moved:
         remarks.append(f"RECORDED: {record.expected}")

@@ -1,4 +1,4 @@
-"""The question: tokens on a sphere, a law of the task, a context length and a noise level."""
+"""The problem: tokens on a sphere, a law of the task, a context length and a noise level."""
 
 from typing import TYPE_CHECKING
 

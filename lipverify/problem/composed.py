@@ -1,4 +1,4 @@
-"""Laws made of others by a linear map, and laws that are a sampler of functions and nothing else."""
+"""Laws composed with a linear map, and laws that are given only by a sampler of their functions."""
 
 from __future__ import annotations
 
@@ -54,16 +54,16 @@ class Transformed(FunctionLaw, frozen=True, tag="transformed"):
 
     @property
     def constant(self) -> bool:
-        """Whether every function of the ridge law is constant, or B = 0."""
+        """True if every function of the ridge law is constant, or B = 0."""
         return self.ridge.constant or not np.any(self.B)
 
     @property
     def amplitude_variance(self) -> float:
-        """That of the ridge law."""
+        """The variance of the ridge law's amplitude."""
         return self.ridge.amplitude_variance
 
     def require_dimension(self, d: int) -> None:
-        """B has d rows."""
+        """Refuse a dimension other than the number of B's rows."""
         if len(self.B) != d:
             raise InvalidInput(f"the law's matrix has {len(self.B)} rows and d = {d}: they must agree.")
 
@@ -77,11 +77,11 @@ class Transformed(FunctionLaw, frozen=True, tag="transformed"):
         return self.ridge.values(tasks, points, xp)
 
     def extents(self, radius: float = 1.0) -> tuple[float, ...]:
-        """Those of the ridge law over |B^T x| <= |B| radius."""
+        """The extents of the ridge law over |B^T x| <= |B| radius."""
         return self.ridge.extents(radius * float(np.linalg.norm(np.array(self.B), 2)))
 
     def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
-        """Those of the ridge law over the same points."""
+        """The magnitudes of the ridge law over the same points."""
         return self.ridge.magnitudes(radius * float(np.linalg.norm(np.array(self.B), 2)))
 
     def shape(self, d: int) -> Floats:
@@ -121,7 +121,7 @@ class LowRank(Transformed, frozen=True, tag="low-rank"):
 
 
 class Sampled(FunctionLaw, frozen=True, tag="sampled"):
-    """A law of one's own that is only a sampler.
+    """A law of yours that is given only by a sampler.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class Sampled(FunctionLaw, frozen=True, tag="sampled"):
         returns one callable that evaluates them: points (contexts, m, d) -> values (contexts, m), both NumPy's
         wherever contexts are drawn.
     extent
-        A bound on max f - min f over the covariates, finite: intervals for what is sampled rest on it.
+        A finite bound on max f - min f over the covariates; intervals of sampled losses use it.
     magnitude
         A bound on max |f|; only linear attention needs it.
 
@@ -159,7 +159,7 @@ class Sampled(FunctionLaw, frozen=True, tag="sampled"):
 
     @property
     def constant(self) -> bool:
-        """Extent 0."""
+        """True if the extent is 0."""
         return self.extent == 0
 
     @property
@@ -175,7 +175,7 @@ class Sampled(FunctionLaw, frozen=True, tag="sampled"):
         return functions
 
     def values(self, tasks: Callable[[Array], Array], points: Array, xp: Any) -> list[Array]:
-        """f(x), refused unless one finite number a point."""
+        """f(x); refused unless it is one finite number for each point."""
         f = tasks(to_host(points))
         wanted = tuple(points.shape[:-1])
         if tuple(getattr(f, "shape", ())) != wanted or not np.all(np.isfinite(f)):
@@ -183,11 +183,11 @@ class Sampled(FunctionLaw, frozen=True, tag="sampled"):
         return [to_device(f, xp, getattr(points, "device", None))]
 
     def extents(self, radius: float = 1.0) -> tuple[float, ...]:
-        """The extent that was given."""
+        """The given extent."""
         return (self.extent,)
 
     def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
-        """The magnitude that was given."""
+        """The given magnitude."""
         if self.magnitude is None:
             raise InvalidInput("linear attention needs a bound on max |f|: give Sampled(..., magnitude=...).")
         return (self.magnitude,)

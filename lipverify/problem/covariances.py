@@ -1,4 +1,4 @@
-"""Covariances E f(x) f(x') = K(<x, x'>) of laws in closed form, as functions that can be told apart and compared."""
+"""Closed-form covariances E f(x) f(x') = K(<x, x'>) of laws, as records that compare equal if their functions do."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from lipverify.foundation.arrays import Floats
 
 SMALL_ANGLE = 0.05
-"""Below it sin a - a cos a is its series to a^9: what is left out is less than 1e-17 of it."""
+"""Below this angle sin a - a cos a is evaluated by its series to a^9, whose remainder is less than 1e-17 of it."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class CosineCovariance:
 
 @dataclass(frozen=True)
 class Risen:
-    """-V(r) / 2 at r^2 = 2 (1 - t): the covariance of a law that is known by its variogram, less K(1)."""
+    """-V(r) / 2 at r^2 = 2 (1 - t): the covariance, less K(1), of a law that is given by its variogram."""
 
     variogram: Callable[[Floats], Floats]
 

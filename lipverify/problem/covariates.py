@@ -1,4 +1,4 @@
-r"""Where tokens live: the laws of the covariates x, made of standard normals."""
+r"""The laws of the covariates x, as functions of standard normals."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Covariates(msgspec.Struct, frozen=True, tag_field="covariates"):
 
     @property
     def scale(self) -> float:
-        """A length that |x| is like: the radius, if it is finite."""
+        """A typical length of |x|: the radius, if it is finite."""
         return self.radius
 
     def require_dimension(self, d: int) -> None:
@@ -236,14 +236,14 @@ class ProductOfSpheres(Covariates, frozen=True, tag="product-of-spheres"):
 
 
 class MappedNormals(Covariates, frozen=True, tag="mapped-normals"):
-    """x = map(z), z standard normal in R^d: covariates of one's own.
+    """x = map(z), z standard normal in R^d: covariates of yours.
 
     Parameters
     ----------
     map
         From an array (..., d) of standard normals to covariates of that shape.
     radius
-        A bound on |x|, finite: intervals for what is sampled rest on it.
+        A finite bound on |x|; intervals of sampled losses use it.
 
     Raises
     ------

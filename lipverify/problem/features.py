@@ -1,9 +1,9 @@
-r"""Where a function of one variable is steep, and where it is not analytic: by ball arithmetic, not by points.
+r"""Find where a function of one variable is steep or not analytic, by ball arithmetic instead of sample points.
 
-A function of arrays is called with a `Ball` in place of an array: the ball holds all values that the argument takes on
-an interval, and all that its analytic continuation takes on a disk about it, and NumPy's functions pass it on. Where
-both are finite the function is analytic on that disk, and what it varies by is bounded there; where they are not, or a
-comparison has no single answer, the interval is halved. What is left at the smallest width are kinks, jumps and roots.
+A function of arrays is called with a `Ball` in place of an array. The ball contains all values of the argument on an
+interval and all values of its analytic continuation on a disk about it, and NumPy's functions accept it. Where both
+results are finite, the function is analytic on that disk and its variation there is bounded. Where they are not, or a
+comparison has no single answer, the interval is halved. Kinks, jumps and roots remain at the smallest width.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ import numpy as np
 from lipverify.foundation.arrays import Floats
 
 SMALLEST = 2.0**-51
-"""Intervals are halved down to this, two roundings of a number below 1."""
+"""Intervals are halved down to this width, two roundings of a number below 1."""
 SEEN, UNSEEN = 1 / 128, 1 / 4096
-"""Widths over that of a piece, down to which every rule has nodes inside of a feature, and up to which one may have
-none: between them rules notice a feature, and their difference is an estimate."""
+"""Relative widths of a feature, in units of its piece: at the first every rule has nodes inside it; below the second a
+rule may have none. Between them the rules notice the feature, and their difference estimates the error."""
 SAME = 1e-12
-"""Places that differ by less are one: one is declared, and the other found."""
+"""Two places closer than this count as one: typically one was declared and the other found."""
 ROOT = 2.0**-40
-"""Intervals that shrink down to this beside a place show a root there, and not a narrow feature."""
+"""Intervals that shrink to this width next to a place indicate a root there, not a narrow feature."""
 
 
 @dataclass(frozen=True)
 class Features:
-    """Intervals on each of which a function is analytic, and what lies between them.
+    """Intervals on each of which a function is analytic, and the places between them where it is not.
 
     Attributes
     ----------
     edges
         Ends of the intervals, ascending, the ends of the domain among them.
     places
-        Where inside the domain it is not analytic: kinks, jumps and roots.
+        The points inside the domain where the function is not analytic: kinks, jumps and roots.
     unbounded
-        Places at which it is not known to be finite, or no larger than elsewhere.
+        The points near which its values are not bounded by its size elsewhere.
     """
 
     edges: Floats
@@ -47,12 +47,12 @@ class Features:
     unbounded: tuple[float, ...] = ()
 
     def narrowest(self, places: Iterable[float] = (), graded: bool = False) -> tuple[float, float]:
-        """The smallest width of an interval over that of its piece between `places`, and where that is.
+        """The smallest ratio of an interval's width to that of its piece between `places`, and its position.
 
-        Where the function is not analytic at a place that is not among `places` rules do not split: what lies between
-        two such places counts by its share of the piece that they do know. Beside a root at the end of a piece
-        intervals shrink with their distance from it, and what counts is the width over that; `graded`: at the low end
-        of the domain too, where rules are graded in any case.
+        Rules split the domain at `places` alone. If the function is not analytic at another place, the intervals on
+        either side are measured against the whole piece that the rules know. Near a root at the end of a piece
+        intervals shrink with their distance from it, so the width is divided by that distance; with `graded` also at
+        the low end of the domain, where rules are graded in any case.
         """
         low, high = self.edges[0], self.edges[-1]
         known = np.unique([low, high, *(at for at in places if low < at < high)])

@@ -1,9 +1,9 @@
-r"""Random fields: isotropic laws that are given by how far two values differ.
+r"""Random fields: isotropic laws given by their variogram, the mean squared difference of two values.
 
     V(r) = E (f(x) - f(x'))^2 at |x - x'| = r,    K(<x, x'>) = E f(x) f(x') = K(1) - V(r) / 2,    r^2 = 2 (1 - <x, x'>).
 
-A constant in f never reaches the loss, so V is all that it depends on. Near r = 0, where large windows look, V has
-digits that a covariance in double precision has not: 1 - e^{-r} is 0 there unless it is written as -expm1(-r).
+A constant in f does not enter the loss, so the loss depends on V alone. At a large w the loss depends on V near r = 0,
+where a covariance in double precision has lost the digits of V: 1 - e^{-r} is 0 there unless written as -expm1(-r).
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ class Field(Law, frozen=True, kw_only=True):
 
     @property
     def isotropic(self) -> bool:
-        """Yes: only the distance enters."""
+        """True: only the distance enters."""
         return True
 
     @property
     def constant(self) -> bool:
-        """Variance 0."""
+        """True if the variance is 0."""
         return self.variance == 0
 
     def variogram(self, r: Array) -> Array:
@@ -65,7 +65,7 @@ class Field(Law, frozen=True, kw_only=True):
 
 @times.register(Field)
 def _times(field: Field, factor: float) -> Field:
-    """With the variance times the square."""
+    """The law with its variance multiplied by the square of the factor."""
     return msgspec.structs.replace(field, variance=factor_of(factor) ** 2 * field.variance)
 
 
@@ -143,7 +143,7 @@ class RBF(Field, frozen=True, kw_only=True, tag="rbf"):
 
 @dataclass(frozen=True)
 class Variation:
-    """V as a function of the distance, and how well it is known.
+    """The variogram V as a function of the distance, with its rounding error.
 
     Attributes
     ----------
@@ -152,7 +152,7 @@ class Variation:
     size
         A bound on V.
     rounding
-        What a value of V is known to near r = 0: 0 if its digits are its own, eps K(1) for a difference of values of K.
+        The absolute error of V near r = 0: 0 if V was given directly, eps K(1) if it is a difference of values of K.
     """
 
     of_distance: Distances

@@ -1,4 +1,4 @@
-"""What a function of one's own hides: its features, kinks and jumps that are not declared, what rules do not see."""
+"""Inspect a user's function: its narrow features, undeclared kinks and jumps, and features that a quadrature misses."""
 
 from __future__ import annotations
 
@@ -15,33 +15,34 @@ from lipverify.problem.features import SAME, Features
 from lipverify.problem.own import Ridge
 
 PANELS, PANEL = 4096, 8
-"""Gauss rules in the angle: features show that are a ten-thousandth wide."""
+"""Panels and nodes of Gauss rules in the angle: they resolve features as narrow as a ten-thousandth."""
 BLURRED, NOTICED = 0.1, 1e-3
-"""A variance that is off by the first share is that of another function; below the second it is the fine rule's own
-error, at jumps."""
+"""A variance with a relative error above the first share is refused, because the rule missed a feature. Below the
+second the difference is the fine rule's own error, at jumps."""
 ROUNDING = 64 * float(np.finfo(float).eps)
-"""A link that varies by less, relatively, is constant to rounding, and nothing is known of its variance."""
+"""A link with a smaller relative variation is constant to rounding, so its variance is unknown."""
 
 GRID, BESIDE, BENT = 4096, 8, 20.0
-"""Steps over [-1, 1]; a second difference that is `BENT` times those `BESIDE` steps away on both sides is a kink or a
-jump: a smooth link's are alike, and beside a declared root |z|^s they differ by (1 + 8/3)^{2-s} < 14."""
+"""Grid steps over [-1, 1]. A second difference `BENT` times as large as those `BESIDE` steps away on both sides is a
+kink or a jump: those of a smooth link are similar, and near a declared root |z|^s their ratio is (1 + 8/3)^{2-s} <
+14."""
 NEAR = 3
-"""Steps from a declared place, or from an end, within which nothing is looked for."""
+"""Steps from a declared place, or from an end of the domain, that are not searched."""
 MOST_FOUND = 4
-"""Undeclared places that are looked for: a link with more would cost minutes."""
+"""Largest number of undeclared places to search for: more would take minutes."""
 FINER, FALLING = 8, 24.0
-"""By which a grid is refined about a place, and by which its second difference falls at most: a kink's falls like the
-step, a smooth link's like its square."""
+"""Factor by which the grid is refined about a place, and the largest factor by which the second difference of a kink
+then falls: a kink's falls like the step, a smooth link's like its square."""
 RESOLVED, WEAK, DIGITS = 1e-14, 1e-9, 10
-"""A place is looked for to the first; a bend that is lost in rounding while the place is known to less than the second
-is none. Places are rounded to so many digits if they are not known to differ from that."""
+"""A bend is refined to the first width. If it is lost in rounding before the second width, it is no kink. The place is
+rounded to the third, a number of decimals, if that stays within its error."""
 
 
 @lru_cache(maxsize=256)
 def features(function: Callable[[Any], Any], low: float = -1.0, high: float = 1.0) -> Features | None:
-    """The features of a function on [low, high], or None if it is not made of what balls know.
+    """The features of a function on [low, high], or None if balls cannot evaluate it.
 
-    Known are arithmetic, comparisons, np.where and the like, and the elementary functions of NumPy and SciPy.
+    Balls support arithmetic, comparisons, np.where and similar functions, and NumPy's and SciPy's elementary functions.
 
     >>> found = features(lambda z: np.abs(z - 0.25) + np.exp(-(((z - 0.5) / 1e-6) ** 2)))
     >>> found.places, found.narrowest()[0] < 1e-5
@@ -58,7 +59,7 @@ def features(function: Callable[[Any], Any], low: float = -1.0, high: float = 1.
 
 
 def undeclared(h: Callable[[Floats], Floats], declared: tuple[float, ...]) -> float | None:
-    """Where in (-1, 1) a link bends or jumps most, away from what is declared; None where it does nowhere.
+    """The place in (-1, 1) where a link bends or jumps most, away from the declared places; None if it is smooth there.
 
     >>> undeclared(lambda z: abs(z - 0.3), ()), undeclared(lambda z: abs(z - 0.3), (0.3,)), undeclared(np.tanh, ())
     (0.3, None, None)
@@ -69,7 +70,7 @@ def undeclared(h: Callable[[Floats], Floats], declared: tuple[float, ...]) -> fl
 
 @lru_cache(maxsize=64)
 def sighted(law: Ridge) -> Ridge:
-    """The law with the kinks and jumps declared that it has and does not declare, if they are few; else itself.
+    """The law with its undeclared kinks and jumps declared if they are few; otherwise the law itself.
 
     >>> sighted(Ridge(lambda z: np.maximum(z, 0.3) + np.sign(z + 0.25))).kink_points
     (-0.25, 0.3)
@@ -93,7 +94,7 @@ def sighted(law: Ridge) -> Ridge:
 
 
 def _located(h: Callable[[Floats], Floats], at: float) -> float | None:
-    """The kink or jump beside a place, to rounding; None if the link is smooth there, seen closely."""
+    """Locate the kink or jump near a place to rounding; None if the link is smooth at a finer grid."""
     reach, bent = 4 / GRID, np.inf
     while reach > RESOLVED:
         z = at + reach * np.linspace(-1, 1, 4 * FINER + 1)
@@ -112,7 +113,7 @@ def _located(h: Callable[[Floats], Floats], at: float) -> float | None:
 
 
 def _most_bent(h: Callable[[Floats], Floats], declared: tuple[float, ...]) -> float | None:
-    """The point of a grid at which a link bends or jumps most, away from what is declared."""
+    """The grid point where a link bends or jumps most, away from the declared places."""
     z = np.linspace(-1, 1, GRID + 1)
     values = np.asarray(h(z), dtype=float)
     bend = np.abs(np.diff(values, 2))
@@ -126,12 +127,12 @@ def _most_bent(h: Callable[[Floats], Floats], declared: tuple[float, ...]) -> fl
 
 
 def unseen(d: int, h: Callable[[Floats], Floats], variance: float) -> float:
-    """The share of Var h(<q, x>) in dimension d that `variance`, by another rule, is off by; 0 if below 1e-3.
+    """The relative error of `variance`, a value of Var h(<q, x>) in dimension d by another rule; 0 if below 1e-3.
 
     Raises
     ------
     OutOfReach
-        If it is more than a tenth: h has features that the other rule does not see.
+        If it is more than a tenth: h has features that the other rule misses.
 
     >>> unseen(3, np.cos, (1 + np.sin(2) / 2) / 2 - np.sin(1) ** 2)
     0.0

@@ -1,4 +1,4 @@
-r"""What a law of the task is: the distribution from which a function f is drawn.
+r"""Laws of the task: the distribution from which a function f is drawn.
 
 Most laws are *ridge laws*,
 
@@ -6,12 +6,11 @@ Most laws are *ridge laws*,
 
 with q uniform on the sphere S^{d-1} and amplitudes l_k independent of q. Either there are random
 amplitudes, independent of each other with mean zero, or there is one link with amplitude l. Softmax
-weights sum to one, so the offset b never reaches the loss and is not stored. A `Zonal` law is given
-by its covariance alone, and a law of one's own may be a sampler of functions and nothing else.
+weights sum to one, so the offset b does not enter the loss and is not stored. A `Zonal` law is given
+by its covariance alone, and a `Sampled` law by a sampler of its functions alone.
 
-A law holds its definition and nothing else. What a method knows of it beside the definition, such as an average in
-closed form, is registered with the method by the class of the law (`by_law`), so that two methods share no more than
-these lines.
+A law holds only its definition. Further knowledge that a method needs, such as an average in closed form, is registered
+with that method by the class of the law (`by_law`), so that two methods share nothing but the definition.
 """
 
 from __future__ import annotations
@@ -38,14 +37,14 @@ Result = TypeVar("Result")
 
 
 class ByLaw(Generic[Result]):
-    """A function of a law and more, with an implementation for each class of laws; see `by_law`."""
+    """A function whose first argument is a law, with an implementation for each class of laws; see `by_law`."""
 
     def __init__(self, function: Callable[..., Result]) -> None:
         self.dispatcher = singledispatch(function)
         update_wrapper(self, function)
 
     def register(self, *classes: type[Law]) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
-        """Serve these classes by the function that is decorated."""
+        """Register the decorated function for these classes."""
 
         def registered(function: Callable[..., Result]) -> Callable[..., Result]:
             for each in classes:
@@ -56,15 +55,15 @@ class ByLaw(Generic[Result]):
 
     @property
     def classes(self) -> list[type[Law]]:
-        """The classes that are registered."""
+        """The registered classes."""
         return [each for each in self.dispatcher.registry if each is not object]
 
     def has(self, law: Law) -> bool:
-        """Whether the very class of the law is registered."""
+        """True if the law's own class is registered."""
         return type(law) in self.dispatcher.registry
 
     def __call__(self, law: Law, *more: Any) -> Result:
-        """By what is registered for the class of the law, or for the nearest of those that it is made of."""
+        """Call the implementation for the class of the law, or for its nearest registered base class."""
         registry = self.dispatcher.registry
         for each in type(law).__mro__:
             if each in registry and (each is type(law) or "name" not in vars(each)):
@@ -72,15 +71,15 @@ class ByLaw(Generic[Result]):
         return self.default(law, *more)
 
     def default(self, law: Law, *more: Any) -> Result:
-        """What serves a law of which nothing is registered."""
+        """The implementation for laws without a registered class."""
         return self.dispatcher.registry[object](law, *more)
 
 
 def by_law(function: Callable[..., Result]) -> ByLaw[Result]:
-    """`functools.singledispatch` for laws: the function itself serves all of which nothing is registered.
+    """`functools.singledispatch` for laws: the decorated function serves every law whose class is not registered.
 
-    What is registered for a law with a name serves that class alone: a subclass of `ReLU` may have another link. What
-    is registered for a class without a name, such as `RidgeLaw`, serves its subclasses.
+    An implementation registered for a law with a name serves that class alone, because a subclass of `ReLU` may have
+    another link. One registered for a class without a name, such as `RidgeLaw`, also serves its subclasses.
 
     >>> from lipverify.laws import Affine, Cosine, RidgeLaw
     >>> @by_law
@@ -110,15 +109,15 @@ class Law(msgspec.Struct, frozen=True, tag_field="law"):
 
     @property
     def constant(self) -> bool:
-        """Whether every function of the law is constant, so that there is no bias."""
+        """True if every function of the law is constant, so that there is no bias."""
         raise NotImplementedError
 
     def require_dimension(self, d: int) -> None:
-        """Refuse a dimension in which the law is not defined; most are defined in all."""
+        """Refuse a dimension in which the law is not defined; most laws are defined in all."""
 
     @property
     def isotropic(self) -> bool:
-        """Whether f(Rx) is drawn like f(x) for every rotation R."""
+        """True if f(Rx) has the law of f(x) for every rotation R."""
         return False
 
     def shape(self, d: int) -> Any:
@@ -155,8 +154,8 @@ class FunctionLaw(Law, frozen=True):
     """A law whose functions can be drawn and evaluated: f = l_1 f_1 + ... + l_K f_K.
 
     The amplitudes l_k have mean zero and are independent of each other and of the components f_k; or K = 1
-    and the amplitude is fixed. So a squared error averages to amplitude_variance times the sum of those of
-    the components, and no amplitude needs to be drawn.
+    and the amplitude is fixed. So the mean squared error is amplitude_variance times the sum of the components' mean
+    squared errors, and no amplitude needs to be drawn.
 
     >>> from lipverify.laws import ReLU
     >>> isinstance(ReLU(), FunctionLaw), len(ReLU().extents())  # two components
@@ -170,15 +169,15 @@ class FunctionLaw(Law, frozen=True):
 
     @property
     def constant(self) -> bool:
-        """Whether no component varies, by its extent, or the amplitude is 0."""
+        """True if no component varies, by its extent, or the amplitude is 0."""
         return self.amplitude_variance == 0 or not any(self.extents())
 
     def draw(self, rng: Generator, contexts: int, d: int) -> Any:
-        """As many tasks as contexts: what `values` needs to evaluate them."""
+        """Draw one task for each context, in the form that `values` takes."""
         raise NotImplementedError
 
     def numbers_a_task(self, d: int) -> int:
-        """How many numbers `draw` draws for a task, where it is an array (contexts, numbers)."""
+        """The length of a task's row in what `draw` returns, if that is an array (contexts, numbers)."""
         return d
 
     def values(self, tasks: Any, points: Array, xp: Any) -> list[Array]:
@@ -190,11 +189,11 @@ class FunctionLaw(Law, frozen=True):
         raise NotImplementedError
 
     def slopes(self) -> tuple[float, ...]:
-        """Lipschitz constants of f_k on the unit sphere, infinite where none is known."""
+        """Lipschitz constants of f_k on the unit sphere; infinite if unknown."""
         return tuple(math.inf for _ in self.extents())
 
     def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
-        """Bounds on max |f_k| over |x| <= radius; only linear attention needs them, whose weights do not sum to one."""
+        """Bounds on max |f_k| over |x| <= radius, for linear attention alone: its weights do not sum to one."""
         raise NotImplementedError
 
 
@@ -208,12 +207,12 @@ class RidgeLaw(FunctionLaw, frozen=True):
 
     @property
     def kink_points(self) -> tuple[float, ...]:
-        """Where in (-1, 1) a link is not smooth, jumps among them."""
+        """The points of (-1, 1) where a link is not smooth, jumps included."""
         return ()
 
     @property
     def jump_points(self) -> tuple[float, ...]:
-        """Where in (-1, 1) a link is not continuous."""
+        """The points of (-1, 1) where a link is not continuous."""
         return ()
 
     def links(self, z: Array, xp: Any) -> list[Array]:
@@ -221,16 +220,16 @@ class RidgeLaw(FunctionLaw, frozen=True):
         raise NotImplementedError
 
     def amplitudes(self, uniforms: Array) -> Array:
-        """Amplitudes l_k made of numbers uniform on [0, 1)."""
+        """Amplitudes l_k from uniform numbers on [0, 1)."""
         raise NotImplementedError
 
     @property
     def isotropic(self) -> bool:
-        """Yes: q is uniform."""
+        """True: q is uniform."""
         return True
 
     def plot(self, ax: Any = None) -> Any:
-        """The links h_k(z), z = <q, x> from -1 to 1, before their amplitudes; the axes."""
+        """Plot the links h_k(z), z = <q, x> from -1 to 1, without their amplitudes; return the axes."""
         ax, z = axes(ax), np.linspace(-1, 1, 401)
         for k, values in enumerate(self.links(z, np), 1):
             ax.plot(z, values, label=f"link {k}")
@@ -247,7 +246,7 @@ class RidgeLaw(FunctionLaw, frozen=True):
 
 
 def as_ridge(law: Law, method: str) -> RidgeLaw:
-    """The law, refused by `method` unless it has links."""
+    """The law; refused by `method` if it has no links."""
     if not isinstance(law, RidgeLaw):
         raise InvalidInput(
             f"law = {law!r}: {method} needs links, f(x) = h(<q, x>) with q uniform on the sphere; this law has none. "
@@ -257,7 +256,7 @@ def as_ridge(law: Law, method: str) -> RidgeLaw:
 
 
 def as_functions(law: Law, method: str) -> FunctionLaw:
-    """The law, refused by `method` unless its functions can be drawn."""
+    """The law; refused by `method` if its functions cannot be drawn."""
     if not isinstance(law, FunctionLaw):
         raise InvalidInput(
             f"law = {law!r}: {method} needs the functions, and this law is known by its covariance only; "
@@ -269,12 +268,13 @@ def as_functions(law: Law, method: str) -> FunctionLaw:
 class Sum(FunctionLaw, frozen=True, tag="sum"):
     r"""f = c_1 f_1 + c_2 f_2 + ..., the f_k independent of each other, each isotropic; `parts`: (c_k^2, law of f_k).
 
-    Of an isotropic law E f(x) is the same everywhere, so that products of different parts leave the bias:
+    E f(x) of an isotropic law does not depend on x, so products of different parts cancel in the bias:
 
         B(w) = c_1^2 B_1(w) + c_2^2 B_2(w) + ...
 
-    exactly, and every method has the sum that it has of the parts. A mixture, where a task is of law k with probability
-    p_k, has the same loss with p_k in place of c_k^2. Write `law + other`, `2 * law`, `mixture({law: p, ...})`.
+    exactly, and a method applies to the sum if it applies to each part. A mixture, which draws the task from law k with
+    probability p_k, has the same loss with p_k in place of c_k^2. Write `law + other`, `2 * law`,
+    `mixture({law: p, ...})`.
 
     Parameters
     ----------
@@ -308,30 +308,30 @@ class Sum(FunctionLaw, frozen=True, tag="sum"):
 
     @property
     def constant(self) -> bool:
-        """Whether every part is, or none is left."""
+        """True if every part is constant, or there is no part."""
         return all(law.constant for _, law in self.parts)
 
     @property
     def isotropic(self) -> bool:
-        """Yes: each part is."""
+        """True: each part is isotropic."""
         return True
 
     def require_dimension(self, d: int) -> None:
-        """Each part must be defined there."""
+        """Refuse a dimension in which a part is not defined."""
         for _, law in self.parts:
             law.require_dimension(d)
 
     def covariance(self, d: int) -> Callable[[Floats], Floats]:
-        """The sum of those of the parts."""
+        """The sum of the parts' covariances."""
         return Weighted(tuple((weight, law.covariance(d)) for weight, law in self.parts))
 
     @property
     def amplitude_variance(self) -> float:
-        """1: what the parts have is in their values."""
+        """1: the parts' amplitudes are factors of their values."""
         return 1.0
 
     def draw(self, rng: Generator, contexts: int, d: int) -> Array:
-        """What each part draws, side by side."""
+        """The draws of each part."""
         drawn = [np.empty((contexts, 0)), *(law.draw(rng, contexts, d) for _, law in self._functions())]
         return np.concatenate(drawn, axis=1)
 
@@ -347,15 +347,15 @@ class Sum(FunctionLaw, frozen=True, tag="sum"):
         return found
 
     def extents(self, radius: float = 1.0) -> tuple[float, ...]:
-        """Those of the parts, times the same factors."""
+        """The extents of the parts, times the same factors."""
         return self._bounds(lambda law: law.extents(radius))
 
     def slopes(self) -> tuple[float, ...]:
-        """Those of the parts, times the same factors."""
+        """The slopes of the parts, times the same factors."""
         return self._bounds(lambda law: law.slopes())
 
     def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
-        """Those of the parts, times the same factors."""
+        """The magnitudes of the parts, times the same factors."""
         return self._bounds(lambda law: law.magnitudes(radius))
 
     def _bounds(self, of: Callable[[FunctionLaw], tuple[float, ...]]) -> tuple[float, ...]:
@@ -364,7 +364,7 @@ class Sum(FunctionLaw, frozen=True, tag="sum"):
         )
 
     def _functions(self) -> Sequence[tuple[float, FunctionLaw]]:
-        """The parts, refused unless all can be drawn."""
+        """The parts; refused unless all can be drawn."""
         return [(weight, as_functions(law, "sampling")) for weight, law in self.parts]
 
 
@@ -375,7 +375,7 @@ def summands(law: Law) -> tuple[tuple[float, Law], ...]:
 
 @by_law
 def times(law: Law, factor: float) -> Law:
-    """The law of factor times f: of its own kind where that has an amplitude L, or a variance, as is registered there.
+    """The law of factor times f. Classes with an amplitude L or a variance register how they are multiplied.
 
     >>> from lipverify.laws import ReLU
     >>> times(ReLU(L=1.5), -2)
@@ -385,7 +385,7 @@ def times(law: Law, factor: float) -> Law:
 
 
 def factor_of(factor: Any) -> float:
-    """The size of what a law is multiplied by; refused unless it is a finite number."""
+    """The absolute value of a law's factor; refused unless it is a finite number."""
     return abs(number("factor", factor, "what a law is multiplied by"))
 
 
@@ -395,7 +395,7 @@ def with_amplitude(law: Any, factor: float) -> Law:
 
 
 def mixture(parts: dict[Law, float]) -> Sum:
-    """The law of tasks that are of each law with its probability; these must sum to one.
+    """The mixture of laws with given probabilities, which must sum to one.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The laws that the sources speak of, by name."""
+"""The named laws of the sources."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Scaled(RidgeLaw, frozen=True):
 
     @property
     def constant(self) -> bool:
-        """L = 0."""
+        """True if L = 0."""
         return self.L == 0
 
 
@@ -39,7 +39,7 @@ class RandomAmplitude(Scaled, frozen=True):
     @property
     def amplitude_variance(self) -> float:
         """E l_k^2 = L^2 / 3."""
-        return self.L * self.L / 3  # a power that is no double raises, a product is infinite
+        return self.L * self.L / 3  # a power beyond double precision raises OverflowError, a product gives inf
 
     def amplitudes(self, uniforms: Array) -> Array:
         """L (2u - 1)."""
@@ -216,7 +216,7 @@ class Cosine(Scaled, frozen=True, tag="cosine"):
         return 1.0
 
     def covariance(self, d: int) -> Callable[[Floats], Floats]:
-        """By the mean of cos over a coordinate of the sphere."""
+        """The closed form, by the mean of cos over a coordinate of the sphere."""
         return CosineCovariance(self.L, d)
 
     def extents(self, radius: float = 1.0) -> tuple[float, ...]:

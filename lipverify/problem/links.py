@@ -1,4 +1,4 @@
-"""Links and covariances, functions of one variable, that say what they are when they are printed."""
+"""Links and covariances of one variable, as records whose repr states the function."""
 
 from __future__ import annotations
 

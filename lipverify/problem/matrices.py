@@ -1,4 +1,4 @@
-"""Matrices as fields of frozen records: tuples of rows, so that a record can be hashed and written to JSON."""
+"""Matrices as fields of frozen records: tuples of rows, which can be hashed and written to JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lipverify.foundation.quoting import shown
 
 Rows = tuple[tuple[float, ...], ...]
 ORTHONORMAL = 1e-10
-"""How far B^T B may be from the identity: a basis typed with ten digits is meant to be orthonormal."""
+"""Largest entry of B^T B - I that is accepted: a basis typed with ten digits is meant to be orthonormal."""
 
 
 def rows(name: str, value: Any) -> Rows:
@@ -31,7 +31,7 @@ def rows(name: str, value: Any) -> Rows:
 
 
 def orthonormal_rows(name: str, value: Any) -> Rows:
-    """As `rows`, refused unless the columns are orthonormal."""
+    """The matrix as `rows` returns it; refused unless its columns are orthonormal."""
     matrix = np.array(rows(name, value))
     gap = float(np.max(np.abs(matrix.T @ matrix - np.eye(matrix.shape[1]))))
     if gap > ORTHONORMAL:
@@ -43,7 +43,7 @@ def orthonormal_rows(name: str, value: Any) -> Rows:
 
 
 def complement(B: Floats) -> Floats:
-    """Orthonormal columns that span what the columns of B leave out.
+    """Orthonormal columns that span the orthogonal complement of B's columns.
 
     >>> abs(complement(np.array([[1.0], [0.0]]))).tolist()
     [[0.0], [1.0]]

@@ -1,4 +1,4 @@
-"""Problems from plain values."""
+"""The low-rank problem of Theorem 4, from plain values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lipverify.problem.problem import Problem
 def low_rank_problem(covariates: Literal["sphere", "product"], d: int, k: int, n: float, sigma: float) -> Problem:
     """f(x) = a^T B^T x, a uniform on S^{k-1} and B the first k axes, on the sphere or a product of unit spheres.
 
-    Nothing is lost by the choice of B: covariates and law are invariant under rotations. Other radii of the product
+    The choice of B is no restriction: covariates and law are invariant under rotations. Other radii of the product
     only change the units of M and sigma.
 
     Source: Collins et al., slides, Theorem 4.

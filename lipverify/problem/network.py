@@ -20,7 +20,7 @@ class ReLUNetwork(FunctionLaw, frozen=True, tag="relu-network"):
     r"""f(x) = m^{-1/2} sum_{j <= m} a_j (<q_j, x> + bias b_j)_+, a_j ~ Unif[-L, L], (q_j, b_j) uniform on S^d.
 
     All a_j and (q_j, b_j) are independent. The loss depends on the covariance alone, which does not depend on the
-    number m of hidden units, so that there is no m here: it holds for every width, and one unit is what is sampled.
+    number m of hidden units. So m is not a parameter: the loss is that of every width, and sampling draws one unit.
 
         E f(x) f(x') = L^2/3 (1 + bias^2) / (d + 1) (sin a + (pi - a) cos a) / (2 pi),
         cos a = (<x, x'> + bias^2) / (1 + bias^2).
@@ -30,7 +30,7 @@ class ReLUNetwork(FunctionLaw, frozen=True, tag="relu-network"):
     L
         Bound on the weights of the second layer; finite, >= 0.
     bias
-        How large the biases of the first layer are beside its weights; finite, >= 0.
+        Scale of the biases of the first layer relative to its weights; finite, >= 0.
 
     Raises
     ------
@@ -55,12 +55,12 @@ class ReLUNetwork(FunctionLaw, frozen=True, tag="relu-network"):
 
     @property
     def constant(self) -> bool:
-        """L = 0."""
+        """True if L = 0."""
         return self.L == 0
 
     @property
     def isotropic(self) -> bool:
-        """Yes: the (q_j, b_j) are uniform."""
+        """True: the (q_j, b_j) are uniform."""
         return True
 
     def covariance(self, d: int) -> ArcCosine:
@@ -90,7 +90,7 @@ class ReLUNetwork(FunctionLaw, frozen=True, tag="relu-network"):
         return (math.hypot(radius, self.bias),)
 
     def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
-        """The same."""
+        """The same bounds as `extents`."""
         return self.extents(radius)
 
 

@@ -1,4 +1,4 @@
-"""The random offset of the slides' classes, as one more component of a law."""
+"""The random offset in the slides' function classes, as one more component of a law."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from lipverify.problem.laws import RandomAmplitude
 class WithOffset(RidgeLaw, frozen=True, tag="with-offset"):
     r"""f + b with b ~ Unif[-L, L] independent of f: the whole class F_L^+ of the slides.
 
-    Attention whose weights sum to one never sees b; linear attention does. The offset is one more component, the
-    constant 1, with an amplitude like those of `ridge`.
+    b has no effect on attention whose weights sum to one, but on linear attention it has. The offset is one more
+    component, the constant 1, with an amplitude like those of `ridge`.
 
     Parameters
     ----------
@@ -46,26 +46,26 @@ class WithOffset(RidgeLaw, frozen=True, tag="with-offset"):
 
     @property
     def constant(self) -> bool:
-        """Whether that of the ridge law is."""
+        """True if the ridge law is constant."""
         return self.ridge.constant
 
     @property
     def amplitude_variance(self) -> float:
-        """L^2 / 3, that of b as well."""
+        """L^2 / 3, which is also the variance of b."""
         return self.ridge.amplitude_variance
 
     def extents(self, radius: float = 1.0) -> tuple[float, ...]:
-        """Those of the ridge law, and 0."""
+        """The extents of the ridge law, and 0."""
         return (*self.ridge.extents(radius), 0.0)
 
     def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
-        """Those of the ridge law, and 1."""
+        """The magnitudes of the ridge law, and 1."""
         return (*self.ridge.magnitudes(radius), 1.0)
 
     def links(self, z: Array, xp: Any) -> list[Array]:
-        """Those of the ridge law, and 1."""
+        """The links of the ridge law, and the constant 1."""
         return [*self.ridge.links(z, xp), xp.ones_like(z)]
 
     def amplitudes(self, uniforms: Array) -> Array:
-        """As those of the ridge law."""
+        """The amplitudes of the ridge law, and b."""
         return self.ridge.amplitudes(uniforms)

@@ -1,4 +1,4 @@
-"""Laws of one's own: by a link function, or by a covariance."""
+"""Laws that a user gives by a link function or by a covariance."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ from lipverify.problem.covariances import Harmonic, Risen
 from lipverify.problem.law import Law, RidgeLaw
 
 NUGGET = 0.2
-"""A step of more than this share of all that a variogram rises to, within 1e-12 of distance 0, is a jump: r^{1/10} has
-risen by 0.06 there."""
+"""A variogram that rises by more than this share of its total within 1e-12 of distance 0 jumps there. For comparison,
+the continuous r^{1/10} rises by 0.06 of it."""
 HAIR, JUMP, TINY = 1e-12, 1e-6, 1e-300
-"""A link that changes by more than the second share of its range over twice the first has a jump there."""
+"""A link jumps where it changes by more than the second, a share of its range, across twice the first."""
 
 ROUNDED = 1 + 1e-12
-"""What <q, x> may come to for unit vectors; for covariates beyond the sphere z may be larger, and stands."""
+"""Bound on |<q, x>| for unit vectors, up to rounding; covariates beyond the sphere give a larger z, which is kept."""
 
 
 class Ridge(RidgeLaw, frozen=True):
-    r"""f(x) = h(<q, x>), q uniform on the sphere: the law of a link function of one's own.
+    r"""f(x) = h(<q, x>), q uniform on the sphere: the law of a link function of yours.
 
     Parameters
     ----------
     link
         h, from an array of points in [-1, 1] to an array of that shape; finite, and smooth between
         neighbouring kinks. If it is a formula of NumPy's functions, all its features are found, however narrow, and
-        errors are bounds; of what is none they are estimates, see `lipverify.LossTerms`.
+        errors are bounds; for any other function they are estimates, see `lipverify.LossTerms`.
     kinks
-        Where in [-1, 1] h is continuous but not smooth: a kink, or a root as that of |z|^{1/2} at 0. Up to four
-        kinks and jumps that are not declared are found, in a formula whatever their size and in another function if
-        they are plain to see, and named in the result, as is a root at -1 or 1, as of (1 - z)^{1/2}; others cost
-        digits, and the errors that the exact method reports will show it.
+        The points of [-1, 1] where h is continuous but not smooth: a kink, or a root such as that of |z|^{1/2} at 0. Up
+        to four undeclared kinks and jumps are found and named in the result: in a formula whatever their size, in any
+        other function if they are large. So is a root at -1 or 1, such as that of (1 - z)^{1/2}. Any others cost
+        digits, and the errors of the exact method show it.
     jumps
-        Where in [-1, 1] h jumps; its value there is never asked for. A jump may stand among the kinks.
+        The points of [-1, 1] where h jumps; h is not evaluated there. A jump may also be listed in `kinks`.
 
     Raises
     ------
@@ -71,7 +71,7 @@ class Ridge(RidgeLaw, frozen=True):
 
     @property
     def constant(self) -> bool:
-        """Whether h takes a single value on a fine grid."""
+        """True if h takes a single value on a fine grid."""
         return bool(np.ptp(self._values()) == 0)
 
     @property
@@ -81,12 +81,12 @@ class Ridge(RidgeLaw, frozen=True):
 
     @property
     def kink_points(self) -> tuple[float, ...]:
-        """The kinks and jumps inside (-1, 1), in order; one at the end of the interval is never passed."""
+        """The kinks and jumps inside (-1, 1), in order. One at an end of the interval needs no split."""
         return tuple(sorted({kink for kink in self.kinks + self.jumps if -1 < kink < 1}))
 
     @property
     def jump_points(self) -> tuple[float, ...]:
-        """The jumps inside (-1, 1), and kinks at which the link jumps, to a look at it a hair away on both sides."""
+        """The jumps inside (-1, 1), and the kinks at which values just left and right of the place differ."""
         beside = np.array(self.kink_points)[:, None] + HAIR * np.array([-1, 1])
         values = np.reshape(np.asarray(self.link(beside.ravel()), dtype=np.float64), beside.shape)
         jumped = np.abs(np.diff(values)[:, 0]) > JUMP * max(float(np.ptp(self._values())), TINY)
@@ -94,11 +94,11 @@ class Ridge(RidgeLaw, frozen=True):
         return tuple(sorted(found | {jump for jump in self.jumps if -1 < jump < 1}))
 
     def extents(self, radius: float = 1.0) -> tuple[float, ...]:
-        """max h - min h over |z| <= radius on 4097 points and the kinks, and a tenth more for what lies between."""
+        """max h - min h over |z| <= radius on 4097 points and the kinks, plus a tenth for variation between them."""
         return (1.1 * float(np.ptp(self._values(radius))),)
 
     def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
-        """max |h| on the same points, and a tenth of the extent more."""
+        """max |h| on the same points, plus a tenth of the extent."""
         values = self._values(radius)
         return (float(np.max(np.abs(values))) + 0.1 * float(np.ptp(values)),)
 
@@ -116,7 +116,7 @@ class Ridge(RidgeLaw, frozen=True):
 
 
 def _places(name: str, given: Any) -> tuple[float, ...]:
-    """Kinks or jumps as floats, or a refusal."""
+    """Kinks or jumps as floats; refused unless they are numbers in [-1, 1]."""
     try:
         values = tuple(float(place) for place in given)
     except (TypeError, ValueError, OverflowError):
@@ -127,7 +127,7 @@ def _places(name: str, given: Any) -> tuple[float, ...]:
 
 
 def _probe(function: Any, what: str, domain: tuple[float, float] = (-1.0, 1.0)) -> None:
-    """Refuse a function that does not map an array in its domain to finite numbers of its shape."""
+    """Refuse a function that does not map an array in its domain to an array of finite numbers of the same shape."""
     low, high = domain
     rule = f"must map an array of points in [{low:g}, {high:g}] to finite real numbers of the same shape"
     if not callable(function):
@@ -158,7 +158,7 @@ def _probe(function: Any, what: str, domain: tuple[float, float] = (-1.0, 1.0)) 
 
 
 def _hashable(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, or one that calls it and is told apart by itself: laws are remembered by their functions."""
+    """A hashable function: the given one, or a wrapper, because results are cached by law and so by function."""
     try:
         hash(function)
     except TypeError:
@@ -167,7 +167,7 @@ def _hashable(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _takes_two(function: Callable[..., Any]) -> bool:
-    """Whether a function cannot be called with one argument but with two."""
+    """True if a function cannot be called with one argument but can with two."""
     try:
         arguments = signature(function)
     except (TypeError, ValueError):
@@ -185,19 +185,19 @@ class Zonal(Law, frozen=True, repr_omit_defaults=True, tag="zonal"):
     r"""Any isotropic law, given by its covariance E f(x) f(x') = K(<x, x'>) = sum_l k_l P_l(<x, x'>).
 
     P_l is the Gegenbauer polynomial of the sphere with P_l(1) = 1: cos(l theta) for d = 2, Legendre's for
-    d = 3. Nothing else of a law reaches the loss (a constant k_0 does not either).
+    d = 3. The loss depends on no other property of the law, and not on the constant k_0.
 
     Parameters
     ----------
     K
         From an array of cosines in [-1, 1] to an array of that shape. It must be positive definite
-        in the dimension in which it is used, which is checked there.
+        in the dimension of the problem, which the problem checks.
     spectrum
         Instead of `K`: the coefficients k_0, k_1, ..., finite and >= 0; those not given are zero.
     variogram
         Instead of `K`: V(r) = E (f(x) - f(x'))^2 = 2 (K(1) - K) as a function of the distance r = |x - x'| in
-        [0, 2], with V(0) = 0. It keeps the digits near r = 0 that large windows ask for, where K in double
-        precision has lost them: write 2 (1 - e^{-r}) as `-2 * np.expm1(-r)`.
+        [0, 2], with V(0) = 0. It keeps the digits near r = 0 that a large w needs and that K in double precision
+        has lost: write 2 (1 - e^{-r}) as `-2 * np.expm1(-r)`.
 
     Raises
     ------
@@ -230,12 +230,12 @@ class Zonal(Law, frozen=True, repr_omit_defaults=True, tag="zonal"):
 
     @property
     def isotropic(self) -> bool:
-        """Yes: only <x, x'> enters."""
+        """True: only <x, x'> enters."""
         return True
 
     @property
     def constant(self) -> bool:
-        """Whether no k_l with l > 0 is positive."""
+        """True if no k_l with l > 0 is positive."""
         if self.spectrum is not None:
             return not any(self.spectrum[1:])
         if self.variogram is not None:
@@ -251,7 +251,7 @@ class Zonal(Law, frozen=True, repr_omit_defaults=True, tag="zonal"):
 
 
 def _require_peak(K: Callable[[Array], Array]) -> None:
-    """Refuse what is no covariance in any dimension: E (f(x) - f(x'))^2 / 2 = K(1) - K(t) is never negative."""
+    """Refuse a K that is a covariance in no dimension: E (f(x) - f(x'))^2 / 2 = K(1) - K(t) is never negative."""
     t = np.linspace(-1, 1, 4097)
     values = np.asarray(K(t), dtype=np.float64)
     worst = int(np.argmax(values))
@@ -265,7 +265,7 @@ def _require_peak(K: Callable[[Array], Array]) -> None:
 
 
 def _require_variogram(variogram: Callable[[Array], Array]) -> None:
-    """Refuse what is no mean square: V >= 0 and V(0) = 0, and no more than four times Var f."""
+    """Refuse a V that is not a mean square: V >= 0, V(0) = 0 and V <= 4 Var f."""
     r = np.concatenate([[0.0], np.geomspace(HAIR, 2.0, 4097)])
     values = np.asarray(variogram(r), dtype=np.float64)
     if values[0] != 0 or np.min(values) < 0:
@@ -278,7 +278,7 @@ def _require_variogram(variogram: Callable[[Array], Array]) -> None:
 
 
 def _require_continuous(what: str, step: float, largest: float) -> None:
-    """Refuse a white part of f: values that differ however near the points are."""
+    """Refuse a white-noise part of f: values that differ however close the points are."""
     if step > NUGGET * largest > 0:
         raise InvalidInput(
             f"{what} jumps by {step:.3g} at distance 0: f is not continuous there. A white part of f is label noise: "
@@ -287,7 +287,7 @@ def _require_continuous(what: str, step: float, largest: float) -> None:
 
 
 def _spectrum(spectrum: Any) -> tuple[float, ...]:
-    """The coefficients as floats, or a refusal."""
+    """The coefficients as floats; refused unless they are finite and >= 0."""
     try:
         values = tuple(float(k) for k in spectrum)
     except (TypeError, ValueError, OverflowError):

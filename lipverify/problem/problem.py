@@ -18,7 +18,7 @@ from lipverify.problem.law import Law, Sum
 LARGEST_N = 1e30
 LARGEST_CONSECUTIVE = 2**53
 LARGEST_D = 10**6
-"""Rules over the sphere have some 30 sqrt(d) nodes; beyond, nothing has been tried."""
+"""Rules over the sphere have about 30 sqrt(d) nodes; larger d is untested."""
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,7 +82,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def in_words(self) -> str:
-        """The problem in a line.
+        """One line that describes the problem.
 
         >>> from lipverify.laws import ReLU
         >>> Problem(d=5, n=100, law=ReLU(L=1.0)).in_words
@@ -104,11 +104,11 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def isotropic(self) -> bool:
-        """Whether tokens are uniform on the sphere and the law is the same in every direction."""
+        """True if tokens are uniform on the sphere and the law is isotropic."""
         return isinstance(self.covariates, Sphere) and self.law.isotropic
 
     def replace(self, **changes: Any) -> Problem:
-        """The same problem with some fields changed; the result is validated again."""
+        """The same problem with some fields changed; the result is validated."""
         unknown = sorted(set(changes) - set(self.__struct_fields__))
         if unknown:
             fields = ", ".join(self.__struct_fields__)
@@ -117,12 +117,12 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def require_problem(problem: Any) -> None:
-    """Refuse what is no problem."""
+    """Refuse an object that is not a problem."""
     instance("problem", problem, Problem, "build one with Problem(d=..., n=..., law=...)")
 
 
 def require_isotropic(problem: Problem, what: str) -> None:
-    """Refuse what is no problem, and a problem that is not the same in every direction."""
+    """Refuse an object that is not a problem, and a problem that is not isotropic."""
     require_problem(problem)
     if not problem.isotropic:
         raise InvalidInput(
@@ -132,7 +132,7 @@ def require_isotropic(problem: Problem, what: str) -> None:
 
 
 def context_length(n: Any) -> int | float:
-    """Integers stay what they are, and so do doubles, as integers up to 2^53: beyond, they have no next integer."""
+    """The context length: an integer as given; an integral double as an integer up to 2^53, and above as a double."""
     rule = f"the context length must be an integer (or integral float) from 1 to {LARGEST_N:g}."
     try:
         count = operator.index(n) if not isinstance(n, bool) else 0
@@ -147,7 +147,7 @@ def context_length(n: Any) -> int | float:
 
 
 def _real(value: Any) -> float:
-    """A real number as a double; not-a-number for anything else, and for what exceeds every double."""
+    """A real number as a double; nan for any other object and for a number beyond the range of doubles."""
     try:
         return float(value) if not isinstance(value, bool | str | bytes) else math.nan
     except (TypeError, ValueError, OverflowError):

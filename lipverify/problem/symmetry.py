@@ -1,9 +1,9 @@
-r"""The rotations that leave a problem as it is, and what they make of its optimal matrix.
+r"""The rotations that leave a problem unchanged, and the form that they give to its optimal matrix.
 
-If Rx is drawn like x and f(Rx) like f(x), the loss of R M R^T is that of M. The orthogonal R that commute with
-the shapes of covariates and law are such. When the two shapes commute, they are the products of the
+If Rx has the law of x and f(Rx) the law of f(x), the loss of R M R^T equals that of M. This holds for every orthogonal
+R that commutes with the shapes of covariates and law. If the two shapes commute, these R are the products of the
 orthogonal groups of the joint eigenspaces V_j, and the matrices that commute with all of them are
-sum_j c_j P_j, P_j the projector on V_j: if the minimiser is unique, it is of this form.
+sum_j c_j P_j, P_j the projector on V_j: a unique minimiser is of this form.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from lipverify.foundation.arrays import Floats
 from lipverify.problem.problem import Problem
 
 SAME = 1e-9
-"""Eigenvalues closer than this share of the largest are taken for one."""
+"""Eigenvalues that differ by less than this share of the largest count as equal."""
 
 
 class Symmetry(msgspec.Struct, frozen=True):
@@ -31,7 +31,7 @@ class Symmetry(msgspec.Struct, frozen=True):
 
 
 def symmetry(problem: Problem) -> Symmetry:
-    """The symmetry of a problem, as far as the shapes of its covariates and law tell.
+    """The symmetry of a problem, as far as the shapes of its covariates and law determine it.
 
     >>> from lipverify.laws import ReLU
     >>> len(symmetry(Problem(d=4, n=10, law=ReLU())).projectors)
@@ -41,11 +41,11 @@ def symmetry(problem: Problem) -> Symmetry:
     shapes = [problem.covariates.shape(d), problem.law.shape(d)]
     if any(shape is None for shape in shapes):
         return Symmetry(())
-    # the size of a shape says nothing, and one that is zero says as much as the identity
+    # only the eigenspaces of a shape matter, not its scale; a zero shape has the same eigenspaces as the identity
     one, other = (shape / np.linalg.norm(shape, 2) if np.any(shape) else np.eye(d) for shape in shapes)
     if np.max(np.abs(one @ other - other @ one)) > SAME:
         return Symmetry(())
-    # an irrational mixture has an eigenvalue for each pair of eigenvalues
+    # a mixture with an irrational factor has a distinct eigenvalue for each pair of eigenvalues
     values, vectors = np.linalg.eigh(one + np.sqrt(2) * other)
     starts = np.flatnonzero(np.diff(values, prepend=-np.inf) > SAME)
     spaces = np.split(vectors, starts[1:], axis=1)

@@ -1,4 +1,4 @@
-r"""Balls that NumPy's functions pass on, and the halving of a domain until a function is analytic on every interval."""
+r"""Balls that NumPy's functions accept, and the halving of a domain until a function is analytic on every interval."""
 
 from __future__ import annotations
 
@@ -15,30 +15,33 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from lipverify.problem.features import ROOT, SMALLEST, Features
 
 REACH = 2.5
-"""Radius of the disk, in half-widths of the interval: rules of 24 Gauss nodes on it then leave out less than 1e-21 of
-the bound on the disk, in the angle too, in which the interval at either end of [-1, 1] is the square of one."""
+"""Radius of the disk, in half-widths of the interval: the error of a rule of 24 Gauss nodes is then less than 1e-21 of
+the bound on the disk. This holds in the angle too, where the interval at either end of [-1, 1] is mapped by a
+square."""
 GROWN = 1e3
-"""By how much a function may vary on the disk, in units of what it varies by on the whole interval."""
+"""Largest variation of a function on the disk, in units of its variation over the whole interval."""
 WIDER = 1e-8
-"""Shares of a width by which intervals overlap: radii of balls are rounded up by less."""
+"""Share of its width by which an interval overlaps the next; the radii of balls are rounded up by less."""
 MOST = 20_000
-"""Intervals that are looked at, two or three seconds: a function with more features than that is not traced."""
+"""Largest number of intervals, two or three seconds' work: a function with more features is not traced."""
 TALL = 10.0
-"""In units of what the function varies by elsewhere: up to so much within 1e-15 of a place is less than rounding."""
+"""Bound on values within 1e-15 of a place, in units of the variation elsewhere: they then add less than rounding."""
 SAMPLES, OFFSET = 41, 0.0123456789
 MISREAD = 1e-9
-"""What the function returns and what its balls say may differ by rounding, relative to all that it varies by."""
+"""Largest difference between a function's values and its balls, relative to its variation: larger ones are not
+rounding."""
 RAY = 1e-6
-"""A place is no kink if the formula to its left goes on to the right of it, to rounding, at these shares of a width."""
+"""Distances from a place, in widths, at which the formula on its left must continue, up to rounding, for it to be no
+kink."""
 
 
 class UndecidedError(Exception):
-    """A comparison holds on one part of an interval and not on another."""
+    """A comparison holds on one part of an interval and fails on another."""
 
 
 def traced(function: Callable[[Any], Any], low: float, high: float) -> Features:
-    """What `features` remembers; whatever is no formula raises."""
-    # what the precision is set to elsewhere must not matter here
+    """The uncached part of `features`; raises if the function is not a formula of known operations."""
+    # # set the precision here, whatever it is elsewhere
     with ctx.workprec(64):
         return _Search(function, low, high).features()
 
@@ -55,7 +58,7 @@ class _Search:
         self._require_same()
 
     def features(self) -> Features:
-        """Twice: first all that is not analytic, then the intervals between."""
+        """Search twice: first for the points where the function is not analytic, then on the intervals between them."""
         _, slivers = self._halved(self.low, self.high, ends=False)
         joined: list[list[float]] = []
         for start, stop in slivers:
@@ -77,12 +80,12 @@ class _Search:
             if start > self.low and stop < self.high and not self._removable(leaves, start, stop)
         ]
         unbounded = [(start + stop) / 2 for start, stop in left if not self._tame(start, stop)]
-        # what lies between two intervals is rounding: it belongs to the one on its left
+        # the gap between two intervals is rounding: add it to the left one
         edges = np.unique([self.low, self.high, *(start for start, _ in leaves if start > self.low + 4 * SMALLEST)])
         return Features(edges, tuple(places), tuple(sorted(set(unbounded))))
 
     def _halved(self, low: float, high: float, ends: bool) -> tuple[list[Any], list[Any]]:
-        """Intervals on which the function is analytic, and those at which it is not; `ends`: low and high are kinks."""
+        """The intervals where the function is analytic, and those where it is not; `ends`: low and high are kinks."""
         leaves, slivers, stack = [], [], [(low, high)]
         while stack:
             start, stop = stack.pop()
@@ -96,7 +99,7 @@ class _Search:
         return leaves, slivers
 
     def _analytic(self, start: float, stop: float, first: bool, last: bool) -> bool:
-        """Whether the function is analytic on the disk about an interval, and varies by no more than GROWN there."""
+        """True if the function is analytic on the disk about an interval, and varies by at most GROWN there."""
         self.looked += 1
         if self.looked > MOST:
             raise OverflowError("too many features")
@@ -117,7 +120,7 @@ class _Search:
         return varies <= GROWN * self.size
 
     def _grow(self, at: float) -> None:
-        """The size is at least what the function has here."""
+        """Raise the size to the function's bound on this interval."""
         value = float(np.asarray(self.function(np.array([at])), dtype=float)[0])
         if math.isfinite(value):
             self.size = max(self.size, abs(value - self.middle))
@@ -127,7 +130,7 @@ class _Search:
         return _ball(found.item() if isinstance(found, np.ndarray) else found)
 
     def _tame(self, start: float, stop: float) -> bool:
-        """Whether a sliver's values are bounded, by so little that what they add to an average is rounding."""
+        """True if a sliver's values are bounded so that they add less than rounding to an average."""
         try:
             value = self._value(Ball(arb(start).union(arb(stop)), None)).interval
         except UndecidedError:
@@ -135,7 +138,7 @@ class _Search:
         return bool(value.is_finite()) and float((value - self.middle).abs_upper()) <= TALL * self.size
 
     def _removable(self, leaves: list[tuple[float, float]], start: float, stop: float) -> bool:
-        """Whether the formula to the left of a place goes on to its right."""
+        """True if the formula on the left of a place continues on its right."""
         before = [leaf for leaf in leaves if leaf[1] == start]
         after = [leaf for leaf in leaves if leaf[0] == stop]
         if not before or not after:
@@ -153,7 +156,7 @@ class _Search:
         return True
 
     def _require_same(self) -> None:
-        """Refuse a function that does something else with an array than with a ball."""
+        """Refuse a function whose values on arrays differ from those on balls."""
         points = np.linspace(self.low, self.high, SAMPLES)[:-1] + OFFSET * (self.high - self.low) / 2
         expected = np.asarray(self.function(points), dtype=float)
         allowed = MISREAD * (self.size + float(np.max(np.abs(expected))))
@@ -164,7 +167,7 @@ class _Search:
 
 
 def _round_place(start: float, stop: float) -> float:
-    """The place between two ends; the number of few digits that is next to it, where there is one."""
+    """The place between two ends: a number with few digits if one lies close enough."""
     at = (start + stop) / 2
     nice = round(at, 10)
     return (nice if start - SMALLEST <= nice <= stop + SMALLEST else at) + 0.0
@@ -188,28 +191,28 @@ class Ball(NDArrayOperatorsMixin):
         raise TypeError("a comparison decides what it computes")
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        """NumPy's and SciPy's functions of arrays, by their names."""
+        """Evaluate NumPy's and SciPy's functions of arrays, by their names."""
         function = _FUNCTIONS[ufunc.__name__]
         if method != "__call__" or options:
             raise TypeError(f"{ufunc.__name__} is not known here")
         return function(*(each if isinstance(each, Truth) else _ball(each) for each in inputs))
 
     def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
-        """np.where and the like."""
+        """Evaluate np.where and similar functions."""
         return _ROUTINES[function.__name__](*arguments, **options)
 
     def clip(self, low: Any, high: Any) -> Ball:
-        """As np.clip."""
+        """The same as np.clip."""
         return _clip(self, low, high)
 
     def astype(self, dtype: Any, **options: Any) -> Ball:
-        """Itself, as a real number of full precision."""
+        """The ball itself: a real number of full precision."""
         if np.dtype(dtype) != np.dtype(float):
             raise TypeError("numbers of this type are not known here")
         return self
 
     def reshape(self, *shape: Any) -> Ball:
-        """Itself."""
+        """The ball itself."""
         return self
 
     ravel = copy = reshape
@@ -217,19 +220,19 @@ class Ball(NDArrayOperatorsMixin):
 
 @dataclass(frozen=True, eq=False)
 class Truth(NDArrayOperatorsMixin):
-    """Whether a comparison holds on an interval: True, False or, on a part of it, None."""
+    """The value of a comparison on an interval: True, False, or None if it holds on a part only."""
 
     value: bool | None
     loose: bool
 
     def __bool__(self) -> bool:
-        """The answer, for a Python `if`, as in a function that NumPy calls for each number."""
+        """The value, for a Python `if`, for example in a function that NumPy calls for each number."""
         if self.value is None:
             raise UndecidedError
         return self.value
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        """And, or, not; or as the number 1 or 0 by arithmetic."""
+        """And, or, not; arithmetic uses 1 for True and 0 for False."""
         name = ufunc.__name__
         if name in _LOGICAL:
             return Truth(_LOGICAL[name](*(each.value if isinstance(each, Truth) else bool(each) for each in inputs)),
@@ -244,7 +247,7 @@ class Truth(NDArrayOperatorsMixin):
 
 
 def _ball(value: Any) -> Ball:
-    """A number as a ball; what else a function may have made of one is refused, for it has lost what a ball holds."""
+    """A number as a ball. An object of another type, which a function may make of a ball, is refused."""
     if isinstance(value, Ball):
         return value
     if isinstance(value, Truth):
@@ -263,7 +266,7 @@ def _constant(value: float) -> Ball:
 
 
 def _chosen(truth: Truth, one: Ball, other: Ball) -> Ball:
-    """One where it holds, the other where it does not."""
+    """np.where: the first argument where the condition holds, the second where it does not."""
     if truth.value is None:
         if not truth.loose:
             raise UndecidedError
@@ -314,7 +317,7 @@ _LOGICAL: dict[str, Any] = {
 
 
 def _both(name: str, analytic: bool = False) -> Callable[..., Ball]:
-    """A function that Arb has by this name."""
+    """The function of this name that Arb has for real and complex balls."""
     options = {"analytic": True} if analytic else {}
 
     def apply(u: Ball) -> Ball:
@@ -324,7 +327,7 @@ def _both(name: str, analytic: bool = False) -> Callable[..., Ball]:
 
 
 def _by(function: Callable[..., Any]) -> Callable[..., Ball]:
-    """A function that is the same formula for real and complex balls."""
+    """A function with one formula for real and complex balls."""
 
     def apply(*balls: Ball) -> Ball:
         real = function(*(ball.interval for ball in balls))
@@ -341,7 +344,7 @@ def _power_both(u: Ball, v: Ball) -> Ball:
 
 
 def _rising(real: Any, function: Callable[[Any], Any], low: float, high: float) -> Any:
-    """The values of a rising function, defined between low and high, on what an interval has there."""
+    """The values on an interval of an increasing function that is defined between low and high."""
     ends = [min(max(float(end), low), high) for end in (real.lower(), real.upper())]
     return function(arb(ends[0])).union(function(arb(ends[1])))
 
@@ -357,7 +360,7 @@ def _sqrt(u: Ball) -> Ball:
 
 
 def _whole_power(x: Any, power: int) -> Any:
-    """By squares: Arb's own power of an interval about 0 is not finite."""
+    """Power by squaring: Arb's own power of an interval about 0 is not finite."""
     if power < 0:
         return 1 / _whole_power(x, -power)
     result = x * 0 + 1
@@ -368,7 +371,7 @@ def _whole_power(x: Any, power: int) -> Any:
 
 
 def _power(u: Ball, v: Ball) -> Ball:
-    """u^v: for whole v by products."""
+    """u^v; a whole v by products."""
     if v.interval.is_exact() and (v.disk is None or v.disk.is_exact()):
         power = float(v.interval.mid())
         if power.is_integer() and abs(power) < 1e6:
@@ -415,7 +418,7 @@ _half = _constant(0.5)
 
 
 def _arcsine(u: Ball) -> Ball:
-    """By its derivative's root: arcsin u = arctan(u / sqrt(1 - u^2)); without a disk by its values."""
+    """arcsin u = arctan(u / sqrt(1 - u^2)), where the square root is analytic; without a disk by its values."""
     if _loose(u):
         return Ball(_rising(u.interval, lambda x: x.asin(), -1.0, 1.0), None)
     one = _constant(1.0)
@@ -426,7 +429,7 @@ def _arcsine(u: Ball) -> Ball:
 def _arctangent(u: Ball) -> Ball:
     if _loose(u):
         return Ball(u.interval.atan(), None)
-    # from +-i outwards there is a cut
+    # the branch cut runs outwards from +-i
     imaginary = u.disk.imag
     cut = not abs(imaginary) < 1 and u.disk.real.contains(arb(0))
     return Ball(u.interval.atan(), acb(math.nan) if cut else u.disk.atan())
@@ -444,7 +447,7 @@ def _arcsinh(u: Ball) -> Ball:
 
 
 def _logaddexp(u: Ball, v: Ball) -> Ball:
-    """v + log(1 + e^{u - v}), from the larger one: where the difference is wide both overflow."""
+    """v + log(1 + e^{u - v}) with v the larger one; for a wide difference either form overflows."""
     difference = _subtract(u, v)
     if difference.interval > 0:
         u, v, difference = v, u, _negative(difference)
@@ -510,7 +513,7 @@ def _interp(x: Any, xp: Any, fp: Any) -> Ball:
 
 
 def _searchsorted(a: Any, v: Any, side: str = "left") -> Ball:
-    """How many of the ascending numbers are below v: those at which a comparison holds."""
+    """The number of the sorted numbers that are below v, from the comparison with each."""
     holds = _compared("greater_equal" if side == "right" else "greater")
     count = _constant(0.0)
     for each in a:

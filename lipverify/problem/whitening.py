@@ -1,4 +1,4 @@
-r"""Problems that are isotropic in other coordinates: x = A u with f isotropic in u, and a matrix M that fits.
+r"""Problems that are isotropic after a linear change of coordinates x = A u, with a matrix M that matches it.
 
 With u uniform on the sphere, scores w x_i^T M x are w u_i^T (A^T M A) u, and a law f(x) = g(B^T x) is g((A^T B)^T u).
 If A^T M A = c I and A^T B is orthogonal, the loss is that of g on the sphere at the window c w.
@@ -23,7 +23,7 @@ from lipverify.problem.problem import Problem, require_problem
 
 
 class IsotropicForm(NamedTuple):
-    """The isotropic problem, the factor c from the window of the given one to its own, and how far off both are.
+    """The isotropic problem, the factor c that converts the window w to its own, and the largest deviation.
 
     `off` is the largest relative deviation of the matrices from those that give the form exactly.
     """
@@ -34,7 +34,7 @@ class IsotropicForm(NamedTuple):
 
 
 def isotropic_form(problem: Problem, M: Any = None) -> IsotropicForm:
-    """The problem on the sphere whose loss at the window c w is that of a problem for scores w x_i^T M x.
+    """The isotropic problem whose loss at c w equals the loss of a given problem for scores w x_i^T M x.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def isotropic_form(problem: Problem, M: Any = None) -> IsotropicForm:
 
 
 def _law(problem: Problem, A: Floats) -> tuple[Law, float]:
-    """The law in u, and how far it is from being isotropic."""
+    """The law in u, and its deviation from isotropy."""
     law, one = problem.law, np.eye(problem.d)
     if isinstance(law, Transformed) and len(law.B[0]) == problem.d:
         seen = A.T @ np.array(law.B)

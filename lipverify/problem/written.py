@@ -1,4 +1,4 @@
-"""Laws written out in text: "relu + 2*cosine(3)", and covariates; what is written is parsed, and never run.
+"""Parse laws and covariates written as text, such as "relu + 2*cosine(3)"; the text is parsed and never run.
 
 | word | law |
 |---|---|
@@ -42,7 +42,7 @@ from lipverify.problem.own import Ridge, Zonal
 
 LONGEST, LARGEST_POWER = 1000, 20
 LAWS: dict[str, type[Scaled]] = {law.name: law for law in (Affine, ReLU, Cosine, Quadratic)}
-"""The laws that are a word alone, with L as their one number: a law of one's own is added here."""
+"""The named laws with L as their only parameter. A new law is added to the language here."""
 WORDS: dict[str, Callable[..., Law]] = {
     "linear": Linear,
     "network": lambda bias=1.0, L=1.0: ReLUNetwork(L=L, bias=bias),
@@ -55,20 +55,20 @@ WORDS: dict[str, Callable[..., Law]] = {
     "zonal": lambda *k: Zonal(spectrum=k),
     "series": lambda *c: Zonal(PowerSeries(_some(c))),
 }
-"""What stands in a written law beside these, and what it makes of its numbers."""
+"""The other words for laws, and the function that makes a law of a word's arguments."""
 COVARIATES: dict[str, Callable[..., Covariates]] = {
     "sphere": lambda d: Sphere(),
     "ellipsoid": lambda d, *variances: Ellipsoid(np.resize(_some(variances), d)),
     "gaussian": lambda d, *variances: Gaussian(np.resize(_some(variances), d)),
     "product": lambda d, k, c_u=1.0, c_v=1.0: ProductOfSpheres(axes(d, _degree(k)), c_u, c_v),
 }
-"""The same for written covariates, given the dimension."""
+"""The words for covariates, and the function that makes covariates of the arguments and the dimension."""
 UNREADABLE = (SyntaxError, TypeError, ValueError, ZeroDivisionError, RecursionError, MemoryError, OverflowError)
 Spoken = TypeVar("Spoken")
 
 
 def law_named(name: str, L: float = 1.0) -> Law:
-    """The law called `name` (as on the command line) with Lipschitz constant `L`; or one that is written out, times L.
+    """The law called `name` (as on the command line) with Lipschitz constant `L`, or a written-out law times `L`.
 
     `lipverify.problem.written` has the words: "relu + 2*cosine(3)", "kinked(0.3)", "network(0.5)".
 
@@ -99,12 +99,12 @@ def law_named(name: str, L: float = 1.0) -> Law:
 
 
 def law_written(text: str) -> Law:
-    """The law that is written out.
+    """Parse a written-out law.
 
     Raises
     ------
     InvalidInput
-        If it is not written in these words, or a law breaks a rule of its own.
+        If the text does not parse, or the arguments break a rule of a law.
 
     >>> law_written("0.5*relu(2) + wave(3)").parts[0]
     (1.0, ReLU(L=1.0))
@@ -127,12 +127,12 @@ def law_written(text: str) -> Law:
 
 
 def covariates_named(text: str, d: int) -> Covariates:
-    """The covariates in R^d that are written out: what a claim that is searched has as a coordinate.
+    """Parse written-out covariates in R^d: a coordinate of a claim that `falsify` searches.
 
     Parameters
     ----------
     text
-        "sphere", or one with arguments, such as "ellipsoid(4, 1)", whose axes repeat up to d.
+        "sphere", or a word with arguments, such as "ellipsoid(4, 1)", whose axes repeat up to d.
     d
         Dimension.
 
@@ -144,7 +144,7 @@ def covariates_named(text: str, d: int) -> Covariates:
     Raises
     ------
     InvalidInput
-        If they are not written in these words, or a law of covariates breaks a rule of its own.
+        If the text does not parse, or the arguments break a rule of the covariates.
 
     >>> covariates_named("ellipsoid(4, 1)", 3).Sigma
     ((4.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 4.0))
@@ -164,13 +164,13 @@ def covariates_named(text: str, d: int) -> Covariates:
 
 
 def _fault(error: BaseException) -> str:
-    """Which bracket is wrong, if one is."""
+    """The fault in a text's brackets, if there is one."""
     wrong = error.msg if isinstance(error, SyntaxError) else None
     return f" ({wrong})" if wrong and wrong.startswith(("'", "unmatched", "closing")) else ""
 
 
 def _law(node: ast.expr) -> Law | float:
-    """A law, or a number."""
+    """Parse a law or a number."""
     match node:
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             return _law(left) + _law(right)  # type: ignore[operator]
@@ -184,7 +184,7 @@ def _law(node: ast.expr) -> Law | float:
 
 
 def _spoken(node: ast.expr, words: Mapping[str, Callable[..., Spoken]]) -> Spoken:
-    """What a word makes of the numbers in its brackets, if there are any."""
+    """Evaluate a word with its arguments, if it has any."""
     match node:
         case ast.Name(id=word) if word in words:
             return words[word]()
@@ -195,7 +195,7 @@ def _spoken(node: ast.expr, words: Mapping[str, Callable[..., Spoken]]) -> Spoke
 
 
 def _number(node: ast.expr) -> float:
-    """A number, perhaps with a sign."""
+    """Parse a number with an optional sign."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         return -_number(node.operand)
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
