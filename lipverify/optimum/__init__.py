@@ -1,9 +1,9 @@
-"""Minimisers of the loss.
+"""Find the attention that minimises the loss, exactly, from samples or by training.
 
-window/        the window w of M = w I: exactly, from samples, and how it moves with the problem
-matrix/        any matrix, from common draws, over a set of matrices
-block/         the matrices c BB^T + c' (I - BB^T), exactly
-transfer       the loss of a window that was tuned to another problem
+window/        the w of M = w I: exactly, from samples, and its derivatives with respect to n, L and sigma
+matrix/        the best matrix M of a set, from sampled contexts
+block/         the best c BB^T + c' (I - BB^T), exactly
+transfer       the loss of a w tuned to one problem and used on another
 pretraining/   training on fresh tasks
 """
 

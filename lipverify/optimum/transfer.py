@@ -1,7 +1,7 @@
-r"""Transfer: the loss of a window that was tuned to one problem and is used on another.
+r"""Transfer: the loss of a w that was tuned to one problem and is used on another.
 
-The window w* that minimises the loss of one family of tasks is a number, and its loss on any other family is
-`loss_terms` at that number: nothing is trained and nothing is sampled, so transfer is as exact as the optimum.
+The w* that minimises the loss of one family of tasks is a number, and its loss on any other family is `loss_terms` at
+that number. Nothing is trained or sampled, so the transferred loss is as exact as the optimum.
 """
 
 from __future__ import annotations
@@ -19,21 +19,22 @@ from lipverify.problem import Problem
 Value = tuple[float, float]
 """A number and a bound on its error, in the same units."""
 NUDGE = 1e-3
-"""Step in log w of the difference that tells how far an error of w* moves a function of w."""
+"""Step in log w of the finite difference that propagates the error of w* to a function of w."""
 
 
 @makes("bounded", "exact")
 def transferred_loss(tuned: Optimum, tested: Problem) -> Value:
-    r"""The loss of a tuned window on a problem that it was not tuned for, and its error.
+    r"""The loss of a tuned w on another problem, and its error.
 
-    At home an error of w* does not matter, the loss being stationary there; elsewhere it enters at first order,
+    On the problem it was tuned for, an error of w* does not matter, because the loss is stationary there. On any other
+    problem it enters at first order,
 
         |d loss| = |d loss / d log w| w_error / w.
 
     Parameters
     ----------
     tuned
-        An optimum with a finite window.
+        An optimum with a finite w.
     tested
         Any isotropic problem.
 
@@ -54,7 +55,7 @@ def transferred_loss(tuned: Optimum, tested: Problem) -> Value:
 
 @makes("bounded", "exact")
 def transferred_losses(tuned: Sequence[Optimum], tested: Problem) -> list[Value]:
-    """The same of several windows at once, which costs little more than of one."""
+    """Transferred losses of several optima from one call, which costs little more than one loss."""
 
     def losses(w: Floats) -> tuple[Floats, Floats]:
         terms = loss_terms(tested, w)
@@ -64,7 +65,10 @@ def transferred_losses(tuned: Sequence[Optimum], tested: Problem) -> list[Value]
 
 
 def at_optima(tuned: Sequence[Optimum], of: Callable[[Floats], tuple[Floats, Floats]]) -> list[Value]:
-    """A function of w at tuned windows, with its errors, to which is added what that of w* moves; `of` gives both."""
+    """A function of w at the tuned w, with its errors enlarged by the effect of the errors of w*.
+
+    `of` returns the values and their own errors.
+    """
     w = np.array([each.w for each in tuned])
     values, errors = of(np.concatenate([w, w * (1 + NUDGE)]))
     here, beside = np.split(values, 2)
@@ -74,14 +78,14 @@ def at_optima(tuned: Sequence[Optimum], of: Callable[[Floats], tuple[Floats, Flo
 
 @makes("bounded", "exact")
 def transfers(problems: Mapping[str, Problem], tested: Collection[str] = ()) -> dict[str, Value]:
-    r"""The window tuned to each problem, its loss on each, and how much more that is than the loss of the window there.
+    r"""The w tuned to each problem, its loss on each problem, and the ratio of that to the problem's own least loss.
 
     Parameters
     ----------
     problems
         Isotropic problems by name.
     tested
-        The names of those on which windows are tested; all by default.
+        The names of the problems on which each w is tested; all by default.
 
     Returns
     -------
@@ -107,7 +111,7 @@ def transfers(problems: Mapping[str, Problem], tested: Collection[str] = ()) -> 
 
 
 def quotient(one: Value, other: Value) -> Value:
-    """One positive value over another; to first order their relative errors add.
+    """The quotient of two positive values and its error; to first order their relative errors add.
 
     >>> quotient((2.0, 0.1), (4.0, 0.2))
     (0.5, 0.05)

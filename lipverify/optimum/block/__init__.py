@@ -1,4 +1,4 @@
-"""The best matrix of the form c BB^T + c' (I - BB^T), exactly and by sampling, and up to which c it has c' = 0."""
+"""The best matrix of the form c BB^T + c' (I - BB^T), exact and sampled, and the radii for which its c' is 0."""
 
 from lipverify.optimum.block.minimiser import BlockOptimum, optimal_block
 from lipverify.optimum.block.radius import Radius, critical_radius

@@ -1,6 +1,6 @@
-r"""The best M = c BB^T + c' (I - BB^T) for f(x) = a^T B^T x, exactly, and whether it has to be c' = 0.
+r"""The best M = c BB^T + c' (I - BB^T) for f(x) = a^T B^T x, from the exact loss, and a test of whether its c' is 0.
 
-The loss is even in c', see `lipverify.loss.block`: c' >= 0 is all that there is to search, and c' = 0 is stationary.
+The loss is even in c' (see `lipverify.loss.block`), so the search covers c' >= 0 only, and c' = 0 is stationary.
 """
 
 from __future__ import annotations
@@ -25,15 +25,16 @@ from lipverify.problem.problem import require_problem
 
 ALONG = np.array([-1.0, -0.3, -0.1, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0])
 ACROSS = np.array([0.005, 0.05, 0.15, 0.3, 0.5, 0.7, 0.85, 1.0])
-"""Shares of the range at which the loss is looked at before it is refined."""
+"""Grid of the first search, as shares of the range of c and c'."""
 TINY, FAR = 0.05, 2.0 ** np.arange(1, 5)
-"""In balls smaller than this many units c = C saves so little that a c' beyond the grid, at these multiples of its
-range, may be best: it is on the circle without noise. All that c' can save is what the plain average of labels varies.
+"""In balls smaller than TINY units, c = C saves so little that a c' beyond the grid may be best, so the search adds c'
+at these multiples of the grid's range. (On the circle without noise such a c' is best.) A c' can save no more than the
+variance of the plain average of the labels.
 """
 LOCATED = 1e-6
-"""A place is found to this share of its scale."""
+"""Accuracy of the minimiser as a share of its scale."""
 PATCH, CLOSE, MOST_PATCHES = 0.4, 0.04, 200
-"""Half-widths of the patches on which the loss is a polynomial, in units of the scale: to come near, and the last."""
+"""Half-widths of the patches on which the loss is fitted by a polynomial, in units of the scale: first and last."""
 NODES = np.cos(np.pi * (np.arange(7) + 0.5) / 7)
 GRID = np.array(np.meshgrid(NODES, NODES, indexing="ij"))
 TO_COEFFICIENTS = np.linalg.inv(chebyshev.chebvander(NODES, NODES.size - 1))
@@ -43,10 +44,11 @@ PROBE = 1e-2
 
 
 class BlockOptimum(msgspec.Struct, frozen=True, kw_only=True):
-    """The minimiser over |c| <= C and all c'; with it, the best M = c BB^T.
+    """The minimiser over |c| <= C and all c', and the best aligned matrix M = c BB^T.
 
-    `slope` is dL / d(c'^2) at that aligned optimum: positive, and c' = 0 is a minimum in c'; negative, and it is not.
-    `gain` is the loss of the aligned optimum less that of the minimiser; c' is 0 unless it saves more than the errors.
+    `slope` is dL / d(c'^2) at the aligned optimum. If it is positive, c' = 0 is a minimum in c'; if it is negative,
+    c' = 0 is not. `gain` is the loss of the aligned optimum minus that of the minimiser. c' is reported as 0 unless
+    the gain exceeds the errors.
 
     Attributes
     ----------
@@ -82,7 +84,7 @@ class BlockOptimum(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def gain(self) -> float:
-        """What a spurious part of M saves."""
+        """Loss of the aligned optimum minus the loss of the minimiser."""
         return self.aligned_loss - self.loss
 
     @property
@@ -93,13 +95,13 @@ class BlockOptimum(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def aligned(self) -> bool:
-        """Whether M* = c BB^T."""
+        """True if M* = c BB^T."""
         return self.c_perp == 0
 
 
 @dataclass(frozen=True)
 class _Surface:
-    """The loss as a function of (c, c'), and the scales on which it changes."""
+    """The loss as a function of (c, c'), and the scales on which it varies."""
 
     problem: Problem
     C: float
@@ -139,18 +141,18 @@ def optimal_block(problem: Problem, C: float) -> BlockOptimum:
     BlockOptimum
         (c*, c'*), c'* >= 0, the loss there, and the best aligned M with them.
 
-    Validity: minima are looked for on a grid that grows until none is at its end, and then refined: one that is
-    narrower than a tenth of the grid's range would be missed. In balls smaller than a twentieth of the scale on which
-    scores change c' is looked at up to sixteen times as far.
+    Validity: the search uses a grid that grows until no minimum lies at its end, and then refines. It would miss a
+    minimum narrower than a tenth of the grid's range. If C is less than a twentieth of the scale on which scores
+    change, the search also covers c' up to sixteen times the grid's range.
 
     Raises
     ------
     InvalidInput
         If the problem has no such reduction, n = 1, or C breaks its rule.
     OutOfReach
-        If scores spread too far, for example because the loss keeps falling as c' grows.
+        If the spread of scores is too large, for example because the loss keeps falling as c' grows.
 
-    Source: Collins et al., slides, Theorem 4, whose set of matrices this is the invariant part of.
+    Source: Collins et al., slides, Theorem 4; this set is the invariant part of the theorem's set of matrices.
 
     >>> from lipverify.laws import LowRank
     >>> found = optimal_block(Problem(d=2, n=9, law=LowRank([[1.0], [0.0]]), sigma=0.0), C=10.0)
@@ -189,7 +191,7 @@ def optimal_block(problem: Problem, C: float) -> BlockOptimum:
 
 
 def _survey(surface: _Surface) -> tuple[tuple[float, float], tuple[float, float]]:
-    """A bracket of the best c at c' = 0, and the best pair with c' > 0, on a grid that grows until they lie inside."""
+    """Bracket the best c at c' = 0 and find the best pair with c' > 0, on a grid that grows until both lie inside."""
     reach, across = min(2 * surface.units[0], surface.C), 2 * surface.units[1]
     while True:
         c, c_perp = reach * ALONG, across * np.concatenate([[0.0], ACROSS])
@@ -205,7 +207,7 @@ def _survey(surface: _Surface) -> tuple[tuple[float, float], tuple[float, float]
 
 
 def _beyond(surface: _Surface, start: tuple[float, float]) -> list[tuple[float, float]]:
-    """The best pair with a c' far beyond the one of the grid, if its loss is smaller."""
+    """The best pair with a c' far beyond the grid, if its loss is smaller than the grid's best."""
     if TINY * surface.units[0] <= surface.C:
         return []
     c, least = surface.C * ALONG, surface.at(start)
@@ -213,7 +215,7 @@ def _beyond(surface: _Surface, start: tuple[float, float]) -> list[tuple[float, 
         try:
             losses = surface.losses(c, c_perp)[0]
         except OutOfReach:
-            break  # scores spread too far, as they do for every larger c'
+            break  # the spread of scores is too large, and larger still for every larger c'
         if losses.min() < least:
             return [(float(c[np.argmin(losses)]), float(c_perp))]
     return []
@@ -226,7 +228,7 @@ def _along(surface: _Surface, bracket: tuple[float, float]) -> float:
 
 
 def _slope(surface: _Surface, c: float) -> tuple[float, float]:
-    """dL / d(c'^2) at (c, 0) from two differences, whose distance is the error besides rounding."""
+    """dL / d(c'^2) at (c, 0) from two finite differences; their distance, plus rounding, is the error."""
     steps = np.array([0.0, PROBE, 2 * PROBE]) * surface.units[1]
     loss, error = surface.losses(c, steps)
     slopes = (loss[1:] - loss[0]) / steps[1:] ** 2
@@ -236,7 +238,7 @@ def _slope(surface: _Surface, c: float) -> tuple[float, float]:
 
 
 def _refined(surface: _Surface, start: tuple[float, float], across: bool = True) -> tuple[float, float]:
-    """The minimum near a pair, c' fixed unless `across`: that of polynomials through values about it, ever closer."""
+    """The minimum near a pair, by polynomials on ever smaller patches; c' is fixed unless `across`."""
     moved, size = np.array([1.0, float(across)]), PATCH
     at, reach = np.array(start), surface.C / surface.units[0]
     for _ in range(MOST_PATCHES):
@@ -245,7 +247,7 @@ def _refined(surface: _Surface, start: tuple[float, float], across: bool = True)
         grid = centre[:, None, None] + half[:, None, None] * (GRID if across else GRID[:, :, :1])
         losses, _ = surface.losses(grid[0], np.abs(grid[1]))
         at = centre + half * _lowest(losses / losses.mean(), moved)
-        # at an end of the patch that is no end of the ball the minimum is farther on
+        # a minimum at an end of the patch, but not of the ball, lies outside the patch
         inside = np.abs(at - centre) < (1 - LOCATED) * half
         inside |= np.array([abs(at[0]) >= (1 - LOCATED) * surface.C, not across])
         if inside.all():
@@ -256,7 +258,7 @@ def _refined(surface: _Surface, start: tuple[float, float], across: bool = True)
 
 
 def _lowest(losses: Floats, moved: Floats) -> Floats:
-    """Where in [-1, 1]^2 the polynomial through the losses at GRID is lowest."""
+    """The point of [-1, 1]^2 at which the polynomial through the losses at GRID is smallest."""
     coefficients = TO_COEFFICIENTS @ losses @ (TO_COEFFICIENTS.T if losses.shape[1] > 1 else np.ones((1, 1)))
     down, right = (chebyshev.chebder(coefficients, axis=axis) for axis in range(2))
 
@@ -271,7 +273,7 @@ def _lowest(losses: Floats, moved: Floats) -> Floats:
 
 
 def _uncertainty(surface: _Surface, c: float, c_perp: float, axis: int) -> float:
-    """How far the loss stays within its error of its minimum along one axis; 0 at the edge of the ball."""
+    """Distance along one axis within which the loss stays within its error of the minimum; 0 at the ball's edge."""
     step = PROBE * surface.units[axis]
     move = np.array([-step, 0.0, step])
     if axis == 0 and abs(c) + step > surface.C:

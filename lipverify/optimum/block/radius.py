@@ -1,4 +1,4 @@
-r"""Up to which radius of the ball ||B^T M B||_2 <= C the best M = c BB^T + c' (I - BB^T) has c' = 0."""
+r"""The largest radius C of the ball ||B^T M B||_2 <= C in which the best M = c BB^T + c' (I - BB^T) has c' = 0."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from lipverify.problem import Problem
 from lipverify.problem.problem import require_problem
 
 ROWS, ROUNDS = 12, 4
-"""Each round looks at twelve radii: a bracket narrows twelvefold."""
+"""Each round evaluates ROWS radii, which narrows the bracket by that factor."""
 NEXT_TO_ZERO = 2e-3
-"""The smallest c', as a share of the largest: its square is far above rounding, its fourth power is not felt."""
+"""The smallest c', as a share of the largest: its square is far above rounding and its fourth power negligible."""
 
 
 class Radius(msgspec.Struct, frozen=True, kw_only=True):
-    """The radius lies in [low, high]; `high` is infinite if c' = 0 is best in every ball looked at, up to `low`.
+    """The radius lies in [low, high]; `high` is infinite if c' = 0 is best in every ball of the search, up to `low`.
 
     Attributes
     ----------
@@ -39,13 +39,13 @@ class Radius(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def finite(self) -> bool:
-        """Whether a ball was found in which c' = 0 is not best."""
+        """True if some ball has a best c' other than 0."""
         return math.isfinite(self.high)
 
 
 @dataclass(frozen=True)
 class _Row:
-    """The least losses of all rows up to some c, with their errors: with c' = 0, and with any c'."""
+    """The smallest losses over all rows up to some c, with c' = 0 and with any c', and their errors."""
 
     c: float
     aligned: tuple[float, float]
@@ -53,23 +53,23 @@ class _Row:
 
     @property
     def failed(self) -> bool:
-        """Whether some c' does better in the ball of radius c."""
+        """True if some c' > 0 has a smaller loss in the ball of radius c."""
         return self.any[0] + self.any[1] < self.aligned[0] - self.aligned[1]
 
 
 @makes("bounded", "exact")
 def critical_radius(problem: Problem, most: float) -> Radius:
-    r"""The largest C such that the minimiser over |c| <= C, all c', has c' = 0, looked for from most / 12 to `most`.
+    r"""The largest C such that the minimiser over |c| <= C and all c' has c' = 0, searched from most / 12 to `most`.
 
     A ball of radius C keeps c' = 0 if the least L(c, c') of its rows c <= C is not below the least L(c, 0). Rows of
-    increasing c are followed to the first at which the ball fails, which is then bracketed ever closer.
+    increasing c are evaluated up to the first at which the ball fails; that radius is then bracketed ever closer.
 
     Parameters
     ----------
     problem
         As for `lipverify.optimum.block.optimal_block`.
     most
-        The largest radius to look at, finite and > 0.
+        The largest radius of the search, finite and > 0.
 
     Returns
     -------
@@ -81,11 +81,12 @@ def critical_radius(problem: Problem, most: float) -> Radius:
     InvalidInput
         If the problem has no exact reduction, or `most` breaks its rule.
     OutOfReach
-        If scores spread too far.
+        If the spread of scores is too large.
 
-    Validity: balls of radius below most / 12 are not looked at; on the circle without noise, c' > 0 is best in the
-    smallest, because |c| <= C saves less there than a large c' does. c > 0, which has the smaller loss; a minimum in
-    c' is seen if it is not much narrower than the steps of a grid of eight values, the first of them next to 0.
+    Validity: the search skips balls of radius below most / 12. On the circle without noise, c' > 0 is best in the
+    smallest balls, because |c| <= C saves less there than a large c' does. Only c > 0 is searched, which has the
+    smaller loss. A minimum in c' is found if it is not much narrower than the steps of a grid of eight values, the
+    first of which is next to 0.
 
     Source: Collins et al., slides, Theorem 4, "for some C = Omega(1)".
 
@@ -108,7 +109,7 @@ def critical_radius(problem: Problem, most: float) -> Radius:
         if failed is None:
             return Radius(low=float(rows[-1]), high=math.inf)
         last = followed[failed - 1] if failed else last
-        # the best aligned c stays among the rows
+        # keep the best aligned c among the rows
         finer = np.linspace(last.c, rows[failed], ROWS + 1)[1:]
         inside = rows[(rows > last.c) & (rows < rows[failed])]
         rows = np.unique(np.append(finer, inside))

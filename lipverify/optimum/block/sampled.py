@@ -1,4 +1,4 @@
-"""What sampling says of M = c BB^T + c' (I - BB^T), with nothing assumed about the form of the best M."""
+"""A sampled test of the form M = c BB^T + c' (I - BB^T), which assumes nothing about the best M."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class SampledBlock(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def ratio(self) -> tuple[float, float]:
-        """(|c'|/c, its error); infinite if M is not of the form, so that it has none. The loss is even in c'."""
+        """(|c'|/c, its error); the error is infinite if M does not have the form. The loss is even in c'."""
         ratio = abs(self.c_perp / self.c)
         error = (self.c_perp_error + ratio * self.c_error) / abs(self.c)
         return ratio, error if self.chance >= REJECTED else math.inf

@@ -1,4 +1,4 @@
-"""The matrix that minimises the loss, from common draws, over a set of matrices."""
+"""The matrix of a given set that minimises the loss on sampled contexts."""
 
 from lipverify.optimum.matrix.constraints import SpectralBall, Symmetric, Unconstrained
 from lipverify.optimum.matrix.minimiser import MatrixOptimum, optimal_matrix

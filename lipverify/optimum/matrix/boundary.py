@@ -1,10 +1,10 @@
-r"""Whether it is settled which part of a ball's boundary holds a minimiser.
+r"""A test of whether the data determine which part of a ball's boundary the minimiser lies on.
 
 At a minimiser M over ||B^T M B||_2 <= C with gradient G, let u_j, v_j be the singular vectors of B^T M B to the
 singular values that are C. There -u_i^T B^T G B v_j is a matrix of multipliers, symmetric and >= 0, and the other
 singular values are below C. If all multipliers are clearly positive and all other singular values clearly below C, the
-minimiser moves smoothly with the data. Otherwise some data feel the bound and some do not, and a jackknife, which sees
-small changes only, reports too small an error.
+minimiser moves smoothly with the data. Otherwise the bound is active for some data and inactive for others, and a
+jackknife, which sees only small changes of the data, reports too small an error.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CLEAR = 2.0
 
 
 def settled(loss: SampledLoss, constraint: Constraint, best: End, left_out: list[End]) -> bool:
-    """Whether the data leave no doubt about which singular values are at the bound."""
+    """True if the data determine which singular values are at the bound."""
     if not isinstance(constraint, SpectralBall):
         return True
     B = constraint.basis(len(best.M))
@@ -36,7 +36,7 @@ def settled(loss: SampledLoss, constraint: Constraint, best: End, left_out: list
 
 
 def _all_positive(multipliers: Floats) -> bool:
-    """Whether a symmetric matrix, given by independent estimates (m, k, k), is clearly positive."""
+    """True if a symmetric matrix, given by independent estimates (m, k, k), is clearly positive definite."""
     symmetric = (multipliers + multipliers.transpose(0, 2, 1)) / 2
     _, directions = np.linalg.eigh(symmetric.mean(axis=0))
     along = np.einsum("ik,bij,jk->kb", directions, symmetric, directions)

@@ -22,7 +22,7 @@ class Constraint(msgspec.Struct, frozen=True, tag_field="constraint"):
 
     name: ClassVar[str] = "constraint"
     linear: ClassVar[bool] = True
-    """Whether the set is a linear space that holds W M W with M for every symmetric W."""
+    """True if the set is a linear space that contains W M W with M for every symmetric W."""
 
     @property
     def reach(self) -> float:
@@ -34,7 +34,7 @@ class Constraint(msgspec.Struct, frozen=True, tag_field="constraint"):
         raise NotImplementedError
 
     def flat(self, M: Floats, direction: Floats) -> Floats | None:
-        """The part of a direction along which the set is flat about M; None where its boundary is bent there."""
+        """The component of a direction along which the set is flat at M; None if its boundary is curved there."""
         return self.project(direction)
 
     @property
@@ -43,7 +43,7 @@ class Constraint(msgspec.Struct, frozen=True, tag_field="constraint"):
         return self
 
     def require_dimension(self, d: int) -> None:
-        """Refuse a dimension in which the set is not defined; most are defined in all."""
+        """Refuse a dimension in which the set is not defined; most sets are defined in every dimension."""
 
     def shape(self, d: int) -> Floats:
         """A matrix S such that the set holds R M R^T with M for every orthogonal R with R S R^T = S."""
@@ -88,7 +88,7 @@ class SpectralBall(Constraint, frozen=True, tag="spectral-ball"):
     C
         The radius, finite and > 0.
     symmetric
-        Whether M = M^T is asked for as well.
+        True if M = M^T is required as well.
 
     Raises
     ------
@@ -121,10 +121,10 @@ class SpectralBall(Constraint, frozen=True, tag="spectral-ball"):
             raise InvalidInput(f"symmetric = {self.symmetric!r}: it must be True or False.")
 
     def project(self, M: Floats) -> Floats:
-        """M + B (A' - A) B^T, where A = B^T M B and A' has its singular values cut at C.
+        """M + B (A' - A) B^T, where A = B^T M B and A' is A with its singular values cut at C.
 
-        In the orthonormal basis [B, B'] only the block A is constrained. The symmetric part comes first: as the
-        ball holds the transpose of each of its matrices, the two projections together are that on the intersection.
+        In the orthonormal basis [B, B'] only the block A is constrained. The symmetric part is taken first: the ball
+        contains the transpose of each of its matrices, so the two projections compose to that on the intersection.
         """
         M = Symmetric().project(M) if self.symmetric else M
         B = self.basis(len(M))
@@ -136,7 +136,7 @@ class SpectralBall(Constraint, frozen=True, tag="spectral-ball"):
         return np.asarray(M - B @ excess @ B.T)
 
     def flat(self, M: Floats, direction: Floats) -> Floats | None:
-        """All of the relaxed space inside of the ball; what leaves B^T M B alone, if all its singular values are C."""
+        """The relaxed direction inside the ball; its part that keeps B^T M B if all singular values of that are C."""
         B, direction = self.basis(len(M)), self.relaxed.project(direction)
         values = np.linalg.svd(B.T @ M @ B, compute_uv=False)
         if values[0] < self.C * (1 - TOUCHING):

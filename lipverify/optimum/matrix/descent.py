@@ -1,4 +1,4 @@
-"""One descent on the loss over M, from one start to where it ends."""
+"""One descent on the loss over M, from one start to a stationary point."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from lipverify.optimum.matrix.projected import projected_gradient, stationarity
 Objective = Callable[[Floats], tuple[float, Floats]]
 
 TOLERANCE, ACCEPTED = 1e-8, 1e-6
-"""Stationarity that is aimed at, near the square root of the rounding of a value, and that is accepted as an end."""
+"""Stationarity at which a descent stops, near the square root of a value's rounding, and the largest accepted."""
 MOST_STEPS = 2000
 
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """What a matrix and a loss are measured in, so that tolerances are pure numbers: M = unit W Z W, W symmetric.
+    """Units of matrices and losses, in which tolerances have no dimension: M = unit W Z W, W symmetric.
 
-    W whitens the covariates, so that a long axis of theirs does not slow a descent down.
+    W whitens the covariates, so that a long axis of their covariance does not slow the descent.
     """
 
     matrix: float
@@ -31,7 +31,7 @@ class Units:
     loss: float
 
     def plain(self) -> Units:
-        """The same without the whitening, for sets whose projections are nearest points in M and not in Z."""
+        """These units without whitening, for sets whose projection gives the nearest point in M and not in Z."""
         return replace(self, whitening=np.eye(len(self.whitening)))
 
     def to_matrix(self, Z: Floats) -> Floats:
@@ -44,13 +44,13 @@ class Units:
 
     @property
     def resolution(self) -> float:
-        """How much an entry of M may change when entries of Z change by the tolerance."""
+        """Change of an entry of M when entries of Z change by the tolerance."""
         return TOLERANCE * self.matrix * float(np.linalg.norm(self.whitening, 2)) ** 2
 
 
 @dataclass(frozen=True, eq=False)
 class End:
-    """Where a descent ended: M, the loss there, and how stationary it is in the units of the descent."""
+    """The end of a descent: M, the loss there, and the stationarity in the units of the descent."""
 
     M: Floats
     loss: float
@@ -58,12 +58,12 @@ class End:
 
     @property
     def converged(self) -> bool:
-        """Whether the end is a stationary point to the tolerance."""
+        """True if the end is a stationary point to the accepted tolerance."""
         return self.stationarity <= ACCEPTED
 
 
 def descend(objective: Objective, constraint: Constraint, start: Floats, units: Units) -> End:
-    """Minimise from `start`: L-BFGS where the constraint is a linear space, projected gradients elsewhere."""
+    """Minimise from `start`: by L-BFGS if the constraint is a linear space, by projected gradients otherwise."""
     units = units if constraint.linear else units.plain()
 
     def scaled(Z: Floats) -> tuple[float, Floats]:
@@ -85,7 +85,7 @@ def descend(objective: Objective, constraint: Constraint, start: Floats, units: 
 
 
 def left_undone(constraint: Constraint, units: Units, M: Floats, gradient: Floats) -> float:
-    """How stationary M is on the set, for an objective with this gradient there, in the units of the descent."""
+    """Stationarity of M on the set, in the units of the descent, for an objective with this gradient at M."""
 
     def project(Z: Floats) -> Floats:
         return units.from_matrix(constraint.project(units.to_matrix(Z)))

@@ -1,4 +1,4 @@
-"""What several descents found: the best end, which others agree with it, and whether there is a minimum at all."""
+"""Compare the ends of several descents: the best, those that agree with it, and whether there is a minimum at all."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from lipverify.optimum.matrix.sampled import SampledLoss
 from lipverify.problem import Problem
 
 SAME = 1e-3
-"""Ends closer than this share of their size, or of the unit's, are one minimiser; their distance is in the error."""
+"""Ends closer than this share of their size, or of the unit, count as one minimiser; the error covers the distance."""
 LEVEL = 1e-12
 """Different ends whose losses differ by less than this share lie in one flat valley."""
 FARTHER, FELT = 4.0, 1.0
-"""Directions in which scores reach FELT are stretched FARTHER to see whether the loss still falls."""
+"""Singular directions in which scores reach FELT are stretched by FARTHER to test if the loss still falls."""
 
 
 @dataclass(frozen=True, eq=False)
 class Ends:
-    """All ends, the best of them, how many are the same and how many others are as good as the draws can tell."""
+    """All ends, the best, the number that agree with it, and the rivals that the draws cannot rank below it."""
 
     all: tuple[End, ...]
     best: End
@@ -35,7 +35,9 @@ class Ends:
 
     @classmethod
     def of(cls, loss: SampledLoss, ends: list[End], units: Units) -> Ends:
-        """Of ends that the draws cannot tell from the lowest, the best has a trace >= 0 if one has, and is lowest.
+        """Choose the best end: of those that the draws cannot rank below the lowest, the lowest with a trace >= 0.
+
+        If none has a trace >= 0, the best is the lowest.
 
         Raises
         ------
@@ -62,7 +64,7 @@ class Ends:
         return cls(all=tuple(ends), best=best, agreeing=len(same), rivals=rivals, spread=spread)
 
     def require_determined(self) -> None:
-        """Refuse ends that differ where their losses do not: two minima of a sampled loss never have one value.
+        """Refuse different ends with equal losses: two isolated minima of a sampled loss never have exactly one value.
 
         Raises
         ------
@@ -73,20 +75,20 @@ class Ends:
             if abs(rival.loss - self.best.loss) <= LEVEL * self.best.loss:
                 gap = float(np.max(np.abs(rival.M - self.best.M)))
                 raise OutOfReach(
-                    f"two descents ended at one loss, {rival.loss:.9g}, with matrices apart by {gap:.3g}: it does "
-                    "not determine M. If covariates lie in a hyperplane, use a smaller d; if scores are so large that "
-                    "one token has all the weight, use SpectralBall with a smaller C."
+                    f"two descents ended at the same loss, {rival.loss:.9g}, with matrices that differ by {gap:.3g}: "
+                    "the loss does not determine M. If covariates lie in a hyperplane, use a smaller d; if scores are "
+                    "so large that one token has all the weight, use SpectralBall with a smaller C."
                 )
 
 
 def _same(end: End, other: End, units: Units) -> bool:
-    """Whether two ends are one minimiser, found twice."""
+    """True if two ends are the same minimiser."""
     reach = SAME * max(units.matrix, float(np.max(np.abs(other.M))))
     return float(np.max(np.abs(end.M - other.M))) <= reach
 
 
 def _as_good(excess: Floats) -> bool:
-    """Whether the excess of the loss over the lowest, batch by batch, has a mean of zero within its interval."""
+    """True if the confidence interval of the mean excess over the lowest loss, over batches, contains zero."""
     mean, error = mean_interval(excess)
     return mean <= error
 
@@ -97,14 +99,14 @@ def require_bounded(loss: Objective, constraint: Constraint, end: End, problem: 
     Raises
     ------
     OutOfReach
-        If it does: the minimiser is at infinity, or out of sight of the draws.
+        If it does: the minimiser is at infinity, or too far for the draws to locate.
     """
     left, values, right = np.linalg.svd(end.M)
     for u, s, v in zip(left.T, values, right, strict=True):
         farther = constraint.project(end.M + (FARTHER - 1) * s * np.outer(u, v))
-        free = np.linalg.norm(farther - end.M) > s  # the constraint lets it grow
+        free = np.linalg.norm(farther - end.M) > s  # the constraint allows a larger M in this direction
         if free and s * problem.covariates.scale**2 >= FELT and loss(farther)[0] <= (1 + LEVEL) * end.loss:
             raise OutOfReach(
                 f"the loss does not rise beyond |M| = {values[0]:.3g} (n = {problem.n}, sigma = {problem.sigma:g}): it "
-                "has no minimum that the draws can see; bound M by constraint=SpectralBall(C=...), or draw more."
+                "has no minimum that the draws can locate; bound M by constraint=SpectralBall(C=...), or draw more."
             )

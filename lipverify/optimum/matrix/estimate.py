@@ -1,4 +1,4 @@
-"""A minimiser with its errors, raw and averaged over the symmetry of the problem."""
+"""A minimiser with its errors, raw and averaged over the symmetry group of the problem."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lipverify.optimum.matrix.constraints import Constraint
 from lipverify.problem.symmetry import Symmetry
 
 REJECTED = 1e-6
-"""Where the chance of the asymmetry that is seen is below this, the symmetric form is not reported."""
+"""If an asymmetry this large has a smaller probability than this, the symmetric form is rejected and not reported."""
 
 
 class Estimate(msgspec.Struct, frozen=True):
@@ -29,7 +29,7 @@ class Estimate(msgspec.Struct, frozen=True):
     def of(
         cls, whole: Floats, left_out: list[Floats], group: Symmetry, constraint: Constraint, slack: Floats
     ) -> Estimate:
-        """From the minimisers on all batches and on all but one; `slack` is added to every error."""
+        """The estimate from the minimisers on all batches and on all but one; `slack` is added to every error."""
         replicates = np.array(left_out)
         averages = np.array([group.average(M) for M in replicates])
         raw, raw_error = jackknife(whole, replicates)
@@ -38,7 +38,7 @@ class Estimate(msgspec.Struct, frozen=True):
         asymmetry, chance = largest_deviation(deviation, deviation_error + slack, len(left_out))
         averaged = bool(group.projectors) and chance >= REJECTED
         M, M_error = (average, average_error) if averaged else (raw, raw_error)
-        # the set is convex and holds the minimiser: projecting brings an estimate no farther from it
+        # the set is convex and contains the minimiser, so projecting an estimate does not increase its distance from it
         return cls(
             M=constraint.project(M),
             M_error=M_error + slack,

@@ -30,25 +30,25 @@ LEAST_CONTEXTS = 40 * BATCHES
 """Forty for each batch."""
 DEFAULT_TOKENS, FEWEST_BY_DEFAULT, MOST_BY_DEFAULT = 2**19, 2**11, 2**14
 INVARIANT = 1e-9
-"""How far the shape of a constraint may be from its group average: bases are orthonormal to 1e-10."""
+"""Largest distance of a constraint's shape from its group average; bases are orthonormal to 1e-10."""
 
 
 class MatrixOptimum(Shown, msgspec.Struct, frozen=True, kw_only=True):
-    """M* found by sampling and the loss there; errors are half-widths of 95 % intervals, entry by entry.
+    """M* and the loss there, estimated by sampling; errors are half-widths of 95 % intervals, entry by entry.
 
-    `M` is the group average of `M_raw`, the minimiser over the whole constraint set, if `averaged`; else it is
-    `M_raw`. `losses` are those reached from each start on the common draws. `agreeing` starts ended at the reported
-    minimiser and `rivals` at another one that the draws cannot tell from it: if there are any, the errors are those
-    of this minimiser and not of the choice (an even law has M and -M; then the trace of M is >= 0).
-    `asymmetry` is the largest entry of M_raw less its group average in its standard errors, and `asymmetry_chance`
-    bounds the chance of one as large if the symmetric form is right. `gradient_norm` is the largest entry of what is
-    left of the projected gradient, M measured in `unit` (and covariates in their axes, but for a ball) and the loss in
-    that of M = unit I.
+    `M_raw` is the minimiser over the whole constraint set; `M` is its group average if `averaged`, else `M_raw`
+    itself. `losses` are the losses on the common draws at the end of each descent. `agreeing` starts ended at the
+    reported minimiser, and `rivals` at another whose loss the draws cannot distinguish from it. If there are rivals,
+    the errors are those of the reported minimiser and do not cover the choice between them (for an even law both M
+    and -M are minimisers; the one with trace >= 0 is reported). `asymmetry` is the largest entry of M_raw minus its
+    group average, in standard errors, and `asymmetry_chance` bounds the probability of one as large if the symmetric
+    form is right. `gradient_norm` is the largest entry of the remaining projected gradient. There M is in units of
+    `unit`, the loss in units of the loss at M = unit I, and, unless the constraint is a ball, covariates are whitened.
 
     Attributes
     ----------
     problem, attention, constraint
-        What was minimised.
+        The loss that was minimised, and the set.
     M, M_error
         The minimiser, (d, d), and half-widths of 95 % intervals, entry by entry.
     M_raw, M_raw_error
@@ -58,15 +58,15 @@ class MatrixOptimum(Shown, msgspec.Struct, frozen=True, kw_only=True):
     loss, loss_error
         The loss at M, in units of y squared, and its half-width.
     losses
-        Those reached from each start.
+        The loss at the end of each descent.
     agreeing, rivals
-        Numbers of starts.
+        Numbers of starts that ended at M and at a rival.
     asymmetry, asymmetry_chance
-        In standard errors; a probability.
+        The asymmetry in standard errors, and a bound on its probability.
     gradient_norm, unit
-        What is left of the gradient, in units of the loss; the unit of M.
+        The remaining gradient, in units of the loss; the unit of M.
     contexts, starts, seed, stream
-        What was drawn, and its address.
+        The numbers of contexts and starts, and the address of the random numbers.
 
     >>> from lipverify import Problem, optimal_matrix
     >>> from lipverify.laws import Affine
@@ -112,7 +112,7 @@ class MatrixOptimum(Shown, msgspec.Struct, frozen=True, kw_only=True):
         return table(f"M*, {self._title()}; errors to {float(np.max(self.M_error)):.1g}", rows)
 
     def plot(self, ax: Any = None) -> Any:
-        """The entries of M as colours about zero; the axes."""
+        """Draw the entries of M on a colour scale centred at zero and return the axes."""
         ax = axes(ax)
         largest = float(np.max(np.abs(self.M))) or 1.0
         image = ax.imshow(np.asarray(self.M), cmap="RdBu_r", vmin=-largest, vmax=largest)
@@ -136,10 +136,10 @@ def optimal_matrix(
 ) -> MatrixOptimum:
     r"""Minimise the mean loss over common draws, from several starts; jackknife over 16 batches for the errors.
 
-    The score of token i is x_i^T M x. Label noise and amplitudes are averaged in closed form, the gradient is
-    analytic. The minimiser is taken over the whole set of the constraint; then, if the set is as symmetric as the
-    problem, it is averaged over the group: where the true minimiser is unique it is of the averaged form, and the
-    average has the smaller error. The deviation from that form is tested on the way.
+    The score of token i is x_i^T M x. Label noise and amplitudes are averaged in closed form, and the gradient is
+    analytic. The search covers the whole constraint set. If the set has the symmetry group of the problem, the
+    minimiser is then averaged over the group: a unique true minimiser is invariant, and the average has the smaller
+    error. The deviation from the invariant form is tested first.
 
     Parameters
     ----------
@@ -150,29 +150,29 @@ def optimal_matrix(
     attention
         "softmax" or "linear".
     contexts
-        How many contexts to draw, >= 640; by default half a million tokens' worth, from 2048 to 16384.
+        Number of contexts, >= 640; by default half a million tokens in all, with 2048 to 16384 contexts.
     starts
-        How many descents, >= 2: from w I, from near zero, then from random matrices.
+        Number of descents, >= 2: from w I, from near zero, then from random matrices.
     use_symmetry
-        Whether to average over the symmetry of the problem.
+        True to average over the symmetry group of the problem.
     seed, stream
         Address of the random numbers: the result is a function of it.
     progress
-        Called with (descents done, descents in all); where a bound is hardly felt, there are 17 more.
+        Called with (descents done, descents in all); if the data do not settle which bound is active, 17 are added.
 
     Returns
     -------
     MatrixOptimum
-        M*, the loss, their errors and what the search saw.
+        M*, the loss, their errors and the diagnostics of the search.
 
     Raises
     ------
     InvalidInput
         If an argument breaks its rule, or the loss does not depend on M.
     OutOfReach
-        If the draws do not fit, a descent does not end, or the loss keeps falling as M grows.
+        If the draws do not fit in memory, a descent does not converge, or the loss keeps falling as M grows.
 
-    Source: Collins et al., slides, Lemma 1 and Theorem 4, whose minimisers this finds.
+    Source: Collins et al., slides, the minimisers of Lemma 1 and Theorem 4.
 
     >>> from lipverify.laws import Affine
     >>> found = optimal_matrix(Problem(d=2, n=4, law=Affine(L=3.0)), contexts=640, starts=2)
@@ -210,7 +210,7 @@ def optimal_matrix(
 
 
 def _group(problem: Problem, constraint: Constraint, use_symmetry: bool) -> Symmetry:
-    """The symmetry of the problem, if the constraint shares it."""
+    """The symmetry group of the problem, if the constraint set is invariant under it."""
     group, shape = symmetry(problem), constraint.shape(problem.d)
     shared = float(np.max(np.abs(group.average(shape) - shape))) <= INVARIANT
     return group if use_symmetry and shared else Symmetry(())
@@ -235,14 +235,14 @@ def _validated(
 
 
 def _default_contexts(problem: Problem) -> int:
-    """As many as hold half a million tokens, from 2048 to 16384, if they fit."""
+    """The number of contexts with half a million tokens in all, between 2048 and 16384, if they fit in memory."""
     worth = round(DEFAULT_TOKENS / float(problem.n))
     wanted = min(max(worth, FEWEST_BY_DEFAULT), MOST_BY_DEFAULT)
     return max(LEAST_CONTEXTS, min(wanted, affordable_contexts(problem)))
 
 
 def _counter(progress: Progress | None, expected: int) -> Callable[[], None]:
-    """A function that reports one more descent done; there may turn out to be more of them than expected."""
+    """A function that reports one more finished descent; the total may grow during the search."""
     done = count(1)
 
     def report() -> None:

@@ -1,8 +1,8 @@
-"""Minimisers of losses that differ little from one whose minimiser is known: Newton steps from there.
+"""Minimise losses that differ little from one with a known minimiser, by quasi-Newton steps from that minimiser.
 
-The Hessian at the known minimiser is had from differences of gradients, one to each direction in which the set is flat.
-Each loss begins with it and learns from its own steps (Broyden, Fletcher, Goldfarb and Shanno), so that a few
-evaluations do where a descent that knows nothing takes ten. What is found counts if it is stationary on the whole set.
+The Hessian at the known minimiser is computed from differences of gradients, one for each direction in which the set is
+flat. Each loss starts from it and updates it after each step (Broyden, Fletcher, Goldfarb and Shanno), so that a few
+evaluations suffice where a new descent takes ten. A result counts only if it is stationary on the whole set.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from lipverify.optimum.matrix.constraints import Constraint
 from lipverify.optimum.matrix.descent import ACCEPTED, End, Objective, Units, left_undone
 
 STEP = 1e-4
-"""Of the differences, in units of the minimiser: what they leave out only costs a step."""
+"""Step of the differences, in units of the minimiser; their truncation error only costs an extra Newton step."""
 SLOWEST = 0.5
-"""A step that leaves more of the gradient than this is none of Newton's."""
+"""A step that leaves a larger share of the gradient than this counts as failed: a Newton step leaves much less."""
 IN_SPACE = 0.5
 """Projections on a linear space have the eigenvalues 0 and 1."""
 
 
 @dataclass(frozen=True, eq=False)
 class Nearby:
-    """The flat part of a set about a minimiser M: its orthonormal `basis`, (D, d * d), and inverse Hessian, (D, D)."""
+    """The directions in which a set is flat at M: an orthonormal `basis`, (D, d * d), and inverse Hessian, (D, D)."""
 
     M: Floats
     constraint: Constraint
@@ -35,7 +35,7 @@ class Nearby:
 
     @classmethod
     def of(cls, objective: Objective, constraint: Constraint, M: Floats, units: Units) -> Nearby | None:
-        """About M, a minimiser of the objective; None if the set or the loss has a corner or a valley there."""
+        """The model at M, a minimiser of the objective; None if the set or the loss has a corner or a valley at M."""
         units = units if constraint.linear else units.plain()
         basis = _basis(constraint, M)
         if basis is None:
@@ -49,7 +49,7 @@ class Nearby:
         return replace(here, inverse=vectors / values @ vectors.T) if values[0] > STEP * values[-1] else None
 
     def at(self, z: Floats) -> Floats:
-        """The matrix that is z, (D,), away from M."""
+        """The matrix M + z in the coordinates of the basis, z of shape (D,)."""
         return self.M + self.units.to_matrix((z @ self.basis).reshape(self.M.shape))
 
     def slopes(self, gradient: Floats) -> Floats:
@@ -59,7 +59,7 @@ class Nearby:
     def end(self, objective: Objective, first: tuple[float, Floats]) -> End | None:
         """The minimiser of an objective with `first` as value and gradient at M; None if steps fail.
 
-        The last step, from where the gradient is small enough, is taken without another look.
+        The last step starts where the gradient is small enough, so its result is not evaluated again.
         """
         z, inverse, (value, gradient) = np.zeros(len(self.basis)), self.inverse, first
         slopes = self.slopes(gradient)
@@ -76,7 +76,7 @@ class Nearby:
 
 
 def updated(inverse: Floats, s: Floats, y: Floats) -> Floats:
-    """The inverse Hessian that is nearest to the last one and gives the step s for the change y of the slopes.
+    """The inverse Hessian nearest to `inverse` that gives the step s for the change y of the slopes.
 
     >>> updated(np.eye(2), np.array([1.0, 0.0]), np.array([2.0, 0.0])).tolist()
     [[0.5, 0.0], [0.0, 1.0]]
@@ -89,7 +89,7 @@ def updated(inverse: Floats, s: Floats, y: Floats) -> Floats:
 
 
 def _basis(constraint: Constraint, M: Floats) -> Floats | None:
-    """Of the directions in which the set is flat about M; None where its boundary is bent there."""
+    """A basis of the directions in which the set is flat at M; None if its boundary is curved there."""
     directions = np.eye(M.size).reshape(-1, *M.shape)
     along = [flat for each in directions if (flat := constraint.flat(M, each)) is not None]
     if len(along) < len(directions):

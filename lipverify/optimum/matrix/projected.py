@@ -1,4 +1,4 @@
-"""Minimisation over a convex set that is known by its projection: spectral projected gradients."""
+"""Minimise over a convex set given by its projection, by spectral projected gradients."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Objective = Callable[[Floats], tuple[float, Floats]]
 Projection = Callable[[Floats], Floats]
 
 MEMORY, SUFFICIENT, SHORTEST_STEP = 10, 1e-4, 1e-12
-"""A step is accepted if it does better than the worst of the last ten values by 1e-4 of what the slope promises."""
+"""A step is accepted if it improves on the worst of the last MEMORY values by SUFFICIENT times the predicted change."""
 LEAST_LENGTH, MOST_LENGTH = 1e-10, 1e10
 SMALLEST_CUT, LARGEST_CUT = 0.1, 0.5
-"""A step that is refused is shortened by a factor in this range."""
+"""A rejected step is shortened by a factor in this range."""
 
 
 def stationarity(x: Floats, gradient: Floats, project: Projection) -> float:
@@ -43,7 +43,7 @@ def projected_gradient(
     tolerance
         Stop where `stationarity` is at most this.
     most_steps
-        Stop after so many steps in any case: the caller looks at what was reached.
+        The largest number of steps; the caller has to test the stationarity of the result.
 
     Source: Birgin, Martinez and Raydan, SIAM J. Optim. 10 (2000) 1196-1211, algorithm SPG2.
 
@@ -72,7 +72,7 @@ def projected_gradient(
 def _decrease(
     objective: Objective, x: Floats, direction: Floats, gradient: Floats, history: list[float]
 ) -> tuple[Floats, float, Floats] | None:
-    """The first point along the direction that does well enough, with its value and gradient; None if there is none."""
+    """The first point on the direction with a sufficient decrease, its value and gradient; None if there is none."""
     slope, step, highest, last = float(np.sum(gradient * direction)), 1.0, max(history), history[-1]
     while step > SHORTEST_STEP:
         candidate = x + step * direction

@@ -1,4 +1,4 @@
-"""Descents on one sampled loss: from starts, and again without one batch after another, for the errors."""
+"""Descents on one sampled loss from several starts, and leave-one-batch-out descents for the jackknife errors."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ class Descents:
     report: Callable[[], None]
 
     def end(self, start: Floats, without: int | None = None) -> End:
-        """Where the descent from `start` ends, on all batches or all but one."""
+        """The end of the descent from `start`, on all batches or all but one."""
         loss = self.loss if without is None else partial(self.loss, without=without)
         reached = descend(loss, self.constraint, start, self.units)
         self.report()
         return reached
 
     def left_out(self, whole: End) -> list[End]:
-        """The minimisers without one batch, each from that of all.
+        """The minimisers without one batch, each started at the minimiser of all batches.
 
         Raises
         ------
         OutOfReach
-            If one of the descents does not end.
+            If one of the descents does not converge.
         """
         nearby = Nearby.of(self.loss, self.constraint, whole.M, self.units)
         firsts = self.loss.without_each(whole.M)
@@ -57,7 +57,7 @@ class Descents:
         return ends
 
     def _end_near(self, whole: End, nearby: Nearby | None, batch: int, first: tuple[float, Floats]) -> End:
-        """The minimiser without a batch: by Newton's steps where they do, by a descent elsewhere."""
+        """The minimiser without a batch: by quasi-Newton steps, or by a descent if they fail."""
         found = nearby.end(partial(self.loss, without=batch), first) if nearby is not None else None
         if found is None:
             return self.end(whole.M, without=batch)
@@ -65,9 +65,9 @@ class Descents:
         return found
 
     def estimated(self, ends: Ends, group: Symmetry) -> tuple[Estimate, float, float]:
-        """The minimiser with its errors, the least loss and its error."""
+        """The minimiser with its errors, the smallest loss and its error."""
         best, left_out = ends.best, self.left_out(ends.best)
-        # what descents leave undone is as large as they differ, and the correction of the bias enlarges it
+        # the ends differ by the descents' residual errors, and the jackknife's bias correction multiplies these
         slack = BATCHES * (ends.spread + self.units.resolution)
         if settled(self.loss, self.constraint, best, left_out):
             estimate = Estimate.of(best.M, [end.M for end in left_out], group, self.constraint, slack)
@@ -77,12 +77,12 @@ class Descents:
         return estimate, float(loss), float(error)
 
     def _relaxed(self, best: End, group: Symmetry, slack: Floats) -> Estimate:
-        """The nearest minimiser without the bound, whose errors are at least those of the minimiser within it."""
+        """The nearest minimiser without the bound; its errors are at least those of the bounded minimiser."""
         free = replace(self, constraint=self.constraint.relaxed)
         whole = free.end(best.M)
         if not whole.converged:
             raise OutOfReach(
-                f"constraint = {self.constraint!r}: the draws do not tell whether the bound is felt, and without it "
-                "there is no minimum; use another C, or draw more contexts."
+                f"constraint = {self.constraint!r}: the draws do not settle whether the bound is active, and "
+                "without it there is no minimum; use another C, or draw more contexts."
             )
         return Estimate.of(whole.M, [end.M for end in free.left_out(whole)], group, free.constraint, slack)

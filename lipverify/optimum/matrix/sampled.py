@@ -1,4 +1,4 @@
-"""The loss on common draws as a function of M, with its gradient: what the minimisers see."""
+"""The mean loss on common draws as a function of M, with its gradient: the objective of the minimisers."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from lipverify.problem import Problem
 from lipverify.problem.law import as_functions
 
 BATCHES, NONE = 16, -1
-"""Batches that are left out in turn; the context number i is in batch i mod 16."""
+"""Number of batches for the jackknife (context i is in batch i mod BATCHES), and the index for leaving out none."""
 LARGEST_STORE = 5 * 10**7
-"""Numbers kept for all contexts together (400 MB)."""
+"""Largest number of doubles stored for all contexts (400 MB)."""
 BLOCK_TOKENS = 2**17
 """Tokens evaluated at a time: the arrays of one evaluation stay small."""
 WORK_ARRAYS = 4
-"""Numbers a token that are kept besides its coordinates, at most: values of the components."""
+"""Largest number of doubles stored per token besides its coordinates: the values of the law's components."""
 
 
 @dataclass(frozen=True, eq=False)
 class SampledLoss:
-    """The mean loss over contexts that are drawn once, block by block in a fixed order."""
+    """The mean loss over contexts drawn once, summed block by block in a fixed order."""
 
     problem: Problem
     attention: Attention
@@ -38,12 +38,12 @@ class SampledLoss:
         return self._mean(self._evaluated(M), without)
 
     def without_each(self, M: Floats) -> list[tuple[float, Floats]]:
-        """The same without each of the batches in turn, by one evaluation."""
+        """The mean loss and its gradient without each batch in turn, from one evaluation."""
         evaluated = self._evaluated(M)
         return [self._mean(evaluated, batch) for batch in range(BATCHES)]
 
     def mean(self, M: Floats) -> float:
-        """The mean loss alone, for half of what it costs with its gradient."""
+        """The mean loss alone, at half the cost of the loss with its gradient."""
         found = self._losses(M)
         return sum(float(np.sum(loss)) for loss in found) / sum(map(len, found))
 
@@ -52,7 +52,7 @@ class SampledLoss:
         return self._of_batches(self._losses(M))
 
     def at(self, M: Floats) -> tuple[Floats, Floats]:
-        """The mean loss of each batch, and the gradient of the mean over all, by one evaluation."""
+        """The mean loss of each batch, and the gradient of the mean over all batches, from one evaluation."""
         evaluated = self._evaluated(M)
         return self._of_batches([loss for _, loss, _ in evaluated]), self._mean(evaluated, NONE)[1]
 
@@ -93,22 +93,22 @@ class SampledLoss:
 
     @property
     def _variances(self) -> tuple[float, float]:
-        """Of amplitudes and of label noise."""
+        """The variances of the amplitudes and of the label noise."""
         return as_functions(self.problem.law, "sampling").amplitude_variance, self.problem.sigma**2
 
 
 def affordable_contexts(problem: Problem) -> int:
-    """How many contexts can be kept."""
+    """The largest number of contexts that can be stored."""
     return int(LARGEST_STORE / (float(problem.n) * (problem.d + WORK_ARRAYS)))
 
 
 def require_kept(problem: Problem, contexts: int) -> None:
-    """Refuse more contexts than can be kept.
+    """Refuse more contexts than can be stored.
 
     Raises
     ------
     OutOfReach
-        If that many contexts do not fit.
+        If the contexts exceed `LARGEST_STORE`.
     """
     if contexts > affordable_contexts(problem):
         raise OutOfReach(
@@ -126,7 +126,7 @@ def draw_loss(problem: Problem, attention: Attention, contexts: int, seed: int, 
         If that many contexts do not fit.
     """
     require_kept(problem, contexts)
-    # whole batches in each block, so that a context's place in its block tells its batch
+    # whole batches in each block, so that a context's index in its block determines its batch
     size = BATCHES * max(1, BLOCK_TOKENS // (BATCHES * int(problem.n)))
     firsts = takewhile(lambda first: first < contexts, count(0, size))
     blocks = tuple(

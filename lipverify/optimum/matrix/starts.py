@@ -1,4 +1,4 @@
-"""Where descents over M begin, and the units in which they measure."""
+"""Starting points of the descents over M, and their units."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from lipverify.optimum.matrix.sampled import SampledLoss
 from lipverify.problem import Problem
 
 SCALES = 2.0 ** np.arange(-4, 11)
-"""Values of w among which the scale is found, for covariates of radius 1."""
+"""Grid of w from which the unit of M is chosen, for covariates of radius 1."""
 SMALL = 1e-3
 LEAST_EIGENVALUE = 1e-6
 
 
 def natural_units(problem: Problem, loss: SampledLoss, constraint: Constraint) -> Units:
-    """The w of the best w I on a coarse grid within the constraint, the loss there, and what whitens the queries.
+    """The w of the best w I on a coarse grid within the constraint, the loss there, and a matrix that whitens queries.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def starting_points(problem: Problem, units: Units, starts: int, seed: int, stre
 
 
 def _whitening(loss: SampledLoss) -> Floats:
-    """S^{-1/2}, S the second moment of the queries over the mean of its eigenvalues, which are kept from zero."""
+    """S^{-1/2} with S the queries' second moments divided by their mean eigenvalue; small eigenvalues are raised."""
     S = np.mean([block.query.T @ block.query / len(block.query) for block in loss.blocks], axis=0)
     values, vectors = np.linalg.eigh(S)
     relative = np.maximum(values / np.mean(values), LEAST_EIGENVALUE)

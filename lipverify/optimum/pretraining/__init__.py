@@ -1,4 +1,4 @@
-"""Training on fresh tasks: of the matrix M, and of the full key and query matrices."""
+"""Train the matrix M on fresh tasks."""
 
 from lipverify.optimum.pretraining.recipes import Recipe
 from lipverify.optimum.pretraining.training import Settings, Trajectory, held_out_losses, pretrain, pretrain_together

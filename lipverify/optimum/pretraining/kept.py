@@ -1,8 +1,8 @@
-"""Trainings as data: what a training gives, in a file, so that claims about it need no training.
+"""Stored results of trainings, so that claims about them can be checked without training.
 
-A file `NAME.json` holds the arrays of all runs, what was asked for, and what it took, under a digest. It answers one
-question: other settings, another seed or more runs are trained. It is not taken on trust: whoever reads it takes the
-first steps of the first run anew, and refuses what does not begin so.
+A file `NAME.json` contains the arrays of all runs, the settings, and the time and machine, with a digest. It serves
+exactly these settings: other settings, another seed or more runs are trained. A file is not trusted: before use, the
+first steps of the first run are computed again, and the file is refused if they differ.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from lipverify.foundation.shipped import shipped
 from lipverify.foundation.store import read_record, sealed, write_record
 
 FORMAT = 1
-"""The version of the file's form; another one is refused."""
+"""Version of the file format; files of another version are refused."""
 ALIKE = 1e-6
-"""How far a few steps by another processor or library may lead from these, relative to the largest entry."""
+"""Largest difference that another processor or library may make in a few steps, relative to the largest entry."""
 FOLDER = "trainings"
-"""Below the data that come with lipverify."""
+"""Folder of the files within the data that come with lipverify."""
 _making: Path | None = None
 
 Arrays = Mapping[str, Floats]
 Train = Callable[[Sequence[str], int], Arrays]
-"""Train the runs of some streams for so many steps: arrays whose first axes are (run, record)."""
+"""A function (streams, steps) that trains one run per stream and returns arrays with first axes (run, record)."""
 
 
 class Doubles(msgspec.Struct, frozen=True):
-    """An array of doubles by its bytes, little-endian, the last axis first."""
+    """An array of doubles as little-endian bytes, with the last axis varying fastest."""
 
     shape: tuple[int, ...]
     data: bytes
 
     @classmethod
     def of(cls, values: Floats) -> Doubles:
-        """An array, as it is written.
+        """Encode an array.
 
         >>> Doubles.of(np.eye(2)).values.tolist()
         [[1.0, 0.0], [0.0, 1.0]]
@@ -52,29 +52,29 @@ class Doubles(msgspec.Struct, frozen=True):
 
     @property
     def values(self) -> Floats:
-        """The bytes as doubles, in the shape that is kept beside them."""
+        """Decode the bytes to an array of doubles with the stored shape."""
         return np.frombuffer(self.data, dtype="<f8").reshape(self.shape).astype(np.float64)
 
 
 class Kept(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A training with all that it takes to make it again.
+    """The results of a training with everything needed to repeat it.
 
     Attributes
     ----------
     format
         `FORMAT`.
     command
-        What makes it.
+        The command that makes the file.
     name
-        Its file, without the suffix.
+        The name of the file, without the suffix.
     asked
-        Everything that it depends on: the problem, the settings, the streams and the seed.
+        Everything that the results depend on: the problem, the settings, the streams and the seed.
     seconds, machine
-        Processor time that it took, and where.
+        Processor time of the training, and the machine.
     arrays
-        What it gave, by name; the first axes are (run, record).
+        The results by name; the first axes are (run, record).
     digest
-        Of all else.
+        Digest of all other fields.
     """
 
     format: int
@@ -88,23 +88,23 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 def kept(name: str, asked: Mapping[str, Any], train: Train, *, steps: int, every: int) -> Arrays:
-    """The arrays of a training: from its file, if the file answers this question, else trained.
+    """The arrays of a training: read from its file if that has these settings, otherwise trained.
 
     Parameters
     ----------
     name
-        The id of the theorem that it is for, then what tells it apart, joined by "/".
+        The id of the theorem and a name that is unique among its trainings, joined by "/".
     asked
-        Everything that the training depends on, with `streams`, those of its runs.
+        Everything that the training depends on, including `streams`, the streams of its runs.
     train
-        Trains; asked for the first `every` steps of the first stream where there is a file.
+        The training. If there is a file, it is called for the first `every` steps of the first stream only.
     steps, every
-        How many steps, and after how many a record is made.
+        Number of steps, and number of steps between two records.
 
     Raises
     ------
     InvalidInput
-        If the file was edited, or training begins otherwise than it says.
+        If the file was edited, or the first steps of the training differ from it.
     """
     question, streams = msgspec.to_builtins(asked, enc_hook=_in_words, str_keys=True), asked["streams"]
     if _making is not None:
@@ -126,7 +126,7 @@ def kept(name: str, asked: Mapping[str, Any], train: Train, *, steps: int, every
 
 @contextmanager
 def making(folder: Path) -> Iterator[None]:
-    """Within it every training is made and written to the folder, whatever files there are."""
+    """Inside this context every training is run and written to the folder, even if its file exists."""
     global _making
     before, _making = _making, folder
     try:
@@ -136,7 +136,7 @@ def making(folder: Path) -> Iterator[None]:
 
 
 def _made(folder: Path, name: str, question: Any, train: Callable[[], Arrays]) -> Arrays:
-    """A training, and its file."""
+    """Run a training and write its file."""
     clock = time.process_time()
     arrays = train()
     made = Kept(
@@ -157,7 +157,7 @@ def _command(name: str) -> str:
 
 
 def _in_words(value: Any) -> Any:
-    """A function by its name, an array by its entries."""
+    """Encode a function as its name and an array as its entries."""
     if callable(value):
         return str(value.__qualname__)
     return np.asarray(value).tolist()

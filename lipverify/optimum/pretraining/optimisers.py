@@ -20,12 +20,12 @@ class Moments(msgspec.Struct, frozen=True):
 
     @classmethod
     def none(cls, d: int) -> Moments:
-        """Before the first step."""
+        """The moments before the first step."""
         return cls(np.zeros((d, d)), np.zeros((d, d)), 0)
 
 
 class Optimiser(msgspec.Struct, frozen=True, tag_field="optimiser"):
-    """How a gradient changes M; see the subclasses."""
+    """A rule for the change of M from a gradient; see the subclasses."""
 
     learning_rate: float
     name: ClassVar[str] = "optimiser"
@@ -34,7 +34,7 @@ class Optimiser(msgspec.Struct, frozen=True, tag_field="optimiser"):
         number("learning_rate", self.learning_rate, above=0)
 
     def step(self, moments: Moments, gradient: Floats) -> tuple[Moments, Floats]:
-        """What is accumulated after one more step, and the change of M."""
+        """The moments after one more step, and the change of M."""
         raise NotImplementedError
 
 
@@ -73,7 +73,7 @@ class Adam(Optimiser, frozen=True, tag="adam"):
         number("eps", self.eps, above=0)
 
     def step(self, moments: Moments, gradient: Floats) -> tuple[Moments, Floats]:
-        """The moments with this gradient in them, and the change of M."""
+        """The moments updated with this gradient, and the change of M."""
         t = moments.steps + 1
         first = self.beta1 * moments.first + (1 - self.beta1) * gradient
         second = self.beta2 * moments.second + (1 - self.beta2) * gradient**2
@@ -82,12 +82,12 @@ class Adam(Optimiser, frozen=True, tag="adam"):
 
 
 def optimiser_named(name: str, learning_rate: float, **constants: float) -> Optimiser:
-    """The optimiser called "adam" or "gd"; the constants are those of Adam.
+    """The optimiser called "adam" or "gd"; beta1, beta2 and eps are used by Adam alone.
 
     Raises
     ------
     InvalidInput
-        If there is none of that name, or a number breaks its rule.
+        If there is no optimiser of that name, or a number breaks its rule.
 
     >>> optimiser_named("gd", 0.5, eps=1e-8)
     GradientDescent(learning_rate=0.5)

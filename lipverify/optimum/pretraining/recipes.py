@@ -1,4 +1,4 @@
-r"""Recipes: what papers leave open of a training run, as a record."""
+r"""Recipes: the choices of a training run that papers do not state, as a record."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ from lipverify.problem import Problem
 
 
 class Recipe(msgspec.Struct, frozen=True, kw_only=True):
-    """The optimiser, its step, how many steps, contexts a step, and the start.
+    """The optimiser, its learning rate, the number of steps, the contexts per step, and the start.
 
     Attributes
     ----------
     optimiser, learning_rate, steps, batch
-        "gd" or "adam", the size of a step, how many, and fresh contexts for each.
+        "gd" or "adam", its learning rate, the number of steps, and the fresh contexts for each step.
     start, spread
-        M begins at start (I + spread G), the entries of G standard normal: no run begins on an axis of symmetry.
+        M starts at start (I + spread G), with the entries of G standard normal, so that no run starts at a symmetric
+        point.
 
     >>> print(Recipe(optimiser="gd", learning_rate=0.5, steps=100, batch=32, start=0.1))
     gradient descent, learning rate 0.5, 100 steps of 32 fresh contexts, start $w_0 = 0.1$
@@ -58,10 +59,10 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
         held_out: int = 64,
         seed: int,
     ) -> list[Trajectory]:
-        """Train M by this recipe, once for each stream, side by side.
+        """Train M by this recipe once for each stream, all runs together.
 
-        Runs with one seed and stream share their start, and what is drawn of their tokens and directions: of two
-        problems that differ in L alone, the difference of two such runs is that of L.
+        Runs with the same seed and stream share their start, tokens and directions: if two problems differ in L only,
+        so do their runs.
 
         Parameters
         ----------
@@ -82,7 +83,7 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
         return pretrain_together(problem, settings, streams, starts, seed=seed)
 
     def kept(self, name: str, problem: Problem, streams: Sequence[str], **options: Any) -> Floats:
-        """M (run, record, d, d) of `runs`, from a file if there is one: see `kept`."""
+        """M (run, record, d, d) of `runs`, read from a file if there is one; see `kept`."""
 
         def train(some: Sequence[str], steps: int) -> Arrays:
             found = msgspec.structs.replace(self, steps=steps).runs(problem, some, **options)

@@ -1,4 +1,4 @@
-r"""Pretraining: descent on M by stochastic gradients from fresh tasks, as it is done in practice."""
+r"""Pretrain M by stochastic gradient descent on fresh tasks, as is done in practice."""
 
 from __future__ import annotations
 
@@ -28,25 +28,27 @@ Progress = Callable[[int, int], None]
 SMALL = 0.01
 """Standard deviation of the entries of the default start, for covariates of radius 1."""
 LARGEST_SCORE = 1e8
-"""Scores of an entry of M beyond this are a divergence: softmax sees one token, and no gradient leads back."""
+"""A score of an entry of M above this counts as divergence: softmax then puts all weight on one token, and the gradient
+vanishes.
+"""
 MOST_DRAWS = 10**12
-"""Numbers that a training may draw: days of work, every batch of which fits by itself."""
+"""The largest number of random numbers of a training: days of work, although each batch fits by itself."""
 RECORDS = 50
 
 
 class Trajectory(msgspec.Struct, frozen=True, kw_only=True):
-    """M along a training run, with all settings that made it.
+    """M during a training run, with all settings of the run.
 
-    `steps` (R,) are the numbers of steps taken when M (R, d, d) was recorded, from 0 to the last. `loss` (R,) is the
-    loss there on held-out contexts that no step has seen, the same for all records, with half-widths of 95 %
-    intervals in `loss_error`; `gradient_norm` is the Frobenius norm of its gradient.
+    `steps` (R,) are the numbers of steps at which M (R, d, d) was recorded, from 0 to the last. `loss` (R,) is the loss
+    of each recorded M on held-out contexts, which no step uses and which are the same for all records; `loss_error`
+    has half-widths of 95 % intervals, and `gradient_norm` is the Frobenius norm of the loss's gradient.
 
     Attributes
     ----------
     problem, attention, optimiser, batch, held_out, seed, stream
         The settings.
     steps
-        Steps taken at each record, (R,).
+        Number of steps before each record, (R,).
     M
         The matrix at each record, (R, d, d).
     loss, loss_error
@@ -75,7 +77,7 @@ class Trajectory(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """What a training does, wherever it begins and whatever it draws.
+    """The settings of a training, except its start and its random numbers.
 
     Attributes
     ----------
@@ -115,10 +117,10 @@ def pretrain(
     stream: str = "",
     progress: Progress | None = None,
 ) -> Trajectory:
-    r"""Train M on fresh tasks: step t takes the mean gradient over a batch of contexts that no other step sees.
+    r"""Train M on fresh tasks: each step uses the mean gradient over a batch of contexts that no other step uses.
 
-    Label noise and amplitudes are averaged in closed form, so that a gradient is less noisy than that of drawn labels
-    and has the same mean.
+    Label noise and amplitudes are averaged in closed form, so that a gradient has the mean of the gradient with drawn
+    labels, and a smaller variance.
 
     Parameters
     ----------
@@ -127,26 +129,27 @@ def pretrain(
     optimiser
         "adam" or "gd", gradient descent.
     steps, batch, learning_rate
-        How many steps, contexts a step, and the size of a step.
+        Number of steps, contexts per step, and the learning rate.
     start
-        The first M, d x d; by default normals with standard deviation 0.01, over the square of the covariates' radius.
+        The first M, d x d; by default its entries are normal with standard deviation 0.01 / (covariates' radius)^2.
     attention
         "softmax" or "linear".
     every
-        Record M after so many steps; by default fifty times. The first and the last M are always recorded.
+        Number of steps between two records of M; by default there are fifty. The first and the last M are always
+        recorded.
     held_out
-        Contexts on which the recorded losses are taken, >= 64.
+        Number of contexts on which the recorded losses are computed, >= 64.
     beta1, beta2, eps
         Constants of Adam.
     seed, stream
-        Address of the random numbers; every step has a stream below it.
+        Address of the random numbers; every step has its own stream within it.
     progress
         Called with (steps done, steps in all).
 
     Returns
     -------
     Trajectory
-        M, the loss and its gradient norm along the run.
+        M, the loss and its gradient norm at each record.
 
     Raises
     ------
@@ -176,14 +179,14 @@ def pretrain_together(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> list[Trajectory]:
-    """Several trainings of one problem, side by side: each is that of `pretrain` with its stream and start.
+    """Run several trainings of one problem together; each equals `pretrain` with its stream and start.
 
     Parameters
     ----------
     problem
         The problem: d, n, the law, sigma, the covariates.
     settings
-        What all of them do.
+        The settings of every training.
     streams
         The stream of each training.
     starts
@@ -250,7 +253,7 @@ def pretrain_together(
 
 
 def _drawn(problem: Problem, steps: int, batch: int, seed: int, streams: Sequence[str]) -> Iterator[Contexts]:
-    """The contexts of each step, (R, batch, ...)."""
+    """Draw the contexts of each step, (R, batch, ...)."""
     require_kept(problem, batch)
     for t in range(steps):
         yield draw_together(problem, batch, seed, [f"{stream}/training/{t}" for stream in streams])
@@ -264,7 +267,7 @@ def _iterates(
     v, noise = as_functions(problem.law, "training").amplitude_variance, problem.sigma**2
     yield M
     for t, contexts in enumerate(drawn, 1):
-        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused on the next line but one
+        with np.errstate(over="ignore", invalid="ignore"):  # values that are not finite are refused two lines below
             moments, change = rule.step(moments, _gradient(kind, contexts, M, noise, v))
             M = M + change
         _require_finite(problem, M, t, rule.learning_rate)
@@ -272,7 +275,7 @@ def _iterates(
 
 
 def _gradient(attention: Attention, contexts: Contexts, M: Floats, noise: float, v: float) -> Floats:
-    """The mean gradients of R batches at R matrices, (R, d, d); so many contexts at a time that arrays stay small."""
+    """The mean gradients of R batches at R matrices, (R, d, d), summed over blocks of contexts to save memory."""
     runs, batch, n = contexts.tokens.shape[:3]
     total, size = np.zeros_like(M), max(1, BLOCK_TOKENS // (runs * n))
     for first in range(0, batch, size):
@@ -285,7 +288,7 @@ def _gradient(attention: Attention, contexts: Contexts, M: Floats, noise: float,
 def held_out_losses(
     problem: Problem, M: Floats, *, attention: str = "softmax", held_out: int = 4096, seed: int = 0, stream: str = ""
 ) -> Floats:
-    """The loss at each of several matrices (record, d, d), on the contexts on which `pretrain` takes it.
+    """The loss at each of several matrices (record, d, d), on the held-out contexts of `pretrain`.
 
     Parameters
     ----------
@@ -316,7 +319,7 @@ def held_out_losses(
 
 
 def _held_out(problem: Problem, attention: str, contexts: int, seed: int, stream: str) -> SampledLoss:
-    """The loss on contexts of which no step sees one."""
+    """The loss as a function of M, on contexts that no step uses."""
     contexts = whole("held_out", contexts, 4 * BATCHES)
     return draw_loss(problem, attention_named(attention), contexts, seed, f"{stream}/held-out")
 
@@ -344,9 +347,9 @@ def require_affordable(problem: Problem, steps: int, batch: int) -> None:
 
 
 def _require_finite(problem: Problem, M: Floats, step: int, learning_rate: float) -> None:
-    """Refuse a step from which there is no way back; a gradient that is not finite makes such an M."""
+    """Refuse a diverged M; a gradient that is not finite leads to one."""
     score = float(np.max(np.abs(M))) * problem.covariates.scale**2
-    if not score <= LARGEST_SCORE:  # true for what is not a number
+    if not score <= LARGEST_SCORE:  # written so that NaN is refused
         raise OutOfReach(
             f"step {step} with learning_rate = {learning_rate:g} led to scores of {score:.3g}, beyond "
             f"{LARGEST_SCORE:g}: training diverges; use a smaller learning rate."
@@ -354,7 +357,7 @@ def _require_finite(problem: Problem, M: Floats, step: int, learning_rate: float
 
 
 def _start(problem: Problem, start: Any, seed: int, stream: str) -> Floats:
-    """The first M, refused unless it is a finite d x d matrix."""
+    """The first M; refuse a start that is not a finite d x d matrix."""
     d = problem.d
     if start is None:
         return SMALL / problem.covariates.scale**2 * normals(seed, f"{stream}/start", 0, (d, d))

@@ -1,4 +1,4 @@
-"""The window that minimises the loss: exactly, from samples, and how it moves with the problem."""
+"""The w that minimises the loss: exactly, from samples, and its derivatives with respect to n, L and sigma."""
 
 from lipverify.optimum.window.empirical import EmpiricalWindow, empirical_window
 from lipverify.optimum.window.minimiser import Optimum, optimal_window

@@ -1,4 +1,4 @@
-r"""The optimal window as an experimenter would find it: the minimum of a sampled loss, with an error bar."""
+r"""The optimal w as an experimenter would estimate it: the minimum of a sampled loss, with an error bar."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ FIT_POINTS, FIT_HALF_WIDTH, FIT_DEGREE = 13, math.log(2.0), 4
 SEARCH = np.geomspace(2.0**-6, 2.0**14, 41)
 SEARCH_SHARE = 0.1
 ENDS = np.array([0.0, SEARCH[-1]])
-"""A minimum is one that the draws tell from these windows."""
+"""The loss at a minimum must be clearly below the losses at these w, or the minimum is refused."""
 
 
 class EmpiricalWindow(msgspec.Struct, frozen=True, kw_only=True):
-    """w* found by sampling and the loss there; errors are half-widths of 95 % intervals.
+    """w* and the loss there, estimated by sampling; errors are half-widths of 95 % intervals.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class EmpiricalWindow(msgspec.Struct, frozen=True, kw_only=True):
     loss, loss_error
         The loss there, in units of y squared, and its half-width.
     contexts, seed
-        How many contexts were drawn, and their address.
+        The number of contexts, and the seed of their random numbers.
 
     >>> from lipverify.laws import Affine
     >>> found = empirical_window(Problem(d=3, n=30, law=Affine()), contexts=2000)
@@ -62,18 +62,18 @@ def empirical_window(
 ) -> EmpiricalWindow:
     """Minimise the sampled loss on common draws; jackknife over 32 batches for the error and the bias.
 
-    A first tenth of the contexts finds the minimum on a coarse grid of windows from 2^-6 to 2^14, in units of
-    1 / |M| r^2 with r the scale of the covariates; the others refine it with a polynomial in log w on a grid a factor
-    of two to either side.
+    A first tenth of the contexts locates the minimum on a coarse grid of w from 2^-6 to 2^14, in units of
+    1 / |M| r^2 with r the scale of the covariates. The others refine it with a polynomial in log w on a grid that
+    extends by a factor of two to either side.
 
     Parameters
     ----------
     problem
         Any problem whose law can be drawn, with any covariates.
     M
-        The matrix of the scores w x_i^T M x; the identity if left out.
+        The matrix of the scores w x_i^T M x; the identity by default.
     contexts
-        How many contexts to draw.
+        Number of contexts.
     seed, stream
         Address of the random numbers.
 
@@ -85,11 +85,11 @@ def empirical_window(
     Raises
     ------
     InvalidInput
-        If `contexts` is not an integer, or less than 640: 20 for each batch; or M is no such matrix, or zero.
+        If `contexts` is not an integer or is less than 640 (20 for each batch), or M is not a d x d matrix or is zero.
     OutOfReach
-        If a context does not fit, all take more than 1e12 numbers (hours; what takes minutes warns), the minimum is at
-        the end of the grid or not told from w = 0 or from the end, or it is so flat that one batch more or less moves
-        it out of the fitted range.
+        If a context does not fit, if all contexts take more than 1e12 numbers (hours; runs of minutes warn), if the
+        minimum is at the end of the grid or its loss is not clearly below that at w = 0 and at the end, or if the
+        minimum is so flat that leaving out one batch moves it out of the fitted range.
 
     >>> from lipverify.laws import Affine
     >>> found = empirical_window(Problem(d=3, n=30, law=Affine()), contexts=2000)
@@ -110,7 +110,7 @@ def empirical_window(
 
 
 def _minimised(asked: tuple[Problem, Rows | None, int, int, str]) -> EmpiricalWindow:
-    """The minimum for a problem, a matrix, as many contexts, a seed and a stream; a run finds it once, whoever asks."""
+    """The minimum for a problem, matrix, number of contexts, seed and stream; a run computes it once."""
     problem, kept, contexts, seed, stream = asked
     M = None if kept is None else np.array(kept)
     unit = problem.covariates.scale**2 * (1.0 if M is None else float(np.linalg.norm(M, 2)))
@@ -129,7 +129,7 @@ def _minimised(asked: tuple[Problem, Rows | None, int, int, str]) -> EmpiricalWi
     pooled = _minimum(x, batches.mean(axis=0))
     left_out = np.array([_minimum(x, np.delete(batches, b, axis=0).mean(axis=0)) for b in range(BATCHES)])
     if np.any((left_out[:, 0] <= x[0]) | (left_out[:, 0] >= x[-1])):
-        # at an end of the range every batch agrees, and the jackknife would report an error of zero
+        # if the minima are at an end of the range, all batches agree and the jackknife would report an error of zero
         raise OutOfReach(f"contexts = {contexts}: too few to locate the minimum near w = {search[best]:g}; draw more.")
     _require_told_from_the_ends(losses, ends, int(np.argmin(np.abs(x - pooled[0]))), math.exp(pooled[0]))
     (log_w, loss), (log_w_error, loss_error) = jackknife(pooled, left_out)
@@ -153,12 +153,12 @@ def _require_told_from_the_ends(losses: Floats, ends: Floats, at: int, w: float)
         if gain <= error:
             raise OutOfReach(
                 f"the sampled loss near w = {w:.3g} is below that at w = {end:g} by {gain:.2g} ± {error:.2g}: the "
-                "draws do not tell whether the minimum is there; draw more contexts, or use optimal_window."
+                "draws do not settle that the minimum is there; draw more contexts, or use optimal_window."
             )
 
 
 def _batch_losses(problem: Problem, w: Floats, M: Floats | None, contexts: int, seed: int, stream: str) -> Floats:
-    """Mean loss of each batch at every window: (batch, w)."""
+    """Mean loss of each batch at every w: (batch, w)."""
     drawn = sampler(problem, w, M, seed=seed, stream=stream)
     samples = np.concatenate([drawn.chunk(index) for index in range(-(-contexts // drawn.size))])[:contexts]
     losses = problem.sigma**2 * samples[:, : w.size] + drawn.unit * samples[:, w.size :]
@@ -166,12 +166,12 @@ def _batch_losses(problem: Problem, w: Floats, M: Floats | None, contexts: int, 
 
 
 def _minimum(x: Floats, loss: Floats) -> Floats:
-    """(x, loss) where a polynomial through the losses is lowest, on the interval that they span."""
+    """(x, loss) at the minimum of a polynomial through the losses, on the interval of x."""
     fit = np.polynomial.Polynomial.fit(x, loss / loss.min(), FIT_DEGREE)
     fine = np.linspace(x[0], x[-1], 2001)
     at = float(fine[np.argmin(fit(fine))])
     slope, curvature = fit.deriv(), fit.deriv(2)
     step = float(slope(at) / curvature(at)) if curvature(at) > 0 else 0.0
-    if abs(step) < fine[1] - fine[0]:  # one step of Newton's method, unless it leaves the cell
+    if abs(step) < fine[1] - fine[0]:  # one step of Newton's method, unless it leaves the grid cell
         at = min(max(at - step, x[0]), x[-1])
     return np.array([at, loss.min() * fit(at)])

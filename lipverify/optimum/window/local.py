@@ -1,7 +1,7 @@
-r"""The loss about a window: polynomials in log w through exact values.
+r"""Polynomials in log w through exact values of the loss near a given w, to locate a minimum.
 
-Values near a flat minimum fix its place to half of their digits only; the derivative of a polynomial
-through values on an interval fixes it to nearly all of them.
+Values near a flat minimum locate it to only half of their digits. The derivative of a polynomial through values on an
+interval locates it to nearly all of them.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from lipverify.problem import Problem
 NODES, HALF_WIDTH = np.cos(np.pi * (np.arange(9) + 0.5) / 9), 0.15
 """Chebyshev nodes of polynomials of degree 8 on log w +- 0.15."""
 SAFETY = 8.0
-"""What a polynomial leaves out is told by its last coefficient, which may be small by chance."""
+"""Factor on the last coefficient, which estimates the truncation error but may be small by chance."""
 INSIDE = 0.9
-"""A minimum nearer to the end of the interval than this is looked at again from its own place."""
+"""A minimum beyond this share of the half-width is located again on an interval centred at the minimum."""
 
 
 @dataclass(frozen=True)
 class Minimum:
-    """A minimum of the loss with its errors; `w_error` is infinite where the loss is flat to rounding."""
+    """A minimum of the loss with its errors; `w_error` is infinite if the loss is flat to rounding."""
 
     w: float
     w_error: float
@@ -46,7 +46,7 @@ def through(values: Floats) -> Chebyshev:
 
 
 def shorter(fit: Chebyshev) -> Chebyshev:
-    """The polynomial of one degree less: how much it differs tells how much is left out."""
+    """The polynomial of one degree less; the difference estimates the truncation error."""
     return fit.truncate(NODES.size - 1)
 
 
@@ -61,7 +61,7 @@ class LocalLoss:
 
     @classmethod
     def at(cls, problem: Problem, centre: float, route: str | None = None) -> LocalLoss:
-        """The polynomials through exact values at the nodes about w = e^centre."""
+        """Interpolate exact values at the nodes around w = e^centre."""
         terms = loss_terms(problem, np.exp(centre + HALF_WIDTH * NODES), route=route)
         bias, noise = through(terms.bias), through(terms.noise)
         left_out = SAFETY * (abs(bias.coef[-1]) + abs(noise.coef[-1]))
@@ -74,7 +74,7 @@ class LocalLoss:
         return self.bias + self.noise
 
     def lowest(self) -> float:
-        """Where in [-1, 1] the loss is lowest; an end, if there is no minimum between."""
+        """The point of [-1, 1] with the smallest loss: a minimum, or an end if there is none inside."""
         roots = (self.total / self.total(0.0) - 1).deriv().roots()
         real = roots[(np.abs(roots.imag) < 1e-9) & (np.abs(roots.real) <= 1)].real
         minima = [float(root) for root in real if self.total.deriv(2)(root) > 0]
@@ -83,10 +83,10 @@ class LocalLoss:
     def minimum(self, root: float) -> Minimum:
         """The minimum at a root of the derivative within INSIDE.
 
-        The derivative of what the polynomial is off by is at most (degree / sqrt(1 - root^2)) error (Bernstein).
+        The derivative of the polynomial's error is at most (degree / sqrt(1 - root^2)) error (Bernstein).
         """
         w, curvature = math.exp(self.centre + HALF_WIDTH * root), float(self.total.deriv(2)(root))
         off = (NODES.size - 1) / math.sqrt(1 - root**2) * self.error / curvature
-        # where it is off by more than what is left of the interval, nothing is known of the minimum
+        # an error larger than the distance to the end of the interval leaves the minimum unknown
         w_error = w * HALF_WIDTH * off if off <= 1 - abs(root) else math.inf
         return Minimum(w, w_error, float(self.bias(root)), float(self.noise(root)), self.error)

@@ -1,11 +1,13 @@
 r"""The optimal window w* = argmin_w B(w) + N(w), w >= 0.
 
-Rough values tell which minima may be the least. About each a polynomial through exact values, in log w or, near 0, in
-w with its first coefficients known in closed form, gives the root of the derivative to many more digits than values
-could by themselves; then exact losses are compared. A minimum at w = 0 is known by the derivatives there.
+Rough values select the local minima that may be the global one. Near each, a polynomial through exact values locates
+the root of the derivative to many more digits than the values themselves could; it is a polynomial in log w or, near
+0, in w with its first coefficients in closed form. Then the exact losses are compared. The derivatives at w = 0 decide
+whether there is a minimum.
 
-There is none at infinity: the nearest two tokens are about as near as each other, to 1/w, in a share of order 1/w of
-contexts, where both labels are better than one. The loss is L(infinity) - C/w + ..., C > 0.
+There is no minimum at infinity. In a share of order 1/w of contexts, the distances of the two nearest tokens from the
+query agree to 1/w, and there the average of both labels is better than one label. The loss is L(infinity) - C/w + ...,
+C > 0.
 """
 
 from __future__ import annotations
@@ -40,12 +42,12 @@ EPS = float(np.finfo(float).eps)
 
 
 class Optimum(Shown, msgspec.Struct, frozen=True, kw_only=True):
-    """The window that minimises the loss, and the loss there.
+    """The w that minimises the loss, and the loss there.
 
-    `w_error` bounds the error of w, `loss_error` that of the loss; both are finite. `where` says whether the minimum is
-    at w = 0 or not told from it: then w = 0, and a positive `w_error` is how far from 0 it may be. Where two minima
-    have one loss to rounding, `w_error` reaches from one to the other. `error_kind` says whether these are bounds or
-    estimates, as in `LossTerms`.
+    `w_error` bounds the error of w and `loss_error` that of the loss; both are finite. `where` says if the minimum is
+    at w = 0 or cannot be distinguished from 0: then w = 0, and the minimum is at most `w_error` from 0. If two minima
+    have the same loss to rounding, `w_error` covers both. `error_kind` says if the errors are bounds or estimates, as
+    in `LossTerms`.
 
     Attributes
     ----------
@@ -58,7 +60,7 @@ class Optimum(Shown, msgspec.Struct, frozen=True, kw_only=True):
     bias, noise
         Its two terms.
     where
-        "interior", or where else the minimum is.
+        "interior" for a minimum at w > 0, "zero" for one that is 0 or cannot be distinguished from 0.
     error_kind
         "bounded" or "estimated".
 
@@ -91,7 +93,7 @@ class Optimum(Shown, msgspec.Struct, frozen=True, kw_only=True):
         return rf"$w^* = {w},\quad L(w^*) = {loss}$"
 
     def plot(self, ax: Any = None) -> Any:
-        """The exact loss and its parts a factor of ten about w*, which is marked; the axes."""
+        """Draw the exact loss and its two terms from w*/10 to 10 w*, mark w*, and return the axes."""
         middle = self.w if self.w > 0 else 1.0
         ax = loss_terms(self.problem, np.geomspace(middle / 10, middle * 10, 21)).plot(ax)
         ax.plot([self.w] * (self.w > 0), [self.loss] * (self.w > 0), "o", color="black", label="w*")
@@ -114,15 +116,15 @@ def optimal_window(
     Parameters
     ----------
     problem
-        Any problem whose law the exact method knows.
+        Any problem that the exact method supports.
     route
         "ridge" or "zonal" of the exact method; by default the better one, see `lipverify.loss.exact.exact_terms`.
     M
-        The matrix of the scores w x_i^T M x; the identity if left out. Other matrices and covariates on an ellipsoid
-        have an exact optimum where whitening makes the problem isotropic, see `lipverify.problem.whitening`; for any
-        others see `empirical_window`.
+        The matrix of the scores w x_i^T M x; the identity by default. Other matrices, and covariates on an ellipsoid,
+        have an exact optimum if whitening makes the problem isotropic, see `lipverify.problem.whitening`; for all
+        others use `empirical_window`.
     budget, memory, progress
-        As for an exact loss, see `loss_terms`, for all the losses of the search together.
+        As for an exact loss, see `loss_terms`; here they apply to all losses of the search together.
 
     Returns
     -------
@@ -136,8 +138,8 @@ def optimal_window(
         If the problem is not isotropic in any coordinates, the law is constant and sigma = 0, where the loss is zero
         everywhere, or there is no such route.
     OutOfReach
-        If the minimum cannot be located: the loss is flat about it to its error. The message says what makes it less,
-        where that is known. Or if the search is beyond its budget.
+        If the minimum cannot be located, because the loss around it is constant to within its error (the message says
+        what would reduce the error, if that is known), or if the search exceeds its budget.
 
     Source: Collins et al., slides, Theorem 2 (the minimiser is w_KQ I).
 
@@ -152,7 +154,7 @@ def optimal_window(
 
 
 def _optimal(problem: Problem, route: str | None, M: Any) -> Optimum:
-    """The optimum within the budget about this call."""
+    """The optimum, computed within the budget of this call."""
     if M is not None or not problem.isotropic:
         return _whitened(problem, route, M)
     if problem.law.constant and problem.sigma == 0:
@@ -162,7 +164,7 @@ def _optimal(problem: Problem, route: str | None, M: Any) -> Optimum:
 
 
 def _whitened(problem: Problem, route: str | None, M: Any) -> Optimum:
-    """The optimum in coordinates in which the problem is isotropic; there the window is c times that of the problem."""
+    """The optimum in coordinates in which the problem is isotropic; there w is c times the w of the problem."""
     form = isotropic_form(problem, M)
     found = optimal_window(form.problem, route=route)
     w, off = found.w / form.factor, (problem.d + 3) * (form.off + EPS)
@@ -171,7 +173,7 @@ def _whitened(problem: Problem, route: str | None, M: Any) -> Optimum:
 
 
 def _minimised(question: tuple[Problem, str | None]) -> Optimum:
-    """The optimum of a problem that has one, by a route; a run finds it once, whoever asks for it."""
+    """The optimum of a problem by a route; a run computes it once and remembers it."""
     problem, route = question
     if problem.law.constant or problem.n == 1:
         return _optimum(problem, _at_zero(problem, route), route)
@@ -180,8 +182,8 @@ def _minimised(question: tuple[Problem, str | None]) -> Optimum:
     minima += [found for x in others if (found := _polished(problem, x, route)) is not None]
     best = min(minima, key=lambda minimum: minimum.loss, default=None)
     if best is None:
-        raise OutOfReach(f"the loss has no minimum that could be told from its surroundings, for {problem!r}.")
-    # a minimum that is as good to rounding is as likely to be the one
+        raise OutOfReach(f"the loss has no minimum that its error would let one locate, for {problem!r}.")
+    # minima whose losses agree to rounding are equally likely to be the global one
     equal = [other for other in minima if other.loss - best.loss <= other.error + best.error]
     w_error = max(abs(other.w - best.w) + other.w_error for other in equal)
     if math.isinf(w_error):
@@ -195,7 +197,7 @@ def _minimised(question: tuple[Problem, str | None]) -> Optimum:
 
 
 def _polished(problem: Problem, x: float, route: str | None) -> Minimum | None:
-    """The minimum of the loss near w = e^x, by polynomials through exact values; None if it is within reach of 0."""
+    """The minimum of the loss near w = e^x, by polynomials through exact values; None if it is below `REACH`."""
     for _ in range(MOST_MOVES):
         local = LocalLoss.at(problem, x, route)
         root = local.lowest()
@@ -208,7 +210,7 @@ def _polished(problem: Problem, x: float, route: str | None) -> Minimum | None:
 
 
 def _at_zero(problem: Problem, route: str | None) -> Minimum:
-    """The loss at w = 0, where nothing is to be gained by another window."""
+    """The optimum at w = 0, for problems in which no other w has a smaller loss."""
     terms = loss_terms(problem, 0.0, route=route)
     return Minimum(0.0, 0.0, float(terms.bias), float(terms.noise), float(terms.total_error))
 

@@ -1,4 +1,4 @@
-r"""The loss about w = 0, where log w is of no use: a polynomial in w whose first coefficients are known in closed form.
+r"""The loss near w = 0, where log w diverges: a polynomial in w whose first coefficients are known in closed form.
 
 At w = 0 all weights are 1/n, and their derivatives are centred moments of t_i = <x_i, x>. With the covariance
 sum_l k_l P_l(t) of the law and kappa = sum_{l > 0} k_l = Var f(x),
@@ -7,8 +7,8 @@ sum_l k_l P_l(t) of the law and kappa = sum_{l > 0} k_l = Var f(x),
     B''(0) = 2 (1 - 1/n) (kappa / (n d) + (1 - 4/n + 6/n^2) k_1 / d^2 - 2 (1 - 2/n) k_2 / (d (d + 2))),
     N''(0) = 2 (1 - 1/n) sigma^2 / (n d).
 
-So w = 0 is no minimum of a law with a linear part (k_1 > 0), and a local one of a law without, as even laws are,
-exactly if (sigma^2 + kappa) / n > 2 (1 - 2/n) k_2 / (d + 2).
+So w = 0 is not a minimum if the law has a linear part (k_1 > 0). For a law without one, such as an even law, w = 0 is a
+local minimum exactly if (sigma^2 + kappa) / n > 2 (1 - 2/n) k_2 / (d + 2).
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from lipverify.optimum.window.local import Minimum
 from lipverify.problem import Problem
 
 REACH = 0.5
-"""The largest window of the polynomial: the loss is analytic for |Im w| < pi/2, where no sum of weights is zero."""
+"""The largest w of the polynomial: the loss is analytic for |Im w| < pi/2, where no sum of weights is zero."""
 NODES = REACH * (9 - 7 * np.cos(np.pi * (np.arange(12) + 0.5) / 12)) / 16
-"""Twelve Chebyshev nodes on [1/8, 1] of the reach: below, values differ from the closed form by rounding alone."""
+"""Twelve Chebyshev nodes on [REACH / 8, REACH]: below, values differ from the closed form only by rounding."""
 DEGREES = (11, 9)
-"""Of the loss; the second polynomial tells how much the first leaves out. Poles on both sides, as at w = +-i pi/2, may
-leave every other coefficient small, so that one degree less would tell nothing."""
+"""Degree of the loss's polynomial, and of a second one that estimates its truncation error. They differ by 2, because
+a pair of poles such as w = +-i pi/2 may make every other coefficient small."""
 FIRST = 3
 """The power of the first coefficient that is fitted."""
 PLACES = np.concatenate([[0.0], np.geomspace(1e-60, REACH, 1200)])
-"""Where the slope is looked at; two minima are not within a tenth of each other."""
+"""Points at which the sign of the slope is tested; two minima do not lie within a tenth of each other."""
 EPS = float(np.finfo(float).eps)
 HARMONICS = 64
 
@@ -47,7 +47,7 @@ class OriginLoss:
     """Bias and noise as polynomials in w on [0, REACH].
 
     `known_error` bounds the errors of the loss and of its first two derivatives at 0, and `value_error` those of the
-    values at NODES less the closed form. What the fit leaves out is at most w^3 times `left_out`.
+    values at NODES minus the closed form. The truncation error of the fit is at most w^3 times `left_out`.
     """
 
     bias: Polynomial
@@ -58,16 +58,16 @@ class OriginLoss:
 
     @classmethod
     def of(cls, problem: Problem, route: str | None = None) -> OriginLoss:
-        """From the closed form and exact values at NODES."""
+        """Fit the polynomials to the closed form and to exact values at NODES."""
         terms = loss_terms(problem, np.concatenate([[0.0], NODES]), route=route)
         bias, noise, known_error = derivatives(problem, float(terms.bias[0]), float(terms.noise[0]))
         known_error[0] = terms.total_error[0]
-        # the rounding of a difference is that of the larger number
+        # a difference has the rounding error of the larger number
         value_error = terms.total_error[1:] + Polynomial(known_error / [1, 1, 2])(NODES) + EPS * terms.total[1:]
         fits = [[_fitted(known, values[1:], degree) for degree in DEGREES] for known, values in
                 ((bias, terms.bias), (noise, terms.noise))]  # fmt: skip
         (bias_fit, bias_short), (noise_fit, noise_short) = fits
-        # beyond w^3 the fits differ by a polynomial with zeros of its own; its largest value counts
+        # the difference of the fits over w^3 has zeros inside the interval, so use its largest value
         rest = Polynomial((bias_fit - bias_short + noise_fit - noise_short).coef[FIRST:])
         slopes = 3 * rest(PLACES) + PLACES * rest.deriv()(PLACES)
         return cls(bias_fit, noise_fit, known_error, value_error, float(np.max(np.abs(slopes))))
@@ -78,7 +78,7 @@ class OriginLoss:
         return (self.bias + self.noise).deriv()
 
     def slope_error(self, w: Floats) -> Floats:
-        """A bound on its error at every w."""
+        """A bound on the error of the slope at every w."""
         _, first, second = self.known_error
         powers = np.arange(FIRST, DEGREES[0] + 1)
         fitted = np.abs((powers * w[:, None] ** (powers - 1)) @ _inverse(DEGREES[0])) @ self.value_error
@@ -90,10 +90,10 @@ class OriginLoss:
         return float(Polynomial(self.known_error / [1, 1, 2])(w) + fitted + self.left_out * w**3)
 
     def minima(self) -> Iterator[Minimum]:
-        """Every minimum on [0, REACH): where the slope turns positive.
+        """Every minimum on [0, REACH): the points where the slope turns positive.
 
-        The minimum of the true loss lies between the nearest places below and above at which the error leaves no
-        doubt of the sign of the slope; where there is none below, it is not told from 0.
+        The minimum of the true loss lies between the nearest points below and above at which the slope exceeds its
+        error. If there is no such point below, the minimum cannot be distinguished from 0.
         """
         slope, error = self.slope(PLACES), self.slope_error(PLACES)
         rises = np.flatnonzero((slope[:-1] < 0) & (slope[1:] >= 0)).tolist()
@@ -109,7 +109,7 @@ class OriginLoss:
             yield Minimum(w, max(high - w, w - low), float(self.bias(w)), float(self.noise(w)), self.error(w))
 
     def _bound(self, sign: int) -> Callable[[float], float]:
-        """The slope and its error, or less its error."""
+        """The slope plus or minus its error."""
         return lambda w: float(self.slope(w) + sign * self.slope_error(np.array([w]))[0])
 
 
@@ -117,7 +117,7 @@ def derivatives(problem: Problem, bias: float, noise: float) -> tuple[Floats, Fl
     """(B, B', B''), (N, N', N'') at w = 0 given B and N there, and bounds on the errors of B + N; see the module."""
     d, n = problem.d, float(problem.n)
     spectrum = spectrum_of(problem.law, d, HARMONICS)
-    # what is not listed of k_1 and k_2 is in the tail
+    # if k_1 or k_2 is not listed, it is part of the tail
     hidden = (spectrum.tail + spectrum.tail_error) * (spectrum.k.size < 2)
     k_1, k_2 = np.append(spectrum.k, [0.0, 0.0])[:2]
     k_error = np.append(spectrum.error, [hidden, hidden])[:2]
@@ -135,18 +135,18 @@ def derivatives(problem: Problem, bias: float, noise: float) -> tuple[Floats, Fl
 
 
 def _inverse(degree: int) -> Floats:
-    """From values at NODES to the coefficients from FIRST on that fit them best."""
+    """The matrix from values at NODES to the coefficients, from FIRST on, of the least-squares fit."""
     return np.asarray(np.linalg.pinv(NODES[:, None] ** np.arange(FIRST, degree + 1)))
 
 
 def _fitted(known: Floats, values: Floats, degree: int) -> Polynomial:
-    """The polynomial of known derivatives at 0 that fits the values best."""
+    """The least-squares polynomial through the values with the given derivatives at 0."""
     start = Polynomial(known / [1, 1, 2])
     return Polynomial([*start.coef, *(_inverse(degree) @ (values - start(NODES)))])
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    """Where a function that is not positive at low and not negative at high is zero, to rounding."""
-    from scipy.optimize import brentq  # few windows are at the origin
+    """A zero, to rounding, of a function that is <= 0 at low and >= 0 at high."""
+    from scipy.optimize import brentq  # imported here because few minima are near the origin
 
     return float(brentq(function, low, high, xtol=1e-300, rtol=4 * EPS))

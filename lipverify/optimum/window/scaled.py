@@ -1,6 +1,6 @@
-r"""The window and the factor c that together minimise the loss of c times the prediction.
+r"""The w and the factor c that together minimise the loss of c times the prediction.
 
-For each window the best factor is known, see `lipverify.loss.scaled`; what is left is a minimum over w alone.
+The best factor for each w is known in closed form (see `lipverify.loss.scaled`), which leaves a minimum over w alone.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from lipverify.problem import Problem
 from lipverify.problem.problem import require_problem
 
 WALK = np.exp2(np.arange(-7, 3))
-"""Windows that are compared while the minimum is being looked for: without an offset it lies far below w*."""
+"""Multiples of w at which the search compares losses; it reaches far down, because without an offset the minimum lies
+far below w*.
+"""
 
 
 class ScaledOptimum(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,7 +62,7 @@ class ScaledOptimum(msgspec.Struct, frozen=True, kw_only=True):
 
 @makes("bounded", "exact")
 def optimal_scale(problem: Problem, offset_variance: float = 0.0) -> ScaledOptimum:
-    r"""The minimum of E (c sum_i a_i y_i - f(x))^2 over the window and the factor c together.
+    r"""Minimise E (c sum_i a_i y_i - f(x))^2 over w and the factor c together.
 
     Parameters
     ----------
@@ -72,14 +74,14 @@ def optimal_scale(problem: Problem, offset_variance: float = 0.0) -> ScaledOptim
     Returns
     -------
     ScaledOptimum
-        The local minimum that is reached downhill from w* of c = 1.
+        The local minimum reached downhill from the w* of c = 1.
 
     Raises
     ------
     InvalidInput
         If a value breaks its rule.
     OutOfReach
-        If there is no minimum at a finite window > 0.
+        If there is no minimum at a finite w > 0.
 
     Source: Collins et al., slides, where c, the last entry of W_V, is 1 "for simplicity".
 
@@ -110,36 +112,36 @@ def optimal_scale(problem: Problem, offset_variance: float = 0.0) -> ScaledOptim
                 loss=float(fit(root)),
                 loss_error=_between(fit, values.least_error),
             )
-        # the minimum is mostly next to w*; where it is not, it may be far away
+        # the minimum is usually next to w*, but may be far away
         downhill = math.exp(1.8 * HALF_WIDTH * float(NODES[np.argmin(values.least)]))
         w = w * downhill if move else _walk(problem, offset_variance, w)
-    raise OutOfReach(f"no window with a best factor was found near w = {w:.6g} for {problem!r}.")
+    raise OutOfReach(f"no joint minimum over w and the factor was found near w = {w:.6g} for {problem!r}.")
 
 
 def _walk(problem: Problem, offset_variance: float, w: float) -> float:
-    """Downhill from a window, to within a factor of two of a minimum."""
+    """Walk downhill from w to within a factor of two of a minimum."""
     for _ in range(MOST_MOVES):
         step = float(WALK[np.argmin(scaled_loss(problem, w * WALK, offset_variance).least)])
         w *= step
         if step not in (WALK[0], WALK[-1]):
             return w
-    raise OutOfReach(f"the loss with its best factor falls on and on, to w = {w:.6g}, for {problem!r}.")
+    raise OutOfReach(f"the loss at the best factor still falls at w = {w:.6g}, for {problem!r}.")
 
 
 def _root_error(fit: Chebyshev, root: float, error: float) -> float:
-    """How far a minimum of the polynomial may be off: what one degree less says, and errors of the values."""
+    """The error of the polynomial's minimum, from its difference to one degree less and the errors of the values."""
     other = _lowest(fit.truncate(NODES.size - 1))
     left_out = math.inf if other is None else abs(other - root)
     return left_out + NODES.size * error / float(fit.deriv(2)(root))
 
 
 def _between(fit: Chebyshev, errors: Floats) -> float:
-    """The error of a polynomial through values with these errors: what it leaves out, and three times theirs."""
+    """The error of a polynomial through values: its truncation error plus three times the errors of the values."""
     return SAFETY * abs(float(fit.coef[-1])) + 3 * float(np.max(errors))
 
 
 def _lowest(fit: Chebyshev) -> float | None:
-    """The minimum in [-1, 1] where the polynomial is lowest, if there is one."""
+    """The lowest minimum of the polynomial in [-1, 1], or None."""
     roots = (fit / fit(0.0) - 1).deriv().roots()
     real = roots[(np.abs(roots.imag) < 1e-9) & (np.abs(roots.real) <= 1)].real
     return min((float(root) for root in real if fit.deriv(2)(root) > 0), key=fit, default=None)

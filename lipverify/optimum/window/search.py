@@ -1,4 +1,4 @@
-r"""Looking for the window of least loss on rough values: which minima may be the least."""
+r"""Find the minima of the loss that may be the global one, from rough values."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ STEP = math.log(2.0)
 """Step in log w between the windows of the scan."""
 START = math.log(REACH) - 2 * STEP
 BLOCK = 6
-"""Windows that are scanned at a time."""
+"""Number of w evaluated in one call of the scan; the scan may end after each."""
 NEAR = 3
-"""Windows of the scan on either side of a minimum that say where it is."""
+"""Number of scanned w on either side of a minimum that are interpolated to locate it."""
 ROUGH = 1e-3
-"""Rough values differ from exact ones by less than this, relative."""
+"""Bound on the relative error of rough values."""
 MARGIN = 0.05
-"""Minima whose rough values are within this share of the least are compared by exact values."""
+"""Minima whose rough values are within this share of the smallest are compared by exact values."""
 SINGLE = math.log(100.0)
 """Beyond 100 times the scale of the nearest token, in log w, the loss rises to its limit like -1/w."""
 
 
 def competing(problem: Problem, route: str | None = None) -> tuple[bool, list[float]]:
-    """Whether a window in [0, REACH] may be the best, and log w of the other minima that may be.
+    """True if the best w may lie in [0, REACH], and log w of the other minima that may be the global one.
 
-    Windows are scanned upwards, to the first whose noise is more than the least loss: noise only grows with w.
+    The scan goes upwards in w and ends when the noise alone exceeds the smallest loss, since the noise grows with w.
 
     Raises
     ------
     OutOfReach
-        If the loss is least where the nearest token has nearly all the weight, if somewhere nothing is left of it
-        beside its error, or the method does not reach that far.
+        If the loss is smallest at a w so large that the nearest token has nearly all the weight, if the loss is
+        somewhere smaller than its error, or if the method does not reach such w.
     """
     x, loss = _scan(problem, route)
     if loss.min() <= 0:
@@ -46,7 +46,7 @@ def competing(problem: Problem, route: str | None = None) -> tuple[bool, list[fl
         raise OutOfReach(f"the loss at w = {w:.6g} is less than its error, for {problem!r}. {reason}".strip())
     if np.argmin(loss) == loss.size - 1:
         raise OutOfReach(f"the loss still falls at w = {math.exp(x[-1]):.3g}, for {problem!r}: it is flat to rounding.")
-    # the first two windows are within reach of 0
+    # the first two w are below REACH
     inside = 2 + np.flatnonzero((loss[2:-1] <= loss[1:-2]) & (loss[2:-1] <= loss[3:]))
     minima = [_refined(x, loss, i) for i in inside.tolist()]
     enough = (1 + MARGIN) * min([float(loss.min()), *(value for _, value in minima)])
@@ -55,7 +55,7 @@ def competing(problem: Problem, route: str | None = None) -> tuple[bool, list[fl
 
 
 def _scan(problem: Problem, route: str | None) -> tuple[Floats, Floats]:
-    """Log w, from w = 0 on, and the rough loss there."""
+    """log w of the scan, from w = 0 on, and the rough losses."""
     far = 2 / (problem.d - 1) * math.log(float(problem.n)) + SINGLE
     x, loss, too_noisy = np.array([-math.inf]), np.atleast_1d(loss_terms(problem, 0.0, route=route).total), False
     while not too_noisy and x[-1] < far:
@@ -70,7 +70,7 @@ def _scan(problem: Problem, route: str | None) -> tuple[Floats, Floats]:
 
 
 def _refined(x: Floats, loss: Floats, i: int) -> tuple[float, float]:
-    """(log w, loss) at the lowest point within a step of the window i of a polynomial through log losses about it."""
+    """(log w, loss) at the minimum, within a step of point i, of a polynomial through the log losses near point i."""
     near = slice(max(i - NEAR, 1), i + NEAR + 1)
     steps = (x[near] - x[i]) / STEP
     fit = np.polynomial.Polynomial.fit(steps, np.log(loss[near]), steps.size - 1)
@@ -80,7 +80,7 @@ def _refined(x: Floats, loss: Floats, i: int) -> tuple[float, float]:
 
 
 def _rough(problem: Problem, w: Floats, route: str | None) -> tuple[Floats, Floats]:
-    """(noise, bias) to a few digits at every window, by whatever is cheapest for the law there."""
+    """(noise, bias) to a few digits at every w, by the cheapest method for the law and w."""
     fine = w <= (math.inf if route == "zonal" else rough_from(problem))
     noise, bias = np.empty_like(w), np.empty_like(w)
     if not fine.all():

@@ -1,4 +1,4 @@
-r"""How the optimum moves with n, L and sigma: exact derivatives, no differences between optima.
+r"""Exact derivatives of the optimum with respect to n, L and sigma, without differences between optima.
 
 At the minimum dL/dx = 0 with x = log w. So along any parameter p, with y = log p,
 
@@ -28,10 +28,10 @@ from lipverify.problem.laws import Quadratic, RandomAmplitude
 
 
 class Sensitivity(Shown, msgspec.Struct, frozen=True, kw_only=True):
-    """Elasticities d log / d log p of the optimal window and of the loss there, for p = n, L, sigma.
+    """Elasticities d log / d log p of the optimal w and of the loss there, for p = n, L, sigma.
 
-    Those for L are None unless the law is proportional to L. `window_error` bounds the error of the former,
-    relative to the curvature of the loss; those of the loss are as good as the loss itself.
+    The elasticities for L are None unless the law is proportional to L. `window_error` bounds the error of those of w,
+    relative to the curvature of the loss; those of the loss have the relative error of the loss itself.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ def sensitivity(optimum: Optimum) -> Sensitivity:
     Parameters
     ----------
     optimum
-        What `optimal_window` returned; a minimum inside, of a law with links, a covariance or a variogram.
+        A result of `optimal_window` with w > 0, for a law with links, a covariance or a variogram.
 
     Returns
     -------
@@ -81,9 +81,9 @@ def sensitivity(optimum: Optimum) -> Sensitivity:
     Raises
     ------
     InvalidInput
-        If the minimum is at 0, or the law is a sum or known by its spectrum only.
+        If the minimum is at 0, the law is a sum, or only its spectrum is known.
     OutOfReach
-        If the loss is so flat about w* that its curvature is rounding.
+        If the loss is so flat around w* that its curvature is lost in rounding.
 
     >>> from lipverify import Problem, optimal_window
     >>> from lipverify.laws import Affine
@@ -93,14 +93,14 @@ def sensitivity(optimum: Optimum) -> Sensitivity:
     """
     instance("optimum", optimum, Optimum, "optimal_window finds one")
     if optimum.where != "interior":
-        raise InvalidInput(f"where = {optimum.where!r}: only a minimum inside has derivatives.")
+        raise InvalidInput(f"where = {optimum.where!r}: only a minimum at w > 0 has derivatives.")
     if not has_averages(optimum.problem.law):
         rule = "sums and laws known by their spectrum have no derivatives here; take optima at two n"
         raise InvalidInput(f"law = {optimum.problem.law!r}: {rule}.")
     x, law = math.log(optimum.w), optimum.problem.law
     local = LocalLoss.at(optimum.problem, x)
     if local.total.deriv(2)(0.0) <= NODES.size**2 * local.error:
-        raise OutOfReach(f"the loss is flat about w = {optimum.w:.3g}: its curvature there is not told from rounding.")
+        raise OutOfReach(f"the loss is flat around w = {optimum.w:.3g}: its curvature there is lost in rounding.")
     noise_n, bias_n = length_slopes(optimum.problem, np.exp(x + HALF_WIDTH * NODES))
     by_n, by_sigma, by_amplitude = through(noise_n + bias_n), 2 * local.noise, 2 * local.bias
     window_n, window_sigma, window_L = (_moves(local, slope) for slope in (by_n, by_sigma, by_amplitude))
