@@ -98,7 +98,7 @@ claim("softmax.tradeoff/affine/bias/up-to-optimum/proved",
       bound(every_n, r"|{w \leq w^* : B'(w) < 0}| / w^*", of="falling", low=1, control=1.01, method="certified"),
       source=TABLE, kind="stronger", expected="supported", over={"d": per_profile((3,), (2, 3, 5))},
       title="the bias falls at every w up to w*, for every number of tokens",
-      statement=r"""B'(w) < 0 \quad \text{for } 0 \leq w \leq w^*, \text{ every } n \geq 2 \text{ and all } L \leq \sigma
+      statement=r"""B'(w) < 0 \quad \text{for } 0 \leq w \leq w^*, \text{ every } n \geq 2 \text{ and all } L \leq \sigma,
       \text{ or } n \geq 2 W^{(d+1)/2}""",
       assumes=(*MODEL, "the affine law; with one token the bias is the same at every $w$"),
       finding=r"""The theorem about every number of tokens (`softmax.window-every-n/affine`) bounds both slopes from
