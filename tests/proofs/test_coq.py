@@ -193,7 +193,7 @@ FALSE = {
         ("0 < epsilon <= 1 / 2 ->", "0 < epsilon <= 1 ->"),
     ),
     "majorant": (
-        ("(INR n) <= 5.", "(INR n) <= 4."),
+        ("bound n <= 5.", "bound n <= 4."),
         ("(6 <= n)%nat ->", "(3 <= n)%nat ->"),
         ("1 <= y * p y.", "11 / 10 <= y * p y."),
     ),
