@@ -1,12 +1,12 @@
 """Bias and noise at a given w, by methods that share only the problem.
 
-methods      loss_terms: any method by its name
-terms        the record that all of them return
-work         what exact losses take and may take: time, memory; their progress
-exact/       quadrature whose cost does not depend on n: two routes
-certified/   balls that are proved to contain the values
+methods      loss_terms: every method by its name
+terms        the record that every method returns
+work         cost estimates, budgets and progress of exact losses
+exact/       quadrature whose cost does not depend on n, by two routes
+certified/   balls proved to contain the values
 asymptotic/  leading terms, derived by SymPy
-montecarlo/  sampling: whatever has no reduction
+montecarlo/  sampling, for every problem whose law can be drawn
 block/       the exact loss at M = c BB^T + c' (I - BB^T)
 attention, linear, negative, scaled, weighted   other attention, other outputs
 """

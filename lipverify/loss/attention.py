@@ -1,4 +1,4 @@
-r"""What one attention unit with a matrix M makes of given contexts: its loss, and the gradient in M.
+r"""The loss of one attention unit with a matrix M on given contexts, and its gradient with respect to M.
 
 The score of token i is s_i = x_i^T M x, token on the left and query on the right, and the prediction is
 sum_i a_i y_i with
@@ -16,8 +16,8 @@ softmax and g_i / n for linear attention, and ds_i / dM = x_i x^T. For softmax a
 
     2 v sum_k e_k sum_i a_i (f_k(x_i) - sum_j a_j f_k(x_j)) x_i x^T + 2 sigma^2 sum_i a_i (a_i - sum_j a_j^2) x_i x^T.
 
-Everything is holomorphic in M (softmax subtracts the largest real part, a number like any other), so that
-Im L(M + i h E) / h is the derivative along E to rounding. Written for any library of the array API standard.
+Everything is holomorphic in M (softmax subtracts the largest real part, which cancels), so Im L(M + i h E) / h is the
+derivative along E to rounding. The code works with any library of the array API standard.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ if TYPE_CHECKING:  # sampling imports this module
 
 @dataclass(frozen=True)
 class Attention:
-    """A kind of attention: how scores (C, n) become weights, and slopes in the weights become slopes in the scores.
+    """A kind of attention: the map from scores (C, n) to weights, and its pullback of gradients to the scores.
 
-    If the weights sum to one, the values of f count only by their differences from f(x).
+    If the weights sum to one, the loss depends on the values of f only through their differences from f(x).
     """
 
     name: str
@@ -91,13 +91,16 @@ def attention_named(name: str) -> Attention:
     Raises
     ------
     InvalidInput
-        If there is none of that name.
+        If there is no attention of that name.
     """
     return ATTENTIONS[chosen("attention", name, ATTENTIONS)]
 
 
 def attention_for(name: str, law: Law) -> Attention:
-    """The same, refused for a sum of laws where weights do not sum to one: there the means of the parts count."""
+    """The attention of that name for a law; refuse a sum of laws if the weights do not sum to one.
+
+    With such weights the loss depends on the means of the parts, so the biases of the parts do not add.
+    """
     attention = attention_named(name)
     if not attention.sum_to_one and isinstance(law, Sum):
         raise InvalidInput(f"law = {law!r} with attention = {name!r}: a sum needs softmax; write one law of the sum.")
@@ -105,7 +108,7 @@ def attention_for(name: str, law: Law) -> Attention:
 
 
 def scores(contexts: Contexts, M: Array, xp: Any) -> Array:
-    """s_i = x_i^T M x, (C, n); leading axes of M and of the contexts go together."""
+    """s_i = x_i^T M x, (C, n); leading axes of M and of the contexts correspond."""
     images = xp.matmul(contexts.query, xp.matrix_transpose(M))
     return xp.matmul(contexts.tokens, images[..., None])[..., 0]
 
@@ -129,7 +132,7 @@ def samples(attention: Attention, contexts: Contexts, M: Array, xp: Any = np) ->
 def losses(
     attention: Attention, contexts: Contexts, M: Array, variance: float, amplitude_variance: float, xp: Any = np
 ) -> Array:
-    """Each context's loss (C,), as `losses_and_slopes` gives it with its gradient."""
+    """The loss of each context (C,), as in `losses_and_slopes` but without the gradient."""
     a = attention.weights(scores(contexts, M, xp), xp)
     _, residuals = _residuals(attention, contexts, a, xp)
     return _losses(a, residuals, variance, amplitude_variance, xp)
@@ -138,12 +141,12 @@ def losses(
 def losses_and_slopes(
     attention: Attention, contexts: Contexts, M: Array, variance: float, amplitude_variance: float, xp: Any = np
 ) -> tuple[Array, Array]:
-    """Each context's loss (C,), and z (C, d) such that its gradient in M is the outer product z x^T.
+    """The loss of each context (C,), and z (C, d) such that its gradient with respect to M is the outer product z x^T.
 
     Contexts (R, C, ...) and matrices (R, d, d) of R trainings may be given together: losses are (R, C), z (R, C, d).
 
-    `variance` is sigma^2 and `amplitude_variance` is v, in the units of the loss. Gradients are kept as their
-    factors: a mean of them is a product of matrices, and no array grows with n d^2.
+    `variance` is sigma^2 and `amplitude_variance` is v, in the units of the loss. Gradients are returned as factors, so
+    that their mean is a matrix product and no array grows with n d^2.
     """
     a = attention.weights(scores(contexts, M, xp), xp)
     values, residuals = _residuals(attention, contexts, a, xp)
@@ -181,7 +184,7 @@ def _losses(a: Array, residuals: list[Array], variance: float, amplitude_varianc
 
 
 def _residuals(attention: Attention, contexts: Contexts, a: Array, xp: Any) -> tuple[list[Array], list[Array]]:
-    """The values of f that count, and e_k = sum_i a_i f_k(x_i) - f_k(x), without cancellation of a common offset."""
+    """The values that enter the loss, and e_k = sum_i a_i f_k(x_i) - f_k(x) without cancellation of a common offset."""
     pairs = list(zip(contexts.values, contexts.targets, strict=True))
     if attention.sum_to_one:
         differences = [f - target[..., None] for f, target in pairs]

@@ -1,8 +1,8 @@
-r"""Attention with another kernel than the exponential: weights a_i = K(u_i) / sum_j K(u_j), normalised like softmax's.
+r"""Attention with a kernel other than the exponential: weights a_i = K(u_i) / sum_j K(u_j), normalised as in softmax.
 
     u_i = w (1 - <x_i, x>) = w |x_i - x|^2 / 2,        softmax: K(u) = e^{-u}.
 
-A window that holds no token (K = 0 at all of them) predicts 0, the mean of every law of the sources.
+If K = 0 at all tokens, the prediction is 0, the mean of every law of the sources.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from lipverify.problem.covariates import Sphere
 
 
 class Kernel(ABC):
-    """How much a token at u is attended to. A kernel of your own derives from it: `weight`, and `support` if it ends.
+    """Base class of kernels K(u). Your own kernel defines `weight`, and `support` if K has a bounded support.
 
     Attributes
     ----------
     support
-        Where K ends: K(u) = 0 from there on; infinite by default.
+        End of the support: K(u) = 0 for u >= support; infinite by default.
 
     >>> class Triangle(Kernel):
     ...     support = 1.0
@@ -45,7 +45,7 @@ class Kernel(ABC):
         """K at an array of u from 0 to 2 w: >= 0, positive at 0, smooth on [0, support)."""
 
     def require(self, w: float) -> None:  # noqa: B027 (a kernel need not refuse any)
-        """Refuse a window at which weights are not those of an average."""
+        """Refuse a w at which the weights are not those of an average."""
 
 
 @dataclass(frozen=True)
@@ -118,16 +118,16 @@ class Box(Kernel):
 
 @dataclass(frozen=True)
 class NormalisedLinear(Kernel):
-    r"""Weights (shift + s_i) / sum_j (shift + s_j) with scores s_i = w <x_i, x>: linear attention, made an average.
+    r"""Weights (shift + s_i) / sum_j (shift + s_j) with scores s_i = w <x_i, x>: linear attention, normalised.
 
-    With shift = 1 it is softmax to first order in w. It is one of the kernels above only for w < shift: from there on
-    weights have both signs, their sum comes near 0, and since its density there is positive, E sum_i a_i^2 is infinite.
-    So it is for shift = 0, linear attention over the sum of its scores, at every w.
+    With shift = 1 it equals softmax to first order in w. It is a kernel as above only for w < shift. For larger w
+    the weights have both signs, the density of their sum is positive at 0, and so E sum_i a_i^2 is infinite. For
+    shift = 0, linear attention divided by the sum of its scores, it is infinite at every w.
 
     Parameters
     ----------
     shift
-        What is added to each score; finite, >= 0.
+        Constant added to each score; finite, >= 0.
 
     Raises
     ------
@@ -148,7 +148,7 @@ class NormalisedLinear(Kernel):
         return self.shift + w - u
 
     def require(self, w: float) -> None:
-        """Only w < shift."""
+        """Refuse w >= shift."""
         if w >= self.shift:
             raise InvalidInput(
                 f"attention = {self!r}, w = {w:g}: scores reach -w and the sum of the weights comes near 0, so that "
@@ -157,12 +157,12 @@ class NormalisedLinear(Kernel):
 
 
 def kernel_for(attention: Any, problem: Problem, w: Any, M: Any = None) -> Kernel:
-    """The kernel, refused where u is not w |x_i - x|^2 / 2 or its weights make no average.
+    """The kernel; refuse problems in which u is not w |x_i - x|^2 / 2, and w at which its weights are not an average.
 
     Raises
     ------
     InvalidInput
-        If `attention` is no kernel, tokens are not on the sphere, there is a matrix, or a window is not for the kernel.
+        If `attention` is not a kernel, tokens are not on the sphere, there is a matrix, or the kernel refuses a w.
     """
     if not isinstance(attention, Kernel):
         raise InvalidInput(f"attention = {shown(attention)}: it is 'softmax', 'linear' or one of lipverify.attention.")

@@ -1,16 +1,16 @@
-r"""Linear attention in closed form: its loss at every M, the best M, and the floor that no M and no n get below.
+r"""Linear attention in closed form: its loss at every M, the best M, and the infimum of the loss over all M and n.
 
-The prediction is (1/n) sum_i y_i x_i^T M x on the sphere. Of an isotropic law only K(t) = E f(x) f(x') at t = <x, x'>
-enters, and of K only two numbers: the power K(1) = E f(x)^2 and that of the linear part of f, its harmonics of
-degree one, k_1 = d E K(t) t. With E x x^T = I/d,
+The prediction is (1/n) sum_i y_i x_i^T M x on the sphere. An isotropic law enters only through its covariance
+K(t) = E f(x) f(x') at t = <x, x'>, and K only through two numbers: the power K(1) = E f(x)^2, and the power of the
+linear part of f, its harmonics of degree one, k_1 = d E K(t) t. With E x x^T = I/d,
 
     L(M) = ||M||_F^2 / (n d^2) (K(1) + sigma^2 + (n-1) k_1 / d) - 2 k_1 tr(M) / d^2 + K(1),
 
-a strictly convex quadratic whose minimiser is w I, without any appeal to symmetry. So
+a strictly convex quadratic whose minimiser is w I; the argument needs no symmetry. So
 
     min_M L(M) = K(1) - k_1^2 / (k_1 + (d (K(1) + sigma^2) - k_1) / n),
 
-which falls with n to the floor K(1) - k_1: everything in f that is not linear.
+which falls with n to the floor K(1) - k_1, the power of the nonlinear part of f.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from lipverify.problem.laws import Scaled
 class LinearAttention:
     """SymPy expressions in the positive symbols d, n, w, L and sigma; losses in units of y squared.
 
-    `power` is E f(x)^2 and `linear_power` that of the harmonics of degree one; `loss` is that of M = w I, `window` its
-    minimiser, `least` the minimum over all M, and `floor` the limit and infimum of that over n.
+    `power` is E f(x)^2, and `linear_power` is the power of the harmonics of degree one. `loss` is the loss at M = w I,
+    `window` its minimiser w, `least` the minimum over all M, and `floor` the limit and infimum of `least` over n.
     """
 
     power: Expr
@@ -45,7 +45,7 @@ class LinearAttention:
     floor: Expr
 
     def at(self, expression: Expr, **values: float) -> float:
-        """One of the expressions at d, n, w, L, sigma; in exact arithmetic first, so that nothing cancels.
+        """Evaluate an expression at d, n, w, L, sigma in exact arithmetic, so that no digits cancel.
 
         >>> from lipverify.laws import Affine
         >>> found = linear_attention(Affine())
@@ -67,13 +67,13 @@ def linear_attention(law: Law, offset: bool = False) -> LinearAttention:
         Affine, ReLU, Cosine, Quadratic, `Zonal` by its spectrum, or a `Ridge` link that can be read as a formula. The
         value of L of a named law does not matter: L is a symbol in the result.
     offset
-        Whether f has a random offset b ~ Unif[-L, L] as in the class of the slides. Softmax weights sum to one, so that
-        softmax attention never sees it; those of linear attention do not.
+        True if f has a random offset b ~ Unif[-L, L], as in the class of the slides. Softmax weights sum to one, so the
+        offset cancels in softmax attention; the weights of linear attention do not.
 
     Returns
     -------
     LinearAttention
-        Expressions; no error, for nothing is approximated.
+        Exact expressions, which need no error.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def linear_attention(law: Law, offset: bool = False) -> LinearAttention:
 
 @lru_cache(maxsize=64)
 def _derived(law: Law, offset: bool) -> LinearAttention:
-    """Every expression, the minimum by differentiating and the floor as a limit."""
+    """Derive every expression: the minimum by differentiation, the floor as a limit."""
     task = task_of(law)
     if isinstance(task, Increments):
         raise OutOfReach(f"law = {law!r}: what is linear in it is not told by a kernel; give Zonal(spectrum=...).")
@@ -113,7 +113,7 @@ def _derived(law: Law, offset: bool) -> LinearAttention:
 
 
 def _linear_power(task: Task) -> Expr:
-    """k_1: for ridge laws d (E c h(c))^2 for each link, by the formula of Funk and Hecke."""
+    """k_1: for ridge laws the sum of d (E c h(c))^2 over the links, by the Funk-Hecke formula."""
     if isinstance(task, Harmonics):
         return task.spectrum[1] if len(task.spectrum) > 1 else sympy.Integer(0)
     assert isinstance(task, Ridges)

@@ -1,4 +1,4 @@
-"""Bias and noise at a given w, by methods that share only the problem."""
+"""`loss_terms`: bias and noise at a given w, by methods that share nothing but the problem's definition."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ Options = dict[str, Any]
 
 @dataclass(frozen=True)
 class Method:
-    """A way to the two terms of the loss.
+    """A method that computes the two terms of the loss.
 
     Attributes
     ----------
     name
-        What `loss_terms` calls it.
+        Its name in `loss_terms`.
     function
-        Where its function is, imported when it is first asked for: terms(problem, w, **options).
+        The import path of its function terms(problem, w, **options), which is imported on first use.
     words
-        What it is and what its errors are, in a sentence for reports.
+        A sentence for reports: the method and its errors.
     prepare
-        What is done with a problem and the options before the function is called.
+        The preparation of the problem and the options before the function is called.
     made
-        How its errors are made, where the terms themselves do not say.
+        The kind of its errors, if the terms themselves do not state it.
     additive
-        Whether the terms of a sum of laws are put together from those of its parts.
+        True if the terms of a sum of laws are combined from the terms of its parts.
     """
 
     name: str
@@ -61,7 +61,7 @@ class Method:
 
     @property
     def terms(self) -> Callable[..., LossTerms]:
-        """The function behind the method."""
+        """Import the function of the method."""
         module, name = self.function
         return getattr(import_module(module), name)
 
@@ -71,7 +71,7 @@ class Method:
         return [name for name, how in signature(self.terms).parameters.items() if how.kind == how.KEYWORD_ONLY]
 
     def serve(self, problem: Problem, w: Floats, options: Options) -> LossTerms:
-        """By the function; of a sum of laws part by part."""
+        """Call the function; for a sum of laws, part by part if the method is additive."""
         for option in options:
             if option not in self.options:
                 has = f"it has {', '.join(self.options)}" if self.options else "it has none"
@@ -83,7 +83,7 @@ class Method:
 
 
 def _in_isotropic_form(method: Method, problem: Problem, w: Floats, options: Options) -> LossTerms:
-    """Within a budget, and in coordinates in which the problem is isotropic."""
+    """Serve within a budget, in coordinates in which the problem is isotropic."""
     seconds, memory, progress = (options.pop(name, None) for name in ("budget", "memory", "progress"))
     with budgeted(seconds, memory, progress):
         if options.get("attention", "softmax") != "softmax":
@@ -97,13 +97,13 @@ def _in_isotropic_form(method: Method, problem: Problem, w: Floats, options: Opt
 
 
 def _isotropic(method: Method, problem: Problem, w: Floats, options: Options) -> LossTerms:
-    """Of an isotropic problem."""
+    """Serve an isotropic problem; refuse any other."""
     require_isotropic(problem, f"method={method.name!r}")
     return method.serve(problem, w, options)
 
 
 def _sampled(method: Method, problem: Problem, w: Floats, options: Options) -> LossTerms:
-    """Of any problem; on an ellipsoid the exact noise on the sphere helps."""
+    """Serve any problem; on an ellipsoid use the exact noise on the sphere to reduce the variance."""
     if options.get("sampling") is None:
         options.setdefault("sphere_noise", _sphere_noise)
     return method.serve(problem, w, options)
@@ -141,7 +141,7 @@ TABLE = {
         ),
     )
 }
-"""Every method is a record here and nowhere else."""
+"""All methods by name; a new method needs a record here and nothing else."""
 METHODS = tuple(TABLE)
 _TABLE: ContextVar[Mapping[str, Method]] = ContextVar("methods", default=TABLE)
 
@@ -165,17 +165,18 @@ def loss_terms(problem: Problem, w: Any, method: str = "exact", **options: Any) 
         One value or an array of them, finite and >= 0; the arrays of the result have its shape. The window is about
         w^{-1/2} wide: it narrows as w grows.
     method
-        "exact": quadrature whose cost does not depend on n, for any isotropic law, and for what whitening makes
-        isotropic: `M`, by default the identity, is the matrix of the scores w x_i^T M x.
+        "exact": quadrature whose cost does not depend on n, for any isotropic law, and for problems that whitening
+        makes isotropic: `M`, by default the identity, is the matrix of the scores w x_i^T M x.
         "montecarlo": sampling of tokens and tasks, for any covariates and any law that can be drawn.
-        "asymptotic": the leading terms, derived by SymPy, with the range where they hold.
+        "asymptotic": the leading terms, derived by SymPy, with their range of validity.
         "certified": balls that are proved to contain the values, with 20 digits.
     **options
         For "exact": `route`, "ridge" or "zonal"; see `lipverify.loss.exact.exact_terms`; `M`, see
         `lipverify.problem.whitening`; `attention`, a kernel of `lipverify.attention`
-        (of Affine and Linear tasks; all others are sampled); `budget` in seconds of a nominal processor, 300 by
-        default, and `memory` in GiB, 4 by default: what would take more is refused before it begins; and `progress`,
-        called with (done, expected) in tenths of such seconds. See `lipverify.budget` and `lipverify.loss_cost`.
+        (for Affine and Linear tasks; all others need sampling); `budget` in seconds of a nominal processor, 300 by
+        default, and `memory` in GiB, 4 by default: a call that would take more is refused before it begins; and
+        `progress`, called with (done, expected) in tenths of such seconds. See `lipverify.budget` and
+        `lipverify.loss_cost`.
         For "certified": `digits`; see `lipverify.loss.certified.certified_terms`.
         For "montecarlo": `contexts` or `rtol`, `M`, `attention`, `backend`, `seed` and others; see
         `lipverify.loss.montecarlo.montecarlo_terms`.
@@ -184,16 +185,16 @@ def loss_terms(problem: Problem, w: Any, method: str = "exact", **options: Any) 
     -------
     LossTerms
         `bias`, `noise`, `total` and their errors, in units of y squared. `error_kind` is "bounded", "sampled" or
-        "estimated": the exact method bounds the error for all laws of lipverify and for functions of one's own that are
-        formulas of NumPy's functions. For others its error is an estimate, which can miss any feature narrower than
-        about a ten-thousandth: a bump, a step, a spike at a pole.
+        "estimated": the exact method bounds the error for all laws of lipverify, and for your own functions if they are
+        formulas of NumPy's functions. For all others its error is an estimate, which can miss a feature narrower than
+        about 1e-4: a bump, a step, a spike at a pole.
 
     Raises
     ------
     InvalidInput
         If `w`, `method` or an option breaks its rule.
     OutOfReach
-        If the method cannot reach the accuracy that was asked for, or an exact loss is beyond its budget.
+        If the method cannot reach the requested accuracy, or an exact loss exceeds its budget.
 
     >>> from lipverify.laws import ReLU
     >>> terms = loss_terms(Problem(d=5, n=100, law=ReLU(L=1.0), sigma=1.0), w=[0.0, 5.0])
@@ -208,7 +209,7 @@ def loss_terms(problem: Problem, w: Any, method: str = "exact", **options: Any) 
 
 @dataclass(frozen=True)
 class Instead(Method):
-    """Another way to the losses that the exact method is asked for, and how often it was taken."""
+    """Another method that replaces the exact one, and a record of the losses that it served."""
 
     other: Method = TABLE["exact"]
     given: Options = field(default_factory=dict)
@@ -216,16 +217,16 @@ class Instead(Method):
 
     @property
     def used(self) -> int:
-        """How many losses came by the other way."""
+        """Number of losses that the other method computed."""
         return self.taken.count("")
 
     @property
     def kept(self) -> str:
-        """The route that the caller chose, which is kept: who compares two routes asks for both."""
+        """The last route that a caller named. Such calls are not replaced, because they compare the two routes."""
         return next((route for route in reversed(self.taken) if route), "")
 
     def serve(self, problem: Problem, w: Floats, options: Options) -> LossTerms:
-        """By the other method, with its options; what is asked for by a route or with a kernel as it is."""
+        """Call the other method with its options; calls that name a route or a kernel are served exactly."""
         if options.get("attention", "softmax") != "softmax":
             return super().serve(problem, w, options)
         self.taken.append(options.get("route") or "")
@@ -237,7 +238,9 @@ class Instead(Method):
 
 @contextmanager
 def instead_of_exact(method: str, **options: Any) -> Iterator[Instead]:
-    """Within it, `loss_terms` answers by this method where it is asked for exact losses by no route: a second opinion.
+    """Inside this context, `loss_terms` uses this method for exact losses unless the call names a route.
+
+    It repeats a computation by an independent method.
 
     >>> from lipverify.laws import ReLU
     >>> with instead_of_exact("exact", route="zonal") as other:
@@ -256,7 +259,7 @@ def instead_of_exact(method: str, **options: Any) -> Iterator[Instead]:
 
 
 def _summed(problem: Problem, w: Floats, terms: Callable[[Problem], LossTerms], method: str) -> LossTerms:
-    """The terms of a sum of laws: the biases of the parts add, and the noise is that of any."""
+    """The terms of a sum of laws: the biases of the parts add, and the noise is the same for every part."""
     assert isinstance(problem.law, Sum)
     parts = problem.law.parts or ((0.0, Affine()),)
     found = [(weight, terms(problem.replace(law=law))) for weight, law in parts]
@@ -277,10 +280,10 @@ def _summed(problem: Problem, w: Floats, terms: Callable[[Problem], LossTerms], 
 
 
 def _whitened(problem: Problem, w: Any, options: dict[str, Any]) -> LossTerms:
-    """Exact terms of a problem that is isotropic in other coordinates, in which the window is another."""
+    """Exact terms of a problem that is isotropic in other coordinates, where w is scaled by c."""
     form = isotropic_form(problem, options.pop("M", None))
     terms = loss_terms(form.problem, form.factor * w, "exact", **options)
-    # a power of w, of c and of the coordinates, of which none is greater than (d + 3) / 2
+    # the terms have factors that are powers of w, c and the coordinates with exponents of at most (d + 3) / 2
     off = (problem.d + 3) * (form.off + EPS)
     errors = {
         f"{name}_error": getattr(terms, f"{name}_error") + off * getattr(terms, name) for name in ("noise", "bias")
@@ -289,6 +292,6 @@ def _whitened(problem: Problem, w: Any, options: dict[str, Any]) -> LossTerms:
 
 
 def _sphere_noise(d: int, n: int | float, w: Any) -> tuple[Any, Any]:
-    """The noise over sigma^2 on the sphere and its error, which sampling on an ellipsoid is helped by."""
+    """The noise over sigma^2 on the sphere and its error, for sampling on an ellipsoid."""
     terms = loss_terms(Problem(d=d, n=n, law=Linear()), w)
     return terms.noise, terms.noise_error

@@ -1,18 +1,19 @@
-r"""The loss of c times the prediction of softmax attention, exactly: what the last entry c of W_V does.
+r"""The exact loss of c times the prediction of softmax attention; c is the last entry of W_V.
 
-With P = sum_i a_i y_i and an offset of f of variance beta, which the weights pass on unchanged,
+With P = sum_i a_i y_i and an offset of f of variance beta, which the weights preserve because they sum to one,
 
     L(w, c) = c^2 E P^2 - 2 c E P f(x) + E f(x)^2.
 
-The loss at c = 1 is B + N. The one number that it does not hold is how far the labels in the window are from f(x),
+The loss at c = 1 is B + N. Besides B and N, the loss needs only the mean squared distance of f(x_i) in the window from
+f(x),
 
     G(w) = 1/2 E sum_i a_i (f(x_i) - f(x))^2 = E f(x)^2 - E P f(x),
 
-and with it E P^2 = B + N + E f(x)^2 - 2 G. So, with nothing lost to cancellation while c is near 1,
+from which E P^2 = B + N + E f(x)^2 - 2 G. So, without cancellation while c is near 1,
 
     c*(w) - 1 = (G - B - N) / E P^2,    L(w, c*) = B + N - (G - B - N)^2 / E P^2:
 
-the best c is larger than 1 where the bias is mostly shrinkage towards the mean, smaller where it is mostly noise.
+the best c exceeds 1 if the loss is mostly shrinkage towards the mean, and is below 1 if the loss is mostly noise.
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ from lipverify.problem.law import as_ridge
 from lipverify.problem.problem import require_isotropic
 
 ROUNDING = 2.0**-43
-"""Of the power E P^2, a sum of a few terms that are each known to a few hundred roundings, in units of E f^2."""
+"""Rounding error of the power E P^2 in units of E f^2: a sum of a few terms, each with a few hundred roundings."""
 
 
 class ScaledLoss(msgspec.Struct, frozen=True, kw_only=True):
-    """L(w, c) at one or more w; arrays shaped like `w`, in units of y squared but for `c` and `excess`.
+    """L(w, c) at one or more w; arrays shaped like `w`, in units of y squared except for `c` and `excess`.
 
-    `c` is c*, and `excess` c* - 1, which keeps its digits where c* is near 1; `unscaled` is the loss at c = 1, `least`
-    that at c*; `gap` is G and `power` E P^2. Errors are bounds.
+    `c` is c*, and `excess` is c* - 1, which keeps its digits if c* is near 1. `unscaled` is the loss at c = 1, `least`
+    the loss at c*, `gap` is G and `power` is E P^2. Errors are bounds.
     """
 
     w: Any
@@ -56,12 +57,12 @@ class ScaledLoss(msgspec.Struct, frozen=True, kw_only=True):
 
 @makes("bounded", "exact")
 def scaled_loss(problem: Problem, w: Any, offset_variance: float = 0.0) -> ScaledLoss:
-    r"""The best c and the loss there, for each window.
+    r"""The best c and the loss there, for each w.
 
     Parameters
     ----------
     problem
-        Isotropic, with a ridge law of mean zero (`Affine`, `ReLU`): a mean would be one more offset.
+        Isotropic, with a ridge law of mean zero (`Affine`, `ReLU`); a mean would act as a further offset.
     w
         Values of w > 0.
     offset_variance
@@ -70,8 +71,8 @@ def scaled_loss(problem: Problem, w: Any, offset_variance: float = 0.0) -> Scale
     Returns
     -------
     ScaledLoss
-        With bounds of the errors. The loss at c* is a difference that keeps its digits as long as it is not much
-        smaller than E f^2.
+        The values with bounds on their errors. The loss at c* is a difference, which keeps its digits as long as it is
+        not much smaller than E f^2.
 
     Raises
     ------
@@ -111,8 +112,8 @@ def scaled_loss(problem: Problem, w: Any, offset_variance: float = 0.0) -> Scale
 
 
 def _power(law: Any, d: int) -> float:
-    """E f(x)^2 without the offset; for the ReLU law that is more than the variance of f on the sphere."""
-    from lipverify.loss.linear import linear_attention  # SymPy, which windows do without
+    """E f(x)^2 without the offset; for the ReLU law it exceeds the variance of f on the sphere."""
+    from lipverify.loss.linear import linear_attention  # imported here because it loads SymPy, which w* does not need
 
     moments = linear_attention(law)
     return moments.at(moments.power, d=d, L=getattr(law, "L", 1.0))

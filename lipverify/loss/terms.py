@@ -11,7 +11,7 @@ from lipverify.foundation.showing import Shown, axes
 from lipverify.problem import Problem
 
 ErrorKind = Literal["bounded", "sampled", "estimated"]
-"""What an error is: a bound, half of a 95 % interval, or an estimate that nothing guarantees, the weakest."""
+"""Kinds of error, strongest first: a bound, the half-width of a 95 % interval, an estimate without guarantee."""
 
 
 class Terms(Shown, msgspec.Struct, frozen=True, kw_only=True):
@@ -30,7 +30,7 @@ class Terms(Shown, msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def total_error(self) -> Any:
-        """Error of the loss: the two errors add, because nothing says that they cancel."""
+        """Error of the loss: the sum of both errors, since they need not cancel."""
         return np.asarray(self.bias_error) + np.asarray(self.noise_error)
 
     def _title(self) -> str:
@@ -44,27 +44,27 @@ class Terms(Shown, msgspec.Struct, frozen=True, kw_only=True):
 class LossTerms(Terms, frozen=True, kw_only=True):
     r"""L(w) = B(w) + N(w) at one or more w; arrays shaped like `w`, units of y squared.
 
-    `bias_error` and `noise_error` are in the same units, and `error_kind` says what they are: "bounded", a bound on the
-    error, rounding included (certified balls, and the exact method of laws that are known to it by formulas);
-    "sampled", the half-width of the 95 % interval (Monte Carlo); "estimated", what nobody has bounded (twice the next
-    terms of an asymptotic expansion; the exact method for functions of one's own that are no formula, or too narrow
-    for its rules: a feature between their nodes is in neither the value nor the error). `reason` says why another
-    route than the usual one of the exact method was taken, if one was, and why an error is an estimate.
+    `bias_error` and `noise_error` are in the same units, and `error_kind` states their kind: "bounded" for a bound on
+    the error that includes rounding (certified balls, and the exact method for laws given by formulas); "sampled" for
+    the half-width of the 95 % interval (Monte Carlo); "estimated" for an error without a bound (twice the next terms
+    of an asymptotic expansion; the exact method for your own functions if they are not formulas or have features too
+    narrow for its rules: a feature between the nodes is in neither the value nor the error). `reason` says why the
+    exact method did not take its usual route, and why an error is an estimate.
 
     Attributes
     ----------
     problem
         The problem.
     w
-        As it was given: a number or an array.
+        The argument: a number or an array.
     bias, noise
         B(w) and N(w), shaped like `w`, in units of y squared.
     bias_error, noise_error
-        Their errors, in the same units.
+        The errors of bias and noise, in the same units.
     method
         "exact", "certified", "montecarlo" or "asymptotic".
     reason
-        Why another route was taken, or an error is an estimate; empty otherwise.
+        The reason for another route or for an estimated error; empty otherwise.
     error_kind
         "bounded", "sampled" or "estimated", see above.
 
@@ -81,7 +81,7 @@ class LossTerms(Terms, frozen=True, kw_only=True):
     error_kind: ErrorKind = "bounded"
 
     def __post_init__(self) -> None:
-        # the caller's array may change later, and what was computed at its values must not
+        # copy, because the caller's array may change later
         msgspec.structs.force_setattr(self, "w", np.array(self.w))
 
     def _title(self) -> str:
@@ -99,7 +99,7 @@ class LossTerms(Terms, frozen=True, kw_only=True):
         return rf"$L(w) = B(w) + N(w) = {bias} + {noise}$"
 
     def plot(self, ax: Any = None) -> Any:
-        """Loss, bias and noise against w on logarithmic axes, with their errors as bands; the axes, to go on with."""
+        """Draw loss, bias and noise against w on logarithmic axes, with errors as bands, and return the axes."""
         ax = axes(ax)
         order = np.argsort(np.ravel(self.w))
         w = np.ravel(self.w)[order]

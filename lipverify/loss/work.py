@@ -1,7 +1,8 @@
-"""What exact losses cost: estimated before one begins, counted while it runs, held to a budget, and shown.
+"""The cost of exact losses: estimated before a loss begins, counted while it runs, limited by a budget, and reported.
 
-Work is counted and not timed: so many evaluations of a known price, in seconds of a nominal processor, one that writes
-a million exponentials in `EXPONENTIALS` seconds. So an estimate, and a refusal by it, are the same on every machine.
+Work is counted, not timed: the number of evaluations times a known price, in seconds of a nominal processor, which
+computes a million exponentials in `EXPONENTIALS` seconds. So an estimate, and a refusal that follows from it, is the
+same on every machine.
 """
 
 from __future__ import annotations
@@ -23,21 +24,21 @@ from lipverify.foundation.validation import function, number
 from lipverify.foundation.warned import warn_caller
 
 EXPONENTIALS = 1e-3
-"""Seconds in which the nominal processor writes a million exponentials."""
+"""Seconds in which the nominal processor computes a million exponentials."""
 SECONDS, MEMORY = 300.0, 4.0
-"""The budget of one exact loss, or of one optimal window: seconds of a nominal processor, and GiB."""
+"""The default budget of one exact loss or one optimal w: seconds of a nominal processor, and GiB."""
 LONG = 1.0
-"""Seconds from which a loss shows its progress; the estimate of a loss is not worth showing below."""
+"""Seconds above which a loss reports its progress; shorter losses end before a report is useful."""
 MANY = 60.0
-"""Seconds beyond which a loss that nobody follows warns."""
+"""Seconds above which a loss without a progress function warns."""
 STEP = 0.05
 """Seconds of work between two calls of a progress function."""
 OVERRUN = 3.0
-"""A loss that takes this many times its budget, so that the estimate was wrong, is stopped."""
+"""A loss that takes this many times its budget is stopped: its estimate was wrong."""
 GIB = 2.0**30
 NANO = 1e-9
 CHEAP, UNKNOWN = 0.5, 10.0
-"""Nanoseconds a point of one of NumPy's functions, and of a function of which nothing is known."""
+"""Nanoseconds per point of a cheap NumPy function, and of a function that is not known."""
 DEAR = {"exp": 1.0, "log": 1.0, "sqrt": 1.0, "power": 3.0, "float_power": 3.0, "sin": 8.0, "cos": 8.0, "hypot": 6.0}
 DEAR |= dict.fromkeys(("tan", "tanh", "expm1", "log1p", "arcsin", "arccos", "arctan", "arctan2", "erf"), 2.0)
 DEAR |= dict.fromkeys(("sinh", "cosh", "floor_divide", "remainder"), 10.0)
@@ -46,16 +47,16 @@ Progress = Callable[[int, int], None]
 
 
 class Cost(Shown, msgspec.Struct, frozen=True, kw_only=True):
-    """What a loss takes, estimated from counts of evaluations.
+    """The cost of a loss, estimated from counts of evaluations.
 
     Attributes
     ----------
     seconds
-        Of a nominal processor; see `lipverify.budget`.
+        Seconds of a nominal processor; see `lipverify.budget`.
     memory
-        GiB of arrays at a time, beside what Python and NumPy take.
+        Peak size of the arrays in GiB, in addition to Python and NumPy themselves.
     stage
-        What takes most of the time.
+        The stage that takes most of the time.
 
     >>> from lipverify import Problem, loss_cost
     >>> from lipverify.laws import Affine
@@ -77,7 +78,7 @@ class Cost(Shown, msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass
 class Meter:
-    """The work of the losses in one scope: what it may be, what it will be and what it is, in seconds."""
+    """The work of the losses in one scope: the limit, the estimate and the work done, in seconds."""
 
     seconds: float = SECONDS
     memory: float = MEMORY
@@ -90,12 +91,12 @@ class Meter:
     _warned: bool = False
 
     def begin(self, cost: Cost, what: str) -> None:
-        """Take notice of a loss that is about to begin.
+        """Register a loss that is about to begin.
 
         Raises
         ------
         OutOfReach
-            If its estimate, with what is done, is beyond the budget.
+            If its estimate plus the work done exceeds the budget.
         """
         for needed, most, unit in ((self.done + cost.seconds, self.seconds, "s"), (cost.memory, self.memory, "GiB")):
             if needed > most:
@@ -114,7 +115,7 @@ class Meter:
             )
 
     def add(self, seconds: float, what: str) -> None:
-        """Count work that is about to be done, and show it.
+        """Count work that is about to be done, and report progress.
 
         Raises
         ------
@@ -143,31 +144,31 @@ _METER: ContextVar[Meter | None] = ContextVar("meter", default=None)
 def budget(
     seconds: float | None = None, memory: float | None = None, progress: Progress | None = None
 ) -> Iterator[Meter]:
-    """Within it all exact losses together, those of windows, slopes and ladders too, take no more than this.
+    """Limit the total work of all exact losses inside this context, including those of optimal w, slopes and ladders.
 
-    Work is counted, not timed, in seconds of a nominal processor, which writes a million exponentials in 1 ms: a
-    loss is refused before it begins if its estimate, with what is done already, is more. An estimate is right within a
-    small factor for what takes long; what takes three times its budget is stopped. A call with an option `budget`,
-    `memory` or `progress` has a budget of its own.
+    Work is counted, not timed, in seconds of a nominal processor, which computes a million exponentials in 1 ms. A loss
+    is refused before it begins if its estimate plus the work done exceeds the limit. For long losses the estimate is
+    right within a small factor; a loss that takes three times its budget is stopped. A call with an option `budget`,
+    `memory` or `progress` has its own budget.
 
     Parameters
     ----------
     seconds
-        > 0; 300 for each call of `loss_terms` or `optimal_window` where there is no budget about it.
+        The limit, > 0. Outside any budget it is 300 for each call of `loss_terms` or `optimal_window`.
     memory
-        GiB of arrays at a time, > 0; 4 by default.
+        Limit on the size of the arrays at any time in GiB, > 0; 4 by default.
     progress
-        Called with (done, expected) in tenths of such seconds, of losses that take more than one.
+        Called with (done, expected), in tenths of such seconds, for losses that take more than one second.
 
     Returns
     -------
     Meter
-        As the target of `with`: `seconds` allowed and `done`, in seconds of the nominal processor.
+        The target of `with`: the `seconds` allowed, and the work `done`, in seconds of the nominal processor.
 
     Raises
     ------
     InvalidInput
-        If a limit is no number above 0, or `progress` is no function.
+        If a limit is not a number above 0, or `progress` is not a function.
 
     >>> from lipverify import Problem, optimal_window
     >>> from lipverify.laws import ReLU
@@ -181,7 +182,7 @@ def budget(
 
 
 def _meter(name: str, seconds: float | None, memory: float | None, progress: Progress | None) -> Meter:
-    """A meter with these limits, of which the time has this name."""
+    """A meter with these limits; messages call the time limit by this name."""
     return Meter(
         SECONDS if seconds is None else number(name, seconds, "a budget of seconds", above=0),
         MEMORY if memory is None else number("memory", memory, "a budget of GiB", above=0),
@@ -191,7 +192,7 @@ def _meter(name: str, seconds: float | None, memory: float | None, progress: Pro
 
 @contextmanager
 def _metered(meter: Meter) -> Iterator[Meter]:
-    """Within it this meter counts."""
+    """Inside this context, work is counted on this meter."""
     token = _METER.set(meter)
     try:
         yield meter
@@ -203,7 +204,7 @@ def _metered(meter: Meter) -> Iterator[Meter]:
 def budgeted(
     seconds: float | None = None, memory: float | None = None, progress: Progress | None = None
 ) -> Iterator[Meter]:
-    """The meter of the budget about this call; where there is none, or one is given, a new one."""
+    """The meter of the surrounding budget; a new one if there is none or if the call has its own limits."""
     meter = _METER.get()
     if meter is not None and seconds is None and memory is None and progress is None:
         yield meter
@@ -213,26 +214,26 @@ def budgeted(
 
 
 def running() -> Meter | None:
-    """The meter of the budget about this call."""
+    """The meter of the surrounding budget."""
     return _METER.get()
 
 
 @contextmanager
 def counted() -> Iterator[Meter]:
-    """Within it work is counted by itself, whatever it is."""
+    """Inside this context, work is counted on a separate meter without limits."""
     with _metered(Meter(seconds=math.inf)) as meter:
         yield meter
 
 
 def spend(evaluations: float, price: float, what: str) -> None:
-    """Count evaluations that are about to be made, at a price in nanoseconds each."""
+    """Count evaluations that are about to be made, at a price in nanoseconds per evaluation."""
     meter = _METER.get()
     if meter is not None:
         meter.add(evaluations * price * NANO, what)
 
 
 class _Priced(np.ndarray):
-    """An array that knows what was done to it."""
+    """An array that records the functions applied to it."""
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **named: Any) -> Any:
         _PRICES.get().append(DEAR.get(ufunc.__name__, CHEAP))
@@ -250,9 +251,9 @@ def _as_priced(value: Any) -> Any:
 
 @lru_cache(maxsize=256)
 def price_of(link: Callable[[Any], Any]) -> float:
-    """Nanoseconds of the nominal processor that a function of arrays takes a point, by what it calls of NumPy.
+    """Nanoseconds of the nominal processor per point of a function of arrays, from the NumPy functions that it calls.
 
-    A function that calls nothing of NumPy on an array has the price of an unknown one.
+    A function that calls no NumPy function on its array has the price `UNKNOWN`.
 
     >>> price_of(np.abs) < price_of(lambda z: np.sin(z) ** 0.3)
     True
@@ -260,7 +261,7 @@ def price_of(link: Callable[[Any], Any]) -> float:
     token = _PRICES.set([])
     try:
         link(np.linspace(-0.9, 0.9, 64).view(_Priced))
-    except Exception:  # what does not take such arrays
+    except Exception:  # functions that do not accept such arrays
         return UNKNOWN
     finally:
         prices = _PRICES.get()

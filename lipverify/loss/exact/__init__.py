@@ -1,16 +1,17 @@
-r"""Exact loss terms: deterministic quadrature whose cost does not depend on n, by two routes that share nothing.
+r"""Exact loss terms by deterministic quadrature whose cost does not depend on n, by two independent routes.
 
-routes       which route serves a law at a window, and why: the table; `exact_terms`
-sight        what the routes see of a law
-cost         what a loss will take, before it begins
-quadrature/  rules, polynomials and graded meshes: they know no law
-context/     what n tokens do: they know no law either
-variograms/  what a law does; no context length and no window is known there
-biases/      both together: the ridge route, for laws known by links, a covariance or a variogram
-zonal/       the zonal route: every isotropic law, harmonic by harmonic
+routes       `exact_terms`: apply the route of the table, and the other one if needed
+table        the route for each law and w, and the reason
+sight        the properties of a law that decide between routes and kinds of error
+cost         the cost of a loss, estimated before it begins
+quadrature/  rules, polynomials and graded meshes, independent of laws
+context/     averages over the n tokens of a context, independent of laws
+variograms/  variograms of laws, independent of n and w
+biases/      the ridge route, which combines both, for laws given by links, a covariance or a variogram
+zonal/       the zonal route, for every isotropic law, harmonic by harmonic
 kernel       attention with any kernel on linear tasks
 
-This is the face of the folder: nothing outside imports from deeper.
+Code outside this folder imports from here only, not from its modules.
 """
 
 from typing import TYPE_CHECKING

@@ -1,8 +1,8 @@
-r"""What an exact loss will take, from counts of nodes that are known before it begins.
+r"""Estimate the cost of an exact loss before it begins, from the numbers of its quadrature nodes.
 
-Most of a long loss is the table of the variogram of a link: of so many angles, and nodes on circles for each, of which
-the number goes with the square of the order that the link asks for. The order is looked for at a few nodes. What a
-window takes follows from the range of u that matters there, and of the zonal route from the harmonics and points.
+Most of a long loss is the table of a link's variogram. Its cost is the number of angles times the number of nodes on
+circles for each, which is proportional to the square of the order that the link needs; a pilot at a few nodes finds
+that order. The cost of one w follows from the relevant range of u, and for the zonal route from harmonics and points.
 """
 
 from __future__ import annotations
@@ -48,27 +48,27 @@ from lipverify.problem.own import Ridge
 from lipverify.problem.problem import require_isotropic
 
 TRACING = 0.1
-"""Seconds in which a function of one's own is looked at: for kinks, jumps and narrow features."""
+"""Seconds for searching a user's function for kinks, jumps and narrow features."""
 FEW = 4
-"""Angles at which the order of a table is looked for."""
+"""Number of angles at which the pilot determines the order of a table."""
 SETTLED, EASIER = 1e-12, 4.0
-"""By how much means over a few nodes may differ, relative, and how much more than means over all of a link with roots:
-these average out."""
+"""Largest relative difference of means over a few nodes; for a link with roots, the factor by which it may exceed that
+of means over all nodes, which average out."""
 SPLIT, SPLIT_ROOT = 3.5, 1.5
-"""So many pieces there are in the end, for each that a table begins with: with kinks, and with roots."""
+"""Number of pieces of a finished table for each piece at the start, for links with kinks and with roots."""
 USED = 2
-"""Orders of rules over tokens that a loss takes, of `ORDERS`."""
+"""Number of `ORDERS`, from the first, that a loss usually takes."""
 BREAKS = 8
-"""Intervals of a rule over one token."""
+"""Number of intervals of a rule over one token."""
 FITS, PAIRS, CROSSING = 12, 1500, 5
-"""Polynomials for what two tokens have in common, for each angle at which the variogram is not smooth and one more, and
-the pairs of tokens behind each, and the panels of a turn that crosses such an angle."""
+"""For the mean products of two increments: polynomials for each angle at which the variogram is not smooth (plus one),
+pairs of tokens for each polynomial, and panels of a turn that crosses such an angle."""
 CLEAR = 4.0
-"""A count is taken for too large if it is beyond the limit by this factor: it is about right."""
+"""A count that exceeds the limit by this factor is refused without a check; the count is right within this factor."""
 CROSSED, PANELS_NODES = 20.0, 100
-"""Panels that the argument of Q crosses at most for a pair of tokens, and the price of a node on one, in pairs."""
+"""Largest number of panels that the argument of Q crosses for a pair of tokens, and a node's price in pairs."""
 COPIES = 8
-"""Arrays of a size that are there at a time."""
+"""Number of arrays of the largest size that exist at the same time."""
 DOUBLE = 8
 
 NOTHING = Cost(seconds=0.0, memory=0.0, stage="nothing")
@@ -77,10 +77,10 @@ Stages = dict[str, float]
 
 
 def loss_cost(problem: Problem, w: Any, *, route: str | None = None) -> Cost:
-    """What the exact losses at windows `w` would take, before any begins: counted, so the same on every machine.
+    """The cost of the exact losses at `w`, estimated from counts before any begins; the same on every machine.
 
-    Seconds are those of a nominal processor, see `lipverify.budget`, and are right within a small factor where they
-    are more than one. For links with kinks they cost a few per cent of the loss, once for a law and a dimension.
+    Seconds are those of a nominal processor, see `lipverify.budget`, and are right within a small factor if they exceed
+    one. For links with kinks the estimate itself takes a few per cent of the loss, once for a law and a dimension.
 
     Parameters
     ----------
@@ -89,19 +89,19 @@ def loss_cost(problem: Problem, w: Any, *, route: str | None = None) -> Cost:
     w
         One w or an array of them, >= 0.
     route
-        "ridge" or "zonal"; the usual one by default.
+        "ridge" or "zonal"; by default that of the route table.
 
     Returns
     -------
     Cost
-        Seconds, memory, and what takes most of the time.
+        Seconds, memory, and the stage that takes most of the time.
 
     Raises
     ------
     InvalidInput
-        If `w` or `route` break their rule, or the problem is not isotropic.
+        If `w` or `route` breaks its rule, or the problem is not isotropic.
     OutOfReach
-        If no route reaches these windows.
+        If no route reaches these w.
 
     >>> from lipverify.laws import ReLU
     >>> loss_cost(Problem(d=5, n=100, law=ReLU()), 5.0).seconds < 1
@@ -119,7 +119,7 @@ def loss_cost(problem: Problem, w: Any, *, route: str | None = None) -> Cost:
 
 
 def plan_of(problem: Problem, w: Floats, route: str | None = None) -> Cost:
-    """What the route that is asked for, or those that are tried first, would take at all windows."""
+    """The cost at all w of the requested route, or of the routes that the table tries first."""
     shown, _ = sight_of(problem.law).shown(problem.d)
     if shown != problem.law:
         return plan_of(problem.replace(law=shown), w, route)
@@ -132,7 +132,7 @@ def plan_of(problem: Problem, w: Floats, route: str | None = None) -> Cost:
 
 
 def _first_cost(problem: Problem, w: Floats, routes: tuple[str, ...]) -> Cost:
-    """What the first route takes, or the second where counts tell that the first does not reach or costs too much."""
+    """The cost of the first route, or of the second if counts rule out the first or it exceeds the budget."""
     costs, reasons = [], []
     for route in routes:
         try:
@@ -150,7 +150,7 @@ def _first_cost(problem: Problem, w: Floats, routes: tuple[str, ...]) -> Cost:
 
 
 def begin(problem: Problem, cost: Cost, route: str = "") -> None:
-    """Take notice of a loss that is about to begin; refused if the budget does not allow it."""
+    """Register a loss that is about to begin; refuse it if the budget does not allow it."""
     meter = running()
     if meter is not None:
         law = f"the exact loss of the {problem.law.name} law in d = {problem.d}"
@@ -159,24 +159,24 @@ def begin(problem: Problem, cost: Cost, route: str = "") -> None:
 
 
 def known(problem: Problem, route: str) -> bool:
-    """Whether the tables of a law are there, or have been counted: within one budget that is done once."""
+    """True if the tables of a law exist or have been counted in this budget, which counts them once."""
     meter = running()
     return meter is not None and (problem.law, problem.d, route) in meter.begun
 
 
 def affordable(cost: Cost) -> bool:
-    """Whether the budget allows it."""
+    """True if the budget allows this cost."""
     meter = running()
     return meter is None or (meter.done + cost.seconds <= meter.seconds and cost.memory <= meter.memory)
 
 
 def cost_of(problem: Problem, w: Floats, route: str, tabulated: bool = False) -> Cost:
-    """The cost of all windows by a route, without the tables of the law if these are known.
+    """The cost of all w by a route, without the tables of the law if these exist.
 
     Raises
     ------
     OutOfReach
-        If the route does not reach them, as far as counts tell.
+        If counts show that the route does not reach a w.
     """
     table, memory = table_of(problem.law, problem.d, route)
     stages = {} if tabulated else dict(table)
@@ -192,7 +192,7 @@ def cost_of(problem: Problem, w: Floats, route: str, tabulated: bool = False) ->
 
 
 def _panels(grading: Grading, low: float, high: float, width: float) -> float:
-    """About how many panels a table has; refused as the table itself if it is clear that there are too many."""
+    """The approximate number of panels of a table; refuse a number that is clearly too large, as the table would."""
     ends = grading.v(np.array([low, high]))
     count = float(ends[1] - ends[0]) / width + 1
     return count if count < CLEAR * MOST_PANELS else float(grading.panels(low, high, width).size)
@@ -200,7 +200,7 @@ def _panels(grading: Grading, low: float, high: float, width: float) -> float:
 
 @lru_cache(maxsize=256)
 def table_of(law: Law, d: int, route: str) -> tuple[Stages, float]:
-    """Seconds for what is tabulated once for a law in a dimension, by stage, and bytes."""
+    """Seconds by stage for the tables of a law in one dimension, which are made once, and their bytes."""
     seen = sight_of(law)
     if route == "zonal" or not seen.averaged:
         return ({"tracing": TRACING} if seen.traced else {}), 0.0
@@ -209,7 +209,7 @@ def table_of(law: Law, d: int, route: str) -> tuple[Stages, float]:
 
 @by_law
 def _tables(law: Law, d: int) -> tuple[Stages, float]:
-    """The same of the ridge route, by the class of the law."""
+    """Seconds and bytes of the tables of the ridge route, registered by the class of the law."""
     return {"tables of the law": TRACING}, 0.0
 
 
@@ -228,7 +228,7 @@ def _link_tables(law: Ridge, d: int) -> tuple[Stages, float]:
         length = _length(law)
         more, memory = _smooth_table(length, 2 * price_of(law.link))
         stages |= more
-        # the last two tables do not agree on a longer one
+        # a longer link does not settle between the last two tables
         kinks = steep_places(law.link) if length > SIZES[-2] else ()
     elif not kinks:
         kinks = steep_places(law.link)
@@ -242,21 +242,21 @@ def _link_tables(law: Ridge, d: int) -> tuple[Stages, float]:
 
 
 def _smooth_table(length: int, price: float) -> tuple[Stages, float]:
-    """The tables of all sizes up to the one after that which holds a link of so many coefficients."""
+    """Cost of the tables of rising size, up to one size above the first that resolves `length` coefficients."""
     used = [size for size, before in zip(SIZES, (0, 0, *SIZES), strict=False) if before < length]
     seconds = sum(size**3 for size in used) * (ENTRY + price) * NANO
     return {"the table of a smooth link": seconds}, COPIES * DOUBLE * float(used[-1]) ** 3
 
 
 def _length(law: Ridge) -> int:
-    """Chebyshev coefficients of a link, as many as count."""
+    """Number of Chebyshev coefficients of a link up to the last one above rounding."""
     size = SIZES[-1]
     sizes = np.abs(to_coefficients(size) @ np.asarray(law.links(chebyshev_points(size), np)[0], dtype=float))
     return int(np.max(np.flatnonzero(sizes > SETTLED * np.max(sizes)), initial=0)) + 1
 
 
 def _variogram(law: Ridge, d: int, kinks: tuple[float, ...]) -> float:
-    """Seconds for the table of a variogram: the search for an order, the pieces, and what they are compared with."""
+    """Seconds for the table of a variogram: the search for an order, the pieces, and the values that test them."""
     planes, meetings = Planes(d, lambda z: law.links(z, np)[0], kinks), meetings_of(kinks)
     if segments(d, planes.link, kinks, meetings) is not None:
         places = (len(meetings) + 1) * STRAIGHT_ORDERS[1] * (1 + SIZE + 3 * len(CHECKS))
@@ -277,7 +277,7 @@ def _variogram(law: Ridge, d: int, kinks: tuple[float, ...]) -> float:
 
 
 def _ridge_window(problem: Problem, w: float) -> tuple[Stages, float]:
-    """Seconds for one window by the ridge route, by stage, and bytes."""
+    """Seconds by stage for one w by the ridge route, and bytes."""
     d, seen = problem.d, sight_of(problem.law)
     contexts = Contexts.at(d, float(problem.n), np.array([w]))
     low, high = float(contexts.low[0]), float(contexts.high[0])
@@ -314,7 +314,7 @@ def _ridge_window(problem: Problem, w: float) -> tuple[Stages, float]:
 
 
 def _zonal_window(problem: Problem, w: float) -> tuple[Stages, float]:
-    """Seconds for one window by the zonal route, by stage, and bytes."""
+    """Seconds by stage for one w by the zonal route, and bytes."""
     harmonics, nodes, largest = counts_of(problem, w)
     links = max(sight_of(problem.law).links, 1)
     spectrum = harmonics * (2000 + 13 * harmonics) * COEFFICIENT * links * NANO

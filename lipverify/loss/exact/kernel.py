@@ -28,25 +28,25 @@ from lipverify.problem import Problem
 from lipverify.problem.laws import Affine, Linear
 
 ORDERS, STEPS = (20, 14), (0.16, 0.2)
-"""Points of a panel in h, and the step in log lambda, of the rule and of the one that tells its error."""
+"""Nodes per panel in h, and step in log lambda, of the rule and of the coarser rule that estimates its error."""
 SMALL, LATE, LONGEST = 22.0, 45.0, 300.0
-"""The integral over log lambda begins at -log n - SMALL and goes LATE beyond what 1 / K reaches, up to LONGEST."""
+"""The integral over log lambda starts at -log n - SMALL and ends LATE above the largest log(1/K), at most at LONGEST."""
 SAFE = 4.0
 FAR = 128.0
-"""Up to this u panels are one wide, the scale on which e^{-lambda K} steps from 0 to 1 if K is exponential."""
+"""Up to this u, panels have width one, the scale on which e^{-lambda K} steps from 0 to 1 if K is exponential."""
 ROUNDING, TINY = 1e-12, 1e-300
 BLUNT = 1e-3
 
 
 def kernel_terms(problem: Problem, w: Floats, attention: Any) -> LossTerms:
-    """Both terms at every window.
+    """Both terms at every w.
 
     Raises
     ------
     InvalidInput
-        If the kernel is not for this problem, see `kernel_for`.
+        If the kernel does not apply to this problem, see `kernel_for`.
     OutOfReach
-        If the law is not linear, or the windows hold so few tokens that the error would be BLUNT of a term.
+        If the law is not linear, or windows hold so few tokens that the relative error of a term would exceed BLUNT.
     """
     kernel = kernel_for(attention, problem, w)
     if not isinstance(problem.law, Affine | Linear):
@@ -71,7 +71,7 @@ def kernel_terms(problem: Problem, w: Floats, attention: Any) -> LossTerms:
 
 
 def _with_error(kernel: Kernel, d: int, n: float, w: float) -> tuple[Floats, Floats]:
-    """E sum a^2 and E |sum_i a_i x_i - x|^2, and their errors: a coarser rule, and what lies beyond the last lambda."""
+    """E sum a^2 and E |sum_i a_i x_i - x|^2; the errors are the difference to a coarser rule plus the cut-off tail."""
     (value, rest), (coarse, _) = (_means(kernel, d, n, w, *rule) for rule in zip(ORDERS, STEPS, strict=True))
     error = SAFE * np.abs(value - coarse) + ROUNDING * value + rest
     if not np.all(error <= BLUNT * value):
@@ -83,9 +83,9 @@ def _with_error(kernel: Kernel, d: int, n: float, w: float) -> tuple[Floats, Flo
 
 
 def _means(kernel: Kernel, d: int, n: float, w: float, order: int, step: float) -> tuple[Floats, Floats]:
-    """Both by one rule, and bounds on the rest of their integrals.
+    """Both means by one rule, and bounds on the tails of their integrals.
 
-    What lies beyond lambda is at most E (1 + lambda S) e^{-lambda S} <= 1.3 E e^{-lambda S / 2} of the noise, over
+    The tail of the noise beyond lambda is at most E (1 + lambda S) e^{-lambda S} <= 1.3 E e^{-lambda S / 2}, over
     contexts with a token in the window, and (sum_i a_i h_i)^2 + sum_i a_i^2 h_i (2 - h_i) <= 5.
     """
     h, mass = tokens(kernel, d, w, order)
@@ -107,15 +107,15 @@ def _means(kernel: Kernel, d: int, n: float, w: float, order: int, step: float) 
 
 
 def _none(reached: float, n: float) -> float:
-    """The probability that none of n tokens is reached."""
+    """The probability that none of n tokens lies in the support of K."""
     return math.exp(n * math.log1p(-reached)) if reached < 1 else 0.0
 
 
 def tokens(kernel: Kernel, d: int, w: float, order: int) -> tuple[Floats, Floats]:
-    """Nodes h = 1 - <x_i, x> where K > 0, and their shares of the sphere: Gauss and Legendre on panels.
+    """Gauss-Legendre nodes h = 1 - <x_i, x> with K > 0 on panels, and their shares of the sphere.
 
-    Panels in the angle, where the density is sin^{d-2}: they double from u = 1/64 on, are one wide in u from 1 to
-    `FAR`, and halve towards where K ends.
+    The panels are in the angle, where the density is sin^{d-2}. Their width in u doubles from u = 1/64 to 1, is one
+    from 1 to `FAR`, and halves towards the end of K's support.
     """
     if math.isfinite(kernel.support):
         edges = np.array([kernel.support * (1 - 2.0**-k) for k in range(50)] + [kernel.support])

@@ -1,4 +1,4 @@
-"""Exact losses: by the route that the table names, and by the other where that is blunt or does not reach."""
+"""Exact losses by the route of the table, and by the other route if that has a large error or does not reach."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ from lipverify.loss.work import budgeted
 from lipverify.problem import Problem
 
 SMALLEST, LARGEST = 1e-300, 1e300
-"""Below the first the terms are those of w = 0, to far less than rounding: they are analytic in w, at 0 too."""
+"""Range of w. The terms are analytic at w = 0, so below the first they equal those at 0 to far less than rounding."""
 HIGHEST = 1e140
-"""Values of a law and of the noise; products of their squares with weights and counts are doubles."""
+"""Largest value of a law and of the noise: products of their squares with weights and counts must not overflow."""
 BLUNT, BLUNT_ROOTED = 1e-10, 1e-6
-"""A relative error beyond which the other route is tried: routes that resolve a law are a hundred times sharper. The
-second is for links with roots, of which the variogram is known to no more."""
+"""Relative error above which the other route is tried; a route that resolves a law has an error of a hundredth of this.
+The second is for links with roots, whose variogram has about this error."""
 LOST = 1e-8
-"""A relative error beyond which the result says what would give more digits."""
+"""Relative error above which `reason` says how to get more digits."""
 NARROW = 200.0
-"""Up to this window lost digits are looked for whatever it takes: half a minute where windows hold few tokens."""
+"""Up to this w, the other route is tried at any cost if digits are lost: half a minute if windows hold few tokens."""
 WORK, LITTLE_WORK = 2e5, 2e4
-"""What the zonal route may cost elsewhere, in units of `work_of`: a few seconds; and a tenth of that where hardly more
-digits are to be had: of a covariance that is known to `LOST`, and of any law beyond `NARROW`."""
+"""Largest cost of the zonal route otherwise, in units of `work_of`: a few seconds. The second, a tenth of that, applies
+where the gain would be small: for a covariance with an error up to `LOST`, and for every law above `NARROW`."""
 NOTICED = 1e-3
-"""A relative error beyond which a route has noticed that it does not resolve a link: no other one overrules it, unless
-it knows the link as a formula."""
+"""Relative error above which a route has detected that it does not resolve a link. The other route then may not report
+a smaller error, unless it knows the link as a formula."""
 HARMONICS = 64
-"""Of a kernel that are looked at for one that is negative, however few enter the loss."""
+"""Number of harmonics of a covariance that are tested for being negative, even if fewer enter the loss."""
 COLUMNS = ("bias", "noise", "bias_error", "noise_error")
 TINY = 1e-300
 ROUTES = {"ridge": ridge_terms, "zonal": zonal_terms}
@@ -52,16 +52,16 @@ def exact_terms(
 ) -> LossTerms:
     """Loss terms at every value in `w` (an array of finite values >= 0).
 
-    `route` is "ridge" or "zonal". By default `TABLE` says which one serves a law at a window. Where one is blunt or
-    does not reach, the other is tried, and the better value stands: `reason` of the result says why.
-    `attention` is "softmax", or a kernel of `lipverify.attention` on linear tasks, which has one route of its own.
+    `route` is "ridge" or "zonal". By default `TABLE` chooses it for each law and w. If that route has a large error or
+    refuses, the other is tried, and the more accurate value is returned; `reason` of the result says why.
+    `attention` is "softmax", or a kernel of `lipverify.attention` on linear tasks, which has its own route.
 
     Raises
     ------
     InvalidInput
-        If there is no such route, or the kernel is not for this problem.
+        If there is no such route, or the kernel does not apply to this problem.
     OutOfReach
-        If the route cannot reach an error that means something, w is beyond `LARGEST`, or values beyond `HIGHEST`.
+        If the route cannot reach a useful error, w exceeds `LARGEST`, or values exceed `HIGHEST`.
     """
     if attention != "softmax":
         if route is not None:
@@ -81,14 +81,14 @@ def exact_terms(
     with budgeted():
         terms = _terms(problem, np.ravel(np.where(w < SMALLEST, 0.0, w)), route)
     shaped = {name: np.reshape(getattr(terms, name), np.shape(w)) for name in COLUMNS}
-    # squares of values below 1e-150 are rounded to nothing
+    # squares of values below 1e-150 underflow
     for name, varies in (("bias_error", law_size > 0), ("noise_error", problem.sigma > 0)):
         shaped[name] = np.maximum(shaped[name], TINY if varies else 0.0)
     return replace(terms, w=w, **shaped)
 
 
 def _terms(problem: Problem, w: Floats, route: str | None) -> LossTerms:
-    """By the route that is asked for, or by those of the table."""
+    """Terms by the requested route, or by the routes of the table."""
     shown, said = sight_of(problem.law).shown(problem.d)
     if shown != problem.law:
         terms = _terms(problem.replace(law=shown), w, route)
@@ -99,29 +99,30 @@ def _terms(problem: Problem, w: Floats, route: str | None) -> LossTerms:
     begin(problem, plan_of(problem, w))
     seen = sight_of(problem.law)
     if seen.averaged and not seen.links:
-        spectrum_of(problem.law, problem.d, HARMONICS)  # refuses what is no covariance in this dimension
+        spectrum_of(problem.law, problem.d, HARMONICS)  # refuse a function that is not a covariance in this dimension
     found = [part for row, which in groups(problem.law, problem.d, w) for part in _by_row(row, problem, w, which)]
     return _explained(_joined(problem, found, w))
 
 
 def _by(route: str, problem: Problem, w: Floats) -> LossTerms:
-    """By a route, if the budget allows it."""
+    """Terms by one route, if the budget allows it."""
     begin(problem, cost_of(problem, w, route, known(problem, route)), route)
     return replace(ROUTES[route](problem, w), error_kind=sight_of(problem.law).error_kind(route))
 
 
 Part = tuple[LossTerms, NDArray[np.intp]]
-"""Terms at some windows, and the numbers of these."""
+"""Terms at some w, and the indices of these w."""
 
 
 def _by_row(row: Row, problem: Problem, w: Floats, which: NDArray[np.intp]) -> Iterator[Part]:
-    """The windows `which` of w by a row of the table."""
+    """Compute the terms at w[which] by a row of the table."""
     if row.alone:
         for i in which:
             part = _first(problem, w[i : i + 1], row.routes)
             yield _sharper(part, row.routes)[0] if row.compared else part, np.atleast_1d(i)
         return
-    # all at once, and then what is blunt by the other route, or again where one window kept all from the first
+    # first all w together; then, one by one, those with a large error by the other route. If the first route refused
+    # all because of one w, retry each w by the first route.
     terms = _first(problem, w[which], row.routes)
     sharp = _sharp(terms) if row.compared else np.full(which.shape, True)
     blunt, floor = np.flatnonzero(~sharp), 0.0
@@ -133,7 +134,7 @@ def _by_row(row: Row, problem: Problem, w: Floats, which: NDArray[np.intp]) -> I
 
 
 def _explained(terms: LossTerms) -> LossTerms:
-    """With the reason, where it is the kernel's digits that are missing, or a kink that is not declared."""
+    """Add to `reason` why an error is an estimate, and how to get more digits if some are lost."""
     seen = sight_of(terms.problem.law)
     said = [terms.reason]
     if terms.error_kind == "estimated":
@@ -144,7 +145,7 @@ def _explained(terms: LossTerms) -> LossTerms:
 
 
 def _sharp(terms: LossTerms) -> NDArray[np.bool_]:
-    """The windows at which no other route is tried."""
+    """True at each w at which the other route is not tried."""
     share = _share(terms)
     sharp = share <= BLUNT
     if not sharp.all() and sight_of(terms.problem.law).rooted:
@@ -153,7 +154,7 @@ def _sharp(terms: LossTerms) -> NDArray[np.bool_]:
 
 
 def _first(problem: Problem, w: Floats, routes: tuple[str, ...]) -> LossTerms:
-    """By the first route, or by the second, if there is one, where that does not reach."""
+    """Terms by the first route, or by the second, if there is one, when the first refuses."""
     try:
         return _by(routes[0], problem, w)
     except OutOfReach as refusal:
@@ -167,10 +168,10 @@ def _first(problem: Problem, w: Floats, routes: tuple[str, ...]) -> LossTerms:
 
 
 def _sharper(terms: LossTerms, routes: tuple[str, ...], floor: float = 0.0) -> tuple[LossTerms, float]:
-    """Terms by the first route at one window, or by the second if the first says little and the second says more.
+    """Terms at one w by the first route, or by the second if the first has a large error and the second a smaller one.
 
-    And the share of the value that the second route's error is from this window on: the zonal one's grows with w, and
-    where it would be no less than the first one's it is not asked.
+    Also returns the second route's relative error, which is a lower bound for all larger w, because the error of the
+    zonal route grows with w. The second route is skipped if this bound is at least the first route's error.
     """
     problem, w, share = terms.problem, float(np.asarray(terms.w)[0]), float(_share(terms)[0])
     if _sharp(terms)[0] or terms.reason:
@@ -198,7 +199,7 @@ def _sharper(terms: LossTerms, routes: tuple[str, ...], floor: float = 0.0) -> t
 
 
 def _doubted(terms: LossTerms, other: LossTerms) -> LossTerms:
-    """With the other route's error, where that has noticed something or is not met: no rule has seen all of a link."""
+    """Enlarge the error to that of the other route if the two disagree or the other detected an unresolved link."""
     bias_error = np.asarray(terms.bias_error)
     apart = np.abs(terms.bias - other.bias)
     doubted = (apart > bias_error + other.bias_error) | (other.bias_error > NOTICED * np.abs(other.bias))
@@ -206,7 +207,7 @@ def _doubted(terms: LossTerms, other: LossTerms) -> LossTerms:
 
 
 def _share(terms: LossTerms) -> Floats:
-    """The relative error of the less accurate term at every window."""
+    """The relative error of the less accurate term at every w."""
     pairs = ((terms.bias, terms.bias_error), (terms.noise, terms.noise_error))
     shares = [np.asarray(error) / np.maximum(np.abs(value), TINY) for value, error in pairs]
     return np.where(np.isfinite(shares), shares, np.inf).max(axis=0)
@@ -217,7 +218,7 @@ def _some(terms: LossTerms, which: NDArray[np.bool_] | list[int]) -> LossTerms:
 
 
 def _joined(problem: Problem, parts: list[Part], w: Floats) -> LossTerms:
-    """One record of the parts."""
+    """Join the parts to one record."""
     columns = {name: np.empty_like(w) for name in COLUMNS}
     for part, which in parts:
         for name, column in columns.items():

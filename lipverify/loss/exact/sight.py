@@ -1,6 +1,6 @@
-r"""What the exact method sees of a law: which routes know it, where it is rough, and what its errors are.
+r"""The properties of a law that the exact method uses: routes that apply, kinks and narrow features, kinds of error.
 
-The classes are registered by the class of the law; routes, costs and messages ask them, and know no law.
+A `Sight` is registered for each class of laws, so that routes, costs and messages need not know any law.
 """
 
 from __future__ import annotations
@@ -25,27 +25,28 @@ from lipverify.problem.offset import WithOffset
 from lipverify.problem.own import Ridge, Zonal
 
 NAMED = (Affine, Linear, ReLU, Cosine, Quadratic, WithOffset)
-"""Laws whose links every rule is made for."""
+"""Laws whose links every rule resolves."""
 CLOSE = 1e-3
-"""Kinks nearer to each other than this: the variogram, which is not smooth at their differences, would take minutes."""
+"""Distance of kinks below which the ridge route is not tried first: the variogram is not smooth at the differences of
+kinks, and its table would take minutes."""
 
 
 @dataclass(frozen=True)
 class Sight:
-    """A law that is known by its spectrum, and what all sights have.
+    """The properties of a law given by its spectrum; base class of all sights.
 
     Attributes
     ----------
     averaged
-        Whether the ridge route knows the law: by its links, its covariance or its variogram.
+        True if the ridge route can compute the law: from its links, its covariance or its variogram.
     named
-        Whether the averages of the law are its own, so that the ridge route is as sharp as doubles are.
+        True if the averages of the law are coded for it, so that the ridge route is accurate to double precision.
     traced
-        Whether the law is a function of one's own, which is traced before it is believed.
+        True if the law is a user's function, which is traced to find its features.
     amplitude
-        What averages of a law of unit amplitude variance are to be multiplied by.
+        The factor on the averages of a law of unit amplitude variance.
     unit
-        Where L is an amplitude, the law with L = 1, which has the same averages.
+        If L is an amplitude, the law with L = 1, which has the same averages.
     """
 
     law: Law
@@ -57,62 +58,62 @@ class Sight:
 
     @cached_property
     def size(self) -> float:
-        """About what the functions vary by: 0 if they are constant, infinite beyond doubles, 1 if not known here."""
+        """Approximate range of the functions: 0 if they are constant, infinite on overflow, 1 if not known here."""
         return 0.0 if self.law.constant else 1.0
 
     @property
     def links(self) -> int:
-        """How many links there are: none if the law is known by its covariance."""
+        """Number of links; 0 if the law is given by its covariance."""
         return 0
 
     @cached_property
     def narrow(self) -> tuple[float, float] | None:
-        """The width of the narrowest feature of a link, in shares of its piece, and where; None if all rules see it."""
+        """Width of a link's narrowest feature as a share of its piece, and its position; None if rules resolve it."""
         return None
 
     @property
     def close(self) -> bool:
-        """Whether kinks are closer than `CLOSE`."""
+        """True if two kinks are closer than `CLOSE`."""
         return False
 
     @property
     def rooted(self) -> bool:
-        """Whether the link has roots at kinks or ends."""
+        """True if the link behaves like a root at a kink or an end."""
         return False
 
     @property
     def kinked(self) -> bool:
-        """Whether the link has kinks or jumps that are declared or found."""
+        """True if the link has kinks or jumps, declared or detected."""
         return False
 
     @property
     def meetings(self) -> int:
-        """At how many angles the variogram is not smooth, as far as that is known without a table."""
+        """Number of angles at which the variogram is not smooth, as far as known without a table."""
         return 0
 
     @property
     def by_angles(self) -> bool:
-        """Whether roots call for the densities of angles, whatever the number of meetings."""
+        """True if roots require the densities of angles, whatever the number of meetings."""
         return False
 
     def shown(self, d: int) -> tuple[Law, str]:
-        """The law that is computed with in its place in dimension d, and what the result says of that."""
+        """The law that replaces it in computations in dimension d, and a sentence for the result's `reason`."""
         return self.law, ""
 
     def error_kind(self, route: str) -> ErrorKind:
-        """What the error by a route is: a bound, unless a function of one's own may hide something from it."""
+        """The kind of a route's error: a bound, unless a user's function may have features that the route misses."""
         return "bounded"
 
     @property
     def doubt(self) -> str:
-        """Why an error is an estimate."""
+        """The reason for an estimated error."""
         return (
-            "The error is an estimate: the covariance or variogram is no formula of NumPy's functions, or too steep "
-            "for one, and what it does between the nodes is in neither the value nor the error."
+            "The error is an estimate: the covariance or variogram is not a formula of NumPy's functions, or is too "
+            "steep, and a feature between the nodes is in neither the value nor the error."
         )
 
     def remedy(self, kind: ErrorKind) -> str:
-        """What would give more digits, where some are missing."""
+        """Advice that would give more digits, if there is any."""
         return ""
 
 
@@ -124,7 +125,7 @@ class Functions(Sight):
 
     @cached_property
     def size(self) -> float:
-        """The root of the amplitude variance times the largest extent."""
+        """The standard deviation of the amplitude times the largest extent of a component."""
         if self.law.constant:
             return 0.0
         try:
@@ -135,37 +136,37 @@ class Functions(Sight):
 
 @dataclass(frozen=True)
 class Network(Functions):
-    """A law of which the covariance is known in every dimension: the field with that covariance stands for it."""
+    """A law whose covariance is known in every dimension; it is replaced by the field with that covariance."""
 
     def shown(self, d: int) -> tuple[Law, str]:
-        """A field: its variogram is analytic up to 2 (1 + bias^2)^{1/2}, past which it is one of a half-power of 3."""
+        """The field of the same covariance; its variogram is analytic for distances below 2 (1 + bias^2)^{1/2}."""
         return _field_of(self.law, d), ""
 
 
 @lru_cache(maxsize=64)
 def _field_of(law: Law, d: int) -> Zonal:
-    """The same one each time, for what is tabulated is remembered by it."""
+    """The field, cached because tables are remembered by the identity of their law."""
     return Zonal(variogram=law.covariance(d).variogram)  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True)
 class Links(Functions):
-    """A ridge law that has a name."""
+    """A named ridge law."""
 
     law: RidgeLaw
 
     @property
     def links(self) -> int:
-        """How many the law has, by calling them at one point."""
+        """Number of links, counted by a call at one point."""
         return len(self.law.links(np.zeros(1), np))
 
 
 @dataclass(frozen=True)
 class OwnClass(Links):
-    """A class of one's own, of which nothing is known but its links: no route is told of what they hide."""
+    """A user's class of laws, of which only the links are known."""
 
     def error_kind(self, route: str) -> ErrorKind:
-        """A bound if the links are formulas that every rule sees between the kinks that are declared."""
+        """A bound if the links are formulas that every rule resolves between the declared kinks."""
         return self._kind
 
     @cached_property
@@ -178,19 +179,19 @@ class OwnClass(Links):
 
     @property
     def doubt(self) -> str:
-        """The same of its links."""
+        """The reason for an estimated error, in terms of the links."""
         return super().doubt.replace("covariance or variogram", "link")
 
 
 @dataclass(frozen=True)
 class OwnLink(Links):
-    """The link of one's own."""
+    """A ridge law with a user's link."""
 
     law: Ridge
 
     @property
     def links(self) -> int:
-        """One, which is not called to be counted."""
+        """1; the link need not be called to count it."""
         return 1
 
     @cached_property
@@ -200,7 +201,7 @@ class OwnLink(Links):
 
     @cached_property
     def narrow(self) -> tuple[float, float] | None:
-        """Where intervals on which the link is analytic are narrower than rules are made for."""
+        """The narrowest interval of analyticity, if it is narrower than the rules resolve."""
         if self.known is None:
             return None
         share, at = self.known.narrowest(self.law.kink_points)
@@ -208,78 +209,78 @@ class OwnLink(Links):
 
     @property
     def close(self) -> bool:
-        """By the kinks that are declared or found."""
+        """True if two kinks, declared or detected, are closer than `CLOSE`."""
         return bool(np.any(np.diff(self.law.kink_points) < CLOSE))
 
     @property
     def rooted(self) -> bool:
-        """As `has_roots` sees over half of the way to the next kink; a smooth link that is steep looks alike."""
+        """The result of `has_roots` over half the distance to the next kink; true of a steep smooth link as well."""
         return has_roots(self.law.link, self.law.kink_points)
 
     @property
     def kinked(self) -> bool:
-        """By the kinks that are declared or found."""
+        """True if there are kinks, declared or detected."""
         return bool(self.law.kink_points)
 
     @property
     def meetings(self) -> int:
-        """Those of the kinks."""
+        """Number of angles at which two kinks meet as circles on the sphere."""
         return len(meetings_of(self.law.kink_points))
 
     @property
     def by_angles(self) -> bool:
-        """Whether there are roots beside the kinks, or at the ends."""
+        """True if the link behaves like a root next to a kink or an end."""
         return has_roots(self.law.link, self.law.kink_points, NEAR)
 
     def shown(self, d: int) -> tuple[Law, str]:
-        """With the kinks declared that it has and does not declare, if they are few."""
+        """The law with its undeclared kinks added, if they are few."""
         seen = sighted(self.law)
         if seen == self.law:
             return self.law, ""
         found = ", ".join(f"{at:g}" for at in sorted(set(seen.kinks) - set(self.law.kinks)))
         return seen, (
-            f"The link bends or jumps at z = {found}, undeclared: taken as if Ridge(link, kinks=(...)) said so."
+            f"The link bends or jumps at z = {found}, undeclared: treated as declared by Ridge(link, kinks=(...))."
         )
 
     def error_kind(self, route: str) -> ErrorKind:
-        """A bound if the link is a formula, finite, and the rules of the route see all of it."""
+        """A bound if the link is a formula, is finite, and the rules of the route resolve it."""
         seen = self.known is not None and not self.known.unbounded and (route == "zonal" or self.narrow is None)
         return "bounded" if seen else "estimated"
 
     @property
     def doubt(self) -> str:
-        """The feature or the place that nothing is known of."""
+        """The reason for an estimated error: an unresolved feature or an unbounded point."""
         if (feature := self.narrow) is not None:
-            return f"The error is an estimate: near z = {feature[1]:.7g} the link is steeper than rules are made for."
+            return f"The error is an estimate: near z = {feature[1]:.7g} the link is steeper than the rules resolve."
         if self.known is not None:
             return (
-                f"The error is an estimate: at z = {self.known.unbounded[0]:.7g} the link is not known to be finite, "
-                "or to be about as large as elsewhere."
+                f"The error is an estimate: at z = {self.known.unbounded[0]:.7g} the link may be infinite, or much "
+                "larger than elsewhere."
             )
         return super().doubt.replace("covariance or variogram", "link")
 
     def remedy(self, kind: ErrorKind) -> str:
-        """Kinks that are not declared, and places where the link is steepest."""
+        """Advice to declare kinks, or points where the link is steepest."""
         if self.narrow is not None and kind == "bounded":
-            return "Where the link is steepest the rounding of z counts."
+            return "Where the link is steepest, the rounding of z limits the accuracy."
         if (at := undeclared(self.law.link, self.law.kink_points)) is not None:
             return (
-                f"The link bends or jumps near z = {at:g}, undeclared: Ridge(link, kinks=(...), jumps=(...)) sharpens "
-                "it."
+                f"The link bends or jumps near z = {at:g}, undeclared: Ridge(link, kinks=(...), jumps=(...)) gives "
+                "more digits."
             )
         if self.law.kink_points:
             return ""
-        return "No rule resolves the link where it is steepest: places there and beside it, as kinks=(...), sharpen it."
+        return "No rule resolves the link where it is steepest: add points there and next to it to kinks=(...)."
 
 
 @dataclass(frozen=True)
 class OwnCovariance(Sight):
-    """A covariance or a variogram of one's own."""
+    """A law given by a user's covariance or variogram."""
 
     law: Zonal
 
     def error_kind(self, route: str) -> ErrorKind:
-        """A bound if the function is a formula that rules see; at distance 0 they are graded in any case."""
+        """A bound if the function is a formula that the rules resolve; at distance 0 the rules are graded anyway."""
         return self._kind
 
     @cached_property
@@ -289,19 +290,19 @@ class OwnCovariance(Sight):
         return "bounded" if known is not None and known.narrowest(graded=True)[0] >= SEEN else "estimated"
 
     def remedy(self, kind: ErrorKind) -> str:
-        """A variogram in place of K."""
+        """Advice to give a variogram in place of K."""
         return "" if self.law.K is None else "K in double precision loses V near t = 1; Zonal(variogram=...) keeps it."
 
 
 @lru_cache(maxsize=64)
 def sight_of(law: Law) -> Sight:
-    """The sight of a law; remembered, for it looks at functions of one's own."""
+    """The sight of a law; cached, because it traces users' functions."""
     return sight(law)
 
 
 @by_law
 def sight(law: Law) -> Sight:
-    """What the exact method sees of a law; here of one that is known by its spectrum, or not at all."""
+    """Make the sight of a law; the default is for laws given by a spectrum, and for unknown laws."""
     return Sight(law)
 
 

@@ -1,4 +1,4 @@
-"""The route table: which route serves a law at a window, with the reason of every row."""
+"""The route table: the route for each law and w, with the reason of every row."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ class Row:
     Attributes
     ----------
     holds
-        Whether the row is for a law, by what is seen of it, and a dimension.
+        The condition of the row: a function of the law's sight and the dimension.
     routes
-        The route that is tried first, and the one that is tried where it does not reach, if any.
+        The route to try first, and a second route, if any, for problems that the first refuses.
     compared
-        Whether the second route is also tried where the first is blunt, and the better value stands.
+        True if the second route is also tried when the first has a large error; the more accurate value is returned.
     alone
-        Whether every window is computed by itself, so that a refusal at one of them leaves the others as they are.
+        True if every w is computed separately, so that a refusal at one w does not affect the others.
     up_to
-        The largest window of the row: beyond it the next rows are looked at.
+        The largest w of the row; for larger w the next rows apply.
     why
-        The reason.
+        The reason for the row.
     """
 
     holds: Callable[[Sight, int], bool]
@@ -82,11 +82,11 @@ TABLE = (
         compared=True,
     ),
 )
-"""The first row that holds serves a law at a window."""
+"""The first row whose condition holds applies."""
 
 
 def rows_of(law: Law, d: int) -> list[Row]:
-    """The rows that serve a law, by rising windows; the last one has no end."""
+    """The rows that apply to a law, in ascending order of w; the last one has no upper limit."""
     rows, seen = [], sight_of(law)
     for row in TABLE:
         if row.holds(seen, d):
@@ -97,7 +97,7 @@ def rows_of(law: Law, d: int) -> list[Row]:
 
 
 def groups(law: Law, d: int, w: Floats) -> list[tuple[Row, NDArray[np.intp]]]:
-    """The rows that serve some windows, each with the numbers of these windows."""
+    """The rows that apply to given w, each with the indices of its w."""
     found, left = [], np.full(w.shape, True)
     for row in rows_of(law, d):
         here = left & (w <= row.up_to)
@@ -108,12 +108,12 @@ def groups(law: Law, d: int, w: Floats) -> list[tuple[Row, NDArray[np.intp]]]:
 
 
 def has_averages(law: Law) -> bool:
-    """Whether the ridge route knows a law: by its links, its covariance or its variogram."""
+    """True if the ridge route can compute a law: from its links, its covariance or its variogram."""
     return sight_of(law).averaged
 
 
 def rough_from(problem: Problem) -> float:
-    """The window beyond which `rough_terms` serve a problem: there are none where only the zonal route reaches."""
+    """The w above which `rough_terms` can be used; infinite if only the zonal route reaches the problem."""
     seen = sight_of(problem.law)
     if not seen.averaged or seen.narrow is not None:
         return math.inf
