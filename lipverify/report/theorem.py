@@ -25,7 +25,7 @@ _TELLING = 3
 """So many points say more than a line of text."""
 _ENDS = re.compile(r"\.(?=\s+[A-Z$]|\s*$)")
 """Where a sentence ends."""
-_LONGEST_REASON = 360
+_LONGEST_REASON = 330
 """Letters of a reason, its formulas as they are written, that a paragraph has room for."""
 
 
