@@ -726,7 +726,7 @@ def refusal(text: str, folder: str | Path | None = None) -> str | None:
         command = ["coqc", "-q", "-R", str(folder or own), "", str(path)]
         ended = subprocess.run(command, cwd=own, check=False, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if ended.returncode == 0:
-        used = re.findall(r"^([\w.]+)(?:\n  )? :", ended.stdout, re.MULTILINE)
+        used = re.findall(r"^([\w.]+)\s+:", ended.stdout, re.MULTILINE)
         foreign = sorted(name for name in set(used) if not name.startswith(AXIOMS))
         return f"it assumes {', '.join(foreign)}" if foreign else None
     if "Cannot find a physical path" in ended.stderr:

@@ -344,10 +344,11 @@ def test_what_is_not_accepted_is_not_written(
     assert not (tmp_path / "a.v").exists()
 
 
-def test_an_axiom_is_not_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("false", ["M.false : 1 = 2", "M.false\n  : forall x, x = 2"])
+def test_an_axiom_is_not_accepted(false: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What coqc lists under Print Assumptions, and is none of its libraries', refuses the file."""
     monkeypatch.setattr(coq, "require_coqc", lambda: None)
-    listed = "Axioms:\nUint63.add_spec\n  : forall x, x\nM.false : 1 = 2\nClassical_Prop.classic : forall P, P\n"
+    listed = f"Axioms:\nUint63.add_spec\n  : forall x, x\n{false}\nClassical_Prop.classic : forall P, P\n"
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], 0, listed, ""))
     assert coq.refusal("") == "it assumes M.false"
 
