@@ -31,11 +31,10 @@ MARKS = {"supported": "✓", "refuted": "✗", "inconclusive": "?"}
 HEAD = """\
 # Every sentence of the sources
 
-This page lists three things: every sentence that the sources assert, in shortened words, with the statements that check
-it or the reason why none does; the passages that are counted, each with its outcome; and every statement with its claims
-by kind and recorded verdict (✓ supported, ✗ refuted, ? open).
-`lipverify explain ID` explains each of them. The page is made from the claims and `checks/sentences.toml`; the tests
-compare it with them.
+This page lists three things: every sentence that the sources assert, in shortened words, with the statements that
+check it or the reason why none does; the passages that are counted, each with its outcome; and every statement with
+its claims by kind and recorded verdict (✓ supported, ✗ refuted, ? open). `lipverify explain ID` explains each of
+them. The page is made from the claims and `checks/sentences.toml`; the tests compare it with them.
 """
 
 
