@@ -38,16 +38,16 @@ SHOWN = {
 HEAD = """\
 # What is printed, and what is proved
 
-Every passage that is counted, one a row: mathematics, or an experiment (training or sampling, whose result is a number
-of a machine and no theorem); whether it is proved or disproved, or what else stands behind its outcome, by its
-[grade](verdicts.md#what-is-counted); and for what no proof decides, why. *Proved* means that each claim that decides
-the passage has the grade `proved`, or is proved by another claim wherever it was measured; to disprove, one
-counterexample is enough. Where a theorem follows by hand from identities that are checked, its claim says so and its
-finding has the argument (`lipverify explain ID`). Where a wording leaves readings open and those that were tried fail,
-it stays open.
+The table has a row for each passage that is counted. A passage is about mathematics, or about an experiment
+(training or sampling, whose result is a measured number and not a theorem). It is proved or disproved, or its
+outcome has a weaker [grade](verdicts.md#what-is-counted) and the row says why no proof decides it. *Proved* means
+that each claim that decides the passage has the grade `proved`, or is proved by another claim wherever it was
+measured. To disprove a passage, one counterexample is enough. If a theorem follows by hand from checked identities,
+its claim says so and its finding has the argument (`lipverify explain ID`). If a wording leaves readings open and
+all readings that were tried fail, the passage stays open.
 
-Made from the ledger of a run, the claims and the reasons in `checks/sentences.toml`; the tests compare places, outcomes
-and claims with the registry.
+The page is made from the ledger of a run, the claims and the reasons in `checks/sentences.toml`. The tests compare
+places, outcomes and claims with the registry.
 """
 
 

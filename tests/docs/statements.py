@@ -31,11 +31,10 @@ MARKS = {"supported": "✓", "refuted": "✗", "inconclusive": "?"}
 HEAD = """\
 # Every sentence of the sources
 
-What the sources assert, sentence by sentence in shortened words, with the statements that check it or the reason why
-there is none; the passages that are counted, each with its outcome; then every statement with its claims by kind and
-recorded verdict (✓ supported, ✗ refuted, ? open).
-`lipverify explain ID` says more of any of them. Made from the claims and `checks/sentences.toml`, and compared with
-them by the tests.
+This page lists three things: every sentence that the sources assert, in shortened words, with the statements that
+check it or the reason why none does; the passages that are counted, each with its outcome; and every statement with
+its claims by kind and recorded verdict (✓ supported, ✗ refuted, ? open). `lipverify explain ID` explains each of
+them. The page is made from the claims and `checks/sentences.toml`; the tests compare it with them.
 """
 
 

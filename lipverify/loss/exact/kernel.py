@@ -30,7 +30,7 @@ from lipverify.problem.laws import Affine, Linear
 ORDERS, STEPS = (20, 14), (0.16, 0.2)
 """Nodes per panel in h, and step in log lambda, of the rule and of the coarser rule that estimates its error."""
 SMALL, LATE, LONGEST = 22.0, 45.0, 300.0
-"""The integral over log lambda starts at -log n - SMALL and ends LATE above the largest log(1/K), at most at LONGEST."""
+"""Integrals over log lambda start at -log n - SMALL and end LATE above the largest log(1/K), at LONGEST at most."""
 SAFE = 4.0
 FAR = 128.0
 """Up to this u, panels have width one, the scale on which e^{-lambda K} steps from 0 to 1 if K is exponential."""
