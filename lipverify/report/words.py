@@ -1,4 +1,4 @@
-"""What the report says in its own words: the same sentences whatever the ledger holds."""
+"""The fixed texts of the report, independent of the ledger."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LEGEND = (
     "‡ marks a control that was not caught there. Readings of one statement that rest on the same measurement share "
     "a table, with a column for each; a reading is called by the end of its id."
 )
-"""How to read the tables of evidence."""
+"""Explains the tables of evidence."""
 
 METHODS = {
     "own function": "the claim's own function; unless its value is one of lipverify's, nobody but it bounds the error",
@@ -63,18 +63,18 @@ HOW_VERDICTS_ARE_MADE = (
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """A symbol, what it means, how LaTeX writes it or its letters, and in which of two families of statements."""
+    """A symbol, its meaning, the forms in LaTeX that it stands for, and its family of statements."""
 
     symbol: str
     meaning: str
     names: frozenset[str]
     linear: bool
-    """Whether it is a symbol of linear transformers, whose ids begin with `lt.`; else of attention by softmax."""
+    """True for a symbol of linear transformers, whose ids begin with `lt.`; False for softmax attention."""
     anywhere: bool
-    """Whether it means the same in files of users, whose letters are their own."""
+    """True if it has the same meaning in users' files, whose letters are their own."""
 
     def holds_for(self, stem: str, own: bool) -> bool:
-        r"""Whether the symbol has this meaning in a statement; `own`: of a claim that comes with lipverify.
+        r"""True if the symbol has this meaning in a statement; `own`: of a claim that comes with lipverify.
 
         Other files have letters of their own, whatever their statements are called.
 
@@ -176,4 +176,4 @@ NOTATION = (
         "at least, at most, and exactly of the order of, up to a constant",
     ),
 )
-"""Symbols in the order in which a page defines them; a claim says what it means by any other."""
+"""Symbols in the order in which a page defines them; claims define any others."""
