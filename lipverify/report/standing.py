@@ -37,7 +37,7 @@ def nearest_first(records: Sequence[Record]) -> list[Record]:
 
 def _short(where: str) -> str:
     """The range, or a reference to the readings if it is too long for a line."""
-    return where if len(where) <= BESIDE else "where its readings say"
+    return where if len(where) <= BESIDE else "in the ranges of its readings"
 
 
 def standing(records: Sequence[Record], passages: Sequence[Passage]) -> Standing:

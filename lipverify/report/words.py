@@ -15,23 +15,23 @@ VERDICTS = {
 """The word for a verdict, short enough for a table."""
 
 LEGEND = (
-    "A number with its signed distance to the edge of what a reading allows: ✓ inside, ✗ outside, ? across the edge; "
-    "‡ marks a control that was not caught there. Readings of one statement that rest on the same measurement share "
-    "a table, with a column for each; a reading is called by the end of its id."
+    "A number with its signed distance to the edge of the set that a reading allows: ✓ inside, ✗ outside, ? across the "
+    "edge; ‡ marks a control that was not caught there. Readings of one statement that rest on the same measurement "
+    "share a table, with a column for each; a reading is named by the end of its id."
 )
 """Explains the tables of evidence."""
 
 METHODS = {
-    "own function": "the claim's own function; unless its value is one of lipverify's, nobody but it bounds the error",
+    "own function": "the claim's own function, which alone bounds the error unless its value is one of lipverify's",
     **{name: TABLE[name].words for name in ("exact", "montecarlo", "asymptotic")},
     "symbolic": "computer algebra: an expression that is zero for all values of its symbols, or an exact number",
     "identity": "both sides of an identity evaluated on sampled points; the error is a bound on rounding",
     "certified": TABLE["certified"].words,
-    "training": "a property of trained weights; which basin a training ends in carries no error",
-    "tokens": "a layer applied to every token, as it is defined",
-    "recursion": "the linear model that every layer keeps, from one layer to the next",
+    "training": "a property of trained weights; the error does not cover the basin in which a training ends",
+    "tokens": "a layer applied to every token, by definition",
+    "recursion": "the linear model that every layer preserves, from one layer to the next",
     "rational": "exact arithmetic with fractions",
-    "closed form": "an integral done on paper",
+    "closed form": "an integral solved analytically",
     "symmetry": "a value that symmetry forces",
     "moments": "the layers on the second moments of the context, whose cost does not grow with $n$",
 }
