@@ -100,7 +100,7 @@ def _why(claim: ClaimChange) -> Iterator[Text]:
     if claim.caught_before != claim.caught_after:
         yield Text("the control is caught again" if claim.caught_after else "the control is no longer caught", "bold")
     if claim.restated:
-        yield Text(f"the claim itself reads otherwise: {', '.join(claim.restated)}")
+        yield Text(f"the claim itself changed: {', '.join(claim.restated)}")
     yield from _cells(claim)
     apart = [check for check in claim.cross_checks if check.changed == ("agrees",)]
     yield from _listed([*map(_cross_check, apart)], "cross-checks")

@@ -73,7 +73,7 @@ def _taken(each: _Open, settings: dict[str, Any], left: float, seconds: float) -
     _say(each.record, f"{in_words(step)}" + f"; now {by}" * bool(by))
     [found] = run([better], **{**settings, "limit": min(settings["limit"], left)}).claims
     if found.verdict == "error":
-        _say(found, f"is not decided by that: {found.problem}")
+        _say(found, f"is not decided by this step: {found.problem}")
         each.methods = each.methods if by else []
         return None
     if by and found.verdict == "inconclusive":

@@ -182,7 +182,7 @@ def _reason(record: Record) -> str:
 def _next_step(ledger: Ledger, record: Record) -> str:
     """The next step for the user."""
     if record.verdict == "error":
-        return "mend what it names, then the same command with --resume"
+        return "fix the cause, then repeat the command with --resume"
     if "disagree" in record.problem:
         return f"one of the two methods is wrong there: {record.reproduce} --seed {ledger.seed + 1}"
     if record.step is not None:
@@ -191,10 +191,10 @@ def _next_step(ledger: Ledger, record: Record) -> str:
     if any(cell.uncontrolled for cell in record.cells):
         return "give control= a statement that is false where the claim is true"
     if record.verdict == "inconclusive":
-        return f"{record.reproduce} --profile full" if ledger.profile == "quick" else "a narrower error"
+        return f"{record.reproduce} --profile full" if ledger.profile == "quick" else "reduce the error"
     if not record.control.caught:
-        return "a control that the evidence can tell from the claim"
-    return "lipverify diff OLD NEW says which numbers moved"
+        return "choose a control that the evidence can distinguish from the claim"
+    return "lipverify diff OLD NEW shows which numbers moved"
 
 
 def _where(ledger: Ledger, files: Sequence[Path]) -> Iterator[str]:

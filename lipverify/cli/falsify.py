@@ -118,7 +118,7 @@ def _lines(found: Search, others: Sequence[Again], written: tuple[str, str]) -> 
     for each in others:
         lines.append(f"    by {each.by}: {_second_verdict(each)}")
     if not others:
-        lines.append("    by another method: none, for what it rests on is no loss that lipverify was asked for")
+        lines.append("    by another method: none, because the value does not come from a loss of lipverify")
     path, trouble = written
     lines += [f"    {visible(trouble)}"] * bool(trouble)
     if path:

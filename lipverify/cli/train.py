@@ -78,13 +78,13 @@ def train_models(id: str, which: ModelOptions, backend: str | None, out: Path, j
                 lambda done, total, model, witness, fresh: progress(done, total, _said(witness)),
             )  # fmt: skip
     except KeyboardInterrupt:
-        print(f"lipverify: interrupted; the models in {out} are kept: the same command goes on.", file=sys.stderr)
+        print(f"lipverify: interrupted; the models in {out} are kept: the same command continues.", file=sys.stderr)
         return INTERRUPTED
     lines = [_line(each) for each in found]
     if json:
         write_json(msgspec.json.format(msgspec.json.encode([line._asdict() for line in lines]), indent=1))
         return 0
-    table = Table("model", "adjusted loss", "start that won", "CPU s", "as it comes with lipverify", box=None)
+    table = Table("model", "adjusted loss", "start that won", "CPU s", "shipped with lipverify", box=None)
     for line in lines:
         table.add_row(line.model, line.loss, line.origin, f"{line.seconds:.1f}", line.shipped)
     Console(highlight=False).print(table)
@@ -108,7 +108,7 @@ def _train_for_claims(id: str, out: Path) -> int:
 
 def _line(witness: Any) -> Line:
     loss = witness.trained.loss
-    doubt = "" if loss.trusted else ", not to be believed"
+    doubt = "" if loss.trusted else ", untrusted"
     return Line(
         model=_said(witness),
         loss=f"{loss.value:.5g} ± {loss.standard_error:.1g}{doubt}",

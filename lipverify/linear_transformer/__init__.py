@@ -1,13 +1,13 @@
 """Linear transformers on noisy linear regression in context.
 
-layer, tokens       what a layer does, token by token; its parametrisations
-implicit            the linear model that every layer keeps, and its recursion
-attention, collapsed  the same on second moments, with its adjoint: the cost does not grow with n
+layer, tokens       a layer and its parametrisations; the forward pass token by token
+implicit            the linear model that every layer preserves, and its recursion
+attention, collapsed  the forward pass on second moments, with its adjoint: the cost does not grow with n
 prompts             covariates with a covariance: one layer's exact risk and best preconditioner, sampled models
 regression/         contexts, laws of the noise, ridge regression baselines, the Bayes floor, the adjusted loss
 gdplusplus/         two weights a layer: exact loss, believed optimum and proved floor on the eigenvalues
-rounding            how far rounding can take two forward passes apart
-families, training/ weights as arrays, and how they are found
+rounding            a bound on the difference of two forward passes by rounding
+families, training/ weights as arrays, and their training
 
 >>> from lipverify.linear_transformer import GDPlusPlus, Regression, UniformNoise, draw_contexts, evaluation
 >>> held_out = evaluation(draw_contexts(Regression(d=10, n=20, noise=UniformNoise(0.0)), 4096, seed=0, stream="doc"))

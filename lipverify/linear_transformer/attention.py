@@ -1,4 +1,4 @@
-r"""What a layer adds to the tokens as a function of their moments, H(G), with its adjoint by hand.
+r"""What a layer adds to the tokens, H(G) e, as a function of their moments G, with its adjoint by hand.
 
 A layer maps e to (I + H(G)) e. Heads with free matrices have H = sum_k P_k G Q_k; diagonal heads multiply G entry
 by entry, H = Omega o G, where Omega holds one number for each of the four blocks, and cost no matrix product.
@@ -15,7 +15,7 @@ from lipverify.linear_transformer.layer import Layer
 
 
 class Pulled(NamedTuple):
-    """What a covector on H becomes: one on the weights, summed over contexts, and one on the moments of each."""
+    """The adjoint at a covector on H: the part on the weights, summed over contexts, and the parts on the moments."""
 
     weights: Array
     gram: Array
@@ -38,7 +38,7 @@ class Attention(Protocol):
         ...
 
     def last_row(self, times: Callable[[Array], Array]) -> Array:
-        """The last row of H, (contexts, 1, d + 1), given what multiplies rows, (..., 1, d + 1), by the moments."""
+        """The last row of H, (contexts, 1, d + 1); `times` multiplies rows, (..., 1, d + 1), by the moments."""
         ...
 
 
@@ -49,7 +49,7 @@ class Heads:
     layer: Layer
 
     def __call__(self, gram: Array) -> Array:
-        """H; the right factors are shared, so that each is one product with all contexts below one another."""
+        """H; the right factors are shared, so each is one product with the stacked moments of all contexts."""
         xp, size = gram.__array_namespace__(), gram.shape[-1]
         stacked = xp.reshape(gram, (-1, size))
         right = [xp.reshape(stacked @ self.layer.Q[k, :, :], gram.shape) for k in range(self.layer.heads)]
@@ -83,7 +83,7 @@ class Heads:
 
 @dataclass(frozen=True)
 class Entrywise:
-    """H = Omega o G, Omega of shape (d + 1, d + 1): what diagonal heads do."""
+    """H = Omega o G, Omega of shape (d + 1, d + 1): the form of diagonal heads."""
 
     factors: Array
 
@@ -102,14 +102,14 @@ class Entrywise:
         return Entrywise(_transposed(self.factors))
 
     def last_row(self, times: Callable[[Array], Array]) -> Array:
-        """The last row of Omega by that of G, entry by entry."""
+        """The last row of Omega times that of G, entry by entry."""
         xp = self.factors.__array_namespace__()
         unit = xp.eye(self.factors.shape[-1], dtype=self.factors.dtype, device=self.factors.device)[-1:, :]
         return self.factors[-1:, :] * times(unit)
 
 
 def _transposed(matrices: Array) -> Array:
-    """Transposed copies, row by row in memory, as products with many contexts want them."""
+    """Transposed copies, contiguous by rows, which makes products with many contexts faster."""
     xp = matrices.__array_namespace__()
     turned = xp.matrix_transpose(matrices)
     made = xp.empty(turned.shape, dtype=turned.dtype, device=turned.device)

@@ -16,7 +16,7 @@ from lipverify.linear_transformer.layer import Parametrisation, require_moments,
 
 
 class Readout(NamedTuple):
-    """What the last layer reads: w of shape (..., d) and a of shape (...)."""
+    """The weights of the prediction after the last layer: w of shape (..., d) and a of shape (...)."""
 
     w: Array
     a: Array
@@ -40,7 +40,7 @@ def readout(gram: Array, layers: Sequence[Parametrisation]) -> Readout:
     Raises
     ------
     InvalidInput
-        If the moments are no such array, a layer is none, or was made for another d.
+        If the moments are not such an array, or a layer is not a layer or was made for another d.
 
     >>> import numpy as np
     >>> from lipverify.linear_transformer.layer import GDPlusPlus
@@ -54,7 +54,7 @@ def readout(gram: Array, layers: Sequence[Parametrisation]) -> Readout:
 
 
 class Pass(NamedTuple):
-    """A forward pass with what its adjoint needs.
+    """A forward pass with the intermediate values that its adjoint needs.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Pass(NamedTuple):
 
     @property
     def w(self) -> Array:
-        """What the last layer reads, (contexts, d)."""
+        """The weight vector w of the prediction, (contexts, d)."""
         return -self.rows[0][:, 0, :-1]
 
 
@@ -94,9 +94,9 @@ def forward(gram: Array, layers: Sequence[Callable[[Array], Array]]) -> Pass:
 
 
 def last_row(gram: Array, layers: Sequence[Attention]) -> Array:
-    """(-w^T, a), (..., 1, d + 1), after one layer or more: `forward` without what the adjoint alone needs.
+    """(-w^T, a), (..., 1, d + 1), after one layer or more: `forward` without the values for the adjoint.
 
-    Maps are kept as S^T, for which S G S^T is two products that libraries are quick at. The last layer reads a row of
+    Maps are stored as S^T, for which S G S^T is two products with a fast layout. The last layer uses one row times
     its moments, G_{L-1} = S G S^T, which is the product of a row with S, G and S^T.
     """
     xp = gram.__array_namespace__()
@@ -118,7 +118,7 @@ def last_row(gram: Array, layers: Sequence[Attention]) -> Array:
 
 
 def _and_identity(maps: Array) -> Array:
-    """The sum of the identity and each of these maps, (..., d + 1, d + 1), which are used up."""
+    """The sum of the identity and each of these maps, (..., d + 1, d + 1), computed in place."""
     xp, size = maps.__array_namespace__(), maps.shape[-1]
     entries = xp.reshape(maps, (-1, size * size))
     entries[:, :: size + 1] += 1

@@ -30,7 +30,7 @@ START = 0.2
 """Standard deviation of the weights of random layers, in rescaled units."""
 
 TURNS = 200
-"""Between a diagonal and a matrix of rank one, until their sum is as near to a given matrix as it gets."""
+"""Iterations that alternate between the diagonal and the rank-one part of an approximation; then it has converged."""
 
 
 @dataclass(frozen=True)
@@ -54,25 +54,25 @@ class Family(ABC):
 
     @abstractmethod
     def pull(self, weights: Floats, gradients: Sequence[Floats]) -> Floats:
-        """The gradient in the weights from the gradients in what `attentions` is made of."""
+        """The gradient in the weights from the gradients in the parameters of `attentions`."""
 
     @property
     def rare(self) -> int:
-        """Contexts as rare as one in 10^rare are trained on; 0 for those that a plain sample shows."""
+        """The training sample includes contexts as rare as one in 10^rare; 0 for a plain sample."""
         return 0
 
     @property
     def bounded(self) -> bool:
-        """Whether the loss of a context counts no more than a cap in training; else as a logarithm beyond it."""
+        """True if training caps the loss of a context; False if the loss grows as a logarithm beyond the cap."""
         return True
 
     def at_random(self, normals: Floats, size: float = START) -> Floats:
-        """Weights, (layers, *shape), that make P Q or the four weights about so large, from standard normals."""
+        """Weights, (layers, *shape), from standard normals, such that P Q or the four weights have about this size."""
         return size * normals
 
     @property
     def scale(self) -> tuple[float, float]:
-        """Root mean squares: of a coordinate of x, and of y, times sqrt(n)."""
+        """Root mean square of a coordinate of x and of y, both times sqrt(n)."""
         d, n = self.regression.d, self.regression.n
         return math.sqrt(n), math.sqrt(n * (d + self.regression.noise.second_moment))
 
@@ -88,7 +88,7 @@ class Omega(Family):
 
     @property
     def units(self) -> Floats:
-        """What the weights are multiplied by: 1/n, or 1/(n (d + E sigma^2)) where the query is y."""
+        """The factors of the weights: 1/n, or 1/(n (d + E sigma^2)) for the weights with query y."""
         x, y = self.scale
         return np.asarray([x**-2, y**-2, x**-2, y**-2])
 
@@ -97,7 +97,7 @@ class Omega(Family):
         return weights * self.units
 
     def numbers(self, weights: Floats) -> Floats:
-        """What the compiled code takes: the four numbers of each layer."""
+        """The parameters of the compiled code: the four numbers of each layer."""
         return self.four(weights)
 
     def model(self, weights: Floats) -> tuple[Parametrisation, ...]:
@@ -120,7 +120,7 @@ class Omega(Family):
         return gradient * self.units
 
     def of_diag(self, weights: Floats) -> Floats:
-        """The same model as one of `Diag`: the four products."""
+        """The model of `Diag` in this form: its four products."""
         return Diag(self.regression).four(weights) / self.units
 
 
@@ -145,7 +145,7 @@ class Diag(Omega):
         return tuple(SingleHead(*map(float, layer)) for layer in weights * np.asarray([1, 1, x**-2, y**-2]))
 
     def of_diag(self, weights: Floats) -> Floats:
-        """Itself."""
+        """The weights themselves."""
         return weights
 
     def of_four(self, four: Floats) -> Floats:
@@ -156,17 +156,17 @@ class Diag(Omega):
         return np.concatenate([left[:, :, 0] * root, right[:, 0, :] * root], axis=1)
 
     def at_random(self, normals: Floats, size: float = START) -> Floats:
-        """Larger than the four weights by a square root, since each of these is a product of two."""
+        """The square root of the size for p and q, because each of the four weights is a product of the two."""
         return math.sqrt(size) * normals
 
 
 @dataclass(frozen=True)
 class Safe(Diag):
-    """The form of `Diag`, trained on contexts of every decade of rareness, so that none of them explodes."""
+    """The form of `Diag`, trained on contexts of every decade of rareness, so that it explodes on none of them."""
 
     @property
     def rare(self) -> int:
-        """One in 10^12: the weights are then safe from one in 10^9."""
+        """One in 10^12: the trained weights are then safe down to one in 10^9."""
         return 12
 
 
@@ -192,7 +192,7 @@ class Full(Family):
         return weights * self.units
 
     def numbers(self, weights: Floats) -> Floats:
-        """What the compiled code takes: P and Q of each layer."""
+        """The parameters of the compiled code: P and Q of each layer."""
         return self.matrices(weights)
 
     def model(self, weights: Floats) -> tuple[Parametrisation, ...]:
@@ -216,34 +216,34 @@ class Full(Family):
         return gradient * self.units
 
     def column(self, layer: Floats) -> Floats:
-        """The column P_xy of a layer, (d,): the multiple of the label that it adds to the covariates."""
+        """The column P_xy of a layer, (d,): the multiple of the label that the layer adds to the covariates."""
         found: Floats = layer[0, :-1, -1]
         return found
 
     def with_column(self, layer: Floats, column: Floats) -> Floats:
-        """The layer with that much more in the column P_xy, (d,)."""
+        """The layer with this vector, (d,), added to its column P_xy."""
         stored = layer.copy()
         stored[0, :-1, -1] += column
         return stored
 
     def of_diag(self, weights: Floats) -> Floats:
-        """The same model as one of `Diag`, written out."""
+        """The model of `Diag` in this form."""
         d = self.regression.d
         return np.stack([[np.diag([p_x] * d + [p_y]), np.diag([q_x] * d + [q_y])] for p_x, p_y, q_x, q_y in weights])
 
 
 @dataclass(frozen=True)
 class SafeFull(Full):
-    """The form of `Full`, led back from where it explodes: trained on contexts of every decade of rareness."""
+    """The form of `Full`, trained further on contexts of every decade of rareness where its loss explodes."""
 
     @property
     def rare(self) -> int:
-        """One in 10^8: free matrices explode in pockets, most of which lie where contexts are less rare than that."""
+        """One in 10^8: free matrices explode in pockets of contexts, most of which are less rare than that."""
         return 8
 
     @property
     def bounded(self) -> bool:
-        """No: it begins at weights that may lose any number, where a bounded loss has no slope."""
+        """False: the descent may start at weights with an arbitrarily large loss, where a bounded loss has no slope."""
         return False
 
 
@@ -253,7 +253,7 @@ class LowRank(Full):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """(2, 3, d + 1): of P and of Q the vectors a, b and c."""
+        """(2, 3, d + 1): the vectors a, b and c of P and of Q."""
         return (2, 3, self.regression.d + 1)
 
     def written(self, weights: Floats) -> Floats:
@@ -273,16 +273,16 @@ class LowRank(Full):
         return np.stack([of_a, np.einsum("...ij,...j->...i", full, c), np.einsum("...ij,...i->...j", full, b)], axis=2)
 
     def at_random(self, normals: Floats, size: float = START) -> Floats:
-        """b and c are larger than a by a square root, since they are multiplied with each other."""
+        """The square root of the size for b and c, because their product has the size of a."""
         return normals * np.asarray([size, math.sqrt(size), math.sqrt(size)])[:, None]
 
     def of_diag(self, weights: Floats) -> Floats:
-        """The same model as one of `Diag`, with nothing of rank one beside it."""
+        """The model of `Diag` in this form, with a rank-one part of zero."""
         a = np.diagonal(super().of_diag(weights), axis1=-2, axis2=-1)
         return np.stack([a, np.zeros_like(a), np.zeros_like(a)], axis=2)
 
     def of_full(self, weights: Floats) -> Floats:
-        """The nearest model to one of `Full`: what is left of P and Q without a has rank one, in turns with a."""
+        """Approximate a model of `Full`, alternating between the diagonal a and the best rank-one part of the rest."""
         diagonal = np.eye(weights.shape[-1], dtype=bool)
         low = np.zeros_like(weights)
         for _ in range(TURNS):
@@ -293,19 +293,19 @@ class LowRank(Full):
         return np.stack([np.diagonal(weights - low, axis1=-2, axis2=-1), b, c], axis=2)
 
     def column(self, layer: Floats) -> Floats:
-        """What the part of rank one of P has there."""
+        """The column P_xy of the rank-one part of P."""
         found: Floats = layer[0, 1, :-1] * layer[0, 2, -1]
         return found
 
     def with_column(self, layer: Floats, column: Floats) -> Floats:
-        """The layer with the column P_xy as its part of rank one of P, whatever that was."""
+        """The layer with the rank-one part of P replaced by the column P_xy."""
         stored = layer.copy()
         stored[0, 1:] = [[*column, 0.0], [*np.zeros_like(column), 1.0]]
         return stored
 
 
 def family_named(name: str, regression: Regression) -> Omega | Full:
-    """One of `NAMES`.
+    """The family with one of the names in `NAMES`.
 
     Raises
     ------

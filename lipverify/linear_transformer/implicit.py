@@ -41,7 +41,7 @@ class State(NamedTuple):
         return xp.concat([above, below[..., None, :]], axis=-2)
 
     def moments(self, gram: Array) -> Array:
-        """T G T^T: the second moments of the tokens as they are now, from those that they began with."""
+        """T G T^T: the second moments of the tokens in this state, from those before any layer."""
         T = self.map
         return T @ gram @ T.__array_namespace__().matrix_transpose(T)
 
@@ -59,7 +59,7 @@ def start(gram: Array) -> State:
     """The state before the first layer, M = I, u = 0, a = 1, w = 0, for moments of shape (..., d + 1, d + 1)."""
     require_moments(gram)
     xp = gram.__array_namespace__()
-    # made of ones like the moments, so that it has their shape, their type and their device
+    # made of ones like the moments, so that shape, type and device agree
     identity = xp.tril(xp.triu(xp.ones_like(gram)))
     return State(identity[..., :-1, :-1], identity[..., :-1, -1], identity[..., -1, -1], identity[..., -1, :-1])
 

@@ -21,7 +21,7 @@ from lipverify.foundation.validation import whole
 
 
 class Parametrisation(Protocol):
-    """Weights of one layer, of whatever form."""
+    """Weights of one layer, in any form."""
 
     def layer(self, d: int) -> Layer:
         """The layer for covariates in R^d."""
@@ -50,14 +50,14 @@ def written_out(layers: Sequence[Parametrisation], like: Array) -> tuple[Layer, 
 
 
 def _all_finite(matrix: Array) -> bool:
-    """Whether all entries are finite; symbols and exact integers, which are objects, are."""
+    """True if all entries are finite; symbols and exact integers, which are objects, count as finite."""
     kind = getattr(matrix.dtype, "kind", "f")
     xp = matrix.__array_namespace__()
     return kind == "O" or (kind not in "US" and bool(xp.all(xp.isfinite(matrix))))
 
 
 def require_moments(gram: Array) -> None:
-    """Refuse what are no second moments of tokens (x, y)."""
+    """Refuse an array that is not the second moments of tokens (x, y)."""
     shape = tuple(getattr(gram, "shape", ()))
     if len(shape) < 2 or shape[-1] != shape[-2] or shape[-1] < 2:
         raise InvalidInput(f"gram has shape {shape}: moments of tokens (x, y) have shape (..., d + 1, d + 1), d >= 1.")
@@ -103,7 +103,7 @@ class Layer:
         return int(self.P.shape[1]) - 1
 
     def layer(self, d: int) -> Layer:
-        """Itself; refused for another dimension."""
+        """The layer itself; refused for another dimension."""
         if d != self.d:
             raise InvalidInput(f"d = {d}: this layer was made for d = {self.d}.")
         return self
@@ -153,7 +153,7 @@ class Diagonal:
 
     @property
     def determinant(self) -> float:
-        """The product condition, xx yy - xy yx: zero for what one head can do, and for nothing else."""
+        """The determinant xx yy - xy yx, which is zero if and only if a single head can have these weights."""
         return self.xx * self.yy - self.xy * self.yx
 
 

@@ -114,7 +114,7 @@ class Prompts:
 
 
 class Risk(msgspec.Struct, frozen=True, kw_only=True):
-    """A risk, E (prediction - <x, w>)^2, as bias and variance, with a bound on the rounding of their sum.
+    """The risk E (prediction - <x, w>)^2 as bias and variance, with a bound on the rounding error of their sum.
 
     Without the factor 1/2 that the losses of `Regression` and those of some papers carry.
     """
@@ -125,7 +125,7 @@ class Risk(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def value(self) -> float:
-        """Bias and variance together."""
+        """The sum of bias and variance."""
         return self.bias + self.variance
 
 
@@ -193,7 +193,7 @@ def step_risk(prompts: Prompts, A: Any) -> Risk:
     Lambda, S, Q, C, I = prompts.Lambda, prompts.S, prompts.Q, prompts.spread, np.eye(prompts.d)  # noqa: E741
     E = A @ Lambda - I
     bias, variance = (float(np.trace(Q @ F @ M @ F.T)) for F, M in ((E, S), (A, C)))
-    # every product of d terms rounds by d eps of its absolute value; E alone is a difference
+    # every product of d terms rounds by d eps of its absolute value; only E is a difference
     unit = (prompts.d + 2) * EPS
     off, size = unit * (np.abs(A) @ np.abs(Lambda) + I), np.abs(E)
     moved = 2 * size @ np.abs(S) @ off.T + off @ np.abs(S) @ off.T
@@ -320,7 +320,7 @@ def sampled_risk(
 
 
 def _require_prompts(prompts: Any) -> None:
-    """Refuse what are no prompts."""
+    """Refuse an object that is not `Prompts`."""
     instance("prompts", prompts, Prompts, "build them with Prompts(n=..., covariance=...)")
 
 

@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 D, N = 10, 20
-"""Dimension of the covariates and tokens in a context, of every entry."""
+"""Dimension of the covariates and number of tokens in a context, for every entry."""
 LAYERS = (1, 2, 3, 4, 5, 6, 7)
 MODELS = ("GD++", "DIAG", "FULL")
 BASELINES = ("ConstRR", "AdaRR", "TunedRR")
@@ -46,7 +46,7 @@ NOISES: tuple[NoiseLaw, ...] = (
 
 
 class Printed(NamedTuple):
-    """An entry: its value, and half a unit of its last digit; 0 where the value is printed as an exact 0."""
+    """An entry: its value, and half a unit of its last digit, or 0 for a value printed as an exact 0."""
 
     value: float
     rounding: float
@@ -112,7 +112,7 @@ def problem(column: str) -> Regression:
 
 
 def column_of(regression: Regression) -> str:
-    """The name that `problem` reads.
+    """The column's name, which `problem` reads.
 
     >>> column_of(problem("uniform-3@5x10")), column_of(problem("uniform-3"))
     ('uniform-3@5x10', 'uniform-3')
@@ -121,12 +121,12 @@ def column_of(regression: Regression) -> str:
 
 
 def address_of(regression: Regression) -> str:
-    """The problem in addresses of random streams: the column of the table, and the size if it is another."""
+    """The problem as a part of random addresses: the column of the table, with the size if it differs."""
     return regression.noise.label + _size(regression)
 
 
 def _size(regression: Regression) -> str:
-    """What a size adds to the name of the law."""
+    """The suffix that names a size."""
     d, n = regression.d, regression.n
     return "" if (d, n) == (D, N) else f"@{d}x{n}"
 

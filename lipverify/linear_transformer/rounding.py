@@ -1,4 +1,4 @@
-r"""How far rounding can take two forward passes apart: a bound derived from the operations, not a tolerance.
+r"""A bound on the difference that rounding causes between two forward passes, derived from the operations.
 
 A forward pass adds and multiplies, so what it computes is a sum of monomials of weights and tokens, each times a
 factor (1 + delta) with |delta| <= u = eps / 2 for each operation that it went through. The error is at most the sum
@@ -21,14 +21,14 @@ from lipverify.linear_transformer.layer import Layer
 
 UNIT = float(np.finfo(float).eps) / 2
 COARSE = 2.0**-20
-"""The t of the bound: 2^32 times the unit, and small against one over the operations of eight layers."""
+"""The t of the bound: 2^32 units of rounding, and small against one over the operations of eight layers."""
 
 
 def magnitude(tokens: Any, context: Any, layers: Sequence[Layer], t: float = 0.0) -> Floats:
     """The forward pass on absolute values for tokens (..., d + 1), with a factor 1 + t after each operation.
 
-    The counts cover the pass token by token, by states, and by moments: sums over n tokens, over d + 1 entries, over
-    heads.
+    The operation counts cover the passes token by token, by states and by moments, with sums over n tokens, d + 1
+    entries and heads.
     """
     E = np.abs(np.asarray(context))
     n, size = E.shape
@@ -42,7 +42,7 @@ def magnitude(tokens: Any, context: Any, layers: Sequence[Layer], t: float = 0.0
 
 @makes("bounded", "identity")
 def rounding_bound(tokens: Any, context: Any, layers: Sequence[Layer]) -> Floats:
-    """A bound on the difference of two passes, entry by entry, for tokens (..., d + 1); `context` holds the keys.
+    """A bound on the difference of two passes, entry by entry, for tokens (..., d + 1); `context` contains the keys.
 
     Raises
     ------

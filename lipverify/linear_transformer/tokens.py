@@ -1,4 +1,4 @@
-r"""The forward pass as it is defined, token by token: the reference for everything that is faster."""
+r"""The forward pass by its definition, token by token: the reference for the faster implementations."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class Tokens(NamedTuple):
 
     @property
     def prediction(self) -> Array:
-        """-y of the query."""
+        """The prediction, -y of the query."""
         return -self.query[-1]
 
 
 def forward(tokens: Tokens, layers: Sequence[Parametrisation]) -> tuple[Tokens, ...]:
-    """Tokens before the first layer and after each.
+    """The tokens before the first layer and after each layer.
 
     Every token of the context, and the query, moves by sum_k P_k (sum_j e_j e_j^T) Q_k e; the sum over j is over the
     context alone, the query is never a key.

@@ -22,8 +22,8 @@ def write_report(ledger: Ledger, path: Path, *, evidence: bool = False) -> None:
 
     `evidence` adds the third layer, every cell of every claim, as an appendix.
 
-    What cannot be typeset or drawn is shown as its source, with the reason, and costs the reader
-    nothing else. Raises `OSError` where the file cannot be written, and `InvalidInput` where a text is too long.
+    A formula or figure that cannot be typeset or drawn is shown as its source, with the reason; the rest of the report
+    is not affected. Raises `OSError` if the file cannot be written, and `InvalidInput` if a text is too long.
 
     >>> from tempfile import TemporaryDirectory
     >>> from lipverify.claims.ledger.record import Ledger, Provenance
@@ -50,8 +50,8 @@ def write_report(ledger: Ledger, path: Path, *, evidence: bool = False) -> None:
 def write_web_page(ledger: Ledger, path: Path) -> None:
     """Write the report on a ledger as one HTML file, evidence included; the file appears whole or not at all.
 
-    The page fetches nothing and runs no script but its own. What cannot be typeset or drawn is shown as its source.
-    Raises `OSError` where the file cannot be written, and `InvalidInput` where a text is too long.
+    The page loads nothing and runs only its own script. A formula or figure that cannot be typeset or drawn is shown as
+    its source. Raises `OSError` if the file cannot be written, and `InvalidInput` if a text is too long.
 
     >>> from tempfile import TemporaryDirectory
     >>> from lipverify.claims.ledger.record import Ledger, Provenance

@@ -1,4 +1,4 @@
-"""From the ledger to the model: nothing is computed here, only chosen, ordered and rounded."""
+"""Build the report's model from the ledger: select, order and round; compute nothing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TITLE = "Numerical verification of claims about in-context learning"
 
 
 def build(ledger: Ledger, draw: Draw, *, evidence: bool = False) -> Report:
-    """The report on a ledger; `draw` places a figure and returns how the page refers to it.
+    """The report on a ledger; `draw` places a figure and returns the page's reference to it.
 
     `evidence` adds the third layer: every cell, cross-check and figure of every claim.
     """
@@ -53,7 +53,7 @@ def build(ledger: Ledger, draw: Draw, *, evidence: bool = False) -> Report:
 
 
 def _beside(anchor: str) -> str:
-    """The anchor of the evidence of a theorem."""
+    """The anchor of a theorem's evidence."""
     return anchor.replace("theorem", "evidence")
 
 
@@ -65,7 +65,7 @@ def _sections(
     defined: Defined,
     evidence: bool,
 ) -> tuple[Section, ...]:
-    """The theorems in the order of the contents, each with the symbols that stand there for the first time."""
+    """The theorems in the order of the contents, each with the symbols that first appear in it."""
     return tuple(
         Section(
             title=rich(title),
@@ -85,7 +85,7 @@ def _sections(
 
 
 def _printed(passage: Passage) -> Printed:
-    """A line of the table of passages."""
+    """One line of the table of passages."""
     supported, cells = passage.cells
     return Printed(
         paper=printable(sources.short(passage.paper)),
@@ -111,10 +111,10 @@ def _topics(contents: Contents, anchors: dict[str, str], draw: Draw) -> tuple[To
 
 
 def _methods(ledger: Ledger) -> tuple[tuple[str, Text], ...]:
-    """The methods that the evidence rests on, in the order of the table of methods."""
+    """The methods behind the evidence, in the order of the table of methods."""
     cells = {cell.method for record in ledger.claims for cell in record.cells}
     checks = {m for r in ledger.claims for check in r.cross_checks for m in check.methods}
-    used = cells | (checks & {*words.METHODS})  # other names of a cross-check are functions and quantities of the claim
+    used = cells | (checks & {*words.METHODS})  # other names in a cross-check are functions and quantities of the claim
     known = [name for name in words.METHODS if name in used]
     return tuple(
         (printable(name), rich(words.METHODS.get(name, "as the claim describes")))
@@ -123,7 +123,7 @@ def _methods(ledger: Ledger) -> tuple[tuple[str, Text], ...]:
 
 
 def _references(ledger: Ledger) -> tuple[tuple[str, Text], ...]:
-    """What the claims are quoted from, in the order in which it is first quoted; a paper's title stands once."""
+    """The works that claims quote, in order of first quotation; each paper's title appears once."""
     papers = dict.fromkeys(record.source.paper for record in ledger.claims if record.source.paper.strip())
     cited, references = set[str](), []
     for paper in papers:
@@ -135,7 +135,7 @@ def _references(ledger: Ledger) -> tuple[tuple[str, Text], ...]:
 
 
 def _provenance(ledger: Ledger) -> tuple[tuple[str, str], ...]:
-    """What made the ledger; the processor's vectors, which are many, stand in the ledger alone."""
+    """The provenance of the ledger, without the long list of the processor's vector instructions."""
     provenance = ledger.provenance
     made_by = [(name, version) for name, version in sorted(provenance.versions.items()) if name != "CPU"]
     lines = [

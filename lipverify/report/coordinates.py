@@ -1,4 +1,4 @@
-"""Where something was measured, in words."""
+"""The coordinates of a measurement in words."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ Where = Mapping[str, Scalar]
 
 
 def value(coordinate: Scalar) -> str:
-    """A coordinate: text and integers as they are, other numbers to six digits."""
+    """A coordinate: text and integers unchanged, other numbers to six digits."""
     if isinstance(coordinate, float) and not (coordinate.is_integer() and abs(coordinate) < 1e6):
         return digits.number(coordinate, digits=6)
     return str(int(coordinate)) if isinstance(coordinate, float) else str(coordinate)
 
 
 def shown(coordinate: Scalar) -> str:
-    """The same for a page, where a power of ten is set as one."""
+    """A coordinate for a page, with powers of ten typeset."""
     return digits.typeset(value(coordinate))
 
 
 def _shown_of(key: str, coordinate: Scalar) -> str:
-    """A coordinate in a column that has its name: a law of the noise as what it is."""
+    """A coordinate in a column with its name; a law of the noise in its own words."""
     return said(key, coordinate) if key == "noise" else shown(coordinate)
 
 
 def words(where: Where) -> str:
-    """All coordinates of one point.
+    """All coordinates of a point.
 
     >>> words({"d": 2, "law": "relu"})
     '$d = 2$, ReLU law'
@@ -37,7 +37,7 @@ def words(where: Where) -> str:
 
 
 def shared(points: Sequence[Where]) -> dict[str, Scalar]:
-    """The coordinates that two or more points all have in common."""
+    """The coordinates that all of at least two points have in common."""
     if len(points) < 2:
         return {}
     first, *others = points
@@ -45,7 +45,7 @@ def shared(points: Sequence[Where]) -> dict[str, Scalar]:
 
 
 def without(where: Where, known: Where) -> dict[str, Scalar]:
-    """The coordinates that were not said before."""
+    """The coordinates that are not in `said`."""
     return {key: coordinate for key, coordinate in where.items() if key not in known}
 
 

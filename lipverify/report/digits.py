@@ -1,4 +1,4 @@
-"""Numbers as the report prints them: as many digits as their errors justify, and no more."""
+"""Format numbers for the report with as many digits as their errors justify."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal
 
 MISSING = "–"
 LEAST_SECONDS = 1e-3
-"""What is quicker is told as this."""
+"""Shortest duration that is printed; shorter ones are rounded up to it."""
 MINUS = "−"
 _DIGITS = 15
-"""A double carries no more decimal digits than these."""
+"""Largest number of significant digits: a double carries no more."""
 _POWER = re.compile(rf"({MINUS}?[0-9.]+)e({MINUS}?[0-9]+)")
 _ZEROS = 4
-"""Zeros at the end of a number that its error says as well."""
+"""Most zeros kept at the end of a number whose error already states its accuracy."""
 _PLAIN = (-4, 6)
-"""Decimal exponents between which a number is written out; beyond them it is `m e k`."""
+"""Decimal exponents between which a number is written in full; other numbers are written `m e k`."""
 
 
 def number(value: float | None, digits: int = 4) -> str:
@@ -36,8 +36,8 @@ def number(value: float | None, digits: int = 4) -> str:
 def with_error(value: float | None, error: float | None) -> str:
     """`value ± error`, the value rounded to the last digit that the error leaves.
 
-    The error is rounded up to one significant digit (two where the first is 1), so that the
-    printed interval holds the ledger's, but for the rounding of the value.
+    The error is rounded up to one significant digit (two if the first is 1), so that the printed interval contains the
+    ledger's interval, up to the rounding of the value.
 
     >>> with_error(0.3333312, 2e-6)
     '0.333331 ± 2e−6'
@@ -46,7 +46,7 @@ def with_error(value: float | None, error: float | None) -> str:
     >>> with_error(0.5, 0.0), with_error(0.5, None), with_error(None, None)
     ('0.5', '0.5', '–')
 
-    Zeros at its end are kept where they are few: beyond `_ZEROS` they hide the number and say what the error says.
+    Up to `_ZEROS` zeros at its end are kept; more of them would hide the number and only repeat the error.
 
     >>> with_error(0.5, 6e-13), with_error(0.0, 4e-6), with_error(0.5, 2e-3)
     ('0.5 ± 6e−13', '0 ± 4e−6', '0.500 ± 0.002')
@@ -64,7 +64,7 @@ def with_error(value: float | None, error: float | None) -> str:
 
 
 def typeset(text: str) -> str:
-    r"""A number as it is printed, with its power of ten as LaTeX; anything else as it is.
+    r"""A number with its power of ten as LaTeX; any other text unchanged.
 
     >>> typeset("1e30"), typeset("2.5e−9"), typeset("relu"), typeset("0.25")
     ('$10^{30}$', '$2.5 \\times 10^{-9}$', 'relu', '0.25')
@@ -77,7 +77,7 @@ def typeset(text: str) -> str:
 
 
 def scientific(mantissa: str, power: str) -> str:
-    r"""A number times a power of ten in LaTeX, or that power alone.
+    r"""A number times a power of ten in LaTeX, or the power alone.
 
     >>> scientific("1", "30"), scientific("2.5", "-9")
     ('10^{30}', '2.5 \\times 10^{-9}')
@@ -86,7 +86,7 @@ def scientific(mantissa: str, power: str) -> str:
 
 
 def signed(value: float | None) -> str:
-    """A margin: three significant digits and always a sign.
+    """A margin with three significant digits and a sign.
 
     >>> signed(0.08333), signed(-2e-6), signed(0.0), signed(None)
     ('+0.0833', '−2e−6', '0', '–')
@@ -126,7 +126,7 @@ def _rounded(value: Decimal, last: int, rounding: str = ROUND_HALF_EVEN) -> Deci
 
 
 def _written(value: Decimal, trim: bool) -> str:
-    """Plain notation near one, else `m e k`; `trim` drops the zeros at the end."""
+    """Plain notation near one, otherwise `m e k`; `trim` drops the zeros at the end."""
     if value == 0:
         return "0" if trim or _exponent(value) >= 0 else f"{abs(value):f}"
     low, high = _PLAIN

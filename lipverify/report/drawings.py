@@ -1,4 +1,4 @@
-"""The figures of one report: joined where they show the same measurement, drawn, named, and described."""
+"""The figures of one report: figures of the same measurement are joined, then drawn, named and described."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from lipverify.report.model import Drawing
 from lipverify.report.text import printable, rich
 
 CONTROL = "control"
-"""How the label of a control begins."""
+"""Prefix of the label of a control."""
 FLATTEST = 4.0
-"""A control leaves a fourth of the axis to what was measured and claimed, or is not drawn."""
+"""A control is drawn only if it leaves a fourth of the axis to the measured and claimed values."""
 
 
 class Drawings:
-    """Collects figures as they are drawn, for paper by default; `files` holds them by the names that the page uses."""
+    """Collects figures and draws them, for paper by default; `files` maps the names on the page to their content."""
 
     def __init__(self, draw_one: Callable[[Figure], bytes] = draw) -> None:
         self.files: dict[str, bytes] = {}
@@ -35,13 +35,13 @@ class Drawings:
         return self._drawn[key]
 
     def _draw(self, figure: Figure) -> Drawing:
-        """One that cannot be drawn leaves its caption and the reason."""
+        """Draw a figure; if that fails, keep its caption and the reason."""
         figure, beyond = in_sight(figure)
         name = f"figure-{len(self.files) + 1}.svg"
         alt = printable(figure.alt).strip() or "No description was given."
         try:
             self.files[name] = self._draw_one(figure)
-        except Exception as error:  # whatever a plotting library raises must not lose the report
+        except Exception as error:  # no error of a plotting library may lose the report
             problem = printable(f"{type(error).__name__}: {error}")
             return Drawing(file="", width=1.0, caption=rich(figure.caption), alt=alt, problem=problem)
         lost = undrawable(figure)
@@ -51,7 +51,7 @@ class Drawings:
 
 
 def in_sight(figure: Figure) -> tuple[Figure, bool]:
-    """A figure without the controls that would flatten the rest of a panel, and whether there were any."""
+    """The figure without the controls that would flatten a panel, and True if there were any."""
     panels = tuple(
         msgspec.structs.replace(panel, series=tuple(s for s in panel.series if not _flattens(s, panel)))
         for panel in figure.panels
@@ -60,20 +60,20 @@ def in_sight(figure: Figure) -> tuple[Figure, bool]:
 
 
 def _flattens(series: Series, panel: Panel) -> bool:
-    """Whether a control is so far off that all else would take less than a part in `FLATTEST` of the axis."""
+    """True if a control is so far off that all other values would share less than 1 / `FLATTEST` of the axis."""
     if not series.label.startswith(CONTROL):
         return False
     rest = [y for other in panel.series if not other.label.startswith(CONTROL) for y in _heights(other, panel)]
     own = _heights(series, panel)
     if not rest or not own:
         return False
-    least = 2 * (math.log(LEVEL) if panel.yscale == "log" else FLAT * max(map(abs, rest)))  # as axes show a level
+    least = 2 * (math.log(LEVEL) if panel.yscale == "log" else FLAT * max(map(abs, rest)))  # the span of a level
     span = max(max(rest) - min(rest), least)
     return max(*rest, *own) - min(*rest, *own) > FLATTEST * span > 0
 
 
 def _heights(series: Series, panel: Panel) -> list[float]:
-    """The heights of the points of a series on its axis."""
+    """The heights of a series' points on its axis."""
     log = panel.yscale == "log"
     return [math.log(y) if log else y for y in series.y if math.isfinite(y) and (y > 0 or not log)]
 
@@ -82,10 +82,10 @@ Labelled = TypeVar("Labelled", Series, Band, Region)
 
 
 def joined(figures: Iterable[Figure]) -> tuple[Figure, ...]:
-    """Figures that differ by nothing but further curves on the same axes become one.
+    """Join figures that differ only by further curves on the same axes.
 
-    Readings of one statement draw the same measurement, each with its own claimed line; together they are one
-    figure. Where one label would stand for two curves, the figures stay apart.
+    Readings of one statement draw the same measurement, each with its own claimed line; together they make one
+    figure. Figures in which one label would stand for two curves are not joined.
     """
     kept: list[Figure] = []
     for figure in dict.fromkeys(figures):
@@ -100,7 +100,7 @@ def joined(figures: Iterable[Figure]) -> tuple[Figure, ...]:
 
 
 def _together(first: Figure, second: Figure) -> Figure | None:
-    """Both figures on the same axes; `None` where they do not fit."""
+    """Both figures on the same axes; None if the axes differ."""
     if (first.caption, first.layer, len(first.panels)) != (second.caption, second.layer, len(second.panels)):
         return None
     panels = [_overlaid(a, b) for a, b in zip(first.panels, second.panels, strict=True)]
@@ -119,7 +119,7 @@ def _overlaid(first: Panel, second: Panel) -> Panel | None:
 
 
 def _united(first: Sequence[Labelled], second: Sequence[Labelled]) -> tuple[Labelled, ...] | None:
-    """All distinct curves; `None` where a label would stand for one in the first and for another in the second."""
+    """All distinct curves; None if a label would stand for two different curves."""
     distinct = list(first) + [each for each in second if each not in first]
     alone = {each.label for each in first}.isdisjoint(each.label for each in distinct[len(first) :])
     return tuple(distinct) if alone else None

@@ -1,4 +1,4 @@
-"""The evidence of several readings: a number that they share is printed once, with the verdict of each reading on it.
+"""The evidence of several readings: a shared number is printed once, with the verdict of each reading.
 
 Cross-checks, the same number by two methods, are grouped by quantity and methods.
 """
@@ -15,11 +15,11 @@ from lipverify.report import coordinates, digits, readings
 from lipverify.report.text import Text, printable, rich
 
 _ACROSS = 4
-"""How many readings fit beside each other on a page."""
+"""Most readings in adjacent columns of a page."""
 
 
 class Judgement(msgspec.Struct, frozen=True, kw_only=True):
-    """What one reading makes of one measurement; `note` is the number of a note under the table."""
+    """The judgement of one reading on one measurement; `note` is the number of a note below the table."""
 
     claimed: Text
     verdict: str
@@ -29,7 +29,7 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Measurement(msgspec.Struct, frozen=True, kw_only=True):
-    """One measured number and the judgement of each reading."""
+    """One measured number, with the judgement of each reading."""
 
     where: tuple[Text, ...]
     quantity: Text
@@ -39,21 +39,21 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
-    """A table of measurements that readings share."""
+    """A table of measurements shared by readings."""
 
     common: Text
-    """What all rows have in common, said once above the table."""
+    """The facts common to all rows, printed once above the table."""
     where: tuple[Text, ...]
-    """The coordinates that tell the rows apart."""
+    """The coordinates that distinguish the rows."""
     shown: tuple[str, ...]
-    """The columns that differ from row to row."""
+    """The columns whose values differ between rows."""
     readings: tuple[str, ...]
     claimed: tuple[Text, ...]
-    """What each reading claims in every row; empty where it differs from row to row."""
+    """The claimed value of each reading if it is the same in every row; empty otherwise."""
     rows: tuple[Measurement, ...]
     notes: tuple[tuple[str, Text], ...]
     noted: Text
-    """The words with which all notes begin, said once."""
+    """The common beginning of all notes, printed once."""
 
 
 def evidence(records: Sequence[Record]) -> tuple[Evidence, ...]:
@@ -68,12 +68,12 @@ def evidence(records: Sequence[Record]) -> tuple[Evidence, ...]:
 
 
 def _measurement(cell: Cell) -> tuple[object, ...]:
-    """What was measured, whatever is made of it."""
+    """The measurement without its judgement."""
     return tuple(cell.where.items()), cell.quantity, cell.method, cell.measured, cell.error
 
 
 def _quantity(cell: Cell) -> str:
-    """What was measured, with its formulas where the ledger has them."""
+    """The measured quantity, with formulas if the ledger has them."""
     return cell.quantity_latex or cell.quantity
 
 
@@ -114,7 +114,7 @@ def _table(group: Sequence[Record], all_readings: int) -> Evidence:
 
 
 def _joined(pieces: Sequence[str]) -> Text:
-    """The name of a reading as code, then the rest."""
+    """The name of a reading as code, followed by the rest."""
     name, *rest = pieces
     return rich("; ".join(piece for piece in (f"`{name}`" if name else "", *rest) if piece))
 
@@ -131,7 +131,7 @@ def _row(cells: Sequence[Cell], place: tuple[str, ...], notes: dict[str, str]) -
 
 
 def _judgement(cell: Cell, notes: dict[str, str]) -> Judgement:
-    """The verdict of one reading; equal notes share a number."""
+    """The judgement of one reading; equal notes share a number."""
     note = notes.setdefault(cell.note, _letter(len(notes))) if cell.note.strip() else ""
     return Judgement(
         claimed=rich(_claimed(cell)),
@@ -143,7 +143,7 @@ def _judgement(cell: Cell, notes: dict[str, str]) -> Judgement:
 
 
 def _beginning(notes: Sequence[str]) -> str:
-    """The whole words with which several notes begin, up to the first formula.
+    """The common beginning of several notes in whole words, up to the first formula.
 
     >>> _beginning(["the ratio tends to 2", "the ratio tends to 3"])
     'the ratio tends to '
@@ -155,7 +155,7 @@ def _beginning(notes: Sequence[str]) -> str:
 
 
 def _letter(position: int) -> str:
-    """Letters for notes: a, ..., z, aa, ab, ...
+    """Letters of notes: a, ..., z, aa, ab, ...
 
     >>> _letter(0), _letter(25), _letter(26)
     ('a', 'z', 'aa')
@@ -173,11 +173,11 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Agreement(msgspec.Struct, frozen=True, kw_only=True):
-    """Comparisons of one quantity by the same two methods."""
+    """Comparisons of one quantity by the same pair of methods."""
 
     common: Text
     where: tuple[Text, ...]
-    """The coordinates that tell the rows apart."""
+    """The coordinates that distinguish the rows."""
     methods: tuple[str, str]
     rows: tuple[Comparison, ...]
 

@@ -1,4 +1,4 @@
-"""Figures of the ledger as SVG, or as PDF: the same figure gives the same bytes."""
+"""Draw the figures of the ledger as SVG or PDF; the same figure gives the same bytes."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from lipverify.report.looks import BandLook, Look, band_looks, between, series_l
 from lipverify.report.text import printable
 
 FLAT = 0.05
-"""Values that agree to five percent are drawn as a level, not with their last digits as the scale."""
+"""Values within five percent of each other are drawn as a level instead of filling the axis with their last digits."""
 _SHORT = 100.0
-"""A log axis whose ends are no further apart has labels between its decades."""
+"""A log axis with a smaller ratio of its ends has labels between the decades."""
 LEVEL = 1.6
-"""How far a log axis goes to either side of a level: 1, 2 or 5 times a power of ten is then in sight."""
+"""Factor by which a log axis extends to either side of a level, enough to show 1, 2 or 5 times a power of ten."""
 _STYLE: dict[str, Any] = {
     "font.family": "cmr10",
     "mathtext.fontset": "cm",
@@ -56,47 +56,47 @@ _STYLE: dict[str, Any] = {
     "path.simplify": False,
 }
 _OUTLINED = ("\u00ad", "STIX", "DejaVu")
-"""Where one of these is in the text it is drawn as outlines.
+"""Text with one of these is drawn as outlines.
 
-The fonts of TeX keep an Omega and two brackets where Unicode has a soft hyphen, which is not shown; and fonts with
-several weights look the same on the page.
+TeX's fonts have an Omega and two brackets at the code point of Unicode's soft hyphen, which viewers do not show; and
+fonts with several weights look the same as outlines.
 """
 _WIDTH = 6.5
 """Width of the text in inches."""
 _LEFT, _RIGHT, _TOP, _BOTTOM, _ROW = 0.70, 0.10, 0.26, 0.44, 0.155
-"""Room around the axes, and for one row of the legend, in inches."""
+"""Margins around the axes, and the height of one row of the legend, in inches."""
 _BESIDE = 0.46
-"""How far the label of the y axis is from the axis, in inches: the numbers are between them."""
+"""Distance of the y axis' label from the axis, in inches; the tick labels lie between."""
 _CLOSE = 0.38
-"""The same of narrow panels."""
+"""The same distance for narrow panels."""
 _INSIDE = 0.95
-"""How much of the room above the axes a label of the y axis may take."""
+"""Largest share of the room above the axes that a label of the y axis may take."""
 _SMALLER = 1.4
-"""A label of the y axis may be so much longer than there is room, in smaller letters; then it is cut."""
+"""Largest ratio of a y label's length to the room, reached with a smaller font; a longer label is cut."""
 _LEGEND = 3.0
-"""Room for one entry of the legend, in inches."""
+"""Width of one entry of the legend, in inches."""
 _ENTRY = 0.8
 """Width of the figure for one column of the legend, in inches."""
 _ENTRIES = 12
-"""The longest legend of a figure of half the width."""
+"""Most entries in the legend of a figure of half the text width."""
 _COLUMN, _PAGE = 3.25, 6.75
-"""Widths of a figure of its own, in inches: one panel in a column of a paper, and more over both."""
+"""Widths of a stand-alone figure in inches: one panel for a paper's column, several for both columns."""
 _UNTITLED = 0.06
 """Room above axes without a title, in inches."""
 _NARROW = 2.2
-"""Panels that are less wide, in inches, have less room at their left."""
+"""Panels narrower than this, in inches, get a smaller left margin."""
 _HEIGHTS = {1: 0.9, 2: 0.9, 3: 1.0}
 """Height of the axes by the number of panels in a row."""
 _SQUAT = 0.75
-"""How much less high they are where there are several rows."""
+"""Factor on the height of the axes if there are several rows."""
 _FORMULAS = 4096
-"""How many formulas are remembered as they are read."""
+"""Number of parsed formulas in the cache."""
 _READ_AT, _DPI = 100.0, 72
-"""The size, in points, and the resolution, to the inch, in which matplotlib itself reads formulas for outlines."""
+"""Font size in points and resolution per inch at which matplotlib parses formulas for outlines."""
 
 
 def draw(figure: Figure) -> bytes:
-    """The figure as SVG; its text stays text, a fifth of the size, where the page is sure to show it.
+    """Draw a figure as SVG. Text stays text, a fifth of the size of outlines, if the page has the font.
 
     Raises `ValueError` where the figure cannot be drawn, such as x and y of unequal length.
     """
@@ -106,9 +106,9 @@ def draw(figure: Figure) -> bytes:
 
 
 def draw_alone(figure: Figure, kind: Literal["svg", "pdf"], title: str) -> bytes:
-    """The figure as a file that stands alone: as wide as a paper's column or page, with every glyph inside.
+    """Draw a figure as a stand-alone file: as wide as a paper's column or page, with all fonts embedded.
 
-    A single panel has no title, which belongs in the caption there. Raises `ValueError` where it cannot be drawn.
+    A single panel has no title, because a paper puts it in the caption. Raises `ValueError` if it cannot be drawn.
     """
     inches = _PAGE
     if len(figure.panels) == 1:
@@ -121,9 +121,9 @@ def draw_alone(figure: Figure, kind: Literal["svg", "pdf"], title: str) -> bytes
 
 @contextmanager
 def _remembered() -> Iterator[None]:
-    """Every formula is read once, in one size: reading is most of drawing, and matplotlib reads for each size anew.
+    """Parse every formula once, at one size: parsing dominates drawing, and matplotlib parses for each size again.
 
-    This reaches for a private name; where it is not there, drawing is slower and the same.
+    This replaces a private method of matplotlib. If the method is missing, drawing is slower and the result the same.
     """
     from matplotlib.mathtext import MathTextParser
 
@@ -139,7 +139,7 @@ def _remembered() -> Iterator[None]:
 
 
 def _read(parser: Any, parse: Callable[..., Any], text: str, dpi: float, font: Any, *how: Any) -> Any:
-    """A formula in a size, from how it was read in the size of outlines: every length in it is as much smaller."""
+    """A formula at a given size, scaled from its parse at the size of outlines."""
     from matplotlib.font_manager import FontProperties
 
     if parser._output_type != "vector":
@@ -157,7 +157,7 @@ def _read(parser: Any, parse: Callable[..., Any], text: str, dpi: float, font: A
 
 @lru_cache(_FORMULAS)
 def _read_once(parse: Callable[..., Any], text: str, font: Any, *how: Any) -> Any:
-    """A formula as matplotlib reads it in the size of outlines."""
+    """A formula as matplotlib parses it at the size of outlines."""
     from matplotlib.mathtext import MathTextParser
 
     return parse(MathTextParser("path"), text, _DPI, font, *how)
@@ -165,7 +165,7 @@ def _read_once(parse: Callable[..., Any], text: str, font: Any, *how: Any) -> An
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Without the complaints of fontTools about the dates in the fonts of TeX."""
+    """Silence the warnings of fontTools about dates in TeX's fonts."""
     logger = logging.getLogger("fontTools")
     before = logger.level
     logger.setLevel(logging.ERROR)
@@ -177,7 +177,7 @@ def _undisturbed() -> Iterator[None]:
 
 @contextmanager
 def _drawn(figure: Figure, inches: float) -> Iterator[Any]:
-    """The figure so many inches wide, with the settings under which it is saved."""
+    """Draw the figure at a width in inches, with the settings for saving it."""
     import matplotlib
     from matplotlib import style
     from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -185,7 +185,7 @@ def _drawn(figure: Figure, inches: float) -> Iterator[Any]:
 
     settings = style.context(["default", _STYLE], after_reset=True)
     with matplotlib.rc_context(), settings, _remembered():
-        # measured as it will be drawn: the usual canvas has pixels
+        # lay out on the canvas that is saved: the default one rounds to pixels
         canvas = FigureCanvasSVG(Canvas(dpi=_DPI)).figure
         if figure.maps:
             draw_maps(canvas, figure, inches)
@@ -195,7 +195,7 @@ def _drawn(figure: Figure, inches: float) -> Iterator[Any]:
 
 
 def _saved(canvas: Any, kind: str, text: str, about: dict[str, str]) -> bytes:
-    """What was drawn as a file; SVG with its text as text ("none") or as outlines ("path")."""
+    """Save a drawing to bytes; the text of SVG is text ("none") or outlines ("path")."""
     import matplotlib
 
     undated = {"svg": ("Date", "Creator"), "pdf": ("CreationDate", "Creator", "Producer")}[kind]
@@ -206,7 +206,7 @@ def _saved(canvas: Any, kind: str, text: str, about: dict[str, str]) -> bytes:
 
 
 def _draw_panels(canvas: Any, figure: Figure, inches: float) -> None:
-    """Panels over their legend, in as many columns as its words leave room for."""
+    """Draw panels above their legend, which has as many columns as fit."""
     looks, bands, unnamed = series_looks(figure), band_looks(figure), between(figure)
     entries = len(looks) + len(bands) - len(unnamed)
     for columns in range(max(1, min(entries, int(inches / _ENTRY))), 0, -1):
@@ -220,9 +220,9 @@ def _draw_panels(canvas: Any, figure: Figure, inches: float) -> None:
 
 
 def width(figure: Figure) -> float:
-    """The part of the text width that the figure takes: of one or two panels half of it, beside the text.
+    """The share of the text width that the figure takes: half of it for one or two panels, next to the text.
 
-    A long legend takes all of it: in two columns it would be taller than what it explains.
+    A figure with a long legend takes the full width: in half of it the legend would be taller than the axes.
     """
     entries = {series.label for panel in figure.panels for series in panel.series} - between(figure)
     if len(figure.panels) > 2 or len(figure.maps) > 2 or len(entries) > _ENTRIES:
@@ -231,7 +231,7 @@ def width(figure: Figure) -> float:
 
 
 def undrawable(figure: Figure) -> int:
-    """How many points have no place on their axes: not finite, or not positive on a log axis."""
+    """The number of points outside their axes: not finite, or not positive on a log axis."""
     return sum(
         not _has_place(panel, x, y)
         for panel in figure.panels
@@ -246,7 +246,7 @@ def _has_place(panel: Panel, x: float, y: float) -> bool:
 
 
 def _lay_out(canvas: Any, figure: Figure, total: float, rows: int) -> tuple[list[Any], float]:
-    """Axes on a grid of fixed sizes, so that figures line up from page to page, and the room for rows of a legend."""
+    """Axes on a grid of fixed sizes, which aligns figures between pages, and the room for rows of a legend."""
     count = len(figure.panels)
     across = count if count <= 3 else 2 if count == 4 else 3
     down = math.ceil(count / across) if count else 1
@@ -284,7 +284,7 @@ def _draw_panel(ax: Any, panel: Panel, looks: dict[str, Look], bands: dict[str, 
 
 
 def _set_ticks(ax: Any, panel: Panel) -> None:
-    """Whole numbers where all are whole; on a log axis of a decade or two, 0.2 and not 2 x 10^-1."""
+    """Integer ticks for integer values; on a log axis of one or two decades plain numbers, 0.2 instead of 2 x 10^-1."""
     from matplotlib.ticker import FormatStrFormatter, LogLocator, MaxNLocator, NullFormatter
 
     points = [x for series in panel.series for x in series.x if math.isfinite(x)]
@@ -302,7 +302,7 @@ def _set_ticks(ax: Any, panel: Panel) -> None:
 
 
 def _draw_labels(ax: Any, panel: Panel) -> None:
-    """Labels at fixed distances: aligned between panels, and ticks need not be measured twice."""
+    """Draw labels at fixed distances, which aligns panels and avoids a second layout of the ticks."""
     inches = ax.get_window_extent().transformed(ax.figure.dpi_scale_trans.inverted())
     wide, high = inches.width + _LEFT, inches.height + _TOP
     for name, room in (("title", wide), ("xlabel", wide), ("ylabel", _SMALLER * (high + _TOP))):
@@ -316,9 +316,9 @@ def _draw_labels(ax: Any, panel: Panel) -> None:
 
 
 def _fit(label: Any, long: float, high: float) -> None:
-    """A label of so many inches at most: letters that are smaller where it has more of them, or a fraction."""
+    """Fit a label into a length in inches: by a smaller font if it is longer, or by cutting a fraction."""
     extent = label.get_window_extent()
-    across, along = extent.width / _DPI, extent.height / _DPI  # it stands upright
+    across, along = extent.width / _DPI, extent.height / _DPI  # the label is vertical
     label.set_fontsize(label.get_fontsize() * min(1.0, long / max(along, 1e-9), high / max(across, 1e-9)))
 
 
@@ -335,7 +335,7 @@ def _draw_series(ax: Any, panel: Panel, series: Series, look: Look) -> None:
         case "dashed":
             ax.plot(x, y, linestyle=(0, (4, 2)), linewidth=0.9, **common)
         case "points":
-            # hollow: what lies below shows through
+            # hollow, so that points below remain visible
             ax.plot(x, y, linestyle="none", marker=look.marker, markerfacecolor="none",
                     markersize=_STYLE["lines.markersize"] * look.size, **common)  # fmt: skip
         case "errorbars":
@@ -346,7 +346,7 @@ def _draw_series(ax: Any, panel: Panel, series: Series, look: Look) -> None:
 
 
 def _make_room(ax: Any, panel: Panel) -> None:
-    """Widen the y axis so that every finite edge of a band is in sight, and nothing but noise is not blown up."""
+    """Extend the y axis to every finite edge of a band, and keep noise from filling the axis."""
     if panel.yscale == "linear":
         low, high = ax.get_ylim()
         middle, least = (low + high) / 2, FLAT * max(abs(low), abs(high))
@@ -388,7 +388,7 @@ def _draw_band(ax: Any, panel: Panel, band: Band, look: BandLook) -> None:
 
 
 def _draw_region(ax: Any, panel: Panel, region: Region, look: BandLook) -> None:
-    """What lies between two curves, as far as the axes go: a region may leave them, and does not widen them."""
+    """Draw the area between two curves, clipped to the axes, which it does not extend."""
     ends = zip(region.x, region.low, region.high, strict=True)
     points = [(x, low, high) for x, low, high in ends if _has_place(panel, x, low) and _has_place(panel, x, high)]
     limits = ax.get_ylim()
@@ -400,7 +400,7 @@ def _draw_region(ax: Any, panel: Panel, region: Region, look: BandLook) -> None:
 
 
 def _draw_legend(canvas: Any, axes: list[Any], columns: int, room: float, unnamed: set[str]) -> Any:
-    """One legend under all panels, clear of the data; a single entry needs none."""
+    """Draw one legend below all panels; a single entry needs none."""
     handles: dict[tuple[str, str], Any] = {}
     for ax in axes:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):

@@ -1,4 +1,4 @@
-"""The first layer: what was asked, what became of each statement, and the pictures that carry it."""
+"""The first layer: the question, the outcome of each statement, and the main figures."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ from lipverify.report.standing import judged_by, nearest_to_print, standing
 from lipverify.report.text import Text, printable, rich
 
 Draw = Callable[[Figure], Drawing]
-"""Places a figure, and returns how the page refers to it."""
+"""A function that places a figure and returns the page's reference to it."""
 CONTROLS = "(if a claim holds, its control is a false statement; if it fails, a true one)"
 OFTEN, SHORT = 8, 30
-"""Under so many headings an assumption of more letters than these is the setting: the first page says it for all."""
+"""An assumption under more than the first number of headings and longer than the second, in characters, is printed once
+on the first page."""
 Group = tuple[Record, ...]
 """All readings of one statement."""
 Contents = tuple[tuple[str, tuple[Group, ...]], ...]
-"""(section, its statements), in order."""
+"""The sections in order, each with its statements."""
 
 
 def contents_of(ledger: Ledger) -> Contents:
-    """The sections and their statements, in the order in which the ledger first names them."""
+    """The sections and their statements, in the order of first mention in the ledger."""
     stems: dict[str, list[Record]] = {}
     for record in ledger.claims:
         stems.setdefault(readings.stem(record), []).append(record)
@@ -38,12 +39,12 @@ def contents_of(ledger: Ledger) -> Contents:
 
 
 def section_of(record: Record) -> str:
-    """The title of a claim's section; empty where the ledger names none."""
+    """The title of a claim's section; empty if the ledger names none."""
     return record.heading.section if record.heading is not None else ""
 
 
 def front(ledger: Ledger, contents: Contents, anchors: dict[str, str], draw: Draw) -> Front:
-    """The first layer, its symbols not yet looked up; `anchors` leads from a stem to its theorem."""
+    """The first layer, without its symbols; `anchors` maps a stem to its theorem."""
     groups = [group for _, groups in contents for group in groups]
     found = passages(measured(ledger.claims))
     return Front(
@@ -62,13 +63,13 @@ def front(ledger: Ledger, contents: Contents, anchors: dict[str, str], draw: Dra
 
 
 def setting(groups: Sequence[Group]) -> tuple[str, ...]:
-    """The assumptions of many theorems, in the order in which they first stand."""
+    """The assumptions of many theorems, in order of first mention."""
     under = Counter(text for group in groups for text in dict.fromkeys(shared_by(judged_by(group))))
     return tuple(text for text, headings in under.items() if headings >= OFTEN and len(text) > SHORT)
 
 
 def shared_by(records: Sequence[Record]) -> tuple[str, ...]:
-    """The assumptions that all of some readings make."""
+    """The assumptions common to all of some readings."""
     first, *others = records
     return tuple(
         text
@@ -78,7 +79,7 @@ def shared_by(records: Sequence[Record]) -> tuple[str, ...]:
 
 
 def _front_figure(records: Group) -> tuple[Figure, ...]:
-    """The first figure that a statement draws for the first page, if it draws one."""
+    """The first figure that a statement has for the first page, or None."""
     return joined(figure for record in records for figure in record.figures if figure.layer == "front")[:1]
 
 
@@ -97,14 +98,14 @@ def _row(records: Group, anchor: str, found: Sequence[Passage]) -> Row:
 
 
 def _marks(records: Group) -> tuple[str, ...]:
-    """The marks of all readings, each once, with how many have it where it is not the only reading."""
+    """The distinct marks of all readings, with the number of readings that have each if there are several."""
     found = [mark for record in records for mark in readings.marks(record)]
     many = len(records) > 1
     return tuple(f"{mark} ({found.count(mark)})" if many else mark for mark in dict.fromkeys(found))
 
 
 def summary(ledger: Ledger) -> tuple[Text, ...]:
-    """What was asked, how it came out, and whether the evidence can be believed: a paragraph for each."""
+    """The question, the outcome, and the trust in the evidence: one paragraph each."""
     if not ledger.claims:
         return (rich("The ledger holds no claims: nothing was checked."),)
     return tuple(map(rich, (_asked(ledger), _outcome(ledger), _trust(ledger))))
@@ -131,7 +132,7 @@ def _outcome(ledger: Ledger) -> str:
 
 
 def _compared(surprises: int, new: int, claims: int) -> str:
-    """How the verdicts stand to those that were recorded; a new claim has none."""
+    """Compare the verdicts with the recorded ones; a new claim has none."""
     if new == claims:
         return "no verdict was recorded before the run."
     rest = "every other verdict" if new else "every verdict"

@@ -1,4 +1,4 @@
-"""Sheets of heat maps: matrices as coloured cells, on one scale of colours."""
+"""Sheets of heat maps: matrices as coloured cells with a common colour scale."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from lipverify.claims.ledger.figure import Figure, HeatMap
 from lipverify.report.labels import drawable, family
 
 _LEFT, _TOP, _RIGHT, _BOTTOM, _GAP = 0.12, 0.24, 0.75, 0.10, 0.16
-"""Room around the maps (the scale of colours stands on the right) and between them, in inches."""
+"""Margins around the maps (the colour scale is on the right) and between them, in inches."""
 _ROWS, _COLUMNS = 0.34, 0.20
-"""Room for the names of rows and of columns, in inches."""
+"""Width of the row names and height of the column names, in inches."""
 _TALLEST = 1.9
-"""Height of a map at most, in inches."""
+"""Largest height of a map, in inches."""
 _NARROWEST = 1.2
-"""Width of a map at least, where there is room, in inches."""
+"""Least width of a map, if there is room, in inches."""
 _SIGNED, _POSITIVE = "RdBu_r", "viridis"
 BLANK = "#d9d9d9"
 
 
 def draw_maps(canvas: Any, figure: Figure, width: float) -> None:
-    """Draw all maps of a figure, row by row, and the scale that they share."""
+    """Draw all maps of a figure, row by row, and their common scale."""
     across = max(1, min(figure.across, len(figure.maps)))
     down = math.ceil(len(figure.maps) / across)
     names = _ROWS if any(part.rows for part in figure.maps) else 0.0
     below = _COLUMNS if any(part.columns for part in figure.maps) else 0.0
     cell = (width - _LEFT - _RIGHT) / across
     shape = max(len(part.values) / len(part.values[0]) for part in figure.maps)
-    # square cells, unless a map of few rows would be a stripe
+    # square cells, unless a map with few rows would become a stripe
     wide = min(cell - names - _GAP, max(_TALLEST / shape, _NARROWEST))
     high = min(_TALLEST, wide * shape)
     cell = wide + names + _GAP
@@ -46,7 +46,7 @@ def draw_maps(canvas: Any, figure: Figure, width: float) -> None:
 
 
 def scale(maps: tuple[HeatMap, ...]) -> dict[str, Any]:
-    """Colours and their ends: white is 0 where values have both signs."""
+    """The colour map and its ends: white is 0 if values have both signs."""
     values = [value for part in maps for row in part.values for value in row if math.isfinite(value)]
     largest = max((abs(value) for value in values), default=1.0) or 1.0
     if min(values, default=0.0) < 0:
@@ -57,7 +57,7 @@ def scale(maps: tuple[HeatMap, ...]) -> dict[str, Any]:
 def _draw_map(ax: Any, part: HeatMap, shared: dict[str, Any]) -> Any:
     values = [[value if math.isfinite(value) else math.nan for value in row] for row in part.values]
     ax.set_facecolor(BLANK)
-    # edges of the cells' own colour: a page shows hairlines between cells that only touch
+    # draw the edges of cells in their own colour, because viewers show hairlines between adjacent cells
     mesh = ax.pcolormesh(values, edgecolors="face", linewidth=0.2, **shared)
     ax.invert_yaxis()
     title = drawable(part.title, 1.4 * ax.get_window_extent().width / ax.figure.dpi)

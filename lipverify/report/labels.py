@@ -1,4 +1,4 @@
-"""Text in figures: readable formulas, and for each label a font that has its characters."""
+"""Text in figures: readable formulas, and for each label a font with all its characters."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from lipverify.foundation.latex import mathtext, pieces
 from lipverify.report.text import font_folder, printable
 
 _COMPUTER_MODERN = frozenset(string.ascii_letters + string.digits + " !#%&'()*+,-./:;=?@[]")
-"""What `cmr10` draws as what it is: its other positions hold TeX's glyphs, an ffi for a ±."""
+"""The characters that `cmr10` draws correctly; its other positions contain TeX's glyphs, such as an ffi for a ±."""
 
 _LETTERS = 13
-"""Letters to the inch, at least, at the size of the labels."""
+"""Least number of characters per inch at the font size of labels."""
 
 
 @cache
 def drawable(text: str, room: float) -> str:
-    """Text for matplotlib, cut where it is longer than `room` inches.
+    """Text for matplotlib, cut if it is longer than `room` inches.
 
-    Where its formulas cannot be read, the text as it stands.
+    If its formulas cannot be read, the text is unchanged.
     """
     from matplotlib.mathtext import MathTextParser
 
@@ -40,7 +40,7 @@ def drawable(text: str, room: float) -> str:
 
 @cache
 def family(text: str) -> str:
-    """The font that matches the page, or the first one that has every character of the text."""
+    """The font of the page, or the first font that has every character of the text."""
     words = {character for formula, part in pieces(text) if not formula for character in part if character != "$"}
     if words <= _COMPUTER_MODERN:
         return "cmr10"

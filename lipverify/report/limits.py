@@ -1,4 +1,4 @@
-"""What can be typeset in reasonable time: a ledger is anybody's text, and a page of one word takes minutes."""
+"""Limits on the text of a ledger, which comes from anybody: a page that is one long word takes minutes to typeset."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.quoting import shown
 
 LONGEST_TEXT, LONGEST_WORD, LONGEST_FORMULA = 20_000, 4_000, 4_000
-"""Letters, many times those of any text of ours; breaking lines takes time that grows faster than a word."""
+"""Longest text, word and formula in characters, many times ours; the time to break lines grows faster than the
+length."""
 MOST_LETTERS = 10_000_000
-"""Letters of all texts of a ledger together."""
+"""Most characters of all texts of a ledger together."""
 NAMED = 8
-"""Letters by which one that has no glyph grows where its code point stands for it."""
+"""Characters that replace a character without a glyph by its code point."""
 
 
 def require_printable(ledger: Ledger) -> None:
@@ -28,7 +29,7 @@ def require_printable(ledger: Ledger) -> None:
     Raises
     ------
     InvalidInput
-        If a text, a word or a formula, or all texts together, are too long; the message begins like the text.
+        If a text, a word, a formula, or all texts together are too long; the message quotes the beginning of the text.
     """
     total = 0
     for text in _texts(msgspec.to_builtins(ledger)):
@@ -53,14 +54,14 @@ def require_printable(ledger: Ledger) -> None:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Draw without a word on numbers that overflow: what is beyond all axes is not drawn, and no reader's concern."""
+    """Silence warnings about overflow: values beyond all axes are not drawn."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore", RuntimeWarning)
         yield
 
 
 def _texts(data: Any) -> Iterator[str]:
-    """Every text anywhere in plain data, keys included."""
+    """Every text in plain data, keys included."""
     waiting = [data]
     while waiting:
         each = waiting.pop()

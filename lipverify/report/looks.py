@@ -1,4 +1,4 @@
-"""How a series or a band looks: distinct without colour, and the same in every panel."""
+"""The appearance of a series or a band: distinct without colour, and the same in every panel."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from lipverify.claims.ledger.figure import Band, Figure, Region
 
 _CATEGORIES = ("#0072b2", "#d55e00", "#009e73", "#a8538a", "#3d3d3d", "#c78f00", "#4ba3d6")
-"""The Okabe-Ito colours, darkened where they would be faint on white."""
+"""The Okabe-Ito colours, darkened if they are faint on white."""
 _MARKERS = "osD^vP*X<>"
 _DASHES = (
     "solid",
@@ -23,35 +23,35 @@ _DASHES = (
 _BANDS = (("#9fb8cc", ""), ("#e3c08a", "////"), ("#a9cbb3", "\\\\\\\\"), ("#d2b0c8", "...."))
 BAND_HATCHES = tuple(hatch for _, hatch in _BANDS)
 PALETTE = (*_CATEGORIES, *(colour for colour, _ in _BANDS))
-"""The colours of a figure whose labels are no family of numbers."""
+"""The colours of a figure whose labels are not a family of numbers."""
 _NUMBERED = re.compile(r"^(.*?)(-?\d+(?:\.\d+)?)(.*)$", re.DOTALL)
 _FAMILY = 4
-"""From this many numbered labels on, the colours are a scale and no longer categories."""
+"""Least number of numbered labels for which colours form a scale instead of categories."""
 
 
 _LARGER = 0.4
-"""By how much the markers of points are larger than those of the points drawn over them."""
+"""Factor on the size of markers below the markers of another series."""
 
 
 class Look(msgspec.Struct, frozen=True):
-    """What sets one series apart."""
+    """The appearance that distinguishes one series."""
 
     color: Any
     marker: str
     dashes: Any
     size: float = 1.0
-    """How much larger its markers are than usual."""
+    """Factor on the size of its markers."""
 
 
 class BandLook(msgspec.Struct, frozen=True):
-    """What sets one band apart."""
+    """The appearance that distinguishes one band."""
 
     color: str
     hatch: str
 
 
 def series_looks(figure: Figure) -> dict[str, Look]:
-    """A look for each label, in the order of appearance; one label looks the same in all panels."""
+    """The appearance of each label, in order of first use; one label has the same appearance in all panels."""
     labels = list(dict.fromkeys(s.label for panel in figure.panels for s in panel.series))
     family = _family(labels)
     colors = dict(zip(family, _scale(len(family)), strict=True))
@@ -63,14 +63,14 @@ def series_looks(figure: Figure) -> dict[str, Look]:
         dashes = _DASHES[among % len(_DASHES)]
         looks[label] = Look(colors[label], _MARKERS[position % len(_MARKERS)], dashes)
     points = list(dict.fromkeys(s.label for panel in figure.panels for s in panel.series if s.style == "points"))
-    for place, label in enumerate(points):  # the later in the hollow of the earlier
+    for place, label in enumerate(points):  # later markers show inside the hollow earlier ones
         size = 1 + _LARGER * (len(points) - 1 - place)
         looks[label] = replace(looks[label], marker=_MARKERS[place % len(_MARKERS)], size=size)
     return {label: looks[label] for label in labels}
 
 
 def between(figure: Figure) -> frozenset[str]:
-    """Labels of a family of lines that a legend need not name: of the colours of a scale it has the ends."""
+    """Labels of a family of lines that a legend leaves out: a colour scale is explained by its ends."""
     lines = [s.label for panel in figure.panels for s in panel.series if s.style == "line"]
     others = {s.label for panel in figure.panels for s in panel.series if s.style != "line"}
     family = _family([label for label in dict.fromkeys(lines) if label not in others])
@@ -78,7 +78,7 @@ def between(figure: Figure) -> frozenset[str]:
 
 
 def band_looks(figure: Figure) -> dict[str, BandLook]:
-    """A look for each label of a band or a region."""
+    """The appearance of each label of a band or a region."""
     shaded: list[Band | Region] = []
     for panel in figure.panels:
         shaded += [*panel.bands]
@@ -88,7 +88,7 @@ def band_looks(figure: Figure) -> dict[str, BandLook]:
 
 
 def _family(labels: list[str]) -> list[str]:
-    """Labels that differ by one number, such as d = 2, ..., d = 8, in the order of that number."""
+    """Labels that differ by one number, such as d = 2, ..., d = 8, sorted by that number."""
     groups: dict[tuple[str, str], list[tuple[float, str]]] = {}
     for label in labels:
         if match := _NUMBERED.match(label):
@@ -99,7 +99,7 @@ def _family(labels: list[str]) -> list[str]:
 
 
 def _scale(count: int) -> list[Any]:
-    """Colours from dark to light, even in lightness, without the end that is faint on paper."""
+    """Colours from dark to light with evenly spaced lightness, without the faint end."""
     import matplotlib
 
     palette = matplotlib.colormaps["viridis"]

@@ -1,6 +1,6 @@
-"""Formulas as MathML, by the compiler that sets the PDF: the vocabulary is that of the claims, and no script is needed.
+"""Formulas as MathML, made by the compiler that sets the PDF, so that both have one vocabulary and need no script.
 
-A formula reaches the compiler as data and is evaluated as mathematics alone, in a folder that holds nothing else.
+A formula reaches the compiler as data and is evaluated only as mathematics, in a folder without other files.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _EACH = b"""#for (source, block) in json("formulas.json") {
 
 @cache
 def mathml(latex: str, display: bool) -> str:
-    r"""One formula, given without dollar signs; `display` sets it on a line of its own.
+    r"""One formula, given without dollar signs; `display` sets it as display mathematics.
 
-    Raises `UnreadableError` or `typst.TypstError` on what cannot be set.
+    Raises `UnreadableError` or `typst.TypstError` if it cannot be set.
 
     >>> mathml("w^2", display=False)
     '<math><msup><mi>𝑤</mi><mn>2</mn></msup></math>'
@@ -68,15 +68,15 @@ def _compiled(formulas: Sequence[tuple[str, bool]]) -> list[str]:
 
 
 def _readable(formula: str) -> str:
-    """A formula whose brackets grow together, whose primes stand close and whose words keep their spaces."""
+    """Adjust a formula: brackets that stretch together, primes close to their symbol, words with their spaces."""
     tree = ElementTree.fromstring(formula)
     for row in list(tree.iter()):
         _gather(row)
     for script in tree.iter("msup"):
-        if script[1].text == _PRIME:  # the sign is raised by itself
+        if script[1].text == _PRIME:  # the prime is already raised
             script.tag = "mrow"
             script[1].attrib |= {"lspace": "0em", "rspace": "0em"}
-    for space in tree.iter("mi"):  # the page allows no style of its own
+    for space in tree.iter("mi"):  # the page forbids inline styles
         for styled in space.findall("span"):
             space.remove(styled)
             space.tag, space.text = "mtext", styled.text
@@ -86,7 +86,7 @@ def _readable(formula: str) -> str:
 
 
 def _gather(row: ElementTree.Element) -> None:
-    """Put what stands in brackets under the power of the closing one: a bracket alone in a script does not grow."""
+    """Group the content of brackets below the exponent of the closing one: one bracket in a script does not stretch."""
     opened: list[ElementTree.Element] = []
     for part in list(row):
         if part.tag == "mo" and part.text in _CLOSING:
@@ -103,6 +103,6 @@ def _gather(row: ElementTree.Element) -> None:
 
 
 def _last(part: ElementTree.Element) -> str | None:
-    """The sign that a part is, or is a script of."""
+    """The last symbol of an element, or the base of its script."""
     base = part[0] if part.tag in _SCRIPTS and len(part) else part
     return base.text if base.tag == "mo" else None

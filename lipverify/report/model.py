@@ -1,8 +1,8 @@
-"""The report as data: every word and number that will be shown, in three layers.
+"""The report as data: every word and number of the report, in three layers.
 
-The front is what anyone reads: what was asked, what became of each statement, and a few pictures. Behind it stands a
-page for each theorem, and behind that the evidence, cell by cell. The model is built from the ledger alone and holds
-only text, so that what is shown can be compared with the ledger; a page or a web page only places it.
+The front is for every reader: the question, the outcome of each statement, and a few figures. A page for each theorem
+follows, and then the evidence, cell by cell. The model is built from the ledger alone and contains only text, so that
+the report can be compared with the ledger; the PDF and the web page only lay it out.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ class Symbol(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Drawing(msgspec.Struct, frozen=True, kw_only=True):
-    """One figure; `file` is empty where it could not be drawn, and `problem` says why."""
+    """One figure. If it could not be drawn, `file` is empty and `problem` is the reason."""
 
     file: str
     width: float
-    """The part of the width of the text that it takes."""
+    """The share of the text width."""
     caption: Text
     alt: str
     problem: str = ""
 
     @property
     def anchor(self) -> str:
-        """How the page refers to the figure."""
+        """The page's anchor of the figure."""
         return self.file.removesuffix(".svg")
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True):
-    """A table that a claim brings with it."""
+    """A table that belongs to a claim."""
 
     caption: Text
     header: tuple[Text, ...]
@@ -46,18 +46,18 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of the passages under one heading."""
+    """The outcome of the passages under one heading."""
 
     kind: str
     """The kind of the claims nearest to print."""
     outcomes: tuple[tuple[str, str], ...]
-    """(outcome, how many passages), worst first; empty where no claim says what is printed."""
+    """(outcome, number of passages), worst first; empty if no passage is printed."""
     ranges: tuple[Text, ...]
-    """Where each of these outcomes holds; where nothing is printed, where the verdicts do."""
+    """The range of each outcome; without passages, the range of the verdicts."""
     others: tuple[tuple[str, str], ...]
-    """(verdict, how many of all other claims), worst first."""
+    """(verdict, number of claims that belong to no passage), worst first."""
     grade: str
-    """What stands behind these readings: the weakest grade."""
+    """The grade of these readings: the weakest one."""
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,121 +69,121 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     title: Text
     paper: str
     place: Text
-    """Where in the paper it stands."""
+    """The place in the paper."""
     standing: Standing
     marks: tuple[str, ...]
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
-    """Lines of the table of statements under one heading."""
+    """The lines of the table of statements under one heading."""
 
     title: Text
     rows: tuple[Row, ...]
 
 
 class Front(msgspec.Struct, frozen=True, kw_only=True):
-    """The first layer: two pages that anyone reads."""
+    """The first layer: two pages of overview."""
 
     summary: tuple[Text, ...]
-    """What was asked, how it came out, and whether the evidence can be believed: a paragraph for each."""
+    """The question, the outcome, and the trust in the evidence: one paragraph each."""
     counts: tuple[tuple[str, int], ...]
-    """(outcome, how many passages), every outcome, best first."""
+    """(outcome, number of passages), all outcomes, best first."""
     pictures: tuple[Drawing, ...]
     symbols: tuple[Symbol, ...]
-    """Those that the pictures and the paragraphs use."""
+    """The symbols in the figures and paragraphs."""
     setting: tuple[Text, ...]
-    """What many theorems assume: a page says it once."""
+    """Assumptions of many theorems, printed once."""
     parts: tuple[Part, ...]
 
 
 class Telling(msgspec.Struct, frozen=True, kw_only=True):
-    """The telling case of one quantity: number, place, what is allowed and margin are those of one cell."""
+    """The deciding case of one quantity: number, point, allowed set and margin are those of one cell."""
 
     quantity: Text
     named: bool
-    """Whether the quantity must be named, because the statement is not of it or the reading has several."""
+    """True if the quantity must be named, because it is not that of the statement or the reading has several."""
     case: Text
-    """Where it is."""
+    """The coordinates of the case."""
     measured: str
     allowed: Text
-    """What the reading allows there."""
+    """The set of values that the reading allows there."""
     margin: str
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
-    """One claim of the ledger: what it says, its verdict and where that holds, and the numbers that decide it."""
+    """One claim of the ledger: its statement, its verdict with the range, and the deciding numbers."""
 
     id: str
     label: str
-    """What sets it apart from the other readings of the statement."""
+    """The part of the id that distinguishes the reading from the others of the statement."""
     kind: str
     grade: str
     proved: bool
-    """Whether another reading is a proof of all of it."""
+    """True if another reading proves all of it."""
     statement: Text
     assumptions: tuple[Text, ...]
-    """What it fills in that the readings of the statement do not share."""
+    """The assumptions that the readings of the statement do not share."""
     instead: Text
-    """What holds instead, or more sharply."""
+    """The statement that holds instead, or a sharper one."""
     reason: Text
-    """What the evidence shows."""
+    """The finding: what the evidence shows."""
     verdict: str
     outcome: str
     range: Text
-    """Where the verdict holds; empty where the check broke."""
+    """The range of the verdict; empty if the check broke."""
     control: Text
     limits: Text
-    """What a verdict on a limit assumes, and how far the limit was followed."""
+    """The assumption of a verdict on a limit, and how far the limit was followed."""
     telling: tuple[Telling, ...]
-    """The telling case of each quantity, the one that decides first."""
+    """The deciding case of each quantity, the decisive one first."""
     marks: tuple[str, ...]
     problem: Text
-    """Why it is not decided, or what broke."""
+    """The reason why the claim is open or broke."""
 
 
 class Theorem(msgspec.Struct, frozen=True, kw_only=True):
-    """The second layer: all readings of one statement on a page."""
+    """The second layer: all readings of one statement on one page."""
 
     anchor: str
     stem: str
     title: Text
     own: bool
-    """Whether its claims come with lipverify, so that symbols have the meanings of the notation."""
+    """True if its claims come with lipverify, so that symbols have the meanings of the notation."""
     paper: str
     standing: Standing
     sources: tuple[Remark, ...]
-    """What is printed, and where, of the readings that the statement is judged by."""
+    """Text and place of the printed statement, for the readings that the statement is judged by."""
     quoted: tuple[tuple[Text, Text], ...]
-    """(place, words) of each of these, for a page that does not quote the same words again."""
+    """(place, words) of each of these, for a page that must not repeat the words."""
     statement: Text
-    """What is displayed: the statement of the first reading."""
+    """The displayed statement, that of the first reading."""
     assumptions: tuple[Text, ...]
-    """The fair reading: what the sources leave open, filled in as all readings nearest to print do."""
+    """The fair reading: assumptions that the sources leave open and that all readings nearest to print share."""
     instead: Text
-    """What holds instead, or more sharply, of the first reading that has anything."""
+    """The statement that holds instead, or a sharper one, from the first reading that has one."""
     reason: Text
-    """Why, in two sentences: of the first reading that says."""
+    """The reason in two sentences, from the first reading that has one."""
     picture: Drawing | None
-    """The one figure that shows it."""
+    """The figure of the page."""
     readings: tuple[Reading, ...]
-    """The deciding numbers, of all readings, those nearest to print first."""
+    """The deciding numbers of all readings, those nearest to print first."""
     tables: tuple[Table, ...]
     judged: str
-    """How the controls came out."""
+    """The outcome of the controls."""
     resolution: Text
-    """How fine a difference the evidence can tell."""
+    """The smallest difference that the evidence resolves."""
     cross_checks: str
-    """How many numbers two methods give, and whether they agree; empty where there are none."""
+    """The count of numbers computed by two methods, and whether they agree; empty if there are none."""
     reproduce: tuple[str, ...]
     seconds: str
     symbols: tuple[Symbol, ...]
-    """Symbols that stand here for the first time."""
+    """The symbols that first appear here."""
     topic: str
-    """The anchor of its evidence; empty where the report leaves it out."""
+    """The anchor of its evidence; empty if the report has no evidence."""
 
 
 class Section(msgspec.Struct, frozen=True, kw_only=True):
-    """Theorems under one heading; the title is empty where the ledger names none."""
+    """The theorems under one heading; the title is empty if the ledger names none."""
 
     title: Text
     theorems: tuple[Theorem, ...]
@@ -198,20 +198,20 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True):
     stem: str
     title: Text
     sources: tuple[Remark, ...]
-    """What each reading is quoted from."""
+    """The source of each reading."""
     assumptions: tuple[Remark, ...]
     remarks: tuple[Remark, ...]
-    """What the evidence shows, reading by reading."""
+    """The findings, reading by reading."""
     controls: tuple[Remark, ...]
     tables: tuple[Table, ...]
-    """Those that are too long for the theorem's page."""
+    """Tables that are too long for the theorem's page."""
     drawings: tuple[Drawing, ...]
     drawn_before: tuple[str, ...]
-    """Anchors of figures that stand elsewhere in the report."""
+    """Anchors of figures that appear elsewhere in the report."""
     evidence: tuple[Evidence, ...]
     agreements: tuple[Agreement, ...]
     agreed_before: tuple[str, ...]
-    """Anchors of earlier topics that show cross-checks of this one."""
+    """Anchors of earlier topics with some of its cross-checks."""
 
 
 class Printed(msgspec.Struct, frozen=True, kw_only=True):
@@ -221,27 +221,27 @@ class Printed(msgspec.Struct, frozen=True, kw_only=True):
     place: Text
     outcome: str
     holds: Text
-    """The readings that hold, where the wording leaves several open."""
+    """The readings that hold, if the wording leaves several open."""
     fails: Text
-    """The readings that are refuted, likewise."""
+    """The readings that are refuted, if the wording leaves several open."""
     instead: Text
-    """What holds instead, or more sharply."""
+    """The statement that holds instead, or a sharper one."""
     grade: str
     judged: str
-    """How many claims it is judged by, and how many of their cells are supported."""
+    """The number of its claims, and of their supported cells."""
     cells: str
-    """The second of these alone."""
+    """The number of supported cells alone."""
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """All pages in their order: what the PDF and the web page are made from, and no ledger beside it."""
+    """All pages in order, from which the PDF and the web page are made without the ledger."""
 
     title: str
-    """Without formulas, as the files' own data have it."""
+    """The title without formulas, for the metadata of the files."""
     heading: Text
-    """The title as it is set."""
+    """The title as typeset."""
     author: str
-    """Who states the claims; empty where nobody is named."""
+    """The author of the claims; empty if none is named."""
     made_by: str
     """The program and its version."""
     words: dict[str, str]
@@ -253,13 +253,13 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     front: Front
     sections: tuple[Section, ...]
     legend: Text
-    """How to read the tables of evidence."""
+    """Explains the tables of evidence."""
     topics: tuple[Topic, ...]
-    """The evidence; empty where the report leaves it out."""
+    """The evidence; empty if the report leaves it out."""
     passages: tuple[Printed, ...]
-    """What the sources print, passage by passage: what is counted."""
+    """The passages of the sources, which are the unit of counting."""
     notation: tuple[Symbol, ...]
-    """All symbols of the front and the theorems, in the order in which they first stand."""
+    """All symbols of the front and the theorems, in order of first use."""
     methods: tuple[tuple[str, Text], ...]
     rules: tuple[Text, ...]
     references: tuple[tuple[str, Text], ...]

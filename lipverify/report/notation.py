@@ -1,4 +1,4 @@
-"""Symbols and their meanings: each is defined on the page where it first stands."""
+"""Symbols and their meanings: each is defined on the page of its first use."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ Page = TypeVar("Page", Front, Theorem)
 
 
 class Defined:
-    """What has been defined so far, from page to page."""
+    """The symbols defined so far, page by page."""
 
     def __init__(self) -> None:
         self.symbols: tuple[Symbol, ...] = ()
         self._known: set[int] = set()
 
     def with_symbols(self, page: Page, stem: str = "", *, own: bool = True) -> Page:
-        """The page with the meanings of the symbols that stand there for the first time.
+        """The page with the meanings of the symbols that first appear on it.
 
-        `own`: whether its claims come with lipverify; a letter of another file means what that file says.
+        `own`: True if its claims come with lipverify. A letter in a user's file has the meaning that the file gives it.
         """
         holding = {k: entry for k, entry in enumerate(NOTATION) if entry.holds_for(stem, own)}
         used, before, found = set(symbols_in(page)), set[str](), list[int]()
-        while used != before:  # a meaning may use symbols of its own
+        while used != before:  # a meaning may contain further symbols
             before = set(used)
             found = [k for k, entry in holding.items() if k not in self._known and entry.names & used]
             used |= {name for k in found for name in symbols_in(_entry(k))}
@@ -47,13 +47,13 @@ def _entry(k: int) -> Symbol:
 
 
 def symbols_in(page: msgspec.Struct) -> Iterator[str]:
-    """The symbols in all formulas of a page, as they are written in LaTeX."""
+    """The symbols in all formulas of a page, in LaTeX."""
     for formula in _formulas(msgspec.to_builtins(page)):
         yield from _symbols(read(formula))
 
 
 def _symbols(node: Node) -> Iterator[str]:
-    r"""The letters of a formula by their commands, each with its own: `\mathbf{M}` is `\mathbfM`."""
+    r"""The letters of a formula with their commands: `\mathbf{M}` is `\mathbfM`."""
     match node:
         case Sign(text):
             yield COMMANDS.get(text, text)

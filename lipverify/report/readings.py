@@ -1,4 +1,4 @@
-"""Readings of one statement: claims that share the stem of their ids, and what sets them apart."""
+"""Readings of one statement: claims with the same stem, and the labels that distinguish them."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ from lipverify.report.text import Text, printable, rich
 WORST_FIRST: tuple[Verdict, ...] = ("error", "refuted", "inconclusive", "supported")
 
 FEW = 2
-"""Ranges of readings that a line names; of more it says how many there are."""
+"""Most ranges of readings that a line names; more are counted."""
 
 
 class Remark(msgspec.Struct, frozen=True, kw_only=True):
-    """A text that several readings share; `readings` names them, and is empty where it is all of them."""
+    """A text shared by several readings; `readings` names them, and is empty for all of them."""
 
     readings: str
     text: Text
 
 
 def stem(record: Record) -> str:
-    """What all readings of one statement share."""
+    """The part of an id that all readings of one statement share."""
     return record.id.split("/")[0]
 
 
 def own(records: Iterable[Record]) -> bool:
-    """Whether all of these claims come with lipverify, and none is from a file of its own."""
+    """True if all of these claims come with lipverify."""
     return not any(record.file for record in records)
 
 
 def label(record: Record) -> str:
-    """What sets a reading apart from the others; empty where its id is its stem."""
+    """The part of an id that distinguishes a reading from the others; empty if the id is the stem."""
     return record.id.partition("/")[2]
 
 
 def holds_at(records: Sequence[Record], *, latex: bool = True) -> str:
-    """Where the verdicts of some readings hold: once where it is the same; of each where it is not, if they are few.
+    """The range of some readings' verdicts: one range if it is common, each range if they are few, else their number.
 
-    Where one of them rests on a limit, what that assumes follows.
+    If one of them rests on a limit, the limit's assumption follows.
     """
     found: dict[str, list[Record]] = {}
     for record in records:
@@ -61,7 +61,7 @@ def holds_at(records: Sequence[Record], *, latex: bool = True) -> str:
 
 
 def ranges_of(records: Sequence[Record], passages: Sequence[Passage], *, latex: bool = True) -> dict[Outcome, str]:
-    """Where each outcome of some passages holds, by the claims among these that make it."""
+    """The range of each outcome of some passages, from the claims that decide it."""
     telling = {
         name: {id for each in held for id in each.telling} for name, held in by_outcome(passages).items() if held
     }
@@ -70,7 +70,7 @@ def ranges_of(records: Sequence[Record], passages: Sequence[Passage], *, latex: 
 
 
 def title(records: Sequence[Record]) -> str:
-    """The title of all readings: the heading's, or that of a single claim, or the stem."""
+    """The title of all readings: that of the heading, or of a single claim, or the stem."""
     first = records[0]
     if first.heading is not None and first.heading.title.strip():
         return first.heading.title
@@ -78,13 +78,13 @@ def title(records: Sequence[Record]) -> str:
 
 
 def heading(records: Sequence[Record]) -> Text:
-    """The title as it is set: a claim without words for one has its statement, which is a formula."""
+    """The title as typeset; a claim with no title has its statement, a formula."""
     words, statement = title(records), records[0].statement
     return rich(f"${statement}$" if words == plain(statement) else words)
 
 
 def remarks(records: Sequence[Record], texts: Callable[[Record], Iterable[str]]) -> tuple[Remark, ...]:
-    """Each distinct text once, with the readings that say it."""
+    """Each distinct text once, with the readings that have it."""
     sayers: dict[str, list[Record]] = {}
     for record in records:
         for text in texts(record):
@@ -96,9 +96,9 @@ def remarks(records: Sequence[Record], texts: Callable[[Record], Iterable[str]])
 
 
 def names(some: Sequence[Record], records: Sequence[Record]) -> str:
-    """What to call some of the readings: by the parts that set them apart from the rest.
+    """Names for some of the readings, by the label parts that distinguish them from the rest.
 
-    Empty where it is all of them; the others are named where that is shorter.
+    Empty for all of them; "all but" the others if that is shorter.
     """
     chosen = {record.id for record in some}
     rest = [record for record in records if record.id not in chosen]
@@ -109,7 +109,7 @@ def names(some: Sequence[Record], records: Sequence[Record]) -> str:
 
 
 def _covered(some: Sequence[Record], records: Sequence[Record]) -> str:
-    """The fewest sets of readings that share parts of their labels, and that are these readings together."""
+    """The fewest label parts that together select exactly these readings."""
     parts = {record.id: tuple(filter(None, label(record).split("/"))) for record in records}
     having: dict[str, set[str]] = {}
     for id, theirs in parts.items():
@@ -132,14 +132,14 @@ def _covered(some: Sequence[Record], records: Sequence[Record]) -> str:
 
 
 def short_labels(records: Sequence[Record]) -> tuple[str, ...]:
-    """Labels without the parts that all of several readings have."""
+    """The labels without their common parts."""
     parts = [label(record).split("/") for record in records]
     common = set.intersection(*map(set, parts)) if len(parts) > 1 else set()
     return tuple("/".join(p for p in own if p not in common) or "/".join(own) for own in parts)
 
 
 def marks(record: Record) -> tuple[str, ...]:
-    """What a reader must notice: a verdict that is not the recorded one, a control not caught."""
+    """Marks for the reader: a verdict that differs from the record, a control that was not caught."""
     found = []
     if record.moved and record.expected is not None:
         found.append(f"≠ recorded: {words.VERDICTS[record.expected]}")
@@ -149,10 +149,10 @@ def marks(record: Record) -> tuple[str, ...]:
 
 
 def missed(record: Record) -> bool:
-    """Whether a control that was judged was not caught; a check that broke off judged none."""
+    """True if a control was judged and not caught; a check that broke judged none."""
     return bool(record.cells) and not record.control.caught
 
 
 def differs(record: Record) -> bool:
-    """Whether a claim belongs to the findings: it is refuted, or something else holds in its place."""
+    """True if a claim is a finding: it is refuted, or something else holds instead."""
     return record.verdict == "refuted" or bool(record.corrected.strip())

@@ -1,4 +1,4 @@
-"""The papers that claims are quoted from, by the keys that claims use."""
+"""The papers that claims quote, by the keys that claims use."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SHORT = {
 
 
 def short(paper: str) -> str:
-    """How the text refers to a key, or the text itself where it is not a key.
+    """The short reference of a key, or the text itself if it is not a key.
 
     >>> short("S"), short("Doe (2030)")
     ('Collins et al. (2024), slides', 'Doe (2030)')
@@ -40,7 +40,7 @@ def short(paper: str) -> str:
 
 
 def quotation(source: Source) -> str:
-    """Where a claim comes from, and what is printed there.
+    """The place that a claim quotes, and the printed words.
 
     >>> quotation(Source(paper="V", place="Theorem 4.2", printed="at most 0.1"))
     'Vladymyrov et al. (2024), Theorem 4.2: at most 0.1'
@@ -49,12 +49,12 @@ def quotation(source: Source) -> str:
 
 
 def place(source: Source) -> str:
-    """Where a claim comes from: the paper and the place in it."""
+    """The paper and the place that a claim quotes."""
     return ", ".join(piece for piece in (short(source.paper), source.place) if piece.strip())
 
 
 def citation(paper: str) -> str:
-    """The full citation of a key, or the text itself where it is not a key.
+    """The full citation of a key, or the text itself if it is not a key.
 
     >>> citation("V").startswith("M. Vladymyrov"), citation("Doe (2030)")
     (True, 'Doe (2030)')

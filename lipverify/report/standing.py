@@ -1,4 +1,4 @@
-"""What became of a statement: the outcomes of its printed readings, and the verdicts of all others."""
+"""The standing of a statement: the outcomes of its passages, and the verdicts of its other claims."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ from lipverify.report.readings import WORST_FIRST, holds_at, ranges_of
 from lipverify.report.text import rich
 
 LONGEST, BESIDE = 160, 100
-"""Letters of a range that a line has room for, with its formulas as they are written; and one that has more to say."""
+"""Longest range in a line, in characters with formulas as source; the shorter limit applies if the line has other
+text."""
 WORST_OUTCOME_FIRST = tuple(reversed(OUTCOMES))
 
 
 def nearest_to_print(records: Sequence[Record]) -> Kind | None:
-    """The kind of the readings that a statement is judged by: what is printed, else what is nearest to it."""
+    """The kind of the readings that a statement is judged by: printed, or else the kind nearest to it."""
     present = {record.kind for record in records}
     return next((kind for kind in KINDS if kind in present), None)
 
 
 def judged_by(records: Sequence[Record]) -> list[Record]:
-    """The readings that a statement is judged by."""
+    """The readings by which a statement is judged."""
     kind = nearest_to_print(records)
     return [record for record in records if record.kind == kind]
 
@@ -35,12 +36,12 @@ def nearest_first(records: Sequence[Record]) -> list[Record]:
 
 
 def _short(where: str) -> str:
-    """A range that fits into a line; a longer one stands with its readings."""
-    return where if len(where) <= BESIDE else "where its readings say"
+    """The range, or a reference to the readings if it is too long for a line."""
+    return where if len(where) <= BESIDE else "in the ranges of its readings"
 
 
 def standing(records: Sequence[Record], passages: Sequence[Passage]) -> Standing:
-    """The standing of one heading: the passages that its claims are from, and the verdicts of its other claims."""
+    """The standing of one heading: its passages by outcome, and the verdicts of its other claims."""
     ids = {record.id for record in records}
     own = [passage for passage in passages if ids & set(passage.claims)]
     found = Counter[str](passage.outcome for passage in own)

@@ -1,4 +1,4 @@
-"""Ledger text as runs of words and formulas, safe to hand to the typesetter as data.
+"""Text of the ledger as runs of words and formulas, which the typesetter reads as data.
 
 The text never becomes source: it travels as JSON strings. Only formulas are evaluated, and those
 are built from the fixed vocabulary of `lipverify.foundation.latex`.
@@ -23,7 +23,7 @@ _SHORT_CODE = re.compile(r"`([^`]+)`")
 _POWER = re.compile(r"(?<![\w.@-])(\d+(?:\.\d+)?(?:\(\d+\))?)e([+-]?)0*(\d{1,4})(?![\w.])")
 """A number such as 1.5e-07, or 1.77(3)e-07 with its error in units of the last digit."""
 _REMEMBERED = 1 << 14
-"""Texts, and formulas, of which a report has many again and again: each is read once."""
+"""Size of the cache of parsed texts and formulas, many of which a report repeats."""
 
 
 class Run(msgspec.Struct, frozen=True):
@@ -36,12 +36,12 @@ class Run(msgspec.Struct, frozen=True):
 
 Text = tuple[Run, ...]
 APART = Run("words", ", ")
-"""Between two parts of a statement that stand each for itself."""
+"""Separator between the independent parts of a statement."""
 
 
 @lru_cache(_REMEMBERED)
 def rich(text: str) -> Text:
-    r"""Text with `$LaTeX$` and `` `code` `` in it; a formula that cannot be read stays as it is, 1e-7 becomes a power.
+    r"""Parse text with `$LaTeX$` and `` `code` ``. A formula that cannot be read stays text, and 1e-7 becomes a power.
 
     >>> [run.kind for run in rich(r"growth $w^{1/d}$, not $\nonsense$, see `growth`, costs \$5")]
     ['words', 'math', 'words', 'code', 'words', 'code', 'words']
@@ -60,7 +60,7 @@ def rich(text: str) -> Text:
 
 @lru_cache(_REMEMBERED)
 def formula(latex: str) -> Run:
-    """One formula, given without dollar signs; as code where it cannot be typeset."""
+    """One formula, given without dollar signs; as code if it cannot be typeset."""
     try:
         return Run("math", printable(latex), typst_math(latex))
     except UnreadableError:
@@ -68,10 +68,10 @@ def formula(latex: str) -> Run:
 
 
 def printable(text: str) -> str:
-    r"""The text with every character that would not show replaced by its code point.
+    r"""The text with every invisible character replaced by its code point.
 
-    Characters without a glyph, control characters and the marks that reorder text would let a
-    page differ from the ledger unseen.
+    Characters without a glyph, control characters and marks that reorder text would let a page differ from the ledger
+    without a trace.
 
     >>> printable("1\u202e2"), printable("a\tb\nc"), printable("σ² ≤ 1")
     ('1⟨U+202E⟩2', 'a b\nc', 'σ² ≤ 1')
@@ -113,7 +113,7 @@ def _shown(character: str) -> str:
 
 
 def font_folder() -> Path:
-    """The folder of the fonts that come with matplotlib: the same wherever the report is made."""
+    """The folder of the fonts that come with matplotlib, which are the same on every machine."""
     import matplotlib
 
     return Path(matplotlib.get_data_path()) / "fonts" / "ttf"

@@ -1,4 +1,4 @@
-"""The second layer: a statement with its source, outcome and reason, the figure that shows it, and its readings."""
+"""The second layer: a statement with its source, outcome, reason, figure and readings."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from lipverify.report.standing import LONGEST, judged_by, nearest_first, standin
 from lipverify.report.text import APART, Run, Text, formula, printable, rich
 
 _LAYERS = ("theorem", "front", "evidence")
-"""What a theorem's page shows, by preference: its own figure, else one of the first page, else one of the evidence."""
+"""The preferred layer of the figure on a theorem's page."""
 _TELLING = 3
-"""So many points say more than a line of text."""
+"""Least number of points that make a figure more useful than a line of text."""
 _ENDS = re.compile(r"\.(?=\s+[A-Z$]|\s*$)")
-"""Where a sentence ends."""
+"""The end of a sentence."""
 _LONGEST_REASON = 330
-"""Letters of a reason, its formulas as they are written, that a paragraph has room for."""
+"""Longest reason in a paragraph, in characters with formulas as source."""
 
 
 def theorem(records: Sequence[Record], passages: Sequence[Passage], draw: Draw, *, anchor: str, topic: str) -> Theorem:
-    """The page of one statement, its symbols not yet looked up; `topic` is the anchor of its evidence, or empty."""
+    """The page of one statement, without its symbols; `topic` is the anchor of its evidence, or empty."""
     shown = telling_figure(records)
     nearest = judged_by(records)
     ordered = told_first(records, passages)
@@ -66,9 +66,9 @@ def theorem(records: Sequence[Record], passages: Sequence[Passage], draw: Draw, 
 
 
 def told_first(records: Sequence[Record], passages: Sequence[Passage]) -> list[Record]:
-    """All readings, the nearest to print first; second the nearest that came out otherwise, if one did.
+    """All readings, the nearest to print first, and second the nearest with the opposite verdict if there is one.
 
-    A page has room for two: so the one that holds is among them, and the one that fails.
+    A page has room for two readings, so these include one that holds and one that fails, if both exist.
     """
     first, *others = nearest_first(records)
     deciding = {id for passage in passages for id in passage.telling}
@@ -78,13 +78,13 @@ def told_first(records: Sequence[Record], passages: Sequence[Passage]) -> list[R
 
 
 def _reason(records: Sequence[Record]) -> str:
-    """Two sentences, or one, of the first reading whose own are short; its whole reason stands with the reading."""
+    """The first one or two sentences of the first reading with short ones; the reading has the full reason."""
     starts = [beginning(record.finding, count) for record in records for count in (2, 1) if record.finding.strip()]
     return next((text for text in starts if len(text) <= _LONGEST_REASON), "")
 
 
 def beginning(text: str, sentences: int = 2) -> str:
-    r"""The first sentences of a text; a full stop in a formula or in a number ends none.
+    r"""The first sentences of a text; a full stop in a formula or number does not end a sentence.
 
     >>> beginning("Of order $1.5$. At most 0.5 of it. The rest.")
     'Of order $1.5$. At most 0.5 of it.'
@@ -94,9 +94,9 @@ def beginning(text: str, sentences: int = 2) -> str:
 
 
 def telling_figure(records: Sequence[Record]) -> Figure | None:
-    """The figure of the page: the first that its claims draw for it, of the readings nearest to print if they have one.
+    """The figure of the page: the first one that its claims draw for it, if possible of the readings nearest to print.
 
-    Readings that share it are drawn into it; one with next to nothing on it gives way.
+    Readings that share a figure are drawn in it. A figure with almost no points is chosen last.
     """
     nearest = {record.id for record in judged_by(records)}
     own = [figure for record in nearest_first(records) if record.id in nearest for figure in record.figures]
@@ -105,26 +105,26 @@ def telling_figure(records: Sequence[Record]) -> Figure | None:
 
 
 def _rank(figure: Figure, own: Sequence[Figure]) -> tuple[int, bool, bool]:
-    """The layer that it was drawn for, whether it is bare, and whether it is not of the readings nearest to print."""
+    """Sort key: the layer, then figures with enough points, then those of the readings nearest to print."""
     curves = {series for mine in own for panel in mine.panels for series in panel.series}
     theirs = figure in own or any(series in curves for panel in figure.panels for series in panel.series)
     return _LAYERS.index(figure.layer), _is_bare(figure), not theirs
 
 
 def _is_bare(figure: Figure) -> bool:
-    """Whether one of its panels has a point or two and nothing else that was measured."""
+    """True if a panel has at most two measured points."""
     measured = [sum(len(s.x) for s in panel.series if s.style != "dashed") for panel in figure.panels]
     return any(count < _TELLING for count in measured)
 
 
 def tables_of(records: Sequence[Record], layer: Layer) -> tuple[Table, ...]:
-    """The tables that stand in a layer, each once."""
+    """The distinct tables of a layer."""
     every = dict.fromkeys(table for record in records for table in record.tables)
     return tuple(_table(table) for table in every if (table.layer == "evidence") == (layer == "evidence"))
 
 
 def _table(table: LedgerTable) -> Table:
-    """Rows are filled or cut to the length of the header."""
+    """The table with rows padded or cut to the length of the header."""
     wide = len(table.header)
     return Table(
         caption=rich(table.caption),
@@ -134,7 +134,7 @@ def _table(table: LedgerTable) -> Table:
 
 
 def _reading(record: Record, shared: Sequence[str], records: Sequence[Record], passages: Sequence[Passage]) -> Reading:
-    """One claim; `shared` holds the assumptions that stand above the table."""
+    """One claim; `shared` contains the assumptions printed above the table."""
     own = tuple(rich(text) for text in record.assumptions if text.strip() and text not in shared)
     return Reading(
         id=printable(record.id),
@@ -158,13 +158,13 @@ def _reading(record: Record, shared: Sequence[str], records: Sequence[Record], p
 
 
 def _range(record: Record) -> str:
-    """Where the verdict holds; where that is long, in how many cells, which the evidence lists."""
+    """The range of the verdict, or the number of its cells if the range is long; the evidence lists them."""
     full = reach(record.cells, record.verdict, record.id, latex=True)
     return full if len(full) <= LONGEST else f"in {counted(len(decisive(record.cells, record.verdict)), 'cell')}"
 
 
 def _telling(record: Record) -> tuple[Telling, ...]:
-    """The telling case of each quantity: all numbers of one are those of one cell."""
+    """The deciding case of each quantity; all its numbers come from one cell."""
     told = telling(record.cells)
     return tuple(
         Telling(
@@ -180,7 +180,7 @@ def _telling(record: Record) -> tuple[Telling, ...]:
 
 
 def _problem(record: Record) -> Text:
-    """Why it is open, its quantities as formulas; why it broke as the machine says it."""
+    """The reason why a claim is open, with quantities as formulas, or the error message of a broken check."""
     if record.verdict == "error":
         return (Run("code", printable(record.problem)),) if record.problem else ()
     for cell in record.cells:
@@ -197,9 +197,9 @@ def _problem(record: Record) -> Text:
 
 
 def statement_of(latex: str) -> Text:
-    """The formulas of a statement one by one, where it joins several and each stands for itself; else the whole.
+    """The formulas of a statement, one by one if it joins several independent ones, or else as a whole.
 
-    Words between them, which no formula breaks, stand for themselves too.
+    Words between the formulas become separate parts.
     """
     parts: list[Run] = []
     comma = False
@@ -221,19 +221,19 @@ def statement_of(latex: str) -> Text:
 
 
 def _trimmed(latex: str, commas: str = ",") -> str:
-    """Without the spaces at its ends, nor commas."""
+    """The formula without leading and trailing spaces and commas."""
     space = rf"(?:\\q?quad|\\[ ,;:!]|[\s{commas}])+"
     return re.sub(rf"^{space}|{space}$", "", latex)
 
 
 def _unsaid(where: coordinates.Where, record: Record) -> coordinates.Where:
-    """The coordinates that the name of the reading does not say."""
+    """The coordinates that are not in the label of the reading."""
     said = re.split("/|-to-", readings.label(record))
     return {name: value for name, value in where.items() if value not in said}
 
 
 def _judged(records: Sequence[Record]) -> str:
-    """How the controls came out, for all readings together."""
+    """The outcome of the controls of all readings together."""
     judged = [record for record in records if record.cells]
     if not judged:
         return "not judged"
@@ -243,7 +243,7 @@ def _judged(records: Sequence[Record]) -> str:
 
 
 def _resolution(records: Sequence[Record]) -> str:
-    """The largest error of a number that decides, and the closest statement that the evidence excludes."""
+    """The largest error of a deciding number, and the closest statement that the evidence excludes."""
     cells = [cell for record in records for cell in record.cells]
     errors = [cell.error for cell in cells if cell.error is not None]
     apart = [cell.control.unnoticed for cell in cells if cell.control.unnoticed is not None and cell.caught]
@@ -266,7 +266,7 @@ def _cross_checks(records: Sequence[Record]) -> str:
 
 
 def _reproduce(records: Sequence[Record]) -> tuple[str, ...]:
-    """The command that repeats all readings, where their commands differ by nothing but the id."""
+    """The commands that repeat the readings; a single one if they differ only in the id."""
     said = [record for record in records if record.reproduce.strip()]
     together = {record.reproduce.replace(record.id, readings.stem(record)) for record in said}
     apart = dict.fromkeys(record.reproduce for record in said)

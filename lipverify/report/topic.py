@@ -1,4 +1,4 @@
-"""The third layer: the evidence for one statement, cell by cell; what earlier statements show is referred to."""
+"""The third layer: the evidence for one statement, cell by cell, with references to evidence of earlier statements."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from lipverify.report.theorem import tables_of, telling_figure
 
 @dataclass
 class Printed:
-    """What earlier topics have shown, so that it is referred to and not repeated."""
+    """The evidence of earlier topics, to refer to instead of repeating it."""
 
     figures: set[str] = field(default_factory=set)
     checks: dict[str, str] = field(default_factory=dict)
-    """{cross-check: anchor of the topic that shows it}"""
+    """{cross-check: anchor of the topic with it}"""
 
 
 def topic(records: Sequence[Record], draw: Draw, *, anchor: str, theorem: str, printed: Printed) -> Topic:
@@ -47,7 +47,7 @@ def topic(records: Sequence[Record], draw: Draw, *, anchor: str, theorem: str, p
 
 
 def _drawings(records: Sequence[Record], draw: Draw, printed: Printed) -> tuple[tuple[Drawing, ...], tuple[str, ...]]:
-    """New figures, but for the one on the theorem's page, and the anchors of those that an earlier topic shows."""
+    """New figures except the one on the theorem's page, and the anchors of those in earlier topics."""
     every = joined(figure for record in records for figure in record.figures)
     telling = telling_figure(records)
     drawn = dict.fromkeys(draw(figure) for figure in every if figure != telling)
@@ -57,7 +57,7 @@ def _drawings(records: Sequence[Record], draw: Draw, printed: Printed) -> tuple[
 
 
 def _checks(records: Sequence[Record], anchor: str, printed: Printed) -> tuple[list[CrossCheck], tuple[str, ...]]:
-    """New cross-checks, and the anchors of the topics that show the others."""
+    """New cross-checks, and the anchors of the topics with the others."""
     distinct = {repr(check): check for record in records for check in record.cross_checks}
     new = [check for key, check in distinct.items() if key not in printed.checks]
     before = dict.fromkeys(printed.checks[key] for key in distinct if key in printed.checks)

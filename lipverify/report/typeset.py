@@ -1,4 +1,4 @@
-"""From the model to the PDF: data in a folder of its own; template, fonts and time are fixed."""
+"""Typeset the model as PDF: data in a private folder, with fixed template, fonts and time."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from lipverify.report.model import Report
 from lipverify.report.text import font_folder
 
 _STANDARDS: list[typst.PDFStandard] = ["a-2a", "ua-1"]
-"""Archivable, tagged, and readable by a screen reader."""
+"""The PDF standards of the report: archivable, tagged, and readable by a screen reader."""
 _TIME = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)
-"""The date inside the file; when the run took place is printed from the ledger."""
+"""The date in the file's metadata, fixed for reproducible bytes; the date of the run is printed from the ledger."""
 _ONE_FORMULA = b"""#set document(title: "formula")
 #math.equation(alt: "formula", eval(json("formula.json"), mode: "math").body)
 """
@@ -27,9 +27,9 @@ _ONE_FORMULA = b"""#set document(title: "formula")
 def typeset(report: Report, figures: dict[str, bytes]) -> bytes:
     """The PDF of a report whose drawings refer to `figures` by name.
 
-    A formula that the typesetter refuses is shown as its source; the rest is not affected. Where
-    the archive standards refuse the page itself, such as a heading that shows nothing, the report
-    is written without claiming to meet them.
+    A formula that the typesetter refuses is shown as its source; the rest is not affected. If the archive standards
+    refuse the page itself, for example because of an empty heading, the report is written without claiming to meet
+    them.
     """
     with tempfile.TemporaryDirectory(prefix="lipverify-") as folder:
         root = Path(folder)
@@ -40,7 +40,7 @@ def typeset(report: Report, figures: dict[str, bytes]) -> bytes:
 
 
 def _as_it_can_be(root: Path, data: Any) -> bytes:
-    """The PDF of all data; failing that, with formulas as their source; failing that, outside the standards."""
+    """Typeset all data; if that fails, with formulas as source; if that fails, without the standards."""
     try:
         return _compile(root, data)
     except typst.TypstError:
@@ -69,7 +69,7 @@ def _pdf(root: Path, source: bytes, standards: list[typst.PDFStandard] = _STANDA
 
 
 def _spell_out(root: Path, data: Any) -> None:
-    """Turn the formulas that do not compile on their own into code."""
+    """Replace the formulas that do not compile by their source as code."""
     runs = list(_formulas(data))
     sources = {run["source"] for run in runs}
     broken = {source for source in sources if not _compiles(root, source)}
@@ -88,7 +88,7 @@ def _compiles(root: Path, source: str) -> bool:
 
 
 def _formulas(data: Any) -> Iterator[dict[str, Any]]:
-    """Every formula anywhere in the data of a report."""
+    """All formulas in the data of a report."""
     if isinstance(data, dict):
         if data.get("kind") == "math":
             yield data

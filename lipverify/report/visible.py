@@ -1,4 +1,4 @@
-"""Text that comes from elsewhere, made fit to be looked at: what would not show is named, nothing is obeyed."""
+"""Make foreign text safe to display: invisible characters are named, and control sequences have no effect."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
 def invisible(character: str) -> bool:
-    """Whether a character would not show, or would change how others do: control characters, marks that reorder."""
+    """True if a character is invisible or changes the display of others: control characters, marks that reorder."""
     return unicodedata.category(character) in _INVISIBLE
 
 
@@ -18,10 +18,10 @@ def named(character: str) -> str:
 
 
 def visible(text: str) -> str:
-    r"""The text on one line, with every character that would not show replaced by its code point.
+    r"""The text on one line, with every invisible character replaced by its code point.
 
-    An escape sequence, a null byte or a mark that reorders text would let a terminal or a table say
-    something else than the text does.
+    With an escape sequence, a null byte or a mark that reorders text, a terminal or a table would show something other
+    than the text.
 
     >>> visible("a\nb\x1b[31m"), visible("1\u202e2"), visible("σ² ≤ 1")
     ('a b⟨U+001B⟩[31m', '1⟨U+202E⟩2', 'σ² ≤ 1')

@@ -1,4 +1,4 @@
-"""What the report says in its own words: the same sentences whatever the ledger holds."""
+"""The fixed texts of the report, independent of the ledger."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ VERDICTS = {
 """The word for a verdict, short enough for a table."""
 
 LEGEND = (
-    "A number with its signed distance to the edge of what a reading allows: ✓ inside, ✗ outside, ? across the edge; "
-    "‡ marks a control that was not caught there. Readings of one statement that rest on the same measurement share "
-    "a table, with a column for each; a reading is called by the end of its id."
+    "A number with its signed distance to the edge of the set that a reading allows: ✓ inside, ✗ outside, ? across the "
+    "edge; ‡ marks a control that was not caught there. Readings of one statement that rest on the same measurement "
+    "share a table, with a column for each; a reading is named by the end of its id."
 )
-"""How to read the tables of evidence."""
+"""Explains the tables of evidence."""
 
 METHODS = {
-    "own function": "the claim's own function; unless its value is one of lipverify's, nobody but it bounds the error",
+    "own function": "the claim's own function, which alone bounds the error unless its value is one of lipverify's",
     **{name: TABLE[name].words for name in ("exact", "montecarlo", "asymptotic")},
     "symbolic": "computer algebra: an expression that is zero for all values of its symbols, or an exact number",
     "identity": "both sides of an identity evaluated on sampled points; the error is a bound on rounding",
     "certified": TABLE["certified"].words,
-    "training": "a property of trained weights; which basin a training ends in carries no error",
-    "tokens": "a layer applied to every token, as it is defined",
-    "recursion": "the linear model that every layer keeps, from one layer to the next",
+    "training": "a property of trained weights; the error does not cover the basin in which a training ends",
+    "tokens": "a layer applied to every token, by definition",
+    "recursion": "the linear model that every layer preserves, from one layer to the next",
     "rational": "exact arithmetic with fractions",
-    "closed form": "an integral done on paper",
+    "closed form": "an integral solved analytically",
     "symmetry": "a value that symmetry forces",
     "moments": "the layers on the second moments of the context, whose cost does not grow with $n$",
 }
@@ -63,18 +63,18 @@ HOW_VERDICTS_ARE_MADE = (
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """A symbol, what it means, how LaTeX writes it or its letters, and in which of two families of statements."""
+    """A symbol, its meaning, the forms in LaTeX that it stands for, and its family of statements."""
 
     symbol: str
     meaning: str
     names: frozenset[str]
     linear: bool
-    """Whether it is a symbol of linear transformers, whose ids begin with `lt.`; else of attention by softmax."""
+    """True for a symbol of linear transformers, whose ids begin with `lt.`; False for softmax attention."""
     anywhere: bool
-    """Whether it means the same in files of users, whose letters are their own."""
+    """True if it has the same meaning in users' files, whose letters are their own."""
 
     def holds_for(self, stem: str, own: bool) -> bool:
-        r"""Whether the symbol has this meaning in a statement; `own`: of a claim that comes with lipverify.
+        r"""True if the symbol has this meaning in a statement; `own`: of a claim that comes with lipverify.
 
         Other files have letters of their own, whatever their statements are called.
 
@@ -176,4 +176,4 @@ NOTATION = (
         "at least, at most, and exactly of the order of, up to a constant",
     ),
 )
-"""Symbols in the order in which a page defines them; a claim says what it means by any other."""
+"""Symbols in the order in which a page defines them; claims define any others."""

@@ -1,4 +1,4 @@
-"""Reads printed formulas back, as a person reads them: what has two readings is an error here."""
+"""Parse printed formulas as a person reads them; an ambiguous formula is an error here."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TOKEN = re.compile(r"\s*(\d+(?:\.\d+)?(?:e[+-]?\d+)?|[^\W\d]\w*|√|\S)")
 
 
 def from_plain(text: str, names: dict[str, str]) -> str:
-    """The formula in Python's notation, every part in brackets; `names` are the symbols by how they are printed."""
+    """The formula in Python's notation, fully bracketed; `names` maps printed symbols to names."""
     reader = _Reader(TOKEN.findall(text), names)
     read = reader.sum()
     assert reader.done, f"{text}: what follows {read} was not read"
@@ -19,7 +19,7 @@ def from_plain(text: str, names: dict[str, str]) -> str:
 
 
 def from_latex(text: str, names: dict[str, str]) -> str:
-    """The same from LaTeX, by way of plain text; `names` are the symbols by their LaTeX."""
+    """The same from LaTeX, via plain text; `names` maps LaTeX symbols to names."""
     for ambiguous in (r"\d \\frac", r"(\\Gamma|(?<!\{)\\mathrm\{\w+\}) (\\left)?\("):
         assert not re.search(ambiguous, text), f"{text}: two readings"
     text = text.replace(r"\left|", "⟨").replace(r"\right|", "⟩")
@@ -49,7 +49,7 @@ def _rewritten(opening: str, rest: str) -> str:
 
 
 def _group(text: str) -> tuple[str, str]:
-    """What is inside a brace that was opened, and what follows."""
+    """The content of a brace that was opened, and the rest."""
     depth = 1
     for k, sign in enumerate(text):
         depth += {"{": 1, "}": -1}.get(sign, 0)

@@ -1,4 +1,4 @@
-"""A ledger that was changed anywhere is found out, and a sound one is not accused."""
+"""The audit finds every change of a ledger, and accepts an unchanged one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def value(x: float, error: float = 0.01) -> tuple[float, float]:
 
 
 def judged(*values: float, **claim: Any) -> Ledger:
-    """A ledger of one claim: that these values are 1 within .1."""
+    """A ledger of one claim: that these values equal 1 within .1."""
     cells = [toys.cell(Measurement(value, (x,)), NEAR_ONE, FALSE, where={"k": k}) for k, x in enumerate(values)]
     return run([toys.claim(*cells, **claim)], jobs=0)
 
@@ -120,7 +120,7 @@ def test_a_sound_ledger_gives_exit_code_0(tmp_path: Path, capsys: pytest.Capture
 
 
 def test_where_nothing_is_known_a_control_at_other_coordinates_may_have_the_range_of_the_claim() -> None:
-    """An infinite error leaves both without an interval; as soon as something is known, such a control is none."""
+    """An infinite error leaves both intervals unknown; once one is known, such a control is rejected."""
     ledger = msgspec.to_builtins(judged(1.1))
     record, cell = ledger["claims"][0], cell_of(ledger)
     unknown = {"low": None, "high": None}
@@ -134,7 +134,7 @@ def test_where_nothing_is_known_a_control_at_other_coordinates_may_have_the_rang
     assert "not implied" in str(audit(msgspec.convert(ledger, Ledger)))
 
 
-# ---- edits of a ledger of claims that are declared: with the digests as they were, and with digests made anew
+# ---- edits of a ledger of declared claims: with the old digests, and with new digests
 
 DECLARED = dedent("""\
     from fractions import Fraction
@@ -166,7 +166,7 @@ Edit = Callable[[dict[str, Any]], Any]
 
 @pytest.fixture(scope="module")
 def declared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Ledger, tuple[Claim, ...]]:
-    """A ledger of five claims that come out supported, refuted, open, at equality of exponents, and proved."""
+    """A ledger of five claims: supported, refuted, open, at equality of exponents, and proved."""
     path = tmp_path_factory.mktemp("audited") / "my_claims.py"
     path.write_text(DECLARED, encoding="utf-8")
     claims = claims_of(str(path), profile_named("quick"))
@@ -255,7 +255,7 @@ ANYWAY: dict[str, Edit] = {
     "the start of a ray": cell_at(3, "ray", start=0.0),
     "the end of a ray": cell_at(3, "ray", stop=-1.0),
 }
-"""Edits that the data itself gives away, whatever the digests say."""
+"""Edits that the data itself reveals, whatever the digests are."""
 BY_DIGEST: dict[str, Edit] = {
     "the kind": record_of(0, kind="stronger"),
     "the kind of a stronger one": record_of(1, kind="printed"),
@@ -287,7 +287,7 @@ BY_DIGEST: dict[str, Edit] = {
     "the machine": lambda all: all["provenance"].update(machine="another"),
     "the start": lambda all: all["provenance"].update(started="2020-01-01T00:00:00+00:00"),
 }
-"""Edits that the digests give away."""
+"""Edits that the digests reveal."""
 BY_REGISTRY = (
     "the kind", "the kind of a stronger one", "the statement", "the title", "the source", "what was recorded",
     "what is claimed", "what holds instead", "the control of a claim", "the control of a claim in LaTeX",
@@ -295,7 +295,7 @@ BY_REGISTRY = (
     "a control without its formulas", "the quantity in LaTeX", "the claim of a cell in LaTeX",
     "a control of another quantity", "the section", "the reading", "the file",
 )  # fmt: skip
-"""Those of them that a comparison with the claims gives away, when the digests are made anew."""
+"""The edits of these that only a comparison with the claims reveals if the digests are new."""
 
 
 def edited(ledger: Ledger, edit: Edit) -> Ledger:
@@ -343,11 +343,11 @@ def test_what_only_the_claims_know_is_found_beside_them(declared: tuple[Ledger, 
     assert audit_against(made, claims)
 
 
-# ---- edits after which all that follows from the data is made again, and the digests with it
+# ---- edits after which everything that follows from the data is derived again, with new digests
 
 
 def remade(ledger: Ledger) -> Ledger:
-    """The ledger with every verdict, margin, grade, number in words and range made again from its cells."""
+    """The ledger with every verdict, margin, grade, number in words and range derived again from its cells."""
     return sealed(
         msgspec.structs.replace(ledger, claims=tuple(map(_remade, ledger.claims))),
         {record.id: (len(record.cells), len(record.cross_checks)) for record in ledger.claims},
@@ -455,7 +455,7 @@ def test_what_a_plan_cannot_give_is_found_though_all_words_follow(what: str, tmp
 
 
 def test_some_claims_of_a_passage_may_be_asked_for(tmp_path: Path) -> None:
-    """What refutes a passage refutes it whatever the others are."""
+    """A claim that refutes a passage refutes it whatever the others are."""
     path = tmp_path / "my_claims.py"
     path.write_text(PLANNED, encoding="utf-8")
     claims = claims_of(str(path), profile_named("quick"))

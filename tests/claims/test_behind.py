@@ -1,4 +1,4 @@
-"""A statement that a proof covers has the grade of the proof; one covered in part, or not alike, has its own."""
+"""A statement covered by a proof has its grade; one covered in part or with another verdict keeps its own."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def exact(x: float) -> Any:
 
 
 def cell(x: float, grade: Grade, **where: Any) -> CellPlan:
-    """A cell of this grade, by what is measured."""
+    """A cell with this grade, as its method implies."""
     function = {"sampled": drawn, "proved": exact}[grade]
     return toys.cell(Measurement(function, (x,)), NEAR_ONE, FALSE, where=where)
 

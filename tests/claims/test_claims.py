@@ -1,4 +1,4 @@
-"""Claims as data, the runner, and the register: what is refused, what is caught, what is kept."""
+"""Claims as data, the runner, and the register: refusals, caught controls, and stored results."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def broken() -> object:
 
 
 def near_one(function: Callable[..., Any] = value, *arguments: Any) -> CellPlan:
-    """A value that is claimed to be 1 within .1; the false control is 1.3, the true one what was measured."""
+    """A value claimed to be 1 within .1; the false control is 1.3, the true one the measured value."""
     return cell(
         Measurement(function, arguments),
         Allowed(0.9, 1.1),
@@ -184,7 +184,7 @@ def test_every_file_is_in_the_contents_and_every_id_is_its_own() -> None:
     files = {path for path in folder.rglob("*.py") if has_claims(path)}
     assert files == {path for homes in contents().files.values() for path in homes}
     shared = {path for path in folder.rglob("*.py") if path.stem[0] != "_"} - files
-    assert shared  # what theorems share, and mathematics of one: somebody imports each
+    assert shared  # modules shared by theorems and the mathematics of one theorem: each is imported somewhere
     sources = {path: path.read_text("utf-8") for path in folder.rglob("*.py")}
     for path in shared:
         named = re.compile(rf"\b{path.stem}\b")

@@ -1,4 +1,4 @@
-"""A cluster: the same ledger, bit for bit, on one process, on four, and on the workers of a Dask scheduler."""
+"""A cluster: the ledger is the same bit for bit on one process, on four, and on the workers of a Dask scheduler."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def scheduler() -> Iterator[str]:
 
 
 def findings(ledger: Ledger) -> bytes:
-    """Everything that a ledger found; not what it took."""
+    """All findings of a ledger, without durations."""
     records = tuple(msgspec.structs.replace(record, seconds=0.0) for record in ledger.claims)
     return msgspec.json.encode(records)
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")  # of Dask, about its own sockets
+@pytest.mark.filterwarnings("ignore")  # Dask's own warnings about sockets
 def test_one_process_four_processes_and_a_cluster_give_the_same_bits(scheduler: str) -> None:
     claims = select_claims(PATTERNS, profile_named("quick"))
     alone = findings(run(claims, jobs=0))
@@ -62,7 +62,7 @@ def test_an_address_where_nothing_answers_is_refused_in_one_line(monkeypatch: py
 
 
 def kills_its_process(folder: str) -> float:
-    """Ends the process that runs it, once."""
+    """A call that kills its process, once."""
     mark = Path(folder) / "killed"
     if not mark.exists():
         mark.touch()

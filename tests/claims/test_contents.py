@@ -1,4 +1,4 @@
-"""The table of contents: every claim has a place in it, and every place has a claim."""
+"""The table of contents: every claim has an entry, and every entry a claim."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def claims() -> tuple[Claim, ...]:
 
 @pytest.fixture(scope="module")
 def written(claims: tuple[Claim, ...]) -> list[str]:
-    """The stems of the claims there are, in their order."""
+    """The stems of all claims, in order."""
     return list(dict.fromkeys(claim.id.split("/")[0] for claim in claims))
 
 
@@ -28,7 +28,7 @@ def test_a_stem_has_one_place() -> None:
 
 
 def test_every_claim_has_a_place_and_every_place_a_claim_in_their_common_order(written: list[str]) -> None:
-    """The stems of checks/contents.toml, and those of the claims, are one list."""
+    """The stems of checks/contents.toml and those of the claims are the same list."""
     assert written == STEMS
 
 

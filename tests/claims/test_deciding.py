@@ -1,4 +1,4 @@
-"""What would decide an open claim, what that is predicted to cost, and the steps that are taken."""
+"""The next step of an open claim, its predicted cost, and the steps that are taken."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_a_sampled_claim_names_the_cell_that_needs_most_and_is_decided_by_what_i
     assert (step.what, record.cells[step.cell].where["d"]) == ("contexts", 3)
     assert step.needed == pytest.approx(0.001)
     assert step.error == pytest.approx(3 / math.sqrt(20_000))
-    # 9 / 0.001^2 contexts are enough, and a third more is what is asked for
+    # 9 / 0.001^2 contexts are enough, and a third more are requested
     assert 20_000 * step.times == pytest.approx(1.3 * 9e6, rel=0.01)
     done, before = verified(lipverify, tmp_path)
     assert "at d = 3 it needs an error of 0.001: 586 times the contexts" in " ".join(done.stdout.split())
@@ -119,7 +119,7 @@ def test_after_steps_that_were_not_enough_the_commands_can_be_given_as_they_stan
     file, said = str(tmp_path / "my_claims.py"), "".join(done.stdout.split())
     assert record.reproduce == f"lipverify verify {file} mine.sampled --decide 60"
     assert record.step is not None
-    again = math.ceil(60 + 2 * record.step.seconds)  # the steps that were taken are taken once more
+    again = math.ceil(60 + 2 * record.step.seconds)  # the steps that were taken are taken again
     assert f"lipverifyverify{file}mine.sampled--decide{again}" in said
     assert f"lipverifyexplain{file}mine.sampled;" in said
 
@@ -143,7 +143,7 @@ def test_a_function_that_asks_for_no_loss_stays_open(lipverify: Commands, tmp_pa
 
 
 def test_a_route_that_a_function_chooses_is_kept_and_named(lipverify: Commands, tmp_path: Path) -> None:
-    """Who compares two routes asks for both: with one for the other they would agree by themselves."""
+    """A comparison of two routes requests both: if one replaced the other, they would agree trivially."""
     opened(tmp_path, BLUNT.replace(", 3.0)", ", 3.0, route='ridge')"))
     done, ledger = verified(lipverify, tmp_path, "--decide", "60")
     assert ledger.claims[0].verdict == "inconclusive"
@@ -179,7 +179,7 @@ CELLS = dedent(f"""\
 
     claim("mine.sampled", bound(sampled, "q", high="1", control=("0.5", "2")), over={{"x": (1, 2, 3)}}, {SOURCE})
 """)
-"""0.999 needs 3,000 times the contexts that 1.05 does, and is not needed where that refutes."""
+"""A value of 0.999 needs 3,000 times the contexts of 1.05, and is not needed if 1.05 refutes."""
 
 
 def test_one_cell_that_refutes_is_enough_where_it_is_the_cheaper_route(lipverify: Commands, tmp_path: Path) -> None:
@@ -285,7 +285,7 @@ HARMONIC = "n * (math.log(n) + 0.5772156649015329 + 1 / (2 * n))"
     ],
 )
 def test_a_power_of_the_logarithm_decides_by_itself(value: str, side: str, verdict: str, tmp_path: Path) -> None:
-    """n H_n is no Theta(n): the exponent is met, and log n grows."""
+    """n H_n is not Theta(n): the exponent agrees, but log n grows."""
     text = LOGARITHMS.replace("VALUE", value).replace("SIDE", side).replace("RAY", "(1e4, 1e30)")
     assert opened(tmp_path, text).verdict == verdict
 

@@ -1,4 +1,4 @@
-"""Verification on GPUs, without one: processes that are not forked, one device each, and devices that fail."""
+"""Verification on GPUs, tested without one: processes that are not forked, one device each, and failing devices."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def cells(folder: Path) -> Any:
 
 
 def test_a_forked_child_of_a_process_that_used_its_device_cannot_use_it(cupy: Any) -> None:
-    """The rule that the stand-in enforces, as CUDA does; its error can be pickled with its causes, as Dask does."""
+    """The stand-in enforces CUDA's rule; its error can be pickled with its causes, as Dask does."""
     pytest.importorskip("distributed.utils")
     assert sampled() > 0
     with (
@@ -105,7 +105,7 @@ def cluster_of_gpus(count: int) -> Iterator[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")  # of Dask, about its own sockets
+@pytest.mark.filterwarnings("ignore")  # Dask's own warnings about sockets
 def test_workers_of_a_cluster_have_one_gpu_each_and_their_number_changes_no_bit(
     cupy: Any, lipverify: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,7 +158,7 @@ def test_little_memory_gives_smaller_chunks_and_the_same_bits(
     cupy: Any, lipverify: Commands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = lipverify(*LOSS, "--backend", "cupy")
-    monkeypatch.setenv("CUPY_STAND_IN_BYTES", "640")  # 600 contexts are 150 bundles, 1200 bytes a term
+    monkeypatch.setenv("CUPY_STAND_IN_BYTES", "640")  # 600 contexts are 150 bundles, at 1200 bytes a term
     few = lipverify(*LOSS, "--backend", "cupy")
     assert whole.returncode == few.returncode == 0
     assert json.loads(whole.stdout) == json.loads(few.stdout)
@@ -166,7 +166,7 @@ def test_little_memory_gives_smaller_chunks_and_the_same_bits(
 
 @pytest.mark.parametrize("fault", ["memory", "no memory for the context", "no memory for a kernel"])
 def test_memory_that_lacks_once_is_given_back_and_asked_for_again(cupy: Any, fault: str) -> None:
-    """Whatever CUDA calls it: the library keeps memory that a kernel's code then lacks."""
+    """Under any of CUDA's names for it: the library's memory pool can leave too little for a kernel's code."""
     whole, before = sampled(), cupy.State.uses
     for late in range(2, 12):
         with pytest.MonkeyPatch.context() as patched:

@@ -1,4 +1,4 @@
-"""Two ledgers side by side: what moved is said, with the reason, and nothing else is."""
+"""The comparison of two ledgers: every change is reported with its reason, and nothing else."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CLAIM = record()
 
 
 def with_cell(place: int, **changes: Any) -> Record:
-    """The claim with one of its cells changed."""
+    """The claim with one cell changed."""
     cells = list(CLAIM.cells)
     cells[place] = replace(cells[place], **changes)
     return replace(CLAIM, cells=tuple(cells))
@@ -120,7 +120,7 @@ def test_intervals_that_meet_are_no_news_and_others_are(
     assert close.kind == "same"
     assert close.within == (value != value + near * both)
     apart = value + far * both
-    # the rounding of both middles may hide what is apart by less
+    # the rounding of both midpoints may hide a smaller difference
     if abs(apart - value) - both > 4 * sys.float_info.epsilon * (abs(value) + abs(apart)):
         assert only(measured(value, one), measured(apart, other)).kind == "values"
 
@@ -169,7 +169,7 @@ def diff(folder: Path, one: Ledger, other: Ledger, *options: str, **environment:
 
 
 def after(one: Ledger) -> Ledger:
-    """A ledger of which something of every kind moved."""
+    """A ledger with a change of every kind."""
     first, second, third, *others = one.claims
     cell: Cell = replace(first.cells[0], measured=0.9, verdict="supported", allowed=Allowed(low=0.2, open=True))
     moved = replace(first, verdict="supported", cells=(cell, *first.cells[2:]))

@@ -1,4 +1,4 @@
-"""A run that is interrupted and goes on: the same findings, nothing measured twice, nothing foreign believed."""
+"""Resuming an interrupted run: the same findings, nothing measured twice, no foreign data accepted."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def claim(number: int) -> Claim:
 
 
 def findings(ledger: Ledger) -> Any:
-    """All that a ledger says, less the times."""
+    """All findings of a ledger, without durations."""
     plain = msgspec.to_builtins(ledger.claims)
     return [{name: value for name, value in record.items() if name != "seconds"} for record in plain]
 
@@ -127,7 +127,7 @@ def test_what_cannot_be_kept_as_data_is_measured_again(tmp_path: Path, measureme
 
 
 def test_a_damaged_row_is_a_task_that_is_not_finished(tmp_path: Path) -> None:
-    """Cut short, or one bit of a number changed: that would be another number, and nothing else would tell."""
+    """A row that is truncated, or has one flipped bit in a number: only the digest can reveal the second."""
     measurement = Measurement(measured, (1,))
     Finished(tmp_path / NAME, "quick").put(measurement, (1.0, 0.1), 1.0)
     with sqlite3.connect(tmp_path / NAME) as rows:
@@ -158,7 +158,7 @@ def test_a_database_of_another_kind_is_refused(tmp_path: Path) -> None:
 
 def test_a_full_disk_does_not_cost_the_run(tmp_path: Path) -> None:
     finished = Finished(tmp_path / NAME, "quick")
-    finished._rows.execute("PRAGMA max_page_count = 1")  # as if there were no more room
+    finished._rows.execute("PRAGMA max_page_count = 1")  # as if the disk were full
     finished._rows.execute("PRAGMA query_only = ON")
     ledger = run(CLAIMS, jobs=0, finished=finished)
     assert [record.verdict for record in ledger.claims] == ["supported", "supported"]

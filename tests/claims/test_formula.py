@@ -1,4 +1,4 @@
-"""Formulas: their value against Arb, SymPy and Python, their print read back, and all that is no formula."""
+"""Formulas: values against Arb, SymPy and Python, printed forms parsed back, and the refusal of other text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.latex import typst_math
 from tests.claims.readers import from_latex, from_plain
 
-SYMBOLS = {  # as printed plainly and in LaTeX
+SYMBOLS = {  # as printed in plain text and in LaTeX
     "d": ("d", "d"), "n": ("n", "n"), "w_0": ("w_0", "w_{0}"), "kappa": ("κ", r"\kappa"), "gamma": ("γ", r"\gamma"),
     "Gamma": ("Γ", r"\Gamma"), "sigma_max": ("σ_max", r"\sigma_{\mathrm{max}}"), "rho2": ("ρ2", r"\rho_{2}"),
     "heads": ("heads", r"\mathrm{heads}"), "lamda": ("λ", r"\lambda"), "ε": ("ε", r"\varepsilon"),
@@ -48,7 +48,7 @@ def _calls(children: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 
 
 def _sparse(text: str) -> str:
-    """The same with no bracket that Python's grammar can spare, literals as they were."""
+    """The formula with the fewest brackets that Python's grammar needs, and unchanged literals."""
     coded = re.sub(r"(?<![\w.])[\d.]+(e-?\d+)?(?!\w)", lambda literal: f"L{LITERALS.index(literal[0])}L", text)
     return re.sub(r"L(\d+)L", lambda code: LITERALS[int(code[1])], ast.unparse(ast.parse(coded)))
 
@@ -61,7 +61,7 @@ TEXTS = st.recursive(
 
 
 def read(text: str) -> Formula:
-    """The formula of a text that is not too deep, which trees of twelve leaves may be."""
+    """Parse a formula of moderate depth, which trees of twelve leaves have."""
     try:
         return formula(text, list(SYMBOLS))
     except InvalidInput as refusal:
@@ -86,7 +86,7 @@ ARB: dict[str, Any] = {
     "max": lambda *x: x[0] if len(x) == 1 else x[0].max(ARB["max"](*x[1:])),
 }  # fmt: skip
 REFERENCE_BITS = 40
-"""Fewer than a float's: a ball that is still narrow holds what floats may have lost on the way."""
+"""Precision lower than a float's: a ball that is still narrow contains the rounding errors of floats."""
 
 
 def ball(text: str) -> Any:
@@ -115,12 +115,12 @@ def test_the_value_is_within_the_enclosure_of_arb(text: str) -> None:
     assume(enclosure.is_finite())
     if value is not None:
         assert enclosure.overlaps(flint.arb(value)), (value, enclosure)
-    else:  # too large a number on the way
+    else:  # an intermediate number is too large
         assert plain_python(text) is None
 
 
 def plain_python(text: str) -> float | None:
-    """What Python itself makes of the text in floats."""
+    """The value that Python itself computes from the text, in floats."""
     functions = {name: getattr(math, name) for name in ("sqrt", "log", "exp", "gamma", "floor", "ceil")}
     called = re.sub(r"\bgamma\(", "gamma_(", text)
     names = {**functions, "pi": math.pi, "e": math.e, **POINT, "gamma_": math.gamma}
@@ -233,7 +233,7 @@ def test_what_is_printed_means_what_was_written(text: str) -> None:
 
 
 class _Normal(ast.NodeTransformer):
-    """Signs before products, and numbers by their value: what print may change."""
+    """Normalise what printing may change: signs before products, and the form of numbers."""
 
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
         return ast.Constant(float(node.value))  # type: ignore[arg-type] # numbers alone
@@ -246,7 +246,7 @@ class _Normal(ast.NodeTransformer):
 
 
 def normal(text: str) -> str:
-    """The tree, 2.5e2 being 2.5*10**2 as it is printed."""
+    """The tree with 2.5e2 as 2.5*10**2, as it is printed."""
     powers = re.sub(r"\b(?!1e)(\d[\d.]*)e(-?\d+)", r"(\1*10**(\2))", text)
     return ast.dump(_Normal().visit(ast.parse(re.sub(r"\b1e(-?\d+)", r"(10**(\1))", powers), mode="eval")))
 
@@ -438,7 +438,7 @@ def test_a_symbol_may_be_called_gamma() -> None:
 
 
 def test_formulas_need_neither_numpy_nor_sympy() -> None:
-    """Their modules are looked at alone: `lipverify` itself may import both."""
+    """Only the modules of formulas are inspected, because `lipverify` itself may import both."""
     code = (
         "import sys, types; sys.modules['lipverify'] = package = types.ModuleType('lipverify'); "
         f"package.__path__ = [{str(next(iter(__import__('lipverify').__path__)))!r}]; "

@@ -1,4 +1,4 @@
-"""Functions that are handed the results of others, and their addresses."""
+"""Functions that take the results of other functions as arguments, and their addresses."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ claim(
 
 
 def test_more_contexts_reach_what_a_function_is_handed(tmp_path: Path) -> None:
-    """The address of the function stayed what it was, and the step measured nothing."""
+    """The address of the function once stayed the same, so the step measured nothing new."""
     path = tmp_path / "mine.py"
     path.write_text(WIDER)
     [claim] = claims_of(str(path), profile_named("quick"))

@@ -1,4 +1,4 @@
-"""Limits, o and omega, and quantities that coordinates name: what a claim says, and what it makes of evidence."""
+"""Limits, o and omega, and quantities named by coordinates: the form of such claims and their verdicts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Declared = Callable[[str], tuple[Claim, ...]]
 
 @pytest.fixture
 def claims(tmp_path: Path) -> Declared:
-    """What a file declares."""
+    """The claims that a file declares."""
 
     def declared(text: str) -> tuple[Claim, ...]:
         path = tmp_path / "mine.py"
@@ -49,7 +49,7 @@ def claims(tmp_path: Path) -> Declared:
 
 
 def verdict(found: tuple[Claim, ...]) -> tuple[str, bool]:
-    """The verdict on a claim, and whether its control was caught."""
+    """The verdict on a claim, and True if its control was caught."""
     record = run(found, jobs=0).claims[0]
     return record.verdict, record.control.caught
 
@@ -64,7 +64,7 @@ def verdict(found: tuple[Claim, ...]) -> tuple[str, bool]:
     ],
 )
 def test_a_limit_is_read_where_there_is_one(claims: Declared, form: str, found: str) -> None:
-    """The last value of what grows is 95, and it has no limit: nothing is decided by it."""
+    """A growing sequence with the last value 95 has no limit, so the claim is not decided."""
     assert verdict(claims(f'claim("mine.limit", {form}, **SAID)')) == (found, True)
 
 

@@ -1,4 +1,4 @@
-"""Measurements, whatever becomes of them: needs, exceptions, measurements that hang, workers that are killed."""
+"""Measurements and their failures: needs, exceptions, hanging measurements, killed workers."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def kills_its_process(folder: str, times: int) -> float:
 
 
 def dies_with_the_lock(folder: str) -> float:
-    """Killed, once, at the moment in which a process has the lock that all processes of the pool share."""
+    """A call that is killed, once, while its process has the lock that all processes of the pool share."""
     mark = Path(folder) / "killed"
     if not mark.exists():
         mark.touch()
         channels = [each for each in gc.get_objects() if type(each).__name__ == "WorkerChannel"]
-        [channel] = [each for each in channels if each.mutex.reader_mutex]  # others are of pools that have ended
+        [channel] = [each for each in channels if each.mutex.reader_mutex]  # others are of ended pools
         assert channel.mutex.acquire()
         os.kill(os.getpid(), signal.SIGKILL)
     return 1.0
@@ -63,7 +63,7 @@ def sleeps(seconds: float) -> float:
 
 
 def hangs(seconds: float) -> float:
-    """As compiled code that does not return would."""
+    """A call that hangs like compiled code that does not return."""
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
     time.sleep(seconds)
     return seconds
@@ -110,7 +110,7 @@ def test_an_exception_spoils_what_needs_it_and_nothing_else() -> None:
 
 
 class Two(ThisProcess):
-    """Each call is run when it is submitted, two before either is collected."""
+    """A pool of two: each call runs when it is submitted, and two are submitted before either is collected."""
 
     count = 2
 
@@ -125,7 +125,7 @@ def test_one_worker_keeps_to_the_plan_and_the_others_begin_with_the_longest_chai
     found = measure(plan, Two(), progress=lambda done, of, address: order.append(address))
     assert len(found) == 12
     leading = [address for address in order if address in {each.address for each in leaves}]
-    # two run at once, so that each ends at most one place from its turn
+    # two run at once, so each ends at most one position from its turn
     assert all(abs(leading.index(each.address) - turn) <= 1 for turn, each in enumerate(leaves))
     assert order.index("named(2)") < order.index("number(8)"), "the chain is not left for the end"
     order.clear()
@@ -134,7 +134,7 @@ def test_one_worker_keeps_to_the_plan_and_the_others_begin_with_the_longest_chai
 
 
 def test_one_worker_begins_at_either_end_of_the_plan() -> None:
-    """So that neighbours, which often need the same, are measured by one; the first two were planned before the end."""
+    """Neighbours in the plan, which often share needs, go to one worker; the first two are planned before the end."""
     done: list[str] = []
     leaves = [Measurement(number, (k,)) for k in range(12)]
     plan = [{each.address: each for each in leaves}]
@@ -270,7 +270,7 @@ def test_what_a_task_has_started_ends_with_its_process(tmp_path: Path, then: flo
 def test_a_process_that_is_killed_between_tasks_costs_nothing() -> None:
     def plan() -> Iterator[dict[str, Measurement]]:
         yield {"number(1)": Measurement(number, (1,))}
-        for _ in range(2):  # the first is planned while that is measured
+        for _ in range(2):  # the first is planned while that one is measured
             yield {}
         time.sleep(0.2)
         for process in multiprocessing.active_children():
@@ -284,7 +284,7 @@ def test_a_process_that_is_killed_between_tasks_costs_nothing() -> None:
 
 
 class Unreadable:
-    """What can be sent and not be read."""
+    """An object that can be sent but not read."""
 
     def __reduce__(self) -> Any:
         return raises, (7,)
@@ -300,7 +300,7 @@ def test_a_task_that_cannot_be_read_is_the_problem_of_its_measurement_alone() ->
 
 
 def test_a_lost_process_is_replaced_while_the_main_thread_waits_and_never_while_it_works() -> None:
-    """A fork from another thread copies the locks that this one holds, and the child would wait for them."""
+    """A fork from another thread copies the locks of this thread, and the child would wait for them forever."""
     with processes(1) as workers:
         assert workers.value(number, 1, seconds=30.0) == 1.0
         [before] = multiprocessing.active_children()
@@ -308,7 +308,7 @@ def test_a_lost_process_is_replaced_while_the_main_thread_waits_and_never_while_
         until = time.monotonic() + 10
         while before.is_alive() and time.monotonic() < until:
             time.sleep(0.05)
-        time.sleep(0.5)  # five times as long as the pool takes to notice
+        time.sleep(0.5)  # five times as long as the pool needs to notice
         assert multiprocessing.active_children() == []
         assert workers.wait([lost], 30.0) == {lost}
         assert workers.value(number, 2, seconds=30.0) == 2.0
@@ -322,7 +322,7 @@ def test_an_executor_of_the_callers_is_never_ended() -> None:
 
 
 class Cancels(ThisProcess):
-    """Gives up what it was handed, as a cluster does that loses its scheduler."""
+    """A pool that cancels its calls, like a cluster that loses its scheduler."""
 
     def submit(self, function: Any, *arguments: Any) -> Future[Any]:
         future: Future[Any] = Future()
@@ -332,7 +332,7 @@ class Cancels(ThisProcess):
 
 
 class Loses(ThisProcess):
-    """Has lost what was to make the calls."""
+    """A pool that has lost its workers."""
 
     def submit(self, function: Any, *arguments: Any) -> Future[Any]:
         return Future()
@@ -342,7 +342,7 @@ class Loses(ThisProcess):
 
 
 class Refuses(ThisProcess):
-    """Takes nothing more."""
+    """A pool that accepts no more calls."""
 
     def submit(self, function: Any, *arguments: Any) -> Future[Any]:
         raise RuntimeError("cannot schedule new futures after shutdown")

@@ -1,4 +1,4 @@
-"""What a claims file does beside measuring neither ends the run nor reaches standard output; its claim is named."""
+"""Side effects of a claims file neither end the run nor reach standard output, and the message names its claim."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_a_claim_that_runs_out_of_time_is_given_up_after_a_few(
     (record,) = json.loads(done.stdout)["claims"]
     assert record["verdict"] == "error"
     assert "did not end within 0.3 s" in record["problem"]
-    # each that was tried took its 0.3 s, and a second in all is room for a busy machine
+    # each attempt took its 0.3 s; one second in all is enough for a busy machine
     assert record["seconds"] < 0.3 * GIVEN_UP_AFTER + 1
 
 

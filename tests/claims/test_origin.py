@@ -1,4 +1,4 @@
-"""The fingerprint changes with whatever makes numbers, and a ledger says what that was."""
+"""The fingerprint changes with everything that affects numbers, and a ledger records it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is counted: passages, each once and with one outcome, from the verdicts of its claims alone."""
+"""Counting passages: each once and with one outcome, derived from the verdicts of its claims alone."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_what_nobody_printed_is_of_no_passage(kind: Kind | None) -> None:
 
 
 def slowly(records: tuple[Record, ...]) -> Counter[str]:
-    """The outcomes of a ledger again, place by place, in as many words as it takes."""
+    """The outcomes of a ledger derived again by slow and obvious code."""
     found: Counter[str] = Counter()
     for paper, place in {(record.source.paper, record.source.place) for record in records}:
         there = [record for record in records if (record.source.paper, record.source.place) == (paper, place)]
@@ -107,7 +107,7 @@ def slowly(records: tuple[Record, ...]) -> Counter[str]:
 
 @given(st.data())
 def test_the_counts_of_a_ledger_are_those_of_slow_and_obvious_code(data: st.DataObject) -> None:
-    """The committed ledger, its claims moved to other kinds, places, readings and verdicts."""
+    """The committed ledger, with its claims changed to other kinds, places, readings and verdicts."""
     kinds = st.sampled_from(["printed", "convention", "stronger"])
     places = st.sampled_from(["Lemma 1", "Lemma 2", "Figure 1"])
     records = tuple(
@@ -141,7 +141,7 @@ def test_the_counts_of_the_committed_ledger_and_of_the_recorded_verdicts() -> No
 
 
 def test_a_tautology_is_no_finding() -> None:
-    """Any product with an inner dimension of d or more is any matrix: no evidence could refute it."""
+    """Any matrix is a product with an inner dimension of d or more, so no evidence could refute the claim."""
     of_width = {claim.kind for claim in all_claims() if claim.id.startswith("softmax.width/")}
     assert not of_width & {"printed", "convention"}
 
@@ -162,7 +162,7 @@ def test_the_grade_of_a_passage_is_what_its_outcome_needs() -> None:
 
 
 def test_the_grade_of_an_open_wording_is_that_of_its_readings() -> None:
-    """One reading that holds is enough; that none does has to be shown of each, by one claim of it."""
+    """One supported reading suffices; that no reading holds must be shown for each, by one of its claims."""
 
     def claim(reading: str, verdict: Verdict, grade: str) -> Judged:
         id = f"a.b/{reading}-{verdict}-{grade}"

@@ -1,4 +1,4 @@
-"""Claims of one's own: the files that work, those that are refused with their line, and where they are measured."""
+"""Users' claims: files that work, files that are refused with the line, and the processes that measure them."""
 
 from __future__ import annotations
 
@@ -83,14 +83,14 @@ def verified(folder: Path, text: str, **how: Any) -> dict[str, Record]:
 
 
 def findings(ledger: Ledger) -> bytes:
-    """Everything that a ledger found; not what it took."""
+    """All findings of a ledger, without durations."""
     return msgspec.json.encode(
         tuple(msgspec.structs.replace(record, seconds=0.0, step=None) for record in ledger.claims)
     )
 
 
 def code_lines(text: str) -> int:
-    """Lines that are neither empty nor comments nor the docstring at the top."""
+    """Lines that are not empty, comments or the docstring at the top."""
     body = re.sub(r'^""".*?"""', "", text, count=1, flags=re.DOTALL)
     return sum(bool(line.strip()) and not line.strip().startswith("#") for line in body.splitlines())
 
@@ -182,7 +182,7 @@ def test_a_new_claim_is_compared_with_nothing_and_a_recorded_one_is(tmp_path: Pa
 
     refuted = POWER.replace('equals="1/d"', 'equals="2/d"')
     assert code(POWER) == 0
-    assert code(refuted) == 1  # it is not as recorded
+    assert code(refuted) == 1  # the verdict differs from the record
     assert code(refuted.replace('    expected="supported",\n', "")) == 0
     assert code(refuted.replace('    expected="supported",\n', ""), strict=True) == 1
     escaped = POWER.replace('    expected="supported",\n', "").replace('"1/(d + 1)"', '"1/d + 1/10**13"')
@@ -211,7 +211,7 @@ def test_two_claims_on_one_function_share_its_measurements(tmp_path: Path) -> No
 def test_what_takes_contexts_is_sampled_and_what_states_its_own_error_is_estimated(
     takes: str, how: str, grade: str, tmp_path: Path
 ) -> None:
-    """It was graded as if its error were a bound; and as it said, whatever it did."""
+    """Such functions were once graded as if their errors were bounds."""
     text = SQUARE.replace("square(x)", f"square({takes})").replace('high="x",', f'high="x", {how}')
     assert verified(tmp_path, text)["mine.square"].grade == grade
 
@@ -255,7 +255,7 @@ def test_sampling_follows_the_seed_and_the_profile_of_the_command_line(tmp_path:
 
 
 def test_the_recorded_verdict_may_be_one_for_each_profile(tmp_path: Path) -> None:
-    """Where more evidence decides."""
+    """A profile with more evidence may decide a claim that the other leaves open."""
     path = tmp_path / "mine.py"
     path.write_text("""
 from lipverify.claims import bound, claim, per_profile
@@ -329,7 +329,7 @@ def test_readings_of_one_statement_and_named_quantities(tmp_path: Path) -> None:
         )
     """)
     records = verified(tmp_path, text)
-    # what is measured for a figure is measured where it says, whatever the reading
+    # the measurement of a figure has its own coordinates, whatever the reading
     assert {r.tables[0].rows for r in records.values()} == {(("affine", "0.5"), ("relu", "1.0"))}
     assert list(records) == [f"mine.terms/{law}/{side}" for law in ("affine", "relu") for side in ("lower", "upper")]
     assert {id: (r.verdict, r.kind) for id, r in records.items()} == {
@@ -392,7 +392,7 @@ def test_a_value_and_its_error_may_come_as_an_array_and_the_function_decorated(t
     assert verified(tmp_path, cached)["mine.square"].verdict == "supported"
 
 
-# ---- where it is measured
+# ---- the processes that measure
 
 
 def spawned() -> ProcessPoolExecutor:
@@ -409,7 +409,7 @@ def test_the_same_ledger_on_one_process_two_and_spawned_ones(tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")  # of Dask, about its own sockets
+@pytest.mark.filterwarnings("ignore")  # Dask's own warnings about sockets
 def test_the_same_ledger_on_a_cluster_that_cannot_see_the_file(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
     path = write(tmp_path, POWER + SQUARE)
@@ -445,7 +445,7 @@ def test_resuming_believes_nothing_of_another_version(tmp_path: Path) -> None:
     assert run(after, jobs=0, finished=finished).claims[0].verdict == "refuted"
 
 
-# ---- what goes wrong while it is measured
+# ---- failures of measurements
 
 
 @pytest.mark.parametrize(
@@ -509,7 +509,7 @@ def test_growth_that_does_not_settle_is_not_decided_and_is_drawn(
     assert (tmp_path / "reports" / "report.pdf").exists()
 
 
-# ---- what is refused
+# ---- refusals
 
 
 def without(text: str, keyword: str) -> str:
@@ -523,7 +523,7 @@ def changed(text: str, keyword: str, value: str) -> str:
 
 
 def plus(text: str, keyword: str) -> str:
-    """With one more keyword of the form: on line 14 of POWER, on line 13 of SQUARE."""
+    """The file with one more keyword in the form: on line 14 of POWER, on line 13 of SQUARE."""
     return text.replace("    ),\n    over", f"        {keyword},\n    ),\n    over")
 
 
@@ -661,7 +661,7 @@ def test_a_refusal_is_one_line_and_exit_code_2_before_anything_is_measured(
     assert not (tmp_path / "reports").exists()
 
 
-# ---- which claims are chosen
+# ---- selection of claims
 
 
 def test_files_and_patterns_choose_together(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Lemmas as a page sets them: all that the checker says can be typeset, and no formula is left as it was typed."""
+"""Lemmas as a page sets them: the checker's texts can be typeset, and no formula stays as it was typed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LEMMAS = {
     if lemma.__module__ == module.__name__ and lemma.__doc__
 }
 TYPED = re.compile(r"<=|>=|->|\w_\w|\w\^|\*\w|sqrt|\blambda\b")
-"""What shows that a formula was left as it was typed."""
+"""Patterns of a formula that was not typeset."""
 
 
 @pytest.mark.parametrize("name", sorted(LEMMAS))

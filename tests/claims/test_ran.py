@@ -1,4 +1,4 @@
-"""A grade says what ran: proved only with a proof that the library saw, bounded only by a bound that it made."""
+"""Grades depend on what ran: proved needs a proof that the library checked, bounded a bound that it computed."""
 
 from __future__ import annotations
 
@@ -253,7 +253,7 @@ def test_one_value_of_an_expression_supports_nothing_for_all_of_them(
 
 
 def test_what_sympy_loads_at_the_first_call_is_no_float_of_the_function() -> None:
-    """In a process where nothing was simplified before, as in one that begins with this measurement."""
+    """Tested in a process without earlier simplifications, like one that begins with this measurement."""
     program = """
         import sympy
         from lipverify.foundation.noted import watching
@@ -289,7 +289,7 @@ def test_a_claim_that_derives_from_nothing_is_estimated_by_its_own_function(tmp_
 
 
 def test_a_value_that_is_kept_says_where_it_is_from_each_time(tmp_path: Path) -> None:
-    """The second cell finds the first one's value in a cache, and no method runs again."""
+    """The second cell takes the first one's value from a cache, and no method runs again."""
     text = """
         from functools import cache
 

@@ -1,4 +1,4 @@
-"""How far a verdict reaches: the words are read back, and say no point that no cell has."""
+"""The range of a verdict in words: parsed back, the words contain no point without a cell."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ VALUES = st.one_of(
 
 @dataclass(frozen=True)
 class Spot:
-    """A place, without evidence."""
+    """A point, without evidence."""
 
     where: dict[str, Scalar]
     quantity: str = "Q"
@@ -49,7 +49,7 @@ def test_a_number_is_read_back(value: int | float) -> None:
 
 
 def read_back(words: str) -> dict[str, set[str]]:
-    """The values that the words list for each coordinate; those in a row are filled in."""
+    """The values that the words list for each coordinate, with ranges expanded."""
     found: dict[str, set[str]] = {}
     for part in words.split("; "):
         name, _, values = part.partition(" = ")
@@ -70,7 +70,7 @@ def read_back(words: str) -> dict[str, set[str]]:
 )
 def test_a_grid_is_said_by_its_coordinates_and_no_value_is_added(first: set[int], second: set[float]) -> None:
     words = at_points([{"d": d, "w": w} for d, w in product(sorted(first), sorted(second))])
-    if "values)" in words:  # the ends, and how many
+    if "values)" in words:  # the ends, and the count
         low, high, count = re.findall(r"d = (-?\d+) to (-?\d+) \((\d+) values\)", words)[0]
         assert (int(low), int(high), int(count)) == (min(first), max(first), len(first))
         return
@@ -142,14 +142,14 @@ def test_what_is_given_is_said_where_it_is_a_symbol() -> None:
 
 @dataclass(frozen=True)
 class Proof:
-    """As much of a proof as the words need."""
+    """The fields of a proof that the words need."""
 
     symbols: tuple[str, ...]
 
 
 @pytest.mark.parametrize("general", [True, False])
 def test_for_every_value_is_said_of_the_symbols_of_a_proof_alone(general: bool) -> None:
-    """And not where the claim fails: it does at the points that were tried."""
+    """Not if the claim fails, because it then fails at the points that were tried."""
     spots: Any = [Spot({"m": m, "d": 2}, proof=Proof(("m",))) for m in (0, 1)]
     assert reach_of(spots, general=general) == ("for every m, at d = 2" if general else "at m = 0, 1; d = 2")
     assert "for every" not in reach_of([*spots, Spot({"m": 2, "d": 3}, "R")][2:])

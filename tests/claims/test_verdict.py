@@ -1,4 +1,4 @@
-"""The one function that decides, covered completely."""
+"""The function that decides verdicts, covered completely."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lipverify.claims.ledger import VERDICTS, Allowed, Interval, Verdict, combine, conclude, decide, margin, settled
 from lipverify.properties import narrowing_never_overturns
 
-ends = st.integers(-8, 8).map(float) | st.floats(-10, 10)  # integers meet on edges
+ends = st.integers(-8, 8).map(float) | st.floats(-10, 10)  # integers occur exactly at edges
 maybe = st.one_of(st.none(), ends)
 
 
@@ -41,9 +41,9 @@ def test_a_narrower_interval_never_overturns_a_decision(
 
 @given(measured=intervals(), allowed=ranges())
 def test_supported_and_refuted_are_what_they_say(measured: Interval, allowed: Allowed) -> None:
-    """Every value of the interval is allowed, none is, or neither."""
+    """All values of the interval are allowed, none is, or some are."""
     (low, high), (floor, ceiling) = measured.ends, allowed.ends
-    if allowed.open:  # the least and the largest double within
+    if allowed.open:  # the least and the largest double inside
         floor, ceiling = math.nextafter(floor, math.inf), math.nextafter(ceiling, -math.inf)
     every, some = floor <= low and high <= ceiling, max(low, floor) <= min(high, ceiling)
     assert decide(measured, allowed) == ("supported" if every else "inconclusive" if some else "refuted")
@@ -56,7 +56,7 @@ def test_the_margin_is_how_much_wider_the_interval_could_be(measured: Interval, 
     if distance:
         assert verdict == ("supported" if distance > 0 else "refuted")
         low, high = measured.ends
-        # a quarter and four times: whatever rounding does to the ends, they stay on that side of the edge
+        # a quarter and four times: rounding of the ends cannot cross the edge
         narrow, wide = (Interval(low - share * abs(distance), high + share * abs(distance)) for share in (0.25, 4))
         assert decide(narrow, allowed) == verdict
         assert decide(wide, allowed) != verdict

@@ -210,7 +210,7 @@ def test_list_and_explain_name_every_claim(lipverify: Commands) -> None:
 def test_what_is_explained_can_be_read_in_a_terminal(
     lipverify: Commands, columns: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No LaTeX, no key of a source, no line that a terminal would break: of every claim of a paper."""
+    """The explanation of every claim of a paper has no LaTeX, no key of a source and no line that is too long."""
     monkeypatch.setenv("COLUMNS", str(columns))
     for command in ("explain", "list"):
         done = lipverify(command, "softmax.*", "lt.*")

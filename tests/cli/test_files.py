@@ -1,4 +1,4 @@
-"""Files that are no files, folders that are taken, output that goes nowhere: one line each, and nothing left behind."""
+"""Paths that are not files, folders in use, output that cannot be written: one line each, and nothing left behind."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def ledger(tmp_path: Path) -> Path:
 
 
 def refused(done: object) -> str:
-    """The one line of a refusal."""
+    """The single line of a refusal."""
     assert done.returncode == 2  # type: ignore[attr-defined]
     (line,) = done.stderr.splitlines()  # type: ignore[attr-defined]
     assert len(line) <= 1200
@@ -97,7 +97,7 @@ def test_a_second_run_into_a_folder_says_so(lipverify: Commands, tmp_path: Path)
         assert "another run" in refused(lipverify("verify", str(tmp_path / "mine.py"), "--out", str(out)))
         other.kill()
     assert list(out.iterdir()) == []
-    with alone_in(out):  # what held it was killed, and holds nothing
+    with alone_in(out):  # the holder was killed, so its lock is released
         pass
 
 

@@ -1,4 +1,4 @@
-"""What is seen of a run: verdicts as they come, the slow measurements by name, and the end in ten lines."""
+"""The output of a run: verdicts as they come, the slow measurements by name, and the summary in ten lines."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ FILES = [Path("reports") / name for name in ("report.pdf", "report.html", "ledge
 
 
 def troubled(broken: int, moved_: int, open_: int) -> Ledger:
-    """The example with so many claims that broke, whose verdict moved, and that are open."""
+    """The example with these numbers of claims that broke, moved and are open."""
     records = iter(EXAMPLE.claims)
     return with_claims(
         *(moved(next(records), "inconclusive", expected="inconclusive", **OPEN) for _ in range(open_)),
@@ -97,18 +97,18 @@ def troubled(broken: int, moved_: int, open_: int) -> Ledger:
 
 
 def named(lines: list[str]) -> list[str]:
-    """What became of the claims that have lines of their own: broke, moved, open."""
+    """The states of the claims with lines of their own: broke, moved, open."""
     found = re.findall(r"^! \S+ (broke|moved|is open)", "\n".join(lines), re.MULTILINE)
     return [became.removeprefix("is ") for became in found]
 
 
 def line_of_the_rest(lines: list[str]) -> str:
-    """The line that counts the claims that have none; empty, if all have."""
+    """The line that counts the claims without a line; empty if all have one."""
     return next((line for line in lines if line.startswith("! besides, ")), "")
 
 
 def counted(lines: list[str]) -> Counter[str]:
-    """How many of the others broke, moved and are open."""
+    """The numbers of the other claims that broke, moved and are open."""
     found = re.findall(r"(\d+) (?:is |are )?(broke|moved|open)", line_of_the_rest(lines))
     return Counter({became: int(count) for count, became in found})
 
@@ -176,7 +176,7 @@ def placed(k: int | str, **fields: Any) -> Record:
 
 
 def test_the_end_has_ten_lines_for_all_claims_of_two_papers() -> None:
-    """Dozens of passages, with every outcome among them, open ones too, in a folder with a long name."""
+    """Dozens of passages with every outcome, open ones too, in a folder with a long name."""
     outcomes = [{"verdict": "supported", "kind": "printed"}] * 30
     outcomes += [{"verdict": "supported", "kind": "convention"}] * 14
     outcomes += [{"verdict": "refuted", "kind": "printed"}] * 4
@@ -241,7 +241,7 @@ def test_whatever_the_text_lines_hold_their_width_and_nothing_is_lost(text: str,
 
 @pytest.mark.parametrize("width", [-3, 0, 1, 2])
 def test_no_width_is_too_small(width: int) -> None:
-    """A column a letter where there is no more: below zero it went on for ever."""
+    """One column per letter at the least; a negative width once led to an endless loop."""
     assert "".join("".join(wrapped("the window (w, L)", width, "    ")).split()) == "thewindow(w,L)"
 
 
@@ -258,7 +258,7 @@ def test_every_theorem_is_a_line_of_eighty_columns() -> None:
 
 
 def claims_of(verdict: str, count: int, **fields: Any) -> list[Record]:
-    """So many claims of one verdict, each of a lemma of its own."""
+    """Claims with one verdict, each of a different lemma."""
     same = {"kind": "printed", "grade": "extrapolated", "verdict": verdict, "expected": verdict, "corrected": ""}
     return [placed(f"{verdict}-{k}", **same | fields) for k in range(count)]
 
@@ -297,12 +297,12 @@ def test_what_was_measured_is_the_telling_case() -> None:
 
 
 def test_number_place_and_margin_are_those_of_one_cell() -> None:
-    """On every surface, of a claim that fails worse elsewhere and of one whose quantities differ."""
+    """Every surface prints one cell, even if the claim fails by more elsewhere or has several quantities."""
     for record in EXAMPLE.claims:
         first, *others = telling(record.cells)
         assert telling_margin(record.cells) == first.margin
         text = summary(record.cells)
-        number = text.partition(" = ")[2] if others else text  # of several quantities, each has its name
+        number = text.partition(" = ")[2] if others else text  # each of several quantities has its name
         assert number.startswith(f"{first.measured:.3g}")
         assert 1 + len(others) == len({cell.quantity for cell in record.cells})
 

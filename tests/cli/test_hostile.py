@@ -1,4 +1,4 @@
-"""A ledger is data: whatever is in it is shown as it stands, or refused in one line, and never obeyed."""
+"""A ledger is data: its content is shown literally or refused in one line, and never executed."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ FIGURES = {
     "unseen": ("unseen", "path", "sheet", "tex", "long"),
     "empty": ("empty",),
 }
-"""The claims with a figure, and the texts in it: a figure each would take longer and say no more."""
+"""The claims with a figure, and the texts in it: more figures would take longer and test nothing new."""
 
 
 def hostile_figure(names: tuple[str, ...]) -> Figure:
@@ -78,7 +78,7 @@ def hostile_figure(names: tuple[str, ...]) -> Figure:
         Series(label=text, x=(1.0, 2.0), y=(1.0, 2.0), style="errorbars", error=(0.1, 0.1)) for text in texts
     )
     panels = []
-    for first in range(min(2, len(texts))):  # a single panel has no title where it stands alone
+    for first in range(min(2, len(texts))):  # a stand-alone panel has no title
         title, xlabel, ylabel, band = islice(cycle(texts), 2 * first, 2 * first + 4)
         bands = (Band(label=band, low=1.5),)
         panels.append(Panel(title=title, xlabel=xlabel, ylabel=ylabel, series=series, bands=bands))
@@ -86,7 +86,7 @@ def hostile_figure(names: tuple[str, ...]) -> Figure:
 
 
 def hostile_record(name: str) -> Record:
-    """A claim of which every text is hostile."""
+    """A claim with hostile text in every field."""
     text = HOSTILE[name]
     each = cell(2, text, Allowed(low=0.5), text, where={text or "k": text}, quantity=text, method=text, note=text)
     check = CrossCheck(
@@ -110,7 +110,7 @@ def hostile_ledger() -> Ledger:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A hostile ledger, a quieter one, and a file that neither may read."""
+    """A folder with a hostile ledger, a harmless one, and a file that neither may read."""
     place = tmp_path_factory.mktemp("hostile") / "inside"
     place.mkdir()
     for name in ("secret", "secret.json", "report.json"):
@@ -122,7 +122,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def squeezed(text: str) -> str:
-    """Without what only breaks lines."""
+    """The text without line breaks."""
     return re.sub(r"[\s\u00ad]+", "", text)
 
 
@@ -160,7 +160,7 @@ def test_the_report_prints_code_and_runs_none(report: bytes) -> None:
      '#image("/etc/passwd")', '#import "@preview/cetz:0.3.0"', '#json("/proc/self/environ")', '#plugin("../secret")'],
 )  # fmt: skip
 def test_the_compiler_reads_nothing_outside_its_folder(source: str, folder: Path) -> None:
-    """Even code that did run would find nothing: its root is a folder with the report's own files."""
+    """Even code that ran would find nothing: its root folder contains only the report's own files."""
     root = folder / "root"
     root.mkdir(exist_ok=True)
     (root / "own").write_text("own")
@@ -269,11 +269,11 @@ def test_the_arrays_open(exported: Path) -> None:
         assert len(tree.children) == len({claim.id.split("/")[0] for claim in hostile_ledger().claims})
 
 
-# ---- ledgers that are not ----
+# ---- files that are not ledgers ----
 
 
 def edited(change: Callable[[dict[str, Any]], None]) -> bytes:
-    """A good ledger, changed."""
+    """A valid ledger with a change."""
     import msgspec
 
     content = json.loads(msgspec.json.encode(ledger((record(),))))
@@ -327,7 +327,7 @@ def test_what_is_no_ledger_is_refused_in_one_line(
 def test_what_is_not_a_number_survives_the_ledger(
     lipverify: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """JSON has no such numbers: a run that meets one must leave a ledger that can be read."""
+    """JSON has no nan or inf; a run that produces one must still leave a readable ledger."""
     infinite, nothing = float("inf"), float("nan")
     series = Series(label="s", x=(1.0, 2.0, 3.0), y=(1.0, nothing, infinite))
     panel = Panel(title="t", xlabel="x", ylabel="y", series=(series,))
@@ -361,11 +361,11 @@ def test_numbers_beyond_all_bounds_are_read_or_refused(
 FORBIDDEN_CALLS = {"eval", "exec", "compile", "__import__"}
 FORBIDDEN_MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve", "yaml", "joblib", "code", "imp"}
 CLAIMS_FILES = "claims/language/file.py"
-"""A claims file is code and says so: what loads it is the only thing that may run what it read."""
+"""A claims file is code and is documented as such: only its loader may run what it read."""
 
 
 def violations(path: Path) -> list[str]:
-    """What in a source file could run data."""
+    """The expressions in a source file that could execute data."""
     found = []
     for node in ast.walk(ast.parse(path.read_text())):
         match node:
@@ -388,7 +388,7 @@ SOURCES = [path for path in (ROOT / "lipverify").rglob("*.py") if CLAIMS_FILES n
 def test_nothing_in_the_package_runs_data() -> None:
     assert len(SOURCES) > 150
     found = {path.relative_to(ROOT).as_posix(): each for path in SOURCES if (each := violations(path))}
-    # a run sends its calls to the processes that it began, as multiprocessing does; no file is read in this way
+    # a run sends calls to its own processes, as multiprocessing does; it reads no file in this way
     assert found == {"lipverify/claims/run/workers.py": ["pickle"]}
 
 
@@ -399,7 +399,7 @@ def test_the_search_finds_what_it_looks_for(tmp_path: Path) -> None:
 
 
 def test_reading_a_ledger_needs_no_algebra_and_no_claims(folder: Path) -> None:
-    """SymPy evaluates text; the commands that read ledgers do without, and without the checks."""
+    """SymPy evaluates text, so the commands that read ledgers must not import it or the checks."""
     script = (
         "import sys; from pathlib import Path; from lipverify.cli.compare import diff_ledgers; "
         "from lipverify.cli.reports import export; "

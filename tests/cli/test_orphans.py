@@ -1,4 +1,4 @@
-"""Workers end with the run that they work for, and a run that is asked to end keeps what is finished."""
+"""Workers end with their run, and a run that is asked to end keeps its finished measurements."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from tests.commands import kept_in
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 LONG = LOGGED.replace("sleep(0.25)", "sleep(0.25 if x < 0.35 else 600)")
-"""Three quick measurements, and then workers that sleep."""
+"""Three quick measurements, then workers that sleep."""
 
 
 def children(pid: int) -> list[int]:
-    """The processes that a process has begun; none if it has ended, or ends as this is read."""
+    """The child processes of a process; none if it has ended."""
     try:
         return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     except OSError:
@@ -27,7 +27,7 @@ def children(pid: int) -> list[int]:
 
 
 def lives(pid: int) -> bool:
-    """Whether a process is there, and no zombie."""
+    """True if a process exists and is not a zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except OSError:
@@ -68,7 +68,7 @@ def test_no_worker_outlives_its_run(tmp_path: Path, number: signal.Signals) -> N
 
 @pytest.mark.parametrize("hangs", ["sum(range(10**12))", "hang(x)", "sleep(600)"])
 def test_one_job_that_hangs_ends_when_the_run_is_asked_to(tmp_path: Path, hangs: str) -> None:
-    """In compiled code, in a recursion that swallows what is raised, in the system."""
+    """A job may hang in compiled code, in a recursion that swallows exceptions, or in a system call."""
     text = LOGGED.replace("sleep(0.25)", f"{hangs} if x > 0.35 else None").replace(
         "def square",
         "def hang(x):\n    try:\n        hang(x)\n    except BaseException:\n        hang(x)\n\ndef square",

@@ -20,7 +20,7 @@ from lipverify.proofs import Theorem, checker, load, prove_layers, prove_transfe
 SLOW = pytest.mark.slow
 COMMITTED = sorted((shipped() / FOLDER).glob("*.json"))
 LONG = {"every-affine-2", "every-affine-5"}
-"""Of three alike, each of which takes ten to twenty seconds."""
+"""Two of three similar proofs, marked slow because each takes ten to twenty seconds."""
 
 
 NAMES = {
@@ -29,7 +29,7 @@ NAMES = {
     "clip": "kinks:-0.5,0.5|-0.5|0.0,1.0|0.5",
     "step": "jumps:0.5|0.0|1.0",
 }
-"""The laws of proof files whose names are other ones than the checker's."""
+"""The laws of proof files whose names differ from the checker's names."""
 WINDOWS = {f"{law}-{d}" for law in ("affine", "relu") for d in range(2, 9)}
 WINDOWS |= {f"{law}-{d}" for law in ("quadratic", *NAMES) for d in (2, 3, 5)}
 WINDOWS |= {f"rough-{s}-{d}" for s, d in ((0.25, 2), (0.5, 2), (0.75, 2), (0.25, 3), (0.5, 3), (0.5, 5), (0.75, 5))}
@@ -98,7 +98,7 @@ def test_a_law_that_no_dimension_helps_is_refused_once(capsys: pytest.CaptureFix
         pytest.param(
             "softmax.window-directions",
             {f"optimum-cosine-{L}-2-1000-13" for L in (1, 3, 4)}
-            | {f"{law}-{d}" for law in ("affine", "relu") for d in (2, 3, 5, 8)},  # w* follows Lambda
+            | {f"{law}-{d}" for law in ("affine", "relu") for d in (2, 3, 5, 8)},  # w* grows like a power of Lambda
             marks=SLOW,
         ),
     ],
@@ -114,11 +114,11 @@ def test_every_kind_of_theorem_is_found_anew_as_it_is_committed(
         assert proof.failures() == []
         assert proof.statement in printed
         recorded = load(shipped() / FOLDER / f"{name}.json").data
-        assert {**proof.data, "lemmas": ()} == {**recorded, "lemmas": ()}  # of the same; searches differ in late digits
+        assert {**proof.data, "lemmas": ()} == {**recorded, "lemmas": ()}  # late digits of a search vary
 
 
 def test_a_claim_that_another_one_proves_has_the_proof_of_that(tmp_path: Path) -> None:
-    """Of the claim alone, not of all that its statement has; with its proof beside it, once."""
+    """The proof is that of the claim alone, not of its whole statement; if both are requested it appears once."""
     assert run("prove", "softmax.hoelder/loss", "softmax.hoelder/loss/proved", "--d", "3", "--out", str(tmp_path)) == 0
     assert {path.stem for path in tmp_path.iterdir()} == {"rough-0.25-3", "rough-0.5-3"}
     with pytest.raises(InvalidInput, match="no proof file"):
@@ -224,7 +224,7 @@ def test_check_proof_accepts_and_rejects(tmp_path: Path) -> None:
 
 
 def test_rates_are_read_from_a_proof_and_nothing_else(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A proof of another law in the place of one gives no rate."""
+    """A proof of another law in place of the right one gives no rate."""
     import lipverify.claims.plan.proved as proved
 
     (tmp_path / FOLDER).mkdir()
@@ -242,7 +242,7 @@ def test_rates_are_read_from_a_proof_and_nothing_else(monkeypatch: pytest.Monkey
 def test_what_is_given_is_compared_as_numbers_and_by_its_theorem(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Not as text, and not by the name of a file."""
+    """The comparison is by number and by theorem, not by text or file name."""
     import lipverify.claims.plan.proved as proved
 
     data = json.loads((shipped() / FOLDER / "lt-ridge-2-1-yx.json").read_text())

@@ -1,4 +1,4 @@
-"""A run that survives: whatever ends it, one clear line, nothing half written, and the finished work is kept."""
+"""Interrupted runs: one clear line for every cause, no partial files, and the finished work is kept."""
 
 from __future__ import annotations
 
@@ -46,19 +46,19 @@ def start(
 
 
 def ends(running: subprocess.Popen[str]) -> tuple[int, str, str]:
-    """(exit code, stdout, stderr) of a run."""
+    """The exit code, standard output and standard error of a run."""
     stdout, stderr = running.communicate(timeout=300)
     return running.returncode, stdout, stderr
 
 
 def findings(path: Path) -> list[dict[str, Any]]:
-    """Everything that a ledger found; not what it took."""
+    """All findings of a ledger, without durations."""
     return [{**record, "seconds": 0} for record in json.loads(path.read_text())["claims"]]
 
 
 @pytest.fixture(scope="module")
 def straight(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
-    """The findings of a run that nothing disturbed."""
+    """The findings of an undisturbed run."""
     folder = tmp_path_factory.mktemp("straight")
     assert ends(start(folder, LOGGED))[0] == 0
     return findings(folder / "out" / "ledger.json")
@@ -92,7 +92,7 @@ def test_a_run_that_is_killed_resumes_to_the_same_ledger(
 
 @pytest.mark.slow
 def test_what_a_killed_run_left_is_named_and_not_thrown_away_by_the_next(tmp_path: Path) -> None:
-    """The same command without --resume: it says what there is, and when it is stopped too, that is still there."""
+    """Without --resume the same command reports the kept measurements, and keeps them if it is stopped too."""
     out, until = tmp_path / "out", time.monotonic() + 120
     running = start(tmp_path, CLAIMS_FILE, workers=("--jobs", "1"))
     while kept_in(out) < 4 and running.poll() is None and time.monotonic() < until:
@@ -111,7 +111,7 @@ def test_what_a_killed_run_left_is_named_and_not_thrown_away_by_the_next(tmp_pat
 
 
 def no_room() -> None:
-    """No file may grow at all."""
+    """A limit under which no file can grow."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (6_000, 6_000))
 
@@ -125,7 +125,7 @@ def test_a_disk_without_any_room_is_said_before_any_work_and_nothing_is_left(tmp
 
 
 def full_disk() -> None:
-    """No file may grow beyond a few pages, as on a disk that is nearly full."""
+    """A limit of a few pages per file, as on a disk that is nearly full."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))
 
@@ -143,7 +143,7 @@ def test_a_full_disk_is_one_line_and_no_half_file(tmp_path: Path) -> None:
 
 
 def is_refused(lipverify: Commands, folder: Path) -> None:
-    """`verify` into a folder, before any work is done."""
+    """True if `verify` refuses a folder before any work."""
     done = lipverify("verify", "softmax.split", "--out", str(folder))
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
     assert "the folder cannot be written" in done.stderr

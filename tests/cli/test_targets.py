@@ -1,4 +1,4 @@
-"""Nothing but a regular file is replaced: every kind of target, every writer."""
+"""Only a regular file is replaced: every kind of target with every writer."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_export_asks_all_targets_before_it_writes_the_first(blocked: str, place:
 def test_a_name_that_is_too_long_is_refused_in_a_line(writer: str, place: Path) -> None:
     folder, asked = place / "there", "n" * 250 + Path(writer).suffix
     folder.mkdir()
-    if writer == "verdicts.tex":  # the name is ours, its folder is the user's
+    if writer == "verdicts.tex":  # the file name is ours, its folder is the user's
         folder = folder / ("n" * 300)
     with pytest.raises((InvalidInput, OSError), match="too long") as refused:
         WRITERS[writer](folder / (writer if writer == "verdicts.tex" else asked))
@@ -139,7 +139,7 @@ def test_a_name_that_is_too_long_is_refused_in_a_line(writer: str, place: Path) 
 
 
 def _closed(place: Path) -> Path:
-    """A folder in which no file can be made, by root neither where there is one."""
+    """A folder in which no file can be created, not even by root if the system allows that."""
     if os.geteuid() != 0:
         (place / "closed").mkdir(mode=0o500)
         return place / "closed"

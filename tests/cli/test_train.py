@@ -33,7 +33,7 @@ def test_models_are_made_and_kept(lipverify: Commands, tmp_path: Path) -> None:
     kept, text = read_witness(line["model"], out), path.read_bytes()
     assert (kept.trained.arithmetic, kept.layers, kept.seed) == ("array", 1, 0)
     assert kept.command == "lipverify train lt.table-1 --noise uniform-2 --family OMEGA --layers 1 --seeds 0"
-    assert names_of("uniform-2", out) == ("uniform-2/DIAG-1-0", line["model"])  # the first is what it is grown from
+    assert names_of("uniform-2", out) == ("uniform-2/DIAG-1-0", line["model"])  # the first model is the parent
     again = lipverify(*ONE, "--out", str(out))
     assert again.returncode == 0
     assert path.read_bytes() == text

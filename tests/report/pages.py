@@ -1,4 +1,4 @@
-"""Reports of made-up ledgers, and what is read off them: text of the PDF, or the model without its drawings."""
+"""Reports of synthetic ledgers, and readers of the PDF's text or of the model without drawings."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def pages(content: bytes) -> list[Any]:
 
 
 def squeezed(text: str) -> str:
-    """Text without spaces or the difference between an italic letter and an upright one."""
+    """Text without spaces, and with italic letters as upright ones."""
     return "".join(unicodedata.normalize("NFKC", text).split())
 
 
@@ -40,7 +40,7 @@ def text_of(content: bytes) -> str:
 
 
 def rows_of(content: bytes) -> list[str]:
-    """The words of each page that share a base line, from left to right."""
+    """The words of each page that share a baseline, from left to right."""
     rows: dict[tuple[int, int], list[tuple[float, str]]] = {}
     for number, page in enumerate(pages(content)):
         for x, _, _, bottom, word, *_ in page.get_text("words"):
@@ -50,7 +50,7 @@ def rows_of(content: bytes) -> list[str]:
 
 
 def on_page(number: str) -> str:
-    """A number of the ledger's report as the page's text has it: its power of ten is set as one."""
+    """A number of the report as it appears in the page's text, with its power of ten typeset."""
     return squeezed(number).replace("e", "×10")
 
 
@@ -59,7 +59,7 @@ def words_of(text: Text) -> str:
 
 
 def model(book: Ledger, *, evidence: bool = True) -> Report:
-    """The model, its figures not drawn."""
+    """The model without drawn figures."""
     blank = Drawing(file="", width=1.0, caption=(), alt="a")
     return build(book, lambda _: blank, evidence=evidence)
 
@@ -73,19 +73,19 @@ def model_of(*claims: Record) -> Report:
 
 
 def theorem_of(*claims: Record) -> Theorem:
-    """The page of the one theorem that these claims read."""
+    """The page of the single theorem of these claims."""
     (theorem,) = theorems(model_of(*claims))
     return theorem
 
 
 def topic_of(*claims: Record) -> Topic:
-    """The evidence for the one theorem that these claims read."""
+    """The evidence for the single theorem of these claims."""
     (topic,) = model_of(*claims).topics
     return topic
 
 
 def figure_of(*series: Series, **panel: Any) -> Figure:
-    """One panel of series, two points of a line if none is given."""
+    """One panel with the given series, by default a line of two points."""
     drawn = series or (Series(label="s", x=(1.0, 2.0), y=(1.0, 2.0)),)
     named = {"title": "t", "xlabel": "x", "ylabel": "y", **panel}
     return Figure(caption="c", alt="a", panels=(Panel(series=drawn, **named),))

@@ -1,4 +1,4 @@
-"""The report as an appendix of a paper: readable, nothing said twice, and nothing that is not explained."""
+"""The report as an appendix of a paper: readable, without repetition, and with every symbol explained."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from tests.ledgers import cell, ledger, record
 from tests.report.pages import model, model_of, pages, pdf, squeezed, text_of, theorem_of, words_of
 
 SMALLEST = 7.9
-"""Points: what is read, tables and captions included, is no smaller; indices and exponents are."""
+"""Smallest font size in points of text, tables and captions; indices and exponents may be smaller."""
 
 
 def letters_by_size(content: bytes) -> Counter[float]:
-    """How many letters of words the pages have in each size, in points; of pictures and formulas none."""
+    """Number of letters of text by font size in points, without figures and formulas."""
     sizes: Counter[float] = Counter()
     for page in pages(content):
         for block in page.get_text("dict")["blocks"]:
@@ -36,7 +36,7 @@ def letters_by_size(content: bytes) -> Counter[float]:
 
 
 def test_the_type_is_readable(book: Ledger, folder: Path) -> None:
-    """Nine points for what is read, and eight in tables; figures have their own."""
+    """Text has nine points and tables eight; figures have sizes of their own."""
     plain = replace(book, claims=tuple(replace(claim, figures=()) for claim in book.claims))
     sizes = letters_by_size(pdf(plain, folder, "plain.pdf", evidence=False))
     words = sum(sizes.values())
@@ -47,7 +47,7 @@ def test_the_type_is_readable(book: Ledger, folder: Path) -> None:
 
 
 def test_the_reading_that_holds_is_among_the_first_two() -> None:
-    """And the one that fails, where the nearest to print holds; a page has a row for each of two."""
+    """If the reading nearest to print holds, one that fails is second; a page has rows for two."""
 
     def told(*verdicts: Any) -> list[str]:
         claims = [record(f"a.b/{k}", kind="convention", verdict=verdict) for k, verdict in enumerate(verdicts)]
@@ -70,7 +70,7 @@ def test_the_reading_that_decides_goes_before_another_of_its_verdict() -> None:
 
 
 def test_each_form_of_a_claim_has_a_panel(tmp_path: Path) -> None:
-    """Bounds on two quantities, an exponent and a limit: what the page shows has all of them, side by side."""
+    """Bounds on two quantities, an exponent and a limit: the page shows each with a panel."""
     (tmp_path / "mine.py").write_text(
         dedent("""\
             from lipverify.claims import bound, claim, exponent
@@ -101,7 +101,7 @@ def test_each_form_of_a_claim_has_a_panel(tmp_path: Path) -> None:
 
 
 def test_the_counts_of_cells_add_up() -> None:
-    """Decided and undecided cells are all cells, whether a control was caught or not."""
+    """Decided and undecided cells add up to all cells, whether controls were caught or not."""
     good = record().cells[0]
     open_cell = replace(good, verdict="inconclusive")
     powerless = replace(open_cell, control=replace(good.control, verdict="inconclusive"))
@@ -120,7 +120,7 @@ def test_one_word_for_a_verdict(printed: bytes) -> None:
 
 
 def test_symbols_are_defined_without_a_verb(folder: Path) -> None:
-    """`x_i, y_i is` would be no English; and the letter of a reading is one of them."""
+    """`x_i, y_i is` would be wrong grammar, and the reading's own letter is one of the symbols."""
     claim = record("softmax.a/ambient", statement="y_i = f(x_i)", assumptions=("$D = d$",))
     text = text_of(pdf(ledger((claim,)), folder, "symbols.pdf", evidence=False))
     assert squeezed("the tokens and their labels") in text
@@ -138,7 +138,7 @@ def test_words_that_were_quoted_are_not_quoted_again(folder: Path) -> None:
 
 
 def test_what_many_theorems_assume_is_said_once(folder: Path) -> None:
-    """And only what stands under as many headings; a few words are quicker read than looked up."""
+    """Only assumptions under enough headings; repeating a few words is easier to read than a reference."""
     usual, own = "tokens and query uniform on a sphere of any radius", "wombats in their burrows, one in each of them"
 
     def book(many: int) -> Ledger:
@@ -155,7 +155,7 @@ def test_what_many_theorems_assume_is_said_once(folder: Path) -> None:
 
 @pytest.mark.parametrize("style", ["line", "errorbars"])
 def test_a_legend_names_the_ends_of_a_scale_of_lines(style: Any) -> None:
-    """Lines that differ by a number have the colours of a scale; points have markers, which are all named."""
+    """Lines that differ by a number share a colour scale; points have markers, which are all named."""
     numbered = tuple(Series(label=f"$d = {d}$", x=(1.0, 2.0), y=(1.0, 2.0), style=style) for d in range(2, 9))
     other = Series(label="claimed", x=(1.0, 2.0), y=(1.0, 2.0), style="dashed")
     found = between(

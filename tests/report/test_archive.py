@@ -1,4 +1,4 @@
-"""The report as a file: what PDF/A-2a and PDF/UA-1 ask for and can be read off the file, and its size.
+"""The report as a file: the requirements of PDF/A-2a and PDF/UA-1 that can be checked in it, and its size.
 
 No validator is at hand that installs with pip, so that the rules are checked one by one: the typesetter claims the
 standards, and packing must not lose what it did for them.

@@ -1,4 +1,4 @@
-"""The web page in a real browser: links, filters, figures and widths, with keys and pointer, as seen and as heard."""
+"""The web page in a real browser: links, filters, figures and widths, with keyboard, pointer and screen reader."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ BEYOND = """each => {
     if (getComputedStyle(at).overflowX === 'auto' || at.matches('.skip, .unseen')) return false;
   return each.getBoundingClientRect().right > innerWidth + 1;
 }"""
-"""Whether an element ends beyond the window and is in nothing that scrolls."""
+"""True if an element extends beyond the window and is inside no scrolling element."""
 CUT = "each => each.clientHeight > 0 && each.scrollHeight > each.clientHeight + 1"
-"""Whether the lines of an element are higher than it is, so that it would scroll up and down."""
+"""True if the lines of an element are taller than the element, so that it would scroll vertically."""
 IN_SIGHT = (
     "[...document.querySelectorAll('.reading')].filter(each => !each.closest('[hidden]')).map(each => each.dataset.id)"
 )
@@ -40,7 +40,7 @@ IN_SIGHT = (
 
 @pytest.fixture(scope="module")
 def book() -> Ledger:
-    """Claims of every fate; one with a formula in its text that is wider than a phone."""
+    """Claims with every verdict, one with a formula in its text that is wider than a phone."""
     wide = r"$\sum_i a_i f(x_i) = " + " + ".join(f"a_{{{k}}} f(x_{{{k}}})" for k in range(20)) + "$"
     first, *rest = realistic().claims
     texts = {"finding": wide, "corrected": wide, "title": wide, "measured": wide, "assumptions": (wide,)}
@@ -62,7 +62,7 @@ def tab() -> Iterator[Page]:
 
 @pytest.fixture
 def page(tab: Page, file: Path) -> Iterator[Page]:
-    """The page, fresh; whatever a test does, the browser complains of nothing and asks for nothing else."""
+    """A fresh page. In every test the browser must log no error and request nothing else."""
     tab.requests.clear()
     tab.complaints.clear()
     tab.prefer("light")
@@ -75,12 +75,12 @@ def page(tab: Page, file: Path) -> Iterator[Page]:
 
 
 def found(selector: str, test: str) -> str:
-    """The expression for all elements that a test in the page's language singles out."""
+    """The expression for all elements that match a selector."""
     return f"[...document.querySelectorAll({selector!r})].filter({test}).map(each => each.outerHTML.slice(0, 200))"
 
 
 def choose(page: Page, field: str, value: str) -> None:
-    """Fill in a field of the filters as a reader does."""
+    """Set a field of the filters as a reader would."""
     page.run(
         f"(field => {{ field.value = {value!r}; field.dispatchEvent(new Event('input', {{bubbles: true}})); }})"
         f"(document.forms[0].elements[{field!r}])"
@@ -103,7 +103,7 @@ def test_no_width_overflows(page: Page, opened: bool) -> None:
 
 @pytest.mark.parametrize("width", [320, 768, 1280])
 def test_the_first_screen_says_what_was_asked(tab: Page, file: Path, width: int) -> None:
-    """On a narrow window the fields and the contents are a line each, which opens."""
+    """In a narrow window the fields and the contents are one line each, which opens."""
     tab.resize(width)
     tab.open(file.as_uri())
     assert tab.run("document.querySelector('main p').getBoundingClientRect().bottom") < 800
@@ -121,7 +121,7 @@ def test_a_width_that_overflows_is_seen(page: Page) -> None:
 
 
 class Heard(BaseHTTPRequestHandler):
-    """A server that counts who calls."""
+    """A server that counts requests."""
 
     def __init__(self, calls: list[str], *rest: object) -> None:
         self.calls = calls
@@ -133,7 +133,7 @@ class Heard(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Write no log."""
 
 
 def test_what_a_ledger_holds_neither_runs_nor_leaves_the_page(tab: Page, tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_what_a_ledger_holds_neither_runs_nor_leaves_the_page(tab: Page, tmp_pat
 
 
 def test_even_a_script_on_the_page_reaches_nothing(tab: Page, file: Path, tmp_path: Path) -> None:
-    """The same attempt leaves a page without the policy, so that the test could fail."""
+    """The same attempt leaves a page without the policy, so this test can fail."""
     calls: list[str] = []
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Heard, calls))
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -267,7 +267,7 @@ def test_the_pointer_and_the_keys_show_values(page: Page, book: Ledger) -> None:
     page.run("document.querySelector('.plot').scrollIntoView({block: 'center'})")
     tip = "document.getElementById('tip').hidden ? '' : document.getElementById('tip').textContent"
     until = time.monotonic() + 10
-    while not page.run(tip) and time.monotonic() < until:  # a busy machine may still be laying out what was opened
+    while not page.run(tip) and time.monotonic() < until:  # a busy machine may not have finished the layout
         box = page.run(
             "(({x, y, width, height}) => [x + width / 2, y + height / 2])"
             "(document.querySelector('.plot circle').getBoundingClientRect())"

@@ -1,4 +1,4 @@
-"""What a figure shows: looks of series, bands, regions, heat maps, and figures that readings share."""
+"""The content of figures: appearance of series, bands, regions and heat maps, and figures shared by readings."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_region_between_two_curves_is_drawn_and_widens_nothing() -> None:
     drawn = draw(replace(plain, panels=(panel,)))
     assert drawn != draw(replace(plain, panels=(replace(panel, regions=()),)))
     other = replace(panel, regions=(replace(region, high=tuple(2e9 * v for v in y)),))
-    # both reach far beyond the axes, whose ticks are those of the series alone
+    # both extend far beyond the axes, whose ticks depend on the series alone
     assert b"10^{9}" not in drawn
     assert re.findall(rb"<text.*?</text>", drawn) == re.findall(
         rb"<text.*?</text>", draw(replace(plain, panels=(other,)))

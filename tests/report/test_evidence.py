@@ -1,4 +1,4 @@
-"""The evidence: every cell, cross-check and source, and what readings share said once."""
+"""The evidence: every cell, cross-check and source, with shared facts printed once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures: formulas are read once, and lie where matplotlib would have put them."""
+"""Figures: each formula is parsed once, and has the position that matplotlib would give it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FORMULAS = (r"$w^{1/d}$", r"bias $\frac{\sigma^2}{n}$ of $\sqrt{L}$", r"$\mathde
 @pytest.mark.parametrize("size", [7.0, 8.5, 40.0])
 @pytest.mark.parametrize("text", FORMULAS)
 def test_a_formula_lies_where_it_would_have_been_read(text: str, size: float) -> None:
-    """To what fonts and matplotlib round: a 32nd of a point at each glyph, and a little of the size at a root."""
+    """Up to the rounding of fonts and matplotlib: a 32nd of a point at each glyph, and a little at a root."""
     font = FontProperties(family="cmr10", size=size, math_fontfamily="cm")
     plain = MathTextParser("path").parse(text, 72, font)
     with _remembered():
@@ -43,13 +43,13 @@ def test_a_formula_lies_where_it_would_have_been_read(text: str, size: float) ->
 
 
 def _laid(read: Any) -> list[tuple[float, ...]]:
-    """Where glyphs and rectangles lie, from the first glyph: the ground of a formula is rounded to a point."""
+    """Positions of glyphs and rectangles relative to the first glyph, because the baseline is rounded to a point."""
     (*_, x, y) = read.glyphs[0]
     return [(g[-2] - x, g[-1] - y) for g in read.glyphs] + [(r[0] - x, r[1] - y, r[2], r[3]) for r in read.rects]
 
 
 def test_every_formula_is_read_once() -> None:
-    """Whatever it is for: a check, the room that it takes, and the drawing, in this size and in that."""
+    """Once for every use: the check, the layout and the drawing, at all sizes."""
     label = r"$\frac{\alpha}{\beta} \leq \gamma^{17}$"
     curve = Series(label=label, x=(1.0, 2.0), y=(1.0, 2.0))
     other = Series(label="other", x=(1.0, 2.0), y=(2.0, 1.0))
@@ -63,7 +63,7 @@ def test_every_formula_is_read_once() -> None:
 
 
 def test_every_quantity_of_every_claim_can_be_drawn() -> None:
-    """What matplotlib cannot read of LaTeX would stand on an axis as its source."""
+    """A formula that matplotlib cannot parse would appear as source on an axis."""
     written = {cell.quantity_latex for claim in select_claims([]) for cell in claim.cells}
     assert len(written) > 100
     shown = {latex: drawable(latex, 10.0) for latex in written if latex}
@@ -104,7 +104,7 @@ def test_numbers_on_a_short_log_axis_do_not_overlap(ends: tuple[float, float]) -
 
 
 def test_a_figure_is_measured_as_it_is_drawn() -> None:
-    """In points, by outlines: not in the pixels of a screen."""
+    """The layout is in points, by outlines, and not in the pixels of a screen."""
     panel = Panel(title="t", xlabel="x", ylabel="y", series=(Series(label="a", x=(1.0, 2.0), y=(1.0, 2.0)),))
     with _drawn(Figure(caption="", alt="", panels=(panel,)), 3.0) as canvas:
         assert (canvas.dpi, canvas.canvas.get_default_filetype()) == (72, "svg")
@@ -130,7 +130,7 @@ def test_a_control_far_off_does_not_flatten_a_figure(control: float, beyond: boo
 
 
 def test_points_that_lie_over_each_other_are_hollow() -> None:
-    """Of two that agree both can be seen."""
+    """If two series agree, both remain visible."""
     points = tuple(Series(label=name, x=(1.0, 2.0), y=(1.0, 2.0), style="points") for name in ("a", "b"))
     panel = Panel(title="", xlabel="x", ylabel="y", series=points)
     with _drawn(Figure(caption="", alt="", panels=(panel,)), 3.0) as canvas:
@@ -140,7 +140,7 @@ def test_points_that_lie_over_each_other_are_hollow() -> None:
 
 
 def test_a_figure_of_growth_shows_the_data_and_the_claimed_power() -> None:
-    """One panel, its dashed line through the first point with the claimed exponent; exponents are evidence."""
+    """One panel, with a dashed line of the claimed exponent through the first point; local exponents are evidence."""
     (record,) = verify("softmax.bias-lower/relu/relevant").claims
     growth, exponents = record.figures
     (panel,) = growth.panels

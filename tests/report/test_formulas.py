@@ -1,4 +1,4 @@
-"""LaTeX becomes the formulas of the PDF: what is understood is set, the rest refused, and no formula carries code."""
+"""LaTeX becomes formulas of the PDF: known commands are set, others refused, and no formula can carry code."""
 
 from __future__ import annotations
 

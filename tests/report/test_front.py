@@ -1,4 +1,4 @@
-"""The front: what was found, passage by passage, and where it stands."""
+"""The front: the outcome of each passage and its range."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_section_that_returns_later_in_the_ledger_is_one_section() -> None:
 @pytest.mark.parametrize("verdict", VERDICTS)
 @pytest.mark.parametrize("corrected", ["", "$w^* = 1$"])
 def test_the_standing_is_that_of_the_passages(verdict: Verdict, corrected: str) -> None:
-    """A claim that nobody printed says nothing of a passage, whatever its verdict is."""
+    """The verdict of a claim that is not printed does not affect the outcome of a passage."""
     claims = (
         record("a.b/1", kind="stronger", verdict="refuted", grade="observed"),
         record("a.b/2", kind="printed", verdict=verdict, corrected=corrected, grade="sampled"),

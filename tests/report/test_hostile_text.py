@@ -1,4 +1,4 @@
-"""A ledger with hostile text, or with what cannot be drawn or set, still gives a report, and none of it runs."""
+"""A ledger with hostile text, or with content that cannot be drawn or set, still gives a report and runs nothing."""
 
 from __future__ import annotations
 

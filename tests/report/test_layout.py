@@ -1,4 +1,4 @@
-"""Where things lie on paper: theorems are not torn, long tables repeat their header."""
+"""The layout of the PDF: short theorems stay on one page, long tables repeat their header."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.report.pages import model, pages, pdf, squeezed, theorems, words_of
 
 
 def test_a_theorem_is_torn_at_most_once(printed: bytes, book: Ledger) -> None:
-    """The command that repeats a theorem, at its end, is on the page of its name or on the next one."""
+    """The command at the end of a theorem is on the page of its title or on the next one."""
     texts = [squeezed(page.get_text()) for page in pages(printed)]
     for theorem in theorems(model(book)):
         (end,) = [k for k, text in enumerate(texts) if squeezed(f"lipverify verify {theorem.stem}") in text][:1]
@@ -18,7 +18,7 @@ def test_a_theorem_is_torn_at_most_once(printed: bytes, book: Ledger) -> None:
 
 
 def test_a_short_theorem_is_not_torn(folder: Path) -> None:
-    """Where a page has no room for all of it, it begins on the next one."""
+    """A short theorem that does not fit on the page begins on the next one."""
     names = [f"Theorem of number {k:02d}" for k in range(20)]
     claims = [
         record(

@@ -1,4 +1,4 @@
-"""Texts that would stop the typesetting are refused in one line, and huge numbers are drawn without a word."""
+"""Texts that would stop the typesetting are refused in one line, and huge numbers are drawn without warnings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Symbols are defined where they first stand; the letters of a reader's own file are hers."""
+"""Symbols are defined at their first use; the letters of a user's file have the meanings that she gives them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_every_symbol_is_defined_on_the_page_where_it_first_stands_and_only_ther
     assert r"\Lambda" in before | defined[0]
     assert r"\Lambda" not in defined[1]
     assert r"\mathbf{B}" in defined[1]
-    # linear transformers have letters of their own: d is there another dimension
+    # linear transformers have their own letters: d is another dimension there
     assert {"d", r"\omega_{xx}, \omega_{xy}, \omega_{yx}, \omega_{yy}"} <= defined[2]
     known: set[int] = set()
     pages: list[tuple[Any, str]] = [(report.front, ""), *((t, t.stem) for t in theorems(report))]
@@ -37,7 +37,7 @@ def test_every_symbol_is_defined_on_the_page_where_it_first_stands_and_only_ther
 
 
 def test_the_letters_of_a_claims_file_are_its_own() -> None:
-    """Whatever her statements are called: their family may be named like one of lipverify's."""
+    """This holds for any name of her statements, even one that begins like lipverify's."""
     for id in ("mine.one/a", "softmax.one/a", "lt.one", "softmaxes.one"):
         claim = record(id, statement=r"\Lambda = \Omega(\sigma^2)", file="hers.py")
         book = ledger((claim,))

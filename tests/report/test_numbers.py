@@ -1,4 +1,4 @@
-"""Numbers on a page are those of the ledger, each with its error."""
+"""Numbers on a page equal those of the ledger, each with its error."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_every_cell_and_cross_check_is_printed_with_its_own_numbers(book: Ledger
 
 
 def test_no_number_in_the_evidence_is_foreign_to_the_ledger(book: Ledger, printed: bytes) -> None:
-    """Each printed `value ± error` belongs to some number of the ledger."""
+    """Each printed `value ± error` corresponds to a number of the ledger."""
     expected = {on_page(digits.with_error(c.measured, c.error)) for r in book.claims for c in r.cells} | {
         on_page(digits.with_error(v, e))
         for r in book.claims

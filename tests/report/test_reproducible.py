@@ -1,4 +1,4 @@
-"""The same ledger gives the same bytes, and another ledger other bytes."""
+"""The same ledger gives the same bytes, and a different ledger different bytes."""
 
 from __future__ import annotations
 

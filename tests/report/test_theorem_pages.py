@@ -1,4 +1,4 @@
-"""The page of a theorem: its readings, what holds instead, the telling case, a table and a figure."""
+"""The page of a theorem: its readings, the statement that holds instead, the deciding case, a table and a figure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.report.pages import figure_of, model, squeezed, text_of, theorem_of, 
 def test_a_refuted_claim_says_where_and_no_claim_is_called_proved(printed: bytes) -> None:
     text = text_of(printed)
     assert squeezed("refuted at d = 2") in text
-    # the word stands in the list of grades alone: no claim of this ledger is of that grade
+    # the word appears only in the list of grades, because no claim of this ledger has that grade
     assert text.count("proved") == sum(said.count("proved") for said in words.HOW_VERDICTS_ARE_MADE) == 1
 
 
@@ -57,7 +57,7 @@ def test_a_reason_is_two_sentences_and_conditions_stand_with_their_reading() -> 
 
 
 def test_why_a_claim_is_open_is_said_in_formulas() -> None:
-    """The quantity and the place as everywhere else on the page, and not as a terminal writes them."""
+    """Quantity and point are typeset as on the rest of the page, not as on a terminal."""
     where: dict[str, Scalar] = {"sigma_1": 0.5, "noise": "uniform-3", "law": "relu"}
     one = replace(record().cells[0], quantity="L_a / L_b", quantity_latex=r"$L_a / L_b$", where=where)
     place = at(where)
@@ -132,7 +132,7 @@ def test_formulas_of_one_statement_stand_each_for_itself() -> None:
     ],
 )
 def test_words_of_a_statement_stand_outside_of_its_formulas(latex: str, runs: list[str | None]) -> None:
-    """A formula breaks no words, so that they would lie over what stands beside it; within a formula they stay."""
+    """A formula does not break words, which would overlap their neighbours; inside a formula they stay."""
     theorem = theorem_of(record(statement=latex))
     found = [run.text for run in theorem.readings[0].statement]
     assert len(found) == len(runs)
@@ -167,7 +167,7 @@ def test_a_theorem_shows_the_figure_that_is_meant_for_it(layers: tuple[Layer, ..
 
 
 def test_a_theorem_shows_the_figure_of_the_readings_nearest_to_print() -> None:
-    """Of several of one layer; and of those the one with most points that are measured."""
+    """Among several figures of one layer, that of the readings nearest to print, and then the one with most points."""
 
     def drawn(label: str, count: int) -> Figure:
         x = tuple(map(float, range(count)))

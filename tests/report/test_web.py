@@ -1,4 +1,4 @@
-"""The web page: it says what the ledger says, obeys nothing in it, and can be read, followed and heard."""
+"""The web page: it has the ledger's content, executes none of it, and can be read, navigated and heard."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ EMPTY = {"meta", "link", "input", "br", "hr", "wbr"}
 
 
 class Parsed(HTMLParser):
-    """A page as elements in order: (tag, attributes, tags around it), and its text."""
+    """A page as a list of elements (tag, attributes, enclosing tags), and its text."""
 
     def __init__(self, content: bytes) -> None:
         super().__init__(convert_charrefs=True)
@@ -169,7 +169,7 @@ def test_a_changed_number_changes_the_page(content: bytes, book: Ledger) -> None
 
 @pytest.mark.parametrize("latex", [r"\ x", r"x\ ", r"\ \tfrac{1}{2}\ ", r"\text{so long}\ x", r"\quad a \qquad b"])
 def test_no_formula_brings_a_style_of_its_own(latex: str) -> None:
-    """The policy of the page refuses it, and the browser complains."""
+    """The page's policy refuses inline styles, and the browser would log an error."""
     assert "style=" not in mathml(latex, display=True).replace("displaystyle=", "")
 
 
@@ -202,7 +202,7 @@ def test_a_browser_is_told_to_fetch_nothing_and_to_run_this_script_alone(page: P
 
 
 def test_no_element_or_attribute_comes_from_a_ledger(page: Parsed, hostile: Parsed) -> None:
-    """Whatever the texts of a ledger, the page is made of the same elements, and no attribute runs or fetches."""
+    """For any text of a ledger the page has the same elements, and no attribute runs or loads anything."""
     known = {tag for tag, _, _ in page.elements}
     mathematics = {"munder", "mover", "munderover", "mtable", "mtr", "mtd", "msqrt", "mroot", "mspace", "mo", "mstyle"}
     assert {tag for tag, _, _ in hostile.elements} <= known | mathematics
@@ -298,7 +298,7 @@ def contrast(one: str, other: str) -> float:
 
 
 def test_text_and_curves_stand_out_in_both_themes(content: bytes) -> None:
-    """WCAG 2 asks for 4.5 of text (1.4.3) and 3 of what a figure draws (1.4.11)."""
+    """WCAG 2 requires a contrast of 4.5 for text (1.4.3) and 3 for graphics (1.4.11)."""
     pairs = dict(re.findall(r"--(\w+): light-dark\((#\w{6}, #\w{6})\)", content.decode()))
     colours = {name: pair.split(", ") for name, pair in pairs.items()}
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
@@ -376,7 +376,7 @@ def test_a_figure_that_cannot_be_drawn_costs_nothing_else() -> None:
 
 
 def test_a_figure_of_two_theorems_is_led_to() -> None:
-    """A theorem's page shows its own figure; one more that another has shown is a link to it."""
+    """A theorem's page shows its own figure, and links to a figure that another theorem shows."""
     own, shared = slopes_figure(None, None), replace(slopes_figure(None, None), caption="again")
     claims = [
         record("a.b", figures=(terms_figure(),)),

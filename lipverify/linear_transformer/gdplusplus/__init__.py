@@ -1,4 +1,4 @@
-"""GD++, two weights a layer: it acts on eigenvalues, so that its loss is one integral and its optimum exact."""
+"""GD++ has two weights a layer and acts on eigenvalues, so its loss is one integral and its optimum can be computed."""
 
 from typing import TYPE_CHECKING
 

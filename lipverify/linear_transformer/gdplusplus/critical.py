@@ -1,4 +1,4 @@
-r"""Critical points of the expected loss of GD++, certified: all of two layers, and any that is given of deeper models.
+r"""Certified critical points of the expected loss of GD++: all of two layers, and given ones of deeper models.
 
 With e = 1 + t g, s = E sigma^2 and M[f] = int f rho dt the loss is, but for a constant, the polynomial of the weights
 
@@ -42,19 +42,19 @@ from lipverify.linear_transformer.gdplusplus.orthogonal import gauss_rule
 from lipverify.linear_transformer.regression.contexts import Regression, require_regression
 
 PRECISION = 1024
-"""Bits: the sums over the moments of four layers, up to t^80, cancel some 300 of them."""
+"""Working precision in bits: the sums over the moments of four layers, up to t^80, lose about 300 to cancellation."""
 RADIUS = 2.0**-400
-"""Of the box about a point, relative: sums over moments make its Hessian a few hundred bits wider than that."""
+"""Relative radius of the box about a point. The Hessian over it, sums over moments, is a few hundred bits wider."""
 NEWTON = 12
-"""Newton steps to full precision from a point that is good to a few digits; each doubles these."""
+"""Newton steps from a point with a few correct digits to full precision; each step doubles the digits."""
 
 
 DURATION = 1e4
-"""Of gradient flow: in the units of the data the slowest direction of four layers takes a tenth of that."""
+"""Duration of gradient flow: in the units of the data the slowest direction of four layers needs a tenth of it."""
 NEAR = 1e-2
-"""Relative distance of a certified point from where a descent ended."""
+"""Largest relative distance between the end of a descent and its certified point."""
 STARTS, STEPS, MOST, SAME = 200, 400, 12, 1e-5
-"""Random starts, steps of each, different ends that are looked at, and how near losses are that count as one."""
+"""Random starts, steps of each, distinct ends to examine, and the relative difference of losses that count as equal."""
 
 
 class CriticalPoint(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,10 +63,9 @@ class CriticalPoint(msgspec.Struct, frozen=True, kw_only=True):
     Attributes
     ----------
     weights
-        (yx_1, xx_1, yx_2, ...), 2 L - 1 numbers, as doubles; within `RADIUS` of the point there is no other.
+        (yx_1, xx_1, yx_2, ...), 2 L - 1 numbers, as doubles; there is no other critical point within `RADIUS`.
     index
-        Directions in which the loss falls, 0 at a strict local minimum: so many eigenvalues of the Hessian are
-        negative, and the others are positive.
+        The number of negative eigenvalues of the Hessian; the others are positive. 0 at a strict local minimum.
     """
 
     weights: tuple[float, ...]
@@ -104,7 +103,7 @@ class Jet:
         )  # fmt: skip
 
     def times_one_plus(self, weight: arb, place: int, tau: Jet) -> Jet:
-        """The product with 1 + weight tau, where the weight is the coordinate of that place."""
+        """The product with 1 + weight tau, where `place` is the index of the weight."""
         every = range(len(self.first))
         nothing = arb_poly([])
         unit = Jet(
@@ -204,7 +203,7 @@ def small_start(regression: Regression, layers: int) -> CriticalPoint:
     Raises
     ------
     OutOfReach
-        If it has not come near a critical point that is certified.
+        If the flow did not end near a critical point that can be certified.
 
     >>> from lipverify.linear_transformer.regression.noise import UniformNoise
     >>> silent = Regression(10, 20, UniformNoise(0.0))
@@ -228,7 +227,7 @@ def small_start(regression: Regression, layers: int) -> CriticalPoint:
 
 
 def minima(regression: Regression, layers: int, seed: int = 0) -> list[tuple[CriticalPoint, int]]:
-    """The best strict local minima in which descents from random places end, certified, with how many end there."""
+    """The best strict local minima reached from random starts, certified, with the number of descents to each."""
     loss = _on_gauss_nodes(regression, layers)
     rng = generator(seed, f"gd++/minima/{regression.noise.name}/{layers}", 0)
     begin = folded(rng, STARTS, layers, 3.0 * regression.n, 1.2 * float(loss.rule.t[-1]))
@@ -246,20 +245,20 @@ def minima(regression: Regression, layers: int, seed: int = 0) -> list[tuple[Cri
 
 
 def _on_gauss_nodes(regression: Regression, layers: int) -> ExcessLoss:
-    """The loss but for a constant: Gauss's rule is exact for its degree."""
+    """The loss up to a constant; Gauss's rule is exact for its degree."""
     require_regression(regression)
     rule = gauss_rule(regression.n, regression.d, degree(layers))
     return ExcessLoss(rule, regression.noise.second_moment)
 
 
 def _two_layer_candidates(s: fmpq, moments: Sequence[fmpq]) -> Iterator[Floats]:
-    """Places that hold all critical points of two layers: one for each pair of roots that balls do not exclude."""
+    """A finite set that contains all critical points of two layers: the pairs of roots that balls cannot exclude."""
     ring = fmpq_mpoly_ctx.get(("a", "b"), "lex")
     a, b = ring.gens()
     zero, one = ring.constant(0), ring.constant(1)
 
     def times(*factors: Sequence[Any]) -> list[Any]:
-        """The product of polynomials in t, by their coefficients."""
+        """The product of two polynomials in t, given by coefficients."""
         product = [one]
         for factor in factors:
             longer = [zero] * (len(product) + len(factor) - 1)
@@ -284,14 +283,14 @@ def _two_layer_candidates(s: fmpq, moments: Sequence[fmpq]) -> Iterator[Floats]:
             for y in roots[1]:
                 if all(_at(each, x, y).contains(0) for each in equations):
                     yield np.asarray([float(x), float(y), float(-_at(N, x, y) / _at(D, x, y))])
-        # with c = 0 the second layer does nothing, and its derivative is 0 all the same
+        # with c = 0 the second layer does nothing, and the derivative in c still has to vanish
         still: fmpq = -moments[1] / (moments[2] + s * moments[1])
         for y in _real_roots(N.subs({"a": still}), 1):
             yield np.asarray([float(still.p) / float(still.q), float(y), 0.0])
 
 
 def _real_roots(polynomial: Any, place: int) -> list[arb]:
-    """The real roots of a polynomial in the variable of a place, isolated."""
+    """The isolated real roots of a polynomial in one of the variables."""
     coefficients = {
         exponents[place]: each for exponents, each in zip(polynomial.monoms(), polynomial.coeffs(), strict=True)
     }
@@ -309,7 +308,7 @@ def _at(polynomial: Any, a: arb, b: arb) -> arb:
 
 
 def _negative(hessian: list[list[arb]]) -> int:
-    """How many eigenvalues are negative: pivots of symmetric elimination have their signs (Sylvester)."""
+    """The number of negative eigenvalues: by Sylvester's law the pivots of symmetric elimination have their signs."""
     rows, count = [list(row) for row in hessian], 0
     for k in range(len(rows)):
         pivot = rows[k][k]
@@ -324,5 +323,5 @@ def _negative(hessian: list[list[arb]]) -> int:
 
 @cache
 def _moments(n: int, d: int, layers: int) -> tuple[fmpq, ...]:
-    """M[t^k] as far as the Hessian of so many layers needs them."""
+    """M[t^k] up to the order that the Hessian for this number of layers needs."""
     return tuple(density_moments(n, d, 2 * degree(layers) + 2))

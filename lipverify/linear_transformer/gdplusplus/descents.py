@@ -19,23 +19,23 @@ from lipverify.foundation.arrays import Floats
 from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss
 
 AT_ONCE = 400_000
-"""Entries of a batch of Jacobians: a few of them stay in the cache of a core."""
+"""Largest number of entries in a batch of Jacobians: a few such arrays fit into the cache of a core."""
 DAMPED, EASED, STIFFENED, LEAST, MOST = 1e-2, 0.2, 5.0, 1e-12, 1e12
-"""Damping of normal equations scaled to a diagonal of 1: at first, after a step down, after one refused, bounds."""
+"""Damping of normal equations scaled to a unit diagonal: initial, factors after accepted and refused steps, bounds."""
 GAIN, IDLE = 1e-9, 6
-"""A batch ends when for so many steps none of its losses fell by this part."""
+"""A batch ends if no loss in it fell by this share over this number of steps."""
 HOPELESS = 1e150
-"""Slopes whose squares are no doubles belong to no model of use."""
+"""Slopes above this size, whose squares would overflow, belong to models far from any optimum."""
 NUDGE = 1e-300
-"""Stands for a factor that is exactly 0, so that its logarithmic derivative is finite."""
+"""Replaces a factor that is exactly 0, so that its logarithmic derivative is finite."""
 ROUNDS = ((15, 0.3), (30, 0.3), (100, 0.4), (300, 1.0))
-"""Steps of a round, and the part of the descents that goes on to the next: most starts are hopeless early."""
+"""Steps of a round, and the share of descents that continue to the next: most starts turn out hopeless early."""
 FEWEST = 12
-"""Descents that every round keeps."""
+"""Least number of descents that a round keeps."""
 
 
 class Ends(NamedTuple):
-    """Where descents ended: losses (batch,), best first, and weights (batch, 2 L - 1)."""
+    """Ends of descents: losses (batch,), best first, and weights (batch, 2 L - 1)."""
 
     values: Floats
     weights: Floats
@@ -50,7 +50,7 @@ class Point(NamedTuple):
 
 
 def descended(loss: ExcessLoss, starts: Floats, steps: int) -> Ends:
-    """Where descents from starts (batch, 2 L - 1) are after so many steps."""
+    """Run descents from starts (batch, 2 L - 1) for a number of steps."""
     size = max(1, AT_ONCE // (len(loss.rule.t) * starts.shape[1]))
     parts = [_descend(loss, starts[first : first + size], steps) for first in range(0, len(starts), size)]
     values, weights = np.concatenate([part.values for part in parts]), np.concatenate([part.weights for part in parts])
@@ -59,7 +59,7 @@ def descended(loss: ExcessLoss, starts: Floats, steps: int) -> Ends:
 
 
 def raced(loss: ExcessLoss, starts: Floats) -> Ends:
-    """The best ends of many descents: after every round only a part goes on."""
+    """Run many descents in rounds, keeping a share of the best after each round."""
     ends = Ends(np.zeros(len(starts)), starts)
     for steps, part in ROUNDS:
         ends = descended(loss, ends.weights, steps)
@@ -69,7 +69,7 @@ def raced(loss: ExcessLoss, starts: Floats) -> Ends:
 
 
 def _descend(loss: ExcessLoss, weights: Floats, steps: int) -> Ends:
-    """Levenberg-Marquardt for each of a batch: a step that does not lower its loss is refused and damped more."""
+    """Levenberg-Marquardt for a batch: a step that does not lower its loss is refused and the damping is raised."""
     at, damping, idle = _point(loss, weights), np.full(len(weights), DAMPED), 0
     for _ in range(steps):
         if idle == IDLE:
@@ -90,7 +90,7 @@ def _descend(loss: ExcessLoss, weights: Floats, steps: int) -> Ends:
 
 
 def _point(loss: ExcessLoss, weights: Floats) -> Point:
-    """Losses and deviations; where one is no double the loss is infinite, and a step there is refused."""
+    """Losses and deviations. A loss that is not a double is infinite, so a step to it is refused."""
     deviations, jacobian = deviations_of(loss, weights)
     with np.errstate(over="ignore", invalid="ignore"):
         values = np.einsum("bn,bn->b", deviations, deviations) / 2

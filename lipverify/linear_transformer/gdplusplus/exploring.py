@@ -1,9 +1,9 @@
-r"""A search for the best GD++ that can be believed: by routes that share nothing, until none finds anything better.
+r"""A search for the best GD++ weights by independent routes, repeated until none finds a better minimum.
 
-Routes: random places of the zeros; the best models with a layer less, with one put in; down in the noise s = E sigma^2
-from where ridge regression is smooth and one basin rules, and up again from s = 0; and from the best minima with some
-of their zeros placed anew, round after round. What counts for belief is which routes ended in the best minimum, and how
-many descents.
+The routes start from random places of the zeros; from the best models with one layer less, with a layer inserted; from
+large noise s = E sigma^2, where ridge regression is smooth and one basin dominates, down to the given s, and from s = 0
+up to it; and, in rounds, from the best minima with some zeros placed again. The evidence for a minimum is the routes
+that ended in it, and the number of descents.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss
 from lipverify.linear_transformer.gdplusplus.search import SAME
 
 RANDOM = (1, 30, 80, 200, 240, 240, 160)
-"""Random starts by layers: the harder, the more, as far as it stays a matter of a minute."""
+"""Random starts by number of layers: more for harder problems, as long as the search takes about a minute."""
 FEW = 40
-"""Starts where little is at stake."""
+"""Number of starts of a search that is not thorough."""
 ROUNDS = 2
-"""Rounds in which zeros of the best minima are placed anew."""
+"""Rounds in which some zeros of the best minima are placed again."""
 POOL = 8
-"""Different minima that are carried on: to the next round, level of noise and depth."""
+"""Number of distinct minima passed on to the next round, level of noise and depth."""
 RUNGS, RATIO, FOLLOWING = 6, 4.0, 60
-"""Levels of noise of a ladder, their ratio, and steps of a descent at each."""
+"""Levels of noise in a ladder, their ratio, and steps of a descent at each."""
 SPAN = 1.2
 """The widest range of a start, in units of the largest node."""
 MEAN = 3.0
-"""The narrowest, in units of n, the mean eigenvalue."""
+"""The narrowest range of a start, in units of n, the mean eigenvalue."""
 
 
 class Explored(NamedTuple):
-    """Different minima, best first (some, 2 L - 1); descents, and those that ended in the best; the routes to it."""
+    """Distinct minima, best first (count, 2 L - 1); the number of descents, and of those to the best; its routes."""
 
     minima: Floats
     descents: int
@@ -48,20 +48,20 @@ class Explored(NamedTuple):
 def explored(
     loss: ExcessLoss, layers: int, shorter: Floats, n: int, rng: np.random.Generator, thorough: bool = True
 ) -> Explored:
-    """Minima of the loss on coarse nodes, from all routes.
+    """Search by all routes for minima of the loss on coarse nodes.
 
     Parameters
     ----------
     loss
-        On nodes that are exact, or nearly so, for models of that depth.
+        The loss on nodes that are exact, or nearly so, for models of that depth.
     layers, shorter
-        The depth; the best models with a layer less, (some, 2 L - 3), or none.
+        The depth; the best models with one layer less, (count, 2 L - 3), or none.
     n
-        Tokens: the mean eigenvalue.
+        Number of tokens, which is the mean eigenvalue.
     rng
-        Of the starts.
+        Generator of the starts.
     thorough
-        All routes; otherwise a few starts among the shorter models with a layer put in.
+        True for all routes; False for a few starts from the shorter models with a layer inserted.
     """
     if layers == 1:
         return Explored(descended(loss, np.asarray([[-1.0 / n]]), 30).weights, 1, 1, ("random",))
@@ -88,7 +88,7 @@ Route = tuple[str, Floats, Callable[[Floats], Ends]]
 
 
 def _routes(loss: ExcessLoss, layers: int, shorter: Floats, n: int, rng: np.random.Generator) -> Iterator[Route]:
-    """Each route by name: its starts, and how they are followed."""
+    """The routes by name, each with its starts and the way to follow them."""
     count, near = RANDOM[layers - 1], MEAN * n
     far = max(SPAN * float(loss.rule.t[-1]), near)
 
@@ -105,7 +105,7 @@ def _routes(loss: ExcessLoss, layers: int, shorter: Floats, n: int, rng: np.rand
 
 
 def _followed(loss: ExcessLoss, begin: Floats, ladder: list[float]) -> Ends:
-    """The best minima at the first level of noise, followed to the last."""
+    """The best minima at the first level of noise, followed to the last level."""
     ends = raced(replace(loss, noise=ladder[0]), begin)
     for level in ladder[1:]:
         ends = descended(replace(loss, noise=level), _different(ends).weights, FOLLOWING)
@@ -113,7 +113,7 @@ def _followed(loss: ExcessLoss, begin: Floats, ladder: list[float]) -> Ends:
 
 
 def _different(*ends: Ends) -> Ends:
-    """One of each minimum, best first, at most `POOL`."""
+    """One representative of each minimum, best first, at most `POOL`."""
     values, weights = np.concatenate([e.values for e in ends]), np.concatenate([e.weights for e in ends])
     kept: list[int] = []
     for place in np.argsort(values, kind="stable"):

@@ -32,12 +32,12 @@ from lipverify.linear_transformer.regression.contexts import Regression
 from lipverify.linear_transformer.regression.noise import NoiseLaw
 
 NOISE_NODES = 96
-"""Levels in a rule for a continuous law of sigma."""
+"""Nodes in sigma of a rule for a continuous law of the noise."""
 EPS = float(np.finfo(float).eps)
 
 
 class ExactLoss(msgspec.Struct, frozen=True, kw_only=True):
-    """An adjusted loss that was integrated, and a bound on its error, in the units of the squared target."""
+    """An adjusted loss by quadrature, with a bound on its error, in the units of the squared target."""
 
     value: float
     error: float

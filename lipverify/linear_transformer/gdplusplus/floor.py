@@ -1,4 +1,4 @@
-r"""A proved lower bound on the loss of every GD++ model of a depth: over all filters of its degree, in balls of Arb.
+r"""A proved lower bound on the loss of every GD++ model of a depth: the minimum over filters of its degree, in balls.
 
 With L layers g is a polynomial of degree D - 1, D = (3^L - 1)/2, and its adjusted loss (see `filters`) is
 
@@ -38,14 +38,14 @@ from lipverify.linear_transformer.regression.contexts import Regression, require
 from lipverify.linear_transformer.regression.noise import CategoricalNoise, NoiseLaw, UniformNoise
 
 REFERENCE = 121
-"""Nodes of the rule below the loss of ridge regression; at n = 20, d = 10 it misses 3e-7 without noise, else less."""
+"""Nodes of the rule for the loss of ridge regression: its error is 3e-7 at n = 20, d = 10 without noise, else less."""
 LARGEST_DEPTH = 7
 TOLERANCE = 2.0**-44
-"""Of the integral over uniform noise, whose ball holds what is left."""
+"""Tolerance of the integral over uniform noise; the ball of the result contains its error."""
 
 
 def degree(layers: int) -> int:
-    """The degree (3^L - 1)/2 of the error polynomial of so many layers.
+    """The degree (3^L - 1)/2 of the error polynomial of L layers.
 
     >>> degree(4)
     40
@@ -55,7 +55,7 @@ def degree(layers: int) -> int:
 
 @makes("bounded", "exact")
 def gdplusplus_floor(regression: Regression, layers: int, seen_in: float | None = None) -> ExactLoss:
-    r"""What every GD++ model with so many layers loses at least: proved, in balls.
+    r"""A proved lower bound on the loss of every GD++ model with this number of layers, computed in balls.
 
     Parameters
     ----------
@@ -64,8 +64,8 @@ def gdplusplus_floor(regression: Regression, layers: int, seen_in: float | None 
     layers
         1 to `LARGEST_DEPTH`; without noise seven take 1093 nodes and some ten seconds, six take one.
     seen_in
-        None for the expectation over all contexts. Otherwise eigenvalues above `largest_seen` of so many contexts are
-        left out, as in `optimal_gdplusplus`: what is left of the loss is a part of a sum of squares.
+        None for the expectation over all contexts. Otherwise a number of contexts: eigenvalues above `largest_seen` of
+        these are left out, as in `optimal_gdplusplus`, so the loss is a part of a sum of squares.
 
     Returns
     -------
@@ -109,7 +109,7 @@ def second_moment(noise: NoiseLaw) -> fmpq:
 
 
 class Ideal(NamedTuple):
-    """E_sigma int 1/(t + sigma^2) dmu from below, and half of what it may be too small by."""
+    """A lower bound on E_sigma int 1/(t + sigma^2) dmu, and half of its largest error."""
 
     ridge_regression: arb
     missed: arb
@@ -117,7 +117,7 @@ class Ideal(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _ideal(n: int, d: int, noise: NoiseLaw, nodes: int, reach: float | None) -> Ideal:
-    """By Gauss's rule, whose error falls with sigma; without noise the integral is the number of eigenvalues."""
+    """Gauss's rule, whose error falls with sigma; without noise the integral is the number of eigenvalues."""
     mass = arb(d) if reach is None else density_moments(n, d, 1, reach)[0]
     levels = _levels(noise)
     if second_moment(noise) == 0:
@@ -126,14 +126,14 @@ def _ideal(n: int, d: int, noise: NoiseLaw, nodes: int, reach: float | None) -> 
     missed = (mass - gauss_mean(found, nodes, 0)) / 2
     if levels is not None:
         return Ideal(sum((gauss_mean(found, nodes, level**2) for level in levels), arb(0)) / len(levels), missed)
-    # where -sigma^2 is near a node a denominator holds 0, and the integrator takes smaller steps
+    # if -sigma^2 is near a node, a denominator may contain 0, and the integrator takes smaller steps
     largest = _exact(noise.sigma_max)  # type: ignore[attr-defined]
     average = acb.integral(lambda x, _: gauss_mean(found, nodes, (largest * x) ** 2), 0, 1, rel_tol=TOLERANCE)
     return Ideal(average.real, missed)
 
 
 def _levels(noise: NoiseLaw) -> list[fmpq] | None:
-    """The levels of a law that has some, and None for a uniform one."""
+    """The levels of a categorical law; None for a uniform law."""
     match noise:
         case CategoricalNoise():
             return [_exact(level) for level in noise.levels]
@@ -144,12 +144,12 @@ def _levels(noise: NoiseLaw) -> list[fmpq] | None:
 
 
 def _exact(value: float) -> fmpq:
-    """A float as a rational number."""
+    """The exact rational value of a float."""
     return fmpq(*float(value).as_integer_ratio())
 
 
 def _enclosed(low: Any, high: Any) -> ExactLoss:
-    """An interval in floats that holds [low, high]."""
+    """An interval of floats that contains [low, high]."""
     bottom, top = math.nextafter(float(low), -math.inf), math.nextafter(float(high), math.inf)
     middle = (bottom + top) / 2
     return ExactLoss(value=middle, error=math.nextafter(max(top - middle, middle - bottom), math.inf))

@@ -1,4 +1,4 @@
-r"""Where searches for the best GD++ start: zeros of the layers, placed where good models have them.
+r"""Starts of searches for the best GD++ weights: zeros of the layers, at positions like those of good models.
 
 A layer sees tau_l, a polynomial in the eigenvalue t of degree 3^{l-1}, and puts zeros of the residual at tau_l =
 -1/w_yx and double zeros of the next tau at tau_l = -1/w_xx. With -1/w_xx at three quarters of the largest tau the map
@@ -20,19 +20,19 @@ import numpy as np
 from lipverify.foundation.arrays import Floats
 
 GRID = 400
-"""Eigenvalues in (0, R] at which the largest tau is sought."""
+"""Eigenvalues in (0, R] among which the largest tau is found."""
 FOLD = (0.4, 0.95)
-"""Places of the double zeros: uniform between these; 3/4 is Chebyshev's."""
+"""Range of the uniform law of the places of double zeros; 3/4 is Chebyshev's."""
 ZERO = (0.03, 1.2)
-"""Places of the zeros of the residual: log-uniform between these."""
+"""Range of the log-uniform law of the places of the residual's zeros."""
 STRETCH, GROWTH = 0.15, (0.7, 3.5)
-"""Logarithmic spread of R in a move, and the factors of R between which a model with one more layer is sought."""
+"""Logarithmic spread of R in a move, and the range of factors of R for a model with one more layer."""
 MOVED = 2
-"""Places that are drawn anew in a move."""
+"""Number of places that a move draws again."""
 
 
 def folded(rng: np.random.Generator, count: int, layers: int, nearest: float, farthest: float) -> Floats:
-    """Models at random, (count, 2 L - 1): R log-uniform between two eigenvalues, all places drawn.
+    """Random models, (count, 2 L - 1): R log-uniform between two eigenvalues, all places drawn.
 
     >>> folded(np.random.default_rng(0), 5, 3, 40.0, 300.0).shape
     (5, 5)
@@ -42,7 +42,7 @@ def folded(rng: np.random.Generator, count: int, layers: int, nearest: float, fa
 
 
 def moved(rng: np.random.Generator, count: int, models: Floats) -> Floats:
-    """Models (some, 2 L - 1), each with a few places drawn anew."""
+    """Models (count, 2 L - 1), each with a few places drawn again."""
     chosen = models[rng.integers(len(models), size=count)]
     R = ranges(chosen)
     places, rows = places_of(chosen, R), np.arange(count)
@@ -53,12 +53,12 @@ def moved(rng: np.random.Generator, count: int, models: Floats) -> Floats:
 
 
 def deepened(rng: np.random.Generator, count: int, models: Floats) -> Floats:
-    """Models with a layer more, (count, 2 L + 1): put in at random among the places of shorter ones."""
+    """Models with one more layer, (count, 2 L + 1), inserted at random among the places of shorter ones."""
     chosen = models[rng.integers(len(models), size=count)]
     R = ranges(chosen)
     places, layers = places_of(chosen, R), (models.shape[1] + 1) // 2
     zero, fold, position = _drawn(rng, 0, count), _drawn(rng, 1, count), rng.integers(layers + 1, size=count)
-    # the last layer has no fold: after it the new one is fold, zero, and elsewhere zero, fold
+    # the last layer has no fold: a layer after it inserts fold and zero, one elsewhere zero and fold
     grown = [
         np.insert(row, [2 * k] * 2, (z, f)) if k < layers else np.append(row, (f, z))
         for row, z, f, k in zip(places, zero, fold, position, strict=True)
@@ -67,7 +67,7 @@ def deepened(rng: np.random.Generator, count: int, models: Floats) -> Floats:
 
 
 def ranges(models: Floats) -> Floats:
-    """The range R of each model: 4/3 of its first double zero, where it has one.
+    """The range R of each model: 4/3 of its first double zero, if it has one.
 
     >>> ranges(np.asarray([[-0.1, -0.01, -0.2], [-0.1, 0.01, -0.2]])).tolist()
     [133.33333333333331, 10.0]
@@ -104,12 +104,12 @@ def places_of(models: Floats, R: Floats) -> Floats:
 
 
 def _drawn(rng: np.random.Generator, place: int, count: int) -> Floats:
-    """Places of a zero (even) or of a double zero (odd)."""
+    """Random places of zeros (even index) or of double zeros (odd index)."""
     if place % 2:
         return rng.uniform(*FOLD, count)
     return _log_uniform(rng, ZERO, count)
 
 
 def _log_uniform(rng: np.random.Generator, ends: tuple[float, float], count: int) -> Floats:
-    """Numbers between two positive ones, uniform in their logarithm."""
+    """Numbers between two positive bounds, uniform in their logarithm."""
     return np.asarray(np.exp(rng.uniform(math.log(ends[0]), math.log(ends[1]), count)))

@@ -1,4 +1,4 @@
-r"""GD++ grown layer by layer: a search of a second, whose minimum is a start for training and not the best there is.
+r"""GD++ grown layer by layer: a search of a second whose minimum starts a training; it is not the best known one.
 
 Near-identity layers of a few sizes are inserted at every position of the best few models with one layer less. From four
 layers on `optimal_gdplusplus` finds better minima; trained models begin here, and their records name these bits.
@@ -20,11 +20,11 @@ from lipverify.linear_transformer.regression.contexts import Regression
 INSERTED = ((0.02, 0.02), (0.2, 0.1), (1.0, 0.4), (4.0, 0.05))
 """Layers to insert: (w_yx, w_xx) in units of -1/n, the inverse of a mean eigenvalue."""
 KEPT = 3
-"""Different minima of a depth from which the next depth grows."""
+"""Number of distinct minima of one depth from which the next depth grows."""
 
 
 def grown_gdplusplus(regression: Regression, depth: int, seen_in: float | None = None) -> tuple[GDPlusPlusOptimum, ...]:
-    """The minima with 1, ..., depth layers that growing leads to; parameters and errors as of `optimal_gdplusplus`.
+    """Grow minima with 1, ..., depth layers; parameters and errors as in `optimal_gdplusplus`.
 
     >>> from lipverify.linear_transformer.regression.noise import UniformNoise
     >>> one, two = grown_gdplusplus(Regression(10, 20, UniformNoise(0.0)), 2)
@@ -45,7 +45,7 @@ def grown_gdplusplus(regression: Regression, depth: int, seen_in: float | None =
 
 
 def starts(grown: Sequence[Minimum], layers: int, n: int) -> list[Floats]:
-    """Every inserted layer at every position of every shorter model, and a layer that does nothing after the best."""
+    """Every inserted layer at every position of every shorter model; an idle layer after the best model."""
     if not grown:
         return [np.asarray([-1.0 / n])]
     shorter = [np.append(minimum.weights, 0.0).reshape(-1, 2) for minimum in grown]

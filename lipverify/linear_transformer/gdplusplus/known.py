@@ -1,8 +1,8 @@
-r"""The optima of GD++ for the published table as data: weights found once, by which claims are verified in no time.
+r"""The optima of GD++ for the published table as data, so that verifying claims needs no search.
 
-`python -m lipverify.linear_transformer.gdplusplus.known [LAW ...]` makes the file anew, for all laws of the table or
-those that are named. Each line is a law, and its digest tells whether it was edited. Nothing in it is trusted but that
-somebody found these weights: their loss is integrated anew whenever they are asked for.
+`python -m lipverify.linear_transformer.gdplusplus.known [LAW ...]` makes the file again, for all laws of the table or
+for the named ones. Each line is a law, with a digest that detects edits. The file is trusted for nothing but the
+weights: their loss is integrated on every use.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from lipverify.linear_transformer.layer import GDPlusPlus
 from lipverify.linear_transformer.published import NOISES, problem
 
 FORMAT = 2
-"""The version of the file's form; another one is refused."""
+"""Version of the file's format; any other version is refused."""
 COMMAND = "python -m lipverify.linear_transformer.gdplusplus.known"
 VIEWS: Mapping[str, float | None] = {"all": None, "1e5": 1e5, "1e9": 1e9}
-"""Which eigenvalues count: all, or those that so many contexts show."""
+"""The eigenvalues that count: all, or those that this number of contexts shows."""
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Weights of one optimum, (w_xx, w_yx) by layers, and what the search said of it."""
+    """The weights of one optimum, (w_xx, w_yx) by layers, and the evidence of the search."""
 
     layers: tuple[tuple[float, float], ...]
     starts: int
@@ -50,7 +50,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Known(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A law's line of the file: by view, the optima with 1, 2, ... layers."""
+    """One line of the file, for one law: the optima with 1, 2, ... layers of each view."""
 
     format: int
     command: str
@@ -61,12 +61,12 @@ class Known(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 @makes("bounded", "exact")
 @cache
 def known_optimum(noise: str, layers: int, seen_in: float | None = None) -> GDPlusPlusOptimum:
-    """A believed optimum for d = 10, n = 20 and a law of the table, with its loss integrated now.
+    """A believed optimum for d = 10, n = 20 and a law of the table; its loss is integrated on each call.
 
     Raises
     ------
     InvalidInput
-        If the file has none for that law, depth and number of contexts, or was edited.
+        If the file has no optimum for that law, depth and number of contexts, or was edited.
 
     >>> round(known_optimum("uniform-0", 4).loss.value, 8)
     0.00039759
@@ -75,7 +75,7 @@ def known_optimum(noise: str, layers: int, seen_in: float | None = None) -> GDPl
 
 
 def known_model(noise: str, layers: int, seen_in: float | None = None) -> tuple[GDPlusPlus, ...]:
-    """Its layers alone, of which nothing is integrated.
+    """The layers of a believed optimum, without its loss.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def known_model(noise: str, layers: int, seen_in: float | None = None) -> tuple[
 
 
 def known_depth(noise: str, seen_in: float | None = None) -> int:
-    """How many layers the deepest believed optimum of a law has; 0 if there is none.
+    """The number of layers of the deepest believed optimum of a law; 0 if there is none.
 
     >>> known_depth("uniform-0") >= 4, known_depth("uniform-9")
     (True, 0)
@@ -103,7 +103,7 @@ def known_path() -> Path:
 
 
 def _found(noise: str, layers: int, seen_in: float | None) -> Found:
-    """What the file has of it."""
+    """The stored optimum."""
     found = _all(noise, seen_in)
     if not 1 <= layers <= len(found):
         rule = f"the file has {len(found)} depths for it; `{COMMAND} {noise}` makes it anew"
@@ -112,13 +112,13 @@ def _found(noise: str, layers: int, seen_in: float | None) -> Found:
 
 
 def _all(noise: str, seen_in: float | None) -> tuple[Found, ...]:
-    """The optima of a law in a view; none if it has none."""
+    """The stored optima of a law in a view; empty if there are none."""
     view = next((name for name, contexts in VIEWS.items() if contexts == seen_in), str(seen_in))
     return known(noise, known_path()).get(view, ())
 
 
 def _integrated(noise: str, found: Found, seen_in: float | None) -> GDPlusPlusOptimum:
-    """The loss of these weights, its error and the evidence of a minimum."""
+    """An optimum with its loss, error and evidence of a minimum computed from the stored weights."""
     regression = problem(noise)
     loss, finer = (excess_loss(regression, len(found.layers), points, seen_in) for points in (POINTS, POINTS + 4))
     weights = flat_weights([GDPlusPlus(*layer) for layer in found.layers])
@@ -128,7 +128,7 @@ def _integrated(noise: str, found: Found, seen_in: float | None) -> GDPlusPlusOp
 
 @cache
 def known(noise: str, path: Path) -> dict[str, tuple[Found, ...]]:
-    """The optima of a law by view, of a file; none if it has none of this law.
+    """The optima of a law by view, from a file; empty if the file has none of this law.
 
     Raises
     ------
@@ -142,12 +142,12 @@ def known(noise: str, path: Path) -> dict[str, tuple[Found, ...]]:
 
 
 def write_known(path: Path, noise: str, optima: dict[str, tuple[Found, ...]]) -> None:
-    """Put the optima of a law into the file; it appears whole or not at all."""
+    """Write the optima of a law into the file, which is replaced as a whole."""
     write_record(sealed(Known(format=FORMAT, command=f"{COMMAND} {noise}", optima=optima)), path, noise)
 
 
 def _search(noise: str, seen_in: float | None, depth: int, seed: int, begin: Sequence[Found]) -> tuple[Found, ...]:
-    """The believed optima of a law, as data, from those of the first depths on."""
+    """Search for the optima of a law, continuing from those of the first depths."""
     optimum = _integrated(noise, begin[-1], seen_in) if begin else None
     minima = np.atleast_2d(flat_weights(optimum.model)) if optimum else np.empty((0, 0))
     found = list(begin)
@@ -160,14 +160,14 @@ def _search(noise: str, seen_in: float | None, depth: int, seed: int, begin: Seq
 
 
 def _better(noise: str, seen_in: float | None, one: Sequence[Found], other: Sequence[Found]) -> tuple[Found, ...]:
-    """Depth by depth the one with less loss: searches with several seeds are put together."""
+    """The better of two optima at each depth, which combines searches with several seeds."""
     pairs = list(zip(one, other, strict=False))
     best = [min(pair, key=lambda each: _integrated(noise, each, seen_in).excess.value) for pair in pairs]
     return (*best, *max(one, other, key=len)[len(best) :])
 
 
 def main() -> None:
-    """Search, and keep what is better than what the file has."""
+    """Search, and keep each result that is better than that in the file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     names = [noise.name for noise in NOISES]
     parser.add_argument("law", nargs="*", default=names, help=f"one of {', '.join(names)}")

@@ -27,13 +27,13 @@ from lipverify.linear_transformer.layer import GDPlusPlus
 
 EPS = float(np.finfo(float).eps)
 LARGEST = 700.0
-"""exp of this is still a double."""
+"""Largest exponent whose exponential is used; exp(700) is still a double."""
 OPERATIONS = 8
-"""Roundings of a layer that bear on its factor: the products, the sum, the logarithm and their sum."""
+"""Roundings of a layer that affect its factor: the products, the sum, the logarithm and their sum."""
 
 
 class Factor(NamedTuple):
-    """1 + w tau: logarithm of its size, its sign, and the derivatives of that logarithm in log tau and in w."""
+    """The factor 1 + w tau: its log modulus, its sign, and the derivatives of the logarithm in log tau and in w."""
 
     log: Floats
     sign: Floats
@@ -83,7 +83,7 @@ def residual(weights: Floats, t: Floats) -> Residual:
 
 
 def _factor(weight: float, log_tau: Floats) -> Factor:
-    """1 + w tau; where w tau is beyond rounding the 1 is dropped, and a 0 is moved by half a rounding."""
+    """1 + w tau. If w tau exceeds 1 / eps, the 1 is dropped; a value of 0 is replaced by half an eps."""
     tau = np.exp(np.minimum(log_tau, LARGEST))
     product = weight * tau
     large = np.abs(product) > 1 / EPS
@@ -111,7 +111,7 @@ class ExcessLoss:
     noise: float
 
     def deviations(self, weights: Floats) -> tuple[Floats, Floats]:
-        """Root of rho (t + s)/t times (e - s/(t + s)), and its Jacobian (nodes, weights); infinite if too large."""
+        """The square root of rho (t + s)/t times (e - s/(t + s)), and its Jacobian (nodes, weights); may overflow."""
         t, s = self.rule.t, self.noise
         log_scale = (self.rule.log_weights + np.log1p(s / t)) / 2
         found = residual(weights, t)

@@ -1,4 +1,4 @@
-r"""The moments of the mean Wishart eigenvalue density, exactly, over all eigenvalues or those up to a reach.
+r"""Exact moments of the mean Wishart eigenvalue density, over all eigenvalues or those up to a reach.
 
 The density (see `spectrum`) is, with a = n - d, alpha = (a - 1)/2 and C = (d - 1)! / (2 (n - 2)!),
 
@@ -34,7 +34,7 @@ Number = Any
 
 
 class Density(NamedTuple):
-    """The polynomials of rho, by the names of the formula above."""
+    """The polynomials of rho, with the names of the formula above."""
 
     a: int
     alpha: fmpq
@@ -87,7 +87,7 @@ def _density(n: int, d: int) -> Density:
 
 
 def _whole(rho: Density, d: int, count: int) -> Pieces:
-    """Over all eigenvalues: factorials."""
+    """The pieces over all eigenvalues, by factorials."""
     E = [fmpq(math.factorial(rho.a))]
     for i in range(1, count):
         E.append(E[-1] * (rho.a + i))
@@ -96,7 +96,7 @@ def _whole(rho: Density, d: int, count: int) -> Pieces:
 
 
 def _cut(rho: Density, d: int, count: int, reach: float) -> Pieces:
-    """Up to the reach: incomplete gamma functions, the first recurrence taken downwards, where it is stable."""
+    """The pieces up to the reach: incomplete gamma functions, by the first recurrence downwards, which is stable."""
     if not 0 < reach < math.inf:
         raise InvalidInput(f"reach = {reach}: an eigenvalue is positive and finite.")
     R = arb(reach)

@@ -1,8 +1,8 @@
-r"""The best GD++ weights for any depth and law of the noise: no training, least squares in 2 L - 1 numbers.
+r"""The best GD++ weights for any depth and law of the noise, by least squares in 2 L - 1 numbers, without training.
 
-The loss has many minima, in most of which trained models end too. They are sought by several routes (see `exploring`),
-among them models with a layer less and one that does nothing, so that a deeper optimum is never worse; what no GD++ can
-be below is proved in `floor`.
+The loss has many minima, and trained models end in most of them too. The search uses several routes (see `exploring`).
+One starts from the optimum with one layer less and a layer that does nothing, so a deeper optimum is never worse. The
+module `floor` proves a lower bound for every GD++.
 
 The expectation over all contexts and the mean over any sample of them part ways from three layers on: e is a polynomial
 of degree (3^L - 1)/2, and eigenvalues too rare to be seen bind its weights. Without noise, n = 20, d = 10 and four
@@ -33,18 +33,19 @@ from lipverify.linear_transformer.layer import GDPlusPlus
 from lipverify.linear_transformer.regression.contexts import Regression, require_regression
 
 STEP = 1e-5
-"""Relative step of the second differences: the cube root of machine epsilon, for a gradient that is exact."""
+"""Relative step of the second differences: the cube root of machine epsilon, because the gradient is exact."""
 LARGEST_DEPTH = 7
 THIN = 8
-"""Points of a panel in the search, where a rule stands for Gauss's nodes."""
+"""Points of a panel in the search, for a rule in place of Gauss's nodes."""
 NEGLIGIBLE = 1e-6
-"""A share of the loss: where no more is beyond ridge regression, no table shows it; deeper models get less care."""
+"""If the excess over ridge regression is below this share of the loss, no table shows it; deeper searches are
+shorter."""
 FINISHED = 3
-"""Minima of the search that are followed to the end of double precision."""
+"""Number of minima of the search that are refined to double precision."""
 
 
 class GDPlusPlusOptimum(msgspec.Struct, frozen=True, kw_only=True):
-    """The best GD++ weights found, and what speaks for them.
+    """The best GD++ weights found, and the evidence for them.
 
     Attributes
     ----------
@@ -53,17 +54,17 @@ class GDPlusPlusOptimum(msgspec.Struct, frozen=True, kw_only=True):
     loss
         The exact adjusted loss; its error covers quadrature and rounding, not a better minimum that was missed.
     excess
-        What of it lies beyond the best constant ridge regression: >= 0, exactly.
+        The loss minus that of the best constant ridge regression, exactly; >= 0.
     unfinished
-        The part of the excess that a Newton step would still gain: the distance from a point with gradient 0.
+        The share of the excess that a Newton step would still gain, a measure of the distance to gradient 0.
     curvature
         Least eigenvalue of the Hessian, scaled to have 1 on its diagonal: positive at a minimum.
     starts, agreeing
-        Descents, and how many ended in this minimum.
+        Number of descents, and of those that ended in this minimum.
     routes
         The routes of the search that ended in it, see `exploring`.
     reach
-        The largest eigenvalue that was taken into account.
+        The largest eigenvalue in the loss.
     """
 
     layers: tuple[tuple[float, float], ...]
@@ -97,7 +98,7 @@ def optimal_gdplusplus(
         None for the expectation over all contexts. Otherwise a number of contexts: eigenvalues so large that less
         than one above them is expected in so many are left out.
     seed
-        Of the starts.
+        Seed of the starts.
 
     Returns
     -------
@@ -126,7 +127,7 @@ def optimal_gdplusplus(
 def next_optimum(
     regression: Regression, shorter: GDPlusPlusOptimum | None, minima: Floats, seen_in: float | None, seed: int
 ) -> tuple[GDPlusPlusOptimum, Floats]:
-    """The believed optimum with a layer more than a shorter one, and different minima, best first, (some, 2 L - 1).
+    """The believed optimum with one more layer than a given one, and distinct minima, best first, (count, 2 L - 1).
 
     Where the shorter one is within `NEGLIGIBLE` of ridge regression, it is sought from the shorter minima alone.
     """
@@ -143,7 +144,7 @@ def next_optimum(
 
 
 def layers_within(depth: int) -> int:
-    """A depth that the rules reach.
+    """The depth, refused if the rules do not reach it.
 
     Raises
     ------
@@ -160,14 +161,14 @@ def layers_within(depth: int) -> int:
 
 @makes("bounded", "exact")
 def excess_loss(regression: Regression, layers: int, points: int, seen_in: float | None) -> ExcessLoss:
-    """The excess loss on a rule for its degree, cut where `seen_in` says."""
+    """The excess loss on a rule for its degree, cut at the largest eigenvalue that `seen_in` contexts show."""
     n, d = regression.n, regression.d
     reach = None if seen_in is None else largest_seen(n, d, seen_in)
     return ExcessLoss(spectral_rule(n, d, 3**layers, points, reach), regression.noise.second_moment)
 
 
 def _coarse(regression: Regression, layers: int, seen_in: float | None) -> ExcessLoss:
-    """On few nodes: Gauss's, on which the loss is exact but for a constant, the floor; or a thin rule up to a reach."""
+    """A coarse rule: Gauss's, on which the loss is exact up to a constant, the floor; with a reach, a thin rule."""
     if seen_in is not None or layers == LARGEST_DEPTH:
         return excess_loss(regression, layers, THIN, seen_in)
     rule = gauss_rule(regression.n, regression.d, (3**layers - 1) // 2)
@@ -183,7 +184,7 @@ def finished(
     routes: tuple[str, ...],
     agreeing: int | None = None,
 ) -> GDPlusPlusOptimum:
-    """The best end, with its error and the evidence; the descents that agree are counted where they are not given."""
+    """The refined best end with its error and evidence; agreeing descents are counted unless their number is given."""
     best = ends[0]
     error = abs(finer(best.weights) - best.value) + loss.rounding(best.weights)
     unfinished, curvature = _stationarity(loss, best)
@@ -201,7 +202,7 @@ def finished(
 
 
 def _stationarity(loss: ExcessLoss, best: Minimum) -> tuple[float, float]:
-    """(gain of a Newton step over the value, least eigenvalue of the Hessian scaled to a diagonal of 1)."""
+    """The relative gain of a Newton step, and the least eigenvalue of the Hessian scaled to a unit diagonal."""
 
     def gradient(weights: Floats) -> Floats:
         deviations, jacobian = loss.deviations(weights)

@@ -1,4 +1,4 @@
-r"""Orthogonal polynomials of the measure t rho(t) dt, and Gauss's rule for it: what a filter of a degree can see.
+r"""Orthogonal polynomials of the measure t rho(t) dt, and its Gauss rule, on which filters of a degree depend.
 
 A filter g of degree D - 1 meets the measure mu = t rho(t) dt through its moments alone, and the quadratic form of its
 loss through the D x D Jacobi matrix J of mu. Its recurrence coefficients come from modified moments by Chebyshev's
@@ -22,13 +22,13 @@ from lipverify.linear_transformer.gdplusplus.moments import density_moments
 from lipverify.linear_transformer.gdplusplus.spectrum import SpectralRule
 
 WANTED = 192
-"""Bits that every coefficient has, and the precision that they are used at: losses of 1e-12 of d = 10, and more."""
+"""Bits of accuracy of every coefficient, and the precision of later use: enough for losses of 1e-12 at d = 10."""
 MOMENT_BITS, ROW_BITS = 30, 4
-"""Working precision a degree, for the modified moments (sums that cancel) and for the rows of the algorithm."""
+"""Working precision per degree in bits, for the modified moments (sums that cancel) and the rows of the algorithm."""
 TRIES = 4
-"""Doublings of the precision before giving up."""
+"""Number of times that the precision is doubled before giving up."""
 LARGE = 1e200
-"""Squares of orthonormal polynomials are scaled down from here on: in the tail they pass the largest double."""
+"""Squares of orthonormal polynomials are scaled down above this size, because in the tail they exceed doubles."""
 
 
 class Recurrence(NamedTuple):
@@ -40,7 +40,7 @@ class Recurrence(NamedTuple):
 
 @lru_cache(maxsize=16)
 def recurrence(n: int, d: int, nodes: int, reach: float | None = None) -> Recurrence:
-    """The Jacobi matrix of t rho(t) dt with so many rows, in balls of at least `WANTED` bits.
+    """The Jacobi matrix of t rho(t) dt with this number of rows, in balls of at least `WANTED` bits.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def recurrence(n: int, d: int, nodes: int, reach: float | None = None) -> Recurr
 
 
 def gauss_mean(found: Recurrence, nodes: int, s: Any) -> Any:
-    """Gauss's rule with so many nodes for int 1/(t + s) dmu, as a continued fraction; s a rational or a ball.
+    """Gauss's rule for int 1/(t + s) dmu as a continued fraction; s is a rational number or a ball.
 
     It rises with the number of nodes, and stays below the integral: even derivatives of 1/(t + s) are positive.
 

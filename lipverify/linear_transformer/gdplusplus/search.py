@@ -1,4 +1,4 @@
-r"""Where descents to the best GD++ weights end, in full precision: Levenberg-Marquardt with exact derivatives."""
+r"""Refine descents to the best GD++ weights to full precision: Levenberg-Marquardt with exact derivatives."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from lipverify.foundation.arrays import Floats
 from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss
 
 SHORT, FINISHED, LONG = 40, 6, 1000
-"""Steps of a descent from every start, how many of the ends are followed further, and for how many steps."""
+"""Steps of a descent from every start, number of ends that are followed further, and their number of steps."""
 SAME = 1e-6
-"""Relative difference of losses below which two descents ended in the same minimum."""
+"""Largest relative difference of losses of two descents that ended in the same minimum."""
 BARRIER = 1e100
-"""Stands for a deviation that is no double, so that a descent turns back."""
+"""Replaces a deviation that overflows, so that a descent turns back."""
 
 
 class Minimum(NamedTuple):
-    """Where a descent ended: the excess loss and the weights."""
+    """The end of a descent: the excess loss and the weights."""
 
     value: float
     weights: Floats
 
 
 def best_ends(loss: ExcessLoss, begin: Sequence[Floats]) -> list[Minimum]:
-    """Where descents end, best first: short ones from every start, and then the most promising ones to the end."""
+    """The ends of descents, best first: short descents from every start, long ones from the most promising ends."""
     short = sorted((_descend(loss, start, SHORT) for start in begin), key=lambda end: end.value)
     return sorted((_descend(loss, end.weights, LONG) for end in short[:FINISHED]), key=lambda end: end.value)
 
 
 def _descend(loss: ExcessLoss, start: Floats, steps: int) -> Minimum:
-    """Levenberg-Marquardt, at most to the end of double precision."""
+    """Levenberg-Marquardt, at most until double precision is exhausted."""
     last: list[Any] = [None, None]
 
     def at(weights: Floats) -> tuple[Floats, Floats]:
@@ -55,7 +55,7 @@ def _descend(loss: ExcessLoss, start: Floats, steps: int) -> Minimum:
 
 
 def different(ends: Sequence[Minimum]) -> list[Minimum]:
-    """One of each minimum, best first."""
+    """One representative of each minimum, best first."""
     kept: list[Minimum] = []
     for end in ends:
         if not kept or end.value > kept[-1].value * (1 + SAME):

@@ -35,13 +35,13 @@ from lipverify.foundation.validation import function, number, whole
 PANEL, POINTS = 0.5, 20
 """Width in sqrt(t) and Gauss-Legendre points of a panel: sqrt(t) is the variable in which e^{-t/2} has one scale."""
 COARSER = 16
-"""Points of a panel in the rule that shows the error of a mean."""
+"""Points of a panel in the coarser rule that estimates the error of a mean."""
 ROUNDING = 2.0**-44
-"""Of a sum of a few hundred nodes and of the densities there, relative."""
+"""Relative rounding error of a sum of a few hundred nodes and of the densities there."""
 NEARLY = 1e-3
-"""What a power of t towards 0 is told from another by."""
+"""Tolerance that distinguishes one power of t near 0 from another."""
 ACCURACY = 1e-10
-"""Relative error in the exact moments from which on a rule is refused."""
+"""Largest relative error in the exact moments with which a rule is accepted."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class SpectralRule:
 
 
 def largest_seen(n: int, d: int, contexts: float) -> float:
-    """The eigenvalue above which one is expected in so many contexts, to the spacing of a rule's nodes.
+    """The eigenvalue above which one is expected in this number of contexts, up to the spacing of a rule's nodes.
 
     Raises
     ------
@@ -219,7 +219,7 @@ def _scaled_density(n: int, d: int, edges: Floats, points: int) -> tuple[Floats,
 
 
 def _antiderivative(x: Floats) -> Floats:
-    """The matrix that takes values at Gauss-Legendre points to integrals from -1 to each of them."""
+    """The matrix that maps values at Gauss-Legendre points to the integrals from -1 to each point."""
     powers = np.eye(len(x))
     antiderivatives = np.polynomial.legendre.legint(powers, lbnd=-1)
     return np.asarray(

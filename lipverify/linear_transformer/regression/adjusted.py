@@ -1,4 +1,4 @@
-r"""The adjusted loss: what an estimator of w* loses against ridge regression that is told the noise level.
+r"""The adjusted loss: the excess loss of an estimator of w* over ridge regression at the true noise level.
 
 The prediction for a query x_t is <w, x_t>, where w is made from the context, and its target is <w*, x_t>, without
 noise. Write w_ridge = (Sigma + sigma^2 I)^{-1} alpha. As x_t ~ N(0, I) is independent of all else, the two losses are
@@ -32,11 +32,11 @@ from lipverify.linear_transformer.regression.eigenbasis import Eigenbasis, Spect
 from lipverify.linear_transformer.regression.thinned import thinned_mean
 
 SEQUENCES = 100_000
-"""Evaluation sequences behind a printed number."""
+"""Evaluation sequences of a printed number."""
 
 
 class Estimator(Protocol):
-    """Anything that makes weights from contexts: a trained model, ridge regression with some constant."""
+    """A map from contexts to weights: a trained model, or ridge regression with some constant."""
 
     def __call__(self, contexts: Contexts) -> Array:
         """The weights w, (contexts, d)."""
@@ -45,7 +45,7 @@ class Estimator(Protocol):
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Contexts on which estimators are compared, with what ridge regression that is told sigma makes of them.
+    """Contexts on which estimators are compared, with the estimates of ridge regression at the true sigma.
 
     Attributes
     ----------
@@ -65,11 +65,11 @@ class Evaluation:
     share: Floats | None = None
 
     def mean(self, values: Array) -> SampledMean:
-        """The mean of what was found context by context, (contexts,)."""
+        """The mean over contexts of values, (contexts,)."""
         return sampled_mean(values) if self.share is None else thinned_mean(values, self.share)
 
     def weights(self, estimator: Estimator) -> Array:
-        """w, (contexts, d), from the eigenbasis that is there already where the estimator can use it."""
+        """The weights w, (contexts, d), from the stored eigenbasis if the estimator supports it."""
         if isinstance(estimator, SpectralEstimator):
             return self.basis.back(estimator.coordinates(self.basis))
         return estimator(self.contexts)
@@ -84,12 +84,12 @@ class Evaluation:
         return self.mean(self.losses(estimator))
 
     def difference(self, one: Estimator, other: Estimator) -> SampledMean:
-        """The adjusted loss of `one` less that of `other`, paired: both on the same contexts."""
+        """The adjusted loss of `one` minus that of `other`, paired on the same contexts."""
         return self.mean(self.losses(one) - self.losses(other))
 
 
 def evaluation(contexts: Contexts, share: Floats | None = None) -> Evaluation:
-    """Contexts made ready for comparisons; thinned ones with what each counts.
+    """Prepare contexts for comparisons, with their shares if they were thinned.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-r"""The best estimator that knows the law of sigma but not sigma, and what not knowing costs: a floor for every model.
+r"""The best estimator that knows the law of sigma but not sigma, and the cost of not knowing it: every model's floor.
 
 The posterior mean of w* given the context alone is the mean of ridge regression estimates over the posterior of sigma,
 
@@ -35,15 +35,15 @@ from lipverify.linear_transformer.regression.eigenbasis import Eigenbasis, Spect
 from lipverify.linear_transformer.regression.noise import NoiseLaw, UniformNoise, gauss_legendre
 
 NODES, FEWER = 64, 44
-"""Levels in the rule for a continuous law, and in the one that shows its error."""
+"""Nodes in the rule for a continuous law, and in the coarser rule that estimates its error."""
 UNLIKELY = 1e-18
-"""Posterior mass that may be left out on either side."""
+"""Largest posterior mass left out on either side."""
 NOTHING = 1e-11
-"""Share of sum y^2 below which what least squares leaves is rounding."""
+"""Share of sum y^2 below which the residual of least squares is rounding."""
 CERTAIN = 1e6
-"""A log likelihood that outweighs every other."""
+"""A log likelihood that exceeds every other."""
 BLOCK = 1024
-"""Contexts that are worked on together: what they need fits into a cache."""
+"""Contexts per block, whose arrays fit into a cache."""
 
 
 class Posterior(NamedTuple):
@@ -95,7 +95,7 @@ class Bayes(SpectralEstimator):
     def _moments(self, basis: Eigenbasis) -> tuple[Floats, Floats]:
         posterior = self.posterior(basis)
         ridges = basis.values[:, :, None] + posterior.sigma[:, None, :] ** 2
-        # where t = 0, z = 0 too, and sigma = 0 must not divide by it
+        # where t = 0, z = 0 too, and sigma = 0 must not cause a division by zero
         np.divide(basis.moment[:, :, None], ridges, out=ridges, where=ridges > 0)
         mean = np.einsum("cks,cs->ck", ridges, posterior.probability)
         ridges -= mean[:, :, None]
@@ -120,7 +120,7 @@ class Bayes(SpectralEstimator):
             return -explained / 2
         left, noisy = _left(basis)[:, None], variance > 0
         safe = np.where(noisy, variance, 1.0)
-        # without noise nothing is left, and if nothing is left there was none
+        # without noise the residual is zero, and a zero residual implies no noise
         exactly = np.where(left <= NOTHING * basis.energy[:, None], CERTAIN, -CERTAIN)
         return np.where(noisy, -(explained + degrees * np.log(safe) + left / safe) / 2, exactly)
 
@@ -139,7 +139,7 @@ class Bayes(SpectralEstimator):
 
 
 class BayesGap(NamedTuple):
-    """The cost of not knowing sigma, by two means of the same contexts, and the error of the rule.
+    """The cost of not knowing sigma, by two averages over the same contexts, and the error of the rule.
 
     Attributes
     ----------
@@ -184,16 +184,16 @@ def bayes_gap(held_out: Evaluation, estimator: Bayes) -> BayesGap:
 
 
 def _left(basis: Eigenbasis) -> Floats:
-    """R, not below what rounding leaves of it."""
+    """The residual R, at least the size of its rounding."""
     return np.asarray(np.maximum(basis.residual, np.finfo(float).eps * basis.energy))
 
 
 def _range(left: Floats, degrees: int, sigma_max: float) -> tuple[Floats, Floats]:
     """The range of log sigma: q = R/sigma^2 has about the chi-square law of n - r - 1 degrees, cut at R/sigma_max^2."""
-    from scipy.special import chdtri  # lists of claims import this module and integrate nothing
+    from scipy.special import chdtri  # modules that list claims import this one and do not integrate
 
     least = left / sigma_max**2
-    # beyond the cut the law falls at least as fast as this allows
+    # beyond the cut the law falls at least this fast
     most = chdtri(max(degrees - 1, 1), UNLIKELY) + least
     high = np.full_like(left, math.log(sigma_max))
     if degrees > 2:

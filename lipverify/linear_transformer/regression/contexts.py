@@ -1,4 +1,4 @@
-r"""Contexts of noisy linear regression, of which a linear transformer sees the second moments only.
+r"""Contexts of noisy linear regression, represented by second moments, which are all that a linear transformer uses.
 
 x_i ~ N(0, I), w* ~ N(0, I), sigma from its law, y_i = <w*, x_i> + sigma eps_i. With z_i = (x_i, eps_i), the moments of
 the tokens e_i = (x_i, y_i) are
@@ -72,13 +72,13 @@ class Regression:
 
 
 def require_regression(regression: Any) -> None:
-    """Refuse what is no regression."""
+    """Refuse an object that is not a `Regression`."""
     instance("regression", regression, Regression, "build one with Regression(d=..., n=..., noise=UniformNoise(1.0))")
 
 
 @dataclass(frozen=True, eq=False)
 class Contexts:
-    """Sampled contexts; one and the same only with themselves.
+    """Sampled contexts; compared by identity.
 
     Attributes
     ----------
@@ -151,9 +151,9 @@ def draw_contexts(regression: Regression, count: int, seed: int, stream: str) ->
 
 
 def unit_contexts(d: int, n: int, sigma: float, count: int, seed: int, stream: str) -> Contexts:
-    """Contexts with x ~ N(0, I/n) and one noise level: covariates of order 1 in all, however many tokens there are.
+    """Contexts with x ~ N(0, I/n) and one noise level, so that sum x x^T stays of order 1 for any number of tokens.
 
-    They are those with x ~ N(0, I) and noise sqrt(n) sigma, tokens divided by sqrt(n).
+    They are the contexts with x ~ N(0, I) and noise sqrt(n) sigma, with all tokens divided by sqrt(n).
 
     >>> long = unit_contexts(2, 10**8, 0.5, 4, seed=0, stream="a")
     >>> bool(np.all(abs(long.covariance - np.eye(2)) < 1e-2)), bool(np.all(abs(long.energy / long.n - 0.25) < 1e-2))
@@ -178,7 +178,7 @@ def _chunk(regression: Regression, seed: int, stream: str, chunk: int) -> tuple[
 
 
 def wishart_root(random: np.random.Generator, size: int, n: int) -> Floats:
-    """T with T T^T of Wishart's law: Bartlett's triangle, or the tokens themselves where they are too few for it."""
+    """T such that T T^T has Wishart's law: Bartlett's triangle, or the tokens themselves if there are too few."""
     if n < size:
         return random.standard_normal((CHUNK, size, n))
     root = np.zeros((CHUNK, size, size))

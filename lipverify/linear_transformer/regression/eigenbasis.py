@@ -1,4 +1,4 @@
-r"""The eigenbasis of a context's second moment, in which every ridge regression estimate is a division.
+r"""The eigenbasis of a context's second moment, in which a ridge regression estimate is a division.
 
 With Sigma = sum x x^T = V diag(t) V^T and z = V^T alpha, alpha = sum y x,
 
@@ -51,7 +51,7 @@ class Eigenbasis:
 
     @property
     def rank(self) -> int:
-        """Directions that the tokens span: min(n, d), almost surely."""
+        """The number of directions that the tokens span: min(n, d), almost surely."""
         return min(self.n, self.d)
 
     def shrunk(self, penalty: Array) -> Array:
@@ -68,11 +68,11 @@ class Eigenbasis:
         return self.back(self.shrunk(penalty))
 
     def back(self, coordinates: Array) -> Array:
-        """Coordinates in the eigenbasis, (contexts, d), as vectors of R^d."""
+        """Vectors of R^d from coordinates in the eigenbasis, (contexts, d)."""
         return (self.vectors @ coordinates[..., None])[..., 0]
 
     def into(self, w: Array) -> Array:
-        """Vectors of R^d, (contexts, d), in the eigenbasis."""
+        """Coordinates in the eigenbasis from vectors of R^d, (contexts, d)."""
         return (w[..., None, :] @ self.vectors)[..., 0, :]
 
     def posterior_variances(self, sigma: Array) -> Array:
@@ -84,7 +84,7 @@ class Eigenbasis:
 
     @cached_property
     def residual(self) -> Array:
-        """The sum of squares that least squares leaves, (contexts,).
+        """The residual sum of squares of least squares, (contexts,).
 
         It is a difference: its absolute error is a few machine epsilons of sum y^2, below which it is not known.
         """
@@ -95,7 +95,7 @@ class Eigenbasis:
         return xp.where(left > 0, left, 0.0)
 
     def _seen(self, xp: Any) -> Array:
-        """Which directions the tokens span."""
+        """The directions that the tokens span, as a mask."""
         return xp.arange(self.d, device=self.values.device) >= self.d - self.rank
 
 
@@ -118,7 +118,7 @@ def eigenbasis(contexts: Contexts) -> Eigenbasis:
 
 
 class SpectralEstimator(ABC):
-    """An estimator that is made in the eigenbasis: many of them can share one decomposition."""
+    """An estimator computed in the eigenbasis, so that many estimators share one decomposition."""
 
     @abstractmethod
     def coordinates(self, basis: Eigenbasis) -> Array:
@@ -131,5 +131,5 @@ class SpectralEstimator(ABC):
 
 
 def _column(value: Array, xp: Any) -> Array:
-    """A number, or one a context, against arrays of shape (contexts, d)."""
+    """A number, or one for each context, as a column that broadcasts with (contexts, d)."""
     return value[:, None] if hasattr(value, "shape") and len(value.shape) == 1 else value

@@ -1,4 +1,4 @@
-r"""Laws of the label noise: how sigma differs from one context to the next."""
+r"""Laws of the label noise: the distribution of sigma over contexts."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ class NoiseLaw(msgspec.Struct, frozen=True, tag_field="noise"):
 
     @property
     def label(self) -> str:
-        """The law as a column of a table."""
+        """The label of the law's column in a table."""
         raise NotImplementedError
 
     @property
     def name(self) -> str:
-        """The law in one word, such as "uniform-3", which `noise_named` reads."""
+        """The law in one word, such as "uniform-3", which `noise_named` parses."""
         kind, levels = str(self.__struct_config__.tag), self.label.strip("{}").replace(",", "-")
         return f"{'levels' if kind == 'categorical' else kind}-{levels}"
 
     @property
     def latex(self) -> str:
-        """The law in a formula."""
+        """The law as a formula."""
         raise NotImplementedError
 
 
@@ -121,11 +121,11 @@ class CategoricalNoise(NoiseLaw, frozen=True, tag="categorical"):
             number("levels", level, "a standard deviation", least=0)
 
     def draw(self, u: Floats) -> Floats:
-        """The level number floor(u times the number of levels)."""
+        """The level with the index floor(u times the number of levels)."""
         return np.asarray(self.levels, dtype=float)[(u * len(self.levels)).astype(int)]
 
     def nodes(self, count: int) -> tuple[Floats, Floats]:
-        """The levels themselves, whatever `count` is."""
+        """The levels themselves, for any `count`."""
         return np.asarray(self.levels, dtype=float), np.full(len(self.levels), 1 / len(self.levels))
 
     @property
@@ -146,14 +146,14 @@ class CategoricalNoise(NoiseLaw, frozen=True, tag="categorical"):
 
 @cache
 def gauss_legendre(count: int) -> tuple[Floats, Floats]:
-    """Nodes and weights on [-1, 1], found once: as many as the rules over sigma have take milliseconds."""
+    """Cached nodes and weights on [-1, 1]: a rule over sigma takes milliseconds to compute."""
     x, weights = np.polynomial.legendre.leggauss(count)
     x.flags.writeable = weights.flags.writeable = False
     return x, weights
 
 
 def noise_named(name: str) -> NoiseLaw:
-    """The law from its name: "uniform-3" is sigma ~ Unif[0, 3], "levels-1-3" one of 1 and 3.
+    """The law with a given name: "uniform-3" is sigma ~ Unif[0, 3], "levels-1-3" is 1 or 3.
 
     Raises
     ------

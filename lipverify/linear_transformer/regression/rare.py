@@ -1,4 +1,4 @@
-r"""Contexts so rare that no plain sample shows them, and what share of the law each stands for: multilevel splitting.
+r"""Contexts too rare for a plain sample, with their shares of the law, by multilevel splitting.
 
 The contexts are ordered by their size, the squared Frobenius norm of the rescaled moments, as in `thinned`: those on
 which a polynomial explodes. A population of contexts is drawn from the law; the largest tenth of it sets a level, is
@@ -8,8 +8,8 @@ level is the stratum of probability 0.9 x 10^-k, and the mean over all contexts 
 
     sum_k P(stratum k) E [. | stratum k].
 
-A context is made of standard normals z, which move to sqrt(1 - b^2) z + b z' with fresh z': this leaves their law as it
-is, and a move below the level is not made.
+A context is a function of standard normals z. A step moves them to sqrt(1 - b^2) z + b z' with fresh z', which leaves
+their law invariant, and a step below the level is rejected.
 
 Source: Kahn and Harris 1951 (splitting); Au and Beck, Probabilistic Engineering Mechanics 16 (2001) 263-277 (levels
 that the population sets); Neal, arXiv:physics/9807036 (1998) section 3 (the step). Whole: own composition.
@@ -30,22 +30,22 @@ from lipverify.linear_transformer.regression.contexts import Contexts, Regressio
 from lipverify.linear_transformer.regression.thinned import GROUP, Thinned, sizes, thinned
 
 POPULATION = 4096
-"""Contexts of a decade. A tenth of them are copied to make the next one."""
+"""Contexts of a decade. A tenth of them are copied to make the next decade."""
 MOVES = 20
-"""Steps of each copy. A step is tuned to be made about two times in five, which decorrelates what one step can."""
+"""Steps of each copy. Step lengths are tuned to an acceptance near two in five, which decorrelates best."""
 FIRST = 3
-"""Contexts of the decades before this one come from a plain sample, which shows enough of them."""
+"""Contexts of the decades before this one come from a plain sample, which contains enough of them."""
 LAST = 15
-"""The deepest decade on offer."""
+"""The deepest decade available."""
 FALL = 2.0
-"""How much less a decade counts in training than the one before it; it has a tenth of the probability."""
+"""Ratio of the shares in training of successive decades; their probabilities have the ratio 10."""
 LARGEST_UNIFORM = 1 - 2.0**-53
 
 Size = Callable[[Contexts], Floats]
 
 
 class Decade(NamedTuple):
-    """The contexts that are as rare as one in 10^number, or rarer.
+    """The contexts whose rareness is one in 10^number or more.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ def decades(
     size: Size | None = None,
     population: int = POPULATION,
 ) -> Iterator[Decade]:
-    """Decade 0, 1, ..., `count` - 1 of an address.
+    """Generate decade 0, 1, ..., `count` - 1 of an address.
 
     Parameters
     ----------
@@ -116,11 +116,11 @@ def decades(
 
 
 def with_rare(regression: Regression, count: int, rare: int, seed: int, stream: str) -> Thinned:
-    """`thinned` contexts and, in place of its largest, as many of each decade up to `rare`, by what each is to count.
+    """`thinned` contexts, with the largest replaced by equal numbers of each decade up to `rare`, and their shares.
 
-    The decades from `FIRST` on have 10^-FIRST in all, as they have in the law; but among them each counts `1 / FALL`
-    of the one before it, not a tenth: at their probabilities a loss of 10^6 could stay for ever where one context in
-    10^9 has it.
+    The decades from `FIRST` on have the total share 10^-FIRST, their probability. Among them each has the share
+    `1 / FALL` of the one before, instead of a tenth: at their true probabilities training would never remove a loss of
+    10^6 on one context in 10^9.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def with_rare(regression: Regression, count: int, rare: int, seed: int, stream: 
 
 
 def _contexts(regression: Regression, normals: Floats) -> Contexts:
-    """Contexts as functions of standard normals: those of the tokens, of the task, and one for sigma."""
+    """Contexts as functions of standard normals: those of the tokens, those of the task, and one for sigma."""
     d, n = regression.d, regression.n
     tokens = normals[:, : n * (d + 1)].reshape(-1, n, d + 1).copy()
     task = normals[:, n * (d + 1) : -1]
@@ -165,7 +165,7 @@ def _contexts(regression: Regression, normals: Floats) -> Contexts:
 
 
 def _moved(regression: Regression, size: Size, normals: Floats, level: float, random: np.random.Generator) -> Floats:
-    """The normals after `MOVES` steps above the level; the length of a step follows how many are made."""
+    """The normals after `MOVES` steps above the level; the step length is adapted to the acceptance rate."""
     length = 0.5
     for _ in range(MOVES):
         there = np.sqrt(1 - length**2) * normals + length * random.standard_normal(normals.shape)

@@ -1,4 +1,4 @@
-r"""The ridge baselines: one constant, an estimate of the noise, and an estimate with a tuned cap and factor.
+r"""The ridge regression baselines: one constant, an estimate of the noise, and an estimate with a tuned cap and factor.
 
 Source: Vladymyrov, von Oswald, Sandler, Ge, NeurIPS 2024, section 6: ConstRR, AdaRR, TunedRR.
 """
@@ -19,12 +19,12 @@ from lipverify.linear_transformer.regression.contexts import Regression
 from lipverify.linear_transformer.regression.eigenbasis import Eigenbasis, SpectralEstimator
 
 ROUNDS = 400
-"""Evaluations that a search for constants may take; two numbers need about eighty."""
+"""Largest number of evaluations in a search for constants; two numbers need about eighty."""
 
 
 @dataclass(frozen=True)
 class ConstRR(SpectralEstimator):
-    """Ridge with one constant for all contexts; for n < d as well.
+    """Ridge regression with one constant for all contexts; n < d is allowed.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class ConstRR(SpectralEstimator):
 
 @dataclass(frozen=True)
 class AdaRR(SpectralEstimator):
-    """Ridge with the unbiased estimate of the variance, sum (y - y_OLS)^2 / (n - d), context by context.
+    """Ridge regression with the unbiased estimate of the variance, sum (y - y_OLS)^2 / (n - d), for each context.
 
     Attributes
     ----------
@@ -79,13 +79,13 @@ class AdaRR(SpectralEstimator):
             whole("degrees", self.degrees, least=1)
 
     def coordinates(self, basis: Eigenbasis) -> Array:
-        """The coordinates z / (t + estimate); refused for n <= d, where least squares leaves nothing."""
+        """The coordinates z / (t + estimate); refused for n <= d, where least squares has no residual."""
         return basis.shrunk(variance_estimate(basis, self.degrees))
 
 
 @dataclass(frozen=True)
 class TunedRR(SpectralEstimator):
-    """Ridge with min(factor * estimate, cap), the estimate being that of `AdaRR`.
+    """Ridge regression with the penalty min(factor * estimate, cap), where `AdaRR` defines the estimate.
 
     Parameters
     ----------
@@ -137,18 +137,18 @@ def variance_estimate(basis: Eigenbasis, degrees: int | None = None) -> Array:
 
 
 def best_constant(regression: Regression) -> ConstRR:
-    """The best constant, exactly: E sigma^2 (see `filters`)."""
+    """The exact best constant, E sigma^2 (see `filters`)."""
     return ConstRR(regression.noise.second_moment)
 
 
 def tuned_constant(fitted: Evaluation) -> ConstRR:
-    """The constant with the least loss on sampled contexts; report it on fresh ones."""
+    """The constant with the least loss on sampled contexts; evaluate it on fresh ones."""
     start = float(np.mean(np.asarray(fitted.contexts.sigma) ** 2))
     return ConstRR(*_tune(fitted, ConstRR, [start]))
 
 
 def tuned_ridge(fitted: Evaluation) -> TunedRR:
-    """Cap and factor with the least loss on sampled contexts; report it on fresh ones.
+    """The cap and factor with the least loss on sampled contexts; evaluate them on fresh ones.
 
     >>> from lipverify.linear_transformer.regression.adjusted import evaluation
     >>> from lipverify.linear_transformer.regression.contexts import draw_contexts
@@ -163,20 +163,20 @@ def tuned_ridge(fitted: Evaluation) -> TunedRR:
 
 
 def _tune(fitted: Evaluation, family: Any, start: list[float]) -> list[float]:
-    """Positive constants of a family with the least sampled loss, by a simplex search on their logarithms."""
+    """The positive constants of a family with the least sampled loss, by a simplex search on their logarithms."""
     if start[0] == 0:
         return start
 
     oracle = fitted.basis.into(fitted.oracle)
 
     def loss(logarithms: Any) -> float:
-        """In the eigenbasis, where nothing need be turned back."""
+        """The loss in the eigenbasis, which needs no rotation back."""
         estimator = family(*(math.exp(min(max(value, -50.0), 50.0)) for value in logarithms))
         away = np.asarray(estimator.coordinates(fitted.basis) - oracle)
         return float(np.einsum("cd,cd->", away, away)) / 2 / len(away)
 
-    options = {"maxfev": ROUNDS, "xatol": 1e-5, "fatol": math.inf}  # stops by the constants alone
-    from scipy.optimize import minimize  # lists of claims import this module and descend nowhere
+    options = {"maxfev": ROUNDS, "xatol": 1e-5, "fatol": math.inf}  # stop by the constants alone
+    from scipy.optimize import minimize  # modules that list claims import this one and do not optimise
 
     found = minimize(loss, [math.log(value) for value in start], method="Nelder-Mead", options=options)
     return [math.exp(value) for value in found.x]

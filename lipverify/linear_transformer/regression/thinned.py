@@ -1,8 +1,8 @@
-"""Few contexts that stand for many: all of the worst of a pool, and the others thinned.
+"""A small weighted sample of contexts in place of a large one: all of the worst of a pool, and a thinned rest.
 
-A model fails where the moments are large: the contexts with the largest losses are, for every family, those with the
-largest Frobenius norm of the rescaled moments. Group by group of the pool those are all kept, and the others are
-thinned and count for more. Averages stay without bias, and rare contexts weigh as little as in the whole pool.
+A model fails where the moments are large: for every family the contexts with the largest losses have the largest
+Frobenius norm of the rescaled moments. In each group of the pool all of these are kept, and the rest are thinned and
+get larger shares. Averages stay unbiased, and rare contexts have the same small share as in the whole pool.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from lipverify.linear_transformer.families import Omega
 from lipverify.linear_transformer.regression.contexts import Contexts, Regression, draw_contexts
 
 GROUP = 1024
-"""Contexts that are chosen together."""
+"""Number of contexts that are selected together."""
 POOL = 16
-"""How many are drawn for one that is chosen."""
+"""Number of drawn contexts for each selected one."""
 TAIL = 3 / 8
-"""Share of the chosen that are the worst of their pool."""
+"""Share of the selected contexts that are the worst of their pool."""
 
 
 class Thinned(NamedTuple):
-    """Contexts, and what each counts in averages, (contexts,), of which the sum is 1: least for those of the tail."""
+    """Contexts and their shares in averages, (contexts,), which sum to 1; contexts of the tail have the smallest."""
 
     contexts: Contexts
     share: Floats
 
 
 def thinned(regression: Regression, count: int, seed: int, stream: str) -> Thinned:
-    """`count` contexts of an address, a multiple of `GROUP`, out of `POOL` times as many.
+    """`count` contexts of an address, a multiple of `GROUP`, selected from `POOL` times as many.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def thinned(regression: Regression, count: int, seed: int, stream: str) -> Thinn
 
 
 def sizes(contexts: Contexts, regression: Regression) -> Floats:
-    """Squared Frobenius norm of the rescaled moments."""
+    """The squared Frobenius norm of the rescaled moments."""
     x, y = Omega(regression).scale
     D = np.asarray([x**-2] * regression.d + [y**-2])
     squares = contexts.gram.reshape(len(contexts), -1)
@@ -62,7 +62,7 @@ def sizes(contexts: Contexts, regression: Regression) -> Floats:
 
 
 def thinned_mean(values: Floats, share: Floats) -> SampledMean:
-    """The mean of values, (contexts,), that count by `share`, with the error of the pool and that of the thinning.
+    """The mean of values, (contexts,), weighted by `share`, with the errors of the pool and of the thinning.
 
     With N contexts in the pool, of which M were thinned to k, and the variances V of all and S of the thinned,
 
@@ -91,7 +91,7 @@ def thinned_mean(values: Floats, share: Floats) -> SampledMean:
     of_rest = (rest - rest.mean()) ** 2
     rest_second, rest_spread = float(of_rest.mean()), float(of_rest.var())
     parts = (second / size, thinning * rest_second / (len(rest) - 1))
-    # the variance of the pool is a mean as well: over the pool, and over what thinning left of it
+    # the variance of the pool is a mean too: estimated over the pool, and from the thinned contexts
     of_pool = (float(share @ square**2) / second**2 - 1) / size + thinning * rest_spread / len(rest) / second**2
     doubts = (math.sqrt(max(of_pool, 0.0)), math.sqrt(rest_spread / len(rest)) / (rest_second or 1.0))
     variance = sum(parts)
@@ -100,11 +100,11 @@ def thinned_mean(values: Floats, share: Floats) -> SampledMean:
 
 
 def _group(regression: Regression, seed: int, stream: str) -> tuple[Floats, Floats, Floats, Floats]:
-    """(moments, tasks, noise levels, shares) of `GROUP` contexts out of `pool` times as many."""
+    """(moments, tasks, noise levels, shares) of `GROUP` contexts selected from `pool` times as many."""
     drawn = draw_contexts(regression, POOL * GROUP, seed, stream)
     order = np.argsort(-sizes(drawn, regression), kind="stable")
     worst = round(TAIL * GROUP)
-    # the others in the order in which they were drawn, so that the first of them are a plain sample
+    # the rest in the order of drawing, so that the first of them are a plain sample
     chosen = np.concatenate([order[:worst], np.sort(order[worst:])[: GROUP - worst]])
     each = (POOL * GROUP - worst) / (GROUP - worst)
     share = np.concatenate([np.ones(worst), np.full(GROUP - worst, each)]) / (POOL * GROUP)

@@ -1,4 +1,4 @@
-r"""What the loss x of a context counts in training, by a cap c that says which losses are large.
+r"""The contribution of a context's loss x to the training objective; a cap c separates small losses from large ones.
 
     bounded      x c / (c + x), which is never more than c: a context on which the model explodes does not rule the rest
     otherwise    c log(1 + x / c), which still has a slope there: a model that explodes is led back from where it is

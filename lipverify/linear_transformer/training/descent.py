@@ -11,15 +11,15 @@ from scipy.optimize import minimize
 from lipverify.foundation.arrays import Floats
 
 MEMORY = 30
-"""Pairs of steps and changes of the gradient that are kept."""
+"""Number of pairs of steps and gradient changes that are kept."""
 STALLED = 1e-8
-"""The least relative gain of a step: of a logarithm, as the objectives here are, a part in 10^8 or so of the loss."""
+"""Least relative gain of a step. The objectives are logarithms, so this is about one part in 10^8 of the loss."""
 TRIALS = 4
-"""Evaluations that an iteration may take on average before the descent is stopped."""
+"""Largest average number of evaluations per iteration before the descent is stopped."""
 
 
 class Descent(NamedTuple):
-    """Where a descent ended.
+    """The end of a descent.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Descent(NamedTuple):
 
 
 def descend(objective: Callable[[Floats], tuple[float, Floats]], start: Floats, iterations: int) -> Descent:
-    """At most so many steps from a start; it stops earlier where a step gains less than `STALLED` of the value.
+    """Descend at most a number of steps from a start; stop earlier if a step gains less than `STALLED` of the value.
 
     >>> end = descend(lambda x: (float((x**2).sum()), 2 * x), np.asarray([[3.0, -1.0]]), 20)
     >>> bool(end.value < 1e-12), end.weights.shape

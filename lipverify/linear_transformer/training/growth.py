@@ -1,4 +1,4 @@
-"""Starts for a deeper model: the shorter one with a layer put in, narrower models, weights from nowhere."""
+"""Starts for a deeper model: a shorter one with a layer inserted, a narrower one, or random weights."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lipverify.linear_transformer.families import START, Diag, Full, Omega
 
 
 class Start(NamedTuple):
-    """Weights to descend from, where they come from, and whether from nowhere but chance (`alone`)."""
+    """Initial weights and their origin; `alone` is True for random weights that stem from no other model."""
 
     origin: str
     weights: Floats
@@ -20,7 +20,7 @@ class Start(NamedTuple):
 
 
 def inserted(family: Omega | Full, shorter: Floats, draws: int, seed: int, stream: str) -> list[Start]:
-    """A layer near the identity, drawn at random, before and after each layer of the shorter model."""
+    """A random layer near the identity, inserted before and after each layer of the shorter model."""
     return [
         Start(f"layer {place + 1} put in", np.concatenate([shorter[:place], layer, shorter[place:]]))
         for place in range(len(shorter) + 1)
@@ -30,7 +30,7 @@ def inserted(family: Omega | Full, shorter: Floats, draws: int, seed: int, strea
 
 
 def random_starts(family: Omega | Full, layers: int, draws: int, seed: int, stream: str) -> list[Start]:
-    """All layers drawn at random."""
+    """Models with all layers random."""
     return [
         Start(
             f"random start {draw + 1}",
@@ -42,11 +42,11 @@ def random_starts(family: Omega | Full, layers: int, draws: int, seed: int, stre
 
 
 def widened(family: Omega | Full, origin: str, diagonal: Floats, seed: int, stream: str) -> list[Start]:
-    """One diagonal head a layer, weights as in `Diag`, as a model of the family.
+    """Convert one diagonal head a layer, weights as in `Diag`, to a start for the family.
 
-    On the diagonal the loss of free matrices is stationary in every other direction, so these get a small random
-    part as well; and, in each layer but the first and the last, a column P_xy, which no diagonal head has: it adds
-    a multiple of the label to one direction of the covariates, where the layers that follow find it.
+    At a diagonal model the loss of free matrices is stationary in every off-diagonal direction, so a small random part
+    is added. Each layer except the first and the last also gets a column P_xy, which no diagonal head has: it adds a
+    multiple of the label to one direction of the covariates, where later layers can use it.
     """
     if not isinstance(family, Full):
         return [Start(origin, family.of_diag(diagonal))]
@@ -63,13 +63,13 @@ def widened(family: Omega | Full, origin: str, diagonal: Floats, seed: int, stre
 
 
 SMALL = START / 10
-"""The random part that a diagonal model gets."""
+"""Size of the random part that is added to a diagonal model."""
 COLUMN = 3.0
-"""Length of the column P_xy that a layer of a diagonal model gets, in rescaled units."""
+"""Length of the column P_xy that is added to a layer of a diagonal model, in rescaled units."""
 
 
 def of_gdplusplus(family: Diag, layers: tuple[tuple[float, float], ...]) -> Floats:
-    """GD++ weights (xx, yx) layer by layer as those of one diagonal head; a last xx, which does nothing, is 0."""
+    """Convert GD++ weights (xx, yx) layer by layer to one diagonal head; the last xx, which does nothing, is 0."""
     return family.of_four(np.asarray([[xx, 0.0, yx, 0.0] for xx, yx in layers]))
 
 

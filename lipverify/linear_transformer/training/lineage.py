@@ -1,8 +1,8 @@
-"""Trained models, each grown from shorter and narrower ones: from which, and with what effort.
+"""The lineage of trained models, each grown from shorter and narrower ones, and the effort for each.
 
-A model begins from the one with a layer less and a layer put in; all but DIAG also from DIAG of the same depth, DIAG
-and SAFE from a minimum of GD++, LOWRANK from FULL cut to that form; and all of them at random. SAFEFULL goes on where
-FULL of the same depth and seed ended, and from nowhere else.
+Every model starts from the model with one layer less and a layer inserted, and from random weights. All families but
+DIAG also start from DIAG of the same depth, DIAG and SAFE from a minimum of GD++, and LOWRANK from FULL projected to
+its form. SAFEFULL starts only from FULL of the same depth and seed.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ PLANS: Mapping[str, tuple[Plan, Plan]] = {
     "FULL": (WIDE, DEEP),
     "SAFEFULL": (BACK, BACK),
 }
-"""What is spent on a family: on models of up to `SHALLOW` layers, and on deeper ones."""
+"""The effort for each family: for models of up to `SHALLOW` layers, and for deeper ones."""
 SHALLOW = 4
 
 
 def plan_of(family: str, layers: int) -> Plan:
-    """What is spent on a model."""
+    """The effort for a model."""
     return PLANS[family][layers > SHALLOW]
 
 
 def parents(family: str, layers: int) -> list[tuple[str, int]]:
-    """The models (family, layers) that one grows from: with a layer less, and DIAG or FULL of the same depth.
+    """The models (family, layers) that a model is grown from: one layer less, and DIAG or FULL of the same depth.
 
     >>> parents("FULL", 3), parents("DIAG", 1), parents("SAFEFULL", 5)
     ([('FULL', 2), ('DIAG', 3)], [], [('FULL', 5)])
@@ -61,21 +61,21 @@ def trained(
     grown_from: Sequence[Trained] = (),
     arithmetic: Arithmetic | None = None,
 ) -> Trained:
-    """A model of one of `families.NAMES`, trained on the problem of the published table, or on one of another size.
+    """Train a model of one of `families.NAMES` on the problem of the published table, or on one of another size.
 
     Parameters
     ----------
     noise, family, layers
         The problem by its name, such as "uniform-3" or "uniform-3@5x10"; the family; the depth.
     seed
-        Of all that is drawn.
+        Seed of the random starts and contexts.
     grown_from
-        Its `parents`, in their order.
+        The models of `parents`, in their order.
     arithmetic
         "native" or "array"; by default native where there is a C compiler.
     """
     kind, plan = family_named(family, problem(noise)), plan_of(family, layers)
-    samples = f"trained/{address_of(kind.regression)}"  # of all models, so that their losses compare
+    samples = f"trained/{address_of(kind.regression)}"  # the same for all models, to compare losses
     stream = f"{samples}/{family}/{layers}"
     if isinstance(kind, SafeFull):
         return fit(kind, [Start("FULL", grown_from[0].array)], plan, seed, samples, arithmetic)

@@ -1,4 +1,4 @@
-"""Witnesses made anew, model by model: what is there and good is kept, and a kill loses the model in work alone."""
+"""Train witnesses model by model: valid files are kept, and an interruption loses only the model in progress."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lipverify.linear_transformer.training.witness import (
 
 
 class Model(NamedTuple):
-    """A model of the table by its coordinates: law of the noise, family, depth and seed."""
+    """The coordinates of a model of the table: law of the noise, family, depth and seed."""
 
     noise: str
     family: str
@@ -30,11 +30,11 @@ class Model(NamedTuple):
 
 
 Made = Callable[[int, int, Model, Witness, bool], None]
-"""Called with (how many are there, of how many, which, its witness, whether it was trained just now)."""
+"""A callback with (count so far, total, model, its witness, True if it was trained just now)."""
 
 
 def in_order(models: Iterable[Model]) -> tuple[Model, ...]:
-    """The models and all that they are grown from, each after what it is grown from.
+    """The models and all their ancestors, each after its parents.
 
     >>> [(each.family, each.layers) for each in in_order([Model("uniform-3", "FULL", 2, 0)])]
     [('DIAG', 1), ('FULL', 1), ('DIAG', 2), ('FULL', 2)]
@@ -43,7 +43,7 @@ def in_order(models: Iterable[Model]) -> tuple[Model, ...]:
 
 
 def _line(model: Model) -> Iterator[Model]:
-    """What a model is grown from, and the model itself last."""
+    """The ancestors of a model and the model itself, which is last."""
     for family, layers in parents(model.family, model.layers):
         yield from _line(model._replace(family=family, layers=layers))
     yield model
@@ -55,19 +55,19 @@ def make(
     arithmetic: Arithmetic | None = None,
     made: Made | None = None,
 ) -> list[Witness]:
-    """The witnesses of the models in a folder, after those of the models that they are grown from.
+    """The witnesses of the models in a folder; missing ones are trained, each after its parents.
 
     Parameters
     ----------
     models
-        Which.
+        The models to make.
     folder
-        Where they are kept; one that is there is not trained again if its settings are these, its digest is good and
-        it was grown from the very models that are there.
+        The folder of the witnesses. A stored model is not trained again if it has the same settings, a valid digest,
+        and the stored models as parents.
     arithmetic
         As for `lineage.trained`.
     made
-        Told of each model.
+        Called for each model.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def make(
     """
     every, found = in_order(models), dict[Model, Witness]()
     for noise in dict.fromkeys(model.noise for model in every):
-        names_of(noise, folder)  # what could not be added to is refused before any work
+        names_of(noise, folder)  # refuse a folder that cannot be written before any work
     for count, model in enumerate(every, 1):
         older = [found[model._replace(family=family, layers=k)] for family, k in parents(model.family, model.layers)]
         kept = _kept(model, folder, older, arithmetic)
@@ -87,7 +87,7 @@ def make(
 
 
 def _kept(model: Model, folder: Path, older: Sequence[Witness], arithmetic: Arithmetic | None) -> Witness | None:
-    """The witness that is there, if training would make it again."""
+    """The stored witness if training would reproduce it, else None."""
     try:
         there = read_witness(name_of(*model), folder)
     except InvalidInput:
@@ -99,7 +99,7 @@ def _kept(model: Model, folder: Path, older: Sequence[Witness], arithmetic: Arit
 
 
 def _made(model: Model, folder: Path, older: Sequence[Witness], arithmetic: Arithmetic | None) -> Witness:
-    """A model trained, and kept as soon as it is."""
+    """Train a model and store it at once."""
     noise, family, layers, seed = model
     clock = time.process_time()
     found = trained(noise, family, layers, seed, [each.trained for each in older], arithmetic)

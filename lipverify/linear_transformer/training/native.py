@@ -1,4 +1,4 @@
-"""collapsed.c, compiled at run time: five to six times faster than NumPy's batched products."""
+"""Run collapsed.c, compiled on first use: five to six times faster than NumPy's batched products."""
 
 from __future__ import annotations
 
@@ -23,21 +23,22 @@ from lipverify.linear_transformer.regression.contexts import Contexts
 from lipverify.linear_transformer.training.counting import LARGEST, counted
 
 ALIGNMENT = 64
-"""Bytes of a vector of the compiled code."""
+"""Size in bytes of a vector of the compiled code."""
 PART = 4096
-"""Contexts whose gradients are summed together: sums do not depend on how parts are shared out."""
+"""Contexts whose gradients are summed together, so that sums do not depend on the distribution over threads."""
 DEEPEST = 16
-"""Layers for which the compiled code has room."""
+"""Largest number of layers of the compiled code."""
 ROUNDING = 1e-11
-"""Of the largest entry: sums of a few thousand products of order 1, three layers deep; a wrong term is of order 1."""
+"""Tolerance relative to the largest entry: the rounding of a few thousand products of order 1 over three layers stays
+below it, and a wrong term is of order 1."""
 FEW = 24
-"""Contexts on which the compiled code is compared: more than one vector of any width."""
+"""Contexts on which the compiled code is tested: more than one vector of any width."""
 COUNTED = ((math.inf, True), (0.5, True), (0.5, False))
-"""Caps, and whether they are bounds."""
+"""The caps of the test, and the values of `bounded`."""
 
 
 class Packed:
-    """Moments (contexts, d + 1, d + 1), goals (contexts, d) and shares (contexts,) in its order."""
+    """Moments (contexts, d + 1, d + 1), goals (contexts, d) and shares (contexts,) in the compiled code's layout."""
 
     def __init__(
         self, gram: Floats, goal: Floats | None = None, share: Floats | None = None, compiled: Compiled | None = None
@@ -54,7 +55,7 @@ class Packed:
         self.share = _vectors(share.reshape(-1, lanes))
 
     def losses(self, weights: Floats, cap: float, bounded: bool = True) -> tuple[Floats, Floats]:
-        """What the loss of each context counts, (contexts,), and the gradient of the sum of that weighted by shares.
+        """The contributions of all contexts, (contexts,), and the gradient of their sum weighted by shares.
 
         `weights` are four numbers a layer, (layers, 4), or P and Q, (layers, 2, d + 1, d + 1), in the units of the
         data; `cap` and `bounded` as for `counting.counted`.
@@ -74,9 +75,9 @@ class Packed:
         return (found if sign > 0 else counted(found, cap, bounded)[0]), gradient
 
     def readouts(self, weights: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-        """(w, lost): what the last layer reads, (contexts, d), and where that is beyond what a double holds, squared.
+        """(w, lost): the weights of the prediction, (contexts, d), and a mask of contexts whose squared loss overflows.
 
-        There w means nothing.
+        In these contexts w is meaningless.
         """
         weights = np.ascontiguousarray(weights, dtype=float)
         losses, w = _vectors(np.zeros(self.share.shape)), _vectors(np.zeros(self.goal.shape))
@@ -90,14 +91,14 @@ class Packed:
 
 @functools.lru_cache(maxsize=1)
 def packed(contexts: Contexts) -> Packed | None:
-    """Contexts for the compiled code, to evaluate one model after another on them; None if there is none here."""
+    """Contexts in the layout of the compiled code, for evaluating many models; None if there is no compiled code."""
     compiled = _compiled_if_any(contexts.gram.shape[-1])
     return None if compiled is None else Packed(contexts.gram, compiled=compiled)
 
 
 @functools.cache
 def _compiled_if_any(size: int) -> Compiled | None:
-    """The compiled code, or None where there is no compiler or what it makes is refused."""
+    """The compiled code; None if there is no compiler or the compiled code fails its test."""
     try:
         return _compiled(size) if has_compiler() else None
     except (InvalidInput, OutOfReach):
@@ -105,7 +106,7 @@ def _compiled_if_any(size: int) -> Compiled | None:
 
 
 class Compiled(NamedTuple):
-    """The compiled function, and how many contexts it works on side by side: as many as a register holds."""
+    """The compiled function, and the number of contexts that fit into its vector registers side by side."""
 
     function: Any
     lanes: int
@@ -113,12 +114,12 @@ class Compiled(NamedTuple):
 
 @functools.cache
 def _compiled(size: int) -> Compiled:
-    """The compiled code for moments of that size, once it has agreed with NumPy.
+    """The compiled code for moments of this size, tested against NumPy.
 
     Raises
     ------
     OutOfReach
-        If what the compiler made of it computes something else: it is not used.
+        If the compiled code disagrees with NumPy; it is then not used.
     """
     source = (files(__package__) / "collapsed.c").read_text(encoding="utf-8")
     return _loaded(compiled_from(f"#define SIZE {size}\n{source}", lambda made: agrees(made, size)))
@@ -129,10 +130,10 @@ def _loaded(made: ctypes.CDLL) -> Compiled:
 
 
 def agrees(made: ctypes.CDLL, size: int) -> bool:
-    """Whether compiled code gives the losses and gradients that NumPy gives, up to rounding, on a small sample.
+    """True if compiled code agrees with NumPy in losses and gradients, up to rounding, on a small sample.
 
-    What the last layer reads as well. Free heads and four numbers a layer, one layer and three, with a cap, with a
-    logarithm and without; in one of the contexts the loss is beyond what a double holds.
+    It also compares the weights of the prediction. The sample covers free heads and four numbers a layer, one layer and
+    three, a cap, a logarithm and neither; the loss of one context overflows.
     """
     if not (hasattr(made, "collapsed") and hasattr(made, "lanes")):
         return False
@@ -156,7 +157,7 @@ def agrees(made: ctypes.CDLL, size: int) -> bool:
 
 
 def _close(found: tuple[Floats, ...], expected: tuple[Floats, ...]) -> bool:
-    """Within `ROUNDING` of the largest entry; what is not a number is not close."""
+    """True if two arrays differ by at most `ROUNDING` of the largest entry; nan fails."""
     return all(
         bool(np.all(np.abs(one - other) <= ROUNDING * np.abs(other).max()))
         for one, other in zip(found, expected, strict=True)
@@ -166,7 +167,7 @@ def _close(found: tuple[Floats, ...], expected: tuple[Floats, ...]) -> bool:
 def _by_numpy(
     gram: Floats, goal: Floats, share: Floats, weights: Floats, cap: float, bounded: bool
 ) -> tuple[Floats, Floats]:
-    """Losses and gradient by `collapsed.forward` and `collapsed.pullback`, with the cap and what is lost to it."""
+    """Losses and gradient by `collapsed.forward` and `collapsed.pullback`, with the same cap and overflow rule."""
     layers = _attentions(weights, gram.shape[-1])
     with np.errstate(over="ignore", invalid="ignore"):
         losses = np.sum((forward(gram, layers).w - goal) ** 2, axis=1) / 2
@@ -186,7 +187,7 @@ def _by_numpy(
 
 
 def _attentions(weights: Floats, size: int) -> list[Attention]:
-    """The layers of P and Q, (layers, 2, size, size), or of four numbers, (layers, 4)."""
+    """The layers from P and Q, (layers, 2, size, size), or from four numbers, (layers, 4)."""
     if weights.ndim == 4:
         return [Heads(Layer(P[None], Q[None])) for P, Q in weights]
     block = np.asarray([0] * (size - 1) + [1])
@@ -214,7 +215,7 @@ def _function(made: ctypes.CDLL) -> Any:
 
 
 def _filled(array: Floats, count: int) -> Floats:
-    """The array with zeros behind it, so many rows in all: contexts without moments that count nothing."""
+    """The array padded with zero rows to a given length: contexts without moments, which contribute nothing."""
     return np.concatenate([array, np.zeros((count - len(array), *array.shape[1:]))]) if len(array) < count else array
 
 

@@ -1,9 +1,9 @@
 r"""The logarithm of the capped adjusted loss over a fixed sample of contexts, with its gradient.
 
-The prediction is a polynomial of degree 3^L in the data: a fixed sample fits its own rare contexts, and a start
-that is large on one of them sees no other. So the loss x of a context counts as x c / (c + x): as it is while it is
-small against the cap c, and never more than c; a family that begins where it explodes counts it as c log(1 + x / c)
-(`counting`). Losses of table entries span twelve decades; their logarithm gives every descent the same scale.
+The prediction is a polynomial of degree 3^L in the data, so a single rare context of a fixed sample can dominate the
+average at a start. The loss x of a context therefore enters as x c / (c + x), which is about x below the cap c and
+never exceeds c. A family whose start explodes uses c log(1 + x / c) instead (`counting`). Losses of table entries span
+twelve decades; their logarithm gives every descent the same scale.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from lipverify.linear_transformer.training.native import DEEPEST, Packed
 Arithmetic = Literal["native", "array"]
 
 CHUNK = 1024
-"""Contexts that the array library works on together, so that they stay in the cache."""
+"""Contexts per chunk of the array library, so that a chunk stays in the cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class Sample:
     goal
         w_ridge at the true variance, (contexts, d).
     share
-        What each counts in averages, (contexts,); the sum is 1.
+        The weight of each context in averages, (contexts,), with sum 1.
     """
 
     gram: Array
@@ -53,7 +53,7 @@ class Sample:
 
     @cached_property
     def packed(self) -> Packed:
-        """The same for the compiled code."""
+        """The sample in the layout of the compiled code."""
         return Packed(to_host(self.gram), to_host(self.goal), self.share)
 
     def __len__(self) -> int:
@@ -64,7 +64,7 @@ class Sample:
 def draw_sample(regression: Regression, count: int, seed: int, stream: str, rare: int = 0) -> Sample:
     """`count` contexts of an address, a multiple of `thinned.GROUP`, thinned out of `thinned.POOL` times as many.
 
-    With `rare` > 0 contexts of each decade of rareness up to that one take the place of the largest of them.
+    With `rare` > 0 contexts of each decade of rareness up to that one replace the largest of them.
 
     >>> from lipverify.linear_transformer.regression.noise import UniformNoise
     >>> sample = draw_sample(Regression(3, 20, UniformNoise(1.0)), 1024, seed=0, stream="a")
@@ -77,14 +77,14 @@ def draw_sample(regression: Regression, count: int, seed: int, stream: str, rare
 
 
 def _groups(few: Contexts) -> Iterator[Contexts]:
-    """The contexts group by group."""
+    """The contexts in groups."""
     for first in range(0, len(few), GROUP):
         rows = slice(first, first + GROUP)
         yield Contexts(few.gram[rows], few.task[rows], few.sigma[rows], few.n)
 
 
 def arithmetic_here() -> Arithmetic:
-    """The compiled code where there is a C compiler, else the array library."""
+    """The arithmetic of this machine: "native" if there is a C compiler, else "array"."""
     return "native" if has_compiler() else "array"
 
 
@@ -95,7 +95,7 @@ class Objective:
     Attributes
     ----------
     family, sample
-        What is trained, and on what.
+        The family that is trained, and the contexts.
     cap
         c, in units of the loss; infinite for none.
     arithmetic
@@ -144,7 +144,7 @@ class Objective:
         done = forward(gram, layers)
         losses = _losses(done.w - goal)
         lost = ~(losses < LARGEST)
-        if xp.any(lost):  # such a context has no slope, and without its moments it does no harm
+        if xp.any(lost):  # zero the moments and the slope of such a context, so that it contributes no nan
             done = forward(xp.where(lost[:, None, None], 0.0, gram), layers)
         capped, slope = counted(losses, self.cap, self.family.bounded)
         share = to_device(self.sample.share[rows], xp, gram.device) * slope
@@ -154,5 +154,5 @@ class Objective:
 
 
 def _losses(missed: Array) -> Array:
-    """1/2 of the squared norms."""
+    """Half of the squared norms."""
     return missed.__array_namespace__().sum(missed * missed, axis=-1) / 2

@@ -1,9 +1,9 @@
-"""Training as a paper of the field trains: Adam from small random weights, a fresh batch a step, the best of five.
+"""Training by the common protocol: Adam from small random weights, a fresh batch a step, the best of five runs.
 
-The other models here are found by quasi-Newton descents that grow from shorter ones; where those are better than a
-printed entry, this says where plain training ends. Weights are in the units of the data, the loss is half the squared
-error of the prediction against the noiseless target, and all runs see the same batches: seeds differ in where
-they begin. The runs come as data.
+The other models of this package are found by quasi-Newton descents that grow from shorter models. If one of them is
+better than a printed entry, this module shows where plain training ends. Weights are in the units of the data, and the
+loss is half the squared error of the prediction against the noiseless target. All runs see the same batches; seeds
+differ in the initial weights. The runs are shipped as data.
 
     python -m lipverify.linear_transformer.training.protocol --steps 20000
 """
@@ -30,21 +30,21 @@ from lipverify.linear_transformer.training.native import Packed
 from lipverify.linear_transformer.training.witness import models_folder
 
 BATCH, RATE = 2048, 1e-4
-"""Contexts of a step; learning rate of Adam."""
+"""Contexts of a step, and the learning rate of Adam."""
 BEGIN = {"GD++": 0.002, "DIAG": 0.02, "FULL": 0.02}
-"""Standard deviation of the first weights; those of GD++ stand for products of two."""
+"""Standard deviation of the initial weights; those of GD++ are smaller because they stand for products of two."""
 DECAYS, TINY = (0.9, 0.999), 1e-8
-"""Of Adam's two averages; what keeps it from dividing by 0."""
+"""Decay rates of Adam's two averages, and the constant that prevents division by zero."""
 SEEDS = (0, 1, 2, 3, 4)
 MODELS = tuple((family, layers) for layers in (2, 3) for family in ("GD++", "DIAG"))
 EVERY = 500
-"""Steps after which weights are kept."""
+"""Number of steps between stored weights."""
 FORMAT = 1
 COMMAND = "python -m lipverify.linear_transformer.training.protocol"
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One training: its end, and what it went through.
+    """One training run: its final weights, and its losses on the way.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class Runs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All runs under one law of the noise, with their settings."""
+    """All runs for one law of the noise, with their settings."""
 
     format: int
     command: str
@@ -92,19 +92,19 @@ class Runs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 def _shape(family: str) -> tuple[int, ...]:
-    """Of the weights of one layer, for d = 10."""
+    """Shape of the weights of one layer, for d = 10."""
     return {"GD++": (2,), "DIAG": (4,), "FULL": (2, 11, 11)}[family]
 
 
 def _numbers(family: str, weights: Floats) -> Floats:
-    """What the compiled code takes: four numbers a layer, (xx, xy, yx, yy), or P and Q."""
+    """The parameters of the compiled code: four numbers a layer, (xx, xy, yx, yy), or P and Q."""
     if family == "GD++":
         return np.stack([weights[:, 0], 0 * weights[:, 0], weights[:, 1], 0 * weights[:, 0]], axis=1)
     return (weights[:, :2, None] * weights[:, None, 2:]).reshape(-1, 4) if family == "DIAG" else weights
 
 
 def _pulled(family: str, weights: Floats, gradient: Floats) -> Floats:
-    """The gradient in the weights from that in what the compiled code takes."""
+    """The gradient in the weights, from the gradient in the parameters of the compiled code."""
     if family == "GD++":
         return gradient[:, [0, 2]]
     if family == "FULL":
@@ -115,7 +115,7 @@ def _pulled(family: str, weights: Floats, gradient: Floats) -> Floats:
 
 
 class _Training:
-    """One model on its way, with Adam's averages."""
+    """A training in progress, with Adam's averages."""
 
     def __init__(self, family: str, layers: int, seed: int) -> None:
         self.family, self.layers, self.seed, self.step = family, layers, seed, 0
@@ -141,7 +141,7 @@ class _Training:
             self.recent.clear()
 
     def record(self) -> Run:
-        """The weights as they are now, and the losses on the way."""
+        """The current weights, and the losses so far."""
         return Run(
             family=self.family, layers=self.layers, seed=self.seed, losses=tuple(self.losses),
             weights=tuple(map(float, self.weights.reshape(-1))),
@@ -149,7 +149,7 @@ class _Training:
 
 
 def trained(noise: str, steps: int) -> Iterator[Runs]:
-    """All runs, as they are after every thousandth step and at the end."""
+    """Run all trainings, yielding their state after every thousandth step and at the end."""
     clock, here = time.process_time(), problem(noise)
     every = [_Training(family, layers, seed) for family, layers in MODELS for seed in SEEDS]
     share = np.full(BATCH, 1 / BATCH)
@@ -169,7 +169,7 @@ def trained(noise: str, steps: int) -> Iterator[Runs]:
 
 
 def runs_path(noise: str) -> Path:
-    """The file of a law that comes with lipverify."""
+    """The shipped file of a law."""
     return models_folder() / noise / "protocol.json"
 
 
@@ -189,7 +189,7 @@ def runs(noise: str) -> Runs:
 
 
 def main() -> None:
-    """Train, and keep the file as it grows."""
+    """Train, and write the file after each part."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--noise", default="uniform-3")
     parser.add_argument("--steps", type=int, default=20_000)

@@ -1,4 +1,4 @@
-"""What is kept of a trained model."""
+"""The record of a trained model, which is also an estimator."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from lipverify.linear_transformer.regression.noise import CategoricalNoise, Unif
 from lipverify.linear_transformer.training.native import DEEPEST, packed
 
 ROWS = 4096
-"""Contexts that an estimate works on together."""
+"""Contexts per block of an estimate."""
 FEW = 512
-"""The same for layers that multiply moments entry by entry or by shared matrices: what they need fits into a cache."""
+"""Contexts per block for layers with entrywise factors or shared matrices, whose arrays then fit into a cache."""
 
 
 @dataclass(frozen=True, eq=False)
 class OfFamily:
-    """The estimator that weights of a family are.
+    """The estimator that a family's weights define.
 
-    Many contexts go through the compiled code where there is one, which agrees with the array library to rounding.
+    Large numbers of contexts use the compiled code, if available, which agrees with the array library to rounding.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class OfFamily:
     weights: Floats
 
     def __call__(self, contexts: Contexts) -> Any:
-        """The w that the last layer reads, (contexts, d)."""
+        """The weights w of the prediction, (contexts, d)."""
         many = isinstance(contexts.gram, np.ndarray) and len(contexts) >= FEW and len(self.weights) <= DEEPEST
         ready = packed(contexts) if many else None
         if ready is None:
@@ -56,7 +56,7 @@ class OfFamily:
         return w
 
     def by_array(self, gram: Array) -> Array:
-        """The same by the library of the moments, (contexts, d + 1, d + 1)."""
+        """The same by the array library of the moments, (contexts, d + 1, d + 1)."""
         layers, xp = self.family.attentions(self.weights, gram), gram.__array_namespace__()
         with np.errstate(over="ignore", invalid="ignore"):
             rows = xp.concat([last_row(gram[k : k + FEW, ...], layers) for k in range(0, gram.shape[0], FEW)])
@@ -83,7 +83,7 @@ class Trained(msgspec.Struct, frozen=True, kw_only=True):
     origin
         The start that won.
     gradients
-        Gradients of contexts and layers that were computed for it, in millions.
+        Number of gradients, counted by context and layer, that its training computed, in millions.
     arithmetic
         "native" or "array".
     """
@@ -103,12 +103,12 @@ class Trained(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def regression(self) -> Regression:
-        """The problem that it was trained on."""
+        """The problem that the model was trained on."""
         return Regression(self.d, self.n, self.noise)
 
     @property
     def kind(self) -> Omega | Full:
-        """The family with its shapes and gradients, of which the record holds the name."""
+        """The family, which the record stores by name."""
         return family_named(self.family, self.regression)
 
     @property
@@ -122,12 +122,12 @@ class Trained(msgspec.Struct, frozen=True, kw_only=True):
         return self.kind.model(self.array)
 
     def __call__(self, contexts: Contexts) -> Any:
-        """The w that the last layer reads, (contexts, d)."""
+        """The weights w of the prediction, (contexts, d)."""
         return OfFamily(self.kind, self.array)(contexts)
 
 
 def estimate(model: tuple[Parametrisation, ...], contexts: Contexts) -> Any:
-    """The w that layers make of contexts, (contexts, d), a few thousand contexts at a time."""
+    """The weights w that layers compute from contexts, (contexts, d), in blocks of a few thousand contexts."""
     gram = contexts.gram
     xp = gram.__array_namespace__()
     layers = written_out(model, gram)

@@ -1,7 +1,7 @@
 r"""Training in stages: many starts on few contexts, the best of them on more, the best of these on most.
 
-The starts descend on one address of the random stream, are compared on a second, and the loss that is reported is
-that on a third, which no decision has seen. A stage's cap is a multiple of the loss that the stage before it left.
+The starts descend on contexts of one address, are compared on those of a second, and the reported loss is that on a
+third, which no decision used. A stage's cap is a multiple of the loss after the previous stage.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from lipverify.linear_transformer.training.record import Trained, estimate
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage.
+    """One stage of a training.
 
     Attributes
     ----------
     contexts, iterations
         The sample, a multiple of 1024, and steps on it.
     kept
-        How many go on from here, of the starts that were grown and of those from nowhere; 0 for the best of all alone.
+        Number of grown starts and of random starts that continue; 0 for the best of all alone.
     cap
-        Of the loss of a context, in units of the loss so far.
+        Cap of the loss of a context, in units of the current loss.
     """
 
     contexts: int
@@ -45,14 +45,14 @@ class Stage:
 
 @dataclass(frozen=True)
 class Plan:
-    """How much is spent.
+    """The effort of a training.
 
     Attributes
     ----------
     stages
-        In order.
+        The stages in order.
     draws, random
-        Random layers put in at each place, and starts from random weights alone.
+        Number of random layers inserted at each position, and of starts from random weights alone.
     chosen_on, reported_on
         Contexts on which starts are compared, and on which the loss is reported.
     """
@@ -65,7 +65,7 @@ class Plan:
 
 
 class Candidate(NamedTuple):
-    """A start on its way: where it is, what its last stage found, and its loss on the contexts that choose."""
+    """A candidate: its start and weights, the end of its last descent, and its loss on the selection contexts."""
 
     start: Start
     end: Descent
@@ -73,7 +73,7 @@ class Candidate(NamedTuple):
 
 
 CHOICE = 30.0
-"""The cap under which candidates are compared, in units of the best one's loss: later stages mend rare disasters."""
+"""Cap in the comparison of candidates, in units of the best loss: later stages repair rare large losses."""
 
 
 def fit(
@@ -84,7 +84,7 @@ def fit(
     stream: str,
     arithmetic: Arithmetic | None = None,
 ) -> Trained:
-    """The best of the starts after all stages, with its loss on fresh contexts.
+    """Train the best of the starts through all stages, and return it with its loss on fresh contexts.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def _improved(candidate: Candidate, objective: Objective, iterations: int) -> Ca
 
 
 def _ranked(found: Sequence[Candidate], family: Omega | Full, choosing: Sample, used: Arithmetic) -> list[Candidate]:
-    """The candidates, best first, by their loss on contexts that none was trained on, capped far above the best."""
+    """The candidates, best first, by their loss on contexts not used in training, capped far above the best loss."""
     cap = family.regression.d / 2
     for _ in range(2):
         objective = Objective(family, choosing, cap, used)
@@ -137,9 +137,9 @@ def _ranked(found: Sequence[Candidate], family: Omega | Full, choosing: Sample, 
 
 
 def _kept(ranked: Sequence[Candidate], count: int) -> list[Candidate]:
-    """The best of those that were grown and the best of those from nowhere; at the end (count 0) the best of all.
+    """The best grown and the best random candidates; after the last stage (count 0) the best of all.
 
-    A grown start is ahead at first, whichever valley is deeper.
+    A grown start has the lower loss at first, even if a random start leads to a deeper minimum.
     """
     if count == 0:
         return list(ranked[:1])

@@ -1,12 +1,13 @@
-"""Independent tables: the number that Table 1 would print of a model, as many times as one likes.
+"""Independent replications of Table 1: the number that the table would print of a model, any number of times.
 
 An entry of the table is a mean over 100,000 sequences. A model is a polynomial of degree 3^L in the data, so the law of
-such a mean has a heavy tail: most tables are near its median, and now and then one context makes it a hundred times as
-large. The expectation says little of an entry then; the median over tables and the share of those that explode do.
+such a mean has a heavy tail: most tables are near its median, and occasionally one context makes the mean a hundred
+times as large. The expectation then describes an entry poorly; the median over tables and the share of tables that
+explode describe it well.
 
-All models, GD++ and the baselines of ridge regression are measured on the same contexts, so that ratios can be taken
-table by table. It takes an hour, so the means come as data, one file for each law of the noise; the first
-part of each table is kept by itself, and whoever uses the file measures one of these parts again.
+All models, GD++ and the ridge regression baselines are measured on the same contexts, so that ratios can be formed
+table by table. This takes an hour, so the means are shipped as data, one file for each law of the noise. The first
+part of each table is stored separately, and every use of the file measures one of these parts again.
 
     python -m lipverify.linear_transformer.training.tables --tables 20 [LAW ...]
 """
@@ -51,24 +52,24 @@ from lipverify.linear_transformer.regression.ridge import AdaRR, TunedRR, best_c
 from lipverify.linear_transformer.training.witness import depths_of, models_folder, seeds_of, witness
 
 BASELINES = ("ConstRR", "AdaRR", "TunedRR", "Bayes")
-"""What models are compared with: the ridge regression baselines, and the floor of not knowing sigma."""
+"""The estimators that models are compared with: ridge regression baselines, and the floor of not knowing sigma."""
 PARTS = 10
-"""Parts of a table, each with contexts of its own address: 10,000 contexts at once fit into memory."""
+"""Parts of a table, each with its own address of contexts: 10,000 contexts fit into memory."""
 TUNED_ON = 32_768
-"""Contexts that cap and factor of TunedRR are fitted to: their loss is a part in 10^4 or so above the least."""
+"""Contexts to which cap and factor of TunedRR are fitted: their loss is then about 1e-4 above the least, relatively."""
 CHECKED = 3
-"""Of so many estimators one is measured again; the seed of a run says which, and in which table."""
+"""One of this number of estimators is measured again; the seed of a run determines which one, and in which table."""
 BEYOND = 1e300
-"""Stands for a mean that is no double."""
+"""Replaces a mean that overflows."""
 DIGITS = 9
-"""Digits of a mean that are kept: its own noise is in the third."""
+"""Digits of a stored mean, whose own noise is in the third."""
 FORMAT = 1
-"""The version of the file's form; another one is refused."""
+"""Version of the file's format; any other version is refused."""
 COMMAND = "python -m lipverify.linear_transformer.training.tables"
 
 
 class Column(msgspec.Struct, frozen=True, kw_only=True):
-    """Tables under one law of the noise, and what was measured now.
+    """Tables for one law of the noise, with a part that was measured again now.
 
     Attributes
     ----------
@@ -77,10 +78,11 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
     printed_errors
         Standard error of the printed number of an entry, such as "FULL-5" or "AdaRR".
     number, stored, anew
-        A table, and means over its first part, of one in `CHECKED` estimators: as they came with it, and measured now.
+        The index of a table, and the means over its first part of one in `CHECKED` estimators, as stored and as
+        measured now.
     protocol
-        Over that part, of the first training of each model with one or two layers: the mean loss and its standard
-        error, and the same of the paper's own sample, with one query a sequence and the true weights.
+        For the first training of each model with one or two layers, over that part: the mean loss and its standard
+        error, and both for the paper's sampling, with one query a sequence and the true weights.
     """
 
     means: dict[str, tuple[float, ...]]
@@ -92,28 +94,28 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Tables(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Means over the contexts of independent tables, under one law of the noise.
+    """Means over the contexts of independent tables, for one law of the noise.
 
     Attributes
     ----------
     format, command
-        `FORMAT`; what makes the file.
+        `FORMAT`; the command that makes the file.
     noise, seed
-        The law by its name; of all contexts.
+        The name of the law; the seed of all contexts.
     contexts
-        Of a table.
+        Number of contexts of a table.
     seconds, machine
-        Processor time that it took, and where.
+        Processor time, and the machine.
     models
         Digest of each trained model that was measured.
     tuned
-        Cap and factor of TunedRR, fitted to contexts of their own.
+        Cap and factor of TunedRR, fitted to separate contexts.
     means
         By estimator ("FULL-5-0" is FULL with 5 layers and seed 0, "GD++-2", "TunedRR"): the mean of each table.
     heads
-        The same of the first part of each table alone.
+        The means over the first part of each table alone.
     digest
-        Of all else.
+        Digest of all other fields.
     """
 
     format: int
@@ -131,13 +133,13 @@ class Tables(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     @property
     def count(self) -> int:
-        """Tables of which every estimator has a mean."""
+        """The number of tables with a mean of every estimator."""
         return min(map(len, self.means.values()), default=0)
 
 
 @dataclass(frozen=True)
 class Filter(SpectralEstimator):
-    """A model of GD++, which every eigenvector of Sigma has to itself: w = p(Sigma) alpha."""
+    """A GD++ model as a filter, which acts on each eigenvector of Sigma alone: w = p(Sigma) alpha."""
 
     layers: tuple[GDPlusPlus, ...]
 
@@ -148,7 +150,7 @@ class Filter(SpectralEstimator):
 
 @cache
 def estimators(noise: str, tuned: tuple[float, float]) -> Mapping[str, Estimator]:
-    """All that comes with lipverify for a law, and the baselines, by name; TunedRR with its cap and factor.
+    """All shipped models of a law and the baselines, by name; TunedRR with its cap and factor.
 
     >>> [name for name in estimators("uniform-7@5x20", (1.0, 1.0)) if "-" not in name]
     ['ConstRR', 'AdaRR', 'TunedRR', 'Bayes']
@@ -172,26 +174,26 @@ def part(noise: str, number: int, piece: int, seed: int, contexts: int = SEQUENC
 
 @makes("sampled", "montecarlo")
 def part_means(held_out: Evaluation, measured: Mapping[str, Estimator]) -> dict[str, float]:
-    """The mean loss of each estimator over the contexts of a part; `BEYOND` where it is no double."""
+    """The mean loss of each estimator over the contexts of a part; `BEYOND` if it overflows."""
     with np.errstate(over="ignore", invalid="ignore"):
         means = {name: float(np.mean(held_out.losses(each))) for name, each in measured.items()}
     return {name: mean if mean < BEYOND else BEYOND for name, mean in means.items()}
 
 
 def table(noise: str, number: int, seed: int, measured: Mapping[str, Estimator]) -> tuple[dict[str, float], ...]:
-    """(means over a whole table, means over its first part) of some estimators."""
+    """(means over a whole table, means over its first part) of the given estimators."""
     parts = [part_means(part(noise, number, piece, seed), measured) for piece in range(PARTS)]
     whole = {name: float(np.mean([each[name] for each in parts])) for name in measured}
     return whole, parts[0]
 
 
 def fresh_tables(noise: str, count: int, seed: int) -> Tables:
-    """So many tables, measured now."""
+    """New tables, measured now."""
     return next(_grown(_empty(noise, seed), count, at_once=count))
 
 
 def column(noise: str, tables: int, seed: int) -> Column:
-    """The tables of a law that come with lipverify, or so many new ones; a part of one is measured now in any case."""
+    """The shipped tables of a law, or new ones; one part of the shipped tables is measured again."""
     found = fresh_tables(noise, tables, seed) if tables else stored_tables(noise)
     number = seed % found.count
     held_out, every = part(noise, number, 0, found.seed), estimators(noise, found.tuned)
@@ -225,7 +227,7 @@ def _mean(values: Floats) -> tuple[float, float]:
 
 
 def _printed(noise: str, name: str) -> float:
-    """The printed number of an estimator, 0 where there is none."""
+    """The printed number of an estimator; 0 if there is none."""
     model, _, layers = name.partition("-") if name in BASELINES else name.removesuffix("-0").rpartition("-")
     if model in MODELS or name in BASELINES[:-1]:
         return printed(noise, model, int(layers or 0)).value
@@ -234,16 +236,16 @@ def _printed(noise: str, name: str) -> float:
 
 @np.errstate(over="ignore", invalid="ignore")
 def _printed_error(held_out: Evaluation, like: Sequence[Floats], entry: float) -> float:
-    """The least of the errors that the w of estimators like the printed one give its number.
+    """The least error of a printed number among the w of estimators like the printed one.
 
-    A model of which rare contexts rule the mean would grant the printed number an error that is far too large.
+    The mean of some models is dominated by rare contexts; their error would be far too large for the printed number.
     """
     alike = [lambda _, w=w: w for w in like if np.any((w - held_out.oracle) ** 2 > 0)]
     return min((printed_error(held_out, each, entry).value for each in alike), default=0.0)
 
 
 def tables_path(noise: str) -> Path:
-    """The file of a law that comes with lipverify."""
+    """The shipped file of a law."""
     return models_folder() / noise / "tables.json"
 
 
@@ -276,7 +278,7 @@ def _empty(noise: str, seed: int) -> Tables:
 
 
 def _grown(found: Tables, count: int, at_once: int = 1) -> Iterator[Tables]:
-    """The tables with more of them, or with estimators that were not measured there yet, so many tables at a time."""
+    """The tables extended by more tables or estimators, yielded after each batch."""
     every = estimators(found.noise, found.tuned)
     digests = {
         name: witness(found.noise, family, int(layers), int(training)).digest
@@ -307,7 +309,7 @@ def _rounded(value: float) -> float:
 
 
 def main() -> None:
-    """Make tables, one of each law after the other, and keep each as soon as it is there."""
+    """Make tables of one law after the other, and write each as soon as it is done."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("law", nargs="*", default=[law.name for law in NOISES])
     parser.add_argument("--tables", type=int, default=20)

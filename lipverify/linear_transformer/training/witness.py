@@ -1,10 +1,10 @@
-"""Witnesses: trained models as data, one file a law of the noise, by which claims need no training.
+"""Witnesses: trained models as data, one file for each law of the noise, so that claims need no training.
 
-A line of `NOISE/models.json`, named FAMILY-LAYERS-SEED, holds the weights, how they were found and what that cost. Its
-digest is of all of that, so that a model that was edited, cut short or renamed is refused, and it names the digests of
-the models that it was grown from: a lineage is of one piece or it is made anew.
+A line of `NOISE/models.json`, named FAMILY-LAYERS-SEED, contains the weights, the way they were found and its cost. A
+digest of all of this reveals a model that was edited, truncated or renamed, which is refused. The line also has the
+digests of the models that it was grown from, so that a lineage is consistent or trained again.
 
-The weights are evidence because the claims evaluate them on contexts of their own; nothing else in the file is trusted.
+The weights are evidence because the claims evaluate them on new contexts; nothing else in the file is trusted.
 """
 
 from __future__ import annotations
@@ -24,31 +24,32 @@ from lipverify.linear_transformer.training.record import Trained
 from lipverify.linear_transformer.training.stages import Plan
 
 FORMAT = 1
-"""The version of the file's form; another one is refused."""
+"""Version of the file's format; any other version is refused."""
 REMAKE = "`lipverify train lt.table-1 --noise {} --family {} --layers {} --seeds {}` makes it anew"
 
 
 class Witness(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A trained model with all that it takes to make it again.
+    """A trained model with everything needed to train it again.
 
     Attributes
     ----------
     format
         `FORMAT`.
     command
-        What makes it, with the models that it is grown from.
+        The command that trains the model and its ancestors.
     noise, family, layers, seed
-        Which model it is; the law by its name, with the size where it is not that of the table: "uniform-3@5x10".
+        The coordinates of the model; the law by its name, with the size if it differs from the table's:
+        "uniform-3@5x10".
     plan
         The settings.
     grown_from
         Digests of the models that it was grown from, in the order of `lineage.parents`.
     seconds, machine
-        Processor time that it took, and where: bits are those of one processor, one library, one compiler.
+        Processor time, and the machine: bits depend on the processor, the library and the compiler.
     trained
         The model itself, with the loss that its maker reported.
     digest
-        Of all else.
+        Digest of all other fields.
     """
 
     format: int
@@ -66,12 +67,12 @@ class Witness(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     @property
     def name(self) -> str:
-        """What it is called: its law, and its name in the file of that law."""
+        """The model's name: its law, and its key in the file of that law."""
         return name_of(self.noise, self.family, self.layers, self.seed)
 
 
 def name_of(noise: str, family: str, layers: int, seed: int) -> str:
-    """What a model is called: its law, and its name in the file of that law.
+    """The name of a model: its law, and its key in the file of that law.
 
     >>> name_of("uniform-3", "DIAG", 2, 0)
     'uniform-3/DIAG-2-0'
@@ -80,12 +81,12 @@ def name_of(noise: str, family: str, layers: int, seed: int) -> str:
 
 
 def models_path(folder: Path, noise: str) -> Path:
-    """The file of the models under a law, in a folder of models."""
+    """The file of the models for a law, in a folder of models."""
     return folder / noise / "models.json"
 
 
 def witness_of(trained: Trained, seed: int, plan: Plan, grown_from: tuple[str, ...], seconds: float) -> Witness:
-    """A model that was trained here just now, as a witness."""
+    """A witness of a model that was trained in this process."""
     noise, layers = column_of(trained.regression), trained.layers
     command = f"lipverify train lt.table-1 --noise {noise} --family {trained.family} --layers {layers} --seeds {seed}"
     made = Witness(
@@ -110,7 +111,7 @@ def read_witness(name: str, folder: Path) -> Witness:
     Raises
     ------
     InvalidInput
-        If there is none, or it is of another form, or was edited, or is another model than its name says.
+        If there is no such witness, or it has another format, was edited, or does not match its name.
     """
     noise, _, model = name.partition("/")
     said, way_out = f"witness {name}", REMAKE.format(noise, *model.rsplit("-", 2))
@@ -121,23 +122,23 @@ def read_witness(name: str, folder: Path) -> Witness:
 
 
 def write_witness(witness: Witness, folder: Path) -> None:
-    """Add a witness to the file of its law in a folder of models; it appears there whole or not at all."""
+    """Add a witness to the file of its law in a folder of models; the file is replaced as a whole."""
     write_record(witness, models_path(folder, witness.noise), witness.name.partition("/")[2])
 
 
 def names_of(noise: str, folder: Path | None = None) -> tuple[str, ...]:
-    """The names of the models under a law in a folder of models; of those that come with lipverify by default."""
+    """The names of the models for a law in a folder of models; by default the shipped ones."""
     return tuple(f"{noise}/{model}" for model in names_in(models_path(folder or models_folder(), noise)))
 
 
 def models_folder() -> Path:
-    """The folder of the witnesses that come with lipverify."""
+    """The folder of the shipped witnesses."""
     return shipped() / "linear_transformers" / "models"
 
 
 @cache
 def witness(noise: str, family: str, layers: int, seed: int = 0) -> Witness:
-    """A witness that comes with lipverify.
+    """A shipped witness.
 
     >>> witness("uniform-3", "DIAG", 2).trained.layers
     2
@@ -147,24 +148,24 @@ def witness(noise: str, family: str, layers: int, seed: int = 0) -> Witness:
 
 @cache
 def seeds_of(noise: str, family: str, layers: int) -> tuple[int, ...]:
-    """The seeds for which such a model comes with lipverify, ascending; none if it was not trained."""
+    """The seeds for which such a model is shipped, ascending; empty if there are none."""
     first = f"{noise}/{family}-{layers}-"
     return tuple(sorted(int(name.removeprefix(first)) for name in names_of(noise) if name.startswith(first)))
 
 
 def trainings(noise: str, family: str, layers: int) -> list[Trained]:
-    """All trainings of a model that come with lipverify, by seed."""
+    """All shipped trainings of a model, by seed."""
     return [witness(noise, family, layers, seed).trained for seed in seeds_of(noise, family, layers)]
 
 
 def depths_of(noise: str, family: str) -> tuple[int, ...]:
-    """The depths in which such models come with lipverify, ascending."""
+    """The depths in which such models are shipped, ascending."""
     found = (name.rsplit("-", 2) for name in names_of(noise) if name.startswith(f"{noise}/{family}-"))
     return tuple(sorted({int(layers) for _, layers, _ in found}))
 
 
 def origins(noise: str, family: str, layers: int, seed: int = 0) -> tuple[str, ...]:
-    """The starts that won, from the model's own back to the first of its line.
+    """The winning starts, from the model's own back to its first ancestor's.
 
     >>> origins("uniform-3", "DIAG", 1)
     ('random start 2',)
@@ -177,7 +178,7 @@ def origins(noise: str, family: str, layers: int, seed: int = 0) -> tuple[str, .
 
 
 def _consistent(witness: Witness) -> bool:
-    """Whether the model is the one that the fields beside it name, with as many weights as its form has."""
+    """True if the model matches the coordinates of its record and has the number of weights of its form."""
     model = witness.trained
     same = (column_of(model.regression), model.family, model.layers) == (witness.noise, witness.family, witness.layers)
     return same and len(model.weights) == model.layers * int(np.prod(model.kind.shape))

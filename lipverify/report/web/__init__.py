@@ -1,4 +1,4 @@
-"""The report as one web page: the same model as the PDF, placed by HTML."""
+"""The report as one web page: the model of the PDF, set in HTML."""
 
 from __future__ import annotations
 

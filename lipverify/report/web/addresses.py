@@ -1,4 +1,4 @@
-"""Where on the page each theorem and each claim is found."""
+"""The addresses of theorems and claims on the page."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from urllib.parse import quote
 from lipverify.report.model import Report, Theorem
 
 OWN = ("theorems", "filters", "found", "theme", "notation", "verdicts", "sources", "provenance", "tip")
-"""Addresses that the page uses itself."""
+"""Addresses reserved by the page."""
 
 
 def addresses(report: Report, figures: Iterable[str]) -> dict[str, str]:
-    """Where each theorem and each claim is found, by its anchor: under its own name, made fit for an address.
+    """The address of each theorem and claim by its anchor: its own name, with characters that an address allows.
 
-    The anchors of `figures` are their addresses. A claim that is called like its theorem shares its address; of two
-    that would be equal, the later is numbered.
+    The anchors of `figures` are their addresses. A claim with the name of its theorem shares its address. If two others
+    would be equal, the later one is numbered.
     """
     found: dict[str, str] = {}
     taken = {*OWN, *figures, *(f"section-{k}" for k, _ in enumerate(report.sections, 1))}
@@ -41,5 +41,5 @@ def addresses(report: Report, figures: Iterable[str]) -> dict[str, str]:
 
 
 def claim_anchor(of: Theorem, number: int) -> str:
-    """The anchor of one of the claims of a theorem."""
+    """The anchor of a claim of a theorem."""
     return f"{of.anchor}-{number}"

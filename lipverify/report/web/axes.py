@@ -1,4 +1,4 @@
-"""Axes of a drawing on screen: from values to places, and the ticks between."""
+"""Axes of a drawing on screen: the positions of values and ticks."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from lipverify.report.figures import FLAT, LEVEL
 from lipverify.report.web.markup import Markup, element, join
 
 _MARGIN = 0.05
-"""Part of an axis that stays free beyond the first and the last value."""
+"""Share of an axis that stays free beyond the first and the last value."""
 _DECADES = 3
-"""A log axis that spans fewer has ticks between its powers of ten too."""
+"""Least number of decades of a log axis without ticks between powers of ten."""
 _TICKS = 5
-"""Ticks on an axis, about."""
+"""Approximate number of ticks on an axis."""
 
 
 class Axis(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,19 +30,19 @@ class Axis(msgspec.Struct, frozen=True, kw_only=True):
     end: float
 
     def place(self, value: float) -> float:
-        """Where a value lies on screen; what lies beyond the axis, at its end."""
+        """The position of a value on screen; a value beyond the axis is moved to its end."""
         known = value > 0 or not self.log
         inner = (math.log10(value) if self.log else value) if known else -math.inf
         return self.start + (min(max(inner, self.low), self.high) - self.low) * self._unit
 
     @property
     def _unit(self) -> float:
-        """How much one unit, or one decade, takes on screen."""
+        """The length of one unit, or one decade, on screen."""
         return (self.end - self.start) / (self.high - self.low)
 
     @property
     def ticks(self) -> list[tuple[float, Markup]]:
-        """Places of the ticks and what they say."""
+        """The positions and labels of the ticks."""
         span = self.high - self.low
         if self.log and span >= _DECADES:
             step = max(1, math.ceil(span / _TICKS))
@@ -54,7 +54,7 @@ class Axis(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def axis(values: Iterable[float], *, log: bool, start: float, end: float) -> Axis:
-    """An axis for some values; a level is not blown up, and values without a place on it are passed over."""
+    """An axis for given values. A level does not fill it, and values without a position on it are skipped."""
     known = [value for value in values if has_place(value, log)]
     inner = [math.log10(value) for value in known] if log else known
     low, high = min(inner, default=0.0), max(inner, default=1.0)
@@ -67,12 +67,12 @@ def axis(values: Iterable[float], *, log: bool, start: float, end: float) -> Axi
 
 
 def has_place(value: float, log: bool) -> bool:
-    """Whether an axis has a place for a value: it is finite, and positive where the axis is logarithmic."""
+    """True if an axis has a position for a value: it is finite, and positive on a log axis."""
     return math.isfinite(value) and (value > 0 or not log)
 
 
 def round_values(low: float, high: float) -> list[float]:
-    """Multiples of 1, 2 or 5 times a power of ten between two values, about five.
+    """About five multiples of 1, 2 or 5 times a power of ten between two values.
 
     >>> round_values(0.13, 0.98)
     [0.2, 0.4, 0.6, 0.8]
@@ -91,7 +91,7 @@ def round_values(low: float, high: float) -> list[float]:
 
 
 def within_decades(low: float, high: float) -> list[float]:
-    """1, 2 and 5 times powers of ten between two values, or 1 and 3 times where that is too many.
+    """1, 2 and 5 times powers of ten between two values, or 1 and 3 times if these are too many.
 
     >>> within_decades(0.3, 4), within_decades(0.3, 90)
     ([0.5, 1.0, 2.0], [0.3, 1.0, 3.0, 10.0, 30.0])
@@ -102,7 +102,7 @@ def within_decades(low: float, high: float) -> list[float]:
 
 
 def _power(exponent: int) -> Markup:
-    """A power of ten; 1 and 10 as they are."""
+    """A power of ten as text; 1 and 10 are plain."""
     if exponent in (0, 1):
         return join(str(10**exponent))
     return join(("10", element("tspan", digits.number(float(exponent)), dy="-0.45em", font_size="0.75em")))

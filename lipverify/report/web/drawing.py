@@ -1,4 +1,4 @@
-"""A figure as SVG that shows its values: drawn from its series; the page gives it colours and sets its labels."""
+"""Figures as SVG that shows the values of points; colours and labels come from the page."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from lipverify.report.web.maps import maps
 from lipverify.report.web.markup import Markup, element, join
 
 Label = Callable[[str], Markup]
-"""Turns text that may hold `$LaTeX$` into HTML."""
+"""A function that turns text with `$LaTeX$` into HTML."""
 _SIZES = {1: (430.0, 270.0)}
 _SIZE = (330.0, 230.0)
-"""Width and height of a panel by how many there are, in units that are about a pixel."""
+"""Width and height of a panel by the number of panels, in units of about a pixel."""
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52.0, 10.0, 8.0, 24.0
 _MARKERS = {
     "o": "m-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0z",
@@ -33,11 +33,11 @@ _MARKERS = {
     "<": "m-3.6 0l6.2 3.5v-7z",
     ">": "m3.6 0l-6.2 3.5v-7z",
 }
-"""Outlines around a point, by the names that matplotlib gives them."""
+"""Outlines of markers, by matplotlib's names."""
 
 
 def drawing(figure: Figure, label: Label) -> Markup:
-    """The panels or maps of a figure over their legend; `label` turns text with formulas into HTML."""
+    """Draw the panels or maps of a figure above their legend; `label` turns text with formulas into HTML."""
     if figure.maps:
         return maps(figure, label)
     looks, bands = series_looks(figure), band_looks(figure)
@@ -54,7 +54,7 @@ def drawing(figure: Figure, label: Label) -> Markup:
 def _panel(
     panel: Panel, looks: dict[str, Look], bands: dict[str, BandLook], size: tuple[float, float], label: Label
 ) -> Markup:
-    """One pair of axes under its title, with what is on them named in the page's own type."""
+    """One pair of axes with title and labels in the font of the page."""
     wide, high = size
     x = axis(_abscissae(panel), log=panel.xscale == "log", start=_LEFT, end=wide - _RIGHT)
     y = axis(_ordinates(panel), log=panel.yscale == "log", start=high - _BOTTOM, end=_TOP)
@@ -86,7 +86,7 @@ def _abscissae(panel: Panel) -> Iterable[float]:
 
 
 def _ordinates(panel: Panel) -> Iterable[float]:
-    """All that must be in sight: values, the ends of their errors, and edges of bands."""
+    """All ordinates that must be visible: values, ends of errors, and edges of bands."""
     for series in panel.series:
         yield from series.y
         for y, error in zip(series.y, series.error, strict=False):
@@ -109,7 +109,7 @@ def _grid(x: Axis, y: Axis) -> Markup:
 
 
 def _series(series: Series, look: Look, x: Axis, y: Axis) -> Markup:
-    """A curve or its markers, and over each point an invisible place that says its values."""
+    """A curve or markers, with an invisible target over each point that shows its values."""
     errors = series.error or (0.0,) * len(series.x)
     points = [
         (x.place(u), y.place(v), u, v, error)
@@ -150,7 +150,7 @@ def _values(x: float, y: float, error: float | None) -> str:
 
 
 def _band(band: Band, look: BandLook, x: Axis, y: Axis) -> Markup:
-    """A shaded range with its edges; one that is open ends where the axis does."""
+    """A shaded band with its edges; an open band extends to the end of the axis."""
     edges = [edge if edge is not None and has_place(edge, y.log) else None for edge in (band.low, band.high)]
     bottom, top = (end if edge is None else y.place(edge) for edge, end in zip(edges, (y.start, y.end), strict=True))
     lines = "".join(f"M{_n(x.start)} {_n(y.place(edge))}H{_n(x.end)}" for edge in edges if edge is not None)
@@ -162,7 +162,7 @@ def _band(band: Band, look: BandLook, x: Axis, y: Axis) -> Markup:
 
 
 def _region(region: Region, look: BandLook, x: Axis, y: Axis) -> Markup:
-    """A shaded region: along its lower curve and back along the upper one."""
+    """A shaded region, bounded by its lower and its upper curve."""
     sides = [
         [
             (x.place(u), y.place(v))
@@ -181,7 +181,7 @@ def _area(look: BandLook, left: float, top: float, wide: float, high: float) -> 
 
 
 def _filled(look: BandLook, shape: str, **place: str) -> Markup:
-    """A shape in the colour of a band, with its hatch: distinct without colour too."""
+    """A shape with the colour and the hatch of a band; the hatch distinguishes it without colour."""
     hatch = f"url(#hatch-{BAND_HATCHES.index(look.hatch)})" if look.hatch else None
     return element(
         "g",
@@ -192,7 +192,7 @@ def _filled(look: BandLook, shape: str, **place: str) -> Markup:
 
 
 def _series_sample(figure: Figure, text: str, look: Look) -> Markup:
-    """A piece of the curve for the legend."""
+    """A sample of the curve for the legend."""
     series = next(s for panel in figure.panels for s in panel.series if s.label == text)
     points = [(13.0, 8.0)] if series.style in ("points", "errorbars") else [(1.0, 8.0), (25.0, 8.0)]
     return _sample(element("g", _shape(series, look, points), class_=colour_class(look.color)))
@@ -203,10 +203,10 @@ def _sample(content: Markup) -> Markup:
 
 
 def spoken(text: str) -> str:
-    """Text with formulas as plain words, for those who hear a page."""
+    """Text with formulas in plain words, for screen readers."""
     return plain(printable(text))
 
 
 def _n(place: float) -> str:
-    """A place to a tenth of a unit."""
+    """A position rounded to a tenth of a unit."""
     return f"{place:.1f}".removesuffix(".0")

@@ -1,4 +1,4 @@
-"""The third layer within a theorem: every figure, number and cross-check behind its verdicts."""
+"""The third layer inside a theorem: all figures, numbers and cross-checks behind its verdicts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lipverify.report.web.words import SIGNS, Formulas, code, table
 
 
 def evidence(it: Topic, of: Theorem, place: Place) -> Markup | None:
-    """Every figure, number and cross-check behind the verdicts, and the sources of readings far from print."""
+    """All figures, numbers and cross-checks behind the verdicts, and the sources of readings that are not printed."""
     words = place.formulas
     seen = [("as under ", element("a", "another theorem", href=f"#{place.ids[a]}"), ". ") for a in it.agreed_before]
     drawn = join((element("a", name.replace("-", " "), href=f"#{name}") for name in it.drawn_before), ", ")
@@ -35,13 +35,13 @@ def evidence(it: Topic, of: Theorem, place: Place) -> Markup | None:
 
 
 def _unsaid(remarks: Iterable[Remark], said: Iterable[Remark]) -> list[Remark]:
-    """The texts that the theorem itself does not have."""
+    """The texts that the theorem's page does not have."""
     known = {each.text for each in said}
     return [each for each in remarks if each.text not in known]
 
 
 def _numbers(it: Evidence, words: Formulas) -> Markup:
-    """Measurements with what each reading makes of them; what a reading claims in every row is said once."""
+    """Measurements with the judgement of each reading; a claimed value common to all rows is printed once."""
     alone = len(it.readings) == 1
     header: list[Child] = [*map(words.rich, it.where), *it.shown, "measured"]
     for name, claimed in zip(it.readings, it.claimed, strict=True):
@@ -72,7 +72,7 @@ def _field(row: Measurement, name: str, words: Formulas) -> Markup:
 
 
 def _judged(it: Judgement, claimed: object, words: Formulas) -> list[Child]:
-    """What one reading makes of a number: what it claims, if that differs from row to row, and the margin."""
+    """The judgement of one reading on a number: the claimed value, if it differs between rows, and the margin."""
     margin = element("span", f"{SIGNS[it.verdict]} {it.margin}", class_=f"verdict {it.verdict}", title=it.verdict)
     told = join((margin, None if it.caught else " ‡", element("sup", it.note) if it.note else None))
     return [told] if claimed else [words.rich(it.claimed), told]

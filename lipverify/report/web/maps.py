@@ -1,4 +1,4 @@
-"""Heat maps as SVG: a coloured cell for each value, which it shows."""
+"""Heat maps as SVG: each cell has a colour and shows its value."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from lipverify.report.web.markup import Markup, element, join
 
 _CELL = 26.0
 _STEPS = 24
-"""Steps of the scale of colours."""
+"""Number of steps of the colour scale."""
 
 
 def maps(figure: Figure, label: Callable[[str], Markup]) -> Markup:
-    """All maps of a figure and the scale that they share."""
+    """All maps of a figure and their common scale."""
     import matplotlib
 
     look = scale(figure.maps)
@@ -42,7 +42,7 @@ def maps(figure: Figure, label: Callable[[str], Markup]) -> Markup:
 
 
 def _map(part: HeatMap, colour: Callable[[float], str], label: Callable[[str], Markup]) -> Markup:
-    """One matrix; its names of rows and columns are said with each value."""
+    """One matrix; each value is shown with the names of its row and column."""
     rows, across = len(part.values), max(map(len, part.values), default=0)
     cells = [
         element(

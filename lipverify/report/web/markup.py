@@ -1,4 +1,4 @@
-"""HTML as values: what comes from a ledger is a string and is escaped; only `element` makes markup."""
+"""HTML as values: a string is escaped, and only `element` makes markup, so text of a ledger is never markup."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _EMPTY = frozenset({"meta", "link", "input", "br", "hr", "wbr"})
 
 
 class Markup(str):
-    """Text that is HTML already."""
+    """Text that already is HTML."""
 
     __slots__ = ()
 
@@ -21,8 +21,8 @@ Child = str | Iterable["Child"] | None
 def element(tag: str, /, *children: Child, **attributes: str | float | bool | None) -> Markup:
     """One element; text among its children and in its attributes is escaped.
 
-    An attribute that is `None` or `False` is left out and one that is `True` has no value; an underscore at the end of
-    its name is dropped, and one inside of it is a hyphen.
+    An attribute that is `None` or `False` is left out, and one that is `True` has no value. In an attribute's name, an
+    underscore at the end is dropped and any other becomes a hyphen.
 
     >>> element("a", "1 < 2", element("b", "!"), href='#"', class_="x", hidden=True, title=None)
     '<a href="#&quot;" class="x" hidden>1 &lt; 2<b>!</b></a>'
@@ -36,7 +36,7 @@ def element(tag: str, /, *children: Child, **attributes: str | float | bool | No
 
 
 def join(children: Child, separator: str = "") -> Markup:
-    """Children in a row; text among them is escaped."""
+    """Concatenate children; text among them is escaped."""
     if children is None:
         return Markup("")
     if isinstance(children, Markup):

@@ -3,7 +3,7 @@ const root = document.documentElement;
 const byId = (id) => document.getElementById(id);
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 
-// ---- colours: as the system, or as chosen before ----
+// ---- colours: the system's scheme, or the reader's earlier choice ----
 
 const theme = byId("theme");
 const stored = { get() { try { return localStorage.getItem("theme") || ""; } catch { return ""; } },
@@ -13,11 +13,11 @@ theme.value = stored.get();
 paint(theme.value);
 theme.addEventListener("change", () => { paint(theme.value); stored.set(theme.value); });
 
-// ---- a narrow window begins with what was asked: what stands beside it on a wide one is a line to open ----
+// ---- a narrow window starts with the question; the side bar of a wide one becomes a line to open ----
 
 if (matchMedia("(max-width: 59.99rem)").matches) for (const part of all(".side > details, .side nav > details")) part.open = false;
 
-// ---- filters: a claim is in sight where every field fits ----
+// ---- filters: a claim is visible if it matches every field ----
 
 const form = byId("filters");
 const facets = ["paper", "kind", "outcome", "verdict", "grade"];
@@ -59,7 +59,7 @@ form.elements.open.addEventListener("click", () => {
   form.elements.open.textContent = open ? "Close all" : "Open all";
 });
 
-// ---- links: an address opens what it names ----
+// ---- links: an address opens its element ----
 
 function follow() {
   const name = location.hash.slice(1);
@@ -76,7 +76,7 @@ function follow() {
 }
 addEventListener("hashchange", follow);
 
-// ---- figures: the value under the pointer, or step by step with the arrow keys ----
+// ---- figures: show the value under the pointer, or step through values with the arrow keys ----
 
 const tip = byId("tip");
 let here = null;

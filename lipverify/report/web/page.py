@@ -1,4 +1,4 @@
-"""A page: one file that fetches nothing, with its style and its script inside and no others allowed."""
+"""The page: one file that loads nothing, and whose security policy allows only its own style and script."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from lipverify.report.web.theorem import theorem
 from lipverify.report.web.words import Formulas, outcome, table
 
 _FACETS = {"paper": "Paper", "kind": "Kind", "outcome": "Outcome", "verdict": "Verdict", "grade": "Grade"}
-"""What a claim can be chosen by, and the titles of the fields."""
+"""The properties by which claims can be filtered, and the titles of the fields."""
 _SHADE = re.compile(r"\bs-([0-9a-f]{6})\b")
 
 
 def page(report: Report, figures: Mapping[str, Markup], formulas: Formulas) -> str:
-    """The report as HTML; `figures` holds its drawings by the names of their files."""
+    """The report as HTML; `figures` maps file names to drawings."""
     ids = addresses(report, (name.removesuffix(".svg") for name in figures))
     place = Place(formulas=formulas, figures=figures, ids=ids, grades=report.grades, shown=set())
     side = element("div", _filters(report), _contents(report, formulas), class_="side")
@@ -71,12 +71,12 @@ def _file(name: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """A text by its digest: a browser applies this one and no other."""
+    """The digest of an inline style or script, the only one that the browser accepts."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def hatches() -> Markup:
-    """The patterns that tell bands apart without colour."""
+    """The hatch patterns that distinguish bands without colour."""
     lines = ("M0 6L6 0", "M0 0L6 6", "M3 3h.6")
     patterns = [
         element("pattern", element("path", d=line), id=f"hatch-{k}", width=6, height=6, patternUnits="userSpaceOnUse")
@@ -104,7 +104,7 @@ def _header(report: Report, words: Formulas) -> Markup:
 
 
 def _filters(report: Report) -> Markup:
-    """Fields that leave only some claims in sight."""
+    """The fields that filter the claims."""
     theorems = [it for section in report.sections for it in section.theorems]
     claims = [(it, each) for it in theorems for each in it.readings]
     values = {
@@ -135,12 +135,12 @@ def _filters(report: Report) -> Markup:
 
 
 def _part(title: str, content: Markup) -> Markup:
-    """What is open beside the theorems, and a line to open above them where the window is narrow."""
+    """A part that is always open, and a line that opens it in a narrow window."""
     return element("details", element("summary", element("h2", title)), content, open=True)
 
 
 def _options(values: list[str], report: Report) -> list[Markup]:
-    """Each value with how many claims have it, the order of the model's own lists first."""
+    """The values with their numbers of claims, in the order of the model's own lists."""
     order = [*report.outcomes, *report.words, *report.grades]
     known = sorted(filter(None, dict.fromkeys(values)), key=lambda name: order.index(name) if name in order else -1)
     return [element("option", f"{report.words.get(name, name)} ({values.count(name)})", value=name) for name in known]
@@ -193,7 +193,7 @@ def _main(report: Report, place: Place) -> Markup:
 
 
 def _passages(report: Report, words: Formulas) -> Markup:
-    """What the sources print, passage by passage."""
+    """The table of passages."""
     header = ("printed in", "outcome", "readings; what holds", "grade", "judged by")
     rows = [
         (
@@ -213,7 +213,7 @@ def _passages(report: Report, words: Formulas) -> Markup:
 
 
 def _back(report: Report, words: Formulas) -> list[Markup]:
-    """What is said once for all theorems."""
+    """The text that applies to all theorems."""
     methods = [(element("dt", name), element("dd", words.rich(meaning))) for name, meaning in report.methods]
     grades = [
         (element("dt", name), element("dd", meaning)) for name, meaning in (report.outcomes | report.grades).items()

@@ -1,4 +1,4 @@
-"""Pieces of the page that its front, its theorems and their evidence share."""
+"""Parts shared by the page's front, its theorems and their evidence."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from lipverify.report.web.words import Formulas
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
-    """What a piece needs of the page around it."""
+    """The context of a part of the page."""
 
     formulas: Formulas
     figures: Mapping[str, Markup]
-    """Drawings by the names of their files."""
+    """Drawings by file name."""
     ids: Mapping[str, str]
-    """Where each anchor is found on the page."""
+    """The address of each anchor on the page."""
     grades: Mapping[str, str]
     """The meaning of each grade."""
     shown: set[str]
-    """The figures that stand on the page already: links lead to the first of several."""
+    """The figures already on the page: further uses link to the first one."""
 
 
 def part(title: str, content: Child) -> Markup | None:
-    """What stands under a heading of its own; nothing where there is nothing."""
+    """Content below a heading of its own; empty if there is no content."""
     return join((element("h4", title), content)) if content else None
 
 
 def symbols(known: Iterable[Symbol], words: Formulas) -> Markup | None:
-    """Symbols and their meanings; none where there are none."""
+    """Symbols and their meanings; empty if there are none."""
     entries = [(element("dt", words.rich(each.symbol)), element("dd", words.rich(each.meaning))) for each in known]
     return element("dl", entries, class_="symbols") if entries else None
 
 
 def figure(it: Drawing, place: Place) -> Markup:
-    """A figure with its caption, and its description for those who cannot see it."""
+    """A figure with its caption, and a description for screen readers."""
     words = place.formulas
     if not it.file:
         return element(

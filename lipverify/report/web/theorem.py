@@ -1,4 +1,4 @@
-"""A theorem as an element that opens in place: the second layer of the model, and the third within it."""
+"""A theorem as an element that opens in place: the second layer of the model, and inside it the third."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lipverify.report.web.words import Formulas, code, outcome, verdict
 
 
 def theorem(it: Theorem, row: Row, topic: Topic | None, place: Place) -> Markup:
-    """One theorem: a line that says how it stands, and below it all that stands behind the line."""
+    """One theorem: a summary line with its standing, and below it the details."""
     words = place.formulas
     behind = None if topic is None else evidence(topic, it, place)
     before = (None, *it.readings)
@@ -41,7 +41,7 @@ def theorem(it: Theorem, row: Row, topic: Topic | None, place: Place) -> Markup:
 
 
 def _symbols(it: Theorem) -> tuple[Symbol, ...]:
-    """All symbols of a theorem: who follows a link has read no other, and the model defines each once."""
+    """All symbols of a theorem. The model defines each once, but a reader who follows a link sees only one theorem."""
     return Defined().with_symbols(replace(it, symbols=()), it.stem, own=it.own).symbols
 
 
@@ -62,7 +62,7 @@ def _headline(it: Theorem, row: Row, words: Formulas) -> Markup:
 
 
 def _reading(it: Reading, last: Reading | None, of: Theorem, anchor: str, place: Place) -> Markup:
-    """One claim, with its own address; what the reading before it says in the same words is not said again."""
+    """One claim with its own address; text that the reading before it already has is left out."""
     words, target = place.formulas, place.ids[anchor]
     grade = f"{it.grade} and proved" if it.proved else it.grade
     standing = [(it.kind, None), (grade, place.grades.get("proved" if it.proved else it.grade))]
@@ -97,14 +97,14 @@ def _reading(it: Reading, last: Reading | None, of: Theorem, anchor: str, place:
 
 
 def _telling(it: Telling, words: Formulas) -> Child:
-    """A number that decides, with its place and its margin."""
+    """A deciding number, with its point and its margin."""
     at = (" at ", words.rich(it.case)) if it.case else None
     allowed = ("; allowed ", words.rich(it.allowed)) if it.allowed else None
     return words.rich(it.quantity), at, ": ", element("b", it.measured), allowed, f"; margin {it.margin}"
 
 
 def _checked(it: Theorem, words: Formulas) -> Markup:
-    """How far the verdicts can be trusted, and the command that repeats them."""
+    """The trust in the verdicts, and the command that repeats them."""
     lines: list[tuple[str, Child]] = [
         ("Controls", it.judged),
         ("Resolution", words.rich(it.resolution) if it.resolution else None),
