@@ -1,4 +1,4 @@
-r"""What a layer adds to the tokens, H(G) e, as a function of their moments G, with its adjoint by hand.
+r"""The update H(G) e of the tokens by a layer, as a function of their moments G, with its adjoint by hand.
 
 A layer maps e to (I + H(G)) e. Heads with free matrices have H = sum_k P_k G Q_k; diagonal heads multiply G entry
 by entry, H = Omega o G, where Omega holds one number for each of the four blocks, and cost no matrix product.

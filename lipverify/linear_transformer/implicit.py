@@ -65,7 +65,7 @@ def start(gram: Array) -> State:
 
 
 def blocks(state: State, gram: Array, layer: Layer) -> Blocks:
-    """What a layer does to tokens in this state; `gram` holds their moments before any layer."""
+    """The blocks of a layer for tokens in this state; `gram` contains their moments before any layer."""
     H = layer.attention(state.moments(gram))
     return Blocks(H[..., :-1, :-1], H[..., :-1, -1], H[..., -1, :-1], H[..., -1, -1])
 

@@ -167,7 +167,7 @@ def step_risk(prompts: Prompts, A: Any) -> Risk:
     Parameters
     ----------
     prompts
-        Where it is tested; A may have been made for others, of another length, covariance or noise.
+        The law of the test prompts; A may be optimal for another length, covariance or noise.
     A
         The preconditioner, (d, d).
 
@@ -179,7 +179,7 @@ def step_risk(prompts: Prompts, A: Any) -> Risk:
     Raises
     ------
     InvalidInput
-        If `prompts` are none, or A is no finite matrix of their size.
+        If `prompts` are not `Prompts`, or A is not a finite matrix of their size.
 
     >>> here = Prompts(20, [1.0, 1.0], sigma=1.0)
     >>> risk = step_risk(here, best_step(here))
@@ -267,7 +267,7 @@ def draw_prompts(prompts: Prompts, count: int, seed: int, stream: str) -> Drawn:
     Raises
     ------
     InvalidInput
-        If `prompts` are none, `count` is not an integer >= 1, or `seed` is none.
+        If `prompts` are not `Prompts`, `count` is not an integer >= 1, or `seed` is not a seed.
 
     >>> draw_prompts(Prompts(20, [1.0, 0.5]), 5, seed=0, stream="a").gram.shape
     (5, 3, 3)
@@ -287,14 +287,14 @@ def sampled_risk(
     Parameters
     ----------
     prompts
-        Where it is tested.
+        The law of the test prompts.
     model
         Layers, whose forward pass is computed; or a function of moments (prompts, d + 1, d + 1) that gives weights
         (prompts, d).
     contexts
-        How many prompts are drawn.
+        Number of prompts.
     less
-        Another model, whose risk on the same prompts is taken off: small differences are seen so.
+        Another model, whose risk on the same prompts is subtracted, which resolves small differences.
     seed, stream
         Address of the random numbers.
 
@@ -306,7 +306,7 @@ def sampled_risk(
     Raises
     ------
     InvalidInput
-        If `prompts` or a model are none, or `contexts` or `seed`.
+        If `prompts` are not `Prompts`, or a model, `contexts` or `seed` breaks its rule.
 
     >>> here = Prompts(20, [1.0, 0.5], sigma=1.0)
     >>> value, half_width = sampled_risk(here, [preconditioned(best_step(here), 20)], contexts=4096, seed=0)

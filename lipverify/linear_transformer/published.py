@@ -74,7 +74,7 @@ def printed(noise: str, model: str, layers: int = 0) -> Printed:
     Raises
     ------
     InvalidInput
-        If the table has none.
+        If the table has no such entry.
 
     >>> printed("uniform-5", "GD++", 3).value, printed("uniform-5", "ConstRR").value
     (0.344, 0.365)

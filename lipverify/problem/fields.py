@@ -171,7 +171,7 @@ def variation_of(law: Law, d: int | None = None) -> Variation | None:
 
 @lru_cache(maxsize=64)
 def _of_zonal(law: Zonal, d: int | None) -> Variation:
-    """Of a function of one's own, which is asked for its size once, and of harmonics in dimension d."""
+    """The variation of a `Zonal` law: of the user's function, whose size is computed once, or of harmonics."""
     grid = np.linspace(0, 2, 4097)
     if law.variogram is not None:
         return Variation(law.variogram, float(np.max(law.variogram(grid))), 0.0)

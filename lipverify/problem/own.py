@@ -103,7 +103,7 @@ class Ridge(RidgeLaw, frozen=True):
         return (float(np.max(np.abs(values))) + 0.1 * float(np.ptp(values)),)
 
     def links(self, z: Array, xp: Any) -> list[Array]:
-        """h(z), z taken into [-1, 1] where it is beyond by rounding alone: np.arcsin is not defined there."""
+        """h(z), with z clipped to [-1, 1] if it is outside by rounding alone, where np.arcsin is undefined."""
         return [self.link(xp.where(abs(z) <= ROUNDED, xp.clip(z, -1.0, 1.0), z))]
 
     def amplitudes(self, uniforms: Array) -> Array:

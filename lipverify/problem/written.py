@@ -2,7 +2,7 @@
 
 | word | law |
 |---|---|
-| `affine(L)`, `linear(L)`, `relu(L)`, `quadratic(L)`, `cosine(L)` | the named laws; L = 1 where it is left out |
+| `affine(L)`, `linear(L)`, `relu(L)`, `quadratic(L)`, `cosine(L)` | the named laws; L = 1 by default |
 | `network(bias, L)` | `ReLUNetwork`, a random network of two layers |
 | `power(j, L)` | the link L z^j / j |
 | `wave(k, L)` | the link L sin(k z) / k |
@@ -17,7 +17,7 @@
 |---|---|
 | `sphere` | uniform on the unit sphere |
 | `ellipsoid(v_1, v_2, ...)`, `gaussian(v_1, v_2, ...)` | Sigma is diagonal: the variances in turn, until there are d |
-| `product(k, c_u, c_v)` | a product of spheres of k and d - k dimensions, of these radii; 1 where they are left out |
+| `product(k, c_u, c_v)` | a product of spheres in k and d - k dimensions with these radii; 1 by default |
 """
 
 from __future__ import annotations

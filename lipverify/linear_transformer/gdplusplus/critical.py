@@ -12,7 +12,7 @@ whose coefficients are rational: the moments M[t^k] are whole numbers. So are th
 there is exactly one critical point in X. The signs of the pivots of H over the box are those of its eigenvalues.
 
 *All of two layers.* With the weights (a, b, c) = (yx_1, xx_1, yx_2) and h = (1 + a t)(1 + b t)^2, g = a + c h. The loss
-is a square in c, so that c = -N/D with N = M[t (1 + (t + s) a) h] and D = M[t (t + s) h^2] > 0. What is left of the
+is a square in c, so that c = -N/D with N = M[t (1 + (t + s) a) h] and D = M[t (t + s) h^2] > 0. The rest of the
 other equations is two polynomials in a and b; their resultants have all critical a and all critical b among their
 real roots, which are isolated, and pairs that are no solution are excluded by balls.
 """

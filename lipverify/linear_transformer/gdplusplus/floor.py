@@ -75,7 +75,7 @@ def gdplusplus_floor(regression: Regression, layers: int, seen_in: float | None 
     Raises
     ------
     InvalidInput
-        If `regression` is none, if n < d, for a depth out of range, or another law of the noise.
+        If `regression` is not a `Regression`, n < d, the depth is out of range, or the law of the noise is another one.
 
     >>> floor = gdplusplus_floor(Regression(10, 20, UniformNoise(0.0)), 2)
     >>> round(floor.value, 9), floor.error < 1e-15

@@ -95,8 +95,8 @@ def optimal_gdplusplus(
     depth
         Layers, at most `LARGEST_DEPTH`. Three take a second or two, five ten, six half a minute.
     seen_in
-        None for the expectation over all contexts. Otherwise a number of contexts: eigenvalues so large that less
-        than one above them is expected in so many are left out.
+        None for the expectation over all contexts. Otherwise a number of contexts: eigenvalues above the size that is
+        exceeded less than once, in expectation, in that number of contexts are left out.
     seed
         Seed of the starts.
 
@@ -108,7 +108,7 @@ def optimal_gdplusplus(
     Raises
     ------
     InvalidInput
-        If `regression` is none, if n < d, or for a depth out of range.
+        If `regression` is not a `Regression`, n < d, or the depth is out of range.
 
     >>> from lipverify.linear_transformer.regression.noise import UniformNoise
     >>> one, two = optimal_gdplusplus(Regression(10, 20, UniformNoise(0.0)), 2)

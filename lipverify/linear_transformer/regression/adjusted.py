@@ -56,7 +56,7 @@ class Evaluation:
     oracle
         w_ridge at the true variance, (contexts, d).
     share
-        What each context counts, where they were thinned (see `thinned`); None if all count the same.
+        The weight of each context if they were thinned (see `thinned`); None for equal weights.
     """
 
     contexts: Contexts
@@ -96,7 +96,7 @@ def evaluation(contexts: Contexts, share: Floats | None = None) -> Evaluation:
     contexts
         Fresh ones, from `draw_contexts`.
     share
-        What each context counts, (contexts,), with sum 1; all the same by default.
+        The weight of each context, (contexts,), with sum 1; equal by default.
 
     Returns
     -------
@@ -106,7 +106,7 @@ def evaluation(contexts: Contexts, share: Floats | None = None) -> Evaluation:
     Raises
     ------
     InvalidInput
-        If `contexts` are none, or `share` has not one number >= 0 for each, with sum 1.
+        If `contexts` are not `Contexts`, or `share` is not a number >= 0 for each, with sum 1.
 
     >>> from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
     >>> from lipverify.linear_transformer.regression.noise import UniformNoise
@@ -155,9 +155,9 @@ def printed_error(
     Parameters
     ----------
     held_out, estimator
-        The estimator whose number it is, or one like it.
+        The contexts, and the estimator of the printed number or a similar one.
     printed
-        The number, where it is another than this estimator's loss: c is then scaled so that the loss is that.
+        The printed number, if it differs from this estimator's loss: c is then scaled to give that loss.
     paired
         False if ridge regression's loss was measured on sequences of its own: the error is then larger, about that of
         two losses.

@@ -136,7 +136,7 @@ def draw_contexts(regression: Regression, count: int, seed: int, stream: str) ->
     Raises
     ------
     InvalidInput
-        If `regression` is none, `count` is not an integer >= 1, or `seed` is none.
+        If `regression` is not a `Regression`, `count` is not an integer >= 1, or `seed` is not a seed.
 
     >>> from lipverify.linear_transformer.regression.noise import UniformNoise
     >>> few = draw_contexts(Regression(3, 20, UniformNoise(1.0)), 5, seed=0, stream="a")

@@ -3,7 +3,7 @@ r"""Contexts too rare for a plain sample, with their shares of the law, by multi
 The contexts are ordered by their size, the squared Frobenius norm of the rescaled moments, as in `thinned`: those on
 which a polynomial explodes. A population of contexts is drawn from the law; the largest tenth of it sets a level, is
 copied tenfold and moved by steps that leave the law above that level as it is; and so on, so that the population of
-decade k has the law of the contexts whose size has been exceeded with probability 10^-k. What of it is below the next
+decade k has the law of the contexts whose size has been exceeded with probability 10^-k. The part of it below the next
 level is the stratum of probability 0.9 x 10^-k, and the mean over all contexts is
 
     sum_k P(stratum k) E [. | stratum k].
@@ -82,7 +82,7 @@ def decades(
     count
         How many decades; at most `LAST` + 1.
     size
-        What contexts are ordered by: the size of the moments by default.
+        The function that orders contexts; by default the size of the moments.
     population
         Contexts of each decade. The probability of decade k has a relative error of about 3 sqrt(k / population), and
         its contexts have population / 10 ancestors.

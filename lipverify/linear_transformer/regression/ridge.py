@@ -59,7 +59,7 @@ class AdaRR(SpectralEstimator):
     Attributes
     ----------
     degrees
-        What the sum is divided by, where it is not n - d: for controls.
+        The divisor of the sum if it is not n - d, for controls.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 r"""The contribution of a context's loss x to the training objective; a cap c separates small losses from large ones.
 
-    bounded      x c / (c + x), which is never more than c: a context on which the model explodes does not rule the rest
-    otherwise    c log(1 + x / c), which still has a slope there: a model that explodes is led back from where it is
+    bounded      x c / (c + x), which never exceeds c: a context on which the model explodes does not dominate the rest
+    otherwise    c log(1 + x / c), whose slope persists: a descent can repair a model that explodes
 
 The slope of the first is damp^2 and that of the second damp, damp = c / (c + x).
 """
@@ -13,14 +13,14 @@ import math
 from lipverify.foundation.arrays import Array
 
 LARGEST = 1e300
-"""A loss that a double still holds with all that leads to it.
+"""Largest loss that is computed without overflow, intermediate values included.
 
-A larger one counts as the cap, or as this in a logarithm, and has no slope.
+A larger one contributes the cap, or the logarithm of this value, with slope 0.
 """
 
 
 def counted(losses: Array, cap: float, bounded: bool) -> tuple[Array, Array]:
-    """(what each loss counts, the slope of that in the loss); an infinite cap leaves losses as they are.
+    """(the contribution of each loss, its derivative in the loss); an infinite cap leaves losses unchanged.
 
     >>> import numpy as np
     >>> counted(np.asarray([0.0, 2.0]), 2.0, bounded=True)

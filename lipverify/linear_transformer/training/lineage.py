@@ -72,7 +72,7 @@ def trained(
     grown_from
         The models of `parents`, in their order.
     arithmetic
-        "native" or "array"; by default native where there is a C compiler.
+        "native" or "array"; by default native if there is a C compiler.
     """
     kind, plan = family_named(family, problem(noise)), plan_of(family, layers)
     samples = f"trained/{address_of(kind.regression)}"  # the same for all models, to compare losses
