@@ -228,7 +228,7 @@ def law_at(text: str, L: float) -> Law:
         law = guarded(file, lambda: made(L=L))
     elif isinstance(law, Law) and L != 1:
         way_out = f"leave out --L, or make it def {name}(L)"
-        raise InvalidInput(f"law = {text!r} with L = {L:g}: the law stands as it is; {way_out}.")
+        raise InvalidInput(f"law = {text!r} with L = {L:g}: the law does not depend on L; {way_out}.")
     if not isinstance(law, Law):
         rule = f"{name} must be a law, such as Ridge(np.tanh), or a function of L that makes one"
         raise InvalidInput(f"law = {text!r}: {rule}.")

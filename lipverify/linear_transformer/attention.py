@@ -1,7 +1,7 @@
 r"""The update H(G) e of the tokens by a layer, as a function of their moments G, with its adjoint by hand.
 
 A layer maps e to (I + H(G)) e. Heads with free matrices have H = sum_k P_k G Q_k; diagonal heads multiply G entry
-by entry, H = Omega o G, where Omega holds one number for each of the four blocks, and cost no matrix product.
+by entry, H = Omega o G, where Omega has one number for each of the four blocks, and need no matrix product.
 """
 
 from __future__ import annotations

@@ -146,7 +146,7 @@ def unseen(d: int, h: Callable[[Floats], Floats], variance: float) -> float:
     share = abs(variance - fine) / fine if fine > rounding else 0.0
     if share > BLURRED:
         raise OutOfReach(
-            f"the link varies by {fine:.2g} on average, and by {variance:.2g} at the nodes: what it has is too narrow "
+            f"the link varies by {fine:.2g} on average, and by {variance:.2g} at the nodes: it has features too narrow "
             "for them; declare kinks and jumps, or use method='montecarlo'."
         )
     return share if share > NOTICED else 0.0

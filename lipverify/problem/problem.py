@@ -74,8 +74,8 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
             )
         if isinstance(self.law, Sum) and not isinstance(self.covariates, Sphere):
             raise InvalidInput(
-                f"law = {self.law!r} with covariates {self.covariates.name}: the parts of a sum are told apart on the "
-                "sphere alone; write one law of the sum."
+                f"law = {self.law!r} with covariates {self.covariates.name}: a sum of laws needs covariates "
+                "on the sphere; write the sum as one law."
             )
         self.law.require_dimension(self.d)
         self.covariates.require_dimension(self.d)

@@ -6,7 +6,7 @@ A filter is a function g of the eigenvalues of Sigma = V diag(t) V^T: w = V g(t)
 
     1/2 int rho(t) E_sigma [ t (t + sigma^2) (g - 1/(t + sigma^2))^2 ] dt.
 
-Under the integral stands a quadratic in g(t), in which sigma occurs through E sigma^2 alone but for a term without g.
+The integrand is quadratic in g(t), and except for a term without g it depends on sigma through E sigma^2 alone.
 Its minimum is at g(t) = 1/(t + E sigma^2), at every t separately: no filter beats ridge regression with the constant
 E sigma^2, and with the error polynomial e = 1 - t g a filter loses to it
 

@@ -70,7 +70,7 @@ def gdplusplus_floor(regression: Regression, layers: int, seen_in: float | None 
     Returns
     -------
     ExactLoss
-        `value - error` is the proved lower bound; up to `value + error` lies the least loss of all polynomials.
+        `value - error` is the proved lower bound; the least loss of all polynomials is at most `value + error`.
 
     Raises
     ------

@@ -55,7 +55,7 @@ class SpectralRule:
     log_weights
         Logarithms of the weights, (nodes,): in the tail the weights themselves are below the smallest double.
     reach
-        Where the rule ends.
+        The largest eigenvalue that the rule covers.
     error
         Largest relative error among mass and exact moments E tr Sigma^k, k <= 3, before a rule was cut short.
     """
@@ -96,11 +96,11 @@ def spectral_rule(n: int, d: int, degree: int = 3, points: int = POINTS, reach: 
     n, d
         Tokens and dimension, n >= d >= 1.
     degree
-        The rule reaches as far as t^degree rho(t) matters.
+        The rule covers the eigenvalues at which t^degree rho(t) is not negligible.
     points
-        Points of a panel; fewer give another rule, to see the error.
+        Points of a panel; a rule with fewer points estimates the error.
     reach
-        Where the rule is cut short: eigenvalues above are left out. None for all of them.
+        The largest eigenvalue to include; None for all eigenvalues.
 
     Raises
     ------
@@ -158,7 +158,7 @@ def spectral_mean(
     Returns
     -------
     value, error
-        The error is the change with a coarser rule, and what the rule's own moments are off by.
+        The error is the change with a coarser rule plus the error of the rule's own moments.
 
     Raises
     ------

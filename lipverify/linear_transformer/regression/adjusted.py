@@ -149,8 +149,8 @@ def printed_error(
         E [1/4 (<w - w*, x>^2 - <w_ridge - w*, x>^2)^2] = E [3/4 ||c||^4 + 2 c^T V c + ||c||^2 tr V],
 
     whose excess over the squared loss is the variance of a sequence when both see the same queries. For a loss much
-    smaller than that of ridge regression the two mixed terms rule, and the error falls with the square root of the loss
-    only.
+    smaller than that of ridge regression the two mixed terms dominate, and the error falls only with the square root of
+    the loss.
 
     Parameters
     ----------
@@ -159,13 +159,13 @@ def printed_error(
     printed
         The printed number, if it differs from this estimator's loss: c is then scaled to give that loss.
     paired
-        False if ridge regression's loss was measured on sequences of its own: the error is then larger, about that of
-        two losses.
+        False if ridge regression's loss was measured on other sequences: the error is then larger, about that of two
+        losses.
 
     Returns
     -------
     SampledMean
-        The standard error, with its own standard error and doubt; infinite where a square is beyond doubles.
+        The standard error, with its own standard error and doubt; infinite if a square overflows.
     """
     xp = held_out.oracle.__array_namespace__()
     c = held_out.basis.into(held_out.weights(estimator) - held_out.oracle)

@@ -265,7 +265,7 @@ def stored_tables(noise: str) -> Tables:
     for name, digest in found.models.items():
         family, layers, training = name.split("-")
         if witness(noise, family, int(layers), int(training)).digest != digest:
-            raise InvalidInput(f"tables {noise}: {name} is another model by now; `{COMMAND} {noise}` measures it anew.")
+            raise InvalidInput(f"tables {noise}: {name} has changed since; `{COMMAND} {noise}` measures it again.")
     return found
 
 
