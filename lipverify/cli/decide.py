@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from lipverify.claims.ledger.record import Ledger, Record
 from lipverify.claims.plan.claim import Claim
 from lipverify.claims.run.audit import sealed
-from lipverify.claims.run.deciding import METHODS, duration, in_words, stepped, tried_now, wants
+from lipverify.claims.run.deciding import duration, in_words, other_methods, stepped, tried_now, wants
 from lipverify.claims.run.runner import run
 from lipverify.cli.ending import DECIDE
 from lipverify.report.visible import visible
@@ -40,7 +40,7 @@ def decided(ledger: Ledger, claims: Sequence[Claim], seconds: float, settings: d
     end = begun + seconds
     records = list(ledger.claims)
     waiting = [
-        _Open(place, claim, record, list(METHODS))
+        _Open(place, claim, record, other_methods())
         for place, (claim, record) in enumerate(zip(claims, records, strict=True))
         if record.verdict == "inconclusive" and record.step is not None
     ]

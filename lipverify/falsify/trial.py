@@ -20,6 +20,7 @@ from lipverify.claims.plan.registry import sought_named
 from lipverify.claims.run.measurement import timed
 from lipverify.claims.run.workers import LOST, Processes, processes
 from lipverify.foundation.store import remembering
+from lipverify.loss.methods import draws
 
 HEAVY = (
     "sympy.physics.units",
@@ -144,7 +145,7 @@ def refutes(trial: Trial, sought: Sought, profile: Profile, workers: Processes, 
     """True if the trial refutes. A sampled refutation must be repeated clearly with new and many more contexts."""
     if trial.verdict != "refuted":
         return False
-    if not sought.forms[trial.form].drawn:
+    if not draws(sought.forms[trial.form].method):
         return True
     fresh = replace(profile, seed=profile.seed + 1, contexts=MORE_CONTEXTS * profile.contexts)
     again = in_time(workers, seconds, tried, sought, profile, trial.form, trial.place, fresh)

@@ -23,6 +23,8 @@ from typing import Any, Literal, ParamSpec, TypeVar
 import msgspec
 
 Made = Literal["certified", "bounded", "sampled", "estimated"]
+Grade = Literal["proved", "bounded", "extrapolated", "sampled", "estimated", "observed"]
+"""Kind of evidence for a number, the strongest first."""
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 

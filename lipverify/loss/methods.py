@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from importlib import import_module
 from inspect import signature
+from types import MappingProxyType
 from typing import Any, get_args
 
 import numpy as np
@@ -15,7 +16,7 @@ from msgspec.structs import replace
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
-from lipverify.foundation.noted import Made, makes
+from lipverify.foundation.noted import Grade, Made, makes
 from lipverify.foundation.store import forgetting
 from lipverify.foundation.validation import chosen, numbers
 from lipverify.loss.kernels import kernel_for
@@ -32,36 +33,64 @@ EPS = float(np.finfo(float).eps)
 Options = dict[str, Any]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Method:
-    """A method that computes the two terms of the loss.
+    """A method of measurement: its name, its description and the best grade of its numbers.
 
     Attributes
     ----------
     name
-        Its name in `loss_terms`.
-    function
-        The import path of its function terms(problem, w, **options), which is imported on first use.
+        Its name in `loss_terms`, in claims and in ledgers.
     words
-        A sentence for reports: the method and its errors.
-    prepare
-        The preparation of the problem and the options before the function is called.
-    made
-        The kind of its errors, if the terms themselves do not state it.
-    additive
-        True if the terms of a sum of laws are combined from the terms of its parts.
+        A sentence for reports, which may hold `$LaTeX$`: the method and its errors.
+    grade
+        The best grade that its numbers can have; None if the name implies no grade.
+    stated
+        True if lipverify never uses the name by itself: a cell has it only if its claim states it.
     """
 
     name: str
-    function: tuple[str, str]
     words: str
-    prepare: Callable[[Method, Problem, Floats, Options], LossTerms]
-    made: Made | None = None
+    grade: Grade | None = None
+    stated: bool = False
+
+    @property
+    def bounds(self) -> bool:
+        """True if it bounds its errors."""
+        return self.grade in ("proved", "bounded")
+
+
+def _of_any(method: LossMethod, problem: Problem, w: Floats, options: Options) -> LossTerms:
+    """Serve any problem that the function takes."""
+    return method.serve(problem, w, options)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LossMethod(Method):
+    """A method that computes the two terms of the loss.
+
+    Attributes
+    ----------
+    function
+        Its function terms(problem, w, **options), or the import path of the function, which is imported on first use.
+    prepare
+        The preparation of the problem and the options before the function is called.
+    additive
+        True if the terms of a sum of laws are combined from the terms of its parts.
+    repeats
+        The options with which it repeats losses that a function requests from the exact method, by the name of the way.
+    """
+
+    function: Callable[..., LossTerms] | tuple[str, str]
+    prepare: Callable[[LossMethod, Problem, Floats, Options], LossTerms] = _of_any
     additive: bool = True
+    repeats: Mapping[str, Options] = field(default_factory=dict)
 
     @property
     def terms(self) -> Callable[..., LossTerms]:
         """Import the function of the method."""
+        if callable(self.function):
+            return self.function
         module, name = self.function
         return getattr(import_module(module), name)
 
@@ -82,7 +111,7 @@ class Method:
         return terms(problem, w, **options)
 
 
-def _in_isotropic_form(method: Method, problem: Problem, w: Floats, options: Options) -> LossTerms:
+def _in_isotropic_form(method: LossMethod, problem: Problem, w: Floats, options: Options) -> LossTerms:
     """Serve within a budget, in coordinates in which the problem is isotropic."""
     seconds, memory, progress = (options.pop(name, None) for name in ("budget", "memory", "progress"))
     with budgeted(seconds, memory, progress):
@@ -96,59 +125,165 @@ def _in_isotropic_form(method: Method, problem: Problem, w: Floats, options: Opt
         return method.serve(problem, w, options)
 
 
-def _isotropic(method: Method, problem: Problem, w: Floats, options: Options) -> LossTerms:
+def _isotropic(method: LossMethod, problem: Problem, w: Floats, options: Options) -> LossTerms:
     """Serve an isotropic problem; refuse any other."""
     require_isotropic(problem, f"method={method.name!r}")
     return method.serve(problem, w, options)
 
 
-def _sampled(method: Method, problem: Problem, w: Floats, options: Options) -> LossTerms:
+def _sampled(method: LossMethod, problem: Problem, w: Floats, options: Options) -> LossTerms:
     """Serve any problem; on an ellipsoid use the exact noise on the sphere to reduce the variance."""
     if options.get("sampling") is None:
         options.setdefault("sphere_noise", _sphere_noise)
     return method.serve(problem, w, options)
 
 
-TABLE = {
+TABLE: dict[str, Method] = {
     method.name: method
     for method in (
         Method(
-            "exact",
-            ("lipverify.loss.exact", "exact_terms"),
-            "deterministic quadrature of a Laplace representation of the loss; the cost does not depend on $n$, and "
-            "the error is a bound that includes rounding",
-            _in_isotropic_form,
+            name="own function",
+            words="the claim's own function, which alone bounds the error unless its value is one of lipverify's",
         ),
-        Method(
-            "montecarlo",
-            ("lipverify.loss.montecarlo", "montecarlo_terms"),
-            "sampling of contexts with counter-based random numbers; the error is the half-width of the 95 % interval",
-            _sampled,
+        LossMethod(
+            name="exact",
+            words="deterministic quadrature of a Laplace representation of the loss; the cost does not depend on $n$, "
+            "and the error is a bound that includes rounding",
+            grade="bounded",
+            function=("lipverify.loss.exact", "exact_terms"),
+            prepare=_in_isotropic_form,
+            repeats={"route ridge": {"route": "ridge"}, "route zonal": {"route": "zonal"}},
+        ),
+        LossMethod(
+            name="montecarlo",
+            words="sampling of contexts with counter-based random numbers; the error is the half-width of the 95 % "
+            "interval",
+            grade="sampled",
+            function=("lipverify.loss.montecarlo", "montecarlo_terms"),
+            prepare=_sampled,
             additive=False,
+            repeats={"sampling": {"contexts": 20_000, "stream": "falsify"}},
+        ),
+        LossMethod(
+            name="asymptotic",
+            words="leading terms derived by computer algebra; never the only ground of a verdict",
+            function=("lipverify.loss.asymptotic", "asymptotic_terms"),
+            prepare=_isotropic,
         ),
         Method(
-            "asymptotic",
-            ("lipverify.loss.asymptotic", "asymptotic_terms"),
-            "leading terms derived by computer algebra; never the only ground of a verdict",
-            _isotropic,
+            name="symbolic",
+            words="computer algebra: an expression that is zero for all values of its symbols, or an exact number",
+            grade="proved",
         ),
         Method(
-            "certified",
-            ("lipverify.loss.certified", "certified_terms"),
-            "ball arithmetic; the interval provably contains the value",
-            _isotropic,
-            made="certified",
+            name="identity",
+            words="both sides of an identity evaluated on sampled points; the error is a bound on rounding",
+        ),
+        LossMethod(
+            name="certified",
+            words="ball arithmetic; the interval provably contains the value",
+            grade="proved",
+            function=("lipverify.loss.certified", "certified_terms"),
+            prepare=_isotropic,
+            repeats={"balls": {}},
+        ),
+        Method(
+            name="training",
+            words="a property of trained weights; the error does not cover the basin in which a training ends",
+            grade="observed",
+        ),
+        Method(name="tokens", words="a layer applied to every token, by definition", stated=True),
+        Method(
+            name="recursion",
+            words="the linear model that every layer preserves, from one layer to the next",
+            stated=True,
+        ),
+        Method(name="rational", words="exact arithmetic with fractions", grade="proved"),
+        Method(name="closed form", words="an integral solved analytically", stated=True),
+        Method(name="symmetry", words="a value that symmetry forces", stated=True),
+        Method(
+            name="moments",
+            words="the layers on the second moments of the context, whose cost does not grow with $n$",
+            stated=True,
         ),
     )
 }
-"""All methods by name; a new method needs a record here and nothing else."""
-METHODS = tuple(TABLE)
-_TABLE: ContextVar[Mapping[str, Method]] = ContextVar("methods", default=TABLE)
+"""All methods by name, in the order of a report; a new method needs a record here and nothing else."""
+METHODS = tuple(name for name, method in TABLE.items() if isinstance(method, LossMethod))
+"""The methods of `loss_terms` that come with lipverify."""
+_SHIPPED = frozenset(TABLE)
+_INSTEAD: ContextVar[Mapping[str, LossMethod]] = ContextVar("instead", default=MappingProxyType({}))
+
+
+def loss_methods() -> dict[str, LossMethod]:
+    """The methods that `loss_terms` has at the moment, by name."""
+    return {**{name: each for name, each in TABLE.items() if isinstance(each, LossMethod)}, **_INSTEAD.get()}
+
+
+def register(method: LossMethod) -> LossMethod:
+    """Add a method to the table: it is then served, graded, described and used for repetitions like those of lipverify.
+
+    Its author vouches for its grade, which caps what its terms say of their errors. Nothing of it is graded "proved",
+    because a proof is what lipverify makes or checks. Register where the claims file is imported, since every process
+    of a run imports it.
+
+    Raises
+    ------
+    InvalidInput
+        If one of lipverify's methods has its name, if another method repeats losses under one of its names, or if its
+        grade is not one of "bounded", "sampled" and "estimated".
+    """
+    if method.name in _SHIPPED:
+        raise InvalidInput(f"name = {method.name!r}: lipverify has a method of this name; choose another name.")
+    chosen("grade", method.grade, get_args(ErrorKind))
+    for by, (other, _) in repeats().items():
+        if by in method.repeats and other.name != method.name:
+            raise InvalidInput(f"repeats = {by!r}: {other.name!r} repeats losses under this name; choose another name.")
+    TABLE[method.name] = method
+    return method
+
+
+def repeats() -> dict[str, tuple[LossMethod, Options]]:
+    """Every way to repeat losses that a function requests from the exact method, the strongest grade first.
+
+    The two routes of the exact method share no quadrature, so one is a second opinion on the other.
+
+    >>> {by: method.grade for by, (method, _) in repeats().items()}
+    {'balls': 'proved', 'route ridge': 'bounded', 'route zonal': 'bounded', 'sampling': 'sampled'}
+    """
+    methods = [method for method in TABLE.values() if isinstance(method, LossMethod) and method.repeats]
+    methods.sort(key=lambda method: (*get_args(Grade), None).index(method.grade))
+    return {by: (method, options) for method in methods for by, options in method.repeats.items()}
+
+
+def best_grade(name: str | None) -> Grade | None:
+    """The best grade that numbers by this method can have; None if the name implies none or is not in the table.
+
+    >>> best_grade("exact"), best_grade("my own word")
+    ('bounded', None)
+    """
+    return TABLE[name].grade if name in TABLE else None
+
+
+def draws(name: str | None) -> bool:
+    """True if the numbers of the method of this name depend on random draws."""
+    return best_grade(name) in ("sampled", "observed")
+
+
+def _made(terms: LossTerms) -> tuple[Made, str]:
+    """How the errors of some terms are made, which is no better than the grade of their method, and the method."""
+    grade = best_grade(terms.method)
+    if grade == "proved":
+        return "certified", terms.method
+    kinds: tuple[Made, ...] = get_args(ErrorKind)
+    best = kinds.index(grade) if grade in kinds else 0
+    return kinds[max(kinds.index(terms.error_kind), best)], terms.method
+
 
 __all__ = ["METHODS", "LossTerms", "loss_terms"]
 
 
-@makes("bounded", by=lambda terms: (TABLE[terms.method].made or terms.error_kind, terms.method))
+@makes("bounded", by=_made)
 def loss_terms(problem: Problem, w: Any, method: str = "exact", **options: Any) -> LossTerms:
     r"""Bias B(w) and noise N(w) of the loss of softmax attention with M = w I.
 
@@ -203,16 +338,17 @@ def loss_terms(problem: Problem, w: Any, method: str = "exact", **options: Any) 
     """
     values = numbers("w", w, "w", least=0)
     require_problem(problem)
-    served = _TABLE.get()[chosen("method", method, METHODS)]
+    methods = loss_methods()
+    served = methods[chosen("method", method, methods)]
     return served.prepare(served, problem, values, options)
 
 
-@dataclass(frozen=True)
-class Instead(Method):
+@dataclass(frozen=True, kw_only=True)
+class Instead(LossMethod):
     """Another method that replaces the exact one, and a record of the losses that it served."""
 
-    other: Method = TABLE["exact"]
-    given: Options = field(default_factory=dict)
+    other: LossMethod
+    given: Options
     taken: list[str] = field(default_factory=list)
 
     @property
@@ -232,30 +368,28 @@ class Instead(Method):
         self.taken.append(options.get("route") or "")
         if self.taken[-1]:
             return super().serve(problem, w, options)
-        prepare = Method.serve if self.other.name == "exact" else self.other.prepare
+        prepare = _of_any if self.other.name == "exact" else self.other.prepare
         return prepare(self.other, problem, w, dict(self.given))
 
 
 @contextmanager
-def instead_of_exact(method: str, **options: Any) -> Iterator[Instead]:
-    """Inside this context, `loss_terms` uses this method for exact losses unless the call names a route.
-
-    It repeats a computation by an independent method.
+def instead_of_exact(by: str) -> Iterator[Instead]:
+    """Inside this context, `loss_terms` repeats exact losses in another way of `repeats` unless the call names a route.
 
     >>> from lipverify.laws import ReLU
-    >>> with instead_of_exact("exact", route="zonal") as other:
+    >>> with instead_of_exact("route zonal") as other:
     ...     _ = loss_terms(Problem(d=3, n=9, law=ReLU()), 2.0)
     >>> other.used
     1
     """
-    exact = TABLE["exact"]
-    other = Instead(exact.name, exact.function, exact.words, exact.prepare, other=TABLE[method], given=options)
-    token = _TABLE.set({**TABLE, "exact": other})
+    method, options = repeats()[by]
+    other = Instead(**vars(TABLE["exact"]), other=method, given=options)
+    token = _INSTEAD.set({"exact": other})
     try:
         with forgetting():
             yield other
     finally:
-        _TABLE.reset(token)
+        _INSTEAD.reset(token)
 
 
 def _summed(problem: Problem, w: Floats, terms: Callable[[Problem], LossTerms], method: str) -> LossTerms:

@@ -6,6 +6,7 @@ from lipverify.claims.ledger.outcomes import OUTCOMES, measured, passages
 from lipverify.claims.ledger.record import GRADES, Ledger, Passage
 from lipverify.foundation.latex import plain
 from lipverify.foundation.quoting import counted
+from lipverify.loss.methods import TABLE
 from lipverify.report import digits, readings, sources, words
 from lipverify.report.front import Contents, Draw, contents_of, front
 from lipverify.report.model import Printed, Report, Section, Topic
@@ -114,10 +115,10 @@ def _methods(ledger: Ledger) -> tuple[tuple[str, Text], ...]:
     """The methods behind the evidence, in the order of the table of methods."""
     cells = {cell.method for record in ledger.claims for cell in record.cells}
     checks = {m for r in ledger.claims for check in r.cross_checks for m in check.methods}
-    used = cells | (checks & {*words.METHODS})  # other names in a cross-check are functions and quantities of the claim
-    known = [name for name in words.METHODS if name in used]
+    used = cells | (checks & {*TABLE})  # other names of a cross-check are functions and quantities of the claim
+    known = [name for name in TABLE if name in used]
     return tuple(
-        (printable(name), rich(words.METHODS.get(name, "as the claim describes")))
+        (printable(name), rich(TABLE[name].words if name in TABLE else "as the claim describes"))
         for name in [*known, *sorted(used - set(known))]
     )
 

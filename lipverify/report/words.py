@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import msgspec
 
-from lipverify.loss.methods import TABLE
-
 VERDICTS = {
     "supported": "supported",
     "refuted": "refuted",
@@ -20,21 +18,6 @@ LEGEND = (
     "share a table, with a column for each; a reading is named by the end of its id."
 )
 """Explains the tables of evidence."""
-
-METHODS = {
-    "own function": "the claim's own function, which alone bounds the error unless its value is one of lipverify's",
-    **{name: TABLE[name].words for name in ("exact", "montecarlo", "asymptotic")},
-    "symbolic": "computer algebra: an expression that is zero for all values of its symbols, or an exact number",
-    "identity": "both sides of an identity evaluated on sampled points; the error is a bound on rounding",
-    "certified": TABLE["certified"].words,
-    "training": "a property of trained weights; the error does not cover the basin in which a training ends",
-    "tokens": "a layer applied to every token, by definition",
-    "recursion": "the linear model that every layer preserves, from one layer to the next",
-    "rational": "exact arithmetic with fractions",
-    "closed form": "an integral solved analytically",
-    "symmetry": "a value that symmetry forces",
-    "moments": "the layers on the second moments of the context, whose cost does not grow with $n$",
-}
 
 HOW_VERDICTS_ARE_MADE = (
     "A measurement is an interval, the measured value ± its error; a claim allows a set of values. If the interval "

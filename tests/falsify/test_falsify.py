@@ -25,7 +25,9 @@ from lipverify.falsify.again import again  # internal: a second opinion on a poi
 
 # internal: the strategies that draw places, under test themselves
 from lipverify.falsify.places import assumptions, axes_of, lies_in, places_of, written_covariates, written_laws
+from lipverify.falsify.trial import tried  # internal: one trial, without a search
 from lipverify.laws import Affine, Sum, law_named
+from lipverify.loss.methods import TABLE
 from tests.commands import Commands
 
 QUICK = profile_named("quick")
@@ -123,6 +125,25 @@ def test_a_counterexample_shrinks_and_is_found_by_other_methods_too(tmp_path: Pa
     assert float(terms.bias - terms.bias_error) > 1 / float(where["w"])
     others = {each.by: each.verdict for each in again(found.found, found.sought, QUICK)}
     assert others == {"balls": "refuted", "route ridge": "refuted", "route zonal": "refuted"}
+
+
+REGISTERED = dedent("""\
+    from lipverify.loss.methods import LossMethod, register
+
+    def doubled(problem, w):
+        return msgspec.structs.replace(lv.loss_terms(problem, w, route="zonal"), method="doubled")
+
+    register(LossMethod(name="doubled", words="", grade="bounded", function=doubled, repeats={"once more": {}}))
+""")
+
+
+def test_a_counterexample_is_repeated_by_a_method_of_its_own_file(tmp_path: Path) -> None:
+    path = write(tmp_path, "import msgspec\n" + LOSSES.replace("\ndef bias", f"\n{REGISTERED}\ndef bias", 1))
+    with mock.patch.dict(TABLE):  # the file registers in this process too
+        [sought] = sought_in(path, None, QUICK)
+        trial = tried(sought, 0, Place({"law": "affine", "d": 2, "n": 2, "w": 8.0}), QUICK)
+        others = {each.by: each.verdict for each in again(trial, sought, QUICK)}
+    assert others == dict.fromkeys(("balls", "route ridge", "route zonal", "once more"), "refuted")
 
 
 def test_methods_that_disagree_are_told(lipverify: Commands, tmp_path: Path) -> None:

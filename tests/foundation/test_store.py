@@ -136,12 +136,12 @@ def test_a_second_opinion_neither_recalls_the_first_nor_is_remembered_in_its_pla
     """A window by another route was read from the run's memory, and would have been kept as the usual one."""
     with remembering():
         before = lv.optimal_window(RELU)
-        with instead_of_exact("exact", route="zonal") as other:
+        with instead_of_exact("route zonal") as other:
             second = lv.optimal_window(RELU)
         assert other.used > 0
         assert lv.optimal_window(RELU) == before
     with remembering():
-        with instead_of_exact("exact", route="zonal"):
+        with instead_of_exact("route zonal"):
             assert lv.optimal_window(RELU) == second
         assert lv.optimal_window(RELU) == before
     assert second.w != before.w  # the two can be told apart

@@ -172,6 +172,6 @@ def test_weights_that_underflow_are_refused() -> None:
 def test_a_second_opinion_does_not_forget_the_kernel() -> None:
     problem = Problem(d=3, n=9, law=Affine(), sigma=1.0)
     usual = loss_terms(problem, 2.0, attention=Box())
-    with instead_of_exact("exact", route="zonal") as other:
+    with instead_of_exact("route zonal") as other:
         assert loss_terms(problem, 2.0, attention=Box()).noise == usual.noise
     assert other.used == 0

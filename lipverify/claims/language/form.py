@@ -13,10 +13,10 @@ from typing import Any, ClassVar, get_args
 from lipverify.claims.language.family import EDGES, Edge, Range, edge, plus, range_of, scaled
 from lipverify.claims.language.file import Fault, caller_line
 from lipverify.claims.language.formula import Formula, formula
-from lipverify.claims.ledger.record import Grade
 from lipverify.claims.ledger.symbols import letter, on_one_line
 from lipverify.foundation.calls import Call, names
 from lipverify.foundation.latex import plain
+from lipverify.foundation.noted import Grade
 
 SHARE = 0.1
 """Default relative distance between the control of a bound and the true value. A smaller one needs smaller errors."""
@@ -63,11 +63,6 @@ class Form:
             for name, value in (("false", self.false), ("true", self.true))
         }
         return replace(self, range=self.range.only(side), **controls)
-
-    @property
-    def drawn(self) -> bool:
-        """True if the value depends on random draws."""
-        return self.method in ("montecarlo", "training")
 
     @property
     def observed(self) -> str:

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
         CellControl,
         Control,
         CrossCheck,
-        Grade,
         Heading,
         Kind,
         Ledger,
@@ -61,6 +60,7 @@ if TYPE_CHECKING:
         margin,
         settled,
     )
+    from lipverify.foundation.noted import Grade
 
 __all__ = [
     "GRADES",

@@ -13,9 +13,10 @@ from typing import Protocol
 
 import msgspec
 
-from lipverify.claims.ledger.record import GRADES, Grade, Kind, Outcome, Passage, Record, Source, weakest
+from lipverify.claims.ledger.record import GRADES, Kind, Outcome, Passage, Record, Source, weakest
 from lipverify.claims.ledger.symbols import Scalar
 from lipverify.claims.ledger.verdict import OTHER_WAY, VERDICTS, Verdict, combine
+from lipverify.foundation.noted import Grade
 from lipverify.foundation.quoting import counted
 
 

@@ -17,6 +17,7 @@ from lipverify.claims.ledger.verdict import OTHER_WAY, Allowed, Interval, Verdic
 from lipverify.errors import InvalidInput
 from lipverify.foundation.files import content, write_whole
 from lipverify.foundation.ladder import ASSUMPTION, ladder
+from lipverify.foundation.noted import Grade
 from lipverify.foundation.quoting import shown as quoted
 from lipverify.foundation.showing import Shown, axes, table
 
@@ -30,7 +31,6 @@ KINDS: dict[Kind, str] = {
     "sharp": "the exact rate or value",
 }
 """Relation of a claim to its source; only printed statements count for or against a paper."""
-Grade = Literal["proved", "bounded", "extrapolated", "sampled", "estimated", "observed"]
 GRADES: dict[Grade, str] = {
     "proved": "a proof that the tool made or checked: computer algebra, exact numbers, balls, a proof file",
     "bounded": "an error bound that a method of lipverify made",

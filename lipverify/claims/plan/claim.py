@@ -12,10 +12,11 @@ from typing import Any, Literal
 
 from lipverify.claims.ledger.figure import Figure
 from lipverify.claims.ledger.reach import Spot
-from lipverify.claims.ledger.record import Grade, Heading, Kind, Ray, Source, Table, Tried
+from lipverify.claims.ledger.record import Heading, Kind, Ray, Source, Table, Tried
 from lipverify.claims.ledger.symbols import Scalar, on_one_line
 from lipverify.claims.ledger.verdict import Allowed, Interval, Verdict
 from lipverify.errors import InvalidInput
+from lipverify.foundation.noted import Grade
 from lipverify.foundation.quoting import shown as quoted
 
 Side = Literal["lower", "upper"]

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from lipverify.claims.ledger.record import Exact, Grade, ProofRecord
+from lipverify.claims.ledger.record import Exact, ProofRecord
 from lipverify.errors import InvalidInput
-from lipverify.foundation.noted import with_errors
+from lipverify.foundation.noted import Grade, with_errors
 from lipverify.foundation.shipped import shipped
 
 if TYPE_CHECKING:

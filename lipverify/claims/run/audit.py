@@ -28,10 +28,10 @@ from lipverify.claims.ledger.reach import POWER, agree, beside_exponent, control
 from lipverify.claims.ledger.record import Asked, Cell, Ledger, ProofRecord, Record, weakest
 from lipverify.claims.ledger.verdict import OTHER_WAY, Allowed, Interval, Verdict, contains, decide, margin, settled
 from lipverify.claims.plan.claim import CellPlan, Claim, Evidence, Shown
-from lipverify.claims.plan.proved import LONGEST, OWN, WORDS
+from lipverify.claims.plan.proved import LONGEST, WORDS
 from lipverify.claims.run.judgment import control_of, unnoticed
-from lipverify.claims.run.ran import METHOD_GRADES
 from lipverify.errors import InvalidInput
+from lipverify.loss.methods import TABLE, best_grade
 
 __all__ = ["Difference", "audit", "audit_against", "ledger_digest", "sealed", "unread"]
 
@@ -234,7 +234,7 @@ def _cell(cell: Cell) -> Iterator[tuple[str, Any, Any]]:
     control = cell.control
     if not _numbers(cell):
         yield "numbers", "not-a-number or infinite", "finite numbers, or none where unbounded"
-    best = weakest([cell.grade, METHOD_GRADES.get(cell.method, "proved")])
+    best = weakest([cell.grade, best_grade(cell.method) or "proved"])
     stated_and_follows = {
         "verdict": (cell.verdict, settled(cell.alone, decide(control.interval, control.allowed))),
         "margin": (cell.margin, margin(cell.interval, cell.allowed)),
@@ -408,7 +408,7 @@ def _against(record: Record, claim: Claim | None) -> Iterator[Difference]:
         pairs += [
             ("methods", _short(check.methods), _short((plan.functions, plan.of)))
             for check, plan in zip(record.cross_checks, planned, strict=False)
-            if not set(check.methods) <= {*METHODS, *plan.functions, *plan.of}
+            if not set(check.methods) <= {*_unstated(), *plan.functions, *plan.of}
         ]
         pairs += list(_made(record, claim.evidence))
         by_method = any(tried.what == "method" for tried in record.tried)
@@ -438,7 +438,7 @@ def _made(record: Record, evidence: Evidence) -> Iterator[tuple[str, Any, Any]]:
 
 def _stands(cell: Cell, plan: CellPlan) -> Iterator[tuple[str, Any, Any]]:
     """Differences in grade or method, as (field, stated, allowed): those that the planned cell cannot have."""
-    implied = METHOD_GRADES.get(plan.method or "")
+    implied = best_grade(plan.method)
     best = weakest([cell.grade, plan.grade or "proved", implied or "proved"])
     if cell.grade != best:
         yield "grade", cell.grade, best
@@ -447,13 +447,16 @@ def _stands(cell: Cell, plan: CellPlan) -> Iterator[tuple[str, Any, Any]]:
     elif plan.method is None and cell.proof is not None:
         words = {WORDS[cell.proof.kind]}
     else:
-        words = METHODS if plan.method is None else {*METHODS, plan.method}
+        words = _unstated() if plan.method is None else {*_unstated(), plan.method}
     if cell.method not in words:
         yield "method", cell.method, " or ".join(sorted(words))
 
 
-METHODS = {*METHOD_GRADES, "identity", "asymptotic", OWN}
-"""Methods that a cell may name if the claim states none; a claim may also state its own word."""
+def _unstated() -> set[str]:
+    """Methods that a cell may name if the claim states none; a claim may also state its own word."""
+    return {name for name, method in TABLE.items() if not method.stated}
+
+
 SPOKEN = (
     "title", "statement", "source", "kind", "claimed", "expected", "assumptions", "corrected", "proves", "heading",
     "reading",

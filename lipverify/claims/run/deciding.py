@@ -23,19 +23,23 @@ from lipverify.claims.plan.measured import Point, growth_along
 from lipverify.claims.run.measurement import Outcome
 from lipverify.claims.run.ran import Ran
 from lipverify.errors import OutOfReach
+from lipverify.loss.methods import instead_of_exact, repeats
 
-METHODS: dict[str, tuple[str, dict[str, Any]]] = {
-    "balls": ("certified", {}),
-    "route ridge": ("exact", {"route": "ridge"}),
-    "route zonal": ("exact", {"route": "zonal"}),
-}
-"""Other methods for losses that a function requests from the exact method; the two routes share no quadrature."""
 SLACK = 1.3
 """Safety factor for contexts: errors fall like one over the root of their number, or a little more slowly."""
 MOST_POINTS = 27
 """Most points on a ray, as in the profile `full`; with more, rounding errors dominate the local slopes."""
 LEAST_SECONDS = 0.01
 """Least predicted time of a measurement, in seconds."""
+
+
+def other_methods() -> list[str]:
+    """The ways to repeat losses that a function requests from the exact method, with errors that are bounded.
+
+    >>> other_methods()
+    ['balls', 'route ridge', 'route zonal']
+    """
+    return [by for by, (method, _) in repeats().items() if method.bounds]
 
 
 def needed(interval: Interval, allowed: Allowed) -> float:
@@ -90,7 +94,7 @@ def _together(route: Route, moves: Sequence[_Move]) -> Step:
     for move in moves:
         for address, seconds in move.seconds.items():
             spent[address] = max(spent.get(address, 0.0), seconds * hardest.times)
-    cost = max(sum(spent.values()), LEAST_SECONDS) * (len(METHODS) if hardest.what == "method" else 1)
+    cost = max(sum(spent.values()), LEAST_SECONDS) * (len(other_methods()) if hardest.what == "method" else 1)
     return Step(
         route=route,
         cell=hardest.place,
@@ -215,7 +219,7 @@ def _said(what: What, times: float) -> str:
     return {
         "contexts": f"{times:g} times the contexts",
         "points": f"{MOST_POINTS} points on the ray",
-        "method": f"another method ({', '.join(METHODS)})",
+        "method": f"another method ({', '.join(other_methods())})",
     }[what]
 
 
@@ -257,10 +261,7 @@ class Otherwise(msgspec.Struct, frozen=True):
         OutOfReach
             If it requests no such loss, so that the other method would change nothing.
         """
-        from lipverify.loss.methods import instead_of_exact
-
-        method, options = METHODS[self.by]
-        with instead_of_exact(method, **options) as other:
+        with instead_of_exact(self.by) as other:
             result = self.function(*arguments, **named)
         if not other.used:
             nothing = "the function requests no exact loss from lipverify, so no other method applies."
@@ -283,7 +284,7 @@ def stepped(claim: Claim, record: Record, by: str = "") -> Claim:
         return otherwise(measurement, by) if by else measurement
 
     def plan(one: CellPlan) -> CellPlan:
-        method = METHODS[by][0] if by else one.method
+        method = repeats()[by][0].name if by else one.method
         return replace(
             one,
             measurement=changed(one.measurement),

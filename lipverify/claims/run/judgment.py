@@ -29,6 +29,7 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.interruption import Interrupted
 from lipverify.foundation.latex import plain
 from lipverify.foundation.quoting import told
+from lipverify.loss.methods import best_grade
 
 _EVERY = re.compile(r"\b(?:every|all|any|each|whatever)\b|\\forall", re.IGNORECASE)
 _REACH = 60
@@ -140,7 +141,7 @@ def _cell(claim: Claim, plan: CellPlan, results: Mapping[str, Any], stood: Stood
 def standing(plan: CellPlan, outcomes: Mapping[str, Outcome]) -> Stood:
     """The evidence for the number of a cell. A limit is "extrapolated", or weaker if a value on its ray is weaker."""
     along = plan.measurement.function is growth_along
-    derives = plan.method == "exact" or plan.grade == "bounded"
+    derives = best_grade(plan.method) == "bounded" or plan.grade == "bounded"
     sources = plan.measurement.needs if along else (plan.measurement,)
     values = [_stands(each, plan.of, outcomes, derives) for each in sources]
     worst = max(values, key=lambda stood: list(GRADES).index(stood.grade))

@@ -20,16 +20,12 @@ from typing import Any
 
 import msgspec
 
-from lipverify.claims.ledger.record import Exact, Grade, weakest
+from lipverify.claims.ledger.record import Exact, weakest
 from lipverify.claims.plan.claim import Measurement
 from lipverify.claims.plan.proved import Stood, recorded
-from lipverify.foundation.noted import Made, Note, Notes, watching
+from lipverify.foundation.noted import Grade, Made, Note, Notes, watching
+from lipverify.loss.methods import best_grade
 
-METHOD_GRADES: dict[str, Grade] = {
-    "certified": "proved", "symbolic": "proved", "rational": "proved", "exact": "bounded", "montecarlo": "sampled",
-    "training": "observed",
-}  # fmt: skip
-"""The best grade that a number measured by this method can have."""
 MADE: dict[Made, Grade] = {
     "certified": "proved", "bounded": "bounded", "sampled": "sampled", "estimated": "estimated",
 }  # fmt: skip
@@ -132,9 +128,9 @@ def behind(ran: Ran, made: set[Made], of: str, spread: float, *, derives: bool, 
 
 def no_stronger(stood: Stood, declared: Grade | None, method: str | None) -> Stood:
     """Weaken the evidence to the grade that the claim states; name the claim's method if that method is earned."""
-    grade = weakest([stood.grade, declared or "proved", METHOD_GRADES.get(method or "", "proved")])
+    grade = weakest([stood.grade, declared or "proved", best_grade(method) or "proved"])
     assert grade is not None
-    implied = METHOD_GRADES.get(method or "")
+    implied = best_grade(method)
     earned = method is not None and (implied is None or weakest([implied, stood.grade]) == implied)
     word = method if method is not None and earned else stood.method
     return Stood(grade, word, stood.error, stood.proof if grade == "proved" else None)

@@ -24,6 +24,7 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.provenance import fingerprint, provenance
 from lipverify.foundation.store import remembering
 from lipverify.foundation.validation import chosen
+from lipverify.loss.methods import draws
 from lipverify.loss.montecarlo.backend import BACKENDS, backend_named
 
 
@@ -180,7 +181,7 @@ def _in_order(claims: Sequence[Claim]) -> Iterator[int]:
 
 def _seems(claim: Claim) -> tuple[bool, int]:
     """The apparent cost of a claim: sampling and training are slow, and more measurements cost more."""
-    slow = any(cell.method in ("montecarlo", "training") for cell in claim.cells)
+    slow = any(draws(cell.method) for cell in claim.cells)
     return slow, len(claim.measurements)
 
 

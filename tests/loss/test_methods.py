@@ -1,0 +1,122 @@
+"""One table of methods: who serves, grades, describes or repeats by a method reads it there."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+
+import lipverify
+from lipverify import Problem, loss_terms
+from lipverify.claims.plan.proved import OWN, WORDS, Stood
+from lipverify.claims.run.deciding import Otherwise, other_methods
+from lipverify.claims.run.ran import no_stronger, ran
+from lipverify.errors import InvalidInput
+from lipverify.foundation.noted import watching
+from lipverify.laws import ReLU
+from lipverify.loss.methods import METHODS, TABLE, LossMethod, LossTerms, best_grade, draws, register, repeats
+
+PACKAGE = Path(lipverify.__file__).parent
+SOURCES = {path: ast.parse(path.read_text()) for path in PACKAGE.rglob("*.py")}
+READERS = ("claims/run", "claims/plan", "claims/language", "falsify", "report", "cli/decide.py", "cli/prove.py")
+"""Who knows methods of measurement by their names."""
+RELU = Problem(d=3, n=9, law=ReLU())
+
+
+def texts(node: ast.AST) -> Iterator[str]:
+    return (each.value for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, str))
+
+
+def is_method(node: ast.AST) -> bool:
+    return (isinstance(node, ast.Name) and node.id == "method") or (
+        isinstance(node, ast.Attribute) and node.attr == "method"
+    )
+
+
+def compared(tree: ast.AST) -> set[str]:
+    """The names that a module asks a method for: method == "...", cell.method in ("...", "...")."""
+    asked = (node for node in ast.walk(tree) if isinstance(node, ast.Compare) and is_method(node.left))
+    return {text for node in asked for other in node.comparators for text in texts(other)}
+
+
+def given(tree: ast.AST) -> set[str]:
+    """The names that a module gives: Stood(grade, "..."), @makes(made, "...")."""
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name))
+    second = [node.args[1] for node in calls if getattr(node.func, "id", "") in ("Stood", "makes") and node.args[1:]]
+    return {text for node in second for text in texts(node)}
+
+
+def tabulated(tree: ast.Module) -> set[str]:
+    """The keys of a module's own dictionaries that are names of methods, or names under which one repeats."""
+    own = {*METHODS, *repeats()} - {"sampling"}
+    tables = (node.value for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign))
+    dicts = [node for node in tables if isinstance(node, ast.Dict)]
+    return {text for each in dicts for key in each.keys if key is not None for text in texts(key)} & own
+
+
+def test_every_name_that_is_treated_specially_stands_in_the_table() -> None:
+    readers = {path: tree for path, tree in SOURCES.items() if str(path.relative_to(PACKAGE)).startswith(READERS)}
+    asked = {name for tree in readers.values() for name in compared(tree)}
+    told = {name for tree in SOURCES.values() for name in given(tree)}
+    assert asked >= {"certified", "symbolic"}, "the search finds who asks"
+    assert told >= {"exact", "montecarlo", "identity"}, "the search finds who gives"
+    assert asked | told | {OWN, *WORDS.values()} <= {*TABLE}
+
+
+def test_no_other_module_has_a_table_of_methods() -> None:
+    kinds = {"claims/run/ran.py": {"certified"}}  # kinds of errors, of which one has the name of a method
+    found = {str(path.relative_to(PACKAGE)): tabulated(tree) for path, tree in SOURCES.items()}
+    assert {name: words for name, words in found.items() if words} == kinds
+    assert tabulated(ast.parse('AGAIN = {"balls": 1}')) == {"balls"}
+
+
+@pytest.fixture
+def halves() -> Iterator[LossMethod]:
+    """A method of a user's own, which is bounded at best, and whose terms say that they are."""
+
+    def half(problem: Problem, w: Any, *, share: float = 0.5) -> LossTerms:
+        return LossTerms(
+            problem=problem, method="halves", w=w, bias=share + 0 * w, noise=0.25 + 0 * w, bias_error=1e-9 + 0 * w,
+            noise_error=1e-9 + 0 * w,
+        )  # fmt: skip
+
+    repeats = {"thirds": {"share": 1 / 3}}
+    with mock.patch.dict(TABLE):
+        yield register(LossMethod(name="halves", words="a half", grade="bounded", function=half, repeats=repeats))
+
+
+def test_a_registered_method_is_served_graded_and_repeated(halves: LossMethod) -> None:
+    assert float(loss_terms(RELU, 2.0, "halves", share=0.125).bias) == 0.125
+    with pytest.raises(InvalidInput, match="it has share"):
+        loss_terms(RELU, 2.0, "halves", parts=2)
+    assert best_grade("halves") == "bounded"
+    assert not draws("halves")
+    assert no_stronger(Stood("proved", "symbolic"), None, "halves").grade == "bounded"
+    assert other_methods() == ["balls", "route ridge", "route zonal", "thirds"]
+    assert list(repeats())[-2:] == ["thirds", "sampling"], "what bounds comes before what samples"
+    assert float(Otherwise("thirds", lambda: loss_terms(RELU, 2.0).bias)()) == 1 / 3
+
+
+@pytest.mark.parametrize("grade", ["bounded", "sampled", "estimated"])
+def test_the_grade_of_a_record_caps_what_its_terms_say(halves: LossMethod, grade: Any) -> None:
+    register(LossMethod(name="halves", words="a half", grade=grade, function=halves.function))
+    with watching() as notes:
+        bias = float(loss_terms(RELU, 2.0, "halves", share=1 / 3).bias)
+    assert [stood.grade for stood in ran(notes, [bias, 1e-9]).stood[""]] == [grade]
+
+
+def test_a_record_that_would_change_what_others_mean_is_refused(halves: LossMethod) -> None:
+    def like(**changed: Any) -> LossMethod:
+        return LossMethod(**{**vars(halves), **changed})
+
+    with pytest.raises(InvalidInput, match="lipverify has a method of this name"):
+        register(like(name="exact"))
+    with pytest.raises(InvalidInput, match="'certified' repeats losses under this name"):
+        register(like(repeats={"balls": {}}))
+    with pytest.raises(InvalidInput, match="grade = 'proved'"):
+        register(like(grade="proved"))
+    assert register(like(words="read again")) is TABLE["halves"], "a claims file may be imported twice"
