@@ -1,4 +1,4 @@
-r"""One context: n tokens become one sum over u = log(lambda), with a bound on everything that is left out.
+r"""One context: the average over n tokens becomes one sum over u = log(lambda), with a bound on its error.
 
 With S_i = w (1 - t_i), A_k[h](u) = E[h e^{k(u-S)} exp(-e^{u-S})], phi = A_0[1] and a law E f(x) f(x') = sum_l k_l P_l,
 

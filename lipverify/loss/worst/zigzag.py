@@ -1,4 +1,4 @@
-r"""Functions of one angle with slopes 1 and -1 in turns, that turn where a harmonic does.
+r"""Functions of one angle with slopes alternating between 1 and -1, which turn at the extrema of a harmonic.
 
 f(x) = h(theta), cos theta = <q, x>, h' = 1 and -1 in turns, turns where P_k(cos theta) is extreme: roots of the
 polynomial of degree k - 1 of the sphere of two more dimensions. Of all f with |grad f| <= 1 these have much in common
