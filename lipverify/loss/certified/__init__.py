@@ -12,8 +12,8 @@ record      balls as doubles with errors, and as text
 terms       noise and bias with the digits asked for
 
 No function is passed to an integrator. Arb's integrator relies on the integrand to flag where it is not analytic, and
-an integrand that fails to do so gives a wrong ball that looks certified. The integrals here are sums over the whole line
-of functions with proved analyticity and size, built from closed forms only.
+an integrand that fails to do so gives a wrong ball that looks certified. The integrals here are sums over the whole
+line of functions with proved analyticity and size, built from closed forms only.
 """
 
 from lipverify.loss.certified.record import CertifiedTerms

@@ -121,7 +121,7 @@ class Context:
         return bound
 
     def _closed(self, total: Ball, tail: Ball) -> Ball:
-        """The integral from the sum over the nodes: 0 <= what is left out <= tail, and the error of the rule."""
+        """The integral from the sum over the nodes, with a truncation error in [0, tail] and the error of the rule."""
         complete = arb(self.nodes.step) * total + arb(0).union(tail.abs_upper())
         return complete / (1 + _within(discretisation(self.nodes.step)))
 

@@ -67,7 +67,7 @@ def spectrum_of(law: Law, d: int, top: int) -> Spectrum:
     InvalidInput
         If the law is given by a function, or in another way for which no ball is known.
     """
-    # whether a law is constant is asked only where that calls no function of one's own
+    # ask if a law is constant only if that calls no user's function
     known = spectrum.has(law) and not (isinstance(law, Zonal) and law.spectrum is None)
     return Spectrum.finite({}) if known and law.constant else spectrum(law, d, top)
 

@@ -21,9 +21,9 @@ from lipverify.problem.own import Ridge
 from lipverify.problem.problem import LARGEST_D
 
 ORDER, TURN = 16, 12.0
-"""A Gauss rule of this order on every panel, over which the highest harmonic turns by no more than so many radians."""
+"""Order of the Gauss rule on every panel, and largest phase in radians of the highest harmonic on a panel."""
 REACH = 13.0
-"""All but e^-84 of the sphere is within so many d^{-1/2} of the equator."""
+"""Distance from the equator, in units of d^{-1/2}, that contains all but e^-84 of the sphere."""
 
 
 def zigzag(d: int, degree: int, metric: Metric = "chord") -> Ridge:
