@@ -3,18 +3,18 @@ r"""The leading terms of the loss as n and then w go to infinity, derived by Sym
 sphere    averages over the sphere in closed form
 tokens    averages over one token, by Watson's lemma; the mean of a function over small circles
 links     link functions as expressions: smooth pieces that meet at kinks
-tasks     what a law contributes: means of squares, gradients, kinks
-noise     leading noise, and what is next in 1/w and in 1/n
+tasks     the properties of a law that enter: means of squares, gradients, kinks
+noise     leading noise, and the next terms in 1/w and in 1/n
 bias      leading bias of smooth tasks and of kinks
-record    all of it as one record, with the window and the loss that follow
-powers    powers of w and n as numbers, and the errors that the next terms make up
+record    all results as one record, with the optimal w and its loss
+powers    powers of w and n as numbers, and errors from the next terms
 derived   the record as such numbers
-closed    the same for three laws without SymPy, for refusals
+closed    these numbers for three laws without SymPy, for fast refusals
 terms     loss terms, with their range of validity
-tilt      what an anisotropic law leaves of the optimal matrix beside w I
-transfer  what a window that was tuned elsewhere costs
+tilt      the correction to w I of the optimal matrix of an anisotropic law
+transfer  the loss of a w tuned to another law
 
-No exponent is typed in: exponents are logarithmic derivatives of what was derived.
+No exponent is typed in: exponents are logarithmic derivatives of the derived expressions.
 """
 
 from typing import TYPE_CHECKING

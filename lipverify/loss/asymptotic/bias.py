@@ -1,8 +1,8 @@
 r"""The bias as n -> infinity and then w -> infinity: its leading term and the size of the next.
 
-Smooth tasks are off by Delta f / (2w) everywhere. A kink is off by more, on few queries: the tokens that are
-attended to are Gaussian around the query, with covariance I / w in the tangent space, so at a distance xi of standard
-deviations from a kink with a jump J of the slope the error is J sqrt((1 - kappa^2) / w) S(xi),
+For smooth tasks the error is Delta f / (2w) everywhere. Near a kink it is larger, on few queries: the attended tokens
+are Gaussian around the query, with covariance I / w in the tangent space, so at xi standard deviations from a kink with
+a jump J of the slope the error is J sqrt((1 - kappa^2) / w) S(xi),
 
     S(xi) = E max(Y + xi, 0) - max(xi, 0),    Y ~ N(0, 1).
 """
@@ -26,7 +26,7 @@ SMOOTH = sympy.Rational(3, 2)
 
 
 def leading_bias(task: Task | Increments) -> Expr:
-    """The leading bias of a task: of its variogram, of its roughest kinks, or of the whole sphere if there are none."""
+    """The leading bias of a task: from its variogram, its roughest kinks, or, if it has none, the whole sphere."""
     if isinstance(task, Increments):
         return task.bias()
     power, kinks = roughest(task)
@@ -49,14 +49,14 @@ def next_bias(task: Task | Increments) -> Expr:
 
 
 def roughest(task: Task) -> tuple[Expr, list[Kink]]:
-    """The least power |x|^s of any kink, 0 at a jump, and the kinks that have it; none where all are above 3/2.
+    """The smallest power |x|^s of any kink, 0 at a jump, and its kinks; none if all powers exceed 3/2.
 
-    There the strips around them are off by less than what is smooth: w^{-s-1/2} beside w^{-2}.
+    Above 3/2 the strips around kinks contribute w^{-s-1/2}, less than the w^{-2} of the smooth part.
 
     Raises
     ------
     OutOfReach
-        If the least power is 3/2, where the bias goes like w^{-2} log w.
+        If the smallest power is 3/2, for which the bias is of order w^{-2} log w.
     """
     powers = [kink.root[0] for kink in task.kinks]
     least = min(powers, default=sympy.Integer(2))
@@ -74,12 +74,12 @@ def _next_smooth(task: Task) -> Expr:
 
 
 def _widths(kinks: list[Kink]) -> dict[Kink, Expr]:
-    """Strips around kinks are sqrt((1 - kappa^2) / w) wide."""
+    """The width sqrt((1 - kappa^2) / w) of the strips around kinks."""
     return {kink: sympy.sqrt((1 - kink.at**2) / w) for kink in kinks}
 
 
 def _strips(task: Task, power: Expr, kinks: list[Kink]) -> Expr:
-    r"""What the strips around all kinks contribute, w^{-s-1/2} times a constant."""
+    r"""The contribution of the strips around all kinks, a constant times w^{-s-1/2}."""
     strips = sum(
         _profile(*kink.root) * (1 - kink.at**2) ** (power + sympy.Rational(1, 2)) * density(kink.at) for kink in kinks
     )
@@ -105,7 +105,7 @@ def _profile(s: Expr, e: Expr, o: Expr) -> Expr:
 
 
 def _beside_strips(task: Task, kinks: list[Kink]) -> Expr:
-    """The rest of the sphere, and where it overlaps with the strips."""
+    """The contribution of the rest of the sphere, and of its overlap with the strips."""
     width, leading = _widths(kinks), _strips(task, sympy.Integer(1), kinks)
     drift = window_operator(1)
     overlap = sum(

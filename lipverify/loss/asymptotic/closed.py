@@ -1,4 +1,4 @@
-r"""The same numbers for three laws without SymPy: a refusal that needs no derivation comes at once.
+r"""The numbers of `derived` for three laws without SymPy, so that a refusal needs no derivation and is immediate.
 
 With a = (d-1)/2 and g = sqrt(pi) 2^{2-d} / Gamma(d/2), which is w^{-a} n N / sigma^2:
 
@@ -10,7 +10,7 @@ With a = (d-1)/2 and g = sqrt(pi) 2^{2-d} / Gamma(d/2), which is w^{-a} n N / si
                                                                  / (8 d (2 - sqrt(2)) sqrt(w))
     Quadratic          2 (d-1) / ((d+2) w^2)                   (d-1) / w                2 (d-1) / (d (d+2))
 
-where q = Gamma((d-1)/2) / Gamma(d/2). No value rests on these: `derived` makes all values, and a test compares both.
+where q = Gamma((d-1)/2) / Gamma(d/2). No result depends on these: `derived` makes all values, and a test compares both.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ BIAS: dict[type[Law], float] = {Affine: -2.0, ReLU: -1.5, Quadratic: -2.0}
 
 
 def known(law: Law) -> bool:
-    """Whether all numbers of a law are known here; of the others, those of the noise are."""
+    """True if all numbers of a law are known here; for other laws only those of the noise are."""
     return law.constant or type(law) in BIAS
 
 
 def closed_numbers(law: Law, d: int) -> Numbers:
-    """The numbers of a law, those of its bias left out where they are not known here.
+    """The numbers of a law; those of its bias are None if they are not known here.
 
     >>> from lipverify.laws import Cosine
     >>> closed_numbers(Affine(), 5).bias, closed_numbers(Cosine(), 5).bias

@@ -1,4 +1,4 @@
-r"""What SymPy derived, as numbers at one d and one L."""
+r"""The expressions that SymPy derived, as numbers at one d and one L."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lipverify.problem.law import Law
 from lipverify.problem.laws import Scaled
 
 DIGITS = 40
-"""Of the constants."""
+"""Decimal digits of the constants: more than a double, so that their logarithms are accurate."""
 
 
 @lru_cache(maxsize=256)
@@ -42,7 +42,7 @@ def numbers_of(law: Law, dimension: int) -> Numbers:
 
 
 def _power(term: Expr) -> Power:
-    """A term C w^p n^q as numbers; p and q are its logarithmic derivatives, the same everywhere."""
+    """A term C w^p n^q as numbers; p and q are its logarithmic derivatives, which are constant."""
     at_one = {w: 1, n: 1}
     constant = _number(term.subs(at_one))
     if constant == 0:

@@ -1,11 +1,11 @@
-r"""Laws that are known by their variogram: the leading bias from how V rises at 0.
+r"""The leading bias of laws given by their variogram V, from the expansion of V at 0.
 
 With many tokens in a window, two of them are at x + z / sqrt(w) and x + z' / sqrt(w), z and z' standard normals in the
 tangent space R^m, m = d - 1, and B is the mean of (V_i + V_j - V_ij) / 2. A power A r^{2s} of V gives
 
     A w^{-s} E|z|^{2s} (1 - 2^{s-1}),    E|z|^{2s} = 2^s Gamma(m/2 + s) / Gamma(m/2),
 
-which is 0 for s = 1. Where V = a_2 r^2 + a_4 r^4 + ... has no power between, the curvature of the sphere counts:
+which is 0 for s = 1. If V = a_2 r^2 + a_4 r^4 + ... has no power between, the curvature of the sphere enters: with
 V_ij averaged over directions, r^2 alone gives (a_2 / 4) (m / w)^2 and r^4 gives -a_4 m (m + 2) / w^2.
 """
 
@@ -26,9 +26,9 @@ from lipverify.problem.own import Zonal
 r = sympy.Symbol("r", positive=True)
 """The distance of two points."""
 NEAR = sympy.Rational(99, 100)
-"""The branch of a covariance that switches, as np.clip does, counts from here to t = 1; of a variogram as near to 0."""
+"""A covariance with a switch, such as np.clip, is read on its branch from this t to 1; a variogram as near to 0."""
 MOST = 6
-"""Terms of V that are looked at."""
+"""Number of terms of V that are expanded."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def rbf(law: RBF) -> Increments:
 
 
 def network(law: ReLUNetwork) -> Increments:
-    """From the covariance of Cho and Saul, see `ReLUNetwork`: it depends on d."""
+    """The variogram from the covariance of Cho and Saul, see `ReLUNetwork`; it depends on d."""
     size = 1 + meant(law.bias) ** 2
     angle = 2 * sympy.asin(r / (2 * sympy.sqrt(size)))
     scale = meant(law.L) ** 2 / 3 * size / (2 * (d + 1))
@@ -108,7 +108,7 @@ def network(law: ReLUNetwork) -> Increments:
 
 
 def zonal(law: Zonal) -> Increments:
-    """From what the covariance or the variogram of one's own does to a symbol."""
+    """The variogram from a user's covariance or variogram, read by calling it with a symbol."""
     if law.variogram is not None:
         return increments_of(unswitched(read(law.variogram, (0.0, 2.0), r), sympy.Integer(0), 1 - NEAR, r))
     t = sympy.Symbol("t", real=True)

@@ -1,7 +1,7 @@
 r"""Link functions as SymPy expressions: smooth pieces that meet at kinks.
 
-The links of the named laws are written down here; that of a `Ridge` law is a function from arrays to arrays, and is
-read by calling it with a stand-in that remembers what is done to it.
+The links of the named laws are written down here. The link of a `Ridge` law is a function from arrays to arrays; it is
+read by calling it with a symbolic array that records the operations.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from lipverify.errors import OutOfReach
 from lipverify.loss.asymptotic.sphere import Expr, c
 
 SAMPLES = 41
-"""Points at which the sign inside |.| or max is looked up, and at which what was read is compared with the link."""
+"""Number of points that decide the sign inside |.| or max, and at which the expression is compared with the link."""
 DERIVATIVES = 4
-"""Derivatives that must exist up to the ends of a piece: two in the leading term, two more in the next."""
+"""Number of derivatives that must exist up to the ends of a piece: two for the leading term, two more for the next."""
 OFFSET = 0.0123456789
 MISREAD = 1e-9
-"""A link and what was read from it may differ by the rounding of a long formula, relative to the link's range."""
+"""Largest difference between a link and its expression relative to the link's range: the rounding of a long formula."""
 LONG, SIMPLE, FEW_ROUNDINGS = 10**12, 100, 8 * float(np.finfo(float).eps)
 """A decimal of more digits than the first has is looked at for q pi^k as its square, q a fraction of numbers below the
 second, to the third; a double is so near to one by chance once in 10^10."""
 NUMERIC = ["scipy", "numpy"]
-"""Where formulas find their functions of arrays: NumPy alone has no erf."""
+"""Modules for the array functions of formulas: NumPy alone has no erf."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Kink:
     right: Expr
 
     def jump(self, order: int) -> Expr:
-        """By how much the derivative of that order jumps."""
+        """The jump of the derivative of that order."""
         return sympy.simplify(sympy.diff(self.right - self.left, c, order).subs(c, self.at))
 
     @cached_property
@@ -126,7 +126,7 @@ def link(h: Expr, kinks: Sequence[Expr] = ()) -> Link:
     pieces: list[Piece] = []
     for low, high in pairwise(ends):
         piece = _smooth(h, low, high)
-        # a kink that is none: integrals in one piece have closed forms more often
+        # drop a declared kink that is smooth: an integral over one piece is more likely to have a closed form
         if pieces and pieces[-1].h == piece and _rough(piece, low) is None:
             low = pieces.pop().low
         pieces.append(Piece(piece, low, high))
@@ -134,7 +134,7 @@ def link(h: Expr, kinks: Sequence[Expr] = ()) -> Link:
 
 
 def _smooth(h: Expr, low: Expr, high: Expr) -> Expr:
-    """H between two kinks, its switches resolved; at kinks it may be a root, at +-1 and between it is smooth."""
+    """H between two kinks with its switches resolved; it may be a root at kinks, and is smooth between and at +-1."""
     h = unswitched(h, low, high)
     for end in (low, high):
         if abs(end) == 1:
@@ -151,7 +151,7 @@ def _smooth(h: Expr, low: Expr, high: Expr) -> Expr:
 
 
 def _rough(h: Expr, at: Expr) -> int | None:
-    """The least order up to `DERIVATIVES` of which h has no derivative at a point; None if it has them all."""
+    """The smallest order up to `DERIVATIVES` of a derivative that h lacks at a point; None if it has them all."""
     orders = range(DERIVATIVES + 1)
     return next((k for k in orders if not sympy.diff(h, c, k).subs(c, at).evalf().is_finite), None)
 
@@ -185,9 +185,9 @@ def unswitched(h: Expr, low: Expr, high: Expr, of: Expr = c) -> Expr:
                 return value
         raise OutOfReach(f"{_name_of(of)} {h} is not defined between {low} and {high}.")
 
-    # the innermost first, whatever is inside of a condition
+    # the innermost first, also inside conditions
     h = h.replace(sympy.Piecewise, lambda *branches: chosen(*branches))
-    # what is not chosen may switch: sign(c) max(|c| - 1/2, 0) is 0 up to 1/2
+    # an unused branch may still switch: sign(c) max(|c| - 1/2, 0) is 0 up to 1/2
     h = h.replace(sympy.Max, lambda *u: _extreme(u, sign, 1))
     h = h.replace(sympy.Min, lambda *u: _extreme(u, sign, -1))
     h = h.replace(sympy.Abs, lambda u: sign(u) * u)
@@ -197,7 +197,7 @@ def unswitched(h: Expr, low: Expr, high: Expr, of: Expr = c) -> Expr:
 
 
 def _extreme(values: Sequence[Expr], sign: Any, which: int) -> Expr:
-    """The largest or the smallest of several expressions, of which the order does not change."""
+    """The largest or the smallest of several expressions whose order does not change."""
     best = values[0]
     for value in values[1:]:
         best = value if which * sign(value - best) > 0 else best
@@ -205,7 +205,7 @@ def _extreme(values: Sequence[Expr], sign: Any, which: int) -> Expr:
 
 
 def _truth(condition: Expr) -> Expr:
-    """1 where a condition holds, 0 where it does not."""
+    """1 if a condition holds, 0 otherwise."""
     return sympy.Piecewise((sympy.Integer(1), condition), (sympy.Integer(0), True))
 
 
@@ -225,7 +225,7 @@ def read(function: Any, domain: tuple[float, float] = (-1.0, 1.0), of: Expr = c)
         result = result if isinstance(result, Trace) else np.asarray(result, dtype=object).ravel()[0]
         h = sympy.sympify(result.expression if isinstance(result, Trace) else result)
         h = h.xreplace({number: meant(float(number)) for number in h.atoms(sympy.Float)})
-        # not at round numbers, where kinks are: of a jump's value nothing depends
+        # avoid round numbers, where kinks are; the value at a jump does not matter
         points = np.linspace(*domain, SAMPLES)[:-1] + OFFSET
         expected = np.asarray(function(points))
         misread = np.max(np.abs(sympy.lambdify(of, h, NUMERIC)(points) + 0 * points - expected))
@@ -241,12 +241,12 @@ def read(function: Any, domain: tuple[float, float] = (-1.0, 1.0), of: Expr = c)
 
 
 def _name_of(symbol: Expr) -> str:
-    """What has the symbol as its argument."""
+    """The name of the function that has the symbol as its argument."""
     return "the link" if symbol == c else "the kernel or variogram"
 
 
 def meant(number: float) -> Expr:
-    """What a double stands for: its shortest decimal as a fraction, or a root or multiple of pi where that is long.
+    """The exact number meant by a double: its shortest decimal as a fraction, or, if long, a root or multiple of pi.
 
     >>> meant(0.1), meant(2 * np.pi), meant(1 / np.sqrt(2)), meant(-1 / np.sqrt(2 * np.pi))
     (1/10, 2*pi, sqrt(2)/2, -sqrt(2)/(2*sqrt(pi)))
@@ -263,7 +263,7 @@ def meant(number: float) -> Expr:
 
 
 class Trace:
-    """A number that is not known yet. NumPy applies np.cos to an object by calling its method `cos`."""
+    """A symbolic number. NumPy applies np.cos to an object by calling its method `cos`."""
 
     def __init__(self, expression: Expr) -> None:
         self.expression = sympy.sympify(expression)
@@ -308,13 +308,13 @@ def _where(condition: Any, one: Any, other: Any) -> Trace:
 
 
 def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Trace:
-    """The first choice of which the condition holds."""
+    """The first choice whose condition holds."""
     branches = [(_expression(choice), _condition(each)) for each, choice in zip(condlist, choicelist, strict=True)]
     return Trace(sympy.Piecewise(*branches, (_expression(default), True)))
 
 
 def _piecewise(x: Any, condlist: Any, funclist: Any) -> Trace:
-    """The last function of which the condition holds, as NumPy writes one over the other."""
+    """The last function whose condition holds, as NumPy overwrites earlier ones."""
     conditions = list(condlist) if isinstance(condlist, list | tuple) else [condlist]
     choices = [each(x) if callable(each) else each for each in funclist]
     default = choices[len(conditions)] if len(choices) == len(conditions) + 1 else 0
@@ -338,13 +338,13 @@ def _polyval(coefficients: Any, x: Any) -> Trace:
 
 
 def _round(x: Any, decimals: int = 0) -> Trace:
-    """As np.round, but for its value halfway, where it jumps."""
+    """As np.round, except for the value halfway, where it jumps."""
     size = sympy.Integer(10) ** int(decimals)
     return Trace(sympy.floor(_expression(x) * size + sympy.Rational(1, 2)) / size)
 
 
 def _interp(x: Any, xp: Any, fp: Any) -> Trace:
-    """Straight between the points, and constant beyond."""
+    """As np.interp: linear between the points and constant beyond."""
     places, values = ([_expression(float(each)) for each in given] for given in (xp, fp))
     z, ends = _expression(x), list(zip(places, values, strict=True))
     lines = [(v + (u - v) * (z - a) / (b - a), z < b) for (a, v), (b, u) in pairwise(ends)]
@@ -370,7 +370,7 @@ _ROUTINES = {
 
 
 def _expression(value: Any) -> Expr:
-    """What a value is as an expression: conditions count 1 where they hold, doubles are decimals."""
+    """A value as an expression: conditions become 1 or 0, doubles become exact numbers."""
     if isinstance(value, Trace):
         raw = value.expression
         return _truth(raw) if raw.is_Boolean or raw.is_Relational else raw
@@ -399,10 +399,10 @@ _FUNCTIONS |= {"erfc": lambda u: 1 - sympy.erf(u), "expit": lambda u: 1 / (1 + s
 _FUNCTIONS |= {"trunc": lambda u: _trunc(u).expression, "copysign": lambda u, v: sympy.Abs(u) * sympy.sign(v)}
 _FUNCTIONS |= {"exp2": lambda u: 2**u, "log2": lambda u: sympy.log(u, 2), "log10": lambda u: sympy.log(u, 10)}
 _FUNCTIONS |= {"arctanh": sympy.atanh, "ndtr": lambda u: (1 + sympy.erf(u / sympy.sqrt(2))) / 2}
-# conditions come as 1 where they hold and 0 where they do not
+# conditions arrive as 1 or 0
 _FUNCTIONS |= {"logical_and": lambda a, b: sympy.Gt(a * b, 0), "logical_or": lambda a, b: sympy.Gt(a + b, 0)}
 _FUNCTIONS |= {"logical_not": lambda a: sympy.Lt(a, 1)}
-# of rint the value at a jump is of no account
+# the value of rint at a jump does not matter
 _FUNCTIONS |= {"floor": sympy.floor, "ceil": lambda u: -sympy.floor(-u)}
 _FUNCTIONS |= {"rint": lambda u: sympy.floor(u + sympy.Rational(1, 2))}
 _OPERATORS = {

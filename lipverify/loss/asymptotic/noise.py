@@ -1,7 +1,7 @@
-r"""The noise as n -> infinity and then w -> infinity, and what is next in 1/w and in 1/n.
+r"""The noise as n -> infinity and then w -> infinity, and the next terms in 1/w and in 1/n.
 
-With S the sum of the weights g_i, N = sigma^2 n E g_1^2 / S^2. The law of large numbers puts n E g for S; fluctuations
-of S follow by expanding 1 / S^2 around it (the delta method).
+With S the sum of the weights g_i, N = sigma^2 n E g_1^2 / S^2. The law of large numbers replaces S by n E g; the effect
+of its fluctuations follows from an expansion of 1 / S^2 (the delta method).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-r"""Leading and next terms as numbers: powers of w and n, and the errors that they make up."""
+r"""Leading and next terms as powers of w and n, and the error estimates that follow from them."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ import numpy as np
 from lipverify.foundation.arrays import Floats
 
 SAFETY = 2.0
-"""The next term, twice: once for itself and once for all that come after it."""
+"""Factor on the next term: one for the term itself and one for all further terms."""
 EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
 class Power:
-    """C w^p n^q, kept as logarithms: constants of large d leave the doubles."""
+    """C w^p n^q, stored as logarithms, because constants over- or underflow for large d."""
 
     log_constant: float
     power: float
     tokens: float
 
     def __call__(self, x: Floats, log_n: float) -> Floats:
-        """The value at w = e^x; infinite beyond the doubles."""
+        """The value at w = e^x; infinite if it overflows."""
         with np.errstate(over="ignore"):
             return np.exp(self.log(x, log_n))
 
     def log(self, x: Floats, log_n: float) -> Floats:
-        """Its logarithm."""
+        """The logarithm of the value at w = e^x."""
         return self.log_constant + self.power * x + self.tokens * log_n
 
     def rounding(self, x: Floats, log_n: float) -> Floats:
@@ -48,7 +48,7 @@ class Numbers:
 
     def noise_error(self, x: Floats, log_n: float) -> Floats:
         """Estimated relative error of the noise."""
-        # weights at the antipode are e^{-2w}; they show where the series in 1/w ends, as it does for d = 3
+        # e^{-2w}, the weight at the antipode, is the error if the series in 1/w ends, as for d = 3
         with np.errstate(over="ignore"):
             return SAFETY * (self.noise_next(x, log_n) + 2 * _antipode(x) + self.tokens_next(x, log_n))
 

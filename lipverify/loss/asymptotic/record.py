@@ -1,4 +1,4 @@
-r"""The leading behaviour of a law: N ~ C_d sigma^2 w^a / n, B ~ C_law L^2 w^{-beta}, and the window between them."""
+r"""The leading behaviour of a law: N ~ C_d sigma^2 w^a / n, B ~ C_law L^2 w^{-beta}, and the w* that balances them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Leading:
     noise, noise_constant
         N ~ noise_constant sigma^2 w^{(d-1)/2} / n.
     bias, bias_constant, beta
-        B ~ bias_constant L^2 w^{-beta}. For a law without a constant L, and throughout for one, L = 1 is meant.
+        B ~ bias_constant L^2 w^{-beta}; L = 1 for a law without a constant L.
     window, window_constant, window_exponent
         w* ~ window_constant Lambda^window_exponent, Lambda = n L^2 / sigma^2.
     loss, loss_constant, loss_exponent
@@ -65,7 +65,7 @@ class Leading:
 
     @property
     def noise_next(self) -> Expr:
-        """|next term in 1/w| / leading noise; likewise below, all for orientation and not bounds."""
+        """|next term in 1/w| / leading noise; like the three below an estimate and not a bound."""
         return self._at(noise_term().next)
 
     @property
@@ -80,7 +80,7 @@ class Leading:
 
     @property
     def spread(self) -> Expr:
-        """What different tokens do to the bias: the next term in 1/n of B, in units of y squared."""
+        """The next term in 1/n of B, from the spread of f over tokens, in units of y squared."""
         return self._at(_spread(self.law))
 
     def _at(self, expression: Expr) -> Expr:
@@ -100,7 +100,7 @@ class Leading:
         return table(f"{self.law!r}, n → ∞ first and w → ∞ second", {"": fields, "leading term": shown})
 
     def plot(self, ax: Any = None) -> Any:
-        r"""The leading w* against Lambda = n L^2 / sigma^2 at d, at d = 2, 3 and 5 where it is a symbol; the axes."""
+        r"""Draw the leading w* against Lambda = n L^2 / sigma^2 at d (d = 2, 3 and 5 if symbolic); return the axes."""
         ax = axes(ax)
         for dimension in (2, 3, 5) if self.dimension is None else (self.dimension,):
             constant, power = (float(each.subs(d, dimension)) for each in (self.window_constant, self.window_exponent))
@@ -120,10 +120,10 @@ class Leading:
 
 
 DRAWN = (1e2, 1e12)
-"""From which Lambda to which the optimal window is drawn."""
+"""Range of Lambda in the figure of the optimal w."""
 EXPRESSIONS = tuple(name for name, kind in Leading.__annotations__.items() if kind == "Expr")
 CORRECTIONS = ("noise_next", "bias_next", "tokens_next", "spread")
-"""Derived when they are asked for: they cost more than the rest."""
+"""Fields derived on first use, because they take longer than the rest."""
 
 
 @lru_cache(maxsize=64)
@@ -133,7 +133,7 @@ def _next_bias(law: Law) -> Expr:
 
 
 def _require_one(law: Law) -> None:
-    """Refuse a sum, of which the next terms are those of parts with other powers."""
+    """Refuse a sum of laws, whose next terms may be leading terms of parts with other powers."""
     if isinstance(law, Sum):
         raise OutOfReach(f"law = {law!r} is a sum: the terms after the leading one are not known; use method='exact'.")
 
@@ -150,7 +150,7 @@ def _spread(law: Law) -> Expr:
 
 
 LARGEST_D = 1000
-"""Constants are exact, and their factorials grow with the dimension; with d as a symbol they do not."""
+"""Largest numeric d: constants are exact, and their factorials grow with d. A symbolic d has no such limit."""
 
 
 def leading(law: Law, d: int | None = None) -> Leading:
@@ -195,7 +195,7 @@ def leading(law: Law, d: int | None = None) -> Leading:
 
 
 def _bias(law: Law) -> Expr:
-    """The leading bias; of a sum that of the parts with the least power, whose biases add."""
+    """The leading bias; for a sum of laws, the sum over the parts with the slowest decay."""
     if not isinstance(law, Sum):
         return leading_bias(task_of(law))
     parts = [
@@ -210,7 +210,7 @@ def _bias(law: Law) -> Expr:
 
 @lru_cache(maxsize=64)
 def _derived(law: Law) -> Leading:
-    """Everything, for symbolic d."""
+    """Derive everything for symbolic d."""
     bias, noise = _bias(law), noise_term().leading
     scale = L if isinstance(law, Scaled) else sympy.Integer(1)
     balanced = {n: sigma**2 / scale**2}  # Lambda = 1

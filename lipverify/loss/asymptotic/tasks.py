@@ -1,4 +1,4 @@
-r"""What a law contributes: means of squares of its functions, and kinks.
+r"""The properties of a law that enter the leading terms: means of squares of its functions, and kinks.
 
 For a polynomial P in the Laplacian, E (P(Delta) f)^2 is a mean over c of links, or a sum over harmonics.
 """
@@ -119,12 +119,12 @@ def _uniform_amplitude() -> Expr:
 
 
 def task_of(law: Law) -> Task | Increments:
-    """The law as SymPy sees it, its constant L left as a letter.
+    """The law as SymPy expressions, with L as a symbol.
 
     Raises
     ------
     InvalidInput
-        If nothing is registered for the law; a subclass may have changed the function, and is not taken for its parent.
+        If nothing is registered for the law's own class; a subclass may have changed the function of its parent.
     OutOfReach
         If its link, kernel or variogram cannot be read.
     """
@@ -133,7 +133,7 @@ def task_of(law: Law) -> Task | Increments:
 
 @by_law
 def task(law: Law) -> Task | Increments:
-    """The same, registered by the class of the law."""
+    """The law as SymPy expressions, registered by its class."""
     known = ", ".join(each.__name__ for each in task.classes)
     raise InvalidInput(f"law = {law!r}: leading terms are derived for {known} only; use method='exact'.")
 

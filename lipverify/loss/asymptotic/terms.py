@@ -1,7 +1,7 @@
 r"""The leading terms as numbers, with their range of validity.
 
-An error here is an estimate and not a bound: `SAFETY` times the terms that come next in 1/w and in 1/n, sizes added
-up. Where it would exceed half of the value, the answer is refused.
+An error here is an estimate and not a bound: `SAFETY` times the sum of the sizes of the next terms in 1/w and in 1/n.
+A result whose error would exceed half of its value is refused.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ from lipverify.problem import Problem
 
 LARGEST_RELATIVE_ERROR = 0.5
 SURELY = LARGEST_RELATIVE_ERROR * (1 + 1e-9)
-"""Beyond any rounding of the closed forms: at the edge itself what is derived decides."""
+"""Error above which the closed forms refuse; it exceeds the limit by more than rounding, so `derived` decides at the
+limit itself."""
 LOG_W = (math.log(1e-3), math.log(1e300))
-"""Where the range of validity is looked for, ..."""
+"""Range of log w in which the range of validity is searched, ..."""
 GRID, ROUNDS, BISECTIONS = 1400, 3, 64
-"""... on a grid about its best place, ever finer; a refusal needs no library of minimisers."""
+"""... on ever finer grids around its best point, so that a refusal need not import a minimiser."""
 
 
 def asymptotic_terms(problem: Problem, w: Any) -> LossTerms:
-    r"""The leading terms of noise and bias at every value in `w`, where they are leading.
+    r"""The leading terms of noise and bias at every value in `w`.
 
     Parameters
     ----------
@@ -90,14 +91,14 @@ def valid_windows(problem: Problem) -> tuple[float, float] | None:
 
 
 def _numbers(problem: Problem) -> Numbers:
-    """What SymPy derives."""
+    """The numbers of a law as SymPy derives them."""
     from lipverify.loss.asymptotic.derived import numbers_of
 
     return numbers_of(problem.law, problem.d)
 
 
 def _require_leading(problem: Problem, windows: Any) -> None:
-    """Refuse what closed forms refuse, before anything is derived; of a law without them the noise alone is asked."""
+    """Refuse by the closed forms before anything is derived; for a law without them, by the noise alone."""
     numbers, log_n = closed_numbers(problem.law, problem.d), math.log(problem.n)
     with np.errstate(divide="ignore", invalid="ignore"):
         x = np.log(windows)
@@ -109,9 +110,9 @@ def _require_leading(problem: Problem, windows: Any) -> None:
 
 
 def _range(numbers: Numbers, log_n: float) -> tuple[float, float] | None:
-    """Where both errors are at half of their values or less.
+    """The range in which both errors are at most half of their values.
 
-    Terms in 1/w fall and terms in 1/n rise, so one interval is all there is.
+    Terms in 1/w fall and terms in 1/n rise, so it is a single interval.
     """
 
     def excess(x: Any) -> Any:
@@ -131,7 +132,7 @@ def _range(numbers: Numbers, log_n: float) -> tuple[float, float] | None:
 
 
 def _last(holds: Callable[[float], bool], inside: float, end: float) -> float:
-    """The last place on the way from inside to an end at which something holds, by bisection to rounding."""
+    """The last point from `inside` to an end at which a condition holds, by bisection to rounding."""
     if holds(end):
         return end
     for _ in range(BISECTIONS):

@@ -17,7 +17,7 @@ import sympy
 from lipverify.loss.asymptotic.sphere import Expr, c, d, density_constant, gamma_integral, laplacian, w
 
 TERMS = 3
-"""Terms that are kept of every power series: a leading one, the next, and one that may take part in its place."""
+"""Number of terms of every power series: the leading term, the next, and one more in case the next one vanishes."""
 Delta = sympy.Symbol("Delta")
 """The Laplacian of the sphere, where polynomials in it are meant; -l (l+d-2) on harmonics of degree l."""
 
@@ -26,7 +26,7 @@ _s = sympy.Symbol("s", positive=True)
 
 @dataclass(frozen=True)
 class Term:
-    """A leading term, a power of w, and the size of what follows relative to it, also a power."""
+    """A leading term, a power of w, and the relative size of the next term, also a power."""
 
     leading: Expr
     next: Expr

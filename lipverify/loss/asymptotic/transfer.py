@@ -1,7 +1,7 @@
-r"""What transfer costs in the limit of many tokens, from the leading terms.
+r"""The loss after transfer in the limit of many tokens, from the leading terms.
 
-With N ~ A sigma^2 w^a / n and B ~ C w^{-beta}, a = (d-1)/2, the window of the trained family is where a N = beta B. On
-a family whose bias is rho^2 times as large (rho = L'/L for the same law) the loss there is N + rho^2 B, so
+With N ~ A sigma^2 w^a / n and B ~ C w^{-beta}, a = (d-1)/2, the w* of the trained family solves a N = beta B. On a
+family whose bias is rho^2 times as large (rho = L'/L for the same law) the loss there is N + rho^2 B, so
 
     loss(w*(L); L') / loss(w*(L); L)   ->  (a rho^2 + beta) / (a + beta),
     loss(w*(L); L') / loss(w*(L'); L') ->  (a rho^2 + beta) / ((a + beta) rho^{2a / (a + beta)}),
@@ -23,7 +23,7 @@ from lipverify.problem.law import Law
 
 @cache
 def transferred_power(trained: Law, tested: Law) -> Expr:
-    """The power of n in the loss of a window tuned to one law and used on another, the same for every L.
+    """The power of n in the loss of a w tuned to one law and used on another; it does not depend on L.
 
     >>> from lipverify.laws import Affine, ReLU
     >>> transferred_power(ReLU(), ReLU()), transferred_power(ReLU(), Affine()), transferred_power(Affine(), ReLU())
@@ -43,7 +43,7 @@ def home_factor(beta: Expr, rho2: Expr) -> Expr:
 
 
 def mistuning(beta: Expr, rho2: Expr) -> Expr:
-    """The limit of the transferred loss over the loss of the window tuned to the tested family.
+    """The limit of the transferred loss over the loss of the w tuned to the tested family.
 
     >>> mistuning(sympy.Integer(2), sympy.Integer(1))
     1
@@ -53,7 +53,7 @@ def mistuning(beta: Expr, rho2: Expr) -> Expr:
 
 
 def mistuning_at(trained: Law, tested: Law, dimension: int) -> float:
-    """The same between two laws of one beta, at one d, as a number.
+    """`mistuning` between two laws of the same beta, at one d, as a number.
 
     >>> from lipverify.laws import Affine
     >>> mistuning_at(Affine(L=2.0), Affine(L=2.0), 5), round(mistuning_at(Affine(L=1.0), Affine(L=3.0), 3), 6)

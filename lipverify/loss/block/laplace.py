@@ -23,9 +23,9 @@ from lipverify.foundation.arrays import Floats
 STEP = 0.28
 """Step in log lambda: the trapezoidal rule is off by 2 |Gamma(2 + 2 pi i / STEP)| = 3e-13, relative."""
 DROP = 42.0
-"""What lies beyond e^{-42} = 6e-19 of the largest is left out."""
+"""Integrands below e^{-42} = 6e-19 of their maximum are left out."""
 BLOCK = 2**15
-"""Numbers worked on at a time: what a cache holds."""
+"""Number of doubles at a time, so that arrays fit in a processor's cache."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Tokens:
 
 
 def moments(tokens: Tokens, n: float, offset: float) -> Floats:
-    """The six averages that count, (6, row), by the trapezoidal rule at (integers + offset) STEP.
+    """The six averages that enter the loss, (6, row), by the trapezoidal rule at (integers + offset) STEP.
 
     E sum_i a_i^2 {1, near_i, near_i^2}, then E sum_{i != j} a_i a_j {1, near_i, near_i near_j}.
     """
@@ -51,7 +51,7 @@ def moments(tokens: Tokens, n: float, offset: float) -> Floats:
 
 
 def _points(tokens: Tokens, n: float, offset: float) -> Floats:
-    """The range of u that matters for any row of some.
+    """The range of u that is relevant to at least one of several rows.
 
     To the left, n e^{2u} / 2 bounds what is left out, against a noise of at least 1/n. To the right, phi is at most
     e^{-lambda g} at the smallest g; and phi^n <= exp(-n (1 - 1/e) lambda E g) for lambda <= 1.
@@ -78,7 +78,7 @@ def _integrals(tokens: Tokens, u: Floats, n: float) -> Floats:
 
 
 def _log_phi(y: Floats, survival: Floats, weight: Floats) -> Floats:
-    """log E e^{-y}, with all its digits near zero, (row, u)."""
+    """log E e^{-y}, accurate near zero, (row, u)."""
     falling = -np.expm1(-y) @ weight
     with np.errstate(divide="ignore"):
         return np.asarray(np.where(falling < 0.5, np.log1p(-np.minimum(falling, 0.5)), np.log(survival @ weight)))

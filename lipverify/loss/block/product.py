@@ -1,4 +1,4 @@
-r"""Tokens x_i = c_u B u_i + c_v B' v_i on a product of spheres: two scalars a token, and every query like any other.
+r"""Tokens x_i = c_u B u_i + c_v B' v_i on a product of spheres: two scalars per token, and no average over queries.
 
 The score is c c_u^2 t + c' c_v^2 t', with t = <u_i, u> a coordinate on S^{k-1} and t' = <v_i, v> one on S^{d-k-1};
 <e, z - z_i> = c_u (1 - t) and |z - z_i|^2 = 2 c_u^2 (1 - t).
@@ -23,7 +23,7 @@ class OnProduct(msgspec.Struct, frozen=True):
     c_v: float
 
     def spread(self, c: Floats, c_perp: Floats) -> Floats:
-        """The largest score less the smallest."""
+        """The largest score minus the smallest."""
         return np.asarray(2 * (np.abs(c) * self.c_u**2 + np.abs(c_perp) * self.c_v**2))
 
     def values(self, n: float, c: Floats, c_perp: Floats, order: int, fine: bool) -> tuple[Floats, Floats]:

@@ -1,4 +1,4 @@
-"""Which problems reduce to a few scalars a token, and to which of the two reductions."""
+"""Choose the reduction to a few scalars per token for a problem, or refuse the problem."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lipverify.problem.laws import Linear
 Reduction = OnProduct | OnSphere
 
 SAME = 1e-9
-"""How far two projectors may be apart: bases are orthonormal to 1e-10."""
+"""Largest difference of two equal projectors: bases are orthonormal to 1e-10."""
 
 
 def reduction_of(problem: Problem) -> tuple[Reduction, float]:

@@ -1,4 +1,4 @@
-r"""Gauss rules for the two laws that the reduction meets: one coordinate of a point of a sphere, and its share in B."""
+r"""Gauss rules for the two distributions of the reduction: a coordinate of a point of a sphere, and its share in B."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def share_rule(d: int, k: int, order: int) -> Rule:
         A_i = (i + a)(i + a + b - 1) / ((2i + a + b - 1)(2i + a + b))        on the diagonal,
         C_i = i (i + b - 1) / ((2i + a + b - 2)(2i + a + b - 1))             below it,
 
-    so that nodes are squares of its singular values, and weights those of the first entries of the vectors. Shares of
-    1/d keep their digits so; as (1 + x) / 2, x near -1, they lose them.
+    so that nodes are the squares of its singular values, and weights the squares of the first entries of its singular
+    vectors. This keeps the digits of shares near 1/d, which (1 + x) / 2 with x near -1 would lose.
 
     >>> s, weight = share_rule(6, 2, 8)
     >>> round(float(weight @ s), 15)  # k/d

@@ -1,4 +1,4 @@
-r"""Tokens uniform on S^{d-1}: one scalar a token, one for the query, and every omega computed once.
+r"""Tokens uniform on S^{d-1}: one scalar per token, one for the query, and averages tabulated as functions of omega.
 
 For a query with |z|^2 = s the score is omega t, omega = |M x| = (c^2 s + c'^2 (1 - s))^{1/2}, t the coordinate of x_i
 along M x. With cos = c s^{1/2} / omega, near = 1 - t and step = s^{1/2} - cos,
@@ -25,11 +25,11 @@ from lipverify.loss.block.rules import coordinate_rule, share_rule
 
 LEVELS = (16, 24, 36, 54, 80, 120, 180, 270)
 AGREEMENT = 4e-12
-"""Two profiles that differ by less, as logarithms, are fine enough."""
+"""Difference of the logarithms of two profiles below which they are accepted."""
 UNSETTLED = 1e-9
-"""A profile whose last coefficients are larger need not be compared with a finer one."""
+"""Size of last coefficients above which a profile is refined without comparing it with a finer one."""
 TINY = 1e-300
-"""Stands for zero: a context of one token has no pairs."""
+"""Replaces zero before a logarithm: a context of one token has no pairs."""
 TESTED = 101
 """Number of values of omega at which two profiles are compared."""
 
@@ -42,12 +42,12 @@ class Profile(msgspec.Struct, frozen=True):
 
     @property
     def tail(self) -> float:
-        """The largest of its last two coefficients: what is left out is about as large."""
+        """The largest of the last two coefficients, which estimates the truncation error."""
         return float(np.max(np.abs(self.coefficients[-2:])))
 
     def at(self, omega: Floats) -> Floats:
         """The six averages, (6, ...)."""
-        # one product with all six columns: Clenshaw's recurrence would run through each
+        # one matrix product for all six columns; Clenshaw's recurrence would run once per column
         basis = chebvander(2 * omega / self.top - 1, len(self.coefficients) - 1)
         return np.exp(np.moveaxis(basis @ self.coefficients, -1, 0))
 
@@ -59,7 +59,7 @@ class OnSphere(msgspec.Struct, frozen=True):
     k: int
 
     def spread(self, c: Floats, c_perp: Floats) -> Floats:
-        """A bound on the largest score less the smallest."""
+        """A bound on the largest score minus the smallest."""
         return np.asarray(2 * np.maximum(np.abs(c), np.abs(c_perp)))
 
     def values(self, n: float, c: Floats, c_perp: Floats, order: int, fine: bool) -> tuple[Floats, Floats]:
@@ -84,15 +84,15 @@ def _square(step: Floats, cosine: Floats, averages: Floats) -> Floats:
 
 
 def _top(omega: Floats) -> float:
-    """The power of two, at least 1, up to which omega is tabulated: calls share tables."""
+    """The power of two, at least 1, up to which omega is tabulated, so that calls share tables."""
     return 2.0 ** max(0, math.ceil(math.log2(max(float(omega.max()), 1.0))))
 
 
 @lru_cache(maxsize=256)
 def profiles(d: int, n: float, top: float) -> tuple[Profile, Profile]:
-    """A rough and a finer profile that share no node; as fine as it takes to agree, if they ever do."""
+    """A rough and a finer profile that share no node, refined until they agree or the orders end."""
     tested = np.linspace(0, top, TESTED)
-    # a window of width 1 / top needs no fewer than top nodes
+    # a window of width 1 / top needs at least top nodes
     for level in (level for level in LEVELS if level > top):
         rough = _profile(d, n, top, level - 2, 0.5)
         if rough.tail > UNSETTLED and level < LEVELS[-1]:

@@ -1,4 +1,4 @@
-"""Bias and noise at M = c BB^T + c' (I - BB^T), and how far they can be wrong.
+"""Bias and noise at M = c BB^T + c' (I - BB^T), with bounds on their errors.
 
 Both are computed twice, by rules that share no node (other orders over the token and over the query, points over log
 lambda half a step apart). The finer value is the answer; the difference plus a bound on rounding is its error. Where it
@@ -35,7 +35,7 @@ LARGEST_SPREAD = 200.0
 class BlockTerms(Terms, frozen=True, kw_only=True):
     """B + N at M = c BB^T + c' (I - BB^T); arrays shaped like c and c' together, units of y squared.
 
-    The errors bound what the rules and rounding can be off.
+    The errors are bounds that cover quadrature and rounding.
     """
 
     c: Any
@@ -101,7 +101,7 @@ def block_terms(problem: Problem, c: Any, c_perp: Any) -> BlockTerms:
 
 
 def _evaluate(reduction: Reduction, n: float, c: Floats, c_perp: Floats) -> tuple[_Values, _Values]:
-    """Values and errors; orders rise until the two rules agree."""
+    """Values and errors, with orders raised until the two rules agree."""
     spread = reduction.spread(c, c_perp)
     if np.any(spread > LARGEST_SPREAD):
         worst = int(np.argmax(spread))
@@ -123,7 +123,7 @@ def _evaluate(reduction: Reduction, n: float, c: Floats, c_perp: Floats) -> tupl
 
 
 def _two_rules(reduction: Reduction, n: float, c: Floats, c_perp: Floats, order: int) -> tuple[_Values, _Values]:
-    """The finer of two rules, and their distance."""
+    """The value of the finer of two rules, and their difference."""
     fine = _Values(*reduction.values(n, c, c_perp, order, fine=True))
     rough = _Values(*reduction.values(n, c, c_perp, order, fine=False))
     return fine, _Values(np.abs(fine.noise - rough.noise), np.abs(fine.bias - rough.bias))

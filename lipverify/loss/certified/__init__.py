@@ -2,18 +2,18 @@ r"""Certified loss terms: Arb balls that are proved to contain them.
 
 harmonics   averages of exponentials over one token, in closed form
 spectra     the covariance of a law, harmonic by harmonic
-degrees     how many harmonics of an infinite spectrum matter
-nodes       where the sum over u = log(lambda) begins, ends and steps
+degrees     the number of harmonics of an infinite spectrum to list
+nodes       first node, last node and step of the sum over u = log(lambda)
 series      averages over one token where lambda is small: a power series with its remainder
 mellin      averages over one token where lambda is large: a Mellin transform with its images
-context     n tokens become one sum; what is left out is bounded
+context     the sum that replaces the average over n tokens, and a bound on its error
 enclosure   one w at one precision
 record      balls as doubles with errors, and as text
 terms       noise and bias with the digits asked for
 
-No function is handed to an integrator. Arb's own asks the integrand, through a flag, to say where it is not
-analytic, and one that forgets to gives a ball that is wrong while it looks certified. The integrals here are sums
-over the whole line of functions of which analyticity and size are proved, and all that enters is a closed form.
+No function is passed to an integrator. Arb's integrator relies on the integrand to flag where it is not analytic, and
+an integrand that fails to do so gives a wrong ball that looks certified. The integrals here are sums over the whole
+line of functions with proved analyticity and size, built from closed forms only.
 """
 
 from lipverify.loss.certified.record import CertifiedTerms

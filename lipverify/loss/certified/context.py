@@ -1,4 +1,4 @@
-r"""One context: n tokens become one sum over u = log(lambda), with a bound on everything that is left out.
+r"""One context: the average over n tokens becomes one sum over u = log(lambda), with a bound on its error.
 
 With S_i = w (1 - t_i), A_k[h](u) = E[h e^{k(u-S)} exp(-e^{u-S})], phi = A_0[1] and a law E f(x) f(x') = sum_l k_l P_l,
 
@@ -121,7 +121,7 @@ class Context:
         return bound
 
     def _closed(self, total: Ball, tail: Ball) -> Ball:
-        """The integral from the sum over the nodes: 0 <= what is left out <= tail, and the error of the rule."""
+        """The integral from the sum over the nodes, with a truncation error in [0, tail] and the error of the rule."""
         complete = arb(self.nodes.step) * total + arb(0).union(tail.abs_upper())
         return complete / (1 + _within(discretisation(self.nodes.step)))
 

@@ -1,6 +1,6 @@
-r"""How many harmonics of an infinite spectrum must be listed.
+r"""Choose the number of harmonics of an infinite spectrum to list.
 
-As in `nodes`, nothing that is proved depends on the answer: too few make the balls wide, never wrong.
+As in `nodes`, no proof depends on the choice: too few harmonics make the balls wide, never wrong.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-r"""One w at one precision: which averages serve it, and the balls that come of them."""
+r"""Balls for one w at one precision, from the averages that suit it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GUARD_BITS = 40
 
 
 def enclose(problem: Problem, w: float, goal: float) -> tuple[Ball, Ball]:
-    """(N, B) as balls with a relative radius of about e^{-goal}, which is aimed at and not promised."""
+    """(N, B) as balls with a relative radius of about e^{-goal}; the goal is not guaranteed."""
     n = int(problem.n)
     # e^{-2w} and the averages that it scales are known to w times the working precision
     with ctx.workprec(math.ceil(goal / math.log(2) + math.log2(1 + w)) + GUARD_BITS):
@@ -50,7 +50,7 @@ def _narrowed(problem: Problem, n: int, w: float, goal: float) -> tuple[Ball, Ba
 
 
 def _by_series(problem: Problem, n: int, w: float, goal: float, nodes: Nodes) -> tuple[Ball, Ball]:
-    """(N, B) by the power series, with as many bits more as its terms lose by cancellation."""
+    """(N, B) by the power series, with extra bits for the cancellation of its terms."""
     law, d, largest = problem.law, problem.d, math.exp(nodes.high)
     with ctx.workprec(ctx.prec + math.ceil(largest / math.log(2))):
         start = spectrum_of(law, d, 2)

@@ -1,7 +1,7 @@
-r"""The nodes of the trapezoidal rule over u = log(lambda), and where the sum may stop.
+r"""The nodes of the trapezoidal rule over u = log(lambda), with their ends and step.
 
-Only `Nodes` enters what is proved. The ends and the number of nodes are chosen with doubles: a poor
-choice makes the balls wide, never wrong.
+The proof uses only the `Nodes` themselves. Their ends and number are chosen with doubles: a poor choice makes the balls
+wide, never wrong.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ theorem gives k_l = N_l c_l^2, N_l the number of independent harmonics of degree
     cosine      k_l = N_l (E[cos(L t) P_l])^2, l even, and sum_l k_l = (1 + E cos 2Lt) / 2
     relu        k_1 = L^2 / 6d, k_l = N_l (E[|t| P_l])^2 L^2 / 6, l even, and sum_l k_l = L^2 / 3d.
 
-Nothing here is a function that somebody else wrote: a callable maps doubles to doubles, so no ball around its value
-at a point, and no bound on it between points, is known.
+Laws given by a callable are excluded: it maps doubles to doubles, so no ball around its value at a point and no bound
+between points is known.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Spectrum:
 
     @property
     def infinite(self) -> bool:
-        """Whether there are coefficients beyond `top`."""
+        """True if there are coefficients beyond `top`."""
         return not self.rest.is_zero()
 
     @classmethod
@@ -65,9 +65,9 @@ def spectrum_of(law: Law, d: int, top: int) -> Spectrum:
     Raises
     ------
     InvalidInput
-        If the law is given by a function, or by anything else of which no ball is known.
+        If the law is given by a function, or in another way for which no ball is known.
     """
-    # whether a law is constant is asked only where that calls no function of one's own
+    # ask if a law is constant only if that calls no user's function
     known = spectrum.has(law) and not (isinstance(law, Zonal) and law.spectrum is None)
     return Spectrum.finite({}) if known and law.constant else spectrum(law, d, top)
 

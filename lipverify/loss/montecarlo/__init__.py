@@ -1,4 +1,4 @@
-"""Loss terms by sampling: two numbers a token for isotropic problems, whole contexts in R^d for everything else."""
+"""Loss terms by sampling: two numbers per token for isotropic problems, whole contexts in R^d for all others."""
 
 from lipverify.loss.montecarlo.terms import montecarlo_terms
 

@@ -1,4 +1,4 @@
-r"""How many samples: a number that is given, or as many as an accuracy needs."""
+r"""Draw a given number of samples, or as many as a given accuracy needs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lipverify.loss.montecarlo.backend import NUMPY, Backend
 from lipverify.loss.montecarlo.samples import Divisible
 
 Tallies = type[Tally] | type[NormalTally]
-"""How samples become an interval: `Tally` bets, `NormalTally` trusts the central limit theorem."""
+"""Kinds of interval: `Tally` is a betting interval, `NormalTally` relies on the central limit theorem."""
 
 Progress = Callable[[int, int], None]
 
@@ -43,10 +43,10 @@ class Sampler(Protocol):
 def tally_of(
     sampler: Sampler, count: int, progress: Progress | None = None, workers: int = 1, kind: Tallies = Tally
 ) -> Tally | NormalTally:
-    """The first `count` samples; more samples begin with the same ones.
+    """The tally of the first `count` samples; a larger count starts with the same samples.
 
-    Threads and the sizes of chunks change nothing but the time: chunks are taken in their order, whoever made them, and
-    a tally sums samples in stretches that no chunk decides.
+    Threads and chunk sizes change only the time: chunks are added in order, whichever thread made them, and a tally
+    sums samples in blocks that do not depend on the chunks.
     """
     backend: Backend = getattr(sampler, "backend", NUMPY)
     tally = kind(*sampler.bounds(), xp=backend.xp, moments=backend.moments)
@@ -58,13 +58,13 @@ def tally_of(
 
 
 def _added(tally: Tally | NormalTally, sampler: Sampler, count: int, workers: int) -> Iterator[None]:
-    """Add the first `count` samples to a tally, chunk by chunk, made by threads."""
+    """Add the first `count` samples to a tally, in chunks made by threads."""
     for chunk in _chunks(sampler, count, workers):
         yield tally.add(chunk[: count - tally.count, ...])
 
 
 def _added_in_memory(tally: Tally | NormalTally, sampler: Sampler, count: int, backend: Backend) -> Iterator[None]:
-    """The same by this thread; where memory does not suffice, in halves of chunks, down to a single sample."""
+    """Add samples in this thread; if memory is short, halve the chunks, down to a single sample."""
     size, short = sampler.size, False
     while tally.count < count:
         first, divisible = tally.count, isinstance(sampler, Divisible) and size > 1
@@ -78,18 +78,18 @@ def _added_in_memory(tally: Tally | NormalTally, sampler: Sampler, count: int, b
         else:
             short = False
             yield
-        if short:  # what the failed call held is free by now
+        if short:  # the memory of the failed call is free by now
             size = -(-size // 2) if divisible else size
             backend.release()
 
 
 def _chunk(sampler: Sampler, first: int, count: int) -> Array:
-    """Samples of one chunk from a first one on, which begins the chunk where it is drawn whole."""
+    """The `count` samples from `first` on; a sampler that cannot divide chunks draws the chunk that starts there."""
     return sampler.rows(first, count) if isinstance(sampler, Divisible) else sampler.chunk(first // sampler.size)
 
 
 def _chunks(sampler: Sampler, count: int, workers: int) -> Iterator[Array]:
-    """The first chunks in their order, made by threads, which are a few chunks ahead and no more."""
+    """The first chunks in order, made by threads that run at most a few chunks ahead."""
     with ThreadPoolExecutor(workers) as pool:
         ahead: deque[Future[Array]] = deque()
         try:
@@ -115,9 +115,9 @@ def until(
 ) -> tuple[Floats, Floats]:
     """(mean, half-width) of 95 % intervals that are narrower than rtol times the mean, in every column.
 
-    `at` gives a sampler for an address. A pilot of `first` samples says how many are needed; these are drawn
-    afresh, so that their number does not depend on what they show. Should they not do, look k spends
-    0.05 / 2^k, and all looks together miss with probability 0.05 at most.
+    `at` gives a sampler for an address. A pilot of `first` samples estimates the necessary number, and new samples are
+    drawn, so that their number does not depend on their values. If they are not enough, the draw is repeated with more:
+    look k spends the probability 0.05 / 2^k, so that all looks together miss with probability 0.05 at most.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Where contexts are evaluated: an array library, and compiled code for reduced sampling where there is some."""
+"""Backends that evaluate contexts: an array library, with compiled code for reduced sampling if available."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ Compiled = Callable[..., tuple[Any, Any]]
 
 @dataclass(frozen=True)
 class Backend:
-    """Where contexts are evaluated, and how.
+    """An array library with a device, and the functions that depend on them.
 
     Attributes
     ----------
     xp, device
-        An array namespace, and a device of it; None is its current one.
+        An array namespace and one of its devices; None for the current one.
     compiled, tokens
-        Compiled code for reduced sampling, and about how many tokens it takes in a call.
+        Compiled code for reduced sampling, and the approximate number of tokens per call.
     uniforms
-        (seed, stream, chunk, shape, first) -> uniforms with the words of NumPy's Philox, drawn where `xp` computes or
+        (seed, stream, chunk, shape, first) -> uniforms with the words of NumPy's Philox, drawn on the device of `xp` or
         on the host, see `foundation.streams.uniforms`.
     inverted
-        The standard normals of uniforms, where these are.
+        Maps uniforms to standard normals on their device.
     moments
-        Reduces samples where they are, see `foundation.means.samples.leaf_moments`.
+        Reduces samples on their device, see `foundation.means.samples.leaf_moments`.
     at_work
-        A context in which the device is the current one and its errors are one line.
+        A context in which the device is current and its errors are reported in one line.
     short_of_memory, release
-        Whether an error is for want of memory; gives memory back that the library keeps.
+        True for an error caused by lack of memory; a function that frees memory kept by the library.
     threads
-        Whether more than one thread is of use.
+        True if several threads are faster than one.
     devices
-        The names of the GPUs: each is for one process or more, which must not be forked.
+        The names of the GPUs; their processes must not be forked.
     """
 
     xp: Any = np
@@ -65,7 +65,7 @@ NUMPY = Backend()
 
 
 def _native() -> Backend:
-    """NumPy, and code compiled by the C compiler of this machine."""
+    """NumPy, with code compiled by the C compiler of this machine."""
     from lipverify.loss.montecarlo.compiled import native
 
     native.require_compiler()
@@ -73,7 +73,7 @@ def _native() -> Backend:
 
 
 def _cupy(device: Any = None) -> Backend:
-    """CuPy and our CUDA code; enough tokens in a call to fill any device, and less than a second of it."""
+    """CuPy with the CUDA code; a call has enough tokens to fill any device but takes less than a second."""
     from lipverify.loss.montecarlo.compiled import launch
 
     launch.require_gpu()
@@ -99,7 +99,7 @@ BACKENDS: dict[str, Callable[[], Backend]] = {"numpy": lambda: NUMPY, "native": 
 
 
 def backend_named(name: str) -> Backend:
-    """The backend called `name`, refused unless it is known and what it needs is there.
+    """The backend called `name`; refuse an unknown one, and one whose compiler or device is missing.
 
     >>> backend_named("numpy").xp.__name__
     'numpy'
@@ -113,7 +113,8 @@ def backend_of(name: str | None, xp: Any, device: Any, workers: int = 1) -> Back
     Raises
     ------
     InvalidInput
-        If both are given, a device without its namespace, what is no namespace, or threads for a GPU.
+        If both a name and a namespace are given, a device without its namespace, an object that is not a namespace, or
+        several threads for a GPU.
     """
     if name is not None and (xp is not None or device is not None):
         raise InvalidInput(f"backend = {shown(name)} with xp or device: give one of them; they say where to compute.")

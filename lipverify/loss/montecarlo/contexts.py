@@ -1,4 +1,4 @@
-r"""Whole contexts drawn in R^d: a query, n tokens and a task each, for any covariates and any law that can be drawn."""
+r"""Draw whole contexts in R^d, each a query, n tokens and a task, for any covariates and any law that can be drawn."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ from lipverify.problem.law import as_functions, as_ridge
 
 @dataclass(frozen=True)
 class Contexts:
-    """C contexts, or a stretch of the tokens of C contexts, in the arrays of one library.
+    """C contexts, or a block of the tokens of C contexts, in arrays of one library.
 
-    query (C, d), tokens (C, m, d); values[k] (C, m) and targets[k] (C,): the component f_k at the tokens and
-    at the query. The label noise is not drawn: what is made of contexts is averaged over it in closed form, unless
-    `draw_labels` draws it.
+    query (C, d), tokens (C, m, d); values[k] (C, m) and targets[k] (C,): the component f_k at the tokens and at the
+    query. The label noise is not drawn, because users average over it in closed form; `draw_labels` can draw it.
     """
 
     query: Array
@@ -29,13 +28,13 @@ class Contexts:
     targets: list[Array]
 
     def __getitem__(self, which: slice) -> Contexts:
-        """Some of the contexts of each of R drawings, (R, C, ...)."""
+        """Select contexts of each of R draws, (R, C, ...)."""
         parts = ([each[:, which] for each in part] for part in (self.values, self.targets))
         return Contexts(self.query[:, which], self.tokens[:, which], *parts)
 
 
 def draw_contexts(problem: Problem, contexts: int, seed: int, stream: str, chunk: int = 0) -> Contexts:
-    """Contexts of one chunk, all tokens at once, as NumPy arrays.
+    """Draw the contexts of one chunk with all their tokens, as NumPy arrays.
 
     >>> from lipverify.laws import ReLU
     >>> c = draw_contexts(Problem(d=3, n=10, law=ReLU()), contexts=4, seed=0, stream="example")
@@ -46,7 +45,7 @@ def draw_contexts(problem: Problem, contexts: int, seed: int, stream: str, chunk
 
 
 def draw_together(problem: Problem, contexts: int, seed: int, streams: Sequence[str]) -> Contexts:
-    """What `draw_contexts` draws for each of R streams, one beside the other: every array has a first axis of length R.
+    """The draws of `draw_contexts` for each of R streams, stacked along a first axis of length R.
 
     >>> from lipverify.laws import ReLU
     >>> p = Problem(d=3, n=10, law=ReLU())
@@ -83,7 +82,7 @@ def draw_labels(problem: Problem, drawn: Contexts, seed: int, stream: str, chunk
     Parameters
     ----------
     problem
-        Its law a ridge law, which knows its amplitudes; its noise is normal.
+        A problem with a ridge law, which can draw its amplitudes; the label noise is normal.
     drawn
         Contexts of this problem with all their tokens, as NumPy arrays.
     seed, stream, chunk
@@ -92,7 +91,7 @@ def draw_labels(problem: Problem, drawn: Contexts, seed: int, stream: str, chunk
     Raises
     ------
     InvalidInput
-        If the law is no ridge law.
+        If the law is not a ridge law.
 
     >>> from lipverify.laws import Affine
     >>> p = Problem(d=3, n=10, law=Affine(), sigma=0.0)
@@ -118,11 +117,10 @@ def token_blocks(
     backend: Backend = NUMPY,
     part: slice = slice(None),
 ) -> Iterator[Contexts]:
-    """The tokens of one chunk of contexts, or of a part of them, at most `tokens` of each at a time, on the backend.
+    """The tokens of all or some contexts of one chunk, in blocks of at most `tokens` per context, on the backend.
 
-    A chunk has a stream for the points and one for the tasks, so that how many numbers a law draws for
-    itself does not move the tokens. Functions that are no array are those of all contexts of a chunk, which are then
-    drawn whatever the part.
+    A chunk has one stream for the points and one for the tasks, so that the tokens do not depend on how many numbers a
+    law draws. Functions that are not arrays belong to all contexts of a chunk, and are drawn for the whole chunk.
     """
     law, d, n = as_functions(problem.law, "Monte Carlo"), problem.d, int(problem.n)
     xp, device = backend.xp, backend.device

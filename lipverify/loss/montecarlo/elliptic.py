@@ -1,24 +1,23 @@
-r"""Two numbers a token on an ellipsoid and for normal covariates, for any matrix M and any f(x) = h(<q, x>).
+r"""Sampling with two numbers per token on an ellipsoid and for normal covariates, any M and any f(x) = h(<q, x>).
 
-Let x = A u, where every rotation of u is drawn like u. A token x_i = A u_i has the score w <k, u_i> with the key
+Let x = A u, where the law of u is invariant under rotations. A token x_i = A u_i has the score w <k, u_i> with the key
 k = A^T M x, and f sees <p, u_i> with p = A^T q. Only two coordinates of u_i enter, t_i along k and s_i along the part
 of p orthogonal to k: with c = <k, p> / |k| |p|,
 
     score_i = w |k| t_i,    <q, x_i> = |p| (c t_i + sqrt(1 - c^2) s_i),
 
 and (t_i, s_i) is drawn as for the sphere, or is a pair of standard normals. For linear tasks f(x) = <B q, x> the
-direction q, uniform on S^{k-1}, and what of u_i is orthogonal to the key are averaged too: with G = B^T A and tau =
-sum_i a_i t_i the mean of the squared error is 1/k times
+average is also over the direction q, uniform on S^{k-1}, and over the part of u_i orthogonal to the key: with G = B^T A
+and tau = sum_i a_i t_i the mean of the squared error is 1/k times
 
     |tau G k/|k| - B^T x|^2 + sum_i a_i^2 v_i (|G|_F^2 - |G k/|k||^2),
 
-v_i = (1 - t_i^2) / (d - 1), or 1 for normal covariates. A ReLU law is half of the linear one and half of |z|.
+v_i = (1 - t_i^2) / (d - 1), or 1 for normal covariates. A ReLU law is half of the linear law plus half of |z|.
 
-On an ellipsoid the noise given the query is that of the sphere at the window w |k|, and it grows with |k|: sum_i a_i^2
-rises where the scores of all tokens are stretched. So where another method is handed in that knows the noise of the
-sphere, as `loss_terms` does, it is averaged over queries alone, between its values at the least and at the largest
-|k|. These bounds are far tighter than 1/n and 1, and the width of a betting interval is no longer that of events that
-cannot happen.
+On an ellipsoid the noise given the query equals that of the sphere at w |k|. It grows with |k|, because stretching all
+scores increases sum_i a_i^2. If a method for the noise on the sphere is given, as `loss_terms` does, only queries are
+drawn for the noise, and samples lie between its values at the smallest and the largest |k|. These bounds are far
+tighter than 1/n and 1, so the betting interval is much narrower.
 """
 
 from __future__ import annotations
@@ -47,34 +46,35 @@ from lipverify.problem.law import RidgeLaw, as_ridge
 from lipverify.problem.laws import Affine, Linear, ReLU
 
 SphereNoise = Callable[[int, int | float, Floats], tuple[Floats, Floats]]
-"""(d, n, windows) -> the noise over sigma^2 on the sphere, and its error."""
+"""(d, n, w) -> the noise over sigma^2 on the sphere, and its error."""
 NOISE_QUERIES = 4
-"""Queries a context over which the noise is averaged, its own among them: one costs less than a few tokens."""
+"""Number of queries per context over which the noise is averaged, including its own; one costs less than a few tokens.
+"""
 DEGREES = (16, 32, 64)
 TINY = float(np.finfo(float).tiny)
 SAME = 1e-12
-"""Keys whose sizes differ by less than this share are of one size, to rounding of the matrices that make them."""
+"""Keys whose lengths differ by less than this share count as equal, within the rounding of the matrices."""
 CROWDED = 3.0
-"""Scores v t with v beyond so many times n leave most of the weight to few tokens: the noise is then as large as its
-range, drawing it costs little, and the exact method much."""
+"""If scores v t have v above this multiple of n, few tokens have most of the weight. The noise then varies over its
+whole range, sampling it is cheap, and the exact method is expensive."""
 ENOUGH, LITTLE = 1e-6, 1e-3
-"""Relative accuracies of the noise between the nodes of its interpolation: far below any sampling error, and too blunt
-to be of use, where it is drawn."""
+"""Relative errors of the interpolated noise: ENOUGH is far below any sampling error; above LITTLE the noise is sampled
+instead."""
 
 
 @dataclass(frozen=True)
 class NoiseOfKey:
     """The noise over sigma^2 on the sphere for scores v t: its logarithm as a polynomial in log(1 + v).
 
-    `off` is how far it may be off, relatively: by the error of the method that knows it, and by twice the sum of the
-    upper half of the coefficients, which fall faster than geometrically.
+    `off` bounds its relative error: the error of the method that computes it, plus twice the sum of the upper half of
+    the coefficients, which fall faster than geometrically.
     """
 
     polynomial: chebyshev.Chebyshev
     off: float
 
     def at(self, v: Floats) -> Floats:
-        """The noise over sigma^2 for scores v t; beyond the polynomial's range that at its end."""
+        """The noise over sigma^2 for scores v t; outside the polynomial's range, the value at its end."""
         return np.asarray(np.exp(self.polynomial(np.clip(np.log1p(v), *self.polynomial.domain))))
 
 
@@ -85,7 +85,7 @@ def noise_of_key(known: SphereNoise, d: int, n: int | float, least: float, large
     Raises
     ------
     OutOfReach
-        If the method that knows it does not reach it.
+        If the method that computes it does not reach it.
     """
     low, high = np.log1p(least), np.log1p(largest)
     domain = (low, max(high, low + 1e-3))
@@ -105,7 +105,7 @@ def noise_of_key(known: SphereNoise, d: int, n: int | float, least: float, large
 
 @dataclass(frozen=True)
 class Elliptic(Divisible):
-    """Samples on the sphere, an ellipsoid or for normal covariates: scores w x_i^T M x; M = None for the identity."""
+    """A sampler on the sphere, an ellipsoid or for normal covariates: scores w x_i^T M x; M = None for the identity."""
 
     problem: Problem
     grid: Grid
@@ -120,7 +120,7 @@ class Elliptic(Divisible):
 
     @property
     def xp(self) -> Any:
-        """The namespace of the backend, in which samples are arrays."""
+        """The array namespace of the backend."""
         return self.backend.xp
 
     @property
@@ -136,16 +136,16 @@ class Elliptic(Divisible):
 
     @property
     def unit(self) -> float:
-        """What a bias sample is to be multiplied by."""
+        """The factor from a bias sample to units of y squared."""
         return self.ridge.amplitude_variance
 
     @property
     def linear_share(self) -> float:
-        """The share of the linear link in the law, averaged in closed form: a ReLU is half linear and half |z|."""
+        """The share of the linear link, which is averaged in closed form: a ReLU is half linear and half |z|."""
         return 1.0 if isinstance(self.ridge, Affine | Linear) else 0.5 if isinstance(self.ridge, ReLU) else 0.0
 
     def links(self, z: Array) -> list[Array]:
-        """The links less `linear_share`: |z| of ReLU, none of a linear law."""
+        """The links minus the linear share: |z| for ReLU, none for a linear law."""
         if isinstance(self.ridge, ReLU):
             return [self.xp.abs(z)]
         return [] if self.linear_share else self.ridge.links(z, self.xp)
@@ -179,29 +179,29 @@ class Elliptic(Divisible):
 
     @cached_property
     def key_map(self) -> Floats:
-        """A^T M, which makes a key of a query."""
+        """A^T M, which maps a query to its key."""
         return self.stretch.T if self.M is None else self.stretch.T @ self.M
 
     @property
     def normal(self) -> bool:
-        """Whether covariates are normal."""
+        """True if covariates are normal."""
         return isinstance(self.problem.covariates, Gaussian)
 
     @cached_property
     def keys(self) -> tuple[float, float]:
-        """The least and the largest |k| of an ellipsoid."""
+        """The smallest and the largest |k| on an ellipsoid."""
         sizes = np.linalg.svd(self.key_map @ self.stretch, compute_uv=False)
         return float(sizes[-1]), float(sizes[0])
 
     @cached_property
     def helped(self) -> NDArray[np.bool_]:
-        """The windows at which the noise is not drawn: some weight, and not all of it on one token."""
+        """The w at which the noise is computed, not sampled: neither 0 nor so large that one token has all weight."""
         w, n = self.grid.windows, float(self.problem.n)
         return (w > 0) & (w * self.keys[1] <= CROWDED * n) & (n > 1)
 
     @cached_property
     def noise(self) -> NoiseOfKey | None:
-        """The noise given a key; None where it is drawn: nobody knows it, or of normal covariates."""
+        """The noise given a key; None if it is sampled, for lack of a method or for normal covariates."""
         if self.known is None or self.normal or not np.any(self.helped):
             return None
         w, (least, largest) = self.grid.windows[self.helped], self.keys
@@ -213,7 +213,7 @@ class Elliptic(Divisible):
 
     @property
     def off(self) -> Floats:
-        """What is to be added to the half-width of every column."""
+        """The error to add to the half-width of every column."""
         w = self.grid.windows
         noise = (
             0 * w
@@ -236,11 +236,11 @@ class Elliptic(Divisible):
 
     @cached_property
     def ends(self) -> tuple[Floats, Floats]:
-        """The bounds, made once."""
+        """The bounds, computed once."""
         return self.bounds()
 
     def rows(self, first: int, count: int) -> Array:
-        """Samples of some contexts of one chunk; what they hold beside tokens is drawn for the whole chunk."""
+        """Samples of some contexts of one chunk; queries and tasks are drawn for the whole chunk."""
         index, start = divmod(first, self.size)
         part = slice(start, start + count)
         queries, tasks = self._outer(index)
@@ -282,7 +282,7 @@ class Elliptic(Divisible):
         return xp.concat([twice[:, :, 0] / S**2, bias], axis=1)
 
     def _sums(self, index: int, part: slice, length: Floats, values: Callable[[Array, Array], list[Array]]) -> Sums:
-        """The sums over the tokens of what `values` makes of their coordinates."""
+        """The sums over the tokens of the functions `values` of their coordinates."""
         sizes = self._moved(length[part, None])
 
         def of(pairs: Array) -> Sums:
@@ -300,7 +300,7 @@ class Elliptic(Divisible):
         return merged(one, other, self.grid, self.xp)
 
     def _outer(self, index: int) -> tuple[Floats, Floats]:
-        """What a context holds beside its tokens: queries (size, NOISE_QUERIES, d), the first its own, and tasks."""
+        """Draw the queries (size, NOISE_QUERIES, d), of which the first is the context's own, and the tasks."""
         d, law = self.problem.d, self.problem.law
         points = generator(self.seed, f"{self.stream}/queries", index)
         queries = self.problem.covariates.points(standard_normals(points, (self.size, NOISE_QUERIES, d)), np)
@@ -308,7 +308,7 @@ class Elliptic(Divisible):
         return queries, law.draw(generator(self.seed, f"{self.stream}/tasks", index), self.size, d)
 
     def _draws(self, index: int, part: slice) -> Iterator[Array]:
-        """Uniforms (u, v) of the tokens, in stretches of (contexts, tokens, 2): one, or of one context alone."""
+        """Uniforms (u, v) of the tokens, in blocks (contexts, tokens, 2): a single one, or blocks of one context."""
         n = int(self.problem.n)
         for first in range(0, n, TOKENS):
             shape = part.stop - part.start, min(TOKENS, n - first), 2

@@ -1,15 +1,15 @@
-r"""Contexts of a law that is known by its variogram, or has such a part: the points are drawn, and nothing of its task.
+r"""Sampling for a law, or part of a law, given by its variogram: draw the points, average the task in closed form.
 
-Given the points, a Gaussian field at them is n + 1 normal variables, of which only increments count:
+Given the points, a Gaussian field has n + 1 normal values, and only their increments enter the loss:
 
     E (sum_i a_i f(x_i) - f(x))^2 = sum_i a_i V(|x_i - x|) - 1/2 sum_ij a_i a_j V(|x_i - x_j|).
 
-So the task is averaged in closed form, as the label noise is, and what is sampled is bounded by the largest V. The
-other parts of a sum are drawn at the same points; as parts are independent, their squared errors add up.
+So the task is averaged in closed form, as the label noise is, and samples are bounded by the largest V. The other parts
+of a sum are drawn at the same points; as parts are independent, their squared errors add.
 
-Of many tokens the second sum would cost n^2 for digits that few contexts cannot use. It is 1/2 E_J sum_i a_i V(|x_i -
-x_J|) with J drawn by the weights, and its mean over a few J, one in each part of equal weight, is unbiased. A sample is
-then minus half of the largest V at least.
+For many tokens the second sum would cost n^2, more accuracy than few contexts can use. It equals
+1/2 E_J sum_i a_i V(|x_i - x_J|) with J drawn from the weights, and the mean over a few J, one from each part of equal
+weight, is unbiased. A sample is then at least minus half of the largest V.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ PAIRS = 2**20
 LARGEST_CONTEXT = 10_000
 """Tokens of a context."""
 PARTNERS, FEW = 8, 64
-"""Tokens J for each window, and tokens of a context of which all pairs are looked at."""
+"""Number of tokens J for each w, and largest number of tokens of a context for which all pairs are used."""
 PAIR = 4
-"""What a pair costs, in numbers drawn: from 1.3 (a squared exponential) to 7 (an incomplete gamma function)."""
+"""Cost of a pair in units of a drawn number: from 1.3 (a squared exponential) to 7 (an incomplete gamma function)."""
 
 
 @dataclass(frozen=True)
 class Fields(WholeContexts):
-    """Samples of softmax attention for a law of which the variogram is known, or that of a part.
+    """A sampler of softmax attention for a law with a known variogram, or with such a part.
 
     Raises
     ------
     InvalidInput
-        If the covariates leave the sphere and the law is known on it alone, or arrays are not NumPy's.
+        If the covariates leave the sphere and the law is defined on the sphere only, or arrays are not NumPy's.
     OutOfReach
         If a context has more than 10,000 tokens.
     """
@@ -66,7 +66,7 @@ class Fields(WholeContexts):
 
     @cached_property
     def variations(self) -> list[tuple[float, Variation]]:
-        """The variograms of the parts that are known by them, with their weights."""
+        """The variograms of the parts given by them, with the parts' weights."""
         known = [(weight, variation_of(part, self.problem.d)) for weight, part in summands(self.problem.law)]
         return [(weight, each) for weight, each in known if each is not None]
 
@@ -78,22 +78,22 @@ class Fields(WholeContexts):
 
     @property
     def largest(self) -> float:
-        """A bound on the variogram of the parts that are known by it."""
+        """A bound on the variogram of the parts given by one."""
         return sum(weight * each.size for weight, each in self.variations)
 
     @property
     def all_pairs(self) -> bool:
-        """Whether all pairs of tokens are looked at: they are few, or no more than those with all J."""
+        """True if all pairs of tokens are used: they are few, or no more than the pairs with all J."""
         return self.problem.n <= max(FEW, PARTNERS * len(self.w))
 
     @property
     def partners(self) -> int:
-        """With how many tokens each token is paired."""
+        """Number of tokens with which each token is paired."""
         return int(self.problem.n) if self.all_pairs else PARTNERS * len(self.w)
 
     @property
     def numbers(self) -> float:
-        """What a context costs, in numbers drawn: those of its points, and its pairs."""
+        """Cost of a context in units of a drawn number: its coordinates and its pairs."""
         return float(self.problem.n) * (self.problem.d + PAIR * self.partners)
 
     @property
@@ -119,7 +119,7 @@ class Fields(WholeContexts):
         return low, high
 
     def rows(self, first: int, count: int) -> Floats:
-        """Samples of some contexts of one chunk, which is made whole."""
+        """Samples of some contexts of one chunk; the whole chunk is computed."""
         index, start = divmod(first, self.size)
         return self._whole(index)[start : start + count]
 
@@ -145,7 +145,7 @@ class Fields(WholeContexts):
         return np.asarray(np.sum((a @ self._between(apart)) * a, axis=2))
 
     def _with_partners(self, a: Floats, tokens: Floats, index: int) -> Floats:
-        """The same by its mean over a few J, (size, windows)."""
+        """An unbiased estimate of sum_ij a_i a_j V(|x_i - x_j|) by the mean over a few J, (size, windows)."""
         size, windows, n = a.shape
         u = generator(self.seed, f"{self.stream}/partners", index).random((size * windows, PARTNERS))
         rows = np.arange(size * windows)[:, None]
@@ -159,7 +159,7 @@ class Fields(WholeContexts):
         return np.asarray(np.sum(a * to_all, axis=2))
 
     def _drawn(self, a: Floats, x: Floats, index: int) -> Floats:
-        """The squared errors of the parts that are drawn, query and then tokens being x: (size, windows)."""
+        """The squared errors of the drawn parts; x has the query and then the tokens: (size, windows)."""
         if self.others.constant:
             return np.zeros(a.shape[:2])
         tasks = self.others.draw(generator(self.seed, f"{self.stream}/tasks", index), self.size, self.problem.d)
@@ -167,7 +167,7 @@ class Fields(WholeContexts):
         return np.asarray(sum(error**2 for error in errors))
 
     def _between(self, squared: Floats) -> Floats:
-        """V at distances of which the squares are given."""
+        """V at given squared distances."""
         r = np.sqrt(np.clip(squared, 0.0, None))
         return np.asarray(
             sum(weight * np.asarray(each.of_distance(r)) for weight, each in self.variations), dtype=float

@@ -1,7 +1,6 @@
-r"""Contexts drawn in R^d: for matrices, any covariates and any law that can be drawn; nothing is reduced.
+r"""Sampling with whole contexts in R^d, for matrices, any covariates and any law that can be drawn.
 
-What is averaged in closed form is only what the definition of the loss averages anyway: the label noise and
-the amplitudes of the law.
+Only the label noise and the amplitudes of the law are averaged in closed form.
 """
 
 from __future__ import annotations
@@ -21,12 +20,12 @@ from lipverify.problem import Problem
 from lipverify.problem.law import FunctionLaw, as_functions
 
 COORDINATES = 2**18
-"""Coordinates drawn at a time (2 MiB)."""
+"""Number of coordinates drawn at a time (2 MiB)."""
 
 
 @dataclass(frozen=True)
 class WholeContexts(Divisible):
-    """Samples for one matrix M scaled by every window: scores w x_i^T M x; M = None for the identity."""
+    """Base of samplers with scores w x_i^T M x for every w of a grid; M = None for the identity."""
 
     problem: Problem
     w: Floats
@@ -39,7 +38,7 @@ class WholeContexts(Divisible):
 
     @property
     def law(self) -> FunctionLaw:
-        """The law, which can be drawn."""
+        """The law, as functions that can be drawn."""
         return as_functions(self.problem.law, "Monte Carlo")
 
     @property
@@ -49,18 +48,18 @@ class WholeContexts(Divisible):
 
     @property
     def unit(self) -> float:
-        """What a bias sample is to be multiplied by."""
+        """The factor from a bias sample to units of y squared."""
         return self.law.amplitude_variance
 
     @property
     def reach(self) -> Floats:
-        """A bound on |w x_i^T M x| at every window."""
+        """A bound on |w x_i^T M x| at every w."""
         norm = 1.0 if self.M is None else float(np.linalg.norm(self.M, 2))
         with np.errstate(over="ignore", invalid="ignore"):
             return np.where(self.w > 0, self.w * self.problem.covariates.radius**2 * norm, 0.0)
 
     def blocks(self, first: int, count: int) -> Iterator[Contexts]:
-        """The contexts `first`, ..., `first + count - 1` of one chunk, a stretch of tokens at a time."""
+        """The contexts `first`, ..., `first + count - 1` of one chunk, a block of tokens at a time."""
         tokens = max(1, COORDINATES // self.problem.d)
         index, start = divmod(first, self.size)
         address = self.seed, self.stream, index
@@ -83,7 +82,7 @@ class Full(WholeContexts):
 
     @cached_property
     def grid(self) -> Grid:
-        """The windows in ladders."""
+        """The values of w in ladders."""
         return grid_of(self.w, self.problem.covariates.scale**2)
 
     def bounds(self) -> tuple[Floats, Floats]:

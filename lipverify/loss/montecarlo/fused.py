@@ -1,6 +1,6 @@
-r"""Reduced sampling by compiled code, on a GPU or a processor: drawn, scored and summed without an array of tokens.
+r"""Reduced sampling by compiled code, on a GPU or a processor, which draws, scores and sums without an array of tokens.
 
-The points are those of `Reduced`, from the same addresses; only how many bundles are taken at a time differs.
+The points are those of `Reduced`, from the same addresses; only the number of bundles per call differs.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from lipverify.problem.laws import Affine, Cosine, Linear, Quadratic, ReLU
 
 MOST_BUNDLES = 2**17
 MOST_RESULTS = 2**23
-"""Samples of a chunk: 64 MiB, and a few times that while they are reduced."""
+"""Largest number of samples of a chunk: 64 MiB, and a few times that during reduction."""
 
 
 def is_compiled(problem: Problem) -> bool:
-    """Whether the law of an isotropic problem is one of those that are compiled."""
+    """True if the compiled code supports the law of an isotropic problem."""
     return compiled(problem.law)
 
 
 @by_law
 def compiled(law: Law) -> bool:
-    """Whether there is native code for a law, registered by its class; it goes by the name of the law."""
+    """True if there is compiled code for a law, registered by its class under the law's name."""
     return False
 
 
@@ -41,11 +41,11 @@ def _named(law: Law) -> bool:
 
 @dataclass(frozen=True)
 class Fused(Reduced):
-    """`Reduced`, a call of the compiled code at a time."""
+    """`Reduced` by calls of the compiled code."""
 
     @property
     def size(self) -> int:
-        """Samples in a chunk: as many as a call takes tokens, and no more than memory that any device can spare."""
+        """Samples in a chunk: as many as the tokens of a call allow, limited by `MOST_RESULTS`."""
         results = MOST_RESULTS // (2 * len(self.grid.at))
         return max(1, min(MOST_BUNDLES, results, self.backend.tokens // int(self.problem.n)))
 
@@ -61,7 +61,7 @@ class Fused(Reduced):
 
 
 def _ladders(grid: Grid) -> tuple[list[tuple[float, int]], NDArray[np.intp]]:
-    """The ladders of a grid as (foot, windows), and where in their row each window of the grid stands."""
+    """The ladders of a grid as (foot, length), and the column of each w of the grid."""
     feet = [j for j, rung in enumerate(grid.rungs) if rung == 0]
     tops = [*(j - 1 for j in feet[1:]), len(grid.rungs) - 1]
     ladders = [(float(grid.levels[foot]), top - foot) for foot, top in zip(feet, tops, strict=True)]

@@ -1,4 +1,4 @@
-r"""Attention with a kernel of the distance on contexts that are drawn in full, for every law that can be drawn.
+r"""Sampling of attention with a kernel of the distance, on whole contexts, for every law that can be drawn.
 
 a_i = K(u_i) / sum_j K(u_j),  u_i = w (1 - <x_i, x>);    a window without tokens predicts 0.
 """
@@ -20,7 +20,7 @@ from lipverify.loss.montecarlo.samples import largest_bias
 
 @dataclass(frozen=True)
 class KernelAttention(WholeContexts):
-    """Samples of attention with a kernel."""
+    """A sampler of attention with a kernel."""
 
     kernel: Kernel = Rational(1.0)  # noqa: RUF009 (frozen)
 

@@ -1,6 +1,6 @@
-r"""Linear attention: the prediction is (1/n) sum_i y_i w x_i^T M x, with no softmax.
+r"""Sampling of linear attention: the prediction is (1/n) sum_i y_i w x_i^T M x, without a softmax.
 
-Its weights do not sum to one, so that the values themselves enter and not their differences:
+Its weights do not sum to one, so the values of f enter and not only their differences:
 
     noise:  w^2 sum_i s_i^2 / n^2,    bias:  sum_k (w sum_i s_i f_k(x_i) / n - f_k(x))^2,    s_i = x_i^T M x.
 """
@@ -18,7 +18,7 @@ from lipverify.loss.montecarlo.full import WholeContexts
 
 @dataclass(frozen=True)
 class LinearAttention(WholeContexts):
-    """Samples of linear attention."""
+    """A sampler of linear attention."""
 
     def bounds(self) -> tuple[Floats, Floats]:
         """(low, high) of each column: |w s_i| has a bound, and so has |f_k|."""

@@ -1,4 +1,4 @@
-r"""Contexts of an isotropic problem by two numbers a token, whatever the dimension.
+r"""Sampling of isotropic problems with two numbers per token in every dimension.
 
 Only t_i = <x_i, x> enters the noise, and only t_i and z_i = <q, x_i> the bias of a ridge law. Let e be the unit
 vector along the part of q orthogonal to the query x, and c = <q, x>: then z_i = c t_i + sqrt(1 - c^2) s_i with
@@ -9,9 +9,9 @@ s_i = <x_i, e>, and (t_i, s_i) is the projection of a uniform point on a plane. 
 
 with R = 1 for d = 2; and c is the first coordinate of another such pair.
 
-The pairs are invariant under quarter turns of the plane. So the same tokens serve four queries, x, e, -x
-and -e, each with a direction of its own: a *bundle* of four contexts costs one set of draws. Its average is one
-sample; bundles are independent.
+The law of the pairs is invariant under quarter turns of the plane. So the same tokens serve four queries, x, e, -x
+and -e, each with its own direction: a *bundle* of four contexts costs one set of draws. Its average is one sample;
+bundles are independent.
 
 Addresses: with B = 2 + ceil(n/2), bundle j owns the blocks jB to (j+1)B - 1 of the stream of (seed, stream), four words
 each. The first two hold (u, v) of the four directions, the others (u, v) of two tokens each.
@@ -38,9 +38,9 @@ QUERIES = 4
 """Contexts in a bundle."""
 HEADER_BLOCKS = 2
 TINY = 2.0**-54
-"""Half of the least uniform above 0, so that 0 has a logarithm."""
+"""Half of the smallest positive uniform; it replaces 0, whose logarithm is infinite."""
 TOKENS = 2**15
-"""Tokens at a time: what is made of them stays in a processor's cache."""
+"""Number of tokens at a time, so that their arrays fit in a processor's cache."""
 
 
 def projected(u: Array, v: Array, d: int, xp: Any) -> tuple[Array, Array]:
@@ -54,7 +54,7 @@ def projected(u: Array, v: Array, d: int, xp: Any) -> tuple[Array, Array]:
 
 
 def normal_pairs(u: Array, v: Array, xp: Any) -> tuple[Array, Array]:
-    """Two independent standard normals, from uniforms on [0, 1): d^{1/2} times those of a sphere of many dimensions.
+    """Two independent standard normals from uniforms on [0, 1): the limit of d^{1/2} `projected` for large d.
 
     >>> a, b = normal_pairs(np.array([np.exp(-2)]), np.array([0.0]), np)
     >>> a.round(12).item(), b.item()
@@ -72,13 +72,13 @@ def _turned(R: Array | float, v: Array, xp: Any) -> tuple[Array, Array]:
 
 
 def quarter_turns(a: Array, b: Array) -> Iterator[tuple[Array, Array]]:
-    """The tokens as seen from each of the four queries: (t, s)."""
+    """The coordinates (t, s) of the tokens relative to each of the four queries."""
     yield from ((a, b), (b, -a), (-a, -b), (-b, a))
 
 
 @dataclass(frozen=True)
 class Reduced(Divisible):
-    """Samples of an isotropic ridge problem on a grid of windows, a chunk of bundles at a time."""
+    """A sampler of an isotropic problem with a ridge law on a grid of w, a chunk of bundles at a time."""
 
     problem: Problem
     grid: Grid
@@ -91,7 +91,7 @@ class Reduced(Divisible):
 
     @property
     def xp(self) -> Any:
-        """The namespace of the backend, in which samples are arrays."""
+        """The array namespace of the backend."""
         return self.backend.xp
 
     @property
@@ -101,7 +101,7 @@ class Reduced(Divisible):
 
     @property
     def linear(self) -> bool:
-        """Whether the link is the identity, so that the direction is averaged in closed form."""
+        """True if the link is the identity, so that the direction is averaged in closed form."""
         return isinstance(self.law, Affine | Linear)
 
     @property
@@ -111,15 +111,15 @@ class Reduced(Divisible):
 
     @property
     def unit(self) -> float:
-        """What a bias sample is to be multiplied by."""
+        """The factor from a bias sample to units of y squared."""
         return self.law.amplitude_variance / (self.problem.d if self.linear else 1)
 
     def bounds(self) -> tuple[Floats, Floats]:
-        """(low, high) of each column; bias is bounded by the extents and the slopes of the links.
+        """(low, high) of each column; the bias is bounded by the extents and the slopes of the links.
 
-        For linear tasks a context's is at most sum_i a_i |x_i - x|^2 = 2 (1 - sum_i a_i t_i), and weights that rise
-        with t favour large t, so that it is at most 2 (1 - mean t): of x and of -x the mean is 2 at most. Nor is it
-        more than (sum_i a_i (1 - t_i))^2 + sum_i a_i^2.
+        For linear tasks the bias of a context is at most sum_i a_i |x_i - x|^2 = 2 (1 - sum_i a_i t_i). The weights
+        rise with t, so this is at most 2 (1 - mean t), and its average over x and -x is at most 2. The bias is also at
+        most (sum_i a_i (1 - t_i))^2 + sum_i a_i^2.
         """
         w = self.grid.windows
         if not self.linear:
@@ -142,7 +142,7 @@ class Reduced(Divisible):
         return sum(self._samples(sums) for sums in queries) / QUERIES
 
     def _draws(self, first: int, count: int) -> tuple[Array, Iterator[Array]]:
-        """Uniforms (u, v) of the directions, (count, 4, 2), and of the tokens, stretches of (count, tokens, 2)."""
+        """Uniforms (u, v) of the directions, (count, 4, 2), and of the tokens, in blocks (count, tokens, 2)."""
         n = int(self.problem.n)
         pairs = 2 * (HEADER_BLOCKS + -(-n // 2))
 
@@ -156,7 +156,7 @@ class Reduced(Divisible):
         return drawn(1, QUERIES, 0), (drawn(1, min(TOKENS, n - start), QUERIES + start) for start in stretches)
 
     def _coordinates(self, pairs: Array) -> tuple[Array, Array]:
-        """Coordinates made of (u, v), on the device."""
+        """Coordinates from (u, v), on the device."""
         moved = to_device(pairs, self.xp, self.backend.device)
         return projected(moved[..., 0], moved[..., 1], self.problem.d, self.xp)
 
@@ -169,5 +169,5 @@ class Reduced(Divisible):
         return softmax_sums(t, [h - target[:, None] for h, target in links], self.grid, self.xp, self.workspace)
 
     def _samples(self, sums: Sums) -> Array:
-        """Noise and bias at every window, (size, 2 windows)."""
+        """Noise and then bias at every w, (size, 2 windows)."""
         return (averaged if self.linear else drawn)(sums, self.grid, self.xp)

@@ -1,10 +1,10 @@
-r"""From softmax sums to samples of the two terms.
+r"""Samples of the two terms from softmax sums, with their bounds.
 
     noise:  sum_i a_i^2 = S(2w) / S(w)^2,
     bias:   sum_k (sum_i a_i (f_k(x_i) - f_k(x)))^2 = sum_k (T_k(w) / S(w))^2.
 
-For f(x) = <q, x> with q uniform the average over q and over the directions of the tokens orthogonal to the
-query is known, |sum_i a_i x_i - x|^2 / d in terms of the t_i = <x_i, x> alone:
+For f(x) = <q, x> with q uniform, the average over q and over the directions of the tokens orthogonal to the query is
+|sum_i a_i x_i - x|^2 / d averaged given the t_i = <x_i, x>:
 
     d bias = (sum_i a_i (1 - t_i))^2 + sum_i a_i^2 (1 - t_i^2) = (T_1(w) / S(w))^2 + T_2(2w) / S(w)^2.
 """
@@ -29,7 +29,7 @@ Bounds = tuple[Floats, Floats]
 
 
 class Divisible(ABC):
-    """A sampler of which a part of a chunk can be drawn by itself, so that it fits in less memory."""
+    """A sampler that can draw a part of a chunk, to need less memory."""
 
     @property
     @abstractmethod
@@ -40,7 +40,7 @@ class Divisible(ABC):
     def rows(self, first: int, count: int) -> Array:
         """The samples `first`, ..., `first + count - 1` of one chunk, (count, columns).
 
-        A sample is the same to the last bit, whichever are drawn with it.
+        A sample is the same to the last bit, whichever other samples are drawn with it.
         """
 
     def chunk(self, index: int) -> Array:
@@ -49,11 +49,11 @@ class Divisible(ABC):
 
 
 ROUNDED = 1e-12
-"""More than what weights, and bounds of their squares, are rounded by, relative."""
+"""An upper bound on the relative rounding of weights and of the bounds of their squares."""
 
 
 def drawn(sums: Sums, grid: Grid, xp: Any) -> Array:
-    """Samples where the task was drawn, noise and then bias, (C, 2 windows); the values are f_k(x_i) - f_k(x)."""
+    """Samples for drawn tasks, noise and then bias, (C, 2 windows); the values are f_k(x_i) - f_k(x)."""
     at, twice = rungs(sums, grid, xp)
     S = at[:, :, 0]
     bias = sum((at[:, :, k] / S) ** 2 for k in range(1, at.shape[-1]))
@@ -61,14 +61,14 @@ def drawn(sums: Sums, grid: Grid, xp: Any) -> Array:
 
 
 def averaged(sums: Sums, grid: Grid, xp: Any) -> Array:
-    """Samples where the direction of a linear task was averaged; the values are 1 - t and 1 - t^2."""
+    """Samples for a linear task with averaged direction; the values are 1 - t and 1 - t^2."""
     at, twice = rungs(sums, grid, xp)
     S = at[:, :, 0]
     return xp.concat([twice[:, :, 0] / S**2, (at[:, :, 1] / S) ** 2 + twice[:, :, 2] / S**2], axis=1)
 
 
 def largest_bias(problem: Problem) -> float:
-    """A bound on a bias sample, for the prediction lies between the extremes of each component; infinity if none."""
+    """A bound on a bias sample, since the prediction lies between the extremes of each component; infinity if none."""
     law, radius = as_functions(problem.law, "Monte Carlo"), problem.covariates.radius
     A = problem.covariates.stretch(problem.d)
     with np.errstate(invalid="ignore", over="ignore"):
@@ -81,9 +81,9 @@ def largest_bias(problem: Problem) -> float:
 
 
 def sphere_bounds(problem: Problem, w: Floats, extents: Sequence[float], slopes: Sequence[float]) -> Bounds:
-    """The same for tokens on the sphere and scores w t: what many tokens all but never leave (see `tails`).
+    """The bounds for tokens on the sphere and scores w t, tightened by `tails` for many tokens.
 
-    `extents` and `slopes` bound how far components can be off, in all and along the sphere.
+    `extents` bound the range of the components, and `slopes` their Lipschitz constants on the sphere.
     """
     distance = 2 * spreads(problem, w)  # sum_i a_i |x_i - x|^2
     pairs = zip(extents, slopes, strict=True)
@@ -95,7 +95,7 @@ def sphere_bounds(problem: Problem, w: Floats, extents: Sequence[float], slopes:
 
 
 def spreads(problem: Problem, w: Floats) -> Floats:
-    """What sum_i a_i (1 - t_i) all but never exceeds at each window."""
+    """Bounds on sum_i a_i (1 - t_i) at each w, exceeded with negligible probability (see `tails`)."""
     return np.array([largest_spread(problem.d, problem.n, float(each)) for each in w])
 
 
@@ -103,9 +103,9 @@ def softmax_bounds(problem: Problem, reach: Floats, largest_bias: float | Floats
     """(low, high) for noise samples where |score| <= reach, and for bias samples in [0, largest_bias].
 
     Cauchy: sum_i a_i^2 >= 1/n. Two weights differ by a factor e^{2 reach} at most, so by Kantorovich's inequality
-    sum_i a_i^2 <= min(1, cosh(reach)^2 / n): at reach 0 and at n = 1 nothing is left to sample. On an ellipsoid scores
-    are those of the sphere, stretched by no more than `reach`; the more they are, the more sum_i a_i^2 is, so that many
-    tokens all but never exceed what they do there at w = reach (see `tails`).
+    sum_i a_i^2 <= min(1, cosh(reach)^2 / n): at reach 0 and at n = 1 the noise is not random. On an ellipsoid scores
+    are those of the sphere times at most `reach`. Since sum_i a_i^2 grows with that factor, the bound of `tails` for
+    the sphere at w = reach applies.
 
     >>> from lipverify.laws import Affine
     >>> low, high = softmax_bounds(Problem(d=3, n=4, law=Affine()), np.array([0.0, 9.0]), 4.0)
@@ -113,7 +113,7 @@ def softmax_bounds(problem: Problem, reach: Floats, largest_bias: float | Floats
     ([0.25, 0.25, 0.0, 0.0], [0.25, 1.0, 4.0, 4.0])
     """
     n = float(problem.n)
-    noise = np.minimum(1.0, np.cosh(np.minimum(reach, 100.0)) ** 2 / n)  # beyond 100 every n that fits gives 1
+    noise = np.minimum(1.0, np.cosh(np.minimum(reach, 100.0)) ** 2 / n)  # beyond 100 it is 1 for every n that fits
     if problem.covariates.stretch(problem.d) is not None and math.isfinite(problem.covariates.radius):
         noise = np.minimum(noise, [largest_noise(problem.d, problem.n, float(each)) for each in reach])
     low = np.concatenate([np.full_like(reach, 1 / n), np.zeros_like(reach)])
@@ -121,6 +121,6 @@ def softmax_bounds(problem: Problem, reach: Floats, largest_bias: float | Floats
 
 
 def rungs(sums: Sums, grid: Grid, xp: Any) -> tuple[Array, Array]:
-    """The sums at every window of the grid, and at its double."""
+    """The sums at every w of the grid, and at 2 w."""
     at = to_device(grid.at, xp, getattr(sums.largest, "device", None))
     return xp.take(sums.at_levels, at, axis=1), xp.take(sums.at_levels, at + 1, axis=1)

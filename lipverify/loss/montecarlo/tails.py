@@ -1,13 +1,14 @@
-r"""Between what sums over many tokens on the sphere all but always are: bounds that are tighter than the extremes.
+r"""Bounds on sums over many tokens of the sphere that are exceeded with negligible probability.
 
-A context of many tokens is never as bad as its worst tokens allow. With g_i = e^{-w (1 - t_i)}, independent given the
-query, both of what a sample is bounded by are quotients of sums, and exceed c only if a sum is positive:
+They are much tighter than the extremes over all contexts. The g_i = e^{-w (1 - t_i)} are independent given the query.
+The bounded quantities are quotients of sums over them, and exceed c only if another sum is positive:
 
     sum_i a_i (1 - t_i) > c    =>  sum_i g_i (1 - t_i - c) > 0,
     sum_i a_i^2 > c            =>  sum_i (g_i^2 - 2 a c g_i) + c a^2 > 0   for any a,
 
-as S^2 >= 2 a S - a^2 for S = sum_i g_i. Chernoff bounds the chance of either by (E e^{lambda Y})^n, Y being the term of
-one token and c a^2 / n. And the squares are few only if, in the interval [a, b] that S is in,
+as S^2 >= 2 a S - a^2 for S = sum_i g_i. Chernoff's inequality bounds the probability of either by (E e^{lambda Y})^n,
+where Y is the term of one token plus, in the second case, c a^2 / n. And the sum of squares is below c only if, for an
+interval [a, b] that contains S,
 
     sum_i a_i^2 < c            =>  sum_i (c (a + b) g_i - g_i^2) - c a b > 0,
 
@@ -15,7 +16,7 @@ as S^2 <= (a + b) S - a b there. Bias samples follow from the first: with |f(x) 
 
     (sum_i a_i f(x_i) - f(x))^2 <= L^2 sum_i a_i |x_i - x|^2 = 2 L^2 sum_i a_i (1 - t_i).
 
-The chance is so small that what the mean of samples loses by it is below their rounding.
+The probability is so small that its effect on the mean of samples is below rounding.
 """
 
 from __future__ import annotations
@@ -30,28 +31,30 @@ import numpy as np
 from lipverify.foundation.arrays import Floats
 
 NEVER = 37.0
-"""-log of the chance times n: e^-37 is 1e-16, and a sum of squared weights is 1/n at least."""
+"""-log of (probability times n): e^-37 is 1e-16, and a sum of squared weights is at least 1/n."""
 ORDER, PANELS = 10, 64
-"""Gauss rules in the angle, on panels that grow by half of a doubling from 0 on, and evenly about the equator."""
+"""Order and number of panels of the Gauss rules in the angle; panels grow by a factor sqrt(2) from 0, and are even
+around the equator.
+"""
 ANCHORS = (0.4, 0.6, 0.8, 0.95)
 """a as shares of n E g: a context with few near tokens has the largest squares."""
 INTERVALS = 8
-"""Of S, for the least sum of squares: between e^-`NEVER` / n of its chances at either side."""
+"""Number of intervals of S for the smallest sum of squares, between its quantiles e^-`NEVER` / n on both sides."""
 HUGE, TINY = 1e300, 1e-300
 STEPS = 12
-"""Bisections of log c; the end farther from the mean stands."""
+"""Number of bisections of log c; the result is the end farther from the mean, which is safe."""
 
 
 @lru_cache(maxsize=256)
 def largest_spread(d: int, n: int, w: float, log_chance: float | None = None) -> float:
-    """c with P(sum_i a_i (1 - t_i) > c) <= e^-log_chance, by default never; 2 is the largest there is.
+    """c with P(sum_i a_i (1 - t_i) > c) <= e^-log_chance, by default negligible; 2 is the largest possible value.
 
     >>> 0.012 < largest_spread(3, 10**5, 100.0) < 0.013  # its mean is 0.01
     True
     """
     near, mass = _tokens(d)
     g = np.exp(-min(w, HUGE) * near)
-    if mass @ g * n < 1:  # windows without a token
+    if mass @ g * n < 1:  # w so large that a window holds no token
         return 2.0
 
     def chance(c: float) -> float:
@@ -62,7 +65,7 @@ def largest_spread(d: int, n: int, w: float, log_chance: float | None = None) ->
 
 @lru_cache(maxsize=256)
 def largest_noise(d: int, n: int, w: float, log_chance: float | None = None) -> float:
-    """c with P(sum_i a_i^2 > c) <= e^-log_chance, by default never; 1 is the largest there is.
+    """c with P(sum_i a_i^2 > c) <= e^-log_chance, by default negligible; 1 is the largest possible value.
 
     >>> 7.9e-4 < largest_noise(3, 10**4, 8.0) < 1.2e-3  # its mean is 8.0e-4
     True
@@ -82,7 +85,7 @@ def largest_noise(d: int, n: int, w: float, log_chance: float | None = None) -> 
 
 @lru_cache(maxsize=256)
 def smallest_noise(d: int, n: int, w: float, log_chance: float | None = None) -> float:
-    """c with P(sum_i a_i^2 < c) <= e^-log_chance, by default never; 1/n is the least there is.
+    """c with P(sum_i a_i^2 < c) <= e^-log_chance, by default negligible; 1/n is the smallest possible value.
 
     >>> 6e-4 < smallest_noise(3, 10**4, 8.0) < 8e-4  # its mean is 8.0e-4
     True
@@ -116,12 +119,12 @@ def _tokens(d: int) -> tuple[Floats, Floats]:
 
 
 def _log_chance(Y: Floats, mass: Floats, n: int) -> float:
-    """log of Chernoff's bound on P(sum of n independent Y > 0); 0 where the mean of Y is no less than 0."""
+    """log of Chernoff's bound on P(sum of n independent Y > 0); 0 if the mean of Y is >= 0."""
     from scipy.optimize import minimize_scalar
 
     if mass @ Y >= 0:
         return 0.0
-    Y, mass = Y[mass > 0], mass[mass > 0]  # in high dimensions the shares near the poles underflow
+    Y, mass = Y[mass > 0], mass[mass > 0]  # in high dimensions the shares near the poles underflow to 0
     size = float(np.max(np.abs(Y)))
 
     def exponent(log_rate: float) -> float:
@@ -134,14 +137,14 @@ def _log_chance(Y: Floats, mass: Floats, n: int) -> float:
 
 
 def _wanted(n: int, log_chance: float | None) -> float:
-    """The logarithm of the chance that is allowed."""
+    """The logarithm of the allowed probability."""
     return -(NEVER + math.log(n) if log_chance is None else log_chance)
 
 
 def _beyond(chance: Callable[[float], float], mean: float, end: float, wanted: float) -> float:
-    """The c nearest to `mean`, or a little farther, of which the bound on the logarithm of the chance is small enough.
+    """The c nearest to `mean`, or slightly farther, at which the log of the probability bound is small enough.
 
-    `end` is the farthest that there is.
+    `end` is the extreme value of c.
     """
     inside, outside = math.log(mean), math.log(end)
     for _ in range(STEPS):

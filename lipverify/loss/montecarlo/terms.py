@@ -2,10 +2,10 @@ r"""Loss terms by sampling, each with a 95 % interval that is valid at every num
 
     noise = sigma^2 E sum_i a_i^2,    bias = v E sum_k (sum_i a_i f_k(x_i) - f_k(x))^2.
 
-The label noise and the amplitudes of the law are averaged in closed form, so what is sampled is bounded. An
-ridge law on the sphere, an ellipsoid or for normal covariates is reduced to two numbers a token; anything else, or
-`sampling="full"`, is drawn in R^d.
-Written for any array library of the array API standard; draws come from addressed streams.
+The label noise and the amplitudes of the law are averaged in closed form, so samples are bounded. A ridge law on the
+sphere, on an ellipsoid or with normal covariates is reduced to two numbers per token; everything else, or
+`sampling="full"`, is drawn in R^d. The code works with any library of the array API standard; draws come from
+addressed streams.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ SAMPLINGS = ("reduced", "full")
 ATTENTIONS = ("softmax", "linear")
 INTERVALS: dict[str, Tallies] = {"betting": Tally, "normal": NormalTally}
 LARGEST_CONTEXT = 10**10
-"""Numbers drawn for one context: minutes."""
+"""Largest number of numbers drawn for one context: minutes of work."""
 MOST_DRAWS = 10**12
-"""Numbers drawn for one answer: hours."""
+"""Largest number of numbers drawn for one result: hours of work."""
 MANY_DRAWS = 10**10
-"""Numbers drawn for one answer: minutes, of which a caller who does not follow them is told."""
+"""Number of numbers drawn above which a result takes minutes; a call without `progress` then warns."""
 NUMBERS_A_SECOND = 10**8
-"""What one processor draws and weighs, to within a factor of three."""
+"""Numbers that one processor draws and weights per second, within a factor of three."""
 MOST_WORKERS = 4096
 DEFAULT_DRAWS, DEFAULT_CONTEXTS = 4 * 10**7, 2**17
 PILOT = 4_000
@@ -77,50 +77,50 @@ def montecarlo_terms(
     workers: int = 1,
     progress: Progress | None = None,
 ) -> LossTerms:
-    """Loss terms at every value in `w` from sampled contexts, all on the same draws.
+    """Loss terms at every value in `w` from sampled contexts; all w use the same draws.
 
     Parameters
     ----------
     problem, w
-        As in `loss_terms`; any covariates, and any law whose functions can be drawn, or of which a covariance or a
-        variogram is known: then f at the n + 1 points of a context is averaged in closed form, for n up to 10^4. A
-        context may take 1e10 numbers: two a token if reduced, else d; of a law by its K or V four a pair of tokens,
-        of which there are n^2, or for n above 64 at most 8 n a window.
+        As in `loss_terms`; any covariates, and any law whose functions can be drawn or whose covariance or variogram is
+        known; in the second case f at the n + 1 points of a context is averaged in closed form, for n up to 10^4. A
+        context may take 1e10 numbers: two per token if reduced, else d; for a law given by K or V four per pair of
+        tokens, with n^2 pairs, or for n above 64 at most 8 n pairs for each w.
     M
         A d x d matrix: scores are w x_i^T M x. The identity by default.
     attention
         "softmax", "linear" (predictions (1/n) sum_i y_i w x_i^T M x) or a kernel of `lipverify.attention`, for tokens
         on the sphere and M the identity.
     sampling
-        "reduced" (two numbers a token; ridge laws and those made of them by a linear map, on the sphere, on an
-        ellipsoid or for normal covariates, with any M) or "full" (whole contexts in R^d). By default the first where
-        it applies.
+        "reduced" (two numbers per token; for ridge laws and their images under a linear map, on the sphere, on an
+        ellipsoid or for normal covariates, with any M) or "full" (whole contexts in R^d). By default "reduced" if it
+        applies.
     contexts
-        How many contexts to draw; by default about 4e7 numbers' worth, 131072 at most. Reduced sampling draws
-        them in bundles of four that share their tokens.
+        Number of contexts; by default those of about 4e7 numbers, 131072 at most. Reduced sampling draws them in
+        bundles of four that share their tokens.
     rtol
-        Instead of `contexts`: draw as many as make both half-widths smaller than rtol times the value at
-        every window. The intervals stay valid, see `until`.
+        Instead of `contexts`: draw until both half-widths are smaller than rtol times the value at every w. The
+        intervals stay valid, see `until`.
     interval
         "betting": valid at every number of samples and for any distribution within the bounds of the law. "normal":
-        mean and 1.96 standard errors; it assumes that the mean is normal and the sampled variance the true one, which
-        no number of samples can show, and is refused where the samples contradict it (`NormalTally`). It is
-        narrower by 1.1 at least, by far more where samples are much smaller than their bound, and the only one where
-        there is no bound (covariates that are not bounded).
+        mean and 1.96 standard errors; it assumes that the mean is normal and that the sampled variance is the true one,
+        which no number of samples can show, and it is refused if the samples contradict this (`NormalTally`). It is
+        narrower by a factor of at least 1.1, and of far more if samples are much smaller than their bound. It is the
+        only choice if there is no bound (unbounded covariates).
     sphere_noise
-        A method that knows the noise on the sphere: reduced sampling on an ellipsoid then draws queries alone for the
-        noise. `loss_terms` hands in the exact method, unless `sampling` is given.
+        A method for the noise on the sphere; with it, reduced sampling on an ellipsoid draws only queries for the
+        noise. `loss_terms` passes the exact method, unless `sampling` is given.
     seed, stream
         Address of the random numbers.
     backend
-        "numpy", the default; "native": code made by the C compiler of this machine, for named laws; "cupy": a
-        GPU. The points are the same.
+        "numpy" (default); "native": code compiled by the C compiler of this machine, for named laws; "cupy": a GPU.
+        All draw the same points.
     xp, device
         Instead of `backend`: any namespace of the array API standard, and a device of it.
     workers
-        Threads; they change nothing but the time. A GPU takes one.
+        Number of threads; it changes only the time. A GPU takes one.
     progress
-        Called with (contexts done, contexts wanted).
+        Called with (contexts done, contexts in all).
 
     Returns
     -------
@@ -130,12 +130,11 @@ def montecarlo_terms(
     Raises
     ------
     InvalidInput
-        If an option breaks its rule, both `contexts` and `rtol` are given, or a betting interval is asked for where
-        nothing bounds the samples.
+        If an option breaks its rule, both `contexts` and `rtol` are given, or a betting interval is requested for
+        unbounded samples.
     OutOfReach
-        If a context is too large, `contexts` or `rtol` need more than 1e12 numbers, or a normal interval is not to be
-        believed. What takes minutes warns, unless
-        `progress` follows it.
+        If a context is too large, `contexts` or `rtol` need more than 1e12 numbers, or the samples contradict a normal
+        interval. A call that takes minutes warns, unless `progress` is given.
     """
     _validate(contexts, rtol, progress)
     kind = INTERVALS[chosen("interval", interval, INTERVALS)]
@@ -204,8 +203,8 @@ def sampler(
     backend: Backend = NUMPY,
     sphere_noise: SphereNoise | None = None,
 ) -> Samples:
-    """Samples of both terms on a grid of windows, by chunks."""
-    if M is not None and np.any(M):  # the size of M is the window's, so that neither is beyond reason alone
+    """The sampler of both terms on a grid of w."""
+    if M is not None and np.any(M):  # move the size of M to w, so that neither over- nor underflows by itself
         size = float(np.linalg.norm(M, 2))
         M, w = M / size, size * w
     if isinstance(attention, Kernel):
@@ -225,7 +224,7 @@ def sampler(
 
 
 def _sampling(problem: Problem, M: Floats | None, attention: str | Kernel, sampling: str | None) -> str:
-    """The kind of sampling that was asked for, or the cheaper one that applies."""
+    """The requested kind of sampling, or the cheapest that applies."""
     if not isinstance(attention, Kernel):
         chosen("attention", attention, ATTENTIONS)
         attention_for(attention, problem.law)
@@ -255,7 +254,7 @@ def matrix_of(M: Any, d: int) -> Floats | None:
 
 
 def _require_bounds(drawn: Samples, problem: Problem) -> None:
-    """Refuse to bet on what has no bound."""
+    """Refuse a betting interval for unbounded samples."""
     if not np.all(np.isfinite(drawn.bounds())):
         raise InvalidInput(
             f"covariates = {problem.covariates.name}, law = {problem.law.name}: nothing bounds the error of a context, "
@@ -264,7 +263,7 @@ def _require_bounds(drawn: Samples, problem: Problem) -> None:
 
 
 def numbers_of(drawn: Samples, problem: Problem) -> float:
-    """What a context costs, in numbers drawn."""
+    """Cost of a context in units of a drawn number."""
     if isinstance(drawn, Fields):
         return drawn.numbers
     two = isinstance(drawn, Reduced | Elliptic)
@@ -272,7 +271,7 @@ def numbers_of(drawn: Samples, problem: Problem) -> float:
 
 
 def require_affordable(contexts: int, draws: float, advice: str, followed: bool = False) -> None:
-    """Refuse what would take hours, and say so of what takes minutes, with an advice."""
+    """Refuse work of hours, and warn of work of minutes, with advice."""
     numbers = contexts * draws if contexts < LARGEST else math.inf
     cost = f"contexts = {shown(contexts)}: {numbers:.0e} numbers would be drawn or worked out"
     if numbers > MOST_DRAWS:
@@ -294,7 +293,7 @@ def _validate(contexts: int | None, rtol: float | None, progress: Progress | Non
 
 
 def require_fit(problem: Problem, sampling: str = "full") -> None:
-    """Refuse a problem of which one context takes too long."""
+    """Refuse a problem if a single context takes too long."""
     numbers = float(problem.n) * (2 if sampling == "reduced" else problem.d)
     if numbers > LARGEST_CONTEXT:
         raise OutOfReach(

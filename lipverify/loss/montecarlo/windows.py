@@ -1,11 +1,11 @@
-r"""Softmax sums at a whole set of values of w: few exponentials, many multiplications.
+r"""Softmax sums at many values of w with few exponentials and many multiplications.
 
-With g_i(w) = exp(w (s_i - max_j s_j)) for scores s_i, everything that a softmax average needs at w is made of
+With g_i(w) = exp(w (s_i - max_j s_j)) for scores s_i, a softmax average at w needs only
 
     S(w) = sum_i g_i(w),   T_k(w) = sum_i g_i(w) v_{k,i},   sum_i g_i(w)^2 = S(2w),
 
-and g_i(2w) = g_i(w)^2. Values of w are therefore taken in ladders w_0, 2 w_0, 4 w_0, ...: one exponential for a
-ladder, one multiplication for a rung, and the squares that the noise needs are the next rung.
+and g_i(2w) = g_i(w)^2. So values of w are arranged in ladders w_0, 2 w_0, 4 w_0, ...: one exponential per ladder, one
+multiplication per rung, and the squares for the noise are the next rung.
 """
 
 from __future__ import annotations
@@ -21,26 +21,25 @@ from numpy.typing import NDArray
 from lipverify.foundation.arrays import Array, Floats, row_maxima, to_device
 
 LOST_BITS = 8
-"""Each squaring doubles the relative rounding error of g. Eight bits may be lost so; more only where w itself is
-larger than 2^8, since exp(w s) is known to w units of rounding at best."""
+"""Number of bits that squarings may lose, each of which doubles the relative rounding error of g. More are lost only if
+w exceeds 2^8, since exp(w s) has a rounding error of w units anyway."""
 SAME = 8 * float(np.finfo(float).eps)
-"""Values of w this close, relatively, are one: a grid of ratio 2 is rounded when it is made."""
+"""Relative distance below which values of w count as equal: a grid of ratio 2 has rounding errors."""
 LARGEST = 2.0**60
 FLOOR, FLOOR_EVERY = 1e-30, 3
-"""Where g would pass through the subnormal numbers, on which processors are slow, smaller ones are raised to this
-at every third rung: against the largest, which is 1, they are nothing."""
+"""Values of g below FLOOR are raised to it at every FLOOR_EVERY-th rung, to avoid subnormal numbers, on which
+processors are slow; relative to the largest g, which is 1, they are negligible."""
 LOG_FLOOR, LEAST_EXPONENT = math.log(FLOOR), -700.0
 AT_ONCE = 2**19
-"""Powers that are kept at a time: four megabytes, which stay near the processor until they are summed."""
+"""Number of powers stored at a time: four megabytes, which fit in a processor's cache."""
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Windows arranged in ladders.
+    """Values of w arranged in ladders.
 
-    `levels` are the windows at which sums are taken, ladder after ladder, each with one level above its last
-    window for the squares of that; `rungs` counts from the foot of each ladder; `at` has the level of each
-    window of the grid.
+    `levels` are the w at which sums are computed, ladder after ladder, each with one level above its last w for the
+    squares; `rungs` counts from the foot of each ladder; `at` is the index of the level of each w of the grid.
     """
 
     levels: Floats
@@ -49,14 +48,14 @@ class Grid:
 
     @property
     def windows(self) -> Floats:
-        """The grid as it was given, to rounding."""
+        """The values of w of the grid, to rounding."""
         return self.levels[self.at]
 
 
 def grid_of(w: Floats, largest_score: float = 1.0) -> Grid:
-    """The values of w as ladders, from the smallest up.
+    """Arrange values of w in ladders, from the smallest up.
 
-    Scores are known to rounding of the largest, so that beyond 2^60 over it all windows are one.
+    Scores have the rounding error of the largest score, so all w above 2^60 over that score are equivalent.
 
     >>> grid = grid_of(np.array([1.0, 3.0, 2.0]))
     >>> grid.levels.tolist(), grid.at.tolist()
@@ -83,18 +82,18 @@ def grid_of(w: Floats, largest_score: float = 1.0) -> Grid:
 
 
 def _place_of(window: float, w: Floats, among: list[int]) -> int | None:
-    """Where in the grid a window stands, not counting w = 0."""
+    """The index of a w in the grid, not counting w = 0."""
     return next((i for i in among if abs(float(w[i]) - window) <= SAME * window and window > 0), None)
 
 
 class Workspace(threading.local):
-    """Arrays of a thread that are used again and again: allocation would cost as much as the arithmetic."""
+    """Arrays that a thread reuses, because allocation would cost as much as the arithmetic."""
 
     def __init__(self) -> None:
         self._kept: dict[str, Floats] = {}
 
     def array(self, name: str, shape: tuple[int, ...]) -> Floats:
-        """The array of this name, in this shape and with any content; what it held is lost."""
+        """The array of this name with this shape; its content is undefined."""
         size = math.prod(shape)
         if name not in self._kept or self._kept[name].size < size:
             self._kept[name] = np.empty(size)
@@ -103,7 +102,7 @@ class Workspace(threading.local):
 
 @dataclass(frozen=True)
 class Sums:
-    """For C contexts: the largest score (C,), and (C, levels, columns): S, T_1, ..., T_K, with NumPy perhaps zeros."""
+    """For C contexts: the largest score (C,), and S, T_1, ..., T_K as (C, levels, columns); NumPy may add zeros."""
 
     largest: Array
     at_levels: Array
@@ -117,7 +116,7 @@ def softmax_sums(scores: Array, values: list[Array], grid: Grid, xp: Any, worksp
         columns = xp.stack([xp.ones_like(below), *(xp.broadcast_to(value, below.shape) for value in values)], axis=-1)
         return Sums(largest, _powers(below, grid, xp) @ columns)
     floored = float(grid.levels.max()) * -row_maxima(-below, np) < LEAST_EXPONENT
-    shape = ((len(values) + 2) // 2 * 2, *below.shape)  # an even number of columns: matrix products are faster
+    shape = ((len(values) + 2) // 2 * 2, *below.shape)  # even, because matrix products are then faster
     columns = workspace.array("columns", shape)
     _fill(columns, values)
     columns = columns.transpose(1, 2, 0)
@@ -130,7 +129,7 @@ def softmax_sums(scores: Array, values: list[Array], grid: Grid, xp: Any, worksp
 
 
 def merged(one: Sums, other: Sums, grid: Grid, xp: Any) -> Sums:
-    """The sums over both stretches of tokens, relative to the larger of the two largest scores."""
+    """The sums over both blocks of tokens, relative to the larger of the two largest scores."""
     largest = xp.maximum(one.largest, other.largest)
     levels = to_device(grid.levels, xp, getattr(largest, "device", None))
 
@@ -158,7 +157,7 @@ def _powers(below: Array, grid: Grid, xp: Any) -> Array:
 
 
 def _in_place(below: Floats, grid: Grid, floored: NDArray[np.bool_], workspace: Workspace) -> Floats:
-    """The same with NumPy's `out`, which the array standard does not have; `floored` says of which contexts, (C, 1)."""
+    """`_powers` with NumPy's `out`, which the array standard lacks; `floored`, (C, 1), marks contexts with a floor."""
     powers = workspace.array("powers", (len(grid.levels), *below.shape))
     floor, log_floor, some = np.where(floored, FLOOR, 0.0), np.where(floored, LOG_FLOOR, -np.inf), bool(floored.any())
     for j, rung in enumerate(grid.rungs):

@@ -44,17 +44,17 @@ __all__ = ["METRICS", "Metric", "WorstBias", "worst_bias", "worst_box_bias", "zi
 
 
 class WorstBias(msgspec.Struct, frozen=True, kw_only=True):
-    """The largest bias of functions with Lipschitz constant L; arrays of the shape of w or of the radius.
+    """The largest bias of functions with Lipschitz constant L; arrays shaped like w or the radius.
 
     Attributes
     ----------
     value, error
         The supremum over f at one query, and over all f that may depend on the query; and a bound on its error.
     high, high_error
-        What the bias of no single f exceeds, averaged over the query; and a bound on its error.
+        An upper bound on the bias of any single f, averaged over the query, and a bound on its error.
     low, low_error
-        What the bias of the best single f that was tried is not below, averaged over the query, nor above by a
-        hundredth; and a bound on its error. The supremum over a single f is between `low` and `high`.
+        A lower bound, sharp to 1 %, on the bias of the best single f that was tried, averaged over the query, and a
+        bound on its error. The supremum over a single f is between `low` and `high`.
     witness
         The degree of that f, `zigzag(d, witness, metric)` times L.
     """
@@ -144,11 +144,11 @@ def _validated(d: Any, n: Any, L: Any, metric: Any) -> tuple[int, float, float]:
 
 
 def _record(shape: tuple[int, ...], L: float, weights: list[Weights], metric: Metric) -> WorstBias:
-    """What is found for each of some weights, in units of L^2."""
+    """The record for given weights, in units of L^2."""
     found = []
     for each in weights:
         (value, error), single = each.cone(metric), single_bias(each, metric)
-        # nor has a single f more than one that may follow the query
+        # a single f has at most the bias of one that depends on the query
         high, high_error = min((single.high, single.high_error), (value, error))
         found.append((value, error, high, high_error, single.low, single.low_error, single.degree))
     columns = np.reshape(np.array(found, dtype=np.float64), (len(found), 7)).T

@@ -1,4 +1,4 @@
-r"""A box: the mean over the tokens within a radius r of the query, or the nearest token where there is none.
+r"""A box: the mean over the tokens within a radius r of the query, or the nearest token if there is none.
 
 The number K of tokens within it is binomial, so that with m[h] the mean of h over the box
 
@@ -22,11 +22,11 @@ from lipverify.loss.worst.weights import Weights
 ORDERS = (120, 168)
 """Gauss rules for means over a cap: integrands are analytic, times the power d - 2 of a sine."""
 PANEL = {120: 40, 168: 56}
-"""Of the rules on panels: between two `CHANCES` of the nearest token, and two of `COUNTS`."""
+"""Orders of the rules on panels between two `CHANCES` of the nearest token and between two `COUNTS`."""
 COUNTS = (0.1, 1.0, 10.0, 60.0)
 """Numbers of tokens that are expected in a box whose share is v times as large."""
 CHANCES = (1e-19, 1e-12, 1e-6, 1e-3, 0.05, 0.5, 0.95, 1 - 1e-3, 1 - 1e-6, 1 - 1e-12)
-"""That the nearest token is farther than the ends of panels."""
+"""Probabilities that the nearest token is farther than the ends of the panels."""
 ROUNDING = 2.0**-40
 
 

@@ -14,9 +14,9 @@ from lipverify.loss.worst.weights import Weights
 from lipverify.loss.worst.zigzag import energies, steepest_slope
 
 BLOCK = 32
-"""Degrees that are averaged together."""
+"""Number of degrees averaged together."""
 MOST_DEGREES = 4096
-"""Beyond are the degrees of windows w > 10^6, of which only b_k <= 4 is used."""
+"""Largest degree computed, enough for w up to 10^6; for higher degrees only b_k <= 4 is used."""
 MOST_TURNS = 2048
 WAVES = 4
 """A zigzag of degree k has energy in degrees about k, 3k, 5k: (2j + 1)^-4 of the first in that of (2j + 1) k."""
@@ -77,5 +77,5 @@ def _slopes(d: int, count: int) -> Floats:
 
 
 def _rest(d: int, count: int) -> float:
-    """What no later degree exceeds: b_k <= 4, as (sum_i a_i f_i - f)^2 <= 2 sum_i a_i f_i^2 + 2 f^2, and E f^2 = 1."""
+    """A bound for all later degrees: b_k <= 4, as (sum_i a_i f_i - f)^2 <= 2 sum_i a_i f_i^2 + 2 f^2 and E f^2 = 1."""
     return 4 / ((count + 1) * (count + d - 1))

@@ -1,4 +1,4 @@
-"""How far two tokens are from each other."""
+"""The two metrics on the sphere: distance in R^d and distance along the sphere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""Attention weights a_1, ..., a_n, as what the bias of a function sees of them.
+r"""The averages over attention weights a_1, ..., a_n that determine the bias of a function.
 
 Where h_i and v_i are functions of the angle between token and query, all biases here are
 
@@ -28,7 +28,7 @@ TOLERANCE = 1e-11
 class Weights:
     """Rules of rising order for the weights of n tokens on S^{d-1}, and a bound on the error that all share, relative.
 
-    A rule is made where it is asked for.
+    A rule is made on demand.
     """
 
     d: int
@@ -36,7 +36,7 @@ class Weights:
     relative_error: float
 
     def settled(self, biases: Callable[[TokenRule], Floats]) -> tuple[Floats, Floats]:
-        """What the first rule gives that agrees with the one before it, and a bound on the error of each number."""
+        """The values of the first rule that agrees with the one before, and a bound on the error of each."""
         values = (biases(rule()) for rule in self.rules)
         for rough, value in pairwise(values):
             gap = np.abs(value - rough)

@@ -1,4 +1,4 @@
-r"""Functions of one angle with slopes 1 and -1 in turns, that turn where a harmonic does.
+r"""Functions of one angle with slopes alternating between 1 and -1, which turn at the extrema of a harmonic.
 
 f(x) = h(theta), cos theta = <q, x>, h' = 1 and -1 in turns, turns where P_k(cos theta) is extreme: roots of the
 polynomial of degree k - 1 of the sphere of two more dimensions. Of all f with |grad f| <= 1 these have much in common
@@ -21,9 +21,9 @@ from lipverify.problem.own import Ridge
 from lipverify.problem.problem import LARGEST_D
 
 ORDER, TURN = 16, 12.0
-"""A Gauss rule of this order on every panel, over which the highest harmonic turns by no more than so many radians."""
+"""Order of the Gauss rule on every panel, and largest phase in radians of the highest harmonic on a panel."""
 REACH = 13.0
-"""All but e^-84 of the sphere is within so many d^{-1/2} of the equator."""
+"""Distance from the equator, in units of d^{-1/2}, that contains all but e^-84 of the sphere."""
 
 
 def zigzag(d: int, degree: int, metric: Metric = "chord") -> Ridge:

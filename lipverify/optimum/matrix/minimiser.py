@@ -54,7 +54,7 @@ class MatrixOptimum(Shown, msgspec.Struct, frozen=True, kw_only=True):
     M_raw, M_raw_error
         The same before the average over the group.
     averaged
-        Whether M is a group average.
+        True if M is a group average.
     loss, loss_error
         The loss at M, in units of y squared, and its half-width.
     losses

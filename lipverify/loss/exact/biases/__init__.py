@@ -1,1 +1,1 @@
-"""Laws and contexts put together: the bias by the averages of a law over its tasks, and its error."""
+"""The ridge route: the bias and its error from the averages of a law over its tasks."""

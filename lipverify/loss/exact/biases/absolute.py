@@ -26,25 +26,25 @@ from lipverify.loss.exact.variograms.products import Products
 from lipverify.loss.exact.variograms.table import tabulated
 
 BLOCK = 4
-"""How many places are averaged at a time: the arrays of the kink's double integral stay in a processor's cache."""
+"""Number of places averaged at a time, so that the arrays of the kink's double integral fit in a processor's cache."""
 
 LARGEST_RECURSION = 30
 
 
 CONCENTRATION, LARGE = (1.5, 3.5, 9.0), 20
-"""A coordinate of a point of S^{d-1} is within 9 / sqrt(d) but for e^-40; the rule is split there if d is large."""
+"""A coordinate of a point of S^{d-1} exceeds 9 / sqrt(d) with probability e^-40; for large d rules are split there."""
 
 STEEPER = 4
-"""At most so many nodes more between two breaks, one for every dimension beyond 3."""
+"""Largest number of additional nodes between two breaks: one for every dimension beyond 3."""
 
 SCALES = (1, 3, 5, 7, 8)
-"""Which of the breaks in s set the scale of the integral over a."""
+"""Indices of the breaks in s that set the scale of the integral over a."""
 
 
 def relu_averages(d: int) -> TaskAverages:
-    """The averages for the link (z)_+ = (z + |z|) / 2 with two amplitudes, of z and of |z|: half of the sum of both.
+    """The averages for (z)_+ = (z + |z|) / 2 with two amplitudes: half of the sum of the averages for z and for |z|.
 
-    Where windows hold few tokens the integral over two of them is the cheaper.
+    If windows hold few tokens, the integral over two tokens is cheaper.
     """
     products = Products(tabulated(Angles(d), 2, [0.0, np.pi]))
     known = ROUNDING + products.variogram.gap / products.variogram.largest
@@ -88,15 +88,15 @@ def absolute_pair(of: Averages) -> Floats:
 
 
 def _blocks(start: int, stop: int) -> Iterator[slice]:
-    """The places from start to stop, some at a time."""
+    """Slices of the places from start to stop, of `BLOCK` places each."""
     return (slice(first, min(first + BLOCK, stop)) for first in range(start, stop, BLOCK))
 
 
 def _at_kinks(of: Averages, block: slice, a: Floats) -> tuple[Floats, Floats]:
     """(y, weight h) at the places of the block, for every a: shape (place, a, node).
 
-    The integral over s is split where the great circle <q, .> = 0 first meets the sphere of angle
-    theta about the query, theta = a, and last meets it, theta = pi - a.
+    The integral over s is split at theta = a and at theta = pi - a, the first and last angles at which the circle of
+    angle theta around the query meets the great circle <q, .> = 0.
     """
     places, breaks = of.places[block], distinct(of.breaks[block], CLOSE)[:, None, :]
     double_w = 2 * places.w[:, None]
@@ -151,11 +151,11 @@ def kink_nodes(of: Averages) -> tuple[Floats, Floats]:
     d, top = of.places.d, _largest_fold(of)[:, None]
     share = of.breaks[:, SCALES] / (2 * of.places.w[:, None])
     folded = np.sort(angle(2 * np.minimum(share, 1 - share), 2 * np.maximum(share, 1 - share)), axis=-1)
-    # where d is large, the density falls at a ~ 1/sqrt(d), and the excess K(rho) at rho ~ 1/sqrt(d)
+    # for large d the density falls at a ~ 1/sqrt(d), and the excess K(rho) at rho ~ 1/sqrt(d)
     scales = [np.ones_like(top), np.tan(folded[:, 2:3])] if d > LARGE else []
     concentrated = [np.minimum(np.arctan(scale * z / np.sqrt(d)), top) for scale in scales for z in CONCENTRATION]
     edges = np.sort(np.concatenate([np.zeros_like(top), folded[:, :-1], *concentrated, top], axis=-1), axis=-1)
-    # the density cos^{d-2} is steeper in higher dimensions: a few more nodes here spare a higher order of everything
+    # the density cos^{d-2} is steeper in higher dimensions: a few more nodes here avoid a higher order everywhere
     x, gauss = smooth_rule(of.order // 2 + 4 + min(max(d - 3, 0), STEEPER))
     width = np.diff(edges, axis=-1)[..., None]
     a = (edges[:, :-1, None] + width * x).reshape(len(edges), -1)
@@ -169,7 +169,7 @@ def angle(near: Floats, far: Floats) -> Floats:
 
 
 def _largest_fold(of: Averages) -> Floats:
-    """The largest min(theta, pi - theta) on [low, high]: pi/2 where the window contains the equator."""
+    """The largest min(theta, pi - theta) on [low, high]: pi/2 if the interval contains the equator."""
     share = of.breaks[:, [0, -1]] / (2 * of.places.w[:, None])
     nearer = np.minimum(share, 1 - share)
     ends = np.max(angle(2 * nearer, 2 * (1 - nearer)), axis=1)
@@ -177,7 +177,7 @@ def _largest_fold(of: Averages) -> Floats:
 
 
 def _beyond_the_kink(of: Averages) -> Floats:
-    """The part of E_c where no token can reach the kink: there |<q, x_i>| - |c| = |c| (|t| - 1)."""
+    """The part of E_c in which no token can reach the kink, so that |<q, x_i>| - |c| = |c| (|t| - 1)."""
     d = of.places.d
     slope = of.mean(1, lambda nodes: np.minimum(nodes.near, nodes.far))
     tail = betaincc(1.5, (d - 1) / 2, np.sin(_largest_fold(of)) ** 2) / d

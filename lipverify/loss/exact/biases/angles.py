@@ -1,11 +1,11 @@
-r"""The bias from the variogram of the law alone: one integral over the angle of a token, and one over that of two.
+r"""The bias from the law's variogram alone: an integral over the angle of a token and one over the angle of two tokens.
 
     B = E (sum_i a_i (f(x_i) - f(x)))^2 = E sum_i a_i V(theta_i) - E sum_{i,j} a_i a_j V(theta_ij) / 2,
 
-so that B = int V (p_1 - p_2 / 2), where p_1 is the density of the angle of a token, counted by its weight, and p_2 that
-of the angle between two, counted by both; neither knows of the law. The part a (1 - t) of V, of which most would
-cancel, is that of a linear link, of bias a (E sum_i a_i^2 (1 - t_i) + E sum_{i != j} a_i a_j (1 - t_i) (1 - t_j) / 2).
-What is left of V is small as theta^3 or less, and of that little cancels.
+so that B = int V (p_1 - p_2 / 2). Here p_1 is the density of the angle of a token, weighted by a_i, and p_2 the density
+of the angle between two tokens, weighted by a_i a_j; neither depends on the law. The part a (1 - t) of V would mostly
+cancel, so it is computed as the bias of a linear link, a (E sum_i a_i^2 (1 - t_i) + E sum_{i != j} a_i a_j (1 - t_i)
+(1 - t_j) / 2). The rest of V is of order theta^3 or smaller, and little of it cancels.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from lipverify.loss.exact.quadrature.rules import CONCENTRATION, LARGE, integer_
 from lipverify.loss.exact.variograms.table import Variogram
 
 ALL = 1 - 1e-9
-"""A range of deficits that holds this share of all of them ends where they end."""
+"""Integrate to the largest deficit if the range already holds this share of [0, 2w]."""
 MORE = 6
-"""Nodes over a single angle cost next to nothing."""
+"""Additional nodes of the rules over a single angle, which cost almost nothing."""
 KNOWN = 4e-14
-"""To this both densities are known, relative, by any rules: twice what their sums have been seen to be off by."""
+"""Relative error of both densities that no rule reduces: twice the largest observed error of their sums."""
 
 
 def bias_by_angles(variogram: Variogram, rules: Rules) -> tuple[Floats, Floats]:
-    """The bias at every window, and what the errors of the variogram may add to it: shape (w,) each."""
+    """The bias at every w and a bound on the effect of the variogram's errors: shape (w,) each."""
     of = rules.of
 
     def near(nodes: TokenNodes) -> Floats:
@@ -45,11 +45,11 @@ def bias_by_angles(variogram: Variogram, rules: Rules) -> tuple[Floats, Floats]:
 
 
 def _rest(variogram: Variogram, rules: Rules, i: int) -> tuple[float, float]:
-    """int R (p_1 - p_2 / 2) at window number i, R = V - a (1 - t), and a bound on what the error of R adds."""
+    """int R (p_1 - p_2 / 2) at the i-th w, R = V - a (1 - t), and a bound on the effect of R's error."""
     contexts = rules.contexts
     d, n, w, low, high = contexts.d, contexts.n, *(float(part[i]) for part in (contexts.w, contexts.low, contexts.high))
     others = counted(1, d, n, w, low, high, rules.factors)
-    # of rules in three angles, between panels that are short, a third of the order does
+    # for rules in three angles on short panels, a third of the order is enough
     density, ratio = pair_density(d, n, w, low, high, rules.order // 3 + 3, rules.factors)
     edges = angle_at(others.panels, w)
     edges[0], edges[-1] = 0.0, math.pi if others.panels[-1] > ALL * 2 * w else edges[-1]
@@ -66,10 +66,10 @@ def _rest(variogram: Variogram, rules: Rules, i: int) -> tuple[float, float]:
 
 
 def _nodes(d: int, edges: Floats, meetings: tuple[float, ...], order: int) -> tuple[Floats, Floats]:
-    """Nodes between the first edge and the last, and weights for an angle on the sphere."""
+    """Nodes between the first and the last edge, and weights for an angle on the sphere."""
     # V(2 pi - theta) = V(theta) need not be smooth at pi, nor V at 0
     singular = np.array([0.0, *meetings, math.pi]).clip(edges[0], edges[-1])
-    # where d is large angles crowd at a right one
+    # for large d angles concentrate at pi/2
     crowd = math.pi / 2 + np.outer((-1, 1), CONCENTRATION).ravel() / math.sqrt(d) if d > LARGE else np.empty(0)
     splits = np.concatenate([edges, crowd.clip(edges[0], edges[-1]), singular])
     _, angle, weight = split_rule(splits[None], np.arange(splits.size)[None] >= splits.size - singular.size, order)

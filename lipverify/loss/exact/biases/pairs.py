@@ -1,16 +1,16 @@
-r"""The cross terms of the bias from the variogram of the law alone, as one integral over two tokens.
+r"""The cross terms of the bias from the law's variogram alone, as one integral over two tokens.
 
 With K the covariance of f, V(theta) = 2 (K(1) - K(cos theta)), and two tokens at angles theta, theta' from the query
-and beta from each other about it,
+and azimuths that differ by beta,
 
     G = E (f(x_i) - f(x)) (f(x_j) - f(x)) = (V(theta) + V(theta') - E_beta V(theta_ij)) / 2,
     sin^2(theta_ij / 2) = sin^2((theta - theta') / 2) + sin(theta) sin(theta') sin^2(beta / 2),
 
     n (n-1) E a_i a_j (...) = E_{s,s'} [ g g' / (g + g')^2 Q_2(-log(g + g')) G ],  g = e^{-s}:
 
-all that the other tokens do is in Q_2, a function of one number (see `others`). The part a (1 - t) of V has
-G = a (1-t) (1-t') / 2 without a difference; what is left is small as theta^3 or less, where the difference loses
-nothing. Where V is smooth on short pieces only the densities of `angles` serve.
+the other tokens enter only through Q_2, a function of one number (see `others`). The part a (1 - t) of V has
+G = a (1-t) (1-t') / 2, without a difference; the rest is of order theta^3 or smaller, and its difference loses no
+digits. If V is smooth on short pieces only, use the densities of `angles` instead.
 """
 
 from __future__ import annotations
@@ -33,55 +33,55 @@ from lipverify.loss.exact.variograms.products import Products
 from lipverify.loss.work import spend
 
 PANEL, GROWTH = 4.0, 4.0
-"""Of the nearer token's deficit, in the graded coordinate, of which the scale doubles no sooner than in the second."""
+"""Panel width of the nearer token's deficit in the graded coordinate, and least distance in which its scale doubles."""
 FARTHER, FEWER = (0.03, 0.1, 0.3, 0.6, 1.0), 0.75
-"""Splits of the other token's deficit, as shares of its range, and which share of the nodes is enough beyond the first:
-there e^{-s} has fallen. Not in many dimensions, where the density rises as fast."""
+"""Splits of the other token's deficit as shares of its range, and the share of nodes that is enough beyond the first
+split, where e^{-s} has fallen. In high dimensions all nodes are needed, because the density rises as fast."""
 FALLEN = 0.3
-"""Beyond this split no other is needed, if it is e^{-s} that ends the range, and not the sphere."""
+"""No split is needed beyond this share if e^{-s} ends the range and not the sphere."""
 FLAT = 400.0
-"""Over the dimension: the range of deficits on which splits for the weights serve the density of tokens too."""
+"""Divided by the dimension: the range of deficits on which the splits for the weights also resolve the density."""
 REACH = 50.0
-"""The weights of two tokens whose deficits differ by this are negligible, but for the density's growth."""
+"""Difference of two deficits at which the weights are negligible, apart from the growth of the density."""
 TURN, TAIL = 5.5, 30.0
-"""Step in z times the order, and the end of its range times d."""
+"""Step of the rule in z times the order, and end of its range times d."""
 TANH = 1 - 1e-15
 JOINT = 0.55
 SHORT = 0.6
-"""Where rules are split at many crossings, less of the order does."""
+"""Share of the order that is enough for rules that are split at many crossings."""
 BLOCK = 1_000_000
 ALL = 1 - 1e-9
-"""A range of deficits that holds this share of all of them ends where they end."""
+"""Integrate to the largest deficit if the range already holds this share of [0, 2w]."""
 FADED, LEAST = 45.0, 4
-"""Where pairs count e^-x times as much as elsewhere, a share 1 - x / FADED of the order does, and no fewer nodes than
-the second number."""
+"""Where the weight of pairs is e^-x of its maximum, a share 1 - x / FADED of the order is enough, with at least LEAST
+nodes."""
 NEGLIGIBLE, ROUGH = 1e-21, 6
-"""Pairs of tokens with less than this share of the largest weight are left out: G is a few thousand times larger at
-those that count least than at those that count most. The largest weight is looked for by a rule of a low order."""
+"""Pairs of tokens whose weight is below this share of the largest are left out; their G is at most a few thousand times
+that of the heaviest pairs. A rule of order ROUGH finds the largest weight."""
 PAIR = 200.0
-"""Nanoseconds of a pair of tokens."""
+"""Nanoseconds per pair of tokens."""
 
 
 def pair_term(products: Products, contexts: Contexts, order: int, factors: Factors) -> tuple[Floats, Floats]:
-    """The cross terms at every window, and what the errors of the variogram may add to them: shape (w,) each."""
-    # by rules of half of the order that the averages over one token need
+    """The cross terms at every w and bounds on the effect of the variogram's errors: shape (w,) each."""
+    # rules of half of the order of the averages over one token are enough
     found = [_at(products, contexts, i, order // 2 + 5, factors) for i in range(contexts.w.size)]
     value, error = np.array(found).T
     return value, error
 
 
 def _at(products: Products, contexts: Contexts, i: int, order: int, factors: Factors) -> tuple[float, float]:
-    """At a single window."""
+    """The cross terms at the i-th w, and the bound."""
     others = Others.at(contexts, i, factors)
     d, w, low, high = contexts.d, others.w, others.low, others.high
-    # where windows hold many tokens two of them may be as far as one of them alone, and no farther
+    # if windows hold many tokens, two tokens together reach no farther than one alone
     far = 2 * float(angle_at(high if contexts.high[i] > 1 else JOINT * high, w))
     # V(2 pi - theta) = V(theta) need not be smooth at pi, where two tokens are opposite
     meetings = np.array([m for m in (*products.variogram.meetings, math.pi) if m <= far])
     order = round(SHORT * order) if meetings.size > 1 else order
-    # where nothing but the weights sets a scale
+    # here only the weights set a scale
     flat = min(REACH, FLAT / d) if meetings.size < 2 and products.variogram.power == 2 else 0.0
-    # in the angle, in which the density has no singularity
+    # use the angle, in which the density has no singularity
     corners = np.clip(_corners(meetings), *angle_at(np.array([low, high]), w))
     edges = np.concatenate([angle_at(others.edges(PANEL, max(GROWTH / d, 0.5)), w), corners])
     singular = np.concatenate([np.zeros(edges.size - corners.size, dtype=bool), np.ones(corners.size, dtype=bool)])
@@ -104,7 +104,7 @@ def _at(products: Products, contexts: Contexts, i: int, order: int, factors: Fac
 
 
 def _nearer(rough: Pairs, edges: Floats, singular: NDArray[np.bool_], order: int) -> tuple[Floats, Floats, float]:
-    """Nodes and weights for the nearer token, and the largest weight of a pair: fewer where pairs count less."""
+    """Nodes and weights for the nearer token, fewer where pairs have less weight, and the largest weight of a pair."""
     place = np.argsort(edges)
     edges, singular = edges[place], singular[place]
     which, _, _, weight = rough.nodes(np.concatenate([edges, (edges[:-1] + edges[1:]) / 2]))
@@ -132,7 +132,7 @@ def _deficits(angles: Floats, w: float) -> Floats:
 
 
 def _corners(meetings: Floats) -> Floats:
-    """Angles of the nearer token at which two of the lines meet where the integrand is not smooth.
+    """Angles of the nearer token at which two of the lines meet on which the integrand is not smooth.
 
     These are theta_far = m, theta_far - theta_near = m, theta_far + theta_near = m or 2 pi - m, and the ends of the
     range, theta_far = theta_near and theta_far = pi.
@@ -151,9 +151,9 @@ class Pairs:
     Attributes
     ----------
     meetings
-        Angles at which the variogram is not smooth: rules are split there.
+        Angles at which the variogram is not smooth; rules are split there.
     flat
-        No rule need be split as if the farther token's range were shorter than this.
+        Shortest range of the farther token for which splits are placed; shorter ranges are split like this one.
     """
 
     others: Others
@@ -162,12 +162,12 @@ class Pairs:
     order: int
 
     def nodes(self, theta_near: Floats) -> tuple[NDArray[np.intp], Floats, Floats, Floats]:
-        """Of every pair: which near token, both angles (2, pair), the sine of half their difference, the weight."""
+        """For every pair: index of the near token, both angles (2, pair), sine of half their difference, weight."""
         d, w, crowd = self.others.d, self.others.w, self.others.crowd
         here, meetings = theta_near[:, None], self.meetings
         near = _deficits(here, w)
         stretch = np.minimum(self.others.high - near, REACH + 2 * d)
-        # as an angle the other end of the sphere is exact, as a deficit it is known to the root of an eps
+        # the antipode is exact as an angle, but as a deficit it determines the angle only to the square root of eps
         end = np.where(near + stretch > ALL * 2 * w, np.pi, angle_at(np.minimum(near + stretch, 2 * w), w)) - here
         scale = np.maximum(stretch, self.flat)
         free = (stretch == REACH + 2 * d) & (np.array(FARTHER) > FALLEN)
@@ -175,17 +175,17 @@ class Pairs:
         apart = np.concatenate([np.minimum(scale * shares, stretch), np.clip(crowd - near, 0, stretch)], axis=1)
         middle = (here + angle_at(np.minimum(near + apart, 2 * w), w)) / 2
         smooth = [2 * np.arcsin(np.minimum(apart / (2 * w * np.sin(middle)), 1.0)), end]
-        # the farther token, the angle between both, and their sum, each where the variogram is not smooth
+        # points at which the variogram is not smooth: of the farther token, the difference of the angles, and their sum
         singular = [0 * here, meetings - here, meetings - 2 * here, meetings + 0 * here, 2 * (np.pi - here) - meetings]
         edges = np.concatenate([np.clip(turn, 0, end) for turn in (*smooth, *singular)], axis=1)
         beside = np.broadcast_to(np.arange(edges.shape[1]) > apart.shape[1], edges.shape)
         row, turn, weight = split_rule(edges, beside, self.order, FEWER if d <= LARGE else 1.0)
         both = np.stack([theta_near[row], np.minimum(theta_near[row] + turn, np.pi)])
-        # 2: either token may be the nearer one
+        # factor 2: either token may be the nearer one
         return row, both, np.sin(turn / 2), 2 * weight * self._density(both, turn)
 
     def _density(self, both: Floats, turn: Floats) -> Floats:
-        """g g' / (g + g')^2 Q_2 for two tokens, times their densities in the angle."""
+        """g g' / (g + g')^2 Q_2 for two tokens, times the densities of their angles."""
         d, w = self.others.d, self.others.w
         apart = 2 * w * np.sin(both[0] + turn / 2) * np.sin(turn / 2)
         softer = np.log1p(np.exp(-apart))

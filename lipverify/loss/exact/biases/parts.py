@@ -1,6 +1,6 @@
-"""The averages of each law as a sum of parts: registered by the class of the law.
+"""The averages of each law as a sum of parts, registered by the class of the law.
 
-A law of one's own registers its parts where they are known better than by a table: `parts.register(Tent)`.
+Your own law may register its parts if they are known more accurately than from a table: `parts.register(Tent)`.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU
 from lipverify.problem.own import Ridge, Zonal
 
 ROOT_TOLERANCE = 1e-8
-"""How far the bias of a link with roots is worth refining: its variogram is known to no more."""
+"""Relative tolerance for the bias of a link with roots; its variogram has about this error."""
 WORST_TABLE = 1e-9
-"""A cosine that a table does not follow to this accuracy is refused, since the other route has no table."""
+"""A cosine whose table has a larger error is refused, since the other route needs no table."""
 MOST_MEETINGS = 1
-"""Between the angles at which a variogram is not smooth two tokens have cells, whose number grows with the square of
-theirs: with more of them the density of the angle between two tokens is cheaper."""
+"""Largest number of angles at which a variogram is not smooth for which mean products are tabulated: the number of
+cells grows with its square, and beyond it the density of the angle between two tokens is cheaper."""
 Parts = tuple[tuple[float, TaskAverages], ...]
-"""(share, averages): the averages of a law of unit amplitude variance are the sum of share times part."""
+"""Pairs (share, averages): the averages of a law of unit amplitude variance are the sum of share times averages."""
 
 
 @lru_cache(maxsize=32)
 def parts_of(law: Law, d: int) -> Parts:
-    """The parts of a law in dimension d, as the exact method sees the law; remembered.
+    """The parts of a law in dimension d, after the replacements of its sight; cached.
 
     Raises
     ------
     InvalidInput
-        If the law is known by its spectrum only.
+        If only the spectrum of the law is known.
     OutOfReach
-        If it has features that no rule resolves.
+        If the law has features that no rule resolves.
     """
     shown, _ = sight_of(law).shown(d)
     return parts(shown, d)
@@ -59,9 +59,9 @@ def parts_of(law: Law, d: int) -> Parts:
 
 @by_law
 def parts(law: Law, d: int) -> Parts:
-    """The parts of a law in dimension d: here of one that is known by its covariance.
+    """The parts of a law in dimension d; the default is for a law given by its covariance.
 
-    Amplitudes are independent with equal variance, so that links add up.
+    Amplitudes are independent with equal variance, so the averages of several links add.
     """
     return ((1.0, table_averages(variogram_of_field(law, d))),)
 
@@ -96,7 +96,7 @@ def _of_cosine(law: Cosine, d: int) -> Parts:
 
 @parts.register(RidgeLaw)
 def _of_links(law: RidgeLaw, d: int) -> Parts:
-    """Of every link: by its variogram where it has kinks, by a table of its increments where it is smooth."""
+    """The parts of all links: from the variogram for a link with kinks, from a table of increments for a smooth one."""
 
     def averages(k: int) -> TaskAverages:
         def link(z: Floats) -> Floats:
@@ -111,7 +111,7 @@ def _of_links(law: RidgeLaw, d: int) -> Parts:
 
 @parts.register(Ridge)
 def _of_own_link(law: Ridge, d: int) -> Parts:
-    """The same for a link of one's own, which may have roots at the ends, and features narrower than the nodes."""
+    """The parts of a user's link, which may have roots at the ends and features narrower than the nodes."""
 
     def link(z: Floats) -> Floats:
         return law.links(z, np)[0]
@@ -123,7 +123,7 @@ def _of_own_link(law: Ridge, d: int) -> Parts:
             _resolving(law, *hidden)
         return ((1.0, kinked_averages(d, link, kinks, bool(law.jump_points))),)
     if hidden is not None:
-        # the law's places are its kinks, or where it is steep: at these nothing is left between nodes
+        # split at the kinks of the law and where it is steep, so that no feature falls between nodes
         return ((1.0, kinked_averages(d, link, _resolving(law, *hidden))),)
     averages = smooth_averages(d, difference(link), 2 * price_of(link))
     if not averages.followed and (places := steep_places(law.link)):
@@ -133,12 +133,12 @@ def _of_own_link(law: Ridge, d: int) -> Parts:
 
 
 def _resolving(law: Ridge, share: float, at: float) -> tuple[float, ...]:
-    """Places between which a link with a narrow feature is a polynomial to rounding.
+    """Points between which a link with a narrow feature is a polynomial to rounding.
 
     Raises
     ------
     OutOfReach
-        If there are none among its kinks and where it is plainly steep.
+        If neither its kinks nor its steep points are enough.
     """
     for places in (law.kink_points, steep_places(law.link)):
         if places and is_resolved(law.link, places):
@@ -150,15 +150,15 @@ def _resolving(law: Ridge, share: float, at: float) -> tuple[float, ...]:
 
 
 def kinked_averages(d: int, link: Link, kinks: tuple[float, ...], jumps: bool = False) -> TaskAverages:
-    """The averages of a link that is analytic between its kinks; `jumps` if it is not continuous at some of them."""
+    """The averages of a link that is analytic between its kinks; `jumps` if it is discontinuous at one of them."""
     return table_averages(variogram_of(d, link, kinks, jumps))
 
 
 def table_averages(of: Variogram) -> TaskAverages:
     """The averages of any isotropic law, from its variogram.
 
-    Where it is smooth but at one angle, what increments at two tokens have in common is tabulated once for a law;
-    elsewhere the angles of tokens are, once for a window.
+    If the variogram is smooth except at one angle at most, the mean products of increments at two tokens are tabulated,
+    once per law; otherwise the densities of angles are tabulated, once per w.
     """
 
     def off(nodes: TokenNodes) -> Floats:

@@ -4,8 +4,8 @@ With <q, x> = c and <q, x_i> = c t + sqrt((1 - c^2)(1 - t^2)) r, r zonal on S^{d
 
     H(t, c) = E_r[h(<q, x_i>)] - h(c) = (1 - t) sum_j b_j(c) T_j(t)
 
-is an analytic function of t that vanishes at t = 1. So the window, the context length and u enter only
-through the moments m_j = E[psi_1 (1 - t) T_j(t)], and the average over c is a matrix:
+is an analytic function of t that vanishes at t = 1. So w, n and u enter only through the moments
+m_j = E[psi_1 (1 - t) T_j(t)], and the average over c is a matrix:
 
     pair = sum_{jk} m_j m_k E_c[b_j b_k],    variogram(t) = (1 - t) sum_j v_j T_j(t).
 """
@@ -31,26 +31,26 @@ Increment = Callable[[Floats, Floats], Floats]
 """(c, delta) -> h(c + delta) - h(c)."""
 
 SIZES = (16, 32, 64, 128, 256)
-"""Degrees in t that are tried; the averages over c and r use as many nodes."""
+"""Numbers of coefficients in t, tried in order; the averages over c and r use the same number of nodes."""
 SETTLED = 3e-12
 STEEP, SMALL = 1e-3, 0.1
-"""Differences are in units of what is there, and no less than the first share of the largest slope or the second of the
-largest value: the variogram of an even link is 0 at t = -1, where few tokens are."""
+"""Differences are relative to the local value, but at least to STEEP times the largest slope or SMALL times the largest
+value: the variogram of an even link is 0 at t = -1, where there are few tokens."""
 EPS = float(np.finfo(float).eps)
 LOST = 4 * EPS
-"""Rounding of a table, relative to its largest slope, at t = 1: differences of two tables happen to be less."""
+"""Rounding of a table at t = 1, relative to its largest slope; two tables may by chance differ by less."""
 FOLLOWED = 2.5e-11
-"""Of a link that two tables do not agree on to this no table is large enough: it is steep somewhere."""
+"""If two tables of a link differ by more than this, no table is large enough: the link is steep somewhere."""
 STEP = 2 * EPS
-"""Rounding of a moment m_j, relative to m_0: of the sum once, and of each of the j steps to T_j."""
+"""Rounding of a moment m_j relative to m_0: one for the sum and one for each of the j steps to T_j."""
 NEGLIGIBLE = 1e-17
-"""Terms below this share of the largest are not worth a moment."""
+"""Terms below this share of the largest are dropped."""
 ENTRY = 7.0
-"""Nanoseconds of an entry of a table, without the link."""
+"""Nanoseconds per entry of a table, without the link."""
 
 
 def difference(link: Callable[[Floats], Floats]) -> Increment:
-    """The increment of a link of which nothing else is known."""
+    """The increment of a general link, as a difference of two values."""
     return lambda c, delta: link(np.clip(c + delta, -1.0, 1.0)) - link(c + 0 * delta)
 
 
@@ -95,8 +95,8 @@ class Table:
     def distance(self, other: Table) -> float:
         """The largest relative difference of the variogram and of E_c[(H / (1 - t))^2] between two tables.
 
-        Both are large at t = 1, by L^2 and more, and what is lost of them there is lost everywhere: so a difference is
-        in units of what is there, unless that is near 0, and not of what is at t = 1.
+        Both can be larger at t = 1 by L^2 and more, so a difference is relative to the local value (unless that is near
+        0), and not to the value at t = 1.
         """
         angle = np.linspace(0, np.pi, 41)
         near = 2 * np.sin(angle / 2) ** 2
@@ -115,10 +115,11 @@ class Table:
 
     @property
     def rounding(self) -> float:
-        """What rounding of the moments moves `pair` by, relative, where windows are wide.
+        """The relative effect of the moments' rounding on `pair`, for wide windows.
 
-        H = sum_j m_j b_j is off by STEP m_0 sum_j (1 + j) |b_j(c)|, and its mean square, where all tokens count alike,
-        is m_0^2 Var f(x); narrower windows lose less. Moments that are 0, as all but two are on the circle, count too.
+        H = sum_j m_j b_j has the error STEP m_0 sum_j (1 + j) |b_j(c)|. If all tokens have equal weights, its mean
+        square is m_0^2 Var f(x); narrower windows lose less. Moments that are 0 (on the circle all but two) are
+        included.
         """
         steps = np.abs(self.increment) * (1 + np.arange(len(self.increment))[:, None])
         off = STEP * np.sqrt(self.c_weight @ steps.sum(axis=0) ** 2)
@@ -132,12 +133,12 @@ class Table:
 
 
 def smooth_averages(d: int, increment: Increment, price: float) -> TaskAverages:
-    """The averages of a smooth link, from a table as large as it takes; its error says if none was large enough.
+    """The averages of a smooth link, from the smallest sufficient table; the error is large if no table suffices.
 
     Raises
     ------
     OutOfReach
-        If the link has features that no table sees.
+        If the link has features that no table resolves.
     """
     table = Table.of(d, increment, SIZES[0], price)
     for size in SIZES[1:]:

@@ -1,4 +1,4 @@
-r"""What the exact method needs to know of a law: three averages over the task.
+r"""The three averages over the task through which a law enters the exact method.
 
 For a token x_i at angle theta from the query, t = cos theta, a ridge law enters the bias through
 
@@ -21,20 +21,21 @@ Cross = Callable[[Contexts, int, Factors], tuple[Floats, Floats]]
 
 
 ROUNDING = 3e-12
-"""Relative, of the table of the variogram and of the sums over it: four times what ReLU's own averages differ by."""
+"""Relative rounding of the variogram's table and of sums over it: four times the observed difference for ReLU's own
+averages."""
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What the bias at a few windows is made of.
+    """The quadrature rules from which the bias at a few w is computed.
 
     Attributes
     ----------
     of
         Averages over one token, by rules of the same `order`.
     single, double
-        From a function at the points of `of` to its integral over u, against the first and the second of the `factors`,
-        at every window.
+        Map a function at the points of `of` to its integral over u, weighted by the first or second of the `factors`,
+        at every w.
     """
 
     contexts: Contexts
@@ -49,15 +50,14 @@ class Rules:
 class TaskAverages:
     """The averages of a law of unit amplitude variance in one dimension; shapes follow the arguments.
 
-    `meetings` are the angles at which the variogram is not smooth; `tolerance` is how far the bias is worth
-    refining; `relative_error` bounds what the averages themselves are known to, relative. `smooth` says that the
-    variogram is analytic in the angle, from 0 to pi, or not averaged; `followed` that the table it comes from, if any,
-    resolves it.
+    `meetings` are the angles at which the variogram is not smooth. `tolerance` is the relative error at which the bias
+    need not be refined further, and `relative_error` bounds the relative error of the averages. `smooth` is true if the
+    variogram is analytic in the angle from 0 to pi, or not averaged; `followed` is true if its table, if any, resolves
+    it.
 
-    Instead of `pair`, or beside it for windows with few tokens, a law may give `cross(contexts, order, factors)`: the
-    integral of `pair` over u against the second of the factors at every window, and a bound on its error apart from
-    that of rules. `off` bounds the error of the variogram, at nodes. Or, instead of all these, `bias(rules)`: the whole
-    of the bias.
+    Instead of `pair`, or in addition for windows with few tokens, a law may give `cross(contexts, order, factors)`: the
+    integral of `pair` over u, weighted by the second factor, at every w, with a bound on its error without that of the
+    rules. `off` bounds the error of the variogram at nodes. Alternatively a law gives `bias(rules)`, the whole bias.
     """
 
     variance: float

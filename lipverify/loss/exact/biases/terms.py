@@ -1,12 +1,12 @@
-r"""Noise and bias by quadrature, and how far they can be wrong.
+r"""Noise and bias by quadrature, with bounds on their errors.
 
     N(w) = sigma^2 n int E[psi_2] phi^{n-1} du
     B(w) = n int E[psi_2 variogram] phi^{n-1} du + n (n-1) int pair phi^{n-2} du
 
-Where windows hold few tokens the integrals over u are taken first (see `others`), and those over tokens last.
-Both are computed twice, with rules of different order that share no node. The finer value is the
-answer; their difference plus a bound on rounding is its error. If the difference is not small,
-the order is raised, and if that does not help the error is what all differences say: see `remaining`.
+If windows hold few tokens, the integrals over u come first (see `others`) and those over tokens last. Both terms are
+computed twice, with rules of different order that share no node. The value is that of the finer rule, and its error is
+the difference plus a bound on rounding. If the difference is not small, the order is raised; if no order settles, the
+error follows from all differences, see `remaining`.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ LARGEST_LOG = 1e6
 TOLERANCE = 1e-11
 EPS = float(np.finfo(float).eps)
 FAR = 4.0
-"""Where rules do not settle, the last may be off by so many times what it differs from the others by."""
+"""If rules do not settle, the error of the last is this factor times its largest difference to the others."""
 LUCK = 1e-4
-"""How often two rules of which neither resolves anything agree to this share of what they are off by."""
+"""Two rules of which neither resolves the integrand agree to this share of their error with about this probability."""
 MOST_WINDOWS = 16
-"""Windows that share one pass; more would only cost memory."""
+"""Number of w evaluated in one pass; more would only cost memory."""
 REMEMBERED = 1024
-"""Losses at a few windows that are remembered: less than a megabyte together."""
+"""Size of the cache of losses: less than a megabyte in all."""
 
 
 @dataclass(frozen=True)
 class Values:
-    """Noise over sigma^2 and bias over the amplitude variance, at some windows: shape (w,).
+    """Noise over sigma^2 and bias over the amplitude variance, at some w: shape (w,).
 
-    Whatever the rules, `off` bounds the error of the bias that the averages over the task leave, and `known` that of
-    both, relative, from what is tabulated for a window.
+    Two errors do not depend on the order of the rules: `off` bounds the error of the bias from the averages over the
+    task, and `known` the relative error of both terms from the tables for a w.
     """
 
     noise: Floats
@@ -62,7 +62,7 @@ class Values:
         return Values(self.noise[which], self.bias[which])
 
     def distance(self, other: Values) -> Values:
-        """The absolute difference in each."""
+        """The absolute difference of each term."""
         return Values(np.abs(self.noise - other.noise), np.abs(self.bias - other.bias))
 
 
@@ -70,13 +70,13 @@ def ridge_terms(problem: Problem, w: Floats) -> LossTerms:
     """Loss terms at every value in `w` (an array of finite values >= 0).
 
     Errors are bounds: the difference between two rules plus rounding. Validity: every d >= 2,
-    1 <= n <= 1e30, finite w >= 0, every ridge law and every law of which the variogram is known; relative
-    error about 1e-12, more where u = log(lambda) is large because its own rounding, eps * w, then enters.
+    1 <= n <= 1e30, finite w >= 0, every ridge law and every law whose variogram is known. The relative error is about
+    1e-12, and larger if u = log(lambda) is large, because its rounding, eps * w, then matters.
 
     Raises
     ------
     OutOfReach
-        If windows hold so few tokens that rounding would count.
+        If windows hold so few tokens that rounding errors would be large.
 
     Source: docs/method.md; the loss is equation (ICL) of Collins et al.
     """
@@ -97,20 +97,20 @@ def ridge_terms(problem: Problem, w: Floats) -> LossTerms:
 
 
 def rough_terms(problem: Problem, w: Floats) -> tuple[Floats, Floats]:
-    """(noise, bias) at the windows w > 0 to four digits or so, by a single rule of low order: to find a minimum by."""
+    """(noise, bias) at w > 0 to about four digits, by a single rule of low order, for the search for a minimum."""
     noise, bias = _rough(_unit(problem.law), problem.d, float(problem.n), w.tobytes())
     return problem.sigma**2 * noise, sight_of(problem.law).amplitude * bias
 
 
 def length_slopes(problem: Problem, w: Floats) -> tuple[Floats, Floats]:
-    """(dN / dlog n, dB / dlog n) at the windows w > 0, n > 1: n is an exponent, and need not be whole."""
+    """(dN / dlog n, dB / dlog n) at w > 0, n > 1; n is an exponent and need not be an integer."""
     parts = parts_of(problem.law, problem.d)
     noise, bias = _by_one_rule(parts, problem.d, float(problem.n), w, SLOPE_ORDER, power_slopes)
     return problem.sigma**2 * noise, sight_of(problem.law).amplitude * bias
 
 
 def mean_increment(problem: Problem, w: Floats) -> tuple[Floats, Floats]:
-    """E sum_i a_i (f(x_i) - f(x))^2 at each window w > 0, n >= 2, and its error: the weighted mean of the variogram."""
+    """E sum_i a_i (f(x_i) - f(x))^2, the weighted mean of the variogram, at each w > 0, n >= 2, and its error."""
     amplitude = sight_of(problem.law).amplitude
     mean, error = np.zeros_like(w), np.zeros_like(w)
     for share, of in parts_of(problem.law, problem.d):
@@ -121,13 +121,13 @@ def mean_increment(problem: Problem, w: Floats) -> tuple[Floats, Floats]:
 
 
 def _unit(law: Law) -> Law:
-    """The law whose averages are those of this one: where L is an amplitude it only scales them."""
+    """The law whose averages are used: the law with L = 1 if L is an amplitude, which only scales them."""
     return sight_of(law).unit or law
 
 
 @lru_cache(maxsize=REMEMBERED)
 def _rough(law: Law, d: int, n: float, windows: bytes) -> tuple[Floats, Floats]:
-    """(noise over sigma^2, bias over the amplitude variance), remembered: every search begins alike."""
+    """(noise over sigma^2, bias over the amplitude variance); cached, because every search starts at the same w."""
     parts = parts_of(law, d)
     order = ROUGH_ORDER if all(part.smooth for _, part in parts) else ROUGH_KINKED
     return _by_one_rule(parts, d, n, np.frombuffer(windows), order)
@@ -135,17 +135,17 @@ def _rough(law: Law, d: int, n: float, windows: bytes) -> tuple[Floats, Floats]:
 
 @lru_cache(maxsize=REMEMBERED)
 def _known(law: Law, d: int, n: float, windows: bytes) -> tuple[Values, Values]:
-    """The same, remembered: a loss at a few windows is often asked for again with another L or sigma."""
+    """Values and their errors; cached, because the same w are often used with another L or sigma."""
     return _evaluate(law, d, n, windows)
 
 
 def _evaluate(law: Law, d: int, n: float, windows: bytes) -> tuple[Values, Values]:
-    """Values and their errors at every window of a flat array of doubles, given by its bytes."""
+    """Values and their errors at every w of a flat array of doubles, given as bytes."""
     return averaged_terms(parts_of(law, d), d, n, np.frombuffer(windows))
 
 
 def averaged_terms(parts: Parts, d: int, n: float, w: Floats) -> tuple[Values, Values]:
-    """Values and their errors at windows w >= 0, shape (w,), from the averages of a law over its tasks."""
+    """Values and their errors at w >= 0, shape (w,), from the averages of a law over its tasks."""
     value = Values(np.empty_like(w), np.empty_like(w))
     error = Values(np.empty_like(w), np.empty_like(w))
     narrowed = (w > 0) & (n > 1)
@@ -159,15 +159,15 @@ def averaged_terms(parts: Parts, d: int, n: float, w: Floats) -> tuple[Values, V
 
 
 def _put(into: tuple[Values, Values], where: Any, what: tuple[Values, Values]) -> None:
-    """Write values and errors to the places `where`."""
+    """Write values and errors to the indices `where`."""
     for target, source in zip(into, what, strict=True):
         target.noise[where], target.bias[where] = source.noise, source.bias
 
 
 def _refine(parts: Parts, contexts: Contexts) -> tuple[Values, Values]:
-    """At every window, raise the order until two successive rules agree; the values and their errors."""
+    """Raise the order at every w until two successive rules agree; return the values and their errors."""
     rounding = rounding_of(contexts)
-    # what rounding alone may move is worth no more rules
+    # a difference within rounding needs no finer rule
     tolerance = np.maximum(rounding, max((part.tolerance for _, part in parts), default=TOLERANCE))
     settled = np.maximum(rounding, TOLERANCE)
     value = _quadrature(parts, contexts, ORDERS[0])
@@ -180,7 +180,7 @@ def _refine(parts: Parts, contexts: Contexts) -> tuple[Values, Values]:
         except OutOfReach:
             if order == ORDERS[1]:
                 raise
-            break  # what is known so far stands, with its error
+            break  # keep the current value with its error
         _put((gap, value), rough, (finer.distance(value[rough]), finer))
         off[rough] = finer.off
         gaps.append((gap.noise.copy(), gap.bias.copy()))
@@ -198,11 +198,11 @@ def _refine(parts: Parts, contexts: Contexts) -> tuple[Values, Values]:
 
 
 def remaining(gaps: Floats) -> Floats:
-    """The error of the last of some rules that have not settled, from the differences between them: (rule, window).
+    """The error of the last of several rules that have not settled, from their differences: (rule, w).
 
-    If each is less than half of the one before, the next one will be no larger than the last, or than that is at the
-    rate before; otherwise nothing is resolved yet, and one small difference may be luck, unless it is tiny: a rule that
-    has enough nodes is right at once.
+    If each difference is less than half of the one before, the error is extrapolated from the last difference and the
+    rate. Otherwise the rules do not resolve the integrand, and a single small difference may be chance, unless it is
+    tiny: a rule with enough nodes is accurate at once.
     """
     if len(gaps) < 3:
         return np.asarray(FAR * np.max(gaps, axis=0))
@@ -216,12 +216,12 @@ def remaining(gaps: Floats) -> Floats:
 def power_slopes(n: float, log_phi: Floats) -> tuple[Floats, Floats]:
     """The derivatives of `powers` with respect to log n."""
     single, double = powers(n, log_phi)
-    log_phi = np.maximum(log_phi, -LARGEST_LOG)  # where the powers are zero in any case
+    log_phi = np.maximum(log_phi, -LARGEST_LOG)  # where the powers are zero anyway
     return single * (1 + n * log_phi), double * ((2 * n - 1) / (n - 1) + n * log_phi)
 
 
 def _quadrature(parts: Parts, contexts: Contexts, order: int, factors: Factors = powers) -> Values:
-    """Both terms, or what other `factors` make of them, by rules of one order."""
+    """Both terms, or their variants with other `factors`, by rules of one order."""
     few = contexts.high > SERIES_TAIL
     if any(part.cross is None for _, part in parts):
         few[:] = False
@@ -237,7 +237,7 @@ def _quadrature(parts: Parts, contexts: Contexts, order: int, factors: Factors =
 
 
 def _over_u(parts: Parts, contexts: Contexts, order: int, factors: Factors) -> Values:
-    """As integrals over u of averages over tokens."""
+    """Both terms as integrals over u of averages over tokens."""
     n = contexts.n
     u, weight = contexts.nodes(order)
     meetings = tuple(angle for _, part in parts if part.bias is None for angle in part.meetings)
@@ -268,7 +268,7 @@ def _over_u(parts: Parts, contexts: Contexts, order: int, factors: Factors) -> V
 
 
 def _over_tokens(parts: Parts, contexts: Contexts, order: int, factors: Factors) -> Values:
-    """As integrals over one token and over two, of what the others do: the cheaper where windows hold few tokens."""
+    """Both terms as integrals over one and two tokens of the tables in `others`; cheaper if windows hold few tokens."""
     meetings = tuple(angle for _, part in parts for angle in part.meetings)
     others = [Others.at(contexts, i, factors) for i in range(contexts.w.size)]
     lone = [each.lone(meetings, order) for each in others]
@@ -287,7 +287,7 @@ def _over_tokens(parts: Parts, contexts: Contexts, order: int, factors: Factors)
 def _by_one_rule(
     parts: Parts, d: int, n: float, w: Floats, order: int, factors: Factors = powers
 ) -> tuple[Floats, Floats]:
-    """(noise over sigma^2, bias over the amplitude variance) at the windows w > 0, without an error."""
+    """(noise over sigma^2, bias over the amplitude variance) at w > 0 by one rule, without errors."""
     contexts = Contexts.at(d, n, w)
     groups = [_quadrature(parts, contexts[group], order, factors) for group in contexts.alike()]
     return np.concatenate([group.noise for group in groups]), np.concatenate([group.bias for group in groups])

@@ -1,9 +1,9 @@
-r"""What n tokens do, whatever the law: n is only an exponent.
+r"""Averages over the n tokens of a context, independent of the law; n is only an exponent.
 
-tokens     averages over one token given the query: nodes, and where the integrand lives
-averages   the same at many windows and many u = log(lambda)
-contexts   n tokens become one integral over u
-others     what the other tokens do to one token and to two: tables for a window
+tokens     averages over one token given the query: nodes, and the range of the integrand
+averages   averages over one token at many w and many u = log(lambda)
+contexts   the integral over u that replaces the average over n tokens
+others     tables, for one w, of the effect of the other tokens on one token and on two
 between    the density of the angle between two tokens
-weighted   the mean of a function of one token by its weight
+weighted   the softmax-weighted mean of a function of one token
 """

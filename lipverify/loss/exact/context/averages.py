@@ -1,11 +1,11 @@
-r"""Averages over one token at many windows and many u at once.
+r"""Averages over one token at many w and many u at once.
 
-Token nodes depend on u. Those for u <= 1 can all be the same, and there lambda g = e^{u-s} is small
-enough for the power series
+Token nodes depend on u. For u <= 1 the same nodes serve every u, and lambda g = e^{u-s} is small enough for the power
+series
 
     psi_k(u - s) = sum_j (-1)^j (lambda g)^{j+k} / j!,    1 - psi_0 = sum_j (-1)^j (lambda g)^{j+1} / (j+1)!:
 
-its moments E[g^j h] are taken once a window, whatever the number of u.
+its moments E[g^j h] are computed once per w, whatever the number of u.
 """
 
 from __future__ import annotations
@@ -26,18 +26,19 @@ from lipverify.loss.exact.quadrature.rules import gauss_rule, smooth_rule
 from lipverify.loss.work import spend
 
 SERIES_BELOW = 1.0
-"""There the alternating sum loses a factor of e^{2e} = 230 to cancellation, and no more."""
+"""Largest u for the series: up to there the alternating sum loses a factor of at most e^{2e} = 230 to cancellation."""
 SERIES_TAIL = 2.5
-"""If no u is larger than this, the series serves all. It loses e^{2 lambda} to cancellation and meets weights phi^n,
-which are e^-42 at the largest u (see `Contexts`) and, as 1 - phi is concave in lambda, below e^{-3 lambda} before."""
+"""If no u is larger than this, the series is used for all. It loses a factor e^{2 lambda} to cancellation, but the
+weights phi^n are e^-42 at the largest u (see `Contexts`) and, as 1 - phi is concave in lambda, below e^{-3 lambda}
+before."""
 SERIES_REMAINDER = 1e-17
 TOKEN, MOMENT = 60.0, 3.0
-"""Nanoseconds of a node of a token, and of a moment there."""
+"""Nanoseconds per node of a token, and per moment at a node."""
 
 
 @dataclass(frozen=True)
 class Points:
-    """Points u = log(lambda), each at one of a few windows: `w` is (w,), `row`, ascending, and `u` are (point,)."""
+    """Points u = log(lambda), each with one of a few w: `w` is (w,), `row` (ascending) and `u` are (point,)."""
 
     d: int
     w: Floats
@@ -46,29 +47,29 @@ class Points:
 
     @classmethod
     def grid(cls, d: int, w: Floats, u: Floats) -> Points:
-        """The same number of points at each window: u of shape (w, point)."""
+        """Points with the same number of u for each w: u of shape (w, point)."""
         return cls(d, w, np.repeat(np.arange(w.size), u.shape[1]), u.ravel())
 
     def places(self, which: NDArray[np.bool_]) -> Places:
-        """A place for each of the points `which`."""
+        """The `Places` of the points `which`."""
         return Places(self.d, self.w[self.row[which]], self.u[which])
 
 
 class Averages:
     """Averages over one token at each of the `points`, by rules of a given order, split at the angles `meetings`.
 
-    What is averaged may be a power of the angle at 0 or at the meetings; if it is `smooth`, fewer nodes do.
+    The averaged function may be a power of the angle at 0 or at the meetings; if it is `smooth`, fewer nodes suffice.
 
     Attributes
     ----------
     direct
-        Which points have token nodes of their own.
+        The points that have their own token nodes.
     places
-        Where token nodes stand: the anchor u = 1 for each window, and after these the direct points.
+        Places of token nodes: first the anchor u = 1 for each w, then the direct points.
     breaks
-        Where integrals over s are split, shape (place, break).
+        Split points of the integrals over s, shape (place, break).
     terms
-        How many terms of the power series are needed.
+        Number of terms of the power series.
     """
 
     def __init__(self, points: Points, order: int, meetings: tuple[float, ...] = (), smooth: bool = False) -> None:
@@ -85,7 +86,7 @@ class Averages:
         self._powers: dict[Kernel, list[Floats]] = {}
 
     def _with(self, meetings: tuple[float, ...]) -> Floats:
-        """The breaks, and where a task average is not smooth: at angles theta from the query."""
+        """The breaks joined with the angles theta from the query at which a task average is not smooth."""
         if not meetings:
             return self.breaks
         s = 2 * self.places.w[:, None] * np.sin(np.array(meetings) / 2) ** 2
@@ -94,7 +95,7 @@ class Averages:
 
     @property
     def anchors(self) -> int:
-        """How many places serve the series: one for each window."""
+        """Number of places for the series: one for each w."""
         return self.points.w.size
 
     def mean(self, k: Kernel, h: Callable[[TokenNodes], Floats] | None = None) -> Floats:
@@ -116,7 +117,7 @@ class Averages:
             spend(h.size, MOMENT, "moments of a smooth link")
             at_anchors.append(h[:first].copy())
             direct.append(np.einsum("pi,pi->p", weight, h[first:]))
-        # (w, j, node) times (w, node, h), of one window after the other
+        # (w, j, node) times (w, node, h), one w after the other
         moments = np.swapaxes(powers, 0, 1) @ np.stack(at_anchors, axis=-1)
         series = self.expand(k, np.swapaxes(moments, 0, 1))
         return np.stack([self.gather(*each) for each in zip(series.T, direct, strict=True)])
@@ -124,9 +125,8 @@ class Averages:
     def log_phi(self) -> Floats:
         """log phi(u) = log E psi_0(u - S), from 1 - phi where u <= w and from phi beyond.
 
-        Where psi_1 and psi_2 have no support any more, psi_0 is constant to far less than rounding, or counts for
-        nothing: nearer tokens add the share of the sphere there times 1 - psi_0 at `low`, farther ones times psi_0 at
-        `high`.
+        Outside the supports of psi_1 and psi_2, psi_0 is constant to far less than rounding, or negligible: nearer
+        tokens add their share of the sphere times 1 - psi_0 at `low`, farther ones their share times psi_0 at `high`.
         """
         points, first = self.points, self.anchors
         falling = self.expand(
@@ -146,11 +146,11 @@ class Averages:
         return result
 
     def _direct_mean(self, k: Literal[0, "complement"], which: NDArray[np.bool_]) -> Floats:
-        """E psi_0, or that of its complement, at some of the direct points: by the nodes, and beyond their end."""
+        """E psi_0, or E (1 - psi_0), at some of the direct points: the sum over the nodes plus the part beyond them."""
         places, breaks = self.places[self.anchors :][which], self.breaks[self.anchors :][which]
         nodes, half_m = self.nodes, (places.d - 1) / 2
         inner = np.einsum("pi,pi->p", kernel(k, nodes.y[self.anchors :][which]), nodes.weight[self.anchors :][which])
-        # the sphere is symmetric: shares of what is farther than s are those of what is nearer than 2w - s
+        # by symmetry of the sphere, the share farther than s equals the share nearer than 2w - s
         end = breaks[:, 0] if k == "complement" else breaks[:, -1]
         least = end if k == "complement" else 2 * places.w - end
         return inner + betainc(half_m, half_m, least / (2 * places.w)) * kernel(k, places.u - end)
@@ -161,18 +161,18 @@ class Averages:
         return np.concatenate(parts)
 
     def gather(self, series: Floats, direct: Floats) -> Floats:
-        """Values at the points of the series and at the direct ones, put together."""
+        """Merge values at the points of the series with values at the direct points."""
         result = np.empty_like(self.points.u)
         result[~self.direct], result[self.direct] = series, direct
         return result
 
     @cached_property
     def _anchor_powers(self) -> Floats:
-        """(e g)^j at the nodes of the anchors, for every power that a series needs: shape (j, w, node)."""
+        """(e g)^j at the nodes of the anchors, for every power in a series: shape (j, w, node)."""
         return np.exp(np.multiply.outer(np.arange(self.terms + 2), self.nodes.y[: self.anchors]))
 
     def _series_powers(self, k: Kernel) -> list[Floats]:
-        """The powers of lambda with their coefficients, for each anchor: shape (point, j); found once a kernel."""
+        """The powers of lambda times their coefficients: shape (point, j); computed once per kernel."""
         if k not in self._powers:
             lowest = _lowest_power(k)
             powers = self._lambda_powers[:, lowest : lowest + self.terms] * _coefficients(k, self.terms)
@@ -188,7 +188,7 @@ class Averages:
 
 @lru_cache(maxsize=512)
 def _anchors(d: int, w: tuple[float, ...]) -> tuple[Places, Floats]:
-    """The places u = 1 with their breaks, which every rule of every n shares."""
+    """The places u = 1 with their breaks, which are the same for every order and every n."""
     places = Places(d, np.array(w), np.full(len(w), SERIES_BELOW))
     return places, token_breaks(places)
 
@@ -205,7 +205,7 @@ def _coefficients(k: Kernel, terms: int) -> Floats:
 
 
 def series_terms(u: float) -> int:
-    """How many terms of the series of exp(-e^u) reach rounding; 27 at u = 1."""
+    """Number of terms of the series of exp(-e^u) down to rounding; 27 at u = 1."""
     x, term, count = math.exp(u), 1.0, 1
     while term > SERIES_REMAINDER:
         term *= x / count
@@ -214,7 +214,7 @@ def series_terms(u: float) -> int:
 
 
 def moments(k: int, y: Floats, weight: Floats, count: int) -> Floats:
-    """E[g^{j+k} h], g = e^y, for every term j of a series: (term, ...), summed one after the other to save memory."""
+    """E[g^{j+k} h], g = e^y, for every term j of a series: (term, ...), computed one by one to save memory."""
     g = np.exp(y)
     power, terms = weight * g**k, []
     for _ in range(count):

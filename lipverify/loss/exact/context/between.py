@@ -1,9 +1,9 @@
-r"""The density of the angle between two tokens, counted by both their weights; it knows nothing of the law.
+r"""The density of the angle between two tokens, weighted by both attention weights; it does not depend on the law.
 
     p(gamma) = sin^{d-2}(gamma) / B(1/2, (d-1)/2) E_x [ g g' / (g + g')^2 Q_2(-log(g + g')) ].
 
-With the query's components cos(psi) cos(phi) and sin(psi) along the middle of the two tokens and along their
-difference, z = w sin(psi) sin(gamma/2),
+With the query's components cos(psi) cos(phi) along the tokens' bisector and sin(psi) along their difference, and
+z = w sin(psi) sin(gamma/2),
 
     g g' / (g + g')^2 = 1 / (2 cosh z)^2,  -log(g + g') = w (1 - cos(gamma/2) cos(psi) cos(phi)) - log(2 cosh z).
 """
@@ -35,36 +35,37 @@ from lipverify.loss.exact.quadrature.rules import (
 from lipverify.loss.work import spend
 
 BEND = 1.5
-"""cosh z turns from a square into an exponential about here."""
+"""The z at which cosh z changes from a parabola to an exponential, approximately."""
 DROP = 20.0
-"""Where z is past this, or w cos(gamma/2) (1 - cos psi) is, whichever comes last, less than e^-2 DROP is left."""
+"""Where both z and w cos(gamma/2) (1 - cos psi) exceed this, less than e^{-2 DROP} of the integral remains."""
 BEYOND = 1.0
-"""Of the nearer token's deficit there is nothing so far beyond the range of Q's argument."""
+"""The nearer token's deficit is negligible at this distance beyond the range of Q's argument."""
 DOUBLED, PARTS, CROWDED = 1.0, 10, 8.0
-"""A panel of gamma is no longer than so many times its distance from the singularities of p, a part of the range, and
-CROWDED standard deviations of a coordinate on the sphere, relative."""
+"""A panel of gamma is at most as long as DOUBLED times its distance from the singularities of p, 1 / PARTS of the
+range, and CROWDED standard deviations of a coordinate on the sphere (relative)."""
 LEAST, INNER = 1e-16, 0.2
-"""Angles so near to 0 that they have less than this share of p are left out, p being largest beyond a share INNER of
-its range at least."""
+"""Angles near 0 with less than the share LEAST of p are left out; p has its maximum beyond the share INNER of the
+range."""
 JOINT = 0.55
-"""Where windows hold many tokens, two of them may be as far as one alone, together."""
+"""Share of the range that two equal deficits reach if windows hold many tokens: their sum extends hardly farther than a
+single deficit."""
 MORE = 6
-"""Nodes beside an end of the range of phi, where an interval may be two panels long."""
+"""Additional nodes next to an end of the range of phi, where an interval may be two panels long."""
 TOGETHER, ROWS = 16, 600
-"""Angles gamma, and pairs (gamma, psi), at a time: what is worked on stays in a processor's cache."""
+"""Number of angles gamma, and of pairs (gamma, psi), at a time, so that arrays fit in a processor's cache."""
 SLIVER = 1e-15
 TINY = 1e-300
 PAIR = 12.0
-"""Nanoseconds of a pair of tokens."""
+"""Nanoseconds per pair of tokens."""
 
 
 @lru_cache(maxsize=256)
 def pair_density(
     d: int, n: float, w: float, low: float, high: float, order: int, factors: Factors
 ) -> tuple[Graded, Graded | None]:
-    """Log p less that of sin^{d-2} / B, and the ratio for other factors, as tables by rules of one order.
+    """log p minus log(sin^{d-2} / B), and the ratio for other factors, as tables by rules of one order.
 
-    `low` and `high` are the range of u that matters. Remembered: laws have it in common.
+    [`low`, `high`] is the relevant range of u. Cached, because all laws share it.
     """
     others = counted(2, d, n, w, low, high, factors)
     most = others.farthest
@@ -83,7 +84,7 @@ def pair_density(
 
 
 def _edges(d: int, scale: float, far: float) -> Floats:
-    """Edges of panels of gamma, up to `far`; p is singular at about +-i `scale`."""
+    """Edges of panels of gamma up to `far`; p is singular near +-i `scale`."""
     first = INNER * far * LEAST ** (1 / (d - 1))
     edges = [first if first > scale else 0.0]
     while edges[-1] < far:
@@ -94,13 +95,13 @@ def _edges(d: int, scale: float, far: float) -> Floats:
 
 @dataclass(frozen=True)
 class Between:
-    """Means over the query of what two tokens at an angle from each other have, by rules of an order."""
+    """Means over the query for two tokens at a given angle from each other, by rules of one order."""
 
     others: Counted
     order: int
 
     def __call__(self, gamma: Floats) -> Floats:
-        """E_x [g g' / (g + g')^2 Q], and the same times the ratio if there is one: (1 or 2, gamma)."""
+        """E_x [g g' / (g + g')^2 Q], and that with the ratio as a factor if there is one: (1 or 2, gamma)."""
         d, w = self.others.d, self.others.w
         edges = self._edges(gamma)
         row, psi, weight = split_rule(edges, np.zeros(edges.shape, dtype=bool), self.order)
@@ -111,12 +112,12 @@ class Between:
         span = w * cosine * np.cos(psi)
         blocks = (slice(i, i + ROWS) for i in range(0, psi.size, ROWS))
         inner = np.concatenate([self._over_phi(start[block], span[block]) for block in blocks], axis=1)
-        # 2: psi and -psi
+        # factor 2: psi and -psi
         weight = 2 * weight * np.cos(psi) ** (d - 2) / half_beta(d - 1) * np.exp(-2 * fold)
         return np.stack([np.bincount(row, weight * each, minlength=gamma.size) for each in inner])
 
     def _edges(self, gamma: Floats) -> Floats:
-        """Edges for psi in [0, pi/2], (gamma, edge): where z, or Q's argument at phi = 0, is at the end of a panel."""
+        """Edges for psi in [0, pi/2], (gamma, edge): psi at which z, or Q's argument at phi = 0, is at a panel end."""
         d, w, panels = self.others.d, self.others.w, self.others.panels
         top = panels[-1]
         half = gamma[:, None] / 2
@@ -129,7 +130,7 @@ class Between:
             np.arcsin(np.minimum((DROP + math.log(2)) / lever, 1.0)),
             2 * np.arcsin(np.sqrt(np.minimum(DROP / (2 * span), 0.5))),
         )
-        # Q grows no more than this where its argument falls
+        # bound on the growth of Q as its argument falls
         usual = np.clip(w * versine(half), self.others.mode, top)
         growth = self.others.log_q(panels[:1]) - self.others.log_q(usual)
         end = np.minimum(end, np.arcsin(np.minimum((DROP + math.log(2) + np.maximum(growth, 0) / 2) / lever, 1.0)))
@@ -143,13 +144,13 @@ class Between:
     def _over_phi(self, start: Floats, span: Floats) -> Floats:
         """Means of Q, and of Q times the ratio, at start + span (1 - cos(phi)): (1 or 2, pair).
 
-        Panels that are far from both ends of the argument's range have nodes once for all pairs; beside the ends there
-        are rules in phi, in which the density has no singularity.
+        Panels far from both ends of the argument's range have the same nodes for all pairs. Next to the ends the rules
+        are in phi, in which the density has no singularity.
         """
         d, panels, last = self.others.d, self.others.panels, start + 2 * span
         if d == 2:
             return np.asarray(np.mean(self.others(np.stack([start, last])), axis=1))
-        # the panels from `first` on, and before `end`, are half a panel from either end at least
+        # the panels from `first` to before `end` are at least half a panel from either end
         middles, count = (panels[:-1] + panels[1:]) / 2, panels.size - 1
         before = start < panels[0] - (panels[1] - panels[0]) / 2
         first = np.where(before, 0, np.minimum(1 + np.searchsorted(middles, start), count))
@@ -179,7 +180,7 @@ class Between:
 
     @cached_property
     def _nodes(self) -> tuple[Floats, Floats]:
-        """Nodes on every panel, (panel, node), and Q there times their weights, and Q times the ratio."""
+        """Nodes on every panel, (panel, node); Q times the weights; and Q times weights and ratio."""
         x, gauss = plain_rule(self.order)
         panels = self.others.panels
         width = np.diff(panels)[:, None]

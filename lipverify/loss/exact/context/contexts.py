@@ -1,4 +1,4 @@
-r"""One context: n tokens share a query, and the n-fold average becomes one integral.
+r"""One context: n tokens share a query, and the average over n tokens becomes one integral.
 
 For S = sum_i e^{-S_i} > 0, 1/S^2 = int_0^inf lambda e^{-lambda S} dlambda. Tokens are independent
 given the query, so with u = log(lambda) and phi(u) = 1 - E psi_0(u - S_1),
@@ -6,8 +6,8 @@ given the query, so with u = log(lambda) and phi(u) = 1 - E psi_0(u - S_1),
     E sum_i a_i^2 h_i          = n       int E[psi_2(u - S) h] phi(u)^{n-1} du,
     E sum_{i != j} a_i a_j h_ij = n (n-1) int <h>(u)            phi(u)^{n-2} du,
 
-where <h>(u) averages psi_1(u - S_i) psi_1(u - S_j) h_ij over two independent tokens. n is only an
-exponent: n = 1e30 costs what n = 100 costs. Derivation: docs/method.md.
+where <h>(u) is the mean of psi_1(u - S_i) psi_1(u - S_j) h_ij over two independent tokens. n is only an exponent:
+n = 1e30 costs as much as n = 100. Derivation: docs/method.md.
 """
 
 from __future__ import annotations
@@ -28,29 +28,29 @@ from lipverify.loss.exact.quadrature.rules import smooth_rule
 PANEL = 2.0
 FEWEST_PANELS = 6
 ALIKE = 0.4
-"""Ranges that differ by less than this share are served by as many panels as the longest needs."""
+"""Ranges whose lengths differ by less than this share use the number of panels of the longest."""
 
 EPS = float(np.finfo(float).eps)
 ORDERS = (22, 28, 40, 56, 80)
-"""Of rules that are tried in turn, of which no two share a node."""
+"""Orders of the rules, tried in turn; no two rules share a node."""
 ROUNDING = 64 * EPS
-"""Rounding of a sum of products of a few hundred positive terms, relative."""
+"""Relative rounding of a sum of products of a few hundred positive terms."""
 DENSITY_ROUNDING = 9 * EPS
-"""Rounding of sin(theta) at a node, relative: theta at a break from two roots, a difference, a quotient and an
-arctangent (11/4 eps); by addition theorems sine and cosine at the node over that of the turn, a function, a product and
-a sum each (3/2 eps, twice), the square of the latter, a sum, a quotient and two products (5/2 eps), and the tangent of
-the turn (1/2 eps). Its power d - 2 is in the weight of every token. What weights have in common moves the averages
-of psi_1 and psi_2 and the deficit of phi alike, and enters the loss once at most."""
+"""Relative rounding of sin(theta) at a node: theta at a break from two roots, a difference, a quotient and arctangent
+(11/4 eps); sine and cosine at the node, divided by the cosine of the turn, by addition theorems with a function, a
+product and a sum each (3/2 eps, twice); the square of the latter, a sum, a quotient and two products (5/2 eps); and the
+tangent of the turn (1/2 eps). The weight of every token contains its power d - 2. An error that all weights share
+changes the averages of psi_1 and psi_2 and the deficit of phi alike, and enters the loss at most once."""
 MOST_ROUNDING = 1e-3
-"""A value that rounding alone may move by more than this share says little, and would take long."""
+"""Problems with a larger relative rounding error are refused: the value would be nearly useless and slow to compute."""
 REACHED = 0.93
-"""1 - psi_0(1), and less."""
+"""A lower bound on 1 - psi_0(1)."""
 FEW, STEPS, BISECTIONS = 12.0, np.linspace(-3.0, 2.0, 11), 6
-"""Up to FEW, the end of a range is looked for closer, by steps of psi_0."""
+"""Up to FEW, the end of a range is refined by bisection, with psi_0 bounded by STEPS."""
 
 
 Factors = Callable[[float, Floats], tuple[Floats, Floats]]
-"""From n and log phi(u) to what multiplies the averages over one token and over two."""
+"""A function from n and log phi(u) to the factors of the averages over one token and over two."""
 
 
 def powers(n: float, log_phi: Floats) -> tuple[Floats, Floats]:
@@ -65,12 +65,12 @@ def log_power(log_base: Floats, exponent: float) -> Floats:
 
 @dataclass(frozen=True)
 class Contexts:
-    """Contexts of n tokens at several windows, with the range of u that matters at each.
+    """Contexts of n tokens at several w, with the relevant range of u for each.
 
     Attributes
     ----------
     low, high
-        Outside [low, high] are less than e^-`LOG_DROP` of the integrals, or a few times that; shape (w,).
+        Ends of the ranges; less than a few times e^-`LOG_DROP` of the integrals lies outside. Shape (w,).
     """
 
     d: int
@@ -81,12 +81,12 @@ class Contexts:
 
     @classmethod
     def at(cls, d: int, n: float, w: Floats) -> Contexts:
-        """The ranges, in closed form; they are the same for all laws and noises at these windows.
+        """Compute the ranges in closed form; they are the same for all laws and noise levels at these w.
 
-        With g = e^{-S}, N is more than `least_noise` and than 1/n. Of N, what is left of u is at most n e^{2u} E g^2
-        / 2, and with P(S < u) too where that is small already. To the right all falls like phi^{n-2}, where 1 - phi is
-        at least 0.93 P(S < u - 1) or what `_nearer` takes, and lambda (1 - lambda / 2) E g for lambda <= 1; and beyond
-        2w like exp(-n e^{u-2w}).
+        With g = e^{-S}, N exceeds `least_noise` and 1/n. The part of N to the left of u is at most n e^{2u} E g^2 / 2,
+        with a factor P(S < u) where that is already small. To the right everything falls like phi^{n-2}, where 1 - phi
+        is at least 0.93 P(S < u - 1) or the bound of `_nearer`, and lambda (1 - lambda / 2) E g for lambda <= 1; beyond
+        2w it falls like exp(-n e^{u-2w}).
         """
         fallen = -np.expm1(-LOG_DROP / max(n - 2, EPS))
         least, mean = _log_mean(d, w)
@@ -94,7 +94,7 @@ class Contexts:
         low = np.maximum(
             -np.logaddexp(0, np.log(n) + mean) - LOG_DROP / 2 - 1, (np.log(2) - 2 * np.log(n) - square - LOG_DROP) / 2
         )
-        # the ends of all deficits, beyond which a token is with probability e^-LOG_DROP / n^2
+        # the ends beyond which a token's deficit lies with probability e^-LOG_DROP / n^2
         end = 2 * w * betaincinv(half_m, half_m, np.exp(-LOG_DROP - 2 * np.log(n)) / 3)
         low = np.where(end >= d - 1, np.maximum(low, end), low)
         share = fallen / REACHED
@@ -119,7 +119,7 @@ class Contexts:
         return (breaks[:, :-1, None] + width * x).reshape(shape), (width * gauss).reshape(shape)
 
     def alike(self) -> Iterator[slice]:
-        """Slices of windows that one rule serves: of about the same range in the graded coordinate."""
+        """Slices of w that share one rule: their ranges in the graded coordinate have about the same length."""
         grading = Grading(self.d, self.w)
         width = np.maximum(grading.v(self.high) - grading.v(self.low), FEWEST_PANELS * PANEL)
         start = 0
@@ -139,7 +139,7 @@ class Contexts:
 
 
 def _nearer(d: int, least: float, w: Floats, high: Floats) -> Floats:
-    """The u, nearer than `high` if any is, at which 1 - phi >= `least`: it is no less than a sum over steps of psi_0.
+    """A u below `high`, if there is one, with 1 - phi >= `least`, from a lower bound by a step function of psi_0.
 
     P(S < u) is an incomplete beta function of u / 2w.
     """
@@ -153,32 +153,32 @@ def _nearer(d: int, least: float, w: Floats, high: Floats) -> Floats:
 
 
 def least_noise(d: int, n: float, w: Floats) -> Floats:
-    """What the noise over sigma^2 is more than: n E g^2 / (1 + (n - 1) E g)^2, as phi >= exp(-lambda E g) and g <= 1.
+    """A lower bound on the noise over sigma^2: n E g^2 / (1 + (n - 1) E g)^2, as phi >= exp(-lambda E g) and g <= 1.
 
-    In windows that hold many tokens it is nearly all of it.
+    It is nearly sharp if windows hold many tokens.
     """
     return np.asarray(n * np.exp(_log_mean(d, 2 * w)[0]) / (1 + (n - 1) * np.exp(_log_mean(d, w)[1])) ** 2)
 
 
 def _log_mean(d: int, w: Floats) -> tuple[Floats, Floats]:
-    """Bounds of log E g, E g = Gamma(d/2) (2/w)^{d/2-1} e^{-w} I_{d/2-1}(w); they differ where that is no double."""
+    """Bounds on log E g, E g = Gamma(d/2) (2/w)^{d/2-1} e^{-w} I_{d/2-1}(w); equal unless that over- or underflows."""
     nu = d / 2 - 1
     with np.errstate(divide="ignore"):
         scaled = np.log(ive(nu, w))
     scaled = np.where(np.isnan(scaled), -np.log(2 * np.pi * w) / 2, scaled)
     mean, known = gammaln(d / 2) + nu * np.log(2 / w) + scaled, scaled > -np.inf
-    # t = <x_i, x> has mean 0, and is no farther from it than a normal variable of variance 1/d
+    # t = <x_i, x> has mean 0 and is sub-Gaussian with variance 1/d
     few = np.minimum(w, 2 * d)
     return np.where(known, mean, -w), np.where(known, mean, few * (few / (2 * d) - 1))
 
 
 def rounding_of(contexts: Contexts) -> Floats:
-    """Relative rounding: of sums, of the power d - 2 of the density, and of u itself.
+    """Relative rounding error from sums, the power d - 2 of the density, and u itself.
 
     Raises
     ------
     OutOfReach
-        If windows hold so few tokens that it would count.
+        If windows hold so few tokens that it would be large.
     """
     reach = np.maximum(np.abs(contexts.low), np.abs(contexts.high))
     rounding = ROUNDING + DENSITY_ROUNDING * (contexts.d - 2) + EPS * reach

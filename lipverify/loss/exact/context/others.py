@@ -1,6 +1,6 @@
-r"""What the other tokens do to one token, and to two: functions of one number, tabulated for a window.
+r"""The effect of the other tokens on one token and on two, as functions of one number, tabulated for one w.
 
-With m tokens that are looked at and k weights a_i that count them,
+For m selected tokens and k weights a_i,
 
     Q_{m,k}(x) = n ... (n-m+1) int psi_k(u - x) phi(u)^{n-m} du,
     n E a_i^k h_i          = E_s [Q_{1,k}(s) h],
@@ -32,39 +32,39 @@ from lipverify.loss.work import spend
 
 PHI_ORDER = 28
 STEP, ABOVE, BELOW = 0.2, 4.6, 50.0
-"""Trapezoidal rule for Q: psi_2 is analytic in a strip of half-width pi/2, and nothing is left beyond its ends."""
+"""Step and ends of the trapezoidal rule for Q: psi_2 is analytic for |Im| < pi/2 and negligible beyond the ends."""
 SPAN, TOGETHER = 12.0, 36
-"""Values of Q that are this near are found by one rule; so many at a time, which stays in a processor's cache."""
+"""Values of Q within SPAN share one rule; TOGETHER values at a time fit in a processor's cache."""
 FLAT, FLATTER, FLAT_ORDER = 10.0, 30.0, 16
-"""Where phi, or phi^n, varies on a larger scale than these, a Gauss rule of that order for psi_1 or psi_2 serves."""
+"""Where phi, or phi^n, varies on a larger scale than these, a Gauss rule of order FLAT_ORDER is used."""
 SLOPE = 0.4
-"""phi^n does already on a scale of `FLAT` where n |log phi| is below this share of the scale."""
+"""phi^n varies on a scale above `FLAT` if n |log phi| is below this share of the scale."""
 CROWDED = 1.0
 RATE_SHARE, Q_SHARE = 1 / 5, 1 / 3
-"""Of the gradings of log(-log phi) and of log Q, which bends where phi^n falls as fast as psi_2."""
+"""Shares of the gradings of log(-log phi) and of log Q, which bends where phi^n falls as fast as psi_2."""
 PANEL, FEWEST_PANELS = 1.5, 3
-"""Of rules over one token, in the graded coordinate."""
+"""Panel width and smallest number of panels of rules over one token, in the graded coordinate."""
 SAFETY, TINY = 4.0, 1e-300
 FALLEN, SAMPLES = 46.0, 256
-"""Where x ends: the logarithm of what is averaged has fallen by this, looked for at so many places."""
+"""The range of x ends where the log of the integrand has fallen by FALLEN; SAMPLES points are searched for that."""
 WIDEST, NARROWER = 2.0, 1.5
-"""Of a deficit, in the graded coordinate; where d is large at most w / sqrt(d) times the second."""
+"""Largest panel of a deficit in the graded coordinate; for large d at most NARROWER times w / sqrt(d)."""
 OTHER = 100.0
-"""Nanoseconds of a node behind a table."""
+"""Nanoseconds per node behind a table."""
 
 
 @dataclass(frozen=True)
 class Others:
-    """The tables for one window, on deficits from -log 2 to `high`; none is below `low`.
+    """The tables for one w, on deficits from -log 2 to `high`; no deficit is below `low`.
 
     Attributes
     ----------
     log_q
         log Q_{1,2} and log Q_{2,2}.
     ratios
-        What each is to be multiplied by where other factors than `powers` are asked for.
+        The factors on Q_{1,2} and Q_{2,2} for factors other than `powers`.
     gap
-        A bound on their relative error from what the table of phi leaves out.
+        A bound on their relative error from the truncation error of the table of phi.
     """
 
     d: int
@@ -77,26 +77,26 @@ class Others:
 
     @classmethod
     def at(cls, contexts: Contexts, i: int, factors: Factors) -> Others:
-        """For window number i of the contexts; remembered, for rules of every order need the same."""
+        """The tables for the i-th w of the contexts; cached, because rules of every order use them."""
         return others_of(
             contexts.d, contexts.n, *(float(each[i]) for each in (contexts.w, contexts.low, contexts.high)), factors
         )
 
     def edges(self, panel: float, share: float = 0.5) -> Floats:
-        """Deficits at which a rule over one token is split, about a `panel` apart in a graded coordinate."""
+        """Split points of a rule over one token's deficit, about `panel` from each other in a graded coordinate."""
         grading = LogGrading(self.d, np.array(self.w), share)
         edges = grading.panels(self.low, self.high, panel, FEWEST_PANELS)
         return np.concatenate([edges, self.crowd.clip(self.low, self.high)])
 
     @property
     def crowd(self) -> Floats:
-        """Where d is large tokens crowd at the equator, and rules are split about it."""
+        """Split points around the equator, where tokens concentrate for large d."""
         if self.w >= CROWDED * math.sqrt(self.d) or self.d <= LARGE:
             return np.empty(0)
         return np.asarray(self.w * (1 + np.outer((-1, 1), CONCENTRATION).ravel() / math.sqrt(self.d)))
 
     def lone(self, meetings: tuple[float, ...], order: int) -> TokenNodes:
-        """Nodes for E_s Q_{1,2}(s) h, split at the angles `meetings` beside which h may be no more than a root."""
+        """Nodes for E_s Q_{1,2}(s) h, split at the angles `meetings`, next to which h may behave like a root."""
         corners = np.clip(meetings, *angle_at(np.array([self.low, self.high]), self.w))
         edges = np.concatenate([angle_at(self.edges(PANEL), self.w), corners])
         singular = np.arange(edges.size) >= edges.size - corners.size
@@ -110,13 +110,13 @@ class Others:
         return TokenNodes(near, far, -s, weight)
 
     def off(self, lone: TokenNodes) -> float:
-        """A bound on the relative error of sums over `lone` tokens from what both tables leave out."""
+        """A bound on the relative error of sums over `lone` tokens from the truncation of both tables."""
         return self.gap + float(np.sum(lone.weight * self.log_q[0].tail(-lone.y)) / np.sum(lone.weight))
 
 
 @cache
 def gumbel_rule(k: Literal[1, 2]) -> tuple[Floats, Floats]:
-    """The Gauss rule for int psi_k(y) h(y) dy, from the trapezoidal one by the recurrence of its polynomials.
+    """The Gauss rule for int psi_k(y) h(y) dy, from the trapezoidal rule by the recurrence of orthogonal polynomials.
 
     >>> y, weight = gumbel_rule(2)
     >>> abs(weight @ np.exp(0.5 * y) - math.gamma(2.5)) < 1e-14
@@ -138,7 +138,7 @@ def gumbel_rule(k: Literal[1, 2]) -> tuple[Floats, Floats]:
 
 
 def _log_phi_where_flat(d: int, w: float, u: Floats) -> Floats:
-    """log phi(u) as 1 - phi = int psi_1(y) P(S < u - y) dy, where the probability hardly changes over a kernel."""
+    """log phi(u) from 1 - phi = int psi_1(y) P(S < u - y) dy, if P varies slowly on the scale of psi_1."""
     y, weight = gumbel_rule(1)
     near, half_m = u <= w, (d - 1) / 2
     s = u[:, None] - y
@@ -148,7 +148,7 @@ def _log_phi_where_flat(d: int, w: float, u: Floats) -> Floats:
 
 @lru_cache(maxsize=64)
 def log_rate(d: int, w: float, low: float, top: float) -> Graded:
-    """log(-log phi(u)) between `low` and `top`; n is not in it."""
+    """The table of log(-log phi(u)) between `low` and `top`; it does not depend on n."""
     grading = LogGrading(d, np.array(w), RATE_SHARE)
 
     def at(u: Floats) -> Floats:
@@ -167,18 +167,18 @@ def log_rate(d: int, w: float, low: float, top: float) -> Graded:
 def tables(
     k: Literal[1, 2], d: int, n: float, w: float, low: float, reach: float, farthest: float, factors: Factors
 ) -> tuple[tuple[Graded, ...], tuple[Graded, ...] | None, float]:
-    """Log Q_{m,k} for m = 1, .., k, their ratios for other factors, and a bound on their relative error.
+    """Tables of log Q_{m,k} for m = 1, .., k, their ratios for other factors, and a bound on their relative error.
 
-    They reach from -log k to `farthest`; phi is known from `low` on, and asked for up to `reach`.
+    They extend from -log k to `farthest`; phi is tabulated from `low` and needed up to `reach`.
     """
-    # beyond 2 w + 5 the farthest token counts for e^148: phi is no double
+    # beyond 2 w + 5 even the farthest token has lambda g > 148, and phi is negligible
     top = min(reach + ABOVE, 2 * w + 5)
     rate, grading = log_rate(d, w, low, top), LogGrading(d, np.array(w), Q_SHARE)
-    inner = top - ABOVE  # beyond it the end of phi is seen, where little is left
+    inner = top - ABOVE  # beyond it the end of phi's table matters, where little of the integral is left
     counts = [math.prod(n - j for j in range(m)) for m in range(1, k + 1)]
 
     def rule(x: Floats) -> tuple[Floats, Floats]:
-        """Nodes and logarithms of weights for every x, or the same nodes for all where they are near: (x, node)."""
+        """Nodes and logarithms of weights for every x, (x, node); nearby x share their nodes."""
         ends = np.minimum(x + ABOVE, top)
         spread = float(np.ptp(ends))
         ends, spread = (np.max(ends, keepdims=True), spread) if spread <= SPAN else (ends, 0.0)
@@ -187,15 +187,15 @@ def tables(
         return u, k * y - np.exp(y) + math.log(STEP)
 
     def flat_rule(x: Floats) -> tuple[Floats, Floats]:
-        """The same where phi^n hardly changes over psi_2: by its Gauss rule; psi_1 is too wide for such a rule."""
+        """Nodes and weights by the Gauss rule of psi_2, for phi^n that varies slowly; psi_1 is too wide for that."""
         y, weight = gumbel_rule(2)
         return x[:, None] + y, np.log(weight)
 
     def rows(x: Floats, of: Callable[[Floats], tuple[Floats, Floats]]) -> Floats:
-        """Log Q_{m,k}, and ratios after them."""
+        """Rows of log Q_{m,k}, followed by the ratios."""
         u, log_weight = of(x)
         spend(x.size * u.shape[1], OTHER, "tables of what other tokens do")
-        log_phi = -np.exp(rate(u))  # below the range it is that at its end, where phi^n is 1
+        log_phi = -np.exp(rate(u))  # below the range use the value at its end, where phi^n is 1
         logs = log_weight + log_power(log_phi, n - k)
         largest = np.max(logs, axis=1)
         last = np.exp(logs - largest[:, None])
@@ -227,14 +227,14 @@ def tables(
 
     first = -math.log(k) - 1e-9
     found = Graded.of(values, grading, *(first, *([inner] if first < inner < farthest else []), farthest))
-    # the power takes what log(-log phi) is off by -n log phi times, which under it is one or two
+    # the power multiplies the error of log(-log phi) by -n log phi, which is one or two under the integral
     gap = SAFETY * float(np.max(rate.tails * np.minimum(n * np.exp(rate.last), 1.0)))
     return tuple(found[:k]), tuple(found[k:]) or None, gap
 
 
 @lru_cache(maxsize=32)
 def others_of(d: int, n: float, w: float, low: float, high: float, factors: Factors) -> Others:
-    """For contexts with this range of u; `Others.at` takes it from them."""
+    """The tables for contexts with this range of u; called by `Others.at`."""
     ends = np.array([min(high, 1.0), max(high, 1.0)])
     breaks = token_breaks(Places(d, np.array([w, w]), ends))
     nearest, farthest = float(np.min(breaks)), min(float(np.max(breaks)), 2 * w)
@@ -244,16 +244,16 @@ def others_of(d: int, n: float, w: float, low: float, high: float, factors: Fact
 
 @dataclass(frozen=True)
 class Counted:
-    """Q_{k,k} of contexts of n tokens at one window, and what it is with other factors.
+    """Q_{k,k} of contexts of n tokens at one w, and its variant with other factors.
 
     Attributes
     ----------
     log_q, ratio
-        Log Q_{k,k}, and the ratio for other factors than `powers`, as tables.
+        Tables of log Q_{k,k}, and of the ratio for factors other than `powers`.
     panels
-        Edges on the range of x that matters.
+        Edges of panels on the relevant range of x.
     mode
-        About the x that counts most.
+        The approximate x of largest weight.
     farthest
         The largest deficit of one token.
     """
@@ -267,16 +267,16 @@ class Counted:
     farthest: float
 
     def __call__(self, x: Floats) -> Floats:
-        """Q_{k,k}, and the same for other factors if there are any, along a new first axis; none beyond the range."""
+        """Q_{k,k}, and its variant if there are other factors, along a new first axis; zero beyond the range."""
         q = np.where(x <= self.panels[-1], np.exp(self.log_q(x)), 0.0)
         return q[None] if self.ratio is None else np.stack([q, q * self.ratio(x)])
 
 
 @lru_cache(maxsize=64)
 def counted(k: Literal[1, 2], d: int, n: float, w: float, low: float, high: float, factors: Factors) -> Counted:
-    """By k = 1 or 2 weights; `low` and `high` are the range of u that matters.
+    """The tables for k = 1 or 2 weights; [`low`, `high`] is the relevant range of u.
 
-    Remembered: rules of every order, and all laws, need the same.
+    Cached, because rules of every order and all laws use them.
     """
     others, grading = others_of(d, n, w, low, high, factors), Grading(d, np.array(w))
     nearest, farthest = others.low, others.high
@@ -284,24 +284,24 @@ def counted(k: Literal[1, 2], d: int, n: float, w: float, low: float, high: floa
     if k == 2:
         log_q, ratio = others.log_q[1], None if others.ratios is None else others.ratios[1]
     else:
-        # a unit of the graded coordinate past what matters, for Q is cut there and not smooth
+        # extend by a unit of the graded coordinate, because Q is cut off at the end and not smooth there
         past = float(grading.u(grading.v(np.array(min(high, 2 * w))) + 1))
         [log_q], ratios, _ = tables(1, d, n, w, low, max(past, high), farthest, factors)
         ratio = None if ratios is None else ratios[0]
     v = grading.v(np.array([nearest, farthest]))
     x = grading.u(v[0] + (v[1] - v[0]) * np.linspace(0, 1, SAMPLES))
     x[0], x[-1] = nearest, farthest
-    # Q times the density of a token in log s, and of two where both are as near
+    # Q times the density of a token in log s, or of two equally near tokens
     tokens = np.arange(1, k + 1)[:, None]
     logs = log_q(x) + tokens * (d - 1) / 2 * np.log(np.maximum(x * (2 - x / w), TINY))
     there = np.flatnonzero((logs >= np.max(logs, axis=1, keepdims=True) - FALLEN).any(axis=0))
-    # two tokens that are alike weigh as much as one that is nearer by log 2
+    # two equally near tokens weigh as much as one whose deficit is smaller by log 2
     first, last = float(x[max(there[0] - 1, 0)]) - math.log(k), float(x[min(there[-1] + 1, SAMPLES - 1)])
     return Counted(d, w, log_q, ratio, panels_of(d, w, first, last), float(x[np.argmax(logs[-1])]), farthest)
 
 
 def panels_of(d: int, w: float, low: float, high: float) -> Floats:
-    """Edges of panels of a deficit on which a rule is worth its order."""
+    """Edges of panels of a deficit on which a rule attains its order."""
     return Grading(d, np.array(w)).panels(low, high, width_of(d, w))
 
 

@@ -10,8 +10,8 @@ E[psi_k(u - S) h(S)] of
 
     psi_k(y) = exp(k y - e^y),  k = 0, 1, 2,
 
-which are bounded however large w is: nothing here can overflow. (Where 1 - E psi_0 is the small
-number, psi_0's complement 1 - psi_0 is averaged in its place.)
+which are bounded for all w, so nothing here can overflow. (If 1 - E psi_0 is the small number, the complement 1 - psi_0
+is averaged instead.)
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from lipverify.loss.exact.quadrature.rules import gauss_rule, integer_power
 
 Kernel = Literal[0, 1, 2, "complement"]
 Rule = Callable[[int], tuple[Floats, Floats]]
-"""From an order to nodes and weights on [0, 1]."""
+"""A function from an order to nodes and weights on [0, 1]."""
 
 LARGEST_EXPONENT = 700.0
 
 
 @dataclass(frozen=True)
 class Places:
-    """Where averages over one token are wanted: the windows `w` > 0 and the points `u`, shape (place,)."""
+    """Pairs (w, u) at which averages over one token are computed: `w` > 0 and `u`, shape (place,)."""
 
     d: int
     w: Floats
@@ -50,7 +50,7 @@ class Places:
         return len(self.u)
 
     def join(self, other: Places) -> Places:
-        """These places and then the `other` ones."""
+        """These places followed by the `other` ones."""
         return Places(self.d, np.concatenate([self.w, other.w]), np.concatenate([self.u, other.u]))
 
 
@@ -88,7 +88,7 @@ def angle_at(s: Floats | float, w: float) -> Floats:
 
 
 def token_nodes(places: Places, breaks: Floats, order: int, rule: Rule = gauss_rule) -> TokenNodes:
-    """The rule of an order in theta between every two neighbours of `breaks`, shape (place, ..., break), in s.
+    """A rule in theta of the given order between neighbouring `breaks` in s, shape (place, ..., break).
 
     In theta the density is sin^{d-2}(theta) / B(1/2, (d-1)/2), smooth at both ends in every dimension.
     """
@@ -102,7 +102,7 @@ def token_nodes(places: Places, breaks: Floats, order: int, rule: Rule = gauss_r
     width = np.where(small_s, np.diff(breaks, axis=-1), -np.diff(y, axis=-1))
     sine = np.sin((theta[..., 1:] + theta[..., :-1]) / 2)
     half = np.arcsin(np.minimum(width / np.maximum(2 * w * sine, np.finfo(float).tiny), 1.0))[..., None]
-    # by addition theorems, everything over the cosine of turn = half x: tangents are a tenth as dear as sines
+    # by addition theorems, divided by the cosine of turn = half x: tangents take a tenth of the time of sines
     tangent = np.tan(half * x)
     share = 1 / (1 + tangent * tangent)
     start, turned = theta[..., :-1, None] / 2, theta[..., :-1, None]
@@ -121,27 +121,27 @@ def token_nodes(places: Places, breaks: Floats, order: int, rule: Rule = gauss_r
 
 
 KERNELS = np.array([[1.0], [2.0]])
-"""The k of which supports are looked for: a column."""
+"""The k whose supports are computed, as a column."""
 LOG_DROP = 42.0
 """Integrands are dropped below e^-42 = 6e-19 of their maximum."""
 BENDS = (3.6, 0.0)
-"""The kernels turn from one exponential into another about these values of y = u - s; beyond the first psi_0 is 0."""
+"""Values of y = u - s near which the kernels change from one exponential to another; above the first psi_0 is 0."""
 LEFT, RIGHT = (0.4,), (0.06, 0.2, 0.5)
-"""Splits between the mode and the ends, as shares of the distance: the exponential on the right needs more."""
+"""Splits between the mode and each end as shares of the distance; the exponential on the right needs more splits."""
 AROUND_THE_BEND = np.array([-2.0, -1.0, 0.0, 1.0, 2.5, 5.0, 10.0])
-"""Candidates for s - u at the mode, where the kernel decides."""
+"""Candidates for s - u at the mode if the kernel determines the mode."""
 NEAREST, FARTHEST = np.log(1e-16), np.log(250.0)
-"""Distances in x between which an end is looked for, on the scale of their logarithms."""
+"""Range of distances in x in which an end is searched by bisection of the logarithm."""
 SAME, CLOSE = 1e-13, 1e-2
-"""Breaks that are nearer to each other than this, relative to them, are one; those that may be moved, sooner."""
+"""Relative distance below which two breaks are merged; the second applies to breaks that may be moved."""
 BISECTIONS = 9
-"""Enough to know a distance to a tenth."""
+"""Number of bisections: enough to find a distance to 10 %."""
 
 
 def token_breaks(places: Places) -> Floats:
-    """Where to split the integrals over s of psi_1 and psi_2: shape (place, break), ascending.
+    """Split points of the integrals over s of psi_1 and psi_2: shape (place, break), ascending.
 
-    Beyond either end psi_0 is 0 or 1, or the density negligible: see `Averages.log_phi`.
+    Beyond either end psi_0 is 0 or 1, or the density is negligible: see `Averages.log_phi`.
     """
     low, mode, high = _supports(places)
     low, first, last, high = low.min(axis=0), mode.min(axis=0), mode.max(axis=0), high.max(axis=0)
@@ -152,7 +152,7 @@ def token_breaks(places: Places) -> Floats:
 
 
 def distinct(breaks: Floats, apart: float = SAME) -> Floats:
-    """Breaks, shape (..., break), without those that are next to their left neighbours everywhere, relative to them."""
+    """Breaks, shape (..., break), without those that nearly coincide with their left neighbours in every row."""
     wide = np.diff(breaks, axis=-1) > apart * breaks[..., 1:]
     return np.compress(np.append(True, wide.any(axis=tuple(range(breaks.ndim - 1)))), breaks, axis=-1)
 
@@ -180,14 +180,14 @@ def _log_integrand(places: Places, x: Floats) -> Floats:
 
 
 def _mode(places: Places) -> Floats:
-    """A point x near the mode, within a unit or so of the maximum of log I_k: the best of a few candidates.
+    """A point x within about a unit of the maximum of log I_k: the best of a few candidates.
 
-    Far from the bend the mode is that of e^{-k s} (s (2w - s))^{(d-1)/2}, a root of a quadratic; where
-    the bend decides, s is near u, or next to 2w if u is beyond it.
+    Far from the bend the mode is that of e^{-k s} (s (2w - s))^{(d-1)/2}, a root of a quadratic. If the bend determines
+    the mode, s is near u, or near 2w if u is larger.
     """
     w, u, half_m = places.w, places.u, (places.d - 1) / 2
     exponential = 2 * w * half_m / (KERNELS * w + half_m + np.hypot(KERNELS * w, half_m))
-    # near 2w what is left of it solves half_m / rest = e^{u - s}; it may be too small to be a difference
+    # near 2w, rest = 2w - s solves half_m / rest = e^{u - s}; it may be too small to compute as a difference
     rest = np.minimum(wrightomega(np.log(half_m) + 2 * w - u), w)
     bend = np.minimum(np.maximum(u + AROUND_THE_BEND[:, None, None], exponential), 2 * w)
     deficits = np.concatenate([exponential[None], np.broadcast_to(2 * w - rest, (1, *exponential.shape)), bend])

@@ -1,7 +1,6 @@
-r"""E sum_i a_i h(t_i), exactly: what one token says, averaged with the softmax weights; and biases from any h.
+r"""The exact softmax-weighted mean E sum_i a_i h(t_i) of a function of one token, and biases from any h.
 
-Sum_i a_i h_i is sum_ij a_i a_j h_i, so that the two integrals of the bias serve with h_i in place of the products
-h_i h_j:
+Since sum_i a_i h_i = sum_ij a_i a_j h_i, the two integrals of the bias apply with h_i in place of the products h_i h_j:
 
     n int E[psi_2 h] phi^{n-1} du + n (n-1) int E[psi_1 h] E[psi_1] phi^{n-2} du.
 """
@@ -20,28 +19,28 @@ from lipverify.loss.exact.context.contexts import DENSITY_ROUNDING, ORDERS, Cont
 from lipverify.loss.exact.context.tokens import Places, TokenNodes, token_nodes
 
 TWO = (28, 40)
-"""Two rules that share no node; the finer is the answer, their difference its error."""
+"""Orders of two rules that share no node; the finer gives the value, the difference its error."""
 ROUNDING = 2.0**-43
-"""Of a sum of a few hundred terms, in units of the largest |h|; the power of the density rounds besides."""
+"""Rounding of a sum of a few hundred terms in units of the largest |h|, in addition to that of the density's power."""
 
 
 def weighted_mean(
     d: int, n: float, w: Floats, h: Callable[[TokenNodes], Floats], meetings: tuple[float, ...] = (), size: float = 0.0
 ) -> tuple[Floats, Floats]:
-    """The mean and a bound on its error at each window w >= 0, n >= 2.
+    """The mean and a bound on its error at each w >= 0, n >= 2.
 
     Parameters
     ----------
     d, n
         Ambient dimension and context length.
     w
-        Windows, shape (w,); at 0 it is the mean of h over the sphere.
+        Values of w, shape (w,); at 0 the result is the mean of h over the sphere.
     h
-        A function of a token's nodes (`near` is 1 - t, `far` is 1 + t); smooth but at the `meetings`.
+        A function of a token's nodes (`near` is 1 - t, `far` is 1 + t), smooth except at the `meetings`.
     meetings
         Angles from the query at which h is not smooth.
     size
-        A bound on |h| if h changes sign: its rounding does not cancel. If h >= 0 the rounding is relative.
+        A bound on |h| if h changes sign, because then rounding errors are absolute. If h >= 0 they are relative.
 
     >>> mean, error = weighted_mean(3, 10, np.array([5.0]), lambda token: (token.far - token.near) / 2, size=1.0)
     >>> round(mean.item(), 6)
@@ -71,8 +70,8 @@ def _by_rule(
 
 
 def _over_the_sphere(d: int, h: Callable[[TokenNodes], Floats], meetings: tuple[float, ...], order: int) -> float:
-    """The mean of h over a token: all weights are equal."""
-    # where d is large, 1 - t is within 9 / sqrt(d) of 1 but for e^-40
+    """The mean of h over the sphere, for equal weights."""
+    # for large d, 1 - t is within 9 / sqrt(d) of 1 except with probability e^-40
     likely = 1 + np.array([-9.0, -3.5, 0.0, 3.5, 9.0]) / np.sqrt(d)
     breaks = np.sort(np.clip([0.0, 2.0, *likely, *(2 * np.sin(np.array(meetings) / 2) ** 2)], 0.0, 2.0))
     nodes = token_nodes(Places(d, np.ones(1), np.zeros(1)), breaks[None], order)
@@ -81,9 +80,9 @@ def _over_the_sphere(d: int, h: Callable[[TokenNodes], Floats], meetings: tuple[
 
 @dataclass(frozen=True)
 class TokenRule:
-    """A rule over one token: `near` and `far` are 1 - t and 1 + t at its nodes, and `biases` serves functions there.
+    """A rule over one token: `near` and `far` are 1 - t and 1 + t at its nodes.
 
-    `biases(h, v)` takes several h and v, given at the nodes, and gives for each pair
+    `biases(h, v)` takes several h and v, given at the nodes, and returns for each pair
 
         n int E[psi_2 v] phi^{n-1} du + n (n-1) int E[psi_1 h]^2 phi^{n-2} du.
     """
@@ -94,12 +93,12 @@ class TokenRule:
 
 
 def token_rules(d: int, n: float, w: float) -> tuple[tuple[Callable[[], TokenRule], ...], float]:
-    """Rules of rising order, each made where it is asked for, for a window w > 0 and n >= 2; the rounding they share.
+    """Rules of rising order, each made on demand, for w > 0 and n >= 2, and their common rounding error.
 
     Raises
     ------
     OutOfReach
-        If windows hold so few tokens that rounding would count.
+        If windows hold so few tokens that the rounding error would be large.
     """
     contexts = Contexts.at(d, n, np.array([w]))
     rules = tuple(cache(partial(_token_rule, contexts, order)) for order in ORDERS)

@@ -1,1 +1,1 @@
-"""Rules, polynomials and graded meshes: they know no law, no token and no loss."""
+"""Quadrature rules, polynomials and graded meshes, independent of laws, tokens and losses."""

@@ -1,4 +1,4 @@
-r"""Tables of smooth functions of u = log(lambda), or of a deficit, on panels of a graded coordinate."""
+r"""Tables of smooth functions of u = log(lambda) or of a deficit, on panels of a graded coordinate."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.quadrature.rules import chebyshev_points, to_coefficients
 
 MOST_PANELS = 20_000
-"""Panels of a table, of which so many take a few seconds and a hundred megabytes."""
+"""Largest number of panels of a table, which takes a few seconds and a hundred megabytes."""
 LINEAR, LEAST_GROWTH = -1.0, 2.0
 
 
@@ -24,9 +24,8 @@ LINEAR, LEAST_GROWTH = -1.0, 2.0
 class Grading:
     """A coordinate v(u) in which integrands over u vary on a scale of one; `w` and u broadcast.
 
-    It is u itself up to a `knee` and logarithmic beyond, and mirrored about the middle of [0, 2w]:
-    the deficit has density s^{(d-3)/2}, so below u ~ d/2 the exponential of the kernel sets the
-    scale, above it the power law does.
+    It equals u up to a `knee` and is logarithmic beyond, and is mirrored at the middle of [0, 2w]. The deficit has the
+    density s^{(d-3)/2}, so the kernel's exponential sets the scale below u ~ d/2, and the power law above.
     """
 
     d: int
@@ -34,12 +33,12 @@ class Grading:
 
     @property
     def knee(self) -> float:
-        """Where the coordinate turns from linear to logarithmic."""
+        """The u at which the coordinate changes from linear to logarithmic."""
         return max(4.0, self.d / 2)
 
     @property
     def growth(self) -> float:
-        """How far beyond the knee the scale has doubled: u itself over a power that u enters with."""
+        """The distance beyond the knee in which the scale doubles: u divided by the exponent of its power law."""
         return max(LEAST_GROWTH, self.d / 2)
 
     def v(self, u: Floats) -> Floats:
@@ -49,16 +48,16 @@ class Grading:
     def u(self, v: Floats) -> Floats:
         """The inverse of `v`."""
         top = self._half(self.w)
-        # each half within its range: far beyond it the inverse overflows
+        # clip each half to its range, because the inverse overflows far outside
         lower, upper = np.minimum(v, top), np.minimum(2 * top - v, top)
         return np.where(v <= top, self._half_inverse(lower), 2 * self.w - self._half_inverse(upper))
 
     def scale(self, u: Floats) -> Floats:
-        """How far u goes while the coordinate goes a unit."""
+        """The change of u per unit of the coordinate."""
         return 1 + np.maximum(np.minimum(u, 2 * self.w - u) - self.knee, 0) / self.growth
 
     def panels(self, low: float, high: float, width: float, fewest: int = 1) -> Floats:
-        """Edges of panels between `low` and `high`, at most `width` wide in the coordinate: (edge,), for a single w."""
+        """Edges of panels between `low` and `high` of at most `width` in the coordinate: (edge,), for a single w."""
         v = self.v(np.array([low, high]))
         count = max(fewest, math.ceil(float(v[1] - v[0]) / width))
         if count > MOST_PANELS:
@@ -81,10 +80,10 @@ class Grading:
 
 @dataclass(frozen=True)
 class LogGrading(Grading):
-    """One in which logarithms of averages vary on a scale of one: they bend where integrands do, but nowhere fall.
+    """A coordinate in which logarithms of averages vary on a scale of one.
 
-    Beyond the knee the scale doubles in about max(2, `share` d). Below u = `LINEAR` they are linear but for e^u, and
-    the coordinate is logarithmic there too.
+    They bend where integrands do, but do not fall off exponentially. Beyond the knee the scale doubles in about
+    max(2, `share` d). Below u = `LINEAR` they are linear up to a term e^u, and the coordinate is logarithmic there too.
     """
 
     share: float
@@ -106,16 +105,16 @@ class LogGrading(Grading):
 
 
 TABLE, PARTS, FEWER = 18, 64, 6
-"""Coefficients a unit of the graded coordinate; the same polynomial is kept in parts of a unit, on which fewer
-coefficients say as much."""
+"""Number of coefficients per unit of the graded coordinate. For evaluation the polynomial is split into PARTS parts of
+a unit, on which FEWER coefficients have the same accuracy."""
 
 
 @dataclass(frozen=True)
 class Graded:
-    """A function of u between the first and the last of `edges`, by a Chebyshev polynomial on every part of a panel.
+    """A function of u between the first and the last of `edges`, as a Chebyshev polynomial on every part of a panel.
 
-    Panels lie between the edges and have so many `parts` of one length; a column of coefficients is that of a part.
-    `tails` are the last coefficients on every panel, and what is left out is smaller; `last` are values near its end.
+    Panels lie between the edges and have `parts` parts of equal length; each column of coefficients belongs to a part.
+    `tails` are the last coefficients on every panel, which bound the truncation error; `last` are values near its end.
     """
 
     edges: Floats
@@ -126,9 +125,9 @@ class Graded:
 
     @classmethod
     def of(cls, function: Callable[[Floats], Floats], grading: Grading, *ends: float) -> list[Graded]:
-        """On panels of about one unit of the graded coordinate, between each of the ascending `ends` and the next.
+        """Tabulate on panels of about one unit of the graded coordinate between successive ascending `ends`.
 
-        `function` gives rows of values at a flat array.
+        `function` returns rows of values at a flat array.
         """
         edges = np.append(np.concatenate([grading.panels(*some, 1.0)[:-1] for some in pairwise(ends)]), ends[-1])
         u = edges[:-1, None] + np.diff(edges)[:, None] * (chebyshev_points(TABLE) + 1) / 2
@@ -136,21 +135,21 @@ class Graded:
         for values in np.atleast_2d(function(u.ravel())):
             values = values.reshape(u.shape)
             coefficients = _to_coefficients() @ values.T
-            # (part, coefficient, panel), of which panels and their parts are the columns
+            # (part, coefficient, panel); panels and their parts become the columns
             parts = np.reshape(np.transpose(_to_parts() @ coefficients, (1, 2, 0)), (FEWER, -1))
             found.append(cls(edges, parts, PARTS, np.max(np.abs(coefficients[-3:]), axis=0), values[:, 0]))
         return found
 
     def __call__(self, u: Floats) -> Floats:
-        """Values at u, which is taken into the range."""
+        """Values at u, which is clipped to the range."""
         u = np.clip(u, self.edges[0], self.edges[-1])
-        # panels are few and looked for, their parts are even and counted
+        # find the panel by search, and its part, of equal length, by division
         panel = np.clip(np.searchsorted(self.edges, u) - 1, 0, self.edges.size - 2)
         place = (u - self.edges[panel]) * (self.parts / np.diff(self.edges))[panel]
         part = np.clip(place.astype(np.intp), 0, self.parts - 1)
         double = 4 * (place - part) - 2
         panel = self.parts * panel + part
-        # Clenshaw's recurrence, with the coefficients of each panel
+        # Clenshaw's recurrence with the coefficients of each part
         after, later = np.zeros_like(u), np.zeros_like(u)
         for row in self.coefficients[:0:-1]:
             after, later = row[panel] + double * after - later, after

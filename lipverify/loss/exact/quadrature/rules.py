@@ -11,21 +11,21 @@ from numpy.typing import NDArray
 from lipverify.foundation.arrays import Floats
 
 CONCENTRATION, LARGE = (1.5, 3.5, 9.0), 8
-"""A coordinate of a point of S^{d-1} is within 9 / sqrt(d) but for e^-40: beyond d = 8 rules are split about there."""
+"""A coordinate of a point of S^{d-1} exceeds 9 / sqrt(d) with probability e^-40: for d > 8 rules split there."""
 LARGEST_SQUARING = 32
 STRENGTH = 6
 """A root |x|^s at the end of an interval becomes x^{6 s + 5} under the rule for roots."""
 
 legendre_rule = cache(np.polynomial.legendre.leggauss)
-"""Nodes and weights on [-1, 1], remembered for both rules that are made of them."""
+"""Nodes and weights on [-1, 1], cached for both rules that use them."""
 
 
 @cache
 def gauss_rule(order: int) -> tuple[Floats, Floats]:
     """Gauss-Legendre on [0, 1] after x -> sin^2(pi x / 2): exact for half-integer powers at the ends.
 
-    Averages over a kink behave as a half-integer power where the kink is first met; the map turns
-    that into an analytic function, so that no dimension is a special case.
+    Averages over a kink behave like a half-integer power where a token first reaches the kink. The map turns that into
+    an analytic function, so that no dimension is a special case.
     """
     x, weight = legendre_rule(order)
     angle = np.pi * (x + 1) / 4
@@ -34,23 +34,23 @@ def gauss_rule(order: int) -> tuple[Floats, Floats]:
 
 @cache
 def plain_rule(order: int) -> tuple[Floats, Floats]:
-    """Gauss-Legendre on [0, 1], where nothing happens at the ends: half of the nodes do."""
+    """Gauss-Legendre on [0, 1] for integrands that are analytic at the ends: half of the nodes suffice."""
     x, weight = legendre_rule(order)
     return (x + 1) / 2, weight / 2
 
 
 @cache
 def smooth_rule(order: int) -> tuple[Floats, Floats]:
-    """What `gauss_rule` of an order is worth where nothing happens at the ends: by nodes as dense in the middle."""
+    """A rule for integrands that are analytic at the ends, with the density of `gauss_rule` in the middle."""
     return plain_rule(math.ceil(2 / math.pi * order))
 
 
 def split_rule(
     edges: Floats, singular: NDArray[np.bool_], order: int, share: float = 1.0
 ) -> tuple[NDArray[np.intp], Floats, Floats]:
-    """Rows, nodes and weights on every interval between edges, shape (row, edge): of `gauss_rule` beside singular ones.
+    """Rows, nodes and weights on every interval between edges, shape (row, edge): `gauss_rule` next to singular edges.
 
-    Elsewhere nothing happens at an edge, and as many nodes of `plain_rule`, or that `share` of them, say more.
+    On other intervals `plain_rule` with the same number of nodes, or that `share` of it, is more accurate.
     """
     place = np.argsort(edges, axis=1)
     edges, singular = np.take_along_axis(edges, place, axis=1), np.take_along_axis(singular, place, axis=1)
@@ -66,7 +66,7 @@ def split_rule(
 
 
 def integer_power(x: Floats, k: int) -> Floats:
-    """x^k for an integer k >= 0: by squaring, several times cheaper than the general power while k is small.
+    """x^k for an integer k >= 0 by squaring, which is several times faster than the general power for small k.
 
     >>> integer_power(np.array([2.0, 3.0]), 5)
     array([ 32., 243.])
@@ -81,7 +81,7 @@ def integer_power(x: Floats, k: int) -> Floats:
 
 @cache
 def root_rule(order: int) -> tuple[Floats, Floats]:
-    """Gauss-Legendre on [0, 1] under a polynomial that is flat to order STRENGTH at both ends: for roots there."""
+    """Gauss-Legendre on [0, 1] under a polynomial map that is flat to order STRENGTH at both ends, for roots there."""
     x, weight = np.polynomial.legendre.leggauss(order)
     slope = np.polynomial.Polynomial([0.5, -0.5]) ** (STRENGTH - 1) * np.polynomial.Polynomial([0.5, 0.5]) ** (
         STRENGTH - 1
@@ -98,13 +98,13 @@ def chebyshev_points(size: int) -> Floats:
 def polynomials(size: int, points: int) -> Floats:
     """T_k at the zeros of T_points, (point, k < size).
 
-    As cos(k angle), and not by the cosine of the angle: its rounding near 1 would move T_k by k^2 times as much.
+    Computed as cos(k angle); with the rounded cosine of the angle near 1, T_k would have k^2 times its rounding error.
     """
     return np.cos(np.outer(_angles(points), np.arange(size)))
 
 
 def chebyshev_values(x: Floats, size: int) -> Floats:
-    """T_k at flat x, (k < size, point): by the recurrence, along points, so that every step is one of whole rows.
+    """T_k at flat x, (k < size, point), by the recurrence in k, vectorised over the points.
 
     >>> chebyshev_values(np.array([0.5, 1.0]), 3)
     array([[ 1. ,  1. ],
@@ -123,7 +123,7 @@ def chebyshev_values(x: Floats, size: int) -> Floats:
 
 
 def to_coefficients(size: int) -> Floats:
-    """The matrix that takes values at `size` Chebyshev points to the coefficients of the polynomial through them.
+    """The matrix from values at `size` Chebyshev points to the coefficients of the polynomial through them.
 
     >>> np.abs(to_coefficients(3) @ chebyshev_points(3) ** 2).round(12)
     array([0.5, 0. , 0.5])
@@ -134,5 +134,5 @@ def to_coefficients(size: int) -> Floats:
 
 
 def _angles(size: int) -> Floats:
-    """Those of the zeros of T_size."""
+    """The angles of the zeros of T_size."""
     return np.pi * (np.arange(size) + 0.5) / size

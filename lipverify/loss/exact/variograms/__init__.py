@@ -1,1 +1,1 @@
-"""What a law does: its variogram, all that the loss depends on. No context length and no window is known here."""
+"""The variogram of a law, through which alone it enters the loss. Nothing here depends on n or w."""

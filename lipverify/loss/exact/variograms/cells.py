@@ -1,8 +1,9 @@
-r"""Where the mean of V over a turn is analytic: cells of the nearest and the farthest that two tokens can be.
+r"""Cells in (A, B), the smallest and largest angle between two tokens, on which the mean of V over a turn is analytic.
 
-M(A, B), the mean of R over the distances from A to B, is analytic but where A or B is at a place: 0, pi, or an angle
-at which V is not smooth. There it behaves as a power of the distance from the place, and where both are at one place
-as a homogeneous function of both distances. So every interval between places is halved, each half with its place:
+M(A, B), the mean of R over the angles from A to B, is analytic except where A or B is at a place: 0, pi, or an angle
+at which V is not smooth. There it behaves like a power of the distance from the place; if both A and B are at the same
+place, it is a homogeneous function of both distances. So each interval between places is halved, each half with its
+place:
 
     A = place +- width y^flat, B = place' +- width' x^flat     where the places differ,
     the larger share = x^flat, their quotient = y^flat         of width and width', where it is the same place.
@@ -24,31 +25,31 @@ from lipverify.loss.exact.quadrature.rules import chebyshev_values
 Larger = Literal["A", "B", "neither"]
 LARGER: tuple[Larger, ...] = ("A", "B", "neither")
 NOISE = 4e-15
-"""The share of the largest coefficient below which there is nothing but rounding of the values behind them."""
+"""Share of the largest coefficient below which coefficients are rounding errors of the values."""
 BLOCK, FEW = 2048, 192
-"""Points at a time: what is worked on stays in a processor's cache, and matrices are so small that none is shared out
-to several threads, which would cost more than it saves."""
+"""Number of points at a time, so that arrays fit in a processor's cache and matrix products are too small for BLAS to
+use several threads, which would cost more than it saves."""
 
 
 @dataclass(frozen=True)
 class Side:
-    """The angles between a place and the middle of an interval that ends there: place + width share."""
+    """The angles from a place to the middle of an interval that ends there: place + width share."""
 
     place: float
     width: float
 
     def share(self, angle: Floats) -> Floats:
-        """Which part of the width an angle is away from the place."""
+        """The distance of an angle from the place, as a share of the width."""
         return np.clip((angle - self.place) / self.width, 0, 1)
 
     def angle(self, share: Floats) -> Floats:
-        """The angle at a part of the width, the inverse of `share`."""
+        """The angle at a share of the width, the inverse of `share`."""
         return self.place + self.width * share
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A on one side of a place and B on one; coordinates (x, y) in [0, 1]^2, of which x is in [low, high]."""
+    """One side of a place for A and one for B; coordinates (x, y) in [0, 1]^2 with x in [low, high]."""
 
     sides: tuple[Side, Side]
     larger: Larger
@@ -57,7 +58,7 @@ class Cell:
     high: float = 1.0
 
     def angles(self, x: Floats, y: Floats) -> Floats:
-        """A and B, (2, point), at the coordinates; those of a whole cell at which A > B are exchanged."""
+        """A and B, (2, point), at the coordinates; points of a cell with A > B are exchanged."""
         first, second = x**self.flat, y**self.flat
         one, other = {"neither": (second, first), "A": (first, first * second), "B": (first * second, first)}[
             self.larger
@@ -75,7 +76,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Fit:
-    """A polynomial in x and y on a cell, known to `gap`."""
+    """A polynomial in x and y on a cell, with error bound `gap`."""
 
     cell: Cell
     coefficients: Floats
@@ -96,7 +97,7 @@ class Fit:
         return value
 
     def trimmed(self) -> Fit:
-        """Without the coefficients at the end of x and of y that are noise, as the last ones are."""
+        """The polynomial without its highest coefficients in x and y that are rounding noise."""
         counts = np.abs(self.coefficients) > min(self.tail, NOISE * self.largest)
         rows, columns = (int(np.flatnonzero(counts.any(axis=axis)).max(initial=0)) + 1 for axis in (1, 0))
         return replace(self, coefficients=self.coefficients[:rows, :columns])
@@ -108,13 +109,13 @@ class Fit:
 
     @property
     def tail(self) -> float:
-        """Its last coefficients: what is left out is about as large."""
+        """The size of the last coefficients, which estimates the truncation error."""
         return float(max(np.max(np.abs(self.coefficients[-3:])), np.max(np.abs(self.coefficients[:, -3:]))))
 
 
 @dataclass(frozen=True)
 class Cells:
-    """All cells between the `places`, in ascending order, of which the first is 0 and the last pi."""
+    """All cells between the ascending `places`, of which the first is 0 and the last is pi."""
 
     places: tuple[float, ...]
     flat: int
@@ -126,7 +127,7 @@ class Cells:
         return [side for low, high, half in halves for side in (Side(low, half), Side(high, -half))]
 
     def which(self, apart: Floats, together: Floats) -> NDArray[np.intp]:
-        """The number of the cell of every pair A <= B."""
+        """The index of the cell of every pair A <= B."""
         middles = np.array([side.angle(np.array(1.0)) for side in self.sides[::2]])
         ends = np.sort(np.concatenate([self.places[1:-1], middles]))
         rows = np.searchsorted(ends, apart), np.searchsorted(ends, together)

@@ -1,7 +1,7 @@
-r"""Variograms that are numbers to compute and no averages: of (z)_+ in closed form, of fields by their covariance.
+r"""Variograms that need no averages: of (z)_+ in closed form, and of fields from their covariance.
 
-A covariance in double precision knows V near theta = 0 to rounding over theta^2 only; there a polynomial through many
-values stands.
+From a covariance in double precision, V near theta = 0 has a relative error of rounding over theta^2; there it is
+replaced by a polynomial through many values.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ class Angles:
     loses: ClassVar[int] = 2
 
     def at(self, theta: Floats, order: int) -> Floats:
-        """V at every angle; there is no rule, so no order."""
+        """V at every angle; the order is ignored, because there is no rule."""
         return versine(theta) / self.d + absolute_variogram(self.d, theta) / 2
 
 
 def absolute_variogram(d: int, theta: Floats) -> Floats:
     """E (|<q, x_i>| - |<q, x>|)^2 = (2/d) (1 - cos th - (2/pi) (sin th - th cos th))."""
-    # a series where the difference cancels
+    # use the series where the difference cancels
     small = np.minimum(theta, SMALL)
     series = small**3 * np.polynomial.polynomial.polyval(small**2, CUBIC)
     cubic = np.where(theta <= SMALL, series, np.sin(theta) - theta * np.cos(theta))
@@ -49,7 +49,7 @@ def absolute_variogram(d: int, theta: Floats) -> Floats:
 
 
 SHARP = 1e-11
-"""A table that is known to this, relative to its largest value, is not looked for in another way."""
+"""Error relative to the largest value below which a table is accepted without trying another form."""
 
 
 @dataclass(frozen=True)
@@ -63,17 +63,17 @@ class Increments:
     loses: ClassVar[int] = 2
 
     def at(self, theta: Floats, order: int) -> Floats:
-        """V at every angle; there is no rule, so no order."""
+        """V at every angle; the order is ignored, because there is no rule."""
         return np.asarray(self.variation(2 * np.sin(theta / 2)), dtype=float)
 
 
 def variogram_of_field(law: Law, d: int) -> Variogram:
-    """The table of a law that is known by its covariance.
+    """The table of a law given by its covariance.
 
     Raises
     ------
     InvalidInput
-        If it is known by its spectrum only.
+        If the law is given by its spectrum only.
     """
     known = variation_of(law)
     if known is None:
@@ -82,7 +82,7 @@ def variogram_of_field(law: Law, d: int) -> Variogram:
 
 
 def _table(known: Variation, d: int) -> Variogram:
-    """The best table: smooth at 0 or with a cusp there, of values that are exact or noisy, or a power at 0."""
+    """The best table: smooth at 0, with a cusp, or a power at 0; from values taken as exact or as noisy."""
     noises = (known.rounding,) if known.rounding else (0.0, EPS * known.size)
     found = []
     for noise in noises:
@@ -99,5 +99,5 @@ def _table(known: Variation, d: int) -> Variogram:
 
 
 def _share(table: Variogram) -> float:
-    """What V / F is known to, relative to its largest value; for a table of powers relative to V."""
+    """The error of V / F relative to its largest value; for a table of powers, relative to V."""
     return table.gap / (1.0 if table.roots else max(table.largest, TINY))

@@ -1,7 +1,7 @@
-r"""Polynomials for the variogram of a law over an interval of angles, and what the rounding of values does to them.
+r"""Polynomials for a law's variogram over an interval of angles, and the effect of rounding on them.
 
-V goes as F = 1 - cos(theta) or sin(theta / 2) at 0, and what is tabulated is V / F: its values near 0 are known to
-rounding over a power of theta, and the rise of V / F from 0 is that once more over theta.
+V behaves like F = 1 - cos(theta) or sin(theta / 2) at 0, and V / F is tabulated. Its values near 0 have an error of
+rounding over a power of theta, and the slope of V / F from 0 that error over theta once more.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.quadrature.rules import chebyshev_points, polynomials, to_coefficients
 
 SIZE, TWO, MANY = 28, 2, 8
-"""Coefficients on a piece, and values for each of them on the first piece, and where all values are noisy."""
+"""Coefficients per piece, and values per coefficient: TWO on the first piece, MANY if all values are noisy."""
 NEAR_0 = np.array([0.002, 0.005, 0.015, 0.05, 0.15, 0.5])
-"""Where on the first piece values are looked at for their rounding, and it is compared with values by another rule."""
+"""Points of the first piece at which rounding is measured and the piece is compared with values by another rule."""
 BESIDE = 3e-8
-"""How far from there, relative: so near that second differences of V / F are below its rounding, and so far that all
-arguments behind a value are rounded anew."""
+"""Relative distance of neighbouring points for that: small enough that second differences of V / F are below rounding,
+and large enough that the rounding errors are independent."""
 FEWER = (8, 12, 16, 20, 24)
-"""Coefficients of the first piece that are tried instead: the rise of a polynomial goes with the cube of its degree."""
+"""Smaller numbers of coefficients tried on the first piece: the error of the rise grows with the cube of the degree."""
 SIGMAS = 6.0
-"""So many standard deviations of a sum of roundings bound it."""
+"""Number of standard deviations that bound a sum of rounding errors."""
 SAFETY = 4.0
 SETTLED = 1e-13
-"""Last coefficients that are a larger share of the largest value are not rounding."""
+"""Last coefficients above this share of the largest value are not rounding errors."""
 TINY = 1e-150
 EPS = float(np.finfo(float).eps)
 ROUNDING = 16 * EPS
@@ -37,11 +37,11 @@ NOTHING = Chebyshev([0.0])
 
 
 class Source(Protocol):
-    """Where values of a variogram in dimension d come from.
+    """A source of values of a variogram in dimension d.
 
-    `roots` asks for pieces that resolve powers of the angle. With `noise` > 0 values are known to that times
-    1 + V / (1 - cos(theta)) only: as differences of a covariance, whose argument is rounded too. Otherwise V / F is
-    rounded to something over theta^loses near 0, and how much is looked for.
+    `roots` requests pieces that resolve powers of the angle. With `noise` > 0 values have the error
+    noise (1 + V / (1 - cos(theta))), as differences of a covariance whose argument is rounded too. Otherwise V / F has
+    a rounding error proportional to theta^-loses near 0, whose factor is measured.
     """
 
     @property
@@ -50,15 +50,15 @@ class Source(Protocol):
 
     @property
     def roots(self) -> bool:
-        """Whether V may be a power of the angle at 0."""
+        """True if V may be a power of the angle at 0."""
 
     @property
     def noise(self) -> float:
-        """What values are known to."""
+        """The error of the values."""
 
     @property
     def loses(self) -> int:
-        """How rounding grows near 0: 0 for closed forms, 1 for means of squares, 2 for differences of a covariance."""
+        """Exponent of rounding's growth near 0: 0 for closed forms, 1 for means of squares, 2 for covariances."""
 
     def at(self, theta: Floats, order: int) -> Floats:
         """V at every angle of a flat array, by rules of one order."""
@@ -68,10 +68,10 @@ class Source(Protocol):
 class Piece:
     """V / F on [low, high], F = 1 - cos(theta) or sin(theta/2): a polynomial in y, theta = low + width s(y).
 
-    Both ends may be square roots of an analytic function, s(y) = sin^2(pi y / 2), the first piece's alone at the
-    right, s(y) = y (2 - y). `rise` is (V/F - its value at 0) / theta there. The noise of the values behind it moves it
-    by `shaken` at most, and the rise by `rise_shaken`; what a polynomial leaves out counts `lever` times where values
-    have little weight.
+    V / F may behave like a square root at both ends, s(y) = sin^2(pi y / 2); on the first piece only at the right end,
+    s(y) = y (2 - y), and `rise` is (V/F - its value at 0) / theta there. The noise of the values changes the piece by
+    at most `shaken`, and the rise by at most `rise_shaken`; `lever` multiplies the truncation error where values have
+    little weight.
     """
 
     low: float
@@ -85,7 +85,7 @@ class Piece:
 
     @property
     def tail(self) -> float:
-        """Its last coefficients: what is left out is about as large."""
+        """The size of the last coefficients, which estimates the truncation error."""
         return self.lever * float(np.max(np.abs(self.values.coef[-3:])))
 
     @property
@@ -95,7 +95,7 @@ class Piece:
 
     @property
     def settled(self) -> bool:
-        """Whether its last coefficients are rounding."""
+        """True if the last coefficients are rounding errors."""
         return self.tail <= max(SETTLED * self.largest, self.shaken)
 
     def places(self, y: Floats) -> Floats:
@@ -119,7 +119,7 @@ def scale(power: int, theta: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Ratio:
-    """V / F of a source by rules of two orders, the second to tell the error of the first, and its pieces."""
+    """V / F of a source by rules of two orders, the second to estimate the error of the first, and its pieces."""
 
     source: Source
     power: int
@@ -144,7 +144,7 @@ class Ratio:
         return np.reshape(values, theta.shape) / scale(self.power, theta)
 
     def rounded(self, piece: Piece) -> Piece:
-        """The first piece through values of which the rounding, which is random, is looked for."""
+        """The first piece, with its random rounding errors measured."""
         theta = piece.places((chebyshev_points(TWO * SIZE) + 1) / 2)
         values = self.at(theta)
         near = piece.places(NEAR_0)
@@ -163,7 +163,7 @@ class Ratio:
         return replace(fit, shaken=more * fit.shaken, rise_shaken=more * fit.rise_shaken)
 
     def _smoothed(self, piece: Piece) -> Piece:
-        """The piece through many values that are known to their noise."""
+        """The piece fitted to many values with known noise."""
         theta = piece.places((chebyshev_points(MANY * SIZE) + 1) / 2)
         ratio = self.at(theta)
         F = scale(self.power, theta)
@@ -172,9 +172,9 @@ class Ratio:
 
 
 def _least_squares(piece: Piece, values: Floats, noise: Floats, size: int = SIZE, sigmas: float | None = None) -> Piece:
-    """The piece by least squares through values at Chebyshev points, and what their noise and its degree may do to it.
+    """The least-squares piece through values at Chebyshev points, with bounds on the effect of noise and truncation.
 
-    Errors add up to their sum, or where they are random to so many `sigmas`.
+    Errors add linearly, or, if they are random, to `sigmas` standard deviations.
     """
     solve = np.linalg.pinv(polynomials(size, noise.size) / noise[:, None]) / noise
     at = -np.cos(np.linspace(0, math.pi, 8 * SIZE))
@@ -191,7 +191,7 @@ def _least_squares(piece: Piece, values: Floats, noise: Floats, size: int = SIZE
 
 
 def rise_of(piece: Piece) -> Chebyshev:
-    """(V/F - its value at 0) / theta: the polynomial less that, over theta = high (x + 1) (3 - x) / 4."""
+    """(V/F - its value at 0) / theta: the polynomial minus that value, over theta = high (x + 1) (3 - x) / 4."""
     coefficients = piece.values.coef.copy()
     coefficients[0] -= piece.values(-1.0)
     quotient, _ = chebyshev.chebdiv(coefficients, [1.0, 1.0])

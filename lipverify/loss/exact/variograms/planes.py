@@ -1,14 +1,14 @@
 r"""Values of the variogram V(theta) = E_f (f(x) - f(x'))^2 of a link that is analytic between its kinks and jumps.
 
 With x, x' at angle theta, q has two coordinates in their plane, at distance rho from its origin and angle phi from the
-middle between x and x', so that
+bisector of x and x', so that
 
     V(theta) = E_rho 1/pi int_0^pi (h(rho cos(phi - theta/2)) - h(rho cos(phi + theta/2)))^2 dphi,
 
-where rho^2 is a beta variable of parameters 1, (d-2)/2, and rho = 1 for d = 2. Either coordinate passes a kink c
-at phi = |alpha +- theta/2|, cos(alpha) = c / rho; both pass kinks c and c' at once where
-rho^2 sin^2(theta) = c^2 + c'^2 - 2 c c' cos(theta). Between these places everything is analytic, and V itself is
-between the angles at which two kinks meet as circles on the sphere.
+where rho^2 is a beta variable of parameters 1, (d-2)/2, and rho = 1 for d = 2. One coordinate crosses a kink c at
+phi = |alpha +- theta/2|, cos(alpha) = c / rho; both cross kinks c and c' together if
+rho^2 sin^2(theta) = c^2 + c'^2 - 2 c c' cos(theta). Between these points the integrand is analytic, and V is analytic
+between the angles at which the circles of two kinks meet on the sphere.
 """
 
 from __future__ import annotations
@@ -31,28 +31,28 @@ Link = Callable[[Floats], Floats]
 Rule = tuple[Floats, Floats]
 
 GRADE = 16.0
-"""By which intervals grow away from a root, each under the rule for roots."""
+"""Factor by which intervals grow away from a root; each uses the rule for roots."""
 NEAREST = 1e-9
-"""Kinks that meet at less than this are taken for one."""
+"""Angle below which two meeting kinks count as one."""
 SLIVER = 1e-15
-"""Intervals shorter than this hold nothing."""
+"""Intervals shorter than this are skipped."""
 NEGLIGIBLE = 1e-19
 """Nodes with less than this share of the largest weight are left out."""
 MANY = 4
-"""So many times the order on the circle, where one angle is all: that is cheap, and many roundings average out."""
+"""Factor on the order for d = 2, where the integral is over one angle: it is cheap, and rounding errors average out."""
 NODE = 36.0
-"""Nanoseconds of a node on a circle, without the link."""
+"""Nanoseconds per node on a circle, without the link."""
 PILOTS = 60
-"""Nodes in a shell at which the order is looked for that values will need."""
+"""Number of nodes in a shell at which the pilot determines the necessary order."""
 BATCH = 60_000
-"""Values of the link that are worked on at a time: they stay in a processor's cache."""
+"""Number of values of the link at a time, so that they fit in a processor's cache."""
 
 
 @dataclass(frozen=True)
 class Planes:
-    """The link of a law in dimension d, with its kinks and jumps in ascending order, as averages over planes.
+    """The variogram of a link in dimension d, with ascending kinks and jumps, as averages over planes.
 
-    `roots` asks for rules that resolve |z - c|^s at a kink c.
+    `roots` requests rules that resolve |z - c|^s at a kink c.
     """
 
     d: int
@@ -64,7 +64,7 @@ class Planes:
 
     @property
     def price(self) -> float:
-        """Nanoseconds of a node on the circle."""
+        """Nanoseconds per node on the circle, with the link."""
         return NODE + 2 * price_of(self.link)
 
     def at(self, theta: Floats, order: int) -> Floats:
@@ -75,9 +75,9 @@ class Planes:
         return np.asarray(sum(self._shell(theta, *shell, outer, inner) for shell in self._shells))
 
     def pilot(self, theta: Floats, orders: tuple[int, ...], power: int, settled: float) -> tuple[int, float]:
-        """What `at` costs: the order that settles at a few nodes, and nodes on circles an angle, over its square.
+        """Estimate the cost of `at`: the order that settles at a few nodes, and nodes per angle over the order squared.
 
-        V goes as theta^power, and `settled` is by how much values may differ, relative to what is there.
+        V behaves like theta^power, and `settled` is the allowed local relative difference of values.
         """
         ones, rows = np.ones_like(theta), np.arange(theta.size)
         places: list[tuple[Any, ...]] = [(rows, ones, 1.0, theta, ones, None)]
@@ -109,13 +109,13 @@ class Planes:
         return list(pairwise([*sorted({0.0, *(abs(c) for c in self.kinks if abs(c) < 1)}), 1.0]))
 
     def _rules(self, order: int) -> tuple[Rule, Rule]:
-        """Over rho, where something happens at the ends of an interval, and over phi, where nothing does."""
+        """The rules over rho, with singular ends of intervals, and over phi, with analytic ends."""
         if self.roots:
             return (root_rule(order),) * 2
         return gauss_rule(order), smooth_rule(MANY * order if self.d == 2 else order)
 
     def _shell(self, theta: Floats, base: float, end: float, outer: Rule, over_phi: Rule) -> Floats:
-        """The part with base < rho < end, over tau = (rho^2 - base^2)^{1/2}: in it all is analytic at the base."""
+        """The part with base < rho < end, over tau = (rho^2 - base^2)^{1/2}, in which it is analytic at the base."""
         row, tau, weight = self._over_tau(theta, base, end, outer)
         rho, inner = np.hypot(tau, base), np.empty_like(tau)
         step = max(1, BATCH // len(over_phi[0]))
@@ -126,7 +126,7 @@ class Planes:
         return np.asarray(scale * np.bincount(row, weight * inner, minlength=theta.size))
 
     def _over_tau(self, theta: Floats, base: float, end: float, outer: Rule) -> tuple[NDArray[np.intp], Floats, Floats]:
-        """Nodes and weights of a shell: which angle, tau, and the weight."""
+        """Nodes and weights of a shell: index of the angle, tau, weight."""
         top, last = math.sqrt((1 - base) * (1 + base)), math.sqrt((end - base) * (end + base))
         splits = [np.full((theta.size, 2), [0.0, last]), np.clip(self._crossings(theta, base), 0, last)]
         if self.d > LARGE:
@@ -136,7 +136,7 @@ class Planes:
         if self.roots:
             grades = base * np.tan(theta / 2)[:, None] * GRADE ** np.arange(1, 12)
             splits.append(np.clip(np.where(theta[:, None] < 1, grades, last), 0, last))
-        # tau = top sin(omega): so there is no singularity at rho = 1, near which a split may be
+        # tau = top sin(omega) removes the singularity at rho = 1, near which there may be a split
         edges = np.arcsin(np.minimum(np.sort(np.concatenate(splits, axis=1), axis=1) / top, 1.0))
         row, piece = np.nonzero(np.diff(edges, axis=1) > SLIVER)
         low, width = edges[row, piece, None], np.diff(edges, axis=1)[row, piece, None]
@@ -147,7 +147,7 @@ class Planes:
         return np.repeat(row, len(x))[wanted.ravel()], top * np.sin(omega[wanted]), weight[wanted]
 
     def _crossings(self, theta: Floats, base: float) -> Floats:
-        """The tau at which both coordinates are at kinks, (theta, pairs of kinks)."""
+        """The tau at which both coordinates are at kinks: (theta, pair of kinks)."""
         columns = [np.empty((theta.size, 0))]
         for one, other in combinations_with_replacement(self.kinks, 2):
             if one == other and abs(one) == base:
@@ -187,7 +187,7 @@ class Planes:
             width, r, h = (high - low)[here], rho[here], half[here]
             spend(here.size * x.size, self.price, "the variogram of the link")
             nodes, middle = low[here, None] + width[:, None] * x, (low + high)[here] / 2
-            # rho cos(phi -+ half), by the piece of the link that the middle of the interval is in
+            # rho cos(phi -+ half), in the piece of the link that contains the middle of the interval
             sine, cosine = sine_and_cosine(nodes)
             level = (r * np.cos(h))[:, None] * cosine
             turned = (r * np.sin(h))[:, None] * sine
@@ -196,7 +196,7 @@ class Planes:
                 pieces.append(np.searchsorted(self.kinks, r * np.cos(middle - sign * h)))
                 places.append(np.clip(level + sign * turned, floors[pieces[-1], None], ceilings[pieces[-1], None]))
             rise = self.link(places[0]) - self.link(places[1])
-            # places are rounded, by a large share of how far they are apart: that is known better
+            # rounding of the points is a large share of their distance, which is known more accurately
             apart = places[0] - places[1]
             known = (apart != 0) & (pieces[0] == pieces[1])[:, None]
             rise *= np.divide(2 * turned, apart, out=np.ones_like(apart), where=known)
@@ -205,7 +205,7 @@ class Planes:
 
 
 def meetings_of(kinks: tuple[float, ...]) -> tuple[float, ...]:
-    """The angles theta in (0, pi) by which two kinks differ, as circles on the sphere: V is not smooth there."""
+    """The angles theta in (0, pi) at which the circles of two kinks meet, where V is not smooth."""
     angles = np.arccos(kinks)
     together = np.add.outer(angles, angles).ravel()
     meetings = np.concatenate([np.abs(np.subtract.outer(angles, angles)).ravel(), together, 2 * np.pi - together])

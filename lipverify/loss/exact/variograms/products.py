@@ -3,8 +3,9 @@ r"""The mean product of two increments of f, given both tokens' angles from the 
     G(theta, theta') = E (f(x_i) - f(x)) (f(x_j) - f(x)) = (V(theta) + V(theta') - M(theta, theta')) / 2,
     M = E_beta V(theta_ij),  sin^2(theta_ij / 2) = sin^2((theta - theta') / 2) + sin(theta) sin(theta') sin^2(beta / 2).
 
-M knows nothing of windows and contexts. It is tabulated once for a law and a dimension in the nearest and the farthest
-that two tokens can be, A = theta' - theta and B = min(theta + theta', 2 pi - theta - theta'): a cell when it is met.
+M does not depend on n or w. It is tabulated once for a law and a dimension, as a function of the smallest and largest
+angle between two tokens, A = theta' - theta and B = min(theta + theta', 2 pi - theta - theta'); each cell is tabulated
+on first use.
 """
 
 from __future__ import annotations
@@ -25,20 +26,20 @@ from lipverify.loss.exact.variograms.table import CHECKS, Variogram
 from lipverify.loss.exact.variograms.turns import mean_over_turns
 
 ORDER, FINER = 22, 30
-"""Of the rules over beta behind a table, and behind the values that it is compared with."""
+"""Orders of the rules over beta for the values of a table, and for the values that test it."""
 SIZES = (20, 18), (28, 40)
-"""Coefficients on a cell of the table, in x and in y: the first where they settle."""
+"""Numbers of coefficients of a cell in x and y, tried in order until they settle."""
 SETTLED, KNOWN = 4e-14, 1e-11
-"""A cell whose last coefficients are larger than the first share of its largest is split; what is not known to the
-second is no table."""
+"""A cell whose last coefficients exceed the share SETTLED of its largest is split; a table with a relative error above
+KNOWN is not used."""
 MOST_SPLITS = 4
 BETWEEN = np.array([0.003, 0.03, *CHECKS, 0.93, 0.997])
-"""Where in a cell it is compared with values by another rule."""
+"""Points of a cell at which it is compared with values by another rule."""
 
 
 @dataclass(frozen=True)
 class Products:
-    """The mean products of two increments of a law, from its variogram."""
+    """The mean products of two increments of a law, computed from its variogram."""
 
     variogram: Variogram
 
@@ -47,9 +48,9 @@ class Products:
     ) -> tuple[Floats, Floats]:
         """G for tokens at angles (2, pair), near <= far, from the query, and a bound on its error.
 
-        The nearer ones are number `which` of a few at `near`; `sine` is that of half of the difference. The part
-        a (1 - t) of V has G = a (1 - t) (1 - t') / 2 without a difference; what is left, R, is small as theta^3 or
-        less, where the difference loses nothing.
+        The nearer angle of a pair is `near[which]`, and `sine` is the sine of half of the difference. The part
+        a (1 - t) of V has G = a (1 - t) (1 - t') / 2, without a difference; the rest, R, is of order theta^3 or
+        smaller, and its difference loses no digits.
         """
         variogram = self.variogram
         rest, nears = (
@@ -67,11 +68,11 @@ class Products:
         return value, np.asarray(slack + off / 2)
 
     def turns(self, order: int) -> int:
-        """About how many values a mean over beta takes."""
+        """Approximate number of values for a mean over beta."""
         return 4 * order if self._cells is None and self.variogram.d > 2 else 1
 
     def mean(self, both: Floats, sine: Floats, order: int) -> tuple[Floats, Floats | float]:
-        """E_beta R(theta_ij), and what a table leaves out of it."""
+        """E_beta R(theta_ij), and the truncation error of its table."""
         apart, together = 2 * np.arcsin(sine), np.sum(both, axis=0)
         together = np.minimum(together, 2 * math.pi - together)
         if self.variogram.d == 2:
@@ -84,11 +85,11 @@ class Products:
             here = np.flatnonzero(which == number)
             value[here], gap[here] = self._in_cell(number, apart[here], together[here], order)
         size = self._size(together)
-        # angles near pi are known to an eps, whatever is left of them
+        # angles near pi have an absolute error of eps
         return value * size, gap * size + ROUNDING * self.variogram.largest * self._size(both[1])
 
     def _in_cell(self, number: int, apart: Floats, together: Floats, order: int) -> tuple[Floats, Floats]:
-        """The mean over its size in one cell and what the table leaves out; by the rule where there is no table."""
+        """The mean divided by its size in one cell, and the truncation error; by the rule if there is no table."""
         assert self._cells is not None
         x, y = self._cells[number].places(apart, together)
         value, gap = np.empty_like(x), np.empty_like(x)
@@ -107,7 +108,7 @@ class Products:
 
     @cached_property
     def _cells(self) -> Cells | None:
-        """Where the mean over beta is tabulated; of a law with roots nowhere."""
+        """The cells on which the mean over beta is tabulated; none for a law with roots."""
         if self.variogram.roots:
             return None
         inner = [m for m in self.variogram.meetings if m < math.pi]
@@ -118,7 +119,7 @@ class Products:
         return {}
 
     def _fits(self, number: int) -> list[Fit]:
-        """The polynomials on the parts of a cell, found when they are asked for."""
+        """The polynomials on the parts of a cell, computed on first use."""
         if number not in self._found:
             assert self._cells is not None
             waiting, fits = [self._cells[number]], []
@@ -136,7 +137,7 @@ class Products:
         return self._found[number]
 
     def _fit(self, cell: Cell) -> Fit:
-        """Through the values at Chebyshev points."""
+        """The polynomial through values at Chebyshev points."""
         for sizes in SIZES:
             x, y = ((1 + chebyshev_points(size)) / 2 for size in sizes)
             values = np.reshape(self._values(cell, x, y, ORDER)[0], sizes)
@@ -146,14 +147,14 @@ class Products:
         return fit
 
     def _enough(self, fit: Fit, share: float) -> float:
-        """That share of the largest value, or what R itself is known to over its size, which is counted in any case."""
+        """The tolerance: a share of the largest value, or the error of R over its size, which is counted anyway."""
         corners = np.repeat([fit.cell.low, fit.cell.high], 2), np.tile([0.0, 1.0], 2)
         farthest = np.asarray(np.max(fit.cell.angles(*corners)))
         known = self.variogram.rest_gap(farthest) * scale(self.variogram.power, farthest) / self._size(farthest)
         return max(share * fit.largest, float(known))
 
     def _checked(self, fit: Fit) -> Fit:
-        """With its gap: the largest difference from values by another rule, and the last coefficients."""
+        """The polynomial with its gap: the largest difference from another rule's values, plus last coefficients."""
         values, (x, y) = self._values(fit.cell, BETWEEN, BETWEEN, FINER)
         trimmed = fit.trimmed()
         off = float(np.max(np.abs(trimmed(x, y) - values)))
@@ -166,5 +167,5 @@ class Products:
         return mean_over_turns(self.variogram, apart, together, order) / self._size(together), (x, y)
 
     def _size(self, together: Floats) -> Floats:
-        """What E_beta R is a bounded multiple of."""
+        """The scale of E_beta R: a function of which E_beta R is a bounded multiple."""
         return scale(self.variogram.power, together) * (together if self.variogram.power == 2 else 1.0)

@@ -1,4 +1,4 @@
-r"""Whether a link has roots, such as |z - a|^s at a kink or (1 - z)^s: told by how its Chebyshev coefficients fall."""
+r"""Detect roots of a link, such as |z - a|^s at a kink or (1 - z)^s, from the decay of its Chebyshev coefficients."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from lipverify.loss.exact.quadrature.rules import chebyshev_points, to_coefficie
 from lipverify.loss.exact.variograms.planes import Link
 
 GRID, WIDE, APART, MOST, BESIDE = 4096, 8, 512, 3, 4.0
-"""Steps over [-1, 1]; how many of them bend at a steep place at least, where at a kink one does; how many lie between
-two such places, of which so many are looked at; places beside each are so many times its width away."""
+"""GRID steps over [-1, 1]. A steep point bends in at least WIDE steps (a kink in one); two steep points are at least
+APART steps from each other; at most MOST are used; split points next to one are BESIDE times its width away."""
 SIZE, FINE, LAST = 64, 256, 6
-"""Coefficients of half a piece and of a whole one, and how many of the last are looked at."""
+"""Number of coefficients for half a piece and for a whole one, and number of last coefficients that are tested."""
 HALF, NEAR, CLOSE = 1 / 2, 1 / 8, 1 / 64
-"""Of the way from one kink to the next: where every root is seen, where little else is taken for one, and nothing."""
+"""Shares of the distance to the next kink: HALF detects every root, NEAR has few false detections, CLOSE none."""
 NOTHING, ROUNDING, TINY = 1e-13, 4 * float(np.finfo(float).eps), 1e-300
-"""Of the largest value: there the coefficients of an analytic function end, and those of a root do not."""
+"""Shares of the largest value to which the coefficients of an analytic function fall, and those of a root do not."""
 
 
 @lru_cache(maxsize=64)
 def has_roots(link: Link, kinks: tuple[float, ...], share: float = HALF) -> bool:
-    """Whether beside a kink or an end the link is no polynomial of degree `SIZE` or less, to rounding.
+    """True if next to a kink or an end the link is not, to rounding, a polynomial of degree at most `SIZE`.
 
-    It is looked at over a `share` of the way to the next one. Over halves a piece that is analytic and turns often is
-    taken for one with roots; over less a weak root is not seen.
+    The test covers a `share` of the distance to the next kink or end. With half of it an analytic piece that oscillates
+    counts as one with roots; with less a weak root is missed.
 
     >>> has_roots(lambda z: abs(z - 0.2) + np.exp(z), (0.2,)), has_roots(lambda z: abs(z - 0.2) ** 1.5, (0.2,))
     (False, True)
@@ -41,7 +41,7 @@ def has_roots(link: Link, kinks: tuple[float, ...], share: float = HALF) -> bool
 
 @lru_cache(maxsize=64)
 def is_resolved(link: Link, kinks: tuple[float, ...]) -> bool:
-    """Whether between kinks the link is a polynomial of degree `FINE` or less, to rounding.
+    """True if between kinks the link is, to rounding, a polynomial of degree at most `FINE`.
 
     >>> is_resolved(lambda z: np.exp(-200 * z * z) + abs(z - 0.1), (0.1,)), is_resolved(abs, ())
     (True, False)
@@ -51,7 +51,7 @@ def is_resolved(link: Link, kinks: tuple[float, ...]) -> bool:
 
 @lru_cache(maxsize=64)
 def rough_ends(link: Link, kinks: tuple[float, ...]) -> tuple[float, ...]:
-    """The ends of [-1, 1] at which a link has a root, which it does not have between there and the nearest kink.
+    """The ends of [-1, 1] at which a link has a root, if it has none between the end and the nearest kink.
 
     >>> rough_ends(np.arcsin, ()), rough_ends(lambda z: abs(z) + np.sqrt(1 - z), (0.0,)), rough_ends(np.exp, ())
     ((-1.0, 1.0), (1.0,), ())
@@ -66,10 +66,10 @@ def rough_ends(link: Link, kinks: tuple[float, ...]) -> tuple[float, ...]:
 
 
 def steep_places(link: Link) -> tuple[float, ...]:
-    """Where to split rules for a smooth link that bends most within short pieces; () if it does so nowhere.
+    """Split points for a smooth link that bends mostly within short pieces; () if there are no such pieces.
 
-    That is there and on both sides, if between these places the link is analytic to rounding, and else there only: it
-    is then taken for one with roots.
+    They are the steep points and points on both sides, if the link is analytic to rounding between them. Otherwise they
+    are the steep points only, and the link is treated as one with roots.
 
     >>> [round(place, 2) for place in steep_places(lambda z: np.tanh(40 * z))], steep_places(lambda z: abs(z - 0.3))
     ([-0.28, 0.0, 0.28], ())
@@ -89,7 +89,7 @@ def steep_places(link: Link) -> tuple[float, ...]:
 
 
 def _bends(link: Link, low: float, high: float) -> list[Floats]:
-    """The pieces, on a grid between two points, where the link bends more than half as much as anywhere there."""
+    """The pieces of a grid between two points in which the link bends more than half of its maximum there."""
     z = np.linspace(low, high, GRID + 1)
     bend = np.abs(np.diff(np.asarray(link(z), dtype=float), 2))
     bent = np.flatnonzero(bend > np.max(bend) / 2)
@@ -97,10 +97,10 @@ def _bends(link: Link, low: float, high: float) -> list[Floats]:
 
 
 def _slow(link: Link, low: float, high: float, size: int = SIZE) -> bool:
-    """Whether the coefficients of the link between two points have not fallen to nothing."""
+    """True if the coefficients of the link between two points have not fallen to rounding."""
     z: Floats = (low + high) / 2 + (high - low) / 2 * chebyshev_points(size)
     values = np.asarray(link(z), dtype=float) + np.zeros(size)
     last = np.abs(to_coefficients(size)[-LAST:] @ values)
-    # the places are rounded too, by more of a short interval
+    # rounding of the points matters more on a short interval
     rounded = ROUNDING * float(np.ptp(values)) / abs(high - low)
     return bool(np.max(last) > NOTHING * max(TINY, float(np.max(np.abs(values)))) + rounded)

@@ -1,16 +1,16 @@
-r"""The variogram of a link that is constant, or linear and continuous, between its kinks: an integral of closed form.
+r"""The variogram of a link that is constant, or linear and continuous, between its kinks, as a single integral.
 
-Of a link that has jumps J_i at z = cos(alpha_i) and is constant elsewhere, with S_p of p = d - 2,
+A link with jumps J_i at z = cos(alpha_i) that is constant elsewhere has, with p = d - 2,
 
     V'(theta) = S_p(theta) / pi,    S_p = sum_{i,j} J_i J_j (1 - rho_ij^2)_+^{p/2},
 
-where rho_ij is how far from the origin of the plane of x and x' the lines <q, x> = cos(alpha_i) and
-<q, x'> = cos(alpha_j) meet:
+where rho_ij is the distance from the origin, in the plane of x and x', of the intersection of the lines
+<q, x> = cos(alpha_i) and <q, x'> = cos(alpha_j):
 
     (1 - rho^2) sin^2(theta) = 4 sin((theta + a)/2) sin((theta - a)/2) sin((b + theta)/2) sin((b - theta)/2)
 
-for a = alpha_i - alpha_j and b = alpha_i + alpha_j. As dK/dt of a continuous link in dimension d is 1/d of the
-covariance of its derivative in dimension d + 2, a link of slopes m, which have the jumps J_i, has with p = d
+for a = alpha_i - alpha_j and b = alpha_i + alpha_j. For a continuous link in dimension d, dK/dt is 1/d of the
+covariance of its derivative in dimension d + 2. So a link with slopes m that jump by J_i has, with p = d,
 
     V(theta) = 2/d ((1 - cos theta) E_{d+2} m^2 - 1/(2 pi) int_0^theta (cos s - cos theta) S_p(s) ds).
 """
@@ -31,17 +31,17 @@ from lipverify.loss.exact.variograms.planes import Link
 from lipverify.loss.work import spend
 
 SIZE = 64
-"""Points of a piece at which a link is compared with a line: as many as tell roots."""
+"""Number of points of a piece at which a link is compared with a line: as many as in the test for roots."""
 ROUNDING = 8 * float(np.finfo(float).eps)
-"""By how much values of a straight piece may leave their line, relative to the largest value of the link."""
+"""Largest deviation of a straight piece from its line, relative to the largest value of the link."""
 KNOWN = 1e-12
-"""To this the squares of jumps and slopes are to be known, all in all: a third of what is counted for the table."""
+"""Largest relative error of the sum of squared jumps or slopes: a third of the error assumed for the table."""
 NARROWEST = 1e-2
-"""Between closer kinks the slope of a line is known to fewer digits than means over planes keep."""
+"""Smallest distance of kinks: between closer ones the slope has fewer digits than means over planes."""
 TOGETHER = 256
-"""Angles at a time: what is worked on stays in a processor's cache."""
+"""Number of angles at a time, so that arrays fit in a processor's cache."""
 PAIR = 12.0
-"""Nanoseconds of a pair of jumps at an angle."""
+"""Nanoseconds per pair of jumps and angle."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Segments:
 
     @property
     def power(self) -> int:
-        """V goes as theta for a link that jumps, as theta^2 for a continuous one."""
+        """Exponent of V at 0: 1 for a link that jumps, 2 for a continuous one."""
         return 1 if self.slope_square is None else 2
 
     def at(self, theta: Floats, order: int) -> Floats:
@@ -72,7 +72,7 @@ class Segments:
         return np.concatenate([np.empty(0), *(self._block(block, edges, s, whole, order) for block in blocks)])
 
     def _block(self, theta: Floats, edges: Floats, s: Floats, whole: Floats, order: int) -> Floats:
-        """V at a few angles: by the panels between `edges` that end nearest to each, and what there is to that end."""
+        """V at a few angles: the sum over whole panels between `edges`, plus the part of the last panel."""
         count = np.searchsorted((edges[:-1] + edges[1:]) / 2, theta)
         x, gauss = gauss_rule(order)
         rest = (theta - edges[count])[:, None]
@@ -82,13 +82,13 @@ class Segments:
         if self.slope_square is None:
             return (before @ whole.sum(axis=1) + part.sum(axis=1)) / math.pi
         lever = 2 * np.sin((theta[:, None] + t) / 2) * np.sin((theta[:, None] - t) / 2)
-        # cos s - cos theta over whole panels, as 1 - cos theta less 1 - cos s
+        # cos s - cos theta over whole panels, computed as (1 - cos theta) - (1 - cos s)
         bent = before @ whole.sum(axis=1) * versine(theta) - before @ (whole * versine(s)).sum(axis=1)
         bent += (part * lever).sum(axis=1)
         return 2 / self.d * (versine(theta) * self.slope_square - bent / (2 * math.pi))
 
     def _sum(self, s: Floats) -> Floats:
-        """S_p, p = d - 2 for a link that jumps and d for one that bends."""
+        """S_p, with p = d - 2 for a link that jumps and p = d for a continuous one."""
         p = self.d - (2 if self.slope_square is None else 0)
         sine, cosine, total = np.sin(s / 2), np.cos(s / 2), np.zeros_like(s)
         spend(s.size * len(self.alpha) ** 2 / 2, PAIR, "the variogram of the link")
@@ -105,7 +105,7 @@ class Segments:
 
 
 def segments(d: int, link: Link, kinks: tuple[float, ...], meetings: tuple[float, ...]) -> Segments | None:
-    """The source of a link that is straight between its kinks, and constant there if it jumps; None for others.
+    """The source for a link that is linear between its kinks (constant if it jumps); None for other links.
 
     >>> source = segments(3, np.sign, (0.0,), ())
     >>> bool(abs(source.at(np.array([1.0]), 12)[0] - 4 / math.pi) < 1e-14)  # 4 P(sign(z) differs) = 4 theta / pi
@@ -139,15 +139,15 @@ def segments(d: int, link: Link, kinks: tuple[float, ...], meetings: tuple[float
 
 
 def _known(sizes: Floats, off: float, weights: Floats) -> bool:
-    """Whether a sum of weighted squares is known to `KNOWN`, relative, if each size is known to `off`.
+    """True if a sum of weighted squares has a relative error below `KNOWN`, given that each size has the error `off`.
 
-    In many dimensions a rounding where tokens are may outweigh all that happens where hardly any is.
+    In high dimensions rounding where most of the sphere is may exceed everything that happens elsewhere.
     """
     return bool(weights @ (2 * np.abs(sizes) * off + off**2) <= KNOWN * (weights @ sizes**2))
 
 
 def _shares(d: int, ends: Floats) -> Floats:
-    """The shares of S^{d-1} on which a coordinate is between neighbouring ends, each known relative to itself."""
+    """The shares of S^{d-1} on which a coordinate is between neighbouring ends, each with a small relative error."""
     half = (d - 1) / 2
     below, above = betainc(half, half, (1 + ends) / 2), betainc(half, half, (1 - ends) / 2)
     return np.where(ends[:-1] >= 0, above[:-1] - above[1:], below[1:] - below[:-1])

@@ -1,7 +1,7 @@
-r"""The variogram V(theta) = E_f (f(x) - f(x'))^2 of a law, as a table; it holds all of it that the loss depends on.
+r"""The variogram V(theta) = E_f (f(x) - f(x'))^2 of a law as a table; the loss depends on the law only through it.
 
-V is analytic between the angles at which two kinks of a link meet as circles on the sphere, and so is a polynomial on
-each of a few pieces; values are those of a `Source`: averages over planes, a closed form, or a covariance.
+V is analytic between the angles at which the circles of two kinks meet on the sphere, so a few polynomial pieces
+represent it. The values come from a `Source`: averages over planes, a closed form, or a covariance.
 """
 
 from __future__ import annotations
@@ -36,20 +36,21 @@ from lipverify.loss.exact.variograms.segments import segments
 
 ORDERS, STEEP_ORDERS = (8, 12, 16, 22, 30, 44, 64), (80, 100, 128, 160, 200)
 STRAIGHT_ORDERS = (22, 30, 44, 64)
-"""Of closed forms, where nodes cost little."""
+"""Orders for closed forms, whose nodes are cheap."""
 ROOT_ORDERS = (12, 16, 22, 30, 44, 64, 90)
-"""Of the rules behind values; the least that settles is used. The second are for links that only many nodes resolve."""
+"""Orders of the rules for values; the smallest that settles is used. The second are for links that need many nodes."""
 CHECKS = np.array([0.11, 0.37, 0.52, 0.83])
-"""Where in [0, 1] a piece is compared with values by another rule."""
+"""Points of [0, 1] at which a piece is compared with values by another rule."""
 SETTLED_ROOT = 5e-9
-"""Of a link with roots: what values by two rules differ by, relative, and what the last coefficients of a piece are."""
+"""Tolerance for a link with roots: relative difference of values by two rules, and size of last coefficients."""
 ANALYTIC = 1e-8
-"""Where pieces do not settle to this, the link has roots."""
+"""If pieces do not settle to this, the link is treated as one with roots."""
 MOST_SPLITS, MOST_PIECES, MOST_STRAIGHT = 8, 60, 1000
-"""Halvings of a piece, and pieces: of means over planes, which cost seconds each hundred, and of closed forms."""
+"""Largest number of halvings of a piece; of pieces for means over planes, which take seconds per hundred; and of pieces
+for closed forms."""
 SMALLEST, RATIO, LARGE = 1e-7, 4.0, 0.1
-"""Of the angles of a link with roots: below the first the variogram is a power, by the second its pieces grow, and from
-the third on they are split as those of other links are."""
+"""For a link with roots: below the angle SMALLEST the variogram is a power, pieces grow by the factor RATIO, and from
+the angle LARGE on they are split as for other links."""
 VARIANCE_ORDER = 40
 
 
@@ -62,9 +63,9 @@ class Variogram:
     slope
         a = lim V / (1 - t) as t -> 1, or 0 where that limit is not finite.
     power
-        F behaves like theta^power: 1 for links with jumps, 2 for others.
+        Exponent of F at 0: 1 for links with jumps, 2 for others.
     gap, rise_gap
-        Bounds on the errors of V / F, and of (V / F - a) / theta. For a link with roots that of V, relative, and 0.
+        Bounds on the errors of V / F and of (V / F - a) / theta; for a link with roots, the relative error of V and 0.
     """
 
     d: int
@@ -112,7 +113,7 @@ class Variogram:
 
     @property
     def variance(self) -> float:
-        """Var f(x): half of the mean of V over independent points."""
+        """Var f(x): half of the mean of V over pairs of independent points."""
         near = [math.pi / 2 + sign * z / math.sqrt(self.d) for z in CONCENTRATION for sign in (-1, 1)]
         inner = [piece.low for piece in self.pieces] + [edge for edge in near if 0 < edge < math.pi]
         edges = np.unique([0.0, *inner, math.pi])
@@ -122,7 +123,7 @@ class Variogram:
         return float(np.sum(weight * self(theta)) / np.sum(weight)) / 2
 
     def _ratio(self, piece: Piece, x: Floats) -> Floats:
-        """V / F; below the first piece of a link with roots a power of theta."""
+        """V / F; below the first piece of a link with roots, a power of theta."""
         values = piece.values(2 * piece.y(x) - 1)
         if not self.roots or piece is not self.pieces[0]:
             return np.asarray(values)
@@ -143,9 +144,9 @@ class Variogram:
 
 
 def variogram_of(d: int, link: Link, kinks: tuple[float, ...], jumps: bool) -> Variogram:
-    """The table of a link with kinks, or with `jumps` too: in closed form where it is straight between them.
+    """The table of a link with kinks, and perhaps `jumps`: in closed form if the link is linear between them.
 
-    Otherwise by means over planes, with rules for roots if there are any, or nothing settles.
+    Otherwise it uses means over planes, with rules for roots if there are roots or if other rules do not settle.
     """
     planes, meetings = Planes(d, link, kinks), meetings_of(kinks)
     if (straight := segments(d, link, kinks, meetings)) is not None:
@@ -165,7 +166,7 @@ def variogram_of(d: int, link: Link, kinks: tuple[float, ...], jumps: bool) -> V
 
 
 def orders_of(link: Link, kinks: tuple[float, ...], roots: bool) -> tuple[int, ...]:
-    """The orders of rules that are tried for a link with kinks."""
+    """The orders of the rules to try for a link with kinks."""
     return ROOT_ORDERS if roots else ORDERS + STEEP_ORDERS * is_resolved(link, kinks)
 
 
@@ -188,9 +189,9 @@ def tabulated(
     orders: tuple[int, ...] = ORDERS,
     most: int = MOST_PIECES,
 ) -> Variogram:
-    """Pieces between the edges, split where they do not settle; values by a rule of the least order that does.
+    """Pieces between the edges, split if they do not settle; values by the rule of smallest order that settles.
 
-    If more than so many pieces would be split, none is.
+    If the limit on pieces would be exceeded, none is split.
     """
     ratio = Ratio(source, power, _order(source, power, edges, orders))
     pieces: list[Piece] = []
@@ -212,12 +213,12 @@ def tabulated(
 
 
 def _settled(piece: Piece, source: Source) -> bool:
-    """Whether a piece is as good as it gets: of a link with roots the small ones are powers, alike at every scale."""
+    """True if splitting cannot improve a piece; small pieces of a link with roots are powers, alike at any scale."""
     return piece.settled or (source.roots and (piece.low < LARGE or piece.tail <= SETTLED_ROOT * piece.largest))
 
 
 def _order(source: Source, power: int, edges: list[float], orders: tuple[int, ...]) -> tuple[int, int]:
-    """The least order of which the next one gives the same values at a few angles of every interval, and that one."""
+    """The smallest order that agrees with the next one at a few angles of every interval, and the next one."""
     theta = np.concatenate([Piece(low, high, low == 0, NOTHING).places(CHECKS[::2]) for low, high in pairwise(edges)])
     values = source.at(theta, orders[0])
     for order, finer in pairwise(orders):  # noqa: B007
@@ -231,7 +232,7 @@ def _order(source: Source, power: int, edges: list[float], orders: tuple[int, ..
 
 
 def _checked(ratio: Ratio, pieces: list[Piece], meetings: tuple[float, ...]) -> Variogram:
-    """The table with its errors: what pieces leave out, and values between their nodes by a rule of the next order."""
+    """The table with its errors: truncation of pieces, and differences to a rule of the next order between nodes."""
     source, power = ratio.source, ratio.power
     if not source.roots and source.noise == 0 and pieces[0].shaken == 0:
         pieces[0] = ratio.rounded(pieces[0])
@@ -259,5 +260,5 @@ def _checked(ratio: Ratio, pieces: list[Piece], meetings: tuple[float, ...]) -> 
 
 
 def _trimmed(fit: Chebyshev) -> Chebyshev:
-    """Without the coefficients at the end that are rounding."""
+    """The piece without its last coefficients, which are rounding errors."""
     return fit.trim(EPS / 2 * float(np.max(np.abs(fit.coef), initial=0.0)))

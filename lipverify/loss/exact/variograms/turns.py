@@ -1,8 +1,8 @@
-r"""Means over the turn beta from one token to another about the query, on a scale in which nothing is singular.
+r"""Means over the turn beta, the difference of two tokens' azimuths around the query, in a regular coordinate.
 
     M = E_beta R(theta_ij),  sin^2(theta_ij / 2) = sin^2(A / 2) + (sin^2(B / 2) - sin^2(A / 2)) sin^2(beta / 2),
 
-for tokens that are A apart at least and B at most; R is what V holds beside its linear part.
+for tokens at angles between A and B from each other; R is V minus its linear part.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from lipverify.loss.exact.variograms.table import Variogram
 from lipverify.loss.work import spend
 
 SHARPNESS, TAIL = 1.8, 30.0
-"""Error exponent of the rule in z over its order, and that of what is beyond its end."""
+"""Error exponent of the rule in z divided by its order, and error exponent of the truncation at its end."""
 PANEL, DENSE = 0.9, 3.0
-"""Of a rule in z that is split at crossings: the first at most, and the second over the root of d, for the density has
-singularities of order d - 2. Edges nearer to a crossing than half a panel are moved there: what is not smooth at the
-end of one panel is not to be just outside of the next."""
+"""Panel width of a rule in z that is split at crossings: at most PANEL, and at most DENSE / sqrt(d), because the
+density has singularities of order d - 2. An edge within half a panel of a crossing is moved to it, so that the
+crossing is not just outside a panel."""
 TANH = 1 - 1e-15
 BLOCK = 64
-"""Pairs at a time: what is worked on stays in a processor's cache."""
+"""Number of pairs at a time, so that arrays fit in a processor's cache."""
 TURN = 120.0
-"""Nanoseconds of a node over a turn."""
+"""Nanoseconds per node over a turn."""
 
 
 def mean_over_turns(variogram: Variogram, nearest: Floats, farthest: Floats, order: int) -> Floats:
@@ -41,7 +41,7 @@ def mean_over_turns(variogram: Variogram, nearest: Floats, farthest: Floats, ord
 
 
 def _means(variogram: Variogram, nearest: Floats, farthest: Floats, order: int) -> Floats:
-    """The same for a few pairs."""
+    """M for a few pairs."""
     d, rest = variogram.d, variogram.beyond_linear
     squares = versine(nearest) / 2
     lever = np.sin((farthest - nearest) / 2) * np.sin((farthest + nearest) / 2)
@@ -64,7 +64,7 @@ def _means(variogram: Variogram, nearest: Floats, farthest: Floats, order: int) 
     share = 1 / (1 + ratio)  # sin^2(beta/2)
     other = ratio * share  # cos^2(beta/2)
     angle = 2 * np.arctan2(np.sqrt(low + reach * share), np.sqrt(left + reach * other))
-    # less what is known at both ends, of which the mean is half of the sum
+    # minus an interpolation of both ends, whose mean is half of their sum
     between = rest(angle) - first * other - last * share
     weight = (4 * share * other) ** ((d - 2) / 2) / half_beta(d - 2) * weight
     total = np.bincount(row, between * weight, minlength=nearest.size) if crossings else between @ weight
@@ -72,7 +72,7 @@ def _means(variogram: Variogram, nearest: Floats, farthest: Floats, order: int) 
 
 
 def _end(d: int, power: int) -> float:
-    """Beyond this z nothing is left, of density cosh^{2-d}(z) and at least e^{-power |z|} beside it."""
+    """The z beyond which the integrand, with density cosh^{2-d}(z) and a factor e^{-power |z|}, is negligible."""
     return math.acosh(math.exp(TAIL / (d - 2 + power)))
 
 

@@ -1,4 +1,4 @@
-r"""Harmonics on the sphere: how many there are of each degree, and Gegenbauer's polynomials P_l with P_l(1) = 1."""
+r"""Harmonics on the sphere: their number in each degree, and Gegenbauer's polynomials P_l with P_l(1) = 1."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from scipy.special import gammaln
 from lipverify.foundation.arrays import Floats
 
 LARGEST_LOG = 700.0
-"""Beyond e^700 a dimension is only known to be huge: nothing of a law is left there."""
+"""Dimensions are capped at e^700, so that they do not overflow; the coefficients of a law are negligible there."""
 
 
 @dataclass(frozen=True)
 class Spectrum:
-    """Coefficients k_1, k_2, ... of a law in dimension d, and the sum of those that are not listed.
+    """Coefficients k_1, k_2, ... of a law in dimension d, and `tail`, the sum of all further ones.
 
     `error` bounds the error of each coefficient, and `tail_error` that of `tail`.
     """
@@ -49,7 +49,7 @@ def dimension(d: int, degree: int) -> float:
 
 
 def deficits(d: int, near: Floats) -> Iterator[Floats]:
-    r"""1 - P_l(t) for l = 1, 2, ... at near = 1 - t, without cancellation where t is near 1.
+    r"""1 - P_l(t) for l = 1, 2, ... at near = 1 - t, without cancellation for t near 1.
 
     D_{l+1} - D_l = (l (D_l - D_{l-1}) + (2l + d - 2) near P_l) / (l + d - 2).
     """

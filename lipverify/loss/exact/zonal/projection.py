@@ -1,8 +1,8 @@
-r"""Coefficients by quadrature, for a link or a covariance of which nothing else is known.
+r"""Coefficients by quadrature, for a general link or covariance.
 
-They are known to rounding relative to the largest value of the function, not to their own size: N_l of
-them share it, so in high dimensions few can be told from zero. Two rules with different panels tell what
-quadrature itself costs, for example at a kink that was not declared.
+Their rounding error is relative to the largest value of the function, not to their own size, and N_l of them share it,
+so in high dimensions few can be distinguished from zero. Two rules with different panels estimate the error of the
+quadrature, for example at an undeclared kink.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from lipverify.problem.law import RidgeLaw
 
 EPS = float(np.finfo(float).eps)
 ROUNDING = 32 * EPS
-"""Rounding of an average over the sphere, relative to the largest value of what is averaged."""
+"""Rounding of an average over the sphere, relative to the largest value of the averaged function."""
 QUIET = 6
-"""A spectrum ends with this many coefficients in a row below rounding; every other one may vanish by parity."""
+"""A spectrum ends after this many successive coefficients below rounding; every other one may vanish by parity."""
 LEAST_DEGREES = 128
-"""Degrees of a covariance that are looked at, however few the windows can tell from zero."""
+"""Smallest number of degrees of a covariance that are computed, to detect negative coefficients."""
 INSIDE = math.nextafter(1.0, 0.0)
-"""The largest |z| at which a link is asked for: at +-1 itself it may jump, as floor(z) does, and nobody is there."""
+"""The largest |z| at which a link is evaluated: at +-1, a set of measure zero, it may jump, as floor(z) does."""
 NODES_A_WAVE = (8, 5)
-"""Gauss nodes for a wave of P_l, in the rule that counts and in the one that shows its error."""
+"""Gauss nodes per wave of P_l, in the rule for the value and in the rule for its error."""
 GAUSS = (24, 17)
-"""Nodes on an interval on which a link is known to be analytic, in both rules: what the first leaves out of the link is
-less than 1e-19 of its range (`features`), and of the second less than 1e-12."""
+"""Nodes on an interval on which a link is known to be analytic, in both rules. The first has a truncation error below
+1e-19 of the link's range (`features`), the second below 1e-12."""
 
 Coefficient = Callable[[int, Floats], tuple[float, float, bool]]
-"""From a degree and averages (function, rule) with P_l: k_l, its error, and whether it is below rounding."""
+"""A function from a degree and averages (function, rule) with P_l to k_l, its error, and if it is below rounding."""
 COEFFICIENT = 2.0
-"""Nanoseconds of a coefficient at a node."""
+"""Nanoseconds per coefficient and node."""
 
 
 def _rules(d: int, splits: tuple[float, ...], most: int, known: Features | None = None) -> tuple[Floats, Floats]:
@@ -61,7 +61,7 @@ def _rule(d: int, splits: tuple[float, ...], waves: float, share: float) -> tupl
     angles, weights = [], []
     for low, high in pairwise([0.0, *sorted(splits), math.pi]):
         panels = int(share * (8 + math.sqrt(d))) + int((high - low) / math.pi * waves)
-        # panels shrink geometrically towards both ends, where a covariance may not be analytic
+        # panels shrink geometrically towards both ends, where a covariance may be singular
         inner = np.linspace(low, high, panels + 1)
         graded = (inner[1] - inner[0]) * 4.0 ** -np.arange(1, 12)
         inner = np.unique(np.concatenate([inner, low + graded, high - graded]))
@@ -74,7 +74,7 @@ def _rule(d: int, splits: tuple[float, ...], waves: float, share: float) -> tupl
 
 
 def _rule_of(d: int, known: Features, splits: tuple[float, ...], waves: float, order: int) -> tuple[Floats, Floats]:
-    """Angles and weights of Gauss rules on the intervals of `known`, more than one where P_l or the density turns."""
+    """Angles and weights of Gauss rules on the intervals of `known`, several if P_l or the density varies on them."""
     x, gauss = np.polynomial.legendre.leggauss(order)
     edges = np.unique([0.0, math.pi, *splits, *np.arccos(known.edges)])
     panels = 1 + (np.diff(edges) / math.pi * (waves + 8 + 2 * math.sqrt(d))).astype(int)
@@ -92,7 +92,7 @@ def of_links(law: RidgeLaw, d: int, most: int, known: Features | None = None) ->
     Raises
     ------
     OutOfReach
-        If a link has features that the rules do not see.
+        If a link has features that the rules do not resolve.
     """
     near, weight = _rules(d, tuple(math.acos(kink) for kink in law.kink_points), most, known)
     inside = np.clip(1 - near, -INSIDE, INSIDE)
@@ -107,7 +107,7 @@ def of_links(law: RidgeLaw, d: int, most: int, known: Features | None = None) ->
     if known is None:
         missed = max(unseen(d, partial(at, i=i), float(variance)) for i, variance in enumerate(each))
     variances = law.amplitude_variance * np.sum(centred**2 @ weight.T, axis=0)
-    # values are subtracted from their mean: that costs an eps of their size, not of their spread
+    # subtracting the mean leaves a rounding error of eps times the size of the values, not their spread
     noise = ROUNDING * float(np.max(np.abs(centred)) + np.max(np.abs(values)) / 8)
     noise += _shaken(inside, values, weight[0])
 
@@ -129,7 +129,7 @@ def of_links(law: RidgeLaw, d: int, most: int, known: Features | None = None) ->
 
 
 def _shaken(z: Floats, values: Floats, weight: Floats) -> float:
-    """What the rounding of z at the nodes of the first rule may move an average by, more where links are steep."""
+    """The effect on an average of rounding z at the nodes of the first rule, larger where links are steep."""
     used = np.flatnonzero(weight > 0)
     order = used[np.argsort(z[used])]
     steps, heights = np.diff(z[order]), np.abs(np.diff(values[:, order], axis=1))
@@ -138,7 +138,7 @@ def _shaken(z: Floats, values: Floats, weight: Floats) -> float:
 
 
 def _left_out(law: RidgeLaw, d: int, known: Features) -> float:
-    """The mean square of a link beside the places where it is not known to be finite, about as much as it is there."""
+    """The mean square of a link next to the points where it may be infinite, which estimates the part left out."""
     total = 0.0
     for at in known.unbounded:
         beside = np.clip(at + 4 * SMALLEST * np.array([-1, 1]), -INSIDE, INSIDE)
@@ -148,13 +148,13 @@ def _left_out(law: RidgeLaw, d: int, known: Features) -> float:
 
 
 def _even(law: RidgeLaw) -> bool:
-    """Whether every link is an even function, to the last bit wherever it is looked at: odd coefficients are zero."""
+    """True if every link is even to the last bit at all tested points, so that odd coefficients are zero."""
     z = np.linspace(0, 1, 1025)
     return all(np.array_equal(one, other) for one, other in zip(law.links(z, np), law.links(-z, np), strict=True))
 
 
 def of_covariance(K: Callable[[Floats], Floats], d: int, most: int) -> Spectrum:
-    """k_l = N_l E[K(z) P_l(z)] for l <= most, and for more: a K that is no covariance may show there."""
+    """k_l = N_l E[K(z) P_l(z)] for l <= most, and for some more, which may reveal that K is not a covariance."""
     most = max(most, LEAST_DEGREES)
     near, weight = _rules(d, (), most)
     values = np.asarray(K(1 - near), dtype=float)
@@ -180,7 +180,7 @@ def of_covariance(K: Callable[[Floats], Floats], d: int, most: int) -> Spectrum:
 
 
 def _no_covariance(K: Callable[[Floats], Floats], what: str) -> InvalidInput | OutOfReach:
-    """What a negative coefficient means: that K is no covariance, if the rules see all of it."""
+    """The refusal for a negative coefficient: K is not a covariance, provided that the rules resolve it."""
     known = features(lambda s: K(1 - s), 0.0, 2.0)
     if known is None or known.narrowest(graded=True)[0] < SEEN:
         return OutOfReach(
@@ -193,7 +193,7 @@ def _no_covariance(K: Callable[[Floats], Floats], what: str) -> InvalidInput | O
 def _listed(
     d: int, rule: tuple[Floats, Floats, Floats], coefficient: Coefficient, total: tuple[float, float], most: int
 ) -> Spectrum:
-    """Coefficients until they are rounding, or would add more error than is left of the total; the rest is the tail.
+    """The coefficients up to rounding, or until they would add more error than the rest of the total; then the tail.
 
     `total` is the sum of all coefficients with l > 0, and its error.
     """

@@ -5,7 +5,7 @@ with amplitudes of variance v, the Funk-Hecke formula says
 
     k_l = N_l E[K(z) P_l(z)],        and for a ridge law  k_l = v N_l sum_h (E[h(z) P_l(z)])^2.
 
-Where the last average has a closed form it is used.
+If the last average has a closed form, that is used.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ EPS = float(np.finfo(float).eps)
 WAVE_ROUNDING = 8 * EPS
 """Rounding of a step of the recurrence of a wave, squared."""
 FLAT_WAVE, RESCALE = 1e-100, 1e100
-"""A cosine slower than this is constant to rounding; a wave that has grown by this much is scaled down."""
+"""A cosine with L below FLAT_WAVE is constant to rounding; a wave that exceeds RESCALE is scaled down."""
 NEGLIGIBLE = 1e-18
-"""What is left out of the bias, relative."""
+"""Relative size of the part of the bias that is left out."""
 CLOSED_FORMS: tuple[type[Law], ...] = (Affine, Quadratic, Cosine, ReLU)
-"""The laws of which every coefficient is known in closed form."""
+"""The laws with closed forms for all coefficients."""
 MOST_TURNS = 1e5
-"""A cosine of this L has as many harmonics, in all dimensions; ten times as many take ten seconds to list."""
+"""Largest L of a cosine, which has about L harmonics in every dimension; ten times as many take ten seconds."""
 BEYOND = 400_000
-"""Even degrees of the ReLU law that are summed before the rest is an integral."""
+"""Number of even degrees of the ReLU law that are summed; the rest is replaced by an integral."""
 
 
 @lru_cache(maxsize=32)
 def spectrum_of(law: Law, d: int, most: int) -> Spectrum:
-    """At least the first `most` coefficients of a law, or all that differ from rounding; remembered.
+    """At least the first `most` coefficients of a law, or all above rounding; cached.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def spectrum_of(law: Law, d: int, most: int) -> Spectrum:
 
 @by_law
 def spectrum(law: Law, d: int, most: int) -> Spectrum:
-    """The same, registered by the class of the law: in closed form where there is one."""
+    """The spectrum of a law, registered by its class: in closed form if there is one."""
     raise InvalidInput(f"law = {law!r} has neither links nor a covariance.")
 
 
@@ -88,7 +88,7 @@ def _of_sum(law: Sum, d: int, most: int) -> Spectrum:
 
 
 def _sum(parts: Sequence[tuple[float, Spectrum]], d: int) -> Spectrum:
-    """The weighted sum of spectra. What one does not list is in its tail, or is rounding."""
+    """The weighted sum of spectra; a coefficient that one of them does not list is in its tail or is rounding."""
     listed = max((part.k.size for _, part in parts), default=1)
     added = np.zeros((2, listed))
     for weight, part in parts:
@@ -114,17 +114,17 @@ def _quadratic(law: Quadratic, d: int, most: int) -> Spectrum:
 
 @spectrum.register(Cosine)
 def _cosine(law: Cosine, d: int, most: int) -> Spectrum:
-    """k_l = N_l (E cos(L z) P_l(z))^2 for even l; the phase takes the odd ones away."""
+    """k_l = N_l (E cos(L z) P_l(z))^2 for even l; odd coefficients vanish."""
     if law.L > MOST_TURNS:
         raise OutOfReach(f"L = {law.L:g}: of a cosine at most {MOST_TURNS:g}; use method='montecarlo'.")
     size = 2 * int(law.L + 40)
     wave = _wave(law.L, d, size)
     even = np.arange(size + 1) % 2 == 0
     k = np.where(even, wave**2, 0.0)[1:]
-    # a ratio of neighbours is known to a few eps, and where the wave turns to an eps of its neighbour
+    # a ratio of neighbours has an error of a few eps; near a zero of the wave, an error of eps times its neighbour
     near = np.abs(wave) * np.maximum(np.abs(wave), np.append(np.abs(wave[1:]), 0.0))
     error = WAVE_ROUNDING * np.where(even, near * (np.arange(size + 1) + law.L), 0.0)[1:]
-    # D_l <= l (l + d - 2) / (d - 1) D_1: the bias counts k_l by the square of that at most
+    # D_l <= l (l + d - 2) / (d - 1) D_1: the factor of k_l in the bias is at most the square of that
     degrees = np.arange(1.0, k.size + 1)
     counts = k * (degrees * (degrees + d - 2)) ** 2
     left = np.cumsum(counts[::-1])[::-1]
@@ -139,7 +139,7 @@ def _wave(L: float, d: int, top: int) -> Floats:
 
         g_l s_{l-1} + s_{l+1} / g_{l+1} = (2l + d - 2) / L s_l,
 
-    and sum_l s_l^2 = E |e^{iLz}|^2 = 1 sets the scale: no gamma function, and nothing that over- or underflows.
+    and sum_l s_l^2 = E |e^{iLz}|^2 = 1 sets the scale, without gamma functions, overflow or underflow.
     """
     wave = np.zeros(top + 2)
     if L < FLAT_WAVE:
@@ -180,5 +180,5 @@ def _relu(law: ReLU, d: int, most: int) -> Spectrum:
 
 
 def _exact(d: int, k: Floats) -> Spectrum:
-    """A spectrum that ends, known to rounding."""
+    """A finite spectrum with rounding errors."""
     return Spectrum(d, k, 8 * EPS * k, 0.0, 0.0)

@@ -15,19 +15,19 @@ from lipverify.loss.exact.zonal.tokens import PANELS, Nodes, both, nodes, panels
 from lipverify.loss.work import spend
 
 SHARED_BELOW = 1.0
-"""Up to this u one rule over tokens serves all."""
+"""Up to this u all points share one rule over tokens."""
 BLOCK, SHARED_BLOCK = 16, 512
-"""How many rules are worked on at a time, and how many points that share one."""
+"""Number of rules at a time, and of points that share a rule at a time."""
 LARGE = 700.0
 SILENT = 1e-17
-"""Averages over a harmonic that are below this share cannot be told from zero, and no later one is computed."""
+"""Averages over a harmonic below this share are rounding errors; all later ones are left out."""
 HARMONIC = 5.0
-"""Nanoseconds of a harmonic at a node, and of four points there that share it."""
+"""Nanoseconds per harmonic and node, and per four points that share the node."""
 
 
 @dataclass(frozen=True)
 class Sums:
-    """Integrands at some u, shape (2, u): by the whole rule over tokens, and by half of its nodes."""
+    """Integrands at given u, shape (2, u): by the whole rule over tokens, and by half of its nodes."""
 
     log_phi: Floats
     square: Floats  # A_2[1]
@@ -48,16 +48,16 @@ def sums(spectrum: Spectrum, w: float, u: Floats) -> Sums:
 
 
 def _blocks(u: Floats, harmonics: int) -> list[Floats]:
-    """Points (rule, point) that are worked on at a time."""
+    """Blocks of points (rule, point) to process at a time."""
     shared, single = u[u <= SHARED_BELOW], u[u > SHARED_BELOW]
-    # the nodes of a rule grow with the harmonics that it resolves
+    # the number of nodes of a rule grows with the number of harmonics that it resolves
     points = max(8, SHARED_BLOCK // (1 + harmonics // 100))
     blocks = [part[None, :] for part in np.array_split(shared, 1 + shared.size // points) if part.size]
     return blocks + [single[i : i + BLOCK, None] for i in range(0, single.size, BLOCK)]
 
 
 def count_of(d: int, w: float, u: Floats, harmonics: int) -> tuple[float, float]:
-    """What a harmonic costs at all points u, in nodes, and the largest array."""
+    """Cost of a harmonic at all points u, in nodes, and size of the largest array."""
     count = largest = 0.0
     for block in _blocks(u, harmonics):
         live = 2 * (PANELS - 2) * panels_of(d, w, np.maximum(block[:, -1], SHARED_BELOW), harmonics)[1]
@@ -89,7 +89,7 @@ def _block(spectrum: Spectrum, rule: Nodes, u: Floats) -> Sums:
     pairs, increments, last, tail = _harmonics(spectrum, near, (first, second), mean)
     variogram = both(2 * _average(second, increments[0]))
     variogram_error = both(2 * _average(second, increments[1]))
-    # beyond the last harmonic P_l averages to at most what it does there: A_1[D_l] -> A_1[1]
+    # beyond the last harmonic, averages of P_l are at most those of the last one: A_1[D_l] -> A_1[1]
     pairs[0] += tail * mean**2
     pairs[1] += tail * (2 * mean * last[0] + last[0] ** 2) + 4 * spectrum.tail_error * mean**2
     variogram += 2 * tail * square
@@ -101,7 +101,7 @@ def _block(spectrum: Spectrum, rule: Nodes, u: Floats) -> Sums:
 def _harmonics(
     spectrum: Spectrum, near: Floats, kernels: tuple[Floats, Floats], mean: Floats
 ) -> tuple[Floats, Floats, tuple[Floats, Floats], float]:
-    """The pairs, and V / 2 at the nodes, for k and its errors; the last |A_1[P_l]|, |A_2[P_l]|; the tail."""
+    """The pair sums and V / 2 at the nodes, for k and its errors; the last |A_1[P_l]| and |A_2[P_l]|; the tail."""
     first, second = kernels
     pairs, increments = np.zeros((2, *mean.shape)), np.zeros((2, *near.shape))
     remains = [mean, mean]

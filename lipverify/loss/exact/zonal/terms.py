@@ -25,32 +25,32 @@ from lipverify.problem import Problem
 from lipverify.problem.law import Law
 
 STEP = 1 / 8
-"""Step in u: e^{-pi^2 / step} is far below rounding, and also for the double step."""
+"""Step in u: e^{-pi^2 / step} is far below rounding, even for twice the step."""
 MOST_DEGREES, MOST_POINTS = 20_000, 60_000
 MOST_WORK = 10_000_000
-"""Harmonics times points in u that have rules of their own: about two minutes."""
+"""Largest number of harmonics times points in u with their own rule: about two minutes."""
 OTHERWISE = "method='montecarlo', or route='ridge' for a law with links, a covariance or a variogram"
 EPS = float(np.finfo(float).eps)
 HARMONICS_A_WIDTH = 10
 """Harmonics l in e^{y - e^y}, y = (theta - theta_u) / width, fall like e^{-pi/2 l width}."""
 ROUNDING = 200 * EPS
 DENSITY_ROUNDING = 4 * EPS
-"""Rounding of sin(theta) at a node, relative, of which the weights hold the power d - 2: the sine itself (1 eps), and
-theta in [0, pi], which the deficit and the weight share, from two edges (2 eps) and its place between them (1 eps)."""
+"""Relative rounding of sin(theta) at a node; the weights contain its power d - 2. It is 1 eps for the sine itself, and
+for theta in [0, pi], which deficit and weight share, 2 eps from two edges and 1 eps from the position between them."""
 FLAT = 1e-17
-"""A w up to here changes weights, and both terms, by less than rounding."""
+"""A w up to this value changes the weights and both terms by less than rounding."""
 SHORT = (64, 512)
-"""Lengths of a spectrum that are looked at before work is estimated: a smooth law has no more harmonics."""
+"""Lengths of a spectrum to try before the work is estimated: a smooth law has no more harmonics."""
 WEIGHTLESS = 48.0
-"""Contexts with n (1 - phi) above this have probability e^-48."""
+"""Contribution of u with n (1 - phi) above this is left out: its weight is e^-48."""
 
 
 def zonal_terms(problem: Problem, w: Floats) -> LossTerms:
-    """Loss terms at every value in `w` (finite, >= 0) for a law of which the covariance is known.
+    """Loss terms at every value in `w` (finite, >= 0) for a law with a known covariance.
 
-    Errors are bounds: rules with twice the step, the uncertainty of the spectrum, harmonics left out, rounding.
-    Validity: every d and n; w up to about 3,700 where windows hold few tokens. Spectra that fall like a power,
-    as that of ReLU, need about 28 sqrt(w) harmonics, and 10 w where windows hold few tokens.
+    Errors are bounds: the difference to rules with twice the step, the error of the spectrum, harmonics left out, and
+    rounding. Validity: every d and n; w up to about 3,700 if windows hold few tokens. Spectra that fall like a power,
+    as that of ReLU, need about 28 sqrt(w) harmonics, and 10 w if windows hold few tokens.
 
     Raises
     ------
@@ -66,9 +66,9 @@ def zonal_terms(problem: Problem, w: Floats) -> LossTerms:
 
 
 def work_of(problem: Problem, w: float) -> float:
-    """What a window costs at most, in harmonics at a point in u: a million takes some fifteen seconds.
+    """Upper bound on the cost of one w, in harmonics times points in u: a million takes about fifteen seconds.
 
-    Points that share a rule count a quarter, and the spectrum by how long each of its rules is.
+    Points that share a rule count as a quarter, and the spectrum counts by the lengths of its rules.
     """
     if w <= FLAT:
         return 0.0
@@ -81,12 +81,12 @@ def work_of(problem: Problem, w: float) -> float:
 
 
 def counts_of(problem: Problem, w: float) -> tuple[float, float, float]:
-    """Harmonics that a window takes at most, nodes for each, and the largest array.
+    """Largest number of harmonics for one w, nodes for each, and size of the largest array.
 
     Raises
     ------
     OutOfReach
-        If it has too many points in u, or too many harmonics there.
+        If there are too many points in u, or too many harmonics.
     """
     u = _grid(problem.d, float(problem.n), w)
     harmonics = int(min(_wanted(w, u), MOST_DEGREES))
@@ -132,7 +132,7 @@ def _factors(logarithm: Floats, n: float, step: float) -> tuple[Floats, Floats]:
 
 
 def _spectrum(law: Law, d: int, w: float, u: Floats) -> Spectrum:
-    """The coefficients that matter: harmonics that averages over a window can tell from zero."""
+    """The relevant coefficients: those of harmonics whose averages over a window are above rounding."""
     wanted = _wanted(w, u)
     spectrum = spectrum_of(law, d, int(min(wanted, MOST_DEGREES)))
     if wanted > MOST_DEGREES and spectrum.tail > spectrum.tail_error:
@@ -149,12 +149,12 @@ def _spectrum(law: Law, d: int, w: float, u: Floats) -> Spectrum:
 
 
 def _pairs(u: Floats, harmonics: int) -> int:
-    """Harmonics at points that have a rule of their own."""
+    """Number of harmonics times points with their own rule."""
     return int(np.count_nonzero(u > SHARED_BELOW)) * harmonics
 
 
 def _wanted(w: float, u: Floats) -> float:
-    """How many harmonics averages over a window can tell from zero, at most."""
+    """Upper bound on the number of harmonics whose averages over a window are above rounding."""
     many = 28 * math.sqrt(w) + 40
     high = float(u[-1])
     share = min(max(high, 0.0), w) / (2 * w)
@@ -163,7 +163,7 @@ def _wanted(w: float, u: Floats) -> float:
 
 
 def _grid(d: int, n: float, w: float) -> Floats:
-    """Points in u between which all integrands have their weight."""
+    """Points in u that cover the range of all integrands."""
     shared = nodes(d, w, np.array([SHARED_BELOW]))
     mean_g = float(np.sum(np.exp(-shared.s) * shared.weight)) / 2
     low = min(-math.log(n) - math.log(max(mean_g, 1e-300)) - 25, 0.0)
@@ -185,6 +185,6 @@ def _grid(d: int, n: float, w: float) -> Floats:
 
 
 def _over(d: int, n: float, w: float, u: float) -> bool:
-    """Whether what lies beyond u is too improbable to count: (1 - phi)(n - 2) > WEIGHTLESS. Never for n = 2."""
+    """True if the integrand beyond u is negligible: (1 - phi)(n - 2) > WEIGHTLESS. Never true for n = 2."""
     rule = nodes(d, w, np.array([max(u, SHARED_BELOW)]))
     return (n - 2) * -float(log_phi(rule, np.array([[u]]))[0, 0, 0]) > WEIGHTLESS

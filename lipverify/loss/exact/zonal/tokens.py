@@ -1,8 +1,8 @@
 r"""Averages over one token, by the double exponential rule in the angle theta from the query.
 
-With s = w (1 - cos theta), lambda g = e^{u-s} and weight sin^{d-2}(theta): the rule is applied between the
-ends of the sphere, the step of exp(-lambda g) at s = u, and where its tails begin and end. Every second node
-is a rule with twice the step, and so are the others: each half is kept, and their difference tells the error.
+With s = w (1 - cos theta), lambda g = e^{u-s} and weight sin^{d-2}(theta), the rule is applied on panels that end at
+the ends of the sphere, at the step of exp(-lambda g) at s = u, and at the ends of its tails. The even nodes are a rule
+with twice the step, and so are the odd nodes; the difference of these halves estimates the error.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from lipverify.foundation.arrays import Floats
 from lipverify.foundation.gammas import half_beta
 
 REACH = 3.15
-"""tanh(pi/2 sinh x) is 1 to rounding beyond this x."""
+"""The x beyond which tanh(pi/2 sinh x) is 1 to rounding."""
 TAIL = 46.0
 """Terms below e^-46 = 1e-20 are left out."""
 SHOULDER = 5.0
-"""Below s = u - 5 the factor exp(-e^{u-s}) is at most exp(-e^5) = 1e-64: only 1 - phi sees those tokens."""
+"""Below s = u - 5 the factor exp(-e^{u-s}) is at most exp(-e^5) = 1e-64: such tokens contribute only to 1 - phi."""
 PANELS = 6
 WAVE = 3.0
-"""Nodes of either half for a radian of phase l theta over a panel: at least 3.8 to a wave, 7.6 in both halves."""
+"""Nodes of each half per radian of phase l theta over a panel: at least 3.8 per wave, 7.6 in both halves."""
 
 
 @dataclass(frozen=True)
 class Nodes:
-    """Rules, one for each step: arrays (half, rule, node), where either half of the nodes is a rule by itself.
+    """Rules, one for each step: arrays (half, rule, node), where each half of the nodes is itself a rule.
 
-    near = 1 - t, deficits s = w near, weights that include the density; `live` are the nodes that averages
-    with a factor g e^{-lambda g} can see.
+    near = 1 - t, deficits s = w near, weights that include the density; `live` are the nodes at which the factor
+    g e^{-lambda g} is not negligible.
     """
 
     near: Floats
@@ -41,10 +41,10 @@ class Nodes:
 
 
 def nodes(d: int, w: float, steps: Floats, degrees: int = 0) -> Nodes:
-    """The rules for kernels with their step at s = u, u in `steps`; one rule serves every u <= 1.
+    """The rules for kernels with their step at s = u, u in `steps`; one rule is used for every u <= 1.
 
-    Panels end where e^{-s} s^{(d-3)/2} has fallen by e^-46 on either side. All but the outermost, where e^{-s}
-    is below e^-16, resolve harmonics up to `degrees`.
+    Panels end where e^{-s} s^{(d-3)/2} has fallen by e^-46 on either side. All except the outermost, where e^{-s} is
+    below e^-16, resolve harmonics up to `degrees`.
     """
     edges, size = panels_of(d, w, steps, degrees)
     theta, weight = _panels(edges, size)
@@ -54,7 +54,7 @@ def nodes(d: int, w: float, steps: Floats, degrees: int = 0) -> Nodes:
 
 
 def panels_of(d: int, w: float, steps: Floats, degrees: float) -> tuple[Floats, int]:
-    """The edges of panels for each step, as angles, and how many nodes there are on a panel."""
+    """The edges of panels for each step, as angles, and the number of nodes of a panel."""
     half_m = (d - 1) / 2
     spread = TAIL + 2 * half_m + 12 * math.sqrt(half_m)
     stops = steps[:, None] + np.array([-SHOULDER, 0.0, SHOULDER, 16.0, spread])
@@ -68,11 +68,11 @@ def panels_of(d: int, w: float, steps: Floats, degrees: float) -> tuple[Floats, 
 def _panels(edges: Floats, size: int) -> tuple[Floats, Floats]:
     """Nodes and weights (half, rule, node) between the edges (rule, edge): middle + half tanh(pi/2 sinh x)."""
     step = REACH / size
-    # even and odd nodes of one fine rule: each half has twice its step
+    # even and odd nodes of one fine rule: each half is a rule with twice the step
     x = (-REACH + step * (np.arange(2 * size) + 0.5)).reshape(size, 2).T[:, None, None, :]
     argument = np.pi / 2 * np.sinh(x)
     low, width = edges[:, :-1, None], np.diff(edges)[..., None]
-    # 1 -+ tanh without cancellation: distances from either end
+    # 1 -+ tanh without cancellation: distances from both ends
     theta = np.where(x < 0, low + width / (1 + np.exp(-2 * argument)), low + width - width / (1 + np.exp(2 * argument)))
     weight = width * step * (np.pi / 2) * np.cosh(x) / np.cosh(argument) ** 2
     flat = (2, edges.shape[0], PANELS * size)
@@ -80,5 +80,5 @@ def _panels(edges: Floats, size: int) -> tuple[Floats, Floats]:
 
 
 def both(halves: Floats) -> Floats:
-    """From averages by each half of the nodes: the fine value, which is their mean, and the coarse one."""
+    """The fine value, the mean of the averages by both halves of the nodes, and the coarse value of one half."""
     return np.stack([halves.mean(axis=0), halves[0]])

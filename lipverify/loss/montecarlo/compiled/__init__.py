@@ -1,1 +1,1 @@
-"""Samples of whole contexts on a GPU: CUDA sources, which a C compiler understands as well, and their launch."""
+"""Compiled samplers of whole contexts: sources that both CUDA and C compilers accept, and their launch."""

@@ -1,14 +1,14 @@
-r"""Launch of the GPU code through CuPy, which is imported when it is first needed.
+r"""Launch the GPU code through CuPy, which is imported on first use.
 
-One call draws bundles of contexts, scores their tokens and accumulates every window of a grid; no array of tokens
-is ever stored. With a_i proportional to exp(w t_i), t_i = <x_i, x>, z_i = <q, x_i> and c = <q, x>, a context gives
+One call draws bundles of contexts, scores their tokens and accumulates the sums for every w of a grid; no array of
+tokens is stored. With a_i proportional to exp(w t_i), t_i = <x_i, x>, z_i = <q, x_i> and c = <q, x>, a context gives
 
     noise  sum_i a_i^2,
     bias   sum_k (sum_i a_i h_k(z_i) - h_k(c))^2                       for a ridge law with links h_k,
            (sum_i a_i (1 - t_i))^2 + sum_i a_i^2 (1 - t_i^2)           for the affine and the linear law,
 
-the latter d times the average over the task and over the tokens given t. A bundle is four contexts on the same
-tokens; its average is one sample (see contexts.cuh).
+where the latter is d times the average over the task and over the tokens given t. A bundle is four contexts with the
+same tokens; its average is one sample (see contexts.cuh).
 """
 
 from __future__ import annotations
@@ -46,21 +46,23 @@ OPTIONS = ("--std=c++17",)
 THREADS = 256
 WORD = 2**64 - 1
 TOKENS = 2**26
-"""Tokens of a call: they fill any device."""
+"""Number of tokens per call, enough to fill any device."""
 OLDEST = 14
-"""The first CuPy with all that is used of the array standard (`concat`, `matrix_transpose`)."""
+"""The first major version of CuPy with the functions of the array standard used here (`concat`, `matrix_transpose`)."""
 INSTEAD = "use --backend numpy."
 NO_MEMORY = ("cudaErrorMemoryAllocation", "CUDA_ERROR_OUT_OF_MEMORY", "CUBLAS_STATUS_ALLOC_FAILED")
 NOT_COMPILED = ("PTX", "Ptx", "NO_BINARY_FOR_GPU", "NoKernelImageForDevice")
-"""What CUDA calls these, where CuPy has no exception of its own for them."""
+"""CUDA's names for failed compilations, for which CuPy has no exception class."""
 MIXED = ("Unsupported type <class 'numpy.", "Implicit conversion to a NumPy array is not allowed")
-"""What CuPy says where arrays of the host and of a device meet."""
+"""CuPy's messages if arrays of the host and of a device are mixed."""
 MISSING = ("CuPy failed to load", "Failure finding", "cannot open shared object file", "DLL load failed")
-"""How CuPy, the package that finds libraries for it, and the loaders of Linux and Windows say that one is missing."""
+"""Messages for a missing library, of CuPy, of the package that finds its libraries, and of the loaders of Linux and
+Windows.
+"""
 
 
 def why_no_gpu() -> str:
-    """What is missing for the GPU to be used, or nothing; `import cupy` alone succeeds without a driver."""
+    """The reason why no GPU can be used, or an empty text; `import cupy` alone succeeds without a driver."""
     try:
         import cupy
     except ImportError:
@@ -71,7 +73,7 @@ def why_no_gpu() -> str:
     try:
         if not cupy.cuda.is_available():
             return "CuPy sees no device, or no driver"
-    except RuntimeError as error:  # a driver that is there but broken
+    except RuntimeError as error:  # a driver that is installed but broken
         return f"CuPy sees no device, or no driver: {_line(error)}"
     try:
         cupy.cuda.nvrtc.getVersion()
@@ -81,18 +83,18 @@ def why_no_gpu() -> str:
 
 
 def has_gpu() -> bool:
-    """Whether CuPy is installed, sees a device, and can compile for it."""
+    """True if CuPy is installed, finds a device, and can compile for it."""
     return not why_no_gpu()
 
 
 @functools.cache
 def require_gpu() -> None:
-    """Refuse to go on without a GPU; once there is one it is not looked for again.
+    """Refuse to continue without a GPU; a GPU that was found is not searched again.
 
     Raises
     ------
     InvalidInput
-        If CuPy is not installed or too old, sees no device, or has no compiler for it.
+        If CuPy is not installed or too old, finds no device, or has no compiler for it.
     """
     why = why_no_gpu()
     if why:
@@ -101,16 +103,16 @@ def require_gpu() -> None:
 
 @contextmanager
 def at_work(device: Any = None) -> Iterator[None]:
-    """Work on a device of CuPy's; what goes wrong there is one line.
+    """Make a CuPy device current; its errors are raised again as one line.
 
     Raises
     ------
     OutOfReach
-        If its memory does not suffice.
+        If its memory is too small.
     InvalidInput
-        If the code cannot be compiled, a library of CUDA is missing, or a function of the caller's is NumPy's alone.
+        If the code cannot be compiled, a CUDA library is missing, or a user's function works with NumPy only.
     DeviceLost
-        If it fails in any other way: the process can use it no more.
+        If it fails in any other way; then this process cannot use it any more.
     """
     try:
         with nullcontext() if device is None else device:
@@ -123,7 +125,7 @@ def at_work(device: Any = None) -> Iterator[None]:
 
 
 def _refusal(error: Exception) -> Exception | None:
-    """An error of CuPy's as one line with a way out; None if it is not CuPy's."""
+    """An error of CuPy as one line with a way out; None if the error is not from CuPy."""
     kind, line = type(error), _line(error)
     if isinstance(error, TypeError) and any(mark in line for mark in MIXED):
         few = "a function of a law or of covariates mixes arrays of NumPy with those of the GPU"
@@ -147,7 +149,7 @@ def _refusal(error: Exception) -> Exception | None:
 
 
 def short_of_memory(error: Exception) -> bool:
-    """Whether smaller chunks may help: not all that CUDA's libraries lack memory for is a MemoryError of CuPy's.
+    """True if an error is due to lack of memory, so that smaller chunks may help; not all such are MemoryErrors.
 
     >>> short_of_memory(RuntimeError("CUDA_ERROR_OUT_OF_MEMORY: out of memory")), short_of_memory(RuntimeError("other"))
     (True, False)
@@ -156,12 +158,12 @@ def short_of_memory(error: Exception) -> bool:
 
 
 def _line(error: Exception) -> str:
-    """The first line of what an exception says, or its name."""
+    """The first line of an exception's message, or its name."""
     return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
 
 
 def devices() -> list[str]:
-    """The devices that this process sees, as CUDA_VISIBLE_DEVICES would name them to another."""
+    """The devices visible to this process, named as in CUDA_VISIBLE_DEVICES."""
     import cupy
 
     with at_work():
@@ -172,7 +174,7 @@ def devices() -> list[str]:
 
 
 def release() -> None:
-    """Give back the memory that CuPy keeps for later."""
+    """Free the memory that CuPy keeps for reuse."""
     import cupy
 
     cupy.get_default_memory_pool().free_all_blocks()
@@ -188,20 +190,20 @@ def samples(
     law, L
         One of `LAWS`, and its constant, on which the samples of the cosine law alone depend.
     d, n
-        Dimension >= 2, and tokens a context.
+        Dimension >= 2, and number of tokens of a context.
     ladders
         The values of w, as ladders (w_0, m) of ratio 2: w_0 finite and >= 0, m >= 1. Every eighth rung of a
         ladder has an exponential of its own.
     key
         Key of the Philox stream: an integer of 128 bits, as `numpy.random.Philox` takes it.
     first, bundles
-        Which bundles: bundle j is a function of (key, d, n, j), whatever else is asked for.
+        The first bundle and the number of bundles; bundle j is a function of (key, d, n, j) only.
 
     Returns
     -------
     (noise, bias)
-        CuPy arrays of doubles, (bundles, windows), with the windows of the first ladder, then of the second, ...;
-        in units of sigma^2 and of the variance of the law's amplitude (affine and linear: a d-th of that).
+        CuPy arrays of doubles, (bundles, number of w), with the w of the first ladder, then of the second, ...; in
+        units of sigma^2 and of the variance of the law's amplitude (affine and linear: of that variance over d).
 
     Raises
     ------
@@ -210,9 +212,9 @@ def samples(
 
     Notes
     -----
-    A query is shared by 2^k lanes of a warp, and a long context by blocks, with numbers that are functions of n alone:
-    on one kind of device the samples of a bundle do not depend, to the last bit, on which other bundles are asked for
-    in the same call, nor on how many launches it takes.
+    A query is shared by 2^k lanes of a warp, and a long context by several blocks; these numbers depend on n only. So
+    on one kind of device the samples of a bundle are the same to the last bit whichever other bundles the call draws
+    and however many launches it takes.
     """
     require_question(law, d, n, ladders, bundles)
     require_gpu()
@@ -254,9 +256,9 @@ def device_uniforms(key: int, first_block: int, count: int) -> Any:
     key
         Key of the Philox stream: an integer of 128 bits.
     first_block
-        Block of four words to begin with, below 2^128: the `counter` that `numpy.random.Philox` is given.
+        The first block of four words, below 2^128: the `counter` of `numpy.random.Philox`.
     count
-        How many.
+        Number of uniforms.
 
     Returns
     -------
@@ -279,14 +281,14 @@ def device_uniforms(key: int, first_block: int, count: int) -> Any:
 
 
 def uniforms(seed: int, stream: str, chunk: int, shape: tuple[int, ...], first: int = 0) -> Array:
-    """Those of `foundation.streams.uniforms`, bit for bit, drawn on the device."""
+    """The uniforms of `foundation.streams.uniforms`, bit for bit, drawn on the device."""
     block, skipped = divmod(first, 4)
     words = device_uniforms(key_of(seed, stream), chunk * BLOCKS_PER_CHUNK + block, skipped + math.prod(shape))
     return words[skipped:].reshape(shape)
 
 
 def inverted(uniforms: Array) -> Array:
-    """The standard normals of uniforms, as `foundation.streams.inverted` makes them."""
+    """Map uniforms to standard normals as `foundation.streams.inverted` does."""
     import cupy
     from cupyx.scipy.special import ndtri
 
@@ -294,9 +296,9 @@ def inverted(uniforms: Array) -> Array:
 
 
 def leaf_moments(samples: Array, cuts: Sequence[int], centre: Floats, unit: Floats) -> Floats:
-    """What `foundation.means.samples.leaf_moments` keeps of each leaf, reduced on the device.
+    """The moments of each leaf as in `foundation.means.samples.leaf_moments`, reduced on the device.
 
-    A leaf is summed in the order of its samples: what is kept of it depends, to the last bit, on nothing else.
+    A leaf is summed in the order of its samples, so its moments are reproducible to the last bit.
     """
     import cupy
 
@@ -310,7 +312,7 @@ def leaf_moments(samples: Array, cuts: Sequence[int], centre: Floats, unit: Floa
 
 
 def _function(name: str) -> Any:
-    """The CUDA function called `name` for the current device, compiled when it is first launched."""
+    """The CUDA function called `name` for the current device, compiled at its first launch."""
     import cupy
 
     return _compiled(name, cupy.cuda.Device().id)
@@ -318,7 +320,7 @@ def _function(name: str) -> Any:
 
 @functools.cache
 def _compiled(name: str, device: int) -> Any:
-    """The same for the current device, of which this is the number; CuPy keeps what it compiled on disk."""
+    """The compiled code for the device of this number, which is current; CuPy keeps compiled code on disk."""
     import cupy
 
     return cupy.RawModule(code=assembled(), options=OPTIONS, name_expressions=(name,)).get_function(name)

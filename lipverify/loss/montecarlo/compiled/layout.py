@@ -1,4 +1,4 @@
-"""What compiled code may be asked, and how windows and bundles are dealt to the blocks, warps and lanes of a GPU."""
+"""Valid arguments of the compiled code, and the distribution of w and bundles over blocks, warps and lanes of a GPU."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ MOST_RUNGS = 8
 """Values of w that follow from one exponential: w_0, 2 w_0, ..., 2^7 w_0; the noise at the last needs 2^8 w_0."""
 QUERIES, PLACES, LANES, MOST_TEAMS, MOST_WARPS = 4, 8, 32, 2, 8  # as in kernels.cu
 TOKENS_A_LANE = 256
-"""Lanes share the tokens of a query while each of them keeps so many that joining their sums is cheap."""
+"""Smallest number of tokens per lane at which lanes share a query: then the cost of joining their sums is small."""
 
 STRETCH, MOST_PARTS = 2**14, 2**15
-"""Tokens of a part of a context at least: beyond, a context has more than one; and how many it has at most."""
+"""Smallest number of tokens of a part of a context, and largest number of parts; longer contexts have several parts."""
 WORK = 2**28
-"""Tokens of a launch, each counted once a ladder: parts of the longest context that fill any device, and that end long
-before a display's watchdog does, even on a slow one."""
+"""Tokens of a launch, each counted once per ladder: enough to fill any device, and few enough to end long before a
+display's watchdog stops the launch, even on a slow device."""
 
 Ladder = tuple[float, int]
 """(w_0, m): the values w_0, 2 w_0, ..., 2^(m - 1) w_0."""
@@ -36,7 +36,7 @@ def instantiation(law: str, rungs: int, function: str = "samples") -> str:
 
 
 def size_of_sums(law: str, rungs: int) -> int:
-    """Doubles that a context's sums take: a maximum, and S and each T at one window more than there are rungs.
+    """Number of doubles of a context's sums: a maximum, and S and each T at one more w than there are rungs.
 
     >>> size_of_sums("affine", 8), size_of_sums("cosine", 8)
     (28, 19)
@@ -45,7 +45,7 @@ def size_of_sums(law: str, rungs: int) -> int:
 
 
 def split(ladders: Sequence[Ladder], most: int = MOST_RUNGS) -> list[Ladder]:
-    """The same windows in the same order, no ladder with more than `most`.
+    """Split ladders so that none has more than `most` rungs; the w and their order stay the same.
 
     >>> split([(0.5, 3), (1.0, 17)])
     [(0.5, 3), (1.0, 8), (256.0, 8), (65536.0, 1)]
@@ -55,7 +55,7 @@ def split(ladders: Sequence[Ladder], most: int = MOST_RUNGS) -> list[Ladder]:
 
 
 def slices_of(n: int) -> int:
-    """Lanes that share the n tokens of a query: a power of two, at most the eight of a warp.
+    """Number of lanes that share the n tokens of a query: a power of two, at most eight.
 
     >>> [slices_of(n) for n in (1, 511, 512, 1000, 10**9)]
     [1, 1, 2, 2, 8]
@@ -64,7 +64,7 @@ def slices_of(n: int) -> int:
 
 
 def stretch_of(n: int) -> int:
-    """Tokens of a part of a context: each part has a block of its own. A function of n alone, so that sums are too.
+    """Number of tokens of a part of a context; each part has its own block. It depends on n only, and so do the sums.
 
     >>> [-(-n // stretch_of(n)) for n in (1000, 2**14, 2**14 + 1, 10**6, 2**26, 10**10)]
     [1, 1, 2, 62, 4096, 19074]
@@ -92,10 +92,10 @@ class Launch:
 
 
 def launch_of(n: int, ladders: int, bundles: int, parts: int) -> Launch:
-    """How the work is cut: a warp for each ladder of each team, and two teams a block if it has room for them.
+    """The shape of a launch: a warp for each ladder of each team, and two teams per block if there is room.
 
-    A block has two warps or more so, unless there is but one group of bundles: as many blocks as a multiprocessor holds
-    then keep it busy. Neither changes a sample.
+    So a block has at least two warps, unless there is only one group of bundles; then the blocks that fit on a
+    multiprocessor keep it busy. The shape does not change a sample.
 
     >>> launch_of(n=1000, ladders=4, bundles=64, parts=1)
     Launch(grid=(8, 1), block=(256,), teams=2)
@@ -108,7 +108,7 @@ def launch_of(n: int, ladders: int, bundles: int, parts: int) -> Launch:
 
 
 def require_question(law: str, d: int, n: int, ladders: Sequence[Ladder], bundles: int) -> None:
-    """Refuse what has no meaning for the compiled code.
+    """Refuse arguments outside the range of the compiled code.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-r"""Launch of the compiled code on a processor: compiled by the user's C compiler at the first call.
+r"""Run the compiled code on the processor; the user's C compiler compiles it at the first call.
 
-The samples are those of `launch.samples`, to rounding; native.c says how they are summed. A call holds no lock of
-Python's and changes no state, so that several threads may share the work.
+The samples equal those of `launch.samples` to rounding; native.c describes the order of summation. A call does not hold
+Python's lock and changes no state, so several threads may share the work.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["has_compiler", "require_compiler", "samples"]
 
 
 ALIGNMENT = 64
-"""Bytes: the widest register, and a line of the cache."""
+"""Alignment in bytes: the size of the widest register and of a cache line."""
 EPS = float(np.finfo(float).eps)
 
 
@@ -38,32 +38,32 @@ def samples(
     law, L
         One of `LAWS`, and its constant, on which the samples of the cosine law alone depend.
     d, n
-        Dimension >= 2, and tokens a context.
+        Dimension >= 2, and number of tokens of a context.
     ladders
-        The values of w, as ladders (w_0, m) of ratio 2: w_0 finite and >= 0, m >= 1. Beyond 2^50, where t is not known
-        well enough to tell values of w apart, a foot w_0 counts as 2^50.
+        The values of w, as ladders (w_0, m) of ratio 2: w_0 finite and >= 0, m >= 1. A foot w_0 above 2^50 is replaced
+        by 2^50, because rounding of t makes larger values of w equivalent.
     key
         Key of the Philox stream: an integer of 128 bits, as `numpy.random.Philox` takes it.
     first, bundles
-        Which bundles: bundle j is a function of (key, d, n, j), whatever else is asked for.
+        The first bundle and the number of bundles; bundle j is a function of (key, d, n, j) only.
 
     Returns
     -------
     (noise, bias)
-        Doubles, (bundles, windows), with the windows of the first ladder, then of the second, ...; in units of
-        sigma^2 and of the variance of the law's amplitude (affine and linear: a d-th of that).
+        Doubles, (bundles, number of w), with the w of the first ladder, then of the second, ...; in units of sigma^2
+        and of the variance of the law's amplitude (affine and linear: of that variance over d).
 
     Raises
     ------
     InvalidInput
         If there is no C compiler, or it fails, or an argument breaks its rule.
     OutOfReach
-        If what the compiler made computes wrongly.
+        If the compiled code computes wrong values.
 
     Notes
     -----
-    On one machine the samples of a bundle do not depend, to the last bit, on which other bundles or ladders are asked
-    for in the same call. Fewer than eight bundles of contexts with less than 2048 tokens take as long as eight.
+    On one machine the samples of a bundle are the same to the last bit whichever other bundles or ladders the call has.
+    Fewer than eight bundles of contexts with less than 2048 tokens take as long as eight.
     """
     require_question(law, d, n, ladders, bundles)
     return _samples(_loaded(), law, L, d, n, ladders, key, first, bundles)
@@ -71,7 +71,7 @@ def samples(
 
 @functools.cache
 def _loaded() -> ctypes.CDLL:
-    """The compiled code, loaded once a process."""
+    """The compiled code, loaded once per process."""
     return compiled(assembled("native.c"), _computes)
 
 
@@ -86,7 +86,7 @@ def _samples(
     first: int,
     bundles: int,
 ) -> tuple[Floats, Floats]:
-    """The samples that compiled code draws."""
+    """Draw samples with the compiled code."""
     loaded.lipverify_room.restype = ctypes.c_size_t
     ladders = split(ladders, loaded.lipverify_rungs())
     starts = np.array([0, *itertools.accumulate(rungs for _, rungs in ladders)], dtype=np.intc)
@@ -102,19 +102,19 @@ def _samples(
 
 
 def _computes(loaded: ctypes.CDLL) -> bool:
-    """Whether compiled code gives the samples of the definition: each law, ladders of each length, both layouts."""
+    """True if the compiled code reproduces the definition for each law, each length of ladder and both layouts."""
     ladders = [(1e4, 1), *((0.75, rungs) for rungs in range(1, loaded.lipverify_rungs() + 1))]
     for law, n in itertools.product(("affine", "relu", "cosine", "quadratic"), (3, 2049)):
         key = 2**127 + 1
         computed = np.concatenate(_samples(loaded, law, 2.0, 5, n, ladders, key, 7, 1), axis=1)
-        # what a compiler gets wrong is not a matter of rounding
+        # a loose tolerance suffices, because errors of a compiler are much larger than rounding
         if not np.allclose(computed, _definition(law, 2.0, 5, n, ladders, key, 7), rtol=math.sqrt(EPS), atol=0.0):
             return False
     return True
 
 
 def _definition(law: str, L: float, d: int, n: int, ladders: Sequence[Ladder], key: int, bundle: int) -> Floats:
-    """Noise and bias of one bundle as one would write them, (1, 2 windows), for d > 2."""
+    """Noise and bias of one bundle directly from the definition, (1, 2 * number of w), for d > 2."""
     w = np.concatenate([base * 2.0 ** np.arange(rungs) for base, rungs in ladders])
     blocks = 2 + -(-n // 2)
     u, v = np.random.Generator(np.random.Philox(key=key, counter=bundle * blocks)).random((2 * blocks, 2)).T

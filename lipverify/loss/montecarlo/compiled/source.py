@@ -1,4 +1,4 @@
-"""The source as one text, made of the files beside this module."""
+"""Assemble the source files in this folder into one text."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _INCLUDE = re.compile(r'^#include "(\w+\.(?:cuh|h))"\n', re.MULTILINE)
 
 @functools.cache
 def assembled(name: str = "kernels.cu") -> str:
-    """The file `name` with the headers beside it put in place of their includes, each once.
+    """The file `name` with each header of this folder inserted once in place of its include.
 
-    A compiler at run time then needs no search path, and a cache of what it compiled, which is addressed by
-    the text, cannot miss a change in a header. Its messages still name the file and the line.
+    A run-time compiler then needs no search path, and a cache keyed by the text notices every change in a header.
+    Compiler messages still name the file and the line.
 
     >>> "#include" in assembled().split("#else")[0]
     False
@@ -23,7 +23,7 @@ def assembled(name: str = "kernels.cu") -> str:
 
 
 def _expand(name: str, seen: set[str]) -> str:
-    """A file with its includes expanded, or nothing if it was seen before."""
+    """A file with its includes expanded; empty if it was already included."""
     if name in seen:
         return ""
     seen.add(name)
