@@ -33,7 +33,7 @@ HOW_VERDICTS_ARE_MADE = (
     "(its correction) must be supported. Otherwise the point is not decided, because the measurement cannot tell "
     "true from false there. If two methods disagree, the claim is not decided.",
     "Each claim has a kind: printed (the statement for exactly the law, range and convention of its source), "
-    "convention (a reading that the source leaves open), stronger (nobody printed it), derived, or sharp. Only "
+    "convention (a reading that the source leaves open), stronger (more general than printed), derived, or sharp. Only "
     "printed claims count for or against a paper. Each number has a grade: proved (a proof that the tool made or "
     "checked, recorded with its digest), bounded (an error bound by a method of lipverify), extrapolated (a limit), "
     "sampled (a 95 % confidence interval), estimated (an error without a bound), or observed (training). A claim "
