@@ -10,7 +10,7 @@ from unittest import mock
 
 import pytest
 
-from lipverify.loss.methods import TABLE
+from lipverify.loss.methods import TABLE  # internal: a page that registers a method leaves none behind
 from tests import ROOT
 from tests.documents import NotAsShownError, blocks, documents, run
 

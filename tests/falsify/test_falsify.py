@@ -27,7 +27,7 @@ from lipverify.falsify.again import again  # internal: a second opinion on a poi
 from lipverify.falsify.places import assumptions, axes_of, lies_in, places_of, written_covariates, written_laws
 from lipverify.falsify.trial import tried  # internal: one trial, without a search
 from lipverify.laws import Affine, Sum, law_named
-from lipverify.loss.methods import TABLE
+from lipverify.loss.methods import TABLE  # internal: a registered method is taken out again
 from tests.commands import Commands
 
 QUICK = profile_named("quick")

@@ -61,7 +61,7 @@ def test_tables_of_other_models_or_edited_ones_are_refused(tmp_path, monkeypatch
     monkeypatch.setattr(tables, "tables_path", lambda noise: tmp_path / "tables.json")
     for record, message in (
         (other, "digest"),
-        (sealed(other), "another model"),
+        (sealed(other), "has changed since"),
     ):
         write_record(record, tmp_path / "tables.json")
         tables.stored_tables.cache_clear()

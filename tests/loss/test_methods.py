@@ -12,12 +12,14 @@ import pytest
 
 import lipverify
 from lipverify import Problem, loss_terms
-from lipverify.claims.plan.proved import OWN, WORDS, Stood
-from lipverify.claims.run.deciding import Otherwise, other_methods
-from lipverify.claims.run.ran import no_stronger, ran
+from lipverify.claims.plan.proved import OWN, WORDS, Stood  # internal: the words that a proof may have for a method
+from lipverify.claims.run.deciding import Otherwise, other_methods  # internal: by which methods a cell is decided
+from lipverify.claims.run.ran import no_stronger, ran  # internal: the grade of a number by what ran
 from lipverify.errors import InvalidInput
-from lipverify.foundation.noted import watching
+from lipverify.foundation.noted import watching  # internal: what a measurement calls is noted
 from lipverify.laws import ReLU
+
+# internal: the table itself
 from lipverify.loss.methods import METHODS, TABLE, LossMethod, LossTerms, best_grade, draws, register, repeats
 
 PACKAGE = Path(lipverify.__file__).parent

@@ -252,7 +252,7 @@ def test_no_minimum_is_at_infinity(law: Law, d: int, n: int) -> None:
 
 
 def test_a_curvature_that_is_rounding_has_no_sensitivity() -> None:
-    with pytest.raises(OutOfReach, match="flat about w"):
+    with pytest.raises(OutOfReach, match="flat around w"):
         sensitivity(optimal_window(Problem(d=3, n=30, law=Affine(), sigma=1e4)))
 
 

@@ -123,7 +123,10 @@ def test_what_a_sum_makes_simpler() -> None:
         (lambda: mixture({ReLU(): 0.5}), "sum to 1"),
         (lambda: ReLUNetwork(bias=-1.0), "bias = -1"),
         (lambda: float("nan") * Cosine(), "factor"),
-        (lambda: Problem(d=2, n=9, law=ReLU() + Cosine(), covariates=Ellipsoid([4, 1])), "on the sphere alone"),
+        (
+            lambda: Problem(d=2, n=9, law=ReLU() + Cosine(), covariates=Ellipsoid([4, 1])),
+            "a sum of laws needs covariates on the sphere",
+        ),
         (lambda: terms(ReLU() + Cosine(), method="montecarlo", attention="linear"), "needs softmax"),
         (lambda: optimal_matrix(Problem(d=2, n=9, law=ReLU() + Cosine()), attention="linear"), "needs softmax"),
     ],
