@@ -32,7 +32,7 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array, Floats
 from lipverify.foundation.means.samples import mean_with_half_width, sampled_mean
 from lipverify.foundation.streams import normals
-from lipverify.linear_transformer import Tokens, draw_contexts, evaluation, forward
+from lipverify.linear_transformer import Tokens, draw_contexts, evaluation, forward, trajectory
 from lipverify.linear_transformer.implicit import advance, blocks, start
 from lipverify.linear_transformer.layer import Diagonal, Parametrisation, written_out
 from lipverify.linear_transformer.published import problem
@@ -109,10 +109,7 @@ def direct(gram: Array, model: Sequence[Diagonal]) -> Direct:
 
 def predictors(gram: Array, model: Sequence[Diagonal]) -> Array:
     """The weight vector w before the first layer and after each, of shape (..., layers + 1, d)."""
-    states = [start(gram)]
-    for layer in written_out(model, gram):
-        states.append(advance(states[-1], gram, layer))
-    return gram.__array_namespace__().stack([state.w for state in states], axis=-2)
+    return gram.__array_namespace__().stack([state.w for state in trajectory(gram, model)], axis=-2)
 
 
 def ablated(model: Sequence[Diagonal], layer: int, weight: Weight) -> tuple[Diagonal, ...]:
@@ -249,13 +246,8 @@ def without(term: str, contexts: int, training: int, seed: int) -> Any:
         return MISSING
     model, here = trained(NOISE, "OMEGA", LAYERS, training), evaluation(fresh(contexts, seed))
     fewer = tuple(replace(layer, **dict.fromkeys(term.split(), 0.0)) for layer in model)
-    most = here.contexts.task.shape[1] / 2
-    with_all, less = (
-        np.minimum(np.nan_to_num(here.losses(lambda seen, each=each: estimate(each, seen)), nan=np.inf), most)
-        for each in (model, fewer)
-    )
-    (a, b) = float(less.mean()), float(with_all.mean())
-    return math.log(a / b), 3 * sampled_mean(less / a - with_all / b).standard_error
+    whole, less = (here.losses(lambda seen, each=each: estimate(each, seen)) for each in (model, fewer))
+    return _log_quotient(less, whole, here.contexts.task.shape[1])
 
 
 def with_momentum(gram: Array, model: Sequence[Parametrisation], share: float) -> Array:
@@ -276,23 +268,28 @@ def momentum_cost(noise: str, model: str, layers: int, contexts: int, training: 
     """Logarithm of the loss with u = 0 before every layer over the loss; nothing is trained again.
 
     u carries the labels' noise into the covariates, which is the momentum of Lemma 4.4. The loss is 1/2 |w - w*|^2, where a
-    context counts as at most d/2, which predicting 0 loses without noise. The error is three standard errors of the ratio,
-    paired by context.
+    context counts as at most d/2, which predicting 0 loses without noise.
     """
     family = model.upper()
     if not is_trained(noise, family, layers, training):
         return MISSING
     drawn = draw_contexts(problem(noise), contexts, seed, f"effects/momentum/{noise}")
-    weights, most = trained(noise, family, layers, training), drawn.task.shape[1] / 2
+    weights = trained(noise, family, layers, training)
 
     def losses(momentum: float) -> Floats:
         w = with_momentum(drawn.gram, weights, momentum)
-        return np.minimum(np.nan_to_num(((w - drawn.task) ** 2).sum(axis=-1) / 2, nan=np.inf), most)
+        return ((w - drawn.task) ** 2).sum(axis=-1) / 2
 
     with np.errstate(over="ignore", invalid="ignore"):
         reset, whole = losses(0.0), losses(1.0)
-    (a, b) = float(reset.mean()), float(whole.mean())
-    return math.log(a / b), 3 * sampled_mean(reset / a - whole / b).standard_error
+    return _log_quotient(reset, whole, drawn.task.shape[1])
+
+
+def _log_quotient(losses: Floats, whole: Floats, d: int) -> Value:
+    """Logarithm of a quotient of mean losses, with three standard errors; contexts are paired and count as at most d/2."""
+    losses, whole = (np.minimum(np.nan_to_num(each, nan=np.inf), d / 2) for each in (losses, whole))
+    (a, b) = float(losses.mean()), float(whole.mean())
+    return math.log(a / b), 3 * sampled_mean(losses / a - whole / b).standard_error
 
 
 def fresh(contexts: int, seed: int) -> Contexts:

@@ -122,6 +122,15 @@ def test_the_assumption_says_what_is_drawn() -> None:
     assert CONTROL_DISTANCE >= APART  # or a control would be outside of what verdicts assume
 
 
+def power_and_logarithm(s: Floats, seed: int, log: float, noise: float) -> tuple[Floats, float]:
+    """A power times a power of the logarithm, plus a second power and noise; and the exponent of the first power."""
+    rng = np.random.default_rng([seed, 7])
+    exponent, gap = rng.uniform(-2, 2), 10 ** rng.uniform(math.log10(0.05), 0.3)
+    values = s**exponent * np.log(s) ** log
+    values += rng.uniform(-0.08, 0.08) * values[-1] * (s / s[-1]) ** (exponent - gap)
+    return values * (1 + noise * rng.uniform(-1, 1, s.size)), exponent
+
+
 @pytest.mark.parametrize("decades", [26, 12])
 @pytest.mark.parametrize("noise", [1e-12, 1e-8, 1e-6])
 @pytest.mark.parametrize("log", [-LOG_APART, LOG_APART])
@@ -129,11 +138,7 @@ def test_a_logarithm_is_no_constant(decades: int, noise: float, log: float) -> N
     """(log s)^-0.03 is one now and then, with which no claim is judged: the class leaves it out."""
     s = LADDERS[decades]
     for seed in range(10):
-        rng = np.random.default_rng([seed, 7])
-        exponent, gap = rng.uniform(-2, 2), 10 ** rng.uniform(math.log10(0.05), 0.3)
-        values = s**exponent * np.log(s) ** log
-        values += rng.uniform(-0.08, 0.08) * values[-1] * (s / s[-1]) ** (exponent - gap)
-        values *= 1 + noise * rng.uniform(-1, 1, s.size)
+        values, exponent = power_and_logarithm(s, seed, log, noise)
         if np.all(values > 0):
             assert wrongly_beside(s, values, exponent, log, np.full(s.shape, noise)) == []
 

@@ -9,7 +9,7 @@ import pytest
 
 from lipverify.foundation import Floats
 from lipverify.scaling import growth_of
-from tests.scaling.test_class import KINDS, LADDERS, drawn, off, survey, wrongly
+from tests.scaling.test_class import KINDS, LADDERS, drawn, off, power_and_logarithm, survey, wrongly
 
 pytestmark = pytest.mark.slow
 TRIED = 10_000
@@ -85,11 +85,7 @@ def test_a_power_that_cancels_a_logarithm_is_not_hidden_by_noise(decades: int, n
     s, worst = np.geomspace(1e4, 10.0 ** (4 + decades), decades + 2 if decades == 12 else decades + 1), 0.0
     for log in (-1 / 3, 1 / 3, -1, 1, 0.5, -2):
         for seed in range(40):
-            rng = np.random.default_rng([seed, 7])
-            a, gap = rng.uniform(-2, 2), 10 ** rng.uniform(np.log10(0.05), 0.3)
-            values = s**a * np.log(s) ** log
-            values += rng.uniform(-0.08, 0.08) * values[-1] * (s / s[-1]) ** (a - gap)
-            values *= 1 + noise * rng.uniform(-1, 1, s.size)
+            values, a = power_and_logarithm(s, seed, log, noise)
             if np.all(values > 0):
                 worst = max(worst, off(growth_of(s, values, np.full(s.shape, noise)), a))
     print(f"  {decades} decades, values to {noise:g}: worst error over claimed {worst:.2f}")

@@ -33,25 +33,8 @@ def samples(
 ) -> tuple[Floats, Floats]:
     """Noise and bias samples of the bundles `first`, ..., `first + bundles - 1`.
 
-    Parameters
-    ----------
-    law, L
-        One of `LAWS`, and its constant, on which the samples of the cosine law alone depend.
-    d, n
-        Dimension >= 2, and number of tokens of a context.
-    ladders
-        The values of w, as ladders (w_0, m) of ratio 2: w_0 finite and >= 0, m >= 1. A foot w_0 above 2^50 is replaced
-        by 2^50, because rounding of t makes larger values of w equivalent.
-    key
-        Key of the Philox stream: an integer of 128 bits, as `numpy.random.Philox` takes it.
-    first, bundles
-        The first bundle and the number of bundles; bundle j is a function of (key, d, n, j) only.
-
-    Returns
-    -------
-    (noise, bias)
-        Doubles, (bundles, number of w), with the w of the first ladder, then of the second, ...; in units of sigma^2
-        and of the variance of the law's amplitude (affine and linear: of that variance over d).
+    The arguments and the two arrays, here NumPy's, are those of `launch.samples`. A foot w_0 above 2^50 is replaced by
+    2^50, because rounding of t makes larger values of w equivalent.
 
     Raises
     ------
