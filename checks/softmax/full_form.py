@@ -32,8 +32,7 @@ from lipverify.foundation.validation import number, whole
 from lipverify.loss.attention import softmax_pullback, softmax_weights
 from lipverify.loss.montecarlo.contexts import draw_together
 from lipverify.optimum.pretraining.kept import Arrays, kept
-from lipverify.optimum.pretraining.optimisers import Moments, Optimiser, optimiser_named
-from lipverify.optimum.pretraining.training import require_affordable
+from lipverify.optimum.pretraining.training import Moments, Optimiser, optimiser_named, require_affordable
 from lipverify.problem import Problem
 from lipverify.problem.composed import Sampled, Transformed
 from lipverify.problem.law import RidgeLaw, as_functions

@@ -9,7 +9,7 @@ from sphinx.util import logging
 from sphinx.writers.html5 import HTML5Translator
 
 from lipverify.foundation.latex import UnreadableError
-from lipverify.report.mathml import mathml
+from lipverify.report.web.words import mathml
 
 log = logging.getLogger(__name__)
 

@@ -22,8 +22,8 @@ from lipverify.foundation.quoting import counted
 from lipverify.report.visible import visible
 
 if TYPE_CHECKING:
-    from lipverify.falsify.again import Again
     from lipverify.falsify.search import Search
+    from lipverify.falsify.trial import Again
 
 NONE, FOUND, DISAGREE = 0, 1, 3
 REASON = 160
@@ -35,8 +35,8 @@ def falsify_claims(path: str, id: str | None, seconds: float, seed: int, out: Pa
     if not 0 < seconds < math.inf:
         raise InvalidInput(f"seconds = {seconds:g}: the time for one claim must be positive and finite.")
     from lipverify.falsify import search
-    from lipverify.falsify.again import again
-    from lipverify.falsify.kept import NAME, Store
+    from lipverify.falsify.trial import again
+    from lipverify.falsify.written import NAME, Store
 
     profile = profile_named("quick", seed)
     file, claims = read_file(path), sought_in(path, id, profile)

@@ -1,7 +1,7 @@
 """Export a ledger as tables, labelled arrays, figures and LaTeX.
 
-`rows` makes tables of the ledger, which `comma_separated` writes as CSV. `arrays` writes NetCDF, `figures` SVG and PDF,
-and `package` and `verdicts` LaTeX.
+`rows` makes tables of the ledger and writes them as CSV. `arrays` writes NetCDF, `figures` SVG and PDF, and `package`
+LaTeX.
 """
 
 from __future__ import annotations

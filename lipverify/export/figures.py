@@ -11,8 +11,7 @@ import msgspec
 
 from lipverify.claims.ledger.figure import Figure
 from lipverify.claims.ledger.record import Ledger
-from lipverify.export.names import file_name
-from lipverify.export.rows import statements
+from lipverify.export.rows import file_name, statements
 from lipverify.report.drawings import joined
 from lipverify.report.figures import draw_alone
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from lipverify.claims.ledger.record import Ledger
 from lipverify.export import rows
-from lipverify.export.comma_separated import comma_separated
+from lipverify.export.rows import comma_separated
 
 Kind = Literal["svg", "pdf"]
 KINDS: tuple[Kind, ...] = ("svg", "pdf")
@@ -23,8 +23,7 @@ def files(ledger: Ledger, formats: Sequence[str]) -> Iterator[tuple[str, bytes]]
 
         yield "cells.nc", netcdf(ledger)
     if "tex" in formats:
-        from lipverify.export.package import package, theorems
-        from lipverify.export.verdicts import verdicts
+        from lipverify.export.package import package, theorems, verdicts
 
         yield "lipverify.sty", package(ledger)
         yield "theorems.tex", theorems(ledger)

@@ -8,7 +8,8 @@ r"""Write a LaTeX package from a ledger: a paper quotes verdicts from it, and an
     \lipexpect{ID}{refuted}                      prints nothing; an error unless this is the verdict
     \lipledger                                   the first digits of the ledger's SHA-256
 
-An ID is the id of a claim, or the stem of a theorem with all its readings.
+An ID is the id of a claim, or the stem of a theorem with all its readings. `verdicts` is the table of all claims, to be
+included by `\input`.
 """
 
 from __future__ import annotations
@@ -22,8 +23,7 @@ from lipverify.claims.ledger.outcomes import behind, by_outcome, measured, numbe
 from lipverify.claims.ledger.reach import telling
 from lipverify.claims.ledger.record import Cell, Ledger, Record, ledger_bytes
 from lipverify.export.latex import breakable, formula, rich, words
-from lipverify.export.names import file_name
-from lipverify.export.rows import statements
+from lipverify.export.rows import file_name, statements
 from lipverify.report import readings
 from lipverify.report.words import VERDICTS
 
@@ -207,3 +207,57 @@ def key(id: str) -> str:
 
 def _is_date(text: str) -> bool:
     return len(text) == 10 and text.replace("/", "").isdigit()
+
+
+_VERDICTS_HEAD = r"""% The verdicts of a lipverify run; \input this file. The preamble needs
+%   \usepackage{lipverify}, the package that was written beside it
+\begingroup
+\small
+\setlength{\LTpre}{0pt}
+\newcolumntype{F}[1]{>{\raggedright\arraybackslash}p{\dimexpr#1\linewidth-1.5\tabcolsep}}
+\begin{longtable}{@{}F{0.25}F{0.31}F{0.26}F{0.18}@{}}
+"""
+_VERDICTS_FOOT = r"""\end{longtable}
+\endgroup
+"""
+_VERDICTS_COLUMNS = r"""\toprule
+claim & states & measured & verdict \\
+\midrule
+"""
+
+
+def verdicts(ledger: Ledger) -> bytes:
+    """All claims by statement: the claim, the measured value, the verdict."""
+    lines = [
+        _VERDICTS_HEAD,
+        rf"\caption{{{_caption(ledger)}}}\label{{tab:verdicts}}\\",
+        "\n",
+        _VERDICTS_COLUMNS,
+        "\\endfirsthead\n",
+    ]
+    lines += [_VERDICTS_COLUMNS, "\\endhead\n\\bottomrule\n\\endfoot\n\\bottomrule\n\\endlastfoot\n"]
+    for position, (stem, records) in enumerate(statements(ledger).items()):
+        lines += ["\\addlinespace\n"] if position else []
+        lines.append(rf"\multicolumn{{4}}{{@{{}}l@{{}}}}{{\texttt{{{words(stem)}}}}} \\*" + "\n")
+        lines += map(_row, records)
+    return "".join([*lines, _VERDICTS_FOOT]).encode()
+
+
+def _caption(ledger: Ledger) -> str:
+    counts: Counter[str] = Counter(record.verdict for record in ledger.claims)
+    tally = ", ".join(f"{counts[verdict]} {word}" for verdict, word in VERDICTS.items() if counts[verdict])
+    made = ledger.provenance
+    run = f"lipverify {made.versions.get('lipverify', '')}, profile {ledger.profile}, seed {ledger.seed}"
+    return words(f"{len(ledger.claims)} claims: {tally or 'no verdict'} ({run}).")
+
+
+def _row(record: Record) -> str:
+    stated = rf"\lipfit{{{formula(record.statement)}}}"
+    cells = (breakable(readings.label(record)) or "--", stated, rich(record.measured), _verdict(record))
+    return " & ".join(cells) + " \\\\\n"
+
+
+def _verdict(record: Record) -> str:
+    """The verdict, its range, and the remarks that a reader must see."""
+    verdict = f"{VERDICTS[record.verdict]} {readings.holds_at([record])}".strip()
+    return rich("; ".join((verdict, *readings.marks(record))))

@@ -1,8 +1,16 @@
-"""The ledger as tables: plain values in named columns, in the order of the ledger."""
+"""The ledger as tables: plain values in named columns, in the order of the ledger; the tables as CSV.
+
+The CSV follows RFC 4180 in UTF-8, with numbers that read back exactly and text that spreadsheets do not run. Files are
+named after ids, which are arbitrary text: an id is used as a path only if it has the usual form.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from hashlib import blake2b
 
 import msgspec
 
@@ -10,6 +18,7 @@ from lipverify.claims.ledger.reach import condition, reach
 from lipverify.claims.ledger.record import Cell, CrossCheck, Ledger, Record
 from lipverify.claims.ledger.symbols import Scalar
 from lipverify.report.readings import stem
+from lipverify.report.visible import visible
 
 Value = str | int | float | bool | None
 
@@ -162,3 +171,63 @@ def column_names(keys: Sequence[str], taken: Sequence[str]) -> tuple[str, ...]:
     ('d', 'where.method')
     """
     return tuple(f"where.{key}" if key in taken else key for key in keys)
+
+
+_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+"""Characters that begin a formula in a spreadsheet."""
+_NUMBER = re.compile(r"[-+]\d+(?:\.\d*)?(?:e[-+]?\d+)?(?![^\s,;:±°%])(?!\s*[-+*/^&=<>|!(])|[-+]+\s*$|[-+]\s+[^\W\d]")
+"""Text that looks like a formula and is none: a signed number without an operator, a sign, a dash before words."""
+
+
+def comma_separated(table: Table) -> bytes:
+    r"""The table as CSV, header first.
+
+    A number is written as the shortest decimal that reads back as the same double, None as an empty field, and a
+    boolean as true or false. Text is put on one line, invisible characters are named, and text that a spreadsheet would
+    evaluate gets an apostrophe in front, except for a signed number followed by words.
+
+    >>> comma_separated(Table(header=("id", "x"), rows=(("a, b", 0.1), ("=1+1", None))))
+    b'id,x\r\n"a, b",0.1\r\n\'=1+1,\r\n'
+    """
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(map(_written, table.header))
+    writer.writerows(map(_written, row) for row in table.rows)
+    return out.getvalue().encode()
+
+
+def _written(value: Value) -> str:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "true" if value else "false"
+        case float():
+            return repr(value)
+        case int():
+            return str(value)
+    text = visible(value)
+    bare = text.lstrip()
+    return f"'{text}" if bare.startswith(_FORMULA) and not _NUMBER.match(bare) else text
+
+
+_ORDINARY = re.compile(r"[a-z][a-z0-9-]*\.[a-z0-9-]+(/[a-z0-9-]+)*")
+_LONGEST = 120
+"""Letters of an id in a file name; file systems take 255 bytes, and an ending and a number follow."""
+
+
+def file_name(id: str) -> str:
+    """The file name of an id: the id with "_" for "/"; of any other text its letters, and a digest.
+
+    Different ids have different names. No name leaves the folder or is hidden.
+
+    >>> file_name("softmax.window-printed/affine/lower")
+    'softmax.window-printed_affine_lower'
+    >>> file_name("../../etc/passwd")
+    'etc-passwd-3fe5b8a45dc8'
+    """
+    if _ORDINARY.fullmatch(id) and len(id) <= _LONGEST:
+        return id.replace("/", "_")
+    letters = "-".join(re.findall(r"[A-Za-z0-9]+", id))[: _LONGEST // 2].strip("-")
+    digest = blake2b(id.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+    return f"{letters}-{digest}" if letters else f"claim-{digest}"

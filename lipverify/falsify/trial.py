@@ -1,4 +1,7 @@
-"""One trial of a claim at a point: the measurement, the allowed range, and the distance to a refutation."""
+"""One trial of a claim at a point: the measurement, the allowed range, and the distance to a refutation.
+
+A counterexample is tested `again` by other methods: its losses by both exact routes, by ball arithmetic, by sampling.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from lipverify.claims.plan.registry import sought_named
 from lipverify.claims.run.measurement import timed
 from lipverify.claims.run.workers import LOST, Processes, processes
 from lipverify.foundation.store import remembering
-from lipverify.loss.methods import draws
+from lipverify.loss.methods import draws, instead_of_exact, repeats
 
 HEAVY = (
     "sympy.physics.units",
@@ -164,3 +167,42 @@ def _run(measurement: Measurement) -> Any:
                 raise NotReached(outcome.problem.removeprefix(f"{each.address}: "))
             results[each.address] = outcome.result
     return results[measurement.address]
+
+
+SECONDS = 20.0
+"""Time limit of each other method, in seconds."""
+
+
+@dataclass(frozen=True)
+class Again:
+    """The result of another method for the counterexample; no verdict if the method cannot compute it."""
+
+    by: str
+    verdict: Verdict | None
+    measured: str
+
+
+def again(trial: Trial, sought: Sought, profile: Profile) -> list[Again]:
+    """Repeat the trial by each other method that can; one without bounds is used only if fewer than two others can."""
+    found: list[Again] = []
+    with a_process() as workers:
+        for by, (method, _) in repeats().items():
+            if not method.bounds and len([each for each in found if each.verdict is not None]) > 1:
+                continue
+            try:
+                other = in_time(workers, SECONDS, _tried_by, sought, profile, by, trial.form, trial.place, profile)
+            except NotReached as reason:
+                other = Again(by, None, str(reason))
+            found += [other] if other is not None else []
+    return found
+
+
+def _tried_by(sought: Sought, by: str, *again: Any) -> Again | None:
+    """Make the trial by this method; None if the function requests no exact loss."""
+    with instead_of_exact(by) as other:
+        try:
+            trial = tried(sought, *again)
+            said = Again(by, trial.verdict, trial.measured)
+        except NotReached as reason:
+            said = Again(by, None, str(reason))
+    return said if other.used else None

@@ -1,17 +1,25 @@
-"""Write a counterexample as a claims file: the functions of the original file, and the claim at that one point."""
+"""Store a counterexample: as data, which the next search tries first, and as a claims file.
+
+The claims file has the functions of the original file, and the claim at that one point.
+"""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
-from lipverify.claims.language.family import Range
+import msgspec
+
+from lipverify.claims.language.family import Place, Range
 from lipverify.claims.language.file import ClaimsFile
+from lipverify.claims.ledger.symbols import Scalar
 from lipverify.claims.ledger.verdict import contains
 from lipverify.claims.plan.declaration import Sought
 from lipverify.errors import InvalidInput
 from lipverify.falsify.trial import Trial
+from lipverify.foundation.store import read_record, sealed, write_record
 
 FORMS = ("exponent", "bound", "identity")
 DROPPED: dict[str, Any] = {"shows": (), "finding": "", "corrected": "", "proves": ""}
@@ -144,3 +152,53 @@ def _over(free: Mapping[str, Any], trial: Trial, sought: Sought) -> dict[str, An
     if named:  # meanings belong to a coordinate that the id or the claim names
         over[named[0]] = {over[named[0]]: meaning}
     return over
+
+
+FORMAT = 2
+"""Version of the file format; files of other versions are refused."""
+NAME = "counterexamples.json"
+MOST = 20
+"""Most counterexamples stored for one claim, the latest first."""
+
+
+class Kept(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A point at which a claim failed."""
+
+    form: int
+    where: dict[str, Scalar]
+    meaning: dict[str, str] = {}
+
+
+class Store(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """All stored counterexamples of a folder, by the id of the claim."""
+
+    format: int = FORMAT
+    claims: dict[str, list[Kept]] = {}
+    digest: str = ""
+
+    @classmethod
+    def read(cls, folder: Path) -> Store:
+        """Read the store of a folder; empty if it has no such file.
+
+        Raises
+        ------
+        InvalidInput
+            If the file is not a store, or was edited.
+        """
+        path = folder / NAME
+        return read_record(path, cls, FORMAT, str(path), "give another --out") if path.exists() else cls()
+
+    def of(self, id: str) -> Iterator[tuple[int, Place]]:
+        """The points at which a claim failed before, with the number of the form."""
+        for each in self.claims.get(id, ()):
+            yield each.form, Place(dict(each.where), dict(each.meaning))
+
+    def added(self, id: str, form: int, place: Place) -> Store:
+        """The store with one more counterexample, in first place."""
+        new = Kept(form, dict(place.where), dict(place.meaning))
+        others = [each for each in self.claims.get(id, ()) if each != new]
+        return Store(claims={**self.claims, id: [new, *others][:MOST]})
+
+    def write(self, folder: Path) -> None:
+        """Write the store; the file appears whole or not at all."""
+        write_record(sealed(self), folder / NAME)

@@ -1,22 +1,206 @@
-"""Files of claims as collectors, and claims as items."""
+"""Files of claims as collectors, and claims as items: their measurements, and the text that pytest shows for a verdict.
+
+Each measurement of a test run is made once, even if several processes share it.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import time
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import blake2b
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import pytest
 
-from lipverify.claims.ledger.record import Record
-from lipverify.claims.plan.claim import Claim
+from lipverify.claims.ledger.reach import condition, reach
+from lipverify.claims.ledger.record import Cell, CrossCheck, Record
+from lipverify.claims.plan.claim import Claim, Measurement
 from lipverify.claims.plan.profile import profile_named
 from lipverify.claims.plan.registry import claims_of
 from lipverify.claims.run.judgment import record
+from lipverify.claims.run.kept import NAME, Finished
+from lipverify.claims.run.measurement import Outcome
+from lipverify.claims.run.ran import watched
 from lipverify.errors import InvalidInput
-from lipverify.pytest_plugin.measured import Measured
-from lipverify.pytest_plugin.text import differs, reason, told
+from lipverify.foundation.files import locked
+
+PAUSE = 0.05
+"""Seconds between checks for results of other processes."""
+
+
+class Measured:
+    """Outcomes by address.
+
+    Parameters
+    ----------
+    folder
+        Folder in which processes share results; None for a single process. The first process to reach a measurement
+        makes it, and the others continue with the next free one, so processes with the same evidence share the work.
+    settings
+        Everything besides its address on which a result depends, in words.
+    """
+
+    def __init__(self, folder: Path | None, settings: str) -> None:
+        self.folder, self.outcomes = folder, dict[str, Outcome]()
+        self.measurements = dict[str, Measurement]()
+        self.shared = _opened(folder, settings) if folder is not None else None
+
+    def of(self, claim: Claim) -> Mapping[str, Outcome]:
+        """The outcomes of all measurements of a claim, which are made if they are missing.
+
+        Raises
+        ------
+        InvalidInput
+            If another claim has a different measurement with the same address.
+        """
+        measurements = claim.measurements
+        for address, measurement in measurements.items():
+            if self.measurements.setdefault(address, measurement) != measurement:
+                raise InvalidInput(f"claim {claim.id}: another measurement is called {address}; rename its function.")
+        while any(address not in self.outcomes for address in measurements):
+            left = [each for address, each in measurements.items() if address not in self.outcomes]
+            progress = [self._try(each) for each in left]
+            if not any(progress):
+                time.sleep(PAUSE)
+        return self.outcomes
+
+    def _try(self, measurement: Measurement) -> bool:
+        """Load or make a measurement; False if a need is missing, or another process is making it."""
+        needed = [self.outcomes.get(need.address) for need in measurement.needs]
+        if any(outcome is None for outcome in needed):
+            return False
+        found = [outcome for outcome in needed if outcome is not None]
+        problem = next((outcome.problem for outcome in found if outcome.problem), "")
+        if problem:
+            self.outcomes[measurement.address] = Outcome(None, problem, 0.0)
+            return True
+        with self._only_here(measurement.address) as free:
+            if free:
+                kept = self.shared.get(measurement) if self.shared is not None else None
+                self.outcomes[measurement.address] = (
+                    Outcome(kept.result, "", kept.seconds, ran=kept.ran) if kept else self._run(measurement, found)
+                )
+        return free
+
+    def _run(self, measurement: Measurement, needed: list[Outcome]) -> Outcome:
+        """Make a measurement. An exception becomes an outcome too."""
+        clock = time.perf_counter()
+        try:
+            result, ran = watched(measurement, [outcome.result for outcome in needed])
+        except Exception as error:  # a check that raises is an error of the claims that need it
+            lines = "".join(traceback.format_exception(error)).rstrip()
+            return Outcome(None, f"{measurement.address}: {type(error).__name__}: {error}\n\n{lines}", 0.0)
+        seconds = time.perf_counter() - clock
+        if self.shared is not None:
+            self.shared.put(measurement, result, seconds, ran)
+        return Outcome(result, "", seconds, ran=ran)
+
+    @contextmanager
+    def _only_here(self, address: str) -> Iterator[bool]:
+        """Lock a measurement; gives True if no other process is making it."""
+        if self.folder is None:
+            yield True
+            return
+        with locked(self.folder / f"{blake2b(address.encode(), digest_size=16).hexdigest()}.lock") as alone:
+            yield alone
+
+
+def _opened(folder: Path, settings: str) -> Finished:
+    """Open the shared results, one process at a time: SQLite fails if two processes create the same file at once."""
+    with locked(folder / f"{NAME}.lock", wait=True):
+        return Finished(folder / NAME, settings)
+
+
+MOST_CELLS = 12
+"""Most cells that are listed; for the others only their number is given."""
+
+
+def differs(record: Record, strict: bool) -> bool:
+    """True if a claim fails: its control was not caught, its verdict is not the recorded one, or `strict` and refuted.
+
+    An undecided claim neither passes nor fails, unless its control was not caught. A new claim without a recorded
+    verdict must not be refuted.
+    """
+    if not record.control.caught:
+        return True
+    if record.verdict == "inconclusive":
+        return False
+    must_hold = strict or record.expected is None
+    return record.moved or (must_hold and record.verdict == "refuted")
+
+
+def headline(record: Record) -> str:
+    """The verdict in one line; pytest prints the id before it."""
+    if not record.control.caught:
+        return f"control not caught: {record.control.statement}"
+    recorded = "no verdict is recorded" if record.expected is None else f"recorded as {record.expected}"
+    where = reach(record.cells, record.verdict, record.id)
+    return f"{f'{record.verdict} {where}'.strip()}, {recorded}: {record.measured}"
+
+
+def reason(record: Record) -> str:
+    """The reason why a claim is not decided, in one line."""
+    apart = [cross for cross in record.cross_checks if not cross.agrees]
+    if apart:
+        return f"{record.id}: {headline(record)}; {_apart(apart[0])}"
+    why = record.problem or f"the evidence does not decide between {record.claimed} and its opposite"
+    return f"{record.id}: {headline(record)}; {why}"
+
+
+def told(record: Record) -> str:
+    """The text of a claim with its evidence."""
+    lines = {
+        "title": record.title,
+        "statement": record.statement,
+        "source": f"{record.source.paper}, {record.source.place}: {record.source.printed}",
+        "assumptions": "; ".join(record.assumptions),
+        "claimed": record.claimed,
+        "measured": record.measured,
+        "margin": "" if record.margin is None else f"{record.margin:.4g}",
+        "limits": condition(record.cells, record.verdict),
+        "control": f"{record.control.statement} ({'caught' if record.control.caught else 'NOT caught'})",
+        "finding": record.finding,
+        "what holds": record.corrected,
+        "again with": record.reproduce,
+    }
+    said = [f"{name + ':':<13}{text}" for name, text in lines.items() if text]
+    evidence = [_cell(cell) for cell in _telling(record)]
+    more = len(record.cells) - len(evidence)
+    rest = [f"and {more} more"] if more > 0 else []
+    return "\n".join([headline(record), "", *said, "evidence:", indent("\n".join([*evidence, *rest]), "  ")])
+
+
+def _telling(record: Record) -> list[Cell]:
+    """Up to `MOST_CELLS` cells: first those that are not supported or whose control was not caught, then the others."""
+    ranked = sorted(record.cells, key=lambda cell: cell.verdict == "supported" and cell.caught)
+    return ranked[:MOST_CELLS]
+
+
+def _cell(cell: Cell) -> str:
+    """Describe one cell in a line."""
+    where = ", ".join(f"{name} = {value}" for name, value in cell.where.items())
+    value = "unbounded" if cell.measured is None else f"{cell.measured:.6g} ± {cell.error or 0:.2g}"
+    margin = "" if cell.margin is None else f", margin {cell.margin:.3g}"
+    control = "" if cell.caught or cell.verdict == "inconclusive" else ", control NOT caught"
+    return (
+        f"{where}: {cell.quantity} = {value} ({cell.method}), allowed {cell.claimed}: {cell.verdict}{margin}{control}"
+    )
+
+
+def _apart(cross: CrossCheck) -> str:
+    """Describe two methods that disagree."""
+    (one, other), (error, other_error) = cross.values, cross.errors
+    first, second = cross.methods
+    return (
+        f"the methods disagree on {cross.quantity}: {first} {one:.6g} ± {error:.2g}, "
+        f"{second} {other:.6g} ± {other_error:.2g}"
+    )
+
 
 MEASURED = pytest.StashKey[Measured]()
 

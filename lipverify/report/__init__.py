@@ -37,8 +37,8 @@ def write_report(ledger: Ledger, path: Path, *, evidence: bool = False) -> None:
     from lipverify.foundation.files import write_whole
     from lipverify.report.build import build
     from lipverify.report.drawings import Drawings
-    from lipverify.report.limits import quiet, require_printable
     from lipverify.report.typeset import typeset
+    from lipverify.report.visible import quiet, require_printable
 
     require_printable(ledger)
     drawings = Drawings()
@@ -63,7 +63,7 @@ def write_web_page(ledger: Ledger, path: Path) -> None:
     b'<!DOCTYPE html>'
     """
     from lipverify.foundation.files import write_whole
-    from lipverify.report.limits import quiet, require_printable
+    from lipverify.report.visible import quiet, require_printable
     from lipverify.report.web import web_page
 
     require_printable(ledger)

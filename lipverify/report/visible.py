@@ -1,8 +1,23 @@
-"""Make foreign text safe to display: invisible characters are named, and control sequences have no effect."""
+"""Make foreign text safe to display: invisible characters are named, and control sequences have no effect.
+
+The text of a ledger comes from anybody, and a page that is one long word takes minutes to typeset: `require_printable`
+limits its lengths.
+"""
 
 from __future__ import annotations
 
 import unicodedata
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from lipverify.claims.ledger.record import Ledger
+from lipverify.errors import InvalidInput
+from lipverify.foundation.quoting import shown
 
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
@@ -35,3 +50,62 @@ def _shown(character: str) -> str:
     if character in "\t\n\r" or unicodedata.category(character) == "Zs":
         return " "
     return named(character)
+
+
+LONGEST_TEXT, LONGEST_WORD, LONGEST_FORMULA = 20_000, 4_000, 4_000
+"""Longest text, word and formula in characters, many times ours; the time to break lines grows faster than the
+length."""
+MOST_LETTERS = 10_000_000
+"""Most characters of all texts of a ledger together."""
+NAMED = 8
+"""Characters that replace a character without a glyph by its code point."""
+
+
+def require_printable(ledger: Ledger) -> None:
+    """Refuse a ledger with a text that would stop the typesetting.
+
+    Raises
+    ------
+    InvalidInput
+        If a text, a word, a formula, or all texts together are too long; the message quotes the beginning of the text.
+    """
+    total = 0
+    for text in _texts(msgspec.to_builtins(ledger)):
+        total += len(text)
+        if len(text) * (1 + NAMED) <= LONGEST_WORD:
+            continue
+        words = max(map(len, text.split()), default=0)
+        formula = max(map(len, text.split("$")[1::2]), default=0)
+        letters = len(text) + NAMED * (0 if text.isascii() else sum(not letter.isascii() for letter in text))
+        for what, length, most in (
+            ("text", letters, LONGEST_TEXT),
+            ("word", words, LONGEST_WORD),
+            ("formula", formula, LONGEST_FORMULA),
+        ):
+            if length > most:
+                raise InvalidInput(
+                    f"ledger: the {what} {shown(text)} has {length} letters, and at most {most} can be typeset."
+                )
+    if total > MOST_LETTERS:
+        raise InvalidInput(f"ledger: its texts have {total} letters, and at most {MOST_LETTERS} can be typeset.")
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Silence warnings about overflow: values beyond all axes are not drawn."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore", RuntimeWarning)
+        yield
+
+
+def _texts(data: Any) -> Iterator[str]:
+    """Every text in plain data, keys included."""
+    waiting = [data]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, str):
+            yield each
+        elif isinstance(each, dict):
+            waiting += [*each, *each.values()]
+        elif isinstance(each, list | tuple):
+            waiting += each

@@ -21,11 +21,10 @@ from lipverify.claims.plan.registry import sought_in  # internal: what is search
 from lipverify.covariates import covariates_named
 from lipverify.errors import InvalidInput
 from lipverify.falsify import Search, search
-from lipverify.falsify.again import again  # internal: a second opinion on a point that was found
 
 # internal: the strategies that draw places, under test themselves
 from lipverify.falsify.places import assumptions, axes_of, lies_in, places_of, written_covariates, written_laws
-from lipverify.falsify.trial import tried  # internal: one trial, without a search
+from lipverify.falsify.trial import again, tried  # internal: one trial without a search, and a second opinion on it
 from lipverify.laws import Affine, Sum, law_named
 from lipverify.loss.methods import TABLE  # internal: a registered method is taken out again
 from tests.commands import Commands

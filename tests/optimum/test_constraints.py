@@ -18,7 +18,7 @@ from lipverify.optimum.matrix import SpectralBall, Symmetric, Unconstrained
 from lipverify.optimum.matrix.constraints import Constraint
 
 # internal: the descent is tried on bowls whose minimum is known, which are no loss
-from lipverify.optimum.matrix.projected import projected_gradient, stationarity
+from lipverify.optimum.matrix.descent import projected_gradient, stationarity
 from tests.strategies import log_floats
 
 EPS = float(np.finfo(float).eps)

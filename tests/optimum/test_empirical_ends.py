@@ -12,7 +12,9 @@ from lipverify.optimum.matrix import Unconstrained
 
 # internal: an end of a descent is made, which no descent gives on purpose
 from lipverify.optimum.matrix.descent import End
-from lipverify.optimum.matrix.ends import require_bounded  # internal: its decision is tried on losses to the last digit
+
+# internal: its decision is tried on losses to the last digit
+from lipverify.optimum.matrix.estimate import require_bounded
 from lipverify.optimum.window import empirical_window
 
 FALSE_ALARMS = (14, 28, 33, 35, 38, 91)

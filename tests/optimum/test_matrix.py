@@ -221,7 +221,7 @@ def test_the_coordinates_of_the_descent_do_not_matter(monkeypatch: pytest.Monkey
     """Whitened or not, the same minimiser to the tolerance of the descent, which the errors hold many times over."""
     problem = whitened(np.diag([9.0, 1.0, 1 / 9]))
     white = optimal_matrix(problem, contexts=640, starts=2)
-    monkeypatch.setattr("lipverify.optimum.matrix.starts._whitening", lambda loss: np.eye(3))
+    monkeypatch.setattr("lipverify.optimum.matrix.minimiser._whitening", lambda loss: np.eye(3))
     plain = optimal_matrix(problem, contexts=640, starts=2)
     assert white.losses[0] == pytest.approx(plain.losses[0], rel=1e3 * EPS)
     assert np.all(np.abs(white.M_raw - plain.M_raw) <= 1e-3 * white.M_raw_error)

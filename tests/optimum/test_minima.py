@@ -21,7 +21,7 @@ from lipverify.laws import RBF, Affine, Cosine, Law, Matern, Quadratic, ReLU, Re
 from lipverify.loss.exact import rough_terms
 
 # internal: each module's loss is moved within its error, to see whether an answer hangs on it
-from lipverify.optimum.window import local, minimiser, origin, search
+from lipverify.optimum.window import local, minimiser, origin
 from lipverify.problem.links import PowerSeries  # internal: a link that is a power series by name
 from lipverify.properties.ratio import require  # internal: an inequality with its distance as a target of the search
 from lipverify.strategies import log_floats, named_laws, ridge_laws
@@ -73,9 +73,9 @@ def another_machine(seed: int) -> Iterator[None]:
         return tuple(part * rng.uniform(1 - 1e-4, 1 + 1e-4, np.shape(w)) for part in rough_terms(problem, w))
 
     with pytest.MonkeyPatch.context() as patch:
-        for module in (local, minimiser, origin, search):
+        for module in (local, minimiser, origin):
             patch.setattr(module, "loss_terms", exact)
-        patch.setattr(search, "rough_terms", rough)
+        patch.setattr(minimiser, "rough_terms", rough)
         yield
 
 

@@ -17,13 +17,13 @@ from lipverify.optimum.matrix.constraints import Constraint
 
 # internal: each shortcut is compared with the descent that it replaces
 from lipverify.optimum.matrix.descent import ACCEPTED, End, Units, descend
+from lipverify.optimum.matrix.minimiser import natural_units  # internal: the units in which both descend
 
 # internal: steps of one minimiser to the next, which an optimum does not show
-from lipverify.optimum.matrix.nearby import Nearby, updated
+from lipverify.optimum.matrix.replication import Nearby, updated
 
 # internal: the sampled loss, batch by batch
 from lipverify.optimum.matrix.sampled import BATCHES, SampledLoss, draw_loss
-from lipverify.optimum.matrix.starts import natural_units  # internal: the units in which both descend
 from lipverify.problem import Problem
 
 AXIS = [[1.0], [0.0], [0.0]]

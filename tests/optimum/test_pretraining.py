@@ -24,7 +24,7 @@ from lipverify.optimum.matrix.sampled import draw_loss
 from lipverify.optimum.pretraining import Settings, pretrain_together
 
 # internal: one step of each optimiser against its formula
-from lipverify.optimum.pretraining.optimisers import Adam, GradientDescent, Moments
+from lipverify.optimum.pretraining.training import Adam, GradientDescent, Moments
 from tests.strategies import log_floats
 
 EPS = float(np.finfo(float).eps)

@@ -12,7 +12,7 @@ from lipverify.errors import InvalidInput
 from lipverify.report import write_report
 
 # internal: texts just beyond the limits are refused, and ours are not
-from lipverify.report.limits import LONGEST_FORMULA, LONGEST_TEXT, LONGEST_WORD, require_printable
+from lipverify.report.visible import LONGEST_FORMULA, LONGEST_TEXT, LONGEST_WORD, require_printable
 from tests.ledgers import ledger, realistic, record, slopes_figure
 
 LONG = {

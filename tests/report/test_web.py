@@ -28,18 +28,18 @@ from lipverify.report.heatmaps import BLANK  # internal: the colour of a cell wi
 
 # internal: the colours of the PDF, with which those of the page are compared
 from lipverify.report.looks import series_looks
-from lipverify.report.mathml import many, mathml  # internal: one formula as the browser gets it
 from lipverify.report.text import APART, Run, formula  # internal: runs of a text without a page around them
 from lipverify.report.web import web_page  # internal: the page without a file
 
-# internal: ticks and rounding, tried on random values
-from lipverify.report.web.axes import axis, has_place, round_values
-
 # internal: the rule of a colour on each paper
 from lipverify.report.web.colours import PAPERS, colour_class, colour_rule
-from lipverify.report.web.drawing import drawing  # internal: one drawing without a page
+
+# internal: one drawing without a page; ticks and rounding, tried on random values
+from lipverify.report.web.drawing import axis, drawing, has_place, round_values
 from lipverify.report.web.markup import Markup, element, join  # internal: escaping is tried on random text
-from lipverify.report.web.words import Formulas  # internal: one text with its formulas, without a page
+
+# internal: one text with its formulas, without a page; one formula as the browser gets it
+from lipverify.report.web.words import Formulas, many, mathml
 from tests import ROOT
 from tests.cli.test_hostile import HOSTILE, hostile_ledger
 from tests.ledgers import ledger, realistic, record, slopes_figure, terms_figure

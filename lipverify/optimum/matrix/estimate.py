@@ -1,13 +1,19 @@
-"""A minimiser with its errors, raw and averaged over the symmetry group of the problem."""
+"""The best end of several descents, and the minimiser with its errors, raw and averaged over the symmetries."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import msgspec
 import numpy as np
 
+from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
-from lipverify.foundation.means.batches import jackknife, largest_deviation
+from lipverify.foundation.means.batches import jackknife, largest_deviation, mean_interval
 from lipverify.optimum.matrix.constraints import Constraint
+from lipverify.optimum.matrix.descent import End, Objective, Units
+from lipverify.optimum.matrix.sampled import SampledLoss
+from lipverify.problem import Problem
 from lipverify.problem.symmetry import Symmetry
 
 REJECTED = 1e-6
@@ -52,3 +58,101 @@ class Estimate(msgspec.Struct, frozen=True):
     def about(self, M: Floats, group: Symmetry) -> Estimate:
         """The same errors about another minimiser."""
         return msgspec.structs.replace(self, M=group.average(M) if self.averaged else M, M_raw=M)
+
+
+SAME = 1e-3
+"""Ends closer than this share of their size, or of the unit, count as one minimiser; the error covers the distance."""
+LEVEL = 1e-12
+"""Different ends whose losses differ by less than this share lie in one flat valley."""
+FARTHER, FELT = 4.0, 1.0
+"""Singular directions in which scores reach FELT are stretched by FARTHER to test if the loss still falls."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """All ends, the best, the number that agree with it, and the rivals that the draws cannot rank below it."""
+
+    all: tuple[End, ...]
+    best: End
+    agreeing: int
+    rivals: tuple[End, ...]
+    spread: Floats
+    """The largest difference between agreeing ends, entry by entry."""
+
+    @classmethod
+    def of(cls, loss: SampledLoss, ends: list[End], units: Units) -> Ends:
+        """Choose the best end: of those that the draws cannot rank below the lowest, the lowest with a trace >= 0.
+
+        If none has a trace >= 0, the best is the lowest.
+
+        Raises
+        ------
+        OutOfReach
+            If the lowest end is not stationary.
+        """
+        lowest = min(ends, key=lambda end: end.loss)
+        if not lowest.converged:
+            raise OutOfReach(
+                f"the descent that reached the lowest loss, {lowest.loss:.6g}, ended with a scaled gradient of "
+                f"{lowest.stationarity:.1g} and |M| = {np.linalg.norm(lowest.M, 2):.3g}: the loss may have no minimum; "
+                "bound M by constraint=SpectralBall(C=...), or draw more contexts."
+            )
+        reference = loss.of_batches(lowest.M)
+
+        def tied_with_lowest(end: End) -> bool:
+            return _same(end, lowest, units) or _as_good(loss.of_batches(end.M) - reference)
+
+        tied = [end for end in ends if end.converged and tied_with_lowest(end)]
+        best = min(tied, key=lambda end: (float(np.trace(end.M)) < 0, end.loss))
+        same = [end for end in tied if _same(end, best, units)]
+        rivals = tuple(end for end in tied if end not in same)
+        spread = np.ptp([end.M for end in same], axis=0)
+        return cls(all=tuple(ends), best=best, agreeing=len(same), rivals=rivals, spread=spread)
+
+    def require_determined(self) -> None:
+        """Refuse different ends with equal losses: two isolated minima of a sampled loss never have exactly one value.
+
+        Raises
+        ------
+        OutOfReach
+            If two ends lie in one flat valley.
+        """
+        for rival in self.rivals:
+            if abs(rival.loss - self.best.loss) <= LEVEL * self.best.loss:
+                gap = float(np.max(np.abs(rival.M - self.best.M)))
+                raise OutOfReach(
+                    f"two descents ended at the same loss, {rival.loss:.9g}, with matrices that differ by {gap:.3g}: "
+                    "the loss does not determine M. If covariates lie in a hyperplane, use a smaller d; if scores are "
+                    "so large that one token has all the weight, use SpectralBall with a smaller C."
+                )
+
+
+def _same(end: End, other: End, units: Units) -> bool:
+    """True if two ends are the same minimiser."""
+    reach = SAME * max(units.matrix, float(np.max(np.abs(other.M))))
+    return float(np.max(np.abs(end.M - other.M))) <= reach
+
+
+def _as_good(excess: Floats) -> bool:
+    """True if the confidence interval of the mean excess over the lowest loss, over batches, contains zero."""
+    mean, error = mean_interval(excess)
+    return mean <= error
+
+
+def require_bounded(loss: Objective, constraint: Constraint, end: End, problem: Problem) -> None:
+    """Refuse an end from which the loss falls, or is flat to rounding, as M grows along one of its singular directions.
+
+    Raises
+    ------
+    OutOfReach
+        If it does: the minimiser is at infinity, or too far for the draws to locate.
+    """
+    left, values, right = np.linalg.svd(end.M)
+    for u, s, v in zip(left.T, values, right, strict=True):
+        farther = constraint.project(end.M + (FARTHER - 1) * s * np.outer(u, v))
+        free = np.linalg.norm(farther - end.M) > s  # the constraint allows a larger M in this direction
+        if free and s * problem.covariates.scale**2 >= FELT and loss(farther)[0] <= (1 + LEVEL) * end.loss:
+            raise OutOfReach(
+                f"the loss does not rise beyond |M| = {values[0]:.3g} (n = {problem.n}, sigma = {problem.sigma:g}): it "
+                "has no minimum that the draws can locate; bound M by constraint=SpectralBall(C=...), or draw more."
+            )

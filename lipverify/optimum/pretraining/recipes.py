@@ -11,8 +11,7 @@ import numpy as np
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.streams import normals
 from lipverify.optimum.pretraining.kept import Arrays, kept
-from lipverify.optimum.pretraining.optimisers import optimiser_named
-from lipverify.optimum.pretraining.training import Settings, Trajectory, pretrain_together
+from lipverify.optimum.pretraining.training import Settings, Trajectory, optimiser_named, pretrain_together
 from lipverify.problem import Problem
 
 

@@ -9,10 +9,9 @@ from collections.abc import Mapping
 from importlib import resources
 
 from lipverify.report.model import Report
-from lipverify.report.web.addresses import addresses
 from lipverify.report.web.colours import colour_rule
 from lipverify.report.web.markup import Child, Markup, element, join
-from lipverify.report.web.parts import Place, figure, symbols
+from lipverify.report.web.parts import Place, addresses, figure, symbols
 from lipverify.report.web.theorem import theorem
 from lipverify.report.web.words import Formulas, outcome, table
 

@@ -14,7 +14,7 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import RBF, Law, Linear, Matern, Quadratic, ReLUNetwork, Ridge, Zonal
 from lipverify.optimum.window import sensitivity
 from lipverify.properties import is_positive
-from lipverify.properties.variance import variance  # internal: the variance with its error
+from lipverify.properties.terms import variance  # internal: the variance with its error
 
 MATERN = {
     0.5: lambda t, a: np.exp(-np.sqrt(2 - 2 * t) / a),
