@@ -24,9 +24,8 @@ from lipverify.errors import OutOfReach
 from lipverify.foundation.noted import makes
 from lipverify.loss.asymptotic.fields import Increments
 from lipverify.loss.asymptotic.sphere import Expr, L, c, d, mean, n, sigma, w
-from lipverify.loss.asymptotic.tasks import Harmonics, Ridges, Task, task_of
+from lipverify.loss.asymptotic.tasks import Harmonics, Ridges, Task, lettered, task_of
 from lipverify.problem.law import Law
-from lipverify.problem.laws import Scaled
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +89,7 @@ def linear_attention(law: Law, offset: bool = False) -> LinearAttention:
     >>> sympy.expand(linear_attention(ReLU(), offset=True).floor)
     L**2/3 + L**2/(6*d)
     """
-    return _derived(type(law)() if isinstance(law, Scaled) else law, offset)
+    return _derived(lettered(law)[0], offset)
 
 
 @lru_cache(maxsize=64)

@@ -24,7 +24,7 @@ from lipverify.loss.terms import ErrorKind, LossTerms
 from lipverify.loss.work import budgeted
 from lipverify.problem import Problem
 from lipverify.problem.covariates import Sphere
-from lipverify.problem.law import Sum
+from lipverify.problem.law import Law, Sum, by_law
 from lipverify.problem.laws import Affine, Linear
 from lipverify.problem.problem import require_isotropic, require_problem
 from lipverify.problem.whitening import isotropic_form
@@ -106,9 +106,9 @@ class LossMethod(Method):
                 has = f"it has {', '.join(self.options)}" if self.options else "it has none"
                 raise InvalidInput(f"{option} is not an option of the {self.name} method; {has}.")
         terms = self.terms
-        if isinstance(problem.law, Sum) and self.additive:
-            return _summed(problem, w, lambda part: terms(part, w, **options), self.name)
-        return terms(problem, w, **options)
+        if not self.additive:
+            return terms(problem, w, **options)
+        return _by_parts(problem.law, problem, w, lambda part: terms(part, w, **options), self.name)
 
 
 def _in_isotropic_form(method: LossMethod, problem: Problem, w: Floats, options: Options) -> LossTerms:
@@ -392,10 +392,16 @@ def instead_of_exact(by: str) -> Iterator[Instead]:
         _INSTEAD.reset(token)
 
 
-def _summed(problem: Problem, w: Floats, terms: Callable[[Problem], LossTerms], method: str) -> LossTerms:
+@by_law
+def _by_parts(law: Law, problem: Problem, w: Floats, terms: Callable[[Problem], LossTerms], method: str) -> LossTerms:
+    """The terms of a problem by an additive method."""
+    return terms(problem)
+
+
+@_by_parts.register(Sum)
+def _summed(law: Sum, problem: Problem, w: Floats, terms: Callable[[Problem], LossTerms], method: str) -> LossTerms:
     """The terms of a sum of laws: the biases of the parts add, and the noise is the same for every part."""
-    assert isinstance(problem.law, Sum)
-    parts = problem.law.parts or ((0.0, Affine()),)
+    parts = law.parts or ((0.0, Affine()),)
     found = [(weight, terms(problem.replace(law=law))) for weight, law in parts]
     bias = np.asarray(sum(weight * np.asarray(each.bias) for weight, each in found))
     error = np.asarray(sum(weight * np.asarray(each.bias_error) for weight, each in found))

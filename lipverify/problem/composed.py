@@ -12,7 +12,7 @@ from numpy.random import Generator
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array, Floats, to_device, to_host
 from lipverify.foundation.validation import number
-from lipverify.problem.law import FunctionLaw, RidgeLaw
+from lipverify.problem.law import FunctionLaw, Law, RidgeLaw, by_law
 from lipverify.problem.laws import Linear
 from lipverify.problem.matrices import orthonormal_rows, rows
 
@@ -118,6 +118,28 @@ class LowRank(Transformed, frozen=True, tag="low-rank"):
     def __post_init__(self) -> None:
         super().__post_init__()
         orthonormal_rows("B", self.B)
+
+
+@by_law
+def ridge_form(law: Law, d: int) -> tuple[RidgeLaw, Floats] | None:
+    """(ridge, B) with f(x) = g(B^T x), g drawn from the ridge law; None if the law is not of this form.
+
+    >>> from lipverify.laws import RBF
+    >>> ridge, B = ridge_form(LowRank([[1.0], [0.0]]), 2)
+    >>> ridge, B.tolist(), ridge_form(RBF(), 2)
+    (Linear(L=1.0), [[1.0], [0.0]], None)
+    """
+    return None
+
+
+@ridge_form.register(RidgeLaw)
+def _itself(law: RidgeLaw, d: int) -> tuple[RidgeLaw, Floats]:
+    return law, np.eye(d)
+
+
+@ridge_form.register(Transformed, LowRank)
+def _mapped(law: Transformed, d: int) -> tuple[RidgeLaw, Floats]:
+    return law.ridge, np.array(law.B)
 
 
 class Sampled(FunctionLaw, frozen=True, tag="sampled"):

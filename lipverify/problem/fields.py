@@ -22,7 +22,7 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array
 from lipverify.foundation.validation import number
 from lipverify.problem.covariances import Risen
-from lipverify.problem.law import Law, factor_of, times
+from lipverify.problem.law import Law, by_law, factor_of, times
 from lipverify.problem.own import Zonal
 
 Distances = Callable[[Array], Array]
@@ -153,24 +153,36 @@ class Variation:
         A bound on V.
     rounding
         The absolute error of V near r = 0: 0 if V was given directly, eps K(1) if it is a difference of values of K.
+    everywhere
+        True if the law is defined on R^d, not only on the unit sphere.
     """
 
     of_distance: Distances
     size: float
     rounding: float
+    everywhere: bool = False
 
 
+@by_law
 def variation_of(law: Law, d: int | None = None) -> Variation | None:
     """The variogram of a law that is given by it or by K; given d, by a spectrum as well. None for others."""
-    if isinstance(law, Field):
-        return Variation(law.variogram, 2 * law.variance, 0.0)
-    if not isinstance(law, Zonal) or (law.spectrum is not None and d is None):
+    return None
+
+
+@variation_of.register(Field)
+def _of_field(law: Field, d: int | None = None) -> Variation:
+    return Variation(law.variogram, 2 * law.variance, 0.0, everywhere=True)
+
+
+@variation_of.register(Zonal)
+def _of_zonal(law: Zonal, d: int | None = None) -> Variation | None:
+    if law.spectrum is not None and d is None:
         return None
-    return _of_zonal(law, d if law.spectrum is not None else None)
+    return _of_differences(law, d if law.spectrum is not None else None)
 
 
 @lru_cache(maxsize=64)
-def _of_zonal(law: Zonal, d: int | None) -> Variation:
+def _of_differences(law: Zonal, d: int | None) -> Variation:
     """The variation of a `Zonal` law: of the user's function, whose size is computed once, or of harmonics."""
     grid = np.linspace(0, 2, 4097)
     if law.variogram is not None:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.problem.features import SAME, Features
+from lipverify.problem.law import Law, by_law
 from lipverify.problem.own import Ridge
 
 PANELS, PANEL = 4096, 8
@@ -68,15 +69,21 @@ def undeclared(h: Callable[[Floats], Floats], declared: tuple[float, ...]) -> fl
     return None if at is None else round(at, 2) + 0.0
 
 
-@lru_cache(maxsize=64)
-def sighted(law: Ridge) -> Ridge:
-    """The law with its undeclared kinks and jumps declared if they are few; otherwise the law itself.
+@by_law
+def sighted(law: Law) -> Any:  # a law of the same class
+    """A law of a user's link with its undeclared kinks and jumps declared if they are few; otherwise the law itself.
 
     >>> sighted(Ridge(lambda z: np.maximum(z, 0.3) + np.sign(z + 0.25))).kink_points
     (-0.25, 0.3)
     >>> sighted(Ridge(lambda z: np.tanh(3000 * z))).kink_points, sighted(Ridge(lambda z: np.floor(9 * z))).kink_points
     ((), ())
     """
+    return law
+
+
+@sighted.register(Ridge)
+@lru_cache(maxsize=64)
+def _declared(law: Ridge) -> Ridge:
     if (known := features(law.link)) is not None:
         missing = [at for at in known.places if all(abs(at - kink) > SAME for kink in law.kink_points)]
         return replace(law, kinks=law.kinks + tuple(missing)) if 0 < len(missing) <= MOST_FOUND else law

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from lipverify.foundation.arrays import Array, Floats
 from lipverify.foundation.validation import number
 from lipverify.problem.covariances import ArcCosine, CosineCovariance
-from lipverify.problem.law import RidgeLaw, times, with_amplitude
+from lipverify.problem.law import RidgeLaw, proportional
 from lipverify.problem.links import PowerSeries
 
 
@@ -291,4 +291,6 @@ class Quadratic(Scaled, frozen=True, tag="quadratic"):
         return self.L + 0 * uniforms
 
 
-times.register(RandomAmplitude, Linear, Quadratic)(with_amplitude)
+@proportional.register(RandomAmplitude, Linear, Quadratic)
+def _amplified(law: Scaled) -> bool:
+    return True

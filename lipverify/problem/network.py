@@ -12,7 +12,7 @@ from lipverify.foundation.arrays import Array
 from lipverify.foundation.streams import standard_normals
 from lipverify.foundation.validation import number
 from lipverify.problem.covariances import ArcCosine
-from lipverify.problem.law import FunctionLaw, times, with_amplitude
+from lipverify.problem.law import FunctionLaw, proportional
 from lipverify.problem.sphere import on_sphere
 
 
@@ -94,4 +94,6 @@ class ReLUNetwork(FunctionLaw, frozen=True, tag="relu-network"):
         return self.extents(radius)
 
 
-times.register(ReLUNetwork)(with_amplitude)
+@proportional.register(ReLUNetwork)
+def _amplified(law: ReLUNetwork) -> bool:
+    return True

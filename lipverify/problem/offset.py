@@ -54,6 +54,11 @@ class WithOffset(RidgeLaw, frozen=True, tag="with-offset"):
         """L^2 / 3, which is also the variance of b."""
         return self.ridge.amplitude_variance
 
+    @property
+    def kink_points(self) -> tuple[float, ...]:
+        """Those of the ridge law."""
+        return self.ridge.kink_points
+
     def extents(self, radius: float = 1.0) -> tuple[float, ...]:
         """The extents of the ridge law, and 0."""
         return (*self.ridge.extents(radius), 0.0)

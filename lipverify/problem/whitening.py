@@ -15,9 +15,9 @@ import numpy as np
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.quoting import shown
-from lipverify.problem.composed import Transformed
+from lipverify.problem.composed import LowRank, Transformed
 from lipverify.problem.covariates import Gaussian, Sphere
-from lipverify.problem.law import Law
+from lipverify.problem.law import Law, by_law
 from lipverify.problem.matrices import ORTHONORMAL, rows
 from lipverify.problem.problem import Problem, require_problem
 
@@ -69,19 +69,24 @@ def isotropic_form(problem: Problem, M: Any = None) -> IsotropicForm:
     off = float(np.max(np.abs(scores - factor * np.eye(d))) / abs(factor)) if factor else np.inf
     if not (factor > 0 and off <= ORTHONORMAL):
         raise InvalidInput(_refusal(problem, "A^T M A is no positive multiple of I, where x = A u"))
-    law, beside = _law(problem, A)
+    law, beside = _in_u(problem.law, A)
     if not beside <= ORTHONORMAL:
         raise InvalidInput(_refusal(problem, "f is not isotropic in u, where x = A u with u on the sphere"))
     return IsotropicForm(problem.replace(law=law, covariates=Sphere()), factor, max(off, beside))
 
 
-def _law(problem: Problem, A: Floats) -> tuple[Law, float]:
+@by_law
+def _in_u(law: Law, A: Floats) -> tuple[Law, float]:
     """The law in u, and its deviation from isotropy."""
-    law, one = problem.law, np.eye(problem.d)
-    if isinstance(law, Transformed) and len(law.B[0]) == problem.d:
-        seen = A.T @ np.array(law.B)
-        return law.ridge, float(np.max(np.abs(seen.T @ seen - one)))
-    return law, float(np.max(np.abs(A.T @ A - one))) if law.isotropic else np.inf
+    return law, float(np.max(np.abs(A.T @ A - np.eye(len(A))))) if law.isotropic else np.inf
+
+
+@_in_u.register(Transformed, LowRank)
+def _transformed_in_u(law: Transformed, A: Floats) -> tuple[Law, float]:
+    seen = A.T @ np.array(law.B)
+    if seen.shape != A.shape:
+        return law, np.inf
+    return law.ridge, float(np.max(np.abs(seen.T @ seen - np.eye(len(A)))))
 
 
 def _refusal(problem: Problem, why: str) -> str:

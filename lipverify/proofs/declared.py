@@ -9,6 +9,8 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Array
 from lipverify.foundation.validation import number, numbers
 from lipverify.problem.fields import RBF, Matern
+from lipverify.problem.law import Law, by_law
+from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU
 from lipverify.problem.own import Ridge, Zonal
 from lipverify.proofs.checker import laws, roughness
 
@@ -195,14 +197,33 @@ KNOWN = {abs: Kinked(-1.0, 1.0), np.abs: Kinked(-1.0, 1.0), np.sign: Pieces((0.0
 """Functions that are known to the bit."""
 
 
-def declared_link(law: Ridge) -> str:
-    """A law by its link, by the name under which the checker knows it.
+@by_law
+def declared(law: Law) -> str:
+    """The name under which the checker knows a law, registered by its class.
 
     Raises
     ------
     OutOfReach
-        If the link is a function that says nothing of itself.
+        If the checker does not know the law: no theorem is proved for its class, its link or covariance is a function
+        that says nothing of itself, its covariance may not be positive definite, or no theorem is known for the order
+        of its variogram.
     """
+    known = ", ".join(each.__name__ for each in declared.classes)
+    raise OutOfReach(f"law = {law!r}: theorems are proved for {known}; use `growth` for a limit exponent.")
+
+
+@declared.register(Affine, Quadratic, ReLU)
+def _named(law: Law) -> str:
+    return law.name
+
+
+@declared.register(Cosine)
+def _cosine(law: Cosine) -> str:
+    return f"cosine:{law.L!r}"
+
+
+@declared.register(Ridge)
+def _link(law: Ridge) -> str:
     link = KNOWN.get(law.link, law.link)
     if isinstance(link, Kinked):
         return f"kinked:{','.join(map(repr, link.parts))}"
@@ -213,21 +234,18 @@ def declared_link(law: Ridge) -> str:
     raise OutOfReach(f"law = {law!r}: no ball encloses a link that is a function; give {WAYS}.")
 
 
-def declared_field(law: Matern | RBF) -> str:
-    """A field by its length and variance, likewise."""
-    name = f"matern-{law.nu}" if isinstance(law, Matern) else "rbf"
-    return f"{name}:{law.length!r},{law.variance!r}"
+@declared.register(Matern)
+def _matern(law: Matern) -> str:
+    return f"matern-{law.nu}:{law.length!r},{law.variance!r}"
 
 
-def declared_covariance(law: Zonal) -> str:
-    """A law by its covariance, likewise.
+@declared.register(RBF)
+def _rbf(law: RBF) -> str:
+    return f"rbf:{law.length!r},{law.variance!r}"
 
-    Raises
-    ------
-    OutOfReach
-        If the covariance is a function that says nothing of itself, or may not be positive definite, or no theorem is
-        known for the order of a variogram.
-    """
+
+@declared.register(Zonal)
+def _covariance(law: Zonal) -> str:
     if law.spectrum is not None:
         return f"zonal:{','.join(map(repr, law.spectrum))}"
     if isinstance(law.K, Gaussian):

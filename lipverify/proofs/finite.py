@@ -16,7 +16,7 @@ from lipverify.foundation.validation import number, numbers, whole
 from lipverify.loss import loss_terms
 from lipverify.optimum.window import optimal_window
 from lipverify.problem import Problem
-from lipverify.problem.laws import Affine, Cosine, ReLU
+from lipverify.problem.law import proportional
 from lipverify.proofs.checker import circle, optima
 from lipverify.proofs.checker.chain import BITS
 from lipverify.proofs.checker.curves import Curve
@@ -24,6 +24,8 @@ from lipverify.proofs.direct import built
 from lipverify.proofs.record import Proof, below, beyond, named
 from lipverify.proofs.search import decimal, rounded
 
+WITH_OFFSET = ("affine", "relu")
+"""Laws for which the best scale is proved: those with the slides' random offset."""
 CURVES = 30.0
 """Up to this w the loss is a curve on all of the interval; beyond, ends of intervals decide, at fewer places."""
 FARTHEST = 150.0
@@ -99,7 +101,7 @@ def prove_optimum(problem: Problem, offset: float | None = None) -> ProvedOptimu
     """
     if problem.sigma == 0 or problem.n == 1:
         raise InvalidInput(f"{problem!r}: the noise bounds w* only if sigma > 0 and n >= 2.")
-    if offset is not None and not isinstance(problem.law, Affine | ReLU):
+    if offset is not None and named(problem.law) not in WITH_OFFSET:
         raise InvalidInput(f"law = {problem.law!r}: c* is proved for affine and ReLU laws; leave the offset out.")
     given = about(problem, offset)
     found = optimal_window(problem)
@@ -139,7 +141,7 @@ def about(problem: Problem, offset: float | None = None) -> dict[str, Any]:
         "law": law,
         "d": problem.d,
         "n": int(problem.n),
-        "L": "1.0" if isinstance(problem.law, Cosine) else repr(float(getattr(problem.law, "L", 1.0))),
+        "L": repr(float(problem.law.L)) if proportional(problem.law) else "1.0",  # type: ignore[attr-defined]
         "sigma": repr(float(problem.sigma)),
     } | ({} if offset is None else {"offset": repr(number("offset", offset, "a variance", least=0))})
 

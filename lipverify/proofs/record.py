@@ -9,19 +9,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.errors import InvalidInput
 from lipverify.foundation.files import write_whole
-from lipverify.problem.fields import RBF, Matern
 from lipverify.problem.law import Law
-from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU
-from lipverify.problem.own import Ridge, Zonal
 from lipverify.proofs import checker
 from lipverify.proofs.checker import laws, windows
 from lipverify.proofs.checker.chain import Rule
-from lipverify.proofs.declared import declared_covariance, declared_field, declared_link
-
-LAWS: dict[type[Law], str] = {Affine: "affine", Quadratic: "quadratic", ReLU: "relu", Cosine: "cosine"}
-"""The laws that the checker knows, by its names."""
+from lipverify.proofs.declared import declared
 
 
 @dataclass(frozen=True)
@@ -163,15 +157,4 @@ def named(law: Law) -> str:
     """The name under which the checker knows a law."""
     if law.constant:
         raise InvalidInput(f"law = {law!r} is constant: there is no bias to balance the noise, so give L > 0.")
-    if isinstance(law, Zonal):
-        return declared_covariance(law)
-    if isinstance(law, Ridge):
-        return declared_link(law)
-    if isinstance(law, Matern | RBF):
-        return declared_field(law)
-    if type(law) not in LAWS:
-        raise OutOfReach(
-            f"law = {law!r}: theorems are proved for {', '.join(LAWS.values())}, Matern, RBF, Zonal and Ridge; use "
-            "`growth` for a limit exponent."
-        )
-    return f"cosine:{law.L!r}" if isinstance(law, Cosine) else LAWS[type(law)]
+    return declared(law)

@@ -69,9 +69,9 @@ def is_positive(covariance: Zonal | Callable[[Floats], Any], points: Floats) -> 
     x = _points(points)
     cosines = np.clip(x @ x.T, -1, 1)
     np.fill_diagonal(cosines, 1.0)
-    K = covariance.covariance(x.shape[1]) if isinstance(covariance, Zonal) else covariance
+    K = covariance if callable(covariance) else covariance.covariance(x.shape[1])
     values = np.asarray(K(cosines), dtype=float)
-    if isinstance(covariance, Zonal) and covariance.variogram is not None:  # a constant in K changes no difference
+    if getattr(covariance, "variogram", None) is not None:  # a constant in K changes no difference
         values = values - values.mean(axis=0) - values.mean(axis=1)[:, None] + values.mean()
     smallest = float(np.linalg.eigvalsh(values)[0])
     # cosines have rounding errors, and so has every entry

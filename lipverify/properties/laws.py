@@ -12,10 +12,9 @@ from lipverify.foundation.arrays import Floats
 from lipverify.foundation.means.betting import Tally
 from lipverify.foundation.streams import generator, normals
 from lipverify.foundation.validation import a_seed, instance, number, whole
-from lipverify.problem.composed import Transformed
+from lipverify.problem.composed import ridge_form
 from lipverify.problem.fine import sighted
-from lipverify.problem.law import FunctionLaw, Law, RidgeLaw, as_functions
-from lipverify.problem.own import Ridge
+from lipverify.problem.law import FunctionLaw, Law, as_functions
 from lipverify.problem.sphere import on_sphere
 from lipverify.properties.ratio import EPS, ROUNDING, require
 
@@ -132,7 +131,7 @@ def is_lipschitz(law: FunctionLaw, d: int, L: float | None = None, *, contexts: 
             f"{LARGEST:.0e}; ask for fewer contexts."
         )
     tasks = law.draw(generator(seed, f"lipschitz/{law.name}", 0), contexts, d)
-    amplitudes = _amplitudes(law, contexts, seed)
+    amplitudes = _amplitudes(law, d, contexts, seed)
     x = _sphere(seed, "lipschitz", (contexts, 1, d))
 
     def f(points: Floats) -> Floats:
@@ -140,7 +139,7 @@ def is_lipschitz(law: FunctionLaw, d: int, L: float | None = None, *, contexts: 
 
     steep, far = _uphill(f, x), _sphere(seed, "far", (contexts, 8, d))
     _require_gentle_walks(f, x, steep, constant)
-    _require_gentle_kinks(law, amplitudes, constant)
+    _require_gentle_kinks(law, d, amplitudes, constant)
     start, ends = f(x), np.concatenate([steep, far], axis=1)
     rise, distance = abs(f(ends) - start), np.linalg.norm(ends - x, axis=-1)
     # both the values and the points have rounding errors
@@ -167,15 +166,15 @@ def _require_gentle_walks(f: Any, x: Floats, towards: Floats, constant: float) -
         low, width = np.take_along_axis(angle, np.argmax(rise, axis=1, keepdims=True), axis=1), width / places
 
 
-def _require_gentle_kinks(law: FunctionLaw, amplitudes: list[Floats], constant: float) -> None:
+def _require_gentle_kinks(law: FunctionLaw, d: int, amplitudes: list[Floats], constant: float) -> None:
     """Test the slopes of a ridge law's links at their kinks and jumps, declared or not, which sampled points never hit.
 
     Random points are about 1/contexts away from a kink, while a jump or a root is steep only at the kink itself.
     """
-    law = sighted(law) if isinstance(law, Ridge) else law
-    if not isinstance(law, RidgeLaw) or not law.kink_points:
+    form = ridge_form(sighted(law), d)
+    if form is None or not form[0].kink_points or not np.array_equal(form[1], np.eye(d)):
         return
-    kinks = np.array(law.kink_points)[:, None]
+    ridge, kinks = form[0], np.array(form[0].kink_points)[:, None]
     for amplitude, k in zip(amplitudes, range(len(amplitudes)), strict=True):
         largest = float(np.max(np.abs(amplitude)))
         for about, hairs, floor in ((kinks, HAIRS, 16 * EPS), (0 * kinks[:1], TINY_HAIRS, 0.0)):
@@ -183,7 +182,7 @@ def _require_gentle_kinks(law: FunctionLaw, amplitudes: list[Floats], constant: 
                 continue
             low, high = (np.clip(about + sign * hairs, -1, 1) for sign in (-1, 1))
             at = np.stack([low, np.broadcast_to(about, low.shape), high])
-            values = largest * np.reshape(np.asarray(law.links(at.ravel(), np)[k], dtype=float), at.shape)
+            values = largest * np.reshape(np.asarray(ridge.links(at.ravel(), np)[k], dtype=float), at.shape)
             rounding = floor * (np.max(np.abs(values)) + constant)
             # <q, x> changes by at most the change of x
             for one, other in ((0, 1), (1, 2), (0, 2)):
@@ -262,13 +261,13 @@ def _increments(values: Floats) -> Floats:
     return np.asarray((values[:, i] - values[:, j]) ** 2)
 
 
-def _amplitudes(law: FunctionLaw, contexts: int, seed: int) -> list[Any]:
+def _amplitudes(law: FunctionLaw, d: int, contexts: int, seed: int) -> list[Any]:
     """Amplitudes of each component and context, (contexts, 1); 1 for laws without amplitudes."""
-    ridge = law.ridge if isinstance(law, Transformed) else law
-    if not isinstance(ridge, RidgeLaw):
+    form = ridge_form(law, d)
+    if form is None:
         return [1.0] * len(law.extents())
     uniforms = generator(seed, "amplitudes", 0).random((len(law.extents()), contexts, 1))
-    return [ridge.amplitudes(u) for u in uniforms]
+    return [form[0].amplitudes(u) for u in uniforms]
 
 
 def _uphill(f: Any, x: Floats) -> Floats:

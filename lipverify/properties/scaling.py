@@ -11,8 +11,7 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.validation import number
 from lipverify.loss import loss_terms
 from lipverify.loss.terms import LossTerms
-from lipverify.problem.law import Law
-from lipverify.problem.laws import Linear, Quadratic, RandomAmplitude
+from lipverify.problem.law import Law, proportional, times
 from lipverify.problem.problem import Problem
 from lipverify.properties.ratio import ROUNDING, require
 
@@ -91,9 +90,9 @@ def bias_scales(
     _require_factor(factor)
     law = problem.law
     if rougher is None:
-        if not isinstance(law, RandomAmplitude | Linear | Quadratic):
+        if not proportional(law):
             raise InvalidInput(f"law = {law!r} is not proportional to an L: give `rougher`, {factor:g} times the law.")
-        rougher = type(law)(L=factor * law.L)
+        rougher = times(law, factor)
     one, other = loss(problem, w), loss(problem.replace(law=rougher), w)
     return max(_scaled(one, other, "bias", factor, 2, alarm), _scaled(one, other, "noise", factor, 0, alarm))
 

@@ -13,7 +13,7 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.terms import LossTerms
 from lipverify.problem.fields import Field
-from lipverify.problem.law import Law, RidgeLaw
+from lipverify.problem.law import Law, RidgeLaw, by_law
 from lipverify.problem.own import Zonal
 from lipverify.properties.ratio import ROUNDING as FEW_OPERATIONS
 from lipverify.properties.ratio import require
@@ -36,27 +36,38 @@ def variance(law: Law, d: int) -> tuple[float, float]:
     >>> abs(value - 1 / 4) <= error < 1e-12
     True
     """
-    if isinstance(law, Zonal) and law.spectrum is not None:
-        value = sum(law.spectrum[1:])
-        return value, ROUNDING * value
     (value, size), (rough, _) = (_by_rule(law, d, nodes) for nodes in NODES)
     return value, abs(value - rough) + ROUNDING * size
 
 
+@by_law
 def _by_rule(law: Law, d: int, nodes: int) -> tuple[float, float]:
     """The variance by one rule, and the size of the squares that cancel in it."""
-    kinks = law.kink_points if isinstance(law, RidgeLaw) else ()
-    cosines, weights = _rule(d, kinks, nodes)
-    if isinstance(law, RidgeLaw):
-        links = [np.asarray(link, dtype=float) for link in law.links(cosines, np)]
-        square = sum(float(weights @ link**2) for link in links)
-        mean = sum(float(weights @ link) ** 2 for link in links)
-        return law.amplitude_variance * (square - mean), law.amplitude_variance * square
-    if isinstance(law, Zonal | Field):
-        K = law.covariance(d)
-        one, values = float(np.asarray(K(np.ones(1)))[0]), K(cosines)
-        return one - float(weights @ values), max(abs(one), float(np.max(np.abs(values))))
     raise InvalidInput(f"law = {law!r}: its variance needs links or a covariance, and an isotropic law.")
+
+
+@_by_rule.register(RidgeLaw)
+def _of_links(law: RidgeLaw, d: int, nodes: int) -> tuple[float, float]:
+    cosines, weights = _rule(d, law.kink_points, nodes)
+    links = [np.asarray(link, dtype=float) for link in law.links(cosines, np)]
+    square = sum(float(weights @ link**2) for link in links)
+    mean = sum(float(weights @ link) ** 2 for link in links)
+    return law.amplitude_variance * (square - mean), law.amplitude_variance * square
+
+
+@_by_rule.register(Field)
+def _of_covariance(law: Law, d: int, nodes: int) -> tuple[float, float]:
+    (cosines, weights), K = _rule(d, (), nodes), law.covariance(d)
+    one, values = float(np.asarray(K(np.ones(1)))[0]), K(cosines)
+    return one - float(weights @ values), max(abs(one), float(np.max(np.abs(values))))
+
+
+@_by_rule.register(Zonal)
+def _of_zonal(law: Zonal, d: int, nodes: int) -> tuple[float, float]:
+    if law.spectrum is None:
+        return _of_covariance(law, d, nodes)
+    total = sum(law.spectrum[1:])
+    return total, total
 
 
 def _rule(d: int, kinks: tuple[float, ...], nodes: int) -> tuple[Floats, Floats]:

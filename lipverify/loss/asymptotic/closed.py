@@ -16,18 +16,63 @@ where q = Gamma((d-1)/2) / Gamma(d/2). No result depends on these: `derived` mak
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from lipverify.loss.asymptotic.powers import Numbers, Power
-from lipverify.problem.law import Law
+from lipverify.problem.law import Law, by_law
 from lipverify.problem.laws import Affine, Quadratic, ReLU
 
-BIAS: dict[type[Law], float] = {Affine: -2.0, ReLU: -1.5, Quadratic: -2.0}
-"""The power of w in the bias."""
+
+@dataclass(frozen=True)
+class Bias:
+    """The row of a law in the table, with L put in.
+
+    Attributes
+    ----------
+    log_constant, power
+        log B + power log w, in units of y squared: B = e^{log_constant} w^{power}.
+    next, next_power
+        next w^{next_power} is the next term / B.
+    spread
+        spread g w^{a - 1} / n is the spread, in units of y squared.
+    """
+
+    log_constant: float
+    power: float
+    next: float
+    next_power: float
+    spread: float
+
+
+@by_law
+def _bias(law: Law, d: int) -> Bias | None:
+    """The row of a law, registered by its class; None if it is not in the table."""
+    return None
+
+
+@_bias.register(Affine)
+def _affine(law: Affine, d: int) -> Bias:
+    log_constant, spread = math.log(law.L**2 * (d - 1) ** 2 / (12 * d)), 1 / (6 * d) * (d - 1) * law.L**2
+    return Bias(log_constant, -2.0, abs(d - 3) / 2, -1.0, spread)
+
+
+@_bias.register(ReLU)
+def _relu(law: ReLU, d: int) -> Bias:
+    log_q = math.lgamma((d - 1) / 2) - math.lgamma(d / 2)
+    log_constant = math.log(2 * (2 - math.sqrt(2)) * law.L**2 / (9 * math.pi)) - log_q
+    following = 3 * math.pi * (d - 1) ** 2 * math.exp(log_q) / (8 * d * (2 - math.sqrt(2)))
+    return Bias(log_constant, -1.5, following, -0.5, 1 / (6 * d) * (d - 1) * law.L**2)
+
+
+@_bias.register(Quadratic)
+def _quadratic(law: Quadratic, d: int) -> Bias:
+    log_constant, spread = math.log(2 * (d - 1) * law.L**2 / (d + 2)), 2 / (d * (d + 2)) * (d - 1) * law.L**2
+    return Bias(log_constant, -2.0, d - 1.0, -1.0, spread)
 
 
 def known(law: Law) -> bool:
     """True if all numbers of a law are known here; for other laws only those of the noise are."""
-    return law.constant or type(law) in BIAS
+    return law.constant or _bias.has(law)
 
 
 def closed_numbers(law: Law, d: int) -> Numbers:
@@ -39,14 +84,14 @@ def closed_numbers(law: Law, d: int) -> Numbers:
     """
     a, noise = (d - 1) / 2, _log_noise(d)
     tokens = noise + math.log(3 + math.sqrt(3) * (4 / 3) ** (d / 2))
-    bias = None if law.constant else _log_bias(law, d)
+    bias = None if law.constant else _bias(law, d)
     return Numbers(
         noise=Power(noise, a, -1.0),
         noise_next=_power(3 * abs(d - 3) * (d - 1) / 16, -1.0),
         tokens_next=Power(tokens, a, -1.0),
-        bias=None if bias is None else Power(bias, BIAS[type(law)], 0.0),
-        bias_next=None if bias is None else _power(_next(law, d), -0.5 if isinstance(law, ReLU) else -1.0),
-        spread=None if bias is None else Power(noise + _log_spread(law, d), a - 1, -1.0),
+        bias=Power(bias.log_constant, bias.power, 0.0) if bias else None,
+        bias_next=_power(bias.next, bias.next_power) if bias else None,
+        spread=Power(noise + math.log(bias.spread), a - 1, -1.0) if bias else None,
     )
 
 
@@ -56,33 +101,3 @@ def _power(constant: float, power: float) -> Power:
 
 def _log_noise(d: int) -> float:
     return (2 - d) * math.log(2) + math.log(math.pi) / 2 - math.lgamma(d / 2)
-
-
-def _log_q(d: int) -> float:
-    return math.lgamma((d - 1) / 2) - math.lgamma(d / 2)
-
-
-def _log_bias(law: Law, d: int) -> float | None:
-    match law:
-        case Affine(L=L):
-            return math.log(L**2 * (d - 1) ** 2 / (12 * d))
-        case ReLU(L=L):
-            return math.log(2 * (2 - math.sqrt(2)) * L**2 / (9 * math.pi)) - _log_q(d)
-        case Quadratic(L=L):
-            return math.log(2 * (d - 1) * L**2 / (d + 2))
-    return None
-
-
-def _next(law: Law, d: int) -> float:
-    match law:
-        case Affine():
-            return abs(d - 3) / 2
-        case ReLU():
-            return 3 * math.pi * (d - 1) ** 2 * math.exp(_log_q(d)) / (8 * d * (2 - math.sqrt(2)))
-    return d - 1.0
-
-
-def _log_spread(law: Law, d: int) -> float:
-    L = getattr(law, "L", 1.0)
-    share = 2 / (d * (d + 2)) if isinstance(law, Quadratic) else 1 / (6 * d)
-    return math.log(share * (d - 1) * L**2)

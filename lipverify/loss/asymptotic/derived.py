@@ -13,7 +13,6 @@ from lipverify.loss.asymptotic.powers import Numbers, Power
 from lipverify.loss.asymptotic.record import leading
 from lipverify.loss.asymptotic.sphere import Expr, L, d, n, sigma, w
 from lipverify.problem.law import Law
-from lipverify.problem.laws import Scaled
 
 DIGITS = 40
 """Decimal digits of the constants: more than a double, so that their logarithms are accurate."""
@@ -22,9 +21,7 @@ DIGITS = 40
 @lru_cache(maxsize=256)
 def numbers_of(law: Law, dimension: int) -> Numbers:
     """Constants and exponents as numbers, of the terms without sigma."""
-    values: dict[Expr, Expr] = {d: sympy.Integer(dimension)}
-    if isinstance(law, Scaled):
-        values[L] = meant(law.L)
+    values: dict[Expr, Expr] = {d: sympy.Integer(dimension), L: meant(getattr(law, "L", 1.0))}
 
     def power(term: Expr) -> Power:
         return _power(sympy.sympify(term).subs(values))

@@ -16,9 +16,8 @@ from lipverify.loss.asymptotic.fields import Increments
 from lipverify.loss.asymptotic.links import meant
 from lipverify.loss.asymptotic.noise import noise_term, spread_term, tokens_term
 from lipverify.loss.asymptotic.sphere import Expr, L, d, n, sigma, w
-from lipverify.loss.asymptotic.tasks import task_of
-from lipverify.problem.law import Law, Sum
-from lipverify.problem.laws import Scaled
+from lipverify.loss.asymptotic.tasks import lettered, task_of
+from lipverify.problem.law import Law, Sum, by_law
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -132,10 +131,14 @@ def _next_bias(law: Law) -> Expr:
     return next_bias(task_of(law))
 
 
+@by_law
 def _require_one(law: Law) -> None:
     """Refuse a sum of laws, whose next terms may be leading terms of parts with other powers."""
-    if isinstance(law, Sum):
-        raise OutOfReach(f"law = {law!r} is a sum: the terms after the leading one are not known; use method='exact'.")
+
+
+@_require_one.register(Sum)
+def _refuse(law: Sum) -> None:
+    raise OutOfReach(f"law = {law!r} is a sum: the terms after the leading one are not known; use method='exact'.")
 
 
 @lru_cache(maxsize=64)
@@ -190,14 +193,19 @@ def leading(law: Law, d: int | None = None) -> Leading:
     instance("law", law, Law, "use for example ReLU(L=1.0)")
     if law.constant:
         raise InvalidInput(f"law = {law!r} is constant: there is no bias to balance the noise, so give L > 0.")
-    general = _derived(type(law)() if isinstance(law, Scaled) else law)
+    general = _derived(lettered(law)[0])
     return general if d is None else _at_dimension(general, d)
 
 
+@by_law
 def _bias(law: Law) -> Expr:
-    """The leading bias; for a sum of laws, the sum over the parts with the slowest decay."""
-    if not isinstance(law, Sum):
-        return leading_bias(task_of(law))
+    """The leading bias."""
+    return leading_bias(task_of(law))
+
+
+@_bias.register(Sum)
+def _of_sum(law: Sum) -> Expr:
+    """The sum over the parts with the slowest decay."""
     parts = [
         meant(weight) * leading_bias(task_of(part)).subs(L, meant(getattr(part, "L", 1.0)))
         for weight, part in law.parts
@@ -212,7 +220,7 @@ def _bias(law: Law) -> Expr:
 def _derived(law: Law) -> Leading:
     """Derive everything for symbolic d."""
     bias, noise = _bias(law), noise_term().leading
-    scale = L if isinstance(law, Scaled) else sympy.Integer(1)
+    _, scale = lettered(law)
     balanced = {n: sigma**2 / scale**2}  # Lambda = 1
     growth, beta = exponent(noise, w), -exponent(bias, w)
     noise_constant, bias_constant = noise.subs(w, 1), bias.subs(w, 1)

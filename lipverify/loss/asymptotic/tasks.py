@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import sympy
+from msgspec.structs import replace
 
 from lipverify.errors import InvalidInput
 from lipverify.loss.asymptotic import fields
@@ -18,7 +19,7 @@ from lipverify.loss.asymptotic.sphere import Expr, L, c, laplacian, mean
 from lipverify.loss.asymptotic.tokens import Delta
 from lipverify.problem.fields import RBF, Matern
 from lipverify.problem.law import Law, by_law
-from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU
+from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU, Scaled
 from lipverify.problem.network import ReLUNetwork
 from lipverify.problem.own import Ridge, Zonal
 
@@ -116,6 +117,17 @@ def _uniform_amplitude() -> Expr:
     """E l^2 for l ~ Unif[-L, L]."""
     amplitude = sympy.Symbol("l")
     return sympy.integrate(amplitude**2, (amplitude, -L, L)) / (2 * L)
+
+
+@by_law
+def lettered(law: Law) -> tuple[Law, Expr]:
+    """A law that stands for all L, and the letter of L in its task: 1 if the task has none."""
+    return law, sympy.Integer(1)
+
+
+@lettered.register(Scaled)
+def _scaled(law: Scaled) -> tuple[Law, Expr]:
+    return replace(law, L=1.0), L
 
 
 def task_of(law: Law) -> Task | Increments:

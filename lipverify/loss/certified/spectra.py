@@ -67,9 +67,8 @@ def spectrum_of(law: Law, d: int, top: int) -> Spectrum:
     InvalidInput
         If the law is given by a function, or in another way for which no ball is known.
     """
-    # ask if a law is constant only if that calls no user's function
-    known = spectrum.has(law) and not (isinstance(law, Zonal) and law.spectrum is None)
-    return Spectrum.finite({}) if known and law.constant else spectrum(law, d, top)
+    known = spectrum(law, d, top)  # first, because it refuses users' functions, which `constant` samples
+    return Spectrum.finite({}) if law.constant else known
 
 
 @by_law
@@ -101,6 +100,8 @@ def _zonal(law: Zonal, d: int, top: int) -> Spectrum:
 @spectrum.register(Cosine)
 def _cosine(law: Cosine, d: int, top: int) -> Spectrum:
     """Even harmonics, c_l = Re E[e^{iLt} P_l]."""
+    if law.constant:
+        return Spectrum.finite({})
     L = arb(law.L)
     with ctx.workprec(_cosine_bits(L, d)):
         return _even_waves(L, d, top)

@@ -25,6 +25,7 @@ from lipverify.foundation.arrays import Floats
 from lipverify.loss.kernels import Kernel, kernel_for
 from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
+from lipverify.problem.law import Law, by_law
 from lipverify.problem.laws import Affine, Linear
 
 ORDERS, STEPS = (20, 14), (0.16, 0.2)
@@ -49,13 +50,9 @@ def kernel_terms(problem: Problem, w: Floats, attention: Any) -> LossTerms:
         If the law is not linear, or windows hold so few tokens that the relative error of a term would exceed BLUNT.
     """
     kernel = kernel_for(attention, problem, w)
-    if not isinstance(problem.law, Affine | Linear):
-        raise OutOfReach(
-            f"law = {problem.law!r} with attention = {attention!r}: exact terms are for Affine and Linear; use "
-            "method='montecarlo'."
-        )
+    slope_variance = _slope_variance(problem.law, attention)
     means = np.array([_with_error(kernel, problem.d, float(problem.n), float(each)) for each in np.ravel(w)])
-    units = np.array([problem.sigma**2, problem.law.amplitude_variance / problem.d])
+    units = np.array([problem.sigma**2, slope_variance / problem.d])
     values, errors = (
         np.reshape(each * units, (*np.shape(w), 2)) for each in np.moveaxis(means.reshape(-1, 2, 2), 1, 0)
     )
@@ -68,6 +65,19 @@ def kernel_terms(problem: Problem, w: Floats, attention: Any) -> LossTerms:
         noise_error=errors[..., 0],
         bias_error=errors[..., 1],
     )
+
+
+@by_law
+def _slope_variance(law: Law, attention: Any) -> float:
+    """E l^2 of a law f(x) = l <q, x>."""
+    raise OutOfReach(
+        f"law = {law!r} with attention = {attention!r}: exact terms are for Affine and Linear; use method='montecarlo'."
+    )
+
+
+@_slope_variance.register(Affine, Linear)
+def _of_linear(law: Affine | Linear, attention: Any) -> float:
+    return law.amplitude_variance
 
 
 def _with_error(kernel: Kernel, d: int, n: float, w: float) -> tuple[Floats, Floats]:

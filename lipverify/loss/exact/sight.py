@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
@@ -18,14 +19,12 @@ from lipverify.loss.terms import ErrorKind
 from lipverify.problem.features import SEEN, Features
 from lipverify.problem.fields import Field
 from lipverify.problem.fine import features, sighted, undeclared
-from lipverify.problem.law import FunctionLaw, Law, RidgeLaw, by_law
-from lipverify.problem.laws import Affine, Cosine, Linear, Quadratic, RandomAmplitude, ReLU
+from lipverify.problem.law import FunctionLaw, Law, RidgeLaw, by_law, proportional
+from lipverify.problem.laws import Affine, Cosine, Linear, Quadratic, ReLU
 from lipverify.problem.network import ReLUNetwork
 from lipverify.problem.offset import WithOffset
 from lipverify.problem.own import Ridge, Zonal
 
-NAMED = (Affine, Linear, ReLU, Cosine, Quadratic, WithOffset)
-"""Laws whose links every rule resolves."""
 CLOSE = 1e-3
 """Distance of kinks below which the ridge route is not tried first: the variogram is not smooth at the differences of
 kinks, and its table would take minutes."""
@@ -151,7 +150,7 @@ def _field_of(law: Law, d: int) -> Zonal:
 
 @dataclass(frozen=True)
 class Links(Functions):
-    """A named ridge law."""
+    """A ridge law whose links every rule resolves."""
 
     law: RidgeLaw
 
@@ -317,15 +316,14 @@ def _network(law: ReLUNetwork) -> Sight:
 
 
 @sight.register(RidgeLaw)
-def _links(law: RidgeLaw) -> Sight:
-    kind = Links if type(law) in NAMED else OwnClass
-    return kind(law, averaged=True, named=True, amplitude=law.amplitude_variance)
+def _links(law: Any, kind: type[Links] = OwnClass) -> Sight:
+    unit = replace(law, L=1.0) if proportional(law) else None
+    return kind(law, averaged=True, named=True, amplitude=law.amplitude_variance, unit=unit)
 
 
-@sight.register(RandomAmplitude, Quadratic)
-def _amplified(law: RandomAmplitude | Quadratic) -> Sight:
-    kind = Links if type(law) in NAMED else OwnClass
-    return kind(law, averaged=True, named=True, amplitude=law.amplitude_variance, unit=replace(law, L=1.0))
+@sight.register(Affine, Linear, ReLU, Cosine, Quadratic, WithOffset)
+def _resolved(law: RidgeLaw) -> Sight:
+    return _links(law, Links)
 
 
 @sight.register(Ridge)

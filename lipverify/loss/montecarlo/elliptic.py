@@ -36,14 +36,13 @@ from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Array, Floats, to_device
 from lipverify.foundation.streams import generator, standard_normals
 from lipverify.loss.montecarlo.backend import NUMPY, Backend
-from lipverify.loss.montecarlo.reduced import TOKENS, normal_pairs, projected
+from lipverify.loss.montecarlo.reduced import TOKENS, normal_pairs, projected, split
 from lipverify.loss.montecarlo.samples import Divisible, largest_bias, rungs, softmax_bounds
 from lipverify.loss.montecarlo.windows import Grid, Sums, Workspace, merged, softmax_sums
 from lipverify.problem import Problem
-from lipverify.problem.composed import Transformed
+from lipverify.problem.composed import ridge_form
 from lipverify.problem.covariates import Gaussian
-from lipverify.problem.law import RidgeLaw, as_ridge
-from lipverify.problem.laws import Affine, Linear, ReLU
+from lipverify.problem.law import RidgeLaw, as_functions, as_ridge
 
 SphereNoise = Callable[[int, int | float, Floats], tuple[Floats, Floats]]
 """(d, n, w) -> the noise over sigma^2 on the sphere, and its error."""
@@ -128,11 +127,16 @@ class Elliptic(Divisible):
         """Samples in a chunk."""
         return max(1, TOKENS // int(self.problem.n))
 
+    @cached_property
+    def form(self) -> tuple[RidgeLaw, Floats]:
+        """The law of the link, and B; the identity if the law is a ridge law."""
+        law, d = self.problem.law, self.problem.d
+        return ridge_form(law, d) or (as_ridge(law, "reduced sampling"), np.eye(d))
+
     @property
     def ridge(self) -> RidgeLaw:
         """The law of the link."""
-        law = self.problem.law
-        return law.ridge if isinstance(law, Transformed) else as_ridge(law, "reduced sampling")
+        return self.form[0]
 
     @property
     def unit(self) -> float:
@@ -142,13 +146,11 @@ class Elliptic(Divisible):
     @property
     def linear_share(self) -> float:
         """The share of the linear link, which is averaged in closed form: a ReLU is half linear and half |z|."""
-        return 1.0 if isinstance(self.ridge, Affine | Linear) else 0.5 if isinstance(self.ridge, ReLU) else 0.0
+        return split(self.ridge).linear
 
     def links(self, z: Array) -> list[Array]:
         """The links minus the linear share: |z| for ReLU, none for a linear law."""
-        if isinstance(self.ridge, ReLU):
-            return [self.xp.abs(z)]
-        return [] if self.linear_share else self.ridge.links(z, self.xp)
+        return split(self.ridge).links(z, self.xp)
 
     @property
     def largest_bias(self) -> float:
@@ -159,11 +161,10 @@ class Elliptic(Divisible):
             return self.linear_share * (2 * reach) ** 2 / len(self.sight) + (1 - self.linear_share) * others
         return largest_bias(self.problem)
 
-    @cached_property
+    @property
     def lens(self) -> Floats:
-        """B; the identity if the law is a ridge law."""
-        law = self.problem.law
-        return np.array(law.B) if isinstance(law, Transformed) else np.eye(self.problem.d)
+        """B."""
+        return self.form[1]
 
     @cached_property
     def sight(self) -> Floats:
@@ -301,10 +302,9 @@ class Elliptic(Divisible):
 
     def _outer(self, index: int) -> tuple[Floats, Floats]:
         """Draw the queries (size, NOISE_QUERIES, d), of which the first is the context's own, and the tasks."""
-        d, law = self.problem.d, self.problem.law
+        d, law = self.problem.d, as_functions(self.problem.law, "reduced sampling")
         points = generator(self.seed, f"{self.stream}/queries", index)
         queries = self.problem.covariates.points(standard_normals(points, (self.size, NOISE_QUERIES, d)), np)
-        assert isinstance(law, RidgeLaw | Transformed)
         return queries, law.draw(generator(self.seed, f"{self.stream}/tasks", index), self.size, d)
 
     def _draws(self, index: int, part: slice) -> Iterator[Array]:

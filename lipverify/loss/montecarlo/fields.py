@@ -24,7 +24,7 @@ from lipverify.foundation.arrays import Floats
 from lipverify.foundation.streams import generator, standard_normals
 from lipverify.loss.montecarlo.full import WholeContexts
 from lipverify.loss.montecarlo.samples import softmax_bounds, sphere_bounds
-from lipverify.problem.fields import Field, Variation, variation_of
+from lipverify.problem.fields import Variation, variation_of
 from lipverify.problem.law import Sum, summands
 
 PAIRS = 2**20
@@ -53,7 +53,7 @@ class Fields(WholeContexts):
         law, n = self.problem.law, self.problem.n
         if self.backend.xp is not np:
             raise InvalidInput(f"law = {law!r} is sampled by NumPy alone; leave backend and xp out.")
-        if not (self.problem.isotropic or isinstance(law, Field)):
+        if not (self.problem.isotropic or all(each.everywhere for _, each in self.variations)):
             raise InvalidInput(
                 f"law = {law!r} is known on the unit sphere, and covariates = {self.problem.covariates.name} leave it; "
                 "use Matern(...) or RBF(...), which are fields on R^d."

@@ -20,7 +20,7 @@ each. The first two hold (u, v) of the four directions, the others (u, v) of two
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,8 +31,8 @@ from lipverify.loss.montecarlo.backend import NUMPY, Backend
 from lipverify.loss.montecarlo.samples import Divisible, averaged, drawn, sphere_bounds, spreads
 from lipverify.loss.montecarlo.windows import Grid, Sums, Workspace, merged, softmax_sums
 from lipverify.problem import Problem
-from lipverify.problem.law import RidgeLaw, as_ridge
-from lipverify.problem.laws import Affine, Linear
+from lipverify.problem.law import RidgeLaw, as_ridge, by_law
+from lipverify.problem.laws import Affine, Linear, ReLU
 
 QUERIES = 4
 """Contexts in a bundle."""
@@ -77,6 +77,39 @@ def quarter_turns(a: Array, b: Array) -> Iterator[tuple[Array, Array]]:
 
 
 @dataclass(frozen=True)
+class Split:
+    """A ridge law as a linear law, which is averaged in closed form, and other links, with the same mean square.
+
+    Attributes
+    ----------
+    linear
+        The share of the linear law in the bias.
+    links
+        The function from z and its array namespace to the other links.
+    """
+
+    linear: float
+    links: Callable[[Array, Any], list[Array]]
+
+
+@by_law
+def split(law: RidgeLaw) -> Split:
+    """The linear law in a ridge law, registered by its class; by default there is none."""
+    return Split(0.0, law.links)
+
+
+@split.register(Affine, Linear)
+def _linear(law: RidgeLaw) -> Split:
+    return Split(1.0, lambda z, xp: [])
+
+
+@split.register(ReLU)
+def _relu(law: ReLU) -> Split:
+    """Two half-lines are half of z and half of |z|."""
+    return Split(0.5, lambda z, xp: [xp.abs(z)])
+
+
+@dataclass(frozen=True)
 class Reduced(Divisible):
     """A sampler of an isotropic problem with a ridge law on a grid of w, a chunk of bundles at a time."""
 
@@ -102,7 +135,7 @@ class Reduced(Divisible):
     @property
     def linear(self) -> bool:
         """True if the link is the identity, so that the direction is averaged in closed form."""
-        return isinstance(self.law, Affine | Linear)
+        return split(self.law).linear == 1
 
     @property
     def size(self) -> int:

@@ -22,8 +22,8 @@ from lipverify.foundation.arrays import Array, Floats, to_device
 from lipverify.loss.montecarlo.tails import largest_noise, largest_spread, smallest_noise
 from lipverify.loss.montecarlo.windows import Grid, Sums
 from lipverify.problem import Problem
-from lipverify.problem.composed import Transformed
-from lipverify.problem.law import as_functions
+from lipverify.problem.composed import LowRank, Transformed
+from lipverify.problem.law import FunctionLaw, as_functions, by_law
 
 Bounds = tuple[Floats, Floats]
 
@@ -69,15 +69,24 @@ def averaged(sums: Sums, grid: Grid, xp: Any) -> Array:
 
 def largest_bias(problem: Problem) -> float:
     """A bound on a bias sample, since the prediction lies between the extremes of each component; infinity if none."""
-    law, radius = as_functions(problem.law, "Monte Carlo"), problem.covariates.radius
-    A = problem.covariates.stretch(problem.d)
     with np.errstate(invalid="ignore", over="ignore"):
-        if isinstance(law, Transformed) and A is not None and math.isfinite(radius):
-            extents = law.ridge.extents(float(np.linalg.norm(np.array(law.B).T @ A, 2)))  # |B^T A u| <= |B^T A|
-        else:
-            extents = law.extents(radius)
+        extents = _extents(as_functions(problem.law, "Monte Carlo"), problem)
     bound = float(sum(extent**2 for extent in extents))
     return math.inf if math.isnan(bound) else bound
+
+
+@by_law
+def _extents(law: FunctionLaw, problem: Problem) -> tuple[float, ...]:
+    """Bounds on the range of each component over the covariates."""
+    return law.extents(problem.covariates.radius)
+
+
+@_extents.register(Transformed, LowRank)
+def _transformed_extents(law: Transformed, problem: Problem) -> tuple[float, ...]:
+    A, radius = problem.covariates.stretch(problem.d), problem.covariates.radius
+    if A is None or not math.isfinite(radius):
+        return law.extents(radius)
+    return law.ridge.extents(float(np.linalg.norm(np.array(law.B).T @ A, 2)))  # |B^T A u| <= |B^T A|
 
 
 def sphere_bounds(problem: Problem, w: Floats, extents: Sequence[float], slopes: Sequence[float]) -> Bounds:

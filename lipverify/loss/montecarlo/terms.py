@@ -36,9 +36,9 @@ from lipverify.loss.montecarlo.reduced import Reduced
 from lipverify.loss.montecarlo.windows import grid_of
 from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
-from lipverify.problem.composed import Transformed
+from lipverify.problem.composed import ridge_form
 from lipverify.problem.fields import variation_of
-from lipverify.problem.law import RidgeLaw, summands
+from lipverify.problem.law import summands
 
 Samples = Reduced | Elliptic | Full | Fields | LinearAttention | KernelAttention
 
@@ -228,7 +228,7 @@ def _sampling(problem: Problem, M: Floats | None, attention: str | Kernel, sampl
     if not isinstance(attention, Kernel):
         chosen("attention", attention, ATTENTIONS)
         attention_for(attention, problem.law)
-    ridge = isinstance(problem.law, RidgeLaw | Transformed)
+    ridge = ridge_form(problem.law, problem.d) is not None
     reducible = ridge and problem.covariates.stretch(problem.d) is not None and attention == "softmax"
     if sampling is None:
         return "reduced" if reducible else "full"

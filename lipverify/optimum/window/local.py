@@ -14,6 +14,7 @@ from numpy.polynomial import Chebyshev
 
 from lipverify.foundation.arrays import Floats
 from lipverify.loss import loss_terms
+from lipverify.loss.terms import ErrorKind
 from lipverify.problem import Problem
 
 NODES, HALF_WIDTH = np.cos(np.pi * (np.arange(9) + 0.5) / 9), 0.15
@@ -26,13 +27,14 @@ INSIDE = 0.9
 
 @dataclass(frozen=True)
 class Minimum:
-    """A minimum of the loss with its errors; `w_error` is infinite if the loss is flat to rounding."""
+    """A minimum of the loss with its errors, of one `kind`; `w_error` is infinite if the loss is flat to rounding."""
 
     w: float
     w_error: float
     bias: float
     noise: float
     error: float
+    kind: ErrorKind
 
     @property
     def loss(self) -> float:
@@ -52,12 +54,13 @@ def shorter(fit: Chebyshev) -> Chebyshev:
 
 @dataclass(frozen=True)
 class LocalLoss:
-    """Bias and noise as polynomials in (log w - centre) / HALF_WIDTH; `error` bounds that of the loss."""
+    """Bias and noise as polynomials in (log w - centre) / HALF_WIDTH; `error` bounds that of the loss, see `kind`."""
 
     centre: float
     bias: Chebyshev
     noise: Chebyshev
     error: float
+    kind: ErrorKind
 
     @classmethod
     def at(cls, problem: Problem, centre: float, route: str | None = None) -> LocalLoss:
@@ -66,7 +69,7 @@ class LocalLoss:
         bias, noise = through(terms.bias), through(terms.noise)
         left_out = SAFETY * (abs(bias.coef[-1]) + abs(noise.coef[-1]))
         # interpolation at nine Chebyshev nodes enlarges the errors of values by less than 3
-        return cls(centre, bias, noise, float(left_out + 3 * np.max(terms.total_error)))
+        return cls(centre, bias, noise, float(left_out + 3 * np.max(terms.total_error)), terms.error_kind)
 
     @property
     def total(self) -> Chebyshev:
@@ -89,4 +92,4 @@ class LocalLoss:
         off = (NODES.size - 1) / math.sqrt(1 - root**2) * self.error / curvature
         # an error larger than the distance to the end of the interval leaves the minimum unknown
         w_error = w * HALF_WIDTH * off if off <= 1 - abs(root) else math.inf
-        return Minimum(w, w_error, float(self.bias(root)), float(self.noise(root)), self.error)
+        return Minimum(w, w_error, float(self.bias(root)), float(self.noise(root)), self.error, self.kind)

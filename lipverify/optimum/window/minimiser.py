@@ -31,8 +31,6 @@ from lipverify.loss.work import Progress, budgeted
 from lipverify.optimum.window.local import HALF_WIDTH, INSIDE, LocalLoss, Minimum
 from lipverify.optimum.window.origin import REACH, OriginLoss
 from lipverify.problem import Problem
-from lipverify.problem.law import summands
-from lipverify.problem.own import Ridge, Zonal
 from lipverify.problem.problem import require_problem
 from lipverify.problem.whitening import isotropic_form
 
@@ -258,7 +256,7 @@ def _minimised(question: tuple[Problem, str | None]) -> Optimum:
     """The optimum of a problem by a route; a run computes it once and remembers it."""
     problem, route = question
     if problem.law.constant or problem.n == 1:
-        return _optimum(problem, _at_zero(problem, route), route)
+        return _optimum(problem, _at_zero(problem, route))
     near_zero, others = competing(problem, route)
     minima = list(OriginLoss.of(problem, route).minima()) if near_zero else []
     minima += [found for x in others if (found := _polished(problem, x, route)) is not None]
@@ -275,7 +273,7 @@ def _minimised(question: tuple[Problem, str | None]) -> Optimum:
             f"the minimum of the loss near w = {best.w:.6g} is lost in its error, {share:.0e} of it, for {problem!r}. "
             f"{reason}".strip()
         )
-    return _optimum(problem, best, route, w_error)
+    return _optimum(problem, best, w_error)
 
 
 def _polished(problem: Problem, x: float, route: str | None) -> Minimum | None:
@@ -294,12 +292,11 @@ def _polished(problem: Problem, x: float, route: str | None) -> Minimum | None:
 def _at_zero(problem: Problem, route: str | None) -> Minimum:
     """The optimum at w = 0, for problems in which no other w has a smaller loss."""
     terms = loss_terms(problem, 0.0, route=route)
-    return Minimum(0.0, 0.0, float(terms.bias), float(terms.noise), float(terms.total_error))
+    return Minimum(0.0, 0.0, float(terms.bias), float(terms.noise), float(terms.total_error), terms.error_kind)
 
 
-def _optimum(problem: Problem, found: Minimum, route: str | None, w_error: float = 0.0) -> Optimum:
+def _optimum(problem: Problem, found: Minimum, w_error: float = 0.0) -> Optimum:
     """The record of a minimum."""
-    own = any(isinstance(law, Ridge | Zonal) for _, law in summands(problem.law))
     return Optimum(
         problem=problem,
         w=found.w,
@@ -309,5 +306,5 @@ def _optimum(problem: Problem, found: Minimum, route: str | None, w_error: float
         w_error=w_error,
         loss_error=found.error,
         where="interior" if found.w > 0 else "zero",
-        error_kind=loss_terms(problem, found.w, route=route).error_kind if own else "bounded",
+        error_kind=found.kind,
     )

@@ -24,6 +24,7 @@ from numpy.polynomial import Polynomial
 from lipverify.foundation.arrays import Floats
 from lipverify.loss import loss_terms
 from lipverify.loss.exact import spectrum_of
+from lipverify.loss.terms import ErrorKind
 from lipverify.optimum.window.local import Minimum
 from lipverify.problem import Problem
 
@@ -47,7 +48,8 @@ class OriginLoss:
     """Bias and noise as polynomials in w on [0, REACH].
 
     `known_error` bounds the errors of the loss and of its first two derivatives at 0, and `value_error` those of the
-    values at NODES minus the closed form. The truncation error of the fit is at most w^3 times `left_out`.
+    values at NODES minus the closed form. The truncation error of the fit is at most w^3 times `left_out`. All are of
+    this `kind`.
     """
 
     bias: Polynomial
@@ -55,6 +57,7 @@ class OriginLoss:
     known_error: Floats
     value_error: Floats
     left_out: float
+    kind: ErrorKind
 
     @classmethod
     def of(cls, problem: Problem, route: str | None = None) -> OriginLoss:
@@ -70,7 +73,7 @@ class OriginLoss:
         # the difference of the fits over w^3 has zeros inside the interval, so use its largest value
         rest = Polynomial((bias_fit - bias_short + noise_fit - noise_short).coef[FIRST:])
         slopes = 3 * rest(PLACES) + PLACES * rest.deriv()(PLACES)
-        return cls(bias_fit, noise_fit, known_error, value_error, float(np.max(np.abs(slopes))))
+        return cls(bias_fit, noise_fit, known_error, value_error, float(np.max(np.abs(slopes))), terms.error_kind)
 
     @cached_property
     def slope(self) -> Polynomial:
@@ -106,7 +109,8 @@ class OriginLoss:
             if climbs.size:
                 high = _root(self._bound(-1), max(w, PLACES[i + climbs[0]]), PLACES[i + climbs[0] + 1])
             w = w if low > 0 else 0.0
-            yield Minimum(w, max(high - w, w - low), float(self.bias(w)), float(self.noise(w)), self.error(w))
+            bias, noise = float(self.bias(w)), float(self.noise(w))
+            yield Minimum(w, max(high - w, w - low), bias, noise, self.error(w), self.kind)
 
     def _bound(self, sign: int) -> Callable[[float], float]:
         """The slope plus or minus its error."""

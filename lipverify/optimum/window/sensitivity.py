@@ -24,7 +24,7 @@ from lipverify.foundation.validation import instance
 from lipverify.loss.exact import has_averages, length_slopes
 from lipverify.optimum.window.local import HALF_WIDTH, NODES, LocalLoss, shorter, through
 from lipverify.optimum.window.minimiser import Optimum
-from lipverify.problem.laws import Quadratic, RandomAmplitude
+from lipverify.problem.law import proportional
 
 
 class Sensitivity(Shown, msgspec.Struct, frozen=True, kw_only=True):
@@ -105,13 +105,13 @@ def sensitivity(optimum: Optimum) -> Sensitivity:
     by_n, by_sigma, by_amplitude = through(noise_n + bias_n), 2 * local.noise, 2 * local.bias
     window_n, window_sigma, window_L = (_moves(local, slope) for slope in (by_n, by_sigma, by_amplitude))
     loss_n, loss_sigma, loss_L = (float(slope(0.0)) / optimum.loss for slope in (by_n, by_sigma, by_amplitude))
-    proportional = isinstance(law, RandomAmplitude | Quadratic)
+    amplified = proportional(law)
     return Sensitivity(
         window_n=window_n[0],
-        window_L=window_L[0] if proportional else None,
+        window_L=window_L[0] if amplified else None,
         window_sigma=window_sigma[0],
         loss_n=loss_n,
-        loss_L=loss_L if proportional else None,
+        loss_L=loss_L if amplified else None,
         loss_sigma=loss_sigma,
         window_error=max(error for _, error in (window_n, window_sigma, window_L)),
     )
