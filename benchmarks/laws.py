@@ -20,6 +20,7 @@ from lipverify.laws import RBF, Affine, Cosine, Law, Matern, Quadratic, ReLU, Re
 EXPONENTIALS = 10**6
 DIMENSIONS = (2, 3, 10)
 LADDER = np.geomspace(1.0, 1e5, 16)
+STEPS = tuple((np.arange(-3, 4) / 4).tolist())
 LAWS: dict[str, Callable[[], Law]] = {
     "affine": Affine,
     "relu": ReLU,
@@ -28,12 +29,15 @@ LAWS: dict[str, Callable[[], Law]] = {
     "smooth link": lambda: Ridge(lambda z: np.tanh(2 * z)),
     "one kink": lambda: Ridge(lambda z: abs(z - 0.2), kinks=(0.2,)),
     "three kinks": lambda: Ridge(lambda z: abs(z + 0.5) + abs(z - 0.1) + abs(z - 0.6), kinks=(-0.5, 0.1, 0.6)),
+    "no kinks told": lambda: Ridge(lambda z: abs(z + 0.5) + abs(z - 0.1) + abs(z - 0.6)),
     "jump": lambda: Ridge(np.sign, jumps=(0.0,)),
+    "seven jumps": lambda: Ridge(lambda z: np.floor(4 * z), jumps=STEPS),
     "root": lambda: Ridge(lambda z: np.sqrt(abs(z)), kinks=(0.0,)),
     "exp(-r)": lambda: Matern(nu=0.5),
     "matern 5/2": lambda: Matern(nu=2.5),
     "rbf": RBF,
     "kernel": lambda: Zonal(lambda t: 1 / (2 - t)),
+    "polynomial": lambda: Zonal(lambda t: (t + t**3) / 2),
     "network": ReLUNetwork,
     "spectrum": lambda: Zonal(spectrum=(0.0, 1.0, 0.5, 0.25)),
     "sum": lambda: ReLU() + Cosine(L=3.0),
@@ -69,6 +73,7 @@ def works(law: Law, d: int) -> list[Callable[[], object]]:
     return [
         lambda: (loss_terms(many, 10.0), loss_terms(few, 4.0)),
         lambda: loss_terms(few, 5.0),
+        lambda: loss_terms(few.replace(n=31), 4.0),
         lambda: loss_terms(many, 300.0),
         lambda: optimal_window(many),
         lambda: loss_terms(many, LADDER),
@@ -78,7 +83,7 @@ def works(law: Law, d: int) -> list[Callable[[], object]]:
 
 def main(names: list[str]) -> None:
     print(f"one unit: {1e3 * unit():.2f} ms of processor time")
-    columns = ("first", "few", "many", "w*", "ladder", "w = 1e4, few")
+    columns = ("first", "few", "next n", "many", "w*", "ladder", "w = 1e4, few")
     print(f"{'law':12} {'d':>3}" + "".join(f"{column:>14}" for column in columns))
     for name in names or LAWS:
         for d in DIMENSIONS:

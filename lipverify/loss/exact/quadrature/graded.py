@@ -13,7 +13,7 @@ from numpy.polynomial import chebyshev
 
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.quadrature.rules import chebyshev_points, to_coefficients
+from lipverify.loss.exact.quadrature.rules import chebyshev_points, clenshaw, to_coefficients
 
 MOST_PANELS = 20_000
 """Largest number of panels of a table, which takes a few seconds and a hundred megabytes."""
@@ -147,13 +147,7 @@ class Graded:
         panel = np.clip(np.searchsorted(self.edges, u) - 1, 0, self.edges.size - 2)
         place = (u - self.edges[panel]) * (self.parts / np.diff(self.edges))[panel]
         part = np.clip(place.astype(np.intp), 0, self.parts - 1)
-        double = 4 * (place - part) - 2
-        panel = self.parts * panel + part
-        # Clenshaw's recurrence with the coefficients of each part
-        after, later = np.zeros_like(u), np.zeros_like(u)
-        for row in self.coefficients[:0:-1]:
-            after, later = row[panel] + double * after - later, after
-        return np.asarray(self.coefficients[0][panel] + double / 2 * after - later)
+        return clenshaw(self.coefficients, self.parts * panel + part, 2 * (place - part) - 1)
 
     def tail(self, u: Floats) -> Floats:
         """The last coefficients on the panel of every u."""

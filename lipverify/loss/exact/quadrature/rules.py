@@ -122,6 +122,19 @@ def chebyshev_values(x: Floats, size: int) -> Floats:
     return values
 
 
+def clenshaw(coefficients: Floats, column: NDArray[np.intp], x: Floats) -> Floats:
+    """sum_k c_k T_k(x), by Clenshaw's recurrence; every x has the column of coefficients (k, column) with its index.
+
+    >>> clenshaw(np.array([[1.0, 0.0], [2.0, 1.0]]), np.array([0, 1]), np.array([0.5, 0.5]))
+    array([2. , 0.5])
+    """
+    double = 2 * x
+    after, later = np.zeros_like(x), np.zeros_like(x)
+    for row in coefficients[:0:-1]:
+        after, later = row[column] + double * after - later, after
+    return np.asarray(coefficients[0][column] + x * after - later)
+
+
 def to_coefficients(size: int) -> Floats:
     """The matrix from values at `size` Chebyshev points to the coefficients of the polynomial through them.
 

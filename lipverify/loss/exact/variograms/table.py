@@ -7,15 +7,15 @@ represent it. The values come from a `Source`: averages over planes, a closed fo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 from numpy.polynomial import Chebyshev
 
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.quadrature.rules import CONCENTRATION, gauss_rule
+from lipverify.loss.exact.quadrature.rules import CONCENTRATION, clenshaw, gauss_rule
 from lipverify.loss.exact.variograms.pieces import (
     EPS,
     NOTHING,
@@ -84,17 +84,14 @@ class Variogram:
 
     def __call__(self, theta: Floats) -> Floats:
         """V."""
-        return self._by_piece(theta, lambda piece, x: scale(self.power, x) * self._ratio(piece, x))
+        return np.asarray(scale(self.power, theta) * self._ratio(theta))
 
     def beyond_linear(self, theta: Floats) -> Floats:
         """R = V - a (1 - t)."""
-
-        def rest(piece: Piece, x: Floats) -> Floats:
-            if piece.rise is not None:
-                return np.asarray(scale(self.power, x) * x * piece.rise(2 * piece.y(x) - 1))
-            return scale(self.power, x) * (self._ratio(piece, x) - self.slope)
-
-        return self._by_piece(theta, rest)
+        rise = self.pieces[0].rise is not None
+        ratio = self._ratio(theta, rise)
+        rest = np.where(theta <= self.pieces[0].high, theta * ratio, ratio - self.slope) if rise else ratio - self.slope
+        return np.asarray(scale(self.power, theta) * rest)
 
     def rest_gap(self, theta: Floats) -> Floats:
         """A bound on the error of R / F up to theta, of a law without roots."""
@@ -122,25 +119,32 @@ class Variogram:
         weight = np.diff(edges)[:, None] * gauss * np.sin(theta) ** (self.d - 2)
         return float(np.sum(weight * self(theta)) / np.sum(weight)) / 2
 
-    def _ratio(self, piece: Piece, x: Floats) -> Floats:
-        """V / F; below the first piece of a link with roots, a power of theta."""
-        values = piece.values(2 * piece.y(x) - 1)
-        if not self.roots or piece is not self.pieces[0]:
-            return np.asarray(values)
-        ends = piece.values(np.array([-1.0, 2 * float(piece.y(np.array(2 * piece.low))) - 1]))
-        below = np.minimum(np.maximum(x, TINY) / piece.low, 1.0) ** math.log2(ends[1] / ends[0])
-        return np.asarray(values * below)
+    def _ratio(self, theta: Floats, rise: bool = False) -> Floats:
+        """V / F, or on the first piece (V / F - a) / theta; below that of a link with roots, a power of theta."""
+        first = self.pieces[0]
+        lows, highs, columns = self._columns
+        piece = np.searchsorted(highs[:-1], theta)
+        share = np.clip((theta - lows[piece]) / (highs - lows)[piece], 0, 1)
+        # the coordinate of `Piece.y`
+        y = 2 / math.pi * np.arcsin(np.sqrt(share))
+        if first.first:
+            y = np.where(piece == 0, share / (1 + np.sqrt(1 - share)), y)
+        values = clenshaw(columns, np.where(piece == 0, -1, piece) if rise else piece, 2 * y - 1)
+        if not self.roots:
+            return values
+        ends = first.values(np.array([-1.0, 2 * float(first.y(np.array(2 * first.low))) - 1]))
+        return np.asarray(values * np.minimum(np.maximum(theta, TINY) / first.low, 1.0) ** math.log2(ends[1] / ends[0]))
 
-    def _by_piece(self, theta: Floats, value: Callable[[Piece, Floats], Floats]) -> Floats:
-        which = np.searchsorted([piece.high for piece in self.pieces[:-1]], theta)
-        counts = np.bincount(which.ravel(), minlength=len(self.pieces))
-        result = np.empty_like(theta)
-        for i in np.flatnonzero(counts):
-            if counts[i] == theta.size:
-                return value(self.pieces[i], theta)
-            here = which == i
-            result[here] = value(self.pieces[i], theta[here])
-        return result
+    @cached_property
+    def _columns(self) -> tuple[Floats, Floats, Floats]:
+        """The ends of the pieces, and a column of coefficients for each piece and for the rise of the first."""
+        rise = self.pieces[0].rise
+        fits = [piece.values.coef for piece in self.pieces] + ([] if rise is None else [rise.coef])
+        columns = np.zeros((max(fit.size for fit in fits), len(fits)))
+        for column, fit in zip(columns.T, fits, strict=True):
+            column[: fit.size] = fit
+        lows, highs = (np.array([getattr(piece, end) for piece in self.pieces]) for end in ("low", "high"))
+        return lows, highs, columns
 
 
 def variogram_of(d: int, link: Link, kinks: tuple[float, ...], jumps: bool) -> Variogram:
