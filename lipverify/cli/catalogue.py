@@ -17,8 +17,7 @@ from lipverify.claims.ledger.record import KINDS, Outcome, Passage, read_ledger
 from lipverify.claims.plan.claim import Claim
 from lipverify.claims.plan.proved import OWN
 from lipverify.claims.plan.registry import select_claims
-from lipverify.cli.ending import SIGNS
-from lipverify.cli.tables import grouped, wrapped
+from lipverify.cli.tables import SIGNS, grouped, wrapped
 from lipverify.errors import InvalidInput
 from lipverify.foundation.latex import plain
 from lipverify.foundation.output import write_json

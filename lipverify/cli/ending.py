@@ -14,7 +14,7 @@ from lipverify.claims.ledger.outcomes import behind, by_outcome, controls, count
 from lipverify.claims.ledger.reach import briefly, condition, in_line, reach
 from lipverify.claims.ledger.record import GRADES, Ledger, Outcome, Record
 from lipverify.claims.run.deciding import wants
-from lipverify.cli.tables import LOOKS, wrapped
+from lipverify.cli.tables import LOOKS, SIGNS, wrapped
 from lipverify.foundation.quoting import counted
 from lipverify.report.readings import holds_at, ranges_of
 from lipverify.report.visible import visible
@@ -235,9 +235,6 @@ def _exit(ledger: Ledger, strict: bool) -> str:
     return f"exit code {code}: {'; '.join(told)}"
 
 
-SIGNS: dict[Outcome, str] = {
-    "holds as printed": "✓", "holds in one of its readings": "≈", "false as printed": "✗", "open": "?",
-}  # fmt: skip
 SHORT: dict[Outcome, str] = {
     "holds as printed": "holds", "holds in one of its readings": "in one reading", "false as printed": "false",
     "open": "open",

@@ -12,6 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from lipverify.claims.ledger.record import Outcome
 from lipverify.report.visible import visible
 
 WIDEST = 27
@@ -25,6 +26,10 @@ LOOKS = {
     "error": ("!", "bold red"),
 }
 """The sign and the colour of each verdict; either suffices to distinguish them."""
+SIGNS: dict[Outcome, str] = {
+    "holds as printed": "✓", "holds in one of its readings": "≈", "false as printed": "✗", "open": "?",
+}  # fmt: skip
+"""The sign of each outcome."""
 
 Row = tuple[str, tuple[str, ...]]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from lipverify.claims.ledger.record import Exact, ProofRecord
 from lipverify.errors import InvalidInput
 from lipverify.foundation.noted import Grade, with_errors
 from lipverify.foundation.shipped import shipped
+from lipverify.foundation.store import remembered
 
 if TYPE_CHECKING:
     from lipverify.problem import Problem
@@ -236,19 +238,43 @@ def _proof(value: Any) -> tuple[Any, Stood | None]:
     ValueError
         If it is not a proof.
     """
-    missing = value.failures()
-    if missing:
-        raise ValueError(f"no proof of {value.statement!r}: {'; '.join(missing)}")
+    record = certified(value)
     constants = {name: [number, math.ulp(number)] for name, number in value.constants.items()}
-    return {"": [0.0, 0.0], **constants}, Stood("proved", "certified", 0.0, proof_file(value))
+    return {"": [0.0, 0.0], **constants}, Stood("proved", "certified", 0.0, record)
 
 
-def proof_file(proof: Any) -> ProofRecord:
-    """The record of a proof: its theorem, and the digest of its file, saved or not."""
-    import json
+def certified(proof: Any) -> ProofRecord:
+    """The record of a proof: its theorem, and the digest of its file, saved or not.
 
-    made = json.dumps(proof.data, indent=1) + "\n"
-    return recorded("proof file", proof.statement, digest=sha256(made.encode()).hexdigest())
+    The checker certifies each proof once: the processes of a run share its answer, by the content of the file.
+
+    Raises
+    ------
+    ValueError
+        If it is not a proof.
+    """
+    text = json.dumps(proof.data, indent=1) + "\n"
+    missing = _checked(text).missing
+    if missing:
+        raise ValueError(f"no proof of {proof.statement!r}: {'; '.join(missing)}")
+    return recorded("proof file", proof.statement, digest=sha256(text.encode()).hexdigest())
+
+
+class _Checked(msgspec.Struct, frozen=True):
+    """What does not follow in a proof file."""
+
+    missing: tuple[str, ...]
+
+
+@lru_cache(maxsize=256)
+def _checked(text: str) -> _Checked:
+    return remembered(_check, text, _Checked)
+
+
+def _check(text: str) -> _Checked:
+    from lipverify.proofs import checker
+
+    return _Checked(tuple(checker.failures(json.loads(text))))
 
 
 def _symbolic(value: Any) -> tuple[Any, Stood | None]:
@@ -445,9 +471,10 @@ def committed(name: str, found: Callable[[], Proof]) -> Proof:
         return anew[name]
     path = shipped() / FOLDER / f"{name}.json"
     proof = load(path) if path.exists() else found()
-    missing = proof.failures()
-    if missing:
-        raise ValueError(f"{path}: {'; '.join(missing)}")
+    try:
+        certified(proof)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
     return proof
 
 
@@ -495,14 +522,4 @@ def between(proof: Proof, low: float | Fraction, high: float | Fraction) -> Prov
     >>> between(theorem, 1.0, 2.0).pair
     (1.5, 0.5000000000000008)
     """
-    record = proof_file(proof)
-    if record.digest not in _CERTIFIED:
-        missing = proof.failures()
-        if missing:
-            raise ValueError(f"no proof of {proof.statement!r}: {'; '.join(missing)}")
-        _CERTIFIED.add(record.digest)
-    return outwards(Fraction(*low.as_integer_ratio()), Fraction(*high.as_integer_ratio()), record)
-
-
-_CERTIFIED: set[str] = set()
-"""Digests of the proofs that this process has certified."""
+    return outwards(Fraction(*low.as_integer_ratio()), Fraction(*high.as_integer_ratio()), certified(proof))
