@@ -28,7 +28,9 @@ CONSTANT, ADAPTIVE, TUNED = "ConstRR", "AdaRR", "TunedRR"
 claim("lt.other-sizes/depth",
       compared("a layer less", EVERY, (2, 3, 4, 5), high=0, strict=True, control={"sign": -1}),
       compared("a layer less", (*SMALL, LONG), (2, 3, 4, 5), "OMEGA", high=0, strict=True, control={"sign": -1}),
+      compared("a layer less", LARGE, (2, 3, 4), "OMEGA", high=0, strict=True, control={"sign": -1}),
       compared("a layer less", SMALL[0], (2, 3, 4, 5), "FULL", high=0, strict=True, control={"sign": -1}),
+      compared("a layer less", LARGE, 2, "FULL", high=0, strict=True, control={"sign": -1}),
       source=TABLE_1, expected="supported", title="every layer up to the fifth lowers the loss", shows=ALL_QUOTIENTS,
       finding="What each layer gains, at every size and under every law of the cells, is in the table.", **ASSUMED)
 claim("lt.other-sizes/gd-plus-plus",
@@ -56,7 +58,11 @@ claim("lt.other-sizes/match-tuned/two-heads",
       finding="Two heads set the four weights of a layer freely, one head has them on a cone (lt.diagonal).", **ASSUMED)
 claim("lt.other-sizes/two-heads",
       compared("FULL", SMALL[0], sizes.DEPTHS, "OMEGA", high=sizes.FAR, control="-log(3/2)"),
-      source=FULL, expected="supported", title="at d = 5 two diagonal heads lose at most half as much again as FULL", **ASSUMED)
+      compared("FULL", LARGE, (1, 2), "OMEGA", high=sizes.CLOSE, control="-log(11/10)"),
+      source=FULL, expected="supported", **ASSUMED,
+      title="at d = 5 two diagonal heads lose at most half as much again as FULL; at d = 20 with two layers a tenth")
 claim("lt.other-sizes/diagonal",
       compared("FULL", SMALL[0], sizes.DEPTHS, high=sizes.FAR, control="-log(3/2)"),
-      source=FULL, expected="supported", title="at d = 5 DIAG loses at most half as much again as FULL", **ASSUMED)
+      compared("FULL", LARGE, (1, 2), high=sizes.CLOSE, control="-log(11/10)"),
+      source=FULL, expected="supported", **ASSUMED,
+      title="at d = 5 DIAG loses at most half as much again as FULL; at d = 20 with two layers a tenth")
