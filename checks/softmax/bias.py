@@ -1,7 +1,7 @@
-r"""Proof sketch: the bias lies between multiples of L^2 / w^2 and of L^2 / w + L^2 / n, where windows hold many tokens.
+r"""Proof sketch: the bias lies between multiples of L^2 / w^2 and of L^2 / w + L^2 / n if the window holds many tokens.
 
-The bias falls there like w^{-3/2} for ReLU tasks and like w^{-2} for smooth ones, with constants that SymPy derives. The worst
-task, and windows of few tokens, have a file beside this one.
+There the bias falls like w^{-3/2} for ReLU tasks and like w^{-2} for smooth ones, with constants that SymPy derives.
+bias_beyond.py treats the worst task and windows with few tokens.
 """
 
 from typing import Any
@@ -26,12 +26,14 @@ SHARP = {"relu/*": r"$B(w) = \Theta(L^2 w^{-3/2})$ for the ReLU law",
          "*": r"$B(w) = \Theta(L^2 w^{-2})$ for the affine law"}
 LARGEST_W = "min(1e15, 1e30**(2/(d + 2)))"
 LATER = (1000, LARGEST_W, 20)
-"""Corrections of the ReLU law fade like w^(-1/2) and w^(-1), of both signs: from w = 30 they leave its exponent at d = 8
-open by 0.02 to 0.05, whatever the number of points; from 1000 by less than 0.002 with 12 to 40."""
+"""The corrections of the ReLU law decay like w^(-1/2) and w^(-1) and have both signs. With a start at w = 30 they
+leave an uncertainty of 0.02 to 0.05 in the exponent at d = 8 for any number of points; with a start at 1000 and 12 to
+40 points, less than 0.002."""
 KINKED = (2, 3, 4, 5, 6, 7, 8)
-"""Beyond, n <= 1e30 leaves less than three decades of w, too few for them; the proofs hold there too."""
-SHAPES = """The quadratic law's envelope holds for every $L$. The cosine law changes its shape with $L$: its own is that
-    of $L = 1$."""
+"""For larger d, n <= 1e30 leaves less than three decades of w, too few for these corrections. The proofs hold there as
+well."""
+SHAPES = """The proved envelope of the quadratic law holds for every $L$. The cosine law changes its shape with $L$, so
+    its envelope is the one at $L = 1$."""
 
 for law, dimensions, ray in (("affine", DIMENSIONS, (30, LARGEST_W)), ("relu", KINKED, LATER)):
     FAMILY: dict[str, Any] = {
@@ -58,11 +60,11 @@ claim("softmax.bias-lower/{law}/constant",
             method="exact"),
       source=SKETCH, kind="sharp", expected="supported", over={"law": LAWS | SMOOTH, "d": (2, 3, 5)},
       title="the constant of the bias", statement=r"B(w) \sim C L^2 w^{-\beta}", assumes=MANY_TOKENS,
-      finding=r"""$C$ as `lipverify.leading` derives it: $\frac{(d-1)^2}{12 d}$ for the affine law. For a smooth law
-      it is a quarter of the mean square of the Laplacian of $f$ on the sphere; for the ReLU law it comes from the
-      kink.""")
+      finding=r"""The library derives $C$ (`lipverify.leading`): it is $\frac{(d-1)^2}{12 d}$ for the affine law. For a
+      smooth law it is a quarter of the mean square of the Laplacian of $f$ on the sphere; for the ReLU law the kink
+      determines it.""")
 PROVED: dict[str, Any] = {
-    "source": SKETCH, "expected": "supported", "title": "the envelope of the bias that is proved for every n",
+    "source": SKETCH, "expected": "supported", "title": "the proved envelope of the bias, for every n",
     "assumes": (*MODEL, r"$n \geq K w^{(d-1)/2 + \beta - 1}$, $w \geq w_0$, with the numbers of `lipverify prove`"),
 }
 claim("softmax.bias-lower/{law}/proved",

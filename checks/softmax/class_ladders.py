@@ -1,4 +1,4 @@
-r"""Ladders of class probabilities, along which L or the label noise grows, and the optimal w along them."""
+r"""Ladders of class probabilities along which L or the label noise grows, and the optimal w along them."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ LADDERS: dict[str, tuple[str, dict[str, Any], tuple[float, ...]]] = {
     "waves": ("L", {"link": "cosine"}, (1.0, 2.0, 3.0, 4.0)),
     "few waves": ("L", {"link": "cosine"}, (1.25, 1.5, 2.5)),
 }
-"""What changes from rung to rung, what stays, and the rungs. Labels that are turned around lower L as well; a base rate
-nearer to 1/2 raises the noise at a fixed L. Of the waves 64 tokens on the sphere, and 8 on the circle, resolve all but the last."""
+"""The parameter that changes along the ladder, the fixed parameters, and the rungs. Flipping labels also lowers L; a
+base rate nearer to 1/2 raises the noise at a fixed L. In "waves", 64 tokens on the sphere or 8 on the circle resolve
+every rung but the last."""
 SMOOTHINGS = (0.02, 0.1)
 """The eps of the cross-entropy of (1 - eps) hat p + eps / 2."""
 
 
 def steps(*ladders: str) -> list[tuple[str, str]]:
-    """(ladder, step) for every two neighbouring rungs."""
+    """Pairs (ladder, step) for all neighbouring rungs."""
     return [(name, step(name, k)) for name in ladders for k in range(len(LADDERS[name][2]) - 1)]
 
 
 def step(ladder: str, k: int) -> str:
-    """What changes from rung k to the next.
+    """Name the step from rung k to the next.
 
     >>> step("linear", 0)
     'L 0.125 to 0.25'
@@ -46,14 +47,14 @@ def laws(ladder: str) -> list[Any]:
 
 
 def exact_windows(ladder: str, d: int, n: int) -> dict[str, Any]:
-    """For the Brier loss, by the exact method: see `named`."""
+    """The optimal w along a ladder for the Brier loss, by the exact method, as `named` lists it."""
     from lipverify.checks.softmax.ladder import exact_ladder
 
     return named(ladder, d, exact_ladder(laws(ladder), d, n))
 
 
 def sampled_losses(ladder: str, d: int, n: int, contexts: int, seed: int) -> dict[str, list[list[list[float]]]]:
-    """By loss and eps: for each law and batch of contexts the loss at windows from 0.1 to 410, on common draws."""
+    """The losses at w from 0.1 to 410, on common draws, by loss and eps: an array by law, batch of contexts and w."""
     from lipverify.checks.softmax.ladder import brier, cross_entropy, losses_of_batches
 
     losses = {"brier 0": brier} | {f"cross-entropy {eps:g}": cross_entropy(eps) for eps in SMOOTHINGS}
@@ -62,14 +63,14 @@ def sampled_losses(ladder: str, d: int, n: int, contexts: int, seed: int) -> dic
 
 
 def sampled_windows(ladder: str, d: int, n: int, loss: str, found: Any, eps: float = 0.0) -> dict[str, Any]:
-    """For the Brier loss, or cross-entropy of (1 - eps) hat p + eps / 2, on common draws."""
+    """The optimal w along a ladder, on common draws: for the Brier loss or the cross-entropy of (1 - eps) hat p + eps / 2."""
     from lipverify.checks.softmax.ladder import ladder_of
 
     return named(ladder, d, ladder_of(np.array(found[f"{loss} {eps:g}"])))
 
 
 def named(ladder: str, d: int, found: Any) -> dict[str, Any]:
-    """The change of log w* and of w* by step, w* of the middle rung; and w* against L or against E p (1 - p)."""
+    """The change of log w* and of w* at each step, w* of the middle rung, and w* against L or against E p (1 - p)."""
     against_noise = LADDERS[ladder][0] != "L"
     result: dict[str, Any] = {step(ladder, k): change for k, change in enumerate(found.changes)}
     for k, ((low, low_error), (high, high_error)) in enumerate(pairwise(found.windows)):

@@ -1,9 +1,9 @@
-r"""Classification: labels are 0 or 1, and a law says what the probability of a 1 is.
+r"""Classification: labels are 0 or 1, and a law gives the probability of a 1.
 
-P(y = 1 | x) = p(x), and the Lipschitz constant is that of p, sup |p(x) - p(x')| / |x - x'|: a probability per unit of
-length. Attention predicts p(x) by the average of the labels. For a law that is the same in every direction the mean of
-p(x)(1 - p(x)) over tasks is one number v for all x, and the Brier loss E (hat p - y)^2 is, but for a constant, that of
-regression on f = p with noise of variance v:
+P(y = 1 | x) = p(x). The Lipschitz constant is sup |p(x) - p(x')| / |x - x'|, a probability per unit of length.
+Attention predicts p(x) by the weighted average of the labels. If the law is the same in every direction, the mean of
+p(x)(1 - p(x)) over tasks is one number v for all x. Up to a constant, the Brier loss E (hat p - y)^2 is then the loss
+of regression on f = p with noise of variance v:
 
     E (hat p - p(x))^2 = B(w) + v E sum_i a_i^2.
 """
@@ -24,7 +24,7 @@ from lipverify.problem.own import Ridge
 from lipverify.problem.problem import Problem
 
 NODES = 64
-"""Of the mean over the sphere."""
+"""Nodes of the quadrature over the sphere."""
 
 
 def _logistic(law: ClassLaw, z: Floats) -> Floats:
@@ -47,13 +47,13 @@ class ClassLaw(msgspec.Struct, frozen=True, kw_only=True):
     ----------
     link
         "linear": pi(z) = base + L z; "logistic": pi(z) = 1 / (1 + exp(-4 L z)); "cosine": pi(z) = (1 + cos(2 L z)) / 2.
-        All have Lipschitz constant L (the cosine for L >= pi/4, or its slope is not reached).
+        All have Lipschitz constant L (the cosine only for L >= pi/4; below, it does not reach its largest slope).
     L
         The Lipschitz constant of the clean probabilities, > 0.
     base
         The mean of the clean probabilities with the linear link; the others have 1/2.
     flip
-        The chance that a label is turned around.
+        The probability that a label is flipped.
 
     Raises
     ------
@@ -73,7 +73,9 @@ class ClassLaw(msgspec.Struct, frozen=True, kw_only=True):
         if self.link not in LINKS:
             raise InvalidInput(f"link = {self.link!r} is not known; choose one of: {', '.join(LINKS)}.")
         if not 0 <= self.flip < 0.5:
-            raise InvalidInput(f"flip = {self.flip!r}: a label is turned around with a chance from 0 to less than 1/2.")
+            raise InvalidInput(
+                f"flip = {self.flip!r}: the probability that a label is flipped must be at least 0 and less than 1/2."
+            )
         if not 0 < self.L < math.inf:
             raise InvalidInput(f"L = {self.L!r}: the Lipschitz constant must be finite and > 0.")
         if self.link == "linear" and min(self.base, 1 - self.base) < self.L:
@@ -99,15 +101,15 @@ class ClassLaw(msgspec.Struct, frozen=True, kw_only=True):
         return float(np.sum(weights * p * (1 - p)) / np.sum(weights))
 
     def regression(self, d: int, n: int) -> Problem:
-        """The regression problem whose loss is the Brier loss but for a constant; a constant in p is lost in it."""
+        """The regression problem with the same loss up to a constant. Constants in p do not matter and are dropped."""
         law = Linear(self.lipschitz) if self.link == "linear" else Ridge(self)
         return Problem(d=d, n=n, law=law, sigma=math.sqrt(self.variance(d)))
 
 
 def brier_splits(kept: str = "1") -> Any:
-    """E (sum a_i y_i - p)^2 over labels y_i of 0 or 1, less `kept` of (sum a_i p_i - p)^2 + sum a_i^2 p_i (1 - p_i).
+    """E (sum a_i y_i - p)^2 minus `kept` times [(sum a_i p_i - p)^2 + sum a_i^2 p_i (1 - p_i)], for labels y_i in {0, 1}.
 
-    Over all labels of three tokens, whose chances are p_i, in free symbols.
+    The mean over all labels of three tokens with probabilities p_i, in free symbols.
     """
     import itertools
 

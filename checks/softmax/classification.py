@@ -1,7 +1,7 @@
 r"""A conjecture of the rebuttal: in classification the optimal window scales with noise and Lipschitzness as in regression.
 
-It holds for the Brier loss, where it is a theorem, and for the cross-entropy where that was measured: w* grows with the
-Lipschitz constant of the class probabilities and falls with the label noise. At a fixed n it does not hold for every L.
+For the Brier loss it is a theorem. For the cross-entropy it holds in every measured case: w* grows with the Lipschitz
+constant of the class probabilities and falls with the label noise. At a fixed n it does not hold for every L.
 """
 
 from lipverify.checks.softmax.class_ladders import SMOOTHINGS, exact_windows, sampled_losses, sampled_windows, steps
@@ -21,11 +21,11 @@ MODEL = (
 )
 SIZES = "$d = 3$, $n = 64$ (in full also $d = 2$ and $5$)"
 BY_L = r"$p(x) = 1/2 + L \langle q, x \rangle$ and $p(x) = 1 / (1 + e^{-4 L \langle q, x \rangle})$"
-BY_NOISE = r"""labels turned around with a chance of 0, 0.1 and 0.2; and $p(x) = b + 0.2 \langle q, x \rangle$ with $b$ = 0.2, 0.3 and
-    0.5"""
+BY_NOISE = r"""labels flipped with probability 0, 0.1 and 0.2; and $p(x) = b + 0.2 \langle q, x \rangle$ with $b$ = 0.2,
+    0.3 and 0.5"""
 BRIER = r"Brier loss $\mathbb{E} (\hat p - p(x))^2$"
-ENTROPY = r"""cross-entropy of $(1 - \varepsilon) \hat p + \varepsilon / 2$, $\varepsilon = 0.02$ and $0.1$: an average of labels can be 0
-    or 1, where it is infinite"""
+ENTROPY = r"""cross-entropy of $(1 - \varepsilon) \hat p + \varepsilon / 2$, $\varepsilon = 0.02$ and $0.1$: without
+    smoothing it is infinite where the average of the labels is 0 or 1"""
 D, SMOOTHER, NOISIER = per_profile((3,), (2, 3, 5)), ("linear", "logistic"), ("linear, flips", "logistic, flips", "linear, base")
 CHANGE = r"\log (w^* / w^*_{\mathrm{below}})"
 CONTEXTS = per_profile(8192, 65_536)
@@ -41,12 +41,13 @@ claim("extension.classification/brier/l",
       title="Brier loss: w* grows with the Lipschitz constant of the class probabilities",
       assumes=(*MODEL, SIZES, BY_L, BRIER),
       shows=along(exact_windows, *SMOOTHER),
-      finding=r"""For the Brier loss the conjecture is a theorem. Given tokens and task, labels have the variance $p(x_i)(1 - p(x_i))$; its
-          mean over tasks is the same number $v$ for every token when the law is the same in all directions, and is independent of the
-          weights. So $\mathbb{E}(\hat p - p(x))^2 = B(w) + v\, \mathbb{E} \sum_i a_i^2$ exactly: classification is regression on $f = p$
-          with $\sigma^2 = v = \mathbb{E}\, p (1 - p)$, and every statement on windows carries over. Read literally, the rebuttal's optimal
-          attention weights scale with the noise and inversely with the Lipschitzness; that is true of the size of the window, $1/w^*$, and
-          reversed for $w^*$ itself.""")
+      finding=r"""For the Brier loss the conjecture is a theorem. Given tokens and task, label $i$ has variance
+          $p(x_i)(1 - p(x_i))$. If the law is the same in all directions, the mean of this over tasks is the same number
+          $v$ for every token and does not depend on the weights. So $\mathbb{E}(\hat p - p(x))^2 = B(w) + v\,
+          \mathbb{E} \sum_i a_i^2$ exactly: classification is regression on $f = p$ with $\sigma^2 = v = \mathbb{E}\, p
+          (1 - p)$, and every statement on the optimal $w$ carries over. Read literally, the rebuttal says that the
+          optimal attention weights scale with the noise and inversely with the Lipschitzness. That is true of the size
+          of the window, $1/w^*$, and reversed for $w^*$ itself.""")
 claim("extension.classification/brier/noise",
       bound(exact_windows, CHANGE, of="{step}", high=0, strict=True, control=-0.38, method="exact",
             over={"d": D, "n": 64, ("ladder", "step"): steps(*NOISIER)}),
@@ -55,9 +56,10 @@ claim("extension.classification/brier/noise",
       title="Brier loss: w* falls with the label noise",
       assumes=(*MODEL, SIZES, BY_NOISE, BRIER),
       shows=along(exact_windows, *NOISIER),
-      finding=r"""The noise is $v = \mathbb{E}\, p (1 - p)$. Turning labels around with a chance $\eta$ makes $p$ into $\eta + (1 - 2\eta)
-          p$: it raises $v$ and lowers $L$ by $1 - 2\eta$, and both widen the window. The base rate separates the two: $p = b + L \langle q,
-          x \rangle$ has the same $L$ for every $b$ and $v = b(1 - b) - L^2/d$, and the window widens with $v$ alone.""")
+      finding=r"""The noise is $v = \mathbb{E}\, p (1 - p)$. Flipping labels with probability $\eta$ turns $p$ into
+          $\eta + (1 - 2\eta) p$: it raises $v$ and lowers $L$ by the factor $1 - 2\eta$, and both widen the window. The
+          base rate separates the two effects: $p = b + L \langle q, x \rangle$ has the same $L$ for every $b$ and $v =
+          b(1 - b) - L^2/d$, and the window widens with $v$ alone.""")
 claim("extension.classification/brier/amplitude/proved",
       identity(squares, r"\frac{\mathrm{d}}{\mathrm{d} w} \sum_i a_i^2 - \sum_{ij} a_i a_j (a_i - a_j)(t_i - t_j)",
                control={"kept": "101/100"}),
@@ -66,14 +68,15 @@ claim("extension.classification/brier/amplitude/proved",
       title="Brier loss: w* never falls with L nor rises with the label noise, where L is an amplitude: every n and d",
       statement=r"\frac{L^2}{v} < \frac{L'^2}{v'} \implies w^*(L, v) \leq w^*(L', v'), \qquad v = \mathbb{E}\, p (1 - p)",
       assumes=(*MODEL, r"$p(x) = b + L g(x)$, any law of $g$ that is the same in all directions; any $n \geq 2$, $d \geq 2$; $w \geq 0$",
-               BRIER, "the identities are checked; what follows is by hand"),
-      finding=r"""The mean over the labels is $(\sum_i a_i p(x_i) - p(x))^2 + \sum_i a_i^2 p(x_i)(1 - p(x_i))$ (the second identity, at
-          three tokens; labels are independent at every number), and that of the last factor over tasks is $v$ at every token. So the loss
-          is $L^2 b(w) + v\, \nu(w)$, $\nu = \mathbb{E} \sum_i a_i^2$, and by the argument of
-          `softmax.window-directions/any-amplitude/proved` $w^*$ never falls as $L^2 / v$ grows; where $w^* > 0$ it moves. At a fixed base
-          rate $v = b(1 - b) - L^2 \mathbb{E} g^2$ falls as $L$ grows ($\mathbb{E} g = 0$); labels turned around with a chance $\eta$ have
-          the amplitude $(1 - 2 \eta) L$ and a larger $v$; a base rate nearer to $1/2$ raises $v$ alone. The logistic link is no
-          amplitude: there it is measured (`brier/l`).""")
+               BRIER, "the identities are checked; the rest of the proof is by hand"),
+      finding=r"""The mean over the labels is $(\sum_i a_i p(x_i) - p(x))^2 + \sum_i a_i^2 p(x_i)(1 - p(x_i))$ (the
+          second identity, for three tokens; the labels are independent, so it holds for any number). The mean of
+          $p(x_i)(1 - p(x_i))$ over tasks is $v$ at every token. So the loss is $L^2 b(w) + v\, \nu(w)$ with $\nu =
+          \mathbb{E} \sum_i a_i^2$. By the argument of `softmax.window-directions/any-amplitude/proved` $w^*$ never
+          falls as $L^2 / v$ grows, and it grows strictly where $w^* > 0$. At a fixed base rate $v = b(1 - b) - L^2
+          \mathbb{E} g^2$ falls as $L$ grows ($\mathbb{E} g = 0$). Labels flipped with probability $\eta$ have the
+          amplitude $(1 - 2 \eta) L$ and a larger $v$. A base rate nearer to $1/2$ raises $v$ alone. In the logistic
+          link $L$ is not an amplitude; that case is measured (`brier/l`).""")
 claim("extension.classification/cross-entropy/l",
       bound(ENTROPY_DRAWN, CHANGE, of="{step}", low=0, strict=True, control="3/2*log(2)", method="montecarlo",
             over={"d": D, "n": 64, "eps": SMOOTHINGS, ("ladder", "step"): steps(*SMOOTHER)}),
@@ -81,11 +84,12 @@ claim("extension.classification/cross-entropy/l",
       title="cross-entropy: w* grows with the Lipschitz constant of the class probabilities",
       assumes=(*MODEL, SIZES, BY_L, ENTROPY),
       shows=along(sampled_windows, *SMOOTHER, loss="cross-entropy", eps=0.1, found=at(sampled_losses, contexts=CONTEXTS)),
-      finding=r"""Both smoothings agree on the direction. Near $\hat p = p$ cross-entropy is the Brier loss over $2 p(1 - p)$ plus a
-          constant, which leaves the balance of bias and noise nearly as it is while $p$ keeps away from 0 and 1; beyond that, smoothing
-          pulls predictions to $1/2$, and more of it makes the optimal window narrower. Read literally, the rebuttal's optimal attention
-          weights scale with the noise and inversely with the Lipschitzness; that is true of the size of the window, $1/w^*$, and reversed
-          for $w^*$ itself.""")
+      finding=r"""Both smoothings agree on the direction. Near $\hat p = p$ the cross-entropy is the Brier loss divided
+          by $2 p(1 - p)$ plus a constant. As long as $p$ stays away from 0 and 1, this hardly changes the balance of
+          bias and noise. Closer to 0 and 1, smoothing pulls predictions to $1/2$, and more smoothing makes the optimal
+          window narrower. Read literally, the rebuttal says that the optimal attention weights scale with the noise and
+          inversely with the Lipschitzness. That is true of the size of the window, $1/w^*$, and reversed for $w^*$
+          itself.""")
 claim("extension.classification/cross-entropy/noise",
       bound(ENTROPY_DRAWN, CHANGE, of="{step}", high=0, strict=True, control=-0.53, method="montecarlo",
             over={"d": D, "n": 64, "eps": SMOOTHINGS, ("ladder", "step"): steps(*NOISIER)}),
@@ -93,8 +97,8 @@ claim("extension.classification/cross-entropy/noise",
       title="cross-entropy: w* falls with the label noise",
       assumes=(*MODEL, SIZES, BY_NOISE, ENTROPY),
       shows=along(sampled_windows, *NOISIER, loss="cross-entropy", eps=0.1, found=at(sampled_losses, contexts=CONTEXTS)),
-      finding="""Both smoothings agree on the direction, for labels that are turned around and for a base rate nearer to $1/2$ at a fixed
-          $L$.""")
+      finding="""Both smoothings agree on the direction, for flipped labels and for a base rate nearer to $1/2$ at a
+          fixed $L$.""")
 claim("extension.classification/brier/l/every-l",
       bound(exact_windows, "w^*_{L'} - w^*_L", of="{step}, w", low=0, strict=True, control=(10, {"high": 0, "strict": True}),
             method="exact",
@@ -106,8 +110,8 @@ claim("extension.classification/brier/l/every-l",
                "$d = 3$, $n = 64$, from $L = 3$ to 4; $d = 2$, $n = 8$, from $L = 1.5$ to 2.5"),
       shows=at(ladder_curves, d_3_n_64=at(exact_windows, ladder="waves", d=3, n=64),
                d_2_n_8=at(exact_windows, ladder="few waves", d=2, n=8)),
-      finding="""The direction needs contexts that resolve the probabilities, as the theorem for regression needs $n$ large. Once $p$
-          oscillates on a scale finer than the distance to the nearest tokens, no window predicts it, averaging many labels is best, and
-          $w^*$ turns back towards 0 as $L$ grows further.""",
-      corrected=r"""$w^*$ grows with $L$ once $n$ is large enough for the probabilities to be resolved, $n \geq n_0(L, d)$; where $L$ enters
-          as an amplitude (linear probabilities) it grows at every $n$""")
+      finding="""The direction needs contexts that resolve the probabilities, as the theorem for regression needs a
+          large $n$. Once $p$ oscillates on a scale finer than the distance to the nearest tokens, no window predicts
+          it. Averaging many labels is then best, and $w^*$ turns back towards 0 as $L$ grows further.""",
+      corrected=r"""$w^*$ grows with $L$ once $n$ is large enough to resolve the probabilities, $n \geq n_0(L, d)$;
+          where $L$ is an amplitude (linear probabilities) it grows at every $n$""")

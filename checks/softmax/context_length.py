@@ -1,7 +1,7 @@
 r"""The figure of the intuition slides: the error of attention that is tuned to three Lipschitz constants, against n.
 
-The error of tuned attention falls like n^{-4/(d+3)} for every L. Attention that is tuned to another L is worse by a
-factor, at every length. A window that is not tuned again keeps its bias: the error does not fall to 0.
+The error of tuned attention falls like n^{-4/(d+3)} for every L. Attention tuned to another L is worse by a constant
+factor, at every length. If w is kept while n grows, the bias stays and the error does not fall to 0.
 """
 
 from lipverify.checks.softmax.figures import three_levels
@@ -14,7 +14,7 @@ FIGURE = ("S", "ICL estimator intuition, figure", """Top: Varying Lipschitzness 
     different optimal attention windows. Middle: Attention unit can adapt to these attention windows using softmax.
     Bottom: ICL error with varying number of context tokens.""")
 AFFINE = (r"tokens and query uniform on $S^{d-1}$, noise independent with variance $\sigma^2 = 1$, affine law", MODEL[1])
-EVERY = (*AFFINE, r"$L, L' \in \{1, 3, 10\}$; the window is tuned at every $n$")
+EVERY = (*AFFINE, r"$L, L' \in \{1, 3, 10\}$; $w$ is tuned at every $n$")
 DEEP = per_profile((2, 3, 5), DIMENSIONS.full)
 RAY = (100.0, 1e30)
 FACTOR = r"\frac{\mathcal{L}(w^*(L); L')}{\mathcal{L}(w^*(L'); L')}"
@@ -29,9 +29,9 @@ claim("softmax.context-length/affine/theta/tuned",
       source=FIGURE, kind="sharp", expected="supported", over={"L": LEVELS, "d": DEEP},
       title="the error of attention that is tuned to each of three Lipschitz constants", assumes=EVERY,
       shows=SLIDE,
-      finding=r"""The three curves are one: the loss is $L^2$ times a function of $n$ and $\Lambda = nL^2/\sigma^2$,
-      which for long contexts depends on $\Lambda$ alone. The exponent is worse than the $-1$ of finitely many
-      parameters and tends to 0 as $d$ grows: softmax attention is a local average.""")
+      finding=r"""The three curves have one shape: the loss is $L^2$ times a function of $n$ and $\Lambda =
+      nL^2/\sigma^2$, which for long contexts depends on $\Lambda$ alone. The exponent is worse than the $-1$ of a model
+      with finitely many parameters and tends to 0 as $d$ grows, because softmax attention is a local average.""")
 claim("softmax.context-length/affine/lower/mistuned",
       bound(table, FACTOR, of="{trained} on {tested}", low=1, strict=True, control=f"1.2*{LIMIT}",
             over={"n": (100.0, 1e4, 1e8)}, method="exact"),
@@ -42,27 +42,27 @@ claim("softmax.context-length/affine/lower/mistuned",
       statement=r"""\frac{\mathcal{L}(w^*(L); L')}{\mathcal{L}(w^*(L'); L')} > 1 \quad (n = 10^2, 10^4, 10^8), \qquad
       \to \frac{a \rho^2 + \beta}{(a+\beta) \rho^{2a/(a+\beta)}}, \quad \rho = L'/L""",
       assumes=(*EVERY, r"$a = (d-1)/2$, $\beta = 2$"), shows=SLIDE,
-      finding="""Mistuned attention is worse at every length that is measured, and parallel in the limit: the curves of
-      the figure keep a constant distance on logarithmic axes, as long as both windows are tuned at every $n$.""")
+      finding="""Mistuned attention is worse at every measured length. In the limit the curves are parallel: on
+      logarithmic axes the curves of the figure keep a constant distance, as long as both $w$ are tuned at every $n$.""")
 claim("softmax.context-length/affine/fixed-window",
       exponent(fixed, r"\mathcal{L}(w; L)", along={"n": RAY}, high=0, strict=True, truth=0, control=(None, {"equals": 0}),
                method="exact"),
       agree(fixed, floor, r"\mathcal{L}(w; L)",
             over={"d": (2, 3, 5), "n": 1e30}),
       source=FIGURE, kind="convention", expected="refuted", over={"d": (2, 3, 5)},
-      title="the error of attention that is not tuned again tends to 0",
+      title="the error of attention whose w is kept while n grows tends to 0",
       assumes=(*AFFINE, "$L = 1$; pretrained at $n = 100$, used on longer contexts"),
-      finding=r"""A window is tuned to a context length as well as to $L$. On longer contexts the noise goes on falling
-      like $1/n$ and the bias stays: $B \to \frac{L^2}{3d} (1 - I_{d/2}(w) / I_{d/2-1}(w))^2$ for the affine law, with
-      which the measured limits agree.""",
-      corrected="""the error falls to 0 if the unit is pretrained for each number of tokens; else to the bias of its
-      window""")
+      finding=r"""A window is tuned to a context length as well as to $L$. On longer contexts the noise term continues
+      to fall like $1/n$ and the bias stays: $B \to \frac{L^2}{3d} (1 - I_{d/2}(w) / I_{d/2-1}(w))^2$ for the affine
+      law. The measured limits agree with this.""",
+      corrected="""the error falls to 0 if the unit is pretrained for each number of tokens; otherwise it tends to the
+      bias at its $w$""")
 claim("softmax.context-length/{law}/theta/tuned",
       exponent(optimum, r"\mathcal{L}(w^*)", of="loss", along={"n": (1e6, 1e24, 9)}, equals="-fall", method="exact"),
       source=FIGURE, kind="sharp", expected="supported",
       over={"law": {"relu": LAWS["relu"], "cosine": LAWS["affine"], "quadratic": LAWS["affine"]}, "d": (2, 3)},
       title="the error of tuned attention on the other classes of the slides",
       assumes=(r"tokens and query uniform on $S^{d-1}$, noise independent with variance $\sigma^2 = 1$, $L = 1$",
-               MODEL[1], "the window is tuned at every $n$"),
-      finding="""What sets the rate is the order at which the bias falls, $w^{-3/2}$ with a kink and $w^{-2}$ without,
-      not the Lipschitz constant: that is in the factor alone.""")
+               MODEL[1], "$w$ is tuned at every $n$"),
+      finding="""The order at which the bias falls sets the rate: $w^{-3/2}$ with a kink and $w^{-2}$ without. The
+      Lipschitz constant enters the factor alone.""")

@@ -1,8 +1,8 @@
 r"""Lemma 1: the optimal matrix inverts the covariance of the data, M* = w Sigma^{-1}.
 
-Whitening turns the problem into the isotropic one if f is isotropic after it: there the lemma holds up to what sampling
-leaves open, and for ReLU and linear functions by proof. If f is isotropic in the space of x it is false: M* lies
-between w I and w Sigma^{-1}, and where noise dominates nothing is inverted.
+Whitening turns the problem into the isotropic one if f is isotropic after whitening. Then the lemma holds for ReLU and
+linear functions by proof, and otherwise within the accuracy of sampling. If f is isotropic in the space of x the lemma
+is false: M* lies between w I and w Sigma^{-1}, and where noise dominates nothing is inverted.
 """
 
 from lipverify.checks.softmax.figures import heat_map
@@ -28,12 +28,12 @@ claim("softmax.covariance-inversion/whitened/proved",
       statement=r"""\mathcal{L}_\Sigma(\Sigma^{-1/2} \mathbf{M}' \Sigma^{-1/2}) = \mathcal{L}_{\mathbf{I}}(\mathbf{M}')
       \quad \text{for every } \mathbf{M}', \Sigma, d""",
       assumes=(WHITENED,
-               r"""any tokens, any law $g$ after whitening; in the identity $g = \langle q, u \rangle$ for any $q$, and
-      a function of that is one of $u$"""),
+               r"""any tokens, any law $g$ after whitening; the identity takes $g = \langle q, u \rangle$ for any $q$,
+      and a function of that is a function of $u$"""),
       finding=r"""Scores and labels are those of the isotropic problem with $\mathbf{M}' = \Sigma^{1/2} \mathbf{M}
-      \Sigma^{1/2}$, context by context. So the lemma holds for $\Sigma$ exactly if it holds for $\mathbf{I}$:
-      minimisers correspond, and $w \mathbf{I}$ to $w \Sigma^{-1}$. With $q$ in the space of $x$ the labels are others
-      (the control).""")
+      \Sigma^{1/2}$, for each context. So the lemma holds for $\Sigma$ exactly if it holds for $\mathbf{I}$: the
+      minimisers correspond, and $w \mathbf{I}$ corresponds to $w \Sigma^{-1}$. With $q$ in the space of $x$ the labels
+      differ (the control).""")
 claim("softmax.covariance-inversion/{law}/{reading}",
       bound(optimal_matrix, RATIO, of="ratio", equals=1, within=0.25, method="montecarlo"),
       bound(optimal_matrix, MIXING, of="mixing", equals=0, within=0.15, method="montecarlo"),
@@ -44,8 +44,9 @@ claim("softmax.covariance-inversion/{law}/{reading}",
       assumes=(WHITENED, MINIMISED),
       shows=at(heat_map, found=at(optimal_matrix, **WHITE | {"condition": 10.0})),
       finding=r"""With $u = \Sigma^{-1/2} x$ and $\mathbf{M}' = \Sigma^{1/2} \mathbf{M} \Sigma^{1/2}$ the problem is the
-      isotropic one, whatever $\Sigma$ is. That its minimiser over all matrices is a multiple of $\mathbf{I}$ is what is
-      measured: at $n = 20$, up to 0.25 in the ratio of two axes and up to 0.15 in what mixes them.""")
+      isotropic one, for every $\Sigma$. The measurement shows that its minimiser over all matrices is close to a
+      multiple of $\mathbf{I}$: at $n = 20$, within 0.25 in the ratio of two axes and within 0.15 in the off-diagonal
+      terms.""")
 claim("softmax.covariance-inversion/{law}/{reading}",
       bound(optimal_matrix, RATIO, of="ratio", equals=1, within=0.15, method="montecarlo",
             control=(None, {"low": 1, "high": "condition", "strict": True})),
@@ -58,9 +59,10 @@ claim("softmax.covariance-inversion/{law}/{reading}",
       finding=r"""In whitened coordinates $f$ is steeper along the long axes, and there the window is narrower:
       $\mathbf{M}^*$ lies between $w \mathbf{I}$ and $w \Sigma^{-1}$. As $n \to \infty$, $\Sigma^{1/2} \mathbf{M}^*
       \Sigma^{1/2} = w \mathbf{I} + \mathbf{D} + O(1/w)$ with a constant matrix $\mathbf{D}$ that is zero only for
-      $\Sigma \propto \mathbf{I}$: the attention centres on $u + \frac{1}{w} (P_u \mathbf{D} u - \frac{d-1}{2} u)$, and
-      $\mathbf{D}$ minimises the mean of $\Sigma$ over this displacement. So $\mathbf{M}^* / w \to \Sigma^{-1}$ as
-      windows narrow, and equality holds for no finite $n$; where noise dominates, $\mathbf{M}^* \to w \mathbf{I}$.""",
+      $\Sigma \propto \mathbf{I}$: the attention is centred at $u + \frac{1}{w} (P_u \mathbf{D} u - \frac{d-1}{2} u)$,
+      and $\mathbf{D}$ minimises the mean of the squared displacement, measured with $\Sigma$. So $\mathbf{M}^* / w \to
+      \Sigma^{-1}$ as the window narrows, and equality holds for no finite $n$; where noise dominates, $\mathbf{M}^* \to
+      w \mathbf{I}$.""",
       corrected=r"""$\Sigma^{1/2} \mathbf{M}^* \Sigma^{1/2} = w \mathbf{I} + \mathbf{D} + O(1/w)$, with $\mathbf{D} = 0$
       only where $f$ is isotropic after whitening""")
 claim("softmax.covariance-inversion/affine/space/proved",
@@ -71,9 +73,9 @@ claim("softmax.covariance-inversion/affine/space/proved",
       title="the optimal matrix inverts the covariance, q uniform in the space of x: disproved", statement=INVERTS,
       assumes=(SPACE, r"affine law, $L = 1$, $d = 2$, $w \geq 0$",
                r"$\mathbf{M} = \Sigma^{-1/2} \mathrm{diag}(m_1, m_2) \Sigma^{-1/2}$"),
-      finding=r"""By balls: the loss of every $w \Sigma^{-1}$ up to $w = 6$ is one polynomial in $w$ with a bounded
-      error; beyond, the noise alone is larger, since it rises in $w$. One diagonal matrix has a smaller loss than all
-      of them.""",
+      finding=r"""By ball arithmetic: the loss of every $w \Sigma^{-1}$ up to $w = 6$ is enclosed by one polynomial in
+      $w$ with a bounded error. Beyond, the noise term alone is larger, since it increases with $w$. One diagonal matrix
+      has a smaller loss than all of them.""",
       corrected=r"no $w \Sigma^{-1}$ is optimal at $d = 2$, $n = 9$, $\sigma = L = 1$ and condition number 10")
 claim("softmax.covariance-inversion/{law}/{reading}/noise",
       bound(optimal_matrix, r"\mathbf{M}^*_{11} / \mathbf{M}^*_{33}", of="plain", equals=1, within=0.2,

@@ -1,4 +1,4 @@
-r"""The loss as bias plus noise: for any weights by words, and on tokens, tasks and noise that are all drawn."""
+r"""The loss as bias plus noise: symbolically for any weights, and by sampling tokens, tasks and noise together."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import lipverify as lv
 from lipverify.checks.softmax.quantities import Value, problem
 
 BATCHES = 32
-"""Batches of contexts, whose means give the error."""
+"""Number of batches of contexts; the spread of their means gives the error."""
 
 
 def gap(shared: str = "0") -> Any:
-    """L - (B + N) for any n, tokens, weights a and function: means over the noise alone, whose labels are so correlated."""
+    """L - (B + N) for any n, tokens, weights a and function: means over the label noise alone, whose correlation is `shared`."""
     from fractions import Fraction
 
     from lipverify.proofs.words import identity as unit
@@ -31,7 +31,7 @@ def gap(shared: str = "0") -> Any:
 
 
 def noise_share(law: str, d: int, n: int, w: float, contexts: int, seed: int) -> Value:
-    """(L - B) / N: L from tokens, tasks and noise that are all drawn, B and N exactly."""
+    """(L - B) / N: L from sampled tokens, tasks and noise, B and N from the exact method."""
     from lipverify.foundation.means.batches import mean_interval
     from lipverify.loss.attention import scores, softmax_weights
     from lipverify.loss.montecarlo.contexts import draw_contexts, draw_labels

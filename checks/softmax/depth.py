@@ -1,6 +1,7 @@
 r"""More layers of attention alone: the tokens collapse to a point, at a geometric rate.
 
-It holds without a residual connection, and not with one. From the second layer on attention is no kernel estimator.
+They do so without a residual connection, and not with one. From the second layer on attention is not a kernel
+estimator.
 """
 
 from lipverify.checks.softmax.layers import contraction, odds_moved
@@ -19,21 +20,23 @@ claim("extension.depth/collapse",
       assumes=(r"""$x_i \leftarrow \sum_j a_{ij} x_j$ with the softmax of $w \langle x_i, x_j \rangle$: no residual, no normalisation, no
                MLP""",
                "six layers"),
-      finding=r"""A proof for every $n$, $d$ and $w$: scores lie in $[-w, w]$, so every weight is at least $e^{-2w}/n$, two rows of $a$
-          share at least the mass $e^{-2w}$, and what they share cancels in $x_i - x_k$ (Dobrushin). Tokens stay in the unit ball, so the
-          next layer contracts as much: they collapse as the rebuttal says. Two antipodes contract by $\tanh w$, which is the bound over $1
-          + e^{-2w}$: it is sharp to a factor of two. For large $w$ it takes $e^{2w}$ layers.""")
+      finding=r"""A proof for every $n$, $d$ and $w$: scores lie in $[-w, w]$, so every weight is at least $e^{-2w}/n$.
+          Two rows of $a$ share at least the mass $e^{-2w}$, and this shared mass cancels in $x_i - x_k$ (Dobrushin).
+          Tokens stay in the unit ball, so the next layer contracts by the same bound: they collapse as the rebuttal
+          says. Two antipodes contract by $\tanh w$, which is the bound divided by $1 + e^{-2w}$: the bound is sharp up
+          to a factor of two. For large $w$ the collapse takes $e^{2w}$ layers.""")
 claim("extension.depth/residual",
       bound(contraction, r"\max \frac{\mathrm{diam}(x^{l+1})}{\mathrm{diam}(x^l)}", high="1", control=("0.5", {"residual": "no"}),
             method=("identity", "bounded")),
       source=("R", "Global rebuttal, point 3, More layers", "the tokens from collapsing to a single point"), kind="stronger",
         expected="refuted",
       over={"w": (1.0,), "d": 2, "n": 5, "residual": "yes"},
-      title="the same with a residual connection",
+      title="layers of attention bring the tokens together, with a residual connection",
       assumes=(r"$x_i \leftarrow x_i + \sum_j a_{ij} x_j$, no normalisation",),
-      finding="""With the token itself added, distances grow: whether tokens collapse is then a question of their directions, and of a
-            normalisation.""",
-      corrected="without the residual distances shrink by a factor below one at every layer; with it they grow")
+      finding="""With the token itself added, distances grow. Whether tokens collapse then depends on their directions
+            and on a normalisation.""",
+      corrected="""without the residual connection distances shrink by a factor below one at every layer; with it they
+            grow""")
 claim("extension.depth/no-kernel",
       bound(
           odds_moved,
@@ -47,11 +50,12 @@ claim("extension.depth/no-kernel",
           """the covariates themselves change across layers, so a deeper transformer does not simply implement a kernel estimator with a
                 different kernel"""),
       kind="printed", expected="supported",
-      title="two layers are no kernel estimator",
+      title="two layers are not a kernel estimator",
       statement=r"\hat{y} = \sum_i b_i y_i \text{ with } b_i / b_j \neq k(x_i, x) / k(x_j, x)",
       assumes=(
           """attention alone, values and covariates move together; three tokens and a query on the circle, the third token moves from
                  angle 1.5 to 2.5""",
       ),
-      finding="""What a kernel estimator gives two tokens is in proportion to $k(x_1, x)$ and $k(x_2, x)$, wherever the others are. After
-          one layer that is so; after two the odds depend on a third token, through what it has made of the first two.""")
+      finding="""A kernel estimator gives two tokens weights in proportion to $k(x_1, x)$ and $k(x_2, x)$, wherever the
+          other tokens are. One layer does so. After two layers the ratio depends on a third token, because the first
+          layer mixes it into the first two.""")

@@ -1,7 +1,7 @@
 r"""The slide of extreme examples: the optimal w grows with L and n and falls with sigma.
 
-All three directions hold, the ones in L and sigma by proof for every n and d. What w* tends to as L, n or sigma grows has a file
-beside this one.
+All three directions hold, those in L and sigma by proof for every n and d. directions_limits.py has the limits of w* as
+L, n or sigma grows.
 """
 
 from typing import Any
@@ -29,7 +29,7 @@ LOCAL: dict[str, Any] = {
 }
 SAMPLED = agree(optimum, at(sampled_optimum, contexts=per_profile(8000, 400_000)), "w^*", of="w",
                 over={"d": (3, 5), "n": 100})
-BEYOND = r"""The control lies a little beyond the largest elasticity of the grid; where noise dominates $w^* \propto n
+BEYOND = r"""The control lies slightly above the largest elasticity of the grid; where noise dominates $w^* \propto n
 L^2 / \sigma^2$."""
 
 claim("softmax.window-directions/{law}/l",
@@ -37,8 +37,8 @@ claim("softmax.window-directions/{law}/l",
             control="most_L", method="exact"),
       SAMPLED,
       source=SUMMARY, title="w* grows with L, the window narrows", **LOCAL,
-      finding=rf"""A rougher function (larger $L$) wants a narrower window. The summary A calls high Lipschitzness
-      smooth; the direction it gives, a smaller window, is the one measured here. {BEYOND}""")
+      finding=rf"""A rougher function (larger $L$) needs a narrower window. The summary A calls high Lipschitzness
+      smooth; the direction that it gives, a smaller window, is the one measured here. {BEYOND}""")
 claim("softmax.window-directions/{law}/n",
       bound(elasticities, r"\frac{\mathrm{d} \log w^*}{\mathrm{d} \log n}", of="n", low=0, strict=True,
             control="most_n", method="exact"),
@@ -57,8 +57,8 @@ claim("softmax.window-directions/{law}/smoother",
       title="the window narrows for smoother functions, smoother in the usual sense",
       assumes=(*MODEL, r"$n = 1000$, $L = \sigma = 1$; smoother: a smaller Lipschitz constant"),
       reading="smoother: a smaller Lipschitz constant",
-      finding="""A large Lipschitz constant means a rough function. What the summary says of the number is right, what
-      it says in words is its opposite.""",
+      finding="""A large Lipschitz constant means a rough function. The summary is right about the number, and its words
+      say the opposite.""",
       corrected="the window narrows for rougher functions (higher Lipschitzness) and widens for smoother ones")
 GRIDS = {
     "affine": ((2, 1.75), [(4, 2, 1.0), (4, 5, 1e3), (4, 20, 1.0), (1000, 2, 1e3), (1000, 5, 1.0), (10**12, 2, 1e-3),
@@ -66,8 +66,9 @@ GRIDS = {
     "relu": ((1.1, 0.55), [(1000, 2, 1.0), (1000, 5, 1.0), (1000, 20, 1.0), (10**12, 2, 1e-3), (10**12, 5, 1e3),
                            (10**12, 20, 1e-3)]),
 }
-"""Elasticities in L and n just beyond the largest of the grid (2 where noise dominates), and (n, d, L / sigma):
-from 4 tokens to 10^12, d = 2 to 20, six decades of L / sigma; what is flat to rounding is left out."""
+"""The controls for the elasticities in L and n, just above the largest of the grid (2 where noise dominates), and the
+cells (n, d, L / sigma): from 4 tokens to 10^12, d = 2 to 20, six decades of L / sigma. Cells with a loss that is flat
+up to rounding are left out."""
 for law, ((most, more), cells) in GRIDS.items():
     HERE: dict[str, Any] = {"strict": True, "method": "exact"}
     claim(f"softmax.window-directions/{law}/grid",
@@ -82,7 +83,7 @@ for law, ((most, more), cells) in GRIDS.items():
           assumes=(*MODEL,
                    r"""$n = 4$ to $10^{12}$, $d = 2$ to $20$, $L/\sigma = 10^{-3}$ to $10^3$: the cells; exact
           derivatives"""),
-          finding=r"""The two in $L$ and $\sigma$ hold for every $n$ and $d$
-          (`softmax.window-directions/any-amplitude/proved`). The one in $n$ is measured: it is 1 where noise dominates,
-          $2/(d+2)$ (ReLU) or $2/(d+3)$ (affine) in the relevant range, and up to $2/(d-1)$ where there is hardly any
-          noise and the best window holds a few tokens.""")
+          finding=r"""The directions in $L$ and $\sigma$ hold for every $n$ and $d$
+          (`softmax.window-directions/any-amplitude/proved`). The elasticity in $n$ is measured: it is 1 where noise
+          dominates, $2/(d+2)$ (ReLU) or $2/(d+3)$ (affine) in the relevant range, and up to $2/(d-1)$ where there is
+          hardly any noise and the optimal window holds a few tokens.""")

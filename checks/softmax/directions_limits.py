@@ -1,6 +1,7 @@
 r"""The slide of extreme examples, its limits: w* -> 0 as sigma grows, w* -> infinity for L >> sigma and as n grows.
 
-The limits in sigma and n hold. At a fixed number of tokens w* -> infinity for L >> sigma is false: without noise the best w is finite.
+The limits in sigma and n hold. At a fixed number of tokens w* -> infinity for L >> sigma is false: without noise the
+optimal w is finite.
 """
 
 from lipverify.checks.softmax import figures
@@ -16,7 +17,7 @@ claim("softmax.window-directions/{law}/sigma-to-infinity",
       source=NOISE_GROWS, kind={"relu/*": "printed", "*": "stronger"}, expected="supported",
       over={"law": ("affine", "relu"), "d": (3, 5), "n": 50}, title="w* tends to 0 as the noise grows",
       assumes=(*MODEL, r"$\sigma \to \infty$ at $L = 1$, $n = 50$; $d = 3, 5$"),
-      finding=r"The sharp exponent is $-2$: $w = 0$ is left at first order in $L^2/\sigma^2$.")
+      finding=r"The sharp exponent is $-2$: $w^*$ is proportional to $L^2/\sigma^2$ at first order.")
 claim("softmax.window-directions/{law}/l-to-infinity",
       exponent(optimum, "w^*", of="w", along={"L": (1.0, 1e4, per_profile(9, 18))}, low=0, strict=True,
                control=("0.04", {"equals": 0}), method="exact"),
@@ -31,15 +32,15 @@ claim("softmax.window-directions/{law}/l-to-infinity",
 claim("softmax.window-directions/{law}/noiseless",
       bound(at(optimum, sigma=0.0), "w^*", of="w", equals=at_no_noise, within=0.1, method="exact"),
       source=SIGNAL_GROWS, kind="sharp", expected="supported", over={"law": "relu", ("d", "n"): figures.NOISELESS},
-      title="the best window without any noise is finite",
+      title="without noise the optimal w is finite",
       statement=r"w^*|_{\sigma = 0} = 16.8\ (d = 3, n = 50),\quad 27.5\ (d = 3, n = 100),\quad 9.8\ (d = 5, n = 50)",
       assumes=(*MODEL, r"$\sigma = 0$, $L = 1$"),
       finding=r"""By `softmax.window-directions/any-amplitude/proved` $w^*$ never falls as $L / \sigma$ grows, and stays
-      at or below this.""")
+      at or below this value.""")
 claim("softmax.window-directions/{law}/n-to-infinity",
       exponent(optimum, "w^*", of="w", along={"n": (1e4, 1e30)}, low=0, strict=True, truth="rate", method="exact"),
       source=CONTEXT_GROWS, kind={"relu/*": "printed", "*": "stronger"}, expected="supported",
       over={"law": LAWS, "d": (2, 3, 5, 8)},
       title="w* tends to infinity as the context grows", assumes=(*MODEL, r"$n \to \infty$ at $L = \sigma = 1$"),
-      finding="""Whether the best window then holds the nearest neighbour alone is another claim (`nearest-neighbour`):
-      it holds more and more tokens.""")
+      finding="""Whether the optimal window then holds the nearest neighbour alone is another claim
+      (`nearest-neighbour`): it holds more and more tokens.""")

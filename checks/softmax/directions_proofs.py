@@ -1,8 +1,8 @@
-r"""What moves the optimal w, proved: it never falls with L nor rises with the noise, for every n, d and law f = L g.
+r"""How L, n and the noise move the optimal w, proved: w* never falls with L nor rises with the noise, for every n, d and law f = L g.
 
-The noise rises with w for every n and fixed tokens (an identity); the rest is by hand. From it follow the strict
-directions for laws with a linear part and w* -> 0 as the noise grows; by the window theorem w* -> infinity as the
-context grows; and by balls w* stays finite as L grows at a fixed number of tokens.
+The noise term increases with w for every n and fixed tokens (an identity); the rest is by hand. The strict directions
+for laws with a linear part and w* -> 0 as the noise grows follow from it. The window theorem gives w* -> infinity as
+the context grows, and ball arithmetic shows that w* stays finite as L grows at a fixed number of tokens.
 """
 
 from lipverify.checks.softmax.nearest import over_nearest
@@ -23,11 +23,12 @@ from lipverify.claims import at, bound, claim, identity
 RISES = identity(squares, r"\frac{\mathrm{d}}{\mathrm{d} w} \sum_i a_i^2 - \sum_{ij} a_i a_j (a_i - a_j)(t_i - t_j)",
                  control={"kept": "101/100"})
 MONOTONE = r"""For fixed tokens $\frac{d}{dw} \sum_i a_i^2 = \sum_{ij} a_i a_j (a_i - a_j)(t_i - t_j) \geq 0$, because
-    $a$ rises with $t$: the noise $\sigma^2 \nu(w)$ never falls in $w \geq 0$, and rises where two scores differ. Write
-    the loss of $f = L g$ as $\sigma^2 (\rho\, b(w) + \nu(w))$ with $\rho = L^2/\sigma^2$, and let $w_1$, $w_2$ be
-    minimisers at $\rho_1 < \rho_2$. Add the two inequalities that say so: $(\rho_2 - \rho_1)(b(w_2) - b(w_1)) \leq 0$,
-    so $b(w_2) \leq b(w_1)$; then $\nu(w_2) \geq \nu(w_1)$ by the first of them, and $w_2 \geq w_1$."""
-"""Why w* never falls with L and never rises with sigma, for every law that is proportional to L."""
+    $a$ increases with $t$: the noise term $\sigma^2 \nu(w)$ never falls in $w \geq 0$, and increases strictly where two
+    scores differ. Write the loss of $f = L g$ as $\sigma^2 (\rho\, b(w) + \nu(w))$ with $\rho = L^2/\sigma^2$, and let
+    $w_1$, $w_2$ be minimisers at $\rho_1 < \rho_2$. Each has the smaller loss at its own $\rho$; the sum of these two
+    inequalities is $(\rho_2 - \rho_1)(b(w_2) - b(w_1)) \leq 0$, so $b(w_2) \leq b(w_1)$. The first of them then gives
+    $\nu(w_2) \geq \nu(w_1)$, and $w_2 \geq w_1$."""
+"""The proof that w* never falls with L and never rises with sigma, for every law that is proportional to L."""
 
 claim("softmax.window-directions/any-amplitude/proved",
       RISES,
@@ -35,21 +36,21 @@ claim("softmax.window-directions/any-amplitude/proved",
       title="w* never falls with L nor rises with the noise: every n, d and law f = L g",
       statement=r"\rho_1 < \rho_2 \implies w^*(\rho_1) \leq w^*(\rho_2), \qquad \rho = L^2/\sigma^2",
       assumes=(*MODEL, r"any $n \geq 2$, any covariates, any law $f = L g$; $w \geq 0$",
-               "the identity is one of words in matrices of any size $n$"), finding=MONOTONE)
+               "the identity is symbolic, in matrices of any size $n$"), finding=MONOTONE)
 MOVES = {
     "l": (SUMMARY, r"L < L' \implies w^*(L) < w^*(L')", "w* grows with L: every n and d",
-          r"""At a minimiser $w_1 > 0$ the slopes add to 0, and $\nu' > 0$, so $b'(w_1) < 0$: at a larger $L$ the loss
-    falls there, $w_1$ is no minimiser, and $w_2 > w_1$."""),
+          r"""At a minimiser $w_1 > 0$ the two derivatives add to 0, and $\nu' > 0$, so $b'(w_1) < 0$: at a larger $L$
+    the loss has a negative derivative there, $w_1$ is not a minimiser, and $w_2 > w_1$."""),
     "sigma": (INSIGHTS, r"\sigma < \sigma' \implies w^*(\sigma') < w^*(\sigma)",
               "w* falls with the noise: every n and d",
-              r"""At a minimiser $w_1 > 0$ the slopes add to 0, and $\nu' > 0$: with more noise the loss rises there,
-    $w_1$ is no minimiser, and the new one is smaller."""),
+              r"""At a minimiser $w_1 > 0$ the two derivatives add to 0, and $\nu' > 0$: with more noise the loss has a
+    positive derivative there, $w_1$ is not a minimiser, and the new one is smaller."""),
     "sigma-to-infinity": (NOISE_GROWS, r"w^* \to 0 \quad (\sigma \to \infty)",
                           "w* tends to 0 as the noise grows: every n and d",
                           r"""Given $\epsilon > 0$, every $w \geq \epsilon$ loses to $w = 0$ once $\sigma^2
     (\nu(\epsilon) - 1/n) > L^2 b(0)$, because $\nu(w) \geq \nu(\epsilon) > \nu(0) = 1/n$ and $b \geq 0$."""),
 }
-"""What the monotone noise implies: where it is printed, the statement, its title, and the step from `MONOTONE`."""
+"""The consequences of the monotone noise term: for each the printed place, the statement, its title, and the step from `MONOTONE`."""
 for moved, (printed, statement, title, step) in MOVES.items():
     claim(f"softmax.window-directions/{{law}}/{moved}/proved",
           RISES,
@@ -58,7 +59,7 @@ for moved, (printed, statement, title, step) in MOVES.items():
           assumes=(*MODEL,
                    r"""any $n \geq 2$, $d \geq 2$, any law $f = L g$ with a linear part, such as the affine and the ReLU
           law: $b'(0) < 0$, so that $w^* > 0$; $w \geq 0$""",
-                   "the identity is checked; what follows from it is by hand"),
+                   "the identity is checked; the rest of the proof is by hand"),
           finding=f"{MONOTONE} {step}")
 claim("softmax.window-directions/{law}/n-to-infinity/proved",
       bound(window_rate, r"\text{exponent of } w^* \text{ in } n", low="0", strict=True, truth="rate",
@@ -79,8 +80,8 @@ claim("softmax.window-directions/relu/l-to-infinity/proved",
       assumes=(*MODEL, "ReLU law, $d = 3$, $n = 2$ and $50$; $w_0 = 2$ and $8$"),
       finding=r"""As $w \to \infty$ attention tends to the nearest neighbour, and the bias to that of its label. If $w^*
       \to \infty$, then $\mathcal{L}(w^*) \leq \mathcal{L}(w_0)$ and $\nu(w^*) \geq \nu(w_0)$ (`any-amplitude/proved`)
-      give $b(w^*) \leq b(w_0)$ at arbitrarily large $w^*$, and so a quotient of at least 1. By balls it is less: a
-      window that holds a few tokens has a smaller bias than the nearest neighbour alone.""",
+      give $b(w^*) \leq b(w_0)$ at arbitrarily large $w^*$, and so a quotient of at least 1. Ball arithmetic shows that
+      it is smaller: a window that holds a few tokens has a smaller bias than the nearest neighbour alone.""",
       corrected=r"""$w^* \to w_0(n, d) < \infty$ as $L/\sigma \to \infty$ at fixed $n$: the limit needs $n \to \infty$
       as well""")
 claim("softmax.window-directions/{law}/smoother/proved",

@@ -11,14 +11,14 @@ from lipverify.checks.softmax.quantities import Value, problem
 from lipverify.foundation.noted import remembered
 
 STARTS, SMALL = 3, 0.3
-"""Descents for each width, and the size of the entries that they start from, times r^{-1/4}: M is then of one size."""
+"""Number of descents for each width, and the size of their initial entries times r^{-1/4}, which keeps the size of M."""
 
 
 def factored(law: str, d: int, width: int, drawn: int, seed: int) -> dict[str, Value]:
-    """The best of a few descents on M_K and M_Q, both width x d, against the minimum over M on the same contexts.
+    """The best of several descents on M_K and M_Q, both width x d, compared with the minimum over M on the same contexts.
 
-    "excess" is the loss reached over the minimum, less 1; "distance" the largest entry of M - M*, in half-widths of what
-    sampling leaves open in it; "gradient" the largest entry of the gradient in M, 0 at any minimum over M.
+    "excess" is the loss reached divided by the minimum, minus 1; "distance" the largest entry of M - M* in half-widths
+    of its sampling error; "gradient" the largest entry of the gradient in M, which is 0 at a minimum over M.
     """
     from lipverify.foundation.means.batches import mean_interval
 
@@ -36,7 +36,7 @@ def factored(law: str, d: int, width: int, drawn: int, seed: int) -> dict[str, V
 
 @remembered(maxsize=1)
 def unfactored(law: str, d: int, drawn: int, seed: int) -> tuple[Any, lv.MatrixOptimum]:
-    """The loss on the contexts that are drawn, and its minimum over all M: for every width the same."""
+    """The loss on the sampled contexts, the same for every width, and its minimum over all M."""
     from lipverify.loss.attention import attention_named
     from lipverify.optimum.matrix.sampled import draw_loss
 
@@ -46,12 +46,12 @@ def unfactored(law: str, d: int, drawn: int, seed: int) -> tuple[Any, lv.MatrixO
 
 
 def address(law: str, d: int) -> str:
-    """The name of the stream that contexts are drawn from."""
+    """The name of the stream of contexts."""
     return f"width/{law}/{d}/20"
 
 
 def descended(loss: Any, d: int, width: int, seed: int, address: str) -> Any:
-    """M where L-BFGS on the factors ends; dL/dM_K = M_Q (dL/dM)^T and dL/dM_Q = M_K dL/dM."""
+    """M at which L-BFGS on the factors ends; dL/dM_K = M_Q (dL/dM)^T and dL/dM_Q = M_K dL/dM."""
     from scipy.optimize import minimize
 
     from lipverify.foundation.streams import normals

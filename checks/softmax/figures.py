@@ -1,4 +1,4 @@
-r"""Pictures and tables of the theorems on softmax attention, made of what is measured for them."""
+r"""Figures and tables of the theorems on softmax attention, made from their measurements."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from lipverify.claims.plan.proved import proved_window
 
 Points = list[tuple[float, float]]
 RATE = {"relu": "2/(d+2)", "affine": "2/(d+3)"}
-"""The exponent of w* in Lambda, as it is drawn."""
+"""The exponent of w* in Lambda, in LaTeX."""
 SHOWN = (2, 3, 5)
-"""The dimensions of the pictures."""
+"""The dimensions in the figures."""
 STARTS = (1e3, 1e4, 1e5, 1e6)
-"""The W = Lambda_0^e from which theorems are proved for the picture."""
+"""The values W = Lambda_0^e from which on the figure's theorems hold."""
 LINE = 60
-"""Letters of a line of a table."""
+"""Characters in a line of a table."""
 
 
 def windows(law: str) -> list[Points]:
@@ -37,7 +37,7 @@ def windows(law: str) -> list[Points]:
 
 
 def against_lambda(law: str, found: list[Points]) -> Figure:
-    """w* against Lambda for several d, between the printed powers, on the sharp one."""
+    """w* against Lambda for several d, between the printed powers, with the sharp power."""
     return Figure(
         caption=rf"""The optimal $w^*$ against $\Lambda = n L^2 / \sigma^2$, {said("law", law)}. Shaded: the range between the
         printed $\Omega(\Lambda^{{1/d}})$ and $\mathcal{{O}}(\Lambda^{{2/d}})$, drawn through the first point. Dashed: the sharp
@@ -50,7 +50,7 @@ def against_lambda(law: str, found: list[Points]) -> Figure:
 
 
 def _window_panel(law: str, d: int, points: Points) -> Panel:
-    """One dimension: the printed range opens from the first point, the sharp power runs through the last."""
+    """One dimension: the printed range is drawn from the first point, the sharp power through the last."""
     x, y = zip(*points, strict=True)
     low, high = (tuple(y[0] * (s / x[0]) ** power for s in x) for power in (1 / d, 2 / d))
     sharp = tuple(y[-1] * (s / x[-1]) ** _rate(law, d) for s in x)
@@ -76,7 +76,7 @@ def edges(law: str) -> list[list[list[float]]]:
 
 
 def closing_in(law: str, found: list[Points], proved: list[list[list[float]]]) -> Figure:
-    """w* over Lambda^e for several d, between the proved k_1 and k_2, which close in as Lambda_0 grows."""
+    """w* over Lambda^e for several d, between the proved k_1 and k_2, which move closer as Lambda_0 grows."""
     return Figure(
         caption=rf"""The measured $w^*$ between the proved lines $k_1 \Lambda^e$ and $k_2 \Lambda^e$, all over $\Lambda^e$,
         $e = {RATE[law]}$, {said("law", law)}. Each step is a theorem for every $\Lambda$ beyond its $\Lambda_0$, and all $n$
@@ -87,7 +87,7 @@ def closing_in(law: str, found: list[Points], proved: list[list[list[float]]]) -
 
 
 def _proved_panel(law: str, d: int, points: Points, edges: list[list[float]]) -> Panel:
-    """One dimension: a theorem holds from its Lambda_0 on; each is drawn up to where the next begins."""
+    """One dimension: a theorem holds from its Lambda_0 on; each is drawn up to the Lambda_0 of the next."""
     s = tuple(at for at, _ in points)
     ends = [edge[0] for edge in edges[1:]] + [max(s[-1], 10 * edges[-1][0])]
     x = tuple(side for edge, end in zip(edges, ends, strict=True) for side in (edge[0], end))
@@ -104,7 +104,7 @@ def _proved_panel(law: str, d: int, points: Points, edges: list[list[float]]) ->
 
 
 def theorems() -> dict[str, Any]:
-    """The numbers of the window theorem by law and dimension, and its lemmas with the reasons for them."""
+    """The constants of the window theorem by law and dimension, and its lemmas with their reasons."""
     from lipverify.proofs.checker.chain import wording
 
     proofs = {(law, d): proved_window(law, d) for law in RATE for d in (2, 3, 5, 8)}
@@ -118,7 +118,7 @@ def theorems() -> dict[str, Any]:
 
 
 def constants(found: dict[str, Any]) -> Table:
-    """The numbers of the window theorem."""
+    """The table of the constants of the window theorem."""
     return Table(
         caption=r"""$k_1 W < w^* < k_2 W$ and $l_1 < W^\beta \mathcal{L}(w^*) / L^2 \leq l_2$ with $W = \Lambda^e$, for every $n$,
         $L$, $\sigma$ with $\Lambda \geq \Lambda_0$ and $n \geq K W^{(d-1)/2 + \beta - 1}$; $\beta = 3/2$ for ReLU, 2 for affine,
@@ -129,11 +129,11 @@ def constants(found: dict[str, Any]) -> Table:
 
 
 def chain(found: dict[str, Any]) -> Table:
-    """The lemmas of both laws: what each says, and the first step of why."""
+    """The lemmas of both laws: the statement of each, and the first step of its proof."""
     from lipverify.claims.language.grammar import typeset
 
     return Table(
-        caption="""The chain of lemmas: what each says, and the first step of its reason. The whole reasons and the constants are
+        caption="""The chain of lemmas: the statement of each, and the first step of its proof. The complete reasons and the constants are
         in the proof files; `lipverify check-proof` certifies them again.""",
         layer="evidence",
         header=("lemma", "says", "because"),
@@ -145,7 +145,7 @@ def chain(found: dict[str, Any]) -> Table:
 
 
 def _first(text: str) -> str:
-    """As many of the first sentences as make a line."""
+    """Keep the first sentences that fit on one line."""
     line = ""
     for sentence in re.split(r"(?<=[^.]{3}\.) ", text):
         line = f"{line} {sentence}".strip()
@@ -155,12 +155,12 @@ def _first(text: str) -> str:
 
 
 def line(label: str, x: np.ndarray, y: np.ndarray, **style: Any) -> Series:
-    """A curve."""
+    """One curve of a figure."""
     return Series(label=label, x=tuple(map(float, x)), y=tuple(map(float, y)), **style)
 
 
 FALLS = {"affine": ("w^{-2}", 2.0), "relu": ("w^{-3/2}", 1.5)}
-"""How the bias falls, as it is written, and the power of 1/w."""
+"""The power law of the bias in LaTeX, and its exponent in 1/w."""
 
 
 def terms_by_w(law: str, d: int, n: int) -> dict[str, Any]:
@@ -171,7 +171,7 @@ def terms_by_w(law: str, d: int, n: int) -> dict[str, Any]:
 
 
 def tradeoff(law: str, exact: dict[str, Any], sampled: dict[str, Value]) -> Figure:
-    """Bias, noise and loss against w: exactly, sampled, between what is printed, and beside their sharp rates."""
+    """Bias, noise and loss against w: exact and sampled, with the printed bounds and the sharp rates."""
     d, n, w, B, N = exact["d"], exact["n"], *(np.asarray(exact[name]) for name in ("w", "B", "N"))
     panel = Panel(
         title=f"{said('law', law)}, $d = {d}$, $n = {n}$, $L = \\sigma = 1$",
@@ -200,7 +200,7 @@ def tradeoff(law: str, exact: dict[str, Any], sampled: dict[str, Value]) -> Figu
 
 
 def _sampled_points(letter: str, sampled: dict[str, Value]) -> Series:
-    """What is sampled of one term, where its interval leaves out zero."""
+    """The sampled values of one term whose interval excludes zero."""
     values = [(w, *sampled[f"{letter}({w:g})"]) for w in SEEN]
     x, y, error = zip(*((w, value, error) for w, value, error in values if error < value), strict=True)
     return Series(label=f"${letter}$, sampled", x=x, y=y, error=error, style="errorbars")
@@ -215,7 +215,7 @@ def _printed_bias(n: int, w: np.ndarray, B: np.ndarray) -> Region:
 
 
 def _rates(law: str, d: int, w: np.ndarray, B: np.ndarray, N: np.ndarray) -> tuple[Series, ...]:
-    """The printed shape of the noise, right at w = 0, and the sharp rates through the largest w."""
+    """The printed shape of the noise, scaled to be right at w = 0, and the sharp rates through the largest w."""
     x, (written, power) = w[w >= 1], FALLS[law]
     return (
         line("printed shape of $N$", w, N[0] * (w ** (d / 2) + 1) / (w[0] ** (d / 2) + 1), style="dashed"),
@@ -237,9 +237,9 @@ def heat_map(law: str, sigma: float, found: dict[str, Any]) -> Figure:
 def displayed(least: Value, at_l: Value) -> str:
     """Both sides of the lower bound that Theorem 3 displays, at one context."""
     right = 1e4 ** (1 / 4 - 1)
-    return rf"""At $d = 2$, $n = 10^4$, $L' = L/3$ the loss is {least[0] * right:.3g} and the right side is {right:.3g}: a quotient
-    of {least[0]:.3g}, and at $L' = L$ of {at_l[0]:.3g}. At $d = 2$ both sides fall at one rate, so that no $n$ is large enough to hide
-    the constant; for $d > 2$ the loss falls more slowly than the right side."""
+    return rf"""At $d = 2$, $n = 10^4$, $L' = L/3$ the loss is {least[0] * right:.3g} and the right side is {right:.3g}: a quotient of
+    {least[0]:.3g}, and at $L' = L$ of {at_l[0]:.3g}. At $d = 2$ both sides fall at the same rate, so a larger $n$ does not help; for $d >
+    2$ the loss falls more slowly than the right side."""
 
 
 # Classification
@@ -256,27 +256,25 @@ def ladder_curves(**found: dict[str, Any]) -> Figure:
         )
         for name, ladder in found.items()
     )
-    panel = Panel(
-        title="optimal window", xlabel=against, ylabel="$w^*$", xscale="linear", yscale="linear", series=series
-    )
-    return Figure(caption=f"$w^*$ against {against}.", alt=f"Optimal window against {against}.", panels=(panel,))
+    panel = Panel(title="optimal $w$", xlabel=against, ylabel="$w^*$", xscale="linear", yscale="linear", series=series)
+    return Figure(caption=f"$w^*$ against {against}.", alt=f"Optimal w against {against}.", panels=(panel,))
 
 
 def along(windows: Any, *ladders: str, **where: Any) -> Any:
-    """The figure of some ladders at d = 3, n = 64, each under its name without the comma."""
+    """The figure of some ladders at d = 3, n = 64, each with its name up to the comma."""
     names = {name.replace(" ", "_").replace(",", ""): name for name in ladders}
     return at(ladder_curves, **{key: at(windows, ladder=name, d=3, n=64, **where) for key, name in names.items()})
 
 
 # Training
 def along_training(title: str, ylabel: str, steps: list[float], curves: dict[str, list[Value]]) -> Panel:
-    """Means over runs with their intervals against steps."""
+    """Means over runs with their intervals against the number of steps."""
     series = tuple(
         Series(
             label=label,
             x=tuple(steps),
             y=tuple(mean for mean, _ in curve),
-            error=tuple(min(error, 0.9 * mean) for mean, error in curve),  # a logarithmic axis has no 0
+            error=tuple(min(error, 0.9 * mean) for mean, error in curve),  # no 0 on a logarithmic axis
             style="errorbars",
         )
         for label, curve in curves.items()
@@ -285,7 +283,7 @@ def along_training(title: str, ylabel: str, steps: list[float], curves: dict[str
 
 
 def block_shares(one: Any, other: Any) -> Figure:
-    """The row's and the column's share of |M| against steps, a panel for each recipe."""
+    """The row's and the column's share of |M| against the number of steps, one panel for each recipe."""
     panels = tuple(
         along_training(
             title,
@@ -295,13 +293,13 @@ def block_shares(one: Any, other: Any) -> Figure:
         )
         for title, found in (("first recipe", one), ("second recipe", other))
     )
-    caption = r"""The row $r$ that multiplies labels and the column $u$ that multiplies the query's empty slot, as shares of
+    caption = r"""The row $r$ that multiplies labels and the column $u$ that multiplies the query's empty slot, relative to
         $\|\mathbf{M}\|_2$: means over runs with 99 % intervals."""
     return Figure(caption=caption, alt="Row and column of the trained product against steps.", panels=panels)
 
 
 def norms_in_training(gd: Any, adam: Any) -> Figure:
-    """|M| against steps for each L, a panel for each optimiser."""
+    """M| against the number of steps for each L, one panel for each optimiser."""
     panels = tuple(
         along_training(
             title,
@@ -319,13 +317,13 @@ def norms_in_training(gd: Any, adam: Any) -> Figure:
 
 # Low rank
 def beside_aligned(best: dict[str, Any], found: dict[str, Any]) -> Figure:
-    """M* over all symmetric matrices beside the best c BB^T, at d = 4 and k = 2."""
+    """M* over all symmetric matrices next to the best c BB^T, at d = 4 and k = 2."""
     aligned = np.diag([best["c"][0]] * 2 + [0.0] * 2).tolist()
     named = {r"$\mathbf{M}^*$": found["M"], r"$c \mathbf{B} \mathbf{B}^\top$": aligned}
     return Figure(
-        caption=r"""The minimiser over all symmetric matrices on sampled contexts, as it was found, beside the best $c \mathbf{B}
-        \mathbf{B}^\top$ by the exact reduction; $d = 4$, $k = 2$, and $\mathbf{B}$ the first two axes.""",
-        alt="The sampled minimiser beside c BB^T, entry by entry, at d = 4 and k = 2.",
+        caption=r"""The minimiser over all symmetric matrices on sampled contexts, as computed, next to the best $c \mathbf{B}
+        \mathbf{B}^\top$ by the exact reduction; $d = 4$, $k = 2$, and $\mathbf{B}$ consists of the first two axes.""",
+        alt="The sampled minimiser next to c BB^T, entry by entry, at d = 4 and k = 2.",
         maps=tuple(HeatMap(title=title, values=tuple(map(tuple, values))) for title, values in named.items()),
         layer="front",
     )
@@ -339,7 +337,7 @@ def radii_by_noise(limit: Value, **curves: dict[str, list[float]]) -> Figure:
     ]
     low, C = min(s.x[0] for s in series if s.x), 2 * limit[0]
     series.append(Series(label=r"$C_\infty$", x=(low, max(s.x[-1] for s in series if s.x)), y=(C, C), style="dashed"))
-    band = Band(label=r"$\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top$ at every $n$ that was measured", high=C)
+    band = Band(label=r"$\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top$ at every measured $n$", high=C)
     panel = Panel(
         title="$d = 2$, $k = 1$",
         xlabel="$n$",
@@ -349,33 +347,33 @@ def radii_by_noise(limit: Value, **curves: dict[str, list[float]]) -> Figure:
         bands=(band,),
     )
     caption = r"""The largest radius $C$ of the ball for which the minimiser has no spurious part, on the sphere, against $n$. Below its
-        curve a problem has $\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top$, above it $c'^* \neq 0$; to the left of where a curve begins no
-        ball up to $C = 4 d$ fails. Dashed: the limit $n \to \infty$, the same for every $\sigma$."""
+        curve a problem has $\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top$, above it $c'^* \neq 0$. A curve begins at the smallest $n$ at
+        which a ball up to $C = 4 d$ fails. Dashed: the limit $n \to \infty$, the same for every $\sigma$."""
     return Figure(caption=caption, alt="Largest radius of the ball without a spurious part against n.", panels=(panel,))
 
 
 def forgetting(found: dict[str, list[float]]) -> Figure:
-    """Both least losses against n, and the share of the spurious part."""
+    """Both minimal losses against n, and the relative size of the spurious part."""
     n, columns = tuple(found["n"]), {name: tuple(values) for name, values in found.items()}
     aligned = Series(label=r"best $c \mathbf{B} \mathbf{B}^\top$", x=n, y=columns["aligned"], style="dashed")
     any_of = Series(label=r"$\mathbf{M}^*$, $C = 8$", x=n, y=columns["loss"])
     share = Series(label="$c'^* / c^*$", x=n, y=columns["ratio"], style="points")
     left = Panel(
-        title=r"least loss, $d = 2$, $k = 1$, $\sigma = 0$", xlabel="$n$", ylabel="loss", series=(aligned, any_of)
+        title=r"minimal loss, $d = 2$, $k = 1$, $\sigma = 0$", xlabel="$n$", ylabel="loss", series=(aligned, any_of)
     )
     right = Panel(
-        title="spurious over relevant part", xlabel="$n$", ylabel="$c'^* / c^*$", yscale="linear", series=(share,)
+        title="spurious part / relevant part", xlabel="$n$", ylabel="$c'^* / c^*$", yscale="linear", series=(share,)
     )
-    caption = r"""Without noise on the sphere, in the ball of radius 8. Left: the least loss of all $c \mathbf{B} \mathbf{B}^\top$ stays
-        above a constant as $n$ grows, that of $\mathbf{M}^*$ does not. Right: the share of $\mathbf{M}^*$ across $\mathbf{B}$ is 0 up to
-        $n = 8$, and then grows with $n$."""
+    caption = r"""Without noise on the sphere, in the ball of radius 8. Left: the minimal loss over all $c \mathbf{B} \mathbf{B}^\top$
+        stays above a constant as $n$ grows; the loss of $\mathbf{M}^*$ does not. Right: the part of $\mathbf{M}^*$ orthogonal to
+        $\mathbf{B}$ is 0 up to $n = 8$, and then grows with $n$."""
     return Figure(
-        caption=caption, alt="Least losses and spurious share of the optimal matrix against n.", panels=(left, right)
+        caption=caption, alt="Minimal losses and spurious share of the optimal matrix against n.", panels=(left, right)
     )
 
 
 def learned(family: str, attention: str, **found: dict[str, Any]) -> Figure:
-    """rho and the test error against steps in every setting; for linear attention also the error of predicting 0."""
+    """rho and the test error against the steps in every setting; for linear attention also the error of predicting 0."""
     panels = []
     for name, title, label in (
         ("rho", "representation", r"$\rho(\mathbf{M}, \mathbf{B})$"),
@@ -403,8 +401,8 @@ def learned(family: str, attention: str, **found: dict[str, Any]) -> Figure:
                 series=tuple(lines),
             )
         )
-    caption = rf"""{attention.capitalize()} attention on the {family} family: the spurious over the relevant block of $\mathbf{{M}}$, and
-        the error on held-out contexts, against the share of the steps taken; means over runs with 99 % intervals."""
+    caption = rf"""{attention.capitalize()} attention on the {family} family: the ratio of the spurious to the relevant block of
+        $\mathbf{{M}}$, and the error on held-out contexts, against the share of the steps taken; means over runs with 99 % intervals."""
     return Figure(
         caption=caption, alt=f"rho and test error against steps, {attention}, {family}.", panels=tuple(panels)
     )
@@ -412,7 +410,7 @@ def learned(family: str, attention: str, **found: dict[str, Any]) -> Figure:
 
 # Linear attention
 def with_and_without_floor(law: str, reading: str, two: dict[str, Any], five: dict[str, Any]) -> Figure:
-    """Both losses against n: the one with its floor, and the one without."""
+    """Both minimal losses against n: linear attention with its floor, and softmax attention without one."""
     styles: tuple[tuple[str, Any], ...] = (("linear", "line"), ("softmax", "dashed"))
     lines = [
         Series(label=f"{kind}, $d = {d}$", x=tuple(found["n"]), y=tuple(found[kind]), style=style)
@@ -420,39 +418,38 @@ def with_and_without_floor(law: str, reading: str, two: dict[str, Any], five: di
         for kind, style in styles
     ]
     panel = Panel(
-        title=f"least loss, {said('law', law)}, $L = \\sigma = 1$", xlabel="$n$", ylabel="loss", series=tuple(lines)
+        title=rf"minimal loss, {said('law', law)}, $L = \\sigma = 1$", xlabel="$n$", ylabel="loss", series=tuple(lines)
     )
-    caption = f"""The least loss of linear attention over all matrices (closed form) and that of softmax attention (exact, at $w^*$)
-        against $n$; {OFFSET[reading]}."""
-    return Figure(caption=caption, alt=f"Least losses against n, {said('law', law)}, {reading}.", panels=(panel,))
+    caption = f"""The minimal loss of linear attention over all matrices (closed form) and of softmax attention (exact, at $w^*$) against
+        $n$; {OFFSET[reading]}."""
+    return Figure(caption=caption, alt=f"Minimal losses against n, {said('law', law)}, {reading}.", panels=(panel,))
 
 
 # What moves the optimal w
 NOISELESS = ((3, 50), (3, 100), (5, 50))
-"""(d, n) at which w* without noise is shown."""
+"""The (d, n) at which the figure shows w* without noise."""
 
 
 def noiseless(law: str) -> list[float]:
-    """w* without noise at these."""
+    """w* without noise at these (d, n)."""
     return [optimum(law, d, n, sigma=0.0)["w"][0] for d, n in NOISELESS]
 
 
 def without_noise(found: list[float]) -> str:
-    """What w* tends to as L/sigma grows at fixed n."""
+    """The limit of w* as L/sigma grows at fixed n."""
     limits = ", ".join(f"{w:.3g} at $d = {d}$, $n = {n}$" for (d, n), w in zip(NOISELESS, found, strict=True))
-    return rf"""At fixed $n$ the optimal window does not narrow without bound as $L/\sigma \to \infty$: without noise the bias itself
-    has a minimum at a finite $w$, because averaging a few neighbours around the query cancels first-order errors, which the nearest
-    neighbour alone cannot. At $\sigma = 0$ the best $w$ is {limits}. For $w^* \to \infty$ the context must grow too
-    (`n-to-infinity`)."""
+    return rf"""At fixed $n$ the optimal $w$ does not grow without bound as $L/\sigma \to \infty$. Without noise the bias itself has a
+    minimum at a finite $w$: the average of a few neighbours around the query cancels first-order errors, which the nearest neighbour
+    alone cannot do. At $\sigma = 0$ the optimal $w$ is {limits}. For $w^* \to \infty$ the context must grow too (`n-to-infinity`)."""
 
 
 def turning(found: dict[str, Any]) -> str:
-    """Where the window of the cosine law is, and from where its second harmonic falls."""
+    """The optimal w of the cosine law at two L, and the L from which on its second harmonic falls."""
     from scipy.special import jnp_zeros
 
     w, error = getattr(found["at"], "pair", found["at"])
-    return f"""By balls: $w^*$ at $L = 3$ is {w:.3g} up to {error:.1g}, and $w^* = 0$ at $L = 4$. A wave that a wide window cannot follow
-    is left to the average of all tokens: what attention can use at $w$ near 0 is the second harmonic, of size $J_2(L)^2$, which falls
+    return f"""By ball arithmetic: $w^*$ at $L = 3$ is {w:.3g} up to {error:.1g}, and $w^* = 0$ at $L = 4$. If a wide window cannot follow
+    the waves, the average of all tokens is best. Near $w = 0$ attention can use only the second harmonic, of size $J_2(L)^2$, which falls
     from $L = {jnp_zeros(2, 1)[0]:.2f}$ on to the next zero of $J_2$."""
 
 
@@ -462,7 +459,7 @@ def gaussian_kernels(found: list[tuple[float, float]]) -> Figure:
     x, y = zip(*found, strict=True)
     curves = {"$e^{-(w/2) \\Delta}$, intuition slides": DRAWN["w"] / 2, "$e^{-w \\Delta}$, proof slides": DRAWN["w"]}
     panel = Panel(
-        title="attention of drawn tokens",
+        title="attention of sampled tokens",
         xlabel="$\\Delta = |x_i - x|^2 - \\min_j |x_j - x|^2$",
         ylabel="$a_i / \\max_j a_j$",
         xscale="linear",
@@ -475,16 +472,16 @@ def gaussian_kernels(found: list[tuple[float, float]]) -> Figure:
         ),
     )
     return Figure(
-        caption="""The attention of each token over that of the nearest, against how much farther it is; lines are the
-        kernels of the two slides.""",
-        alt="Points lie on the kernel of the intuition slides; that of the proof slides falls twice as fast on a log axis.",
+        caption="""The attention of each token relative to the nearest token, against the difference of their squared distances; lines are
+        the kernels of the two slides.""",
+        alt="Points lie on the kernel of the intuition slides; the kernel of the proof slides falls twice as fast on a logarithmic axis.",
         panels=(panel,),
     )
 
 
 # The context length
 def three_levels(found: list[dict[str, Value]]) -> Figure:
-    """Functions, windows at one n, and the error on L = 3 of each window, as on the slide."""
+    """Functions, attention windows at one n, and the error of each on L = 3, as on the slide."""
     angles, there = np.linspace(0, np.pi, 61), found[LENGTHS.index(1e4)]
     windows = {L: np.exp(there[f"w* of {L:g}"][0] * (np.cos(angles) - 1)) for L in LEVELS}
     errors = {L: [each[f"loss of {L:g} on 3"][0] for each in found] for L in LEVELS}
@@ -497,8 +494,8 @@ def three_levels(found: list[dict[str, Value]]) -> Figure:
 
     functions = {L: L * np.cos(angles) for L in LEVELS}
     return Figure(
-        caption=r"""Functions of three Lipschitz constants along a great circle; the attention of their optimal windows ($d = 3$,
-        $n = 10^4$), relative to a token at the query; the error on $L = 3$ against $n$ of each window, tuned at every $n$.""",
+        caption=r"""Functions of three Lipschitz constants along a great circle; the attention at their optimal $w$ ($d = 3$, $n = 10^4$),
+        relative to a token at the query; the error on $L = 3$ against $n$ of each $w$, tuned at every $n$.""",
         alt="Three functions, three attention windows, and error curves against context length.",
         panels=(
             Panel(title="functions", xlabel="angle", ylabel="$f$", series=lines(angles, functions), **linear),

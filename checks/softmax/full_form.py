@@ -1,19 +1,19 @@
-r"""Training with full key and query matrices, where scores may see labels and nothing forces the block form.
+r"""Training with full key and query matrices, where scores may depend on labels and nothing forces the block form.
 
 With z_i = (x_i, y_i), the query z = (x, 0) and A = K^T Q, all matrices (d+1) x (d+1), the score of token i is
 
-    z_i^T A z = x_i^T M x + y_i r^T x,        A = [[M, u], [r^T, c]],
+    z_i^T A z = x_i^T M x + y_i r^T x,        A = [[M, u], [r^T, c]].
 
-because the query's own label slot is 0: u and c are multiplied by it, and no loss depends on them. The prediction is
-still sum_i a_i y_i. Since labels reach the weights, label noise and amplitudes are drawn here and not averaged: a
-context contributes (sum_i a_i y_i - f(x))^2, with the slopes 2 e a_i (y_i - sum_j a_j y_j) in its scores,
-e = sum_i a_i y_i - f(x), and then
+The query's own label slot is 0 and multiplies u and c, so no loss depends on them. The prediction is still sum_i a_i
+y_i. Since labels enter the weights, label noise and amplitudes are sampled here and not averaged: a context contributes
+(sum_i a_i y_i - f(x))^2, with the derivatives 2 e a_i (y_i - sum_j a_j y_j) in its scores, e = sum_i a_i y_i - f(x),
+and then
 
     dA = sum_i slope_i z_i z^T,    dK = Q dA^T,    dQ = K dA.
 
-If f(-x) is drawn like f(x) and -x like x, turning every x around changes r into -r and nothing else, so that the loss
-is even in r; so it is if -f is drawn like f, and noise is symmetric. In either case every block matrix has a zero
-gradient in r.
+If f(-x) has the same law as f(x) and -x the same as x, a change of sign of every x turns r into -r and changes nothing
+else, so the loss is even in r. It is also even if -f has the same law as f and the noise is symmetric. In either case
+every block matrix has a zero gradient in r.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ RECORDS = 20
 
 @dataclass(frozen=True)
 class LabelledContexts:
-    """C contexts with everything drawn: tokens (C, n, d + 1) are (x_i, y_i), queries (C, d), targets f(x) (C,)."""
+    """C contexts with everything sampled: tokens (C, n, d + 1) are (x_i, y_i), queries (C, d), targets f(x) (C,)."""
 
     tokens: Floats
     query: Floats
@@ -50,7 +50,7 @@ class LabelledContexts:
 
 
 class FullTrajectory(msgspec.Struct, frozen=True, kw_only=True):
-    """Keys and queries (R, d + 1, d + 1) after `steps` (R,) steps, with all settings that made them."""
+    """Keys and queries (R, d + 1, d + 1) after `steps` (R,) steps, with all settings of the training."""
 
     problem: Problem
     optimiser: Optimiser
@@ -69,7 +69,7 @@ class FullTrajectory(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def draw_labelled(problem: Problem, contexts: int, seed: int, stream: str) -> LabelledContexts:
-    """Contexts with drawn amplitudes and label noise, for any law whose functions can be drawn.
+    """Draw contexts with their amplitudes and label noise, for any law whose functions can be sampled.
 
     >>> from lipverify.laws import ReLU
     >>> draw_labelled(Problem(d=3, n=10, law=ReLU()), contexts=4, seed=0, stream="example").tokens.shape
@@ -80,7 +80,7 @@ def draw_labelled(problem: Problem, contexts: int, seed: int, stream: str) -> La
 
 
 def draw_labelled_together(problem: Problem, contexts: int, seed: int, streams: Sequence[str]) -> LabelledContexts:
-    """The same for each of R streams, one beside the other: every array has a first axis of length R."""
+    """Draw labelled contexts for each of R streams: every array has a first axis of length R."""
     drawn, shape = draw_together(problem, contexts, seed, streams), (len(streams), contexts)
     components, n = len(drawn.values), int(problem.n)
     u = np.concatenate(
@@ -95,9 +95,9 @@ def draw_labelled_together(problem: Problem, contexts: int, seed: int, streams: 
 
 
 def mirrored(contexts: LabelledContexts) -> LabelledContexts:
-    """The same contexts with -x for every x, the query's included, and labels as they are.
+    """The same contexts with -x for every x, the query included, and the labels unchanged.
 
-    They are as likely as the contexts themselves where -x is drawn like x and f(-x) like f(x).
+    They are as likely as the contexts themselves if -x has the law of x and f(-x) that of f(x).
 
     >>> from lipverify.laws import ReLU
     >>> drawn = draw_labelled(Problem(d=3, n=10, law=ReLU()), contexts=4, seed=0, stream="example")
@@ -113,8 +113,8 @@ def full_loss_and_gradient(contexts: LabelledContexts, A: Array) -> tuple[Array,
 
     Contexts (R, C, ...) and matrices (R, d + 1, d + 1) of R trainings may be given together.
 
-    Holomorphic in A, so that Im L(A + i h E) / h is the derivative along E to rounding. The last column of the gradient
-    is exactly zero.
+    The loss is holomorphic in A, so Im L(A + i h E) / h is the derivative along E up to rounding. The last column of
+    the gradient is exactly zero.
 
     Source: Collins et al., slides, equation (1), with the value matrix of the same slide.
 
@@ -139,8 +139,8 @@ def full_loss_and_gradient(contexts: LabelledContexts, A: Array) -> tuple[Array,
 def curvature_in_row(contexts: LabelledContexts, M: Floats) -> float:
     r"""The second derivative of the mean loss in r at r = 0, averaged over the directions of r.
 
-    A step along the axis k adds y_i x_k to the score of token i. With the mean m, the variance v and the third central
-    moment t of the labels under the attention a, m' = x_k v and m'' = x_k^2 t, so that it is
+    A step along axis k adds y_i x_k to the score of token i. Let m, v and t be the mean, the variance and the third
+    central moment of the labels under the attention a. Then m' = x_k v and m'' = x_k^2 t, so the second derivative is
 
         (2 / d) E |x|^2 (v^2 + (m - f(x)) t).
 
@@ -171,20 +171,20 @@ def train_full(
     every: int | None = None,
     seed: int = 0,
 ) -> list[FullTrajectory]:
-    r"""Train K and Q, each of (d+1)^2 entries, on fresh contexts from a random start, once a stream, side by side.
+    r"""Train K and Q, each with (d+1)^2 entries, on fresh contexts from a random start, one training for each stream.
 
     Parameters
     ----------
     problem
-        Any problem whose law can be drawn.
+        Any problem whose law can be sampled.
     streams, seed
-        Addresses of the random numbers: up to rounding a run does not depend on those beside it.
+        Addresses of the random numbers. Up to rounding a training does not depend on the others in the batch.
     optimiser, steps, batch, learning_rate
-        "adam" or "gd", how many steps, contexts a step, and the size of a step.
+        "adam" or "gd", the number of steps, contexts a step, and the step size.
     size
         Standard deviation of the entries of K and Q at the start.
     every
-        A record is made after so many steps, by default twenty times.
+        The number of steps between records; by default there are twenty records.
 
     Raises
     ------
@@ -210,7 +210,7 @@ def train_full(
     every, records = max(1, steps // RECORDS) if every is None else whole("every", every, 1), [(0, K, Q)]
     for t in range(1, steps + 1):
         contexts = draw_labelled_together(problem, batch, seed, [f"{stream}/training/{t}" for stream in streams])
-        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
+        with np.errstate(over="ignore", invalid="ignore"):  # a loss that is not finite raises an error below
             _, slope = full_loss_and_gradient(contexts, np.swapaxes(K, 1, 2) @ Q)
             of_keys, by_keys = rule.step(of_keys, Q @ np.swapaxes(slope, 1, 2))
             of_queries, by_queries = rule.step(of_queries, K @ slope)
@@ -237,7 +237,7 @@ def train_full(
 
 
 def kept_full(name: str, problem: Problem, streams: Sequence[str], *, steps: int, seed: int, **options: Any) -> Arrays:
-    """Keys and queries (run, record, d + 1, d + 1) of such trainings, from a file if there is one: see `kept`."""
+    """Keys and queries (run, record, d + 1, d + 1) of several trainings, from a file if there is one: see `kept`."""
     every = max(1, steps // RECORDS)
 
     def train(some: Sequence[str], count: int) -> Arrays:
@@ -249,7 +249,7 @@ def kept_full(name: str, problem: Problem, streams: Sequence[str], *, steps: int
 
 
 def _amplitudes(problem: Problem, u: Floats) -> Floats:
-    """The amplitudes l_k (K, C) of a law; a law that is a sampler has none, and its functions are whole."""
+    """The amplitudes l_k (K, C) of a law. A law that is a sampler has none; its functions include them."""
     law = as_functions(problem.law, "training with full matrices")
     ridge = law.ridge if isinstance(law, Transformed) else law
     if not isinstance(ridge, RidgeLaw | Sampled):

@@ -1,4 +1,4 @@
-r"""Attention on the unit sphere as a Gaussian kernel in the distance, and how it moves with the query."""
+r"""Attention on the unit sphere as a Gaussian kernel in the distance, and the derivative of the prediction in the query."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 from lipverify.checks.softmax.quantities import Value
 
 DRAWN: dict[str, Any] = {"d": 3, "n": 50, "w": 7.0}
-"""The context of the picture."""
+"""The context of the figure."""
 SLIDES = {"intuition": "1/2", "proof": "1"}
-"""The c that stands before w |x_i - x|^2 in the exponent, by slide."""
+"""The constant c before w |x_i - x|^2 in the exponent, by slide."""
 
 
 def steepest(w: float, d: int, n: int, seed: int) -> Value:
-    """The largest |grad_x y-hat| over (w / 2) times the range of the labels, at drawn contexts and at two antipodes."""
+    """The largest |grad_x y-hat| divided by (w / 2) times the range of the labels, at sampled contexts and at two antipodes."""
     from lipverify.foundation.streams import normals
 
     drawn, labels = normals(seed, f"slope/{d}/{n}", 0, (200, n + 1, d)), normals(seed, f"slope/{d}/{n}", 1, (200, n))
@@ -33,10 +33,11 @@ def steepest(w: float, d: int, n: int, seed: int) -> Value:
 
 
 def sensitivity(kept: str = "1") -> Any:
-    """How the prediction moves with x along e, less w Cov_a(y, <x_i, e>), and Var_a(y) less what bounds it, for every n; `kept` of these.
+    """For every n: the derivative of y-hat along e minus w Cov_a(y, <x_i, e>), and Var_a(y) minus its bound.
 
-    A, Y and T are the diagonal matrices of attention, labels and <x_i, e>; h and l bound the labels, and the columns sum.
-    (h - l)^2 / 4 is Var + sum_i a_i (h - y_i)(y_i - l) + ((h + l) / 2 - sum_i a_i y_i)^2: Popoviciu's inequality.
+    `kept` scales both right sides. A, Y and T are the diagonal matrices of attention, labels and <x_i, e>; h and l
+    bound the labels, and the columns sum. (h - l)^2 / 4 is Var + sum_i a_i (h - y_i)(y_i - l) + ((h + l) / 2 - sum_i
+    a_i y_i)^2: Popoviciu's inequality.
     """
     from fractions import Fraction
 
@@ -64,7 +65,7 @@ def sensitivity(kept: str = "1") -> Any:
 
 
 def log_ratio(slides: str) -> Any:
-    """Log a_i / a_j less that of exp(-c w |x_i - x|^2), for any two tokens, query and w, all on the unit sphere."""
+    """Log a_i / a_j minus the same for exp(-c w |x_i - x|^2), for any two tokens, query and w, all on the unit sphere."""
     from fractions import Fraction
 
     from lipverify.proofs.words import leftover, letters
@@ -87,7 +88,7 @@ def drawn(d: int, n: int, seed: int) -> tuple[Any, Any]:
 
 
 def weights(d: int, n: int, w: float, seed: int) -> list[tuple[float, float]]:
-    """The attention of each token over that of the nearest, beside how much larger its squared distance is."""
+    """The attention of each token relative to the nearest one, and the difference of their squared distances."""
     query, tokens = drawn(d, n, seed)
     scores, distance = w * tokens @ query, np.sum((tokens - query) ** 2, axis=1)
     nearest = int(np.argmax(scores))

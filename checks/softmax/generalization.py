@@ -1,8 +1,8 @@
 r"""Theorem 3: M is pretrained on Lipschitz constant L; tested on the same L, the loss is at most a power of n.
 
 Printed: L^{2 - 2/(d+2)} (sigma^2 / n)^{1/(d+2)}. It holds with slack: the bounds of the sketch imply twice that
-exponent in Lambda, and sharp is Lambda^{-3/(d+2)} for ReLU tasks, Lambda^{-4/(d+3)} for affine ones. On any fixed other
-L' the rate is the same and the factor a constant.
+exponent in Lambda, and the sharp rates are Lambda^{-3/(d+2)} for ReLU tasks and Lambda^{-4/(d+3)} for affine ones. On
+any fixed other L' the rate is the same and the factor a constant.
 """
 
 from lipverify.checks.softmax.quantities import DIMENSIONS, LAWS, optimum
@@ -27,18 +27,18 @@ from lipverify.claims.plan.proved import proved_rates
 # fmt: off
 SAME_TASKS = ("S", "Theorem 3, tested on the same $L$", THEOREM_3)
 SETTLED = (2, 3, 4, 5, 6, 7)
-"""Where the loss at another L has an exponent to two digits: at d = 8, on L / 3, two powers of n that are close to each
-other, with factors of both signs, leave an error of 0.023 after 26 decades."""
+"""The cell in which the exponent of the loss at another L is known to two digits only: at d = 8, on L / 3, two powers
+of n with close exponents and factors of opposite signs leave an error of 0.023 after 26 decades."""
 PRICE = "((d - 1)*r + b)/((d - 1 + b)*r**((d - 1)/(d - 1 + b)))"
-"""What the window of L costs on L' in the limit, r = (L'/L)^2, b = 2 beta."""
+"""The loss at the w of L relative to the tuned w on L', in the limit; r = (L'/L)^2, b = 2 beta."""
 
 claim("softmax.generalization-same/{law}/{side}/printed/{reading}",
       exponent(losses, r"\mathrm{loss} / L^2", of="same", scale=r"\Lambda", high="-1/E", truth="-fall", method="exact",
                over={"d": DIMENSIONS}),
       *agreed("same"),
       source=SAME_TASKS, kind=KINDS, expected="supported", over=FAMILY, assumes=ALONG,
-      finding=r"""The printed exponent is that of $L^2/w$ at the smallest window of the sketch, $\Lambda^{1/(d+2)}$. The
-      best loss is no larger than at any window, so the sketch's own bounds give its square, $\Lambda^{-2/(d+2)}$.""",
+      finding=r"""The printed exponent is that of $L^2/w$ at the smallest $w$ of the sketch, $\Lambda^{1/(d+2)}$. The
+      best loss is at most the loss at any $w$, so the sketch's own bounds give its square, $\Lambda^{-2/(d+2)}$.""",
       corrected=and_sharp(r"tighter, from the same sketch: $\mathcal{L} \leq C L^2 (\sigma^2/(nL^2))^{2/(d+2)}$"))
 claim("softmax.generalization-same/{law}/{side}/derived/{reading}",
       exponent(losses, r"\mathrm{loss} / L^2", of="same", scale=r"\Lambda", high="-2/E", truth="-fall", method="exact",
@@ -46,8 +46,8 @@ claim("softmax.generalization-same/{law}/{side}/derived/{reading}",
       identity(at(derivation, case="same"), r"\text{implied} - \text{stated}", control={"above": 1.5}),
       *agreed("same"),
       source=SKETCH, kind="derived", expected="supported", over=FAMILY, assumes=ALONG,
-      finding=r"""$N + B \leq C (\sigma^2 w^{d/2}/n + L^2/w)$ at the window that balances these two; the minimum can
-      only be smaller.""")
+      finding=r"""$N + B \leq C (\sigma^2 w^{d/2}/n + L^2/w)$ at the $w$ that balances these two; the minimum can only
+      be smaller.""")
 claim("softmax.generalization-same/{law}/theta/sharp",
       exponent(losses, r"\mathrm{loss} / L^2", of="same", scale=r"\Lambda", equals="-fall", method="exact",
                over={"d": DIMENSIONS}),
@@ -59,8 +59,8 @@ claim("softmax.generalization-same/affine/upper/along-l",
       source=SAME_TASKS, kind="stronger", expected="refuted",
       assumes=(*TUNED, "affine law, $d = 3$",
                r"$n = 10^4$ and $\sigma = 1$ fixed: 'large enough $n$' not depending on $L$"),
-      finding=r"""'Large enough $n$' must grow with $L/\sigma$: at fixed $n$ the bias of the best window is of order
-      $L^2$, however large $L$ is. The bias is $O(L^2/w)$ only while windows hold tokens; beyond, it is the squared
+      finding=r"""'Large enough $n$' must grow with $L/\sigma$: at fixed $n$ the bias at the optimal $w$ is of order
+      $L^2$ for every $L$. The bias is $O(L^2/w)$ only while the window holds tokens; beyond that, it is the squared
       distance to the nearest token.""",
       corrected=r"""what the sketch implies once the error of the nearest token is added: $\mathcal{L} \leq C L^2
       ((\sigma^2/(nL^2))^{2/(d+2)} + n^{-2/(d-1)})$""")
@@ -85,16 +85,16 @@ claim("softmax.generalization-{case}/{law}/theta/sharp",
       source=SKETCH, kind="sharp", expected="supported",
       over={"case": {"larger": {"r": "9", "t": "0.003"}, "smaller": {"r": "1/9", "t": "0.0003"}}, "law": LAWS},
       assumes=(*ALONG, "larger: tested on $L' = 3L$; smaller: tested on $L' = L/3$", r"$r = (L'/L)^2$, $b = 2 \beta$"),
-      finding=r"""At $w^*(L)$ the slopes of both terms cancel, $a N = \beta B$ with $a = (d-1)/2$ and $B \propto
-      w^{-\beta}$; on $L'$ the loss is $N + (L'/L)^2 B$. Against the window that is tuned to $L'$ the factor is $\frac{a
-      \rho^2 + \beta}{(a+\beta) \rho^{2a/(a+\beta)}}$, $\rho = L'/L$: above 1 unless $\rho = 1$, and constant in $n$. A
-      wrong $L$, at a fixed ratio, costs a factor and not the rate.""")
+      finding=r"""At $w^*(L)$ the derivatives of both terms cancel, $a N = \beta B$ with $a = (d-1)/2$ and $B \propto
+      w^{-\beta}$; on $L'$ the loss is $N + (L'/L)^2 B$. Relative to the $w$ that is tuned to $L'$ the factor is
+      $\frac{a \rho^2 + \beta}{(a+\beta) \rho^{2a/(a+\beta)}}$, $\rho = L'/L$: above 1 unless $\rho = 1$, and constant
+      in $n$. A wrong $L$, at a fixed ratio, costs a factor and not the rate.""")
 claim("softmax.generalization-{case}/{law}/theta/constant/proved",
       bound(proved_cost, r"\mathrm{loss}'(w^*(L)) / \mathrm{loss}'(w^*(L'))", equals=PRICE, within=f"3/10*{PRICE}",
             control={"equals": f"1.7*{PRICE}"}, method="certified"),
       source=SKETCH, kind="sharp", expected="supported",
       over={"case": {"larger": {"r": "9"}, "smaller": {"r": "1/9"}}, "law": LAWS, "d": DIMENSIONS},
-      title="what the window of another Lipschitz constant costs, proved for every n", assumes=COVERED,
-      finding=r"""The quotient stands here as the interval that contains it for every context of the range: the loss at
-      any multiple of $\Lambda^e$ lies between two explicit numbers, and $w^*(L)$ is such a multiple for $L'$. The
-      middle is the limit $\frac{a \rho^2 + \beta}{(a + \beta) \rho^{2a/(a+\beta)}}$, $\rho = L'/L$, $a = (d-1)/2$.""")
+      title="the factor by which the w of another Lipschitz constant is worse, proved for every n", assumes=COVERED,
+      finding=r"""The value is the interval that contains the quotient for every context of the range: the loss at any
+      multiple of $\Lambda^e$ lies between two explicit numbers, and $w^*(L)$ is such a multiple for $L'$. The limit in
+      the middle of it is $\frac{a \rho^2 + \beta}{(a + \beta) \rho^{2a/(a+\beta)}}$, $\rho = L'/L$, $a = (d-1)/2$.""")

@@ -1,7 +1,7 @@
 r"""Theorem 3: M is pretrained on L; tested on L' > L, the loss is at least L'^2 (sigma^2 / (n L^2))^{2/(d+2)}.
 
-The dependence on L' is as printed. The exponent of Lambda fails at every d that was measured: the sketch's own lower
-bound of the bias, L'^2 / w^2, gives twice it, and with that the bound holds.
+The dependence on L' is as printed. The exponent of Lambda fails at every measured d. The sketch's own lower bound of
+the bias, L'^2 / w^2, gives twice the exponent, and with that the bound holds.
 """
 
 from lipverify.checks.softmax.quantities import DIMENSIONS
@@ -31,8 +31,8 @@ claim("softmax.generalization-larger/{law}/{side}/printed/{reading}",
                method="exact", over={"d": DIMENSIONS}),
       *agreed("larger"),
       source=LARGER_TASKS, kind=KINDS, expected="refuted", over=FAMILY, assumes=TESTED,
-      finding=r"""The printed bound is the largest window of the sketch, $\Lambda^{2/(d+2)}$, put into $L'^2/w$, which
-      the sketch has as an upper bound of the bias. Its lower bound is $\Omega(L'^2/w^2)$, and with it the exponent
+      finding=r"""The printed bound is $L'^2/w$ at the largest $w$ of the sketch, $\Lambda^{2/(d+2)}$; but the sketch
+      states $L'^2/w$ as an upper bound of the bias. Its lower bound is $\Omega(L'^2/w^2)$, and with it the exponent
       doubles.""",
       corrected=and_sharp(r"$\mathcal{L} \geq C L'^2 (\sigma^2/(nL^2))^{4/(d+2)}$, with twice the printed exponent"))
 claim("softmax.generalization-larger/{law}/{side}/derived/{reading}",
@@ -46,8 +46,9 @@ claim("softmax.generalization-larger/relu/lower/along-test-constant",
       exponent(at(along_tested, law="relu", n=1e4), r"\mathrm{loss}", of="larger", scale="(L'/L)", low="2", truth="2",
                method="exact", along={"rho": (1.0, 1e6, 9)}, over={"d": (2, 5, 8)}),
       source=LARGER_TASKS, kind="convention", expected="supported", assumes=(*FIXED, r"$L' \to \infty$"),
-      finding=r"""The dependence on $L'$ is as printed, and sharp: the loss is $N(w^*) + (L'/L)^2 B(w^*)$ exactly. A
-      window tuned to $L'$ has $L'^{2 - 2\beta/(a+\beta)}$ for large $\Lambda$, so the dependence on $L'$ is worse.""")
+      finding=r"""The dependence on $L'$ is as printed, and sharp: the loss is $N(w^*) + (L'/L)^2 B(w^*)$ exactly. With
+      $w$ tuned to $L'$ the loss grows like $L'^{2 - 2\beta/(a+\beta)}$ for large $\Lambda$, so without tuning the
+      dependence on $L'$ is worse.""")
 claim("softmax.generalization-larger/{law}/{side}/printed/{reading}/proved",
       bound(proved_rates, "e", of="loss", low="-2/E", truth="-fall", method="certified"),
       proves="softmax.generalization-larger/{law}/{side}/printed/{reading}", source=LARGER_TASKS, expected="refuted",

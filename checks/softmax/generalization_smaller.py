@@ -53,10 +53,10 @@ claim("softmax.generalization-smaller/relu/lower/displayed/proved",
       title="the lower bound for smaller L, with the constant 1 that is displayed: disproved for every large n",
       statement=r"""\mathcal{L}(\mathbf{M}) \geq \frac{1}{n} \Bigl(\frac{nL^2}{\sigma^2}\Bigr)^{\frac{2}{2(d+2)}} \qquad
       (L' \leq L)""", assumes=(*TUNED, r"ReLU law, $d = 2$, $L = \sigma = 1$, $L' = 1/3$; every $n \geq 10^9$"),
-      finding=r"""The window theorem gives $\mathcal{L}'(w^*(L')) \leq C L'^2 \Lambda'^{-3/4}$ with an explicit $C$, and the
-      transfer theorem bounds $\mathcal{L}'(w^*(L))$ by an explicit multiple of that. At $d = 2$ the right side of the claim
-      is $n^{-3/4}$ as well, so the quotient of both sides is at most the product of the two constants and $(L'/L)^{1/2}$.
-      This is below 1 for every such $n$: no $n$ is large enough.""",
+      finding=r"""The window theorem gives $\mathcal{L}'(w^*(L')) \leq C L'^2 \Lambda'^{-3/4}$ with an explicit $C$, and
+      the transfer theorem bounds $\mathcal{L}'(w^*(L))$ by an explicit multiple of that. At $d = 2$ the right side of
+      the claim is $n^{-3/4}$ as well, so the quotient of both sides is at most the product of the two constants and
+      $(L'/L)^{1/2}$. This is below 1 for every such $n$: no $n$ is large enough.""",
       corrected=r"""$\mathcal{L} \geq C \frac{\sigma^2}{n} (nL^2/\sigma^2)^{\frac{1}{d+2}}$ with a constant $C < 1$, for
       large $n$""")
 claim("softmax.generalization-smaller/{law}/{side}/printed/{reading}",
@@ -65,10 +65,10 @@ claim("softmax.generalization-smaller/{law}/{side}/printed/{reading}",
       *agreed("smaller"),
       source=SMALLER_TASKS, kind={"relu/*": "convention", "*": "stronger"},
       expected={"relu/*/ambient": "supported", "*": "refuted"}, over=FAMILY, assumes=TESTED,
-      finding=r"""With $d$ instead of the 2 in $\frac{2}{2(d+2)}$ and $\sigma^2$ in front, the bound is the noise $\sigma^2
-      w^{d/2}/n$ at the smallest $w$ of the sketch, $\Lambda^{1/(d+2)}$. The printed bound is weaker than that for $d > 2$
-      and equal to it for $d = 2$, where the claim is tightest. This claim allows any constant; the claim `displayed` has the
-      constant 1.""",
+      finding=r"""With $d$ instead of the 2 in $\frac{2}{2(d+2)}$ and $\sigma^2$ in front, the bound is the noise term
+      $\sigma^2 w^{d/2}/n$ at the smallest $w$ of the sketch, $\Lambda^{1/(d+2)}$. The printed bound is weaker than this
+      for $d > 2$ and equal to it for $d = 2$, where the claim is tightest. This claim allows any constant; the claim
+      `displayed` has the constant 1.""",
       corrected=and_sharp(r"""$\mathcal{L} \geq C \frac{\sigma^2}{n} (nL^2/\sigma^2)^{\frac{d-1}{2(d+1)}}$, with the
       sphere's dimension for $d$"""))
 claim("softmax.generalization-smaller/{law}/{side}/derived/{reading}",
@@ -78,16 +78,16 @@ claim("softmax.generalization-smaller/{law}/{side}/derived/{reading}",
       *agreed("smaller"),
       source=SKETCH, kind="derived", expected={"affine/*/ambient": "refuted", "*": "supported"}, over=FAMILY,
       assumes=TESTED,
-      finding=r"""This is $N = \sigma^2 w^{d/2}/n$ at the smallest $w$ that the sketch allows, $\Lambda^{1/(d+2)}$. With the
-      ambient $d$ it overstates the noise by a factor $w^{1/2}$. The slack in the window makes up for this for the ReLU law
-      (at $d = 2$ only just), but not for the affine law at $d = 2$, whose $w^*$ is smaller.""",
+      finding=r"""The bound is $N = \sigma^2 w^{d/2}/n$ at the smallest $w$ of the sketch, $\Lambda^{1/(d+2)}$. With the
+      ambient $d$ it overstates the noise by a factor $w^{1/2}$. The slack in the window makes up for this for the ReLU
+      law (at $d = 2$ only just), but not for the affine law at $d = 2$, whose $w^*$ is smaller.""",
       corrected={"affine/*/ambient": SHARP["*"], "*": ""})
 claim("softmax.generalization-smaller/relu/lower/along-test-constant",
       exponent(at(along_tested, law="relu", n=1e4), r"\mathrm{loss}", of="smaller", scale="(L/L')", low="0", truth="0",
                method="exact", along={"rho": (1.0, 1e6, 9)}, over={"d": (2, 5, 8)}),
       source=SMALLER_TASKS, kind="convention", expected="supported", assumes=(*FIXED, r"$L' \to 0$"),
-      finding=r"""As $L' \to 0$ the loss tends to the noise at $w^*(L)$, while a window tuned to $L'$ averages all tokens and
-      has the loss $\sigma^2/n$. So $M$ does not benefit from a small $L'$.""")
+      finding=r"""As $L' \to 0$ the loss tends to the noise term at $w^*(L)$, while attention tuned to $L'$ averages all
+      tokens and has the loss $\sigma^2/n$. So $M$ does not benefit from a small $L'$.""")
 claim("softmax.generalization-smaller/relu/lower/units",
       exponent(at(in_other_units, law="relu", n=1e4), r"\mathrm{loss}", along={"s": (1.0, 1e6, 8)}, low="0", truth="-2",
                over={"d": 2}, method="exact"),

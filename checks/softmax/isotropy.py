@@ -1,4 +1,4 @@
-r"""Why a multiple of the identity is the best matrix: the identities behind it, for every n and d."""
+r"""The identities behind the proof that a multiple of the identity is the best matrix, for every n and d."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any
 
 
 def longer_projection(kept: str = "1") -> Any:
-    """What two tokens' weights differ by, summed over the signs of both projections, less `kept` of a positive form.
+    """The difference of two tokens' weights, summed over the signs of both projections, minus `kept` times a positive form.
 
-    P = e^(r |t_i|) >= Q = e^(r |t_j|) >= 1, and R > 0 is the sum over all other tokens, of any signs.
+    P = e^(r |t_i|) >= Q = e^(r |t_j|) >= 1, and R > 0 is the sum over all other tokens, with any signs.
     """
     import sympy
 
@@ -19,9 +19,9 @@ def longer_projection(kept: str = "1") -> Any:
 
 
 def concave(kept: str = "1") -> Any:
-    """F'' of F(alpha) = rho sin(alpha) arcsin(rho cos(alpha)), less `kept` of a form that is <= 0 on [0, pi/2] for rho <= 1.
+    """F'' of F(alpha) = rho sin(alpha) arcsin(rho cos(alpha)), minus `kept` times a form that is <= 0 on [0, pi/2] for rho <= 1.
 
-    A is the arcsine, of cosine e; the angle and A are written by the tangents m and k of their halves.
+    A is the arcsine and e its cosine; m and k, the tangents of half the angle and half of A, express both.
     """
     import sympy
 

@@ -1,7 +1,7 @@
-r"""On the unit sphere softmax attention is a Gaussian kernel in the distance, of one width or the other.
+r"""On the unit sphere softmax attention is a Gaussian kernel in the distance, with the width of one slide or of the other.
 
-With M = w I the kernel is e^{-(w/2) |x_i - x|^2}, as the intuition slides have it; the display of the proof slides has
-twice that exponent. The prediction is at most as sensitive to the query as its window is narrow.
+With M = w I the kernel is e^{-(w/2) |x_i - x|^2}, as the intuition slides have it; the proof slides display twice that
+exponent. The derivative of the prediction in the query is at most proportional to w.
 """
 
 from lipverify.checks.softmax.figures import gaussian_kernels
@@ -29,8 +29,8 @@ claim("softmax.gaussian-window/{slides}",
       \rangle$""", shows=at(gaussian_kernels, found=at(weights, **DRAWN)),
       finding=r"""On the unit sphere $\|x_i - x\|^2 = 2 - 2 \langle x_i, x \rangle$, so $e^{w \langle x_i, x \rangle}$
       is $e^{-\frac{w}{2} \|x_i - x\|^2}$ up to a factor that softmax cancels. Theorem 2 sets $\mathbf{M} = w_{KQ}
-      \mathbf{I}$, so the $w_{KQ}$ that the proof slides display in the exponent is off by the factor 2, which moves no
-      rate.""",
+      \mathbf{I}$, so the $w_{KQ}$ that the proof slides display in the exponent is too large by the factor 2, which
+      changes no rate.""",
       corrected={"proof": r"""$\mathcal{L}_{noise}(w_{KQ}) = \sigma^2 \sum_i e^{-w_{KQ} \|x_i - x_{n+1}\|^2} / (\sum_j
       e^{-\frac{w_{KQ}}{2} \|x_j - x_{n+1}\|^2})^2$""", "*": ""})
 claim("softmax.sensitivity",
@@ -40,12 +40,12 @@ claim("softmax.sensitivity",
       title="how sensitive the prediction is to the query",
       statement=r"""\min_i y_i \leq \hat{y} \leq \max_i y_i, \qquad |\nabla_x \hat{y}| \leq \tfrac{w}{2} (\max_i y_i -
       \min_i y_i)""",
-      assumes=(r"""tokens in the unit ball, $\mathbf{M} = w \mathbf{I}$; drawn contexts, and two antipodes with the
-      query across""",),
-      finding=r"""The prediction is a mean of labels, so it is bounded by them. Its derivative along a unit vector $e$
-      is $w$ times the covariance of $y_i$ and $\langle x_i, e \rangle$ under the attention, at most $w$ times half
-      their ranges (Popoviciu), and two antipodes attain it. So softmax attention is as sensitive as its window is
-      narrow: what keeps it stable is $w^*$, not the softmax.""")
+      assumes=(r"""tokens in the unit ball, $\mathbf{M} = w \mathbf{I}$; sampled contexts, and two antipodes with a
+      query orthogonal to them""",),
+      finding=r"""The prediction is a weighted mean of labels, so their range bounds it. Its derivative along a unit
+      vector $e$ is $w$ times the covariance of $y_i$ and $\langle x_i, e \rangle$ under the attention, at most $w$
+      times half their ranges (Popoviciu), and two antipodes attain it. So the sensitivity of softmax attention grows
+      with $w$: $w^*$ keeps it stable, not the softmax.""")
 claim("softmax.sensitivity/proved",
       identity(sensitivity,
                r"""\langle \nabla_x \hat{y}, e \rangle - w\, \mathrm{Cov}_a(y, t),\ \tfrac{1}{4} (h - l)^2 -
@@ -55,8 +55,8 @@ claim("softmax.sensitivity/proved",
       statement=r"""\min_i y_i \leq \hat{y} \leq \max_i y_i, \qquad |\nabla_x \hat{y}| \leq \tfrac{w}{2} (\max_i y_i -
       \min_i y_i)""",
       assumes=(r"any tokens in the unit ball, any labels, query, $n$, $d$ and $w \geq 0$; $\mathbf{M} = w \mathbf{I}$",
-               "the identities are checked; what follows is by hand"),
-      finding=r"""Along a unit vector $e$, with $t_i = \langle x_i, e \rangle$, the prediction moves by $w\,
+               "the identities are checked; the rest of the proof is by hand"),
+      finding=r"""Along a unit vector $e$, with $t_i = \langle x_i, e \rangle$, the derivative of the prediction is $w\,
       \mathrm{Cov}_a(y, t)$ (first identity). With $h = \max_i y_i$ and $l = \min_i y_i$ the second identity is a sum of
-      terms that are not negative: $\mathrm{Var}_a(y) \leq (h - l)^2 / 4$, and likewise $\mathrm{Var}_a(t) \leq 1$ as
-      $|t_i| \leq 1$. So the covariance is at most $(h - l) / 2$. The prediction is a mean of labels.""")
+      nonnegative terms: $\mathrm{Var}_a(y) \leq (h - l)^2 / 4$, and likewise $\mathrm{Var}_a(t) \leq 1$ as $|t_i| \leq
+      1$. So the covariance is at most $(h - l) / 2$. The prediction is a weighted mean of labels.""")

@@ -1,7 +1,8 @@
-r"""Optimal windows of classification along a ladder of laws: what happens to w* as one thing changes.
+r"""Optimal w of classification along a ladder of laws: the change of w* as one parameter changes.
 
-The window of the Brier loss is exact. That of any other loss of a predicted probability is found on draws that all laws
-of the ladder share, tokens, directions and uniforms behind the labels, so that a change is known better than its ends.
+The optimal w of the Brier loss is exact. For any other loss of a predicted probability it is the minimum on sampled
+contexts that all laws of the ladder share (tokens, directions and the uniforms behind the labels), so that changes have
+smaller errors than values.
 """
 
 from __future__ import annotations
@@ -28,30 +29,30 @@ from lipverify.problem import Problem
 from lipverify.problem.laws import Linear
 
 Loss = Callable[[Floats, Floats], Floats]
-"""The loss of predictions given true probabilities, both arrays."""
+"""The loss of predictions given the true probabilities, both arrays."""
 
 WINDOWS = 0.1 * np.exp2(np.arange(49) / 4)
-"""The grid on which losses are sampled, four windows an octave; a cubic spline in log w between them."""
+"""The grid of w at which losses are sampled, four points per octave; between them the loss is a cubic spline in log w."""
 BLOCK = 1024
-"""Contexts evaluated at a time."""
+"""Number of contexts evaluated at a time."""
 
 
 class Ladder(msgspec.Struct, frozen=True, kw_only=True):
-    """Optimal windows (with errors) of a ladder of laws, and log w* of each over that of the one before."""
+    """The optimal w (with errors) of a ladder of laws, and the change of log w* from each law to the next."""
 
     windows: tuple[tuple[float, float], ...]
     changes: tuple[tuple[float, float], ...]
 
 
 def brier(predicted: Floats, p: Floats) -> Floats:
-    """(hat p - p)^2: the mean of (hat p - y)^2 over the label, but for a constant."""
+    """(hat p - p)^2: the mean of (hat p - y)^2 over the label, up to a constant."""
     return np.asarray((predicted - p) ** 2)
 
 
 def cross_entropy(eps: float) -> Loss:
     r"""-p log q - (1 - p) log(1 - q) with q = (1 - eps) hat p + eps / 2.
 
-    An average of labels may be exactly 0 or 1, where the loss is infinite without the share `eps`.
+    An average of labels may be exactly 0 or 1, where the loss without the share `eps` is infinite.
 
     Raises
     ------
@@ -73,7 +74,7 @@ def cross_entropy(eps: float) -> Loss:
 
 @makes("bounded", "exact")
 def exact_ladder(laws: Sequence[ClassLaw], d: int, n: int) -> Ladder:
-    """Windows of the Brier loss by the exact method; a change to or from a window of 0 is infinite, as is its error.
+    """The optimal w for the Brier loss, by the exact method. A change to or from w = 0 is infinite, as is its error.
 
     >>> found = exact_ladder([ClassLaw(link="linear", L=L) for L in (0.25, 0.5)], d=3, n=64)
     >>> [round(w, 3) for w, _ in found.windows], round(found.changes[0][0], 3)
@@ -86,7 +87,7 @@ def exact_ladder(laws: Sequence[ClassLaw], d: int, n: int) -> Ladder:
 
 
 def _log_change(low: Optimum, high: Optimum) -> tuple[float, float]:
-    """The change of log w* and its error: none between two windows of 0, unknown where they are not told from 0."""
+    """The change of log w* and its error: 0 between two w of exactly 0, of unknown size if either interval contains 0."""
     if low.w == high.w == 0:
         return 0.0, math.inf if low.w_error + high.w_error > 0 else 0.0
     if low.w == 0 or high.w == 0:
@@ -95,7 +96,7 @@ def _log_change(low: Optimum, high: Optimum) -> tuple[float, float]:
 
 
 def sampled_ladder(laws: Sequence[ClassLaw], d: int, n: int, loss: Loss, *, contexts: int, seed: int = 0) -> Ladder:
-    """Windows of any loss on common draws; errors are half-widths of 95 % intervals by the jackknife over 16 batches.
+    """The optimal w for any loss on common draws; errors are half-widths of 95 % intervals by the jackknife over 16 batches.
 
     Parameters
     ----------
@@ -106,19 +107,19 @@ def sampled_ladder(laws: Sequence[ClassLaw], d: int, n: int, loss: Loss, *, cont
     loss
         `brier`, `cross_entropy(eps)`, or any other loss of (predictions, true probabilities).
     contexts
-        How many to draw at least: whole blocks of 1024.
+        The minimal number of contexts; it is rounded up to blocks of 1024.
 
     Raises
     ------
     OutOfReach
-        If a minimum is at an end of the grid of windows, from 0.1 to 410, or not told from it by the draws.
+        If a minimum is at an end of the grid of w, from 0.1 to 410, or within the sampling error of one.
     """
     return ladder_of(*losses_of_batches(laws, d, n, [loss], contexts, seed))
 
 
 @makes("sampled", "montecarlo")
 def ladder_of(batches: Floats) -> Ladder:
-    """The same from the losses of batches, (law, batch, window)."""
+    """The optimal w from the losses of batches, (law, batch, w)."""
     for curves in batches:
         _require_told_from_the_ends(curves)
     whole = np.array([log_minimiser(curves.mean(axis=0)) for curves in batches])
@@ -134,7 +135,7 @@ def ladder_of(batches: Floats) -> Ladder:
 
 
 def _require_told_from_the_ends(curves: Floats) -> None:
-    """Refuse losses (batch, window) of which the least is not clearly below those at both ends of the grid."""
+    """Refuse losses (batch, w) whose minimum is not clearly below the losses at both ends of the grid."""
     at = int(np.argmin(curves.mean(axis=0)))
     for end in (0, -1):
         gain, error = mean_interval(curves[:, end] - curves[:, at])
@@ -148,9 +149,9 @@ def _require_told_from_the_ends(curves: Floats) -> None:
 def losses_of_batches(
     laws: Sequence[ClassLaw], d: int, n: int, losses: Sequence[Loss], contexts: int, seed: int
 ) -> Floats:
-    """Mean losses of each of 16 batches of contexts at every window of the grid, (loss, law, 16, windows).
+    """Mean losses of each of 16 batches of contexts at every w of the grid, (loss, law, 16, w).
 
-    What does not depend on the law, the draws and the exponentials of their scores, is made once for all.
+    The draws and the exponentials of their scores do not depend on the law, and are computed once.
     """
     problem, stream = Problem(d=d, n=n, law=Linear()), f"classification/{d}/{n}"
     sums = np.zeros((len(losses), len(laws), BATCHES, len(WINDOWS)))
@@ -164,18 +165,18 @@ def losses_of_batches(
         for k, law in enumerate(laws):
             predictions, p = averaged[..., k + 1] / averaged[..., 0], law(drawn.targets[0])[:, None]
             for j, loss in enumerate(losses):
-                # whole blocks, so that a context's place in its block tells its batch
+                # whole blocks, so that the index of a context in its block gives its batch
                 sums[j, k] += loss(predictions, p).reshape(BLOCK // BATCHES, BATCHES, -1).sum(axis=0)
     return sums / (chunks * (BLOCK // BATCHES))
 
 
 def log_minimiser(curve: Floats) -> float:
-    """The logarithm of the window at the least value of a spline through the losses on the grid.
+    """The log w at the minimum of a spline through the losses on the grid.
 
     Raises
     ------
     OutOfReach
-        If the least loss is at an end of the grid.
+        If the minimum is at an end of the grid.
     """
     logs = np.log(WINDOWS)
     fine = np.linspace(logs[0], logs[-1], 64 * (len(logs) - 1) + 1)
@@ -186,5 +187,5 @@ def log_minimiser(curve: Floats) -> float:
             f"the least loss is at w = {math.exp(fine[lowest]):.3g}, an end of the grid of windows: take a larger L or n."
         )
     roots = spline.derivative().solve(0.0, extrapolate=False)
-    roots = np.append(roots[np.isfinite(roots)], fine[lowest])  # where the spline is constant there is no root but NaN
+    roots = np.append(roots[np.isfinite(roots)], fine[lowest])  # where the spline is constant the root is NaN
     return float(roots[np.argmin(spline(roots))])

@@ -1,4 +1,4 @@
-r"""Several layers of attention alone: how fast tokens come together, and what the weights on labels depend on."""
+r"""Several layers of attention alone: how fast tokens come together, and which tokens the weights on labels depend on."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from lipverify.checks.softmax.quantities import Value
 
 CONTEXTS, LAYERS = 20, 6
 ROUNDING = 1e-12
-"""Of a quotient of two distances that are no smaller than a thousandth: sums of a few dozen terms."""
+"""The error of a quotient of two distances of at least a thousandth: each is a sum of a few dozen terms."""
 
 
 def contraction(w: float, d: int, n: int, seed: int, residual: str = "no") -> Value:
-    """The largest diameter after a layer over that before it: drawn tokens, and two antipodes; `residual`: x_i is added."""
+    """The largest diameter after a layer divided by that before it, for sampled tokens and two antipodes; `residual` adds x_i."""
     from lipverify.foundation.streams import normals
 
     drawn = normals(seed, f"depth/{d}/{n}", 0, (CONTEXTS, n, d))
@@ -45,11 +45,11 @@ def diameter(x: np.ndarray) -> float:
 
 
 def odds_moved(w: float, layers: int) -> Any:
-    """|log(b_1 / b_2)| of the query's weights b on the labels, how far it moves when a third token does; in the plane, by balls."""
+    """The change of |log(b_1 / b_2)| when a third token moves, b the query's weights on labels; in the plane, by balls."""
     from flint import arb, arb_mat
 
     def odds(third: str) -> Any:
-        angles = [arb(each) for each in ("0.3", "-0.9", third, "0")]  # three tokens, and the query
+        angles = [arb(each) for each in ("0.3", "-0.9", third, "0")]  # three tokens and the query
         x = arb_mat([[each.cos(), each.sin()] for each in angles])
         labels = arb_mat([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]])
         for _ in range(layers):

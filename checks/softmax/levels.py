@@ -1,4 +1,4 @@
-r"""Affine tasks of three Lipschitz constants: the window of each, and its loss on each, against the number of tokens."""
+r"""Affine tasks of three Lipschitz constants: the optimal w of each, and its loss on each, against the number of tokens."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from lipverify.claims import agree
 LEVELS = (1.0, 3.0, 10.0)
 PAIRS = [(trained, tested) for trained in LEVELS for tested in LEVELS if trained != tested]
 TUNED_AT = 100
-"""The length of the context for which the fixed window is tuned."""
+"""The context length for which the fixed w is tuned."""
 LENGTHS = tuple(10.0**k for k in range(2, 11))
-"""The lengths of the picture."""
+"""The context lengths in the figure."""
 
 
 def affine(L: float, d: int, n: float) -> lv.Problem:
@@ -24,50 +24,50 @@ def affine(L: float, d: int, n: float) -> lv.Problem:
 
 
 def table(d: int, n: float) -> dict[str, Value]:
-    """The window of each L, its loss on each, and that over the least loss there."""
+    """The optimal w of each L, its loss on each L, and that loss divided by the minimal one."""
     from lipverify.optimum.transfer import transfers
 
     return transfers({f"{L:g}": affine(L, d, n) for L in LEVELS})
 
 
 def tables(d: int) -> list[dict[str, Value]]:
-    """The same at each of `LENGTHS`."""
+    """The values of `table` at each of `LENGTHS`."""
     return [table(d, n) for n in LENGTHS]
 
 
 def sampled(
     trained: float, tested: float, d: int, n: float, contexts: int, seed: int, backend: str
 ) -> dict[str, Value]:
-    """The loss of the exact window of one L on another, on sampled contexts."""
+    """The loss of the optimal w of one L (exact) on another L, on sampled contexts."""
     drawn = {"contexts": contexts, "seed": seed, "backend": backend, "stream": f"transfer/{trained}/{tested}/{d}/{n:g}"}
     return _transferred("montecarlo", trained, tested, d, n, **drawn)
 
 
 def leading(trained: float, tested: float, d: int, n: float) -> dict[str, Value]:
-    """The same from the leading terms."""
+    """The loss of the optimal w of one L on another L, from the leading terms."""
     return _transferred("asymptotic", trained, tested, d, n)
 
 
 def _transferred(method: str, trained: float, tested: float, d: int, n: float, **drawn: Any) -> dict[str, Value]:
-    """The loss of the exact window by another method."""
+    """The loss of the optimal w (exact), evaluated by another method."""
     terms = lv.loss_terms(affine(tested, d, n), lv.optimal_window(affine(trained, d, n)).w, method, **drawn)
     return {f"loss of {trained:g} on {tested:g}": (float(terms.total), float(terms.total_error))}
 
 
 def fixed(d: int, n: float) -> Value:
-    """The loss at n tokens of the window that is tuned at 100, L = 1."""
+    """The loss at n tokens with the w tuned at 100 tokens, L = 1."""
     from lipverify.optimum.transfer import transferred_loss
 
     return transferred_loss(lv.optimal_window(affine(1.0, d, TUNED_AT)), affine(1.0, d, n))
 
 
 def floor(d: int, n: float) -> Value:
-    """The bias that is left of it, (1/3d) (1 - I_{d/2}(w) / I_{d/2-1}(w))^2, in closed form."""
+    """Its limit, the bias (1/3d) (1 - I_{d/2}(w) / I_{d/2-1}(w))^2, in closed form."""
     from scipy.special import ive
 
     tuned = lv.optimal_window(affine(1.0, d, TUNED_AT))
     short = 1 - ive(d / 2, tuned.w) / ive(d / 2 - 1, tuned.w)
-    # the bias falls no faster than w^-2, so that an error of w counts twice; and noise is left, about w^{(d-1)/2} / n
+    # the bias falls no faster than w^-2, so an error of w counts at most twice; the noise term that is left is about w^{(d-1)/2} / n
     error = 2 * tuned.w_error / tuned.w + 64 * float(np.finfo(float).eps) / short
     return float(short**2 / (3 * d)), float(short**2 / (3 * d) * error + tuned.w ** (d / 2) / n)
 

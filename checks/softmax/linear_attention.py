@@ -1,7 +1,7 @@
-r"""Linear attention has a floor: its loss stays Omega(L^2) for every M and n, and that of softmax attention goes to 0.
+r"""Linear attention has a floor: its loss stays Omega(L^2) for every M and n, and the loss of softmax attention tends to 0.
 
-The floor is what in f is not linear: for ReLU tasks it is there with and without the offset b, for affine tasks only by b. On
-affine tasks without b linear attention learns, and faster than softmax attention.
+The floor is the part of f that is not linear: for ReLU tasks it exists with and without the offset b, for affine tasks
+only with b. On affine tasks without b linear attention learns, and faster than softmax attention.
 """
 
 from lipverify.checks.softmax import linear_floor
@@ -24,12 +24,13 @@ claim("linear-attention.floor/{law}/{reading}/rate",
       assumes=ASSUMED,
       shows=at(with_and_without_floor, two=at(linear_floor.losses, d=2), five=at(linear_floor.losses, d=5)),
       finding={
-          "affine/no-offset/*": r"""Linear attention learns linear functions: its loss falls like $1/n$, faster than softmax attention's
-              $n^{-4/(d+3)}$, and on them it wins for every large $n$. What it cannot learn is the offset $b$ of the class, $L^2/3$ of the
-              loss, because its weights do not sum to one.""",
-          "affine/*": """The floor is the variance of the offset $b$ alone: on the affine class the advantage of softmax attention is that
-              its weights sum to one, so that a constant passes unchanged; not that its window adapts.""",
-          "*": r"""The best window of linear attention tends to $w = d$ whatever $L$ and $\sigma$ are: there is nothing that could adapt to
+          "affine/no-offset/*": r"""Linear attention learns linear functions: its loss falls like $1/n$, faster than
+              softmax attention's $n^{-4/(d+3)}$, and on them it has the smaller loss for every large $n$. It cannot
+              learn the offset $b$ of the class, $L^2/3$ of the loss, because its weights do not sum to one.""",
+          "affine/*": """The floor is the variance of the offset $b$ alone. On the affine class the advantage of softmax
+              attention is that its weights sum to one, so that a constant is reproduced exactly; it is not that its
+              window adapts.""",
+          "*": r"""The optimal $w$ of linear attention tends to $w = d$ for every $L$ and $\sigma$: nothing adapts to
               Lipschitzness, as the summary says.""",
       },
       corrected={"affine/no-offset/*": LINEAR, "*": ""})
@@ -44,10 +45,11 @@ claim("linear-attention.floor/{law}/{reading}/proved",
       title="linear attention stays above its floor and softmax attention falls: proved",
       statement=r"\mathcal{L}_{\mathrm{lin}}(\mathbf{M}) > R = K(1) - k_1 \quad \text{for every } \mathbf{M}, n, \sigma",
       assumes=ASSUMED,
-      finding=r"""With $k = k_1$ and $m = (d - 1) k + d R + d \sigma^2 > 0$ the loss is $R$, plus a positive number, plus a square. $R$ is
-          $L^2/3$ (affine with the offset), $L^2/3 + L^2/(6d)$ and $L^2/(6d)$ (ReLU with and without it; `*/value`). That the loss is this
-          quadratic in $\mathbf{M}$ needs $\mathbb{E} x x^\top = \mathbf{I}/d$ and independent tokens alone. The exponent of softmax
-          attention is that of the window theorem.""")
+      finding=r"""With $k = k_1$ and $m = (d - 1) k + d R + d \sigma^2 > 0$ the loss is $R$, plus a positive number,
+          plus a square. $R$ is $L^2/3$ (affine with the offset), $L^2/3 + L^2/(6d)$ and $L^2/(6d)$ (ReLU with and
+          without it; `*/value`). For the loss to be this quadratic in $\mathbf{M}$ only $\mathbb{E} x x^\top =
+          \mathbf{I}/d$ and independent tokens are needed. The exponent of softmax attention is that of the window
+          theorem.""")
 claim("linear-attention.floor/{law}/{reading}/value",
       bound(linear_floor.limit, rf"\lim_n {LEAST} / L^2", equals="F", within=ROUNDING, over={"d": DIMENSIONS}, method="symbolic"),
       bound(SAMPLED, rf"\mathcal{{L}}_{{\mathrm{{lin}}}}(\mathrm{{at w I}}) / {LEAST}", of="at w I", equals=1, within="T",
@@ -63,7 +65,8 @@ claim("linear-attention.floor/{law}/{reading}/value",
           "*": r"\inf_{n, \mathbf{M}} \mathcal{L}_{\mathrm{lin}}(\mathbf{M}) = \frac{L^2}{6 d}",
       },
       assumes=ASSUMED,
-      finding=r"""Write $K(t) = \mathbb{E} f(x) f(x')$ at $t = \langle x, x' \rangle$ and $k_1 = d\, \mathbb{E}\, t K(t)$ for the variance
-          of the linear part of $f$. As $\mathbb{E}\, x x^\top = \mathbf{I}/d$, the loss of linear attention is the convex quadratic
-          $\|\mathbf{M}\|_F^2 (K(1) + \sigma^2 + (n-1) k_1/d) / (n d^2) - 2 k_1 \mathrm{tr}(\mathbf{M}) / d^2 + K(1)$; its minimiser is a
-          multiple of $\mathbf{I}$, and its minimum falls with $n$ to $K(1) - k_1$, which is attained in the limit only.""")
+      finding=r"""Write $K(t) = \mathbb{E} f(x) f(x')$ at $t = \langle x, x' \rangle$ and $k_1 = d\, \mathbb{E}\, t
+          K(t)$ for the variance of the linear part of $f$. As $\mathbb{E}\, x x^\top = \mathbf{I}/d$, the loss of
+          linear attention is the convex quadratic $\|\mathbf{M}\|_F^2 (K(1) + \sigma^2 + (n-1) k_1/d) / (n d^2) - 2 k_1
+          \mathrm{tr}(\mathbf{M}) / d^2 + K(1)$. Its minimiser is a multiple of $\mathbf{I}$, and its minimum decreases
+          in $n$ to $K(1) - k_1$, which is attained only in the limit.""")

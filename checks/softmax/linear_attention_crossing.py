@@ -1,7 +1,7 @@
 r"""Where softmax attention overtakes linear attention for good, and how far it gets ahead.
 
-Linear attention has a floor wherever the tasks are not linear, and softmax attention is below it from some Lambda on. On affine
-tasks without the offset b it never overtakes linear attention for good.
+Linear attention has a floor if the tasks are not linear, and softmax attention is below it from some Lambda on. On
+affine tasks without the offset b it never overtakes linear attention for good.
 """
 
 from lipverify.checks.softmax import linear_floor
@@ -11,8 +11,9 @@ from lipverify.claims import bound, claim, exponent, per_profile
 # fmt: off
 SUMMARY = ("A", "In-depth insights, ICL Mechanism, unique to softmax",
     "The authors also demonstrate that this adaptive behavior is unique to softmax and cannot be replicated by linear attention units.")
-LAMBDA = r"""$\Lambda_\times = n_\times (L / \sigma)^2$: from $n_\times$ on softmax attention has the smaller loss, looked at there and at
-    $10$, $10^3$ and $10^6$ times as many tokens; the ratio in $d$, $L / \sigma$ of the cells"""
+LAMBDA = r"""$\Lambda_\times = n_\times (L / \sigma)^2$: from $n_\times$ on softmax attention has the smaller loss,
+    checked there and at $10$, $10^3$ and $10^6$ times as many tokens; the ratio is that of the cells' $d$ and $L /
+    \sigma$"""
 
 claim("linear-attention.floor/{law}/{reading}/crossing",
       RATIO,
@@ -24,10 +25,11 @@ claim("linear-attention.floor/{law}/{reading}/crossing",
       statement=rf"\mathcal{{L}}(w^*) = o\left({LEAST}\right), \quad \mathcal{{L}}(w^*) < {LEAST} \text{{ from }} \Lambda_\times \leq X",
       assumes={"*/offset/*": (*ASSUMED["*/offset/*"], LAMBDA), "*/no-offset/*": (*ASSUMED["*/no-offset/*"], LAMBDA)},
       finding={
-          "*/offset/*": r"""The crossing is near $\Lambda = 3$ in every dimension that was measured: there the noise of a plain average,
-              $\sigma^2/n$, is what the mean of $f$ over the sphere costs linear attention, $L^2/3$ for the offset (and a little more for
-              the mean of a ReLU function); the window hardly matters.""",
-          "*": r"Where it was measured $\Lambda_\times$ hardly depends on $L/\sigma$ and grows with $d$.",
+          "*/offset/*": r"""The crossing is near $\Lambda = 3$ in every measured dimension. There the noise of a plain
+              average, $\sigma^2/n$, equals what linear attention loses because it misses the mean of $f$ over the
+              sphere: $L^2/3$ for the offset (and a little more for the mean of a ReLU function). The window hardly
+              matters.""",
+          "*": r"In the measured cells $\Lambda_\times$ hardly depends on $L/\sigma$ and grows with $d$.",
       })
 claim("linear-attention.floor/{law}/{reading}/crossing",
       RATIO,
@@ -43,8 +45,8 @@ claim("linear-attention.floor/{law}/{reading}/advantage",
       title="How far softmax attention gets ahead of linear attention, as a rate",
       assumes=ASSUMED,
       finding={
-          "affine/no-offset/*": r"""Here it falls behind, like $n^{1 - 4/(d+3)}$: linear attention averages all $n$ labels for one linear
-              function.""",
-          "*": r"""Linear attention keeps its floor, so the advantage is the whole rate of softmax attention, $n^{-3/(d+2)}$ (ReLU) and
-              $n^{-4/(d+3)}$ (affine with an offset). It tends to none as $d$ grows.""",
+          "affine/no-offset/*": r"""Here softmax attention falls behind, like $n^{1 - 4/(d+3)}$: linear attention
+              averages all $n$ labels for one linear function.""",
+          "*": r"""Linear attention keeps its floor, so the advantage is the whole rate of softmax attention,
+              $n^{-3/(d+2)}$ (ReLU) and $n^{-4/(d+3)}$ (affine with an offset). The exponent tends to 0 as $d$ grows.""",
       })

@@ -1,7 +1,7 @@
 r"""What is known: pretraining linear attention on linear tasks gives one step of preconditioned gradient descent.
 
-It holds, with noise and at every n, and on nonlinear tasks as well, towards their best linear function. That the loss is
-least there is proved for every d, n and Sigma.
+It holds with noise and at every n. On nonlinear tasks the step is towards their best linear function. That the loss is
+minimal there is proved for every d, n and Sigma.
 """
 
 from lipverify.checks.softmax.preconditioner import PARTS, from_preconditioner, stationary
@@ -30,21 +30,22 @@ claim("linear-attention.descent/{law}",
           r"""one layer: $\hat y = \frac{1}{n} \sum_i y_i x_i^\top \mathbf{M} x$, which is $\langle v, x \rangle$ after a step $v =
               \mathbf{M}^\top \frac{1}{n} \sum_i y_i x_i$ of descent from 0 on the squared error of $\langle v, x \rangle$""",
       ),
-      finding=r"""The loss is a convex quadratic in $\mathbf{M}$; its minimum is derived and compared with that on sampled contexts. Without
-          the even part ($B = 0$) it is what Ahn et al. and Mahankali et al. print, with the noise in the trace. With it only the trace and
-          $2 \Sigma$ count for more, so that the restriction to linear tasks is one of what was proved: on nonlinear tasks the layer takes a
-          step of the same kind, towards the best linear function (linear-attention.floor says what that leaves).""")
+      finding=r"""The loss is a convex quadratic in $\mathbf{M}$; its minimum is derived and compared with that on
+          sampled contexts. Without the even part ($B = 0$) it is what Ahn et al. and Mahankali et al. print, with the
+          noise in the trace. With the even part only the trace and the factor of $2 \Sigma$ are larger. So the
+          restriction to linear tasks belongs to the proof: on nonlinear tasks the layer takes a step of the same kind,
+          towards the best linear function (linear-attention.floor states the remaining loss).""")
 claim("linear-attention.descent/{law}/proved",
       identity(stationary, r"d\, \mathbb{E} g g^\top - A\, \Sigma\, \mathbf{P}^{-1}", control={"trace": "99/100"}),
       proves="linear-attention.descent/{law}", source=KNOWN, kind="derived", expected="supported", over={"law": tuple(PARTS)},
-      title="the loss of linear attention is least at the preconditioner: every d, n and Sigma",
+      title="the loss of linear attention is minimal at the preconditioner: every d, n and Sigma",
       statement=STEP,
       assumes=(
           r"""$x \sim \mathcal{N}(0, \Sigma)$, any invertible $\Sigma$, $d$, $n$, $\sigma$; $f = a \langle q, x \rangle + b |\langle q, x
               \rangle|$ with $q$ uniform on the sphere, $\mathbb{E} a b = 0$, $A > 0$""",
-          "the identity is checked, with the fourth moments of Isserlis; what follows is by hand",
+          "the identity is checked, with Isserlis' fourth moments; the rest of the proof is by hand",
       ),
-      finding=r"""With $g = \frac{1}{n} \sum_i y_i x_i$ the loss $\mathbb{E} (g^\top \mathbf{M} x - f(x))^2$ is a convex quadratic in
-          $\mathbf{M}$, least where $\mathbb{E} [g g^\top] \mathbf{M} \Sigma = \mathbb{E} [g f(x) x^\top] = A \Sigma^2 / d$. The even part
-          $|\langle q, x \rangle|$ is uncorrelated with $x$ and adds to the square of a label alone. That gradient descent on the loss ends
-          there is known of a convex quadratic.""")
+      finding=r"""With $g = \frac{1}{n} \sum_i y_i x_i$ the loss $\mathbb{E} (g^\top \mathbf{M} x - f(x))^2$ is a convex
+          quadratic in $\mathbf{M}$, minimal where $\mathbb{E} [g g^\top] \mathbf{M} \Sigma = \mathbb{E} [g f(x) x^\top]
+          = A \Sigma^2 / d$. The even part $|\langle q, x \rangle|$ is uncorrelated with $x$ and adds only to the mean
+          square of a label. Gradient descent on a convex quadratic is known to converge to its minimum.""")

@@ -1,4 +1,4 @@
-r"""The least loss of linear attention over all matrices, in closed form, and that of softmax attention at its optimal w."""
+r"""The minimal loss of linear attention over all matrices, in closed form, and the minimal loss of softmax attention."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from lipverify.claims import agree, at, exponent, per_profile
 
 OFFSET = {"offset": r"$b \sim \mathrm{Unif}[-L, L]$ as on the slides", "no-offset": "no offset, $b = 0$"}
 LARGEST_N, BEYOND, RESOLUTION = 10**24, (10, 10**3, 10**6), 16
-"""A crossing is looked for up to there, looked at again so many times past it, and known to one in 16."""
+"""The search for a crossing ends there; a crossing is checked again at these multiples of it, and known up to one part in 16."""
 
 
 def linear(law: str, reading: str, d: int, n: float, ratio: float = 1.0) -> Value:
-    """The least loss of linear attention over all M at sigma = 1, L = ratio; sums of positive terms in rationals."""
+    """The minimal loss of linear attention over all M at sigma = 1, L = ratio: a sum of positive terms in rationals."""
     form = closed_form(law, reading)
     least = form.at(form.least, d=d, n=n, L=ratio, sigma=1.0)
     return least, 1e-12 * least
@@ -29,13 +29,13 @@ def softmax(law: str, d: int, n: float, ratio: float = 1.0) -> Value:
 
 
 def advantage(law: str, reading: str, d: int, n: float) -> Value:
-    """The one over the other, at L = sigma = 1."""
+    """Minimal loss of linear attention divided by that of softmax attention, at L = sigma = 1."""
     (floor, _), (loss, error) = linear(law, reading, d, n), softmax(law, d, n)
     return loss / floor, error / floor
 
 
 def above_floor(law: str, reading: str, floor: str = "1") -> Any:
-    """L(M) less the floor and what is above it, as squares and sums of positive terms; in free symbols, for every M.
+    """L(M) minus the floor and the terms above it, as squares and sums of positive terms; in free symbols, for every M.
 
     With k = k_1, R = K(1) - k_1 >= 0 and F = ||M||_F^2, T = tr M, so that ||M - eta I||_F^2 = F - 2 eta T + d eta^2:
 
@@ -55,7 +55,7 @@ def above_floor(law: str, reading: str, floor: str = "1") -> Any:
     A = (power + sigma**2 + (n - 1) * k / d) / (n * d**2)
     eta = k / (d**2 * A)
     m = (d - 1) * k + d * R + d * sigma**2
-    loss = A * F - 2 * k * T / d**2 + power  # E x x^T = I / d; K(1) and k_1 are all that enters of the law
+    loss = A * F - 2 * k * T / d**2 + power  # of the law only E x x^T = I / d, K(1) and k_1 enter
     return loss - (sympy.nsimplify(floor) * R + k * m / (n * k + m) + A * (F - 2 * eta * T + d * eta**2))
 
 
@@ -67,7 +67,7 @@ def falls(law: str, d: int) -> Any:
 
 
 def limit(law: str, reading: str, d: int) -> Any:
-    """The limit in n of the least loss of linear attention over L^2, which SymPy takes."""
+    """The limit in n of the minimal loss of linear attention divided by L^2, by SymPy."""
     import sympy
 
     floor = closed_form(law, reading).floor
@@ -75,7 +75,7 @@ def limit(law: str, reading: str, d: int) -> Any:
 
 
 def sampled(law: str, reading: str, d: int, n: int, contexts: int, seed: int) -> dict[str, Value]:
-    """The loss on contexts drawn in R^d, over the closed form: at its own M = w I, and at the best M on the draws."""
+    """The loss on contexts sampled in R^d divided by the closed form: at its own M = w I, and at the best M on the samples."""
     form = closed_form(law, reading)
     window, least = form.at(form.window, d=d, n=n, L=1.0, sigma=1.0), linear(law, reading, d, n)[0]
     full = problem(law, d, n)
@@ -92,11 +92,11 @@ def sampled(law: str, reading: str, d: int, n: int, contexts: int, seed: int) ->
 
 
 def crossing(law: str, reading: str, d: int, ratio: float) -> Value:
-    """Lambda = n (L / sigma)^2 from which on softmax attention has the smaller loss; unknown if it never does."""
+    """The Lambda = n (L / sigma)^2 from which on softmax attention has the smaller loss; unknown if it never does."""
 
     def ahead(n: int) -> bool:
         here, least = problem(law, d, n, ratio), linear(law, reading, d, n, ratio)[0]
-        # the uniform window may do already, and no window averages more noise away than that
+        # w = 0 may have the smaller loss already, and no other w averages more noise away
         if float(lv.loss_terms(here, 0.0).total) < least or least < 1 / n:
             return least > 1 / n
         return softmax(law, d, n, ratio)[0] < least
@@ -120,7 +120,7 @@ def closed_form(law: str, reading: str) -> Any:
 
 
 def losses(law: str, reading: str, d: int) -> dict[str, list[float]]:
-    """Both least losses along n, for the figure."""
+    """Both minimal losses along n, for the figure."""
     ladder = [float(round(n)) for n in np.geomspace(1e2, 1e12, 11)]
     both = [[linear(law, reading, d, n)[0] for n in ladder], [softmax(law, d, n)[0] for n in ladder]]
     return {"n": ladder, "linear": both[0], "softmax": both[1]}
@@ -131,9 +131,10 @@ FLOORS = {
     ("relu", "offset"): {"p": "0", "q": "3/(d + 2)", "F": "1/3 + 1/(6*d)", "T": "1/50", "X": "4"},
     ("relu", "no-offset"): {"p": "0", "q": "3/(d + 2)", "F": "1/(6*d)", "T": "9/200", "X": "10*d"},
 }
-"""The least loss of linear attention falls like n^-p, and that of softmax attention like n^-q. The floor F, in units of L^2, is
-all of f that is not linear: the variance of b, and that of the even part of a ReLU function, (l_1 + l_2) |<q, x>| / 2. T is what
-samples tell, three half-widths of theirs. X bounds the Lambda at which softmax attention overtakes linear attention for good."""
+"""The minimal loss of linear attention falls like n^-p, and that of softmax attention like n^-q. F is the floor in
+units of L^2, the part of f that is not linear: the variance of b, and that of the even part of a ReLU function, (l_1 +
+l_2) |<q, x>| / 2. T is the tolerance of sampled values, three half-widths of their intervals. X bounds the Lambda at
+which softmax attention overtakes linear attention for good."""
 WITHOUT = {("affine", "no-offset"): {"p": "1", "q": "4/(d + 3)"}}
 ROUNDING = f"{4 * float(np.finfo(float).eps)}*(F)"
 LEARNED = (
@@ -142,7 +143,8 @@ LEARNED = (
 )
 ASSUMED = {"*/offset/*": (*LEARNED, OFFSET["offset"]), "*/no-offset/*": (*LEARNED, OFFSET["no-offset"])}
 LEAST = r"\min_{\mathbf{M}} \mathcal{L}_{\mathrm{lin}}"
-LINEAR = r"The floor is $K(1) - k_1$, what in $f$ is not linear: for affine tasks without offset it is 0, and the loss falls like $1/n$"
+LINEAR = r"""The floor is $K(1) - k_1$, the part of $f$ that is not linear: for affine tasks without offset it is 0, and the loss falls
+      like $1/n$"""
 SAMPLED = at(sampled, contexts=per_profile(32_768, 262_144))
 DRAWN = agree(linear, SAMPLED, LEAST, of=("", "least"), over={"d": 3, "n": 30})
 RATIO = exponent(

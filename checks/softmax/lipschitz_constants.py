@@ -1,4 +1,4 @@
-r"""Lipschitz constants of functions, directions and classes, and the optimal w that goes with each of them."""
+r"""Lipschitz constants of functions, directions and classes, and the optimal w that belongs to each of them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Vector = tuple[Fraction, ...]
 
 
 def constant_of(l_1: int, l_2: int, smaller: str = "no") -> Fraction:
-    """Lip(f) less max(|l_1|, |l_2|) for f(x) = l_1 <q, x>_+ + l_2 <-q, x>_+ on R^d, exactly; `smaller`: less the minimum.
+    """Lip(f) - max(|l_1|, |l_2|) for f(x) = l_1 <q, x>_+ + l_2 <-q, x>_+ on R^d, exactly; `smaller` subtracts the minimum.
 
-    Between x = 0 and x' = q, or x' = -q, the quotient is |l_1| or |l_2|. No other pair has more: |f(x) - f(x')| is at most
-    the largest slope times |<q, x - x'>|, and that at most |x - x'|.
+    Between x = 0 and x' = q, or x' = -q, the quotient is |l_1| or |l_2|. No other pair has a larger one: |f(x) - f(x')|
+    is at most the largest slope times |<q, x - x'>|, which is at most |x - x'|.
     """
     q, origin = (Fraction(3, 5), Fraction(4, 5)), (Fraction(0), Fraction(0))
 
@@ -33,10 +33,10 @@ UNITS = tuple((Fraction(a, 5), Fraction(b, 5)) for a, b in ((5, 0), (3, 4), (4, 
 
 
 def along_direction(relevant: int, s: int) -> Fraction:
-    """max over a of Lip_s(f) for f(x) = a^T B^T x, in R^4 with B its first two axes; s in col(B), or off it.
+    """max over a of Lip_s(f) for f(x) = a^T B^T x, in R^4 with B its first two axes; s in col(B) or orthogonal to it.
 
-    f(s s^T x) is linear in s^T x, so that one pair x, x' gives Lip_s(f) = |a^T B^T s|; of all unit vectors a that
-    along B^T s is the best, by Cauchy and Schwarz, and it is among those that are tried.
+    f(s s^T x) is linear in s^T x, so one pair x, x' gives Lip_s(f) = |a^T B^T s|. Among unit vectors a the one along
+    B^T s maximises it, by Cauchy and Schwarz, and it is among the vectors tried.
     """
     zero, unit = (Fraction(0), Fraction(0)), UNITS[s]
     direction = (*unit, *zero) if relevant else (*zero, *unit)
@@ -58,7 +58,7 @@ def dot(one: Vector, other: Vector) -> Fraction:
 
 
 def ratio_of_windows(d: int, n: float, L: float) -> Value:
-    """w* of the affine class with l ~ Unif[-L, L] over that of linear tasks whose slope is 1, always."""
+    """w* of the affine class with l ~ Unif[-L, L] divided by that of linear tasks whose slope is always 1."""
     affine, linear = (
         lv.optimal_window(lv.Problem(d=d, n=n, law=law, sigma=1.0)) for law in (lv.laws.Affine(L=L), lv.laws.Linear())
     )
@@ -70,7 +70,7 @@ BROKEN: dict[str, tuple[Any, Any]] = {
     "clip": ((-0.5, 0.5), ((-0.5,), (0.0, 1.0), (0.5,))),
     "step": ((0.5,), ((0.0,), (1.0,))),
 }
-"""Pieces of |z - 1/2|, z cut off at both ends, and 1 beyond 1/2: a kink elsewhere, two kinks, a jump."""
+"""Pieces of |z - 1/2|, of z clipped at both ends, and of a step at 1/2: a kink elsewhere, two kinks, a jump."""
 
 
 def proved_exponents(link: str, d: int) -> dict[str, Any]:
@@ -87,9 +87,9 @@ def broken(link: str) -> lv.laws.Ridge:
 
 
 def proved_ratio(d: int) -> Any:
-    """w* of the affine class with L = 1 over that of linear tasks whose slope is 1, for every n and sigma in a range.
+    """w* of the affine class with L = 1 divided by that of linear tasks with slope 1, for every n and sigma in a range.
 
-    Both have one covariance up to a factor, that of the affine class with L = 1 and with L^2 = 3.
+    Both have the same covariance up to a factor: that of the affine class with L = 1 and with L^2 = 3.
     """
     from flint import arb, fmpq
 

@@ -1,7 +1,8 @@
 r"""Empirical generalization: whether a shared Lipschitz constant is necessary.
 
-At the sizes of an experiment it is, within a factor of two. In the limit a wrong constant costs a factor and not the rate; and
-what must be shared is E (Delta f)^2: an affine class with another L serves the cosine class better than that with the same.
+At the sizes of an experiment it is, within a factor of two. In the limit a wrong constant costs a factor and not the
+rate. The quantity that must agree is E (Delta f)^2: an affine class with another L serves the cosine class better than
+the one with the same L.
 """
 
 from lipverify.checks.softmax.other_constants import gain, hair, matched, nearly, price, sampled, table
@@ -25,8 +26,9 @@ RHO = r"""derived: $\frac{a \rho^2 + 2}{(a + 2) \rho^{2a/(a + 2)}}$ with $a = (d
 RAY = (1e9, 1e30, per_profile(8, 27))
 OF, EXPERIMENT = "{trained} on cosine", at(table, d=3, sigma=0.3)
 SAMPLED = agree(table, sampled, r"\mathrm{loss}", of="loss of {trained} on cosine", over={"d": 5, "n": 1000.0})
-DERIVED = r"""The bias of a smooth class is $\mathbb{E}\, (\Delta f)^2 / (4 w^2)$. The cosine's is not proportional to $L^2$: for small $L$
-    it is of order $L^4$, since $\cos(Lz) = 1 - L^2 z^2/2 + \dots$, and for large $L$ too, since two derivatives bring down $L^2$."""
+DERIVED = r"""The bias of a smooth class is $\mathbb{E}\, (\Delta f)^2 / (4 w^2)$. For the cosine it is not proportional
+    to $L^2$: for small $L$ it is of order $L^4$, because $\cos(Lz) = 1 - L^2 z^2/2 + \dots$, and for large $L$ as well,
+    because two derivatives give $L^2$."""
 
 claim("softmax.lipschitz-necessary/experiment",
       bound(EXPERIMENT, FACTOR, of=OF, high="2", control="1", over={"trained": "affine", "n": (1e2, 1e3, 1e4)}, method="exact"),
@@ -39,9 +41,10 @@ claim("softmax.lipschitz-necessary/experiment",
       source=SLIDE, kind="convention", reading="within a factor of two at the sizes of an experiment", expected="supported",
       statement=FACTOR + r" \leq 2 \quad \text{for affine } L = 1 \text{ alone}",
       assumes=(*TUNED, r"$d = 3$, $\sigma = 0.3$, $n = 10^2, 10^3, 10^4$: the slides do not give theirs",
-               "generalizes: within a factor of two of the window that is tuned to the tested class"),
-      finding="""The cosine with $L = 0.1$ moves by less than the noise, so the attention trained on it averages all tokens ($w^* = 0$);
-          that of the cosine with $L = 10$ has a window that is too narrow for the tested class.""")
+               "generalizes: within a factor of two of the loss at the $w$ that is tuned to the tested class"),
+      finding="""The cosine with $L = 0.1$ varies by less than the noise, so the attention trained on it averages all
+          tokens ($w^* = 0$). Training on the cosine with $L = 10$ gives a window that is too narrow for the tested
+          class.""")
 claim("softmax.lipschitz-necessary/{trained}/factor",
       bound(table, FACTOR, high="2", control="1", of=OF, along={"n": RAY}, method="exact"),
       bound(table, FACTOR, equals=price, within=hair, of=OF, along={"n": RAY}, method="exact"),
@@ -64,8 +67,8 @@ claim("softmax.lipschitz-necessary/{trained}/rate",
       source=SLIDE, kind="convention", reading="no other rate for every n", expected="refuted",
       over={"trained": COSINES, "d": (2, 3, 5, 8)},
       assumes=(*LIMIT, "does not generalize: not within any constant factor as $n$ grows"),
-      finding="""A wrong Lipschitz constant costs a factor that does not grow with $n$: $w^*$ of all smooth classes grows like
-          $n^{2/(d+3)}$, and the loss at any constant multiple of the best $w$ has the best rate.""",
+      finding="""A wrong Lipschitz constant costs a factor that does not grow with $n$: $w^*$ of all smooth classes
+          grows like $n^{2/(d+3)}$, and the loss at any constant multiple of $w^*$ has the best rate.""",
       corrected="A shared Lipschitz constant is necessary for the best constant, not for the rate.")
 claim("softmax.lipschitz-necessary/affine-other/{side}/factor",
       bound(matched, r"\mathrm{loss}(w^*_{\mathrm{affine}}(L_0)) / \mathrm{loss}(w^*_{\mathrm{affine}}(1))",
@@ -75,8 +78,9 @@ claim("softmax.lipschitz-necessary/affine-other/{side}/factor",
           \text{on cosine } L = 1, \text{ for every } L_0""",
       assumes=(*TUNED[:2], "tested on cosine, $L = 1$; $\\sigma = 1$, $d = 2, 3, 5$", RHO,
                r"$L_0$ such that $\mathbb{E}\, (\Delta f)^2$ of the affine class is that of the cosine"),
-      finding=r"""A shared Lipschitz constant is not what makes windows agree: the bias of a smooth class is $\mathbb{E}\, (\Delta f)^2 / (4
-          w^2)$, so its window depends on $\mathbb{E}\, (\Delta f)^2$ alone. Affine tasks with the $L_0$ that matches the cosine's value
-          give the cosine's own window in the limit, and affine tasks with $L = 1$ do not.""",
-      corrected=r"""Trained windows serve smooth classes by their $\mathbb{E}\, (\Delta f)^2$: an affine class with another $L$ can do
-          better.""")
+      finding=r"""A shared Lipschitz constant does not make the optimal $w$ agree. The bias of a smooth class is
+          $\mathbb{E}\, (\Delta f)^2 / (4 w^2)$, so its $w^*$ depends on $\mathbb{E}\, (\Delta f)^2$ alone. Affine tasks
+          with the $L_0$ that matches the cosine's value have the $w^*$ of the cosine in the limit, and affine tasks
+          with $L = 1$ do not.""",
+      corrected=r"""For smooth classes $\mathbb{E}\, (\Delta f)^2$ determines how well a trained $w$ transfers: an
+          affine class with another $L$ can do better.""")

@@ -1,7 +1,7 @@
-r"""Which Lipschitz constant the window sees: the largest of a function, the one along a direction, or a mean over the class.
+r"""Which Lipschitz constant determines w*: the largest of a function, the one along a direction, or a mean over the class.
 
-The printed constants of functions and directions are right. What sets the window is none of them but a mean square over the
-class. Kinks or a jump of the link set the rate, wherever they are.
+The printed constants of functions and directions are right. The optimal w depends on none of them but on a mean square
+over the class. Kinks or a jump of the link set the rate, wherever they are.
 """
 
 from lipverify.checks.softmax.lipschitz_constants import (
@@ -37,31 +37,34 @@ claim("softmax.lipschitz-notion/constant",
 claim("softmax.lipschitz-notion/direction",
       bound(along_direction, r"\max_{\mathbf{a}} \mathrm{Lip}_s(f)", equals="relevant", within="1e-15", control="relevant + 1/10"),
       source=DIRECTION, kind="printed", expected="supported", over={"relevant": (0, 1), "s": (0, 1, 3)},
-      title="the direction-wise Lipschitz constant is 1 on col(B) and 0 off it",
+      title="the direction-wise Lipschitz constant is 1 on col(B) and 0 orthogonal to it",
       statement=r"\max_{\mathbf{a}} \mathrm{Lip}_s(f) = \|\mathbf{B}^\top s\|",
       assumes=(r"in $\mathbb{R}^4$, $\mathbf{B}$ its first two axes; relevant: $s \in \mathrm{col}(\mathbf{B})$",),
-      finding=r"""$f(s s^\top x) = (\mathbf{a}^\top \mathbf{B}^\top s)(s^\top x)$, so that $\mathrm{Lip}_s(f) = |\mathbf{a}^\top
-          \mathbf{B}^\top s|$, at most $\|\mathbf{B}^\top s\|$ and equal to it for one $\mathbf{a}$.""")
+      finding=r"""$f(s s^\top x) = (\mathbf{a}^\top \mathbf{B}^\top s)(s^\top x)$, so $\mathrm{Lip}_s(f) =
+          |\mathbf{a}^\top \mathbf{B}^\top s|$, which is at most $\|\mathbf{B}^\top s\|$ and equal to it for one
+          $\mathbf{a}$.""")
 claim("softmax.lipschitz-notion/mean-square",
       bound(ratio_of_windows, r"w^*_{\mathrm{affine}(L)} / w^*_{\mathrm{slope}\ 1}", equals=1, within=1e-6, control={"L": 1.7},
             method="exact"),
       source=SHARED, kind="derived", expected="supported", over={"d": (2, 5), "n": 1000, "L": 3**0.5},
-      title="classes with the same mean square of their slope have one window",
+      title="classes with the same mean square of their slope have one optimal w",
       statement=r"\mathbb{E}\, \ell^2 = \mathbb{E}\, \ell'^2 \implies w^* = w'^*",
       assumes=(*MODEL, r"linear functions: $\ell \sim \mathrm{Unif}[-\sqrt{3}, \sqrt{3}]$ beside $\ell' = 1$"),
-      finding=r"Only $\mathbb{E} f(x) f(x')$ enters the loss, and with it $\mathbb{E}\, \ell^2$.")
+      finding=r"The loss depends on $f$ only through $\mathbb{E} f(x) f(x')$, and so through $\mathbb{E}\, \ell^2$.")
 ONE_LARGEST = r"\max_f Lip(f) = \max_{f'} Lip(f') \implies w^* \sim w'^*"
-MEAN = r"$w^*$ depends on $\mathbb{E}\, \ell^2$; at one largest $L$ windows differ by the factor $(\mathbb{E}\, \ell^2 / L^2)^{2/(d+3)}$"
+MEAN = r"""$w^*$ depends on $\mathbb{E}\, \ell^2$; for classes with the same largest $L$ it differs by the factor
+      $(\mathbb{E}\, \ell^2 / L^2)^{2/(d+3)}$"""
 claim("softmax.lipschitz-notion/largest",
       bound(at(ratio_of_windows, L=1.0), r"w^*_{\mathrm{affine}(1)} / w^*_{\mathrm{slope}\ 1}", along={"n": (1e6, 1e18, 9)}, equals=1,
             within=0.01,
             truth="3**(-2/(d + 3))", method="exact"),
       source=SHARED, kind="convention", reading="shared: the same largest constant", expected="refuted", over={"d": (2, 5)},
       statement=ONE_LARGEST,
-      title="classes with the same largest Lipschitz constant have one window",
+      title="classes with the same largest Lipschitz constant have one optimal w",
       assumes=(*MODEL, r"linear functions: $\ell \sim \mathrm{Unif}[-1, 1]$ beside $\ell' = 1$; $n \to \infty$"),
-      finding=r"""Both classes are 1-Lipschitz and no better. Attention adapts to an average over the class, $\mathbb{E}\, \ell^2$, which is
-          $L^2/3$ for $\mathrm{Unif}[-L, L]$: the notion of Lipschitzness that it learns is a mean, not a maximum. The rate is the same.""",
+      finding=r"""Both classes are 1-Lipschitz and no smoother. Attention adapts to an average over the class,
+          $\mathbb{E}\, \ell^2$, which is $L^2/3$ for $\mathrm{Unif}[-L, L]$: the notion of Lipschitzness that it learns
+          is a mean, not a maximum. The rate is the same.""",
       corrected=MEAN)
 claim("softmax.lipschitz-notion/largest/proved",
       bound(proved_ratio, r"w^*_{\mathrm{affine}(1)} / w^*_{\mathrm{slope}\ 1}", equals=1, within=0.15, truth="3**(-2/(d + 3))",
@@ -70,12 +73,13 @@ claim("softmax.lipschitz-notion/largest/proved",
         expected="refuted",
       over={"d": (2, 5)},
       statement=ONE_LARGEST,
-      title="classes with the same largest Lipschitz constant have other windows, proved for every n",
+      title="classes with the same largest Lipschitz constant have different optimal w, proved for every n",
       assumes=(*MODEL[1:],
-               r"linear functions: $\ell \sim \mathrm{Unif}[-1, 1]$ beside $\ell' = 1$; every $n$ that the window theorem covers"),
-      finding=r"""The quotient stands here as the interval that contains it: $w^*$ of the affine class lies between two multiples of
-          $\Lambda^{2/(d+3)}$ for every $L$, and linear tasks of slope 1 have its covariance at $L^2 = 3$. It is not within 0.15 of 1, for
-          any of these $n$.""",
+               r"""linear functions: $\ell \sim \mathrm{Unif}[-1, 1]$ and $\ell' = 1$; every $n$ that the window theorem
+          covers"""),
+      finding=r"""The value is the interval that contains the quotient: $w^*$ of the affine class lies between two
+          multiples of $\Lambda^{2/(d+3)}$ for every $L$, and linear tasks of slope 1 have the covariance of that class
+          at $L^2 = 3$. The quotient differs from 1 by more than 0.15 for all of these $n$.""",
       corrected=MEAN)
 GENERAL = ("R", "Global rebuttal, point 1",
     "We expect that our results will hold for quite general function classes, in particular, those that satisfy Assumption B.4.")
@@ -83,8 +87,8 @@ BREAKS = {"beside": {"beta": "3/2"}, "clip": {"beta": "3/2"}, "step": {"beta": "
 LINKS = (
     r"tokens and query uniform on $S^{d-1}$, noise independent with variance $\sigma^2$",
     MODEL[1],
-    r"""$f(x) = h(\langle q, x \rangle)$, $q$ uniform on the sphere; beside: $h(z) = |z - \frac12|$, clip: $h(z) = \max(-\frac12, \min(z,
-        \frac12))$, step: $h(z) = 1$ beyond $\frac12$ and 0 below""",
+    r"""$f(x) = h(\langle q, x \rangle)$, $q$ uniform on the sphere; beside: $h(z) = |z - \frac12|$, clip: $h(z) =
+        \max(-\frac12, \min(z, \frac12))$, step: $h(z) = 1$ for $z > \frac12$ and 0 below""",
     r"$\Lambda = n L^2 / \sigma^2 \geq \Lambda_0$ and $n \geq K W^{(d-1)/2 + \max(\beta, 1) - 1}$, with the numbers of `lipverify prove`",
 )
 """Theorems for every n, L and sigma in that range, from the constants of the variogram."""
@@ -94,14 +98,15 @@ claim("softmax.lipschitz-notion/breaks/{link}/bias/proved",
       title="the bias of links with kinks or a jump, wherever they are",
       statement=r"B(w) = \Theta(L^2 w^{-\beta}), \quad \beta = \tfrac32 \text{ with kinks}, \ \tfrac12 \text{ with jumps}",
       assumes=LINKS,
-      finding="""What ReLU's rate comes from is that $h$ has a kink, not where, nor how many, nor what its slopes are: a window sees a kink
-          on the share $w^{-1/2}$ of the queries and is off there by $w^{-1/2}$. Across a jump it is off by 1 on that share.""")
+      finding="""ReLU's rate comes from the kink of $h$; the place, number and slopes of kinks do not matter. A share
+          $w^{-1/2}$ of the queries has a kink in its window, and the error there is of order $w^{-1/2}$. At a jump the
+          error is of order 1 for the same share.""")
 claim("softmax.lipschitz-notion/breaks/{link}/window/proved",
       bound(proved_exponents, "e", of="window", equals="2/(d - 1 + 2*beta)", within="1e-15", method="certified"),
       source=GENERAL, kind="derived", expected="supported", over={"link": BREAKS, "d": (2, 3, 5)},
-      title="the best window of links with kinks or a jump, wherever they are",
+      title="the optimal w of links with kinks or a jump, wherever they are",
       statement=r"""w^* = \Theta\left(\Lambda^{2/(d - 1 + 2\beta)}\right), \quad \beta = \tfrac32 \text{ with kinks}, \ \tfrac12 \text{ with
             jumps}""",
       assumes=LINKS,
-      finding=r"""ReLU's $\Lambda^{2/(d+2)}$ is the rate of every link with kinks and no jump. A step has no Lipschitz constant at all, and
-          a window of the rate $\Lambda^{2/d}$, that of fields of Hölder order 1/2.""")
+      finding=r"""ReLU's $\Lambda^{2/(d+2)}$ is the rate of every link with kinks and no jump. A step has no Lipschitz
+          constant, and its $w^*$ has the rate $\Lambda^{2/d}$, that of fields of Hölder order 1/2.""")

@@ -1,7 +1,7 @@
 r"""Empirical generalization: whether a shared Lipschitz constant is sufficient.
 
-At the sizes of an experiment it is, and in the limit the loss tends to 0 on all three classes. One rate for every n takes one
-order of smoothness as well: ReLU tasks have other windows than smooth ones.
+At the sizes of an experiment it is, and in the limit the loss tends to 0 on all three classes. For one rate for every n
+the classes also need the same order of smoothness: ReLU tasks have another w* than smooth ones.
 """
 
 from lipverify.checks.softmax.quantities import MODEL
@@ -32,8 +32,8 @@ claim("softmax.lipschitz-sufficient/experiment",
       SAMPLED,
       source=SLIDE, kind="convention", reading="within a factor of two at the sizes of an experiment", expected="supported",
       assumes=(*TUNED, r"$d = 3$, $\sigma = 0.3$, $n = 10^2, 10^3, 10^4$: the slides do not give theirs",
-               "generalizes: within a factor of two of the window that is tuned to the tested class"),
-      finding="A window of another class costs little at these sizes, for the loss is flat at its minimum.")
+               "generalizes: within a factor of two of the loss at the $w$ that is tuned to the tested class"),
+      finding="The $w^*$ of another class costs little at these sizes, because the loss is flat at its minimum.")
 claim("softmax.lipschitz-sufficient/consistent",
       exponent(table, r"\mathrm{loss}", of="loss of {trained} on {tested}", along={"n": RAY}, high="0", strict=True, truth="-q",
                method="exact"),
@@ -41,22 +41,24 @@ claim("softmax.lipschitz-sufficient/consistent",
       source=SLIDE, kind="convention", reading="the loss tends to 0", expected="supported", over=MEASURED,
       statement=r"\mathrm{loss}(w^*_{\mathrm{trained}}) \to 0 \quad \text{on each of the three classes}",
       assumes=(*LIMIT, "generalizes: the loss tends to 0"),
-      finding="""Any $w$ that grows without bound, and slower than $n^{2/(d-1)}$, sends both terms to 0, whatever it was trained on; for
-          this much a shared $L$ is not needed.""")
+      finding="""Any $w$ that grows without bound, and slower than $n^{2/(d-1)}$, sends both terms to 0, whatever the
+          training class. For this a shared $L$ is not needed.""")
 claim("softmax.lipschitz-sufficient/{trained}-to-{tested}/{side}/same-rate",
       exponent(table, FACTOR, of="{trained} on {tested}", along={"n": RAY}, high="0", truth="p", method="exact"),
       agree(table, sampled, r"\mathrm{loss}", of="loss of {trained} on {tested}", over={"d": 5, "n": 100.0}),
       source=SLIDE, kind="convention", reading="the same rate for every n", expected={"*relu*": "refuted", "*": "supported"}, over=MEASURED,
-      assumes=(*LIMIT, "generalizes: within a constant factor, for all $n$, of the window that is tuned to the tested class"),
+      assumes=(*LIMIT, """generalizes: within a constant factor, for all $n$, of the loss at the $w$ that is tuned to
+            the tested class"""),
       finding={
-          "relu-*": """The factor grows like $n^p$, slowly: an experiment does not see it. The bias of the ReLU class falls like $w^{-3/2}$
-              and that of a smooth one like $w^{-2}$, so windows tuned to ReLU tasks are too narrow for smooth ones by a power of $n$, and
-              the noise dominates.""",
-          "*-to-relu/*": """The factor grows like $n^p$, slowly: an experiment does not see it. The bias of the ReLU class falls like
-              $w^{-3/2}$ and that of a smooth one like $w^{-2}$, so windows tuned to smooth tasks are too wide for ReLU ones by a power of
-              $n$, and the bias dominates.""",
-          "*": r"""Both classes are smooth, so both biases fall like $w^{-2}$ and both windows have one rate; the factor tends to a constant
-              that depends on the ratio of $\mathbb{E}\, (\Delta f)^2$ and is 1 where these agree.""",
+          "relu-*": """The factor grows like $n^p$, too slowly to see in an experiment. The bias of the ReLU class falls
+              like $w^{-3/2}$ and that of a smooth class like $w^{-2}$. So the $w$ tuned to ReLU tasks is too large for
+              smooth ones by a power of $n$, and the noise dominates.""",
+          "*-to-relu/*": """The factor grows like $n^p$, too slowly to see in an experiment. The bias of the ReLU class
+              falls like $w^{-3/2}$ and that of a smooth class like $w^{-2}$. So the $w$ tuned to smooth tasks is too
+              small for ReLU ones by a power of $n$, and the bias dominates.""",
+          "*": r"""Both classes are smooth, so both biases fall like $w^{-2}$ and both $w^*$ have the same rate. The
+              factor tends to a constant that depends on the ratio of $\mathbb{E}\, (\Delta f)^2$ and is 1 where these
+              agree.""",
       },
       corrected={"*relu*": "One $L$ and one order of smoothness gave one rate (affine and cosine); one $L$ alone gives consistency.",
                  "*": ""})
@@ -78,7 +80,9 @@ claim("softmax.lipschitz-sufficient/any-class/{side}/same-rate",
           *TUNED[:2], "trained on the affine class, $L = 1$",
           r"tested on $f(x) = \cos(k \langle q, x \rangle)/k$, 1-Lipschitz for every $k$, with $k^2 = w^*$, at $d = 2$",
       ),
-      finding=r"""The Lipschitz constant bounds the bias by $L^2/w$ and no better, and $\cos(k \langle q, x \rangle)/k$ with $k^2 = w$
-          attains that order. So the loss on the worst 1-Lipschitz class is of order $n^{-2/(d+3)}$, and the factor over tuned attention
-          $n^{8/(d+3)^2}$, from $\mathbb{E} (\Delta f)^2 \propto k^2$.""",
-      corrected=r"Smooth classes transfer to each other at one rate, with a factor that the ratio of their $\mathbb{E} (\Delta f)^2$ sets.")
+      finding=r"""The Lipschitz constant bounds the bias by $L^2/w$ and no better, and $\cos(k \langle q, x \rangle)/k$
+          with $k^2 = w$ attains that order. So the loss on the worst 1-Lipschitz class is of order $n^{-2/(d+3)}$, and
+          it exceeds that of tuned attention by the factor $n^{8/(d+3)^2}$, because $\mathbb{E} (\Delta f)^2 \propto
+          k^2$.""",
+      corrected=r"""Smooth classes transfer to each other at one rate, with a factor that the ratio of their $\mathbb{E}
+            (\Delta f)^2$ determines.""")

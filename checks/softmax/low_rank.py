@@ -1,4 +1,4 @@
-r"""Tasks of low rank, f(x) = a^T B^T x: the best matrix, exactly of the form c BB^T + c' (I - BB^T), and on samples of any form."""
+r"""Tasks of low rank, f(x) = a^T B^T x: the best matrix c BB^T + c' (I - BB^T) by the exact method, and any matrix by sampling."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import lipverify as lv
 
 CASES: dict[str, dict[str, float]] = {"two-tokens": {"n": 2, "sigma": 0.5}, "noiseless": {"n": 20, "sigma": 0.0}}
-"""Each of the two assumptions of Theorem 4, without the other."""
+"""Each of the two assumptions of Theorem 4 without the other."""
 
 
 def problem(covariates: str, d: int, k: int, n: float, sigma: float) -> lv.Problem:
@@ -18,7 +18,7 @@ def problem(covariates: str, d: int, k: int, n: float, sigma: float) -> lv.Probl
 
 
 def best(covariates: str, d: int, k: int, n: float, sigma: float, C: float) -> dict[str, Any]:
-    """The best M = c BB^T + c' (I - BB^T) in the ball of radius C, exactly, and what c' saves."""
+    """The best M = c BB^T + c' (I - BB^T) in the ball of radius C, by the exact method, and the reduction of the loss by c'."""
     from lipverify.optimum.block import optimal_block
 
     block = optimal_block(problem(covariates, d, k, n, sigma), float(C))
@@ -34,7 +34,7 @@ def best(covariates: str, d: int, k: int, n: float, sigma: float, C: float) -> d
 def searched(
     covariates: str, d: int, k: int, n: float, sigma: float, C: float, contexts: int, seed: int
 ) -> dict[str, Any]:
-    """The best symmetric M in the same ball on sampled contexts, nothing assumed about its form."""
+    """The best symmetric M in the same ball on sampled contexts, with no assumption about its form."""
     from lipverify.optimum.block import sampled_block
 
     stream = f"lowrank/{covariates}, d={d}, k={k}, n={n:g}, sigma={sigma:g}, C={C:g}"
@@ -49,17 +49,17 @@ def searched(
 
 
 def best_in_case(covariates: str, case: str, d: int, k: int) -> dict[str, Any]:
-    """The exact one under one of the assumptions of Theorem 4, in the ball of radius d."""
+    """The best M by the exact method under one of the assumptions of Theorem 4, in the ball of radius d."""
     return best(covariates, d, k, C=d, **CASES[case])
 
 
 def searched_in_case(covariates: str, case: str, d: int, k: int, contexts: int, seed: int) -> dict[str, Any]:
-    """The sampled one there."""
+    """The best M on sampled contexts under one of the assumptions of Theorem 4, in the ball of radius d."""
     return searched(covariates, d, k, C=d, contexts=contexts, seed=seed, **CASES[case])
 
 
 def averaged(power: int, kept: str = "1") -> Any:
-    """The mean of tanh(A + S)^power over the sign of S, less its form in T = tanh A and U = tanh S; `kept` of what S changes."""
+    """The mean of tanh(A + S)^power over the sign of S minus its form in T = tanh A and U = tanh S; `kept` scales the terms in S."""
     import sympy
 
     T, U = sympy.symbols("T U")
@@ -72,10 +72,11 @@ def averaged(power: int, kept: str = "1") -> Any:
 
 
 def bent(kept: str = "1") -> Any:
-    """(m - z)'' along a line in b, squared, less `kept` of its form; m = sum_i b_i e_i z_i / sum_i b_i e_i.
+    """(m - z)'' along a line in b, squared, minus `kept` times its form; m = sum_i b_i e_i z_i / sum_i b_i e_i.
 
-    m is a quotient of two linear functions of b. Along b + s beta let y = D' / D of the lower one, and X = m' = N' / D -
-    m y: then ((m - z)^2)'' = 2 X^2 - 4 y (m - z) X. With z_i = 1 for one token, 0 for all others and z = 0 it is (a_i^2)''.
+    m is a quotient of two linear functions of b. Along b + s beta let y = D' / D for the denominator D, and X = m' = N'
+    / D - m y: then ((m - z)^2)'' = 2 X^2 - 4 y (m - z) X. With z_i = 1 for one token, 0 for all others and z = 0 it is
+    (a_i^2)''.
     """
     import sympy
 
@@ -88,7 +89,7 @@ def bent(kept: str = "1") -> Any:
 
 
 def small(kept: str = "1") -> Any:
-    """(h - 2)(h - 1)^4 - 25 h^3 at h = 8 + t, less `kept` of a polynomial in t whose coefficients are all positive.
+    """(h - 2)(h - 1)^4 - 25 h^3 at h = 8 + t, minus `kept` times a polynomial in t with positive coefficients.
 
     With h = 1/P and e^P <= 1 / (1 - P) it is positive for P <= 1/8, and so e^{-P} sqrt(1 - P^2 e^{2P}) > 5 P e^{2P}.
     """

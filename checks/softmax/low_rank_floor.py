@@ -1,4 +1,4 @@
-r"""What is left of the loss of c BB^T as n -> infinity: nothing on a product of spheres, a floor on the sphere."""
+r"""The limit of the loss of c BB^T as n -> infinity: 0 on a product of spheres, a positive floor on the sphere."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def best_loss(m: int, n: float) -> Value:
-    """The least loss over w of linear tasks on the unit sphere of R^m, sigma = 1."""
+    """The minimal loss over w of linear tasks on the unit sphere of R^m, sigma = 1."""
     found = lv.optimal_window(lv.Problem(d=m, n=n, law=lv.laws.Linear(), sigma=1.0))
     return found.loss, found.loss_error
 
@@ -31,9 +31,9 @@ def projected(d: int, k: int, n: int, c: float) -> dict[str, Value]:
 
 
 def tilted(d: int, size: Floats) -> Floats:
-    """|E u| for u on S^{d-1} with density proportional to e^<size, u>: Bessel's I_{d/2} / I_{d/2-1}.
+    """E u| for u on S^{d-1} with density proportional to e^<size, u>: Bessel's I_{d/2} / I_{d/2-1}.
 
-    By Gauss' continued fraction; once its orders exceed `size`, each term counts for less than a quarter of the last.
+    By Gauss' continued fraction; once its orders exceed `size`, each term is less than a quarter of the one before.
     """
     ratio = np.zeros_like(size)
     for order in reversed(range(int(d), int(max(d, np.max(size))) + 200, 2)):
@@ -42,10 +42,10 @@ def tilted(d: int, size: Floats) -> Floats:
 
 
 def floor(d: int, k: int, scale: str = "") -> Value:
-    """lim L(c BB^T) as n -> infinity at the best c, tokens uniform on S^{d-1}; `scale`: times d^3 / (2 (k + 2)).
+    """lim L(c BB^T) as n -> infinity at the best c, tokens uniform on S^{d-1}; `scale` multiplies it by d^3 / (2 (k + 2)).
 
-    A query x with r = |B^T x| gets E_t B^T t under the weights e^(c <B^T t, B^T x>), which is A(c r) B^T x / r, and a^T of
-    what is off from B^T x is on average (A(c r) - r)^2 / k, where r^2 is Beta(k/2, (d - k)/2).
+    At a query x with r = |B^T x|, the weights e^(c <B^T t, B^T x>) give E_t B^T t = A(c r) B^T x / r. The mean square
+    of a^T times the difference from B^T x is (A(c r) - r)^2 / k, where r^2 is Beta(k/2, (d - k)/2).
     """
     from scipy.optimize import minimize_scalar
 
@@ -62,7 +62,7 @@ def floor(d: int, k: int, scale: str = "") -> Value:
 
 
 def in_block(d: int, k: int) -> Value:
-    """The bias at n = 10^12 by the block reduction, at the best of many c; contexts differ by less than e^k / n."""
+    """The bias at n = 10^12 by the block reduction, at the best of many c; the difference between contexts is below e^k / n."""
     from scipy.optimize import minimize_scalar
 
     from lipverify.loss.block import block_terms
@@ -74,17 +74,18 @@ def in_block(d: int, k: int) -> Value:
 
 
 FINE, SMALLEST, LARGEST = "1.005", "0.02", 4
-"""Of the grid of `floor_below`: the quotient of neighbours, the smallest r, and the largest c, in units of d."""
+"""The grid of `floor_below`: the quotient of neighbours, the smallest r, and the largest c, in units of d."""
 
 
 def floor_below(d: int, k: int) -> Any:
-    """A ball of a number below lim inf of the least L(c BB^T) over c, as n -> infinity, tokens uniform on S^{d-1}.
+    """A ball with a number below lim inf of the minimal L(c BB^T) over c, as n -> infinity, tokens uniform on S^{d-1}.
 
-    At c >= 0 the loss is at least E (F(c r) - r)^2 / k, r = |B^T x|, where F, the mean of the prediction along B^T x, rises
-    (it is the slope of a convex function) and tends to A = I_{d/2} / I_{d/2-1} as n -> infinity. For c from c_i to c_{i+1}
-    and r from r_j to r_{j-1}, |F(c r) - r| is at least F(c_i r_j) - r_{j-1}, and at least r_j - F(c_{i+1} r_{j-1}); the
-    second alone for c <= d = c_0, and the first alone beyond the last c. c_i r_j = d q^{i - j}; r^2 is Beta(k/2, (d - k)/2).
-    At c < 0 the prediction has the other sign, and the loss is larger than at c = 0.
+    At c >= 0 the loss is at least E (F(c r) - r)^2 / k, r = |B^T x|. Here F, the mean of the prediction along B^T x,
+    increases (it is the derivative of a convex function) and tends to A = I_{d/2} / I_{d/2-1} as n -> infinity. For c
+    from c_i to c_{i+1} and r from r_j to r_{j-1}, |F(c r) - r| is at least F(c_i r_j) - r_{j-1}, and at least r_j -
+    F(c_{i+1} r_{j-1}); only the second bound is used for c <= d = c_0, and only the first beyond the last c. c_i r_j =
+    d q^{i - j}; r^2 is Beta(k/2, (d - k)/2). At c < 0 the prediction has the other sign, and the loss is larger than at
+    c = 0.
     """
     from functools import reduce
 
@@ -100,7 +101,7 @@ def floor_below(d: int, k: int) -> Any:
         A[power] = omega.bessel_i(arb(d) / 2, scaled=True) / omega.bessel_i(arb(d) / 2 - 1, scaled=True)
 
     def least(first: int | None, after: int | None) -> Any:
-        """For c from d q^first to d q^after; None is no end."""
+        """The bound for c from d q^first to d q^after; None means no end."""
         total = arb(0)
         for j in range(1, count + 1):
             over = arb(0) if first is None else A[first - j] - r[j - 1]

@@ -1,4 +1,4 @@
-r"""Up to which radius of the ball the best matrix is c BB^T, at every n and in the limit, and what c' saves beyond it."""
+r"""The radius of the ball up to which the best matrix is c BB^T, at every n and in the limit, and the gain by c' beyond it."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from lipverify.foundation.arrays import Floats
 from lipverify.foundation.noted import makes
 
 LOCATED = 1e-6
-"""How closely the limit of the radius is found, in units of d."""
+"""The accuracy of the radius and of its limit, in units of d."""
 BATCH = 8192
-"""Contexts of one batch of a comparison on common draws."""
+"""Contexts in one batch of a comparison on common draws."""
 
 
 def gained(
     covariates: str, d: int, k: int, n: float, sigma: float, C: float, contexts: int, seed: int
 ) -> dict[str, Value]:
-    """What the exact c' saves, both matrices on the same contexts."""
+    """The reduction of the loss by the c' of the exact method, both matrices on the same contexts."""
     from lipverify.optimum.block import optimal_block
 
     here = problem(covariates, d, k, n, sigma)
@@ -36,14 +36,14 @@ def gained(
 def gain_on_common_draws(
     problem: lv.Problem, one: Floats, other: Floats, *, contexts: int, seed: int, stream: str
 ) -> Value:
-    """The loss of one M less that of another on the same contexts, and the half-width of its 95 % interval.
+    """The loss of one M minus that of another on the same contexts, and the half-width of its 95 % interval.
 
     Parameters
     ----------
     one, other
         Matrices, d x d.
     contexts
-        How many; they are drawn in batches of 8192, of which there are two at least.
+        Their number; they are drawn in batches of 8192, at least two.
     """
     from lipverify.foundation.means.batches import mean_interval
     from lipverify.loss.attention import attention_named, samples
@@ -58,7 +58,7 @@ def gain_on_common_draws(
 
 
 def proved_gain(n: int, C: float, c: float, c_perp: float) -> Any:
-    """The least loss of all c BB^T in the ball of radius C, less that of one M, by balls; d = 2, k = 1, sphere, sigma = 0."""
+    """The minimal loss over c BB^T in the ball of radius C minus that of one M, by balls; d = 2, k = 1, sphere, sigma = 0."""
     from lipverify.claims.plan.proved import between, proved
     from lipverify.proofs import prove_not_aligned
     from lipverify.proofs.finite import on_the_circle
@@ -69,7 +69,7 @@ def proved_gain(n: int, C: float, c: float, c_perp: float) -> Any:
 
 
 def radius(covariates: str, d: int, k: int, n: float, sigma: float, most: float = 4.0) -> Value:
-    """The largest C / d up to `most` such that c' = 0 is best in every ball from C = most d / 12 to it."""
+    """The largest C / d up to `most` such that c' = 0 is best in every ball from C = most d / 12 to C."""
     from lipverify.optimum.block import critical_radius
 
     found = critical_radius(problem(covariates, d, k, n, sigma), most * d)
@@ -78,21 +78,21 @@ def radius(covariates: str, d: int, k: int, n: float, sigma: float, most: float 
 
 
 def limit(d: int, k: int, **before: Any) -> Value:
-    """The same as n -> infinity on the sphere, whatever sigma is, from Bessel functions."""
+    """The limit of the radius as n -> infinity on the sphere, for every sigma, from Bessel functions."""
     value, error = limit_radius(d, k)
     return value / d, error / d
 
 
 def limit_value(d: int, k: int) -> float:
-    r"""$C_\infty / d$, to which every $n$ comes down."""
+    r"""The limit $C_\infty / d$ in LaTeX."""
     return limit(d, k)[0]
 
 
 def counterexamples(covariates: str, problems: int, seed: int) -> Value:
-    """How many random problems have a ball in which c' = 0 is not best.
+    """The number of random problems with a ball in which c' = 0 is not best.
 
-    d from 2 to 6, k < d, n from 3 to 1e6 evenly over its logarithm, sigma from 0.05 to 2 likewise, balls up to C = 4 d on
-    the sphere and 3 k on the product.
+    d is from 2 to 6, k < d, n log-uniform from 3 to 1e6, sigma log-uniform from 0.05 to 2, balls up to C = 4 d on the
+    sphere and 3 k on the product.
     """
     from lipverify.errors import OutOfReach
     from lipverify.foundation.streams import generator
@@ -114,8 +114,8 @@ def counterexamples(covariates: str, problems: int, seed: int) -> Value:
 def limit_radius(d: int, k: int) -> Value:
     r"""(C_infinity, its error): the critical radius on the sphere as n -> infinity, at any sigma.
 
-    There B = E s (1 - c h(omega))^2 / k with h(omega) = A(omega) / omega, A = I_{d/2} / I_{d/2-1} and
-    omega^2 = c^2 s + c'^2 (1 - s), s = |B^T x|^2, and the slope of B along c'^2 at c' = 0 has the sign of
+    There B = E s (1 - c h(omega))^2 / k with h(omega) = A(omega) / omega, A = I_{d/2} / I_{d/2-1} and omega^2 = c^2 s +
+    c'^2 (1 - s), s = |B^T x|^2, and the derivative of B in c'^2 at c' = 0 has the sign of
 
         E s^{1/2} (1 - s) (1 - c h(c s^{1/2})) (-h'(c s^{1/2})),
 
@@ -146,26 +146,26 @@ def _slope_density(d: int, k: int, c: float, theta: float) -> float:
 
 
 def along(lengths: list[int]) -> dict[str, list[float]]:
-    """Both least losses on the sphere without noise, and the share of c', in the ball of radius 8 along n."""
+    """Both minimal losses on the sphere without noise, and the share of c', in the ball of radius 8 along n."""
     found = [best("sphere", 2, 1, n, 0.0, 8.0) for n in lengths]
     columns = {"aligned": [b["aligned"][1] for b in found], "loss": [b["loss"][0] for b in found]}
     return {"n": list(map(float, lengths)), **columns, "ratio": [b["ratio"][0] for b in found]}
 
 
 def radii(d: int, k: int, sigma: float, lengths: list[int]) -> dict[str, list[float]]:
-    """The largest radius on the sphere along n, where there is one up to 4 d."""
+    """The largest radius on the sphere along n, for those n where it is at most 4 d."""
     found = [(float(n), radius("sphere", d, k, n, sigma)) for n in lengths]
     kept = [(n, value * d) for n, (value, error) in found if error > 0]
     return {"n": [n for n, _ in kept], "C": [C for _, C in kept]}
 
 
 def forgotten(found: dict[str, Any]) -> str:
-    """The smallest counterexample, and why attention forgets B."""
+    """Describe the smallest counterexample and the reason why attention loses B."""
     c, gain = found["c"][0], found["gain"][0]
-    return rf"""The smallest counterexample of those measured: $d = 2$, $k = 1$, $\sigma = 0$, $n = 9$; at $n \leq 8$ none was found in the
-        ball $C = 8$. The best $c \mathbf{{B}} \mathbf{{B}}^\top$ has $c = {found["aligned"][0]:.4g}$, while $c = {c:.4g}$,
-        $c' = {found["ratio"][0] * c:.4g}$ has a smaller loss, by {gain:.2g}. At $n = 20$, $C = 5$ the minimiser over all symmetric matrices is of
-        this form too. The reason: on the sphere $|z|$ varies, and $e^{{c \langle z_i, z \rangle}}$ favours tokens farther out than $z$, because it
-        is not a function of $|z_i - z|$. A score along $\mathbf{{B}}_\perp$ makes up for that, since
-        $|z|^2 + |\mathbf{{B}}_\perp^\top x|^2 = 1$: with $c' = c$ the weights are a Gaussian kernel. The theorem says
-        'for some $C = \Omega(1)$' and is not touched."""
+    return rf"""The smallest counterexample of those measured: $d = 2$, $k = 1$, $\sigma = 0$, $n = 9$; at $n \leq 8$ none was found in
+        the ball $C = 8$. The best $c \mathbf{{B}} \mathbf{{B}}^\top$ has $c = {found["aligned"][0]:.4g}$, while $c = {c:.4g}$, $c' =
+        {found["ratio"][0] * c:.4g}$ has a smaller loss, by {gain:.2g}. At $n = 20$, $C = 5$ the minimiser over all symmetric matrices is
+        of this form too. The reason: on the sphere $|z|$ varies, and $e^{{c \langle z_i, z \rangle}}$ favours tokens that are longer than
+        $z$, because it is not a function of $|z_i - z|$. A score along $\mathbf{{B}}_\perp$ compensates for that, since $|z|^2 +
+        |\mathbf{{B}}_\perp^\top x|^2 = 1$: with $c' = c$ the weights are a Gaussian kernel. The theorem says 'for some $C = \Omega(1)$'
+        and is not contradicted."""

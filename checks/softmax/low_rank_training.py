@@ -1,4 +1,4 @@
-r"""Training on nonlinear families of low rank: what becomes of rho(M, B) and of the test error, and the minimum in closed form."""
+r"""Training on nonlinear families of low rank: rho(M, B) and the test error along training, and the minimum in closed form."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import lipverify as lv
 from lipverify.checks.softmax.quantities import Value
 
 K, D, N, SIGMA, OFFSET = 2, 5, 16, 0.1, 2.0
-"""The dimension of col(B), that of the tokens, tokens, noise, and the constant that the affine family adds."""
+"""The dimension of col(B), that of the tokens, the number of tokens, the noise, and the constant of the affine family."""
 HELD_OUT, LEVEL = 1024, 0.99
-"""Contexts that no step sees, on which the test error is taken; and of the t-intervals over runs."""
+"""Number of held-out contexts for the test error, and the level of the t-intervals over runs."""
 RECIPES: dict[str, dict[str, Any]] = {
     "softmax/gd": {"learning_rate": 6.0, "steps": 200, "batch": 32},
     "softmax/adam": {"learning_rate": 0.05, "steps": 150, "batch": 32},
-    # linear attention on the even families has its minimum at M = 0, where rho says nothing: these steps stop before
+    # on the even families linear attention has its minimum at M = 0, where rho has no meaning; training stops before
     "linear/gd": {"learning_rate": 0.1, "steps": 200, "batch": 32},
     "linear/adam": {"learning_rate": 0.005, "steps": 150, "batch": 32},
-    # on the affine family it has a minimum, and is trained until it is near
+    # on the affine family the minimum is elsewhere; training continues until it is close
     "linear/gd/affine": {"learning_rate": 0.2, "steps": 300, "batch": 32},
     "linear/adam/affine": {"learning_rate": 0.01, "steps": 200, "batch": 64},
 }
@@ -35,10 +35,10 @@ SETTING = (
 
 
 def assumed(attention: str, family: str = "") -> tuple[str, ...]:
-    """The setting and its recipes."""
+    """The setting and its training recipes."""
     form = {
         "linear": r"linear attention: $\frac{1}{n} \sum_i y_i\, x_i^\top \mathbf{M} x$",
-        "softmax": "softmax attention; it does not see a constant",
+        "softmax": "softmax attention; a constant in $f$ has no effect on it",
     }
     recipes = {name: recipe_of(family, attention, name) for name in ("gd", "adam")}
     words = "{}: learning rate {learning_rate:g}, {steps} steps of {batch} fresh contexts"
@@ -46,7 +46,7 @@ def assumed(attention: str, family: str = "") -> tuple[str, ...]:
 
 
 def trained(family: str, attention: str, covariates: str, optimiser: str, seeds: int, seed: int) -> dict[str, Any]:
-    """The logarithms of rho and of the test error at the end over those at the start, and both along training.
+    """The log change of rho and of the test error between start and end, and both along training.
 
     rho(M, B) = |B'^T M B'|_2 / |B^T M B|_2, spurious over relevant, B the first axes; means over runs.
     """
@@ -57,7 +57,7 @@ def trained(family: str, attention: str, covariates: str, optimiser: str, seeds:
     name = f"lowrank.nonlinear/{family}/{attention}/{covariates}/{optimiser}"
     M = recipe.kept(name, here, streams, attention=attention, every=recipe.steps // 10, seed=seed)
     fresh: dict[str, Any] = {"attention": attention, "held_out": HELD_OUT, "seed": seed}
-    # the last matrix is none of the training: at M = 0 linear attention predicts 0
+    # the last matrix is not from training: M = 0 is linear attention that predicts 0
     further = np.concatenate([M, np.zeros_like(M[:, :1])], axis=1)
     found = [held_out_losses(here, each, stream=one, **fresh) for each, one in zip(further, streams, strict=True)]
     error, nothing = np.split(np.array(found), [-1], axis=1)
@@ -87,12 +87,12 @@ def problem(family: str, covariates: str, n: int = N, sigma: float = SIGMA) -> l
 
 
 def with_offset(z: Any) -> Any:
-    """The argument and 2."""
+    """The identity link plus 2."""
     return z + OFFSET
 
 
 def recipe_of(family: str, attention: str, optimiser: str) -> dict[str, Any]:
-    """What the sources leave open."""
+    """The open choices of the sources."""
     return RECIPES.get(f"{attention}/{optimiser}/{family}", RECIPES[f"{attention}/{optimiser}"])
 
 
@@ -110,7 +110,7 @@ def closed_form(family: str, n: int = N, sigma: float = SIGMA) -> dict[str, Valu
 
 
 def minimised(family: str, contexts: int, seed: int, n: int = N, sigma: float = SIGMA) -> dict[str, Value]:
-    """The same by minimising the sampled loss over all matrices."""
+    """The same M, by minimising the sampled loss over all matrices."""
     stream, here = f"block/{family}/minimised", problem(family, "product", n, sigma)
     found = lv.optimal_matrix(here, attention="linear", contexts=contexts, starts=2, seed=seed, stream=stream)
     ends = {"c": 0, "c_perp": -1}

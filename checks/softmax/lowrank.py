@@ -1,8 +1,8 @@
 r"""Theorem 4: attention pretrained on f(x) = a^T B^T x finds the columns of B, and attends along nothing else.
 
-It holds in the ball C = d, on the sphere and on a product of spheres, under each of the two assumptions without the other.
-With two tokens it is proved for every d, k and sigma in a smaller ball, among matrices that do not mix the two spaces; with more
-tokens in a file beside this one.
+It holds in the ball C = d, on the sphere and on a product of spheres, under each of the two assumptions without the
+other. With two tokens it is proved for every d, k and sigma in a smaller ball, among matrices that do not mix the two
+spaces; lowrank_proofs.py has the proof for more tokens.
 """
 
 from lipverify.checks.softmax.figures import beside_aligned
@@ -25,7 +25,7 @@ SET = (
 EITHER = r"$n = 2$ with $\sigma = 0.5$ (two-tokens), or $n = 20$ with $\sigma = 0$ (noiseless)"
 PAIRS = {("d", "k"): per_profile(((2, 1), (3, 2), (4, 2)), ((2, 1), (3, 1), (3, 2), (4, 2), (5, 3), (6, 2), (8, 3)))}
 WIDE = {("d", "k"): per_profile(((3, 2), (4, 2)), ((3, 2), (4, 2), (5, 3), (6, 2), (8, 3)))}
-"""Where samples can settle it on the product: with k = 1 and no noise the loss is flat wherever c is large."""
+"""The (d, k) at which sampling can decide on the product: with k = 1 and no noise the loss is flat for all large c."""
 MEANT = {case: {name: str(value) for name, value in values.items()} for case, values in CASES.items()}
 CONTEXTS = per_profile(4096, 65536)
 SEARCHED = at(searched_in_case, contexts=CONTEXTS)
@@ -57,9 +57,10 @@ for covariates, kind, tokens, pairs in (
         assumes=(tokens, *SET),
         shows=at(beside_aligned, best=at(best_in_case, covariates=covariates, d=4, k=2),
                      found=at(searched_in_case, covariates=covariates, d=4, k=2, contexts=CONTEXTS)),
-        finding=r"""Exactly, the best $\mathbf{M} = c \mathbf{B} \mathbf{B}^\top + c' (\mathbf{I} - \mathbf{B} \mathbf{B}^\top)$ has $c' =
-            0$; and the minimiser over all symmetric matrices, found on sampled contexts with nothing assumed about its form, does not
-            differ from it. The theorem asks for some $C = \Omega(1)$; $C = d$ is such a constant at these $(d, k)$.""",
+        finding=r"""The best $\mathbf{M} = c \mathbf{B} \mathbf{B}^\top + c' (\mathbf{I} - \mathbf{B} \mathbf{B}^\top)$
+            of the exact method has $c' = 0$. The minimiser over all symmetric matrices, computed on sampled contexts
+            with no assumption about its form, agrees with it. The theorem asks for some $C = \Omega(1)$; $C = d$ is
+            such a constant at these $(d, k)$.""",
     )
     claim(
         f"lowrank.directions/{covariates}/relevant",
@@ -70,7 +71,8 @@ for covariates, kind, tokens, pairs in (
         title="Attention is positive on the relevant directions",
         statement=rf"\mathbf{{s}} \in \mathrm{{col}}(\mathbf{{B}}) \implies {QUADRATIC} > 0",
         assumes=(tokens, *SET, EITHER),
-        finding=r"Least over the unit vectors of $\mathrm{col}(\mathbf{B})$, from the sampled minimiser before any averaging.",
+        finding=r"""The smallest value over the unit vectors of $\mathrm{col}(\mathbf{B})$, from the sampled minimiser
+              before any averaging.""",
     )
     claim(
         f"lowrank.directions/{covariates}/spurious",
@@ -81,8 +83,8 @@ for covariates, kind, tokens, pairs in (
         title="Attention is zero on the spurious directions",
         statement=rf"\mathbf{{s}} \in \mathrm{{col}}(\mathbf{{B}})^\perp \implies {QUADRATIC} = 0",
         assumes=(tokens, *SET, EITHER),
-        finding=r"""On average over the unit vectors off $\mathrm{col}(\mathbf{B})$, in units of that on it; no single entry of the sampled
-            minimiser stands out.""",
+        finding=r"""The mean over the unit vectors orthogonal to $\mathrm{col}(\mathbf{B})$, divided by that on it; no
+            single entry of the sampled minimiser differs from 0 significantly.""",
     )
 
 claim("lowrank.recovery/two-tokens/blocks/proved",
@@ -98,17 +100,20 @@ claim("lowrank.recovery/two-tokens/blocks/proved",
           r"""all $\mathbf{M} = \mathbf{B} \mathbf{M}_1 \mathbf{B}^\top + \mathbf{B}_\perp \mathbf{M}_2 \mathbf{B}_\perp^\top$ with
               $\|\mathbf{M}_1\|_2 \leq C$: not those that mix $\mathrm{col}(\mathbf{B})$ with its complement, which are searched on
               samples""",
-          "the identities are checked; what follows is by hand",
+          "the identities are checked; the rest of the proof is by hand",
       ),
-      finding=r"""With $\delta = x_1 - x_2$ and $\tau = \tanh(\delta^\top \mathbf{M} x / 2)$ the two weights are $(1 \pm \tau)/2$, and the
-          loss is a constant plus $\mathbb{E} [\alpha \tau^2 - \beta \tau]$, $\alpha = |\mathbf{B}^\top \delta|^2 / (4k) + \sigma^2/2 > 0$,
-          $\beta = \langle \mathbf{B}^\top \delta, \mathbf{B}^\top x \rangle / k$ (what is left is odd in $x$). The score over two is $A +
-          S$, and the sign of $S$, the part off $\mathrm{col}(\mathbf{B})$, is that of the tokens' spurious parts: average over it, with $T
-          = \tanh A$, $U = \tanh S$. As $|A| \leq C$, $T^2 \leq 1/3$: by the second identity the mean of $\tau^2$ is at least $T^2$, and
-          more unless $S = 0$. By the first the mean of $\tau$ is $T g$ with $0 \leq g = (1 - U^2)/(1 - T^2 U^2) \leq 1$. For a given query
-          let $v = \mathbf{M}_1 \mathbf{B}^\top x$. Tokens may be rotated within $\mathrm{col}(\mathbf{B})$, so $\mathbb{E} \beta T g$ is
-          the cosine of $v$ and $\mathbf{B}^\top x$ times a positive number, which is largest at $g = 1$; $\alpha T^2$ depends on $|v|$
-          alone. So the loss at $x$ is no less than with $v = s \mathbf{B}^\top x$, $s = |\mathbf{M}_1 u| \leq C$ for the direction $u$ of
-          $\mathbf{B}^\top x$, and $\mathbf{M}_2 = 0$; the direction is independent of the length, so that $\mathcal{L}(\mathbf{M}) \geq
-          \mathbb{E}_u \mathcal{L}(s(u) \mathbf{B} \mathbf{B}^\top) \geq \min_{c \leq C} \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)$. Its
-          slope at $c = 0$ is $-\mathbb{E} \langle \mathbf{B}^\top \delta, \mathbf{B}^\top x \rangle^2 / (2k) < 0$: $c > 0$.""")
+      finding=r"""With $\delta = x_1 - x_2$ and $\tau = \tanh(\delta^\top \mathbf{M} x / 2)$ the two weights are $(1 \pm
+          \tau)/2$, and the loss is a constant plus $\mathbb{E} [\alpha \tau^2 - \beta \tau]$, $\alpha =
+          |\mathbf{B}^\top \delta|^2 / (4k) + \sigma^2/2 > 0$, $\beta = \langle \mathbf{B}^\top \delta, \mathbf{B}^\top
+          x \rangle / k$ (the remaining terms are odd in $x$). Half the score is $A + S$, where $S$ is the part off
+          $\mathrm{col}(\mathbf{B})$. The sign of $S$ is that of the tokens' spurious parts: average over it, with $T =
+          \tanh A$, $U = \tanh S$. As $|A| \leq C$, $T^2 \leq 1/3$. By the second identity the mean of $\tau^2$ is at
+          least $T^2$, and larger unless $S = 0$. By the first the mean of $\tau$ is $T g$ with $0 \leq g = (1 - U^2)/(1
+          - T^2 U^2) \leq 1$. For a given query let $v = \mathbf{M}_1 \mathbf{B}^\top x$. Tokens may be rotated within
+          $\mathrm{col}(\mathbf{B})$, so $\mathbb{E} \beta T g$ is the cosine of $v$ and $\mathbf{B}^\top x$ times a
+          positive number, which is largest at $g = 1$; $\alpha T^2$ depends on $|v|$ alone. So the loss at $x$ is at
+          least that of $v = s \mathbf{B}^\top x$, $s = |\mathbf{M}_1 u| \leq C$ for the direction $u$ of
+          $\mathbf{B}^\top x$, and $\mathbf{M}_2 = 0$. The direction is independent of the length, so
+          $\mathcal{L}(\mathbf{M}) \geq \mathbb{E}_u \mathcal{L}(s(u) \mathbf{B} \mathbf{B}^\top) \geq \min_{c \leq C}
+          \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)$. The derivative in $c$ at $c = 0$ is $-\mathbb{E} \langle
+          \mathbf{B}^\top \delta, \mathbf{B}^\top x \rangle^2 / (2k) < 0$: $c > 0$.""")

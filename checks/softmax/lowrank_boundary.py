@@ -1,7 +1,8 @@
-r"""Beyond Theorem 4: where M* = c BB^T goes on to hold, and where, on the sphere in large balls, attention forgets B.
+r"""Beyond Theorem 4: where else M* = c BB^T holds, and where, on the sphere in large balls, attention loses B.
 
-On a product of spheres no counterexample was found, with n > 2 and noise. On the sphere it holds in balls up to C = d, and
-not in every ball: d = 2, n = 9, sigma = 0, C = 5 is a counterexample, proved by balls; tiny balls have a file beside this one.
+On a product of spheres no counterexample was found, with n > 2 and noise. On the sphere it holds in balls up to C = d,
+and not in every ball: d = 2, n = 9, sigma = 0, C = 5 is a counterexample, proved by balls. lowrank_proofs.py treats
+tiny balls.
 """
 
 from lipverify.checks.softmax import low_rank_radius as ball
@@ -44,11 +45,12 @@ claim("lowrank.boundary/product",
       statement=FORM + r" \quad \text{at seven points with } n > 2, \text{ six of them with } \sigma > 0, \text{ and in random problems}",
       assumes=(*PRODUCT, r"""the $(d, k, n, \sigma, C)$ of the cells, $C$ from $4k$ to $6k$; in random problems $n \leq 10^6$, every ball up
           to $C = 3k$, within the invariant family"""),
-      finding=r"""No counterexample was found. On the product $|\mathbf{B}^\top x|$ is the same for every token, so $e^{c \langle z_i, z
-          \rangle}$ is a function of the distance $|z_i - z|$ by itself, and a score along $\mathbf{B}_\perp$ only multiplies the weights by
-          independent random factors, which cost variance. (At $n = 2$, with weights $1/2 \pm h$, what the loss gains from $h$ is linear in
-          it, and $\mathbf{E} \tanh(y + G) \leq \tanh y$ for every symmetric $G$ and $y \geq 0$: random factors lose some of it.) This is
-          evidence at these points and not a proof.""")
+      finding=r"""No counterexample was found. On the product $|\mathbf{B}^\top x|$ is the same for every token, so
+          $e^{c \langle z_i, z \rangle}$ is already a function of the distance $|z_i - z|$. A score along
+          $\mathbf{B}_\perp$ only multiplies the weights by independent random factors, which increase the variance. (At
+          $n = 2$, with weights $1/2 \pm h$, the reduction of the loss is linear in $h$, and $\mathbf{E} \tanh(y + G)
+          \leq \tanh y$ for every symmetric $G$ and $y \geq 0$: random factors lose a part of it.) This is evidence at
+          these points and not a proof.""")
 CURVES = per_profile([9, 10, 12, 16, 24, 60, 200, 1000], [9, 10, 11, 12, 14, 16, 20, 24, 32, 50, 70, 100, 200, 500, 1000, 10_000])
 claim("lowrank.boundary/sphere/small-ball",
       bound(ball.radius, r"\min(C_{\max}, 4 d) / d", low="1", truth=ball.limit_value,
@@ -65,10 +67,11 @@ claim("lowrank.boundary/sphere/small-ball",
       shows=at(radii_by_noise, limit=at(ball.limit, d=2, k=1),
                    none=at(ball.radii, d=2, k=1, sigma=0.0, lengths=CURVES), quarter=at(ball.radii, d=2, k=1, sigma=0.25, lengths=CURVES),
                    half=at(ball.radii, d=2, k=1, sigma=0.5, lengths=CURVES), one=at(ball.radii, d=2, k=1, sigma=1.0, lengths=CURVES)),
-      finding=r"""As $n \to \infty$ the prediction at a query with $|z|^2 = s$ is $c h(\omega) z$ with $h(\omega) = A(\omega)/\omega \leq
-          1/d$, $A = I_{d/2}/I_{d/2-1}$ and $\omega^2 = c^2 s + c'^2 (1 - s)$. For $C \leq d$ it falls short of $z$ at every query, and $h$
-          decreases, so any $c' \neq 0$ makes it fall shorter: $c' = 0$ and $c = C$ are best. At the finite $n$ that were measured the
-          radius is larger still. In these balls neither $n = 2$ nor $\sigma = 0$ was needed.""")
+      finding=r"""As $n \to \infty$ the prediction at a query with $|z|^2 = s$ is $c h(\omega) z$ with $h(\omega) =
+          A(\omega)/\omega \leq 1/d$, $A = I_{d/2}/I_{d/2-1}$ and $\omega^2 = c^2 s + c'^2 (1 - s)$. For $C \leq d$ it
+          is shorter than $z$ at every query. As $h$ decreases, any $c' \neq 0$ makes it shorter still: $c' = 0$ and $c
+          = C$ are best. At the measured finite $n$ the radius is even larger. In these balls neither $n = 2$ nor
+          $\sigma = 0$ was needed.""")
 
 AT_9, AT_12, AT_20 = ("sphere", 2, 1, 9, 0.0, 8.0), ("sphere", 2, 1, 12, 0.0, 8.0), ("sphere", 2, 1, 20, 0.0, 5.0)
 FEW, MORE, MOST = per_profile(4096, 32_768), per_profile(262_144, 2_621_440), per_profile(1_310_720, 26_214_400)
@@ -88,27 +91,28 @@ claim("lowrank.boundary/sphere/every-ball",
       agree(best, at(searched, contexts=FEW), "c^*", of="c", over={WHERE: [AT_20]}),
       agree(best, at(searched, contexts=FEW), r"\mathcal{L}", of="loss", over={WHERE: [AT_20]}),
       source=THEOREM_4, kind="stronger", expected="refuted",
-      title="On the sphere M* = c BB^T without noise, whatever the radius of the ball",
+      title="On the sphere M* = c BB^T without noise, for every radius of the ball",
       statement=FORM + r" \quad \text{for every } C \text{ if } \sigma = 0",
       assumes=(*SPHERE, r"$d = 2$, $k = 1$, $\sigma = 0$"),
       shows=at(forgetting, found=at(ball.along, lengths=ALONG)),
       finding=at(ball.forgotten, found=at(best, covariates="sphere", d=2, k=1, n=9, sigma=0.0, C=8.0)),
-      corrected=r"""At $d = 2$, $k = 1$, $\sigma = 0$: $\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top$ in the ball $C = 2.5$ where it fails in
-          a larger one. It holds up to a radius which falls with $n$ to $C_\infty(d, k) > d$, the zero in $c$ of $\mathbf{E} [ s^{1/2} (1 -
-          s) (1 - c h(c s^{1/2})) (-h'(c s^{1/2})) ]$, $s \sim \mathrm{Beta}(k/2, (d-k)/2)$, $h(\omega) = I_{d/2}(\omega) / (\omega
-          I_{d/2-1}(\omega))$. So $C = d$ is a constant for which the theorem holds, and 'for some $C = \Omega(1)$' cannot be strengthened
-          to every $C$""")
+      corrected=r"""At $d = 2$, $k = 1$, $\sigma = 0$: $\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top$ in the ball $C =
+          2.5$ where it fails in a larger one. It holds up to a radius that decreases in $n$ to $C_\infty(d, k) > d$,
+          the zero in $c$ of $\mathbf{E} [ s^{1/2} (1 - s) (1 - c h(c s^{1/2})) (-h'(c s^{1/2})) ]$, $s \sim
+          \mathrm{Beta}(k/2, (d-k)/2)$, $h(\omega) = I_{d/2}(\omega) / (\omega I_{d/2-1}(\omega))$. So $C = d$ is a
+          constant for which the theorem holds, and 'for some $C = \Omega(1)$' cannot be strengthened to every $C$""")
 claim("lowrank.boundary/sphere/every-ball/proved",
       bound(ball.proved_gain, r"\min_{|c| \leq C} \mathcal{L}(c \mathbf{B} \mathbf{B}^\top) - \mathcal{L}(\mathbf{M})", high="0",
             control=({"low": "4e-4"}, {"low": "3e-4", "high": "4e-4"}), over={"n": 9, "C": 5.0, "c": 4.612, "c_perp": 1.795},
             method="certified"),
       source=THEOREM_4, kind="stronger", expected="refuted",
-      title="On the sphere M* = c BB^T without noise, whatever the radius of the ball: disproved",
+      title="On the sphere M* = c BB^T without noise, for every radius of the ball: disproved",
       statement=FORM + r" \quad \text{for every } C \text{ if } \sigma = 0",
       assumes=(*SPHERE[:2], r"""$d = 2$, $k = 1$, $\sigma = 0$, $n = 9$, $C = 5$; $\mathbf{M} = c \mathbf{B} \mathbf{B}^\top + c'
           (\mathbf{I} - \mathbf{B} \mathbf{B}^\top)$ with the $c$ and $c'$ of the cell"""),
-      finding=r"""Both losses are balls. The moments of $\sum_i a_i t_i$ are analytic in $\omega = |\mathbf{M} x|$ where $|\mathrm{Im}\,
-          \omega| < \pi/2$, so that polynomials through balls at some forty points hold for all $\omega \leq 5$, with a bounded error: the
-          loss of every $c \mathbf{B} \mathbf{B}^\top$ of the ball is one polynomial in $c$, whose least value is found by bisection. That
-          of $\mathbf{M}$ is an average of a periodic analytic function, by the trapezoidal rule with its error.""",
+      finding=r"""Both losses are enclosed in balls. The moments of $\sum_i a_i t_i$ are analytic in $\omega =
+          |\mathbf{M} x|$ where $|\mathrm{Im}\, \omega| < \pi/2$, so polynomials through balls at some forty points hold
+          for all $\omega \leq 5$, with a bounded error. The loss of every $c \mathbf{B} \mathbf{B}^\top$ of the ball is
+          one polynomial in $c$, whose minimum is found by bisection. The loss of $\mathbf{M}$ is an average of a
+          periodic analytic function, by the trapezoidal rule with its error.""",
       corrected=r"$\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top$ fails in the ball $C = 5$ at $d = 2$, $k = 1$, $\sigma = 0$, $n = 9$")

@@ -1,7 +1,7 @@
 r"""The slides, part II: learning col(B) reduces the dimension of the problem from d to k.
 
-It holds on a product of spheres, where the rate is that of k dimensions. On the sphere, the covariates of the slides, the loss
-of c BB^T does not go to 0: a floor is left, small where k is much smaller than d.
+It holds on a product of spheres, where the rate is that of k dimensions. On the sphere, the covariates of the slides,
+the loss of c BB^T does not tend to 0: its floor is small where k is much smaller than d.
 """
 
 from lipverify.checks.softmax.low_rank_floor import best_loss, floor, floor_below, in_block, projected
@@ -23,11 +23,11 @@ claim("lowrank.dimension/learned",
       agree(projected, projected, r"\mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", of=("in R^d", "in R^k"),
             over={("d", "k"): ((4, 2), (6, 2), (5, 3)), "n": 30, "c": (1.0, 8.0)}),
       source=PART_II, kind="derived", expected="supported",
-      title="the rate after learning col(B), whatever d",
+      title="the rate after learning col(B), for every d",
       statement=r"\min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top) = \Theta\left(n^{-4/(k+3)}\right)",
       assumes=(*PRODUCT, "$m = k$"),
-      finding=r"""With $\mathbf{M} = c \mathbf{B} \mathbf{B}^\top$ scores and labels see $\mathbf{B}^\top x$ alone: the problem is that of
-          the sphere in $\mathbb{R}^k$, to the last digit, and $d$ is gone.""")
+      finding=r"""With $\mathbf{M} = c \mathbf{B} \mathbf{B}^\top$ scores and labels depend on $\mathbf{B}^\top x$
+          alone: the problem is that of the sphere in $\mathbb{R}^k$, to the last digit, and does not depend on $d$.""")
 claim("lowrank.dimension/not-learned",
       exponent(best_loss, r"\min_w \mathcal{L}(w \mathbf{I})", along={"n": (1e6, 1e24, 9)}, low="-4/(m + 2)", strict=True,
                truth="-4/(m + 3)",
@@ -39,9 +39,9 @@ claim("lowrank.dimension/not-learned",
           *SPHERE,
           r"$\mathbf{M} = w \mathbf{I}$, $m = d$: no direction is preferred; $k = d - 1$ is the nearest case",
       ),
-      finding=r"""$\mathbf{M} = w \mathbf{I}$ does not see which $\mathbf{B}$ it is, and its loss is that of linear tasks in all of
-          $\mathbb{R}^d$. The reduction is drastic: for an error $\epsilon$ it takes $\epsilon^{-(d+3)/4}$ tokens, and $\epsilon^{-(k+3)/4}$
-          once the columns are known.""")
+      finding=r"""$\mathbf{M} = w \mathbf{I}$ does not depend on $\mathbf{B}$, and its loss is that of linear tasks in
+          all of $\mathbb{R}^d$. The reduction is large: for an error $\epsilon$ it takes $\epsilon^{-(d+3)/4}$ tokens,
+          and $\epsilon^{-(k+3)/4}$ once the columns are known.""")
 claim("lowrank.dimension/sphere",
       bound(floor, r"\lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", equals=0, within=1e-9,
             control=(None, {"low": "(k + 2)*(d - k)/d**4/20", "high": "2*(k + 2)/d**3"}),
@@ -49,29 +49,31 @@ claim("lowrank.dimension/sphere",
       agree(floor, in_block, r"\lim \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)",
             over={("d", "k"): ((3, 1), (5, 2))}),
       source=PART_II, kind="convention", expected="refuted",
-      title="the same for tokens uniform on the sphere: the loss goes to 0",
+      title="for tokens uniform on the sphere the loss after learning col(B) tends to 0",
       statement=r"\lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top) = 0",
       assumes=SPHERE,
-      finding=r"""The slides' tokens are uniform on $S^{d-1}$, and their projections $\mathbf{B}^\top x_i$ fill a ball. There scores $c
-          \langle \mathbf{B}^\top x_i, \mathbf{B}^\top x \rangle$ are no distances: they prefer tokens whose projection is long, and no $c$
-          makes attention a window about $\mathbf{B}^\top x$. The best $c$ is near $d$, where the projections, which are nearly normal, are
-          shifted by nearly the right length. What is left is small where $k \ll d$, and does not go away with $n$.""",
-      corrected=r"""on the sphere the loss of $c \mathbf{B} \mathbf{B}^\top$ tends to a floor, $\sim 2 (k + 2) / d^3$ for $k \ll d$; it goes
-          to 0 on a product of spheres""")
+      finding=r"""The slides' tokens are uniform on $S^{d-1}$, and their projections $\mathbf{B}^\top x_i$ fill a ball.
+          There scores $c \langle \mathbf{B}^\top x_i, \mathbf{B}^\top x \rangle$ are not distances: they prefer tokens
+          whose projection is long, and no $c$ makes attention a window around $\mathbf{B}^\top x$. The best $c$ is near
+          $d$, where the nearly normal projections are shifted by nearly the right length. The remaining loss is small
+          where $k \ll d$, and does not vanish with $n$.""",
+      corrected=r"""on the sphere the loss of $c \mathbf{B} \mathbf{B}^\top$ tends to a floor, $\sim 2 (k + 2) / d^3$
+          for $k \ll d$; it tends to 0 on a product of spheres""")
 claim("lowrank.dimension/sphere/proved",
       bound(floor_below, r"\text{a number below } \liminf_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", equals=0,
             within=1e-9, control=(None, {"low": "(k + 2)*(d - k)/d**4/20", "high": "2*(k + 2)/d**3"}),
             over={("d", "k"): ((3, 1), (3, 2), (5, 2), (20, 2), (100, 4))}, method="certified"),
       proves="lowrank.dimension/sphere", source=PART_II, kind="derived", expected="refuted",
-      title="the same for tokens uniform on the sphere: the loss goes to 0, disproved",
+      title="for tokens uniform on the sphere the loss after learning col(B) tends to 0: disproved",
       statement=r"\liminf_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top) = 0",
       assumes=(*SPHERE, r"every $\sigma$: the bias alone is bounded; at the $(d, k)$ of the cells"),
-      finding=r"""By balls, for all $c$ at once. Given the query, with $r = |\mathbf{B}^\top x|$, the mean of the prediction lies along
-          $\mathbf{B}^\top x$ and is $F_n(c r)$, the slope of the convex function $\mathbb{E} \log \sum_i e^{\omega t_i}$ at $\omega = c
-          r$: it rises, and tends to $A = I_{d/2}/I_{d/2-1}$. The loss is at least $\mathbb{E} (F_n(c r) - r)^2 / k$ (Jensen). On cells of
-          a grid in $c$ and $r$ a rising function lies between its values at two corners, so that finitely many values of $A$ bound this
-          below for every $c$; $r^2$ is $\mathrm{Beta}(k/2, (d - k)/2)$.""",
-      corrected="the floor is at least the number of the cell, within a third of its value")
+      finding=r"""By ball arithmetic, for all $c$ at once. Given the query, with $r = |\mathbf{B}^\top x|$, the mean of
+          the prediction lies along $\mathbf{B}^\top x$ and is $F_n(c r)$, the derivative of the convex function
+          $\mathbb{E} \log \sum_i e^{\omega t_i}$ at $\omega = c r$: it increases, and tends to $A = I_{d/2}/I_{d/2-1}$.
+          The loss is at least $\mathbb{E} (F_n(c r) - r)^2 / k$ (Jensen). On cells of a grid in $c$ and $r$ an
+          increasing function lies between its values at two corners, so finitely many values of $A$ bound this below
+          for every $c$; $r^2$ is $\mathrm{Beta}(k/2, (d - k)/2)$.""",
+      corrected="the floor is at least the number of the cell, which is within a third of its value")
 claim("lowrank.dimension/sphere/floor",
       exponent(floor, r"\lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", along={"d": (100, 10**5, 9)}, equals="-3",
                method="exact"),
@@ -79,9 +81,10 @@ claim("lowrank.dimension/sphere/floor",
             along={"d": (100, 10**5, 9)},
             equals=1, within=0.01, method="exact"),
       source=PART_II, kind="derived", expected="supported", over={"k": (1, 2, 4)},
-      title="what is left on the sphere where k is much smaller than d",
+      title="the remaining loss on the sphere where k is much smaller than d",
       statement=r"\lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top) \sim \frac{2 (k + 2)}{d^3} \quad (d \to \infty)",
       assumes=SPHERE,
-      finding=r"""A share $2 (k + 2) / d^2$ of $\mathbb{E} f(x)^2 = 1/d$: the fluctuation of $|\mathbf{B}^\top x|^2$, in which the shift of
-          the mean is curved. With $\mathbf{M} = w \mathbf{I}$ the loss does go to 0, at the rate $n^{-4/(d+3)}$ of all dimensions: in very
-          long contexts it is the better one, which is why a large ball loses $\mathbf{B}$ on the sphere.""")
+      finding=r"""The floor is a share $2 (k + 2) / d^2$ of $\mathbb{E} f(x)^2 = 1/d$. It is due to the fluctuation of
+          $|\mathbf{B}^\top x|^2$, in which the shift of the mean is curved. With $\mathbf{M} = w \mathbf{I}$ the loss
+          does tend to 0, at the rate $n^{-4/(d+3)}$ of all dimensions. In very long contexts $w \mathbf{I}$ is better,
+          which is why a large ball loses $\mathbf{B}$ on the sphere.""")

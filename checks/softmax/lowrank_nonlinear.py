@@ -1,7 +1,7 @@
 r"""The last slide: softmax attention learns the low-dimensional structure of nonlinear families, linear attention does not.
 
-Training softmax attention lowers rho(M, B) and the test error on all three families. Linear attention learns nothing of the
-even families; of the affine one it does learn the column space, and cannot learn the constant.
+Training softmax attention lowers rho(M, B) and the test error on all three families. Linear attention learns nothing
+about the even families. On the affine family it learns the column space, and cannot learn the constant.
 """
 
 from lipverify.checks.softmax.figures import learned
@@ -20,16 +20,16 @@ TRAINED = at(trained, seeds=SEEDS)
 RHO = r"\log(\rho_{\mathrm{end}} / \rho_{\mathrm{start}})"
 ERROR = r"\log(\mathrm{error}_{\mathrm{end}} / \mathrm{error}_{\mathrm{start}})"
 QUARTER, TWENTIETH = "log(3/4)", "log(19/20)"
-"""What counts as lowering: rho by a quarter of itself or more, the test error by a twentieth."""
+"""The smallest change that counts as lower: rho by a quarter of itself, the test error by a twentieth."""
 SAME_LINEAR = {"attention": "linear"}
-"""The control of what softmax attention learns: the same training of linear attention, which learns it of no even family."""
+"""The control for softmax attention: the same training of linear attention, which learns no even family."""
 CURVES = at(learned, product_gd=at(trained, covariates="product", optimiser="gd", seeds=SEEDS),
               product_adam=at(trained, covariates="product", optimiser="adam", seeds=SEEDS),
               sphere_gd=at(trained, covariates="sphere", optimiser="gd", seeds=SEEDS),
               sphere_adam=at(trained, covariates="sphere", optimiser="adam", seeds=SEEDS))
 
 for families, control in (
-    (("affine",), "-4"),  # linear attention learns the affine family's column space; a fall of rho to 1.8 % is beyond the largest interval
+    (("affine",), "-4"),  # it learns the column space of the affine family; a fall of rho to 1.8 % exceeds the largest interval
     (("quadratic", "cosine"), SAME_LINEAR),
 ):
     claim(
@@ -41,10 +41,10 @@ for families, control in (
         assumes=assumed("softmax"),
         shows=CURVES,
         finding={
-            "quadratic/*": r"""On the product of spheres $\rho$ falls to less than a tenth of its start. On the sphere it stays above a
-            third of it: there $|\mathbf{B}^\top x|^2 = 1 - |\mathbf{B}_\perp^\top x|^2$, so the spurious coordinates tell how large the
-            relevant ones are, and an even family can use that. The column space is recovered where the two are independent, as in the
-            hypotheses of Theorem 4.""",
+            "quadratic/*": r"""On the product of spheres $\rho$ falls to less than a tenth of its start. On the sphere
+            it stays above a third of it: there $|\mathbf{B}^\top x|^2 = 1 - |\mathbf{B}_\perp^\top x|^2$, so the
+            spurious coordinates determine the size of the relevant ones, and an even family can use that. The column
+            space is recovered where the two are independent, as in the hypotheses of Theorem 4.""",
             "*": "",
         },
     )
@@ -65,20 +65,21 @@ claim("lowrank.nonlinear/{family}/{attention}/rho",
       assumes={"affine/*": assumed("linear", "affine"), "*": assumed("linear")},
       shows=CURVES,
       finding={
-          "affine/*": r"""On the affine family linear attention does recover the column space. Its loss is quadratic in $\mathbf{M}$; over
-          $c \mathbf{B} \mathbf{B}^\top + c' \mathbf{B}_\perp \mathbf{B}_\perp^\top$ and on the product of unit spheres it is, up to a
-          constant and with $v = 4 + 1/k + \sigma^2$, $-\frac{2c}{k^2} + c^2 \left(\frac{1 - 1/n}{k^3} + \frac{v}{nk}\right) + c'^2
-          \frac{v}{n (d - k)}$: the minimiser has $c' = 0$ and $c = \frac{k n}{n - 1 + k^2 v}$, that is $\rho = 0$. What it cannot learn is
-          the constant 2, see the claim on the error.""",
-          "*": r"""For an even $f$ the mean of $f(x) x$ is zero, so that the cross term of the loss vanishes for every $\mathbf{M}$: the
-          loss is $\mathbb{E} f^2$ and a positive quadratic form, minimal at $\mathbf{M} = 0$. Linear attention can do nothing here but
-          predict 0. The form is $\frac{1}{n} \mathrm{tr}(\mathbf{M}^\top \mathbb{E}[y^2 x x^\top] \mathbf{M}\, \mathbb{E}[x x^\top])$; on
-          the product of spheres its curvature is as $1/k^2$ in the relevant block and as $1/(d-k)^2$ in the spurious one, so with $k < d -
-          k$ the relevant block decays faster and $\rho$ even rises on the way to $\mathbf{M} = 0$, where it has no meaning.""",
+          "affine/*": r"""On the affine family linear attention does recover the column space. Its loss is quadratic in
+          $\mathbf{M}$. Over $c \mathbf{B} \mathbf{B}^\top + c' \mathbf{B}_\perp \mathbf{B}_\perp^\top$ and on the
+          product of unit spheres it is, up to a constant and with $v = 4 + 1/k + \sigma^2$, $-\frac{2c}{k^2} + c^2
+          \left(\frac{1 - 1/n}{k^3} + \frac{v}{nk}\right) + c'^2 \frac{v}{n (d - k)}$: the minimiser has $c' = 0$ and $c
+          = \frac{k n}{n - 1 + k^2 v}$, that is $\rho = 0$. It cannot learn the constant 2; see the claim on the error.""",
+          "*": r"""For an even $f$ the mean of $f(x) x$ is zero, so the cross term of the loss vanishes for every
+          $\mathbf{M}$: the loss is $\mathbb{E} f^2$ plus a positive quadratic form, minimal at $\mathbf{M} = 0$. Linear
+          attention can only predict 0 here. The form is $\frac{1}{n} \mathrm{tr}(\mathbf{M}^\top \mathbb{E}[y^2 x
+          x^\top] \mathbf{M}\, \mathbb{E}[x x^\top])$. On the product of spheres its curvature scales like $1/k^2$ in
+          the relevant block and like $1/(d-k)^2$ in the spurious one. With $k < d - k$ the relevant block therefore
+          decays faster, and $\rho$ even rises on the way to $\mathbf{M} = 0$, where it has no meaning.""",
       },
       corrected={
-          "affine/*": """Linear attention learns the column space of the family that is linear but for a constant, and of neither even
-          family; on none of the three does its error fall as that of softmax attention does""",
+          "affine/*": """Linear attention learns the column space of the family that is linear up to a constant, and of
+          neither even family. On none of the three does its error fall as that of softmax attention does""",
           "*": "",
       })
 claim("lowrank.nonlinear/{family}/{attention}/error",
@@ -89,8 +90,8 @@ claim("lowrank.nonlinear/{family}/{attention}/error",
       assumes={"affine/*": assumed("linear", "affine"), "*": assumed("linear")},
       shows=CURVES,
       finding={
-          "affine/*": r"""The prediction of linear attention is odd in the query and $2$ is even, so the error splits into $\mathbb{E}(\hat
-          f(x) - w^\top x)^2$ and the square of the constant: it is at least 4 for every $\mathbf{M}$ and every $n$. The column space is
-          learned (see $\rho$), and the error does not show it.""",
+          "affine/*": r"""The prediction of linear attention is odd in the query and $2$ is even, so the error splits
+          into $\mathbb{E}(\hat f(x) - w^\top x)^2$ and the square of the constant: it is at least 4 for every
+          $\mathbf{M}$ and every $n$. The column space is learned (see $\rho$), and the error does not show it.""",
           "*": "",
       })

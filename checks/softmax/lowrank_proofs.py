@@ -1,7 +1,8 @@
 r"""Theorem 4 with any number of tokens: proved in small balls on a product of spheres, disproved in tiny balls on the circle.
 
-Among matrices that do not mix col(B) with its complement a score along the complement multiplies weights by random factors, and on
-the product the loss is convex in these. On the sphere it also prefers tokens of short projections.
+Among matrices that do not mix col(B) with its complement, a score along the complement multiplies the weights by random
+factors, and on the product the loss is convex in these. On the sphere such a score also prefers tokens with short
+projections.
 """
 
 from lipverify.checks.softmax.low_rank import bent, small
@@ -23,24 +24,27 @@ claim("lowrank.recovery/product/every-n/proved",
       assumes=(
           r"""$x = \mathbf{B} z + \mathbf{B}_\perp v$ with $z$ uniform on $S^{k-1}$ and $v$ on $S^{d-k-1}$; every $n \geq 2$, $\sigma
               \geq 0$, $d$ and $k < d$""",
-          TASKS, BLOCKS, "the identities are checked; what follows is by hand",
+          TASKS, BLOCKS, "the identities are checked; the rest of the proof is by hand",
       ),
-      finding=r"""Jensen, in the weights. At a query let $p = \mathbf{M}_1 z$, $|p| \leq P = 1/8$, $e_i = e^{\langle z_i, p \rangle}$, and
-          $b_i$ the softmax of the scores along $\mathbf{B}_\perp$ alone: attention is $a_i = b_i e_i / \sum_j b_j e_j$, and $b$ is
-          independent of the $z_i$. Given $b$ the loss is $V(b) = \mathbb{E} |m - z|^2 / k + \sigma^2 \mathbb{E} \sum_i a_i^2$, $m =
-          \sum_i a_i z_i$. $V$ is symmetric; it is convex, so that $\mathbb{E} V(b) \geq V(1/n, \dots, 1/n)$, the loss with $\mathbf{M}_2
-          = 0$, and more unless $b$ is constant. Convex: along $\beta$ with $\sum_i \beta_i = 0$ let $y = \sum_i \beta_i e_i / D$, $D =
-          \sum_j b_j e_j$, and $X = m'$; by the identity $(|m - z|^2)'' = 2 |X|^2 - 4 y \langle m - z, X \rangle$, whose mean is positive
-          if $\|X\| > 4 \|y\|$, as $|m - z| \leq 2$ (norms are $L^2$). As the $e_i$ are independent, $e^{-P} \leq e_i, D \leq e^P$ and
-          $|e_i - 1| \leq P e^P$, with $S = \sum_i \beta_i^2$: $\|y\|^2 \leq e^{2P} S\, \mathrm{Var}(e_i) \leq S P^2 e^{4P}$ and $\|\sum_i
-          \beta_i e_i z_i / D\|^2 \geq e^{-2P} S (\mathbb{E} e_i^2 - |\mathbb{E} e_i z_i|^2) \geq e^{-2P} S (1 - P^2 e^{2P})$, while $X$
-          is that sum less $y m$. So $e^{-P} (1 - P^2 e^{2P})^{1/2} > 5 P e^{2P}$ is enough; as $e^P \leq 1/(1 - P)$, it follows from $(h
-          - 2)(h - 1)^4 > 25 h^3$, $h = 1/P$, which holds for $h = 8 + t$, $t \geq 0$, by the second identity. For $\sum_i a_i^2$, $\|a'\|
-          > 2 \|y\|$ is enough, which is weaker. Then, as with two tokens: with $\mathbf{M}_2 = 0$ the loss at a query depends on $|p|$
-          and, falling, on the cosine of $p$ and $z$ (the mean of $m$ is the gradient of a convex function of $|p|$), so it is no less
-          than with $p = |p| z$, which is that of $c \mathbf{B} \mathbf{B}^\top$ at every query, $c = |p| \leq C$. Equality for almost
-          every query leaves $\mathbf{M}_2 = 0$ and $\mathbf{M}_1 = c \mathbf{I}$, $c \geq 0$; and the slope in $c$ at 0 is $-2 (1 - 1/n)
-          / k^2 < 0$. Neither $n = 2$ nor $\sigma = 0$ is needed.""")
+      finding=r"""By Jensen's inequality in the weights. At a query let $p = \mathbf{M}_1 z$, $|p| \leq P = 1/8$, $e_i =
+          e^{\langle z_i, p \rangle}$, and let $b_i$ be the softmax of the scores along $\mathbf{B}_\perp$ alone:
+          attention is $a_i = b_i e_i / \sum_j b_j e_j$, and $b$ is independent of the $z_i$. Given $b$ the loss is
+          $V(b) = \mathbb{E} |m - z|^2 / k + \sigma^2 \mathbb{E} \sum_i a_i^2$, $m = \sum_i a_i z_i$. $V$ is symmetric.
+          It is also convex, as shown next, so $\mathbb{E} V(b) \geq V(1/n, \dots, 1/n)$, the loss with $\mathbf{M}_2 =
+          0$, and the inequality is strict unless $b$ is constant. Convexity: along $\beta$ with $\sum_i \beta_i = 0$
+          let $y = \sum_i \beta_i e_i / D$, $D = \sum_j b_j e_j$, and $X = m'$. By the identity $(|m - z|^2)'' = 2 |X|^2
+          - 4 y \langle m - z, X \rangle$, whose mean is positive if $\|X\| > 4 \|y\|$, as $|m - z| \leq 2$ (norms are
+          $L^2$). As the $e_i$ are independent, $e^{-P} \leq e_i, D \leq e^P$ and $|e_i - 1| \leq P e^P$, with $S =
+          \sum_i \beta_i^2$: $\|y\|^2 \leq e^{2P} S\, \mathrm{Var}(e_i) \leq S P^2 e^{4P}$ and $\|\sum_i \beta_i e_i z_i
+          / D\|^2 \geq e^{-2P} S (\mathbb{E} e_i^2 - |\mathbb{E} e_i z_i|^2) \geq e^{-2P} S (1 - P^2 e^{2P})$, while $X$
+          is that sum minus $y m$. So $e^{-P} (1 - P^2 e^{2P})^{1/2} > 5 P e^{2P}$ suffices. As $e^P \leq 1/(1 - P)$, it
+          follows from $(h - 2)(h - 1)^4 > 25 h^3$, $h = 1/P$, which holds for $h = 8 + t$, $t \geq 0$, by the second
+          identity. For $\sum_i a_i^2$, $\|a'\| > 2 \|y\|$ suffices, which is weaker. The rest is as with two tokens:
+          with $\mathbf{M}_2 = 0$ the loss at a query depends on $|p|$ and on the cosine of $p$ and $z$, in which it
+          decreases (the mean of $m$ is the gradient of a convex function of $|p|$). So it is at least that of $p = |p|
+          z$, which is the loss of $c \mathbf{B} \mathbf{B}^\top$ at every query, $c = |p| \leq C$. Equality for almost
+          every query requires $\mathbf{M}_2 = 0$ and $\mathbf{M}_1 = c \mathbf{I}$, $c \geq 0$; and the derivative in
+          $c$ at 0 is $-2 (1 - 1/n) / k^2 < 0$. Neither $n = 2$ nor $\sigma = 0$ is needed.""")
 claim("lowrank.boundary/sphere/tiny-ball/proved",
       bound(proved_gain, r"\min_{|c| \leq C} \mathcal{L}(c \mathbf{B} \mathbf{B}^\top) - \mathcal{L}(\mathbf{M})", high="0",
             control=({"low": "2.2e-3"}, {"low": "1.8e-3", "high": "2.2e-3"}),
@@ -50,9 +54,10 @@ claim("lowrank.boundary/sphere/tiny-ball/proved",
       statement=r"\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top \quad \text{for every } C \leq d \text{ if } \sigma = 0",
       assumes=(r"tokens and query uniform on $S^{d-1}$", TASKS, r"""$d = 2$, $k = 1$, $\sigma = 0$, $n = 24$, $C = 1/500$; $\mathbf{M} = c
           \mathbf{B} \mathbf{B}^\top + c' (\mathbf{I} - \mathbf{B} \mathbf{B}^\top)$ with the $c$ and $c'$ of the cell"""),
-      finding=r"""In a tiny ball $c \mathbf{B} \mathbf{B}^\top$ saves hardly anything. A large $c'$ does: it attends to tokens far along
-          $\mathbf{B}_\perp$, whose projections $z_i$ on $\mathrm{col}(\mathbf{B})$ are short, and $\mathbb{E} |\sum_i a_i z_i|^2$ falls
-          below that of the plain average. So an argument that averages over the spurious parts query by query cannot prove the theorem on
-          the circle, and $C = \Omega(1)$ is needed there: $C$ may not fall like $1/n$. On a product of spheres all $|z_i|$ are the same,
-          and the theorem holds in every small ball (`lowrank.recovery/product/every-n/proved`).""",
+      finding=r"""In a tiny ball $c \mathbf{B} \mathbf{B}^\top$ reduces the loss hardly at all. A large $c'$ does: it
+          attends to tokens with a large part along $\mathbf{B}_\perp$, whose projections $z_i$ on
+          $\mathrm{col}(\mathbf{B})$ are short, and $\mathbb{E} |\sum_i a_i z_i|^2$ falls below that of the plain
+          average. So an argument that averages over the spurious parts for each query cannot prove the theorem on the
+          circle, and $C = \Omega(1)$ is needed there: $C$ may not fall like $1/n$. On a product of spheres all $|z_i|$
+          are the same, and the theorem holds in every small ball (`lowrank.recovery/product/every-n/proved`).""",
       corrected=r"$\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top$ fails in the ball $C = 1/500$ at $d = 2$, $k = 1$, $\sigma = 0$, $n = 24$")

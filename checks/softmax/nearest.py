@@ -1,4 +1,4 @@
-r"""The bias at large w: attention is on the nearest token alone, and a narrower window does not bring it closer."""
+r"""The bias at large w: the nearest token receives all attention, and a larger w does not bring it closer."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ EPS = float(np.finfo(float).eps)
 def nearest(law: str, d: int, n: float) -> Value:
     """B / L^2 as w -> infinity: E (f(x_1) - f(x))^2 with x_1 the token nearest to x.
 
-    A token is nearer than r with probability P(r) = I_{r^2/4}(m, m), m = (d - 1)/2, so that n log(1 - P) of the nearest one is
-    -v with v exponential; v = y^(d-1) makes the integrand smooth. V = 2 (K(1) - K(t)) loses digits where r is small.
+    A token is nearer than r with probability P(r) = I_{r^2/4}(m, m), m = (d - 1)/2, so n log(1 - P) of the nearest one
+    is -v with v exponential; v = y^(d-1) makes the integrand smooth. V = 2 (K(1) - K(t)) loses digits where r is small.
     """
     from scipy.integrate import quad
     from scipy.special import betaincinv
@@ -30,17 +30,19 @@ def nearest(law: str, d: int, n: float) -> Value:
         return float(V * math.exp(-(y ** (d - 1))) * (d - 1) * y ** (d - 2))
 
     rounding = 8 * EPS * float(K(np.ones(1))[0])
-    value, error = quad(moved, 0.0, 50 ** (1 / (d - 1)), epsrel=1e-10, epsabs=rounding)  # beyond, e^-50
+    value, error = quad(
+        moved, 0.0, 50 ** (1 / (d - 1)), epsrel=1e-10, epsabs=rounding
+    )  # the rest of the integral is below e^-50
     return value, error + rounding
 
 
 def narrow(law: str, d: int, n: float) -> Value:
-    """B / L^2 by the method that knows nothing of nearest tokens, at w = 10^5 n^(2/(d - 1)), where a second one rarely counts."""
+    """B / L^2 by the general exact method, at w = 10^5 n^(2/(d - 1)), where a second token rarely has weight."""
     return terms(law, d, n, 1e5 * n ** (2 / (d - 1)))["B"]
 
 
 def first_of_two(law: str, d: int, n: float) -> Value:
-    """The same by the nearest token alone; a second one counts if its distance, squared, is no 1/w more: below 1e-4."""
+    """B / L^2 from the nearest token alone; a second one has weight if its squared distance is at most 1/w larger: P < 1e-4."""
     value, error = nearest(law, d, n)
     return value, error + 1e-4 * value
 
@@ -54,7 +56,7 @@ def slope_beyond(law: str, d: int, n: float) -> Value:
 
 
 def proved_slope_beyond(law: str, d: int, n: int) -> Any:
-    """The same from that w, to three digits, by balls."""
+    """d log B / d log w from that w on, to three digits, by balls."""
     from lipverify.claims.plan.proved import between, proved
     from lipverify.proofs import prove_rising
     from lipverify.proofs.finite import about
@@ -65,15 +67,15 @@ def proved_slope_beyond(law: str, d: int, n: int) -> Any:
 
 
 def over_nearest(d: int, n: int, w: float, times: int = 1) -> Any:
-    """The bias of the ReLU law at w over `times` that of the nearest neighbour, its limit as w grows; d = 3, by balls.
+    """The bias of the ReLU law at w divided by `times` its limit, the bias of the nearest neighbour; d = 3, by balls.
 
-    t = <x_i, x> is uniform on [-1, 1], that of the nearest token has the distribution ((1 + t) / 2)^n, and with t = cos u
-    K(t) = (sin u + (pi - u) cos u) / (9 pi) at L = 1: the bias of the nearest neighbour is 2 (K(1) - E K(t)).
+    t = <x_i, x> is uniform on [-1, 1], that of the nearest token has the distribution ((1 + t) / 2)^n, and with t = cos
+    u K(t) = (sin u + (pi - u) cos u) / (9 pi) at L = 1: the bias of the nearest neighbour is 2 (K(1) - E K(t)).
     """
     from flint import acb, arb
 
     if d != 3:
-        raise ValueError(f"d = {d}: the nearest neighbour is enclosed at d = 3 only")
+        raise ValueError(f"d = {d}: the bias of the nearest neighbour is enclosed at d = 3 only")
     here = lv.loss_terms(lv.Problem(d=d, n=n, law=lv.laws.ReLU(L=1.0), sigma=0.0), w, "certified", digits=3)
 
     def weighted(u: Any, _: Any) -> Any:

@@ -1,10 +1,10 @@
-r"""What a negative window costs: attention to the tokens that are farthest from the query.
+r"""The excess loss of a negative w: attention to the tokens that are furthest from the query.
 
-If all tokens change their sign, so do the scores, and so does the odd part of f. So with K(t) = E f(x) f(x')
+If all tokens change their sign, so do the scores and the odd part of f. So with K(t) = E f(x) f(x')
 
     L(-w I) - L(w I) = 4 E sum_i a_i K_odd(t_i),    K_odd(t) = (K(t) - K(-t)) / 2 = sum over odd l of k_l P_l(t),
 
-the weights a_i being those of w. Where f is even there is no difference, and attending to -x is as good as to x.
+where a_i are the weights at w. If f is even the difference is 0, and attending to -x is as good as to x.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def negative_excess(here: lv.Problem, w: Any) -> tuple[Floats, Floats]:
     InvalidInput
         If a value breaks its rule.
     OutOfReach
-        If the odd part of the law is not known harmonic by harmonic.
+        If the spectrum of the law's odd part is not known.
 
     Source: the sign of w_KQ in Lemma 1 of Collins et al., slides.
     """
@@ -63,11 +63,11 @@ def negative_excess(here: lv.Problem, w: Any) -> tuple[Floats, Floats]:
 
 
 def _odd_part(here: lv.Problem) -> Floats:
-    """k_1, k_2, ... with zeros for even degrees, up to the last that counts."""
+    """k_1, k_2, ... with zeros for even degrees, up to the last coefficient above rounding."""
     law = here.law
     if type(law) not in CLOSED_FORMS and not (isinstance(law, Zonal) and law.spectrum is not None):
         known = ", ".join(sorted(each.name for each in CLOSED_FORMS))
         raise OutOfReach(f"law = {law!r}: its odd part is known only for {known} laws; give Zonal(spectrum=...).")
-    # the kinks of the ReLU law are even: of its odd part there is nothing but the linear one
+    # the kink of the ReLU law is in its even part; its odd part is linear
     k = spectrum_of(law, here.d, 1).k[: 1 if isinstance(law, ReLU) else None]
     return np.trim_zeros(np.where(np.arange(k.size) % 2 == 0, k, 0.0), "b")

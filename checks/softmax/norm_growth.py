@@ -1,7 +1,7 @@
 r"""Empirical scaling of |M| with L: the norm grows faster during pretraining for larger L, and where that ends.
 
-It holds as shown, on both laws and both kinds of covariates, and where L is an amplitude for every L. For the cosine law it
-ends: on the circle training at L = 5 hardly leaves its start.
+It holds as shown, for both laws and both kinds of covariates, and for every L if L is an amplitude. For the cosine law
+it ends: on the circle, training at L = 5 hardly leaves its start.
 """
 
 from lipverify.checks.softmax import norms
@@ -38,11 +38,12 @@ claim("softmax.norm-growth/relu/{covariates}",
             $w_0 = 0.1$""", *ASSUMED),
       shows=at(norms_in_training, gd=at(norms.trained, law="relu", optimiser="gd", seeds=SEEDS),
                adam=at(norms.trained, law="relu", optimiser="adam", seeds=SEEDS)),
-      finding=r"""For laws whose $L$ is an amplitude the order can be derived. The bias is $L^2 B_1$ with $B_1$ that of $L = 1$, so on
-          isotropic covariates gradient flow from $w_0 \mathbf{I}$ obeys $\dot w = -(L^2 B_1'(w) + \sigma^2 N_1'(w)) / d$. Up to the optimum
-          $B_1' < 0$ and $N_1' > 0$: at every $w$ the speed is larger for larger $L$, and by comparison of the two equations so is $w(t)$ at
-          every $t$. At the start the gradient is $-(1 - 1/n) L^2 \Sigma^2 / (3 d^3)$: the first steps are proportional to $L^2$, and on
-          anisotropic covariates they grow $\mathbf{M}$ along the long axes, as $\Sigma^2$, the opposite of the optimum $\Sigma^{-1}$ of
+      finding=r"""For laws whose $L$ is an amplitude the order can be derived. The bias is $L^2 B_1$ with $B_1$ the bias
+          at $L = 1$, so on isotropic covariates gradient flow from $w_0 \mathbf{I}$ obeys $\dot w = -(L^2 B_1'(w) +
+          \sigma^2 N_1'(w)) / d$. Below the optimum $B_1' < 0$ and $N_1' > 0$: at every $w$ the speed is larger for
+          larger $L$. By comparison of the two equations, so is $w(t)$ at every $t$. At the start the gradient is $-(1 -
+          1/n) L^2 \Sigma^2 / (3 d^3)$: the first steps are proportional to $L^2$. On anisotropic covariates they
+          increase $\mathbf{M}$ along the long axes, like $\Sigma^2$, which is opposite to the optimum $\Sigma^{-1}$ of
           Lemma 1.""")
 claim("softmax.norm-growth/cosine/{covariates}",
       bound(at(norms.trained, law="cosine", seeds=SEEDS), RATIO, of=AFTER, low=0, strict=True, method="training", control="6*log(larger/L)",
@@ -55,9 +56,10 @@ claim("softmax.norm-growth/cosine/{covariates}",
             $w_0 = 0.5$""", *ASSUMED),
       shows=at(norms_in_training, gd=at(norms.trained, law="cosine", optimiser="gd", seeds=SEEDS),
                adam=at(norms.trained, law="cosine", optimiser="adam", seeds=SEEDS)),
-      finding=r"""The cosine law is even and $\mathbf{M} = 0$ a stationary point: where the noise outweighs the curvature of the bias (small
-          $L$) the norm shrinks from its start, and it grows exponentially at first where it does not. The order in $L$ is as printed over
-          the constants measured here; see `softmax.norm-growth/cosine/every-l` for its end.""")
+      finding=r"""The cosine law is even and $\mathbf{M} = 0$ is a stationary point. Where the noise outweighs the
+          curvature of the bias (small $L$) the norm shrinks from its start; elsewhere it first grows exponentially. The
+          order in $L$ is as printed for the constants measured here; `softmax.norm-growth/cosine/every-l` shows where
+          it ends.""")
 LONG = per_profile(((5, 1000), (10, 10**6)), ((5, 100), (5, 1000), (10, 1000), (10, 10**6), (20, 10**6)))
 for law, pairs, control, rate in (
     ("relu", ((1.0, 2.0), (2.0, 4.0)), "2*log(larger/L)", "$d^2/16$"),
@@ -68,18 +70,18 @@ for law, pairs, control, rate in (
         bound(norms.grown, r"\log \frac{w_{L'}}{w_L}", low=0, strict=True, control=control, method="exact",
               over={("L", "larger"): pairs, ("d", "n"): LONG, "step": (80, 160)}),
         source=SLIDE, kind="stronger", expected="supported", over={"law": law},
-        title="the same in more dimensions and longer contexts",
+        title="the norm grows faster for larger L in more dimensions and longer contexts",
         statement=STATED,
         assumes=rf"""tokens and query uniform on $S^{{d-1}}$, $\sigma$ and $w_0$ as in the small sizes; gradient descent on the exact loss
             from $w_0 \mathbf{{I}}$, with step {rate}""",
-        finding=r"""On isotropic covariates descent from $w_0 \mathbf{I}$ stays on $w \mathbf{I}$, where the loss and its slope are known
-            exactly: no context is drawn, and a context may have a million tokens.""",
+        finding=r"""On isotropic covariates descent from $w_0 \mathbf{I}$ stays on $w \mathbf{I}$, where the loss and
+            its derivative are known exactly. No contexts are sampled, so a context may have a million tokens.""",
     )
 claim("softmax.norm-growth/relu/anisotropic/long-contexts",
       bound(at(norms.trained, seeds=per_profile(4, 16)), RATIO, of=AFTER, low=0, strict=True, method="training", control="2*log(larger/L)",
           over={"law": ("long", "wide"), ("L", "larger"): [(1.0, 2.0)], "optimiser": "gd", "step": (80, 160)}),
       source=SLIDE, kind="stronger", expected="supported", over={"covariates": "anisotropic"},
-      title="the same on ellipsoids in six and twelve dimensions",
+      title="the norm grows faster for larger L on ellipsoids in six and twelve dimensions",
       statement=STATED,
       assumes=(r"""ReLU law, $\sigma = 0.5$, $L = 1, 2$, $w_0 = 0.1$; long: $d = 6$, $n = 64$, gradient descent with step 2; wide: $d = 12$,
           $n = 256$, with step 8; axes of the ellipsoids from $\sqrt 2$ to $1/\sqrt 2$""",
@@ -96,6 +98,7 @@ claim("softmax.norm-growth/cosine/every-l",
       shows=at(norms_in_training, gd=at(norms.trained, law="circle", covariates="isotropic", optimiser="gd", seeds=SEEDS),
                    adam=at(norms.trained, law="circle", covariates="isotropic", optimiser="adam", seeds=SEEDS)),
       finding=at(norms.learned_slowly, smooth=at(norms.best_window, L=3.0), rough=at(norms.best_window, L=5.0)),
-      corrected=r"""The optimum grows with $L$. The norm during training from a small start grows faster with larger $L$ as long as the
-          lowest harmonic that a wide window feels does: for every $L$ where $L$ is an amplitude (ReLU, affine), and up to $L \approx 3$ for
-          the cosine law on the circle, where the rate is proportional to $J_2(L)^2$.""")
+      corrected=r"""The optimum grows with $L$. From a small start, the norm grows faster during training with larger
+          $L$ as long as the lowest harmonic that a wide window can use does: for every $L$ where $L$ is an amplitude
+          (ReLU, affine), and up to $L \approx 3$ for the cosine law on the circle, where the rate is proportional to
+          $J_2(L)^2$.""")

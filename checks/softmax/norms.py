@@ -1,4 +1,4 @@
-r"""|M| along training by L, and the slope and curvature of the loss at the start, from which it grows."""
+r"""M| along training by L, and the derivatives of the loss at the start, which determine its growth."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "wide": {"law": "relu", "d": 12, "n": 256, "sigma": 0.5, "L": (1.0, 2.0), "start": 0.1, "gd": 8.0},
     "circle": {"law": "cosine", "d": 2, "n": 32, "sigma": 0.1, "L": (3.0, 5.0), "start": 0.5, "gd": 2.0},
 }
-"""The last entry is the step of gradient descent. The even cosine law has no gradient at M = 0: its starts are larger."""
+""""gd" is the step of gradient descent. The even cosine law has no gradient at M = 0, so its starts are larger."""
 STEPS, ADAM, LEVEL = 160, 0.05, 0.99
 SHAPES = {"isotropic": "sphere", "anisotropic": "ellipsoid"}
 REACH = {"relu": (1.0, 1.5), "cosine": (2.0, 6.0)}
-"""An L, and a window that descent at that L does not pass."""
+"""An L, and a w that descent at that L does not exceed."""
 SLOWER = {"relu": 16, "cosine": 1}
 WITHIN = {"relu": {1.0: 1.0, 2.0: 2.5, 4.0: 6.0}, "cosine": {0.5: 0.7, 1.0: 2.0, 2.0: 10.0}}
-"""By L, windows that it does not pass at the sizes of `grown`; its step is d^2 over the number above."""
+"""For each L, a w that descent does not exceed at the sizes of `grown`; its step is d^2 divided by the number in `SLOWER`."""
 NODES = 13
-"""Windows at which the exact loss is computed for a descent on it."""
+"""Number of w at which the exact loss is computed for a descent on it."""
 
 
 def trained(law: str, covariates: str, optimiser: str, seeds: int, seed: int) -> dict[str, Any]:
-    """How much larger |M| is at a larger L after half of the steps and after all, and |M| along training for each L.
+    """The ratio of |M| between neighbouring L after half of the steps and after all, and |M| along training for each L.
 
     Runs of one replication share tokens, directions and starts; errors are half-widths of 99 % intervals of the mean.
     """
@@ -55,13 +55,13 @@ def trained(law: str, covariates: str, optimiser: str, seeds: int, seed: int) ->
 
 
 def descended(law: str, covariates: str) -> Value:
-    """The window after gradient descent on the exact loss, which the stochastic one follows."""
+    """w after gradient descent on the exact loss; stochastic descent approximates it."""
     L, reach = REACH[law]
     return descended_window(task(SETTINGS[law], covariates, L), recipe(SETTINGS[law], "gd"), reach)
 
 
 def grown(law: str, d: int, n: float, L: float, larger: float, step: int) -> Value:
-    """log of the window at the larger L over that at L after so many steps of descent on the exact loss; M = w I throughout."""
+    """log of the ratio of w at two L after the same number of steps of descent on the exact loss; M = w I throughout."""
     from lipverify.optimum.pretraining import Recipe
 
     here, rate = SETTINGS[law], d**2 / SLOWER[law]
@@ -74,24 +74,23 @@ def grown(law: str, d: int, n: float, L: float, larger: float, step: int) -> Val
 
 
 def descended_window(problem: lv.Problem, recipe: Any, reach: float) -> Value:
-    r"""The window after gradient descent on the exact loss, w <- w - learning_rate L'(w) / d, and its error.
+    r"""w after gradient descent on the exact loss, w <- w - learning_rate L'(w) / d, and its error.
 
-    Along M = w I the gradient in M of an isotropic problem is L'(w) I / d, so this is the descent that stochastic
-    gradients follow.
+    Along M = w I the gradient in M of an isotropic problem is L'(w) I / d, so stochastic gradients follow this descent.
 
     Parameters
     ----------
     problem
         Any isotropic problem whose law the exact method knows.
     recipe
-        Its learning rate, steps and start; the rest does not matter.
+        Its learning rate, steps and start; the other fields are not used.
     reach
-        A window that the descent does not pass.
+        A w that the descent does not exceed.
 
     Returns
     -------
-    The window; the derivative is that of a spline through exact losses at windows up to `reach`, and the error is the
-    change when every other one is left out.
+    The final w and its error. The derivative is that of a spline through exact losses at w up to `reach`; the error is the
+    change when every other node is left out.
 
     >>> from lipverify.laws import Affine
     >>> from lipverify.optimum.pretraining import Recipe
@@ -117,7 +116,7 @@ def descended_window(problem: lv.Problem, recipe: Any, reach: float) -> Value:
 
 
 def slope_at_zero(law: str, covariates: str, contexts: int, seed: int) -> Value:
-    """- tr of the gradient in M at M = 0, at L = 1."""
+    """The trace of minus the gradient in M at M = 0, at L = 1."""
     from lipverify.foundation.means.batches import mean_interval
     from lipverify.loss.attention import attention_named
     from lipverify.optimum.matrix.sampled import draw_loss
@@ -128,14 +127,14 @@ def slope_at_zero(law: str, covariates: str, contexts: int, seed: int) -> Value:
 
 
 def derived_slope(law: str, covariates: str) -> Value:
-    """(1 - 1/n) tr Sigma^2 / (3 d^3): to first order in M only E f(x) sum_i (s_i - mean s) f(x_i) counts."""
+    """(1 - 1/n) tr Sigma^2 / (3 d^3): to first order in M only E f(x) sum_i (s_i - mean s) f(x_i) contributes."""
     tasks = task(SETTINGS[law], covariates, 1.0)
     Sigma = np.asarray(tasks.covariates.shape(tasks.d))
     return (1 - 1 / float(tasks.n)) * float(np.trace(Sigma @ Sigma)) / (3 * tasks.d**3), 0.0
 
 
 def curvature(L: float) -> Value:
-    """-(second derivative of the exact loss) / 2 along M = w I at w = 0, cosine functions on the circle, many tokens."""
+    """-(second derivative of the exact loss) / 2 along M = w I at w = 0, for cosine functions on the circle and many tokens."""
     steps = (0.02, 0.04)
     terms = lv.loss_terms(lv.Problem(d=2, n=1e12, law=lv.laws.Cosine(L=L), sigma=0.0), [0.0, *steps])
     fine, coarse = ((float(terms.total[0]) - float(terms.total[k + 1])) / h**2 for k, h in enumerate(steps))
@@ -156,7 +155,7 @@ def best_window(L: float) -> Value:
 
 
 def task(setting: dict[str, Any], covariates: str, L: float) -> lv.Problem:
-    """The task of a setting, with axes from 2 to 1/2 where it is anisotropic."""
+    """The problem of a setting; the axes range from 2 to 1/2 if it is anisotropic."""
     round_ = problem(setting["law"], setting["d"], setting["n"], L, setting["sigma"])
     if covariates == "isotropic":
         return round_
@@ -164,7 +163,7 @@ def task(setting: dict[str, Any], covariates: str, L: float) -> lv.Problem:
 
 
 def recipe(setting: dict[str, Any], optimiser: str) -> Any:
-    """How M is trained."""
+    """The training recipe of a setting."""
     from lipverify.optimum.pretraining import Recipe
 
     rate = setting.get(optimiser, ADAM)
@@ -172,10 +171,10 @@ def recipe(setting: dict[str, Any], optimiser: str) -> Any:
 
 
 def learned_slowly(smooth: Any, rough: Any) -> str:
-    """Why a larger L may be learned more slowly."""
-    return rf"""The sentence holds for the moderate constants of the figure and not for every $L$. The cosine law is even, so $\mathbf{{M}} = 0$
-        is a stationary point, and a small start leaves it at the rate of the curvature there. On the circle, $\cos(L \cos \theta) =
-        J_0(L) - 2 J_2(L) \cos 2\theta + \ldots$, and with many tokens the loss is $\mathcal{{L}}(0) - J_2(L)^2 w^2 / 2 + O(w^3)$: a wide
-        window feels the second harmonic only. The rate $J_2(L)^2$ rises up to $L = 3.05$, falls after it and vanishes at $L = 5.14$. At
-        $L = 5$ training hardly leaves its start, although the optimum is larger there ($w^* = {rough[0]:.1f}$, against
-        {smooth[0]:.1f} at $L = 3$)."""
+    """Explain why a larger L may be learned more slowly."""
+    return rf"""The sentence holds for the moderate constants of the figure and not for every $L$. The cosine law is even, so
+        $\mathbf{{M}} = 0$ is a stationary point, and training from a small start leaves it at the rate of the curvature there. On the
+        circle, $\cos(L \cos \theta) = J_0(L) - 2 J_2(L) \cos 2\theta + \ldots$, and with many tokens the loss is $\mathcal{{L}}(0) -
+        J_2(L)^2 w^2 / 2 + O(w^3)$: a wide window can use the second harmonic only. The rate $J_2(L)^2$ rises up to $L = 3.05$, then falls
+        and vanishes at $L = 5.14$. At $L = 5$ training hardly leaves its start, although the optimum is larger there ($w^* =
+        {rough[0]:.1f}$, against {smooth[0]:.1f} at $L = 3$)."""

@@ -1,4 +1,4 @@
-r"""Attention that is tuned to classes with other Lipschitz constants, tested on the cosine class with L = 1."""
+r"""Attention tuned to classes with other Lipschitz constants, tested on the cosine class with L = 1."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ CLASSES = {
     "cosine-rough": ("cosine", 10.0),
     "cosine": ("cosine", 1.0),
 }
-"""What is trained on; the last is what is tested on."""
+"""The training classes; the last is the tested class."""
 
 
 def table(d: int, n: float, sigma: float = 1.0) -> dict[str, Value]:
-    """The window of each class, its loss on the cosine class with L = 1, and that over the least loss there."""
+    """The optimal w of each class, its loss on the cosine class with L = 1, and that loss divided by the minimal one."""
     from lipverify.optimum.transfer import transfers
 
     return transfers({name: problem(law, d, n, L, sigma) for name, (law, L) in CLASSES.items()}, tested=["cosine"])
 
 
 def sampled(d: int, n: float, contexts: int, seed: int, backend: str) -> dict[str, Value]:
-    """The losses of the windows of the classes on sampled contexts of the cosine class."""
+    """The losses at the classes' optimal w on sampled contexts of the cosine class."""
     w = {trained: lv.optimal_window(problem(law, d, n, L)).w for trained, (law, L) in CLASSES.items()}
     drawn = {"contexts": contexts, "seed": seed, "backend": backend, "stream": f"transfer/{d}/{n:g}"}
     terms = lv.loss_terms(problem("cosine", d, n), list(w.values()), "montecarlo", **drawn)
@@ -35,7 +35,7 @@ def sampled(d: int, n: float, contexts: int, seed: int, backend: str) -> dict[st
 
 
 def matched(d: int, n: float) -> Value:
-    """The loss on the cosine class of affine windows with the L whose E (Delta f)^2 is the cosine's, over that at L = 1."""
+    """The loss on the cosine class at the w of the affine class with the same E (Delta f)^2, divided by that at L = 1."""
     from lipverify.optimum.transfer import quotient, transferred_loss
 
     L = math.sqrt(roughness("cosine", 1.0, d) / roughness("affine", 1.0, d))
@@ -44,7 +44,7 @@ def matched(d: int, n: float) -> Value:
 
 
 def roughness(law: str, L: float, d: int) -> float:
-    """E (Delta f)^2 on the sphere, for f = g(<q, x>): Delta f = (1 - z^2) g'' - (d - 1) z g'. The bias is that / (4 w^2)."""
+    """E (Delta f)^2 on the sphere, for f = g(<q, x>): Delta f = (1 - z^2) g'' - (d - 1) z g'. The bias is this / (4 w^2)."""
     nodes, weights = np.polynomial.legendre.leggauss(100)
     angle = np.pi * (nodes + 1) / 2
     z, density = np.cos(angle), weights * np.sin(angle) ** (d - 2)
@@ -62,7 +62,7 @@ def price(trained: str, d: int) -> float:
 
 
 def hair(trained: str, d: int) -> float:
-    """A ten-thousandth of it."""
+    """A ten-thousandth of the derived factor."""
     return 1e-4 * price(trained, d)
 
 

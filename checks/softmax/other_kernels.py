@@ -1,7 +1,7 @@
-r"""Attention without softmax: other kernels have its rates if they decay fast enough, normalised scores have not.
+r"""Attention without softmax: other kernels have the same rates if they decay fast enough; normalised scores do not.
 
-The summary says that softmax alone adapts. A box adapts as well, and every kernel that decays fast enough for the dimension.
-Linear attention whose scores are divided by their sum hardly learns, or has an infinite loss.
+The summary says that only softmax adapts. A box adapts as well, and so does every kernel that decays fast enough for
+the dimension. Linear attention with scores divided by their sum hardly learns, or has an infinite loss.
 """
 
 from lipverify.checks.softmax.kernels import at_rate, drawn_tail, many, normalised, sampled, tail, terms
@@ -32,8 +32,9 @@ claim("softmax.other-kernels/unique",
       title="no attention but softmax has a window that adapts",
       statement=r"\inf_n \mathcal{L}(w_n) > 0 \quad \text{for every } w_n, \ K \neq e^{-u}",
       assumes=(*SHORT, r"$w = n^{2/(d+3)}$, which adapts to $n$"),
-      finding="""A box, which attends to the tokens of a ball alike, has the rate of softmax attention. What counts is that weights are
-          positive, add to one and are near the query; the sentence holds for linear attention.""",
+      finding="""A box, which attends equally to the tokens of a ball, has the rate of softmax attention. It suffices
+          that the weights are positive, add to one and are concentrated near the query; the sentence holds for linear
+          attention.""",
       corrected=r"the box and the Epanechnikov kernel have the rate $\Lambda^{-4/(d+3)}$ of softmax attention at $d = 3$")
 claim("softmax.other-kernels/rational/bias",
       exponent(many, "B / L^2", of="bias", along={"w": (1e3, 1e8, 8)}, equals="-min(2, 2*power - d + 1)", method="exact"),
@@ -43,23 +44,25 @@ claim("softmax.other-kernels/rational/bias",
       title="how fast a kernel has to decay",
       statement=r"B = \Theta\left(w^{-\min(2,\ 2p - (d - 1))}\right), \quad p > (d - 1)/2",
       assumes=RATIONAL,
-      finding=r"""Far tokens are many: their share of the weights is that of $\int u^{(d-3)/2} K(u)\, du$. For $p > (d + 1)/2$ the kernel
-          has the bias of softmax; for $p$ between $(d - 1)/2$ and that, far tokens pull the prediction to the mean by the share $w^{-(p -
-          (d-1)/2)}$; for smaller $p$ no window is narrow.""")
+      finding=r"""Most tokens are far away: their share of the weights is that of $\int u^{(d-3)/2} K(u)\, du$. For $p >
+          (d + 1)/2$ the kernel has the bias of softmax. For $p$ between $(d - 1)/2$ and $(d + 1)/2$, far tokens pull
+          the prediction to the mean by the share $w^{-(p - (d-1)/2)}$. For smaller $p$ no window is narrow.""")
 claim("softmax.other-kernels/rational/noise",
       exponent(many, "n N", of="noise", along={"w": (1e3, 1e8, 8)}, equals="(d - 1)/2", method="exact"),
       source=SKETCH, kind="derived", expected="supported", over=POWERS,
       title="the noise of a kernel with a polynomial decay",
       statement=r"N = \Theta\left(\sigma^2 w^{(d - 1)/2} / n\right), \quad p > (d - 1)/2",
       assumes=RATIONAL,
-      finding="The same power as for softmax: the noise counts the tokens in a window, whatever its edge looks like.")
+      finding="""The power is the same as for softmax: the noise depends on the number of tokens in a window, for any
+            shape of its edge.""")
 claim("softmax.other-kernels/rational/any-power",
       exponent(many, "B / L^2", of="bias", along={"w": (1e3, 1e8, 8)}, equals="-2", truth="-min(2, 2*power - d + 1)", method="exact"),
       source=SKETCH, kind="stronger", expected="refuted", over={"kernel": "rational", ("d", "power"): ((3, 1.5), (5, 2.5))},
       title="every kernel that decays has the bias of softmax",
       statement=r"B = \Theta\left(w^{-2}\right) \quad \text{for every } p > (d - 1)/2",
       assumes=RATIONAL,
-      finding="A kernel that is wide enough in one dimension is too wide in another: the exponential is fast enough in all of them.",
+      finding="""A kernel that decays fast enough in one dimension may be too slow in another; the exponential is fast
+            enough in all of them.""",
       corrected=r"$B = \Theta(w^{-\min(2,\ 2p - (d - 1))})$")
 claim("linear-attention.normalised/floor",
       bound(normalised, r"\lim_{n \to \infty} B / \mathbb{E} f(x)^2", low="(1 - 1/d)**2", control="1.01*(1 - 1/d)**2", method="exact"),
@@ -67,8 +70,8 @@ claim("linear-attention.normalised/floor",
       title="normalised linear attention with positive weights hardly learns",
       statement=r"\lim_{n \to \infty} B > \left(1 - \frac{1}{d}\right)^2 \mathbb{E} f(x)^2 \quad \text{for every } w < 1",
       assumes=(MODEL[0], r"weights $(1 + s_i) / \sum_j (1 + s_j)$, $s_i = w \langle x_i, x \rangle$, positive for $w < 1$"),
-      finding=r"""The average of long contexts is $\mathbb{E}(1 + w t)\, x_i = w x / d$: of linear tasks the share $1/d$ is seen at best.
-          Without a normalisation $w$ may be $d$, and the loss goes to 0.""")
+      finding=r"""In long contexts the average is $\mathbb{E}(1 + w t)\, x_i = w x / d$: attention reproduces at most
+          the share $1/d$ of a linear task. Without a normalisation $w$ may be $d$, and the loss tends to 0.""")
 claim("linear-attention.normalised/finite",
       exponent(tail, r"P\left(\sum_i a_i^2 > A\right)", along={"A": (1e2, 1e12, 9)}, high="-1", truth="-1/2", method="exact"),
       agree(tail, at(drawn_tail, contexts=CONTEXTS), r"P\left(\sum_i a_i^2 > A\right)", over={"d": (3, 5), "A": (2.0, 50.0)}),
@@ -76,7 +79,7 @@ claim("linear-attention.normalised/finite",
       title="normalised linear attention has a finite loss",
       statement=r"\mathbb{E} \sum_i a_i^2 < \infty \implies P\left(\sum_i a_i^2 > A\right) = \mathcal{O}(A^{-1})",
       assumes=(MODEL[0], r"weights $s_i / \sum_j s_j$, $s_i = w \langle x_i, x \rangle$, $n = 2$; $w > 0$ drops out"),
-      finding=r"""The sum of the scores has a positive density at 0, so that $P(\sum a_i^2 > A) \sim C A^{-1/2}$ and the mean is infinite;
-          for $d = 3$ it is $1 / (1 + \sqrt{2A - 1})$. Linear attention is divided by $n$ for a reason. The program refuses such
-          weights.""",
+      finding=r"""The sum of the scores has a positive density at 0, so $P(\sum a_i^2 > A) \sim C A^{-1/2}$ and the mean
+          is infinite; for $d = 3$ the probability is $1 / (1 + \sqrt{2A - 1})$. This is a reason to divide linear
+          attention by $n$. The program refuses such weights.""",
       corrected=r"$P(\sum_i a_i^2 > A) = \Theta(A^{-1/2})$: the loss is infinite at every $w$")

@@ -1,4 +1,4 @@
-r"""The matrix of the least loss of linear attention on normal covariates: one step of preconditioned gradient descent."""
+r"""The matrix of the minimal loss of linear attention on normal covariates: one step of preconditioned gradient descent."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ import lipverify as lv
 from lipverify.checks.softmax.quantities import Value, problem
 
 SIGMA, LITTLE = np.array([[2.0, 0.5, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, 0.5]]), 0.3
-"""Correlated covariates, and the noise there."""
+"""Correlated covariates, and the noise used with them."""
 PARTS = {"affine": (1 / 3, 0.0), "relu": (1 / 6, 1 / 6)}
 """Mean squares of the coefficients of <q, x> and of |<q, x>| in f, at L = 1."""
 
 
 def preconditioner(law: str, n: int, trace: float = 1.0) -> np.ndarray:
-    r"""The M of the least loss over all M for x ~ N(0, Sigma) and f = a <q, x> + b |<q, x>|, q uniform on the sphere; L = 1.
+    r"""The M of the minimal loss over all M for x ~ N(0, Sigma) and f = a <q, x> + b |<q, x>|, q uniform on the sphere; L = 1.
 
-    With A = E a^2, B = E b^2 and g = (1/n) sum_i y_i x_i the loss is least where E g g^T M Sigma = E g f(x) x^T = A Sigma^2 / d,
+    With A = E a^2, B = E b^2 and g = (1/n) sum_i y_i x_i the loss is minimal where E g g^T M Sigma = E g f(x) x^T = A
+    Sigma^2 / d,
 
         M = ((1 - 1/n) Sigma + (1 + B/A) (2 Sigma + trace tr(Sigma) I) / n + d sigma^2 / (A n) I)^{-1}    with trace = 1.
     """
@@ -28,7 +29,7 @@ def preconditioner(law: str, n: int, trace: float = 1.0) -> np.ndarray:
 
 
 def from_preconditioner(law: str, n: int, contexts: int, seed: int, trace: float = 1.0) -> Value:
-    """How far the M of the least loss on sampled contexts is from that, over its largest entry."""
+    """The largest difference of the minimising M on sampled contexts from the closed form, relative to its largest entry."""
     full = problem(law, len(SIGMA), n, sigma=LITTLE).replace(covariates=lv.covariates.Gaussian(SIGMA))
     drawn: dict[str, Any] = {"contexts": contexts, "seed": seed, "stream": f"descent/{law}/{n}"}
     best, M = lv.optimal_matrix(full, attention="linear", starts=2, **drawn), preconditioner(law, n, trace)
@@ -36,9 +37,10 @@ def from_preconditioner(law: str, n: int, contexts: int, seed: int, trace: float
 
 
 def stationary(trace: str = "1") -> Any:
-    """d E g g^T less A Sigma P^{-1} for every d, n and Sigma, with `trace` of the trace in P; then E g g^T P Sigma = A Sigma^2 / d.
+    """d E g g^T - A Sigma P^{-1} for every d, n and Sigma, with `trace` times the trace in P; then E g g^T P Sigma = A Sigma^2 / d.
 
-    By Isserlis E <q, x>^2 x x^T = (tr(Sigma) Sigma + 2 Sigma^2) / d for q uniform on the sphere; m = 1/n, t = tr(Sigma).
+    By Isserlis E <q, x>^2 x x^T = (tr(Sigma) Sigma + 2 Sigma^2) / d for q uniform on the sphere; m = 1/n, t =
+    tr(Sigma).
     """
     from fractions import Fraction
 

@@ -1,7 +1,7 @@
-r"""What the theorems on softmax attention speak of: the optimal w, noise, bias and loss, exactly and on sampled contexts.
+r"""Quantities of the theorems on softmax attention: the optimal w, noise, bias and loss, exactly and on sampled contexts.
 
-A value stands with its error. A law is called by its name; L = sigma = 1 where nothing else is said, so that
-Lambda = n L^2 / sigma^2 is n.
+Each value has an error. A law is given by its name. L = sigma = 1 unless stated otherwise, so Lambda = n L^2 / sigma^2
+is n.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from lipverify.claims import agree, at, per_profile
 
 Value = tuple[float, float]
 DIMENSIONS = per_profile((2, 3, 4, 5, 6, 7, 8), (2, 3, 4, 5, 6, 7, 8, 9, 10, 12))
-"""The dimensions that a statement about a limit is measured in."""
+"""The dimensions at which statements about a limit are measured."""
 WINDOWS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
-"""The w at which noise and bias are compared with sampled ones: from hardly any window to one of few tokens."""
+"""The w at which noise and bias are compared with sampled ones, from nearly uniform weights to a window with few tokens."""
 
 
 def problem(law: str, d: int, n: float, L: float = 1.0, sigma: float = 1.0) -> lv.Problem:
-    """The problem of a law that is called by its name."""
+    """The problem of a law given by its name."""
     return lv.Problem(d=d, n=n, law=lv.laws.law_named(law, L=L), sigma=sigma)
 
 
@@ -30,7 +30,7 @@ def optimum(law: str, d: int, n: float, L: float = 1.0, sigma: float = 1.0) -> d
 
 
 def sampled_optimum(law: str, d: int, n: float, contexts: int, seed: int) -> dict[str, Value]:
-    """The optimal w on sampled contexts alone."""
+    """The optimal w, by sampling alone."""
     from lipverify.optimum.window.empirical import empirical_window
 
     best = empirical_window(problem(law, d, n), contexts=contexts, seed=seed, stream=f"window/{law}/{d}/{n}")
@@ -56,7 +56,7 @@ def few_tokens(d: int, n: float, law: str = "affine") -> dict[str, Value]:
 
 
 def over_leading(law: str, d: int, w: float) -> Value:
-    """B over its leading term C L^2 / w^beta, which SymPy derives; n = w^(d/2 + 1)."""
+    """B divided by its leading term C L^2 / w^beta, which SymPy derives; n = w^(d/2 + 1)."""
     value, error = many_tokens(d, w, law)["B"]
     form = lv.leading(lv.laws.law_named(law), d)
     C = form.bias_constant.subs(dict.fromkeys(form.bias_constant.free_symbols, 1)).evalf(20)
@@ -70,13 +70,13 @@ def curve(law: str, d: int, n: float) -> dict[str, Value]:
 
 
 def sampled_curve(law: str, d: int, n: float, contexts: int, seed: int, backend: str) -> dict[str, Value]:
-    """The same on contexts that are drawn in full: the exact method begins with a reduction."""
+    """The same terms on contexts that are sampled in full; the exact method starts from a reduction."""
     drawn = {"contexts": contexts, "seed": seed, "backend": backend, "stream": f"curve/{law}/{d}/{n}"}
     return _by_window(lv.loss_terms(problem(law, d, n), WINDOWS, "montecarlo", sampling="full", **drawn))
 
 
 def _by_window(terms: lv.LossTerms) -> dict[str, Value]:
-    """Bias and noise with their errors, by window."""
+    """Bias and noise with their errors, by w."""
     columns = {"B": (terms.bias, terms.bias_error), "N": (terms.noise, terms.noise_error)}
     return {
         f"{letter}({w:g})": (float(value), float(error))
@@ -86,7 +86,7 @@ def _by_window(terms: lv.LossTerms) -> dict[str, Value]:
 
 
 def sampled_terms(letter: str, over: dict[str, Any], **given: Any) -> Any:
-    """The cross-check of B or N, exactly and sampled, at each of `WINDOWS`."""
+    """The cross-check of B or N, exact against sampled, at each of `WINDOWS`."""
     return agree(
         at(curve, **given), at(sampled_curve, **given), letter, of=f"{letter}({{w}})", over={**over, "w": WINDOWS}
     )
@@ -101,17 +101,17 @@ MODEL = (
     r"tokens and query uniform on $S^{d-1}$, noise independent with variance $\sigma^2$",
     r"$\mathbf{M} = w \mathbf{I}$, attention scores $w \langle x_i, x \rangle$",
 )
-"""What all theorems assume that say nothing else."""
+"""The assumptions of every theorem that states no others."""
 MANY_TOKENS = (*MODEL, r"$w \to \infty$ with $n = w^{d/2+1}$, so that every window holds many tokens")
 LAWS = {
     "relu": {"beta": "3/2", "b": "3", "rate": "2/(d + 2)", "fall": "3/(d + 2)"},
     "affine": {"beta": "2", "b": "4", "rate": "2/(d + 3)", "fall": "4/(d + 3)"},
 }
-"""The bias falls like w^-beta, b = 2 beta: a smooth law is off by its curvature alone, a kink adds an error of the size of the window on
-the share w^(-1/2) of queries that see it. Where the noise w^((d-1)/2) / n balances it, w* is of the order Lambda^rate and
-the loss of the order Lambda^-fall."""
+"""The bias falls like w^-beta, b = 2 beta. The error of a smooth law is due to its curvature alone; a kink adds an
+error of order w^(-1/2) on the share w^(-1/2) of queries with the kink in their window. Where the noise w^((d-1)/2) / n
+balances the bias, w* is of the order Lambda^rate and the loss of the order Lambda^-fall."""
 SMOOTH = {"cosine": {"beta": "2"}, "quadratic": {"beta": "2"}}
-"""The slides' other classes, without a kink as well."""
+"""The slides' other classes, also without a kink."""
 READINGS = {"ambient": {"D": "d", "E": "d + 2"}, "intrinsic": {"D": "d - 1", "E": "d + 1"}}
 """d is the dimension of the space, or of the sphere in it."""
 LEMMA_1 = (

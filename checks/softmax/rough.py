@@ -1,4 +1,4 @@
-r"""Tasks of a Hölder order s: random fields that are rough everywhere, and functions that are rough on a hyperplane."""
+r"""Tasks of Hölder order s: random fields that are rough everywhere, and functions that are rough on a hyperplane."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lipverify.checks.softmax.quantities import Value
 from lipverify.claims.plan.proved import proved_rates
 
 STEP = 0.1
-"""In log w, of the differences that give the slopes of both terms."""
+"""The step in log w of the finite differences for the derivatives of both terms."""
 
 
 @cache
@@ -27,10 +27,11 @@ def law_of(kind: str, s: float) -> lv.laws.Law:
 
 
 def best(kind: str, d: int, s: float, n: float) -> dict[str, Value]:
-    """w* and the loss there at sigma = 1, by one step from the derived window W.
+    """w* and the loss there at sigma = 1, by one step from the derived optimum W.
 
-    With the slopes of both terms at W, W is where B + sigma^2 N has its minimum for one sigma. As w* ~ Lambda^e that
-    tells how far w* at sigma = 1 is from it; the step itself stands as the error of w*, and its square as that of the loss.
+    From the derivatives of both terms at W follows the sigma for which B + sigma^2 N has its minimum at W. As w* ~
+    Lambda^e, this gives the step from W to w* at sigma = 1. The error of w* is the step itself, and that of the loss
+    the square of it.
     """
     law = law_of(kind, s)
     form = lv.leading(law, d)
@@ -53,13 +54,13 @@ def proved(kind: str, d: int, s: float) -> dict[str, Any]:
 
 
 def bias(d: int, s: float, w: float, n: int) -> Value:
-    """B of the field, exactly."""
+    """B of the field, by the exact method."""
     terms = lv.loss_terms(lv.Problem(d=d, n=n, law=law_of("field", s), sigma=1.0), w)
     return float(terms.bias), float(terms.bias_error)
 
 
 def sampled_bias(d: int, s: float, w: float, n: int, contexts: int, seed: int) -> Value:
-    """The same on drawn tokens; f is averaged in closed form."""
+    """B of the field on sampled tokens, averaged over f in closed form."""
     problem = lv.Problem(d=d, n=n, law=law_of("field", s), sigma=1.0)
     terms = lv.loss_terms(problem, w, "montecarlo", contexts=contexts, seed=seed, stream=f"hoelder/{d}/{s}/{n}")
     return float(terms.bias), float(terms.bias_error)

@@ -1,4 +1,4 @@
-r"""Attention that is tuned to one class of 1-Lipschitz tasks, or to a mixture of them, tested on others."""
+r"""Attention tuned to one class of 1-Lipschitz tasks, or to a mixture of them, tested on others."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lipverify.foundation.arrays import Floats
 
 CLASSES = ("affine", "relu", "cosine")
 NODES, FEWER = 14, 11
-"""Nodes in log w between the windows of the classes, where a mixture has its own; fewer tell the error."""
+"""Nodes in log w between the optima of the classes, where the optimum of a mixture lies; fewer nodes give the error."""
 SMOOTH = {"p": "0", "q": "4/(d + 3)"}
 FROM_RELU = {"p": "(d - 1)/((d + 2)*(d + 3))", "q": "3/(d + 2)"}
 TO_RELU = {"p": "3/((d + 2)*(d + 3))", "q": "3/(d + 3)"}
@@ -22,28 +22,29 @@ PAIRS = {
     ("affine", "relu"): TO_RELU, ("affine", "cosine"): SMOOTH, ("relu", "affine"): FROM_RELU,
     ("relu", "cosine"): FROM_RELU, ("cosine", "affine"): SMOOTH, ("cosine", "relu"): TO_RELU,
 }  # fmt: skip
-"""The loss falls like n^-q, and is n^p times that of the tuned window: with bias w^-beta and w* ~ n^(1/(a + beta)),
-a = (d - 1)/2, the noise is n^(-beta/(a + beta)), the bias of the tested class n^(-beta'/(a + beta)); the slower counts."""
+"""The loss falls like n^-q, and is n^p times the loss at the tuned w. With bias w^-beta and w* ~ n^(1/(a + beta)), a =
+(d - 1)/2, the noise is n^(-beta/(a + beta)) and the bias of the tested class n^(-beta'/(a + beta)); the slower one
+dominates."""
 
 
 def table(d: int, n: float, sigma: float = 1.0) -> dict[str, Value]:
-    """The window of each of the three classes with L = 1, its loss on each, and what that is over the least loss."""
+    """The optimal w of each of the three classes with L = 1, its loss on each, and that loss divided by the minimal one."""
     from lipverify.optimum.transfer import transfers
 
     return transfers({law: problem(law, d, n, sigma=sigma) for law in CLASSES})
 
 
 def sampled(trained: str, tested: str, d: int, n: float, contexts: int, seed: int, backend: str) -> dict[str, Value]:
-    """The loss of the window tuned to one class on contexts of another."""
+    """The loss at the w tuned to one class on contexts of another."""
     drawn = {"contexts": contexts, "seed": seed, "backend": backend, "stream": f"transfer/{trained}/{tested}/{d}/{n:g}"}
     terms = lv.loss_terms(problem(tested, d, n), lv.optimal_window(problem(trained, d, n)).w, "montecarlo", **drawn)
     return {f"loss of {trained} on {tested}": (float(terms.total), float(terms.total_error))}
 
 
 def on_waves(d: int, n: float) -> Value:
-    """What the affine window costs on the 1-Lipschitz waves cos(k <q, x>) / k with k^2 = w*, as short as the window.
+    """The loss of the affine class's w on the 1-Lipschitz waves cos(k <q, x>) / k with k^2 = w*, relative to tuned attention.
 
-    The loss of cos(k z) / k with noise 1 is that of cos(k z) with noise k, over k^2.
+    The loss of cos(k z) / k with noise 1 is that of cos(k z) with noise k, divided by k^2.
     """
     from lipverify.optimum.transfer import quotient, transferred_loss
 
@@ -54,7 +55,7 @@ def on_waves(d: int, n: float) -> Value:
 
 
 def worst_task(d: int, n: float) -> dict[str, Value]:
-    """The loss of the ReLU window, L = sigma = 1, on the worst 1-Lipschitz function: no more, and no less."""
+    """The loss at the w of the ReLU law, L = sigma = 1, on the worst 1-Lipschitz function, as bounds from above and below."""
     from lipverify.loss.worst import worst_bias
     from lipverify.optimum.transfer import at_optima
 
@@ -72,9 +73,9 @@ def worst_task(d: int, n: float) -> dict[str, Value]:
 
 
 def mixed(d: int, n: float, sigma: float = 1.0) -> dict[str, Value]:
-    """w* of tasks that are of each of the three classes with chance 1/3, and its loss on each over the least there.
+    """w* for tasks of each of the three classes with probability 1/3, and its loss on each divided by the minimal one.
 
-    The loss of a mixture is the mean of the losses: it falls where all three fall and rises where all rise, so that its
+    The loss of a mixture is the mean of the losses: it falls where all three fall and rises where all rise, so its
     minimum lies between theirs.
     """
     from lipverify.optimum.transfer import quotient
@@ -94,7 +95,7 @@ def mixed(d: int, n: float, sigma: float = 1.0) -> dict[str, Value]:
 
 
 def between(problems: dict[str, lv.Problem], ends: list[float], nodes: int) -> Value:
-    """The minimiser of the mean loss by its interpolant in log w, and what rounding leaves open of it."""
+    """The minimiser of the mean loss, by interpolation in log w, and its uncertainty from rounding."""
     from numpy.polynomial import Chebyshev
 
     x = np.cos(np.pi * (np.arange(nodes) + 0.5) / nodes) * (ends[1] - ends[0]) / 2 + sum(ends) / 2
@@ -109,13 +110,13 @@ def between(problems: dict[str, lv.Problem], ends: list[float], nodes: int) -> V
 
 
 def derivation(kinked: str = "relu") -> Any:
-    """How far the powers that leading terms imply are from p and q below, by SymPy, for every d."""
+    """The difference of the exponents that leading terms imply from p and q below, by SymPy, for every d."""
     import sympy
 
     from lipverify.loss.asymptotic.sphere import d
     from lipverify.loss.asymptotic.transfer import transferred_power
 
-    laws = {"relu": lv.laws.law_named(kinked), "affine": lv.laws.Affine(), "cosine": lv.laws.Affine()}  # as smooth
+    laws = {"relu": lv.laws.law_named(kinked), "affine": lv.laws.Affine(), "cosine": lv.laws.Affine()}  # equally smooth
     apart = []
     for (trained, tested), stated in PAIRS.items():
         falls = transferred_power(laws[trained], laws[tested])

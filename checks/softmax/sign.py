@@ -1,4 +1,4 @@
-r"""The sign of w: the loss at -w I against that at w I, where the odd part of f is linear and where it is not."""
+r"""The sign of w: the loss at -w I and at w I, for laws with a linear odd part and for others."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import lipverify as lv
 from lipverify.checks.softmax.quantities import Value, problem
 
 BATCHES = 16
-"""Batches of contexts, whose means give the error."""
+"""Number of batches of contexts; the spread of their means gives the error."""
 
 
 def excess(law: str, d: int, n: int) -> dict[str, Value]:
-    """L(-w* I) - L(w* I), and L(-w* I) / L(w* I), exactly."""
+    """L(-w* I) - L(w* I), and L(-w* I) / L(w* I), by the exact method."""
     from lipverify.checks.softmax.negative import negative_excess
     from lipverify.optimum.transfer import at_optima
 
@@ -25,7 +25,7 @@ def excess(law: str, d: int, n: int) -> dict[str, Value]:
 
 
 def sampled_excess(law: str, d: int, n: int, contexts: int, seed: int) -> dict[str, Value]:
-    """The loss at -w* I from sampled contexts, over the exact one at w* I."""
+    """The loss at -w* I on sampled contexts divided by the exact loss at w* I."""
     here, stream = problem(law, d, n), f"negative/{law}/{d}/{n}"
     best = lv.optimal_window(here)
     M, drawn = -np.eye(d), {"contexts": contexts, "seed": seed, "stream": stream, "sampling": "full"}
@@ -34,14 +34,14 @@ def sampled_excess(law: str, d: int, n: int, contexts: int, seed: int) -> dict[s
 
 
 def harmonics(d: int, n: int, degree: int, kappa: float) -> lv.Problem:
-    """No noise, and the covariance P_2 + kappa P_degree."""
+    """A problem without noise and with the covariance P_2 + kappa P_degree."""
     spectrum = [0.0] * (degree + 1)
     spectrum[2], spectrum[degree] = 1.0, kappa
     return lv.Problem(d=d, n=n, law=lv.laws.Zonal(spectrum=tuple(spectrum)), sigma=0.0)
 
 
 def advantage(d: int, n: int, degree: int, kappa: float, w: float) -> Value:
-    """The least loss over windows from 1/2 to 32, less the loss at -w, exactly."""
+    """The minimal loss over w from 1/2 to 32 minus the loss at -w, by the exact method."""
     from lipverify.checks.softmax.negative import negative_excess
 
     tasks, coarse = harmonics(d, n, degree, kappa), np.geomspace(0.5, 32.0, 9)
@@ -50,7 +50,7 @@ def advantage(d: int, n: int, degree: int, kappa: float, w: float) -> Value:
     a, b, _ = np.polyfit([-1, 0, 1], total[lowest - 1 : lowest + 2], 2)
     fine = lv.loss_terms(tasks, coarse[lowest] * (coarse[1] / coarse[0]) ** (-b / (2 * a)) * 1.05 ** np.arange(-3, 4))
     here, (gap, gap_error) = lv.loss_terms(tasks, w), negative_excess(tasks, [w])
-    # between the points of the fine grid the loss is lower by less than what its curvature makes of half a step
+    # between the points of the fine grid the loss is lower by at most its curvature times half a step squared
     inside = 0 < np.argmin(fine.total) < fine.total.size - 1
     between = float(np.max(np.abs(np.diff(fine.total, 2)))) / 8 if inside else math.inf
     error = float(np.max(fine.total_error) + here.total_error + gap_error[0]) + between
@@ -58,7 +58,7 @@ def advantage(d: int, n: int, degree: int, kappa: float, w: float) -> Value:
 
 
 def odd_gap(d: int, n: int, degree: int, kappa: float, w: float) -> Value:
-    """L(-w I) - L(w I), exactly."""
+    """L(-w I) - L(w I), by the exact method."""
     from lipverify.checks.softmax.negative import negative_excess
 
     value, error = negative_excess(harmonics(d, n, degree, kappa), [w])
@@ -66,7 +66,7 @@ def odd_gap(d: int, n: int, degree: int, kappa: float, w: float) -> Value:
 
 
 def averaged_gap(d: int, n: int, degree: int, kappa: float, w: float, contexts: int, seed: int) -> Value:
-    """The same for d = 3 from sampled tokens, f averaged over in closed form: 4 kappa sum_i a_i P_degree(t_i)."""
+    """L(-w I) - L(w I) for d = 3 on sampled tokens, averaged over f in closed form: 4 kappa sum_i a_i P_degree(t_i)."""
     from scipy.special import eval_legendre
 
     from lipverify.foundation.means.batches import mean_interval
@@ -82,7 +82,7 @@ def averaged_gap(d: int, n: int, degree: int, kappa: float, w: float, contexts: 
 
 
 def sampled_gap(d: int, n: int, degree: int, kappa: float, w: float, contexts: int, seed: int) -> Value:
-    """The same from contexts drawn in R^3, f = sqrt(5) P_2(<q, x>) + sqrt(kappa (2 degree + 1)) P_degree(<q, x>)."""
+    """L(-w I) - L(w I) on contexts in R^3, with f = sqrt(5) P_2(<q, x>) + sqrt(kappa (2 degree + 1)) P_degree(<q, x>)."""
     from scipy.special import eval_legendre
 
     from lipverify.foundation.means.batches import mean_interval

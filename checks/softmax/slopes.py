@@ -1,4 +1,4 @@
-r"""How noise and bias move with w: slopes at single w, identities for every w, n and d, and what is proved between w and 2w."""
+r"""How noise and bias change with w: derivatives at single w, identities for every w, n and d, and proofs between w and 2w."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from lipverify.checks.softmax.quantities import WINDOWS, Value, curve, problem, 
 from lipverify.claims import agree, at, per_profile
 
 SMALL, STEP, POINTS = 0.01, 1e-3, 7
-"""The smallest w, and the step in log w of the differences that give a slope at each of so many points."""
+"""The smallest w, and for each number of points the step in log w of the finite differences."""
 
 
 def slopes(law: str, d: int, n: float, L: float) -> dict[str, Value]:
-    """The least d log N / d log w and the least -d log B / d log w, at seven windows from w = 0.01 to w*; sigma = 1."""
+    """The smallest d log N / d log w and the smallest -d log B / d log w, at seven w from 0.01 to w*; sigma = 1."""
     here = problem(law, d, n, L)
     w = np.geomspace(SMALL, lv.optimal_window(here).w, POINTS)
     terms = lv.loss_terms(here, np.concatenate([w, w * np.exp(STEP)]))
@@ -23,17 +23,17 @@ def slopes(law: str, d: int, n: float, L: float) -> dict[str, Value]:
 
 
 def _least(values: np.ndarray, errors: np.ndarray, sign: int) -> Value:
-    """The least slope times the sign, and its error."""
+    """The smallest slope times the sign, and its error."""
     slope = sign * np.log(values[POINTS:] / values[:POINTS]) / STEP
     return float(slope.min()), float(2 * np.max(errors / values) / STEP)
 
 
 NEAR = 0.1
-"""Half the length of the interval, about each w, of the polynomial whose slope is certified."""
+"""Half the length of the interval around each w on which a polynomial gives the certified derivative."""
 
 
 def certified_slopes(law: str, d: int, n: int, L: float) -> Any:
-    """The least -d log B / d log w at the same windows, as a ball: the slope of a polynomial through balls about each w."""
+    """The smallest -d log B / d log w at the same w, as a ball: the derivative of a polynomial through balls around each w."""
     from functools import reduce
 
     from flint import arb, ctx
@@ -52,7 +52,7 @@ def certified_slopes(law: str, d: int, n: int, L: float) -> Any:
 
 
 def falls(law: str, d: int, n: int) -> Any:
-    """The share of [0, w*] on which the bias falls, for every L <= sigma: all of it, by the proof."""
+    """The share of [0, w*] on which the bias falls, for every L <= sigma; the proof shows all of it."""
     from lipverify.claims.plan.proved import between, proved
     from lipverify.proofs import prove_falling
     from lipverify.proofs.finite import about
@@ -76,22 +76,22 @@ def at_twice(law: str, d: int) -> dict[str, Any]:
 
 
 def squares(kept: str = "1") -> Any:
-    """The slope in w of sum_i a_i^2, less `kept` of sum_ij a_i a_j (a_i - a_j)(t_i - t_j); for every n and fixed tokens."""
+    """d/dw sum_i a_i^2 minus `kept` times sum_ij a_i a_j (a_i - a_j)(t_i - t_j); for every n and fixed tokens."""
     return _left(kept, ("squares",))
 
 
 def squares_and_distances(kept: str = "1") -> Any:
-    """The same, and the slope of sum_i a_i (1 - t_i) less `kept` of -Var_a(t)."""
+    """The same difference, and d/dw sum_i a_i (1 - t_i) minus `kept` times -Var_a(t)."""
     return _left(kept, ("squares", "distances"))
 
 
 def projections(kept: str = "1") -> Any:
-    """The slope of sum_i a_i t_i in the length of Mx, less `kept` of the variance of t_i under the attention."""
+    """The derivative of sum_i a_i t_i in the length of Mx minus `kept` times the variance of t_i under the attention."""
     return _left(kept, ("projections",))
 
 
 def _left(kept: str, names: tuple[str, ...]) -> Any:
-    """A and T are the diagonal matrices of attention and scores, and the column 1 sums: a = A 1, 1^T A 1 = 1."""
+    """Symbols: A and T are the diagonal matrices of attention and scores, and the column 1 sums: a = A 1, 1^T A 1 = 1."""
     from fractions import Fraction
 
     from lipverify.proofs.words import leftover, letters
@@ -102,7 +102,7 @@ def _left(kept: str, names: tuple[str, ...]) -> Any:
         return s.one.T @ of @ s.one
 
     moved = s.A @ s.T - total(s.A @ s.T) * s.A  # d a_i / d w = (t_i - sum_j a_j t_j) a_i
-    # sum_ij a_i a_j (a_i t_i - a_i t_j - a_j t_i + a_j t_j): each product of two sums, over i and over j
+    # sum_ij a_i a_j (a_i t_i - a_i t_j - a_j t_i + a_j t_j): each term is a product of a sum over i and a sum over j
     pairs = 2 * total(s.A @ s.A @ s.T) * total(s.A) - 2 * total(s.A @ s.A) * total(s.A @ s.T)
     variance = total(s.A @ s.T @ s.T) * total(s.A) - total(s.A @ s.T) ** 2
     slopes = {
@@ -117,9 +117,9 @@ def _left(kept: str, names: tuple[str, ...]) -> Any:
 
 
 SIZE, SEEN = {"d": 3, "n": 1000}, WINDOWS[:5]
-"""Where sampled terms are compared and drawn: up to the last w of the curves."""
+"""The w at which sampled terms are compared and shown, up to the last w of the curves."""
 CONTEXTS = per_profile(10_000, 400_000)
-"""A context of a thousand tokens says much: these give each term to a few percent."""
+"""Number of contexts: one context of a thousand tokens is informative, so these give each term to a few percent."""
 SAMPLED = {
     letter: [
         agree(curve, at(sampled_curve, contexts=CONTEXTS), f"{letter}({w:g})", of=f"{letter}({w:g})", over=SIZE)

@@ -17,14 +17,15 @@ claim("softmax.split",
       identity(gap, r"\mathcal{L} - (B + N),\ N - \sigma^2 \sum_i a_i^2", control={"shared": "1/10"}),
       source=SOURCE, kind="printed", expected="supported", title="The loss splits into bias and noise",
       statement=SPLITS,
-      assumes=(NOISE, "tokens, query, function and attention weights are anything, and so is the number of tokens"),
+      assumes=(NOISE, "any tokens, query, function, attention weights, and any number of tokens"),
       finding=r"""The cross term is linear in the noise, which is centred and independent of tokens and task, so it
-      vanishes before anything else is averaged; independence between tokens leaves $\sigma^2 \sum_i a_i^2$.""")
+      vanishes in the mean over the noise; independence between tokens leaves $\sigma^2 \sum_i a_i^2$.""")
 claim("softmax.split/sampled",
       bound(noise_share, r"(\mathcal{L} - B) / N", equals=1, within=0.05, method="montecarlo",
             over={"law": ("affine", "relu"), "d": (2, 5, 8), "n": 20, "w": 5.0}),
-      source=SOURCE, kind="derived", expected="supported", title="What is sampled splits into bias and noise",
+      source=SOURCE, kind="derived", expected="supported", title="""On sampled contexts the loss splits into bias and
+            noise""",
       statement=SPLITS,
       assumes=(NOISE,
                r"tokens and query uniform on $S^{d-1}$, $\mathbf{M} = w \mathbf{I}$, normal noise, $L = \sigma = 1$"),
-      finding="Tokens, tasks and noise are drawn; bias and noise are those of the exact method.")
+      finding="Tokens, tasks and noise are sampled; bias and noise are from the exact method.")

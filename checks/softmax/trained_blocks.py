@@ -1,4 +1,4 @@
-r"""The blocks of A = K^T Q = [[M, u], [r^T, c]] after training K and Q, and the loss in the row r next to r = 0."""
+r"""The blocks of A = K^T Q = [[M, u], [r^T, c]] after training K and Q, and the loss as a function of the row r near r = 0."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RECIPES: dict[str, dict[str, Any]] = {
     "small": {"optimiser": "adam", "learning_rate": 0.02, "batch": 64, "size": 0.03},
     "small, fast": {"optimiser": "adam", "learning_rate": 0.04, "batch": 128, "size": 0.03},
 }
-"""The size is the standard deviation of the first keys and queries; 0.3 is about what libraries take, 1/sqrt(3 (d + 1))."""
+"""The size is the standard deviation of the initial keys and queries; 0.3 is close to the default of libraries, 1/sqrt(3 (d + 1))."""
 LEVEL = 0.99
 STEPS, RECORDS = 300, 20
 
@@ -24,8 +24,8 @@ STEPS, RECORDS = 300, 20
 def trained(law: str, d: int, recipe: str, runs: int, fresh: int, seed: int) -> dict[str, Any]:
     """Blocks of A = K^T Q = [[M, u], [r^T, c]] after training K and Q: means over runs with half-widths at 99 %.
 
-    "row" is |r| / |M| at the end and "row fell" the logarithm of what became of it, "column" is |u| / |M|; "curvature" is the
-    second derivative of the loss in r at r = 0 and the trained M, on fresh contexts; "unseen" is the largest change of an
+    "row" is |r| / |M| at the end and "row fell" the log change of |r|, "column" is |u| / |M|; "curvature" is the second
+    derivative of the loss in r at r = 0 and the trained M, on fresh contexts; "unseen" is the largest change of an
     entry of the last column of Q, which is multiplied by the query's empty label slot.
     """
     from lipverify.checks.softmax.full_form import curvature_in_row, draw_labelled, kept_full
@@ -57,7 +57,7 @@ def trained(law: str, d: int, recipe: str, runs: int, fresh: int, seed: int) -> 
 
 
 def curvature_at_best(law: str, d: int, n: int, fresh: int, seed: int) -> Value:
-    """The second derivative in r at r = 0 and M = w* I: no training; the interval is over eight sets of contexts."""
+    """The second derivative in r at r = 0 and M = w* I, without training; the interval is over eight sets of contexts."""
     from lipverify.checks.softmax.full_form import curvature_in_row, draw_labelled
     from lipverify.foundation.means.batches import mean_interval
 
@@ -68,9 +68,9 @@ def curvature_at_best(law: str, d: int, n: int, fresh: int, seed: int) -> Value:
 
 
 def slope_in_row(law: str, d: int, seed: int, twice: bool = False) -> Value:
-    """|gradient in r| at r = 0 on contexts with their mirror images, or twice the same, over that on the contexts alone.
+    """gradient in r| at r = 0 on contexts with their mirror images, divided by that on the contexts alone; or without mirroring.
 
-    Rounding is that of sums over 400 contexts of 16 tokens.
+    The error is the rounding of sums over 400 contexts of 16 tokens.
     """
     from lipverify.checks.softmax.full_form import draw_labelled, full_loss_and_gradient, mirrored
     from lipverify.foundation.streams import normals
@@ -82,14 +82,14 @@ def slope_in_row(law: str, d: int, seed: int, twice: bool = False) -> Value:
 
 
 def task(law: str, d: int, n: int = 16) -> lv.Problem:
-    """The sizes of a law: short contexts for the one that breaks the symmetry."""
+    """The sizes of a law: short contexts for the law that breaks the symmetry."""
     if law == "one-sided":
         return lv.Problem(d=d, n=2, law=lv.laws.Sampled(rising, extent=2.0), sigma=0.1)
     return problem(law, d, n, L=3.0, sigma=0.5)
 
 
 def rising(rng: np.random.Generator, contexts: int, d: int) -> Callable[[Any], Any]:
-    """Functions <q, x> with q uniform on the half of the sphere where q_1 > 0: neither f(-x) nor -f is drawn like f."""
+    """Functions <q, x> with q uniform on the half of the sphere where q_1 > 0: neither f(-x) nor -f has the law of f."""
     q = rng.standard_normal((contexts, 1, d))
     q *= np.sign(q[..., :1]) / np.linalg.norm(q, axis=-1, keepdims=True)
     return lambda x: np.sum(q * x, axis=-1)

@@ -1,7 +1,7 @@
-r"""The block form: which entries of full key and query matrices training puts to zero, and which it never sees.
+r"""The block form: which entries of full key and query matrices tend to zero in training, and which the loss does not depend on.
 
-The row that multiplies labels goes to zero where f(-x) is drawn like f(x) or -f like f; not for every law. The column that
-multiplies the query's empty slot is never seen by the loss, and ends small only if it began small.
+The row that multiplies labels tends to zero if f(-x) has the law of f(x) or -f that of f; not for every law. The loss
+does not depend on the column that multiplies the query's empty slot, which ends small only if it began small.
 """
 
 from lipverify.checks.softmax.figures import block_shares
@@ -18,12 +18,12 @@ ORDINARY, SMALL = {"recipe": ("gd", "adam")}, {"recipe": ("small", "small, fast"
 ROW = r"\mathbf{W}_K^\top \mathbf{W}_Q \to \begin{bmatrix} \mathbf{M} & \cdot \\ \mathbf{0}^\top & \cdot \end{bmatrix}"
 COLUMN = r"\mathbf{W}_K^\top \mathbf{W}_Q \to \begin{bmatrix} \mathbf{M} & \mathbf{0} \\ \cdot & 0 \end{bmatrix}"
 MODEL = (
-    r"covariates uniform on $S^{d-1}$, $n = 16$, $L = 3$, $\sigma = 0.5$; labels with their noise are drawn",
+    r"covariates uniform on $S^{d-1}$, $n = 16$, $L = 3$, $\sigma = 0.5$; labels with their noise are sampled",
     r"""tokens $z_i = (x_i, y_i)$, query $(x, 0)$; $\mathbf{W}_K^\top \mathbf{W}_Q = \begin{bmatrix} \mathbf{M} & u \\ r^\top & c
     \end{bmatrix}$""",
     "value matrix as on the slide: the prediction is the attention average of the labels",
 )
-READ = (r"zero: at most a tenth of $|\mathbf{M}|$, for stochastic gradients leave a few percent", "99 % t-intervals over runs")
+READ = (r"""zero: at most a tenth of $|\mathbf{M}|$, because stochastic gradients leave a few percent""", "99 % t-intervals over runs")
 USUAL = "300 steps of 64 fresh contexts: gradient descent with step 0.3, Adam with step 0.02, from entries of standard deviation 0.3"
 TINY = "300 steps of Adam with step 0.02 and 64 fresh contexts, or 0.04 and 128, from entries of standard deviation 0.03"
 
@@ -39,11 +39,12 @@ claim("softmax.trained-form/{law}/row",
       assumes=(*MODEL, "$d = 2, 5$", USUAL, *READ),
       shows=at(block_shares, one=at(trained, d=5, recipe="gd", runs=RUNS, fresh=FRESH),
                other=at(trained, d=5, recipe="adam", runs=RUNS, fresh=FRESH)),
-      finding=r"""The score of token $i$ is $x_i^\top \mathbf{M} x + y_i\, r^\top x$. If every $x$ is replaced by $-x$, the query's
-          included, and labels are kept, the first term stays and the second changes its sign; such a context is as likely as the first
-          where $-x$ is drawn like $x$ and $f(-x)$ like $f(x)$, which holds for $q$ uniform on the sphere. So the loss is even in $r$, and
-          block matrices are invariant under training. They also attract: a row tilts the average towards large or small labels by a term of
-          the order $|r|^2 \mathrm{Var}(y)^2$ whatever $n$ is.""")
+      finding=r"""The score of token $i$ is $x_i^\top \mathbf{M} x + y_i\, r^\top x$. If every $x$ is replaced by $-x$,
+          the query included, and labels are kept, the first term stays and the second changes its sign. Such a context
+          is as likely as the first if $-x$ has the law of $x$ and $f(-x)$ that of $f(x)$, which holds for $q$ uniform
+          on the sphere. So the loss is even in $r$, and block matrices are invariant under training. They are also
+          attracting: a row tilts the average towards large or small labels by a term of order $|r|^2 \mathrm{Var}(y)^2$
+          for every $n$.""")
 claim("softmax.trained-form/{law}/row/larger-sizes",
       bound(at(curvature_at_best, fresh=per_profile(250, 2500)), r"\partial_r^2 \mathcal{L}(0)", low=0, strict=True, control="1/10",
             method="montecarlo",
@@ -54,8 +55,8 @@ claim("softmax.trained-form/{law}/row/larger-sizes",
       title="the row of the block form in more dimensions and longer contexts",
       statement=r"r = 0 \text{ is a minimum of } \mathcal{L} \text{ in } r \text{ at the best } \mathbf{M} = w^* \mathbf{I}",
       assumes=(r"covariates uniform on $S^{d-1}$, $L = 3$, $\sigma = 0.5$, the $d$ and $n$ of the cells; nothing is trained", *MODEL[1:]),
-      finding=r"""At the best $\mathbf{M}$ the loss is even in $r$ and curved upwards: full key and query matrices that are near the block
-          form are drawn to it.""")
+      finding=r"""At the best $\mathbf{M}$ the loss is even in $r$ and has positive curvature: training attracts full
+          key and query matrices that are near the block form to it.""")
 claim("softmax.trained-form/relu/column/ordinary-start",
       bound(TRAINED, r"|u| / |\mathbf{M}|", of="column", high="1/10", control=("1/1000", {"low": "1/8"}), over=ORDINARY, method="training"),
       bound(TRAINED, r"\text{change of } (\mathbf{W}_Q)_{\cdot, d+1}", of="unseen", equals="0", within="0", control={"low": "2**-52"},
@@ -65,13 +66,14 @@ claim("softmax.trained-form/relu/column/ordinary-start",
       assumes=(*MODEL, "ReLU law, $d = 5$", USUAL, *READ),
       shows=at(block_shares, one=at(trained, law="relu", d=5, recipe="gd", runs=RUNS, fresh=FRESH),
                    other=at(trained, law="relu", d=5, recipe="adam", runs=RUNS, fresh=FRESH)),
-      finding=r"""The last column of $\mathbf{W}_K^\top \mathbf{W}_Q$ is multiplied by the query's label slot, which is 0: the loss does not
-          depend on it and its gradient is exactly zero. Trained as a product, the last column of $\mathbf{W}_Q$ keeps its first value to
-          the last bit, and $u = \mathbf{K}_x^\top (\mathbf{W}_Q)_{\cdot, d+1}$ even grows as the keys do: from an ordinary start it ends at
-          a good part of $|\mathbf{M}|$. The rebuttal does not give its start.""",
-      corrected=r"""Training takes the product to $\begin{bmatrix} \mathbf{M} & u \\ \mathbf{0}^\top & c \end{bmatrix}$, where $u$ and $c$
-          are what the start left and have no effect on any prediction. The printed form needs a small start, a zero start of that column,
-          or weight decay; it can be assumed without loss of generality.""")
+      finding=r"""The last column of $\mathbf{W}_K^\top \mathbf{W}_Q$ is multiplied by the query's label slot, which is
+          0: the loss does not depend on it and its gradient is exactly zero. When the product is trained, the last
+          column of $\mathbf{W}_Q$ keeps its first value to the last bit, and $u = \mathbf{K}_x^\top
+          (\mathbf{W}_Q)_{\cdot, d+1}$ even grows with the keys: from an ordinary start it ends at a considerable share
+          of $|\mathbf{M}|$. The rebuttal does not give its start.""",
+      corrected=r"""Training takes the product to $\begin{bmatrix} \mathbf{M} & u \\ \mathbf{0}^\top & c \end{bmatrix}$,
+          where the start determines $u$ and $c$, which have no effect on any prediction. The printed form needs a small
+          start, a zero start of that column, or weight decay; it can be assumed without loss of generality.""")
 claim("softmax.trained-form/relu/column/small-start",
       bound(TRAINED, r"|u| / |\mathbf{M}|", of="column", high="1/10", control="1/100", over=SMALL, method="training"),
       bound(TRAINED, r"\text{change of } (\mathbf{W}_Q)_{\cdot, d+1}", of="unseen", equals="0", within="0", control={"low": "2**-52"},
@@ -81,8 +83,9 @@ claim("softmax.trained-form/relu/column/small-start",
       assumes=(*MODEL, "ReLU law, $d = 5$", TINY, *READ),
       shows=at(block_shares, one=at(trained, law="relu", d=5, recipe="small", runs=RUNS, fresh=FRESH),
                    other=at(trained, law="relu", d=5, recipe="small, fast", runs=RUNS, fresh=FRESH)),
-      finding=r"""From a start of a tenth of the usual size the last column ends small beside $\mathbf{M}$, as the rebuttal observes:
-          because it was small, and not because training made it so (the last column of $\mathbf{W}_Q$ has not moved).""")
+      finding=r"""From a start of a tenth of the usual size the last column ends small relative to $\mathbf{M}$, as the
+          rebuttal observes. It is small because it began small, and not because of training (the last column of
+          $\mathbf{W}_Q$ has not changed).""")
 claim("softmax.trained-form/any-law/row",
       bound(TRAINED, r"|r| / |\mathbf{M}|", of="row", high="1/10", control=("1/1000", {"low": "1/2"}), over=ORDINARY, method="training"),
       source=REBUTTAL, kind="stronger", expected="refuted", over={"law": "one-sided", "d": 2},
@@ -91,8 +94,9 @@ claim("softmax.trained-form/any-law/row",
                r"$d = n = 2$, $\sigma = 0.1$", USUAL, *READ),
       shows=at(block_shares, one=at(trained, law="one-sided", d=2, recipe="gd", runs=RUNS, fresh=FRESH),
                    other=at(trained, law="one-sided", d=2, recipe="adam", runs=RUNS, fresh=FRESH)),
-      finding=r"""The block form rests on a symmetry of the law, $f(-x) \sim f(x)$ with symmetric covariates, or $-f \sim f$. Where both are
-          broken, here by linear functions that all rise along one axis, a query with a large first coordinate wants tokens with large
-          labels whatever their covariates, and the trained row is of the scale of $\mathbf{M}$, at $n = 2$.""",
-      corrected="""The block form holds for laws with $f(-x)$ drawn like $f(x)$ and symmetric covariates, or with $-f$ drawn like $f$; all
-          classes of the paper are such.""")
+      finding=r"""The block form rests on a symmetry of the law, $f(-x) \sim f(x)$ with symmetric covariates, or $-f
+          \sim f$. Here both are broken, by linear functions that all increase along one axis. Then at a query with a
+          large first coordinate tokens with large labels are better, whatever their covariates, and the trained row is
+          of the scale of $\mathbf{M}$, at $n = 2$.""",
+      corrected="""The block form holds for laws in which $f(-x)$ has the law of $f(x)$ and covariates are symmetric, or
+          $-f$ has the law of $f$; all classes of the paper are such.""")

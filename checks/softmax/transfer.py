@@ -1,4 +1,4 @@
-r"""The loss of the window that was tuned to one Lipschitz constant, on tasks of another: Theorem 3 in numbers."""
+r"""The loss at the w tuned to one Lipschitz constant, on tasks with another: Theorem 3 in numbers."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from lipverify.claims import agree
 RATIOS = {"larger": 3.0, "smaller": 1 / 3}
 """L'/L along n: the loss is N + (L'/L)^2 B, so any fixed ratio has the same limit exponent."""
 STATED = {"same": "-2/E", "larger": "-4/E", "smaller": "D/(2*E) - 1"}
-"""Powers of Lambda that the bounds of the proof sketch imply; D is the dimension that its d means, and E = D + 2."""
+"""Powers of Lambda that the bounds of the proof sketch imply; D is the dimension that its d stands for, and E = D + 2."""
 
 
 def losses(law: str, d: int, n: float) -> dict[str, Value]:
-    """The loss of w*(L) on each L', and over that on L, at L = sigma = 1."""
+    """The loss at w*(L) on each L', and its ratio to the loss on L, at L = sigma = 1."""
     from lipverify.optimum.transfer import quotient, transferred_loss
 
     tuned = lv.optimal_window(problem(law, d, n))
@@ -25,18 +25,18 @@ def losses(law: str, d: int, n: float) -> dict[str, Value]:
 
 
 def sampled_losses(law: str, d: int, n: float, contexts: int, seed: int, backend: str) -> dict[str, Value]:
-    """The same losses at the same window on sampled contexts."""
+    """The same losses at the same w on sampled contexts."""
     stream = f"transfer/{law}/{d}/{n:g}"
     return _losses_by("montecarlo", law, d, n, contexts=contexts, seed=seed, backend=backend, stream=stream)
 
 
 def leading_losses(law: str, d: int, n: float) -> dict[str, Value]:
-    """The same losses at the same window from the leading terms."""
+    """The same losses at the same w from the leading terms."""
     return _losses_by("asymptotic", law, d, n)
 
 
 def _losses_by(method: str, law: str, d: int, n: float, **drawn: Any) -> dict[str, Value]:
-    """The losses at the exact window by another method."""
+    """The losses at the exact w* by another method."""
     w = lv.optimal_window(problem(law, d, n)).w
     terms = {L: lv.loss_terms(problem(law, d, n, L), w, method, **drawn) for L in (1.0, *RATIOS.values())}
     found = [(float(each.total), float(each.total_error)) for each in terms.values()]
@@ -44,7 +44,7 @@ def _losses_by(method: str, law: str, d: int, n: float, **drawn: Any) -> dict[st
 
 
 def along_tested(law: str, d: int, n: float, rho: float) -> dict[str, Value]:
-    """The loss of w*(1) on L' = rho and on L' = 1/rho."""
+    """The loss at w*(1) on L' = rho and on L' = 1/rho."""
     from lipverify.optimum.transfer import transferred_loss
 
     tuned = lv.optimal_window(problem(law, d, n))
@@ -52,7 +52,7 @@ def along_tested(law: str, d: int, n: float, rho: float) -> dict[str, Value]:
 
 
 def over_display(d: int, n: float, ratio: float) -> Value:
-    """The loss of w*(1) on L' = ratio, over the right side that Theorem 3 displays for L' <= L, at sigma = 1."""
+    """The loss at w*(1) on L' = ratio divided by the right side that Theorem 3 displays for L' <= L, at sigma = 1."""
     from lipverify.optimum.transfer import transferred_loss
 
     value, error = transferred_loss(lv.optimal_window(problem("relu", d, n)), problem("relu", d, n, ratio))
@@ -61,30 +61,33 @@ def over_display(d: int, n: float, ratio: float) -> Value:
 
 
 def proved_display(d: int, ratio: float) -> Any:
-    """The same for every n at which the window theorem holds for both L = 1 and L' = ratio; d = 2, where both sides are n^(-3/4)."""
+    """The same quotient for every n at which the window theorem holds for both L = 1 and L' = ratio; d = 2, where both
+    sides are n^(-3/4).
+    """
     from flint import arb
 
     from lipverify.claims.plan.proved import between, proved_window
     from lipverify.proofs import prove_transfer
 
     if d != 2:
-        raise ValueError(f"d = {d}: both sides fall at one rate at d = 2 only")
+        raise ValueError(f"d = {d}: both sides fall at the same rate only at d = 2")
     found = proved_window("relu", d)
     least, cost = between(found, *found.loss), prove_transfer(found, ratio)
-    # the transfer is about L' with twelve digits: the loss, at most quadratic in L', is no more than 1e-11 of it away
+    # the transfer theorem has L' with twelve digits: the loss is at most quadratic in L' and changes by less than 1e-11 of itself
     return least * between(cost, *cost.worse) * arb(ratio).sqrt() * arb(1, 1e-11)
 
 
 def in_other_units(law: str, d: int, n: float, s: float) -> Value:
-    """The same with y in a unit that is s times as large: L = sigma = 1/s."""
+    """The same quotient with y in a unit that is s times as large: L = sigma = 1/s."""
     return optimum(law, d, n, 1 / s, 1 / s)["loss"]
 
 
 def derivation(case: str, above: float = 1) -> Any:
-    """How far what N ~ w^(D/2) / Lambda and w^-2 < B < w^-above imply is from what is stated, by SymPy.
+    """The difference of the stated exponents from what N ~ w^(D/2) / Lambda and w^-2 < B < w^-above imply, by SymPy.
 
-    In powers of Lambda, with w = Lambda^x: the best loss is no larger than where noise and upper bias balance, at the
-    optimum neither noise nor lower bias exceeds it, and B >= w^-2 at the largest w*, N at the smallest.
+    In powers of Lambda, with w = Lambda^x: the minimal loss is at most the loss at which noise and upper bound of the
+    bias balance. At the optimum neither the noise nor the lower bound exceeds it, and B >= w^-2 at the largest w*, N at
+    the smallest.
     """
     import sympy
 
@@ -106,7 +109,7 @@ def proved_cost(case: str, law: str, d: int) -> Any:
 
 
 def agreed(case: str) -> Any:
-    """The loss of a case by sampling, where that is sharp, and from the leading terms, where these are."""
+    """The loss of a case by sampling, where that is accurate, and from the leading terms, where these are."""
     few, many = {"d": 5, "n": 100.0}, {"d": 5, "n": 1e30}
     return (
         agree(losses, sampled_losses, r"\mathrm{loss}", of=case, over=few),
@@ -151,5 +154,5 @@ SHARP = {
 
 
 def and_sharp(bounds: str) -> dict[str, str]:
-    """What holds in place of a bound: what the sketch implies, and what is sharp."""
+    """The correction of a bound: what the sketch implies, and the sharp rate."""
     return {law: f"{bounds}; {sharp}" for law, sharp in SHARP.items()}

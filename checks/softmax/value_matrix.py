@@ -1,4 +1,4 @@
-r"""The value matrix: its last row (v, c), the v and the c of the least loss, exactly, sampled and by balls."""
+r"""The value matrix: its last row (v, c), and the v and c of the minimal loss, by the exact method, by sampling and by balls."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import lipverify as lv
 from lipverify.checks.softmax.quantities import Value, problem
 
 OFFSET_VARIANCE = {"offset": 1 / 3, "no-offset": 0.0}
-"""Of b ~ Unif[-L, L] at L = 1, as on the slides, and of none."""
+"""The variance of the offset b at L = 1: of b ~ Unif[-L, L] as on the slides, and without an offset."""
 BATCHES = 16
-"""Batches of contexts, whose means give the error."""
+"""Number of batches of contexts; the spread of their means gives the error."""
 
 
 def change(last: int = 0) -> Any:
-    """The last entry of W_V sum_i a_i z_i with two matrices W_V, whose last rows are the same unless `last` is 1."""
+    """The last entry of W_V sum_i a_i z_i for two matrices W_V minus each other; their last rows are equal unless `last` is 1."""
     from lipverify.proofs.words import leftover, letters
 
     s = letters(
@@ -35,7 +35,7 @@ def change(last: int = 0) -> Any:
 
 
 def loss_in_v(mean: int = 0) -> Any:
-    """The loss at v less that at v = 0, less a mean square, for every d, n, c and attention: f from `amplitudes` g_1, g_2.
+    """The loss at v minus that at v = 0 minus a mean square, for every d, n, c and attention: f from `amplitudes` g_1, g_2.
 
     f = l_1 g_1 + l_2 g_2 + b covers the ReLU law (g_1 = <q, x>_+, g_2 = <-q, x>_+) and the affine law. Amplitudes,
     offset and noise are symmetric about 0 and independent of q and the tokens, unless l_1 has a `mean`.
@@ -51,7 +51,7 @@ def loss_in_v(mean: int = 0) -> Any:
 
 
 def drawn_weights(here: lv.Problem, contexts: int, seed: int, stream: str) -> Iterator[tuple[int, Any, np.ndarray]]:
-    """Batch by batch: its number, its contexts, and their attention at w*."""
+    """The number of each batch, its contexts, and their attention at w*."""
     from lipverify.loss.attention import scores, softmax_weights
     from lipverify.loss.montecarlo.contexts import draw_contexts
 
@@ -62,9 +62,9 @@ def drawn_weights(here: lv.Problem, contexts: int, seed: int, stream: str) -> It
 
 
 def best_vector(law: str, d: int, n: int, contexts: int, seed: int) -> dict[str, Value]:
-    """The first entry of the v that minimises the loss at c = 1, w = w*; the least eigenvalue of its Hessian over their mean.
+    """The first entry of the v that minimises the loss at c = 1, w = w*; the smallest eigenvalue of its Hessian over their mean.
 
-    A regression of what the prediction misses on X = sum_i a_i x_i, with drawn amplitudes and drawn noise.
+    A regression of the prediction's residual on X = sum_i a_i x_i, with sampled amplitudes and noise.
     """
     from lipverify.foundation.means.batches import jackknife
     from lipverify.loss.montecarlo.contexts import draw_labels
@@ -87,7 +87,7 @@ def best_vector(law: str, d: int, n: int, contexts: int, seed: int) -> dict[str,
 
 
 def best_scale(law: str, reading: str, d: int, n: float) -> dict[str, Value]:
-    """The c that minimises the loss at w*, exactly."""
+    """The c that minimises the loss at w*, by the exact method."""
     from lipverify.loss.scaled import scaled_loss
     from lipverify.optimum.transfer import at_optima
 
@@ -114,7 +114,7 @@ def proved_scale(law: str, d: int, n: int) -> dict[str, Any]:
 
 
 def sampled_scale(law: str, d: int, n: int, contexts: int, seed: int) -> dict[str, Value]:
-    """c*, for each reading, from the prediction and its product with f(x) on sampled contexts."""
+    """c* for each reading, from the prediction and its product with f(x) on sampled contexts."""
     from lipverify.foundation.means.batches import jackknife
     from lipverify.problem.law import as_functions
 
@@ -138,7 +138,7 @@ def sampled_scale(law: str, d: int, n: int, contexts: int, seed: int) -> dict[st
 
 
 def joint(law: str, reading: str, d: int, n: float) -> dict[str, Value]:
-    """The minimiser over w and c together, exactly."""
+    """The minimiser over w and c jointly, by the exact method."""
     from lipverify.optimum import optimal_scale
 
     here = problem(law, d, n)

@@ -1,7 +1,7 @@
 r"""Lemma B.1: the optimal value matrix ignores the covariates.
 
-The prediction depends on the last row (v, c) of W_V alone, and the optimal v is 0 whatever c, d, n and M, for laws
-whose amplitudes and offset are symmetric about 0.
+The prediction depends on the last row (v, c) of W_V alone. The optimal v is 0 for every c, d, n and M, for laws whose
+amplitudes and offset are symmetric about 0.
 """
 
 from lipverify.checks.softmax.quantities import MODEL
@@ -20,8 +20,7 @@ claim("softmax.values-ignore-covariates/rows",
       statement=r"""\frac{\partial}{\partial (\mathbf{A}, \mathbf{b})} \Bigl(\mathbf{W}_V = \begin{bmatrix} \mathbf{A} &
       \mathbf{b} \\ \mathbf{v}^\top & c \end{bmatrix} \sum_i a_i z_i\Bigr)_{d+1} = 0""",
       assumes="the prediction is the last entry of the output, as on the slides",
-      finding=r"""The last entry of a product with $\mathbf{W}_V$ is made of its last row, $(\mathbf{v}^\top, c)$,
-      alone.""")
+      finding=r"The last entry of a product with $\mathbf{W}_V$ depends only on its last row, $(\mathbf{v}^\top, c)$.")
 claim("softmax.values-ignore-covariates/v",
       identity(loss_in_v,
                r"\mathcal{L}(\mathbf{v}) - \mathcal{L}(0) - \mathbb{E} \bigl(\mathbf{v}^\top \sum_i a_i x_i\bigr)^2",
@@ -29,26 +28,26 @@ claim("softmax.values-ignore-covariates/v",
       source=LEMMA, kind="printed", expected="supported", title="the optimal v is 0",
       statement=r"\argmin_{\mathbf{v}} \mathbb{E} \Bigl(\sum_i a_i (c\, y_i + \mathbf{v}^\top x_i) - f(x)\Bigr)^2 = 0",
       assumes=(r"""$f = \sum_k \ell_k g_k + b$ with any functions $g_k$, such as $\langle q, x \rangle_+$ and $\langle
-      -q, x \rangle_+$; amplitudes, offset and noise are together symmetric about 0 and independent of $q$, tokens and
+      -q, x \rangle_+$; amplitudes, offset and noise are jointly symmetric about 0 and independent of $q$, tokens and
       query""",
-               r"""any covariates of which no sum $\sum_i a_i x_i$ lies in a fixed hyperplane almost surely, any
+               r"""any covariates for which no sum $\sum_i a_i x_i$ lies in a fixed hyperplane almost surely, any
       $\mathbf{M}$, $c$, $d$, $n$"""),
       finding=r"""With $X = \sum_i a_i x_i$ the loss is quadratic in $\mathbf{v}$. Its linear term $2 \mathbf{v}^\top
       \mathbb{E} X (c \sum_i a_i y_i - f(x))$ is of odd degree in amplitudes, offset and noise, which are symmetric
-      about 0: it vanishes, and what is left is $\mathcal{L}(0)$ and a mean square, which is positive for every
-      $\mathbf{v} \neq 0$. An amplitude that is not centred leaves the linear term (the control): a law with
-      $\mathbb{E}_f f(x) = \langle \mu, x \rangle$ is outside the lemma. The rebuttal's display leaves out the weight
-      $\beta_i$ of $\mathbf{v}^\top x_i$, to no effect.""")
+      about 0, so it vanishes. The rest is $\mathcal{L}(0)$ and a mean square, which is positive for every $\mathbf{v}
+      \neq 0$. With an amplitude that is not centred the linear term remains (the control): a law with $\mathbb{E}_f
+      f(x) = \langle \mu, x \rangle$ is outside the lemma. The rebuttal's display omits the weight $\beta_i$ of
+      $\mathbf{v}^\top x_i$, which changes nothing.""")
 claim("softmax.values-ignore-covariates/{law}/v",
       bound(best_vector, "v^*_1", of="v", equals=0, within="d/100", method="montecarlo"),
       bound(best_vector, r"\lambda_{\min}(\mathbf{H}) / \bar{\lambda}(\mathbf{H})", of="curvature", equals=1,
             within=0.05, method="montecarlo"),
       source=LEMMA, kind="derived", expected="supported", over={"law": ("affine", "relu"), "d": (2, 3, 5), "n": 50},
-      title="the optimal v is 0 on drawn contexts, at the minimum of a convex function",
+      title="the optimal v is 0 on sampled contexts, at the minimum of a convex function",
       statement=r"\argmin_{\mathbf{v}} \mathbb{E} \Bigl(\sum_i a_i (c\, y_i + \mathbf{v}^\top x_i) - f(x)\Bigr)^2 = 0",
       assumes=(MODEL[0] + r", $L = \sigma = 1$", MODEL[1], "$c = 1$, $w = w^*$",
                r"$\mathbf{H}$ is the Hessian of the loss in $\mathbf{v}$"),
       finding=r"""With $X = \sum_i a_i x_i$ the loss is $\mathbf{v}^\top \mathbb{E}[X X^\top] \mathbf{v}$ plus a term
       linear in $\mathbf{v}$, which vanishes (`softmax.values-ignore-covariates/v`); $\mathbb{E}[X X^\top]$ is positive
-      definite, a multiple of $\mathbf{I}$ here. Where $\mathbb{E}_f f(x)$ is not zero but even in $x$ (cosine,
-      quadratic), changing the sign of all covariates does the same.""")
+      definite, and here a multiple of $\mathbf{I}$. If $\mathbb{E}_f f(x)$ is not zero but even in $x$ (cosine,
+      quadratic), changing the sign of all covariates gives the same result.""")

@@ -14,17 +14,18 @@ from lipverify.foundation.arrays import Floats
 
 AXES = 3
 FARTHEST = 6.0
-"""The w up to which multiples of the identity are looked at; beyond, the noise alone is too large."""
+"""The largest w for multiples of the identity; beyond it the noise alone is too large."""
 
 
 def optimal_matrix(
     law: str, reading: str, condition: float, n: int, sigma: float, contexts: int, seed: int
 ) -> dict[str, Any]:
-    """M* over all 3 x 3 matrices from sampled contexts, without the help of any symmetry.
+    """M* over all 3 x 3 matrices on sampled contexts, without the use of any symmetry.
 
-    Variances along the axes fall from the condition number to 1 in equal ratios. In whitened coordinates, that is of
-    Sigma^{1/2} M* Sigma^{1/2}: the entry of the longest axis over that of the shortest, the mean diagonal entry, and the
-    largest other entry over that. Of M* itself: the same ratio, and the mean diagonal entry over n L^2 / (3 d sigma^2).
+    Variances along the axes fall from the condition number to 1 in equal ratios. For Sigma^{1/2} M* Sigma^{1/2}, in
+    whitened coordinates: the entry of the longest axis divided by that of the shortest, the mean diagonal entry, and
+    the largest other entry divided by it. For M* itself: the same ratio, and the mean diagonal entry divided by n L^2 /
+    (3 d sigma^2).
     """
     from lipverify.problem.law import as_ridge
 
@@ -51,9 +52,9 @@ def optimal_matrix(
 
 
 def whitened(space: int = 0) -> Any:
-    """What whitening changes of scores and of E_f f(x_i) f(x_j), for x = S u with S = Sigma^(1/2) and M = S^-1 M' S^-1.
+    """The change of scores and of E_f f(x_i) f(x_j) by whitening, for x = S u with S = Sigma^(1/2) and M = S^-1 M' S^-1.
 
-    For f(x) = <q, S^-1 x>, of which <q, u> is left; in the `space` of x, f(x) = <q, x>. q and u are any columns.
+    For f(x) = <q, S^-1 x> it is <q, u>; in the `space` of x, f(x) = <q, x>. q and u are any columns.
     """
     from lipverify.proofs.words import identity as unit
     from lipverify.proofs.words import leftover, letters
@@ -68,7 +69,7 @@ def whitened(space: int = 0) -> Any:
 
 
 def proved_gain(condition: float, n: int, sigma: float, m_1: float, m_2: float) -> Any:
-    """The least loss of all w Sigma^{-1}, less that of one M, by balls; affine, d = 2, L = 1, whitened M = diag(m_1, m_2).
+    """The minimal loss over w Sigma^{-1} minus that of one M, by balls; affine, d = 2, L = 1, whitened M = diag(m_1, m_2).
 
     There f(x) = <q, Sigma^{1/2} u>, E_q f f' = u^T Sigma u' / (3 d), and w Sigma^{-1} is w I.
     """
@@ -86,15 +87,16 @@ def proved_gain(condition: float, n: int, sigma: float, m_1: float, m_2: float) 
 
 
 def isotropic_window(law: str, n: int, sigma: float, **_: Any) -> Value:
-    """w* of the isotropic problem, exactly."""
+    """w* of the isotropic problem, by the exact method."""
     return optimum(law, AXES, n, sigma=sigma)["w"]
 
 
 def leading_tilt(variances: Any) -> Floats:
     r"""D of Sigma^{1/2} M* Sigma^{1/2} = w I + D + O(1/w) as n grows: affine law, q uniform in the space of x.
 
-    In whitened coordinates, u on the sphere, the weights of M = w I + D centre on u + delta with w delta = P_u D u -
-    (d-1)/2 u, P_u the projector orthogonal to u; the leading bias is the mean of delta^T Sigma delta, a quadratic in D.
+    In whitened coordinates, u on the sphere, the weights of M = w I + D are centred at u + delta with w delta = P_u D u
+    - (d-1)/2 u, P_u the projector orthogonal to u. The leading bias is the mean of delta^T Sigma delta, a quadratic in
+    D.
 
     Parameters
     ----------
@@ -103,7 +105,7 @@ def leading_tilt(variances: Any) -> Floats:
 
     Returns
     -------
-    The eigenvalues of D, in the same order. A multiple of I is part of w I: their sum is zero.
+    The eigenvalues of D, in the same order. Their sum is zero, because a multiple of I is part of w I.
 
     Source: derived for Lemma 1 of Collins et al., slides, read with q uniform in the space of x.
     """

@@ -1,6 +1,6 @@
-r"""The rebuttal on infinite width: a wider inner dimension of M = M_K^T M_Q leaves the optimum as it is.
+r"""The rebuttal on infinite width: a wider inner dimension of M = M_K^T M_Q leaves the optimum unchanged.
 
-This holds from the width r = d on, where every d x d matrix is such a product. Below r = d it does not.
+This holds from the width r = d on, because every d x d matrix is then such a product. Below r = d it does not.
 """
 
 from lipverify.checks.softmax.factors import factored
@@ -28,14 +28,15 @@ claim("softmax.width/{law}",
       expected="supported", over={"law": ("affine", "relu"), ("d", "width"): [(2, 2), (2, 4), (2, 8), (3, 3), (3, 6), (3, 12)]},
       statement=SAME + r" \quad \text{for } r \geq d",
       assumes=(*MODEL, "$d = 2, 3$ and $r = d, 2d, 4d$"),
-      finding=r"""For $r \geq d$ every $d \times d$ matrix is a product $\mathbf{M}_K^\top \mathbf{M}_Q$, so the two minima are over the
-          same set; that is all the statement says, and it needs no infinite width. That descents on the factors also find it is seen here:
-          from small random starts, for each width, they end at the minimiser over $\mathbf{M}$ itself.""")
+      finding=r"""For $r \geq d$ every $d \times d$ matrix is a product $\mathbf{M}_K^\top \mathbf{M}_Q$, so the two
+          minima are over the same set. The statement says no more, and it needs no infinite width. The measurement
+          shows that descents on the factors also find the minimum: from small random starts, for each width, they end
+          at the minimiser over $\mathbf{M}$ itself.""")
 claim("softmax.width/narrow",
       bound(FACTORED, EXCESS, of="excess", equals="0", within="2e-4", control=(None, {"width": 12}), method="montecarlo"),
       source=REBUTTAL, kind="stronger", expected="refuted", over={"law": ("affine", "relu"), ("d", "width"): [(2, 1), (3, 1), (3, 2)]},
       statement=SAME + r" \quad \text{for } r < d",
       assumes=(*MODEL, "$d = 2, 3$ and $r = 1, d - 1$"),
-      finding=r"""The rebuttal speaks of increasing the width, and its sentence is true from $r = d$ on. Below, the set is that of the
-          matrices of rank at most $r$, and $w \mathbf{I}$ is not in it.""",
-      corrected=r"Any inner dimension $r \geq d$ leaves the optimum as it is.")
+      finding=r"""The rebuttal speaks of increasing the width, and its sentence is true from $r = d$ on. For smaller $r$
+          the set contains only matrices of rank at most $r$, and not $w \mathbf{I}$.""",
+      corrected=r"Any inner dimension $r \geq d$ leaves the optimum unchanged.")

@@ -26,9 +26,9 @@ MEASURED: dict[str, Any] = {
     "assumes": (*MODEL, r"$\Lambda = n L^2 / \sigma^2 \to \infty$ along $n \to \infty$ at fixed $L / \sigma$"),
 }
 SAMPLED = agree(optimum, at(sampled_optimum, contexts=per_profile(8_000, 400_000)), "w^*", of="w",
-                over={"d": (3, 5), "n": 100})  # about a hundredth of w* is left open
+                over={"d": (3, 5), "n": 100})  # the error is about a hundredth of w*
 PROVED: dict[str, Any] = {
-    "source": THEOREM_2, "title": "the window theorem that is proved for every n",
+    "source": THEOREM_2, "title": "the window theorem, proved for every n",
     "assumes": (*MODEL, r"""$\Lambda = n L^2 / \sigma^2 \geq \Lambda_0$ and $n \geq K W^{(d-1)/2 + \beta - 1}$, with the
     numbers of `lipverify prove`"""),
 }
@@ -72,11 +72,11 @@ claim("softmax.window-theorem/{law}",
       kind="derived", expected="supported", over={"law": LAWS, "d": per_profile((2, 3, 5), DIMENSIONS.full)},
       statement=r"k_1 \Lambda^e < w^* < k_2 \Lambda^e, \quad k_2 / k_1 \to 1 \ (\Lambda_0 \to \infty)",
       shows={"relu": (at(figures.closing_in, found=at(figures.windows), proved=at(figures.edges)), *CONSTANTS), "*": CONSTANTS},
-      finding=r"""$w^* / \Lambda^e$ stands here as the interval from $k_1$ to $k_2$, which contains it for every context
-      of the range, not as a value that was measured. Noise and bias lie between explicit multiples of $w^{(d-1)/2}/n$
-      and $w^{-\beta}$: above the loss at one multiple of $\Lambda^e$ no minimum can be. `lipverify prove
-      softmax.window-theorem --d 3` prints the chain with its constants, `lipverify check-proof` certifies a file of it
-      again.""", **PROVED)
+      finding=r"""The value of $w^* / \Lambda^e$ is the interval from $k_1$ to $k_2$, which contains it for every
+      context of the range; it is not measured. Noise and bias lie between explicit multiples of $w^{(d-1)/2}/n$ and
+      $w^{-\beta}$, and where either exceeds the loss at one multiple of $\Lambda^e$ there is no minimum. `lipverify
+      prove softmax.window-theorem --d 3` prints the chain with its constants, `lipverify check-proof` certifies its
+      file again.""", **PROVED)
 claim("softmax.window-every-n/affine",
       bound(proofs.every_n, r"\min w^* / M", of="least", low="1/2", control="4/5", method="certified"),
       bound(proofs.every_n, r"\max w^* / M", of="largest", high="13/10", control=1, method="certified"),
@@ -84,12 +84,13 @@ claim("softmax.window-every-n/affine",
       title="the optimal window for every number of tokens", assumes=(*MODEL, r"$n \geq 2$, and $L \leq \sigma$ or $n \geq 2 W^{(d+1)/2}$"),
       statement=r"""c_1 M \leq w^* \leq c_2 M, \quad M = \min(\Lambda / 3d, k W), \quad W = \Lambda^{2/(d+3)}, \quad
       n \geq 2, \ L \leq \sigma \text{ or } n \geq 2 W^{(d+1)/2}""",
-      finding=r"""For *every* number of tokens from 2 on, and all $L \leq \sigma$ or $L^2 / \sigma^2 \leq W / 2$, which
-      is noise of no less than about the variance of $f$ in a window: with little signal $w^*$ is near
-      $\Lambda / 3d$, with much near $k \Lambda^{2/(d+3)}$, few tokens included. Every $w^*$ is where $\Lambda$ is the
-      quotient of the slopes of noise and bias; below 256 tokens these are polynomials through balls, one $n$ at a time,
-      from there on they lie between explicit functions. With one token the loss is the same at all $w$. Up to $w^*$ the
-      bias falls. With a larger $L$, $w^*$ is no less than with the largest of these, and ends where the bias is least.""")
+      finding=r"""For *every* number of tokens from 2 on, and all $L \leq \sigma$ or $L^2 / \sigma^2 \leq W / 2$: the
+      variance of the noise is at least about that of $f$ in a window. With little signal $w^*$ is near $\Lambda / 3d$,
+      with much signal near $k \Lambda^{2/(d+3)}$, also for few tokens. At every $w^*$, $\Lambda$ is the quotient of the
+      derivatives of noise and bias. Below 256 tokens these are polynomials through balls, for each $n$; from 256 on
+      they lie between explicit functions. With one token the loss is the same at all $w$. Up to $w^*$ the bias falls.
+      With a larger $L$, $w^*$ is at least as large as with the largest of these, and its limit is the $w$ of the
+      minimal bias.""")
 SMOOTH = {"shift": "3", "room": "1/100"}
 claim("softmax.window-every-dimension/{law}",
       bound(proofs.every_dimension, r"w^* / (k_d W)", of="share", equals=1, within="room", method="certified"),
@@ -108,6 +109,6 @@ claim("softmax.window-every-dimension/{law}",
                \Gamma(d) / \Gamma(\tfrac{d+1}{2})^2$""",
                r"""every $n$, $L$, $\sigma$ with $W \geq 10^4$ ($10^6$ for ReLU), $W \geq 10 d$ ($100 d$), $n \geq 10^4
                W^{(d-1)/2 + \beta - 1}$, $n \geq 10^3 (4/3)^{(d-1)/2} W^{(d-1)/2}$"""),
-      finding=r"""One proof file is about every $d \geq 2$: what depends on $d$ enters through $1/a$ and $a/k_d$, $a =
-      (d-1)/2$, which stay bounded. ReLU comes closer to its limit like $W^{-1/2}$: that of its bias which falls like
+      finding=r"""One proof file covers every $d \geq 2$: the dimension enters only through $1/a$ and $a/k_d$, $a =
+      (d-1)/2$, which stay bounded. ReLU approaches its limit like $W^{-1/2}$: the part of its bias that falls like
       $w^{-2}$ is less than a hundredth at $W = 10^6$.""")

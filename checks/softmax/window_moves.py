@@ -1,4 +1,4 @@
-r"""How the optimal w moves with L, n and sigma, and how many tokens it holds."""
+r"""How the optimal w changes with L, n and sigma, and how many tokens its window holds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lipverify.checks.softmax.quantities import Value, optimum, problem
 
 
 def elasticities(law: str, d: int, n: float, L: float) -> dict[str, Value]:
-    """d log w* / d log of L, n and sigma, over a factor of two in each from sigma = 1."""
+    """The elasticities d log w* / d log of L, n and sigma, over a factor of two in each from sigma = 1."""
     low, error = optimum(law, d, n, L)["w"]
     doubled = {"L": optimum(law, d, n, 2 * L), "n": optimum(law, d, 2 * n, L), "sigma": optimum(law, d, n, L, 2.0)}
     windows = {name: best["w"] for name, best in doubled.items()}
@@ -21,14 +21,14 @@ def elasticities(law: str, d: int, n: float, L: float) -> dict[str, Value]:
 
 
 def local_elasticities(law: str, d: int, n: float, L: float) -> dict[str, Value]:
-    """d log w* / d log of L, n and sigma at sigma = 1, as exact derivatives."""
+    """The elasticities d log w* / d log of L, n and sigma at sigma = 1, as exact derivatives."""
     moves = lv.sensitivity(lv.optimal_window(problem(law, d, n, L)))
     found = {"L": moves.window_L, "n": moves.window_n, "sigma": moves.window_sigma}
     return {name: (float(value), moves.window_error) for name, value in found.items() if value is not None}
 
 
 def wave_windows(d: int, n: float, sigma: float, L: float, larger: float) -> Value:
-    """w* of the cosine law at the larger of two frequencies, over that at the smaller."""
+    """w* of the cosine law at the larger of two frequencies divided by that at the smaller."""
     (one, error), (other, further) = (optimum("cosine", d, n, frequency, sigma)["w"] for frequency in (L, larger))
     return other / one, (further + error * other / one) / one
 
@@ -47,14 +47,14 @@ def proved_windows(d: int, n: float, sigma: float, L: float, larger: float) -> d
 
 
 def window_rate(law: str, d: int, power: int = 1) -> Any:
-    """The exponent of w* in n, or with `power` 2 in L, proved by the window theorem: w* is of the order of a power of n L^2 / sigma^2."""
+    """The exponent of w* in n, or with `power` 2 in L, proved by the window theorem: w* has the order of a power of n L^2 / sigma^2."""
     from lipverify.claims.plan.proved import proved_rates
 
     return proved_rates(law, d)["window"] * power
 
 
 def about_threshold(law: str, L: float, d: int, n: float, share: float) -> Value:
-    """w* of an even law at a share of the noise at which w = 0 ceases to be a minimum, sigma^2 = (share) x threshold."""
+    """w* of an even law at sigma^2 = (share) x threshold, the threshold being the noise at which w = 0 becomes a minimum."""
     from lipverify.loss.exact import spectrum_of
 
     even = lv.laws.law_named(law, L=L)
@@ -64,10 +64,10 @@ def about_threshold(law: str, L: float, d: int, n: float, share: float) -> Value
 
 
 def tokens(law: str, d: int, n: float, sigma: float = 1.0) -> Value:
-    """1 / E sum_i a_i^2 at w*: how many tokens the best window holds."""
+    """1 / E sum_i a_i^2 at w*: the number of tokens in the optimal window."""
     here = problem(law, d, n, sigma=sigma)
     best = lv.optimal_window(here)
-    # the exponent of w in the noise is at most (d - 1) / 2, which is how an error of w* enters
+    # the exponent of w in the noise is at most (d - 1) / 2, which bounds the effect of an error of w*
     relative = (d - 1) / 2 * best.w_error / best.w
     if sigma > 0:
         return sigma**2 / best.noise, (relative + best.loss_error / best.noise) * sigma**2 / best.noise
@@ -77,7 +77,7 @@ def tokens(law: str, d: int, n: float, sigma: float = 1.0) -> Value:
 
 
 def at_no_noise(d: int, n: int) -> float:
-    """What is claimed of w* at sigma = 0."""
+    """The claimed values of w* at sigma = 0."""
     return {(3, 50): 16.8, (3, 100): 27.5, (5, 50): 9.8}[d, n]
 
 

@@ -1,4 +1,4 @@
-r"""The proofs of the window theorem, read as numbers: between which multiples of a power of Lambda the optimal w lies."""
+r"""The constants of the window theorem from its proofs: the multiples of a power of Lambda between which the optimal w lies."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from lipverify.claims.plan.proved import between, proved, proved_window
 
 
 def derivation(reading: str, d: int, below: float = 2) -> Any:
-    """How far 1/(D + 2) and 2/(D + 2) are from what N ~ w^(D/2) / Lambda and w^-below < B < 1/w imply, by SymPy.
+    """The difference of 1/(D + 2) and 2/(D + 2) from what N ~ w^(D/2) / Lambda and w^-below < B < 1/w imply, by SymPy.
 
-    The best loss is no larger than where noise and upper bias balance; at w* neither the noise nor the lower bias can
-    exceed it. In powers of Lambda, with w = Lambda^x.
+    The minimal loss is at most the loss at which noise and upper bound of the bias balance; at w* neither the noise nor
+    the lower bound of the bias can exceed it. In powers of Lambda, with w = Lambda^x.
     """
     import sympy
 
@@ -26,7 +26,7 @@ def derivation(reading: str, d: int, below: float = 2) -> Any:
 
 
 def theorem(law: str, d: int) -> dict[str, Any]:
-    """Where w* / Lambda^e lies for every n, L and sigma of a range, and the constant to which both bounds tend."""
+    """The bounds of w* / Lambda^e for every n, L and sigma of a range, and the constant to which both bounds tend."""
     proof = proved_window(law, d)
     return {"window": between(proof, proof.low, proof.high), "limit": middle(*proof.limit)}
 
@@ -37,7 +37,7 @@ def limit_of_both(law: str, d: int) -> float:
 
 
 def quarter(law: str, d: int) -> float:
-    """A quarter of it."""
+    """A quarter of the constant to which both bounds tend."""
     return limit_of_both(law, d) / 4
 
 
@@ -56,9 +56,9 @@ def closer(law: str, d: int, start: float) -> dict[str, Any]:
 
 
 def every_n(d: int) -> dict[str, Any]:
-    """What is proved of the affine law for every n >= 2 and all L <= sigma, or n >= 2 W^((d+1)/2).
+    """The theorem for the affine law with every n >= 2 and all L <= sigma, or n >= 2 W^((d+1)/2).
 
-    The least and the largest w* / M; and "falling", the share of [0, w*] on which the bias falls: it is 1.
+    The smallest and the largest w* / M; and "falling", the share of [0, w*] on which the bias falls, which is 1.
     """
     from lipverify.proofs import EveryN, prove_every_n
 
@@ -86,7 +86,7 @@ def every_dimension(law: str, d: int) -> dict[str, Any]:
 
 
 def share(law: str, d: int) -> Value:
-    """w* / (k_d W) by the exact method at the border of that theorem: W = 10^4 or 10^6, n = 10^4 W^((d-1)/2+beta-1)."""
+    """w* / (k_d W) by the exact method at the boundary of that theorem: W = 10^4 or 10^6, n = 10^4 W^((d-1)/2+beta-1)."""
     from scipy.special import gammaln
 
     W, power = (1e6, (d + 2) / 2) if law == "relu" else (1e4, (d + 3) / 2)

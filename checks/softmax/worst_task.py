@@ -1,4 +1,4 @@
-r"""The largest bias of an L-Lipschitz task, which goes up and down over distances of about w^(-1/2), everywhere."""
+r"""The largest bias of an L-Lipschitz task. The worst task oscillates everywhere, with a period of about w^(-1/2)."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ EPS = float(np.finfo(float).eps)
 LENGTH = reduce(lambda x, _: math.log1p(2 * x), range(100), 1.0)
 """x with e^x = 1 + 2x, where (1 - e^-x)^2 / 2x is largest."""
 LARGEST = round(2 * LENGTH / (1 + 2 * LENGTH) ** 2, 4)
-"""That largest value: the limit of w sup B / L^2."""
+"""The largest value: the limit of w sup B / L^2."""
 
 
 def worst(d: int, w: float, query: str = "any") -> dict[str, Value]:
-    """sup B / L^2 over all L-Lipschitz f, between two bounds, and w times the upper one, n = w^(d/2 + 1).
+    """Bounds of sup B / L^2 over all L-Lipschitz f, and w times the upper one, n = w^(d/2 + 1).
 
-    f is one function for every query; `query` = "one": f follows the query.
+    f is one function for every query; with `query` = "one" f may depend on the query.
     """
     from lipverify.loss.worst import worst_bias
 
@@ -34,7 +34,7 @@ def worst(d: int, w: float, query: str = "any") -> dict[str, Value]:
 
 
 def worst_at(d: int, n: float, w: float) -> Value:
-    """The upper bound on sup B / L^2 at a length."""
+    """The upper bound of sup B / L^2 at a given n."""
     from lipverify.loss.worst import worst_bias
 
     bias = worst_bias(d, n, w)
@@ -42,7 +42,7 @@ def worst_at(d: int, n: float, w: float) -> Value:
 
 
 def sampled_worst(d: int, n: float, w: float, contexts: int, seed: int, backend: str) -> Value:
-    """The same on drawn tokens: the largest bias of a field of one degree, of degrees up to 8, over its E |grad f|^2."""
+    """sup B / L^2 on sampled tokens: the largest bias of a field of one degree up to 8, divided by its E |grad f|^2."""
     lows, highs = [], []
     for k in range(1, 9):
         law = lv.laws.Zonal(spectrum=(0.0,) * k + (1 / (k * (k + d - 2)),))
