@@ -20,9 +20,10 @@ from lipverify.foundation import Floats, normals
 from lipverify.foundation.means.samples import mean_with_half_width
 from lipverify.laws import Linear, Matern, ReLU, Zonal
 from lipverify.loss.worst import METRICS, WorstBias, worst_bias, worst_box_bias, zigzag
-from lipverify.loss.worst.box import box_weights  # internal: weights of a box, whose bias is computed by hand
-from lipverify.loss.worst.harmonics import single_bias  # internal: the bias of given weights
-from lipverify.loss.worst.weights import softmax_weights  # internal: weights of softmax, whose bias is computed by hand
+
+# internal: weights of a box and of softmax, whose bias is computed by hand
+from lipverify.loss.worst.weights import box_weights, softmax_weights
+from lipverify.loss.worst.zigzag import single_bias  # internal: the bias of given weights
 from lipverify.problem.sphere import on_sphere  # internal: points on the sphere, as samplers draw them
 from tests.strategies import lengths, log_floats
 

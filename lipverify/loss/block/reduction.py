@@ -1,16 +1,162 @@
-"""Choose the reduction to a few scalars per token for a problem, or refuse the problem."""
+"""The reductions to a few scalars per token, and the choice of one for a problem.
+
+On a product of spheres a token has two scalars, and no average over queries is needed. On S^{d-1} a token has one, the
+query another, and the averages are tabulated.
+"""
 
 from __future__ import annotations
 
+import math
+from functools import lru_cache
+
+import msgspec
 import numpy as np
+from numpy.polynomial.chebyshev import chebvander
+from scipy.fft import dct
 
 from lipverify.errors import InvalidInput
-from lipverify.loss.block.product import OnProduct
-from lipverify.loss.block.sphere import OnSphere
+from lipverify.foundation.arrays import Floats
+from lipverify.loss.block.laplace import Tokens, coordinate_rule, moments, share_rule
 from lipverify.problem import Problem
 from lipverify.problem.composed import LowRank
 from lipverify.problem.covariates import ProductOfSpheres, Sphere
 from lipverify.problem.laws import Linear
+
+
+class OnProduct(msgspec.Struct, frozen=True):
+    """Tokens x_i = c_u B u_i + c_v B' v_i on a product of spheres of dimensions k - 1 and d - k - 1.
+
+    The score is c c_u^2 t + c' c_v^2 t', with t = <u_i, u> and t' = <v_i, v> coordinates on the two spheres;
+    <e, z - z_i> = c_u (1 - t) and |z - z_i|^2 = 2 c_u^2 (1 - t).
+    """
+
+    d: int
+    k: int
+    c_u: float
+    c_v: float
+
+    def spread(self, c: Floats, c_perp: Floats) -> Floats:
+        """The largest score minus the smallest."""
+        return np.asarray(2 * (np.abs(c) * self.c_u**2 + np.abs(c_perp) * self.c_v**2))
+
+    def values(self, n: float, c: Floats, c_perp: Floats, order: int, fine: bool) -> tuple[Floats, Floats]:
+        """Noise over sigma^2 and bias over L^2 for each pair (c, c'), by one of two rules that share no node."""
+        order, offset = (order + 1, 0.0) if fine else (order - 2, 0.5)
+        (t, weight), (t_perp, weight_perp) = coordinate_rule(self.k, order), coordinate_rule(self.d - self.k, order)
+        along, across = _fall(c * self.c_u**2, t), _fall(c_perp * self.c_v**2, t_perp)
+        tokens = Tokens(
+            deficit=(along[:, :, None] + across[:, None, :]).reshape(c.size, -1),
+            near=np.repeat(1 - t, t_perp.size),
+            weight=np.outer(weight, weight_perp).ravel(),
+        )
+        alone, alone_near, _, _, _, pairs = moments(tokens, n, offset)
+        return alone, self.c_u**2 * (2 * alone_near + pairs) / self.k
+
+
+def _fall(scale: Floats, t: Floats) -> Floats:
+    """max(scale t) - scale t over t in [-1, 1], (pair, node)."""
+    return np.where(scale[:, None] >= 0, scale[:, None] * (1 - t), -scale[:, None] * (1 + t))
+
+
+LEVELS = (16, 24, 36, 54, 80, 120, 180, 270)
+AGREEMENT = 4e-12
+"""Difference of the logarithms of two profiles below which they are accepted."""
+UNSETTLED = 1e-9
+"""Size of last coefficients above which a profile is refined without comparing it with a finer one."""
+TINY = 1e-300
+"""Replaces zero before a logarithm: a context of one token has no pairs."""
+TESTED = 101
+"""Number of values of omega at which two profiles are compared."""
+
+
+class Profile(msgspec.Struct, frozen=True):
+    """Chebyshev coefficients (degree, 6) of the logarithms of the averages, for omega from 0 to `top`."""
+
+    top: float
+    coefficients: Floats
+
+    @property
+    def tail(self) -> float:
+        """The largest of the last two coefficients, which estimates the truncation error."""
+        return float(np.max(np.abs(self.coefficients[-2:])))
+
+    def at(self, omega: Floats) -> Floats:
+        """The six averages, (6, ...)."""
+        # one matrix product for all six columns; Clenshaw's recurrence would run once per column
+        basis = chebvander(2 * omega / self.top - 1, len(self.coefficients) - 1)
+        return np.exp(np.moveaxis(basis @ self.coefficients, -1, 0))
+
+
+class OnSphere(msgspec.Struct, frozen=True):
+    """Tokens uniform on S^{d-1}, of which B spans k dimensions.
+
+    For a query with |z|^2 = s the score is omega t, omega = |M x| = (c^2 s + c'^2 (1 - s))^{1/2}, t the coordinate of
+    x_i along M x. With cos = c s^{1/2} / omega, near = 1 - t and step = s^{1/2} - cos,
+
+        gap = step + cos near,        square = gap^2 + (2 near - near^2) (k - cos^2) / (d - 1),
+
+    so six averages, functions of omega alone, give the loss of every pair (c, c') and every query. Their logarithms are
+    interpolated by Chebyshev polynomials in omega, which keeps relative accuracy over all their decades.
+    """
+
+    d: int
+    k: int
+
+    def spread(self, c: Floats, c_perp: Floats) -> Floats:
+        """A bound on the largest score minus the smallest."""
+        return np.asarray(2 * np.maximum(np.abs(c), np.abs(c_perp)))
+
+    def values(self, n: float, c: Floats, c_perp: Floats, order: int, fine: bool) -> tuple[Floats, Floats]:
+        """Noise over sigma^2 and bias over L^2 for each pair (c, c'), by one of two rules that share no node."""
+        s, weight = share_rule(self.d, self.k, order + 1 if fine else order - 2)
+        along, across = c[:, None] * np.sqrt(s), c_perp[:, None] * np.sqrt(1 - s)
+        omega = np.hypot(along, across)
+        cosine = np.divide(along, omega, out=np.zeros_like(omega), where=omega > 0)
+        rough, finer = profiles(self.d, n, _top(omega))
+        alone = (finer if fine else rough).at(omega)
+        pairs = alone[3:]
+        step = np.sqrt(s) - cosine
+        rest = (2 * alone[1] - alone[2]) * (self.k - cosine**2) / (self.d - 1)
+        gaps = sum(_square(step, cosine, part) for part in (alone[:3], pairs))
+        return alone[0] @ weight, (gaps + rest) @ weight / self.k
+
+
+def _square(step: Floats, cosine: Floats, averages: Floats) -> Floats:
+    """The average of (step + cos near)(step + cos near') from those of 1, near, near near'."""
+    one, near, square = averages
+    return np.asarray(step**2 * one + 2 * step * cosine * near + cosine**2 * square)
+
+
+def _top(omega: Floats) -> float:
+    """The power of two, at least 1, up to which omega is tabulated, so that calls share tables."""
+    return 2.0 ** max(0, math.ceil(math.log2(max(float(omega.max()), 1.0))))
+
+
+@lru_cache(maxsize=256)
+def profiles(d: int, n: float, top: float) -> tuple[Profile, Profile]:
+    """A rough and a finer profile that share no node, refined until they agree or the orders end."""
+    tested = np.linspace(0, top, TESTED)
+    # a window of width 1 / top needs at least top nodes
+    for level in (level for level in LEVELS if level > top):
+        rough = _profile(d, n, top, level - 2, 0.5)
+        if rough.tail > UNSETTLED and level < LEVELS[-1]:
+            continue
+        finer = _profile(d, n, top, level + 1, 0.0)
+        if np.max(np.abs(np.log(rough.at(tested) / finer.at(tested)))) < AGREEMENT:
+            break
+    return rough, finer
+
+
+def _profile(d: int, n: float, top: float, order: int, offset: float) -> Profile:
+    """The averages at as many values of omega as there are nodes for a token."""
+    omega = top * (1 + np.cos(np.pi * (np.arange(order) + 0.5) / order)) / 2
+    t, weight = coordinate_rule(d, order)
+    tokens = Tokens(deficit=omega[:, None] * (1 - t), near=1 - t, weight=weight)
+    averages = np.maximum(moments(tokens, n, offset), TINY)
+    coefficients = dct(np.log(averages), axis=1).T / order
+    coefficients[0] /= 2
+    return Profile(top, coefficients)
+
 
 Reduction = OnProduct | OnSphere
 

@@ -33,11 +33,8 @@ from lipverify.foundation.noted import makes
 from lipverify.foundation.validation import chosen, number, numbers, whole
 from lipverify.loss.exact import LARGEST as LARGEST_WINDOW
 from lipverify.loss.exact import SMALLEST
-from lipverify.loss.worst.box import box_weights
-from lipverify.loss.worst.harmonics import single_bias
-from lipverify.loss.worst.metrics import LARGEST, METRICS, Metric, angle_of
-from lipverify.loss.worst.weights import Weights, softmax_weights
-from lipverify.loss.worst.zigzag import zigzag
+from lipverify.loss.worst.weights import LARGEST, METRICS, Metric, Weights, angle_of, box_weights, softmax_weights
+from lipverify.loss.worst.zigzag import single_bias, zigzag
 from lipverify.problem.problem import LARGEST_D, context_length
 
 __all__ = ["METRICS", "Metric", "WorstBias", "worst_bias", "worst_box_bias", "zigzag"]

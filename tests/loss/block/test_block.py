@@ -22,10 +22,9 @@ from lipverify.covariates import Covariates, Ellipsoid, ProductOfSpheres, Sphere
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Linear, LowRank
 from lipverify.loss.block import BlockTerms, block_terms
-from lipverify.loss.block.laplace import Tokens, moments  # internal: two integrals that must be the same
 
-# internal: rules of quadrature at their degree and beyond
-from lipverify.loss.block.rules import coordinate_rule, share_rule
+# internal: rules of quadrature at their degree and beyond, and two integrals that must be the same
+from lipverify.loss.block.laplace import Tokens, coordinate_rule, moments, share_rule
 from tests.strategies import lengths, log_floats
 
 EPS = float(np.finfo(float).eps)
