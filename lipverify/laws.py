@@ -2,7 +2,7 @@
 
 from lipverify.problem.composed import LowRank, Sampled, Transformed
 from lipverify.problem.fields import RBF, Matern
-from lipverify.problem.law import FunctionLaw, Law, RidgeLaw, Sum, mixture
+from lipverify.problem.law import Bound, FunctionLaw, Law, RidgeLaw, Sum, mixture
 from lipverify.problem.laws import Affine, Cosine, Linear, Quadratic, ReLU
 from lipverify.problem.network import ReLUNetwork
 from lipverify.problem.offset import WithOffset
@@ -13,6 +13,7 @@ __all__ = [
     "LAWS",
     "RBF",
     "Affine",
+    "Bound",
     "Cosine",
     "FunctionLaw",
     "Law",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -12,7 +13,7 @@ from numpy.random import Generator
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array, Floats, to_device, to_host
 from lipverify.foundation.validation import number
-from lipverify.problem.law import FunctionLaw, Law, RidgeLaw, by_law
+from lipverify.problem.law import Bound, FunctionLaw, Law, RidgeLaw, by_law, require_dimension
 from lipverify.problem.laws import Linear
 from lipverify.problem.matrices import orthonormal_rows, rows
 
@@ -38,8 +39,8 @@ class Transformed(FunctionLaw, frozen=True, tag="transformed"):
     Source: Collins et al., slides, Lemma 1.
 
     >>> from lipverify.problem.laws import Affine
-    >>> Transformed([[2.0, 0.0], [0.0, 1.0]], Affine()).extents(radius=1.0)
-    (4.0,)
+    >>> Transformed([[2.0, 0.0], [0.0, 1.0]], Affine()).bounds(radius=1.0)[0].extent
+    4.0
     """
 
     B: Any
@@ -62,11 +63,6 @@ class Transformed(FunctionLaw, frozen=True, tag="transformed"):
         """The variance of the ridge law's amplitude."""
         return self.ridge.amplitude_variance
 
-    def require_dimension(self, d: int) -> None:
-        """Refuse a dimension other than the number of B's rows."""
-        if len(self.B) != d:
-            raise InvalidInput(f"the law's matrix has {len(self.B)} rows and d = {d}: they must agree.")
-
     def draw(self, rng: Generator, contexts: int, d: int) -> Array:
         """Directions B q, (contexts, d)."""
         B = np.array(self.B)
@@ -76,18 +72,10 @@ class Transformed(FunctionLaw, frozen=True, tag="transformed"):
         """h_l(<B q, x>)."""
         return self.ridge.values(tasks, points, xp)
 
-    def extents(self, radius: float = 1.0) -> tuple[float, ...]:
-        """The extents of the ridge law over |B^T x| <= |B| radius."""
-        return self.ridge.extents(radius * float(np.linalg.norm(np.array(self.B), 2)))
-
-    def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
-        """The magnitudes of the ridge law over the same points."""
-        return self.ridge.magnitudes(radius * float(np.linalg.norm(np.array(self.B), 2)))
-
-    def shape(self, d: int) -> Floats:
-        """BB^T: if R commutes with it, RB = BO with O orthogonal, and O q is drawn like q."""
-        B = np.array(self.B)
-        return np.asarray(B @ B.T)
+    def bounds(self, radius: float = 1.0) -> tuple[Bound, ...]:
+        """Those of the ridge law over |B^T x| <= |B| radius; of its slopes nothing is known off the sphere."""
+        bounds = self.ridge.bounds(radius * float(np.linalg.norm(np.array(self.B), 2)))
+        return tuple(bound._replace(slope=math.inf) for bound in bounds)
 
 
 class LowRank(Transformed, frozen=True, tag="low-rank"):
@@ -109,8 +97,8 @@ class LowRank(Transformed, frozen=True, tag="low-rank"):
 
     Source: Collins et al., slides, Theorem 4 and the last slide.
 
-    >>> LowRank([[1.0], [0.0]]).extents()
-    (2.0,)
+    >>> LowRank([[1.0], [0.0]]).bounds()[0].extent
+    2.0
     """
 
     name: ClassVar[str] = "low-rank"
@@ -130,6 +118,12 @@ def ridge_form(law: Law, d: int) -> tuple[RidgeLaw, Floats] | None:
     (Linear(L=1.0), [[1.0], [0.0]], None)
     """
     return None
+
+
+@require_dimension.register(Transformed, LowRank)
+def _require_rows(law: Transformed, d: int) -> None:
+    if len(law.B) != d:
+        raise InvalidInput(f"the law's matrix has {len(law.B)} rows and d = {d}: they must agree.")
 
 
 @ridge_form.register(RidgeLaw)
@@ -154,7 +148,7 @@ class Sampled(FunctionLaw, frozen=True, tag="sampled"):
     extent
         A finite bound on max f - min f over the covariates; intervals of sampled losses use it.
     magnitude
-        A bound on max |f|; only linear attention needs it.
+        A bound on max |f|; only attention whose weights do not sum to one needs it.
 
     Raises
     ------
@@ -164,8 +158,8 @@ class Sampled(FunctionLaw, frozen=True, tag="sampled"):
     >>> def tanh(rng, contexts, d):
     ...     q = rng.standard_normal((contexts, 1, d))
     ...     return lambda x: np.tanh((q * x).sum(axis=-1))
-    >>> Sampled(tanh, extent=2.0).extents()
-    (2.0,)
+    >>> Sampled(tanh, extent=2.0).bounds()[0].extent
+    2.0
     """
 
     sampler: Callable[[Generator, int, int], Callable[[Array], Array]]
@@ -204,12 +198,6 @@ class Sampled(FunctionLaw, frozen=True, tag="sampled"):
             raise InvalidInput(f"the sampled functions must return finite values of shape {wanted}, one a point.")
         return [to_device(f, xp, getattr(points, "device", None))]
 
-    def extents(self, radius: float = 1.0) -> tuple[float, ...]:
-        """The given extent."""
-        return (self.extent,)
-
-    def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
-        """The given magnitude."""
-        if self.magnitude is None:
-            raise InvalidInput("linear attention needs a bound on max |f|: give Sampled(..., magnitude=...).")
-        return (self.magnitude,)
+    def bounds(self, radius: float = 1.0) -> tuple[Bound, ...]:
+        """The given extent and magnitude."""
+        return (Bound(self.extent, math.inf if self.magnitude is None else self.magnitude),)

@@ -16,9 +16,9 @@ with that method by the class of the law (`by_law`), so that two methods share n
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import singledispatch, update_wrapper
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
@@ -112,17 +112,10 @@ class Law(msgspec.Struct, frozen=True, tag_field="law"):
         """True if every function of the law is constant, so that there is no bias."""
         raise NotImplementedError
 
-    def require_dimension(self, d: int) -> None:
-        """Refuse a dimension in which the law is not defined; most laws are defined in all."""
-
     @property
     def isotropic(self) -> bool:
         """True if f(Rx) has the law of f(x) for every rotation R."""
         return False
-
-    def shape(self, d: int) -> Any:
-        """A matrix S such that f(Rx) is drawn like f(x) for every orthogonal R with R S R^T = S; None if unknown."""
-        return np.eye(d) if self.isotropic else None
 
     def covariance(self, d: int) -> Callable[[Floats], Floats]:
         """K with E f(x) f(x') = K(<x, x'>) in dimension d, up to a constant that no loss depends on.
@@ -150,6 +143,24 @@ class Law(msgspec.Struct, frozen=True, tag_field="law"):
     __rmul__ = __mul__
 
 
+class Bound(NamedTuple):
+    """Bounds on a component f_k of a law.
+
+    Attributes
+    ----------
+    extent
+        Of max f_k - min f_k over the points: what one context can contribute.
+    magnitude
+        Of max |f_k| over the points; infinite if not known. Only attention whose weights do not sum to one needs it.
+    slope
+        A Lipschitz constant of f_k on the unit sphere; infinite if not known.
+    """
+
+    extent: float
+    magnitude: float = math.inf
+    slope: float = math.inf
+
+
 class FunctionLaw(Law, frozen=True):
     """A law whose functions can be drawn and evaluated: f = l_1 f_1 + ... + l_K f_K.
 
@@ -158,7 +169,7 @@ class FunctionLaw(Law, frozen=True):
     squared errors, and no amplitude needs to be drawn.
 
     >>> from lipverify.laws import ReLU
-    >>> len(ReLU().extents())  # two components
+    >>> len(ReLU().bounds())  # two components
     2
     """
 
@@ -170,30 +181,18 @@ class FunctionLaw(Law, frozen=True):
     @property
     def constant(self) -> bool:
         """True if no component varies, by its extent, or the amplitude is 0."""
-        return self.amplitude_variance == 0 or not any(self.extents())
+        return self.amplitude_variance == 0 or not any(bound.extent for bound in self.bounds())
 
     def draw(self, rng: Generator, contexts: int, d: int) -> Any:
-        """Draw one task for each context, in the form that `values` takes."""
+        """Draw one task for each context: an array (contexts, numbers), or another form that `values` takes."""
         raise NotImplementedError
-
-    def numbers_a_task(self, d: int) -> int:
-        """The length of a task's row in what `draw` returns, if that is an array (contexts, numbers)."""
-        return d
 
     def values(self, tasks: Any, points: Array, xp: Any) -> list[Array]:
         """The components f_1, ..., f_K of each context's task at its points, (contexts, m, d) -> K of (contexts, m)."""
         raise NotImplementedError
 
-    def extents(self, radius: float = 1.0) -> tuple[float, ...]:
-        """Bounds on max f_k - min f_k over |x| <= radius: they bound what one context can contribute."""
-        raise NotImplementedError
-
-    def slopes(self) -> tuple[float, ...]:
-        """Lipschitz constants of f_k on the unit sphere; infinite if unknown."""
-        return tuple(math.inf for _ in self.extents())
-
-    def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
-        """Bounds on max |f_k| over |x| <= radius, for linear attention alone: its weights do not sum to one."""
+    def bounds(self, radius: float = 1.0) -> tuple[Bound, ...]:
+        """The bounds of each component over |x| <= radius."""
         raise NotImplementedError
 
 
@@ -208,11 +207,6 @@ class RidgeLaw(FunctionLaw, frozen=True):
     @property
     def kink_points(self) -> tuple[float, ...]:
         """The points of (-1, 1) where a link is not smooth, jumps included."""
-        return ()
-
-    @property
-    def jump_points(self) -> tuple[float, ...]:
-        """The points of (-1, 1) where a link is not continuous."""
         return ()
 
     def links(self, z: Array, xp: Any) -> list[Array]:
@@ -316,11 +310,6 @@ class Sum(FunctionLaw, frozen=True, tag="sum"):
         """True: each part is isotropic."""
         return True
 
-    def require_dimension(self, d: int) -> None:
-        """Refuse a dimension in which a part is not defined."""
-        for _, law in self.parts:
-            law.require_dimension(d)
-
     def covariance(self, d: int) -> Callable[[Floats], Floats]:
         """The sum of the parts' covariances."""
         return Weighted(tuple((weight, law.covariance(d)) for weight, law in self.parts))
@@ -339,33 +328,22 @@ class Sum(FunctionLaw, frozen=True, tag="sum"):
         """The components of every part, each times the root of its weight and of its amplitude's variance."""
         found: list[Array] = []
         start = 0
-        for weight, law in self._functions():
-            stop = start + law.numbers_a_task(points.shape[-1])
-            factor = math.sqrt(weight * law.amplitude_variance)
+        for factor, law in self._functions():
+            row = law.draw(np.random.default_rng(0), 1, points.shape[-1])  # any task has as many numbers
+            stop = start + row.shape[1]
             found += [factor * each for each in law.values(tasks[:, start:stop], points, xp)]
             start = stop
         return found
 
-    def extents(self, radius: float = 1.0) -> tuple[float, ...]:
-        """The extents of the parts, times the same factors."""
-        return self._bounds(lambda law: law.extents(radius))
+    def bounds(self, radius: float = 1.0) -> tuple[Bound, ...]:
+        """The bounds of the parts' components, times the same factors."""
+        parts = [(factor, bound) for factor, law in self._functions() for bound in law.bounds(radius)]
+        return tuple(Bound(*(factor * value for value in bound)) for factor, bound in parts)
 
-    def slopes(self) -> tuple[float, ...]:
-        """The slopes of the parts, times the same factors."""
-        return self._bounds(lambda law: law.slopes())
-
-    def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
-        """The magnitudes of the parts, times the same factors."""
-        return self._bounds(lambda law: law.magnitudes(radius))
-
-    def _bounds(self, of: Callable[[FunctionLaw], tuple[float, ...]]) -> tuple[float, ...]:
-        return tuple(
-            math.sqrt(weight * law.amplitude_variance) * bound for weight, law in self._functions() for bound in of(law)
-        )
-
-    def _functions(self) -> Sequence[tuple[float, FunctionLaw]]:
-        """The parts; refused unless all can be drawn."""
-        return [(weight, as_functions(law, "sampling")) for weight, law in self.parts]
+    def _functions(self) -> list[tuple[float, FunctionLaw]]:
+        """The parts with their factors; refused unless all can be drawn."""
+        parts = [(weight, as_functions(law, "sampling")) for weight, law in self.parts]
+        return [(math.sqrt(weight * law.amplitude_variance), law) for weight, law in parts]
 
 
 @by_law
@@ -377,6 +355,17 @@ def summands(law: Law) -> tuple[tuple[float, Law], ...]:
 @summands.register(Sum)
 def _parts(law: Sum) -> tuple[tuple[float, Law], ...]:
     return law.parts
+
+
+@by_law
+def require_dimension(law: Law, d: int) -> None:
+    """Refuse a dimension in which the law is not defined; most laws are defined in all."""
+
+
+@require_dimension.register(Sum)
+def _require_parts(law: Sum, d: int) -> None:
+    for _, part in law.parts:
+        require_dimension(part, d)
 
 
 @by_law

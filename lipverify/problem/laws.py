@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from lipverify.foundation.arrays import Array, Floats
 from lipverify.foundation.validation import number
 from lipverify.problem.covariances import ArcCosine, CosineCovariance
-from lipverify.problem.law import RidgeLaw, proportional
+from lipverify.problem.law import Bound, RidgeLaw, proportional
 from lipverify.problem.links import PowerSeries
 
 
@@ -72,17 +72,9 @@ class Affine(RandomAmplitude, frozen=True, tag="affine"):
         """L^2/3 t / d."""
         return PowerSeries((0.0, self.amplitude_variance / d))
 
-    def extents(self, radius: float = 1.0) -> tuple[float, ...]:
-        """2 radius."""
-        return (2.0 * radius,)
-
-    def slopes(self) -> tuple[float, ...]:
-        """1."""
-        return (1.0,)
-
-    def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
-        """The radius."""
-        return (radius,)
+    def bounds(self, radius: float = 1.0) -> tuple[Bound, ...]:
+        """From -radius to radius."""
+        return (Bound(2.0 * radius, radius, 1.0),)
 
     def links(self, z: Array, xp: Any) -> list[Array]:
         """The identity."""
@@ -119,17 +111,9 @@ class Linear(Scaled, frozen=True, tag="linear"):
         """L^2 t / d."""
         return PowerSeries((0.0, self.amplitude_variance / d))
 
-    def extents(self, radius: float = 1.0) -> tuple[float, ...]:
-        """2 radius."""
-        return (2.0 * radius,)
-
-    def slopes(self) -> tuple[float, ...]:
-        """1."""
-        return (1.0,)
-
-    def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
-        """The radius."""
-        return (radius,)
+    def bounds(self, radius: float = 1.0) -> tuple[Bound, ...]:
+        """From -radius to radius."""
+        return (Bound(2.0 * radius, radius, 1.0),)
 
     def links(self, z: Array, xp: Any) -> list[Array]:
         """The identity."""
@@ -171,17 +155,9 @@ class ReLU(RandomAmplitude, frozen=True, tag="relu"):
         """Two half-lines, each with the covariance of degree 1."""
         return ArcCosine(self.amplitude_variance / d)
 
-    def extents(self, radius: float = 1.0) -> tuple[float, ...]:
-        """The radius, for each half-line."""
-        return (radius, radius)
-
-    def slopes(self) -> tuple[float, ...]:
-        """1, for each half-line."""
-        return (1.0, 1.0)
-
-    def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
-        """The radius, for each half-line."""
-        return (radius, radius)
+    def bounds(self, radius: float = 1.0) -> tuple[Bound, ...]:
+        """From 0 to the radius, for each half-line."""
+        return 2 * (Bound(radius, radius, 1.0),)
 
     def links(self, z: Array, xp: Any) -> list[Array]:
         """The two half-lines."""
@@ -219,17 +195,9 @@ class Cosine(Scaled, frozen=True, tag="cosine"):
         """The closed form, by the mean of cos over a coordinate of the sphere."""
         return CosineCovariance(self.L, d)
 
-    def extents(self, radius: float = 1.0) -> tuple[float, ...]:
-        """1 - cos(L radius) while L radius <= pi, then 2."""
-        return (2 * math.sin(min(self.L * radius, math.pi) / 2) ** 2,)
-
-    def slopes(self) -> tuple[float, ...]:
-        """L."""
-        return (self.L,)
-
-    def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
-        """1."""
-        return (1.0,)
+    def bounds(self, radius: float = 1.0) -> tuple[Bound, ...]:
+        """From cos(L radius), or from -1 if L radius > pi, to 1."""
+        return (Bound(2 * math.sin(min(self.L * radius, math.pi) / 2) ** 2, 1.0, self.L),)
 
     def links(self, z: Array, xp: Any) -> list[Array]:
         """cos(L z)."""
@@ -255,8 +223,8 @@ class Quadratic(Scaled, frozen=True, tag="quadratic"):
 
     Source: Collins et al., slides, last slide, the class (w^T x)^2.
 
-    >>> Quadratic().extents(radius=2.0)
-    (4.0,)
+    >>> Quadratic().bounds(radius=2.0)[0].extent
+    4.0
     """
 
     name: ClassVar[str] = "quadratic"
@@ -270,17 +238,9 @@ class Quadratic(Scaled, frozen=True, tag="quadratic"):
         """L^2 (1 + 2 t^2) / (d (d + 2))."""
         return PowerSeries((0.0, 0.0, 2 * self.amplitude_variance / (d * (d + 2))))
 
-    def extents(self, radius: float = 1.0) -> tuple[float, ...]:
-        """The square of the radius."""
-        return (radius**2,)
-
-    def slopes(self) -> tuple[float, ...]:
-        """2."""
-        return (2.0,)
-
-    def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
-        """The square of the radius."""
-        return (radius**2,)
+    def bounds(self, radius: float = 1.0) -> tuple[Bound, ...]:
+        """From 0 to the square of the radius."""
+        return (Bound(radius**2, radius**2, 2.0),)
 
     def links(self, z: Array, xp: Any) -> list[Array]:
         """z^2."""

@@ -12,7 +12,7 @@ from lipverify.foundation.arrays import Array
 from lipverify.foundation.streams import standard_normals
 from lipverify.foundation.validation import number
 from lipverify.problem.covariances import ArcCosine
-from lipverify.problem.law import FunctionLaw, proportional
+from lipverify.problem.law import Bound, FunctionLaw, proportional
 from lipverify.problem.sphere import on_sphere
 
 
@@ -72,10 +72,6 @@ class ReLUNetwork(FunctionLaw, frozen=True, tag="relu-network"):
         """E a_j^2 = L^2 / 3."""
         return self.L**2 / 3
 
-    def numbers_a_task(self, d: int) -> int:
-        """d + 1."""
-        return d + 1
-
     def draw(self, rng: Generator, contexts: int, d: int) -> Array:
         """(q, b) of one hidden unit, (contexts, d + 1)."""
         return on_sphere(standard_normals(rng, (contexts, d + 1)), np)
@@ -85,13 +81,10 @@ class ReLUNetwork(FunctionLaw, frozen=True, tag="relu-network"):
         z = xp.matmul(points, tasks[:, :-1, None])[..., 0] + self.bias * tasks[:, -1:]
         return [xp.maximum(z, xp.zeros_like(z))]
 
-    def extents(self, radius: float = 1.0) -> tuple[float, ...]:
-        """|(x, bias)| at the radius, by Cauchy and Schwarz."""
-        return (math.hypot(radius, self.bias),)
-
-    def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
-        """The same bounds as `extents`."""
-        return self.extents(radius)
+    def bounds(self, radius: float = 1.0) -> tuple[Bound, ...]:
+        """From 0 to |(x, bias)| at the radius, by Cauchy and Schwarz."""
+        size = math.hypot(radius, self.bias)
+        return (Bound(size, size),)
 
 
 @proportional.register(ReLUNetwork)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array
 from lipverify.foundation.quoting import shown
-from lipverify.problem.law import RidgeLaw
+from lipverify.problem.law import Bound, RidgeLaw
 from lipverify.problem.laws import RandomAmplitude
 
 
@@ -30,8 +30,8 @@ class WithOffset(RidgeLaw, frozen=True, tag="with-offset"):
     Source: Collins et al., slides, the classes of Theorem 2.
 
     >>> from lipverify.laws import ReLU
-    >>> WithOffset(ReLU()).magnitudes()
-    (1.0, 1.0, 1.0)
+    >>> [bound.magnitude for bound in WithOffset(ReLU()).bounds()]
+    [1.0, 1.0, 1.0]
     """
 
     ridge: RandomAmplitude
@@ -59,13 +59,9 @@ class WithOffset(RidgeLaw, frozen=True, tag="with-offset"):
         """Those of the ridge law."""
         return self.ridge.kink_points
 
-    def extents(self, radius: float = 1.0) -> tuple[float, ...]:
-        """The extents of the ridge law, and 0."""
-        return (*self.ridge.extents(radius), 0.0)
-
-    def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
-        """The magnitudes of the ridge law, and 1."""
-        return (*self.ridge.magnitudes(radius), 1.0)
+    def bounds(self, radius: float = 1.0) -> tuple[Bound, ...]:
+        """Those of the ridge law, and those of the constant 1."""
+        return (*self.ridge.bounds(radius), Bound(0.0, 1.0, 0.0))
 
     def links(self, z: Array, xp: Any) -> list[Array]:
         """The links of the ridge law, and the constant 1."""

@@ -16,7 +16,7 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array
 from lipverify.foundation.quoting import shown
 from lipverify.problem.covariances import Harmonic, Risen
-from lipverify.problem.law import Law, RidgeLaw
+from lipverify.problem.law import Bound, Law, RidgeLaw, by_law
 
 NUGGET = 0.2
 """A variogram that rises by more than this share of its total within 1e-12 of distance 0 jumps there. For comparison,
@@ -53,8 +53,6 @@ class Ridge(RidgeLaw, frozen=True):
     >>> bump = Ridge(lambda z: abs(z - 0.5), kinks=(0.5,))
     >>> bump.kink_points
     (0.5,)
-    >>> Ridge(np.sign, jumps=(0.0,)).jump_points
-    (0.0,)
     """
 
     link: Callable[[Array], Array]
@@ -84,23 +82,11 @@ class Ridge(RidgeLaw, frozen=True):
         """The kinks and jumps inside (-1, 1), in order. One at an end of the interval needs no split."""
         return tuple(sorted({kink for kink in self.kinks + self.jumps if -1 < kink < 1}))
 
-    @property
-    def jump_points(self) -> tuple[float, ...]:
-        """The jumps inside (-1, 1), and the kinks at which values just left and right of the place differ."""
-        beside = np.array(self.kink_points)[:, None] + HAIR * np.array([-1, 1])
-        values = np.reshape(np.asarray(self.link(beside.ravel()), dtype=np.float64), beside.shape)
-        jumped = np.abs(np.diff(values)[:, 0]) > JUMP * max(float(np.ptp(self._values())), TINY)
-        found = {at for at, jumps in zip(self.kink_points, jumped, strict=True) if jumps}
-        return tuple(sorted(found | {jump for jump in self.jumps if -1 < jump < 1}))
-
-    def extents(self, radius: float = 1.0) -> tuple[float, ...]:
-        """max h - min h over |z| <= radius on 4097 points and the kinks, plus a tenth for variation between them."""
-        return (1.1 * float(np.ptp(self._values(radius))),)
-
-    def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
-        """max |h| on the same points, plus a tenth of the extent."""
+    def bounds(self, radius: float = 1.0) -> tuple[Bound, ...]:
+        """On 4097 points of |z| <= radius and the kinks; a tenth of the extent is added for what is between them."""
         values = self._values(radius)
-        return (float(np.max(np.abs(values))) + 0.1 * float(np.ptp(values)),)
+        extent = float(np.ptp(values))
+        return (Bound(1.1 * extent, float(np.max(np.abs(values))) + 0.1 * extent),)
 
     def links(self, z: Array, xp: Any) -> list[Array]:
         """h(z), with z clipped to [-1, 1] if it is outside by rounding alone, where np.arcsin is undefined."""
@@ -113,6 +99,26 @@ class Ridge(RidgeLaw, frozen=True):
     def _values(self, radius: float = 1.0) -> Array:
         beside = [place + sign * HAIR for place in self.jumps for sign in (-1, 1) if abs(place) < 1]
         return np.asarray(self.link(np.concatenate([np.linspace(-radius, radius, 4097), self.kinks, beside])))
+
+
+@by_law
+def jumps_of(law: RidgeLaw) -> tuple[float, ...]:
+    """The points of (-1, 1) where a link jumps: kink points at which values just left and right of the place differ.
+
+    >>> jumps_of(Ridge(lambda z: np.sign(z - 0.5) + abs(z), kinks=(0.0, 0.5)))
+    (0.5,)
+    """
+    kinks, inside = np.array(law.kink_points), np.linspace(-1, 1, 4097)
+    beside = (kinks[:, None] + HAIR * np.array([-1, 1])).ravel()
+    around, values = (np.asarray(law.links(z, np), dtype=np.float64) for z in (beside, inside))
+    steps = np.abs(np.diff(around.reshape(len(around), -1, 2))[..., 0])
+    jumped = np.any(steps > JUMP * np.maximum(np.ptp(values, axis=1), TINY)[:, None], axis=0)
+    return tuple(kinks[jumped].tolist())
+
+
+@jumps_of.register(Ridge)
+def _declared_or_found(law: Ridge) -> tuple[float, ...]:
+    return tuple(sorted({*jumps_of.default(law), *(jump for jump in law.jumps if -1 < jump < 1)}))
 
 
 def _places(name: str, given: Any) -> tuple[float, ...]:

@@ -13,7 +13,7 @@ from lipverify.foundation.quoting import shown
 from lipverify.foundation.showing import latex_number, table
 from lipverify.foundation.validation import instance, whole
 from lipverify.problem.covariates import Covariates, Sphere
-from lipverify.problem.law import Law, Sum
+from lipverify.problem.law import Law, Sum, require_dimension
 
 LARGEST_N = 1e30
 LARGEST_CONSECUTIVE = 2**53
@@ -77,7 +77,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
                 f"law = {self.law!r} with covariates {self.covariates.name}: a sum of laws needs covariates "
                 "on the sphere; write the sum as one law."
             )
-        self.law.require_dimension(self.d)
+        require_dimension(self.law, self.d)
         self.covariates.require_dimension(self.d)
 
     @property

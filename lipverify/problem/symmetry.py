@@ -8,10 +8,14 @@ sum_j c_j P_j, P_j the projector on V_j: a unique minimiser is of this form.
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import numpy as np
 
 from lipverify.foundation.arrays import Floats
+from lipverify.problem.composed import LowRank, Transformed
+from lipverify.problem.law import Law, by_law
 from lipverify.problem.problem import Problem
 
 SAME = 1e-9
@@ -30,6 +34,19 @@ class Symmetry(msgspec.Struct, frozen=True):
         return np.asarray(sum(np.trace(P @ M) / np.trace(P) * P for P in self.projectors))
 
 
+@by_law
+def shape_of(law: Law, d: int) -> Floats | None:
+    """A matrix S such that f(Rx) is drawn like f(x) for every orthogonal R with R S R^T = S; None if unknown."""
+    return np.eye(d) if law.isotropic else None
+
+
+@shape_of.register(Transformed, LowRank)
+def _of_map(law: Transformed, d: int) -> Floats:
+    """BB^T: if R commutes with it, RB = BO with O orthogonal, and O q is drawn like q."""
+    B = np.array(law.B)
+    return np.asarray(B @ B.T)
+
+
 def symmetry(problem: Problem) -> Symmetry:
     """The symmetry of a problem, as far as the shapes of its covariates and law determine it.
 
@@ -38,7 +55,7 @@ def symmetry(problem: Problem) -> Symmetry:
     1
     """
     d = problem.d
-    shapes = [problem.covariates.shape(d), problem.law.shape(d)]
+    shapes: list[Any] = [problem.covariates.shape(d), shape_of(problem.law, d)]
     if any(shape is None for shape in shapes):
         return Symmetry(())
     # only the eigenspaces of a shape matter, not its scale; a zero shape has the same eigenspaces as the identity

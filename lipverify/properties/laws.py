@@ -75,7 +75,7 @@ def is_isotropic(
     tasks = law.draw(generator(seed, f"isotropic/{law.name}", 0), contexts, d)
     here, there = (_values(law, tasks, np.broadcast_to(p, (contexts, *p.shape))) for p in (x, x @ R.T))
     differences = np.sum([_increments(b) - _increments(a) for a, b in zip(here, there, strict=True)], axis=0)
-    bound = np.full(differences.shape[1], sum(extent**2 for extent in law.extents()) * (1 + 64 * EPS))
+    bound = np.full(differences.shape[1], sum(bound.extent**2 for bound in law.bounds()) * (1 + 64 * EPS))
     tally = Tally(-bound, bound)
     tally.add(differences)
     mean, half_width = tally.interval(1 - alarm / len(bound))
@@ -222,9 +222,9 @@ def keeps_its_extents(law: FunctionLaw, d: int, *, contexts: int = 500, seed: in
     law = _law_to_draw(law, "keeps_its_extents", d, contexts, seed)
     tasks = law.draw(generator(seed, f"extents/{law.name}", 0), contexts, d)
     x = np.concatenate([_sphere(seed, "extents", (contexts, 200, d)), _poles(tasks, contexts, d)], axis=1)
-    values, extents = _values(law, tasks, x), law.extents()
+    values, extents = _values(law, tasks, x), [bound.extent for bound in law.bounds()]
     if len(values) != len(extents):
-        raise AssertionError(f"{law!r} has {len(values)} components and states {len(extents)} extents.")
+        raise AssertionError(f"{law!r} has {len(values)} components and states the bounds of {len(extents)}.")
     ranges = np.stack([np.ptp(h, axis=1) for h in values])
     stated = np.array(extents)[:, None]
     return require("max f - min f <= extent", ranges, stated * (1 + ROUNDING), range=ranges, extents=extents, law=law)
@@ -265,8 +265,8 @@ def _amplitudes(law: FunctionLaw, d: int, contexts: int, seed: int) -> list[Any]
     """Amplitudes of each component and context, (contexts, 1); 1 for laws without amplitudes."""
     form = ridge_form(law, d)
     if form is None:
-        return [1.0] * len(law.extents())
-    uniforms = generator(seed, "amplitudes", 0).random((len(law.extents()), contexts, 1))
+        return [1.0] * len(law.bounds())
+    uniforms = generator(seed, "amplitudes", 0).random((len(law.bounds()), contexts, 1))
     return [form[0].amplitudes(u) for u in uniforms]
 
 

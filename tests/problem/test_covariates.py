@@ -134,18 +134,17 @@ def test_a_projection_on_a_space_does_not_mix_it_with_its_complement() -> None:
         (Transformed([[2.0, 0.0], [1.0, 1.0]], ReLU()), 1.5),
     ],
 )
-def test_extents_and_magnitudes_bound_the_functions(law: Any, radius: float) -> None:
+def test_bounds_bound_the_functions(law: Any, radius: float) -> None:
     """On a grid of a disc, for a few hundred functions."""
     angles = np.linspace(0, 2 * np.pi, 200)
     ring = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
     points = np.concatenate([radius * ring, radius / 2 * ring, np.zeros((1, 2))])
     tasks = law.draw(generator(0, "extents", 0), 300, 2)
     values = law.values(tasks, np.broadcast_to(points, (300, *points.shape)), np)
-    assert len(values) == len(law.extents(radius)) == len(law.magnitudes(radius))
-    for f, extent, magnitude in zip(values, law.extents(radius), law.magnitudes(radius), strict=True):
-        assert np.max(np.ptp(f, axis=1)) <= extent * (1 + 16 * EPS)
-        assert np.max(np.abs(f)) <= magnitude * (1 + 16 * EPS)
-        assert np.max(np.ptp(f, axis=1)) > 0.3 * extent, "a bound that says something"
+    for f, bound in zip(values, law.bounds(radius), strict=True):
+        assert np.max(np.ptp(f, axis=1)) <= bound.extent * (1 + 16 * EPS)
+        assert np.max(np.abs(f)) <= bound.magnitude * (1 + 16 * EPS)
+        assert np.max(np.ptp(f, axis=1)) > 0.3 * bound.extent, "a bound that says something"
 
 
 def test_the_linear_law_is_the_affine_one_with_a_fixed_amplitude() -> None:

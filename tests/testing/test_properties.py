@@ -19,7 +19,7 @@ from lipverify.claims.ledger import Allowed, Interval, Verdict, decide, margin
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation import uniforms
 from lipverify.foundation.means.betting import betting_interval  # internal: an interval that is known to be right
-from lipverify.laws import Affine, Cosine, Law, Linear, LowRank, Quadratic, ReLU, Ridge, Sampled, Zonal
+from lipverify.laws import Affine, Bound, Cosine, Law, Linear, LowRank, Quadratic, ReLU, Ridge, Sampled, Zonal
 from lipverify.properties import (
     agree,
     bias_is_not_negative,
@@ -113,17 +113,17 @@ class Tilted(Affine, frozen=True, tag="tilted"):
         """Of points that are stretched."""
         return super().values(tasks, points * np.array([2.0, *[1.0] * (points.shape[-1] - 1)]), xp)
 
-    def extents(self, radius: float = 1.0) -> tuple[float, ...]:
+    def bounds(self, radius: float = 1.0) -> tuple[Bound, ...]:
         """Those of twice the radius."""
-        return super().extents(2 * radius)
+        return super().bounds(2 * radius)
 
 
 class Understated(Affine, frozen=True, tag="understated"):
     """Its extent is a tenth too small."""
 
-    def extents(self, radius: float = 1.0) -> tuple[float, ...]:
+    def bounds(self, radius: float = 1.0) -> tuple[Bound, ...]:
         """A tenth less."""
-        return (0.9 * super().extents(radius)[0],)
+        return (Bound(0.9 * super().bounds(radius)[0].extent),)
 
 
 def optimum_of(problem: Problem, off: float = 1.0, cheaper: float = 1.0) -> Optimum:

@@ -44,7 +44,7 @@ from lipverify.loss.work import GIB, NANO, Cost, price_of, running
 from lipverify.problem import Problem
 from lipverify.problem.law import Law, by_law, summands
 from lipverify.problem.laws import Cosine
-from lipverify.problem.own import Ridge
+from lipverify.problem.own import Ridge, jumps_of
 from lipverify.problem.problem import require_isotropic
 
 TRACING = 0.1
@@ -264,7 +264,7 @@ def _variogram(law: Ridge, d: int, kinks: tuple[float, ...]) -> float:
     rooted = has_roots(law.link, kinks, NEAR)
     edges = root_edges(meetings) if rooted else [0.0, *meetings, math.pi]
     planes = replace(planes, roots=rooted)
-    power = 1 if law.jump_points and not rooted else 2
+    power = 1 if jumps_of(law) and not rooted else 2
     orders = orders_of(law.link, kinks, rooted)
     middles = np.array([(low + high) / 2 for low, high in pairwise(edges)])
     few = middles[np.linspace(0, middles.size - 1, min(FEW, middles.size)).astype(int)]

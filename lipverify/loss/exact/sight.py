@@ -128,7 +128,7 @@ class Functions(Sight):
         if self.law.constant:
             return 0.0
         try:
-            return float(math.sqrt(self.law.amplitude_variance) * max(self.law.extents()))
+            return float(math.sqrt(self.law.amplitude_variance) * max(bound.extent for bound in self.law.bounds()))
         except OverflowError:
             return math.inf
 

@@ -23,7 +23,7 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.streams import generator, standard_normals
 from lipverify.loss.montecarlo.full import WholeContexts
-from lipverify.loss.montecarlo.samples import softmax_bounds, sphere_bounds
+from lipverify.loss.montecarlo.samples import softmax_bounds, sphere_bounds, spread_squared
 from lipverify.problem.fields import Variation, variation_of
 from lipverify.problem.law import Sum, summands
 
@@ -109,10 +109,10 @@ class Fields(WholeContexts):
     def bounds(self) -> tuple[Floats, Floats]:
         """(low, high) of each column: as the second sum is not negative, a bias sample is at most the largest V."""
         if self.problem.isotropic and self.M is None:
-            low, high = sphere_bounds(self.problem, self.w, self.others.extents(), self.others.slopes())
+            low, high = sphere_bounds(self.problem, self.w, self.others.bounds())
             high[len(self.w) :] += self.largest
         else:
-            drawn = sum(extent**2 for extent in self.others.extents(self.problem.covariates.radius))
+            drawn = spread_squared(self.others.bounds(self.problem.covariates.radius))
             low, high = softmax_bounds(self.problem, self.reach, self.largest + drawn)
         if not self.all_pairs:
             low[len(self.w) :] = -self.largest / 2

@@ -88,7 +88,7 @@ class Full(WholeContexts):
     def bounds(self) -> tuple[Floats, Floats]:
         """(low, high) of each column; the prediction lies between the extremes of each component."""
         if self.problem.isotropic and self.M is None:
-            return sphere_bounds(self.problem, self.w, self.law.extents(), self.law.slopes())
+            return sphere_bounds(self.problem, self.w, self.law.bounds())
         return softmax_bounds(self.problem, self.reach, largest_bias(self.problem))
 
     def rows(self, first: int, count: int) -> Array:

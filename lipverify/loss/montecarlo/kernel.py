@@ -32,13 +32,13 @@ class KernelAttention(WholeContexts):
         if math.isinf(self.kernel.support):
             low[:count] = 1 / float(self.problem.n)
         else:
-            bias = max(bias, sum(size**2 for size in self.law.magnitudes(self.problem.covariates.radius)))
+            bias = max(bias, sum(f.magnitude**2 for f in self.law.bounds(self.problem.covariates.radius)))
         return low, np.concatenate([np.ones(count), np.full(count, bias)])
 
     def rows(self, first: int, count: int) -> Array:
         """Samples of some contexts of one chunk."""
         xp = self.backend.xp
-        sums: Any = [[0.0] * (2 + len(self.law.extents())) for _ in self.w]
+        sums: Any = [[0.0] * (2 + len(self.law.bounds())) for _ in self.w]
         for block in self.blocks(first, count):
             h = 1 - self.scores(block)
             moved = [f - target[:, None] for f, target in zip(block.values, block.targets, strict=True)]

@@ -22,8 +22,8 @@ class LinearAttention(WholeContexts):
 
     def bounds(self) -> tuple[Floats, Floats]:
         """(low, high) of each column: |w s_i| has a bound, and so has |f_k|."""
-        magnitudes = self.law.magnitudes(self.problem.covariates.radius)
-        bias = sum((size * (1 + self.reach)) ** 2 for size in magnitudes)
+        bounds = self.law.bounds(self.problem.covariates.radius)
+        bias = sum((bound.magnitude * (1 + self.reach)) ** 2 for bound in bounds)
         high = np.concatenate([self.reach**2 / float(self.problem.n), bias])
         return np.zeros_like(high), high
 
@@ -31,7 +31,7 @@ class LinearAttention(WholeContexts):
         """Samples of some contexts of one chunk."""
         xp, n = self.backend.xp, float(self.problem.n)
         squares: Any = 0.0
-        products: list[Any] = [0.0] * len(self.law.extents())
+        products: list[Any] = [0.0] * len(self.law.bounds())
         for block in self.blocks(first, count):
             s = self.scores(block)
             squares = squares + xp.sum(s * s, axis=1)

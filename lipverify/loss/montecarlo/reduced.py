@@ -31,7 +31,7 @@ from lipverify.loss.montecarlo.backend import NUMPY, Backend
 from lipverify.loss.montecarlo.samples import Divisible, averaged, drawn, sphere_bounds, spreads
 from lipverify.loss.montecarlo.windows import Grid, Sums, Workspace, merged, softmax_sums
 from lipverify.problem import Problem
-from lipverify.problem.law import RidgeLaw, as_ridge, by_law
+from lipverify.problem.law import Bound, RidgeLaw, as_ridge, by_law
 from lipverify.problem.laws import Affine, Linear, ReLU
 
 QUERIES = 4
@@ -148,7 +148,7 @@ class Reduced(Divisible):
         return self.law.amplitude_variance / (self.problem.d if self.linear else 1)
 
     def bounds(self) -> tuple[Floats, Floats]:
-        """(low, high) of each column; the bias is bounded by the extents and the slopes of the links.
+        """(low, high) of each column; the bias is bounded by the bounds of the links.
 
         For linear tasks the bias of a context is at most sum_i a_i |x_i - x|^2 = 2 (1 - sum_i a_i t_i). The weights
         rise with t, so this is at most 2 (1 - mean t), and its average over x and -x is at most 2. The bias is also at
@@ -156,8 +156,8 @@ class Reduced(Divisible):
         """
         w = self.grid.windows
         if not self.linear:
-            return sphere_bounds(self.problem, w, self.law.extents(), self.law.slopes())
-        low, high = sphere_bounds(self.problem, w, (math.sqrt(2),), (1.0,))
+            return sphere_bounds(self.problem, w, self.law.bounds())
+        low, high = sphere_bounds(self.problem, w, [Bound(math.sqrt(2), slope=1.0)])
         high[w.size :] = np.minimum(high[w.size :], spreads(self.problem, w) ** 2 + high[: w.size])
         return low, high
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from lipverify.loss.montecarlo.tails import largest_noise, largest_spread, small
 from lipverify.loss.montecarlo.windows import Grid, Sums
 from lipverify.problem import Problem
 from lipverify.problem.composed import LowRank, Transformed
-from lipverify.problem.law import FunctionLaw, as_functions, by_law
+from lipverify.problem.law import Bound, FunctionLaw, as_functions, by_law
 
 Bounds = tuple[Floats, Floats]
 
@@ -70,33 +70,33 @@ def averaged(sums: Sums, grid: Grid, xp: Any) -> Array:
 def largest_bias(problem: Problem) -> float:
     """A bound on a bias sample, since the prediction lies between the extremes of each component; infinity if none."""
     with np.errstate(invalid="ignore", over="ignore"):
-        extents = _extents(as_functions(problem.law, "Monte Carlo"), problem)
-    bound = float(sum(extent**2 for extent in extents))
+        bound = spread_squared(_bounds(as_functions(problem.law, "Monte Carlo"), problem))
     return math.inf if math.isnan(bound) else bound
 
 
+def spread_squared(bounds: Iterable[Bound]) -> float:
+    """A bound on sum_k (max f_k - min f_k)^2."""
+    return float(sum(bound.extent**2 for bound in bounds))
+
+
 @by_law
-def _extents(law: FunctionLaw, problem: Problem) -> tuple[float, ...]:
-    """Bounds on the range of each component over the covariates."""
-    return law.extents(problem.covariates.radius)
+def _bounds(law: FunctionLaw, problem: Problem) -> tuple[Bound, ...]:
+    """The bounds of each component over the covariates."""
+    return law.bounds(problem.covariates.radius)
 
 
-@_extents.register(Transformed, LowRank)
-def _transformed_extents(law: Transformed, problem: Problem) -> tuple[float, ...]:
+@_bounds.register(Transformed, LowRank)
+def _of_map(law: Transformed, problem: Problem) -> tuple[Bound, ...]:
     A, radius = problem.covariates.stretch(problem.d), problem.covariates.radius
     if A is None or not math.isfinite(radius):
-        return law.extents(radius)
-    return law.ridge.extents(float(np.linalg.norm(np.array(law.B).T @ A, 2)))  # |B^T A u| <= |B^T A|
+        return law.bounds(radius)
+    return law.ridge.bounds(float(np.linalg.norm(np.array(law.B).T @ A, 2)))  # |B^T A u| <= |B^T A|
 
 
-def sphere_bounds(problem: Problem, w: Floats, extents: Sequence[float], slopes: Sequence[float]) -> Bounds:
-    """The bounds for tokens on the sphere and scores w t, tightened by `tails` for many tokens.
-
-    `extents` bound the range of the components, and `slopes` their Lipschitz constants on the sphere.
-    """
+def sphere_bounds(problem: Problem, w: Floats, components: Iterable[Bound]) -> Bounds:
+    """The bounds for tokens on the sphere and scores w t, tightened by `tails` for many tokens."""
     distance = 2 * spreads(problem, w)  # sum_i a_i |x_i - x|^2
-    pairs = zip(extents, slopes, strict=True)
-    bias = sum(np.minimum(extent**2, slope**2 * distance) for extent, slope in pairs) + np.zeros_like(w)
+    bias = sum(np.minimum(f.extent**2, f.slope**2 * distance) for f in components) + np.zeros_like(w)
     low, high = softmax_bounds(problem, w, bias)
     least = np.array([smallest_noise(problem.d, problem.n, float(each)) for each in w])
     low[: w.size] = np.maximum(low[: w.size], (1 - ROUNDED) * least)

@@ -258,7 +258,8 @@ def _require_bounds(drawn: Samples, problem: Problem) -> None:
     if not np.all(np.isfinite(drawn.bounds())):
         raise InvalidInput(
             f"covariates = {problem.covariates.name}, law = {problem.law.name}: nothing bounds the error of a context, "
-            "so that no interval is valid at every number of samples; interval='normal' says what it assumes."
+            "so that no interval is valid at every number of samples; give the bounds of your law, such as "
+            "Sampled(..., magnitude=...) for linear attention, or interval='normal', which says what it assumes."
         )
 
 

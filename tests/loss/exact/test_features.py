@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lipverify import Problem, loss_cost, loss_terms, optimal_window
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.laws import Affine, Cosine, Linear, Matern, ReLUNetwork, Ridge, RidgeLaw, WithOffset, Zonal
+from lipverify.laws import Affine, Bound, Cosine, Linear, Matern, ReLUNetwork, Ridge, RidgeLaw, WithOffset, Zonal
 from lipverify.loss.exact.quadrature.graded import Grading  # internal: a mesh that cannot be made
 from lipverify.loss.work import MANY  # internal: a budget above which nothing warns
 from lipverify.problem.features import SEEN  # internal: the narrowest feature that is seen
@@ -199,8 +199,8 @@ class Spiky(RidgeLaw, frozen=True, tag="spiky"):
     def amplitude_variance(self) -> float:
         return 1.0
 
-    def extents(self, radius: float = 1.0) -> tuple[float, ...]:
-        return (1002.0,)
+    def bounds(self, radius: float = 1.0) -> tuple[Bound, ...]:
+        return (Bound(1002.0),)
 
     def links(self, z: Any, xp: Any) -> list[Any]:
         return [self.link(z)]

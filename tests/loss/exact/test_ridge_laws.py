@@ -15,7 +15,7 @@ from scipy.special import hyp0f1, ive
 
 from lipverify import Problem, loss_terms
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU, Ridge, RidgeLaw
+from lipverify.laws import Affine, Bound, Cosine, Law, Quadratic, ReLU, Ridge, RidgeLaw
 from lipverify.loss.exact import parts_of
 from lipverify.problem.fine import sighted  # internal: a hidden feature must stay hidden
 from tests.strategies import lengths, log_floats
@@ -229,11 +229,8 @@ class Pair(RidgeLaw, frozen=True):
     def amplitudes(self, uniforms: Any) -> Any:
         return np.sqrt(12.0) * (uniforms - 0.5)
 
-    def extents(self, radius: float = 1.0) -> tuple[float, ...]:
-        return (radius**2, 2 * radius)
-
-    def magnitudes(self, radius: float = 1.0) -> tuple[float, ...]:
-        return (radius**2, radius)
+    def bounds(self, radius: float = 1.0) -> tuple[Bound, ...]:
+        return Bound(radius**2, radius**2), Bound(2 * radius, radius)
 
 
 @pytest.mark.parametrize(("d", "n", "w"), [(3, 10, 2.0), (5, 100, 8.0), (2, 2, 1.0)])

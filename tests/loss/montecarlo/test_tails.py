@@ -92,7 +92,7 @@ def test_intervals_of_many_tokens_are_narrower_by_it(law: Law, least: float) -> 
     assert np.all(samples <= high)
     assert high[0] < 0.02
     assert low[0] > 10 / problem.n
-    most = 2.0 if law == Affine() else sum(extent**2 for extent in law.extents())  # type: ignore[attr-defined]
+    most = 2.0 if law == Affine() else sum(bound.extent**2 for bound in law.bounds())  # type: ignore[attr-defined]
     assert high[1] < most / least
     found, exact = loss_terms(problem, 30.0, "montecarlo", contexts=2000), loss_terms(problem, 30.0)
     assert abs(found.noise - exact.noise) <= found.noise_error < 0.05 * exact.noise
@@ -121,5 +121,5 @@ def test_slopes_are_those_of_the_components(law: Any) -> None:
         for weight, part in links
         for h in part.links(z, np)
     ]
-    assert np.asarray(law.slopes()) == pytest.approx(np.array(steepest), rel=1e-3)
-    assert Ridge(np.tanh).slopes() == (math.inf,)
+    assert [bound.slope for bound in law.bounds()] == pytest.approx(steepest, rel=1e-3)
+    assert Ridge(np.tanh).bounds()[0].slope == math.inf

@@ -29,7 +29,7 @@ from lipverify.loss.work import price_of
 from lipverify.problem.features import UNSEEN
 from lipverify.problem.law import Law, RidgeLaw, by_law
 from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU
-from lipverify.problem.own import Ridge, Zonal
+from lipverify.problem.own import Ridge, Zonal, jumps_of
 
 ROOT_TOLERANCE = 1e-8
 """Relative tolerance for the bias of a link with roots; its variogram has about this error."""
@@ -103,7 +103,7 @@ def _of_links(law: RidgeLaw, d: int) -> Parts:
             return law.links(z, np)[k]
 
         if law.kink_points:
-            return kinked_averages(d, link, law.kink_points, bool(law.jump_points))
+            return kinked_averages(d, link, law.kink_points, bool(jumps_of(law)))
         return smooth_averages(d, difference(link), 2 * price_of(link))
 
     return tuple((1.0, averages(k)) for k in range(len(law.links(np.zeros(1), np))))
@@ -121,7 +121,7 @@ def _of_own_link(law: Ridge, d: int) -> Parts:
     if kinks := tuple(sorted(law.kink_points + rough_ends(law.link, law.kink_points))):
         if hidden is not None:
             _resolving(law, *hidden)
-        return ((1.0, kinked_averages(d, link, kinks, bool(law.jump_points))),)
+        return ((1.0, kinked_averages(d, link, kinks, bool(jumps_of(law)))),)
     if hidden is not None:
         # split at the kinks of the law and where it is steep, so that no feature falls between nodes
         return ((1.0, kinked_averages(d, link, _resolving(law, *hidden))),)
