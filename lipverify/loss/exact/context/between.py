@@ -60,11 +60,11 @@ FINE, COEFFICIENTS = ORDERS[0], 18
 """From this order on, losses share one table, which has COEFFICIENTS on every panel."""
 CHECK, FINER = 0.31, 4
 """The point of a panel, in [-1, 1], at which the table is checked, and the additional nodes of the rules for that."""
-SETTLED, SAFETY = 2e-13, 4.0
+FIRST_ORDER, MOST_ORDER, SHORTEST = 12, 30, 1e-3
+"""Orders of the rules behind it, from the first to the last tried; and the smallest length of a panel over its end."""
+SETTLED, SAFETY = 1e-13, 4.0
 """Tolerance for the error of a panel times its share of the integral, and the factor from differences to errors."""
-MOST_ORDER, MOST_EDGES, SHORTEST = 30, 200, 1e-3
-"""Largest order of a rule, number of panels, and smallest length of a panel over its end, to which they are refined."""
-SHARPEST, LONGEST, HARMONICS, WIDE = 50.0, 320, 8, 2.0
+SHARPEST, LONGEST, HARMONICS, WIDE = 60.0, 400, 8, 2.0
 """Sums of at most LONGEST harmonics are used, if w sin(theta) at the end of the range is at most SHARPEST; HARMONICS
 are computed at a time, by rules on panels of length WIDE."""
 NOTHING, ROUNDING = 3e-17, 5e-16
@@ -99,39 +99,42 @@ def pair_density(d: int, n: float, w: float, low: float, high: float, order: int
 
     [`low`, `high`] is the relevant range of u. Cached, because all laws share it.
     """
-    others = counted(2, d, n, w, low, high, factors)
-    edges, inner = edges_of(d, w, high, others.farthest), order // 3 + 3
-    size = inner + 2 if order < FINE else COEFFICIENTS
-    x = chebyshev_points(size)
+    others, fine = counted(2, d, n, w, low, high, factors), order >= FINE
+    inner, size = (FIRST_ORDER, COEFFICIENTS) if fine else (order // 3 + 3, order // 3 + 5)
+    x = np.append(chebyshev_points(size), [CHECK] * fine)
 
     def at(gamma: Floats, order: int) -> Floats:
         between, flat = Between(others, order), gamma.ravel()
         found = [between(flat[i : i + TOGETHER]) for i in range(0, flat.size, TOGETHER)]
-        return np.reshape(np.concatenate(found, axis=1), (-1, *gamma.shape))
+        return np.maximum(np.reshape(np.concatenate(found, axis=1), (-1, *gamma.shape)), TINY)
 
-    while True:
-        panels = edges[:-1, None] + np.diff(edges)[:, None] * (np.append(x, CHECK) + 1) / 2
-        found = at(panels, inner)
-        usual = np.maximum(found[0, :, :size], TINY)
-        tables = [to_coefficients(size) @ row.T for row in (np.log(usual), *found[1:, :, :size] / usual)]
-        if order < FINE:
-            off = np.zeros(len(panels))
-            break
-        # compare the table with its rule at one more point of every panel, and that with a finer rule
-        checks = np.maximum(np.stack([found[0, :, -1], at(panels[:, -1], inner + FINER)[0]]), TINY)
-        fit = chebyshev.chebval(CHECK, tables[0])
-        rough, unresolved = np.abs(np.log(checks[1] / checks[0])), np.abs(fit - np.log(checks[0]))
-        share = checks[1] * np.sin(panels[:, -1]) ** (d - 2) * panels[:, -1] * np.diff(edges)
-        share /= np.sum(share)
-        off = SAFETY * (rough + unresolved)
-        wide = (share * unresolved > SETTLED) & (np.diff(edges) > SHORTEST * edges[1:])
-        if share @ rough > SETTLED and inner < MOST_ORDER:
+    edges, total, parts = edges_of(d, w, high, others.farthest), 0.0, []
+    waiting = np.stack([edges[:-1], edges[1:]], axis=1)
+    while waiting.size:
+        width = np.diff(waiting)[:, 0]
+        gamma = waiting[:, :1] + width[:, None] * (x + 1) / 2
+        found = at(gamma, inner)
+        values = np.stack([np.log(found[0]), *found[1:] / found[0]])[:, :, :size]
+        coefficients = np.swapaxes(values @ to_coefficients(size).T, 0, 1)
+        rough, unresolved = np.zeros((2, len(waiting)))
+        if fine:
+            # compare the table with its rule at one more point of every panel, and that with a finer rule
+            there = np.log(found[0, :, -1])
+            rough = SAFETY * np.abs(np.log(at(gamma[:, -1], inner + FINER)[0]) - there)
+            unresolved = SAFETY * np.abs(chebyshev.chebval(CHECK, coefficients[:, 0].T) - there)
+        share = np.mean(found[0] * np.sin(gamma) ** (d - 2) * gamma, axis=1) * width
+        total = total or float(np.sum(share))
+        wide = (share * (rough + unresolved) > SETTLED * total) & (width > SHORTEST * waiting[:, 1])
+        parts += zip(waiting[~wide], coefficients[~wide], (rough + unresolved)[~wide], strict=True)
+        if np.any(share * rough > SETTLED * total) and inner < MOST_ORDER:
             inner += FINER
-        elif not wide.any() or edges.size > MOST_EDGES:
-            break
-        edges = np.sort(np.append(edges, (edges[:-1] + edges[1:])[wide] / 2))
-    density = [Graded(edges, coefficients, tails=off) for coefficients in tables]
-    return Density(density[0], None if factors is powers else density[1])
+        low, high = waiting[wide].T
+        waiting = np.reshape(np.stack([low, (low + high) / 2, (low + high) / 2, high], axis=1), (-1, 2))
+    parts.sort(key=lambda part: part[0][0])
+    ends, rows, off = (np.array(column) for column in zip(*parts, strict=True))
+    edges = np.append(ends[:, 0], ends[-1, 1])
+    tables = [Graded(edges, row.T, tails=off) for row in np.swapaxes(rows, 0, 1)]
+    return Density(tables[0], None if factors is powers else tables[1])
 
 
 def edges_of(d: int, w: float, high: float, farthest: float) -> Floats:
@@ -185,7 +188,7 @@ def _harmonics(d: int, w: float, high: float, u: Floats, weight: Floats, order: 
     ends = np.linspace(0, bend, math.ceil(bend / wide) + 1)
     ends = np.append(ends, np.linspace(bend, farthest, math.ceil((farthest - bend) / (2 * wide)) + 1)[1:])
     edges = angle_at(ends, w)
-    x, gauss = plain_rule(order)
+    x, gauss = plain_rule(order + order // 2)
     theta = (edges[:-1, None] + np.diff(edges)[:, None] * x).ravel()
     density = (np.diff(edges)[:, None] * gauss).ravel() * integer_power(np.sin(theta), d - 2) / half_beta(d - 1)
     near = versine(theta)
