@@ -25,7 +25,7 @@ from lipverify.foundation.gammas import half_beta
 from lipverify.loss.exact.context.contexts import ORDERS, Contexts, Factors, powers
 from lipverify.loss.exact.context.others import Counted, counted, deficits, panels_of, width_of
 from lipverify.loss.exact.context.tokens import angle_at, kernel
-from lipverify.loss.exact.quadrature.graded import Graded
+from lipverify.loss.exact.quadrature.graded import Graded, Grading
 from lipverify.loss.exact.quadrature.rules import (
     CONCENTRATION,
     LARGE,
@@ -64,9 +64,9 @@ FIRST_ORDER, MOST_ORDER, SHORTEST = 12, 30, 1e-3
 """Orders of the rules behind it, from the first to the last tried; and the smallest length of a panel over its end."""
 SETTLED, SAFETY = 1e-13, 4.0
 """Tolerance for the error of a panel times its share of the integral, and the factor from differences to errors."""
-SHARPEST, LONGEST, HARMONICS, WIDE = 60.0, 400, 8, 2.0
-"""Sums of at most LONGEST harmonics are used, if w sin(theta) at the end of the range is at most SHARPEST; HARMONICS
-are computed at a time, by rules on panels of length WIDE."""
+SHARPEST, WIDEST, LONGEST, HARMONICS, WIDE = 60.0, 2.0, 400, 8, 2.0
+"""Sums of at most LONGEST harmonics are used, if w sin(theta) at the end of the range of u is at most SHARPEST, and the
+scale of the rule over u at most WIDEST. HARMONICS are computed at a time, by rules on panels of length WIDE."""
 NOTHING, ROUNDING = 3e-17, 5e-16
 """Share of the sum below which harmonics are left out, and rounding of an average relative to that of psi_1."""
 SLIVER = 1e-15
@@ -181,7 +181,9 @@ def harmonics_of(contexts: Contexts, u: Floats, weight: Floats, order: int) -> l
 
 def _harmonics(d: int, w: float, high: float, u: Floats, weight: Floats, order: int) -> Harmonics | None:
     """The sum at one w; tokens of every u share nodes, on panels of length WIDE below the end of the range of u."""
-    if w * math.sin(float(angle_at(min(max(high, 0.0), w), w))) > SHARPEST:
+    most = min(max(high, 0.0), w)
+    # averages of a harmonic turn as fast as psi_1, whatever u is
+    if w * math.sin(float(angle_at(most, w))) > SHARPEST or Grading(d, np.array(w)).scale(np.array(most)) > WIDEST:
         return None
     farthest, wide = deficits(d, w, high)[1], min(WIDE, width_of(d, w))
     bend = min(max(high, 0.0) + WIDE, farthest)
