@@ -18,7 +18,8 @@ from lipverify.loss.exact import Contexts, Parts, averaged_terms, rough_terms, v
 from lipverify.loss.exact.biases.angles import bias_by_angles  # internal: one way of several, asked alone
 from lipverify.loss.exact.biases.pairs import pair_term  # internal: the other way, asked alone
 from lipverify.loss.exact.biases.task import TaskAverages, linear_averages, square_averages  # internal: closed forms
-from lipverify.loss.exact.context.between import pair_density  # internal: the density itself
+from lipverify.loss.exact.context.averages import Averages, Points  # internal: phi at nodes of u
+from lipverify.loss.exact.context.between import FINE, harmonics_of, pair_density  # internal: the density itself
 from lipverify.loss.exact.context.contexts import powers  # internal: the weights of a density
 from lipverify.loss.exact.variograms.products import Products  # internal: the table of the other way
 from lipverify.loss.exact.variograms.table import tabulated  # internal: a variogram that no law has
@@ -102,15 +103,34 @@ def test_many_dimensions_count_tokens_that_are_not_the_nearest(n: float, w: floa
 def test_both_weights_of_pairs_are_one_less_the_squares(d: int, n: int, w: float) -> None:
     """int p = E sum_{i != j} a_i a_j = 1 - E sum a_i^2, and that is one less the noise."""
     contexts = Contexts.at(d, float(n), np.array([w]))
-    order = 31
-    density, _ = pair_density(d, float(n), w, float(contexts.low[0]), float(contexts.high[0]), order, powers)
+    density = pair_density(d, float(n), w, float(contexts.low[0]), float(contexts.high[0]), FINE, powers)
     noise = loss_terms(Problem(d=d, n=n, sigma=1.0, law=ReLU()), w).noise
     x, gauss = np.polynomial.legendre.leggauss(40)
     edges = np.unique(np.concatenate([density.edges, np.linspace(density.edges[0], density.edges[-1], 30)]))
     gamma = edges[:-1, None] + np.diff(edges)[:, None] * (x + 1) / 2
     area = math.sqrt(math.pi) * math.gamma((d - 1) / 2) / math.gamma(d / 2)
-    total = np.sum(np.diff(edges)[:, None] / 2 * gauss * np.exp(density(gamma)) * np.sin(gamma) ** (d - 2)) / area
+    total = np.sum(np.diff(edges)[:, None] / 2 * gauss * density(gamma)[0] * np.sin(gamma) ** (d - 2)) / area
     assert total == pytest.approx(1 - float(noise), rel=3e-11)
+
+
+@settings(max_examples=25, deadline=None)
+@given(d=st.sampled_from([2, 3, 4, 7, 20]), n=log_floats(2, 1e12), w=log_floats(1e-2, 300.0))
+def test_harmonics_sum_to_the_table(d: int, n: float, w: float) -> None:
+    """Both densities of the angle, weighted as in a bias: by means over the query at an angle, and by harmonics."""
+    n, order = float(round(n)), 40
+    contexts = Contexts.at(d, n, np.array([w]))
+    u, weight = contexts.nodes(order)
+    phi = Averages(Points.grid(d, contexts.w, u), order).log_phi()
+    [density] = harmonics_of(contexts, u, weight * powers(n, phi)[1], order)
+    if density is None:
+        return
+    table = pair_density(d, n, w, float(contexts.low[0]), float(contexts.high[0]), FINE, powers)
+    gamma = np.linspace(table.edges[0], table.edges[-1], 402)[1:-1]
+    (one, off), (other, other_off) = density(gamma), table(gamma)
+    weight = gamma**2 * np.sin(gamma) ** (d - 2)
+    ratio = float(weight @ np.abs(one - other) / (weight @ (one * off + other * (other_off + 2e-13))))
+    target(ratio)
+    assert ratio <= 1
 
 
 @pytest.mark.parametrize("d", [2, 3, 4, 9, 30])
@@ -118,7 +138,7 @@ def test_both_weights_of_pairs_are_one_less_the_squares(d: int, n: int, w: float
 def test_two_tokens_alone_against_mpmath(d: int, w: float) -> None:
     """With n = 2, p is the density of an angle times E 2 a_1 a_2 = E (1 / cosh z)^2 / 2, z = w b sin(gamma/2)."""
     contexts = Contexts.at(d, 2.0, np.array([w]))
-    density, _ = pair_density(d, 2.0, w, float(contexts.low[0]), float(contexts.high[0]), 25, powers)
+    density = pair_density(d, 2.0, w, float(contexts.low[0]), float(contexts.high[0]), FINE, powers)
     for gamma in (0.003, 0.2, 1.3, 2.9):
         if gamma < density.edges[0]:
             continue
@@ -131,7 +151,7 @@ def test_two_tokens_alone_against_mpmath(d: int, w: float) -> None:
                 lambda psi, lever=lever: mpmath.cos(psi) ** (d - 2) / mpmath.cosh(lever * mpmath.sin(psi)) ** 2, splits
             )
             exact = float(mean / norm / 2)
-        assert math.exp(float(density(np.array([gamma]))[0])) == pytest.approx(exact, rel=KNOWN)
+        assert density(np.array([gamma]))[0][0] == pytest.approx(exact, rel=KNOWN)
 
 
 @pytest.mark.parametrize("law", [RBF(), Ridge(lambda z: abs(z + 0.5) + abs(z - 0.6), kinks=(-0.5, 0.6))])

@@ -18,7 +18,7 @@ from lipverify.foundation.angles import versine
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.gammas import half_beta
 from lipverify.loss.exact.biases.task import Rules
-from lipverify.loss.exact.context.between import pair_density
+from lipverify.loss.exact.context.between import FINE, pair_density
 from lipverify.loss.exact.context.others import counted
 from lipverify.loss.exact.context.tokens import TokenNodes, angle_at
 from lipverify.loss.exact.quadrature.rules import CONCENTRATION, LARGE, integer_power, split_rule
@@ -28,6 +28,8 @@ ALL = 1 - 1e-9
 """Integrate to the largest deficit if the range already holds this share of [0, 2w]."""
 MORE = 6
 """Additional nodes of the rules over a single angle, which cost almost nothing."""
+LOST = 1e-11
+"""Share of the cross terms above which the rounding of a sum over harmonics calls for the table instead."""
 KNOWN = 4e-14
 """Relative error of both densities that no rule reduces: twice the largest observed error of their sums."""
 
@@ -45,24 +47,28 @@ def bias_by_angles(variogram: Variogram, rules: Rules) -> tuple[Floats, Floats]:
 
 
 def _rest(variogram: Variogram, rules: Rules, i: int) -> tuple[float, float]:
-    """int R (p_1 - p_2 / 2) at the i-th w, R = V - a (1 - t), and a bound on the effect of R's error."""
+    """int R (p_1 - p_2 / 2) at the i-th w, R = V - a (1 - t), and a bound on the effect of R's error and rounding."""
     contexts = rules.contexts
     d, n, w, low, high = contexts.d, contexts.n, *(float(part[i]) for part in (contexts.w, contexts.low, contexts.high))
     others = counted(1, d, n, w, low, high, rules.factors)
-    # for rules in three angles on short panels, a third of the order is enough
-    density, ratio = pair_density(d, n, w, low, high, rules.order // 3 + 3, rules.factors)
     edges = angle_at(others.panels, w)
     edges[0], edges[-1] = 0.0, math.pi if others.panels[-1] > ALL * 2 * w else edges[-1]
     theta, one = _nodes(d, edges, variogram.meetings, rules.order + MORE)
-    one = one * others(w * versine(theta))[-1]
-    gamma, two = _nodes(d, density.edges, variogram.meetings, rules.order + MORE)
-    two = two * np.exp(density(gamma)) * (1.0 if ratio is None else ratio(gamma))
-    value = off = 0.0
-    for angle, weight in ((theta, one), (gamma, -two / 2)):
-        rest = variogram.beyond_linear(angle)
-        value += float(weight @ rest)
-        off += float(np.abs(weight) @ (variogram.rest_off(angle) + KNOWN * np.abs(rest)))
-    return value, off
+    value, off = _integral(variogram, theta, one * others(w * versine(theta))[-1], KNOWN)
+    for density in (rules.harmonics[i], None):
+        density = density or pair_density(d, n, w, low, high, min(rules.order, FINE), rules.factors)
+        gamma, two = _nodes(d, density.edges, variogram.meetings, rules.order + MORE)
+        p, slack = density(gamma)
+        cross, cross_off = _integral(variogram, gamma, two * p, KNOWN + slack)
+        if cross_off <= LOST * abs(cross):
+            break
+    return value - cross / 2, off + cross_off / 2
+
+
+def _integral(variogram: Variogram, angle: Floats, weight: Floats, share: Floats | float) -> tuple[float, float]:
+    """int R of a weight with a relative error, and a bound on the effect of both errors."""
+    rest = variogram.beyond_linear(angle)
+    return float(weight @ rest), float(np.abs(weight) @ (variogram.rest_off(angle) + share * np.abs(rest)))
 
 
 def _nodes(d: int, edges: Floats, meetings: tuple[float, ...], order: int) -> tuple[Floats, Floats]:

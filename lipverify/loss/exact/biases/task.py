@@ -11,9 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
 
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.context.averages import Averages
+from lipverify.loss.exact.context.between import Harmonics, harmonics_of
 from lipverify.loss.exact.context.contexts import Contexts, Factors
 from lipverify.loss.exact.context.tokens import TokenNodes
 
@@ -31,19 +35,33 @@ class Rules:
 
     Attributes
     ----------
+    u
+        Nodes of the integrals over u, (w, node).
     of
-        Averages over one token, by rules of the same `order`.
-    single, double
-        Map a function at the points of `of` to its integral over u, weighted by the first or second of the `factors`,
-        at every w.
+        Averages over one token at these nodes, by rules of the same `order`.
+    weights
+        The weights of the nodes times the first and the second of the `factors`, (w, node) each.
     """
 
     contexts: Contexts
     order: int
+    u: Floats
     of: Averages
-    single: Callable[[Floats], Floats]
-    double: Callable[[Floats], Floats]
+    weights: tuple[Floats, Floats]
     factors: Factors
+
+    def single(self, average: Floats) -> Floats:
+        """The integral over u of a function at the points of `of`, weighted by the first factor, at every w."""
+        return np.einsum("wu,wu->w", self.weights[0], np.reshape(average, self.u.shape))
+
+    def double(self, average: Floats) -> Floats:
+        """The same with the second factor."""
+        return np.einsum("wu,wu->w", self.weights[1], np.reshape(average, self.u.shape))
+
+    @cached_property
+    def harmonics(self) -> list[Harmonics | None]:
+        """The density of the angle between two tokens at every w, as a sum over harmonics where it is a short one."""
+        return harmonics_of(self.contexts, self.u, self.weights[1], self.order)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ error follows from all differences, see `remaining`.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -245,12 +245,8 @@ def _over_u(parts: Parts, contexts: Contexts, order: int, factors: Factors) -> V
     of = Averages(Points.grid(contexts.d, contexts.w, u), order, meetings, smooth=smooth)
     phi = np.reshape(of.log_phi(), u.shape)
     single, double = (weight * factor for factor in factors(n, phi))
-
-    def integral(factor: Floats, average: Floats) -> Floats:
-        return np.einsum("wu,wu->w", factor, np.reshape(average, u.shape))
-
     bias, off = np.zeros_like(contexts.w), np.zeros_like(contexts.w)
-    rules = Rules(contexts, order, of, partial(integral, single), partial(integral, double), factors)
+    rules = Rules(contexts, order, u, of, (single, double), factors)
     for share, part in parts:
         if part.bias is not None:
             value, error = part.bias(rules)

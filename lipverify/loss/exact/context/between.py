@@ -11,18 +11,21 @@ z = w sin(psi) sin(gamma/2),
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import count, islice
 
 import numpy as np
+from numpy.polynomial import chebyshev
 
 from lipverify.foundation.angles import versine
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.gammas import half_beta
-from lipverify.loss.exact.context.contexts import Factors, powers
-from lipverify.loss.exact.context.others import Counted, counted, panels_of
-from lipverify.loss.exact.context.tokens import angle_at
-from lipverify.loss.exact.quadrature.graded import Graded
+from lipverify.loss.exact.context.contexts import ORDERS, Contexts, Factors, powers
+from lipverify.loss.exact.context.others import Counted, counted, deficits, panels_of, width_of
+from lipverify.loss.exact.context.tokens import angle_at, kernel
+from lipverify.loss.exact.quadrature.graded import Graded, Grading
 from lipverify.loss.exact.quadrature.rules import (
     CONCENTRATION,
     LARGE,
@@ -40,7 +43,7 @@ DROP = 20.0
 """Where both z and w cos(gamma/2) (1 - cos psi) exceed this, less than e^{-2 DROP} of the integral remains."""
 BEYOND = 1.0
 """The nearer token's deficit is negligible at this distance beyond the range of Q's argument."""
-DOUBLED, PARTS, CROWDED = 1.0, 10, 8.0
+DOUBLED, PARTS, CROWDED = 2.0, 5, 8.0
 """A panel of gamma is at most as long as DOUBLED times its distance from the singularities of p, 1 / PARTS of the
 range, and CROWDED standard deviations of a coordinate on the sphere (relative)."""
 LEAST, INNER = 1e-16, 0.2
@@ -53,34 +56,156 @@ MORE = 6
 """Additional nodes next to an end of the range of phi, where an interval may be two panels long."""
 TOGETHER, ROWS = 16, 600
 """Number of angles gamma, and of pairs (gamma, psi), at a time, so that arrays fit in a processor's cache."""
+FINE, COEFFICIENTS = ORDERS[0], 18
+"""From this order on, losses share one table, which has COEFFICIENTS on every panel."""
+CHECK, FINER = 0.31, 4
+"""The point of a panel, in [-1, 1], at which the table is checked, and the additional nodes of the rules for that."""
+FIRST_ORDER, MOST_ORDER, SHORTEST = 12, 30, 1e-3
+"""Orders of the rules behind it, from the first to the last tried; and the smallest length of a panel over its end."""
+SETTLED, SAFETY = 1e-13, 4.0
+"""Tolerance for the error of a panel times its share of the integral, and the factor from differences to errors."""
+SHARPEST, WIDEST, LONGEST, HARMONICS, WIDE = 60.0, 2.0, 400, 8, 2.0
+"""Sums of at most LONGEST harmonics are used, if w sin(theta) at the end of the range of u is at most SHARPEST, and the
+scale of the rule over u at most WIDEST. HARMONICS are computed at a time, by rules on panels of length WIDE."""
+NOTHING, ROUNDING = 3e-17, 5e-16
+"""Share of the sum below which harmonics are left out, and rounding of an average relative to that of psi_1."""
 SLIVER = 1e-15
 TINY = 1e-300
 PAIR = 12.0
 """Nanoseconds per pair of tokens."""
 
 
+@dataclass(frozen=True)
+class Density:
+    """p over sin^{d-2} / B as a table on panels; `ratio` is for factors other than `powers`."""
+
+    log: Graded
+    ratio: Graded | None
+
+    @property
+    def edges(self) -> Floats:
+        """Edges of panels on which a rule attains its order."""
+        return self.log.edges
+
+    def __call__(self, gamma: Floats) -> tuple[Floats, Floats]:
+        """The density, and a bound on its relative error."""
+        p = np.exp(self.log(gamma))
+        return p if self.ratio is None else p * self.ratio(gamma), self.log.tail(gamma)
+
+
 @lru_cache(maxsize=256)
-def pair_density(
-    d: int, n: float, w: float, low: float, high: float, order: int, factors: Factors
-) -> tuple[Graded, Graded | None]:
-    """log p minus log(sin^{d-2} / B), and the ratio for other factors, as tables by rules of one order.
+def pair_density(d: int, n: float, w: float, low: float, high: float, order: int, factors: Factors) -> Density:
+    """The table by rules for losses of a given order; of order `FINE`, with errors, for that order and all higher ones.
 
     [`low`, `high`] is the relevant range of u. Cached, because all laws share it.
     """
-    others = counted(2, d, n, w, low, high, factors)
-    most = others.farthest
-    far = min(2 * float(angle_at(most if high > 1 else JOINT * most, w)), math.pi)
-    edges = _edges(d, 1 / (w * math.sin(min(float(angle_at(most, w)), math.pi / 2))), far)
-    x = chebyshev_points(order + 2)
-    gamma = (edges[:-1, None] + np.diff(edges)[:, None] * (x + 1) / 2).ravel()
-    between = Between(others, order)
-    found = np.concatenate([between(gamma[i : i + TOGETHER]) for i in range(0, gamma.size, TOGETHER)], axis=1)
-    usual = np.maximum(found[0], TINY)
-    tables = [
-        Graded(edges, to_coefficients(x.size) @ np.reshape(row, (-1, x.size)).T)
-        for row in (np.log(usual), *found[1:] / usual)
-    ]
-    return tables[0], None if factors is powers else tables[1]
+    others, fine = counted(2, d, n, w, low, high, factors), order >= FINE
+    inner, size = (FIRST_ORDER, COEFFICIENTS) if fine else (order // 3 + 3, order // 3 + 5)
+    x = np.append(chebyshev_points(size), [CHECK] * fine)
+
+    def at(gamma: Floats, order: int) -> Floats:
+        between, flat = Between(others, order), gamma.ravel()
+        found = [between(flat[i : i + TOGETHER]) for i in range(0, flat.size, TOGETHER)]
+        return np.maximum(np.reshape(np.concatenate(found, axis=1), (-1, *gamma.shape)), TINY)
+
+    edges, total, parts = edges_of(d, w, high, others.farthest), 0.0, []
+    waiting = np.stack([edges[:-1], edges[1:]], axis=1)
+    while waiting.size:
+        width = np.diff(waiting)[:, 0]
+        gamma = waiting[:, :1] + width[:, None] * (x + 1) / 2
+        found = at(gamma, inner)
+        values = np.stack([np.log(found[0]), *found[1:] / found[0]])[:, :, :size]
+        coefficients = np.swapaxes(values @ to_coefficients(size).T, 0, 1)
+        rough, unresolved = np.zeros((2, len(waiting)))
+        if fine:
+            # compare the table with its rule at one more point of every panel, and that with a finer rule
+            there = np.log(found[0, :, -1])
+            rough = SAFETY * np.abs(np.log(at(gamma[:, -1], inner + FINER)[0]) - there)
+            unresolved = SAFETY * np.abs(chebyshev.chebval(CHECK, coefficients[:, 0].T) - there)
+        share = np.mean(found[0] * np.sin(gamma) ** (d - 2) * gamma, axis=1) * width
+        total = total or float(np.sum(share))
+        wide = (share * (rough + unresolved) > SETTLED * total) & (width > SHORTEST * waiting[:, 1])
+        parts += zip(waiting[~wide], coefficients[~wide], (rough + unresolved)[~wide], strict=True)
+        if np.any(share * rough > SETTLED * total) and inner < MOST_ORDER:
+            inner += FINER
+        low, high = waiting[wide].T
+        waiting = np.reshape(np.stack([low, (low + high) / 2, (low + high) / 2, high], axis=1), (-1, 2))
+    parts.sort(key=lambda part: part[0][0])
+    ends, rows, off = (np.array(column) for column in zip(*parts, strict=True))
+    edges = np.append(ends[:, 0], ends[-1, 1])
+    tables = [Graded(edges, row.T, tails=off) for row in np.swapaxes(rows, 0, 1)]
+    return Density(tables[0], None if factors is powers else tables[1])
+
+
+def edges_of(d: int, w: float, high: float, farthest: float) -> Floats:
+    """Edges of panels of the angle between two tokens, of which one has a deficit up to `farthest`."""
+    far = min(2 * float(angle_at(farthest if high > 1 else JOINT * farthest, w)), math.pi)
+    return _edges(d, 1 / (w * math.sin(min(float(angle_at(farthest, w)), math.pi / 2))), far)
+
+
+@dataclass(frozen=True)
+class Harmonics:
+    """p over sin^{d-2} / B as a sum of c_l N_l P_l(cos gamma), where N_l is the number of harmonics of degree l.
+
+    With ((w, u) fixed) the mean over the query of psi_1(u - s) psi_1(u - s') has c_l = E[psi_1(u - S) P_l]^2.
+    """
+
+    d: int
+    edges: Floats
+    coefficients: Floats
+    slack: Floats
+
+    def __call__(self, gamma: Floats) -> tuple[Floats, Floats]:
+        """The density, and a bound on its relative error from the rounding of the averages."""
+        p, slack = np.zeros_like(gamma), np.zeros_like(gamma)
+        for c, off, polynomial in zip(self.coefficients, self.slack, gegenbauer(self.d, versine(gamma)), strict=False):
+            p += c * polynomial
+            slack += off * np.abs(polynomial)
+        return p, slack / np.maximum(np.abs(p), TINY)
+
+
+def gegenbauer(d: int, near: Floats) -> Iterator[Floats]:
+    """P_0, P_1, ... with P_l(1) = 1 at 1 - near, by the recurrence of their differences, which keeps digits near 1."""
+    value, step = np.ones_like(near), -near
+    for degree in count(1):
+        yield value
+        value = value + step
+        step = (degree * step - (2 * degree + d - 2) * near * value) / (degree + d - 2)
+
+
+def harmonics_of(contexts: Contexts, u: Floats, weight: Floats, order: int) -> list[Harmonics | None]:
+    """The sums at every w, from nodes u and weights of the integral over u, (w, node); None where they are long."""
+    rows = zip(contexts.w.tolist(), contexts.high.tolist(), u, weight, strict=True)
+    return [_harmonics(contexts.d, *row, order) for row in rows]
+
+
+def _harmonics(d: int, w: float, high: float, u: Floats, weight: Floats, order: int) -> Harmonics | None:
+    """The sum at one w; tokens of every u share nodes, on panels of length WIDE below the end of the range of u."""
+    most = min(max(high, 0.0), w)
+    # averages of a harmonic turn as fast as psi_1, whatever u is
+    if w * math.sin(float(angle_at(most, w))) > SHARPEST or Grading(d, np.array(w)).scale(np.array(most)) > WIDEST:
+        return None
+    farthest, wide = deficits(d, w, high)[1], min(WIDE, width_of(d, w))
+    bend = min(max(high, 0.0) + WIDE, farthest)
+    ends = np.linspace(0, bend, math.ceil(bend / wide) + 1)
+    ends = np.append(ends, np.linspace(bend, farthest, math.ceil((farthest - bend) / (2 * wide)) + 1)[1:])
+    edges = angle_at(ends, w)
+    x, gauss = plain_rule(order + order // 2)
+    theta = (edges[:-1, None] + np.diff(edges)[:, None] * x).ravel()
+    density = (np.diff(edges)[:, None] * gauss).ravel() * integer_power(np.sin(theta), d - 2) / half_beta(d - 1)
+    near = versine(theta)
+    spend(u.size * theta.size * 2, PAIR, "the angle between two tokens")
+    kernels, polynomials = kernel(1, u[:, None] - w * near) * density, gegenbauer(d, near)
+    sums, numbers = np.empty(0), [1.0, float(d)]
+    while sums.size < LONGEST:
+        averages = kernels @ np.stack(list(islice(polynomials, HARMONICS))).T
+        for degree in range(len(numbers) - 1, sums.size + HARMONICS):
+            numbers.append(numbers[-1] * (2 * degree + d) * (degree + d - 2) / ((2 * degree + d - 2) * (degree + 1)))
+        sums = np.append(sums, numbers[sums.size : sums.size + HARMONICS] * (weight @ averages**2))
+        if np.max(sums[-HARMONICS:]) <= NOTHING * np.sum(sums):
+            slack = ROUNDING * np.sqrt(sums * numbers[: sums.size] * sums[0])
+            return Harmonics(d, edges_of(d, w, high, farthest), sums, slack)
+    return None
 
 
 def _edges(d: int, scale: float, far: float) -> Floats:

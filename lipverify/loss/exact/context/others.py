@@ -232,12 +232,16 @@ def tables(
     return tuple(found[:k]), tuple(found[k:]) or None, gap
 
 
+def deficits(d: int, w: float, high: float) -> tuple[float, float]:
+    """The least and the largest relevant deficit of a token, for u up to `high`."""
+    breaks = token_breaks(Places(d, np.array([w, w]), np.array([min(high, 1.0), max(high, 1.0)])))
+    return float(np.min(breaks)), min(float(np.max(breaks)), 2 * w)
+
+
 @lru_cache(maxsize=32)
 def others_of(d: int, n: float, w: float, low: float, high: float, factors: Factors) -> Others:
     """The tables for contexts with this range of u; called by `Others.at`."""
-    ends = np.array([min(high, 1.0), max(high, 1.0)])
-    breaks = token_breaks(Places(d, np.array([w, w]), ends))
-    nearest, farthest = float(np.min(breaks)), min(float(np.max(breaks)), 2 * w)
+    nearest, farthest = deficits(d, w, high)
     log_q, ratios, gap = tables(2, d, n, w, low, high, farthest, factors)
     return Others(d, w, nearest, farthest, log_q, ratios, gap)
 
