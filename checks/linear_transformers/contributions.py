@@ -31,6 +31,7 @@ from lipverify.checks.linear_transformers.quantities import Value, is_trained, t
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array, Floats
 from lipverify.foundation.means.samples import mean_with_half_width, sampled_mean
+from lipverify.foundation.noted import remembered
 from lipverify.foundation.streams import normals
 from lipverify.linear_transformer import Tokens, draw_contexts, evaluation, forward, trajectory
 from lipverify.linear_transformer.implicit import advance, blocks, start
@@ -273,7 +274,7 @@ def momentum_cost(noise: str, model: str, layers: int, contexts: int, training: 
     family = model.upper()
     if not is_trained(noise, family, layers, training):
         return MISSING
-    drawn = draw_contexts(problem(noise), contexts, seed, f"effects/momentum/{noise}")
+    drawn = shared_by_models(noise, contexts, seed)
     weights = trained(noise, family, layers, training)
 
     def losses(momentum: float) -> Floats:
@@ -290,6 +291,12 @@ def _log_quotient(losses: Floats, whole: Floats, d: int) -> Value:
     losses, whole = (np.minimum(np.nan_to_num(each, nan=np.inf), d / 2) for each in (losses, whole))
     (a, b) = float(losses.mean()), float(whole.mean())
     return math.log(a / b), 3 * sampled_mean(losses / a - whole / b).standard_error
+
+
+@remembered(maxsize=1)
+def shared_by_models(noise: str, contexts: int, seed: int) -> Contexts:
+    """Contexts of a law, the same for all its models."""
+    return draw_contexts(problem(noise), contexts, seed, f"effects/momentum/{noise}")
 
 
 def fresh(contexts: int, seed: int) -> Contexts:

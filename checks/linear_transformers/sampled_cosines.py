@@ -157,7 +157,8 @@ def above_tenth(d: int, times: int, contexts: int, seed: int) -> Value:
     random = generator(seed, f"expressive/tenth/{d}/{n}", 0)
     for _ in range(contexts):
         g = random.standard_normal(n)
-        q = np.sum(g**3) ** 2 / (np.sum(g**2) * np.sum(g**4))
+        square = g * g
+        q = (square @ g) ** 2 / (np.sum(square) * (square @ square))
         rest = random.beta((d - 1) / 2, (n - d) / 2) if d > 1 else 0.0
         above += bool(q + (1 - q) * rest > 0.01)
     low = beta.ppf(0.025, above, contexts - above + 1) if above else 0.0

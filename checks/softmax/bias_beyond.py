@@ -27,7 +27,7 @@ claim("softmax.bias-upper/any-task/relevant",
       the worst single task is not. The worst task oscillates everywhere, with a period of about $w^{-1/2}$; functions
       that are smooth, or have one kink, do not.""")
 claim("softmax.bias-upper/any-task/constant",
-      bound(worst, r"w \sup_f B / L^2", of="scaled", along={"w": (1e2, 1e5, 9)}, equals=LARGEST, within=0.001,
+      bound(worst, r"w \sup_f B / L^2", of="scaled", along={"w": (1e2, 1e5, 10)}, equals=LARGEST, within=0.001,
             control={"query": "one"}, method="exact"),
       source=SKETCH, kind="sharp", expected="supported", over={"d": (2, 3, 5)}, assumes=MANY_TOKENS,
       title="the largest bias of an L-Lipschitz task is the same at d = 2, 3 and 5",

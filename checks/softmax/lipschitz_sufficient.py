@@ -63,7 +63,7 @@ claim("softmax.lipschitz-sufficient/{trained}-to-{tested}/{side}/same-rate",
       corrected={"*relu*": "One $L$ and one order of smoothness gave one rate (affine and cosine); one $L$ alone gives consistency.",
                  "*": ""})
 claim("softmax.lipschitz-sufficient/theta/sharp",
-      exponent(table, FACTOR, of="{trained} on {tested}", along={"n": (*RAY[:2], per_profile(16, 27))}, equals="p", over=MEASURED,
+      exponent(table, FACTOR, of="{trained} on {tested}", along={"n": (*RAY[:2], per_profile(15, 27))}, equals="p", over=MEASURED,
                method="exact"),
       identity(derivation, r"\text{implied} - \text{stated}", control={"kinked": "affine"}),
       SAMPLED,

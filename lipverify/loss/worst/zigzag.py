@@ -93,23 +93,30 @@ def steepest_slope(d: int, degree: int, metric: Metric) -> float:
 def energies(d: int, degree: int, highest: int) -> Floats:
     """E f_k^2 for k = 1 to `highest`, where f = sum_k f_k is the zigzag of a degree and f_k a harmonic of degree k.
 
-    As f depends on one angle, f_k = E[f p_k] p_k with p_k orthonormal, t p_k = a_{k+1} p_{k+1} + a_k p_{k-1}.
+    As f depends on one angle, f_k = E[f p_k] p_k with p_k orthonormal, t p_k = a_{k+1} p_{k+1} + a_k p_{k-1}. Less a
+    constant f is even or odd in t, as P_degree is: only the k of its parity have energy, half of the sphere says all,
+    and the recurrence steps over the other k, t^2 p_k = a_{k+1} a_{k+2} p_{k+2} + (a_{k+1}^2 + a_k^2) p_k + ....
     """
     at, reach = turns(d, degree), min(math.pi / 2, REACH / math.sqrt(d))
-    panels = math.ceil(2 * reach * math.sqrt(highest * (highest + d - 2)) / TURN)
-    ends = np.linspace(math.pi / 2 - reach, math.pi / 2 + reach, panels + 1)
+    panels = math.ceil(reach * math.sqrt(highest * (highest + d - 2)) / TURN)
+    ends = np.linspace(math.pi / 2 - reach, math.pi / 2, panels + 1)
     edges = np.unique(np.concatenate([ends, at[(at > ends[0]) & (at < ends[-1])]]))
     x, gauss = plain_rule(ORDER)
     width = np.diff(edges)[:, None]
     theta, weight = (edges[:-1, None] + width * x).ravel(), (width * gauss).ravel()
     weight *= np.sin(theta) ** (d - 2)
     weight /= np.sum(weight)
-    found = np.empty(highest)
-    weighted, t, a = weight * height(at, theta), np.cos(theta), _recurrence(d, highest + 1)
-    before, this = np.zeros_like(t), np.ones_like(t)
-    for k in range(highest):
-        before, this = this, (t * this - (a[k - 1] * before if k else 0.0)) / a[k]
-        found[k] = np.einsum("i,i", weighted, this) ** 2
+    # at the equator an odd f is 0
+    weighted = weight * (height(at, theta) - height(at, np.array([math.pi / 2])) * (degree % 2))
+    t, a = np.cos(theta), _recurrence(d, highest + 3)
+    square = t * t
+    first = 2 - degree % 2
+    before, this = (0.0, t / a[0]) if first == 1 else (1.0, (square / a[0] - a[0]) / a[1])
+    found = np.zeros(highest)
+    for k in range(first, highest + 1, 2):
+        found[k - 1] = np.einsum("i,i", weighted, this) ** 2
+        last = a[k - 1] * a[k - 2] * before if k > 1 else 0.0
+        before, this = this, ((square - (a[k] ** 2 + a[k - 1] ** 2)) * this - last) / (a[k] * a[k + 1])
     return found
 
 
