@@ -76,12 +76,16 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     losses: tuple[float, ...]
 
     @property
+    def numbers(self) -> Floats:
+        """The four weights (xx, xy, yx, yy) of each layer, (layers, 4); of FULL P and Q, (layers, 2, 11, 11)."""
+        return _numbers(self.family, np.asarray(self.weights).reshape(self.layers, *SHAPES[self.family]))
+
+    @property
     def model(self) -> tuple[Parametrisation, ...]:
         """The trained weights as layers that can be applied, the first one first."""
-        numbers = _numbers(self.family, np.asarray(self.weights).reshape(self.layers, *SHAPES[self.family]))
         if self.family == "FULL":
-            return tuple(Layer(P[None], Q[None]) for P, Q in numbers)
-        return tuple(Diagonal(*map(float, four)) for four in numbers)
+            return tuple(Layer(P[None], Q[None]) for P, Q in self.numbers)
+        return tuple(Diagonal(*map(float, four)) for four in self.numbers)
 
 
 class Runs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
