@@ -132,11 +132,11 @@ def test_a_run_is_the_model_that_its_losses_are_of(family: str) -> None:
 
 def test_a_short_training_is_stored_as_it_ran(tmp_path: Path) -> None:
     """A command adds its runs to the file, and another command keeps them; the same seed gives the same run."""
-    path, command = tmp_path / "protocol.json", ["--layers", "1", "--steps", "500", "--out"]
+    path, command = tmp_path / "protocol.json", ["--layers", "1", "--steps", "10", "--out"]
     for family in ("GD++", "DIAG"):
         protocol.main(["--family", family, *command, str(path)])
     stored = read_record(path, protocol.Runs, protocol.FORMAT, "runs", "")
-    assert [(run.family, run.steps) for run in stored.runs] == [("GD++", 500)] * 5 + [("DIAG", 500)] * 5
-    (_, again), *_ = protocol.trained("uniform-3", [("DIAG", 1)], 500)
+    assert [(run.family, run.steps) for run in stored.runs] == [("GD++", 10)] * 5 + [("DIAG", 10)] * 5
+    (_, again), *_ = protocol.trained("uniform-3", [("DIAG", 1)], 10)
     assert again == stored.of("DIAG", 1)
     assert len(stored.seconds) == 2

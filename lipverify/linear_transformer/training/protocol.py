@@ -219,7 +219,12 @@ def main(arguments: list[str] | None = None) -> None:
     kept = read_record(path, Runs, FORMAT, "protocol", "delete it") if path.exists() else fresh
     found: list[Run] = []
     for step, found in trained(asked.noise, models, asked.steps):
-        print(step, round(time.process_time() - clock, 1), *(f"{run.losses[-1]:.5g}" for run in found), flush=True)
+        print(
+            step,
+            round(time.process_time() - clock, 1),
+            *(f"{run.losses[-1]:.5g}" for run in found if run.losses),
+            flush=True,
+        )
     of_these = f"--family {' '.join(asked.family)} --layers {' '.join(map(str, asked.layers))} --steps {asked.steps}"
     command = f"{COMMAND} --noise {asked.noise} {of_these}"
     older = [run for run in kept.runs if (run.family, run.layers) not in models]
