@@ -60,7 +60,7 @@ def plain_training(noise: str, layers: int, training: int) -> Value:
     from lipverify.optimum.transfer import quotient
 
     run = runs(noise).of("GD++", layers)[training]
-    weights = tuple(weight for xx, yx in zip(run.weights[::2], run.weights[1::2], strict=True) for weight in (yx, xx))
+    weights = tuple(float(weight) for xx, _, yx, _ in run.numbers for weight in (yx, xx))
     ends = (gdplusplus.CriticalPoint(weights=weights[:-1], index=0), gdplusplus.small_start(problem(noise), layers))
     return quotient(*(expected(noise, layers, end) for end in ends))
 
