@@ -1,6 +1,6 @@
-"""What GD++ leaves of least squares, in balls of Arb: by the recursion, and by the forward pass on matrices.
+"""The residual of GD++ relative to least squares, in balls of Arb: by the recursion, and by the forward pass on matrices.
 
-Residuals reach 1e-1000 and below, where floats end; a ball holds the value and what rounding may have done to it.
+Residuals reach 1e-1000 and below, beyond the range of floats; a ball contains the value and bounds its rounding.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Balls = NDArray[np.object_]
 BITS = 8192
-"""Precision: residuals down to 1e-1000, and what the layers cost."""
+"""Bits of precision: enough for residuals down to 1e-1000 and for the rounding of all layers."""
 
 
 @makes("bounded", "exact")
@@ -46,8 +46,8 @@ def recursion_residual(kappa: float, layers: int) -> tuple[float, float]:
 def matrix_residual(kappa: float, layers: int, seed: int, d: int = 4) -> tuple[float, float]:
     """log10 of the largest relative error of the forward pass on Sigma = V diag(t) V^T, and its error.
 
-    w* = x_t is an eigenvector; V is a product of two reflections and the rest of the spectrum log-uniform in
-    [1/kappa, 1], drawn at (seed, kappa, d). Every operation is on balls.
+    w* = x_t is an eigenvector; V is a product of two reflections. The rest of the spectrum is log-uniform in [1/kappa,
+    1], drawn at (seed, kappa, d). Every operation is on balls.
 
     >>> one, other = matrix_residual(4.0, 2, seed=0, d=3)[0], recursion_residual(4.0, 2)[0]
     >>> abs(one - other) < 1e-12

@@ -1,4 +1,4 @@
-r"""GD++ as a second-order method: weights that bring a spectrum together, and what they leave of least squares.
+r"""GD++ as a second-order method: weights that contract a spectrum, and the residual that they leave relative to least squares.
 
 Let the eigenvalues t of Sigma lie in [1/kappa, 1] (xx and yx are in units of the largest one). A layer with xx takes
 the eigenvalue s of the tokens' second moment to s (1 + xx s)^2, and one layer with yx = -2 / (low + high) then leaves
@@ -6,8 +6,8 @@ the residual
 
     max |r| = (kappa_l - 1) / (kappa_l + 1),    kappa_l = high / low  after l layers of xx.
 
-In f(c) = c + xx c^3, c = sqrt(s), the best xx makes both ends of the interval equal, f(sqrt(low)) = f(sqrt(high)):
-with k = sqrt(kappa_l)
+In f(c) = c + xx c^3, c = sqrt(s), the best xx makes both ends of the interval equal, f(sqrt(low)) = f(sqrt(high)): with
+k = sqrt(kappa_l)
 
     xx = -1 / (low (k^2 + k + 1)),    kappa_{l+1} - 1 = [(k - 1)(k + 2)(2k + 1)]^2 / (27 k^2 (k + 1)^2).
 
@@ -16,7 +16,7 @@ once it is near 1. Hence
 
     L = log(kappa) / log(27/4) + log log(1/epsilon) / log 2 + O(1).
 
-Written in kappa - 1 nothing cancels, so that a float carries residuals down to 1e-150 and a ball of Arb any.
+In terms of kappa - 1 nothing cancels, so floats can represent residuals down to 1e-150 and balls of Arb any residual.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ Number = Any
 """A float or a ball of Arb."""
 
 GAIN = 27 / 4
-"""What a layer takes from a large condition number when its weight knows the condition number."""
+"""The factor by which a layer reduces a large condition number if its weight depends on the condition number."""
 UNIVERSAL_GAIN = 9 / 4
-"""What a layer takes from a large condition number when its weight does not know it."""
+"""The factor by which a layer reduces a large condition number if its weight does not depend on it."""
 MOST_GAIN = 9
-"""What a layer takes from kappa at most, whatever the weights: 3 in the degree of the residual, so 9 in kappa."""
+"""The largest factor by which a layer reduces kappa, for any weights: 3 in the degree of the residual, so 9 in kappa."""
 
 
 def improved(excess: Number) -> Number:
     """The next kappa - 1, after a layer of the best xx.
 
-    >>> round(improved(3.0), 12), round(4 * 7**3 / (27 * 36) - 1, 12)  # and the quotient of largest and least image
+    >>> round(improved(3.0), 12), round(4 * 7**3 / (27 * 36) - 1, 12)  # and the quotient of the largest and smallest image
     (0.411522633745, 0.411522633745)
     """
     k = _sqrt(1 + excess)
@@ -57,7 +57,7 @@ def improved(excess: Number) -> Number:
 
 
 def improved_universally(excess: Number) -> Number:
-    """The next kappa - 1, after a layer with xx = -1 / (3 high): the Newton-Schulz step, which needs no kappa.
+    """The next kappa - 1, after a layer with xx = -1 / (3 high): the Newton-Schulz step, which does not need kappa.
 
     With z = 1 / kappa the quotient of the ends becomes z' = z (3 - z)^2 / 4, that is 1 - z' = (1 - z)^2 (4 - z) / 4.
 
@@ -70,13 +70,13 @@ def improved_universally(excess: Number) -> Number:
 
 
 def residual(excess: Number) -> Number:
-    """(kappa - 1) / (kappa + 1): the worst residual that one gradient step leaves at condition number kappa."""
+    """(kappa - 1) / (kappa + 1): the worst residual after one gradient step at condition number kappa."""
     return excess / (excess + 2)
 
 
 @dataclass(frozen=True)
 class Method:
-    """A way to choose the weights.
+    """A rule for the weights.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class Method:
     gain: float
 
     def weights(self, kappa: Number, layers: int) -> tuple[GDPlusPlus, ...]:
-        """Weights of that many layers for spectra in [1/kappa, 1]: xx in all but the last, yx in the last.
+        """The weights of `layers` layers for spectra in [1/kappa, 1]: xx in all but the last layer, yx in the last.
 
         Raises
         ------
@@ -118,7 +118,7 @@ class Method:
 
 
 def _minimax_step(low: Number, high: Number) -> Number:
-    """Minus the reciprocal of high + sqrt(high low) + low: both ends have one image."""
+    """Minus the reciprocal of high + sqrt(high low) + low: both ends have the same image."""
     return -1 / (high + _sqrt(high * low) + low)
 
 
@@ -150,7 +150,7 @@ def _sqrt(x: Number) -> Number:
 
 
 def signed_residual(kappa: float, layers: int, sign: int = 1) -> tuple[float, float]:
-    """The worst residual on [1/kappa, 1] with xx of the best size and this sign, and the best last step."""
+    """The worst residual on [1/kappa, 1] with the best size of xx for this sign, and the best last step."""
     low, high = 1 / kappa, 1.0
     for _ in range(layers - 1):
         layer = GDPlusPlus(-sign * MINIMAX.step(low, high), 0.0)
@@ -160,9 +160,9 @@ def signed_residual(kappa: float, layers: int, sign: int = 1) -> tuple[float, fl
 
 
 def true_weights_ratio(kappa: float, sigma: float, layers: int) -> tuple[float, float]:
-    """The largest |prediction - least squares| / (epsilon |x_t| |w|), with w the weights that made the labels.
+    """The largest |prediction - least squares| / (epsilon |x_t| |w|), where w are the weights behind the labels.
 
-    Two tokens, (1, 0) and (0, kappa^(-1/2)), made with w = (1, 0); only the second has noise, sigma.
+    Two tokens, (1, 0) and (0, kappa^(-1/2)), with w = (1, 0); only the second has noise, sigma.
     """
     X, noise, truth = np.diag([1.0, kappa**-0.5]), np.asarray([0.0, sigma]), np.asarray([1.0, 0.0])
     tokens = np.column_stack([X, X @ truth + noise])

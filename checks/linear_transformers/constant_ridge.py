@@ -1,8 +1,9 @@
-r"""GD++ is linear in the labels, so it cannot beat the best constant ridge; some entries of Table 1 do.
+r"""GD++ is linear in the labels, so it cannot beat ridge regression with the best constant; some entries of Table 1 do.
 
-At an eigenvalue t of Sigma a GD++ model is w = g(t) alpha, g a polynomial, and loses E t (t + sigma^2) (g - 1/(t + sigma^2))^2 / 2,
-which is least at g = 1/(t + E sigma^2): ridge with the constant E sigma^2. A printed entry below that is a sampled value below its
-expectation: noise explains all but those at sigma_max = 5, and these too if ridge was measured on sequences of its own.
+At an eigenvalue t of Sigma a GD++ model is w = g(t) alpha, g a polynomial, and loses E t (t + sigma^2) (g - 1/(t +
+sigma^2))^2 / 2. The minimum is at g = 1/(t + E sigma^2): ridge regression with the constant E sigma^2. A printed entry
+below it is a sample mean below its expectation. Noise explains all but those at sigma_max = 5, and these too if ridge
+regression was measured on sequences of its own.
 """
 
 from lipverify.checks.linear_transformers import ridge_baselines as ridge
@@ -15,7 +16,8 @@ TABLE_1 = ("V", "Table 1", """paraphrased: adjusted evaluation loss of trained G
     ConstRR (ridge with one tuned constant), AdaRR, TunedRR""")
 MEASURED = {"noise": per_profile(ridge.SHOWN, NOISY)}
 CONTEXTS = 4096
-"""Contexts for the standard error of a printed number, which they give to a few percent, and beside exact losses."""
+"""Number of contexts for the standard error of a printed number, which they determine to a few percent, and for the
+comparison with exact losses."""
 CONSTANT = at(ridge.constant, contexts=CONTEXTS)
 CONSTANTS = {noise: at(ridge.constant, noise=noise, contexts=CONTEXTS) for noise in NOISY}
 
@@ -26,29 +28,33 @@ claim("lt.constant-ridge-bound/derived",
       agree(at(ridge.excess, found=at(ridge.optima)), at(ridge.paired, contexts=CONTEXTS, found=at(ridge.optima)),
             r"\mathcal{L}(\mathrm{GD}^{++}) - \mathcal{L}(\lambda)",
             over=MEASURED | {"layers": (1, 2)}),
-      over=MEASURED, source=TABLE_1, kind="derived", expected="supported", title="no GD++ model beats the best constant ridge",
+      over=MEASURED, source=TABLE_1, kind="derived", expected="supported", title="""no GD++ model beats ridge regression
+            with the best constant""",
       assumes=(STANDARD, ADJUSTED),
-      finding=r"""A GD++ model of any depth is $w = g(\Sigma) \alpha$ with a polynomial $g$, $\alpha = \sum y x$. At an eigenvalue $t$ of
-          $\Sigma$ the loss is $\frac{1}{2} \mathbb{E}_\sigma\, t (t + \sigma^2) (g - \frac{1}{t + \sigma^2})^2$, a quadratic in $g(t)$
-          whose minimum is at $g = 1/(t + \mathbb{E} \sigma^2)$: the same for every law with that $\mathbb{E} \sigma^2$, and that is ridge
-          with the constant $\mathbb{E} \sigma^2$. What a model loses beyond it is $\frac{1}{2} \int \rho(t) \frac{t + s}{t} (e(t) -
-          \frac{s}{t + s})^2 dt$ with $e = 1 - t g$ and $s = \mathbb{E} \sigma^2$; it is 0 for no polynomial, unless $s = 0$ and even then
-          for no finite depth. So it is for every depth; measured are the optima at one, found by least squares from many starts on the
-          exact integral.""")
+      finding=r"""A GD++ model of any depth is $w = g(\Sigma) \alpha$ with a polynomial $g$, $\alpha = \sum y x$. At an
+          eigenvalue $t$ of $\Sigma$ the loss is $\frac{1}{2} \mathbb{E}_\sigma\, t (t + \sigma^2) (g - \frac{1}{t +
+          \sigma^2})^2$, a quadratic in $g(t)$ with its minimum at $g = 1/(t + \mathbb{E} \sigma^2)$. It is the same for
+          every law with that $\mathbb{E} \sigma^2$, and is ridge regression with the constant $\mathbb{E} \sigma^2$.
+          The excess loss of a model is $\frac{1}{2} \int \rho(t) \frac{t + s}{t} (e(t) - \frac{s}{t + s})^2 dt$ with $e
+          = 1 - t g$ and $s = \mathbb{E} \sigma^2$. It is 0 for no polynomial unless $s = 0$, and even then for no
+          finite depth. This holds for every depth; the claim measures the optima at one depth, found by least squares
+          from many starts on the exact integral.""")
 claim("lt.constant-ridge-bound/printed",
       bound(CONSTANT, r"\frac{\min_L \mathcal{L}_{\mathrm{printed}}(\mathrm{GD}^{++}_L)}{\mathcal{L}(\lambda = \mathbb{E} \sigma^2)}",
             of="least", low=1, control=(1.15, 0.94), method="exact"),
-      over={"noise": NOISY}, source=TABLE_1, kind="stronger", expected="refuted", title="the printed losses of GD++, taken as they stand",
-      assumes=(STANDARD, ADJUSTED, "a printed number stands for itself, give or take half a unit of its last digit"),
+      over={"noise": NOISY}, source=TABLE_1, kind="stronger", expected="refuted", title="""the printed losses of GD++,
+            without sampling error""",
+      assumes=(STANDARD, ADJUSTED, "a printed number is taken as exact up to half a unit of its last digit"),
       shows=(at(bound_table, **CONSTANTS), at(optimum_table, **{noise: at(ridge.optima, noise=noise, layers=3, seen_in=1e5)
                                                                      for noise in ("uniform-0", *NOISY)})),
       finding=at(below_the_bound, **CONSTANTS),
-      corrected=r"""a printed entry below the best constant ridge is a sampled value below its expectation, which is above
-          $\mathcal{L}(\lambda = \mathbb{E} \sigma^2)$""")
+      corrected=r"""a printed entry below ridge regression with the best constant is a sample mean below its
+          expectation, which is above $\mathcal{L}(\lambda = \mathbb{E} \sigma^2)$""")
 
-ONE_QUERY = "each number is a mean over 100,000 sequences with one query each; ridge with the true variance was measured on"
+ONE_QUERY = """each number is a mean over 100,000 sequences with one query each; ridge regression with the true variance
+      was measured on"""
 LEFT_OPEN = "which the paper leaves open"
-FALSE_ALARM = f"the chance of a false alarm in any of {len(NOISY)} columns is {ridge.LEVEL:g}"
+FALSE_ALARM = f"the probability of a false alarm in any of {len(NOISY)} columns is {ridge.LEVEL:g}"
 claim("lt.constant-ridge-bound/noise/{reading}",
       bound(CONSTANT,
             r"\frac{\min_L \mathcal{L}_{\mathrm{printed}}(\mathrm{GD}^{++}_L) - \mathcal{L}(\lambda = \mathbb{E} \sigma^2)}{\mathrm{s.e.}}",
@@ -60,8 +66,9 @@ claim("lt.constant-ridge-bound/noise/{reading}",
       assumes={"*/same-sequences": (STANDARD, ADJUSTED, f"{ONE_QUERY} the same sequences, {LEFT_OPEN}", FALSE_ALARM),
                "*/own-sequences": (STANDARD, ADJUSTED, f"{ONE_QUERY} sequences of its own, {LEFT_OPEN}", FALSE_ALARM)},
       finding=at(likelihood, **CONSTANTS),
-      corrected={"*/same-sequences": r"""if so, what is printed at $\sigma_{\max} = 5$ for 3 to 7 layers is not the mean of a GD++ model
-                     over the sequences of its column, whose expectation is above $\mathcal{L}(\lambda = \mathbb{E} \sigma^2)$""", "*": ""})
+      corrected={"*/same-sequences": r"""if so, the entry printed at $\sigma_{\max} = 5$ for 3 to 7 layers is not the
+          mean of a GD++ model over the sequences of its column, whose expectation is above $\mathcal{L}(\lambda =
+          \mathbb{E} \sigma^2)$""", "*": ""})
 OF_GDPP, OF_CONSTRR = r"\mathcal{L}_{\mathrm{printed}}(\mathrm{GD}^{++}_L)", r"\mathcal{L}_{\mathrm{printed}}(\mathrm{ConstRR})"
 claim("lt.constant-ridge-bound/one-sample",
       bound(at(ridge.difference, contexts=CONTEXTS, found=at(ridge.optima, layers=3, seen_in=1e5)),
@@ -71,9 +78,10 @@ claim("lt.constant-ridge-bound/one-sample",
       title="the rows of GD++ and of ConstRR were measured on the same sequences",
       assumes=(STANDARD, ADJUSTED, "both rows are means over the same 100,000 sequences, which the paper does not say",
                "GD++ with 3 layers at its optimum"),
-      finding=r"""From four layers on GD++ and ConstRR are nearly the same function of the context, and on the same sequences they would
-          differ by far less than the last printed digit; in most columns their printed entries are indeed equal, digit by digit, though
-          both carry the same error of one or two percent. The entries that differ, 3 and 4 layers at $\sigma_{\max} = 4$ and 3 to 7 layers
-          at $\sigma_{\max} = 5$, were not measured on the sequences of ConstRR in their column.""",
+      finding=r"""From four layers on GD++ and ConstRR are nearly the same function of the context. On the same
+          sequences they would differ by much less than the last printed digit; in most columns their printed entries
+          are indeed equal, digit by digit, though both carry the same error of one or two percent. The entries that
+          differ, 3 and 4 layers at $\sigma_{\max} = 4$ and 3 to 7 layers at $\sigma_{\max} = 5$, were not measured on
+          the sequences of ConstRR in their column.""",
       corrected=r"""the entries of 3 and 4 layers at $\sigma_{\max} = 4$ and of 3 to 7 layers at $\sigma_{\max} = 5$ belong to another
           sample than the rest of their columns""")

@@ -1,19 +1,20 @@
-r"""What each weight of a diagonal model contributes to the prediction, layer by layer.
+r"""The contribution of each weight of a diagonal model to the prediction, layer by layer.
 
-The attention of a diagonal layer is entry by entry a product, H = W * G with W = [[xx, xy], [yx, yy]] in blocks and
-G = [[Sigma, alpha], [alpha^T, lambda]] the moments of the tokens as they are; only yx and yy move labels at once:
+The attention of a diagonal layer is an entrywise product, H = W * G with W = [[xx, xy], [yx, yy]] in blocks and G =
+[[Sigma, alpha], [alpha^T, lambda]] the moments of the tokens before the layer. Only yx and yy change labels in the same
+layer:
 
     w^{l+1} - w^l = yy lambda^l w^l - yx M^lT alpha^l,
 
-and these sum to the prediction exactly. xx and xy move the covariates, which yx of a later layer reads: xy of layer l
-changes no label after layer l, and after layer l + 1 it has changed that of the query by
+and these sum to the prediction exactly. xx and xy change the covariates, which yx of a later layer reads. xy of layer l
+changes no label after layer l, and after layer l + 1 it has changed the query's label by
 
     yx' { xy (y_t <beta, alpha> + mu <alpha, z_t>) + xy^2 y_t mu |alpha|^2 },
 
     z = (I + xx Sigma) x,  beta = (I + xx Sigma) ((1 + yy lambda) alpha + yx Sigma alpha),
     mu = (1 + yy lambda) lambda + yx |alpha|^2,
 
-with yx' of layer l + 1 and everything else of layer l. The first term went through the query's covariates, the second
+with yx' of layer l + 1 and everything else of layer l. The first term acts through the query's covariates, the second
 through the context's, the third through both.
 """
 
@@ -45,34 +46,34 @@ from lipverify.proofs import layers
 Weight = Literal["xx", "xy", "yx", "yy"]
 WEIGHTS: tuple[Weight, ...] = ("xx", "xy", "yx", "yy")
 ALL = "query, context, both"
-"""The ways of the effect: through the query's covariates, through those of the context, and through both."""
+"""The paths of the effect: through the query's covariates, through the context's, and through both."""
 NOISE, LAYERS = "uniform-3", 4
-"""The trained model that is looked at: its law of the noise, and its depth."""
+"""The trained model in the figures: its law of the noise, and its depth."""
 MISSING = (0.0, math.inf, "this training is not there")
 
 
 class Direct(NamedTuple):
-    """What each layer adds to w through yx and through yy: both of shape (..., layers, d), and w is the sum of all."""
+    """The addition of each layer to w through yx and through yy: both of shape (..., layers, d), and w is the sum of all."""
 
     yx: Array
     yy: Array
 
 
 class Contributions(msgspec.Struct, frozen=True, kw_only=True):
-    """What the weights of one model do; root mean squares are over contexts and isotropic queries.
+    """The effects of the weights of one model; root mean squares are over contexts and isotropic queries.
 
     Attributes
     ----------
     prediction
-        Of the prediction after 0, 1, ... layers.
+        Root mean square of the prediction after 0, 1, ... layers.
     removed
-        Of its change after 0, 1, ... layers when a weight is set to zero, by layer of the weight and then by weight.
+        Root mean square of its change after 0, 1, ... layers when a weight is set to zero, by layer of the weight and then by weight.
     direct
-        Of what yx and then yy of each layer add to the prediction.
+        Root mean square of the additions of yx and then yy of each layer to the prediction.
     loss
         1/2 E |w - w*|^2, with its 95 % half-width.
     cost
-        By how much the loss grows when a weight is set to zero, with the 95 % half-width of the paired difference.
+        The increase of the loss when a weight is set to zero, with the 95 % half-width of the paired difference.
     """
 
     prediction: tuple[float, ...]
@@ -83,7 +84,7 @@ class Contributions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Delayed(NamedTuple):
-    """The change of y_t two layers after xy acted: through the query's covariates, the context's, and both."""
+    """The change of y_t one layer after xy acted: through the query's covariates, the context's, and both."""
 
     query: float
     context: float
@@ -91,7 +92,7 @@ class Delayed(NamedTuple):
 
 
 def direct(gram: Array, model: Sequence[Diagonal]) -> Direct:
-    """w^L split exactly into what yx and yy of each layer added, for moments of shape (..., d + 1, d + 1).
+    """w^L split exactly into the additions of yx and yy of each layer, for moments of shape (..., d + 1, d + 1).
 
     >>> import numpy as np
     >>> model = [Diagonal(0.0, 0.0, -0.1, 0.0), Diagonal(0.0, 0.0, -0.1, 0.5)]
@@ -132,7 +133,7 @@ def root_mean_square(w: Array) -> tuple[float, float]:
 
 
 def contributions(model: Sequence[Diagonal], contexts: Contexts) -> Contributions:
-    """Every weight of every layer set to zero in turn, on the same contexts."""
+    """The effects of setting every weight of every layer to zero in turn, on the same contexts."""
     gram = contexts.gram
     whole, added = predictors(gram, model), direct(gram, model)
     without = [[predictors(gram, ablated(model, k, name)) for name in WEIGHTS] for k in range(len(model))]
@@ -153,16 +154,16 @@ def contributions(model: Sequence[Diagonal], contexts: Contexts) -> Contribution
 
 
 def delayed(moments: Floats, query: Floats, before: Diagonal, yx: float) -> Delayed:
-    """How far xy of a layer has moved the query's label one layer later, where `yx` reads the covariates.
+    """The change of the query's label by xy of a layer, one layer later, where `yx` reads the covariates.
 
     Parameters
     ----------
     moments
-        Of the tokens as the layer `before` sees them, (d + 1, d + 1).
+        Of the tokens before the layer `before`, (d + 1, d + 1).
     query
-        (x_t, y_t) as that layer sees it, (d + 1,).
+        (x_t, y_t) before that layer, (d + 1,).
     before, yx
-        The layer whose xy is meant, and the weight yx of the next.
+        The layer with xy, and the weight yx of the next layer.
     """
     Sigma, alpha, energy = moments[:-1, :-1], moments[:-1, -1], moments[-1, -1]
     x, y = query[:-1], query[-1]
@@ -185,46 +186,46 @@ def _require(model: Sequence[Diagonal], layer: int, weight: str) -> None:
 
 
 def after_one(weight: str = "xy") -> Any:
-    """Words left of the query's label right after a layer, with one of its weights less without it: every d and n."""
+    """The query's label after a layer minus the same without one of its weights, as words that remain; for every d and n."""
     return layers.delayed(1, weight=weight)
 
 
 def after_two(ways: str) -> Any:
-    """Words left of the same for xy one layer later, less the stated terms."""
+    """The same for xy one layer later minus the stated terms, as words that remain."""
     return layers.delayed(2, tuple(ways.split(", ")))
 
 
 def tokens_after_one(d: int, n: int, layer: int, seed: int, weight: Any = "xy") -> Value:
-    """The change of y_t right after the layer, token by token, over y_t."""
+    """The change of y_t after the layer, token by token, divided by y_t."""
     label, change, rounding, _ = changed(d, n, layer, seed, weight, after=1)
     return change / label, rounding / abs(label)
 
 
 def tokens_after_two(d: int, n: int, layer: int, seed: int, ways: str) -> Value:
-    """The change of y_t one layer later less the stated terms, over the change."""
+    """The change of y_t one layer later minus the stated terms, divided by the change."""
     _, change, rounding, parts = changed(d, n, layer, seed, "xy", after=2)
     stated = sum(float(getattr(parts, way)) for way in ways.split(", "))
     return 1 - stated / change, rounding / abs(change) * (1 + abs(stated / change))
 
 
 def changed(d: int, n: int, layer: int, seed: int, weight: Weight, after: int) -> tuple[float, float, float, Delayed]:
-    """Y_t so many layers after one (counted from 1), its change by the weight, a bound on rounding, the stated terms."""
+    """y_t the given number of layers after one, its change by the weight, a bound on rounding, and the stated terms."""
     stream, place = f"effects/arrival/{d}/{n}/{layer - 1}", layer - 1
     context, query = tokens(d, n, seed, stream)
     drawn = normals(seed, stream, 2, (layer + 1, 4))
-    # no weight near 0, so that the change is far above rounding; and all small enough that nothing explodes
+    # no weight is near 0, so that the change is far above rounding; all are small, so that nothing diverges
     model = [Diagonal(*map(float, row)) for row in 0.1 * (drawn + np.sign(drawn)) / np.sum(context**2)]
     passed, without = (forward(Tokens(context, query), chosen) for chosen in (model, ablated(model, place, weight)))
     label, other = (float(each[place + after].query[-1]) for each in (passed, without))
     before = passed[place]
     parts = delayed(before.context.T @ before.context, before.query, model[place], model[place + 1].yx)
-    # two passes are subtracted, and the formula is a third
+    # the change is a difference of two passes, and the formula takes a third
     rounding = 2 * float(rounding_bound(query, context, [weights.layer(d) for weights in model])[-1])
     return label, label - other, rounding, parts
 
 
 def change(layer: int, after: int, contexts: int, training: int, seed: int) -> Any:
-    """Root mean square of the change of the prediction without xy of a layer, over that of the prediction."""
+    """Root mean square of the change of the prediction without xy of a layer, divided by that of the prediction."""
     if not is_trained(NOISE, "OMEGA", LAYERS, training):
         return MISSING
     model, gram = trained(NOISE, "OMEGA", LAYERS, training), fresh(contexts, seed).gram
@@ -234,14 +235,14 @@ def change(layer: int, after: int, contexts: int, training: int, seed: int) -> A
 
 
 def every_weight(contexts: int, training: int, seed: int) -> Contributions:
-    """What every weight of the model does."""
+    """The effects of every weight of the model."""
     return contributions(trained(NOISE, "OMEGA", LAYERS, training), fresh(contexts, seed))
 
 
 def without(term: str, contexts: int, training: int, seed: int) -> Any:
-    """Logarithm of the loss with one of the four terms set to zero in all layers, over the loss; nothing is retrained.
+    """Log of the loss with one of the four terms set to zero in all layers, divided by the loss; without retraining.
 
-    The adjusted loss, where a context counts as at most d/2, which predicting 0 loses without noise.
+    The adjusted loss. A context counts as at most d/2, the loss of predicting 0 without noise.
     """
     if not is_trained(NOISE, "OMEGA", LAYERS, training):
         return MISSING
@@ -252,7 +253,7 @@ def without(term: str, contexts: int, training: int, seed: int) -> Any:
 
 
 def with_momentum(gram: Array, model: Sequence[Parametrisation], share: float) -> Array:
-    """w after the last layer, (..., d), if only a share of u reaches each layer: 1 is the model itself.
+    """w after the last layer, (..., d), if only a share of u reaches each layer; 1 is the model itself.
 
     >>> import numpy as np
     >>> model = [Diagonal(0.0, 0.1, -0.1, 0.0), Diagonal(0.0, 0.0, -0.1, 0.0)]
@@ -266,10 +267,10 @@ def with_momentum(gram: Array, model: Sequence[Parametrisation], share: float) -
 
 
 def momentum_cost(noise: str, model: str, layers: int, contexts: int, training: int, seed: int) -> Any:
-    """Logarithm of the loss with u = 0 before every layer over the loss; nothing is trained again.
+    """Log of the loss with u = 0 before every layer, divided by the loss; without retraining.
 
-    u carries the labels' noise into the covariates, which is the momentum of Lemma 4.4. The loss is 1/2 |w - w*|^2, where a
-    context counts as at most d/2, which predicting 0 loses without noise.
+    u carries the labels' noise into the covariates, which is the momentum of Lemma 4.4. The loss is 1/2 |w - w*|^2; a
+    context counts as at most d/2, the loss of predicting 0 without noise.
     """
     family = model.upper()
     if not is_trained(noise, family, layers, training):
@@ -287,7 +288,7 @@ def momentum_cost(noise: str, model: str, layers: int, contexts: int, training: 
 
 
 def _log_quotient(losses: Floats, whole: Floats, d: int) -> Value:
-    """Logarithm of a quotient of mean losses, with three standard errors; contexts are paired and count as at most d/2."""
+    """Log of a quotient of mean losses, with three standard errors; contexts are paired and count as at most d/2."""
     losses, whole = (np.minimum(np.nan_to_num(each, nan=np.inf), d / 2) for each in (losses, whole))
     (a, b) = float(losses.mean()), float(whole.mean())
     return math.log(a / b), 3 * sampled_mean(losses / a - whole / b).standard_error
@@ -300,5 +301,5 @@ def shared_by_models(noise: str, contexts: int, seed: int) -> Contexts:
 
 
 def fresh(contexts: int, seed: int) -> Contexts:
-    """Contexts that the model was not made for."""
+    """Fresh contexts, on which the model was not trained."""
     return draw_contexts(problem(NOISE), contexts, seed, f"effects/OMEGA/{NOISE}/{LAYERS}/fresh")

@@ -1,4 +1,4 @@
-r"""How well labels that are linear in the covariates align with the quadratic target y* = x(1)^2.
+r"""The alignment of labels that are linear in the covariates with the quadratic target y* = x(1)^2.
 
 For noise-free labels y = X w every layer of a linear transformer gives y^l = X v with some v in R^d, X of shape (n, d)
 with rows x_i ~ N(0, I). Three cosines follow, each with y* = h, h_i = x_i(1)^2:
@@ -10,17 +10,17 @@ g^2) the other columns span a uniformly random (d-1)-dimensional subspace of the
 
 and E cos^2 = E q + (1 - E q)(d-1)/(n-1) = (d + 4)/n + O(n^{-2}), as E q ~ 15 n / (n * 3 n).
 
-**What a transformer does.** It sees the moments sum e e^T only, and these do not change when single tokens (x_i, y_i)
-change sign, which turns y_i^l into -y_i^l and leaves h_i > 0. Averaged over these signs the cosine is 0, and with K =
-sum h_i^2 x_i x_i^T
+**The cosine of a transformer.** It depends only on the moments sum e e^T, which do not change when single tokens (x_i,
+y_i) change sign. Such a change turns y_i^l into -y_i^l and leaves h_i > 0. Averaged over these signs the cosine is 0,
+and with K = sum h_i^2 x_i x_i^T
 
     E cos^2 = v^T K v / (v^T Sigma v |h|^2) <= lambda_max(Sigma^{-1} K) / |h|^2 -> 5/n:
 
-the dimension is gone, for K / n tends to 3 I + 12 e_1 e_1^T, Sigma / n to I, and |h|^2 / n to 3. For a fixed direction
-v of angle theta to e_1 the limit is (1 + 4 cos^2(theta)) / n.
+the limit does not depend on the dimension, for K / n tends to 3 I + 12 e_1 e_1^T, Sigma / n to I, and |h|^2 / n to 3.
+For a fixed direction v of angle theta to e_1 the limit is (1 + 4 cos^2(theta)) / n.
 
-**E q exactly.** Only squares survive the signs: E q = E sum g^6 / (sum g^2 sum g^4). The radius of g is independent of
-its direction, so E q = E[sum g^6 / sum g^4] / n, and with 1/S = int_0^oo e^{-rS} dr
+**E q exactly.** Only squares remain after averaging over the signs: E q = E sum g^6 / (sum g^2 sum g^4). The radius of
+g is independent of its direction, so E q = E[sum g^6 / sum g^4] / n, and with 1/S = int_0^oo e^{-rS} dr
 
     E q = int_0^oo E[g^6 e^{-r g^4}] (E e^{-r g^4})^{n-1} dr,
 
@@ -49,11 +49,11 @@ from lipverify.proofs.words import leftover, letters
 LARGEST_LOSS = 1 - float(np.finfo(float).eps)
 """1 - E e^{-r g^4} is at most this in floats, so that its logarithm is finite."""
 STEP, LOWEST, HIGHEST = 1 / 8, -45.0, 45.0
-"""The trapezoidal rule in log r, from and to these values of log(r n); every other node shows what it leaves."""
+"""The trapezoidal rule in log r between these values of log(r n); leaving out every other node gives its error."""
 TOGETHER = 64
-"""Nodes of that rule of which the averages over g are found at once."""
+"""Number of nodes of that rule whose averages over g are computed at once."""
 NORMAL_STEP, NORMAL_END = 1 / 32, 13.0
-"""The trapezoidal rule over a standard normal, exact to rounding for what is analytic in a strip of width 1/10."""
+"""The trapezoidal rule over a standard normal, exact up to rounding for functions analytic in a strip of width 1/10."""
 
 
 class Mean(NamedTuple):
@@ -103,35 +103,35 @@ def _averages(block: int) -> tuple[Floats, Floats]:
     """(log E e^{-r g^4}, r E[g^6 e^{-r g^4}]) at `TOGETHER` nodes log r, multiples of `STEP`, which all n share."""
     x = STEP * np.arange(block * TOGETHER, (block + 1) * TOGETHER)
     g = np.arange(NORMAL_STEP / 2, NORMAL_END, NORMAL_STEP)
-    # r g^4 varies on the scale r^{-1/4}, which a fixed rule in g does not resolve once r is large
+    # r g^4 varies on the scale r^{-1/4}, which a fixed rule in g does not resolve for large r
     scale = np.minimum(1.0, np.exp(-x / 4))[:, None]
     z = scale * g
     weight = NORMAL_STEP * scale * math.sqrt(2 / math.pi) * np.exp(-(z**2) / 2)
     power = np.exp(x)[:, None] * z**4
     kept = np.exp(-power) * weight
     lost = np.sum(-np.expm1(-power) * weight, axis=1)
-    # 1 - E e^{-r g^4} is exact for small r, where it counts; the shrunken rule sees e^{-r g^4} to its end
+    # 1 - E e^{-r g^4} is exact for small r, where it matters; the scaled rule covers e^{-r g^4} completely
     log_mean = np.where(x > 0, np.log(np.sum(kept, axis=1)), np.log1p(-np.minimum(lost, LARGEST_LOSS)))
     return log_mean, np.exp(x) * np.sum(z**6 * kept, axis=1)
 
 
 def best(d: float, n: float) -> dict[str, Value]:
-    """The best v for each context: the root mean square of the cosine of X v and x(1)^2, and n E cos^2, exactly."""
+    """The best v for each context: the root mean square of the cosine of X v and x(1)^2, and n E cos^2, by the exact integral."""
     return both(n, *mean_square_cosine(int(d), n))
 
 
 def first_coordinate(n: float) -> dict[str, Value]:
-    """The same for x(1) itself, which is y^0 for w = e_1; d does not enter."""
+    """The same for the labels x(1), which are y^0 for w = e_1; they do not depend on d."""
     return both(n, *expected_alignment(n))
 
 
 def both(n: float, square: float, error: float) -> dict[str, Value]:
-    """The root of a mean square, and n times it."""
+    """The square root of a mean square, and n times the mean square."""
     return {"cosine": (math.sqrt(square), error / math.sqrt(square) / 2), "n square": (n * square, n * error)}
 
 
 def least_length(d: int) -> Value:
-    """The least n from which the root mean square of the best cosine is at most 0.1."""
+    """The smallest n from which on the root mean square of the best cosine is at most 0.1."""
     low, high = d, 2 * d
     while mean_square_cosine(d, high).value > 0.01:
         low, high = high, 2 * high
@@ -142,7 +142,7 @@ def least_length(d: int) -> Value:
 
 
 def every_length(d: int) -> Any:
-    """The largest n E cos^2 over every n, which the limit attains: between the numbers of a proof."""
+    """The largest n E cos^2 over every n, which the limit attains: between the constants of a proof."""
     from lipverify.proofs import prove_cosine
 
     found = proved("lt-cosine", "cosine", {}, prove_cosine)
@@ -150,12 +150,12 @@ def every_length(d: int) -> Any:
 
 
 def above_by_moment(d: int, times: int) -> Any:
-    """A bound of P(cos > 0.1) at n = times (d + 4): Markov's inequality and the largest n E cos^2 over every n."""
+    """A bound of P(cos > 0.1) at n = times (d + 4): Markov's inequality with the largest n E cos^2 over every n."""
     return every_length(d) * 100 / Fraction(times * (d + 4))
 
 
 def squared(power: int) -> Any:
-    """What is left of (sum y^p x(1)^2)^2 = sum y^(2p) sum x(1)^4 for w = e_1, for every n: the cosine is 1."""
+    """(sum y^p x(1)^2)^2 - sum y^(2p) sum x(1)^4 for w = e_1, for every n: if it is 0 the cosine is 1."""
     s = letters(symmetric=("X",), X="n n", one="n 1")  # X is the diagonal matrix of all x_i(1), and y = x(1)
 
     def total(degree: int) -> Any:
@@ -165,8 +165,6 @@ def squared(power: int) -> Any:
 
 
 TOKENS = r"tokens $x_i \sim N(0, \mathbf{I})$ in $\mathbb{R}^d$, labels $y = \mathbf{X} w$ without noise, $y^* = x(1)^2$ token by token"
-LINEAR = (
-    r"$y^l = a y - \mathbf{X} w^l = \mathbf{X} v$ for some $v \in \mathbb{R}^d$, whatever the weights (Theorem 4.1)"
-)
+LINEAR = r"$y^l = a y - \mathbf{X} w^l = \mathbf{X} v$ for some $v \in \mathbb{R}^d$, for any weights (Theorem 4.1)"
 RMS, SQUARE = r"\sqrt{\mathbb{E} \cos^2}", r"n\, \mathbb{E} \cos^2"
-"""What the claims on Theorem 4.2 assume, and what they measure."""
+"""The assumptions of the claims on Theorem 4.2, and their quantities."""

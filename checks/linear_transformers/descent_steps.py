@@ -1,7 +1,7 @@
-r"""Diagonal layers as steps of gradient descent: with momentum (Lemma 4.4), and of a length that the noise sets (Section 5.3).
+r"""Diagonal layers as gradient descent: with momentum (Lemma 4.4), and with a step that depends on the noise (Section 5.3).
 
-For a least-squares fit w*, y_i = <w*, x_i> + r_i with sum r_i x_i = 0, a layer with the weights (xx, xy, yx, yy) takes the
-state (M, u, a, w) to
+For a least-squares fit w*, y_i = <w*, x_i> + r_i with sum r_i x_i = 0, a layer with the weights (xx, xy, yx, yy) takes
+the state (M, u, a, w) to
 
     u' = (I - Lambda) u + Gamma Sigma (a w* - w),
     w' = (1 + s) w - Pi Sigma (a w* - w) - Phi u,
@@ -9,8 +9,8 @@ state (M, u, a, w) to
     Lambda = -xy a^2 rho I - xx Sigma^l,  Gamma = a xy (M + kappa u w*^T),   s = yy lambda^l,
     Pi = yx M^T (M + kappa u w*^T),       Phi = a rho yx M^T,                rho = sum r_i^2,
 
-where Sigma = sum x x^T over the tokens as they began, and Sigma^l = sum x^l x^lT and lambda^l = sum (y^l)^2 over the tokens
-as the layer sees them. This holds with kappa = 1; what is printed has kappa = a, and can be read with one Sigma for both.
+where Sigma = sum x x^T over the initial tokens, and Sigma^l = sum x^l x^lT and lambda^l = sum (y^l)^2 over the tokens
+before the layer. This holds with kappa = 1; the paper prints kappa = a, and can be read with one Sigma for both.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def least_squares(gram: Any) -> Fit:
 def momentum_step(
     T: Any, gram: Any, weights: Any, fit: Fit, kappa: str = "one", moments: str = "current"
 ) -> tuple[Any, Any]:
-    """(u', w') as the lemma has them: kappa is "one" or "a", the moments in Lambda are the "current" or the "original" ones.
+    """(u', w') of the lemma: kappa is "one" or "a", the moments in Lambda are the "current" or the "original" ones.
 
     T = [[M, u], [-w^T, a]] is the state, `gram` holds the moments of the tokens before any layer.
     """
@@ -71,7 +71,7 @@ def momentum_step(
 
 @dataclass(frozen=True)
 class Exact:
-    """Tokens (n, d + 1) of integers or fractions, a layer that makes the state, and a second one, of which the lemma speaks."""
+    """Tokens (n, d + 1) of integers or fractions, a first layer that produces the state, and a second one for the lemma."""
 
     context: Any
     first: Any
@@ -83,7 +83,7 @@ class Exact:
         return trajectory((self.context.T @ self.context)[None], [self.first])[-1].map[0]
 
     def fit(self, name: str) -> Fit:
-        """Least squares, solved in fractions; or weights 1, ..., d, whose residuals are not orthogonal to x."""
+        """Least squares, solved in fractions; or the weights 1, ..., d, whose residuals are not orthogonal to x."""
         from sympy import Matrix
 
         X, y = self.context[:, :-1], self.context[:, -1]
@@ -95,12 +95,12 @@ class Exact:
         return Fit(w, residuals @ residuals)
 
     def lemma(self, kappa: str = "one", moments: str = "current", fit: str = LEAST_SQUARES) -> tuple[Any, Any]:
-        """(u', w') as the lemma has them."""
+        """(u', w') of the lemma."""
         return momentum_step(self.state, self.context.T @ self.context, self.second, self.fit(fit), kappa, moments)
 
     @cached_property
     def by_tokens(self) -> tuple[Any, Any]:
-        """(u', w'), column by column: what the layers make of unit tokens that are no keys."""
+        """(u', w'), column by column: the outputs of the layers for unit tokens that are not keys."""
         probes = np.eye(self.context.shape[1], dtype=object)
         T = np.stack([forward(Tokens(self.context, e), [self.first, self.second])[-1].query for e in probes], axis=1)
         return T[:-1, -1], -T[-1, :-1]
@@ -110,7 +110,7 @@ class Exact:
 def drawn(d: int, n: int, seed: int) -> Exact:
     """Integers from -9 to 9 for tokens; fractions for weights, with a = 3/2 and u, w != 0 after the first layer.
 
-    Every reading of the lemma is compared with the same ones.
+    Every reading of the lemma is compared on the same tokens and weights.
     """
     random = generator(seed, f"steps/momentum/{d}/{n}", 0)
     context = random.integers(-9, 10, (n, d + 1)).astype(object)
@@ -120,19 +120,19 @@ def drawn(d: int, n: int, seed: int) -> Exact:
 
 
 def in_words(kappa: Any, moments: str, fit: str) -> Any:
-    """Words left of the lemma at any state and any tokens, for every d and n."""
+    """The words that remain of the lemma at any state and any tokens, for every d and n."""
     return layers.momentum(kappa, moments, orthogonal=fit == LEAST_SQUARES)
 
 
 def in_fractions(d: int, n: int, kappa: str, moments: str, fit: str, seed: int) -> Fraction:
-    """Entries of (u', w') that the lemma misses, for drawn tokens and weights."""
+    """Number of entries of (u', w') in which the lemma is wrong, for random tokens and weights."""
     case = drawn(d, n, seed)
     missed = np.concatenate(case.by_tokens) - np.concatenate(case.lemma(kappa, moments, fit))
     return Fraction(int(np.count_nonzero(missed)))
 
 
 def smallest(kappa: str, moments: str, fit: str) -> dict[str, Fraction]:
-    """One token x = y = 1; first xy = yy = 1, then xx = xy = yx = 1: (u', w') token by token less the lemma."""
+    """One token x = y = 1; first xy = yy = 1, then xx = xy = yx = 1: (u', w') token by token minus the lemma."""
     case = Exact(np.ones((1, 2), dtype=int).astype(object), Diagonal(0, 1, 0, 1), Diagonal(1, 1, 1, 0))
     pairs = zip("uw", case.by_tokens, case.lemma(kappa, moments, fit), strict=True)
     return {name: Fraction(moved[0] - stated[0]) for name, moved, stated in pairs}
@@ -147,12 +147,12 @@ def kappa_of_tokens(d: int, n: int, seed: int) -> Fraction:
 
 
 def length_in_words(squares: Literal["labels", "residuals", "noise"]) -> Any:
-    """Words left of a layer with only xy and one with only yx less the step with a sum of squares, for every d and n."""
+    """A layer with only xy and one with only yx minus the step with a sum of squares, as words that remain; for every d and n."""
     return layers.adaptive(squares)
 
 
 def length_by_tokens(d: int, n: int, sigma: float, squares: str, seed: int) -> Value:
-    """The sum (y_t'' / (yx <Sigma w*, x_t>) - 1) / xy that makes the step exact, over the stated one, less 1."""
+    """The sum (y_t'' / (yx <Sigma w*, x_t>) - 1) / xy that makes the step exact, divided by the stated one, minus 1."""
     cell = f"steps/adaptive/{d}/{n}/{sigma:g}"
     X, task, noise = (normals(seed, cell, k, shape) for k, shape in enumerate(((n, d), (d,), (n,))))
     y = X @ task + sigma * noise
@@ -170,9 +170,9 @@ def length_by_tokens(d: int, n: int, sigma: float, squares: str, seed: int) -> V
 
 
 def length(sigma: float, contexts: int, seed: int) -> dict[str, Value]:
-    """E(1 + xy sum y^2), and the slope of E sum y^2 / n in sigma^2, on drawn noise and <w*, x> ~ N(0, |w*|^2 = d).
+    """E(1 + xy sum y^2), and the derivative of E sum y^2 / n in sigma^2, on sampled noise and <w*, x> ~ N(0, |w*|^2 = d).
 
-    The paper's d = 10 and n = 20; xy = -1/800 stops the step at sigma^2 = 1 / (n |xy|) - d = 30.
+    The paper's d = 10 and n = 20; xy = -1/800 makes the step 0 at sigma^2 = 1 / (n |xy|) - d = 30.
     """
     d, n, xy = 10, 20, -1 / 800
     random = generator(seed, f"steps/shrinking/{d}/{n}/{xy:g}/{sigma:g}", 0)
@@ -184,7 +184,7 @@ def length(sigma: float, contexts: int, seed: int) -> dict[str, Value]:
 
 
 def mean_length(noise: str = "1") -> Any:
-    """E(1 + xy sum y^2) less 1 + xy n (|w|^2 + sigma^2), of which `noise` of the variance, for every d, n, w and sigma.
+    """E(1 + xy sum y^2) - 1 - xy n (|w|^2 + sigma^2) with `noise` times the variance, for every d, n, w and sigma.
 
     Each label is w^T x + sigma g^T z with x and z of covariance I and |g| = 1.
     """

@@ -1,4 +1,4 @@
-"""How near to the diagonal trained matrices are, and pictures of them."""
+"""The distance of trained matrices from the diagonal, and their figures."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def matrices(noise: str, layers: int, training: int) -> Any:
-    """(layers, 2, d + 1, d + 1): P and Q of each layer, in rescaled units; of the last P only the row that is read."""
+    """(layers, 2, d + 1, d + 1): P and Q of each layer, in rescaled units; of the last P only the row that is used."""
     from lipverify.linear_transformer.training.witness import witness
 
     array = witness(noise, "FULL", layers, training).trained.array.copy()
@@ -16,16 +16,16 @@ def matrices(noise: str, layers: int, training: int) -> Any:
 
 
 def is_there(noise: str, layers: int, training: int) -> bool:
-    """Whether such a model comes with lipverify."""
+    """True if lipverify ships such a model."""
     from lipverify.linear_transformer.training.witness import seeds_of
 
     return training in seeds_of(noise, "FULL", layers)
 
 
 def off_diagonal(noise: str, layers: int, training: int, but: int = 0, column: str = "counted") -> dict[str, Any]:
-    """The largest share of squared weights off the diagonal, over all P and Q of a training.
+    """The largest off-diagonal share of the squared weights, over all P and Q of a training.
 
-    So many matrices are left out; the column P_xy is counted, or it is taken out of every P.
+    The given number of matrices is left out; the column P_xy counts, or is removed from every P.
     """
     import numpy as np
 
@@ -44,14 +44,14 @@ def off_diagonal(noise: str, layers: int, training: int, but: int = 0, column: s
 
 
 def scaled(noise: str, layers: int, training: int) -> list[Any]:
-    """P and Q of each layer, over their largest entries."""
+    """P and Q of each layer, divided by their largest entries."""
     import numpy as np
 
     return [[(matrix / np.abs(matrix).max()).tolist() for matrix in pair] for pair in matrices(noise, layers, training)]
 
 
 def started(noise: str, layers: int) -> dict[int, list[str]]:
-    """From which start each training came, back to the first of its line."""
+    """The starts from which each training descends, back to the first."""
     from lipverify.linear_transformer.training.witness import origins, seeds_of
 
     return {training: list(origins(noise, "FULL", layers, training)) for training in seeds_of(noise, "FULL", layers)}

@@ -1,6 +1,8 @@
-r"""Section 6: the loss at each noise level, inside and outside the levels of training; DIAG and FULL on categorical noise. Trained on sigma
-in {1, 3}, DIAG loses less than FULL halfway between the levels, and in every training; nearer to the larger one and at it FULL is ahead.
-Above the levels DIAG is ahead again; below them it depends on level and training. Beyond them TunedRR loses more than both.
+r"""Section 6: the loss at each noise level, inside and outside the levels of training; DIAG and FULL on categorical noise.
+
+Trained on sigma in {1, 3}, DIAG has a smaller loss than FULL halfway between the levels, in every training; near the
+larger level and at it FULL is better. Above the levels DIAG is better again; below them it depends on level and
+training. Outside the levels TunedRR loses more than both.
 """
 
 from __future__ import annotations
@@ -24,13 +26,13 @@ FIGURES = ("V", "Section 6, figures of the loss against the noise level", """par
 BEYOND = ("V", "Section 6, figures of the loss against the noise level, beyond the levels", r"""paraphrased: the loss at each noise level
     for $\sigma_{\max} = 5$ and for $\sigma \in \{1, 3\}$, inside and outside the levels of training""")
 ASSUMED = (f"{STANDARD}; adjusted losses",
-           rf"""{LAYERS} layers, three trainings of each on $\sigma \in \{{1, 3\}}$, compared in pairs of one seed on the same contexts; the
-           source leaves open at which levels and depths""",
+           rf"""{LAYERS} layers, three trainings of each on $\sigma \in \{{1, 3\}}$, compared in pairs of one seed on
+           the same contexts; the source leaves levels and depths open""",
            "the loss of a context counts as at most $d/2$")
 BEATS: dict[str, Any] = {"source": FIGURES, "assumes": ASSUMED, "statement": r"""\mathcal{L}_{\mathrm{DIAG}}(\sigma) <
     \mathcal{L}_{\mathrm{FULL}}(\sigma) \quad \text{at these levels, trained on } \sigma \in \{1, 3\}"""}
-PAYS = """the full parametrisation pays with levels between and above those of training for what it gains at the larger one; at single
-    other levels, and in single trainings, either may be the better one"""
+PAYS = """the full parametrisation loses less at the larger level of training and more between and above the levels; at
+    single other levels, and in single trainings, either may be better"""
 
 claim("lt.extrapolation/midpoint", better(2.0, control=0.55), kind="convention", expected="supported",
       reading="halfway between the levels of training, at σ = 2",
@@ -53,7 +55,8 @@ claim("lt.extrapolation/beyond-tuned",
             low=0, strict=True, control=(3.0, -3.0), method=("montecarlo", "observed"),
             over={("noise", "sigma"): (("uniform-5", 6.0), ("levels-1-3", 5.0)), "family": ("DIAG", "FULL"), "training": TRAININGS}),
       source=BEYOND, kind="convention", expected="refuted", reading="beyond the levels both lose more than TunedRR",
-      title="beyond the levels of training both lose more than TunedRR",
+      title="outside the levels of training both lose more than TunedRR",
       statement=r"\mathcal{L}_{\mathrm{TunedRR}}(\sigma) < \mathcal{L}_{\mathrm{trained}}(\sigma)",
       assumes=(*ASSUMED, "TunedRR is tuned on the law of training as well"),
-      corrected="at these levels trained models may lose less than TunedRR, whose cap was tuned on the levels of training")
+      corrected="""at these levels trained models may lose less than TunedRR, whose cap was tuned on the levels of
+            training""")

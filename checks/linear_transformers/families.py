@@ -1,8 +1,9 @@
 r"""Section 6 and rebuttal 3: diagonal matrices work almost as well as full ones; diagonal plus rank one, like full ones.
 
-How much worse is "almost as well", the source does not say. In its own table DIAG loses 1.6 to 1.8 times what FULL does at
-sigma in {1, 3} from five layers on, and at most 1.4 times under other laws but for entries of one digit. What trained models lose
-is in the table of quotients, without a verdict. On isotropic covariates one layer needs no matrix at all.
+The source does not say how much worse "almost as well" is. In its own table DIAG loses 1.6 to 1.8 times as much as FULL
+at sigma in {1, 3} from five layers on, and at most 1.4 times as much under other laws, except for entries of one digit.
+The losses of trained models are in the table of quotients, without a verdict. On isotropic covariates one layer needs
+no matrix at all.
 """
 
 from lipverify.checks.linear_transformers import table_figures as figures
@@ -27,11 +28,11 @@ claim("lt.families/diagonal/half-more",
       bound(printed_quotient, r"\mathcal{L}_{\mathrm{DIAG}} / \mathcal{L}_{\mathrm{FULL}}", high="3/2",
             control=(1, {"noise": "uniform-7"}), method="rational"),
       source=ALMOST, kind="convention", expected="refuted", over={"noise": NOISY, "layers": DEPTHS},
-      reading="a printed loss at most half as large again, at every depth",
-      title="in Table 1 DIAG loses at most half as much again as FULL",
+      reading="at most 1.5 times the printed loss, at every depth",
+      title="in Table 1 DIAG has at most 1.5 times the loss of FULL",
       assumes="Table 1 as it is printed, digit by digit, without the column of no noise",
-      corrected=r"""the printed quotient is more than $3/2$ at $\sigma \in \{1, 3\}$ from five layers on (.026 over .016, .020 over .011,
-          .018 over .010), and at $\sigma_{\max} = 1$ with five (.004 over .002); elsewhere it is not""",
+      corrected=r"""the printed quotient exceeds $3/2$ at $\sigma \in \{1, 3\}$ from five layers on (.026/.016,
+          .020/.011, .018/.010), and at $\sigma_{\max} = 1$ with five layers (.004/.002); elsewhere it does not""",
       finding=figures.DIAGONAL_IN_WORDS, shows=figures.DIAGONAL_OVER_FULL)
 claim("lt.families/low-rank/{noise}",
       bound(at(quotient, **TABLES, family="lowrank", against="FULL"),
@@ -41,8 +42,8 @@ claim("lt.families/low-rank/{noise}",
       over={"noise": ("uniform-3", "levels-1-3"), "layers": (2, 3, 4), "training": TRAININGS},
       title="diagonal plus rank one works as well as FULL",
       assumes=(f"{STANDARD}; adjusted losses; one head a layer",
-               """P and Q of every layer are a diagonal matrix plus one of rank one; similar: a loss at most a tenth larger, trainings in
-               pairs of one seed""",
+               """P and Q of every layer are a diagonal matrix plus one of rank one; similar: a loss at most a tenth
+               larger, trainings in pairs of one seed""",
                "the median over independent tables of the quotient of both losses on the same 100,000 contexts"),
       finding=figures.LOW_RANK_IN_WORDS)
 claim("lt.families/covariates/isotropic",
@@ -52,7 +53,7 @@ claim("lt.families/covariates/isotropic",
 claim("lt.families/covariates/correlated",
       bound(one_layer, QUOTIENT, low=1.05, control={"condition": 1.0}, over={"condition": (3.0, 10.0, 100.0)}, method="exact"),
       source=MORE_PRONOUNCED, kind="convention", reading="one layer on correlated covariates", expected="supported",
-      over={"d": 10, "n": (20, 200, 2000)}, title="on correlated covariates full matrices are ahead", assumes=ONE_LAYER,
-      finding=r"""As the authors suspect. A full layer descends with the preconditioner $\Lambda^{-1}$, up to terms of order $1/n$, and its
-          loss falls like $1/n$; a multiple of the identity is one step size for all directions and leaves a bias that no context
-          removes. So the quotient grows with the length of the context, without bound.""")
+      over={"d": 10, "n": (20, 200, 2000)}, title="on correlated covariates full matrices are better", assumes=ONE_LAYER,
+      finding=r"""As the authors suspect. A full layer descends with the preconditioner $\Lambda^{-1}$, up to terms of
+          order $1/n$, and its loss falls like $1/n$. A multiple of the identity is one step size for all directions and
+          leaves a bias that no context removes. So the quotient grows with the length of the context, without bound.""")

@@ -1,4 +1,4 @@
-"""Pictures, tables and sentences of what was measured of linear transformers."""
+"""Figures, tables and sentences from the measurements of linear transformers."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def layers_table(minimax: dict[str, list[int]], universal: dict[str, list[int]])
 
 
 def shrinkage() -> Figure:
-    """The line c (1 + v s) against the curve 1 / (1 + s), for two pairs of levels."""
+    """The line c (1 + v s) and the curve 1 / (1 + s), for two pairs of levels."""
     from lipverify.checks.linear_transformers.two_levels import weights
 
     s = tuple(k / 20 for k in range(221))
@@ -56,13 +56,14 @@ def shrinkage() -> Figure:
         label = f"two layers for $\\sigma = {pair[0]:g}, {pair[1]:g}$"
         series.append(Series(label=label, x=tuple(x for x, _ in line), y=tuple(y for _, y in line), style="dashed"))
         series.append(Series(label="", x=tuple(ends), y=tuple(1 / (1 + x) for x in ends), style="points"))
-    panel = Panel(title="shrinkage of $\\alpha$ in the limit", xlabel="$\\sigma^2$", ylabel="$w / \\alpha$", xscale="linear", yscale="linear",
+    panel = Panel(title=r"factor on $\alpha$ in the limit", xlabel="$\\sigma^2$", ylabel="$w / \\alpha$", xscale="linear", yscale="linear",
                   series=tuple(series))  # fmt: skip
-    caption = "What two layers make of $\\alpha$ is a line in $\\sigma^2$; ridge is a convex curve, which it meets at the two levels."
+    caption = r"""The factor of two layers on $\alpha$ is a line in $\sigma^2$; that of ridge regression is a convex curve, and both meet
+          at the two levels."""
     return Figure(caption=caption, alt="Shrinkage against the noise variance.", panels=(panel,))
 
 
-# Section 5: what each weight of a trained diagonal model does
+# Section 5: the effect of each weight of a trained diagonal model
 
 WEIGHTS = ("xx", "xy", "yx", "yy")
 
@@ -73,18 +74,18 @@ def symbol(weight: str) -> str:
 
 
 def without_terms(**found: Any) -> str:
-    """By how much the loss grows without each term; the measurements are called by the term and the training."""
+    """The growth of the loss without each term; the measurements are named by term and training."""
     rows = []
     for weight in WEIGHTS:
         logs = [value for name, (value, error, *_) in found.items() if name.split()[0] == weight and error < math.inf]
         rows.append(f"{symbol(weight)}: {', '.join(f'{math.exp(log):.3g}' for log in logs)}")
-    return f"Times the loss without a term, by training: {'; '.join(rows)}."
+    return f"Loss without a term divided by the loss, by training: {'; '.join(rows)}."
 
 
 def cost_table(found: dict[str, Any]) -> Table:
-    """By how much the loss grows without each weight."""
+    """The growth of the loss without each weight."""
     return Table(
-        caption=f"By how much the loss, {found['loss'][0]:.3g} on fresh contexts, grows when one weight is set to zero (95 % half-widths).",
+        caption=f"Growth of the loss, {found['loss'][0]:.3g} on fresh contexts, when one weight is set to zero (95 % half-widths).",
         header=("layer", *map(symbol, WEIGHTS)),
         rows=tuple(
             (str(layer), *(f"{cost:.3g} ± {error:.1g}" for cost, error in costs))
@@ -94,7 +95,7 @@ def cost_table(found: dict[str, Any]) -> Table:
 
 
 def effects(found: dict[str, Any]) -> Figure:
-    """For each layer but the last, how the prediction changes later without one of its weights; the direct parts."""
+    """For each layer but the last, the later change of the prediction without one of its weights; and the direct parts."""
     depth, panels = len(found["removed"]), []
     for layer, changes in enumerate(found["removed"][:-1], 1):
         series = []
@@ -115,26 +116,27 @@ def effects(found: dict[str, Any]) -> Figure:
         Panel(title="added directly", xlabel="layer", ylabel="RMS", xscale="linear", yscale="linear", series=direct)
     )
     return Figure(
-        caption=r"A trained diagonal model. First panels: the root mean square change of the prediction after each layer when one weight of the layer in the title is set to zero, over that of the prediction; where a weight has no point the change is exactly zero. Last panel: the prediction split exactly into what $\omega_{yx}$ and $\omega_{yy}$ of each layer add to it.",
+        caption=r"""A trained diagonal model. First panels: the root mean square change of the prediction after each layer when one weight
+              of the layer in the title is set to zero, divided by that of the prediction; if a weight has no point the change is exactly
+              zero. Last panel: the prediction split exactly into the additions of $\omega_{yx}$ and $\omega_{yy}$ of each layer.""",
         alt="Effect of each weight against the number of layers passed; omega_xx and omega_xy appear one layer later than the others.",
         panels=tuple(panels),
     )
 
 
-# GD++ cannot beat the best constant ridge
+# GD++ cannot beat ridge regression with the best constant
 
-SAME = r"""With one query a sequence, the variance of a printed loss is that of
-    $\frac{1}{2}(\langle w - w^*, x_t \rangle^2 - \langle w_{\mathrm{ridge}} - w^*, x_t \rangle^2)$: with $c = w - w_{\mathrm{ridge}}$ and $V$
-    the variance of $w^*$ given the context and $\sigma$, the mean of
-    $\frac{3}{4} \|c\|^4 + 2 c^\top V c + \|c\|^2 \mathrm{tr} V$ less the squared loss. That is 1.5 % of the entry at
-    $\sigma_{\max} = 5$, and the 0.344 printed there for 3 to 7 layers is more than three of these errors below the bound; no other column
-    is two below it."""
-OWN = """If the loss of ridge with the true variance was measured on other sequences than the model's, a printed number carries the noise of
-    both, three times as much, and 0.344 is about one standard error below the bound."""
+SAME = r"""With one query a sequence, the variance of a printed loss is that of $\frac{1}{2}(\langle w - w^*, x_t \rangle^2 - \langle
+    w_{\mathrm{ridge}} - w^*, x_t \rangle^2)$: with $c = w - w_{\mathrm{ridge}}$ and $V$ the variance of $w^*$ given the context and
+    $\sigma$, the mean of $\frac{3}{4} \|c\|^4 + 2 c^\top V c + \|c\|^2 \mathrm{tr} V$ minus the squared loss. That is 1.5 % of the entry
+    at $\sigma_{\max} = 5$, and the 0.344 printed there for 3 to 7 layers is more than three of these errors below the bound; no other
+    column is two below it."""
+OWN = """If the loss of ridge regression with the true variance was measured on other sequences than the model's, a printed number carries
+    the noise of both, three times as much, and 0.344 is about one standard error below the bound."""
 
 
 def below_the_bound(**columns: dict[str, Any]) -> str:
-    """Which entries are below the best constant ridge, and by how much."""
+    """The entries below ridge regression with the best constant, and their distance from it."""
     places = []
     for noise, found in columns.items():
         exact, error = found["exact"][0], found["errors"]["same-sequences"]
@@ -149,9 +151,10 @@ def below_the_bound(**columns: dict[str, Any]) -> str:
 
 
 def bound_table(**columns: dict[str, Any]) -> Table:
-    """The least entry of each column beside the bound."""
+    """The smallest entry of each column, and the bound."""
     return Table(
-        caption="The exact loss of the best constant ridge, the printed ConstRR, the least printed GD++ entry, the standard error of a printed number, and how many of these the least entry is from the bound.",
+        caption="""The exact loss of ridge regression with the best constant, the printed ConstRR, the smallest printed GD++ entry, the
+              standard error of a printed number, and the distance of the smallest entry from the bound in standard errors.""",
         header=("noise", "bound", "ConstRR", "least GD++", "s.e.", "distance"),
         rows=tuple(
             (named(noise), f"{found['exact'][0]:.5f}", f"{printed(noise, 'ConstRR').value:g}", f"{least(noise).value:g}",
@@ -162,29 +165,30 @@ def bound_table(**columns: dict[str, Any]) -> Table:
 
 
 def optimum_table(**columns: list[Any]) -> Table:
-    """Printed entries beside the exact optimum."""
+    """Printed entries and the exact optimum."""
     rows = [
         (str(k), *(f"{printed(noise, 'GD++', k).value:.3g} / {found[k - 1]['loss']['value']:.3g}" for noise, found in columns.items()))
         for k in (1, 2, 3)
     ]  # fmt: skip
     return Table(
-        caption="Printed GD++ / the least loss over the eigenvalues that 100,000 contexts show, by layers and noise. Where the printed value is the larger one by more than its error, other weights of the same form lose less.",
+        caption="""Printed GD++ / the minimal loss over the eigenvalues that 100,000 contexts show, by layers and noise. If the printed
+              value is larger by more than its error, other weights of the same form have a smaller loss.""",
         header=("layers", *map(named, columns)),
         rows=tuple(rows),
     )
 
 
 def likelihood(reading: str, **columns: dict[str, Any]) -> str:
-    """How likely a reading of the standard errors is from the printed ConstRR themselves."""
+    """The probability of a reading of the standard errors, from the printed ConstRR themselves."""
     from scipy.special import chdtr
 
     squares = 0.0
     for noise, found in columns.items():
         squares += ((printed(noise, "ConstRR").value - found["exact"][0]) / found["errors"][reading]) ** 2
     below = float(chdtr(len(NOISY), squares))
-    return f"""{SAME if reading == "same-sequences" else OWN} The {len(NOISY)} printed ConstRR tell which reading it was: the sum of their
+    return f"""{SAME if reading == "same-sequences" else OWN} The {len(NOISY)} printed ConstRR distinguish the readings: the sum of their
         squared distances from the exact losses, in these standard errors, is {squares:.2g}, where noise gives {len(NOISY)} on average and
-        less than that with a chance of {below:.2g}."""
+        a smaller sum with probability {below:.2g}."""
 
 
 def tuned_constants(**columns: dict[str, Any]) -> str:
@@ -193,8 +197,8 @@ def tuned_constants(**columns: dict[str, Any]) -> str:
         f"{named(noise)}: $\\lambda = {problem(noise).noise.second_moment:.4g}$, cap {found['cap']:.3g} and factor {found['factor']:.3g}, Bayes {found['floor'][0]:.4f} ({found['floor'][1]:.1g})"
         for noise, found in columns.items()
     ]
-    return f"""The best constant is $\\mathbb{{E}} \\sigma^2$ exactly. Constants, and the loss of the estimator that knows the law of
-        $\\sigma$ and nothing else, which is the floor for every model: {"; ".join(rows)}."""
+    return rf"""The best constant is $\mathbb{{E}} \sigma^2$ exactly. Constants, and the loss of the estimator that knows only the law
+        of $\sigma$, which is the floor for every model: {"; ".join(rows)}."""
 
 
 # Section 6: losses at each level of the noise
@@ -212,7 +216,7 @@ def curves_by_level(**laws: dict[str, Any]) -> Figure:
             for name, label in names.items():
                 points = [
                     (x, loss) for x, loss in zip(LEVELS, found[name], strict=True) if loss > 1e-9
-                ]  # none at 0 on a logarithmic axis
+                ]  # a logarithmic axis has no 0
                 x, y = zip(*points, strict=True)
                 series.append(Series(label=label, x=x, y=y, style="dashed" if name == "TunedRR" else "line"))
             title = f"{family}, {named(noise)}"
@@ -221,7 +225,8 @@ def curves_by_level(**laws: dict[str, Any]) -> Figure:
             )
     return Figure(
         panels=tuple(panels),
-        caption="Adjusted loss at each noise level by layers; dashed: TunedRR, tuned on the law of training, which loses nothing at $\\sigma = 0$.",
+        caption=r"""Adjusted loss at each noise level by layers; dashed: TunedRR, tuned on the law of training, which has loss 0 at
+              $\sigma = 0$.""",
         alt="Losses are lowest at or inside the levels of training and rise outside, steeply beyond the largest.",
     )  # fmt: skip
 
@@ -246,11 +251,11 @@ AT_EACH_LEVEL = at(by_level, found=at(at_levels, noise="levels-1-3", **CONTEXTS)
 
 
 SHOWN = 6
-"""The logarithm of the largest quotient that is drawn."""
+"""The logarithm of the largest quotient in the figure."""
 
 
 def at_rarest_by_depth(noise: str, found: Any) -> str:
-    """What both lose where one context in 10^9 is, by depth."""
+    """The losses of both where one context in 10^9 is, by depth."""
     said = []
     for k in DEEP:
         safe, unsafe = (
@@ -259,7 +264,8 @@ def at_rarest_by_depth(noise: str, found: Any) -> str:
         loses = "more than a double holds" if unsafe >= BEYOND else f"10^{{{unsafe:.1f}}}"
         said.append(f"{k} layers: DIAG {f'${loses}$' if unsafe < BEYOND else loses}, SAFE {10**safe:.2g}")
     return (
-        f"At {named(noise)}, on contexts as rare as one in $10^9$, over what the prediction 0 loses there, the worst of three trainings: {'; '.join(said)}."
+        f"""At {named(noise)}, on contexts as rare as one in $10^9$, divided by the loss of the prediction 0 there, the worst of three
+              trainings: {'; '.join(said)}."""
     )  # fmt: skip
 
 
@@ -296,7 +302,8 @@ def rareness(found: Any) -> Figure:
         series=tuple(series),
     )
     return Figure(
-        caption=f"Mean loss of contexts as large as a share of all is, over what the prediction 0 loses there; losses beyond $10^{{{SHOWN}}}$ are drawn there.",
+        caption=f"""Mean loss of contexts as large as the given share of all, divided by the loss of the prediction 0 there; losses beyond
+              $10^{{{SHOWN}}}$ are drawn at that value.""",
         alt="Curves of DIAG leave the picture where contexts are rare; those of SAFE stay far below 1.",
         panels=(panel,),
     )  # fmt: skip
@@ -306,7 +313,7 @@ def rareness(found: Any) -> Figure:
 
 
 def largest_shares(**found: Any) -> str:
-    """The largest shares of each training, and the start that it came from."""
+    """The largest shares of each training, and its start."""
     said = []
     for name, (shares, starts) in found.items():
         if not shares["ranked"]:
@@ -315,7 +322,8 @@ def largest_shares(**found: Any) -> str:
         said.append(
             f"{name}: {each}; in the column $xy$ of the first {shares['ranked'][0][2]:.2g}; from {' from '.join(starts)}"
         )
-    return f"The largest shares off the diagonal, by law of the noise, depth and training, and the starts that won. {'. '.join(said)}."
+    return f"""The largest off-diagonal shares, by law of the noise, depth and training, and the starts of the best trainings.
+          {". ".join(said)}."""
 
 
 def shares_of(*depths: int, noises: tuple[str, ...], trainings: tuple[int, ...]) -> Any:
@@ -376,7 +384,7 @@ def quotients_by_size(**columns: dict[str, Logarithm]) -> Table:
 
 
 def five_layers(**columns: dict[str, Logarithm]) -> str:
-    """DIAG of five layers over the best ridges."""
+    """DIAG of five layers compared with the best ridge regressions."""
     words = [
         f"{size_and_noise(noise)}: {quotient_in_words(*found['DIAG 5 over TunedRR'])} of TunedRR, {quotient_in_words(*found['DIAG 5 over AdaRR'])} of AdaRR"
         for noise, found in columns.items()

@@ -17,22 +17,22 @@ SWAPPED = "xy and yx exchanged"
 
 
 def update(omega: str = "as stated") -> Any:
-    """Words left of the update after one layer of diagonal heads, for every d, n and number of heads."""
+    """Words that remain of the update after one layer of diagonal heads, for every d, n and number of heads."""
     return diagonal_step(omega == SWAPPED)
 
 
 def product(heads: int) -> Any:
-    """Terms left of xx yy - xy yx for diagonal heads with free weights."""
+    """Terms that remain of xx yy - xy yx for diagonal heads with free weights."""
     s = Symbols(p=(heads, 2), q=(heads, 2))
     xx, xy, yx, yy = (total(s.p[k, i] * s.q[k, j] for k in range(heads)) for i in (0, 1) for j in (0, 1))
     return leftover([[xx * yy]], [[xy * yx]])
 
 
 def distance(heads: int, weights: str, draws: int, seed: int) -> dict[str, Any]:
-    """How far weights (xx, xy, yx, yy) of norm about 1 are from what diagonal heads do: the least and the largest.
+    """The distance of weights (xx, xy, yx, yy) of norm about 1 from those of diagonal heads: the smallest and the largest.
 
-    Two heads, and one head where xx yy = xy yx, are made for them and compared in fractions; elsewhere the nearest that
-    one head can do is at the distance of the smaller singular value.
+    For two heads, and for one head if xx yy = xy yx, heads are constructed and compared in fractions. Otherwise the
+    distance to one head is the smaller singular value.
     """
     distances = [_distance(heads, four) for four in drawn(weights, draws, seed)]
     return {"least": min(distances), "largest": max(distances)}
@@ -42,7 +42,7 @@ def _distance(heads: int, four: list[Fraction]) -> tuple[Any, float]:
     xx, xy, yx, yy = four
     if heads == 1 and xx * yy != xy * yx:
         matrix = np.asarray(four, dtype=float).reshape(2, 2)
-        # LAPACK's singular values are those of a matrix that is a few roundings away
+        # LAPACK's singular values are exact for a matrix that differs by a few roundings
         return float(np.linalg.svd(matrix, compute_uv=False)[-1]), 8 * float(np.finfo(float).eps)
     layer = SingleHead.of(Diagonal(*four)) if heads == 1 else Diagonal(*four)  # type: ignore[arg-type]
     done = layer.layer(1).attention(np.ones((2, 2), dtype=int).astype(object)).ravel()  # moments with every block 1

@@ -19,7 +19,7 @@ from lipverify.claims import at
 from lipverify.claims.ledger import Table
 
 SAMPLING = 0.05
-"""What a mean over 100,000 sequences may be below its expectation: three standard errors of 1.5 % of an entry."""
+"""The relative sampling error allowed below the expectation, for a mean over 100,000 sequences: three standard errors of 1.5 %."""
 
 
 def landscapes(**found: dict[str, Any]) -> Table:
@@ -32,14 +32,14 @@ def landscapes(**found: dict[str, Any]) -> Table:
         rows.append((named(noise), minima, saddles, f"{entry(noise, 2).value:.3g}"))
     return Table(
         caption="GD++ with two layers: all critical points of the expected loss. Strict local minima; the others, in brackets the number of directions in which the loss falls; "
-        "and what is printed.",
+        "and the printed loss.",
         header=("noise", "minima", "saddles", "printed"),
         rows=tuple(rows),
     )  # fmt: skip
 
 
 def ends(**found: dict[str, Any]) -> Table:
-    """The least loss known, where small weights end, and what is printed, by law and depth."""
+    """The smallest loss known, the loss at the end from small weights, and the printed loss, by law and depth."""
     rows = []
     for name, each in found.items():
         noise, layers = read(name)
@@ -53,7 +53,8 @@ def ends(**found: dict[str, Any]) -> Table:
             )
         )
     return Table(
-        caption="GD++: the least expected loss known, the expected loss at the strict local minimum in which gradient flow from weights 0 ends, and the printed loss.",
+        caption="""GD++: the smallest expected loss known, the expected loss at the strict local minimum in which gradient flow from
+              weights 0 ends, and the printed loss.""",
         header=("noise", "layers", "best known", "from small weights", "printed"),
         rows=tuple(rows),
     )  # fmt: skip
@@ -66,11 +67,11 @@ def listed(**found: dict[str, Any]) -> str:
         noise, layers = read(name)
         losses = ", ".join(f"{loss:.4g} ({ended})" for loss, _, ended in each["points"][:4])
         told.append(f"{named(noise)}, {layers} layers: {losses}")
-    return f"The best minima, in brackets how many of 200 descents from random places end there: {'; '.join(told)}."
+    return f"The best minima, in brackets how many of 200 descents from random points end there: {'; '.join(told)}."
 
 
 def where(**floors: dict[str, Any]) -> str:
-    """Which printed entries are below their floor, as they stand and by more than sampling."""
+    """The printed entries below their floor: as printed, and by more than sampling error."""
     below: list[str] = []
     far: list[str] = []
     for name, least in floors.items():
@@ -94,7 +95,7 @@ def read(name: str) -> tuple[str, int]:
 
 
 def tabulated(**found: Any) -> Table:
-    """Printed loss, proved floor, best found over all contexts and over what 1e5 show, with the agreement of searches."""
+    """Printed loss, proved floor, best loss found over all contexts and over those of 1e5 samples, with the agreement of searches."""
     rows = []
     for name, least in found.items():
         if name.startswith(("best_", "seen_")):
@@ -116,7 +117,7 @@ def tabulated(**found: Any) -> Table:
 
 
 def exchanged(**found: dict[str, Any]) -> Table:
-    """Losses of weights that are best for one view, over another."""
+    """Losses of weights that are optimal for one view, in another."""
     rows = []
     for name, losses in found.items():
         noise, layers = read(name)
@@ -131,7 +132,8 @@ def exchanged(**found: dict[str, Any]) -> Table:
                 )
             )
     return Table(
-        caption="GD++ made for the eigenvalues that so many contexts show (rows), and its exact loss over those that so many show (columns).",
+        caption="""GD++ optimised for the eigenvalues that the given number of contexts shows (rows), and its exact loss over those that
+              the given number shows (columns).""",
         layer="evidence",
         header=("noise", "layers", "made for", "on 1e5", "on 1e9", "on all"),
         rows=tuple(rows),
@@ -139,7 +141,7 @@ def exchanged(**found: dict[str, Any]) -> Table:
 
 
 def cost(**found: dict[str, Any]) -> str:
-    """What safety costs."""
+    """The cost of safety from rare contexts."""
     said = []
     for name, losses in found.items():
         noise, layers = read(name)

@@ -1,4 +1,4 @@
-"""What is measured of GD++: floors of every depth, the best models known, critical points, and losses over what tables show."""
+"""Measurements of GD++: floors of every depth, the best models known, critical points, and losses over what tables show."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from lipverify.checks.linear_transformers.quantities import Value, printed
-from lipverify.linear_transformer import gdplusplus  # whose names load FLINT and SciPy on first use
+from lipverify.linear_transformer import gdplusplus  # imported by name later: they load FLINT and SciPy on first use
 from lipverify.linear_transformer.published import problem
 
 VIEWS = {"1e5": 1e5, "1e9": 1e9, "all": None}
-"""Eigenvalues that so many contexts show, or all."""
+"""The views: the eigenvalues that a number of contexts shows, or all."""
 ROUNDING = 1e-9
-"""Of a log10: logarithms up to 5000 of a residual, rounded some hundred times at 2e-16 of their size."""
+"""Error of a log10: logarithms up to 5000 of a residual, rounded some hundred times at 2e-16 of their size."""
 
 
 def entry(noise: str, layers: int) -> Any:
@@ -36,14 +36,14 @@ def expected(noise: str, layers: int, point: gdplusplus.CriticalPoint) -> Value:
 
 
 def landscape(noise: str) -> dict[str, Any]:
-    """All critical points of two layers: how many are strict local minima, and the loss and index of each."""
+    """All critical points of two layers: the number of strict local minima, and the loss and index of each."""
     points = gdplusplus.two_layers(problem(noise))
     found = sorted((*expected(noise, 2, point), point.index) for point in points)
     return {"minima": Fraction(sum(point.index == 0 for point in points)), "points": found}
 
 
 def printed_quotients(noise: str, layers: int) -> dict[str, Value]:
-    """Over the printed loss: the least expected loss known, and the loss where gradient flow from weights 0 ends."""
+    """Relative to the printed loss: the smallest expected loss known, and the loss at the end of gradient flow from weights 0."""
     from lipverify.optimum.transfer import quotient
 
     best, end = (
@@ -55,7 +55,7 @@ def printed_quotients(noise: str, layers: int) -> dict[str, Value]:
 
 
 def plain_training(noise: str, layers: int, training: int) -> Value:
-    """The expected loss at the end of a training by Adam, over that where gradient flow from weights 0 ends."""
+    """The expected loss at the end of a training by Adam, divided by that at the end of gradient flow from weights 0."""
     from lipverify.linear_transformer.training.protocol import runs
     from lipverify.optimum.transfer import quotient
 
@@ -66,7 +66,7 @@ def plain_training(noise: str, layers: int, training: int) -> Value:
 
 
 def several(noise: str, layers: int, seed: int) -> dict[str, Any]:
-    """Strict local minima that descents from random places end in, at most twelve: their number, losses and descents."""
+    """Strict local minima in which descents from random points end, at most twelve: their number, losses and descents."""
     found = gdplusplus.minima(problem(noise), layers, seed)
     return {
         "minima": Fraction(len(found)),
@@ -75,13 +75,13 @@ def several(noise: str, layers: int, seed: int) -> dict[str, Any]:
 
 
 def floor(noise: str, layers: int) -> dict[str, Any]:
-    """The proved floor of so many layers, and with none the loss of the filter g = 0, which is d/2 and what ridge adds."""
+    """The proved floor for the given depth; for depth 0 the loss of the filter g = 0, which is d/2 minus that of ridge regression."""
     found = gdplusplus.gdplusplus_floor(problem(noise), layers)
     return {"low": found.value - found.error, "high": found.value + found.error}
 
 
 def over_ridge(d: int, n: int, layers: int) -> tuple[float, float]:
-    """The proved floor of so many layers over the loss of the best constant ridge, at another size; sigma_max = 3."""
+    """The proved floor divided by the loss of ridge regression with the best constant, at another size; sigma_max = 3."""
     here = replace(problem("uniform-3"), d=d, n=n)
     least, ridge = gdplusplus.gdplusplus_floor(here, layers), gdplusplus.constant_ridge_loss(here)
     value = least.value / ridge.value
@@ -89,25 +89,25 @@ def over_ridge(d: int, n: int, layers: int) -> tuple[float, float]:
 
 
 def ratio(value: float, error: float, least: dict[str, Any]) -> tuple[float, float]:
-    """(value ± error) over a floor, as (middle, half width)."""
+    """(value ± error) divided by a floor, as (middle, half width)."""
     low, high = (value - error) / least["high"], (value + error) / least["low"]
     return (low + high) / 2, (high - low) / 2
 
 
 def over_floor(noise: str, layers: int, other: int = 0) -> tuple[float, float]:
-    """A printed loss over the floor of its depth, or of another one: `other` layers more."""
+    """A printed loss divided by the floor of its depth plus `other`."""
     value, rounding = entry(noise, layers)
     return ratio(value, rounding, floor(noise, layers + other))
 
 
 def best_over_floor(noise: str, layers: int, other: int = 0) -> tuple[float, float]:
-    """The least loss that a search found, integrated now, over the floor of its depth, or of another one."""
+    """The smallest loss that a search found, integrated again, divided by the floor of its depth plus `other`."""
     value, error = known(noise, layers)["loss"]
     return ratio(value, error, floor(noise, layers + other))
 
 
 def known(noise: str, layers: int, view: str = "all") -> dict[str, Any]:
-    """The best GD++ known over the eigenvalues of a view: its loss and what spoke for it."""
+    """The best GD++ known over the eigenvalues of a view: its loss and the evidence for it."""
     found = gdplusplus.known_optimum(noise, layers, VIEWS[view])
     return {
         "loss": (found.loss.value, found.loss.error), "starts": found.starts, "agreeing": found.agreeing,
@@ -116,12 +116,12 @@ def known(noise: str, layers: int, view: str = "all") -> dict[str, Any]:
 
 
 def log_loss(noise: str, layers: int, made_for: str, view: str) -> tuple[float, float]:
-    """log10 of the exact loss, over one view, of the weights that are best over another; with its error."""
+    """log10 of the exact loss, in one view, of the weights that are optimal for another; with its error."""
     weights, found = gdplusplus.flat_weights(gdplusplus.known_optimum(noise, layers, VIEWS[made_for]).model), []
     for points in (gdplusplus.POINTS, gdplusplus.POINTS + 4):
         loss = gdplusplus.excess_loss(problem(noise), layers, points, VIEWS[view])
         t, s, e = loss.rule.t, loss.noise, gdplusplus.residual(weights, loss.rule.t)
-        # log (e - s/(t + s))^2, in logarithms because e^2 and its weight are no doubles in the tail
+        # log (e - s/(t + s))^2, in logarithms because e^2 and its weight exceed the range of floats in the tail
         ideal = s / (t + s)
         with np.errstate(divide="ignore", over="ignore"):
             small = np.log(np.abs(e.sign * np.exp(np.minimum(e.log, 30.0)) - ideal))
@@ -133,18 +133,18 @@ def log_loss(noise: str, layers: int, made_for: str, view: str) -> tuple[float, 
 
 
 def tails(noise: str, layers: int) -> dict[str, tuple[float, float]]:
-    """log10 losses: of the weights that are best for each view, over each."""
+    """log10 losses of the weights that are optimal for each view, in each view."""
     return {f"{made_for} on {view}": log_loss(noise, layers, made_for, view) for made_for in VIEWS for view in VIEWS}
 
 
 def price(noise: str, layers: int, safe: str = "1e9") -> tuple[float, float]:
-    """The loss in the mean over 1e5 contexts of weights that are safe for more of them, over the least one there."""
+    """The mean loss over 1e5 contexts of the weights optimal for `safe` contexts, divided by the minimal one there."""
     (one, error), (best, other) = (log_loss(noise, layers, made_for, "1e5") for made_for in (safe, "1e5"))
     value = 10 ** (one - best)
     return value, value * math.log(10) * (error + other)
 
 
 def explosion(noise: str, layers: int, made_for: str = "1e9") -> tuple[float, float]:
-    """log10 of the loss over what 1e9 contexts show, over the least loss on 1e5 of them."""
+    """log10 of the loss, on what 1e9 contexts show, of weights optimal for `made_for` contexts, minus that of the minimum on 1e5."""
     (wide, error), (best, other) = log_loss(noise, layers, made_for, "1e9"), log_loss(noise, layers, "1e5", "1e5")
     return wide - best, error + other

@@ -1,8 +1,8 @@
 r"""The minima of GD++ with two and three layers, and in which of them training from small weights ends.
 
-Two layers have all their critical points listed: where there are two minima or more, plain training from small weights ends in one
-that is not the best, and there the printed entries are. With three layers small weights end at the printed entries from
-sigma_max = 4 on; with less noise these lie between that minimum and the best one.
+For two layers all critical points are listed. Where there are two minima or more, plain training from small weights
+ends in one that is not the best, and the printed entries lie there. With three layers training from small weights ends
+at the printed entries from sigma_max = 4 on; with less noise these lie between that minimum and the best one.
 """
 
 from lipverify.checks.linear_transformers import gdplusplus_figures as figures
@@ -25,9 +25,11 @@ claim("lt.gd-plus-plus/critical-points",
       bound(landscape, r"\#\{\text{strict local minima}\}", of="minima", equals="k", within="1/10", method="algebra"),
       source=TABLE_1, kind="stronger", expected="supported", over={"noise": {noise: {"k": str(count)} for noise, count in MINIMA.items()}},
       title="two layers have three strict local minima with little noise, then two, then one",
-      assumes=(*ASSUMED, "two layers, expected losses over all contexts; strict in the three weights that matter"),
-      finding="""The other critical points are saddles with one direction down. All are listed: the equations are polynomials with rational
-          coefficients, their resultants are solved for all real roots, and each solution is certified by Krawczyk's test in balls.""",
+      assumes=(*ASSUMED, """two layers, expected losses over all contexts; strict in the three free parameters of the
+            weights"""),
+      finding="""The other critical points are saddles with one descent direction. The list is complete: the equations
+          are polynomials with rational coefficients, their resultants are solved for all real roots, and each solution
+          is certified by Krawczyk's test in balls.""",
       shows=figures.CRITICAL_POINTS)
 claim("lt.gd-plus-plus/small-start",
       bound(printed_quotients, f"{SMALL_START} / {PRINTED}", of="small start", equals=1, within=0.07, control={"high": 0.9},
@@ -37,8 +39,8 @@ claim("lt.gd-plus-plus/small-start",
       source=TABLE_1, kind="stronger", expected="supported", over={"layers": 2}, assumes=FLOW,
       title="with two layers, small weights end at the printed entry, and where there are two minima it is not the best",
       statement=rf"|{SMALL_START} / {PRINTED} - 1| \leq 0.07, \qquad \mathcal{{L}}_{{\mathrm{{best}}}} \leq 0.85\, {PRINTED}",
-      finding="""So the printed entries of two layers are what plain training from small weights gives, a second minimum and not training
-          cut short.""",
+      finding="""So the printed entries of two layers are the result of plain training from small weights: a second
+          minimum, not an early stop.""",
       shows=figures.ENDS)
 claim("lt.gd-plus-plus/plain-training",
       bound(plain_training, rf"\mathcal{{L}}_{{\mathrm{{Adam}}}} / {SMALL_START}", equals=1, within=0.001, method="training"),
@@ -46,14 +48,14 @@ claim("lt.gd-plus-plus/plain-training",
       title="plain training of two layers comes to the second minimum in all of five runs",
       assumes=(*ASSUMED, """Adam, 2048 fresh contexts a step; 3200 steps with the learning rate $10^{-3}$ and 800 with $10^{-4}$; five
           starts with weights $p_x, p_y, q_x$ of standard deviation 0.02"""),
-      finding="None of them comes to the best minimum, which loses less by a sixth. The runs come as data.")
+      finding="None of them reaches the best minimum, whose loss is smaller by a sixth. The runs are stored as data.")
 claim("lt.gd-plus-plus/small-start/three-layers",
       bound(printed_quotients, f"{SMALL_START} / {PRINTED}", of="small start", equals=1, within=0.07,
             control=({"high": 0.9}, {"noise": "uniform-4"}), method=("exact", "observed")),
       source=TABLE_1, kind="stronger", expected="refuted", over={"layers": 3, "noise": NOISE_LAWS}, assumes=FLOW,
       title="with three layers, small weights end at the printed entry",
-      corrected=r"""from $\sigma_{\max} = 4$ on they do, where the best is the only minimum nearby; with less noise the printed entries lie
-          between the best minimum and that in which small weights end""")
+      corrected=r"""from $\sigma_{\max} = 4$ on they do, where the best is the only minimum nearby; with less noise the
+          printed entries lie between the best minimum and the one at the end from small weights""")
 claim("lt.gd-plus-plus/minima/{layers}",
       bound(several, r"\#\{\text{strict local minima}\}", of="minima", low=2, control=13, method="algebra"),
       source=TABLE_1, kind="stronger", expected="supported",

@@ -1,7 +1,7 @@
-r"""Theorem 4.1 and Lemma 4.3: after every layer, each token is a linear map of itself that all tokens share.
+r"""Theorem 4.1 and Lemma 4.3: after every layer, each token is a linear map of its initial value, the same map for all tokens.
 
-The map T = [[M, u], [-w^T, a]] obeys T' = (I + H) T, whatever the weights, the number of heads and the tokens are; the query, which
-is never a key and has y_t = 0, sees M and w alone. It holds at every depth and size.
+The map T = [[M, u], [-w^T, a]] obeys T' = (I + H) T, for any weights, number of heads and tokens. The query, which is
+never a key and has y_t = 0, depends on M and w alone. It holds at every depth and size.
 """
 
 from lipverify.checks.linear_transformers.implicit_step import in_floats, in_integers, in_symbols, routes
@@ -24,11 +24,11 @@ claim("lt.implicit-model/every-depth",
       identity(implicit_step, r"e' - T' e,\ T' = (\mathbf{I} + H) T", control={"recursion": "u' = (I + A) u - a b"}),
       source=THEOREM, kind="printed", expected="supported", title="The implicit model after any number of layers",
       statement=rf"{MODEL} \qquad \text{{for every }} l", assumes=ANY,
-      finding=r"""By induction over layers. Before the first, $M = I$, $u = 0$, $a = 1$, $w = 0$ is the model of a token as it is. The step
-          is an identity of words in matrices whose sizes are letters, so that it holds for all of them: one head is written out with the
-          blocks of its $P$ and $Q$ as a sum over keys, what all other heads do together is any matrix $H_0$, and the images of any token
-          and of the query are $T' e$ with the $T'$ of the recursion; what is counted is the words that are left over. A recursion with one
-          sign or one term wrong leaves some.""")
+      finding=r"""By induction over layers. Before the first, $M = I$, $u = 0$, $a = 1$, $w = 0$ is the model of an
+          unchanged token. The step is an identity of words in matrices of symbolic sizes, so it holds for all sizes.
+          One head is written out with the blocks of its $P$ and $Q$ as a sum over keys; $H_0$ stands for the sum of all
+          other heads; the images of any token and of the query are compared with $T' e$ with the $T'$ of the recursion.
+          The value is the number of words that remain. For a recursion with one sign or one term wrong some remain.""")
 
 SMALL = ((1, 1, 1), (1, 2, 2), (1, 3, 2), (2, 1, 1), (2, 2, 1), (2, 1, 2))
 SYMBOLS = {("d", "n", "heads"): per_profile(SMALL, (*SMALL, (2, 2, 2), (2, 3, 1), (3, 1, 1)))}
@@ -41,12 +41,13 @@ claim("lt.implicit-model/layer",
       statement=r"""M' = (I + A) M - b w^\top, \quad u' = (I + A) u + a b, \quad a' = (1 + \delta) a + \langle c, u \rangle, \quad
           w' = (1 + \delta) w - M^\top c""",
       assumes=(*ANY, "any state $(M, u, a, w)$; at the sizes of the cells"),
-      finding=r"""Every weight, every token, the query and the state itself are free symbols; the layer is written out from its definition,
-          as sums over heads, keys and entries, and the images of all tokens and of the query agree with the recursion as polynomials with
-          integer coefficients: what is measured is how many terms are left over. As the state is general, this is the step of an induction
-          over layers: at these sizes the theorem holds at every depth. In words: the attention of a layer is one matrix $H$, the same for
-          all tokens and the query, so that every token is $T e_i$ with $T = \begin{bmatrix} M & u \\ -w^\top & a \end{bmatrix}$ and
-          $T' = (I + H) T$; the four formulas are its blocks. The query has $y_t = 0$ and so never meets $u$ and $a$.""")
+      finding=r"""Every weight, every token, the query and the state itself are free symbols. The layer is written out
+          from its definition, as sums over heads, keys and entries, and the images of all tokens and of the query agree
+          with the recursion as polynomials with integer coefficients: the value is the number of terms that remain. As
+          the state is general, this is the step of an induction over layers: at these sizes the theorem holds at every
+          depth. In words: the attention of a layer is one matrix $H$, the same for all tokens and the query, so every
+          token is $T e_i$ with $T = \begin{bmatrix} M & u \\ -w^\top & a \end{bmatrix}$ and $T' = (I + H) T$; the four
+          formulas are its blocks. The query has $y_t = 0$ and so does not depend on $u$ and $a$.""")
 
 DEEP = ("d", "n", "heads", "layers")
 EXACT = ((1, 1, 1, 3), (2, 3, 2, 2), (3, 4, 2, 3), (2, 3, 4, 4))
@@ -58,10 +59,12 @@ claim("lt.implicit-model/depth",
                control={"model": "a = 0 at the start"}),
       *[agree(routes, routes, "-y_t", of=(route, "rational"), over={DEEP: [(2, 4, 2, 3)]})
               for route in ("tokens", "recursion", "moments")],
-      source=THEOREM, kind="derived", expected="supported", title="The implicit model after several layers, as it is computed",
+      source=THEOREM, kind="derived", expected="supported", title="""The implicit model after several layers, in
+            computed values""",
       statement=MODEL, assumes=(*ANY, "at the sizes of the cells, up to 8 layers"),
-      finding=r"""Integers drawn from $2^{32}$ values go through the definition, token by token, and through the recursion, and not one
-          entry differs. Both are polynomials of degree at most $2 \cdot 3^L - 1$ in what is drawn, so that different polynomials would
-          agree with a chance below $4 \cdot 10^{-8}$ (Schwartz and Zippel). In floating point the two differ by less than a bound that
-          follows from counting operations, at depths up to 8 and with up to four heads. The prediction is the same by four routes: token by
-          token, by the recursion, by second moments alone, and in fractions.""")
+      finding=r"""Integers drawn from $2^{32}$ values pass through the definition, token by token, and through the
+          recursion, and not one entry differs. Both are polynomials of degree at most $2 \cdot 3^L - 1$ in the drawn
+          values, so different polynomials would agree with a probability below $4 \cdot 10^{-8}$ (Schwartz and Zippel).
+          In floating point the two differ by less than a bound that follows from counting operations, at depths up to 8
+          and with up to four heads. The prediction is the same by four routes: token by token, by the recursion, by
+          second moments alone, and in fractions.""")

@@ -1,10 +1,11 @@
-r"""One layer, or several, against the recursion of the implicit model: in free symbols, in integers, in floating point.
+r"""One layer, or several, compared with the recursion of the implicit model: in free symbols, in integers, in floating point.
 
-In symbols every weight, every token and every state is free. A statement and what follows from the definition are both
-polynomials with integer coefficients; what is left of their difference is counted. No term left over at a general state
-(M, u, a, w) is the induction step of a proof for every depth at that size; `lipverify.proofs.layers` has it for every size.
-The definition is written out here as sums over heads, keys and entries and shares nothing with the numerical forward passes;
-the stated side is the library's own recursion, run on arrays of polynomials.
+In symbols every weight, every token and every state is free. The statement and the definition both give polynomials
+with integer coefficients, and the functions count the terms that remain of their difference. If none remains at a
+general state (M, u, a, w), this is the induction step of a proof for every depth at that size;
+`lipverify.proofs.layers` has it for every size. The definition is written out here as sums over heads, keys and entries
+and shares nothing with the numerical forward passes; the stated side is the library's own recursion, run on arrays of
+polynomials.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ from lipverify.proofs.polynomials import Objects, Symbols, array, leftover, tota
 
 RIGHT = "of the theorem"
 RANGE = 2**32
-"""How many integers an exact test draws from."""
+"""The number of integers from which an exact test draws."""
 SIZE = 0.1
-"""sum_k |P_k| |Q_k| times the energy of the context: how far one layer moves a token, relative."""
+"""sum_k |P_k| |Q_k| times the energy of the context: the relative change of a token by one layer."""
 
 
 def stepped(state: Any, gram: Any, layer: Any, recursion: str = RIGHT) -> Any:
-    """A step of the recursion: that of the theorem, or one with a sign or a term wrong, called by its formula."""
+    """A step of the recursion: that of the theorem, or one with a wrong sign or term, named by its formula."""
     right, (_, b, c, delta) = advance(state, gram, layer), blocks(state, gram, layer)
     M, _, a, w = state
     wrong = {
@@ -44,7 +45,7 @@ def stepped(state: Any, gram: Any, layer: Any, recursion: str = RIGHT) -> Any:
 
 
 def in_symbols(d: int, n: int, heads: int, step: str = RIGHT) -> dict[str, Any]:
-    """Terms left of each formula after one layer: of the tokens' x and y, and of the query's, at any state."""
+    """Terms that remain of each formula after one layer: of the tokens' x and y, and of the query's, at any state."""
     s, before, after = _written_out(d, n, heads)
     state = State(s.M[None], s.u[None], array([s.a]), s.w[None])
     M, u, a, w = (part[0] for part in stepped(state, (s.e.T @ s.e)[None], Layer(s.P, s.Q), step))
@@ -59,7 +60,7 @@ def in_symbols(d: int, n: int, heads: int, step: str = RIGHT) -> dict[str, Any]:
 
 @lru_cache(maxsize=8)
 def _written_out(d: int, n: int, heads: int) -> tuple[Symbols, list[list[Any]], list[list[Any]]]:
-    """The symbols, the tokens with the query last, and what one layer makes of them: the same for every recursion."""
+    """The symbols, the tokens with the query last, and their images after one layer: the same for every recursion."""
     size = d + 1
     s = Symbols(M=(d, d), u=(d,), a=(), w=(d,), P=(heads, size, size), Q=(heads, size, size), e=(n, size), t=(d,))
     first = [list(s.e[i]) for i in range(n)] + [[*s.t, 0]]
@@ -87,7 +88,7 @@ def _seen(M: Objects, u: Objects, a: Any, w: Objects, e: Sequence[Any]) -> list[
 
 
 def in_integers(d: int, n: int, heads: int, layers: int, seed: int, model: str = RIGHT) -> Fraction:
-    """Entries of the tokens and the query that the model misses, in exact arithmetic."""
+    """Number of entries of the tokens and the query in which the model is wrong, in exact arithmetic."""
     random, size = generator(seed, f"identity/exact/{d}/{n}/{heads}/{layers}", 0), d + 1
 
     def draw(*shape: int) -> Any:
@@ -99,14 +100,14 @@ def in_integers(d: int, n: int, heads: int, layers: int, seed: int, model: str =
 
 
 def in_floats(d: int, n: int, heads: int, layers: int, seed: int, model: str = RIGHT) -> Value:
-    """The largest of what the model misses, in units of a bound on its rounding."""
+    """The largest error of the model in units of a bound on rounding."""
     context, query, weights = drawn(d, n, heads, layers, seed)
     bound = rounding_bound(np.vstack([context, query]), context, weights)
     return float(np.max(np.abs(missed(context, query, weights, model)) / bound)), 1.0
 
 
 def missed(context: Any, query: Any, layers: Any, model: str) -> Any:
-    """The tokens and the query after all layers, less the linear map that the recursion makes of them."""
+    """The tokens and the query after all layers minus their images under the linear map of the recursion."""
     every, gram = np.vstack([context, query]), (context.T @ context)[None]
     last = forward(Tokens(every if model == "the query is a key" else context, query), layers)[-1]
     state = start(gram)
@@ -118,7 +119,7 @@ def missed(context: Any, query: Any, layers: Any, model: str) -> Any:
 
 
 def routes(d: int, n: int, heads: int, layers: int, seed: int) -> dict[str, Value]:
-    """-y_t of drawn tokens and weights by four routes, with a bound on rounding; in fractions without any."""
+    """-y_t of random tokens and weights by four routes, with a bound on rounding; in fractions without any."""
     context, query, weights = drawn(d, n, heads, layers, seed)
     gram, rounding = context.T @ context, float(rounding_bound(query, context, weights)[-1])
     exact = np.vectorize(Fraction, otypes=[object])

@@ -1,8 +1,8 @@
-r"""What theorems on trained models speak of: losses over independent tables, and ratios of them on the same contexts.
+r"""Quantities of the theorems on trained models: losses over independent tables, and their ratios on the same contexts.
 
-A table is a mean over 100,000 sequences, as each printed entry is. Deep models are polynomials of degree 3^L, whose expectation
-rests on contexts that no table shows; so what is compared is the median over tables, with the interval that its order
-statistics give whatever the law is. Ratios are taken table by table, both models on the same contexts.
+A table is a mean over 100,000 sequences, as each printed entry is. Deep models are polynomials of degree 3^L, whose
+expectation depends on contexts that no table shows. So the theorems compare the median over tables, with the interval
+that its order statistics give for any law. Ratios are taken table by table, both models on the same contexts.
 """
 
 from __future__ import annotations
@@ -21,37 +21,37 @@ if TYPE_CHECKING:
 DEPTHS = tuple(range(1, 8))
 ROWS = {"gdpp": "GD++", "diag": "DIAG", "full": "FULL"}
 FORMS = {"DIAG": ("DIAG", "SAFE"), "FULL": ("FULL", "SAFEFULL", "LOWRANK", "DIAG", "SAFE")}
-"""The families that have a form: a diagonal head is a head with free matrices, and so is what was led back from rare contexts."""
+"""The form of each family: a diagonal head is a head with free matrices, and so is a model retrained on rare contexts."""
 LEVEL = 0.95
-"""Of intervals."""
+"""The level of intervals."""
 TWICE = 2.0
-"""A table explodes if it is so many times the printed entry."""
+"""A table explodes if it exceeds this multiple of the printed entry."""
 TENTH = 0.1
-"""Share of a printed number that makes no difference: a claim says that it was met to a tenth, beyond what noise explains."""
+"""Tolerance relative to a printed number: an entry is reproduced to a tenth, beyond the error from noise."""
 ERRORS = 3.5
-"""Standard errors that a printed number may be off: of 240 entries one is farther off by chance in one of nine tables."""
+"""Tolerance in standard errors of a printed number: in one of nine tables one of 240 entries exceeds it by chance."""
 NOTHING = 1e-20
-"""What squares of rounding errors may reach: without noise ridge loses nothing, and 0 is printed."""
+"""A bound on squares of rounding errors: without noise ridge regression has loss 0, and 0 is printed."""
 
 
 def column(noise: str, tables: int, seed: int) -> Any:
-    """What all entries of a column of the table are read from: one comparison on the same contexts."""
+    """The measurement from which all entries of a column of the table are read: one comparison on the same contexts."""
     from lipverify.linear_transformer.training import tables as trained
 
     return trained.column(noise, tables, seed)
 
 
 TABLES: dict[str, Any] = {"found": at(column, tables=per_profile(0, 20))}
-"""What the functions below are handed: a column of new tables; 0 for those that come as data, of which a part is measured again."""
+"""The arguments of the functions below: a column of new tables; 0 for tables stored as data, a part of which is measured again."""
 
 
 def whole(noise: str, found: Any) -> Any:
-    """The column itself, to be shown."""
+    """The column itself, for figures and tables."""
     return found
 
 
 def opened(found: Any) -> Column:
-    """A column that was measured, as what it is."""
+    """A measured column, decoded."""
     from msgspec import convert
 
     from lipverify.linear_transformer.training.tables import Column
@@ -60,7 +60,7 @@ def opened(found: Any) -> Column:
 
 
 def ends(values: Sequence[float], level: float = LEVEL) -> Value:
-    """Two order statistics between which the median is, whatever the law (binomial); infinite if there are too few values."""
+    """Two order statistics that enclose the median for any law (binomial); infinite if there are too few values."""
     import numpy as np
     from scipy.stats import binom
 
@@ -70,7 +70,7 @@ def ends(values: Sequence[float], level: float = LEVEL) -> Value:
 
 
 def median(values: Sequence[float]) -> Value:
-    """The median and how far its interval reaches to either side."""
+    """The median, and the larger distance to an end of its interval."""
     import numpy as np
 
     middle, (low, high) = float(np.median(values)), ends(values)
@@ -87,28 +87,30 @@ def share(count: int, total: int, level: float = LEVEL) -> Value:
 
 
 def least(models: Sequence[Sequence[float]]) -> Value:
-    """The least median of several models, as middle and half-width; their intervals hold together (Bonferroni)."""
+    """The smallest median of several models, as middle and half-width; their intervals hold simultaneously (Bonferroni)."""
     intervals = [ends(each, 1 - (1 - LEVEL) / len(models)) for each in models]
     low, high = (min(each) for each in zip(*intervals, strict=True))
     return (low + high) / 2, (high - low) / 2
 
 
 def of_form(noise: str, form: str, layers: int) -> list[str]:
-    """All trainings of a form with so many layers."""
+    """All trainings of a form with the given number of layers."""
     from lipverify.linear_transformer.training.witness import seeds_of
 
     return [f"{family}-{layers}-{seed}" for family in FORMS[form] for seed in seeds_of(noise, family, layers)]
 
 
 def unit(noise: str, model: str, layers: int, here: Column) -> float:
-    """A tenth of a printed number, its rounding, and what its noise explains."""
+    """The tolerance of a printed number: a tenth of it, its rounding, and its noise."""
     entry, name = printed(noise, model, layers), f"{model}-{layers}" if layers else model
     explained = entry.rounding + ERRORS * here.printed_errors.get(name, 0.0)
     return float(explained + TENTH * entry.value) or NOTHING
 
 
 def measured(noise: str, model: str, layers: int, here: Column) -> Value:
-    """The loss of an entry: of GD++ by quadrature over the eigenvalues that a table shows, else the least median over tables of a training of the form."""
+    """The loss of an entry: for GD++ by quadrature over the eigenvalues that a table shows, otherwise the smallest
+    median over tables among trainings of the form.
+    """
     if model == "GD++":
         from lipverify.linear_transformer.gdplusplus.known import known_optimum
 
@@ -120,7 +122,7 @@ def measured(noise: str, model: str, layers: int, here: Column) -> Value:
 
 
 def away(noise: str, model: str, layers: int, found: Any, times: float = 1.0) -> Value:
-    """How far a loss is from so many times the printed one, in units of a tenth of that and what noise and rounding explain."""
+    """The difference of a loss from `times` the printed one, in units of the tolerance."""
     model, here = ROWS.get(model, model), opened(found)
     value, error = measured(noise, model, layers, here)
     whole_unit = unit(noise, model, layers, here)
@@ -129,7 +131,7 @@ def away(noise: str, model: str, layers: int, found: Any, times: float = 1.0) ->
 
 
 def exploding(noise: str, family: str, layers: int, training: int, found: Any) -> Value:
-    """The share of tables in which a training loses more than twice what is printed, with its binomial interval."""
+    """The share of tables in which a training loses more than twice the printed entry, with its binomial interval."""
     return share(*exploded(opened(found).means[f"{family}-{layers}-{training}"], printed(noise, family, layers).value))
 
 
@@ -147,9 +149,9 @@ def quotient(
     found: Any,
     times: float = 1.0,
 ) -> Value | tuple[float, float, str]:
-    """The loss of a training over that of another model, times a number: the median over tables of the quotient.
+    """The loss of a training divided by that of another model, times a number: the median over tables of the quotient.
 
-    `against` is a baseline, or a family, of which the training with the same depth and seed is meant.
+    `against` is a baseline, or a family, meaning its training with the same depth and seed.
     """
     here = opened(found)
     return _times(times, over(here, f"{family.upper()}-{layers}-{training}", against))
@@ -158,19 +160,19 @@ def quotient(
 def best_quotient(
     noise: str, layers: int, against: str, found: Any, form: str = "FULL"
 ) -> Value | tuple[float, float, str]:
-    """The same of the best model of a form, the one with the least median."""
+    """The same for the best model of a form, the one with the smallest median."""
     here = opened(found)
     quotients = [ratios(here, name, against) for name in of_form(noise, form, layers)]
     return least(quotients)
 
 
 def ratios(here: Column, name: str, against: str) -> list[float]:
-    """One estimator over another, table by table."""
+    """One estimator divided by another, table by table."""
     return [a / b for a, b in zip(here.means[name], here.means[against], strict=True)]
 
 
 def over(here: Column, name: str, against: str) -> Value | tuple[float, float, str]:
-    """The median of that; `against` is a name, or a family of which the same depth and seed is meant."""
+    """The median of these quotients; `against` is a name, or a family, meaning its training with the same depth and seed."""
     other = against if against in here.means else f"{against}-{name.partition('-')[2]}"
     for each in (name, other):
         if each not in here.means:
@@ -184,29 +186,29 @@ def _times(times: float, found: Any) -> Any:
 
 
 def stored(noise: str, found: Any) -> Value:
-    """Mean of log10 of what comes as data, over the models and the part of a table that are measured again."""
+    """Mean of log10 of the stored losses, over the models and the part of a table that are measured again."""
     return _logarithm(opened(found).stored)
 
 
 def again(noise: str, found: Any) -> Value:
-    """The same, measured now."""
+    """The same mean, measured now."""
     return _logarithm(opened(found).anew)
 
 
 def _logarithm(means: dict[str, float]) -> Value:
     logs = [math.log10(max(each, NOTHING)) for each in means.values()]
-    return math.fsum(logs) / len(logs), 1e-6  # contexts on which a model explodes amplify rounding
+    return math.fsum(logs) / len(logs), 1e-6  # rounding is amplified on contexts where a model explodes
 
 
 def protocol(noise: str, model: str, layers: int, found: Any) -> dict[str, Value]:
-    """The mean loss of a shallow model, and by the paper's own sample, on the same contexts."""
+    """The mean loss of a shallow model, expected and by the paper's protocol, on the same contexts."""
     name = f"{ROWS[model]}-{layers}" + ("" if model == "gdpp" else "-0")
     loss, sampled = opened(found).protocol[name]
     return {"expected": (loss[0], 2 * loss[1]), "sampled": (sampled[0], 2 * sampled[1])}
 
 
 def printed_ratio(noise: str, of: str, least: int, most: int, against: str) -> Fraction:
-    """The printed loss of DIAG and FULL with so many layers, the `best` or the worst (`every`), over that of a baseline."""
+    """The printed loss of DIAG and FULL at a depth, the `best` or the worst (`every`), divided by that of a baseline."""
 
     def digits(model: str, layers: int = 0) -> Fraction:
         return Fraction(repr(printed(noise, model, layers).value))
@@ -216,13 +218,13 @@ def printed_ratio(noise: str, of: str, least: int, most: int, against: str) -> F
 
 
 def printed_quotient(noise: str, layers: int) -> Fraction:
-    """The printed loss of DIAG over that of FULL."""
+    """The printed loss of DIAG divided by that of FULL."""
     diag, full = (Fraction(repr(printed(noise, model, layers).value)) for model in ("DIAG", "FULL"))
     return diag / full
 
 
 def no_more_than(against: str, of: Any = quotient) -> Any:
-    """Trained models lose no more than a ridge regression, which neither the Bayes estimator nor ConstRR does."""
+    """The claim that trained models lose no more than a ridge regression; controls: the Bayes estimator and ConstRR."""
     return bound(
         at(of, **TABLES, against=against),
         rf"\mathcal{{L}}_{{\mathrm{{trained}}}} / \mathcal{{L}}_{{\mathrm{{{against}}}}}",

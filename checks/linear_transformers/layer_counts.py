@@ -1,10 +1,9 @@
-r"""How many layers of GD++ leave a relative error of epsilon, on spectra of condition number kappa.
+r"""The number of layers of GD++ that leave a relative error of epsilon, on spectra of condition number kappa.
 
-Counts are whole numbers, in which a slope can hardly be seen. So each question is turned around: how large a kappa do
-L layers manage at a given epsilon, and how small an epsilon at a given kappa? Both are smooth, known to rounding, and
-reach as far as L does.
+Counts are integers, which hardly show a slope. So the question is inverted: how large a kappa can L layers handle at a
+given epsilon, and how small an epsilon at a given kappa? Both are smooth, known up to rounding, and cover any L.
 
-What no weights can beat: the residual is a polynomial in t of degree D <= (3^L - 1) / 2 with value 1 at 0, and
+A bound for all weights: the residual is a polynomial in t of degree D <= (3^L - 1) / 2 with value 1 at 0, and
 Chebyshev's bound max |r| >= 1 / T_D((kappa + 1) / (kappa - 1)) on [1/kappa, 1] gives
 
     L >= log_3(1 + 2 D),    D = arcosh(1/epsilon) / (2 artanh(1 / sqrt kappa)),
@@ -24,25 +23,25 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.validation import number, whole
 
 BITS = 1024
-"""Precision of the balls: every layer costs a few bits."""
+"""Bits of precision of the balls: every layer costs a few."""
 MOST_LAYERS = 10_000
 LARGE, LARGEST_LOG = 1e34, 80.0
-"""From here on a step multiplies kappa by its limit factor, to rounding; and 1 + x = x in the bound below."""
+"""From this kappa on a step multiplies kappa by its limit factor, up to rounding; and 1 + x = x in the bound below."""
 ROUNDING = 1e-12
 """Relative error of a logarithm or a count: a few hundred roundings."""
 SETTLED = 40.0
-"""Once kappa - 1 < e^{-40} the recursion is quadratic to rounding."""
+"""Once kappa - 1 < e^{-40} the recursion is quadratic up to rounding."""
 
 
 def layers_needed(method: Method, kappa: float, decades: int) -> int:
-    """The least number of layers that leaves at most epsilon = 10^{-decades}, decided with balls of Arb.
+    """The smallest number of layers that leaves at most epsilon = 10^{-decades}, decided with balls of Arb.
 
     Raises
     ------
     InvalidInput
         If kappa < 1 or `decades` is not an integer >= 1.
     OutOfReach
-        If a ball holds epsilon, or there is no such number below 10,000.
+        If a ball contains epsilon, or there is no such number below 10,000.
 
     >>> [layers_needed(METHODS["minimax"], 10.0, decades) for decades in (1, 10, 100, 1000, 10_000)]
     [3, 6, 10, 13, 16]
@@ -64,9 +63,9 @@ def layers_needed(method: Method, kappa: float, decades: int) -> int:
 
 
 def log_condition_reached(method: Method, epsilon: float, layers: int) -> float:
-    """The logarithm of the largest kappa at which that many layers leave epsilon: a step back for each layer of xx.
+    """The logarithm of the largest kappa at which the given layers leave epsilon: an inverse step for each layer of xx.
 
-    Any number of layers is as quick: from kappa = 1e34 on each of them adds log(gain), to rounding.
+    The cost is the same for any number of layers: from kappa = 1e34 on each of them adds log(gain), up to rounding.
 
     >>> [round(math.exp(log_condition_reached(METHODS["minimax"], 0.5, layers)), 3) for layers in (1, 2)]
     [3.0, 13.409]
@@ -79,7 +78,7 @@ def log_condition_reached(method: Method, epsilon: float, layers: int) -> float:
 
 
 def log_log_accuracy_reached(method: Method, kappa: float, layers: int) -> float:
-    """The double logarithm log log(1 / epsilon) of what that many layers leave at kappa, if it is below 1.
+    """The double logarithm log log(1 / epsilon), where epsilon < 1 is the residual of the given layers at kappa.
 
     >>> [round(math.exp(log_log_accuracy_reached(METHODS["minimax"], 2.0, layers)), 3) for layers in (1, 5)]
     [1.099, 31.76]
@@ -109,7 +108,7 @@ def chebyshev_log_condition_reached(epsilon: float, layers: int) -> float:
     if not 1 / 3 <= epsilon < 1:
         raise InvalidInput(f"epsilon = {epsilon!r}: the side lobes are below 1/3; choose 1/3 <= epsilon < 1.")
     steps = whole("layers", layers, least=1)
-    # beyond n = 3^40, n sin(x / n) = x to rounding
+    # for n > 3^40, n sin(x / n) = x up to rounding
     n = 3.0 ** min(steps, 40)
     lobe = brentq(lambda x: math.sin(x) / (n * math.sin(x / n)) - epsilon, 1e-3, math.pi, xtol=1e-15)
     return -2 * math.log(math.sin(lobe / n)) + max(steps - 40, 0) * math.log(9)
@@ -122,14 +121,16 @@ def least_layers(log_kappa: float, epsilon: float) -> float:
     1.0
     """
     _require_accuracy(epsilon)
-    # 1 / (2 artanh(kappa^{-1/2})) = e^{log_kappa / 2} / 2 to rounding where the exponential would overflow
+    # 1 / (2 artanh(kappa^{-1/2})) = e^{log_kappa / 2} / 2 up to rounding where the exponential would overflow
     if log_kappa > LARGEST_LOG:
         return (math.log(math.acosh(1 / epsilon)) + log_kappa / 2) / math.log(3)
     return math.log1p(2 * chebyshev_steps(math.exp(log_kappa), epsilon)) / math.log(3)
 
 
 def chebyshev_steps(kappa: float, epsilon: float) -> float:
-    """The degree of the best residual polynomial: also the layers of gradient descent with the best step for each."""
+    """The degree of the best residual polynomial, which is also the number of layers of gradient descent with the best
+    step for each.
+    """
     _require_condition(kappa)
     _require_accuracy(epsilon)
     return math.acosh(1 / epsilon) / (2 * math.atanh(1 / math.sqrt(kappa)))
@@ -147,7 +148,7 @@ def _increasing_root(f: Callable[[Any], Any], value: float) -> float:
     from scipy.optimize import brentq
 
     low = math.log(value)
-    # no layer takes more than a factor 9 from a large kappa, nor leaves less than (kappa - 1)^2 / 9 of a small one
+    # a layer reduces a large condition number by at most the factor 9, and a small one to at least (kappa - 1)^2 / 9
     high = max(low + math.log(9), (low + math.log(9)) / 2) + 1
     return math.exp(brentq(lambda x: math.log(f(math.exp(x))) - math.log(value), low, high, xtol=1e-15, rtol=1e-15))
 
@@ -165,13 +166,13 @@ def _rounded(value: float, relative: float = ROUNDING) -> tuple[float, float]:
 
 
 def condition(weights: str, epsilon: float, layers: float) -> dict[str, tuple[float, float]]:
-    """The logarithm of the largest kappa at which so many layers leave epsilon, and layers over it."""
+    """The logarithm of the largest kappa at which the given layers leave epsilon, and the layers divided by it."""
     reached = log_condition_reached(METHODS[weights], epsilon, round(layers))
     return {"log kappa": _rounded(reached), "layers": _rounded(layers / reached)}
 
 
 def accuracy(weights: str, kappa: float, layers: float) -> dict[str, tuple[float, float]]:
-    """The double logarithm of 1 / epsilon, epsilon what so many layers leave at kappa, and layers over it."""
+    """The double logarithm of 1 / epsilon for the residual epsilon of the given layers at kappa, and the layers divided by it."""
     reached = log_log_accuracy_reached(METHODS[weights], kappa, round(layers))
     return {"log log 1/epsilon": _rounded(reached), "layers": _rounded(layers / reached)}
 
@@ -182,7 +183,7 @@ def counts(weights: str, kappa: float, decades: Sequence[int]) -> list[int]:
 
 
 def offset(weights: str, kappa: float) -> dict[str, tuple[float, float]]:
-    """The least and the largest L - log(kappa)/log(g) - log_2 log(1/epsilon), over epsilon from 10^-1 to 10^-10000."""
+    """The smallest and the largest L - log(kappa)/log(g) - log_2 log(1/epsilon), over epsilon from 10^-1 to 10^-10000."""
     decades = (1, 2, 3, 4, 6, 9, 12, 30, 100, 300, 1000, 3000, 10_000)
     first = math.log(kappa) / math.log(METHODS[weights].gain)
     beyond = [
@@ -199,9 +200,9 @@ def tabulated(weights: str) -> dict[str, list[int]]:
 
 
 def every_offset() -> Any:
-    """The largest C over every kappa and epsilon: at most what is proved, and at least 1 - log_2 log 2 > 3/2.
+    """The largest C over every kappa and epsilon: at most the proved bound, and at least 1 - log_2 log 2 > 3/2.
 
-    At kappa = 1, epsilon = 1/2 one layer is needed, because none leaves the residual 1.
+    At kappa = 1, epsilon = 1/2 one layer is needed, because without layers the residual is 1.
     """
     from lipverify.proofs import prove_layers
 
@@ -210,9 +211,11 @@ def every_offset() -> Any:
 
 
 def chebyshev(epsilon: float, layers: float) -> dict[str, tuple[float, float]]:
-    """With xx = yx: layers less the least that any weights need, at the kappa they reach; and layers over log kappa."""
+    """With xx = yx: layers minus the minimum for any weights, at the kappa they reach; and layers divided by log kappa."""
     reached = chebyshev_log_condition_reached(epsilon, round(layers))
-    surplus = layers - least_layers(reached, epsilon)  # a difference of counts a hundred times as large
+    surplus = layers - least_layers(
+        reached, epsilon
+    )  # the factor covers a difference of counts a hundred times as large
     return {"surplus": _rounded(surplus, 1000 * ROUNDING), "layers": _rounded(layers / reached)}
 
 
@@ -225,7 +228,7 @@ SPECTRUM = r"$\Sigma = \sum_i x_i x_i^\top$ has its eigenvalues in $[1/\kappa, 1
 NOISY = "$w^*$ is the least-squares solution; the labels may be noisy"
 BEST = r"$\omega_{xx}$ is the best one for $\kappa$ in each layer, $\omega_{yx}$ acts in the last alone"
 EITHER = (
-    r"the best $\omega_{xx}$ for $\kappa$ ($g = 27/4$), or that of Newton and Schulz for every $\kappa$ ($g = 9/4$)"
+    r"the best $\omega_{xx}$ for $\kappa$ ($g = 27/4$), or the one of Newton and Schulz for every $\kappa$ ($g = 9/4$)"
 )
-"""What the claims on Theorem 5.1 assume."""
+"""The assumptions of the claims on Theorem 5.1."""
 ACCURACIES, CONDITIONS, RAY = (0.5, 1e-6, 1e-12), (2.0, 10.0, 1e3, 1e6), (1e3, 1e9)

@@ -1,8 +1,9 @@
 r"""Each layer is a step of preconditioned gradient descent (meta-review): exact without momentum, and not with it.
 
-A diagonal layer moves v = w / a by a step of preconditioned descent on the least-squares loss of the context if no earlier layer
-has a weight omega_xy: then u = 0, and the step's preconditioner is a multiple of M^T M. That covers GD++, and omega_yy besides.
-With momentum, u != 0, the layer leaves the least-squares fit, at which every step of preconditioned descent is 0.
+A diagonal layer moves v = w / a by a step of preconditioned descent on the least-squares loss of the context if no
+earlier layer has a weight omega_xy: then u = 0, and the step's preconditioner is a multiple of M^T M. That covers GD++,
+also with omega_yy. With momentum, u != 0, the layer leaves the least-squares fit, at which every step of preconditioned
+descent is 0.
 """
 
 from lipverify.checks.linear_transformers.contributions import momentum_cost
@@ -30,16 +31,17 @@ claim("lt.preconditioned/without-momentum",
                control={"momentum": "any"}),
       source=REVIEW, kind="convention", expected="supported", title="Without momentum every layer is a step of preconditioned descent",
       statement=rf"{STEP}, \quad P = -\frac{{\omega_{{yx}}}}{{1 + s}} M^\top M", assumes=(*STATE, WITHOUT),
-      finding=r"""With $u = 0$ the layer has $w' = (1 + s) w - \omega_{yx} M^\top M \Sigma (a w^* - w)$ and $a' = (1 + s) a$; divide. The
-          preconditioner $M^\top M$ is what the earlier layers have made of the covariates with $\omega_{xx}$; $\omega_{yy}$ scales the
-          step. GD++ has $\omega_{xy} = \omega_{yy} = 0$ and is the case $s = 0$.""")
+      finding=r"""With $u = 0$ the layer has $w' = (1 + s) w - \omega_{yx} M^\top M \Sigma (a w^* - w)$ and $a' = (1 +
+          s) a$; divide. The preconditioner $M^\top M$ is the result of $\omega_{xx}$ of the earlier layers on the
+          covariates; $\omega_{yy}$ scales the step. GD++ has $\omega_{xy} = \omega_{yy} = 0$ and is the case $s = 0$.""")
 claim("lt.preconditioned/with-momentum",
       identity(preconditioned, r"\text{words left of } a w' - a' w \text{ at } w = a w^*", over={"momentum": "any", "at": "the fit"},
                control={"momentum": "none", "at": "any w"}),
       source=REVIEW, kind="convention", expected="refuted", title="Every diagonal layer is a step of preconditioned descent",
       statement=rf"{STEP} \text{{ for some }} P", assumes=STATE,
-      finding=r"""Whatever $P$ is, the step is 0 at the least-squares fit, $v = w^*$. The layer moves $v$ there by $-\omega_{yx} \rho\, (a
-          M^\top u + \|u\|^2 a w^*) / a'$: residual noise times momentum, which an earlier $\omega_{xy}$ has made.""",
+      finding=r"""For any $P$ the step is 0 at the least-squares fit, $v = w^*$. There the layer moves $v$ by
+          $-\omega_{yx} \rho\, (a M^\top u + \|u\|^2 a w^*) / a'$: the residual noise times the momentum of an earlier
+          $\omega_{xy}$.""",
       corrected=r"""true of layers without momentum: $u = 0$ (no earlier $\omega_{xy}$), or $\rho = 0$ at the fit; in general the step
           has the further term $-\Phi u$ of Lemma 4.4""")
 
@@ -55,7 +57,7 @@ claim("lt.preconditioned/momentum-used/{model}",
              "*/full": "Trained full models use momentum"},
       statement=r"\mathcal{L}(u = 0 \text{ before every layer}) \geq 1.1\, \mathcal{L}",
       assumes=(r"""$d = 10$, $n = 20$, $\sigma \sim \mathrm{Unif}[0, \sigma_{\max}]$; models with four and five layers, trained three times
-          each""", r"""$u$ is set to 0 before every layer and nothing is trained again; the loss of a context counts as at most $d/2$,
-          which predicting 0 loses without noise"""),
-      corrected={"*/full": r"""full models with five layers use it, and with $\sigma_{\max} = 7$ those with four; with $\sigma_{\max} = 3$
-          and four layers it is worth less than the tenth that is asked for""", "*": ""})
+          each""", r"""$u$ is set to 0 before every layer, without retraining; the loss of a context counts as at most
+          $d/2$, the loss of predicting 0 without noise"""),
+      corrected={"*/full": r"""full models with five layers use it, and with $\sigma_{\max} = 7$ those with four; with
+          $\sigma_{\max} = 3$ and four layers it contributes less than the tenth of the claim""", "*": ""})

@@ -1,8 +1,8 @@
 r"""Section 6: models with five layers and more match or exceed TunedRR, and few layers match AdaRR.
 
-By the printed numbers this is false at sigma_max = 3, where the best of six entries is .025 and TunedRR has .023. Among the models
-trained here, measured on the same contexts, one-head models with five layers and more match TunedRR at some noise laws and not at
-others; models with four free weights (two heads) match it at more laws.
+By the printed numbers this is false at sigma_max = 3, where the best of six entries is .025 and TunedRR has .023. Among
+the models trained here, measured on the same contexts, one-head models with five layers and more match TunedRR at some
+noise laws and not at others; models with four free weights (two heads) match it at more laws.
 """
 
 from lipverify.checks.linear_transformers.independent_tables import best_quotient, no_more_than, printed_ratio
@@ -29,9 +29,10 @@ claim("lt.match-tuned/printed/{of}",
       reading={"*/every": "every entry of Table 1", "*": ""}, assumes=AS_PRINTED,
       title={"*/best": "the best printed entry with five layers and more",
              "*/every": "every printed entry with five layers and more"},
-      finding=r"""The table contradicts this at $\sigma_{\max} = 3$, even if half a unit of the last digits is counted for the models. With
-          five layers DIAG and FULL have .029 and .026 there, and TunedRR .023; at $2$ they have .016 and .015 against .010, at $4$ .041
-          and .038 against .037. At $1$ and $2$ the best entry has the same digits as TunedRR.""",
+      finding=r"""The table contradicts this at $\sigma_{\max} = 3$, even if half a unit of the last digits is counted
+          in favour of the models. With five layers DIAG and FULL have .029 and .026 there, and TunedRR .023; at $2$
+          they have .016 and .015 against .010, at $4$ .041 and .038 against .037. At $1$ and $2$ the best entry has the
+          same digits as TunedRR.""",
       corrected={"*/best": r"the best printed entries match or exceed TunedRR at every noise law except $\sigma_{\max} = 3$",
                  "*/every": r"""every printed entry with five layers and more matches or exceeds TunedRR at $\sigma_{\max} = 6$ and $7$ and
                      at $\{1, 3, 5\}$"""})
@@ -49,17 +50,17 @@ claim("lt.match-tuned/{family}/{noise}", no_more_than("TunedRR"),
                 "*": "supported"},
       title={"diag/*": f"every training, {ONE}", "omega/*": f"every training, {TWO}", "safefull/*": f"every training, {FREE}"},
       finding=OVER_TUNED_IN_WORDS, shows={"*/uniform-1": OVER_TUNED, "*": ()},
-      corrected="the evidence lists the depths and trainings that do", over=EVERY)
+      corrected="the evidence lists the depths and trainings for which it holds", over=EVERY)
 claim("lt.match-tuned/best/{noise}", no_more_than("TunedRR", best_quotient),
       source=TUNED, kind="convention", expected={"best/uniform-[1-4]": "refuted", "*": "supported"},
       reading="some model with one head in each layer, at every depth from five", over={"noise": NOISY, "layers": DEEP},
       title="the best known model with one head in each layer, at every depth from five",
-      assumes=(*PAIRED, TUNED_HERE, "best: the least median of all trainings, with simultaneous 95 % intervals"),
-      corrected="the evidence lists the depths that do")
+      assumes=(*PAIRED, TUNED_HERE, "best: the smallest median of all trainings, with simultaneous 95 % intervals"),
+      corrected="the evidence lists the depths for which it holds")
 claim("lt.match-tuned/adaptive/{family}", no_more_than("AdaRR"),
       source=ADAPTIVE, kind="convention", expected={"*/safefull": "inconclusive", "*": "refuted"}, assumes=PAIRED,
       reading={"*/diag": f"every training, {ONE}", "*/omega": f"every training, {TWO}", "*/safefull": f"every training, {FREE}"},
       title={"*/diag": f"five layers and more lose no more than AdaRR: {ONE}",
              "*/omega": f"five layers and more lose no more than AdaRR: {TWO}",
              "*/safefull": f"five layers and more lose no more than AdaRR: {FREE}"},
-      corrected="the evidence lists the depths and trainings that do", over=EVERY)
+      corrected="the evidence lists the depths and trainings for which it holds", over=EVERY)

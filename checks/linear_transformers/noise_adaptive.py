@@ -1,8 +1,8 @@
 r"""Theorem 5.2: one layer with only omega_yx and one with only omega_yy reach ridge regression at two noise levels.
 
-With c = -omega_yx and v = n omega_yy the two layers tend to w = c (1 + v sigma^2) alpha, and ridge to alpha / (1 + sigma^2): a line in
-sigma^2 that meets a convex curve at the two levels, in either order of the layers, at the rate n^(-1/2). What the theorem needs has
-a file beside this one.
+With c = -omega_yx and v = n omega_yy the two layers tend to w = c (1 + v sigma^2) alpha, and ridge regression to alpha
+/ (1 + sigma^2): a line in sigma^2 that meets a convex curve at the two levels, in either order of the layers, at the
+rate n^(-1/2). noise_adaptive_needs.py shows what the theorem needs.
 """
 
 from lipverify.checks.linear_transformers import two_levels
@@ -16,34 +16,36 @@ THEOREM = ("V", "Theorem 5.2", r"""paraphrased: for two noise levels $\sigma_1, 
 MEAN = r"\mathbb{E} \langle w - w_{\mathrm{ridge}}, w^* \rangle / d"
 READINGS = {"order": ("yx-yy", "yy-yx"), "d": (1, 2), "level": (1, 2)}
 FAR, NEAR = (1e2, 1e10, per_profile(17, 25)), (1e3, 1e7, per_profile(17, 25))
-"""Ladders in n of the root mean square and of the mean, which rounding hides sooner."""
+"""Ranges of n for the root mean square and for the mean, which reaches rounding earlier."""
 
 claim("lt.noise-adaptive/weights",
       identity(two_levels.gap, r"-\omega_{yx} (1 + n \omega_{yy} \sigma_i^2) (1 + \sigma_i^2) - 1", control={"first_term": 2}),
       *[agree(two_levels.solved, at(two_levels.fitted, contexts=per_profile(4000, 64_000)), weight, of=weight,
              over=PAIRS | {"n": 10**8}) for weight in ("c", "v")],
-      source=THEOREM, kind="derived", expected="supported", over={"level": (1, 2)}, title="two weights that give ridge at two noise levels",
+      source=THEOREM, kind="derived", expected="supported", over={"level": (1, 2)}, title="""two weights that give ridge
+            regression at two noise levels""",
       statement=r"""\omega_{yx} = -\frac{1 + \sigma_1^2 + \sigma_2^2}{(1 + \sigma_1^2)(1 + \sigma_2^2)}, \quad
           \omega_{yy} = -\frac{1}{n (1 + \sigma_1^2 + \sigma_2^2)}: \quad
           -\omega_{yx} (1 + n \omega_{yy} \sigma_i^2) = \frac{1}{1 + \sigma_i^2}""",
       assumes=(DRAWN, RIDGE, EACH), shows=at(shrinkage),
-      finding=r"""As $n \to \infty$, $\Sigma \to \mathbf{I}$, $\alpha \to w^* + \sigma z$ and ridge tends to $\alpha/(1 + \sigma^2)$, while
-          $\lambda/n \to \sigma^2$. With $c = -\omega_{yx}$ and $v = n \omega_{yy}$ the two layers tend to $c(1 + v\sigma^2)\alpha$: a
-          straight line in $\sigma^2$ that must meet $1/(1 + \sigma^2)$ twice. Two linear equations in $(c, cv)$ have one solution, so no
-          other root exists; at $\sigma_1 = \sigma_2$ one equation is left and the solution shown is the tangent. The second method fits
-          ridge on sampled contexts by least squares and finds the same two numbers.""")
+      finding=r"""As $n \to \infty$, $\Sigma \to \mathbf{I}$, $\alpha \to w^* + \sigma z$ and ridge regression tends to
+          $\alpha/(1 + \sigma^2)$, while $\lambda/n \to \sigma^2$. With $c = -\omega_{yx}$ and $v = n \omega_{yy}$ the
+          two layers tend to $c(1 + v\sigma^2)\alpha$: a straight line in $\sigma^2$ that must meet $1/(1 + \sigma^2)$
+          twice. Two linear equations in $(c, cv)$ have one solution, so no other root exists; at $\sigma_1 = \sigma_2$
+          one equation remains and the solution shown is the tangent. The second method fits ridge regression on sampled
+          contexts by least squares and finds the same two numbers.""")
 claim("lt.noise-adaptive/limit/{order}",
       exponent(two_levels.distance, ROOT, of="root", along={"n": FAR}, high="0", strict=True, truth="-1/2", method="exact"),
       agree(two_levels.square, at(two_levels.sampled_square, contexts=per_profile(20_000, 400_000)),
             r"n \mathbb{E} \|w - w_{\mathrm{ridge}}\|^2 / d", over={("d", "n"): ((1, 200), (2, 200), (5, 10**8))}), over=READINGS,
       source=THEOREM, kind={"*/yx-yy": "printed", "*": "convention"}, expected="supported",
-      title="two layers tend to ridge at both noise levels",
+      title="two layers tend to ridge regression at both noise levels",
       statement=r"\mathbb{E} \|w - w_{\mathrm{ridge}}(\sigma_i^2)\|^2 \to 0 \quad (n \to \infty), \quad i = 1, 2",
       assumes=(DRAWN, RIDGE, EACH, AT),
-      finding=r"""Both orders work with the same weights: in the first the layer with $\omega_{yy}$ sees
-          $\sum (y_i - c\, x_i^\top \alpha)^2$, in the second $\sum y_i^2$, and the two differ by $O(1)$ of $n\sigma^2$. The paper's
-          prediction is $\langle w, x_t \rangle$ with $x_t \sim N(0, \mathbf{I}/n)$, itself of size $n^{-1/2}$; so weight vectors are
-          compared, which asks for more.""")
+      finding=r"""Both orders work with the same weights: in the first the layer with $\omega_{yy}$ reads $\sum (y_i -
+          c\, x_i^\top \alpha)^2$, in the second $\sum y_i^2$, and the two differ by $O(1)$ of $n\sigma^2$. The paper's
+          prediction is $\langle w, x_t \rangle$ with $x_t \sim N(0, \mathbf{I}/n)$, itself of size $n^{-1/2}$; so the
+          claim compares weight vectors, which is stricter.""")
 claim("lt.noise-adaptive/rate/{order}",
       exponent(two_levels.distance, ROOT, of="root", along={"n": FAR}, equals="-1/2", method="exact"),
       exponent(two_levels.distance, MEAN, of="mean", along={"n": NEAR}, equals="-1", method="exact"),
@@ -52,32 +54,34 @@ claim("lt.noise-adaptive/rate/{order}",
             method="exact"),
       bound(two_levels.distance, rf"{MEAN} \text{{ over its limit}}", of="mean over limit", along={"n": NEAR}, equals=1, within=1e-5,
             method="exact"),
-      over=READINGS, source=THEOREM, kind="sharp", expected="supported", title="how fast the two layers approach ridge",
+      over=READINGS, source=THEOREM, kind="sharp", expected="supported", title="""how fast the two layers approach ridge
+            regression""",
       statement=r"""\tfrac{n}{d} \mathbb{E} \|w - w_{\mathrm{ridge}}\|^2 \to
           (1 + s)\left(2 (cvs)^2 + \frac{d + 1}{(1 + s)^4}\right), \quad s = \sigma_i^2, \qquad
           \mathbb{E} \langle w - w_{\mathrm{ridge}}, w^* \rangle = \Theta(1/n)""",
       assumes=(DRAWN, RIDGE, EACH, AT),
-      finding=r"""The theorem states no rate. What is left is mostly chance: $\lambda/n$ fluctuates by $\sigma^2 \sqrt{2/n}$ and $\Sigma$ by
-          $n^{-1/2}$ around $\mathbf{I}$, which two scalar weights cannot follow. The mean difference is a power smaller; with
-          $b = (1-c)^2$ or, if $\omega_{yy}$ acts first, $b = 1$, its limit is
+      finding=r"""The theorem states no rate. The remaining error is mostly random: $\lambda/n$ fluctuates by $\sigma^2
+          \sqrt{2/n}$ and $\Sigma$ by $n^{-1/2}$ around $\mathbf{I}$, which two scalar weights cannot follow. The mean
+          difference is a power smaller; with $b = (1-c)^2$ or, if $\omega_{yy}$ acts first, $b = 1$, its limit is
           $\frac{n}{d} \mathbb{E}\langle w - w_{\mathrm{ridge}}, w^* \rangle \to cv(b(d+2)(1+s) - ds) + (d+1)s/(1+s)^3$.""")
 claim("lt.noise-adaptive/rate/{order}/proved",
       bound(two_levels.every_number, r"K \Big/ \lim_n \tfrac{n}{d} \mathbb{E} \|w - w_{\mathrm{ridge}}\|^2", high="4", control="1",
             over={"d": (1, 2, 5), "level": (1, 2), "n": 10**6}, method="certified"),
       proves="lt.noise-adaptive/limit/{order}", over={"order": ("yx-yy", "yy-yx")}, source=THEOREM, kind="derived", expected="supported",
-      title="two layers approach ridge at a rate, with a constant, for every number of tokens",
+      title="two layers approach ridge regression at a rate, with a constant, for every number of tokens",
       statement=r"\mathbb{E} \|w - w_{\mathrm{ridge}}(\sigma_i^2)\|^2 / d \leq K / n \quad \text{for every } n \geq 10^6",
       assumes=(DRAWN, RIDGE, EACH, r"$\sigma_1 = 0.5$, $\sigma_2 = 1$", "$K$ is given as a multiple of the limit as $n$ grows"),
-      finding=r"""$w - w_{\mathrm{ridge}} = cv (\lambda/n - s) \alpha - \frac{1}{1+s} (\mathbf{I} - \Sigma) w_{\mathrm{ridge}}$. The second
-          moment of the first part is exact given $\Sigma$ and at most a polynomial in $\mathrm{tr}\, \Sigma$, whose moments are those of a
-          chi-squared number; that of the second is at most $\mathbb{E}\, \mathrm{tr} (\mathbf{I} - \Sigma)^2 = d(d+1)/n$. Minkowski's
-          inequality adds them, and all of it times $n$ falls in $n$. The same holds for every pair of levels, $d$ and $n$, with another
-          $K$; for short contexts it is large.""")
+      finding=r"""$w - w_{\mathrm{ridge}} = cv (\lambda/n - s) \alpha - \frac{1}{1+s} (\mathbf{I} - \Sigma)
+          w_{\mathrm{ridge}}$. The second moment of the first part is exact given $\Sigma$ and at most a polynomial in
+          $\mathrm{tr}\, \Sigma$, whose moments are those of a chi-squared number; that of the second is at most
+          $\mathbb{E}\, \mathrm{tr} (\mathbf{I} - \Sigma)^2 = d(d+1)/n$. Minkowski's inequality adds them, and $n$ times
+          the sum decreases in $n$. The same holds for every pair of levels, $d$ and $n$, with another $K$; for short
+          contexts it is large.""")
 claim("lt.noise-adaptive/limit/other-levels",
       exponent(two_levels.elsewhere, ROOT, along={"n": FAR}, high="0", strict=True, truth="-1/2", method="exact"),
       over={("sigma_1", "sigma_2"): ((1.0, 3.0), (0.0, 1.0), (0.1, 10.0)), "level": (1, 2)}, source=THEOREM, kind="convention",
-      expected="supported", title="the two layers tend to ridge at other pairs of noise levels",
+      expected="supported", title="the two layers tend to ridge regression at other pairs of noise levels",
       statement=r"\mathbb{E} \|w - w_{\mathrm{ridge}}(\sigma_i^2)\|^2 \to 0 \quad (n \to \infty), \quad i = 1, 2",
       assumes=(DRAWN, RIDGE, EACH, "exactly, for $d = 1$; the pairs of the cells"),
-      finding="""The theorem names no levels. From no noise beside some to a hundred times as much the limit is the same and so is its rate;
-          only the constant grows.""")
+      finding="""The theorem names no levels. For all pairs, from no noise and some to a hundredfold ratio, the limit is
+          the same and so is its rate; only the constant grows.""")

@@ -1,6 +1,6 @@
 r"""Theorem 5.2, what it needs: weights for each n, two levels, two layers, each weight in its place, x ~ N(0, I/n).
 
-omega_yy must fall like 1/n. One layer, three levels, exchanged weights or correlated covariates are out of reach.
+omega_yy must fall like 1/n. One layer, three levels, exchanged weights and correlated covariates are not possible.
 """
 
 from lipverify.checks.linear_transformers import two_levels
@@ -18,26 +18,29 @@ claim("lt.noise-adaptive/fixed-weights",
       title="the two weights that are right at n = 100, for every length of the context",
       statement=r"\mathbb{E} \|w - w_{\mathrm{ridge}}\|^2 \to 0 \text{ with } \omega_{yy} = v/100", assumes=(DRAWN, RIDGE, AT),
       corrected=r"$\omega_{yy} = -1/(n(1 + \sigma_1^2 + \sigma_2^2))$: the weight of the sum of squares must fall like $1/n$",
-      finding=r"""The theorem is about a model for each length. The sum of squared labels is not normalised by $\mathbf{I}/n$:
-          $\lambda \approx n\sigma^2$. With any fixed $\omega_{yy} \neq 0$ the factor $1 + \omega_{yy}\lambda$ grows like $n$; with
-          $\omega_{yy} = 0$ there is one number for two levels.""")
+      finding=r"""The theorem is about one model for each length. The sum of squared labels is not normalised by
+          $\mathbf{I}/n$: $\lambda \approx n\sigma^2$. With any fixed $\omega_{yy} \neq 0$ the factor $1 +
+          \omega_{yy}\lambda$ grows like $n$; with $\omega_{yy} = 0$ there is one number for two levels.""")
 claim("lt.noise-adaptive/three-levels",
       bound(two_levels.worst, r"\min_{c, v} \max_i |c (1 + v \sigma_i^2)(1 + \sigma_i^2) - 1|", equals=0, within=1e-9,
             truth=two_levels.alternating, method="exact"),
       over={("sigma_1", "sigma_2", "sigma_3"): ((0.0, 1.0, 2.0), (0.5, 1.0, 2.0), (1.0, 3.0, 5.0))}, source=THEOREM, kind="stronger",
-      expected="refuted", title="two layers serve three noise levels", assumes=(DRAWN, RIDGE, EACH),
-      corrected=r"""two layers serve two levels and no three: $1/(1 + s)$ is strictly convex and a line in $s = \sigma^2$ meets it at most
-          twice""",
-      finding=r"""The worst relative error alternates in sign over the levels, with the same size at each; linear programming finds it too.
-          More layers with $\omega_{yy}$ raise the degree in $\sigma^2$ and serve more levels.""")
+      expected="refuted", title="two layers fit three noise levels", assumes=(DRAWN, RIDGE, EACH),
+      corrected=r"""two layers fit two levels and no three: $1/(1 + s)$ is strictly convex and a line in $s = \sigma^2$
+          meets it at most twice""",
+      finding=r"""The worst relative error alternates in sign over the levels, with the same size at each; linear
+          programming gives the same result. More layers with $\omega_{yy}$ raise the degree in $\sigma^2$ and fit more
+          levels.""")
 claim("lt.noise-adaptive/one-layer",
       bound(two_levels.worst, r"\min_{c} \max_i |c (1 + \sigma_i^2) - 1|", equals=0, within=1e-9,
             truth="(sigma_2**2 - sigma_1**2)/(2 + sigma_1**2 + sigma_2**2)", method="exact"),
-      over=PAIRS, source=THEOREM, kind="stronger", expected="refuted", title="one layer with both weights serves two noise levels",
+      over=PAIRS, source=THEOREM, kind="stronger", expected="refuted", title="""one layer with both weights fits two
+            noise levels""",
       assumes=(DRAWN, RIDGE),
-      corrected=r"two layers are needed: in one, $\omega_{yy}$ multiplies a prediction that is still 0, so that $w = -\omega_{yx} \alpha$",
-      finding="""Claimed nowhere, like its counterpart for three levels: they say that the theorem's two layers are needed, and what they
-          are enough for.""")
+      corrected=r"""two layers are needed: in one, $\omega_{yy}$ multiplies a prediction that is still 0, so $w =
+            -\omega_{yx} \alpha$""",
+      finding="""Not claimed in the source, like its counterpart for three levels: they show that the theorem's two
+          layers are needed, and what they suffice for.""")
 claim("lt.noise-adaptive/swapped",
       bound(two_levels.distance, ROOT, of="root", high=0.1, control=(0.01, {"swapped": "no"}), method="exact"),
       over={"d": 1, "level": 2, "order": "yx-yy", "n": 1e8, "swapped": "yes"}, source=THEOREM, kind="stronger", expected="refuted",
@@ -48,10 +51,11 @@ claim("lt.noise-adaptive/correlated",
       bound(two_levels.correlated, r"\min_{c, v} \max_{i, k} |c (1 + v \sigma_i^2)(\lambda_k + \sigma_i^2) - 1|", equals=0, within=1e-9,
             truth="(kappa - 1)/(kappa + 1 + 2*sigma_1**2)", method="exact"),
       over=PAIRS | {"kappa": (1.1, 2.0, 10.0)}, source=THEOREM, kind="stronger", expected="refuted",
-      title="the two layers reach ridge on correlated covariates",
+      title="the two layers reach ridge regression on correlated covariates",
       assumes=(r"""$x_i \sim N(0, \mathbf{S}/n)$ with eigenvalues $\lambda_k = 1$ and $\kappa$ of $\mathbf{S}$; else as in the
           theorem""", EACH),
-      finding=r"""Ridge shrinks each direction by a factor of its own, $1/(\lambda_k + s)$; the two layers multiply $\alpha$ by one number a
-          noise level. Two directions are enough to tell, at a single level.""",
-      corrected=r"""$x \sim N(0, \mathbf{I}/n)$ is needed: with eigenvalues 1 and $\kappa$ the least relative error is
-          $\frac{\kappa - 1}{\kappa + 1 + 2\sigma_1^2}$""")
+      finding=r"""Ridge regression shrinks each direction by its own factor, $1/(\lambda_k + s)$; the two layers
+          multiply $\alpha$ by one number a noise level. Two directions suffice to show the difference, at a single
+          level.""",
+      corrected=r"""$x \sim N(0, \mathbf{I}/n)$ is needed: with eigenvalues 1 and $\kappa$ the smallest relative error
+          is $\frac{\kappa - 1}{\kappa + 1 + 2\sigma_1^2}$""")

@@ -10,10 +10,10 @@ from lipverify.claims import at, bound, per_profile
 
 LEVELS = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0)
 FEWEST, LAYERS = 2, 4
-"""Models are drawn from this depth to that one; the deepest are compared."""
+"""The depths in the curves, from the first to the last; the deepest models are compared."""
 CONTEXTS: dict[str, Any] = {"contexts": per_profile(8192, 65_536)}
 HALF_WIDTH = 2.0
-"""Standard errors to either side."""
+"""Half-width of the intervals in standard errors."""
 
 
 def fresh_at(noise: str, level: float, contexts: int, seed: int) -> Any:
@@ -42,9 +42,9 @@ def tuned_on(noise: str, contexts: int, seed: int) -> Any:
 
 
 def limited(held_out: Any, estimator: Any) -> Any:
-    """Losses, where a context counts as at most d/2, what predicting 0 loses without noise.
+    """Losses, where a context counts as at most d/2, the loss of predicting 0 without noise.
 
-    Beyond the levels of training a few contexts would rule the mean.
+    Outside the levels of training a few contexts would otherwise dominate the mean.
     """
     import numpy as np
 
@@ -52,9 +52,10 @@ def limited(held_out: Any, estimator: Any) -> Any:
 
 
 def at_levels(noise: str, contexts: int, seed: int) -> dict[str, Any]:
-    """At each level and for each training the logarithm of a loss over another, both on the same contexts.
+    """At each level and for each training the log of one loss divided by another, both on the same contexts.
 
-    Keys are such as "FULL over DIAG, training 0, at 1.5". And every mean loss of the first trainings, with TunedRR's, to be drawn.
+    Keys are such as "FULL over DIAG, training 0, at 1.5". The mean losses of the first trainings, with TunedRR's, are
+    included for the figure.
     """
     from lipverify.linear_transformer.training.witness import trainings
 
@@ -97,13 +98,13 @@ def gain(
     family: str = "FULL",
     against: str = "DIAG",
 ) -> tuple[float, float]:
-    """The logarithm of the loss of a training over that of another model at a level."""
+    """The logarithm of the loss of a training divided by that of another model at a level."""
     value, error = found[f"{family} over {against}, training {training}, at {sigma:g}"]
     return value, error
 
 
 def better(*levels: float, noise: str = "levels-1-3", **control: Any) -> Any:
-    """DIAG loses less than FULL at these levels, in every training."""
+    """The bound of the claim that DIAG loses less than FULL at these levels, in every training."""
     return bound(
         at(gain, found=at(at_levels, **CONTEXTS)),
         r"\log \frac{\mathcal{L}_{\mathrm{FULL}}}{\mathcal{L}_{\mathrm{DIAG}}}",

@@ -1,4 +1,4 @@
-"""Trained models of other sizes beside ridge, on the same contexts, and their table."""
+"""Trained models of other sizes compared with ridge regressions on the same contexts, and their table."""
 
 from __future__ import annotations
 
@@ -9,31 +9,32 @@ from typing import Any
 from lipverify.claims import at, bound, per_profile
 
 HALF_WIDTH = 2.0
-"""Standard errors of the contexts to either side; the spread over trainings is apart."""
+"""Half-width in standard errors from the contexts; the spread over trainings is added separately."""
 CAP = 0.1
-"""What a context counts at most, in units of d/2, the loss of the prediction 0: rare ones would rule some means otherwise."""
+"""The cap on the loss of a context, in units of d/2, the loss of the prediction 0; otherwise rare contexts would
+dominate some means."""
 LEAST = 3
-"""Trainings that a claim needs."""
-CAPPED = "a context counts as at most a tenth of $d/2$, which the prediction 0 loses"
+"""The smallest number of trainings for a claim."""
+CAPPED = "a context counts as at most a tenth of $d/2$, the loss of the prediction 0"
 Logarithm = tuple[float, float, str]
-"""Of a quotient of losses: (value, error, why that is infinite)."""
+"""A quotient of losses: (value, error, the reason if the error is infinite)."""
 SMALL, LONG, LARGE = ("uniform-3@5x20", "levels-1-3@5x20", "uniform-7@5x20"), "uniform-3@10x40", "uniform-3@20x40"
 EVERY = (*SMALL, LONG, LARGE)
 FAMILIES, RIDGES = ("DIAG", "OMEGA", "FULL"), ("ConstRR", "AdaRR", "TunedRR")
 DEPTHS = (1, 2, 3, 4, 5)
 DRAWN: dict[str, Any] = {"coordinates": per_profile(65_536, 262_144)}
-"""Coordinates of the tasks of all fresh contexts, d to each: about the same work at every size."""
+"""Number of coordinates of all fresh tasks, d for each: the work is about the same at every size."""
 TUNED_ON = 2048
-"""Contexts that cap and factor of TunedRR are fitted to."""
+"""Number of contexts for fitting the cap and factor of TunedRR."""
 CLOSE, FAR = "log(11/10)", "log(3/2)"
-"""Losses that match: to a tenth; and that are not far apart: by half."""
+"""Tolerances: losses match within a tenth; they are close within a half."""
 
 
 def log_quotient(pairs: Sequence[tuple[Any, Any]], mean: Callable[[Any], Any]) -> Logarithm:
-    """The mean over trainings of the logarithm of a quotient of means, (value, error, why that is infinite).
+    """The mean over trainings of the logarithm of a quotient of means, (value, error, the reason if the error is infinite).
 
-    A pair is the losses of a training and of what it is compared with, on the same contexts. The interval covers the
-    spread of the trainings (Student's t) and that of the contexts (the delta method).
+    A pair is the losses of a training and of the estimator it is compared with, on the same contexts. The interval
+    covers the spread of the trainings (Student's t) and that of the contexts (the delta method).
     """
     import numpy as np
 
@@ -51,9 +52,10 @@ def log_quotient(pairs: Sequence[tuple[Any, Any]], mean: Callable[[Any], Any]) -
 
 
 def quotients(noise: str, coordinates: int, seed: int) -> dict[str, Logarithm]:
-    """Logarithms of quotients of losses: of each model over every ridge, a layer less, and FULL, as "DIAG 5 over TunedRR".
+    """Logs of quotients of losses: of each model to every ridge regression, to one layer less, and to FULL, as "DIAG 5
+    over TunedRR".
 
-    Trainings in pairs of one seed, where the other is trained too, all on the same contexts; `noise` names law and size.
+    Trainings are paired by seed if the other is trained too, all on the same contexts; `noise` names law and size.
     """
     import numpy as np
 
@@ -84,13 +86,13 @@ def quotients(noise: str, coordinates: int, seed: int) -> dict[str, Logarithm]:
 
 
 def over(noise: str, family: str, layers: int, against: str, found: Any, sign: float = 1.0) -> Logarithm:
-    """One of them; `sign` -1 turns the quotient upside down."""
+    """One of these quotients; `sign` = -1 inverts it."""
     value, error, why = found[f"{family} {layers} over {against}"]
     return sign * value, error, why
 
 
 def compared(against: str, noise: Any, layers: Any, family: str = "DIAG", **bounds: Any) -> Any:
-    """A bound on the logarithm of a loss of a family over another, at these laws, sizes and depths."""
+    """The claim of a bound on the log of a family's loss divided by another's, at these laws, sizes and depths."""
     loss = {"a layer less": r"\mathcal{L}_{L - 1}", "FULL": r"\mathcal{L}_{\mathrm{FULL}}"}
     quotient = loss.get(against, rf"\mathcal{{L}}(\mathrm{{{against}}})")
     return bound(

@@ -1,4 +1,4 @@
-"""One layer on correlated covariates: the best multiple of the identity beside the best matrix."""
+"""One layer on correlated covariates: the best multiple of the identity compared with the best matrix."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from lipverify.linear_transformer import Prompts, best_step, step_risk
 
 
 def one_layer(d: int, n: int, condition: float, sigma: float = 1.0) -> tuple[float, float]:
-    """The least risk of one layer with a multiple of the identity over that with any matrix, exactly.
+    """The minimal risk of one layer with a multiple of the identity divided by that with any matrix, by the exact method.
 
-    Covariates have eigenvalues from 1 down to 1 / condition, in equal ratios. The risk is a quadratic in the multiple, whose
-    error enters squared.
+    Covariates have eigenvalues from 1 down to 1 / condition, in equal ratios. The risk is a quadratic in the multiple,
+    whose error enters squared.
     """
     here = Prompts(n, np.geomspace(1.0, 1 / condition, d), sigma=sigma)
     gain = np.trace(here.Q @ here.Lambda @ here.S)

@@ -1,4 +1,4 @@
-r"""What the theorems on linear transformers speak of: contexts, tokens, trained models; and what many of them assume.
+r"""Quantities of the theorems on linear transformers: contexts, tokens, trained models; and common assumptions.
 
 The paper is Vladymyrov, von Oswald, Sandler, Ge, "Linear Transformers are Versatile In-Context Learners", NeurIPS 2024.
 """
@@ -15,36 +15,36 @@ NOISE_LAWS = (*(f"uniform-{sigma_max}" for sigma_max in range(8)), "levels-1-3",
 """The columns of Table 1: sigma uniform on [0, sigma_max], or one of a few levels."""
 NOISY = NOISE_LAWS[1:]
 TRAININGS = (0, 1, 2)
-"""Seeds of the trainings that come with lipverify."""
+"""Seeds of the trainings that lipverify ships."""
 STANDARD = r"$d = 10$, $n = 20$, $x_i, w^* \sim \mathcal{N}(0, \mathbf{I})$, noiseless query target"
-"""The problem of Table 1 but for the law of the noise."""
-ADJUSTED = r"adjusted loss: half the squared error, less that of ridge with the true $\sigma^2$"
+"""The problem of Table 1 without the law of the noise."""
+ADJUSTED = r"adjusted loss: half the squared error, minus that of ridge regression with the true $\sigma^2$"
 """The loss of Table 1."""
 
 
 def printed(noise: str, model: str, layers: int = 0) -> Any:
-    """What Table 1 prints, with half a unit of its last digit."""
+    """The number printed in Table 1, with half a unit of its last digit."""
     from lipverify.linear_transformer import published
 
     return published.printed(noise, model, layers)
 
 
 def named(noise: str) -> str:
-    """A law of the noise in a sentence."""
+    """The name of a law of the noise in a sentence."""
     from lipverify.linear_transformer.regression.noise import noise_named
 
     return f"${noise_named(noise).latex}$"
 
 
 def held_out(regression: Any, contexts: int, seed: int, stream: str) -> Any:
-    """Contexts of a problem that are drawn at (seed, stream), and the losses of estimators on them."""
+    """Contexts of a problem from (seed, stream), and the losses of estimators on them."""
     from lipverify.linear_transformer import draw_contexts, evaluation
 
     return evaluation(draw_contexts(regression, contexts, seed, stream))
 
 
 def is_trained(noise: str, family: str, layers: int, training: int) -> bool:
-    """Whether a model of this family, depth and number comes with lipverify, trained under this law of the noise."""
+    """True if lipverify ships a model of this family, depth and number, trained under this law of the noise."""
     from lipverify.linear_transformer.training.witness import seeds_of
 
     return training in seeds_of(noise, family, layers)

@@ -1,4 +1,4 @@
-"""Losses on rare contexts: decade by decade of rareness, of models that were trained there and of others."""
+"""Losses on rare contexts, by decade of rareness, of models that were trained there and of others."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from lipverify.checks.linear_transformers.quantities import TRAININGS
 from lipverify.claims import at, per_profile
 
 HALF_WIDTH = 2.0
-"""Standard errors to either side."""
+"""Half-width of the intervals in standard errors."""
 RARE_FAMILIES = ("SAFE", "DIAG")
 
 DEEP, RARE_DEPTHS = DEPTHS[2:], (3, 5, 7)
 RAREST = 9
-"""One context in 10^9."""
+"""The rarest decade: one context in 10^9."""
 MOST = 10.0
-"""What a context counts at most, in units of the mean of what the prediction 0 loses."""
+"""The cap on the loss of a context, in units of the mean loss of the prediction 0."""
 BEYOND = 300.0
-"""The logarithm of what a double no longer holds."""
+"""log10 of a bound above the range of floats."""
 FREE = ("SAFEFULL", "FULL")
 LESS = "SAFEFULL less FULL"
 SHOWING = 6
 Logarithm = tuple[float, float, float]
-"""log10 of a quotient of mean losses where a context counts `MOST` at most, its error, and the same without that limit."""
+"""log10 of a quotient of mean losses where a context counts `MOST` at most, its error, and the same without the cap."""
 
 
 def by_decade(noise: str, population: int, seed: int) -> list[dict[str, list[Logarithm]]]:
-    """By decade of rareness: what every training of DIAG and SAFE loses there, over what the prediction 0 loses.
+    """By decade of rareness: the loss of every training of DIAG and SAFE divided by that of the prediction 0.
 
-    The keys are family and layers, such as "SAFE-3"; the lists go over the seeds of the trainings. Depths are `DEEP` where
-    contexts are rarest, and before that those that are drawn as curves.
+    The keys are family and layers, such as "SAFE-3"; the lists go over the seeds of the trainings. Depths are `DEEP`
+    where contexts are rarest, and those of the curves elsewhere.
     """
     import numpy as np
 
@@ -56,9 +56,9 @@ def by_decade(noise: str, population: int, seed: int) -> list[dict[str, list[Log
 
 
 def over(losses: Any, nothing: Any) -> Logarithm:
-    """The logarithm of a quotient of means over the contexts of a decade, of which a tenth have ancestors of their own.
+    """The logarithm of a quotient of means over the contexts of a decade, a tenth of which have separate ancestors.
 
-    Without its limit few contexts of many would rule the mean of a model, and whether they are drawn is chance.
+    Without the cap a few contexts would dominate the mean of a model, and whether they are sampled is chance.
     """
     import numpy as np
 
@@ -72,7 +72,7 @@ def over(losses: Any, nothing: Any) -> Logarithm:
 
 
 def at_rarest(noise: str, layers: int, found: Any, family: str = "SAFE") -> tuple[float, float, str]:
-    """The worst of the trainings where one context in 10^9 is."""
+    """The worst training at one context in 10^9."""
     each = found[RAREST][f"{family}-{layers}"]
     if len(each) < len(TRAININGS):
         return 0.0, math.inf, f"{len(each)} of {len(TRAININGS)} trainings are there: see `lipverify train --help`"
@@ -83,7 +83,8 @@ def at_rarest(noise: str, layers: int, found: Any, family: str = "SAFE") -> tupl
 def exploding(noise: str, population: int, seed: int) -> dict[str, tuple[float, float, str]]:
     """The share of contexts as rare as one in 10^`SHOWING` on which a model loses more than the prediction 0 does.
 
-    The mean over the trainings, of SAFEFULL and of FULL and the first less the second; the keys are these and the layers.
+    The mean over the trainings, for SAFEFULL, for FULL, and for the first minus the second; the keys are these and the
+    layers.
     """
     import numpy as np
 
@@ -112,20 +113,21 @@ def exploding(noise: str, population: int, seed: int) -> dict[str, tuple[float, 
 
 
 def share(values: Any) -> tuple[float, float]:
-    """The mean over the contexts of a decade, a tenth of which have ancestors of their own.
+    """The mean over the contexts of a decade, a tenth of which have separate ancestors.
 
-    To the sum of squared deviations that of one context more is added, which leaves an error where none is seen.
+    The squared deviation of one more context is added to the sum, so that the error is positive even if all values
+    agree.
     """
     mean = float(values.mean())
     return mean, HALF_WIDTH * math.sqrt(10 * (float(((values - mean) ** 2).sum()) + 1)) / len(values)
 
 
 def fewer(noise: str, layers: int, found: Any, sign: int = 1) -> tuple[float, float, str]:
-    """The share of SAFEFULL less that of FULL, or the other way round."""
+    """The share of SAFEFULL minus that of FULL, or the reverse."""
     value, error, why = found[f"{LESS}-{layers}"]
     return sign * value, error, why
 
 
 BY_DECADE = at(by_decade, population=per_profile(1024, 4096))
 EXPLODING = at(exploding, population=per_profile(2048, 8192))
-"""Of so many contexts a decade."""
+"""The same with the given number of contexts a decade."""

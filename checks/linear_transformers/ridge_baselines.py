@@ -1,7 +1,7 @@
-r"""The ridge baselines of Table 1, and GD++ beside the best constant ridge.
+r"""The ridge regressions of Table 1, and GD++ compared with the best constant.
 
-At an eigenvalue t of Sigma a GD++ model is w = g(t) alpha, g a polynomial, and loses E t (t + sigma^2) (g - 1/(t + sigma^2))^2 / 2,
-which is least at g = 1/(t + E sigma^2): ridge with the constant E sigma^2.
+At an eigenvalue t of Sigma a GD++ model is w = g(t) alpha, g a polynomial, and loses E t (t + sigma^2) (g - 1/(t +
+sigma^2))^2 / 2. The minimum is at g = 1/(t + E sigma^2): ridge regression with the constant E sigma^2.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from lipverify.linear_transformer.training.record import estimate
 
 BASELINES = ("ConstRR", "AdaRR", "TunedRR")
 LEVEL = 0.05
-"""Chance that a table without slips is refuted by its noise anywhere in its columns, together."""
+"""The probability that noise refutes a table without errors, for all its columns together."""
 Z = round(NormalDist().inv_cdf(1 - LEVEL / len(NOISY)), 3)
-"""Standard errors below the bound that noise explains, in one of the columns; one side."""
+"""The one-sided number of standard errors below the bound that noise explains, for the worst column."""
 Z_BOTH = round(NormalDist().inv_cdf(1 - LEVEL / 2 / len(NOISY) / len(BASELINES)), 3)
-"""The same for each baseline in each column, both sides."""
+"""The two-sided number of standard errors for each baseline in each column."""
 
 
 def least(noise: str, fewest: int = 1) -> Any:
-    """The least printed entry of GD++ with so many layers or more, with half a unit of its last digit."""
+    """The smallest printed entry of GD++ with at least `fewest` layers, with half a unit of its last digit."""
     return min(printed(noise, "GD++", layers) for layers in range(fewest, 8))
 
 
 def drawn(noise: str, contexts: int, seed: int, purpose: str) -> Any:
-    """Contexts that nothing was fitted to, or that are used to fit."""
+    """Fresh contexts, for evaluation or for fitting."""
     regression = problem(noise)
     stream = f"baselines/{regression.noise.label}/{regression.d}/{regression.n}/{purpose}"
     return held_out(regression, contexts, seed, stream)
@@ -43,12 +43,12 @@ def drawn(noise: str, contexts: int, seed: int, purpose: str) -> Any:
 
 @lru_cache(maxsize=len(NOISY))
 def fresh(noise: str, contexts: int, seed: int) -> Any:
-    """A few that nothing was fitted to, which several measurements of a column share."""
+    """A small set of fresh contexts that several measurements of a column share."""
     return drawn(noise, contexts, seed, "fresh")
 
 
 def optima(noise: str, layers: int, seen_in: float = 0.0) -> Any:
-    """GD++ with 1, 2, ... layers at its optimum, exactly; with `seen_in`, over eigenvalues that so many contexts show."""
+    """GD++ with 1, 2, ... layers at its optimum, by quadrature; with `seen_in`, over the eigenvalues that so many contexts show."""
     from lipverify.linear_transformer.gdplusplus.known import known_optimum
 
     return [known_optimum(noise, depth, seen_in or None) for depth in range(1, layers + 1)]
@@ -60,7 +60,7 @@ def model_of(optimum: Any) -> Any:
 
 
 def excess(noise: str, layers: int, found: list[Any], factor: float = 1.0) -> Value:
-    """The loss of GD++ at its optimum less that of ridge with this multiple of the best constant."""
+    """The loss of GD++ at its optimum minus that of ridge regression with a multiple of the best constant."""
     from lipverify.linear_transformer.gdplusplus.filters import constant_ridge_loss
 
     own, regression = found[-1]["excess"], problem(noise)
@@ -69,16 +69,16 @@ def excess(noise: str, layers: int, found: list[Any], factor: float = 1.0) -> Va
 
 
 def paired(noise: str, layers: int, contexts: int, seed: int, found: list[Any]) -> Value:
-    """The same through the layers themselves, on sampled contexts."""
+    """The same difference through the layers themselves, on sampled contexts."""
     mean = fresh(noise, contexts, seed).difference(model_of(found[-1]), best_constant(problem(noise)))
     return mean.value, 2 * mean.standard_error
 
 
 def constant(noise: str, contexts: int, seed: int) -> dict[str, Any]:
-    """The loss of the best constant ridge, integrated and sampled; and the least printed GD++ entry beside it.
+    """The loss of ridge regression with the best constant, integrated and sampled; and the smallest printed GD++ entry.
 
-    That entry is given in units of the bound; and its distance from it in standard errors of a mean over the paper's sequences,
-    where ridge with the true variance was measured on the same sequences, or on others of its own.
+    That entry is divided by the bound. Its distance from the bound is given in standard errors of a mean over the
+    paper's sequences, with ridge regression at the true variance measured on the same sequences, or on others.
     """
     from lipverify.linear_transformer.gdplusplus.filters import constant_ridge_loss
 
@@ -95,7 +95,7 @@ def constant(noise: str, contexts: int, seed: int) -> dict[str, Any]:
 
 
 def difference(noise: str, contexts: int, seed: int, found: list[Any]) -> Value:
-    """The least printed GD++ of three or more layers less ConstRR, in units of what rounding and noise explain."""
+    """The smallest printed GD++ entry of three or more layers minus ConstRR, in units of the tolerance for rounding and noise."""
     here, ridge = fresh(noise, contexts, seed), printed(noise, "ConstRR")
     error = difference_error(here, model_of(found[-1]), best_constant(problem(noise)))
     value, rounding = least(noise, fewest=3)
@@ -104,7 +104,7 @@ def difference(noise: str, contexts: int, seed: int, found: list[Any]) -> Value:
 
 
 def baselines(noise: str, contexts: int, seed: int) -> dict[str, Any]:
-    """Each baseline, tuned on one sample: printed less reproduced on another, beyond rounding, in standard errors."""
+    """Each baseline, tuned on one sample: printed minus reproduced on another, beyond rounding, in standard errors."""
     tuned, here = tuned_ridge(drawn(noise, contexts, seed, "tuning")), drawn(noise, contexts, seed, "report")
     floor, away = bayes_gap(here, Bayes(problem(noise).noise)).averaged, {}
     for model, ridge in zip(BASELINES, (best_constant(problem(noise)), AdaRR(), tuned), strict=True):
@@ -115,7 +115,7 @@ def baselines(noise: str, contexts: int, seed: int) -> dict[str, Any]:
 
 
 def at_size(d: int, n: int, contexts: int, seed: int) -> dict[str, Value]:
-    """Losses of the baselines over each other at another size, sigma_max = 5; tuned on one sample, held out on another."""
+    """Quotients of the losses of the baselines at another size, sigma_max = 5; tuned on one sample, evaluated on another."""
     from lipverify.optimum.transfer import quotient
 
     regression = replace(problem("uniform-5"), d=d, n=n)
@@ -128,9 +128,9 @@ def at_size(d: int, n: int, contexts: int, seed: int) -> dict[str, Value]:
 
 
 def noisy_target(adjusted: str = "yes") -> Any:
-    """By how much an adjusted loss moves when the query's target has noise e of its own, E e = 0, E e^2 = s, in symbols.
+    """The change of a loss if the query's target has independent noise e, E e = 0, E e^2 = s, in symbols.
 
-    `adjusted`: less that of ridge on the same target, or as it stands.
+    `adjusted`: the loss minus that of ridge regression on the same target, or the loss itself.
     """
     import sympy
 
@@ -146,4 +146,4 @@ def noisy_target(adjusted: str = "yes") -> Any:
 
 
 SHOWN = ("uniform-1", "uniform-5", "levels-1-3")
-"""Columns of the table that the quick profile measures."""
+"""The columns of the table in the quick profile."""

@@ -1,7 +1,7 @@
-r"""Sampled cosines of labels with the target x(1)^2: those that linear transformers make, and the best linear ones.
+r"""Sampled cosines of labels with the target x(1)^2: for linear transformers, and for the best linear labels.
 
-Beside the square of the cosine stands its average over the signs of the tokens, in closed form: the same
-mean with less variance.
+The square of the cosine comes with its average over the signs of the tokens, in closed form: the same mean with less
+variance.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from lipverify.linear_transformer.collapsed import readout
 from lipverify.linear_transformer.layer import Layer
 
 BATCH = 2**20
-"""Sampled numbers that are held at a time."""
+"""Number of sampled numbers in memory at a time."""
 
 
 def projected_square(X: Any, target: Any) -> Any:
@@ -86,11 +86,11 @@ def transformer_alignment(
     Parameters
     ----------
     d, n, layers, heads
-        Sizes of the context and of the transformer; no layer leaves the labels as they are.
+        Sizes of the context and of the transformer; no layer leaves the labels unchanged.
     aligned
         Whether the labels have w = e_1, else w ~ N(0, I).
     contexts, seed
-        How many contexts, and the seed of their streams.
+        The number of contexts, and the seed of their streams.
 
     >>> found = transformer_alignment(2, 50, 1, 1, True, 200, seed=0)
     >>> abs(found.square[0] - found.averaged[0]) < found.square[1] + found.averaged[1]
@@ -136,13 +136,13 @@ def _batch(d: int, n: int, layers: int, heads: int, aligned: bool, size: int, se
 
 
 def _batches(contexts: int, numbers: int) -> Iterator[tuple[int, int]]:
-    """Numbers and sizes of batches that hold at most `BATCH` sampled numbers."""
+    """Index and size of batches of at most `BATCH` sampled numbers."""
     size = max(1, BATCH // numbers)
     return enumerate(min(size, contexts - begun) for begun in range(0, contexts, size))
 
 
 def sampled_best(d: int, n: int, contexts: int, seed: int, power: int = 2) -> dict[str, Value]:
-    """The best v for each drawn context and the target x(1)^power."""
+    """The best v for each sampled context and the target x(1)^power."""
     return both(n, *best_alignment(d, n, power, contexts, seed))
 
 
@@ -172,7 +172,7 @@ def transformer(d: int, n: int, layers: int, heads: int, w: str, contexts: int, 
 
 
 def one_context(d: int, n: int, seed: int, fixed: str = "no", power: int = 1) -> Value:
-    """The cosine of y^power and x(1)^2 for w = e_1, on one context; with x(1) = 1 for every token, if it is fixed."""
+    """The cosine of y^power and x(1)^2 for w = e_1, on one context; `fixed` sets x(1) = 1 for every token."""
     x = np.ones(n) if fixed == "x(1) = 1" else normals(seed, f"expressive/network/{d}/{n}", 0, (n, d))[:, 0]
     # each of three sums of n positive terms is off by at most n roundings
     return float(signed_cosine(x**power, x**2)), 2 * n * float(np.finfo(float).eps)

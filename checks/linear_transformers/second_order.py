@@ -1,11 +1,12 @@
 r"""Theorem 5.1: GD++ is within epsilon |x_t| |w*| of least squares after O(log kappa + log log 1/epsilon) layers.
 
-L <= log(kappa) / log(27/4) + log_2 log(1/epsilon) + 4 for every kappa and every epsilon <= 1/2, with weights that know kappa.
+L <= log(kappa) / log(27/4) + log_2 log(1/epsilon) + 4 for every kappa and every epsilon <= 1/2, with weights that
+depend on kappa.
 
-Whole numbers of layers show no slope, so the question is turned around: how large a kappa do L layers manage at a given epsilon, and
-how small an epsilon at a given kappa? Along an eigenvector of Sigma with eigenvalue t the prediction misses least squares by the
-factor r(t); the worst of it is (kappa' - 1)/(kappa' + 1), where kappa' is what the layers leave of kappa. Which weights are needed,
-and which coefficients are the least, has a file beside this one.
+Integer numbers of layers show no slope, so the question is inverted: how large a kappa can L layers handle at a given
+epsilon, and how small an epsilon at a given kappa? Along an eigenvector of Sigma with eigenvalue t the error relative
+to least squares is the factor r(t). Its maximum is (kappa' - 1)/(kappa' + 1), where kappa' is the condition number
+after the layers. second_order_weights.py treats the weights that are needed and the smallest coefficients.
 """
 
 from lipverify.checks.linear_transformers import layer_counts
@@ -27,13 +28,14 @@ claim("lt.second-order/kappa",
       title="O(log κ) layers at a fixed accuracy",
       statement=r"L(\kappa, \epsilon) = \mathcal{O}(\log \kappa): \quad \log \kappa(L, \epsilon) = \Omega(L)",
       assumes=(SPECTRUM, NOISY, BEST, r"$\epsilon$ fixed, $\kappa \to \infty$"),
-      finding=r"""Along an eigenvector of $\Sigma$ with eigenvalue $t$ the tokens' second moment obeys $s' = s(1 + \omega_{xx} s)^2$ and the
-          residual $r' = r(1 + \omega_{yx} s)$, with $s = t$ and $r = 1$ at first; the prediction misses least squares by
-          $x_t^\top r(\Sigma) w^*$. With $k^2$ the condition number of the tokens' moment, the best $\omega_{xx}$ is
-          $-1/(\mathrm{low}\,(k^2 + k + 1))$, it leaves $k'^2 - 1 = \frac{1}{27} ((k-1)(k+2)(2k+1))^2 / (k(k+1))^2$, and a last
-          $\omega_{yx}$ leaves $\max|r| = (k^2-1)/(k^2+1)$. A large $k^2$ falls by the factor $27/4$ a layer; near 1,
-          $k'^2 - 1 \approx \frac{3}{16}(k^2-1)^2$. The second method forms matrices $\Sigma$ with that spectrum and runs the forward pass
-          itself, in balls of 8192 bits: the residuals, down to $10^{-356}$, are the recursion's.""")
+      finding=r"""Along an eigenvector of $\Sigma$ with eigenvalue $t$ the tokens' second moment obeys $s' = s(1 +
+          \omega_{xx} s)^2$ and the residual $r' = r(1 + \omega_{yx} s)$, with $s = t$ and $r = 1$ at first; the
+          prediction differs from least squares by $x_t^\top r(\Sigma) w^*$. With $k^2$ the condition number of the
+          tokens' moment, the best $\omega_{xx}$ is $-1/(\mathrm{low}\,(k^2 + k + 1))$. It leaves $k'^2 - 1 =
+          \frac{1}{27} ((k-1)(k+2)(2k+1))^2 / (k(k+1))^2$, and a last $\omega_{yx}$ leaves $\max|r| = (k^2-1)/(k^2+1)$.
+          A large $k^2$ falls by the factor $27/4$ a layer; near 1, $k'^2 - 1 \approx \frac{3}{16}(k^2-1)^2$. The second
+          method forms matrices $\Sigma$ with that spectrum and runs the forward pass itself, in balls of 8192 bits: the
+          residuals, down to $10^{-356}$, equal those of the recursion.""")
 claim("lt.second-order/epsilon",
       exponent(layer_counts.accuracy, r"\log \log 1/\epsilon", of="log log 1/epsilon", low="1", truth="1", method="exact",
                along={"layers": RAY}, scale="L"),
@@ -48,21 +50,23 @@ claim("lt.second-order/both",
       over={"weights": ("minimax", "universal"), "kappa": (2.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6, 1e12, 1e30)},
       source=THEOREM, kind="sharp", expected="supported",
       title="both terms together, with a remainder that lies in a band of two layers wherever it was counted",
-      statement=r"""L = \frac{\log \kappa}{\log g} + \frac{\log \log 1/\epsilon}{\log 2} + C, \quad -\tfrac{1}{4} \leq C \leq \tfrac{7}{4},
-          \qquad g = \tfrac{27}{4} \text{ or, for weights that do not know } \kappa,\ \tfrac{9}{4}""",
+      statement=r"""L = \frac{\log \kappa}{\log g} + \frac{\log \log 1/\epsilon}{\log 2} + C, \quad -\tfrac{1}{4} \leq C
+          \leq \tfrac{7}{4}, \qquad g = \tfrac{27}{4} \text{ or, for weights that do not depend on } \kappa,\
+          \tfrac{9}{4}""",
       assumes=(SPECTRUM, NOISY, EITHER, r"$\kappa$ from 2 to $10^{30}$, $\epsilon$ from $10^{-1}$ to $10^{-10000}$"),
       shows=at(layers_table, minimax=at(layer_counts.tabulated, weights="minimax"),
                   universal=at(layer_counts.tabulated, weights="universal")),
-      finding=r"""Every count is decided with balls of Arb, so none is a matter of rounding. The two terms add up with a bounded remainder,
-          in the range that was counted. The order for every $\kappa$ and $\epsilon \leq 1/2$ is `both/proved`.""")
+      finding=r"""Balls of Arb decide every count, so no count depends on rounding. The two terms add up with a bounded
+          remainder, in the counted range. The order for every $\kappa$ and $\epsilon \leq 1/2$ is `both/proved`.""")
 claim("lt.second-order/both/proved",
       bound(layer_counts.every_offset, r"\sup_{\kappa, \epsilon} C", high="4", control="3/2 - 1e-6", method="certified"),
       source=THEOREM, kind="printed", expected="supported", title="both terms together, for every condition number and every accuracy",
       statement=r"""L \leq \frac{\log \kappa}{\log (27/4)} + \frac{\log \log 1/\epsilon}{\log 2} + 4 \quad
           \text{for every } \kappa \geq 1, \ \epsilon \leq \tfrac{1}{2}""",
-      assumes=(SPECTRUM, NOISY, BEST, r"""the number stands between $1 - \log_2 \log 2 = 1.53$, which $\kappa = 1$,
-          $\epsilon = \frac{1}{2}$ need, and what is proved for all, 3.66"""),
-      finding=r"""With $P = 2k + 1 - 2/k - 2/(k+1)$ the recursion is $k'^2 - 1 = P^2/27$, which rises in $k$. Two inequalities on whole
-          rays, polynomials whose coefficients are all positive after a shift, carry it: $k' \leq (4/27)^{1/2} (k + 1)$ for large $k$, and
-          $k'^2 - 1 \leq \frac{3}{16} (k^2 - 1)^2$ for every $k \geq 1$. The first brings any $\kappa$ down to a constant in $\log \kappa /
-          \log(27/4) + O(1)$ layers, the second squares what is left in each layer; balls give the constants.""")
+      assumes=(SPECTRUM, NOISY, BEST, r"""the number lies between $1 - \log_2 \log 2 = 1.53$, which $\kappa = 1$,
+          $\epsilon = \frac{1}{2}$ need, and 3.66, the proved bound for all"""),
+      finding=r"""With $P = 2k + 1 - 2/k - 2/(k+1)$ the recursion is $k'^2 - 1 = P^2/27$, which increases in $k$. Two
+          inequalities on whole rays suffice, polynomials with only positive coefficients after a shift: $k' \leq
+          (4/27)^{1/2} (k + 1)$ for large $k$, and $k'^2 - 1 \leq \frac{3}{16} (k^2 - 1)^2$ for every $k \geq 1$. The
+          first brings any $\kappa$ down to a constant in $\log \kappa / \log(27/4) + O(1)$ layers, the second squares
+          the rest in each layer; balls give the constants.""")

@@ -1,7 +1,8 @@
-r"""Table 1 at other sizes: which of its findings survive at d = 5 and 10 with n = 4 d, and at d = 20 with n = 2 d.
+r"""Table 1 at other sizes: which of its findings hold at d = 5 and 10 with n = 4 d, and at d = 20 with n = 2 d.
 
-Every layer up to the fifth lowers the loss, and with three DIAG is below the best constant ridge, the limit of GD++. Five layers beat
-AdaRR at n = 4 d; with one head they match TunedRR at d = 5 under uniform laws, not at every size, and with two heads at every n = 4 d.
+Every layer up to the fifth lowers the loss, and with three DIAG is below ridge regression with the best constant, the
+limit of GD++. Five layers beat AdaRR at n = 4 d. With one head they match TunedRR at d = 5 under uniform laws, not at
+every size, and with two heads at every n = 4 d.
 """
 
 from __future__ import annotations
@@ -32,37 +33,41 @@ claim("lt.other-sizes/depth",
       compared("a layer less", SMALL[0], (2, 3, 4, 5), "FULL", high=0, strict=True, control={"sign": -1}),
       compared("a layer less", LARGE, 2, "FULL", high=0, strict=True, control={"sign": -1}),
       source=TABLE_1, expected="supported", title="every layer up to the fifth lowers the loss", shows=ALL_QUOTIENTS,
-      finding="What each layer gains, at every size and under every law of the cells, is in the table.", **ASSUMED)
+      finding="The gain of each layer, at every size and under every law of the cells, is in the table.", **ASSUMED)
 claim("lt.other-sizes/gd-plus-plus",
       compared(CONSTANT, EVERY, (3, 4, 5), high=0, strict=True, control={"layers": 1}),
       source=TABLE_1, expected="supported",
-      title="with three layers DIAG is below the best constant ridge, the limit of GD++",
-      finding="That GD++ stays above the best constant ridge in the mean is derived in lt.constant-ridge-bound, for every size.",
+      title="with three layers DIAG is below ridge regression with the best constant, the limit of GD++",
+      finding="""lt.constant-ridge-bound derives for every size that the mean loss of GD++ stays above ridge regression
+            with the best constant.""",
       **ASSUMED)
 claim("lt.other-sizes/adaptive",
       compared(ADAPTIVE, (*SMALL, LONG), 5, high=0, strict=True, control={"layers": 3}),
       source=MATCH, expected="supported", title="at n = 4 d five layers of DIAG beat AdaRR", finding=AT_FIVE, **ASSUMED)
 claim("lt.other-sizes/match-tuned",
       compared(TUNED, (SMALL[0], SMALL[2]), 5, high=sizes.CLOSE, control={"layers": 3}),
-      source=MATCH, expected="supported", title="at d = 5 five layers of DIAG match tuned ridge to a tenth, under uniform laws",
+      source=MATCH, expected="supported", title="""at d = 5 five layers of DIAG match tuned ridge regression to a tenth,
+            under uniform laws""",
       finding=AT_FIVE, **ASSUMED)
 claim("lt.other-sizes/match-tuned/every-size",
       compared(TUNED, (SMALL[1], LONG, LARGE), 5, high=0, control=({"layers": 3}, {"against": CONSTANT})),
-      source=MATCH, expected="refuted", title="five layers of DIAG match tuned ridge at every size and under every law",
+      source=MATCH, expected="refuted", title="""five layers of DIAG match tuned ridge regression at every size and
+            under every law""",
       finding=AT_FIVE, **ASSUMED,
-      corrected="""five layers do at $d = 5$ under uniform laws; at $d = 10$, $d = 20$ and under a law of two levels tuned ridge is
-          ahead""")
+      corrected="""five layers do at $d = 5$ under uniform laws; at $d = 10$, $d = 20$ and under a law of two levels
+          tuned ridge regression has the smaller loss""")
 claim("lt.other-sizes/match-tuned/two-heads",
       compared(TUNED, (*SMALL, LONG), 5, "OMEGA", high=sizes.CLOSE, control={"layers": 3}),
-      source=MATCH, expected="supported", title="at n = 4 d five layers of two diagonal heads match tuned ridge to a tenth",
-      finding="Two heads set the four weights of a layer freely, one head has them on a cone (lt.diagonal).", **ASSUMED)
+      source=MATCH, expected="supported", title="""at n = 4 d five layers of two diagonal heads match tuned ridge
+            regression to a tenth""",
+      finding="Two heads leave the four weights of a layer free; one head restricts them to a cone (lt.diagonal).", **ASSUMED)
 claim("lt.other-sizes/two-heads",
       compared("FULL", SMALL[0], sizes.DEPTHS, "OMEGA", high=sizes.FAR, control="-log(3/2)"),
       compared("FULL", LARGE, (1, 2), "OMEGA", high=sizes.CLOSE, control="-log(11/10)"),
       source=FULL, expected="supported", **ASSUMED,
-      title="at d = 5 two diagonal heads lose at most half as much again as FULL; at d = 20 with two layers a tenth")
+      title="two diagonal heads have at most 1.5 times the loss of FULL at d = 5, and 1.1 times at d = 20 with one and two layers")
 claim("lt.other-sizes/diagonal",
       compared("FULL", SMALL[0], sizes.DEPTHS, high=sizes.FAR, control="-log(3/2)"),
       compared("FULL", LARGE, (1, 2), high=sizes.CLOSE, control="-log(11/10)"),
       source=FULL, expected="supported", **ASSUMED,
-      title="at d = 5 DIAG loses at most half as much again as FULL; at d = 20 with two layers a tenth")
+      title="DIAG has at most 1.5 times the loss of FULL at d = 5, and 1.1 times at d = 20 with one and two layers")

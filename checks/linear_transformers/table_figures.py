@@ -1,4 +1,4 @@
-"""Pictures, tables and sentences of the theorems on trained models."""
+"""Figures, tables and sentences of the theorems on trained models."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MARKS = {"above": "▲", "met": "=", "below": "▼", "open": "?"}
 
 
 def outcome(noise: str, model: str, layers: int, found: Any) -> str:
-    """Where an entry is beside the printed number: met, or above or below it by more than a tenth and what noise explains."""
+    """The outcome of an entry: met, or above or below the printed number by more than a tenth and its noise."""
     here = opened(found)
     value, error = measured(noise, model, layers, here)
     away, slack = value - printed(noise, model, layers).value, unit(noise, model, layers, here)
@@ -50,7 +50,7 @@ def short(value: float, error: float) -> str:
 
 
 def entry(noise: str, model: str, layers: int, found: Any) -> str:
-    """What is measured, and its place beside the printed number."""
+    """The measured loss, and its outcome compared with the printed number."""
     return f"{short(*measured(noise, model, layers, opened(found)))} {MARKS[outcome(noise, model, layers, found)]}"
 
 
@@ -63,7 +63,8 @@ def entries(model: str, **columns: Any) -> Table:
     how = (
         "at the best minimum known, over the eigenvalues that 100,000 contexts show, by quadrature"
         if model == "gdpp"
-        else "the least median over independent tables of 100,000 contexts of a model of this form; in brackets its error in units of the last digit"
+        else """the smallest median over independent tables of 100,000 contexts among models of this form; in brackets its error in units of
+              the last digit"""
     )
     return Table(
         caption=f"{name}, by layers and law of the noise: {how}. = the printed number to a tenth and its noise, ▲ above, ▼ below, ? not decided",
@@ -73,7 +74,7 @@ def entries(model: str, **columns: Any) -> Table:
 
 
 def counted(model: str, **columns: Any) -> str:
-    """How many entries are met, above and below, and which are the farthest."""
+    """The number of entries that are met, above and below, and the extreme ones."""
     name = ROWS[model]
     every = {(noise, k): outcome(noise, name, k, found) for noise, found in columns.items() for k in DEPTHS}
     counts = Counter(every.values())
@@ -124,9 +125,9 @@ def losses(noise: str, found: Any) -> Figure:
     )
     return Figure(
         caption=f"Adjusted loss against depth, {named(noise)}: measured (lines), printed (points) and baselines (dashed).",
-        alt="Curves that fall with depth: GD++ levels off at ConstRR, DIAG and FULL go on to fall towards TunedRR and Bayes.",
+        alt="Curves that fall with depth: GD++ levels off at ConstRR, DIAG and FULL continue to fall towards TunedRR and Bayes.",
         panels=(panel,),
-        # one law stands for all on the first page, whichever columns are refuted
+        # one law represents all on the first page, whichever columns are refuted
         layer="front" if noise == "uniform-3" else "evidence",
     )
 
@@ -145,8 +146,8 @@ def over_others(family: str, against: str, depths: tuple[int, ...], columns: dic
             cells.append(", ".join(short(*quotient[:2]) for quotient in each if quotient[1] < math.inf) or "–")
         rows.append((named(noise), *cells))
     return Table(
-        caption=f"The loss of each training of {family.upper()} over that of {against} on the same contexts, by law of the noise and layers: median over "
-        "independent tables, in brackets its error in units of the last digit.",
+        caption=f"""Loss of each training of {family.upper()} divided by that of {against} on the same contexts, by law of the noise and
+        layers: median over independent tables, in brackets its error in units of the last digit.""",
         header=("noise", *map(str, depths)),
         rows=tuple(rows),
     )  # fmt: skip
@@ -164,33 +165,35 @@ def _by_depth(family: str, against: str, depths: tuple[int, ...], found: Any) ->
 
 
 def over_tuned(family: str, **columns: Any) -> Table:
-    """Five layers and more over TunedRR."""
+    """Five layers and more compared with TunedRR."""
     return over_others(family, "TunedRR", DEEP, columns)
 
 
 def over_tuned_in_words(family: str, noise: str, found: Any) -> str:
-    """Five layers and more over TunedRR, under one law."""
+    """Five layers and more compared with TunedRR, under one law."""
     return quotients_in_words(family, "TunedRR", DEEP, noise, found)
 
 
 def diagonal_over_full(**columns: Any) -> Table:
-    """DIAG over FULL at every depth."""
+    """DIAG compared with FULL at every depth."""
     return over_others("diag", "FULL", DEPTHS, columns)
 
 
 def diagonal_over_full_in_words(noise: str, found: Any) -> str:
-    """DIAG over FULL at every depth, under one law."""
+    """DIAG compared with FULL at every depth, under one law."""
     return quotients_in_words("diag", "FULL", DEPTHS, noise, found)
 
 
 def low_rank_over_full_in_words(noise: str, found: Any) -> str:
-    """Diagonal plus rank one over FULL under one law, and where the part of rank one is."""
-    column = r"The part of rank one is the column $\mathbf{P}_{xy}$ of one layer, and what reads it in the next"
+    """Diagonal plus rank one compared with FULL under one law, and the place of the part of rank one."""
+    column = (
+        r"The part of rank one is the column $\mathbf{P}_{xy}$ of one layer, and the entries of the next that read it"
+    )
     return f"{quotients_in_words('lowrank', 'FULL', (2, 3, 4), noise, found)} {column} (lt.near-diagonal)."
 
 
 def shares(**columns: Any) -> Table:
-    """In how many tables each training of FULL and DIAG explodes."""
+    """The number of tables in which each training of FULL and DIAG explodes."""
     rows = []
     for model in ("DIAG", "FULL"):
         for k in DEPTHS[2:]:
@@ -202,7 +205,8 @@ def shares(**columns: Any) -> Table:
             rows.append((f"{model} {k}", *cells))
     total = min(len(opened(found).means["TunedRR"]) for found in columns.values())
     return Table(
-        caption=f"In how many of {total} tables or more each of three trainings loses more than twice what is printed, by layers and law of the noise; with one and two layers in none.",
+        caption=f"""Number of tables, of {total} or more, in which each of three trainings loses more than twice the printed entry, by
+              layers and law of the noise; with one and two layers in none.""",
         header=("model", *map(named, columns)),
         rows=tuple(rows),
     )  # fmt: skip
@@ -222,4 +226,5 @@ BY_LAYERS, LOSSES, SHARES = (
     at(losses, found=at(whole, **TABLES)),
     at(shares, **EVERY_LAW),
 )
-"""Of Table 1: all entries, which are met, one law in words and as a picture, and in how many tables a training explodes."""
+"""The evidence on Table 1: all entries, those that are met, one law in words and as a figure, and the tables in which
+a training explodes."""

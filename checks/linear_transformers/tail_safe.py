@@ -1,9 +1,9 @@
-r"""Diagonal models whose loss does not explode on rare contexts, and what that costs in the mean.
+r"""Diagonal models whose loss does not explode on rare contexts, and the cost of that in the mean.
 
-A mean over 100,000 contexts does not see what one in 10^9 does to a polynomial of degree 3^L: DIAG of four, six and
-seven layers loses there more than any number. SAFE has the form of DIAG, and was trained on contexts of every decade
-of rareness down to one in 10^12: it does not, and with four to six layers costs little. Free matrices that were led back (SAFEFULL)
-explode on fewer contexts, not on none.
+A mean over 100,000 contexts does not show the effect of one context in 10^9 on a polynomial of degree 3^L: there the
+loss of DIAG with four, six and seven layers exceeds any given number. SAFE has the form of DIAG, and was trained on
+contexts of every decade of rareness down to one in 10^12: it does not explode, and with four to six layers costs
+little. Free matrices retrained on rare contexts (SAFEFULL) explode on fewer contexts, but still on some.
 """
 
 from lipverify.checks.linear_transformers.figures import at_rarest_by_depth, exploding_by_depth, rareness
@@ -15,13 +15,13 @@ from lipverify.claims import at, bound, claim
 # fmt: off
 SOURCE = ("V", "Section 6", "paraphrased: adjusted evaluation losses: means over 100,000 sequences")
 CHEAP = 1.2
-"""The quotient of losses up to which safety is called cheap here."""
+"""The quotient of losses up to which the cost of safety counts as little."""
 SAFE = (f"{STANDARD}; adjusted losses; one diagonal head a layer",
-        """SAFE: trained on contexts of every decade of rareness down to one in $10^{12}$, each of which counts half as much as the one
-        before it; three trainings a model""")
+        """SAFE: trained on contexts of every decade of rareness down to one in $10^{12}$, each of which has half the
+        weight of the one before; three trainings a model""")
 FREE = (f"{STANDARD}; adjusted losses; one head with free matrices a layer",
-        """SAFEFULL: goes on from FULL with contexts of every decade of rareness to one in $10^8$, on which a loss counts as a logarithm
-        where it is large; three trainings a model""")
+        """SAFEFULL: FULL retrained with contexts of every decade of rareness to one in $10^8$, on which large losses
+        count by their logarithm; three trainings a model""")
 LITTLE = (f"little: a loss at most {CHEAP:g} times as large",
           """the median over independent tables of the quotient of both losses on the same 100,000 contexts, trainings in pairs of one
           seed""")
@@ -32,8 +32,9 @@ claim("lt.tail-safe/rare/{noise}",
             method=("montecarlo", "observed")),
       source=SOURCE, kind="stronger", expected="supported", title="diagonal models that no rare context explodes",
       over={"noise": ("uniform-3", "levels-1-3"), "layers": (4, 6, 7)},  # with 5 layers DIAG happens not to explode
-      assumes=(*SAFE, rf"""$\mathcal{{L}}_{{10^{{-9}}}}$: the mean over contexts whose rescaled moments are as large as those of one in
-          $10^9$, which multilevel splitting draws; one counts as at most {MOST:g} times what the prediction 0 loses"""),
+      assumes=(*SAFE, rf"""$\mathcal{{L}}_{{10^{{-9}}}}$: the mean over contexts whose rescaled moments are as large as
+          those of one in $10^9$, sampled by multilevel splitting; one counts as at most {MOST:g} times the loss of the
+          prediction 0"""),
       finding=at(at_rarest_by_depth, found=BY_DECADE), shows=at(rareness, found=BY_DECADE))
 claim("lt.tail-safe/price/{noise}",
       bound(at(quotient, **TABLES, family="safe", against="DIAG"), r"\mathcal{L}(\text{SAFE}) / \mathcal{L}(\text{DIAG})",
@@ -44,14 +45,15 @@ claim("lt.tail-safe/price/{noise}",
 claim("lt.tail-safe/full/{noise}",
       bound(at(fewer, found=EXPLODING), r"p(\text{SAFEFULL}) - p(\text{FULL})", high=0, strict=True, control={"sign": -1},
             method=("montecarlo", "observed")),
-      source=SOURCE, kind="stronger", expected="supported", title="free matrices led back explode on fewer rare contexts",
+      source=SOURCE, kind="stronger", expected="supported", title="""free matrices retrained on rare contexts explode on
+            fewer of them""",
       over={"noise": ("uniform-1", "levels-1-3"), "layers": (6, 7)},  # where FULL explodes often enough to be counted
-      assumes=(*FREE, f"""p: the share of contexts as rare as one in $10^{SHOWING}$, by the size of their rescaled moments, on which the
-          loss is more than the mean of what the prediction 0 loses there"""),
+      assumes=(*FREE, f"""p: the share of contexts as rare as one in $10^{SHOWING}$, by the size of their rescaled
+          moments, on which the loss exceeds the mean loss of the prediction 0 there"""),
       finding=at(exploding_by_depth, found=EXPLODING))
 claim("lt.tail-safe/full-price/{noise}",
       bound(at(quotient, **TABLES, family="safefull", against="FULL"), r"\mathcal{L}(\text{SAFEFULL}) / \mathcal{L}(\text{FULL})",
             high=CHEAP, control={"times": 1.5}, method=("montecarlo", "observed")),
       source=SOURCE, kind="stronger", expected="supported", assumes=(*FREE, *LITTLE),
       over={"noise": ("uniform-5", "uniform-7"), "layers": 5, "training": TRAININGS},
-      title="leading free matrices back costs little in the mean")
+      title="retraining free matrices on rare contexts costs little in the mean")

@@ -1,29 +1,29 @@
-r"""Two layers that know two noise levels: one with only yx, one with only yy.
+r"""Two layers for two noise levels: one with only yx, one with only yy.
 
 Let x_i ~ N(0, I/n), w* ~ N(0, I), y_i = <w*, x_i> + sigma eps_i. Then Sigma = sum x x^T tends to I, alpha = sum y x to
-w* + sigma z with z ~ N(0, I), and ridge regression with constant sigma^2 (which is Bayes) to alpha / (1 + sigma^2).
-The weight vector of the two layers is
+w* + sigma z with z ~ N(0, I), and ridge regression with constant sigma^2 (the Bayes estimator) to alpha / (1 +
+sigma^2). The weight vector of the two layers is
 
     w = c (1 + (v/n) lambda) alpha,    yx = -c,  yy = v/n,
 
-lambda the sum of squared labels that the layer with yy sees, and lambda / n tends to sigma^2: so w tends to c (1 + v
-sigma^2) alpha. Ridge at two levels is two linear equations in (c, c v), with one solution,
+lambda the sum of squared labels before the layer with yy, and lambda / n tends to sigma^2: so w tends to c (1 + v
+sigma^2) alpha. Equality with ridge regression at two levels is two linear equations in (c, c v), with one solution,
 
     v = -1 / (1 + sigma_1^2 + sigma_2^2),    c = (1 + sigma_1^2 + sigma_2^2) / ((1 + sigma_1^2) (1 + sigma_2^2)).
 
-At equal levels one equation is left, and this is the solution that also has the right slope in sigma^2.
+At equal levels one equation remains, and this solution also has the right slope in sigma^2.
 
 At finite n the difference Delta = w - w_ridge has exact moments given the eigenvalues t of Sigma. Along eigenvector j
-the labels have the component g_j ~ N(0, tau_j), tau_j = t_j + sigma^2, so alpha_j = sqrt(t_j) g_j and w_ridge =
-alpha_j / tau_j; the other n - d components are noise. The layer with yy sees lambda = sigma^2 chi^2_{n-d} + sum_k b_k
-g_k^2 with b_k = 1 if it is the first and (1 - c t_k)^2 if it is the second. With u = c v / n, mean Lambda and variance
-V of lambda, and zeta_j = c + u Lambda - 1 / tau_j,
+the labels have the component g_j ~ N(0, tau_j), tau_j = t_j + sigma^2, so alpha_j = sqrt(t_j) g_j and w_ridge = alpha_j
+/ tau_j; the other n - d components are noise. The layer with yy has lambda = sigma^2 chi^2_{n-d} + sum_k b_k g_k^2 with
+b_k = 1 if it is the first and (1 - c t_k)^2 if it is the second. With u = c v / n, mean Lambda and variance V of
+lambda, and zeta_j = c + u Lambda - 1 / tau_j,
 
     E |Delta|^2 = sum_j t_j tau_j (zeta_j^2 + 4 u b_j tau_j zeta_j + u^2 (V + 8 b_j^2 tau_j^2)),
     E <Delta, w*> = sum_j t_j (zeta_j + 2 u b_j tau_j),
 
-in which nothing cancels but zeta. What remains is an average over the eigenvalues: for d = 1 a gamma law, for d = 2
-the independent pair of a gamma and a beta law (trace, and squared share of the gap).
+in which nothing cancels but zeta. What remains is an average over the eigenvalues: for d = 1 a gamma law, for d = 2 the
+independent pair of a gamma and a beta law (trace, and squared share of the gap).
 
 Source: Vladymyrov, von Oswald, Sandler, Ge, NeurIPS 2024, Theorem 5.2.
 """
@@ -56,9 +56,9 @@ Order = Literal["yx-yy", "yy-yx"]
 ORDERS: tuple[Order, ...] = ("yx-yy", "yy-yx")
 """Which of the two layers is the first."""
 NODES = 48
-"""Of each Gauss rule; half as many show what they leave."""
+"""Nodes of each Gauss rule; half as many give the error."""
 PAIR = (0.5, 1.0)
-"""The two noise levels at which most is measured."""
+"""The two noise levels of most measurements."""
 
 
 def weights(s_1: Any, s_2: Any, first_term: int = 1) -> tuple[Any, Any]:
@@ -68,7 +68,7 @@ def weights(s_1: Any, s_2: Any, first_term: int = 1) -> tuple[Any, Any]:
 
 @cache
 def solution() -> dict[str, Any]:
-    """(c, v) in the squared levels s_1, s_2: the one solution of c (1 + v s_i) = 1 / (1 + s_i), as SymPy finds it.
+    """(c, v) in the squared levels s_1, s_2: the only solution of c (1 + v s_i) = 1 / (1 + s_i), from SymPy.
 
     >>> solution()["v"]
     -1/(s_1 + s_2 + 1)
@@ -131,7 +131,7 @@ class TwoLevels:
 
 @dataclass(frozen=True)
 class Difference:
-    """How far two layers are from ridge: E |w - w_ridge|^2 / d and E <w - w_ridge, w*> / d, with their errors."""
+    """The difference of the two layers from ridge regression: E |w - w_ridge|^2 / d and E <w - w_ridge, w*> / d, with their errors."""
 
     square: float
     square_error: float
@@ -141,14 +141,14 @@ class Difference:
 
 @makes("bounded", "exact")
 def difference(d: int, n: float, sigma: float, yx: float, yy: float, order: Order = "yx-yy") -> Difference:
-    """The exact distance from ridge with constant sigma^2 at d = 1 or 2, for n tokens and any weights.
+    """The exact difference from ridge regression with constant sigma^2 at d = 1 or 2, for n tokens and any weights.
 
     Raises
     ------
     InvalidInput
         If n <= d, sigma is not a level, or the order is not known.
     OutOfReach
-        If d is not 1 or 2: the average over eigenvalues is then left to sampling.
+        If d is not 1 or 2; sample contexts then.
 
     >>> model = TwoLevels(0.5, 1.0)
     >>> near, far = (difference(2, n, 1.0, -model.c, model.v / n) for n in (1e4, 1e6))
@@ -194,12 +194,12 @@ def leading_mean(model: TwoLevels, d: int, sigma: float, order: Order = "yx-yy")
 
 
 def worst_at(levels: tuple[float, ...], adapting: bool = True) -> float:
-    r"""The least over the weights of the largest |c (1 + v s)(1 + s) - 1| over squared levels s.
+    r"""The smallest over the weights of the largest |c (1 + v s)(1 + s) - 1| over squared levels s.
 
-    This is how far from ridge the two layers are in the limit, relatively.
+    This is the relative difference of the two layers from ridge regression in the limit.
 
-    A linear Chebyshev problem, solved as one. Zero for two levels; positive for three, because 1 / (1 + s) is strictly
-    convex and meets a line at most twice. Without the second weight (`adapting` false) v = 0.
+    A linear Chebyshev problem. Zero for two levels; positive for three, because 1 / (1 + s) is strictly convex and
+    meets a line at most twice. Without the second weight (`adapting` false) v = 0.
 
     >>> round(worst_at((0.25, 1.0)), 12), round(worst_at((0.0, 1.0, 4.0)), 6)
     (0.0, 0.230769)
@@ -244,13 +244,13 @@ def gap(level: int, first_term: int = 1) -> Any:
 
 
 def solved(sigma_1: float, sigma_2: float, n: int) -> dict[str, Value]:
-    """c and v as SymPy solves them from c (1 + v s) (1 + s) = 1 at both levels, with room for finite n."""
+    """c and v, the solution by SymPy of c (1 + v s) (1 + s) = 1 at both levels, with the tolerance for finite n."""
     model = TwoLevels(sigma_1, sigma_2)
     return {"c": (model.c, 10 / n), "v": (model.v, 10 / n)}
 
 
 def fitted(sigma_1: float, sigma_2: float, n: int, contexts: int, seed: int, d: int = 3) -> dict[str, Value]:
-    """c and v that fit ridge best on sampled contexts of both levels: least squares on alpha and (lambda / n) alpha."""
+    """c and v that fit ridge regression best on sampled contexts of both levels: least squares on alpha and (lambda / n) alpha."""
     stream, levels, batches = f"noise-adaptive/fit/{sigma_1}/{sigma_2}/{d}/{n}", (sigma_1, sigma_2), 16
     drawn = [unit_contexts(d, n, sigma, contexts, seed, f"{stream}/{sigma}") for sigma in levels]
     ridges, fits = [evaluation(each).oracle for each in drawn], []
@@ -265,7 +265,7 @@ def fitted(sigma_1: float, sigma_2: float, n: int, contexts: int, seed: int, d: 
 
 
 def distance(d: int, level: int, order: Order, n: float, fixed: str = "no", swapped: str = "no") -> dict[str, Value]:
-    """The root of E |w - w_ridge|^2 / d, and |E <w - w_ridge, w*>| / d, exactly; and how they compare to their limits.
+    """The root of E |w - w_ridge|^2 / d, and |E <w - w_ridge, w*>| / d, exactly; and their ratios to their limits.
 
     `fixed`: with the weights for n = 100 at every n. `swapped`: with the roles of the two weights exchanged.
     """
@@ -283,7 +283,7 @@ def distance(d: int, level: int, order: Order, n: float, fixed: str = "no", swap
 
 
 def elsewhere(sigma_1: float, sigma_2: float, level: int, n: float, d: int = 1) -> Value:
-    """The root of E |w - w_ridge|^2 / d at one of two other levels, exactly."""
+    """The root of E |w - w_ridge|^2 / d at one of two other levels, by the exact method."""
     model, sigma = TwoLevels(sigma_1, sigma_2), (sigma_1, sigma_2)[level - 1]
     found = difference(d, n, sigma, -model.c, model.v / n, "yx-yy")
     root = found.square**0.5
@@ -291,7 +291,7 @@ def elsewhere(sigma_1: float, sigma_2: float, level: int, n: float, d: int = 1) 
 
 
 def square(d: int, n: int, order: Order) -> Value:
-    """n E |w - w_ridge|^2 / d at sigma_2: exactly for d = 1 and 2, the derived limit beyond."""
+    """n E |w - w_ridge|^2 / d at sigma_2: by the exact method for d = 1 and 2, the derived limit beyond."""
     model = TwoLevels(*PAIR)
     if d > 2:
         return leading_square(model, d, PAIR[1]), 10 / n
@@ -308,23 +308,23 @@ def sampled_square(d: int, n: int, order: Order, contexts: int, seed: int, pair:
 
 
 def worst(sigma_1: float, sigma_2: float, sigma_3: float = -1.0) -> Value:
-    """The least over (c, v) of the largest |c (1 + v s)(1 + s) - 1| over three levels; over two, with v = 0."""
+    """The minimum over (c, v) of the largest |c (1 + v s)(1 + s) - 1| over three levels; over two, with v = 0."""
     levels = tuple(sigma**2 for sigma in (sigma_1, sigma_2, sigma_3) if sigma >= 0)
     return worst_at(levels, adapting=len(levels) == 3), 1e-12
 
 
 def alternating(sigma_1: float, sigma_2: float, sigma_3: float) -> float:
-    """the error that alternates in sign over the three levels."""
+    """The error that alternates in sign over the three levels."""
     a, b, c = sigma_1**2, sigma_2**2, sigma_3**2
     shares = ((b, c, b - a, c - a), (a, c, b - a, c - b), (a, b, c - a, c - b))
     return 1 / sum((1 + p) * (1 + q) / (x * y) for p, q, x, y in shares)
 
 
 def correlated(sigma_1: float, sigma_2: float, kappa: float) -> Value:
-    """The least over r of max_k |r (lambda_k + s) - 1| for covariances with eigenvalues 1 and kappa, at the worse level.
+    """The minimum over r of max_k |r (lambda_k + s) - 1| for covariances with eigenvalues 1 and kappa, at the worse level.
 
-    In the limit the two layers give r_i alpha at level i, r_i = c (1 + v s_i) being any two numbers; ridge is
-    alpha / (lambda + s).
+    In the limit the two layers give r_i alpha at level i, where r_i = c (1 + v s_i) may be any two numbers; ridge
+    regression is alpha / (lambda + s).
     """
     from scipy.optimize import linprog
 
@@ -337,7 +337,7 @@ def correlated(sigma_1: float, sigma_2: float, kappa: float) -> Value:
 
 
 def every_number(order: Order, d: int, level: int, n: int) -> Any:
-    """K over the limit of n E |w - w_ridge|^2 / d, where that is at most K for every number of tokens from n on."""
+    """K divided by the limit of n E |w - w_ridge|^2 / d, which is at most K for every number of tokens from n on."""
     from lipverify.proofs import prove_ridge
 
     first = order.partition("-")[0]
@@ -353,9 +353,9 @@ def every_number(order: Order, d: int, level: int, n: int) -> Any:
 
 
 DRAWN = r"""$x_i \sim N(0, \mathbf{I}/n)$, $w^* \sim N(0, \mathbf{I})$, $y_i = \langle w^*, x_i \rangle + \sigma \varepsilon_i$, $d$ fixed"""
-RIDGE = r"ridge has the constant $\sigma^2$; weight vectors are compared, $w$ with $w_{\mathrm{ridge}}$"
+RIDGE = r"ridge regression has the constant $\sigma^2$; weight vectors are compared, $w$ with $w_{\mathrm{ridge}}$"
 EACH = r"$\omega_{yy} = v/n$: it may depend on the length of the context"
 AT = r"measured at $\sigma_1 = 0.5$, $\sigma_2 = 1$; exactly for $d = 1$ and $2$, sampled for $d = 5$"
 ROOT = r"(\mathbb{E} \|w - w_{\mathrm{ridge}}\|^2 / d)^{1/2}"
-"""What the claims on Theorem 5.2 assume, and what they measure."""
+"""The assumptions of the claims on Theorem 5.2, and their quantities."""
 PAIRS = {("sigma_1", "sigma_2"): ((0.5, 1.0), (1.0, 3.0))}

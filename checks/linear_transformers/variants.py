@@ -1,8 +1,8 @@
 r"""Decays, causal masks and gates: which of them keep the linear model of Theorem 4.1, and the limit of Theorem 4.2.
 
-Decays of the keys keep all of it. Under a causal mask (RetNet) each place has a linear model of its own, and the prediction stays linear
-in the query. A gate that sees the query ends that; gates of the keys alone do not. None of them reaches a quadratic target, as long as
-its gates are even in each token.
+Decays of the keys keep all of it. Under a causal mask (RetNet) each position has its own linear model, and the
+prediction stays linear in the query. A gate that depends on the query ends that; gates that depend on the keys alone do
+not. None of them reaches a quadratic target, as long as its gates are even in each token.
 """
 
 from lipverify.checks.linear_transformers.weighted_keys import additive, mirrored, shared, step_in_words
@@ -12,7 +12,7 @@ from lipverify.claims import at, claim, identity
 REBUTTAL = ("V", "Rebuttal 1, attention variants", """we believe our Theorem 4.1/4.2 would generalize to the linear version of RetNet, but
     would not generalize to SSM and GLA (because SSM is time-varying and GLA has nonlinearities in the form of gates)""")
 SIZES = {("d", "n", "layers"): ((1, 2, 2), (2, 3, 2), (2, 4, 3))}
-DRAWN = r"integers from 1 to 9 for weights, tokens and query; exact arithmetic; decay $\gamma = \frac12$ a place"
+DRAWN = r"integers from 1 to 9 for weights, tokens and query; exact arithmetic; decay $\gamma = \frac12$ a position"
 MASKED = r"causal mask: token $i$ sees the keys $j \leq i$ with weights $\gamma^{i-j}$"
 LINEAR, SHARED = r"y_t^L(x + x') - y_t^L(x) - y_t^L(x')", r"\#\{e^L \neq T e\}"
 
@@ -22,24 +22,25 @@ claim("lt.attention-variants/decay",
       statement=r"""x_i^l = M^l x_i + u^l y_i, \quad y_i^l = a^l y_i - \langle w^l, x_i \rangle, \quad
           G = \sum_j \gamma^{n-j} e_j e_j^\top""",
       assumes=(DRAWN, "the decay depends on the key alone; no mask"),
-      finding=r"""Theorem 4.1 word for word, with $\sum_j \gamma^{n-j} e_j e_j^\top$ for the moments: $G$ enters the recursion as a matrix,
-          whichever it is.""")
+      finding=r"""Theorem 4.1 holds literally, with $\sum_j \gamma^{n-j} e_j e_j^\top$ for the moments: $G$ may be any
+          matrix in the recursion.""")
 claim("lt.attention-variants/retention/prediction",
       identity(additive, LINEAR, control={"kind": "gated"}, over=SIZES | {"kind": "retention"}, method=("rational", "bounded")),
       source=REBUTTAL, kind="convention", expected="supported", title="RetNet's prediction is linear in the query",
       statement=r"y_t^L = -\langle w^L, x_t \rangle \text{ with } w^L \text{ of the context alone}", assumes=(DRAWN, MASKED),
-      finding=r"""A layer takes every token to $(I + P G_i Q) e_i$, and $G_i$ does not contain the query. So what the theorems conclude for
-          the prediction holds: a linear model at every layer, and no even target (Theorem 4.2 rests on that).""")
+      finding=r"""A layer takes every token to $(I + P G_i Q) e_i$, and $G_i$ does not contain the query. So the
+          conclusions of the theorems for the prediction hold: a linear model at every layer, and no even target
+          (Theorem 4.2 rests on that).""")
 claim("lt.attention-variants/retention/shared-model",
       identity(shared, SHARED, control=({"model": "undecayed"}, {"kind": "decay"}), over=SIZES | {"kind": "retention"},
                method=("rational", "bounded")),
       source=REBUTTAL, kind="convention", expected="refuted", title="with a causal mask all tokens share one linear model",
       statement=r"x_i^l = M^l x_i + u^l y_i \text{ with one } (M^l, u^l, a^l, w^l) \text{ for every token}", assumes=(DRAWN, MASKED),
-      finding=r"""Under a mask each place has moments $G_i$ of its own: already after one layer $T_i = I + P G_i Q$ differs from place to
-          place, and Lemma 4.3's recursion, which needs $\sum_j e_j^l e_j^{l\top} = T G T^\top$, is lost. The same holds of a causal mask
-          without a decay.""",
-      corrected=r"""one linear model for each place, $T_i^{l+1} = (I + P G_i^l Q) T_i^l$ with
-          $G_i^l = \sum_{j \leq i} \gamma^{i-j} T_j^l e_j e_j^\top T_j^{l\top}$""")
+      finding=r"""Under a mask each position has its own moments $G_i$. Already after one layer $T_i = I + P G_i Q$
+          differs between positions, and Lemma 4.3's recursion, which needs $\sum_j e_j^l e_j^{l\top} = T G T^\top$, no
+          longer holds. The same is true of a causal mask without a decay.""",
+      corrected=r"""one linear model for each position, $T_i^{l+1} = (I + P G_i^l Q) T_i^l$ with $G_i^l = \sum_{j \leq
+          i} \gamma^{i-j} T_j^l e_j e_j^\top T_j^{l\top}$""")
 claim("lt.attention-variants/{kind}/quadratic-target",
       identity(mirrored, r"\#\{e_j^L(-e_i) \neq \pm e_j^L(e_i)\}", control={"kind": "shifted gates"}, over=SIZES,
                method=("rational", "bounded")),
@@ -47,42 +48,46 @@ claim("lt.attention-variants/{kind}/quadratic-target",
       title="no depth reaches a quadratic target (Theorem 4.2) in other kinds of linear attention",
       statement=r"\mathbb{E} \left(\sum_i y_i^L x_i(1)^2\right)^2 = \sum_i \mathbb{E} \left(y_i^L x_i(1)^2\right)^2",
       assumes=(DRAWN, "a mask with decays, decays of the keys, or gates that are even in $x$"),
-      finding=r"""If $(x_i, y_i)$ changes its sign, token $i$ does so at every layer and all other tokens stay: moments are even in each
-          key. So for symmetric $x_i$ and $y = w^\top x$ the products $y_i^L x_i(1)^2$ are uncorrelated and of mean 0, and the cosine with
-          $x(1)^2$ is of the order $1/\sqrt{n}$ for any weights that do not see the tokens: what Theorem 4.2 says holds for RetNet, as the
-          rebuttal believes, and for gates too as long as they are even. Its proof does not carry over: under a mask each place has its own
-          $w_i^l$, and the best of them all reaches any target.""")
+      finding=r"""If $(x_i, y_i)$ changes its sign, token $i$ does so at every layer and all other tokens are unchanged:
+          moments are even in each key. So for symmetric $x_i$ and $y = w^\top x$ the products $y_i^L x_i(1)^2$ are
+          uncorrelated with mean 0, and the cosine with $x(1)^2$ is of order $1/\sqrt{n}$ for any weights that do not
+          depend on the tokens. The statement of Theorem 4.2 holds for RetNet, as the rebuttal believes, and also for
+          gates as long as they are even. Its proof does not carry over: under a mask each position has its own $w_i^l$,
+          and the best choice of them all reaches any target.""")
 claim("lt.attention-variants/gated",
       identity(additive, LINEAR, control=({"kind": "gated keys"}, {"kind": "gated keys"}), over=SIZES | {"kind": "gated"},
                method=("rational", "bounded")),
-      source=REBUTTAL, kind="stronger", expected="refuted", title="with a gate that sees the query the prediction is linear in it",
+      source=REBUTTAL, kind="stronger", expected="refuted", title="""with a gate that depends on the query the
+            prediction is linear in it""",
       assumes=(DRAWN, r"weights $g(x_j) g(x_i)$ with $g(x) = 1 / (1 + (\sum_k x(k))^2)$"),
-      finding=r"""As the rebuttal says of gated linear attention: a gate of the token itself multiplies what it reads, and the prediction is
-          no longer linear in $x_t$. Gates of the keys alone would do no harm: they only weigh the moments.""",
+      finding=r"""As the rebuttal says of gated linear attention: a gate of the token itself multiplies its input, and
+          the prediction is no longer linear in $x_t$. Gates of the keys alone would keep it linear: they only weight
+          the moments.""",
       corrected="linear exactly as long as no weight depends on the query's own entries; gates of the keys alone keep it")
 
-# The same at every depth and size, by what one layer does in words
+# The claims below hold at every depth and size, from a symbolic identity for one layer
 EVERY = ("any tokens, queries, weights $P$, $Q$, masks, decays and gates of that kind; any number of layers, by induction",
-         "the identity is checked; what follows is by hand")
+         "the identity is checked; the rest of the proof is by hand")
 MODEL, PREDICTION, SIGNS = "E' - T' E_0", "q'(x + z) - q'(x) - q'(z)", "e'(E F) - s\\, e'(E)"
 claim("lt.attention-variants/decay/proved",
       identity(step_in_words, MODEL, control={"wrong": "yes"}, over={"of": "model"}),
       proves="lt.attention-variants/decay", source=REBUTTAL, kind="derived", expected="supported", assumes=EVERY,
       title="with decaying keys every token is one linear map of itself, at every depth and size",
       statement=rf"{MODEL} = 0 \quad \text{{for every }} d, n",
-      finding=r"""A layer takes $E = T E_0$ to $T' E_0$ with $T' = (\mathbf{I} + P\, T G T^\top Q) T$, whatever the weights $D$ of the keys
-          are, if they are the same for every token: the step of an induction.""")
+      finding=r"""A layer takes $E = T E_0$ to $T' E_0$ with $T' = (\mathbf{I} + P\, T G T^\top Q) T$, for any weights
+          $D$ of the keys that are the same for every token: the step of an induction.""")
 claim("lt.attention-variants/retention/prediction/proved",
       identity(step_in_words, PREDICTION, control={"wrong": "yes"}, over={"of": "prediction"}),
       proves="lt.attention-variants/retention/prediction", source=REBUTTAL, kind="derived", expected="supported", assumes=EVERY,
       title="RetNet's prediction is linear in the query, at every depth and size",
       statement=rf"{PREDICTION} = 0 \quad \text{{for every }} d, n",
-      finding="""The query is never a key, so that its weights on the context do not depend on it: each layer is linear in it, and so are
-          all.""")
+      finding="""The query is never a key, so its weights on the context do not depend on it: each layer is linear in
+          it, and so is their composition.""")
 for kind, words in {"retention": "a mask with decays", "decay": "decays of the keys", "gated": "gates that are even in each token"}.items():
     claim(f"lt.attention-variants/{kind}/quadratic-target/proved",
           identity(step_in_words, SIGNS, control={"wrong": "yes"}, over={"of": "signs"}),
           proves=f"lt.attention-variants/{kind}/quadratic-target", source=REBUTTAL, kind="derived", expected="supported", assumes=EVERY,
           title=f"parity of tokens at every depth and size: {words}", statement=rf"{SIGNS} = 0 \quad \text{{for every }} d, n",
-          finding=r"""If tokens change their signs, a diagonal matrix $F$, and the weights $D$ of a token's keys do not, its image changes
-              its own sign alone, and so at every layer. So $y_i^L x_i(1)^2$ are uncorrelated and of mean 0, as in `quadratic-target`.""")
+          finding=r"""If tokens change their signs by a diagonal matrix $F$, and the weights $D$ of a token's keys do
+              not change, its image changes only its own sign, and so at every layer. So $y_i^L x_i(1)^2$ are
+              uncorrelated with mean 0, as in `quadratic-target`.""")

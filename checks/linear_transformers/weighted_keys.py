@@ -1,6 +1,7 @@
-"""Linear attention that weighs keys: decays, causal masks and gates, in exact arithmetic and in words.
+"""Linear attention with weighted keys: decays, causal masks and gates, in exact arithmetic and symbolically.
 
-A layer takes a token e at a place to e + P G Q e, with the moments G = sum_j c_j e_j e_j^T of the keys that it sees.
+A layer takes a token e at a position to e + P G Q e, with the moments G = sum_j c_j e_j e_j^T of the keys that it
+attends to.
 """
 
 from __future__ import annotations
@@ -16,15 +17,15 @@ from lipverify.linear_transformer.implicit import advance, start
 from lipverify.proofs.words import identity, leftover, letters
 
 DECAY, RANGE = Fraction(1, 2), 9
-"""The decay of a key by one place, and the largest entry of what is drawn."""
+"""The decay of a key by one position, and the largest random entry."""
 
 
 def attended(kind: str, keys: Any, token: Any, place: int) -> Any:
-    """The moments sum_j c_j e_j e_j^T that a token at a place sees of the keys (n, d + 1); the query stands at place n.
+    """The moments sum_j c_j e_j e_j^T of the keys (n, d + 1) for a token at a position; the query is at position n.
 
-    "plain": c_j = 1. "decay": c_j = gamma^(n-1-j), the same for every token. "retention": gamma^(place-j) for the keys up to
-    it, the causal mask of RetNet. "gated keys": 1 / (1 + <x_j, 1>^2). "gated": that times a gate of the token's own,
-    as gated linear attention and selective state spaces have one. "shifted gates": 1 / (1 + (1 + <x_j, 1>)^2).
+    "plain": c_j = 1. "decay": c_j = gamma^(n-1-j), the same for every token. "retention": gamma^(place-j) for the keys
+    up to it, the causal mask of RetNet. "gated keys": 1 / (1 + <x_j, 1>^2). "gated": that times a gate of the token
+    itself, as in gated linear attention and selective state spaces. "shifted gates": 1 / (1 + (1 + <x_j, 1>)^2).
     """
     n = len(keys)
     weights = {
@@ -39,7 +40,7 @@ def attended(kind: str, keys: Any, token: Any, place: int) -> Any:
 
 
 def gate(token: Any, shift: int = 0) -> Fraction:
-    """1 / (1 + (shift + sum of the entries of x)^2), a gate in (0, 1] that is a fraction."""
+    """1 / (1 + (shift + sum of the entries of x)^2), a rational gate in (0, 1]."""
     return 1 / (1 + Fraction(shift + sum(token[:-1])) ** 2)
 
 
@@ -64,9 +65,9 @@ def drawn(d: int, n: int, layers: int, seed: int) -> tuple[Any, Any, Any, Any]:
 
 
 def shared(kind: str, d: int, n: int, layers: int, seed: int, model: str = "its own") -> Fraction:
-    """Entries of the tokens and the query that miss one linear map: that of the recursion on the query's moments."""
+    """Number of entries of the tokens and the query that differ from one linear map, that of the recursion on the query's moments."""
     context, query, _, weights = drawn(d, n, layers, seed)
-    # every token is T e with one T if all see the same moments, which then are T G T^T at the next layer
+    # every token is T e with one T if all have the same moments, which then are T G T^T at the next layer
     gram = attended("plain" if model == "undecayed" else kind, context, query, n)[None]
     state = start(gram)
     for P, Q in weights:
@@ -76,7 +77,7 @@ def shared(kind: str, d: int, n: int, layers: int, seed: int, model: str = "its 
 
 
 def additive(kind: str, d: int, n: int, layers: int, seed: int) -> Fraction:
-    """Whether y_t at x_t = x + x' is that at x and that at x' together: the number of entries of the query that differ."""
+    """The linearity of y_t in x_t: the number of entries of the query in which y_t at x + x' differs from the sum of both."""
     context, one, other, weights = drawn(d, n, layers, seed)
     ends = [forward(kind, context, query, weights)[1] for query in (one, other, one + other)]
     return Fraction(int(np.count_nonzero(ends[0] + ends[1] - ends[2])))
@@ -93,11 +94,12 @@ def mirrored(kind: str, d: int, n: int, layers: int, seed: int) -> Fraction:
 
 
 def step_in_words(of: str, wrong: str = "") -> Any:
-    """Words left of one layer for every size, at any tokens E, with the weights of a token's keys as a diagonal matrix D.
+    """Words that remain of one layer for every size, at any tokens E; the diagonal matrix D holds the weights of a token's keys.
 
-    "model": E = T E_0 becomes T' E_0, T' = (I + P T G T^T Q) T, with the moments G = E_0 D E_0^T of the start; wrong: without D.
-    "prediction": the images of two queries add up to that of their sum; wrong: each query has weights of its own.
-    "signs": a token E u becomes s times its image if all tokens change signs F and F u = s u; wrong: D changes with them.
+    "model": E = T E_0 becomes T' E_0, T' = (I + P T G T^T Q) T, with the moments G = E_0 D E_0^T of the start; wrong:
+    without D. "prediction": the images of two queries add up to that of their sum; wrong: each query has its own
+    weights. "signs": a token E u becomes s times its image if all tokens change signs F and F u = s u; wrong: D changes
+    with them.
     """
     s = letters(
         symmetric=("D", "C", "F"), E="p n", T="p p", D="n n", C="n n", F="n n", P="p p", Q="p p", u="n 1", x="p 1", z="p 1", s="",

@@ -5,9 +5,9 @@ For d = 1 the eigenvalue of Sigma is 2/n times a gamma variable of shape n/2. Fo
     |t_1 - t_2| (t_1 t_2)^{(n-3)/2} e^{-n (t_1 + t_2)/2}
 
 factors in the trace S = t_1 + t_2 and the squared share of the gap, u = (t_1 - t_2)^2 / S^2: n S / 2 is a gamma
-variable of shape n, and u is independent of it with density proportional to (1 - u)^{(n-3)/2}. Symmetric functions of
-t are smooth in both. Rules are made from Jacobi matrices whose entries are written without cancellation, so that n may
-be 1e12.
+variable of shape n, and u is independent of it with density proportional to (1 - u)^{(n-3)/2}. Symmetric functions of t
+are smooth in both. The rules come from Jacobi matrices whose entries are computed without cancellation, so n may be
+1e12.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def eigenvalue_rule(d: int, n: float, nodes: int) -> tuple[Floats, Floats]:
     d, n
         Dimension, 1 or 2, and number of tokens, more than d.
     nodes
-        Of each one-dimensional rule.
+        The number of nodes of each one-dimensional rule.
 
     Returns
     -------

@@ -418,7 +418,7 @@ def with_and_without_floor(law: str, reading: str, two: dict[str, Any], five: di
         for kind, style in styles
     ]
     panel = Panel(
-        title=rf"minimal loss, {said('law', law)}, $L = \\sigma = 1$", xlabel="$n$", ylabel="loss", series=tuple(lines)
+        title=rf"minimal loss, {said('law', law)}, $L = \sigma = 1$", xlabel="$n$", ylabel="loss", series=tuple(lines)
     )
     caption = f"""The minimal loss of linear attention over all matrices (closed form) and of softmax attention (exact, at $w^*$) against
         $n$; {OFFSET[reading]}."""

@@ -62,7 +62,7 @@ def price(trained: str, d: int) -> float:
 
 
 def hair(trained: str, d: int) -> float:
-    """A ten-thousandth of the derived factor."""
+    """A ten-thousandth of it."""
     return 1e-4 * price(trained, d)
 
 

@@ -77,7 +77,7 @@ def tokens(law: str, d: int, n: float, sigma: float = 1.0) -> Value:
 
 
 def at_no_noise(d: int, n: int) -> float:
-    """The claimed values of w* at sigma = 0."""
+    """The claimed value of w* at sigma = 0."""
     return {(3, 50): 16.8, (3, 100): 27.5, (5, 50): 9.8}[d, n]
 
 

@@ -37,7 +37,7 @@ def limit_of_both(law: str, d: int) -> float:
 
 
 def quarter(law: str, d: int) -> float:
-    """A quarter of the constant to which both bounds tend."""
+    """A quarter of it."""
     return limit_of_both(law, d) / 4
 
 
