@@ -22,15 +22,15 @@ NAMES = ("affine-3", "affine-8", "quadratic-3", "cosine-3", "tradeoff-affine-3",
 
 def main(names: list[str]) -> None:
     coq.require_coqc()
-    library = coq.LIBRARY.read_text(encoding="utf-8")
+    library = coq.library("attention")
     print(f"{compiled(library):6.1f} s  attention.v, which theorems on attention need")
-    for module in coq.ABOUT:
+    for module in coq.WHOLE:
         print(f"{compiled(coq.exported((), [module])):6.1f} s  {module}: no hypothesis")
     head = library.partition("Definition")[0] + "Require Import attention.\n"
     for name in names:
         data = json.loads((shipped() / "proofs" / f"{name}.json").read_text(encoding="utf-8"))
         own = coq.modules([data])
-        if data["theorem"] in coq.OF_TRANSFORMERS:
+        if "attention" not in coq.EXPORTS[data["theorem"]].libraries:
             seconds = compiled(coq.exported([data]))
         else:
             seconds = compiled(head + own, library)

@@ -28,7 +28,8 @@ from lipverify.foundation.quoting import shown
 from lipverify.problem.law import Law
 from lipverify.problem.written import law_named
 from lipverify.proofs import Proof, prove_window
-from lipverify.proofs.coq import ABOUT, exported, refusal, require_coqc, whole
+from lipverify.proofs.coq import WHOLE, exported, refusal, require_coqc
+from lipverify.proofs.coq.algebra import whole
 
 WINDOWS = (
     "softmax.noise-rate",
@@ -131,7 +132,7 @@ def export_to_coq(proofs: Sequence[Proof], path: Path, wholes: Mapping[str, str]
     write_whole(path, text.encode())
     print(f"{path}: compiled by coqc", file=sys.stderr)
     for module in dict.fromkeys(wholes.values()):
-        print(f"  module {module}: {ABOUT[module]}; no hypothesis", file=sys.stderr)
+        print(f"  module {module}: {WHOLE[module].about}; no hypothesis", file=sys.stderr)
     return 0
 
 

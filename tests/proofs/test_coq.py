@@ -32,6 +32,8 @@ from lipverify.proofs.checker.chain import ball  # internal: a rational as a bal
 
 # internal: the bounds of a smooth law, which an export states again
 from lipverify.proofs.checker.harmonics import smooth
+from lipverify.proofs.coq import windows  # internal: constants by their names in Coq, and the sums of a law
+from lipverify.proofs.coq.text import HYPOTHESES  # internal: the facts that are assumed
 from tests import ROOT
 from tests.reference import statements
 
@@ -65,14 +67,14 @@ def proof(name: str) -> Data:
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the compiled library."""
     folder = tmp_path_factory.mktemp("coq")
-    shutil.copy(coq.LIBRARY, folder / "attention.v")
+    (folder / "attention.v").write_text(coq.library("attention"), encoding="utf-8")
     subprocess.run(["coqc", "-q", "attention.v"], cwd=folder, check=True, capture_output=True)
     return folder
 
 
 def refusal(text: str, library: Path) -> str | None:
     """What coqc says against the part of an export on attention that follows the library."""
-    head = coq.LIBRARY.read_text(encoding="utf-8").partition("Definition")[0]
+    head = coq.library("attention").partition("Definition")[0]
     return coq.refusal(f"{head}Require Import attention.\n{text}", library)
 
 
@@ -88,7 +90,7 @@ def test_exports_compile(name: str, library: Path) -> None:
 def test_several_theorems_compile_in_one_file() -> None:
     """One of them twice, from all libraries."""
     names = (EXPORTED[0], *TRANSFORMERS, EXPORTED[0])
-    assert coq.refusal(coq.exported([proof(name) for name in names], coq.ABOUT)) is None
+    assert coq.refusal(coq.exported([proof(name) for name in names], coq.WHOLE)) is None
 
 
 @WITH_COQ
@@ -99,7 +101,7 @@ def test_an_export_with_another_constant_does_not_compile(name: str, constant: s
     (constants,) = (each["constants"] for each in mutant["lemmas"] if constant in each["constants"])
     value = float(constants[constant])
     constants[constant] = f"{value + FALLS.get(constant, -1) * 0.01 * max(abs(value), 0.01):.12g}"
-    whole = mutant["theorem"] in coq.OF_TRANSFORMERS
+    whole = "attention" not in coq.EXPORTS[mutant["theorem"]].libraries
     against = coq.refusal(coq.exported([mutant])) if whole else refusal(coq.modules([mutant]), library)
     assert against is not None
     lemma, _, why = against.partition(": ")
@@ -118,7 +120,7 @@ STATED = {
     "no Jensen": ("Hypothesis jensen : Jensen_noise d N.", ""),
     "no Laplace": ("Hypothesis laplace_b : Laplace_bias d B V S0 S1.", ""),
     "Jensen with another sum": ("Jensen_bias d B S1 S2x", "Jensen_bias d B S1 S1"),
-    "another sphere": ("Bessel_crossing d a", "Bessel_crossing (d + 1) a"),
+    "another sphere": ("Moment_limit d a c", "Moment_limit (d + 1) a c"),
     "another mean": ("Hypothesis mean : Mean E.", ""),
 }
 """Other theorems, and other facts, than those that are exported."""
@@ -234,7 +236,7 @@ FALSE = {
 @WITH_COQ
 @pytest.mark.slow
 def test_algebra_compiles() -> None:
-    assert coq.refusal(coq.exported((), coq.ABOUT)) is None
+    assert coq.refusal(coq.exported((), coq.WHOLE)) is None
 
 
 @WITH_COQ
@@ -249,17 +251,16 @@ def test_other_algebra_does_not_compile(module: str, before: str, after: str) ->
 
 
 def test_algebra_assumes_nothing() -> None:
-    text = coq.exported((), coq.ABOUT)
+    text = coq.exported((), coq.WHOLE)
     own = text[text.index("Module momentum") :]
     assert not re.search(r"\b(Admitted|admit|Axiom|Parameter|Hypothes[ie]s|Conjecture|Abort)\b", own)
     assert coq.MODULE.findall(text)
-    assert [name for name, _ in coq.MODULE.findall(text)] == list(coq.ABOUT)
-    assert set(coq.WHOLE.values()) == set(coq.ABOUT)
+    assert [name for name, _ in coq.MODULE.findall(text)] == list(coq.WHOLE)
 
 
 def test_every_claim_with_algebra_is_there() -> None:
     ids = [each.id for each in select_claims(())]
-    assert all(any(fnmatchcase(id, claims) for id in ids) for claims in coq.WHOLE)
+    assert all(any(fnmatchcase(id, claims) for id in ids) for each in coq.WHOLE.values() for claims in each.claims)
 
 
 def test_the_entries_of_the_table_are_the_published_ones() -> None:
@@ -278,7 +279,9 @@ def test_the_same_numbers_are_in_the_export_and_in_the_proof() -> None:
     text = coq.exported([data])
     for lemma in data["lemmas"]:
         for name, value in lemma["constants"].items():
-            found = re.search(rf"^Definition {coq.RENAMED.get(name, name)} : R := (.*)\.$", text, flags=re.MULTILINE)
+            found = re.search(
+                rf"^Definition {windows.RENAMED.get(name, name)} : R := (.*)\.$", text, flags=re.MULTILINE
+            )
             assert found, name
             assert statements.value(found[1].replace(" ", "")) == pytest.approx(float(value), rel=1e-15)
 
@@ -288,14 +291,14 @@ def test_nothing_is_assumed_but_what_the_documents_list() -> None:
     text = coq.exported([proof(name) for name in ("affine-3", "lt-cosine", "lt-ridge-1-1-yx")])
     own = text[text.index("Module window") :]
     assert not re.search(r"\b(Admitted|admit|Axiom|Parameter|Conjecture|Abort)\b", text)
-    assert re.findall(r"^Hypothesis (\w+) ", own, flags=re.MULTILINE) == list(coq.HYPOTHESES)
+    assert re.findall(r"^Hypothesis (\w+) ", own, flags=re.MULTILINE) == list(HYPOTHESES)
     listed = re.findall(r"^\| `(\w+)` \|", (ROOT / "docs" / "proofs.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert listed == list(coq.HYPOTHESES)
+    assert listed == list(HYPOTHESES)
 
 
 @pytest.mark.parametrize("name", ["relu-3", "rough-0.5-3", "step-2", "lt-layers"])
 def test_what_has_no_export_is_refused(name: str) -> None:
-    with pytest.raises(OutOfReach, match="exports are written for"):
+    with pytest.raises(OutOfReach, match="no export to Coq"):
         coq.exported([proof(name)])
 
 
@@ -339,7 +342,7 @@ def test_what_is_not_accepted_is_not_written(
     with pytest.raises(SystemExit) as ended:
         main(["prove", "--law", law, "--d", "3", "--coq", str(tmp_path / "a.v")])
     assert ended.value.code == 1
-    says = {"affine": "coqc does not accept it: c_high_ge: Tactic failure", "relu": "law relu: exports are written for"}
+    says = {"affine": "coqc does not accept it: c_high_ge: Tactic failure", "relu": "law relu: it has no export"}
     assert says[law] in capsys.readouterr().err
     assert not (tmp_path / "a.v").exists()
 
@@ -358,7 +361,7 @@ def test_an_axiom_is_not_accepted(false: str, monkeypatch: pytest.MonkeyPatch) -
 def test_the_sums_of_a_law_are_those_of_the_checker(law: str, d: int) -> None:
     """Fractions beside balls, by other formulas for links."""
     bounds, _ = smooth(laws.start(law, d))
-    sums = coq.harmonic_sums(law, d)
+    sums = windows.harmonic_sums(law, d)
     for name, value in zip(("S0_high", "S1_high", "S2"), sums, strict=True):
         assert ball(value).overlaps(bounds[name][1])
 
@@ -367,7 +370,7 @@ def test_the_sums_of_a_law_are_those_of_the_checker(law: str, d: int) -> None:
 def test_the_sums_of_the_cosine_law_are_integrals(d: int, L: str) -> None:
     """Sums over harmonics beside integrals of derivatives."""
     bounds, _ = smooth(laws.start(f"cosine:{L}", d))
-    whole, first, second, third = coq.wave_squares(d, arb(L))
+    whole, first, second, third = windows.wave_squares(d, arb(L))
     S1 = second / whole / (d - 1) ** 2
     sums = first / whole / (d - 1), S1, (third / whole / (d - 1) ** 3 - S1) * (d - 1) / (d + 1)
     for name, value in zip(("S0_high", "S1_high", "S2"), sums, strict=True):

@@ -1,67 +1,26 @@
-r"""Proofs for the proof assistant Coq: numbers and algebra are proved by it, facts of analysis are named hypotheses.
-
-`attention.v` derives theorems on windows from facts of analysis (Jensen, Bessel, the Laplace representation), and
-`transformers.v` two on linear transformers, for any constants that satisfy some inequalities. For a proof file
-`exported` writes its constants, a proof of each of those inequalities (by the library Interval), and the theorem.
-`refusal` runs coqc: what it does not accept is not written.
-"""
+"""Windows, envelopes, tradeoffs and transfers of smooth laws: constants, what is to be shown of them, theorems."""
 
 from __future__ import annotations
 
 import math
 import re
-import shutil
-import subprocess
-import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from pathlib import Path
-from typing import Any
 
 from flint import acb, arb, ctx
 
 from lipverify.errors import OutOfReach
-from lipverify.proofs import checker
 from lipverify.proofs.checker import chain, laws
 from lipverify.proofs.checker.chain import Proof, ball
+from lipverify.proofs.coq.text import BITS, HYPOTHESES, assumed, decimal, defined, written
 
-LIBRARY, ALGEBRA, TRANSFORMERS = (
-    Path(__file__).with_name(f"{name}.v") for name in ("attention", "algebra", "transformers")
-)
-WHOLE = {
-    "lt.momentum/printed*": "momentum",
-    "lt.momentum/derived*": "momentum",
-    "lt.second-order/both/proved": "layers",
-    "lt.expressive-limit/length/proved": "majorant",
-    "lt.match-tuned*": "table_1",
-    "softmax.gaussian-window/*": "gaussian_window",
-    "softmax.split": "split",
-    "softmax.values-ignore-covariates/v": "values",
-    "softmax.covariance-inversion/whitened/proved": "whitening",
-    "softmax.tradeoff/*/noise/every-w/proved": "fixed_tokens",
-}
-"""The claims that have a module of `algebra.v`, * for any end or middle of an id."""
-ABOUT = {
-    "momentum": "Lemma 4.4 in four readings, for all d and n",
-    "layers": "the number of layers, for every kappa and epsilon",
-    "majorant": "the moments and the polynomial of the bound for n >= 6",
-    "table_1": "Section 6 against the printed entries, not what was trained",
-    "gaussian_window": "on the sphere attention is a Gaussian window of c = 1/2, and of no other c",
-    "split": "the loss is bias plus noise, for noise that is centred and uncorrelated",
-    "values": "Lemma B.1: what the values read of the covariates adds a square, for laws that are symmetric",
-    "whitening": "scores and functions after whitening are those before it",
-    "fixed_tokens": "for any tokens the noise never falls in w, and means of h^p never rise; not that they move",
-}
-"""What those modules prove, without a hypothesis."""
 FARTHEST = 120
 """Where an integral over lambda is cut: what is left is below e^-60."""
 TAIL = 75
 """Where an integral over the angle between token and query is cut: what is left is below e^-75."""
-BITS = 200
 SHARE = 8
 """An integral is enclosed to this part of the room that the statement about it leaves."""
-RENAMED = {"end": "stop", "at": "middle", "H_3/2": "H_3_2", "R": "R_"}
+RENAMED = {"end": "stop", "at": "middle", "H_3/2": "H_3_2"}
 """Constants that would be words of Coq, or are no names there."""
 FACTS = r"""
 a_pos: 0 < a
@@ -157,50 +116,10 @@ SHORT = {
     "BALANCE": "(Rpower (2 * b_low / (a * c_low)) (1 / (a + 2)))",
 }
 """What stands for longer terms above."""
-IMPORT = re.compile(r"^(?:From \w+ Require Import [\w ]+|Import ListNotations|Open Scope R_scope)\.\n", re.MULTILINE)
-"""What stands once, before all else: a name of an imported library would hide one of these."""
-MODULE = re.compile(r"^Module (\w+)\.\n(.*?)^End \1\.", re.MULTILINE | re.DOTALL)
-THEOREM = re.compile(r"^Theorem (\w+)", re.MULTILINE)
-AXIOMS = ("Uint63.", "PrimInt63.", "ClassicalDedekindReals.", "Classical_Prop.classic", "FunctionalExtensionality.")
-"""What a theorem may rest on: classical logic, Coq's real numbers, and the machine's integers."""
-WRITTEN = (
-    "exports are written for windows, envelopes, tradeoffs and transfers of affine, quadratic, cosine and zonal laws, "
-    "those of polynomial links, kernels of powers and exponential kernels (--law affine, or a claim about one law, "
-    f"softmax.window-derived/affine), for Theorems 4.2 and 5.2 at a rate, and for {', '.join(WHOLE)}"
-)
-INSTALL = "install Coq 8.16 with Interval (apt-get install --no-install-recommends coq libcoq-interval)"
-HYPOTHESES = {
-    "mean": ("Mean E", "a mean rises with what is averaged, and leaves a constant as it is"),
-    "continuous": ("Continuous N B", "a mean of continuous functions of w is continuous"),
-    "integral": ("Moment_integral d a c", "w P' / P = a - D, and the limit of P"),
-    "crossing": ("Bessel_crossing d a", "Bessel's equation: a curve is crossed in one direction only"),
-    "opposite": ("Opposite N B", "every token exchanged by its opposite"),
-    "jensen": ("Jensen_noise d N", "Jensen: the other tokens are averaged"),
-    "jensen_b": ("Jensen_bias d B S1 S2x", "Jensen for every harmonic, and Taylor of 1 - P_l"),
-    "laplace": ("Laplace_noise d N", "the Laplace representation, for the noise"),
-    "laplace_b": ("Laplace_bias d B V S0 S1", "the Laplace representation, for the bias"),
-    "spread_1": ("Laplace_spread d V 1 (fun w => deficit d w / w)", "the Laplace representation, for the mean of h"),
-    "spread_2": ("Laplace_spread d V 2 (second d)", "the Laplace representation, for the mean of h^2"),
-    "shares": ("Shares q cosine", "a squared cosine lies between 0 and 1"),
-    "independent": ("Independent q cosine", "the other columns span a uniformly random subspace"),
-    "majorised": ("Majorised q", "moments on the sphere are those of normal numbers over those of their radius"),
-    "tangent": ("Tangent q", "the same, with a tangent of 1 / y"),
-    "minkowski": ("Minkowski fluctuating whitened apart", "Minkowski's inequality"),
-    "posterior": ("Posterior d s whitened", "w_ridge is a posterior mean, E tr (I - Sigma)^2 of normal tokens"),
-    "fluctuates": (
-        "Fluctuates d s c v b fluctuating",
-        "moments of normal numbers given Sigma, eigenvalues at most the trace",
-    ),
-}
-"""The facts that a proof assumes, those first that take least to prove: of attention, then of linear transformers."""
-OF_ATTENTION = list(HYPOTHESES).index("shares")
-OF_TRANSFORMERS = {
-    "cosine": ("shares", "independent", "majorised", "tangent"),
-    "ridge": ("minkowski", "posterior", "fluctuates"),
-}
 AVERAGES = {"N": "noise_of", "B": "bias_of", "V": "spread_of"}
 """Noise, bias and the means of h^p, by their definitions in the library."""
-WINDOW_ALONE = ("continuous", "opposite")
+ENVELOPE_FACTS = ("mean", "limit", "jensen", "jensen_b", "laplace", "laplace_b", "spread_1", "spread_2")
+"""The facts that envelopes and tradeoffs assume; windows also assume `continuous`, and `opposite` for all real w."""
 BETWEEN = (
     "(smooth_between d a c u T_least m N B V a_pos c_pos u_pos T_least_ge m_in g_low g_high D_low D_high crossing "
     "start signs D_low_le D_high_ge D_low_pos integral y c_low c_high y_pos y_le jensen laplace c_low_le "
@@ -215,133 +134,6 @@ LEFT = (
     "D_low_le D_high_ge D_low_pos integral y y_pos y_le S1 S2x b_low S1_nonneg S2_nonneg d_a "
     "jensen_b x2_nonneg b_low_le b_low_pos)"
 )
-
-
-def exported(proofs: Sequence[Mapping[str, Any]], wholes: Iterable[str] = ()) -> str:
-    """A Coq file: of each proof its constants, what is to be shown of them and the theorem, after the library.
-
-    Parameters
-    ----------
-    proofs
-        Proof files.
-    wholes
-        Modules of `algebra.v`, which assume nothing.
-
-    Raises
-    ------
-    OutOfReach
-        If no export is written for one of the theorems, or for its law.
-    """
-    about = {proof["theorem"] for proof in proofs}
-    needed = {*wholes, *(("majorant",) if about & set(OF_TRANSFORMERS) else ())}
-    algebra = ALGEBRA.read_text(encoding="utf-8")
-    parts = [LIBRARY.read_text(encoding="utf-8")] if about - set(OF_TRANSFORMERS) or "fixed_tokens" in needed else []
-    if needed:
-        parts.append(algebra[: algebra.index("Module ")].strip())
-        parts += [found[0] for found in MODULE.finditer(algebra) if found[1] in needed]
-    if about & set(OF_TRANSFORMERS):
-        parts.append(TRANSFORMERS.read_text(encoding="utf-8"))
-    text = "\n\n".join((*parts, modules(proofs)))
-    return "".join(dict.fromkeys(IMPORT.findall(text))) + IMPORT.sub("", text)
-
-
-def whole(id: str) -> str | None:
-    """The module of `algebra.v` about a claim, if there is one.
-
-    >>> whole("lt.momentum/printed"), whole("lt.momentum/kappa")
-    ('momentum', None)
-    """
-    return next((module for claims, module in WHOLE.items() if fnmatchcase(id, claims)), None)
-
-
-def modules(proofs: Sequence[Mapping[str, Any]]) -> str:
-    """The parts of a file that belong to proofs, each proof once; of the same name the later ones have a number."""
-    found: dict[str, str] = {}
-    for data in proofs:
-        name, text = module(data)
-        same = [each for each in found if re.fullmatch(rf"{name}(_v\d+)?", each)]
-        if text not in (found[each] for each in same):
-            found[f"{name}_v{len(same) + 1}" if same else name] = text
-    return "\n".join(f"Module {name}.\n{text}\nEnd {name}.\n" for name, text in found.items())
-
-
-def module(data: Mapping[str, Any]) -> tuple[str, str]:
-    """A name for a proof, and its part of a file."""
-    proof = checker.read(data)
-    statement = checker.statement(data).replace("*)", "* )")  # which would end the comment
-    if proof.theorem in OF_TRANSFORMERS:
-        name = "_".join(map(str, (proof.theorem, *proof.about.values())))
-        text = (cosine if proof.theorem == "cosine" else ridge)(proof)
-    elif proof.theorem in ("window", "envelope", "tradeoff", "transfer"):
-        name = f"{proof.theorem}_{proof.about['law']}_{proof.about['d']}"
-        text = lines(proof, proof.about["law"], proof.about["d"])
-    else:
-        law = proof.about.get("law")
-        raise OutOfReach(f"theorem {proof.theorem!r}{f' of law {law}' if law else ''}: {WRITTEN}.")
-    return re.sub(r"\W", "_", name), "\n".join((f"(* {statement} *)", *text))
-
-
-def cosine(proof: Proof) -> Iterator[str]:
-    """Theorem 4.2 for every number of tokens and every dimension, and its limit."""
-    k = {name: value for lemma in proof.lemmas for name, value in lemma.constants.items()}
-    yield from (f"Definition {name} : R := {written(value)}." for name, value in k.items())
-    yield "Lemma C_ge : 5 <= C.\nProof. unfold C. lra. Qed."
-    yield "Lemma offset_ge : C - 1 <= offset.\nProof. unfold C, offset. lra. Qed."
-    yield "Lemma low_le : low <= 4.\nProof. unfold low. lra. Qed."
-    yield "Section Statement.\nVariables (q : nat -> R) (cosine : nat -> nat -> R)."
-    yield from assumed("cosine")
-    yield """Theorem cosine_theorem : forall d n, (1 <= d)%nat -> (1 <= n)%nat -> INR n * cosine d n <= INR d + offset.
-Proof.
-  intros d n Hd Hn. pose proof (cosine_le q cosine shares majorised independent d n Hd Hn). pose proof C_ge.
-  pose proof offset_ge. lra.
-Qed.
-
-Theorem cosine_limit : forall d n, (1 <= d < n)%nat -> (6 <= n)%nat ->
-  INR d + low - (60 + 5 * INR d) / INR n <= INR n * cosine d n.
-Proof.
-  intros d n Hd Hn. pose proof (cosine_ge q cosine shares majorised tangent independent d n Hd Hn).
-  pose proof low_le. lra.
-Qed."""
-    yield "End Statement."
-
-
-def ridge(proof: Proof) -> Iterator[str]:
-    """Theorem 5.2 at a rate, from a number of tokens on."""
-    k = {RENAMED.get(name, name): value for lemma in proof.lemmas for name, value in lemma.constants.items()}
-    about = {name: proof.about[name] for name in ("sigma_1", "sigma_2", "d")} | {"least": proof.about["n"]}
-    definitions = {name: written(Fraction(value)) for name, value in (about | k).items()} | {
-        "s": f"sigma_{proof.about['level']} ^ 2",
-        "c": "(1 + sigma_1 ^ 2 + sigma_2 ^ 2) / ((1 + sigma_1 ^ 2) * (1 + sigma_2 ^ 2))",
-        "v": "- 1 / (1 + sigma_1 ^ 2 + sigma_2 ^ 2)",
-    }
-    yield from (f"Definition {name} : R := {text}." for name, text in definitions.items())
-    yield f"Definition b : list R := {'[1]' if proof.about['first'] == 'yy' else '[1; 0; c ^ 2]'}."
-    yield (
-        "Ltac numbers := unfold fluctuation, squares, own, every, b; cbn [map plus_poly times_poly of_trace INR]; "
-        f"unfold s, c, v; unfold {', '.join(about | k)}; first [lra | interval with (i_prec 90)]."
-    )
-    yield "Lemma d_pos : 0 < d.\nProof. numbers. Qed.\nLemma s_nonneg : 0 <= s.\nProof. numbers. Qed."
-    yield "Lemma c_square : 0 <= c ^ 2.\nProof. apply pow2_ge_0. Qed."
-    yield "Lemma b_nonneg : not_negative b.\nProof. pose proof c_square. unfold b. each. Qed."
-    yield "Lemma least_ge : 1 <= least.\nProof. numbers. Qed."
-    yield "Lemma Q_ge : fluctuation d s c v b least <= Q.\nProof. numbers. Qed."
-    yield "Lemma R_ge : d * (d + 1) / (1 + s) ^ 2 <= R_.\nProof. numbers. Qed."
-    yield "Lemma K_ge : (sqrt Q + sqrt R_) ^ 2 / d <= K.\nProof. numbers. Qed."
-    yield "Section Statement.\nVariables fluctuating whitened apart : nat -> R."
-    yield from assumed("ridge")
-    yield """Theorem ridge_theorem : forall n, least <= INR n -> apart n / d <= K / INR n.
-Proof.
-  exact (ridge_rate d s c v least b fluctuating whitened apart fluctuates posterior minkowski Q R_ K d_pos s_nonneg
-    b_nonneg least_ge Q_ge R_ge K_ge).
-Qed."""
-    yield "End Statement."
-
-
-def assumed(theorem: str) -> Iterator[str]:
-    """The hypotheses of a theorem on linear transformers."""
-    for name in OF_TRANSFORMERS[theorem]:
-        says, why = HYPOTHESES[name]
-        yield f"(* {why} *)\nHypothesis {name} : {says}."
 
 
 def harmonic_sums(law: str, d: int) -> tuple[Fraction, Fraction, Fraction]:
@@ -370,7 +162,10 @@ def harmonic_sums(law: str, d: int) -> tuple[Fraction, Fraction, Fraction]:
             sum((k * p**2 * (p - 1) * Fraction(d - 1, d + 1) for k, p in pairs), Fraction(0)),
         )
     else:
-        raise OutOfReach(f"law {law}: {WRITTEN}.")
+        raise OutOfReach(
+            f"law {law}: it has no export to Coq; affine, quadratic, cosine and zonal laws, polynomial links, kernels "
+            "of powers and exponential kernels have one (--law affine)."
+        )
     return sums
 
 
@@ -405,21 +200,22 @@ def projected(link: Sequence[Fraction], d: int) -> dict[int, Fraction]:
     return {degree: mean(link, each) ** 2 / mean(each, each) for degree, each in enumerate(basis) if degree}
 
 
-def lines(proof: Proof, law: str, d: int) -> Iterator[str]:
+def window(proof: Proof) -> Iterator[str]:
     """The part of the file that belongs to this proof."""
+    law, d = proof.about["law"], proof.about["d"]
     wave = laws.own_constant(law)
     k = {name: value for lemma in proof.lemmas for name, value in lemma.constants.items()}
     m, p = min(Fraction(FARTHEST), k["T_least"]), angle(k["u"])
     own = {"a": Fraction(d - 1, 2), "m": m, "p": p} | ({"wave": chain.number(wave)} if wave else {})
     constants = own | {RENAMED.get(name, name): value for name, value in k.items()}
     yield f"Definition d : nat := {d}.\nDefinition c : R := {moment_limit(d)}."
-    yield from (f"Definition {name} : R := {written(value)}." for name, value in constants.items())
+    yield from defined(constants)
     yield f"Ltac values := unfold d, c, {', '.join(constants)}."
     if wave:
         yield from waves(d, chain.number(wave))
     else:
         sums = zip(("S0", "S1", "S2x"), harmonic_sums(law, d), strict=True)
-        yield from (f"Definition {name} : R := {written(value)}." for name, value in sums)
+        yield from defined(dict(sums))
         yield "Ltac numbers := values; unfold S0, S1, S2x; decide_numbers."
     facts = FACTS + {"window": WINDOW, "tradeoff": TRADEOFF, "transfer": WINDOW + TRANSFER}.get(proof.theorem, "")
     yield from stated(facts)
@@ -431,12 +227,18 @@ def lines(proof: Proof, law: str, d: int) -> Iterator[str]:
     yield from (f"Local Notation {name} := ({of} E)." for name, of in AVERAGES.items())
     windows = proof.theorem in ("window", "transfer")
     real = windows and laws.domain(proof.about["law"]) == "over all real w"
-    for name, (says, why) in list(HYPOTHESES.items())[:OF_ATTENTION]:
-        if (windows or name not in WINDOW_ALONE) and (real or name != "opposite"):
-            yield f"(* {why} *)\nHypothesis {name} : {says}."
+    yield from assumed(
+        [
+            name
+            for name in HYPOTHESES
+            if name in ENVELOPE_FACTS or (windows and name == "continuous") or (real and name == "opposite")
+        ]
+    )
+    yield "Let crossing : Bessel_crossing d a := crosses_once d a (proj1 d_a) (proj2 d_a)."
+    yield "Let integral : Moment_integral d a c := moment_integral d a c c_pos limit."
     if proof.theorem == "transfer":
-        yield window(real, wave)
-    theorems = {"window": window(real, wave), "transfer": transfer(real), "envelope": ENVELOPE, "tradeoff": TRADED}
+        yield on_window(real, wave)
+    theorems = {"window": on_window(real, wave), "transfer": transfer(real), "envelope": ENVELOPE, "tradeoff": TRADED}
     yield theorems[proof.theorem]
     yield "End Statement."
 
@@ -451,16 +253,6 @@ def stated(facts: str) -> Iterator[str]:
 def spelled(text: str) -> str:
     """A statement with the longer terms written out."""
     return re.sub("|".join(rf"\b{name}\b" for name in SHORT), lambda word: SHORT[word[0]], text)
-
-
-def written(value: Fraction) -> str:
-    """A fraction as Coq reads it.
-
-    >>> written(Fraction(-1, 2)), written(Fraction(3))
-    ('- 1 / 2', '3')
-    """
-    sign, over, under = "- " if value < 0 else "", abs(value.numerator), value.denominator
-    return f"{sign}{over} / {under}" if under > 1 else f"{sign}{over}"
 
 
 def moment_limit(d: int) -> str:
@@ -581,15 +373,7 @@ def integral(d: int, power: int, u: arb, p: arb) -> arb:
     ).real
 
 
-def decimal(value: arb, way: int) -> Fraction:
-    """A fraction of some thirty digits, not above a ball (-1), or not below it (+1)."""
-    mantissa, power = (value.lower() if way < 0 else value.upper()).man_exp()
-    exact = Fraction(int(mantissa)) * Fraction(2) ** int(power)
-    scale = Fraction(10) ** (30 - math.floor(math.log10(abs(float(exact)))))
-    return Fraction(math.floor(exact * scale) if way < 0 else math.ceil(exact * scale)) / scale
-
-
-def window(real: bool, wave: str) -> str:
+def on_window(real: bool, wave: str) -> str:
     """The theorem on windows, over all real w or over w >= 0, for every L or for that of the law."""
     scales = "L = wave" if wave else "0 < L"
     positive = "\n  assert (P : 0 < L) by (rewrite HL; unfold wave; lra). clear HL. rename P into HL." if wave else ""
@@ -700,46 +484,3 @@ Proof.
   - intros j v Hv Hj. destruct ({FEW[1:-1]} j v Hv Hj) as [P [_ Q]]. now split.
   - pose proof T_least_ge. lra.
 Qed."""
-
-
-def refusal(text: str, folder: str | Path | None = None) -> str | None:
-    """What coqc says against a file; nothing if it compiles and rests on no axiom but those of Coq's own libraries.
-
-    Parameters
-    ----------
-    text
-        The file.
-    folder
-        Where it is compiled, beside compiled libraries that it may require; by default a folder of its own.
-
-    Raises
-    ------
-    OutOfReach
-        If no coqc is installed, or it has no library Interval.
-    """
-    require_coqc()
-    theorems = [f"{of}.{name}" for of, inside in MODULE.findall(text) for name in THEOREM.findall(inside)]
-    asked = "".join(f"Print Assumptions {each}.\n" for each in theorems)
-    with tempfile.TemporaryDirectory(dir=folder) as own:
-        path = Path(own, "proof.v")
-        path.write_text(text + asked, encoding="utf-8")
-        command = ["coqc", "-q", "-R", str(folder or own), "", str(path)]
-        ended = subprocess.run(command, cwd=own, check=False, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    if ended.returncode == 0:
-        used = re.findall(r"^([\w.]+)\s+:", ended.stdout, re.MULTILINE)
-        foreign = sorted(name for name in set(used) if not name.startswith(AXIOMS))
-        return f"it assumes {', '.join(foreign)}" if foreign else None
-    if "Cannot find a physical path" in ended.stderr:
-        raise OutOfReach(f"coqc has no library Interval: nothing is exported that was not compiled; {INSTALL}.")
-    where, _, why = ended.stderr.rpartition("Error:")
-    line = int((re.findall(r"line (\d+), characters", where) or ["0"])[-1])
-    lemma = re.findall(r"^(?:Lemma|Theorem) (\w+)", "\n".join(text.splitlines()[:line]), re.MULTILINE)
-    return (
-        f"{lemma[-1] if lemma else 'its beginning'}: {' '.join(why.split())[:200] or f'exit code {ended.returncode}'}"
-    )
-
-
-def require_coqc() -> None:
-    """Refuse where no coqc is installed."""
-    if shutil.which("coqc") is None:
-        raise OutOfReach(f"coqc is not installed: nothing is exported that was not compiled; {INSTALL}.")

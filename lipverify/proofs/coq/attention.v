@@ -30,16 +30,8 @@ Definition sign_at (a g x : R) : R := (a - a ^ 2 - 2 * g) + 2 * g * x + g ^ 2 * 
 Section Facts.
 Variables (d : nat) (a c : R) (N B : nat -> R -> R) (V : R -> nat -> R -> R).
 
-(* A' = 1 - A^2 - 2 a A / w, A = 1 - D / w (Bessel's equation): a + g / w is crossed in one direction only. *)
-Definition Bessel_crossing : Prop := forall g u, 0 < u ->
-  ((forall x, 0 <= x <= 1 / u -> 0 < sign_at a g x) -> a + g / u < deficit d u ->
-    forall w, u <= w -> a + g / w <= deficit d w) /\
-  ((forall x, 0 <= x <= 1 / u -> sign_at a g x < 0) -> deficit d u < a + g / u ->
-    forall w, u <= w -> deficit d w <= a + g / w).
-(* w P' / P = a - D and P -> c for P = w^a mu: log (P / c) is the integral of (D - a) / w over (w, oo). *)
-Definition Moment_integral : Prop := forall g1 g2 u, 0 < u ->
-  (forall w, u <= w -> a + g1 / w <= deficit d w <= a + g2 / w) ->
-  forall w, u <= w -> c * exp (g1 / w) <= Rpower w a * mu d w <= c * exp (g2 / w).
+(* w^a mu -> c. *)
+Definition Moment_limit : Prop := is_lim (fun w => Rpower w a * mu d w) p_infty c.
 (* Jensen, the other tokens averaged in the denominator. *)
 Definition Jensen_noise : Prop := forall n w, (1 <= n)%nat -> 0 <= w ->
   INR n * mu d (2 * w) / (1 + INR n * mu d w) ^ 2 <= N n w.
@@ -197,6 +189,225 @@ Proof.
   replace (weight d 2 w) with (((2 * w + (INR d - 1)) * weight d 1 w - (INR d - 1) * weight d 0 w) / w) by (field_simplify_eq; lra).
   field. lra.
 Qed.
+
+Lemma weight_derive d k w : is_derive (weight d k) w (- weight d (S k) w).
+Proof.
+  assert (E : forall u t, is_derive (fun u => (1 - cos t) ^ k * exp (- (u * (1 - cos t))) * sin t ^ (d - 2)) u
+    (- ((1 - cos t) ^ S k * exp (- (u * (1 - cos t))) * sin t ^ (d - 2)))).
+  { intros u t. auto_derive; [trivial | simpl; ring]. }
+  replace (- weight d (S k) w) with (RInt (fun t => Derive (fun u => (1 - cos t) ^ k * exp (- (u * (1 - cos t))) * sin t ^ (d - 2)) w) 0 PI).
+  2: { unfold weight. rewrite <- (RInt_opp (V := R_CompleteNormedModule)) by (eexists; apply weight_is).
+       apply RInt_ext. intros t _. apply is_derive_unique, E. }
+  apply is_derive_RInt_param.
+  - apply filter_forall. intros u t _. eexists. apply E.
+  - intros t _. apply continuity_2d_pt_ext with (fun u v => - ((1 - cos v) ^ S k * exp (- (u * (1 - cos v))) * sin v ^ (d - 2))).
+    { intros u v. symmetry. apply is_derive_unique, E. }
+    assert (C : continuity_2d_pt (fun _ v => 1 - cos v) w t).
+    { apply (continuity_1d_2d_pt_comp (fun v => 1 - cos v) (fun _ v => v)); [| apply continuity_2d_pt_id2].
+      apply continuity_pt_minus; [apply continuity_pt_const; intros ? ?; reflexivity | apply continuity_cos]. }
+    apply continuity_2d_pt_opp, continuity_2d_pt_mult; [apply continuity_2d_pt_mult |].
+    + apply (continuity_1d_2d_pt_comp (fun x => x ^ S k) (fun _ v => 1 - cos v)); [| exact C].
+      apply derivable_continuous_pt, derivable_pt_pow.
+    + apply (continuity_1d_2d_pt_comp exp); [apply derivable_continuous_pt, derivable_pt_exp |].
+      apply continuity_2d_pt_opp, continuity_2d_pt_mult; [apply continuity_2d_pt_id1 | exact C].
+    + apply (continuity_1d_2d_pt_comp (fun x => sin x ^ (d - 2)) (fun _ v => v)); [| apply continuity_2d_pt_id2].
+      apply (continuity_pt_comp sin (fun x => x ^ (d - 2))); [apply continuity_sin | apply derivable_continuous_pt, derivable_pt_pow].
+  - apply filter_forall. intros u. eexists. apply (weight_is d k u).
+Qed.
+
+(* Bessel's equation. *)
+Lemma deficit_derive d a w : (2 <= d)%nat -> a = (INR d - 1) / 2 -> 0 < w ->
+  is_derive (deficit d) w (2 * (a - deficit d w) + deficit d w * (deficit d w + 1 - 2 * a) / w).
+Proof.
+  intros Hd Ha Hw. pose proof (second_moment d w Hd Hw) as M. pose proof (weight_pos d w) as P.
+  assert (I : is_derive (deficit d) w ((weight d 1 w + w * (- weight d 2 w)) / weight d 0 w
+    - w * weight d 1 w * (- weight d 1 w) / weight d 0 w ^ 2)).
+  { unfold deficit. pose proof (weight_derive d 0 w) as D0. pose proof (weight_derive d 1 w) as D1.
+    set (f := weight d 0) in *. set (g := weight d 1) in *. set (x := weight d 2 w) in *. clearbody f g x.
+    assert (ex_derive f w) by (eexists; exact D0). assert (ex_derive g w) by (eexists; exact D1).
+    auto_derive; [repeat split; auto; lra |].
+    replace (Derive _ w) with (Derive g w) by reflexivity. rewrite (is_derive_unique g w _ D1).
+    match goal with |- context [Derive ?h w] => change (Derive h w) with (Derive f w) end. rewrite (is_derive_unique f w _ D0). field. lra. }
+  evar_last; [exact I |].
+  replace (weight d 2 w) with (second d w * weight d 0 w) by (unfold second; field; lra). rewrite M, <- Ha.
+  replace (INR d - 1) with (2 * a) by lra. unfold deficit. field. lra.
+Qed.
+
+(* A function that rises faster than another wherever they meet stays above it. *)
+Lemma stays f g f' g' u : (forall w, u <= w -> is_derive f w (f' w) /\ is_derive g w (g' w)) ->
+  (forall w, u <= w -> f w = g w -> g' w < f' w) -> g u <= f u -> forall w, u <= w -> g w <= f w.
+Proof.
+  intros D C S w Hw. apply Rnot_lt_le. intros N.
+  set (h := fun x => f x - g x).
+  assert (Dh : forall x, u <= x -> is_derive h x (f' x - g' x)).
+  { intros x Hx. destruct (D x Hx). now apply (is_derive_minus (V := R_NormedModule)). }
+  assert (Ch : forall x, u <= x -> continuity_pt h x).
+  { intros x Hx. apply continuity_pt_filterlim. apply (ex_derive_continuous (V := R_NormedModule)).
+    eexists. now apply Dh. }
+  destruct (completeness (fun x => u <= x <= w /\ 0 <= h x)) as [t [U L]].
+  { exists w. intros x [Hx _]. lra. }
+  { exists u. unfold h. lra. }
+  assert (tu : u <= t) by (apply U; unfold h; lra).
+  assert (tw : t <= w) by (apply L; intros x [Hx _]; lra).
+  assert (h0 : 0 <= h t).
+  { apply Rnot_lt_le. intros B. destruct (Ch t tu (- h t) ltac:(lra)) as [e [He Q]].
+    assert (T : t <= t - e); [| lra]. apply L. intros x [Hx Hh]. apply Rnot_lt_le. intros Bx.
+    assert (x <= t) by (apply U; lra). destruct (Req_dec x t) as [-> | Nx]; [lra |].
+    specialize (Q x). simpl in Q; unfold R_dist in Q.
+    assert (Rabs (h x - h t) < - h t).
+    { apply Q. split; [split; [exact I | lra] |]. apply Rabs_def1; lra. }
+    destruct (Rabs_def2 _ _ H0). lra. }
+  assert (lt : t < w) by (destruct (Req_dec t w) as [-> | ?]; [unfold h in h0; lra | lra]).
+  assert (after : forall x, t < x <= w -> h x < 0).
+  { intros x Hx. apply Rnot_le_lt. intros B. assert (x <= t) by (apply U; lra). lra. }
+  assert (h00 : h t = 0).
+  { apply Rle_antisym; [| assumption]. apply Rnot_lt_le. intros B. destruct (Ch t tu (h t) B) as [e [He Q]].
+    set (x := Rmin w (t + e / 2)). assert (X : t < x <= w /\ x <= t + e / 2).
+    { unfold x. pose proof (Rmin_l w (t + e / 2)). pose proof (Rmin_r w (t + e / 2)).
+      repeat split; try assumption. apply Rmin_glb_lt; lra. }
+    specialize (Q x). simpl in Q; unfold R_dist in Q. assert (Rabs (h x - h t) < h t).
+    { apply Q. split; [split; [exact I | lra] |]. apply Rabs_def1; lra. }
+    destruct (Rabs_def2 _ _ H). pose proof (after x ltac:(lra)). lra. }
+  pose proof (C t tu ltac:(unfold h in h00; lra)) as P.
+  pose proof (Dh t tu) as G. apply is_derive_Reals in G. destruct (G (f' t - g' t) ltac:(lra)) as [e He].
+  set (s := Rmin (w - t) (e / 2)). pose proof (cond_pos e). pose proof (Rmin_l (w - t) (e / 2)) as m1. pose proof (Rmin_r (w - t) (e / 2)) as m2.
+  assert (s0 : 0 < s) by (apply Rmin_glb_lt; lra).
+  fold s in m1, m2. pose proof (after (t + s) ltac:(lra)) as A.
+  specialize (He s ltac:(lra) ltac:(rewrite Rabs_pos_eq; lra)). rewrite h00, Rminus_0_r in He.
+  destruct (Rabs_def2 _ _ He) as [_ Z]. assert (0 < h (t + s) / s) by lra.
+  assert (h (t + s) / s < 0); [| lra]. unfold Rdiv. rewrite <- (Rmult_0_l (/ s)). apply Rmult_lt_compat_r; [now apply Rinv_0_lt_compat | assumption].
+Qed.
+
+Lemma falls_if f f' x y : x <= y -> (forall t, x <= t <= y -> is_derive f t (f' t) /\ f' t <= 0) -> f y <= f x.
+Proof.
+  intros H D. destruct (MVT_gen f x y f') as [t [I E]].
+  - rewrite Rmin_left, Rmax_right by assumption. intros t Ht. apply D. lra.
+  - rewrite Rmin_left, Rmax_right by assumption. intros t Ht. apply continuity_pt_filterlim.
+    apply (ex_derive_continuous (V := R_NormedModule)). eexists. now apply D.
+  - rewrite Rmin_left, Rmax_right in I by assumption. destruct (D t I) as [_ F].
+    assert (f' t * (y - x) <= 0 * (y - x)) by (apply Rmult_le_compat_r; lra). lra.
+Qed.
+
+(* a + g / w is crossed in one direction only. *)
+Definition Bessel_crossing (d : nat) (a : R) : Prop := forall g u, 0 < u ->
+  ((forall x, 0 <= x <= 1 / u -> 0 < sign_at a g x) -> a + g / u < deficit d u ->
+    forall w, u <= w -> a + g / w <= deficit d w) /\
+  ((forall x, 0 <= x <= 1 / u -> sign_at a g x < 0) -> deficit d u < a + g / u ->
+    forall w, u <= w -> deficit d w <= a + g / w).
+
+Lemma crosses_once d a : (2 <= d)%nat -> a = (INR d - 1) / 2 -> Bessel_crossing d a.
+Proof.
+  intros Hd Ha g u Hu.
+  assert (Q : forall w, 0 < w -> is_derive (fun w => a + g / w) w (- g / w ^ 2)).
+  { intros w Hw. auto_derive; [lra | field; lra]. }
+  assert (M : forall w, u <= w -> 0 < w /\ 0 <= 1 / w <= 1 / u).
+  { intros w Hw. unfold Rdiv. rewrite !Rmult_1_l. repeat split; [lra | left; apply Rinv_0_lt_compat; lra | apply Rinv_le_contravar; lra]. }
+  assert (E : forall w, 0 < w -> 2 * (a - (a + g / w)) + (a + g / w) * (a + g / w + 1 - 2 * a) / w - - g / w ^ 2
+    = / w * sign_at a g (1 / w)) by (intros w Hw; unfold sign_at; field; lra).
+  split; intros S B.
+  - apply (stays (deficit d) (fun w => a + g / w)
+      (fun w => 2 * (a - deficit d w) + deficit d w * (deficit d w + 1 - 2 * a) / w) (fun w => - g / w ^ 2)); [| | lra].
+    + intros w Hw. destruct (M w Hw). split; [now apply deficit_derive | now apply Q].
+    + intros w Hw F. destruct (M w Hw) as [P I]. rewrite F. specialize (E w P).
+      pose proof (Rmult_lt_0_compat _ _ (Rinv_0_lt_compat _ P) (S _ I)). lra.
+  - apply (stays (fun w => a + g / w) (deficit d) (fun w => - g / w ^ 2)
+      (fun w => 2 * (a - deficit d w) + deficit d w * (deficit d w + 1 - 2 * a) / w)); [| | lra].
+    + intros w Hw. destruct (M w Hw). split; [now apply Q | now apply deficit_derive].
+    + intros w Hw F. destruct (M w Hw) as [P I]. rewrite <- F. specialize (E w P). specialize (S _ I).
+      pose proof (Rmult_lt_0_compat (/ w) (- sign_at a g (1 / w)) (Rinv_0_lt_compat _ P) ltac:(lra)). lra.
+Qed.
+
+(* w P' / P = a - D for P = w^a mu: log (P / c) is the integral of (D - a) / w over (w, oo). *)
+Definition Moment_integral (d : nat) (a c : R) : Prop := forall g1 g2 u, 0 < u ->
+  (forall w, u <= w -> a + g1 / w <= deficit d w <= a + g2 / w) ->
+  forall w, u <= w -> c * exp (g1 / w) <= Rpower w a * mu d w <= c * exp (g2 / w).
+
+Section Limit.
+Variables (d : nat) (a c : R).
+Hypotheses (d_2 : (2 <= d)%nat) (c_pos : 0 < c) (limit : Moment_limit d a c).
+(* log (P / c), P = w^a mu *)
+Definition drift (w : R) : R := ln (Rpower w a * mu d w / c).
+
+Lemma drift_derive w : 0 < w -> is_derive drift w ((a - deficit d w) / w).
+Proof.
+  intros Hw. pose proof (weight_derive d 0 w) as D. pose proof (weight_pos d w) as P. pose proof (weight_pos d 0) as P0.
+  unfold drift, mu, deficit, Rpower. set (f := weight d 0) in *. set (z := weight d 1 w) in *.
+  assert (X : ex_derive f w) by (eexists; exact D). generalize dependent (f 0). intros y0 P0. clearbody f z.
+  pose proof (exp_pos (a * ln w)) as Q. auto_derive.
+  - repeat split; auto. repeat apply Rmult_lt_0_compat; auto using Rinv_0_lt_compat.
+  - match goal with |- context [Derive ?h w] => change (Derive h w) with (Derive f w) end.
+    rewrite (is_derive_unique f w _ D). field. repeat split; lra.
+Qed.
+
+Lemma drift_limit g e : is_lim (fun w => drift w - g / w - e / (2 * w ^ 2)) p_infty 0.
+Proof.
+  assert (V : is_lim (fun w => / w) p_infty 0) by (apply (is_lim_inv (fun w => w) p_infty p_infty (is_lim_id _)); discriminate).
+  assert (L : is_lim drift p_infty 0).
+  { apply (filterlim_comp _ _ _ (fun w => Rpower w a * mu d w / c) ln _ (locally 1)).
+    - change (is_lim (fun w => Rpower w a * mu d w / c) p_infty 1).
+      replace (Finite 1) with (Rbar_mult c (/ c)) by (simpl; f_equal; field; lra).
+      apply (is_lim_scal_r (fun w => Rpower w a * mu d w) (/ c) p_infty c limit).
+    - change (Rbar_locally 0) with (locally 0). rewrite <- ln_1.
+      apply (ex_derive_continuous (V := R_NormedModule)). auto_derive. lra. }
+  apply (is_lim_ext_loc (fun w => drift w - g * / w - e / 2 * (/ w * / w))).
+  { exists 0. intros w Hw. field. lra. }
+  replace (Finite 0) with (Finite (0 - g * 0 - e / 2 * (0 * 0))) by (f_equal; ring).
+  apply is_lim_minus'; [apply is_lim_minus' |].
+  - exact L.
+  - apply (is_lim_scal_l _ g p_infty 0 V).
+  - apply (is_lim_scal_l _ (e / 2) p_infty (0 * 0)). apply (is_lim_mult _ _ p_infty 0 0 V V). exact I.
+Qed.
+
+(* From D >= a + g / w + e / w^2: log (P / c) - g / w - e / 2w^2 falls to 0. From D <= ... it rises to 0. *)
+Definition from (g e w : R) : R := drift w - g / w - e / (2 * w ^ 2).
+
+Lemma from_derive g e w : 0 < w -> is_derive (from g e) w ((a - deficit d w + g / w + e / w ^ 2) / w).
+Proof.
+  intros Hw. pose proof (drift_derive w Hw) as D. unfold from. set (f := drift) in *.
+  assert (ex_derive f w) by (eexists; exact D). clearbody f. auto_derive; [repeat split; auto; try lra; apply Rgt_not_eq; pos |].
+  match goal with |- context [Derive ?h w] => change (Derive h w) with (Derive f w) end.
+  rewrite (is_derive_unique f w _ D). field. lra.
+Qed.
+
+Lemma from_falls g e u : 0 < u -> (forall w, u <= w -> a + g / w + e / w ^ 2 <= deficit d w) ->
+  (forall w v, u <= w <= v -> from g e v <= from g e w) /\ forall w, u <= w -> 0 <= from g e w.
+Proof.
+  intros Hu H. assert (F : forall w v, u <= w <= v -> from g e v <= from g e w).
+  { intros w v Hw. apply (falls_if _ (fun w => (a - deficit d w + g / w + e / w ^ 2) / w)); [lra |].
+    intros t Ht. split; [apply from_derive; lra |]. specialize (H t ltac:(lra)).
+    apply Ropp_le_cancel. rewrite Ropp_0. unfold Rdiv at 1. rewrite Ropp_mult_distr_l.
+    apply Rmult_le_pos; [lra | left; apply Rinv_0_lt_compat; lra]. }
+  split; [exact F |]. intros w Hw.
+  apply (is_lim_le_loc (from g e) (fun _ => from g e w) p_infty 0 (from g e w)); [| apply drift_limit | apply is_lim_const].
+  exists w. intros v Hv. apply F. lra.
+Qed.
+
+Lemma from_rises g e u : 0 < u -> (forall w, u <= w -> deficit d w <= a + g / w + e / w ^ 2) ->
+  (forall w v, u <= w <= v -> from g e w <= from g e v) /\ forall w, u <= w -> from g e w <= 0.
+Proof.
+  intros Hu H. assert (F : forall w v, u <= w <= v -> from g e w <= from g e v).
+  { intros w v Hw. apply Ropp_le_cancel.
+    apply (falls_if (fun w => - from g e w) (fun w => - ((a - deficit d w + g / w + e / w ^ 2) / w))); [lra |].
+    intros t Ht. split; [apply (is_derive_opp (V := R_NormedModule)), from_derive; lra |]. specialize (H t ltac:(lra)).
+    unfold Rdiv at 1. rewrite <- Ropp_0. apply Ropp_le_contravar.
+    apply Rmult_le_pos; [lra | left; apply Rinv_0_lt_compat; lra]. }
+  split; [exact F |]. intros w Hw.
+  apply (is_lim_le_loc (fun _ => from g e w) (from g e) p_infty (from g e w) 0); [| apply is_lim_const | apply drift_limit].
+  exists w. intros v Hv. apply F. lra.
+Qed.
+
+Lemma moment_integral : Moment_integral d a c.
+Proof.
+  intros g1 g2 u Hu H w Hw.
+  assert (P : 0 < Rpower w a * mu d w) by (apply Rmult_lt_0_compat; [apply power_pos | apply mu_pos]).
+  assert (E : c * exp (drift w) = Rpower w a * mu d w) by (unfold drift; rewrite exp_ln; [field; lra | pos]).
+  destruct (from_falls g1 0 u Hu) as [_ F]. { intros v Hv. unfold Rdiv at 2. rewrite Rmult_0_l, Rplus_0_r. now apply H. }
+  destruct (from_rises g2 0 u Hu) as [_ G]. { intros v Hv. unfold Rdiv at 2. rewrite Rmult_0_l, Rplus_0_r. now apply H. }
+  specialize (F w Hw). specialize (G w Hw). unfold from in F, G.
+  replace (0 / (2 * w ^ 2)) with 0 in F, G by (unfold Rdiv; ring). rewrite Rminus_0_r in F, G. rewrite <- E.
+  split; (apply Rmult_le_compat_l; [lra | apply exp_le; lra]).
+Qed.
+End Limit.
 
 (* Sums over tokens. *)
 Fixpoint total (n : nat) (f : nat -> R) : R := match n with O => 0 | S k => total k f + f k end.

@@ -1,0 +1,70 @@
+"""What every export is made of: numbers and statements as Coq reads them, and the facts that proofs assume."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+
+from flint import arb
+
+BITS = 200
+HYPOTHESES = {
+    "mean": ("Mean E", "a mean rises with what is averaged, and leaves a constant as it is"),
+    "continuous": ("Continuous N B", "a mean of continuous functions of w is continuous"),
+    "limit": ("Moment_limit d a c", "the limit of P = w^a mu as w grows"),
+    "opposite": ("Opposite N B", "every token exchanged by its opposite"),
+    "jensen": ("Jensen_noise d N", "Jensen: the other tokens are averaged"),
+    "jensen_b": ("Jensen_bias d B S1 S2x", "Jensen for every harmonic, and Taylor of 1 - P_l"),
+    "laplace": ("Laplace_noise d N", "the Laplace representation, for the noise"),
+    "laplace_b": ("Laplace_bias d B V S0 S1", "the Laplace representation, for the bias"),
+    "spread_1": ("Laplace_spread d V 1 (fun w => deficit d w / w)", "the Laplace representation, for the mean of h"),
+    "spread_2": ("Laplace_spread d V 2 (second d)", "the Laplace representation, for the mean of h^2"),
+    "shares": ("Shares q cosine", "a squared cosine lies between 0 and 1"),
+    "independent": ("Independent q cosine", "the other columns span a uniformly random subspace"),
+    "majorised": ("Majorised q", "moments on the sphere are those of normal numbers over those of their radius"),
+    "tangent": ("Tangent q", "the same, with a tangent of 1 / y"),
+    "minkowski": ("Minkowski fluctuating whitened apart", "Minkowski's inequality"),
+    "posterior": ("Posterior d s whitened", "w_ridge is a posterior mean, E tr (I - Sigma)^2 of normal tokens"),
+    "fluctuates": (
+        "Fluctuates d s c v b fluctuating",
+        "moments of normal numbers given Sigma, eigenvalues at most the trace",
+    ),
+}
+"""The facts that a proof assumes, those first that take least to prove: of attention, then of linear transformers."""
+
+
+def library(name: str) -> str:
+    """A library of this folder."""
+    return Path(__file__).with_name(f"{name}.v").read_text(encoding="utf-8")
+
+
+def assumed(names: Sequence[str]) -> Iterator[str]:
+    """Facts as hypotheses of a theorem."""
+    for name in names:
+        says, why = HYPOTHESES[name]
+        yield f"(* {why} *)\nHypothesis {name} : {says}."
+
+
+def defined(constants: Mapping[str, Fraction]) -> Iterator[str]:
+    """Numbers by their names."""
+    yield from (f"Definition {name} : R := {written(value)}." for name, value in constants.items())
+
+
+def written(value: Fraction) -> str:
+    """A fraction as Coq reads it.
+
+    >>> written(Fraction(-1, 2)), written(Fraction(3))
+    ('- 1 / 2', '3')
+    """
+    sign, over, under = "- " if value < 0 else "", abs(value.numerator), value.denominator
+    return f"{sign}{over} / {under}" if under > 1 else f"{sign}{over}"
+
+
+def decimal(value: arb, way: int) -> Fraction:
+    """A fraction of some thirty digits, not above a ball (-1), or not below it (+1)."""
+    mantissa, power = (value.lower() if way < 0 else value.upper()).man_exp()
+    exact = Fraction(int(mantissa)) * Fraction(2) ** int(power)
+    scale = Fraction(10) ** (30 - math.floor(math.log10(abs(float(exact)))))
+    return Fraction(math.floor(exact * scale) if way < 0 else math.ceil(exact * scale)) / scale
