@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from lipverify.loss.exact.routes import LARGEST, ROUTES, SMALLEST, exact_terms
     from lipverify.loss.exact.table import has_averages, rough_from
     from lipverify.loss.exact.variograms.table import Variogram, variogram_of
-    from lipverify.loss.exact.zonal.harmonics import deficits
+    from lipverify.loss.exact.zonal.harmonics import Spectrum, deficits
     from lipverify.loss.exact.zonal.spectrum import CLOSED_FORMS, spectrum, spectrum_of
     from lipverify.loss.exact.zonal.terms import zonal_terms
 
@@ -46,6 +46,7 @@ __all__ = [
     "SMALLEST",
     "Contexts",
     "Parts",
+    "Spectrum",
     "TokenNodes",
     "TokenRule",
     "Variogram",
@@ -80,6 +81,7 @@ __getattr__, __dir__ = lazy(
         "Parts": "biases.parts",
         "ROUTES": "routes",
         "SMALLEST": "routes",
+        "Spectrum": "zonal.harmonics",
         "TokenNodes": "context.tokens",
         "TokenRule": "context.weighted",
         "Variogram": "variograms.table",

@@ -1,6 +1,6 @@
 """The averages of each law as a sum of parts, registered by the class of the law.
 
-Your own law may register its parts if they are known more accurately than from a table: `parts.register(Tent)`.
+Your own law may register its parts if they are known more accurately than from a table: `parts.register(Cubic)`.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@ r"""Harmonics on the sphere: their number in each degree, and Gegenbauer's polyn
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,9 @@ from lipverify.foundation.arrays import Floats
 
 LARGEST_LOG = 700.0
 """Dimensions are capped at e^700, so that they do not overflow; the coefficients of a law are negligible there."""
+
+ROUNDING = 8 * float(np.finfo(float).eps)
+"""The relative error of a coefficient that is evaluated in closed form by a few operations."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,12 @@ class Spectrum:
     error: Floats
     tail: float
     tail_error: float
+
+    @classmethod
+    def finite(cls, d: int, k: Sequence[float] | Floats) -> Spectrum:
+        """The spectrum with these coefficients k_1, k_2, ..., in closed form, and no others."""
+        known = np.asarray(k, dtype=float)
+        return cls(d, known, ROUNDING * known, 0.0, 0.0)
 
     @property
     def total(self) -> float:

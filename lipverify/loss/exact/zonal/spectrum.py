@@ -103,13 +103,13 @@ def _sum(parts: Sequence[tuple[float, Spectrum]], d: int) -> Spectrum:
 @spectrum.register(Affine)
 def _affine(law: Affine, d: int, most: int) -> Spectrum:
     """E <q, x><q, x'> = t / d."""
-    return _exact(d, np.array([law.amplitude_variance / d]))
+    return Spectrum.finite(d, [law.amplitude_variance / d])
 
 
 @spectrum.register(Quadratic)
 def _quadratic(law: Quadratic, d: int, most: int) -> Spectrum:
     """E <q, x>^2 <q, x'>^2 = (1 + 2 t^2) / (d (d + 2)), and P_2 = (d t^2 - 1) / (d - 1)."""
-    return _exact(d, np.array([0.0, 2 * law.amplitude_variance * (d - 1) / (d**2 * (d + 2))]))
+    return Spectrum.finite(d, [0.0, 2 * law.amplitude_variance * (d - 1) / (d**2 * (d + 2))])
 
 
 @spectrum.register(Cosine)
@@ -177,8 +177,3 @@ def _relu(law: ReLU, d: int, most: int) -> Spectrum:
     error = 4 * np.sqrt(np.arange(1.0, keep + 1)) * EPS * k[:keep]
     tail = float(np.sum(k[keep:])) + rest
     return Spectrum(d, k[:keep], error, tail, 1e-12 * tail + rest * (4 * d / last + d**3 / last**2))
-
-
-def _exact(d: int, k: Floats) -> Spectrum:
-    """A finite spectrum with rounding errors."""
-    return Spectrum(d, k, 8 * EPS * k, 0.0, 0.0)
