@@ -29,6 +29,7 @@ from lipverify.loss.work import price_of
 from lipverify.problem.features import UNSEEN
 from lipverify.problem.law import Law, RidgeLaw, by_law
 from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU
+from lipverify.problem.offset import WithOffset
 from lipverify.problem.own import Ridge, Zonal, jumps_of
 
 ROOT_TOLERANCE = 1e-8
@@ -106,7 +107,15 @@ def _of_links(law: RidgeLaw, d: int) -> Parts:
             return kinked_averages(d, link, law.kink_points, bool(jumps_of(law)))
         return smooth_averages(d, difference(link), 2 * price_of(link))
 
-    return tuple((1.0, averages(k)) for k in range(len(law.links(np.zeros(1), np))))
+    values = law.links(np.linspace(-1, 1, 4097), np)
+    constant = [bool(law.kink_points) and np.ptp(h) == 0 for h in values]  # it has no variogram to tabulate
+    return tuple((1.0, averages(k)) for k in range(len(values)) if not constant[k])
+
+
+@parts.register(WithOffset)
+def _with_offset(law: WithOffset, d: int) -> Parts:
+    """An offset enters no increment."""
+    return parts(law.ridge, d)
 
 
 @parts.register(Ridge)

@@ -26,6 +26,7 @@ from lipverify.problem.fine import features
 from lipverify.problem.law import Law, RidgeLaw, Sum, by_law
 from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU
 from lipverify.problem.network import ReLUNetwork
+from lipverify.problem.offset import WithOffset
 from lipverify.problem.own import Ridge, Zonal
 
 EPS = float(np.finfo(float).eps)
@@ -62,6 +63,12 @@ def spectrum(law: Law, d: int, most: int) -> Spectrum:
 
 
 spectrum.register(RidgeLaw)(of_links)
+
+
+@spectrum.register(WithOffset)
+def _with_offset(law: WithOffset, d: int, most: int) -> Spectrum:
+    """An offset is in k_0 alone."""
+    return spectrum(law.ridge, d, most)
 
 
 @spectrum.register(Ridge)

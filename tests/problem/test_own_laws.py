@@ -1,0 +1,166 @@
+"""A class of one's own is computed from what it says of itself, not from what its parent or its defaults are."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+import sympy
+
+from lipverify import Problem, leading, loss_terms, optimal_window, sensitivity
+from lipverify.covariates import Ellipsoid
+from lipverify.laws import Affine, Bound, Linear, LowRank, ReLU, ReLUNetwork, Ridge, RidgeLaw, WithOffset
+from lipverify.loss import asymptotic
+from lipverify.problem.law import proportional  # internal: what a law of one's own registers
+from lipverify.problem.laws import Scaled  # internal: a law of one's own with an L
+from lipverify.problem.own import jumps_of  # internal: the jumps that the exact method is told of
+
+
+class Power(Scaled, frozen=True, tag="power-of-z"):
+    """f(x) = L <q, x>^j."""
+
+    j: int = 2
+    name: ClassVar[str] = "power-of-z"
+
+    @property
+    def amplitude_variance(self) -> float:
+        return self.L**2
+
+    def bounds(self, radius: float = 1.0) -> tuple[Bound, ...]:
+        return (Bound(2 * radius**self.j),)
+
+    def links(self, z: Any, xp: Any) -> list[Any]:
+        return [z**self.j]
+
+    def amplitudes(self, uniforms: Any) -> Any:
+        return self.L + 0 * uniforms
+
+
+@asymptotic.task.register(Power)
+def _of_power(law: Power) -> asymptotic.Ridges:
+    return asymptotic.Ridges(asymptotic.L**2, (asymptotic.link(asymptotic.c**law.j),))
+
+
+class Cubed(ReLU, frozen=True, tag="cubed"):
+    """f(x) = l <q, x>^3: what the methods know of the ReLU law is wrong of it."""
+
+    name: ClassVar[str] = "cubed"
+    kink_points: ClassVar[tuple[float, ...]] = ()  # type: ignore[misc]
+
+    def bounds(self, radius: float = 1.0) -> tuple[Bound, ...]:
+        return (Bound(2 * radius**3),)
+
+    def links(self, z: Any, xp: Any) -> list[Any]:
+        return [z**3]
+
+
+class Stated(RidgeLaw, frozen=True, tag="stated"):
+    """A link with its kinks."""
+
+    link: Any
+    kinks: tuple[float, ...] = ()
+    name: ClassVar[str] = "stated"
+
+    @property
+    def amplitude_variance(self) -> float:
+        return 1.0
+
+    @property
+    def kink_points(self) -> tuple[float, ...]:
+        return self.kinks
+
+    def bounds(self, radius: float = 1.0) -> tuple[Bound, ...]:
+        return (Bound(2.0),)
+
+    def links(self, z: Any, xp: Any) -> list[Any]:
+        return [self.link(z)]
+
+    def amplitudes(self, uniforms: Any) -> Any:
+        return 1 + 0 * uniforms
+
+
+@pytest.mark.parametrize("j", [2, 3, 4])
+def test_leading_terms_are_those_of_the_laws_own_parameters(j: int) -> None:
+    """They were derived for the default j, at every j."""
+    law = Power(L=2.0, j=j)
+    n, w = 1e12, 500.0
+    derived = float(leading(law, 3).bias.subs({asymptotic.w: w, asymptotic.L: 2}))
+    assert derived == pytest.approx(float(loss_terms(Problem(d=3, n=n, law=law), w).bias), rel=0.05)
+    assert sympy.simplify(leading(law).bias - leading(Power(j=j)).bias) == 0
+
+
+def test_a_subclass_with_another_link_is_sampled_by_it() -> None:
+    """On an ellipsoid its link was taken for |z|, and half of it for a line."""
+    problem = Problem(d=3, n=10, law=Cubed(), covariates=Ellipsoid([1.0, 1.0, 2.0]))
+    reduced, full = (
+        loss_terms(problem, 2.0, "montecarlo", sampling=sampling, contexts=20_000) for sampling in ("reduced", "full")
+    )
+    assert abs(reduced.bias - full.bias) <= reduced.bias_error + full.bias_error < 0.3 * full.bias
+
+
+def test_an_offset_hides_no_kink() -> None:
+    """The quadrature was not told of the kink: errors of a tenth, where it has twelve digits."""
+    for route in ("ridge", "zonal"):
+        bare, offset = (
+            loss_terms(Problem(d=3, n=100, law=law), 2.0, route=route) for law in (ReLU(), WithOffset(ReLU()))
+        )
+        assert bare.bias == offset.bias
+        assert bare.bias_error == offset.bias_error < 1e-6 * bare.bias
+
+
+class Lifted(Stated, frozen=True, tag="lifted"):
+    """A link with its kinks, and a constant one."""
+
+    name: ClassVar[str] = "lifted"
+
+    def bounds(self, radius: float = 1.0) -> tuple[Bound, ...]:
+        return Bound(2.0), Bound(0.0)
+
+    def links(self, z: Any, xp: Any) -> list[Any]:
+        return [self.link(z), 1 + 0 * z]
+
+
+def test_a_constant_link_adds_nothing_to_one_with_kinks() -> None:
+    """Its variogram is 0, and a table of it was divided by it."""
+    bare, lifted = (loss_terms(Problem(d=3, n=100, law=kind(np.abs, (0.0,))), 5.0) for kind in (Stated, Lifted))
+    assert abs(bare.bias - lifted.bias) <= bare.bias_error + lifted.bias_error < 1e-6 * bare.bias
+
+
+def test_jumps_follow_from_the_links() -> None:
+    law = Stated(lambda z: np.sign(z - 0.25) + abs(z), kinks=(0.0, 0.25))
+    assert jumps_of(law) == (0.25,)
+    assert (
+        jumps_of(Ridge(law.link, kinks=(0.0, 0.25)))
+        == jumps_of(Ridge(law.link, kinks=(0.0,), jumps=(0.25,)))
+        == (0.25,)
+    )
+    assert jumps_of(ReLU()) == ()
+    own, same = (loss_terms(Problem(d=3, n=100, law=each), 5.0) for each in (law, Ridge(law.link, kinks=(0.0, 0.25))))
+    assert abs(own.bias - same.bias) <= own.bias_error + same.bias_error < 1e-6 * same.bias
+
+
+def test_an_optimum_is_as_certain_as_its_losses() -> None:
+    """That of a class of one's own was called bounded, whatever its links are."""
+    opaque = np.vectorize(math.tanh, otypes=[float])
+    problems = {
+        kind: Problem(d=3, n=100, law=Stated(link)) for kind, link in (("bounded", np.tanh), ("estimated", opaque))
+    }
+    for kind, problem in problems.items():
+        optimum = optimal_window(problem)
+        assert optimum.error_kind == loss_terms(problem, optimum.w).error_kind == kind
+
+
+def test_laws_proportional_to_L_are_known_as_such() -> None:
+    assert [proportional(law) for law in (Affine(), Linear(), ReLUNetwork(), Power(), Cubed())] == [True] * 3 + [
+        False,
+        True,
+    ]
+    assert 2 * Linear(L=3.0) == Linear(L=6.0)
+    assert sensitivity(optimal_window(Problem(d=3, n=1000, law=Linear()))).loss_L is not None
+
+
+def test_a_law_in_a_subspace_has_bounds_of_its_range_alone() -> None:
+    bound = LowRank([[1.0], [0.0]], ReLU()).bounds()[0]
+    assert bound == Bound(1.0, 1.0, math.inf)
