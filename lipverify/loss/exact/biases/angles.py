@@ -17,11 +17,13 @@ import numpy as np
 from lipverify.foundation.angles import versine
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.gammas import half_beta
+from lipverify.loss.exact.biases.pairs import pair_term
 from lipverify.loss.exact.biases.task import Rules
-from lipverify.loss.exact.context.between import FINE, pair_density
-from lipverify.loss.exact.context.others import counted
+from lipverify.loss.exact.context.between import FINE, Density, Harmonics, pair_density
+from lipverify.loss.exact.context.others import Others, counted
 from lipverify.loss.exact.context.tokens import TokenNodes, angle_at
 from lipverify.loss.exact.quadrature.rules import CONCENTRATION, LARGE, integer_power, split_rule
+from lipverify.loss.exact.variograms.products import Products
 from lipverify.loss.exact.variograms.table import Variogram
 
 ALL = 1 - 1e-9
@@ -34,35 +36,56 @@ KNOWN = 4e-14
 """Relative error of both densities that no rule reduces: twice the largest observed error of their sums."""
 
 
-def bias_by_angles(variogram: Variogram, rules: Rules) -> tuple[Floats, Floats]:
-    """The bias at every w and a bound on the effect of the variogram's errors: shape (w,) each."""
+def bias_by_angles(variogram: Variogram, rules: Rules, products: Products | None = None) -> tuple[Floats, Floats]:
+    """The bias at every w and a bound on the effect of the variogram's errors: shape (w,) each.
+
+    Where no short sum over harmonics gives p_2, it comes from a table, or the cross terms from `products`, if given.
+    """
     of = rules.of
 
     def near(nodes: TokenNodes) -> Floats:
         return nodes.near
 
     linear = rules.single(of.mean(2, near)) + rules.double(of.mean(1, near) ** 2) / 2
-    rest, off = np.array([_rest(variogram, rules, i) for i in range(rules.contexts.w.size)]).T
-    return variogram.slope * linear + rest, variogram.slope_gap * linear + off
+    known = zip(variogram.slope * linear, variogram.slope_gap * linear, strict=True)
+    rows = [_at(variogram, rules, i, products, *terms) for i, terms in enumerate(known)]
+    value, error = np.array(rows).T
+    return value, error
 
 
-def _rest(variogram: Variogram, rules: Rules, i: int) -> tuple[float, float]:
-    """int R (p_1 - p_2 / 2) at the i-th w, R = V - a (1 - t), and a bound on the effect of R's error and rounding."""
-    contexts = rules.contexts
-    d, n, w, low, high = contexts.d, contexts.n, *(float(part[i]) for part in (contexts.w, contexts.low, contexts.high))
-    others = counted(1, d, n, w, low, high, rules.factors)
+def _at(
+    variogram: Variogram, rules: Rules, i: int, products: Products | None, linear: float, linear_off: float
+) -> tuple[float, float]:
+    """The linear part plus int R (p_1 - p_2 / 2) at the i-th w, R = V - a (1 - t), and a bound on its error."""
+    contexts, density = rules.contexts, rules.harmonics[i]
+    cross, cross_off = (0.0, math.inf) if density is None else _pairs(variogram, rules, density)
+    if cross_off > LOST * abs(cross) and products is not None:
+        return _by_products(products, rules, i)
+    if cross_off > LOST * abs(cross):
+        density = pair_density(*contexts.row(i), min(rules.order, FINE), rules.factors)
+        cross, cross_off = _pairs(variogram, rules, density)
+    others, w = counted(1, *contexts.row(i), rules.factors), float(contexts.w[i])
     edges = angle_at(others.panels, w)
     edges[0], edges[-1] = 0.0, math.pi if others.panels[-1] > ALL * 2 * w else edges[-1]
-    theta, one = _nodes(d, edges, variogram.meetings, rules.order + MORE)
-    value, off = _integral(variogram, theta, one * others(w * versine(theta))[-1], KNOWN)
-    for density in (rules.harmonics[i], None):
-        density = density or pair_density(d, n, w, low, high, min(rules.order, FINE), rules.factors)
-        gamma, two = _nodes(d, density.edges, variogram.meetings, rules.order + MORE)
-        p, slack = density(gamma)
-        cross, cross_off = _integral(variogram, gamma, two * p, KNOWN + slack)
-        if cross_off <= LOST * abs(cross):
-            break
-    return value - cross / 2, off + cross_off / 2
+    theta, weight = _nodes(contexts.d, edges, variogram.meetings, rules.order + MORE)
+    alone, off = _integral(variogram, theta, weight * others(w * versine(theta))[-1], KNOWN)
+    return linear + alone - cross / 2, linear_off + off + cross_off / 2
+
+
+def _pairs(variogram: Variogram, rules: Rules, density: Density | Harmonics) -> tuple[float, float]:
+    """int R p_2, and a bound on the effect of both errors."""
+    gamma, weight = _nodes(rules.contexts.d, density.edges, variogram.meetings, rules.order + MORE)
+    p, slack = density(gamma)
+    return _integral(variogram, gamma, weight * p, KNOWN + slack)
+
+
+def _by_products(products: Products, rules: Rules, i: int) -> tuple[float, float]:
+    """The whole bias at the i-th w from one token and from pairs of tokens, and the same bound."""
+    variogram, contexts = products.variogram, rules.contexts[slice(i, i + 1)]
+    nodes = Others.at(contexts, 0, rules.factors).lone(variogram.meetings, rules.order)
+    cross, off = pair_term(products, contexts, rules.order, rules.factors)
+    theta = nodes.angle
+    return float(nodes.weight @ variogram(theta) + cross[0]), float(nodes.weight @ variogram.off(theta) + off[0])
 
 
 def _integral(variogram: Variogram, angle: Floats, weight: Floats, share: Floats | float) -> tuple[float, float]:

@@ -18,6 +18,7 @@ from itertools import count, islice
 
 import numpy as np
 from numpy.polynomial import chebyshev
+from numpy.typing import NDArray
 
 from lipverify.foundation.angles import versine
 from lipverify.foundation.arrays import Floats
@@ -173,18 +174,24 @@ def gegenbauer(d: int, near: Floats) -> Iterator[Floats]:
         step = (degree * step - (2 * degree + d - 2) * near * value) / (degree + d - 2)
 
 
+def is_short(contexts: Contexts) -> NDArray[np.bool_]:
+    """True at every w at which a sum over harmonics is tried."""
+    w, most = contexts.w, np.clip(contexts.high, 0, contexts.w)
+    # averages of a harmonic turn as fast as psi_1, whatever u is
+    slow = Grading(contexts.d, w).scale(most) <= WIDEST
+    return np.asarray(slow & (w * np.sqrt(most / w * (2 - most / w)) <= SHARPEST))
+
+
 def harmonics_of(contexts: Contexts, u: Floats, weight: Floats, order: int) -> list[Harmonics | None]:
     """The sums at every w, from nodes u and weights of the integral over u, (w, node); None where they are long."""
-    rows = zip(contexts.w.tolist(), contexts.high.tolist(), u, weight, strict=True)
-    return [_harmonics(contexts.d, *row, order) for row in rows]
+    short = is_short(contexts)
+    return [_harmonics(*contexts.row(i), u[i], weight[i], order) if short[i] else None for i in range(contexts.w.size)]
 
 
-def _harmonics(d: int, w: float, high: float, u: Floats, weight: Floats, order: int) -> Harmonics | None:
+def _harmonics(
+    d: int, n: float, w: float, low: float, high: float, u: Floats, weight: Floats, order: int
+) -> Harmonics | None:
     """The sum at one w; tokens of every u share nodes, on panels of length WIDE below the end of the range of u."""
-    most = min(max(high, 0.0), w)
-    # averages of a harmonic turn as fast as psi_1, whatever u is
-    if w * math.sin(float(angle_at(most, w))) > SHARPEST or Grading(d, np.array(w)).scale(np.array(most)) > WIDEST:
-        return None
     farthest, wide = deficits(d, w, high)[1], min(WIDE, width_of(d, w))
     bend = min(max(high, 0.0) + WIDE, farthest)
     ends = np.linspace(0, bend, math.ceil(bend / wide) + 1)

@@ -78,9 +78,7 @@ class Others:
     @classmethod
     def at(cls, contexts: Contexts, i: int, factors: Factors) -> Others:
         """The tables for the i-th w of the contexts; cached, because rules of every order use them."""
-        return others_of(
-            contexts.d, contexts.n, *(float(each[i]) for each in (contexts.w, contexts.low, contexts.high)), factors
-        )
+        return others_of(*contexts.row(i), factors)
 
     def edges(self, panel: float, share: float = 0.5) -> Floats:
         """Split points of a rule over one token's deficit, about `panel` from each other in a graded coordinate."""
