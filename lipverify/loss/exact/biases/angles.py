@@ -11,6 +11,7 @@ cancel, so it is computed as the bias of a linear link, a (E sum_i a_i^2 (1 - t_
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -19,15 +20,15 @@ from lipverify.foundation.arrays import Floats
 from lipverify.foundation.gammas import half_beta
 from lipverify.loss.exact.biases.pairs import pair_term
 from lipverify.loss.exact.biases.task import Rules
-from lipverify.loss.exact.context.between import FINE, Density, Harmonics, pair_density
+from lipverify.loss.exact.context.between import FINE, pair_density
 from lipverify.loss.exact.context.others import Others, counted
 from lipverify.loss.exact.context.tokens import TokenNodes, angle_at
 from lipverify.loss.exact.quadrature.rules import CONCENTRATION, LARGE, integer_power, split_rule
 from lipverify.loss.exact.variograms.products import Products
 from lipverify.loss.exact.variograms.table import Variogram
 
-ALL = 1 - 1e-9
-"""Integrate to the largest deficit if the range already holds this share of [0, 2w]."""
+ALMOST = 6e-5
+"""A range that ends at most this far from pi is extended to pi."""
 MORE = 6
 """Additional nodes of the rules over a single angle, which cost almost nothing."""
 LOST = 1e-11
@@ -57,26 +58,32 @@ def _at(
     variogram: Variogram, rules: Rules, i: int, products: Products | None, linear: float, linear_off: float
 ) -> tuple[float, float]:
     """The linear part plus int R (p_1 - p_2 / 2) at the i-th w, R = V - a (1 - t), and a bound on its error."""
-    contexts, density = rules.contexts, rules.harmonics[i]
-    cross, cross_off = (0.0, math.inf) if density is None else _pairs(variogram, rules, density)
-    if cross_off > LOST * abs(cross) and products is not None:
+    short, row = rules.harmonics[i], rules.contexts.row(i)
+    if short is not None:
+        cross, cross_off = _mean(variogram, rules, short.edges, short)
+        if cross_off <= LOST * abs(cross):
+            alone, off = _mean(variogram, rules, short.panels, lambda theta: (short.alone(theta), 0.0))
+            return linear + alone - cross / 2, linear_off + off + cross_off / 2
+    if products is not None:
         return _by_products(products, rules, i)
-    if cross_off > LOST * abs(cross):
-        density = pair_density(*contexts.row(i), min(rules.order, FINE), rules.factors)
-        cross, cross_off = _pairs(variogram, rules, density)
-    others, w = counted(1, *contexts.row(i), rules.factors), float(contexts.w[i])
-    edges = angle_at(others.panels, w)
-    edges[0], edges[-1] = 0.0, math.pi if others.panels[-1] > ALL * 2 * w else edges[-1]
-    theta, weight = _nodes(contexts.d, edges, variogram.meetings, rules.order + MORE)
-    alone, off = _integral(variogram, theta, weight * others(w * versine(theta))[-1], KNOWN)
+    table = pair_density(*row, min(rules.order, FINE), rules.factors)
+    cross, cross_off = _mean(variogram, rules, table.edges, table)
+    others, w = counted(1, *row, rules.factors), row[2]
+    panels = angle_at(np.append(0.0, others.panels[1:]), w)
+    alone, off = _mean(variogram, rules, panels, lambda theta: (others(w * versine(theta))[-1], 0.0))
     return linear + alone - cross / 2, linear_off + off + cross_off / 2
 
 
-def _pairs(variogram: Variogram, rules: Rules, density: Density | Harmonics) -> tuple[float, float]:
-    """int R p_2, and a bound on the effect of both errors."""
-    gamma, weight = _nodes(rules.contexts.d, density.edges, variogram.meetings, rules.order + MORE)
-    p, slack = density(gamma)
-    return _integral(variogram, gamma, weight * p, KNOWN + slack)
+Density = Callable[[Floats], tuple[Floats, Floats | float]]
+
+
+def _mean(variogram: Variogram, rules: Rules, edges: Floats, density: Density) -> tuple[float, float]:
+    """int R of a density over sin^{d-2} / B with a relative error, and a bound on the effect of both errors."""
+    last = math.pi if edges[-1] > math.pi - ALMOST else edges[-1]
+    angle, weight = _nodes(rules.contexts.d, np.append(edges[:-1], last), variogram.meetings, rules.order + MORE)
+    p, slack = density(angle)
+    weight, rest = weight * p, variogram.beyond_linear(angle)
+    return float(weight @ rest), float(np.abs(weight) @ (variogram.rest_off(angle) + (KNOWN + slack) * np.abs(rest)))
 
 
 def _by_products(products: Products, rules: Rules, i: int) -> tuple[float, float]:
@@ -86,12 +93,6 @@ def _by_products(products: Products, rules: Rules, i: int) -> tuple[float, float
     cross, off = pair_term(products, contexts, rules.order, rules.factors)
     theta = nodes.angle
     return float(nodes.weight @ variogram(theta) + cross[0]), float(nodes.weight @ variogram.off(theta) + off[0])
-
-
-def _integral(variogram: Variogram, angle: Floats, weight: Floats, share: Floats | float) -> tuple[float, float]:
-    """int R of a weight with a relative error, and a bound on the effect of both errors."""
-    rest = variogram.beyond_linear(angle)
-    return float(weight @ rest), float(np.abs(weight) @ (variogram.rest_off(angle) + share * np.abs(rest)))
 
 
 def _nodes(d: int, edges: Floats, meetings: tuple[float, ...], order: int) -> tuple[Floats, Floats]:

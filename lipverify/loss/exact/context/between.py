@@ -146,23 +146,45 @@ def edges_of(d: int, w: float, high: float, farthest: float) -> Floats:
 
 @dataclass(frozen=True)
 class Harmonics:
-    """p over sin^{d-2} / B as a sum of c_l N_l P_l(cos gamma), where N_l is the number of harmonics of degree l.
+    """Both densities at one w from the integral over u itself, where windows are wide enough.
 
-    With ((w, u) fixed) the mean over the query of psi_1(u - s) psi_1(u - s') has c_l = E[psi_1(u - S) P_l]^2.
+    That of the angle between two tokens is a sum of c_l N_l P_l(cos gamma), where N_l is the number of harmonics of
+    degree l and c_l the integral over u of E[psi_1(u - S) P_l]^2.
+
+    Attributes
+    ----------
+    edges, panels
+        Edges of panels of the angle between two tokens, and of a token from the query.
+    coefficients, slack
+        c_l N_l, and bounds on their errors by rounding.
+    u, weight
+        Nodes of the integral over u, and weights for one token.
+    start
+        The integral of e^u from -infinity to the first node, times n.
     """
 
     d: int
+    w: float
     edges: Floats
+    panels: Floats
     coefficients: Floats
     slack: Floats
+    u: Floats
+    weight: Floats
+    start: float
 
     def __call__(self, gamma: Floats) -> tuple[Floats, Floats]:
-        """The density, and a bound on its relative error from the rounding of the averages."""
+        """The density over sin^{d-2} / B, and a bound on its relative error from the rounding of the averages."""
         p, slack = np.zeros_like(gamma), np.zeros_like(gamma)
         for c, off, polynomial in zip(self.coefficients, self.slack, gegenbauer(self.d, versine(gamma)), strict=False):
             p += c * polynomial
             slack += off * np.abs(polynomial)
         return p, slack / np.maximum(np.abs(p), TINY)
+
+    def alone(self, theta: Floats) -> Floats:
+        """The density of a token's angle over sin^{d-2} / B, weighted by its attention weight: Q_{1,1}."""
+        s = self.w * versine(theta)
+        return np.asarray(kernel(1, self.u - s[:, None]) @ self.weight + self.start * np.exp(-s))
 
 
 def gegenbauer(d: int, near: Floats) -> Iterator[Floats]:
@@ -182,14 +204,17 @@ def is_short(contexts: Contexts) -> NDArray[np.bool_]:
     return np.asarray(slow & (w * np.sqrt(most / w * (2 - most / w)) <= SHARPEST))
 
 
-def harmonics_of(contexts: Contexts, u: Floats, weight: Floats, order: int) -> list[Harmonics | None]:
-    """The sums at every w, from nodes u and weights of the integral over u, (w, node); None where they are long."""
+def harmonics_of(contexts: Contexts, u: Floats, weights: tuple[Floats, Floats], order: int) -> list[Harmonics | None]:
+    """The sums at every w, from nodes u and weights of both integrals over u, (w, node); None where they are long."""
     short = is_short(contexts)
-    return [_harmonics(*contexts.row(i), u[i], weight[i], order) if short[i] else None for i in range(contexts.w.size)]
+    return [
+        _harmonics(*contexts.row(i), u[i], weights[0][i], weights[1][i], order) if short[i] else None
+        for i in range(short.size)
+    ]
 
 
 def _harmonics(
-    d: int, n: float, w: float, low: float, high: float, u: Floats, weight: Floats, order: int
+    d: int, n: float, w: float, low: float, high: float, u: Floats, alone: Floats, weight: Floats, order: int
 ) -> Harmonics | None:
     """The sum at one w; tokens of every u share nodes, on panels of length WIDE below the end of the range of u."""
     farthest, wide = deficits(d, w, high)[1], min(WIDE, width_of(d, w))
@@ -211,7 +236,7 @@ def _harmonics(
         sums = np.append(sums, numbers[sums.size : sums.size + HARMONICS] * (weight @ averages**2))
         if np.max(sums[-HARMONICS:]) <= NOTHING * np.sum(sums):
             slack = ROUNDING * np.sqrt(sums * numbers[: sums.size] * sums[0])
-            return Harmonics(d, edges_of(d, w, high, farthest), sums, slack)
+            return Harmonics(d, w, edges_of(d, w, high, farthest), edges, sums, slack, u, alone, n * math.exp(low))
     return None
 
 

@@ -230,6 +230,7 @@ def tables(
     return tuple(found[:k]), tuple(found[k:]) or None, gap
 
 
+@lru_cache(maxsize=64)
 def deficits(d: int, w: float, high: float) -> tuple[float, float]:
     """The least and the largest relevant deficit of a token, for u up to `high`."""
     breaks = token_breaks(Places(d, np.array([w, w]), np.array([min(high, 1.0), max(high, 1.0)])))
