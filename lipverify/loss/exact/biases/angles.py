@@ -48,42 +48,51 @@ def bias_by_angles(variogram: Variogram, rules: Rules, products: Products | None
         return nodes.near
 
     linear = rules.single(of.mean(2, near)) + rules.double(of.mean(1, near) ** 2) / 2
-    known = zip(variogram.slope * linear, variogram.slope_gap * linear, strict=True)
-    rows = [_at(variogram, rules, i, products, *terms) for i, terms in enumerate(known)]
-    value, error = np.array(rows).T
+    value, error, found = variogram.slope * linear, variogram.slope_gap * linear, np.zeros(linear.shape, dtype=bool)
+    for short in rules.harmonics:
+        cross, cross_off = _mean(variogram, rules, short.edges, short)
+        kept = cross_off <= LOST * np.abs(cross)
+        if kept.any():
+            alone, off = _mean(variogram, rules, short.panels, short.alone)
+            value[short.which[kept]] += (alone - cross / 2)[kept]
+            error[short.which[kept]] += (off + cross_off / 2)[kept]
+            found[short.which[kept]] = True
+    for i in np.flatnonzero(~found).tolist():
+        if products is not None:
+            value[i], error[i] = _by_products(products, rules, i)
+            continue
+        rest, off = _by_tables(variogram, rules, i)
+        value[i] += rest
+        error[i] += off
     return value, error
 
 
-def _at(
-    variogram: Variogram, rules: Rules, i: int, products: Products | None, linear: float, linear_off: float
-) -> tuple[float, float]:
-    """The linear part plus int R (p_1 - p_2 / 2) at the i-th w, R = V - a (1 - t), and a bound on its error."""
-    short, row = rules.harmonics[i], rules.contexts.row(i)
-    if short is not None:
-        cross, cross_off = _mean(variogram, rules, short.edges, short)
-        if cross_off <= LOST * abs(cross):
-            alone, off = _mean(variogram, rules, short.panels, lambda theta: (short.alone(theta), 0.0))
-            return linear + alone - cross / 2, linear_off + off + cross_off / 2
-    if products is not None:
-        return _by_products(products, rules, i)
-    table = pair_density(*row, min(rules.order, FINE), rules.factors)
-    cross, cross_off = _mean(variogram, rules, table.edges, table)
-    others, w = counted(1, *row, rules.factors), row[2]
+def _by_tables(variogram: Variogram, rules: Rules, i: int) -> tuple[float, float]:
+    """int R (p_1 - p_2 / 2) at the i-th w, R = V - a (1 - t), by tables of both densities, and its error."""
+    row = rules.contexts.row(i)
+    table, others, w = (
+        pair_density(*row, min(rules.order, FINE), rules.factors),
+        counted(1, *row, rules.factors),
+        row[2],
+    )
     panels = angle_at(np.append(0.0, others.panels[1:]), w)
-    alone, off = _mean(variogram, rules, panels, lambda theta: (others(w * versine(theta))[-1], 0.0))
-    return linear + alone - cross / 2, linear_off + off + cross_off / 2
+    (alone, off), (cross, cross_off) = (
+        _mean(variogram, rules, edges, density)
+        for edges, density in ((panels, lambda theta: (others(w * versine(theta))[-1], 0.0)), (table.edges, table))
+    )
+    return float(alone - cross / 2), float(off + cross_off / 2)
 
 
 Density = Callable[[Floats], tuple[Floats, Floats | float]]
 
 
-def _mean(variogram: Variogram, rules: Rules, edges: Floats, density: Density) -> tuple[float, float]:
-    """int R of a density over sin^{d-2} / B with a relative error, and a bound on the effect of both errors."""
+def _mean(variogram: Variogram, rules: Rules, edges: Floats, density: Density) -> tuple[Floats, Floats]:
+    """int R of densities over sin^{d-2} / B with a relative error, and bounds on the effect of both errors: (w,)."""
     last = math.pi if edges[-1] > math.pi - ALMOST else edges[-1]
     angle, weight = _nodes(rules.contexts.d, np.append(edges[:-1], last), variogram.meetings, rules.order + MORE)
     p, slack = density(angle)
-    weight, rest = weight * p, variogram.beyond_linear(angle)
-    return float(weight @ rest), float(np.abs(weight) @ (variogram.rest_off(angle) + (KNOWN + slack) * np.abs(rest)))
+    p, rest = weight * p, variogram.beyond_linear(angle)
+    return p @ rest, np.sum(np.abs(p) * (variogram.rest_off(angle) + (KNOWN + slack) * np.abs(rest)), axis=-1)
 
 
 def _by_products(products: Products, rules: Rules, i: int) -> tuple[float, float]:

@@ -59,7 +59,7 @@ class Rules:
         return np.einsum("wu,wu->w", self.weights[1], np.reshape(average, self.u.shape))
 
     @cached_property
-    def harmonics(self) -> list[Harmonics | None]:
+    def harmonics(self) -> list[Harmonics]:
         """The densities of angles at every w whose sum over harmonics is short."""
         return harmonics_of(self.contexts, self.u, self.weights, self.order)
 
