@@ -120,8 +120,9 @@ def test_harmonics_sum_to_the_table(d: int, n: float, w: float) -> None:
     n, order = float(round(n)), 40
     contexts = Contexts.at(d, n, np.array([w]))
     u, weight = contexts.nodes(order)
-    phi = Averages(Points.grid(d, contexts.w, u), order).log_phi()
-    [density] = harmonics_of(contexts, u, weight * powers(n, phi)[1], order)
+    phi = np.reshape(Averages(Points.grid(d, contexts.w, u), order).log_phi(), u.shape)
+    single, double = (weight * factor for factor in powers(n, phi))
+    [density] = harmonics_of(contexts, u, (single, double), order)
     if density is None:
         return
     table = pair_density(d, n, w, float(contexts.low[0]), float(contexts.high[0]), FINE, powers)

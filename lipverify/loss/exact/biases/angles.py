@@ -11,21 +11,24 @@ cancel, so it is computed as the bias of a linear link, a (E sum_i a_i^2 (1 - t_
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
 from lipverify.foundation.angles import versine
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.gammas import half_beta
+from lipverify.loss.exact.biases.pairs import pair_term
 from lipverify.loss.exact.biases.task import Rules
 from lipverify.loss.exact.context.between import FINE, pair_density
-from lipverify.loss.exact.context.others import counted
+from lipverify.loss.exact.context.others import Others, counted
 from lipverify.loss.exact.context.tokens import TokenNodes, angle_at
 from lipverify.loss.exact.quadrature.rules import CONCENTRATION, LARGE, integer_power, split_rule
+from lipverify.loss.exact.variograms.products import Products
 from lipverify.loss.exact.variograms.table import Variogram
 
-ALL = 1 - 1e-9
-"""Integrate to the largest deficit if the range already holds this share of [0, 2w]."""
+ALMOST = 6e-5
+"""A range that ends at most this far from pi is extended to pi."""
 MORE = 6
 """Additional nodes of the rules over a single angle, which cost almost nothing."""
 LOST = 1e-11
@@ -34,41 +37,71 @@ KNOWN = 4e-14
 """Relative error of both densities that no rule reduces: twice the largest observed error of their sums."""
 
 
-def bias_by_angles(variogram: Variogram, rules: Rules) -> tuple[Floats, Floats]:
-    """The bias at every w and a bound on the effect of the variogram's errors: shape (w,) each."""
+def bias_by_angles(variogram: Variogram, rules: Rules, products: Products | None = None) -> tuple[Floats, Floats]:
+    """The bias at every w and a bound on the effect of the variogram's errors: shape (w,) each.
+
+    Where no short sum over harmonics gives p_2, it comes from a table, or the cross terms from `products`, if given.
+    """
     of = rules.of
 
     def near(nodes: TokenNodes) -> Floats:
         return nodes.near
 
     linear = rules.single(of.mean(2, near)) + rules.double(of.mean(1, near) ** 2) / 2
-    rest, off = np.array([_rest(variogram, rules, i) for i in range(rules.contexts.w.size)]).T
-    return variogram.slope * linear + rest, variogram.slope_gap * linear + off
+    value, error, found = variogram.slope * linear, variogram.slope_gap * linear, np.zeros(linear.shape, dtype=bool)
+    for short in rules.harmonics:
+        cross, cross_off = _mean(variogram, rules, short.edges, short)
+        kept = cross_off <= LOST * np.abs(cross)
+        if kept.any():
+            alone, off = _mean(variogram, rules, short.panels, short.alone)
+            value[short.which[kept]] += (alone - cross / 2)[kept]
+            error[short.which[kept]] += (off + cross_off / 2)[kept]
+            found[short.which[kept]] = True
+    for i in np.flatnonzero(~found).tolist():
+        if products is not None:
+            value[i], error[i] = _by_products(products, rules, i)
+            continue
+        rest, off = _by_tables(variogram, rules, i)
+        value[i] += rest
+        error[i] += off
+    return value, error
 
 
-def _rest(variogram: Variogram, rules: Rules, i: int) -> tuple[float, float]:
-    """int R (p_1 - p_2 / 2) at the i-th w, R = V - a (1 - t), and a bound on the effect of R's error and rounding."""
-    contexts = rules.contexts
-    d, n, w, low, high = contexts.d, contexts.n, *(float(part[i]) for part in (contexts.w, contexts.low, contexts.high))
-    others = counted(1, d, n, w, low, high, rules.factors)
-    edges = angle_at(others.panels, w)
-    edges[0], edges[-1] = 0.0, math.pi if others.panels[-1] > ALL * 2 * w else edges[-1]
-    theta, one = _nodes(d, edges, variogram.meetings, rules.order + MORE)
-    value, off = _integral(variogram, theta, one * others(w * versine(theta))[-1], KNOWN)
-    for density in (rules.harmonics[i], None):
-        density = density or pair_density(d, n, w, low, high, min(rules.order, FINE), rules.factors)
-        gamma, two = _nodes(d, density.edges, variogram.meetings, rules.order + MORE)
-        p, slack = density(gamma)
-        cross, cross_off = _integral(variogram, gamma, two * p, KNOWN + slack)
-        if cross_off <= LOST * abs(cross):
-            break
-    return value - cross / 2, off + cross_off / 2
+def _by_tables(variogram: Variogram, rules: Rules, i: int) -> tuple[float, float]:
+    """int R (p_1 - p_2 / 2) at the i-th w, R = V - a (1 - t), by tables of both densities, and its error."""
+    row = rules.contexts.row(i)
+    table, others, w = (
+        pair_density(*row, min(rules.order, FINE), rules.factors),
+        counted(1, *row, rules.factors),
+        row[2],
+    )
+    panels = angle_at(np.append(0.0, others.panels[1:]), w)
+    (alone, off), (cross, cross_off) = (
+        _mean(variogram, rules, edges, density)
+        for edges, density in ((panels, lambda theta: (others(w * versine(theta))[-1], 0.0)), (table.edges, table))
+    )
+    return float(alone - cross / 2), float(off + cross_off / 2)
 
 
-def _integral(variogram: Variogram, angle: Floats, weight: Floats, share: Floats | float) -> tuple[float, float]:
-    """int R of a weight with a relative error, and a bound on the effect of both errors."""
-    rest = variogram.beyond_linear(angle)
-    return float(weight @ rest), float(np.abs(weight) @ (variogram.rest_off(angle) + share * np.abs(rest)))
+Density = Callable[[Floats], tuple[Floats, Floats | float]]
+
+
+def _mean(variogram: Variogram, rules: Rules, edges: Floats, density: Density) -> tuple[Floats, Floats]:
+    """int R of densities over sin^{d-2} / B with a relative error, and bounds on the effect of both errors: (w,)."""
+    last = math.pi if edges[-1] > math.pi - ALMOST else edges[-1]
+    angle, weight = _nodes(rules.contexts.d, np.append(edges[:-1], last), variogram.meetings, rules.order + MORE)
+    p, slack = density(angle)
+    p, rest = weight * p, variogram.beyond_linear(angle)
+    return p @ rest, np.sum(np.abs(p) * (variogram.rest_off(angle) + (KNOWN + slack) * np.abs(rest)), axis=-1)
+
+
+def _by_products(products: Products, rules: Rules, i: int) -> tuple[float, float]:
+    """The whole bias at the i-th w from one token and from pairs of tokens, and the same bound."""
+    variogram, contexts = products.variogram, rules.contexts[slice(i, i + 1)]
+    nodes = Others.at(contexts, 0, rules.factors).lone(variogram.meetings, rules.order)
+    cross, off = pair_term(products, contexts, rules.order, rules.factors)
+    theta = nodes.angle
+    return float(nodes.weight @ variogram(theta) + cross[0]), float(nodes.weight @ variogram.off(theta) + off[0])
 
 
 def _nodes(d: int, edges: Floats, meetings: tuple[float, ...], order: int) -> tuple[Floats, Floats]:

@@ -17,10 +17,8 @@ from lipverify.loss.exact.biases.angles import bias_by_angles
 from lipverify.loss.exact.biases.pairs import pair_term
 from lipverify.loss.exact.biases.smooth import cosine_increment, difference, smooth_averages
 from lipverify.loss.exact.biases.task import ROUNDING, TaskAverages, linear_averages, square_averages
-from lipverify.loss.exact.context.tokens import TokenNodes
 from lipverify.loss.exact.sight import sight_of
 from lipverify.loss.exact.variograms.closed import variogram_of_field
-from lipverify.loss.exact.variograms.pieces import scale
 from lipverify.loss.exact.variograms.planes import Link
 from lipverify.loss.exact.variograms.products import Products
 from lipverify.loss.exact.variograms.roots import is_resolved, rough_ends, steep_places
@@ -169,10 +167,6 @@ def table_averages(of: Variogram) -> TaskAverages:
     If the variogram is smooth except at one angle at most, the mean products of increments at two tokens are tabulated,
     once per law; otherwise the densities of angles are tabulated, once per w.
     """
-
-    def off(nodes: TokenNodes) -> Floats:
-        return of.gap * (of(nodes.angle) if of.roots else scale(of.power, nodes.angle))
-
     known = TaskAverages(
         variance=of.variance,
         variogram=lambda nodes: of(nodes.angle),
@@ -183,4 +177,10 @@ def table_averages(of: Variogram) -> TaskAverages:
     if len(of.meetings) > MOST_MEETINGS or of.roots:
         return replace(known, smooth=True, bias=lambda rules: bias_by_angles(of, rules))
     products = Products(of)
-    return replace(known, off=off, cross=lambda contexts, order, factors: pair_term(products, contexts, order, factors))
+    return replace(
+        known,
+        smooth=True,
+        off=lambda nodes: of.off(nodes.angle),
+        cross=lambda contexts, order, factors: pair_term(products, contexts, order, factors),
+        bias=lambda rules: bias_by_angles(of, rules, products),
+    )

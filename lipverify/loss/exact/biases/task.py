@@ -59,9 +59,9 @@ class Rules:
         return np.einsum("wu,wu->w", self.weights[1], np.reshape(average, self.u.shape))
 
     @cached_property
-    def harmonics(self) -> list[Harmonics | None]:
-        """The density of the angle between two tokens at every w, as a sum over harmonics where it is a short one."""
-        return harmonics_of(self.contexts, self.u, self.weights[1], self.order)
+    def harmonics(self) -> list[Harmonics]:
+        """The densities of angles at every w whose sum over harmonics is short."""
+        return harmonics_of(self.contexts, self.u, self.weights, self.order)
 
 
 @dataclass(frozen=True)

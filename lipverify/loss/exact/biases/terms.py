@@ -23,6 +23,7 @@ from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.biases.parts import Parts, parts_of
 from lipverify.loss.exact.biases.task import Rules
 from lipverify.loss.exact.context.averages import SERIES_TAIL, Averages, Points
+from lipverify.loss.exact.context.between import is_short
 from lipverify.loss.exact.context.contexts import ORDERS, ROUNDING, Contexts, Factors, powers, rounding_of
 from lipverify.loss.exact.context.others import Others
 from lipverify.loss.exact.context.weighted import weighted_mean
@@ -225,8 +226,8 @@ def _quadrature(parts: Parts, contexts: Contexts, order: int, factors: Factors =
     few = contexts.high > SERIES_TAIL
     if any(part.cross is None for _, part in parts):
         few[:] = False
-    elif any(part.pair is None for _, part in parts):
-        few[:] = True
+    elif all(part.bias is not None for _, part in parts):
+        few &= ~is_short(contexts)
     columns = np.zeros((len(fields(Values)), few.size))
     for some, way in ((few, _over_tokens), (~few, _over_u)):
         if some.any():

@@ -11,17 +11,19 @@ z = w sin(psi) sin(gamma/2),
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import count, islice
 
 import numpy as np
 from numpy.polynomial import chebyshev
+from numpy.typing import NDArray
 
 from lipverify.foundation.angles import versine
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.gammas import half_beta
+from lipverify.loss.exact.context.averages import series_terms
 from lipverify.loss.exact.context.contexts import ORDERS, Contexts, Factors, powers
 from lipverify.loss.exact.context.others import Counted, counted, deficits, panels_of, width_of
 from lipverify.loss.exact.context.tokens import angle_at, kernel
@@ -64,11 +66,14 @@ FIRST_ORDER, MOST_ORDER, SHORTEST = 12, 30, 1e-3
 """Orders of the rules behind it, from the first to the last tried; and the smallest length of a panel over its end."""
 SETTLED, SAFETY = 1e-13, 4.0
 """Tolerance for the error of a panel times its share of the integral, and the factor from differences to errors."""
-SHARPEST, WIDEST, LONGEST, HARMONICS, WIDE = 60.0, 2.0, 400, 8, 2.0
-"""Sums of at most LONGEST harmonics are used, if w sin(theta) at the end of the range of u is at most SHARPEST, and the
-scale of the rule over u at most WIDEST. HARMONICS are computed at a time, by rules on panels of length WIDE."""
-NOTHING, ROUNDING = 3e-17, 5e-16
-"""Share of the sum below which harmonics are left out, and rounding of an average relative to that of psi_1."""
+SHARPEST, WIDEST, LARGEST, LONGEST, HARMONICS = 60.0, 2.0, 3e4, 1120, 16
+"""Sums of at most LONGEST harmonics are used, if w sin(theta) at the end of the range of u is at most SHARPEST, the
+scale of the rule over u at most WIDEST, and w at most LARGEST: they need sqrt(37 w). HARMONICS are computed at once."""
+ALIKE, WIDE, FEWEST = 1.4, 2.0, 4
+"""Largest quotient of two w that share nodes; the largest length of their panels, and the smallest number of these."""
+NOTHING, ROUGH, ROUNDING = 3e-17, 1e-8, 5e-16
+"""Share of the sum below which harmonics are left out, for rough values too, and rounding of an average relative to
+that of psi_1."""
 SLIVER = 1e-15
 TINY = 1e-300
 PAIR = 12.0
@@ -145,66 +150,130 @@ def edges_of(d: int, w: float, high: float, farthest: float) -> Floats:
 
 @dataclass(frozen=True)
 class Harmonics:
-    """p over sin^{d-2} / B as a sum of c_l N_l P_l(cos gamma), where N_l is the number of harmonics of degree l.
+    """Both densities at a few similar w from the integral over u itself, where windows are wide enough.
 
-    With ((w, u) fixed) the mean over the query of psi_1(u - s) psi_1(u - s') has c_l = E[psi_1(u - S) P_l]^2.
+    That of the angle between two tokens is a sum of c_l N_l P_l(cos gamma), where N_l is the number of harmonics of
+    degree l and c_l the integral over u of E[psi_1(u - S) P_l]^2.
+
+    Attributes
+    ----------
+    which
+        The indices of these w.
+    edges, panels
+        Edges of panels of the angle between two tokens, and of a token from the query.
+    coefficients, slack
+        c_l N_l, and bounds on their errors by rounding: (w, l).
+    at, weight
+        A function from deficits (w, s) to rows of functions of one token, (w, row, s), and their weights, (w, row).
+    start
+        The integral of e^u from -infinity to the first node, times n: (w,).
     """
 
     d: int
+    which: NDArray[np.intp]
+    w: Floats
     edges: Floats
+    panels: Floats
     coefficients: Floats
     slack: Floats
+    at: Callable[[Floats], Floats]
+    weight: Floats
+    start: Floats
 
     def __call__(self, gamma: Floats) -> tuple[Floats, Floats]:
-        """The density, and a bound on its relative error from the rounding of the averages."""
-        p, slack = np.zeros_like(gamma), np.zeros_like(gamma)
-        for c, off, polynomial in zip(self.coefficients, self.slack, gegenbauer(self.d, versine(gamma)), strict=False):
-            p += c * polynomial
-            slack += off * np.abs(polynomial)
-        return p, slack / np.maximum(np.abs(p), TINY)
+        """The density over sin^{d-2} / B, (w, gamma), and a bound on its relative error from rounding."""
+        polynomials = np.stack(list(islice(gegenbauer(self.d, versine(gamma)), self.slack.shape[1])))
+        p = self.coefficients @ polynomials
+        return p, self.slack @ np.abs(polynomials) / np.maximum(np.abs(p), TINY)
+
+    def alone(self, theta: Floats) -> tuple[Floats, float]:
+        """The density of a token's angle over sin^{d-2} / B, weighted by its attention weight: Q_{1,1}, (w, theta)."""
+        s = self.w[:, None] * versine(theta)
+        return np.einsum("wr,wrs->ws", self.weight, self.at(s)) + self.start[:, None] * np.exp(-s), 0.0
 
 
 def gegenbauer(d: int, near: Floats) -> Iterator[Floats]:
     """P_0, P_1, ... with P_l(1) = 1 at 1 - near, by the recurrence of their differences, which keeps digits near 1."""
     value, step = np.ones_like(near), -near
+    double = 2 * near
     for degree in count(1):
         yield value
         value = value + step
-        step = (degree * step - (2 * degree + d - 2) * near * value) / (degree + d - 2)
+        step = (degree * step - (degree + d / 2 - 1) * double * value) / (degree + d - 2)
 
 
-def harmonics_of(contexts: Contexts, u: Floats, weight: Floats, order: int) -> list[Harmonics | None]:
-    """The sums at every w, from nodes u and weights of the integral over u, (w, node); None where they are long."""
-    rows = zip(contexts.w.tolist(), contexts.high.tolist(), u, weight, strict=True)
-    return [_harmonics(contexts.d, *row, order) for row in rows]
+@lru_cache(maxsize=16)
+def dimensions(d: int) -> Floats:
+    """N_l, the number of harmonics of degree l, for l < LONGEST."""
+    degree = np.arange(1.0, LONGEST - 1)
+    ratios = (2 * degree + d) * (degree + d - 2) / ((2 * degree + d - 2) * (degree + 1))
+    return np.cumprod(np.concatenate([[1.0, d], ratios]))
 
 
-def _harmonics(d: int, w: float, high: float, u: Floats, weight: Floats, order: int) -> Harmonics | None:
-    """The sum at one w; tokens of every u share nodes, on panels of length WIDE below the end of the range of u."""
-    most = min(max(high, 0.0), w)
+def separated(u: Floats, high: float) -> tuple[Floats | None, Callable[[Floats], Floats]]:
+    """psi_1(u - s) as a product of a matrix, (w, u, row), and of rows of functions of s, (w, row, s).
+
+    If all lambda = e^u are small, the rows are the powers of e^{-s} in a short series. Otherwise there is a row for
+    every u, and no matrix.
+    """
+    if high > 0:
+        return None, lambda s: kernel(1, u[:, :, None] - s[:, None])
+    power = np.arange(1.0, series_terms(high) + 1)
+    signs = np.cumprod(np.append(1.0, -1 / power[:-1]))
+    return signs * np.exp(power * u[:, :, None]), lambda s: np.exp(-power[:, None] * s[:, None])
+
+
+def is_short(contexts: Contexts) -> NDArray[np.bool_]:
+    """True at every w at which a sum over harmonics is tried."""
+    w, most = contexts.w, np.clip(contexts.high, 0, contexts.w)
     # averages of a harmonic turn as fast as psi_1, whatever u is
-    if w * math.sin(float(angle_at(most, w))) > SHARPEST or Grading(d, np.array(w)).scale(np.array(most)) > WIDEST:
-        return None
-    farthest, wide = deficits(d, w, high)[1], min(WIDE, width_of(d, w))
-    bend = min(max(high, 0.0) + WIDE, farthest)
+    slow = Grading(contexts.d, w).scale(most) <= WIDEST
+    return np.asarray(slow & (w * np.sqrt(most / w * (2 - most / w)) <= SHARPEST) & (w <= LARGEST))
+
+
+def harmonics_of(contexts: Contexts, u: Floats, weights: tuple[Floats, Floats], order: int) -> list[Harmonics]:
+    """The sums at every w at which they are short, from nodes u and weights of both integrals over u, (w, node)."""
+    found, left = [], np.flatnonzero(is_short(contexts))
+    while left.size:
+        near = contexts.w[left] <= ALIKE * np.min(contexts.w[left])
+        found.append(_harmonics(contexts, left[near], u, weights, order))
+        left = left[~near]
+    return [each for each in found if each is not None]
+
+
+def _harmonics(
+    contexts: Contexts, which: NDArray[np.intp], u: Floats, weights: tuple[Floats, Floats], order: int
+) -> Harmonics | None:
+    """The sums at similar w; tokens of every w and u share nodes, on panels of length WIDE up to the range of u."""
+    d, w, high = contexts.d, contexts.w[which], np.maximum(contexts.high[which], 0)
+    reach = zip(w.tolist(), contexts.high[which].tolist(), strict=True)
+    near, most = np.array([deficits(d, *row)[1] for row in reach]) / w, float(np.max(w))
+    bend, end = (most * float(np.max(share)) for share in (np.minimum((high + WIDE) / w, near), near))
+    wide = min(WIDE, width_of(d, most), end / FEWEST)
     ends = np.linspace(0, bend, math.ceil(bend / wide) + 1)
-    ends = np.append(ends, np.linspace(bend, farthest, math.ceil((farthest - bend) / (2 * wide)) + 1)[1:])
-    edges = angle_at(ends, w)
+    ends = np.append(ends, np.linspace(bend, end, math.ceil((end - bend) / (2 * wide)) + 1)[1:])
+    panels = angle_at(ends, most)
     x, gauss = plain_rule(order + order // 2)
-    theta = (edges[:-1, None] + np.diff(edges)[:, None] * x).ravel()
-    density = (np.diff(edges)[:, None] * gauss).ravel() * integer_power(np.sin(theta), d - 2) / half_beta(d - 1)
-    near = versine(theta)
-    spend(u.size * theta.size * 2, PAIR, "the angle between two tokens")
-    kernels, polynomials = kernel(1, u[:, None] - w * near) * density, gegenbauer(d, near)
-    sums, numbers = np.empty(0), [1.0, float(d)]
-    while sums.size < LONGEST:
-        averages = kernels @ np.stack(list(islice(polynomials, HARMONICS))).T
-        for degree in range(len(numbers) - 1, sums.size + HARMONICS):
-            numbers.append(numbers[-1] * (2 * degree + d) * (degree + d - 2) / ((2 * degree + d - 2) * (degree + 1)))
-        sums = np.append(sums, numbers[sums.size : sums.size + HARMONICS] * (weight @ averages**2))
-        if np.max(sums[-HARMONICS:]) <= NOTHING * np.sum(sums):
-            slack = ROUNDING * np.sqrt(sums * numbers[: sums.size] * sums[0])
-            return Harmonics(d, edges_of(d, w, high, farthest), sums, slack)
+    theta = (panels[:-1, None] + np.diff(panels)[:, None] * x).ravel()
+    density = (np.diff(panels)[:, None] * gauss).ravel() * integer_power(np.sin(theta), d - 2) / half_beta(d - 1)
+    spend(w.size * u.shape[1] * theta.size * 2, PAIR, "the angle between two tokens")
+    matrix, at = separated(u[which], float(np.max(contexts.high[which])))
+    rows = at(w[:, None] * versine(theta)) * density
+    polynomials, (alone, double) = gegenbauer(d, versine(theta)), (weight[which] for weight in weights)
+    nothing, found, count = NOTHING if order >= FINE else ROUGH, [], 0
+    while count < LONGEST:
+        block = np.stack(list(islice(polynomials, HARMONICS)))
+        averages = rows @ block.T
+        sums = np.einsum("wu,wul->wl", double, (averages if matrix is None else matrix @ averages) ** 2)
+        found.append(sums * dimensions(d)[count : count + HARMONICS])
+        count += HARMONICS
+        if np.all(np.max(found[-1], axis=1) <= nothing * sum(np.sum(part, axis=1) for part in found)):
+            sums = np.concatenate(found, axis=1)
+            slack = ROUNDING * np.sqrt(sums * dimensions(d)[:count] * sums[:, :1])
+            edges = edges_of(d, most, float(np.max(high)), end)
+            start = contexts.n * np.exp(contexts.low[which])
+            weight = alone if matrix is None else np.einsum("wu,wur->wr", alone, matrix)
+            return Harmonics(d, which, w, edges, panels, sums, slack, at, weight, start)
     return None
 
 

@@ -131,6 +131,10 @@ class Contexts:
     def __getitem__(self, which: slice | NDArray[np.bool_]) -> Contexts:
         return Contexts(self.d, self.n, self.w[which], self.low[which], self.high[which])
 
+    def row(self, i: int) -> tuple[int, float, float, float, float]:
+        """(d, n, w, low, high) at the i-th w."""
+        return self.d, self.n, float(self.w[i]), float(self.low[i]), float(self.high[i])
+
     def _between(self, share: Floats) -> Floats:
         """Points that divide [low, high] evenly in the graded coordinate: shape (w, share)."""
         grading = Grading(self.d, self.w[:, None])

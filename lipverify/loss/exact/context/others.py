@@ -78,9 +78,7 @@ class Others:
     @classmethod
     def at(cls, contexts: Contexts, i: int, factors: Factors) -> Others:
         """The tables for the i-th w of the contexts; cached, because rules of every order use them."""
-        return others_of(
-            contexts.d, contexts.n, *(float(each[i]) for each in (contexts.w, contexts.low, contexts.high)), factors
-        )
+        return others_of(*contexts.row(i), factors)
 
     def edges(self, panel: float, share: float = 0.5) -> Floats:
         """Split points of a rule over one token's deficit, about `panel` from each other in a graded coordinate."""
@@ -232,6 +230,7 @@ def tables(
     return tuple(found[:k]), tuple(found[k:]) or None, gap
 
 
+@lru_cache(maxsize=64)
 def deficits(d: int, w: float, high: float) -> tuple[float, float]:
     """The least and the largest relevant deficit of a token, for u up to `high`."""
     breaks = token_breaks(Places(d, np.array([w, w]), np.array([min(high, 1.0), max(high, 1.0)])))
