@@ -5,9 +5,9 @@ of five seeds; in some cases another rate. They do not print the initial weights
 found by quasi-Newton descents that grow from shorter models; this module shows where the plain training ends.
 
 A printed training takes hours on a processor. These runs are shorter: four fifths of their steps have a higher rate,
-ten times the printed one unless the command says otherwise, and the last fifth has the printed rate. Weights are in the units of the data. The loss is half the squared
-error of the prediction against the noiseless target, and its mean over the query is exact. All runs see the same
-batches; seeds differ in the initial weights. The runs are shipped as data.
+ten times the printed one unless the command says otherwise, and the last fifth has the printed rate. Weights are in the
+units of the data. The loss is half the squared error of the prediction against the noiseless target, and its mean over
+the query is exact. All runs see the same batches; seeds differ in the initial weights. The runs are shipped as data.
 
     python -m lipverify.linear_transformer.training.protocol --family DIAG --layers 1 2 3 4 --steps 12000
 """
@@ -163,7 +163,8 @@ class _Training:
     def record(self) -> Run:
         """The current weights, and the losses so far."""
         return Run(
-            family=self.family, layers=self.layers, seed=self.seed, steps=self.step, rate=self.rate, losses=tuple(self.losses),
+            family=self.family, layers=self.layers, seed=self.seed, steps=self.step, rate=self.rate,
+            losses=tuple(self.losses),
             weights=tuple(float(f"{weight:.{DIGITS}g}") for weight in self.weights.reshape(-1)),
         )  # fmt: skip
 
