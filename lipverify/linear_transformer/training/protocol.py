@@ -4,10 +4,10 @@ Vladymyrov et al. (NeurIPS 2024, section 6) print: Adam, 200 000 steps, learning
 of five seeds; in some cases another rate. They do not print the initial weights. The other models of this package are
 found by quasi-Newton descents that grow from shorter models; this module shows where the plain training ends.
 
-A printed training takes hours on a processor. These runs are shorter: four fifths of their steps have ten times the
-printed rate, the last fifth has the printed one. Weights are in the units of the data. The loss is half the squared
-error of the prediction against the noiseless target, and its mean over the query is exact. All runs see the same
-batches; seeds differ in the initial weights. The runs are shipped as data.
+A printed training takes hours on a processor. These runs are shorter: four fifths of their steps have a higher rate,
+ten times the printed one unless the command says otherwise, and the last fifth has the printed rate. Weights are in the
+units of the data. The loss is half the squared error of the prediction against the noiseless target, and its mean over
+the query is exact. All runs see the same batches; seeds differ in the initial weights. The runs are shipped as data.
 
     python -m lipverify.linear_transformer.training.protocol --family DIAG --layers 1 2 3 4 --steps 12000
 """
@@ -37,7 +37,7 @@ from lipverify.linear_transformer.training.witness import models_folder
 BATCH, RATE, PRINTED_STEPS = 2048, 1e-4, 200_000
 """Contexts of a step, and the learning rate and the number of steps of Adam, as the paper prints them."""
 FAST, SLOWS = 10 * RATE, 0.8
-"""The learning rate here, until this part of the steps is done; then it is `RATE`."""
+"""The learning rate here unless told, until this part of the steps is done; then it is `RATE`."""
 BEGIN = 0.02
 """Standard deviation of the initial weights."""
 DECAYS, TINY = (0.9, 0.999), 1e-8
@@ -60,8 +60,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     ----------
     family, layers, seed
         Which.
-    steps
-        Steps of the run.
+    steps, rate
+        Steps of the run, and its learning rate until `SLOWS` of them are done.
     weights
         At the end, layer by layer, as in `SHAPES`.
     losses
@@ -72,6 +72,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     layers: int
     seed: int
     steps: int
+    rate: float
     weights: tuple[float, ...]
     losses: tuple[float, ...]
 
@@ -94,7 +95,7 @@ class Runs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     format: int
     noise: str
     batch: int
-    rates: tuple[float, float]
+    rate: float
     begin: float
     seconds: dict[str, float]
     machine: str
@@ -136,14 +137,14 @@ def _pulled(family: str, weights: Floats, gradient: Floats) -> Floats:
 class _Training:
     """A training in progress, with Adam's averages."""
 
-    def __init__(self, family: str, layers: int, seed: int) -> None:
-        self.family, self.layers, self.seed, self.step = family, layers, seed, 0
+    def __init__(self, family: str, layers: int, seed: int, rate: float = FAST) -> None:
+        self.family, self.layers, self.seed, self.rate, self.step = family, layers, seed, rate, 0
         normals = generator(seed, f"protocol/{family}/{layers}", 0).standard_normal((layers, *SHAPES[family]))
         self.weights, self.first, self.second = BEGIN * normals, 0.0 * normals, 0.0 * normals
         self.recent: list[float] = []
         self.losses: list[float] = []
 
-    def move(self, batch: Packed, rate: float) -> None:
+    def move(self, batch: Packed, slow: bool = False) -> None:
         """One step of Adam on the mean loss of a batch."""
         losses, gradient = batch.losses(_numbers(self.family, self.weights), np.inf)
         slope = _pulled(self.family, self.weights, gradient)
@@ -153,7 +154,7 @@ class _Training:
         mean, square = (
             each / (1 - decay**self.step) for each, decay in zip((self.first, self.second), DECAYS, strict=True)
         )
-        self.weights = self.weights - rate * mean / (np.sqrt(square) + TINY)
+        self.weights = self.weights - (RATE if slow else self.rate) * mean / (np.sqrt(square) + TINY)
         self.recent.append(float(np.minimum(losses, batch.goal.shape[1] / 2).mean()))
         if self.step % EVERY == 0:
             self.losses.append(float(f"{np.mean(self.recent):.6g}"))
@@ -162,21 +163,24 @@ class _Training:
     def record(self) -> Run:
         """The current weights, and the losses so far."""
         return Run(
-            family=self.family, layers=self.layers, seed=self.seed, steps=self.step, losses=tuple(self.losses),
+            family=self.family, layers=self.layers, seed=self.seed, steps=self.step, rate=self.rate,
+            losses=tuple(self.losses),
             weights=tuple(float(f"{weight:.{DIGITS}g}") for weight in self.weights.reshape(-1)),
         )  # fmt: skip
 
 
-def trained(noise: str, models: Sequence[tuple[str, int]], steps: int) -> Iterator[tuple[int, list[Run]]]:
+def trained(
+    noise: str, models: Sequence[tuple[str, int]], steps: int, rate: float = FAST
+) -> Iterator[tuple[int, list[Run]]]:
     """Train (family, layers) from all seeds, yielding (step, runs) at every thousandth step and at the end."""
     here, share = problem(noise), np.full(BATCH, 1 / BATCH)
-    every = [_Training(family, layers, seed) for family, layers in models for seed in SEEDS]
+    every = [_Training(family, layers, seed, rate) for family, layers in models for seed in SEEDS]
     for step in range(1, steps + 1):
         drawn = draw_contexts(here, BATCH, 0, f"protocol/{noise}/{step}")
         batch = Packed(drawn.gram, drawn.task, share)
         with np.errstate(over="ignore", invalid="ignore"):
             for each in every:
-                each.move(batch, FAST if step <= SLOWS * steps else RATE)
+                each.move(batch, slow=step > SLOWS * steps)
         if step % (2 * EVERY) == 0 or step == steps:
             yield step, [each.record() for each in every]
 
@@ -208,17 +212,18 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--family", nargs="+", default=list(SHAPES), choices=list(SHAPES))
     parser.add_argument("--layers", nargs="+", type=int, default=[1, 2, 3, 4])
     parser.add_argument("--steps", type=int, required=True)
+    parser.add_argument("--rate", type=float, default=FAST)
     parser.add_argument("--out", type=Path, help="the file; by default the shipped one")
     asked = parser.parse_args(arguments)
     path, clock = asked.out or runs_path(asked.noise), time.process_time()
     models = [(family, layers) for family in asked.family for layers in asked.layers]
     fresh = Runs(
-        format=FORMAT, noise=asked.noise, batch=BATCH, rates=(FAST, RATE), begin=BEGIN, machine=machine_here(),
+        format=FORMAT, noise=asked.noise, batch=BATCH, rate=RATE, begin=BEGIN, machine=machine_here(),
         seconds={}, runs=(),
     )  # fmt: skip
     kept = read_record(path, Runs, FORMAT, "protocol", "delete it") if path.exists() else fresh
     found: list[Run] = []
-    for step, found in trained(asked.noise, models, asked.steps):
+    for step, found in trained(asked.noise, models, asked.steps, asked.rate):
         print(
             step,
             round(time.process_time() - clock, 1),
@@ -226,7 +231,7 @@ def main(arguments: list[str] | None = None) -> None:
             flush=True,
         )
     of_these = f"--family {' '.join(asked.family)} --layers {' '.join(map(str, asked.layers))} --steps {asked.steps}"
-    command = f"{COMMAND} --noise {asked.noise} {of_these}"
+    command = f"{COMMAND} --noise {asked.noise} {of_these} --rate {asked.rate:g}"
     older = [run for run in kept.runs if (run.family, run.layers) not in models]
     seconds = {**kept.seconds, command: round(time.process_time() - clock, 1)}
     write_record(sealed(replace(fresh, runs=(*older, *found), seconds=seconds)), path)
