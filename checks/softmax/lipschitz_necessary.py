@@ -5,7 +5,7 @@ rate. The quantity that must agree is E (Delta f)^2: an affine class with anothe
 the one with the same L.
 """
 
-from lipverify.checks.softmax.other_constants import gain, tolerance, matched, nearly, price, sampled, table
+from lipverify.checks.softmax.other_constants import gain, matched, nearly, price, sampled, table, tolerance
 from lipverify.checks.softmax.quantities import MODEL
 from lipverify.claims import agree, at, bound, claim, exponent, per_profile
 
