@@ -1,7 +1,7 @@
-"""What Coq takes for each theorem: `python benchmarks/compiling.py [NAMES ...]`, names of proof files.
+"""Compile times of each theorem in Coq: `python benchmarks/compiling.py [NAMES ...]`, names of proof files.
 
-Seconds of processor time to compile the libraries and the part of an export that belongs to one theorem, and how many
-facts it assumes. By default one theorem of each kind, which takes two minutes.
+Processor seconds for the libraries and for the part of an export that belongs to one theorem, and the number of facts
+that it assumes. By default one theorem of each kind, which takes two minutes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def main(names: list[str]) -> None:
 
 
 def compiled(text: str, library: str = "") -> float:
-    """Seconds of processor time to compile a file, after a library that is not counted."""
+    """Processor seconds to compile a file, after a library that is not counted."""
     with TemporaryDirectory() as folder:
         for name, each in {"attention": library, "theorem": text}.items():
             Path(folder, f"{name}.v").write_text(each, encoding="utf-8")

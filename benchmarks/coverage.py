@@ -1,10 +1,10 @@
-"""How often 95 % intervals miss, over many repetitions of skewed samples, and how wide they are for contexts.
+"""The miss rate of 95 % intervals over many repetitions of skewed samples, and their widths for contexts.
 
     python benchmarks/coverage.py [--widths]
 
-Betting: `Tally`, a number of samples fixed beforehand. Stopped: `until`, sampling that ends as soon as the interval
-is narrow enough. Normal: mean +- 1.96 standard errors, for comparison. Widths: half-widths of 20,000 contexts over
-normal ones.
+Betting: `Tally`, with the number of samples fixed beforehand. Stopped: `until`, sampling that ends as soon as the
+interval is narrow enough. Normal: mean +- 1.96 standard errors, for comparison. Widths: half-widths for 20,000 contexts
+divided by normal ones.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ REPETITIONS = 4000
 
 @dataclass(frozen=True)
 class Skewed:
-    """Samples made of uniforms, 256 a chunk."""
+    """Samples computed from uniforms, 256 a chunk."""
 
     transform: Callable[[Floats], Floats]
     stream: str
@@ -51,7 +51,7 @@ CASES: dict[str, tuple[float, Callable[[Floats], Floats]]] = {
     "1 - u^30": (30 / 31, lambda u: 1 - u**30),
 }
 MANY, FEWER = 20_000, 400
-"""So many samples that the bets aim at their number, and how many repetitions of that."""
+"""Numbers of samples, which the bets are tuned to, and the number of repetitions of each."""
 
 
 def line(name: str, misses: int, repetitions: int, width: float) -> None:
@@ -81,7 +81,7 @@ def stopped(name: str, rtol: float) -> None:
 
 
 def bias_of_contexts() -> None:
-    """The bias itself where it is skewed: few tokens, ReLU."""
+    """Samples of the bias itself where it is skewed: few tokens, ReLU."""
     problem, w, repetitions = Problem(d=3, n=4, law=ReLU()), np.array([8.0]), 2000
     exact = loss_terms(problem, w)
     truth = np.array([exact.noise[0], exact.bias[0]])
@@ -112,7 +112,7 @@ SIZES, WINDOWS = ((2, 20), (5, 100), (3, 3000)), np.array([0.5, 2.0, 8.0])
 
 
 def width(law: Law, covariates: Covariates, d: int, n: int) -> None:
-    """Half-widths over normal ones at each window; a dash where no normal interval is to be believed."""
+    """Half-widths divided by normal ones at each w; a dash where no normal interval is credible."""
     problem = Problem(d=d, n=n, law=law, covariates=covariates)
     try:
         bets, normal = (

@@ -1,6 +1,6 @@
-"""What an exact evaluation costs, as ratios taken in one run: `python benchmarks/evaluations.py`.
+"""The cost of an exact evaluation, as ratios within one run: `python benchmarks/evaluations.py`.
 
-The unit is what NumPy needs for 10^6 float64 exponentials on the same machine in the same minute.
+The unit is NumPy's time for 10^6 float64 exponentials on the same machine in the same minute.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ROUNDS = 9
 
 
 def seconds(work: Callable[[int], object], rounds: int = ROUNDS) -> float:
-    """Median CPU time of one call; each call gets another number, so that nothing is remembered."""
+    """Median CPU time of one call; each call has a different argument, so that no cached result is used."""
     work(0)
     times = []
     for k in range(1, rounds + 1):
@@ -34,13 +34,13 @@ def seconds(work: Callable[[int], object], rounds: int = ROUNDS) -> float:
 
 
 def evaluation(law: Law, n: float, w: float, **options: str) -> float:
-    """CPU time of one evaluation at d = 5, at a window that was not asked for before."""
+    """CPU time of one evaluation at d = 5, at a new w."""
     problem = Problem(d=5, n=n, law=law)
     return seconds(lambda k: loss_terms(problem, w * (1 + 1e-3 * k), **options))
 
 
 def print_evaluations(law: Law, unit: float) -> None:
-    """One line for each regime of a law."""
+    """Print one line for each regime of a law."""
     name, many = law.name, evaluation(law, 1e12, 100.0)
     print(f"{name}: many tokens in a window (n = 1e12, w = 100): {many / unit:.2f} units")
     print(f"{name}: at the optimum of n = 1e4 (w = 20): {evaluation(law, 1e4, 20.0) / unit:.2f} units")

@@ -1,11 +1,11 @@
-"""The power of `lipverify falsify`: which of lipverify's own refuted claims does it find unaided, and in what time?
+"""The power of `lipverify falsify`: how many of lipverify's own refuted claims it finds unaided, and how fast.
 
     python benchmarks/falsifying.py [--seconds 30] [--all] [--supported]
 
-One claim of each statement (or all), known to be false. The search is not told the points at which they fail: only
-which coordinates there are, and the least and the largest values that are declared. What is found in the first trial
-is false nearly everywhere, and says little of the search. With --supported the claims are those that are supported at
-their cells: what is found against them lies beyond these, where a claim may not be meant, or is a false alarm.
+One claim of each statement (or all), known to be false. The search gets the names of the coordinates and the smallest
+and largest declared values, but not the points at which the claims fail. A claim that is refuted in the first trial is
+false nearly everywhere, and says little about the search. With --supported the claims are those that are supported at
+their cells: a counterexample then lies outside of these, where the claim may not be meant, or is a false alarm.
 Processor seconds.
 """
 

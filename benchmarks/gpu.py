@@ -1,10 +1,9 @@
-"""The GPU kernels, right or wrong and then as ratios taken in one run: `python benchmarks/gpu.py`.
+"""The GPU kernels: first their correctness, then ratios within one run: `python benchmarks/gpu.py`.
 
-Exit code 1 if a kernel gives a wrong number, 2 where there is no GPU.
+Exit code 1 if a kernel gives a wrong number, 2 if there is no GPU.
 
-The unit that limits the kernels is the one for float64 arithmetic. Its peak is measured by a loop of independent
-multiply-adds in registers; a kernel's share is the float64 instructions that it cannot do without, at the rate at
-which it does them, over that peak.
+The unit for float64 arithmetic limits the kernels. Its peak is measured by a loop of independent multiply-adds in
+registers. A kernel's share is the number of float64 instructions that it needs, at its rate, divided by that peak.
 """
 
 from __future__ import annotations
@@ -35,10 +34,11 @@ COMPARED_BUNDLES = 2**13
 CONTEXTS_A_PART = 2**14
 ROUNDS = 7
 SIZES = (7, N, 20_001)
-"""Tokens at which samples are compared: the last are cut into parts."""
+"""Numbers of tokens at which samples are compared: the last are cut into parts."""
 BOUND = 1e-9
-"""How far bias samples, which are of order one, may be from the native kernel's, and noise relative to itself. Rounding
-leaves 1e-10: t is known to 16 units, and weights are squared eight times and rescaled once in 64 tokens.
+"""The largest allowed difference from the native kernel: of bias samples, which are of order one, and of noise
+relative to itself. Rounding leaves 1e-10: t is known to 16 units, and weights are squared eight times and rescaled once
+in 64 tokens.
 """
 END_TO_END = 2**16
 
@@ -62,15 +62,16 @@ extern "C" __global__ void multiply_adds(int rounds, double factor, double *out)
 
 @dataclass(frozen=True)
 class Count:
-    """float64 instructions of a kernel (kernels.cu says which): for a token that is drawn, for a token that a query
-    scores on a ladder, and for a (token, window) pair."""
+    """float64 instructions of a kernel (listed in kernels.cu): for each token drawn, for each token that a query
+    scores on a ladder, and for each (token, window) pair.
+    """
 
     token: float
     ladder: float
     pair: float
 
     def a_pair(self) -> float:
-        """All of them, for a (token, window) pair of the grid."""
+        """All float64 instructions for one (token, window) pair of the grid."""
         return self.pair + (self.ladder * len(LADDERS) + self.token / QUERIES) / len(WINDOWS)
 
 
@@ -83,7 +84,7 @@ COUNTS = {
 
 
 def seconds(work: Callable[[], object], rounds: int = ROUNDS) -> float:
-    """Median time of one call on the device, after one that is not counted."""
+    """Median time of one call on the device, after an uncounted call."""
     import cupy
 
     work()
@@ -113,7 +114,7 @@ def peak() -> float:
 
 
 def plain_torch(contexts: int) -> Any:
-    """What one writes first in PyTorch: tokens in R^d, a softmax for each window; means of noise over contexts."""
+    """A straightforward program in PyTorch: tokens in R^d, a softmax for each w; means of noise over contexts."""
     import torch
 
     def normal(*shape: int) -> Any:
@@ -131,7 +132,7 @@ def plain_torch(contexts: int) -> Any:
 
 
 def plain_cupy(contexts: int) -> Any:
-    """The same in CuPy."""
+    """The same program in CuPy."""
     import cupy
 
     def normal(*shape: int) -> Any:
@@ -150,7 +151,7 @@ def plain_cupy(contexts: int) -> Any:
 
 
 def in_parts(program: Callable[[int], Any], contexts: int) -> Any:
-    """The means of a program that runs on so many contexts at a time that they fit, 1 GiB of coordinates."""
+    """The means of a program, run on as many contexts at a time as fit into 1 GiB of coordinates."""
     parts = contexts // CONTEXTS_A_PART
     return sum(program(CONTEXTS_A_PART) for _ in range(parts)) / parts
 
@@ -165,7 +166,7 @@ def print_machine() -> None:
 
 
 def wrong(sizes: Sequence[int] = SIZES, bundles: int = 16) -> list[str]:
-    """What each kernel gets wrong, a line each: samples, uniforms (by bits) and moments."""
+    """The errors of each kernel, a line each: samples, uniforms (bit by bit) and moments."""
     import cupy
 
     lines = []
@@ -175,7 +176,7 @@ def wrong(sizes: Sequence[int] = SIZES, bundles: int = 16) -> list[str]:
             drawn_there = (part.get() for part in launch.samples(*question))
             for name, got, wanted in zip(("noise", "bias"), drawn_there, native.samples(*question), strict=True):
                 off = abs(got - wanted) / (wanted if name == "noise" else 1.0)
-                if not np.all(off <= BOUND):  # nor is what is no number
+                if not np.all(off <= BOUND):  # NaN is an error as well
                     lines.append(f"{law}, n = {n}: {name} is off by {np.max(off):.2g}, at most {BOUND:g}")
     drawn = np.random.Generator(np.random.Philox(key=KEY, counter=2**64 - 5)).random(1030)
     if not np.array_equal(launch.device_uniforms(KEY, 2**64 - 5, 1030).get(), drawn):
@@ -189,7 +190,7 @@ def wrong(sizes: Sequence[int] = SIZES, bundles: int = 16) -> list[str]:
 
 
 def print_end_to_end(contexts: int = END_TO_END) -> None:
-    """Time of a whole answer by each backend, and the memory that CuPy holds after it."""
+    """The time of a whole answer by each backend, and the memory that CuPy holds afterwards."""
     import cupy
 
     problem = Problem(d=D, n=N, law=ReLU(L=L))
@@ -202,7 +203,7 @@ def print_end_to_end(contexts: int = END_TO_END) -> None:
 
 
 def print_kernels(best: float) -> None:
-    """Rates of the kernels and their share of the peak."""
+    """The rates of the kernels and their share of the peak."""
     for law, count in COUNTS.items():
         time = seconds(lambda law=law: launch.samples(law, L, D, N, LADDERS, KEY, 0, BUNDLES))  # type: ignore[misc]
         pairs = float(BUNDLES) * QUERIES * N * len(WINDOWS) / time
@@ -214,7 +215,7 @@ def print_kernels(best: float) -> None:
 
 
 def print_comparison() -> None:
-    """The kernel and the straightforward program on equal numbers of contexts."""
+    """The kernel compared with the straightforward program on equal numbers of contexts."""
     name, program = "CuPy", plain_cupy
     if importlib.util.find_spec("torch"):
         import torch

@@ -1,8 +1,8 @@
-"""What the exact method costs for each kind of law: `python benchmarks/laws.py [LAW ...]`.
+"""The cost of the exact method for each kind of law: `python benchmarks/laws.py [LAW ...]`.
 
-Processor time of one loss, one optimal window and one ladder (sixteen windows from 1 to 1e5), in units of the time in
-which NumPy writes 10^6 exponentials into an array that is there, measured beside each. few tokens are 30 in all, many
-10^9; what is tabulated once for a law and a dimension is in "first". A dash is a refusal.
+Processor time of one loss, one optimal w and one ladder (sixteen w from 1 to 1e5). The unit is NumPy's time to write
+10^6 exponentials into an existing array, measured next to each. "few" means 30 tokens, "many" 10^9; "first" contains
+the tables that are computed once for a law and a dimension. A dash is a refusal.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ LAWS: dict[str, Callable[[], Law]] = {
 
 
 def unit() -> float:
-    """Seconds of processor time in which 10^6 exponentials are written."""
+    """Processor seconds to write 10^6 exponentials."""
     x = np.linspace(-1, 1, EXPONENTIALS)
     out = np.empty_like(x)
     best = np.inf
@@ -57,7 +57,7 @@ def unit() -> float:
 
 
 def cost(work: Callable[[], object]) -> str:
-    """Units that a piece of work takes, or a dash."""
+    """The units that a piece of work takes, or a dash."""
     one = unit()
     start = time.process_time()
     try:
@@ -68,7 +68,7 @@ def cost(work: Callable[[], object]) -> str:
 
 
 def works(law: Law, d: int) -> list[Callable[[], object]]:
-    """What is timed of a law."""
+    """The timed pieces of work for a law."""
     few, many = (Problem(d=d, n=n, law=law) for n in (30, 10**9))
     return [
         lambda: (loss_terms(many, 10.0), loss_terms(few, 4.0)),

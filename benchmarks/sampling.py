@@ -1,12 +1,12 @@
-"""What sampling costs on a CPU: ratios of CPU times taken in this run.
+"""The cost of sampling on a CPU: ratios of CPU times within this run.
 
     python benchmarks/sampling.py
 
-Pairs: a (token, window) pair of reduced sampling, everything included (draws, values, sums, interval), against one
-`np.exp` of a float64. Plain: the program that one would write, tokens drawn in R^d and a softmax for each window,
-against `loss_terms` at equal accuracy: time multiplied by the variance that it leaves. Both with NumPy and, where
-there is a C compiler, with the kernel that it makes. Last, samples that the host takes into an interval: all of the
-work, and what is left where a GPU has reduced them.
+Pairs: a (token, window) pair of reduced sampling, everything included (draws, values, sums, interval), divided by one
+`np.exp` of a float64. Plain: a straightforward program, with tokens in R^d and a softmax for each w, compared with
+`loss_terms` at equal accuracy: time multiplied by the remaining variance. Both with NumPy and, if there is a C
+compiler, with the compiled kernel. Last, samples that the host adds to an interval: all of the work, and the rest if a
+GPU has reduced them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ BACKENDS = ("numpy", "native") if has_compiler() else ("numpy",)
 
 
 def seconds(run: Callable[[], object], repeats: int = REPEATS) -> float:
-    """The least CPU time of several runs: others share the machine."""
+    """The smallest CPU time of several runs, because others share the machine."""
     run()
     times = []
     for _ in range(repeats):
@@ -50,21 +50,23 @@ def seconds(run: Callable[[], object], repeats: int = REPEATS) -> float:
 
 
 def exponential() -> tuple[float, float]:
-    """Seconds of one np.exp: in a cache, into an array that is there; and of all pairs at once, as it is called."""
+    """Seconds of one np.exp: on an array in the cache, into an existing array; and for all pairs at once, as it is
+    called.
+    """
     small, large = np.linspace(-30, 0, 2**14), np.linspace(-30, 0, 2**20)
     out = np.empty_like(small)
     return seconds(lambda: np.exp(small, out=out), 400) / small.size, seconds(lambda: np.exp(large), 30) / large.size
 
 
 def pairs(law: RidgeLaw, d: int, n: int, w: Floats, backend: str) -> float:
-    """Seconds of a (token, window) pair."""
+    """Seconds per (token, window) pair."""
     drawn = sampler(Problem(d=d, n=n, law=law), w, sampling="reduced", backend=backend_named(backend))
     count = max(8, 4 * drawn.size)
     return seconds(lambda: tally_of(drawn, count).interval()) / (count * drawn.contexts_a_sample * n * w.size)
 
 
 def plain(law: RidgeLaw, d: int, n: int, w: Floats, contexts: int, rng: np.random.Generator) -> Floats:
-    """Noise and bias samples as one would write them, (contexts, 2 windows)."""
+    """Noise and bias samples by the straightforward program, (contexts, 2 windows)."""
     x = rng.standard_normal((contexts, n, d))
     x /= np.linalg.norm(x, axis=-1, keepdims=True)
     query, direction = (v / np.linalg.norm(v, axis=-1, keepdims=True) for v in rng.standard_normal((2, contexts, d)))
@@ -81,7 +83,7 @@ def plain(law: RidgeLaw, d: int, n: int, w: Floats, contexts: int, rng: np.rando
 
 
 def against_plain(law: RidgeLaw, d: int, n: int, w: Floats, backend: str) -> tuple[float, Floats]:
-    """How many times faster a context is, and how many times less time equal accuracy takes, term by term."""
+    """The speed-up per context, and the speed-up at equal accuracy, term by term."""
     rng, contexts = np.random.default_rng(0), 32
     drawn = sampler(Problem(d=d, n=n, law=law), w, sampling="reduced", backend=backend_named(backend))
     count = 4 * drawn.size
@@ -96,7 +98,7 @@ def against_plain(law: RidgeLaw, d: int, n: int, w: Floats, backend: str) -> tup
 
 
 def taken_in(kind: Tallies, columns: int = 64, count: int = 2**16) -> tuple[float, float]:
-    """Samples a second that an interval takes in: by NumPy chunk by chunk, and reduced elsewhere at once."""
+    """Samples per second that an interval adds: reduced by NumPy chunk by chunk, and reduced elsewhere."""
     x, ends = np.random.default_rng(0).uniform(0.2, 0.4, (count, columns)), np.repeat([[0.0], [1.0]], columns, axis=1)
     made: list[Floats] = []
 

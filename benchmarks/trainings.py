@@ -1,4 +1,4 @@
-"""What the trained models that come with lipverify cost, from their own files: `python benchmarks/trainings.py`."""
+"""The cost of the trained models that lipverify ships, from their own files: `python benchmarks/trainings.py`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lipverify.linear_transformer.training.witness import Witness, models_folder
 
 
 def main() -> None:
-    """Print processor seconds by family and depth, on average over laws and seeds, and what everything took."""
+    """Print processor seconds by family and depth, averaged over laws and seeds, and the total."""
     folder = models_folder()
     laws = sorted(path.parent.name for path in folder.glob("*/models.json"))
     every = [read_witness(name, folder) for law in laws for name in names_of(law)]

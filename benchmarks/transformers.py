@@ -1,7 +1,7 @@
 """Time of a gradient of the adjusted loss, for one context and layer: `python benchmarks/transformers.py`.
 
-Beside it, what stands in for plain code: the same loss by its definition, token by token in NumPy, of which a
-gradient by differences takes one more evaluation for every weight.
+For comparison, plain code: the same loss by its definition, token by token in NumPy. A gradient by differences needs
+one more evaluation for every weight.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def by_tokens(family: object, weights: np.ndarray) -> None:
 
 
 def best(call: Callable[[], object], repeats: int = 5) -> float:
-    """Seconds of the fastest of some calls, after one to warm up."""
+    """Seconds of the fastest of several calls, after one to warm up."""
     call()
     seconds = []
     for _ in range(repeats):

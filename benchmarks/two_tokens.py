@@ -1,9 +1,9 @@
 """Two algorithms for the cross terms of the bias, on the same variograms: `python benchmarks/two_tokens.py [LAW ...]`.
 
-"pairs" integrates over two tokens, with what their increments have in common tabulated once for a law and a dimension;
-"angles" integrates over the angle between them, whose density is tabulated once for a window. Processor time of one
-loss at a window that is new to both, in units of the time in which NumPy writes 10^6 exponentials, the law's own table
-apart; then their ratio, and how far the biases are apart, relative.
+"pairs" integrates over two tokens, with the common part of their increments tabulated once for a law and a dimension;
+"angles" integrates over the angle between them, whose density is tabulated once for each w. Processor time of one loss
+at a new w, in units of NumPy's time to write 10^6 exponentials, without the law's own table; then the ratio, and the
+relative difference of the biases.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ LAWS: dict[str, Callable[[int], Variogram]] = {
 
 
 def both(variogram: Variogram) -> tuple[parts.TaskAverages, parts.TaskAverages]:
-    """The averages by pairs, and by angles, whatever would be chosen."""
+    """The averages by pairs, and by angles, regardless of the default choice."""
     usual = parts.MOST_MEETINGS
     try:
         parts.MOST_MEETINGS = len(variogram.meetings)
@@ -46,7 +46,7 @@ def both(variogram: Variogram) -> tuple[parts.TaskAverages, parts.TaskAverages]:
 
 
 def cost(averages: parts.TaskAverages, d: int, n: float, w: float) -> tuple[float, float]:
-    """Units for a new window, after one nearby has made the table of the law, and the bias."""
+    """Units for a new w, after a nearby w has made the table of the law, and the bias."""
     averaged_terms(((1.0, averages),), d, n, np.array([1.01 * w]))
     for cached in (between.pair_density, others.counted, others.others_of, others.log_rate):
         cached.cache_clear()

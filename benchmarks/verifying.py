@@ -1,6 +1,7 @@
-"""What a verification costs: `python benchmarks/verifying.py [IDS ...]`; of all claims by default, which takes minutes.
+"""The cost of a verification: `python benchmarks/verifying.py [IDS ...]`; by default of all claims, which takes
+minutes.
 
-Processor time of all processes, reports included, and the statements that took most of the measuring.
+Processor time of all processes, reports included, and the statements with the most expensive measurements.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def main(ids: list[str]) -> None:
 
 
 def by_statement(ledger: Ledger) -> list[tuple[str, float]]:
-    """The most that a claim of each statement took."""
+    """The largest cost of a claim of each statement."""
     most: dict[str, float] = {}
     for record in ledger.claims:
         stem = record.id.partition("/")[0]

@@ -5,7 +5,7 @@ rate. The quantity that must agree is E (Delta f)^2: an affine class with anothe
 the one with the same L.
 """
 
-from lipverify.checks.softmax.other_constants import gain, hair, matched, nearly, price, sampled, table
+from lipverify.checks.softmax.other_constants import gain, matched, nearly, price, sampled, table, tolerance
 from lipverify.checks.softmax.quantities import MODEL
 from lipverify.claims import agree, at, bound, claim, exponent, per_profile
 
@@ -47,7 +47,7 @@ claim("softmax.lipschitz-necessary/experiment",
           class.""")
 claim("softmax.lipschitz-necessary/{trained}/factor",
       bound(table, FACTOR, high="2", control="1", of=OF, along={"n": RAY}, method="exact"),
-      bound(table, FACTOR, equals=price, within=hair, of=OF, along={"n": RAY}, method="exact"),
+      bound(table, FACTOR, equals=price, within=tolerance, of=OF, along={"n": RAY}, method="exact"),
       SAMPLED,
       source=SLIDE, kind="convention", reading="within a factor of two in the limit", expected="supported",
       over={"trained": "affine", "d": (2, 3, 5, 8)},
@@ -55,7 +55,7 @@ claim("softmax.lipschitz-necessary/{trained}/factor",
       finding=DERIVED)
 claim("softmax.lipschitz-necessary/{trained}/factor",
       bound(table, FACTOR, low="2", strict=True, truth=price, of=OF, along={"n": RAY}, method="exact"),
-      bound(table, FACTOR, equals=price, within=hair, of=OF, along={"n": RAY}, method="exact"),
+      bound(table, FACTOR, equals=price, within=tolerance, of=OF, along={"n": RAY}, method="exact"),
       SAMPLED,
       source=SLIDE, kind="convention", reading="within a factor of two in the limit", expected="supported",
       over={"trained": COSINES, "d": (2, 3, 5, 8)},

@@ -61,7 +61,7 @@ def price(trained: str, d: int) -> float:
     return float((a * rho2 + 2) / ((a + 2) * rho2 ** (a / (a + 2))))
 
 
-def hair(trained: str, d: int) -> float:
+def tolerance(trained: str, d: int) -> float:
     """A ten-thousandth of it."""
     return 1e-4 * price(trained, d)
 

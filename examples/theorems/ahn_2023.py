@@ -1,7 +1,7 @@
 """Transformers learn to implement preconditioned gradient descent: the global minimum of one layer, x ~ N(0, Sigma).
 
-The printed preconditioner is a minimum among all matrices at every n; with label noise, of which the theorem does not
-speak, the noise joins the trace, and what is printed is no longer the minimum.
+The printed preconditioner is a minimum among all matrices at every n. The theorem does not treat label noise; with it,
+the noise adds to the trace, and the printed matrix is no longer the minimum.
 """
 
 import numpy as np
@@ -24,7 +24,7 @@ def printed(d, n, noise=0.0, more=1):
 
 
 def off(d, n, sigma=0.0, noise=0.0, more=1):
-    """The best of all matrices times the inverse of that which is printed, less I; d eps times condition numbers."""
+    """The best of all matrices times the inverse of the printed one, minus I. Error: d eps times condition numbers."""
     _, lam, here = prompts(d, n, sigma)
     gap = best_step(here) @ np.linalg.inv(printed(d, n, noise, more)) - np.eye(d)
     return np.abs(gap).max(), 64 * d * np.finfo(float).eps * (lam.max() / lam.min()) ** 2
@@ -35,7 +35,7 @@ def off_with_noise(d, n, sigma, share=1.0):
 
 
 def loss(d, n, sigma):
-    """The risk of the printed preconditioner over the least of all."""
+    """The risk of the printed preconditioner divided by the minimal risk."""
     here = prompts(d, n, sigma)[2]
     mine, best = step_risk(here, printed(d, n)), step_risk(here, best_step(here))
     return mine.value / best.value, (mine.error + best.error * mine.value / best.value) / best.value

@@ -1,7 +1,7 @@
 """Transformers learn to implement preconditioned gradient descent: many layers, at a stationary point of all A_l.
 
-For x ~ N(0, Sigma), w ~ N(0, Sigma^-1) the best A_l = a_l Sigma^-1 are stationary among all matrices: exact risk on
-Wishart's eigenvalues, gradient and forward pass in coordinates where Sigma is no multiple of the identity.
+For x ~ N(0, Sigma), w ~ N(0, Sigma^-1) the best A_l = a_l Sigma^-1 are stationary among all matrices. Exact risk on
+Wishart's eigenvalues; gradient and forward pass in coordinates where Sigma is not a multiple of the identity.
 """
 
 import functools
@@ -23,7 +23,7 @@ def mean(a, n):
 
 @functools.cache
 def steps(n, layers):
-    """The a_l of the least risk."""
+    """The a_l of the minimal risk."""
     return minimize(lambda a: mean(a, n)[0], np.linspace(0.5, 1.5, layers), tol=1e-12).x
 
 
@@ -33,7 +33,7 @@ def risk(n, layers):
 
 
 def sampled(n, layers, contexts, seed, power=1.0, step=0.0):
-    """The risk of A_l = a_l Sigma^-power; or its change as the first moves along +- a matrix outside of the family."""
+    """The risk of A_l = a_l Sigma^-power; or its change if the first moves along +- a matrix outside the family."""
     A = [np.diag(a * LAM**-power) for a in steps(n, layers)]
     one, other = ([preconditioned(each, n) for each in (A[0] + move * OFF, *A[1:])] for move in (step, -step))
     return sampled_risk(Prompts(n, LAM, tasks=1 / LAM), one, contexts, seed, less=other if step else None)

@@ -1,7 +1,8 @@
 """Local polynomial modelling and its applications: the bias of local constant regression, which softmax attention is.
 
 Tokens on the circle with density proportional to 1 + s sin(theta), query at 0, n -> infinity: the prediction is an
-average with weights e^(w cos theta), a kernel of width h = w^(-1/2). All is in Bessel functions, for every w.
+average with weights e^(w cos theta), a kernel of width h = w^(-1/2). Bessel functions give every value exactly, for
+every w.
 """
 
 import numpy as np
@@ -15,22 +16,24 @@ EPS = np.finfo(float).eps
 
 
 def interior(w, s, slope, bend):
-    """The bias over h^2 on m = slope sin + bend (1 - cos): s slope E sin^2 + bend (1 - E cos), E sin^2 = E cos / w."""
+    """The bias divided by h^2 on m = slope sin + bend (1 - cos): s slope E sin^2 + bend (1 - E cos), E sin^2 = E cos /
+    w.
+    """
     cos = ive(1, w) / ive(0, w)
     return s * slope * cos + bend * w * (1 - cos), 16 * EPS * (s * slope + bend * w)
 
 
 def boundary(w):
-    """The bias over h on m = sin where tokens are on one side only, uniform for theta from 0 to pi."""
+    """The bias divided by h on m = sin where tokens are on one side only, uniform for theta from 0 to pi."""
     value = -np.expm1(-2 * w) / (np.pi * ive(0, w) * np.sqrt(w))
     return value, 16 * EPS * value
 
 
 def by_quadrature(w, s, slope, bend, start=-np.pi):
-    """The same average of m, over h^2, by integrals over the tokens."""
+    """The same average of m divided by h^2, by integrals over the tokens."""
 
     def mean(m):
-        top = 8 / np.sqrt(w)  # beyond, the weights are below e^-24 of those at the query
+        top = 8 / np.sqrt(w)  # further out, the weights are below e^-24 of those at the query
         return quad(lambda a: m(a) * np.exp(w * (np.cos(a) - 1)) * (1 + s * np.sin(a)), max(start, -top), top)[0]
 
     return w * mean(lambda a: slope * np.sin(a) + bend * (1 - np.cos(a))) / mean(np.ones_like), 1e-7

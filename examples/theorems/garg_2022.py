@@ -1,6 +1,6 @@
 """What can transformers learn in-context? The baselines for linear functions, x and w normal, in units of E <w, x>^2.
 
-Least squares, averaging and the Bayes floor at every n, also at n < d, where nobody sees all of w.
+Least squares, averaging and the Bayes floor at every n, also at n < d, where the prompt does not determine w.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ PAPER = "Garg, Tsipras, Liang, Valiant, NeurIPS 2022"
 
 
 def ridge(d, n, sigma, penalty):
-    """The exact risk of ridge: bias and noise on the eigenvalues of sum x x^T, Wishart with n degrees of freedom."""
+    """The exact risk of ridge regression: bias and noise on the eigenvalues of sum x x^T, a Wishart matrix."""
     return spectral_mean(lambda t: (penalty**2 + sigma**2 * t) / (t + penalty) ** 2, n, d, at_zero=1.0)
 
 
@@ -21,7 +21,7 @@ def least_squares(d, n, sigma):
 
 
 def bayes(d, n, sigma):
-    """The posterior mean is ridge with the variance of the noise."""
+    """The posterior mean, which is ridge regression with the variance of the noise."""
     return ridge(d, n, sigma, sigma**2)
 
 

@@ -1,6 +1,6 @@
 """Surprises in high-dimensional ridgeless least squares: double descent with isotropic covariates.
 
-Printed are limits n, d -> infinity at d/n = g; here they stand beside the exact risk at finite n, by Wishart's moments.
+Printed are limits n, d -> infinity at d/n = g. They are compared with the exact risk at finite n, by Wishart's moments.
 """
 
 import numpy as np
@@ -31,7 +31,7 @@ def sampled(g, d, snr, contexts, seed):
 
 
 def tuned(g, d, snr):
-    """The risk of ridge at its best penalty, d / snr, on the eigenvalues."""
+    """The risk of ridge regression at its best penalty, d / snr, on the eigenvalues."""
     value, error = spectral_mean(lambda t: 1 / (t + d / snr), round(d / g), d, at_zero=snr / d)
     return d * value, d * error
 

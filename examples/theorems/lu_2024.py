@@ -1,6 +1,6 @@
 """Asymptotic theory of in-context learning by linear attention: kappa d pretraining tasks, alpha d tokens.
 
-Pretraining has no end. Beside the limit stands the risk at finite d: exact for a pool of tasks, a mean over pools.
+Infinite pretraining. The limit is compared with the risk at finite d: exact for a pool of tasks, a mean over pools.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ PAPER = "Lu, Letey, Zavatone-Veth, Maiti, Pehlevan, PNAS 122 (2025), arXiv 2405.
 
 
 def over_pools(measure, d, kappa, alpha, rho, seed, pools=60):
-    """The mean over pools, w ~ N(0, I), of what the layer that is best for a pool does on new tasks; x ~ N(0, I/d)."""
+    """The mean over pools, w ~ N(0, I), of the risk of the best layer for a pool on new tasks; x ~ N(0, I/d)."""
     values, x, n = [], np.full(d, 1 / d), round(alpha * d)
     for pool in range(pools):
         W = np.random.default_rng((seed, d, pool)).normal(size=(round(kappa * d), d))

@@ -10,7 +10,7 @@ EPS = np.finfo(float).eps
 
 
 def rate(d, n, sigma, more=1):
-    """The step on the mean gradient; on the sum over tokens it is this over n."""
+    """The step on the mean gradient; for the sum over tokens it is divided by n."""
     return n / (n + d + more + sigma**2)
 
 
@@ -19,14 +19,16 @@ def covariance(d, skew):
 
 
 def off(d, n, sigma, skew, more=1):
-    """The best of all matrices less the rate times the inverse covariance, for x ~ N(0, K) and w ~ N(0, K^-1)."""
+    """The best of all matrices minus the rate times the inverse covariance, for x ~ N(0, K) and w ~ N(0, K^-1)."""
     K = covariance(d, skew)
     best = best_step(Prompts(n, K, tasks=np.linalg.inv(K), sigma=sigma))
     return np.abs(best @ K - rate(d, n, sigma, more) * np.eye(d)).max(), 64 * d * EPS * np.linalg.cond(K) ** 2
 
 
 def over_bayes(d, n, sigma):
-    """The risk of the best step over that of the posterior mean, ridge with sigma^2; the control is its limit in n."""
+    """The risk of the best step divided by that of the posterior mean, ridge regression with sigma^2; the control is
+    its limit in n.
+    """
     step = step_risk(Prompts(n, np.ones(d), sigma=sigma), rate(d, n, sigma) * np.eye(d))
     bayes, error = spectral_mean(lambda t: sigma**2 / (t + sigma**2), n, d, at_zero=1.0)
     return step.value / (d * bayes), (step.error + step.value * error / bayes) / (d * bayes)

@@ -1,7 +1,7 @@
 """Optimal global rates of convergence for nonparametric regression: reached by windows, beaten where f is smoother.
 
-If |f(x) - f(x')| <= |x - x'|^b in k dimensions, nobody's worst risk falls faster than n^(-2b/(2b+k)). A window's worst
-function has its tip at the query, f = |. - x|^b, so that the supremum over the class is exact.
+If |f(x) - f(x')| <= |x - x'|^b in k dimensions, no estimator's worst risk falls faster than n^(-2b/(2b+k)). The worst
+function for a window has its tip at the query, f = |. - x|^b, so the supremum over the class is exact.
 """
 
 import numpy as np
@@ -23,7 +23,7 @@ def one_over(n, p):
 
 
 def box(k, b, n, h):
-    """The worst risk of averaging over |x_i - x|_max < h in the cube, given that a token is there; noise 1."""
+    """The worst risk of averaging over |x_i - x|_max < h in the cube, given that the window holds a token; noise 1."""
     q, mean, square = one_over(n, (2 * h) ** k), h**b * k / (k + b), h ** (2 * b) * k / (k + 2 * b)
     value = (1 - q) * mean**2 + q * square + q
     return value, 1e-10 * value
@@ -37,14 +37,14 @@ def sampled(k, b, n, h, contexts, seed):
 
 
 def best_box(k, b, n):
-    """The least over h; an error of h enters squared."""
+    """The minimum over h; an error of h enters squared."""
     ends = (-np.log(n) / k, -np.log(2))
     best = minimize_scalar(lambda log_h: box(k, b, n, np.exp(log_h))[0], bounds=ends, method="bounded")
     return best.fun, 1e-9 * best.fun
 
 
 def softmax(law, d, n):
-    """Attention on the sphere at its best window, which is a Gaussian in k = d - 1 dimensions."""
+    """Attention on the sphere at its best w, a Gaussian window in k = d - 1 dimensions."""
     best = lv.optimal_window(lv.Problem(d=d, n=n, law=lv.laws.law_named(law), sigma=1.0))
     return best.loss, best.loss_error
 
@@ -57,4 +57,4 @@ claim("stone.box", exponent(best_box, r"\min_h \sup R", along={"n": (1e6, 1e16)}
       SAME, over={"k": (1, 2, 3), "b": (0.5, 1.0)}, source=RATE, kind="printed", expected="supported")
 claim("stone.softmax", exponent(softmax, "R(w^*)", high="-2/(d + 1)", strict=True, truth="-s/(d + c)"), source=RATE,
       over={"law": {"relu": {"s": "3", "c": "2"}, "affine": {"s": "4", "c": "3"}}, "d": (2, 3, 5)}, kind="derived",
-      finding="On functions smoother than their class the best window is faster than minimax.", expected="supported")
+      finding="On functions smoother than their class the best w beats the minimax rate.", expected="supported")

@@ -1,7 +1,7 @@
 """Optimal global rates of convergence for nonparametric regression: softmax attention on the sphere attains them.
 
-The worst function with |f(x) - f(x')| <= |x - x'|^b has its tip at the query, so that the worst risk of attention there
-is E (sum a_i |x_i - x|^b)^2 + E sum a_i^2 (noise 1): one integral at every n, as 1/S^2 is the integral of u e^(-u S).
+The worst function with |f(x) - f(x')| <= |x - x'|^b has its tip at the query, so the worst risk of attention there is E
+(sum a_i |x_i - x|^b)^2 + E sum a_i^2 (noise 1): one integral at every n, as 1/S^2 is the integral of u e^(-u S).
 """
 
 import numpy as np

@@ -22,7 +22,7 @@ def weights(W0, n, rate, value):
 
 
 def one_step(d, n, rate, seed, value=1.0):
-    """Every label and the query's after the layer, less what they are after a step on (1/2n) sum_i (W x_i - y_i)^2."""
+    """Every label and the query's after the layer minus those after a step on (1/2n) sum_i (W x_i - y_i)^2."""
     x, y, query, W0 = regression(d, n, seed)
     end = forward(Tokens(np.column_stack([x, y]), np.append(query, -W0 @ query)), [weights(W0, n, rate, value)])[-1]
     W = W0 - rate / n * (x @ W0 - y) @ x
@@ -32,7 +32,7 @@ def one_step(d, n, rate, seed, value=1.0):
 
 
 def many_steps(d, n, layers, seed, rate=0.1, again=1):
-    """The prediction after so many layers with W_0 = 0, less that of as many steps from 0."""
+    """The prediction after `layers` layers with W_0 = 0 minus that of as many steps from 0."""
     x, y, query, _ = regression(d, n, seed)
     model = [weights(np.zeros(d), n, rate, 1.0)] * layers
     prediction, W = forward(Tokens(np.column_stack([x, y]), np.append(query, 0.0)), model)[-1].prediction, np.zeros(d)

@@ -1,7 +1,7 @@
 """Trained transformers learn linear models in context: one layer of linear attention on covariates N(0, Lambda).
 
-The trained layer and its risk hold as printed at every length, of training (n) and of the test (m); if the covariance
-is another one at the test, the risk stays above 0 however long the prompts are.
+The trained layer and its risk hold as printed at every length, of training (n) and of the test (m). If the covariance
+at the test is another one, the risk stays above 0 for prompts of any length.
 """
 
 import numpy as np
@@ -22,13 +22,13 @@ def gamma(d, n, decay, trace=1):
 
 
 def minimum(d, n, decay, trace=1):
-    """The best of all matrices, times Gamma, less the identity; d eps times the condition number of Lambda Gamma."""
+    """The best of all matrices times Gamma, minus I. Error: d eps times the condition number of Lambda Gamma."""
     off = best_step(Prompts(n, spectrum(d, decay))) @ np.diag(gamma(d, n, decay, trace)) - np.eye(d)
     return np.abs(off).max(), 64 * d * np.finfo(float).eps * d ** (2 * decay)
 
 
 def risk(d, n, decay, test, m=None):
-    """The risk of Gamma^-1 on prompts of m tokens with another spectrum: exact, whatever it was trained for."""
+    """The risk of Gamma^-1 on prompts of m tokens with another spectrum: exact, for any training."""
     found = step_risk(Prompts(m or n, spectrum(d, test)), np.diag(1 / gamma(d, n, decay)))
     return found.value, found.error
 

@@ -21,7 +21,7 @@ static long number(const char *name) {
   return text ? atol(text) : 0;
 }
 
-/* Whether this step fails; it is counted if it is of a kind that may, in that folder. */
+/* True if this step fails; it is counted if it is of a kind that can fail, in that folder. */
 static int fails(int kind, const char *path) {
   const char *folder = getenv("FAULT_FOLDER");
   char whole[2 * PATH_MAX + 2];

@@ -1,4 +1,4 @@
-/* Preloaded: the clock of the wall jumps to and fro by seconds and by years; the steady clock stays as it is. */
+/* Preloaded: the wall clock jumps back and forth by seconds and by years; the steady clock is unchanged. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sys/time.h>

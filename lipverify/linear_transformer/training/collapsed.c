@@ -1,11 +1,11 @@
-/* Loss and gradient of linear transformers on second moments, LANES contexts side by side: every scalar of the equations
-   is a vector v. The equations, with their names, are those of collapsed.py; SIZE is d + 1.
+/* Loss and gradient of linear transformers on second moments, for LANES contexts in parallel: every scalar of the
+   equations is a vector v. The equations and their names are those of collapsed.py; SIZE is d + 1.
 
-   A layer is S = I + H(G), G' = S G S^T; the last one needs only its last row. Losses are capped, x becomes x c / (c + x),
-   or are left to the caller's logarithm c log(1 + x / c), of which the slope c / (c + x) is taken here (counting.py).
-   The sums over contexts run in the order of the contexts, lane by lane. */
+   A layer is S = I + H(G), G' = S G S^T; the last layer needs only the last row. Losses are capped, x becomes
+   x c / (c + x), or the caller takes the logarithm c log(1 + x / c), whose derivative c / (c + x) is used here
+   (counting.py). Sums over contexts are taken in the order of the contexts, lane by lane. */
 #include <string.h>
-/* as many contexts as a register holds, and as many sums at once as there are registers for */
+/* the number of contexts in a register, and the number of sums for which there are registers */
 #ifdef __AVX512F__
 #define LANES 8
 #define ROWS 4
@@ -88,9 +88,8 @@ INLINE v bc(double x) { return x - (v){0}; }
 
 /* kind 0: full head, weights P, Q (L, SIZE, SIZE) each; kind 1: four weights xx xy yx yy a layer.
    gram (blocks, SIZE, SIZE, LANES), target (blocks, DIM, LANES), weight (blocks, LANES) of a context in the gradient;
-   loss (blocks, LANES) out; gradient: kind 0 (L, 2, SIZE, SIZE); kind 1 (L, 4); not wanted, its place takes w (blocks, DIM, LANES).
-   cap > 0: capped there; cap < 0: the slope of the
-   logarithm at -cap; 0: none. */
+   loss (blocks, LANES) out; gradient: kind 0 (L, 2, SIZE, SIZE); kind 1 (L, 4); without a gradient, the same argument returns
+   w (blocks, DIM, LANES). cap > 0: losses are capped there; cap < 0: the derivative of the logarithm at -cap; 0: neither. */
 void collapsed(int kind, int layers, long blocks, const double *weights, const double *gram, const double *target,
                const double *weight, double cap, int want, double *loss, double *gradient)
 {
@@ -130,11 +129,11 @@ void collapsed(int kind, int layers, long blocks, const double *weights, const d
                 t->S[DIM][DIM] = om[l][3] * t->G[DIM][DIM];
             }
             for (int i = 0; i < SIZE; i++) t->S[i][i] += bc(1);
-            if (!want && l == last - 1) break; /* of the moments of the last layer one row's product is read */
+            if (!want && l == last - 1) break; /* of the last layer's moments only the product with one row is needed */
             ab(t->X, t->S, t->G);
             abt(tape[l + 1].G, t->X, t->S);
         }
-        /* last layer: only its last row */
+        /* last layer: only the last row */
         v (*G)[SIZE] = tape[last].G;
         v pG[SIZE];
         for (int j = 0; j < SIZE; j++) R[layers][j] = bc(0);
@@ -162,7 +161,7 @@ void collapsed(int kind, int layers, long blocks, const double *weights, const d
             dR[j] = -e;
         }
         v one = square * bc(0.5), share = *(const v *)(weight + block * LANES), out = one;
-        /* beyond what a double holds: such a context counts as the cap, and without its moments it does no harm */
+        /* the loss overflows: the context counts as the cap, and its moments are set to zero so that no NaN spreads */
         for (int k = 0; k < LANES; k++)
             if (!lost[k] && !(one[k] < 1e300)) {
                 lost[k] = again = 1;

@@ -47,30 +47,30 @@ TABLE = (
     Row(
         lambda law, d: law.narrow is not None or law.close,
         ("zonal", "ridge"),
-        "Harmonics see features however narrow they are, by a rule made for the link. The variogram is not smooth at "
-        "the differences of close kinks, and its table would take minutes.",
+        "The quadrature of the harmonics adapts to the link and resolves arbitrarily narrow features. The variogram is "
+        "not smooth at the differences of close kinks, and its table would take minutes.",
         alone=True,
     ),
-    Row(lambda law, d: not law.averaged, ("zonal",), "Nothing but the spectrum is known."),
+    Row(lambda law, d: not law.averaged, ("zonal",), "Only the spectrum of the law is known."),
     Row(
         lambda law, d: law.named,
         ("ridge", "zonal"),
-        "The averages over tasks are known to rounding, so that nothing is gained by comparing.",
+        "The averages over tasks are exact up to rounding, so a comparison with the second route gains nothing.",
     ),
     Row(
         lambda law, d: law.kinked and law.rooted,
         ("zonal", "ridge"),
-        "Up to w = 1e-3 a few dozen harmonics matter; tables of what other tokens do would need more panels than there "
-        "is memory for.",
+        "Up to w = 1e-3 a few dozen harmonics suffice. The ridge route's table of averages over the other tokens would "
+        "need more panels than fit into memory.",
         alone=True,
         up_to=1e-3,
     ),
     Row(
         lambda law, d: law.kinked and law.rooted and law.meetings >= 2 and 2 < d <= 6,
         ("zonal", "ridge"),
-        "The variogram of several kinks with roots takes seconds, and the few hundred harmonics of a window up to 50 a "
-        "tenth of that. Beyond d = 6 there are so many harmonics of a degree that their coefficients are lost in "
-        "rounding, and on the circle the variogram is a single integral.",
+        "The variogram of several kinks with roots takes seconds; the few hundred harmonics that w up to 50 needs take "
+        "a tenth of that. Beyond d = 6 each degree has so many harmonics that rounding swamps their coefficients. On "
+        "the circle the variogram is a single integral.",
         compared=True,
         alone=True,
         up_to=50.0,
@@ -78,7 +78,7 @@ TABLE = (
     Row(
         lambda law, d: True,
         ("ridge", "zonal"),
-        "The table of the variogram is made once for a law, and a window then costs the same whatever w is.",
+        "The table of the variogram is computed once for a law, and every w then has the same cost.",
         compared=True,
     ),
 )

@@ -687,9 +687,9 @@ def test_no_bundles_are_no_samples() -> None:
 
 TAMPERED_BLOCKS = {
     "slices not joined": ("join_slices(slots, law, rungs, bases[ladder], &sums);", ""),
-    "no wait for the tasks": ("__syncthreads(); /* tasks are drawn */", ""),
-    "no wait for the tile to be drawn": ("__syncthreads(); /* the tile is drawn */", ""),
-    "no wait for the tile to be read": ("__syncthreads(); /* the tile is read */", ""),
+    "no wait for the tasks": ("__syncthreads(); /* all tasks are sampled */", ""),
+    "no wait for the tile to be drawn": ("__syncthreads(); /* the whole tile is sampled */", ""),
+    "no wait for the tile to be read": ("__syncthreads(); /* every lane has read the tile */", ""),
     "a tile of the other team": ("double *const a = ab + team * 2 * CAPACITY;", "double *const a = ab;"),
     "queries not averaged": ("x += __shfl_xor_sync(ALL_LANES, x, apart);", "x += x;"),
     "every lane the first query": ("r = thread % LANES / PLACES;", "r = 0;"),

@@ -1,15 +1,15 @@
-/* From an address in the stream of random words to softmax sums: draw, score, accumulate.
+/* From an address in the stream of random words to softmax sums: sample, score, accumulate.
  *
  * The law of a token's coordinates (a, b) is invariant under quarter turns of their plane. So the same tokens serve
- * four queries x, e, -x, -e, each with a task of its own: a bundle of contexts. The query r sees
+ * four queries x, e, -x, -e, each with its own task: a bundle of contexts. In the coordinates of query r a token is
  *
  *     (t, s) = (a, b), (b, -a), (-a, -b), (-b, a)    for r = 0, 1, 2, 3.
  *
  * Bundle j of a problem with n tokens owns the blocks [j B, (j + 1) B), B = HEADER_BLOCKS + ceil(n / 2): first the
  * pairs (u, v) of the four tasks, two in a block, then those of the tokens, two in a block.
  *
- * Tokens pass through a tile, a few at a time, and each is drawn once for all queries and the whole grid of windows.
- * Bundles lie side by side in a tile, one in a slot: token i of the slot c is at i * slots + c.
+ * Tokens pass through a tile, a few at a time, and each is sampled once for all queries and the whole grid of w.
+ * A tile interleaves its bundles, one per slot: token i of the slot c is at i * slots + c.
  */
 #ifndef LIPVERIFY_CONTEXTS
 #define LIPVERIFY_CONTEXTS
@@ -25,13 +25,13 @@ typedef struct {
     word n;
 } Question;
 
-/* Coordinates of drawn tokens, and what the law observes of z for each query: y[r * capacity + at]. */
+/* Coordinates of sampled tokens, and the law's function of z for each query: y[r * capacity + at]. */
 typedef struct {
     double *a, *b, *y;
     int slots, capacity;
 } Tile;
 
-/* Place of the first block of bundle j: j B, which may exceed 64 bits. */
+/* Index of the first block of bundle j: j B, which may exceed 64 bits. */
 LIPVERIFY_DEVICE Wide place_of(word j, word n)
 {
     const word blocks = HEADER_BLOCKS + (n + 1) / 2;
@@ -51,7 +51,7 @@ LIPVERIFY_DEVICE Task draw_task(Wide key, Wide place, int r, int d)
 /* t of the query r. */
 LIPVERIFY_DEVICE double along(int r, double a, double b) { return r == 0 ? a : r == 1 ? b : r == 2 ? -a : -b; }
 
-/* s of the query r: what the next query sees as t. */
+/* s of the query r, which is t of the next query. */
 LIPVERIFY_DEVICE double aside(int r, double a, double b) { return r == 0 ? b : r == 1 ? -a : r == 2 ? -b : a; }
 
 /* Put a token into the tile; tasks[r * slots] are those of its bundle. */
@@ -70,8 +70,8 @@ LIPVERIFY_DEVICE void put_token(word u, word v, Question question, const Task *t
     }
 }
 
-/* Draw the tokens [first, first + count) of the bundle in a slot, first even: the pairs row, row + rows, ... of them.
- * If count is odd, one token too many is drawn, and not read. */
+/* Sample the tokens [first, first + count) of the bundle in a slot, first even: their pairs row, row + rows, ...
+ * If count is odd, one extra token is sampled and not used. */
 LIPVERIFY_DEVICE void draw_tokens(
     word first, int count, int row, int rows, int slot, Wide key, Wide place, Question question, const Task *tasks,
     Tile tile)
@@ -84,8 +84,8 @@ LIPVERIFY_DEVICE void draw_tokens(
     }
 }
 
-/* Add what query r sees at the places start, start + step, ... < end of a tile to the sums of a ladder; y0 is what
- * the law observes at the query itself. */
+/* Add the tokens of query r at the indices start, start + step, ... < end of a tile to the sums of a ladder; y0 is the
+ * law's function at the query itself. */
 LIPVERIFY_DEVICE void score_tokens(
     int start, int end, int step, int r, double y0, int law, Tile tile, int rungs, double base, Sums *sums)
 {

@@ -5,9 +5,9 @@
  *     exp(f) = 1 + f + f^2 p(f),
  *
  * with p the polynomial of degree 9 that agrees at ten Chebyshev nodes: the relative error is below 2^-55. The one
- * rounded log 2 costs 0.15 eps |x|, less than the rounding of x itself. Why not exp: a compiler for the GPU builds
- * its coefficients from immediate halves, two instructions each, and guards it with a branch; these lie in
- * constant memory, which arithmetic reads directly, and one loop over tokens has no branch.
+ * rounded log 2 costs 0.15 eps |x|, less than the rounding of x itself. This replaces exp because the GPU compiler builds
+ * its coefficients from immediate halves, two instructions each, and guards it with a branch. The coefficients here are in
+ * constant memory, which arithmetic reads directly, and the loop over tokens has no branch.
  */
 #ifndef LIPVERIFY_EXPONENTIAL
 #define LIPVERIFY_EXPONENTIAL
@@ -20,10 +20,10 @@ LIPVERIFY_CONSTANT double EXPONENTIAL[] = {
 };
 LIPVERIFY_CONSTANT double LOG_2[] = {0x1.71547652b82fep+0, 0x1.62e42fefa39efp-1}; /* 1 / log 2, log 2 */
 
-/* exp(x) for x <= 0; below exp(-700) = 1e-304, where nothing can be seen beside a weight of 1, it is 0. */
+/* exp(x) for x <= 0. Below exp(-700) = 1e-304, which is negligible relative to a weight of 1, it is 0. */
 LIPVERIFY_DEVICE double decaying_exponential(double x)
 {
-    const double shift = 0x1.8p52; /* a sum with it is rounded to an integer, which its lowest bits hold */
+    const double shift = 0x1.8p52; /* adding it rounds to an integer, which is then in the lowest bits */
     const double shifted = x * LOG_2[0] + shift;
     const double f = x - (shifted - shift) * LOG_2[1];
     double p = EXPONENTIAL[0];

@@ -1,19 +1,18 @@
-/* The kernels: samples of whole bundles on a grid of windows, and plain uniforms.
+/* The kernels: samples of whole bundles on a grid of w, and plain uniforms.
  *
- * One block holds a few bundles. All its threads draw a tile of tokens into shared memory; then each warp scores the
- * tile for a ladder of its own, with the sums of eight windows in registers: 27 doubles (18 with one link), and with
- * all else 110 registers for the affine law, 120 quadratic, 128 cosine, 128 ReLU; none is spilled, and 16 warps fit
- * on a multiprocessor. A lane has a whole query, or a slice of its tokens if there are many: lanes meet once, at the
- * end. The maximum is a running one, taken over a tile before its tokens are added: a first pass for the maximum
- * alone would double the draws, and a maximum for each token would divide the lanes.
+ * One block holds a few bundles. All its threads sample a tile of tokens into shared memory; then each warp scores the
+ * tile for its own ladder, with the sums of eight w in registers: 27 doubles (18 with one link). With everything
+ * else that is 110 registers for the affine law, 120 quadratic, 128 cosine, 128 ReLU; none is spilled, and 16 warps fit
+ * on a multiprocessor. A lane has a whole query, or a slice of its tokens if there are many; lanes are combined once, at
+ * the end. The maximum is a running maximum, updated for each tile before its tokens are added: a separate first pass for
+ * the maximum would double the sampling, and an update for each token would make the lanes diverge.
  *
- * What limits it is the unit for float64. Instructions, as the compiler makes them for compute capability 9.0, on a
- * ladder of eight windows:
+ * The float64 unit is the limit. Instructions, as compiled for compute capability 9.0, on a ladder of eight w:
  *
  *     a (token, window) pair      4 float64 (S, T_1, T_2 and a square; 3 with one link): 32 (24) a ladder
  *     a (token, query, ladder)   24 float64 (22): 16 for the exponential, 2 for its end and 2 for the maximum, the
- *                                sign, the values; beside some 12 others (loads, indices, scaling by 2^k)
- *     a token drawn              about 80 float64 (logarithm, expm1, root, sine and cosine; the links beyond that:
+ *                                sign, the values; and some 12 others (loads, indices, scaling by 2^k)
+ *     a sampled token            about 80 float64 (logarithm, expm1, root, sine and cosine; in addition the links:
  *                                ReLU 88, quadratic 92, cosine 180), 40 wide multiplications (a block of Philox has
  *                                10 rounds of two products of 64 bits, each of four, and serves two tokens), and
  *                                some 250 others, for four queries and all ladders
@@ -27,14 +26,14 @@
 
 #define LANES 32
 #define PLACES (LANES / QUERIES) /* bundles, or slices of bundles, that a warp holds */
-#define TILE 256                 /* tokens that a team draws between two barriers */
-#define CAPACITY (TILE + PLACES) /* so that what two queries read at a time lies in different banks of memory */
+#define TILE 256                 /* tokens that a team samples between two barriers */
+#define CAPACITY (TILE + PLACES) /* so that two simultaneous reads of different queries are in different memory banks */
 #define MOST_TEAMS 2
 #define MOST_WARPS 8 /* of a block */
 #define ALL_LANES 0xffffffffu
 #define SIZE(law, rungs) (1 + (1 + values_of(law)) * ((rungs) + 1)) /* doubles of a context's sums */
 
-/* Join the sums of the slices of a bundle, which lie `slots` lanes apart. */
+/* Combine the sums of the slices of a bundle, which are `slots` lanes apart. */
 LIPVERIFY_DEVICE void join_slices(int slots, int law, int rungs, double base, Sums *sums)
 {
     for (int apart = slots; apart < PLACES; apart *= 2) {
@@ -49,7 +48,7 @@ LIPVERIFY_DEVICE void join_slices(int slots, int law, int rungs, double base, Su
     }
 }
 
-/* The average over the queries of a bundle, which lie PLACES lanes apart. */
+/* The average over the queries of a bundle, which are PLACES lanes apart. */
 LIPVERIFY_DEVICE double over_queries(double x)
 {
     LIPVERIFY_UNROLL
@@ -58,8 +57,8 @@ LIPVERIFY_DEVICE double over_queries(double x)
     return x / QUERIES;
 }
 
-/* Noise and bias of a bundle at `columns` rungs of a ladder, which has `rungs` of them at most, from the sums of its
- * queries; no column if another lane writes them. */
+/* Noise and bias of a bundle at `columns` rungs of a ladder (at most `rungs`), from the sums of its queries; `columns`
+ * is 0 if another lane writes them. */
 LIPVERIFY_DEVICE void put_terms(int law, int rungs, const Sums *sums, int columns, double *noise, double *bias)
 {
     LIPVERIFY_UNROLL
@@ -75,7 +74,7 @@ LIPVERIFY_DEVICE void put_terms(int law, int rungs, const Sums *sums, int column
     }
 }
 
-/* Sums of a part of a context as SIZE(law, rungs) doubles. */
+/* Store the sums of a part of a context as SIZE(law, rungs) doubles. */
 LIPVERIFY_DEVICE void put_sums(int law, int rungs, const Sums *sums, double *room)
 {
     room[0] = sums->nearest;
@@ -88,7 +87,7 @@ LIPVERIFY_DEVICE void put_sums(int law, int rungs, const Sums *sums, double *roo
     }
 }
 
-/* Add sums that were put: both are measured from the nearer of their nearest tokens. */
+/* Add stored sums: both are rescaled to the nearer of their nearest tokens. */
 LIPVERIFY_DEVICE void add_sums(int law, int rungs, double base, const double *room, Sums *sums)
 {
     const double nearest = larger(sums->nearest, room[0]);
@@ -106,14 +105,14 @@ LIPVERIFY_DEVICE void add_sums(int law, int rungs, double base, const double *ro
 
 /* Samples of noise and bias for `bundles` bundles from number `first` on; each warp has a ladder.
  *
- * A block holds `teams` teams of warps, each with bundles, a tile and, for each ladder, a warp of its own. A lane has a
+ * A block holds `teams` teams of warps, each with bundles, a tile and one warp for each ladder. A lane has a
  * query r, a slice of the tokens and a slot of the tile, lane = (r * slices + slice) * slots + slot. Ladder l has the
  * columns starts[l], ..., starts[l + 1] - 1 of the results, which have the shape (bundles, columns), and no more than
  * `rungs` of them.
  *
- * A context of more than `stretch` tokens is cut into parts of so many, which are summed by blocks of their own: this
+ * A context of more than `stretch` tokens is cut into parts of that length, each summed by a separate block: this
  * call sums the parts `first_part`, ..., `first_part + gridDim.y - 1` into `room`, (bundles, parts, ladders, QUERIES,
- * SIZE), and `joined` makes samples of them. What a part is depends on n alone, not on how many are in a call.
+ * SIZE), and `joined` computes samples from them. The parts depend on n alone, not on their number in a call.
  */
 template <int law, int rungs>
 __global__ void __launch_bounds__(LANES *MOST_WARPS, 2)
@@ -138,12 +137,12 @@ samples(word key_low, word key_high, word first, word bundles, int d, word n, do
             tasks[drawn_team * LANES + row * slots + drawn_slot] = task;
             at_query[drawn_team * LANES + row * slots + drawn_slot] = observed(law, L, task.c);
         }
-        __syncthreads(); /* tasks are drawn */
+        __syncthreads(); /* all tasks are sampled */
     }
     Sums sums = no_tokens();
     for (int done = 0; done < tokens; done += length) {
         const int count = tokens - done < length ? tokens - done : length;
-        /* whom the thread draws and scores for is worked out anew for each tile: its registers are for the sums */
+        /* the indices of a thread are computed again for each tile, because the registers hold the sums */
         int thread = threadIdx.x;
         LIPVERIFY_ANEW(thread);
         {
@@ -155,7 +154,7 @@ samples(word key_low, word key_high, word first, word bundles, int d, word n, do
             draw_tokens(begin + done, count, thread / (slots * teams), blockDim.x / (slots * teams), drawn_slot, key,
                         place_of(drawn, n), question, tasks + drawn_team * LANES, into);
         }
-        __syncthreads(); /* the tile is drawn */
+        __syncthreads(); /* the whole tile is sampled */
         {
             const int team = thread / LANES % teams, r = thread % LANES / PLACES;
             double *const a = ab + team * 2 * CAPACITY;
@@ -164,7 +163,7 @@ samples(word key_low, word key_high, word first, word bundles, int d, word n, do
             score_tokens(thread % PLACES, count * slots, PLACES, r, y0, law, from, rungs,
                          bases[thread / LANES / teams], &sums);
         }
-        __syncthreads(); /* the tile is read */
+        __syncthreads(); /* every lane has read the tile */
     }
     const int lane = threadIdx.x % LANES, r = lane / PLACES;
     const int warp = threadIdx.x / LANES, team = warp % teams, ladder = warp / teams;
@@ -183,7 +182,7 @@ samples(word key_low, word key_high, word first, word bundles, int d, word n, do
 }
 
 /* Samples of the bundle blockIdx.x on the ladder blockIdx.y from the sums of its parts, by one warp: a lane adds every
- * PLACES-th part of a query in their order, and lanes are joined as slices are. */
+ * PLACES-th part of a query in order, and lanes are combined like slices. */
 template <int law, int rungs>
 __global__ void __launch_bounds__(LANES)
 joined(word parts, int ladders, const double *bases, const int *starts, int columns, const double *room, double *noise,
@@ -212,9 +211,9 @@ extern "C" __global__ void uniforms(word key_low, word key_high, word low, word 
             out[4 * number + i] = uniform(block.x[i]);
 }
 
-/* What is kept of the leaf blockIdx.x, the rows cuts[leaf], ..., cuts[leaf + 1] - 1 of samples (rows, columns), in
- * (leaves, 6, columns): least, largest, and the sums of four powers of (x - centre) / unit. A thread has a column and
- * adds its samples one after the other; what is no number stays so. */
+/* The summary of the leaf blockIdx.x, the rows cuts[leaf], ..., cuts[leaf + 1] - 1 of samples (rows, columns), in
+ * (leaves, 6, columns): minimum, maximum, and the sums of four powers of (x - centre) / unit. A thread has a column and
+ * adds its samples in order; NaN is propagated. */
 extern "C" __global__ void moments(const double *samples, int columns, const word *cuts, const double *centre,
                                    const double *unit, double *out)
 {

@@ -1,15 +1,15 @@
-/* Softmax sums on ladders of windows, several contexts at once: windows.cuh with lanes for threads.
+/* Softmax sums on ladders of w, several contexts at once: windows.cuh with lanes in place of threads.
  *
- * The queries x and -x see t and -t. With w t = k log 2 + f, k whole,
+ * A token has t for the query x and -t for -x. With w t = k log 2 + f, k an integer,
  *
  *     exp(w t) = 2^k (cosh f + sinh f),    exp(-w t) = 2^-k (cosh f - sinh f),
  *
- * two weights for little more than the price of one. Weights are measured from 2^K with K the k of the nearest token:
+ * two weights for little more than the cost of one. Weights are relative to 2^K with K the k of the nearest token:
  *
  *     g_i(w) = 2^-K exp(w t_i) <= sqrt 2,    noise and bias do not depend on K,
  *
- * so the maximum enters by an integer, and sums are rescaled by powers of two, exactly, when it rises. Beyond
- * w = 2^50 weights do not change: t is known to 2^-52 at best, and no window can be told from a larger one.
+ * so the maximum enters through an integer, and when it rises the sums are rescaled by powers of two, which is exact.
+ * Beyond w = 2^50 weights do not change: the error of t is at least 2^-52, so larger w cannot be distinguished.
  */
 #ifndef LIPVERIFY_LADDERS
 #define LIPVERIFY_LADDERS
@@ -24,7 +24,7 @@ typedef struct {
     lanes exponent, S[MOST_RUNGS + 1], T[MOST_VALUES][MOST_RUNGS + 1];
 } Ladder;
 
-/* Measure weights from 2^K with K no smaller than `exponent`. */
+/* Rescale weights to 2^K with K at least `exponent`. */
 static void measure_from(lanes exponent, int law, int rungs, Ladder *ladder)
 {
     const lanes raised = larger_of(ladder->exponent, exponent);
@@ -40,7 +40,7 @@ static void measure_from(lanes exponent, int law, int rungs, Ladder *ladder)
     }
 }
 
-/* Weights of the queries x and -x, which see t and -t: 2^(k - K) (cosh f + sinh f), 2^(-k - K') (cosh f - sinh f). */
+/* Weights for the queries x and -x, at t and -t: 2^(k - K) (cosh f + sinh f), 2^(-k - K') (cosh f - sinh f). */
 static void weigh(const lanes *t, int vectors, double base, lanes K, lanes opposite_K, lanes *g, lanes *opposite_g)
 {
     const masks down = exponents(K + SHIFT), opposite_down = exponents(opposite_K + SHIFT);
@@ -86,7 +86,7 @@ INLINE void add_on(int law, int rungs, int vectors, const lanes *weights, const 
     }
 }
 
-/* The same with the law and the number of rungs known to the compiler, so that the sums stay in registers. */
+/* The same with the law and the number of rungs as constants for the compiler, so that the sums stay in registers. */
 #define ON_RUNGS(law, m) \
     case m: \
         add_on(law, m, vectors, weights, v0, v1, sums); \
@@ -138,7 +138,7 @@ static double across_lanes(lanes x)
     return sum;
 }
 
-/* Join lanes that share a bundle. */
+/* Combine lanes that share a bundle. */
 static void join(int law, int rungs, Ladder *sums)
 {
     double exponent = sums->exponent[0];
@@ -158,7 +158,7 @@ static void terms_on(int k, int law, const Ladder *sums, lanes *noise, lanes *bi
     *noise = *bias = all(0.0);
     for (int r = 0; r < QUERIES; ++r) {
         const lanes share = 1.0 / sums[r].S[k], first = sums[r].T[0][k] * share, second = sums[r].T[1][k] * share;
-        *noise += sums[r].S[k + 1] / (sums[r].S[k] * sums[r].S[k]); /* 1 exactly, where one token has all weight */
+        *noise += sums[r].S[k + 1] / (sums[r].S[k] * sums[r].S[k]); /* exactly 1 if one token has all the weight */
         *bias += first * first;
         if (law == AFFINE)
             *bias += sums[r].T[1][k + 1] * share * share;

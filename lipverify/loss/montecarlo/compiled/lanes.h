@@ -1,10 +1,10 @@
-/* Several doubles at once, and the elementary functions of them that drawing and scoring need.
+/* Vectors of doubles, and the elementary functions on them that sampling and scoring need.
  *
  * The vector extensions of GCC and Clang: arithmetic is elementwise, a comparison gives a mask of all bits, a cast
- * keeps the bits. All functions are without branches, so that what a lane computes depends on nothing beside it.
+ * keeps the bits. All functions are without branches, so the result of a lane does not depend on the other lanes.
  *
- * Polynomials agree with their function at Chebyshev nodes; the relative errors below are those of the whole
- * function, without rounding, and count that of the coefficients.
+ * Polynomials agree with their function at Chebyshev nodes. The relative errors below are those of the whole
+ * function, without rounding of the arithmetic but with that of the coefficients.
  */
 #ifndef LIPVERIFY_LANES
 #define LIPVERIFY_LANES
@@ -19,7 +19,7 @@
 #define LANES 2
 #endif
 
-/* Ladders whose sums fit into the registers: 3 m + 1 of them, beside a few for what is added. */
+/* The largest number of rungs m whose sums fit into the registers: 3 m + 1, and a few for the terms being added. */
 #if LANES == 8 || defined(__aarch64__)
 #define REGISTERED_RUNGS 8
 #else
@@ -31,16 +31,16 @@ typedef long long masks __attribute__((vector_size(8 * LANES), may_alias));
 
 #define INLINE static inline __attribute__((always_inline))
 
-static const double SHIFT = 0x1.8p52; /* a sum with it is rounded to an integer, which its lowest bits hold */
-static const double LOST = 1000.0; /* binary places after which a number is taken for 0 */
+static const double SHIFT = 0x1.8p52; /* adding it rounds to an integer, which is then in the lowest bits */
+static const double LOST = 1000.0; /* numbers below 2^-LOST count as 0 */
 
-/* The same number in all lanes (-0 also, of which 0 + x would make 0). */
+/* The same number in all lanes (also -0, which 0 + x would turn into 0). */
 INLINE lanes all(double x) { return x - (lanes){0}; }
 
 INLINE lanes where(masks mask, lanes yes, lanes no) { return (lanes)(((masks)yes & mask) | ((masks)no & ~mask)); }
 INLINE lanes larger_of(lanes a, lanes b) { return where(a > b, a, b); }
 
-/* Whether a mask is set in some lane. */
+/* True if a mask is set in some lane. */
 INLINE int any(masks mask)
 {
     long long bits = 0;
@@ -68,8 +68,8 @@ INLINE lanes polynomial(int terms, const double *coefficients, lanes x)
     return p;
 }
 
-/* x = k log 2 + f with k whole; `shifted` holds k in its lowest bits. cosh f - 1 and sinh f, from which exp(x) and
- * exp(-x) follow: each within 2^-56 of exp f. The one rounded log 2 costs 0.15 eps |x|. */
+/* x = k log 2 + f with an integer k; `shifted` has k in its lowest bits. Computes cosh f - 1 and sinh f, from which exp(x)
+ * and exp(-x) follow: each within 2^-56 of exp f. The rounding of log 2 costs 0.15 eps |x|. */
 typedef struct {
     lanes shifted, k, cosh_less_1, sinh;
 } Split;
@@ -92,16 +92,16 @@ INLINE Split split(lanes x)
     return parts;
 }
 
-/* k for adding to the exponents of doubles, from k + SHIFT. */
+/* k, to be added to the exponents of doubles, from k + SHIFT. */
 INLINE masks exponents(lanes shifted) { return (masks)shifted << 52; }
 
-/* 2^k for whole k <= 0; below 2^-1000, of which nothing can be seen beside a weight near 1, it is 0. */
+/* 2^k for integers k <= 0. Below 2^-1000, which is negligible relative to a weight near 1, it is 0. */
 INLINE lanes power_of_2(lanes k)
 {
     return (lanes)(((masks)all(1.0) + exponents(k + SHIFT)) & (k >= -LOST));
 }
 
-/* 1 - exp(x) for -1000 log 2 <= x <= 0: (1 - 2^k) - 2^k (exp(f) - 1), of which the first is exact or loses nothing. */
+/* 1 - exp(x) for -1000 log 2 <= x <= 0: (1 - 2^k) - 2^k (exp(f) - 1), whose first term is exact or correctly rounded. */
 INLINE lanes one_less_exponential(lanes x)
 {
     const Split parts = split(x);
@@ -124,8 +124,8 @@ INLINE lanes logarithm(lanes x)
     return power * LOG_2[1] + (s * square * polynomial(7, ARTANH, square) + 2.0 * s);
 }
 
-/* Cosine and sine of v full turns, |v| < 2^49: v is a number of quarters, taken off exactly, and a rest in
- * [-1/8, 1/8] with relative errors 2^-55 and 2^-54. */
+/* Cosine and sine of v full turns, |v| < 2^49: v is a number of quarters, subtracted exactly, and a remainder in
+ * [-1/8, 1/8]; the relative errors are 2^-55 and 2^-54. */
 static const double SINE[] = {
     0x1.e3f38399551bfp+1, -0x1.e30071afc3e59p+3, 0x1.50782fda12d96p+5, -0x1.32d2cce2e5b19p+6,
     0x1.466bc677587f8p+6, -0x1.4abbce625be41p+5, 0x1.921fb54442d18p+2,

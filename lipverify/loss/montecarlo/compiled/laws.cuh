@@ -1,7 +1,7 @@
-/* The laws of the task: what is averaged with the softmax weights, so that the bias follows.
+/* The laws of the task: the values v_k of a token whose weighted averages give the bias.
  *
  * A ridge law with links h_k has error sum_i a_i v_k,i with v_k,i = h_k(z_i) - h_k(c), z_i = <q, x_i>, c = <q, x>.
- * For the affine law the average over q and over what of x_i is orthogonal to x has a closed form; what is left is
+ * For the affine law the average over q and over the part of x_i orthogonal to x has a closed form; the rest is
  *
  *     (sum_i a_i (1 - t_i))^2 + sum_i a_i^2 (1 - t_i^2).
  */
@@ -13,10 +13,10 @@
 enum { AFFINE, RELU, COSINE, QUADRATIC };
 #define MOST_VALUES 2
 
-/* How many values v_k a token has. */
+/* The number of values v_k of a token. */
 LIPVERIFY_DEVICE int values_of(int law) { return law == AFFINE || law == RELU ? 2 : 1; }
 
-/* What is kept of z for a token and for the query: the link itself where there is one, and z for the two of ReLU. */
+/* The stored function of z for a token and for the query: the link itself if there is one link, z for the two of ReLU. */
 LIPVERIFY_DEVICE double observed(int law, double L, double z)
 {
     double cosine, unused;

@@ -1,8 +1,8 @@
-/* The samples of kernels.cu on a processor: the same points, drawn and summed by its vector registers.
+/* The samples of kernels.cu on a CPU: the same points, sampled and summed in vector registers.
  *
- * A lane has a bundle of its own, so that nothing is ever summed across lanes; for large n, of which few bundles are
- * wanted, all lanes share one bundle and are joined at the end. What a lane holds depends on its bundle alone: how
- * the work is cut into calls changes no bit.
+ * Each lane has its own bundle, so no sum runs across lanes. For large n, where few bundles are needed, all lanes share
+ * one bundle and are combined at the end. The contents of a lane depend on its bundle alone: the results are the same to
+ * the bit however the work is divided into calls.
  */
 #include "ladders.h"
 
@@ -36,7 +36,7 @@ static void sum_group(const Group *group, Question question, int ladders, const 
     }
 }
 
-/* Subnormal numbers count as zero from here on in this thread, on processors that would be slow; what held before. */
+/* Treat subnormal numbers as zero in this thread from here on, where they would be slow; returns the previous mode. */
 static unsigned flush_subnormals(void)
 {
 #if defined(__SSE2__)
@@ -55,13 +55,13 @@ static void restore_subnormals(unsigned before)
 #endif
 }
 
-/* The longest ladder to be asked for. */
+/* The longest ladder that a caller may request. */
 int lipverify_rungs(void) { return REGISTERED_RUNGS; }
 
-/* Bytes of room that the sums on so many ladders need, beyond an address that is a multiple of 64. */
+/* Bytes that the sums on a number of ladders need, from an address that is a multiple of 64. */
 word lipverify_room(int ladders) { return ladders * QUERIES * sizeof(Ladder); }
 
-/* Noise and bias of a group on a ladder, from its sums, into as many rows as there are bundles. */
+/* Write noise and bias of a group on a ladder, from its sums, one row for each bundle. */
 static void put_terms(const Group *group, int law, int rungs, int columns, word bundles, Ladder *sums,
                       double *noise, double *bias)
 {

@@ -1,4 +1,4 @@
-/* Philox4x64-10: four random words are a function of a key and a counter, of nothing else.
+/* Philox4x64-10: four random words are a function of a key and a counter alone.
  *
  * Source: J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel random numbers: as easy as 1, 2, 3",
  * SC 2011. The words are those of numpy.random.Philox, which increments its counter before it draws:
@@ -9,7 +9,7 @@
 
 #include "portable.cuh"
 
-/* A number of 128 bits: a key, or the place of a block in its stream (the upper half of the counter stays 0). */
+/* A number of 128 bits: a key, or the index of a block in its stream (the upper half of the counter stays 0). */
 typedef struct {
     word low, high;
 } Wide;
@@ -52,10 +52,10 @@ LIPVERIFY_DEVICE Block philox(Wide key, Wide place)
     return b;
 }
 
-/* Uniform on [0, 1) with 53 bits, as NumPy makes it of a word. */
+/* Uniform on [0, 1) with 53 bits, computed from a word as NumPy does. */
 LIPVERIFY_DEVICE double uniform(word x) { return (double)(x >> 11) * 0x1p-53; }
 
-/* The same moved off zero. */
+/* The same, shifted so that it is never zero. */
 LIPVERIFY_DEVICE double positive_uniform(word x) { return uniform(x) + 0x1p-54; }
 
 #endif

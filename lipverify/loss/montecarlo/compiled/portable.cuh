@@ -1,4 +1,4 @@
-/* What a CUDA compiler and a plain C (or C++) compiler do not share: everything else is written once. */
+/* The differences between a CUDA compiler and a plain C (or C++) compiler; all other code is common. */
 #ifndef LIPVERIFY_PORTABLE
 #define LIPVERIFY_PORTABLE
 
@@ -13,7 +13,7 @@ typedef unsigned long long word;
 
 #define LIPVERIFY_CONSTANT static __constant__
 
-/* What is made of an int from here on is worked out here, and not kept in registers from before. */
+/* Makes the compiler compute from an int again here, in place of keeping earlier results in registers. */
 #define LIPVERIFY_ANEW(x) asm volatile("" : "+r"(x))
 
 /* The upper 64 bits of a product. */
@@ -38,10 +38,10 @@ LIPVERIFY_DEVICE void turn(double v, double *cosine, double *sine) { sincospi(2.
 #define LIPVERIFY_ANEW(x)
 
 #ifdef __SIZEOF_INT128__
-/* The upper 64 bits of a product: one instruction of a processor of 64 bits. */
+/* The upper 64 bits of a product: one instruction on a 64-bit processor. */
 LIPVERIFY_DEVICE word upper_product(word a, word b) { return (word)((unsigned __int128)a * b >> 64); }
 #else
-/* The upper 64 bits of a product, by halves of 32 bits: no partial sum exceeds 64 bits. */
+/* The upper 64 bits of a product, from halves of 32 bits: no partial sum exceeds 64 bits. */
 LIPVERIFY_DEVICE word upper_product(word a, word b)
 {
     const word half = 0xffffffffu, a0 = a & half, a1 = a >> 32, b0 = b & half, b1 = b >> 32;

@@ -1,4 +1,4 @@
-/* Two coordinates of a point that is uniform on the sphere S^{d-1}, and what follows for tokens and tasks.
+/* Two coordinates of a uniform point on the sphere S^{d-1}, and those of tokens and tasks.
  *
  * The projection of the uniform measure on a plane has, for d > 2, a density proportional to
  * (1 - r^2)^{(d-4)/2} in the unit disc. Its angle is uniform, and
@@ -12,7 +12,7 @@
 
 #include "philox.cuh"
 
-/* (R cos 2 pi v, R sin 2 pi v) made of the words of u and v. */
+/* (R cos 2 pi v, R sin 2 pi v) from the random words of u and v. */
 LIPVERIFY_DEVICE void coordinates(word u, word v, int d, double *a, double *b)
 {
     double cosine, sine;
@@ -22,7 +22,7 @@ LIPVERIFY_DEVICE void coordinates(word u, word v, int d, double *a, double *b)
     *b = radius * sine;
 }
 
-/* The direction q of a task, seen from the query x: q = c x + across e, with e a unit vector orthogonal to x. */
+/* The direction q of a task relative to the query x: q = c x + across e, with e a unit vector orthogonal to x. */
 typedef struct {
     double c, across;
 } Task;

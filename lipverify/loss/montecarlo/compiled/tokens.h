@@ -1,6 +1,6 @@
-/* Tokens of a group of bundles in a tile, several at once: contexts.cuh with lanes for threads.
+/* Tokens of a group of bundles in a tile, several at once: contexts.cuh with lanes in place of threads.
  *
- * Either each lane has a bundle of its own, or all of them share one: token i of the bundle in a slot is at the place
+ * Either each lane has its own bundle, or all lanes share one: token i of the bundle in a slot is at the index
  * i * slots + slot of a tile, slots = LANES or 1.
  */
 #ifndef LIPVERIFY_TOKENS
@@ -9,19 +9,19 @@
 #include "contexts.cuh"
 #include "lanes.h"
 
-#define TILE 32 /* vectors of tokens drawn at a time: what is made of them stays in the nearest cache */
+#define TILE 32 /* vectors of tokens sampled at a time: their values stay in the first-level cache */
 
 /* A tile: uniforms, coordinates, values of the law for each query, weights for the queries x and -x. */
 typedef struct {
     lanes u[TILE], v[TILE], a[TILE], b[TILE], values[MOST_VALUES][QUERIES][TILE], weights[2][TILE];
 } Drawn;
 
-/* Directions of the four queries of each lane's bundle, and what the law observes at the query itself. */
+/* Directions of the tasks of the four queries of each lane's bundle, and the law's function at the query itself. */
 typedef struct {
     lanes c[QUERIES], across[QUERIES], y0[QUERIES];
 } Tasks;
 
-/* Bundles of one pass through the lanes: their places in the stream, and how many differ (LANES or 1). */
+/* Bundles of one pass through the lanes: their indices in the stream, and the number of distinct ones (LANES or 1). */
 typedef struct {
     Wide key, places[LANES];
     int slots;
@@ -84,7 +84,7 @@ static void draw_uniforms(const Group *group, word first, int count, Drawn *tile
         }
 }
 
-/* Places of a last vector beyond its tokens: they repeat the first token, which moves no maximum. */
+/* Fill the rest of the last vector with the first token, which does not change the maximum. */
 static void repeat_first(int from, int to, Drawn *tile)
 {
     double *u = (double *)tile->u, *v = (double *)tile->v;
@@ -111,7 +111,7 @@ INLINE void put_values(Question question, const Tasks *tasks, int r, lanes t, la
         *first = observed_by(question.law, question.L, z) - tasks->y0[r];
 }
 
-/* Coordinates and values of the tokens in a tile, and the largest t that each query sees. */
+/* Coordinates and values of the tokens in a tile, and the largest t for each query. */
 static void place_tokens(Question question, const Tasks *tasks, int vectors, lanes nearest[QUERIES], Drawn *tile)
 {
     for (int r = 0; r < QUERIES; ++r)

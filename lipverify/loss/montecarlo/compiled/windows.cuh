@@ -1,11 +1,11 @@
-/* Softmax sums of one context on a ladder of windows w_0, 2 w_0, 4 w_0, ...: one exponential a token.
+/* Softmax sums of one context on a ladder w_0, 2 w_0, 4 w_0, ...: one exponential per token.
  *
- * With g_i(w) = exp(w (t_i - max_j t_j)), doubling a window is squaring: g_i(2w) = g_i(w)^2. Kept are
+ * With g_i(w) = exp(w (t_i - max_j t_j)), doubling w squares the weight: g_i(2w) = g_i(w)^2. The sums are
  *
  *     S(w) = sum_i g_i(w),    T_k(w) = sum_i g_i(w) v_k,i
  *
- * on m + 1 windows for a ladder of m rungs, since the noise at w is S(2w) / S(w)^2. The maximum is the one so
- * far: when it rises, the sums are multiplied by exp(w (old - new)), and so are two sets of sums that are joined.
+ * at m + 1 values of w for a ladder of m rungs, because the noise at w is S(2w) / S(w)^2. The maximum is a running one:
+ * when it rises, the sums are multiplied by exp(w (old - new)), and likewise when two sets of sums are combined.
  */
 #ifndef LIPVERIFY_WINDOWS
 #define LIPVERIFY_WINDOWS
@@ -24,7 +24,7 @@ typedef struct {
 /* The larger of two numbers, neither of which is NaN: one comparison, where fmax needs more. */
 LIPVERIFY_DEVICE double larger(double a, double b) { return a > b ? a : b; }
 
-/* No token yet. Any t is above -2, and a finite start keeps 0 * (old - new) = 0 for the window 0. */
+/* No token yet. Every t is above -2, and a finite start keeps 0 * (old - new) = 0 at w = 0. */
 LIPVERIFY_DEVICE Sums no_tokens(void)
 {
     Sums sums;
@@ -35,7 +35,7 @@ LIPVERIFY_DEVICE Sums no_tokens(void)
     return sums;
 }
 
-/* Measure t from `nearest`, which must not be below any t so far. */
+/* Rescale the sums to the maximum `nearest`, which must not be below any t so far. */
 LIPVERIFY_DEVICE void raise_to(double nearest, int law, int rungs, double base, Sums *sums)
 {
     double factor = decaying_exponential(base * (sums->nearest - nearest));
