@@ -19,7 +19,7 @@ from lipverify.foundation.lazy import lazy
 if TYPE_CHECKING:
     from lipverify.proofs.declared import Gaussian, Kinked, Pieces, Powers, Rough
     from lipverify.proofs.dimensions import EveryDimension, prove_every_dimension
-    from lipverify.proofs.direct import prove_cosine, prove_layers, prove_ridge
+    from lipverify.proofs.direct import prove_cosine, prove_largest_window, prove_layers, prove_ridge
     from lipverify.proofs.envelope import Envelope, Tradeoff, prove_envelope, prove_tradeoff
     from lipverify.proofs.files import load
     from lipverify.proofs.finite import (
@@ -54,6 +54,7 @@ __all__ = [
     "prove_every_dimension",
     "prove_every_n",
     "prove_falling",
+    "prove_largest_window",
     "prove_layers",
     "prove_not_aligned",
     "prove_not_isotropic",
@@ -88,6 +89,7 @@ __getattr__, __dir__ = lazy(
         "prove_every_dimension": "dimensions",
         "prove_every_n": "window",
         "prove_falling": "finite",
+        "prove_largest_window": "direct",
         "prove_layers": "direct",
         "prove_not_aligned": "finite",
         "prove_not_isotropic": "finite",

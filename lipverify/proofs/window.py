@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from lipverify.errors import OutOfReach
+from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.validation import number, whole
 from lipverify.problem.law import Law
 from lipverify.proofs.checker import chain, every, laws, windows
@@ -194,6 +194,7 @@ class EveryN(LawProof):
     """For every n >= 2: w* between two multiples of M = min(Lambda / 3d, k Lambda^e).
 
     It covers all L <= rho sigma, and all with n >= K W^{(d+1)/2}, W = Lambda^e: the same K as of `Theorem`, at any W.
+    For all other L / sigma it bounds w* from below: by the same multiple of min(M, k V), V = (n / K)^{2/(d+1)}.
 
     Attributes
     ----------
@@ -227,12 +228,30 @@ class EveryN(LawProof):
         return float(min(lam / (3 * self.d), self.constants["k"] * lam ** (1 / (self.noise_power + self.beta))))
 
     def covers(self, n: float, L: float | None = None, sigma: float = 1.0) -> bool:
-        """Whether the theorem speaks of these; L is 1 if it is not given."""
+        """Whether the theorem bounds w* from both sides; L is 1 if it is not given."""
         L, a = self.constant(L), self.noise_power
         if not (n >= 2 and L > 0 and sigma > 0):
             return False
         W = (n * L**2 / sigma**2) ** (1 / (a + self.beta))
         return L / sigma <= self.most_signal or n >= self.least_tokens * W ** (a + 1)
+
+    def least(self, n: float, L: float | None = None, sigma: float = 1.0) -> float:
+        """What w* is at least, for n >= 2 and any L and sigma.
+
+        >>> from lipverify.foundation.shipped import shipped
+        >>> from lipverify.proofs import load
+        >>> theorem = load(shipped() / "proofs" / "every-affine-3.json")
+        >>> [round(theorem.least(n=10**6, L=L), 1) for L in (1, 10, 100, 1000)]
+        [37.7, 175.0, 266.8, 266.8]
+        """
+        L, share = self.constant(L), self.multiples[0]
+        if not (n >= 2 and L > 0 and sigma > 0):
+            raise InvalidInput(f"n = {n:g}, L = {L:g}, sigma = {sigma:g}: n must be 2 or more, L and sigma above 0.")
+        M = self.scale(n, L, sigma)
+        if not self.covers(n, L, sigma):
+            M = min(M, self.constants["k"] * (n / self.least_tokens) ** (1 / (self.noise_power + 1)))
+            share = below(self.constants["least"])
+        return share * M * (1 - 1e-14)
 
     def window(self, n: float, L: float | None = None, sigma: float = 1.0) -> tuple[float, float]:
         """Two numbers between which w* lies; errors as of `Theorem.window`."""
@@ -297,7 +316,7 @@ def prove_every_n(law: Law, d: int, most_signal: float = 1.0, least_tokens: floa
             with suppress(OutOfReach):
                 data = find(name, d, Reach(W, K))
                 constant = float(f"{float(data['lemmas'][-1]['constants']['limit_low']):.3g}")
-                rules = (every.reached, every.far, every.near, every.few, every.every)
+                rules = (every.monotone, every.reached, every.far, every.near, every.few, every.every)
                 more: dict[chain.Rule, dict[str, str]] = {rule: {} for rule in rules}
                 more[every.reached] = {"rho": decimal(rho), "k": decimal(constant), "reach": decimal(beyond * constant)}
                 return EveryN(extended(data, "every n", more))

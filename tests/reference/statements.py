@@ -307,7 +307,8 @@ BOUNDS = {
     "tradeoff": {"rise_low": 1, "rise_high": -1, "fall_low": 1, "fall_high": -1},
     "window": {"low": 1, "high": -1, "loss_low": 1, "loss_high": -1},
     "every_dimension": {"low": 1, "high": -1, "loss_low": 1, "loss_high": -1},
-    "every_n": {"least": 1, "largest": -1},
+    "every_n": {"least": 1, "largest": -1, "bound": 1},
+    "largest": {"C": -1},
     "transfer": {"low": 1, "high": -1},
     "circle": {"low": 1, "high": -1},
     "ridge": {"K": -1},
@@ -632,7 +633,7 @@ def transfer(law: str, d: str, domain: str, **text: str) -> Iterator[str]:
 
 
 def every_n(law: str, d: str, domain: str, **text: str) -> Iterator[str]:
-    """w* with few and with many tokens, from the largest L / sigma to a fifth of it, and beyond."""
+    """w* with few and with many tokens, from a tenth of the largest L / sigma to where the bias alone decides."""
     name, dim, k = named(law), int(d), {key: value(each) for key, each in text.items()}
     a, beta = powers(name, dim)
     yield from exponents({"whole": a + beta, "power": a + beta - 1, "three": 3.0 * dim}, k)
@@ -641,22 +642,46 @@ def every_n(law: str, d: str, domain: str, **text: str) -> Iterator[str]:
         return
     if domain == "over all real w" and not rises(name, dim):
         yield f"{law}: a w < 0 is as good as w > 0, or may be"
+
     # Lambda where both parts of M are equal: there w* / M is least
     middle = (k["three"] * k["k"]) ** (k["whole"] / (k["whole"] - 1))
-    for n in (2, 5, 20, 255, 256, 1000, 10**5):
-        last = max(n * k["rho"] ** 2, (n / k["K"]) ** (k["whole"] / k["power"]))
-        M = 0.0
-        for Lambda in (last / 30, middle, last, 1.1 * last):
-            more = Lambda > last * (1 + ROUNDING)
-            if more and Lambda == middle:
-                continue
-            M = M if more else min(Lambda / k["three"], k["k"] * Lambda ** (1 / k["whole"]))
-            w, _ = optimum(name, dim, n, Lambda / n, 1.0, M / 4, 4 * M)
-            low, high = (k["times"], math.inf) if more else (k["least"], k["largest"])
-            yield from within(f"w* / M at n = {n}, Lambda = {Lambda:.6g}", low, w / M, high, SLOPE)
-            biases = [] if more else [terms(name, dim, n, share * w)[1] for share in (0.01, 0.1, 0.4, 0.7, 0.99)]
+    for n in (2, 3, 5, 10, 20, 255, 256, 1000, 10**5):
+        V = (n / k["K"]) ** (1 / k["power"])
+        last, top, before = max(n * k["rho"] ** 2, V ** k["whole"]), k["again"] * V, 0.0
+        # at `corner` M is k V
+        for Lambda in sorted(
+            {last / 100, middle, last, 1.1 * last, max(k["three"] * top, V ** k["whole"]), 100 * last}
+        ):
+            inside = last * (1 + ROUNDING) > Lambda
+            M = min(Lambda / k["three"], k["k"] * Lambda ** (1 / k["whole"]))
+            bound = M if inside else min(M, top)
+            w, _ = optimum(name, dim, n, Lambda / n, 1.0, bound / 4, 4 * bound)
+            where = f"at n = {n}, Lambda = {Lambda:.6g}"
+            low, high = (k["least"] * M, k["largest"] * M) if inside else (k["bound"] * bound, math.inf)
+            yield from within(f"w* {where}", low, w, high, SLOPE)
+            if w < before * (1 - SLOPE):
+                yield f"w* falls {where}"
+            before = w
+            biases = [terms(name, dim, n, share * w)[1] for share in (0.01, 0.1, 0.4, 0.7, 0.99)] if inside else []
             if sorted(biases, reverse=True) != biases:
                 yield f"the bias rises before w* = {w:.6g} at n = {n}"
+
+
+def largest(law: str, d: str, domain: str, **text: str) -> Iterator[str]:
+    """Without noise w* is where the bias is least; with noise it is no larger, and B is no less at any w beyond."""
+    name, dim, k = named(law), int(d), {key: value(each) for key, each in text.items()}
+    if (name, dim) != ("affine", 3):
+        yield f"{law}, d = {d}: of other laws nothing is known"
+        return
+    if domain == "over all real w" and not rises(name, dim):
+        yield f"{law}: a w < 0 is as good as w > 0, or may be"
+    for n in (2, 3, 5, 16, 10**10):
+        top, usual = k["C"] * n ** k["power"], n ** (2 / 3)
+        w, bias = optimum(name, dim, n, 1.0, 0.0, 0.8 * usual, 2 * usual)
+        yield from within(f"w* of the bias alone at n = {n}", 0, w, top, SLOPE)
+        for share in (1.0, 1.5):
+            if w < share * top and terms(name, dim, n, share * top)[1] <= bias:
+                yield f"the bias at w = {share * top:.6g} is as small as at {w:.6g}, n = {n}"
 
 
 def one_problem(law: str, d: str, n: str, L: str, sigma: str, says: str) -> Iterator[str]:
@@ -824,10 +849,19 @@ PATTERNS: list[tuple[str, Callable[..., Iterator[str]]]] = [
         + (
             "every w\\* that attains it has {} M <= w\\* <= {} M, M = min\\(Lambda / {}, {} W\\), W = "
             "Lambda\\^\\(1/{}\\), Lambda = n L\\^2 / sigma\\^2, for all n >= 2 and all L, sigma > 0 with L <= {} "
-            "sigma or n >= {} W\\^{}; the bias falls from w = 0 to w\\*; for all larger L every w\\* is at least {} "
-            "times the M of the largest of these; at n = 1 the loss is the same at all w"
-        ).format(*g("least", "largest", "three", "k", "whole", "rho", "K", "power", "times")),
+            "sigma or W <= V, V = \\(n / {}\\)\\^\\(1/{}\\), where the bias falls from w = 0 to w\\*; for all n >= 2 "
+            "and all L, sigma > 0 every w\\* that attains a least value is at least {} min\\(M, {} V\\), and at least "
+            "every w\\* for the same n and less L / sigma; at n = 1 the loss is the same at all w"
+        ).format(*g("least", "largest", "three", "k", "whole", "rho", "K", "power", "bound", "again")),
         every_n,
+    ),
+    (
+        HEAD
+        + BEST
+        + (
+            "every w\\* that attains it has w\\* < {} n\\^\\({}\\), for all n >= 2, all L > 0 and all sigma >= 0"
+        ).format(*g("C", "power")),
+        largest,
     ),
     (
         HEAD

@@ -17,8 +17,9 @@ transformers     linear transformers: layers, cosines and ridge for every size
 optima           one problem: where its loss is least, over all w
 circle           one problem on the circle: matrices that do better than all of a form
 every            for windows: every number of tokens, from slopes of noise and bias
-contexts         for every, optima and circle: attention at one w, as balls
-curves           for every, optima and circle: functions on whole intervals of w
+largest          the largest optimal w in three dimensions, for every number of tokens and all noise
+contexts         for every, largest, optima and circle: attention at one w, as balls
+curves           for every, largest, optima and circle: functions on whole intervals of w
 
 Each module is read by itself: its functions are the lemmas, their docstrings what they say and why.
 """
@@ -30,7 +31,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from . import chain, circle, dimensions, optima, transformers, windows
+from . import chain, circle, dimensions, largest, optima, transformers, windows
 from .chain import Kind, Malformed, Proof
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "circle",
     "dimensions",
     "failures",
+    "largest",
     "main",
     "optima",
     "read",
@@ -54,6 +56,7 @@ __all__ = [
 KINDS: dict[str, Kind] = {
     **dict.fromkeys(windows.THEOREMS, windows.KIND),
     **dict.fromkeys(dimensions.THEOREMS, dimensions.KIND),
+    **dict.fromkeys(largest.THEOREMS, largest.KIND),
     **dict.fromkeys(transformers.THEOREMS, transformers.KIND),
     **dict.fromkeys(optima.THEOREMS, optima.KIND),
     **dict.fromkeys(circle.THEOREMS, circle.KIND),

@@ -1,7 +1,8 @@
 r"""The optimal window for every number of tokens: w* of the affine law for all n >= 2.
 
-The domain: L <= rho sigma, or n >= K W^{a+1}, W = Lambda^e, e = 1/(a+2), Lambda = n L^2 / sigma^2. For each n these
-are all L^2 <= v sigma^2, where v is the larger one of rho^2 and W / K, and W <= W_n = (n v)^e.
+The domain: L <= rho sigma, or W <= V, V = (n / K)^{1/(a+1)}, W = Lambda^e, e = 1/(a+2), Lambda = n L^2 / sigma^2. For
+each n these are all L^2 <= v sigma^2, where v is the larger one of rho^2 and V / K, and W <= W_n = (n v)^e, V <= W_n.
+With more L, w* is bounded from below alone, by that with the largest L of the domain.
 
 In units sigma = 1, L = 1: every w* > 0 is where Lambda is n N' / (-B'), slopes in w, so that it is enough to enclose w
 / M, M = min(Lambda / 3d, k W), with that Lambda, at every w that can be best in the domain. Letters as in `tokens`; h =
@@ -141,12 +142,22 @@ def loss_above(d: Ball, n: Ball, k: At) -> tuple[Ball, Ball]:
     return k.r * J1 + 4 * n * E, k.h**2 * head(T, n, 1, 2) + 2 * k.r / n * k.h2 * J1 + (TWO * 1.1 + 8) * E
 
 
+def monotone(k: Known) -> tuple[Bounds, Conditions]:
+    """For one n >= 2, sigma > 0 and L' > L > 0 every w* of L', if there is one, is at least every w* of L.
+
+    Because N(w') < N(w) for 0 <= w' < w: for fixed tokens its slope is sum_ij a_i a_j (a_i - a_j) (t_i - t_j) >= 0, and
+    0 only if all t_i are equal. If w is best for L, L^2 (B(w') - B(w)) >= sigma^2 (N(w) - N(w')) > 0, so that L'^2
+    (B(w') - B(w)) is more than sigma^2 (N(w) - N(w')): w' is worse than w for L', and not best. No w < 0 is (`window`).
+    """
+    return {}, {}
+
+
 def reached(k: Known) -> tuple[Bounds, Conditions]:
     """For n >= 256 and the largest L: every w* is at most x W_n, with x <= reach of `stops` for each n; so for all L.
 
     Because n N at least (Jensen: n^2 mu_2 / (mu_3 / mu_2 + (n-1) mu_1)^2) at that w, for n from n_i to n_{i+1}, is more
     than n N + n_{i+1} v B at most at another w, and N rises in w. From n = K W_least^{a+1} on `window` says it, as n =
-    K W^{a+1} there. So for smaller L, as N rises: of two w the smaller is the better one for less L, if it is for more.
+    K W^{a+1} there. So for smaller L, by `monotone`.
     """
     table = stops(k)
     return {}, {
@@ -161,8 +172,13 @@ def reached(k: Known) -> tuple[Bounds, Conditions]:
 
 
 def signal(k: Known, n: Ball) -> Ball:
-    """v: the larger one of rho^2, and of W / K where n = K W^{a+1}."""
-    return (k["rho"] ** 2).max((n / k["K"] ** (k["a"] + 2)) ** (1 / (k["a"] + 1)))
+    """v: the larger one of rho^2 and V / K."""
+    return (k["rho"] ** 2).max(widest(k, n) / k["K"])
+
+
+def widest(k: Known, n: Ball) -> Ball:
+    """V: the largest W with n >= K W^{a+1}."""
+    return (n / k["K"]) ** (1 / (k["a"] + 1))
 
 
 def fewest(k: Known, Lambda: Ball) -> Ball:
@@ -344,30 +360,38 @@ def variance(d: Ball, first: Ball, last: Ball) -> tuple[Ball, Ball]:
 
 
 def few(k: Known) -> tuple[Bounds, Conditions]:
-    """For 2 <= n < 256: few_low <= w* / M <= few_high, and B falls up to w*.
+    """For 2 <= n < 256: few_low <= w* / M <= few_high, B falls up to w*; w* >= min(few_least, 1) min(M, k V) for all L.
 
     Because noise and bias are, piece by piece, polynomials through balls, with their slopes. Beyond some w the noise
-    alone is more than the loss at another w with the largest L, so that no such w is best with less; before, each
-    critical w with Lambda <= n v is in a part where w / M is enclosed. Near w = 0 N' / w lies between two values of
-    N'', as N'(0) = 0.
+    alone is more than the loss at another w with the largest L, so that no such w is best with less;
+    before, each critical w with Lambda <= n v is in a part where w / M is enclosed. Near w = 0 N' / w lies between two
+    values of N'', as N'(0) = 0. For all L: on every part that begins below k V, B falls, and w >= few_least M if w is
+    critical, so that no w < min(few_least, 1) min(M, k V) is.
     """
     d, a = k["d"], k["a"]
     end = k["reach"] * (FEW * signal(k, arb(FEW))) ** (1 / (a + 2))
     pieces = polynomials(int(d.unique_fmpz()), float(end.upper()))
-    found, ends, falls = [], True, True
+    found, before_V, ends, falls = [], [], True, True
     for n in range(2, FEW):
         tried = [(w, *(curves[n - 2].over(w, w) for curves in piece[:2])) for piece in pieces for w in piece[4][1::4]]
         square = signal(k, arb(n))
         least = reduce(arb.min, [(noise + square * bias / (3 * d)).upper() for _, noise, bias in tried])
         stop = next((w for w, noise, _ in tried if noise > least), None)
         ends = ends and stop is not None
+        stop, V = tried[-1][0] if stop is None else stop, k["k"] * widest(k, arb(n))
         before = True  # B falls on all parts up to this one
-        for w, share in shares(pieces, n, tried[-1][0] if stop is None else stop):
+        for w, share in shares(pieces, n, stop.max(V)):
             before = before and share[1].is_finite()
-            if not 3 * d * w[0] * share[0] > square * n:
+            if not (w[0] >= stop or 3 * d * w[0] * share[0] > square * n):
                 falls = falls and before
                 found.append(ratio(k, w, share))
-    return extremes("few", found), {"the noise exceeds the loss at another w": ends, "B falls up to each w*": falls}
+            if not w[0] >= V:
+                before_V.append(ratio(k, w, share))
+    return {**extremes("few", found), "few_least": extremes("few", before_V)["few_low"]}, {
+        "the noise exceeds the loss at another w": ends,
+        "B falls up to each w*": falls,
+        "k <= reach": k["k"] <= k["reach"],
+    }
 
 
 def shares(pieces: list[Piece], n: int, stop: Ball) -> Iterator[tuple[tuple[Ball, Ball], tuple[Ball, Ball]]]:
@@ -401,14 +425,16 @@ def polynomials(d: int, end: float) -> list[Piece]:
 
 
 def every(k: Known) -> tuple[Bounds, Conditions]:
-    """For n >= 2 in the domain: least_ratio M <= w* <= largest_ratio M, B falls up to w*; for more L w* is no less.
+    """For n >= 2: in the domain least_ratio M <= w* <= largest_ratio M; for all L w* >= least min(M, k V).
 
-    Because B'(0) < 0 = N'(0), so that w* > 0 is critical, and one of `far`, `near` and `few` is about it and all w
-    below. At n = 1 the only token has all of the attention, and the loss is that of any w. With more L: if w is best
-    for L and w' < w for L' > L, then 0 < sigma^2 (N(w) - N(w')) <= L^2 (B(w') - B(w)), as N rises, so that L'^2 (B(w')
-    - B(w)) is more than that, and w' is not best.
+    Because B'(0) < 0 = N'(0), so that w* > 0 is critical, and in the domain one of `far`, `near` and `few` is about it
+    and all w below, where B falls. At n = 1 the only token has all of the attention, and the loss is that of any w.
+    With more L and n >= 256 w* is at least the least for the largest L of the domain (`monotone`), whose W_n is at
+    least V, and Lambda / 3d at least V^{a+2} / 3d >= k V, as V^{a+1} = n / K; with fewer tokens `few` says it.
     """
+    ratio_low = k["far_low"].min(k["near_low"]).min(k["few_low"])
     return {
-        "least_ratio": most(k["far_low"].min(k["near_low"]).min(k["few_low"])),
+        "least_ratio": most(ratio_low),
+        "least": most(ratio_low.min(k["few_least"]).min(1)),
         "largest_ratio": least(k["far_high"].max(k["near_high"]).max(k["few_high"])),
-    }, {}
+    }, {"3 d k K <= 256": 3 * k["d"] * k["k"] * k["K"] <= FEW}

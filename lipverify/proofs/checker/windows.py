@@ -22,7 +22,7 @@ from typing import Any
 from flint import arb
 
 from .chain import Ball, Bounds, Conditions, Facts, Kind, Known, Proof, Rule, least, most, shown
-from .every import every, far, few, near, reached
+from .every import every, far, few, monotone, near, reached
 from .harmonics import smooth
 from .kink import gaussian_integrals
 from .laws import LAWS, about, domain, family, own_constant, start, written
@@ -150,7 +150,7 @@ THEOREMS: dict[str, tuple[Rule, ...]] = {
     "window": (window, limit),
     "transfer": (window, limit, transfer),
     "tradeoff": (tradeoff,),
-    "every n": (window, limit, reached, far, near, few, every),
+    "every n": (window, limit, monotone, reached, far, near, few, every),
 }
 """The lemmas that follow the envelopes: none, where N and B between explicit functions is all that is proved."""
 
@@ -253,8 +253,9 @@ def of_every(proof: Proof, words: Mapping[str, str]) -> str:
     return (
         "{best}, and every w* that attains it has {least_ratio} M <= w* <= {largest_ratio} M, M = min(Lambda / "
         "{three}, {k} W), W = Lambda^(1/{whole}), Lambda = n L^2 / sigma^2, for all n >= 2 and all L, sigma > 0 with L "
-        "<= {rho} sigma or n >= {K} W^{power}; the bias falls from w = 0 to w*; for all larger L every w* is at least "
-        "{least_ratio} times the M of the largest of these; at n = 1 the loss is the same at all w"
+        "<= {rho} sigma or W <= V, V = (n / {K})^(1/{power}), where the bias falls from w = 0 to w*; for all n >= 2 "
+        "and all L, sigma > 0 every w* that attains a least value is at least {least} min(M, {k} V), and at least "
+        "every w* for the same n and less L / sigma; at n = 1 the loss is the same at all w"
     ).format(**k)
 
 
