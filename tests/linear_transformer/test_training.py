@@ -31,11 +31,12 @@ from lipverify.linear_transformer.regression.rare import decades
 # internal: thinned samples by themselves, whose errors are tested
 from lipverify.linear_transformer.regression.thinned import thinned, thinned_mean
 from lipverify.linear_transformer.training import Objective, Plan, Stage, Trained, draw_sample, estimate
-from lipverify.linear_transformer.training.descent import descend  # internal: a descent from a given start
 
 # internal: each way to start a model from a smaller one
 from lipverify.linear_transformer.training.growth import Start, inserted, of_gdplusplus, random_starts, widened
-from lipverify.linear_transformer.training.stages import fit  # internal: a training short enough for a test
+
+# internal: a descent from a given start, and a training short enough for a test
+from lipverify.linear_transformer.training.stages import descend, fit
 from lipverify.linear_transformer.training.tables import Filter  # internal: GD++ as a filter, against its layers
 
 EPS = float(np.finfo(float).eps)

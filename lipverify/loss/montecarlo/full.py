@@ -1,17 +1,23 @@
-r"""Sampling with whole contexts in R^d, for matrices, any covariates and any law that can be drawn.
+r"""Sampling with whole contexts in R^d: softmax of any matrix, attention with a kernel of distance, linear attention.
+
+Any covariates and any law that can be drawn will do.
 
 Only the label noise and the amplitudes of the law are averaged in closed form.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
+from typing import Any
 
 import numpy as np
 
+from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Array, Floats, to_device
+from lipverify.loss.kernels import Kernel, Rational
 from lipverify.loss.montecarlo.backend import NUMPY, Backend
 from lipverify.loss.montecarlo.contexts import Contexts, token_blocks
 from lipverify.loss.montecarlo.samples import Divisible, drawn, largest_bias, softmax_bounds, sphere_bounds
@@ -102,3 +108,80 @@ class Full(WholeContexts):
 
         sums = reduce(lambda one, other: merged(one, other, grid, xp), map(sums_of, self.blocks(first, count)))
         return drawn(sums, grid, xp)
+
+
+@dataclass(frozen=True)
+class LinearAttention(WholeContexts):
+    r"""A sampler of linear attention: the prediction is (1/n) sum_i y_i w x_i^T M x, without a softmax.
+
+    Its weights do not sum to one, so the values of f enter and not only their differences:
+
+        noise:  w^2 sum_i s_i^2 / n^2,    bias:  sum_k (w sum_i s_i f_k(x_i) / n - f_k(x))^2,    s_i = x_i^T M x.
+    """
+
+    def bounds(self) -> tuple[Floats, Floats]:
+        """(low, high) of each column: |w s_i| has a bound, and so has |f_k|."""
+        bounds = self.law.bounds(self.problem.covariates.radius)
+        bias = sum((bound.magnitude * (1 + self.reach)) ** 2 for bound in bounds)
+        high = np.concatenate([self.reach**2 / float(self.problem.n), bias])
+        return np.zeros_like(high), high
+
+    def rows(self, first: int, count: int) -> Array:
+        """Samples of some contexts of one chunk."""
+        xp, n = self.backend.xp, float(self.problem.n)
+        squares: Any = 0.0
+        products: list[Any] = [0.0] * len(self.law.bounds())
+        for block in self.blocks(first, count):
+            s = self.scores(block)
+            squares = squares + xp.sum(s * s, axis=1)
+            products = [p + xp.sum(s * f, axis=1) for p, f in zip(products, block.values, strict=True)]
+        w = to_device(self.w, xp, self.backend.device)
+        noise = w**2 * (squares / n**2)[:, None]
+        errors = [w * (p / n)[:, None] - target[:, None] for p, target in zip(products, block.targets, strict=True)]
+        return xp.concat([noise, sum(error * error for error in errors)], axis=1)
+
+
+@dataclass(frozen=True)
+class KernelAttention(WholeContexts):
+    """A sampler of attention with a kernel: a_i = K(u_i) / sum_j K(u_j), u_i = w (1 - <x_i, x>).
+
+    A window without tokens predicts 0.
+    """
+
+    kernel: Kernel = Rational(1.0)  # noqa: RUF009 (frozen)
+
+    def bounds(self) -> tuple[Floats, Floats]:
+        """(low, high) of each column: the prediction lies between the values of each component, or is 0."""
+        count = len(self.w)
+        bias = largest_bias(self.problem)
+        low = np.zeros(2 * count)
+        if math.isinf(self.kernel.support):
+            low[:count] = 1 / float(self.problem.n)
+        else:
+            bias = max(bias, sum(f.magnitude**2 for f in self.law.bounds(self.problem.covariates.radius)))
+        return low, np.concatenate([np.ones(count), np.full(count, bias)])
+
+    def rows(self, first: int, count: int) -> Array:
+        """Samples of some contexts of one chunk."""
+        xp = self.backend.xp
+        sums: Any = [[0.0] * (2 + len(self.law.bounds())) for _ in self.w]
+        for block in self.blocks(first, count):
+            h = 1 - self.scores(block)
+            moved = [f - target[:, None] for f, target in zip(block.values, block.targets, strict=True)]
+            for k, w in enumerate(map(float, self.w)):
+                K = self.kernel.weight(w * xp.clip(h, 0.0, 2.0), w)
+                found = [xp.sum(each, axis=1) for each in (K, K * K, *(K * f for f in moved))]
+                sums[k] = [one + other for one, other in zip(sums[k], found, strict=True)]
+            targets = block.targets
+        noise, bias = [], []
+        for S, squares, *products in sums:
+            held = S > 0
+            if math.isinf(self.kernel.support) and not bool(xp.all(held)):
+                raise OutOfReach(
+                    f"attention = {self.kernel!r}: all weights of a context are 0 in doubles; use a smaller w."
+                )
+            one = xp.where(held, S, xp.ones_like(S))
+            noise.append(xp.where(held, squares / one**2, xp.zeros_like(S)))
+            errors = [xp.where(held, p / one, -target) for p, target in zip(products, targets, strict=True)]
+            bias.append(sum(error * error for error in errors))
+        return xp.stack([*noise, *bias], axis=1)

@@ -28,11 +28,8 @@ from lipverify.loss.montecarlo.accuracy import Progress, Tallies, tally_of, unti
 from lipverify.loss.montecarlo.backend import NUMPY, Backend, backend_of
 from lipverify.loss.montecarlo.elliptic import Elliptic, SphereNoise
 from lipverify.loss.montecarlo.fields import Fields
-from lipverify.loss.montecarlo.full import Full
-from lipverify.loss.montecarlo.fused import Fused, is_compiled
-from lipverify.loss.montecarlo.kernel import KernelAttention
-from lipverify.loss.montecarlo.linear import LinearAttention
-from lipverify.loss.montecarlo.reduced import Reduced
+from lipverify.loss.montecarlo.full import Full, KernelAttention, LinearAttention
+from lipverify.loss.montecarlo.reduced import Fused, Reduced, is_compiled
 from lipverify.loss.montecarlo.windows import grid_of
 from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem

@@ -45,8 +45,9 @@ from lipverify.loss.montecarlo.backend import Backend  # internal: the backend a
 # internal: launches and their layout, without a device
 from lipverify.loss.montecarlo.compiled import launch, layout, native
 from lipverify.loss.montecarlo.compiled.source import assembled  # internal: the source is compiled with a mistake in it
-from lipverify.loss.montecarlo.fused import Fused, is_compiled  # internal: samples as the compiled code draws them
-from lipverify.loss.montecarlo.reduced import Reduced  # internal: the same samples by NumPy
+
+# internal: samples as the compiled code draws them, and the same samples by NumPy
+from lipverify.loss.montecarlo.reduced import Fused, Reduced, is_compiled
 from lipverify.loss.montecarlo.windows import grid_of  # internal: the grid of w that a kernel is given
 from tests import ROOT
 from tests.stand_in import installed
