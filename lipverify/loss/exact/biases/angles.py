@@ -31,7 +31,7 @@ ALMOST = 6e-5
 """A range that ends at most this far from pi is extended to pi."""
 MORE = 6
 """Additional nodes of the rules over a single angle, which cost almost nothing."""
-LOST = 1e-11
+LOST = 2e-11
 """Share of the cross terms above which the rounding of a sum over harmonics calls for the table instead."""
 KNOWN = 4e-14
 """Relative error of both densities that no rule reduces: twice the largest observed error of their sums."""

@@ -66,14 +66,14 @@ FIRST_ORDER, MOST_ORDER, SHORTEST = 12, 30, 1e-3
 """Orders of the rules behind it, from the first to the last tried; and the smallest length of a panel over its end."""
 SETTLED, SAFETY = 1e-13, 4.0
 """Tolerance for the error of a panel times its share of the integral, and the factor from differences to errors."""
-SHARPEST, WIDEST, LARGEST, LONGEST, HARMONICS = 60.0, 2.0, 3e4, 1120, 16
+SHARPEST, WIDEST, LARGEST, LONGEST, HARMONICS = 60.0, 2.0, 1e5, 2000, 16
 """Sums of at most LONGEST harmonics are used, if w sin(theta) at the end of the range of u is at most SHARPEST, the
 scale of the rule over u at most WIDEST, and w at most LARGEST: they need sqrt(37 w). HARMONICS are computed at once."""
 ALIKE, WIDE, FEWEST = 1.4, 2.0, 4
 """Largest quotient of two w that share nodes; the largest length of their panels, and the smallest number of these."""
 NOTHING, ROUGH, ROUNDING = 3e-17, 1e-8, 5e-16
 """Share of the sum below which harmonics are left out, for rough values too, and rounding of an average relative to
-that of psi_1."""
+that of the absolute values."""
 SLIVER = 1e-15
 TINY = 1e-300
 PAIR = 12.0
@@ -210,17 +210,23 @@ def dimensions(d: int) -> Floats:
     return np.cumprod(np.concatenate([[1.0, d], ratios]))
 
 
-def separated(u: Floats, high: float) -> tuple[Floats | None, Callable[[Floats], Floats]]:
-    """psi_1(u - s) as a product of a matrix, (w, u, row), and of rows of functions of s, (w, row, s).
+def separated(u: Floats) -> tuple[Floats, Callable[[Floats], Floats]]:
+    """psi_1(u - s) as the product of a matrix, (w, u, row), and rows of functions of s, (w, row, s).
 
-    If all lambda = e^u are small, the rows are the powers of e^{-s} in a short series. Otherwise there is a row for
-    every u, and no matrix.
+    For u <= 0 the rows are the powers of e^{-s} in a short series; beyond, there is a row for every u.
     """
-    if high > 0:
-        return None, lambda s: kernel(1, u[:, :, None] - s[:, None])
-    power = np.arange(1.0, series_terms(high) + 1)
+    direct = np.any(u > 0, axis=0)
+    power = np.arange(1.0, series_terms(float(np.max(u[:, ~direct], initial=-np.inf))) + 1)
     signs = np.cumprod(np.append(1.0, -1 / power[:-1]))
-    return signs * np.exp(power * u[:, :, None]), lambda s: np.exp(-power[:, None] * s[:, None])
+    matrix = np.zeros((*u.shape, power.size + np.count_nonzero(direct)))
+    matrix[:, ~direct, : power.size] = signs * np.exp(power * u[:, ~direct, None])
+    matrix[:, direct, power.size :] = np.eye(np.count_nonzero(direct))
+
+    def at(s: Floats) -> Floats:
+        s = s[:, None]
+        return np.concatenate([np.exp(-power[:, None] * s), kernel(1, u[:, direct, None] - s)], axis=1)
+
+    return matrix, at
 
 
 def is_short(contexts: Contexts) -> NDArray[np.bool_]:
@@ -253,27 +259,26 @@ def _harmonics(
     ends = np.linspace(0, bend, math.ceil(bend / wide) + 1)
     ends = np.append(ends, np.linspace(bend, end, math.ceil((end - bend) / (2 * wide)) + 1)[1:])
     panels = angle_at(ends, most)
-    x, gauss = plain_rule(order + order // 2)
+    x, gauss = plain_rule(max(order, FINE) * 3 // 2)
     theta = (panels[:-1, None] + np.diff(panels)[:, None] * x).ravel()
     density = (np.diff(panels)[:, None] * gauss).ravel() * integer_power(np.sin(theta), d - 2) / half_beta(d - 1)
     spend(w.size * u.shape[1] * theta.size * 2, PAIR, "the angle between two tokens")
-    matrix, at = separated(u[which], float(np.max(contexts.high[which])))
+    matrix, at = separated(u[which])
     rows = at(w[:, None] * versine(theta)) * density
     polynomials, (alone, double) = gegenbauer(d, versine(theta)), (weight[which] for weight in weights)
     nothing, found, count = NOTHING if order >= FINE else ROUGH, [], 0
     while count < LONGEST:
         block = np.stack(list(islice(polynomials, HARMONICS)))
-        averages = rows @ block.T
-        sums = np.einsum("wu,wul->wl", double, (averages if matrix is None else matrix @ averages) ** 2)
-        found.append(sums * dimensions(d)[count : count + HARMONICS])
+        averages, sizes = matrix @ (rows @ block.T), np.abs(matrix) @ (rows @ np.abs(block).T)
+        numbers = dimensions(d)[count : count + HARMONICS]
+        found.append(np.stack([numbers * np.einsum("wu,wul->wl", double, each**2) for each in (averages, sizes)]))
         count += HARMONICS
-        if np.all(np.max(found[-1], axis=1) <= nothing * sum(np.sum(part, axis=1) for part in found)):
-            sums = np.concatenate(found, axis=1)
-            slack = ROUNDING * np.sqrt(sums * dimensions(d)[:count] * sums[:, :1])
+        if np.all(np.max(found[-1][0], axis=1) <= nothing * sum(np.sum(part[0], axis=1) for part in found)):
+            sums, sizes = np.concatenate(found, axis=2)
             edges = edges_of(d, most, float(np.max(high)), end)
             start = contexts.n * np.exp(contexts.low[which])
-            weight = alone if matrix is None else np.einsum("wu,wur->wr", alone, matrix)
-            return Harmonics(d, which, w, edges, panels, sums, slack, at, weight, start)
+            weight = np.einsum("wu,wur->wr", alone, matrix)
+            return Harmonics(d, which, w, edges, panels, sums, ROUNDING * np.sqrt(sums * sizes), at, weight, start)
     return None
 
 
