@@ -55,8 +55,9 @@ class EveryDimension(Proof):
     data
         The proof file as decoded JSON: format, theorem, what is given, and the lemmas with their constants.
 
-    >>> from lipverify.laws import Affine
-    >>> prove_every_dimension(Affine()).failures()
+    >>> from lipverify.foundation.shipped import shipped
+    >>> from lipverify.proofs import load
+    >>> load(shipped() / "proofs" / "dimensions-affine.json").failures()
     []
     """
 
@@ -73,8 +74,9 @@ class EveryDimension(Proof):
     def multiples(self, d: int) -> tuple[float, float]:
         """low k and high k in one dimension: w* lies between these multiples of W.
 
-        >>> from lipverify.laws import Affine
-        >>> low, high = prove_every_dimension(Affine()).multiples(3)
+        >>> from lipverify.foundation.shipped import shipped
+        >>> from lipverify.proofs import load
+        >>> low, high = load(shipped() / "proofs" / "dimensions-affine.json").multiples(3)
         >>> round(low, 4), round(high, 4)
         (0.6009, 0.6109)
         """
@@ -87,8 +89,9 @@ class EveryDimension(Proof):
     def covers(self, d: int, n: float, L: float = 1.0, sigma: float = 1.0) -> bool:
         """Whether the theorem speaks of these.
 
-        >>> from lipverify.laws import Affine
-        >>> theorem = prove_every_dimension(Affine())
+        >>> from lipverify.foundation.shipped import shipped
+        >>> from lipverify.proofs import load
+        >>> theorem = load(shipped() / "proofs" / "dimensions-affine.json")
         >>> theorem.covers(3, 1e13), theorem.covers(3, 1e13, L=100.0)
         (True, False)
         """
@@ -111,8 +114,9 @@ class EveryDimension(Proof):
         OutOfReach
             If the theorem does not cover d, n, L and sigma.
 
-        >>> from lipverify.laws import Affine
-        >>> low, high = prove_every_dimension(Affine()).window(50, 1e113)
+        >>> from lipverify.foundation.shipped import shipped
+        >>> from lipverify.proofs import load
+        >>> low, high = load(shipped() / "proofs" / "dimensions-affine.json").window(50, 1e113)
         >>> f"{low:.3e} {high:.3e}"
         '4.743e+05 4.822e+05'
         """

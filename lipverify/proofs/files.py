@@ -44,7 +44,7 @@ def load(path: Path | str) -> Proof:
         If it cannot be read as one.
 
     >>> from lipverify.foundation.shipped import shipped
-    >>> load(shipped() / "proofs" / "every-affine-3.json").failures()
+    >>> load(shipped() / "proofs" / "affine-3.json").failures()
     []
     """
     try:

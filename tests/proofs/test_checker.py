@@ -13,7 +13,7 @@ import time
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 import numpy as np
@@ -429,22 +429,22 @@ def to_read(name: str) -> dict[str, int]:
     folder = Path(checker.__file__).parent
     text = (shipped() / "proofs" / f"{name}.json").read_text(encoding="utf-8")
     stated = json.loads(text)
-    ran: set[tuple[str, int]] = set()
+    called: set[CodeType] = set()
 
     def call(frame: FrameType, event: str, _: Any) -> None:
-        path = Path(frame.f_code.co_filename)
-        if event == "call" and path.parent == folder:
-            ran.add((path.stem, frame.f_code.co_firstlineno))
+        called.add(frame.f_code)  # and no line of it is traced
 
     for loaded in filter(inspect.ismodule, vars(checker).values()):
         for function in vars(loaded).values():
             getattr(function, "cache_clear", lambda: None)()  # what is remembered would not be run
-    before = sys.getprofile()
-    sys.setprofile(call)
+    before = sys.gettrace()
+    sys.settrace(call)
     try:
         assert checker.main([str(shipped() / "proofs" / f"{name}.json")]) == 0
     finally:
-        sys.setprofile(before)
+        sys.settrace(before)
+    places = ((Path(code.co_filename), code.co_firstlineno) for code in called)
+    ran = {(path.stem, line) for path, line in places if path.parent == folder}
     words = {stated["theorem"], str(stated.get("law", "")).partition(":")[0]}
     trees = {path.stem: ast.parse(path.read_text(encoding="utf-8")).body for path in sorted(folder.glob("*.py"))}
     lines: dict[str, set[int]] = {module: set() for module, _ in ran}

@@ -79,15 +79,13 @@ def averages(d: int, n: int, w: Ball, degrees: Sequence[int]) -> Averages:
         last = first + count * q
         far = last + GOAL + 2 * math.log(2 * n) + 2 * SPARE
         near = [i for i in range(m) if not s[i] >= far]
-        h = [[arb(1)] * m, *([1 - P for P in column] for column in legendre(d, t, degrees))]
-        chosen = [[column[i] for i in near] for column in (s, p, *h)]
-        phi, one, two = sums([(-each).exp() for each in chosen[0]], chosen[1], chosen[2:], first, q, count)
-        rest, small = (1 - sum(chosen[1], arb(0))).max(0), [(first + j * q - far).exp() for j in range(count + 1)]
+        h = [[arb(1)] * m, *deficits(d, m, tuple(degrees))]
+        g, weights, *columns = ([column[i] for i in near] for column in ([(-x).exp() for x in s], p, *h))
+        scales, phi, one, two = sums(g, weights, columns, first, q, count)
+        # tokens that are left out add between 0 and this to phi, and to each of the other averages
+        rest, small = (1 - sum(weights, arb(0))).max(0), [(first + j * q - far).exp() for j in range(count + 1)]
         phi = [each + rest * (1 - arb(0).union(x)) for each, x in zip(phi, small, strict=True)]
-        one, two = (
-            [[each + rest * 2 * arb(0).union(x) for each, x in zip(column, small, strict=True)] for column in both]
-            for both in (one, two)
-        )
+        more = [2 * rest * arb(0).union(x) for x in small]
         y = last - 2 * w
         beyond = 2 * phi[-1].abs_upper() ** (n - 2)
         if y > arb(2).log():
@@ -97,14 +95,19 @@ def averages(d: int, n: int, w: Ball, degrees: Sequence[int]) -> Averages:
         if not (m > d and q <= 1):
             raise ValueError(f"w = {w}: too few nodes")
         # a sum of n - 2 or n - 1 others
-        single, double = ([each.max(0).min(1) ** (n - k) for each in phi] for k in (1, 2))
+        single, double = (arb_mat([[each.max(0).min(1) ** (n - k) for each in phi]]) for k in (1, 2))
 
-        def total(values: Sequence[Ball], others: Sequence[Ball], factor: int) -> Ball:
-            return factor * q * sum((x * y for x, y in zip(values, others, strict=True)), arb(0)) + error
+        def total(table: arb_mat, power: int) -> list[Ball]:
+            """The sums over u of A_1 or A_2 with the others, of each h."""
+            weighed = arb_mat([[x * scale**power for x, scale in zip(single.entries(), scales, strict=True)]])
+            beside = sum((x * y for x, y in zip(single.entries(), more, strict=True)), arb(0))
+            return [n * q * (each + beside) + error for each in (weighed * table).entries()]
 
-        alone = [total(column, single, n) for column in two]
-        pairs = [total([x * x for x in column], double, n * (n - 1)) for column in one[1:]]
-        mean = [total(column, single, n) for column in one[1:]]
+        products = [
+            [(scale * x + y) ** 2 for x in row] for scale, row, y in zip(scales, one.tolist(), more, strict=True)
+        ]
+        alone, mean = total(two, 2), total(one, 1)
+        pairs = [n * (n - 1) * q * each + error for each in (double * arb_mat(products)).entries()]
     by_degree = (dict(zip(degrees, each, strict=True)) for each in (alone[1:], pairs, mean))
     return Averages(alone[0], *by_degree)
 
@@ -129,12 +132,14 @@ def many_averages(d: int, most: int, w: Ball) -> list[Ball]:
         error = arb(0, (left_out + largest * rho ** -(2 * m - d)).abs_upper())
         if not (m > d and q <= 1 and y >= arb(2).log()):
             raise ValueError(f"w = {w}: too few nodes")
-        phi, one, two = sums([(-w * (1 - x)).exp() for x in t], p, [[arb(1)] * m, [1 - x for x in t]], first, q, count)
+        g, h = [(-w * (1 - x)).exp() for x in t], [[arb(1)] * m, *deficits(d, m, (1,))]
+        scales, phi, one, two = sums(g, p, h, first, q, count)
         powers = [[arb(1)] * (count + 1)]
         for _ in range(most - 1):
             powers.append([x * y for x, y in zip(powers[-1], phi, strict=True)])
-        columns = arb_mat(count + 1, 3, [x for row in zip(*two, (x * x for x in one[1]), strict=True) for x in row])
-        table = arb_mat(most, count + 1, [x for row in powers for x in row]) * columns
+        rows = zip(scales, one.tolist(), two.tolist(), strict=True)
+        columns = arb_mat([[scale**2 * x for x in (*row, z * z)] for scale, (z,), row in rows])
+        table = arb_mat(powers) * columns
         noise, bias = [], []
         for n in range(2, most + 1):
             noise.append(n * q * table[n - 1, 0] + error)
@@ -162,16 +167,17 @@ def nodes(s: Sequence[Ball], p: Sequence[Ball], n: int, first: float, w: float) 
 
 def sums(
     g: Sequence[Ball], p: Sequence[Ball], h: Sequence[Sequence[Ball]], first: Ball, q: Ball, count: int
-) -> tuple[list[Ball], list[list[Ball]], list[list[Ball]]]:
-    """phi, A_1[h] and A_2[h] for each h at u = first, first + q, ...: lambda^k times sums of p h g^k e^{-lambda g}."""
+) -> tuple[list[Ball], list[Ball], arb_mat, arb_mat]:
+    """lambda at u = first, first + q, ..., phi, A_1[h] / lambda of all h but the first, and A_2[h] / lambda^2."""
     scales = [(first + j * q).exp() for j in range(count + 1)]
     falls = arb_mat(count + 1, len(g), [(-scale * x).exp() for scale in scales for x in g])
-    weights = [[x * y * z**k for x, y, z in zip(p, column, g, strict=True)] for k in (1, 2) for column in h]
-    table = falls * arb_mat([list(p), *weights]).transpose()
-    phi, *columns = ([table[j, i] for j in range(count + 1)] for i in range(1 + 2 * len(h)))
-    one = [[x * y for x, y in zip(scales, column, strict=True)] for column in columns[: len(h)]]
-    two = [[x * x * y for x, y in zip(scales, column, strict=True)] for column in columns[len(h) :]]
-    return phi, one, two
+    once = [x * y for x, y in zip(p, g, strict=True)]
+    twice = [x * y for x, y in zip(once, g, strict=True)]
+    phi, one, two = (
+        falls * arb_mat([[x * y for x, y in zip(weight, column, strict=True)] for column in columns]).transpose()
+        for weight, columns in ((p, h[:1]), (once, h[1:]), (twice, h))
+    )
+    return scales, phi.entries(), one, two
 
 
 @lru_cache(maxsize=64)
@@ -191,11 +197,13 @@ def gauss(d: int, m: int) -> tuple[list[Ball], list[Ball]]:
     return t, [each / total for each in p]
 
 
-def legendre(d: int, t: Sequence[Ball], degrees: Sequence[int]) -> list[list[Ball]]:
-    """P_l at the nodes: (l + d - 2) P_{l+1} = (2l + d - 2) t P_l - l P_{l-1}."""
-    before, now, found = [arb(1)] * len(t), list(t), {}
+@lru_cache(maxsize=64)
+def deficits(d: int, m: int, degrees: tuple[int, ...]) -> list[list[Ball]]:
+    """1 - P_l at the nodes of `gauss`: (l + d - 2) P_{l+1} = (2l + d - 2) t P_l - l P_{l-1}."""
+    t, _ = gauss(d, m)
+    before, now, found = [arb(1)] * m, t, {}
     for degree in range(1, max(degrees) + 1):
-        found[degree] = now
+        found[degree] = [1 - P for P in now]
         both = zip(t, now, before, strict=True)
         before, now = now, [((2 * degree + d - 2) * x * P - degree * Q) / (degree + d - 2) for x, P, Q in both]
     return [found[degree] for degree in degrees]
