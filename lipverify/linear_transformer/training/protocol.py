@@ -102,6 +102,11 @@ class Runs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     runs: tuple[Run, ...]
     digest: str = ""
 
+    @property
+    def models(self) -> tuple[tuple[str, int], ...]:
+        """(family, layers) of all that were trained."""
+        return tuple(dict.fromkeys((run.family, run.layers) for run in self.runs))
+
     def of(self, family: str, layers: int) -> list[Run]:
         """The runs of a model, by seed."""
         return [run for run in self.runs if (run.family, run.layers) == (family, layers)]

@@ -1,0 +1,120 @@
+"""Where training as the paper trains ends: beside the printed entries, and beside the best models known of the same form."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from lipverify.checks.linear_transformers.noise_levels import HALF_WIDTH, log_ratio
+from lipverify.checks.linear_transformers.quantities import TRAININGS, Value, printed
+from lipverify.checks.linear_transformers.table_figures import short
+from lipverify.claims import at, bound, per_profile
+from lipverify.claims.ledger import Table
+
+CONTEXTS: dict[str, Any] = {"contexts": per_profile(16_384, 100_000)}
+
+
+def best_known(noise: str, family: str, layers: int) -> Any:
+    """The best model of a form that comes with lipverify: of GD++ by its expected loss, else by its median over tables."""
+    import numpy as np
+
+    from lipverify.linear_transformer.gdplusplus.known import known_model
+    from lipverify.linear_transformer.training.tables import stored_tables
+    from lipverify.linear_transformer.training.witness import trainings
+
+    if family == "GD++":
+        return estimator(known_model(noise, layers, None))
+    means = stored_tables(noise).means
+    medians = [np.median(means[f"{family}-{layers}-{training}"]) for training in TRAININGS]
+    return trainings(noise, family, layers)[int(np.argmin(medians))]
+
+
+def estimator(model: Any) -> Callable[[Any], Any]:
+    """What a model estimates on contexts."""
+    from lipverify.linear_transformer.training.record import estimate
+
+    return lambda contexts: estimate(model, contexts)
+
+
+def ridge_loss(noise: str) -> float:
+    """What ridge with the true variance loses, 1/2 E tr sigma^2 / (Sigma + sigma^2): a run's losses less this are adjusted."""
+    import numpy as np
+
+    from lipverify.linear_transformer.gdplusplus import spectral_mean
+    from lipverify.linear_transformer.gdplusplus.filters import NOISE_NODES
+    from lipverify.linear_transformer.published import problem
+
+    here = problem(noise)
+    sigma, weight = here.noise.nodes(NOISE_NODES)
+    shrinkage = spectral_mean(lambda t: (sigma**2 / np.add.outer(t, sigma**2)) @ weight, here.n, here.d)[0]
+    return here.d / 2 * shrinkage
+
+
+def endpoints(noise: str, contexts: int, seed: int) -> dict[str, Value]:
+    """By form and depth: the loss of the best of five plain trainings, and the logarithms of two of its quotients.
+
+    Keys are such as "DIAG 2", "DIAG 2 over printed" and "DIAG 2 over known", which is the best model known of that form. Losses of
+    GD++ are expected ones by quadrature, the others means over fresh contexts.
+    """
+    from lipverify.checks.linear_transformers.gdplusplus_losses import expected, known
+    from lipverify.checks.linear_transformers.quantities import held_out
+    from lipverify.linear_transformer.gdplusplus import CriticalPoint
+    from lipverify.linear_transformer.published import problem
+    from lipverify.linear_transformer.training.protocol import runs
+
+    fresh, values = held_out(problem(noise), contexts, seed, f"plain/{noise}"), dict[str, Value]()
+    for family, k in runs(noise).models:
+        run, entry, name = runs(noise).best(family, k), printed(noise, family, k), f"{family} {k}"
+        if family == "GD++":
+            weights = tuple(float(weight) for xx, _, yx, _ in run.numbers for weight in (yx, xx))[:-1]
+            value, error = expected(noise, k, CriticalPoint(weights=weights, index=0))
+            best, width = known(noise, k)["loss"]
+            values[f"{name} over known"] = math.log(value / best), error / value + width / best
+        else:
+            losses = fresh.losses(estimator(run.model))
+            mean = fresh.mean(losses)
+            value, error = mean.value, HALF_WIDTH * mean.standard_error if mean.trusted else math.inf
+            values[f"{name} over known"] = log_ratio(losses, fresh.losses(best_known(noise, family, k)))
+        values[name] = value, error
+        values[f"{name} over printed"] = math.log(value / entry.value), error / value + entry.rounding / entry.value
+    return values
+
+
+def quotient(family: str, layers: int, against: str, endpoints: Any, times: float = 1.0) -> Value:
+    """The logarithm of `times` such a quotient."""
+    value, error = endpoints[f"{family} {layers} over {against}"]
+    return value + math.log(times), error
+
+
+def plain(against: str, family: Any, layers: Any, **bounds: Any) -> Any:
+    """A bound on the logarithm of the loss of plain training over the printed one, or over the best known one."""
+    return bound(
+        at(quotient, endpoints=at(endpoints, noise="uniform-3", **CONTEXTS)),
+        rf"\log(\mathcal{{L}}_{{\mathrm{{Adam}}}} / \mathcal{{L}}_{{\mathrm{{{against}}}}})",
+        method=("montecarlo", "observed"),
+        over={"against": against, "family": family, "layers": layers},
+        **bounds,
+    )
+
+
+def endpoint_table(endpoints: dict[str, Value]) -> Table:
+    """Printed entry, plain training and the best model known, by form and depth."""
+    from lipverify.linear_transformer.training.protocol import runs
+
+    rows = []
+    for family, k in runs("uniform-3").models:
+        name, run = f"{family} {k}", runs("uniform-3").best(family, k)
+        (value, error), (over, spread) = endpoints[name], endpoints[f"{name} over known"]
+        known = value * math.exp(-over), value * math.exp(-over) * spread
+        cells = (f"{run.steps}", f"{printed('uniform-3', family, k).value:.3g}", short(value, error), short(*known))
+        rows.append((family, str(k), *cells))
+    return Table(
+        caption=r"$\sigma_{\max} = 3$: the printed loss, the best of five plain trainings with so many steps, and the best model known of the same form, on "
+        "the same fresh contexts; in brackets the error in units of the last digit.",
+        header=("model", "layers", "steps", "printed", "plain training", "best known"),
+        rows=tuple(rows),
+    )
+
+
+ENDPOINTS = at(endpoint_table, endpoints=at(endpoints, noise="uniform-3", **CONTEXTS))
