@@ -70,7 +70,7 @@ def proved_display(d: int, ratio: float) -> Any:
     from lipverify.proofs import prove_transfer
 
     if d != 2:
-        raise ValueError(f"d = {d}: both sides fall at the same rate only at d = 2")
+        raise ValueError(f"d = {d}: both sides fall at the same rate at d = 2 only")
     found = proved_window("relu", d)
     least, cost = between(found, *found.loss), prove_transfer(found, ratio)
     # the transfer theorem has L' with twelve digits: the loss is at most quadratic in L' and changes by less than 1e-11 of itself

@@ -1,4 +1,4 @@
-"""False statements beside each lemma of a proof: one constant one per cent beyond, or a range too long."""
+"""Controls of the lemmas of a proof: each changes one constant by one per cent, or lengthens a range, and is false."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from lipverify.proofs.checker.chain import BITS
 
 SHARE = 0.01
 FARTHER = 0.05
-"""W_least and K of a law whose bias falls more slowly than 1/w, and low and high of an optimum that ends of parts
-decide: what is certified there has room, and it is known how much."""
+"""W_least and K of a law whose bias falls more slowly than 1/w, and low and high of an optimum that the ends of parts
+decide. The lemmas certify these with slack, and the slack is known."""
 CHOSEN = {
     "g_low": +1, "g_high": -1, "T_least": -1, "W_least": -1, "K": -1, "low": +1, "high": -1, "end": +1,
     "F": -1, "slope": -1, "C": -1, "stop": -1, "gamma": -1, "over": -1,
 }  # fmt: skip
-"""Which way a constant that a proof may choose becomes false: a bound moved inwards, a range lengthened."""
+"""The direction in which a chosen constant becomes false: a bound moved inwards, a range lengthened."""
 
 
 def controls(proof: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each false statement: what is false about it, and the proof that states it.
+    """The controls of a proof: for each, what is false in it, and the proof that states it.
 
-    Bounds move by one per cent of their size (those that may be 0 by 0.01 at least), ranges by one per
-    cent (those with more room by five); the range of `tilt` begins at w = 1.
+    Bounds move by one per cent of their size (by at least 0.01 if they may be 0), ranges by one per cent (by five per
+    cent if they have more slack); the range of `tilt` begins at w = 1.
     """
     signed = checker.KINDS[proof["theorem"]].signed
     with ctx.workprec(BITS):
@@ -47,14 +47,14 @@ def controls(proof: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def roomy(proof: dict[str, Any], name: str) -> bool:
-    """Whether one per cent more may still be true."""
+    """True if the bound with a constant one per cent tighter might still hold."""
     if name in ("W_least", "K"):
         return "law" in proof and laws.beta(proof["law"]) < 1
     return name in ("low", "high") and proof["theorem"] == "optimum far"
 
 
 def changed(proof: dict[str, Any], lemma: int, name: str, text: str) -> dict[str, Any]:
-    """The proof with another constant in one lemma."""
+    """The proof with a different constant in one lemma."""
     control = copy.deepcopy(proof)
     control["lemmas"][lemma]["constants"][name] = text
     return control

@@ -1,4 +1,4 @@
-"""Links and covariances that say what they are: a function alone is enclosed by no ball, these are."""
+"""Links and covariances that declare their form. A bare function cannot be enclosed in balls; these can."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Kinked(msgspec.Struct, frozen=True):
             raise InvalidInput(f"left = right = {self.left:g}: this is a line without a kink; use Linear.")
 
     def __call__(self, z: Array) -> Array:
-        """A z + C |z|."""
+        """The function A z + C |z|."""
         return self.parts[0] * z + self.parts[1] * abs(z)
 
     @property
@@ -119,9 +119,9 @@ class Pieces(msgspec.Struct, frozen=True):
     Parameters
     ----------
     at
-        Where one piece ends and the next begins, in order, inside (-1, 1).
+        The points between consecutive pieces, in ascending order, inside (-1, 1).
     polynomials
-        The coefficients of each piece, from z^0 on; one piece more than there are ends.
+        The coefficients of each piece, from z^0 on; one piece more than there are points.
 
     Raises
     ------
@@ -151,18 +151,18 @@ class Pieces(msgspec.Struct, frozen=True):
             raise InvalidInput(f"at = {at}: at none of these h has a kink or a jump; give Powers if h is a polynomial.")
 
     def __call__(self, z: Array) -> Array:
-        """Each piece where it is meant."""
+        """The value of the piece that contains each z."""
         values, piece = [Powers(each)(z) for each in self.polynomials], np.searchsorted(self.at, z, side="right")
         return np.choose(piece, values)
 
     @property
     def text(self) -> str:
-        """As the checker reads it."""
+        """The name of the link in the checker's notation."""
         return "|".join(",".join(map(repr, each)) for each in (self.at, *self.polynomials))
 
     @property
     def jumps(self) -> bool:
-        """Whether it jumps somewhere, in decimals as they are printed."""
+        """True if the link jumps somewhere, at the decimals that are printed."""
         return any(jump for _, jump, _ in roughness.read(self.text).breaks)
 
 
@@ -194,19 +194,18 @@ class Rough(msgspec.Struct, frozen=True):
 
 
 KNOWN = {abs: Kinked(-1.0, 1.0), np.abs: Kinked(-1.0, 1.0), np.sign: Pieces((0.0,), ((-1.0,), (1.0,)))}
-"""Functions that are known to the bit."""
+"""Functions that declare their form exactly."""
 
 
 @by_law
 def declared(law: Law) -> str:
-    """The name under which the checker knows a law, registered by its class.
+    """The name of a law in the checker, registered by its class.
 
     Raises
     ------
     OutOfReach
-        If the checker does not know the law: no theorem is proved for its class, its link or covariance is a function
-        that says nothing of itself, its covariance may not be positive definite, or no theorem is known for the order
-        of its variogram.
+        If the checker does not know the law: no theorem is proved for its class, its link or covariance is a bare
+        function, its covariance may not be positive definite, or no theorem is known for the order of its variogram.
     """
     known = ", ".join(each.__name__ for each in declared.classes)
     raise OutOfReach(f"law = {law!r}: theorems are proved for {known}; use `growth` for a limit exponent.")

@@ -33,22 +33,22 @@ FREE: dict[str, dict[str, dict[str, str]]] = {
         "ramp": {"split": "0.85"},
     },
 }
-"""What is chosen once, with room, by the lemma that says where w* is."""
+"""Constants that are chosen once, with slack; the lemma on w* certifies that they suffice."""
 USUAL = {"window": 1e4, "ramp": 1e6}
-"""W_least by default."""
+"""The default of W_least."""
 CURVE = {"gamma": "1.2", "over": "1.75"}
-"""By what `curve` allows."""
+"""The slack of the constants that `curve` allows."""
 MOST_TOKENS = 1e9
-"""Of T_least: J0, J1, J2 are 1 to eight digits there."""
+"""The slack of T_least, from which on J0, J1, J2 are 1 to eight digits."""
 FARTHEST = 2.0
-"""At least what `end` is."""
+"""A lower bound on `end`."""
 MARGIN = 1e-8
-"""By which lines are moved outwards."""
+"""The slack of the lines."""
 
 
 @dataclass(frozen=True)
 class EveryDimension(Proof):
-    """For every d, n, L and sigma that it covers: low k W < w* < high k W.
+    """The window theorem for every d, n, L and sigma that it covers: low k W < w* < high k W.
 
     Attributes
     ----------
@@ -63,12 +63,12 @@ class EveryDimension(Proof):
 
     @property
     def law(self) -> str:
-        """The law, for every L."""
+        """The law, with any L."""
         return str(self.data["given"]["law"])
 
     @property
     def beta(self) -> float:
-        """B ~ w^-beta."""
+        """The exponent beta of B ~ w^-beta."""
         return float(sizes.LAWS[self.law].beta)
 
     def multiples(self, d: int) -> tuple[float, float]:
@@ -87,7 +87,7 @@ class EveryDimension(Proof):
             return below(float(low.lower())), beyond(float(high.upper()))
 
     def covers(self, d: int, n: float, L: float = 1.0, sigma: float = 1.0) -> bool:
-        """Whether the theorem speaks of these.
+        """True if the theorem covers these.
 
         >>> from lipverify.foundation.shipped import shipped
         >>> from lipverify.proofs import load
@@ -107,7 +107,7 @@ class EveryDimension(Proof):
         )
 
     def window(self, d: int, n: float, L: float = 1.0, sigma: float = 1.0) -> tuple[float, float]:
-        """Two numbers between which w* lies.
+        """Lower and upper bound of w*.
 
         Raises
         ------
@@ -131,12 +131,12 @@ class EveryDimension(Proof):
 
     @property
     def stated(self) -> dict[str, str]:
-        """All constants as they stand in the proof."""
+        """All constants of the proof."""
         return {name: text for lemma in self.data["lemmas"] for name, text in lemma["constants"].items()}
 
 
 def prove_every_dimension(law: Law, *, least_window: float | None = None, least_tokens: float = 1e4) -> EveryDimension:
-    r"""Prove between which multiples of k W the optimal w* lies, for every d >= 2 at once.
+    r"""Prove bounds of the optimal w* by multiples of k W, for every d >= 2 at once.
 
     Parameters
     ----------
@@ -146,8 +146,8 @@ def prove_every_dimension(law: Law, *, least_window: float | None = None, least_
         The least W = (n L^2 / sigma^2)^{1/((d-1)/2 + beta)}, by default 10^4, or 10^6 for ReLU; where d is large, ten
         times d, or a hundred times for ReLU.
     least_tokens
-        K in n >= K W^{(d-1)/2 + beta - 1}. By default lines within 1 % of the limit (ReLU: 1.5 %); with K = 100,
-        within 8 %.
+        K in n >= K W^{(d-1)/2 + beta - 1}. By default the bounds are within 1 % of the limit (ReLU: 1.5 %), and with
+        K = 100 within 8 %.
 
     Returns
     -------
@@ -159,7 +159,7 @@ def prove_every_dimension(law: Law, *, least_window: float | None = None, least_
     InvalidInput
         If a range is not a positive number.
     OutOfReach
-        If no such theorem is known for the law, or none can be proved from that little.
+        If no such theorem is known for the law, or none can be proved from ranges this small.
 
     >>> from lipverify.laws import Affine
     >>> theorem = prove_every_dimension(Affine())
@@ -194,7 +194,8 @@ def prove_every_dimension(law: Law, *, least_window: float | None = None, least_
 
 
 def lines(facts: Mapping[str, Any]) -> dict[str, str]:
-    """low and high: where the lower bound of the loss meets the upper one at x = 1, the farthest of all dimensions.
+    """low and high: the x around 1 at which the lower bound of the loss meets the upper one at x = 1, for the worst
+    dimension.
 
     Raises
     ------
@@ -214,7 +215,7 @@ def lines(facts: Mapping[str, Any]) -> dict[str, str]:
 
 
 def excesses(facts: Mapping[str, Any]) -> Iterator[tuple[int, Callable[[float], float]]]:
-    """By the dimension, the loss at x k W less that at k W, at least, as it is bounded on the side of x."""
+    """For each dimension, a lower bound of the loss at x k W minus that at k W."""
     for largest in sizes.sizes(facts):
         if ramp.ramp in dimensions.decides(facts["law"]):
             yield largest.d, partial(_ramp_excess, {**facts, "tiny": arb(sizes.FLOOR)}, largest.from_here())

@@ -3,7 +3,7 @@ r"""Envelopes: explicit functions between which N and B lie, for all n and w in 
     c_low w^a / n <= N / sigma^2 <= c_high w^a / n,    a = (d-1)/2
     b_low / w^beta + b_plus / w^2 <= B / L^2 <= b_high / w^beta + b_next / w^2 + s w^{a-1} / n
 
-The last term of B is what the values of f in one window differ by: it acts as noise.
+The last term of B comes from the differences of f within one window, which act as noise.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Envelope(LawProof):
 
     @property
     def stages(self) -> tuple[dict[str, float], ...]:
-        """The constants from each least w on."""
+        """The constants of each stage, with the w from which it holds."""
         found: dict[int, dict[str, float]] = {}
         for lemma in self.lemmas:
             found.setdefault(lemma.stage, {}).update(lemma.constants)
@@ -56,11 +56,11 @@ class Envelope(LawProof):
         return self.constants["T_least"] * self.stages[0]["R_high"]
 
     def covers(self, n: float, w: float) -> bool:
-        """Whether both terms are bounded at these."""
+        """True if both terms are bounded at these."""
         return w >= self.least_w and n >= self.least_tokens * w**self.noise_power
 
     def noise(self, n: float, w: float, sigma: float = 1.0) -> Range:
-        """Two numbers between which N lies, in units of y squared.
+        """Lower and upper bound of N, in units of y squared.
 
         >>> from lipverify.laws import Affine
         >>> low, high = prove_envelope(Affine(), d=3, least_w=100).noise(n=1e6, w=200.0)
@@ -71,7 +71,7 @@ class Envelope(LawProof):
         return _outwards(k["c_low"] * scale, k["c_high"] * scale)
 
     def bias(self, n: float, w: float, L: float | None = None) -> Range:
-        """Two numbers between which B lies, in units of y squared; L is 1 or that of the law if it is not given.
+        """Lower and upper bound of B, in units of y squared; L is by default 1 or that of the law.
 
         Raises
         ------
@@ -86,7 +86,7 @@ class Envelope(LawProof):
         return _outwards(L**2 * low, L**2 * high)
 
     def _at(self, n: float, w: float) -> dict[str, Any]:
-        """The constants of the farthest stage that has begun at w."""
+        """The constants of the last stage that covers w."""
         if not self.covers(n, w):
             raise OutOfReach(
                 f"n = {n:g}, w = {w:g}: the envelope holds for w >= {self.least_w:g} and n >= {self.least_tokens:g} "
@@ -96,7 +96,7 @@ class Envelope(LawProof):
 
 
 def _outwards(low: float, high: float) -> Range:
-    """Both moved outwards by more than the roundings of a dozen operations."""
+    """Both bounds moved outwards by more than the rounding of a dozen operations."""
     return below(low * (1 - 1e-14)), beyond(high * (1 + 1e-14))
 
 
@@ -110,9 +110,9 @@ def prove_envelope(law: Law, d: int, *, least_w: float, least_tokens: float = 10
     d
         The ambient dimension, >= 2.
     least_w
-        The least w, >= d + 2; the larger, the closer the bounds.
+        The least w, >= d + 2; larger values give tighter bounds.
     least_tokens
-        The least number of tokens in a window, likewise.
+        The least number of tokens in a window; larger values give tighter bounds.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def prove_envelope(law: Law, d: int, *, least_w: float, least_tokens: float = 10
     InvalidInput
         If an argument is not a number of its kind.
     OutOfReach
-        If no bounds are known for the law, or none comes out positive.
+        If no bounds are known for the law, or none is positive.
 
     >>> from lipverify.laws import ReLU
     >>> envelope = prove_envelope(ReLU(), d=5, least_w=1000)
@@ -140,7 +140,7 @@ def prove_envelope(law: Law, d: int, *, least_w: float, least_tokens: float = 10
 
 @dataclass(frozen=True)
 class Tradeoff(Envelope):
-    """What a narrower window changes, w' = ratio w: its noise is larger and its bias smaller, with numbers.
+    """The change from w to w' = ratio w, a narrower window: larger noise and smaller bias, with explicit factors.
 
     Attributes
     ----------
@@ -155,24 +155,24 @@ class Tradeoff(Envelope):
 
     @property
     def ratio(self) -> float:
-        """rho."""
+        """The factor rho."""
         return self.constants["rho"]
 
     @property
     def rise(self) -> Range:
-        """N(rho w) / N(w) lies between these for all w >= least_w and n >= K (rho w)^{(d-1)/2 + max(beta, 1) - 1}."""
+        """Bounds of N(rho w) / N(w) for all w >= least_w and n >= K (rho w)^{(d-1)/2 + max(beta, 1) - 1}."""
         return below(self.constants["rise_low"]), beyond(self.constants["rise_high"])
 
     @property
     def fall(self) -> Range:
-        """B(rho w) / B(w) lies between these, likewise."""
+        """Bounds of B(rho w) / B(w) in the same range."""
         return below(self.constants["fall_low"]), beyond(self.constants["fall_high"])
 
 
 def prove_tradeoff(
     law: Law, d: int, ratio: float = 2.0, *, least_w: float = 1000.0, least_tokens: float = 100.0
 ) -> Tradeoff:
-    """Prove that the noise rises and the bias falls from w to ratio w, for every w and n beyond.
+    """Prove that the noise rises and the bias falls from w to ratio w, for every w and n in a range.
 
     Parameters
     ----------
@@ -181,8 +181,9 @@ def prove_tradeoff(
     ratio
         rho, > 1.
     least_tokens
-        K in n >= K (rho w)^{(d-1)/2 + max(beta, 1) - 1}, as in a window theorem: more tokens than that, by the factor
-        w^{max(beta, 1) - 1}, are in a window. With fewer the values in one window act as noise that falls more slowly.
+        K in n >= K (rho w)^{(d-1)/2 + max(beta, 1) - 1}, as in a window theorem: if beta > 1 a window holds more tokens
+        than K, by the factor w^{beta - 1}. With fewer tokens the differences within a window act as noise that falls
+        more slowly than the bias.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Proof files: what a proof is is data."""
+"""Proof files: proofs as data."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ KINDS: dict[str, type[Proof]] = {
     "every dimension": EveryDimension,
     **dict.fromkeys(("optimum", "optimum far", "optimum at zero", "scale"), ProvedOptimum),
 }
-"""The records of theorems that say more than their statement."""
+"""The record types of theorems that have methods of their own, by the theorem's name."""
 
 
 def load(path: Path | str) -> Proof:
-    """Read a proof file; `failures` of the record says whether it is a proof.
+    """Read a proof file; `failures` of the record tells whether the proof is valid.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def load(path: Path | str) -> Proof:
     Raises
     ------
     InvalidInput
-        If it cannot be read as one.
+        If it is not a proof file.
 
     >>> from lipverify.foundation.shipped import shipped
     >>> load(shipped() / "proofs" / "affine-3.json").failures()

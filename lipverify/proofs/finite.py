@@ -1,4 +1,4 @@
-"""Proofs about one problem: where its loss is least, and matrices that do better than a form that was claimed."""
+"""Proofs about one problem: bounds of its optimal w, and matrices with a smaller loss than a claimed form."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from lipverify.proofs.record import Proof, below, beyond, named
 from lipverify.proofs.search import decimal, rounded
 
 WITH_OFFSET = ("affine", "relu")
-"""Laws for which the best scale is proved: those with the slides' random offset."""
+"""Laws for which the optimal c is proved: those with the slides' random offset."""
 CURVES = 30.0
-"""Up to this w the loss is a curve on all of the interval; beyond, ends of intervals decide, at fewer places."""
+"""Up to this w the loss is a curve on the whole interval; beyond it, the ends of fewer intervals decide."""
 FARTHEST = 150.0
 """The largest w* that is proved."""
 EXCESS = 0.005
-"""By how much the bound on the loss is larger than the least, where a proof by ends begins."""
+"""The slack of the bound on the loss, relative to the minimum, where a proof by ends begins."""
 CLOSE = 1e-3
-"""How much farther than need be the ends of an interval are."""
+"""The slack of the ends of an interval."""
 
 
 @dataclass(frozen=True)
 class ProvedOptimum(Proof):
-    """Where every w* of one problem lies, and with an offset the best scale c* there.
+    """Bounds of every w* of one problem, and with an offset of the optimal c* there.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class ProvedOptimum(Proof):
 
     @property
     def window(self) -> tuple[float, float]:
-        """low <= w* <= high for every w*; both are 0 where w = 0 is the only one."""
+        """low <= w* <= high for every w*; both are 0 if w = 0 is the only one."""
         if self.data["theorem"] == "optimum at zero":
             return 0.0, 0.0
         return max(0.0, below(self.constants["low"])), beyond(self.constants["high"])
@@ -72,7 +72,7 @@ class ProvedOptimum(Proof):
 
 
 def prove_optimum(problem: Problem, offset: float | None = None) -> ProvedOptimum:
-    """Between which numbers every w* of a problem lies, or that w* = 0 alone; with an offset, the best scale c* there.
+    """Prove bounds of every w* of a problem, or that w* = 0 alone; with an offset, also of the optimal c* there.
 
     Parameters
     ----------
@@ -91,8 +91,8 @@ def prove_optimum(problem: Problem, offset: float | None = None) -> ProvedOptimu
     InvalidInput
         If the problem or the offset is not of its kind.
     OutOfReach
-        If w* > 150, or the noise at w = 30 is below the least loss and there is an offset, or another part of the law
-        than that of degree 1 has most of the bias.
+        If w* > 150; or if the noise at w = 30 is below the minimal loss, and there is an offset or the degree 1 of the
+        law does not carry most of the bias.
 
     >>> from lipverify.laws import Affine
     >>> low, high = prove_optimum(Problem(d=3, n=10, law=Affine())).window
@@ -131,7 +131,7 @@ def prove_optimum(problem: Problem, offset: float | None = None) -> ProvedOptimu
 
 
 def about(problem: Problem, offset: float | None = None) -> dict[str, Any]:
-    """What is given in a proof about a problem, as it stands there."""
+    """The given data of a proof about a problem, in the file's notation."""
     law = named(problem.law)
     if law.partition(":")[0] not in optima.LAWS:
         raise OutOfReach(
@@ -147,7 +147,7 @@ def about(problem: Problem, offset: float | None = None) -> dict[str, Any]:
 
 
 def _far(given: dict[str, Any], at: str, stop: str) -> ProvedOptimum:
-    """Where a curve would need too many places: low and high where N and k_1 m^2 together exceed the least loss."""
+    """Bounds for a curve that would need too many intervals: the w at which N + k_1 m^2 exceeds the minimal loss."""
     if "offset" in given:
         raise OutOfReach(f"{given}: c* is proved where noise outweighs the least loss at w <= {CURVES:g}.")
     with ctx.workprec(BITS):
@@ -178,7 +178,7 @@ def _far(given: dict[str, Any], at: str, stop: str) -> ProvedOptimum:
 
 
 def _stop(problem: Problem, at: float, level: float) -> float:
-    """Where the noise alone is as large as the least loss, and a little farther."""
+    """Slightly above the w at which the noise alone equals the minimal loss."""
 
     def excess(w: float) -> float:
         return float(loss_terms(problem, w).noise) - level
@@ -196,7 +196,7 @@ def _stop(problem: Problem, at: float, level: float) -> float:
 
 
 def _edge(holds: Callable[[float], bool], inside: float, outside: float) -> str:
-    """The w nearest to `inside` for which it holds, to four digits, rounded outwards."""
+    """The w nearest to `inside` at which the condition holds, to four digits, rounded outwards."""
     while abs(outside - inside) > CLOSE / 4 * max(abs(outside), CLOSE):
         middle = (inside + outside) / 2
         inside, outside = (inside, middle) if holds(middle) else (middle, outside)
@@ -204,7 +204,7 @@ def _edge(holds: Callable[[float], bool], inside: float, outside: float) -> str:
 
 
 def prove_rising(problem: Problem, first: float, second: float) -> Proof:
-    """The bias rises from one w to a larger one.
+    """Prove that the bias is larger at one w than at a smaller one.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ def prove_rising(problem: Problem, first: float, second: float) -> Proof:
     InvalidInput
         If one is not a positive number.
     OutOfReach
-        If the bias does not rise, or no ball says so.
+        If the bias does not rise, or the balls are too wide to show it.
 
     >>> from lipverify.laws import Affine
     >>> prove_rising(Problem(d=3, n=3, law=Affine()), 12.0, 24.0).constants["slope_low"] > 0.04
@@ -237,9 +237,9 @@ def prove_rising(problem: Problem, first: float, second: float) -> Proof:
 
 
 def prove_falling(problem: Problem) -> Proof:
-    """The bias falls at every w from 0 to beyond every w*.
+    """Prove that the bias falls at every w from 0 to beyond every w*.
 
-    For the same law at a smaller L / sigma no w* is larger, so that this holds for all L / sigma up to its own.
+    For the same law at a smaller L / sigma no w* is larger, so this holds for all L / sigma up to the given one.
 
     Parameters
     ----------
@@ -249,14 +249,14 @@ def prove_falling(problem: Problem) -> Proof:
     Returns
     -------
     Proof
-        The bias falls up to the constant "stop", and every w* is less.
+        The bias falls up to the constant "stop", and every w* is smaller.
 
     Raises
     ------
     InvalidInput
         If the problem is not of its kind.
     OutOfReach
-        If it does not follow: the noise is above the least loss only beyond w = 30, or the bias rises before.
+        If it does not follow: the noise exceeds the minimal loss only beyond w = 30, or the bias rises before.
 
     >>> from lipverify.laws import Affine
     >>> prove_falling(Problem(d=3, n=10, law=Affine())).constants["stop"] < 2
@@ -278,7 +278,7 @@ Entries = tuple[float | Fraction, float | Fraction]
 
 
 def prove_not_isotropic(n: int, sigma: float, S: Entries, M: Entries, stop: float) -> Proof:
-    """Some diagonal M of the circle (d = 2) has a smaller loss than every w I, w >= 0.
+    """Prove that a diagonal M on the circle (d = 2) has a smaller loss than every w I, w >= 0.
 
     Parameters
     ----------
@@ -311,9 +311,8 @@ def prove_not_isotropic(n: int, sigma: float, S: Entries, M: Entries, stop: floa
 
 
 def prove_not_aligned(n: int, sigma: float, M: Entries, stop: float) -> Proof:
-    """Some diagonal M of the circle has a smaller loss than every diag(c, 0), |c| <= stop, where f is of x_1 alone.
-
-    Parameters, and errors raised, as of `prove_not_isotropic`, with S = (1, 0).
+    """Prove that a diagonal M on the circle has a smaller loss than every diag(c, 0), |c| <= stop, if f depends on x_1
+    alone.
 
     Parameters
     ----------
@@ -339,17 +338,17 @@ def prove_not_aligned(n: int, sigma: float, M: Entries, stop: float) -> Proof:
 def _better(
     theorem: str, loss_of: Callable[[Any], Curve], n: int, sigma: float, S: Entries, M: Entries, stop: float
 ) -> Proof:
-    """The proof, with the gain from a good place among those that M is compared with."""
+    """The proof, with the gain measured from a good candidate of the form that M is compared with."""
     given = on_the_circle(n, sigma, S, M, stop)
     with ctx.workprec(BITS):
         loss = loss_of(circle.given(circle.about({"given": given})))
-        places = [float(given["stop"]) * j / 400 for j in range(400)]  # as a ball no number is certainly stop
+        places = [float(given["stop"]) * j / 400 for j in range(400)]  # a ball cannot equal `stop` exactly
         at = min(places, key=lambda w: float(loss.over(arb(w), arb(w)).mid()))
     return built(theorem, given, {theorem.rpartition(" ")[2]: {"at": decimal(at)}})
 
 
 def on_the_circle(n: int, sigma: float, S: Entries, M: Entries, stop: float) -> dict[str, Any]:
-    """What is given in such a proof, as it stands there."""
+    """The given data of such a proof, in the file's notation."""
     for name, pair in (("S", S), ("M", M)):
         numbers(name, [float(each) for each in pair])
     return {

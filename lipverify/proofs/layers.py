@@ -1,9 +1,10 @@
-r"""Layers of a linear transformer for every d and n at once: what a layer does to all tokens, as identities of words.
+r"""Layers of a linear transformer for every d and n at once: the action of a layer on all tokens, as identities of
+words.
 
 The tokens are X (d by n) with labels y (a column of n), a query or any other token is (x, t), and a sum over tokens is
-a product, sum_j x_j x_j^T = X X^T. Each function derives what a statement claims from the definition of a layer,
-e + sum_k P_k (sum_j e_j e_j^T) Q_k e, and counts the words that are left of the difference. No word left at a general
-state is the induction step of a proof for every depth.
+a product, sum_j x_j x_j^T = X X^T. Each function derives the claim of a statement from the definition of a layer, e +
+sum_k P_k (sum_j e_j e_j^T) Q_k e, and counts the words that remain of the difference. If no word remains at a general
+state, this is the induction step of a proof for every depth.
 
 Source: Vladymyrov, von Oswald, Sandler, Ge, NeurIPS 2024, Theorem 4.1, Lemmas 4.3 and 4.4, sections 4 and 5.3.
 """
@@ -30,9 +31,9 @@ class Four(NamedTuple):
 
 
 def implicit_step(recursion: str = "") -> Leftover:
-    """One layer at any state (M, u, a, w), on any token and on the query, against the recursion of the state.
+    """One layer at any state (M, u, a, w), on any token and on the query, compared with the recursion of the state.
 
-    One head is written out, with the nine blocks of its P and Q; what all other heads do together is any matrix.
+    One head is written out, with the nine blocks of its P and Q; the sum of all other heads is any matrix.
     """
     s = letters(
         X="d n", y="n 1", x="d 1", t="", M="d d", u="d 1", a="", w="d 1",
@@ -69,7 +70,8 @@ def implicit_step(recursion: str = "") -> Leftover:
 
 
 def diagonal_step(twisted: bool = False) -> Leftover:
-    """A layer of any number of diagonal heads against the update with four weights; `twisted` exchanges xy and yx.
+    """A layer of any number of diagonal heads compared with the update with four weights; `twisted` exchanges xy and
+    yx.
 
     The heads are columns: the k-th entries of px, py, qx and qy are diag(px I, py) and diag(qx I, qy).
     """
@@ -83,7 +85,7 @@ def diagonal_step(twisted: bool = False) -> Leftover:
 
 
 def diagonal(X: Words, y: Words, weights: Four, x: Words, t: Words) -> tuple[Words, Words]:
-    """The update as it is stated: x + xx Sigma x + xy t alpha, t + yx <alpha, x> + yy lambda t."""
+    """The stated update: x + xx Sigma x + xy t alpha, t + yx <alpha, x> + yy lambda t."""
     alpha = X @ y
     return (
         x + weights.xx * (X @ X.T @ x) + weights.xy * alpha * t,
@@ -92,9 +94,9 @@ def diagonal(X: Words, y: Words, weights: Four, x: Words, t: Words) -> tuple[Wor
 
 
 def momentum(kappa: Literal["one", "a"] = "one", moments: str = "current", *, orthogonal: bool = True) -> Leftover:
-    """(u', w') of a diagonal layer at any state against Lemma 4.4, for labels <v, x_i> + r_i.
+    """(u', w') of a diagonal layer at any state compared with Lemma 4.4, for labels <v, x_i> + r_i.
 
-    Least squares leaves sum r_i x_i = 0 (`orthogonal`). `kappa` is what stands before u w*^T in Gamma and Pi, and the
+    Least squares leaves sum r_i x_i = 0 (`orthogonal`). `kappa` is the factor before u w*^T in Gamma and Pi, and the
     moments in Lambda are those of the current tokens or the "original" ones.
     """
     s = letters(X="d n", r="n 1", v="d 1", M="d d", u="d 1", a="", w="d 1", z="d 1", **_FOUR)
@@ -118,11 +120,12 @@ def momentum(kappa: Literal["one", "a"] = "one", moments: str = "current", *, or
 
 
 def preconditioned(momentum: str = "none", at: str = "any w") -> Leftover:
-    """A diagonal layer against a step of preconditioned gradient descent on 1/2 sum_i (y_i - <v, x_i>)^2, v = w / a.
+    """A diagonal layer compared with a step of preconditioned gradient descent on 1/2 sum_i (y_i - <v, x_i>)^2, v = w
+    / a.
 
     With momentum "none" the state has u = 0 and the layer xy = 0. Then u' = 0 and v' = v + yx / (1 + s) M^T M sum_i
-    (<v, x_i> - y_i) x_i with s = yy lambda, which without divisions is a w' - a' w = -a yx M^T M Sigma (a w* - w).
-    With "any" momentum u and xy are free. `at="the fit"` puts w = a w*, where every such step is 0.
+    (<v, x_i> - y_i) x_i with s = yy lambda, which without divisions is a w' - a' w = -a yx M^T M Sigma (a w* - w). With
+    "any" momentum u and xy are free. `at="the fit"` puts w = a w*, where every such step is 0.
     """
     s = letters(X="d n", r="n 1", v="d 1", M="d d", u="d 1", a="", w="d 1", z="d 1", **_FOUR)
     nothing, none = letters(t="").t * 0, momentum == "none"
@@ -140,7 +143,7 @@ def preconditioned(momentum: str = "none", at: str = "any w") -> Leftover:
 
 
 def adaptive(squares: Literal["labels", "residuals", "noise"]) -> Leftover:
-    """A layer with only xy and one with only yx, against y_t + yx (1 + xy E) <sum y_i x_i, x_t>.
+    """A layer with only xy and one with only yx, compared with y_t + yx (1 + xy E) <sum y_i x_i, x_t>.
 
     E is a sum of squares. For residuals of least squares sum r_i x_i = 0; for noise it need not be.
     """
@@ -157,9 +160,10 @@ def adaptive(squares: Literal["labels", "residuals", "noise"]) -> Leftover:
 
 
 def delayed(after: int, ways: tuple[str, ...] = ("query", "context", "both"), weight: str = "xy") -> Leftover:
-    """The query's label with a weight of a layer less that without it, after 1 layer or 2, against the stated terms.
+    """The query's label with a weight of a layer minus that without it, after 1 layer or 2, compared with the stated
+    terms.
 
-    After one layer nothing is stated; after two, for xy, the terms that go through the query, the context, and both.
+    After one layer there are no stated terms; after two, for xy, the terms through the query, the context, and both.
     """
     s = letters(X="d n", y="n 1", x="d 1", t="", eta_xx="", eta_xy="", eta_yx="", eta_yy="", **_FOUR)
     one, nothing, weights = identity("d"), s.t * 0, _four(s)

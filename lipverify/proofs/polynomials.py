@@ -1,4 +1,4 @@
-"""Polynomials with integer coefficients as entries of arrays, and the terms that a difference leaves over."""
+"""Polynomials with integer coefficients as entries of arrays, and the terms that remain of a difference."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 Objects = NDArray[Any]
-"""An array of polynomials (or of plain integers), on which array code runs as it is."""
+"""An array of polynomials (or of plain integers), on which array code runs unchanged."""
 
 
 class Leftover(msgspec.Struct, frozen=True):
-    """How many terms the difference of two polynomial sides has, out of how many the side that is derived has.
+    """The number of terms of the difference of two polynomial sides, and of the derived side.
 
-    `first` is a shortest term that is left over, `symbols` are those that stand for all values, and `says` is the
-    equation, where it is short enough to be written out.
+    `first` is a shortest term that remains, `symbols` are the free symbols, and `says` is the equation, if it is short
+    enough to be written out.
     """
 
     terms: int
@@ -33,7 +33,7 @@ class Leftover(msgspec.Struct, frozen=True):
 
 
 class Polynomial:
-    """A polynomial of flint's as an entry of an array: bare ones are taken for sequences there."""
+    """A polynomial of flint as an entry of an array; NumPy would take a bare one for a sequence."""
 
     __slots__ = ("of",)
 
@@ -61,7 +61,7 @@ class Polynomial:
         return Polynomial(self.of**power)
 
     def __len__(self) -> int:
-        """How many terms."""
+        """The number of terms."""
         return len(self.of)
 
     def __repr__(self) -> str:

@@ -20,16 +20,16 @@ from lipverify.proofs.declared import declared
 
 @dataclass(frozen=True)
 class Lemma:
-    """One lemma of a chain: what it says, why, and the constants that are certified for it.
+    """One lemma of a chain: its statement, its reason, and the constants that are certified for it.
 
     Attributes
     ----------
     name
         The name of its rule in the checker.
     stage
-        0 if it holds throughout; i if it is about w from the i-th least w on.
+        0 if it holds for all w; i if it is about w from the i-th least w on.
     says, because
-        The statement, and why it holds.
+        The statement, and its reason.
     constants
         Numbers that the checker certifies, by name.
 
@@ -72,7 +72,7 @@ class Proof:
 
     @property
     def lemmas(self) -> tuple[Lemma, ...]:
-        """The chain."""
+        """The chain of lemmas."""
         return tuple(
             Lemma(
                 name=each["name"],
@@ -85,11 +85,11 @@ class Proof:
         )
 
     def failures(self) -> list[str]:
-        """What does not follow, by `lipverify.proofs.checker`; nothing, if this is a proof."""
+        """The steps that do not follow, by `lipverify.proofs.checker`; empty if the proof is valid."""
         return checker.failures(self.data)
 
     def save(self, path: Path | str) -> None:
-        """Write the proof file; nothing but a regular file is replaced."""
+        """Write the proof file; only a regular file is replaced."""
         write_whole(Path(path), (json.dumps(self.data, indent=1) + "\n").encode())
 
     @cached_property
@@ -104,11 +104,13 @@ class LawProof(Proof):
 
     @property
     def law(self) -> str:
-        """The name of the law; of one that changes its shape with L, its L after a colon; of a zonal one its k_l."""
+        """The name of the law; followed by L after a colon if the law changes its shape with L, and by k_l if it is
+        zonal.
+        """
         return str(self.data["law"])
 
     def constant(self, L: float | None) -> float:
-        """The L that is meant: any, and 1 if none is given; for a law that changes its shape with L, its own.
+        """The L to use: any for most laws, 1 by default; for a law that changes its shape with L, its own.
 
         Raises
         ------
@@ -129,17 +131,17 @@ class LawProof(Proof):
 
     @property
     def noise_power(self) -> float:
-        """a = (d-1)/2: N ~ w^a / n."""
+        """The exponent a = (d-1)/2 of N ~ w^a / n."""
         return (self.d - 1) / 2
 
     @property
     def beta(self) -> float:
-        """B ~ w^-beta."""
+        """The exponent beta of B ~ w^-beta."""
         return laws.beta(self.law)
 
     @property
     def chain(self) -> list[tuple[Rule, int]]:
-        """The rules of the checker that its lemmas are, each with its stage."""
+        """The rules of the checker behind its lemmas, each with its stage."""
         return windows.chain(checker.read(self.data))
 
 
@@ -154,7 +156,7 @@ def beyond(value: float) -> float:
 
 
 def named(law: Law) -> str:
-    """The name under which the checker knows a law."""
+    """The name of a law in the checker."""
     if law.constant:
         raise InvalidInput(f"law = {law!r} is constant: there is no bias to balance the noise, so give L > 0.")
     return declared(law)

@@ -1,4 +1,4 @@
-"""Finds the constants of a proof; nothing that is proved rests on how they were found."""
+"""Find the constants of a proof. The proof does not depend on how they were found."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lipverify.proofs.checker import chain, harmonics, kink, laws, windows
 from lipverify.proofs.checker.tokens import bessel_ratio, laplace, moment_limit, tilt
 
 DIGITS = 12
-"""A constant is rounded away from what it must bound, to this many digits, so that its control is false."""
+"""Number of digits of a constant, which is rounded away from the quantity it bounds, so that its control is false."""
 MARGIN = 1e-9
 CYCLES = 4
 """The reach of the lemmas and the number of tokens depend on each other; each cycle brings them closer."""
@@ -27,7 +27,7 @@ SHRINK = 0.97
 FEWEST_TOKENS = 20.0
 MOST_STAGES = 4
 WORTHWHILE = 1.3
-"""How much farther out another stage begins than the one before."""
+"""The smallest ratio of the w at which consecutive stages begin."""
 
 
 @dataclass
@@ -39,13 +39,13 @@ class Draft:
     facts: dict[int, dict[str, Any]] = field(default_factory=dict)
     lemmas: list[dict[str, Any]] = field(default_factory=list)
     open: list[str] = field(default_factory=list)
-    """What of the last lemma does not hold."""
+    """The conditions of the last lemma that fail."""
 
     def __post_init__(self) -> None:
         self.facts[0] = laws.start(self.law, self.d)
 
     def add(self, rule: chain.Rule, stage: int, chosen: Mapping[str, str]) -> dict[str, Any]:
-        """State a lemma: what is chosen, and each bound as tight as `DIGITS` digits allow."""
+        """State a lemma with its chosen constants, and each bound as tight as `DIGITS` digits allow."""
         bounds, conditions = rule(self.known(rule, stage, {name: arb(text) for name, text in chosen.items()}))
         self.open = [f"{rule.__name__}: not certain that {what}" for what, holds in conditions.items() if not holds]
         constants = dict(chosen) | {name: rounded(ball, side) for name, (side, ball) in bounds.items()}
@@ -61,9 +61,9 @@ class Draft:
         return {"format": chain.FORMAT, "theorem": theorem, "law": self.law, "d": self.d, "lemmas": self.lemmas}
 
     def known(self, rule: chain.Rule, stage: int, chosen: dict[str, Any]) -> dict[str, Any]:
-        """What a lemma may use."""
+        """The names that a lemma may use."""
         facts = self.facts | {stage: self.facts.get(stage, {}) | chosen}
-        # loss_high is a bound of its own lemma and stands among its conditions as well: 0 until it is known
+        # loss_high is a bound of its own lemma and also one of its conditions: 0 until it is known
         return {"loss_high": arb(0)} | windows.gathered(facts, stage)
 
 
@@ -84,7 +84,7 @@ def rounded(ball: Any, side: str) -> str:
 
 @dataclass(frozen=True)
 class Reach:
-    """How far a theorem is to reach: W >= W_least, n >= K W^{a + max(beta, 1) - 1}."""
+    """The range of a theorem: W >= W_least, n >= K W^{a + max(beta, 1) - 1}."""
 
     W: float
     K: float
@@ -92,35 +92,37 @@ class Reach:
 
 @dataclass(frozen=True)
 class Powers:
-    """N ~ w^a / n, B ~ w^-beta."""
+    """The exponents of N ~ w^a / n, B ~ w^-beta."""
 
     a: float
     beta: float
 
     @property
     def exponent(self) -> float:
-        """e = 1 / (a + beta)."""
+        """The exponent e = 1 / (a + beta)."""
         return 1 / (self.a + self.beta)
 
     @property
     def excess(self) -> float:
-        """n >= K W^{a + excess}: where the bias falls faster than 1/w, more than K tokens in a window."""
+        """The exponent in n >= K W^{a + excess}: if the bias falls faster than 1/w, a window must hold more than K
+        tokens.
+        """
         return max(self.beta, 1.0) - 1
 
 
 def powers(law: str, d: int) -> Powers:
-    """a = (d-1)/2 and the beta of the law."""
+    """a = (d-1)/2 and beta of the law."""
     return Powers((d - 1) / 2, laws.beta(law))
 
 
 @contextmanager
 def in_doubles(what: str) -> Iterator[None]:
-    """Within this a search that leaves the range of doubles is out of reach.
+    """A context in which a search that leaves the range of doubles raises OutOfReach.
 
     Raises
     ------
     OutOfReach
-        If a number overflows, or comes out as 0 or infinite.
+        If a number overflows, or is 0 or infinite.
     """
     try:
         yield
@@ -166,7 +168,9 @@ def find(law: str, d: int, reach: Reach) -> dict[str, Any]:
 
 
 def attempt(law: str, d: int, reach: Reach, share: float) -> dict[str, Any] | None:
-    """A proof whose stages begin at `share` of where the loss is certainly larger, or None if no window comes out."""
+    """A proof whose stages begin at `share` of the w where the loss is certainly larger, or None if there is no
+    window.
+    """
     power, limit = powers(law, d), limits(law, d)
     at, loss, end, most_noise = limit.at, limit.loss, (limit.loss / limit.C) ** (1 / power.a), limit.C
     proof = None
@@ -187,20 +191,20 @@ def attempt(law: str, d: int, reach: Reach, share: float) -> dict[str, Any] | No
 
 
 def staged(draft: Draft, reach: Reach, power: Powers, u: float, loss: float) -> dict[str, float] | None:
-    """The envelopes from u on and from ever farther out, while the bias alone exceeds `loss`; the last constants."""
+    """The envelopes from u on and from larger w on, as long as the bias alone exceeds `loss`; the last constants."""
     for stage in range(1, MOST_STAGES + 1):
         k = envelope(draft, stage, u)
         if k is None:
             return None
-        farther = reach.W * (k["b_low"] / loss) ** (1 / power.beta)
-        if farther < WORTHWHILE * u:
+        next_u = reach.W * (k["b_low"] / loss) ** (1 / power.beta)
+        if next_u < WORTHWHILE * u:
             break
-        u = farther
+        u = next_u
     return k
 
 
 def best(k: Mapping[str, float], reach: Reach, power: Powers, about: float) -> float:
-    """The `at` whose bracket is the shortest."""
+    """The `at` with the shortest bracket."""
 
     def length(x: float) -> float:
         low, high = bracket(k, reach, power, math.exp(x))
@@ -210,7 +214,7 @@ def best(k: Mapping[str, float], reach: Reach, power: Powers, about: float) -> f
 
 
 def begun(law: str, d: int, tokens: float) -> Draft:
-    """The lemmas that hold throughout."""
+    """The lemmas that hold for all w."""
     draft = Draft(law, d)
     about = laws.LAWS[laws.family(law)].about
     if about is not None:
@@ -229,7 +233,7 @@ def find_envelope(law: str, d: int, u: float, tokens: float) -> dict[str, Any]:
     """
     with ctx.workprec(chain.BITS):
         most_noise = limits(law, d).C
-        for _ in range(2):  # T = n w^-a / R, and R_high is known once the lemma is there
+        for _ in range(2):  # T = n w^-a / R, and R_high is known once the lemma is stated
             draft = begun(law, d, max(tokens / most_noise * (1 - MARGIN), FEWEST_TOKENS))
             k = envelope(draft, 1, u)
             most_noise = k["R_high"] if k else most_noise
@@ -242,7 +246,7 @@ def find_envelope(law: str, d: int, u: float, tokens: float) -> dict[str, Any]:
 
 
 def extended(proof: Mapping[str, Any], theorem: str, more: Mapping[chain.Rule, dict[str, str]]) -> dict[str, Any]:
-    """A proof with more lemmas, each with what is chosen for it, checked.
+    """A proof with further lemmas, each with its chosen constants, checked.
 
     Raises
     ------
@@ -265,7 +269,7 @@ def extended(proof: Mapping[str, Any], theorem: str, more: Mapping[chain.Rule, d
 
 
 def envelope(draft: Draft, stage: int, u: float) -> dict[str, float] | None:
-    """The lemmas from one u on; their constants as doubles, or None where they say nothing."""
+    """The lemmas from one u on; their constants as doubles, or None if they give no bound."""
     if u < 2 * float(draft.facts[0]["a"]) + 2:
         return None
     draft.add(tilt, stage, barriers(draft.d, u))
@@ -277,7 +281,7 @@ def envelope(draft: Draft, stage: int, u: float) -> dict[str, float] | None:
 
 
 def barriers(d: int, u: float) -> dict[str, str]:
-    """u, g_low and g_high of `tilt`: beyond all three values at which its conditions change."""
+    """u, g_low and g_high of `tilt`: u is beyond all three values at which its conditions change."""
     a = (d - 1) / 2
     at_zero, slope = (a - a**2) / 2, 2 - 2 / u
     at_end = 2 * (a - a**2) / (slope + math.sqrt(max(slope**2 - 4 * (a - a**2) / u**2, 0.0)))
@@ -288,7 +292,7 @@ def barriers(d: int, u: float) -> dict[str, str]:
 
 
 def limits(law: str, d: int) -> Limits:
-    """What the constants tend to."""
+    """The limits of the constants."""
     given = laws.start(law, d)
     about = laws.LAWS[laws.family(law)].about
     known = given | ({name: ball for name, (_, ball) in about(given)[0].items()} if about else {})
@@ -317,7 +321,7 @@ def above(k: Mapping[str, float], reach: Reach, power: Powers, x: float, v: floa
 
 
 def bracket(k: Mapping[str, float], reach: Reach, power: Powers, at: float) -> tuple[float, float]:
-    """low and high: where the lower bound of the loss meets the upper one at `at`, at both ends of v."""
+    """low and high: the x at which the lower bound of the loss meets the upper one at `at`, at both ends of v."""
     found = [_meeting(k, power, above(k, reach, power, at, v), v) for v in (0.0, reach.W ** (power.beta - 2))]
     return min(low for low, _ in found), max(high for _, high in found)
 
@@ -339,7 +343,7 @@ def _meeting(k: Mapping[str, float], power: Powers, loss: float, v: float) -> tu
 def completed(
     draft: Draft, k: Mapping[str, float], reach: Reach, power: Powers, at: float, end: float
 ) -> dict[str, Any] | None:
-    """The proof with its window, or None where there is none."""
+    """The proof with its window, or None if there is none."""
     low, high = bracket(k, reach, power, at)
     if low == 0:
         return None

@@ -1,13 +1,13 @@
-r"""Identities for every size at once: polynomials in matrices whose numbers of rows and columns are letters.
+r"""Identities for every size at once: polynomials in matrices whose numbers of rows and columns are symbols.
 
 A token matrix X is d by n for every d and n, and a product such as X y y^T is a word in its letters. No entry is
-written out, so that two sides that agree as sums of words agree for all sizes and all values of the letters. What is
-one by one commutes and is equal to its transpose; what else holds of the letters (X r = 0, D A = A D for diagonal
-matrices, |x|^2 = 1) is a rule by which a part of a word is replaced. Coefficients are fractions.
+written out, so two sides that agree as sums of words agree for all sizes and all values of the letters. A 1 by 1 factor
+commutes and equals its transpose. Further properties of the letters (X r = 0, D A = A D for diagonal matrices, |x|^2 =
+1) are rules that replace a part of a word. Coefficients are fractions.
 
 A sum over tokens is a product: sum_i a_i x_i = X a, sum_i x_i x_i^T = X X^T, and sum_i a_i^2 t_i = 1^T A A D 1 with
-diagonal matrices A, D and the column 1 of ones. Two means are taken without any law: over a centred vector with a given
-covariance (`mean`), and over numbers whose joint law is that of their negatives (`even`).
+diagonal matrices A, D and the column 1 of ones. Two means need no law: over a centred vector with a given covariance
+(`mean`), and over numbers whose joint law is that of their negatives (`even`).
 
     >>> s = letters(X="d n", r="n 1", v="d 1")
     >>> y = s.X.T @ s.v + s.r  # labels, with residuals that are orthogonal to the covariates
@@ -30,9 +30,10 @@ from lipverify.errors import InvalidInput
 from lipverify.proofs.polynomials import Leftover
 
 ONE = "1"
-"""The size of what is a number, a column or a row."""
+"""The size of numbers, columns and rows."""
 MANY = 20_000
-"""Letters that are read at most where rules are applied: a rule that makes more of what it replaces has no end."""
+"""The largest number of letters read while rules are applied; a rule that produces more of what it replaces has no
+end."""
 
 
 @dataclass(frozen=True, order=True)
@@ -58,7 +59,7 @@ class Letter:
 
 Word = tuple[Letter, ...]
 Term = tuple[tuple[Word, ...], Word]
-"""Factors that are numbers, in order, and the rest: a matrix, a column, a row, or a column times a row."""
+"""The factors that are numbers, in order, and the rest: a matrix, a column, a row, or a column times a row."""
 
 
 class Words:
@@ -93,7 +94,7 @@ class Words:
         return Words(self.rows, self.columns, {term: -value for term, value in self.terms.items()})
 
     def __mul__(self, other: Any) -> Words:
-        """By a number: a whole one, a fraction, or words of one row and one column."""
+        """The product with a number: an integer, a fraction, or words of one row and one column."""
         if isinstance(other, int | Fraction) and not isinstance(other, bool):
             return Words(self.rows, self.columns, {term: value * other for term, value in self.terms.items()})
         if not isinstance(other, Words):
@@ -127,11 +128,11 @@ class Words:
 
     @property
     def is_number(self) -> bool:
-        """Whether it has one row and one column."""
+        """True if it has one row and one column."""
         return self.rows == self.columns == ONE
 
     def _times(self, other: Words) -> Words:
-        """A number times words."""
+        """The product of a number and words."""
         return _sum(
             other.rows,
             other.columns,
@@ -144,7 +145,7 @@ class Words:
         )
 
     def _like(self, other: Any) -> Words:
-        """The same shape: a number stands for itself times the identity."""
+        """`other` in this shape: a number stands for itself times the identity."""
         if isinstance(other, int | Fraction) and self.rows == self.columns:
             return identity(self.rows) * other
         if not isinstance(other, Words) or (other.rows, other.columns) != (self.rows, self.columns):
@@ -152,7 +153,7 @@ class Words:
         return other
 
     def where(self, rules: Mapping[tuple[Words, ...], Words | int]) -> Words:
-        """The same, if products of letters that stand next to each other are what the rules say; read both ways.
+        """The words after replacing products of adjacent letters by the rules, each also read transposed.
 
         Raises
         ------
@@ -183,12 +184,12 @@ class Words:
         return Words(self.rows, self.columns, done)
 
     def mean(self, vector: Words, covariance: Words) -> Words:
-        """The mean over a column that is centred and has this covariance; at most quadratic in it.
+        """The mean over a centred column with this covariance; at most quadratic in it.
 
         Raises
         ------
         InvalidInput
-            If it is of a higher degree in the vector, or the vector stands inside of a product.
+            If it is of a higher degree in the vector, or the vector is inside a product.
         """
         letter = _letter(vector)
         result = Words(self.rows, self.columns, {})
@@ -206,9 +207,9 @@ class Words:
         return result
 
     def even(self, *symmetric: Words) -> Words:
-        """The mean over letters whose joint law is that of their negatives: what is of odd degree in them is 0.
+        """The mean over letters whose joint law is that of their negatives: terms of odd degree in them are 0.
 
-        What is of even degree stays as it is.
+        Terms of even degree are unchanged.
         """
         odd = {each for words in symmetric for each in (_letter(words), _letter(words).T)}
 
@@ -218,7 +219,7 @@ class Words:
         return Words(self.rows, self.columns, {term: v for term, v in self.terms.items() if degree(term) % 2 == 0})
 
     def without(self, *zero: Words) -> Words:
-        """The same where these letters are 0."""
+        """The words with these letters set to 0."""
         gone = {each for words in zero for each in (_letter(words), _letter(words).T)}
         kept = {
             term: value
@@ -228,7 +229,7 @@ class Words:
         return Words(self.rows, self.columns, kept)
 
     def at(self, values: Mapping[str, Any], sizes: Mapping[str, int]) -> Any:
-        """The value at given matrices: arrays of whole numbers, so that nothing is rounded."""
+        """The value at given matrices: arrays of integers, so that nothing is rounded."""
         import numpy as np
 
         def size(name: str) -> int:
@@ -303,7 +304,7 @@ def leftover(derived: Sequence[Words] | Words, stated: Sequence[Words] | Words, 
 
 
 def _letter(words: Words) -> Letter:
-    """The one letter that words are."""
+    """The one letter of these words."""
     each = [(*numbers, rest) for numbers, rest in words.terms]
     found = [letter for parts in each for word in parts for letter in word]
     if len(found) != 1 or list(words.terms.values()) != [1]:
@@ -316,9 +317,9 @@ def _transposed(word: Word) -> Word:
 
 
 def _term(rows: str, columns: str, word: Word, numbers: tuple[Word, ...]) -> Term:
-    """A word in its normal form: cut wherever it is a row or a column, and what is a number taken out.
+    """A word in its normal form: cut at every row or column, with the numbers taken out.
 
-    A number is written as it is or transposed, whichever comes first.
+    A number is written directly or transposed, whichever comes first.
     """
     pieces: list[Word] = []
     start = 0
@@ -355,7 +356,7 @@ def _before(word: Word, letter: Letter) -> Words:
 
 
 def _replaced(rows: str, columns: str, term: Term, rules: Mapping[Word, Words]) -> Words | None:
-    """The term with one product replaced by what a rule says; None where no rule applies."""
+    """The term with one product replaced by a rule; None if no rule applies."""
     numbers, rest = term
     for place, word in enumerate((*numbers, rest)):
         for pattern, value in rules.items():
