@@ -154,6 +154,10 @@ class Bound(NamedTuple):
         Of max |f_k| over the points; infinite if not known. Only attention whose weights do not sum to one needs it.
     slope
         A Lipschitz constant of f_k on the unit sphere; infinite if not known.
+
+    >>> from lipverify.laws import Quadratic
+    >>> Quadratic().bounds(radius=2.0)
+    (Bound(extent=4.0, magnitude=4.0, slope=2.0),)
     """
 
     extent: float

@@ -47,7 +47,7 @@ class Cubed(ReLU, frozen=True, tag="cubed"):
     """f(x) = l <q, x>^3: what the methods know of the ReLU law is wrong of it."""
 
     name: ClassVar[str] = "cubed"
-    kink_points: ClassVar[tuple[float, ...]] = ()  # type: ignore[misc]
+    kink_points: ClassVar[tuple[float, ...]] = ()
 
     def bounds(self, radius: float = 1.0) -> tuple[Bound, ...]:
         return (Bound(2 * radius**3),)
