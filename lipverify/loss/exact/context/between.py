@@ -67,8 +67,9 @@ FIRST_ORDER, MOST_ORDER, SHORTEST = 12, 30, 1e-3
 SETTLED, SAFETY = 1e-13, 4.0
 """Tolerance for the error of a panel times its share of the integral, and the factor from differences to errors."""
 SHARPEST, WIDEST, LARGEST, LONGEST, HARMONICS = 60.0, 2.0, 1e5, 2000, 16
-"""Sums of at most LONGEST harmonics are used, if w sin(theta) at the end of the range of u is at most SHARPEST, the
-scale of the rule over u at most WIDEST, and w at most LARGEST: they need sqrt(37 w). HARMONICS are computed at once."""
+"""Sums of at most LONGEST harmonics are used, if w is at most LARGEST (they need sqrt(37 w)), w sin(theta) at the end of
+the range of u at most SHARPEST (less in high dimensions, where more digits cancel), and the scale of the rule over u at
+most WIDEST. HARMONICS are computed at once."""
 ALIKE, WIDE, FEWEST = 1.4, 2.0, 4
 """Largest quotient of two w that share nodes; the largest length of their panels, and the smallest number of these."""
 NOTHING, ROUGH, ROUNDING = 3e-17, 1e-8, 5e-16
@@ -234,7 +235,8 @@ def is_short(contexts: Contexts) -> NDArray[np.bool_]:
     w, most = contexts.w, np.clip(contexts.high, 0, contexts.w)
     # averages of a harmonic turn as fast as psi_1, whatever u is
     slow = Grading(contexts.d, w).scale(most) <= WIDEST
-    return np.asarray(slow & (w * np.sqrt(most / w * (2 - most / w)) <= SHARPEST) & (w <= LARGEST))
+    sharp = w * np.sqrt(most / w * (2 - most / w)) > SHARPEST / (1 + contexts.d / 10)
+    return np.asarray(slow & ~sharp & (w <= LARGEST))
 
 
 def harmonics_of(contexts: Contexts, u: Floats, weights: tuple[Floats, Floats], order: int) -> list[Harmonics]:
