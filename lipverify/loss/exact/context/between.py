@@ -25,7 +25,7 @@ from lipverify.foundation.arrays import Floats
 from lipverify.foundation.gammas import half_beta
 from lipverify.loss.exact.context.averages import series_terms
 from lipverify.loss.exact.context.contexts import ORDERS, Contexts, Factors, powers
-from lipverify.loss.exact.context.others import Counted, counted, deficits, panels_of, width_of
+from lipverify.loss.exact.context.others import Counted, counted, deficits, width_of
 from lipverify.loss.exact.context.tokens import angle_at, kernel
 from lipverify.loss.exact.quadrature.graded import Graded, Grading
 from lipverify.loss.exact.quadrature.rules import (
@@ -39,10 +39,10 @@ from lipverify.loss.exact.quadrature.rules import (
 )
 from lipverify.loss.work import spend
 
-BEND = 1.5
-"""The z at which cosh z changes from a parabola to an exponential, approximately."""
 DROP = 20.0
 """Where both z and w cos(gamma/2) (1 - cos psi) exceed this, less than e^{-2 DROP} of the integral remains."""
+BENDS = (1.5, 4.0, 9.0, DROP)
+"""Edges of panels of z: cosh z changes from a parabola to an exponential, which then rises over nine digits."""
 BEYOND = 1.0
 """The nearer token's deficit is negligible at this distance beyond the range of Q's argument."""
 DOUBLED, PARTS, CROWDED = 2.0, 5, 8.0
@@ -67,9 +67,9 @@ FIRST_ORDER, MOST_ORDER, SHORTEST = 12, 30, 1e-3
 SETTLED, SAFETY = 1e-13, 4.0
 """Tolerance for the error of a panel times its share of the integral, and the factor from differences to errors."""
 SHARPEST, WIDEST, LARGEST, LONGEST, HARMONICS = 60.0, 2.0, 1e5, 2000, 16
-"""Sums of at most LONGEST harmonics are used, if w is at most LARGEST (they need sqrt(37 w)), w sin(theta) at the end of
-the range of u at most SHARPEST (less in high dimensions, where more digits cancel), and the scale of the rule over u at
-most WIDEST. HARMONICS are computed at once."""
+"""Sums of at most LONGEST harmonics are used, if w is at most LARGEST (they need sqrt(37 w)), w sin(theta) at the end
+of the range of u at most SHARPEST (less in high dimensions, where more digits cancel), and the scale of the rule over u
+at most WIDEST. HARMONICS are computed at once."""
 ALIKE, WIDE, FEWEST = 1.4, 2.0, 4
 """Largest quotient of two w that share nodes; the largest length of their panels, and the smallest number of these."""
 NOTHING, ROUGH, ROUNDING = 3e-17, 1e-8, 5e-16
@@ -323,9 +323,7 @@ class Between:
         top = panels[-1]
         half = gamma[:, None] / 2
         lever, span = np.maximum(w * np.sin(half), TINY), np.maximum(w * np.cos(half), TINY)
-        bends = panels_of(d, w, 0.0, min(top + DROP, 2 * w))
-        bends = np.append(bends[bends > 2 * BEND], BEND)
-        turned = np.arcsin(np.minimum(bends / lever, 1.0))
+        turned = np.arcsin(np.minimum(np.array(BENDS) / lever, 1.0))
         nearest = 2 * np.arcsin(np.sqrt(np.clip((panels - w * versine(half)) / (2 * span), 0, 0.5)))
         end = np.maximum(
             np.arcsin(np.minimum((DROP + math.log(2)) / lever, 1.0)),
