@@ -72,7 +72,7 @@ of the range of u at most SHARPEST (less in high dimensions, where more digits c
 at most WIDEST. HARMONICS are computed at once."""
 ALIKE, WIDE, FEWEST = 1.4, 2.0, 4
 """Largest quotient of two w that share nodes; the largest length of their panels, and the smallest number of these."""
-NOTHING, ROUGH, ROUNDING = 3e-17, 1e-8, 5e-16
+NOTHING, ROUGH, ROUNDING = 3e-17, 1e-11, 5e-16
 """Share of the sum below which harmonics are left out, for rough values too, and rounding of an average relative to
 that of the absolute values."""
 SLIVER = 1e-15
@@ -106,7 +106,7 @@ def pair_density(d: int, n: float, w: float, low: float, high: float, order: int
     [`low`, `high`] is the relevant range of u. Cached, because all laws share it.
     """
     others, fine = counted(2, d, n, w, low, high, factors), order >= FINE
-    inner, size = (FIRST_ORDER, COEFFICIENTS) if fine else (order // 3 + 3, order // 3 + 5)
+    inner, size = (FIRST_ORDER, COEFFICIENTS) if fine else (order // 3 + 3, order + 2)
     x = np.append(chebyshev_points(size), [CHECK] * fine)
 
     def at(gamma: Floats, order: int) -> Floats:
@@ -272,15 +272,17 @@ def _harmonics(
     while count < LONGEST:
         block = np.stack(list(islice(polynomials, HARMONICS)))
         averages, sizes = matrix @ (rows @ block.T), np.abs(matrix) @ (rows @ np.abs(block).T)
-        numbers = dimensions(d)[count : count + HARMONICS]
-        found.append(np.stack([numbers * np.einsum("wu,wul->wl", double, each**2) for each in (averages, sizes)]))
+        numbers, terms = dimensions(d)[count : count + HARMONICS], (averages**2, averages**2, sizes**2)
+        weighted = zip((double, np.abs(double), np.abs(double)), terms, strict=True)
+        found.append(np.stack([numbers * np.einsum("wu,wul->wl", each, squares) for each, squares in weighted]))
         count += HARMONICS
-        if np.all(np.max(found[-1][0], axis=1) <= nothing * sum(np.sum(part[0], axis=1) for part in found)):
-            sums, sizes = np.concatenate(found, axis=2)
+        if np.all(np.max(found[-1][1], axis=1) <= nothing * sum(np.sum(part[1], axis=1) for part in found)):
+            coefficients, sums, sizes = np.concatenate(found, axis=2)
             edges = edges_of(d, most, float(np.max(high)), end)
             start = contexts.n * np.exp(contexts.low[which])
             weight = np.einsum("wu,wur->wr", alone, matrix)
-            return Harmonics(d, which, w, edges, panels, sums, ROUNDING * np.sqrt(sums * sizes), at, weight, start)
+            slack = ROUNDING * np.sqrt(sums * sizes)
+            return Harmonics(d, which, w, edges, panels, coefficients, slack, at, weight, start)
     return None
 
 
