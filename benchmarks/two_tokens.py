@@ -1,9 +1,9 @@
 """Two algorithms for the cross terms of the bias, on the same variograms: `python benchmarks/two_tokens.py [LAW ...]`.
 
 "pairs" integrates over two tokens, with the common part of their increments tabulated once for a law and a dimension;
-"angles" integrates over the angle between them, whose density is tabulated once for each w. Processor time of one loss
-at a new w, in units of NumPy's time to write 10^6 exponentials, without the law's own table; then the ratio, and the
-relative difference of the biases.
+"angles" integrates over the angle between them, whose density is a short sum over harmonics at most w, and a table
+otherwise. Processor time of one loss at a new w, in units of NumPy's time to write 10^6 exponentials, without the law's
+own table; then the ratio, and the relative difference of the biases.
 """
 
 from __future__ import annotations
@@ -11,12 +11,15 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from laws import unit
 
 from lipverify.laws import Matern
 from lipverify.loss.exact.biases import parts
+from lipverify.loss.exact.biases.angles import bias_by_angles
+from lipverify.loss.exact.biases.task import TaskAverages
 from lipverify.loss.exact.biases.terms import averaged_terms
 from lipverify.loss.exact.context import between, others
 from lipverify.loss.exact.variograms.closed import Angles, variogram_of_field
@@ -33,22 +36,17 @@ LAWS: dict[str, Callable[[int], Variogram]] = {
 }
 
 
-def both(variogram: Variogram) -> tuple[parts.TaskAverages, parts.TaskAverages]:
+def both(variogram: Variogram) -> tuple[TaskAverages, TaskAverages]:
     """The averages by pairs, and by angles, regardless of the default choice."""
-    usual = parts.MOST_MEETINGS
-    try:
-        parts.MOST_MEETINGS = len(variogram.meetings)
-        pairs = parts.table_averages(variogram)
-        parts.MOST_MEETINGS = -1
-        return pairs, parts.table_averages(variogram)
-    finally:
-        parts.MOST_MEETINGS = usual
+    usual = parts.table_averages(variogram)
+    angles = replace(usual, cross=None, bias=lambda rules: bias_by_angles(variogram, rules))
+    return replace(usual, bias=None, smooth=False), angles
 
 
-def cost(averages: parts.TaskAverages, d: int, n: float, w: float) -> tuple[float, float]:
+def cost(averages: TaskAverages, d: int, n: float, w: float) -> tuple[float, float]:
     """Units for a new w, after a nearby w has made the table of the law, and the bias."""
     averaged_terms(((1.0, averages),), d, n, np.array([1.01 * w]))
-    for cached in (between.pair_density, others.counted, others.others_of, others.log_rate):
+    for cached in (between.pair_density, others.deficits, others.counted, others.others_of, others.log_rate):
         cached.cache_clear()
     one, start = unit(), time.process_time()
     value, _ = averaged_terms(((1.0, averages),), d, n, np.array([1.02 * w]))

@@ -15,8 +15,9 @@ from scipy.special import betainc, betaincc
 
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.gammas import half_beta
+from lipverify.loss.exact.biases.angles import bias_by_angles
 from lipverify.loss.exact.biases.pairs import pair_term
-from lipverify.loss.exact.biases.task import ROUNDING, TaskAverages, linear_averages
+from lipverify.loss.exact.biases.task import ROUNDING, Rules, TaskAverages, linear_averages
 from lipverify.loss.exact.context.averages import Averages, moments
 from lipverify.loss.exact.context.contexts import Contexts, Factors
 from lipverify.loss.exact.context.tokens import CLOSE, TokenNodes, distinct, kernel, token_nodes
@@ -44,10 +45,11 @@ SCALES = (1, 3, 5, 7, 8)
 def relu_averages(d: int) -> TaskAverages:
     """The averages for (z)_+ = (z + |z|) / 2 with two amplitudes: half of the sum of the averages for z and for |z|.
 
-    If windows hold few tokens, the integral over two tokens is cheaper.
+    If windows hold few tokens, the densities of angles, or the integral over two tokens, are cheaper.
     """
     products = Products(tabulated(Angles(d), 2, [0.0, np.pi]))
-    known = ROUNDING + products.variogram.gap / products.variogram.largest
+    table = products.variogram
+    known = ROUNDING + table.gap / table.largest
     linear = linear_averages(d)
 
     def pair(of: Averages) -> Floats:
@@ -58,12 +60,17 @@ def relu_averages(d: int) -> TaskAverages:
         value, off = pair_term(products, contexts, order, factors)
         return value, off + known * value
 
+    def bias(rules: Rules) -> tuple[Floats, Floats]:
+        value, off = bias_by_angles(table, rules, products)
+        return value, off + known * value
+
     return TaskAverages(
         (linear.variance + absolute_variance(d)) / 2,
         lambda nodes: (linear.variogram(nodes) + absolute_variogram(d, angle(nodes.near, nodes.far))) / 2,
         pair,
         smooth=True,
         cross=cross,
+        bias=bias,
     )
 
 

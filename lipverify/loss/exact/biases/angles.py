@@ -32,7 +32,7 @@ ALMOST = 6e-5
 MORE = 6
 """Additional nodes of the rules over a single angle, which cost almost nothing."""
 LOST = 2e-11
-"""Share of the cross terms above which the rounding of a sum over harmonics calls for the table instead."""
+"""Share of the bias above which the rounding of a sum over harmonics calls for the table instead."""
 KNOWN = 4e-14
 """Relative error of both densities that no rule reduces: twice the largest observed error of their sums."""
 
@@ -50,13 +50,13 @@ def bias_by_angles(variogram: Variogram, rules: Rules, products: Products | None
     linear = rules.single(of.mean(2, near)) + rules.double(of.mean(1, near) ** 2) / 2
     value, error, found = variogram.slope * linear, variogram.slope_gap * linear, np.zeros(linear.shape, dtype=bool)
     for short in rules.harmonics:
-        cross, cross_off = _mean(variogram, rules, short.edges, short)
-        kept = cross_off <= LOST * np.abs(cross)
-        if kept.any():
-            alone, off = _mean(variogram, rules, short.panels, short.alone)
-            value[short.which[kept]] += (alone - cross / 2)[kept]
-            error[short.which[kept]] += (off + cross_off / 2)[kept]
-            found[short.which[kept]] = True
+        cross, cross_off, cross_lost = _mean(variogram, rules, short.edges, short)
+        alone, off, lost = _mean(variogram, rules, short.panels, short.alone)
+        rest, lost = alone - cross / 2, lost + cross_lost / 2
+        kept = lost <= LOST * np.abs(value[short.which] + rest)
+        value[short.which[kept]] += rest[kept]
+        error[short.which[kept]] += (off + cross_off / 2 + lost)[kept]
+        found[short.which[kept]] = True
     for i in np.flatnonzero(~found).tolist():
         if products is not None:
             value[i], error[i] = _by_products(products, rules, i)
@@ -76,23 +76,23 @@ def _by_tables(variogram: Variogram, rules: Rules, i: int) -> tuple[float, float
         row[2],
     )
     panels = angle_at(np.append(0.0, others.panels[1:]), w)
-    (alone, off), (cross, cross_off) = (
+    (alone, *off), (cross, *cross_off) = (
         _mean(variogram, rules, edges, density)
         for edges, density in ((panels, lambda theta: (others(w * versine(theta))[-1], 0.0)), (table.edges, table))
     )
-    return float(alone - cross / 2), float(off + cross_off / 2)
+    return float(alone - cross / 2), float(sum(off) + sum(cross_off) / 2)
 
 
 Density = Callable[[Floats], tuple[Floats, Floats | float]]
 
 
-def _mean(variogram: Variogram, rules: Rules, edges: Floats, density: Density) -> tuple[Floats, Floats]:
-    """int R of densities over sin^{d-2} / B with a relative error, and bounds on the effect of both errors: (w,)."""
+def _mean(variogram: Variogram, rules: Rules, edges: Floats, density: Density) -> tuple[Floats, Floats, Floats]:
+    """int R of densities over sin^{d-2} / B, and bounds on the effect of R's error and of theirs: (w,) each."""
     last = math.pi if edges[-1] > math.pi - ALMOST else edges[-1]
     angle, weight = _nodes(rules.contexts.d, np.append(edges[:-1], last), variogram.meetings, rules.order + MORE)
     p, slack = density(angle)
     p, rest = weight * p, variogram.beyond_linear(angle)
-    return p @ rest, np.sum(np.abs(p) * (variogram.rest_off(angle) + (KNOWN + slack) * np.abs(rest)), axis=-1)
+    return p @ rest, np.abs(p) @ variogram.rest_off(angle), np.sum(np.abs(p * rest) * (KNOWN + slack), axis=-1)
 
 
 def _by_products(products: Products, rules: Rules, i: int) -> tuple[float, float]:

@@ -249,14 +249,14 @@ def _over_u(parts: Parts, contexts: Contexts, order: int, factors: Factors) -> V
     bias, off = np.zeros_like(contexts.w), np.zeros_like(contexts.w)
     rules = Rules(contexts, order, u, of, (single, double), factors)
     for share, part in parts:
-        if part.bias is not None:
+        if part.bias is not None and (part.pair is None or of.direct.any()):
             value, error = part.bias(rules)
             bias, off = bias + share * value, off + share * error
             continue
         bias += share * rules.single(of.mean(2, part.variogram))
         if part.off is not None:
             off += share * rules.single(of.mean(2, part.off))
-        if part.pair is not None and (part.cross is None or not of.direct.any()):
+        if part.pair is not None:
             bias += share * rules.double(part.pair(of))
         elif part.cross is not None:
             cross, cross_off = part.cross(contexts, order, factors)

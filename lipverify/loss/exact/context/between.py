@@ -25,7 +25,7 @@ from lipverify.foundation.arrays import Floats
 from lipverify.foundation.gammas import half_beta
 from lipverify.loss.exact.context.averages import series_terms
 from lipverify.loss.exact.context.contexts import ORDERS, Contexts, Factors, powers
-from lipverify.loss.exact.context.others import Counted, counted, deficits, panels_of, width_of
+from lipverify.loss.exact.context.others import Counted, counted, deficits, width_of
 from lipverify.loss.exact.context.tokens import angle_at, kernel
 from lipverify.loss.exact.quadrature.graded import Graded, Grading
 from lipverify.loss.exact.quadrature.rules import (
@@ -39,10 +39,10 @@ from lipverify.loss.exact.quadrature.rules import (
 )
 from lipverify.loss.work import spend
 
-BEND = 1.5
-"""The z at which cosh z changes from a parabola to an exponential, approximately."""
 DROP = 20.0
 """Where both z and w cos(gamma/2) (1 - cos psi) exceed this, less than e^{-2 DROP} of the integral remains."""
+BENDS = (1.5, 4.0, 9.0, DROP)
+"""Edges of panels of z: cosh z changes from a parabola to an exponential, which then rises over nine digits."""
 BEYOND = 1.0
 """The nearer token's deficit is negligible at this distance beyond the range of Q's argument."""
 DOUBLED, PARTS, CROWDED = 2.0, 5, 8.0
@@ -67,11 +67,12 @@ FIRST_ORDER, MOST_ORDER, SHORTEST = 12, 30, 1e-3
 SETTLED, SAFETY = 1e-13, 4.0
 """Tolerance for the error of a panel times its share of the integral, and the factor from differences to errors."""
 SHARPEST, WIDEST, LARGEST, LONGEST, HARMONICS = 60.0, 2.0, 1e5, 2000, 16
-"""Sums of at most LONGEST harmonics are used, if w sin(theta) at the end of the range of u is at most SHARPEST, the
-scale of the rule over u at most WIDEST, and w at most LARGEST: they need sqrt(37 w). HARMONICS are computed at once."""
+"""Sums of at most LONGEST harmonics are used, if w is at most LARGEST (they need sqrt(37 w)), w sin(theta) at the end
+of the range of u at most SHARPEST (less in high dimensions, where more digits cancel), and the scale of the rule over u
+at most WIDEST. HARMONICS are computed at once."""
 ALIKE, WIDE, FEWEST = 1.4, 2.0, 4
 """Largest quotient of two w that share nodes; the largest length of their panels, and the smallest number of these."""
-NOTHING, ROUGH, ROUNDING = 3e-17, 1e-8, 5e-16
+NOTHING, ROUGH, ROUNDING = 3e-17, 1e-11, 5e-16
 """Share of the sum below which harmonics are left out, for rough values too, and rounding of an average relative to
 that of the absolute values."""
 SLIVER = 1e-15
@@ -105,7 +106,7 @@ def pair_density(d: int, n: float, w: float, low: float, high: float, order: int
     [`low`, `high`] is the relevant range of u. Cached, because all laws share it.
     """
     others, fine = counted(2, d, n, w, low, high, factors), order >= FINE
-    inner, size = (FIRST_ORDER, COEFFICIENTS) if fine else (order // 3 + 3, order // 3 + 5)
+    inner, size = (FIRST_ORDER, COEFFICIENTS) if fine else (order // 3 + 3, order + 2)
     x = np.append(chebyshev_points(size), [CHECK] * fine)
 
     def at(gamma: Floats, order: int) -> Floats:
@@ -234,7 +235,8 @@ def is_short(contexts: Contexts) -> NDArray[np.bool_]:
     w, most = contexts.w, np.clip(contexts.high, 0, contexts.w)
     # averages of a harmonic turn as fast as psi_1, whatever u is
     slow = Grading(contexts.d, w).scale(most) <= WIDEST
-    return np.asarray(slow & (w * np.sqrt(most / w * (2 - most / w)) <= SHARPEST) & (w <= LARGEST))
+    sharp = w * np.sqrt(most / w * (2 - most / w)) > SHARPEST / (1 + contexts.d / 10)
+    return np.asarray(slow & ~sharp & (w <= LARGEST))
 
 
 def harmonics_of(contexts: Contexts, u: Floats, weights: tuple[Floats, Floats], order: int) -> list[Harmonics]:
@@ -270,15 +272,17 @@ def _harmonics(
     while count < LONGEST:
         block = np.stack(list(islice(polynomials, HARMONICS)))
         averages, sizes = matrix @ (rows @ block.T), np.abs(matrix) @ (rows @ np.abs(block).T)
-        numbers = dimensions(d)[count : count + HARMONICS]
-        found.append(np.stack([numbers * np.einsum("wu,wul->wl", double, each**2) for each in (averages, sizes)]))
+        numbers, terms = dimensions(d)[count : count + HARMONICS], (averages**2, averages**2, sizes**2)
+        weighted = zip((double, np.abs(double), np.abs(double)), terms, strict=True)
+        found.append(np.stack([numbers * np.einsum("wu,wul->wl", each, squares) for each, squares in weighted]))
         count += HARMONICS
-        if np.all(np.max(found[-1][0], axis=1) <= nothing * sum(np.sum(part[0], axis=1) for part in found)):
-            sums, sizes = np.concatenate(found, axis=2)
+        if np.all(np.max(found[-1][1], axis=1) <= nothing * sum(np.sum(part[1], axis=1) for part in found)):
+            coefficients, sums, sizes = np.concatenate(found, axis=2)
             edges = edges_of(d, most, float(np.max(high)), end)
             start = contexts.n * np.exp(contexts.low[which])
             weight = np.einsum("wu,wur->wr", alone, matrix)
-            return Harmonics(d, which, w, edges, panels, sums, ROUNDING * np.sqrt(sums * sizes), at, weight, start)
+            slack = ROUNDING * np.sqrt(sums * sizes)
+            return Harmonics(d, which, w, edges, panels, coefficients, slack, at, weight, start)
     return None
 
 
@@ -321,9 +325,7 @@ class Between:
         top = panels[-1]
         half = gamma[:, None] / 2
         lever, span = np.maximum(w * np.sin(half), TINY), np.maximum(w * np.cos(half), TINY)
-        bends = panels_of(d, w, 0.0, min(top + DROP, 2 * w))
-        bends = np.append(bends[bends > 2 * BEND], BEND)
-        turned = np.arcsin(np.minimum(bends / lever, 1.0))
+        turned = np.arcsin(np.minimum(np.array(BENDS) / lever, 1.0))
         nearest = 2 * np.arcsin(np.sqrt(np.clip((panels - w * versine(half)) / (2 * span), 0, 0.5)))
         end = np.maximum(
             np.arcsin(np.minimum((DROP + math.log(2)) / lever, 1.0)),

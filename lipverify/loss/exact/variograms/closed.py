@@ -48,7 +48,7 @@ def absolute_variogram(d: int, theta: Floats) -> Floats:
     return np.asarray(2 / d * (2 * np.sin(theta / 2) ** 2 - 2 / np.pi * cubic))
 
 
-SHARP = 1e-11
+SHARP = 1e-12
 """Error relative to the largest value below which a table is accepted without trying another form."""
 
 
