@@ -51,8 +51,9 @@ def test_every_control_of_every_lemma_is_rejected(law: str) -> None:
     assert seen == {lemma.name for lemma in proof(law).lemmas}
 
 
-@pytest.mark.parametrize(("law", "W", "K"), CASES)
+@pytest.mark.parametrize(("law", "W", "K"), CASES[:-1])
 def test_the_evaluator_finds_it_true_at_its_border(law: str, W: float, K: float) -> None:
+    """The last case takes seconds: the slow test below has it."""
     assert statements.wrong(proof(law, W, K).statement) == []
 
 
