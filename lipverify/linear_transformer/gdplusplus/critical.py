@@ -210,7 +210,7 @@ def small_start(regression: Regression, layers: int) -> CriticalPoint:
     >>> small_start(silent, 1) == certified(silent, [-0.03])
     True
     """
-    loss = _on_gauss_nodes(regression, layers)
+    loss = on_gauss_nodes(regression, layers)
 
     def downhill(_: float, weights: Floats) -> Floats:
         deviations, jacobian = loss.deviations(weights)
@@ -228,7 +228,7 @@ def small_start(regression: Regression, layers: int) -> CriticalPoint:
 
 def minima(regression: Regression, layers: int, seed: int = 0) -> list[tuple[CriticalPoint, int]]:
     """The best strict local minima reached from random starts, certified, with the number of descents to each."""
-    loss = _on_gauss_nodes(regression, layers)
+    loss = on_gauss_nodes(regression, layers)
     rng = generator(seed, f"gd++/minima/{regression.noise.name}/{layers}", 0)
     begin = folded(rng, STARTS, layers, 3.0 * regression.n, 1.2 * float(loss.rule.t[-1]))
     ends, found = descended(loss, begin, STEPS), list[tuple[CriticalPoint, int]]()
@@ -244,7 +244,7 @@ def minima(regression: Regression, layers: int, seed: int = 0) -> list[tuple[Cri
     return found
 
 
-def _on_gauss_nodes(regression: Regression, layers: int) -> ExcessLoss:
+def on_gauss_nodes(regression: Regression, layers: int) -> ExcessLoss:
     """The loss up to a constant; Gauss's rule is exact for its degree."""
     require_regression(regression)
     rule = gauss_rule(regression.n, regression.d, degree(layers))
