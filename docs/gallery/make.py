@@ -16,12 +16,13 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import lipverify as lv
-from lipverify.checks.linear_transformers import contributions, noise_levels
+from lipverify.checks.linear_transformers import contributions, noise_levels, plain_runs
 from lipverify.checks.softmax import low_rank_training, norms
 from lipverify.foundation.streams import normals
 from lipverify.linear_transformer import draw_contexts, evaluation
 from lipverify.linear_transformer.gdplusplus.known import known_depth, known_optimum
 from lipverify.linear_transformer.published import printed, problem
+from lipverify.linear_transformer.training import protocol
 from lipverify.linear_transformer.training.witness import depths_of, witness
 from lipverify.optimum.pretraining import Recipe
 from lipverify.optimum.transfer import transfers
@@ -305,6 +306,78 @@ def full_weights() -> Figure:
     return figure
 
 
+def plain_training() -> Figure:
+    """Adjusted loss against the steps of Adam, five runs a model; dashed: printed, dotted: the best model known."""
+    figure, axes = panels(3, sharey=True)
+    ridge, ends = plain_runs.ridge_loss("uniform-3"), plain_runs.endpoints("uniform-3", contexts=8192, seed=0)
+    panel = dict(zip(protocol.SHAPES, axes[0], strict=True))
+    for family, layers in protocol.runs("uniform-3").models:
+        ax, color = panel[family], f"C{layers - 1}"
+        for run in protocol.runs("uniform-3").of(family, layers):
+            steps = protocol.EVERY * np.arange(1, len(run.losses) + 1)
+            ax.semilogy(steps, np.subtract(run.losses, ridge), color=color, linewidth=0.7)
+        best, ratio = ends[f"{family} {layers}"][0], np.exp(-ends[f"{family} {layers} over known"][0])
+        ax.axhline(printed("uniform-3", family, layers).value, color=color, linestyle="--", linewidth=0.8)
+        ax.axhline(best * ratio, color=color, linestyle=":", label=f"{layers} layers")
+        ax.set(title=family, xlabel="steps", ylim=(0.02, 6))
+    axes[0, 0].set_ylabel("adjusted loss")
+    axes[0, 0].legend(loc="upper right")
+    return figure
+
+
+def plain_noise_level() -> Figure:
+    """The mean loss at each σ, uncapped, on the same contexts: lines are plain training, dots the best model known."""
+    figure, axes = panels(3, 2)
+    fresh = {level: noise_levels.fresh_at("uniform-3", level, 8192, SEED) for level in noise_levels.LEVELS}
+    panel = dict(zip(protocol.SHAPES, axes.T, strict=True))
+    for family, layers in protocol.runs("uniform-3").models:
+        plain = plain_runs.estimator(protocol.runs("uniform-3").best(family, layers).model)
+        best = plain_runs.best_known("uniform-3", family, layers)
+        for model, style, label in ((plain, "-", f"{layers} layers"), (best, ":o", None)):
+            losses = [each.losses(model).mean() for each in fresh.values()]
+            for ax in panel[family]:
+                ax.plot(list(fresh), losses, style, color=f"C{layers - 1}", label=label)
+    for family, (inside, beyond) in panel.items():
+        inside.set(title=family, xlim=(0, 4), ylim=(0, 0.6))
+        beyond.set(xlabel="σ", yscale="log")
+        for ax in (inside, beyond):
+            ax.axvspan(0, 3, color="0.93", zorder=0)
+    axes[0, 1].legend()
+    figure.supylabel("adjusted loss", fontsize=8)
+    return figure
+
+
+def plain_weights() -> Figure:
+    """The four weights of each layer of DIAG after plain training, five runs, and of the best model known (black)."""
+    figure, axes = panels(4)
+    best = plain_runs.best_known("uniform-3", "DIAG", 3)
+    curves = [(run.numbers, "o-") for run in protocol.runs("uniform-3").of("DIAG", 3)]
+    for numbers, style in (*curves, (best.kind.four(best.array), "ks--")):
+        names = ("ω_xx", "ω_xy", "ω_yx", "ω_yy")
+        for ax, name, weights in zip(axes[0], names, (numbers / best.kind.units).T, strict=True):
+            ax.plot(range(1, 4), weights, style)
+            ax.axhline(0, color="black", linewidth=0.6)
+            ax.set(title=name, xlabel="layer", xticks=range(1, 4))
+    return figure
+
+
+def plain_matrices() -> Figure:
+    """P and Q of FULL with two layers, each over its largest entry: plain training (left), the best model known."""
+    figure, axes = panels(4, 2)
+    known = plain_runs.best_known("uniform-3", "FULL", 2)
+    plain, unit = protocol.runs("uniform-3").best("FULL", 2).numbers, np.repeat(known.kind.scale, (10, 1))
+    rescaled = np.stack([plain[:, 0] * unit / unit[:, None], plain[:, 1] * unit * unit[:, None]], axis=1)
+    for column, pair in enumerate([*rescaled, *known.array]):
+        for ax, name, matrix in zip(axes[:, column], "PQ", pair, strict=True):
+            row = np.arange(11)[:, None] < 10  # of the last P the prediction reads one row
+            shown = np.where(row & (name == "P") & (column % 2 == 1), 0, matrix)
+            image = ax.imshow(shown / np.abs(shown).max(), cmap="RdBu", vmin=-1, vmax=1)
+            ax.set(title=f"{name}, layer {column % 2 + 1}", xticks=[], yticks=[])
+            ax.grid(visible=False)
+    figure.colorbar(image, ax=axes, shrink=0.7)
+    return figure
+
+
 def two_step() -> Figure:
     """How much the prediction after each layer changes when one weight of layer 1 or 2 is zero; no point: exactly 0."""
     figure, axes = panels(2, sharey=True)
@@ -323,7 +396,8 @@ PICTURES: dict[str, Callable[[], Figure]] = {
     make.__name__: make
     for make in (
         window, prediction, tradeoff, methods, norm_growth, same_constant, other_constants, low_rank,
-        low_rank_estimates, depth, noise_level, diagonal_weights, full_weights, two_step,
+        low_rank_estimates, depth, noise_level, diagonal_weights, full_weights, plain_training, plain_noise_level,
+        plain_weights, plain_matrices, two_step,
     )
 }  # fmt: skip
 

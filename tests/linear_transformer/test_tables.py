@@ -120,7 +120,7 @@ def test_plain_training_descends_along_its_gradient() -> None:
         assert (loss(at + move) - loss(at - move)) / 2 == pytest.approx(float((slope * move).sum()), rel=1e-5)
 
 
-@pytest.mark.parametrize("family", ["GD++"])
+@pytest.mark.parametrize("family", protocol.SHAPES)
 def test_a_run_is_the_model_that_its_losses_are_of(family: str) -> None:
     """The last batches' loss, which is not adjusted and capped at d/2, is that of the layers on fresh contexts."""
     run = protocol.runs("uniform-3").best(family, 2)
