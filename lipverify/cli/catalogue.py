@@ -128,9 +128,9 @@ def _recorded(claim: Claim) -> str:
 
 def _lines(name: str, text: str, width: int) -> list[str]:
     """Print the text to the right of its name, or below it if the line is too narrow."""
-    beside = width > 4 * NAMED
-    lines = wrapped(text, width - (NAMED if beside else 4)) if text else [""]
-    if not beside:
+    wide = width > 4 * NAMED
+    lines = wrapped(text, width - (NAMED if wide else 4)) if text else [""]
+    if not wide:
         return [f"  {name}"] * bool(name) + [f"    {line}" for line in lines]
     return [f"{f'  {name}':<{NAMED}}{lines[0]}", *(f"{'':<{NAMED}}{line}" for line in lines[1:])]
 

@@ -210,7 +210,7 @@ def _is_date(text: str) -> bool:
 
 
 _VERDICTS_HEAD = r"""% The verdicts of a lipverify run; \input this file. The preamble needs
-%   \usepackage{lipverify}, the package that was written beside it
+%   \usepackage{lipverify}, the package written to the same folder
 \begingroup
 \small
 \setlength{\LTpre}{0pt}

@@ -159,9 +159,9 @@ def _record(command: Sequence[str], source: str, content: str) -> bytes:
 def _opened(path: Path, record: bytes, accept: Accept) -> ctypes.CDLL | None:
     """Load a cached library; None if others could have written it, its record differs, or it fails the test."""
     try:
-        beside = path.with_suffix(".json")
-        ours = is_ours(path.parent) and is_ours(path) and is_ours(beside)
-        if ours and beside.read_bytes() == record and path.stem.partition("-")[2] == _digest(path):
+        sidecar = path.with_suffix(".json")
+        ours = is_ours(path.parent) and is_ours(path) and is_ours(sidecar)
+        if ours and sidecar.read_bytes() == record and path.stem.partition("-")[2] == _digest(path):
             kept = ctypes.CDLL(str(path))
             if accept(kept):
                 return kept

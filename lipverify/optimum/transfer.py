@@ -71,9 +71,9 @@ def at_optima(tuned: Sequence[Optimum], of: Callable[[Floats], tuple[Floats, Flo
     """
     w = np.array([each.w for each in tuned])
     values, errors = of(np.concatenate([w, w * (1 + NUDGE)]))
-    here, beside = np.split(values, 2)
+    here, nudged = np.split(values, 2)
     moved = [each.w_error / each.w if each.w > 0 else 0.0 for each in tuned]
-    return list(zip(here.tolist(), (errors[: w.size] + np.abs(beside - here) / NUDGE * moved).tolist(), strict=True))
+    return list(zip(here.tolist(), (errors[: w.size] + np.abs(nudged - here) / NUDGE * moved).tolist(), strict=True))
 
 
 @makes("bounded", "exact")

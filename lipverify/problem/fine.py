@@ -125,11 +125,11 @@ def _most_bent(h: Callable[[Floats], Floats], declared: tuple[float, ...]) -> fl
     values = np.asarray(h(z), dtype=float)
     bend = np.abs(np.diff(values, 2))
     places = z[1:-1]
-    beside = np.stack([bend[: -2 * BESIDE], bend[2 * BESIDE :]]).max(axis=0)
+    neighbours = np.stack([bend[: -2 * BESIDE], bend[2 * BESIDE :]]).max(axis=0)
     middle, at = bend[BESIDE:-BESIDE], places[BESIDE:-BESIDE]
     far = np.all(np.abs(at[:, None] - np.array([-1.0, 1.0, *declared])) > NEAR * 2 / GRID, axis=1)
     rounding = ROUNDING * float(np.max(np.abs(values)))
-    found = far & (middle > BENT * (beside + rounding))
+    found = far & (middle > BENT * (neighbours + rounding))
     return float(at[np.argmax(np.where(found, middle, -1.0))]) if found.any() else None
 
 

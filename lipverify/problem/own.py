@@ -97,8 +97,8 @@ class Ridge(RidgeLaw, frozen=True):
         return 1 + 0 * uniforms
 
     def _values(self, radius: float = 1.0) -> Array:
-        beside = [place + sign * HAIR for place in self.jumps for sign in (-1, 1) if abs(place) < 1]
-        return np.asarray(self.link(np.concatenate([np.linspace(-radius, radius, 4097), self.kinks, beside])))
+        near_jumps = [place + sign * HAIR for place in self.jumps for sign in (-1, 1) if abs(place) < 1]
+        return np.asarray(self.link(np.concatenate([np.linspace(-radius, radius, 4097), self.kinks, near_jumps])))
 
 
 @by_law
@@ -109,8 +109,8 @@ def jumps_of(law: RidgeLaw) -> tuple[float, ...]:
     (0.5,)
     """
     kinks, inside = np.array(law.kink_points), np.linspace(-1, 1, 4097)
-    beside = (kinks[:, None] + HAIR * np.array([-1, 1])).ravel()
-    around, values = (np.asarray(law.links(z, np), dtype=np.float64) for z in (beside, inside))
+    near_kinks = (kinks[:, None] + HAIR * np.array([-1, 1])).ravel()
+    around, values = (np.asarray(law.links(z, np), dtype=np.float64) for z in (near_kinks, inside))
     steps = np.abs(np.diff(around.reshape(len(around), -1, 2))[..., 0])
     jumped = np.any(steps > JUMP * np.maximum(np.ptp(values, axis=1), TINY)[:, None], axis=0)
     return tuple(kinks[jumped].tolist())
@@ -266,8 +266,8 @@ def _require_peak(K: Callable[[Array], Array]) -> None:
             f"K is {values[worst]:.4g} at t = {t[worst]:.4g} and {values[-1]:.4g} at t = 1, so it is not the "
             "covariance of any law: E (f(x) - f(x'))^2 / 2 = K(1) - K(t) >= 0."
         )
-    beside = float(np.asarray(K(np.array([np.nextafter(1.0, 0.0)])))[0])
-    _require_continuous("K", values[-1] - beside, float(np.ptp(values)))
+    near_1 = float(np.asarray(K(np.array([np.nextafter(1.0, 0.0)])))[0])
+    _require_continuous("K", values[-1] - near_1, float(np.ptp(values)))
 
 
 def _require_variogram(variogram: Callable[[Array], Array]) -> None:

@@ -69,10 +69,10 @@ def isotropic_form(problem: Problem, M: Any = None) -> IsotropicForm:
     off = float(np.max(np.abs(scores - factor * np.eye(d))) / abs(factor)) if factor else np.inf
     if not (factor > 0 and off <= ORTHONORMAL):
         raise InvalidInput(_refusal(problem, "A^T M A is no positive multiple of I, where x = A u"))
-    law, beside = _in_u(problem.law, A)
-    if not beside <= ORTHONORMAL:
+    law, unorthogonal = _in_u(problem.law, A)
+    if not unorthogonal <= ORTHONORMAL:
         raise InvalidInput(_refusal(problem, "f is not isotropic in u, where x = A u with u on the sphere"))
-    return IsotropicForm(problem.replace(law=law, covariates=Sphere()), factor, max(off, beside))
+    return IsotropicForm(problem.replace(law=law, covariates=Sphere()), factor, max(off, unorthogonal))
 
 
 @by_law

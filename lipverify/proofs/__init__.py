@@ -9,7 +9,7 @@ window    the optimal w* between two multiples of Lambda^e
 dimensions  the same in every dimension at once
 finite    one problem: where its loss is least, and matrices that do better than a form that was claimed
 direct    theorems about linear transformers, and whatever else has a straight chain
-controls     false statements beside each lemma, which the checker must reject
+controls     a false statement near each lemma, which the checker must reject
 """
 
 from typing import TYPE_CHECKING

@@ -316,8 +316,8 @@ def limits(law: str, d: int) -> Limits:
 
 def above(k: Mapping[str, float], reach: Reach, power: Powers, x: float, v: float) -> float:
     """W^beta times the upper bound of the loss at x W, as in `windows.window`."""
-    beside = k.get("b_next", 0.0) * x**-2 * v + k["s"] * x ** (power.a - 1) / reach.K
-    return k["c_high"] * x**power.a + k["b_high"] * x**-power.beta + beside
+    correction = k.get("b_next", 0.0) * x**-2 * v + k["s"] * x ** (power.a - 1) / reach.K
+    return k["c_high"] * x**power.a + k["b_high"] * x**-power.beta + correction
 
 
 def bracket(k: Mapping[str, float], reach: Reach, power: Powers, at: float) -> tuple[float, float]:
@@ -328,9 +328,9 @@ def bracket(k: Mapping[str, float], reach: Reach, power: Powers, at: float) -> t
 
 def _meeting(k: Mapping[str, float], power: Powers, loss: float, v: float) -> tuple[float, float]:
     def excess(x: float) -> float:
-        beside = k.get("b_plus", 0.0) * math.exp(-2 * x) * v
+        correction = k.get("b_plus", 0.0) * math.exp(-2 * x) * v
         return (
-            k["c_low"] * math.exp(power.a * x) + k["b_low"] * math.exp(-power.beta * x) + beside - loss * (1 + MARGIN)
+            k["c_low"] * math.exp(power.a * x) + k["b_low"] * math.exp(-power.beta * x) + correction - loss * (1 + MARGIN)
         )
 
     least = minimize_scalar(excess, bounds=(-20.0, 20.0), method="bounded").x

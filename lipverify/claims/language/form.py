@@ -480,7 +480,7 @@ def form_of(kind: type[Form], called: Any, quantity: Any, line: int, **given: An
     if not isinstance(quantity, str) or not quantity.strip():
         raise Fault("no quantity: the quantity is what the function measures, in LaTeX such as r'w^*'; a claim without "
                     "it is refused.", "quantity", line=line)  # fmt: skip
-    function, beside = (called.function, called.where) if isinstance(called, Call) else (called, {})
+    function, fixed = (called.function, called.where) if isinstance(called, Call) else (called, {})
     if not callable(function):
         raise Fault(f"{function!r} is not a function that measures {quantity}.", line=line)
     try:
@@ -500,7 +500,7 @@ def form_of(kind: type[Form], called: Any, quantity: Any, line: int, **given: An
     if given["method"] is None and sampled:
         given["method"] = "montecarlo"
     told = {name: value for name, value in given.items() if value is not None}
-    return kind(measure=function, quantity=on_one_line(quantity), given=beside, line=line, **told)
+    return kind(measure=function, quantity=on_one_line(quantity), given=fixed, line=line, **told)
 
 
 def _controls(value: Any, claimed: Range) -> tuple[Range | dict[str, Any] | None, Range | dict[str, Any] | None]:

@@ -538,9 +538,9 @@ def _latex(tokens: list[str]) -> str:
     out: list[str] = []
     for place, token in enumerate(tokens):
         if token.isspace():
-            beside = tokens[place - 1], tokens[place + 1]
-            apart = any(each.isalpha() and len(each) > 1 and each not in NAMES for each in beside)
-            out.append("" if {*TYPESET} - {"w*"} & {*beside} else r"\," if apart else " ")
+            neighbours = tokens[place - 1], tokens[place + 1]
+            apart = any(each.isalpha() and len(each) > 1 and each not in NAMES for each in neighbours)
+            out.append("" if {*TYPESET} - {"w*"} & {*neighbours} else r"\," if apart else " ")
         elif token == "E" and not _applied(tokens, place):
             out.append(token)
         else:

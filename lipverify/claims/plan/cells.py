@@ -113,9 +113,9 @@ def spots(form: Form, family: Place, over: Any, profile: Profile) -> Iterator[Sp
     given = {name: settled(value, profile) for name, value in form.given.items()}
     numbers = {name: value for name, value in given.items() if isinstance(value, str | int | float)}
     for place in points_of(form, family, over, profile):
-        beside = {name: value for name, value in numbers.items() if name not in place.where}
+        fixed = {name: value for name, value in numbers.items() if name not in place.where}
         ray = ray_of(form, place, profile) if isinstance(form, Along) else None
-        yield Spot(dict(place.where), beside, ray, plain(form.observed), form.observed)
+        yield Spot(dict(place.where), fixed, ray, plain(form.observed), form.observed)
 
 
 def function_of(form: Form, place: Place, family: Place) -> Measured:
@@ -326,6 +326,6 @@ def estimate(growth: Growth, allowed: Allowed) -> Estimate:
             if 2 * spread < abs(power) and spread <= POWER_RESOLUTION:
                 note = f"the exponent of s is {end:.6g}, and the power of log s decides"
                 low, high = (0.0 if side == end else None for side in (allowed.low, allowed.high))
-                beside = Allowed(low=low, high=high, open=allowed.open)
-                return Estimate(Interval.around(power, spread), note, allowed=beside)
+                at_0 = Allowed(low=low, high=high, open=allowed.open)
+                return Estimate(Interval.around(power, spread), note, allowed=at_0)
     return Estimate(interval)

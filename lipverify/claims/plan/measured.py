@@ -182,8 +182,8 @@ def number(result: Any, of: str, call: str) -> tuple[float, float]:
                 f"it returned {', '.join(map(str, result))}" if isinstance(result, Mapping) else "it returned one value"
             )
             raise InvalidInput(f"{call} has no quantity {of!r}; {holds}.")
-        alone, beside = result[of], result.get(f"{of}_error")
-        result, call = alone if beside is None else (alone, beside), f"{of} of {call}"
+        alone, error = result[of], result.get(f"{of}_error")
+        result, call = alone if error is None else (alone, error), f"{of} of {call}"
     elif isinstance(result, Mapping) and "" in result:
         result = result[""]
     if isinstance(result, list | tuple) and len(result) == 3 and isinstance(result[2], str):

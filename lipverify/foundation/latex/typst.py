@@ -93,14 +93,14 @@ def _part(node: Node, script: bool) -> str:
 
 
 def _row(parts: Iterable[Node], script: bool) -> str:
-    """Parts in a row; in a script, a fraction beside a factor is put in brackets."""
+    """Parts in a row; in a script, a fraction next to a factor is put in brackets."""
     shown = [part for part in parts if part != tree.Space("")]
     sources = [_written(part, script) for part in shown]
     for k, part in enumerate(shown if script else ()):
         base = part.base if isinstance(part, tree.Scripts) else part
         if isinstance(base, tree.Fraction) and base.command in symbols.FRACTIONS:
-            beside = (*sources[max(k - 1, 0) : k], *sources[k + 1 : k + 2])
-            sources[k] = _bracketed(sources[k]) if any(map(_multiplies, beside)) else sources[k]
+            neighbours = (*sources[max(k - 1, 0) : k], *sources[k + 1 : k + 2])
+            sources[k] = _bracketed(sources[k]) if any(map(_multiplies, neighbours)) else sources[k]
     return _joined(sources)
 
 
@@ -125,11 +125,11 @@ def _grid(name: str, rows: list[list[str]]) -> str:
 
 
 def _joined(parts: Iterable[str]) -> str:
-    """Parts in a row; a space beside a quoted string would be printed, so there is none."""
+    """Parts in a row; a space next to a quoted string would be printed, so there is none."""
     source = ""
     for part in filter(None, parts):
-        beside = not source or source.endswith('"') or part.startswith('"')
-        source += part if beside else f" {part}"
+        joined = not source or source.endswith('"') or part.startswith('"')
+        source += part if joined else f" {part}"
     return source
 
 
@@ -145,7 +145,7 @@ def _bracketed(source: str) -> str:
 
 
 def _multiplies(source: str) -> bool:
-    """Whether a part beside a fraction would be taken for a factor of its numerator or denominator."""
+    """True if a part next to a fraction would be read as a factor of its numerator or denominator."""
     return bool(source) and not source.startswith(_APART)
 
 
@@ -171,4 +171,4 @@ def _quoted(words: str) -> str:
 
 
 _APART = (*map(_escaped, "+-±=<>≤≥,;:)"), "space", "quad", "wide", "thin", "med", "thick")
-"""Signs and spaces that set what is beside a fraction apart from it."""
+"""Signs and spaces that separate a fraction from its neighbours."""

@@ -57,7 +57,7 @@ class Kink:
 
     @cached_property
     def root(self) -> tuple[Expr, Expr, Expr]:
-        """(s, e, o): near c = at the link is e |x|^s + o sign(x) |x|^s, x = c - at, beside what is smoother.
+        """(s, e, o): near c = at the link is e |x|^s + o sign(x) |x|^s, x = c - at, plus smoother terms.
 
         s = 0 at a jump, 1 at a jump of the slope, between and above at roots such as |x|^{1/2} and |x|^{6/5}; what is
         left of a smooth link, a x, does not count. 2 stands for whatever is smoother.

@@ -42,7 +42,7 @@ INTERVALS = 8
 """Number of intervals of S for the smallest sum of squares, between its quantiles e^-`NEVER` / n on both sides."""
 HUGE, TINY = 1e300, 1e-300
 STEPS = 12
-"""Number of bisections of log c; the result is the end farther from the mean, which is safe."""
+"""Number of bisections of log c; the result is the end further from the mean, which is safe."""
 
 
 @lru_cache(maxsize=256)
@@ -142,7 +142,7 @@ def _wanted(n: int, log_chance: float | None) -> float:
 
 
 def _beyond(chance: Callable[[float], float], mean: float, end: float, wanted: float) -> float:
-    """The c nearest to `mean`, or slightly farther, at which the log of the probability bound is small enough.
+    """The c nearest to `mean`, or slightly further, at which the log of the probability bound is small enough.
 
     `end` is the extreme value of c.
     """

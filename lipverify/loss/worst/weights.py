@@ -92,7 +92,7 @@ PANEL = {120: 40, 168: 56}
 COUNTS = (0.1, 1.0, 10.0, 60.0)
 """Numbers of tokens that are expected in a box whose share is v times as large."""
 CHANCES = (1e-19, 1e-12, 1e-6, 1e-3, 0.05, 0.5, 0.95, 1 - 1e-3, 1 - 1e-6, 1 - 1e-12)
-"""Probabilities that the nearest token is farther than the ends of the panels."""
+"""Probabilities that the nearest token lies beyond the ends of the panels."""
 ROUNDING = 2.0**-40
 
 

@@ -149,9 +149,9 @@ def require_bounded(loss: Objective, constraint: Constraint, end: End, problem: 
     """
     left, values, right = np.linalg.svd(end.M)
     for u, s, v in zip(left.T, values, right, strict=True):
-        farther = constraint.project(end.M + (FARTHER - 1) * s * np.outer(u, v))
-        free = np.linalg.norm(farther - end.M) > s  # the constraint allows a larger M in this direction
-        if free and s * problem.covariates.scale**2 >= FELT and loss(farther)[0] <= (1 + LEVEL) * end.loss:
+        larger = constraint.project(end.M + (FARTHER - 1) * s * np.outer(u, v))
+        free = np.linalg.norm(larger - end.M) > s  # the constraint allows a larger M in this direction
+        if free and s * problem.covariates.scale**2 >= FELT and loss(larger)[0] <= (1 + LEVEL) * end.loss:
             raise OutOfReach(
                 f"the loss does not rise beyond |M| = {values[0]:.3g} (n = {problem.n}, sigma = {problem.sigma:g}): it "
                 "has no minimum that the draws can locate; bound M by constraint=SpectralBall(C=...), or draw more."
