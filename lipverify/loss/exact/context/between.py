@@ -66,7 +66,7 @@ FIRST_ORDER, MOST_ORDER, SHORTEST = 12, 30, 1e-3
 """Orders of the rules behind it, from the first to the last tried; and the smallest length of a panel over its end."""
 SETTLED, SAFETY = 1e-13, 4.0
 """Tolerance for the error of a panel times its share of the integral, and the factor from differences to errors."""
-SHARPEST, WIDEST, LARGEST, LONGEST, HARMONICS = 60.0, 2.0, 1e5, 2000, 16
+SHARPEST, WIDEST, LARGEST, LONGEST, HARMONICS = 60.0, 2.0, 3e4, 1120, 16
 """Sums of at most LONGEST harmonics are used, if w is at most LARGEST (they need sqrt(37 w)), w sin(theta) at the end
 of the range of u at most SHARPEST (less in high dimensions, where more digits cancel), and the scale of the rule over u
 at most WIDEST. HARMONICS are computed at once."""
