@@ -183,7 +183,7 @@ def _problem(record: Record) -> Text:
     """The reason why a claim is open, with quantities as formulas, or the error message of a broken check."""
     if record.verdict == "error":
         return (Run("code", printable(record.problem)),) if record.problem else ()
-    for cell in record.cells:
+    for cell in record.cells if record.problem else ():
         place = at(cell.where)
         found = re.fullmatch(
             rf"(|the control, |.* disagree on ){re.escape(cell.quantity)}(.*) at {re.escape(place)}((?![\w.]).*)",

@@ -109,11 +109,12 @@ features_of_a_kind = st.tuples(
 )
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(what=features_of_a_kind, d=st.sampled_from([3, 5, 12]), n=log_floats(3, 1e15), w=log_floats(0.1, 60.0))
 def test_a_narrow_feature_is_inside_the_error(
     what: tuple[str, float, float, float], d: int, n: float, w: float
 ) -> None:
+    """Each takes a second: the nightly test below tries thousands."""
     found = compared(*what, d, round(n), w)
     target(found.ratio)
     assert found.ratio <= 1
