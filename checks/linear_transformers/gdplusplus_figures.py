@@ -96,17 +96,16 @@ def all_below(**found: dict[str, Any]) -> Table:
 def trained_from() -> Table:
     """Where Adam ended by law, depth and first weights: losses, and how many trainings."""
     rows = []
-    for layers in (2, 3, 4):
-        for noise in NOISE_LAWS:
-            stored = gdplusplus.landscape(noise, layers)
-            losses = stored.losses
-            ended = {
-                begin: ", ".join(f"{loss:.4g} ({count})" for loss, count in zip(losses, counts[:-1], strict=True) if count)
-                + (f", elsewhere ({counts[-1]})" if counts[-1] else "")
-                for begin, counts in stored.ends.items()
-            }  # fmt: skip
-            row = (ended[begin] for begin in ("factors", "small", "large"))
-            rows.append((named(noise), str(layers), *row, f"{entry(noise, layers).value:.3g}"))
+    for noise, layers in sorted(gdplusplus.landscapes(), key=lambda found: (found[1], NOISE_LAWS.index(found[0]))):
+        stored = gdplusplus.landscape(noise, layers)
+        losses = stored.losses
+        ended = {
+            begin: ", ".join(f"{loss:.4g} ({count})" for loss, count in zip(losses, counts[:-1], strict=True) if count)
+            + (f", elsewhere ({counts[-1]})" if counts[-1] else "")
+            for begin, counts in stored.ends.items()
+        }  # fmt: skip
+        row = (ended[begin] for begin in ("factors", "small", "large"))
+        rows.append((named(noise), str(layers), *row, f"{entry(noise, layers).value:.3g}"))
     return Table(
         caption="GD++ trained by Adam on the expected loss, learning rate $10^{-4}$, 20,000 steps: the losses of the minima in which trainings ended, and how many. "
         "First weights: factors $p_y, p_x, q$ of each layer with variance $0.002/(11 L)$, $\\omega_{yx} = p_y q$, $\\omega_{xx} = p_x q$; weights of that "
@@ -122,7 +121,7 @@ def map_of_points() -> Figure:
     panels = []
     for noise in ("uniform-0", "uniform-1", "uniform-3"):
         series = []
-        for layers in (2, 3, 4):
+        for layers in sorted(layers for law, layers in gdplusplus.landscapes() if law == noise):
             stored = gdplusplus.landscape(noise, layers)
             shift = 0.2 * (layers - 3)  # side by side
             x = tuple(index + shift for index in stored.indices)

@@ -23,7 +23,7 @@ ASSUMED = (STANDARD, ADJUSTED, r"only $\omega_{xx}$, $\omega_{yx}$")
 FLOW = (*ASSUMED, "expected losses over all contexts",
         "gradient flow, the limit of small steps, of the two weights of each layer, from 0")
 SMALL_START = r"\mathcal{L}_{\mathrm{from\ small\ weights}}"
-PRINTED = r"\mathcal{L}_{\mathrm{printed}}"
+PRINTED, END = r"\mathcal{L}_{\mathrm{printed}}", r"\mathcal{L}_{\mathrm{end}}"
 MINIMA = {"uniform-0": 3, "uniform-1": 3, "uniform-2": 3, "uniform-3": 2, "uniform-4": 2, "levels-1-3": 2,
           "uniform-5": 1, "uniform-6": 1, "uniform-7": 1, "levels-1-3-5": 1}
 """Strict local minima of two layers, by law of the noise."""
@@ -81,18 +81,22 @@ claim("lt.gd-plus-plus/three-layers",
           more are known, and Newton's method from other starts would find more.""",
       shows=(figures.ALL_BELOW, figures.MAP))
 claim("lt.gd-plus-plus/first-weights",
-      bound(training_ends, rf"\mathcal{{L}}_{{\mathrm{{end}}}} / {PRINTED}", of="quotient", equals=1, within=0.12, control={"high": 0.85},
-            method=("exact", "observed"), over={"layers": (2, 3), "noise": NOISE_LAWS}),
-      bound(training_ends, r"p(\text{the commonest end})", of="share", low=0.75, control={"high": 0.85}, method=("training", "observed"),
-            over={"layers": 2, "noise": NOISE_LAWS}),
-      source=TABLE_1, kind="stronger", expected="supported", assumes=TRAINED,
-      title="trained from small factors, two and three layers end at the printed entry",
-      statement=rf"""|\mathcal{{L}}_{{\mathrm{{end}}}} / {PRINTED} - 1| \leq 0.12, \qquad
-          p(\text{{the commonest end of two layers}}) \geq 0.75""",
-      finding="""The end is the best one of those in which a fifth of the trainings or more end, as a table of the best of five shows it.
-          With two layers it is the second minimum, with three and little noise one that several others are below. From larger weights,
-          or from small ones that are no products, trainings end elsewhere. The interval of the share is that of Clopper and Pearson.""",
+      bound(training_ends, rf"{END} / {PRINTED}", of="quotient", equals=1, within=0.07, control={"high": 0.85},
+            method=("exact", "observed")),
+      bound(training_ends, r"p(\text{the commonest end})", of="share", low=0.75, control={"high": 0.85}, method=("training", "observed")),
+      source=TABLE_1, kind="stronger", expected="supported", over={"layers": 2, "noise": NOISE_LAWS}, assumes=TRAINED,
+      title="trained from small factors, two layers end at the printed entry",
+      statement=rf"|{END} / {PRINTED} - 1| \leq 0.07, \qquad p(\text{{the commonest end}}) \geq 0.75",
+      finding="""Where there are several minima, it is the second one. The end is the best one of those in which a fifth of the trainings
+          or more end, as a table of the best of five shows it; the interval of the share is that of Clopper and Pearson.""",
       shows=figures.TRAINED_FROM)
+claim("lt.gd-plus-plus/first-weights/three-layers",
+      bound(training_ends, rf"{END} / {PRINTED}", of="quotient", equals=1, within=0.12, control=({"high": 0.85}, {"noise": "uniform-4"}),
+            method=("exact", "observed")),
+      source=TABLE_1, kind="stronger", expected="refuted", over={"layers": 3, "noise": NOISE_LAWS}, assumes=TRAINED,
+      title="trained from small factors, three layers end at the printed entry",
+      corrected=r"""they do but for $\sigma_{\max} = 2$, where most trainings end at a larger loss; with $\sigma_{\max} \leq 1$ this end is a
+          minimum that several others are below, with $\sigma_{\max} = 3$ it is the best, in half of the trainings""")
 claim("lt.gd-plus-plus/minima/{layers}",
       bound(several, r"\#\{\text{strict local minima}: \mathcal{L} < \min \mathcal{L}_{L - 1}\}", of="minima", low=2,
             control={"noise": "uniform-7"}, method="algebra"),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from lipverify.linear_transformer.gdplusplus.floor import gdplusplus_floor, second_moment
     from lipverify.linear_transformer.gdplusplus.grown import grown_gdplusplus
     from lipverify.linear_transformer.gdplusplus.known import known_optimum
-    from lipverify.linear_transformer.gdplusplus.landscape import landscape, unseen
+    from lipverify.linear_transformer.gdplusplus.landscape import landscape, landscapes, unseen
     from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss, flat_weights, residual
     from lipverify.linear_transformer.gdplusplus.optimum import excess_loss, optimal_gdplusplus
     from lipverify.linear_transformer.gdplusplus.spectrum import POINTS, spectral_mean, spectral_rule
@@ -34,6 +34,7 @@ __all__ = [
     "grown_gdplusplus",
     "known_optimum",
     "landscape",
+    "landscapes",
     "optimal_gdplusplus",
     "residual",
     "second_moment",
@@ -59,6 +60,7 @@ __getattr__, __dir__ = lazy(
         "grown_gdplusplus": "grown",
         "known_optimum": "known",
         "landscape": "landscape",
+        "landscapes": "landscape",
         "optimal_gdplusplus": "optimum",
         "residual": "loss",
         "second_moment": "floor",

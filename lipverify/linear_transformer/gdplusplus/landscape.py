@@ -24,7 +24,7 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.provenance import machine_here
 from lipverify.foundation.shipped import shipped
-from lipverify.foundation.store import read_record, sealed, write_record
+from lipverify.foundation.store import names_in, read_record, sealed, write_record
 from lipverify.foundation.streams import generator
 from lipverify.linear_transformer.gdplusplus.complete import all_below
 from lipverify.linear_transformer.gdplusplus.critical import NEAR, CriticalPoint, certified, on_gauss_nodes
@@ -89,7 +89,7 @@ class Landscape(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     @property
     def losses(self) -> list[float]:
-        """The expected adjusted losses of the points, by Gauss's rule and the floor."""
+        """The expected adjusted losses of the points to a millionth, by Gauss's rule and the floor."""
         regression = problem(self.noise)
         loss, floor = on_gauss_nodes(regression, self.layers), gdplusplus_floor(regression, self.layers).value
         return [floor + loss(np.asarray(point)) for point in self.points]
@@ -115,6 +115,15 @@ def landscape(noise: str, layers: int) -> Landscape:
     way_out = f"`{COMMAND} {noise} --layers {layers}` makes it anew"
     name = f"{noise}/{layers}"
     return read_record(landscapes_path(), Landscape, FORMAT, f"landscapes, {name}", way_out, name)
+
+
+def landscapes() -> list[tuple[str, int]]:
+    """The laws and depths of the file.
+
+    >>> ("uniform-3", 2) in landscapes()
+    True
+    """
+    return [(noise, int(layers)) for noise, _, layers in (name.partition("/") for name in names_in(landscapes_path()))]
 
 
 def unseen(hits: tuple[int, ...]) -> tuple[float, float]:
