@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from itertools import islice, takewhile
 from typing import Any
 
 import numpy as np
 
+from lipverify.checks.linear_transformers.independent_tables import share
 from lipverify.checks.linear_transformers.quantities import Value, printed
+from lipverify.errors import InvalidInput
 from lipverify.linear_transformer import gdplusplus  # imported by name later: they load FLINT and SciPy on first use
 from lipverify.linear_transformer.published import problem
+from lipverify.optimum.transfer import quotient
 
 VIEWS = {"1e5": 1e5, "1e9": 1e9, "all": None}
 """The views: the eigenvalues that a number of contexts shows, or all."""
+SAME = 1e-9
+"""Relative distance of stored weights from the certified point; they are stored to the last digit."""
+ENOUGH = 4
+"""Minima that are certified again of a depth that has many."""
 ROUNDING = 1e-9
 """Error of a log10: logarithms up to 5000 of a residual, rounded some hundred times at 2e-16 of their size."""
 
@@ -44,8 +53,6 @@ def landscape(noise: str) -> dict[str, Any]:
 
 def printed_quotients(noise: str, layers: int) -> dict[str, Value]:
     """Relative to the printed loss: the smallest expected loss known, and the loss at the end of gradient flow from weights 0."""
-    from lipverify.optimum.transfer import quotient
-
     best, end = (
         gdplusplus.known_optimum(noise, layers, None).loss,
         expected(noise, layers, gdplusplus.small_start(problem(noise), layers)),
@@ -57,7 +64,6 @@ def printed_quotients(noise: str, layers: int) -> dict[str, Value]:
 def plain_training(noise: str, layers: int, training: int) -> Value:
     """The expected loss at the end of a training by Adam, divided by that at the end of gradient flow from weights 0."""
     from lipverify.linear_transformer.training.protocol import runs
-    from lipverify.optimum.transfer import quotient
 
     run = runs(noise).of("GD++", layers)[training]
     weights = tuple(float(weight) for xx, _, yx, _ in run.numbers for weight in (yx, xx))
@@ -65,13 +71,45 @@ def plain_training(noise: str, layers: int, training: int) -> Value:
     return quotient(*(expected(noise, layers, end) for end in ends))
 
 
-def several(noise: str, layers: int, seed: int) -> dict[str, Any]:
-    """Strict local minima in which descents from random points end, at most twelve: their number, losses and descents."""
-    found = gdplusplus.minima(problem(noise), layers, seed)
+def certified_points(noise: str, layers: int) -> Iterator[tuple[float, float, int]]:
+    """(loss, error, index) of the critical points that come as data, best first, each certified when it is asked for."""
+    for weights in gdplusplus.landscape(noise, layers).points:
+        point = gdplusplus.certified(problem(noise), weights)
+        if not np.allclose(point.weights, weights, rtol=SAME, atol=0):
+            raise InvalidInput(f"{noise}, {layers} layers: no critical point is near the stored weights {weights}.")
+        yield *expected(noise, layers, point), point.index
+
+
+def several(noise: str, layers: int) -> dict[str, Any]:
+    """The strict local minima, at most `ENOUGH`, that lose less than the best model with a layer less."""
+    best = gdplusplus.known_optimum(noise, layers - 1, None).loss
+    better = takewhile(lambda point: point[0] + point[1] < best.value - best.error, certified_points(noise, layers))
+    found = list(islice((point for point in better if point[2] == 0), ENOUGH))
+    return {"minima": Fraction(len(found)), "points": found}
+
+
+def below_the_bound(noise: str) -> dict[str, Any]:
+    """The critical points of three layers below the loss to which branch and bound found all."""
+    stored = gdplusplus.landscape(noise, 3)
+    points = list(takewhile(lambda point: point[0] - point[1] < stored.below, certified_points(noise, 3)))
     return {
-        "minima": Fraction(len(found)),
-        "points": [(*expected(noise, layers, point), ended) for point, ended in found],
-    }
+        "minima": Fraction(sum(point[2] == 0 for point in points)), "points": points, "below": stored.below,
+        "boxes": stored.boxes, "all": len(stored.points), "unseen": gdplusplus.unseen(stored.hits),
+    }  # fmt: skip
+
+
+def training_ends(noise: str, layers: int, begin: str = "factors") -> dict[str, Value]:
+    """Where trainings by Adam on the expected loss ended.
+
+    The share that ended in the commonest point; and over the printed loss that of the best of five trainings, taken as
+    the best point in which a fifth of all ended.
+    """
+    stored = gdplusplus.landscape(noise, layers)
+    *ended, none = stored.ends[begin]
+    trainings = sum(ended) + none
+    best = next(weights for weights, count in zip(stored.points, ended, strict=True) if 5 * count >= trainings)
+    loss = expected(noise, layers, gdplusplus.certified(problem(noise), best))
+    return {"share": share(max(ended), trainings), "quotient": quotient(loss, tuple(entry(noise, layers)))}
 
 
 def floor(noise: str, layers: int) -> dict[str, Any]:

@@ -56,7 +56,8 @@ claim("lt.table-1/{model}/{noise}",
       statement=r"""\mathcal{L} = \mathcal{L}_{\mathrm{printed}} \quad \text{at every depth, to a tenth and the noise of
           the printed number}""", assumes=FORM, finding=figures.BY_LAYERS, shows={"full/*": figures.LOSSES, "*": ()},
       corrected={"gdpp/*": """other weights of the same form have a smaller loss; with two layers the printed entry lies at another local
-                     minimum (lt.gd-plus-plus/small-start)""",
+                     minimum (lt.gd-plus-plus/small-start); with three and sigma_max up to 2 three or more minima lose no more than the
+                     printed entry (lt.gd-plus-plus/three-layers)""",
                  "*/uniform-0": """without noise the best models known lose more at six and seven layers, and other
           amounts at fewer""",
                  "*": "other weights of the same form have a smaller loss"})

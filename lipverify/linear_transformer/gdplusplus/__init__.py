@@ -5,11 +5,18 @@ from typing import TYPE_CHECKING
 from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
-    from lipverify.linear_transformer.gdplusplus.critical import CriticalPoint, minima, small_start, two_layers
+    from lipverify.linear_transformer.gdplusplus.complete import all_below
+    from lipverify.linear_transformer.gdplusplus.critical import (
+        CriticalPoint,
+        certified,
+        small_start,
+        two_layers,
+    )
     from lipverify.linear_transformer.gdplusplus.filters import constant_ridge_loss
     from lipverify.linear_transformer.gdplusplus.floor import gdplusplus_floor, second_moment
     from lipverify.linear_transformer.gdplusplus.grown import grown_gdplusplus
     from lipverify.linear_transformer.gdplusplus.known import known_optimum
+    from lipverify.linear_transformer.gdplusplus.landscape import landscape, landscapes, unseen
     from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss, flat_weights, residual
     from lipverify.linear_transformer.gdplusplus.optimum import excess_loss, optimal_gdplusplus
     from lipverify.linear_transformer.gdplusplus.spectrum import POINTS, spectral_mean, spectral_rule
@@ -18,13 +25,16 @@ __all__ = [
     "POINTS",
     "CriticalPoint",
     "ExcessLoss",
+    "all_below",
+    "certified",
     "constant_ridge_loss",
     "excess_loss",
     "flat_weights",
     "gdplusplus_floor",
     "grown_gdplusplus",
     "known_optimum",
-    "minima",
+    "landscape",
+    "landscapes",
     "optimal_gdplusplus",
     "residual",
     "second_moment",
@@ -32,6 +42,7 @@ __all__ = [
     "spectral_mean",
     "spectral_rule",
     "two_layers",
+    "unseen",
 ]
 
 __getattr__, __dir__ = lazy(
@@ -40,13 +51,16 @@ __getattr__, __dir__ = lazy(
         "CriticalPoint": "critical",
         "ExcessLoss": "loss",
         "POINTS": "spectrum",
+        "all_below": "complete",
+        "certified": "critical",
         "constant_ridge_loss": "filters",
         "excess_loss": "optimum",
         "flat_weights": "loss",
         "gdplusplus_floor": "floor",
         "grown_gdplusplus": "grown",
         "known_optimum": "known",
-        "minima": "critical",
+        "landscape": "landscape",
+        "landscapes": "landscape",
         "optimal_gdplusplus": "optimum",
         "residual": "loss",
         "second_moment": "floor",
@@ -54,5 +68,6 @@ __getattr__, __dir__ = lazy(
         "spectral_mean": "spectrum",
         "spectral_rule": "spectrum",
         "two_layers": "critical",
+        "unseen": "landscape",
     },
 )

@@ -4,19 +4,20 @@ On Gauss's nodes t_i (see `floor`) the expected loss of L layers is a sum of squ
 
     floor + 1/2 sum_i W_i (e(t_i) - T_i)^2,    W_i = w_i (1 + s/t_i),    T_i = s/(t_i + s),
 
-and nodes and weights are balls. `boxes.c` halves boxes of weights until each holds no critical point of a loss below the
-bound, or provably exactly one. It asks of a box: do the residuals, one by one and together, leave an excess within the
-bound; do the equations G = 0 leave a point, each solved for its own weight, and all by Krawczyk's test.
+and nodes and weights are balls. `boxes.c` halves boxes of weights until each holds no critical point of a loss below
+the bound, or provably exactly one. It asks of a box: do the residuals, one by one and together, leave an excess within
+the bound; do the equations G = 0 leave a point, each solved for its own weight, and all by Krawczyk's test.
 
-*The boxes hold every model below the bound.* There |e(z) - c(z)| <= r(z), where c interpolates 1 at 0 and T_i at t_i, and
-r^2 = 2 (bound - floor) sum_i l_i(z)^2 / W_i by Cauchy and Schwarz. It is verified in balls that c > r on [-Z, Z], so no
-factor 1 + a_l tau_l has a zero there: |a_l| max_{|z| <= Z} |tau_l(z)| < 1. The weight of a fold may be any number: a
-fold is either 1 + v r tau or, divided by its weight, v + r tau, with |v| <= 1, and both are searched.
+*The boxes hold every model below the bound.* There |e(z) - c(z)| <= r(z), where c interpolates 1 at 0 and T_i at t_i,
+and r^2 = 2 (bound - floor) sum_i l_i(z)^2 / W_i by Cauchy and Schwarz. It is verified in balls that c > r on [-Z, Z],
+so no factor 1 + a_l tau_l has a zero there: |a_l| max_{|z| <= Z} |tau_l(z)| < 1. The weight of a fold may be any
+number: a fold is either 1 + v r tau or, divided by its weight, v + r tau, with |v| <= 1, and both are searched.
 """
 
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from itertools import product
@@ -24,6 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from flint import arb, ctx, fmpq
+from scipy.linalg import eigvalsh_tridiagonal
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
@@ -45,7 +47,7 @@ ZERO_FREE, PIECES = 1, 64
 BRACKET = 2.0**-90
 """Relative half width of the intervals in which a sign change encloses a node."""
 GATE = 0.2
-"""Krawczyk's test is tried when no weight moves the root of twice the loss by more; ten times more or less cost little."""
+"""Krawczyk's test is tried when no weight moves the root of twice the loss by more; a third of it costs as much."""
 AT_ONCE = 200_000
 """Boxes between two looks at the limit."""
 CAPACITY = 4096
@@ -109,7 +111,10 @@ def all_below(regression: Regression, layers: int, loss: float, limit: int = 10*
         boxes += taken
         for box in found:
             point = _in_box(regression, box, far)
-            if not any(np.allclose(point.weights, other.weights, rtol=1e-12, atol=0) for other in points):
+            # a box may reach beyond the bound
+            if _excess(nodes, point.weights) <= excess and not any(
+                np.allclose(point.weights, other.weights, rtol=1e-12, atol=0) for other in points
+            ):
                 points.append(point)
     return Below(tuple(sorted(points, key=lambda point: (point.index, point.weights))), boxes)
 
@@ -117,9 +122,8 @@ def all_below(regression: Regression, layers: int, loss: float, limit: int = 10*
 def gauss_nodes(regression: Regression, count: int) -> Nodes:
     """Gauss's nodes and what belongs to them in balls: each node is enclosed by a change of sign."""
     found, s = recurrence(regression.n, regression.d, count), second_moment(regression.noise)
-    near = np.linalg.eigvalsh(
-        np.diag([float(x) for x in found.diagonal]) + sum(np.diag([float(x) ** 0.5 for x in found.squares[1:]], k) for k in (1, -1))
-    )  # fmt: skip
+    diagonal, beside = ([float(x) for x in found.diagonal], [float(x) ** 0.5 for x in found.squares[1:]])
+    near = eigvalsh_tridiagonal(diagonal, beside)
     with ctx.workprec(WANTED):
         t = [_enclosed(found, arb(float(each))) for each in near]
         # the orthonormal polynomials at a node give its weight for t rho(t) dt
@@ -162,7 +166,22 @@ def _require_zero_free(nodes: Nodes, excess: float) -> None:
                 middle += nodes.T[i] * cardinal
                 square += cardinal * cardinal / nodes.W[i]
             if not middle > (2 * arb(excess) * square.abs_upper()).sqrt():
-                raise OutOfReach(f"loss = floor + {excess:.6g}: models may have a zero near {float(z):.3g}; use a smaller loss.")
+                raise OutOfReach(
+                    f"loss = floor + {excess:.6g}: models may have a zero near {float(z):.3g}; use a smaller loss."
+                )
+
+
+def _excess(nodes: Nodes, weights: Sequence[float]) -> float:
+    """The loss of these weights beyond the floor."""
+    with ctx.workprec(WANTED):
+        total = arb(0)
+        for t, W, T in zip(*nodes, strict=True):
+            e, tau = arb(1), t
+            for k, weight in enumerate(weights):
+                factor = 1 + arb(weight) * tau
+                e, tau = (e, tau * factor * factor) if k % 2 else (e * factor, tau)
+            total += W * (e - T) ** 2 / 2
+        return float(total)
 
 
 def _product(factors: list[arb]) -> arb:

@@ -19,7 +19,6 @@ real roots, which are isolated, and pairs that are no solution are excluded by b
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -32,10 +31,7 @@ from scipy.integrate import solve_ivp
 
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
-from lipverify.foundation.streams import generator
-from lipverify.linear_transformer.gdplusplus.descents import descended
 from lipverify.linear_transformer.gdplusplus.floor import degree, second_moment
-from lipverify.linear_transformer.gdplusplus.folds import folded
 from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss
 from lipverify.linear_transformer.gdplusplus.moments import density_moments
 from lipverify.linear_transformer.gdplusplus.orthogonal import gauss_rule
@@ -45,16 +41,14 @@ PRECISION = 1024
 """Working precision in bits: the sums over the moments of four layers, up to t^80, lose about 300 to cancellation."""
 RADIUS = 2.0**-400
 """Relative radius of the box about a point. The Hessian over it, sums over moments, is a few hundred bits wider."""
-NEWTON = 12
-"""Newton steps from a point with a few correct digits to full precision; each step doubles the digits."""
-
+NEWTON, LAST = 12, 2.0**-500
+"""Newton steps from a point with a few correct digits to full precision; each doubles the digits, so that one of this
+relative size is the last."""
 
 DURATION = 1e4
 """Duration of gradient flow: in the units of the data the slowest direction of four layers needs a tenth of it."""
 NEAR = 1e-2
 """Largest relative distance between the end of a descent and its certified point."""
-STARTS, STEPS, MOST, SAME = 200, 400, 12, 1e-5
-"""Random starts, steps of each, distinct ends to examine, and the relative difference of losses that count as equal."""
 
 
 class CriticalPoint(msgspec.Struct, frozen=True, kw_only=True):
@@ -163,6 +157,8 @@ def certified(regression: Regression, weights: Sequence[float] | Floats) -> Crit
             found = derivatives([each.mid() for each in x], s, moments)
             step = arb_mat(found.hessian).mid().solve(arb_mat([[each] for each in found.gradient]).mid())
             x = [each.mid() - step[j, 0].mid() for j, each in enumerate(x)]
+            if all(bool(abs(step[j, 0]) < abs(each) * LAST) for j, each in enumerate(x)):
+                break
         x = [each.mid() for each in x]
         box = [each + arb(0, float(abs(each)) * RADIUS) for each in x]
         at, over = derivatives(x, s, moments), derivatives(box, s, moments)
@@ -224,24 +220,6 @@ def small_start(regression: Regression, layers: int) -> CriticalPoint:
             f"after time {DURATION:g} gradient flow is not near a critical point yet: {tuple(map(float, end))}."
         )
     return point
-
-
-def minima(regression: Regression, layers: int, seed: int = 0) -> list[tuple[CriticalPoint, int]]:
-    """The best strict local minima reached from random starts, certified, with the number of descents to each."""
-    loss = on_gauss_nodes(regression, layers)
-    rng = generator(seed, f"gd++/minima/{regression.noise.name}/{layers}", 0)
-    begin = folded(rng, STARTS, layers, 3.0 * regression.n, 1.2 * float(loss.rule.t[-1]))
-    ends, found = descended(loss, begin, STEPS), list[tuple[CriticalPoint, int]]()
-    last = 0.0
-    for value, weights in zip(*ends, strict=True):
-        if value <= last * (1 + SAME) or not np.isfinite(value) or len(found) == MOST:
-            continue
-        last = float(value)
-        with contextlib.suppress(OutOfReach, ZeroDivisionError):
-            point = certified(regression, weights)
-            if point.index == 0 and np.allclose(point.weights, weights, rtol=NEAR, atol=0):
-                found.append((point, int(np.count_nonzero(np.abs(ends.values / value - 1) < SAME))))
-    return found
 
 
 def on_gauss_nodes(regression: Regression, layers: int) -> ExcessLoss:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -63,8 +63,9 @@ class Landscape(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     ----------
     below, boxes
         Bound below which branch and bound found all, and the number of its boxes; 0 where it was not run.
-    points, hits
-        Weights (yx_1, xx_1, yx_2, ...), by rising loss, and the number of starts that ended in each.
+    points, indices, hits
+        Weights (yx_1, xx_1, yx_2, ...), by rising loss; in how many directions the loss falls there; and the number of
+        starts that ended there.
     starts
         Number of starts of Newton's method, most of which do not converge.
     ends
@@ -78,12 +79,20 @@ class Landscape(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     below: float
     boxes: int
     points: tuple[tuple[float, ...], ...]
+    indices: tuple[int, ...]
     hits: tuple[int, ...]
     starts: int
     ends: dict[str, tuple[int, ...]]
     seconds: float
     machine: str
     digest: str = ""
+
+    @property
+    def losses(self) -> list[float]:
+        """The expected adjusted losses of the points to a millionth, by Gauss's rule and the floor."""
+        regression = problem(self.noise)
+        loss, floor = on_gauss_nodes(regression, self.layers), gdplusplus_floor(regression, self.layers).value
+        return [floor + loss(np.asarray(point)) for point in self.points]
 
 
 def landscapes_path() -> Path:
@@ -108,11 +117,20 @@ def landscape(noise: str, layers: int) -> Landscape:
     return read_record(landscapes_path(), Landscape, FORMAT, f"landscapes, {name}", way_out, name)
 
 
+def landscapes() -> list[tuple[str, int]]:
+    """The laws and depths of the file.
+
+    >>> ("uniform-3", 2) in landscapes()
+    True
+    """
+    return [(noise, int(layers)) for noise, _, layers in (name.partition("/") for name in names_in(landscapes_path()))]
+
+
 def unseen(hits: tuple[int, ...]) -> tuple[float, float]:
     """How much a search misses: the share of starts that would end in a new point, and the number of points.
 
-    By Good and Turing the share is that of points hit once. Chao's estimate of the number is a lower bound, points + f_1^2 /
-    (2 f_2), with f_k the number of points hit k times.
+    By Good and Turing the share is that of points hit once. Chao's estimate of the number is a lower bound,
+    points + f_1^2 / (2 f_2), with f_k the number of points hit k times.
 
     >>> unseen((5, 4, 2, 1))
     (0.08333333333333333, 4.5)
@@ -173,7 +191,7 @@ def _multiplied(a: Jet, b: Jet) -> Jet:
 
 @np.errstate(all="ignore")
 def newton(loss: ExcessLoss, weights: Floats) -> Floats:
-    """Where Newton's method comes to from weights (batch, P): the rows that converge to a critical point of any kind."""
+    """Critical points of any kind to which Newton's method converges from weights (batch, P)."""
     last = np.full(len(weights), np.inf)
     for _ in range(STEPS):
         found = derivatives(loss, weights)
@@ -264,8 +282,10 @@ def first_weights(layers: int, d: int) -> dict[str, tuple[int, float, Callable[[
     }
 
 
-def trained_ends(noise: str, layers: int, points: list[CriticalPoint], trainings: int, seed: int) -> dict[str, list[int]]:
-    """How many trainings end in each of the points, and how many in none, by the first weights; new minima are added."""
+def trained_ends(
+    noise: str, layers: int, points: list[CriticalPoint], trainings: int, seed: int
+) -> dict[str, list[int]]:
+    """By the first weights, how many trainings end in each point and in none; new minima are added to the points."""
     regression = problem(noise)
     loss, ends = on_gauss_nodes(regression, layers), dict[str, list[int]]()
     for name, (count, deviation, weights_of) in first_weights(layers, regression.d).items():
@@ -278,7 +298,9 @@ def trained_ends(noise: str, layers: int, points: list[CriticalPoint], trainings
             if point is None or point.index or not np.allclose(point.weights, weights, rtol=0.3, atol=0):
                 none += 1
                 continue
-            place = next((k for k, each in enumerate(points) if np.allclose(each.weights, point.weights, rtol=SAME, atol=0)), -1)
+            place = next(
+                (k for k, each in enumerate(points) if np.allclose(each.weights, point.weights, rtol=SAME, atol=0)), -1
+            )
             if place < 0:
                 points.append(point)
                 counts.append(0)
@@ -301,6 +323,11 @@ def bound_of(noise: str) -> float:
     return float(f"{floor + TIMES_BEST * (best - floor):.7f}")
 
 
+def _among(point: CriticalPoint, points: Iterable[CriticalPoint]) -> bool:
+    """True if the point is one of them, up to the rounding of weights."""
+    return any(np.allclose(point.weights, each.weights, rtol=SAME, atol=0) for each in points)
+
+
 def made(noise: str, layers: int, starts: int, trainings: int, complete: bool, seed: int) -> Landscape:
     """Search, train, and for three layers list all below the bound."""
     clock = time.process_time()
@@ -310,20 +337,24 @@ def made(noise: str, layers: int, starts: int, trainings: int, complete: bool, s
         below = bound_of(noise)
         found = all_below(problem(noise), layers, below)
         boxes = found.boxes
-        points += [
-            point for point in found.points
-            if not any(np.allclose(each.weights, point.weights, rtol=SAME, atol=0) for each in points)
-        ]  # fmt: skip
+        loss, excess = on_gauss_nodes(problem(noise), layers), below - gdplusplus_floor(problem(noise), layers).value
+        missed = [
+            point for point in points if loss(np.asarray(point.weights)) < excess and not _among(point, found.points)
+        ]
+        if missed:
+            raise OutOfReach(f"{noise}, {layers} layers: branch and bound missed {missed}; its code is wrong.")
+        points += [point for point in found.points if not _among(point, points)]
     ends = trained_ends(noise, layers, points, trainings, seed)
     hits += [0] * (len(points) - len(hits))
     loss = on_gauss_nodes(problem(noise), layers)
     order = np.argsort([loss(np.asarray(point.weights)) for point in points])
     return sealed(
         Landscape(
-            format=FORMAT, command=f"{COMMAND} {noise} --layers {layers} --starts {starts} --trainings {trainings} --seed {seed}"
-            + " --complete" * complete, noise=noise, layers=layers, below=below, boxes=boxes,
-            points=tuple(points[k].weights for k in order), hits=tuple(hits[k] for k in order), starts=starts,
-            ends={name: tuple([*(counts[k] for k in order), counts[-1]]) for name, counts in ends.items()},
+            format=FORMAT, command=f"{COMMAND} {noise} --layers {layers} --starts {starts} --trainings {trainings}"
+            f" --seed {seed}" + " --complete" * complete, noise=noise, layers=layers, below=below, boxes=boxes,
+            points=tuple(points[k].weights for k in order),
+            indices=tuple(points[k].index for k in order), hits=tuple(hits[k] for k in order), starts=starts,
+            ends={name: (*(counts[k] for k in order), counts[-1]) for name, counts in ends.items()},
             seconds=round(time.process_time() - clock, 1), machine=machine_here(),
         )
     )  # fmt: skip
@@ -337,7 +368,9 @@ def main() -> None:
     parser.add_argument("--layers", type=int, default=3)
     parser.add_argument("--starts", type=int, default=3000)
     parser.add_argument("--trainings", type=int, default=50)
-    parser.add_argument("--complete", action="store_true", help="branch and bound below the printed loss (three layers)")
+    parser.add_argument(
+        "--complete", action="store_true", help="branch and bound below the printed loss (three layers)"
+    )
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
     for noise in asked.law:
@@ -345,7 +378,17 @@ def main() -> None:
             raise InvalidInput(f"law = {noise!r}: choose from {', '.join(names)}.")
         record = made(noise, asked.layers, asked.starts, asked.trainings, asked.complete, asked.seed)
         write_record(record, landscapes_path(), f"{noise}/{asked.layers}")
-        print(noise, asked.layers, record.below, record.boxes, len(record.points), unseen(record.hits), record.ends, record.seconds, flush=True)
+        print(
+            noise,
+            asked.layers,
+            record.below,
+            record.boxes,
+            len(record.points),
+            unseen(record.hits),
+            record.ends,
+            record.seconds,
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -1,0 +1,159 @@
+"""Maps of critical points: branch and bound against resultants, nodes in balls against moments, and what is refused."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from flint import arb, ctx
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.linear_transformer import Regression, UniformNoise
+from lipverify.linear_transformer.gdplusplus import (
+    all_below,
+    excess_loss,
+    known_optimum,
+    landscape,
+    second_moment,
+    two_layers,
+)
+
+# internal: the variables of the search and its nodes, which the critical points do not show
+from lipverify.linear_transformer.gdplusplus.complete import _places, _weights, gauss_nodes
+
+# internal: exact derivatives in balls, and the moments and the precision that they need
+from lipverify.linear_transformer.gdplusplus.critical import PRECISION, _moments, on_gauss_nodes
+from lipverify.linear_transformer.gdplusplus.critical import derivatives as exact_derivatives
+
+# internal: batches of derivatives, Newton's method and the factors of training, which only the maker of the file uses
+from lipverify.linear_transformer.gdplusplus.landscape import _factored, derivatives, newton, unseen
+from lipverify.linear_transformer.published import problem
+
+
+def losses(noise: str, points: object) -> list[float]:
+    """The excess loss of critical points of two layers over all eigenvalues."""
+    loss = excess_loss(problem(noise), 2, 24, None)
+    return [loss(np.asarray(point.weights)) for point in points]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("noise", ["uniform-0", "uniform-2", "levels-1-3"])
+def test_branch_and_bound_finds_what_resultants_find(noise: str) -> None:
+    """Two methods that share the moments alone: no point is missed, and none is invented."""
+    known = two_layers(problem(noise))
+    ridge = known_optimum(noise, 2).loss.value - known_optimum(noise, 2).excess.value
+    bound = ridge + 1.1 * sorted(losses(noise, known))[-2]
+    expected = [point for point, loss in zip(known, losses(noise, known), strict=True) if ridge + loss < bound]
+    found = [point for point in all_below(problem(noise), 2, bound).points if ridge + losses(noise, [point])[0] < bound]
+    assert len(expected) >= 3
+    assert {(point.index, *np.round(point.weights, 12)) for point in found} == {
+        (point.index, *np.round(point.weights, 12)) for point in expected
+    }
+
+
+def test_a_bound_just_below_the_best_loss_leaves_nothing_and_one_just_above_it_the_best() -> None:
+    """The bound counts, and it counts to a part in a million of the excess."""
+    regression, best = problem("uniform-1"), known_optimum("uniform-1", 2)
+    assert all_below(regression, 2, best.loss.value - 1e-6 * best.excess.value).points == ()
+    (point,) = all_below(regression, 2, best.loss.value + 1e-6 * best.excess.value).points
+    assert point.index == 0
+
+
+def test_a_bound_below_the_floor_needs_no_search() -> None:
+    assert all_below(problem("uniform-1"), 2, 0.01) == ((), 0)
+
+
+def test_balls_of_the_nodes_contain_the_rule_that_integrates_all_moments_exactly() -> None:
+    """sum w_i t_i^k is the k-th moment of t rho(t) for all k below twice the nodes; the balls are narrow, too."""
+    regression = Regression(4, 9, UniformNoise(2.0))
+    nodes, s, moments = gauss_nodes(regression, 4), second_moment(regression.noise), _moments(9, 4, 2)
+    with ctx.workprec(192):
+        for k in range(8):
+            ball = sum((W / (1 + arb(s) / t) * t ** (k + 1) for t, W in zip(nodes.t, nodes.W, strict=True)), arb(0))
+            assert ball.contains(moments[k + 1])
+            assert ball.rel_accuracy_bits() > 70
+
+
+def test_what_cannot_be_searched_is_refused() -> None:
+    regression = problem("uniform-3")
+    with pytest.raises(InvalidInput, match="within reach for 2 and 3"):
+        all_below(regression, 4, 0.2)
+    with pytest.raises(InvalidInput, match="loss = -1"):
+        all_below(regression, 2, -1.0)
+    with pytest.raises(OutOfReach, match="boxes wait"):
+        all_below(regression, 3, 0.16, limit=1000)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(2, 3), st.integers(0, 3), st.integers(0, 2**32 - 1))
+def test_the_variables_of_the_search_are_those_of_the_model(layers: int, choice: int, seed: int) -> None:
+    """Both give the same polynomial e, near folds and far ones, and each is the inverse of the other."""
+    far = list(product((False, True), repeat=layers - 1))[choice % 2 ** (layers - 1)]
+    places = np.random.default_rng(seed).uniform(0.1, 1, 2 * layers - 1)
+    weights, t = _weights(places, far), np.linspace(0.1, 3, 7)
+    assert np.allclose(_places(weights, far), places, rtol=1e-12)
+
+    def polynomial(numbers: np.ndarray, ratios: tuple[float, ...], folds: tuple[bool, ...]) -> np.ndarray:
+        e, tau = np.ones_like(t), t
+        for k, number in enumerate(numbers):
+            if k % 2 == 0:
+                e = e * (1 + number * tau)
+            else:
+                fold = number + ratios[k // 2] * tau if folds[k // 2] else 1 + number * ratios[k // 2] * tau
+                tau = tau * fold**2
+        return e
+
+    in_weights = polynomial(weights, (1.0, 1.0), (False, False))
+    assert np.allclose(polynomial(places, (1 / 40, 1 / 8), far), in_weights, rtol=1e-9)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(1, 4), st.integers(0, 2**32 - 1))
+def test_batches_of_derivatives_are_the_exact_ones(layers: int, seed: int) -> None:
+    """Sums over Gauss's nodes in doubles against sums over moments in balls."""
+    regression = problem("uniform-3")
+    weights = -0.02 * np.random.default_rng(seed).random((2, 2 * layers - 1))
+    found = derivatives(on_gauss_nodes(regression, layers), weights)
+    for row, gradient, hessian in zip(weights, found.gradient, found.hessian, strict=True):
+        with ctx.workprec(PRECISION):
+            exact = exact_derivatives([arb(x) for x in row], second_moment(regression.noise), _moments(20, 10, layers))
+        slope, curvature = (np.asarray(part, dtype=float) for part in exact)
+        assert np.abs(gradient - slope).max() < 1e-9 * np.abs(slope).max()
+        assert np.abs(hessian - curvature).max() < 1e-8 * np.abs(curvature).max()
+
+
+def test_newton_comes_back_to_a_point_of_every_kind() -> None:
+    regression = problem("uniform-0")
+    points = two_layers(regression)
+    begin = np.asarray([point.weights for point in points]) * (1 + 1e-4)
+    ends = newton(on_gauss_nodes(regression, 2), begin)
+    assert {point.index for point in points} == {0, 1}
+    assert np.abs(ends / np.asarray([point.weights for point in points]) - 1).max() < 1e-9
+
+
+def test_the_jacobian_of_factors_is_that_of_differences() -> None:
+    factors = np.random.default_rng(0).standard_normal((2, 9))
+    _, jacobian = _factored(factors)
+    for k in range(9):
+        move = 1e-6 * np.eye(9)[k]
+        column = (_factored(factors + move)[0] - _factored(factors - move)[0]) / 2e-6
+        assert np.abs(jacobian[:, :, k] - column).max() < 1e-8
+
+
+def test_estimates_of_what_a_search_misses() -> None:
+    assert unseen((9, 7, 8)) == (0.0, 3)
+    share, number = unseen((1, 1, 1, 1))
+    assert share == 1.0
+    assert number == 10.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("noise", ["uniform-0", "uniform-3"])
+def test_branch_and_bound_of_three_layers_finds_the_stored_points_again(noise: str) -> None:
+    stored = landscape(noise, 3)
+    assert stored.below > 0
+    listed = np.asarray(stored.points)
+    for point in all_below(problem(noise), 3, stored.below).points:
+        assert np.abs(listed / point.weights - 1).max(axis=1).min() < 1e-9
