@@ -99,7 +99,7 @@ def test_what_cannot_be_proved_is_refused() -> None:
         prove_window(Affine(L=0.0), d=3)
     with pytest.raises(InvalidInput, match="least_lambda = nan"):
         prove_window(Affine(), d=3, least_lambda=math.nan)
-    with pytest.raises(OutOfReach, match="affine, quadratic, relu"):
+    with pytest.raises(OutOfReach, match="Affine, Quadratic, ReLU"):
         prove_window(Linear(), d=3)
     with pytest.raises(InvalidInput, match="another L"):
         prove_window(Cosine(L=2.0), d=3).covers(n=1e20, L=1.0)

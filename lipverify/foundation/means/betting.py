@@ -114,8 +114,8 @@ class Tally:
         Raises
         ------
         InvalidInput
-            If a sample is outside of its bounds by more than rounding, or is not a number. For samples of other libraries
-            than NumPy this may be raised only when the interval is computed.
+            If a sample is outside of its bounds by more than rounding, or is not a number. For samples of libraries
+            other than NumPy this may be raised only when the interval is computed.
         """
         leaves = self._within(self._leaves.add(samples))
         while len(leaves):
