@@ -1,4 +1,4 @@
-"""What the tests draw: the public strategies, and the two laws that the exact method is quickest at."""
+"""The tests' random inputs: the public strategies, and the two laws for which the exact method is fastest."""
 
 from __future__ import annotations
 

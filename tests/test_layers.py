@@ -1,4 +1,4 @@
-"""Methods that check each other share only the problem."""
+"""Methods that check each other share only the definition of the problem."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAY_SHARE = {
     "lipverify.loss.terms",
     "lipverify.loss.work",
 }
-"""`work` counts evaluations and makes none."""
+"""`work` counts evaluations and performs none."""
 
 
 def imports(path: Path) -> set[str]:

@@ -1,4 +1,4 @@
-"""What a new user relies on before anything runs."""
+"""The installation, on which a new user relies before anything runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def name(requirement: str) -> str:
 
 
 def module(requirement: str) -> str:
-    """What is imported of a requirement, where the name differs."""
+    """The import name of a requirement, if it differs."""
     return {"python-flint": "flint"}.get(name(requirement), name(requirement))
 
 
@@ -52,7 +52,7 @@ def test_the_readme_gives_two_commands_and_a_picture_that_is_there() -> None:
 
 
 def test_a_public_name_is_what_a_type_checker_is_told_that_it_is() -> None:
-    """The imports that only type checkers read name the same objects as those on first use, and all of them."""
+    """Imports for type checkers name the same objects as the imports on first use, and all of them."""
     [told] = [node for node in ast.parse(inspect.getsource(lipverify)).body if isinstance(node, ast.If)]
     imports = [node for node in told.body if isinstance(node, ast.ImportFrom)]
     homes = {alias.name: str(node.module) for node in imports for alias in node.names}

@@ -1,7 +1,7 @@
-"""Tests ask public names, so that a move inside a package breaks none; what needs an internal says why.
+"""Tests import public names, so that a move inside a package breaks none; an internal import states its reason.
 
-A name is public if its module lists it in `__all__`, and a module is if it has an `__all__`. The checks are data and
-functions of the theorems beside them, all of them public.
+A name is public if its module lists it in `__all__`, and a module is public if it has an `__all__`. `checks/` contains
+data and functions of the theorems, all of them public.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tests import ROOT
 
 TESTS = ROOT / "tests"
 MARK = "# internal: "
-"""Then why, behind the import or in the line above it."""
+"""The marker of the reason, after the import or in the line above it."""
 
 
 class Imported(NamedTuple):
@@ -81,7 +81,7 @@ def test_an_internal_without_a_reason_is_seen(source: str, names: list[str]) -> 
 
 
 def test_most_names_that_tests_import_are_public() -> None:
-    """Three in ten may be internal: it was two thirds, and every move broke tests that asked for behaviour."""
+    """At most three in ten imports may be internal. It was two thirds, and every move broke tests of behaviour."""
     names = [name for path in TESTS.rglob("*.py") for name in imported(path.read_text())]
     internal = [name.name for name in names if not name.public]
     assert len(names) > 2000, "the walk sees nothing"

@@ -1,4 +1,4 @@
-"""Limit exponents of synthetic laws whose truth is known: the error must cover it, and must not be idle."""
+"""Limit exponents of synthetic laws with a known truth: the error must cover the truth, and must not be too large."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LADDER = (1e4, 1e30)
 
 
 def off(law: Growth, truth: float) -> float:
-    """Error over claimed error."""
+    """True error divided by claimed error."""
     return abs(law.exponent - truth) / law.error
 
 
@@ -69,7 +69,7 @@ def test_the_error_covers_the_truth(exponent: float, delta: float, corrections: 
     assume(np.all(tail > 0.1))
     measured = growth_of(s, s**exponent * tail)
     target(exponent_covers(measured, exponent), label="error over claimed error")
-    # corrections s^-delta, delta < 0.1, that cancel on the ladder may leave nothing known
+    # corrections s^-delta, delta < 0.1, that cancel on the ladder may leave the exponent undetermined
     assert delta < 0.1 or measured.error <= 0.01
 
 
@@ -83,7 +83,7 @@ def test_the_error_covers_the_truth(exponent: float, delta: float, corrections: 
 def test_on_the_way_from_one_power_to_another_nothing_is_claimed(
     exponent: float, gap: float, decades: float, points: int, place: float
 ) -> None:
-    """The powers are equal at this place of the ladder, of which 0 is the start and 1 the end, or beyond it."""
+    """The powers are equal at a relative position of the ladder, from 0 (start) to 1 (end), or beyond it."""
     s = np.geomspace(1, 10**decades, points)
     measured = growth_of(s, s**exponent * (1 + (s / 10 ** (place * decades)) ** gap))
     target(exponent_covers(measured, exponent + gap), label="error over claimed error")
@@ -98,7 +98,7 @@ def test_noise_in_the_values_is_inside_the_error(noise: float, seed: int) -> Non
 
 
 def test_one_global_fit_misses_by_ten_of_its_own_standard_errors() -> None:
-    """Why there is an extrapolation at all."""
+    """The reason for the extrapolation."""
     s = np.geomspace(10, 1e6, 26)
     q = 3 * s ** (1 / 6) * (1 + 0.5 / np.sqrt(s))
     (slope, _), covariance = np.polyfit(np.log(s), np.log(q), 1, cov=True)

@@ -1,4 +1,4 @@
-"""`lipverify.verify`: the same ledger as the command's, what it shows, and the title and author of a report."""
+"""`lipverify.verify`: the same ledger as from the command, its display, and the title and author of a report."""
 
 from __future__ import annotations
 

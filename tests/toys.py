@@ -1,4 +1,4 @@
-"""Claims about nothing: the pieces from which tests of the runner build their own."""
+"""Minimal claims for tests of the runner, and the parts from which tests build their own."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ def cell(
     grade: Grade | None = None,
     method: str | None = None,
 ) -> CellPlan:
-    """A cell that is judged by the interval of its result; its true control is what was measured, and a little more."""
+    """A cell that is judged by the interval of its result; its true control is slightly wider than the measured
+    interval.
+    """
     return CellPlan(
         where=where or {},
         measurement=measurement,

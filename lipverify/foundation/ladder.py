@@ -12,10 +12,11 @@ __all__ = ["APART", "ASSUMPTION", "BRIEFLY", "LOG_APART", "SHARE", "ladder", "re
 FEWEST_POINTS, MOST_POINTS = 8, 10_000
 FEWEST_DECADES = 2.0
 SHARE, APART = 0.9, 0.04
-"""The least share of the leading term in the sum of the sizes of all, and the least distance of two exponents."""
+"""The smallest share of the leading term in the sum of the sizes of all terms, and the smallest difference of two
+exponents."""
 LOG_APART = 1 / 3
-"""The least distance of the power of the logarithm in the leading term from that of a claim: over 26 decades
-(log s)^0.03 rises by 6 %, which is taken for a constant now and then."""
+"""The smallest difference between the power of the logarithm in the leading term and that of a claim: over 26 decades
+(log s)^0.03 rises by 6 %, which can be mistaken for a constant."""
 ASSUMPTION = (
     "if the corrections are powers, logarithms and their sums, at most a tenth of the sum of all sizes at the end of "
     "the ladder, and exponents and powers of the logarithm, those of the claim too, are equal or at least 0.04 and 1/3 "

@@ -8,11 +8,12 @@ import gc
 import sys
 
 YOUNG = 100_000
-"""Objects after which cycles are looked for, in place of Python's 700: a command makes millions that stay, and ends."""
+"""Number of new objects between collections of cycles, in place of Python's 700: a command makes millions that stay,
+and then ends."""
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
-"""mallopt(3)."""
+"""Parameters of mallopt(3)."""
 LARGEST = 1 << 28
-"""Bytes that a process keeps at most of what was left; a larger array is given back to the system at once."""
+"""Bytes of freed memory that a process keeps at most; a larger array is returned to the system at once."""
 
 
 def keep_memory() -> None:

@@ -1,4 +1,4 @@
-"""What numbers depend on besides the question: this code, numerical libraries, processor and compiler."""
+"""The environment that numbers depend on: this code, numerical libraries, processor and compiler."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lipverify.foundation.compiling import compiler
 from lipverify.foundation.shipped import shipped
 
 NUMERICAL = ("numpy", "scipy", "sympy", "mpmath", "python-flint")
-"""Libraries that make numbers."""
+"""Libraries that compute numbers."""
 SHOWN = ("msgspec", "matplotlib", "typst", "distributed", "cupy-cuda12x", "cupy-cuda13x")
 """Libraries that pass numbers on, or that compute some only on request."""
 ABSENT = "not installed"
@@ -37,7 +37,7 @@ def fingerprint() -> str:
 
 
 def provenance() -> dict[str, str]:
-    """What a ledger records about code, libraries, processor and compiler, by name."""
+    """The entries of a ledger about code, libraries, processor and compiler, by name."""
     found = {"lipverify": lipverify.__version__, **versions(NUMERICAL)}
     found |= {name: number for name, number in versions(SHOWN).items() if number != ABSENT}
     return {**found, "compiler": compiler_version(), "CPU": cpu()}
@@ -65,7 +65,7 @@ def cpu() -> str:
 
 
 def machine_here() -> str:
-    """Processor, libraries and compiler: what the bits of a training depend on."""
+    """Processor, libraries and compiler, on which the bits of a training depend."""
     numbers = versions(("numpy", "scipy"))
     return f"{_processor()}; NumPy {numbers['numpy']}; SciPy {numbers['scipy']}; {compiler_version()}"
 

@@ -1,8 +1,9 @@
 """Results on disk: sealed by a digest, verified whenever they are read, written whole or not at all.
 
-A record is evidence that took long to make, as JSON: a file of its own, a field a line, or one line of a file of many.
-A row is the result of a measurement of a run that may be interrupted, in SQLite, by its address. What is remembered
-are answers that the processes of one run share, by the content of the question, in a folder that ends with the run.
+A record is evidence that was expensive to compute, as JSON: a file with one field a line, or one line of a file with
+many records. A row is the result of one measurement of a run that may be interrupted, in SQLite, by its address.
+Remembered answers are shared by the processes of one run, by the content of the question, in a folder that is deleted
+with the run.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ Question = TypeVar("Question")
 Answer = TypeVar("Answer", bound=msgspec.Struct)
 
 SEAL = 16
-"""Bytes of a digest: nobody meets two results with one digest by chance."""
+"""Bytes of a digest; two results with one digest do not occur by chance."""
 OURS = __name__.partition(".")[0]
 
 
@@ -49,23 +50,23 @@ def _digest_of(record: Any) -> str:
 
 
 def read_record(path: Path, kind: type[Record], form: int, said: str, way_out: str, name: str = "") -> Record:
-    """The record in a file.
+    """Read the record in a file.
 
     Parameters
     ----------
     path, kind
-        Where, and of which type; it has the fields `format` and `digest`.
+        The file, and the type of the record; it has the fields `format` and `digest`.
     form
         The format that is read.
     said, way_out
-        What a message calls the record, and what it says to do.
+        The name of the record in a message, and the advice of the message.
     name
-        Which record of a file of many; "" if it has the file to itself.
+        The name of the record in a file of many; "" if the file has one record.
 
     Raises
     ------
     InvalidInput
-        If there is no such record, or it is of another form, or was edited.
+        If there is no such record, or it has another form, or was edited.
     """
     try:
         text = _text(path, said, way_out)
@@ -85,12 +86,12 @@ def read_record(path: Path, kind: type[Record], form: int, said: str, way_out: s
 
 
 def names_in(path: Path) -> tuple[str, ...]:
-    """The names of the records in a file of many; none if there is no such file.
+    """The names of the records in a file of many; empty if there is no such file.
 
     Raises
     ------
     InvalidInput
-        If it is no file of records.
+        If it is not a file of records.
     """
     if not path.exists():
         return ()
@@ -101,12 +102,12 @@ def names_in(path: Path) -> tuple[str, ...]:
 
 
 def write_record(record: msgspec.Struct, path: Path, name: str = "") -> None:
-    """Write a record to a file of its own, or under a name into a file of many, whose others stay as they are."""
+    """Write a record to its own file, or under a name into a file of many, without changing the others."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if not name:
         _write(path, {field: _json(value) for field, value in msgspec.to_builtins(record).items()})
         return
-    with locked(path.parent, wait=True):  # two processes add to one file, one after the other
+    with locked(path.parent, wait=True):  # two processes add to one file one after the other
         there = {other: _records(path.read_bytes())[other].decode() for other in names_in(path)}
         _write(path, dict(sorted({**there, name: _json(record)}.items())))
 
@@ -147,7 +148,7 @@ def packed(value: Any) -> bytes:
 
 
 def unpacked(content: bytes, kind: Any) -> Any:
-    """The value again, to the last bit.
+    """The unpacked value, to the last bit.
 
     Raises
     ------
@@ -160,17 +161,17 @@ def unpacked(content: bytes, kind: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """NumPy's numbers as Python's."""
+    """Convert NumPy's numbers to Python's."""
     if isinstance(value, np.generic):
         return value.item()
     raise NotImplementedError(f"results of type {type(value).__name__} are not kept")
 
 
 class Rows:
-    """Results by address in one file, each written as soon as it is there: what ends the run leaves it whole.
+    """Results by address in one file, each written as soon as it is computed: an interruption leaves the file intact.
 
-    A row says by which settings and which code it was made, and a message what the rows are; see `Finished`, which is
-    made of them.
+    Each row records the settings and the code that made it, and a message names the kind of rows; see `Finished`, which
+    is built on this.
     """
 
     def __init__(self, path: Path, made_by: str, what: str, *, resume: bool = True) -> None:
@@ -178,11 +179,11 @@ class Rows:
         self.resume, self._own = resume, set[str]()
         there = path.exists()
         self.problem = ""
-        """Why results are no longer kept, if so: a full disk must not cost the run."""
+        """The reason why results are no longer kept, if there is one: a full disk must not end the run."""
         try:
             self._rows = sqlite3.connect(path, isolation_level=None)
             self._rows.execute("PRAGMA journal_mode=WAL")
-            self._rows.execute("PRAGMA synchronous=NORMAL")  # a kill loses nothing; a power cut the last rows
+            self._rows.execute("PRAGMA synchronous=NORMAL")  # a kill loses nothing; a power cut loses the last rows
             self._rows.execute(
                 "CREATE TABLE IF NOT EXISTS finished (address TEXT, made_by TEXT, result BLOB, PRIMARY KEY (address))"
             )
@@ -195,7 +196,7 @@ class Rows:
             raise InvalidInput(f"{str(path)!r} {refusal}, or choose another --out.") from None
 
     def read(self, address: str, kind: Any) -> Any:
-        """The result of this address; None if there is none that is whole and of this type."""
+        """The result of this address; None if there is no intact one of this type."""
         if not self.resume and address not in self._own:
             return None
         query = "SELECT result FROM finished WHERE address = ? AND made_by = ?"
@@ -220,7 +221,7 @@ class Rows:
 
     @property
     def count(self) -> int:
-        """How many results are kept that these settings and this code have made."""
+        """The number of results that these settings and this code have made."""
         with suppress(sqlite3.Error):
             query = "SELECT COUNT(*) FROM finished WHERE made_by = ?"
             return int(self._rows.execute(query, (self.made_by,)).fetchone()[0])
@@ -228,13 +229,13 @@ class Rows:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing is kept, of whatever settings."""
+        """True if no results are kept, from any settings."""
         with suppress(sqlite3.Error):
             return self._rows.execute("SELECT 1 FROM finished LIMIT 1").fetchone() is None
         return False
 
     def remove(self) -> None:
-        """Close and delete the file, if the folder still allows that; left behind it does no harm."""
+        """Close and delete the file, if the folder still allows that; a file left behind is harmless."""
         self._rows.close()
         self._unlink()
 
@@ -244,21 +245,23 @@ class Rows:
                 self.path.with_name(self.path.name + suffix).unlink()
 
 
-# ---- what a run remembers
+# ---- remembered answers of a run
 
 _folder: Path | None = None
 
 
 @contextmanager
 def remembering() -> Iterator[Path]:
-    """A folder for one run, in which this process remembers; it is gone afterwards."""
+    """A folder for one run, in which this process remembers answers; it is deleted afterwards."""
     with TemporaryDirectory(prefix=f"{OURS}-") as folder, _remembering_in(Path(folder)):
         yield Path(folder)
 
 
 @contextmanager
 def forgetting() -> Iterator[None]:
-    """Within it nothing is remembered or recalled: what is found in another way must not pass for the usual answer."""
+    """In this block nothing is remembered or recalled, so that a result by another method cannot pass for the usual
+    answer.
+    """
     with _remembering_in(None):
         yield
 
@@ -274,18 +277,18 @@ def _remembering_in(folder: Path | None) -> Iterator[None]:
 
 
 def remember_in(folder: Path | None) -> None:
-    """Remember what is found from now on in this folder, or nothing."""
+    """Remember answers in this folder from now on, or nothing."""
     global _folder
     _folder = folder
 
 
 def remembered(find: Callable[[Question], Answer], question: Question, answer: type[Answer], **known: Any) -> Answer:
-    """`find(question)`, an `answer` whose fields are `known` or numbers and text; found by one process of a run.
+    """`find(question)`, an `answer` whose fields are `known` or numbers and text; computed by one process of a run.
 
     An answer is kept under the function's name and the content of its question, number by number, and read back to the
-    last bit, so that nobody can tell whether it was read or found. Only questions that consist of this library's own
-    records and of plain values are known by their content; what holds a function, or a class of somebody else's, is
-    found each time. Outside of a run nothing is kept.
+    last bit, so reading and computing give the same result. Only questions that consist of this library's own records
+    and of plain values are identified by their content; a question that holds a function or a user's class is computed
+    each time. Outside of a run nothing is kept.
 
     >>> class Asked(msgspec.Struct, frozen=True):
     ...     x: float
@@ -302,13 +305,13 @@ def remembered(find: Callable[[Question], Answer], question: Question, answer: t
         return answer(**known, **unpacked(path.read_bytes(), dict[str, Any]))
     found = find(question)
     kept = {name: getattr(found, name) for name in answer.__struct_fields__ if name not in known}
-    with suppress(OSError):  # a full disk costs time and nothing else
+    with suppress(OSError):  # a full disk costs only time
         write_whole(path, packed(kept), durable=False)
     return found
 
 
 def _content(value: Any) -> Any:
-    """All that a value is made of, as text and numbers; None if it holds something else."""
+    """All components of a value, as text and numbers; None if it contains anything else."""
     if value is None:
         return "nothing"
     if type(value) in (bool, int, float, str):

@@ -1,7 +1,7 @@
-"""Addressed randomness: a chunk of random numbers is a function of (seed, stream, chunk), of nothing else.
+"""Addressed randomness: a chunk of random numbers is a function of (seed, stream, chunk) alone.
 
-Counter-based Philox4x64-10 with the key from (seed, stream) and the counter from the chunk: the order of
-chunks, the number of workers, the backend and an interruption cannot change a single number.
+Counter-based Philox4x64-10 with the key from (seed, stream) and the counter from the chunk: the order of chunks, the
+number of workers, the backend and an interruption cannot change a single number.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def standard_normals(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats
 
 
 def inverted(uniforms: Floats) -> Floats:
-    """The standard normals that uniforms with 53 bits make."""
+    """The standard normals from uniforms with 53 bits."""
     from scipy.special import ndtri  # imported here because every problem imports this module and few draw
 
     # the largest uniform is 1 - 2^-53, and adding 2^-54 would round it to 1; in place, because arrays are large

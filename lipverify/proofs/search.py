@@ -328,10 +328,8 @@ def bracket(k: Mapping[str, float], reach: Reach, power: Powers, at: float) -> t
 
 def _meeting(k: Mapping[str, float], power: Powers, loss: float, v: float) -> tuple[float, float]:
     def excess(x: float) -> float:
-        correction = k.get("b_plus", 0.0) * math.exp(-2 * x) * v
-        return (
-            k["c_low"] * math.exp(power.a * x) + k["b_low"] * math.exp(-power.beta * x) + correction - loss * (1 + MARGIN)
-        )
+        extra = k.get("b_plus", 0.0) * math.exp(-2 * x) * v
+        return k["c_low"] * math.exp(power.a * x) + k["b_low"] * math.exp(-power.beta * x) + extra - loss * (1 + MARGIN)
 
     least = minimize_scalar(excess, bounds=(-20.0, 20.0), method="bounded").x
     if excess(least) >= 0:

@@ -14,10 +14,10 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation import Floats
 from lipverify.optimum.matrix import SpectralBall, Symmetric, Unconstrained
 
-# internal: the type that all constraint sets share, for annotations
+# internal: the common type of all constraint sets, for annotations
 from lipverify.optimum.matrix.constraints import Constraint
 
-# internal: the descent is tried on bowls whose minimum is known, which are no loss
+# internal: the descent is tested on quadratics with a known minimum, which are not losses
 from lipverify.optimum.matrix.descent import projected_gradient, stationarity
 from tests.strategies import log_floats
 
@@ -75,7 +75,7 @@ def test_projections_bring_points_no_farther_apart(case: tuple[Constraint, Float
 
 @given(cases())
 def test_no_point_of_the_set_is_nearer(case: tuple[Constraint, Floats, Floats]) -> None:
-    """<M - P, Y - P> <= 0 for each Y of the set: what makes P the nearest point of a convex set."""
+    """<M - P, Y - P> <= 0 for each Y of the set, which characterises P as the nearest point of a convex set."""
     constraint, M, other = case
     there, member = constraint.project(M), constraint.project(other)
     product = float(np.sum((M - there) * (member - there)))
@@ -105,7 +105,9 @@ def test_a_basis_that_is_none_is_refused(B: Any, message: str) -> None:
 
 @given(d=st.integers(2, 4), C=log_floats(0.1, 10), spread=log_floats(1.0, 100.0), seed=st.integers(0, 2**32))
 def test_projected_gradients_end_at_a_constrained_minimum(d: int, C: float, spread: float, seed: int) -> None:
-    """A convex quadratic with a condition number of up to 100: the end is stationary, and members do no better."""
+    """A convex quadratic with a condition number of up to 100: the end is stationary, and other members have larger
+    values.
+    """
     rng, ball = np.random.default_rng(seed), SpectralBall(C=C)
     centre, weight = rng.standard_normal((d, d)) * 3, np.geomspace(1.0, spread, d * d).reshape(d, d)
 
@@ -129,5 +131,5 @@ def test_a_gradient_that_is_wrong_ends_elsewhere() -> None:
 
     ball = SpectralBall(C=1.0)
     end = projected_gradient(tilted, ball.project, np.zeros((2, 2)), 1e-9, 1000)
-    right = ball.project(np.full((2, 2), 3.0))  # the bowl is round
+    right = ball.project(np.full((2, 2), 3.0))  # the quadratic is round
     assert np.max(np.abs(end - right)) > 1e-3

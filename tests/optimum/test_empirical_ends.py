@@ -1,4 +1,4 @@
-"""Sampled minima at the ends: refused, whatever noise makes of a loss that is flat there."""
+"""Sampled minima at the ends are refused, whatever noise does to a loss that is flat there."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from lipverify.errors import OutOfReach
 from lipverify.laws import Quadratic
 from lipverify.optimum.matrix import Unconstrained
 
-# internal: an end of a descent is made, which no descent gives on purpose
+# internal: an end of a descent is constructed, because no descent reaches it on purpose
 from lipverify.optimum.matrix.descent import End
 
-# internal: its decision is tried on losses to the last digit
+# internal: its decision is tested on losses that differ in the last digit
 from lipverify.optimum.matrix.estimate import require_bounded
 from lipverify.optimum.window import empirical_window
 
@@ -21,7 +21,7 @@ FALSE_ALARMS = (14, 28, 33, 35, 38, 91)
 
 
 def test_a_window_whose_minimum_is_at_zero_is_never_found_inside() -> None:
-    """Sampling gives half of these losses a slope at 0 and with it a minimum inside, sometimes with an error bar."""
+    """Sampling gives half of these losses a slope at 0 and so a minimum inside, sometimes with an error bar."""
     problem = Problem(d=2, n=3, law=Quadratic(), sigma=0.3)
     assert optimal_window(problem).where == "zero"
     messages = []
@@ -34,7 +34,7 @@ def test_a_window_whose_minimum_is_at_zero_is_never_found_inside() -> None:
 
 @pytest.mark.parametrize("farther", [1 - 1e-15, 1.0, 1 + 1e-15])
 def test_a_matrix_on_flat_ground_is_refused_on_either_side_of_rounding(farther: float) -> None:
-    """Scores so large that one token has all the weight: the loss is the same farther out, but for its last digit."""
+    """Scores so large that one token has all the weight: at larger M the loss is the same up to its last digit."""
     problem, end = Problem(d=2, n=5, law=Quadratic()), End(M=50 * np.eye(2), loss=1.0, stationarity=0.0)
     with pytest.raises(OutOfReach, match="does not rise"):
         require_bounded(lambda M: (farther, M), Unconstrained(), end, problem)

@@ -26,15 +26,15 @@ def test_its_intervals_cover_the_exact_optimum(law: Law, d: int) -> None:
     assert all(0 < one.w_error < 0.2 * one.w and 0 < one.loss_error < 0.2 * one.loss for one in found)
     assert sum(abs(one.w - exact.w) > one.w_error for one in found) <= 6
     assert sum(abs(one.loss - exact.loss) > one.loss_error for one in found) <= 6
-    # what is left of the bias of a minimiser is small against the error that is reported
+    # the remaining bias of a minimiser is small compared with the reported error
     off = np.mean([(one.w - exact.w) / one.w_error for one in found])
-    assert abs(off) < 0.25 + 3 * 0.5 / math.sqrt(SEEDS)  # one w_error is near two deviations
+    assert abs(off) < 0.25 + 3 * 0.5 / math.sqrt(SEEDS)  # one w_error is about two standard deviations
 
 
 def test_the_window_agrees_with_that_of_a_run_sixteen_times_as_long() -> None:
     problem = Problem(d=3, n=30, law=Affine())
     short, long = (empirical_window(problem, contexts=contexts, seed=contexts) for contexts in (2000, 32_000))
-    assert abs(short.w - long.w) <= 1.5 * math.hypot(short.w_error, long.w_error)  # three deviations
+    assert abs(short.w - long.w) <= 1.5 * math.hypot(short.w_error, long.w_error)  # three standard deviations
     # 16 times the contexts: a quarter of the error, each known from 31 degrees of freedom to 13 %
     assert 4 / 2 < short.w_error / long.w_error < 4 * 2
 
@@ -54,9 +54,10 @@ def test_it_is_a_function_of_its_address() -> None:
 
 
 def test_a_minimum_outside_of_the_fitted_range_is_out_of_reach() -> None:
-    """640 contexts with next to no noise in the labels: seeds differ by factors of ten in where they look.
+    """640 contexts with hardly any label noise: the minima of different seeds differ by factors of ten.
 
-    Every batch then has its minimum at the same end of the range, where a jackknife sees no error at all."""
+    Every batch then has its minimum at the same end of the range, where a jackknife gives no error at all.
+    """
     problem = Problem(d=2, n=2, law=Affine(), sigma=0.01)
     exact, refusals = optimal_window(problem), []
     for seed in range(8):
@@ -88,7 +89,7 @@ def test_a_minimum_at_the_end_of_the_grid_is_out_of_reach(changes: dict[str, Any
 
 
 def test_covariates_of_one_s_own_on_the_sphere_have_its_window() -> None:
-    """By another map than the sphere's own: the angle of a normal in the plane, doubled."""
+    """Sampled by a different map than the sphere's own: the angle of a normal in the plane, doubled."""
 
     def doubled(z: Any) -> Any:
         angle = 2 * np.arctan2(z[..., 1], z[..., 0])

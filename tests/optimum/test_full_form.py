@@ -1,4 +1,6 @@
-"""Training with full key and query matrices: gradients, what no loss can see, symmetry, drawn labels, refusals."""
+"""Training with full key and query matrices: gradients, entries without effect on the loss, symmetry, sampled labels,
+refusals.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +27,9 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation import Floats, mean_interval, normals
 from lipverify.laws import Affine, Cosine, Law, LowRank, ReLU, Sampled
 
-# internal: the loss at any matrices, to compare with what training says
+# internal: the loss at any matrices, for comparison with the training's output
 from lipverify.loss.attention import attention_named, mean_loss_and_gradient
-from lipverify.loss.montecarlo.contexts import draw_contexts  # internal: contexts that the training has not seen
+from lipverify.loss.montecarlo.contexts import draw_contexts  # internal: contexts that the training has not used
 from tests.strategies import log_floats
 
 EPS = float(np.finfo(float).eps)
@@ -64,10 +66,10 @@ def drawn(problem: Problem, size: float) -> tuple[LabelledContexts, Floats, Floa
 
 
 def rounding(contexts: LabelledContexts, A: Floats) -> float:
-    """A bound on what rounding does to the loss, and to a derivative along a direction of norm 1.
+    """A bound on the rounding of the loss, and of a derivative along a direction of norm 1.
 
-    Scores are wrong by eps (d + 1) |A| |z| |x|, weights relatively by as much, sums of n terms by n eps; what they
-    multiply is at most the square of twice the largest label, times |z| |x| for a derivative.
+    Scores have the error eps (d + 1) |A| |z| |x|, weights the same relative error, sums of n terms n eps; these
+    multiply at most the square of twice the largest label, times |z| |x| for a derivative.
     """
     _, n, width = contexts.tokens.shape
     reach = float(np.max(np.linalg.norm(contexts.tokens, axis=-1)) * np.max(np.linalg.norm(contexts.query, axis=-1)))
@@ -88,7 +90,7 @@ def test_the_gradient_is_the_derivative(problem: Problem, size: float) -> None:
 
 @pytest.mark.parametrize("fault", ["no labels in the scores", "no centre", "transposed"])
 def test_faults_of_the_gradient_are_seen(fault: str) -> None:
-    """What a derivation by hand forgets, on the same contexts and by the same bound."""
+    """Terms that a derivation by hand could omit, on the same contexts and with the same bound."""
     contexts, A, E = drawn(SMALL, 1.0)
     d, total = SMALL.d, np.zeros_like(A)
     for z, x, f in zip(contexts.tokens, contexts.query, contexts.targets, strict=True):
@@ -134,9 +136,9 @@ def test_block_matrices_are_stationary_with_mirror_images_only(law: str) -> None
 
 @pytest.mark.parametrize("law", [ReLU(L=2.0), Affine(L=2.0), LowRank(axes(3, 2), ReLU(L=2.0)), Cosine(L=2.0)])
 def test_drawn_labels_have_the_loss_that_is_averaged_in_closed_form(law: Law) -> None:
-    """At twice the 95 % half-width the chance of a false alarm in four comparisons is below 4 * 4e-4.
+    """At twice the 95 % half-width the probability of a false alarm in four comparisons is below 4 * 4e-4.
 
-    The control: without noise, or with amplitudes of 1, the loss is elsewhere.
+    The control: without noise, or with amplitudes of 1, the loss differs.
     """
     problem, M = Problem(d=3, n=6, law=law, sigma=0.5), 2 * np.eye(3)
     A = np.zeros((4, 4))
@@ -180,7 +182,7 @@ def test_training_is_a_function_of_its_address_and_leaves_the_last_column() -> N
 
 
 def test_the_row_falls_for_a_symmetric_law_and_stays_for_a_one_sided_one() -> None:
-    """The claims in small."""
+    """The claims at small sizes."""
     symmetric, one_sided = (trained(law, 2, "adam", runs=3, fresh=500, seed=0) for law in ("affine", "one-sided"))
     assert symmetric["row"][0] < 0.2
     assert one_sided["row"][0] > 0.4

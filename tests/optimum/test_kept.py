@@ -1,4 +1,4 @@
-"""Trainings as data: a file gives what training gives, answers its own question alone, and no other one is believed."""
+"""Trainings as data: a file gives the result of the training, applies only to its own settings, and is verified."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ import pytest
 
 from lipverify import Problem
 from lipverify.claims.plan import select_claims
-from lipverify.cli.train import CLAIMS  # internal: the statements whose trainings are kept
+from lipverify.cli.train import CLAIMS  # internal: the statements with stored trainings
 from lipverify.errors import InvalidInput
 from lipverify.foundation import Floats
 from lipverify.foundation.shipped import shipped
 
-# internal: a file is forged with a right digest
+# internal: a file is forged with a valid digest
 from lipverify.foundation.store import read_record, sealed, write_record
 from lipverify.laws import ReLU
 from lipverify.optimum.pretraining import Recipe
-from lipverify.optimum.pretraining import kept as module  # internal: its folder is replaced by one of the test's
+from lipverify.optimum.pretraining import kept as module  # internal: its folder is replaced by one of the test
 
 # internal: the format of a kept training, to forge and to age it
 from lipverify.optimum.pretraining.kept import ALIKE, FOLDER, FORMAT, Doubles, Kept, making
@@ -34,7 +34,7 @@ FILES = sorted((shipped() / FOLDER).rglob("*.json"))
 
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder in place of the one that comes with lipverify, with one training in it."""
+    """A folder in place of the shipped one, with one training in it."""
     monkeypatch.setattr(module, "shipped", lambda: tmp_path)
     with making(tmp_path / FOLDER):
         asked()
@@ -46,7 +46,7 @@ def asked(recipe: Recipe = RECIPE, seed: int = 0, runs: int = 3) -> Floats:
 
 
 def trained_steps(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
-    """What is trained from now on: (runs, steps)."""
+    """The list of trainings from now on: (runs, steps)."""
     seen, runs = [], Recipe.runs
 
     def watched(self: Recipe, problem: Problem, streams: Any, **options: Any) -> Any:
@@ -143,6 +143,6 @@ def test_training_again_gives_what_is_kept(id: str, tmp_path: Path) -> None:
         assert fresh.asked == old.asked
         for name, doubles in old.arrays.items():
             scale = np.max(np.abs(doubles.values))
-            # another processor sums otherwise, and training carries that on
+            # another processor sums in another order, and training amplifies the difference
             bound = 0.0 if fresh.machine == old.machine else 1e-6 * scale
             assert np.max(np.abs(fresh.arrays[name].values - doubles.values)) <= bound

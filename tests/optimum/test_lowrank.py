@@ -1,4 +1,4 @@
-"""The best block matrix, the radius up to which it is aligned with B, and what the claims on Theorem 4 measure."""
+"""The best block matrix, the radius up to which it is aligned with B, and the claims on Theorem 4."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ from lipverify.problem.named import low_rank_problem  # internal: the named prob
 from tests.strategies import log_floats
 
 FAR = 2.0
-"""Sampled numbers may be so many half-widths from the exact ones; seeds are fixed, and a dozen are compared."""
+"""The allowed distance of sampled numbers from the exact ones in half-widths; seeds are fixed, and a dozen are
+compared."""
 
 
 def test_two_tokens_of_signs_have_a_closed_form() -> None:
@@ -48,7 +49,7 @@ def test_with_all_directions_relevant_it_is_the_optimal_window(n: int) -> None:
     window = optimal_window(Problem(d=3, n=n, law=Linear(), sigma=1.0))
     assert abs(found.c - window.w) <= found.c_error + window.w_error
     assert abs(found.loss - window.loss) <= found.loss_error + window.loss_error
-    assert found.c_perp == 0  # it plays no part, so none is reported
+    assert found.c_perp == 0  # c' has no effect there, so none is reported
 
 
 @pytest.mark.parametrize("grid", [(7, 5), pytest.param((13, 9), marks=pytest.mark.slow)])
@@ -72,7 +73,7 @@ def test_no_pair_of_the_ball_does_better(
     assert np.all(terms.total + terms.total_error >= best.loss - best.loss_error)
     assert 0 < best.c <= C
     assert best.gain >= 0
-    # its slope along c'^2 says whether c' = 0 can be best
+    # the sign of its derivative in c'^2 decides whether c' = 0 can be best
     assert best.slope >= -best.slope_error or best.c_perp > 0
 
 
@@ -144,7 +145,7 @@ def test_the_ratio_carries_both_errors_and_no_sign() -> None:
     numbers = {"c": 2.0, "c_error": 0.2, "c_perp": -1.0, "c_perp_error": 0.1}
     rest: dict[str, Any] = dict.fromkeys({*SampledBlock.__struct_fields__} - {*numbers}, 1.0)
     assert SampledBlock(**(rest | numbers)).ratio == pytest.approx((0.5, 0.1))
-    # nothing is concluded from a minimiser that is not of the form
+    # a minimiser of another form gives no conclusion
     assert SampledBlock(**(rest | numbers | {"chance": 1e-9})).ratio[1] == math.inf
     exact: dict[str, Any] = dict.fromkeys({*BlockOptimum.__struct_fields__} - {*numbers}, 0.0)
     assert BlockOptimum(**(exact | numbers | {"c_perp": 1.0})).ratio == pytest.approx((0.5, 0.1))
@@ -177,7 +178,7 @@ def of_weights(b: np.ndarray, p: float, sigma: float) -> float:
 def test_the_loss_is_convex_in_the_weights_along_the_spurious_directions(
     n: int, p: float, sigma: float, seed: int
 ) -> None:
-    """Of which Theorem 4 follows at every n on a product of spheres."""
+    """From this Theorem 4 follows at every n on a product of spheres."""
     one, other = np.random.default_rng(seed).dirichlet(np.full(n, 0.5), size=2)
     ends = of_weights(one, p, sigma) + of_weights(other, p, sigma)
     assert of_weights((one + other) / 2, p, sigma) <= ends / 2 + 1e-14
@@ -185,7 +186,7 @@ def test_the_loss_is_convex_in_the_weights_along_the_spurious_directions(
 
 
 def test_with_long_scores_it_is_not_convex() -> None:
-    """Against the direction of the query a single token is better than the average of many."""
+    """Opposite to the query's direction, a single token is better than the average of many."""
     single, even = np.eye(5)[0], np.full(5, 0.2)
     assert of_weights(single, -3.0, 0.0) < of_weights(even, -3.0, 0.0)
 

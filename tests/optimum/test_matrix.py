@@ -1,8 +1,8 @@
 """The optimal matrix: known optima within errors, wrong ones outside of them, coverage, and refusals.
 
-A half-width is 2.13 standard errors with 15 degrees of freedom. The truth may be FAR = 2.5 of them away, which happens
-with probability 1e-4 to an entry and 3e-2 to one of the 300 entries that are compared here, once and for all: the seeds
-are fixed. What is wrong must be CLEAR = 3 of them away at some entry.
+A half-width is 2.13 standard errors with 15 degrees of freedom. The truth may differ by FAR = 2.5 half-widths, which
+happens with probability 1e-4 for one entry and 3e-2 for any of the 300 entries that are compared here, once and for
+all: the seeds are fixed. A wrong matrix must differ by CLEAR = 3 of them at some entry.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from lipverify.loss.attention import attention_named, scores
 from lipverify.loss.montecarlo.contexts import draw_contexts  # internal: a few contexts, whose scores are compared
 from lipverify.optimum import MatrixOptimum, SpectralBall, Symmetric
 
-# internal: the type that all constraint sets share, for annotations
+# internal: the common type of all constraint sets, for annotations
 from lipverify.optimum.matrix.constraints import Constraint
 
 # internal: the sampled loss at matrices that are not its minimum
@@ -41,7 +41,7 @@ REPETITIONS, MOST_MISSES = 100, 14
 
 
 def misses(found: MatrixOptimum, truth: Floats, raw: bool = False) -> NDArray[np.bool_]:
-    """Which entries are farther from the truth than the error that is claimed."""
+    """The entries whose distance from the truth exceeds the claimed error."""
     M, error = (found.M_raw, found.M_raw_error) if raw else (found.M, found.M_error)
     return np.asarray(np.abs(M - truth) > error)
 
@@ -61,7 +61,7 @@ def test_its_intervals_cover() -> None:
     assert sum(abs(one.loss - exact.loss) > one.loss_error for one in found) <= MOST_MISSES
     # the asymmetry is a valid test: its chances fall below 0.05 no more often than they say
     assert sum(one.asymmetry_chance < 0.05 for one in found) <= MOST_MISSES
-    # power: an optimum that is wrong by a fifth is missed by nearly all of them
+    # power: nearly all intervals miss an optimum that is wrong by a fifth
     assert sum(bool(misses(one, 0.8 * truth)[0, 0]) for one in found) > 90
 
 
@@ -71,7 +71,7 @@ def test_its_intervals_cover() -> None:
     [(1.03, 25, 6), *(pytest.param(share, 200, 22, marks=pytest.mark.slow) for share in (0.9, 0.97, 1.0, 1.03, 1.1))],
 )
 def test_intervals_cover_where_a_bound_is_hardly_felt(share: float, repetitions: int, most: int) -> None:
-    """C within an error of w*: some draws feel the bound and some do not. The minimiser is min(w*, C) I."""
+    """C within an error of w*: the bound is active for some draws only. The minimiser is min(w*, C) I."""
     problem = Problem(d=2, n=4, law=Affine(L=3.0))
     w = optimal_window(problem).w
     ball, truth = SpectralBall(C=share * w), min(1.0, share) * w * np.eye(2)
@@ -113,7 +113,7 @@ def test_the_optimum_is_the_exact_window_of_any_problem(d: int, n: int, L: float
     found = optimal_matrix(problem, contexts=1920, starts=2, stream=f"window/{d}/{n}/{L}/{sigma}")
     assert np.all(np.abs(found.M_raw - truth) <= FAR * found.M_raw_error)
     assert abs(found.M[0, 0] - truth[0, 0]) <= FAR * found.M_error[0, 0]
-    assert found.M_error[0, 0] < 0.5 * truth[0, 0] + 0.5  # of the scale on which weights change, at least
+    assert found.M_error[0, 0] < 0.5 * truth[0, 0] + 0.5  # at least the scale on which weights change
 
 
 def cubic(z: Floats) -> Floats:
@@ -139,7 +139,7 @@ SIGMA = (SIGMA + SIGMA.T) / 2
     ("law", "constraint"), [(Affine(L=3.0), None), (Affine(L=3.0), Symmetric()), (Ridge(cubic), None)]
 )
 def test_anisotropic_covariates_are_inverted(law: Any, constraint: Constraint | None) -> None:
-    """x = Sigma^{1/2} U and f(x) = g(Sigma^{-1/2} x): scores x_i^T w Sigma^{-1} x are those of the window w on U."""
+    """x = Sigma^{1/2} U and f(x) = g(Sigma^{-1/2} x): scores x_i^T w Sigma^{-1} x are those of w I on U."""
     w = optimal_window(Problem(d=3, n=10, law=law)).w
     truth = w * np.linalg.inv(SIGMA)
     found = optimal_matrix(whitened(SIGMA, law), constraint=constraint, contexts=4000, starts=2)
@@ -147,7 +147,7 @@ def test_anisotropic_covariates_are_inverted(law: Any, constraint: Constraint | 
     assert np.all(found.M_error <= 0.1 * np.linalg.norm(truth))
     assert np.all(np.abs(found.M - truth) <= FAR * found.M_error)
     assert np.all(np.abs(found.M_raw - truth) <= FAR * found.M_raw_error)
-    # the control: no multiple of the identity, and not the inverse root, is within the same errors
+    # the control: neither a multiple of the identity nor the inverse root is within the same errors
     for wrong in (np.eye(3), np.linalg.inv(Ellipsoid(SIGMA).root), SIGMA):
         scale = np.sum(wrong * found.M) / np.sum(wrong * wrong)
         assert np.max(np.abs(found.M - scale * wrong) / found.M_error) > CLEAR
@@ -157,7 +157,7 @@ def test_anisotropic_covariates_are_inverted(law: Any, constraint: Constraint | 
 @pytest.mark.parametrize("C", [1.0, 100.0])
 @pytest.mark.parametrize("covariates", [Sphere(), ProductOfSpheres(axes(3, 2), 1.0, 1.0)])
 def test_low_rank_laws_are_recovered(covariates: Any, C: float) -> None:
-    """f = a^T B^T x without noise, two tokens: M* = c BB^T, 0 < c <= C; at C = 1 the bound is felt."""
+    """f = a^T B^T x without noise, two tokens: M* = c BB^T, 0 < c <= C; at C = 1 the bound is active."""
     B, projector = axes(3, 2), np.diag([1.0, 1.0, 0.0])
     problem = Problem(d=3, n=2, law=LowRank(B), sigma=0.0, covariates=covariates)
     found = optimal_matrix(problem, constraint=SpectralBall(B, C), contexts=4000, starts=3)
@@ -206,11 +206,11 @@ def test_linear_attention_is_least_squares() -> None:
     assert abs(reached - least) <= 1e-12 * least
     # the value is corrected for the bias of the minimiser, by less than its error
     assert np.max(np.abs(found.M - solved)) <= np.max(found.M_error)
-    assert loss(solved.T)[0] > least * (1 + 1e-9)  # the control: the same data see a transposed matrix
+    assert loss(solved.T)[0] > least * (1 + 1e-9)  # the control: a transposed matrix is outside of the errors
 
 
 def test_a_rotation_of_the_question_rotates_the_answer() -> None:
-    """Covariates mapped by a rotation and the same law: the symmetric form must not lean on coordinate axes."""
+    """Covariates mapped by a rotation and the same law: the symmetric form must not depend on coordinate axes."""
     found = optimal_matrix(whitened(SIGMA), contexts=640, starts=2)
     group = symmetry(found.problem)
     assert np.max(np.abs(group.average(found.M) - found.M)) <= 100 * EPS * np.linalg.norm(found.M)
@@ -218,7 +218,7 @@ def test_a_rotation_of_the_question_rotates_the_answer() -> None:
 
 
 def test_the_coordinates_of_the_descent_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whitened or not, the same minimiser to the tolerance of the descent, which the errors hold many times over."""
+    """With and without whitening, the same minimiser to the tolerance of the descent, which is far below the errors."""
     problem = whitened(np.diag([9.0, 1.0, 1 / 9]))
     white = optimal_matrix(problem, contexts=640, starts=2)
     monkeypatch.setattr("lipverify.optimum.matrix.minimiser._whitening", lambda loss: np.eye(3))
@@ -240,7 +240,7 @@ def test_it_is_a_function_of_its_address() -> None:
 
 
 def test_an_even_law_has_two_optima_and_the_record_says_so() -> None:
-    """f(-x) = f(x): M and -M have one loss in the mean. What is reported has a trace >= 0."""
+    """f(-x) = f(x): M and -M have the same mean loss. The reported matrix has a trace >= 0."""
     problem = Problem(d=2, n=20, law=Quadratic(L=3.0))
     found = [optimal_matrix(problem, contexts=1280, starts=5, seed=seed) for seed in range(3)]
     assert all(np.trace(one.M) > 0 for one in found)
@@ -249,7 +249,7 @@ def test_an_even_law_has_two_optima_and_the_record_says_so() -> None:
 
 
 def test_a_law_without_the_symmetry_is_seen() -> None:
-    """Functions of the first coordinate: two constants, not one; and nothing is averaged if that is asked for."""
+    """Functions of the first coordinate: two constants, not one; and no average if that is requested."""
     problem = Problem(d=2, n=10, law=LowRank(axes(2, 1), ReLU(L=5.0)))
     found = optimal_matrix(problem, contexts=2000, starts=2)
     isotropic = found.M_raw - np.trace(found.M_raw) / 2 * np.eye(2)
@@ -262,7 +262,7 @@ def test_a_law_without_the_symmetry_is_seen() -> None:
 
 
 def test_an_average_that_the_draws_reject_is_not_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A problem that is taken for isotropic and is not: the average over all rotations would be a wrong answer."""
+    """A problem that is wrongly treated as isotropic: the average over all rotations would be a wrong answer."""
     isotropic = symmetry(Problem(d=2, n=2, law=Affine()))
     monkeypatch.setattr("lipverify.optimum.matrix.minimiser.symmetry", lambda problem: isotropic)
     found = optimal_matrix(whitened(np.diag([4.0, 0.25])), contexts=2000, starts=2)
@@ -294,7 +294,7 @@ def test_a_law_that_is_only_a_sampler() -> None:
 
 @pytest.mark.parametrize(("attention", "law"), [("softmax", Affine(L=0.0)), ("linear", Quadratic(L=0.0))])
 def test_a_constant_law_has_its_optimum_at_zero(attention: str, law: Law) -> None:
-    """The error covers what the descent leaves undone, with no help from sampling."""
+    """The error covers the tolerance of the descent, without any help from sampling."""
     found = optimal_matrix(Problem(d=2, n=5, law=law), attention=attention, contexts=640, starts=3)
     assert found.agreeing == 3
     assert np.all(np.abs(found.M_raw) <= found.M_raw_error)
@@ -302,7 +302,7 @@ def test_a_constant_law_has_its_optimum_at_zero(attention: str, law: Law) -> Non
 
 
 def test_a_minimum_at_infinity_is_out_of_reach() -> None:
-    """Noise-free functions of the sign of one coordinate: the more a token of the same sign weighs, the better."""
+    """Noise-free functions of the sign of one coordinate: more weight on tokens of the same sign is always better."""
     problem = Problem(d=3, n=5, law=LowRank(axes(3, 1)), sigma=0.0, covariates=ProductOfSpheres(axes(3, 1), 1.0, 1.0))
     with pytest.raises(OutOfReach, match=r"constraint=SpectralBall"):
         optimal_matrix(problem, contexts=640, starts=2)
@@ -385,7 +385,9 @@ def test_draws_that_do_not_fit_are_out_of_reach(n: float) -> None:
 
 @pytest.mark.parametrize("n", [2, 20])
 def test_a_ball_holds_where_the_loss_falls_without_end(n: int) -> None:
-    """Two points and a circle, no noise: every w I beyond the ball does better, and none of them may set the scale."""
+    """Two points and a circle, no noise: every w I beyond the ball has a smaller loss, and none of them may set the
+    scale.
+    """
     B = axes(3, 1)
     problem = Problem(d=3, n=n, law=LowRank(B), sigma=0.0, covariates=ProductOfSpheres(B))
     found = optimal_matrix(problem, constraint=SpectralBall(B=B, C=1.0), contexts=2000, starts=2)

@@ -1,4 +1,4 @@
-"""Where the loss is least: at 0, near 0, inside, at the switch of two minima; and that rounding never decides which."""
+"""The minimum of the loss: at 0, near 0, inside, and at the switch of two minima; rounding never decides."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lipverify.errors import OutOfReach
 from lipverify.laws import RBF, Affine, Cosine, Law, Matern, Quadratic, ReLU, ReLUNetwork, Ridge, Zonal, mixture
 from lipverify.loss.exact import rough_terms
 
-# internal: each module's loss is moved within its error, to see whether an answer hangs on it
+# internal: each module's loss is moved within its error, to test whether an answer depends on it
 from lipverify.optimum.window import local, minimiser, origin
 from lipverify.problem.links import PowerSeries  # internal: a link that is a power series by name
 from lipverify.properties.ratio import require  # internal: an inequality with its distance as a target of the search
@@ -32,13 +32,13 @@ SEEN = 1e-7
 
 
 def problems() -> st.SearchStrategy[Problem]:
-    """Laws with a linear part and without, in as much noise as puts w* at 0, near it and far from it."""
+    """Laws with and without a linear part, with noise that puts w* at 0, near it and far from it."""
     quick = st.one_of(named_laws("affine", "quadratic"), st.builds(Cosine, L=log_floats(0.3, 4.0)), ridge_laws("power"))
     return strategies.problems(d=(2, 6), n=(2, 1e5), sigma=(0.1, 100.0), law=quick)
 
 
 def others(problem: Problem) -> np.ndarray:
-    """Windows from 0 to where the nearest token has nearly all the weight."""
+    """w from 0 to where the nearest token has nearly all the weight."""
     single = float(problem.n) ** (2 / (problem.d - 1))
     return np.concatenate([[0.0], np.geomspace(1e-3, 10 * single, 24)])
 
@@ -58,7 +58,7 @@ def test_errors_are_finite_and_no_window_on_a_fine_grid_does_better(problem: Pro
 
 @contextmanager
 def another_machine(seed: int) -> Iterator[None]:
-    """Exact values are moved within the errors that they state, rough ones by a tenth of what is allowed for them."""
+    """Exact values are moved within their stated errors, rough ones by a tenth of their tolerance."""
     rng = np.random.default_rng(seed)
 
     def exact(problem: Problem, w: Any, **options: Any) -> LossTerms:
@@ -80,7 +80,7 @@ def another_machine(seed: int) -> Iterator[None]:
 
 
 def apart(one: Optimum, other: Optimum) -> float:
-    """How far two optima are apart over what their errors allow; 0 where neither leaves any doubt."""
+    """The distance of two optima divided by the allowed one; 0 if both have no uncertainty."""
     gap, allowed = abs(one.w - other.w), one.w_error + other.w_error
     return gap / allowed if gap > 0 else 0.0
 
@@ -88,7 +88,7 @@ def apart(one: Optimum, other: Optimum) -> float:
 @settings(max_examples=12)
 @given(problem=problems(), seed=st.integers(0, 2**32 - 1))
 def test_values_moved_within_their_errors_have_the_same_minimum(problem: Problem, seed: int) -> None:
-    """What other vector instructions, another BLAS or another libm may do to a value, and more."""
+    """A bound on the change of a value by other vector instructions, another BLAS or another libm."""
     here = optimal_window(problem)
     with another_machine(seed):
         there = optimal_window(problem)
@@ -100,9 +100,9 @@ def test_values_moved_within_their_errors_have_the_same_minimum(problem: Problem
 
 
 def distance(problem: Problem, w: float, step: float, digits: int = DIGITS) -> float:
-    """|L'(w) / L''(w)|, how far w is from the minimum, by differences of losses that are proved to so many digits.
+    """L'(w) / L''(w)|, the distance of w from the minimum, by differences of losses that are proved to enough digits.
 
-    Differences are off by the square of the step, relative to a third derivative of the size of L'' / w or less.
+    The error of a difference is the square of the step, relative to a third derivative of the size of L'' / w or less.
     """
     windows = np.array([w - step, w, w + step])
     with flint.ctx.workprec(400):
@@ -114,7 +114,7 @@ def distance(problem: Problem, w: float, step: float, digits: int = DIGITS) -> f
 
 
 def certified(problem: Problem, w: Any, digits: int = DIGITS) -> list[flint.arb]:
-    """The loss at every window, as balls."""
+    """The loss at every w, as balls."""
     terms: Any = loss_terms(problem, w, "certified", digits=digits)
     return [flint.arb(a) + flint.arb(b) for a, b in zip(terms.bias_ball, terms.noise_ball, strict=True)]
 
@@ -150,7 +150,7 @@ def flip(d: int, n: float) -> float:
 @pytest.mark.parametrize(("d", "n"), [(5, 10.0), (2, 50.0), (3, 1e6)])
 @pytest.mark.parametrize("share", [1e-2, 1e-5, 1e-8])
 def test_the_minimum_leaves_zero_where_the_second_derivative_changes_sign(d: int, n: float, share: float) -> None:
-    """And it leaves it like the root of the distance: a factor of 1000 in the distance is one of 32 in w."""
+    """w* leaves 0 like the root of the distance: a factor of 1000 in the distance is one of 32 in w."""
     at = flip(d, n)
     above, below, nearer = (
         optimal_window(Problem(d=d, n=n, law=Quadratic(), sigma=at * (1 + side * share))) for side in (1.0, -1.0, -1e-3)
@@ -174,7 +174,7 @@ def test_the_minimum_leaves_zero_where_the_second_derivative_changes_sign(d: int
     ids=lambda problem: f"{problem.law.name}-{problem.d}-{problem.n}",
 )
 def test_even_laws_that_are_not_resolved_have_their_minimum_at_zero(problem: Problem) -> None:
-    """Values near 0 cannot tell it: they differ by less than rounding below w = 1e-6."""
+    """Values near 0 cannot show it: they differ by less than rounding below w = 1e-6."""
     found, there = optimal_window(problem), loss_terms(problem, 0.0)
     assert (found.w, found.where) == (0.0, "zero")
     assert found.w_error <= 1e-20
@@ -185,7 +185,7 @@ def test_even_laws_that_are_not_resolved_have_their_minimum_at_zero(problem: Pro
 
 
 def test_with_a_linear_part_the_minimum_is_never_at_zero() -> None:
-    """W* = n k_1 / sigma^2 for small k_1 / sigma^2, whatever the loss can be seen to do."""
+    """w* = n k_1 / sigma^2 for small k_1 / sigma^2, even where the values of the loss cannot show it."""
     for sigma in (1e4, 1e8, 1e12):
         found = optimal_window(Problem(d=3, n=30, law=Affine(), sigma=sigma))
         assert found.where == "interior"
@@ -219,7 +219,7 @@ def test_the_derivatives_at_zero_are_those_of_certified_losses(law: Law, d: int,
 
 
 def test_at_the_switch_of_two_minima_the_error_reaches_from_one_to_the_other() -> None:
-    """As the noise grows, the window of a wave jumps to 0 from w = 8: at the jump both are as good to rounding.
+    """As the noise grows, w* of a wave jumps to 0 from 8: at the jump both minima are equal to rounding.
 
     There B(w) + s N(w) = B(0) + s N(0), s = sigma^2, and the other minimum hardly moves with s.
     """
@@ -243,7 +243,7 @@ def test_at_the_switch_of_two_minima_the_error_reaches_from_one_to_the_other() -
 @pytest.mark.parametrize("law", [Affine(), Quadratic()], ids=lambda law: law.name)
 @pytest.mark.parametrize(("d", "n"), [(2, 50), (3, 1000), (8, 3)])
 def test_no_minimum_is_at_infinity(law: Law, d: int, n: int) -> None:
-    """The loss rises to its limit like -C / w: tenfold windows are ten times nearer."""
+    """The loss rises to its limit like -C / w: at tenfold w it is ten times closer."""
     w = float(n) ** (2 / (d - 1)) * np.array([1e2, 1e3, 1e4, 1e7])
     loss = loss_terms(Problem(d=d, n=n, law=law, sigma=0.0), w).total
     below = loss[-1] - loss[:-1]
@@ -269,13 +269,13 @@ MADE_OF_OTHERS: tuple[Law, ...] = (
 
 @pytest.mark.parametrize("law", MADE_OF_OTHERS, ids=repr)
 def test_every_law_with_an_exact_loss_has_its_derivatives_at_zero(law: Law) -> None:
-    """Sums and networks were refused as having neither links nor a covariance, where w* is below 1/2."""
+    """Sums and networks were once refused as having neither links nor a covariance, where w* is below 1/2."""
     problem, h = Problem(d=10, n=9, law=law), 1e-3
     terms = loss_terms(problem, [0.0, h])
     bias, _, error = origin.derivatives(problem, float(terms.bias[0]), float(terms.noise[0]))
     rest = abs(float(terms.bias[1]) - float(np.polynomial.Polynomial(bias / [1, 1, 2])(h)))
     assert rest <= h**3 * terms.bias[0] + terms.bias_error[1] + float(np.sum(error))
-    assert abs(bias[1]) * h + abs(bias[2]) * h**2 / 2 > h**3 * terms.bias[0]  # power: without them it would fail
+    assert abs(bias[1]) * h + abs(bias[2]) * h**2 / 2 > h**3 * terms.bias[0]  # power: without them the test would fail
 
 
 def test_a_sum_and_a_network_have_an_optimum_below_one_half() -> None:

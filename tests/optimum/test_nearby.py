@@ -1,4 +1,4 @@
-"""Minimisers without a batch, by Newton steps from the minimiser of all: the same as descents find, or none."""
+"""Minimisers without one batch, by Newton steps from the minimiser of all: the same as descents find, or none."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import pytest
 
 from lipverify.foundation import Floats, normals
 from lipverify.laws import Affine, ReLU
-from lipverify.loss.attention import attention_named  # internal: the sampled loss is made by hand
+from lipverify.loss.attention import attention_named  # internal: the sampled loss is constructed by hand
 from lipverify.optimum.matrix import SpectralBall, Symmetric, Unconstrained
 
-# internal: the type that all constraint sets share, for annotations
+# internal: the common type of all constraint sets, for annotations
 from lipverify.optimum.matrix.constraints import Constraint
 
 # internal: each shortcut is compared with the descent that it replaces
 from lipverify.optimum.matrix.descent import ACCEPTED, End, Units, descend
 from lipverify.optimum.matrix.minimiser import natural_units  # internal: the units in which both descend
 
-# internal: steps of one minimiser to the next, which an optimum does not show
+# internal: steps from one minimiser to the next, which an optimum does not show
 from lipverify.optimum.matrix.replication import Nearby, updated
 
 # internal: the sampled loss, batch by batch
@@ -37,7 +37,7 @@ CASES: dict[str, tuple[Problem, Constraint]] = {
 
 
 def settled(name: str) -> tuple[SampledLoss, Constraint, Units, End]:
-    """A loss on few contexts, and where its descent ends."""
+    """A loss on few contexts, and the end of its descent."""
     problem, constraint = CASES[name]
     loss = draw_loss(problem, attention_named("softmax"), 1024, 0, "test/nearby")
     units = natural_units(problem, loss, constraint)
@@ -64,7 +64,7 @@ def test_what_is_found_is_what_a_descent_finds(name: str) -> None:
 
 
 def test_where_a_bound_is_bent_or_the_minimum_is_none_nothing_is_tried() -> None:
-    """One singular value of two at the bound; a valley; a maximum."""
+    """One of two singular values at the bound; a valley; a maximum."""
     ball = SpectralBall(C=2.0)
     units = Units(matrix=1.0, whitening=np.eye(2), loss=1.0)
 
@@ -78,7 +78,7 @@ def test_where_a_bound_is_bent_or_the_minimum_is_none_nothing_is_tried() -> None
 
 
 def test_a_loss_that_is_not_like_the_first_is_left_to_a_descent() -> None:
-    """Steps of the first loss's Hessian make the gradient of this one larger; and a bound may not hold any more."""
+    """Steps of the first loss's Hessian increase the gradient of this one; and a bound may become inactive."""
     units = Units(matrix=1.0, whitening=np.eye(2), loss=1.0)
 
     def bowl(M: Floats, curvature: float, centre: Floats) -> tuple[float, Floats]:
@@ -100,7 +100,7 @@ def test_a_loss_that_is_not_like_the_first_is_left_to_a_descent() -> None:
 
 @pytest.mark.parametrize("d", [2, 3])
 def test_updates_keep_what_they_were_told(d: int) -> None:
-    """The step for the change of the slopes, symmetry, a positive definite form; a change backwards teaches nothing."""
+    """The step for the change of the gradient, symmetry, a positive definite form; a backward change is not used."""
     H = np.eye(d)
     for k in range(6):
         s, y = normals(0, "test/updated", k, (2, d))

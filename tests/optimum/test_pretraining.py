@@ -1,4 +1,4 @@
-"""Pretraining: optimisers against their formulas, descent to the optimum, addresses, refusals."""
+"""Pretraining: optimisers compared with their formulas, descent to the optimum, addresses, refusals."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from lipverify.loss.attention import attention_named
 from lipverify.optimum.matrix.sampled import draw_loss
 from lipverify.optimum.pretraining import Settings, pretrain_together
 
-# internal: one step of each optimiser against its formula
+# internal: one step of each optimiser, compared with its formula
 from lipverify.optimum.pretraining.training import Adam, GradientDescent, Moments
 from tests.strategies import log_floats
 
@@ -56,7 +56,7 @@ def test_adam_is_weighted_means_of_all_gradients(beta1: float, beta2: float, see
         return np.tensordot(weights, values, 1) / weights.sum()
 
     wanted = -0.1 * mean(beta1, gradients) / (np.sqrt(mean(beta2, gradients**2)) + 1e-8)
-    # a mean that cancels leaves rounding of its terms, over a root that is not below that of the last square
+    # a mean that cancels leaves the rounding of its terms, divided by a root that is at least that of the last square
     scale = 0.1 * np.max(np.abs(gradients)) / np.sqrt((1 - beta2) * gradients[-1] ** 2)
     error, bound = float(np.max(np.abs(change - wanted) / scale)), 4 * steps * EPS / (1 - max(beta1, beta2))
     target(error / bound)
@@ -84,7 +84,7 @@ BATCH = 256
 
 
 def noise_of_steps(problem: Problem, w: float) -> Any:
-    """Covariance of the entries of a batch's gradient at M = w I, from 100 batches: to a seventh of itself."""
+    """Covariance of the entries of a batch's gradient at M = w I, from 100 batches: known to a seventh of itself."""
     batches = (draw_loss(problem, attention_named("softmax"), BATCH, 0, f"noise/{k}") for k in range(100))
     return np.cov([batch(w * np.eye(2))[1].ravel() for batch in batches], rowvar=False)
 
@@ -94,11 +94,11 @@ def noise_of_steps(problem: Problem, w: float) -> Any:
     [("adam", 0.05, Affine(L=3.0), 30), ("gd", 8.0, Affine(L=3.0), 30), ("adam", 0.1, ReLU(L=2.0), 100)],
 )
 def test_training_ends_near_the_optimum(optimiser: str, learning_rate: float, law: Law, n: int) -> None:
-    """As near as the noise of its steps leaves it, from a start with more than twice the least loss.
+    """As close as the noise of its steps permits, from a start with more than twice the minimal loss.
 
     Steps rate (H u + noise) about the optimum end with u of variance rate c / (2 h) where the noise has variance c and
-    the loss curvature h, and with a loss rate tr(C) / 4 above the least one. Adam's rate is its own over the root of
-    the mean square of a gradient, which is noise in the end; with beta2 = 0.9 it has forgotten the start by then.
+    the loss curvature h, and with a loss rate tr(C) / 4 above the minimum. Adam's rate is its own divided by the root
+    of the mean square of a gradient, which is noise in the end; with beta2 = 0.9 it has forgotten the start by then.
     """
     problem = Problem(d=2, n=n, law=law)
     best = optimal_window(problem)
@@ -115,7 +115,7 @@ def test_training_ends_near_the_optimum(optimiser: str, learning_rate: float, la
     spread = math.sqrt(rate * float(along @ C @ along) / (2 * h)) / math.sqrt(2)
     assert abs(np.trace(run.M[-1]) / 2 - best.w) <= 4 * spread
     assert 4 * spread < 0.1 * best.w, "a rate, a factor or a sign would show"
-    # the excess is a sum of four squares: beyond five times its mean once in 2000 seeds
+    # the excess is a sum of four squares: it exceeds five times its mean once in 2000 seeds
     assert abs(run.loss[-1] - best.loss) <= 5 * rate * float(np.trace(C)) / 4 + 2 * run.loss_error[-1]
     assert run.loss[0] > 2 * best.loss
     assert run.loss_error[-1] < 0.1 * best.loss
@@ -131,7 +131,7 @@ def test_a_larger_lipschitz_constant_grows_faster() -> None:
 
 @pytest.mark.parametrize("attention", ["softmax", "linear"])
 def test_general_problems_are_trained(attention: str) -> None:
-    """Not isotropic: what is learned is in the direction that the functions use."""
+    """Not isotropic: the learned matrix has the direction that the functions use."""
     problem = Problem(d=2, n=10, law=LowRank(axes(2, 1), Affine(L=3.0)), covariates=Ellipsoid([1.0, 2.0]))
     run = pretrain(problem, steps=150, batch=64, attention=attention)
     assert run.loss[-1] + run.loss_error[-1] < run.loss[0]

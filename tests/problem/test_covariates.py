@@ -1,4 +1,4 @@
-"""Covariates beyond the sphere, laws made of others, and the symmetry that a problem has."""
+"""Covariates beyond the sphere, laws composed of others, and the symmetries of a problem."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_covariates_and_problems_survive_json(which: tuple[int, Covariates]) -> 
 
 @given(which=covariates(), address=st.integers(0, 10**6))
 def test_the_group_average_is_a_projection_on_what_commutes(which: tuple[int, Covariates], address: int) -> None:
-    """Idempotent, fixes the shapes, and the loss cannot tell a matrix from its rotation by the group."""
+    """The projection is idempotent and fixes the shapes, and the loss is invariant under the group."""
     d, law = which
     group = symmetry(Problem(d=d, n=10, law=Affine(), covariates=law))
     M = normals(0, "matrix", address, (d, d))
@@ -107,7 +107,7 @@ def test_no_symmetry_is_claimed_where_none_is_known() -> None:
 
 
 def test_a_projection_on_a_space_does_not_mix_it_with_its_complement() -> None:
-    """The average of R M R^T over random R that commute with both shapes comes near the projection."""
+    """The average of R M R^T over random R that commute with both shapes approaches the projection."""
     B = np.array(axes(3, 1))
     problem = Problem(d=3, n=4, law=LowRank(B))
     M = normals(0, "to average", 0, (3, 3))
@@ -117,7 +117,7 @@ def test_a_projection_on_a_space_does_not_mix_it_with_its_complement() -> None:
         R[0, 0] = 1.0 if normals(0, "sign", k, (1,))[0] > 0 else -1.0
         R[1:, 1:] = rotation(2, k) * (1.0 if normals(0, "reflection", k, (1,))[0] > 0 else -1.0)
         total += R @ M @ R.T / 400
-    # 400 rotations: errors of |M| / sqrt(400) a standard deviation, five of them
+    # 400 rotations: a standard error of |M| / sqrt(400), and five of them are allowed
     np.testing.assert_allclose(total, symmetry(problem).average(M), atol=float(5 * np.linalg.norm(M) / 20))
 
 

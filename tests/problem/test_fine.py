@@ -1,4 +1,4 @@
-"""Features of a link between the nodes of every rule: they are in the error, or the link is refused."""
+"""Features of a link between the nodes of every rule: they enlarge the error, or the link is refused."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lipverify import Problem, loss_terms
 from lipverify.errors import OutOfReach
 from lipverify.foundation import Floats
 from lipverify.laws import Ridge
-from lipverify.problem.fine import unseen  # internal: what the nodes of a rule do not see, link by link
+from lipverify.problem.fine import unseen  # internal: features between the nodes of a rule, link by link
 from lipverify.strategies import log_floats
 
 N = 50
@@ -42,7 +42,7 @@ def variance(law: Ridge, d: int, at: float, width: float) -> float:
 @settings(max_examples=25)
 @given(at=st.floats(-0.9, 0.9), width=log_floats(1e-4, 1.0), slope=st.sampled_from([0.0, 1.0]), d=st.integers(2, 8))
 def test_a_narrow_hill_is_seen_or_refused(route: str, at: float, width: float, slope: float, d: int) -> None:
-    """At w = 0 the bias is (1 + 1/n) Var f. Both routes had called the loss of exp(-(1000 (z - 0.3))^2) next to 0."""
+    """At w = 0 the bias is (1 + 1/n) Var f. Both routes once returned nearly 0 for exp(-(1000 (z - 0.3))^2)."""
     law = spike(at, width, slope)
     try:
         terms = loss_terms(Problem(d=d, n=N, law=law), 0.0, route=route)
@@ -54,7 +54,7 @@ def test_a_narrow_hill_is_seen_or_refused(route: str, at: float, width: float, s
 
 
 def opaque(z: Floats) -> Floats:
-    """A hill that is no formula: its numbers are taken from a table."""
+    """A hill that is not a formula: its values come from a table."""
     return np.array([math.exp(-(((each - 0.3) / 1e-3) ** 2)) for each in np.ravel(z)]).reshape(np.shape(z))
 
 

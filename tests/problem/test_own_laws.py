@@ -1,4 +1,4 @@
-"""A class of one's own is computed from what it says of itself, not from what its parent or its defaults are."""
+"""A user's class of laws is computed from its own declarations, not from its parent's or its default arguments."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from lipverify import Problem, leading, loss_terms, optimal_window, sensitivity
 from lipverify.covariates import Ellipsoid
 from lipverify.laws import Affine, Bound, Linear, LowRank, ReLU, ReLUNetwork, Ridge, RidgeLaw, WithOffset
 from lipverify.loss import asymptotic
-from lipverify.problem.law import proportional  # internal: what a law of one's own registers
-from lipverify.problem.laws import Scaled  # internal: a law of one's own with an L
-from lipverify.problem.own import jumps_of  # internal: the jumps that the exact method is told of
+from lipverify.problem.law import proportional  # internal: the registrations of a user's law
+from lipverify.problem.laws import Scaled  # internal: a user's law with an L
+from lipverify.problem.own import jumps_of  # internal: the jumps that the exact method receives
 
 
 class Power(Scaled, frozen=True, tag="power-of-z"):
@@ -44,7 +44,7 @@ def _of_power(law: Power) -> asymptotic.Ridges:
 
 
 class Cubed(ReLU, frozen=True, tag="cubed"):
-    """f(x) = l <q, x>^3: what the methods know of the ReLU law is wrong of it."""
+    """f(x) = l <q, x>^3: the methods' special rules for the ReLU law would be wrong for it."""
 
     name: ClassVar[str] = "cubed"
     kink_points: ClassVar[tuple[float, ...]] = ()
@@ -83,7 +83,7 @@ class Stated(RidgeLaw, frozen=True, tag="stated"):
 
 @pytest.mark.parametrize("j", [2, 3, 4])
 def test_leading_terms_are_those_of_the_laws_own_parameters(j: int) -> None:
-    """They were derived for the default j, at every j."""
+    """They were once derived for the default j, at every j."""
     law = Power(L=2.0, j=j)
     n, w = 1e12, 500.0
     derived = float(leading(law, 3).bias.subs({asymptotic.w: w, asymptotic.L: 2}))
@@ -92,7 +92,7 @@ def test_leading_terms_are_those_of_the_laws_own_parameters(j: int) -> None:
 
 
 def test_a_subclass_with_another_link_is_sampled_by_it() -> None:
-    """On an ellipsoid its link was taken for |z|, and half of it for a line."""
+    """On an ellipsoid its link was once taken for |z|, and half of it for a line."""
     problem = Problem(d=3, n=10, law=Cubed(), covariates=Ellipsoid([1.0, 1.0, 2.0]))
     reduced, full = (
         loss_terms(problem, 2.0, "montecarlo", sampling=sampling, contexts=20_000) for sampling in ("reduced", "full")
@@ -101,7 +101,7 @@ def test_a_subclass_with_another_link_is_sampled_by_it() -> None:
 
 
 def test_an_offset_hides_no_kink() -> None:
-    """The quadrature was not told of the kink: errors of a tenth, where it has twelve digits."""
+    """The quadrature was once not told of the kink: errors of a tenth, where it now has twelve digits."""
     for route in ("ridge", "zonal"):
         bare, offset = (
             loss_terms(Problem(d=3, n=100, law=law), 2.0, route=route) for law in (ReLU(), WithOffset(ReLU()))
@@ -123,7 +123,7 @@ class Lifted(Stated, frozen=True, tag="lifted"):
 
 
 def test_a_constant_link_adds_nothing_to_one_with_kinks() -> None:
-    """Its variogram is 0, and a table of it was divided by it."""
+    """Its variogram is 0, and a table of it was once divided by it."""
     bare, lifted = (loss_terms(Problem(d=3, n=100, law=kind(np.abs, (0.0,))), 5.0) for kind in (Stated, Lifted))
     assert abs(bare.bias - lifted.bias) <= bare.bias_error + lifted.bias_error < 1e-6 * bare.bias
 
@@ -142,7 +142,7 @@ def test_jumps_follow_from_the_links() -> None:
 
 
 def test_an_optimum_is_as_certain_as_its_losses() -> None:
-    """That of a class of one's own was called bounded, whatever its links are."""
+    """The method of a user's class was once called bounded, for any links."""
     opaque = np.vectorize(math.tanh, otypes=[float])
     problems = {
         kind: Problem(d=3, n=100, law=Stated(link)) for kind, link in (("bounded", np.tanh), ("estimated", opaque))

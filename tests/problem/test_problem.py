@@ -56,7 +56,7 @@ def test_laws_survive_json_as_what_they_are() -> None:
 
 
 def test_a_link_is_never_asked_beyond_1_for_rounding_alone() -> None:
-    """<q, x> of unit vectors comes to 1 + 4e-16; beyond the sphere larger z are meant."""
+    """<q, x> of unit vectors rounds to at most 1 + 4e-16; larger z mean a point beyond the sphere."""
     link = Ridge(np.arcsin).links(np.array([1 + 4e-16, -1 - 4e-16]), np)[0]
     assert link.tolist() == [math.pi / 2, -math.pi / 2]
     assert Ridge(np.abs).links(np.array([3.0, -1.5]), np)[0].tolist() == [3.0, 1.5]

@@ -1,4 +1,4 @@
-"""Sums, multiples and mixtures of laws, the random network, and laws that are written out."""
+"""Sums, multiples and mixtures of laws, the random network, and laws as text."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from lipverify.laws import (
     law_named,
     mixture,
 )
-from lipverify.problem.written import law_written  # internal: laws as texts, and back
+from lipverify.problem.written import law_written  # internal: laws as text, and back
 from tests.commands import Commands
 
 CLOSED = (Affine(L=2.0), Linear(L=0.5), ReLU(L=1.5), Cosine(L=3.0), Quadratic(), Zonal(spectrum=(0.1, 0.5, 0.2)))
@@ -42,7 +42,7 @@ def terms(law: Law, d: int = 3, n: float = 40, w: Any = 4.0, **how: Any) -> Any:
 
 
 def missed(one: Any, other: Any) -> float:
-    """How many of both errors the biases differ by."""
+    """The difference of the biases in units of the sum of both errors."""
     return float(np.max(abs(one.bias - other.bias) / (one.bias_error + other.bias_error)))
 
 

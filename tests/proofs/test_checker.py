@@ -1,4 +1,4 @@
-"""The checker: accepts the proofs that are found, rejects false ones, and needs nothing of the library."""
+"""The checker: it accepts the proofs of the search, rejects false ones, and does not use the library."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from lipverify.laws import Affine, Cosine, Law, Matern, Quadratic, ReLU, Ridge, 
 from lipverify.proofs import Gaussian, Kinked, Powers, checker, load, prove_envelope, prove_tradeoff, prove_window
 from lipverify.proofs.checker import chain, windows
 
-# internal: the false neighbours of a proof, each of which has to be rejected
+# internal: the controls of a proof, each of which has to be rejected
 from lipverify.proofs.controls import controls
 
 LAWS: dict[str, Law] = {
@@ -126,7 +126,7 @@ def test_a_damaged_proof_is_rejected(change: str) -> None:
 
 
 def test_the_checker_stands_alone(tmp_path: Path) -> None:
-    """In a process of its own it loads python-flint and the standard library, nothing else."""
+    """In its own process it loads only python-flint and the standard library."""
     good, bad = tmp_path / "good.json", tmp_path / "bad.json"
     good.write_text(json.dumps(proof("relu", 3)))
     bad.write_text(json.dumps(next(control for _, control in controls(proof("relu", 3)))))
@@ -174,7 +174,7 @@ def test_another_spectrum_needs_another_proof() -> None:
 
 @pytest.mark.parametrize("theorem", ["envelope", "tradeoff"])
 def test_a_statement_about_one_range_has_one_stage(theorem: str) -> None:
-    """Else the range would be the first one's, and the constants the last one's."""
+    """Otherwise the range would be that of the first stage, and the constants those of the last."""
     stages = proof("relu", 5)
     assert max(lemma["stage"] for lemma in stages["lemmas"]) > 1
     short = {**stages, "theorem": theorem, "lemmas": stages["lemmas"][:-2]}
@@ -215,7 +215,7 @@ def with_constant(law: str, text: Any) -> dict[str, Any]:
     ],
 )
 def test_a_constant_is_one_decimal_in_a_string(text: Any) -> None:
-    """Each would otherwise be read as some number, or printed as it stands."""
+    """Each would otherwise be read as some number, or printed unchanged."""
     assert checker.failures(with_constant("affine", text))[0].startswith(repr(text)[:60])
 
 
@@ -275,7 +275,7 @@ def test_exponents_are_printed_exactly() -> None:
     ],
 )
 def test_a_window_says_over_which_w_it_is(law: Law, domain: str) -> None:
-    """Of an even law L(-w) = L(w), so that low W < w* holds for w >= 0 alone."""
+    """For an even law L(-w) = L(w), so low W < w* holds only for w >= 0."""
     proved = prove_window(law, 3, least_lambda=1e14)
     assert f"{domain} the loss has a least value, and every w* that attains it has" in proved.statement
     if domain == "over all real w":
@@ -402,7 +402,7 @@ def test_a_lemma_that_crashes_is_its_file_s_failure(
 
 @pytest.mark.parametrize("digits", [1, 12, 28, 29, 40])
 def test_a_number_is_printed_exactly(digits: int) -> None:
-    """A product of two numbers of forty digits has eighty, and a bound that is rounded is another bound."""
+    """A product of two numbers of forty digits has eighty digits, and a rounded bound is a different bound."""
     rng = np.random.default_rng(digits)
     for power in (-999, -30, 0, 30, 999):
         value = Fraction("".join(map(str, rng.integers(1, 10, digits))) + f"e{power}")
@@ -420,11 +420,11 @@ def test_a_statement_has_all_digits_of_its_constants() -> None:
 
 
 def to_read(name: str) -> dict[str, int]:
-    """How many lines of each module of the checker stand behind one proof, docstrings and comments with them.
+    """The number of lines of each module of the checker behind one proof, including docstrings and comments.
 
-    Counted are the functions that the check of its file runs, the classes and constants that these name, of tables by
-    name the entries of this theorem and law, and the docstrings of their modules. Imports, and functions and entries
-    for other proofs, are not.
+    The count contains the functions that the check of its file runs, the classes and constants that these name, of
+    tables by name the entries of this theorem and law, and the docstrings of their modules. It does not contain
+    imports, or functions and entries for other proofs.
     """
     folder = Path(checker.__file__).parent
     text = (shipped() / "proofs" / f"{name}.json").read_text(encoding="utf-8")
@@ -432,11 +432,11 @@ def to_read(name: str) -> dict[str, int]:
     called: set[CodeType] = set()
 
     def call(frame: FrameType, event: str, _: Any) -> None:
-        called.add(frame.f_code)  # and no line of it is traced
+        called.add(frame.f_code)  # and its lines are not traced
 
     for loaded in filter(inspect.ismodule, vars(checker).values()):
         for function in vars(loaded).values():
-            getattr(function, "cache_clear", lambda: None)()  # what is remembered would not be run
+            getattr(function, "cache_clear", lambda: None)()  # cached results would not be run
     before = sys.gettrace()
     sys.settrace(call)
     try:

@@ -1,4 +1,4 @@
-"""Exports to Coq: what is compiled, what is refused, and whether the facts that they assume are true."""
+"""Exports to Coq: which proofs compile, which are refused, and whether the assumed facts are true."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from lipverify.linear_transformer import published
 # internal: the text that Coq compiles, lemma by lemma
 from lipverify.proofs import coq, prove_transfer, prove_window
 
-# internal: what the checker takes for true of a law is what the hypotheses and proofs of Coq have to say
+# internal: the checker's facts about a law are what the hypotheses and proofs of Coq have to state
 from lipverify.proofs.checker import laws
 from lipverify.proofs.checker.chain import ball  # internal: a rational as a ball, compared with a bound
 
@@ -54,7 +54,7 @@ MUTATED = {
     "lt-ridge-2-2-yy": ("Q",),
 }
 FALLS = {"S1_low": 1, "g_low": 1, "low": 1, "loss_low": 1, "rise_low": 1, "fall_low": 1, "worse_low": 1}
-"""Which way a constant becomes false, where that is not -1 per cent."""
+"""The direction in which a constant becomes false, if it is not -1 per cent."""
 
 
 def proof(name: str) -> Data:
@@ -73,7 +73,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def refusal(text: str, library: Path) -> str | None:
-    """What coqc says against the part of an export on attention that follows the library."""
+    """The errors of coqc for the part of an export on attention that follows the library."""
     head = coq.library("attention").partition("Definition")[0]
     return coq.refusal(f"{head}Require Import attention.\n{text}", library)
 
@@ -88,7 +88,7 @@ def test_exports_compile(name: str, library: Path) -> None:
 @WITH_COQ
 @pytest.mark.slow
 def test_several_theorems_compile_in_one_file() -> None:
-    """One of them twice, from all libraries."""
+    """One of them is given twice, from all libraries."""
     names = (EXPORTED[0], *TRANSFORMERS, EXPORTED[0])
     assert coq.refusal(coq.exported([proof(name) for name in names], coq.WHOLE)) is None
 
@@ -123,14 +123,14 @@ STATED = {
     "another sphere": ("Moment_limit d a c", "Moment_limit (d + 1) a c"),
     "another mean": ("Hypothesis mean : Mean E.", ""),
 }
-"""Other theorems, and other facts, than those that are exported."""
+"""Theorems and facts that differ from the exported ones."""
 
 
 @WITH_COQ
 @pytest.mark.slow
 @pytest.mark.parametrize("name", STATED)
 def test_an_export_of_another_structure_does_not_compile(name: str, library: Path) -> None:
-    """Numerical lemmas are admitted here: what fails is the theorem."""
+    """Numerical lemmas are admitted here, so that only the theorem can fail."""
     text = re.sub(
         r"^Proof\. (?:numbers|values|unfold|pose).*Qed\.$", "Admitted.", coq.modules([proof("affine-3")]), flags=re.M
     )
@@ -148,7 +148,7 @@ def test_an_export_of_another_structure_does_not_compile(name: str, library: Pat
 @pytest.mark.slow
 @pytest.mark.parametrize("ratio", ["0.3", "1.02", "3"])
 def test_a_transfer_compiles_wherever_the_other_loss_is_least(ratio: str, library: Path) -> None:
-    """At an end of the window, or between both; integrals, the same as those of the window, are admitted."""
+    """At an end of the window, or between both; the integrals, which are those of the window, are admitted."""
     integrals = r"^Proof\. (?=[^\n]*(?:enclose|integral with)).*Qed\.$"
     text = re.sub(integrals, "Admitted.", coq.modules([proof(f"transfer-affine-3-{ratio}")]), flags=re.M)
     against = refusal(text, library)
@@ -170,7 +170,7 @@ OTHERS = (
     ("lt-ridge-1-1-yx", "Hypothesis posterior : Posterior d s whitened.", ""),
     ("lt-ridge-1-1-yx", "Definition v : R := - 1 /", "Definition v : R := - 2 /"),
 )
-"""Statements and facts on linear transformers, and others in their places."""
+"""Statements and facts on linear transformers, with false ones to replace them."""
 
 
 @WITH_COQ
@@ -230,7 +230,7 @@ FALSE = {
         ("forall p x n w v, 0 <= p ->", "forall p x n w v, p <= 0 ->"),
     ),
 }
-"""Statements of `algebra.v`, and others in their places that are false, or that its proof does not reach."""
+"""Statements of `algebra.v`, with replacements that are false, or that its proof does not reach."""
 
 
 @WITH_COQ
@@ -264,7 +264,7 @@ def test_every_claim_with_algebra_is_there() -> None:
 
 
 def test_the_entries_of_the_table_are_the_published_ones() -> None:
-    """In thousandths, for every law of the noise but none at all."""
+    """In thousandths, for every law of the noise except no noise."""
     text = dict(coq.MODULE.findall(coq.exported((), ["table_1"])))["table_1"]
     noises = [noise.name for noise in published.NOISES[1:]]
     for model in ("DIAG", "FULL", *published.BASELINES):
@@ -287,7 +287,7 @@ def test_the_same_numbers_are_in_the_export_and_in_the_proof() -> None:
 
 
 def test_nothing_is_assumed_but_what_the_documents_list() -> None:
-    """No axiom, no admitted lemma; the hypotheses of the theorems are those of the list, in its order."""
+    """There are no axioms or admitted lemmas; the hypotheses of the theorems are those of the list, in its order."""
     text = coq.exported([proof(name) for name in ("affine-3", "lt-cosine", "lt-ridge-1-1-yx")])
     own = text[text.index("Module window") :]
     assert not re.search(r"\b(Admitted|admit|Axiom|Parameter|Conjecture|Abort)\b", text)
@@ -349,7 +349,7 @@ def test_what_is_not_accepted_is_not_written(
 
 @pytest.mark.parametrize("false", ["M.false : 1 = 2", "M.false\n  : forall x, x = 2"])
 def test_an_axiom_is_not_accepted(false: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What coqc lists under Print Assumptions, and is none of its libraries', refuses the file."""
+    """A file is refused if coqc lists an assumption under Print Assumptions that is not from its libraries."""
     monkeypatch.setattr(coq, "require_coqc", lambda: None)
     listed = f"Axioms:\nUint63.add_spec\n  : forall x, x\n{false}\nClassical_Prop.classic : forall P, P\n"
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], 0, listed, ""))
@@ -359,7 +359,7 @@ def test_an_axiom_is_not_accepted(false: str, monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("d", [2, 3, 7])
 @pytest.mark.parametrize("law", ["link:0.5,1,-2,0.25", "powers:0,1,0.5,2", "rbf:0.7,2", "zonal:0,1,0,0.5", "quadratic"])
 def test_the_sums_of_a_law_are_those_of_the_checker(law: str, d: int) -> None:
-    """Fractions beside balls, by other formulas for links."""
+    """Fractions compared with balls, by other formulas for links."""
     bounds, _ = smooth(laws.start(law, d))
     sums = windows.harmonic_sums(law, d)
     for name, value in zip(("S0_high", "S1_high", "S2"), sums, strict=True):
@@ -368,7 +368,7 @@ def test_the_sums_of_a_law_are_those_of_the_checker(law: str, d: int) -> None:
 
 @pytest.mark.parametrize(("d", "L"), [(2, "1"), (3, "2.5"), (6, "4")])
 def test_the_sums_of_the_cosine_law_are_integrals(d: int, L: str) -> None:
-    """Sums over harmonics beside integrals of derivatives."""
+    """Sums over harmonics compared with integrals of derivatives."""
     bounds, _ = smooth(laws.start(f"cosine:{L}", d))
     whole, first, second, third = windows.wave_squares(d, arb(L))
     S1 = second / whole / (d - 1) ** 2
@@ -378,7 +378,7 @@ def test_the_sums_of_the_cosine_law_are_integrals(d: int, L: str) -> None:
 
 
 def test_theorems_of_one_name_are_numbered() -> None:
-    """Two ranges of one law are two modules; a theorem that is asked for twice is one."""
+    """Two ranges of one law are two modules; a theorem that is requested twice is one."""
     other = copy.deepcopy(proof("affine-3"))
     (last,) = (each["constants"] for each in other["lemmas"] if "W_least" in each["constants"])
     last["W_least"] = f"{float(last['W_least']) * 2:g}"
@@ -400,7 +400,7 @@ def kernel(power: int, j: int, T: float, m: float) -> float:
     ("d", "n", "w"), [(2, 20, 1.0), (2, 3000, 50.0), (3, 400, 5.0), (3, 10**6, 200.0), (5, 10**5, 9.0)]
 )
 def test_the_facts_that_are_assumed_are_true_of_attention(d: int, n: int, w: float) -> None:
-    """Jensen, Laplace and Chebyshev as attention.v states them, for the affine law (S0 = S1 = 1/3d, S2 = 0)."""
+    """Jensen, Laplace and Chebyshev as stated in attention.v, for the affine law (S0 = S1 = 1/3d, S2 = 0)."""
     a = (d - 1) / 2
     _, h, p = statements.tokens(d)
 

@@ -1,4 +1,4 @@
-"""Every lemma against the exact method, forty digits and sampling, over its range; none shares code with it."""
+"""Every lemma compared with the exact method, forty digits and sampling, over its range; none shares code with it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ROUNDING = 1e-9
 """The exact method's own relative error is at most 1e-9 here; the envelopes hold for the true values."""
 KERNELS = ("powers", "rbf")
 SLOWER = {"rbf": 1, "relu": 8, "kinked": 8, "kinks": 16, "jumps": 64, "matern-0.5": 4, "matern-1.5": 4, "matern-2.5": 4}
-"""How much larger the least w is for a lower bound to be positive."""
+"""The factor by which the least w is larger where a lower bound has to be positive."""
 dimensions = st.integers(2, 20)
 decades = st.floats(0, 6)
 
@@ -72,7 +72,7 @@ def test_both_terms_lie_within_the_envelope(proved: Envelope, wider: float, more
         (proved.bias(n, w), float(terms.bias), float(terms.bias_error)),
     ):
         if proved.law.partition(":")[0] in KERNELS:
-            assume(error < 1e-3 * value)  # its harmonics are sums that cancel where windows are narrow
+            assume(error < 1e-3 * value)  # its harmonics are sums that cancel where the window is narrow
             error += ROUNDING * value
         else:
             assert error < ROUNDING * value
@@ -123,7 +123,7 @@ def test_cut_integrals_for_every_number_of_tokens_beyond_the_least(
 
 @pytest.mark.parametrize("d", [2, 3, 5])
 def test_averages_of_deficits_by_sampling(d: int) -> None:
-    """M of `scale` at the least number of tokens: not exceeded by the mean, and no more than a third above it."""
+    """M of `scale` at the least number of tokens: at least the mean, and at most a third above it."""
     proved, rng = envelope("affine", d, 20.0, 60.0), np.random.default_rng(7)
     w = proved.least_w
     n = math.ceil(proved.least_tokens * w**proved.noise_power)
@@ -134,12 +134,12 @@ def test_averages_of_deficits_by_sampling(d: int) -> None:
         a = np.exp(-w * h)
         drawn.append(float(a @ h / a.sum()))
     mean, error = np.mean(drawn), np.std(drawn) / math.sqrt(len(drawn))
-    assert error < 0.02 * mean  # the power to see a third
+    assert error < 0.02 * mean  # the power to detect a third
     assert mean - 4 * error <= proved.constants["M"] / w <= 4 / 3 * (mean + 4 * error)
 
 
 def links(law: str, d: int, z: np.ndarray) -> list[np.ndarray]:
-    """The link functions of a law at <q, x>, d = 2 or 3, each to be weighted by an independent amplitude of size 1."""
+    """The link functions of a law at <q, x>, d = 2 or 3, each with an independent amplitude of size 1."""
     # E_q P_l(<q, x>) P_l(<q, x'>) is P_l(<x, x'>) over the number of harmonics
     first, second = z, 2 * z**2 - 1 if d == 2 else (3 * z**2 - 1) / 2
     fourth = 8 * z**4 - 8 * z**2 + 1 if d == 2 else (35 * z**4 - 30 * z**2 + 3) / 8
@@ -160,7 +160,7 @@ def links(law: str, d: int, z: np.ndarray) -> list[np.ndarray]:
 @pytest.mark.parametrize("law", sorted(set(LAWS) - set(SLOWER) | {"relu", "kinked"}))
 @pytest.mark.parametrize("d", [2, 3])
 def test_both_terms_by_sampling_whole_contexts(law: str, d: int) -> None:
-    """At the least w and the least n the means of 1000 contexts lie within the envelope; a factor 2 would be seen."""
+    """At the least w and n the means of 1000 contexts lie within the envelope; a factor of 2 would be detected."""
     proved, rng = envelope(law, d, 60.0, 60.0), np.random.default_rng(11)
     w, n = proved.least_w, math.ceil(proved.least_tokens * proved.least_w**proved.noise_power)
     noise, bias = [], []
@@ -213,4 +213,4 @@ def test_the_kink_by_quadrature(d: int) -> None:
         assert k["G_low"] * (1 - 1e-4) <= size <= k["G_high"] * (1 + 1e-4)
         assert mean <= k["G_mean"] * (1 + 1e-4)
         assert k["G_high"] < 1.3 * k["G_low"]
-        assert k["G_mean"] < 3 * mean  # by the norms of its corrections: of no weight in the bias
+        assert k["G_mean"] < 3 * mean  # by the norms of its corrections, which are negligible in the bias

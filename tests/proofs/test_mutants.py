@@ -1,4 +1,4 @@
-"""Proofs with another structure: what the checker still accepts must print what an independent evaluator finds true."""
+"""Proofs with another structure: whatever the checker still accepts must be true by an independent evaluator."""
 
 from __future__ import annotations
 
@@ -35,9 +35,7 @@ FILES = (
 PROOFS: dict[str, Data] = {
     name: json.loads((shipped() / "proofs" / f"{name}.json").read_text(encoding="utf-8")) for name in FILES
 }
-PROOFS["falling"] = prove_falling(
-    Problem(d=2, n=5, law=Affine(), sigma=4.0)
-).data  # those that are shipped take seconds
+PROOFS["falling"] = prove_falling(Problem(d=2, n=5, law=Affine(), sigma=4.0)).data  # the shipped ones take seconds
 MUTANTS = 500
 TYPES: tuple[Any, ...] = (True, 2.0, 2.9, None, [], {}, "2", "2.9", "0.5 +/- 0", "1\n", 10**40, "x", -1, "1e300", "0")
 RANGES = ("u", "T_least", "W_least", "K", "rho", "at", "low", "high", "end", "w_1", "w_2", "stop")
@@ -62,7 +60,7 @@ def stages_of(proof: Data) -> list[list[Data]]:
 
 
 def omit(proof: Data, rng: random.Random) -> Data:
-    """A lemma less, or a stage, or all that follows the stages."""
+    """Remove a lemma, a stage, or everything after the stages."""
     lemmas, stages = proof["lemmas"], stages_of(proof)
     way = rng.choice(("lemma", "stage", "tail"))
     if way == "stage" and stages:
@@ -73,7 +71,7 @@ def omit(proof: Data, rng: random.Random) -> Data:
 
 
 def swap(proof: Data, rng: random.Random) -> Data:
-    """Two lemmas or two stages in the other order, or their constants."""
+    """Swap two lemmas or two stages, or their constants."""
     stages, lemmas = stages_of(proof), proof["lemmas"]
     if len(stages) > 1 and rng.random() < 0.5:
         rng.shuffle(stages)
@@ -87,7 +85,7 @@ def swap(proof: Data, rng: random.Random) -> Data:
 
 
 def repeat(proof: Data, rng: random.Random) -> Data:
-    """A lemma or a stage twice."""
+    """Repeat a lemma or a stage."""
     stages, lemmas = stages_of(proof), proof["lemmas"]
     if stages and rng.random() < 0.7:
         stages.insert(rng.randrange(len(stages) + 1), rng.choice(stages))
@@ -97,7 +95,7 @@ def repeat(proof: Data, rng: random.Random) -> Data:
 
 
 def splice(proof: Data, rng: random.Random) -> Data:
-    """Stages, lemmas or constants of another proof; of the same law and dimension where there is one."""
+    """Take stages, lemmas or constants of another proof, of the same law and dimension if there is one."""
     alike = [each for each in PROOFS.values() if (each.get("law"), each.get("d")) == (proof.get("law"), proof.get("d"))]
     other = copy.deepcopy(rng.choice(alike)) if rng.random() < 0.7 else any_proof(rng)
     way = rng.choice(("stages", "lemma", "head", "tail"))
@@ -113,7 +111,7 @@ def splice(proof: Data, rng: random.Random) -> Data:
 
 
 def retitle(proof: Data, rng: random.Random) -> Data:
-    """Another theorem, with the lemmas that it needs where others have them, of one stage or of all."""
+    """Take another theorem, with its lemmas in place of the others, for one stage or for all."""
     proof["theorem"] = rng.choice(sorted(checker.KINDS))
     stages = stages_of(proof)
     if stages and rng.random() < 0.7:
@@ -126,7 +124,7 @@ def retitle(proof: Data, rng: random.Random) -> Data:
 
 
 def about(proof: Data, rng: random.Random) -> Data:
-    """Another law, another dimension, or something else given."""
+    """Take another law, another dimension, or other given data."""
     if "given" not in proof or not proof["given"]:
         other = any_proof(rng)
         key = rng.choice(("law", "d"))
@@ -139,7 +137,7 @@ def about(proof: Data, rng: random.Random) -> Data:
 
 
 def retype(proof: Data, rng: random.Random) -> Data:
-    """A value of another type or form somewhere, or a key more, or one less."""
+    """Give a value another type or form, or add or remove a key."""
     place: Any = proof
     while True:
         keys = list(range(len(place))) if isinstance(place, list) else sorted(place)
@@ -160,7 +158,7 @@ def retype(proof: Data, rng: random.Random) -> Data:
 
 
 def restate(proof: Data, rng: random.Random) -> Data:
-    """Constants moved by a little or by much, either way, or written in another form."""
+    """Move constants by a little or by much, in either direction, or write them in another form."""
     for _ in range(rng.randint(1, 3)):
         constants = rng.choice(proof["lemmas"])["constants"]
         if constants:
@@ -171,7 +169,7 @@ def restate(proof: Data, rng: random.Random) -> Data:
 
 
 def remake(proof: Data, rng: random.Random) -> Data:
-    """Another range, theorem, law or structure, and every bound fitted to it anew by the checker's own lemmas."""
+    """Take another range, theorem, law or structure, with every bound computed again by the checker's own lemmas."""
     for _ in range(rng.randint(1, 2)):
         proof = rng.choice((omit, swap, repeat, splice, retitle, about))(proof, rng)
     for lemma in proof["lemmas"]:
@@ -183,7 +181,7 @@ def remake(proof: Data, rng: random.Random) -> Data:
 
 
 def fitted(stated: Data) -> Data:
-    """The bounds of each lemma as the checker wants them, as far as it gets."""
+    """The bounds of each lemma that the checker accepts, as far as it proceeds."""
     proof = checker.read(stated)
     kind = checker.KINDS[proof.theorem]
     with ctx.workprec(chain.BITS):
@@ -203,7 +201,7 @@ KINDS: tuple[Callable[[Data, random.Random], Data], ...] = (
 
 
 def counted(number: int, seed: int) -> tuple[dict[str, Counter[str]], list[str]]:
-    """How many mutants of each kind are rejected, accepted and false, and what is false of which."""
+    """The number of mutants of each kind that are rejected, accepted and false, and the statements of the last."""
     counts: dict[str, Counter[str]] = {kind.__name__: Counter() for kind in KINDS}
     judged: dict[str, list[str]] = {}
     false = []
@@ -212,7 +210,7 @@ def counted(number: int, seed: int) -> tuple[dict[str, Counter[str]], list[str]]
         try:
             original = any_proof(rng)
             mutant = kind(copy.deepcopy(original), rng)
-        except (ArithmeticError, LookupError, TypeError, ValueError):  # no such mutant can be made of this proof
+        except (ArithmeticError, LookupError, TypeError, ValueError):  # no such mutant exists for this proof
             counts[kind.__name__]["none"] += 1
             continue
         if mutant == original:
@@ -261,12 +259,12 @@ def test_the_evaluator_finds_true_what_is_proved(name: str) -> None:
 
 
 SHARE = 0.03
-"""By how much a printed number is moved to be false; windows are as wide as that."""
+"""The share by which a printed number is moved to become false; the width of the bounds is about that."""
 
 
 @pytest.mark.parametrize("name", ["affine-3", "tradeoff-affine-3", "rising-affine-8-3", "lt-cosine", "lt-ridge-2-1-yx"])
 def test_the_evaluator_finds_false_what_is_not(name: str) -> None:
-    """The power to see it: each bound of the statement moved inwards."""
+    """The power of the evaluator: each bound of the statement moved inwards is detected."""
     control = copy.deepcopy(PROOFS[name])
     moved = {
         "window": {"low": 1.1, "high": 0.9, "loss_low": 1 + SHARE, "loss_high": 1 - SHARE},
@@ -310,7 +308,7 @@ LARGE = {"relu-6", "relu-7", "relu-8"}
 """Their windows need more harmonics than memory holds."""
 SHIPPED = sorted({path.stem for path in (shipped() / "proofs").glob("*.json")} - LARGE)
 NEAR = 0.01
-"""By how much one bound of a statement is moved inwards, as a share of it."""
+"""The share by which one bound of a statement is moved inwards."""
 SHARP = {
     **{f"affine-{d}": "loss_low, loss_high" for d in range(2, 9)},
     **{f"quadratic-{d}": "loss_low, loss_high" for d in (2, 3, 5)},
@@ -329,7 +327,7 @@ SHARP = {
     "tradeoff-affine-3": "rise_low, rise_high, fall_high",
     **{f"tradeoff-affine-{d}": "rise_low, rise_high, fall_low, fall_high" for d in (5, 8)},
 }
-"""Bounds that leave less room than `NEAR`."""
+"""Bounds with less slack than `NEAR`."""
 
 
 @pytest.mark.slow
@@ -345,7 +343,7 @@ def test_the_evaluator_finds_every_shipped_proof_true_at_its_border_and_inside(
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "bounds"), SHARP.items())
 def test_the_evaluator_finds_false_what_is_a_hundredth_closer(name: str, bounds: str) -> None:
-    """Where the theorem has less room than that; the lines of windows are wider."""
+    """Theorems with less slack than that; the bounds of w* have more."""
     said = checker.statement(json.loads((shipped() / "proofs" / f"{name}.json").read_text(encoding="utf-8")))
     closer = statements.closer(said, NEAR)
     found = {what.partition(" ")[2] for what, control in closer.items() if statements.wrong(control)}

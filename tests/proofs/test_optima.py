@@ -1,4 +1,4 @@
-"""Optima that are proved: every lemma against the exact method over its range, and false controls that are rejected."""
+"""Proved optima: every lemma compared with the exact method over its range, and false controls are rejected."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ from lipverify.proofs.checker import circle, curves, optima
 # internal: averages over contexts, of which a lemma keeps only the bounds
 from lipverify.proofs.checker.contexts import STRIP, averages, gauss
 
-# internal: the false neighbours of a proof, each of which has to be rejected
+# internal: the controls of a proof, each of which has to be rejected
 from lipverify.proofs.controls import controls
-from lipverify.proofs.finite import about, on_the_circle  # internal: the statement of one proof, made to be changed
+from lipverify.proofs.finite import about, on_the_circle  # internal: the statement of one proof, to be changed
 
 PROBLEMS = {
     "affine": Problem(d=3, n=10, law=Affine(), sigma=1.0),
@@ -139,7 +139,7 @@ def test_a_minimum_at_zero_is_known_to_be_exactly_there(L: float) -> None:
 
 
 def test_no_minimum_at_zero_is_claimed_next_to_a_law_that_leaves_it() -> None:
-    # the second harmonic outweighs the noise by little: w* is small and positive
+    # the second harmonic exceeds the noise by little: w* is small and positive
     problem = Problem(d=2, n=1000, law=Cosine(L=3.0), sigma=15.2)
     assert 0 < optimal_window(problem).w < 1
     found = prove_optimum(problem)
@@ -177,7 +177,7 @@ def test_a_bias_that_falls_is_that_of_the_exact_method() -> None:
 
 @pytest.mark.parametrize(("d", "n", "w"), [(2, 20, 3.0), (3, 100, 8.0), (6, 40, 0.5)])
 def test_the_slope_of_what_is_not_listed_is_bounded(d: int, n: int, w: float) -> None:
-    """With few degrees listed the bound matters: the slope by the exact method is off by less."""
+    """With few degrees listed the bound matters; the exact method's slope differs by less than it."""
     k = {"law": "relu", "d": d, "n": n, "L": arb(1), "sigma": arb(1)}
     ends = loss_terms(Problem(d=d, n=n, law=ReLU()), np.array([w - 1e-3, w + 1e-3])).bias
     off = {}
@@ -189,7 +189,7 @@ def test_the_slope_of_what_is_not_listed_is_bounded(d: int, n: int, w: float) ->
         off[last] = abs(float(ends[1] - ends[0]) / 2e-3 - listed)
         assert off[last] <= bound + 1e-6
         assert bound < 0.02 / last
-    assert off[2] > 1e-6  # the bound is not of nothing
+    assert off[2] > 1e-6  # the bound is not zero
 
 
 def test_what_cannot_be_proved_is_said() -> None:
@@ -214,7 +214,9 @@ def test_both_terms_at_one_w_are_those_of_the_exact_method(name: str, d: int, n:
     noise, bias, _ = optima.terms(optima.given(optima.about({"theorem": "optimum", "given": about(problem)})), arb(w))
     for ball, value, error in ((noise, exact.noise, exact.noise_error), (bias, exact.bias, exact.bias_error)):
         assert abs(float(ball.mid()) - float(value)) <= float(ball.rad()) + float(error)
-        assert float(ball.rad()) < 3e-3 * float(value)  # the power to see it: of ReLU thirty harmonics are listed
+        assert float(ball.rad()) < 3e-3 * float(
+            value
+        )  # the power to detect an error: of ReLU thirty harmonics are listed
 
 
 @pytest.mark.parametrize("law", [Affine(), ReLU()], ids=str)

@@ -1,4 +1,4 @@
-"""Theorems for every kappa, epsilon, n and d: compared with the exact numbers over their ranges."""
+"""Theorems for every kappa, epsilon, n and d, compared with exact numbers over their ranges."""
 
 import math
 
@@ -25,9 +25,9 @@ from lipverify.proofs import Proof, checker, prove_cosine, prove_layers, prove_r
 # internal: moments, of which a lemma keeps only the bounds
 from lipverify.proofs.checker.transformers import mixed_moment, never_negative, radius_moment
 
-# internal: the false neighbours of a proof, each of which has to be rejected
+# internal: the controls of a proof, each of which has to be rejected
 from lipverify.proofs.controls import controls
-from lipverify.proofs.direct import built  # internal: a proof is made with constants that are too good
+from lipverify.proofs.direct import built  # internal: a proof with constants that are too tight
 
 LAYERS = prove_layers().constants
 
@@ -43,7 +43,9 @@ def test_whole_layers_are_never_more_than_is_proved(log_kappa: float, k: int) ->
 
 @given(st.floats(0, 30))
 def test_one_layer_is_within_both_inequalities(log_excess: float) -> None:
-    """From k a layer leaves k'^2 - 1 = improved: against k' <= r (k + 1) beyond F, and slope (k^2 - 1)^2 everywhere."""
+    """A layer takes k to k'^2 - 1 = improved: compared with k' <= r (k + 1) beyond F, and slope (k^2 - 1)^2
+    everywhere.
+    """
     excess = math.expm1(log_excess)
     left, k = improved(excess), math.sqrt(1 + excess)
     assert left <= LAYERS["slope"] * excess**2 * (1 + 1e-12)

@@ -1,4 +1,4 @@
-"""Variograms between sums of powers: against the laws themselves, by routes that share nothing with the lemmas."""
+"""Variograms between sums of powers, compared with the laws themselves by routes that share nothing with the lemmas."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from lipverify.proofs.checker import laws, roughness
 from lipverify.proofs.checker.chain import BITS  # internal: the precision at which the checker works
 from lipverify.proofs.checker.variogram import known_powers  # internal: the powers between which a variogram lies
 
-# internal: the false neighbours of a proof, each of which has to be rejected
+# internal: the controls of a proof, each of which has to be rejected
 from lipverify.proofs.controls import controls
 from lipverify.proofs.record import named  # internal: a law's name in a proof file
 
@@ -37,7 +37,7 @@ FIELDS = [Zonal(variogram=Rough(s)) for s in (0.25, 0.5, 0.75)]
 
 @st.composite
 def pieces(draw: st.DrawFn) -> Pieces:
-    """One to three breaks; polynomials of degree 2 at most, half of the time without jumps."""
+    """One to three breaks; polynomials of degree 2 at most, in half of the cases without jumps."""
     at = sorted(draw(st.sets(places, min_size=1, max_size=3)))
     polynomials = [[draw(numbers), draw(numbers), draw(st.sampled_from([Fraction(0), Fraction(1, 2)]))]]
     joined = draw(st.booleans())
@@ -65,7 +65,8 @@ def between(law: str, d: int, r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def variogram(link: Any, d: int, theta: float) -> tuple[float, float]:
-    """E (h(z) - h(z'))^2 by midpoints, and what a jump or a kink in a cell may cost: q's part in the plane of both.
+    """E (h(z) - h(z'))^2 by midpoints, and a bound on the error from a jump or a kink in a cell: q's part in the plane
+    of both.
 
     Its length rho has 1 - rho^2 = v^{2/(d-2)}, v uniform; its direction is uniform.
     """
@@ -126,7 +127,9 @@ def test_the_variogram_of_a_field_lies_between_its_powers(nu: float, length: flo
 
 @pytest.mark.parametrize("d", [2, 3, 4, 8])
 def test_distances_by_sampling(d: int) -> None:
-    """Of one token that attention has drawn, and of two: within the lemma, which is no wider than a tenth."""
+    """The variogram at one token that attention selects, and at two: within the lemma, whose bounds are within a
+    tenth.
+    """
     law, rng, a = "matern-1.5", np.random.default_rng(3), (d - 1) / 2
     proved = prove_envelope(Matern(nu=1.5), d, least_w=60.0 * (d * d + 4))
     assert laws.family(proved.law) == law
@@ -233,7 +236,7 @@ def test_pieces_that_are_none_are_no_proof(text: str) -> None:
     data = dict(prove_window(SIGN, 3).data)
     for name in ("jumps", "kinks"):
         data["law"] = f"{name}:{text}"
-        with suppress(ValueError):  # which the program reports as no proof file
+        with suppress(ValueError):  # which the program reports as an invalid proof file
             assert checker.failures(data)
 
 

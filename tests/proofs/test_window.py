@@ -1,4 +1,4 @@
-"""The window theorem against the optimal window of the exact method, and against the derived constants."""
+"""The window theorem compared with the optimal w of the exact method, and with the derived constants."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from lipverify.proofs import (
     prove_window,
 )
 
-# internal: the false neighbours of a proof, each of which has to be rejected
+# internal: the controls of a proof, each of which has to be rejected
 from lipverify.proofs.controls import changed, controls
 
 LAWS: dict[str, Callable[..., Affine | Quadratic | ReLU]] = {"affine": Affine, "quadratic": Quadratic, "relu": ReLU}
@@ -67,7 +67,9 @@ def test_the_optimal_window_lies_between_the_proved_lines(
 
 
 def test_without_enough_tokens_the_window_leaves_the_lines() -> None:
-    """Why least_tokens counts tokens over W^{beta-1}: a hundred tokens in a window and hardly any noise."""
+    """The reason why least_tokens counts tokens divided by W^{beta-1}: a hundred tokens in a window and hardly any
+    noise.
+    """
     proved = theorem("affine", 8, 1e4)
     W = 1e4
     n = round(100 * W**proved.noise_power)
@@ -99,7 +101,7 @@ def test_what_cannot_be_proved_is_refused() -> None:
         prove_window(Affine(L=0.0), d=3)
     with pytest.raises(InvalidInput, match="least_lambda = nan"):
         prove_window(Affine(), d=3, least_lambda=math.nan)
-    with pytest.raises(OutOfReach, match="affine, quadratic, relu"):
+    with pytest.raises(OutOfReach, match="Affine, Quadratic, ReLU"):
         prove_window(Linear(), d=3)
     with pytest.raises(InvalidInput, match="another L"):
         prove_window(Cosine(L=2.0), d=3).covers(n=1e20, L=1.0)
@@ -138,7 +140,7 @@ def test_the_window_of_another_constant_costs_what_is_proved(law: str, ratio: fl
     away, _ = transferred_loss(tuned, lv.Problem(d=3, n=n, law=LAWS[law](L=ratio), sigma=1.0))
     low, high = proved.worse
     assert low - 1e-9 <= away / own.loss <= high + 1e-9
-    assert high / low < 1.6  # how far low and high are apart at this least_lambda, to the powers a and -beta
+    assert high / low < 1.6  # the ratio of high to low at this least_lambda, to the powers a and -beta
 
 
 @pytest.mark.slow
@@ -225,7 +227,7 @@ def test_half_a_line_is_relu_with_another_factor() -> None:
     ids=str,
 )
 def test_a_declared_law_has_its_window_between_the_lines(law: Law, d: int) -> None:
-    # of kernels the exact method knows w* only where windows are not that narrow
+    # for covariances the exact method computes w* only where the window is wider
     W, beta = 1e3 if isinstance(law, Zonal) else 1e4, 1.5 if getattr(law, "kinks", ()) else 2.0
     proved = prove_window(law, d, least_lambda=W ** ((d - 1) / 2 + beta))
     n = math.ceil(1.1 * proved.least_lambda)

@@ -1,4 +1,4 @@
-"""Identities of words hold at every size: compared with matrices of whole numbers, and with forward passes."""
+"""Identities of words hold at every size: compared with matrices of integers, and with forward passes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SIZES = st.fixed_dictionaries({"d": st.integers(1, 4), "n": st.integers(1, 4)})
 
 
 def numbers(sizes: dict[str, int], seed: int) -> dict[str, Any]:
-    """Matrices of small whole numbers."""
+    """Matrices of small integers."""
     random, found = np.random.default_rng(seed), {}
     for name, shape in SHAPES.items():
         rows, columns = shape.split() if shape else ("1", "1")
@@ -50,7 +50,7 @@ def numbers(sizes: dict[str, int], seed: int) -> dict[str, Any]:
 
 @st.composite
 def expressions(draw: Any, rows: str, columns: str, depth: int = 3) -> tuple[Any, Any]:
-    """Words, and the function that makes the same of arrays."""
+    """Words, and the function that computes the same from arrays."""
     fitting = [name for name, shape in SHAPES.items() if (shape or "1 1") == f"{rows} {columns}"]
     flipped = [name for name, shape in SHAPES.items() if (shape or "1 1") == f"{columns} {rows}"]
     kinds = ["letter", "transpose"] if depth == 0 else ["sum", "product", "times", "difference", "letter", "transpose"]
@@ -98,7 +98,7 @@ def test_two_words_that_differ_are_not_taken_for_equal() -> None:
 
 
 def test_a_mean_is_that_over_every_value() -> None:
-    """Signs of two labels, all four of them: centred, with the identity as covariance; and of two that are the same."""
+    """All four signs of two labels: centred, with the identity as covariance; and of two equal labels."""
     s = letters(a="n 1", e="n 1", f="n 1", x="d 1", Y="d n", one="n 1")
     words = ((s.f + s.e).T @ s.a) ** 2 * s.x + s.Y @ s.f * (s.e.T @ s.a)
     at = {
@@ -141,14 +141,14 @@ def test_rules_hold_both_ways_and_end() -> None:
 
 
 def tokens(d: int, n: int, seed: int) -> tuple[Any, Any, Any]:
-    """A context (n, d + 1) and a query, of whole numbers, and the generator."""
+    """A context (n, d + 1) and a query, of integers, and the generator."""
     random = np.random.default_rng(seed)
     return random.integers(-3, 4, (n, d + 1)).astype(object), random.integers(-3, 4, d + 1).astype(object), random
 
 
 @pytest.mark.parametrize(("d", "n"), [(1, 1), (2, 3), (3, 2)])
 def test_the_update_of_words_is_that_of_a_layer(d: int, n: int) -> None:
-    """`diagonal` and the words of `delayed` against the forward pass, entry by entry."""
+    """`diagonal` and the words of `delayed` compared with the forward pass, entry by entry."""
     context, query, random = tokens(d, n, 7)
     weights = [int(each) for each in random.integers(1, 5, 4)]
     s = letters(X="d n", y="n 1", x="d 1", t="", xx="", xy="", yx="", yy="")
@@ -221,7 +221,7 @@ def test_two_identities_have_two_digests() -> None:
 
 
 def test_whitening_and_the_best_direction_are_those_of_numbers() -> None:
-    """Both identities at matrices with entries of which nothing is special, apart from the words."""
+    """Both identities at matrices with generic entries, independently of the words."""
     random = np.random.default_rng(3)
     root, M = random.normal(size=(3, 3)), random.normal(size=(3, 3))
     S = root @ root.T + np.eye(3)
@@ -240,7 +240,9 @@ def test_whitening_and_the_best_direction_are_those_of_numbers() -> None:
 
 
 def test_the_loss_of_linear_attention_is_its_floor_a_positive_part_and_a_square() -> None:
-    """Against the closed form at a matrix that is not a multiple of the identity, and the floor of each class."""
+    """Compared with the closed form at a matrix that is not a multiple of the identity, and with the floor of each
+    class.
+    """
     from lipverify import Problem, loss_terms
     from lipverify.laws import ReLU, WithOffset
 
@@ -261,7 +263,7 @@ def test_the_loss_of_linear_attention_is_its_floor_a_positive_part_and_a_square(
 
 
 def test_the_three_steps_of_lemma_1_for_relu_hold_at_numbers() -> None:
-    """The ordering of two weights, the concavity and the kernel, at numbers."""
+    """The order of two weights, the concavity and the covariance, at numbers."""
     from lipverify.laws import ReLU
 
     for wrong, right in ((isotropy.longer_projection("99/100"), isotropy.longer_projection()),
@@ -290,7 +292,9 @@ def test_the_three_steps_of_lemma_1_for_relu_hold_at_numbers() -> None:
 
 
 def test_the_longer_projection_gets_more_of_an_even_function_in_drawn_contexts() -> None:
-    """The conclusion of Lemma 1's proof: for a fixed length of M x the even part of the ReLU law is best aimed at x."""
+    """The conclusion of Lemma 1's proof: for a fixed length of M x the even part of the ReLU law is best with M x
+    along x.
+    """
     random = np.random.default_rng(11)
     tokens_ = random.normal(size=(40_000, 4, 3))
     tokens_ /= np.linalg.norm(tokens_, axis=-1, keepdims=True)
@@ -307,7 +311,7 @@ def test_the_longer_projection_gets_more_of_an_even_function_in_drawn_contexts()
 
 
 def test_the_bias_over_that_of_the_nearest_neighbour_is_enclosed() -> None:
-    """Against the exact method at a w at which attention is all but the nearest neighbour."""
+    """Compared with the exact method at a w at which attention is nearly the nearest neighbour."""
     from lipverify import Problem, loss_terms
     from lipverify.laws import ReLU
 
@@ -349,7 +353,7 @@ def test_a_spurious_or_uneven_block_loses_to_the_best_multiple_in_drawn_contexts
 
 
 def test_what_is_printed_is_compared_digit_by_digit() -> None:
-    """Against the rows of the table's own file, read here as text."""
+    """Compared with the rows of the table's own file, read here as text."""
     import csv
     from importlib.resources import files
 
@@ -359,7 +363,7 @@ def test_what_is_printed_is_compared_digit_by_digit() -> None:
     tuned = rows["TunedRR", 0]
     assert match_tuned.printed_ratio("uniform-3", "best", 5, 7, "TunedRR") == min(deep) / tuned == Fraction(25, 23)
     assert match_tuned.printed_ratio("uniform-3", "every", 5, 7, "TunedRR") == max(deep) / tuned > 1
-    half = Fraction(1, 2000)  # of a unit of the last digit: what rounding may have hidden
+    half = Fraction(1, 2000)  # of a unit of the last digit: the largest rounding
     assert (min(deep) - half) / (tuned + half) > 1
 
 

@@ -1,20 +1,20 @@
-r"""The relu bias for any n and d >= 2 in Arb's arithmetic; noise and the affine bias come along.
+r"""The relu bias for any n and d >= 2 in Arb's arithmetic, together with the noise and the affine bias.
 
-The Laplace representation of `oracle`, written a second time: the nodes, the arithmetic and, for
-relu, the formula are others. An Arb ball bounds the rounding here, not what the quadrature leaves
-out; the digits of a value are still those to which two calls with different settings agree.
+The Laplace representation of `oracle`, written a second time with different nodes, arithmetic and, for relu, a
+different formula. An Arb ball bounds the rounding here, not the truncation of the quadrature: the digits of a value are
+still those to which two calls with different settings agree.
 
 With (z)_+ = (z + |z|)/2 the odd and the even half of a link do not mix in an average over q, so
 
     relu pairs = (1/6) n (n-1) int lambda { (E g h)^2 / d + E_q (E[g A])^2 } phi^{n-2} dlambda
 
-with h = 1 - t, A = E_r |<q, x_i>| - |<q, x>|, and every token average carrying e^{-lambda g}. Let chi in
-[0, pi/2] be the angle between q and the equator of x, so <q, x> = sin chi, and
+with h = 1 - t, A = E_r |<q, x_i>| - |<q, x>|, and every token average with the factor e^{-lambda g}. Let chi in [0,
+pi/2] be the angle between q and the equator of x, so <q, x> = sin chi, and
 
     <q, x_i> = a + b r,   a = sin chi cos theta,   b = cos chi sin theta,   r zonal on S^{d-2}.
 
-As long as b <= a no token changes sign and A = -h sin chi. So E[g A] = R(chi) - sin chi E[g h], where
-R collects what changing sign adds, delta = E_r |a + b r| - a, over theta > chi only.
+As long as b <= a no token changes sign and A = -h sin chi. So E[g A] = R(chi) - sin chi E[g h], where R collects the
+contribution of the sign changes, delta = E_r |a + b r| - a, over theta > chi only.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def log_phi(of: Token) -> Ball:
     return (-of.missing).log1p() if of.missing < 0.5 else of.phi.log()
 
 
-# What changing sign adds.
+# The contribution of the sign changes.
 
 
 def mean_abs_less(d: int, a: Ball, b: Ball, root: Ball) -> Ball:

@@ -1,13 +1,14 @@
-r"""The loss of any isotropic law from its harmonics, in extended precision: slow, and by no quadrature of the library.
+r"""The loss of any isotropic law from its harmonics, in extended precision: slow, and without the library's
+quadratures.
 
     N / sigma^2 = n int A_2[1] phi^{n-1} du,
     B = n int A_2[V] phi^{n-1} du + n (n-1) int sum_l k_l A_1[1 - P_l]^2 phi^{n-2} du,
 
-with A_k[h] = E[h e^{ky} exp(-e^y)] over one token, y = u - w (1 - t), phi = A_0[1], E f(x) f(x') = sum_l k_l P_l(t).
-At -w it is L(-w) - L(w) = 4 n int A_1[K_odd] phi^{n-1} du, K_odd = sum over odd l of k_l P_l.
-Gauss rules on panels of u and of the angle; the 64 bits of a long double are 2,000 times sharper than what it is
-compared with. Coefficients come from Arb at hundreds of bits. What a value is known to is the difference to rules of a
-lower order on the same panels, what harmonics beyond the last may add, and rounding.
+with A_k[h] = E[h e^{ky} exp(-e^y)] over one token, y = u - w (1 - t), phi = A_0[1], E f(x) f(x') = sum_l k_l P_l(t). At
+-w it is L(-w) - L(w) = 4 n int A_1[K_odd] phi^{n-1} du, K_odd = sum over odd l of k_l P_l. Gauss rules on panels of u
+and of the angle; the 64 bits of a long double are 2,000 times more accurate than the doubles of the library.
+Coefficients come from Arb at hundreds of bits. The uncertainty of a value is its difference to rules of lower order on
+the same panels, plus bounds for later harmonics and for rounding.
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ EPS = float(np.finfo(Extended).eps)
 PI = 4 * np.arctan(Extended(1))
 ORDERS = (20, 15)
 SPAN = 10.0
-"""One rule over the angle serves every u within so much."""
+"""One rule over the angle serves an interval of u of this length."""
 BELOW, ABOVE = 6.5, 60.0
 """psi_1(y) is below e^-600 for y > BELOW, and below e^-60 for y < -ABOVE."""
 GONE = 62.0
-"""What is left out of phi^n and of e^{2u}: e^-62."""
+"""The relative size of the neglected tails of phi^n and of e^{2u}: e^-62."""
 SILENT = 64 * EPS
-"""Averages of harmonics, relative to that of 1, below which no later one is computed: what that may add is counted."""
+"""Averages of harmonics, relative to that of 1, below which later ones are not computed; their bound is added."""
 NEGLIGIBLE = 1e-24
 """Coefficients at the end of a spectrum whose sum is below this share are left out; D_l is at most l (l + d) D_1."""
 LEAST_BITS = 220
@@ -54,7 +55,7 @@ def require_extended() -> None:
 
 @dataclass(frozen=True)
 class Harmonics:
-    """k_1, k_2, ... of a law, the sum of all coefficients, and the variogram of 1 - t where not all are listed.
+    """k_1, k_2, ... of a law, the sum of all coefficients, and the variogram of 1 - t if not all are listed.
 
     `off` bounds the errors of the coefficients.
     """
@@ -68,7 +69,7 @@ class Harmonics:
 
 @dataclass(frozen=True)
 class Loss:
-    """Noise over sigma^2, bias, L(-w) - L(w), and what each is known to."""
+    """Noise over sigma^2, bias, L(-w) - L(w), and their uncertainties."""
 
     noise: float
     noise_error: float
@@ -141,7 +142,7 @@ def single(d: int, n: float, w: float, u: Numbers) -> tuple[Numbers, Numbers]:
 
 
 def rough(d: int, n: float, w: float, todo: Numbers) -> Numbers:
-    """The integrals of the noise over panels by a rule of low order, which shows where it varies."""
+    """The integrals of the noise over panels by a rule of low order, which locates its variation."""
     x, weight = rule(10)
     u = (todo[:, :1] + np.diff(todo, axis=1) * x).ravel()
     values = np.exp(single(d, n, w, u)[0]).reshape(len(todo), -1)
@@ -149,7 +150,7 @@ def rough(d: int, n: float, w: float, todo: Numbers) -> Numbers:
 
 
 def integrals(law: Harmonics, n: float, w: float, edges: Numbers, order: int) -> list[Numbers]:
-    """Noise, bias, and what harmonics beyond the last may add to it; the excess of -w, and the same."""
+    """Noise, bias, and a bound for harmonics beyond the last; the excess of -w, and its bound."""
     x, gauss = rule(order)
     width = np.diff(edges.astype(Extended))[:, None]
     u, du = (edges[:-1, None] + width * x).ravel(), (width * gauss).ravel()
@@ -168,9 +169,10 @@ def integrals(law: Harmonics, n: float, w: float, edges: Numbers, order: int) ->
 
 @dataclass
 class Tokens:
-    """At every u: phi and 1 - phi, A_2[1], A_2[V], sum_l k_l A_1[1 - P_l]^2, and what the rest may add to both.
+    """At every u: phi and 1 - phi, A_2[1], A_2[V], sum_l k_l A_1[1 - P_l]^2, and bounds for the remaining harmonics of
+    both.
 
-    `odd` is 4 A_1[K_odd], the sum over odd harmonics, and `left_odd` what later ones may add.
+    `odd` is 4 A_1[K_odd], the sum over odd harmonics, and `left_odd` the bound for later ones.
     """
 
     phi: Numbers
@@ -234,7 +236,7 @@ def _averages(
     rules: tuple[Numbers, Numbers],
     degrees: int,
 ) -> tuple[Tokens, bool]:
-    """The averages, and whether no harmonic beyond `degrees` matters."""
+    """The averages, and whether harmonics beyond `degrees` are negligible."""
     delta, weight = rules
     middle = theta_0[:, None] + delta / 2
     near = 2 * np.sin(theta_0[:, None] / 2 + delta / 2) ** 2
@@ -364,7 +366,7 @@ def extended(balls: list[Any]) -> Numbers:
 
 
 def dimension(d: int, degree: int) -> Any:
-    """How many harmonics there are of a degree."""
+    """The number of harmonics of a degree."""
     if degree == 0:
         return arb(1)
     return arb((2 * degree + d - 2) * math.comb(degree + d - 3, degree - 1)) / degree
@@ -390,7 +392,7 @@ def quadratic(d: int, L: float) -> Harmonics:
 
 
 def trimmed(d: int, k: Numbers, total: Numbers) -> Harmonics:
-    """A law without the coefficients at its end that do not count."""
+    """A law without the negligible coefficients at its end."""
     degree = np.arange(1, k.size + 1).astype(Extended)
     counts = np.cumsum((k * (degree * (degree + d)) ** 2)[::-1])[::-1]
     return Harmonics(d, k[: max(2, int(np.count_nonzero(counts > NEGLIGIBLE * counts[0])))], total)
@@ -415,7 +417,7 @@ def power(d: int, j: int) -> Harmonics:
 
 
 def listed(d: int, k: tuple[float, ...]) -> Harmonics:
-    """A law that is given by its coefficients k_0, k_1, ..."""
+    """A law given by its coefficients k_0, k_1, ..."""
     column = np.array(k[1:], Extended)
     return Harmonics(d, column, column.sum())
 

@@ -1,7 +1,7 @@
 """Write values.json: `python -m tests.reference.generate` (about twenty minutes on one core).
 
-Each value is computed twice, with different precision, order and panels; the digits to which the two
-agree are stored with it, and nothing else is claimed.
+Each value is computed twice, with different precision, order and panels; the number of digits to which the two agree is
+stored with it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tests.reference.oracle import direct, laplace, window_zero
 VALUES = Path(__file__).with_name("values.json")
 SHOWN = 25
 LEAST_DIGITS = 9
-"""A value known to fewer digits is left out: it could not judge anything."""
+"""A value with fewer digits is left out, because it could not decide anything."""
 
 LAPLACE = [
     (d, n, w)
@@ -86,7 +86,7 @@ def ball_rows(points: list[tuple[int, int, float]]) -> Iterator[dict[str, Any]]:
     for d, n, w in points:
         clock = time.perf_counter()
         with ctx.workprec(110):
-            # nothing is shared that could be wrong in both: order, panels, ends of both ranges
+            # the two computations differ in order, panels, and ends of both ranges
             first = balls.laplace(d, n, w, 14, decades=20, reach=50.0)
             second = balls.laplace(d, n, w, 18, ratio=2.5, pieces=4, decades=24, reach=60.0)
             texts = [ball.relu.str(SHOWN + 5, radius=False) for ball in (first, second)]

@@ -1,8 +1,8 @@
-"""The bias of a link with narrow features that somebody points at: slow, direct, and by no quadrature of the library.
+"""The bias of a link with narrow features at given points: slow, direct, and without the library's quadratures.
 
-k_l = N_l (E h(z) P_l(z))^2 by Gauss rules on pieces that halve towards every place that is given, from both sides, and
-what harmonics beyond the last add: they average to nothing over a window, so each costs k_l (1 + E sum_i a_i^2). Of the
-library only the loss of harmonics with given coefficients is used, which knows no link.
+k_l = N_l (E h(z) P_l(z))^2 by Gauss rules on pieces that halve towards every given point from both sides, plus the
+harmonics beyond the last: they average to nothing over a window, so each contributes k_l (1 + E sum_i a_i^2). The only
+function of the library used is the loss of harmonics with given coefficients, which knows no link.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ NODES, HALVINGS, PANELS = 24, 50, 4
 def bias_by_harmonics(
     h: Callable[[np.ndarray], np.ndarray], places: tuple[float, ...], d: int, n: float, w: float
 ) -> tuple[float, float]:
-    """(bias, what is known of it) in d = 3 or more, for windows w of at most a hundred."""
+    """(bias, its uncertainty) in d = 3 or more, for w of at most a hundred."""
     steps = np.append(2.0 ** -np.arange(HALVINGS), 0.0)
     beside = np.concatenate([at + sign * steps for at in (-1.0, 1.0, *places) for sign in (-1, 1)])
     ends = np.unique(np.clip(np.concatenate([np.linspace(-1, 1, 129), beside]), -1, 1))

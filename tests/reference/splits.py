@@ -1,9 +1,9 @@
-r"""Where the integrals are cut into panels: plain floats, no mathematics that a value depends on.
+r"""The panels of the integrals: plain floats, on which no value depends in the limit.
 
-A Gauss-Legendre rule on each panel is exact in the limit wherever the cuts are; good cuts only make
-the limit come soon. Two scales decide. A token matters through exp(-lambda g) with g = e^{-tau},
-tau = w (1 - t): a step of width 1 in tau around tau = u, where u = log lambda, and a tail e^{-tau}
-beyond it. The outer integrand changes by 1 in u near u = 0 and u = 2w, and slowly between.
+A Gauss-Legendre rule on each panel converges wherever the cuts are; good cuts only make it converge fast. Two scales
+decide. A token contributes through exp(-lambda g) with g = e^{-tau}, tau = w (1 - t): a step of width 1 in tau around
+tau = u, where u = log lambda, and a tail e^{-tau} beyond it. The outer integrand changes by 1 in u near u = 0 and u =
+2w, and slowly between.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def from_both_ends(w: float, ratio: float) -> list[float]:
 
 
 def bisect(rises_above: Callable[[float], bool], low: float, high: float) -> float:
-    """The point in [low, high] where the predicate turns true, to 1e-2: only a panel edge."""
+    """The point in [low, high] where the predicate becomes true, to 1e-2: only a panel edge."""
     while high - low > 1e-2:
         middle = (low + high) / 2
         low, high = (low, middle) if rises_above(middle) else (middle, high)
@@ -63,11 +63,11 @@ def bisect(rises_above: Callable[[float], bool], low: float, high: float) -> flo
 def outer_panels(
     w: float, exponent: Callable[[float], float], *, decades: float, pieces: int, ratio: float
 ) -> list[float]:
-    r"""Panels of u = log lambda for an integrand that lives where phi^n has not yet died.
+    r"""Panels of u = log lambda for an integrand that is negligible where phi^n is.
 
-    `exponent(u)` is -n log phi(e^u), increasing. The integrand falls like e^{2u} below u = 0 and
-    below the point where the exponent is 1, like e^{-exponent} above it, and is doubly
-    exponentially small above u = 2w; it is cut where `decades` powers of ten are gone.
+    `exponent(u)` is -n log phi(e^u), increasing. The integrand falls like e^{2u} below u = 0 and below the point where
+    the exponent is 1, like e^{-exponent} above it, and is doubly exponentially small above u = 2w; it is cut where it
+    has fallen by `decades` powers of ten.
     """
     nats = decades * math.log(10)
     top = 2 * w + math.log(nats) + 1

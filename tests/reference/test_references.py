@@ -14,7 +14,7 @@ BITS = 110
 
 @pytest.mark.parametrize(("d", "n", "w"), [(3, 5, 2.0), (5, 100, 5.0)])
 def test_two_references_for_noise_and_the_affine_bias_agree(d: int, n: int, w: float) -> None:
-    """They share the Laplace integral; the nodes, the arithmetic and the panels are others."""
+    """They share the Laplace integral; the nodes, the arithmetic and the panels differ."""
     with ctx.workprec(BITS):
         ours = balls.laplace(d, n, w, 14, reach=None)
         texts = {name: getattr(ours, name).str(30, radius=False) for name in ("noise", "affine")}

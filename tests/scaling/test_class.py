@@ -1,4 +1,4 @@
-"""The class of functions that the error of a growth covers: sums of powers with powers of logarithms, tested whole."""
+"""The class of functions that the error of a growth covers: sums of powers with powers of logarithms, as a whole."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, example, given, settings, target
 from hypothesis import strategies as st
 
-# internal: the distance of controls, which the error has to allow
+# internal: the distance of controls, which the error has to permit
 from lipverify.claims.language.form import CONTROL_DISTANCE
 from lipverify.claims.ledger import Allowed, decide
 from lipverify.claims.plan import estimate
@@ -21,11 +21,11 @@ from lipverify.foundation.ladder import APART, ASSUMPTION, LOG_APART, SHARE
 from lipverify.scaling import Growth, growth_of
 
 LADDERS = {26: np.geomspace(1e4, 1e30, 27), 20: np.geomspace(1e4, 1e24, 14), 12: np.geomspace(1e4, 1e16, 14)}
-"""By decades."""
+"""The lengths of the ladders, in decades."""
 KINDS = ("any", *LADDERS)
-"""The ladders of the survey; any: 6 to 26 decades from a start between 30 and 1e5, drawn with the function."""
+"""The ladders of the survey; "any" means 6 to 26 decades from a start between 30 and 1e5, random for each function."""
 FALSE = (APART, 0.1, 0.2)
-"""How far the exponents of false claims are from the true one: the class has exponents as near as the first."""
+"""The differences of the exponents of false claims from the true one; the class has exponents as close as the first."""
 
 
 class Drawn(NamedTuple):
@@ -39,7 +39,7 @@ class Drawn(NamedTuple):
 
 
 def off(found: Growth, truth: float) -> float:
-    """Error over claimed error."""
+    """True error divided by claimed error."""
     return abs(found.exponent - truth) / found.error
 
 
@@ -51,7 +51,7 @@ def total(s: Floats, terms: Floats) -> tuple[Floats, float]:
 
 
 def drawn(seed: int, kind: str | int = "any", share: float = SHARE, apart: float = APART) -> Drawn:
-    """One sum of the class: up to five terms, exponents equal or apart, coefficients and signs over wide ranges."""
+    """One sum of the class: up to five terms, exponents equal or different, coefficients and signs over wide ranges."""
     rng = np.random.default_rng(seed)
     decades, start = rng.uniform(6, 26), rng.uniform(1.5, 5)
     s = np.geomspace(10**start, 10 ** (start + decades), max(14, round(decades) + 1))
@@ -77,7 +77,7 @@ def wrongly(growth: Growth, exponent: float) -> list[str]:
 
 
 def wrongly_beside(s: Floats, values: Floats, exponent: float, log: float, errors: Floats | None = None) -> list[str]:
-    """The same, and those about the power of the logarithm: Q over it is claimed to be of order s^exponent."""
+    """The same, and those about the power of the logarithm: Q divided by it is claimed to be of order s^exponent."""
     found = [f"{log:g}: {each}" for each in wrongly(growth_of(s, values, errors), exponent)]
     for power in (0.0, log - LOG_APART, log + LOG_APART):
         over = growth_of(s, values / np.log(s) ** power, errors)
@@ -93,7 +93,7 @@ def is_supported(growth: Growth, allowed: Allowed) -> bool:
 
 
 def survey(kind: str | int, seeds: range) -> tuple[list[int], list[str], float, float]:
-    """Of sums of the class: those outside the error, false claims supported, the worst ratio, the median error."""
+    """For sums of the class: the number outside the error, false claims supported, worst ratio, median error."""
     outside, wrong, ratios, errors = [], [], [], []
     for seed in seeds:
         sum_ = drawn(seed, kind)
@@ -108,18 +108,18 @@ def survey(kind: str | int, seeds: range) -> tuple[list[int], list[str], float, 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_error_covers_the_class_and_no_false_claim_is_supported(kind: str | int) -> None:
-    """The whole survey is tests/slow/test_growth.py."""
+    """The complete survey is tests/slow/test_growth.py."""
     outside, wrong, _, median = survey(kind, range(150))
     assert outside == []
     assert wrong == []
-    assert median < 0.05  # an error without end would cover all of them
+    assert median < 0.05  # an infinite error would cover all of them
 
 
 def test_the_assumption_says_what_is_drawn() -> None:
     assert f"at least {APART:g} and {Fraction(LOG_APART).limit_denominator(9)} apart" in ASSUMPTION
     assert "at most a tenth" in ASSUMPTION
     assert math.isclose(1 - SHARE, 0.1)
-    assert CONTROL_DISTANCE >= APART  # or a control would be outside of what verdicts assume
+    assert CONTROL_DISTANCE >= APART  # otherwise a control would be outside of the assumption of verdicts
 
 
 def power_and_logarithm(s: Floats, seed: int, log: float, noise: float) -> tuple[Floats, float]:
@@ -135,7 +135,7 @@ def power_and_logarithm(s: Floats, seed: int, log: float, noise: float) -> tuple
 @pytest.mark.parametrize("noise", [1e-12, 1e-8, 1e-6])
 @pytest.mark.parametrize("log", [-LOG_APART, LOG_APART])
 def test_a_logarithm_is_no_constant(decades: int, noise: float, log: float) -> None:
-    """(log s)^-0.03 is one now and then, with which no claim is judged: the class leaves it out."""
+    """(log s)^-0.03 is sometimes taken for a constant; no claim is judged with it, because the class excludes it."""
     s = LADDERS[decades]
     for seed in range(10):
         values, exponent = power_and_logarithm(s, seed, log, noise)
@@ -204,7 +204,7 @@ def test_false_claims_about_slow_functions_are_not_supported(
 
 
 def test_a_power_stays_sharp_beside_a_slow_drift() -> None:
-    """What the drift leaves is small where it is a power of s, and whole where it is one of log s."""
+    """The remaining drift is small if it is a power of s, and counts fully if it is a power of log s."""
     s = LADDERS[26]
     power, logarithm = growth_of(s, s**0.5 * (1 + s**-0.1)), growth_of(s, s**0.5 * np.exp(0.1 * np.log(s) ** 0.5))
     assert off(power, 0.5) <= 1

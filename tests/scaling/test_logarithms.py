@@ -1,4 +1,4 @@
-"""Powers of the logarithm beside the exponent: the error must cover the truth, and must not be idle."""
+"""Powers of the logarithm in addition to the exponent: the error must cover the truth, and must not be too large."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from lipverify.scaling import Growth, growth_of
 
 POWERS = (-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0)
 LADDERS = {26: np.geomspace(1e4, 1e30, 27), 12: np.geomspace(1e4, 1e16, 14)}
-"""By decades."""
+"""The lengths of the ladders, in decades."""
 RATIO = 0.1
-"""The share of itself to which the limit of a ratio must be known for a verdict at equality."""
+"""The relative accuracy of the limit of a ratio that a verdict at equality needs."""
 
 
 def law(decades: int, a: float, b: float, correction: Callable[[Floats], Floats], noise: float = 0.0) -> Growth:
@@ -29,13 +29,13 @@ def law(decades: int, a: float, b: float, correction: Callable[[Floats], Floats]
 
 
 def off(found: tuple[float, float], truth: float) -> float:
-    """Error over claimed error."""
+    """True error divided by claimed error."""
     return abs(found[0] - truth) / found[1]
 
 
 @st.composite
 def corrections(draw: st.DrawFn) -> Callable[[Floats], Floats]:
-    """Powers of 1 / log s, as far as the values stay positive; an offset of log s brings all of them at once."""
+    """Powers of 1 / log s, as long as the values stay positive; an offset of log s produces all of them at once."""
     coefficients = draw(st.lists(st.floats(-1.5, 1.5), min_size=1, max_size=4))
 
     def correction(x: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""What a night has tried, by category: how many cases, and how many of them failed."""
+"""The cases of a night, by category: how many were tried, and how many of them failed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """A line a test: cases tried, failed and skipped."""
+    """Print a line for each test: cases tried, failed and skipped."""
     counts: dict[str, Counter[str]] = {}
     for outcome in ("passed", "failed", "error", "skipped"):
         for report in terminalreporter.getreports(outcome):

@@ -1,4 +1,4 @@
-"""Calls of the system that behave as on a bad day, by a small library that is loaded before all others."""
+"""System calls with injected failures, by a small library that is loaded before all others."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ needed = pytest.mark.skipif(
 
 
 def preloaded(source: str) -> dict[str, str]:
-    """The environment in which a source file of this folder is loaded first."""
+    """The environment in which a source file of this folder is compiled and loaded first."""
     library = Path(mkdtemp(prefix="lipverify-")) / f"{source}.so"
     command = [*(compiler() or ()), "-shared", "-fPIC", "-O1", "-w", str(Path(__file__).with_name(source))]
     subprocess.run([*command, "-o", str(library), "-ldl"], check=True)

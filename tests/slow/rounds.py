@@ -1,4 +1,6 @@
-"""How long the nightly tests go on and what they draw, both from the environment to repeat a night; what they print."""
+"""The length of the nightly tests and their random inputs, both from the environment to repeat a night; and their
+output.
+"""
 
 from __future__ import annotations
 
@@ -11,20 +13,20 @@ from dataclasses import dataclass
 from statistics import median
 
 ROUNDS = int(os.environ.get("LIPVERIFY_ROUNDS", "100"))
-"""Random moments, or problems, a test."""
+"""Number of random moments, or problems, of a test."""
 SECONDS = float(os.environ.get("LIPVERIFY_SECONDS", "600"))
-"""Seconds that a search goes on."""
+"""Seconds of a search."""
 SEED = int(os.environ.get("LIPVERIFY_SEED", time.strftime("%Y%m%d", time.gmtime())))
-"""The day by default; the nightly script prints it."""
+"""The seed, by default the date; the nightly script prints it."""
 
 
 def dice(*what: object) -> random.Random:
-    """Random numbers of tonight, for one purpose."""
+    """Random numbers of this night, for one purpose."""
     return random.Random(f"{SEED} {what}")
 
 
 def until_time_is_up(seconds: float = SECONDS) -> Iterator[int]:
-    """0, 1, 2, ... for so many seconds."""
+    """Yield 0, 1, 2, ... for a number of seconds."""
     begun, count = time.monotonic(), 0
     while time.monotonic() - begun < seconds:
         yield count
@@ -33,9 +35,9 @@ def until_time_is_up(seconds: float = SECONDS) -> Iterator[int]:
 
 @dataclass
 class Outcome:
-    """True over claimed error of the worse term and the claimed relative error, with what knows the truth (`by`).
+    """True error over claimed error of the worse term, the claimed relative error, and the source of the truth (`by`).
 
-    Or, where nothing was compared, why (`why`).
+    If nothing was compared, the reason (`why`).
     """
 
     kind: str

@@ -1,4 +1,4 @@
-"""A clock on the wall that jumps to and fro: no run waits for it, ends early by it, or shows a negative time."""
+"""A wall clock that jumps back and forth: no run waits for it, ends early by it, or shows a negative time."""
 
 from __future__ import annotations
 

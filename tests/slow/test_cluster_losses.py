@@ -1,4 +1,6 @@
-"""A cluster that loses a worker, all workers, or its scheduler, or gets one of another version: told, never a hang."""
+"""A cluster that loses a worker, all workers, or its scheduler, or gets one of another version: an error message,
+never a hang.
+"""
 
 from __future__ import annotations
 
@@ -27,16 +29,16 @@ import importlib.metadata as metadata
 right = metadata.version
 metadata.version = lambda name: "1.0" if name == "numpy" else right(name)
 """
-"""As `sitecustomize`: an installation with another NumPy."""
+"""As `sitecustomize`: an installation with another version of NumPy."""
 HELD = LOGGED.replace(
     "    return x", '    while x == 0.8 and __import__("os").path.exists("hold"):\n        sleep(0.05)\n    return x'
 )
-"""The same measurements, of which the last does not end as long as there is a file `hold`."""
+"""The same measurements, the last of which does not end as long as a file `hold` exists."""
 
 
 @contextmanager
 def process(folder: Path, module: str, *arguments: str, **more: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A process of Dask, which is killed at the end."""
+    """A Dask process, which is killed at the end."""
     running = subprocess.Popen(
         [sys.executable, "-m", f"distributed.cli.{module}", *arguments],
         env={**ENVIRONMENT, **more}, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -61,7 +63,7 @@ class Cluster:
         return self.stack.enter_context(process(self.file.parent, module, *where, *arguments, **more))
 
     def ready(self) -> str:
-        """Where the scheduler is, as soon as all workers that live have come."""
+        """The address of the scheduler, once all live workers have connected."""
         from distributed import Client
 
         with Client(scheduler_file=str(self.file), timeout="60s") as client:
@@ -69,12 +71,12 @@ class Cluster:
             return str(client.scheduler.address)
 
     def add(self, **environment: str) -> None:
-        """One more worker, with an environment of its own."""
+        """Start one more worker, with its own environment."""
         arguments = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--host", "127.0.0.1")
         self.workers.append(self._begin("dask_worker", *arguments, **environment))
 
     def measures(self, folder: Path, *options: str) -> subprocess.Popen[str]:
-        """A run on the cluster."""
+        """Run on the cluster."""
         return start(folder, HELD, *options, workers=("--cluster", self.ready()))
 
 
@@ -93,21 +95,21 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
-    """What a run finds that nothing disturbs."""
+    """The result of an undisturbed run."""
     folder = tmp_path_factory.mktemp("whole")
     assert ends(start(folder, HELD))[0] == 0
     return findings(folder / "out" / "ledger.json")
 
 
 def wait_for(folder: Path, kept: int, running: subprocess.Popen[str]) -> None:
-    """Until so many measurements are kept."""
+    """Wait until a number of measurements is kept."""
     until = time.monotonic() + 120
     while kept_in(folder / "out") < kept and running.poll() is None and time.monotonic() < until:
         time.sleep(0.02)
 
 
 def ours(stderr: str) -> list[str]:
-    """What a run says of a failure."""
+    """The output of a run about a failure."""
     return [line for line in stderr.splitlines() if line.startswith("lipverify:")]
 
 
@@ -159,7 +161,7 @@ def test_workers_that_all_die(tmp_path: Path, cluster: Cluster, whole: list[dict
 
 
 def other_versions(folder: Path) -> Mapping[str, str]:
-    """An environment in which NumPy is another one."""
+    """An environment with another version of NumPy."""
     site = folder / "site"
     site.mkdir()
     (site / "sitecustomize.py").write_text(OTHER_NUMPY)
@@ -167,7 +169,7 @@ def other_versions(folder: Path) -> Mapping[str, str]:
 
 
 def other_settings(folder: Path) -> Mapping[str, str]:
-    """An environment in which NumPy sums in another way."""
+    """An environment in which NumPy sums in another order."""
     return {"NPY_DISABLE_CPU_FEATURES": "AVX2"}
 
 

@@ -1,4 +1,4 @@
-"""Exact losses of random links of one's own: none is long or large without a word, and estimates are about right."""
+"""Exact losses of random user-defined links: an expensive one is announced, and estimates are about right."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from lipverify import Problem, loss_cost, loss_terms
 from lipverify.errors import OutOfReach
 from lipverify.laws import Ridge
 from lipverify.loss import budget
-from lipverify.loss.work import GIB  # internal: the unit of the memory that was foretold
+from lipverify.loss.work import GIB  # internal: the unit of the estimated memory
 from tests.slow.rounds import ROUNDS, SEED, dice
 
 pytestmark = pytest.mark.nightly
 SECONDS, MEMORY = 20.0, 1.0
 """The budget of each loss."""
 STOPPED = 3.0
-"""A loss is stopped at this many times its budget."""
+"""A loss is stopped at this multiple of its budget."""
 ROOM = 0.5
-"""GiB that a process may take beyond its budget: Python, NumPy, and copies that nobody counted."""
+"""GiB that a process may use beyond its budget: Python, NumPy, and uncounted copies."""
 LATE = 3.0
-"""Seconds of processor time in which a loss is refused, or asked what it costs."""
+"""Processor seconds within which a loss is refused, or its cost estimated."""
 Link = Callable[[Any], Any]
 
 
@@ -70,7 +70,7 @@ def drawn(number: int) -> tuple[str, Problem, float]:
 
 
 def tried(number: int) -> dict[str, Any]:
-    """What the loss of one problem does, in a process of its own."""
+    """The outcome of the loss of one problem, in its own process."""
     name, problem, w = drawn(number)
     found: dict[str, Any] = {"number": number, "link": name, "where": f"d = {problem.d}, n = {problem.n:g}, w = {w:g}"}
     begun, used = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -93,7 +93,7 @@ def tried(number: int) -> dict[str, Any]:
 
 
 def alone(number: int) -> dict[str, Any]:
-    """`tried`, in a child: what it leaves in memory and in tables is gone with it."""
+    """`tried` in a child process, so that its memory and tables disappear with it."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -113,7 +113,7 @@ def alone(number: int) -> dict[str, Any]:
 
 
 def complaints(found: dict[str, Any]) -> list[str]:
-    """What is wrong with one of them."""
+    """The fault of one outcome, if there is one."""
     if found["outcome"] not in ("computed", "refused", "stopped"):
         return [found["outcome"]]
     wrong = [f"warned: {each}" for each in found["warned"]]
@@ -131,10 +131,10 @@ def complaints(found: dict[str, Any]) -> list[str]:
 
 
 def test_random_links() -> None:
-    """Each in a process of its own, with a budget of 20 s and 1 GiB."""
+    """Each problem in its own process, with a budget of 20 s and 1 GiB."""
     import lipverify.loss.exact
 
-    assert lipverify.loss.exact  # what a child would import anew
+    assert lipverify.loss.exact  # modules that a child would otherwise import again
     loss_terms(Problem(d=3, n=10.0, law=Ridge(np.sign, jumps=(0.0,))), 1.0)
     first = dice("cost").randrange(10**6)
     every = [alone(first + k) for k in range(3 * ROUNDS)]

@@ -1,4 +1,4 @@
-"""All methods on random problems: none is outside the errors that it states, whatever the dimension."""
+"""All methods on random problems: in every dimension they agree within the errors that they state."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from tests.slow.rounds import SEED, dice, until_time_is_up
 
 pytestmark = pytest.mark.nightly
 KEPT = Path(__file__).parent / "seeds.json"
-"""Seeds of problems on which something was once wrong: they are tried first, every night."""
+"""Seeds of problems that once failed: they are tried first, every night."""
 SAMPLED = 2.5
-"""A sampled 95 % interval is left by one problem in twenty; by this many half-widths, by one in a million."""
+"""One problem in twenty is outside of a sampled 95 % interval; by this many half-widths, one in a million."""
 FEW = 1000
-"""Tokens that are soon drawn."""
+"""A number of tokens that is sampled quickly."""
 LONGEST = 30.0
-"""Seconds that one method has for one problem."""
+"""Seconds that a method may take for one problem."""
 BANDS = (10, 50, 200, 500, 1000)
 
 
@@ -43,12 +43,12 @@ def drawn(seed: Any) -> tuple[Problem, float]:
 
 
 class TooLong(Exception):
-    """A method was at one problem for `LONGEST` seconds."""
+    """A method took `LONGEST` seconds for one problem."""
 
 
 @contextmanager
 def at_most(seconds: float) -> Iterator[None]:
-    """Raise `TooLong` when time is up."""
+    """Raise `TooLong` when the time is up."""
 
     def ring(*_: Any) -> None:
         raise TooLong
@@ -63,12 +63,12 @@ def at_most(seconds: float) -> Iterator[None]:
 
 
 def answers(problem: Problem, w: float, slow: Counter[str]) -> dict[str, LossTerms]:
-    """What each method says that reaches the problem; those that take too long are counted."""
+    """The values of each method that reaches the problem; methods that take too long are counted."""
     ways: dict[str, dict[str, Any]] = {
         "ridge": {"route": "ridge"},
         "zonal": {"route": "zonal"},
     }
-    if w <= 5 or float(problem.n) > FEW:  # else a ball takes a minute
+    if w <= 5 or float(problem.n) > FEW:  # otherwise a ball takes a minute
         ways["certified"] = {"method": "certified", "digits": 16}
     if float(problem.n) <= FEW:
         ways["montecarlo"] = {"method": "montecarlo", "contexts": 256, "seed": SEED}
@@ -85,7 +85,7 @@ def answers(problem: Problem, w: float, slow: Counter[str]) -> dict[str, LossTer
 
 
 def ratios(found: dict[str, LossTerms]) -> dict[str, float]:
-    """Distance over stated errors, for each pair of methods."""
+    """Distance divided by the stated errors, for each pair of methods."""
     names, apart = sorted(found), {}
     for i, one in enumerate(names):
         for other in names[i + 1 :]:

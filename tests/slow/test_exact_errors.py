@@ -45,21 +45,21 @@ from tests.slow.test_differences import TooLong, at_most
 
 pytestmark = pytest.mark.skipif(extended.EPS > 2e-19, reason="the oracle needs long doubles of 64 bits")
 KEPT = Path(__file__).parent / "seeds_of_laws.json"
-"""Seeds of problems on which something was once wrong: they are tried first, every night."""
+"""Seeds of problems that once failed: they are tried first, every night."""
 LONGEST = 20.0
-"""Seconds that the method has, the ball, and the oracle, for one problem."""
+"""Seconds that the method, the ball and the oracle may take for one problem."""
 MOST, MOST_HIGH = 1200, 200
-"""Harmonics of a spectrum without an end that the oracle counts one by one, in few dimensions and in more than six."""
+"""The number of harmonics of an infinite spectrum that the oracle sums, in up to six dimensions and in more."""
 BLUNT = 0.2
-"""A truth that is known to no less than this share of a claimed error has compared nothing."""
+"""If the error of the truth exceeds this share of a claimed error, the comparison does not count."""
 DIGITS = 18
 BOTH = 0.25
-"""Share of the problems with a ball that the oracle is asked for too."""
+"""Share of the problems with a ball for which the oracle is computed too."""
 
 
 @dataclass
 class Case:
-    """A problem, a window, a route, and the harmonics of its law."""
+    """A problem, a w, a route, and the harmonics of its law."""
 
     kind: str
     problem: Problem
@@ -70,7 +70,7 @@ class Case:
 
 
 def law_of(kind: str, d: int, scale: float, dice: random.Random) -> tuple[Law, Callable[[], Harmonics]]:
-    """A law of a kind with its Lipschitz constant, frequency, length or bias, and what it is made of."""
+    """A law of a kind with its Lipschitz constant, frequency, length or bias, and its components."""
     few, square = MOST_HIGH if d > 6 else MOST, extended.Extended(scale) ** 2
     match kind:
         case "affine":
@@ -141,7 +141,7 @@ def drawn(seed: object) -> Case:
 
 
 Known = tuple[float, float]
-"""A value and what it is known to."""
+"""A value and its uncertainty."""
 
 
 def truths_of(case: Case) -> dict[str, tuple[Known, Known]]:
@@ -166,11 +166,11 @@ def truths_of(case: Case) -> dict[str, tuple[Known, Known]]:
 
 
 def compared(case: Case) -> Outcome:
-    """The method against all that knows the truth."""
+    """The method compared with every available truth."""
     problem = case.problem
     try:
         with at_most(LONGEST):
-            terms = loss_terms(problem, case.w, route=case.route, budget=MANY)  # what takes more would warn
+            terms = loss_terms(problem, case.w, route=case.route, budget=MANY)  # a larger problem would warn
     except OutOfReach:
         return Outcome(case.kind, why="refused")
     except TooLong:
@@ -192,7 +192,7 @@ def compared(case: Case) -> Outcome:
 
 
 def ratio_of(claim: Known, exact: Known) -> float | None:
-    """True over claimed error; None where the truth is not known well enough to tell."""
+    """True error divided by claimed error; None if the truth is not known accurately enough."""
     (value, error), (truth, known) = claim, exact
     off = abs(value - truth) - known
     if not off <= error:
@@ -203,7 +203,7 @@ def ratio_of(claim: Known, exact: Known) -> float | None:
 
 
 def compared_below_zero(case: Case) -> Outcome:
-    """L(-w) - L(w) against the oracle."""
+    """L(-w) - L(w) compared with the oracle."""
     problem = case.problem
     try:
         with at_most(LONGEST):
@@ -226,7 +226,7 @@ def compared_below_zero(case: Case) -> Outcome:
 
 
 def has_odd_part(case: Case) -> bool:
-    """Whether `negative_excess` knows the law, which is not even, and a negative window is another one."""
+    """True if `negative_excess` knows the law, the law is not even, and w > 0."""
     return case.kind in ("affine", "relu", "zonal") and case.w > 0 and case.problem.n > 1
 
 
@@ -262,14 +262,14 @@ def test_windows_below_zero_are_inside_their_errors() -> None:
 
 @pytest.mark.parametrize("k", [10, 11, 15, 4005, 8008, 8010])
 def test_a_few_named_laws_are_inside_their_errors(k: int) -> None:
-    """What takes no second, in every run of the tests."""
+    """The cases that take less than a second, in every run of the tests."""
     outcome = compared(drawn(["A", k]))
     assert outcome.by
     assert outcome.ratio <= 1
 
 
 def test_an_error_that_is_too_small_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The power of the search: errors of a hundredth of what they are do not pass."""
+    """The power of the search: errors that are claimed a hundred times too small are found."""
     case, honest = drawn(["A", 4005]), loss_terms
 
     def bold(*arguments: Any, **options: Any) -> LossTerms:

@@ -1,4 +1,4 @@
-"""A ledger with every byte changed once: never a traceback, and never a verdict that `audit` would let pass."""
+"""A ledger with every byte changed once: never a traceback, and never a verdict that `audit` should refuse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A disk that fails at any step: what was found is shown or kept, no file is half written, and it can be resumed."""
+"""A disk that fails at any step: results are shown or kept, no file is half written, and the run can be resumed."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ FAULTS = {
     "read-only": (errno.EACCES, NAMES | REMOVALS),
     "broken": (errno.EIO, WRITES | NAMES | REMOVALS),
 }
-"""What the system says, and to which steps."""
+"""The errors of the system, and the steps at which they occur."""
 WHOLE = {"ledger.json": b"}", "report.pdf": b"%%EOF", "report.html": b"</html>"}
-"""Files of a run, and how they end."""
+"""Files of a run, and their suffixes."""
 
 
 class Disk:
-    """A library that fails, what a run finds without it, and how many steps that takes."""
+    """The failing library, the result of a run without it, and the number of its steps."""
 
     def __init__(self, folder: Path) -> None:
         self.environment = {**preloaded("full_disk.c"), **ENVIRONMENT}
@@ -40,7 +40,7 @@ class Disk:
             self.found = findings(at / "out" / "ledger.json")
 
     def failing(self, folder: Path, name: str, first: int) -> dict[str, str]:
-        """The environment in which all from the first step on fail in `out`."""
+        """The environment in which all steps from the first on fail in `out`."""
         number, kinds = FAULTS[name]
         said = {"FOLDER": f"{folder}/out/", "ERROR": number, "KINDS": kinds, "FROM": first, "COUNT": folder / "count"}
         return {**self.environment, **{f"FAULT_{key}": str(value) for key, value in said.items()}}
@@ -52,7 +52,7 @@ def disk(tmp_path_factory: pytest.TempPathFactory) -> Disk:
 
 
 def are_whole(out: Path) -> set[str]:
-    """The names of the files that are there under their own names, each of which is whole."""
+    """The final names of existing files, each of which is complete."""
     there = {name for name in WHOLE if (out / name).exists()}
     for name in there:
         assert (out / name).read_bytes().rstrip().endswith(WHOLE[name])
@@ -62,7 +62,7 @@ def are_whole(out: Path) -> set[str]:
 
 
 def said(code: int, stderr: str) -> list[str]:
-    """What a run says of its failure, a line each."""
+    """The messages of a run about its failure, one per line."""
     lines = [line for line in stderr.splitlines() if line.startswith("lipverify:")]
     assert sound(stderr)
     assert bool(lines) == (code != 0)

@@ -1,4 +1,4 @@
-"""The class that the error of a growth covers, surveyed whole; and slow functions, most of them outside of it."""
+"""The class that the error of a growth covers, as a complete survey; and slow functions, most of them outside of it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from tests.scaling.test_class import KINDS, LADDERS, drawn, off, power_and_logar
 
 pytestmark = pytest.mark.slow
 TRIED = 10_000
-"""Sums on each kind of ladder; their seeds are 0, 1, 2, ..."""
+"""Number of sums on each kind of ladder; their seeds are 0, 1, 2, ..."""
 SLOW = 200
-"""Slow functions on each ladder."""
+"""Number of slow functions on each ladder."""
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -33,7 +33,9 @@ def test_the_error_covers_the_class(kind: str | int) -> None:
 
 @pytest.mark.parametrize("decades", LADDERS)
 def test_wider_classes_are_outside_now_and_then(decades: int) -> None:
-    """Why the class is no wider: half of all for the leading term, and exponents 0.01 apart, would not be covered."""
+    """The limits of the class: with a share of half for the leading term, or exponents 0.01 apart, the error would not
+    cover.
+    """
     outside = 0
     for seed in range(TRIED // 4):
         sum_ = drawn(seed, decades, share=0.5, apart=0.01)
@@ -43,7 +45,7 @@ def test_wider_classes_are_outside_now_and_then(decades: int) -> None:
 
 
 def slowly(seed: int) -> tuple[str, float, Callable[[Floats], Floats]]:
-    """What kind of function, its exponent, and itself."""
+    """The kind of function, its exponent, and the function."""
     rng = np.random.default_rng([seed, 31])
     a, c, g = rng.uniform(-2, 2), rng.uniform(0.05, 1), rng.uniform(0.3, 0.98)
     sign, near, wave = rng.choice([-1.0, 1.0]), 10 ** rng.uniform(-2.3, -1), rng.uniform(0.05, 3)
@@ -61,7 +63,7 @@ def slowly(seed: int) -> tuple[str, float, Callable[[Floats], Floats]]:
 
 @pytest.mark.parametrize("decades", LADDERS)
 def test_false_claims_about_slow_functions(decades: int) -> None:
-    """Outside of the class nothing is promised; these claims were refused all the same."""
+    """Outside of the class there is no guarantee; these claims were refused all the same."""
     s = LADDERS[decades]
     counts: dict[str, list[int]] = {}
     for seed in range(SLOW):

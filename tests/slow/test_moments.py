@@ -1,4 +1,4 @@
-"""A run that is ended at a random moment, in each way: no worker lives on, and it resumes to the same ledger."""
+"""A run that is ended at a random moment, in each way: no worker survives, and it resumes to the same ledger."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WAYS = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]], float]:
-    """What a run finds that nothing disturbs, and how long it takes."""
+    """The result of an undisturbed run, and its duration."""
     folder, begun = tmp_path_factory.mktemp("whole"), time.monotonic()
     assert ends(start(folder, LOGGED))[0] == 0
     return findings(folder / "out" / "ledger.json"), time.monotonic() - begun
@@ -41,7 +41,7 @@ def test_any_moment(tmp_path: Path, whole: tuple[list[dict[str, Any]], float], k
     if running.poll() is None:
         os.kill(running.pid, number)
     code, _, stderr = ends(running)
-    # before the program has taken its signals over, they end it as they end any
+    # before the program has installed its signal handlers, signals end it like any process
     assert code in (0, 130, -number)
     assert "Traceback" not in stderr or code == -number or number == signal.SIGINT
     until = time.monotonic() + 15

@@ -1,4 +1,6 @@
-"""A disk that fills at any write, folders that go, surroundings that lack something: one line, and no half file."""
+"""A disk that fills at any write, folders that disappear, environments with something missing: one line, and no half
+file.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ pytestmark = pytest.mark.nightly
 
 
 def sound(stderr: str) -> bool:
-    """Whether nothing but lines of ours were said."""
+    """True if the output consists only of this program's own lines."""
     return "Traceback" not in stderr and all(len(line) < 2000 for line in stderr.splitlines())
 
 

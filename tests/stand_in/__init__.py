@@ -1,4 +1,4 @@
-"""CuPy without a device: its names and signatures, recorded, over NumPy. See `cupy.py`."""
+"""CuPy without a device: its recorded names and signatures, over NumPy. See `cupy.py`."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ PACKAGES = ("cupy", "cupyx", "cupy_backends", "cuda")
 
 @contextmanager
 def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """`import cupy` gives the stand-in, here and in processes that begin now; as new."""
-    # internal: its cache belongs to the device that is stood in for
+    """Make `import cupy` give a new stand-in, here and in processes that start from now on."""
+    # internal: its cache belongs to the device that the stand-in replaces
     from lipverify.loss.montecarlo.compiled import launch
 
     monkeypatch.syspath_prepend(FOLDER)

@@ -1,13 +1,14 @@
-"""CuPy without a device, over NumPy: with the names and the signatures of CuPy itself, and its rules.
+"""CuPy without a device, over NumPy: with the names, the signatures and the rules of CuPy itself.
 
-What CuPy has not is missing here, what CuPy does not accept is a TypeError: `signatures.json` holds what `record.py`
-reads from the real package. Arrays live on a device: NumPy's are refused among them and come back by `get` alone. After
-a fork a process that inherits a device in use may not use it, as CUDA forbids.
+Names that CuPy lacks are missing here, and arguments that CuPy refuses raise TypeError: `signatures.json` holds the
+output of `record.py` for the real package. Arrays live on a device: NumPy arrays are refused among them, and only `get`
+returns them to the host. After a fork, a child process may not use a device that its parent used, as in CUDA.
 
-Kernels are run by `run_kernel(name, grid, block, arguments)`, which a test may replace. Settings are variables of the
-environment, so that worker processes have them: CUPY_STAND_IN_DEVICES (how many there are), CUPY_STAND_IN_LOG (a file
-that gets a line with the process and the visible devices at the first use), CUPY_STAND_IN_BYTES (the largest array that
-fits), CUPY_STAND_IN_NVRTC ("missing"), CUPY_STAND_IN_FAULT ("FAULT at WHEN", one of `FAULTS` at a moment of `fail_at`).
+Kernels are run by `run_kernel(name, grid, block, arguments)`, which a test may replace. Settings are environment
+variables, so that worker processes inherit them: CUPY_STAND_IN_DEVICES (the number of devices), CUPY_STAND_IN_LOG (a
+file that gets a line with the process and the visible devices at the first use), CUPY_STAND_IN_BYTES (the largest array
+that fits), CUPY_STAND_IN_NVRTC ("missing"), CUPY_STAND_IN_FAULT ("FAULT at WHEN", one of `FAULTS` at a moment of
+`fail_at`).
 """
 
 from __future__ import annotations
@@ -40,15 +41,15 @@ class NVRTCError(RuntimeError):
 
 
 class OutOfMemoryError(MemoryError):
-    """No memory on the device."""
+    """Out of memory on the device."""
 
 
 class CUBLASError(RuntimeError):
-    """An error of the library of products."""
+    """An error of the linear algebra library."""
 
 
 class DynamicLibNotFoundError(RuntimeError):
-    """A library that is not installed, by NVIDIA's package that looks for it."""
+    """A library that is not installed, as NVIDIA's package that searches for it reports it."""
 
 
 class CompileException(Exception):
@@ -69,8 +70,8 @@ for kind, module in (
     (CompileException, "cupy.cuda.compiler"),
 ):
     kind.__module__ = module
-    # Errors are pickled by the name of their module. Only `import cupy` puts it there: pytest, which looks for
-    # doctests, imports this file by its own name, and would leave a module "cupy" that is empty.
+    # Errors are pickled by the name of their module. Only `import cupy` registers it: pytest, which searches for
+    # doctests, imports this file by its own name, and would leave an empty module "cupy".
     if __name__ == "cupy":
         for each in accumulate(module.split("."), "{}.{}".format):
             sys.modules.setdefault(each, ModuleType(each))
@@ -93,23 +94,25 @@ FAULTS: dict[str, Exception] = {
     "illegal address": CUDARuntimeError("cudaErrorIllegalAddress: an illegal memory access was encountered"),
 }
 STICKY = ("time-out", "time-out of the driver", "illegal address")
-"""After these the process can use the device no more."""
+"""Faults after which the process cannot use the device any more."""
 
 
 class State:
-    """What this process knows of its device."""
+    """The state of this process's device."""
 
     user: int | None = None
-    """The process that used it first."""
+    """The process that used the device first."""
     uses = 0
     largest = 0
-    """Bytes of the largest array."""
+    """The size of the largest array in bytes."""
     lost: Exception | None = None
-    """What every use raises from now on."""
+    """The error that every use raises from now on."""
 
 
 def fail_at(when: str) -> None:
-    """Fail if that is wanted now: at "use 7", when "compiling", or when contexts of "n = 20" are launched."""
+    """Raise the requested fault at this moment: at "use 7", when "compiling", or when contexts of "n = 20" are
+    launched.
+    """
     fault, _, wanted = os.environ.get("CUPY_STAND_IN_FAULT", "").partition(" at ")
     if wanted == when:
         State.lost = FAULTS[fault] if fault in STICKY else None
@@ -117,7 +120,7 @@ def fail_at(when: str) -> None:
 
 
 def touch() -> None:
-    """Use the device: refused in a child of a process that did."""
+    """Use the device: refused in a child of a process that used it."""
     if State.user is None:
         State.user = os.getpid()
         if "CUPY_STAND_IN_LOG" in os.environ:
@@ -168,7 +171,7 @@ def unwrapped(value: Any) -> Any:
 
 
 def wrapped(value: Any) -> Any:
-    """A result on the device: reductions are arrays there too."""
+    """A result on the device: reductions return arrays there too."""
     if isinstance(value, np.ndarray | np.generic):
         array = ndarray.__new__(ndarray)
         array._a = np.asarray(value)
@@ -182,7 +185,7 @@ def wrapped(value: Any) -> Any:
 
 
 def called(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of NumPy's as one of CuPy's."""
+    """A NumPy function as a CuPy function."""
 
     def call(*arguments: Any, **keywords: Any) -> Any:
         bound(name, arguments, keywords)
@@ -305,7 +308,7 @@ class Device:
 
 
 def count_of_devices() -> int:
-    """How many devices this process sees."""
+    """The number of devices that this process sees."""
     count = int(os.environ.get("CUPY_STAND_IN_DEVICES", "1"))
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     return count if visible is None else min(count, len([each for each in visible.split(",") if each.strip()]))
@@ -339,14 +342,14 @@ def asarray(*arguments: Any, **keywords: Any) -> Any:
 
 
 def empty(*arguments: Any, **keywords: Any) -> Any:
-    """What is never written must not pass for a result that an earlier launch left in memory."""
+    """Fill new memory, so that unwritten values cannot pass for the result of an earlier launch."""
     bound("empty", arguments, keywords)
     touch()
     return wrapped(np.full(arguments[0], math.nan))
 
 
 class RawModule:
-    """Kernels of a source, which are not compiled."""
+    """The kernels of a source, which is not compiled."""
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         bound("RawModule", arguments, keywords)
@@ -381,7 +384,7 @@ def run_kernel(name: str, grid: tuple[int, ...], block: tuple[int, ...], argumen
         place = {"key": int(key_high) << 64 | int(key_low), "counter": int(high) << 64 | int(low)}
         out[: int(count)] = np.random.Generator(np.random.Philox(**place)).random(int(count))
     elif name == "moments":
-        # internal: the processor's moments stand in for the kernel's
+        # internal: the CPU's moments replace the kernel's
         from lipverify.foundation.means.samples import leaf_moments
 
         samples, columns, cuts, centre, unit, out = arguments
@@ -393,7 +396,7 @@ def run_kernel(name: str, grid: tuple[int, ...], block: tuple[int, ...], argumen
 
 
 def run_samples(name: str, arguments: tuple[Any, ...]) -> None:
-    # internal: the processor's samples stand in for the kernel's
+    # internal: the CPU's samples replace the kernel's
     from lipverify.loss.montecarlo.compiled.native import _definition
 
     key_low, key_high, first, bundles, d, n, L = arguments[:7]

@@ -1,8 +1,8 @@
-"""Record the signatures of the CuPy that is installed: `python tests/stand_in/record.py > signatures.json`. No driver
-is needed.
+"""Record the signatures of the installed CuPy: `python tests/stand_in/record.py > signatures.json`. No driver is
+needed.
 
 A signature is text: names in their order, `=` after those with a default, `/`, `*` and `**` as in Python. Compiled
-functions have no signature of Python's: theirs stands in the first line of their documentation.
+functions have no Python signature; the first line of their documentation contains it.
 """
 
 from __future__ import annotations
@@ -75,6 +75,6 @@ def recorded() -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    sys.path.pop(0)  # this folder, where the stand-in has the name of what is recorded
+    sys.path.pop(0)  # this folder, where the stand-in has the name of the recorded package
     json.dump(recorded(), sys.stdout, indent=1)
     print()

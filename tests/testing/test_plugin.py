@@ -1,4 +1,4 @@
-"""Claims as tests: what passes, fails, is skipped or breaks, and that nothing is measured twice or imported in vain."""
+"""Claims as tests: which pass, fail, are skipped or break, and that nothing is measured twice or imported in vain."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def far(x: float, d: int) -> tuple[float, float]:
 def stated(
     name: str, x: float, expected: str | None, control: float = 0.0, measure: str = "value", agrees: str = ""
 ) -> str:
-    """The text of a claim that x <= 1, known to a quarter."""
+    """The text of a claim that x <= 1, where x has an error of a quarter."""
     return (
         f'claim("mine.{name}", bound({measure}, "x", high=1, control={control}), {agrees}\n'
         f'      over={{"d": 3, "x": {x}}},\n'
@@ -59,7 +59,7 @@ FOUR = own(
 
 
 def run(pytester: pytest.Pytester, text: str, *options: str) -> pytest.RunResult:
-    """pytest on a file of claims, with every warning an error."""
+    """Run pytest on a file of claims, with every warning an error."""
     pytester.makepyfile(my_claims=text)
     return pytester.runpytest("my_claims.py", "-W", "error", "-p", "no:cacheprovider", "-rA", *options)
 
@@ -232,7 +232,7 @@ def test_a_file_of_checks_is_a_file_of_claims() -> None:
 
 
 def test_the_suite_itself_verifies_no_claims(pytestconfig: pytest.Config) -> None:
-    """The README's command stays short: claims are verified where they are asked for."""
+    """The README's test command stays short, because claims are verified only where a run requests them."""
     places = [path for pattern in pytestconfig.getini("testpaths") for path in ROOT.glob(pattern)]
     files = [path for place in places for path in (place.rglob("*.py") if place.is_dir() else [place])]
     assert len(files) > 100

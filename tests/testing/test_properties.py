@@ -1,4 +1,4 @@
-"""The property laws: what is right keeps them, and each catches the faults that it is there for."""
+"""The properties: a correct method passes them, and each property detects the faults that it is made for."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from lipverify.properties import (
     terms_cover,
     weights_are_equal,
 )
-from lipverify.properties.ratio import require  # internal: the inequality behind each property, by itself
+from lipverify.properties.ratio import require  # internal: the inequality behind each property, without the property
 from lipverify.strategies import (
     constants,
     dimensions,
@@ -58,12 +58,12 @@ Drawn = dict[str, Any]
 zonal = partial(loss_terms, route="zonal")
 
 QUICK = named_laws("affine", "quadratic")
-"""Laws that the exact method is quickest at; the faults below are no matter of the law."""
+"""Laws for which the exact method is fastest; the faults below do not depend on the law."""
 SMALL = problems(d=(2, 8), n=(2, 1e6), law=QUICK)
 
 
 def changed(**changes: Callable[[LossTerms], Any]) -> Estimator:
-    """The exact method with a fault: some fields are made of the right ones."""
+    """The exact method with a fault: some fields are computed from the right ones."""
 
     def estimator(problem: Problem, w: Any) -> LossTerms:
         right = loss_terms(problem, w)
@@ -73,7 +73,7 @@ def changed(**changes: Callable[[LossTerms], Any]) -> Estimator:
 
 
 def for_another(problem_of: Callable[[Problem], Problem]) -> Estimator:
-    """The exact method, which answers another question."""
+    """The exact method applied to a different problem."""
 
     def estimator(problem: Problem, w: Any) -> LossTerms:
         return msgspec.structs.replace(loss_terms(problem_of(problem), w), problem=problem)
@@ -96,38 +96,38 @@ def growth_with(scale: float = 1.0, shift: float = 0.0) -> Callable[[float, floa
 
 
 def of_the_width(problem: Problem, w: Any) -> LossTerms:
-    """The terms at 1 / w, called those at w."""
+    """The terms at 1 / w, labelled as those at w."""
     return msgspec.structs.replace(loss_terms(problem, 1 / np.array(w)), w=np.array(w))
 
 
 def crowded(rng: np.random.Generator, contexts: int, d: int) -> Callable[[Any], Any]:
-    """Functions whose directions are near the first axis more often than not."""
+    """Functions whose directions prefer the first axis."""
     q = rng.standard_normal((contexts, 1, d)) * np.array([2.0, *[1.0] * (d - 1)])
     return lambda x: np.tanh((q * x).sum(axis=-1))
 
 
 class Tilted(Affine, frozen=True, tag="tilted"):
-    """Claims to be isotropic, and is twice as rough along the first axis."""
+    """A law that claims to be isotropic, and is twice as rough along the first axis."""
 
     def values(self, tasks: Any, points: Any, xp: Any) -> list[Any]:
-        """Of points that are stretched."""
+        """The covariance at stretched points."""
         return super().values(tasks, points * np.array([2.0, *[1.0] * (points.shape[-1] - 1)]), xp)
 
     def bounds(self, radius: float = 1.0) -> tuple[Bound, ...]:
-        """Those of twice the radius."""
+        """The covariance at twice the radius."""
         return super().bounds(2 * radius)
 
 
 class Understated(Affine, frozen=True, tag="understated"):
-    """Its extent is a tenth too small."""
+    """A law whose stated extent is a tenth too small."""
 
     def bounds(self, radius: float = 1.0) -> tuple[Bound, ...]:
-        """A tenth less."""
+        """The extent, a tenth too small."""
         return (Bound(0.9 * super().bounds(radius)[0].extent),)
 
 
 def optimum_of(problem: Problem, off: float = 1.0, cheaper: float = 1.0) -> Optimum:
-    """The optimal window, moved by a factor; its loss is what the loss is there, or cheaper."""
+    """The optimal w times a factor; its loss is the loss there, or a smaller one."""
     right = optimal_window(problem)
     if off == cheaper == 1:
         return right
@@ -139,25 +139,25 @@ def optimum_of(problem: Problem, off: float = 1.0, cheaper: float = 1.0) -> Opti
 
 @cache
 def of_skewed(k: int) -> tuple[float, float, float]:
-    """The betting interval and the mean of 300 samples that are 1 once in twenty times."""
+    """The betting interval and the mean of 300 samples that are 1 with probability 1/20."""
     samples = np.where(uniforms(0, "skewed", k, (300, 1)) < 0.05, 1.0, 0.0)
     (low,), (high,) = betting_interval(samples)
     return low, float(np.mean(samples)), high
 
 
 def betting(share: float, k: int) -> tuple[float, float]:
-    """The betting interval of repetition k, with a share of its width."""
+    """The betting interval of repetition k, with its width scaled."""
     low, centre, high = of_skewed(k)
     return centre - share * (centre - low), centre + share * (high - centre)
 
 
 def too_sure(measured: Interval, allowed: Allowed) -> Verdict:
-    """A verdict made from the middle of the interval."""
+    """A verdict from the midpoint of the interval."""
     return decide(Interval.around(sum(measured.ends) / 2, 0.0), allowed)
 
 
 def by_margin(measured: Interval, allowed: Allowed) -> Verdict:
-    """A verdict that takes an interval across the edge for one inside."""
+    """A verdict that accepts an interval that crosses the edge."""
     return "refuted" if (margin(measured, allowed) or 0.0) < 0 else "supported"
 
 
@@ -175,7 +175,9 @@ def together(**parts: st.SearchStrategy[Any]) -> st.SearchStrategy[Drawn]:
 
 @dataclass(frozen=True)
 class Power:
-    """A property, what it is drawn, what is right, and the faults that it must see, each within so many examples."""
+    """A property, its random inputs, a correct method, and the faults that it must detect within the given number of
+    examples.
+    """
 
     check: Callable[[Any, Drawn], float]
     drawn: st.SearchStrategy[Drawn]
@@ -368,7 +370,7 @@ FAULTS = [(name, fault) for name, power in POWER.items() for fault in power.muta
 
 
 def search(power: Power) -> settings:
-    """So many examples, the same ones every time."""
+    """Settings for a number of examples, the same ones every time."""
     return settings(
         max_examples=power.examples,
         derandomize=True,
@@ -462,7 +464,7 @@ def test_what_is_steep_at_one_place_alone_is_found(link: Callable[[Any], Any], k
     ],
 )
 def test_rounding_is_not_taken_for_a_slope(link: Callable[[Any], Any], kinks: Any, L: float) -> None:
-    """Nor is a link asked for values beyond [-1, 1], where np.arcsin has none."""
+    """A link is not evaluated outside of [-1, 1], where np.arcsin is undefined."""
     assert is_lipschitz(Ridge(link, kinks=kinks), 2, L) <= 1
 
 

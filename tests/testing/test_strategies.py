@@ -1,4 +1,4 @@
-"""The strategies: what they draw is valid, they reach the corners, and they shrink to the simplest."""
+"""The strategies: their examples are valid, include the corners, and shrink to the simplest."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from lipverify.strategies import (
 )
 
 EXAMPLES = 1000
-"""A corner must come up within so many examples."""
+"""Number of examples within which a corner must occur."""
 SEARCH = settings(max_examples=EXAMPLES, database=None, derandomize=True, deadline=None, phases=[Phase.generate])
 SIMPLEST = settings(SEARCH, phases=[Phase.generate, Phase.shrink])
 
@@ -98,7 +98,7 @@ def test_every_corner_is_reached(corner: str) -> None:
 
 
 def test_a_corner_that_is_out_of_bounds_is_not_reached() -> None:
-    """The control of the above."""
+    """The control of the test above."""
     with pytest.raises(NoSuchExample):
         find(
             problems(d=(2, 5), n=(2, 1e6), law=Affine()),
@@ -174,7 +174,7 @@ def test_any_problem_with_functions_is_for_sampling(problem: Problem) -> None:
 
 
 def test_drawn_laws_say_what_they_are() -> None:
-    """An example that is printed can be typed in again."""
+    """A printed example can be typed in again."""
     law = find(ridge_laws("kinked"), lambda law: True, settings=SIMPLEST)
     assert repr(law) == "Ridge(link=Kinked(L=1.0, kinks=(0.0,)), kinks=(0.0,), jumps=())"
 

@@ -1,10 +1,8 @@
-r"""Formulas in LaTeX: one reader, and a writer for each place where they are shown.
+r"""Formulas in LaTeX: one reader, and a writer for each output format.
 
-reader      a formula as a tree; what is not understood is refused with its place in the text
-symbols     the commands that are known
-typst       for the PDF, and for MathML, which Typst's compiler makes of it
-text        for a terminal and for speech: `w^* \leq \tfrac{a}{b} n` is w* ≤ (a / b) n
-source      LaTeX again, as any engine or as matplotlib takes it
+reader      a formula as a tree; unknown parts are refused with their position in the text symbols     the known
+commands typst       for the PDF, and for MathML, which Typst's compiler produces text        for a terminal and for
+speech: `w^* \leq \tfrac{a}{b} n` is w* ≤ (a / b) n source      LaTeX again, for any engine or for matplotlib
 """
 
 from typing import TYPE_CHECKING

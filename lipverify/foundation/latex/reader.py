@@ -1,7 +1,7 @@
-r"""The one reader of LaTeX formulas: pylatexenc finds commands, groups and arguments; here they become a tree.
+r"""The reader of LaTeX formulas: pylatexenc finds commands, groups and arguments, and this module builds a tree.
 
-The tree has few kinds of parts, and each writer (`typst`, `plain`, `source`) says how it writes each of them. Nothing
-is guessed: what the tables in `symbols` do not hold is refused with its place in the text.
+The tree has few kinds of parts, and each writer (`typst`, `plain`, `source`) defines how it writes each of them.
+Nothing is guessed: a command outside of the tables in `symbols` is refused with its position in the text.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from lipverify.foundation.latex import symbols
 FORMULA = re.compile(r"(?<!\\)\$(.+?)(?<!\\)\$", re.DOTALL)
 """A formula within a text, between dollar signs."""
 _REMEMBERED = 1 << 13
-"""Formulas that are read once; a report sets some thousands, most of them again and again."""
+"""Number of formulas in the cache: a report has some thousands, most of them repeated."""
 _DEEPEST = 30
-"""How deeply groups and arguments may be nested: the Typst compiler follows no further than about twice this."""
+"""The deepest nesting of groups and arguments; the Typst compiler follows about twice this depth."""
 _NEAR = 12
 """Characters on either side of a fault that a message shows."""
 _TOKEN = re.compile(r"\d+(?:\.\d+)?|\s+|.", re.DOTALL)
@@ -28,7 +28,7 @@ _ORDERS = frozenset("OΩΘω")
 
 
 class UnreadableError(ValueError):
-    """A formula with a part that is not understood; the message says which part, and where it stands."""
+    """A formula with an unreadable part; the message says which part, and where it is."""
 
 
 class Sign(msgspec.Struct, frozen=True):
@@ -58,7 +58,7 @@ class Named(msgspec.Struct, frozen=True):
 
 
 class Row(msgspec.Struct, frozen=True):
-    """Parts side by side: a formula, or what stands in braces."""
+    """Parts in a row: a formula, or the content of braces."""
 
     parts: tuple[Node, ...]
 
@@ -88,7 +88,7 @@ class Root(msgspec.Struct, frozen=True):
 
 
 class Styled(msgspec.Struct, frozen=True):
-    r"""A part in another letter, or with a sign above or below it: `\mathbf{M}`, `\hat{w}`."""
+    r"""A part in another alphabet, or with a sign above or below it: `\mathbf{M}`, `\hat{w}`."""
 
     command: str
     inside: Node
@@ -102,7 +102,7 @@ class Fenced(msgspec.Struct, frozen=True):
 
 
 class Sized(msgspec.Struct, frozen=True):
-    r"""A bracket of the size that its command says: `\bigl(`."""
+    r"""A bracket of the size that its command gives: `\bigl(`."""
 
     command: str
     fence: str
@@ -146,7 +146,7 @@ def read(latex: str) -> Row:
     Raises
     ------
     UnreadableError
-        If it holds what is not known or is not complete, with the place.
+        If it contains an unknown part or is incomplete, with the position.
 
     >>> read("x^2").parts
     (Scripts(base=Sign(text='x'), below=None, primes=0, above=Sign(text='2')),)
@@ -162,7 +162,7 @@ def read(latex: str) -> Row:
 
 
 def outside_words(latex: str) -> list[tuple[bool, str]]:
-    r"""The pieces of a statement: words (True) in `\text{...}` that stand in no braces and hold a space, and formulas.
+    r"""The pieces of a statement: words (True) in `\text{...}` outside of braces that contain a space, and formulas.
 
     Raises
     ------
@@ -183,7 +183,7 @@ def outside_words(latex: str) -> list[tuple[bool, str]]:
 
 
 def _nodes(latex: str) -> Sequence[Any]:
-    """What pylatexenc finds: text, commands with their arguments, groups, environments."""
+    """The nodes that pylatexenc finds: text, commands with their arguments, groups, environments."""
     from pylatexenc.latexwalker import LatexWalker, LatexWalkerError
 
     walker = LatexWalker(latex, latex_context=_vocabulary(), tolerant_parsing=False)
@@ -197,7 +197,7 @@ def _nodes(latex: str) -> Sequence[Any]:
 
 
 def inside(node: Node) -> Iterator[Node]:
-    """The parts that a part is made of."""
+    """The parts of a part."""
     values: list[Any] = list(msgspec.structs.astuple(node))
     while values:
         value = values.pop(0)
@@ -216,7 +216,7 @@ def refuse(latex: str, place: int, reason: str) -> NoReturn:
 
 @cache
 def _vocabulary() -> Any:
-    """What pylatexenc must know: how many arguments follow a command."""
+    """The context for pylatexenc: the number of arguments of each command."""
     from pylatexenc.macrospec import EnvironmentSpec, LatexContextDb, MacroSpec
 
     known = LatexContextDb()
@@ -231,7 +231,7 @@ def _vocabulary() -> Any:
 
 
 class _Item(NamedTuple):
-    """One character, number, command or group, and where it stands."""
+    """One character, number, command or group, and its position."""
 
     place: int
     text: str
@@ -240,7 +240,7 @@ class _Item(NamedTuple):
 
 
 class _Group:
-    """What stands in one group, read from left to right."""
+    """The content of one group, read from left to right."""
 
     def __init__(self, latex: str, nodes: Sequence[Any], depth: int, end: int) -> None:
         self._latex, self._depth, self._end = latex, depth, end
@@ -264,15 +264,15 @@ class _Group:
                 refuse(self._latex, node.pos, f"{self._latex[node.pos]!r} has no meaning here")
 
     def _refuse(self, reason: str) -> NoReturn:
-        """At the item that is next, or at the end of the group."""
+        """True at the given item, or at the end of the group."""
         refuse(self._latex, self._items[self._at].place if self._at < len(self._items) else self._end, reason)
 
     def _peek(self) -> str | None:
-        """The text of what is next, or None at the end."""
+        """The text of the next item, or None at the end."""
         return self._items[self._at].text if self._at < len(self._items) else None
 
     def _skip(self) -> None:
-        """Past the spaces that LaTeX does not print."""
+        """Skip the spaces that LaTeX does not print."""
         while (text := self._peek()) is not None and text.isspace():
             self._at += 1
 
@@ -284,11 +284,11 @@ class _Group:
         return self._items[self._at - 1]
 
     def all(self) -> tuple[Node, ...]:
-        """The parts to the end of the group."""
+        """The parts up to the end of the group."""
         return self.until(())
 
     def until(self, stop: Sequence[str]) -> tuple[Node, ...]:
-        """The parts up to one of these signs, which is left unread; to the end of the group if there is none."""
+        """The parts up to one of these signs, which is not consumed; up to the end of the group if there is none."""
         parts: list[Node] = []
         while (text := self._peek()) is not None and text not in stop:
             if text.isspace():
@@ -321,11 +321,11 @@ class _Group:
             else:
                 break
             after = self._at
-        self._at = after  # a space behind the last script is one of the row
+        self._at = after  # a space after the last script belongs to the row
         return Scripts(base, scripts.get("_"), primes, scripts.get("^")) if scripts or primes else base
 
     def _script(self) -> Node:
-        """The argument of `^` or `_`: a group or one sign; of a number its first digit."""
+        """The argument of `^` or `_`: a group or one sign; of a number, its first digit."""
         self._skip()
         text = self._peek() or ""
         if len(text) > 1 and text[0].isdigit():
@@ -354,7 +354,7 @@ class _Group:
         return Sign(text)
 
     def _row(self, node: Any) -> Row:
-        """What a group or an argument without braces holds."""
+        """The content of a group or of an argument without braces."""
         braced = type(node).__name__ == "LatexGroupNode"
         end = node.pos + node.len - braced
         return Row(_Group(self._latex, node.nodelist if braced else [node], self._depth + 1, end).all())
@@ -485,14 +485,14 @@ _MOD = Named("mod", "operatorname")
 
 
 def _is_order(part: Node) -> bool:
-    r"""Whether a part is a sign of an order of growth, such as Ω or `\mathcal{O}`."""
+    r"""True if a part is a sign of an order of growth, such as Ω or `\mathcal{O}`."""
     inside = part.inside if isinstance(part, Styled) and part.command == "mathcal" else part
     inside = inside.parts[0] if isinstance(inside, Row) and len(inside.parts) == 1 else inside
     return isinstance(inside, Sign) and inside.text in _ORDERS
 
 
 def _without_first_power(fenced: Fenced) -> Fenced:
-    r"""An order of growth without a first power at its begin, as a claim of exponents writes it.
+    r"""An order of growth without a first power at its start, as a claim of exponents writes it.
 
     >>> read(r"\Omega\left(n^{1}\right)") == read(r"\Omega\left(n\right)")
     True

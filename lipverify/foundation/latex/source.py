@@ -1,7 +1,7 @@
-r"""Formulas as LaTeX again: in full braces for any engine with amsmath and amssymb, or for matplotlib's mathtext.
+r"""Formulas as LaTeX again: with all braces for any engine with amsmath and amssymb, or for matplotlib's mathtext.
 
-What is written holds only the commands of these tables, so that a formula can neither define nor include anything,
-whatever it is put into. What a dialect cannot say is refused.
+The output contains only the commands of these tables, so a formula can neither define nor include anything in the
+document around it. A part that a dialect cannot express is refused.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from lipverify.foundation.latex import symbols
 from lipverify.foundation.latex.reader import Node, UnreadableError, read
 
 _REMEMBERED = 1 << 12
-"""Formulas that are written once: those of a page of figures or of an export come again and again."""
+"""Number of formulas in the cache: figures and exports repeat theirs."""
 _PLAIN_WORDS = re.compile(r"[A-Za-z0-9\u00c0-\u017f ,.;:()/+*=!?'-]*")
-"""Words of letters and marks that mean nothing to LaTeX."""
+"""Words of letters and marks without a special meaning in LaTeX."""
 _UNUSUAL = {"lt", "gt", "coloneqq", "omicron", "sqrtsign", "degree", "S", "vert", "Vert", "|"} | symbols.FENCES.keys()
-"""Commands that some engine does not know, or of which another is the usual one."""
+"""Commands that some engines do not know, or that have a more usual synonym."""
 COMMANDS = {
     character: f"\\{name}"
     for name, character in reversed(symbols.CHARACTERS.items())
@@ -46,17 +46,17 @@ _NEGATIONS = {character: sign for sign, character in symbols.NEGATED.items() if 
 
 @dataclass(frozen=True, eq=False)
 class Dialect:
-    """What a reader of LaTeX knows beyond what all do."""
+    """A dialect: the differences of an engine from the common core."""
 
     name: str
     fractions: bool
-    r"""Whether it knows `\tfrac`, `\dfrac` and `\cfrac`; else each is `\frac`."""
+    r"""True if it knows `\tfrac`, `\dfrac` and `\cfrac`; otherwise each is written as `\frac`."""
     sizes: bool
-    r"""Whether it knows `\bigl` and its kin; else brackets have the size of a letter."""
+    r"""True if it knows `\bigl` and its kin; otherwise brackets have the size of a letter."""
     renamed: dict[str, str] = field(default_factory=dict)
-    """Commands that it knows by another name, or, by an empty one, does without."""
+    """Commands with another name in the dialect; an empty name drops the command."""
     unknown: frozenset[str] = frozenset()
-    """Commands that it does not know at all."""
+    """Commands that the dialect does not know at all."""
 
 
 _BOLD_AND_DOUBLE = {"bm": "boldsymbol", "pmb": "boldsymbol", "mathds": "mathbb", "mathbbm": "mathbb"}
@@ -74,12 +74,12 @@ MATHTEXT = Dialect(
 
 @lru_cache(_REMEMBERED)
 def latex_source(latex: str, dialect: Dialect = LATEX) -> str:
-    r"""A formula, given without dollar signs, in the words of a dialect.
+    r"""A formula, given without dollar signs, in a dialect.
 
     Raises
     ------
     UnreadableError
-        If it is not understood, with the place, or the dialect has no words for a part of it.
+        If it cannot be read, with the position, or the dialect cannot express a part of it.
 
     >>> print(latex_source(r"{\rm Var} f \le \frac12"), latex_source(r"\tfrac{a}{2}", MATHTEXT))
     {\mathrm{Var}} f \leq \frac{1}{2} \frac{a}{2}
@@ -101,7 +101,7 @@ class _Writer:
     dialect: Dialect
 
     def row(self, parts: Sequence[Node]) -> str:
-        """Parts side by side, with a space where a command would run into a letter."""
+        """Parts in a row, with a space where a command would run into a letter."""
         written = ""
         for part in map(self.part, parts):
             apart = re.search(r"\\[A-Za-z]+$", written) and part[:1].isalpha()
@@ -109,7 +109,7 @@ class _Writer:
         return written
 
     def part(self, node: Node) -> str:
-        """A part in the words of the dialect."""
+        """A part in the dialect."""
         match node:
             case tree.Row():
                 return self.braced(node)
@@ -164,11 +164,11 @@ class _Writer:
         return f"{{{self.row(node.parts if isinstance(node, tree.Row) else [node])}}}"
 
     def script(self, node: Node) -> str:
-        """A script: one sign as it is, anything else in braces."""
+        """A script: one sign without braces, anything else in braces."""
         return self.part(node) if isinstance(node, tree.Sign) else self.braced(node)
 
     def sign(self, text: str) -> str:
-        """A character by its command."""
+        """The command of a character."""
         if text in _NEGATIONS:
             return f"\\not{self.sign(_NEGATIONS[text])}"
         if text not in COMMANDS and not text.isascii():
@@ -180,7 +180,7 @@ class _Writer:
         return COMMANDS.get(text, text) if text else "."
 
     def after(self, sign: str, text: str) -> str:
-        """A text behind a bracket whose command must not run into it."""
+        """A text after a bracket, separated if the bracket's command would run into it."""
         return f" {text}" if sign[-1].isalpha() and text[:1].isalpha() else text
 
     def plain(self, text: str) -> str:
@@ -190,5 +190,5 @@ class _Writer:
         return text.replace(" ", r"\,")
 
     def refuse(self, what: str) -> NoReturn:
-        """No words for a part."""
+        """Refuse a part that the dialect cannot express."""
         raise UnreadableError(f"{what} cannot be written in {self.dialect.name}")

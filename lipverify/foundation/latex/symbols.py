@@ -1,6 +1,6 @@
-"""The LaTeX that is read: commands by what they stand for, and how many arguments each takes.
+"""The known LaTeX: commands by their meaning, and the number of arguments of each.
 
-The reader and its three writers share these tables. A command that stands in none of them is refused.
+The reader and its three writers share these tables. A command outside of them is refused.
 """
 
 # ruff: noqa: SIM905 - the long lists are read as words

@@ -1,4 +1,4 @@
-"""Formulas as plain text with Unicode's letters, for a terminal, a title and what a page is heard as."""
+"""Formulas as plain text with Unicode's letters, for a terminal, a title and a screen reader."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from lipverify.foundation.latex import symbols
 from lipverify.foundation.latex.reader import Node, UnreadableError, pieces, read
 
 _REMEMBERED = 1 << 13
-"""Texts that are written once: those of all claims are some thousands, most of them asked for again and again."""
+"""Number of texts in the cache: claims have some thousands, most of them requested repeatedly."""
 _MARKS = re.compile(r"[\\^_$]")
-"""Without one of these a text has no formula."""
+"""A text without any of these characters has no formula."""
 _SIGNS = {"⋅": "·", "⋆": "*", "⊤": "T", "∑": "Σ", "⟂": "⊥", "∣": "|", "∼": "~", "′": "'", "∀": "for every ", "ϵ": "ε",
           "ϕ": "φ", "∗": "*", "’": "'"}  # fmt: skip
 """Signs that terminals draw badly, or that have a plainer form."""
@@ -30,7 +30,7 @@ _PRIME = "'"
 
 @lru_cache(_REMEMBERED)
 def plain(text: str) -> str:
-    r"""A formula, or a text with formulas between dollar signs, on one line; what cannot be read stays as it is.
+    r"""A formula, or a text with formulas between dollar signs, on one line; unreadable parts are unchanged.
 
     >>> plain(r"n N / \sigma^2"), plain(r"w^*"), plain(r"w^* = \Theta(\Lambda^{2/(d + 3)})")
     ('n N / σ²', 'w*', 'w* = Θ(Λ^(2/(d + 3)))')
@@ -51,7 +51,7 @@ def _formula(latex: str) -> str:
 
 
 def _row(parts: Sequence[Node]) -> str:
-    """Parts side by side; a fraction is put in brackets before a factor, after a function, and after a stroke."""
+    """Parts in a row; a fraction is put in brackets before a factor, after a function, and after a slash."""
     texts = [_written(part) for part in parts]
     for k, part in enumerate(parts):
         if isinstance(part, tree.Fraction) and (_divides(parts[:k]) or _is_factor(parts[k + 1 :])):
@@ -63,7 +63,7 @@ def _row(parts: Sequence[Node]) -> str:
 
 
 def _divides(before: Sequence[Node]) -> bool:
-    """Whether what stands before a fraction would take its numerator alone: a function or a stroke."""
+    """True if the part before a fraction would apply to its numerator alone: a function or a slash."""
     part = next((part for part in reversed(before) if not isinstance(part, tree.Space)), None)
     base = part.base if isinstance(part, tree.Scripts) else part
     if isinstance(base, tree.Named):
@@ -72,7 +72,7 @@ def _divides(before: Sequence[Node]) -> bool:
 
 
 def _is_factor(after: Sequence[Node]) -> bool:
-    """Whether what stands behind a fraction would be taken for a factor of its denominator."""
+    """True if the part after a fraction would be read as a factor of its denominator."""
     part = next(
         (part for part in after if not isinstance(part, tree.Space) or "quad" in part.command), tree.Space("quad")
     )
@@ -126,9 +126,10 @@ def _with_scripts(base: Node | None, below: Node | None, primes: int, above: Nod
 
 
 def _script(node: Node, sign: str) -> str:
-    """A script in small letters where there are all of them; else behind its sign, in brackets if it is several.
+    """A script in small letters if Unicode has all of them; otherwise after its sign, in brackets if it has several
+    parts.
 
-    Of subscripts one letter in braces is made small, as in the name of a coordinate.
+    A subscript of one letter in braces is made small, as in the name of a coordinate.
     """
     text = _written(node).strip()
     letters = _SUPERSCRIPTS if sign == "^" else _SUBSCRIPTS if isinstance(node, tree.Row) and len(text) == 1 else {}
@@ -140,6 +141,6 @@ def _script(node: Node, sign: str) -> str:
 
 
 def _whole(text: str) -> str:
-    """In brackets unless it is one thing."""
+    """In brackets unless it is a single part."""
     text = text.strip()
     return f"({text})" if re.search(r"[\s+\-/]|\d[^\W\d_]", text) else text

@@ -23,7 +23,7 @@ def typst_math(latex: str) -> str:
     Raises
     ------
     UnreadableError
-        If the formula holds what is not known, with the place, or a word that no line can hold.
+        If the formula has an unknown part, with the position, or a word that is longer than a line.
 
     >>> typst_math(r"\frac{a}{b}")
     'frac(a, b)'
@@ -134,7 +134,7 @@ def _joined(parts: Iterable[str]) -> str:
 
 
 def _slashed(over: str, under: str) -> str:
-    """A fraction on one line; a sum, or what has been divided already, is put in brackets, and below any product."""
+    """A fraction on one line; sums and quotients in it are put in brackets, and below the slash also products."""
     sums = any(sign in over for sign in map(_escaped, "+-/"))
     above, below = _bracketed(over) if sums else over, _bracketed(under) if " " in under else under
     return _joined([above, _escaped("/"), below])
@@ -156,7 +156,7 @@ def _escaped(sign: str) -> str:
 
 
 def _fence(sign: str) -> str:
-    """A bracket that grows with what it encloses: an unwrapped character is what `lr` stretches."""
+    """A bracket that grows with its content; `lr` stretches an unwrapped character."""
     return f"\\u{{{ord(sign):x}}}" if sign else ""
 
 

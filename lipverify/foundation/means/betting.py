@@ -1,25 +1,25 @@
 r"""A confidence interval for the mean of bounded samples, valid at every number of samples, from running sums.
 
-Bet against each candidate mean m: the capital prod_i (1 + lambda_i (x_i - m)), with lambda_i chosen from
-earlier samples only, is a nonnegative martingale when m is the mean, so it exceeds 2 / (1 - level) with
-probability at most (1 - level) / 2 (Ville). The interval keeps the m that neither the bet upwards nor the
-bet downwards has made that rich. Source: Waudby-Smith and Ramdas, "Estimating means of bounded random
-variables by betting", JRSS B 86 (2024), section 4.
+Bet against each candidate mean m: the capital prod_i (1 + lambda_i (x_i - m)), with lambda_i chosen from earlier
+samples only, is a nonnegative martingale when m is the mean, so it exceeds 2 / (1 - level) with probability at most (1
+- level) / 2 (Ville). The interval keeps the m against which neither the upward bets nor the downward bets have reached
+that capital. Source: Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting", JRSS B 86
+(2024), section 4.
 
-Samples need not be kept. They are taken in stages of 16 and then of a sixteenth of all before, with one bet each, made
-from other stages; and the logarithm of the capital is bounded from below by the sums of a stage,
+Samples need not be kept. They are taken in stages of 16 and then of a sixteenth of all before, with one bet each,
+chosen from other stages. The sums of a stage bound the logarithm of the capital from below,
 
     log(1 + y) >= y - kappa(a) y^2   for y >= -a,    kappa(a) = (-a - log(1 - a)) / a^2,
 
-because (y - log(1 + y)) / y^2 decreases. A capital that is too small makes the interval wider, never wrong;
-lambda falls like N^{-1/2}, kappa tends to 1/2, and nothing is lost in the limit.
+because (y - log(1 + y)) / y^2 decreases. A capital that is too small makes the interval wider, never wrong; lambda
+falls like N^{-1/2}, kappa tends to 1/2, and nothing is lost in the limit.
 
-With 1500 samples or more the bets know how many are left (`target`). Where the range does not matter the half-width is
-about 1.3 times the normal one for 2 500 samples, 1.25 for 5 000 and 1.15 for 20 000. With fewer a pilot would cost more
-than that gains, and a stage has one bet for all m.
+With 1500 samples or more the bets use the number of remaining samples (`target`). Where the range does not matter the
+half-width is about 1.3 times the normal one for 2 500 samples, 1.25 for 5 000 and 1.15 for 20 000. With fewer samples a
+pilot would cost more than it gains, and a stage has one bet for all m.
 
-For samples far smaller than the range the width is about log(2 / (1 - level)) / N ranges and not a
-multiple of the standard error: N samples cannot exclude that one in N is as large as the range.
+For samples far smaller than the range the width is about log(2 / (1 - level)) / N ranges and not a multiple of the
+standard error: N samples cannot exclude that one in N is as large as the range.
 """
 
 from __future__ import annotations
@@ -38,22 +38,22 @@ from lipverify.foundation.means.samples import LEAF, MARGIN, ROUNDING, Leaves, R
 from lipverify.foundation.means.target import Moments, kappa
 
 FIRST_STAGE, SHARE = 16, 16
-"""Samples of a stage at least, and which share of those before."""
+"""The smallest number of samples in a stage, and the inverse of its share of all samples before."""
 AIMED = 1_500
-"""Samples from which on the bets aim at their number."""
+"""Number of samples from which on the bets are tuned to it."""
 MANY, WIDER = 10_000, 1.3
-"""Half-widths of many samples are at most so many times the normal ones, where the range does not matter."""
+"""For at least MANY samples, half-widths are at most WIDER times the normal ones if the range does not matter."""
 LARGEST_LOSS = 0.75
-"""Share of the capital that one sample may cost at most."""
+"""The largest share of the capital that one sample may cost."""
 SLACK = 0.01
-"""An edge may lie outside of its exact place by this share of its distance to the mean."""
+"""An edge may lie outside of its exact position by this share of its distance to the mean."""
 STEPS = 100
 BETS = LARGEST_LOSS * 2.0 ** (-np.arange(60) / 2)
-"""Losses on the worst sample among which the best bet is chosen."""
+"""Losses on the worst sample; the best bet is chosen among them."""
 
 
 def stage_lengths() -> Iterator[int]:
-    """How many samples each stage has.
+    """The number of samples of each stage.
 
     >>> lengths = stage_lengths()
     >>> [next(lengths) for _ in range(18)][-3:]
@@ -67,7 +67,7 @@ def stage_lengths() -> Iterator[int]:
 
 
 def leaf_lengths() -> Iterator[int]:
-    """How many samples each leaf has: a stage is made of whole leaves."""
+    """The number of samples of each leaf; a stage consists of whole leaves."""
     for length in stage_lengths():
         yield from [LEAF] * (length // LEAF)
         if length % LEAF:
@@ -75,15 +75,15 @@ def leaf_lengths() -> Iterator[int]:
 
 
 class Tally:
-    """Samples of one or more bounded quantities, column by column, counted and not kept.
+    """Samples of one or more bounded quantities, column by column: only their sums are kept.
 
     Parameters
     ----------
     low, high
-        The bounds of each column. Where they agree the samples cannot vary, and the half-width is what
-        rounding leaves. That samples did not vary is no ground for a width of zero.
+        The bounds of each column. If they are equal the samples cannot vary, and the half-width is the rounding
+        error. Samples that merely did not vary do not give a width of zero.
     xp, moments
-        The library of the samples, and what reduces them where they are.
+        The library of the samples, and the function that reduces them on their device.
 
     >>> tally = Tally(np.array([0.0]), np.array([1.0]))
     >>> tally.add(np.full((1000, 1), 0.5))
@@ -101,21 +101,21 @@ class Tally:
         self._stages: list[tuple[int, Floats]] = []
         """Samples and moments of each stage, (6, columns)."""
         self._room = 0
-        """Samples that the last stage still lacks."""
+        """The number of samples that the last stage still needs."""
 
     @property
     def count(self) -> int:
-        """How many samples were taken."""
+        """The number of samples."""
         return self._leaves.count
 
     def add(self, samples: Array) -> None:
-        """Take samples, (N, columns), of the library `xp`; where one call ends and the next begins does not matter.
+        """Add samples, (N, columns), of the library `xp`; how samples are split into calls does not matter.
 
         Raises
         ------
         InvalidInput
-            If a sample lies outside of its bounds by more than rounding, or is not a number: of samples that are not
-            NumPy's at the latest when the interval is asked for.
+            If a sample is outside of its bounds by more than rounding, or is not a number. For samples of libraries
+            other than NumPy this may be raised only when the interval is computed.
         """
         leaves = self._within(self._leaves.add(samples))
         while len(leaves):
@@ -133,7 +133,7 @@ class Tally:
 
     @property
     def stages(self) -> list[Moments]:
-        """The moments of the stages, as shares of the way from low to high; the last may not be full."""
+        """The moments of the stages, scaled to [0, 1] between low and high; the last stage may be incomplete."""
         rest, centre = self._leaves.rest()
         stages = list(self._stages)
         if len(rest):
@@ -147,7 +147,7 @@ class Tally:
         return Moments((centre - self.low) / self._unit, count, stage[2], stage[3], farthest**2)
 
     def _within(self, leaves: Floats) -> Floats:
-        """Moments of leaves, refused if a sample lies outside of its bounds by more than rounding."""
+        """The moments of leaves; refuse a sample outside of its bounds by more than rounding."""
         high = self.low + self.extent
         for ends in (leaves[:, 0], leaves[:, 1]):
             bad = ends[~((ends >= self.low - self.allowance) & (ends <= high + self.allowance))]
@@ -157,7 +157,7 @@ class Tally:
 
     @property
     def moments(self) -> Moments:
-        """The moments of all samples, as shares of the way from low to high."""
+        """The moments of all samples, scaled to [0, 1] between low and high."""
         stages = self.stages
         return sum(stages[1:], stages[0])
 
@@ -177,11 +177,11 @@ class Tally:
 
     @property
     def settled(self) -> NDArray[np.bool_]:
-        """The columns that cannot vary."""
+        """True for the columns that cannot vary."""
         return np.asarray(self.extent == 0)
 
     def needed(self, rtol: float, miss: float) -> float:
-        """How many samples make every half-width rtol times the mean at the level 1 - miss, to judge by these.
+        """Predict the number of samples for half-widths of rtol times the mean at the level 1 - miss.
 
         The half-width in units of the range is about sqrt(2 T v / N) + T / (LARGEST_LOSS N), T = log(2 / miss); for
         many samples the first term is `WIDER` times the normal one.
@@ -194,7 +194,7 @@ class Tally:
         T = math.log(2 / miss)
         mean = (self.low + self.extent * self.moments.mean)[sampled]
         wanted = rtol * mean / self.extent[sampled]
-        if np.any(wanted <= 0):  # nothing but zeros was seen: look at more
+        if np.any(wanted <= 0):  # all samples so far are zero: take more
             return 4.0 * self.count
 
         def count(spread: float) -> float:
@@ -248,10 +248,10 @@ def betting_interval(samples: Floats, level: float = 0.95) -> tuple[Floats, Floa
 
 
 def _bets(stages: list[Moments], sign: float, threshold: float) -> Floats:
-    """One bet for each stage and column, (stages, columns), that looks best after the stages before it.
+    """For each stage and column, (stages, columns), the bet that is best for the stages before it.
 
-    A bet lambda gains until m is within threshold / (lambda N) + kappa lambda v of the mean. Neither end of
-    the range may cost or gain more than a share: kappa makes little of a large gain.
+    A bet lambda gains until m is within threshold / (lambda N) + kappa lambda v of the mean. Neither end of the range
+    may cost or gain more than a share, because kappa limits a large gain.
     """
     N = sum(stage.count for stage in stages)
     none = np.zeros_like(stages[0].centre)
@@ -278,14 +278,14 @@ def _log_capital(stages: list[Moments], bets: Floats, sign: float, m: Floats) ->
 
 
 def _edge(excess: Callable[[Floats], Floats], outside: Floats, mean: Floats) -> Floats:
-    """Where `excess`, the logarithm of the capital over its threshold, falls to 0 between `outside` and `mean`.
+    """The root of `excess`, the logarithm of the capital over its threshold, between `outside` and `mean`.
 
-    False position in Illinois's form, which keeps a bracket; what is returned is its outer end, so
-    that stopping early makes the interval wider and never wrong.
+    False position in Illinois's form, which keeps a bracket. The result is the outer end, so stopping early makes the
+    interval wider and never wrong.
     """
     inside = mean
     rich, poor = excess(outside), excess(mean)
-    settled = rich <= 0  # not even the end of the range is excluded: it is the edge
+    settled = rich <= 0  # the end of the range is not excluded, so it is the edge
     last = np.zeros_like(mean)
     for _ in range(STEPS):
         if np.all(settled | (np.abs(outside - inside) <= SLACK * np.abs(inside - mean))):

@@ -24,11 +24,11 @@ WAY_OUT = "draw more, or use interval='betting' where something bounds the sampl
 ROUNDING = 64 * float(np.finfo(float).eps)
 """Relative rounding error of a sample: a bound for a pairwise sum over up to 1e8 tokens, with a margin."""
 TRUSTED = 0.25
-"""The largest relative standard error of a sampled variance at which a standard error made of it is believed."""
+"""The largest relative standard error of a sampled variance at which the standard error of the mean is trusted."""
 LARGEST = 1e70
 """If the largest difference from the mean exceeds this, or is below its inverse, differences are scaled by it."""
 RARE = "rare contexts rule the mean, and its error is not to be believed"
-"""Why no verdict rests on a mean that is not trusted."""
+"""The reason why no verdict is based on an untrusted mean."""
 
 
 LEAF = 256
@@ -73,11 +73,11 @@ class Leaves:
     Parameters
     ----------
     lengths
-        How many samples each leaf has.
+        The number of samples of each leaf.
     unit
         The unit of each column's deviations.
     xp, moments
-        The library of the samples, and what reduces them.
+        The library of the samples, and the function that reduces them.
 
     >>> leaves = Leaves(repeat(2), np.ones(1))
     >>> [leaves.add(np.array([[x]])).shape[0] for x in (1.0, 2.0, 4.0)], leaves.count, leaves.centre.tolist()
@@ -90,9 +90,9 @@ class Leaves:
         self._open: list[Array] = []
         """The samples of the leaf that is not full."""
         self._held, self._ahead = 0, [next(lengths)]
-        """Samples of the open leaf, and the lengths that are known of it and of leaves after it."""
+        """Samples of the open leaf, and the known lengths of it and of later leaves."""
         self._rest: tuple[Floats, Floats] | None = None
-        """What `rest` gives, from when it is first asked until there are more samples."""
+        """The cached result of `rest`, until samples are added."""
 
     def add(self, samples: Array) -> Floats:
         """Add samples; return the moments of the leaves they fill, (leaves, 6, columns), about the first leaf's mean.

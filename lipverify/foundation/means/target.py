@@ -80,7 +80,7 @@ class Moments:
 
     @property
     def variance(self) -> Floats:
-        """Sample variances with the farthest sample counted twice, because rare events are easily missed.
+        """Sample variances with the most distant sample counted twice, because rare events are easily missed.
 
         Without samples: 1/4, the largest variance on [0, 1].
         """
