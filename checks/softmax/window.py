@@ -89,8 +89,7 @@ claim("softmax.window-every-n/affine",
       with much signal near $k \Lambda^{2/(d+3)}$, also for few tokens. At every $w^*$, $\Lambda$ is the quotient of the
       derivatives of noise and bias. Below 256 tokens these are polynomials through balls, for each $n$; from 256 on
       they lie between explicit functions. With one token the loss is the same at all $w$. Up to $w^*$ the bias falls.
-      With a larger $L$, $w^*$ is at least as large as with the largest of these, and its limit is the $w$ of the
-      minimal bias.""")
+      Larger $L$ are the subject of `softmax.window-every-signal`.""")
 SMOOTH = {"shift": "3", "room": "1/100"}
 claim("softmax.window-every-dimension/{law}",
       bound(proofs.every_dimension, r"w^* / (k_d W)", of="share", equals=1, within="room", method="certified"),

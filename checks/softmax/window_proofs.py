@@ -58,7 +58,8 @@ def closer(law: str, d: int, start: float) -> dict[str, Any]:
 def every_n(d: int) -> dict[str, Any]:
     """The theorem for the affine law with every n >= 2 and all L <= sigma, or n >= 2 W^((d+1)/2).
 
-    The smallest and the largest w* / M; and "falling", the share of [0, w*] on which the bias falls, which is 1.
+    The smallest and the largest w* / M; "any", the smallest w* / min(M, k V) for every L / sigma; and "falling", the
+    share of [0, w*] on which the bias falls, which is 1.
     """
     from lipverify.proofs import EveryN, prove_every_n
 
@@ -67,8 +68,48 @@ def every_n(d: int) -> dict[str, Any]:
     if not (isinstance(proof, EveryN) and proof.most_signal >= 1 and proof.least_tokens <= 2):
         raise ValueError(f"{name}.json: not about all L <= sigma, or not all n >= 2 W^((d+1)/2): {proof.statement}")
     low, high = proof.multiples
-    ends = {"least": low, "largest": high, "falling": 1.0}
+    ends = {"least": low, "largest": high, "any": proof.constants["least"], "falling": 1.0}
     return {name: between(proof, end, end) for name, end in ends.items()}
+
+
+def largest_window() -> dict[str, Any]:
+    """What is proved of the affine law in three dimensions with hardly any noise.
+
+    "largest": C of w* < C n^(2/3) for every n, L and sigma; "least" and "largest" w* / min(k W, n^(2/3)) for all n >=
+    256 and W >= (n/2)^(1/2).
+    """
+    from lipverify.proofs import prove_largest_window
+
+    proof = proved("largest-affine-3", "largest window", {"law": "affine", "d": 3}, prove_largest_window)
+    return {name: between(proof, proof.constants[key], proof.constants[key]) for name, key in ENDS.items()}
+
+
+ENDS = {"least": "least", "largest": "C"}
+CONTEXTS = (2, 5, 30, 1000, 10**6)
+SIGNALS = {"affine": (0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 100.0, 1e4), "relu": (0.05, 0.1, 0.3, 1.0)}
+"""n, and L / sigma by the law, at which w* is compared with a scale."""
+
+
+def over_scale(law: str, d: int) -> dict[str, Value]:
+    """The least and the largest w* over a scale, of all `CONTEXTS` and `SIGNALS` of the law.
+
+    The scale is the least of that of little and that of much signal, and for the affine law of w_B, where the bias is
+    least, to some twenty per cent beyond ten tokens. At d = 2 the bias has from w ~ n^(2/3) on a part ~ w^(-1/2) / n,
+    which balances the noise at w = L^2 / (12 sigma^2).
+    """
+    shares = []
+    for n in CONTEXTS:
+        for ratio in SIGNALS[law]:
+            signal = n * ratio**2
+            window = derived_constant(law, d)[0] * signal ** (2 / (d + 3 if law == "affine" else d + 2))
+            scale = min(signal / (6 * d), window)
+            if law == "affine":
+                window = max(window, ratio**2 / 12) if d == 2 else window
+                best = {2: 3 + n**2 / 50, 3: 1.18 * n ** (2 / 3), 5: 2.6 * n ** (1 / 3)}[d]
+                scale = min(signal / (3 * d), window, best)
+            w, error = optimum(law, d, n, L=ratio)["w"]
+            shares.append((w / scale, error / scale))
+    return {"least": min(shares), "largest": max(shares)}
 
 
 def every_dimension(law: str, d: int) -> dict[str, Any]:

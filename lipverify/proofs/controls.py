@@ -18,7 +18,7 @@ FARTHER = 0.05
 decide. The lemmas certify these with slack, and the slack is known."""
 CHOSEN = {
     "g_low": +1, "g_high": -1, "T_least": -1, "W_least": -1, "K": -1, "low": +1, "high": -1, "end": +1,
-    "F": -1, "slope": -1, "C": -1, "stop": -1, "gamma": -1, "over": -1,
+    "F": -1, "slope": -1, "C": -1, "stop": -1, "gamma": -1, "over": -1, "least": +1,
 }  # fmt: skip
 """The direction in which a chosen constant becomes false: a bound moved inwards, a range lengthened."""
 

@@ -308,7 +308,7 @@ BOUNDS = {
     "window": {"low": 1, "high": -1, "loss_low": 1, "loss_high": -1},
     "every_dimension": {"low": 1, "high": -1, "loss_low": 1, "loss_high": -1},
     "every_n": {"least": 1, "largest": -1, "bound": 1},
-    "largest": {"C": -1},
+    "largest": {"C": -1, "least": 1, "most": -1},
     "transfer": {"low": 1, "high": -1},
     "circle": {"low": 1, "high": -1},
     "ridge": {"K": -1},
@@ -648,16 +648,17 @@ def every_n(law: str, d: str, domain: str, **text: str) -> Iterator[str]:
     for n in (2, 3, 5, 10, 20, 255, 256, 1000, 10**5):
         V = (n / k["K"]) ** (1 / k["power"])
         last, top, before = max(n * k["rho"] ** 2, V ** k["whole"]), k["again"] * V, 0.0
-        # at `corner` M is k V
-        for Lambda in sorted(
-            {last / 100, middle, last, 1.1 * last, max(k["three"] * top, V ** k["whole"]), 100 * last}
-        ):
+        corner = max(k["three"] * top, V ** k["whole"])  # there M is k V
+        more = [1.1 * last, corner, 30 * last] if n < 1000 else [1.1 * last]
+        for Lambda in sorted({last / 100, middle, last, *more}):
             inside = last * (1 + ROUNDING) > Lambda
             M = min(Lambda / k["three"], k["k"] * Lambda ** (1 / k["whole"]))
             bound = M if inside else min(M, top)
             w, _ = optimum(name, dim, n, Lambda / n, 1.0, bound / 4, 4 * bound)
             where = f"at n = {n}, Lambda = {Lambda:.6g}"
-            low, high = (k["least"] * M, k["largest"] * M) if inside else (k["bound"] * bound, math.inf)
+            low, high = k["bound"] * min(M, top), math.inf
+            if inside:
+                low, high = max(low, k["least"] * M), k["largest"] * M
             yield from within(f"w* {where}", low, w, high, SLOPE)
             if w < before * (1 - SLOPE):
                 yield f"w* falls {where}"
@@ -682,6 +683,12 @@ def largest(law: str, d: str, domain: str, **text: str) -> Iterator[str]:
         for share in (1.0, 1.5):
             if w < share * top and terms(name, dim, n, share * top)[1] <= bias:
                 yield f"the bias at w = {share * top:.6g} is as small as at {w:.6g}, n = {n}"
+    for n in (round(k["n"]), 10**12):
+        border = (n / k["share"]) ** k["half"]
+        for W in sorted({border, max(border, n ** k["also"] / k["k"]), 10 * n ** k["also"]}):
+            M = min(k["k"] * W, n ** k["also"])
+            w, _ = optimum(name, dim, n, W ** (1 / k["third"]) / n, 1.0, M / 3, 2 * M)
+            yield from within(f"w* / M at W = {W:.6g}, n = {n}", k["least"], w / M, k["most"], SLOPE)
 
 
 def one_problem(law: str, d: str, n: str, L: str, sigma: str, says: str) -> Iterator[str]:
@@ -859,8 +866,10 @@ PATTERNS: list[tuple[str, Callable[..., Iterator[str]]]] = [
         HEAD
         + BEST
         + (
-            "every w\\* that attains it has w\\* < {} n\\^\\({}\\), for all n >= 2, all L > 0 and all sigma >= 0"
-        ).format(*g("C", "power")),
+            "every w\\* that attains it has w\\* < {} n\\^\\({}\\), for all n >= 2, all L > 0 and all sigma >= 0; and "
+            "{} M <= w\\* <= {} M, M = min\\({} W, n\\^\\({}\\)\\), W = \\(n L\\^2 / sigma\\^2\\)\\^\\({}\\), for all "
+            "n >= {} and all L, sigma > 0 with W >= \\(n/{}\\)\\^\\({}\\)"
+        ).format(*g("C", "power", "least", "most", "k", "also", "third", "n", "share", "half")),
         largest,
     ),
     (

@@ -385,7 +385,7 @@ def few(k: Known) -> tuple[Bounds, Conditions]:
     Because noise and bias are, piece by piece, polynomials through balls, with their slopes. Beyond some w the noise
     alone is more than the loss at another w with the largest L, so that no such w is best with less;
     before, each critical w with Lambda <= n v is in a part where w / M is enclosed. Near w = 0 N' / w lies between two
-    values of N'', as N'(0) = 0. For all L: on every part that begins below k V, B falls, and w >= few_least M if w is
+    values of N'', as N'(0) = 0. For all L: on every part that begins below k V w >= few_least min(M, k V) if w is
     critical, so that no w < min(few_least, 1) min(M, k V) is.
     """
     d, a = k["d"], k["a"]
@@ -406,7 +406,8 @@ def few(k: Known) -> tuple[Bounds, Conditions]:
                 falls = falls and before
                 found.append(ratio(k, w, share))
             if not w[0] >= V:
-                before_V.append(ratio(k, w, share))
+                low, high = ratio(k, w, share)
+                before_V.append((low.max(w[0] / V), high))
     return {**extremes("few", found), "few_least": extremes("few", before_V)["few_low"]}, {
         "the noise exceeds the loss at another w": ends,
         "B falls up to each w*": falls,

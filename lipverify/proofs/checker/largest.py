@@ -1,4 +1,4 @@
-r"""The largest optimal w in three dimensions: w* of the affine law is at most C n^{2/3}, whatever L and sigma are.
+r"""The optimal w with hardly any noise: in three dimensions w* of the affine law is at most C n^{2/3} for all L, sigma.
 
 There t is uniform on [-1, 1]. a_i is attention, h = 1 - t, g = e^{-s}, s = w h, and b = 3d B / L^2 = D + P, D = 2 E sum
 a_i^2 h_i, P = E sum_{i != j} a_i a_j h_i h_j. For lambda > 0, with z for D of the other modules,
@@ -41,7 +41,8 @@ falls in w.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import lru_cache, reduce
 from itertools import pairwise
 from typing import Any
 
@@ -67,18 +68,39 @@ MANY = 10**10
 SMALL = arb(1) / 50
 """Up to this lambda q'' is bounded."""
 CELLS = 1400
+SIDES = 256
+"""From this n on w* is bounded from both sides."""
+BEYOND = arb(600)
+"""tau up to which sums over cells are used."""
+TINY = arb(2) ** -150
+"""At least n^4 2^{3-n}, which covers all terms with e^{1-n} or 2^{-n}, for n >= 256."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """An interval of lambda: Ein at both ends, and by how much q' and 1 - lambda / z rise."""
+
+    first: Ball
+    last: Ball
+    slope: Ball
+    share: Ball
 
 
 @lru_cache(maxsize=1)
-def cells() -> list[tuple[Ball, Ball, Ball]]:
-    """On cells of all lambda: Ein at both ends, and by how much q' rises."""
+def cells() -> list[Cell]:
+    """All lambda > 0."""
     with ctx.workprec(256):
-        values = [(arb(0), -arb(3) / 4)]
-        for j in range(CELLS + 1):
-            x = (arb(14 * j) / CELLS - 9).exp()
+        values = [(arb(0), -arb(3) / 4, arb(0))]
+        for x in places():
             z, e = x.expm1(), ein(x)
-            values.append((e, 1 / z - e * x * (2 * x).exp() / z**3))
-        return [(a[0], b[0], b[1] - a[1]) for a, b in pairwise([*values, (arb("inf"), arb(0))])]
+            values.append((e, 1 / z - e * x * (2 * x).exp() / z**3, 1 - x / z))
+        both = pairwise([*values, (arb("inf"), arb(0), arb(1))])
+        return [Cell(a[0], b[0], b[1] - a[1], b[2] - a[2]) for a, b in both]
+
+
+def places() -> list[Ball]:
+    """Between them cells lie: from e^-9 to e^5."""
+    return [(arb(14 * j) / CELLS - 9).exp() for j in range(CELLS + 1)]
 
 
 def ein(x: Ball) -> Ball:
@@ -86,15 +108,15 @@ def ein(x: Ball) -> Ball:
     return x.expint(1) + x.log() + arb.const_euler()
 
 
-def rise_below(w: Ball, N: Ball) -> Ball:
-    """J_N at least: on each cell k_N is at least its value at the end."""
-    shares = [(rise, 1 - last / (2 * w)) for _, last, rise in cells()[:-1]]
+def rise_below(w: Ball, N: Ball, what: str = "slope") -> Ball:
+    """int k_N dq' (J_N), or int k_N d(1 - lambda / z), at least: on a cell k_N is at least its value at the end."""
+    shares = [(getattr(cell, what), 1 - cell.last / (2 * w)) for cell in cells()[:-1]]
     return sum((rise * share**N for rise, share in shares if share > 0), arb(0))
 
 
-def rise_above(tau: Ball) -> Ball:
-    """int e^{-tau Ein} dq' at most."""
-    return sum((rise * (-tau * first).exp() for first, _, rise in cells()), arb(0))
+def rise_above(tau: Ball, what: str = "slope") -> Ball:
+    """int e^{-tau Ein} dq', or the same of 1 - lambda / z, at most."""
+    return sum((getattr(cell, what) * (-tau * cell.first).exp() for cell in cells()), arb(0))
 
 
 def few_tokens(k: Known) -> tuple[Bounds, Conditions]:
@@ -182,6 +204,112 @@ def curvature() -> tuple[Ball, Ball]:
     return arb(11) / 72 * (1 - 1 / e) / x / v**2 * (x / z) ** 5, arb(11) / 72 * e**3 * v * p
 
 
+def both_sides(k: Known) -> tuple[Bounds, Conditions]:
+    """For n >= 256, W^2 >= n/2, W^3 = Lambda = n L^2 / sigma^2: least M <= w* <= C M, M = min(k W, n^{2/3}).
+
+    The loss is n N + (Lambda/9) b in units of sigma^2 / n, N = E sum a_i^2. Like D, N lies for w >= 1 between A - n
+    (e^{-4w} + e^{1-n}) and (1 + f)^n A(w (1 + f)) + n 2^{1-n}, A = int k_n d(1 - lambda / z), and 1 - lambda / z rises
+    with Ein at a rate of u (u-1) / z, u = lambda / (1 - e^{-lambda}). For 1 <= w <= n^{2/3} / 2 w^2 P >= 1 + w / (n+1)
+    - off, off = 3.3 (2w+1) e^{-2w} + n^2 e^{-1.78 (n-2)^{1/2}}: q >= 1 - 3 Ein / 4, H_w >= Ein - lambda (2w+1) e^{-2w},
+    and with c = (n-2) / 2w int Ein k_{n-2} dlambda <= 1 / (Ein(1) c)^2 + e^{-Ein(1) c} / (0.63 c - 2), as Ein >= Ein(1)
+    lambda up to lambda = 1, and beyond >= Ein(1) + 0.63 log lambda. All errors fall in w and n: they are taken at n =
+    256 and the least w.
+    """
+    return {}, {
+        "n^{1/2} / 5 < w*": far_from_zero(),
+        "no w* < least M": no_less(k["least"], k["least"] * k["k"]),
+        "no w* > C M": no_more(k["C"], k["C"] * k["k"]),
+        "least <= 1/2": 2 * k["least"] <= 1,
+    }
+
+
+def doubled(w: Ball) -> tuple[Ball, Ball]:
+    """f and (1 + f)^{n+1} at most, where b and N are bounded from above."""
+    f = (-w).exp() / (2 * w)
+    return f, ((SIDES + 1) * f).exp()
+
+
+def off(w: Ball) -> Ball:
+    """What is off of w^2 P."""
+    return arb(33) / 10 * (2 * w + 1) * (-2 * w).exp() + SIDES**2 * (-arb(178) / 100 * arb(SIDES - 2).sqrt()).exp()
+
+
+def far_from_zero() -> bool:
+    """At w <= n^{1/2} / 5 the loss is more than at y n^{1/2}.
+
+    As b >= E m^2, which falls, and is at least P at n^{1/2} / 5; Lambda / 9 >= n^{3/2} / (9 8^{1/2}).
+    """
+    root, y = arb(SIDES).sqrt(), arb(9) / 20
+    f, more = doubled(y * root)
+    J = rise_above(SIDES / (2 * y * root * (1 + f)))
+    b = more * (1 + 4 * J + 4 / (y * root) + (1 + arb(1) / SIDES) / y**2) + TINY
+    return (25 * (1 - off(root / 5)) - b) / (9 * arb(8).sqrt()) > 2 * steepest() * y * more * (1 + f) + TINY
+
+
+def no_less(x: Ball, xk: Ball) -> bool:
+    """No w* from n^{1/2} / 5 to x n^{2/3} is less than x k W.
+
+    As (Lambda/9) (b(w) - b(2w)) <= n (N(2w) - N(w)) for w* = w. The left side is at least (Lambda/9) bias / w^2, the
+    right one at most w noise. Of bias: 4 J at 2w (1 + f) is at most 4 kappa / tau, kappa the largest tau int e^{-tau
+    Ein} dq' from tau = n^{1/3} / (4x (1 + f)) on.
+    """
+    w = arb(SIDES).sqrt() / 5
+    f, more = doubled(2 * w)
+    start = arb(SIDES) ** (arb(1) / 3) / (4 * x * (1 + f))
+    kappa = curvature()[1] + BEYOND * (-BEYOND * ein(SMALL)).exp()
+    kappa = reduce(arb.max, [high * rise_above(low) for low, high in steps(start)], kappa)
+    bias = 1 - off(w) - more / 4 - (2 * more - 1) * x / arb(SIDES) ** (arb(1) / 3) - 16 * kappa * more * (1 + f) * x**3
+    bias -= more * w * (-2 * w).exp() / 4 + 3 * SIDES * w**2 * (-4 * w).exp() + TINY
+    noise = 2 * steepest() * (1 + 2 * f + 2 * (more - 1) * (1 + f)) + SIDES**2 / w * (-4 * w).exp() + TINY
+    return 9 * noise * xk**3 <= bias
+
+
+def no_more(C: Ball, Ck: Ball) -> bool:
+    """No w* up to C n^{2/3} is more than C k W.
+
+    As n (N(w) - N(w/2)) <= (Lambda/9) (b(w/2) - b(w)) for w* = w, and w >= 19/20 n^{1/2} if it were. By tau = n / 2w >=
+    n^{1/3} / 2C the left side is at least w gain, the right one at most (Lambda/9) / w^2 times what is compared with
+    it, as J at w (1 + f) / 2 is no more than at w. Beyond the last tau by the rates at small lambda.
+    """
+    w = 19 * arb(SIDES).sqrt() / 20
+    f, more = doubled(w / 2)
+    beside = 4 * more * w * (-w / 2).exp() + 3 * SIDES * w**2 * (-4 * w).exp() + TINY
+    left, e = SIDES**2 * (-4 * w).exp() + TINY, ein(SMALL)
+    last = SMALL / SMALL.expm1() * SIDES / (SIDES + 1) * (1 - (1 - BEYOND * e / SIDES).max(0) ** (SIDES + 1))
+    last -= more * ((1 + f) * early(SMALL) + 2 * BEYOND * (-2 * BEYOND * e / (1 + f)).exp())
+    gains = [(BEYOND, last)]
+    for low, high in steps(arb(SIDES) ** (arb(1) / 3) / (2 * C)):
+        noise = rise_below(SIDES / (2 * high), arb(SIDES), "share") - more * rise_above(2 * low / (1 + f), "share")
+        gains.append((low, 2 * low * noise))
+    enough = all(more * (4 + 4 / tau) + beside < 9 * Ck**3 * (gain - left) for tau, gain in gains)
+    return enough and Ck >= 19 * arb(2).sqrt() / 20
+
+
+def steps(first: Ball) -> list[tuple[Ball, Ball]]:
+    """Parts of tau, from this one to `BEYOND`."""
+    edges = [first]
+    while edges[-1] < BEYOND:
+        edges.append((edges[-1] * GROWTH).mid())
+    return list(pairwise(edges))
+
+
+def steepest() -> Ball:
+    """The largest u (u-1) / z: u and z rise; from lambda = e^5 on it is less than e^-100."""
+    found = early(places()[0])
+    for first, last in pairwise(places()):
+        u = last / (1 - (-last).exp())
+        found = found.max(u * (u - 1) / first.expm1())
+    return found
+
+
+def early(x: Ball) -> Ball:
+    """u (u-1) / z at most up to lambda = x < 2; at least it is lambda / 2z, since u >= 1 + lambda / 2.
+
+    As u - 1 = (lambda - 1 + e^{-lambda}) / (1 - e^{-lambda}) <= (lambda / 2) / (1 - lambda / 2), and z >= lambda.
+    """
+    return (1 + x / 2 / (1 - x / 2)) / 2 / (1 - x / 2)
+
+
 def largest(k: Known) -> tuple[Bounds, Conditions]:
     """For n >= 2, L > 0 and sigma >= 0 the loss has a least value, and every w* that attains it is less than C n^{2/3}.
 
@@ -192,7 +320,7 @@ def largest(k: Known) -> tuple[Bounds, Conditions]:
     return {}, {}
 
 
-THEOREMS: dict[str, tuple[Rule, ...]] = {"largest window": (few_tokens, many_tokens, largest)}
+THEOREMS: dict[str, tuple[Rule, ...]] = {"largest window": (few_tokens, many_tokens, largest, both_sides)}
 
 
 def about(stated: Mapping[str, Any]) -> dict[str, Any]:
@@ -205,9 +333,12 @@ def about(stated: Mapping[str, Any]) -> dict[str, Any]:
 
 def statement(proof: Proof) -> str:
     """The theorem."""
+    C, sides = shown(proof.constants(few_tokens)["C"]), proof.constants(both_sides)
     return (
         "affine, d = 3: over all real w the loss has a least value, and every w* that attains it has w* < "
-        f"{shown(proof.constants(few_tokens)['C'])} n^(2/3), for all n >= 2, all L > 0 and all sigma >= 0"
+        f"{C} n^(2/3), for all n >= 2, all L > 0 and all sigma >= 0; and {shown(sides['least'])} M <= w* <= {C} M, M = "
+        f"min({shown(sides['k'])} W, n^(2/3)), W = (n L^2 / sigma^2)^(1/3), for all n >= 256 and all L, sigma > 0 with "
+        "W >= (n/2)^(1/2)"
     )
 
 
@@ -216,5 +347,5 @@ KIND = Kind(
     about=about,
     given=dict,
     statement=statement,
-    chosen={few_tokens: ("C",), many_tokens: ("x",)},
+    chosen={few_tokens: ("C",), many_tokens: ("x",), both_sides: ("k", "least")},
 )

@@ -1,0 +1,61 @@
+r"""Theorem 2 for every L / sigma: with hardly any noise the optimal w grows no further, but stops where the bias is least.
+
+There a window holds few tokens, of which the theorems of `softmax/window.py` do not speak. For affine tasks w* is
+bounded from below by a proof for every n, L and sigma, and in three dimensions from above as well.
+"""
+
+from lipverify.checks.softmax import window_proofs as proofs
+from lipverify.checks.softmax.quantities import MODEL
+from lipverify.checks.softmax.window import THEOREM_2
+from lipverify.claims import bound, claim, per_profile
+
+# fmt: off
+claim("softmax.window-every-signal/affine/least",
+      bound(proofs.every_n, r"\min w^* / \min(M, k V)", of="any", low="2/5", control="3/4", method="certified"),
+      source=THEOREM_2, kind="derived", expected="supported", over={"d": per_profile((3,), (2, 3, 5))},
+      title="the optimal window for every L / sigma: from below",
+      assumes=(*MODEL, r"$n \geq 2$, $M = \min(\Lambda / 3d, k \Lambda^{2/(d+3)})$, $V = (n/2)^{2/(d+1)}$"),
+      statement=r"w^* \geq c \min(\Lambda / 3d, k \Lambda^{2/(d+3)}, k (n/2)^{2/(d+1)}) \quad \text{for all } n \geq 2, L, \sigma",
+      finding=r"""For one $n$ every $w^*$ of a larger $L / \sigma$ is at least every $w^*$ of a smaller one, because the noise
+      rises in $w$. So the lower bound for $n \geq 2 W^{(d+1)/2}$ holds beyond as well, as that at the border; below 256
+      tokens both slopes, enclosed up to $k V$, show that no smaller $w$ is critical.""")
+claim("softmax.window-every-signal/affine/largest",
+      bound(proofs.largest_window, r"\sup w^* / n^{2/3}", of="largest", high="9/4", control="8/5", method="certified"),
+      source=THEOREM_2, kind="derived", expected="supported",
+      title="the optimal window for every L / sigma: from above, in three dimensions",
+      assumes=(*MODEL, r"affine tasks, $d = 3$"),
+      statement=r"w^* < C n^{2/3} \quad \text{for all } n \geq 2, L > 0 \text{ and } \sigma \geq 0",
+      finding=r"""In three dimensions $\langle x_i, x \rangle$ is uniform, and the bias has a closed form with one convex
+      function. Its lower bound rises in $w$, so that one $w$ decides for all that are larger. Measured, $w^*$ without
+      noise is 1.0 to 1.7 $n^{2/3}$.""")
+claim("softmax.window-every-signal/affine/both-sides",
+      bound(proofs.largest_window, r"\min w^* / M", of="least", low="2/5", control="1/2", method="certified"),
+      bound(proofs.largest_window, r"\max w^* / M", of="largest", high="9/4", control="8/5", method="certified"),
+      source=THEOREM_2, kind="derived", expected="supported",
+      title="the optimal window for every L / sigma: from both sides, in three dimensions",
+      assumes=(*MODEL, r"affine tasks, $d = 3$, $n \geq 256$, $W = \Lambda^{1/3} \geq (n/2)^{1/2}$"),
+      statement=r"c_1 M \leq w^* \leq c_2 M, \quad M = \min(k W, n^{2/3})",
+      finding=r"""Of $w^*$ and twice or half of it neither may be better: the bias changes by about $w^{-2}$, the noise by about
+      $w / n$, both in closed form. For $W \leq (n/2)^{1/2}$ `softmax.window-every-n/affine` is about all $n$, so that from 256
+      tokens on no $L / \sigma$ is left.""")
+MEASURED = {"source": THEOREM_2, "kind": "derived", "expected": "supported"}
+claim("softmax.window-every-signal/{law}/scale",
+      bound(proofs.over_scale, r"\min w^* / M", of="least", low="2/5", control="17/20", method="exact"),
+      bound(proofs.over_scale, r"\max w^* / M", of="largest", high="8/5", control="1", method="exact"),
+      over={"law": "affine", "d": (2, 3, 5)}, title="the optimal window for every L / sigma: a scale, measured",
+      assumes=(*MODEL, r"""$M = \min(\Lambda / 3d, k \Lambda^{2/(d+3)}, w_B)$, $w_B = 1.18 n^{2/3}$ ($d = 3$), $2.6 n^{1/3}$ ($d = 5$);
+      at $d = 2$ $M = \min(\Lambda / 6, \max(k \Lambda^{2/5}, L^2 / 12 \sigma^2), 3 + n^2 / 50)$; $n = 2$ to $10^6$,
+      $L / \sigma = 1/10$ to $10^4$"""),
+      statement=r"2/5 \leq w^* / M \leq 8/5",
+      finding=r"""Three regimes, and at $d = 2$ four: with little signal $w^*$ is near $\Lambda / 3d$, then near $k
+      \Lambda^{2/(d+3)}$, and with hardly any noise where the bias is least. At $d = 2$ the part of the bias that falls like
+      $w^{-1/2} / n$ is from $\Lambda \sim n^{5/3}$ on larger than that which falls like $w^{-2}$, and the noise balances it at
+      $L^2 / 12 \sigma^2$, whatever $n$ is.""", **MEASURED)
+claim("softmax.window-every-n/{law}/scale",
+      bound(proofs.over_scale, r"\min w^* / M", of="least", low="1/2", control="9/10", method="exact"),
+      bound(proofs.over_scale, r"\max w^* / M", of="largest", high="7/5", control="1", method="exact"),
+      over={"law": "relu", "d": (2, 3, 5)}, title="the optimal window for every number of tokens: a scale for ReLU, measured",
+      assumes=(*MODEL, r"$L = \sigma / 20$ to $\sigma$, $n = 2$ to $10^6$, $M = \min(\Lambda / 6d, k \Lambda^{2/(d+2)})$"),
+      statement=r"1/2 \leq w^* / M \leq 7/5",
+      finding=r"""The form that is proved of affine tasks (`softmax.window-every-n/affine`) seems to hold for ReLU with other
+      constants, but its proof does not carry over: its slope of the bias is a sum of terms $\geq 0$ over tokens.""", **MEASURED)
