@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms
 from lipverify.laws import RBF, Law, ReLU, Ridge
-from lipverify.loss.exact import Contexts, Parts, averaged_terms, rough_terms, variogram_of
+from lipverify.loss.exact import Contexts, Parts, averaged_terms, length_slopes, parts_of, rough_terms, variogram_of
 from lipverify.loss.exact.biases.angles import bias_by_angles  # internal: one way of several, asked alone
 from lipverify.loss.exact.biases.pairs import pair_term  # internal: the other way, asked alone
 from lipverify.loss.exact.biases.task import TaskAverages, linear_averages, square_averages  # internal: closed forms
@@ -212,3 +212,15 @@ def test_cells_of_two_tokens_say_what_densities_of_angles_say(d: int, n: float, 
     target(ratio)
     assert ratio <= 1
     assert abs(one.noise[0] - other.noise[0]) <= off.noise[0] + other_off.noise[0]
+
+
+@pytest.mark.parametrize("law", [Ridge(lambda z: abs(z - 0.2), kinks=(0.2,)), ReLU(), Ridge(np.sign, jumps=(0.0,))])
+@pytest.mark.parametrize(("d", "n", "w"), [(3, 30.0, 5.0), (3, 30.0, 1e4), (10, 1000.0, 60.0), (2, 1e9, 300.0)])
+def test_slopes_in_n_are_those_of_differences(law: Law, d: int, n: float, w: float) -> None:
+    """By each way to the cross terms; those of pairs with a negative weight were left out, a third of the slope."""
+    problem, parts, windows, step = Problem(d=d, n=n, law=law), parts_of(law, d), np.array([w]), 3e-4
+    before, here, after = (averaged_terms(parts, d, n * math.exp(k * step), windows)[0] for k in (-1, 0, 1))
+    slopes, terms = length_slopes(problem, windows), loss_terms(problem, windows)
+    for name, slope in zip(("noise", "bias"), slopes, strict=True):
+        rise = float(getattr(after, name)[0] - getattr(before, name)[0]) / (2 * step * float(getattr(here, name)[0]))
+        assert float(slope[0] / getattr(terms, name)[0]) == pytest.approx(rise, rel=1e-5, abs=1e-7)

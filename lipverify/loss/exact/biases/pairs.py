@@ -93,13 +93,14 @@ def _at(products: Products, contexts: Contexts, i: int, order: int, factors: Fac
         some = slice(start, start + max(1, BLOCK // wide))
         which, both, sine, weight = pair.nodes(near[some])
         weight = near_weight[some][which] * weight
-        keep = weight > NEGLIGIBLE * peak * (ROUGH / order) ** 2
+        # weights may be negative with factors other than powers of phi
+        keep = np.abs(weight) > NEGLIGIBLE * peak * (ROUGH / order) ** 2
         if not keep.any():
             continue
         spend(weight.size, PAIR, "pairs of tokens")
         value, off = products(near[some], which[keep], both[:, keep], sine[keep], order)
         total += float(weight[keep] @ value)
-        slack += float(weight[keep] @ off)
+        slack += float(np.abs(weight[keep]) @ off)
     return total, slack
 
 
@@ -109,7 +110,7 @@ def _nearer(rough: Pairs, edges: Floats, singular: NDArray[np.bool_], order: int
     edges, singular = edges[place], singular[place]
     which, _, _, weight = rough.nodes(np.concatenate([edges, (edges[:-1] + edges[1:]) / 2]))
     largest = np.zeros(2 * edges.size - 1)
-    np.maximum.at(largest, which, weight)
+    np.maximum.at(largest, which, np.abs(weight))
     ends, middles = largest[: edges.size], largest[edges.size :]
     largest = np.maximum(middles, np.maximum(ends[:-1], ends[1:])) * np.diff(edges) / rough.order
     peak = float(np.max(largest))

@@ -112,7 +112,9 @@ def pair_density(d: int, n: float, w: float, low: float, high: float, order: int
     def at(gamma: Floats, order: int) -> Floats:
         between, flat = Between(others, order), gamma.ravel()
         found = [between(flat[i : i + TOGETHER]) for i in range(0, flat.size, TOGETHER)]
-        return np.maximum(np.reshape(np.concatenate(found, axis=1), (-1, *gamma.shape)), TINY)
+        rows = np.reshape(np.concatenate(found, axis=1), (-1, *gamma.shape))
+        rows[0] = np.maximum(rows[0], TINY)
+        return rows
 
     edges, total, parts = edges_of(d, w, high, others.farthest), 0.0, []
     waiting = np.stack([edges[:-1], edges[1:]], axis=1)
