@@ -23,7 +23,7 @@ from lipverify.linear_transformer.gdplusplus import (
 from lipverify.linear_transformer.gdplusplus.critical import _moments, certified, derivatives
 
 # internal: the search from many starts that the stored maps are made by
-from lipverify.linear_transformer.gdplusplus.landscape import searched
+from lipverify.linear_transformer.gdplusplus.maps import searched
 from lipverify.linear_transformer.published import problem
 
 EPS = float(np.finfo(float).eps)

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from lipverify.linear_transformer.gdplusplus.floor import gdplusplus_floor, second_moment
     from lipverify.linear_transformer.gdplusplus.grown import grown_gdplusplus
     from lipverify.linear_transformer.gdplusplus.known import known_optimum
-    from lipverify.linear_transformer.gdplusplus.landscape import landscape, landscapes, unseen
     from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss, flat_weights, residual
+    from lipverify.linear_transformer.gdplusplus.maps import landscape, landscapes, unseen
     from lipverify.linear_transformer.gdplusplus.optimum import excess_loss, optimal_gdplusplus
     from lipverify.linear_transformer.gdplusplus.spectrum import POINTS, spectral_mean, spectral_rule
 
@@ -59,8 +59,8 @@ __getattr__, __dir__ = lazy(
         "gdplusplus_floor": "floor",
         "grown_gdplusplus": "grown",
         "known_optimum": "known",
-        "landscape": "landscape",
-        "landscapes": "landscape",
+        "landscape": "maps",
+        "landscapes": "maps",
         "optimal_gdplusplus": "optimum",
         "residual": "loss",
         "second_moment": "floor",
@@ -68,6 +68,6 @@ __getattr__, __dir__ = lazy(
         "spectral_mean": "spectrum",
         "spectral_rule": "spectrum",
         "two_layers": "critical",
-        "unseen": "landscape",
+        "unseen": "maps",
     },
 )

@@ -29,7 +29,7 @@ from lipverify.linear_transformer.gdplusplus.critical import PRECISION, _moments
 from lipverify.linear_transformer.gdplusplus.critical import derivatives as exact_derivatives
 
 # internal: batches of derivatives, Newton's method and the factors of training, which only the maker of the file uses
-from lipverify.linear_transformer.gdplusplus.landscape import _factored, derivatives, newton, unseen
+from lipverify.linear_transformer.gdplusplus.maps import _factored, derivatives, newton, unseen
 from lipverify.linear_transformer.published import problem
 
 

@@ -1,6 +1,6 @@
 r"""The critical points of GD++ with three and four layers, and in which of them training ends, as data.
 
-    python -m lipverify.linear_transformer.gdplusplus.landscape [LAW ...] --layers 3 --complete
+    python -m lipverify.linear_transformer.gdplusplus.maps [LAW ...] --layers 3 --complete
 
 A record has the weights of all critical points that Newton's method found from many starts; with three layers also a
 bound below which branch and bound found all (see `complete`); and the minima in which Adam ended, on the expected loss,
@@ -36,7 +36,7 @@ from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss
 from lipverify.linear_transformer.published import NOISES, printed, problem
 
 FORMAT = 1
-COMMAND = "python -m lipverify.linear_transformer.gdplusplus.landscape"
+COMMAND = "python -m lipverify.linear_transformer.gdplusplus.maps"
 STEPS, LONGEST, CONVERGED = 60, 0.3, 1e-9
 """Newton steps, the largest relative change of a weight in one, and the last one of a start that has converged."""
 BATCH = 200
