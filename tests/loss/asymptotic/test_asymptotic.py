@@ -26,9 +26,9 @@ from lipverify.loss.asymptotic import L, Ridges, asymptotic_terms, c, d, leading
 
 # internal: closed forms compared with those that SymPy derives
 from lipverify.loss.asymptotic.closed import closed_numbers, known
-from lipverify.loss.asymptotic.derived import (
-    numbers_of,
-)  # internal: closed forms compared with those that SymPy derives
+
+# internal: closed forms compared with those that SymPy derives
+from lipverify.loss.asymptotic.derived import numbers_of
 
 # internal: how a number and a link are read as exact expressions
 from lipverify.loss.asymptotic.links import meant, read
@@ -38,9 +38,9 @@ from lipverify.loss.asymptotic.sphere import density, half_moment, mean
 
 # internal: one task's derivation, before numbers are put in
 from lipverify.loss.asymptotic.tasks import applied, task_of
-from lipverify.loss.asymptotic.tokens import (
-    circle_mean,
-)  # internal: the operator of the circle compared with its series
+
+# internal: the operator of the circle compared with its series
+from lipverify.loss.asymptotic.tokens import circle_mean
 from lipverify.scaling import growth
 from tests.strategies import log_floats
 
