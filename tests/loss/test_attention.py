@@ -1,4 +1,4 @@
-"""What attention makes of contexts: gradients against complex steps, closed forms, corners, faults that are seen."""
+"""Attention on contexts: gradients compared with complex steps, closed forms, extreme cases, detected faults."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ CONTEXTS = 20
 
 
 def waves(rng: np.random.Generator, contexts: int, d: int) -> Any:
-    """Functions that are no ridge functions, with an offset of their own."""
+    """Functions that are not ridge functions, with their own offset."""
     q, offset = rng.standard_normal((contexts, 1, d)), rng.standard_normal((contexts, 1))
     return lambda x: np.sin(np.sum(q * x, axis=-1)) * x[..., 0] + offset
 
@@ -94,10 +94,10 @@ def complex_step(name: str, problem: Problem, contexts: Contexts, M: Floats, E: 
 
 
 def rounding(name: str, problem: Problem, contexts: Contexts, M: Floats) -> float:
-    """A bound on what rounding does to a derivative along a direction of norm 1.
+    """A bound on the rounding of a derivative along a direction of norm 1.
 
-    Scores are wrong by eps d |M| r^2, weights relatively by as much, sums of n terms by n eps. What they multiply is at
-    most the loss with |f_k| for its residuals, times r^2; linear weights are themselves as large as scores.
+    Scores have the error eps d |M| r^2, weights the same relative error, sums of n terms n eps. These multiply at most
+    the loss with |f_k| for its residuals, times r^2; linear weights are themselves as large as scores.
     """
     noise, v = constants(problem)
     reach = max(float(np.max(np.linalg.norm(x, axis=-1))) for x in (contexts.tokens, contexts.query)) ** 2
@@ -124,7 +124,7 @@ def test_the_gradient_is_the_derivative(problem: Problem, size: float, name: str
 
 
 def printed_gradient(contexts: Contexts, M: Floats, noise: float, v: float, fault: str = "") -> Floats:
-    """The gradient for softmax attention as the formula has it, token by token; with a fault if one is asked for."""
+    """The gradient for softmax attention by its formula, token by token; with a fault if one is requested."""
     total = np.zeros_like(M)
     for c, x in enumerate(contexts.query):
         tokens = contexts.tokens[c]
@@ -149,7 +149,7 @@ def test_losses_alone_are_those_beside_the_slopes(problem: Problem, size: float,
 
 @pytest.mark.parametrize("law", [Affine(L=2.0), ReLU(L=2.0), Sampled(waves, extent=20.0)])
 def test_the_printed_formula_is_met_and_its_faults_are_seen(law: Law) -> None:
-    """The faults that a derivation by hand commits: a sign, a factor, a missing centre, x x_i^T for x_i x^T."""
+    """Faults of a derivation by hand: a sign, a factor, a missing centre, x x_i^T for x_i x^T."""
     problem = Problem(d=3, n=7, law=law, sigma=0.7)
     contexts, M, E = contexts_of(problem, 1.0)
     derivative, bound = complex_step("softmax", problem, contexts, M, E), rounding("softmax", problem, contexts, M)
@@ -196,7 +196,7 @@ def test_a_huge_matrix_sees_one_token(size: float) -> None:
 
 @pytest.mark.parametrize(("law", "w"), [(Affine(L=2.0), 3.0), (ReLU(L=5.0), 2.0), (Quadratic(), 2.0)])
 def test_the_mean_over_contexts_is_the_exact_loss(law: Law, w: float) -> None:
-    """At twice the 95 % half-width the chance of a false alarm in six comparisons is below 6 * 4e-4."""
+    """At twice the 95 % half-width the probability of a false alarm in six comparisons is below 6 * 4e-4."""
     problem = Problem(d=3, n=8, law=law)
     noise, bias = samples(attention_named("softmax"), draw_contexts(problem, 8000, 0, "exact"), w * np.eye(3))
     exact, (variance, v) = loss_terms(problem, w), constants(problem)
@@ -230,7 +230,7 @@ def test_linear_attention_sees_an_offset() -> None:
 
 
 def test_a_context_has_its_own_gradient() -> None:
-    """The mean gradient is that of the outer products of what each context gives."""
+    """The mean gradient is that of the outer products of each context."""
     problem = Problem(d=4, n=9, law=ReLU(L=2.0))
     contexts, M, _ = contexts_of(problem, 1.0)
     losses, z = losses_and_slopes(attention_named("softmax"), contexts, M, *constants(problem))

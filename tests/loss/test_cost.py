@@ -1,4 +1,4 @@
-"""What an exact loss costs: known before it begins, held to a budget, shown, and the same on every machine."""
+"""The cost of an exact loss: estimated before it begins, kept to a budget, shown, and the same on every machine."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ import pytest
 from lipverify import Cost, Problem, budget, loss_cost, loss_terms, optimal_window
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Cosine, ReLU, Ridge
-from lipverify.loss import work  # internal: its limits are set to what every loss exceeds
+from lipverify.loss import work  # internal: its limits are set so that every loss exceeds them
 from lipverify.loss.exact import cost as estimates  # internal: the estimates are set to nothing
-from lipverify.loss.work import GIB, counted, price_of  # internal: what a call costs, counted beside what was foretold
+from lipverify.loss.work import GIB, counted, price_of  # internal: the cost of a call, counted next to its estimate
 from tests.commands import Commands, Done
 
 
@@ -25,14 +25,14 @@ def root(z: Any) -> Any:
 
 
 def kinked(*kinks: float) -> Ridge:
-    """A new law each time, of which nothing is tabulated."""
+    """A new law each time, without any tables."""
     return Ridge(lambda z: sum(np.abs(z - at) for at in kinks) + np.sin(3 * z), kinks=kinks)
 
 
 @pytest.mark.parametrize("w", [1e-13, 1e-9, 1e-7])
 @pytest.mark.parametrize("kinks", [(), (0.5,)])
 def test_a_root_at_a_flat_window_is_small_and_quick(w: float, kinks: tuple[float, ...]) -> None:
-    """It asked for 184 TiB at w = 1e-13, for 19 GiB at 1e-9, and did not end at 1e-7."""
+    """It requested 184 TiB at w = 1e-13 and 19 GiB at 1e-9, and did not end at 1e-7."""
     problem = Problem(d=30, n=65, law=Ridge(root, kinks=kinks))
     cost = loss_cost(problem, w)
     assert cost.seconds < 1
@@ -45,7 +45,7 @@ def test_a_root_at_a_flat_window_is_small_and_quick(w: float, kinks: tuple[float
     tracemalloc.stop()
     assert meter.done < 1
     assert peak < 0.2 * GIB
-    flat = loss_terms(problem, 0.0)  # there the bias is the variance over 1 - 1/n, and w moves it by w times itself
+    flat = loss_terms(problem, 0.0)  # there the bias is the variance over 1 - 1/n, and w changes it by w times itself
     assert abs(terms.bias - flat.bias) <= terms.bias_error + flat.bias_error + 100 * w
 
 
@@ -112,7 +112,7 @@ def test_losses_in_one_budget_share_it() -> None:
     with budget(50 * one.done) as meter:
         for _ in range(3):
             loss_terms(problem.replace(law=kinked(-0.2, 0.5)), 4.0)
-    assert 2.5 * one.done < meter.done < 3.5 * one.done  # what does not depend on the link is tabulated once
+    assert 2.5 * one.done < meter.done < 3.5 * one.done  # results that do not depend on the link are tabulated once
     with budget(50 * one.done) as meter:
         meter.done = 49.9 * one.done
         with pytest.raises(OutOfReach, match="budget"):

@@ -1,4 +1,4 @@
-"""The interval for bounded means: coverage with power, the edges against bisection, and what it must refuse."""
+"""The interval for bounded means: coverage with power, the edges compared with bisection, and refusals."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lipverify.foundation import Floats, uniforms
 from lipverify.foundation.means.betting import LARGEST_LOSS, Tally, _bets, betting_interval
 from lipverify.foundation.means.samples import FEWEST, NormalTally  # internal: the normal interval on the same samples
 
-# internal: the bet by itself, against its formula
+# internal: the bet alone, compared with its formula
 from lipverify.foundation.means.target import FAR, PILOT, STEP, _wealth
 from lipverify.laws import Affine, Law, ReLU
 from lipverify.loss.montecarlo.terms import sampler  # internal: samples one by one, which the mean does not show
@@ -63,13 +63,13 @@ def test_it_covers_where_the_normal_interval_does_not(case: str) -> None:
     x = transform(uniforms(0, f"coverage/{case}", 0, (size, REPETITIONS)))
     low, high = betting_interval(x)
     assert np.mean((low > truth) | (high < truth)) <= 0.05
-    # power: the normal interval misses twice as often as it says, by far more than chance (0.5 % of 2000)
+    # power: the normal interval misses twice as often as it states, by far more than chance (0.5 % of 2000)
     normal = 1.96 * x.std(axis=0) / math.sqrt(size)
     assert np.mean(np.abs(x.mean(axis=0) - truth) > normal) > 0.08
 
 
 def test_an_interval_of_half_the_width_would_be_noticed() -> None:
-    """The coverage test can fail: half of the interval misses far more often than it may."""
+    """The coverage test can fail: half of the interval misses much too often."""
     size, truth, transform = SKEWED["one in a hundred"]
     x = transform(uniforms(0, "coverage/control", 0, (size, REPETITIONS)))
     low, high = betting_interval(x)
@@ -113,7 +113,7 @@ MANY_SAMPLES: dict[str, tuple[float, float, Callable[[Floats], Floats]]] = {
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("case", MANY_SAMPLES)
 def test_bets_that_aim_at_the_number_of_samples_cover(case: str, size: int) -> None:
-    """And a share of the interval, half of it or for rare events a fifth, misses too often: the count can fail."""
+    """A share of the interval, half of it or for rare events a fifth, misses too often: the count can fail."""
     share, truth, transform = MANY_SAMPLES[case]
     x = transform(uniforms(0, f"many/{case}", 0, (size, 400)))
     low, high = betting_interval(x)
@@ -139,7 +139,9 @@ def test_the_capital_against_the_mean_does_not_grow_on_average() -> None:
 
 
 def test_the_grid_does_not_depend_on_samples_that_are_bet_on() -> None:
-    """Both edges are points that the pilot fixed, whatever came later: else the chance to miss would not be bounded."""
+    """Both edges are points that the pilot fixed, whatever came later; otherwise the miss probability would not be
+    bounded.
+    """
     first_thousand = uniforms(0, "grid", 0, (1000, 20))
     steps = []
     for stream in ("one", "other"):
@@ -158,7 +160,7 @@ def test_the_grid_does_not_depend_on_samples_that_are_bet_on() -> None:
 
 
 def test_mirrored_samples_have_the_mirrored_interval() -> None:
-    """Where it is not the grid that decides: its points are clipped at 0 and 1."""
+    """The case where the grid does not decide: its points are clipped at 0 and 1."""
     x = uniforms(0, "mirrored", 0, (LONG, 5)) ** np.array([0.2, 1.0, 3.0, 10.0, 30.0])
     (low, high), (mirrored_low, mirrored_high) = betting_interval(x), betting_interval(1 - x)
     np.testing.assert_allclose(low, 1 - mirrored_high, atol=1e-9)
@@ -212,14 +214,14 @@ def test_the_width_is_that_of_the_normal_interval_and_what_the_range_forces(law:
 
 
 def test_samples_that_did_not_vary_are_not_known_exactly() -> None:
-    """None of 1000 draws says that nothing happens once in 2000: the chance to see that is 60 %."""
+    """None of 1000 draws shows an event of probability 1/2000: the probability of that is 60 %."""
     mean, half_width = tally_of(np.ones((1000, 1))).interval()
     assert mean[0] == 1.0
     assert half_width[0] > 1 / 2000
 
 
 def test_a_sample_beyond_its_bound_is_refused() -> None:
-    """A law that understates the range of its links must not be clipped in silence."""
+    """A law that understates the range of its links must not be clipped silently."""
     with pytest.raises(InvalidInput, match="extents"):
         tally_of(np.array([[0.5], [1.1]]))
 
@@ -269,7 +271,7 @@ def test_normal_intervals_are_1_96_standard_errors_and_miss_one_time_in_twenty()
     ],
 )
 def test_samples_that_contradict_the_normal_law_are_refused(name: str, samples: Floats, said: str) -> None:
-    """The samples of a rare event miss its mean far more often than one time in twenty: they must not pass."""
+    """The samples of a rare event miss its mean much more often than one time in twenty: they must be refused."""
     with pytest.raises(OutOfReach, match=f"{said}.*'betting' where something bounds the samples"):
         normal_tally(samples).interval()
 

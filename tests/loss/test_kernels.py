@@ -1,4 +1,4 @@
-"""Attention with other kernels: against softmax's own routes, sampling, closed forms, and what is refused."""
+"""Attention with other kernels, compared with softmax's own routes, sampling and closed forms; and refusals."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from lipverify.attention import Box, Epanechnikov, Kernel, NormalisedLinear, Rat
 from lipverify.covariates import Ellipsoid
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Linear, ReLU
-from lipverify.loss.methods import instead_of_exact  # internal: the route that is taken if the exact one is asked for
+from lipverify.loss.methods import instead_of_exact  # internal: the route that the exact method takes
 from tests.strategies import log_floats
 
 
 @dataclass(frozen=True)
 class Exponential(Kernel):
-    """Softmax, as a kernel of one's own; `rate` is 1 unless a fault is asked for."""
+    """Softmax, as a user's kernel; `rate` is 1 unless a fault is requested."""
 
     rate: float = 1.0
 
@@ -36,7 +36,7 @@ KERNELS = st.one_of(
 
 
 def worst(one: Any, other: Any) -> float:
-    """How far two records are apart, in units of their errors together."""
+    """The distance of two records in units of the sum of their errors."""
     pairs = [
         (getattr(each, name), getattr(each, f"{name}_error")) for each in (one, other) for name in ("bias", "noise")
     ]

@@ -1,4 +1,6 @@
-"""Linear attention in closed form: against sampling at any M, against its own definition, and what it must refute."""
+"""Linear attention in closed form: compared with sampling at any M, with its own definition, and with false
+statements.
+"""
 
 from __future__ import annotations
 

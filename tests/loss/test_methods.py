@@ -1,4 +1,4 @@
-"""One table of methods: who serves, grades, describes or repeats by a method reads it there."""
+"""One table of methods: code that serves, grades, describes or repeats by a method reads it there."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import pytest
 
 import lipverify
 from lipverify import Problem, loss_terms
-from lipverify.claims.plan.proved import OWN, WORDS, Stood  # internal: the words that a proof may have for a method
-from lipverify.claims.run.deciding import Otherwise, other_methods  # internal: by which methods a cell is decided
-from lipverify.claims.run.ran import no_stronger, ran  # internal: the grade of a number by what ran
+from lipverify.claims.plan.proved import OWN, WORDS, Stood  # internal: the names that a proof may use for a method
+from lipverify.claims.run.deciding import Otherwise, other_methods  # internal: the methods that decide a cell
+from lipverify.claims.run.ran import no_stronger, ran  # internal: the grade of a number from the code that ran
 from lipverify.errors import InvalidInput
-from lipverify.foundation.noted import watching  # internal: what a measurement calls is noted
+from lipverify.foundation.noted import watching  # internal: the calls of a measurement are noted
 from lipverify.laws import ReLU
 
 # internal: the table itself
@@ -25,7 +25,7 @@ from lipverify.loss.methods import METHODS, TABLE, LossMethod, LossTerms, best_g
 PACKAGE = Path(lipverify.__file__).parent
 SOURCES = {path: ast.parse(path.read_text()) for path in PACKAGE.rglob("*.py")}
 READERS = ("claims/run", "claims/plan", "claims/language", "falsify", "report", "cli/decide.py", "cli/prove.py")
-"""Who knows methods of measurement by their names."""
+"""The modules that know methods of measurement by their names."""
 RELU = Problem(d=3, n=9, law=ReLU())
 
 
@@ -40,13 +40,13 @@ def is_method(node: ast.AST) -> bool:
 
 
 def compared(tree: ast.AST) -> set[str]:
-    """The names that a module asks a method for: method == "...", cell.method in ("...", "...")."""
+    """The names that a module compares a method with: method == "...", cell.method in ("...", "...")."""
     asked = (node for node in ast.walk(tree) if isinstance(node, ast.Compare) and is_method(node.left))
     return {text for node in asked for other in node.comparators for text in texts(other)}
 
 
 def given(tree: ast.AST) -> set[str]:
-    """The names that a module gives: Stood(grade, "..."), @makes(made, "...")."""
+    """The names that a module assigns: Stood(grade, "..."), @makes(made, "...")."""
     calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name))
     second = [node.args[1] for node in calls if getattr(node.func, "id", "") in ("Stood", "makes") and node.args[1:]]
     return {text for node in second for text in texts(node)}
@@ -78,7 +78,7 @@ def test_no_other_module_has_a_table_of_methods() -> None:
 
 @pytest.fixture
 def halves() -> Iterator[LossMethod]:
-    """A method of a user's own, which is bounded at best, and whose terms say that they are."""
+    """A user's method, which is bounded at best, and whose terms state that."""
 
     def half(problem: Problem, w: Any, *, share: float = 0.5) -> LossTerms:
         return LossTerms(

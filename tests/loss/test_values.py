@@ -1,4 +1,4 @@
-"""The scaled prediction: against sampling, against its definition, and at the joint optimum."""
+"""The scaled prediction: compared with sampling and with its definition, and at the joint optimum."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_the_mean_of_t_in_the_limit_of_many_tokens_is_a_ratio_of_bessel_function
     w = np.array([0.5, 5.0, 50.0])
     mean, error = weighted_mean(d, 1e14, w, lambda token: (token.far - token.near) / 2, size=1.0)
     limit = ive(d / 2, w) / ive(d / 2 - 1, w)
-    # what is left is of the order of one over the number of tokens in the window
+    # the difference is of the order of one divided by the number of tokens in the window
     assert np.all(np.abs(mean - limit) <= error + 1e-14 * w ** ((d - 1) / 2) * 10)
 
 
@@ -71,7 +71,7 @@ def test_the_joint_optimum_is_one() -> None:
     offset=st.sampled_from([0.0, 1 / 3]),
 )
 def test_what_the_joint_optimum_says_of_c_and_the_loss_is_so(law: Law, d: int, n: float, offset: float) -> None:
-    """Against values at the window itself; without an offset, longer contexts of the affine law lose digits."""
+    """Compared with values at w itself; without an offset, longer contexts of the affine law lose digits."""
     problem = Problem(d=d, n=n, law=law)
     found = optimal_scale(problem, offset)
     at = scaled_loss(problem, [found.w], offset)
@@ -91,7 +91,7 @@ def test_the_joint_optimum_of_linear_functions_is_a_window_of_fixed_width() -> N
 
 
 def test_where_the_best_scale_spoils_the_window_the_walk_is_refused() -> None:
-    """Noise alone: the best c is 0, and every window is as good."""
+    """Noise alone: the best c is 0, and every w is equally good."""
     with pytest.raises((InvalidInput, OutOfReach)):
         optimal_scale(Problem(d=3, n=10, law=Affine(L=0.0)))
 

@@ -1,4 +1,4 @@
-"""The largest bias of Lipschitz functions: sampled cones, functions that stay below, limits, and what is refused."""
+"""The largest bias of Lipschitz functions: sampled cones, functions with smaller bias, limits, and refusals."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def field_bias(weights: Floats, x: Floats, degree: int) -> tuple[float, float]:
 
 @pytest.mark.parametrize("n", [2, 12])
 def test_harmonics_have_the_bias_that_is_sampled(n: int) -> None:
-    """The best degree, and the one beside it, whose share is less: softmax, and a box that is often empty."""
+    """The best degree, and its neighbour, whose share is smaller: softmax, and a box that is often empty."""
     x = on_sphere(normals(0, f"worst/harmonics/{n}", 0, (CONTEXTS, n, 3)), np)
     theta = np.arccos(np.clip(x[..., 0], -1, 1))
     for weights, of in (
@@ -147,7 +147,7 @@ def test_no_field_is_above_it_by_the_slope_that_it_has(d: int, n: float, w: floa
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize(("d", "n", "w"), [(2, 10**9, 30.0), (3, 100, 5.0), (5, 10**6, 60.0)])
 def test_the_witness_has_the_bias_that_is_said(d: int, n: int, w: float, metric: Any) -> None:
-    """The zonal route finds the spectrum of the link itself, to degrees beyond those that are counted here."""
+    """The zonal route computes the spectrum of the link itself, to higher degrees than those used here."""
     worst = worst_bias(d, n, w, L=2.0, metric=metric)
     terms = loss_terms(Problem(d=d, n=n, law=2 * zigzag(d, int(worst.witness), metric)), w, route="zonal")
     below = float(terms.bias - worst.low)
@@ -155,7 +155,7 @@ def test_the_witness_has_the_bias_that_is_said(d: int, n: int, w: float, metric:
 
 
 @settings(max_examples=30)
-@example(d=15, degree=3, metric="chord")  # two rises that a short fall divides
+@example(d=15, degree=3, metric="chord")  # two rises, separated by a short fall
 @given(d=st.integers(2, 30), degree=st.integers(0, 12), metric=st.sampled_from(METRICS))
 def test_zigzags_have_their_lipschitz_constant_and_no_less(d: int, degree: int, metric: Any) -> None:
     """Pairs on a great circle through the poles: the largest slope is 1, and is attained."""
@@ -173,7 +173,7 @@ def test_the_bracket_is_narrow(d: int, n: float, w: float, metric: Any) -> None:
     """At most 4/3 wide along the sphere; in the chord, where linear functions are best, d / (d - 1)."""
     try:
         worst = worst_bias(d, n, w, metric=metric)
-    except OutOfReach:  # a window of few tokens at a large w: nothing is said
+    except OutOfReach:  # a window with few tokens at a large w: no bound
         return
     low, high = float(worst.low), float(worst.high)
     assert low - float(worst.low_error) <= high + float(worst.high_error)

@@ -1,4 +1,4 @@
-"""Leading terms derived by SymPy against the exact method: exponents, constants, errors, range."""
+"""Leading terms derived by SymPy compared with the exact method: exponents, constants, errors, range."""
 
 from __future__ import annotations
 
@@ -24,25 +24,29 @@ from lipverify.foundation.latex import typst_math
 from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU, Ridge, RidgeLaw, Zonal
 from lipverify.loss.asymptotic import L, Ridges, asymptotic_terms, c, d, leading, n, sigma, valid_windows, w
 
-# internal: closed forms against those that SymPy derives
+# internal: closed forms compared with those that SymPy derives
 from lipverify.loss.asymptotic.closed import closed_numbers, known
-from lipverify.loss.asymptotic.derived import numbers_of  # internal: closed forms against those that SymPy derives
+
+# internal: closed forms compared with those that SymPy derives
+from lipverify.loss.asymptotic.derived import numbers_of
 
 # internal: how a number and a link are read as exact expressions
 from lipverify.loss.asymptotic.links import meant, read
 
-# internal: integrals over the sphere against quadrature
+# internal: integrals over the sphere compared with quadrature
 from lipverify.loss.asymptotic.sphere import density, half_moment, mean
 
 # internal: one task's derivation, before numbers are put in
 from lipverify.loss.asymptotic.tasks import applied, task_of
-from lipverify.loss.asymptotic.tokens import circle_mean  # internal: the operator of the circle against its series
+
+# internal: the operator of the circle compared with its series
+from lipverify.loss.asymptotic.tokens import circle_mean
 from lipverify.scaling import growth
 from tests.strategies import log_floats
 
 NAMED = (Affine(L=1.0), ReLU(L=1.0), Cosine(L=1.0), Quadratic(L=1.0))
 AGREEMENT = 1e-6
-"""To which measured limits and derived ones must agree, relative."""
+"""The relative tolerance between measured and derived limits."""
 
 
 def value(expression: Any, law: Law) -> float:
@@ -67,7 +71,7 @@ def richardson(values: Any, noise: float) -> tuple[float, float]:
 @pytest.mark.parametrize("law", NAMED, ids=by_name)
 @pytest.mark.parametrize(("dimension", "largest"), [(2, 1e9), (3, 1e9), (5, 1e7), (8, 4e5)])
 def test_measured_limits_are_the_derived_ones(law: Law, dimension: int, largest: float) -> None:
-    """n -> infinity is reached: what is left of it is below 1e-8 at the largest w."""
+    """n -> infinity is reached: the difference is below 1e-8 at the largest w."""
     form = leading(law, dimension)
     windows = largest / 4.0 ** np.arange(8 if dimension < 8 else 7)[::-1]
     terms = loss_terms(Problem(d=dimension, n=1e30, law=law, sigma=1.0), w=windows)
@@ -91,7 +95,7 @@ def test_the_optimal_window_grows_as_derived(law: Law) -> None:
     exact = Problem(d=2, n=100, law=law, sigma=1.0)
     measured = growth(lambda tokens: optimal_window(exact.replace(n=tokens)).w, start=1e16, stop=1e30, points=14)
     ratio, error = measured.limit_of_ratio(float(form.window_exponent))
-    # the error of a growth covers a whole class of functions: here it is 3e-6, and 1e-13 of it is needed
+    # the error of a growth covers a whole class of functions and is 3e-6 here; the test needs 1e-13
     assert abs(measured.exponent - float(form.window_exponent)) <= min(measured.error, AGREEMENT)
     assert measured.error < 10 * AGREEMENT
     assert abs(ratio - value(form.window_constant, law)) <= error < AGREEMENT * ratio
@@ -99,7 +103,7 @@ def test_the_optimal_window_grows_as_derived(law: Law) -> None:
 
 @pytest.mark.parametrize("law", NAMED, ids=by_name)
 def test_window_and_loss_balance_the_two_terms(law: Law) -> None:
-    """By numbers, at every d: the derivative vanishes, and the loss is what the terms add up to."""
+    """In numbers, at every d: the derivative vanishes, and the loss is the sum of its terms."""
     for dimension in (2, 3, 7, 20):
         form = leading(law, dimension)
         at = {n: 1e20, sigma: 0.3, L: 1.7}
@@ -336,7 +340,7 @@ def test_functions_of_arrays_and_steps_are_read(law: Ridge) -> None:
 
 
 def test_a_kink_that_is_none_leaves_the_closed_form() -> None:
-    """Not so a root that has one formula on both sides."""
+    """A root with one formula on both sides is not a kink."""
     declared, plain = (leading(Ridge(np.cos, kinks=kinks)) for kinks in ((0.3,), ()))
     assert declared.bias == plain.bias
     root = leading(Ridge(lambda z: np.cos(z) + np.sqrt(z**2 + z**4), kinks=(0.0, 0.3)))
@@ -458,7 +462,7 @@ def _gauss(h: Any, dimension: int) -> float:
 
 
 def test_the_mean_over_a_circle_has_the_series_that_was_derived() -> None:
-    """For e^c at c = 0.3, d = 3, where the circle is sampled evenly: what is left out is of third order."""
+    """For e^c at c = 0.3, d = 3, where the circle is sampled evenly: the neglected terms are of third order."""
     at, series = 0.3, [applied(a, sympy.exp(c)).subs(d, 3).subs(c, 0.3) for a in circle_mean()]
 
     def left_out(s: float) -> float:

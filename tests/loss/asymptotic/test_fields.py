@@ -1,4 +1,4 @@
-"""Leading terms of laws that are known by a kernel or a variogram."""
+"""Leading terms of laws given by a covariance or a variogram."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LAWS = [
 @pytest.mark.parametrize("d", [2, 5])
 @pytest.mark.parametrize(("law", "beta"), LAWS, ids=[f"{law.name} {number}" for number, (law, _) in enumerate(LAWS)])
 def test_the_leading_bias_is_the_limit_of_the_exact_one(law: Law, beta: float, d: int) -> None:
-    """B w^beta / C -> 1 like a power of w, and what is left falls; a constant that is 5 % off is told from it."""
+    """B w^beta / C -> 1 like a power of w, and the difference falls; a constant that is 5 % wrong is detected."""
     form = leading(law, d)
     assert float(form.beta) == pytest.approx(beta)
     constant = float(sympy.N(form.bias_constant))
@@ -68,7 +68,7 @@ def test_kernels_of_the_angle_are_read(kernel: Callable[[Any], Any], beta: float
     form, w = leading(Zonal(kernel), 4), np.array([1e4, 4e4])
     one, other = loss_terms(Problem(d=4, n=1e24, law=Zonal(kernel)), w).bias * w**beta
     assert float(form.beta) == beta
-    limit = 2 * other - one  # what is next falls like 1 / sqrt(w) or faster
+    limit = 2 * other - one  # the next term falls like 1 / sqrt(w) or faster
     assert abs(float(form.bias_constant) / limit - 1) < 4e-3
 
 

@@ -1,4 +1,4 @@
-"""What a window that was tuned elsewhere costs: powers at numbers, factors against minimised powers."""
+"""The loss at a w that was tuned elsewhere: powers in numbers, factors compared with minimised powers."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from scipy.optimize import minimize_scalar
 
 from lipverify.laws import Affine, Cosine, ReLU
 from lipverify.loss.asymptotic import d, home_factor, leading, mistuning_at, transferred_power
-from lipverify.loss.asymptotic.transfer import mistuning  # internal: the factor by itself, against a minimised power
+from lipverify.loss.asymptotic.transfer import mistuning  # internal: the factor alone, compared with a minimised power
 
 ROUNDING = 1e-9
-"""Of a slope of logarithms that are evaluated to fifteen digits over ten decades."""
+"""The error of a slope of logarithms that are evaluated to fifteen digits over ten decades."""
 
 
 @pytest.mark.parametrize("trained", [Affine(), ReLU(), Cosine()])
 @pytest.mark.parametrize("tested", [Affine(), ReLU(), Cosine()])
 def test_transferred_powers_at_numbers(trained: Any, tested: Any) -> None:
-    """The power is that of N + B of the tested law at the window of the trained one, far out."""
+    """The power is that of N + B of the tested law at the w of the trained one, for large n."""
     source, target = leading(trained, 4), leading(tested, 4)
     names = {symbol.name: symbol for symbol in source.window.free_symbols | target.bias.free_symbols}
     at = {names[name]: 1 for name in ("L", "sigma") if name in names}

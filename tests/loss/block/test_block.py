@@ -1,8 +1,9 @@
-"""The loss at M = c BB^T + c' (I - BB^T): against a direct sum at n = 2, the isotropic methods, limits and sampling.
+"""The loss at M = c BB^T + c' (I - BB^T), compared with a direct sum at n = 2, the isotropic methods, limits and
+sampling.
 
 A 95 % half-width of the betting interval is more than two standard errors wide; FAR = 2 of them is exceeded with a
-probability below 1e-4, and about a hundred sampled numbers are compared here: a false alarm has a chance below one in
-a hundred, once and for all, because seeds are fixed or made from the problem.
+probability below 1e-4. About a hundred sampled numbers are compared here, so the probability of a false alarm is below
+one in a hundred, once and for all, because seeds are fixed or derived from the problem.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Linear, LowRank
 from lipverify.loss.block import BlockTerms, block_terms
 
-# internal: rules of quadrature at their degree and beyond, and two integrals that must be the same
+# internal: rules of quadrature at their degree and beyond, and two integrals that must be equal
 from lipverify.loss.block.laplace import Tokens, coordinate_rule, moments, share_rule
 from tests.strategies import lengths, log_floats
 
@@ -44,7 +45,7 @@ def matrix(d: int, k: int, c: float, c_perp: float) -> np.ndarray:
     return np.diag([c] * k + [c_perp] * (d - k))
 
 
-# against a computation that shares nothing: n = 2, weights 1/2 +- tanh / 2, mpmath, one integral at a time
+# compared with an independent computation: n = 2, weights 1/2 +- tanh / 2, mpmath, one integral at a time
 
 
 Circle = Callable[[mpmath.mpf, mpmath.mpf], mpmath.mpf]
@@ -86,7 +87,7 @@ def test_two_tokens_by_direct_integration() -> None:
     terms = block_terms(low_rank(3, 1, 2, 1.0, on_product(3, 1, 1.2, 0.9)), 1.0, -0.7)
     assert float(terms.noise) == pytest.approx(noise, rel=TIGHT)
     assert float(terms.bias) == pytest.approx(bias, rel=TIGHT)
-    # power: exchanging the roles of the two spheres is seen
+    # power: exchanging the roles of the two spheres is detected
     assert abs(float(block_terms(terms.problem, -0.7, 1.0).bias) - bias) > 0.1 * bias
 
 
@@ -108,13 +109,13 @@ def test_a_context_of_signs_by_counting(n: int) -> None:
     assert abs(float(terms.bias) - bias) <= float(terms.bias_error) + 64 * EPS * bias
 
 
-# against the isotropic methods, which share only the problem
+# compared with the isotropic methods, which share only the problem
 
 
 @settings(max_examples=40)
 @given(d=st.integers(2, 12), data=st.data(), n=lengths(low=1), w=log_floats(0.05, 12.0))
 def test_a_multiple_of_the_identity_is_the_isotropic_loss(d: int, data: st.DataObject, n: float, w: float) -> None:
-    """At M = w I no direction of f differs from another on the sphere, however few it is drawn from."""
+    """At M = w I all directions are equivalent on the sphere, for any number of relevant ones."""
     k = data.draw(st.integers(1, d))
     found = block_terms(low_rank(d, k, n), w, w)
     expected = loss_terms(Problem(d=d, n=n, law=Linear(), sigma=0.5), w, route="zonal")
@@ -131,7 +132,7 @@ def test_a_wrong_dimension_is_seen() -> None:
     assert abs(found.bias - wrong.bias) > 1e6 * (found.bias_error + wrong.bias_error)
 
 
-# against sampling
+# compared with sampling
 
 
 @settings(max_examples=25)

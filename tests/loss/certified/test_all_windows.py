@@ -1,4 +1,4 @@
-"""The exact method is inside its error of a ball, at every L and every window: a seeded sweep, thousands at night."""
+"""The exact method is within its error of a ball, at every L and every w: a seeded sweep, thousands at night."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tests.slow.test_differences import TooLong, at_most
 
 
 def outside(law: Law, d: int, n: int, w: float, route: str | None = None, sigma: float = 0.0) -> Outcome:
-    """How far the exact bias, or with sigma the noise, is from its ball, in units of its error."""
+    """The distance of the exact bias, or with sigma of the noise, from its ball, in units of its error."""
     problem = Problem(d=d, n=n, law=law, sigma=sigma)
     try:
         with at_most(20.0):
-            terms = loss_terms(problem, w, route=route, budget=MANY)  # what takes more would warn
+            terms = loss_terms(problem, w, route=route, budget=MANY)  # a larger problem would warn
             ball = loss_terms(problem, w, "certified", digits=18)
     except OutOfReach:
         return Outcome(law.name, why="refused")
@@ -42,7 +42,7 @@ def outside(law: Law, d: int, n: int, w: float, route: str | None = None, sigma:
     ],
 )
 def test_what_was_outside_its_error(L: float, d: int, n: int, w: float, route: str | None) -> None:
-    """By 22, 13 and 2.3 times: what tables lost at t = 1, where they are large, was not counted elsewhere."""
+    """The error was exceeded by factors of 22, 13 and 2.3: the loss of digits at t = 1 was not counted elsewhere."""
     assert outside(Cosine(L=L), d, n, w, route).ratio <= 1
 
 

@@ -1,4 +1,4 @@
-"""Certified balls: against the exact method, mpmath values, a second route, and their own controls that lie."""
+"""Certified balls compared with the exact method, mpmath values, a second route, and their own false controls."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU, Ridge, Zonal
 from lipverify.loss import certified, loss_terms
 
-# internal: its bounds are replaced by lies, which the test has to see
+# internal: its bounds are replaced by false ones, which the test has to detect
 from lipverify.loss.certified import CertifiedTerms, certified_terms, context
 from lipverify.loss.certified.context import ONE, Context, power  # internal: a ball without one of its bounds
 
@@ -58,7 +58,7 @@ def balls_of(law: str, d: int, n: int, w: float) -> CertifiedTerms:
 
 
 def cheap(row: dict[str, Any]) -> bool:
-    """Whether a ball takes well under a second; the others are refused or, some of them, tested as slow."""
+    """True if a ball takes well under a second; the others are refused or, some of them, tested as slow."""
     if row["law"] == "relu":
         return bool(row["w"] == 0 or float(row["n"]) > 100)
     return bool(row["w"] <= 20 or float(row["n"]) > 1e12 or (float(row["n"]) > 1e3 and row["w"] <= 100))
@@ -68,7 +68,7 @@ DEAR = [("relu", 2, "2", 0.5), ("relu", 3, "2", 5), ("affine", 8, "1000000", 1e4
 
 
 def dear(row: dict[str, Any]) -> bool:
-    """Whether a ball takes several seconds."""
+    """True if a ball takes several seconds."""
     return (row["law"], row["d"], row["n"], row["w"]) in DEAR
 
 
@@ -76,7 +76,7 @@ def name(row: dict[str, Any]) -> str:
     return f"{row['law']}-{row['quantity']}-d{row['d']}-n{float(row['n']):g}-w{row['w']:g}"
 
 
-# Against numbers from elsewhere.
+# Comparison with independent numbers.
 
 
 @pytest.mark.parametrize("row", [row for row in VALUES if cheap(row)], ids=name)
@@ -169,7 +169,7 @@ def test_infinite_spectra_sum_to_the_covariance(d: int) -> None:
     assert relu.rest < 1e-4
 
 
-# Two ways to the averages, and Arb's integrator for a third.
+# Two ways to the averages, and Arb's integrator as a third.
 
 
 def by_integral(d: int, w: float, u: Any, k: int, degree: int) -> Any:
@@ -235,11 +235,11 @@ def test_averages_of_exponentials_in_three_dimensions(kappa: complex) -> None:
     assert values[1].overlaps((x * x.cosh() - x.sinh()) / x**2)
 
 
-# The trap: what is not analytic must not look it.
+# A trap: a function that is not analytic must not be treated as one.
 
 
 def test_an_integrand_that_hides_its_cut_gives_a_wrong_ball() -> None:
-    """int_0^1 sqrt((t - 1/3)^2) dt = 5/18: why no function reaches Arb's integrator."""
+    """int_0^1 sqrt((t - 1/3)^2) dt = 5/18: the reason why no user function reaches Arb's integrator."""
 
     def unguarded(t: Any, analytic: bool) -> Any:
         return ((t - arb(1) / 3) ** 2).sqrt()
@@ -270,7 +270,7 @@ def test_nothing_is_handed_to_the_integrator() -> None:
 
 
 class Steeper(Affine, frozen=True):
-    """A law that looks like one that Arb knows."""
+    """A law that resembles one that Arb knows."""
 
     def links(self, z: Any, xp: Any) -> list[Any]:
         return [z**3]
@@ -294,7 +294,7 @@ def test_functions_are_refused_and_never_called(make: Any, w: float) -> None:
     assert not calls
 
 
-# Every bound is needed: with it the truth is inside, without it the truth is outside.
+# Every bound is needed: with it the truth is inside the ball, without it the truth is outside.
 
 D, N, W = 3, 50, 2.0
 

@@ -1,4 +1,4 @@
-"""The bias by two densities of an angle: both against what they are the densities of, and the bias by other methods."""
+"""The bias by two densities of an angle: both compared with their definitions, and the bias with other methods."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from lipverify import Problem, loss_terms
 from lipverify.laws import RBF, Law, ReLU, Ridge
 from lipverify.loss.exact import Contexts, Parts, averaged_terms, length_slopes, parts_of, rough_terms, variogram_of
-from lipverify.loss.exact.biases.angles import bias_by_angles  # internal: one way of several, asked alone
-from lipverify.loss.exact.biases.pairs import pair_term  # internal: the other way, asked alone
+from lipverify.loss.exact.biases.angles import bias_by_angles  # internal: one method of several, on its own
+from lipverify.loss.exact.biases.pairs import pair_term  # internal: the other method, on its own
 from lipverify.loss.exact.biases.task import TaskAverages, linear_averages, square_averages  # internal: closed forms
 from lipverify.loss.exact.context.averages import Averages, Points  # internal: phi at nodes of u
 from lipverify.loss.exact.context.between import FINE, harmonics_of, pair_density  # internal: the density itself
 from lipverify.loss.exact.context.contexts import powers  # internal: the weights of a density
-from lipverify.loss.exact.variograms.products import Products  # internal: the table of the other way
-from lipverify.loss.exact.variograms.table import tabulated  # internal: a variogram that no law has
+from lipverify.loss.exact.variograms.products import Products  # internal: the table of the other method
+from lipverify.loss.exact.variograms.table import tabulated  # internal: a variogram without a law
 from tests.strategies import log_floats
 
 KNOWN = 1e-10
@@ -52,7 +52,7 @@ class Smooth:
 
 
 def by_angles(d: int, square: bool, power: int) -> Parts:
-    """The link, as nothing but a variogram: one that goes as theta^2 (its linear part apart), or as if it had jumps."""
+    """The link, given only by a variogram: one that goes as theta^2 (its linear part apart), or as if it had jumps."""
     table = tabulated(Smooth(d, square), power, [0.0, math.pi])
     known = 1e-12 + table.gap / table.largest
     return (
@@ -78,7 +78,7 @@ def by_angles(d: int, square: bool, power: int) -> Parts:
     power=st.sampled_from([1, 2]),
 )
 def test_links_that_need_no_angle_between_tokens(d: int, n: float, w: float, square: bool, power: int) -> None:
-    """With power 1 nothing is taken apart: then the densities tell all of the bias, as a small difference."""
+    """With power 1 no part is separated: then the densities give the whole bias, as a small difference."""
     exact = ((1.0, square_averages(d) if square else linear_averages(d)),)
     at = np.array([w])
     (one, off), (other, other_off) = (
@@ -91,7 +91,7 @@ def test_links_that_need_no_angle_between_tokens(d: int, n: float, w: float, squ
 
 @pytest.mark.parametrize(("n", "w"), [(1e12, 90.0), (1e12, 200.0), (1.8e8, 90.0)])
 def test_many_dimensions_count_tokens_that_are_not_the_nearest(n: float, w: float) -> None:
-    """Of p 1e-10 was missing at d = 60: the range of psi was that of the nearest tokens."""
+    """A share 1e-10 of p was once missing at d = 60: the range of psi was that of the nearest tokens."""
     exact = ((1.0, linear_averages(60)),)
     (one, off), (other, other_off) = (
         averaged_terms(of, 60, n, np.array([w])) for of in (by_angles(60, False, 1), exact)
@@ -101,7 +101,7 @@ def test_many_dimensions_count_tokens_that_are_not_the_nearest(n: float, w: floa
 
 @pytest.mark.parametrize(("d", "n", "w"), PLACES)
 def test_both_weights_of_pairs_are_one_less_the_squares(d: int, n: int, w: float) -> None:
-    """int p = E sum_{i != j} a_i a_j = 1 - E sum a_i^2, and that is one less the noise."""
+    """int p = E sum_{i != j} a_i a_j = 1 - E sum a_i^2, which is one minus the noise."""
     contexts = Contexts.at(d, float(n), np.array([w]))
     density = pair_density(d, float(n), w, float(contexts.low[0]), float(contexts.high[0]), FINE, powers)
     noise = loss_terms(Problem(d=d, n=n, sigma=1.0, law=ReLU()), w).noise
@@ -158,7 +158,7 @@ def test_two_tokens_alone_against_mpmath(d: int, w: float) -> None:
 @pytest.mark.parametrize("law", [RBF(), Ridge(lambda z: abs(z + 0.5) + abs(z - 0.6), kinks=(-0.5, 0.6))])
 @pytest.mark.parametrize("d", [2, 3, 10, 50])
 def test_rough_values_are_good_to_four_digits(d: int, law: Law) -> None:
-    """A window is looked for by them; where one panel is all of an angle they were off by 6e-4."""
+    """The search for w* uses them; where one panel covered the whole angle they were once wrong by 6e-4."""
     w = np.geomspace(0.1, 1e5, 9)
     for n in (30, 10**6):
         problem = Problem(d=d, n=n, law=law)
@@ -170,7 +170,7 @@ def test_rough_values_are_good_to_four_digits(d: int, law: Law) -> None:
 
 @pytest.mark.parametrize("d", [2, 3, 10])
 def test_many_jumps_by_both_routes(d: int) -> None:
-    """A square wave of five jumps: two of its jumps meet at twenty angles or so."""
+    """A square wave of five jumps: two of its jumps meet at about twenty angles."""
     at = (-0.7, -0.35, 0.0, 0.35, 0.7)
     law: Any = Ridge(lambda z: np.sign(np.sin(np.pi * np.asarray(z) / 0.35)), jumps=at)
     for n, w in ((30, 3.0), (10**6, 1.0)):
@@ -194,7 +194,7 @@ LINKS: dict[str, Any] = {
     link=st.sampled_from(sorted(LINKS)),
 )
 def test_cells_of_two_tokens_say_what_densities_of_angles_say(d: int, n: float, w: float, link: str) -> None:
-    """Both ways to the bias from one variogram: what is tabulated for the law, and what is for the window."""
+    """Both methods for the bias from one variogram: with a table for the law, and with a table for each w."""
     table = variogram_of(d, *LINKS[link])
     products = Products(table)
     known = TaskAverages(

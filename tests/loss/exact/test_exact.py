@@ -1,4 +1,4 @@
-"""The exact method against high-precision references, closed forms and the laws that every problem obeys."""
+"""The exact method compared with high-precision references, closed forms and the laws that every problem obeys."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def label(row: dict[str, Any]) -> str:
 
 
 DEAR = ("relu-bias-d8-n2-w20", "relu-bias-d4-n2-w1000", "relu-bias-d2-n2-w1000", "relu-bias-d3-n2-w5")
-"""Two seconds each; others with two tokens stay."""
+"""Two seconds each; other cases with two tokens remain."""
 
 
 def marked(row: dict[str, Any]) -> Any:
@@ -158,7 +158,7 @@ def test_an_array_of_windows_is_each_window_by_itself(law: Law, n: float, w: lis
     assert together.bias.shape == (1, len(w))
     for j, one in enumerate(w):
         alone = loss_terms(problem, one)
-        # windows that share a pass share the number of panels, so the last digits may differ
+        # w that share a pass share the number of panels, so the last digits may differ
         assert abs(together.bias[0, j] - alone.bias) <= together.bias_error[0, j] + alone.bias_error
         assert together.bias_error[0, j] <= PROMISED * alone.bias
 

@@ -1,4 +1,4 @@
-"""Features narrower than what nodes see: the value is inside its error, or the error says that it is none."""
+"""Features narrower than the distance of nodes: the value is within its error, or is stated as an estimate."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Bound, Cosine, Linear, Matern, ReLUNetwork, Ridge, RidgeLaw, WithOffset, Zonal
 from lipverify.loss.exact.quadrature.graded import Grading  # internal: a mesh that cannot be made
 from lipverify.loss.work import MANY  # internal: a budget above which nothing warns
-from lipverify.problem.features import SEEN  # internal: the narrowest feature that is seen
-from lipverify.problem.fine import features  # internal: what is found of a link shows in no value
+from lipverify.problem.features import SEEN  # internal: the narrowest feature that is detected
+from lipverify.problem.fine import features  # internal: no value shows which features of a link are found
 from tests.reference.harmonics import bias_by_harmonics
 from tests.slow.rounds import ROUNDS, SEED, Outcome, table
 from tests.slow.test_differences import TooLong, at_most
@@ -24,11 +24,11 @@ from tests.strategies import log_floats
 
 Link = Callable[[Any], Any]
 LONGEST = 60.0
-"""Seconds for one loss: with one core to itself none has taken half of them."""
+"""Seconds for one loss: on an idle core none has taken half of them."""
 
 
 def hidden(link: Link) -> Link:
-    """The same function, but no formula: it insists on arrays of doubles."""
+    """The same function, but not a formula: it accepts only arrays of doubles."""
     return lambda z: link(np.asarray(z, dtype=float))
 
 
@@ -54,7 +54,7 @@ def spike(at: float, scale: float, height: float) -> Link:
 
 
 def hats(at: float, scale: float, height: float) -> Link:
-    """Two of them: more kinks than rules of their own split at."""
+    """Two of them: more kinks than the number at which rules are split."""
     return lambda z: (
         z + height * (np.maximum(0, 1 - np.abs(z - at) / scale) + np.maximum(0, 1 - np.abs(z + 0.9 * at) / scale))
     )
@@ -66,7 +66,7 @@ def stairs(at: float, scale: float, height: float) -> Link:
 
 
 def knots(at: float, scale: float, height: float) -> Link:
-    """A line between points, of which three are near to each other."""
+    """A line between points, three of which are close to each other."""
     points = np.unique([-1.0, -0.5, 0.0, 0.5, 1.0, *np.clip([at - scale, at, at + scale], -1, 1)])
     values = np.where(points == at, height, points)
     return lambda z: np.interp(z, points, values)
@@ -76,7 +76,7 @@ KINDS = {each.__name__: each for each in (bump, step, hat, hats, resonance, spik
 
 
 def places(kind: str, at: float, scale: float) -> tuple[float, ...]:
-    """What a person who knows the feature points at."""
+    """The points that a user who knows the feature would declare."""
     beside = (at - scale, at, at + scale)
     more = {
         "hat": beside,
@@ -89,11 +89,11 @@ def places(kind: str, at: float, scale: float) -> tuple[float, ...]:
 
 
 def compared(kind: str, at: float, scale: float, height: float, d: int, n: float, w: float) -> Outcome:
-    """The exact bias against harmonics by rules that know where the feature is."""
+    """The exact bias compared with harmonics by rules that know the position of the feature."""
     link = KINDS[kind](at, scale, height)
     try:
         with at_most(LONGEST):
-            terms = loss_terms(Problem(d=d, n=n, law=Ridge(link)), w, budget=MANY)  # what takes more would warn
+            terms = loss_terms(Problem(d=d, n=n, law=Ridge(link)), w, budget=MANY)  # a larger problem would warn
     except OutOfReach:
         return Outcome(kind, why="refused")
     except TooLong:
@@ -124,7 +124,7 @@ def test_a_narrow_feature_is_inside_the_error(
 def test_thousands_of_narrow_features_are_inside_their_errors() -> None:
     outcomes: list[Outcome] = []
 
-    # examples that fail are kept by Hypothesis and tried first the next night
+    # Hypothesis keeps failing examples and tries them first the next night
     @seed(SEED)
     @settings(max_examples=30 * ROUNDS, deadline=None)
     @given(
@@ -149,7 +149,7 @@ def test_thousands_of_narrow_features_are_inside_their_errors() -> None:
     ],
 )
 def test_what_was_wrong_is_right(link: Link, d: int, n: float, w: float, expected: float) -> None:
-    """It was 0.01756 with a claimed error of 1.3e-13, and 2.4 % off at 1e-12."""
+    """It was 0.01756 with a claimed error of 1.3e-13, and 2.4 % wrong at 1e-12."""
     terms = loss_terms(Problem(d=d, n=n, law=Ridge(link)), w)
     bias, known = bias_by_harmonics(link, (0.2345678, 0.6265), d, n, w)
     assert terms.error_kind == "bounded"
@@ -166,7 +166,7 @@ def test_what_was_wrong_is_right(link: Link, d: int, n: float, w: float, expecte
     ],
 )
 def test_a_function_that_hides_its_feature_from_balls_has_no_bound(link: Link) -> None:
-    """By a Python `if`, by a part of an array that balls do not have, within rounding of a place: 1e-15 was claimed."""
+    """By a Python `if`, by a part of an array that balls do not have, within rounding of a point: 1e-15 was claimed."""
     assert loss_terms(Problem(d=3, n=100, law=Ridge(link)), 5.0).error_kind == "estimated"
 
 
@@ -178,7 +178,7 @@ def test_a_comparison_that_python_asks_is_asked_of_the_ball() -> None:
 
 @pytest.mark.parametrize("kind", ["hats", "stairs", "knots"])
 def test_narrow_pieces_between_more_kinks_than_rules_split_at(kind: str) -> None:
-    """Two hats of half-width 1e-5 had an error of 2e-15 where they were 1 % off: every piece is plain by itself."""
+    """Two hats of half-width 1e-5 had an error of 2e-15 where they were 1 % wrong: every piece alone is simple."""
     link = KINDS[kind](0.2345678, 1e-5, 5.0)
     known = features(link)
     assert known is not None
@@ -191,7 +191,7 @@ def test_narrow_pieces_between_more_kinks_than_rules_split_at(kind: str) -> None
 
 
 class Spiky(RidgeLaw, frozen=True, tag="spiky"):
-    """A class of one's own with a bump, or with another link."""
+    """A user's class with a bump, or with another link."""
 
     link: Any = bump(0.2345678, 1e-5, 1000.0)
     name: ClassVar[str] = "spiky"
@@ -212,7 +212,7 @@ class Spiky(RidgeLaw, frozen=True, tag="spiky"):
 
 @pytest.mark.parametrize("route", ["zonal", None])
 def test_a_class_of_ones_own_has_a_bound_if_its_links_are_seen(route: str | None) -> None:
-    """The zonal route gave 0.0176 and the bound 1e-13, where 6.599 is true."""
+    """The zonal route gave 0.0176 with the bound 1e-13; the true value is 6.599."""
     narrow, smooth = (Problem(d=3, n=100, law=law) for law in (Spiky(), Spiky(link=np.tanh)))
     assert loss_terms(narrow, 5.0, route=route).error_kind == "estimated"
     terms, plain = loss_terms(smooth, 5.0, route=route), loss_terms(smooth.replace(law=Ridge(np.tanh)), 5.0)
@@ -221,13 +221,13 @@ def test_a_class_of_ones_own_has_a_bound_if_its_links_are_seen(route: str | None
 
 
 def test_an_offset_stands_beside_an_amplitude() -> None:
-    """Its error was a bound whatever the link of the law was."""
+    """Its error was called a bound for any link of the law."""
     with pytest.raises(InvalidInput, match="the offset is uniform"):
         WithOffset(Ridge(np.tanh))  # type: ignore[arg-type]
 
 
 def test_a_kernel_that_rules_do_not_see_is_not_called_no_covariance() -> None:
-    """A comb on the circle: its coefficients are those of multiples of 20001, and were said to be negative."""
+    """A comb on the circle: its coefficients are those of multiples of 20001, and were once called negative."""
 
     def comb(t: Any) -> Any:
         return t + 0.75 / (1.25 - np.cos(20001 * np.arccos(t)))
@@ -238,7 +238,7 @@ def test_a_kernel_that_rules_do_not_see_is_not_called_no_covariance() -> None:
 
 @pytest.mark.parametrize("offset", [1e5, 1e6])
 def test_a_linear_link_that_is_rounded_is_inside_its_error(offset: float) -> None:
-    """Its second differences vanish on the grid; that was an error of Python's."""
+    """Its second differences vanish on the grid; that was once a Python error."""
     problem = Problem(d=3, n=100, law=Ridge(lambda z: (offset + z) - offset))
     terms, plain = loss_terms(problem, 5.0), loss_terms(problem.replace(law=Linear()), 5.0)
     assert abs(terms.bias - plain.bias) <= terms.bias_error <= 1e-8 * plain.bias
@@ -253,7 +253,7 @@ def test_hats_that_nobody_declares(scale: float) -> None:
 
 
 def test_a_link_that_is_no_formula_has_an_estimated_error() -> None:
-    """The ridge route noticed an error of 50 times the value, and the zonal route's 1e-13 stood."""
+    """The ridge route detected an error of 50 times the value, and the zonal route's 1e-13 was returned."""
     link = bump(0.2345678, 1e-5, 1000.0)
     terms = loss_terms(Problem(d=3, n=100, law=Ridge(hidden(link)), sigma=1.0), 5.0)
     assert terms.error_kind == "estimated"
@@ -266,7 +266,7 @@ def test_a_link_that_is_no_formula_has_an_estimated_error() -> None:
 
 
 def test_rules_without_nodes_in_a_feature_are_refused() -> None:
-    """Windows of few tokens are out of the other route's reach."""
+    """The other route does not reach windows with few tokens."""
     law = Ridge(bump(0.2345678, 1e-5, 1000.0))
     for w, route in ((5.0, "ridge"), (5e6, None)):
         with pytest.raises(OutOfReach, match=r"feature of width .* near z = 0.2345"):
@@ -346,7 +346,7 @@ def test_a_function_that_does_something_else_with_arrays_is_not_traced() -> None
 
 @pytest.mark.parametrize("w", [1e-13, 1e-9, 1e-7, 1e-4])
 def test_wide_windows_of_a_root_need_no_memory(w: float) -> None:
-    """The ridge route asked for 184 TiB at w = 1e-13."""
+    """The ridge route once requested 184 TiB at w = 1e-13."""
     problem = Problem(d=30, n=65, law=Ridge(lambda z: abs(z - 0.5) ** 0.3, kinks=(0.5,)))
     flat, terms = (loss_terms(problem, at) for at in (0.0, w))
     # all weights are within e^{2w} of each other
@@ -370,7 +370,7 @@ def test_tables_beyond_memory_are_refused() -> None:
     ],
 )
 def test_what_is_no_double_is_refused(law: Any, sigma: float) -> None:
-    """They were errors of Python's, warnings, and 15 GiB."""
+    """They were once Python errors, warnings, and 15 GiB."""
     with pytest.raises(OutOfReach, match=r"at most 1(e\+140|00000)[,;]"):
         loss_terms(Problem(d=3, n=100, law=law, sigma=sigma), 0.1)
 

@@ -1,4 +1,4 @@
-"""Where windows hold few tokens: sums over one token and over two, against integrals over u, which share no table."""
+"""Windows with few tokens: sums over one token and over two, compared with integrals over u, which share no table."""
 
 from __future__ import annotations
 
@@ -13,16 +13,18 @@ from lipverify.laws import ReLU
 from lipverify.loss.exact import Contexts, averaged_terms, parts_of
 from lipverify.loss.exact.biases.task import linear_averages  # internal: closed forms
 
-# internal: two ways, asked one by one
+# internal: two methods, one by one
 from lipverify.loss.exact.biases.terms import TOLERANCE, _over_tokens, _over_u, power_slopes
 from lipverify.loss.exact.context import others  # internal: its tables are made coarser
-from lipverify.loss.exact.context.contexts import ORDERS, powers, rounding_of  # internal: what two ways are asked with
+from lipverify.loss.exact.context.contexts import ORDERS, powers, rounding_of  # internal: the arguments of both methods
 from lipverify.loss.exact.quadrature import graded  # internal: its meshes are made coarser
 from tests.strategies import log_floats
 
 
 def noise_off_by(d: int, n: float, w: float) -> tuple[float, float]:
-    """The difference of both ways over the sum of their errors, and the relative error of the sums over tokens."""
+    """The difference of both methods divided by the sum of their errors, and the relative error of the sums over
+    tokens.
+    """
     tokens = tuple((share, replace(part, pair=None)) for share, part in parts_of(ReLU(L=1.0), d))
     ours, theirs = (averaged_terms(parts, d, n, np.array([w])) for parts in (tokens, ((1.0, linear_averages(d)),)))
     value, error = (float(each.noise[0]) for each in ours)

@@ -1,4 +1,4 @@
-"""Laws that are given by a kernel or a variogram: two routes, digits near t = 1, refusals."""
+"""Laws given by a covariance or a variogram: two routes, digits near t = 1, refusals."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ MATERN = {
 
 
 def field(nu: float, length: float) -> Law:
-    """The field of one smoothness."""
+    """The field of a given smoothness."""
     return RBF(length=length) if nu == math.inf else Matern(nu=nu, length=length)
 
 
 def ratio(one: object, other: object) -> float:
-    """The largest distance of two biases over the sum of their errors."""
+    """The largest difference of two biases divided by the sum of their errors."""
     gap = np.abs(one.bias - other.bias)  # type: ignore[attr-defined]
     return float(np.max(gap / (one.bias_error + other.bias_error)))  # type: ignore[attr-defined]
 
@@ -56,7 +56,9 @@ def test_a_variogram_keeps_its_digits_near_0(nu: float, start: float) -> None:
     n=st.sampled_from([2, 3, 10, 1000, 1e9]),
     w=st.floats(0.05, 60.0),
 )
-@example(nu=0.5, length=1.0, d=100, n=1000, w=1.0)  # tokens crowd: it was wrong by 3e-6, and said so
+@example(
+    nu=0.5, length=1.0, d=100, n=1000, w=1.0
+)  # tokens are dense there: the value was once wrong by 3e-6, and its error said so
 @settings(max_examples=25, deadline=None)
 def test_two_routes_agree(nu: float, length: float, d: int, n: float, w: float) -> None:
     p = Problem(d=d, n=n, law=field(nu, length))
@@ -99,7 +101,7 @@ def test_what_a_kernel_lacks_is_said_and_a_variogram_has_it() -> None:
     digits = loss_terms(smooth.replace(law=Zonal(variogram=lambda r: -2 * math.e * np.expm1(-(r**2) / 2))), 1e6)
     assert digits.bias_error < 1e-8 * digits.bias
     assert digits.reason == ""
-    # whether a loss below its error is met first, or a minimum that is lost in it, is the last digit's choice
+    # the last digit decides whether a loss below its error or a minimum lost in it is found first
     with pytest.raises(OutOfReach, match=r"(less than|lost in) its error.*Zonal\(variogram=...\) keeps it"):
         optimal_window(Problem(d=4, n=1e30, law=Zonal(lambda t: t**2), sigma=1e-8))
 
@@ -107,7 +109,7 @@ def test_what_a_kernel_lacks_is_said_and_a_variogram_has_it() -> None:
 @pytest.mark.parametrize("d", [2, 3, 5, 30])
 @pytest.mark.parametrize("s", [0.15, 0.3, 0.5, 0.85])
 def test_a_rough_field_has_the_limit_of_its_power(d: int, s: float) -> None:
-    """V = r^{2s}: B w^s -> E |z|^{2s} (1 - 2^{s-1}) for standard normals z in R^{d-1}; another power is told apart."""
+    """V = r^{2s}: B w^s -> E |z|^{2s} (1 - 2^{s-1}) for standard normals z in R^{d-1}; another power is detected."""
     m, w = d - 1, 1e9
     limit = 2**s * math.gamma(m / 2 + s) / math.gamma(m / 2) * (1 - 2 ** (s - 1))
     terms = loss_terms(Problem(d=d, n=1e30 if d < 30 else 10, law=Zonal(variogram=lambda r: r ** (2 * s))), w)
@@ -124,12 +126,14 @@ def test_sampling_agrees_with_quadrature() -> None:
         p = Problem(d=3, n=20, law=law, sigma=0.5)
         w = np.array([0.0, 1.0, 8.0])
         sampled, exact = loss_terms(p, w, "montecarlo", contexts=20_000, seed=1), loss_terms(p, w)
-        assert np.all(sampled.bias_error <= 0.1 * exact.bias)  # it could tell
+        assert np.all(sampled.bias_error <= 0.1 * exact.bias)  # the test has the power to detect it
         assert np.all(np.abs(sampled.bias - exact.bias) <= sampled.bias_error + exact.bias_error)
 
 
 def test_a_sampled_field_is_that_of_its_functions() -> None:
-    """K = t^2 is that of f = <q, x>^2 but for a factor: the task averaged against the task drawn, on other points."""
+    """K = t^2 is that of f = <q, x>^2 up to a factor: the averaged task compared with the sampled task, on other
+    points.
+    """
     scale = 15.0  # E <q,x>^2 <q,x'>^2 = (1 + 2 t^2) / (d (d + 2)), d = 3
     field = Problem(d=3, n=8, law=Zonal(lambda t: 2 * t**2 / scale))
     drawn = Problem(d=3, n=8, law=Quadratic(L=1.0))
@@ -181,7 +185,7 @@ def test_a_context_of_too_many_pairs_is_refused() -> None:
 
 
 def test_a_function_that_cannot_be_hashed_is_a_link_and_a_kernel() -> None:
-    """Polynomials of NumPy compare by value and have no hash; tables of laws are remembered by one."""
+    """NumPy's polynomials compare by value and have no hash; tables of laws are cached by one."""
     p = Problem(d=3, n=100, law=Ridge(np.polynomial.Polynomial([0.0, 1.0])))
     assert loss_terms(p, 3.0).bias == pytest.approx(float(loss_terms(p.replace(law=Linear()), 3.0).bias), rel=1e-9)
     kernel = p.replace(law=Zonal(np.polynomial.Polynomial([0.0, 1 / 3])))
@@ -198,7 +202,7 @@ def test_a_field_that_never_varies_has_no_bias(law: Law) -> None:
 
 
 def test_a_law_by_its_variogram_has_the_properties_of_one_by_its_kernel() -> None:
-    """They were asked of the kernel alone, and a variogram ended in an IndexError."""
+    """They were once requested from the covariance alone, and a variogram ended in an IndexError."""
     kernel, variogram = Zonal(lambda t: np.exp(t - 1)), Zonal(variogram=lambda r: -2 * np.expm1(-(r**2) / 2))
     value, error = variance(kernel, 3)
     for law in (variogram, RBF()):
@@ -212,7 +216,7 @@ def test_a_law_by_its_variogram_has_the_properties_of_one_by_its_kernel() -> Non
 
 
 def test_what_is_tabulated_of_a_network_is_remembered() -> None:
-    """Its variogram is a method of a covariance that is made anew, which is another function each time."""
+    """Its variogram is a method of a covariance that is created anew, which is another function each time."""
     from lipverify.loss.exact import parts_of
 
     p = Problem(d=3, n=30, law=ReLUNetwork(bias=0.7))

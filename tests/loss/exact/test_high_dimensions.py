@@ -1,4 +1,6 @@
-"""Stated errors hold in high dimensions, where gamma ratios, powers of the density and weights round most."""
+"""Stated errors hold in high dimensions, where gamma ratios, powers of the density and weights have the largest
+rounding.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +16,20 @@ from scipy.special import gammaln
 
 from lipverify import Problem, loss_terms
 from lipverify.errors import OutOfReach
-from lipverify.foundation.gammas import LARGEST_EXACT, half_beta  # internal: against Arb, where its formula changes
+
+# internal: compared with Arb, where its formula changes
+from lipverify.foundation.gammas import LARGEST_EXACT, half_beta
 from lipverify.laws import Affine, Cosine, Law, LowRank, Quadratic, ReLU
 from lipverify.loss.block import block_terms
 from lipverify.loss.exact import spectrum_of
-from lipverify.loss.exact.zonal import tokens  # internal: a rounding is put in there
+from lipverify.loss.exact.zonal import tokens  # internal: a rounding error is injected there
 from tests.strategies import log_floats
 
 EPS = float(np.finfo(float).eps)
 LAWS: dict[str, Law] = {"affine": Affine(), "quadratic": Quadratic(), "relu": ReLU(), "cosine": Cosine(L=2.0)}
 ROUTES = ("ridge", "zonal")
 DIGITS = 17
-"""A ball of 10^-17 is sharper than any double: what is missed is the error of the route."""
+"""A ball of 10^-17 is more accurate than any double: the difference is the error of the route."""
 
 
 def worst(d: int, n: int, w: float, law: Law, route: str) -> float:

@@ -1,4 +1,4 @@
-"""Links with kinks, jumps and roots: both routes agree within their errors, whatever the link; limits are derived."""
+"""Links with kinks, jumps and roots: both routes agree within their errors, for every link; limits are derived."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from lipverify.loss.asymptotic import sigma, w
 from lipverify.loss.exact import averaged_terms, variogram_of
 from lipverify.loss.exact.biases.parts import kinked_averages  # internal: a kink declared where there is none
 from lipverify.loss.exact.biases.terms import remaining  # internal: the stopping rule on given gaps
-from lipverify.loss.exact.variograms.roots import has_roots  # internal: which rule a link gets shows in no value
-from lipverify.problem.fine import sighted, undeclared  # internal: what is found of a link shows in no value
+from lipverify.loss.exact.variograms.roots import has_roots  # internal: no value shows which rule a link gets
+from lipverify.problem.fine import sighted, undeclared  # internal: no value shows which features of a link are found
 from tests.strategies import log_floats
 
 
 @dataclass(frozen=True)
 class Piecewise:
-    """A polynomial of its own between any two neighbouring places."""
+    """A different polynomial between any two neighbouring points."""
 
     places: tuple[float, ...]
     rows: tuple[tuple[float, ...], ...]
@@ -49,7 +49,7 @@ def piecewise(draw: st.DrawFn, most: int) -> Ridge:
 
 
 def agree(law: Ridge, d: int, n: float, at: float) -> float:
-    """The difference of both routes over the sum of their errors."""
+    """The difference of both routes divided by the sum of their errors."""
     one, other = (loss_terms(Problem(d=d, n=n, law=law), at, route=route) for route in ("ridge", "zonal"))
     return float(abs(one.bias - other.bias) / (one.bias_error + other.bias_error))
 
@@ -102,7 +102,9 @@ def test_links_that_vanish_at_the_antipode_keep_their_digits(name: str, d: int, 
 @pytest.mark.parametrize("kinks", [(0.2,), (0.5,), (-0.3, 0.6), (0.7,)])
 @pytest.mark.parametrize(("d", "n", "w"), [(2, 1e12, 1e5), (2, 1e30, 1e8), (3, 1e16, 1e6)])
 def test_rounding_near_0_is_in_the_error(kinks: tuple[float, ...], d: int, n: float, w: float) -> None:
-    """z^2 with a kink that is none: V is smooth at 0, and the bias was off by up to 32 times its error."""
+    """z^2 with a declared kink that is not one: V is smooth at 0, and the bias was once wrong by up to 32 times its
+    error.
+    """
     named = Quadratic(L=1.0)
     exact = loss_terms(Problem(d=d, n=n, law=named), w).bias / named.amplitude_variance
     terms = loss_terms(Problem(d=d, n=n, law=Ridge(lambda z: z**2, kinks=kinks)), w)
@@ -119,7 +121,7 @@ def test_rounding_near_0_is_in_the_error(kinks: tuple[float, ...], d: int, n: fl
     ],
 )
 def test_places_that_are_close_to_each_other(law: Ridge, known: float, d: int) -> None:
-    """The variogram bends at angles of a thousandth, where its pieces were not small enough."""
+    """The variogram bends at angles of a thousandth, where its pieces were once not small enough."""
     one, other = (loss_terms(Problem(d=d, n=30, law=law), 3.0, route=route) for route in ("ridge", "zonal"))
     assert abs(one.bias - other.bias) <= one.bias_error + other.bias_error
     assert one.bias_error <= known * one.bias
@@ -136,7 +138,7 @@ def test_roots_are_known_to_a_millionth_and_meet_the_other_route(s: float) -> No
 @pytest.mark.parametrize("d", [2, pytest.param(3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("theta", [0.02, 0.4, 2.5])
 def test_the_variogram_is_the_mean_over_the_sphere(d: int, theta: float) -> None:
-    """Against mpmath, coordinate by coordinate, in the plane of both points."""
+    """Compared with mpmath, coordinate by coordinate, in the plane of both points."""
 
     def h(z: mpmath.mpf) -> mpmath.mpf:
         return abs(z - mpmath.mpf("0.5")) if z < 0.7 else 1 + z
@@ -207,7 +209,7 @@ def test_a_route_may_be_asked_for_the_window_too() -> None:
 
 
 def teeth(z: Any) -> Any:
-    """Seven kinks, more than are looked for."""
+    """Seven kinks, more than the search looks for."""
     return np.abs(4 * z - np.round(4 * z))
 
 
@@ -261,7 +263,7 @@ def test_places_that_are_none_or_too_many_are_not_declared(link: Callable[[Any],
 
 
 def silent(done: int, expected: int) -> None:
-    """A progress function: what is long and has none warns."""
+    """A progress function: long work without one warns."""
 
 
 def test_what_is_not_declared_is_named() -> None:
@@ -269,7 +271,7 @@ def test_what_is_not_declared_is_named() -> None:
     problem = Problem(d=3, n=1e5, law=law, sigma=0.1)
     assert named in loss_terms(Problem(d=7, n=1e12, law=law), 300.0).reason
     assert named in loss_terms(problem, 3.0, route="ridge").reason
-    # harmonics are taken on both sides of every place of a formula; of what is none nobody knows the places
+    # for a formula, harmonics are integrated on both sides of every kink; for other functions the kinks are unknown
     optimum = optimal_window(problem, progress=silent)
     assert 0 < optimum.w_error < 1e-6 * optimum.w
     with pytest.raises(OutOfReach, match=named):
@@ -286,7 +288,7 @@ def test_a_declared_root_is_not_said_to_be_undeclared(s: float) -> None:
 @pytest.mark.parametrize("times", [1e-8, 1e8])
 @pytest.mark.parametrize("link", [lambda z: np.maximum(z - 0.8, 0), lambda z: np.where(z > 0.8, 1.0, 0.0)])
 def test_errors_scale_with_the_law(link: Callable[[Any], Any], times: float) -> None:
-    """What windows of few tokens lost was absolute: five thousand times the bias of a law of size 1e-8."""
+    """The error of windows with few tokens was once absolute: five thousand times the bias of a law of size 1e-8."""
     problem = Problem(d=10, n=100, law=Ridge(link, kinks=(0.8,)))
     one, other = (
         loss_terms(problem.replace(law=law), 10.0, route="ridge")
@@ -347,7 +349,7 @@ def test_steep_smooth_links_keep_their_digits(link: Callable[[Any], Any], w: flo
     ],
 )
 def test_steep_places_are_found(link: Callable[[Any], Any], kinks: tuple[float, ...]) -> None:
-    """As with places of one's own; the errors were as large as the values, and one step was taken for a root at 1."""
+    """As for declared points; the errors were once as large as the values, and one step was taken for a root at 1."""
     found, given = (
         loss_terms(Problem(d=2, n=30, law=Ridge(link, kinks=places)), 1e3, route="ridge") for places in ((), kinks)
     )
@@ -356,7 +358,7 @@ def test_steep_places_are_found(link: Callable[[Any], Any], kinks: tuple[float, 
 
 
 def test_steeper_links_say_what_sharpens_them() -> None:
-    """Four steep places are more than are looked for."""
+    """Four steep points are more than the search looks for."""
     steps = (-0.7, -0.3, 0.1, 0.5)
     blunt, sharp = (
         loss_terms(Problem(d=2, n=30, law=Ridge(lambda z: sum(np.tanh(300 * (z - at)) for at in steps), kinks=k)), 1e3)
@@ -394,7 +396,7 @@ def test_roots_are_told_from_kinks(link: Any, kinks: tuple[float, ...], expected
 @pytest.mark.parametrize("turns", [5.0, 12.0])
 @pytest.mark.parametrize("s", [0.2, 0.7])
 def test_a_root_beside_a_wave_keeps_its_digits(s: float, turns: float) -> None:
-    """Rules of up to 44 nodes do not resolve both: the error was a hundredth of the value."""
+    """Rules of up to 44 nodes do not resolve both: the error was once a hundredth of the value."""
     problem = Problem(d=2, n=94, law=Ridge(lambda z: np.cos(turns * z) - abs(z - 0.5) ** s, kinks=(0.5,)))
     terms = loss_terms(problem, [10.0, 2e3])
     assert np.all(terms.bias_error <= 1e-6 * terms.bias)
@@ -415,7 +417,7 @@ def test_roots_among_several_kinks_go_the_quick_way() -> None:
 
 @pytest.mark.parametrize(("d", "steep"), [(2, lambda z: np.exp(-200 * z * z)), (7, lambda z: np.tanh(10 * z))])
 def test_a_steep_place_beside_a_kink_is_resolved(d: int, steep: Callable[[Any], Any]) -> None:
-    """Sixty-four nodes do not resolve it: the error was a hundredth of the value and more."""
+    """Sixty-four nodes do not resolve it: the error was once a hundredth of the value and more."""
     problem = Problem(d=d, n=1000, law=Ridge(lambda z: steep(z) + abs(z - 0.1), kinks=(0.1,)))
     one, other = (loss_terms(problem, 10.0, route=route) for route in ("ridge", "zonal"))
     assert abs(one.bias - other.bias) <= one.bias_error + other.bias_error
@@ -425,7 +427,7 @@ def test_a_steep_place_beside_a_kink_is_resolved(d: int, steep: Callable[[Any], 
 @pytest.mark.parametrize("frequency", [30.0, 60.0, 81.89473577504464, 120.0, 170.0, 250.0])
 @pytest.mark.parametrize("n", [4.0, 1000.0])
 def test_rules_that_do_not_settle_say_what_they_may_miss(frequency: float, n: float) -> None:
-    """Between few places no rule resolves a fast wave: their last difference was a third of what they were off by."""
+    """With few points no rule resolves a fast wave: their last difference was once a third of the true error."""
     averages = kinked_averages(2, lambda z: np.sin(frequency * z), (0.0,))
     value, error = averaged_terms(((1.0, averages),), 2, n, np.array([1e-9]))
     # at w = 0 it is (1 + 1/n) Var sin(k z), and w moves it by less than 1e-8 of that

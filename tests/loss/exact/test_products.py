@@ -1,4 +1,4 @@
-"""What increments at two tokens have in common: the table against the rule behind it, and ReLU by two methods."""
+"""Mean products of increments at two tokens: the table compared with the rule behind it, and ReLU by two methods."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lipverify.loss.exact import Variogram, averaged_terms, parts_of, variogram_
 # internal: closed forms
 from lipverify.loss.exact.variograms.closed import Angles, absolute_variogram, variogram_of_field
 from lipverify.loss.exact.variograms.products import Products  # internal: the table itself
-from lipverify.loss.exact.variograms.table import tabulated  # internal: a variogram that no law has
+from lipverify.loss.exact.variograms.table import tabulated  # internal: a variogram without a law
 from lipverify.loss.exact.variograms.turns import mean_over_turns  # internal: the rule behind the table
 from tests.strategies import log_floats
 
@@ -34,7 +34,7 @@ MAKERS = {
 
 
 def pairs(seed: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Random pairs, some that all but coincide or are all but antipodes, and some of tokens close to the query."""
+    """Random pairs, some nearly equal or nearly antipodal, and some of tokens close to the query."""
     rng = np.random.default_rng(seed)
     far = math.pi * np.maximum(rng.random(1500) ** rng.choice([1, 4], 1500), 1e-7)
     apart = np.where(rng.random(1500) < 0.5, 10 ** rng.uniform(-9, 0, 1500), rng.random(1500))
@@ -46,7 +46,7 @@ def pairs(seed: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def off_by(variogram: Variogram, both: np.ndarray, sine: np.ndarray) -> float:
-    """The largest difference of the table and the rule of a high order, over what the table is known to."""
+    """The largest difference of the table and the rule of a high order, divided by the error of the table."""
     value, off = Products(variogram).mean(both, sine, 30)
     together = np.sum(both, axis=0)
     truth = mean_over_turns(variogram, 2 * np.arcsin(sine), np.minimum(together, 2 * math.pi - together), 44)
@@ -82,9 +82,9 @@ def test_tables_of_links_with_kinks_anywhere_are_known_to_what_they_say(
 @settings(max_examples=12, deadline=None)
 @given(d=st.sampled_from([2, 3, 4, 7, 15]), n=log_floats(1e4, 1e9), w=log_floats(0.1, 5.0))
 def test_two_tokens_say_what_the_averages_of_relu_say(d: int, n: float, w: float) -> None:
-    """Where windows hold many tokens, for there the averages are used: both share the variogram of a law alone.
+    """For windows with many tokens, where the averages are used: both share only the variogram of a law.
 
-    With three tokens at w = 100 the averages are off by 1e-8, beyond what their two rules differ by.
+    With three tokens at w = 100 the averages are wrong by 1e-8, more than the difference of their two rules.
     """
     parts = parts_of(ReLU(L=1.0), d)
     own = tuple((share, replace(part, cross=None) if part.pair else part) for share, part in parts)
@@ -98,7 +98,7 @@ def test_two_tokens_say_what_the_averages_of_relu_say(d: int, n: float, w: float
 
 @pytest.mark.parametrize(("d", "n", "w"), [(2, 2, 10.0), (3, 3, 10.0), (3, 4, 5.0), (4, 5, 20.0)])
 def test_two_tokens_say_what_the_harmonics_of_relu_say(d: int, n: int, w: float) -> None:
-    """Where windows hold few tokens."""
+    """For windows with few tokens."""
     one, other = (loss_terms(Problem(d=d, n=n, law=ReLU(L=1.0)), w, route=route) for route in ("ridge", "zonal"))
     assert abs(one.bias - other.bias) <= one.bias_error + other.bias_error <= 1e-10 * one.bias
 

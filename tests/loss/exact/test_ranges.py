@@ -1,4 +1,6 @@
-"""The ranges of u = log(lambda), in closed form: nothing that counts lies beyond, and the bound of the noise is one."""
+"""The ranges of u = log(lambda), in closed form: the neglected parts are negligible, and the bound of the noise is
+valid.
+"""
 
 from __future__ import annotations
 
@@ -18,19 +20,19 @@ from lipverify.loss.exact import Contexts, least_noise, parts_of
 from lipverify.loss.exact.biases.terms import EPS, TOLERANCE, _quadrature
 from lipverify.loss.exact.context.averages import Averages, Points  # internal: the integrand beyond its range
 
-# internal: the rounding that is allowed for
+# internal: the rounding that is permitted
 from lipverify.loss.exact.context.contexts import DENSITY_ROUNDING, ROUNDING, rounding_of
 from lipverify.strategies import log_floats
 
 LAWS: tuple[Law, ...] = (Affine(), Quadratic(), Cosine(L=3.0))
 MORE = 6.0
-"""How far a wider range of u goes on either side."""
+"""The extension of the range of u on either side."""
 ORDER = 56
-"""Of rules that are off by less than rounding."""
+"""The rules of the test, whose errors are below rounding."""
 
 
 def beyond(law: Law, d: int, n: float, w: float, low: float = 0.0, high: float = 0.0) -> float:
-    """What both terms change by, relative to rounding, when the range that ends nearer by low and high goes farther."""
+    """The change of both terms, relative to rounding, when the range is extended by low and high."""
     contexts = Contexts.at(d, n, np.array([w]))
     contexts = replace(contexts, low=contexts.low + low, high=contexts.high - high)
     wider = replace(contexts, low=contexts.low - MORE, high=contexts.high + MORE)
@@ -70,7 +72,7 @@ def test_of_many_tokens_the_bound_is_nearly_all(w: float) -> None:
 
 @pytest.mark.parametrize("d", [2, 3, 10, 50])
 def test_phi_counts_tokens_beyond_the_nodes(d: int) -> None:
-    """What is nearer than all nodes is seen for certain, and what is farther than all of them never."""
+    """Tokens nearer than all nodes are counted with certainty, and tokens beyond all of them never."""
     w, u = 30.0, np.array([2.0, 10.0, 29.0, 31.0, 45.0, 58.0])
     of = Averages(Points(d, np.array([w]), np.zeros(u.size, dtype=np.intp), u), 28, smooth=True)
     nodes = of.nodes.weight[of.anchors :].sum(axis=1)

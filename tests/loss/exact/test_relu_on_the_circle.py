@@ -19,7 +19,7 @@ from lipverify import Problem, loss_terms
 from lipverify.laws import ReLU
 
 ANGLES, FREQUENCIES, STEP = 2560, 1500, 0.05
-"""As many angles as see the product of the last frequency and a window of w = 100 without aliases."""
+"""Enough angles to resolve the product of the last frequency and the weights at w = 100 without aliases."""
 TRUNCATION = 2e-12
 """The tail of the series is summed in closed form up to averages of cos(l theta) beyond l = 1500 and rounding."""
 

@@ -1,4 +1,4 @@
-"""The exact method for every ridge law: special cases that have closed forms, and routes that must agree."""
+"""The exact method for every ridge law: special cases with closed forms, and routes that must agree."""
 
 from __future__ import annotations
 
@@ -144,9 +144,9 @@ def test_a_kink_next_to_the_pole_agrees_with_sampling() -> None:
 
 
 def test_a_kink_that_is_not_declared_shows_in_the_error() -> None:
-    """The control of the above: the table of a smooth link cannot follow a kink, and must say so.
+    """The control of the test above: the table of a smooth link cannot follow a kink, and must report it.
 
-    The link is no formula, and the kink so weak that it is not found.
+    The link is not a formula, and the kink so weak that it is not found.
     """
 
     def link(z: Any) -> Any:
@@ -215,7 +215,7 @@ def test_windows_together_are_windows_one_by_one() -> None:
 
 
 class Pair(RidgeLaw, frozen=True):
-    """f(x) = l_1 z^2 + l_2 sin(z), amplitudes independent of unit variance: a law with links of one's own."""
+    """f(x) = l_1 z^2 + l_2 sin(z), amplitudes independent of unit variance: a law with user-defined links."""
 
     name: ClassVar[str] = "pair"
 
@@ -244,7 +244,7 @@ def test_every_link_of_a_law_counts(d: int, n: int, w: float) -> None:
 
 @pytest.mark.parametrize("law", [Affine(L=3.0), ReLU(L=3.0), Quadratic(L=3.0), Cosine(L=3.0)])
 def test_terms_of_another_amplitude_are_its_own(law: RidgeLaw) -> None:
-    """Values are remembered for a law of unit amplitude: the order in which problems are asked for changes nothing."""
+    """Values are cached for a law of unit amplitude: the order of the problems changes nothing."""
     problem, w = Problem(d=3, n=1000, law=law, sigma=0.5), [0.0, 2.0]
     first = loss_terms(problem, w)
     other = loss_terms(problem.replace(law=replace(law, L=1.0)), w)

@@ -1,4 +1,4 @@
-"""Tables of variograms near theta = 0: their two errors against closed forms, however noisy a link is."""
+"""Tables of variograms near theta = 0: their two errors compared with closed forms, also for noisy links."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lipverify.loss.exact.variograms.closed import variogram_of_field  # interna
 
 # internal: the means that a table interpolates
 from lipverify.loss.exact.variograms.planes import Link, Planes, meetings_of
-from lipverify.loss.exact.variograms.segments import segments  # internal: one way, asked alone
+from lipverify.loss.exact.variograms.segments import segments  # internal: one method, on its own
 
 ANGLES = [*np.geomspace(1e-6, 0.05, 12), *np.linspace(0.06, 3.1, 24)]
 ROOT = math.sqrt(3)
@@ -40,7 +40,7 @@ def cubic(d: int, theta: mp.mpf) -> mp.mpf:
 
 
 def rounded_anew(link: Link, size: float, seed: int) -> Link:
-    """The link times 1 + size u, u in (-1, 1) drawn anew for every double: one that was written with less care."""
+    """The link times 1 + size u, u in (-1, 1) random for every double: a link with larger rounding errors."""
 
     def noisy(z: Floats) -> Floats:
         bits = np.ascontiguousarray(z).view(np.uint64) + np.uint64(seed)
@@ -53,7 +53,7 @@ def rounded_anew(link: Link, size: float, seed: int) -> Link:
 
 
 def off_over_stated(table: Variogram, V: Callable[[mp.mpf], mp.mpf]) -> tuple[float, float]:
-    """The largest errors of V / F and of (V / F - a) / theta over what the table says of them."""
+    """The largest errors of V / F and of (V / F - a) / theta divided by those that the table states."""
     with mp.workdps(60):
 
         def F(theta: mp.mpf) -> mp.mpf:
@@ -79,7 +79,7 @@ LINKS: dict[str, tuple[Link, Callable[[int, mp.mpf], mp.mpf], tuple[float, ...]]
 
 
 def of_a_noisy_link(name: str, d: int, noise: int, seed: int) -> tuple[float, float]:
-    """Errors over stated errors of a link that is rounded by so many units in the last place."""
+    """Errors divided by stated errors for a link with a rounding of several units in the last place."""
     link, V, kinks = LINKS[name]
     table = variogram_of(d, rounded_anew(link, noise * EPS, seed) if noise else link, kinks, False)
     return off_over_stated(table, lambda theta: V(d, theta))
@@ -87,7 +87,9 @@ def of_a_noisy_link(name: str, d: int, noise: int, seed: int) -> tuple[float, fl
 
 @pytest.mark.parametrize(("name", "d", "noise"), [("one that is no kink", 3, 16), ("|z|", 2, 4), ("100 beside", 10, 1)])
 def test_the_table_of_a_noisy_link_states_what_the_noise_does_near_0(name: str, d: int, noise: int) -> None:
-    """The first values are known to rounding over theta: the rise was off by up to 1700 times its error."""
+    """The error of the first values is rounding divided by theta: the rise was once wrong by up to 1700 times its
+    error.
+    """
     assert max(of_a_noisy_link(name, d, noise, seed=0)) <= 1
 
 
@@ -151,7 +153,7 @@ def test_straight_links_in_closed_form_have_the_means_over_planes(name: str, d: 
     meetings = meetings_of(kinks)
     closed = segments(d, link, kinks, meetings)
     assert closed is not None
-    # beside the angles at which jumps meet, on both sides, and in the middle between them
+    # next to the angles at which jumps meet, on both sides, and in the middle between them
     edges = np.array([0.0, *meetings, math.pi])
     theta = np.sort(np.concatenate([edges[1:] - 1e-3, edges[:-1] + 1e-3, (edges[1:] + edges[:-1]) / 2]))
     theta = theta[:: max(1, theta.size // 12)]
@@ -168,7 +170,7 @@ def test_straight_links_in_closed_form_have_the_means_over_planes(name: str, d: 
         (lambda z: abs(z) + 1e-9 * z**2, (0.0,)),  # bent between its kinks
         (lambda z: np.sign(z) + z, (0.0,)),  # jumps and slopes
         (lambda z: abs(z - 0.1) + abs(z - 0.105), (0.1, 0.105)),  # too close for a slope
-        (lambda z: abs(z - 0.3), (0.0,)),  # a kink that is not named
+        (lambda z: abs(z - 0.3), (0.0,)),  # an undeclared kink
     ],
 )
 def test_other_links_have_no_closed_form(link: Link, kinks: tuple[float, ...]) -> None:
@@ -177,7 +179,7 @@ def test_other_links_have_no_closed_form(link: Link, kinks: tuple[float, ...]) -
 
 @pytest.mark.parametrize("link", [lambda z: np.maximum(z - 0.8, 0), lambda z: 1 + np.maximum(z - 0.8, 0)])
 def test_what_happens_in_a_small_cap_keeps_its_digits_or_has_no_closed_form(link: Link) -> None:
-    """The cap has a share of 1e-23 of the sphere: its difference of shares was 0, and the bias negative."""
+    """The cap has a share of 1e-23 of the sphere: its difference of shares was once 0, and the bias negative."""
     theta = np.array([0.01, 0.3, 1.0, 1.6, 2.5])
     closed = segments(20, link, (0.8,), meetings_of((0.8,)))
     assert closed is not None

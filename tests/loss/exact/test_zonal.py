@@ -1,4 +1,4 @@
-"""The second exact route: its spectra against closed forms, and its terms against the first route."""
+"""The second exact route: its spectra compared with closed forms, and its terms with the first route."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lipverify import LossTerms, Problem, loss_terms, optimal_window
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU, Ridge, Zonal
 from lipverify.loss.exact import deficits, spectrum_of
-from lipverify.loss.exact.zonal.harmonics import dimension  # internal: the number of harmonics, against counting
+from lipverify.loss.exact.zonal.harmonics import dimension  # internal: the number of harmonics, compared with counting
 from lipverify.loss.exact.zonal.projection import of_links  # internal: a spectrum that has a closed form, projected
 from lipverify.problem.fine import sighted  # internal: a hidden feature must stay hidden
 from tests.strategies import lengths, log_floats
@@ -25,7 +25,7 @@ EPS = float(np.finfo(float).eps)
 
 
 def disagreement(one: LossTerms, other: LossTerms) -> float:
-    """The largest difference of a term, over the sum of the errors claimed."""
+    """The largest difference of a term divided by the sum of the claimed errors."""
     noise = np.abs(one.noise - other.noise) / (one.noise_error + other.noise_error)
     bias = np.abs(one.bias - other.bias) / (one.bias_error + other.bias_error)
     return float(max(np.max(noise), np.max(bias)))
@@ -121,14 +121,14 @@ def test_the_two_routes_agree_for_a_kink_off_the_equator(d: int, n: float, w: fl
     ("d", "n", "w", "L"), [(2, 3, 0.25, 20.0), (400, 2, 0.9, 1.0), (3, 7, 300.0, 5.0), (2, 1e30, 1e9, 3.0)]
 )
 def test_the_two_routes_agree_where_rules_are_hardest(d: int, n: float, w: float, L: float) -> None:
-    """Many harmonics over the whole sphere, a density like a needle, few tokens, and narrow windows."""
+    """Many harmonics over the whole sphere, a very narrow density, few tokens, and narrow windows."""
     ridge, zonal = routes(Problem(d=d, n=n, law=Cosine(L=L)), w)
     assert disagreement(ridge, zonal) <= 1
     assert zonal.total_error <= 1e-11 * zonal.total
 
 
 def test_high_frequencies_are_resolved() -> None:
-    """Cosine(L=100) on the circle: with too few nodes for its harmonics both halves of a rule err alike."""
+    """Cosine(L=100) on the circle: with too few nodes for its harmonics both halves of a rule have the same error."""
     ridge, zonal = routes(Problem(d=2, n=3, law=Cosine(L=100.0)), 0.25)
     assert disagreement(ridge, zonal) <= 1
     assert zonal.bias_error <= 1e-11 * zonal.bias

@@ -275,7 +275,7 @@ extern "C" void emulated_moments(int grid_x, int grid_y, int threads, const doub
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of a kernel."""
+    """The arguments of a kernel."""
 
     law: str
     L: float
@@ -305,7 +305,7 @@ def shared_library(language: str, text: str, *flags: str) -> ctypes.CDLL:
 
 
 def changed(text: str, *changes: tuple[str, str]) -> str:
-    """A text with some passages replaced, each of which must be there once."""
+    """A text with some passages replaced, each of which must occur exactly once."""
     for old, new in changes:
         assert text.count(old) == 1, f"{old!r} is not in the source once"
         text = text.replace(old, new)
@@ -418,17 +418,17 @@ def links(law: str, L: float, z: Floats) -> Floats:
 
 
 def plain_samples(asked: Question, tile: int = 64) -> tuple[Floats, Floats, Floats, Floats]:
-    """Noise and bias samples and bounds on how far rounding may move each, all (bundles, windows).
+    """Noise and bias samples and bounds on the rounding of each, all (bundles, windows).
 
-    Both sides compute coordinates within 8 eps (the radius within 3, cosine and sine within 4), so t differs by
-    D = 16 eps at most. A term g = exp(w (t - max t)) on rung k then differs, relatively, by
+    Both sides compute coordinates within 8 eps (the radius within 3, cosine and sine within 4), so t differs by D = 16
+    eps at most. A term g = exp(w (t - max t)) on rung k then differs, relatively, by
 
         rho = 2 w D + 4 eps min(2 w, 745) + 4 eps 2^k (4 + n / tile) + 2 n eps:
 
-    two coordinates; the rounded exponent, within 1 eps |x| here and 2.2 there (beyond 745 g vanishes); k squarings
-    of exponentials and of the factors by which sums are rescaled, once a tile and when slices are joined; and the
-    summation. A weighted average of values v known within D_v differs by rho times the average of |v|, twice for
-    the quotient, and by D_v.
+    two coordinates; the rounded exponent, within 1 eps |x| here and 2.2 there (beyond 745 g vanishes); k squarings of
+    exponentials and of the factors by which sums are rescaled, once a tile and when slices are combined; and the
+    summation. A weighted average of values v known within D_v differs by rho times the average of |v|, twice for the
+    quotient, and by D_v.
     """
     c, _, a, b = plain_pairs(asked)
     D, rungs = 16 * EPS, np.concatenate([np.arange(rungs) for _, rungs in asked.ladders])
@@ -464,7 +464,7 @@ def plain_samples(asked: Question, tile: int = 64) -> tuple[Floats, Floats, Floa
 
 
 def deviation(asked: Question, computed: tuple[Any, Any], tile: int = 64) -> float:
-    """The largest deviation from the plain samples in units of the bounds; infinite if something is not a number."""
+    """The largest deviation from the plain samples in units of the bounds; infinite for NaN."""
     noise, bias, noise_bound, bias_bound = plain_samples(asked, tile)
     ratios = [np.abs(computed[0] - noise) / noise_bound, np.abs(computed[1] - bias) / bias_bound]
     return float(np.nan_to_num(np.max(ratios), nan=np.inf))
@@ -585,7 +585,7 @@ def test_long_contexts_are_cut_and_the_cut_changes_no_bit(law: str, n: int) -> N
 
 @pytest.mark.parametrize("n", [5, 600, 17_000])
 def test_a_bundle_does_not_depend_on_what_else_is_asked_for(n: int) -> None:
-    """To the last bit, though one bundle or ladder has other blocks than many."""
+    """To the last bit, although one bundle or ladder is divided into other blocks than many."""
     ladders = [(0.3, 8), (0.5, 2), (1.0, 8), (0.7, 8), (3.0, 1)]
     asked = Question("relu", 1.0, 4, n, ladders, key_of("alone"), first=5, bundles=3)
     with emulated_gpu():
@@ -612,7 +612,7 @@ def test_the_parts_of_a_context_are_all_of_it(n: int) -> None:
 @pytest.mark.parametrize("ladders", range(1, layout.MOST_WARPS + 1))
 @pytest.mark.parametrize("n", [2**26, 2**30 + 1, 5 * 10**9, 10**10])
 def test_launches_of_one_long_context_fill_a_device_and_end_soon(n: int, ladders: int) -> None:
-    """Four warps on each of 132 multiprocessors at least, one for each scheduler; what a slow device does in 2 s."""
+    """At least four warps on each of 132 multiprocessors, one for each scheduler; a slow device does this in 2 s."""
     parts = layout.parts_of_launch(n, ladders, bundles=1)
     how = layout.launch_of(n, ladders, 1, parts)
     assert how.grid[0] * how.grid[1] * how.block[0] // layout.LANES > 0.9 * 4 * 132
@@ -668,7 +668,7 @@ def test_blocks_of_threads_draw_the_uniforms_of_numpy(count: int) -> None:
 
 @pytest.mark.parametrize("law", [Affine(), ReLU(), Cosine(3.0), Quadratic(2.0), Linear(2.0)])
 def test_the_kernels_give_the_samples_of_reduced_sampling(law: Law) -> None:
-    """The whole way, from a problem to samples in the order of its windows, one chunk after the other."""
+    """The complete path, from a problem to samples in the order of its w, one chunk after the other."""
     w = np.array([3.0, 0.0, 0.5, 2.0, 1.0, 5.0, 4.0])
     problem, grid = Problem(d=4, n=9, law=law), grid_of(w)
     plain = Reduced(problem, grid, 3, "fused").chunk(0)
@@ -767,7 +767,7 @@ def test_another_address_is_noticed() -> None:
 
 
 def test_the_bound_on_rounding_is_narrow() -> None:
-    """Else the comparisons could not fail: below 1e-8 of a sample at every window up to 1e4."""
+    """Otherwise the comparisons could not fail: below 1e-8 of a sample at every w up to 1e4."""
     asked = Question("affine", 1.0, 5, 100, [(1e-3, 8), (0.5, 8), (100.0, 7)], key_of("narrow"), 0, 50)
     noise, bias, noise_bound, bias_bound = plain_samples(asked)
     assert np.max(noise_bound / noise) < 1e-8

@@ -1,4 +1,4 @@
-"""Two numbers a token beyond the sphere: against contexts drawn whole, closed forms, and quadrature over queries."""
+"""Two numbers a token beyond the sphere: compared with complete contexts, closed forms, and quadrature over queries."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_reduced_and_whole_contexts_agree(
 
 
 def _unchecked(tally: Any) -> tuple[Floats, Floats]:
-    """The normal interval, also of a noise of one token, which does not vary."""
+    """The normal interval, also for the noise of one token, which does not vary."""
     variance, _ = tally._spread()
     return tally.mean, 1.96 * np.sqrt(variance / tally.count)
 
@@ -190,7 +190,7 @@ def test_whitened_scores_leave_nothing_of_the_noise_to_sample() -> None:
 
 
 def test_covariates_without_a_bound_have_normal_intervals_only() -> None:
-    """A cosine is bounded wherever it is taken, a ridge of one's own or ReLU is not known to be."""
+    """A cosine is bounded everywhere; a user's ridge law or ReLU is not known to be."""
     at = Problem(d=2, n=5, law=ReLU(), covariates=Gaussian([1.0, 2.0]))
     for law in (ReLU(), Ridge(np.tanh), Affine()):
         for sampling in SAMPLINGS:
@@ -205,7 +205,7 @@ def test_covariates_without_a_bound_have_normal_intervals_only() -> None:
 
 
 def test_a_normal_interval_is_refused_where_a_few_contexts_carry_it() -> None:
-    """Beyond any scale of the tokens all weight is on one: no context varied, and rarer ones do."""
+    """Beyond any scale of the tokens all weight is on one: no context varied, but rare ones do."""
     problem = Problem(d=3, n=10, law=Affine())
     with pytest.raises(OutOfReach, match="did not vary"):
         loss_terms(problem, 1e7, "montecarlo", contexts=1000, interval="normal")

@@ -64,7 +64,7 @@ EXAMPLES = 12
 
 
 def seed_of(*parameters: object) -> int:
-    """A seed that is a function of the parameters, so that no search can look for an unlucky one."""
+    """A seed that is a function of the parameters, so that a search cannot find an unlucky one."""
     return int.from_bytes(blake2b("/".join(map(str, parameters)).encode(), digest_size=4).digest(), "little")
 
 
@@ -154,7 +154,7 @@ def test_the_bound_of_the_noise_is_reached_by_half_the_tokens_on_either_side() -
 
 
 def test_the_bound_of_a_bundle_of_linear_tasks_is_reached_by_one_token_on_the_circle() -> None:
-    """A context is off by 2 (1 - t), and the four queries of a bundle see t, s, -t and -s."""
+    """The error of a context is 2 (1 - t), and the four queries of a bundle have t, s, -t and -s."""
     drawn = sampler(Problem(d=2, n=1, law=Affine()), np.array([3.0]), sampling="reduced")
     np.testing.assert_allclose(drawn.chunk(0)[:50, 1], drawn.bounds()[1][1], rtol=1e-12)
 
@@ -197,7 +197,7 @@ class Extremes:
 
 
 def test_no_normal_is_infinite() -> None:
-    """The largest uniform, moved off its place, must not be rounded to 1."""
+    """The largest uniform, after its shift, must not be rounded to 1."""
     x = standard_normals(Extremes(), (2,))  # type: ignore[arg-type]
     assert np.all(np.isfinite(x))
     assert x[0] < -8 < 8 < x[1]
@@ -294,7 +294,7 @@ def test_a_context_that_does_not_fit_is_out_of_reach() -> None:
 def test_what_takes_minutes_warns_and_what_takes_hours_is_refused(
     ask: Callable[..., object], law: Law, n: int, minutes: int, hours: int
 ) -> None:
-    """Pairs of tokens count for laws that are known by a kernel or variogram; nothing is drawn here."""
+    """Pairs of tokens count for laws given by a covariance or variogram; nothing is sampled here."""
     problem = Problem(d=3, n=n, law=law)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -308,7 +308,7 @@ def test_what_takes_minutes_warns_and_what_takes_hours_is_refused(
 def test_the_warning_points_at_the_line_of_the_caller(
     ask: Callable[..., object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing is drawn: showing the warning ends the call."""
+    """Nothing is sampled: the warning is turned into an error, which ends the call."""
 
     def show(message: object, category: object, filename: str, *rest: object) -> None:
         raise LookupError(filename)
@@ -322,7 +322,7 @@ def test_the_warning_points_at_the_line_of_the_caller(
 
 
 def test_the_default_contexts_of_a_field_are_as_many_as_its_pairs_allow() -> None:
-    """Of 500 tokens they were 40, and the interval was as wide as three quarters of the bias."""
+    """Of 500 tokens only 40 were used, and the interval was as wide as three quarters of the bias."""
     drawn: list[int] = []
     for n, pairs in ((60, 60**2), (500, 8 * 500)):
         problem = Problem(d=3, n=n, law=RBF())
@@ -343,7 +343,7 @@ def test_the_default_contexts_of_a_field_are_as_many_as_its_pairs_allow() -> Non
     ],
 )
 def test_parts_that_are_known_by_their_kernel_are_sampled_beside_those_that_are_drawn(law: Law, n: int) -> None:
-    """All pairs of 20 tokens, a few of 90; each part alone is told apart from the sum."""
+    """All pairs of 20 tokens, a few of 90; the test detects a sum without either part."""
     w, problem = np.array([0.5, 6.0]), Problem(d=3, n=n, law=law)
     found, exact = loss_terms(problem, w, "montecarlo", contexts=4000), loss_terms(problem, w)
     assert np.all(np.abs(found.bias - exact.bias) <= 1.5 * found.bias_error)
@@ -422,7 +422,7 @@ def test_intervals_cover_when_sampling_stops_as_soon_as_they_are_narrow_enough()
 
 
 def test_a_bundle_is_four_contexts_with_one_set_of_tokens() -> None:
-    """Together they vary about as little as four contexts with tokens of their own, or less: they are not copies."""
+    """Together they vary about as little as four independent contexts, or less: they are not copies."""
     problem, w = Problem(d=4, n=30, law=ReLU()), np.array([4.0])
     drawn = Reduced(problem, grid_of(w), 0, "bundle")
     x = np.concatenate([drawn.chunk(k) for k in range(12)])
@@ -477,7 +477,7 @@ def test_sums_of_stretches_merge(cut: int, w: float, address: int) -> None:
 
 @pytest.mark.parametrize("sampling", SAMPLINGS)
 def test_long_contexts_are_streamed(sampling: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Memory does not grow with n beyond a chunk: a context in stretches has the samples of one in one piece."""
+    """Memory does not grow with n beyond a chunk: a context in parts has the samples of one in one piece."""
     problem, w = Problem(d=4, n=1000, law=ReLU()), np.array([0.5, 1.0, 50.0])
     whole = sampler(problem, w, sampling=sampling, stream="stream").chunk(0)[:1]
     monkeypatch.setattr("lipverify.loss.montecarlo.reduced.TOKENS", 64)

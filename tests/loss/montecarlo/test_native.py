@@ -1,4 +1,4 @@
-"""The kernel on a processor: its samples against the definition and the NumPy path, and the life of its library.
+"""The kernel on a CPU: its samples compared with the definition and the NumPy path, and the life cycle of its library.
 
 The comparisons and their bounds on rounding are those of the GPU code (`tests.loss.montecarlo.test_compiled`).
 """
@@ -64,7 +64,7 @@ EXPORTED(exported_sine, sine_of(v))
 
 @pytest.fixture(scope="module", autouse=True)
 def kept_apart(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A cache of libraries for these tests alone."""
+    """A cache of libraries for these tests only."""
     folder = tmp_path_factory.mktemp("cache")
     native._loaded.cache_clear()
     with patch.object(compiling, "cache_folder", lambda: folder):
@@ -130,7 +130,7 @@ def test_samples_are_those_of_the_definition_wherever(
 def test_samples_do_not_depend_on_how_the_work_is_cut(
     law: str, d: int, n: int, cuts: list[int], ladders: list[tuple[float, int]]
 ) -> None:
-    """To the last bit: which bundles are asked for together, and which windows."""
+    """To the last bit, for any selection of bundles and of w."""
     whole = np.stack(native.samples(law, 1.0, d, n, ladders, 1, 100, 20))
     edges = [0, *sorted(cuts), 20]
     parts = [native.samples(law, 1.0, d, n, ladders, 1, 100 + a, b - a) for a, b in itertools.pairwise(edges)]

@@ -1,4 +1,4 @@
-"""Between what sums over many tokens are: against drawn contexts at chances that can be seen, and what it is for."""
+"""Bounds of sums over many tokens: compared with sampled contexts at observable probabilities, and their use."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lipverify.foundation import Floats, normals
 from lipverify.laws import RBF, Affine, Cosine, Law, Linear, Quadratic, ReLU, ReLUNetwork, Ridge, Sum
 from lipverify.loss.montecarlo.samples import ROUNDED  # internal: the rounding that a bounded sample may have
 
-# internal: each bound at chances that can be seen
+# internal: each bound at observable probabilities
 from lipverify.loss.montecarlo.tails import largest_noise, largest_spread, smallest_noise
 from lipverify.loss.montecarlo.terms import sampler  # internal: samples one by one, which the mean does not show
 from lipverify.problem.sphere import on_sphere  # internal: points on the sphere, as samplers draw them
@@ -50,7 +50,7 @@ def test_no_more_contexts_are_beyond_than_is_said(d: int, n: int, w: float, log_
 
 @pytest.mark.parametrize(("d", "n", "w"), [(2, 100, 2.0), (3, 200, 20.0), (10, 200, 5.0)])
 def test_the_bounds_are_those_of_the_tail_and_not_far_beyond(d: int, n: int, w: float) -> None:
-    """Beside the quantile of a chance in a hundred, less than twice as far from the mean."""
+    """The quantile at one in a hundred: the bound is less than twice as far from the mean."""
     for samples, largest in zip(drawn(d, n, w), (largest_noise, largest_spread), strict=True):
         mean, quantile = float(np.mean(samples)), float(np.quantile(samples, 0.99))
         bound = largest(d, n, w, math.log(100))
@@ -63,7 +63,7 @@ def test_the_bounds_are_those_of_the_tail_and_not_far_beyond(d: int, n: int, w: 
 @pytest.mark.parametrize("w", [1e-9, 1.0, 30.0, 1e3])
 @pytest.mark.parametrize("d", [100, 1000, 10**4])
 def test_high_dimensions_have_bounds(d: int, w: float) -> None:
-    """Near the poles the share of the sphere underflows there: it was the logarithm of 0."""
+    """Near the poles the share of the sphere underflows; it was once the logarithm of 0."""
     largest, smallest = largest_noise(d, 1000, w), smallest_noise(d, 1000, w)
     assert 1 / 1000 <= smallest <= largest <= 1
     assert 0 < largest_spread(d, 1000, w) <= 2
@@ -83,7 +83,7 @@ def test_with_many_tokens_nothing_is_left_to_chance() -> None:
     ("law", "least"), [(Affine(), 3.0), (ReLU(), 3.0), (Cosine(L=2.0), 3.0), (ReLU() + Cosine(), 3.0)]
 )
 def test_intervals_of_many_tokens_are_narrower_by_it(law: Law, least: float) -> None:
-    """n = 5000, w = 30: the noise by fifty times at least, the bias by so many times; all samples are within."""
+    """n = 5000, w = 30: gains of at least 50 for the noise, as given for the bias; all samples are within."""
     problem, w = Problem(d=3, n=5000, law=law), np.array([30.0])
     drawn = sampler(problem, w, sampling="full" if isinstance(law, Sum) else "reduced")
     low, high = drawn.bounds()
@@ -101,7 +101,7 @@ def test_intervals_of_many_tokens_are_narrower_by_it(law: Law, least: float) -> 
 @pytest.mark.parametrize("w", [0.5, 2.0, 8.0])
 @pytest.mark.parametrize("law", [ReLUNetwork(), RBF()])
 def test_the_noise_of_whole_contexts_on_an_ellipsoid_is_that_of_the_sphere_stretched(law: Law, w: float) -> None:
-    """The interval was 27 times the normal one at w = 2; all samples are within."""
+    """The interval was once 27 times the normal one at w = 2; all samples are within."""
     problem = Problem(d=3, n=3000, law=law, covariates=Ellipsoid([4.0, 1.0, 4.0]))
     drawn = sampler(problem, np.array([w]))
     low, high = drawn.bounds()
