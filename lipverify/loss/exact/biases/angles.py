@@ -61,9 +61,9 @@ def bias_by_angles(variogram: Variogram, rules: Rules, products: Products | None
         if products is not None:
             value[i], error[i] = _by_products(products, rules, i)
             continue
-        rest, off = _by_tables(variogram, rules, i)
-        value[i] += rest
-        error[i] += off
+        by_tables, its_error = _by_tables(variogram, rules, i)
+        value[i] += by_tables
+        error[i] += its_error
     return value, error
 
 

@@ -116,7 +116,8 @@ def pair_density(d: int, n: float, w: float, low: float, high: float, order: int
         rows[0] = np.maximum(rows[0], TINY)
         return rows
 
-    edges, total, parts = edges_of(d, w, high, others.farthest), 0.0, []
+    edges, total = edges_of(d, w, high, others.farthest), 0.0
+    parts: list[tuple[Floats, Floats, float]] = []
     waiting = np.stack([edges[:-1], edges[1:]], axis=1)
     while waiting.size:
         width = np.diff(waiting)[:, 0]
@@ -223,7 +224,7 @@ def separated(u: Floats) -> tuple[Floats, Callable[[Floats], Floats]]:
     signs = np.cumprod(np.append(1.0, -1 / power[:-1]))
     matrix = np.zeros((*u.shape, power.size + np.count_nonzero(direct)))
     matrix[:, ~direct, : power.size] = signs * np.exp(power * u[:, ~direct, None])
-    matrix[:, direct, power.size :] = np.eye(np.count_nonzero(direct))
+    matrix[:, direct, power.size :] = np.identity(int(np.count_nonzero(direct)))
 
     def at(s: Floats) -> Floats:
         s = s[:, None]
