@@ -95,8 +95,8 @@ claim("lt.gd-plus-plus/first-weights/three-layers",
             method=("exact", "observed")),
       source=TABLE_1, kind="stronger", expected="refuted", over={"layers": 3, "noise": NOISE_LAWS}, assumes=TRAINED,
       title="trained from small factors, three layers end at the printed entry",
-      corrected=r"""they do but for $\sigma_{\max} = 2$, where most trainings end at a larger loss; with $\sigma_{\max} \leq 1$ this end is a
-          minimum that several others are below, with $\sigma_{\max} = 3$ it is the best, in half of the trainings""")
+      corrected=r"""they do but for $\sigma_{\max} = 2$, where most trainings end at a larger loss; with $\sigma_{\max} \leq 1$ this end is
+          a minimum that several others are below, with $\sigma_{\max} = 3$ it is the best one, in half of the trainings""")
 claim("lt.gd-plus-plus/minima/{layers}",
       bound(several, r"\#\{\text{strict local minima}: \mathcal{L} < \min \mathcal{L}_{L - 1}\}", of="minima", low=2,
             control={"than": "floor"}, method="algebra"),
