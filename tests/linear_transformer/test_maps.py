@@ -33,7 +33,6 @@ from lipverify.linear_transformer.gdplusplus.critical import derivatives as exac
 from lipverify.linear_transformer.gdplusplus.maps import _factored, derivatives, newton, unseen
 from lipverify.linear_transformer.published import problem
 
-
 needs_compiler = pytest.mark.skipif(not has_compiler(), reason="needs a C compiler")
 
 
