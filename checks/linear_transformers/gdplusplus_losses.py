@@ -80,10 +80,13 @@ def certified_points(noise: str, layers: int) -> Iterator[tuple[float, float, in
         yield *expected(noise, layers, point), point.index
 
 
-def several(noise: str, layers: int) -> dict[str, Any]:
-    """The strict local minima, at most `ENOUGH`, that lose less than the best model with a layer less."""
-    best = gdplusplus.known_optimum(noise, layers - 1, None).loss
-    better = takewhile(lambda point: point[0] + point[1] < best.value - best.error, certified_points(noise, layers))
+def several(noise: str, layers: int, than: str = "shorter") -> dict[str, Any]:
+    """The strict local minima, at most `ENOUGH`, that lose less than the best model with a layer less, or than the floor."""
+    if than == "floor":
+        bound = gdplusplus.gdplusplus_floor(problem(noise), layers).value
+    else:
+        bound = gdplusplus.known_optimum(noise, layers - 1, None).loss.value
+    better = takewhile(lambda point: point[0] + point[1] < bound, certified_points(noise, layers))
     found = list(islice((point for point in better if point[2] == 0), ENOUGH))
     return {"minima": Fraction(len(found)), "points": found}
 

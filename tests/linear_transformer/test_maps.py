@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.foundation.compiling import has_compiler
 from lipverify.linear_transformer import Regression, UniformNoise
 from lipverify.linear_transformer.gdplusplus import (
     all_below,
@@ -32,6 +33,8 @@ from lipverify.linear_transformer.gdplusplus.critical import derivatives as exac
 from lipverify.linear_transformer.gdplusplus.maps import _factored, derivatives, newton, unseen
 from lipverify.linear_transformer.published import problem
 
+needs_compiler = pytest.mark.skipif(not has_compiler(), reason="needs a C compiler")
+
 
 def losses(noise: str, points: object) -> list[float]:
     """The excess loss of critical points of two layers over all eigenvalues."""
@@ -39,6 +42,7 @@ def losses(noise: str, points: object) -> list[float]:
     return [loss(np.asarray(point.weights)) for point in points]  # type: ignore[attr-defined]
 
 
+@needs_compiler
 @pytest.mark.parametrize("noise", ["uniform-0", "uniform-2", "levels-1-3"])
 def test_branch_and_bound_finds_what_resultants_find(noise: str) -> None:
     """Two methods that share the moments alone: no point is missed, and none is invented."""
@@ -53,6 +57,7 @@ def test_branch_and_bound_finds_what_resultants_find(noise: str) -> None:
     }
 
 
+@needs_compiler
 def test_a_bound_just_below_the_best_loss_leaves_nothing_and_one_just_above_it_the_best() -> None:
     """The bound counts, and it counts to a part in a million of the excess."""
     regression, best = problem("uniform-1"), known_optimum("uniform-1", 2)
@@ -76,6 +81,7 @@ def test_balls_of_the_nodes_contain_the_rule_that_integrates_all_moments_exactly
             assert ball.rel_accuracy_bits() > 70
 
 
+@needs_compiler
 def test_what_cannot_be_searched_is_refused() -> None:
     regression = problem("uniform-3")
     with pytest.raises(InvalidInput, match="within reach for 2 and 3"):
@@ -149,6 +155,7 @@ def test_estimates_of_what_a_search_misses() -> None:
     assert number == 10.0
 
 
+@needs_compiler
 @pytest.mark.slow
 @pytest.mark.parametrize("noise", ["uniform-0", "uniform-3"])
 def test_branch_and_bound_of_three_layers_finds_the_stored_points_again(noise: str) -> None:

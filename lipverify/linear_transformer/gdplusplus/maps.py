@@ -31,8 +31,8 @@ from lipverify.linear_transformer.gdplusplus.critical import NEAR, CriticalPoint
 from lipverify.linear_transformer.gdplusplus.descents import descended, deviations_of
 from lipverify.linear_transformer.gdplusplus.floor import gdplusplus_floor
 from lipverify.linear_transformer.gdplusplus.folds import folded
-from lipverify.linear_transformer.gdplusplus.known import known_optimum
-from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss
+from lipverify.linear_transformer.gdplusplus.known import known_model, known_optimum
+from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss, flat_weights
 from lipverify.linear_transformer.published import NOISES, printed, problem
 
 FORMAT = 1
@@ -209,7 +209,7 @@ def newton(loss: ExcessLoss, weights: Floats) -> Floats:
 
 
 def searched(noise: str, layers: int, starts: int, seed: int) -> tuple[list[CriticalPoint], list[int]]:
-    """Certified critical points that Newton's method finds from random places, best first, and the hits of each."""
+    """Certified critical points that Newton's method finds from random places, and the best one known; hits of each."""
     regression = problem(noise)
     loss, rng = on_gauss_nodes(regression, layers), generator(seed, f"gd++/landscape/{noise}/{layers}", 0)
     places = folded(rng, starts, layers, 2.0 * regression.n, 1.2 * float(loss.rule.t[-1]))
@@ -227,6 +227,10 @@ def searched(noise: str, layers: int, starts: int, seed: int) -> tuple[list[Crit
             points.append(point)
             hits.append(int(np.count_nonzero(same)))
         ends = ends[~same]
+    best = certified(regression, flat_weights(known_model(noise, layers)))
+    if not _among(best, points):
+        points.append(best)
+        hits.append(0)
     return points, hits
 
 
