@@ -1,11 +1,11 @@
-"""The documents as data: their blocks, and a run of them that compares what is printed with what is shown.
+"""The documents as data: their blocks, and a run of them that compares the output with the shown output.
 
-    python      runs, in the order in which it is read, the names of a document being shared
+    python      runs, in reading order; the names of a document are shared
     sh          its `lipverify` commands run, in a folder that the document shares
-    output      what the block before it prints; `...` stands for anything
-    text        shown and nothing else
+    output      the output of the block before it; `...` stands for anything
+    text        is only shown
 
-A remark before a block says what is different about it: `<!-- not run: REASON -->`, `<!-- exits with 2 -->`.
+A remark before a block states how it differs: `<!-- not run: REASON -->`, `<!-- exits with 2 -->`.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ KINDS = frozenset({"python", "sh", "output", "text"})
 NOT_RUN, EXITS = "not run: ", "exits with "
 ERROR = re.compile(r"(?:±|\+/-) ?(\d[\d.]*(?:e-?\d+)?)")
 ROUNDING = 4.0
-"""Errors that are shown may differ by this factor. One digit leaves a factor of 2 open, as 1.49 is shown as 1 and 1.51
-as 2; and processors round differently: other vector units and kernels of the BLAS move errors by an eighth, for which
-there is another factor of 2."""
+"""Shown errors may differ by this factor. One digit leaves a factor of 2 open, as 1.49 is shown as 1 and 1.51 as 2;
+and processors round differently: other vector units and kernels of the BLAS change errors by an eighth, for which there
+is another factor of 2."""
 PROGRESS = re.compile(r"measured \d+ of \d+ .*\n")
 
 
 class NotAsShownError(AssertionError):
-    """A block does not do what its document shows."""
+    """The output of a block differs from the document."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """One fenced block: its kind, its lines, the remark before it, and the line at which it begins."""
+    """One fenced block: its kind, its lines, the remark before it, and its first line."""
 
     kind: str
     body: str
@@ -53,12 +53,12 @@ class Block:
 
     @property
     def runs(self) -> bool:
-        """Whether it is to be run."""
+        """True if it is to be run."""
         return self.kind in ("python", "sh") and not self.remark.startswith(NOT_RUN)
 
     @property
     def code(self) -> int:
-        """The exit code that its commands end with."""
+        """The expected exit code of its commands."""
         return int(self.remark.removeprefix(EXITS)) if self.remark.startswith(EXITS) else 0
 
 
@@ -77,7 +77,7 @@ def blocks(text: str) -> list[Block]:
 
 
 def run(page: Path, folder: Path) -> int:
-    """Run a page's blocks inside a folder; how many ran.
+    """Run a page's blocks inside a folder; return the number of blocks run.
 
     Raises
     ------
@@ -101,10 +101,10 @@ def run(page: Path, folder: Path) -> int:
 
 
 def _python(block: Block, place: str, names: dict[str, Any]) -> str:
-    """What a block of Python prints."""
+    """The output of a Python block."""
     with contextlib.redirect_stdout(io.StringIO()) as out:
         try:
-            # as many empty lines before it as the page has: a traceback names the page's own line
+            # as many empty lines before it as on the page, so that a traceback names the page's line
             exec(compile("\n" * block.line + block.body, place.partition(":")[0], "exec"), names)
         except Exception as error:
             raise NotAsShownError(f"{place}: {type(error).__name__}: {error}") from error
@@ -112,7 +112,7 @@ def _python(block: Block, place: str, names: dict[str, Any]) -> str:
 
 
 def _commands(block: Block, place: str) -> str:
-    """What the commands of a block print, without progress."""
+    """The output of a block's commands, without progress."""
     printed = ""
     for arguments in _lines(block, place):
         out, err = io.StringIO(), io.StringIO()
@@ -142,12 +142,12 @@ def _compare(shown: str, printed: str, place: str) -> None:
 
 
 def _parted(text: str) -> tuple[str, list[float]]:
-    """A text without the sizes of errors, and these."""
+    """A text without the sizes of errors, and these sizes."""
     return ERROR.sub("±", text), [float(error) for error in ERROR.findall(text)]
 
 
 def _alike(stated: list[float], found: list[float]) -> bool:
-    """Whether errors agree up to rounding; what an ellipsis stands for has none to compare."""
+    """True if errors agree up to rounding; the text behind an ellipsis has none to compare."""
     return len(stated) == len(found) and all(
         one <= ROUNDING * other and other <= ROUNDING * one for one, other in zip(stated, found, strict=True)
     )

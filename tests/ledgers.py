@@ -1,4 +1,4 @@
-"""Synthetic ledgers for the tests of the report: made up from formulas, nothing is measured."""
+"""Synthetic ledgers for the tests of the report, computed from formulas without any measurement."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ DECADES = tuple(10.0**k for k in range(4, 31, 2))
 
 
 def exponent(d: int) -> float:
-    """The exponent that the synthetic evidence converges to."""
+    """The limit exponent of the synthetic evidence."""
     return 2 / (d + 3)
 
 
@@ -64,7 +64,7 @@ def cell(d: int, law: str, allowed: Allowed, claimed: str, **changes: Any) -> Ce
 
 
 def control(interval: Interval, true: bool, caught: bool = True) -> CellControl:
-    """The control of a cell, just beside what was measured, which comes out as it must unless it is not `caught`."""
+    """The control of a cell, close to the measured value, with the required verdict unless it is not `caught`."""
     low, high = interval.ends
     beside = 1e-5 * (1 + abs(high))
     edge = low - beside if true == caught else high + beside
@@ -210,7 +210,7 @@ HEADINGS = {
     "softmax.bias-lower": Heading(section="The terms of the loss", title="The bias from below"),
     "softmax.values-ignore-covariates": Heading(section="The terms of the loss", title="The values"),
 }
-"""Two sections; what is not here has no place in the contents."""
+"""Two sections; a statement outside of them has no place in the contents."""
 
 RATES = Table(
     caption="Sharp rates; $d$ is free.",
@@ -225,7 +225,7 @@ def placed(claims: tuple[Record, ...]) -> tuple[Record, ...]:
 
 
 def realistic() -> Ledger:
-    """Six claims of different fates, as a run would leave them."""
+    """Six claims with different outcomes, as a run would leave them."""
     upper = tuple(cell(d, "relu", Allowed(high=2 / d), rf"$\le 2/{d}$") for d in DIMENSIONS)
     bias = tuple(
         cell(
@@ -358,7 +358,7 @@ def _power_of_section(section: int) -> Callable[[int], float]:
 
 
 def many(count: int) -> Ledger:
-    """`count` claims in sections of four; each section has a figure of its own."""
+    """`count` claims in sections of four; each section has its own figure."""
     verdicts: tuple[Verdict, ...] = ("supported", "refuted", "inconclusive")
     return ledger(
         tuple(

@@ -86,8 +86,8 @@ def all_below(**found: dict[str, Any]) -> Table:
         ))  # fmt: skip
     return Table(
         caption="GD++ with three layers: all critical points of the expected loss below a bound, by branch and bound; it is the printed loss and half a "
-        "unit of its last digit, or else the best loss's excess over the floor four times. And how many points of a loss below 5 Newton's method finds from "
-        "3000 starts; by Good and Turing the share of starts that would end in a new one, and by Chao the least number that there are.",
+        "unit of its last digit, or else the best loss's excess over the floor four times. Then the number of points with a loss below 5 that Newton's method finds from "
+        "3000 starts; the share of starts that would end in a new one (Good and Turing), and a lower bound on their number (Chao).",
         header=("noise", "bound", "printed", "minima", "saddles", "boxes", "known", "unseen"),
         rows=tuple(rows),
     )  # fmt: skip
@@ -107,7 +107,7 @@ def trained_from() -> Table:
         row = (ended[begin] for begin in ("factors", "small", "large"))
         rows.append((named(noise), str(layers), *row, f"{entry(noise, layers).value:.3g}"))
     return Table(
-        caption="GD++ trained by Adam on the expected loss, learning rate $10^{-4}$, 20,000 steps: the losses of the minima in which trainings ended, and how many. "
+        caption="GD++ trained by Adam on the expected loss, learning rate $10^{-4}$, 20,000 steps: the losses of the minima in which trainings ended, and their number. "
         "First weights: factors $p_y, p_x, q$ of each layer with variance $0.002/(11 L)$, $\\omega_{yx} = p_y q$, $\\omega_{xx} = p_x q$; weights of that "
         "size of a product; weights of standard deviation 0.02. Elsewhere: at no minimum yet, or lost.",
         layer="evidence",

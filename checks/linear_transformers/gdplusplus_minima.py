@@ -1,8 +1,9 @@
 r"""The minima of GD++ with two to four layers, and in which of them training ends.
 
-Two layers have all their critical points listed: where there are two minima or more, plain training from small weights ends in one
-that is not the best, and there the printed entries are. Three layers have all of them listed below the printed loss: with little
-noise there are three or four minima, with sigma_max = 3 one. Where training ends depends on what the first weights are factors of.
+For two layers all critical points are listed. Where there are two minima or more, plain training from small weights
+ends in one that is not the best, and the printed entries lie there. For three layers all critical points below the
+printed loss are listed: with little noise there are three or four minima, with sigma_max = 3 one. Where training ends
+depends on the factorisation of the initial weights.
 """
 
 from lipverify.checks.linear_transformers import gdplusplus_figures as figures
@@ -30,8 +31,9 @@ MINIMA = {"uniform-0": 3, "uniform-1": 3, "uniform-2": 3, "uniform-3": 2, "unifo
 BELOW = {"uniform-0": 3, "uniform-1": 4, "uniform-2": 3, "uniform-3": 1, "uniform-4": 1, "levels-1-3": 1,
          "uniform-5": 1, "uniform-6": 1, "uniform-7": 1, "levels-1-3-5": 1}
 """Strict local minima of three layers below the bound, by law of the noise."""
-TRAINED = (*ASSUMED, """Adam on the expected loss, learning rate $10^{-4}$, 20,000 steps, 50 trainings; the first weights are products of
-    factors of variance $0.002/(11 L)$, in two of the authors' earlier work the entries of a matrix; V states none""")
+TRAINED = (*ASSUMED, """Adam on the expected loss, learning rate $10^{-4}$, 20,000 steps, 50 trainings; the initial
+    weights are products of factors of variance $0.002/(11 L)$, the variance of matrix entries in two of the authors'
+    earlier papers; V states none""")
 
 claim("lt.gd-plus-plus/critical-points",
       bound(landscape, r"\#\{\text{strict local minima}\}", of="minima", equals="k", within="1/10", method="algebra"),
@@ -57,7 +59,7 @@ claim("lt.gd-plus-plus/small-start",
 claim("lt.gd-plus-plus/plain-training",
       bound(plain_training, rf"\mathcal{{L}}_{{\mathrm{{Adam}}}} / {SMALL_START}", equals=1, within=0.001, method="training"),
       source=TABLE_1, kind="stronger", expected="supported", over={"noise": "uniform-3", "layers": 2, "training": (0, 1, 2, 3, 4)},
-      title="plain training of two layers comes to the second minimum in all of five runs",
+      title="plain training of two layers ends in the second minimum in all of five runs",
       assumes=(*ASSUMED, """Adam, 2048 fresh contexts a step; 3200 steps with the learning rate $10^{-3}$ and 800 with $10^{-4}$; five
           starts with weights $p_x, p_y, q_x$ of standard deviation 0.02"""),
       finding="None of them reaches the best minimum, whose loss is smaller by a sixth. The runs are stored as data.")
@@ -73,36 +75,40 @@ claim("lt.gd-plus-plus/three-layers",
             method=("algebra", "observed")),
       source=TABLE_1, kind="stronger", expected="supported", over={"noise": {noise: {"k": str(count)} for noise, count in BELOW.items()}},
       title="with little noise three layers have three or four strict local minima below the printed loss, with sigma_max = 3 one",
-      assumes=(*ASSUMED, """three layers, expected losses over all contexts; strict in the five weights that matter; $b$: the printed loss
-          and half a unit of its last digit, and where the best minimum is above that or its excess over the floor is less than a tenth of
-          $b$'s, the loss of four times its excess"""),
-      finding="""Below the bound all critical points are listed: branch and bound leaves no box of weights undecided, and no model below the
-          bound is outside the boxes. Each point is certified by Krawczyk's test; that there are no others comes as data. Above the bound
-          more are known, and Newton's method from other starts would find more.""",
+      assumes=(*ASSUMED, """three layers, expected losses over all contexts; strict in the five free parameters of the
+          weights; $b$ is the printed loss plus half a unit of its last digit; if the best minimum is above that, or its
+          excess over the floor is less than a tenth of that of $b$, $b$ is the loss with four times its excess"""),
+      finding="""All critical points below the bound are listed: branch and bound leaves no box of weights undecided,
+          and no model below the bound is outside the boxes. Krawczyk's test certifies each point; the proof that there
+          are no others is stored as data. Above the bound more points are known, and Newton's method from other starts
+          would find more.""",
       shows=(figures.ALL_BELOW, figures.MAP))
 claim("lt.gd-plus-plus/first-weights",
       bound(training_ends, rf"{END} / {PRINTED}", of="quotient", equals=1, within=0.07, control={"high": 0.85},
             method=("exact", "observed")),
-      bound(training_ends, r"p(\text{the commonest end})", of="share", low=0.75, control={"high": 0.85}, method=("training", "observed")),
+      bound(training_ends, r"p(\text{the most frequent end})", of="share", low=0.75, control={"high": 0.85},
+            method=("training", "observed")),
       source=TABLE_1, kind="stronger", expected="supported", over={"layers": 2, "noise": NOISE_LAWS}, assumes=TRAINED,
       title="trained from small factors, two layers end at the printed entry",
-      statement=rf"|{END} / {PRINTED} - 1| \leq 0.07, \qquad p(\text{{the commonest end}}) \geq 0.75",
-      finding="""Where there are several minima, it is the second one. The end is the best one of those in which a fifth of the trainings
-          or more end, as a table of the best of five shows it; the interval of the share is that of Clopper and Pearson.""",
+      statement=rf"|{END} / {PRINTED} - 1| \leq 0.07, \qquad p(\text{{the most frequent end}}) \geq 0.75",
+      finding="""Where there are several minima, it is the second one. Among the minima in which a fifth of the
+          trainings or more end, the end is the best one, as in a table of the best of five; the interval of the share
+          is that of Clopper and Pearson.""",
       shows=figures.TRAINED_FROM)
 claim("lt.gd-plus-plus/first-weights/three-layers",
       bound(training_ends, rf"{END} / {PRINTED}", of="quotient", equals=1, within=0.12, control=({"high": 0.85}, {"noise": "uniform-4"}),
             method=("exact", "observed")),
       source=TABLE_1, kind="stronger", expected="refuted", over={"layers": 3, "noise": NOISE_LAWS}, assumes=TRAINED,
       title="trained from small factors, three layers end at the printed entry",
-      corrected=r"""they do but for $\sigma_{\max} = 2$, where most trainings end at a larger loss; with $\sigma_{\max} \leq 1$ this end is
-          a minimum that several others are below, with $\sigma_{\max} = 3$ it is the best one, in half of the trainings""")
+      corrected=r"""they do except for $\sigma_{\max} = 2$, where most trainings end at a larger loss; with
+          $\sigma_{\max} \leq 1$ this end is a minimum that is worse than several others, with $\sigma_{\max} = 3$ it is
+          the best, in half of the trainings""")
 claim("lt.gd-plus-plus/minima/{layers}",
       bound(several, r"\#\{\text{strict local minima}: \mathcal{L} < \min \mathcal{L}_{L - 1}\}", of="minima", low=2,
             control={"than": "floor"}, method="algebra"),
       source=TABLE_1, kind="stronger", expected="supported",
       over={"layers": (3, 4), "noise": ("uniform-0", "uniform-1")},
-      title="deeper models have several strict local minima that are better than every model known with a layer less",
+      title="deeper models have several strict local minima that are better than every known model with one layer less",
       assumes=(*ASSUMED, """expected losses over all contexts; each minimum is certified by Krawczyk's test, and there may be
           more"""),
       finding=figures.DEEPER_MINIMA)

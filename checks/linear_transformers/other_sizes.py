@@ -76,10 +76,10 @@ def quotients(noise: str, coordinates: int, seed: int) -> dict[str, Logarithm]:
     models = {(one, k): list(map(losses, trainings(noise, one, k))) for one in FAMILIES for k in depths_of(noise, one)}
     found = {}
     for (family, k), mine in models.items():
-        beside = {name: [loss] * len(mine) for name, loss in ridges.items()}
-        beside["a layer less"] = models.get((family, k - 1), [])
-        beside["FULL"] = models.get(("FULL", k), []) if family != "FULL" else []
-        for name, other in beside.items():
+        others = {name: [loss] * len(mine) for name, loss in ridges.items()}
+        others["a layer less"] = models.get((family, k - 1), [])
+        others["FULL"] = models.get(("FULL", k), []) if family != "FULL" else []
+        for name, other in others.items():
             if other:
                 found[f"{family} {k} over {name}"] = log_quotient(list(zip(mine, other, strict=True)), held_out.mean)
     return found

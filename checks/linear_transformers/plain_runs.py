@@ -1,4 +1,4 @@
-"""Where training as the paper trains ends: beside the printed entries, and beside the best models known of the same form."""
+"""The end of training as the paper trains, compared with the printed entries and with the best models known of the same form."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CONTEXTS: dict[str, Any] = {"contexts": per_profile(16_384, 100_000)}
 
 
 def best_known(noise: str, family: str, layers: int) -> Any:
-    """The best model of a form that comes with lipverify: of GD++ by its expected loss, else by its median over tables."""
+    """The best shipped model of a form: for GD++ by its expected loss, otherwise by its median over tables."""
     import numpy as np
 
     from lipverify.linear_transformer.gdplusplus.known import known_model
@@ -31,14 +31,14 @@ def best_known(noise: str, family: str, layers: int) -> Any:
 
 
 def estimator(model: Any) -> Callable[[Any], Any]:
-    """What a model estimates on contexts."""
+    """The estimates of a model on contexts."""
     from lipverify.linear_transformer.training.record import estimate
 
     return lambda contexts: estimate(model, contexts)
 
 
 def ridge_loss(noise: str) -> float:
-    """What ridge with the true variance loses, 1/2 E tr sigma^2 / (Sigma + sigma^2): a run's losses less this are adjusted."""
+    """The loss of ridge regression with the true variance, 1/2 E tr sigma^2 / (Sigma + sigma^2), which adjusted losses subtract."""
     import numpy as np
 
     from lipverify.linear_transformer.gdplusplus import spectral_mean
@@ -52,10 +52,10 @@ def ridge_loss(noise: str) -> float:
 
 
 def endpoints(noise: str, contexts: int, seed: int) -> dict[str, Value]:
-    """By form and depth: the loss of the best of five plain trainings, and the logarithms of two of its quotients.
+    """By form and depth: the loss of the best of five plain trainings, and the logs of two of its quotients.
 
-    Keys are such as "DIAG 2", "DIAG 2 over printed" and "DIAG 2 over known", which is the best model known of that form. Losses of
-    GD++ are expected ones by quadrature, the others means over fresh contexts.
+    Keys are such as "DIAG 2", "DIAG 2 over printed" and "DIAG 2 over known", where known means the best model known of
+    that form. Losses of GD++ are expected ones by quadrature, the others means over fresh contexts.
     """
     from lipverify.checks.linear_transformers.gdplusplus_losses import expected, known
     from lipverify.checks.linear_transformers.quantities import held_out
@@ -82,13 +82,13 @@ def endpoints(noise: str, contexts: int, seed: int) -> dict[str, Value]:
 
 
 def quotient(family: str, layers: int, against: str, endpoints: Any, times: float = 1.0) -> Value:
-    """The logarithm of `times` such a quotient."""
+    """The logarithm of `times` one of these quotients."""
     value, error = endpoints[f"{family} {layers} over {against}"]
     return value + math.log(times), error
 
 
 def plain(against: str, family: Any, layers: Any, **bounds: Any) -> Any:
-    """A bound on the logarithm of the loss of plain training over the printed one, or over the best known one."""
+    """The claim of a bound on the log of the loss of plain training divided by the printed one, or by the best one known."""
     return bound(
         at(quotient, endpoints=at(endpoints, noise="uniform-3", **CONTEXTS)),
         rf"\log(\mathcal{{L}}_{{\mathrm{{Adam}}}} / \mathcal{{L}}_{{\mathrm{{{against}}}}})",
@@ -110,7 +110,7 @@ def endpoint_table(endpoints: dict[str, Value]) -> Table:
         cells = (f"{run.steps}", f"{printed('uniform-3', family, k).value:.3g}", short(value, error), short(*known))
         rows.append((family, str(k), *cells))
     return Table(
-        caption=r"$\sigma_{\max} = 3$: the printed loss, the best of five plain trainings with so many steps, and the best model known of the same form, on "
+        caption=r"$\sigma_{\max} = 3$: the printed loss, the best of five plain trainings with the given number of steps, and the best model known of the same form, on "
         "the same fresh contexts; in brackets the error in units of the last digit.",
         header=("model", "layers", "steps", "printed", "plain training", "best known"),
         rows=tuple(rows),

@@ -1,7 +1,7 @@
 r"""Training as the paper trains, at sigma_max = 3: Adam from small weights on fresh batches, the best of five runs.
 
-The other models of these checks are found by second-order descents that grow from shorter models. This file asks where plain
-training ends: at the printed entries, or at the better minima known. It ends at the printed entries.
+The other models of these checks come from second-order descents that grow from shorter models. This file asks whether
+plain training ends at the printed entries or at the better minima known. It ends at the printed entries.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ ASSUMED: dict[str, Any] = {"kind": "stronger", "source": TRAINED, "expected": "s
     rf"{STANDARD}; $\sigma \sim U(0, 3)$", ADJUSTED,
     """Adam, 2048 fresh contexts a step, the mean over the query exact; learning rate 0.001 for four fifths of the steps, then 0.0001;
     initial weights of standard deviation 0.02, which is not printed""",
-    "the best of five seeds by its last batches; fewer steps than printed, as the table says")}
+    "the best of five seeds by its last batches; with fewer steps than printed, as the table shows")}
 
 claim("lt.table-1/plain-training",
       plain("printed", "GD++", (1, 2, 3, 4), equals=0, within="log(11/10)", control={"times": 1.25}),
@@ -31,4 +31,4 @@ claim("lt.table-1/plain-training/known",
       plain("known", "GD++", (1, 2, 3, 4), low="-log(101/100)", control={"times": 0.8}),
       plain("known", "DIAG", (1, 2, 3), low="-log(101/100)", control={"times": 0.8}),
       plain("known", "FULL", (1, 2), low="-log(101/100)", control={"times": 0.8}),
-      title="plain training ends nowhere below the best model known", **ASSUMED)
+      title="plain training never ends below the best model known", **ASSUMED)

@@ -49,7 +49,7 @@ claim("softmax.lipschitz-notion/mean-square",
       source=SHARED, kind="derived", expected="supported", over={"d": (2, 5), "n": 1000, "L": 3**0.5},
       title="classes with the same mean square of their slope have one optimal w",
       statement=r"\mathbb{E}\, \ell^2 = \mathbb{E}\, \ell'^2 \implies w^* = w'^*",
-      assumes=(*MODEL, r"linear functions: $\ell \sim \mathrm{Unif}[-\sqrt{3}, \sqrt{3}]$ beside $\ell' = 1$"),
+      assumes=(*MODEL, r"linear functions: $\ell \sim \mathrm{Unif}[-\sqrt{3}, \sqrt{3}]$ and $\ell' = 1$"),
       finding=r"The loss depends on $f$ only through $\mathbb{E} f(x) f(x')$, and so through $\mathbb{E}\, \ell^2$.")
 ONE_LARGEST = r"\max_f Lip(f) = \max_{f'} Lip(f') \implies w^* \sim w'^*"
 MEAN = r"""$w^*$ depends on $\mathbb{E}\, \ell^2$; for classes with the same largest $L$ it differs by the factor
@@ -61,7 +61,7 @@ claim("softmax.lipschitz-notion/largest",
       source=SHARED, kind="convention", reading="shared: the same largest constant", expected="refuted", over={"d": (2, 5)},
       statement=ONE_LARGEST,
       title="classes with the same largest Lipschitz constant have one optimal w",
-      assumes=(*MODEL, r"linear functions: $\ell \sim \mathrm{Unif}[-1, 1]$ beside $\ell' = 1$; $n \to \infty$"),
+      assumes=(*MODEL, r"linear functions: $\ell \sim \mathrm{Unif}[-1, 1]$ and $\ell' = 1$; $n \to \infty$"),
       finding=r"""Both classes are 1-Lipschitz and no smoother. Attention adapts to an average over the class,
           $\mathbb{E}\, \ell^2$, which is $L^2/3$ for $\mathrm{Unif}[-L, L]$: the notion of Lipschitzness that it learns
           is a mean, not a maximum. The rate is the same.""",

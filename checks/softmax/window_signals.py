@@ -1,7 +1,7 @@
-r"""Theorem 2 for every L / sigma: with hardly any noise the optimal w grows no further, but stops where the bias is least.
+r"""Theorem 2 for every L / sigma: with hardly any noise the optimal w stops growing and tends to the w of the minimal bias.
 
-There a window holds few tokens, of which the theorems of `softmax/window.py` do not speak. For affine tasks w* is
-bounded from below by a proof for every n, L and sigma, and in three dimensions from above as well.
+There a window holds few tokens, which the theorems of `softmax/window.py` do not cover. For affine tasks w* is bounded
+from below by a proof for every n, L and sigma, and in three dimensions from above as well.
 """
 
 from lipverify.checks.softmax import window_proofs as proofs
@@ -16,17 +16,17 @@ claim("softmax.window-every-signal/affine/least",
       title="the optimal window for every L / sigma: from below",
       assumes=(*MODEL, r"$n \geq 2$, $M = \min(\Lambda / 3d, k \Lambda^{2/(d+3)})$, $V = (n/2)^{2/(d+1)}$"),
       statement=r"w^* \geq c \min(\Lambda / 3d, k \Lambda^{2/(d+3)}, k (n/2)^{2/(d+1)}) \quad \text{for all } n \geq 2, L, \sigma",
-      finding=r"""For one $n$ every $w^*$ of a larger $L / \sigma$ is at least every $w^*$ of a smaller one, because the noise
-      rises in $w$. So the lower bound for $n \geq 2 W^{(d+1)/2}$ holds beyond as well, as that at the border; below 256
-      tokens both slopes, enclosed up to $k V$, show that no smaller $w$ is critical.""")
+      finding=r"""For one $n$ every $w^*$ of a larger $L / \sigma$ is at least every $w^*$ of a smaller one, because the
+      noise increases in $w$. So beyond the range $n \geq 2 W^{(d+1)/2}$ the lower bound at its border still holds.
+      Below 256 tokens both derivatives, enclosed up to $k V$, show that no smaller $w$ is critical.""")
 claim("softmax.window-every-signal/affine/largest",
       bound(proofs.largest_window, r"\sup w^* / n^{2/3}", of="largest", high="9/4", control="8/5", method="certified"),
       source=THEOREM_2, kind="derived", expected="supported",
       title="the optimal window for every L / sigma: from above, in three dimensions",
       assumes=(*MODEL, r"affine tasks, $d = 3$"),
       statement=r"w^* < C n^{2/3} \quad \text{for all } n \geq 2, L > 0 \text{ and } \sigma \geq 0",
-      finding=r"""In three dimensions $\langle x_i, x \rangle$ is uniform, and the bias has a closed form with one convex
-      function. Its lower bound rises in $w$, so that one $w$ decides for all that are larger. Measured, $w^*$ without
+      finding=r"""In three dimensions $\langle x_i, x \rangle$ is uniform, and the bias has a closed form with one
+      convex function. Its lower bound increases in $w$, so one $w$ decides for all larger ones. Measured, $w^*$ without
       noise is 1.0 to 1.7 $n^{2/3}$.""")
 claim("softmax.window-every-signal/affine/both-sides",
       bound(proofs.largest_window, r"\min w^* / M", of="least", low="2/5", control="1/2", method="certified"),
@@ -35,9 +35,9 @@ claim("softmax.window-every-signal/affine/both-sides",
       title="the optimal window for every L / sigma: from both sides, in three dimensions",
       assumes=(*MODEL, r"affine tasks, $d = 3$, $n \geq 256$, $W = \Lambda^{1/3} \geq (n/2)^{1/2}$"),
       statement=r"c_1 M \leq w^* \leq c_2 M, \quad M = \min(k W, n^{2/3})",
-      finding=r"""Of $w^*$ and twice or half of it neither may be better: the bias changes by about $w^{-2}$, the noise by about
-      $w / n$, both in closed form. For $W \leq (n/2)^{1/2}$ `softmax.window-every-n/affine` is about all $n$, so that from 256
-      tokens on no $L / \sigma$ is left.""")
+      finding=r"""Neither twice nor half of $w^*$ may have a smaller loss: the bias changes by about $w^{-2}$, the noise
+      by about $w / n$, both in closed form. For $W \leq (n/2)^{1/2}$ `softmax.window-every-n/affine` covers all $n$, so
+      from 256 tokens on every $L / \sigma$ is covered.""")
 MEASURED = {"source": THEOREM_2, "kind": "derived", "expected": "supported"}
 claim("softmax.window-every-signal/{law}/scale",
       bound(proofs.over_scale, r"\min w^* / M", of="least", low="2/5", control="17/20", method="exact"),
@@ -48,14 +48,15 @@ claim("softmax.window-every-signal/{law}/scale",
       $L / \sigma = 1/10$ to $10^4$"""),
       statement=r"2/5 \leq w^* / M \leq 8/5",
       finding=r"""Three regimes, and at $d = 2$ four: with little signal $w^*$ is near $\Lambda / 3d$, then near $k
-      \Lambda^{2/(d+3)}$, and with hardly any noise where the bias is least. At $d = 2$ the part of the bias that falls like
-      $w^{-1/2} / n$ is from $\Lambda \sim n^{5/3}$ on larger than that which falls like $w^{-2}$, and the noise balances it at
-      $L^2 / 12 \sigma^2$, whatever $n$ is.""", **MEASURED)
+      \Lambda^{2/(d+3)}$, and with hardly any noise near the $w$ of the minimal bias. At $d = 2$ and from $\Lambda \sim
+      n^{5/3}$ on, the part of the bias that falls like $w^{-1/2} / n$ exceeds the part that falls like $w^{-2}$, and
+      the noise balances it at $L^2 / 12 \sigma^2$, for every $n$.""", **MEASURED)
 claim("softmax.window-every-n/{law}/scale",
       bound(proofs.over_scale, r"\min w^* / M", of="least", low="1/2", control="9/10", method="exact"),
       bound(proofs.over_scale, r"\max w^* / M", of="largest", high="7/5", control="1", method="exact"),
       over={"law": "relu", "d": (2, 3, 5)}, title="the optimal window for every number of tokens: a scale for ReLU, measured",
       assumes=(*MODEL, r"$L = \sigma / 20$ to $\sigma$, $n = 2$ to $10^6$, $M = \min(\Lambda / 6d, k \Lambda^{2/(d+2)})$"),
       statement=r"1/2 \leq w^* / M \leq 7/5",
-      finding=r"""The form that is proved of affine tasks (`softmax.window-every-n/affine`) seems to hold for ReLU with other
-      constants, but its proof does not carry over: its slope of the bias is a sum of terms $\geq 0$ over tokens.""", **MEASURED)
+      finding=r"""The form that is proved for affine tasks (`softmax.window-every-n/affine`) seems to hold for ReLU with
+      other constants. Its proof does not carry over, because it needs the derivative of the bias to be a sum over
+      tokens of terms $\geq 0$.""", **MEASURED)

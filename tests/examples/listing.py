@@ -16,12 +16,12 @@ MARKS = {"supported": "✓", "refuted": "✗"}
 
 
 def theorems() -> list[Path]:
-    """The files."""
+    """The files of the theorems."""
     return sorted(FOLDER.glob("*.py"))
 
 
 def entry(path: Path) -> str:
-    """A file, what it is about, and its claims with their recorded verdicts."""
+    """A file, its theorem, and its claims with their recorded verdicts."""
     about = (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").splitlines()[0].rstrip(".")
     found = claims_of(str(path), profile_named("quick"))
     verdicts = ", ".join(f"`{claim.id}` {MARKS[str(claim.expected)]}" for claim in found)
@@ -29,7 +29,7 @@ def entry(path: Path) -> str:
 
 
 def listing() -> str:
-    """All of them."""
+    """The rows of all files."""
     return "\n| file | theorem | claims |\n|---|---|---|\n" + "".join(map(entry, theorems())) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""Theorems of other papers, as users' files: each verifies as recorded, is short, and uses public names alone."""
+"""Theorems of other papers, as users' files: each verifies as recorded, is short, and uses only public names."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_theorem_verifies_as_a_user_would(
         assert record["verdict"] == record["expected"] != "inconclusive", record["id"]
         assert record["control"]["caught"], record["id"]
     methods = {check["methods"][1] for record in records for check in record["cross_checks"]}
-    # an identity is a comparison itself: its number is the difference of two computations
+    # an identity compares by itself: its number is the difference of two computations
     ends = {(cell["allowed"]["low"], cell["allowed"]["high"]) for record in records for cell in record["cells"]}
     proved = {record["grade"] for record in records} == {"proved"}
     assert methods or proved or ends == {(0.0, 0.0)}, "nothing independent stands beside it"

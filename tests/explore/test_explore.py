@@ -1,4 +1,4 @@
-"""The page to play with: its numbers are those of the library, what it refuses it says, and it answers here alone."""
+"""The interactive page: its numbers are those of the library, it states refusals, and it answers only this machine."""
 
 from __future__ import annotations
 

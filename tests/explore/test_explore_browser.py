@@ -1,4 +1,4 @@
-"""The page to play with in a real browser: sliders move curves, and what is refused is read out."""
+"""The interactive page in a real browser: sliders move curves, and refusals are read out."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from lipverify.claims.ledger import Ledger, write_ledger
 from lipverify.export import export_ledger
-from lipverify.export.latex import words  # internal: one text, sign by sign
+from lipverify.export.latex import words  # internal: one text, character by character
 
 # internal: a macro's key and rounding, tried on random values
 from lipverify.export.package import coordinates, key, package, roundings, theorems
@@ -38,7 +38,7 @@ def book() -> Ledger:
 
 
 def compiled(folder: Path, book: Ledger, body: str, columns: str = "onecolumn") -> tuple[int, str]:
-    """(exit code, log) of a paper with this body, beside the package of a ledger."""
+    """(exit code, log) of a paper with this body, in the folder of a ledger's package."""
     tex = shutil.which("pdflatex")
     if tex is None:
         pytest.skip("there is no pdflatex; Debian has it in texlive-latex-recommended")

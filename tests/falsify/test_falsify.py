@@ -1,4 +1,4 @@
-"""The search for counterexamples: what it finds, what it does not, and what it leaves behind."""
+"""The search for counterexamples: what it finds, what it misses, and what it leaves behind."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms
-from lipverify.claims.language.family import Place  # internal: one place, tried against a range
+from lipverify.claims.language.family import Place  # internal: one point, tested against a range
 from lipverify.claims.ledger import Scalar
 from lipverify.claims.plan import profile_named
-from lipverify.claims.plan.registry import sought_in  # internal: what is searched, before it is searched
+from lipverify.claims.plan.registry import sought_in  # internal: the search space, before the search
 from lipverify.covariates import covariates_named
 from lipverify.errors import InvalidInput
 from lipverify.falsify import Search, search
 
-# internal: the strategies that draw places, under test themselves
+# internal: the strategies for points, under test themselves
 from lipverify.falsify.places import assumptions, axes_of, lies_in, places_of, written_covariates, written_laws
-from lipverify.falsify.trial import again, tried  # internal: one trial without a search, and a second opinion on it
+from lipverify.falsify.trial import again, tried  # internal: one trial without a search, and a second check of it
 from lipverify.laws import Affine, Sum, law_named
-from lipverify.loss.methods import TABLE  # internal: a registered method is taken out again
+from lipverify.loss.methods import TABLE  # internal: a registered method is removed again
 from tests.commands import Commands
 
 QUICK = profile_named("quick")
@@ -82,7 +82,7 @@ def test_a_false_bound_is_refuted_where_it_was_not_measured_and_kept(lipverify: 
 
 
 def test_a_bound_that_is_zero_there_gets_a_control_that_is_less(lipverify: Commands, tmp_path: Path) -> None:
-    """A share of 0 is 0, so that its control would allow whatever the claim allows: no ready claim was written."""
+    """A share of 0 is 0, so its control would allow whatever the claim allows: no ready claim was written."""
     text = LOSSES.replace('high="1/w", control="1/(100*w)"', 'high="w", control="w/100"').replace(
         "over=", 'assumes="w in {0}", over='
     )
@@ -166,7 +166,7 @@ NOISY = dedent(f"""\
 
 
 def test_what_is_sampled_counts_only_if_other_draws_say_so_too(tmp_path: Path) -> None:
-    """Of a true bound one draw in 44 is beyond its interval: a search would always find one."""
+    """One sample in 44 is outside of the interval of a true bound: a search would always find one."""
     assert searched(tmp_path, NOISY, seconds=2.0).found is None
     module = sys.modules["lipverify.falsify.search"]
     with mock.patch.object(module, "refutes", lambda trial, *_: trial.verdict == "refuted"):
@@ -302,7 +302,7 @@ NEEDLE = dedent(f"""\
     claim("mine.hill", bound(hill, "q", high="9.99", control="-99"), over={{"x": 1.0, "y": 1.0, "z": 1.0}},
           assumes=[f"0.1 <= {{name}} <= 10" for name in "xyz"], {SOURCE})
 """)
-"""False in a ball of radius 0.1, of a cube with edges of 4.6: 4e-5 of what is drawn."""
+"""False in a ball of radius 0.1, of a cube with edges of 4.6: 4e-5 of the samples."""
 
 
 def test_the_search_climbs(tmp_path: Path) -> None:
@@ -314,7 +314,7 @@ def test_the_search_climbs(tmp_path: Path) -> None:
 
 
 def test_no_step_may_take_longer_than_what_is_left_of_the_time(tmp_path: Path) -> None:
-    """The first look at a claim had five seconds, whatever the budget."""
+    """The first trial of a claim once had five seconds, whatever the budget."""
     slow = "import time\n" + SQUARE.replace("return x", "time.sleep(60)\n    return x")
     found = searched(tmp_path, slow, "mine.square", seconds=0.4)
     limits = [float(reason.partition("within ")[2].partition(" s")[0]) for reason in found.not_reached]
@@ -404,7 +404,8 @@ TRUE = dedent(f"""\
     claim("mine.tokens", bound(tokens, "1/n", high="0.01", control="0"), over={{"n": (100, 1000)}},
           assumes="$n ≥ 100$", {SOURCE})
 """)
-"""Statements that hold wherever they speak: what would refute them is a control, no probability, no point of theirs."""
+"""Statements that hold in their whole range: a refutation would be a control, not a probability, and not one of their
+points."""
 IDS = ("shift", "instead", "word", "coin", "comb", "root", "edge", "ordered", "tokens")
 
 
@@ -431,7 +432,7 @@ def test_a_true_statement_is_not_refuted_beyond_what_it_speaks_of(name: str, tmp
 def test_the_same_statement_made_false_within_its_range_is_refuted(
     name: str, old: str, new: str, tmp_path: Path
 ) -> None:
-    """The power of the tests above: the range that is left is searched."""
+    """The power of the tests above: the remaining range is searched."""
     assert old in TRUE
     assert searched(tmp_path, TRUE.replace(old, new), f"mine.{name}", seconds=3.0).found is not None
 
@@ -501,7 +502,7 @@ FALLING = dedent(f"""\
 
 
 def test_what_holds_at_the_dimensions_of_its_cells_is_refuted_at_others(lipverify: Commands, tmp_path: Path) -> None:
-    """w* falls from d = 2 to 16 and rises from there; the search ends where it finds that, long before its limit."""
+    """w* falls from d = 2 to 16 and rises from there; the search ends when it finds that, long before its limit."""
     path, out = write(tmp_path, FALLING), tmp_path / "found"
     done = lipverify("falsify", path, "--seconds", "600", "--out", str(out), "--json")
     [told] = json.loads(done.stdout)

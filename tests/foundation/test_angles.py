@@ -1,11 +1,11 @@
-"""Sines and cosines by tangents, against balls."""
+"""Sines and cosines by tangents, compared with balls."""
 
 import numpy as np
 from flint import arb, ctx
 from hypothesis import given, target
 from hypothesis import strategies as st
 
-# internal: functions of numbers that nothing public is alone
+# internal: functions of numbers that are not public on their own
 from lipverify.foundation.angles import sine_and_cosine, versine
 
 EPS = float(np.finfo(float).eps)
@@ -20,7 +20,7 @@ def off(value: float, exact: arb, unit: float) -> float:
 
 @given(ANGLES, st.sampled_from([-1, 1]))
 def test_errors_of_sine_cosine_and_versine_are_as_stated(size: float, sign: int) -> None:
-    # vector instructions serve full registers, another function the rest: both are looked at
+    # vector instructions process full registers, another function the rest: both are tested
     x = np.full(9, sign * size)
     before, ctx.prec = ctx.prec, 300
     try:

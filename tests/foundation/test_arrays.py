@@ -6,7 +6,7 @@ import array_api_strict
 import numpy as np
 import pytest
 
-# internal: functions of arrays that nothing public is alone
+# internal: functions of arrays that are not public on their own
 from lipverify.foundation.arrays import SHORT_ROW, row_maxima
 
 

@@ -1,7 +1,7 @@
-"""The library's boundary: what is no answerable question is refused in one line, and nothing changes on the way in."""
+"""The library's boundary: an unanswerable question is refused in one line, and an answerable one is not changed."""
 
 # mypy: disable-error-code="arg-type, return-value"
-# what is passed here is of the wrong type on purpose
+# the arguments here have the wrong type on purpose
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LOW_RANK = Problem(d=2, n=10, law=LowRank([[1.0], [0.0]]))
 
 
 class Unprintable:
-    """Its text is an error, and it is called like nothing else."""
+    """Its text is an error, and it has an unusual name."""
 
     def __repr__(self) -> str:
         raise RuntimeError("no text")
@@ -107,7 +107,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
 
 
 DEAR = ("critical_radius", "optimal_block", "optimal_matrix", "optimal_scale", "pretrain")
-"""Seconds, where an argument happens to be an answerable question."""
+"""Seconds, if an argument happens to be an answerable question."""
 
 
 @pytest.mark.parametrize("junk", sorted(JUNK))

@@ -1,4 +1,4 @@
-"""The structure: nothing imports to its right, and no modules import each other in a circle."""
+"""The structure: no folder imports to its right, and no modules import each other in a circle."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def is_for_types(node: ast.AST) -> bool:
 
 
 def statements(node: ast.AST, at_import: bool) -> Iterator[ast.AST]:
-    """All that stands below a node; `at_import`: only what runs when the module is imported."""
+    """All nodes below a node; `at_import`: only those that run when the module is imported."""
     for child in ast.iter_child_nodes(node):
         if at_import and (is_for_types(child) or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)):
             continue
@@ -73,7 +73,7 @@ def imports(tree: ast.Module, modules: dict[str, ast.Module], at_import: bool = 
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         if isinstance(node, ast.ImportFrom) and node.module:
-            # the folder `checks` beside the package is imported as `lipverify.checks`
+            # the folder `checks` next to the package is imported as `lipverify.checks`
             module = node.module.replace("lipverify.checks.", "checks.")
             below = {f"{module}.{alias.name}" for alias in node.names}
             found |= (below & set(modules)) or {module}
@@ -124,7 +124,7 @@ def circle(modules: dict[str, ast.Module], at_import: bool = True) -> list[str] 
 
 
 def changed(**sources: str) -> dict[str, ast.Module]:
-    """The modules with some text at the head of some of them; __ stands for a dot."""
+    """The modules with additional text at the start of some of them; __ stands for a dot."""
     added = {name.replace("__", "."): source for name, source in sources.items()}
     return MODULES | {name: ast.parse(f"{source}\n{ast.unparse(MODULES[name])}") for name, source in added.items()}
 
@@ -186,7 +186,7 @@ def test_an_import_within_a_function_or_for_types_closes_no_circle() -> None:
 
 
 FOLDERS_WITH_A_FACE = ("lipverify.loss.exact",)
-"""What is outside imports from the face of such a folder, and from nothing in it."""
+"""Code outside of such a folder imports from its `__init__`, and from nothing inside it."""
 
 
 def behind_a_face(modules: dict[str, ast.Module]) -> set[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Formulas: every one that is printed anywhere can be read, and comes out of each writer with the same meaning."""
+"""Formulas: every printed formula can be read, and each writer preserves its meaning."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def texts(data: Any) -> Iterator[str]:
 
 
 def constants(tree: ast.AST) -> Iterator[str]:
-    """The texts of a Python file, docstrings too; not the pieces of one that is put together when it runs."""
+    """The texts of a Python file, with docstrings; without the parts of texts that are assembled at run time."""
     if isinstance(tree, ast.Constant) and isinstance(tree.value, str):
         yield tree.value
     if not isinstance(tree, ast.JoinedStr | ast.BinOp):
@@ -42,7 +42,7 @@ def constants(tree: ast.AST) -> Iterator[str]:
 
 @cache
 def printed() -> dict[str, str]:
-    """Every formula of checks/, of examples/ and of the claims that they make, and where it stands."""
+    """Every formula of checks/, of examples/ and of their claims, and its position."""
     found: dict[str, str] = {}
     for folder in ("checks", "examples"):
         for path in sorted((ROOT / folder).rglob("*")):
@@ -81,7 +81,7 @@ FUNCTIONS = symbols.OPERATORS | symbols.NAMED.keys()
 
 
 def letters(text: str) -> Counter[str]:
-    """Latin letters and digits, raised ones as others; T may be a sign of transposition."""
+    """Latin letters and digits, with raised ones as plain ones; T may be a sign of transposition."""
     text = unicodedata.normalize("NFKD", text.replace("for every ", "").replace("ℓ", ""))
     return Counter(each for each in text if each.isascii() and each.isalnum() and each != "T")
 

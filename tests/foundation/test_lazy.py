@@ -1,4 +1,4 @@
-"""Packages whose names are imported when they are first used."""
+"""Packages whose names are imported on first use."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_importing_the_packages_loads_no_numerical_library() -> None:
 
 
 def test_a_window_needs_no_symbols_and_no_optimiser() -> None:
-    """Half of what the first window would cost; one near the origin and the best scale do need them."""
+    """Half of the modules that the first optimal w would load; one near the origin and the optimal c do need them."""
     heavy = "{'sympy', 'flint', 'scipy.optimize', 'scipy.linalg'}"
     window = "import sys, lipverify as lv; lv.optimal_window(lv.Problem(d=3, n=100, law=lv.laws.ReLU()))"
     assert printed(f"{window}; print(sorted({heavy} & set(sys.modules)))") == "[]"

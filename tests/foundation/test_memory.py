@@ -1,4 +1,4 @@
-"""Memory that was left is used again."""
+"""Freed memory is used again."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ print(faults(5))
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library keeps memory as it likes")
 def test_large_blocks_are_taken_from_the_system_once() -> None:
-    """Five blocks of 40 MB, thousands of pages each: taken anew each time, or the pages of one that was left before."""
+    """Five blocks of 40 MB, thousands of pages each: new pages each time, or those of a freed block."""
     kept = _faults("from lipverify.foundation.memory import keep_memory; keep_memory()")
     anew = _faults("")
     assert anew > 1000

@@ -1,4 +1,4 @@
-"""Standard streams, whatever their encoding and whoever has closed them."""
+"""Standard streams with any encoding, and closed by anyone."""
 
 from __future__ import annotations
 

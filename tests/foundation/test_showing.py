@@ -1,4 +1,4 @@
-"""Records that show themselves: short, escaped, and as numbers that are those of the record."""
+"""The display of records: short, escaped, and with the numbers of the record."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lipverify.claims.ledger import read_ledger
 from lipverify.errors import InvalidInput
 from lipverify.foundation.showing import table  # internal: a table with hostile cells, which no record has
 from lipverify.laws import Affine, ReLU
-from lipverify.loss.asymptotic import sphere  # internal: the symbols of a formula, to put numbers in
+from lipverify.loss.asymptotic import sphere  # internal: the symbols of a formula, in which numbers are substituted
 from tests import ROOT
 
 PROBLEM = Problem(d=5, n=100, law=Affine(L=1.0))

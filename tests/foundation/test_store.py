@@ -1,4 +1,4 @@
-"""What a run finds once: the same bits whether it was read or found, and nothing of what cannot be told apart."""
+"""Remembered answers of a run: the same bits read or computed, and none for questions without an identity."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ import pytest
 import lipverify as lv
 from lipverify.foundation import store as module  # internal: whether its folder is forgotten
 
-# internal: what a run remembers is counted, entry by entry
+# internal: the remembered answers of a run are counted, entry by entry
 from lipverify.foundation.store import remembered, remembering
 from lipverify.laws import RidgeLaw
 
-# internal: another route must not be answered from what is remembered
+# internal: another route must not be answered from memory
 from lipverify.loss.methods import instead_of_exact
 
 RELU = lv.Problem(d=3, n=50, law=lv.laws.ReLU(L=1.0), sigma=0.1)
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What is found, and of what."""
+    """An answer, and its question."""
 
     problem: lv.Problem
     value: float
 
 
 class Counting:
-    """Finds a number with all its digits, and counts how often it is asked."""
+    """Compute a number with all its digits, and count the calls."""
 
     def __init__(self) -> None:
         self.asked = 0
@@ -72,7 +72,7 @@ def test_what_differs_anywhere_is_another_question(other: lv.Problem) -> None:
 
 
 class Somebodys(RidgeLaw, frozen=True, tag="relu"):
-    """A law of somebody else's, of whose code nothing is known."""
+    """A user's law, whose code is unknown."""
 
 
 @pytest.mark.parametrize("law", [lv.Ridge(lambda z: z), lv.Zonal(lambda t: t), Somebodys()])
@@ -101,7 +101,7 @@ def torn(content: bytes) -> bytes:
 
 
 def flipped(content: bytes) -> bytes:
-    """With the last bit of the number in it changed, which is at the end."""
+    """The answer with the last bit of its number changed, which is at the end."""
     return content[:-1] + bytes([content[-1] ^ 1])
 
 
@@ -133,7 +133,7 @@ def test_an_optimum_is_the_same_in_a_run_and_out_of_it() -> None:
 
 
 def test_a_second_opinion_neither_recalls_the_first_nor_is_remembered_in_its_place() -> None:
-    """A window by another route was read from the run's memory, and would have been kept as the usual one."""
+    """An optimal w by another route was once read from the run's memory, and would have been kept as the usual one."""
     with remembering():
         before = lv.optimal_window(RELU)
         with instead_of_exact("route zonal") as other:
@@ -144,4 +144,4 @@ def test_a_second_opinion_neither_recalls_the_first_nor_is_remembered_in_its_pla
         with instead_of_exact("route zonal"):
             assert lv.optimal_window(RELU) == second
         assert lv.optimal_window(RELU) == before
-    assert second.w != before.w  # the two can be told apart
+    assert second.w != before.w  # the two are distinguishable

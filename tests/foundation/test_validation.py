@@ -1,4 +1,4 @@
-"""Numbers and names at the boundary: what breaks a rule is refused, and what meets it passes unchanged."""
+"""Numbers and names at the boundary: a value that breaks a rule is refused, and others pass unchanged."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lipverify.errors import InvalidInput
 
-# internal: each rule by itself, on random values
+# internal: each rule alone, on random values
 from lipverify.foundation.validation import chosen, number, numbers, whole
 
 NO_NUMBERS = [True, "1", None, 1j, [1.0], math.nan, math.inf, -math.inf, 10**400]

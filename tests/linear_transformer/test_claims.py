@@ -1,4 +1,4 @@
-"""The claims on what layers do and cannot do: verdicts as recorded, and controls that come out the other way."""
+"""The claims on what layers can and cannot do: verdicts as recorded, and controls with the opposite verdict."""
 
 from __future__ import annotations
 

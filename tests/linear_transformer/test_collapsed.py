@@ -1,4 +1,6 @@
-"""The collapsed forward pass and its adjoint: tokens, the complex step, the compiled kernel, another array library."""
+"""The collapsed forward pass and its adjoint, compared with tokens, the complex step, the compiled kernel and another
+library.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from hypothesis import strategies as st
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation import Floats
 
-# internal: whether a compiler is there, and a library made to be wrong
+# internal: whether there is a compiler, and a deliberately wrong library
 from lipverify.foundation.compiling import compiled, has_compiler
 from lipverify.linear_transformer import (
     Diagonal,
@@ -40,14 +42,14 @@ from lipverify.linear_transformer.attention import Entrywise, Heads
 from lipverify.linear_transformer.collapsed import forward, last_row, pullback
 from lipverify.linear_transformer.families import NAMES, family_named
 
-# internal: the bound on rounding that a comparison is held to
+# internal: the bound on rounding that limits a comparison
 from lipverify.linear_transformer.rounding import rounding_bound
 
 # internal: the kernel and its cache are replaced and emptied
 from lipverify.linear_transformer.training import Objective, draw_sample, native
 from lipverify.linear_transformer.training.counting import LARGEST  # internal: the cap of a loss that overflows
 
-# internal: what decides whether the kernel may be used
+# internal: the condition under which the kernel is used
 from lipverify.linear_transformer.training.native import agrees, packed
 from lipverify.linear_transformer.training.objective import Sample  # internal: the type of a sample, for annotations
 
@@ -56,11 +58,11 @@ from lipverify.linear_transformer.training.record import OfFamily
 
 EPS = float(np.finfo(float).eps)
 STEP = 1e-30
-"""Of the complex step: far below rounding, as it takes no difference."""
+"""The step of the complex-step derivative: far below rounding, because there is no difference."""
 
 
 def roundings(layers: int, size: int, heads: int = 1) -> int:
-    """How many roundings, of EPS / 2 each, two passes and their adjoints can put on one monomial.
+    """A bound on the number of roundings, of EPS / 2 each, in one monomial of two passes and their adjoints.
 
     P G Q has sums over 2 size + heads numbers, the identity one more, S G S^T 2 size and two S: with k roundings on G
     there are 3 k + 2 (3 size + heads + 1) on the next G, or less than A 3^layers / 2 with A = 3 size + heads + 1 on the
@@ -93,7 +95,7 @@ def test_reads_what_the_tokens_predict(d: int, layers: int, heads: int, seed: in
 def _positive(d: int, shape: tuple[int, ...], seed: int) -> tuple[Floats, Floats, Floats, Floats]:
     """Moments, a covector, weights and a direction in them, all positive.
 
-    Where nothing cancels, roundings are a relative error of the whole; and polynomials that agree there are equal.
+    Without cancellation, roundings are a relative error of the whole; and polynomials that agree there are equal.
     """
     random = np.random.default_rng(seed)
     root = random.uniform(size=(3, d + 1, d + 3)) / np.sqrt((d + 1) * (d + 3))
@@ -103,7 +105,7 @@ def _positive(d: int, shape: tuple[int, ...], seed: int) -> tuple[Floats, Floats
 
 @given(dimensions, depths, st.integers(1, 3), seeds)
 def test_pullback_is_the_adjoint_of_the_derivative(d: int, layers: int, heads: int, seed: int) -> None:
-    """<covector, dw> by the complex step against <gradient, dweights>, in a random direction."""
+    """<covector, dw> by the complex step compared with <gradient, dweights>, in a random direction."""
     gram, covector, weights, directions = _positive(d, (layers, 2, heads, d + 1, d + 1), seed)
     moved = [Heads(Layer(*weight)) for weight in weights + 1j * STEP * directions]
     found = float((forward(gram + 0j, moved).w.imag / STEP * covector).sum())
@@ -140,7 +142,7 @@ def _objective(name: str, sample: Sample, layers: int, cap: float = 1.0, **optio
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("layers", [1, 2, 4])
 def test_gradient_of_the_capped_logarithm(name: str, layers: int, sample: Sample) -> None:
-    """Central differences along the gradient: two steps show a remainder that falls with their square."""
+    """Central differences along the gradient: two steps show that the remainder falls with their square."""
     objective, weights = _objective(name, sample, layers)
     value, gradient = objective(weights)
     direction = gradient / np.linalg.norm(gradient)
@@ -165,7 +167,7 @@ def test_kernel_agrees_with_numpy(name: str, layers: int, sample: Sample) -> Non
     assert abs(value - native) <= allowed
     moved, turned = other(weights * (1 + 1e-8))
     assert abs(moved - value) > allowed, "weights that differ in the eighth digit are told apart"
-    # contexts that explode cancel most and are weighed down by a bound; a logarithm keeps them, and what they amplify
+    # contexts that explode cancel most and a bound gives them little weight; a logarithm does not
     amplified = 0.0 if one.family.bounded else np.linalg.norm(turned - pulled) / 1e-8
     assert np.linalg.norm(gradient - pulled) <= allowed * max(np.linalg.norm(gradient), amplified)
     assert np.array_equal(other(weights)[1], pulled)
@@ -174,7 +176,7 @@ def test_kernel_agrees_with_numpy(name: str, layers: int, sample: Sample) -> Non
 @pytest.mark.skipif(not has_compiler(), reason="needs a C compiler")
 @pytest.mark.parametrize("count", [1, 7, 1003])
 def test_kernel_takes_any_number_of_contexts(count: int, sample: Sample) -> None:
-    """What fills its last vector up counts nothing."""
+    """Padding in its last vector does not contribute."""
     few = Sample(sample.gram[:count], sample.goal[:count], sample.share[:count])
     (one, weights), (other, _) = (_objective("OMEGA", few, 3, arithmetic=each) for each in ("array", "native"))
     (losses, gradient), (native, pulled) = one.capped(weights), other.capped(weights)
@@ -185,7 +187,7 @@ def test_kernel_takes_any_number_of_contexts(count: int, sample: Sample) -> None
 
 @pytest.mark.skipif(not has_compiler(), reason="needs a C compiler")
 def test_losses_beyond_doubles_count_as_the_cap(sample: Sample) -> None:
-    """Or, in a logarithm, as the largest that doubles hold; without a slope in either."""
+    """Or, with a logarithm, as the largest double; the derivative is 0 in both."""
     for arithmetic in ("array", "native"):
         objective, weights = _objective("SAFEFULL", sample, 6, arithmetic=arithmetic)
         losses, gradient = objective.capped(1e60 * weights)
@@ -202,7 +204,7 @@ def test_losses_beyond_doubles_count_as_the_cap(sample: Sample) -> None:
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("layers", [1, 3, 6])
 def test_models_are_evaluated_alike_by_compiled_and_numpy(name: str, layers: int) -> None:
-    """On many contexts, of which one explodes beyond doubles: there NumPy decides, as it does without a compiler."""
+    """Many contexts, one of which overflows doubles: there NumPy decides, as it does without a compiler."""
     regression = Regression(4, 9, UniformNoise(2.0))
     drawn, family = draw_contexts(regression, 600, 0, "test/evaluated"), family_named(name, regression)
     weights = family.at_random(np.random.default_rng(layers).normal(size=(layers, *family.shape)))
@@ -220,7 +222,7 @@ def test_models_are_evaluated_alike_by_compiled_and_numpy(name: str, layers: int
 
 @pytest.mark.parametrize("there", [False, True])
 def test_without_compiled_code_numpy_evaluates(there: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No compiler, and one that makes nothing."""
+    """No compiler, and a compiler without output."""
     monkeypatch.setattr(native, "has_compiler", lambda: there)
     monkeypatch.setattr(native, "_compiled_if_any", native._compiled_if_any.__wrapped__)
     monkeypatch.setattr(native, "_compiled", refused)
@@ -256,7 +258,7 @@ def test_another_library_and_device(name: str, sample: Sample) -> None:
 @settings(max_examples=20)
 @given(st.sampled_from(NAMES), st.integers(1, 3), seeds)
 def test_models_are_the_attentions_in_the_units_of_the_data(name: str, layers: int, seed: int) -> None:
-    """Up to roundings of all monomials, of which the pass on absolute values is the sum."""
+    """Up to roundings of all monomials; their sum is the pass on absolute values."""
     regression = Regression(3, 8, UniformNoise(2.0))
     family = family_named(name, regression)
     weights = family.at_random(np.random.default_rng(seed).normal(size=(layers, *family.shape)))
@@ -284,7 +286,7 @@ WRONG = {
 @pytest.mark.skipif(not has_compiler(), reason="needs a C compiler")
 @pytest.mark.parametrize("what", WRONG)
 def test_a_kernel_that_computes_something_else_is_refused(what: str) -> None:
-    """As if the compiler had been in error; the right source, loaded the same way, is accepted."""
+    """As after a compiler error; the right source, loaded the same way, is accepted."""
     source = (files("lipverify.linear_transformer.training") / "collapsed.c").read_text(encoding="utf-8")
     right, wrong = WRONG[what]
     assert source.count(right) == 1

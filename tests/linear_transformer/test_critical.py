@@ -1,4 +1,4 @@
-"""Critical points of GD++: derivatives against differences, completeness against a search, and what must be refused."""
+"""Critical points of GD++: derivatives compared with differences, completeness with a search, and refusals."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from lipverify.linear_transformer.gdplusplus import (
 # internal: derivatives in balls, which a critical point does not show
 from lipverify.linear_transformer.gdplusplus.critical import _moments, certified, derivatives
 
-# internal: the search from many starts that the stored maps are made by
+# internal: the search from many starts behind the stored maps
 from lipverify.linear_transformer.gdplusplus.maps import searched
 from lipverify.linear_transformer.published import problem
 
@@ -32,7 +32,7 @@ EPS = float(np.finfo(float).eps)
 @settings(max_examples=15, deadline=None)
 @given(st.integers(1, 3), st.floats(0, 5), st.integers(0, 2**32 - 1))
 def test_exact_derivatives_are_those_of_the_quadrature(layers: int, sigma_max: float, seed: int) -> None:
-    """The gradient of the loss on spectral nodes is exact too; the Hessian against differences of it."""
+    """The gradient of the loss on spectral nodes is exact too; the Hessian is compared with differences of it."""
     regression = Regression(10, 20, UniformNoise(sigma_max))
     weights = -0.02 * np.random.default_rng(seed).random(2 * layers - 1)
     loss = excess_loss(regression, layers, 20, None)
@@ -75,7 +75,7 @@ def test_two_layers_have_the_best_minimum_known_and_the_gradient_vanishes_at_all
 
 
 def test_what_is_no_critical_point_is_not_certified() -> None:
-    """Newton from far away has not come to a point, and the test in balls says so."""
+    """Newton's method from far away has not reached a point, and the test in balls detects it."""
     with pytest.raises((OutOfReach, ZeroDivisionError)):
         certified(problem("uniform-3"), [5.0, 5.0, 5.0])
 

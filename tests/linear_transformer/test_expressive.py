@@ -1,4 +1,4 @@
-"""How labels that are linear in the covariates align with x(1)^2: closed forms against what shares no code with them.
+"""The alignment of labels that are linear in the covariates with x(1)^2: closed forms compared with independent code.
 
 False alarms: every sampled assertion here is at six standard errors (2e-9 each).
 """
@@ -29,7 +29,7 @@ from tests.strategies import log_floats
 
 EPS = float(np.finfo(float).eps)
 SIGMAS = 6
-"""Standard errors at which sampled values must agree."""
+"""The tolerance of sampled values in standard errors."""
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 40])
@@ -83,7 +83,7 @@ def test_a_transformer_has_the_mean_of_the_directions_that_nothing_distinguishes
 def test_changing_the_sign_of_tokens_changes_the_sign_of_their_labels(
     d: int, n: int, layers: int, flipped: int
 ) -> None:
-    """The moments do not change by a bit, so that nothing does but the signs: the mean cosine is exactly 0."""
+    """The moments do not change by a bit, so only the signs change: the mean cosine is exactly 0."""
     X, w = normals(0, f"signs/{d}/{n}", 0, (n, d)), normals(0, f"signs/{d}/{n}", 1, (d,))
     P = 0.1 * normals(0, f"signs/{d}/{n}/{layers}", 2, (2, layers, 1, d + 1, d + 1))
     signs = np.asarray([-1.0 if flipped >> i & 1 else 1.0 for i in range(n)])

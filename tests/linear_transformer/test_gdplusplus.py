@@ -39,10 +39,10 @@ from lipverify.linear_transformer.gdplusplus import (
 # internal: the filter of ridge regression refuses a negative constant
 from lipverify.linear_transformer.gdplusplus.filters import ConstantRidge
 
-# internal: flat weights and layers are each other's inverse
+# internal: flat weights and layers are inverses of each other
 from lipverify.linear_transformer.gdplusplus.loss import layers_of
 
-# internal: the largest eigenvalue that so many contexts show
+# internal: the largest eigenvalue that the given number of contexts shows
 from lipverify.linear_transformer.gdplusplus.spectrum import largest_seen
 from tests.strategies import log_floats
 
@@ -61,7 +61,7 @@ def weights(depth: int) -> st.SearchStrategy[Floats]:
 
 @given(d=st.integers(1, 12), more=st.integers(4, 20))
 def test_inverse_moments_of_the_density(d: int, more: int) -> None:
-    """E tr Sigma^-1 and E tr Sigma^-2, which no rule is made from; the error is that of sums of positive terms."""
+    """E tr Sigma^-1 and E tr Sigma^-2, which no rule is built from; the error is that of sums of positive terms."""
     n = d + more
     rule = spectral_rule(n, d)
     gap = n - d
@@ -98,7 +98,7 @@ def test_two_dimensions_by_the_joint_density(n: int) -> None:
 
 @pytest.mark.parametrize(("n", "d"), [(20, 10), (9, 9), (12, 7)])
 def test_the_density_against_sampled_matrices(n: int, d: int) -> None:
-    """At five standard errors, six numbers: a false alarm once in 3e5; and the density of another n is caught."""
+    """At five standard errors, six numbers: a false alarm once in 3e5; and the density of another n is detected."""
     contexts = draw_contexts(Regression(d, n, UniformNoise(0.0)), 20_000, 1, f"density/{n}")
     values = np.asarray(np.linalg.eigvalsh(contexts.covariance), dtype=np.float64)
     functions: list[Callable[[Floats], Floats]] = [
@@ -137,7 +137,7 @@ def test_what_a_rule_refuses() -> None:
 
 @given(flat=st.integers(1, 4).flatmap(weights), seed=st.integers(0, 5))
 def test_the_filter_is_what_the_layers_do(flat: Floats, seed: int) -> None:
-    """g(t) z in the eigenbasis against the collapsed forward pass on matrices."""
+    """g(t) z in the eigenbasis compared with the collapsed forward pass on matrices."""
     contexts = draw_contexts(Regression(3, 6, UniformNoise(2.0)), 4, seed, "filter")
     layers = layers_of(flat)
     found = readout(contexts.gram, [layer.layer(3) for layer in layers]).w
@@ -146,7 +146,7 @@ def test_the_filter_is_what_the_layers_do(flat: Floats, seed: int) -> None:
     e = residual(flat, t.ravel())
     g = (1 - (e.sign * np.exp(e.log)).reshape(t.shape)) / t
     wanted = np.einsum("cij,cj->ci", V, g * z)
-    # the same recursion without cancellation bounds the products that are rounded on the way
+    # the same recursion without cancellation bounds the intermediate products
     largest = np.exp(residual(np.abs(flat), t.ravel()).log).reshape(t.shape)
     allowed = 512 * len(layers) * EPS * np.max(largest / t * np.abs(t).max() / t.min() * np.abs(z).max())
     error = float(np.max(np.abs(found - wanted)))
@@ -155,7 +155,7 @@ def test_the_filter_is_what_the_layers_do(flat: Floats, seed: int) -> None:
 
 
 def plain(flat: Floats, t: complex) -> complex:
-    """e(t), as the recursion is written."""
+    """e(t) by the recursion."""
     tau, e = t, 1.0 + 0j
     for yx, xx in np.append(flat, 0.0).reshape(-1, 2):
         e, tau = e * (1 + yx * tau), tau * (1 + xx * tau) ** 2
@@ -178,7 +178,7 @@ def test_the_derivatives_by_a_complex_step(flat: Floats, t: float) -> None:
 
 
 def test_the_tail_beyond_doubles() -> None:
-    """e of seven layers at t = 5000 is near 10^3000; mpmath knows its logarithm."""
+    """e of seven layers at t = 5000 is near 10^3000; mpmath computes its logarithm."""
     flat = np.asarray([-0.03, -0.01] * 6 + [-0.5])
     with mpmath.workdps(60):
         tau, e = mpmath.mpf(5000), mpmath.mpf(1)
@@ -204,7 +204,7 @@ def test_one_layer_in_closed_form() -> None:
 
 @pytest.mark.parametrize("noise", [0.0, 1.0, 5.0])
 def test_the_loss_in_extended_precision(noise: float) -> None:
-    """The same sum over the same nodes with 50 digits, at the optimum over what 10^5 contexts show."""
+    """The same sum over the same nodes with 50 digits, at the optimum over the eigenvalues of 10^5 contexts."""
     optimum = grown_gdplusplus(Regression(4, 12, UniformNoise(noise)), 4, seen_in=1e5)[-1]
     flat, s = flat_weights(optimum.model), UniformNoise(noise).second_moment
     loss = ExcessLoss(spectral_rule(12, 4, 81, reach=largest_seen(12, 4, 1e5)), s)
@@ -221,7 +221,7 @@ def test_the_loss_in_extended_precision(noise: float) -> None:
 
 
 def test_the_exact_losses_against_sampled_contexts() -> None:
-    """GD++ with two layers, and ridge with two constants, at four standard errors of means that are to be trusted."""
+    """GD++ with two layers, and ridge regression with two constants, at four standard errors of trusted means."""
     held_out = evaluation(draw_contexts(TABLE, 40_000, 3, "exact"))
     two = optimal_gdplusplus(TABLE, 2)[-1]
     sampled = held_out.loss(lambda contexts: readout(contexts.gram, [layer.layer(10) for layer in two.model]).w)
@@ -244,7 +244,7 @@ def test_the_best_constant_is_the_mean_square(factor: float, sigma_max: float) -
 @settings(max_examples=50)
 @given(flat=st.integers(1, 3).flatmap(weights), size=log_floats(1e-6, 0.3), seed=st.integers(0, 10**6))
 def test_no_weights_are_better_than_the_optimum(flat: Floats, size: float, seed: int) -> None:
-    """Neither weights at random nor the optimum's own, moved."""
+    """Neither random weights nor the optimum's own weights, perturbed."""
     depth = (len(flat) + 1) // 2
     best = OPTIMA[depth - 1]
     loss = ExcessLoss(spectral_rule(20, 10, 3**depth), TABLE.noise.second_moment)
@@ -278,7 +278,9 @@ def test_the_law_of_the_noise_enters_through_its_second_moment() -> None:
 
 
 def test_eigenvalues_that_no_sample_shows_rule_the_expectation() -> None:
-    """The best weights on what 10^5 contexts show are worthless in expectation; with one layer they are the same."""
+    """The best weights for the eigenvalues of 10^5 contexts are worthless in expectation; with one layer they are the
+    same.
+    """
     seen, everything = ([known_optimum("uniform-0", k, contexts) for k in (1, 4)] for contexts in (1e5, None))
     assert seen[1].loss.value < 0.5 * everything[1].loss.value
     assert abs(seen[0].loss.value - everything[0].loss.value) < 1e-4

@@ -1,4 +1,4 @@
-"""The proved floor of GD++: exact moments, Gauss's rule, the bound itself, and that it is sharp for polynomials."""
+"""The proved floor of GD++: exact moments, Gauss's rule, the bound itself, and its sharpness for polynomials."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from lipverify.linear_transformer.gdplusplus import (
     spectral_rule,
 )
 
-# internal: the degree of the polynomials that so many layers make
+# internal: the degree of the polynomials of a number of layers
 from lipverify.linear_transformer.gdplusplus.floor import degree
 
-# internal: exact moments against those of the traces
+# internal: exact moments compared with those of the traces
 from lipverify.linear_transformer.gdplusplus.moments import density_moments
 
-# internal: Gauss's rule by itself, at its degree and beyond
+# internal: Gauss's rule alone, at its degree and beyond
 from lipverify.linear_transformer.gdplusplus.orthogonal import gauss_mean, gauss_rule, recurrence
 
 # internal: the same moments by a route of traces
@@ -55,7 +55,7 @@ SIZES = st.tuples(st.integers(1, 6), st.integers(0, 8)).map(lambda pair: (pair[0
 
 @given(size=SIZES)
 def test_moments_are_those_of_the_trace(size: tuple[int, int]) -> None:
-    """Whole numbers, equal to the closed forms up to the third; those of another n are not."""
+    """Integers, equal to the closed forms up to the third; those of another n are not."""
     found = density_moments(*size, 4)
     assert [fmpq(m) for m in trace_moments(*size)] == found
     assert [fmpq(m) for m in trace_moments(size[0] + 1, size[1])] != found
@@ -64,7 +64,7 @@ def test_moments_are_those_of_the_trace(size: tuple[int, int]) -> None:
 
 @given(size=SIZES, reach=log_floats(0.5, 80.0))
 def test_moments_up_to_a_reach(size: tuple[int, int], reach: float) -> None:
-    """Balls against Gauss-Legendre panels, whose sums of positive terms are good to a few roundings a node."""
+    """Balls compared with Gauss-Legendre panels, whose sums of positive terms have a few roundings a node."""
     rule = spectral_rule(*size, 9, reach=reach)
     assume(len(rule.t) > 0)
     with ctx.workprec(400):
@@ -90,7 +90,9 @@ def test_one_dimension_up_to_a_reach_is_an_incomplete_gamma_function() -> None:
 
 @given(size=SIZES, nodes=st.integers(1, 12))
 def test_gauss_rule_is_exact_for_twice_its_nodes(size: tuple[int, int], nodes: int) -> None:
-    """Moments up to 2 nodes are met, the next is not; eigenvalues of a tridiagonal matrix are good to its norm."""
+    """Moments up to 2 nodes are exact, the next is not; eigenvalues of a tridiagonal matrix are accurate relative to
+    its norm.
+    """
     rule, exact = gauss_rule(*size, nodes), density_moments(*size, 2 * nodes + 2)
     errors = [abs(rule.mean(rule.t**k) / float(exact[k]) - 1) for k in range(1, 2 * nodes + 1)]
     allowed = 64 * nodes * EPS * (2 * nodes + 1) * rule.t[-1] / rule.t[0]
@@ -116,7 +118,7 @@ def test_a_precision_that_does_not_suffice_is_told(monkeypatch: pytest.MonkeyPat
 
 
 def least_squares(n: int, d: int, s: fmpq, terms: int) -> fmpq:
-    """b^T H^-1 b: what polynomials g of so many terms gain over g = 0, twice, in rational numbers."""
+    """b^T H^-1 b: the gain of polynomials g with a number of terms over g = 0, twice, in rational numbers."""
     m = density_moments(n, d, 2 * terms + 2)
     H = fmpq_mat(terms, terms, [m[j + k + 2] + s * m[j + k + 1] for j in range(terms) for k in range(terms)])
     b = fmpq_mat(terms, 1, [m[j + 1] for j in range(terms)])
@@ -125,7 +127,7 @@ def least_squares(n: int, d: int, s: fmpq, terms: int) -> fmpq:
 
 @given(size=SIZES, s=st.fractions(0, 20), terms=st.integers(1, 8))
 def test_the_continued_fraction_is_least_squares(size: tuple[int, int], s: object, terms: int) -> None:
-    """The same rational number by a Hankel system, to the precision of the balls; a term more is another number."""
+    """The same rational number by a Hankel system, to the precision of the balls; with one more term it differs."""
     exact = fmpq(s.numerator, s.denominator)  # type: ignore[attr-defined]
     with ctx.workprec(orthogonal.WANTED):
         found = gauss_mean(recurrence(*size, terms + 1), terms, exact)
@@ -137,7 +139,7 @@ def test_the_continued_fraction_is_least_squares(size: tuple[int, int], s: objec
 @pytest.mark.parametrize("layers", [1, 2])
 @pytest.mark.parametrize("noise", [UniformNoise(0.0), UniformNoise(2.0), CategoricalNoise((0.5, 3.0))])
 def test_the_floor_is_the_least_loss_of_a_polynomial(noise: NoiseLaw, layers: int) -> None:
-    """Weighted least squares on the nodes of a rule, in Chebyshev polynomials, reaches it and goes no lower."""
+    """Weighted least squares on the nodes of a rule, in Chebyshev polynomials, reaches it and is not below it."""
     regression = Regression(3, 9, noise)
     floor, ridge = gdplusplus_floor(regression, layers), constant_ridge_loss(regression)
     rule, s = spectral_rule(9, 3, 3**layers), noise.second_moment
@@ -151,7 +153,7 @@ def test_the_floor_is_the_least_loss_of_a_polynomial(noise: NoiseLaw, layers: in
     assert abs(least - floor.value) <= floor.error + ridge.error + 1e-9 * least  # the basis is ill-conditioned
     higher = gdplusplus_floor(regression, layers + 1)
     assert higher.value < floor.value
-    assert least > higher.value + higher.error  # the test can fail: a layer more is not reached
+    assert least > higher.value + higher.error  # the test can fail: one more layer is not reached
 
 
 @settings(max_examples=60)
@@ -174,7 +176,7 @@ def test_no_model_is_below_the_floor(size: tuple[int, int], noise: NoiseLaw, fla
 def test_what_a_model_loses_beyond_the_floor_is_a_sum_over_gauss_nodes(
     size: tuple[int, int], s: float, flat: Floats
 ) -> None:
-    """Differences between two models by D nodes and by hundreds: the floor, which both leave out, drops out."""
+    """Differences between two models by D nodes and by hundreds: the floor, which both omit, cancels."""
     layers = (len(flat) + 1) // 2
     few, many = (ExcessLoss(rule, s) for rule in (gauss_rule(*size, degree(layers)), spectral_rule(*size, 3**layers)))
     one, other = flat, flat * 0.9
@@ -196,7 +198,7 @@ def test_floors_fall_with_depth_to_ridge(size: tuple[int, int], noise: NoiseLaw)
 
 
 def test_deep_models_under_noise_are_bounded_by_ridge() -> None:
-    """Beyond the degree of the reference the bound is that of all filters, less what the reference misses."""
+    """Beyond the degree of the reference the bound is that of all filters, minus the truncation of the reference."""
     regression = Regression(10, 20, UniformNoise(3.0))
     floor, ridge = gdplusplus_floor(regression, 7), constant_ridge_loss(regression)
     assert ridge.value - 4e-7 < floor.value - floor.error <= ridge.value
@@ -215,7 +217,7 @@ def test_one_layer_is_any_filter_of_degree_one() -> None:
 
 
 def test_printed_entries_without_noise_are_below_the_floor() -> None:
-    """Five layers, 1.14e-7; with four the floor is silent."""
+    """Five layers, 1.14e-7; with four the floor gives no conclusion."""
     silent = Regression(10, 20, UniformNoise(0.0))
     five, four = gdplusplus_floor(silent, 5), gdplusplus_floor(silent, 4)
     assert five.value - five.error > 1.145e-7 * 2

@@ -1,4 +1,6 @@
-"""The search for the best GD++: many descents at once, their starts, a global method beside it, the stored optima."""
+"""The search for the best GD++: many descents at once, their starts, a global method for comparison, the stored
+optima.
+"""
 
 from __future__ import annotations
 
@@ -27,10 +29,10 @@ from lipverify.linear_transformer.gdplusplus import (
     spectral_rule,
 )
 
-# internal: one descent and its slopes, of a search's many
+# internal: one descent and its derivatives, out of a search's many
 from lipverify.linear_transformer.gdplusplus.descents import descended, deviations_of, raced
 
-# internal: the degree of the polynomials that so many layers make
+# internal: the degree of the polynomials of a number of layers
 from lipverify.linear_transformer.gdplusplus.floor import degree
 
 # internal: the starts of a search, and the global method's coordinates
@@ -54,7 +56,7 @@ SILENT = Regression(10, 20, UniformNoise(0.0))
 @settings(max_examples=40)
 @given(flat=st.integers(1, 4).flatmap(weights), noise=st.sampled_from([0.0, 0.3, 8.0]))
 def test_deviations_of_a_batch_are_those_of_one(flat: Floats, noise: float) -> None:
-    """Products of factors that share the root of a weight against logarithms, which carry its relative error."""
+    """Products of factors that share the root of a weight, compared with logarithms, which have its relative error."""
     loss = ExcessLoss(gauss_rule(20, 10, degree((len(flat) + 1) // 2)), noise)
     t = loss.rule.t
     [row], [slope] = deviations_of(loss, flat[None])
@@ -73,7 +75,7 @@ def test_deviations_of_a_batch_are_those_of_one(flat: Floats, noise: float) -> N
 
 
 def test_a_batch_descends_as_one_does() -> None:
-    """Two layers without noise: most starts end in the three minima there are, and the best is the known one."""
+    """Two layers without noise: most starts end in the three existing minima, and the best is the known one."""
     loss = ExcessLoss(gauss_rule(20, 10, 4), 0.0)
     rng = np.random.default_rng(0)
     ends = descended(loss, folded(rng, 40, 2, 60.0, 100.0), 200)
@@ -83,7 +85,7 @@ def test_a_batch_descends_as_one_does() -> None:
     assert raced(loss, folded(rng, 40, 2, 60.0, 100.0)).values[0] == pytest.approx(ends.values[0], rel=1e-9)
 
 
-# ---- where they start
+# ---- starts
 
 
 @given(seed=st.integers(0, 10**6), layers=st.integers(1, 6), R=st.floats(5.0, 500.0))
@@ -94,11 +96,11 @@ def test_places_and_weights_are_inverse(seed: int, layers: int, R: float) -> Non
 
 
 def test_a_place_is_where_the_zero_lies() -> None:
-    """At place 1/2 of the range 100 the first layer leaves nothing of t = 50, and folds at 75 onto a ninth."""
+    """At position 1/2 of the range 100 the first layer maps t = 50 to 0, and folds at 75 onto a ninth."""
     [flat] = weights_at(np.asarray([[0.5, 0.75, 1.0]]), np.asarray([100.0]))
     assert np.exp(residual(flat, np.asarray([50.0])).log)[0] < 1e-12
     assert flat[1] == pytest.approx(-1 / 75)
-    assert flat[2] == pytest.approx(-9 / 100, rel=1e-3)  # the largest tau is sought on a grid
+    assert flat[2] == pytest.approx(-9 / 100, rel=1e-3)  # the search for the largest tau uses a grid
     assert ranges(flat[None])[0] == pytest.approx(100.0)
 
 
@@ -110,11 +112,11 @@ def test_moves_and_layers_put_in_keep_their_shapes() -> None:
     assert np.all(np.isfinite(deepened(rng, 9, models[:, :1])))
 
 
-# ---- the optimum against a global method
+# ---- the optimum compared with a global method
 
 
 def by_evolution(layers: int, noise: float, seed: int, generations: int) -> float:
-    """The least loss beyond the floor by differential evolution in the places and the range, polished."""
+    """The smallest loss above the floor by differential evolution in the positions and the range, polished."""
     loss = ExcessLoss(gauss_rule(20, 10, degree(layers)), noise)
 
     def value(x: Floats) -> float:
@@ -173,7 +175,9 @@ def test_the_search_agrees_with_itself() -> None:
 
 @pytest.mark.parametrize("noise", [each.name for each in NOISES])
 def test_stored_optima_are_minima_above_their_floors(noise: str) -> None:
-    """Integrated now: deeper is better, the gradient is 0, and no floor is undercut; a floor of less layers is."""
+    """Integrated again: deeper is better, the gradient is 0, and no floor is above the loss; a floor of fewer layers
+    is.
+    """
     found = [known_optimum(noise, layers) for layers in (1, 2, 3, 4)]
     floors = [gdplusplus_floor(problem(noise), layers) for layers in (1, 2, 3, 4)]
     for optimum, floor in zip(found, floors, strict=True):
@@ -221,7 +225,7 @@ def test_an_optimum_that_is_not_stored_says_how_to_find_it() -> None:
 @settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 10**6), layers=st.integers(2, 3))
 def test_no_descent_from_anywhere_is_better(seed: int, layers: int) -> None:
-    """Weights at random, of both signs, followed to the end, against the stored optimum."""
+    """Random weights, of both signs, followed to the end, compared with the stored optimum."""
     rng = np.random.default_rng(seed)
     loss = ExcessLoss(spectral_rule(20, 10, 3**layers, points=8), 0.0)
     signs = rng.choice([-1.0, -1.0, -1.0, 1.0], (20, 2 * layers - 1))

@@ -1,4 +1,4 @@
-"""The printed steps of a diagonal layer, in each of their readings, and what each weight contributes."""
+"""The printed steps of a diagonal layer, in each of their readings, and the contribution of each weight."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from lipverify.checks.linear_transformers.descent_steps import Exact, Fit, least
 from lipverify.errors import InvalidInput
 from lipverify.foundation import Floats, normals
 from lipverify.linear_transformer import Diagonal, Regression, UniformNoise, draw_contexts
-from lipverify.linear_transformer.implicit import State, advance  # internal: one step from a state that no tokens give
+
+# internal: one step from a state that no tokens produce
+from lipverify.linear_transformer.implicit import State, advance
 from tests.strategies import log_floats
 
 EPS = float(np.finfo(float).eps)
@@ -46,10 +48,10 @@ def a_state(d: int, draw: int) -> tuple[State, Floats, Floats, Fit, Diagonal]:
 
 
 def lemma_gap(d: int, draw: int, kappa: str, moments: str) -> float:
-    """The largest difference between lemma and recursion over a bound on rounding.
+    """The largest difference between lemma and recursion divided by a bound on rounding.
 
-    Both are sums of the same monomials, of which none goes through more than 10 (d + 1) + 20 operations; their absolute
-    values sum to the recursion at (|M|, |u|, |a|, -|w|) with everything else positive.
+    Both are sums of the same monomials, none of which has more than 10 (d + 1) + 20 operations; their absolute values
+    sum to the recursion at (|M|, |u|, |a|, -|w|) with everything else positive.
     """
     state, gram, above, fit, four = a_state(d, draw)
     most = advance(
@@ -100,7 +102,7 @@ def test_the_smallest_case_by_hand(name: str, u: int, w: int) -> None:
 
 
 def test_readings_agree_in_the_first_layer() -> None:
-    """There u = 0 and a = 1: no first layer can tell kappa, nor the moments."""
+    """There u = 0 and a = 1: no first layer can distinguish kappa, nor the moments."""
     context = normals(0, "first", 0, (6, 4))
     gram, four = context.T @ context, Diagonal(0.1, -0.2, 0.3, -0.4)
     fit = least_squares(gram)
@@ -205,7 +207,7 @@ def test_a_share_of_momentum_token_by_token(share: float) -> None:
     gram, labels, query = (context.T @ context)[None], context[:, -1].copy(), np.append(x_t, 0.0)
     model = [Diagonal(*map(float, 0.02 * normals(3, "test/share", 2 + k, (4,)))) for k in range(3)]
     w, other = (contributions.with_momentum(gram, model, part)[0] for part in (share, share / 2 + 0.1))
-    unit = np.append(np.zeros(d), 1.0)  # a token (0, 1) that is no key becomes (u, a)
+    unit = np.append(np.zeros(d), 1.0)  # a token (0, 1) that is not a key becomes (u, a)
     for layer in model:
         x, y = context[:, :-1] - (1 - share) * np.outer(labels, unit[:-1]), context[:, -1]
         unit[:-1] *= share

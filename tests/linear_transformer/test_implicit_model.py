@@ -1,4 +1,4 @@
-"""Tokens, states and moments are one forward pass; what tells them apart is rounding, of which a bound is derived."""
+"""Tokens, states and moments are one forward pass; they differ by rounding, for which a bound is derived."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ from lipverify.foundation import Floats, normals
 from lipverify.linear_transformer import Diagonal, GDPlusPlus, Layer, SingleHead, Tokens, forward, readout, trajectory
 from lipverify.linear_transformer.implicit import start  # internal: the start, with and without the query as a key
 
-# internal: the type of any layer, and what refuses layers of another size
+# internal: the type of any layer, and the check that refuses layers of another size
 from lipverify.linear_transformer.layer import Parametrisation, written_out
 
-# internal: the bound on rounding is itself under test
+# internal: the bound on rounding is itself tested
 from lipverify.linear_transformer.rounding import UNIT, magnitude, rounding_bound
-from lipverify.proofs.polynomials import Symbols, leftover  # internal: the symbolic difference must see a wrong factor
+
+# internal: the symbolic difference must detect a wrong factor
+from lipverify.proofs.polynomials import Symbols, leftover
 from tests.strategies import log_floats
 
 EPS = float(np.finfo(float).eps)
@@ -32,13 +34,13 @@ STEPS = {
     "x_t": "M' = (I + A) M + b w^T",
     "y_t": "w' = (1 + δ) w + M^T c",
 }
-"""The recursion with one sign or one term wrong, by the formula that it breaks."""
+"""The recursion with one sign or one term wrong, by the affected formula."""
 CONTROLS = (*STEPS.values(), "a = 0 at the start", "the query is a key")
 WEIGHTS = st.floats(-2.0, 2.0).filter(lambda w: w == 0 or abs(w) > 1e-3)
 
 
 def drawn(d: int, n: int, heads: int, depth: int, size: float, draw: int) -> tuple[Floats, Floats, list[Layer]]:
-    """Tokens, a query, and layers that move a token by `size`, relative, if nothing cancels."""
+    """Tokens, a query, and layers that change a token by `size`, relative, if nothing cancels."""
     stream = f"test/{d}/{n}/{heads}/{depth}/{draw}"
     context, query = normals(1, stream, 0, (n, d + 1)), np.append(normals(1, stream, 1, (d,)), 0.0)
     P, Q = normals(1, stream, 2, (2, depth, heads, d + 1, d + 1))
@@ -70,7 +72,7 @@ def test_tokens_states_and_moments_agree_to_rounding(
 
 @pytest.mark.parametrize(("d", "n", "heads", "depth"), [(1, 2, 1, 8), (3, 6, 4, 4), (5, 10, 4, 8)])
 def test_every_control_is_millions_of_bounds_away(d: int, n: int, heads: int, depth: int) -> None:
-    """A sign, a term, the start, and the query as a key: the bound on rounding could not hide any."""
+    """A sign, a term, the start, and the query as a key: the bound on rounding could not hide any of them."""
     assert in_floats(d, n, heads, depth, seed=3)[0] <= 1
     for control in CONTROLS:
         assert in_floats(d, n, heads, depth, seed=3, model=control)[0] > 1e4, control
@@ -91,7 +93,7 @@ def test_in_free_symbols_no_term_is_left(d: int, n: int, heads: int) -> None:
     assert sum(left.of for left in found.values()) > 100
     for formula, control in STEPS.items():
         broken = {name for name, left in in_symbols(d, n, heads, step=control).items() if left.terms}
-        # the query's label is 0, so that it meets neither u nor a; the tokens meet all four
+        # the query's label is 0, so u and a do not affect it; all four affect the tokens
         assert broken == {"x_t": {"x_i", "x_t"}, "y_t": {"y_i", "y_t"}}.get(formula, {formula})
 
 
@@ -112,7 +114,7 @@ def test_the_bound_holds_against_fractions(d: int, depth: int, size: float, draw
 
 
 def test_the_bound_is_a_few_hundred_units_of_what_has_accumulated() -> None:
-    """It is of use: of the order of the operations of one layer, and not of all monomials."""
+    """The bound is useful: of the order of the operations of one layer, and not of all monomials."""
     context, query, layers = drawn(3, 6, 4, 8, 0.1, 0)
     share = rounding_bound(query, context, layers) / magnitude(query, context, layers)
     assert np.all(share < 400 * UNIT)

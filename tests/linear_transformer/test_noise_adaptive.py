@@ -1,4 +1,4 @@
-"""Two layers that know two noise levels: closed forms against sampled contexts, their limits, and linear programming.
+"""Two layers for two noise levels: closed forms compared with sampled contexts, their limits, and linear programming.
 
 False alarms: every sampled assertion here is at six standard errors (2e-9 each), and there are four.
 """
@@ -27,7 +27,7 @@ from lipverify.errors import InvalidInput, OutOfReach
 
 EPS = float(np.finfo(float).eps)
 SIGMAS = 6
-"""Standard errors at which sampled values must agree."""
+"""The tolerance of sampled values in standard errors."""
 
 
 @given(sigma_1=st.floats(0, 10), sigma_2=st.floats(0, 10))
@@ -57,7 +57,7 @@ def test_the_distance_from_ridge_is_that_of_sampled_contexts(order: Order, d: in
 @given(d=st.integers(1, 2), sigma_1=st.floats(0, 3), sigma_2=st.floats(0, 3))
 @settings(max_examples=20)
 def test_n_times_the_distance_tends_to_the_derived_limits(order: Order, d: int, sigma_1: float, sigma_2: float) -> None:
-    """The remainder is O(1/n): it halves as n doubles, and is small beside the limit."""
+    """The remainder is O(1/n): it halves as n doubles, and is small relative to the limit."""
     model, n = TwoLevels(sigma_1, sigma_2), 2.0**14
     gaps = []
     for length in (n, 2 * n):

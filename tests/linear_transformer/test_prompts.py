@@ -1,4 +1,6 @@
-"""Prompts with a covariance: the exact risk against quadrature, rationals and samples; the best step is the best."""
+"""Prompts with a covariance: the exact risk compared with quadrature, rationals and samples; the best step is the
+best.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ def semidefinite(random: np.random.Generator, d: int) -> Floats:
 
 
 def some(d: int, n: float, seed: int) -> tuple[Prompts, Floats]:
-    """Prompts of which nothing is diagonal, and a preconditioner."""
+    """Prompts without diagonal matrices, and a preconditioner."""
     random = np.random.default_rng(seed)
     Lambda, S, Q = (semidefinite(random, d) for _ in range(3))
     return Prompts(n, Lambda, S, float(random.random()), Q), random.normal(size=(d, d)) / d
@@ -192,7 +194,7 @@ def test_a_mean_that_is_infinite_is_refused(n: int, d: int) -> None:
 @pytest.mark.parametrize("small", [1e-4, 1e-8, 1e-12])
 @pytest.mark.parametrize("n", [100, 1e12, 1e30])
 def test_a_small_eigenvalue_is_no_zero(small: float, n: float) -> None:
-    """A query in the direction that is hardly seen: the best entry there is 1 / (Lambda (1 + 1/n) + trace / n)."""
+    """A query in the direction of the smallest variance: the best entry there is 1 / (Lambda (1 + 1/n) + trace / n)."""
     prompts = Prompts(n, [1.0, small], sigma=0.3, query=[1.0, 1.0])
     scale = np.array([1.0, small])
     expected = 1 / (scale * (1 + 1 / n) + (1 + small + 0.09) / n)
@@ -200,6 +202,6 @@ def test_a_small_eigenvalue_is_no_zero(small: float, n: float) -> None:
 
 
 def test_nothing_seen_is_no_step() -> None:
-    """Singular covariances have the least norm."""
+    """For singular covariances the solution has the smallest norm."""
     assert not best_step(Prompts(5, [0.0, 0.0], sigma=1.0)).any()
     np.testing.assert_allclose(best_step(Prompts(1, [1.0, 0.0], sigma=1.0)), np.diag([1 / 4, 0.0]), rtol=1e-13)

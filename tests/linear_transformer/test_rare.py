@@ -1,4 +1,4 @@
-"""Multilevel splitting: its probabilities against known tails and plain samples, and the models trained on it."""
+"""Multilevel splitting: its probabilities compared with known tails and plain samples, and the models trained on it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lipverify.linear_transformer import CategoricalNoise, Regression, UniformNo
 from lipverify.linear_transformer.published import problem
 from lipverify.linear_transformer.regression import Contexts
 
-# internal: decades by themselves, against tails that are known
+# internal: decades alone, compared with known tails
 from lipverify.linear_transformer.regression.rare import FALL, FIRST, POPULATION, decades, with_rare
 from lipverify.linear_transformer.regression.thinned import sizes  # internal: the size by which contexts are ordered
 
@@ -31,7 +31,7 @@ def _task(contexts: Contexts) -> Floats:
 
 @pytest.mark.parametrize(("size", "freedom"), [(_trace, 3 * 8), (_task, 3)])
 def test_levels_have_the_probabilities_of_a_known_law(size: object, freedom: int) -> None:
-    """Squared lengths of Gaussian vectors are chi-squared: ten decades, within four of the errors that are stated."""
+    """Squared lengths of Gaussian vectors are chi-squared: ten decades, within four stated errors."""
     found = decades(Regression(3, 8, UniformNoise(1.0)), 11, 0, "known", size, population=FEW)  # type: ignore[arg-type]
     for each in list(found)[1:]:
         off = math.log(chi2.sf(each.level, freedom) * 10**each.number)
@@ -40,7 +40,7 @@ def test_levels_have_the_probabilities_of_a_known_law(size: object, freedom: int
 
 @pytest.mark.parametrize("noise", [UniformNoise(0.0), UniformNoise(3.0), CategoricalNoise((1.0, 3.0))])
 def test_decades_are_those_of_a_plain_sample(noise: UniformNoise | CategoricalNoise) -> None:
-    """Level, sigma and the largest eigenvalue beyond it, where 200,000 contexts still show some: decades 1 to 3."""
+    """Level, sigma and the largest eigenvalue beyond it, where 200,000 contexts still contain some: decades 1 to 3."""
     regression = Regression(4, 10, noise)
     plain = draw_contexts(regression, 200_000, 0, "plain")
     size, largest = sizes(plain, regression), np.linalg.eigvalsh(plain.covariance)[:, -1]
@@ -62,7 +62,7 @@ def test_all_of_a_decade_is_beyond_its_level_and_the_address_is_all() -> None:
 
 
 def test_what_decades_count_in_training() -> None:
-    """A decade has a share of its own: `FALL` times less than the one before; the plain contexts have the rest."""
+    """Each decade has a share `FALL` times smaller than the one before; the plain contexts have the rest."""
     few = with_rare(Regression(3, 20, UniformNoise(1.0)), 1024, rare=6, seed=0, stream="a")
     of_decade = few.share[-4 * 64 :].reshape(4, 64).sum(axis=1)
     expected = [1 - 1 / FALL, (1 - 1 / FALL) / FALL, (1 - 1 / FALL) / FALL**2, 1 / FALL**3]

@@ -1,4 +1,4 @@
-"""Every public name of `lipverify.linear_transformer` with a value that breaks its rule: refused in a line."""
+"""Every public name of `lipverify.linear_transformer` with a value that breaks its rule is refused in one line."""
 
 from __future__ import annotations
 

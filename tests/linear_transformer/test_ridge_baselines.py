@@ -1,7 +1,7 @@
-"""Ridge baselines, the adjusted loss, the Bayes estimator, and the printed table.
+"""Baselines of ridge regression, the adjusted loss, the Bayes estimator, and the printed table.
 
-Statistical assertions draw at fixed addresses. Those at four standard errors are fewer than thirty numbers: a false
-alarm in any of them about twice in a thousand seeds.
+Statistical assertions use fixed addresses. Those at four standard errors are fewer than thirty numbers: a false alarm
+in any of them occurs about twice in a thousand seeds.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from lipverify.linear_transformer.regression import SEQUENCES, Contexts, NoiseLa
 # internal: losses of one protocol, context by context
 from lipverify.linear_transformer.regression.adjusted import protocol_losses, protocol_queries
 
-# internal: the residual in the eigenbasis against the plain one
+# internal: the residual in the eigenbasis compared with the plain one
 from lipverify.linear_transformer.regression.eigenbasis import eigenbasis
 
 # internal: the best constant without the rest of the table
@@ -62,7 +62,7 @@ def drawn(d: int, n: int, sigma: float, seed: int) -> tuple[Floats, Contexts]:
     return x, from_tokens(x, random.standard_normal(d), sigma, random.standard_normal(n))
 
 
-# ---- ridge
+# ---- ridge regression
 
 
 @given(d=st.integers(1, 8), n=st.integers(1, 20), penalty=log_floats(1e-6, 1e3), seed=st.integers(0, 100))
@@ -92,7 +92,7 @@ def test_without_penalty_it_is_the_least_squares_solution_of_least_norm(d: int, 
 
 @given(d=st.integers(1, 6), more=st.integers(1, 10), sigma=log_floats(0.01, 10.0), seed=st.integers(0, 100))
 def test_the_estimate_is_that_of_least_squares_on_the_tokens(d: int, more: int, sigma: float, seed: int) -> None:
-    """And AdaRR is ridge with it, which the wrong degrees of freedom are not."""
+    """And AdaRR is ridge regression with it; with the wrong degrees of freedom it is not."""
     random = np.random.default_rng(seed)
     x, w, noise = random.standard_normal((d + more, d)), random.standard_normal(d), random.standard_normal(d + more)
     contexts = from_tokens(x, w, sigma, noise)
@@ -133,7 +133,7 @@ def test_no_noise_estimate_without_degrees_of_freedom(n: int) -> None:
 
 
 def test_tuned_constants() -> None:
-    """The sampled optimum is near E sigma^2, and on fresh contexts no better than it; tuning helps, paired."""
+    """The sampled optimum is near E sigma^2, and not better than it on fresh contexts; tuning helps, paired."""
     regression = Regression(10, 20, UniformNoise(3.0))
     fitted, fresh = (evaluation(draw_contexts(regression, 20_000, 0, stream)) for stream in ("fit", "fresh"))
     constant, ridge = tuned_constant(fitted), tuned_ridge(fitted)
@@ -157,7 +157,9 @@ ESTIMATORS: list[Any] = [ConstRR(0.5), ConstRR(20.0), AdaRR()]
     "regression", [Regression(10, 20, UniformNoise(3.0)), Regression(3, 6, TWO)], ids=["10-20", "3-6"]
 )
 def test_the_adjusted_loss_is_the_difference_of_two_losses(regression: Regression, estimator: Any) -> None:
-    """Paired with the paper's protocol at four standard errors; with another ridge in the oracle's place it is not."""
+    """Paired with the paper's protocol at four standard errors; another ridge regression in the oracle's place
+    differs.
+    """
     held_out = evaluation(draw_contexts(regression, 60_000, 1, "identity"))
     query = protocol_queries(held_out, 1, "identity")
     pairs = sampled_mean(protocol_losses(held_out, estimator, query) - held_out.losses(estimator))
@@ -171,7 +173,7 @@ def test_the_adjusted_loss_is_the_difference_of_two_losses(regression: Regressio
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
 def test_the_printed_error_is_the_spread_of_the_protocol(estimator: Any) -> None:
-    """Both readings, against the standard deviation of sampled sequences, which has an error of its own."""
+    """Both readings, compared with the standard deviation of sampled sequences, which has its own error."""
     regression = Regression(10, 20, UniformNoise(5.0))
     held_out = evaluation(draw_contexts(regression, 40_000, 2, "spread"))
     own = protocol_losses(held_out, estimator, protocol_queries(held_out, 2, "one"))
@@ -191,13 +193,13 @@ def test_the_printed_error_is_the_spread_of_the_protocol(estimator: Any) -> None
 
 
 def oracle_losses(held_out: Any, stream: str) -> Floats:
-    """1/2 <w_ridge - w*, x>^2 at the query that is drawn there."""
+    """1/2 <w_ridge - w*, x>^2 at the sampled query."""
     query = protocol_queries(held_out, 2, stream)
     return np.asarray(-protocol_losses(held_out, lambda contexts: contexts.task, query))
 
 
 def test_a_printed_error_at_another_loss() -> None:
-    """Scaled to its own loss it is its own; for small losses it falls with the root."""
+    """Scaled to its own loss it is unchanged; for small losses it falls with the root."""
     held_out = evaluation(draw_contexts(Regression(5, 12, TWO), 4096, 0, "scaled"))
     own, loss = printed_error(held_out, AdaRR()).value, held_out.loss(AdaRR()).value
     assert printed_error(held_out, AdaRR(), printed=loss).value == pytest.approx(own, rel=64 * EPS)
@@ -238,7 +240,9 @@ def test_any_array_library() -> None:
     ("noise", "n"), [(UniformNoise(2.0), 5), (TWO, 5), (UniformNoise(2.0), 3), (UniformNoise(2.0), 2)]
 )
 def test_the_posterior_from_the_tokens(noise: NoiseLaw, n: int) -> None:
-    """The Gaussian density of the labels themselves, integrated by an adaptive rule; with n = d = 2 nothing is left."""
+    """The Gaussian density of the labels themselves, integrated by an adaptive rule; for n = d = 2 no residual
+    remains.
+    """
     x, contexts = drawn(2, n, 1.0, 7)
     random = np.random.default_rng(7)
     random.standard_normal((n, 2))
@@ -283,7 +287,7 @@ def test_the_posterior_from_the_tokens(noise: NoiseLaw, n: int) -> None:
     ids=["levels", "uniform", "one-degree", "none"],
 )
 def test_the_floor_by_two_means(regression: Regression) -> None:
-    """At four standard errors; the wrong degrees of freedom are caught, and no baseline is below the floor."""
+    """At four standard errors; the wrong degrees of freedom are detected, and no baseline is below the floor."""
     held_out = evaluation(draw_contexts(regression, 20_000, 4, "floor"))
     gap = bayes_gap(held_out, Bayes(regression.noise))
     assert abs(gap.difference.value) <= 4 * gap.difference.standard_error
@@ -298,7 +302,9 @@ def test_the_floor_by_two_means(regression: Regression) -> None:
 
 @pytest.mark.parametrize("noise", [UniformNoise(0.0), CategoricalNoise((2.0,)), CategoricalNoise((0.0, 2.0))])
 def test_no_gap_where_sigma_is_known(noise: NoiseLaw) -> None:
-    """One level, or levels that a context tells apart for sure: w_Bayes is ridge with the true variance."""
+    """One level, or levels that a context distinguishes with certainty: w_Bayes is ridge regression with the true
+    variance.
+    """
     held_out = evaluation(draw_contexts(Regression(3, 12, noise), 2048, 0, "known"))
     gap = bayes_gap(held_out, Bayes(noise))
     assert gap.sampled.value <= 1e-20
@@ -332,7 +338,7 @@ def test_a_name_of_no_law_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("size", [1e-100, 1.0, 1e80, 1e200, 1e305])
 def test_a_mean_of_losses_of_any_size_has_its_error_and_its_doubt(size: float) -> None:
-    """A model of seven layers may lose 1e160 on one context: its square is no double, and the training ended there."""
+    """A model of seven layers may lose 1e160 on one context: its square overflows, and training once ended there."""
     values = np.asarray([1.0, 2.0, 3.0, 5.0, 8.0])
     plain, large = sampled_mean(values), sampled_mean(size * values)
     assert large.value == pytest.approx(size * plain.value, rel=1e-12)

@@ -1,4 +1,4 @@
-"""GD++ as a second-order method: the recursion, its weights and its counts against what shares no code with them."""
+"""GD++ as a second-order method: the recursion, its weights and its counts compared with independent code."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ METHODS = (MINIMAX, UNIVERSAL)
 def test_the_recursion_is_the_forward_pass_in_the_eigenbasis(
     eigenvalues: list[float], weights: list[tuple[float, float]]
 ) -> None:
-    """In the relative error of a polynomial whose terms are bounded by the same recursion with absolute values."""
+    """Within the relative error of a polynomial whose terms are bounded by the same recursion with absolute values."""
     d, t = len(eigenvalues), np.asarray(eigenvalues)
     layers = [GDPlusPlus(xx, yx) for xx, yx in weights]
     V = np.linalg.qr(normals(0, f"recursion/{d}", 0, (d, d)))[0]
@@ -72,7 +72,7 @@ def test_the_residual_is_one_less_the_prediction(t: float, layers: int, method: 
 @pytest.mark.parametrize("kappa", [1.5, 10.0, 1e3])
 @pytest.mark.parametrize("layers", [1, 2, 4])
 def test_the_condition_number_gives_the_worst_residual_of_a_spectrum(method: Method, kappa: float, layers: int) -> None:
-    """On a fine grid: the worst lies at an end, so the grid has it; the control is a weight one percent off."""
+    """On a fine grid: the worst point is an end, which the grid contains; the control is a weight one percent off."""
     t, weights = np.geomspace(1 / kappa, 1, 20_001), method.weights(kappa, layers)
     excess = kappa - 1
     for _ in range(layers - 1):
@@ -87,7 +87,7 @@ def test_the_condition_number_gives_the_worst_residual_of_a_spectrum(method: Met
 
 @given(kappa=log_floats(1.1, 1e8), factor=st.floats(0.5, 1.5))
 def test_no_other_weight_brings_the_ends_closer(kappa: float, factor: float) -> None:
-    """The quotient of largest and least s (1 + xx s)^2 on [1/kappa, 1]; the interior maximum is at s = -1 / (3 xx)."""
+    """Largest over smallest s (1 + xx s)^2 on [1/kappa, 1]; the interior maximum is at s = -1 / (3 xx)."""
     xx = factor * MINIMAX.step(1 / kappa, 1.0)
     inside = -1 / (3 * xx)
     places = [1 / kappa, 1.0] + ([inside] if 1 / kappa < inside < 1 else [])
@@ -100,7 +100,7 @@ def test_no_other_weight_brings_the_ends_closer(kappa: float, factor: float) -> 
 
 
 def test_extended_precision_agrees_with_matrices() -> None:
-    """Balls that were drawn apart: they overlap, and tell one layer more from none."""
+    """Balls that were computed separately: they overlap, and are disjoint for one more layer."""
     for kappa, layers in ((2.0, 8), (100.0, 8)):
         (one, error), (other, other_error) = (
             recursion_residual(kappa, layers),

@@ -1,4 +1,4 @@
-"""Independent tables, plain training, and the numbers that claims make of them."""
+"""Independent tables, plain training, and the numbers that claims compute from them."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from lipverify.linear_transformer.training import estimate, protocol, tables, tr
 from lipverify.linear_transformer.training.native import Packed
 
 ERRORS = 5.0
-"""Standard errors that a sampled mean may be off; a false alarm in two million."""
+"""The tolerance of a sampled mean in standard errors; a false alarm in two million."""
 
 
 def test_a_part_is_what_its_definition_says() -> None:
-    """Losses against ridge at the true variance, solved here, on contexts of the same address."""
+    """Losses compared with ridge regression at the true variance, solved here, on contexts of the same address."""
     model = trainings("levels-1-3", "FULL", 3)[1]
     held_out = tables.part("levels-1-3", 2, 0, 0)
     found = tables.part_means(held_out, {"FULL-3-1": model})["FULL-3-1"]
@@ -51,7 +51,7 @@ def test_what_is_stored_is_what_is_measured() -> None:
     for name in ("GD++-1", "DIAG-2-0"):
         (loss, error), (sampled, other) = found.protocol[name]
         assert abs(loss - sampled) <= ERRORS * other
-        assert error < other  # the average over query and task is what the protocol leaves to chance
+        assert error < other  # the protocol leaves the average over query and task to chance
     assert 0.003 < found.printed_errors["GD++-2"] < 0.006  # one or two percent of .265
     assert set(found.printed_errors) >= {"FULL-7", "AdaRR", "DIAG-1"}
 
@@ -73,9 +73,9 @@ def test_tables_of_other_models_or_edited_ones_are_refused(tmp_path, monkeypatch
 
 @given(st.integers(6, 40))
 def test_the_interval_of_a_median_holds_it_as_often_as_it_says(count: int) -> None:
-    """By the binomial law of how many values are below the median; one place further in it would be too short."""
+    """By the binomial law of the number of values below the median; an interval shorter by one would be too short."""
     value, error = independent_tables.median(list(np.arange(count, dtype=float)))
-    inside = round(count / 2 - 0.5 - error)  # values 0, 1, ...: so many are below the interval
+    inside = round(count / 2 - 0.5 - error)  # values 0, 1, ...: this many are below the interval
     assert value == (count - 1) / 2
     assert 1 - 2 * binom.cdf(inside, count, 0.5) >= 0.95 > 1 - 2 * binom.cdf(inside + 1, count, 0.5)
 
@@ -89,13 +89,13 @@ def test_few_tables_have_no_interval_and_an_exploding_one_does_not_move_the_medi
 
 
 def test_the_least_median_is_that_of_a_model_that_does_not_explode() -> None:
-    """One that explodes in most tables says nothing above, and widens nothing above."""
+    """One that explodes in most tables has no upper bound, and does not widen the others'."""
     calm, wild = [1 + 0.001 * k for k in range(20)], [0.9, *[1e100] * 19]
     value, error = independent_tables.least([calm, wild])
     assert value + error <= calm[-1]
     assert value - error >= calm[0]
     alone = independent_tables.median(calm)[1]
-    assert error >= alone  # two intervals hold together at a level at which each is wider
+    assert error >= alone  # for two intervals to hold simultaneously each must be wider
 
 
 @pytest.mark.parametrize(("count", "total"), [(0, 20), (3, 20), (20, 20)])

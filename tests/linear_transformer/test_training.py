@@ -28,7 +28,7 @@ from lipverify.linear_transformer.regression import printed_error
 # internal: the rarest decade, where a trained model may fail
 from lipverify.linear_transformer.regression.rare import decades
 
-# internal: thinned samples by themselves, whose errors are tested
+# internal: thinned samples alone, whose errors are tested
 from lipverify.linear_transformer.regression.thinned import thinned, thinned_mean
 from lipverify.linear_transformer.training import Objective, Plan, Stage, Trained, draw_sample, estimate
 
@@ -37,13 +37,13 @@ from lipverify.linear_transformer.training.growth import Start, inserted, of_gdp
 
 # internal: a descent from a given start, and a training short enough for a test
 from lipverify.linear_transformer.training.stages import descend, fit
-from lipverify.linear_transformer.training.tables import Filter  # internal: GD++ as a filter, against its layers
+from lipverify.linear_transformer.training.tables import Filter  # internal: GD++ as a filter, compared with its layers
 
 EPS = float(np.finfo(float).eps)
 SMALL = Regression(3, 8, UniformNoise(2.0))
 PLAN = Plan((Stage(1024, 60, 1, 1.0), Stage(4096, 60, 0, 1e5)), draws=1, random=2, chosen_on=2048, reported_on=4096)
 ERRORS = 5.0
-"""Standard errors that a sampled mean may be off; a false alarm in two million."""
+"""The tolerance of a sampled mean in standard errors; a false alarm in two million."""
 
 
 def _trained(family: Omega | Full, starts: list[Start], seed: int = 0) -> Trained:
@@ -51,7 +51,7 @@ def _trained(family: Omega | Full, starts: list[Start], seed: int = 0) -> Traine
 
 
 def test_a_sample_with_all_of_the_worst_has_no_bias() -> None:
-    """The average of the squared label moments, which the worst contexts rule, against its exact value.
+    """The average of the squared label moments, which the worst contexts dominate, compared with its exact value.
 
     E lambda = n (d + E sigma^2) and E lambda^2 = n (n + 2) (E (|w|^2 + sigma^2)^2), at sigma = 0: n (n + 2) d (d + 2).
     """
@@ -73,7 +73,7 @@ def test_samples_are_whole_groups(count: int) -> None:
 
 
 def test_one_layer_reaches_the_exact_optimum_of_gdplusplus() -> None:
-    """With one layer the other weights do nothing to w: DIAG is GD++, whose optimum is known exactly."""
+    """With one layer the other weights have no effect on w: DIAG is GD++, whose optimum is known exactly."""
     family = Diag(SMALL)
     found = _trained(family, random_starts(family, 1, 2, 0, "test"))
     exact = optimal_gdplusplus(SMALL, 1)[0]
@@ -110,12 +110,12 @@ def test_the_same_bits_again() -> None:
 
 
 def test_weights_that_explode_are_led_back() -> None:
-    """A cap has no slope where the start loses more than 10^100; a logarithm leads from there to what is nearly safe.
+    """A cap has no slope where the start loses more than 10^100; a logarithm leads from there to a nearly safe model.
 
-    That is: less than the prediction 0 loses, on most contexts as rare as one in 10^6 that it was not trained on.
-    Not asked for: their mean. Ninety steps from 10^100 hang on rounding, and from the same start to 1e-14 of it that
-    mean, which one context in a thousand rules, came to 1.3 as well as to 10^27; the share to .88 and more, after the
-    cap to .40 and less.
+    That is: it loses less than the prediction 0 on most contexts as rare as one in 10^6 that it was not trained on.
+    Their mean is not tested. Ninety steps from 10^100 depend on rounding: with starts that differ by 1e-14 that mean,
+    which one context in a thousand dominates, was 1.3 as well as 10^27; the share was .88 and more, after the cap .40
+    and less.
     """
     free, led = Full(SMALL), SafeFull(SMALL)
     start = 3 * free.at_random(np.random.default_rng(0).standard_normal((5, *free.shape)))
@@ -188,7 +188,7 @@ def test_training_needs_a_start() -> None:
 
 
 def test_thinned_means_are_those_of_the_pool_and_their_errors_are_right() -> None:
-    """E lambda^2, which the worst contexts rule, from 60 thinned samples: their spread is the error that they state."""
+    """E lambda^2, which the worst contexts dominate, from 60 thinned samples: their spread is the stated error."""
     regression = Regression(3, 8, UniformNoise(0.0))
     found = []
     for k in range(60):
@@ -205,7 +205,7 @@ def test_thinned_means_are_those_of_the_pool_and_their_errors_are_right() -> Non
 
 @pytest.mark.parametrize("power", [0, 60, 77, 100, 150, 155, 200, 300])
 def test_losses_that_explode_have_means_and_errors_in_their_own_unit(power: int) -> None:
-    """More contexts meet rarer ones: the square of a variance of 1e155 is no double, and raised OverflowError."""
+    """More contexts include rarer ones: the square of a variance of 1e155 overflows, and once raised OverflowError."""
     few, share = thinned(Regression(3, 20, UniformNoise(1.0)), 2048, seed=0, stream="explode")
     values, unit = np.random.default_rng(0).random(2048), 10.0**power
     plain, scaled = thinned_mean(values, share), thinned_mean(values * unit, share)
@@ -252,7 +252,7 @@ def test_means_that_are_beyond_doubles_are_not_believed() -> None:
 
 
 def test_a_filter_is_what_the_layers_of_gdplusplus_do() -> None:
-    """Where tokens are fewer than dimensions as well; without its first layer it is another model."""
+    """Also with fewer tokens than dimensions; without its first layer it is another model."""
     layers = (GDPlusPlus(-0.02, -0.03), GDPlusPlus(0.01, -0.04), GDPlusPlus(-0.01, -0.05))
     for d, n in ((4, 9), (4, 2)):
         contexts = draw_contexts(Regression(d, n, UniformNoise(2.0)), 64, 0, "test/filter")

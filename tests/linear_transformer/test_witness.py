@@ -1,4 +1,6 @@
-"""Witnesses: what is edited or foreign is refused, making is resumed and loses one model at most, bits come again."""
+"""Stored models: an edited or foreign file is refused, making is resumed and loses at most one model, bits are
+reproduced.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ import pytest
 from lipverify.errors import InvalidInput
 from lipverify.foundation.compiling import has_compiler  # internal: whether the kernel can be used here
 
-# internal: bits are compared on the machine that made them alone
+# internal: bits are compared only on the machine that made them
 from lipverify.foundation.provenance import machine_here
 from lipverify.linear_transformer.families import NAMES
 from lipverify.linear_transformer.published import NOISES, problem
@@ -35,7 +37,7 @@ from lipverify.linear_transformer.training import (
     write_witness,
 )
 
-# internal: which model another one was grown from
+# internal: the model from which another one was grown
 from lipverify.linear_transformer.training.lineage import parents, trained
 
 # internal: models are made at sizes for a test
@@ -45,7 +47,7 @@ from lipverify.linear_transformer.training.making import Model, in_order, make
 from lipverify.linear_transformer.training.witness import Witness, models_folder, models_path, witness, witness_of
 
 SHORT = Plan((Stage(1024, 8, 0, 1.0),), draws=1, random=1, chosen_on=1024, reported_on=1024)
-"""As little as can be spent."""
+"""The smallest training budget."""
 LAW = "uniform-2"
 
 
@@ -199,7 +201,9 @@ def test_models_come_after_what_they_are_grown_from() -> None:
 
 
 def test_making_goes_on_where_it_was_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Killed in the third model: two are kept and not made again; the third has the same bits as without a stop."""
+    """Killed in the third model: two are kept and not made again; the third has the same bits as without an
+    interruption.
+    """
     wanted = [Model(LAW, "OMEGA", 2, 0)]
     made: list[tuple[str, int]] = []
 
@@ -253,7 +257,7 @@ def _with_another_weight(witness: Witness) -> Witness:
 
 
 def test_every_witness_that_comes_with_lipverify_is_good_and_of_one_line() -> None:
-    """Digests, names, plans and parents of all, and that the laws are those of the table."""
+    """Digests, names, plans and parents of all; and the laws are those of the table."""
     laws, folder = {law.name for law in NOISES}, models_folder()
     assert {path.name for path in folder.glob("*/*")} == {"models.json", "tables.json", "protocol.json"}
     names = [name for path in folder.glob("*/models.json") for name in names_of(path.parent.name)]
@@ -268,10 +272,10 @@ def test_every_witness_that_comes_with_lipverify_is_good_and_of_one_line() -> No
 @pytest.mark.slow
 @pytest.mark.parametrize(("family", "law"), [*((family, "uniform-3") for family in NAMES), ("FULL", "uniform-3@5x20")])
 def test_a_witness_is_what_training_makes(family: str, law: str) -> None:
-    """One of each kind, the shortest: bit for bit on the machine that the file names, else the same loss.
+    """One of each kind, the shortest: bit for bit on the machine that the file names, otherwise the same loss.
 
-    Elsewhere a descent takes other roundings, and may end in another of the many starts' valleys: the losses, both
-    measured on the same 100,000 contexts, are then compared with what a change of the seed does, a few percent.
+    On other machines a descent has other roundings, and may end in another of the starts' valleys. The losses, both
+    measured on the same 100,000 contexts, are then compared with the effect of a change of the seed, a few percent.
     """
     law, layers = ("uniform-1", 5) if family == "SAFEFULL" else (law, 2)
     there = witness(law, family, layers)
