@@ -69,8 +69,9 @@ def deficits(d: int, degree: int, finer: int = 1) -> Array:
 @cache
 def averages(d: int, n: int, w: float, degree: int) -> tuple[float, Array, Array, Array]:
     """E sum a_i^2; and by degree E sum a_i^2 h, E sum_{i != j} a_i a_j h h, E sum a_i h."""
-    # with few tokens lambda has to be large, and all t count: the rule is finer the steeper their weights are
-    finer = 1 if n > 1000 * w ** ((d - 1) / 2) else 1 + math.ceil(w / 6)
+    # with few tokens lambda has to be large, and all t count: the rule is finer the steeper their weights are,
+    # and for very large w, where h = 1 - t changes by more from one node to the next
+    finer = (1 if w < 1e5 else 3) if n > 1000 * w ** ((d - 1) / 2) else 1 + math.ceil(w / 6)
     _, s, p = tokens(d, finer)
     h, s = deficits(d, degree, finer), Long(w) * s
 
@@ -676,12 +677,13 @@ def largest(law: str, d: str, domain: str, **text: str) -> Iterator[str]:
         return
     if domain == "over all real w" and not rises(name, dim):
         yield f"{law}: a w < 0 is as good as w > 0, or may be"
-    for n in (2, 3, 5, 16, 10**10):
+    for n in (2, 3, 5, 16, 10**12):
         top, usual = k["C"] * n ** k["power"], n ** (2 / 3)
         w, bias = optimum(name, dim, n, 1.0, 0.0, 0.8 * usual, 2 * usual)
         yield from within(f"w* of the bias alone at n = {n}", 0, w, top, SLOPE)
         for share in (1.0, 1.5):
-            if w < share * top and terms(name, dim, n, share * top)[1] <= bias:
+            # beyond, the integral over t takes too long, and the first share decides
+            if w < share * top < max(60.0, n / 1000) and terms(name, dim, n, share * top)[1] <= bias:
                 yield f"the bias at w = {share * top:.6g} is as small as at {w:.6g}, n = {n}"
     for n in (round(k["n"]), 10**12):
         border = (n / k["share"]) ** k["half"]
