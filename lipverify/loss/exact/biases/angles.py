@@ -32,7 +32,8 @@ ALMOST = 6e-5
 MORE = 6
 """Additional nodes of the rules over a single angle, which cost almost nothing."""
 LOST = 2e-11
-"""Share of the bias above which the rounding of a sum over harmonics calls for the table instead."""
+"""Share of the bias above which the rounding of a sum over harmonics calls for another way, if it also exceeds the
+effect of the variogram's error."""
 KNOWN = 4e-14
 """Relative error of both densities that no rule reduces: twice the largest observed error of their sums."""
 
@@ -53,7 +54,7 @@ def bias_by_angles(variogram: Variogram, rules: Rules, products: Products | None
         cross, cross_off, cross_lost = _mean(variogram, rules, short.edges, short)
         alone, off, lost = _mean(variogram, rules, short.panels, short.alone)
         rest, lost = alone - cross / 2, lost + cross_lost / 2
-        kept = lost <= LOST * np.abs(value[short.which] + rest)
+        kept = lost <= np.maximum(LOST * np.abs(value[short.which] + rest), off + cross_off / 2)
         value[short.which[kept]] += rest[kept]
         error[short.which[kept]] += (off + cross_off / 2 + lost)[kept]
         found[short.which[kept]] = True
