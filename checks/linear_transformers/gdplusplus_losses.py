@@ -16,7 +16,6 @@ from lipverify.checks.linear_transformers.quantities import Value, printed
 from lipverify.errors import InvalidInput
 from lipverify.linear_transformer import gdplusplus  # imported by name later: they load FLINT and SciPy on first use
 from lipverify.linear_transformer.published import problem
-from lipverify.optimum.transfer import quotient
 
 VIEWS = {"1e5": 1e5, "1e9": 1e9, "all": None}
 """The views: the eigenvalues that a number of contexts shows, or all."""
@@ -53,6 +52,8 @@ def landscape(noise: str) -> dict[str, Any]:
 
 def printed_quotients(noise: str, layers: int) -> dict[str, Value]:
     """Relative to the printed loss: the smallest expected loss known, and the loss at the end of gradient flow from weights 0."""
+    from lipverify.optimum.transfer import quotient  # with SciPy, which `lipverify list` does not need
+
     best, end = (
         gdplusplus.known_optimum(noise, layers, None).loss,
         expected(noise, layers, gdplusplus.small_start(problem(noise), layers)),
@@ -64,6 +65,7 @@ def printed_quotients(noise: str, layers: int) -> dict[str, Value]:
 def plain_training(noise: str, layers: int, training: int) -> Value:
     """The expected loss at the end of a training by Adam, divided by that at the end of gradient flow from weights 0."""
     from lipverify.linear_transformer.training.protocol import runs
+    from lipverify.optimum.transfer import quotient  # with SciPy, which `lipverify list` does not need
 
     run = runs(noise).of("GD++", layers)[training]
     weights = tuple(float(weight) for xx, _, yx, _ in run.numbers for weight in (yx, xx))
@@ -107,6 +109,8 @@ def training_ends(noise: str, layers: int, begin: str = "factors") -> dict[str, 
     The share that ended in the commonest point; and over the printed loss that of the best of five trainings, taken as
     the best point in which a fifth of all ended.
     """
+    from lipverify.optimum.transfer import quotient  # with SciPy, which `lipverify list` does not need
+
     stored = gdplusplus.landscape(noise, layers)
     *ended, none = stored.ends[begin]
     trainings = sum(ended) + none
