@@ -30,7 +30,7 @@ def main(names: list[str]) -> None:
     for name in names:
         data = json.loads((shipped() / "proofs" / f"{name}.json").read_text(encoding="utf-8"))
         own = coq.modules([data])
-        if "attention" not in coq.EXPORTS[data["theorem"]].libraries:
+        if coq.EXPORTS[data["theorem"]].libraries != ("attention",):
             seconds = compiled(coq.exported([data]))
         else:
             seconds = compiled(head + own, library)

@@ -9,6 +9,8 @@ import re
 import shutil
 import subprocess
 from fnmatch import fnmatchcase
+from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +34,10 @@ from lipverify.proofs.checker.chain import ball  # internal: a rational as a bal
 
 # internal: the bounds of a smooth law, which an export states again
 from lipverify.proofs.checker.harmonics import smooth
-from lipverify.proofs.coq import windows  # internal: constants by their names in Coq, and the sums of a law
+from lipverify.proofs.coq import (
+    dimensions,
+    windows,
+)  # internal: constants by their names in Coq, sums of a law, groups of d
 from lipverify.proofs.coq.text import HYPOTHESES  # internal: the facts that are assumed
 from tests import ROOT
 from tests.reference import statements
@@ -40,6 +45,7 @@ from tests.reference import statements
 Data = dict[str, Any]
 WITH_COQ = pytest.mark.skipif(shutil.which("coqc") is None, reason="no coqc: Coq and its library Interval")
 EXPORTED = ("affine-3", "quadratic-2", "cosine-2", "tradeoff-affine-3", "transfer-affine-3-3", "affine-8")
+EVERY = ("dimensions-affine", "dimensions-quadratic")
 TRANSFORMERS = ("lt-cosine", "lt-ridge-1-1-yx", "lt-ridge-2-2-yy")
 MUTATED = {
     "affine-3": (
@@ -49,6 +55,8 @@ MUTATED = {
     "cosine-2": ("S0_high", "S1_low", "S2"),
     "tradeoff-affine-3": ("rise_low", "rise_high", "fall_low", "fall_high"),
     "transfer-affine-3-3": ("worse_low", "worse_high"),
+    "dimensions-affine": ("J1", "tau", "tau_3", "low", "high", "loss_low", "loss_high", "over", "gamma"),
+    "dimensions-quadratic": ("low", "high", "loss_low", "loss_high"),
     "lt-cosine": ("C", "offset", "low"),
     "lt-ridge-1-1-yx": ("Q", "R", "K"),
     "lt-ridge-2-2-yy": ("Q",),
@@ -65,22 +73,25 @@ def proof(name: str) -> Data:
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the compiled library."""
+    """A folder with the compiled libraries."""
     folder = tmp_path_factory.mktemp("coq")
     (folder / "attention.v").write_text(coq.library("attention"), encoding="utf-8")
-    subprocess.run(["coqc", "-q", "attention.v"], cwd=folder, check=True, capture_output=True)
+    text = coq.library("dimensions").replace("\n\n", "\nRequire Import attention.\n", 2)
+    (folder / "dimensions.v").write_text(text, encoding="utf-8")
+    for name in ("attention", "dimensions"):
+        subprocess.run(["coqc", "-q", f"{name}.v"], cwd=folder, check=True, capture_output=True)
     return folder
 
 
 def refusal(text: str, library: Path) -> str | None:
     """The errors of coqc for the part of an export on attention that follows the library."""
     head = coq.library("attention").partition("Definition")[0]
-    return coq.refusal(f"{head}Require Import attention.\n{text}", library)
+    return coq.refusal(f"{head}Require Import attention dimensions.\n{text}", library)
 
 
 @WITH_COQ
 @pytest.mark.slow
-@pytest.mark.parametrize("name", EXPORTED)
+@pytest.mark.parametrize("name", [*EXPORTED, *EVERY])
 def test_exports_compile(name: str, library: Path) -> None:
     assert refusal(coq.modules([proof(name)]), library) is None
 
@@ -156,6 +167,39 @@ def test_a_transfer_compiles_wherever_the_other_loss_is_least(ratio: str, librar
     assert re.fullmatch(r"it assumes (\w+\.(J[012]_integral|head_[01])(, )?)+", against), against
 
 
+IN_EVERY_DIMENSION = {
+    "as it is": ("W_least <= W ->", "W_least <= W ->"),
+    "smaller Lambda": ("W_least <= W ->", ""),
+    "larger d": ("W_per_d * INR d <= W ->", ""),
+    "fewer tokens": ("K * Rpower W (a + 1) <= INR n", "K * Rpower W a <= INR n"),
+    "fewer tokens by d": ("M * (Rpower (4 / 3) a * Rpower W a)", "M * Rpower W a"),
+    "d = 1 too": ("forall d n L sigma, (2 <= d)%nat", "forall d n L sigma, (1 <= d)%nat"),
+    "lines exchanged": ("low * (k * W) < w < high * (k * W)", "high * (k * W) < w < low * (k * W)"),
+    "another centre": ("let k := scale_of law d in", "let k := 2 * scale_of law d in"),
+    "no Jensen": ("Hypothesis jensen_share :", "Hypothesis jensen_other :"),
+    "another limit": ("Moment_limit d (a_of d) (limit_of d)", "Moment_limit d (a_of d) (2 * limit_of d)"),
+    "a dimension left out": ("Lemma window_17 p", "Lemma window_17_of p"),
+}
+"""Other theorems on every dimension, and other facts."""
+
+
+@WITH_COQ
+@pytest.mark.slow
+@pytest.mark.parametrize("name", IN_EVERY_DIMENSION)
+def test_another_theorem_on_every_dimension_does_not_compile(name: str, library: Path) -> None:
+    """Numerical lemmas are admitted here: what fails is the theorem, or what puts the dimensions together."""
+    numerical = r"(^Lemma (?:ratio|window|few|third|bulk|cubic|J\d)_(?!every)\w+ .*?\n)Proof\..*?Qed\."
+    text = re.sub(numerical, r"\1Admitted.", coq.modules([proof("dimensions-affine")]), flags=re.M | re.S)
+    before, after = IN_EVERY_DIMENSION[name]
+    assert before in text
+    against = refusal(text.replace(before, after), library)
+    assert against is not None
+    if name == "as it is":
+        assert against.startswith("it assumes every_dimension_affine.")
+    else:
+        assert against.startswith(("every_dimension_theorem: ", "window_every: ", "its beginning: ")), against
+
+
 OTHERS = (
     (
         "lt-cosine",
@@ -229,6 +273,17 @@ FALSE = {
         ("0 <= w <= v ->\n  total n (fun i => attends n w", "0 <= v <= w ->\n  total n (fun i => attends n w"),
         ("forall p x n w v, 0 <= p ->", "forall p x n w v, p <= 0 ->"),
     ),
+    "implicit": (
+        ("- H k d * w s l;", "+ H k d * w s l;"),
+        (
+            "u s k + sum d (fun m => H k m * u s m) + a s * H k d;",
+            "u s k + sum d (fun m => H k m * u s m) - a s * H k d;",
+        ),
+        ("a := (1 + H d d) * a s + sum d (fun m => H d m * u s m);", "a := (1 + H d d) * a s;"),
+        ("(1 + H d d) * w s l - sum d", "(1 + H d d) * w s l + sum d"),
+        ("u := fun _ => 0; a := 1;", "u := fun _ => 0; a := 0;"),
+        ("forall d n layers keys e, e d = 0 ->", "forall d n layers keys e, e d = 1 ->"),
+    ),
 }
 """Statements of `algebra.v`, with replacements that are false, or that its proof does not reach."""
 
@@ -286,9 +341,29 @@ def test_the_same_numbers_are_in_the_export_and_in_the_proof() -> None:
             assert statements.value(found[1].replace(" ", "")) == pytest.approx(float(value), rel=1e-15)
 
 
+@pytest.mark.parametrize("name", EVERY)
+def test_every_dimension_is_in_its_export(name: str) -> None:
+    """Those that are certified alone, groups without a gap up to the last, and all constants of the proof."""
+    data = proof(name)
+    text = coq.modules([data])
+    alone = {int(d) for d in re.findall(r"^Lemma window_(\d+) ", text, re.MULTILINE)}
+    assert alone == set(range(2, dimensions.ALONE + 1))
+    k = {key: Fraction(value) for lemma in data["lemmas"] for key, value in lemma["constants"].items()}
+    groups = dimensions.third_groups(data["given"]["law"], k)
+    assert groups[0][0] == dimensions.ALONE + 1
+    assert all(after[0] == before[1] + 1 for before, after in pairwise(groups))
+    assert groups[-1][1] == dimensions.LAST
+    assert "Admitted" not in text
+    assumed = [each for each in dimensions.EVERY if each != "opposite_d" or data["given"]["law"] == "affine"]
+    assert re.findall(r"^Hypothesis (\w+) ", text, re.MULTILINE) == assumed
+    for key, value in k.items():
+        (written,) = re.findall(rf"^Definition {key} : R := (.*)\.$", text, re.MULTILINE)
+        assert Fraction(written.replace(" ", "")) == value
+
+
 def test_nothing_is_assumed_but_what_the_documents_list() -> None:
     """There are no axioms or admitted lemmas; the hypotheses of the theorems are those of the list, in its order."""
-    text = coq.exported([proof(name) for name in ("affine-3", "lt-cosine", "lt-ridge-1-1-yx")])
+    text = coq.exported([proof(name) for name in ("affine-3", "dimensions-affine", "lt-cosine", "lt-ridge-1-1-yx")])
     own = text[text.index("Module window") :]
     assert not re.search(r"\b(Admitted|admit|Axiom|Parameter|Conjecture|Abort)\b", text)
     assert re.findall(r"^Hypothesis (\w+) ", own, flags=re.MULTILINE) == list(HYPOTHESES)
@@ -296,7 +371,7 @@ def test_nothing_is_assumed_but_what_the_documents_list() -> None:
     assert listed == list(HYPOTHESES)
 
 
-@pytest.mark.parametrize("name", ["relu-3", "rough-0.5-3", "step-2", "lt-layers"])
+@pytest.mark.parametrize("name", ["relu-3", "rough-0.5-3", "step-2", "lt-layers", "dimensions-relu", "every-affine-3"])
 def test_what_has_no_export_is_refused(name: str) -> None:
     with pytest.raises(OutOfReach, match="no export to Coq"):
         coq.exported([proof(name)])

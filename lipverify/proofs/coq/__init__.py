@@ -20,6 +20,7 @@ from lipverify.errors import OutOfReach
 from lipverify.proofs import checker
 from lipverify.proofs.checker.chain import Proof
 from lipverify.proofs.coq.algebra import WHOLE, cosine, ridge
+from lipverify.proofs.coq.dimensions import every_dimension
 from lipverify.proofs.coq.text import library
 from lipverify.proofs.coq.windows import window
 
@@ -38,11 +39,13 @@ EXPORTS = {
     "envelope": OF_WINDOWS,
     "tradeoff": OF_WINDOWS,
     "transfer": OF_WINDOWS,
+    "every dimension": Export(("attention", "dimensions"), every_dimension, "affine and quadratic laws"),
     "cosine": Export(("majorant", "transformers"), cosine, "Theorem 4.2"),
     "ridge": Export(("majorant", "transformers"), ridge, "Theorem 5.2 at a rate"),
 }
 """The theorems of proof files that have an export; `WHOLE` are those that have no proof file."""
-LIBRARIES = ("attention", *WHOLE, "transformers")
+LIBRARIES = ("attention", "dimensions", "sums", *WHOLE, "transformers")
+"""In the order of a file; `sums` is the beginning of `algebra.v`."""
 IMPORT = re.compile(r"^(?:From \w+ Require Import [\w ]+|Import ListNotations|Open Scope R_scope)\.\n", re.MULTILINE)
 """What stands once, before all else: a name of an imported library would hide one of these."""
 MODULE = re.compile(r"^Module (\w+)\.\n(.*?)^End \1\.", re.MULTILINE | re.DOTALL)
@@ -78,10 +81,9 @@ def exported(proofs: Sequence[Mapping[str, Any]], wholes: Iterable[str] = ()) ->
     needed |= {name for whole in needed & {*WHOLE} for name in WHOLE[whole].needs}
     algebra = library("algebra")
     its = {found[1]: found[0] for found in MODULE.finditer(algebra)}
-    head = algebra[: algebra.index("Module ")].strip()
+    its["sums"] = algebra[: algebra.index("Module ")].strip()
+    needed |= {"sums"} if needed & {*WHOLE} else set()
     parts = [its.get(name) or library(name) for name in LIBRARIES if name in needed]
-    if needed & {*its}:
-        parts.insert(int("attention" in needed), head)
     text = "\n\n".join((*parts, modules(proofs)))
     return "".join(dict.fromkeys(IMPORT.findall(text))) + IMPORT.sub("", text)
 

@@ -40,6 +40,9 @@ WHOLE = {
         "for any tokens the noise never falls in w, and means of h^p never rise; not that they move",
         ("attention",),
     ),
+    "implicit": Whole(
+        ("lt.implicit-model/every-depth",), "Theorem 4.1 after any number of layers, for all d, n, heads and weights"
+    ),
 }
 """What Coq proves without a hypothesis."""
 FACTS = {

@@ -663,3 +663,114 @@ Theorem distances_fall : forall p x n w v, 0 <= p -> (1 <= n)%nat -> 0 <= w <= v
   total n (fun i => attends n v x i * to_power p (far_by x i)) <= total n (fun i => attends n w x i * to_power p (far_by x i)).
 Proof. intros p x n w v Hp Hn Hw. exact (proj1 (falls (fun f => f x) (itself x) p Hp n w v Hn Hw)). Qed.
 End fixed_tokens.
+Module implicit.
+(* Theorem 4.1 and Lemma 4.3. Tokens are e = (x, y): indices 0..d-1 and d. A layer with any number of heads P, Q on any keys. *)
+Definition moved (d n heads : nat) (P Q : nat -> nat -> nat -> R) (key : nat -> nat -> R) (e : nat -> R) (i : nat) : R :=
+  e i + sum heads (fun h => sum (S d) (fun p => P h i p * sum n (fun j => key j p
+    * sum (S d) (fun q => key j q * sum (S d) (fun c => Q h q c * e c))))).
+(* [[A, b], [c^T, delta]]: the attention of the layer, which no token but the keys enters. *)
+Definition attention (d n heads : nat) (P Q : nat -> nat -> nat -> R) (key : nat -> nat -> R) (i c : nat) : R :=
+  sum heads (fun h => sum (S d) (fun p => P h i p * sum (S d) (fun q => sum n (fun j => key j p * key j q) * Q h q c))).
+Record State := { M : nat -> nat -> R; u : nat -> R; a : R; w : nat -> R }.
+Definition start : State := {| M := fun i j => if Nat.eqb i j then 1 else 0; u := fun _ => 0; a := 1; w := fun _ => 0 |}.
+(* (M x + u y, a y - <w, x>) *)
+Definition made (d : nat) (s : State) (e : nat -> R) (i : nat) : R :=
+  if Nat.ltb i d then sum d (fun l => M s i l * e l) + u s i * e d else a s * e d - sum d (fun l => w s l * e l).
+Definition next (d : nat) (H : nat -> nat -> R) (s : State) : State := {|
+  M := fun k l => M s k l + sum d (fun m => H k m * M s m l) - H k d * w s l;
+  u := fun k => u s k + sum d (fun m => H k m * u s m) + a s * H k d;
+  a := (1 + H d d) * a s + sum d (fun m => H d m * u s m);
+  w := fun l => (1 + H d d) * w s l - sum d (fun m => H d m * M s m l) |}.
+
+Lemma sum_mult n f c : sum n f * c = sum n (fun i => f i * c).
+Proof. induction n as [| n IH]; simpl; [ring |]. rewrite <- IH. ring. Qed.
+
+Lemma mult_sum n f c : c * sum n f = sum n (fun i => c * f i).
+Proof. symmetry. apply sum_scal. Qed.
+
+Lemma pulled_out n m X (e : nat -> R) : sum n (fun c => sum m (fun h => X h c) * e c) = sum m (fun h => sum n (fun c => X h c * e c)).
+Proof.
+  rewrite (sum_ext n (fun c => sum m (fun h => X h c) * e c) (fun c => sum m (fun h => X h c * e c))) by (intros; apply sum_mult).
+  apply sum_swap.
+Qed.
+
+(* The layer is e + H e. *)
+Lemma moved_is d n heads P Q key e i : moved d n heads P Q key e i = e i + sum (S d) (fun c => attention d n heads P Q key i c * e c).
+Proof.
+  unfold moved, attention. f_equal. set (G := fun p q => sum n (fun j => key j p * key j q)).
+  rewrite (pulled_out (S d) heads (fun h c => sum (S d) (fun p => P h i p * sum (S d) (fun q => G p q * Q h q c)))).
+  apply sum_ext. intros h _.
+  rewrite (pulled_out (S d) (S d) (fun p c => P h i p * sum (S d) (fun q => G p q * Q h q c))).
+  apply sum_ext. intros p _.
+  rewrite (sum_ext (S d) (fun c => P h i p * sum (S d) (fun q => G p q * Q h q c) * e c)
+    (fun c => P h i p * (sum (S d) (fun q => G p q * Q h q c) * e c))) by (intros; ring).
+  rewrite sum_scal. f_equal.
+  rewrite (pulled_out (S d) (S d) (fun q c => G p q * Q h q c)).
+  rewrite (sum_ext (S d) (fun q => sum (S d) (fun c => G p q * Q h q c * e c)) (fun q => G p q * sum (S d) (fun c => Q h q c * e c)))
+    by (intros; rewrite <- sum_scal; apply sum_ext; intros; ring).
+  unfold G. rewrite (pulled_out (S d) n (fun j q => key j p * key j q)). apply sum_ext. intros j _.
+  rewrite <- sum_scal. apply sum_ext. intros; ring.
+Qed.
+
+(* One layer, whatever H is. *)
+Lemma one_layer d H s e i : (i <= d)%nat ->
+  made d s e i + sum (S d) (fun c => H i c * made d s e c) = made d (next d H s) e i.
+Proof.
+  intros Hi. cbn [sum]. unfold made at 3. rewrite Nat.ltb_irrefl.
+  assert (E : sum d (fun c => H i c * made d s e c)
+    = sum d (fun l => sum d (fun m => H i m * M s m l) * e l) + sum d (fun m => H i m * u s m) * e d).
+  { rewrite (sum_ext d _ (fun c => sum d (fun l => H i c * M s c l * e l) + H i c * u s c * e d)).
+    - rewrite sum_plus. f_equal; [| symmetry; apply (sum_mult d (fun m => H i m * u s m))].
+      symmetry. apply (pulled_out d d (fun m l => H i m * M s m l) e).
+    - intros c Hc. unfold made. apply Nat.ltb_lt in Hc. rewrite Hc, Rmult_plus_distr_l. f_equal; [| ring].
+      rewrite (mult_sum d (fun l => M s c l * e l)). apply sum_ext. intros. ring. }
+  rewrite E. clear E. unfold made, next; cbn [M u a w]. destruct (Nat.ltb i d) eqn:L.
+  - rewrite (sum_ext d (fun l => (M s i l + sum d (fun m => H i m * M s m l) - H i d * w s l) * e l)
+      (fun l => M s i l * e l + (sum d (fun m => H i m * M s m l) * e l + - H i d * (w s l * e l)))) by (intros; ring).
+    rewrite !sum_plus, sum_scal. ring.
+  - apply Nat.ltb_ge in L. replace i with d by lia.
+    rewrite (sum_ext d (fun l => ((1 + H d d) * w s l - sum d (fun m => H d m * M s m l)) * e l)
+      (fun l => (1 + H d d) * (w s l * e l) + -1 * (sum d (fun m => H d m * M s m l) * e l))) by (intros; ring).
+    rewrite !sum_plus, !sum_scal. ring.
+Qed.
+
+(* Layers one after the other: the context, and any other token, which is no key. *)
+Record Layer := { heads : nat; P : nat -> nat -> nat -> R; Q : nat -> nat -> nat -> R }.
+Fixpoint context (d n : nat) (layers : list Layer) (keys : nat -> nat -> R) : nat -> nat -> R := match layers with
+  | nil => keys
+  | l :: before => let now := context d n before keys in fun j => moved d n (heads l) (P l) (Q l) now (now j) end.
+Fixpoint token (d n : nat) (layers : list Layer) (keys : nat -> nat -> R) (e : nat -> R) : nat -> R := match layers with
+  | nil => e
+  | l :: before => moved d n (heads l) (P l) (Q l) (context d n before keys) (token d n before keys e) end.
+Fixpoint state (d n : nat) (layers : list Layer) (keys : nat -> nat -> R) : State := match layers with
+  | nil => start
+  | l :: before => next d (attention d n (heads l) (P l) (Q l) (context d n before keys)) (state d n before keys) end.
+
+Theorem every_depth : forall d n layers keys,
+  (forall e i, (i <= d)%nat -> token d n layers keys e i = made d (state d n layers keys) e i) /\
+  forall j i, (i <= d)%nat -> context d n layers keys j i = made d (state d n layers keys) (keys j) i.
+Proof.
+  intros d n layers keys. induction layers as [| l before [IH IHk]]; cbn [token context state].
+  - assert (E : forall e i, (i <= d)%nat -> e i = made d start e i); [| split; intros; now apply E].
+    intros e i Hi. unfold made, start; cbn [M u a w]. destruct (Nat.ltb i d) eqn:L.
+    + apply Nat.ltb_lt in L. rewrite (sum_ext d _ (fun l => if Nat.eqb i l then e i else 0)).
+      * rewrite sum_one by assumption. ring.
+      * intros l _. destruct (Nat.eqb_spec i l) as [<- | _]; ring.
+    + apply Nat.ltb_ge in L. replace i with d by lia. rewrite (sum_scal d 0 e). ring.
+  - set (H := attention _ _ _ _ _ _). split; intros.
+    + rewrite moved_is. fold H. rewrite <- one_layer by assumption. rewrite IH by assumption. f_equal.
+      apply sum_ext. intros c Hc. now rewrite IH by lia.
+    + rewrite moved_is. fold H. rewrite <- one_layer by assumption. rewrite IHk by assumption. f_equal.
+      apply sum_ext. intros c Hc. now rewrite IHk by lia.
+Qed.
+
+(* The query has the label 0: it meets M and w alone. *)
+Theorem query : forall d n layers keys e, e d = 0 ->
+  (forall i, (i < d)%nat -> token d n layers keys e i = sum d (fun l => M (state d n layers keys) i l * e l)) /\
+  token d n layers keys e d = - sum d (fun l => w (state d n layers keys) l * e l).
+Proof.
+  intros d n layers keys e He. destruct (every_depth d n layers keys) as [T _]. split.
+  - intros i Hi. rewrite T by lia. unfold made. apply Nat.ltb_lt in Hi. rewrite Hi, He. ring.
+  - rewrite T by lia. unfold made. rewrite Nat.ltb_irrefl, He. ring.
+Qed.
+End implicit.

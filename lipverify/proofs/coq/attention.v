@@ -234,14 +234,14 @@ Proof.
 Qed.
 
 (* A function that rises faster than another wherever they meet stays above it. *)
-Lemma stays f g f' g' u : (forall w, u <= w -> is_derive f w (f' w) /\ is_derive g w (g' w)) ->
-  (forall w, u <= w -> f w = g w -> g' w < f' w) -> g u <= f u -> forall w, u <= w -> g w <= f w.
+Lemma stays f g f' g' u w : (forall x, u <= x <= w -> is_derive f x (f' x) /\ is_derive g x (g' x)) ->
+  (forall x, u <= x <= w -> f x = g x -> g' x < f' x) -> g u <= f u -> u <= w -> g w <= f w.
 Proof.
-  intros D C S w Hw. apply Rnot_lt_le. intros N.
+  intros D C S Hw. apply Rnot_lt_le. intros N.
   set (h := fun x => f x - g x).
-  assert (Dh : forall x, u <= x -> is_derive h x (f' x - g' x)).
+  assert (Dh : forall x, u <= x <= w -> is_derive h x (f' x - g' x)).
   { intros x Hx. destruct (D x Hx). now apply (is_derive_minus (V := R_NormedModule)). }
-  assert (Ch : forall x, u <= x -> continuity_pt h x).
+  assert (Ch : forall x, u <= x <= w -> continuity_pt h x).
   { intros x Hx. apply continuity_pt_filterlim. apply (ex_derive_continuous (V := R_NormedModule)).
     eexists. now apply Dh. }
   destruct (completeness (fun x => u <= x <= w /\ 0 <= h x)) as [t [U L]].
@@ -250,7 +250,7 @@ Proof.
   assert (tu : u <= t) by (apply U; unfold h; lra).
   assert (tw : t <= w) by (apply L; intros x [Hx _]; lra).
   assert (h0 : 0 <= h t).
-  { apply Rnot_lt_le. intros B. destruct (Ch t tu (- h t) ltac:(lra)) as [e [He Q]].
+  { apply Rnot_lt_le. intros B. destruct (Ch t (conj tu tw) (- h t) ltac:(lra)) as [e [He Q]].
     assert (T : t <= t - e); [| lra]. apply L. intros x [Hx Hh]. apply Rnot_lt_le. intros Bx.
     assert (x <= t) by (apply U; lra). destruct (Req_dec x t) as [-> | Nx]; [lra |].
     specialize (Q x). simpl in Q; unfold R_dist in Q.
@@ -261,15 +261,15 @@ Proof.
   assert (after : forall x, t < x <= w -> h x < 0).
   { intros x Hx. apply Rnot_le_lt. intros B. assert (x <= t) by (apply U; lra). lra. }
   assert (h00 : h t = 0).
-  { apply Rle_antisym; [| assumption]. apply Rnot_lt_le. intros B. destruct (Ch t tu (h t) B) as [e [He Q]].
+  { apply Rle_antisym; [| assumption]. apply Rnot_lt_le. intros B. destruct (Ch t (conj tu tw) (h t) B) as [e [He Q]].
     set (x := Rmin w (t + e / 2)). assert (X : t < x <= w /\ x <= t + e / 2).
     { unfold x. pose proof (Rmin_l w (t + e / 2)). pose proof (Rmin_r w (t + e / 2)).
       repeat split; try assumption. apply Rmin_glb_lt; lra. }
     specialize (Q x). simpl in Q; unfold R_dist in Q. assert (Rabs (h x - h t) < h t).
     { apply Q. split; [split; [exact I | lra] |]. apply Rabs_def1; lra. }
     destruct (Rabs_def2 _ _ H). pose proof (after x ltac:(lra)). lra. }
-  pose proof (C t tu ltac:(unfold h in h00; lra)) as P.
-  pose proof (Dh t tu) as G. apply is_derive_Reals in G. destruct (G (f' t - g' t) ltac:(lra)) as [e He].
+  pose proof (C t (conj tu tw) ltac:(unfold h in h00; lra)) as P.
+  pose proof (Dh t (conj tu tw)) as G. apply is_derive_Reals in G. destruct (G (f' t - g' t) ltac:(lra)) as [e He].
   set (s := Rmin (w - t) (e / 2)). pose proof (cond_pos e). pose proof (Rmin_l (w - t) (e / 2)) as m1. pose proof (Rmin_r (w - t) (e / 2)) as m2.
   assert (s0 : 0 < s) by (apply Rmin_glb_lt; lra).
   fold s in m1, m2. pose proof (after (t + s) ltac:(lra)) as A.
@@ -304,16 +304,16 @@ Proof.
   { intros w Hw. unfold Rdiv. rewrite !Rmult_1_l. repeat split; [lra | left; apply Rinv_0_lt_compat; lra | apply Rinv_le_contravar; lra]. }
   assert (E : forall w, 0 < w -> 2 * (a - (a + g / w)) + (a + g / w) * (a + g / w + 1 - 2 * a) / w - - g / w ^ 2
     = / w * sign_at a g (1 / w)) by (intros w Hw; unfold sign_at; field; lra).
-  split; intros S B.
+  split; intros S B v Hv.
   - apply (stays (deficit d) (fun w => a + g / w)
-      (fun w => 2 * (a - deficit d w) + deficit d w * (deficit d w + 1 - 2 * a) / w) (fun w => - g / w ^ 2)); [| | lra].
-    + intros w Hw. destruct (M w Hw). split; [now apply deficit_derive | now apply Q].
-    + intros w Hw F. destruct (M w Hw) as [P I]. rewrite F. specialize (E w P).
+      (fun w => 2 * (a - deficit d w) + deficit d w * (deficit d w + 1 - 2 * a) / w) (fun w => - g / w ^ 2) u); [| | lra | assumption].
+    + intros w Hw. destruct (M w (proj1 Hw)). split; [now apply deficit_derive | now apply Q].
+    + intros w Hw F. destruct (M w (proj1 Hw)) as [P I]. rewrite F. specialize (E w P).
       pose proof (Rmult_lt_0_compat _ _ (Rinv_0_lt_compat _ P) (S _ I)). lra.
   - apply (stays (fun w => a + g / w) (deficit d) (fun w => - g / w ^ 2)
-      (fun w => 2 * (a - deficit d w) + deficit d w * (deficit d w + 1 - 2 * a) / w)); [| | lra].
-    + intros w Hw. destruct (M w Hw). split; [now apply Q | now apply deficit_derive].
-    + intros w Hw F. destruct (M w Hw) as [P I]. rewrite <- F. specialize (E w P). specialize (S _ I).
+      (fun w => 2 * (a - deficit d w) + deficit d w * (deficit d w + 1 - 2 * a) / w) u); [| | lra | assumption].
+    + intros w Hw. destruct (M w (proj1 Hw)). split; [now apply Q | now apply deficit_derive].
+    + intros w Hw F. destruct (M w (proj1 Hw)) as [P I]. rewrite <- F. specialize (E w P). specialize (S _ I).
       pose proof (Rmult_lt_0_compat (/ w) (- sign_at a g (1 / w)) (Rinv_0_lt_compat _ P) ltac:(lra)). lra.
 Qed.
 

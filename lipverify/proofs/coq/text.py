@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
+from types import MappingProxyType
 
 from flint import arb
 
@@ -21,6 +23,27 @@ HYPOTHESES = {
     "laplace_b": ("Laplace_bias d B V S0 S1", "the Laplace representation, for the bias"),
     "spread_1": ("Laplace_spread d V 1 (fun w => deficit d w / w)", "the Laplace representation, for the mean of h"),
     "spread_2": ("Laplace_spread d V 2 (second d)", "the Laplace representation, for the mean of h^2"),
+    "mean_d": ("forall d, (2 <= d)%nat -> Mean (E d)", "the same in every dimension, as each of the next four"),
+    "continuous_d": (
+        "forall d, (2 <= d)%nat -> Continuous (N d) (B d)",
+        "a mean of continuous functions of w is continuous",
+    ),
+    "limit_d": ("forall d, (2 <= d)%nat -> Moment_limit d (a_of d) (limit_of d)", "the limit of P = w^a mu as w grows"),
+    "opposite_d": ("forall d, (2 <= d)%nat -> Opposite (N d) (B d)", "every token exchanged by its opposite"),
+    "jensen_d": ("forall d, (2 <= d)%nat -> Jensen_pair d (N d)", "Jensen under the weights g^2"),
+    "jensen_share": (
+        "forall d, (2 <= d)%nat -> Jensen_degree d (B d) (S1_of law d) (gap law d)",
+        "Jensen under the weights g (1 - P_l)",
+    ),
+    "jensen_left": (
+        "forall d, (2 <= d)%nat -> Jensen_left d (B d) (S1_of law d) (gap law d)",
+        "Jensen; the mean of 1 - P_l falls in w",
+    ),
+    "laplace_d": ("forall d, (2 <= d)%nat -> Laplace_noise d (N d)", "the Laplace representation, for the noise"),
+    "laplace_share": (
+        "forall d, (2 <= d)%nat -> Laplace_degree d (B d) (k_of law d) (S0_of law d) (S1_of law d) (gap law d)",
+        "the Laplace representation, for the bias",
+    ),
     "shares": ("Shares q cosine", "a squared cosine lies between 0 and 1"),
     "independent": ("Independent q cosine", "the other columns span a uniformly random subspace"),
     "majorised": ("Majorised q", "moments on the sphere are those of normal numbers over those of their radius"),
@@ -50,6 +73,12 @@ def assumed(names: Sequence[str]) -> Iterator[str]:
 def defined(constants: Mapping[str, Fraction]) -> Iterator[str]:
     """Numbers by their names."""
     yield from (f"Definition {name} : R := {written(value)}." for name, value in constants.items())
+
+
+def stated(facts: str, own: Mapping[str, str] = MappingProxyType({})) -> Iterator[str]:
+    """Each fact as a lemma that numbers decide, but for those with a proof of their own."""
+    for name, says in re.findall(r"^(\w+): (.*(?:\n  .*)*)", facts, flags=re.MULTILINE):
+        yield f"Lemma {name} : {says}.\nProof. {own.get(name, 'numbers')}. Qed."
 
 
 def written(value: Fraction) -> str:

@@ -12,7 +12,7 @@ from flint import acb, arb, ctx
 from lipverify.errors import OutOfReach
 from lipverify.proofs.checker import chain, laws
 from lipverify.proofs.checker.chain import Proof, ball
-from lipverify.proofs.coq.text import BITS, HYPOTHESES, assumed, decimal, defined, written
+from lipverify.proofs.coq.text import BITS, HYPOTHESES, assumed, decimal, defined, stated, written
 
 FARTHEST = 120
 """Where an integral over lambda is cut: what is left is below e^-60."""
@@ -118,6 +118,7 @@ SHORT = {
 """What stands for longer terms above."""
 AVERAGES = {"N": "noise_of", "B": "bias_of", "V": "spread_of"}
 """Noise, bias and the means of h^p, by their definitions in the library."""
+D_A = {"d_a": "values. split; [lia | rewrite INR_IZR_INZ; simpl Z.of_nat; lra]"}
 ENVELOPE_FACTS = ("mean", "limit", "jensen", "jensen_b", "laplace", "laplace_b", "spread_1", "spread_2")
 """The facts that envelopes and tradeoffs assume; windows also assume `continuous`, and `opposite` for all real w."""
 BETWEEN = (
@@ -218,7 +219,7 @@ def window(proof: Proof) -> Iterator[str]:
         yield from defined(dict(sums))
         yield "Ltac numbers := values; unfold S0, S1, S2x; decide_numbers."
     facts = FACTS + {"window": WINDOW, "tradeoff": TRADEOFF, "transfer": WINDOW + TRANSFER}.get(proof.theorem, "")
-    yield from stated(facts)
+    yield from stated(spelled(facts), D_A)
     if proof.theorem == "transfer":
         yield from nearest(k, float(own["a"]))
     yield from kernels(k, m)
@@ -241,13 +242,6 @@ def window(proof: Proof) -> Iterator[str]:
     theorems = {"window": on_window(real, wave), "transfer": transfer(real), "envelope": ENVELOPE, "tradeoff": TRADED}
     yield theorems[proof.theorem]
     yield "End Statement."
-
-
-def stated(facts: str) -> Iterator[str]:
-    """Each fact as a lemma that numbers decide."""
-    for name, says in re.findall(r"^(\w+): (.*(?:\n  .*)*)", facts, flags=re.MULTILINE):
-        by = "numbers" if name != "d_a" else "values. split; [lia | rewrite INR_IZR_INZ; simpl Z.of_nat; lra]"
-        yield f"Lemma {name} : {spelled(says)}.\nProof. {by}. Qed."
 
 
 def spelled(text: str) -> str:
@@ -453,7 +447,7 @@ def nearest(k: Mapping[str, Fraction], a: float) -> Iterator[str]:
   pose proof c_low_pos. pose proof b_low_pos. apply below_beyond; try lra.
   pose proof (ln_le {f"{at} x" if end == "low" else f"x {at}"} ltac:(lra) ltac:(lra)).
   {"" if end == "low" else "rewrite <- Rmult_opp_opp. "}apply Rmult_le_pos; lra."""
-    yield from stated(facts)
+    yield from stated(spelled(facts), D_A)
     yield spelled(f"""Lemma nearest_le x : low * MOVED <= x <= high * MOVED -> worse_low * loss_high <= BELOW x 0.
 Proof.
   intros H. pose proof order. assert (M : 0 < MOVED) by apply power_pos.
