@@ -26,8 +26,7 @@ claim("softmax.window-every-signal/affine/largest",
       assumes=(*MODEL, r"affine tasks, $d = 3$"),
       statement=r"w^* < C n^{2/3} \quad \text{for all } n \geq 2, L > 0 \text{ and } \sigma \geq 0",
       finding=r"""In three dimensions $\langle x_i, x \rangle$ is uniform, and the bias has a closed form with one
-      convex function. Its lower bound increases in $w$, so one $w$ decides for all larger ones. Measured, $w^*$ without
-      noise is 1.0 to 1.7 $n^{2/3}$.""")
+      convex function. Its lower bound increases in $w$, so one $w$ decides for all larger ones.""")
 claim("softmax.window-every-signal/affine/both-sides",
       bound(proofs.largest_window, r"\min w^* / M", of="least", low="2/5", control="1/2", method="certified"),
       bound(proofs.largest_window, r"\max w^* / M", of="largest", high="9/4", control="8/5", method="certified"),
