@@ -23,8 +23,8 @@ second the difference is the fine rule's own error, at jumps."""
 ROUNDING = 64 * float(np.finfo(float).eps)
 """A link with a smaller relative variation is constant to rounding, so its variance is unknown."""
 
-GRID, BESIDE, BENT = 4096, 8, 20.0
-"""Grid steps over [-1, 1]. A second difference `BENT` times as large as those `BESIDE` steps away on both sides is a
+GRID, APART, BENT = 4096, 8, 20.0
+"""Grid steps over [-1, 1]. A second difference `BENT` times as large as those `APART` steps away on both sides is a
 kink or a jump: those of a smooth link are similar, and near a declared root |z|^s their ratio is (1 + 8/3)^{2-s} <
 14."""
 NEAR = 3
@@ -125,8 +125,8 @@ def _most_bent(h: Callable[[Floats], Floats], declared: tuple[float, ...]) -> fl
     values = np.asarray(h(z), dtype=float)
     bend = np.abs(np.diff(values, 2))
     places = z[1:-1]
-    neighbours = np.stack([bend[: -2 * BESIDE], bend[2 * BESIDE :]]).max(axis=0)
-    middle, at = bend[BESIDE:-BESIDE], places[BESIDE:-BESIDE]
+    neighbours = np.stack([bend[: -2 * APART], bend[2 * APART :]]).max(axis=0)
+    middle, at = bend[APART:-APART], places[APART:-APART]
     far = np.all(np.abs(at[:, None] - np.array([-1.0, 1.0, *declared])) > NEAR * 2 / GRID, axis=1)
     rounding = ROUNDING * float(np.max(np.abs(values)))
     found = far & (middle > BENT * (neighbours + rounding))

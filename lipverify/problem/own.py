@@ -21,7 +21,7 @@ from lipverify.problem.law import Bound, Law, RidgeLaw, by_law
 NUGGET = 0.2
 """A variogram that rises by more than this share of its total within 1e-12 of distance 0 jumps there. For comparison,
 the continuous r^{1/10} rises by 0.06 of it."""
-HAIR, JUMP, TINY = 1e-12, 1e-6, 1e-300
+NEARBY, JUMP, TINY = 1e-12, 1e-6, 1e-300
 """A link jumps where it changes by more than the second, a share of its range, across twice the first."""
 
 ROUNDED = 1 + 1e-12
@@ -97,7 +97,7 @@ class Ridge(RidgeLaw, frozen=True):
         return 1 + 0 * uniforms
 
     def _values(self, radius: float = 1.0) -> Array:
-        near_jumps = [place + sign * HAIR for place in self.jumps for sign in (-1, 1) if abs(place) < 1]
+        near_jumps = [place + sign * NEARBY for place in self.jumps for sign in (-1, 1) if abs(place) < 1]
         return np.asarray(self.link(np.concatenate([np.linspace(-radius, radius, 4097), self.kinks, near_jumps])))
 
 
@@ -109,7 +109,7 @@ def jumps_of(law: RidgeLaw) -> tuple[float, ...]:
     (0.5,)
     """
     kinks, inside = np.array(law.kink_points), np.linspace(-1, 1, 4097)
-    near_kinks = (kinks[:, None] + HAIR * np.array([-1, 1])).ravel()
+    near_kinks = (kinks[:, None] + NEARBY * np.array([-1, 1])).ravel()
     around, values = (np.asarray(law.links(z, np), dtype=np.float64) for z in (near_kinks, inside))
     steps = np.abs(np.diff(around.reshape(len(around), -1, 2))[..., 0])
     jumped = np.any(steps > JUMP * np.maximum(np.ptp(values, axis=1), TINY)[:, None], axis=0)
@@ -272,7 +272,7 @@ def _require_peak(K: Callable[[Array], Array]) -> None:
 
 def _require_variogram(variogram: Callable[[Array], Array]) -> None:
     """Refuse a V that is not a mean square: V >= 0, V(0) = 0 and V <= 4 Var f."""
-    r = np.concatenate([[0.0], np.geomspace(HAIR, 2.0, 4097)])
+    r = np.concatenate([[0.0], np.geomspace(NEARBY, 2.0, 4097)])
     values = np.asarray(variogram(r), dtype=np.float64)
     if values[0] != 0 or np.min(values) < 0:
         worst = 0 if values[0] != 0 else int(np.argmin(values))

@@ -120,12 +120,12 @@ def loss_cost(problem: Problem, w: Any, *, route: str | None = None) -> Cost:
 
 def plan_of(problem: Problem, w: Floats, route: str | None = None) -> Cost:
     """The cost at all w of the requested route, or of the routes that the table tries first."""
-    shown, _ = sight_of(problem.law).shown(problem.d)
-    if shown != problem.law:
-        return plan_of(problem.replace(law=shown), w, route)
+    replacement, _ = sight_of(problem.law).shown(problem.d)
+    if replacement != problem.law:
+        return plan_of(problem.replace(law=replacement), w, route)
     if route is not None:
         return cost_of(problem, w, route, known(problem, route))
-    costs = [_first_cost(problem, w[which], row.routes) for row, which in groups(shown, problem.d, w)]
+    costs = [_first_cost(problem, w[which], row.routes) for row, which in groups(replacement, problem.d, w)]
     stage = max(costs, key=lambda cost: cost.seconds, default=NOTHING).stage
     seconds, memory = (sum(cost.seconds for cost in costs), max((cost.memory for cost in costs), default=0.0))
     return Cost(seconds=seconds, memory=memory, stage=stage)
@@ -182,12 +182,12 @@ def cost_of(problem: Problem, w: Floats, route: str, tabulated: bool = False) ->
     stages = {} if tabulated else dict(table)
     some = w[(w > UNIFORM) & (problem.n > 1)]
     of_window = _ridge_window if route == "ridge" else _zonal_window
-    for at in some:
-        more, space = of_window(problem, float(at))
+    for window in some:
+        more, space = of_window(problem, float(window))
         memory = max(memory, space * (min(MOST_WINDOWS, some.size) if route == "ridge" else 1))
         for stage, seconds in more.items():
             stages[stage] = stages.get(stage, 0.0) + seconds
-    stage = max(stages, key=lambda each: stages[each], default="nothing")
+    stage = max(stages, key=lambda stage_name: stages[stage_name], default="nothing")
     return Cost(seconds=sum(stages.values()), memory=memory / GIB, stage=stage)
 
 
@@ -201,9 +201,9 @@ def _panels(grading: Grading, low: float, high: float, width: float) -> float:
 @lru_cache(maxsize=256)
 def table_of(law: Law, d: int, route: str) -> tuple[Stages, float]:
     """Seconds by stage for the tables of a law in one dimension, which are made once, and their bytes."""
-    seen = sight_of(law)
-    if route == "zonal" or not seen.averaged:
-        return ({"tracing": TRACING} if seen.traced else {}), 0.0
+    sight = sight_of(law)
+    if route == "zonal" or not sight.averaged:
+        return ({"tracing": TRACING} if sight.traced else {}), 0.0
     return _tables(law, d)
 
 
@@ -278,7 +278,7 @@ def _variogram(law: Ridge, d: int, kinks: tuple[float, ...]) -> float:
 
 def _ridge_window(problem: Problem, w: float) -> tuple[Stages, float]:
     """Seconds by stage for one w by the ridge route, and bytes."""
-    d, seen = problem.d, sight_of(problem.law)
+    d, sight = problem.d, sight_of(problem.law)
     contexts = Contexts.at(d, float(problem.n), np.array([w]))
     low, high = float(contexts.low[0]), float(contexts.high[0])
     grading = Grading(d, np.array(w))
@@ -286,8 +286,8 @@ def _ridge_window(problem: Problem, w: float) -> tuple[Stages, float]:
     width = max(float(v[2] - v[0]), 1e-9)
     direct = float(v[2] - v[1]) / width if high > SERIES_TAIL else 0.0
     panels = max(6, math.ceil(width / PANEL))
-    meetings = seen.meetings
-    by_angles = meetings > MOST_MEETINGS or seen.by_angles
+    meetings = sight.meetings
+    by_angles = meetings > MOST_MEETINGS or sight.by_angles
     stages: Stages = {"averages over a token": 0.0}
     orders = ORDERS[:USED]
     for order in orders:

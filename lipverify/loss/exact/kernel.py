@@ -6,8 +6,8 @@ over one: phi = E e^{-lambda K} and, for a function g of h = 1 - <x_i, x>,
     E sum_i a_i^2 g_i    = n int lambda E[K^2 g e^{-lambda K}] phi^{n-1},
     E (sum_i a_i h_i)^2  = that of g = h^2, and n (n-1) int lambda (E[K h e^{-lambda K}])^2 phi^{n-2}.
 
-Directions of the tokens across x are independent and add E sum_i a_i^2 h_i (2 - h_i); an empty window, of probability
-phi(inf)^n, misses all of x:
+The components of the tokens orthogonal to x are independent and add E sum_i a_i^2 h_i (2 - h_i). A window is empty with
+probability phi(inf)^n, and then the prediction is 0:
 
     N = sigma^2 E sum_i a_i^2,    B = (v / d) (E (sum_i a_i h_i)^2 + E sum_i a_i^2 h_i (2 - h_i) + P(no token)).
 """
@@ -51,10 +51,10 @@ def kernel_terms(problem: Problem, w: Floats, attention: Any) -> LossTerms:
     """
     kernel = kernel_for(attention, problem, w)
     slope_variance = _slope_variance(problem.law, attention)
-    means = np.array([_with_error(kernel, problem.d, float(problem.n), float(each)) for each in np.ravel(w)])
+    means = np.array([_with_error(kernel, problem.d, float(problem.n), float(window)) for window in np.ravel(w)])
     units = np.array([problem.sigma**2, slope_variance / problem.d])
     values, errors = (
-        np.reshape(each * units, (*np.shape(w), 2)) for each in np.moveaxis(means.reshape(-1, 2, 2), 1, 0)
+        np.reshape(part * units, (*np.shape(w), 2)) for part in np.moveaxis(means.reshape(-1, 2, 2), 1, 0)
     )
     return LossTerms(
         problem=problem,
@@ -108,12 +108,12 @@ def _means(kernel: Kernel, d: int, n: float, w: float, order: int, step: float) 
     hit = -np.expm1(-u * K) @ mass
     phi = np.sum(tilted, axis=1) + (1 - reached)
     log_phi = np.where(hit < 0.5, np.log1p(-np.minimum(hit, 0.5)), np.log(np.maximum(phi, TINY)))
-    one, two = (n * u[:, 0] ** 2 * np.exp((n - left) * log_phi) for left in (1, 2))
+    single, two = (n * u[:, 0] ** 2 * np.exp((n - count) * log_phi) for count in (1, 2))
     squares = tilted * K**2
-    noise, beside = (step * one @ (squares @ g) for g in (np.ones_like(h), h**2 + h * (2 - h)))
+    noise, square = (step * single @ (squares @ g) for g in (np.ones_like(h), h**2 + h * (2 - h)))
     pairs = step * (n - 1) * two @ ((tilted * K) @ h) ** 2
-    empty, left = (_none(share, n) for share in (reached, reached - float(np.exp(-u[-1] * K / 2) @ mass)))
-    return np.array([noise, beside + pairs + empty]), 1.3 * (left - empty) * np.array([1.0, 5.0])
+    empty, cut = (_none(share, n) for share in (reached, reached - float(np.exp(-u[-1] * K / 2) @ mass)))
+    return np.array([noise, square + pairs + empty]), 1.3 * (cut - empty) * np.array([1.0, 5.0])
 
 
 def _none(reached: float, n: float) -> float:

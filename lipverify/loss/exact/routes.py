@@ -89,19 +89,19 @@ def exact_terms(
 
 def _terms(problem: Problem, w: Floats, route: str | None) -> LossTerms:
     """Terms by the requested route, or by the routes of the table."""
-    shown, said = sight_of(problem.law).shown(problem.d)
-    if shown != problem.law:
-        terms = _terms(problem.replace(law=shown), w, route)
+    replacement, sentence = sight_of(problem.law).shown(problem.d)
+    if replacement != problem.law:
+        terms = _terms(problem.replace(law=replacement), w, route)
         kind: ErrorKind = terms.error_kind if sight_of(problem.law).traced else "bounded"
-        return replace(terms, problem=problem, reason=f"{terms.reason} {said}".strip(), error_kind=kind)
+        return replace(terms, problem=problem, reason=f"{terms.reason} {sentence}".strip(), error_kind=kind)
     if route is not None:
         return _explained(_by(chosen("route", route, ROUTES), problem, w))
     begin(problem, plan_of(problem, w))
-    seen = sight_of(problem.law)
-    if seen.averaged and not seen.links:
+    sight = sight_of(problem.law)
+    if sight.averaged and not sight.links:
         spectrum_of(problem.law, problem.d, HARMONICS)  # refuse a function that is not a covariance in this dimension
-    found = [part for row, which in groups(problem.law, problem.d, w) for part in _by_row(row, problem, w, which)]
-    return _explained(_joined(problem, found, w))
+    parts = [part for row, which in groups(problem.law, problem.d, w) for part in _by_row(row, problem, w, which)]
+    return _explained(_joined(problem, parts, w))
 
 
 def _by(route: str, problem: Problem, w: Floats) -> LossTerms:
@@ -135,13 +135,13 @@ def _by_row(row: Row, problem: Problem, w: Floats, which: NDArray[np.intp]) -> I
 
 def _explained(terms: LossTerms) -> LossTerms:
     """Add to `reason` why an error is an estimate, and how to get more digits if some are lost."""
-    seen = sight_of(terms.problem.law)
-    said = [terms.reason]
+    sight = sight_of(terms.problem.law)
+    sentences = [terms.reason]
     if terms.error_kind == "estimated":
-        said.append(seen.doubt)
+        sentences.append(sight.doubt)
     if not np.all(_share(terms) <= LOST):
-        said.append(seen.remedy(terms.error_kind))
-    return replace(terms, reason=" ".join(part for part in said if part))
+        sentences.append(sight.remedy(terms.error_kind))
+    return replace(terms, reason=" ".join(part for part in sentences if part))
 
 
 def _sharp(terms: LossTerms) -> NDArray[np.bool_]:
@@ -176,34 +176,38 @@ def _sharper(terms: LossTerms, routes: tuple[str, ...], floor: float = 0.0) -> t
     problem, w, share = terms.problem, float(np.asarray(terms.w)[0]), float(_share(terms)[0])
     if _sharp(terms)[0] or terms.reason:
         return terms, floor
-    (first, second), seen = routes, sight_of(problem.law)
+    (first, second), sight = routes, sight_of(problem.law)
     reason, lost = f"{first}: at w = {w:g} an error of {share:.0e} of the value.", share > LOST
-    most = WORK if lost or (seen.links and w <= NARROW) else LITTLE_WORK
+    most = WORK if lost or (sight.links and w <= NARROW) else LITTLE_WORK
     if share <= floor:
-        said = f"{second}: no less."
+        remark = f"{second}: no less."
     elif second == "zonal" and not (lost and w <= NARROW) and work_of(problem, w) > most:
-        said = "route='zonal' may give more, in minutes."
+        remark = "route='zonal' may give more, in minutes."
     else:
         try:
-            other = _by(second, problem, np.asarray(terms.w))
+            alternative = _by(second, problem, np.asarray(terms.w))
         except OutOfReach as refusal:
-            said = f"{second}: {refusal}"
+            remark = f"{second}: {refusal}"
         else:
-            floor = float(_share(other)[0])
+            floor = float(_share(alternative)[0])
             if floor < share:
-                if other.error_kind == "estimated":
-                    other = _doubted(other, terms)
-                return replace(other, reason=reason), floor
-            said = f"{second}: {floor:.0e}."
-    return replace(terms, reason=f"{reason} {said}") if lost else terms, floor
+                if alternative.error_kind == "estimated":
+                    alternative = _doubted(alternative, terms)
+                return replace(alternative, reason=reason), floor
+            remark = f"{second}: {floor:.0e}."
+    return replace(terms, reason=f"{reason} {remark}") if lost else terms, floor
 
 
-def _doubted(terms: LossTerms, other: LossTerms) -> LossTerms:
+def _doubted(terms: LossTerms, alternative: LossTerms) -> LossTerms:
     """Enlarge the error to that of the other route if the two disagree or the other detected an unresolved link."""
     bias_error = np.asarray(terms.bias_error)
-    apart = np.abs(terms.bias - other.bias)
-    doubted = (apart > bias_error + other.bias_error) | (other.bias_error > NOTICED * np.abs(other.bias))
-    return replace(terms, bias_error=np.where(doubted, np.maximum(other.bias_error, apart + bias_error), bias_error))
+    apart = np.abs(terms.bias - alternative.bias)
+    doubted = (apart > bias_error + alternative.bias_error) | (
+        alternative.bias_error > NOTICED * np.abs(alternative.bias)
+    )
+    return replace(
+        terms, bias_error=np.where(doubted, np.maximum(alternative.bias_error, apart + bias_error), bias_error)
+    )
 
 
 def _share(terms: LossTerms) -> Floats:

@@ -203,8 +203,8 @@ class OwnLink(Links):
         """The narrowest interval of analyticity, if it is narrower than the rules resolve."""
         if self.known is None:
             return None
-        share, at = self.known.narrowest(self.law.kink_points)
-        return (share, at) if share < SEEN else None
+        share, position = self.known.narrowest(self.law.kink_points)
+        return (share, position) if share < SEEN else None
 
     @property
     def close(self) -> bool:
@@ -233,18 +233,18 @@ class OwnLink(Links):
 
     def shown(self, d: int) -> tuple[Law, str]:
         """The law with its undeclared kinks added, if they are few."""
-        seen = sighted(self.law)
-        if seen == self.law:
+        completed = sighted(self.law)
+        if completed == self.law:
             return self.law, ""
-        found = ", ".join(f"{at:g}" for at in sorted(set(seen.kinks) - set(self.law.kinks)))
-        return seen, (
-            f"The link bends or jumps at z = {found}, undeclared: treated as declared by Ridge(link, kinks=(...))."
+        kinks = ", ".join(f"{kink:g}" for kink in sorted(set(completed.kinks) - set(self.law.kinks)))
+        return completed, (
+            f"The link bends or jumps at z = {kinks}, undeclared: treated as declared by Ridge(link, kinks=(...))."
         )
 
     def error_kind(self, route: str) -> ErrorKind:
         """A bound if the link is a formula, is finite, and the rules of the route resolve it."""
-        seen = self.known is not None and not self.known.unbounded and (route == "zonal" or self.narrow is None)
-        return "bounded" if seen else "estimated"
+        resolved = self.known is not None and not self.known.unbounded and (route == "zonal" or self.narrow is None)
+        return "bounded" if resolved else "estimated"
 
     @property
     def doubt(self) -> str:
@@ -262,9 +262,9 @@ class OwnLink(Links):
         """Advice to declare kinks, or points where the link is steepest."""
         if self.narrow is not None and kind == "bounded":
             return "Where the link is steepest, the rounding of z limits the accuracy."
-        if (at := undeclared(self.law.link, self.law.kink_points)) is not None:
+        if (kink := undeclared(self.law.link, self.law.kink_points)) is not None:
             return (
-                f"The link bends or jumps near z = {at:g}, undeclared: Ridge(link, kinks=(...), jumps=(...)) gives "
+                f"The link bends or jumps near z = {kink:g}, undeclared: Ridge(link, kinks=(...), jumps=(...)) gives "
                 "more digits."
             )
         if self.law.kink_points:

@@ -87,9 +87,9 @@ TABLE = (
 
 def rows_of(law: Law, d: int) -> list[Row]:
     """The rows that apply to a law, in ascending order of w; the last one has no upper limit."""
-    rows, seen = [], sight_of(law)
+    rows, sight = [], sight_of(law)
     for row in TABLE:
-        if row.holds(seen, d):
+        if row.holds(sight, d):
             rows.append(row)
             if row.up_to == math.inf:
                 break
@@ -98,13 +98,13 @@ def rows_of(law: Law, d: int) -> list[Row]:
 
 def groups(law: Law, d: int, w: Floats) -> list[tuple[Row, NDArray[np.intp]]]:
     """The rows that apply to given w, each with the indices of its w."""
-    found, left = [], np.full(w.shape, True)
+    matches, remaining = [], np.full(w.shape, True)
     for row in rows_of(law, d):
-        here = left & (w <= row.up_to)
-        if here.any():
-            found.append((row, np.flatnonzero(here)))
-        left &= ~here
-    return found
+        matching = remaining & (w <= row.up_to)
+        if matching.any():
+            matches.append((row, np.flatnonzero(matching)))
+        remaining &= ~matching
+    return matches
 
 
 def has_averages(law: Law) -> bool:
@@ -114,7 +114,7 @@ def has_averages(law: Law) -> bool:
 
 def rough_from(problem: Problem) -> float:
     """The w above which `rough_terms` can be used; infinite if only the zonal route reaches the problem."""
-    seen = sight_of(problem.law)
-    if not seen.averaged or seen.narrow is not None:
+    sight = sight_of(problem.law)
+    if not sight.averaged or sight.narrow is not None:
         return math.inf
     return max((row.up_to for row in rows_of(problem.law, problem.d) if row.up_to < math.inf), default=-1.0)

@@ -64,8 +64,8 @@ SAME = 1e-3
 """Ends closer than this share of their size, or of the unit, count as one minimiser; the error covers the distance."""
 LEVEL = 1e-12
 """Different ends whose losses differ by less than this share lie in one flat valley."""
-FARTHER, FELT = 4.0, 1.0
-"""Singular directions in which scores reach FELT are stretched by FARTHER to test if the loss still falls."""
+STRETCH, FELT = 4.0, 1.0
+"""Singular directions in which scores reach FELT are stretched by STRETCH to test if the loss still falls."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +149,7 @@ def require_bounded(loss: Objective, constraint: Constraint, end: End, problem: 
     """
     left, values, right = np.linalg.svd(end.M)
     for u, s, v in zip(left.T, values, right, strict=True):
-        larger = constraint.project(end.M + (FARTHER - 1) * s * np.outer(u, v))
+        larger = constraint.project(end.M + (STRETCH - 1) * s * np.outer(u, v))
         free = np.linalg.norm(larger - end.M) > s  # the constraint allows a larger M in this direction
         if free and s * problem.covariates.scale**2 >= FELT and loss(larger)[0] <= (1 + LEVEL) * end.loss:
             raise OutOfReach(

@@ -49,7 +49,7 @@ def bias_by_angles(variogram: Variogram, rules: Rules, products: Products | None
         return nodes.near
 
     linear = rules.single(of.mean(2, near)) + rules.double(of.mean(1, near) ** 2) / 2
-    value, error, found = variogram.slope * linear, variogram.slope_gap * linear, np.zeros(linear.shape, dtype=bool)
+    value, error, done = variogram.slope * linear, variogram.slope_gap * linear, np.zeros(linear.shape, dtype=bool)
     for short in rules.harmonics:
         cross, cross_off, cross_lost = _mean(variogram, rules, short.edges, short)
         alone, off, lost = _mean(variogram, rules, short.panels, short.alone)
@@ -57,8 +57,8 @@ def bias_by_angles(variogram: Variogram, rules: Rules, products: Products | None
         kept = lost <= np.maximum(LOST * np.abs(value[short.which] + rest), off + cross_off / 2)
         value[short.which[kept]] += rest[kept]
         error[short.which[kept]] += (off + cross_off / 2 + lost)[kept]
-        found[short.which[kept]] = True
-    for i in np.flatnonzero(~found).tolist():
+        done[short.which[kept]] = True
+    for i in np.flatnonzero(~done).tolist():
         if products is not None:
             value[i], error[i] = _by_products(products, rules, i)
             continue
@@ -71,15 +71,15 @@ def bias_by_angles(variogram: Variogram, rules: Rules, products: Products | None
 def _by_tables(variogram: Variogram, rules: Rules, i: int) -> tuple[float, float]:
     """int R (p_1 - p_2 / 2) at the i-th w, R = V - a (1 - t), by tables of both densities, and its error."""
     row = rules.contexts.row(i)
-    table, others, w = (
+    table, tables, w = (
         pair_density(*row, min(rules.order, FINE), rules.factors),
         counted(1, *row, rules.factors),
         row[2],
     )
-    panels = angle_at(np.append(0.0, others.panels[1:]), w)
+    panels = angle_at(np.append(0.0, tables.panels[1:]), w)
     (alone, *off), (cross, *cross_off) = (
         _mean(variogram, rules, edges, density)
-        for edges, density in ((panels, lambda theta: (others(w * versine(theta))[-1], 0.0)), (table.edges, table))
+        for edges, density in ((panels, lambda theta: (tables(w * versine(theta))[-1], 0.0)), (table.edges, table))
     )
     return float(alone - cross / 2), float(sum(off) + sum(cross_off) / 2)
 

@@ -34,7 +34,7 @@ from lipverify.loss.work import spend
 
 PANEL, GROWTH = 4.0, 4.0
 """Panel width of the nearer token's deficit in the graded coordinate, and least distance in which its scale doubles."""
-FARTHER, FEWER = (0.03, 0.1, 0.3, 0.6, 1.0), 0.75
+SPLITS, FEWER = (0.03, 0.1, 0.3, 0.6, 1.0), 0.75
 """Splits of the other token's deficit as shares of its range, and the share of nodes that is enough beyond the first
 split, where e^{-s} has fallen. In high dimensions all nodes are needed, because the density rises as fast."""
 FALLEN = 0.3
@@ -65,16 +65,16 @@ PAIR = 200.0
 def pair_term(products: Products, contexts: Contexts, order: int, factors: Factors) -> tuple[Floats, Floats]:
     """The cross terms at every w and bounds on the effect of the variogram's errors: shape (w,) each."""
     # rules of half of the order of the averages over one token are enough
-    found = [_at(products, contexts, i, order // 2 + 5, factors) for i in range(contexts.w.size)]
-    value, error = np.array(found).T
+    terms = [_at(products, contexts, i, order // 2 + 5, factors) for i in range(contexts.w.size)]
+    value, error = np.array(terms).T
     return value, error
 
 
 def _at(products: Products, contexts: Contexts, i: int, order: int, factors: Factors) -> tuple[float, float]:
     """The cross terms at the i-th w, and the bound."""
-    others = Others.at(contexts, i, factors)
-    d, w, low, high = contexts.d, others.w, others.low, others.high
-    # if windows hold many tokens, two tokens together reach no farther than one alone
+    tables = Others.at(contexts, i, factors)
+    d, w, low, high = contexts.d, tables.w, tables.low, tables.high
+    # if windows hold many tokens, the sum of two deficits is bounded like a single deficit
     far = 2 * float(angle_at(high if contexts.high[i] > 1 else JOINT * high, w))
     # V(2 pi - theta) = V(theta) need not be smooth at pi, where two tokens are opposite
     meetings = np.array([m for m in (*products.variogram.meetings, math.pi) if m <= far])
@@ -83,12 +83,12 @@ def _at(products: Products, contexts: Contexts, i: int, order: int, factors: Fac
     flat = min(REACH, FLAT / d) if meetings.size < 2 and products.variogram.power == 2 else 0.0
     # use the angle, in which the density has no singularity
     corners = np.clip(_corners(meetings), *angle_at(np.array([low, high]), w))
-    edges = np.concatenate([angle_at(others.edges(PANEL, max(GROWTH / d, 0.5)), w), corners])
+    edges = np.concatenate([angle_at(tables.edges(PANEL, max(GROWTH / d, 0.5)), w), corners])
     singular = np.concatenate([np.zeros(edges.size - corners.size, dtype=bool), np.ones(corners.size, dtype=bool)])
-    pair = Pairs(others, meetings, flat, order)
+    pair = Pairs(tables, meetings, flat, order)
     near, near_weight, peak = _nearer(replace(pair, order=ROUGH), edges, singular, order)
     total, slack = 0.0, 0.0
-    wide = order * (len(FARTHER) + 3 * meetings.size) * products.turns(order)
+    wide = order * (len(SPLITS) + 3 * meetings.size) * products.turns(order)
     for start in range(0, near.size, max(1, BLOCK // wide)):
         some = slice(start, start + max(1, BLOCK // wide))
         which, both, sine, weight = pair.nodes(near[some])
@@ -106,8 +106,8 @@ def _at(products: Products, contexts: Contexts, i: int, order: int, factors: Fac
 
 def _nearer(rough: Pairs, edges: Floats, singular: NDArray[np.bool_], order: int) -> tuple[Floats, Floats, float]:
     """Nodes and weights for the nearer token, fewer where pairs have less weight, and the largest weight of a pair."""
-    place = np.argsort(edges)
-    edges, singular = edges[place], singular[place]
+    ascending = np.argsort(edges)
+    edges, singular = edges[ascending], singular[ascending]
     which, _, _, weight = rough.nodes(np.concatenate([edges, (edges[:-1] + edges[1:]) / 2]))
     largest = np.zeros(2 * edges.size - 1)
     np.maximum.at(largest, which, np.abs(weight))
@@ -140,8 +140,8 @@ def _corners(meetings: Floats) -> Floats:
     """
     lines = [(near, 1.0, m) for m in meetings for near in (0.0, -1.0, 1.0)]
     lines += [(1.0, 1.0, 2 * np.pi - m) for m in meetings] + [(-1.0, 1.0, 0.0), (0.0, 1.0, np.pi)]
-    found = [(c - f) / (a - b) for (a, _, c), (b, _, f) in combinations(lines, 2) if a != b]
-    inside = np.array([theta for theta in found if 0 < theta < np.pi])
+    angles = [(c - f) / (a - b) for (a, _, c), (b, _, f) in combinations(lines, 2) if a != b]
+    inside = np.array([theta for theta in angles if 0 < theta < np.pi])
     return np.unique(inside.round(12))
 
 
@@ -165,22 +165,28 @@ class Pairs:
     def nodes(self, theta_near: Floats) -> tuple[NDArray[np.intp], Floats, Floats, Floats]:
         """For every pair: index of the near token, both angles (2, pair), sine of half their difference, weight."""
         d, w, crowd = self.others.d, self.others.w, self.others.crowd
-        here, meetings = theta_near[:, None], self.meetings
-        near = _deficits(here, w)
+        angle, meetings = theta_near[:, None], self.meetings
+        near = _deficits(angle, w)
         stretch = np.minimum(self.others.high - near, REACH + 2 * d)
         # the antipode is exact as an angle, but as a deficit it determines the angle only to the square root of eps
-        end = np.where(near + stretch > ALL * 2 * w, np.pi, angle_at(np.minimum(near + stretch, 2 * w), w)) - here
+        end = np.where(near + stretch > ALL * 2 * w, np.pi, angle_at(np.minimum(near + stretch, 2 * w), w)) - angle
         scale = np.maximum(stretch, self.flat)
-        free = (stretch == REACH + 2 * d) & (np.array(FARTHER) > FALLEN)
-        shares = np.where(free, 1.0, FARTHER)
+        free = (stretch == REACH + 2 * d) & (np.array(SPLITS) > FALLEN)
+        shares = np.where(free, 1.0, SPLITS)
         apart = np.concatenate([np.minimum(scale * shares, stretch), np.clip(crowd - near, 0, stretch)], axis=1)
-        middle = (here + angle_at(np.minimum(near + apart, 2 * w), w)) / 2
+        middle = (angle + angle_at(np.minimum(near + apart, 2 * w), w)) / 2
         smooth = [2 * np.arcsin(np.minimum(apart / (2 * w * np.sin(middle)), 1.0)), end]
         # points at which the variogram is not smooth: of the farther token, the difference of the angles, and their sum
-        singular = [0 * here, meetings - here, meetings - 2 * here, meetings + 0 * here, 2 * (np.pi - here) - meetings]
+        singular = [
+            0 * angle,
+            meetings - angle,
+            meetings - 2 * angle,
+            meetings + 0 * angle,
+            2 * (np.pi - angle) - meetings,
+        ]
         edges = np.concatenate([np.clip(turn, 0, end) for turn in (*smooth, *singular)], axis=1)
-        beside = np.broadcast_to(np.arange(edges.shape[1]) > apart.shape[1], edges.shape)
-        row, turn, weight = split_rule(edges, beside, self.order, FEWER if d <= LARGE else 1.0)
+        singular_edges = np.broadcast_to(np.arange(edges.shape[1]) > apart.shape[1], edges.shape)
+        row, turn, weight = split_rule(edges, singular_edges, self.order, FEWER if d <= LARGE else 1.0)
         both = np.stack([theta_near[row], np.minimum(theta_near[row] + turn, np.pi)])
         # factor 2: either token may be the nearer one
         return row, both, np.sin(turn / 2), 2 * weight * self._density(both, turn)

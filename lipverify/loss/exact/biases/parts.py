@@ -52,8 +52,8 @@ def parts_of(law: Law, d: int) -> Parts:
     OutOfReach
         If the law has features that no rule resolves.
     """
-    shown, _ = sight_of(law).shown(d)
-    return parts(shown, d)
+    replacement, _ = sight_of(law).shown(d)
+    return parts(replacement, d)
 
 
 @by_law
@@ -135,11 +135,11 @@ def _of_own_link(law: Ridge, d: int) -> Parts:
     averages = smooth_averages(d, difference(link), 2 * price_of(link))
     if not averages.followed and (places := steep_places(law.link)):
         split = kinked_averages(d, law.link, places)
-        averages = min(split, averages, key=lambda each: each.relative_error)
+        averages = min(split, averages, key=lambda choice: choice.relative_error)
     return ((1.0, averages),)
 
 
-def _resolving(law: Ridge, share: float, at: float) -> tuple[float, ...]:
+def _resolving(law: Ridge, share: float, position: float) -> tuple[float, ...]:
     """Points between which a link with a narrow feature is a polynomial to rounding.
 
     Raises
@@ -151,8 +151,9 @@ def _resolving(law: Ridge, share: float, at: float) -> tuple[float, ...]:
         if places and is_resolved(law.link, places):
             return places
     raise OutOfReach(
-        f"the link has a feature of width {share:.0e} of its piece near z = {at:.7g}, which may lie between the nodes: "
-        "give places at it and on both sides as kinks=(...), use route='zonal' at a smaller w, or method='montecarlo'."
+        f"the link has a feature of width {share:.0e} of its piece near z = {position:.7g}, "
+        "which may lie between the nodes: give places at it and on both sides as kinks=(...), "
+        "use route='zonal' at a smaller w, or method='montecarlo'."
     )
 
 

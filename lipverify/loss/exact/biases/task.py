@@ -55,7 +55,7 @@ class Rules:
         return np.einsum("wu,wu->w", self.weights[0], np.reshape(average, self.u.shape))
 
     def double(self, average: Floats) -> Floats:
-        """The same with the second factor."""
+        """The integral over u weighted by the second factor, at every w."""
         return np.einsum("wu,wu->w", self.weights[1], np.reshape(average, self.u.shape))
 
     @cached_property

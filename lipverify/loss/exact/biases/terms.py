@@ -81,9 +81,9 @@ def ridge_terms(problem: Problem, w: Floats) -> LossTerms:
 
     Source: docs/method.md; the loss is equation (ICL) of Collins et al.
     """
-    law, asked = problem.law, np.ravel(np.asarray(w, dtype=np.float64))
-    evaluate = _known if asked.size <= MOST_WINDOWS else _evaluate
-    value, error = evaluate(_unit(law), problem.d, float(problem.n), asked.tobytes())
+    law, windows = problem.law, np.ravel(np.asarray(w, dtype=np.float64))
+    evaluate = _known if windows.size <= MOST_WINDOWS else _evaluate
+    value, error = evaluate(_unit(law), problem.d, float(problem.n), windows.tobytes())
     noise_scale, bias_scale = problem.sigma**2, sight_of(law).amplitude
     shape = np.shape(w)
     return LossTerms(
@@ -159,9 +159,9 @@ def averaged_terms(parts: Parts, d: int, n: float, w: Floats) -> tuple[Values, V
     return value, error
 
 
-def _put(into: tuple[Values, Values], where: Any, what: tuple[Values, Values]) -> None:
+def _put(into: tuple[Values, Values], where: Any, terms: tuple[Values, Values]) -> None:
     """Write values and errors to the indices `where`."""
-    for target, source in zip(into, what, strict=True):
+    for target, source in zip(into, terms, strict=True):
         target.noise[where], target.bias[where] = source.noise, source.bias
 
 
@@ -190,8 +190,8 @@ def _refine(parts: Parts, contexts: Contexts) -> tuple[Values, Values]:
         if not rough.any():
             break
     noise, bias = (
-        np.where(done, each[-1], remaining(each))
-        for done, each in zip(known, np.array(gaps).swapaxes(0, 1), strict=True)
+        np.where(done, column[-1], remaining(column))
+        for done, column in zip(known, np.array(gaps).swapaxes(0, 1), strict=True)
     )
     rounding = rounding + value.known
     tables = rounding + max((part.relative_error for _, part in parts), default=0.0)
@@ -231,9 +231,9 @@ def _quadrature(parts: Parts, contexts: Contexts, order: int, factors: Factors =
     columns = np.zeros((len(fields(Values)), few.size))
     for some, way in ((few, _over_tokens), (~few, _over_u)):
         if some.any():
-            found = way(parts, contexts[some], order, factors)
+            values = way(parts, contexts[some], order, factors)
             for column, field in zip(columns, fields(Values), strict=True):
-                column[some] = getattr(found, field.name)
+                column[some] = getattr(values, field.name)
     return Values(*columns)
 
 
@@ -267,8 +267,8 @@ def _over_u(parts: Parts, contexts: Contexts, order: int, factors: Factors) -> V
 def _over_tokens(parts: Parts, contexts: Contexts, order: int, factors: Factors) -> Values:
     """Both terms as integrals over one and two tokens of the tables in `others`; cheaper if windows hold few tokens."""
     meetings = tuple(angle for _, part in parts for angle in part.meetings)
-    others = [Others.at(contexts, i, factors) for i in range(contexts.w.size)]
-    lone = [each.lone(meetings, order) for each in others]
+    tables = [Others.at(contexts, i, factors) for i in range(contexts.w.size)]
+    lone = [table.lone(meetings, order) for table in tables]
     noise = np.array([np.sum(nodes.weight) for nodes in lone])
     bias, off = np.zeros_like(noise), np.zeros_like(noise)
     for share, part in parts:
@@ -278,7 +278,7 @@ def _over_tokens(parts: Parts, contexts: Contexts, order: int, factors: Factors)
         off += share * cross_off
         if part.off is not None:
             off += share * np.array([nodes.weight @ part.off(nodes) for nodes in lone])
-    return Values(noise, bias, off, np.array([each.off(nodes) for each, nodes in zip(others, lone, strict=True)]))
+    return Values(noise, bias, off, np.array([table.off(nodes) for table, nodes in zip(tables, lone, strict=True)]))
 
 
 def _by_one_rule(

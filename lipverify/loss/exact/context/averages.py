@@ -120,7 +120,7 @@ class Averages:
         # (w, j, node) times (w, node, h), one w after the other
         moments = np.swapaxes(powers, 0, 1) @ np.stack(at_anchors, axis=-1)
         series = self.expand(k, np.swapaxes(moments, 0, 1))
-        return np.stack([self.gather(*each) for each in zip(series.T, direct, strict=True)])
+        return np.stack([self.gather(*values) for values in zip(series.T, direct, strict=True)])
 
     def log_phi(self) -> Floats:
         """log phi(u) = log E psi_0(u - S), from 1 - phi where u <= w and from phi beyond.

@@ -105,33 +105,33 @@ def pair_density(d: int, n: float, w: float, low: float, high: float, order: int
 
     [`low`, `high`] is the relevant range of u. Cached, because all laws share it.
     """
-    others, fine = counted(2, d, n, w, low, high, factors), order >= FINE
+    effect, fine = counted(2, d, n, w, low, high, factors), order >= FINE
     inner, size = (FIRST_ORDER, COEFFICIENTS) if fine else (order // 3 + 3, order + 2)
     x = np.append(chebyshev_points(size), [CHECK] * fine)
 
     def at(gamma: Floats, order: int) -> Floats:
-        between, flat = Between(others, order), gamma.ravel()
-        found = [between(flat[i : i + TOGETHER]) for i in range(0, flat.size, TOGETHER)]
-        rows = np.reshape(np.concatenate(found, axis=1), (-1, *gamma.shape))
+        between, flat = Between(effect, order), gamma.ravel()
+        densities = [between(flat[i : i + TOGETHER]) for i in range(0, flat.size, TOGETHER)]
+        rows = np.reshape(np.concatenate(densities, axis=1), (-1, *gamma.shape))
         rows[0] = np.maximum(rows[0], TINY)
         return rows
 
-    edges, total = edges_of(d, w, high, others.farthest), 0.0
+    edges, total = edges_of(d, w, high, effect.farthest), 0.0
     parts: list[tuple[Floats, Floats, float]] = []
     waiting = np.stack([edges[:-1], edges[1:]], axis=1)
     while waiting.size:
         width = np.diff(waiting)[:, 0]
         gamma = waiting[:, :1] + width[:, None] * (x + 1) / 2
-        found = at(gamma, inner)
-        values = np.stack([np.log(found[0]), *found[1:] / found[0]])[:, :, :size]
+        densities = at(gamma, inner)
+        values = np.stack([np.log(densities[0]), *densities[1:] / densities[0]])[:, :, :size]
         coefficients = np.swapaxes(values @ to_coefficients(size).T, 0, 1)
         rough, unresolved = np.zeros((2, len(waiting)))
         if fine:
             # compare the table with its rule at one more point of every panel, and that with a finer rule
-            there = np.log(found[0, :, -1])
-            rough = SAFETY * np.abs(np.log(at(gamma[:, -1], inner + FINER)[0]) - there)
-            unresolved = SAFETY * np.abs(chebyshev.chebval(CHECK, coefficients[:, 0].T) - there)
-        share = np.mean(found[0] * np.sin(gamma) ** (d - 2) * gamma, axis=1) * width
+            log_density = np.log(densities[0, :, -1])
+            rough = SAFETY * np.abs(np.log(at(gamma[:, -1], inner + FINER)[0]) - log_density)
+            unresolved = SAFETY * np.abs(chebyshev.chebval(CHECK, coefficients[:, 0].T) - log_density)
+        share = np.mean(densities[0] * np.sin(gamma) ** (d - 2) * gamma, axis=1) * width
         total = total or float(np.sum(share))
         wide = (share * (rough + unresolved) > SETTLED * total) & (width > SHORTEST * waiting[:, 1])
         parts += zip(waiting[~wide], coefficients[~wide], (rough + unresolved)[~wide], strict=True)
@@ -244,12 +244,12 @@ def is_short(contexts: Contexts) -> NDArray[np.bool_]:
 
 def harmonics_of(contexts: Contexts, u: Floats, weights: tuple[Floats, Floats], order: int) -> list[Harmonics]:
     """The sums at every w at which they are short, from nodes u and weights of both integrals over u, (w, node)."""
-    found, left = [], np.flatnonzero(is_short(contexts))
-    while left.size:
-        near = contexts.w[left] <= ALIKE * np.min(contexts.w[left])
-        found.append(_harmonics(contexts, left[near], u, weights, order))
-        left = left[~near]
-    return [each for each in found if each is not None]
+    sums, remaining = [], np.flatnonzero(is_short(contexts))
+    while remaining.size:
+        near = contexts.w[remaining] <= ALIKE * np.min(contexts.w[remaining])
+        sums.append(_harmonics(contexts, remaining[near], u, weights, order))
+        remaining = remaining[~near]
+    return [part for part in sums if part is not None]
 
 
 def _harmonics(
@@ -268,24 +268,24 @@ def _harmonics(
     theta = (panels[:-1, None] + np.diff(panels)[:, None] * x).ravel()
     density = (np.diff(panels)[:, None] * gauss).ravel() * integer_power(np.sin(theta), d - 2) / half_beta(d - 1)
     spend(w.size * u.shape[1] * theta.size * 2, PAIR, "the angle between two tokens")
-    matrix, at = separated(u[which])
-    rows = at(w[:, None] * versine(theta)) * density
+    matrix, functions = separated(u[which])
+    rows = functions(w[:, None] * versine(theta)) * density
     polynomials, (alone, double) = gegenbauer(d, versine(theta)), (weight[which] for weight in weights)
-    nothing, found, count = NOTHING if order >= FINE else ROUGH, [], 0
+    nothing, blocks, count = NOTHING if order >= FINE else ROUGH, [], 0
     while count < LONGEST:
         block = np.stack(list(islice(polynomials, HARMONICS)))
         averages, sizes = matrix @ (rows @ block.T), np.abs(matrix) @ (rows @ np.abs(block).T)
         numbers, terms = dimensions(d)[count : count + HARMONICS], (averages**2, averages**2, sizes**2)
         weighted = zip((double, np.abs(double), np.abs(double)), terms, strict=True)
-        found.append(np.stack([numbers * np.einsum("wu,wul->wl", each, squares) for each, squares in weighted]))
+        blocks.append(np.stack([numbers * np.einsum("wu,wul->wl", factor, squares) for factor, squares in weighted]))
         count += HARMONICS
-        if np.all(np.max(found[-1][1], axis=1) <= nothing * sum(np.sum(part[1], axis=1) for part in found)):
-            coefficients, sums, sizes = np.concatenate(found, axis=2)
+        if np.all(np.max(blocks[-1][1], axis=1) <= nothing * sum(np.sum(part[1], axis=1) for part in blocks)):
+            coefficients, sums, sizes = np.concatenate(blocks, axis=2)
             edges = edges_of(d, most, float(np.max(high)), end)
             start = contexts.n * np.exp(contexts.low[which])
             weight = np.einsum("wu,wur->wr", alone, matrix)
             slack = ROUNDING * np.sqrt(sums * sizes)
-            return Harmonics(d, which, w, edges, panels, coefficients, slack, at, weight, start)
+            return Harmonics(d, which, w, edges, panels, coefficients, slack, functions, weight, start)
     return None
 
 
@@ -320,7 +320,7 @@ class Between:
         inner = np.concatenate([self._over_phi(start[block], span[block]) for block in blocks], axis=1)
         # factor 2: psi and -psi
         weight = 2 * weight * np.cos(psi) ** (d - 2) / half_beta(d - 1) * np.exp(-2 * fold)
-        return np.stack([np.bincount(row, weight * each, minlength=gamma.size) for each in inner])
+        return np.stack([np.bincount(row, weight * means, minlength=gamma.size) for means in inner])
 
     def _edges(self, gamma: Floats) -> Floats:
         """Edges for psi in [0, pi/2], (gamma, edge): psi at which z, or Q's argument at phi = 0, is at a panel end."""
@@ -361,8 +361,8 @@ class Between:
         end = np.where(last > panels[-1] + (panels[-1] - panels[-2]) / 2, count, np.searchsorted(middles, last) - 1)
         inside = end > first
         top = np.minimum(last, panels[-1])
-        left = np.minimum(np.where(inside, panels[first], start + span), top)
-        right = np.where(inside, panels[end], left)
+        inner_start = np.minimum(np.where(inside, panels[first], start + span), top)
+        inner_end = np.where(inside, panels[end], inner_start)
         within = (np.arange(count) >= first[:, None]) & (np.arange(count) < end[:, None])
         row, panel = np.nonzero(within)
         nodes, weighted = self._nodes
@@ -372,14 +372,17 @@ class Between:
         density = _half_power(4 * share * (1 - share), d - 4) / span[row, None]
         means = [np.bincount(row, np.sum(density * q[panel], axis=1), minlength=start.size) for q in weighted]
         result = np.stack(means).astype(float)
-        for ends in ((start, left), (right, top)):
-            phi = [2 * np.arctan2(*(np.sqrt(np.maximum(part, 0)) for part in (at - start, last - at))) for at in ends]
-            here = np.flatnonzero(phi[1] - phi[0] > SLIVER)
-            width = (phi[1] - phi[0])[here]
-            tangent = np.tan((phi[0][here, None] + width[:, None] * x) / 2)
+        for ends in ((start, inner_start), (inner_end, top)):
+            phi = [
+                2 * np.arctan2(*(np.sqrt(np.maximum(part, 0)) for part in (bounds - start, last - bounds)))
+                for bounds in ends
+            ]
+            pairs = np.flatnonzero(phi[1] - phi[0] > SLIVER)
+            width = (phi[1] - phi[0])[pairs]
+            tangent = np.tan((phi[0][pairs, None] + width[:, None] * x) / 2)
             part = 1 / (1 + tangent * tangent)
-            values = self.others(start[here, None] + 2 * span[here, None] * (tangent * tangent * part))
-            result[:, here] += width * ((values * integer_power(2 * tangent * part, d - 3)) @ gauss)
+            values = self.others(start[pairs, None] + 2 * span[pairs, None] * (tangent * tangent * part))
+            result[:, pairs] += width * ((values * integer_power(2 * tangent * part, d - 3)) @ gauss)
         return result / half_beta(d - 2)
 
     @cached_property

@@ -130,8 +130,8 @@ def gumbel_rule(k: Literal[1, 2]) -> tuple[Floats, Floats]:
         root = float(np.sqrt(np.sum(following**2)))
         before, now = now, following / root
         roots.append(root)
-    beside = np.diag(roots[:-1], 1)
-    nodes, vectors = np.linalg.eigh(np.diag(diagonal) + beside + beside.T)
+    off_diagonal = np.diag(roots[:-1], 1)
+    nodes, vectors = np.linalg.eigh(np.diag(diagonal) + off_diagonal + off_diagonal.T)
     return nodes, vectors[0] ** 2
 
 
@@ -199,14 +199,14 @@ def tables(
         last = np.exp(logs - largest[:, None])
         weights = [last * np.exp((k - m) * log_phi) if m < k else last for m in range(1, k + 1)]
         totals = [np.sum(weight, axis=1) for weight in weights]
-        found = [largest + np.log(total) + math.log(count) for total, count in zip(totals, counts, strict=True)]
+        columns = [largest + np.log(total) + math.log(count) for total, count in zip(totals, counts, strict=True)]
         if factors is not powers:
             with np.errstate(under="ignore"):
                 pairs = zip(powers(n, log_phi), factors(n, log_phi), weights, totals, strict=False)
-                for usual, other, weight, total in pairs:
-                    share = np.where(usual > 0, other / np.maximum(usual, TINY), 0.0)
-                    found.append(np.sum(weight * share, axis=1) / total)
-        return np.stack(found)
+                for standard, variant, weight, total in pairs:
+                    share = np.where(standard > 0, variant / np.maximum(standard, TINY), 0.0)
+                    columns.append(np.sum(weight * share, axis=1) / total)
+        return np.stack(columns)
 
     def values(x: Floats) -> Floats:
         scale = grading.scale(x)
@@ -224,10 +224,10 @@ def tables(
         return result[:, np.argsort(np.argsort(flat, kind="stable"), kind="stable")]
 
     first = -math.log(k) - 1e-9
-    found = Graded.of(values, grading, *(first, *([inner] if first < inner < farthest else []), farthest))
+    graded = Graded.of(values, grading, *(first, *([inner] if first < inner < farthest else []), farthest))
     # the power multiplies the error of log(-log phi) by -n log phi, which is one or two under the integral
     gap = SAFETY * float(np.max(rate.tails * np.minimum(n * np.exp(rate.last), 1.0)))
-    return tuple(found[:k]), tuple(found[k:]) or None, gap
+    return tuple(graded[:k]), tuple(graded[k:]) or None, gap
 
 
 @lru_cache(maxsize=64)
@@ -281,11 +281,11 @@ def counted(k: Literal[1, 2], d: int, n: float, w: float, low: float, high: floa
 
     Cached, because rules of every order and all laws use them.
     """
-    others, grading = others_of(d, n, w, low, high, factors), Grading(d, np.array(w))
-    nearest, farthest = others.low, others.high
+    effect, grading = others_of(d, n, w, low, high, factors), Grading(d, np.array(w))
+    nearest, farthest = effect.low, effect.high
     ratio: Graded | None
     if k == 2:
-        log_q, ratio = others.log_q[1], None if others.ratios is None else others.ratios[1]
+        log_q, ratio = effect.log_q[1], None if effect.ratios is None else effect.ratios[1]
     else:
         # extend by a unit of the graded coordinate, because Q is cut off at the end and not smooth there
         past = float(grading.u(grading.v(np.array(min(high, 2 * w))) + 1))
@@ -297,9 +297,9 @@ def counted(k: Literal[1, 2], d: int, n: float, w: float, low: float, high: floa
     # Q times the density of a token in log s, or of two equally near tokens
     tokens = np.arange(1, k + 1)[:, None]
     logs = log_q(x) + tokens * (d - 1) / 2 * np.log(np.maximum(x * (2 - x / w), TINY))
-    there = np.flatnonzero((logs >= np.max(logs, axis=1, keepdims=True) - FALLEN).any(axis=0))
+    relevant = np.flatnonzero((logs >= np.max(logs, axis=1, keepdims=True) - FALLEN).any(axis=0))
     # two equally near tokens weigh as much as one whose deficit is smaller by log 2
-    first, last = float(x[max(there[0] - 1, 0)]) - math.log(k), float(x[min(there[-1] + 1, SAMPLES - 1)])
+    first, last = float(x[max(relevant[0] - 1, 0)]) - math.log(k), float(x[min(relevant[-1] + 1, SAMPLES - 1)])
     return Counted(d, w, log_q, ratio, panels_of(d, w, first, last), float(x[np.argmax(logs[-1])]), farthest)
 
 

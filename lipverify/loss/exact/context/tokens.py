@@ -145,9 +145,9 @@ def token_breaks(places: Places) -> Floats:
     """
     low, mode, high = _supports(places)
     low, first, last, high = low.min(axis=0), mode.min(axis=0), mode.max(axis=0), high.max(axis=0)
-    left = [first + share * (low - first) for share in LEFT]
+    before = [first + share * (low - first) for share in LEFT]
     right = [last + share * (high - last) for share in RIGHT]
-    inner = [first, *left, *right, *(np.minimum(np.maximum(places.u - bend, low), high) for bend in BENDS)]
+    inner = [first, *before, *right, *(np.minimum(np.maximum(places.u - bend, low), high) for bend in BENDS)]
     return np.sort(np.stack([low, *inner, high], axis=-1), axis=-1)
 
 

@@ -131,23 +131,23 @@ class Graded:
         """
         edges = np.append(np.concatenate([grading.panels(*some, 1.0)[:-1] for some in pairwise(ends)]), ends[-1])
         u = edges[:-1, None] + np.diff(edges)[:, None] * (chebyshev_points(TABLE) + 1) / 2
-        found = []
+        tables = []
         for values in np.atleast_2d(function(u.ravel())):
             values = values.reshape(u.shape)
             coefficients = _to_coefficients() @ values.T
             # (part, coefficient, panel); panels and their parts become the columns
             parts = np.reshape(np.transpose(_to_parts() @ coefficients, (1, 2, 0)), (FEWER, -1))
-            found.append(cls(edges, parts, PARTS, np.max(np.abs(coefficients[-3:]), axis=0), values[:, 0]))
-        return found
+            tables.append(cls(edges, parts, PARTS, np.max(np.abs(coefficients[-3:]), axis=0), values[:, 0]))
+        return tables
 
     def __call__(self, u: Floats) -> Floats:
         """Values at u, which is clipped to the range."""
         u = np.clip(u, self.edges[0], self.edges[-1])
         # find the panel by search, and its part, of equal length, by division
         panel = np.clip(np.searchsorted(self.edges, u) - 1, 0, self.edges.size - 2)
-        place = (u - self.edges[panel]) * (self.parts / np.diff(self.edges))[panel]
-        part = np.clip(place.astype(np.intp), 0, self.parts - 1)
-        return clenshaw(self.coefficients, self.parts * panel + part, 2 * (place - part) - 1)
+        position = (u - self.edges[panel]) * (self.parts / np.diff(self.edges))[panel]
+        part = np.clip(position.astype(np.intp), 0, self.parts - 1)
+        return clenshaw(self.coefficients, self.parts * panel + part, 2 * (position - part) - 1)
 
     def tail(self, u: Floats) -> Floats:
         """The last coefficients on the panel of every u."""

@@ -52,13 +52,16 @@ def split_rule(
 
     On other intervals `plain_rule` with the same number of nodes, or that `share` of it, is more accurate.
     """
-    place = np.argsort(edges, axis=1)
-    edges, singular = np.take_along_axis(edges, place, axis=1), np.take_along_axis(singular, place, axis=1)
+    ascending = np.argsort(edges, axis=1)
+    edges, singular = np.take_along_axis(edges, ascending, axis=1), np.take_along_axis(singular, ascending, axis=1)
     wide = np.diff(edges, axis=1) > 0
-    beside = singular[:, 1:] | singular[:, :-1]
+    adjacent = singular[:, 1:] | singular[:, :-1]
     parts = []
-    for here, (x, gauss) in (wide & beside, gauss_rule(order)), (wide & ~beside, plain_rule(math.ceil(share * order))):
-        row, interval = np.nonzero(here)
+    for chosen, (x, gauss) in (
+        (wide & adjacent, gauss_rule(order)),
+        (wide & ~adjacent, plain_rule(math.ceil(share * order))),
+    ):
+        row, interval = np.nonzero(chosen)
         low, width = edges[row, interval, None], np.diff(edges, axis=1)[row, interval, None]
         parts.append((np.repeat(row, x.size), (low + width * x).ravel(), (width * gauss).ravel()))
     (rows, nodes, weights), plain = parts
@@ -86,8 +89,8 @@ def root_rule(order: int) -> tuple[Floats, Floats]:
     slope = np.polynomial.Polynomial([0.5, -0.5]) ** (STRENGTH - 1) * np.polynomial.Polynomial([0.5, 0.5]) ** (
         STRENGTH - 1
     )
-    place = slope.integ(lbnd=-1)
-    return place(x) / place(1.0), weight * slope(x) / place(1.0)
+    primitive = slope.integ(lbnd=-1)
+    return primitive(x) / primitive(1.0), weight * slope(x) / primitive(1.0)
 
 
 def chebyshev_points(size: int) -> Floats:

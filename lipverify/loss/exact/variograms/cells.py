@@ -60,18 +60,20 @@ class Cell:
     def angles(self, x: Floats, y: Floats) -> Floats:
         """A and B, (2, point), at the coordinates; points of a cell with A > B are exchanged."""
         first, second = x**self.flat, y**self.flat
-        one, other = {"neither": (second, first), "A": (first, first * second), "B": (first * second, first)}[
-            self.larger
-        ]
-        return np.sort(np.stack([self.sides[0].angle(one), self.sides[1].angle(other)]), axis=0)
+        first_share, second_share = {
+            "neither": (second, first),
+            "A": (first, first * second),
+            "B": (first * second, first),
+        }[self.larger]
+        return np.sort(np.stack([self.sides[0].angle(first_share), self.sides[1].angle(second_share)]), axis=0)
 
     def places(self, apart: Floats, together: Floats) -> tuple[Floats, Floats]:
         """The coordinates of A and B."""
-        one, other = self.sides[0].share(apart), self.sides[1].share(together)
+        first, second = self.sides[0].share(apart), self.sides[1].share(together)
         if self.larger != "neither":
-            least, most = np.minimum(one, other), np.maximum(one, other)
-            one, other = np.divide(least, most, out=np.ones_like(most), where=most > 0), most
-        return _root(other, self.flat), _root(one, self.flat)
+            least, most = np.minimum(first, second), np.maximum(first, second)
+            first, second = np.divide(least, most, out=np.ones_like(most), where=most > 0), most
+        return _root(second, self.flat), _root(first, self.flat)
 
 
 @dataclass(frozen=True)
@@ -132,14 +134,14 @@ class Cells:
         ends = np.sort(np.concatenate([self.places[1:-1], middles]))
         rows = np.searchsorted(ends, apart), np.searchsorted(ends, together)
         place, width = (np.array([getattr(side, name) for side in self.sides]) for name in ("place", "width"))
-        one, other = ((at - place[row]) / width[row] for at, row in zip((apart, together), rows, strict=True))
-        larger = np.where(place[rows[0]] == place[rows[1]], other > one, LARGER.index("neither"))
+        first, second = ((angle - place[row]) / width[row] for angle, row in zip((apart, together), rows, strict=True))
+        larger = np.where(place[rows[0]] == place[rows[1]], second > first, LARGER.index("neither"))
         return np.asarray((rows[0] * len(self.sides) + rows[1]) * len(LARGER) + larger)
 
     def __getitem__(self, number: int) -> Cell:
         sides, larger = divmod(number, len(LARGER))
-        one, other = divmod(sides, len(self.sides))
-        return Cell((self.sides[one], self.sides[other]), LARGER[larger], self.flat)
+        first, second = divmod(sides, len(self.sides))
+        return Cell((self.sides[first], self.sides[second]), LARGER[larger], self.flat)
 
 
 def _root(share: Floats, flat: int) -> Floats:

@@ -84,14 +84,14 @@ def variogram_of_field(law: Law, d: int) -> Variogram:
 def _table(known: Variation, d: int) -> Variogram:
     """The best table: smooth at 0, with a cusp, or a power at 0; from values taken as exact or as noisy."""
     noises = (known.rounding,) if known.rounding else (0.0, EPS * known.size)
-    found = []
+    tables = []
     for noise in noises:
         source = Increments(d, known.of_distance, noise)
         for power in (2, 1):
-            found.append(tabulated(source, power, [0.0, np.pi]))
-            if _share(found[-1]) <= SHARP:
-                return found[-1]
-    best = min(found, key=_share)
+            tables.append(tabulated(source, power, [0.0, np.pi]))
+            if _share(tables[-1]) <= SHARP:
+                return tables[-1]
+    best = min(tables, key=_share)
     if _share(best) <= ANALYTIC or known.rounding:
         return best
     rooted = tabulated(replace(source, noise=0.0, roots=True), 2, root_edges())

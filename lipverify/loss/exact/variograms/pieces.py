@@ -20,7 +20,7 @@ SIZE, TWO, MANY = 28, 2, 8
 """Coefficients per piece, and values per coefficient: TWO on the first piece, MANY if all values are noisy."""
 NEAR_0 = np.array([0.002, 0.005, 0.015, 0.05, 0.15, 0.5])
 """Points of the first piece at which rounding is measured and the piece is compared with values by another rule."""
-BESIDE = 3e-8
+OFFSET = 3e-8
 """Relative distance of neighbouring points for that: small enough that second differences of V / F are below rounding,
 and large enough that the rounding errors are independent."""
 FEWER = (8, 12, 16, 20, 24)
@@ -148,17 +148,20 @@ class Ratio:
         theta = piece.places((chebyshev_points(TWO * SIZE) + 1) / 2)
         values = self.at(theta)
         near = piece.places(NEAR_0)
-        beside = self.at(near[:, None] * (1 + BESIDE * np.array([-1, 0, 1])), finer=True)
+        neighbours = self.at(near[:, None] * (1 + OFFSET * np.array([-1, 0, 1])), finer=True)
         least, growth = 2 * EPS * np.max(np.abs(values)), float(self.source.loses)
-        over = np.maximum(np.abs(beside @ [1.0, -2.0, 1.0]) / 2 - 2 * least, 0.0)
+        over = np.maximum(np.abs(neighbours @ [1.0, -2.0, 1.0]) / 2 - 2 * least, 0.0)
         most = np.max(near**growth * over)
         noise = least + most / theta**growth
         fit = _least_squares(piece, values, noise, sigmas=SIGMAS)
         if not fit.settled:
             return fit
         fits = [fit, *(_least_squares(piece, values, noise, size, SIGMAS) for size in FEWER)]
-        fit = min(fits, key=lambda each: each.rise_shaken + (each.shaken + SAFETY * each.tail) / piece.high)
-        off = np.abs(beside[:, 1] - fit.values(2 * NEAR_0 - 1)) / (least + most / near**growth)
+        fit = min(
+            fits,
+            key=lambda candidate: candidate.rise_shaken + (candidate.shaken + SAFETY * candidate.tail) / piece.high,
+        )
+        off = np.abs(neighbours[:, 1] - fit.values(2 * NEAR_0 - 1)) / (least + most / near**growth)
         more = max(1.0, float(np.max(off)) / 2)
         return replace(fit, shaken=more * fit.shaken, rise_shaken=more * fit.rise_shaken)
 
@@ -177,9 +180,9 @@ def _least_squares(piece: Piece, values: Floats, noise: Floats, size: int = SIZE
     Errors add linearly, or, if they are random, to `sigmas` standard deviations.
     """
     solve = np.linalg.pinv(polynomials(size, noise.size) / noise[:, None]) / noise
-    at = -np.cos(np.linspace(0, math.pi, 8 * SIZE))
-    reach = chebyshev.chebvander(at, size - 1) @ solve
-    risen = (reach[1:] - reach[0]) / piece.places((at[1:, None] + 1) / 2) if piece.first else 0 * reach
+    nodes = -np.cos(np.linspace(0, math.pi, 8 * SIZE))
+    reach = chebyshev.chebvander(nodes, size - 1) @ solve
+    risen = (reach[1:] - reach[0]) / piece.places((nodes[1:, None] + 1) / 2) if piece.first else 0 * reach
     shaken, rise_shaken = (
         float(np.max(np.abs(rows) @ noise) if sigmas is None else sigmas * np.sqrt(np.max(rows**2 @ noise**2)))
         for rows in (reach, risen)

@@ -143,17 +143,17 @@ class Planes:
         x, gauss = outer
         omega = low + width * x
         weight = width * gauss * np.sin(omega) * (top * np.cos(omega)) ** (self.d - 3)
-        wanted = weight > NEGLIGIBLE * np.max(weight, initial=0.0)
-        return np.repeat(row, len(x))[wanted.ravel()], top * np.sin(omega[wanted]), weight[wanted]
+        relevant = weight > NEGLIGIBLE * np.max(weight, initial=0.0)
+        return np.repeat(row, len(x))[relevant.ravel()], top * np.sin(omega[relevant]), weight[relevant]
 
     def _crossings(self, theta: Floats, base: float) -> Floats:
         """The tau at which both coordinates are at kinks: (theta, pair of kinks)."""
         columns = [np.empty((theta.size, 0))]
-        for one, other in combinations_with_replacement(self.kinks, 2):
-            if one == other and abs(one) == base:
+        for kink, second in combinations_with_replacement(self.kinks, 2):
+            if kink == second and abs(kink) == base:
                 columns.append(base * np.tan(theta / 2)[:, None])
                 continue
-            squares = (one - other) ** 2 + 4 * one * other * np.sin(theta / 2) ** 2
+            squares = (kink - second) ** 2 + 4 * kink * second * np.sin(theta / 2) ** 2
             rho = np.sqrt(squares) / np.sin(theta)
             columns.append(np.sqrt(np.maximum((rho - base) * (rho + base), 0.0))[:, None])
         return np.concatenate(columns, axis=1)
@@ -166,13 +166,13 @@ class Planes:
             # sin(alpha) from tau, where rho is near |c|
             square = (rho - abs(c)) * (rho + abs(c)) if base is None or abs(c) != base[0] else base[1] ** 2
             alpha = np.arctan2(np.sqrt(np.maximum(square, 0.0)), c)
-            for place in (np.abs(alpha - half), alpha + half):
+            for crossing in (np.abs(alpha - half), alpha + half):
                 grades = [0.0]
                 if self.roots:
                     far = theta.max() * GRADE ** np.arange(-2, 2 + math.log(math.pi / theta.min(), GRADE))
                     grades = [0.0, *far, *-far]
                 for grade in grades:
-                    near = np.abs(place + grade * theta / theta.max())
+                    near = np.abs(crossing + grade * theta / theta.max())
                     splits.append(np.clip(np.minimum(near, 2 * math.pi - near), 0, math.pi))
         phi = np.sort(np.stack(splits), axis=0)
         x, gauss = rule
@@ -181,12 +181,12 @@ class Planes:
         floors[0], ceilings[-1] = -1.0, 1.0
         total = np.zeros_like(rho)
         for low, high in pairwise(phi):
-            here = np.flatnonzero(high - low > SLIVER)
-            if not here.size:
+            kept = np.flatnonzero(high - low > SLIVER)
+            if not kept.size:
                 continue
-            width, r, h = (high - low)[here], rho[here], half[here]
-            spend(here.size * x.size, self.price, "the variogram of the link")
-            nodes, middle = low[here, None] + width[:, None] * x, (low + high)[here] / 2
+            width, r, h = (high - low)[kept], rho[kept], half[kept]
+            spend(kept.size * x.size, self.price, "the variogram of the link")
+            nodes, middle = low[kept, None] + width[:, None] * x, (low + high)[kept] / 2
             # rho cos(phi -+ half), in the piece of the link that contains the middle of the interval
             sine, cosine = sine_and_cosine(nodes)
             level = (r * np.cos(h))[:, None] * cosine
@@ -200,7 +200,7 @@ class Planes:
             apart = places[0] - places[1]
             known = (apart != 0) & (pieces[0] == pieces[1])[:, None]
             rise *= np.divide(2 * turned, apart, out=np.ones_like(apart), where=known)
-            total[here] += width * (rise**2 @ gauss)
+            total[kept] += width * (rise**2 @ gauss)
         return total / math.pi
 
 

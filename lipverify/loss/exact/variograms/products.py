@@ -82,8 +82,8 @@ class Products:
         value, gap = np.empty_like(apart), np.empty_like(apart)
         which = self._cells.which(apart, together)
         for number in np.unique(which).tolist():
-            here = np.flatnonzero(which == number)
-            value[here], gap[here] = self._in_cell(number, apart[here], together[here], order)
+            pairs = np.flatnonzero(which == number)
+            value[pairs], gap[pairs] = self._in_cell(number, apart[pairs], together[pairs], order)
         size = self._size(together)
         # angles near pi have an absolute error of eps
         return value * size, gap * size + ROUNDING * self.variogram.largest * self._size(both[1])
@@ -96,14 +96,14 @@ class Products:
         fits = self._fits(number)
         which = np.searchsorted([fit.cell.high for fit in fits[:-1]], x)
         for i, fit in enumerate(fits):
-            here = np.flatnonzero(which == i)
-            if not here.size:
+            points = np.flatnonzero(which == i)
+            if not points.size:
                 continue
             if fit.gap <= self._enough(fit, KNOWN):
-                value[here], gap[here] = fit(x[here], y[here]), fit.gap
+                value[points], gap[points] = fit(x[points], y[points]), fit.gap
             else:
-                mean = mean_over_turns(self.variogram, apart[here], together[here], order)
-                value[here], gap[here] = mean / self._size(together[here]), 0.0
+                mean = mean_over_turns(self.variogram, apart[points], together[points], order)
+                value[points], gap[points] = mean / self._size(together[points]), 0.0
         return value, gap
 
     @cached_property
@@ -124,10 +124,10 @@ class Products:
             assert self._cells is not None
             waiting, fits = [self._cells[number]], []
             for depth in range(MOST_SPLITS + 1):
-                found = [self._fit(cell) for cell in waiting]
-                settled = [fit.tail <= self._enough(fit, SETTLED) or depth == MOST_SPLITS for fit in found]
-                fits += [self._checked(fit) for fit, fine in zip(found, settled, strict=True) if fine]
-                rough = [fit.cell for fit, fine in zip(found, settled, strict=True) if not fine]
+                polynomials = [self._fit(cell) for cell in waiting]
+                settled = [fit.tail <= self._enough(fit, SETTLED) or depth == MOST_SPLITS for fit in polynomials]
+                fits += [self._checked(fit) for fit, fine in zip(polynomials, settled, strict=True) if fine]
+                rough = [fit.cell for fit, fine in zip(polynomials, settled, strict=True) if not fine]
                 waiting = [
                     replace(cell, low=low, high=high)
                     for cell in rough

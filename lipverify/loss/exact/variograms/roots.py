@@ -11,14 +11,14 @@ from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.quadrature.rules import chebyshev_points, to_coefficients
 from lipverify.loss.exact.variograms.planes import Link
 
-GRID, WIDE, APART, MOST, BESIDE = 4096, 8, 512, 3, 4.0
+GRID, WIDE, APART, MOST, MARGIN = 4096, 8, 512, 3, 4.0
 """GRID steps over [-1, 1]. A steep point bends in at least WIDE steps (a kink in one); two steep points are at least
-APART steps from each other; at most MOST are used; split points next to one are BESIDE times its width away."""
+APART steps from each other; at most MOST are used. Split points lie MARGIN times its width from a steep point."""
 SIZE, FINE, LAST = 64, 256, 6
 """Number of coefficients for half a piece and for a whole one, and number of last coefficients that are tested."""
 HALF, NEAR, CLOSE = 1 / 2, 1 / 8, 1 / 64
 """Shares of the distance to the next kink: HALF detects every root, NEAR has few false detections, CLOSE none."""
-NOTHING, ROUNDING, TINY = 1e-13, 4 * float(np.finfo(float).eps), 1e-300
+NEGLIGIBLE, ROUNDING, TINY = 1e-13, 4 * float(np.finfo(float).eps), 1e-300
 """Shares of the largest value to which the coefficients of an analytic function fall, and those of a root do not."""
 
 
@@ -33,10 +33,10 @@ def has_roots(link: Link, kinks: tuple[float, ...], share: float = HALF) -> bool
     (False, True)
     """
     ends = sorted({-1.0, *kinks, 1.0})
-    beside = [
-        (at, at + share * way) for low, high in pairwise(ends) for at, way in ((low, high - low), (high, low - high))
+    intervals = [
+        (end, end + share * way) for low, high in pairwise(ends) for end, way in ((low, high - low), (high, low - high))
     ]
-    return any(_slow(link, low, high) for low, high in beside)
+    return any(_slow(link, low, high) for low, high in intervals)
 
 
 @lru_cache(maxsize=64)
@@ -57,12 +57,12 @@ def rough_ends(link: Link, kinks: tuple[float, ...]) -> tuple[float, ...]:
     ((-1.0, 1.0), (1.0,), ())
     """
     places = [-1.0, *sorted(kinks), 1.0]
-    found = []
+    roots = []
     for end, kink in ((-1.0, places[1]), (1.0, places[-2])):
         half, quarter, close = (end + share * (kink - end) for share in (HALF, HALF / 2, CLOSE))
         if _slow(link, end, close) and _slow(link, end, quarter) and not _slow(link, quarter, half):
-            found.append(end)
-    return tuple(found)
+            roots.append(end)
+    return tuple(roots)
 
 
 def steep_places(link: Link) -> tuple[float, ...]:
@@ -80,9 +80,9 @@ def steep_places(link: Link) -> tuple[float, ...]:
     if not 0 < len(pieces) <= MOST or any(piece.size < WIDE for piece in pieces):
         return ()
     middles = [float(piece[0] + piece[-1]) / 2 for piece in pieces]
-    reaches = [BESIDE * float(piece[-1] - piece[0]) for piece in pieces]
-    around = [(at - reach, at, at + reach) for at, reach in zip(middles, reaches, strict=True)]
-    places = tuple(sorted(place for some in around for place in some if -1 < place < 1))
+    reaches = [MARGIN * float(piece[-1] - piece[0]) for piece in pieces]
+    around = [(middle - reach, middle, middle + reach) for middle, reach in zip(middles, reaches, strict=True)]
+    places = tuple(sorted(point for some in around for point in some if -1 < point < 1))
     if is_resolved(link, places):
         return places
     return tuple(middles) if max(reaches) < 1 else ()
@@ -103,4 +103,4 @@ def _slow(link: Link, low: float, high: float, size: int = SIZE) -> bool:
     last = np.abs(to_coefficients(size)[-LAST:] @ values)
     # rounding of the points matters more on a short interval
     rounded = ROUNDING * float(np.ptp(values)) / abs(high - low)
-    return bool(np.max(last) > NOTHING * max(TINY, float(np.max(np.abs(values)))) + rounded)
+    return bool(np.max(last) > NEGLIGIBLE * max(TINY, float(np.max(np.abs(values)))) + rounded)

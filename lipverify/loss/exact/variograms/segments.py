@@ -93,14 +93,14 @@ class Segments:
         sine, cosine, total = np.sin(s / 2), np.cos(s / 2), np.zeros_like(s)
         spend(s.size * len(self.alpha) ** 2 / 2, PAIR, "the variogram of the link")
         for i, (alpha, jump) in enumerate(zip(self.alpha, self.jumps, strict=True)):
-            for beta, other in zip(self.alpha[: i + 1], self.jumps[: i + 1], strict=True):
+            for beta, second_jump in zip(self.alpha[: i + 1], self.jumps[: i + 1], strict=True):
                 apart, together = (alpha - beta) / 2, (alpha + beta) / 2
                 # products of sines of sums and differences; over sin^2(s) = (2 sine cosine)^2
                 near = (sine * math.cos(apart)) ** 2 - (cosine * math.sin(apart)) ** 2
                 far = (cosine * math.sin(together)) ** 2 - (sine * math.cos(together)) ** 2
                 base = near * far / (sine * cosine) ** 2
                 count = 1 if beta == alpha else 2
-                total += count * jump * other * np.where(base > 0, np.maximum(base, 0.0) ** (p / 2), 0.0)
+                total += count * jump * second_jump * np.where(base > 0, np.maximum(base, 0.0) ** (p / 2), 0.0)
         return total
 
 

@@ -54,19 +54,19 @@ def _means(variogram: Variogram, nearest: Floats, farthest: Floats, order: int) 
     if crossings:
         row, z, weight = crossed_rule(d, order, np.stack(crossings, axis=1), variogram.power)
         first, last, low, reach = ends[0][row], ends[1][row], squares[row], lever[row]
-        left = np.cos(farthest / 2)[row] ** 2
+        far_square = np.cos(farthest / 2)[row] ** 2
     else:
         z, weight = plain_turns(d, order, variogram.power)
         first, last, low, reach = (part[:, None] for part in (*ends, squares, lever))
-        left = np.cos(farthest / 2)[:, None] ** 2
+        far_square = np.cos(farthest / 2)[:, None] ** 2
     spend(z.size * (1 if crossings else nearest.size), TURN, "means over pairs of tokens")
     ratio = np.exp(-2 * z)
     share = 1 / (1 + ratio)  # sin^2(beta/2)
-    other = ratio * share  # cos^2(beta/2)
-    angle = 2 * np.arctan2(np.sqrt(low + reach * share), np.sqrt(left + reach * other))
+    rest_share = ratio * share  # cos^2(beta/2)
+    angle = 2 * np.arctan2(np.sqrt(low + reach * share), np.sqrt(far_square + reach * rest_share))
     # minus an interpolation of both ends, whose mean is half of their sum
-    between = rest(angle) - first * other - last * share
-    weight = (4 * share * other) ** ((d - 2) / 2) / half_beta(d - 2) * weight
+    between = rest(angle) - first * rest_share - last * share
+    weight = (4 * share * rest_share) ** ((d - 2) / 2) / half_beta(d - 2) * weight
     total = np.bincount(row, between * weight, minlength=nearest.size) if crossings else between @ weight
     return np.asarray((ends[0] + ends[1]) / 2 + total)
 

@@ -1,7 +1,7 @@
 r"""Coefficients by quadrature, for a general link or covariance.
 
-Their rounding error is relative to the largest value of the function, not to their own size, and N_l of them share it,
-so in high dimensions few can be distinguished from zero. Two rules with different panels estimate the error of the
+The rounding error of k_l is relative to the largest value of the function and grows with N_l, so in high dimensions few
+coefficients can be distinguished from zero. Two rules with different panels estimate the error of the
 quadrature, for example at an undeclared kink.
 """
 
@@ -46,12 +46,12 @@ COEFFICIENT = 2.0
 def _rules(d: int, splits: tuple[float, ...], most: int, known: Features | None = None) -> tuple[Floats, Floats]:
     """Nodes 1 - t of both rules, and weights (rule, node) for averages over a coordinate times P_l, l <= most."""
     if known is not None:
-        found = [_rule_of(d, known, splits, most / 6, order) for order in GAUSS]
+        rules = [_rule_of(d, known, splits, most / 6, order) for order in GAUSS]
     else:
-        found = [_rule(d, splits, most * waves / 48, waves / 8) for waves in NODES_A_WAVE]
-    angles, weights = zip(*found, strict=True)
-    one, other = (np.zeros_like(weight) for weight in weights)
-    weight = np.stack([np.concatenate([weights[0], other]), np.concatenate([one, weights[1]])])
+        rules = [_rule(d, splits, most * waves / 48, waves / 8) for waves in NODES_A_WAVE]
+    angles, weights = zip(*rules, strict=True)
+    zeros_first, zeros_second = (np.zeros_like(weight) for weight in weights)
+    weight = np.stack([np.concatenate([weights[0], zeros_second]), np.concatenate([zeros_first, weights[1]])])
     return 2 * np.sin(np.concatenate(angles) / 2) ** 2, weight
 
 
@@ -102,10 +102,10 @@ def of_links(law: RidgeLaw, d: int, most: int, known: Features | None = None) ->
     def at(z: Floats, i: int) -> Floats:
         return np.asarray(law.links(z, np)[i], dtype=float)
 
-    each = centred**2 @ weight[0]
+    link_variances = centred**2 @ weight[0]
     missed = 0.0
     if known is None:
-        missed = max(unseen(d, partial(at, i=i), float(variance)) for i, variance in enumerate(each))
+        missed = max(unseen(d, partial(at, i=i), float(variance)) for i, variance in enumerate(link_variances))
     variances = law.amplitude_variance * np.sum(centred**2 @ weight.T, axis=0)
     # subtracting the mean leaves a rounding error of eps times the size of the values, not their spread
     noise = ROUNDING * float(np.max(np.abs(centred)) + np.max(np.abs(values)) / 8)
@@ -116,10 +116,10 @@ def of_links(law: RidgeLaw, d: int, most: int, known: Features | None = None) ->
     def coefficient(degree: int, projections: Floats) -> tuple[float, float, bool]:
         if even and degree % 2:
             return 0.0, 0.0, True
-        each = law.amplitude_variance * dimension(d, degree)
-        k = each * np.sum(projections**2, axis=0)
+        factor = law.amplitude_variance * dimension(d, degree)
+        k = factor * np.sum(projections**2, axis=0)
         size = np.abs(projections[:, 0])
-        error = each * float(np.sum(2 * size * noise + noise**2)) + abs(k[0] - k[1])
+        error = factor * float(np.sum(2 * size * noise + noise**2)) + abs(k[0] - k[1])
         return float(k[0]), error, bool(np.all(size <= noise))
 
     scale = law.amplitude_variance * len(values)
@@ -140,17 +140,19 @@ def _shaken(z: Floats, values: Floats, weight: Floats) -> float:
 def _left_out(law: RidgeLaw, d: int, known: Features) -> float:
     """The mean square of a link next to the points where it may be infinite, which estimates the part left out."""
     total = 0.0
-    for at in known.unbounded:
-        beside = np.clip(at + 4 * SMALLEST * np.array([-1, 1]), -INSIDE, INSIDE)
-        squares = np.asarray(law.links(beside, np)[0], dtype=float) ** 2
-        total += 64 * SMALLEST * float(np.max(squares)) * math.sqrt(d) * (1 - at * at + SMALLEST) ** ((d - 3) / 2)
+    for point in known.unbounded:
+        neighbours = np.clip(point + 4 * SMALLEST * np.array([-1, 1]), -INSIDE, INSIDE)
+        squares = np.asarray(law.links(neighbours, np)[0], dtype=float) ** 2
+        total += 64 * SMALLEST * float(np.max(squares)) * math.sqrt(d) * (1 - point * point + SMALLEST) ** ((d - 3) / 2)
     return total
 
 
 def _even(law: RidgeLaw) -> bool:
     """True if every link is even to the last bit at all tested points, so that odd coefficients are zero."""
     z = np.linspace(0, 1, 1025)
-    return all(np.array_equal(one, other) for one, other in zip(law.links(z, np), law.links(-z, np), strict=True))
+    return all(
+        np.array_equal(value, mirrored) for value, mirrored in zip(law.links(z, np), law.links(-z, np), strict=True)
+    )
 
 
 def of_covariance(K: Callable[[Floats], Floats], d: int, most: int) -> Spectrum:
@@ -163,8 +165,8 @@ def of_covariance(K: Callable[[Floats], Floats], d: int, most: int) -> Spectrum:
 
     def coefficient(degree: int, projections: Floats) -> tuple[float, float, bool]:
         ways = dimension(d, degree)
-        k, other = ways * projections[0]
-        error = ways * noise + 2 * abs(k - other)
+        k, coarse = ways * projections[0]
+        error = ways * noise + 2 * abs(k - coarse)
         if k < -4 * error:
             raise _no_covariance(K, f"its coefficient k_{degree} = {k:.3g} is negative in d = {d}")
         return max(float(k), 0.0), float(error), bool(abs(k) <= error)
@@ -174,20 +176,22 @@ def of_covariance(K: Callable[[Floats], Floats], d: int, most: int) -> Spectrum:
     spectrum = _listed(d, (near, weight, (values - means[0])[None, :]), coefficient, (total, slack), most)
     listed = float(np.sum(spectrum.k))
     if total - listed < -4 * (slack + spectrum.tail_error):
-        what = f"its coefficients up to degree {spectrum.k.size} sum to {listed:.4g} in d = {d}, more than "
-        raise _no_covariance(K, f"{what}K(1) - E K = {total:.4g}, so others are negative")
+        excess = f"its coefficients up to degree {spectrum.k.size} sum to {listed:.4g} in d = {d}, more than "
+        raise _no_covariance(K, f"{excess}K(1) - E K = {total:.4g}, so others are negative")
     return spectrum
 
 
-def _no_covariance(K: Callable[[Floats], Floats], what: str) -> InvalidInput | OutOfReach:
+def _no_covariance(K: Callable[[Floats], Floats], evidence: str) -> InvalidInput | OutOfReach:
     """The refusal for a negative coefficient: K is not a covariance, provided that the rules resolve it."""
     known = features(lambda s: K(1 - s), 0.0, 2.0)
     if known is None or known.narrowest(graded=True)[0] < SEEN:
         return OutOfReach(
-            f"K: {what}, by rules that may not see all of it: it is no covariance of any law there, or varies "
+            f"K: {evidence}, by rules that may not see all of it: it is no covariance of any law there, or varies "
             "faster than they can tell; give Zonal(spectrum=...)."
         )
-    return InvalidInput(f"K: {what}, so it is not the covariance of any law there; a covariance is positive definite.")
+    return InvalidInput(
+        f"K: {evidence}, so it is not the covariance of any law there; a covariance is positive definite."
+    )
 
 
 def _listed(
@@ -201,12 +205,12 @@ def _listed(
     (rest, slack), k, errors, quiet = total, [], [], 0
     for degree, deficit in enumerate(deficits(d, near), 1):
         spend(near.size, COEFFICIENT * len(centred), "the spectrum of the law")
-        one, error, silent = coefficient(degree, centred @ (weight * (1 - deficit)).T)
+        value, error, silent = coefficient(degree, centred @ (weight * (1 - deficit)).T)
         if error > max(rest, total[1]) and degree > 1:
             break
-        k.append(one)
+        k.append(value)
         errors.append(error)
-        rest, slack = rest - one, slack + error
+        rest, slack = rest - value, slack + error
         quiet = quiet + 1 if silent else 0
         if degree >= most or (quiet >= QUIET and rest <= slack):
             break

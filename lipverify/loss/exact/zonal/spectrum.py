@@ -101,7 +101,7 @@ def _sum(parts: Sequence[tuple[float, Spectrum]], d: int) -> Spectrum:
     for weight, part in parts:
         added[:, : part.k.size] += weight * np.stack([part.k, part.error])
     tail, tail_error = (
-        sum(weight * each for weight, each in zip((w for w, _ in parts), ends, strict=True))
+        sum(weight * end for weight, end in zip((w for w, _ in parts), ends, strict=True))
         for ends in ([part.tail for _, part in parts], [part.tail_error for _, part in parts])
     )
     return Spectrum(d, added[0], added[1] + EPS * added[0], tail, tail_error)
@@ -134,8 +134,8 @@ def _cosine(law: Cosine, d: int, most: int) -> Spectrum:
     # D_l <= l (l + d - 2) / (d - 1) D_1: the factor of k_l in the bias is at most the square of that
     degrees = np.arange(1.0, k.size + 1)
     counts = k * (degrees * (degrees + d - 2)) ** 2
-    left = np.cumsum(counts[::-1])[::-1]
-    keep = max(2, int(np.count_nonzero(left > NEGLIGIBLE * left[0])))
+    tails = np.cumsum(counts[::-1])[::-1]
+    keep = max(2, int(np.count_nonzero(tails > NEGLIGIBLE * tails[0])))
     return Spectrum(d, k[:keep], error[:keep], 0.0, 0.0)
 
 

@@ -59,7 +59,7 @@ def zonal_terms(problem: Problem, w: Floats) -> LossTerms:
 
     Source: the product formula for Gegenbauer polynomials; docs/method.md.
     """
-    values = np.array([_at(problem, float(one)) for one in np.ravel(w)])
+    values = np.array([_at(problem, float(window)) for window in np.ravel(w)])
     noise, bias, noise_error, bias_error = np.moveaxis(values.reshape((*np.shape(w), 4)), -1, 0)
     errors = {"bias_error": bias_error, "noise_error": noise_error}
     return LossTerms(problem=problem, method="exact", w=w, noise=noise, bias=bias, **errors)
@@ -109,7 +109,7 @@ def _at(problem: Problem, w: float) -> tuple[float, float, float, float]:
     u = _grid(problem.d, n, w)
     integrands = sums(_spectrum(problem.law, problem.d, w, u), w, u)
     values = _integrals(integrands, n, 0, 1)
-    gaps = sum(np.abs(values - other) for other in (_integrals(integrands, n, 0, 2), _integrals(integrands, n, 1, 1)))
+    gaps = sum(np.abs(values - coarse) for coarse in (_integrals(integrands, n, 0, 2), _integrals(integrands, n, 1, 1)))
     rounding = ROUNDING + DENSITY_ROUNDING * (problem.d - 2) + EPS * 4 * float(np.max(np.abs(u)))
     noise_error, bias_error = gaps + rounding * values
     single, double = _factors(integrands.log_phi[0], n, STEP)
@@ -133,11 +133,11 @@ def _factors(logarithm: Floats, n: float, step: float) -> tuple[Floats, Floats]:
 
 def _spectrum(law: Law, d: int, w: float, u: Floats) -> Spectrum:
     """The relevant coefficients: those of harmonics whose averages over a window are above rounding."""
-    wanted = _wanted(w, u)
-    spectrum = spectrum_of(law, d, int(min(wanted, MOST_DEGREES)))
-    if wanted > MOST_DEGREES and spectrum.tail > spectrum.tail_error:
+    count = _wanted(w, u)
+    spectrum = spectrum_of(law, d, int(min(count, MOST_DEGREES)))
+    if count > MOST_DEGREES and spectrum.tail > spectrum.tail_error:
         raise OutOfReach(
-            f"w = {w:g}: the spectrum of this law falls slowly, and the zonal route would need {wanted:.0f} harmonics, "
+            f"w = {w:g}: the spectrum of this law falls slowly, and the zonal route would need {count:.0f} harmonics, "
             f"at most {MOST_DEGREES}; use a smaller w, {OTHERWISE}."
         )
     if _pairs(u, spectrum.k.size) > MOST_WORK:
