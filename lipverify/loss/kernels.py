@@ -170,6 +170,6 @@ def kernel_for(attention: Any, problem: Problem, w: Any, M: Any = None) -> Kerne
         raise InvalidInput(
             f"attention = {attention!r}: a kernel of |x_i - x| is for tokens on the sphere and M = w I; use 'softmax'."
         )
-    for each in np.ravel(w):
-        attention.require(float(each))
+    for value in np.ravel(w):
+        attention.require(float(value))
     return attention

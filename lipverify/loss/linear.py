@@ -117,4 +117,4 @@ def _linear_power(task: Task) -> Expr:
         return task.spectrum[1] if len(task.spectrum) > 1 else sympy.Integer(0)
     assert isinstance(task, Ridges)
     means = (sum(mean(c * piece.h, piece.low, piece.high) for piece in link.pieces) for link in task.links)
-    return d * task.variance * sum(each**2 for each in means)
+    return d * task.variance * sum(coefficient**2 for coefficient in means)

@@ -1,4 +1,4 @@
-"""`loss_terms`: bias and noise at a given w, by methods that share nothing but the problem's definition."""
+"""`loss_terms`: bias and noise at a given w, by methods that share only the problem's definition."""
 
 from __future__ import annotations
 
@@ -217,14 +217,14 @@ _INSTEAD: ContextVar[Mapping[str, LossMethod]] = ContextVar("instead", default=M
 
 def loss_methods() -> dict[str, LossMethod]:
     """The methods that `loss_terms` has at the moment, by name."""
-    return {**{name: each for name, each in TABLE.items() if isinstance(each, LossMethod)}, **_INSTEAD.get()}
+    return {**{name: method for name, method in TABLE.items() if isinstance(method, LossMethod)}, **_INSTEAD.get()}
 
 
 def register(method: LossMethod) -> LossMethod:
     """Add a method to the table: it is then served, graded, described and used for repetitions like those of lipverify.
 
-    Its author vouches for its grade, which caps what its terms say of their errors. Nothing of it is graded "proved",
-    because a proof is what lipverify makes or checks. Register where the claims file is imported, since every process
+    Its author vouches for its grade, the best that the errors of its terms can have. The grade "proved" is reserved for
+    proofs that lipverify makes or checks. Register where the claims file is imported, since every process
     of a run imports it.
 
     Raises
@@ -236,9 +236,9 @@ def register(method: LossMethod) -> LossMethod:
     if method.name in _SHIPPED:
         raise InvalidInput(f"name = {method.name!r}: lipverify has a method of this name; choose another name.")
     chosen("grade", method.grade, get_args(ErrorKind))
-    for by, (other, _) in repeats().items():
-        if by in method.repeats and other.name != method.name:
-            raise InvalidInput(f"repeats = {by!r}: {other.name!r} repeats losses under this name; choose another name.")
+    for by, (rival, _) in repeats().items():
+        if by in method.repeats and rival.name != method.name:
+            raise InvalidInput(f"repeats = {by!r}: {rival.name!r} repeats losses under this name; choose another name.")
     TABLE[method.name] = method
     return method
 
@@ -383,11 +383,11 @@ def instead_of_exact(by: str) -> Iterator[Instead]:
     1
     """
     method, options = repeats()[by]
-    other = Instead(**vars(TABLE["exact"]), other=method, given=options)
-    token = _INSTEAD.set({"exact": other})
+    substitute = Instead(**vars(TABLE["exact"]), other=method, given=options)
+    token = _INSTEAD.set({"exact": substitute})
     try:
         with forgetting():
-            yield other
+            yield substitute
     finally:
         _INSTEAD.reset(token)
 
@@ -402,20 +402,20 @@ def _by_parts(law: Law, problem: Problem, w: Floats, terms: Callable[[Problem], 
 def _summed(law: Sum, problem: Problem, w: Floats, terms: Callable[[Problem], LossTerms], method: str) -> LossTerms:
     """The terms of a sum of laws: the biases of the parts add, and the noise is the same for every part."""
     parts = law.parts or ((0.0, Affine()),)
-    found = [(weight, terms(problem.replace(law=law))) for weight, law in parts]
-    bias = np.asarray(sum(weight * np.asarray(each.bias) for weight, each in found))
-    error = np.asarray(sum(weight * np.asarray(each.bias_error) for weight, each in found))
-    noise = found[0][1]
+    weighted = [(weight, terms(problem.replace(law=law))) for weight, law in parts]
+    bias = np.asarray(sum(weight * np.asarray(part.bias) for weight, part in weighted))
+    error = np.asarray(sum(weight * np.asarray(part.bias_error) for weight, part in weighted))
+    noise = weighted[0][1]
     return LossTerms(
         problem=problem,
         method=method,
         w=w,
         bias=bias,
         noise=noise.noise,
-        bias_error=error + len(found) * EPS * bias,
+        bias_error=error + len(weighted) * EPS * bias,
         noise_error=noise.noise_error,
-        reason=" ".join(dict.fromkeys(each.reason for _, each in found if each.reason)),
-        error_kind=max((each.error_kind for _, each in found), key=get_args(ErrorKind).index),
+        reason=" ".join(dict.fromkeys(part.reason for _, part in weighted if part.reason)),
+        error_kind=max((part.error_kind for _, part in weighted), key=get_args(ErrorKind).index),
     )
 
 

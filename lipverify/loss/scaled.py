@@ -4,8 +4,8 @@ With P = sum_i a_i y_i and an offset of f of variance beta, which the weights pr
 
     L(w, c) = c^2 E P^2 - 2 c E P f(x) + E f(x)^2.
 
-The loss at c = 1 is B + N. Besides B and N, the loss needs only the mean squared distance of f(x_i) in the window from
-f(x),
+The loss at c = 1 is B + N. In addition to B and N, the loss needs only the mean squared distance of f(x_i) in the
+window from f(x),
 
     G(w) = 1/2 E sum_i a_i (f(x_i) - f(x))^2 = E f(x)^2 - E P f(x),
 

@@ -237,7 +237,7 @@ class _Priced(np.ndarray):
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **named: Any) -> Any:
         _PRICES.get().append(DEAR.get(ufunc.__name__, CHEAP))
-        plain = [np.asarray(each) if isinstance(each, _Priced) else each for each in inputs]
+        plain = [np.asarray(argument) if isinstance(argument, _Priced) else argument for argument in inputs]
         return _as_priced(getattr(ufunc, method)(*plain, **named))
 
     def __array_function__(self, function: Any, types: Any, inputs: Any, named: Any) -> Any:

@@ -49,8 +49,8 @@ def transferred_loss(tuned: Optimum, tested: Problem) -> Value:
     >>> [round(loss / tuned.loss, 6) for loss in away]  # (9 B + N) / (B + N)
     [1.0, 3.741555]
     """
-    (found,) = transferred_losses([tuned], tested)
-    return found
+    (loss,) = transferred_losses([tuned], tested)
+    return loss
 
 
 @makes("bounded", "exact")
@@ -69,11 +69,13 @@ def at_optima(tuned: Sequence[Optimum], of: Callable[[Floats], tuple[Floats, Flo
 
     `of` returns the values and their own errors.
     """
-    w = np.array([each.w for each in tuned])
+    w = np.array([optimum.w for optimum in tuned])
     values, errors = of(np.concatenate([w, w * (1 + NUDGE)]))
-    here, nudged = np.split(values, 2)
-    moved = [each.w_error / each.w if each.w > 0 else 0.0 for each in tuned]
-    return list(zip(here.tolist(), (errors[: w.size] + np.abs(nudged - here) / NUDGE * moved).tolist(), strict=True))
+    at_optimum, nudged = np.split(values, 2)
+    moved = [optimum.w_error / optimum.w if optimum.w > 0 else 0.0 for optimum in tuned]
+    return list(
+        zip(at_optimum.tolist(), (errors[: w.size] + np.abs(nudged - at_optimum) / NUDGE * moved).tolist(), strict=True)
+    )
 
 
 @makes("bounded", "exact")
@@ -99,15 +101,15 @@ def transfers(problems: Mapping[str, Problem], tested: Collection[str] = ()) -> 
     (1.722, 1.0)
     """
     optima = {name: optimal_window(problem) for name, problem in problems.items()}
-    found = {f"w* of {name}": (each.w, each.w_error) for name, each in optima.items()}
-    for other in tested or problems:
-        best = optima[other].loss, optima[other].loss_error
-        away = [name for name in problems if name != other]
-        losses = transferred_losses([optima[name] for name in away], problems[other]) if away else []
-        for name, loss in [(other, best), *zip(away, losses, strict=True)]:
-            found[f"loss of {name} on {other}"] = loss
-            found[f"{name} on {other}"] = quotient(loss, best)
-    return found
+    table = {f"w* of {name}": (optimum.w, optimum.w_error) for name, optimum in optima.items()}
+    for target in tested or problems:
+        best = optima[target].loss, optima[target].loss_error
+        away = [name for name in problems if name != target]
+        losses = transferred_losses([optima[name] for name in away], problems[target]) if away else []
+        for name, loss in [(target, best), *zip(away, losses, strict=True)]:
+            table[f"loss of {name} on {target}"] = loss
+            table[f"{name} on {target}"] = quotient(loss, best)
+    return table
 
 
 def quotient(one: Value, other: Value) -> Value:

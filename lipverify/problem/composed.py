@@ -193,9 +193,9 @@ class Sampled(FunctionLaw, frozen=True, tag="sampled"):
     def values(self, tasks: Callable[[Array], Array], points: Array, xp: Any) -> list[Array]:
         """f(x); refused unless it is one finite number for each point."""
         f = tasks(to_host(points))
-        wanted = tuple(points.shape[:-1])
-        if tuple(getattr(f, "shape", ())) != wanted or not np.all(np.isfinite(f)):
-            raise InvalidInput(f"the sampled functions must return finite values of shape {wanted}, one a point.")
+        shape = tuple(points.shape[:-1])
+        if tuple(getattr(f, "shape", ())) != shape or not np.all(np.isfinite(f)):
+            raise InvalidInput(f"the sampled functions must return finite values of shape {shape}, one a point.")
         return [to_device(f, xp, getattr(points, "device", None))]
 
     def bounds(self, radius: float = 1.0) -> tuple[Bound, ...]:

@@ -68,7 +68,7 @@ class CosineCovariance:
 
 @dataclass(frozen=True)
 class Risen:
-    """-V(r) / 2 at r^2 = 2 (1 - t): the covariance, less K(1), of a law that is given by its variogram."""
+    """-V(r) / 2 at r^2 = 2 (1 - t): the covariance minus K(1) of a law that is given by its variogram."""
 
     variogram: Callable[[Floats], Floats]
 

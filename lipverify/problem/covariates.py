@@ -236,7 +236,7 @@ class ProductOfSpheres(Covariates, frozen=True, tag="product-of-spheres"):
 
 
 class MappedNormals(Covariates, frozen=True, tag="mapped-normals"):
-    """x = map(z), z standard normal in R^d: covariates of yours.
+    """x = map(z), z standard normal in R^d: covariates of your own.
 
     Parameters
     ----------
@@ -265,7 +265,7 @@ class MappedNormals(Covariates, frozen=True, tag="mapped-normals"):
         number("radius", self.radius, "a bound on |x|", above=0)
 
     def points(self, normals: Array, xp: Any) -> Array:
-        """map(z), refused if it leaves the ball that was promised."""
+        """map(z); refused if a point lies outside the ball of the declared radius."""
         x = self.map(normals)
         if tuple(x.shape) != tuple(normals.shape):
             raise InvalidInput(f"map returned an array of shape {tuple(x.shape)} for normals {tuple(normals.shape)}.")

@@ -55,21 +55,21 @@ class Features:
         the low end of the domain, where rules are graded in any case.
         """
         low, high = self.edges[0], self.edges[-1]
-        known = np.unique([low, high, *(at for at in places if low < at < high)])
-        missing = [at for at in self.places if np.min(np.abs(known - at)) > SAME]
+        known = np.unique([low, high, *(place for place in places if low < place < high)])
+        missing = [place for place in self.places if np.min(np.abs(known - place)) > SAME]
         share, where = math.inf, 0.0
-        for left, right in pairwise(np.unique([*known, *missing])):
-            some = self.edges[(self.edges > left + 4 * SMALLEST) & (self.edges < right - 4 * SMALLEST)]
-            edges = np.array([left, *some, right])
+        for low_end, high_end in pairwise(np.unique([*known, *missing])):
+            some = self.edges[(self.edges > low_end + 4 * SMALLEST) & (self.edges < high_end - 4 * SMALLEST)]
+            edges = np.array([low_end, *some, high_end])
             widths, middles = np.diff(edges), (edges[1:] + edges[:-1]) / 2
-            scale = np.full(widths.shape, right - left)
-            if widths[0] < ROOT or (graded and left == low):
-                scale = np.minimum(scale, edges[1:] - left)
+            scale = np.full(widths.shape, high_end - low_end)
+            if widths[0] < ROOT or (graded and low_end == low):
+                scale = np.minimum(scale, edges[1:] - low_end)
             if widths[-1] < ROOT:
-                scale = np.minimum(scale, right - edges[:-1])
-            start, stop = np.max(known[known <= left]), np.min(known[known >= right])
-            whole = min(stop - start, right - low) if graded and start == low else stop - start
-            shares = widths / scale * ((right - left) / whole)
+                scale = np.minimum(scale, high_end - edges[:-1])
+            start, stop = np.max(known[known <= low_end]), np.min(known[known >= high_end])
+            whole = min(stop - start, high_end - low) if graded and start == low else stop - start
+            shares = widths / scale * ((high_end - low_end) / whole)
             if np.min(shares) < share:
                 share, where = float(np.min(shares)), float(middles[np.argmin(shares)])
         return share, where

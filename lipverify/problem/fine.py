@@ -65,8 +65,8 @@ def undeclared(h: Callable[[Floats], Floats], declared: tuple[float, ...]) -> fl
     >>> undeclared(lambda z: abs(z - 0.3), ()), undeclared(lambda z: abs(z - 0.3), (0.3,)), undeclared(np.tanh, ())
     (0.3, None, None)
     """
-    at = _most_bent(h, declared)
-    return None if at is None else round(at, 2) + 0.0
+    point = _most_bent(h, declared)
+    return None if point is None else round(point, 2) + 0.0
 
 
 @by_law
@@ -85,26 +85,26 @@ def sighted(law: Law) -> Any:  # a law of the same class
 @lru_cache(maxsize=64)
 def _declared(law: Ridge) -> Ridge:
     if (known := features(law.link)) is not None:
-        missing = [at for at in known.places if all(abs(at - kink) > SAME for kink in law.kink_points)]
+        missing = [point for point in known.places if all(abs(point - kink) > SAME for kink in law.kink_points)]
         return replace(law, kinks=law.kinks + tuple(missing)) if 0 < len(missing) <= MOST_FOUND else law
-    found: list[float] = []
+    additions: list[float] = []
     smooth: tuple[float, ...] = ()
-    while (at := _most_bent(law.link, law.kink_points + tuple(found) + smooth)) is not None:
-        if len(found) + len(smooth) == MOST_FOUND:
+    while (point := _most_bent(law.link, law.kink_points + tuple(additions) + smooth)) is not None:
+        if len(additions) + len(smooth) == MOST_FOUND:
             return law
-        place = _located(law.link, at)
-        if place is None:
-            smooth += (at,)
+        position = _located(law.link, point)
+        if position is None:
+            smooth += (point,)
         else:
-            found.append(place)
-    return replace(law, kinks=law.kinks + tuple(found)) if found else law
+            additions.append(position)
+    return replace(law, kinks=law.kinks + tuple(additions)) if additions else law
 
 
-def _located(h: Callable[[Floats], Floats], at: float) -> float | None:
+def _located(h: Callable[[Floats], Floats], point: float) -> float | None:
     """Locate the kink or jump near a place to rounding; None if the link is smooth at a finer grid."""
     reach, bent = 4 / GRID, np.inf
     while reach > RESOLVED:
-        z = at + reach * np.linspace(-1, 1, 4 * FINER + 1)
+        z = point + reach * np.linspace(-1, 1, 4 * FINER + 1)
         values = np.asarray(h(z), dtype=float)
         bend = np.abs(np.diff(values, 2))
         most = float(np.max(bend))
@@ -112,11 +112,11 @@ def _located(h: Callable[[Floats], Floats], at: float) -> float | None:
             break
         if most * FALLING < bent < np.inf:
             return None
-        at, reach, bent = float(z[1 + np.argmax(bend)]), reach / FINER, most
+        point, reach, bent = float(z[1 + np.argmax(bend)]), reach / FINER, most
     if reach > WEAK:
         return None
-    nice = round(at, DIGITS)
-    return (nice if abs(nice - at) <= reach + RESOLVED else at) + 0.0
+    nice = round(point, DIGITS)
+    return (nice if abs(nice - point) <= reach + RESOLVED else point) + 0.0
 
 
 def _most_bent(h: Callable[[Floats], Floats], declared: tuple[float, ...]) -> float | None:
@@ -126,11 +126,11 @@ def _most_bent(h: Callable[[Floats], Floats], declared: tuple[float, ...]) -> fl
     bend = np.abs(np.diff(values, 2))
     places = z[1:-1]
     neighbours = np.stack([bend[: -2 * APART], bend[2 * APART :]]).max(axis=0)
-    middle, at = bend[APART:-APART], places[APART:-APART]
-    far = np.all(np.abs(at[:, None] - np.array([-1.0, 1.0, *declared])) > NEAR * 2 / GRID, axis=1)
+    middle, points = bend[APART:-APART], places[APART:-APART]
+    far = np.all(np.abs(points[:, None] - np.array([-1.0, 1.0, *declared])) > NEAR * 2 / GRID, axis=1)
     rounding = ROUNDING * float(np.max(np.abs(values)))
-    found = far & (middle > BENT * (neighbours + rounding))
-    return float(at[np.argmax(np.where(found, middle, -1.0))]) if found.any() else None
+    candidates = far & (middle > BENT * (neighbours + rounding))
+    return float(points[np.argmax(np.where(candidates, middle, -1.0))]) if candidates.any() else None
 
 
 def unseen(d: int, h: Callable[[Floats], Floats], variance: float) -> float:

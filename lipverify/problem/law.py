@@ -10,7 +10,7 @@ weights sum to one, so the offset b does not enter the loss and is not stored. A
 by its covariance alone, and a `Sampled` law by a sampler of its functions alone.
 
 A law holds only its definition. Further knowledge that a method needs, such as an average in closed form, is registered
-with that method by the class of the law (`by_law`), so that two methods share nothing but the definition.
+with that method by the class of the law (`by_law`), so that two methods share only the definition.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class ByLaw(Generic[Result]):
         """Register the decorated function for these classes."""
 
         def registered(function: Callable[..., Result]) -> Callable[..., Result]:
-            for each in classes:
-                self.dispatcher.register(each, function)
+            for law_class in classes:
+                self.dispatcher.register(law_class, function)
             return function
 
         return registered
@@ -56,7 +56,7 @@ class ByLaw(Generic[Result]):
     @property
     def classes(self) -> list[type[Law]]:
         """The registered classes."""
-        return [each for each in self.dispatcher.registry if each is not object]
+        return [law_class for law_class in self.dispatcher.registry if law_class is not object]
 
     def has(self, law: Law) -> bool:
         """True if the law's own class is registered."""
@@ -65,9 +65,9 @@ class ByLaw(Generic[Result]):
     def __call__(self, law: Law, *more: Any) -> Result:
         """Call the implementation for the class of the law, or for its nearest registered base class."""
         registry = self.dispatcher.registry
-        for each in type(law).__mro__:
-            if each in registry and (each is type(law) or "name" not in vars(each)):
-                return registry[each](law, *more)
+        for base in type(law).__mro__:
+            if base in registry and (base is type(law) or "name" not in vars(base)):
+                return registry[base](law, *more)
         return self.default(law, *more)
 
     def default(self, law: Law, *more: Any) -> Result:
@@ -330,14 +330,14 @@ class Sum(FunctionLaw, frozen=True, tag="sum"):
 
     def values(self, tasks: Array, points: Array, xp: Any) -> list[Array]:
         """The components of every part, each times the root of its weight and of its amplitude's variance."""
-        found: list[Array] = []
+        components: list[Array] = []
         start = 0
         for factor, law in self._functions():
             row = law.draw(np.random.default_rng(0), 1, points.shape[-1])  # any task has as many numbers
             stop = start + row.shape[1]
-            found += [factor * each for each in law.values(tasks[:, start:stop], points, xp)]
+            components += [factor * component for component in law.values(tasks[:, start:stop], points, xp)]
             start = stop
-        return found
+        return components
 
     def bounds(self, radius: float = 1.0) -> tuple[Bound, ...]:
         """The bounds of the parts' components, times the same factors."""

@@ -22,7 +22,7 @@ NUGGET = 0.2
 """A variogram that rises by more than this share of its total within 1e-12 of distance 0 jumps there. For comparison,
 the continuous r^{1/10} rises by 0.06 of it."""
 NEARBY, JUMP, TINY = 1e-12, 1e-6, 1e-300
-"""A link jumps where it changes by more than the second, a share of its range, across twice the first."""
+"""A link jumps where it changes by more than the share JUMP of its range within NEARBY on both sides of a point."""
 
 ROUNDED = 1 + 1e-12
 """Bound on |<q, x>| for unit vectors, up to rounding; covariates beyond the sphere give a larger z, which is kept."""
@@ -83,7 +83,7 @@ class Ridge(RidgeLaw, frozen=True):
         return tuple(sorted({kink for kink in self.kinks + self.jumps if -1 < kink < 1}))
 
     def bounds(self, radius: float = 1.0) -> tuple[Bound, ...]:
-        """On 4097 points of |z| <= radius and the kinks; a tenth of the extent is added for what is between them."""
+        """Evaluated on 4097 points of |z| <= radius and at the kinks; a tenth of the extent is added for the gaps."""
         values = self._values(radius)
         extent = float(np.ptp(values))
         return (Bound(1.1 * extent, float(np.max(np.abs(values))) + 0.1 * extent),)
@@ -97,7 +97,7 @@ class Ridge(RidgeLaw, frozen=True):
         return 1 + 0 * uniforms
 
     def _values(self, radius: float = 1.0) -> Array:
-        near_jumps = [place + sign * NEARBY for place in self.jumps for sign in (-1, 1) if abs(place) < 1]
+        near_jumps = [jump + sign * NEARBY for jump in self.jumps for sign in (-1, 1) if abs(jump) < 1]
         return np.asarray(self.link(np.concatenate([np.linspace(-radius, radius, 4097), self.kinks, near_jumps])))
 
 
@@ -124,10 +124,10 @@ def _declared_or_found(law: Ridge) -> tuple[float, ...]:
 def _places(name: str, given: Any) -> tuple[float, ...]:
     """Kinks or jumps as floats; refused unless they are numbers in [-1, 1]."""
     try:
-        values = tuple(float(place) for place in given)
+        values = tuple(float(value) for value in given)
     except (TypeError, ValueError, OverflowError):
         values = (math.nan,)
-    if not all(-1 <= place <= 1 for place in values):
+    if not all(-1 <= value <= 1 for value in values):
         raise InvalidInput(f"{name} = {shown(given)}: {name} must be a sequence of numbers from -1 to 1.")
     return values
 
@@ -146,15 +146,15 @@ def _probe(function: Any, what: str, domain: tuple[float, float] = (-1.0, 1.0)) 
         )
     points = np.linspace(low, high, 33)
     try:
-        found = function(points)
-        kind = getattr(getattr(found, "dtype", None), "kind", "")
-        values = np.asarray(found, dtype=np.float64) if kind in "fiu" and kind else np.empty(0)
+        result = function(points)
+        kind = getattr(getattr(result, "dtype", None), "kind", "")
+        values = np.asarray(result, dtype=np.float64) if kind in "fiu" and kind else np.empty(0)
     except Exception as error:
         raise InvalidInput(f"{what} raised {type(error).__name__}: {error}; it {rule}.") from error
     if kind == "b":
         raise InvalidInput(f"{what} returned truth values; it {rule}: write np.where(condition, 1.0, 0.0).")
     if not kind or kind not in "fiu":
-        what_it_is = f"an array of {found.dtype}" if kind else f"a {type(found).__name__}"
+        what_it_is = f"an array of {result.dtype}" if kind else f"a {type(result).__name__}"
         raise InvalidInput(f"{what} returned {what_it_is}; it {rule}.")
     if values.shape != points.shape:
         raise InvalidInput(f"{what} returned the shape {values.shape} for {points.shape}; it {rule}.")

@@ -99,8 +99,8 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     def _repr_latex_(self) -> str:
         n, sigma, d = (latex_number(value) for value in (self.n, self.sigma, self.d))
         noise = rf"\varepsilon_i \sim (0, {sigma}^2)"
-        said = rf"y_i = f(x_i) + \varepsilon_i,\quad {noise},\quad i \leq {n},\quad x_i \in \mathbb{{R}}^{{{d}}}"
-        return f"${said}$"
+        formula = rf"y_i = f(x_i) + \varepsilon_i,\quad {noise},\quad i \leq {n},\quad x_i \in \mathbb{{R}}^{{{d}}}"
+        return f"${formula}$"
 
     @property
     def isotropic(self) -> bool:

@@ -59,11 +59,11 @@ def symmetry(problem: Problem) -> Symmetry:
     if any(shape is None for shape in shapes):
         return Symmetry(())
     # only the eigenspaces of a shape matter, not its scale; a zero shape has the same eigenspaces as the identity
-    one, other = (shape / np.linalg.norm(shape, 2) if np.any(shape) else np.eye(d) for shape in shapes)
-    if np.max(np.abs(one @ other - other @ one)) > SAME:
+    first, second = (shape / np.linalg.norm(shape, 2) if np.any(shape) else np.eye(d) for shape in shapes)
+    if np.max(np.abs(first @ second - second @ first)) > SAME:
         return Symmetry(())
     # a mixture with an irrational factor has a distinct eigenvalue for each pair of eigenvalues
-    values, vectors = np.linalg.eigh(one + np.sqrt(2) * other)
+    values, vectors = np.linalg.eigh(first + np.sqrt(2) * second)
     starts = np.flatnonzero(np.diff(values, prepend=-np.inf) > SAME)
     spaces = np.split(vectors, starts[1:], axis=1)
     return Symmetry(tuple(space @ space.T for space in spaces))

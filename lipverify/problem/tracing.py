@@ -68,18 +68,18 @@ class _Search:
                 joined.append([start, stop])
         bounds = [self.low, *(end for sliver in joined for end in sliver), self.high]
         leaves: list[tuple[float, float]] = []
-        left: list[tuple[float, float]] = [(start, stop) for start, stop in joined]
+        unresolved: list[tuple[float, float]] = [(start, stop) for start, stop in joined]
         for start, stop in zip(bounds[::2], bounds[1::2], strict=True):
             if start < stop:
-                found, more = self._halved(start, stop, ends=True)
-                leaves += found
-                left += more
+                analytic, halves = self._halved(start, stop, ends=True)
+                leaves += analytic
+                unresolved += halves
         places = [
             _round_place(start, stop)
             for start, stop in joined
             if start > self.low and stop < self.high and not self._removable(leaves, start, stop)
         ]
-        unbounded = [(start + stop) / 2 for start, stop in left if not self._tame(start, stop)]
+        unbounded = [(start + stop) / 2 for start, stop in unresolved if not self._tame(start, stop)]
         # the gap between two intervals is rounding: add it to the left one
         edges = np.unique([self.low, self.high, *(start for start, _ in leaves if start > self.low + 4 * SMALLEST)])
         return Features(edges, tuple(places), tuple(sorted(set(unbounded))))
@@ -119,15 +119,15 @@ class _Search:
             self._grow(middle)
         return varies <= GROWN * self.size
 
-    def _grow(self, at: float) -> None:
+    def _grow(self, point: float) -> None:
         """Raise the size to the function's bound on this interval."""
-        value = float(np.asarray(self.function(np.array([at])), dtype=float)[0])
+        value = float(np.asarray(self.function(np.array([point])), dtype=float)[0])
         if math.isfinite(value):
             self.size = max(self.size, abs(value - self.middle))
 
     def _value(self, ball: Ball) -> Ball:
-        found = self.function(ball)
-        return _ball(found.item() if isinstance(found, np.ndarray) else found)
+        result = self.function(ball)
+        return _ball(result.item() if isinstance(result, np.ndarray) else result)
 
     def _tame(self, start: float, stop: float) -> bool:
         """True if a sliver's values are bounded so that they add less than rounding to an average."""
@@ -149,8 +149,8 @@ class _Search:
         inside = arb((low + high) / 2, (high - low) / 4)
         places = stop + width * np.array([0.1, 0.4, 0.8, 1.0])
         expected = np.asarray(self.function(places), dtype=float)
-        for at, value in zip(places.tolist(), expected.tolist(), strict=True):
-            further = self._value(Ball(inside, acb(at))).disk.real
+        for point, value in zip(places.tolist(), expected.tolist(), strict=True):
+            further = self._value(Ball(inside, acb(point))).disk.real
             if not abs(float(further.mid()) - value) <= 1e-13 * (self.size + abs(value)):
                 return False
         return True
@@ -160,17 +160,17 @@ class _Search:
         points = np.linspace(self.low, self.high, SAMPLES)[:-1] + OFFSET * (self.high - self.low) / 2
         expected = np.asarray(self.function(points), dtype=float)
         allowed = MISREAD * (self.size + float(np.max(np.abs(expected))))
-        for at, value in zip(points.tolist(), expected.tolist(), strict=True):
-            found = self._value(Ball(arb(at, 4e-16 * (1 + abs(at))), None)).interval
-            if found.is_finite() and not (found + arb(0, allowed)).contains(arb(value)):
+        for point, value in zip(points.tolist(), expected.tolist(), strict=True):
+            interval = self._value(Ball(arb(point, 4e-16 * (1 + abs(point))), None)).interval
+            if interval.is_finite() and not (interval + arb(0, allowed)).contains(arb(value)):
                 raise ValueError("not the same function")
 
 
 def _round_place(start: float, stop: float) -> float:
     """The place between two ends: a number with few digits if one lies close enough."""
-    at = (start + stop) / 2
-    nice = round(at, 10)
-    return (nice if start - SMALLEST <= nice <= stop + SMALLEST else at) + 0.0
+    middle = (start + stop) / 2
+    nice = round(middle, 10)
+    return (nice if start - SMALLEST <= nice <= stop + SMALLEST else middle) + 0.0
 
 
 class Ball(NDArrayOperatorsMixin):
@@ -195,7 +195,7 @@ class Ball(NDArrayOperatorsMixin):
         function = _FUNCTIONS[ufunc.__name__]
         if method != "__call__" or options:
             raise TypeError(f"{ufunc.__name__} is not known here")
-        return function(*(each if isinstance(each, Truth) else _ball(each) for each in inputs))
+        return function(*(argument if isinstance(argument, Truth) else _ball(argument) for argument in inputs))
 
     def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
         """Evaluate np.where and similar functions."""
@@ -235,9 +235,9 @@ class Truth(NDArrayOperatorsMixin):
         """And, or, not; arithmetic uses 1 for True and 0 for False."""
         name = ufunc.__name__
         if name in _LOGICAL:
-            return Truth(_LOGICAL[name](*(each.value if isinstance(each, Truth) else bool(each) for each in inputs)),
-                         self.loose)  # fmt: skip
-        return Ball.__array_ufunc__(_ball(self), ufunc, method, *(_ball(each) for each in inputs), **options)
+            values = (argument.value if isinstance(argument, Truth) else bool(argument) for argument in inputs)
+            return Truth(_LOGICAL[name](*values), self.loose)
+        return Ball.__array_ufunc__(_ball(self), ufunc, method, *(_ball(argument) for argument in inputs), **options)
 
     __array_function__ = Ball.__array_function__
 
@@ -251,8 +251,8 @@ def _ball(value: Any) -> Ball:
     if isinstance(value, Ball):
         return value
     if isinstance(value, Truth):
-        one, zero = _constant(1.0), _constant(0.0)
-        return _chosen(value, one, zero)
+        unit, zero = _constant(1.0), _constant(0.0)
+        return _chosen(value, unit, zero)
     if isinstance(value, np.ndarray) and value.dtype == object:
         return _ball(value.item())
     number = np.asarray(value)
@@ -265,13 +265,13 @@ def _constant(value: float) -> Ball:
     return Ball(arb(value), acb(value))
 
 
-def _chosen(truth: Truth, one: Ball, other: Ball) -> Ball:
+def _chosen(truth: Truth, first: Ball, second: Ball) -> Ball:
     """np.where: the first argument where the condition holds, the second where it does not."""
     if truth.value is None:
         if not truth.loose:
             raise UndecidedError
-        return Ball(one.interval.union(other.interval), None)
-    return one if truth.value else other
+        return Ball(first.interval.union(second.interval), None)
+    return first if truth.value else second
 
 
 def _loose(*balls: Ball) -> bool:
@@ -279,9 +279,9 @@ def _loose(*balls: Ball) -> bool:
 
 
 def _compared(kind: str) -> Callable[[Ball, Ball], Truth]:
-    def compare(one: Ball, other: Ball) -> Truth:
-        loose = _loose(one, other)
-        a, b = (one, other) if kind in ("less", "less_equal") else (other, one)
+    def compare(first: Ball, second: Ball) -> Truth:
+        loose = _loose(first, second)
+        a, b = (first, second) if kind in ("less", "less_equal") else (second, first)
         holds, fails = (
             (a.interval < b.interval, a.interval >= b.interval)
             if "equal" not in kind
@@ -292,18 +292,18 @@ def _compared(kind: str) -> Callable[[Ball, Ball], Truth]:
     return compare
 
 
-def _same(one: Ball, other: Ball) -> Truth:
-    if one.interval.is_exact() and other.interval.is_exact():
-        return Truth(bool(one.interval == other.interval), False)
-    return Truth(False if not one.interval.overlaps(other.interval) else None, _loose(one, other))
+def _same(first: Ball, second: Ball) -> Truth:
+    if first.interval.is_exact() and second.interval.is_exact():
+        return Truth(bool(first.interval == second.interval), False)
+    return Truth(False if not first.interval.overlaps(second.interval) else None, _loose(first, second))
 
 
 def _not(value: bool | None) -> bool | None:
     return None if value is None else not value
 
 
-def _and(one: bool | None, other: bool | None) -> bool | None:
-    return False if one is False or other is False else None if one is None or other is None else True
+def _and(first: bool | None, second: bool | None) -> bool | None:
+    return False if first is False or second is False else None if first is None or second is None else True
 
 
 _LOGICAL: dict[str, Any] = {
@@ -421,8 +421,8 @@ def _arcsine(u: Ball) -> Ball:
     """arcsin u = arctan(u / sqrt(1 - u^2)), where the square root is analytic; without a disk by its values."""
     if _loose(u):
         return Ball(_rising(u.interval, lambda x: x.asin(), -1.0, 1.0), None)
-    one = _constant(1.0)
-    root = _multiply(_sqrt(_subtract(one, u)), _sqrt(_add(one, u)))
+    unit = _constant(1.0)
+    root = _multiply(_sqrt(_subtract(unit, u)), _sqrt(_add(unit, u)))
     return Ball(u.interval.asin(), _arctangent(_divide(u, root)).disk)
 
 
@@ -484,7 +484,7 @@ def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Ball:
 
 def _piecewise(x: Any, condlist: Any, funclist: Any) -> Ball:
     conditions = list(condlist) if isinstance(condlist, list | tuple) else [condlist]
-    choices = [each(x) if callable(each) else each for each in funclist]
+    choices = [branch(x) if callable(branch) else branch for branch in funclist]
     result = _ball(choices[len(conditions)] if len(choices) == len(conditions) + 1 else 0)
     for condition, choice in zip(conditions, choices[: len(conditions)], strict=True):
         result = _where(condition, choice, result)
@@ -505,7 +505,7 @@ def _round(x: Any, decimals: int = 0) -> Ball:
 
 
 def _interp(x: Any, xp: Any, fp: Any) -> Ball:
-    z, places, values = _ball(x), [float(each) for each in xp], [float(each) for each in fp]
+    z, places, values = _ball(x), [float(number) for number in xp], [float(number) for number in fp]
     result: Any = values[-1]
     for (a, v), (b, u) in reversed(list(pairwise(zip(places, values, strict=True)))):
         result = _where(z < b, v + (u - v) * (z - a) / (b - a), result)
@@ -516,8 +516,8 @@ def _searchsorted(a: Any, v: Any, side: str = "left") -> Ball:
     """The number of the sorted numbers that are below v, from the comparison with each."""
     holds = _compared("greater_equal" if side == "right" else "greater")
     count = _constant(0.0)
-    for each in a:
-        count = _add(count, _ball(holds(_ball(v), _constant(float(each)))))
+    for number in a:
+        count = _add(count, _ball(holds(_ball(v), _constant(float(number)))))
     return count
 
 
@@ -526,8 +526,8 @@ def _choose(a: Any, choices: Any) -> Ball:
     if index.is_exact():
         return _ball(choices[int(float(index.mid()))])
     whole = _ball(choices[0]).interval
-    for each in choices[1:]:
-        whole = whole.union(_ball(each).interval)
+    for branch in choices[1:]:
+        whole = whole.union(_ball(branch).interval)
     return Ball(whole, None)
 
 

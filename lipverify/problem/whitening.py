@@ -83,10 +83,10 @@ def _in_u(law: Law, A: Floats) -> tuple[Law, float]:
 
 @_in_u.register(Transformed, LowRank)
 def _transformed_in_u(law: Transformed, A: Floats) -> tuple[Law, float]:
-    seen = A.T @ np.array(law.B)
-    if seen.shape != A.shape:
+    product = A.T @ np.array(law.B)
+    if product.shape != A.shape:
         return law, np.inf
-    return law.ridge, float(np.max(np.abs(seen.T @ seen - np.eye(len(A)))))
+    return law.ridge, float(np.max(np.abs(product.T @ product - np.eye(len(A)))))
 
 
 def _refusal(problem: Problem, why: str) -> str:

@@ -112,8 +112,8 @@ def law_written(text: str) -> Law:
     try:
         if len(text) > LONGEST:
             raise SyntaxError
-        found = _law(ast.parse(text.strip(), mode="eval").body)
-        if not isinstance(found, Law):
+        law = _law(ast.parse(text.strip(), mode="eval").body)
+        if not isinstance(law, Law):
             raise TypeError
     except InvalidInput:
         raise
@@ -123,7 +123,7 @@ def law_written(text: str) -> Law:
             f"law = {shown(text)}{_fault(error)}: a law is written as 'relu + 2*cosine(3)', of {words}, with numbers "
             "in brackets."
         ) from None
-    return found
+    return law
 
 
 def covariates_named(text: str, d: int) -> Covariates:
@@ -189,7 +189,7 @@ def _spoken(node: ast.expr, words: Mapping[str, Callable[..., Spoken]]) -> Spoke
         case ast.Name(id=word) if word in words:
             return words[word]()
         case ast.Call(func=ast.Name(id=word), args=args, keywords=named) if word in words:
-            numbers = {each.arg: _number(each.value) for each in named if each.arg}
+            numbers = {keyword.arg: _number(keyword.value) for keyword in named if keyword.arg}
             return words[word](*map(_number, args), **numbers)
     raise SyntaxError
 

@@ -14,7 +14,7 @@ terms     loss terms, with their range of validity
 tilt      the correction to w I of the optimal matrix of an anisotropic law
 transfer  the loss of a w tuned to another law
 
-No exponent is typed in: exponents are logarithmic derivatives of the derived expressions.
+All exponents are logarithmic derivatives of the derived expressions.
 """
 
 from typing import TYPE_CHECKING

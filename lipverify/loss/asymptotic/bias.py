@@ -122,8 +122,8 @@ def _beside_strips(task: Task, kinks: list[Kink]) -> Expr:
 def profile_integral(power: int) -> Expr:
     r"""The integral over xi of S(xi)^k, k = 1 or 2.
 
-    For xi < 0, S = E max(Y + xi, 0), and S is even. So S^k is a mean over k independent Y, of which the integral over
-    xi is done first and that over the angle between two of them last.
+    For xi < 0, S = E max(Y + xi, 0), and S is even. So S^k is a mean over k independent Y. The integral over xi comes
+    first, and the integral over the angle between two Y last.
 
     >>> profile_integral(1)
     1/2

@@ -85,7 +85,7 @@ def increments_of(V: Expr) -> Increments:
 
 def matern(law: Matern) -> Increments:
     """From the closed form."""
-    nu, variance, length = (meant(each) for each in (law.nu, law.variance, law.length))
+    nu, variance, length = (meant(parameter) for parameter in (law.nu, law.variance, law.length))
     z = sympy.sqrt(2 * nu) * r / length
     polynomial = {1: sympy.Integer(1), 3: 1 + z, 5: 1 + z + z**2 / 3}[int(2 * nu)]
     return increments_of(2 * variance * (1 - polynomial * sympy.exp(-z)))

@@ -28,8 +28,8 @@ OFFSET = 0.0123456789
 MISREAD = 1e-9
 """Largest difference between a link and its expression relative to the link's range: the rounding of a long formula."""
 LONG, SIMPLE, FEW_ROUNDINGS = 10**12, 100, 8 * float(np.finfo(float).eps)
-"""A decimal of more digits than the first has is looked at for q pi^k as its square, q a fraction of numbers below the
-second, to the third; a double is so near to one by chance once in 10^10."""
+"""A decimal with more digits than the first number is tested for a square of the form q pi^k, with q a fraction of
+numbers below the second, to the third. A double is that close to one by chance once in 10^10."""
 NUMERIC = ["scipy", "numpy"]
 """Modules for the array functions of formulas: NumPy alone has no erf."""
 
@@ -59,8 +59,8 @@ class Kink:
     def root(self) -> tuple[Expr, Expr, Expr]:
         """(s, e, o): near c = at the link is e |x|^s + o sign(x) |x|^s, x = c - at, plus smoother terms.
 
-        s = 0 at a jump, 1 at a jump of the slope, between and above at roots such as |x|^{1/2} and |x|^{6/5}; what is
-        left of a smooth link, a x, does not count. 2 stands for whatever is smoother.
+        s = 0 at a jump, 1 at a jump of the slope, between and above at roots such as |x|^{1/2} and |x|^{6/5}; the
+        linear term a x of a smooth link does not count. 2 stands for any smoother behaviour.
         """
         sides = [_power_at(side, self.at, sign) for side, sign in ((self.right, 1), (self.left, -1))]
         change = sympy.simplify(sides[0][0] - sides[1][0])
@@ -75,27 +75,27 @@ class Kink:
         return min(s, sympy.Integer(2)), e, sympy.Integer(0) if s == 1 else o
 
 
-def _power_at(h: Expr, at: Expr, sign: int) -> tuple[Expr, Expr, Expr]:
+def _power_at(h: Expr, point: Expr, sign: int) -> tuple[Expr, Expr, Expr]:
     """(h_0, A, s) with h = h_0 + A x^s + ... at a distance x on one side of `at`.
 
     Raises
     ------
     OutOfReach
-        If h is not finite there, or what follows is no power.
+        If h is not finite there, or the next term is not a power.
     """
-    if _rough(h, at) is None:
-        taylor = [sympy.simplify(sympy.diff(h, c, k).subs(c, at)) for k in range(DERIVATIVES + 1)]
+    if _rough(h, point) is None:
+        taylor = [sympy.simplify(sympy.diff(h, c, k).subs(c, point)) for k in range(DERIVATIVES + 1)]
         first = next((k for k in range(1, DERIVATIVES + 1) if taylor[k] != 0), DERIVATIVES)
         return taylor[0], sign**first * taylor[first] / sympy.factorial(first), sympy.Integer(first)
     x = sympy.Symbol("x", positive=True)
-    shifted = sympy.simplify(h.subs(c, at + sign * x))
+    shifted = sympy.simplify(h.subs(c, point + sign * x))
     value = sympy.limit(shifted, x, 0, "+")
     try:
         factor, power = sympy.sympify(shifted - value).simplify().leadterm(x) if shifted != value else (0, 2)
     except (ValueError, NotImplementedError, TypeError):
         factor, power = sympy.nan, sympy.nan
     if not (value.is_finite and sympy.sympify(factor).is_finite and sympy.sympify(power).is_positive):
-        raise OutOfReach(f"the behaviour of the link {h} at {at} is no power that is known; use method='exact'.")
+        raise OutOfReach(f"the behaviour of the link {h} at {point} is no power that is known; use method='exact'.")
     return value, sympy.sympify(factor), sympy.sympify(power)
 
 
@@ -134,7 +134,7 @@ def link(h: Expr, kinks: Sequence[Expr] = ()) -> Link:
 
 
 def _smooth(h: Expr, low: Expr, high: Expr) -> Expr:
-    """H between two kinks with its switches resolved; it may be a root at kinks, and is smooth between and at +-1."""
+    """H between two kinks with its switches resolved; it may behave like a root at kinks, and is smooth elsewhere."""
     h = unswitched(h, low, high)
     for end in (low, high):
         if abs(end) == 1:
@@ -150,19 +150,19 @@ def _smooth(h: Expr, low: Expr, high: Expr) -> Expr:
     return h
 
 
-def _rough(h: Expr, at: Expr) -> int | None:
+def _rough(h: Expr, point: Expr) -> int | None:
     """The smallest order up to `DERIVATIVES` of a derivative that h lacks at a point; None if it has them all."""
     orders = range(DERIVATIVES + 1)
-    return next((k for k in orders if not sympy.diff(h, c, k).subs(c, at).evalf().is_finite), None)
+    return next((k for k in orders if not sympy.diff(h, c, k).subs(c, point).evalf().is_finite), None)
 
 
 def unswitched(h: Expr, low: Expr, high: Expr, of: Expr = c) -> Expr:
-    """H with the branch in place of everything that switches, |.|, max, np.where, ...: the one between low and high.
+    """H with every switch (|.|, max, np.where, ...) replaced by its branch between low and high.
 
     Raises
     ------
     OutOfReach
-        If there is more than one.
+        If a switch has more than one branch there.
 
     >>> unswitched(sympy.Max(-1, sympy.Min(1, 2 * c)), sympy.Integer(0), sympy.Rational(1, 2))
     2*c
@@ -276,7 +276,7 @@ class Trace:
         function = _FUNCTIONS.get(ufunc.__name__)
         if function is None or method != "__call__" or options:
             raise TypeError(f"{ufunc.__name__} is not known here")
-        return Trace(function(*(_expression(each) for each in inputs)))
+        return Trace(function(*(_expression(argument) for argument in inputs)))
 
     def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
         """np.where, np.select, np.piecewise, np.clip, np.round, np.interp and np.polyval."""
@@ -309,14 +309,16 @@ def _where(condition: Any, one: Any, other: Any) -> Trace:
 
 def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Trace:
     """The first choice whose condition holds."""
-    branches = [(_expression(choice), _condition(each)) for each, choice in zip(condlist, choicelist, strict=True)]
+    branches = [
+        (_expression(choice), _condition(condition)) for condition, choice in zip(condlist, choicelist, strict=True)
+    ]
     return Trace(sympy.Piecewise(*branches, (_expression(default), True)))
 
 
 def _piecewise(x: Any, condlist: Any, funclist: Any) -> Trace:
     """The last function whose condition holds, as NumPy overwrites earlier ones."""
     conditions = list(condlist) if isinstance(condlist, list | tuple) else [condlist]
-    choices = [each(x) if callable(each) else each for each in funclist]
+    choices = [branch(x) if callable(branch) else branch for branch in funclist]
     default = choices[len(conditions)] if len(choices) == len(conditions) + 1 else 0
     return _select(conditions[::-1], choices[: len(conditions)][::-1], default)
 
@@ -345,7 +347,7 @@ def _round(x: Any, decimals: int = 0) -> Trace:
 
 def _interp(x: Any, xp: Any, fp: Any) -> Trace:
     """As np.interp: linear between the points and constant beyond."""
-    places, values = ([_expression(float(each)) for each in given] for given in (xp, fp))
+    places, values = ([_expression(float(number)) for number in numbers] for numbers in (xp, fp))
     z, ends = _expression(x), list(zip(places, values, strict=True))
     lines = [(v + (u - v) * (z - a) / (b - a), z < b) for (a, v), (b, u) in pairwise(ends)]
     return Trace(sympy.Piecewise((values[0], z < places[0]), *lines, (values[-1], True)))
@@ -423,16 +425,16 @@ _FUNCTIONS |= {"greater": sympy.Gt, "greater_equal": sympy.Ge, "less": sympy.Lt,
 
 
 def _binary(function: Any, reflected: bool = False) -> Any:
-    def apply(self: Trace, other: Any) -> Trace:
-        one, two = _expression(self), _expression(other)
-        return Trace(function(two, one) if reflected else function(one, two))
+    def apply(self: Trace, operand: Any) -> Trace:
+        first, second = _expression(self), _expression(operand)
+        return Trace(function(second, first) if reflected else function(first, second))
 
     return apply
 
 
 def _logical(function: Any) -> Any:
-    def apply(self: Trace, other: Any) -> Trace:
-        return Trace(function(self.expression, other.expression if isinstance(other, Trace) else bool(other)))
+    def apply(self: Trace, operand: Any) -> Trace:
+        return Trace(function(self.expression, operand.expression if isinstance(operand, Trace) else bool(operand)))
 
     return apply
 

@@ -40,7 +40,7 @@ class Leading:
     law
         The law.
     dimension
-        The d that is put in; None if d is a symbol.
+        The value of d; None if d is a symbol.
 
     >>> from lipverify import leading
     >>> from lipverify.laws import Affine
@@ -95,14 +95,16 @@ class Leading:
 
     def _repr_html_(self) -> str:
         fields = (*EXPRESSIONS[:3], "window", "window_exponent", "loss", "loss_exponent")
-        shown = [f"${sympy.latex(getattr(self, name))}$" for name in fields]
-        return table(f"{self.law!r}, n → ∞ first and w → ∞ second", {"": fields, "leading term": shown})
+        formulas = [f"${sympy.latex(getattr(self, name))}$" for name in fields]
+        return table(f"{self.law!r}, n → ∞ first and w → ∞ second", {"": fields, "leading term": formulas})
 
     def plot(self, ax: Any = None) -> Any:
         r"""Draw the leading w* against Lambda = n L^2 / sigma^2 at d (d = 2, 3 and 5 if symbolic); return the axes."""
         ax = axes(ax)
         for dimension in (2, 3, 5) if self.dimension is None else (self.dimension,):
-            constant, power = (float(each.subs(d, dimension)) for each in (self.window_constant, self.window_exponent))
+            constant, power = (
+                float(expression.subs(d, dimension)) for expression in (self.window_constant, self.window_exponent)
+            )
             ax.plot(DRAWN, [constant * end**power for end in DRAWN], label=f"d = {dimension}: power {power:.4g}")
         ax.set(xscale="log", yscale="log", xlabel=r"$\Lambda$", ylabel="leading $w^*$", title=repr(self.law))
         ax.legend()
@@ -281,5 +283,5 @@ def _short(expression: Expr) -> Expr:
 
 def _at_dimension(general: Leading, dimension: int) -> Leading:
     """Every expression at one d."""
-    at = {name: getattr(general, name).subs(d, dimension) for name in EXPRESSIONS}
-    return replace(general, dimension=dimension, **at)
+    values = {name: getattr(general, name).subs(d, dimension) for name in EXPRESSIONS}
+    return replace(general, dimension=dimension, **values)

@@ -76,7 +76,7 @@ def density(at: Expr) -> Expr:
 
 
 class Mean(sympy.Integral):  # type: ignore[misc]  # SymPy has no types
-    """An integral over c that `.evalf()` knows in a moment: SymPy's own rule takes a minute at fifteen digits.
+    """An integral over c that `.evalf()` computes at once: SymPy's own rule takes a minute at fifteen digits.
 
     >>> Mean(sympy.exp(c) / sympy.sqrt(1 - c**2), (c, -1, 1)).evalf(15)
     3.97746326050642
@@ -116,15 +116,15 @@ def _tidy(value: Expr) -> Expr:
 
 
 def _term(term: Expr, low: Expr, high: Expr) -> Expr | None:
-    """The mean of a c^k e^{i kappa c}, or nothing if it is not of that kind or no mean is known."""
+    """The mean of a c^k e^{i kappa c}; None if the expression has another form or its mean is not known."""
     factor, rest = term.as_independent(c, as_Add=False)
     power, wave = rest.as_independent(exp, as_Add=False)
     if not power.is_polynomial(c) or power != c ** (degree := int(sympy.degree(power, c))):
         return None
     frequency = sympy.cancel(sympy.diff(wave, c) / wave / sympy.I)
     if frequency == 0 and {low, high} <= {-1, 0, 1}:
-        left, right = (-1) ** degree * int(low == -1), int(high == 1)
-        return factor * (left + right) * half_moment(degree)
+        negative, positive = (-1) ** degree * int(low == -1), int(high == 1)
+        return factor * (negative + positive) * half_moment(degree)
     if (low, high) == (-1, 1) and frequency.is_real and wave == exp(sympy.I * frequency * c):
         # c -> -c changes the sign of the frequency
         return factor * sympy.sign(frequency) ** degree * _wave(degree).subs(_kappa, sympy.Abs(frequency))

@@ -52,11 +52,11 @@ class Ridges:
     @property
     def kinks(self) -> list[Kink]:
         """Those of every link."""
-        return [kink for each in self.links for kink in each.kinks]
+        return [kink for link in self.links for kink in link.kinks]
 
     @property
     def _pieces(self) -> list[Piece]:
-        return [piece for each in self.links for piece in each.pieces]
+        return [piece for link in self.links for piece in link.pieces]
 
     def square(self, operator: Expr) -> Expr:
         """The mean over c of (P(Delta) h)^2."""
@@ -146,7 +146,7 @@ def task_of(law: Law) -> Task | Increments:
 @by_law
 def task(law: Law) -> Task | Increments:
     """The law as SymPy expressions, registered by its class."""
-    known = ", ".join(each.__name__ for each in task.classes)
+    known = ", ".join(law_class.__name__ for law_class in task.classes)
     raise InvalidInput(f"law = {law!r}: leading terms are derived for {known} only; use method='exact'.")
 
 

@@ -116,8 +116,8 @@ def _range(numbers: Numbers, log_n: float) -> tuple[float, float] | None:
     """
 
     def excess(x: Any) -> Any:
-        at = np.asarray(x, dtype=np.float64)
-        worst = np.maximum(numbers.noise_error(at, log_n), numbers.bias_error(at, log_n))
+        points = np.asarray(x, dtype=np.float64)
+        worst = np.maximum(numbers.noise_error(points, log_n), numbers.bias_error(points, log_n))
         return np.log(np.clip(worst, 1e-300, 1e300)) - math.log(LARGEST_RELATIVE_ERROR)
 
     grid = np.linspace(*LOG_W, GRID)

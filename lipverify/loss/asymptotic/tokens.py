@@ -19,7 +19,7 @@ from lipverify.loss.asymptotic.sphere import Expr, c, d, density_constant, gamma
 TERMS = 3
 """Number of terms of every power series: the leading term, the next, and one more in case the next one vanishes."""
 Delta = sympy.Symbol("Delta")
-"""The Laplacian of the sphere, where polynomials in it are meant; -l (l+d-2) on harmonics of degree l."""
+"""The Laplacian of the sphere, as the variable of polynomials; -l (l+d-2) on harmonics of degree l."""
 
 _s = sympy.Symbol("s", positive=True)
 
@@ -58,13 +58,13 @@ def expansion(above: list[Expr], below: list[Expr]) -> list[Expr]:
 
 
 def _coefficients(terms: list[Expr]) -> list[Expr]:
-    """Those of 1, 1/w, ... in a sum of terms, each a power of w; the first of them is 1 in a divisor."""
-    found = [sympy.Integer(0)] * TERMS
+    """Coefficients of 1, 1/w, ... in a sum of terms, each a power of w; the first coefficient of a divisor is 1."""
+    coefficients = [sympy.Integer(0)] * TERMS
     for term in terms:
         factor, power = sympy.powsimp(sympy.gammasimp(term)).as_coeff_exponent(w)
         if -power < TERMS:
-            found[-power] += factor
-    return found
+            coefficients[-power] += factor
+    return coefficients
 
 
 @cache

@@ -16,18 +16,19 @@ token, e = z / |z|, and the score of token i is x_i^T M x.
 
        E |sum_i a_i z_i - z|^2 = E sum_i a_i^2 square_i + E sum_{i != j} a_i a_j gap_i gap_j.
 
-3. *Product of spheres*, x = c_u B u + c_v B' v (B' spans what B leaves out). The score is c c_u^2 t + c' c_v^2 t' with
-   independent coordinates t = <u_i, u> on S^{k-1} and t' = <v_i, v> on S^{d-k-1}; gap = c_u (1 - t) and
-   square = 2 c_u^2 (1 - t). No average over queries is left. S^0 is the two points -1 and 1.
+3. *Product of spheres*, x = c_u B u + c_v B' v, where the columns of B' span the orthogonal complement of those of B.
+   The score is c c_u^2 t + c' c_v^2 t' with independent coordinates t = <u_i, u> on S^{k-1} and t' = <v_i, v> on
+   S^{d-k-1}; gap = c_u (1 - t) and square = 2 c_u^2 (1 - t). No average over queries is left. S^0 is the two points -1
+   and 1.
 
 4. *Uniform on S^{d-1}.* With s = |z|^2 ~ Beta(k/2, (d-k)/2) for the query, M x has the length
    omega = (c^2 s + c'^2 (1 - s))^{1/2} and the share cos = c s^{1/2} / omega along e, and the score is omega t with t
-   the coordinate of x_i along M x. Given t the rest of x_i is uniform on the sphere orthogonal to M x, so that
-   E[<e, z_i> | t] = t cos and the variance of z_i that is left is (1 - t^2)(k - cos^2) / (d - 1):
+   the coordinate of x_i along M x. Given t, the part of x_i orthogonal to M x is uniform on its sphere, so that
+   E[<e, z_i> | t] = t cos and the remaining variance of z_i is (1 - t^2)(k - cos^2) / (d - 1):
 
        gap = s^{1/2} - t cos,        square = gap^2 + (1 - t^2) (k - cos^2) / (d - 1).
 
-   One scalar a token, and one for the query. (For M = w I this is the isotropic loss, whatever s.)
+   The loss needs one scalar per token and one for the query. (For M = w I this is the isotropic loss, whatever s.)
 
 5. *n is an exponent.* 1/S^2 = int_0^infty lambda e^{-lambda S} dlambda turns both sums into integrals over lambda of
    averages over a single token, see `laplace`. Nothing changes at sigma = 0, or at n = 2, where phi^{n-2} = 1 and the

@@ -48,7 +48,7 @@ def moments(tokens: Tokens, n: float, offset: float) -> Floats:
     E sum_i a_i^2 {1, near_i, near_i^2}, then E sum_{i != j} a_i a_j {1, near_i, near_i near_j}.
     """
     rows = max(1, BLOCK // (_points(tokens, n, offset).size * tokens.weight.size))
-    blocks = (tokens[at : at + rows] for at in range(0, len(tokens.deficit), rows))
+    blocks = (tokens[start : start + rows] for start in range(0, len(tokens.deficit), rows))
     return np.concatenate([_integrals(block, _points(block, n, offset), n) for block in blocks], axis=1)
 
 
@@ -73,9 +73,9 @@ def _integrals(tokens: Tokens, u: Floats, n: float) -> Floats:
     log_phi = _log_phi(y, survival, tokens.weight)
     first = y * survival
     powers = tokens.weight * np.stack([np.ones_like(tokens.near), tokens.near, tokens.near**2])
-    one, two = np.moveaxis(first @ powers[:2].T, -1, 0), np.moveaxis((y * first) @ powers.T, -1, 0)
-    alone = n * two * _power(log_phi, n - 1)
-    pairs = n * (n - 1) * np.stack([one[0] ** 2, one[0] * one[1], one[1] ** 2]) * _power(log_phi, n - 2)
+    single, double = np.moveaxis(first @ powers[:2].T, -1, 0), np.moveaxis((y * first) @ powers.T, -1, 0)
+    alone = n * double * _power(log_phi, n - 1)
+    pairs = n * (n - 1) * np.stack([single[0] ** 2, single[0] * single[1], single[1] ** 2]) * _power(log_phi, n - 2)
     return np.asarray(STEP * np.concatenate([alone, pairs]).sum(axis=-1))
 
 

@@ -123,8 +123,8 @@ class OnSphere(msgspec.Struct, frozen=True):
 
 def _square(step: Floats, cosine: Floats, averages: Floats) -> Floats:
     """The average of (step + cos near)(step + cos near') from those of 1, near, near near'."""
-    one, near, square = averages
-    return np.asarray(step**2 * one + 2 * step * cosine * near + cosine**2 * square)
+    mass, near, square = averages
+    return np.asarray(step**2 * mass + 2 * step * cosine * near + cosine**2 * square)
 
 
 def _top(omega: Floats) -> float:
@@ -185,7 +185,7 @@ def reduction_of(problem: Problem) -> tuple[Reduction, float]:
             f"covariates = {covariates.name}: the reduction needs Sphere() or ProductOfSpheres(B); "
             "use method='montecarlo' with M."
         )
-    other = np.array(covariates.B)
-    if other.shape != B.shape or float(np.max(np.abs(B @ B.T - other @ other.T))) > SAME:
+    columns = np.array(covariates.B)
+    if columns.shape != B.shape or float(np.max(np.abs(B @ B.T - columns @ columns.T))) > SAME:
         raise InvalidInput("B of the law and B of the covariates span different spaces; the reduction needs one.")
     return OnProduct(d, k, covariates.c_u, covariates.c_v), law.ridge.L

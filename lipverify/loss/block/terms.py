@@ -1,8 +1,8 @@
 """Bias and noise at M = c BB^T + c' (I - BB^T), with bounds on their errors.
 
 Both are computed twice, by rules that share no node (other orders over the token and over the query, points over log
-lambda half a step apart). The finer value is the answer; the difference plus a bound on rounding is its error. Where it
-is not small the orders are raised, and where that does not help the error says so.
+lambda half a step apart). The finer value is the result; the difference plus a bound on rounding is its error. If the
+error is not small, the orders are raised; if that does not help, the large error is reported.
 """
 
 from __future__ import annotations
@@ -110,13 +110,13 @@ def _evaluate(reduction: Reduction, n: float, c: Floats, c_perp: Floats) -> tupl
             f"{LARGEST_SPREAD:.0f}; method='montecarlo' with M has no such limit."
         )
     value, error = (_Values(np.empty(c.size), np.empty(c.size)) for _ in range(2))
-    left = np.arange(c.size)
+    unsettled = np.arange(c.size)
     for order in ORDERS:
-        fine, apart = _two_rules(reduction, n, c[left], c_perp[left], order)
-        for into, found in ((value, fine), (error, apart)):
-            into.noise[left], into.bias[left] = found.noise, found.bias
-        left = left[(apart.noise > TOLERANCE * fine.noise) | (apart.bias > TOLERANCE * fine.bias)]
-        if not left.size:
+        fine, apart = _two_rules(reduction, n, c[unsettled], c_perp[unsettled], order)
+        for into, terms in ((value, fine), (error, apart)):
+            into.noise[unsettled], into.bias[unsettled] = terms.noise, terms.bias
+        unsettled = unsettled[(apart.noise > TOLERANCE * fine.noise) | (apart.bias > TOLERANCE * fine.bias)]
+        if not unsettled.size:
             break
     share = ROUNDING + EPS * (EXPONENT + spread)
     return value, _Values(error.noise + share * value.noise, error.bias + share * value.bias)

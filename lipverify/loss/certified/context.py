@@ -86,8 +86,8 @@ class Context:
         """sum_l k_l A_1[1 - P_l]^2."""
         total = [arb(0)] * self.nodes.count
         for degree, k in self.spectrum.coefficients.items():
-            one = averages.mean(1, {0: arb(1), degree: arb(-1)})
-            total = [before + k * value**2 for before, value in zip(total, one, strict=True)]
+            means = averages.mean(1, {0: arb(1), degree: arb(-1)})
+            total = [before + k * value**2 for before, value in zip(total, means, strict=True)]
         if self.spectrum.rest.is_zero():
             return total
         rest = zip(total, averages.mean(1, ONE), averages.beyond(1), strict=True)
@@ -143,8 +143,8 @@ def power(phi: Ball, exponent: int) -> Ball:
     return arb(0).union((exponent * top.log()).exp()) if top > 0 else arb(0)
 
 
-def _dot(one: list[Ball], other: list[Ball]) -> Ball:
-    return sum((a * b for a, b in zip(one, other, strict=True)), arb(0))
+def _dot(first: list[Ball], second: list[Ball]) -> Ball:
+    return sum((a * b for a, b in zip(first, second, strict=True)), arb(0))
 
 
 def _within(bound: Ball) -> Ball:

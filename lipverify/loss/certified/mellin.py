@@ -133,9 +133,9 @@ class MellinTransform:
 
     def _images(self, u: Ball) -> Ball:
         """Bound on the images of A, the sum over m != 0."""
-        right = (arb(self.tilt) * self.period).expm1()
-        left = ((1 - arb(self.tilt)) * self.period).expm1()
-        return 1 / right + u.exp() / left
+        tilted = (arb(self.tilt) * self.period).expm1()
+        complement = ((1 - arb(self.tilt)) * self.period).expm1()
+        return 1 / tilted + u.exp() / complement
 
     def _truncated(self, k: int) -> Ball:
         """Bound on the frequencies left out, over e^{a u}."""

@@ -198,7 +198,7 @@ def certified_terms(problem: Problem, w: Any, *, digits: int = 20) -> CertifiedT
     """
     digits = whole("digits", digits, 1, "the number of digits", MOST_DIGITS)
     windows = np.asarray(w, dtype=np.float64)
-    balls = [_to_digits(problem, float(one), digits) for one in windows.flat]
+    balls = [_to_digits(problem, float(value), digits) for value in windows.flat]
 
     def shaped(values: Iterable[Any], dtype: type = float) -> Any:
         return np.reshape(np.array(list(values), dtype=dtype), windows.shape)
@@ -220,14 +220,14 @@ def certified_terms(problem: Problem, w: Any, *, digits: int = 20) -> CertifiedT
 
 def _to_digits(problem: Problem, w: float, digits: int) -> tuple[Ball, Ball]:
     """(N, B) with the digits, or a refusal."""
-    wanted = digits * math.log(10) + GUARD
-    goal = wanted
+    needed = digits * math.log(10) + GUARD
+    goal = needed
     for _ in range(ATTEMPTS):
         balls = enclose(problem, w, goal)
         known = min(_nepers(ball) for ball in balls)
         if known >= digits * math.log(10) + PRINTING:
             return balls
-        goal += min(wanted - known, wanted)
+        goal += min(needed - known, needed)
     raise OutOfReach(
         f"d = {problem.d}, n = {problem.n}, w = {w}: the ball has {max(known, 0) / math.log(10):.1f} of "
         f"the {digits} digits; ask for fewer digits or use method='exact'."

@@ -29,7 +29,7 @@ class Contexts:
 
     def __getitem__(self, which: slice) -> Contexts:
         """Select contexts of each of R draws, (R, C, ...)."""
-        parts = ([each[:, which] for each in part] for part in (self.values, self.targets))
+        parts = ([array[:, which] for array in part] for part in (self.values, self.targets))
         return Contexts(self.query[:, which], self.tokens[:, which], *parts)
 
 
@@ -103,8 +103,8 @@ def draw_labels(problem: Problem, drawn: Contexts, seed: int, stream: str, chunk
     law, (count, n) = as_ridge(problem.law, "drawing labels"), drawn.values[0].shape
     amplitudes = law.amplitudes(uniforms(seed, f"{stream}/amplitudes", chunk, (len(drawn.values), count)))
     noise = problem.sigma * normals(seed, f"{stream}/labels", chunk, (count, n))
-    clean = sum(each[:, None] * f for each, f in zip(amplitudes, drawn.values, strict=True))
-    return clean + noise, sum(each * f for each, f in zip(amplitudes, drawn.targets, strict=True))
+    clean = sum(amplitude[:, None] * f for amplitude, f in zip(amplitudes, drawn.values, strict=True))
+    return clean + noise, sum(amplitude * f for amplitude, f in zip(amplitudes, drawn.targets, strict=True))
 
 
 def token_blocks(

@@ -157,8 +157,8 @@ class Elliptic(Divisible):
         """A bound on a bias sample: |z| <= |G|."""
         reach = math.inf if self.normal else float(np.linalg.norm(self.sight, 2))
         if self.linear_share:
-            others = 0.0 if self.linear_share == 1 else reach**2
-            return self.linear_share * (2 * reach) ** 2 / len(self.sight) + (1 - self.linear_share) * others
+            square = 0.0 if self.linear_share == 1 else reach**2
+            return self.linear_share * (2 * reach) ** 2 / len(self.sight) + (1 - self.linear_share) * square
         return largest_bias(self.problem)
 
     @property
@@ -263,21 +263,23 @@ class Elliptic(Divisible):
         size = np.linalg.norm(sights, axis=-1)
         along = np.where(length[:, None] > 0, key / np.maximum(length, TINY)[:, None], start)
         c = np.clip(np.sum(along * sights, axis=-1) / np.maximum(size, TINY), -1.0, 1.0)
-        seen = along @ self.sight.T
-        rest = (np.sum(self.sight**2) - np.sum(seen * seen, axis=-1)) / (1 if self.normal else d - 1)
+        projected = along @ self.sight.T
+        rest = (np.sum(self.sight**2) - np.sum(projected * projected, axis=-1)) / (1 if self.normal else d - 1)
         z0, target = np.sum(task * query, axis=-1), query @ self.lens
-        size, c, rest, z0, seen, target = (self._moved(each[part, None]) for each in (size, c, rest, z0, seen, target))
+        size, c, rest, z0, projected, target = (
+            self._moved(array[part, None]) for array in (size, c, rest, z0, projected, target)
+        )
 
         def values(t: Array, s: Array) -> list[Array]:
             linear = [1 - t, 0 * t + 1 if self.normal else 1 - t * t] if self.linear_share else []
             z = size * (c * t + xp.sqrt(1 - c * c) * s)
-            return linear + [h - at for h, at in zip(self.links(z), self.links(z0), strict=True)]
+            return linear + [value - offset for value, offset in zip(self.links(z), self.links(z0), strict=True)]
 
-        at, twice = rungs(self._sums(index, part, length, values), self.grid, xp)
-        S, first = at[:, :, 0], 3 if self.linear_share else 1
-        bias = (1 - self.linear_share) * xp.sum((at[:, :, first:] / S[:, :, None]) ** 2, axis=-1)
+        single, twice = rungs(self._sums(index, part, length, values), self.grid, xp)
+        S, first = single[:, :, 0], 3 if self.linear_share else 1
+        bias = (1 - self.linear_share) * xp.sum((single[:, :, first:] / S[:, :, None]) ** 2, axis=-1)
         if self.linear_share:
-            away = (1 - at[:, :, 1] / S)[:, :, None] * seen - target
+            away = (1 - single[:, :, 1] / S)[:, :, None] * projected - target
             squares = xp.sum(away * away, axis=-1) + rest * twice[:, :, 2] / S**2
             bias = bias + self.linear_share / k * squares
         return xp.concat([twice[:, :, 0] / S**2, bias], axis=1)
@@ -297,8 +299,8 @@ class Elliptic(Divisible):
     def _moved(self, array: Array) -> Array:
         return to_device(array, self.xp, self.backend.device)
 
-    def _merged(self, one: Sums, other: Sums) -> Sums:
-        return merged(one, other, self.grid, self.xp)
+    def _merged(self, first: Sums, second: Sums) -> Sums:
+        return merged(first, second, self.grid, self.xp)
 
     def _outer(self, index: int) -> tuple[Floats, Floats]:
         """Draw the queries (size, NOISE_QUERIES, d), of which the first is the context's own, and the tasks."""

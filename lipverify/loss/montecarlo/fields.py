@@ -53,7 +53,7 @@ class Fields(WholeContexts):
         law, n = self.problem.law, self.problem.n
         if self.backend.xp is not np:
             raise InvalidInput(f"law = {law!r} is sampled by NumPy alone; leave backend and xp out.")
-        if not (self.problem.isotropic or all(each.everywhere for _, each in self.variations)):
+        if not (self.problem.isotropic or all(variation.everywhere for _, variation in self.variations)):
             raise InvalidInput(
                 f"law = {law!r} is known on the unit sphere, and covariates = {self.problem.covariates.name} leave it; "
                 "use Matern(...) or RBF(...), which are fields on R^d."
@@ -68,7 +68,7 @@ class Fields(WholeContexts):
     def variations(self) -> list[tuple[float, Variation]]:
         """The variograms of the parts given by them, with the parts' weights."""
         known = [(weight, variation_of(part, self.problem.d)) for weight, part in summands(self.problem.law)]
-        return [(weight, each) for weight, each in known if each is not None]
+        return [(weight, variation) for weight, variation in known if variation is not None]
 
     @cached_property
     def others(self) -> Sum:
@@ -79,7 +79,7 @@ class Fields(WholeContexts):
     @property
     def largest(self) -> float:
         """A bound on the variogram of the parts given by one."""
-        return sum(weight * each.size for weight, each in self.variations)
+        return sum(weight * variation.size for weight, variation in self.variations)
 
     @property
     def all_pairs(self) -> bool:
@@ -170,11 +170,11 @@ class Fields(WholeContexts):
         """V at given squared distances."""
         r = np.sqrt(np.clip(squared, 0.0, None))
         return np.asarray(
-            sum(weight * np.asarray(each.of_distance(r)) for weight, each in self.variations), dtype=float
+            sum(weight * np.asarray(variation.of_distance(r)) for weight, variation in self.variations), dtype=float
         )
 
 
 def squared_distances(one: Floats, other: Floats) -> Floats:
     """|x - y|^2 of the points of two sets in each context, (size, points, other points)."""
-    squares, others = (np.sum(x * x, axis=2) for x in (one, other))
-    return np.asarray(squares[:, :, None] + others[:, None, :] - 2 * (one @ other.transpose(0, 2, 1)))
+    squares, second_squares = (np.sum(x * x, axis=2) for x in (one, other))
+    return np.asarray(squares[:, :, None] + second_squares[:, None, :] - 2 * (one @ other.transpose(0, 2, 1)))

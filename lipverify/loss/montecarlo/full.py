@@ -1,8 +1,7 @@
 r"""Sampling with whole contexts in R^d: softmax of any matrix, attention with a kernel of distance, linear attention.
 
-Any covariates and any law that can be drawn will do.
-
-Only the label noise and the amplitudes of the law are averaged in closed form.
+It applies to any covariates and any law that can be drawn. Only the label noise and the amplitudes of the law are
+averaged in closed form.
 """
 
 from __future__ import annotations
@@ -106,7 +105,7 @@ class Full(WholeContexts):
             differences = [f - at_query[:, None] for f, at_query in pairs]
             return softmax_sums(self.scores(contexts), differences, grid, xp, self.workspace)
 
-        sums = reduce(lambda one, other: merged(one, other, grid, xp), map(sums_of, self.blocks(first, count)))
+        sums = reduce(lambda total, more: merged(total, more, grid, xp), map(sums_of, self.blocks(first, count)))
         return drawn(sums, grid, xp)
 
 
@@ -170,18 +169,18 @@ class KernelAttention(WholeContexts):
             moved = [f - target[:, None] for f, target in zip(block.values, block.targets, strict=True)]
             for k, w in enumerate(map(float, self.w)):
                 K = self.kernel.weight(w * xp.clip(h, 0.0, 2.0), w)
-                found = [xp.sum(each, axis=1) for each in (K, K * K, *(K * f for f in moved))]
-                sums[k] = [one + other for one, other in zip(sums[k], found, strict=True)]
+                block_sums = [xp.sum(summand, axis=1) for summand in (K, K * K, *(K * f for f in moved))]
+                sums[k] = [total + increment for total, increment in zip(sums[k], block_sums, strict=True)]
             targets = block.targets
         noise, bias = [], []
         for S, squares, *products in sums:
-            held = S > 0
-            if math.isinf(self.kernel.support) and not bool(xp.all(held)):
+            occupied = S > 0
+            if math.isinf(self.kernel.support) and not bool(xp.all(occupied)):
                 raise OutOfReach(
                     f"attention = {self.kernel!r}: all weights of a context are 0 in doubles; use a smaller w."
                 )
-            one = xp.where(held, S, xp.ones_like(S))
-            noise.append(xp.where(held, squares / one**2, xp.zeros_like(S)))
-            errors = [xp.where(held, p / one, -target) for p, target in zip(products, targets, strict=True)]
+            divisor = xp.where(occupied, S, xp.ones_like(S))
+            noise.append(xp.where(occupied, squares / divisor**2, xp.zeros_like(S)))
+            errors = [xp.where(occupied, p / divisor, -target) for p, target in zip(products, targets, strict=True)]
             bias.append(sum(error * error for error in errors))
         return xp.stack([*noise, *bias], axis=1)

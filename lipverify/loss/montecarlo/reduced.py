@@ -249,8 +249,8 @@ class Fused(Reduced):
         n, key = int(self.problem.n), key_of(self.seed, self.stream)
         ladders, order = _ladders(self.grid)
         terms = self.backend.compiled(self.problem.law.name, L, self.problem.d, n, ladders, key, first, count)
-        at = to_device(order, self.xp, self.backend.device)
-        return self.xp.concat([self.xp.take(term, at, axis=1) for term in terms], axis=1)
+        columns = to_device(order, self.xp, self.backend.device)
+        return self.xp.concat([self.xp.take(term, columns, axis=1) for term in terms], axis=1)
 
 
 def _ladders(grid: Grid) -> tuple[list[tuple[float, int]], NDArray[np.intp]]:

@@ -54,17 +54,17 @@ ROUNDED = 1e-12
 
 def drawn(sums: Sums, grid: Grid, xp: Any) -> Array:
     """Samples for drawn tasks, noise and then bias, (C, 2 windows); the values are f_k(x_i) - f_k(x)."""
-    at, twice = rungs(sums, grid, xp)
-    S = at[:, :, 0]
-    bias = sum((at[:, :, k] / S) ** 2 for k in range(1, at.shape[-1]))
+    single, twice = rungs(sums, grid, xp)
+    S = single[:, :, 0]
+    bias = sum((single[:, :, k] / S) ** 2 for k in range(1, single.shape[-1]))
     return xp.concat([twice[:, :, 0] / S**2, bias], axis=1)
 
 
 def averaged(sums: Sums, grid: Grid, xp: Any) -> Array:
     """Samples for a linear task with averaged direction; the values are 1 - t and 1 - t^2."""
-    at, twice = rungs(sums, grid, xp)
-    S = at[:, :, 0]
-    return xp.concat([twice[:, :, 0] / S**2, (at[:, :, 1] / S) ** 2 + twice[:, :, 2] / S**2], axis=1)
+    single, twice = rungs(sums, grid, xp)
+    S = single[:, :, 0]
+    return xp.concat([twice[:, :, 0] / S**2, (single[:, :, 1] / S) ** 2 + twice[:, :, 2] / S**2], axis=1)
 
 
 def largest_bias(problem: Problem) -> float:
@@ -98,14 +98,14 @@ def sphere_bounds(problem: Problem, w: Floats, components: Iterable[Bound]) -> B
     distance = 2 * spreads(problem, w)  # sum_i a_i |x_i - x|^2
     bias = sum(np.minimum(f.extent**2, f.slope**2 * distance) for f in components) + np.zeros_like(w)
     low, high = softmax_bounds(problem, w, bias)
-    least = np.array([smallest_noise(problem.d, problem.n, float(each)) for each in w])
+    least = np.array([smallest_noise(problem.d, problem.n, float(window)) for window in w])
     low[: w.size] = np.maximum(low[: w.size], (1 - ROUNDED) * least)
     return low, high
 
 
 def spreads(problem: Problem, w: Floats) -> Floats:
     """Bounds on sum_i a_i (1 - t_i) at each w, exceeded with negligible probability (see `tails`)."""
-    return np.array([largest_spread(problem.d, problem.n, float(each)) for each in w])
+    return np.array([largest_spread(problem.d, problem.n, float(window)) for window in w])
 
 
 def softmax_bounds(problem: Problem, reach: Floats, largest_bias: float | Floats) -> Bounds:
@@ -124,12 +124,12 @@ def softmax_bounds(problem: Problem, reach: Floats, largest_bias: float | Floats
     n = float(problem.n)
     noise = np.minimum(1.0, np.cosh(np.minimum(reach, 100.0)) ** 2 / n)  # beyond 100 it is 1 for every n that fits
     if problem.covariates.stretch(problem.d) is not None and math.isfinite(problem.covariates.radius):
-        noise = np.minimum(noise, [largest_noise(problem.d, problem.n, float(each)) for each in reach])
+        noise = np.minimum(noise, [largest_noise(problem.d, problem.n, float(score)) for score in reach])
     low = np.concatenate([np.full_like(reach, 1 / n), np.zeros_like(reach)])
     return low, np.concatenate([noise, largest_bias + np.zeros_like(reach)])
 
 
 def rungs(sums: Sums, grid: Grid, xp: Any) -> tuple[Array, Array]:
     """The sums at every w of the grid, and at 2 w."""
-    at = to_device(grid.at, xp, getattr(sums.largest, "device", None))
-    return xp.take(sums.at_levels, at, axis=1), xp.take(sums.at_levels, at + 1, axis=1)
+    levels = to_device(grid.at, xp, getattr(sums.largest, "device", None))
+    return xp.take(sums.at_levels, levels, axis=1), xp.take(sums.at_levels, levels + 1, axis=1)

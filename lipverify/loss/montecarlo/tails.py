@@ -95,15 +95,15 @@ def smallest_noise(d: int, n: int, w: float, log_chance: float | None = None) ->
     mean = float(mass @ g)
     if mean * n < 1:
         return 1 / n
-    wanted = _wanted(n, log_chance) - math.log(INTERVALS + 2)
-    most = _beyond(lambda S: _log_chance(g - S, mass, n), mean, 1.0, wanted)
-    least = _beyond(lambda S: _log_chance(S - g, mass, n), mean, max(float(g.min()), TINY), wanted)
+    allowed = _wanted(n, log_chance) - math.log(INTERVALS + 2)
+    most = _beyond(lambda S: _log_chance(g - S, mass, n), mean, 1.0, allowed)
+    least = _beyond(lambda S: _log_chance(S - g, mass, n), mean, max(float(g.min()), TINY), allowed)
     ends = n * np.geomspace(least, most, INTERVALS + 1)
 
     def chance(c: float) -> float:
         return max(_log_chance(c * ((a + b) * g - a * b / n) - g * g, mass, n) for a, b in pairwise(ends))
 
-    return _beyond(chance, float(mass @ (g * g)) / (n * mean**2), 1 / n, wanted)
+    return _beyond(chance, float(mass @ (g * g)) / (n * mean**2), 1 / n, allowed)
 
 
 @lru_cache(maxsize=16)
@@ -132,8 +132,8 @@ def _log_chance(Y: Floats, mass: Floats, n: int) -> float:
         top = float(np.max(power))
         return n * (top + math.log(float(mass @ np.exp(power - top))))
 
-    found = minimize_scalar(exponent, bounds=(-math.log(n) - 12, 12.0), method="bounded", options={"xatol": 0.02})
-    return min(0.0, float(found.fun))
+    minimum = minimize_scalar(exponent, bounds=(-math.log(n) - 12, 12.0), method="bounded", options={"xatol": 0.02})
+    return min(0.0, float(minimum.fun))
 
 
 def _wanted(n: int, log_chance: float | None) -> float:
@@ -141,7 +141,7 @@ def _wanted(n: int, log_chance: float | None) -> float:
     return -(NEVER + math.log(n) if log_chance is None else log_chance)
 
 
-def _beyond(chance: Callable[[float], float], mean: float, end: float, wanted: float) -> float:
+def _beyond(chance: Callable[[float], float], mean: float, end: float, allowed: float) -> float:
     """The c nearest to `mean`, or slightly further, at which the log of the probability bound is small enough.
 
     `end` is the extreme value of c.
@@ -149,5 +149,5 @@ def _beyond(chance: Callable[[float], float], mean: float, end: float, wanted: f
     inside, outside = math.log(mean), math.log(end)
     for _ in range(STEPS):
         middle = (inside + outside) / 2
-        inside, outside = (inside, middle) if chance(math.exp(middle)) <= wanted else (middle, outside)
+        inside, outside = (inside, middle) if chance(math.exp(middle)) <= allowed else (middle, outside)
     return math.exp(outside)

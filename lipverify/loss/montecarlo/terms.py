@@ -162,16 +162,16 @@ def montecarlo_terms(
             _require_bounds(first, problem)
         share = first.contexts_a_sample
         draws = numbers_of(first, problem)
-        shown = None if progress is None else lambda done, total: progress(share * done, share * total)
+        report = None if progress is None else lambda done, total: progress(share * done, share * total)
         if contexts is not None:
             require_affordable(contexts, draws, "progress= follows them", progress is not None)
         if rtol is None:
-            wanted = contexts if contexts is not None else min(DEFAULT_CONTEXTS, round(share * DEFAULT_DRAWS / draws))
-            value, error = tally_of(first, max(2, -(-wanted // share)), shown, workers, kind).interval()
+            count = contexts if contexts is not None else min(DEFAULT_CONTEXTS, round(share * DEFAULT_DRAWS / draws))
+            value, error = tally_of(first, max(2, -(-count // share)), report, workers, kind).interval()
         else:
             pilot = min(PILOT, max(2, round(DEFAULT_DRAWS / draws)))
             value, error = until(
-                lambda look: at(f"{stream}/{look}"), rtol, pilot, round(MOST_DRAWS / draws), shown, workers, kind
+                lambda look: at(f"{stream}/{look}"), rtol, pilot, round(MOST_DRAWS / draws), report, workers, kind
             )
         scales = np.repeat([problem.sigma**2, first.unit], np.size(w))
         error = error + first.off if isinstance(first, Elliptic) else error

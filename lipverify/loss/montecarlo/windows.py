@@ -62,23 +62,23 @@ def grid_of(w: Floats, largest_score: float = 1.0) -> Grid:
     ([1.0, 2.0, 4.0, 3.0, 6.0], [0, 3, 1])
     """
     w = np.minimum(w, LARGEST / largest_score)
-    left = [int(i) for i in np.argsort(w, kind="stable")]
+    waiting = [int(i) for i in np.argsort(w, kind="stable")]
     levels: list[float] = []
     rungs: list[int] = []
-    at = np.zeros(len(w), dtype=np.intp)
-    while left:
-        place: int | None = left[0]
-        foot, rung = float(w[left[0]]), 0
-        while place is not None:
-            left.remove(place)
-            at[place] = len(levels)
+    indices = np.zeros(len(w), dtype=np.intp)
+    while waiting:
+        index: int | None = waiting[0]
+        foot, rung = float(w[waiting[0]]), 0
+        while index is not None:
+            waiting.remove(index)
+            indices[index] = len(levels)
             levels.append(foot * 2.0**rung)
             rungs.append(rung)
             rung += 1
-            place = _place_of(2 * levels[-1], w, left) if rung < LOST_BITS or foot >= 1 else None
+            index = _place_of(2 * levels[-1], w, waiting) if rung < LOST_BITS or foot >= 1 else None
         levels.append(foot * 2.0**rung)
         rungs.append(rung)
-    return Grid(np.array(levels), tuple(rungs), at)
+    return Grid(np.array(levels), tuple(rungs), indices)
 
 
 def _place_of(window: float, w: Floats, among: list[int]) -> int | None:

@@ -6,18 +6,20 @@ At a given query x
 
     sup_f E (sum_i a_i f(x_i) - f(x))^2 = L^2 E (sum_i a_i rho(x_i, x))^2,
 
-for the error is at most L sum_i a_i rho(x_i, x), with equality for the cone f(y) = L rho(y, x). It is the same at every
-x of the sphere.
+since the error is at most L sum_i a_i rho(x_i, x), with equality for the cone f(y) = L rho(y, x). The supremum is the
+same at every x of the sphere.
 
-On average over the query a single f has one tip only. The average is a quadratic form in f that no rotation changes:
-with f = sum_k f_k, f_k a harmonic of degree k, and b_k the bias of a field with covariance P_k (see `weights`),
+A single f is a cone at one query only. Its bias, averaged over the query, is a quadratic form in f that is invariant
+under rotations: with f = sum_k f_k, f_k a harmonic of degree k, and b_k the bias of a field with covariance P_k (see
+`weights`),
 
     E (sum_i a_i f(x_i) - f(x))^2 = sum_k b_k E f_k^2,    sum_k k (k + d - 2) E f_k^2 = E |grad f|^2 <= L^2,
 
-and no f is above L^2 max_k b_k / (k (k + d - 2)), which harmonics of the best degree attain among all f with
-E |grad f|^2 <= L^2. With many tokens in a narrow window b_k = (1 - e^{-k^2/2w})^2, and the maximum is 0.2036 / w in
-every dimension, where the supremum at one query is some (d - 1) / w. From below: linear functions, and functions of one
-angle with slopes 1 and -1 in turns that turn where P_k does, see `zigzag`.
+so the averaged bias is at most L^2 max_k b_k / (k (k + d - 2)). Harmonics of the degree with the maximum attain this
+bound among all f with E |grad f|^2 <= L^2. With many tokens in a narrow window b_k = (1 - e^{-k^2/2w})^2, and the
+maximum is 0.2036 / w in every dimension, where the supremum at one query is about (d - 1) / w. Lower bounds come from
+linear functions, and from functions of one angle whose slopes alternate between 1 and -1 and change at the extrema of
+P_k, see `zigzag`.
 """
 
 from __future__ import annotations
@@ -81,7 +83,7 @@ def worst_bias(d: int, n: float, w: Any, *, L: float = 1.0, metric: Metric = "ch
     L
         The Lipschitz constant, finite and >= 0, in the metric.
     metric
-        "chord": the distance in R^d; "arc": that along the sphere.
+        "chord": the distance in R^d; "arc": the distance along the sphere.
 
     Raises
     ------
@@ -105,7 +107,7 @@ def worst_bias(d: int, n: float, w: Any, *, L: float = 1.0, metric: Metric = "ch
         # at w = 0 every token has the same weight, as in a box that is the whole sphere
         return softmax_weights(d, n, w) if w >= SMALLEST and n > 1 else box_weights(d, n, math.pi)
 
-    return _record(np.shape(w), slope, [weights(float(each)) for each in np.ravel(windows)], metric)
+    return _record(np.shape(w), slope, [weights(float(window)) for window in np.ravel(windows)], metric)
 
 
 @makes("bounded", "exact")
@@ -131,7 +133,7 @@ def worst_box_bias(d: int, n: float, radius: Any, *, L: float = 1.0, metric: Met
     radii, largest = numbers("radius", radius, "radius", least=0), LARGEST[metric]
     if np.any((radii <= 0) | (radii > largest)):
         raise InvalidInput(f"radius = {radius!r}: a radius is > 0 and at most {largest:.4g}, in this metric.")
-    boxes = [box_weights(d, n, angle_of(float(each), metric)) for each in np.ravel(radii)]
+    boxes = [box_weights(d, n, angle_of(float(box_radius), metric)) for box_radius in np.ravel(radii)]
     return _record(np.shape(radius), slope, boxes, metric)
 
 
@@ -142,13 +144,13 @@ def _validated(d: Any, n: Any, L: Any, metric: Any) -> tuple[int, float, float]:
 
 def _record(shape: tuple[int, ...], L: float, weights: list[Weights], metric: Metric) -> WorstBias:
     """The record for given weights, in units of L^2."""
-    found = []
-    for each in weights:
-        (value, error), single = each.cone(metric), single_bias(each, metric)
+    rows = []
+    for rules in weights:
+        (value, error), single = rules.cone(metric), single_bias(rules, metric)
         # a single f has at most the bias of one that depends on the query
         high, high_error = min((single.high, single.high_error), (value, error))
-        found.append((value, error, high, high_error, single.low, single.low_error, single.degree))
-    columns = np.reshape(np.array(found, dtype=np.float64), (len(found), 7)).T
+        rows.append((value, error, high, high_error, single.low, single.low_error, single.degree))
+    columns = np.reshape(np.array(rows, dtype=np.float64), (len(rows), 7)).T
     *parts, witness = (np.reshape(column, shape) for column in columns)
     scaled = {name: L**2 * part for name, part in zip(SCALED, parts, strict=True)}
     return WorstBias(**scaled, witness=witness.astype(int))

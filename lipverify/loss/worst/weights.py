@@ -1,12 +1,12 @@
 """The averages over attention weights a_1, ..., a_n, of softmax or of a box, that determine the bias of a function.
 
-Where h_i and v_i are functions of the angle between token and query, all biases here are
+If h_i and v_i are functions of the angle between token and query, all biases here have the form
 
-    E [ sum_{i != j} a_i a_j h_i h_j + sum_i a_i^2 v_i ]:
+    E [ sum_{i != j} a_i a_j h_i h_j + sum_i a_i^2 v_i ].
 
-of the cone at the query with h = rho and v = rho^2, and of a field with covariance P_k, the polynomial of degree k that
-is 1 at 1, with h = 1 - P_k and v = 2 (1 - P_k), as P_k(<x_i, x_j>) averages to P_k(t_i) P_k(t_j) over the directions of
-two tokens across the query.
+The cone at the query has h = rho and v = rho^2. A field with covariance P_k, the polynomial of degree k with
+P_k(1) = 1, has h = 1 - P_k and v = 2 (1 - P_k): P_k(<x_i, x_j>) averages to P_k(t_i) P_k(t_j) over the directions of
+two tokens orthogonal to the query.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ LARGEST = {"chord": 2.0, "arc": math.pi}
 
 def distance(near: Floats, far: Floats, metric: Metric) -> Floats:
     """The distance of a token with 1 - t = `near` and 1 + t = `far` from the query, t = <x_i, x>."""
-    sine, cosine = (np.sqrt(np.clip(each / 2, 0.0, 1.0)) for each in (near, far))
+    sine, cosine = (np.sqrt(np.clip(deficit / 2, 0.0, 1.0)) for deficit in (near, far))
     return np.asarray(2 * sine if metric == "chord" else 2 * np.arctan2(sine, cosine))
 
 
 def chord_of(angle: Floats) -> Floats:
-    """The distance in R^d of two points of the sphere, given that along it."""
+    """The distance in R^d of two points of the sphere, from their distance along it."""
     return 2 * np.sin(angle / 2)
 
 
 def angle_of(radius: float, metric: Metric) -> float:
-    """The distance along the sphere, given that in the metric."""
+    """The distance along the sphere, from the distance in the metric."""
     return radius if metric == "arc" else 2 * math.asin(radius / 2)
 
 
@@ -51,7 +51,7 @@ TOLERANCE = 1e-11
 
 @dataclass(frozen=True)
 class Weights:
-    """Rules of rising order for the weights of n tokens on S^{d-1}, and a bound on the error that all share, relative.
+    """Rules of rising order for the weights of n tokens on S^{d-1}, and a bound on their common relative error.
 
     A rule is made on demand.
     """
@@ -61,7 +61,7 @@ class Weights:
     relative_error: float
 
     def settled(self, biases: Callable[[TokenRule], Floats]) -> tuple[Floats, Floats]:
-        """The values of the first rule that agrees with the one before, and a bound on the error of each."""
+        """The values of the first rule that agrees with its predecessor, and a bound on the error of each value."""
         values = (biases(rule()) for rule in self.rules)
         for rough, value in pairwise(values):
             gap = np.abs(value - rough)
@@ -86,11 +86,11 @@ def softmax_weights(d: int, n: float, w: float) -> Weights:
 
 
 ORDERS = (120, 168)
-"""Gauss rules for means over a cap: integrands are analytic, times the power d - 2 of a sine."""
+"""Gauss rules for means over a cap: integrands are analytic functions times the power d - 2 of a sine."""
 PANEL = {120: 40, 168: 56}
 """Orders of the rules on panels between two `CHANCES` of the nearest token and between two `COUNTS`."""
 COUNTS = (0.1, 1.0, 10.0, 60.0)
-"""Numbers of tokens that are expected in a box whose share is v times as large."""
+"""Expected numbers of tokens in a box whose share of the sphere is v times as large."""
 CHANCES = (1e-19, 1e-12, 1e-6, 1e-3, 0.05, 0.5, 0.95, 1 - 1e-3, 1 - 1e-6, 1 - 1e-12)
 """Probabilities that the nearest token lies beyond the ends of the panels."""
 ROUNDING = 2.0**-40
@@ -117,7 +117,7 @@ def _rule(d: int, n: float, angle: float, share: float, order: int) -> TokenRule
     near, far = 2 * np.sin(half) ** 2, 2 * np.cos(half) ** 2
 
     def biases(h: Sequence[Floats], v: Sequence[Floats]) -> Floats:
-        first, second = (np.stack(each) for each in (h, v))
+        first, second = (np.stack(functions) for functions in (h, v))
         squared, mean = (first[:, : inside.size] @ density) ** 2, second[:, : inside.size] @ density
         alone = second[:, inside.size :] @ chance
         return np.asarray(squared * (1 - empty) + (mean - squared) * inverse + alone)
@@ -149,13 +149,13 @@ def _nearest(d: int, n: float, angle: float, empty: float, order: int) -> tuple[
     half = (d - 1) / 2
     shares = [-math.expm1(math.log(chance) / n) for chance in CHANCES]
     places = [2 * math.asin(math.sqrt(float(betaincinv(half, half, share)))) for share in shares]
-    edges = sorted({angle, math.pi, *(place for place in places if angle < place < math.pi)})
+    edges = sorted({angle, math.pi, *(edge for edge in places if angle < edge < math.pi)})
     theta, weight = _panels(edges, order)
-    # P(nearest > theta) = (1 - share)^n, whose fall over the whole is `empty`
+    # P(nearest > theta) = (1 - share)^n, which falls by `empty` over the whole range
     share = betainc(half, half, np.sin(theta / 2) ** 2)
     with np.errstate(divide="ignore"):
-        left = np.exp((n - 1) * np.log1p(-share)) if n > 1 else np.ones_like(share)
-        chance = weight * left * np.exp((d - 2) * np.log(np.sin(theta)))
+        none_nearer = np.exp((n - 1) * np.log1p(-share)) if n > 1 else np.ones_like(share)
+        chance = weight * none_nearer * np.exp((d - 2) * np.log(np.sin(theta)))
     return theta, empty * chance / np.sum(chance)
 
 

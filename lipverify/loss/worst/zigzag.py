@@ -1,9 +1,9 @@
 """Functions of one angle with slopes alternating between 1 and -1, which turn at the extrema of a harmonic.
 
-f(x) = h(theta), cos theta = <q, x>, h' = 1 and -1 in turns, turns where P_k(cos theta) is extreme: roots of the
-polynomial of degree k - 1 of the sphere of two more dimensions. Of all f with |grad f| <= 1 these have much in common
-with the harmonic of degree k; 8 / pi^2 of E |grad f|^2 is in it where k is large and d = 2. `single_bias` bounds the
-largest bias of a single function: sum_k b_k E f_k^2 from below by these, and from above by max b_k / k (k + d - 2).
+f(x) = h(theta), cos theta = <q, x>. The slope h' alternates between 1 and -1 and changes where P_k(cos theta) is
+extreme, at the roots of the polynomial of degree k - 1 in d + 2 dimensions. Such an f is close to the harmonic of
+degree k: for large k and d = 2, that harmonic has the share 8 / pi^2 of E |grad f|^2. `single_bias` bounds the largest
+bias of a single function: from below by sum_k b_k E f_k^2 of these f, and from above by max b_k / (k (k + d - 2)).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def zigzag(d: int, degree: int, metric: Metric = "chord") -> Ridge:
     d
         Ambient dimension.
     degree
-        h turns `degree` - 1 times between the poles; of degree 0 is the linear function <q, x>.
+        The slope of h changes `degree` - 1 times between the poles; degree 0 is the linear function <q, x>.
     metric
         "chord" or "arc".
 
@@ -53,17 +53,17 @@ def zigzag(d: int, degree: int, metric: Metric = "chord") -> Ridge:
     d, degree = whole("d", d, 2, "the ambient dimension", LARGEST_D), whole("degree", degree, least=0)
     if degree == 0:
         return Ridge(lambda z: z)
-    at, steepest = turns(d, degree), steepest_slope(d, degree, metric)
+    angles, steepest = turns(d, degree), steepest_slope(d, degree, metric)
 
     def link(z: Floats) -> Floats:
-        return height(at, np.arccos(np.clip(z, -1, 1))) / steepest
+        return height(angles, np.arccos(np.clip(z, -1, 1))) / steepest
 
-    return Ridge(link, kinks=tuple(float(z) for z in np.cos(at[::-1])))
+    return Ridge(link, kinks=tuple(float(z) for z in np.cos(angles[::-1])))
 
 
 @lru_cache(maxsize=64)
 def turns(d: int, degree: int) -> Floats:
-    """The angles from 0 to pi, both included, between which P_degree rises or falls."""
+    """The angles of the extrema of P_degree, ascending, with both ends 0 and pi."""
     inner = eigvalsh_tridiagonal(np.zeros(degree - 1), _recurrence(d + 2, degree - 2)) if degree > 1 else np.empty(0)
     return np.concatenate([[0.0], np.arccos(inner[::-1]), [math.pi]])
 
@@ -78,46 +78,47 @@ def height(at: Floats, theta: Floats) -> Floats:
 
 @lru_cache(maxsize=64)
 def steepest_slope(d: int, degree: int, metric: Metric) -> float:
-    """The Lipschitz constant of h in the metric: that between two turns.
+    """The Lipschitz constant of h in the metric, which is attained between two turns.
 
-    Between two pieces a difference of h is linear in both angles and the chord is concave, so that the one less a
-    multiple of the other is largest at the ends of pieces.
+    Between two pieces a difference of h is linear in both angles and the chord is concave. So the difference minus a
+    multiple of the chord is largest at the ends of pieces.
     """
     if metric == "arc":
         return 1.0
-    at, h = turns(d, degree), height(turns(d, degree), turns(d, degree))
-    return max(float(np.max(np.abs(h[i + 1 :] - h[i]) / chord_of(at[i + 1 :] - at[i]))) for i in range(degree))
+    angles, h = turns(d, degree), height(turns(d, degree), turns(d, degree))
+    return max(float(np.max(np.abs(h[i + 1 :] - h[i]) / chord_of(angles[i + 1 :] - angles[i]))) for i in range(degree))
 
 
 @lru_cache(maxsize=64)
 def energies(d: int, degree: int, highest: int) -> Floats:
     """E f_k^2 for k = 1 to `highest`, where f = sum_k f_k is the zigzag of a degree and f_k a harmonic of degree k.
 
-    As f depends on one angle, f_k = E[f p_k] p_k with p_k orthonormal, t p_k = a_{k+1} p_{k+1} + a_k p_{k-1}. Less a
-    constant f is even or odd in t, as P_degree is: only the k of its parity have energy, half of the sphere says all,
-    and the recurrence steps over the other k, t^2 p_k = a_{k+1} a_{k+2} p_{k+2} + (a_{k+1}^2 + a_k^2) p_k + ....
+    As f depends on one angle, f_k = E[f p_k] p_k with p_k orthonormal, t p_k = a_{k+1} p_{k+1} + a_k p_{k-1}. Up to a
+    constant, f is even or odd in t, as P_degree is. So only the k of its parity have energy, integrals over half of the
+    sphere suffice, and the recurrence skips the other k: t^2 p_k = a_{k+1} a_{k+2} p_{k+2} + (a_{k+1}^2 + a_k^2) p_k +
+    ....
     """
-    at, reach = turns(d, degree), min(math.pi / 2, REACH / math.sqrt(d))
+    angles, reach = turns(d, degree), min(math.pi / 2, REACH / math.sqrt(d))
     panels = math.ceil(reach * math.sqrt(highest * (highest + d - 2)) / TURN)
     ends = np.linspace(math.pi / 2 - reach, math.pi / 2, panels + 1)
-    edges = np.unique(np.concatenate([ends, at[(at > ends[0]) & (at < ends[-1])]]))
+    edges = np.unique(np.concatenate([ends, angles[(angles > ends[0]) & (angles < ends[-1])]]))
     x, gauss = plain_rule(ORDER)
     width = np.diff(edges)[:, None]
     theta, weight = (edges[:-1, None] + width * x).ravel(), (width * gauss).ravel()
     weight *= np.sin(theta) ** (d - 2)
     weight /= np.sum(weight)
     # at the equator an odd f is 0
-    weighted = weight * (height(at, theta) - height(at, np.array([math.pi / 2])) * (degree % 2))
+    weighted = weight * (height(angles, theta) - height(angles, np.array([math.pi / 2])) * (degree % 2))
     t, a = np.cos(theta), _recurrence(d, highest + 3)
     square = t * t
     first = 2 - degree % 2
     before, this = (0.0, t / a[0]) if first == 1 else (1.0, (square / a[0] - a[0]) / a[1])
-    found = np.zeros(highest)
+    energy = np.zeros(highest)
     for k in range(first, highest + 1, 2):
-        found[k - 1] = np.einsum("i,i", weighted, this) ** 2
+        energy[k - 1] = np.einsum("i,i", weighted, this) ** 2
         last = a[k - 1] * a[k - 2] * before if k > 1 else 0.0
         before, this = this, ((square - (a[k] ** 2 + a[k - 1] ** 2)) * this - last) / (a[k] * a[k + 1])
-    return found
+    return energy
 
 
 def _recurrence(d: int, size: int) -> Floats:
@@ -135,14 +136,14 @@ MOST_TURNS = 2048
 WAVES = 4
 """A zigzag of degree k has energy in degrees about k, 3k, 5k: (2j + 1)^-4 of the first in that of (2j + 1) k."""
 ENERGY_ERROR = 2.0**-36
-"""Of the energy in a degree, relative to that in all: the rounding of a recurrence in `MOST_DEGREES` steps."""
+"""Rounding error of the energy in a degree, relative to the total: that of a recurrence in `MOST_DEGREES` steps."""
 
 
 @dataclass(frozen=True)
 class Bracket:
     """Bounds on the supremum over single functions of Lipschitz constant 1, and their errors.
 
-    `low` is the part of the bias of `zigzag(d, degree, metric)` that is known: of its harmonics up to some degree.
+    `low` is the bias of the harmonics of `zigzag(d, degree, metric)` up to some degree.
     """
 
     high: float
@@ -153,7 +154,7 @@ class Bracket:
 
 
 def single_bias(weights: Weights, metric: Metric) -> Bracket:
-    """The bracket: from above by the harmonics, from below by a linear function and the zigzag of the best degree."""
+    """An upper bound from the harmonics, and a lower bound from a linear function and the zigzag of the best degree."""
     d = weights.d
     b = _biases(d, weights.rules[0]())
     best = int(np.argmax(b / _slopes(d, b.size))) + 1
@@ -163,7 +164,7 @@ def single_bias(weights: Weights, metric: Metric) -> Bracket:
     slopes = _slopes(d, count)
     linear = np.eye(1, count)[0] / d  # E <q, x>^2 = 1 / d, of degree 1
     zigzag = energies(d, degree, count) / steepest_slope(d, degree, metric) ** 2
-    degree, energy = max(((0, linear), (degree, zigzag)), key=lambda each: float(each[1] @ b))
+    degree, energy = max(((0, linear), (degree, zigzag)), key=lambda candidate: float(candidate[1] @ b))
     return Bracket(
         high=max(float(np.max(b / slopes)), _rest(d, count)),
         high_error=float(np.max(error / slopes)),
@@ -174,14 +175,14 @@ def single_bias(weights: Weights, metric: Metric) -> Bracket:
 
 
 def _biases(d: int, rule: TokenRule, count: int = 0) -> Floats:
-    """b_1, ..., b_count; or up to where no later one can be the worst, or `MOST_DEGREES`."""
-    harmonics, found = deficits(d, rule.near), np.empty(0)
-    while found.size < (count or MOST_DEGREES):
+    """b_1, ..., b_count; by default up to the k beyond which no b_k can be the worst, at most `MOST_DEGREES`."""
+    harmonics, values = deficits(d, rule.near), np.empty(0)
+    while values.size < (count or MOST_DEGREES):
         h = list(islice(harmonics, BLOCK))
-        found = np.concatenate([found, rule.biases(h, [2 * each for each in h])])
-        if not count and _rest(d, found.size) < np.max(found / _slopes(d, found.size)):
+        values = np.concatenate([values, rule.biases(h, [2 * increment for increment in h])])
+        if not count and _rest(d, values.size) < np.max(values / _slopes(d, values.size)):
             break
-    return found[: count or found.size]
+    return values[: count or values.size]
 
 
 def _slopes(d: int, count: int) -> Floats:

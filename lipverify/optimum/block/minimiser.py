@@ -240,21 +240,21 @@ def _slope(surface: _Surface, c: float) -> tuple[float, float]:
 def _refined(surface: _Surface, start: tuple[float, float], across: bool = True) -> tuple[float, float]:
     """The minimum near a pair, by polynomials on ever smaller patches; c' is fixed unless `across`."""
     moved, size = np.array([1.0, float(across)]), PATCH
-    at, reach = np.array(start), surface.C / surface.units[0]
+    pair, reach = np.array(start), surface.C / surface.units[0]
     for _ in range(MOST_PATCHES):
         half = min(size, reach) * moved * surface.units
-        centre = at.clip([half[0] - surface.C, -math.inf], [surface.C - half[0], math.inf])
+        centre = pair.clip([half[0] - surface.C, -math.inf], [surface.C - half[0], math.inf])
         grid = centre[:, None, None] + half[:, None, None] * (GRID if across else GRID[:, :, :1])
         losses, _ = surface.losses(grid[0], np.abs(grid[1]))
-        at = centre + half * _lowest(losses / losses.mean(), moved)
+        pair = centre + half * _lowest(losses / losses.mean(), moved)
         # a minimum at an end of the patch, but not of the ball, lies outside the patch
-        inside = np.abs(at - centre) < (1 - LOCATED) * half
-        inside |= np.array([abs(at[0]) >= (1 - LOCATED) * surface.C, not across])
+        inside = np.abs(pair - centre) < (1 - LOCATED) * half
+        inside |= np.array([abs(pair[0]) >= (1 - LOCATED) * surface.C, not across])
         if inside.all():
             if size == CLOSE:
                 break
             size = CLOSE
-    return float(at[0].clip(-surface.C, surface.C)), float(abs(at[1]))
+    return float(pair[0].clip(-surface.C, surface.C)), float(abs(pair[1]))
 
 
 def _lowest(losses: Floats, moved: Floats) -> Floats:
@@ -264,7 +264,7 @@ def _lowest(losses: Floats, moved: Floats) -> Floats:
 
     def loss(point: Floats) -> tuple[float, Floats]:
         x, y = point
-        value, *slope = (float(chebyshev.chebval2d(x, y, each)) for each in (coefficients, down, right))
+        value, *slope = (float(chebyshev.chebval2d(x, y, polynomial)) for polynomial in (coefficients, down, right))
         return value, np.array(slope)
 
     i, j = np.unravel_index(np.argmin(losses), losses.shape)

@@ -26,8 +26,8 @@ class SampledBlock(msgspec.Struct, frozen=True, kw_only=True):
     relevant
         Its least value on col(B), from M before any averaging.
     deviation, chance
-        The largest entry of M less c BB^T + c' (I - BB^T) in standard errors, and the chance of one as large if M* has
-        this form.
+        The largest entry of M - c BB^T - c' (I - BB^T) in standard errors, and the probability of such an entry if M*
+        has this form.
     M
         The matrix before any averaging.
     """
@@ -70,18 +70,18 @@ def sampled_block(problem: Problem, k: int, C: float, *, contexts: int, seed: in
     (2.0, True)
     """
     ball = SpectralBall(B=axes(problem.d, k), C=C)
-    found = optimal_matrix(problem, constraint=ball, contexts=contexts, starts=STARTS, seed=seed, stream=stream)
-    M, error = found.M_raw, found.M_raw_error
+    optimum = optimal_matrix(problem, constraint=ball, contexts=contexts, starts=STARTS, seed=seed, stream=stream)
+    M, error = optimum.M_raw, optimum.M_raw_error
     return SampledBlock(
-        c=float(found.M[0, 0]),
-        c_error=float(found.M_error[0, 0]),
-        c_perp=float(found.M[-1, -1]),
-        c_perp_error=float(found.M_error[-1, -1]),
+        c=float(optimum.M[0, 0]),
+        c_error=float(optimum.M_error[0, 0]),
+        c_perp=float(optimum.M[-1, -1]),
+        c_perp_error=float(optimum.M_error[-1, -1]),
         relevant=float(np.linalg.eigvalsh(M[:k, :k])[0]),
         relevant_error=float(np.linalg.norm(error[:k, :k])),
-        loss=found.loss,
-        loss_error=found.loss_error,
-        deviation=found.asymmetry,
-        chance=found.asymmetry_chance,
+        loss=optimum.loss,
+        loss_error=optimum.loss_error,
+        deviation=optimum.asymmetry,
+        chance=optimum.asymmetry_chance,
         M=M.tolist(),
     )

@@ -128,10 +128,10 @@ class SpectralBall(Constraint, frozen=True, tag="spectral-ball"):
         """
         M = Symmetric().project(M) if self.symmetric else M
         B = self.basis(len(M))
-        left, values, right = np.linalg.svd(B.T @ M @ B)
+        U, values, Vt = np.linalg.svd(B.T @ M @ B)
         if values[0] <= self.C:
             return M
-        excess = (left * np.maximum(values - self.C, 0.0)) @ right
+        excess = (U * np.maximum(values - self.C, 0.0)) @ Vt
         excess = Symmetric().project(excess) if self.symmetric else excess
         return np.asarray(M - B @ excess @ B.T)
 
@@ -141,8 +141,8 @@ class SpectralBall(Constraint, frozen=True, tag="spectral-ball"):
         values = np.linalg.svd(B.T @ M @ B, compute_uv=False)
         if values[0] < self.C * (1 - TOUCHING):
             return direction
-        held = B @ (B.T @ direction @ B) @ B.T
-        return np.asarray(direction - held) if values[-1] >= self.C * (1 - TOUCHING) else None
+        inside = B @ (B.T @ direction @ B) @ B.T
+        return np.asarray(direction - inside) if values[-1] >= self.C * (1 - TOUCHING) else None
 
     @property
     def relaxed(self) -> Constraint:

@@ -60,11 +60,11 @@ def projected_gradient(
     for _ in repeat(None, most_steps):
         if stationarity(x, gradient, project) <= tolerance:
             break
-        found = _decrease(objective, x, project(x - length * gradient) - x, gradient, history)
-        if found is None:
+        iterate = _decrease(objective, x, project(x - length * gradient) - x, gradient, history)
+        if iterate is None:
             break  # the values are flat to rounding
-        s, y = found[0] - x, found[2] - gradient
-        x, value, gradient = found
+        s, y = iterate[0] - x, iterate[2] - gradient
+        x, value, gradient = iterate
         history = [*history, value][-MEMORY:]
         curvature = float(np.sum(s * y))
         spectral = float(np.sum(s * s)) / curvature if curvature > 0 else MOST_LENGTH
@@ -79,9 +79,9 @@ def _decrease(
     slope, step, highest, last = float(np.sum(gradient * direction)), 1.0, max(history), history[-1]
     while step > SHORTEST_STEP:
         candidate = x + step * direction
-        value, there = objective(candidate)
+        value, slopes = objective(candidate)
         if value <= highest + SUFFICIENT * step * slope:
-            return candidate, value, there
+            return candidate, value, slopes
         # the minimum of the parabola through both values and the slope
         excess = value - last - step * slope
         parabola = -slope * step / (2 * excess) if excess > 0 else SMALLEST_CUT
@@ -177,5 +177,5 @@ def _quasi_newton(objective: Objective, project: Callable[[Floats], Floats], sta
         return value, project(gradient).ravel()
 
     options = {"ftol": 0.0, "gtol": TOLERANCE, "maxcor": 20, "maxiter": MOST_STEPS, "maxfun": 2 * MOST_STEPS}
-    found = minimize(flat, start.ravel(), jac=True, method="L-BFGS-B", options=options)
-    return project(np.asarray(found.x).reshape(start.shape))
+    result = minimize(flat, start.ravel(), jac=True, method="L-BFGS-B", options=options)
+    return project(np.asarray(result.x).reshape(start.shape))

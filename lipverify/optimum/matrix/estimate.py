@@ -127,10 +127,10 @@ class Ends:
                 )
 
 
-def _same(end: End, other: End, units: Units) -> bool:
+def _same(end: End, second: End, units: Units) -> bool:
     """True if two ends are the same minimiser."""
-    reach = SAME * max(units.matrix, float(np.max(np.abs(other.M))))
-    return float(np.max(np.abs(end.M - other.M))) <= reach
+    reach = SAME * max(units.matrix, float(np.max(np.abs(second.M))))
+    return float(np.max(np.abs(end.M - second.M))) <= reach
 
 
 def _as_good(excess: Floats) -> bool:
@@ -147,8 +147,8 @@ def require_bounded(loss: Objective, constraint: Constraint, end: End, problem: 
     OutOfReach
         If it does: the minimiser is at infinity, or too far for the draws to locate.
     """
-    left, values, right = np.linalg.svd(end.M)
-    for u, s, v in zip(left.T, values, right, strict=True):
+    U, values, Vt = np.linalg.svd(end.M)
+    for u, s, v in zip(U.T, values, Vt, strict=True):
         larger = constraint.project(end.M + (STRETCH - 1) * s * np.outer(u, v))
         free = np.linalg.norm(larger - end.M) > s  # the constraint allows a larger M in this direction
         if free and s * problem.covariates.scale**2 >= FELT and loss(larger)[0] <= (1 + LEVEL) * end.loss:

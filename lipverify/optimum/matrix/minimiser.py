@@ -52,7 +52,7 @@ def natural_units(problem: Problem, loss: SampledLoss, constraint: Constraint) -
 def starting_points(problem: Problem, units: Units, starts: int, seed: int, stream: str) -> list[Floats]:
     """The best w I of the grid, a random matrix near zero, and then random matrices of the size of w I.
 
-    Nothing but w I assumes a form of the minimiser.
+    Only the choice w I assumes a form of the minimiser.
     """
     d = problem.d
     random = units.matrix / np.sqrt(d) * normals(seed, f"{stream}/starts", 0, (max(starts, 2), d, d))
@@ -262,7 +262,7 @@ def _group(problem: Problem, constraint: Constraint, use_symmetry: bool) -> Symm
 def _validated(
     problem: Any, constraint: Any, attention: Any, contexts: Any, starts: Any, progress: Any
 ) -> tuple[int, int]:
-    """The number of contexts and of starts; refuses what breaks a rule."""
+    """The number of contexts and of starts; refused if one breaks its rule."""
     require_problem(problem)
     if not isinstance(constraint, Constraint):
         raise InvalidInput(f"constraint = {shown(constraint)} is not a constraint; use for example Symmetric().")
@@ -280,8 +280,8 @@ def _validated(
 def _default_contexts(problem: Problem) -> int:
     """The number of contexts with half a million tokens in all, between 2048 and 16384, if they fit in memory."""
     worth = round(DEFAULT_TOKENS / float(problem.n))
-    wanted = min(max(worth, FEWEST_BY_DEFAULT), MOST_BY_DEFAULT)
-    return max(LEAST_CONTEXTS, min(wanted, affordable_contexts(problem)))
+    count = min(max(worth, FEWEST_BY_DEFAULT), MOST_BY_DEFAULT)
+    return max(LEAST_CONTEXTS, min(count, affordable_contexts(problem)))
 
 
 def _counter(progress: Progress | None, expected: int) -> Callable[[], None]:

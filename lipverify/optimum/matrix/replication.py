@@ -38,13 +38,13 @@ def settled(loss: SampledLoss, constraint: Constraint, best: End, left_out: list
     if not isinstance(constraint, SpectralBall):
         return True
     B = constraint.basis(len(best.M))
-    left, values, right = np.linalg.svd(B.T @ best.M @ B)
+    U, values, Vt = np.linalg.svd(B.T @ best.M @ B)
     at_bound = values >= constraint.C * (1 - TOUCHING)
     replicates = np.array([np.linalg.svd(B.T @ end.M @ B, compute_uv=False) for end in left_out])
     _, errors = jackknife(values, replicates)
     below = bool(np.all(values + CLEAR * errors < constraint.C, where=~at_bound))
     gradients = B.T @ loss.gradients_of_batches(best.M) @ B
-    return below and _all_positive(-left[:, at_bound].T @ gradients @ right[at_bound].T)
+    return below and _all_positive(-U[:, at_bound].T @ gradients @ Vt[at_bound].T)
 
 
 def _all_positive(multipliers: Floats) -> bool:
@@ -85,13 +85,13 @@ class Nearby:
         basis = _basis(constraint, M)
         if basis is None:
             return None
-        here = cls(M, constraint, units, basis, np.eye(len(basis)))
+        nearby = cls(M, constraint, units, basis, np.eye(len(basis)))
         if len(basis) == 0:
-            return here
-        gradients = [here.slopes(objective(here.at(STEP * e))[1]) for e in np.eye(len(basis))]
-        hessian = (np.asarray(gradients) - here.slopes(objective(M)[1])) / STEP
+            return nearby
+        gradients = [nearby.slopes(objective(nearby.at(STEP * e))[1]) for e in np.eye(len(basis))]
+        hessian = (np.asarray(gradients) - nearby.slopes(objective(M)[1])) / STEP
         values, vectors = np.linalg.eigh((hessian + hessian.T) / 2)
-        return replace(here, inverse=vectors / values @ vectors.T) if values[0] > STEP * values[-1] else None
+        return replace(nearby, inverse=vectors / values @ vectors.T) if values[0] > STEP * values[-1] else None
 
     def at(self, z: Floats) -> Floats:
         """The matrix M + z in the coordinates of the basis, z of shape (D,)."""
@@ -116,8 +116,8 @@ class Nearby:
             if not np.linalg.norm(slopes) <= SLOWEST * np.linalg.norm(before):
                 return None
             inverse = updated(inverse, step, slopes - before)
-        left = left_undone(self.constraint, self.units, self.at(z), gradient)
-        return End(M=self.at(z - inverse @ slopes), loss=value, stationarity=left) if left <= ACCEPTED else None
+        residual = left_undone(self.constraint, self.units, self.at(z), gradient)
+        return End(M=self.at(z - inverse @ slopes), loss=value, stationarity=residual) if residual <= ACCEPTED else None
 
 
 def updated(inverse: Floats, s: Floats, y: Floats) -> Floats:
@@ -129,14 +129,14 @@ def updated(inverse: Floats, s: Floats, y: Floats) -> Floats:
     curvature = float(s @ y)
     if not curvature > 0:
         return inverse
-    left = np.eye(len(s)) - np.outer(s, y) / curvature
-    return np.asarray(left @ inverse @ left.T + np.outer(s, s) / curvature)
+    factor = np.eye(len(s)) - np.outer(s, y) / curvature
+    return np.asarray(factor @ inverse @ factor.T + np.outer(s, s) / curvature)
 
 
 def _basis(constraint: Constraint, M: Floats) -> Floats | None:
     """A basis of the directions in which the set is flat at M; None if its boundary is curved there."""
     directions = np.eye(M.size).reshape(-1, *M.shape)
-    along = [flat for each in directions if (flat := constraint.flat(M, each)) is not None]
+    along = [flat for direction in directions if (flat := constraint.flat(M, direction)) is not None]
     if len(along) < len(directions):
         return None
     values, vectors = np.linalg.eigh(np.reshape(along, (M.size, M.size)))
@@ -180,11 +180,11 @@ class Descents:
 
     def _end_near(self, whole: End, nearby: Nearby | None, batch: int, first: tuple[float, Floats]) -> End:
         """The minimiser without a batch: by quasi-Newton steps, or by a descent if they fail."""
-        found = nearby.end(partial(self.loss, without=batch), first) if nearby is not None else None
-        if found is None:
+        end = nearby.end(partial(self.loss, without=batch), first) if nearby is not None else None
+        if end is None:
             return self.end(whole.M, without=batch)
         self.report()
-        return found
+        return end
 
     def estimated(self, ends: Ends, group: Symmetry) -> tuple[Estimate, float, float]:
         """The minimiser with its errors, the smallest loss and its error."""

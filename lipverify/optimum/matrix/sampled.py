@@ -22,7 +22,7 @@ LARGEST_STORE = 5 * 10**7
 BLOCK_TOKENS = 2**17
 """Tokens evaluated at a time: the arrays of one evaluation stay small."""
 WORK_ARRAYS = 4
-"""Largest number of doubles stored per token besides its coordinates: the values of the law's components."""
+"""Largest number of doubles stored per token in addition to its coordinates: the values of the law's components."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +44,8 @@ class SampledLoss:
 
     def mean(self, M: Floats) -> float:
         """The mean loss alone, at half the cost of the loss with its gradient."""
-        found = self._losses(M)
-        return sum(float(np.sum(loss)) for loss in found) / sum(map(len, found))
+        losses = self._losses(M)
+        return sum(float(np.sum(loss)) for loss in losses) / sum(map(len, losses))
 
     def of_batches(self, M: Floats) -> Floats:
         """The mean loss of each batch, (BATCHES,)."""

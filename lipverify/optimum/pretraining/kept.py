@@ -113,14 +113,14 @@ def kept(name: str, asked: Mapping[str, Any], train: Train, *, steps: int, every
     if not path.exists():
         return train(streams, steps)
     way_out = f"`{_command(name)}` makes it anew"
-    found = read_record(path, Kept, FORMAT, f"training {name}", way_out)
-    if found.asked != msgspec.json.decode(msgspec.json.encode(question)):
+    record = read_record(path, Kept, FORMAT, f"training {name}", way_out)
+    if record.asked != msgspec.json.decode(msgspec.json.encode(question)):
         return train(streams, steps)
-    arrays = {each: doubles.values for each, doubles in found.arrays.items()}
-    for each, begun in train(streams[:1], every).items():
-        there = arrays[each][0, : begun.shape[1]]
-        if not np.max(np.abs(there - begun[0])) <= ALIKE * np.max(np.abs(there)):
-            raise InvalidInput(f"training {name} does not begin as it does here in {each}; {way_out}.")
+    arrays = {key: doubles.values for key, doubles in record.arrays.items()}
+    for key, begun in train(streams[:1], every).items():
+        stored = arrays[key][0, : begun.shape[1]]
+        if not np.max(np.abs(stored - begun[0])) <= ALIKE * np.max(np.abs(stored)):
+            raise InvalidInput(f"training {name} does not begin as it does here in {key}; {way_out}.")
     return arrays
 
 
@@ -146,7 +146,7 @@ def _made(folder: Path, name: str, question: Any, train: Callable[[], Arrays]) -
         asked=question,
         seconds=round(time.process_time() - clock, 2),
         machine=machine_here(),
-        arrays={each: Doubles.of(values) for each, values in arrays.items()},
+        arrays={key: Doubles.of(values) for key, values in arrays.items()},
     )
     write_record(sealed(made), folder / f"{name}.json")
     return arrays

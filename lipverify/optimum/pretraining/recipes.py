@@ -85,8 +85,8 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
         """M (run, record, d, d) of `runs`, read from a file if there is one; see `kept`."""
 
         def train(some: Sequence[str], steps: int) -> Arrays:
-            found = msgspec.structs.replace(self, steps=steps).runs(problem, some, **options)
-            return {"M": np.array([run.M for run in found])}
+            runs = msgspec.structs.replace(self, steps=steps).runs(problem, some, **options)
+            return {"M": np.array([run.M for run in runs])}
 
-        asked = {"problem": problem, "recipe": self, "streams": list(streams), **options}
-        return kept(name, asked, train, steps=self.steps, every=options["every"])["M"]
+        question = {"problem": problem, "recipe": self, "streams": list(streams), **options}
+        return kept(name, question, train, steps=self.steps, every=options["every"])["M"]

@@ -308,14 +308,14 @@ def pretrain_together(
     require_affordable(problem, steps, batch)
     every = max(1, steps // RECORDS) if settings.every is None else whole("every", settings.every, 1)
     unseen = [_held_out(problem, attention, held_out, seed, stream) for stream in streams]
-    start = np.stack([_start(problem, each, seed, stream) for each, stream in zip(starts, streams, strict=True)])
-    at, matrices, performances = [], [], []
+    start = np.stack([_start(problem, initial, seed, stream) for initial, stream in zip(starts, streams, strict=True)])
+    recorded, matrices, performances = [], [], []
     drawn = _drawn(problem, steps, batch, seed, streams)
     for t, M in enumerate(_iterates(problem, attention, rule, start, drawn)):
         if t % every == 0 or t == steps:
-            at.append(t)
+            recorded.append(t)
             matrices.append(M)
-            performances.append([_performance(*each) for each in zip(unseen, M, strict=True)])
+            performances.append([_performance(*arguments) for arguments in zip(unseen, M, strict=True)])
         if progress is not None and t > 0:
             progress(t, steps)
     kept = np.array(performances)
@@ -328,7 +328,7 @@ def pretrain_together(
             held_out=held_out,
             seed=seed,
             stream=stream,
-            steps=np.array(at),
+            steps=np.array(recorded),
             M=np.array(matrices)[:, k],
             loss=kept[:, k, 0],
             loss_error=kept[:, k, 1],
@@ -401,7 +401,7 @@ def held_out_losses(
     True
     """
     unseen = _held_out(problem, attention, held_out, seed, stream)
-    return np.array([mean_interval(unseen.of_batches(each))[0] for each in M])
+    return np.array([mean_interval(unseen.of_batches(matrix))[0] for matrix in M])
 
 
 def _held_out(problem: Problem, attention: str, contexts: int, seed: int, stream: str) -> SampledLoss:

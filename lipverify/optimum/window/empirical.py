@@ -109,9 +109,9 @@ def empirical_window(
     return remembered(_minimised, (problem, kept, contexts, seed, stream), EmpiricalWindow, problem=problem)
 
 
-def _minimised(asked: tuple[Problem, Rows | None, int, int, str]) -> EmpiricalWindow:
+def _minimised(settings: tuple[Problem, Rows | None, int, int, str]) -> EmpiricalWindow:
     """The minimum for a problem, matrix, number of contexts, seed and stream; a run computes it once."""
-    problem, kept, contexts, seed, stream = asked
+    problem, kept, contexts, seed, stream = settings
     M = None if kept is None else np.array(kept)
     unit = problem.covariates.scale**2 * (1.0 if M is None else float(np.linalg.norm(M, 2)))
     search, ends = SEARCH / unit, ENDS / unit
@@ -131,7 +131,7 @@ def _minimised(asked: tuple[Problem, Rows | None, int, int, str]) -> EmpiricalWi
     if np.any((left_out[:, 0] <= x[0]) | (left_out[:, 0] >= x[-1])):
         # if the minima are at an end of the range, all batches agree and the jackknife would report an error of zero
         raise OutOfReach(f"contexts = {contexts}: too few to locate the minimum near w = {search[best]:g}; draw more.")
-    _require_told_from_the_ends(losses, ends, int(np.argmin(np.abs(x - pooled[0]))), math.exp(pooled[0]))
+    _require_below_the_ends(losses, ends, int(np.argmin(np.abs(x - pooled[0]))), math.exp(pooled[0]))
     (log_w, loss), (log_w_error, loss_error) = jackknife(pooled, left_out)
     w = math.exp(log_w)
     w_error = w * math.expm1(log_w_error)
@@ -146,10 +146,10 @@ def _minimised(asked: tuple[Problem, Rows | None, int, int, str]) -> EmpiricalWi
     )
 
 
-def _require_told_from_the_ends(losses: Floats, ends: Floats, at: int, w: float) -> None:
+def _require_below_the_ends(losses: Floats, ends: Floats, column: int, w: float) -> None:
     """Refuse a minimum whose loss, in column `at`, is not clearly below that at `ends`, in the last columns."""
-    for end, there in zip(ends, losses[:, -ends.size :].T, strict=True):
-        gain, error = mean_interval(there - losses[:, at])
+    for end, end_losses in zip(ends, losses[:, -ends.size :].T, strict=True):
+        gain, error = mean_interval(end_losses - losses[:, column])
         if gain <= error:
             raise OutOfReach(
                 f"the sampled loss near w = {w:.3g} is below that at w = {end:g} by {gain:.2g} ± {error:.2g}: the "
@@ -169,9 +169,9 @@ def _minimum(x: Floats, loss: Floats) -> Floats:
     """(x, loss) at the minimum of a polynomial through the losses, on the interval of x."""
     fit = np.polynomial.Polynomial.fit(x, loss / loss.min(), FIT_DEGREE)
     fine = np.linspace(x[0], x[-1], 2001)
-    at = float(fine[np.argmin(fit(fine))])
+    minimum = float(fine[np.argmin(fit(fine))])
     slope, curvature = fit.deriv(), fit.deriv(2)
-    step = float(slope(at) / curvature(at)) if curvature(at) > 0 else 0.0
+    step = float(slope(minimum) / curvature(minimum)) if curvature(minimum) > 0 else 0.0
     if abs(step) < fine[1] - fine[0]:  # one step of Newton's method, unless it leaves the grid cell
-        at = min(max(at - step, x[0]), x[-1])
-    return np.array([at, loss.min() * fit(at)])
+        minimum = min(max(minimum - step, x[0]), x[-1])
+    return np.array([minimum, loss.min() * fit(minimum)])

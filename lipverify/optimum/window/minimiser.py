@@ -72,7 +72,7 @@ def competing(problem: Problem, route: str | None = None) -> tuple[bool, list[fl
     minima = [_refined(x, loss, i) for i in inside.tolist()]
     enough = (1 + MARGIN) * min([float(loss.min()), *(value for _, value in minima)])
     near_zero = bool(loss[x <= math.log(REACH)].min() <= enough)
-    return near_zero, [at for at, value in minima if value <= enough and at > math.log(REACH) - STEP / 2]
+    return near_zero, [point for point, value in minima if value <= enough and point > math.log(REACH) - STEP / 2]
 
 
 def _scan(problem: Problem, route: str | None) -> tuple[Floats, Floats]:
@@ -238,18 +238,18 @@ def _optimal(problem: Problem, route: str | None, M: Any) -> Optimum:
     if M is not None or not problem.isotropic:
         return _whitened(problem, route, M)
     if problem.law.constant and problem.sigma == 0:
-        what = "L = 0" if hasattr(problem.law, "L") else f"law = {problem.law!r} is constant"
-        raise InvalidInput(f"{what} and sigma = 0: the loss is zero at every window; make one of them positive.")
+        condition = "L = 0" if hasattr(problem.law, "L") else f"law = {problem.law!r} is constant"
+        raise InvalidInput(f"{condition} and sigma = 0: the loss is zero at every window; make one of them positive.")
     return remembered(_minimised, (problem, route), Optimum, problem=problem)
 
 
 def _whitened(problem: Problem, route: str | None, M: Any) -> Optimum:
     """The optimum in coordinates in which the problem is isotropic; there w is c times the w of the problem."""
     form = isotropic_form(problem, M)
-    found = optimal_window(form.problem, route=route)
-    w, off = found.w / form.factor, (problem.d + 3) * (form.off + EPS)
-    errors = {"w_error": found.w_error / form.factor + off * w, "loss_error": found.loss_error + off * found.loss}
-    return replace(found, problem=problem, w=w, **errors)
+    optimum = optimal_window(form.problem, route=route)
+    w, off = optimum.w / form.factor, (problem.d + 3) * (form.off + EPS)
+    errors = {"w_error": optimum.w_error / form.factor + off * w, "loss_error": optimum.loss_error + off * optimum.loss}
+    return replace(optimum, problem=problem, w=w, **errors)
 
 
 def _minimised(question: tuple[Problem, str | None]) -> Optimum:
@@ -257,15 +257,15 @@ def _minimised(question: tuple[Problem, str | None]) -> Optimum:
     problem, route = question
     if problem.law.constant or problem.n == 1:
         return _optimum(problem, _at_zero(problem, route))
-    near_zero, others = competing(problem, route)
+    near_zero, starts = competing(problem, route)
     minima = list(OriginLoss.of(problem, route).minima()) if near_zero else []
-    minima += [found for x in others if (found := _polished(problem, x, route)) is not None]
+    minima += [candidate for x in starts if (candidate := _polished(problem, x, route)) is not None]
     best = min(minima, key=lambda minimum: minimum.loss, default=None)
     if best is None:
         raise OutOfReach(f"the loss has no minimum that its error would let one locate, for {problem!r}.")
     # minima whose losses agree to rounding are equally likely to be the global one
-    equal = [other for other in minima if other.loss - best.loss <= other.error + best.error]
-    w_error = max(abs(other.w - best.w) + other.w_error for other in equal)
+    equal = [rival for rival in minima if rival.loss - best.loss <= rival.error + best.error]
+    w_error = max(abs(rival.w - best.w) + rival.w_error for rival in equal)
     if math.isinf(w_error):
         share = best.error / best.loss
         reason = loss_terms(problem, best.w, route=route).reason
@@ -295,16 +295,16 @@ def _at_zero(problem: Problem, route: str | None) -> Minimum:
     return Minimum(0.0, 0.0, float(terms.bias), float(terms.noise), float(terms.total_error), terms.error_kind)
 
 
-def _optimum(problem: Problem, found: Minimum, w_error: float = 0.0) -> Optimum:
+def _optimum(problem: Problem, minimum: Minimum, w_error: float = 0.0) -> Optimum:
     """The record of a minimum."""
     return Optimum(
         problem=problem,
-        w=found.w,
-        loss=found.loss,
-        bias=found.bias,
-        noise=found.noise,
+        w=minimum.w,
+        loss=minimum.loss,
+        bias=minimum.bias,
+        noise=minimum.noise,
         w_error=w_error,
-        loss_error=found.error,
-        where="interior" if found.w > 0 else "zero",
-        error_kind=found.kind,
+        loss_error=minimum.error,
+        where="interior" if minimum.w > 0 else "zero",
+        error_kind=minimum.kind,
     )

@@ -130,8 +130,8 @@ def _walk(problem: Problem, offset_variance: float, w: float) -> float:
 
 def _root_error(fit: Chebyshev, root: float, error: float) -> float:
     """The error of the polynomial's minimum, from its difference to one degree less and the errors of the values."""
-    other = _lowest(fit.truncate(NODES.size - 1))
-    left_out = math.inf if other is None else abs(other - root)
+    coarse = _lowest(fit.truncate(NODES.size - 1))
+    left_out = math.inf if coarse is None else abs(coarse - root)
     return left_out + NODES.size * error / float(fit.deriv(2)(root))
 
 

@@ -234,17 +234,17 @@ def samples(
         row = ladders[begin : begin + MOST_WARPS]
         some = parts_of_launch(n, len(row), bundles)
         bases = cupy.asarray([base for base, _ in row], dtype=cupy.float64)
-        at = cupy.asarray(starts[begin : begin + len(row) + 1], dtype=cupy.int32)
+        offsets = cupy.asarray(starts[begin : begin + len(row) + 1], dtype=cupy.int32)
         size = bundles * parts * len(row) * QUERIES * size_of_sums(law, most) if parts > 1 else 1
-        windows, room = [np.int32(len(row)), bases, at, np.int32(columns)], cupy.empty(size)
+        windows, workspace = [np.int32(len(row)), bases, offsets, np.int32(columns)], cupy.empty(size)
         for part in range(0, parts, some):
             how = launch_of(n, len(row), bundles, min(some, parts - part))
             cut = [np.int32(how.teams), np.uint64(stretch), np.uint64(part)]
             function = _function(instantiation(law, most))
-            function(how.grid, how.block, (*address, *problem, *cut, *windows, room, noise, bias))
+            function(how.grid, how.block, (*address, *problem, *cut, *windows, workspace, noise, bias))
         if parts > 1:
             function = _function(instantiation(law, most, "joined"))
-            function((bundles, len(row)), (LANES,), (np.uint64(parts), *windows, room, noise, bias))
+            function((bundles, len(row)), (LANES,), (np.uint64(parts), *windows, workspace, noise, bias))
     return noise, bias
 
 
@@ -305,8 +305,8 @@ def leaf_moments(samples: Array, cuts: Sequence[int], centre: Floats, unit: Floa
     leaves, columns = len(cuts) - 1, samples.shape[1]
     out = cupy.empty((leaves, 6, columns))
     threads = min(THREADS, -(-columns // LANES) * LANES)
-    there = [cupy.asarray(cuts, dtype=cupy.uint64), *(cupy.asarray(part) for part in (centre, unit))]
-    arguments = (cupy.ascontiguousarray(samples), np.int32(columns), *there, out)
+    on_device = [cupy.asarray(cuts, dtype=cupy.uint64), *(cupy.asarray(part) for part in (centre, unit))]
+    arguments = (cupy.ascontiguousarray(samples), np.int32(columns), *on_device, out)
     _function("moments")((leaves, -(-columns // threads)), (threads,), arguments)
     return np.asarray(out.get())
 

@@ -75,11 +75,11 @@ def _samples(
     starts = np.array([0, *itertools.accumulate(rungs for _, rungs in ladders)], dtype=np.intc)
     bases = np.array([base for base, _ in ladders], dtype=np.float64)
     noise, bias = np.empty((2, bundles, starts[-1]))
-    room = np.empty(loaded.lipverify_room(len(ladders)) + ALIGNMENT, dtype=np.uint8)
-    room = room[-room.ctypes.data % ALIGNMENT :]
+    workspace = np.empty(loaded.lipverify_room(len(ladders)) + ALIGNMENT, dtype=np.uint8)
+    workspace = workspace[-workspace.ctypes.data % ALIGNMENT :]
     words = [ctypes.c_uint64(word) for word in (key, key >> 64, first, bundles)]
     problem = [LAWS[law], d, ctypes.c_uint64(n), ctypes.c_double(L)]
-    arrays = [ctypes.c_void_p(array.ctypes.data) for array in (bases, starts, room, noise, bias)]
+    arrays = [ctypes.c_void_p(array.ctypes.data) for array in (bases, starts, workspace, noise, bias)]
     loaded.lipverify_samples(*words, *problem, len(ladders), *arrays)
     return noise, bias
 
@@ -104,8 +104,8 @@ def _definition(law: str, L: float, d: int, n: int, ladders: Sequence[Ladder], k
     points = np.sqrt(-np.expm1(2 / (d - 2) * np.log(u + 2.0**-54))) * np.exp(2j * np.pi * v)
     terms = np.zeros((2, len(w)))
     for r, c in enumerate(points[:4].real):
-        seen = points[4 : 4 + n] * (-1j) ** r
-        t, z = seen.real, c * seen.real + math.sqrt(1 - c * c) * seen.imag
+        rotated = points[4 : 4 + n] * (-1j) ** r
+        t, z = rotated.real, c * rotated.real + math.sqrt(1 - c * c) * rotated.imag
         g = np.exp(np.outer(w, t - t.max()))
         a = g / g.sum(axis=1, keepdims=True)
         noise = (a * a).sum(axis=1)

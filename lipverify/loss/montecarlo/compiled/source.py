@@ -22,15 +22,15 @@ def assembled(name: str = "kernels.cu") -> str:
     return _expand(name, set())
 
 
-def _expand(name: str, seen: set[str]) -> str:
+def _expand(name: str, included: set[str]) -> str:
     """A file with its includes expanded; empty if it was already included."""
-    if name in seen:
+    if name in included:
         return ""
-    seen.add(name)
+    included.add(name)
     text = files(__package__).joinpath(name).read_text(encoding="utf-8")
 
     def header(match: re.Match[str]) -> str:
         line = text.count("\n", 0, match.end()) + 1
-        return f'{_expand(match[1], seen)}\n#line {line} "{name}"\n'
+        return f'{_expand(match[1], included)}\n#line {line} "{name}"\n'
 
     return f'#line 1 "{name}"\n' + _INCLUDE.sub(header, text)
