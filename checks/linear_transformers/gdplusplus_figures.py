@@ -239,10 +239,8 @@ BELOW_THE_FLOOR = at(where, **FLOORS, uniform_0_at_6=at(floor, noise="uniform-0"
 LOSSES = at(tabulated, **FLOORS, **by_name(known, "best_"), **by_name(known, "seen_", view="1e5"))
 CRITICAL_POINTS = at(landscapes, **{noise.replace("-", "_"): at(landscape, noise=noise) for noise in NOISE_LAWS})
 ENDS = at(ends, **by_name(printed_quotients, depths=(2, 3)))
-DEEPER_MINIMA = at(listed, **by_name(several, noises=("uniform-0", "uniform-1"), depths=(3, 4)))
+DEEPER_MINIMA = at(listed, **by_name(several, noises=("uniform-0", "uniform-1", "uniform-3"), depths=(3, 4)))
 MAP, TRAINED_FROM = at(map_of_points), at(trained_from)
-MAPPED = tuple(noise for noise in NOISE_LAWS if noise not in ("uniform-6", "uniform-7", "levels-1-3-5"))
-"""Laws under which branch and bound of three layers has come to its end."""
-ALL_BELOW = at(all_below, **{noise.replace("-", "_"): at(below_the_bound, noise=noise) for noise in MAPPED})
+ALL_BELOW = at(all_below, **{noise.replace("-", "_"): at(below_the_bound, noise=noise) for noise in NOISE_LAWS})
 PRICE_OF_SAFETY = at(cost, **by_name(tails, noises=("uniform-0",), depths=(3, 4, 5)))
 EXCHANGED = at(exchanged, **by_name(tails, noises=("uniform-0", "uniform-1", "uniform-3"), depths=(3, 4, 5)))
