@@ -343,7 +343,7 @@ def test_what_only_the_claims_know_is_found_beside_them(declared: tuple[Ledger, 
     assert audit_against(made, claims)
 
 
-# ---- edits after which everything that follows from the data is derived again, with new digests
+# ---- edits after which all derived fields are derived again, with new digests
 
 
 def remade(ledger: Ledger) -> Ledger:

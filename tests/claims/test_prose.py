@@ -1,4 +1,4 @@
-"""Lemmas as a page sets them: the checker's texts can be typeset, and no formula stays as it was typed."""
+"""Lemmas on a page: the checker's texts can be typeset, and no formula remains as source."""
 
 from __future__ import annotations
 

@@ -176,7 +176,7 @@ def placed(k: int | str, **fields: Any) -> Record:
 
 
 def test_the_end_has_ten_lines_for_all_claims_of_two_papers() -> None:
-    """Dozens of passages with every outcome, open ones too, in a folder with a long name."""
+    """Dozens of passages with every outcome, including open ones, in a folder with a long name."""
     outcomes = [{"verdict": "supported", "kind": "printed"}] * 30
     outcomes += [{"verdict": "supported", "kind": "convention"}] * 14
     outcomes += [{"verdict": "refuted", "kind": "printed"}] * 4

@@ -47,7 +47,7 @@ from tests import ROOT
 from tests.commands import Commands
 from tests.ledgers import cell, ledger, record
 
-pymupdf: Any = import_module("pymupdf")  # it has no types
+pymupdf: Any = import_module("pymupdf")  # the package has no types
 
 SECRET = "the-content-of-a-file-outside"
 HOSTILE = {
