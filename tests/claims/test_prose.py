@@ -10,7 +10,7 @@ import pytest
 from lipverify.claims.language import typeset
 from lipverify.foundation.latex import typst_math
 
-# internal: lemmas that print formulas
+# internal: lemmas with formulas in print
 from lipverify.proofs.checker import circle, contexts, harmonics, kink, optima, tokens, transformers, variogram, windows
 
 LEMMAS = {
