@@ -1,4 +1,4 @@
-"""A real browser without a window, driven over a pipe by the protocol of its developer tools."""
+"""Control a headless browser over a pipe, by the protocol of its developer tools."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 PATH = next(filter(None, map(shutil.which, NAMES)), None)
-"""The browser; none where there is none."""
+"""The path of the browser, or None if none is installed."""
 OPTIONS = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--hide-scrollbars",
     "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage",
@@ -34,7 +34,7 @@ KEYS = {
 
 
 class Page:
-    """One tab: what it asks for, what it complains of, and what it shows."""
+    """One tab: its requests, its errors and warnings, and its content."""
 
     def __init__(self, sink: int, source: int) -> None:
         self._sink, self._source = sink, source
@@ -49,7 +49,7 @@ class Page:
             self.send(f"{domain}.enable")
 
     def send(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """One command and its answer; what happens meanwhile is noted."""
+        """Send a command and return the answer. Record the events that arrive before it."""
         self._last += 1
         message: dict[str, Any] = {"id": self._last, "method": method, "params": parameters}
         if self._session is not None:
@@ -83,43 +83,43 @@ class Page:
             self.complaints.append(said["entry"]["text"])
 
     def open(self, address: str) -> None:
-        """Go to an address and wait until all of it is there."""
+        """Open an address and wait until the page has loaded."""
         self.send("Page.navigate", url=address)
         self.event = ""
         while self.event != "Page.loadEventFired":
             self._read()
 
     def run(self, expression: str) -> Any:
-        """The value of an expression on the page, awaited."""
+        """The value of an expression on the page. A promise is awaited."""
         answer = self.send("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 
     def resize(self, width: int, height: int = 800) -> None:
-        """Another size of the window; narrow ones are phones."""
+        """Resize the window. A width below 600 emulates a phone."""
         self.send(
             "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600
         )
 
     def prefer(self, scheme: str) -> None:
-        """What the system prefers: light or dark."""
+        """Set the preferred colour scheme: light or dark."""
         self.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def press(self, key: str) -> None:
-        """A key goes down and up."""
+        """Press a key and release it."""
         for kind in ("rawKeyDown", "keyUp"):
             self.send("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=KEYS[key])
 
     def hover(self, x: float, y: float) -> None:
-        """The pointer moves there."""
+        """Move the pointer to a point."""
         self.send("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
 
     def picture(self, path: Path) -> None:
-        """What is in the window, as PNG."""
+        """Save the content of the window as PNG."""
         path.write_bytes(base64.b64decode(self.send("Page.captureScreenshot", format="png")["data"]))
 
     def spoken(self) -> list[tuple[str, str]]:
-        """(role, name) of all that a screen reader is told, in order."""
+        """(role, name) of each element in the accessibility tree, in order."""
         nodes = self.send("Accessibility.getFullAXTree")["nodes"]
         return [
             (node.get("role", {}).get("value", ""), node.get("name", {}).get("value", ""))
@@ -130,7 +130,7 @@ class Page:
 
 @contextmanager
 def browser() -> Iterator[Page]:
-    """A tab of a fresh browser with a profile of its own."""
+    """A tab of a new browser with a temporary profile."""
     assert PATH is not None, "no browser"
     (theirs, sink), (source, back) = os.pipe(), os.pipe()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:

@@ -1,4 +1,4 @@
-"""Commands of lipverify, run in this process: one of its own would import for seconds. And a claims file for them."""
+"""Run commands of lipverify in this process, which saves seconds of imports, and a claims file for them."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ CLAIMS_FILE = dedent("""\
         expected="supported",
     )
 """)
-"""Eight measurements of a quarter of a second each, and a true claim on them."""
+"""Eight measurements of a quarter of a second each, and a true claim about them."""
 QUICK_FILE = CLAIMS_FILE.replace("    sleep(0.25)\n", "")
 
 
 class Done(NamedTuple):
-    """What a command leaves."""
+    """The exit code and the output of a command."""
 
     returncode: int
     stdout: str
@@ -45,9 +45,9 @@ class Done(NamedTuple):
 
 
 def exit_code(arguments: Sequence[str]) -> int:
-    """The code that a command ends with; it measures in one process, unless it says --jobs."""
+    """The exit code of a command. Without --jobs the command measures in one process."""
     with warnings.catch_warnings(), mock.patch("os.cpu_count", return_value=1):
-        warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)  # that of the tests
+        warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)  # of the tests
         try:
             main(arguments)
         except SystemExit as end:
@@ -56,7 +56,7 @@ def exit_code(arguments: Sequence[str]) -> int:
 
 
 class Commands:
-    """`lipverify(*arguments)` as a user gives it, with what it prints."""
+    """Run `lipverify(*arguments)` as a user does, and return the exit code and the output."""
 
     def __init__(self, capture: pytest.CaptureFixture[str]) -> None:
         self.capture = capture
@@ -68,7 +68,7 @@ class Commands:
 
 
 def kept_in(folder: Path) -> int:
-    """How many finished measurements are kept in a folder."""
+    """The number of finished measurements that a folder keeps."""
     if not (folder / NAME).exists():
         return 0
     with sqlite3.connect(folder / NAME) as kept:

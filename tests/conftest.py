@@ -1,4 +1,4 @@
-"""Hypothesis profiles: `dev` while working, `ci` repeatable, `nightly` for a long search."""
+"""Hypothesis profiles: `dev` for development, `ci` repeatable, `nightly` for a long search."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from hypothesis import HealthCheck, settings
 if TYPE_CHECKING:
     from tests.commands import Commands
 
-# as the command line does: threads that a BLAS starts inside of a test would only spin
+# one BLAS thread, as on the command line: more threads within a test would only wait
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-# a script that starts the tests in the background has Ctrl-C ignored, and so would every run that a test interrupts
+# a script that runs the tests in the background ignores Ctrl-C, and runs that a test interrupts would inherit that
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-SLOW_FUNCTIONS = [HealthCheck.too_slow]  # one exact evaluation may take a second; nothing else is waived
+SLOW_FUNCTIONS = [HealthCheck.too_slow]  # one exact evaluation may take a second
 settings.register_profile("dev", max_examples=20, deadline=None, suppress_health_check=SLOW_FUNCTIONS)
 settings.register_profile("ci", max_examples=25, deadline=None, derandomize=True, suppress_health_check=SLOW_FUNCTIONS)
 settings.register_profile("nightly", max_examples=1000, deadline=None, suppress_health_check=SLOW_FUNCTIONS)
@@ -32,7 +32,7 @@ def plain_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def lipverify(capfd: pytest.CaptureFixture[str]) -> Commands:
-    """A command of lipverify: its exit code and what it prints."""
+    """Run a command of lipverify and return its exit code and output."""
     from tests.commands import Commands
 
     return Commands(capfd)
@@ -40,7 +40,7 @@ def lipverify(capfd: pytest.CaptureFixture[str]) -> Commands:
 
 @pytest.fixture
 def cupy(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """CuPy without a device: its own signatures over NumPy."""
+    """A stand-in for CuPy without a device: CuPy's signatures over NumPy."""
     from tests.stand_in import installed
 
     with installed(monkeypatch) as module:

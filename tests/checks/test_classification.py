@@ -1,4 +1,4 @@
-"""Class probabilities and the windows that are tuned to them: identities, closed forms, corners, refusals."""
+"""Class probabilities and their optimal w: identities, closed forms, edge cases and refusals."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ EPS = float(np.finfo(float).eps)
 
 @st.composite
 def laws(draw: st.DrawFn) -> ClassLaw:
-    """Every link, with flips; linear laws with any base."""
+    """Laws with every link and with flips. Linear laws also have any base."""
     link, flip = draw(st.sampled_from(sorted(LINKS))), draw(st.floats(0, 0.49))
     if link != "linear":
         return ClassLaw(link=link, L=draw(log_floats(1.0, 5.0)), flip=flip)
@@ -41,7 +41,7 @@ def laws(draw: st.DrawFn) -> ClassLaw:
 
 @given(law=laws())
 def test_probabilities_stay_in_range_with_the_lipschitz_constant_that_is_told(law: ClassLaw) -> None:
-    """The largest slope on a grid is L but for the curvature between its points, at most (4L)^2 a step."""
+    """The largest slope on a grid differs from L by the curvature between points, at most (4L)^2 times a step."""
     z = np.linspace(-1, 1, 20_001)
     p = law(z)
     assert np.min(p) >= 0
@@ -52,7 +52,7 @@ def test_probabilities_stay_in_range_with_the_lipschitz_constant_that_is_told(la
 
 @given(law=laws(), d=st.integers(2, 8))
 def test_the_variance_of_a_label_is_its_mean_over_the_sphere(law: ClassLaw, d: int) -> None:
-    """By the angle, in which the rule on a grid is exact for these smooth and even integrands."""
+    """The integral is over the angle, where the integrands are smooth and even, so the midpoint rule is accurate."""
     theta = (np.arange(4000) + 0.5) * math.pi / 4000
     p = law(np.cos(theta))
     weights = np.sin(theta) ** (d - 2)
@@ -76,9 +76,9 @@ def test_the_base_moves_the_noise_and_not_the_lipschitz_constant() -> None:
     ],
 )
 def test_the_brier_loss_of_drawn_labels_is_bias_and_noise_of_regression(law: ClassLaw) -> None:
-    """At twice the 95 % half-width at three windows of three laws, the chance of a false alarm is below 9 * 4e-4.
+    """The tolerance is twice the 95 % half-width. For nine comparisons, a false alarm has a chance below 9 * 4e-4.
 
-    The control: with noise of the clean variance b (1 - b) alone, or none, the loss is elsewhere.
+    The control is the bias without noise: it differs from the sampled loss by more than four half-widths.
     """
     ((batches,),) = losses_of_batches([law], 3, 16, [brier], 16_384, seed=0)
     for at in (6, 20, 30):
@@ -90,7 +90,7 @@ def test_the_brier_loss_of_drawn_labels_is_bias_and_noise_of_regression(law: Cla
 
 
 def test_the_minimiser_of_a_curve_is_found_between_the_points_of_the_grid() -> None:
-    """Of a parabola in log w to rounding: a cubic spline contains it."""
+    """A cubic spline represents a parabola in log w exactly, so its minimiser is exact to rounding."""
     for centre in (-1.0, 0.123, 3.0):
         found = log_minimiser((np.log(WINDOWS) - centre) ** 2 + 1)
         assert abs(found - centre) <= 1e6 * EPS
@@ -104,17 +104,17 @@ def test_a_minimum_at_the_end_of_the_grid_is_refused(sign: int) -> None:
 
 @given(p=st.floats(0, 1), predicted=st.floats(0, 1), eps=st.sampled_from([0.02, 0.1, 0.3]))
 def test_cross_entropy_is_finite_and_least_at_the_truth(p: float, predicted: float, eps: float) -> None:
-    """Entropy and the divergence of the smoothed prediction, which is not negative."""
+    """Cross-entropy is the entropy plus the divergence of the smoothed prediction, which is not negative."""
     loss = float(cross_entropy(eps)(np.array(predicted), np.array(p)))
     entropy = -float(xlogy(p, p) + xlogy(1 - p, 1 - p))
     assert math.isfinite(loss)
     assert loss >= entropy - 4 * EPS
     q = (1 - eps) * predicted + eps / 2
-    assert loss - entropy >= 2 * (p - q) ** 2 - 8 * EPS  # Pinsker
+    assert loss - entropy >= 2 * (p - q) ** 2 - 8 * EPS  # Pinsker's inequality
 
 
 def test_near_the_truth_cross_entropy_is_a_weighted_brier_loss() -> None:
-    """The divergence over (q - p)^2 / (2 p (1 - p)) tends to 1, with an error of the order of q - p."""
+    """The divergence divided by (q - p)^2 / (2 p (1 - p)) tends to 1, with an error of order q - p."""
     p, step = np.array([0.2, 0.5, 0.7]), 1e-4
     loss = cross_entropy(0.0)
     excess = loss(p + step, p) - loss(p, p)
@@ -141,7 +141,7 @@ def test_common_draws_make_a_change_more_certain_than_its_ends() -> None:
 
 
 def test_oscillating_probabilities_are_not_resolved_by_few_tokens() -> None:
-    """The window of the refuted claim, by its loss: averaging everything beats every narrower window."""
+    """The refuted claim: by the loss, the average of all tokens (w = 0) is better than every larger w."""
     p = ClassLaw(link="cosine", L=2.5).regression(2, 8)
     losses = loss_terms(p, [0.0, 1.0, 3.0, 10.0, 100.0]).total
     assert np.argmin(losses) == 0

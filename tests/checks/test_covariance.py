@@ -1,4 +1,4 @@
-"""Covariance inversion and the sign of the window: against sampling, quadrature and brute force."""
+"""Covariance inversion and the sign of w, compared with sampling, quadrature and brute force."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lipverify.optimum import optimal_window
 
 
 def displacement(variances: np.ndarray, tilt: np.ndarray) -> float:
-    """The leading bias that `leading_tilt` minimises, by sampling the sphere."""
+    """The leading bias, which `leading_tilt` minimises, by sampling the sphere."""
     d = len(variances)
     u = np.random.default_rng(0).normal(size=(200_000, d))
     u /= np.linalg.norm(u, axis=1, keepdims=True)

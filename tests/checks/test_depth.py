@@ -1,4 +1,4 @@
-"""Layers of attention alone: two antipodes in closed form, and the odds of two labels."""
+"""Layers that consist of attention alone: two antipodes in closed form, and the odds of two labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The matrix of the least loss of linear attention on correlated tokens: as in regression, and where its slope is 0."""
+"""The optimal matrix of linear attention on correlated tokens: it equals that of regression and its gradient is 0."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_on_linear_tasks_it_is_the_best_step_of_regression(n: int) -> None:
 
 @pytest.mark.parametrize("trace", [1.0, 0.5])
 def test_the_loss_on_relu_tasks_is_stationary_there_alone(trace: float) -> None:
-    """Tokens, links and labels are drawn here: the mean slope of the loss in every entry of M, against its errors."""
+    """The mean slope of the loss in every entry of M, in standard errors, from tokens, links and labels drawn here."""
     random, n, count = np.random.default_rng(0), 6, 200_000
     root = np.linalg.cholesky(preconditioner.SIGMA)
     x = random.normal(size=(count, n + 1, 3)) @ root.T

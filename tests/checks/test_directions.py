@@ -1,4 +1,4 @@
-"""What narrows the window: derivatives against differences, an identity in numbers, a threshold from its curvature."""
+"""The direction in which w* moves: derivatives equal differences, an identity holds, and a threshold is located."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def test_exact_derivatives_are_limits_of_differences() -> None:
         of("affine", 3, 1000, 1.0) for of in (window_moves.local_elasticities, window_moves.elasticities)
     )
     for name, (slope, error) in exact.items():
-        # over a factor of two: the mean of a slope that moves by a few percent
+        # the difference is over a factor of two, within which the slope changes by a few percent
         assert differences[name][0] == pytest.approx(slope, rel=0.1)
         assert error < 1e-4
 
@@ -39,7 +39,7 @@ def test_the_slope_of_the_noise_is_that_of_drawn_tokens(n: int) -> None:
 
 
 def test_a_loss_is_flat_at_its_threshold() -> None:
-    """At 0.9 of it the loss falls from w = 0, at 1.1 it rises, and at twice the noise no window is better."""
+    """At 0.9 times the threshold the loss falls from w = 0. At 1.1 times it rises, and at twice no w > 0 is better."""
     d, n, law = 3, 1000, Cosine(L=1.0)
     assert window_moves.about_threshold("cosine", 1.0, d, n, 2.0) == (0.0, 0.0)
     w, error = window_moves.about_threshold("cosine", 1.0, d, n, 0.9)

@@ -1,4 +1,4 @@
-"""The examples in the modules beside the theorems; `--doctest-modules` runs those of the library alone."""
+"""The doctests in the modules of `checks/`: `--doctest-modules` runs only those of the library."""
 
 from __future__ import annotations
 

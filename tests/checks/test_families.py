@@ -1,4 +1,4 @@
-"""One layer on correlated covariates: the best multiple of the identity against a search and sampled prompts."""
+"""One layer on correlated covariates: the best multiple of the identity agrees with a search and with samples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Theorem 3: its derivations, its recorded verdicts against the sharp powers, and evidence that was tampered with."""
+"""Theorem 3: its derivations, its recorded verdicts, the sharp powers, and altered evidence."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_recorded_verdicts_are_those_of_the_derived_powers(id: str) -> None:
     holds = []
     for cell in rays:
         (low, high), power = cell.allowed.ends, float(sharp.subs(d, cell.where["d"]))
-        slack = 1e-12  # an exponent that is met is the same fraction, rounded twice
+        slack = 1e-12  # at equality both exponents are the same fraction, rounded twice
         holds.append(low - slack <= power <= high + slack)
     assert claim.expected == ("supported" if all(holds) else "refuted")
 

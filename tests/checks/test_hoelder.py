@@ -1,4 +1,4 @@
-"""One step from the derived window, against the search over all; and bias beyond all windows, in closed forms."""
+"""One step from the derived w agrees with the search over all w, and lower bounds of the bias have closed forms."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lipverify.checks.softmax.trained_blocks import curvature_at_best
 
 
 def searched(kind: str, d: int, s: float, n: float) -> dict[str, tuple[float, float]]:
-    """w* and the loss there by the search for the least loss over all w."""
+    """w* and its loss, by minimising over all w."""
     found = lv.optimal_window(lv.Problem(d=d, n=n, law=law_of(kind, s), sigma=1.0))
     return {"w": (found.w, found.w_error), "loss": (found.loss, found.loss_error)}
 
@@ -33,13 +33,13 @@ def test_one_step_ends_where_the_search_does(kind: str, d: int, s: float) -> Non
 
 @pytest.mark.slow
 def test_a_step_is_not_hidden() -> None:
-    """At few tokens a window holds few, the derived window is off, and the error says by how much."""
+    """With few tokens the derived w is inaccurate, and its error covers the difference."""
     (w, error), (known, _) = (found("field", 2, 0.25, 30)["w"] for found in (best, searched))
     assert 0.01 * w < abs(w - known) <= error
 
 
 def test_the_nearest_token_on_the_circle() -> None:
-    """d = 2: theta / pi is uniform on [0, 1], and E (L^2/3)(1 - cos theta_min) an integral with (1 - u)^(n-1) n."""
+    """For d = 2, u = theta / pi is uniform on [0, 1]. The least of n has the density n (1 - u)^(n-1)."""
     n = 7
     with mpmath.workdps(20):
         known = mpmath.quad(lambda u: n * (1 - u) ** (n - 1) * (1 - mpmath.cos(mpmath.pi * u)) / 3, [0, 1])
@@ -56,7 +56,7 @@ def test_the_shift_of_the_mean_is_a_quotient_of_bessel_functions(d: int) -> None
 
 
 def test_the_floor_in_three_dimensions() -> None:
-    """d = 3, k = 1: r is uniform on [0, 1] and A(z) = coth z - 1/z."""
+    """For d = 3 and k = 1, r is uniform on [0, 1] and A(z) = coth z - 1/z."""
 
     def off(c: float) -> float:
         return float(mpmath.quad(lambda r: (mpmath.coth(c * r) - 1 / (c * r) - r) ** 2, [0, 0.5, 1]))
@@ -68,7 +68,7 @@ def test_the_floor_in_three_dimensions() -> None:
 
 
 def test_one_step_of_descent_has_the_slopes_of_both_terms() -> None:
-    """w_1 = w_0 - (d / 16) (L^2 B' + sigma^2 N') with B, N those of L = sigma = 1, by differences."""
+    """w_1 = w_0 - (d / 16) (L^2 B' + sigma^2 N'), with B and N at L = sigma = 1 and derivatives by differences."""
     d, n, start, h = 6, 500, 0.1, 1e-3
     terms = lv.loss_terms(lv.Problem(d=d, n=n, law=lv.laws.ReLU(), sigma=1.0), [start - h, start + h])
     B, N = ((term[1] - term[0]) / (2 * h) for term in (terms.bias, terms.noise))

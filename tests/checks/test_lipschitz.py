@@ -1,4 +1,4 @@
-"""Shared Lipschitz constants: powers against leading terms, factors against SymPy's, waves against their bounds."""
+"""Shared Lipschitz constants: powers agree with leading terms, factors with SymPy, and waves with their bounds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lipverify.laws import Affine, Cosine, law_named
 from lipverify.loss.asymptotic import leading, mistuning_at
 
 DIGITS = 1e-11
-"""Of a hundred nodes of Gauss for functions that are entire, and of SymPy's thirty digits as floats."""
+"""The relative error of SymPy's thirty digits as floats, and of Gauss's rule with 100 nodes for entire functions."""
 
 
 def test_the_powers_are_those_of_the_leading_terms() -> None:
@@ -50,12 +50,12 @@ def test_waves_are_one_lipschitz_and_cost_more_and_more() -> None:
     tuned = optimal_window(Problem(d=2, n=1e3, law=Affine(), sigma=1.0))
     k = math.sqrt(tuned.w)
     own = optimal_window(Problem(d=2, n=1e3, law=Cosine(L=k), sigma=k))
-    # the noise of cos(k z) / k is that of any law: it does not see the amplitude
+    # the noise is the same for every law, so cos(k z) / k has this noise too
     assert tuned.noise < factors[0] * own.loss / k**2 < tuned.noise + 1 / k**2
 
 
 def test_the_window_of_a_mixture_lies_between_those_of_its_classes() -> None:
-    """And there its mean loss is least: a percent to either side it is larger."""
+    """The mean loss is least there: one percent to either side it is larger."""
     found = shared_constant.mixed(3, 1000.0, sigma=0.3)
     here = [Problem(d=3, n=1000, law=law_named(law), sigma=0.3) for law in shared_constant.CLASSES]
     windows = [optimal_window(each).w for each in here]
@@ -71,7 +71,7 @@ def test_the_window_of_a_mixture_lies_between_those_of_its_classes() -> None:
 def test_the_worst_task_costs_more_than_waves_and_less_than_jensen_says() -> None:
     tuned = optimal_window(Problem(d=2, n=1e4, law=law_named("relu"), sigma=1.0))
     found = shared_constant.worst_task(2, 1e4)
-    # cos(k <q, x>) / k is 1-Lipschitz; its loss with noise 1 is that of cos(k <q, x>) with noise k, over k^2
+    # cos(k <q, x>) / k is 1-Lipschitz. Its loss at sigma = 1 is that of cos(k <q, x>) at sigma = k, divided by k^2
     k = math.sqrt(tuned.w)
     waves = float(loss_terms(Problem(d=2, n=1e4, law=law_named("cosine", L=k), sigma=k), tuned.w).total) / k**2
     # E sum a_i |x_i - x|^2 is about (d - 1) / w

@@ -1,4 +1,4 @@
-"""Definitions in fractions, and the mean square that the window sees."""
+"""The definitions in exact fractions, and the mean square on which w* depends."""
 
 from __future__ import annotations
 

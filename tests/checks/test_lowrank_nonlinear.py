@@ -1,4 +1,4 @@
-"""Measurements of training on low-rank families against what can be derived."""
+"""Measurements of training on low-rank families agree with derived results."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ D, K, OFFSET = theorem.D, theorem.K, theorem.OFFSET
     [("affine", lambda z: z + 2), ("quadratic", lambda z: z * z), ("cosine", lambda z: np.cos(4 * z))],
 )
 def test_the_families_are_those_of_the_slide(family: str, link: Any) -> None:
-    """Functions of the first k coordinates alone, by directions of norm 1 in them."""
+    """The functions depend only on the first k coordinates, through directions of norm 1."""
     law = theorem.problem(family, "product").law
     tasks = law.draw(np.random.default_rng(0), 5, D)
     np.testing.assert_allclose(np.linalg.norm(tasks[:, :K], axis=1), 1, rtol=4 * EPS)
@@ -40,7 +40,7 @@ def test_the_families_are_those_of_the_slide(family: str, link: Any) -> None:
 
 @given(size=log_floats(1e-2, 1e2), name=st.sampled_from(["sphere", "product"]))
 def test_linear_attention_cannot_predict_the_offset(size: float, name: str) -> None:
-    """The prediction is odd in the query: with the query's mirror image the mean error is 2^2 or more."""
+    """The prediction is odd in the query, so its mean error on a query and its mirror image is at least 2^2."""
     problem = theorem.problem("affine", name, 6, 0.0)
     contexts = draw_contexts(problem, 50, 0, f"odd/{size}")
     M = size * normals(0, f"odd/{size}/matrix", 0, (D, D))
@@ -57,7 +57,7 @@ def test_linear_attention_cannot_predict_the_offset(size: float, name: str) -> N
 
 @pytest.mark.parametrize("family", ["quadratic", "cosine"])
 def test_linear_attention_has_no_slope_at_zero_on_even_families(family: str) -> None:
-    """Contexts with the mirror image of the query: the gradient at M = 0 vanishes; on the affine family it does not."""
+    """Averaged over a query and its mirror image, the gradient at M = 0 vanishes, except on the affine family."""
 
     def slope(name: str) -> float:
         problem = theorem.problem(name, "product", 6, 0.0)
@@ -73,10 +73,10 @@ def test_linear_attention_has_no_slope_at_zero_on_even_families(family: str) -> 
 
 @pytest.mark.parametrize(("n", "sigma"), [(4, 0.1), (16, 1.0)])
 def test_the_relevant_scale_of_linear_attention_in_closed_form(n: int, sigma: float) -> None:
-    """At twice the half-width; the control forgets the constant in the mean square of a label."""
+    """The tolerance is twice the half-width. The control omits the constant in the mean square of a label."""
     both = theorem.minimised("affine", 16_384, 2, n, sigma)
     (found, error), (spurious, spurious_error) = both["c"], both["c_perp"]
-    assert abs(spurious) <= 2 * spurious_error < found  # a spurious scale like the relevant one would be seen
+    assert abs(spurious) <= 2 * spurious_error < found  # the error would reveal an equal spurious scale
     assert abs(found - theorem.closed_form("affine", n, sigma)["c"][0]) <= 2 * error
     assert error < 0.2 * found
     v = OFFSET**2 + 1 / K + sigma**2
@@ -88,7 +88,7 @@ def test_rho_is_the_spurious_block_over_the_relevant_one() -> None:
     softmax, linear = (theorem.trained("quadratic", kind, "product", "adam", 8, 0) for kind in ("softmax", "linear"))
     assert len(softmax["shares"]) == 11
     assert softmax["curves"]["rho"][0] == linear["curves"]["rho"][0]
-    # E cos^4 of the angle of a direction in the plane, from 8 x 1024 contexts: four standard errors
+    # E cos^4 of a uniform angle from 8 x 1024 contexts. The tolerance is four standard errors
     assert abs(linear["nothing"] - 3 / 8) <= 4 * math.sqrt((35 / 128 - 9 / 64) / (8 * 1024)) < 0.02
     starts = [np.eye(D) + 0.1 * normals(0, f"block/quadratic/product/{k}/perturbation", 0, (D, D)) for k in range(8)]
     blocks = slice(K), slice(K, D)

@@ -1,4 +1,4 @@
-"""The norm of M: its slope at 0 derived, and the exact descent that training follows."""
+"""The norm of M: its slope at 0 is the derived one, and training follows the exact descent."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lipverify.checks.softmax import norms
 
 @pytest.mark.parametrize("covariates", ["isotropic", "anisotropic"])
 def test_the_slope_at_zero_is_the_derived_one(covariates: str) -> None:
-    """At twice the 95 % half-width; the control leaves the factor 1 - 1/n out."""
+    """The tolerance is twice the 95 % half-width. The control omits the factor 1 - 1/n."""
     sampled, error = norms.slope_at_zero("relu", covariates, 160_000, seed=5)
     derived, _ = norms.derived_slope("relu", covariates)
     assert abs(sampled - derived) <= 2 * error

@@ -1,4 +1,4 @@
-"""Quotients of losses at other sizes, by definition: layers as matrices, ridge by solving, capped means by hand."""
+"""Ratios of losses at other sizes, by definition: layers as matrices, ridge regression by a solve, capped means."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A theorem file reads beside the paper in a minute: the statement, what is printed, and the claims, as data."""
+"""A theorem file is short and has only data: the statement, the quotation and the claims."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ import pytest
 from lipverify.claims.language.contents import contents  # internal: the files of the theorems, by their statements
 
 MOST_LINES, FIRST_CLAIM, WIDEST = 120, 45, 140
-"""What a reader takes in at once: the file, and the lines before its first claim."""
+"""The maximal number of lines, the last line for the first claim, and the maximal width of a line."""
 EARNED: dict[str, str] = {}
 """Files that need more lines, with the reason."""
 MEDIAN = 80
-"""Lines that half of the files do not exceed; those of `examples/theorems/` have 59."""
+"""The maximal median of the number of lines. The median in `examples/theorems/` is 59."""
 MADE_FROM = ("__future__", "typing", "lipverify.checks", "lipverify.claims", "lipverify.proofs")
-"""Measurements, pictures and sampling stand in modules beside a theorem file, which imports these and proofs alone."""
+"""The only modules that a theorem file imports. Measurements, figures and sampling are in other files of `checks/`."""
 
 FILES = sorted({path for paths in contents().files.values() for path in paths})
 
 
 def claims_in(tree: ast.Module) -> list[int]:
-    """The lines in which claims begin."""
+    """The lines on which claims begin."""
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
     return sorted(call.lineno for call in calls if call.func.id == "claim")  # type: ignore[attr-defined]
 
 
 def glued(source: str) -> Iterator[int]:
-    """The lines in which a string goes on behind another one, with nothing between them."""
+    """The lines with a string that Python joins to the string before it."""
     quiet = (tokenize.NL, tokenize.COMMENT)
     tokens = [t for t in tokenize.generate_tokens(io.StringIO(source).readline) if t.type not in quiet]
-    # from Python 3.12 on a formatted string is several tokens
+    # since Python 3.12 a formatted string is several tokens
     ends, starts = ({tokenize.STRING, getattr(tokenize, f"FSTRING_{k}", tokenize.STRING)} for k in ("END", "START"))
     for before, token in pairwise(tokens):
         if before.type in ends and token.type in starts:
@@ -44,7 +44,7 @@ def glued(source: str) -> Iterator[int]:
 
 
 def faults(source: str) -> list[str]:
-    """What keeps a theorem file from being read in a minute."""
+    """The faults of a theorem file, one message each."""
     tree, lines = ast.parse(source), source.splitlines()
     first = next(iter(claims_in(tree)), 0)
     found = [f"the string of line {line} is glued to the one before" for line in glued(source)]

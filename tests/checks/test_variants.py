@@ -1,4 +1,4 @@
-"""Decays, masks and gates by hand: one layer, tokens and weights that are small whole numbers."""
+"""Decays, masks and gates computed by hand, for tokens and weights that are small integers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_a_gate_of_the_query_is_not_linear() -> None:
 
 @pytest.mark.parametrize("kind", ["plain", "decay", "gated keys"])
 def test_what_all_tokens_see_alike_keeps_one_model(kind: str) -> None:
-    # the gates of moved keys are other gates: the recursion of the theorem is that of the first layer alone
+    # moved keys have other gates, so the theorem's recursion holds for the first layer only
     assert shared(kind, 2, 3, 1 if kind == "gated keys" else 2, seed=4) == 0
     assert additive(kind, 2, 3, 2, seed=4) == 0
 

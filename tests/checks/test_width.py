@@ -1,4 +1,4 @@
-"""The inner width of M = M_K^T M_Q, in small."""
+"""The inner width of M = M_K^T M_Q in small examples."""
 
 from __future__ import annotations
 

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from lipverify.claims.ledger import Allowed, Ledger, Record, decide, margin, settled
 
-# internal: a summary that follows from tampered cells
+# internal: derives a summary from tampered cells
 from lipverify.claims.ledger.reach import controls_caught, follows
-from lipverify.claims.ledger.verdict import OTHER_WAY  # internal: what a tampered cell asks of its control
+from lipverify.claims.ledger.verdict import OTHER_WAY  # internal: the rule for the control of a tampered cell
 from lipverify.claims.plan import Claim, CrossPlan, Measurement, claims_of, profile_named
 from lipverify.claims.run import run
 from lipverify.claims.run.audit import audit, audit_against, ledger_digest, sealed, unread
@@ -343,7 +343,7 @@ def test_what_only_the_claims_know_is_found_beside_them(declared: tuple[Ledger, 
     assert audit_against(made, claims)
 
 
-# ---- edits after which everything that follows from the data is derived again, with new digests
+# ---- edits after which all derived fields are derived again, with new digests
 
 
 def remade(ledger: Ledger) -> Ledger:
@@ -455,7 +455,7 @@ def test_what_a_plan_cannot_give_is_found_though_all_words_follow(what: str, tmp
 
 
 def test_some_claims_of_a_passage_may_be_asked_for(tmp_path: Path) -> None:
-    """A claim that refutes a passage refutes it whatever the others are."""
+    """A claim that refutes a passage refutes it, whatever the verdicts of the others are."""
     path = tmp_path / "my_claims.py"
     path.write_text(PLANNED, encoding="utf-8")
     claims = claims_of(str(path), profile_named("quick"))

@@ -12,9 +12,9 @@ import pytest
 
 from lipverify.claims.ledger import Ledger
 from lipverify.claims.plan import Measurement, profile_named, select_claims
-from lipverify.claims.run import measure, run, runner, workers  # internal: a fingerprint and a wait are replaced there
+from lipverify.claims.run import measure, run, runner, workers  # internal: a fingerprint and a wait are replaced
 from lipverify.errors import InvalidInput
-from lipverify.foundation.provenance import fingerprint  # internal: what workers must share
+from lipverify.foundation.provenance import fingerprint  # internal: the versions that workers must share
 
 distributed = pytest.importorskip("distributed")
 

@@ -92,8 +92,10 @@ def test_each_process_has_one_gpu_and_their_number_changes_no_bit(
 
 @contextmanager
 def cluster_of_gpus(count: int) -> Iterator[str]:
-    """The address of a scheduler with a worker a GPU, begun as Dask-CUDA begins them: a process with one thread that
-    sees a list of the GPUs in which its own is the first."""
+    """The address of a scheduler with one worker per GPU, started as Dask-CUDA does it.
+
+    A worker is a process with one thread. It sees a list of all GPUs that begins with its own.
+    """
     distributed = pytest.importorskip("distributed")
     gpus = [f"GPU-{name}" for name in "abc"[:count]]
     visible = [",".join(gpus[place:] + gpus[:place]) for place in range(count)]
@@ -158,7 +160,7 @@ def test_little_memory_gives_smaller_chunks_and_the_same_bits(
     cupy: Any, lipverify: Commands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = lipverify(*LOSS, "--backend", "cupy")
-    monkeypatch.setenv("CUPY_STAND_IN_BYTES", "640")  # 600 contexts are 150 bundles, at 1200 bytes a term
+    monkeypatch.setenv("CUPY_STAND_IN_BYTES", "640")  # 600 contexts are 150 bundles, of 1200 bytes per term
     few = lipverify(*LOSS, "--backend", "cupy")
     assert whole.returncode == few.returncode == 0
     assert json.loads(whole.stdout) == json.loads(few.stdout)
@@ -166,7 +168,7 @@ def test_little_memory_gives_smaller_chunks_and_the_same_bits(
 
 @pytest.mark.parametrize("fault", ["memory", "no memory for the context", "no memory for a kernel"])
 def test_memory_that_lacks_once_is_given_back_and_asked_for_again(cupy: Any, fault: str) -> None:
-    """Under any of CUDA's names for it: the library's memory pool can leave too little for a kernel's code."""
+    """CUDA has several names for the error. The library's memory pool can leave too little for a kernel's code."""
     whole, before = sampled(), cupy.State.uses
     for late in range(2, 12):
         with pytest.MonkeyPatch.context() as patched:

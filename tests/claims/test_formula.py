@@ -356,7 +356,7 @@ def test_a_number_in_place_of_a_symbol_gives_its_very_value(text: str, numbers: 
     assert number_or_none(whole) == number_or_none(of, POINT | numbers)
 
 
-# ---- what a formula is
+# ---- the grammar of formulas
 
 
 def test_a_formula_is_its_text() -> None:

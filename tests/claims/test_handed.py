@@ -103,7 +103,7 @@ claim(
 
 
 def test_more_contexts_reach_what_a_function_is_handed(tmp_path: Path) -> None:
-    """The address of the function once stayed the same, so the step measured nothing new."""
+    """The function's address once stayed the same, so the step measured nothing new."""
     path = tmp_path / "mine.py"
     path.write_text(WIDER)
     [claim] = claims_of(str(path), profile_named("quick"))

@@ -284,7 +284,7 @@ def test_a_process_that_is_killed_between_tasks_costs_nothing() -> None:
 
 
 class Unreadable:
-    """An object that can be sent but not read."""
+    """An object that can be pickled but not unpickled."""
 
     def __reduce__(self) -> Any:
         return raises, (7,)

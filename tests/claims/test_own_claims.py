@@ -95,7 +95,7 @@ def code_lines(text: str) -> int:
     return sum(bool(line.strip()) and not line.strip().startswith("#") for line in body.splitlines())
 
 
-# ---- what works
+# ---- files that work
 
 
 @pytest.mark.parametrize("options", [(), ("--bound",)])

@@ -1,4 +1,4 @@
-"""Lemmas as a page sets them: the checker's texts can be typeset, and no formula stays as it was typed."""
+"""Lemmas on a page: the checker's texts can be typeset, and no formula remains as source."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from lipverify.claims.language import typeset
 from lipverify.foundation.latex import typst_math
 
-# internal: lemmas that print formulas
+# internal: lemmas with formulas in print
 from lipverify.proofs.checker import circle, contexts, harmonics, kink, optima, tokens, transformers, variogram, windows
 
 LEMMAS = {

@@ -70,7 +70,7 @@ def read_back(words: str) -> dict[str, set[str]]:
 )
 def test_a_grid_is_said_by_its_coordinates_and_no_value_is_added(first: set[int], second: set[float]) -> None:
     words = at_points([{"d": d, "w": w} for d, w in product(sorted(first), sorted(second))])
-    if "values)" in words:  # the ends, and the count
+    if "values)" in words:  # the ends and the number of points
         low, high, count = re.findall(r"d = (-?\d+) to (-?\d+) \((\d+) values\)", words)[0]
         assert (int(low), int(high), int(count)) == (min(first), max(first), len(first))
         return
@@ -149,7 +149,7 @@ class Proof:
 
 @pytest.mark.parametrize("general", [True, False])
 def test_for_every_value_is_said_of_the_symbols_of_a_proof_alone(general: bool) -> None:
-    """Not if the claim fails, because it then fails at the points that were tried."""
+    """If the claim fails, the words name only the points that were tried."""
     spots: Any = [Spot({"m": m, "d": 2}, proof=Proof(("m",))) for m in (0, 1)]
     assert reach_of(spots, general=general) == ("for every m, at d = 2" if general else "at m = 0, 1; d = 2")
     assert "for every" not in reach_of([*spots, Spot({"m": 2, "d": 3}, "R")][2:])

@@ -41,7 +41,7 @@ def test_a_narrower_interval_never_overturns_a_decision(
 
 @given(measured=intervals(), allowed=ranges())
 def test_supported_and_refuted_are_what_they_say(measured: Interval, allowed: Allowed) -> None:
-    """All values of the interval are allowed, none is, or some are."""
+    """The claim allows all values of the interval, none of them, or some."""
     (low, high), (floor, ceiling) = measured.ends, allowed.ends
     if allowed.open:  # the least and the largest double inside
         floor, ceiling = math.nextafter(floor, math.inf), math.nextafter(ceiling, -math.inf)
@@ -56,7 +56,7 @@ def test_the_margin_is_how_much_wider_the_interval_could_be(measured: Interval, 
     if distance:
         assert verdict == ("supported" if distance > 0 else "refuted")
         low, high = measured.ends
-        # a quarter and four times: rounding of the ends cannot cross the edge
+        # a quarter and four times the distance: rounding of the ends cannot cross the edge
         narrow, wide = (Interval(low - share * abs(distance), high + share * abs(distance)) for share in (0.25, 4))
         assert decide(narrow, allowed) == verdict
         assert decide(wide, allowed) != verdict

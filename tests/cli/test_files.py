@@ -1,4 +1,4 @@
-"""Paths that are not files, folders in use, output that cannot be written: one line each, and nothing left behind."""
+"""Paths that are not files, folders in use, output that cannot be written: one line each, and no file remains."""
 
 from __future__ import annotations
 

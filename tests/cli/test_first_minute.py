@@ -1,4 +1,4 @@
-"""The output of a run: verdicts as they come, the slow measurements by name, and the summary in ten lines."""
+"""The output of a run: each verdict when it is known, slow measurements by name, and a summary of ten lines."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from rich.console import Console
 
 from lipverify.claims.ledger import Ledger, Record, read_ledger
 
-# internal: the line that every surface prints, on cells of the test's own
+# internal: the line that every output prints, for the test's own cells
 from lipverify.claims.ledger.reach import reach, summary, telling, telling_margin
-from lipverify.claims.run.runner import Running  # internal: a measurement that has run for so long
+from lipverify.claims.run.runner import Running  # internal: a measurement with a given duration
 
 # internal: the line of a theorem with claims of the test's own
 from lipverify.cli.ending import (  # internal: the last lines of ledgers that no run made
@@ -34,8 +34,8 @@ from lipverify.cli.ending import (  # internal: the last lines of ledgers that n
     exit_code,
     theorem_line,
 )
-from lipverify.cli.screen import PlainScreen  # internal: the log of a run whose clock the test turns
-from lipverify.cli.tables import wrapped  # internal: wrapping is tried on random text
+from lipverify.cli.screen import PlainScreen  # internal: the log of a run; the test sets its clock
+from lipverify.cli.tables import wrapped  # internal: wrapping, for random text
 from lipverify.cli.verify import verdict_table  # internal: the table of a ledger that no run made
 from tests import ROOT
 from tests.cli.test_cli import ENVIRONMENT
@@ -176,7 +176,7 @@ def placed(k: int | str, **fields: Any) -> Record:
 
 
 def test_the_end_has_ten_lines_for_all_claims_of_two_papers() -> None:
-    """Dozens of passages with every outcome, open ones too, in a folder with a long name."""
+    """Dozens of passages with every outcome, including open ones, in a folder with a long name."""
     outcomes = [{"verdict": "supported", "kind": "printed"}] * 30
     outcomes += [{"verdict": "supported", "kind": "convention"}] * 14
     outcomes += [{"verdict": "refuted", "kind": "printed"}] * 4
@@ -297,7 +297,7 @@ def test_what_was_measured_is_the_telling_case() -> None:
 
 
 def test_number_place_and_margin_are_those_of_one_cell() -> None:
-    """Every surface prints one cell, even if the claim fails by more elsewhere or has several quantities."""
+    """Every output prints the same cell, even if the claim fails by more elsewhere or has several quantities."""
     for record in EXAMPLE.claims:
         first, *others = telling(record.cells)
         assert telling_margin(record.cells) == first.margin

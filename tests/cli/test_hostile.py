@@ -42,12 +42,12 @@ from lipverify.cli import main
 from lipverify.cli.verify import verdict_table  # internal: the table of a hostile ledger, without a run
 from lipverify.export import export_ledger
 from lipverify.report import write_report
-from lipverify.report.typeset import _pdf  # internal: the typesetter alone is asked to read files that are not its own
+from lipverify.report.typeset import _pdf  # internal: the test asks the typesetter to read foreign files
 from tests import ROOT
 from tests.commands import Commands
 from tests.ledgers import cell, ledger, record
 
-pymupdf: Any = import_module("pymupdf")  # it has no types
+pymupdf: Any = import_module("pymupdf")  # the package has no types
 
 SECRET = "the-content-of-a-file-outside"
 HOSTILE = {
@@ -212,7 +212,7 @@ def test_diff_and_its_errors_are_text(lipverify: Commands, folder: Path, monkeyp
     assert "$.claims[0].verdict" in done.stderr
 
 
-# ---- what is exported ----
+# ---- exports ----
 
 
 @pytest.fixture(scope="module")

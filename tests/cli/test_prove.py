@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-# internal: the folder of proofs, and what is remembered of it
+# internal: the folder of proofs, and its cache
 from lipverify.claims.plan.proved import FOLDER, proved_rates, proved_window
 from lipverify.cli import commands
 from lipverify.errors import InvalidInput
@@ -229,7 +229,7 @@ def test_check_proof_accepts_and_rejects(tmp_path: Path) -> None:
 
 
 def test_rates_are_read_from_a_proof_and_nothing_else(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A proof of another law in place of the right one gives no rate."""
+    """A proof of another law, dimension or theorem gives no rate."""
     import lipverify.claims.plan.proved as proved
 
     (tmp_path / FOLDER).mkdir()
@@ -247,7 +247,7 @@ def test_rates_are_read_from_a_proof_and_nothing_else(monkeypatch: pytest.Monkey
 def test_what_is_given_is_compared_as_numbers_and_by_its_theorem(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """The comparison is by number and by theorem, not by text or file name."""
+    """The given values are compared as numbers, and a proof by its theorem, not by its text or file name."""
     import lipverify.claims.plan.proved as proved
 
     data = json.loads((shipped() / FOLDER / "lt-ridge-2-1-yx.json").read_text())

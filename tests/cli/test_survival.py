@@ -36,7 +36,7 @@ LOGGED = CLAIMS_FILE.replace("    sleep(0.25)\n", '    sleep(0.25)\n    print(x,
 def start(
     folder: Path, text: str, *options: str, workers: Sequence[str] = ("--jobs", "2"), **settings: Any
 ) -> subprocess.Popen[str]:
-    """`verify` on a claims file in a folder, into `out` there."""
+    """Start `verify` on a claims file in a folder, with the output in its folder `out`."""
     (folder / "my_claims.py").write_text(text, encoding="utf-8")
     command = [sys.executable, "-m", "lipverify", "verify", "my_claims.py", "--out", "out", *workers, *options]
     return subprocess.Popen(

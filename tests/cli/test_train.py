@@ -1,4 +1,4 @@
-"""`lipverify train`: models are made, kept, compared with those that come with lipverify, and refusals come at once."""
+"""`lipverify train` trains and keeps models, compares them with the shipped ones, and refuses bad input at once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lipverify.linear_transformer.families import NAMES
-from lipverify.linear_transformer.regression import rare  # internal: its population is made small
+from lipverify.linear_transformer.regression import rare  # internal: the test makes its population small
 from lipverify.linear_transformer.training import PLANS, Plan, Stage, names_of, read_witness
 from tests.commands import Commands
 

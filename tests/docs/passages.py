@@ -1,6 +1,6 @@
-"""The page `docs/passages.md`, every printed passage and whether it is proved, and the README's table of the main ones.
+"""Write `docs/passages.md`, which says of every printed passage whether it is proved, and the README's table.
 
-`python -m tests.docs.passages LEDGER ...` writes both; of a claim that is in several ledgers the last one counts.
+`python -m tests.docs.passages LEDGER ...` writes both. If several ledgers have a claim, the last one counts.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ DECIDED = {
     "false as printed": "disproved",
     "open": "open: the readings tried are disproved",
 }
-"""What a passage is whose outcome rests on proofs alone."""
+"""The name of each outcome for a passage that proofs alone decide."""
 SHOWN = {
     "holds as printed": "supported only",
     "holds in one of its readings": "supported only, in one reading",
@@ -52,14 +52,14 @@ places, outcomes and claims with the registry.
 
 
 class Reason(NamedTuple):
-    """A passage that no proof decides: an experiment or mathematics, and why."""
+    """Why no proof decides a passage, and whether the passage is an experiment or mathematics."""
 
     about: str
     why: str
 
 
 class Headline(NamedTuple):
-    """A row of the README's table: a passage, what is printed there, and what holds."""
+    """A row of the README's table: a passage, its text in the paper, and what holds."""
 
     source: str
     place: str
@@ -68,13 +68,13 @@ class Headline(NamedTuple):
 
 
 def headlines() -> list[Headline]:
-    """The rows, in order."""
+    """The rows of the README's table, in order."""
     listed = tomllib.loads((ROOT / "checks" / "sentences.toml").read_text(encoding="utf-8"))["headline"]
     return [Headline(**each) for each in listed]
 
 
 def table(found: Sequence[Passage]) -> str:
-    """The README's table: the outcome and the grade of each row are those of the ledger."""
+    """Build the README's table, with the outcome and the grade of each row from the ledger."""
     passage = {(each.paper, each.place): each for each in found}
     rows = ((each, passage[each.source, each.place]) for each in headlines())
     return "| where | printed | outcome | what holds | grade |\n|---|---|---|---|---|\n" + "".join(
@@ -84,20 +84,20 @@ def table(found: Sequence[Passage]) -> str:
 
 
 def reasons() -> dict[tuple[str, str], Reason]:
-    """By source and place."""
+    """The reasons by source and place."""
     listed = tomllib.loads((ROOT / "checks" / "sentences.toml").read_text(encoding="utf-8"))["passage"]
     return {(each["source"], each["place"]): Reason(each["about"], each["why"]) for each in listed}
 
 
 def outcome(passage: Passage) -> str:
-    """Proved, disproved, or what else stands behind the outcome."""
+    """The outcome: "proved" or "disproved" if proofs decide it, otherwise its name with the grade."""
     if passage.grade == "proved":
         return DECIDED[passage.outcome]
     return f"{SHOWN[passage.outcome]} ({passage.grade})"
 
 
 def row(passage: Passage, why: dict[tuple[str, str], Reason]) -> str:
-    """A passage with its kind, its outcome and the reason."""
+    """The page's row for a passage: its kind, its outcome and the reason."""
     reason = why.get((passage.paper, passage.place), Reason(MATHEMATICS, ""))
     where = f"{short(passage.paper)}: {passage.place}".replace("|", r"\|")
     named = ", ".join(f"`{stem}`" for stem in dict.fromkeys(id.partition("/")[0] for id in passage.claims))
@@ -105,7 +105,7 @@ def row(passage: Passage, why: dict[tuple[str, str], Reason]) -> str:
 
 
 def page(found: Sequence[Passage]) -> str:
-    """The whole page."""
+    """The text of the page."""
     why = reasons()
     kinds = {EXPERIMENT: Counter[str](), MATHEMATICS: Counter[str]()}
     for each in found:
@@ -125,14 +125,14 @@ def page(found: Sequence[Passage]) -> str:
 
 
 def of_ledgers(paths: Sequence[str]) -> list[Passage]:
-    """The passages of some ledgers, in the order of the report."""
+    """The passages of the ledgers, in the order of the report."""
     records: dict[str, Record] = {each.id: each for path in paths for each in read_ledger(Path(path)).claims}
     known = [records[claim.id] for claim in all_claims(profile_named("quick")) if claim.id in records]
     return list(passages(measured(known)))
 
 
 def told(text: str) -> list[tuple[str, str, str]]:
-    """Place, kind and outcome of each row of a page."""
+    """The place, kind and outcome of each row of a page."""
     rows = [
         re.split(r"(?<!\\\\) \| ", line.strip().strip("|").strip())
         for line in text.splitlines()
@@ -142,7 +142,7 @@ def told(text: str) -> list[tuple[str, str, str]]:
 
 
 def registered() -> list[Passage]:
-    """The same from the claims alone, without what only a run says."""
+    """The place, kind and outcome of each passage by the claims alone, without a run."""
     return list(passages(recorded(all_claims(profile_named("quick")))))
 
 

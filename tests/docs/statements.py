@@ -1,4 +1,4 @@
-"""The page `docs/statements.md` and the counts of the README, made from the claims and `checks/sentences.toml`.
+"""Write `docs/statements.md` and the counts of the README from the claims and `checks/sentences.toml`.
 
 `python -m tests.docs.statements` writes both.
 """
@@ -39,7 +39,7 @@ them. The page is made from the claims and `checks/sentences.toml`; the tests co
 
 
 class Sentence(NamedTuple):
-    """A sentence: where it stands, what it says, and its claims or the reason why it has none."""
+    """A sentence of a source: its place, its content, and its claims or the reason why it has none."""
 
     source: str
     place: str
@@ -49,7 +49,7 @@ class Sentence(NamedTuple):
 
 
 def sentences() -> list[Sentence]:
-    """The list."""
+    """The sentences of `checks/sentences.toml`."""
     listed = tomllib.loads((ROOT / "checks" / "sentences.toml").read_text(encoding="utf-8"))["sentence"]
     return [Sentence(**{**each, "claims": tuple(each.get("claims", ()))}) for each in listed]
 
@@ -63,31 +63,31 @@ def by_stem() -> dict[str, list[Claim]]:
 
 
 def verdicts(claims: list[Claim]) -> str:
-    """How many of each verdict."""
+    """The number of claims with each verdict, in words."""
     counts = Counter(MARKS[str(claim.expected)] for claim in claims)
     return " ".join(f"{counts[mark]} {mark}" for mark in MARKS.values() if counts[mark])
 
 
 def said(sentence: Sentence) -> str:
-    """A sentence as an item of its list."""
+    """A sentence as an item of the page's list."""
     end = ", ".join(f"`{stem}`" for stem in sentence.claims) if sentence.claims else f"*none: {sentence.why}*"
     return f"- {sentence.place}: {sentence.words}. → {end}\n"
 
 
 def row(stem: str, claims: list[Claim]) -> str:
-    """A statement with its claims by kind."""
+    """The page's row for a statement, with its claims by kind."""
     kinds = (verdicts([claim for claim in claims if claim.kind == kind]) for kind in get_args(Kind))
     return f"| `{stem}` | {contents().headings[stem].title} | " + " | ".join(kinds) + " |\n"
 
 
 def counted() -> str:
-    """The counts of the README: passages by outcome, then claims by verdict."""
+    """Write the counts of the README: passages by outcome, then claims by verdict."""
     claims = recorded(all_claims(profile_named("quick")))
     return f"{textwrap.fill(f'{counts(claims)}.', LINE)}\n"
 
 
 def printed(passage: Passage) -> str:
-    """A passage as a row: where it is printed, what became of it, what holds in its place or more sharply."""
+    """The page's row for a passage: its place, its outcome, and the corrected or sharper statement."""
     where = f"{short(passage.paper)}: {passage.place}".replace("|", r"\|")
     named = ", ".join(f"`{stem}`" for stem in dict.fromkeys(id.partition("/")[0] for id in passage.claims))
     readings = "; ".join([*passage.holds, *(f"not: {reading}" for reading in passage.fails)])
@@ -96,7 +96,7 @@ def printed(passage: Passage) -> str:
 
 
 def page() -> str:
-    """The whole page."""
+    """The text of the page."""
     listed, found = sentences(), by_stem()
     missing = sum(not each.claims for each in listed)
     parts = [

@@ -1,4 +1,4 @@
-"""The pages are built without a warning, whole, and from nothing but this repository."""
+"""The pages are built completely, without a warning, and load nothing from elsewhere."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ pytest.importorskip("sphinx")
 pytest.importorskip("myst_parser")
 pytest.importorskip("furo")
 
-pytestmark = pytest.mark.slow  # Sphinx imports the package and reads it whole
+pytestmark = pytest.mark.slow  # Sphinx imports and reads the whole package
 
 DOCS = ROOT / "docs"
 LOADED = {"script": "src", "img": "src", "link": "href", "iframe": "src", "source": "src"}
-"""What a browser fetches with a page, by tag."""
+"""The attribute of each tag with an address that a browser loads."""
 NAMED_ONLY = ("next", "prev", "index", "search", "canonical")
-"""Relations of links that are not fetched."""
+"""Relations of links that a browser does not load."""
 
 
 def build(source: Path, out: Path, *options: str) -> subprocess.CompletedProcess[str]:
@@ -69,7 +69,7 @@ def test_the_public_names_are_in_the_reference(pages: Path) -> None:
 
 
 def home(name: str, value: object) -> str:
-    """A public name with the module in which it is defined."""
+    """A public name with the module that defines it."""
     return f"{getattr(value, '__module__', '')}.{name.rpartition('.')[2]}"
 
 
@@ -90,14 +90,14 @@ def test_formulas_are_mathml_and_none_is_left_as_source(pages: Path) -> None:
 
 
 class Fetched(HTMLParser):
-    """What a browser fetches with a page."""
+    """The addresses that a browser loads with a page."""
 
     def __init__(self) -> None:
         super().__init__()
         self.addresses: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note the address of what the tag loads."""
+        """Record the addresses that the tag loads."""
         found = dict(attrs)
         if tag in LOADED and found.get("rel") not in NAMED_ONLY:
             self.addresses.append(found.get(LOADED[tag]) or "")
@@ -120,7 +120,7 @@ def test_links_between_pages_end_at_a_place_that_is_there(pages: Path) -> None:
                 continue
             name, _, place = link.partition("#")
             target = (page.parent / name).resolve() if name else page
-            assert target.is_file(), f"{page.name}: {link}"  # a page, or what it offers for download
+            assert target.is_file(), f"{page.name}: {link}"  # a page or a download
             assert not place or place in targets[target], f"{page.name}: {link}"
             followed += 1
     assert followed > 500
@@ -139,7 +139,7 @@ FAULTS = {
     "a page without a place in the contents": ("", "isn't included in any toctree"),
     "none": (r"{func}`lipverify.growth`, [](index.md), $\frac{1}{2}$", None),
 }
-"""What stands in a page, and words of the warning."""
+"""Faulty text of a page, and words of the warning."""
 SIGNATURES = """\
 # Index
 
@@ -165,7 +165,7 @@ PAGES = {fault: f"page-{chr(ord('a') + k)}" for k, fault in enumerate(FAULTS)} |
 
 @pytest.fixture(scope="module")
 def warnings(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """What is said of a small project with the settings of the documents and a page for each fault."""
+    """The warnings of a small project that has the settings of the documents and a page for each fault."""
     folder = tmp_path_factory.mktemp("faults")
     source = folder / "docs"
     source.mkdir()
@@ -183,7 +183,7 @@ def warnings(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_in_a_page_is_seen_and_nothing_else(fault: str, warnings: list[str]) -> None:
     words, here = FAULTS[fault][1], [line for line in warnings if f"/{PAGES[fault]}.md" in line]
-    if fault == "a signature of what is not there":  # of which no line is known
+    if fault == "a signature of what is not there":  # this warning has no line number
         here = [line for line in warnings if ".md" not in line]
     assert [line for line in here if words is None or words not in line] == []
     assert bool(here) == (words is not None)

@@ -1,4 +1,4 @@
-"""Every block of every document runs, prints what is shown, and speaks of what there is."""
+"""Every code block of every document runs and prints the output shown, and every name in a document exists."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ ELSEWHERE = {
     "testing.md": "runs of pytest: tests/testing/test_plugin.py",
     "data.md": "commands on a ledger: tests/export/test_export.py",
 }
-"""Pages whose shell blocks are run by other tests, or cannot be."""
+"""Pages with shell blocks that other tests run, or that cannot run here, with the reason."""
 QUICK = {"method.md", "sampling.md", "verdicts.md"}
-"""Pages whose blocks take a second; those of the others take up to twenty."""
+"""Pages with blocks that run in a second. The other pages take up to twenty seconds."""
 MENTIONED = re.compile(r"`(lipverify(?:\.\w+)+)(?:\(\))?`")
 
 
@@ -33,7 +33,7 @@ def page(tmp_path: Path, text: str) -> Path:
 
 
 def marked(path: Path) -> Any:
-    """A page as a parameter, slow if its blocks are."""
+    """A page as a parameter, marked slow if its blocks are slow."""
     runs = any(block.runs for block in blocks(path.read_text()))
     quick = path.name in QUICK or path.parent.name == "findings"
     marks = [pytest.mark.slow] if runs and not quick else []
@@ -49,7 +49,7 @@ def test_the_blocks_of_a_document_do_what_is_shown(path: Path, tmp_path: Path) -
     folder = tmp_path / "folder"
     folder.mkdir()
     expected = sum(block.runs for block in blocks(text))
-    with mock.patch.dict(TABLE):  # what a page registers is for that page
+    with mock.patch.dict(TABLE):  # what a page registers must not affect other pages
         assert run(tmp_path / path.name, folder) == expected
 
 
@@ -72,7 +72,7 @@ def test_what_a_document_mentions_is_there(path: Path) -> None:
 
 
 def exists(name: str) -> bool:
-    """Whether a dotted name is a module or an attribute of one.
+    """True if a dotted name is a module or an attribute of a module.
 
     >>> exists("lipverify.laws.ReLU"), exists("lipverify.laws.Tent"), exists("lipverify.tour.md")
     (True, False, False)

@@ -1,4 +1,4 @@
-"""The law of one file in docs/extending.md: its methods agree, and a wrong constant in any of them shows."""
+"""The one-file law in docs/extending.md: its methods agree, and a wrong constant in any method is detected."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LARGEST = 60
 
 @pytest.fixture(autouse=True)
 def registers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the file registers is gone after the test."""
+    """Remove after the test what the file registers."""
     for method in (exact.spectrum, asymptotic.task, certified.spectrum):
         copy = singledispatch(method.default)
         for law, function in method.dispatcher.registry.items():
@@ -25,7 +25,7 @@ def registers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def agreements(file: str, capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
-    """What the file prints of each method."""
+    """The lines that the file prints for each method."""
     exec(compile(file, "cubic.py", "exec"), {"__name__": "cubic"})
     return dict(line.split(": ") for line in capsys.readouterr().out.splitlines())
 
@@ -50,7 +50,7 @@ def test_a_law_with_four_methods_is_one_short_file(capsys: pytest.CaptureFixture
 def test_a_wrong_constant_in_one_method_shows(
     right: str, wrong: str, caught: set[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By a tenth or so. A wrong ball is a disagreement with every method, because all are compared with it."""
+    """The constants are wrong by about a tenth. A wrong ball disagrees with every method: it is the reference."""
     assert FILE.count(right) == 1
     found = agreements(FILE.replace(right, wrong), capsys)
     assert {method for method, agrees in found.items() if agrees == "False"} == caught

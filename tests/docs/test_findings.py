@@ -1,4 +1,4 @@
-"""The pages of findings: one for each misprint and gap, with words of the registry, none for what nobody printed."""
+"""The pages of findings: each misprint and gap has one, its words are the registry's, and no other claim has one."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from tests import ROOT
 FOLDER = ROOT / "docs" / "findings"
 PAGES = sorted(FOLDER.glob("*.md"))
 MOST_LINES = 50
-"""Of a page of print."""
+"""The maximal number of lines of a page."""
 PARTS = ("```{printed} ", "**Smallest case", "```python", "**What holds.**", "**Why", "```{behind}")
-"""What a page has, in this order."""
+"""The parts of a page, in this order."""
 
 
 def claims() -> dict[str, Claim]:
@@ -25,21 +25,21 @@ def claims() -> dict[str, Claim]:
 
 
 def printed_in(page: str) -> str:
-    """The id of the claim that a page is about."""
+    """The id of the claim that a page presents."""
     found = re.search(r"^```\{printed\} (\S+)$", page, re.MULTILINE)
     assert found is not None
     return found[1]
 
 
 def behind(page: str) -> list[str]:
-    """The ids of the claims that stand behind a page."""
+    """The ids of the claims that support a page."""
     found = re.search(r"^```\{behind\}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     assert found is not None
     return found[1].split()
 
 
 def faults(page: str, known: dict[str, Claim]) -> list[str]:
-    """What is wrong with a page."""
+    """The faults of a page, one message each."""
     places = [page.find(part) for part in PARTS]
     found = [
         f"no {part!r} in its place" for part, at, last in zip(PARTS, places, [-1, *places], strict=False) if at <= last
@@ -98,11 +98,14 @@ FOUND = (ROOT / "docs" / "findings.md").read_text("utf-8").partition("## What wa
 CITED = re.compile(r"<!-- (?!/?counts)(.*?) -->", re.DOTALL)
 VERDICTS = {"✓": "supported", "✗": "refuted", "?": "inconclusive"}
 NAMES = re.compile(r"(Theorem|Lemma|section|Section|Table) [A-Z]?[\d.]*\d|2 to 8|Λ = nL²")
-"""What has a number in it that is none, and the range that opens the section, which every citation of d repeats."""
+"""Names with digits, which are not measured numbers, and the range of d in the section's first sentence.
+
+Every citation of d repeats that range.
+"""
 
 
 def sentences(text: str) -> list[tuple[str, str]]:
-    """Each sentence of the findings with the citation behind it; ("", words) is one without."""
+    """Each sentence of the findings with the citation after it, as (citation, words); "" if there is no citation."""
     text = re.sub(r"^\*\*.*:$", "", text, flags=re.MULTILINE)
     found, start = [], text.index("- *")
     for cited in CITED.finditer(text, start):
@@ -112,7 +115,7 @@ def sentences(text: str) -> list[tuple[str, str]]:
 
 
 def cited(citation: str, known: dict[str, Claim]) -> list[tuple[Claim, str, dict[str, set[str]]]]:
-    """(claim, mark of its verdict, values of its coordinates that are named) of each claim that a citation matches."""
+    """Each claim that a citation matches, as (claim, mark of its verdict, values of the named coordinates)."""
     found = []
     for each in citation.split(";"):
         pattern, mark, *ranges = each.split()
@@ -124,13 +127,13 @@ def cited(citation: str, known: dict[str, Claim]) -> list[tuple[Claim, str, dict
 
 
 def values_in(text: str) -> set[str]:
-    """The values of "2..8" or "3,5"."""
+    """The values that a text such as "2..8" or "3,5" lists."""
     low, dots, high = text.partition("..")
     return {str(k) for k in range(int(low), int(high) + 1)} if dots else set(text.split(","))
 
 
 def words_of(claim: Claim) -> str:
-    """Everything that a claim declares: what `lipverify verify` compares with what is measured, and where."""
+    """All words of a claim that `lipverify verify` compares with measurements, and the coordinates."""
     cells = [
         f"{cell.claimed} {' '.join(f'{key}={value}' for key, value in cell.where.items())}" for cell in claim.cells
     ]
@@ -139,7 +142,7 @@ def words_of(claim: Claim) -> str:
 
 
 def unsupported(text: str, known: dict[str, Claim]) -> list[str]:
-    """What the sentences of the findings say that the claims behind them do not."""
+    """Messages about sentences of the findings that their claims do not support."""
     found = []
     for citation, words in sentences(text):
         said = " ".join(words.split())[-90:]
@@ -199,11 +202,11 @@ def test_words_of_the_second_paper_are_quoted_from_its_reviews_or_said_to_be_par
 
 
 MEASURED = re.compile(r"(?<![\w.^{])\d+\.\d+(?![\w.])|\b\d+(?:\.\d+)? ?\\?%")
-"""A number with a decimal point, or a percentage: what only a measurement gives."""
+"""A number with a decimal point, or a percentage: only a measurement gives such numbers."""
 
 
 def typed(claim: Claim, text: str) -> list[str]:
-    """The numbers of a typed text that its claim does not declare, and that are therefore compared with nothing."""
+    """The numbers of a typed text that its claim does not declare, so that no run compares them."""
     numbers = MEASURED.findall(NAMES.sub("", text))
     if not numbers:
         return []

@@ -1,4 +1,4 @@
-"""The gallery: every picture is made by its function, shows finite data, and stands on the page with code and place."""
+"""The gallery: a function makes each picture, its data are finite, and the page shows it with its code and place."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests import ROOT
 FOLDER = ROOT / "docs" / "gallery"
 PAGE = (ROOT / "docs" / "gallery.md").read_text()
 QUICK = {"diagonal_weights", "full_weights", "prediction", "low_rank_estimates"}
-"""Pictures that take about a second; the others take up to twenty."""
+"""Pictures that take about a second. The others take up to twenty seconds."""
 
 
 def _loaded() -> ModuleType:
@@ -31,7 +31,7 @@ make = _loaded()
 
 
 def drawn(ax: Any) -> int:
-    """Number of finite values that are drawn as a line or an image."""
+    """The number of finite values drawn as a line or an image."""
     lines = [np.asarray(line.get_ydata(), float) for line in ax.lines]
     images = [np.asarray(image.get_array(), float) for image in ax.images]
     return sum(int(np.isfinite(values).sum()) for values in [*lines, *images])

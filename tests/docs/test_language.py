@@ -1,4 +1,4 @@
-"""The table of keywords: complete both ways against the signatures, and each of its examples is accepted."""
+"""The table of keywords has exactly the keywords of the signatures, and each of its examples is accepted."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ BESIDE: dict[str, dict[str, str]] = {
     "agree": {},
     "claim": {"over": '{"d": (2, 3)}', "source": '("Notes", "1", "q")', "kind": '"printed"'},
 }
-"""What a call needs beside the keyword that is shown, and ..."""
+"""The other arguments that a call with the keyword needs."""
 INSTEAD_OF = {"low": ("low", "high"), "high": ("low", "high"), "equals": ("low", "high")}
-"""... what that keyword replaces."""
+"""The arguments that the keyword replaces."""
 
 
 def keywords(function: Callable[..., Any]) -> dict[str, Any]:
-    """What a function takes by name, and in its first places, with the kind of each."""
+    """The arguments of a function, by name and by position, with the kind of each."""
     taken = inspect.signature(function).parameters.values()
     return {each.name: each.kind for each in taken if each.kind is not each.VAR_KEYWORD}
 
@@ -73,7 +73,7 @@ def test_every_keyword_has_one_row_and_every_row_a_keyword() -> None:
 
 
 def test_the_page_says_how_many_words_there_are() -> None:
-    """What is imported, and what is written with an equals sign; what stands in first places has no keyword."""
+    """The page counts imported names and keyword arguments. Positional arguments have no keyword."""
     functions = lipverify.claims.__all__
     written = {
         name for each in FUNCTIONS.values() for name, kind in keywords(each).items() if kind.name == "KEYWORD_ONLY"
@@ -88,7 +88,7 @@ def test_every_name_that_a_claims_file_imports_is_on_the_page() -> None:
 
 
 def call(function: str, keyword: str, example: str) -> str:
-    """A call of a function with the example in its place."""
+    """A call of a function with the example as argument."""
     shown = ast.parse(f"f({example})", mode="eval").body
     assert isinstance(shown, ast.Call)
     positional = list(POSITIONAL[function])

@@ -1,4 +1,4 @@
-"""The notebooks of the documents: each runs from its first cell to its last, and shows what it says."""
+"""The notebooks of the documents: each runs from its first cell to its last and gives its recorded output."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_there_are_three_and_none_keeps_its_outputs() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("default")  # the kernel's own libraries warn of themselves
+@pytest.mark.filterwarnings("default")  # the kernel's own libraries give warnings
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs_and_every_record_shows_itself(path: Path, tmp_path: Path) -> None:
     nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")

@@ -1,4 +1,4 @@
-"""Every public name says what it takes, gives and refuses, names every field, and has an example for doctest."""
+"""Every public name documents its arguments, results, errors and fields, and has an example for doctest."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ MODULES = (
     "lipverify.scaling",
     "lipverify.strategies",
 )
-"""The modules whose public names users import."""
+"""The modules with public names for users."""
 MADE = ("Band", "Figure", "HeatMap", "Panel", "Region", "Series", "Source", "Table")
-"""The records of a ledger that a claim's own functions make: with an example."""
+"""The records of a ledger that a claim's own functions make. They need an example."""
 RAISES_NOTHING = {
     "at": "what it is made of is checked where a claim takes it",
     "per_profile": "a pair: its values are checked where they are used",
     "few_tokens_a_window": "takes what the strategies draw",
 }
-"""Functions that refuse nothing themselves, and why."""
+"""Functions that raise no error themselves, with the reason."""
 
 
 def public() -> dict[str, Any]:
-    """Every public class and function, by the name of its module and its own; each once."""
+    """Every public class and function once, by its module's name and its own name."""
     names: dict[str, Any] = {}
     for module in map(importlib.import_module, MODULES):
         for name in module.__all__:
@@ -61,7 +61,7 @@ def sections(text: str) -> dict[str, str]:
 
 
 def entries(section: str) -> set[str]:
-    """The names that a section explains: its lines at the margin, which may hold several, as in `low, high`.
+    """The names that a section explains: its lines at the margin. A line may have several names, as `low, high`.
 
     >>> sorted(entries("low, high\\n    Ends.\\nw\\n    A number."))
     ['high', 'low', 'w']
@@ -71,7 +71,7 @@ def entries(section: str) -> set[str]:
 
 
 def taken(value: Any) -> list[str]:
-    """Fields of a record, or parameters of a function."""
+    """The fields of a record, or the parameters of a function."""
     if not isinstance(value, type):
         return [name for name in inspect.signature(value).parameters if name != "self"]
     if issubclass(value, msgspec.Struct):
@@ -82,7 +82,7 @@ def taken(value: Any) -> list[str]:
 
 
 def lacks(value: Any) -> list[str]:
-    """What the docstring of a class or function does not have."""
+    """The parts that the docstring of a class or function lacks."""
     text = inspect.cleandoc(value.__doc__ or "")
     has, missing = sections(text), []
     explained = entries(has.get("Parameters", "")) | entries(has.get("Attributes", ""))
@@ -96,7 +96,7 @@ def lacks(value: Any) -> list[str]:
 
 
 def records() -> dict[str, type]:
-    """Every record of which a ledger is made, or of two ledgers side by side."""
+    """Every record of a ledger or of a comparison of two ledgers."""
     modules = {getattr(ledger, name).__module__ for name in ledger.__all__ if isinstance(getattr(ledger, name), type)}
     found = [value for module in map(importlib.import_module, sorted(modules)) for value in vars(module).values()]
     return {
@@ -107,14 +107,14 @@ def records() -> dict[str, type]:
 
 
 def heads(value: type) -> list[str]:
-    """The names that the section of a record's fields explains, as often as it does."""
+    """The names in the section of a record's fields, with repetitions."""
     section = sections(inspect.cleandoc(value.__doc__ or "")).get("Attributes", "").partition(">>>")[0]
     lines = [line for line in section.splitlines() if line and not line[0].isspace()]
     return [name.strip() for line in lines for name in line.split(",")]
 
 
 def said_below(value: type) -> list[str]:
-    """Fields that a text below them explains, in place of the section."""
+    """Fields with a docstring below them in place of an entry in the section."""
     [made] = ast.parse(inspect.getsource(value)).body
     assert isinstance(made, ast.ClassDef)
     pairs = zip(made.body, made.body[1:], strict=False)

@@ -1,4 +1,4 @@
-"""Every sentence of the sources has claims or a reason why not, and every statement is of some sentence."""
+"""Every sentence of the sources has claims or a reason why it has none, and every statement has a sentence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.docs.statements import COUNTS, PAGE, README, SOURCES, Sentence, by_st
 
 
 def faults(listed: list[Sentence], stems: set[str]) -> list[str]:
-    """What is wrong with a list of sentences."""
+    """The faults of a list of sentences, one message each."""
     found = []
     for each in listed:
         if bool(each.claims) == bool(each.why.strip()):
@@ -59,7 +59,7 @@ def test_the_readme_counts_are_those_of_the_claims() -> None:
 
 
 def wrong(text: str, reasons: dict[tuple[str, str], passages.Reason]) -> list[str]:
-    """What is wrong with the page of passages: places, kinds and outcomes by the registry, and reasons by the page."""
+    """The faults of the page of passages: the registry gives places, kinds and outcomes, the page the reasons."""
     found, registered = [], passages.registered()
     rows = {place: (about, outcome) for place, about, outcome in passages.told(text)}
     places = {f"{short(each.paper)}: {each.place}".replace("|", r"\|"): each for each in registered}
@@ -102,7 +102,7 @@ def test_the_readme_table_has_the_outcomes_of_the_claims() -> None:
         [each.place.replace("||", "‖"), each.printed, each.holds] for each in passages.headlines()
     ]
     assert [row[2] for row in rows] == [by_place[each.source, each.place].outcome for each in passages.headlines()]
-    assert len(rows) <= 23  # with its head the table is a glance, 25 lines
+    assert len(rows) <= 23  # with its header the table has at most 25 lines, which fit on one screen
     false = {(each.paper, each.place) for each in registered if each.outcome == "false as printed"}
     assert false <= {(each.source, each.place) for each in passages.headlines()}
 
@@ -116,7 +116,7 @@ def test_the_readme_table_says_proved_where_the_page_of_passages_does() -> None:
 
 @pytest.mark.slow
 def test_what_the_page_calls_proved_is_proved_when_it_is_run() -> None:
-    """The claims that decide those passages, and the claims that prove them, measured now: their grade is `proved`."""
+    """Run the claims that decide those passages and the claims that prove them: their grade is `proved`."""
     rows = {place: outcome for place, _, outcome in passages.told(passages.PAGE.read_text(encoding="utf-8"))}
     every = all_claims(profile_named("quick"))
     decided = [

@@ -11,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify.errors import InvalidInput, OutOfReach
+
+# internal: whether the compiled search can run here
 from lipverify.foundation.compiling import has_compiler
 from lipverify.linear_transformer import Regression, UniformNoise
 from lipverify.linear_transformer.gdplusplus import (
@@ -27,6 +29,8 @@ from lipverify.linear_transformer.gdplusplus.complete import _places, _weights, 
 
 # internal: exact derivatives in balls, and the moments and the precision that they need
 from lipverify.linear_transformer.gdplusplus.critical import PRECISION, _moments, on_gauss_nodes
+
+# internal: the exact derivatives, to compare with those in doubles
 from lipverify.linear_transformer.gdplusplus.critical import derivatives as exact_derivatives
 
 # internal: batches of derivatives, Newton's method and the factors of training, which only the maker of the file uses

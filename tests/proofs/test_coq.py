@@ -34,10 +34,9 @@ from lipverify.proofs.checker.chain import ball  # internal: a rational as a bal
 
 # internal: the bounds of a smooth law, which an export states again
 from lipverify.proofs.checker.harmonics import smooth
-from lipverify.proofs.coq import (
-    dimensions,
-    windows,
-)  # internal: constants by their names in Coq, sums of a law, groups of d
+
+# internal: constants by their names in Coq, sums of a law, groups of d
+from lipverify.proofs.coq import dimensions, windows
 from lipverify.proofs.coq.text import HYPOTHESES  # internal: the facts that are assumed
 from tests import ROOT
 from tests.reference import statements

@@ -1,4 +1,4 @@
-"""The window theorem in every dimension: its lemmas against Bessel functions, and against sums over all tokens."""
+"""The window theorem in every dimension: its lemmas agree with Bessel functions and with sums over all tokens."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Cosine, Law, Matern, Quadratic, ReLU
 from lipverify.proofs import EveryDimension, checker, prove_every_dimension, prove_window
 
-# internal: the lemmas behind a proof file are compared one by one with Bessel functions
+# internal: the test compares each lemma of a proof file with Bessel functions
 from lipverify.proofs.checker import chain, dimensions, ramp, sizes
 
-# internal: the false neighbours of a proof, each of which has to be rejected
+# internal: the checker has to reject each control of a proof
 from lipverify.proofs.controls import controls
 from tests.reference import statements
 
 LAWS: dict[str, Law] = {"affine": Affine(), "quadratic": Quadratic(), "relu": ReLU()}
 SMOOTH = ("affine", "quadratic")
 RANGES = ((1e4, 1e4), (1e3, 100.0))
-"""W_least and K of smooth laws."""
+"""W_least and K for smooth laws."""
 CASES = (*((law, W, K) for law in SMOOTH for W, K in RANGES), ("relu", 1e6, 1e4), ("relu", 1e4, 1e4))
 
 
@@ -53,7 +53,7 @@ def test_every_control_of_every_lemma_is_rejected(law: str) -> None:
 
 @pytest.mark.parametrize(("law", "W", "K"), CASES[:-1])
 def test_the_evaluator_finds_it_true_at_its_border(law: str, W: float, K: float) -> None:
-    """The last case takes seconds: the slow test below has it."""
+    """The last case takes seconds, so only the slow test below runs it."""
     assert statements.wrong(proof(law, W, K).statement) == []
 
 
@@ -69,7 +69,7 @@ def test_the_evaluator_finds_it_true_in_each_dimension_to_fifty_and_in_large_one
 
 @pytest.mark.parametrize("law", LAWS)
 def test_the_evaluator_finds_false_what_is_not(law: str) -> None:
-    """Lines and losses moved past the optimum, and the formulas of another law or another power."""
+    """The false statements have bounds on w* or the loss past the optimum, or formulas of another law or power."""
     said, k = proof(law).statement, {name: chain.shown(Fraction(text)) for name, text in proof(law).stated.items()}
     other = {"affine": "quadratic", "quadratic": "affine", "relu": "affine"}[law]
     far = {"relu": 10.0}.get(law, 1.0)
@@ -116,7 +116,7 @@ def test_the_curves_hold_on_the_whole_ray(d: int, log_w: float) -> None:
         assert a - alpha / w - (alpha + gamma) / w**2 <= D
         assert w / (d + w) <= A
         if d > 2:
-            assert a + 1e-30 >= D  # at d = 3 the difference is 2 w e^{-2w}
+            assert a + 1e-30 >= D  # at d = 3 the difference is 2 w e^{-2w}, below rounding for large w
         elif w >= 2:
             assert 0.5 + 1 / (8 * w) + over / w**2 >= D
 
@@ -133,7 +133,7 @@ def test_the_centre_beyond_the_last_dimension(law: str, log_d: float) -> None:
 @pytest.mark.parametrize(("W", "K"), RANGES)
 @pytest.mark.parametrize("law", SMOOTH)
 def test_noise_and_bias_lie_beyond_their_bounds(law: str, W: float, K: float) -> None:
-    """At the border of the range and beyond, at w = x w_1, in each dimension and in those that are one ball."""
+    """At the border of the range, for w = x w_1, in dimensions with their own ball and in those that share one."""
     k = known(law, W, K)
     with ctx.workprec(chain.BITS):
         all_sizes = {size.d: size for size in sizes.sizes(k)}
@@ -150,7 +150,7 @@ def test_noise_and_bias_lie_beyond_their_bounds(law: str, W: float, K: float) ->
                 N, B = statements.one_harmonic(law, d, log_n, x * math.exp(log_k + log_W))
                 ends = (k["first"], k["split"]) if x < 0.9 else (k["split"], arb(1)) if x < 1 else (arb(1), arb(2))
                 c, b = (float(each.lower()) for each in dimensions.below(k, size, *ends))
-                if 1e-200 < x**a <= 1 + a / 2:  # below, the noise is none in doubles; beyond, nothing is said
+                if 1e-200 < x**a <= 1 + a / 2:  # smaller x underflow; larger x have no bound
                     assert sigma_square * N / Q >= 2 / a * c * x**a * (1 - 1e-9), (d, x)
                     assert b * x**-2 * (1 - 1e-9) <= B / Q, (d, x)
                 if x == 1:
@@ -160,7 +160,7 @@ def test_noise_and_bias_lie_beyond_their_bounds(law: str, W: float, K: float) ->
 
 @pytest.mark.parametrize("W", [1e4, 1e6])
 def test_noise_and_bias_of_two_lines_lie_beyond_their_bounds(W: float) -> None:
-    """As for smooth laws; below `first` the bias alone is that large."""
+    """As for smooth laws. Below `first` the bias alone exceeds the loss at the optimum."""
     k = known("relu", W)
     with ctx.workprec(chain.BITS):
         all_sizes = {size.d: size for size in sizes.sizes(k)}
@@ -177,9 +177,9 @@ def test_noise_and_bias_of_two_lines_lie_beyond_their_bounds(W: float) -> None:
                 N, B = statements.ramp(d, log_n, x * math.exp(log_k + log_W))
                 start = k["first"] if x < 0.85 else k["split"] if x < 1 else arb(1)
                 c, b = float(ramp.noise_below(k, largest).lower()), float(ramp.bias_below(k, largest, start).lower())
-                if d <= sizes.LAST:  # in the ball of all others `plane` is that of one dimension
+                if d <= sizes.LAST:  # in the ball of all larger d `plane` is that of one d
                     b += float((ramp.plane(largest) * ramp.slope_below(k, largest, start) ** 2).lower()) * x**-0.5
-                    assert 1.02 * b * x**-1.5 >= B / Q, (d, x)  # the power to see it
+                    assert 1.02 * b * x**-1.5 >= B / Q, (d, x)  # power: the bound is within 2 %
                 if 1e-200 < x**a <= 1 + a / 1.5:
                     assert sigma_square * N / Q >= 1.5 / a * c * x**a * (1 - 1e-9), (d, x)
                     assert b * x**-1.5 <= B / Q * (1 + 1e-4), (d, x)
@@ -191,7 +191,7 @@ def test_noise_and_bias_of_two_lines_lie_beyond_their_bounds(W: float) -> None:
 def test_what_one_ball_says_of_all_larger_dimensions_each_of_them_says(
     law: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The conditions hold with the last dimension at 1200, and for fewer dimensions one by one the ball is too wide."""
+    """The conditions hold if the shared ball begins after d = 1200. If it begins earlier, it is too wide."""
     lines = {name: proof(law).stated[name] for name in ("low", "high")}
     for last, certain in ((1200, True), (60 if law in SMOOTH else 8, False)):
         for module in (sizes, dimensions, ramp):
@@ -207,7 +207,7 @@ def test_what_one_ball_says_of_all_larger_dimensions_each_of_them_says(
 
 
 def test_one_dimension_of_it_is_the_theorem_of_that_dimension() -> None:
-    """Both enclose w*: the windows overlap, and the limit of the one lies in the other."""
+    """Both theorems enclose w*, so their intervals overlap, and one contains the limit of the other."""
     for law in LAWS:
         for d in (2, 3, 5, 8):
             low, high = proof(law).multiples(d)
@@ -250,7 +250,7 @@ def test_the_law_of_a_file_is_one_of_three(law: Any) -> None:
 
 
 def test_the_law_is_part_of_what_is_checked() -> None:
-    """Each law has its own lines: the proof of one is none of the other."""
+    """Each law has its own bounds, so the proof for one law fails for another."""
     for law, other in (("affine", "quadratic"), ("quadratic", "affine"), ("affine", "relu"), ("relu", "affine")):
         changed = copy.deepcopy(proof(law).data)
         changed["given"]["law"] = other

@@ -1,4 +1,4 @@
-"""The window theorem for every number of tokens: its lemmas against the exact method, its file against an evaluator."""
+"""The window theorem for every n: its lemmas agree with the exact method, and its file with an evaluator."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from lipverify.foundation.shipped import shipped
 from lipverify.laws import Affine, Quadratic
 from lipverify.proofs import EveryN, Proof, checker, load, prove_every_n
 
-# internal: the lemmas behind a proof file are compared one by one with the exact method
+# internal: the test compares each lemma of a proof file with the exact method
 from lipverify.proofs.checker import chain, curves, every, largest
 
-# internal: averages over contexts, of which a lemma keeps only the bounds
+# internal: averages over contexts; a lemma has only their bounds
 from lipverify.proofs.checker.contexts import STRIP, averages, many_averages
 
-# internal: integrals over one token, of which a lemma keeps only the bounds
+# internal: integrals over one token; a lemma has only their bounds
 from lipverify.proofs.checker.tokens import bessel_ratio, truncated
 
-# internal: the false neighbours of a proof, each of which has to be rejected
+# internal: the checker has to reject each control of a proof
 from lipverify.proofs.controls import controls
 from tests.proofs import test_mutants
 from tests.reference import statements
@@ -54,12 +54,12 @@ def parts(d: int) -> list[every.Part]:
 
 
 def most_signal(d: int, n: int) -> float:
-    """The largest L / sigma: 1, or where n = K W^{(d+1)/2}, W = Lambda^{2/(d+3)}."""
+    """The largest L / sigma: 1, or the solution of n = K W^{(d+1)/2} with W = Lambda^{2/(d+3)} if that is larger."""
     return max(1.0, (n / proof(d).least_tokens ** ((d + 3) / 2)) ** (1 / (d + 1)))
 
 
 def slopes(d: int, n: int, w: float) -> float:
-    """n N' / (-B'), the Lambda for which w is critical, by differences of the exact method."""
+    """n N' / (-B'), the Lambda with the critical point w, by differences of the exact method."""
     step = 1e-3 * w
     terms = loss_terms(Problem(d=d, n=n, law=Affine(), sigma=1.0), np.array([w - step, w + step]))
     return float(n * (terms.noise[1] - terms.noise[0]) / (terms.bias[0] - terms.bias[1]))
@@ -79,7 +79,7 @@ def test_many_tokens_have_their_slopes_between_the_bounds(d: int, w: float, more
     assert found * (1 - 1e-5) < high
     assert high < fewer[1] or not fewer[1].is_finite()
     if n > 1000 * float(part.y.r) * max(w, 1):
-        assert high / low < 1.15  # the power to see it
+        assert high / low < 1.15  # power: the bounds are close to each other
 
 
 @settings(deadline=None, max_examples=20)
@@ -108,7 +108,7 @@ def test_the_theorem_covers_all_signals_up_to_the_largest_and_none_beyond(d: int
 def test_the_evaluator_finds_the_statement_true_and_nearer_ones_false(d: int) -> None:
     said = proof(d).statement
     assert statements.wrong(said) == []
-    # the largest ratio that is found is 1.17, 1.00 and 1.00, and what is proved has the most room at d = 3
+    # the largest computed ratio is 1.17, 1.00 and 1.00; the proved bound is loosest at d = 3
     for name, factor in (("least_ratio", 1.12), ("least", 1.15), ("largest_ratio", 0.8 if d == 3 else 0.85)):
         value = Fraction(proof(d).data["lemmas"][-1]["constants"][name])
         nearer = said.replace(chain.shown(value), f"{float(value) * factor:.6g}")
@@ -153,7 +153,7 @@ def test_the_exact_minimiser_is_no_less_than_the_lower_bound_whatever_the_signal
 def test_where_the_bias_may_rise_before_an_optimum_is_rejected(
     share: tuple[float, float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A part before one that holds an optimum, of which only that no optimum is there is known."""
+    """Only the absence of an optimum is known of the first part. The second part has an optimum."""
     first, last = (arb(0), arb(1)), (arb(1), arb(2))
     monkeypatch.setattr(every, "shares", lambda *_: [(first, tuple(map(arb, share))), (last, (arb(1e-9), arb(1)))])
     monkeypatch.setattr(every, "FEW", 3)
@@ -180,7 +180,7 @@ def test_the_cut_integrals_are_those_by_quadrature(power: int, T: float, j: int)
 @pytest.mark.parametrize("w", [0.5, 6.0, 20.0])
 @pytest.mark.parametrize("more", [1, 30])
 def test_what_is_left_of_other_tokens_is_at_most_the_cut_integral(d: int, w: float, more: int) -> None:
-    # phi by a Gauss rule in the angle
+    # a Gauss rule in the angle gives phi
     x, weight = np.polynomial.legendre.leggauss(400)
     angle = np.pi * (x + 1) / 2
     weight = weight * np.sin(angle) ** (d - 2)
@@ -196,7 +196,7 @@ def test_what_is_left_of_other_tokens_is_at_most_the_cut_integral(d: int, w: flo
         bound = float(every.head(arb(T), arb(n), power, j))
         exact = quad(lambda x, p=power, j=j: x**p / p * left(x) ** (n - j), 0, min(every.CUT * T, 60.0), limit=400)[0]
         assert exact < bound * (1 + 1e-9)
-        assert bound < exact * (1 + 12 / T)  # the power to see it
+        assert bound < exact * (1 + 12 / T)  # power: the bound is close
     assert (0.75 * n - 1) * math.log(left(every.CUT * T)) < float(every.beyond_cut(arb(T)).log())
 
 
@@ -272,13 +272,13 @@ def test_every_control_of_the_lemmas_is_rejected() -> None:
         if name in ("reached", "far", "near", "few", "every"):
             assert checker.failures(control), what
             names.add(name)
-    assert names == {"far", "near", "few", "every"}  # what `reached` chooses has room
+    assert names == {"far", "near", "few", "every"}  # `reached` chooses constants with a margin
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["every", "largest"])
 def test_what_is_accepted_of_mutants_is_true(name: str) -> None:
-    """Constants, ranges and structure, as of the other proofs; few, as each takes seconds."""
+    """Mutants of constants, ranges and structure, as for the other proofs. They are few, because each takes seconds."""
     proved = proof(3).data if name == "every" else cap().data
     accepted = 0
     for i in range(90):
@@ -314,7 +314,7 @@ def test_the_closed_form_of_the_bias_bounds_the_exact_one_from_both_sides(decade
     assert max(below) < exact * (1 + 1e-9)
     if n >= largest.FEW:
         assert exact * (1 - 1e-9) < above
-        assert above / below[1] < 1.05 + 2 * (n / w**2 + 1 / w)  # the power to see it
+        assert above / below[1] < 1.05 + 2 * (n / w**2 + 1 / w)  # power: the bounds are close to each other
 
 
 def test_the_convex_function_rises_as_its_curvature_says() -> None:
@@ -354,7 +354,7 @@ def test_the_closed_form_of_the_noise_bounds_the_exact_one_from_both_sides(decad
         above = float((1 + f) ** n * largest.rise_above(n / (2 * arb(w) * (1 + f)), "share")) + n * 2.0 ** (1 - n)
     assert below < exact < above
     if n < 2 * w * largest.BEYOND:
-        assert above / below < 1.03 + 1.2 * w / n + 3 * float((1 + f) ** n - 1)  # the power to see it
+        assert above / below < 1.03 + 1.2 * w / n + 3 * float((1 + f) ** n - 1)  # power: the bounds are close
 
 
 @settings(deadline=None, max_examples=15)

@@ -1,15 +1,15 @@
-r"""A second opinion on proofs: is what a proof *prints* true at the borders of its range?
+r"""An independent evaluator of proofs: is the statement that a proof *prints* true at the borders of its range?
 
-`wrong(statement)` reads the printed sentence and computes what it is about, from the definition of the problem alone:
-nothing is shared with the checker, with the search, or with the exact method. For n tokens uniform on the sphere of
+`wrong(statement)` parses the printed sentence and computes its quantities from the definition of the problem alone.
+It shares no code with the checker, the search for constants or the exact method. For n tokens uniform on the sphere of
 R^d and a law with the covariance K(t) = sum_l k_l P_l(t),
 
     N / sigma^2 = E sum a_i^2,    B = sum_l k_l (2 E sum a_i^2 h_l(t_i) + E sum_{i != j} a_i a_j h_l(t_i) h_l(t_j)),
 
-h_l = 1 - P_l. 1/S^2 is the integral of lambda e^{-lambda S}; the integral over t is a tanh-sinh rule, that over log
-lambda the trapezoidal rule, both in numbers of eighty bits. k_l are projections of the law's link or kernel. Slow, and
-good to some ten digits; `tests/proofs/test_mutants.py` says how it is compared with the oracle in mpmath.
-Statements about linear transformers are compared with the theory of `lipverify.linear_transformer`.
+with h_l = 1 - P_l. The average uses 1/S^2 = int lambda e^{-lambda S} d lambda. A tanh-sinh rule integrates over t and
+the trapezoidal rule over log lambda, both in 80-bit numbers. The k_l are projections of the law's link or covariance.
+The evaluator is slow and accurate to about ten digits. `tests/proofs/test_mutants.py` compares it with a reference in
+mpmath. For statements about linear transformers it uses the theory of `lipverify.linear_transformer`.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ Array = Any
 Long = np.longdouble
 NUMBER = r"(-?[\d.]+(?:e[+-]?\d+)?(?:/\d+)?)"
 ROUNDING = 1e-9
-"""What a value may be off by, relatively: all printed ranges are wider, or are compared with that much room."""
+"""The relative error of a computed value. Printed bounds are compared with this tolerance."""
 SLOPE = 1e-3
-"""w* is found to this share; what is printed of it is farther apart."""
+"""The relative error of a computed w*. Printed bounds on w* are further apart."""
 BEYOND = (1.0, 30.0)
-"""How far beyond the border of a range it is tried as well."""
+"""Factors by which w or W exceeds the border of a range at the points of evaluation."""
 INSIDE = (1.0,)
-"""The same of windows, each of which is a search."""
+"""The factors for statements about w*. They are fewer, because each point needs a minimisation."""
 
 
 def value(text: str) -> float:
-    """A printed number."""
+    """The value of a printed number or fraction."""
     over, _, under = text.partition("/")
     return float(over) / float(under or 1)
 
 
 @cache
 def tokens(d: int, finer: int = 1) -> tuple[Array, Array, Array]:
-    """t, 1 - t without cancellation, and weights of the density (1 - t^2)^{(d-3)/2}: a tanh-sinh rule."""
+    """A tanh-sinh rule for the density (1 - t^2)^{(d-3)/2}: t, 1 - t without cancellation, and the weights."""
     u = np.arange(-108 * finer, 108 * finer + 1, dtype=Long) / (24 * finer)
     x = np.pi * np.sinh(u)
     below, above = 2 / (1 + np.exp(x)), 2 / (1 + np.exp(-x))  # 1 - t and 1 + t
@@ -57,7 +57,7 @@ def tokens(d: int, finer: int = 1) -> tuple[Array, Array, Array]:
 
 @lru_cache(maxsize=8)
 def deficits(d: int, degree: int, finer: int = 1) -> Array:
-    """1 - P_l at the nodes, l = 1 to degree, by Legendre's recursion for 1 - P; of many as doubles."""
+    """1 - P_l at the nodes for l = 1 to degree, by Legendre's recursion for 1 - P. Many degrees are kept as doubles."""
     t, h, _ = tokens(d, finer)
     before, now, found = 0 * h, h, []
     for k in range(1, degree + 1):
@@ -68,15 +68,15 @@ def deficits(d: int, degree: int, finer: int = 1) -> Array:
 
 @cache
 def averages(d: int, n: int, w: float, degree: int) -> tuple[float, Array, Array, Array]:
-    """E sum a_i^2; and by degree E sum a_i^2 h, E sum_{i != j} a_i a_j h h, E sum a_i h."""
-    # with few tokens lambda has to be large, and all t count: the rule is finer the steeper their weights are,
-    # and for very large w, where h = 1 - t changes by more from one node to the next
+    """E sum a_i^2, and for each degree E sum a_i^2 h, E sum_{i != j} a_i a_j h h and E sum a_i h."""
+    # with few tokens large lambda and all t contribute; steeper weights need a finer rule,
+    # and so does a very large w, because h = 1 - t then changes more between nodes
     finer = (1 if w < 1e5 else 3) if n > 1000 * w ** ((d - 1) / 2) else 1 + math.ceil(w / 6)
     _, s, p = tokens(d, finer)
     h, s = deficits(d, degree, finer), Long(w) * s
 
     def scaled(v: Array) -> Array:
-        """lambda g at log lambda = v, a row for each."""
+        """lambda g at log lambda = v, with one row per v."""
         return np.exp(np.minimum(np.asarray(v, dtype=Long)[..., None] - s, 700))
 
     def log_average(v: Array) -> Array:
@@ -85,7 +85,7 @@ def averages(d: int, n: int, w: float, degree: int) -> tuple[float, Array, Array
 
     first, last = -math.log(n * float((p * np.exp(-s)).sum())) - 45, 2 * w + 6
     low = first
-    while n > 2 and last - low > 0.1:  # where phi^{n-2} is below e^-60
+    while n > 2 and last - low > 0.1:  # phi^{n-2} is below e^-60 beyond `last`
         middle = (low + last) / 2
         low, last = (low, middle) if (n - 2) * log_average(middle) < -60 else (middle, last)
     v = np.arange(first, last + 0.25, 0.25, dtype=Long)
@@ -103,13 +103,13 @@ def averages(d: int, n: int, w: float, degree: int) -> tuple[float, Array, Array
 
 @cache
 def count(d: int, degree: int) -> float:
-    """The number of harmonics of a degree >= 1."""
+    """The number of spherical harmonics of a degree >= 1."""
     return (2 * degree + d - 2) / degree * math.comb(degree + d - 3, degree - 1)
 
 
 @cache
 def spectrum(law: str, d: int, degree: int) -> tuple[Array, float]:
-    """k_l for l = 1 to degree, at L = 1, and the sum of all beyond."""
+    """k_l for l = 1 to degree, at L = 1, and the sum of k_l over larger l."""
     name, _, text = law.partition(":")
     if name in PIECES:
         return pieces(text, d, degree)
@@ -122,7 +122,7 @@ def spectrum(law: str, d: int, degree: int) -> tuple[Array, float]:
     counts = np.array([count(d, j) for j in range(1, degree + 1)])
     if name.startswith("matern-"):
         z = math.sqrt(2 * float(name.removeprefix("matern-"))) / numbers[0]
-        # a kernel of r = 2 sin(theta/2) is smooth in theta, the angle: a Gauss rule
+        # a covariance that depends on r = 2 sin(theta/2) is smooth in the angle theta, so a Gauss rule is accurate
         x, weight = roots_legendre(degree + 200)
         angle = np.pi * (x + 1) / 2
         r = z * 2 * np.sin(angle / 2)
@@ -169,7 +169,7 @@ PIECES = ("kinks", "jumps")
 
 
 def legendre(d: int, t: Array, degree: int) -> Array:
-    """P_0 to P_degree in d dimensions at numbers between -1 and 1."""
+    """P_0 to P_degree in d dimensions, at numbers between -1 and 1."""
     t = np.asarray(t, dtype=float)
     found = [np.ones_like(t), t]
     for k in range(1, degree):
@@ -179,7 +179,10 @@ def legendre(d: int, t: Array, degree: int) -> Array:
 
 @cache
 def pieces(text: str, d: int, degree: int) -> tuple[Array, float]:
-    """k_l of a link of pieces, and the sum beyond: a Gauss rule for small l, by parts for large."""
+    """k_l of a piecewise polynomial link, and the sum of later k_l.
+
+    A Gauss rule gives small l, and integration by parts large l.
+    """
     breaks, *coefficients = ([value(each) for each in part.split(",")] for part in text.split("|"))
     parts = [np.polynomial.Polynomial(each) for each in coefficients]
     ends, at, few = np.arccos([1.0, *breaks[::-1], -1.0]), np.array(breaks), min(degree, 40)
@@ -191,7 +194,7 @@ def pieces(text: str, d: int, degree: int) -> tuple[Array, float]:
         means[: few + 1] += legendre(d, np.cos(angle), few) @ (p * h)
         square += p @ h**2
     factor, rest = 1 / norm, np.zeros(degree + 1)
-    # int h P_l (1-t^2)^{(d-3)/2} is what jumps, and int h' P_{l-1} (1-t^2)^{(d-1)/2} with P two dimensions up
+    # int h P_l (1-t^2)^{(d-3)/2} is a sum over jumps plus int h' P_{l-1} (1-t^2)^{(d-1)/2}, with P in d + 2 dimensions
     for order in range(min(max(map(len, coefficients)), degree)):
         dim = d + 2 * order
         factor /= dim - 1
@@ -205,7 +208,7 @@ def pieces(text: str, d: int, degree: int) -> tuple[Array, float]:
 
 
 def degrees(law: str, w: float) -> int:
-    """How many harmonics enter: all of a finite law; else until windows blur those beyond."""
+    """The number of degrees in the sum: all of a finite law, otherwise those that attention with this w resolves."""
     name = law.partition(":")[0]
     if name in ("affine", "quadratic", "zonal", "link", "powers"):
         return {"affine": 1, "quadratic": 2}.get(name, law.count(",") + 1)
@@ -213,7 +216,7 @@ def degrees(law: str, w: float) -> int:
 
 
 def terms(law: str, d: int, n: int, w: float) -> tuple[float, float, float, float]:
-    """N / sigma^2, B, E sum a_i (f(x_i) - f(x))^2 / 2 and E (f - E f)^2, at L = 1."""
+    """N / sigma^2, B, E sum a_i (f(x_i) - f(x))^2 / 2 and E (f - E f)^2 at L = 1."""
     if w > SHARP and law.startswith(("rough", *PIECES)):
         x, k, rest = waves(law, d, w)
         noise, bias = many(d, math.log(n), w, rest, k, lambda h: risen(d, x, h))
@@ -226,11 +229,11 @@ def terms(law: str, d: int, n: int, w: float) -> tuple[float, float, float, floa
 
 
 SHARP = 1e5
-"""From here on harmonics enter by blocks, and those near a point are waves in the plane, up to 1/w."""
+"""For larger w, harmonics are summed in blocks and approximated by plane waves, with a relative error of 1/w."""
 
 
 def waves(law: str, d: int, w: float) -> tuple[Array, Array, float]:
-    """(l (l+d-2))^{1/2}, the k_l of a block near it, and the sum beyond."""
+    """(l (l+d-2))^{1/2} for blocks of degrees, the sum of k_l in each block, and the sum of later k_l."""
     if law.partition(":")[0] in PIECES:
         degree = 2 ** math.ceil(math.log2(7 * math.sqrt(w)))
         k, rest = spectrum(law, d, degree)
@@ -239,7 +242,7 @@ def waves(law: str, d: int, w: float) -> tuple[Array, Array, float]:
         square = np.arange(1, degree + 1) * (np.arange(1, degree + 1) + d - 2.0)
         return np.sqrt(np.add.reduceat(k * square, starts) / np.where(sums > 0, sums, 1)), sums, rest
     s, last = float(law.removeprefix("rough-")), 7 * math.sqrt(w)
-    # Gamma(l-s) / Gamma(l+s+d-1) and N_l as powers of l + (d-2)/2
+    # Gamma(l-s) / Gamma(l+s+d-1) and the number of harmonics are approximated by powers of l + (d-2)/2
     log_x, step = np.linspace(0, math.log(last), 1200, retstep=True)
     _, h, p = tokens(d)
     constant = 2**s * float((p * h ** Long(s)).sum()) / 2
@@ -251,7 +254,7 @@ def waves(law: str, d: int, w: float) -> tuple[Array, Array, float]:
 
 
 def risen(d: int, x: Array, h: Array) -> Array:
-    """1 - P_l where 1 - t = h, at (l (l+d-2))^{1/2} = x, a row for each: by Bessel's function, up to a share h."""
+    """1 - P_l at 1 - t = h by a Bessel function, with one row per x = (l (l+d-2))^{1/2} and a relative error of h."""
     nu = (d - 3) / 2
     z = np.outer(x, 2 * np.arcsin(np.sqrt(h / 2)))
     far = np.maximum(z, 0.1)
@@ -260,19 +263,19 @@ def risen(d: int, x: Array, h: Array) -> Array:
 
 
 def tokens_from(least: float) -> list[int]:
-    """Numbers of tokens at the border of a range n >= least, and beyond."""
+    """Numbers of tokens at the border of a range n >= least and inside it."""
     return [max(2, math.ceil(least * (1 + 1e-12) * more)) for more in (1.0, 1e4)]
 
 
 @cache
 def optimum(law: str, d: int, n: int, square: float, sigma: float, low: float, high: float) -> tuple[float, float]:
-    """w* between two numbers, at L^2 = square, and the loss there."""
+    """w* between `low` and `high` at L^2 = square, and the loss at w*."""
 
     def loss(x: float) -> float:
         noise, bias, *_ = terms(law, d, n, math.exp(x))
         return sigma**2 * noise + square * bias
 
-    # from a rough place to a close one: few places are asked for more than once
+    # a coarse grid brackets the minimum
     places = np.linspace(math.log(low), math.log(high), 12)
     values = [loss(float(x)) for x in places]
     at = int(np.argmin(values))
@@ -282,19 +285,19 @@ def optimum(law: str, d: int, n: int, square: float, sigma: float, low: float, h
 
 
 def within(what: str, low: float, found: float, high: float, error: float = ROUNDING) -> Iterator[str]:
-    """A complaint if a value is not between two numbers."""
+    """Yield a message if a value is not between two numbers."""
     room = error * abs(found) + 1e-300
     if not low - room <= found <= high + room:
         yield f"{what} is {found:.12g}, not between {low:.12g} and {high:.12g}"
 
 
 def wrong(statement: str) -> list[str]:
-    """What of a printed statement is false at the borders of its range; nothing if nothing is.
+    """The parts of a printed statement that are false at the borders of its range, one message each.
 
     Raises
     ------
     ValueError
-        If it is no statement that is known here.
+        If no pattern matches the statement.
     """
     for pattern, check in PATTERNS:
         match = re.fullmatch(pattern, statement)
@@ -316,11 +319,11 @@ BOUNDS = {
     "layers": {"C": -1},
     "cosine": {"offset": -1, "low": 1},
 }
-"""The bounds that statements of a kind print, and which way is inwards."""
+"""The bounds in each kind of statement. The sign is the direction that makes a bound sharper."""
 
 
 def closer(statement: str, share: float) -> dict[str, str]:
-    """The statement with one bound moved inwards by a share of itself, by what was moved."""
+    """Sharper statements, by the name of the bound that moved inwards by this share of its value."""
     found = {}
     for pattern, check in PATTERNS:
         match = re.fullmatch(pattern, statement)
@@ -341,11 +344,11 @@ def closer(statement: str, share: float) -> dict[str, str]:
 
 
 PRINTED = {"w*": r" # <= w\* <= # for", "c*": r" # <= c\* - 1 <= # with", "slope": r"\)\^# B", "fall": "B' <= -# at"}
-"""The bounds of statements about one problem, lower ones first."""
+"""The bounds in statements about one problem, lower bounds first."""
 
 
 def named(law: str) -> str:
-    """The law as `spectrum` reads it, from the words of a statement."""
+    """The name that `spectrum` takes, for a law in the words of a statement."""
     smooth = re.fullmatch(r"(matern-[\d.]+) .* = \((.*), (.*)\), times.*", law)
     if smooth:
         return f"{smooth[1]}:{smooth[2]},{smooth[3]}"
@@ -360,7 +363,7 @@ HEAD = r"(?P<law>[^=]*?(?: of L = [^ ]+)?), d = (?P<d>\d+): "
 
 
 def g(*names: str) -> list[str]:
-    """Groups for numbers."""
+    """Named groups that match a number."""
     return [rf"(?P<{name}>-?[\d./]+(?:e[+-]?\d+)?)" for name in names]
 
 
@@ -372,12 +375,12 @@ def powers(law: str, d: int) -> tuple[float, float]:
 
 
 def scale(law: str) -> float:
-    """L^2 of a law that has its own L, by which B is divided in k_l here and in what is printed."""
+    """L^2 of a law with its own L. Both `spectrum` and the printed statements divide B by it."""
     return value(law.partition(":")[2]) ** 2 if law.startswith("cosine") else 1.0
 
 
 def envelope(law: str, d: str, **text: str) -> Iterator[str]:
-    """n N / (sigma^2 w^a) and w^beta B / L^2 at the least w and beyond, for the least n and more."""
+    """Check n N / (sigma^2 w^a) and w^beta B / L^2 at the least w and n and at larger ones."""
     name, dim, k = named(law), int(d), {key: value(each) for key, each in text.items() if each is not None}
     a, beta = powers(name, dim)
     yield from exponents({"a": a, "a2": a, "beta": beta, "spread": a + beta - 1, "next": 2 - beta}, k)
@@ -391,14 +394,14 @@ def envelope(law: str, d: str, **text: str) -> Iterator[str]:
 
 
 def exponents(true: dict[str, float], printed: dict[str, float]) -> Iterator[str]:
-    """Every exponent that is printed is the one that is meant."""
+    """Check that every printed exponent has its exact value."""
     for name, exact in true.items():
         if name in printed and printed[name] != exact:
             yield f"an exponent is {exact}, not {printed[name]}"
 
 
 def tradeoff(law: str, d: str, **text: str) -> Iterator[str]:
-    """N and B at w and rho w."""
+    """Check the ratios of N and of B between w and rho w."""
     name, dim, k = named(law), int(d), {key: value(each) for key, each in text.items()}
     a, beta = powers(name, dim)
     yield from exponents({"power": a + max(beta, 1.0) - 1}, k)
@@ -411,7 +414,7 @@ def tradeoff(law: str, d: str, **text: str) -> Iterator[str]:
 
 
 def window(law: str, d: str, domain: str, **text: str) -> Iterator[str]:
-    """w* and the loss there at the least W and beyond, for the least n and more."""
+    """Check w* and its loss at the least W, for the least n and a larger one."""
     name, dim, k = named(law), int(d), {key: value(each) for key, each in text.items()}
     a, beta = powers(name, dim)
     yield from exponents({"beta": beta, "whole": a + beta, "power": a + max(beta, 1.0) - 1}, k)
@@ -426,14 +429,14 @@ def window(law: str, d: str, domain: str, **text: str) -> Iterator[str]:
 
 
 def best(law: str, d: int, n: int, W: float) -> tuple[float, float]:
-    """w*, and loss(w*) W^beta / L^2, where (n L^2 / sigma^2)^{1/(a + beta)} is W."""
+    """w* and loss(w*) W^beta / L^2 for W = (n L^2 / sigma^2)^{1/(a + beta)}."""
     a, beta = powers(law, d)
     w, loss = optimum(law, d, n, W ** (a + beta) / n, 1.0, W / 100, 3 * W)
     return w, loss * W**beta / (W ** (a + beta) / n)
 
 
 DIMENSIONS = (2, 3, 6, 50, 1000)
-"""Where a theorem about every dimension is tried."""
+"""The dimensions at which a theorem about every dimension is evaluated."""
 CENTRES: dict[tuple[str, str, str], Callable[[int], tuple[float, float]]] = {
     ("affine", "(d-1)! / (3 d Gamma((d-1)/2))", "(d-1) (d+3) / (12 d k^2)"): lambda d: (
         math.lgamma(d) - math.log(3 * d) - math.lgamma((d - 1) / 2),
@@ -455,16 +458,17 @@ CENTRES: dict[tuple[str, str, str], Callable[[int], tuple[float, float]]] = {
         (2 - math.sqrt(2)) * (d + 2) / (9 * math.pi) * math.exp(math.lgamma(d / 2) - math.lgamma((d + 1) / 2)),
     ),
 }
-"""What is printed of k^{(d-1)/2 + beta} and of m, and log k^{(d-1)/2 + beta} and m k^beta."""
+"""By law and by the printed k^{(d-1)/2 + beta} and m: the values of log k^{(d-1)/2 + beta} and m k^beta."""
 
 
 @cache
 def ramp(d: int, log_n: float, w: float) -> tuple[float, float]:
-    """E sum a_i^2 and B of ReLU at L = 1, many tokens, to first order in E sum a_i^2, in any dimension.
+    """E sum a_i^2 and B of ReLU at L = 1 for many tokens in any dimension, to first order in E sum a_i^2.
 
-    V(h) = 2 (K(1) - K(t)) = (2/3d) (h - S / pi), S = sin theta - theta cos theta, theta the angle, because E |z z'| =
-    (2/(pi d)) (t arcsin t + (1 - t^2)^{1/2}). B = E sum a_i V_i - E sum a_i a_j V_ij / 2, and sums over many tokens are
-    averages with the weights g, and g^2 once for each 1/T.
+    The variogram is V(h) = 2 (K(1) - K(t)) = (2/3d) (h - S / pi) with S = sin theta - theta cos theta at the angle
+    theta, because E |z z'| = (2/(pi d)) (t arcsin t + (1 - t^2)^{1/2}). The bias is
+    B = E sum a_i V_i - E sum a_i a_j V_ij / 2. Sums over many tokens are averages with the weights g. A factor 1/T of
+    the expansion turns one weight g into g^2.
     """
     noise, _ = many(d, log_n, w, 0.0, np.zeros(1), lambda h: np.zeros((1, len(h))))
     a = (d - 1) / 2
@@ -488,20 +492,20 @@ def ramp(d: int, log_n: float, w: float) -> tuple[float, float]:
         apart += weight * bent(np.maximum(between, 0.0))
     straight = [float(each @ h) for each in (one, two)]
     bends = [float(each @ bent(h)) for each in (one, two)]
-    # E V_12 / 2 of its straight part: E h_12 = 1 - E t_1 E t_2
+    # the linear part of E V_12 / 2: E h_12 = 1 - E t_1 E t_2
     pairs = [
         (x + y - x * y, float(u @ apart @ v))
         for x, y, u, v in ((straight[0], straight[0], one, one), (straight[1], straight[0], two, one))
     ]
     V, V_2 = (s - b / np.pi for s, b in zip(straight, bends, strict=True))
     P, P_2 = (s - b / np.pi for s, b in pairs)
-    # of the largest terms h all but a square cancels
+    # the largest terms, linear in h, cancel up to a square
     lead = straight[0] ** 2 / 2 - (bends[0] - pairs[0][1] / 2) / np.pi
     return noise, 2 / (3 * d) * float(lead + noise * (V - V_2 - 1.5 * P + 2 * P_2))
 
 
 def bent(h: Array) -> Array:
-    """sin theta - theta cos theta at cos theta = 1 - h."""
+    """sin theta - theta cos theta for cos theta = 1 - h."""
     theta = 2 * np.arcsin(np.sqrt(h / 2))
     near = theta**3 / 3 - theta**5 / 30 + theta**7 / 840 - theta**9 / 45360
     return np.where(theta < 0.1, near, np.sin(theta) - theta * np.cos(theta))
@@ -510,10 +514,10 @@ def bent(h: Array) -> Array:
 def many(
     d: int, log_n: float, w: float, rest: float, weights: Array, deficits: Callable[[Array], Array]
 ) -> tuple[float, float]:
-    """E sum a_i^2 and B at L = 1, for more tokens and dimensions than a double counts: all in logarithms.
+    """E sum a_i^2 and B at L = 1, in logarithms, so that n and d may be very large.
 
-    B is that of harmonics with these weights, and of others that are blurred altogether. Trapezoidal rules in log h and
-    in log lambda, lambda in units of 1 / (n E g).
+    B belongs to harmonics with these weights. For the rest of the variance, attention averages the harmonics to zero.
+    Trapezoidal rules integrate over log h and log lambda, with lambda in units of 1 / (n E g).
     """
     a = (d - 1) / 2
     step = min(0.08, 0.2 / math.sqrt(a))
@@ -544,22 +548,22 @@ HARMONIC: dict[str, tuple[Callable[[int], float], Callable[[int, Array], Array]]
     "affine": (lambda d: 1 / (3 * d), lambda d, h: h),
     "quadratic": (lambda d: 2 * (d - 1) / (d**2 * (d + 2)), lambda d, h: d / (d - 1) * (2 * h - h**2)),
 }
-"""Its weight k_l, and 1 - P_l where 1 - t = h."""
+"""The weight k_l of a law with one harmonic, and 1 - P_l at 1 - t = h."""
 
 
 def one_harmonic(law: str, d: int, log_n: float, w: float) -> tuple[float, float]:
-    """`many` for a law of one harmonic."""
+    """The result of `many` for a law with one harmonic."""
     weight, deficit = HARMONIC[law]
     return many(d, log_n, w, 0.0, np.array([weight(d)]), lambda h: deficit(d, h)[None, :])
 
 
 def centre_and_unit(law: str, d: int) -> tuple[float, float]:
-    """log k^{(d+3)/2} and m k^2."""
+    """log k^{(d-1)/2 + beta} and m k^beta of a law."""
     return next(found for (name, *_), found in CENTRES.items() if name == law)(d)
 
 
 def every_dimension(law: str, domain: str, centre: str, unit: str, tokens: str, **text: str) -> Iterator[str]:
-    """w* / kW and the loss over m, at the least W and n of some dimensions, and beyond."""
+    """Check w* / kW and the loss divided by m in some dimensions, at the least W and n and at larger ones."""
     k = {key: value(each) for key, each in text.items()}
     if (law, centre, unit) not in CENTRES:
         yield f"{law}: k^((d-1)/2 + beta) = {centre} and m = {unit} are not what is known of it"
@@ -584,7 +588,7 @@ def every_dimension(law: str, domain: str, centre: str, unit: str, tokens: str, 
 def nearest(
     law: str, d: int, log_n: float, log_W: float, log_k: float, k: dict[str, float], least: float
 ) -> Iterator[str]:
-    """The best w of one problem: in units of k W, and its loss in units of m L^2 / W^beta."""
+    """Check w* of one problem in units of k W, and its loss in units of m L^2 / W^beta."""
     beta = 1.5 if law == "relu" else 2.0
 
     def loss(log_x: float) -> float:
@@ -605,7 +609,7 @@ def nearest(
 
 
 def rises(law: str, d: int) -> bool:
-    """Whether B(-w) > B(w) for a small, a middle and a large w: E sum a_i (K(t_i) - K(-t_i)) > 0."""
+    """True if B(-w) > B(w), that is E sum a_i (K(t_i) - K(-t_i)) > 0, for a small, a middle and a large w."""
     for w in (0.1, 3.0, 50.0):
         degree = degrees(law, w)
         k, mean = spectrum(law, d, degree)[0], averages(d, 9, w, degree)[3]
@@ -616,7 +620,7 @@ def rises(law: str, d: int) -> bool:
 
 
 def transfer(law: str, d: str, domain: str, **text: str) -> Iterator[str]:
-    """The loss of L' at the w* of L, over that at its own."""
+    """Check the loss of L' at the w* of L, divided by its loss at its own w*."""
     name, dim, k = named(law), int(d), {key: value(each) for key, each in text.items()}
     a, beta = powers(name, dim)
     yield from exponents({"whole": a + beta, "power": a + max(beta, 1.0) - 1}, k)
@@ -634,7 +638,7 @@ def transfer(law: str, d: str, domain: str, **text: str) -> Iterator[str]:
 
 
 def every_n(law: str, d: str, domain: str, **text: str) -> Iterator[str]:
-    """w* with few and with many tokens, from a tenth of the largest L / sigma to where the bias alone decides."""
+    """Check w* for few and many tokens, from a tenth of the largest L / sigma up to values where the bias dominates."""
     name, dim, k = named(law), int(d), {key: value(each) for key, each in text.items()}
     a, beta = powers(name, dim)
     yield from exponents({"whole": a + beta, "power": a + beta - 1, "three": 3.0 * dim}, k)
@@ -644,12 +648,12 @@ def every_n(law: str, d: str, domain: str, **text: str) -> Iterator[str]:
     if domain == "over all real w" and not rises(name, dim):
         yield f"{law}: a w < 0 is as good as w > 0, or may be"
 
-    # Lambda where both parts of M are equal: there w* / M is least
+    # both parts of M are equal at this Lambda, and w* / M is least there
     middle = (k["three"] * k["k"]) ** (k["whole"] / (k["whole"] - 1))
     for n in (2, 3, 5, 10, 20, 255, 256, 1000, 10**5):
         V = (n / k["K"]) ** (1 / k["power"])
         last, top, before = max(n * k["rho"] ** 2, V ** k["whole"]), k["again"] * V, 0.0
-        corner = max(k["three"] * top, V ** k["whole"])  # there M is k V
+        corner = max(k["three"] * top, V ** k["whole"])  # M is k V there
         more = [1.1 * last, corner, 30 * last] if n < 1000 else [1.1 * last]
         for Lambda in sorted({last / 100, middle, last, *more}):
             inside = last * (1 + ROUNDING) > Lambda
@@ -670,7 +674,7 @@ def every_n(law: str, d: str, domain: str, **text: str) -> Iterator[str]:
 
 
 def largest(law: str, d: str, domain: str, **text: str) -> Iterator[str]:
-    """Without noise w* is where the bias is least; with noise it is no larger, and B is no less at any w beyond."""
+    """Check w* without noise, that the bias is no smaller at larger w, and w* / M with noise."""
     name, dim, k = named(law), int(d), {key: value(each) for key, each in text.items()}
     if (name, dim) != ("affine", 3):
         yield f"{law}, d = {d}: of other laws nothing is known"
@@ -682,7 +686,7 @@ def largest(law: str, d: str, domain: str, **text: str) -> Iterator[str]:
         w, bias = optimum(name, dim, n, 1.0, 0.0, 0.8 * usual, 2 * usual)
         yield from within(f"w* of the bias alone at n = {n}", 0, w, top, SLOPE)
         for share in (1.0, 1.5):
-            # beyond, the integral over t takes too long, and the first share decides
+            # at larger w the integral over t takes too long, and the first share decides
             if w < share * top < max(60.0, n / 1000) and terms(name, dim, n, share * top)[1] <= bias:
                 yield f"the bias at w = {share * top:.6g} is as small as at {w:.6g}, n = {n}"
     for n in (round(k["n"]), 10**12):
@@ -694,7 +698,7 @@ def largest(law: str, d: str, domain: str, **text: str) -> Iterator[str]:
 
 
 def one_problem(law: str, d: str, n: str, L: str, sigma: str, says: str) -> Iterator[str]:
-    """Where the loss of one problem is least, its best scale, or by how much its bias rises or falls."""
+    """Check w*, the best scale c*, or the slope of the bias of one problem."""
     dim, many, square, noise = int(d), round(Fraction(n)), value(L) ** 2 * scale(law), value(sigma)
     rising = re.fullmatch("B\\({}\\) >= \\({} / {}\\)\\^{} B\\({}\\)".format(*[NUMBER] * 5), says)
     if rising:
@@ -746,13 +750,13 @@ def one_problem(law: str, d: str, n: str, L: str, sigma: str, says: str) -> Iter
     for w in np.linspace(low, high, 3):
         N, B, gap, _ = terms(law, dim, many, float(w))
         total, G = noise**2 * N + square * B, square * gap
-        excess = (G - total) / (total + square / (3 * dim) + offset - 2 * G)  # E f^2 = L^2 / (3d), its mean included
+        excess = (G - total) / (total + square / (3 * dim) + offset - 2 * G)  # E f^2 = L^2 / (3d) includes the mean
         if abs(loss(float(w)) - min(inside)) < 1e-6 * min(inside):
             yield from within(f"c* - 1 at w = {w:.6g}", c_low, excess, float(c_high or 0), 1e-6)
 
 
 def circle(n: str, sigma: str, S: str, M: str, others: str, low: str, high: str) -> Iterator[str]:
-    """The loss of diag(M) on the circle, and the least of those that it is compared with."""
+    """Check the loss of diag(M) on the circle against the least loss of a family of matrices."""
     many, noise = round(Fraction(n)), value(sigma)
     s, m = ([value(each) for each in text.split(", ")] for text in (S, M))
 
@@ -783,12 +787,12 @@ def circle(n: str, sigma: str, S: str, M: str, others: str, low: str, high: str)
     ends = places[max(at - 1, 0)], places[min(at + 1, 15)]
     least = float(minimize_scalar(family, bounds=ends, method="bounded", options={"xatol": 1e-4}).fun)
     least = min(least, family(stop)) if bounded else least
-    # midpoints: the moments are smooth in the angle; with |x_1| as score they are not, to 1e-5 or so
+    # the midpoint rule is accurate for moments that are smooth in the angle; for a score |x_1| its error is about 1e-5
     yield from within("the gain", value(low) - 2e-5, least - loss(*m), value(high) + 2e-5)
 
 
 def ridge(K: str, level: str, one: str, two: str, d: str, first: str, n: str) -> Iterator[str]:
-    """By the exact moments of d = 1 and 2; beyond, by the limit."""
+    """Check n E |w - w_ridge|^2 / d by exact moments for d = 1 and 2, and by its limit for larger d."""
     from lipverify.checks.linear_transformers.two_levels import TwoLevels, difference, leading_square
 
     model, dim, many = TwoLevels(value(one), value(two)), int(d), round(Fraction(n))
@@ -802,7 +806,7 @@ def ridge(K: str, level: str, one: str, two: str, d: str, first: str, n: str) ->
 
 
 def layers(C: str) -> Iterator[str]:
-    """By counts of layers in balls."""
+    """Check the number of layers by counts in ball arithmetic."""
     from lipverify.checks.linear_transformers.condition_numbers import MINIMAX
     from lipverify.checks.linear_transformers.layer_counts import layers_needed
 
@@ -814,7 +818,7 @@ def layers(C: str) -> Iterator[str]:
 
 
 def cosine(offset: str, low: str) -> Iterator[str]:
-    """By E cos^2 at some n, and where it tends."""
+    """Check n E cos^2 at several n, and its limit."""
     from lipverify.checks.linear_transformers.cosines import mean_square_cosine
 
     for d in (1, 2, 10):
@@ -922,4 +926,4 @@ PATTERNS: list[tuple[str, Callable[..., Iterator[str]]]] = [
         every_dimension,
     ),
 ]
-"""The sentences that are known, each with what computes it."""
+"""The patterns of statements, each with the function that checks it."""

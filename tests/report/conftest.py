@@ -1,4 +1,4 @@
-"""A report of the synthetic ledger, printed once."""
+"""A report of the synthetic ledger, made once."""
 
 from __future__ import annotations
 

@@ -10,10 +10,10 @@ from typing import Any
 from lipverify.claims.ledger import Figure, Ledger, Panel, Record, Series
 from lipverify.report import write_report
 
-# internal: the model says what stands on a page without a search through the PDF
+# internal: the model has the content of a page, so that no test has to search the PDF
 from lipverify.report.build import build
 
-# internal: the records of that model, for annotations and a drawing that is not drawn
+# internal: the records of that model, for annotations and for a figure without a drawing
 from lipverify.report.model import Drawing, Report, Theorem, Topic
 from lipverify.report.text import Text  # internal: the runs of a text in that model
 from tests.ledgers import ledger
@@ -31,7 +31,7 @@ def pages(content: bytes) -> list[Any]:
 
 
 def squeezed(text: str) -> str:
-    """Text without spaces, and with italic letters as upright ones."""
+    """The text without spaces, with upright letters in place of italic ones."""
     return "".join(unicodedata.normalize("NFKC", text).split())
 
 

@@ -15,8 +15,8 @@ from lipverify.claims.ledger import Figure, Ledger, Panel, Series, Source
 from lipverify.claims.ledger.outcomes import controls  # internal: the sentence about controls, of any cells
 from lipverify.claims.plan import profile_named, select_claims
 from lipverify.claims.run import run
-from lipverify.report.front import OFTEN  # internal: how often an assumption is the setting
-from lipverify.report.looks import between  # internal: what a legend leaves out
+from lipverify.report.front import OFTEN  # internal: the count from which an assumption is part of the setting
+from lipverify.report.looks import between  # internal: the entries that a legend omits
 from tests.ledgers import cell, ledger, record
 from tests.report.pages import model, model_of, pages, pdf, squeezed, text_of, theorem_of, words_of
 
@@ -47,7 +47,7 @@ def test_the_type_is_readable(book: Ledger, folder: Path) -> None:
 
 
 def test_the_reading_that_holds_is_among_the_first_two() -> None:
-    """If the reading nearest to print holds, one that fails is second; a page has rows for two."""
+    """A page has rows for two readings. If the reading nearest to print holds, the second row is one that fails."""
 
     def told(*verdicts: Any) -> list[str]:
         claims = [record(f"a.b/{k}", kind="convention", verdict=verdict) for k, verdict in enumerate(verdicts)]
@@ -138,7 +138,7 @@ def test_words_that_were_quoted_are_not_quoted_again(folder: Path) -> None:
 
 
 def test_what_many_theorems_assume_is_said_once(folder: Path) -> None:
-    """Only assumptions under enough headings; repeating a few words is easier to read than a reference."""
+    """This holds only for assumptions of enough theorems. A few repeated words are easier to read than a reference."""
     usual, own = "tokens and query uniform on a sphere of any radius", "wombats in their burrows, one in each of them"
 
     def book(many: int) -> Ledger:
@@ -155,7 +155,7 @@ def test_what_many_theorems_assume_is_said_once(folder: Path) -> None:
 
 @pytest.mark.parametrize("style", ["line", "errorbars"])
 def test_a_legend_names_the_ends_of_a_scale_of_lines(style: Any) -> None:
-    """Lines that differ by a number share a colour scale; points have markers, which are all named."""
+    """Lines that differ by a number share a colour scale. Points have markers, and the legend names all of them."""
     numbered = tuple(Series(label=f"$d = {d}$", x=(1.0, 2.0), y=(1.0, 2.0), style=style) for d in range(2, 9))
     other = Series(label="claimed", x=(1.0, 2.0), y=(1.0, 2.0), style="dashed")
     found = between(

@@ -1,7 +1,7 @@
-"""The report as a file: the requirements of PDF/A-2a and PDF/UA-1 that can be checked in it, and its size.
+"""The PDF file meets the requirements of PDF/A-2a and PDF/UA-1 that a test can check, and is small.
 
-No validator is at hand that installs with pip, so that the rules are checked one by one: the typesetter claims the
-standards, and packing must not lose what it did for them.
+No validator installs with pip, so these tests check the rules one by one. The typesetter claims the standards, and
+compression must not break them.
 """
 
 from __future__ import annotations

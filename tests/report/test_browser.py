@@ -40,7 +40,7 @@ IN_SIGHT = (
 
 @pytest.fixture(scope="module")
 def book() -> Ledger:
-    """Claims with every verdict, one with a formula in its text that is wider than a phone."""
+    """Claims with every verdict. The text of one has a formula that is wider than a phone."""
     wide = r"$\sum_i a_i f(x_i) = " + " + ".join(f"a_{{{k}}} f(x_{{{k}}})" for k in range(20)) + "$"
     first, *rest = realistic().claims
     texts = {"finding": wide, "corrected": wide, "title": wide, "measured": wide, "assumptions": (wide,)}
@@ -103,7 +103,7 @@ def test_no_width_overflows(page: Page, opened: bool) -> None:
 
 @pytest.mark.parametrize("width", [320, 768, 1280])
 def test_the_first_screen_says_what_was_asked(tab: Page, file: Path, width: int) -> None:
-    """In a narrow window the fields and the contents are one line each, which opens."""
+    """In a narrow window the fields and the contents are collapsed to one line each."""
     tab.resize(width)
     tab.open(file.as_uri())
     assert tab.run("document.querySelector('main p').getBoundingClientRect().bottom") < 800
@@ -298,7 +298,7 @@ def test_the_pointer_and_the_keys_show_values(page: Page, book: Ledger) -> None:
     assert min(sides) >= 0
 
 
-# ---- colours, keys, and what is heard ----
+# ---- colours, keyboard and screen reader ----
 
 
 def test_colours_follow_the_system_or_the_choice(page: Page, file: Path) -> None:

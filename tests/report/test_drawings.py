@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from lipverify.claims.ledger import Band, Figure, HeatMap, Region, Series
 
-# internal: figures are drawn and joined without a report around them
+# internal: figures are drawn and merged without a report
 from lipverify.report.drawings import Drawings, joined
-from lipverify.report.figures import draw  # internal: one figure as SVG, whose bytes are compared
+from lipverify.report.figures import draw  # internal: one figure as SVG, to compare bytes
 from lipverify.report.looks import series_looks  # internal: colours and markers are chosen before anything is drawn
 from tests.ledgers import slopes_figure, terms_figure
 from tests.report.pages import figure_of

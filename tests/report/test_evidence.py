@@ -10,11 +10,11 @@ from msgspec.structs import replace
 
 from lipverify.claims.ledger import Ledger, Source
 
-# internal: the model with its figures drawn, for references from one to the next
+# internal: the model with drawn figures, for references between figures
 from lipverify.report.build import build
-from lipverify.report.drawings import Drawings  # internal: it draws the figures of that model
+from lipverify.report.drawings import Drawings  # internal: the function that draws the figures of that model
 
-# internal: the name of a set of readings is a function of its own, tried on random sets
+# internal: the function that names a set of readings, for random sets
 from lipverify.report.readings import names
 from tests.ledgers import ledger, record
 from tests.report.pages import model, pages, pdf, squeezed, text_of, theorems, topic_of, words_of

@@ -15,13 +15,13 @@ from lipverify.claims.ledger import Figure, Panel, Series
 from lipverify.claims.ledger.figure import Scale  # internal: the literal type of an axis, for an annotation
 from lipverify.claims.plan import select_claims
 
-# internal: what lies beyond the axes is decided before a figure is drawn
+# internal: points beyond the axes are selected before a figure is drawn
 from lipverify.report.drawings import Drawings, in_sight
 
-# internal: glyphs are measured inside of the canvas, and the cache is counted
+# internal: the test measures glyphs on the canvas and counts cache entries
 from lipverify.report.figures import _drawn, _read_once, _remembered, draw
 
-# internal: whether a label can be drawn, asked for hundreds of labels without a figure
+# internal: the check that a label can be drawn, for hundreds of labels without a figure
 from lipverify.report.labels import drawable
 
 FORMULAS = (r"$w^{1/d}$", r"bias $\frac{\sigma^2}{n}$ of $\sqrt{L}$", r"$\mathdefault{10^{-28}}$")
@@ -30,7 +30,7 @@ FORMULAS = (r"$w^{1/d}$", r"bias $\frac{\sigma^2}{n}$ of $\sqrt{L}$", r"$\mathde
 @pytest.mark.parametrize("size", [7.0, 8.5, 40.0])
 @pytest.mark.parametrize("text", FORMULAS)
 def test_a_formula_lies_where_it_would_have_been_read(text: str, size: float) -> None:
-    """Up to the rounding of fonts and matplotlib: a 32nd of a point at each glyph, and a little at a root."""
+    """The tolerance is the rounding of fonts and matplotlib: 1/32 point per glyph, and slightly more at a root."""
     font = FontProperties(family="cmr10", size=size, math_fontfamily="cm")
     plain = MathTextParser("path").parse(text, 72, font)
     with _remembered():
@@ -49,7 +49,7 @@ def _laid(read: Any) -> list[tuple[float, ...]]:
 
 
 def test_every_formula_is_read_once() -> None:
-    """Once for every use: the check, the layout and the drawing, at all sizes."""
+    """The check, the layout and the drawing at all sizes share one parse."""
     label = r"$\frac{\alpha}{\beta} \leq \gamma^{17}$"
     curve = Series(label=label, x=(1.0, 2.0), y=(1.0, 2.0))
     other = Series(label="other", x=(1.0, 2.0), y=(2.0, 1.0))
@@ -104,7 +104,7 @@ def test_numbers_on_a_short_log_axis_do_not_overlap(ends: tuple[float, float]) -
 
 
 def test_a_figure_is_measured_as_it_is_drawn() -> None:
-    """The layout is in points, by outlines, and not in the pixels of a screen."""
+    """The layout is in points, from the outlines of glyphs, not in pixels of a screen."""
     panel = Panel(title="t", xlabel="x", ylabel="y", series=(Series(label="a", x=(1.0, 2.0), y=(1.0, 2.0)),))
     with _drawn(Figure(caption="", alt="", panels=(panel,)), 3.0) as canvas:
         assert (canvas.dpi, canvas.canvas.get_default_filetype()) == (72, "svg")

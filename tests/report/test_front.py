@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lipverify.claims.ledger import VERDICTS, Ledger, Source, Verdict
-from lipverify.report import words  # internal: the words of the verdicts are compared with the verdicts
+from lipverify.report import words  # internal: the words of the verdicts, to compare with the verdicts
 from tests.ledgers import ledger, placed, record
 from tests.report.pages import model, model_of, pages, pdf, squeezed, text_of, theorems, words_of
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from lipverify.claims.ledger import Allowed, Band, Figure, Ledger, Panel, Provenance, Record, Series, Source
 
-# internal: one character is followed through the text, and a formula made that cannot be set
+# internal: the test follows one character through the text, and makes a formula that cannot be set
 from lipverify.report.text import Run, printable
 from lipverify.report.typeset import typeset  # internal: a model with a broken formula, which no ledger gives
 from tests.ledgers import cell, ledger, record

@@ -11,7 +11,7 @@ import pytest
 from lipverify.errors import InvalidInput
 from lipverify.report import write_report
 
-# internal: texts just beyond the limits are refused, and ours are not
+# internal: the limits of texts; the tests try longer texts and those of the library
 from lipverify.report.visible import LONGEST_FORMULA, LONGEST_TEXT, LONGEST_WORD, require_printable
 from tests.ledgers import ledger, realistic, record, slopes_figure
 

@@ -1,12 +1,12 @@
-"""Symbols are defined at their first use; the letters of a user's file have the meanings that she gives them."""
+"""Symbols are defined at their first use, and the letters of a user's file have the user's meanings."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from lipverify.report import words  # internal: the table of symbols, of which each has to be defined
+from lipverify.report import words  # internal: the table of symbols, each of which needs a definition
 from lipverify.report.model import Symbol  # internal: a symbol in the model of a page, for an annotation
-from lipverify.report.notation import symbols_in  # internal: the symbols that a page uses are found a second time
+from lipverify.report.notation import symbols_in  # internal: finds the symbols of a page a second time
 from lipverify.report.text import rich  # internal: an entry of that table as text
 from lipverify.report.web import web_page  # internal: the page without a file
 from tests.ledgers import ledger, record
@@ -37,7 +37,7 @@ def test_every_symbol_is_defined_on_the_page_where_it_first_stands_and_only_ther
 
 
 def test_the_letters_of_a_claims_file_are_its_own() -> None:
-    """This holds for any name of her statements, even one that begins like lipverify's."""
+    """This holds for any name of the user's statements, even one that begins like lipverify's."""
     for id in ("mine.one/a", "softmax.one/a", "lt.one", "softmaxes.one"):
         claim = record(id, statement=r"\Lambda = \Omega(\sigma^2)", file="hers.py")
         book = ledger((claim,))

@@ -10,7 +10,7 @@ from hypothesis import example, given, target
 from hypothesis import strategies as st
 
 from lipverify.claims.ledger import Ledger
-from lipverify.report import digits  # internal: one number as it is printed, tried on random values
+from lipverify.report import digits  # internal: prints one number, for random values
 from lipverify.report.text import rich  # internal: one text with numbers in it, without a report
 from tests.report.pages import on_page, pages, rows_of, squeezed
 

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from lipverify.claims.ledger import Allowed, Figure, Ledger, Scalar, Series
 from lipverify.claims.ledger.figure import Layer  # internal: the literal type of a layer, for an annotation
-from lipverify.claims.ledger.reach import at  # internal: the place of a cell as a terminal writes it
+from lipverify.claims.ledger.reach import at  # internal: the place of a cell as a terminal shows it
 from lipverify.report import digits, words  # internal: how numbers and grades are printed, to compare
-from lipverify.report.build import build  # internal: the model with figures that say their layer instead of a drawing
+from lipverify.report.build import build  # internal: the model, with names of layers in place of drawings
 from lipverify.report.model import Drawing  # internal: a drawing that only has a name
 from lipverify.report.readings import heading  # internal: one heading without a page
 from lipverify.report.theorem import telling_figure  # internal: the choice of one figure among many
@@ -132,7 +132,7 @@ def test_formulas_of_one_statement_stand_each_for_itself() -> None:
     ],
 )
 def test_words_of_a_statement_stand_outside_of_its_formulas(latex: str, runs: list[str | None]) -> None:
-    """A formula does not break words, which would overlap their neighbours; inside a formula they stay."""
+    """A formula has no line breaks, so long words in it would overlap. Words inside a formula remain there."""
     theorem = theorem_of(record(statement=latex))
     found = [run.text for run in theorem.readings[0].statement]
     assert len(found) == len(runs)
@@ -167,7 +167,7 @@ def test_a_theorem_shows_the_figure_that_is_meant_for_it(layers: tuple[Layer, ..
 
 
 def test_a_theorem_shows_the_figure_of_the_readings_nearest_to_print() -> None:
-    """Among several figures of one layer, that of the readings nearest to print, and then the one with most points."""
+    """Of several figures of one layer, the page shows that of the readings nearest to print with most points."""
 
     def drawn(label: str, count: int) -> Figure:
         x = tuple(map(float, range(count)))

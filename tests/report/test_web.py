@@ -21,22 +21,22 @@ from msgspec.structs import replace
 
 from lipverify.claims.ledger import Figure, HeatMap, Ledger, Panel, Region, Series, write_ledger
 
-# internal: the refusal of one formula, which a page shows as its source
+# internal: the refusal of one formula; a page shows its source
 from lipverify.foundation.latex import UnreadableError
 from lipverify.report import digits  # internal: how a number is printed, to compare
 from lipverify.report.heatmaps import BLANK  # internal: the colour of a cell without a value
 
-# internal: the colours of the PDF, with which those of the page are compared
+# internal: the colours of the PDF, to compare with those of the page
 from lipverify.report.looks import series_looks
 from lipverify.report.text import APART, Run, formula  # internal: runs of a text without a page around them
 from lipverify.report.web import web_page  # internal: the page without a file
 
-# internal: the rule of a colour on each paper
+# internal: the CSS rule of a colour for each background
 from lipverify.report.web.colours import PAPERS, colour_class, colour_rule
 
-# internal: one drawing without a page; ticks and rounding, tried on random values
+# internal: one drawing without a page; ticks and rounding, for random values
 from lipverify.report.web.drawing import axis, drawing, has_place, round_values
-from lipverify.report.web.markup import Markup, element, join  # internal: escaping is tried on random text
+from lipverify.report.web.markup import Markup, element, join  # internal: escaping, for random text
 
 # internal: one text with its formulas, without a page; one formula as the browser gets it
 from lipverify.report.web.words import Formulas, many, mathml
@@ -104,7 +104,7 @@ def hostile() -> Parsed:
     return Parsed(web_page(hostile_ledger()))
 
 
-# ---- it says what the ledger says ----
+# ---- the page has the content of the ledger ----
 
 
 def test_every_number_of_the_evidence_is_on_the_page(book: Ledger, page: Parsed) -> None:
@@ -186,7 +186,7 @@ def test_an_empty_ledger_is_a_page() -> None:
     assert "nothing was checked" in Parsed(web_page(ledger(()))).text()
 
 
-# ---- it obeys nothing in the ledger, and fetches nothing ----
+# ---- the page executes nothing from the ledger, and loads nothing ----
 
 
 def test_a_browser_is_told_to_fetch_nothing_and_to_run_this_script_alone(page: Parsed, hostile: Parsed) -> None:
@@ -243,7 +243,7 @@ def test_text_is_escaped_and_markup_is_not(text: str, value: str) -> None:
     assert join(Markup("<i>")) == "<i>"
 
 
-# ---- it can be followed and heard ----
+# ---- navigation and screen readers ----
 
 
 def test_addresses_are_unique_and_every_link_ends_at_one(page: Parsed, hostile: Parsed) -> None:
@@ -376,7 +376,7 @@ def test_a_figure_that_cannot_be_drawn_costs_nothing_else() -> None:
 
 
 def test_a_figure_of_two_theorems_is_led_to() -> None:
-    """A theorem's page shows its own figure, and links to a figure that another theorem shows."""
+    """A theorem's page shows its own figure and links to a figure of another theorem's page."""
     own, shared = slopes_figure(None, None), replace(slopes_figure(None, None), caption="again")
     claims = [
         record("a.b", figures=(terms_figure(),)),
