@@ -93,14 +93,14 @@ def every_dimension(proof: Proof) -> Iterator[str]:
     ):
         yield ratio(law, d)
     for d in range(2, ALONE + 1):
-        yield from alone(d)
+        yield from alone(d, k)
     for d, last in groups:
         if last != d:
             yield beyond(law, d)
     yield tail(law, k)
     for d, last in groups:
         if last == d:
-            yield from alone(d, ("third",))
+            yield from alone(d, k, ("third",))
         else:
             yield from third_from(law, k, d, last)
     yield from (
@@ -172,10 +172,12 @@ Proof.
 Qed."""
 
 
-def alone(d: int, names: Sequence[str] = ("window", "few", "third")) -> Iterator[str]:
-    """One dimension by its own numbers."""
+def alone(d: int, k: Mapping[str, Fraction], names: Sequence[str] = ("window", "few", "third")) -> Iterator[str]:
+    """One dimension by its own numbers; (mu_3 / mu_2) / (n mu_1) by that condition on n which says more."""
+    by_dimension = (4 / 3) ** ((d - 1) / 2) * float(k["M"]) > float(k["K"] * k["W_least"])
+    least = ("1 / M", "left") if by_dimension else (f"Rpower (4 / 3) (a_of {d}) * (p / K)", "right")
+    bound = "intros Hp. exists ({}); split; [now {} |]. revert Hp. ".format(*least)
     for name in names:
-        bound = f"intros Hp. exists (Rpower (4 / 3) (a_of {d}) * (p / K)); split; [now right |]. revert Hp. "
         yield (
             f"Lemma {name}_{d} p : 0 <= p <= 1 / W_least -> {name}_at {d} (ratio_of law {d}) p.\nProof. "
             f"{bound if name == 'third' else ''}generalize ratio_{d}. generalize (ratio_of law {d}). intros r Hr Hp. "
