@@ -21,7 +21,7 @@ VIEWS = {"1e5": 1e5, "1e9": 1e9, "all": None}
 """The views: the eigenvalues that a number of contexts shows, or all."""
 SAME = 1e-9
 """Relative distance of stored weights from the certified point; they are stored to the last digit."""
-ENOUGH = 4
+ENOUGH = 2
 """Minima that are certified again of a depth that has many."""
 ROUNDING = 1e-9
 """Error of a log10: logarithms up to 5000 of a residual, rounded some hundred times at 2e-16 of their size."""
