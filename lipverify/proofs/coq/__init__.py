@@ -24,6 +24,8 @@ from lipverify.proofs.coq.dimensions import every_dimension
 from lipverify.proofs.coq.text import library
 from lipverify.proofs.coq.windows import window
 
+__all__ = ["EXPORTS", "WHOLE", "exported", "library", "modules", "refusal", "require_coqc"]
+
 
 class Export(NamedTuple):
     """How theorems of one kind are exported: the libraries before them, in order, and what writes their part."""
