@@ -132,13 +132,13 @@ def _places(name: str, given: Any) -> tuple[float, ...]:
     return values
 
 
-def _probe(function: Any, what: str, domain: tuple[float, float] = (-1.0, 1.0)) -> None:
+def _probe(function: Any, role: str, domain: tuple[float, float] = (-1.0, 1.0)) -> None:
     """Refuse a function that does not map an array in its domain to an array of finite numbers of the same shape."""
     low, high = domain
     rule = f"must map an array of points in [{low:g}, {high:g}] to finite real numbers of the same shape"
     if not callable(function):
-        raise InvalidInput(f"{what} = {shown(function)} is not a function; it {rule}.")
-    if what == "K" and _takes_two(function):
+        raise InvalidInput(f"{role} = {shown(function)} is not a function; it {rule}.")
+    if role == "K" and _takes_two(function):
         raise InvalidInput(
             "K takes two points: a covariance that is not a function of <x, x'> is not isotropic. Only isotropic "
             "ones have exact methods; others can be sampled, see lipverify.laws.Sampled. Here it "
@@ -150,17 +150,17 @@ def _probe(function: Any, what: str, domain: tuple[float, float] = (-1.0, 1.0)) 
         kind = getattr(getattr(result, "dtype", None), "kind", "")
         values = np.asarray(result, dtype=np.float64) if kind in "fiu" and kind else np.empty(0)
     except Exception as error:
-        raise InvalidInput(f"{what} raised {type(error).__name__}: {error}; it {rule}.") from error
+        raise InvalidInput(f"{role} raised {type(error).__name__}: {error}; it {rule}.") from error
     if kind == "b":
-        raise InvalidInput(f"{what} returned truth values; it {rule}: write np.where(condition, 1.0, 0.0).")
+        raise InvalidInput(f"{role} returned truth values; it {rule}: write np.where(condition, 1.0, 0.0).")
     if not kind or kind not in "fiu":
         what_it_is = f"an array of {result.dtype}" if kind else f"a {type(result).__name__}"
-        raise InvalidInput(f"{what} returned {what_it_is}; it {rule}.")
+        raise InvalidInput(f"{role} returned {what_it_is}; it {rule}.")
     if values.shape != points.shape:
-        raise InvalidInput(f"{what} returned the shape {values.shape} for {points.shape}; it {rule}.")
+        raise InvalidInput(f"{role} returned the shape {values.shape} for {points.shape}; it {rule}.")
     if not np.all(np.isfinite(values)):
         worst = int(np.argmin(np.isfinite(values)))
-        raise InvalidInput(f"{what} returned {values[worst]} at {points[worst]:g}; it {rule}.")
+        raise InvalidInput(f"{role} returned {values[worst]} at {points[worst]:g}; it {rule}.")
 
 
 def _hashable(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -283,11 +283,11 @@ def _require_variogram(variogram: Callable[[Array], Array]) -> None:
     _require_continuous("variogram", float(values[1]), float(np.max(values)))
 
 
-def _require_continuous(what: str, step: float, largest: float) -> None:
+def _require_continuous(role: str, step: float, largest: float) -> None:
     """Refuse a white-noise part of f: values that differ however close the points are."""
     if step > NUGGET * largest > 0:
         raise InvalidInput(
-            f"{what} jumps by {step:.3g} at distance 0: f is not continuous there. A white part of f is label noise: "
+            f"{role} jumps by {step:.3g} at distance 0: f is not continuous there. A white part of f is label noise: "
             "give its standard deviation as sigma, and the rest here."
         )
 

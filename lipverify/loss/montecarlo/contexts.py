@@ -58,13 +58,13 @@ def draw_together(problem: Problem, contexts: int, seed: int, streams: Sequence[
     tasks = [law.draw(generator(seed, f"{stream}/tasks", 0), contexts, d) for stream in streams]
 
     def covariates(m: int) -> Array:
-        drawn = np.concatenate([each.random((contexts, m, d)) for each in points])
+        drawn = np.concatenate([rng.random((contexts, m, d)) for rng in points])
         return problem.covariates.points(inverted(drawn), np)
 
     def values(x: Array) -> list[Array]:
-        if all(isinstance(each, np.ndarray) for each in tasks):
+        if all(isinstance(task, np.ndarray) for task in tasks):
             return law.values(np.concatenate(tasks), x, np)
-        parts = [law.values(*each, np) for each in zip(tasks, np.split(x, len(streams)), strict=True)]
+        parts = [law.values(*draw, np) for draw in zip(tasks, np.split(x, len(streams)), strict=True)]
         return [np.concatenate(part) for part in zip(*parts, strict=True)]
 
     def apart(array: Array) -> Array:
