@@ -78,17 +78,18 @@ claim("softmax.window-theorem/{law}",
       prove softmax.window-theorem --d 3` prints the chain with its constants, `lipverify check-proof` certifies its
       file again.""", **PROVED)
 claim("softmax.window-every-n/affine",
-      bound(proofs.every_n, r"\min w^* / M", of="least", low="1/2", control="4/5", method="certified"),
-      bound(proofs.every_n, r"\max w^* / M", of="largest", high="13/10", control=1, method="certified"),
+      bound(proofs.every_n, "c_1", of="least", low="1/2", control="4/5", method="certified"),
+      bound(proofs.every_n, "c_2", of="largest", high="13/10", control=1, method="certified"),
       source=THEOREM_2, kind="derived", expected="supported", over={"d": per_profile((3,), (2, 3, 5))},
       title="the optimal window for every number of tokens", assumes=(*MODEL, r"$n \geq 2$, and $L \leq \sigma$ or $n \geq 2 W^{(d+1)/2}$"),
       statement=r"""c_1 M \leq w^* \leq c_2 M, \quad M = \min(\Lambda / 3d, k W), \quad W = \Lambda^{2/(d+3)}, \quad
       n \geq 2, \ L \leq \sigma \text{ or } n \geq 2 W^{(d+1)/2}""",
-      finding=r"""For *every* number of tokens from 2 on, and all $L \leq \sigma$ or $L^2 / \sigma^2 \leq W / 2$: the
-      variance of the noise is at least about that of $f$ in a window. With little signal $w^*$ is near $\Lambda / 3d$,
-      with much signal near $k \Lambda^{2/(d+3)}$, also for few tokens. At every $w^*$, $\Lambda$ is the quotient of the
-      derivatives of noise and bias. Below 256 tokens these are polynomials through balls, for each $n$; from 256 on
-      they lie between explicit functions. With one token the loss is the same at all $w$. Up to $w^*$ the bias falls.
+      finding=r"""The values are the constants of the proof. They hold for *every* number of tokens from 2 on,
+      and all $L \leq \sigma$ or $L^2 / \sigma^2 \leq W / 2$: the variance of the noise is at least about that
+      of $f$ in a window. With little signal $w^*$ is near $\Lambda / 3d$, with much signal near $k
+      \Lambda^{2/(d+3)}$, also for few tokens. At every $w^*$, $\Lambda$ is the quotient of the derivatives of
+      noise and bias. Below 256 tokens these are polynomials through balls, for each $n$; from 256 on they lie
+      between explicit functions. With one token the loss is the same at all $w$. Up to $w^*$ the bias falls.
       Larger $L$ are the subject of `softmax.window-every-signal`.""")
 SMOOTH = {"shift": "3", "room": "1/100"}
 claim("softmax.window-every-dimension/{law}",

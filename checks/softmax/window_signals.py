@@ -11,7 +11,7 @@ from lipverify.claims import bound, claim, per_profile
 
 # fmt: off
 claim("softmax.window-every-signal/affine/least",
-      bound(proofs.every_n, r"\min w^* / \min(M, k V)", of="any", low="2/5", control="3/4", method="certified"),
+      bound(proofs.every_n, "c", of="any", low="2/5", control="3/4", method="certified"),
       source=THEOREM_2, kind="derived", expected="supported", over={"d": per_profile((3,), (2, 3, 5))},
       title="the optimal window for every L / sigma: from below",
       assumes=(*MODEL, r"$n \geq 2$, $M = \min(\Lambda / 3d, k \Lambda^{2/(d+3)})$, $V = (n/2)^{2/(d+1)}$"),
@@ -20,7 +20,7 @@ claim("softmax.window-every-signal/affine/least",
       noise increases in $w$. So beyond the range $n \geq 2 W^{(d+1)/2}$ the lower bound at its border still holds.
       Below 256 tokens both derivatives, enclosed up to $k V$, show that no smaller $w$ is critical.""")
 claim("softmax.window-every-signal/affine/largest",
-      bound(proofs.largest_window, r"\sup w^* / n^{2/3}", of="largest", high="9/4", control="8/5", method="certified"),
+      bound(proofs.largest_window, "C", of="largest", high="9/4", control="2", method="certified"),
       source=THEOREM_2, kind="derived", expected="supported",
       title="the optimal window for every L / sigma: from above, in three dimensions",
       assumes=(*MODEL, r"affine tasks, $d = 3$"),
@@ -28,8 +28,8 @@ claim("softmax.window-every-signal/affine/largest",
       finding=r"""In three dimensions $\langle x_i, x \rangle$ is uniform, and the bias has a closed form with one
       convex function. Its lower bound increases in $w$, so one $w$ decides for all larger ones.""")
 claim("softmax.window-every-signal/affine/both-sides",
-      bound(proofs.largest_window, r"\min w^* / M", of="least", low="2/5", control="1/2", method="certified"),
-      bound(proofs.largest_window, r"\max w^* / M", of="largest", high="9/4", control="8/5", method="certified"),
+      bound(proofs.largest_window, "c_1", of="least", low="2/5", control="1/2", method="certified"),
+      bound(proofs.largest_window, "c_2", of="largest", high="9/4", control="2", method="certified"),
       source=THEOREM_2, kind="derived", expected="supported",
       title="the optimal window for every L / sigma: from both sides, in three dimensions",
       assumes=(*MODEL, r"affine tasks, $d = 3$, $n \geq 256$, $W = \Lambda^{1/3} \geq (n/2)^{1/2}$"),
