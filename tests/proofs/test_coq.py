@@ -54,7 +54,7 @@ MUTATED = {
     "cosine-2": ("S0_high", "S1_low", "S2"),
     "tradeoff-affine-3": ("rise_low", "rise_high", "fall_low", "fall_high"),
     "transfer-affine-3-3": ("worse_low", "worse_high"),
-    "dimensions-affine": ("J1", "tau", "tau_3", "low", "high", "loss_low", "loss_high", "over", "gamma"),
+    "dimensions-affine": ("J1", "tau", "tau_3", "low", "high", "loss_low", "loss_high", "over"),
     "dimensions-quadratic": ("low", "high", "loss_low", "loss_high"),
     "lt-cosine": ("C", "offset", "low"),
     "lt-ridge-1-1-yx": ("Q", "R", "K"),
@@ -110,7 +110,10 @@ def test_an_export_with_another_constant_does_not_compile(name: str, constant: s
     mutant = copy.deepcopy(proof(name))
     (constants,) = (each["constants"] for each in mutant["lemmas"] if constant in each["constants"])
     value = float(constants[constant])
-    constants[constant] = f"{value + FALLS.get(constant, -1) * 0.01 * max(abs(value), 0.01):.12g}"
+    if name in EVERY:  # these theorems leave less room than one per cent
+        constants[constant] = f"{value * (1 + FALLS.get(constant, -1) * 1e-4):.12g}"
+    else:
+        constants[constant] = f"{value + FALLS.get(constant, -1) * 0.01 * max(abs(value), 0.01):.12g}"
     whole = "attention" not in coq.EXPORTS[mutant["theorem"]].libraries
     against = coq.refusal(coq.exported([mutant])) if whole else refusal(coq.modules([mutant]), library)
     assert against is not None

@@ -39,13 +39,13 @@ end_2: (5 / 4 * (1 + room)) ^ 2 <= 2
 """
 WEIGHTS = {
     "affine": "replace (1 / (3 * x)) with (/ x / 3) by (field; lra). set (y := / x) in *. clearbody y. "
-    "repeat split; first [interval | nonneg].",
+    "repeat split; first [interval with (i_prec 64) | nonneg].",
     "quadratic": "set (y := / x) in *. replace (2 * (x - 1) / (x ^ 2 * (x + 2))) with (2 * (1 - y) * y ^ 2 / "
     "(1 + 2 * y)) by (unfold y; field; lra). replace (4 / (x * (x + 2))) with (4 * y ^ 2 / (1 + 2 * y)) by (unfold "
     "y; field; lra). "
     "replace (8 / ((x - 1) * (x + 2))) with (8 * y ^ 2 / ((1 - y) * (1 + 2 * y))) by (unfold y; field; lra). "
     "clearbody y. "
-    "repeat split; first [interval | nonneg].",
+    "repeat split; first [interval with (i_prec 64) | nonneg].",
 }
 """k, S0 and S1 beyond some d, by 1/d."""
 NUMBERS = "gamma over T_least J1 J2 first split low high room tau tau_3 K loss_low loss_high law"
@@ -105,7 +105,8 @@ def every_dimension(proof: Proof) -> Iterator[str]:
             yield from third_from(law, k, d, last)
     yield from (
         f"Lemma cubic_{d} : cubic gamma {d}.\nProof. unfold cubic, al, a_of, size. cbn [Z.of_nat Pos.of_succ_nat "
-        "Pos.succ]. values. intros z Hz. destruct (Rle_lt_dec z 3); [interval with (i_bisect z, i_depth 30) | nra]. "
+        "Pos.succ]. values. intros z Hz. destruct (Rle_lt_dec z 3); [interval with (i_prec 64, i_bisect z, i_depth "
+        "30) | nra]. "
         "Qed."
         for d in range(2, 9)
     )
@@ -168,7 +169,7 @@ Proof.
   - revert d H. apply (ratio_stays law {d}); [lia | lra | pose proof ratio_{d}; lra | pose proof ratio_{d + 1}; lra
     |].
     unfold rise_of, a_of, size, law. cbn [Z.of_nat Pos.of_succ_nat Pos.succ]. intros s Hs. apply Rminus_le.
-    interval with (i_bisect s).
+    interval with (i_prec 64, i_bisect s).
 Qed."""
 
 
@@ -229,18 +230,18 @@ Proof.
   {{ set (q := 3 / 2 * ((1 - s) / 2 * r * h) + 7 / 8 * ((1 - s) / 2 * r * h * (r * p * s) + gamma * (r * p * s) ^ 2)).
     assert (q_is : q_of gamma d (r * p / a) = q) by (unfold q_of, q, h; rewrite al_is; unfold s; field; lra).
     assert (q_in : 0 <= q <= 45 / 1000) by (unfold q; clear - r_in s_in p_in h_in; clearbody s h; revert h_in;
-      values; intros h_in; split; [nonneg | interval]).
+      values; intros h_in; split; [nonneg | interval with (i_prec 64)]).
     set (z := 3 / 2 * ((1 - s) / 2 * r * p) + 7 / 8 * (s * ((1 - s) / 2 * r * h * (r * p * s) + gamma * (r * p * s) ^
       2))).
     assert (z_is : s * q = z) by (unfold q, z, h; unfold s; field; lra).
     assert (z_le : z <= {written(Fraction(77, 100) * r / W)}) by (unfold z; clear - r_in s_in p_in h_in; clearbody s
-      h; revert h_in; values; intros h_in; interval).
+      h; revert h_in; values; intros h_in; interval with (i_prec 64)).
     assert (e_le : exp q <= 1 + 105 / 100 * q).
     {{ pose proof (exp_ineq1_le (- q)) as I. rewrite exp_Ropp in I. pose proof (exp_pos q).
       apply (Rmult_le_compat_r (exp q)) in I; [| lra]. rewrite Rinv_l in I by lra. nra. }}
     set (E := 2 * s * exp q). assert (E_in : 0 <= E <= 1 / 6).
     {{ unfold E. pose proof (exp_pos q). split; [apply Rmult_le_pos; lra |]. clear - s_in q_in. clearbody s q.
-      interval. }}
+      interval with (i_prec 64). }}
     assert (E_le : E <= 2 * s + {written(Fraction(21, 10) * Fraction(77, 100) * r / W)}).
     {{ unfold E. apply Rle_trans with (2 * s * (1 + 105 / 100 * q)); [apply Rmult_le_compat_l; lra |].
       replace (2 * s * (1 + 105 / 100 * q)) with (2 * s + 21 / 10 * (s * q)) by field. rewrite z_is. lra. }}
@@ -262,16 +263,16 @@ Proof.
       by (unfold cut; values; interval with (i_prec 90)).
     lra. }}
   clearbody U. assert (b_ge : forall y z, y <= z -> (1 - 2 * z) / (1 + tau) ^ 2 <= least_b tau y).
-  {{ intros y z H. unfold least_b, Rdiv. apply Rmult_le_compat_r; [values; left; interval | lra]. }}
+  {{ intros y z H. unfold least_b, Rdiv. apply Rmult_le_compat_r; [values; left; interval with (i_prec 64) | lra]. }}
   assert (y0 : y_of gamma over law d (r * p / a) first split <= {written(Y["0"])}) by (rewrite y_is by (values; lra);
-    clear - r_in s_in p_in h_in; clearbody s h; revert h_in; values; intros h_in; interval).
+    clear - r_in s_in p_in h_in; clearbody s h; revert h_in; values; intros h_in; interval with (i_prec 64)).
   assert (y1 : y_of gamma over law d (r * p / a) split 1 <= {written(Y["1"])}) by (rewrite y_is by (values; lra);
-    clear - r_in s_in p_in h_in; clearbody s h; revert h_in; values; intros h_in; interval).
+    clear - r_in s_in p_in h_in; clearbody s h; revert h_in; values; intros h_in; interval with (i_prec 64)).
   assert (y2 : y_of gamma over law d (r * p / a) 1 2 <= {written(Y["2"])}) by (rewrite y_is by (values; lra); clear -
-    r_in s_in p_in h_in; clearbody s h; revert h_in; values; intros h_in; interval).
+    r_in s_in p_in h_in; clearbody s h; revert h_in; values; intros h_in; interval with (i_prec 64)).
   assert (g0 : al d * (r * p / a) / first + (al d + gamma) * (r * p / a / first) ^ 2 <= a * (1 / 100)).
   {{ rewrite gap_is by (values; lra). apply Rmult_le_compat_l; [lra |]. clear - r_in s_in p_in h_in; clearbody s h;
-    revert h_in; values; intros h_in; interval. }}
+    revert h_in; values; intros h_in; interval with (i_prec 64). }}
   pose proof (b_ge _ _ y0) as b0. pose proof (b_ge _ _ y1) as b1. pose proof (b_ge _ _ y2) as b2. clear b_ge y_is
     gap_is.
   set (Y0 := y_of _ _ _ _ _ first split) in *. set (Y1 := y_of _ _ _ _ _ split 1) in *. set (Y2 := y_of _ _ _ _ _ 1
@@ -284,50 +285,53 @@ Proof.
   set (B0 := least_b tau Y0) in *. set (B1 := least_b tau Y1) in *. set (B2 := least_b tau Y2) in *. clearbody B0 B1
     B2.
   pose proof (power_pos split a) as P0. pose proof (power_pos low a) as P1.
-  assert (c_in : 0 < / (1 + tau_3) ^ 2 <= 1) by (values; split; interval).
+  assert (c_in : 0 < / (1 + tau_3) ^ 2 <= 1) by (values; split; interval with (i_prec 64)).
   assert (d0 : U < B0 * / first ^ 2 /\ split ^ 2 < B0 /\ U < B0 * / split ^ 2).
   {{ assert (bb : {written(1 - 2 * Y["0"] - 3 * k["tau"])} <= B0) by (apply Rle_trans with (2 := b0); values;
-    interval).
+    interval with (i_prec 64)).
     assert (X : forall x, 0 < x -> 1 + 2 * s + {written(delta)} < {written(1 - 2 * Y["0"] - 3 * k["tau"])} * / x ^ 2
       -> U < B0 * / x ^ 2).
     {{ intros x Hx Hl. apply Rle_lt_trans with (1 := U_le). apply Rlt_le_trans with (1 := Hl). apply
       Rmult_le_compat_r; [| assumption].
       left. apply Rinv_0_lt_compat, pow_lt, Hx. }}
-    repeat split; [apply X; [values; lra | clear - s_in; values; apply Rminus_lt; interval] | apply Rlt_le_trans with
+    repeat split; [apply X; [values; lra | clear - s_in; values; apply Rminus_lt; interval with (i_prec 64)] | apply
+      Rlt_le_trans with
       (2 := bb); values; lra |].
-    apply X; [values; lra | clear - s_in; values; apply Rminus_lt; interval]. }}
+    apply X; [values; lra | clear - s_in; values; apply Rminus_lt; interval with (i_prec 64)]. }}
   assert (d1 : U < 2 * s * / (1 + tau_3) ^ 2 * Rpower low (1 / s) + B1 * / low ^ 2).
   {{ assert (bb : {written(1 - 2 * Y["1"] - 3 * k["tau"])} <= B1) by (apply Rle_trans with (2 := b1); values;
-    interval).
+    interval with (i_prec 64)).
     destruct (Rle_lt_dec s ({at["low"]})) as [L | L].
     - assert (0 < 2 * s * / (1 + tau_3) ^ 2 * Rpower low (1 / s)) by (pose proof (power_pos low (1 / s)); repeat
       apply Rmult_lt_0_compat; lra).
       assert (X : 1 + 2 * s + {written(delta)} < B1 * / low ^ 2); [| lra]. apply Rlt_le_trans with
-        ({written(1 - 2 * Y["1"] - 3 * k["tau"])} * / low ^ 2); [clear - s_in L; values; apply Rminus_lt; interval |
-        apply Rmult_le_compat_r; [values; left; interval | assumption]].
+        ({written(1 - 2 * Y["1"] - 3 * k["tau"])} * / low ^ 2); [clear - s_in L; values; apply Rminus_lt; interval
+          with (i_prec 64) |
+        apply Rmult_le_compat_r; [values; left; interval with (i_prec 64) | assumption]].
     - apply Rle_lt_trans with (1 := U_le). apply Rlt_le_trans with (2 * s * / (1 + tau_3) ^ 2 * Rpower low (1 / s) +
       {written(1 - 2 * Y["1"] - 3 * k["tau"])} * / low ^ 2).
-      + clear - s_in L. values. unfold Rpower. apply Rminus_lt. interval with (i_bisect s, i_depth 30).
-      + apply Rplus_le_compat_l, Rmult_le_compat_r; [values; left; interval | assumption]. }}
+      + clear - s_in L. values. unfold Rpower. apply Rminus_lt. interval with (i_prec 64, i_bisect s, i_depth 30).
+      + apply Rplus_le_compat_l, Rmult_le_compat_r; [values; left; interval with (i_prec 64) | assumption]. }}
   assert (d2 : U < 2 * s * / (1 + tau_3) ^ 2 * Rpower high (1 / s) + B2 * / high ^ 2).
   {{ assert (bb : {written(1 - 2 * Y["2"] - 3 * k["tau"])} <= B2) by (apply Rle_trans with (2 := b2); values;
-    interval).
+    interval with (i_prec 64)).
     apply Rle_lt_trans with (1 := U_le). apply Rlt_le_trans with (2 * s * / (1 + tau_3) ^ 2 * Rpower high (1 / s) +
       {written(1 - 2 * Y["2"] - 3 * k["tau"])} * / high ^ 2).
-    2: {{ apply Rplus_le_compat_l, Rmult_le_compat_r; [values; left; interval | assumption]. }}
+    2: {{ apply Rplus_le_compat_l, Rmult_le_compat_r; [values; left; interval with (i_prec 64) | assumption]. }}
     destruct (Rle_lt_dec s ({at["high"]})) as [L | L].
-    - pose proof (spread_falls s ({at["high"]}) high (conj (proj1 s_in) L) ltac:(values; interval)) as F.
+    - pose proof (spread_falls s ({at["high"]}) high (conj (proj1 s_in) L) ltac:(values; interval with (i_prec 64)))
+      as F.
       apply Rlt_le_trans with (2 * (/ (1 + tau_3) ^ 2 * ({at["high"]} * Rpower high (1 / ({at["high"]})))) +
         {written(1 - 2 * Y["2"] - 3 * k["tau"])} * / high ^ 2).
-      + clear - s_in L. values. unfold Rpower. apply Rminus_lt. interval.
+      + clear - s_in L. values. unfold Rpower. apply Rminus_lt. interval with (i_prec 64).
       + apply Rplus_le_compat_r. replace (2 * s * / (1 + tau_3) ^ 2 * Rpower high (1 / s)) with (2 * (/ (1 + tau_3) ^
         2 * (s * Rpower high (1 / s)))) by ring.
         apply Rmult_le_compat_l; [lra |]. apply Rmult_le_compat_l; lra.
-    - clear - s_in L. values. unfold Rpower. apply Rminus_lt. interval with (i_bisect s, i_depth 30). }}
+    - clear - s_in L. values. unfold Rpower. apply Rminus_lt. interval with (i_prec 64, i_bisect s, i_depth 30). }}
   destruct d0 as [d3 [d4 d5]]. rewrite !(pw low), !(pw high). pose proof (power_pos split a).
   assert (0 < 2 * s * / (1 + tau_3) ^ 2 * Rpower split a) by (repeat apply Rmult_lt_0_compat; lra).
   assert (e1 : 1 + 2 * s + {written(delta)} < (1 + 2 * s) * (1 + room) * / (1 + tau_3) ^ 2) by (clear - s_in; values;
-    apply Rminus_lt; interval with (i_bisect s)).
+    apply Rminus_lt; interval with (i_prec 64, i_bisect s)).
   assert (e2 : loss_low <= / (1 + tau_3) ^ 2) by (values; interval with (i_prec 90)).
   assert (e3 : loss_low <= B1 /\ loss_low <= B2).
   {{ split; [apply Rle_trans with (2 := b1) | apply Rle_trans with (2 := b2)]; values; apply Rminus_le; interval with
@@ -365,13 +369,13 @@ Proof.
   {{ split; [apply Rinv_0_lt_compat; lra |]. unfold Rdiv. rewrite Rmult_1_l. apply Rinv_le_contravar; lra. }}
   match goal with |- context [?w * r ^ 2] => replace w with ({weight}) by (field; lra) end. set (y := / x) in *.
     clearbody y s h. clear far.
-  revert h_in. values. intros h_in. split; [nonneg | interval].
+  revert h_in. values. intros h_in. split; [nonneg | interval with (i_prec 64)].
 Qed."""
     if end:
         group, least = f"{d} <= d", "exists (1 / M). split; [now left |]."
         rest = f"""apply Rle_trans with ({whole} * (1 / M)).
-  - apply Rmult_le_compat_r; [values; interval | assumption].
-  - values; interval."""
+  - apply Rmult_le_compat_r; [values; interval with (i_prec 64) | assumption].
+  - values; interval with (i_prec 64)."""
     else:
         group, least = f"{d} <= d <= {last}", "exists (Rpower (4 / 3) (a_of d) * (p / K)). split; [now right |]."
         rest = f"""clearbody x.
@@ -381,7 +385,7 @@ Qed."""
   {{ revert Hp. values. intros Hp. split; lra. }}
   apply Rle_trans with ({whole} * (Rpower (4 / 3) ({last - 1} / 2) * (1 / W_least / K))).
   - apply Rmult_le_compat; [assumption | apply Rmult_le_pos; lra | assumption | apply Rmult_le_compat; lra].
-  - values. interval."""
+  - values. interval with (i_prec 64)."""
     yield f"""Lemma third_from_{d} d p : ({group})%nat -> 0 < p <= 1 / W_least -> p * (W_per_d * size d) <= 1 ->
   third_at d (ratio_of law d) p.
 Proof.
@@ -395,7 +399,8 @@ Proof.
   intros Hd Hp Hs. pose proof (bulk_from_{d} d p Hd Hp Hs) as [B0 B1]. unfold few_at, few_of. set (x := _ * exp _) in
     *. clearbody x.
   assert (q : 0 < p / K <= 1 / W_least / K) by (revert Hp; values; intros Hp; split; lra).
-  apply Rle_trans with ({whole} * (1 / W_least / K)); [apply Rmult_le_compat; lra | values; interval].
+  apply Rle_trans with ({whole} * (1 / W_least / K)); [apply Rmult_le_compat; lra | values; interval with (i_prec
+    64)].
 Qed."""
 
 

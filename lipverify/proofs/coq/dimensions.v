@@ -736,8 +736,8 @@ Lemma circle_start : deficit 2 2 <= 1.
 Proof.
   unfold deficit. pose proof (weight_pos 2 2) as P. apply Rmult_le_reg_r with (weight 2 0 2); [assumption |].
   unfold Rdiv. rewrite Rmult_assoc, Rinv_l, Rmult_1_r, Rmult_1_l by lra.
-  assert (A : 2 * weight 2 1 2 <= 6 / 10) by (unfold weight; simpl (2 - 2)%nat; integral with (i_fuel 200)).
-  assert (B : 7 / 10 <= weight 2 0 2) by (unfold weight; simpl (2 - 2)%nat; integral with (i_fuel 200)). lra.
+  assert (A : 2 * weight 2 1 2 <= 6 / 10) by (unfold weight; simpl (2 - 2)%nat; integral with (i_prec 64, i_fuel 200)).
+  assert (B : 7 / 10 <= weight 2 0 2) by (unfold weight; simpl (2 - 2)%nat; integral with (i_prec 64, i_fuel 200)). lra.
 Qed.
 
 Lemma upper_curve_2 over : 1 <= 1 / 2 + 1 / 16 + over / 4 ->
