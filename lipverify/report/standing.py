@@ -11,7 +11,7 @@ from lipverify.report.model import Standing
 from lipverify.report.readings import WORST_FIRST, holds_at, ranges_of
 from lipverify.report.text import rich
 
-LONGEST, BESIDE = 160, 100
+LONGEST, WITH_TEXT = 160, 100
 """Longest range in a line, in characters with formulas as source; the shorter limit applies if the line has other
 text."""
 WORST_OUTCOME_FIRST = tuple(reversed(OUTCOMES))
@@ -37,7 +37,7 @@ def nearest_first(records: Sequence[Record]) -> list[Record]:
 
 def _short(where: str) -> str:
     """The range, or a reference to the readings if it is too long for a line."""
-    return where if len(where) <= BESIDE else "in the ranges of its readings"
+    return where if len(where) <= WITH_TEXT else "in the ranges of its readings"
 
 
 def standing(records: Sequence[Record], passages: Sequence[Passage]) -> Standing:

@@ -122,8 +122,8 @@ def all_below(regression: Regression, layers: int, loss: float, limit: int = 10*
 def gauss_nodes(regression: Regression, count: int) -> Nodes:
     """Gauss's nodes and what belongs to them in balls: each node is enclosed by a change of sign."""
     found, s = recurrence(regression.n, regression.d, count), second_moment(regression.noise)
-    diagonal, beside = ([float(x) for x in found.diagonal], [float(x) ** 0.5 for x in found.squares[1:]])
-    near = eigvalsh_tridiagonal(diagonal, beside)
+    diagonal, off_diagonal = ([float(x) for x in found.diagonal], [float(x) ** 0.5 for x in found.squares[1:]])
+    near = eigvalsh_tridiagonal(diagonal, off_diagonal)
     with ctx.workprec(WANTED):
         t = [_enclosed(found, arb(float(each))) for each in near]
         # the orthonormal polynomials at a node give its weight for t rho(t) dt

@@ -100,8 +100,8 @@ def averages(d: int, n: int, w: Ball, degrees: Sequence[int]) -> Averages:
         def total(table: arb_mat, power: int) -> list[Ball]:
             """The sums over u of A_1 or A_2 with the others, of each h."""
             weighed = arb_mat([[x * scale**power for x, scale in zip(single.entries(), scales, strict=True)]])
-            beside = sum((x * y for x, y in zip(single.entries(), more, strict=True)), arb(0))
-            return [n * q * (each + beside) + error for each in (weighed * table).entries()]
+            excess = sum((x * y for x, y in zip(single.entries(), more, strict=True)), arb(0))
+            return [n * q * (each + excess) + error for each in (weighed * table).entries()]
 
         products = [
             [(scale * x + y) ** 2 for x in row] for scale, row, y in zip(scales, one.tolist(), more, strict=True)

@@ -107,5 +107,5 @@ def ellipse(half: Ball) -> Ball:
 
 
 def bits(points: int) -> int:
-    """The precision for a polynomial through so many points."""
+    """The precision for a polynomial through this number of points."""
     return SPARE_BITS + 6 * points

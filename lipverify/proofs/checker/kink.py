@@ -29,14 +29,14 @@ def kink(k: Known) -> tuple[Bounds, Conditions]:
     at_zero, integrals = (d / 2).gamma() / (arb.pi().sqrt() * a.gamma()), gaussian_integrals(int(d.unique_fmpz()))
     main, moment, above, plane, below = (integrals[name] for name in ("main", "moment", "above", "plane", "below"))
     far = 2 * u ** (a + arb(3) / 4) * (-u / 2).exp() / (moment_limit(d) * k["Z_low"])
-    beside = ((16 * at_zero * above).sqrt() + ((4 * at_zero * plane / 9).sqrt() if d == 2 else 0)) / u
-    upper = ((8 * at_zero * main).sqrt() + beside) / k["Z_low"] + far
+    plane_and_above = ((16 * at_zero * above).sqrt() + ((4 * at_zero * plane / 9).sqrt() if d == 2 else 0)) / u
+    upper = ((8 * at_zero * main).sqrt() + plane_and_above) / k["Z_low"] + far
     lower = (8 * at_zero * (main - (a + arb(3) / 2) * moment / u)).sqrt() - (at_zero * below / 2).sqrt() / u
     first = 4 * at_zero / (3 * (2 * arb.pi()).sqrt() * k["Z_low"])
     return {
         "G_low": most(lower / k["Z_high"]),
         "G_high": least(upper),
-        "G_mean": least(first + u ** (arb(3) / 4) * (beside / k["Z_low"] + far) / d.sqrt()),
+        "G_mean": least(first + u ** (arb(3) / 4) * (plane_and_above / k["Z_low"] + far) / d.sqrt()),
     }, {"u >= 2a + 3": u >= 2 * a + 3}
 
 

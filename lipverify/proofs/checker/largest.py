@@ -58,7 +58,7 @@ FEWEST = 16
 """below this by polynomials, up to w ="""
 LAST = 22
 PIECES = 6
-"""on so many pieces."""
+"""on this number of pieces."""
 PLACES = tuple(arb(j) / 2 for j in (5, 6, 7, 8, 10, 12, 14, 17, 20, 24, 30, 36))
 """Where few tokens have a small bias."""
 GROWTH = arb(21) / 20
@@ -273,7 +273,7 @@ def no_more(C: Ball, Ck: Ball) -> bool:
     """
     w = 19 * arb(SIDES).sqrt() / 20
     f, more = doubled(w / 2)
-    beside = 4 * more * w * (-w / 2).exp() + 3 * SIDES * w**2 * (-4 * w).exp() + TINY
+    negligible = 4 * more * w * (-w / 2).exp() + 3 * SIDES * w**2 * (-4 * w).exp() + TINY
     left, e = SIDES**2 * (-4 * w).exp() + TINY, ein(SMALL)
     last = SMALL / SMALL.expm1() * SIDES / (SIDES + 1) * (1 - (1 - BEYOND * e / SIDES).max(0) ** (SIDES + 1))
     last -= more * ((1 + f) * early(SMALL) + 2 * BEYOND * (-2 * BEYOND * e / (1 + f)).exp())
@@ -281,7 +281,7 @@ def no_more(C: Ball, Ck: Ball) -> bool:
     for low, high in steps(arb(SIDES) ** (arb(1) / 3) / (2 * C)):
         noise = rise_below(SIDES / (2 * high), arb(SIDES), "share") - more * rise_above(2 * low / (1 + f), "share")
         gains.append((low, 2 * low * noise))
-    enough = all(more * (4 + 4 / tau) + beside < 9 * Ck**3 * (gain - left) for tau, gain in gains)
+    enough = all(more * (4 + 4 / tau) + negligible < 9 * Ck**3 * (gain - left) for tau, gain in gains)
     return enough and Ck >= 19 * arb(2).sqrt() / 20
 
 

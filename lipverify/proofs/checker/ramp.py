@@ -1,4 +1,4 @@
-"""ReLU in every dimension at once: its bias beside b w^{-3/2}, and where w* lies.
+"""ReLU in every dimension at once: its bias near b w^{-3/2}, and where w* lies.
 
 Letters as in `sizes`, m = d - 1 and G, C, c, z as in `kink`; b = 8 kinked f(0) int psi^2, linear = kinked = 1/6.
 """
@@ -40,7 +40,7 @@ def remote(k: Known) -> tuple[Bounds, Conditions]:
     return {"tiny": least(tiny)}, {"w >= 2a + 3": holds, "tiny <= 1/4": tiny <= arb(1) / 4}
 
 
-def beside(size: Size) -> Ball:
+def corrections(size: Size) -> Ball:
     """The norm of the corrections to G0 above, over that of G0, times w / a."""
     psi, f, square, tail = norms()
     plane = size.s * (f + psi) / (arb(18).sqrt() * psi) if size.d == 2 else arb(0)
@@ -68,7 +68,7 @@ def spread(size: Size, x: Ball) -> Ball:
 def bias_above(k: Known, size: Size) -> Ball:
     """w_1^{3/2} kinked E (sum a_i C_i)^2 / b at most, without what is in `rest`."""
     low, _ = limits(k, size, arb(1))
-    return ((1 + spread(size, arb(1)) * beside(size)) / low + k["tiny"] / low) ** 2 * k["J2"]
+    return ((1 + spread(size, arb(1)) * corrections(size)) / low + k["tiny"] / low) ** 2 * k["J2"]
 
 
 def bias_below(k: Known, size: Size, x: Ball) -> Ball:
@@ -84,7 +84,7 @@ def bias_below(k: Known, size: Size, x: Ball) -> Ball:
     phi, half = density(s), arb(1) / 2
     mean = 4 / (3 * (2 * arb.pi()).sqrt() * low)
     mean += (8 * square_of_psi).sqrt() * (
-        (power(power(near, half), half) * beside(size) / (2 * phi).sqrt() + k["tiny"] * arb.pi().sqrt()) / low
+        (power(power(near, half), half) * corrections(size) / (2 * phi).sqrt() + k["tiny"] * arb.pi().sqrt()) / low
     )
     cross = (k["J0"] * drift(k, size, x) + k["rest"]) * near * (k["J0"] * mean + k["rest"]) / (4 * square_of_psi)
     return (norm.max(0) / (high * (1 + k["tau"] * (1 + 3 * k["tiny"])))) ** 2 - cross

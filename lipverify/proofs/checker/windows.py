@@ -229,10 +229,10 @@ def of_envelope(proof: Proof, words: Mapping[str, str]) -> str:
     tokens = proof.constants(laplace)["T_least"] * proof.constants(moments, 1)["R_high"]
     k = {**words, **of(proof, noise, 1), **of(proof, bias, 1), "u": of(proof, tilt, 1)["u"], "tokens": shown(tokens)}
     a, beta = Fraction(words["a"]), Fraction(words["beta"])
-    beside = f" + {k['b_next']} / w^{shown(2 - beta)}" if "b_next" in k else ""
+    second = f" + {k['b_next']} / w^{shown(2 - beta)}" if "b_next" in k else ""
     return (
         "{c_low} <= n N / (sigma^2 w^{a}) <= {c_high} and {b_low} <= w^{beta} B / L^2 <= {b_high}"
-        + beside
+        + second
         + f" + {{s}} w^{shown(a + beta - 1)} / n, for all w >= {{u}} and all n >= {{tokens}} w^{{a}}"
     ).format(**k)
 

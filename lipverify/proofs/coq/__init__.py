@@ -117,7 +117,7 @@ def refusal(text: str, folder: str | Path | None = None) -> str | None:
     text
         The file.
     folder
-        Where it is compiled, beside compiled libraries that it may require; by default a folder of its own.
+        Where it is compiled, with compiled libraries that it may require; by default a folder of its own.
 
     Raises
     ------
