@@ -24,6 +24,8 @@ ELSEWHERE = {
 QUICK = {"method.md", "sampling.md", "verdicts.md"}
 """Pages with blocks that run in a second. The other pages take up to twenty seconds."""
 MENTIONED = re.compile(r"`(lipverify(?:\.\w+)+)(?:\(\))?`")
+PATHS = re.compile(r"`((?:lipverify|checks|tests|benchmarks|examples|docs|\.ci)/[\w./*-]+)`")
+"""Files and folders of the repository; a star, or a part in capitals, stands for any name."""
 
 
 def page(tmp_path: Path, text: str) -> Path:
@@ -51,6 +53,16 @@ def test_the_blocks_of_a_document_do_what_is_shown(path: Path, tmp_path: Path) -
     expected = sum(block.runs for block in blocks(text))
     with mock.patch.dict(TABLE):  # what a page registers must not affect other pages
         assert run(tmp_path / path.name, folder) == expected
+
+
+def missing(text: str) -> list[str]:
+    """The paths in a text that the repository does not have."""
+    return [path for path in PATHS.findall(text) if not any(ROOT.glob(re.sub(r"\b[A-Z]+\b", "*", path)))]
+
+
+def test_every_path_in_a_document_exists() -> None:
+    assert {str(path): gone for path in DOCUMENTS if (gone := missing(path.read_text()))} == {}
+    assert missing("`lipverify/claims/nowhere.py`, `checks/*/noise.py`") == ["lipverify/claims/nowhere.py"]
 
 
 def test_there_are_documents_and_they_run_something() -> None:
