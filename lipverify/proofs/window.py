@@ -242,7 +242,7 @@ class EveryN(LawProof):
         >>> from lipverify.proofs import load
         >>> theorem = load(shipped() / "proofs" / "every-affine-3.json")
         >>> [round(theorem.least(n=10**6, L=L), 1) for L in (1, 10, 100, 1000)]
-        [37.7, 175.0, 266.8, 266.8]
+        [37.7, 175.1, 266.8, 266.8]
         """
         L, share = self.constant(L), self.multiples[0]
         if not (n >= 2 and L > 0 and sigma > 0):
