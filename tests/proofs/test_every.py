@@ -68,7 +68,7 @@ def slopes(d: int, n: int, w: float) -> float:
 @settings(deadline=None, max_examples=30)
 @given(st.sampled_from(DIMENSIONS), st.floats(0.05, 18), st.floats(0, 3))
 def test_many_tokens_have_their_slopes_between_the_bounds(d: int, w: float, more: float) -> None:
-    """Up to a thousand times the fewest tokens: a bound for these holds for more, and its series is refused far beyond."""
+    """Up to a thousand times the fewest tokens: a bound for these holds for more, and the series ends soon beyond."""
     part = next(part for part in parts(d) if w < part.last)
     n = math.ceil(max(every.FEW, float(20 * part.y.r)) * 10**more)
     assert w > part.first
