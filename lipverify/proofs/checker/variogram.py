@@ -26,7 +26,7 @@ def distances(k: Known) -> tuple[Bounds, Conditions]:
     Of pairs: w^{j/2} E[g_1 g_2 r_12^j] / mu_1^2, r_12 = |x_1 - x_2|. Because with p = j/2 E[g r^j] is a multiple of E
     (1-y)_+^{a-1}, y with the law Gamma(a + p) of rate 2w: one = 2^p (Gamma(a+p) / Gamma(a)) times it, over Z = P / c.
     Given x_1 and x_2, 1 - y = cos(angle / 2), r_12^2 = 8y (1 - y/2), the query's average is mu_1(2w (1-y)) e^{-2wy},
-    and two = 2^p one with Z(2w (1-y)) (1-y/2)^{a+p-1} and (1-y)^{a-1}, over Z^2. Above: the powers are 1 at most, or
+    and two = 2^p one with Z(2w (1-y)) (1-y/2)^{a+p-1} beside (1-y)^{a-1}, over Z^2. Above: the powers are 1 at most, or
     for d = 2 at most ((1-y) (1-y/2))^{-1/2} <= 1 + 4y/3 (convex), where y <= 1/2; beyond, e^{-2wy} <= e^{-w}, y^{a+p-1}
     <= 2. Below: (1-y)^m >= 1 - max(m, 1) y, Z >= Z_low while y
     <= 1/2, and the product of two such lines is at least 1 - (both slopes and 1) y, which is < 0 beyond 1/2. E y = (a +

@@ -75,12 +75,22 @@ def every_dimension(proof: Proof) -> Iterator[str]:
         "Ltac nonneg := repeat first [lra | apply Rplus_le_le_0_compat | apply Rmult_le_pos | apply Rdiv_le_0_compat "
         "| apply pow_le | left; apply exp_pos | apply Rlt_le, Rinv_0_lt_compat | apply Rmult_lt_0_compat]."
     )
+    for name, power in (("tiny_1", "T_least"), ("tiny_2", "T_least ^ 2")):  # a sum with e^-10^7 would have 10^7 digits
+        yield (
+            f"Lemma {name} : 0 <= {power} * cut T_least <= 1 / 10 ^ 50.\nProof. unfold cut. values. split; "
+            "[left; repeat first [apply exp_pos | apply Rmult_lt_0_compat | lra] | interval with (i_prec 64)]. Qed."
+        )
     yield f"Definition window_at (d : nat) (r p : R) := window_of {NUMBERS} d r (r * p / a_of d)."
     yield "Definition few_at (d : nat) (r p : R) := few_of gamma first room tau K law d r (r * p / a_of d) p."
     yield "Definition third_at (d : nat) (r p : R) := third_of gamma first room tau_3 K M law d r (r * p / a_of d) p."
     yield (
+        "Ltac without_tiny := unfold window_at, window_of, most_of; cbv zeta; generalize tiny_1 tiny_2; generalize "
+        "(T_least "
+        "* cut T_least) (T_least ^ 2 * cut T_least); intros tiny tiny' tiny_in tiny_in'; revert tiny_in tiny_in'."
+    )
+    yield (
         "Ltac reduced := unfold window_at, few_at, third_at, window_of, few_of, third_of, most_of, line_of, y_of, "
-        "least_b, least_c, far_of, fall_of, q_of, up_of, above_a, al, k_of, S0_of, S1_of, a_of, size, cut; values; "
+        "least_b, least_c, far_of, fall_of, q_of, up_of, above_a, al, k_of, S0_of, S1_of, a_of, size; values; "
         "cbn [plane Z.of_nat Pos.of_succ_nat Pos.succ]; cbv zeta."
     )
     yield (
@@ -181,8 +191,8 @@ def alone(d: int, k: Mapping[str, Fraction], names: Sequence[str] = ("window", "
     for name in names:
         yield (
             f"Lemma {name}_{d} p : 0 <= p <= 1 / W_least -> {name}_at {d} (ratio_of law {d}) p.\nProof. "
-            f"{bound if name == 'third' else ''}generalize ratio_{d}. generalize (ratio_of law {d}). intros r Hr Hp. "
-            "revert Hr Hp. reduced. intros Hr Hp. within p. Qed."
+            f"{bound if name == 'third' else ''}generalize ratio_{d}. generalize (ratio_of law {d}). "
+            f"{'without_tiny. ' if name == 'window' else ''}reduced. intros. within p. Qed."
         )
 
 
@@ -260,7 +270,9 @@ Proof.
     clearbody E. assert (X : E * (J1 - 1 + 2 * (T_least * cut T_least)) + J2 + S0 * J1 * E * (1 / K) * r
         + 28 * w * (E * (1 / K)) ^ 2 * (S1 * r ^ 2) * (T_least ^ 2 * cut T_least) <= 1 +
           {written(delta - Fraction(21, 10) * Fraction(77, 100) * r / W)})
-      by (unfold cut; values; interval with (i_prec 90)).
+      by (pose proof tiny_1 as t1; pose proof tiny_2 as t2; revert t1 t2; generalize (T_least * cut T_least) (T_least
+        ^ 2 * cut T_least);
+        intros t t' t1 t2; values; interval with (i_prec 90)).
     lra. }}
   clearbody U. assert (b_ge : forall y z, y <= z -> (1 - 2 * z) / (1 + tau) ^ 2 <= least_b tau y).
   {{ intros y z H. unfold least_b, Rdiv. apply Rmult_le_compat_r; [values; left; interval with (i_prec 64) | lra]. }}

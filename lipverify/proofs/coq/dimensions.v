@@ -736,8 +736,11 @@ Lemma circle_start : deficit 2 2 <= 1.
 Proof.
   unfold deficit. pose proof (weight_pos 2 2) as P. apply Rmult_le_reg_r with (weight 2 0 2); [assumption |].
   unfold Rdiv. rewrite Rmult_assoc, Rinv_l, Rmult_1_r, Rmult_1_l by lra.
-  assert (A : 2 * weight 2 1 2 <= 6 / 10) by (unfold weight; simpl (2 - 2)%nat; integral with (i_prec 64, i_fuel 200)).
-  assert (B : 7 / 10 <= weight 2 0 2) by (unfold weight; simpl (2 - 2)%nat; integral with (i_prec 64, i_fuel 200)). lra.
+  assert (P3 : 0 <= 3 <= PI) by (split; [lra | interval with (i_prec 64)]).
+  assert (H1 : 0 <= head 2 1 2 3 <= 30 / 100) by (unfold head; simpl (2 - 2)%nat; integral with (i_prec 64, i_degree 10, i_fuel 100)).
+  assert (H0 : 95 / 100 <= head 2 0 2 3 <= 1) by (unfold head; simpl (2 - 2)%nat; integral with (i_prec 64, i_degree 10, i_fuel 100)).
+  pose proof (weight_in 2 1 2 3 _ _ ltac:(lra) P3 H1) as [_ A]. pose proof (weight_in 2 0 2 3 _ _ ltac:(lra) P3 H0) as [B _].
+  assert (E : PI * 2 ^ 1 * exp (- (2 * (1 - cos 3))) <= 12 / 100) by interval with (i_prec 64). lra.
 Qed.
 
 Lemma upper_curve_2 over : 1 <= 1 / 2 + 1 / 16 + over / 4 ->
