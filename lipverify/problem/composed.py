@@ -75,7 +75,7 @@ class Transformed(FunctionLaw, frozen=True, tag="transformed"):
     def bounds(self, radius: float = 1.0) -> tuple[Bound, ...]:
         """Those of the ridge law over |B^T x| <= |B| radius; of its slopes nothing is known off the sphere."""
         bounds = self.ridge.bounds(radius * float(np.linalg.norm(np.array(self.B), 2)))
-        return tuple(bound._replace(slope=math.inf) for bound in bounds)
+        return tuple(msgspec.structs.replace(bound, slope=math.inf) for bound in bounds)
 
 
 class LowRank(Transformed, frozen=True, tag="low-rank"):

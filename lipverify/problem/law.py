@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import singledispatch, update_wrapper
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import msgspec
 import numpy as np
@@ -143,7 +143,7 @@ class Law(msgspec.Struct, frozen=True, tag_field="law"):
     __rmul__ = __mul__
 
 
-class Bound(NamedTuple):
+class Bound(msgspec.Struct, frozen=True):
     """Bounds on a component f_k of a law.
 
     Attributes
@@ -342,7 +342,7 @@ class Sum(FunctionLaw, frozen=True, tag="sum"):
     def bounds(self, radius: float = 1.0) -> tuple[Bound, ...]:
         """The bounds of the parts' components, times the same factors."""
         parts = [(factor, bound) for factor, law in self._functions() for bound in law.bounds(radius)]
-        return tuple(Bound(*(factor * value for value in bound)) for factor, bound in parts)
+        return tuple(Bound(factor * of.extent, factor * of.magnitude, factor * of.slope) for factor, of in parts)
 
     def _functions(self) -> list[tuple[float, FunctionLaw]]:
         """The parts with their factors; refused unless all can be drawn."""
