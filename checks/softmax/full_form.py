@@ -27,12 +27,13 @@ import numpy as np
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Array, Floats
+from lipverify.foundation.optimisers import Moments, Optimiser, optimiser_named
 from lipverify.foundation.streams import inverted, normals, uniforms
 from lipverify.foundation.validation import number, whole
 from lipverify.loss.attention import softmax_pullback, softmax_weights
 from lipverify.loss.montecarlo.contexts import draw_together
 from lipverify.optimum.pretraining.kept import Arrays, kept
-from lipverify.optimum.pretraining.training import Moments, Optimiser, optimiser_named, require_affordable
+from lipverify.optimum.pretraining.training import require_affordable
 from lipverify.problem import Problem
 from lipverify.problem.composed import Sampled, Transformed
 from lipverify.problem.law import RidgeLaw, as_functions
@@ -206,7 +207,7 @@ def train_full(
     number("size", size, "the standard deviation of the start", above=0)
     starts = [normals(seed, f"{stream}/start", 0, (2, problem.d + 1, problem.d + 1)) for stream in streams]
     K, Q = size * np.stack(starts, axis=1)
-    of_keys = of_queries = Moments.none(problem.d + 1)
+    of_keys = of_queries = Moments.none(problem.d + 1, problem.d + 1)
     every, records = max(1, steps // RECORDS) if every is None else whole("every", every, 1), [(0, K, Q)]
     for t in range(1, steps + 1):
         contexts = draw_labelled_together(problem, batch, seed, [f"{stream}/training/{t}" for stream in streams])

@@ -67,3 +67,8 @@ def aligned(array: Floats, alignment: int) -> Floats:
     made = room[first : first + array.size].reshape(array.shape)
     made[...] = array
     return made
+
+
+def address(array: NDArray[Any]) -> int:
+    """The address of an array's first entry, which compiled code is given."""
+    return int(array.ctypes.data)

@@ -14,6 +14,9 @@ from hypothesis import strategies as st
 from lipverify import Problem, loss_terms, optimal_window, pretrain
 from lipverify.covariates import Ellipsoid, axes
 from lipverify.errors import InvalidInput, OutOfReach
+
+# internal: one step of each optimiser, compared with its formula
+from lipverify.foundation.optimisers import Adam, GradientDescent, Moments
 from lipverify.laws import Affine, Law, LowRank, ReLU, Zonal
 
 # internal: losses at the addresses of a training are computed again
@@ -22,9 +25,6 @@ from lipverify.loss.attention import attention_named
 # internal: losses at the addresses of a training are computed again
 from lipverify.optimum.matrix.sampled import draw_loss
 from lipverify.optimum.pretraining import Settings, pretrain_together
-
-# internal: one step of each optimiser, compared with its formula
-from lipverify.optimum.pretraining.training import Adam, GradientDescent, Moments
 from tests.strategies import log_floats
 
 EPS = float(np.finfo(float).eps)
@@ -35,7 +35,7 @@ SMALL = Problem(d=2, n=8, law=Affine(L=3.0))
 def test_the_first_step_of_adam_has_a_closed_form(rate: float, size: float, seed: int) -> None:
     """m / (1 - beta1) = g and v / (1 - beta2) = g^2: the change is -rate g / (|g| + eps)."""
     g = size * np.random.default_rng(seed).standard_normal((3, 3))
-    moments, change = Adam(rate).step(Moments.none(3), g)
+    moments, change = Adam(rate).step(Moments.none(3, 3), g)
     wanted = -rate * g / (np.abs(g) + 1e-8)
     error = float(np.max(np.abs(change - wanted))) / rate
     target(error)
@@ -47,7 +47,7 @@ def test_the_first_step_of_adam_has_a_closed_form(rate: float, size: float, seed
 def test_adam_is_weighted_means_of_all_gradients(beta1: float, beta2: float, seed: int, steps: int) -> None:
     """After t steps: sum_s beta^{t-s} g_s / sum_s beta^{t-s}, and the same of squares."""
     gradients = np.random.default_rng(seed).standard_normal((steps, 2, 2))
-    adam, moments, change = Adam(0.1, beta1, beta2), Moments.none(2), np.zeros((2, 2))
+    adam, moments, change = Adam(0.1, beta1, beta2), Moments.none(2, 2), np.zeros((2, 2))
     for g in gradients:
         moments, change = adam.step(moments, g)
 

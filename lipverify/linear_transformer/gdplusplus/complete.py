@@ -17,6 +17,7 @@ number: a fold is either 1 + v r tau or, divided by its weight, v + r tau, with 
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
@@ -28,7 +29,7 @@ from flint import arb, ctx, fmpq
 from scipy.linalg import eigvalsh_tridiagonal
 
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import Floats, address
 from lipverify.foundation.compiling import compiled
 from lipverify.foundation.validation import number
 from lipverify.linear_transformer.gdplusplus.critical import NEAR, CriticalPoint, certified
@@ -159,10 +160,10 @@ def _require_zero_free(nodes: Nodes, excess: float) -> None:
         for piece in range(-PIECES, PIECES):
             z = (arb(fmpq(2 * piece + 1, 2)) + arb(0, 0.5)) * ZERO_FREE / PIECES
             ratios = [z / x for x in nodes.t]
-            middle = _product([1 - each for each in ratios])
+            middle = math.prod((1 - each for each in ratios), start=arb(1))
             square = arb(0)
             for i, x in enumerate(nodes.t):
-                cardinal = ratios[i] * _product([(z - y) / (x - y) for j, y in enumerate(nodes.t) if j != i])
+                cardinal = math.prod(((z - y) / (x - y) for j, y in enumerate(nodes.t) if j != i), start=ratios[i])
                 middle += nodes.T[i] * cardinal
                 square += cardinal * cardinal / nodes.W[i]
             if not middle > (2 * arb(excess) * square.abs_upper()).sqrt():
@@ -184,13 +185,6 @@ def _excess(nodes: Nodes, weights: Sequence[float]) -> float:
         return float(total)
 
 
-def _product(factors: list[arb]) -> arb:
-    value = arb(1)
-    for factor in factors:
-        value *= factor
-    return value
-
-
 def _search(code: Any, nodes: Nodes, far: tuple[bool, ...], excess: float, limit: int) -> tuple[Floats, int]:
     """The boxes (count, P, 2) with one critical point for one choice of folds, and the number of boxes taken."""
     rule = np.zeros((6, -(-len(nodes.t) // LANES) * LANES))
@@ -210,11 +204,11 @@ def _search(code: Any, nodes: Nodes, far: tuple[bool, ...], excess: float, limit
     if len(high) % 2 == 0:
         high.append(1.01 / reach)
     bounds, found, counts = np.asarray(high), np.zeros((CAPACITY, len(high), 2)), np.zeros(3, dtype=np.int64)
-    code.set_problem(_address(rule), _address(np.asarray(RATIOS)), _address(np.asarray(far, dtype=np.intc)), excess)
+    code.set_problem(address(rule), address(np.asarray(RATIOS)), address(np.asarray(far, dtype=np.intc)), excess)
     lowest = -bounds
-    waiting = code.begin(_address(lowest), _address(bounds))
+    waiting = code.begin(address(lowest), address(bounds))
     while waiting and counts[0] < limit:
-        waiting = code.search(AT_ONCE, GATE, _address(found), CAPACITY, _address(counts))
+        waiting = code.search(AT_ONCE, GATE, address(found), CAPACITY, address(counts))
         if waiting < 0 or counts[1] == CAPACITY or counts[2]:
             break
     if waiting or counts[2]:
@@ -282,7 +276,3 @@ def _typed(made: ctypes.CDLL) -> Any:
     made.search.argtypes = (ctypes.c_long, ctypes.c_double, pointer, ctypes.c_long, pointer)
     made.search.restype = ctypes.c_long
     return made
-
-
-def _address(array: Any) -> int:
-    return int(array.ctypes.data)

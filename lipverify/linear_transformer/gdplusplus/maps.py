@@ -22,6 +22,7 @@ import numpy as np
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
+from lipverify.foundation.optimisers import Adam, Moments
 from lipverify.foundation.provenance import machine_here
 from lipverify.foundation.shipped import shipped
 from lipverify.foundation.store import names_in, read_record, sealed, write_record
@@ -49,8 +50,10 @@ HIGHEST = 5.0
 """Points of a larger loss, which that of weights 0 is without noise, are left out."""
 TIMES_PRINTED, TIMES_BEST = 10.0, 4.0
 """The bound is the printed loss if its excess is 1 to 10 times the best one's; otherwise the excess is 4 times that."""
-RATE, DECAYS, TINY, TRAINED = 1e-4, (0.9, 0.999), 1e-8, 20_000
-"""Adam's learning rate, its decays, the constant that prevents division by zero, and steps."""
+TINY = 1e-8
+"""Smallest size of a weight to which a Newton step is relative."""
+RATE, TRAINED = 1e-4, 20_000
+"""Adam's learning rate and steps."""
 ENTRY = 0.002
 """Scale of the first weights in von Oswald et al. (2023), by two of the same authors: entries of a matrix of size d + 1
 have variance ENTRY / (layers (d + 1))."""
@@ -228,7 +231,7 @@ def searched(noise: str, layers: int, starts: int, seed: int) -> tuple[list[Crit
             hits.append(int(np.count_nonzero(same)))
         ends = ends[~same]
     best = certified(regression, flat_weights(known_model(noise, layers)))
-    if not _among(best, points):
+    if _place(best, points) < 0:
         points.append(best)
         hits.append(0)
     return points, hits
@@ -248,14 +251,12 @@ def _certified(noise: str, weights: Floats) -> CriticalPoint | None:
 
 def by_adam(loss: ExcessLoss, first: Floats, weights_of: Callable[[Floats], tuple[Floats, Floats]]) -> Floats:
     """Weights after Adam on the expected loss, from parameters (batch, K); `weights_of` gives weights and Jacobians."""
-    parameters, mean, square = first.copy(), 0.0 * first, 0.0 * first
-    for step in range(1, TRAINED + 1):
+    parameters, moments = first, Moments.none(*first.shape)
+    for _ in range(TRAINED):
         weights, jacobian = weights_of(parameters)
         deviations, slopes = deviations_of(loss, weights)
-        slope = (deviations[:, None] @ slopes @ jacobian)[:, 0]
-        mean, square = (d * a + (1 - d) * x for d, a, x in zip(DECAYS, (mean, square), (slope, slope**2), strict=True))
-        corrected = np.sqrt(square / (1 - DECAYS[1] ** step)) + TINY
-        parameters = parameters - RATE * mean / (1 - DECAYS[0] ** step) / corrected
+        moments, change = Adam(RATE).step(moments, (deviations[:, None] @ slopes @ jacobian)[:, 0])
+        parameters = parameters + change
     return weights_of(parameters)[0]
 
 
@@ -302,9 +303,7 @@ def trained_ends(
             if point is None or point.index or not np.allclose(point.weights, weights, rtol=0.3, atol=0):
                 none += 1
                 continue
-            place = next(
-                (k for k, each in enumerate(points) if np.allclose(each.weights, point.weights, rtol=SAME, atol=0)), -1
-            )
+            place = _place(point, points)
             if place < 0:
                 points.append(point)
                 counts.append(0)
@@ -327,9 +326,10 @@ def bound_of(noise: str) -> float:
     return float(f"{floor + TIMES_BEST * (best - floor):.7f}")
 
 
-def _among(point: CriticalPoint, points: Iterable[CriticalPoint]) -> bool:
-    """True if the point is one of them, up to the rounding of weights."""
-    return any(np.allclose(point.weights, each.weights, rtol=SAME, atol=0) for each in points)
+def _place(point: CriticalPoint, points: Iterable[CriticalPoint]) -> int:
+    """The position of the point among others, up to the rounding of weights; -1 if it is none of them."""
+    same = (np.allclose(other.weights, point.weights, rtol=SAME, atol=0) for other in points)
+    return next((place for place, is_same in enumerate(same) if is_same), -1)
 
 
 def made(noise: str, layers: int, starts: int, trainings: int, complete: bool, seed: int) -> Landscape:
@@ -343,11 +343,11 @@ def made(noise: str, layers: int, starts: int, trainings: int, complete: bool, s
         boxes = found.boxes
         loss, excess = on_gauss_nodes(problem(noise), layers), below - gdplusplus_floor(problem(noise), layers).value
         missed = [
-            point for point in points if loss(np.asarray(point.weights)) < excess and not _among(point, found.points)
+            point for point in points if loss(np.asarray(point.weights)) < excess and _place(point, found.points) < 0
         ]
         if missed:
             raise OutOfReach(f"{noise}, {layers} layers: branch and bound missed {missed}; its code is wrong.")
-        points += [point for point in found.points if not _among(point, points)]
+        points += [point for point in found.points if _place(point, points) < 0]
     ends = trained_ends(noise, layers, points, trainings, seed)
     hits += [0] * (len(points) - len(hits))
     loss = on_gauss_nodes(problem(noise), layers)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.arrays import Floats, aligned
+from lipverify.foundation.arrays import Floats, address, aligned
 from lipverify.foundation.compiling import compiled as compiled_from
 from lipverify.foundation.compiling import has_compiler
 from lipverify.linear_transformer.attention import Attention, Entrywise, Heads
@@ -67,8 +67,8 @@ class Packed:
         for first in range(0, self.blocks, blocks):
             part, rows = np.zeros(weights.shape), slice(first, min(first + blocks, self.blocks))
             self.compiled.function(
-                int(weights.ndim == 2), len(weights), rows.stop - first, *map(_address, (weights, self.gram[rows],
-                self.goal[rows], self.share[rows])), sign, 1, *map(_address, (losses[rows], part)),
+                int(weights.ndim == 2), len(weights), rows.stop - first, *map(address, (weights, self.gram[rows],
+                self.goal[rows], self.share[rows])), sign, 1, *map(address, (losses[rows], part)),
             )  # fmt: skip
             gradient += part
         found = losses.reshape(-1)[: self.count]
@@ -82,8 +82,8 @@ class Packed:
         weights = np.ascontiguousarray(weights, dtype=float)
         losses, w = _vectors(np.zeros(self.share.shape)), _vectors(np.zeros(self.goal.shape))
         self.compiled.function(
-            int(weights.ndim == 2), len(weights), self.blocks, *map(_address, (weights, self.gram, self.goal,
-            self.share)), 0.0, 0, *map(_address, (losses, w)),
+            int(weights.ndim == 2), len(weights), self.blocks, *map(address, (weights, self.gram, self.goal,
+            self.share)), 0.0, 0, *map(address, (losses, w)),
         )  # fmt: skip
         found = w.transpose(0, 2, 1).reshape(-1, w.shape[1])
         return found[: self.count], np.isinf(losses.reshape(-1)[: self.count])
@@ -217,10 +217,6 @@ def _function(made: ctypes.CDLL) -> Any:
 def _filled(array: Floats, count: int) -> Floats:
     """The array padded with zero rows to a given length: contexts without moments, which contribute nothing."""
     return np.concatenate([array, np.zeros((count - len(array), *array.shape[1:]))]) if len(array) < count else array
-
-
-def _address(array: Floats) -> int:
-    return int(array.ctypes.data)
 
 
 def _vectors(array: Floats) -> Floats:

@@ -25,6 +25,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from lipverify.foundation.arrays import Floats
+from lipverify.foundation.optimisers import Adam, Moments
 from lipverify.foundation.provenance import machine_here
 from lipverify.foundation.store import read_record, sealed, write_record
 from lipverify.foundation.streams import generator
@@ -40,8 +41,6 @@ FAST, SLOWS = 10 * RATE, 0.8
 """The learning rate here unless told, until this part of the steps is done; then it is `RATE`."""
 BEGIN = 0.02
 """Standard deviation of the initial weights."""
-DECAYS, TINY = (0.9, 0.999), 1e-8
-"""Decay rates of Adam's two averages, and the constant that prevents division by zero."""
 SEEDS = (0, 1, 2, 3, 4)
 SHAPES = {"GD++": (3,), "DIAG": (4,), "FULL": (2, 11, 11)}
 """Shapes of a layer's weights for d = 10: (p_x, p_y, q_x), as q_y = 0; (p_x, p_y, q_x, q_y); P and Q."""
@@ -140,35 +139,30 @@ def _pulled(family: str, weights: Floats, gradient: Floats) -> Floats:
 
 
 class _Training:
-    """A training in progress, with Adam's averages."""
+    """A training in progress, with Adam's moments."""
 
     def __init__(self, family: str, layers: int, seed: int, rate: float = FAST) -> None:
-        self.family, self.layers, self.seed, self.rate, self.step = family, layers, seed, rate, 0
+        self.family, self.layers, self.seed, self.rate = family, layers, seed, rate
         normals = generator(seed, f"protocol/{family}/{layers}", 0).standard_normal((layers, *SHAPES[family]))
-        self.weights, self.first, self.second = BEGIN * normals, 0.0 * normals, 0.0 * normals
+        self.weights, self.moments = BEGIN * normals, Moments.none(*normals.shape)
         self.recent: list[float] = []
         self.losses: list[float] = []
 
     def move(self, batch: Packed, slow: bool = False) -> None:
         """One step of Adam on the mean loss of a batch."""
         losses, gradient = batch.losses(_numbers(self.family, self.weights), np.inf)
-        slope = _pulled(self.family, self.weights, gradient)
-        self.step += 1
-        self.first = DECAYS[0] * self.first + (1 - DECAYS[0]) * slope
-        self.second = DECAYS[1] * self.second + (1 - DECAYS[1]) * slope**2
-        mean, square = (
-            each / (1 - decay**self.step) for each, decay in zip((self.first, self.second), DECAYS, strict=True)
-        )
-        self.weights = self.weights - (RATE if slow else self.rate) * mean / (np.sqrt(square) + TINY)
+        rule = Adam(RATE if slow else self.rate)
+        self.moments, change = rule.step(self.moments, _pulled(self.family, self.weights, gradient))
+        self.weights = self.weights + change
         self.recent.append(float(np.minimum(losses, batch.goal.shape[1] / 2).mean()))
-        if self.step % EVERY == 0:
+        if self.moments.steps % EVERY == 0:
             self.losses.append(float(f"{np.mean(self.recent):.6g}"))
             self.recent.clear()
 
     def record(self) -> Run:
         """The current weights, and the losses so far."""
         return Run(
-            family=self.family, layers=self.layers, seed=self.seed, steps=self.step, rate=self.rate,
+            family=self.family, layers=self.layers, seed=self.seed, steps=self.moments.steps, rate=self.rate,
             losses=tuple(self.losses),
             weights=tuple(float(f"{weight:.{DIGITS}g}") for weight in self.weights.reshape(-1)),
         )  # fmt: skip

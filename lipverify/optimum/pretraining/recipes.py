@@ -9,9 +9,10 @@ import msgspec
 import numpy as np
 
 from lipverify.foundation.arrays import Floats
+from lipverify.foundation.optimisers import optimiser_named
 from lipverify.foundation.streams import normals
 from lipverify.optimum.pretraining.kept import Arrays, kept
-from lipverify.optimum.pretraining.training import Settings, Trajectory, optimiser_named, pretrain_together
+from lipverify.optimum.pretraining.training import Settings, Trajectory, pretrain_together
 from lipverify.problem import Problem
 
 

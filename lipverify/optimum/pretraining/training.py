@@ -1,9 +1,9 @@
-"""Pretrain M by stochastic gradient descent on fresh tasks, as is done in practice, and the optimisers that do it."""
+"""Pretrain M by stochastic gradient descent on fresh tasks, as is done in practice."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -11,9 +11,10 @@ import numpy as np
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.means.batches import mean_interval
+from lipverify.foundation.optimisers import Moments, Optimiser, optimiser_named
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.streams import normals
-from lipverify.foundation.validation import a_seed, chosen, function, number, whole
+from lipverify.foundation.validation import a_seed, function, whole
 from lipverify.loss.attention import Attention, attention_for, attention_named, losses_and_slopes
 from lipverify.loss.montecarlo.contexts import Contexts, draw_together
 from lipverify.optimum.matrix.sampled import BATCHES, BLOCK_TOKENS, SampledLoss, draw_loss, require_kept
@@ -21,93 +22,6 @@ from lipverify.problem import Problem
 from lipverify.problem.law import as_functions
 from lipverify.problem.matrices import rows
 from lipverify.problem.problem import require_problem
-
-
-class Moments(msgspec.Struct, frozen=True):
-    """Running means of the gradient and of its square, entry by entry, after some number of steps."""
-
-    first: Floats
-    second: Floats
-    steps: int
-
-    @classmethod
-    def none(cls, d: int) -> Moments:
-        """The moments before the first step."""
-        return cls(np.zeros((d, d)), np.zeros((d, d)), 0)
-
-
-class Optimiser(msgspec.Struct, frozen=True, tag_field="optimiser"):
-    """A rule for the change of M from a gradient; see the subclasses."""
-
-    learning_rate: float
-    name: ClassVar[str] = "optimiser"
-
-    def __post_init__(self) -> None:
-        number("learning_rate", self.learning_rate, above=0)
-
-    def step(self, moments: Moments, gradient: Floats) -> tuple[Moments, Floats]:
-        """The moments after one more step, and the change of M."""
-        raise NotImplementedError
-
-
-class GradientDescent(Optimiser, frozen=True, tag="gd"):
-    """M <- M - learning_rate g.
-
-    >>> GradientDescent(0.5).step(Moments.none(1), np.array([[2.0]]))[1].item()
-    -1.0
-    """
-
-    name: ClassVar[str] = "gd"
-
-    def step(self, moments: Moments, gradient: Floats) -> tuple[Moments, Floats]:
-        """The change of M; nothing is accumulated."""
-        return moments, -self.learning_rate * gradient
-
-
-class Adam(Optimiser, frozen=True, tag="adam"):
-    r"""M <- M - learning_rate m / (sqrt(v) + eps), with m and v the running means over (1 - beta^t).
-
-    Source: Kingma and Ba, ICLR 2015, algorithm 1.
-
-    >>> round(Adam(0.5).step(Moments.none(1), np.array([[2.0]]))[1].item(), 6)
-    -0.5
-    """
-
-    beta1: float = 0.9
-    beta2: float = 0.999
-    eps: float = 1e-8
-    name: ClassVar[str] = "adam"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("beta1", "beta2"):
-            number(name, getattr(self, name), least=0, below=1)
-        number("eps", self.eps, above=0)
-
-    def step(self, moments: Moments, gradient: Floats) -> tuple[Moments, Floats]:
-        """The moments updated with this gradient, and the change of M."""
-        t = moments.steps + 1
-        first = self.beta1 * moments.first + (1 - self.beta1) * gradient
-        second = self.beta2 * moments.second + (1 - self.beta2) * gradient**2
-        m, v = first / (1 - self.beta1**t), second / (1 - self.beta2**t)
-        return Moments(first, second, t), -self.learning_rate * m / (np.sqrt(v) + self.eps)
-
-
-def optimiser_named(name: str, learning_rate: float, **constants: float) -> Optimiser:
-    """The optimiser called "adam" or "gd"; beta1, beta2 and eps are used by Adam alone.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no optimiser of that name, or a number breaks its rule.
-
-    >>> optimiser_named("gd", 0.5, eps=1e-8)
-    GradientDescent(learning_rate=0.5)
-    """
-    if chosen("optimiser", name, (Adam.name, GradientDescent.name)) == Adam.name:
-        return Adam(learning_rate, **constants)
-    return GradientDescent(learning_rate)
-
 
 Progress = Callable[[int, int], None]
 
@@ -172,7 +86,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     steps, batch, attention, every, held_out
         As for `pretrain`.
 
-    >>> from lipverify.optimum.pretraining.training import optimiser_named
+    >>> from lipverify.foundation.optimisers import optimiser_named
     >>> Settings(rule=optimiser_named("adam", 0.05), steps=100, batch=32).held_out
     4096
     """
@@ -349,7 +263,7 @@ def _iterates(
     problem: Problem, attention: str, rule: Optimiser, M: Floats, drawn: Iterable[Contexts]
 ) -> Iterator[Floats]:
     """M (R, d, d) before the first step, and after each."""
-    moments, kind = Moments.none(problem.d), attention_for(attention, problem.law)
+    moments, kind = Moments.none(problem.d, problem.d), attention_for(attention, problem.law)
     v, noise = as_functions(problem.law, "training").amplitude_variance, problem.sigma**2
     yield M
     for t, contexts in enumerate(drawn, 1):
