@@ -41,8 +41,6 @@ GAIN = 27 / 4
 """The factor by which a layer reduces a large condition number if its weight depends on the condition number."""
 UNIVERSAL_GAIN = 9 / 4
 """The factor by which a layer reduces a large condition number if its weight does not depend on it."""
-MOST_GAIN = 9
-"""The largest factor by which a layer reduces kappa, for any weights: 3 in the degree of the residual, so 9 in kappa."""
 
 
 def improved(excess: Number) -> Number:

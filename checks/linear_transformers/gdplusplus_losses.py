@@ -32,9 +32,9 @@ def entry(noise: str, layers: int) -> Any:
     return printed(noise, "GD++", layers)
 
 
-def expected(noise: str, layers: int, point: gdplusplus.CriticalPoint) -> Value:
-    """The expected loss at a critical point, by quadrature over all eigenvalues."""
-    weights, ridge = np.asarray(point.weights), gdplusplus.constant_ridge_loss(problem(noise))
+def expected(noise: str, layers: int, weights: Any) -> Value:
+    """The expected loss of weights (yx_1, xx_1, yx_2, ...), by quadrature over all eigenvalues."""
+    weights, ridge = np.asarray(weights), gdplusplus.constant_ridge_loss(problem(noise))
     rough, fine = (
         gdplusplus.excess_loss(problem(noise), layers, points, None)
         for points in (gdplusplus.POINTS, gdplusplus.POINTS + 4)
@@ -46,7 +46,7 @@ def expected(noise: str, layers: int, point: gdplusplus.CriticalPoint) -> Value:
 def landscape(noise: str) -> dict[str, Any]:
     """All critical points of two layers: the number of strict local minima, and the loss and index of each."""
     points = gdplusplus.two_layers(problem(noise))
-    found = sorted((*expected(noise, 2, point), point.index) for point in points)
+    found = sorted((*expected(noise, 2, point.weights), point.index) for point in points)
     return {"minima": Fraction(sum(point.index == 0 for point in points)), "points": found}
 
 
@@ -56,7 +56,7 @@ def printed_quotients(noise: str, layers: int) -> dict[str, Value]:
 
     best, end = (
         gdplusplus.known_optimum(noise, layers, None).loss,
-        expected(noise, layers, gdplusplus.small_start(problem(noise), layers)),
+        expected(noise, layers, gdplusplus.small_start(problem(noise), layers).weights),
     )
     entries = {"best": (best.value, best.error), "small start": end}
     return {name: quotient(loss, tuple(entry(noise, layers))) for name, loss in entries.items()}
@@ -68,9 +68,15 @@ def plain_training(noise: str, layers: int, training: int) -> Value:
     from lipverify.optimum.transfer import quotient  # with SciPy, which `lipverify list` does not need
 
     run = runs(noise).of("GD++", layers)[training]
-    weights = tuple(float(weight) for xx, _, yx, _ in run.numbers for weight in (yx, xx))
-    ends = (gdplusplus.CriticalPoint(weights=weights[:-1], index=0), gdplusplus.small_start(problem(noise), layers))
+    ends = (flat(run), gdplusplus.small_start(problem(noise), layers).weights)
     return quotient(*(expected(noise, layers, end) for end in ends))
+
+
+def flat(run: Any) -> Any:
+    """The weights (yx_1, xx_1, yx_2, ...) at the end of a plain training of GD++."""
+    from lipverify.linear_transformer.layer import GDPlusPlus
+
+    return gdplusplus.flat_weights([GDPlusPlus(xx=xx, yx=yx) for xx, _, yx, _ in run.numbers])
 
 
 def certified_points(noise: str, layers: int) -> Iterator[tuple[float, float, int]]:
@@ -79,7 +85,7 @@ def certified_points(noise: str, layers: int) -> Iterator[tuple[float, float, in
         point = gdplusplus.certified(problem(noise), weights)
         if not np.allclose(point.weights, weights, rtol=SAME, atol=0):
             raise InvalidInput(f"{noise}, {layers} layers: no critical point is near the stored weights {weights}.")
-        yield *expected(noise, layers, point), point.index
+        yield *expected(noise, layers, point.weights), point.index
 
 
 def several(noise: str, layers: int, than: str = "shorter") -> dict[str, Any]:
@@ -115,7 +121,7 @@ def training_ends(noise: str, layers: int, begin: str = "factors") -> dict[str, 
     *ended, none = stored.ends[begin]
     trainings = sum(ended) + none
     best = next(weights for weights, count in zip(stored.points, ended, strict=True) if 5 * count >= trainings)
-    loss = expected(noise, layers, gdplusplus.certified(problem(noise), best))
+    loss = expected(noise, layers, gdplusplus.certified(problem(noise), best).weights)
     return {"share": share(max(ended), trainings), "quotient": quotient(loss, tuple(entry(noise, layers)))}
 
 

@@ -57,9 +57,8 @@ def endpoints(noise: str, contexts: int, seed: int) -> dict[str, Value]:
     Keys are such as "DIAG 2", "DIAG 2 over printed" and "DIAG 2 over known", where known means the best model known of
     that form. Losses of GD++ are expected ones by quadrature, the others means over fresh contexts.
     """
-    from lipverify.checks.linear_transformers.gdplusplus_losses import expected, known
+    from lipverify.checks.linear_transformers.gdplusplus_losses import expected, flat, known
     from lipverify.checks.linear_transformers.quantities import held_out
-    from lipverify.linear_transformer.gdplusplus import CriticalPoint
     from lipverify.linear_transformer.published import problem
     from lipverify.linear_transformer.training.protocol import runs
 
@@ -67,8 +66,7 @@ def endpoints(noise: str, contexts: int, seed: int) -> dict[str, Value]:
     for family, k in runs(noise).models:
         run, entry, name = runs(noise).best(family, k), printed(noise, family, k), f"{family} {k}"
         if family == "GD++":
-            weights = tuple(float(weight) for xx, _, yx, _ in run.numbers for weight in (yx, xx))[:-1]
-            value, error = expected(noise, k, CriticalPoint(weights=weights, index=0))
+            value, error = expected(noise, k, flat(run))
             best, width = known(noise, k)["loss"]
             values[f"{name} over known"] = math.log(value / best), error / value + width / best
         else:
