@@ -1241,6 +1241,24 @@ End Context.
 
 Definition loss (L sigma : R) (n : nat) (w : R) : R := sigma ^ 2 * N n w + L ^ 2 * B n w.
 
+(* No w < 0 is as good, where K(t) - K(-t) rises in t. *)
+Lemma over_all_reals L sigma n (P : R -> Prop) : Opposite N B -> (1 <= n)%nat -> 0 < L ->
+  (exists w, 0 <= w /\ forall x, 0 <= x -> loss L sigma n w <= loss L sigma n x) /\
+  (forall w, 0 <= w -> (forall x, 0 <= x -> loss L sigma n w <= loss L sigma n x) -> P w) ->
+  (exists w, forall x, loss L sigma n w <= loss L sigma n x) /\
+  (forall w, (forall x, loss L sigma n w <= loss L sigma n x) -> P w).
+Proof.
+  intros opposite Hn HL [[w [Hw Hmin]] all].
+  assert (worse : forall x, 0 < x -> loss L sigma n x < loss L sigma n (- x)).
+  { intros x Hx. destruct (opposite n x Hn Hx) as [E G]. unfold loss. rewrite E.
+    apply Rplus_lt_compat_l, Rmult_lt_compat_l; [pos | assumption]. }
+  split.
+  - exists w. intros x. destruct (Rle_lt_dec 0 x) as [Hx | Hx]; [now apply Hmin |].
+    pose proof (worse (- x) ltac:(lra)). rewrite Ropp_involutive in *. specialize (Hmin (- x) ltac:(lra)). lra.
+  - intros z Hz. apply all; [| intros; apply Hz]. destruct (Rle_lt_dec 0 z) as [H | H]; [assumption |].
+    pose proof (worse (- z) ltac:(lra)). rewrite Ropp_involutive in *. specialize (Hz (- z)). lra.
+Qed.
+
 Section Loss.
 Variables (n : nat) (L sigma : R).
 Hypotheses (L_pos : 0 < L) (sigma_pos : 0 < sigma).
@@ -1316,21 +1334,14 @@ Proof.
     pose proof (power_pos scale (beta - 2)). pose proof (power_pos x (- (2))). repeat apply Rmult_le_pos; lra.
 Qed.
 
-(* No w < 0 is as good, where K(t) - K(-t) rises in t. *)
+(* The same over all real w. *)
 Theorem window_real : Opposite N B ->
   (exists w, forall x, loss L sigma n w <= loss L sigma n x) /\
   forall w, (forall x, loss L sigma n w <= loss L sigma n x) ->
     lo * scale < w < hi * scale /\ l1 <= loss L sigma n w * Rpower scale beta / L ^ 2 <= l2.
 Proof.
-  intros opposite. destruct (n_ge n scale context) as [_ [Hn _]]. destruct window as [[w [Hw Hmin]] all].
-  assert (worse : forall x, 0 < x -> loss L sigma n x < loss L sigma n (- x)).
-  { intros x Hx. destruct (opposite n x Hn Hx) as [E G]. unfold loss. rewrite E.
-    apply Rplus_lt_compat_l, Rmult_lt_compat_l; [pos | assumption]. }
-  split.
-  - exists w. intros x. destruct (Rle_lt_dec 0 x) as [Hx | Hx]; [now apply Hmin |].
-    pose proof (worse (- x) ltac:(lra)). rewrite Ropp_involutive in *. specialize (Hmin (- x) ltac:(lra)). lra.
-  - intros z Hz. apply all; [| intros; apply Hz]. destruct (Rle_lt_dec 0 z) as [H | H]; [assumption |].
-    pose proof (worse (- z) ltac:(lra)). rewrite Ropp_involutive in *. specialize (Hz (- z)). lra.
+  intros opposite. destruct (n_ge n scale context) as [_ [Hn _]].
+  exact (over_all_reals L sigma n _ opposite Hn L_pos window).
 Qed.
 End Loss.
 

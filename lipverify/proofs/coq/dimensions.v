@@ -1251,20 +1251,3 @@ Proof.
 Qed.
 Definition cubic (gamma : R) (d : nat) : Prop := forall z, 0 < z -> 0 < 2 * gamma + (al d ^ 2 - 3 * (al d + gamma)) * z
   + 2 * al d * (al d + gamma) * z ^ 2 + (al d + gamma) ^ 2 * z ^ 3.
-
-(* No w < 0 is as good, where K(t) - K(-t) rises in t. *)
-Lemma over_all_reals N B L sigma n (P : R -> Prop) : Opposite N B -> (1 <= n)%nat -> 0 < L ->
-  (exists w, 0 <= w /\ forall x, 0 <= x -> loss N B L sigma n w <= loss N B L sigma n x) /\
-  (forall w, 0 <= w -> (forall x, 0 <= x -> loss N B L sigma n w <= loss N B L sigma n x) -> P w) ->
-  (exists w, forall x, loss N B L sigma n w <= loss N B L sigma n x) /\
-  (forall w, (forall x, loss N B L sigma n w <= loss N B L sigma n x) -> P w).
-Proof.
-  intros opposite Hn HL [[w [Hw Hmin]] all].
-  assert (worse : forall x, 0 < x -> loss N B L sigma n x < loss N B L sigma n (- x)).
-  { intros x Hx. destruct (opposite n x Hn Hx) as [E G]. unfold loss. rewrite E. apply Rplus_lt_compat_l, Rmult_lt_compat_l; [pos | assumption]. }
-  split.
-  - exists w. intros x. destruct (Rle_lt_dec 0 x) as [Hx | Hx]; [now apply Hmin |].
-    pose proof (worse (- x) ltac:(lra)). rewrite Ropp_involutive in *. specialize (Hmin (- x) ltac:(lra)). lra.
-  - intros z Hz. apply all; [| intros; apply Hz]. destruct (Rle_lt_dec 0 z) as [H | H]; [assumption |].
-    pose proof (worse (- z) ltac:(lra)). rewrite Ropp_involutive in *. specialize (Hz (- z)). lra.
-Qed.
