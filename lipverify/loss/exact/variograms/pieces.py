@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.polynomial import Chebyshev, chebyshev
@@ -105,10 +105,13 @@ class Piece:
 
     def y(self, theta: Floats) -> Floats:
         """The inverse of `places`."""
-        share = np.clip((theta - self.low) / (self.high - self.low), 0, 1)
-        if self.first:
-            return np.asarray(share / (1 + np.sqrt(1 - share)))
-        return np.asarray(2 / math.pi * np.arcsin(np.sqrt(share)))
+        return coordinate(np.clip((theta - self.low) / (self.high - self.low), 0, 1), self.first)
+
+
+def coordinate(share: Floats, first: Any) -> Floats:
+    """The y in [0, 1] of a share of a piece, which may be the first one of a variogram: a bool, or one for each."""
+    y = 2 / math.pi * np.arcsin(np.sqrt(share))
+    return np.where(first, share / (1 + np.sqrt(1 - share)), y) if np.any(first) else y
 
 
 def scale(power: int, theta: Floats) -> Floats:

@@ -27,6 +27,7 @@ from lipverify.loss.exact.variograms.pieces import (
     Piece,
     Ratio,
     Source,
+    coordinate,
     rise_of,
     scale,
 )
@@ -129,10 +130,7 @@ class Variogram:
         lows, highs, columns = self._columns
         piece = np.searchsorted(highs[:-1], theta)
         share = np.clip((theta - lows[piece]) / (highs - lows)[piece], 0, 1)
-        # the coordinate of `Piece.y`
-        y = 2 / math.pi * np.arcsin(np.sqrt(share))
-        if first.first:
-            y = np.where(piece == 0, share / (1 + np.sqrt(1 - share)), y)
+        y = coordinate(share, first.first & (piece == 0))
         values = clenshaw(columns, np.where(piece == 0, -1, piece) if rise else piece, 2 * y - 1)
         if not self.roots:
             return values
