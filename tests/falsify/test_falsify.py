@@ -493,7 +493,7 @@ FALLING = dedent(f"""\
 
     def fall(d):
         here, beyond = (
-            lv.optimal_window(lv.Problem(d=k, n=100, law=lv.laws.ReLU(), sigma=0.1)) for k in (d, d + 1)
+            lv.optimal_window(lv.Problem(d=k, n=100, law=lv.laws.Affine(), sigma=0.1)) for k in (d, d + 1)
         )
         return float(here.w - beyond.w), float(here.w_error + beyond.w_error)
 
@@ -502,12 +502,12 @@ FALLING = dedent(f"""\
 
 
 def test_what_holds_at_the_dimensions_of_its_cells_is_refuted_at_others(lipverify: Commands, tmp_path: Path) -> None:
-    """w* falls from d = 2 to 16 and rises from there; the search ends when it finds that, long before its limit."""
+    """w* falls from d = 2 to 10 and rises from there; the search ends when it finds that, long before its limit."""
     path, out = write(tmp_path, FALLING), tmp_path / "found"
     done = lipverify("falsify", path, "--seconds", "600", "--out", str(out), "--json")
     [told] = json.loads(done.stdout)
     assert done.returncode == 1, done.stdout + done.stderr
-    assert told["where"]["d"] >= 16
+    assert told["where"]["d"] >= 10
     assert told["searched"] == ["d = 2 to 50"]
 
 

@@ -102,6 +102,8 @@ class Tally:
         """Samples and moments of each stage, (6, columns)."""
         self._room = 0
         """The number of samples that the last stage still needs."""
+        self._known: list[Moments] | None = None
+        """The cached moments of the stages, until samples are added."""
 
     @property
     def count(self) -> int:
@@ -117,7 +119,7 @@ class Tally:
             If a sample is outside of its bounds by more than rounding, or is not a number. For samples of libraries
             other than NumPy this may be raised only when the interval is computed.
         """
-        leaves = self._within(self._leaves.add(samples))
+        self._known, leaves = None, self._within(self._leaves.add(samples))
         while len(leaves):
             if not self._room:
                 self._room = next(self._lengths)
@@ -134,6 +136,11 @@ class Tally:
     @property
     def stages(self) -> list[Moments]:
         """The moments of the stages, scaled to [0, 1] between low and high; the last stage may be incomplete."""
+        if self._known is None:
+            self._known = self._read()
+        return self._known
+
+    def _read(self) -> list[Moments]:
         rest, centre = self._leaves.rest()
         stages = list(self._stages)
         if len(rest):

@@ -406,18 +406,18 @@ class Events:
 
 
 def test_intervals_cover_when_sampling_stops_as_soon_as_they_are_narrow_enough() -> None:
-    """At nominal 95 %, over 2000 repetitions: a true miss rate of 5 % would show more than 100 + 3.3 * 9.7 misses
+    """At nominal 95 %, over 300 repetitions: a true miss rate of 5 % would show more than 15 + 3.3 * 3.8 misses
     with probability 5e-4; the interval is conservative, and is asked for 5 % itself."""
-    misses, misses_of_half = 0, 0
+    misses, misses_of_half, repetitions = 0, 0, 300
     counts: list[int] = []
-    for repetition in range(2000):
+    for repetition in range(repetitions):
         at = partial(Events.at, repetition)
         mean, half_width = until(at, 0.6, 40, 10**6, lambda done, total: counts.append(total))
         assert half_width[0] <= 0.6 * mean[0]
         misses += bool(abs(mean[0] - Events.probability) > half_width[0])
         misses_of_half += bool(abs(mean[0] - Events.probability) > half_width[0] / 2)
-    assert misses <= 0.05 * 2000
-    assert misses_of_half > 0.05 * 2000, "power: intervals of half the width would be noticed"
+    assert misses <= 0.05 * repetitions
+    assert misses_of_half > 0.05 * repetitions, "power: intervals of half the width would be noticed"
     assert len(set(counts)) > 100, "the number of samples is decided by what is seen"
 
 
