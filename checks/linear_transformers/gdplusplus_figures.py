@@ -149,10 +149,10 @@ def where(**floors: dict[str, Any]) -> str:
             said = f"{named(noise)}, {layers} layers: {value:g} where the floor is {least['low']:.6g}"
             (far if value + rounding < (1 - SAMPLING) * least["low"] else below).append(said)
     return (
-        f"Below the floor by more than sampling explains, so that no GD++ model has them as its expected loss: {'; '.join(far) or 'none'}. Below it as "
-        f"they stand, by less than {SAMPLING:.0%}: {'; '.join(below) or 'none'}. Everywhere else the floor is silent: it is over all filters of the degree, "
-        "of which GD++ models are few. The printed entries without noise are means over the eigenvalues that a sample shows; what is expected of such "
-        "weights over all contexts is larger by many orders of magnitude, all of it in contexts that no sample shows."
+        f"Below the floor by more than sampling explains, so that no GD++ model has them as its expected loss: {'; '.join(far) or 'none'}. Below it "
+        f"by less than {SAMPLING:.0%}: {'; '.join(below) or 'none'}. All other entries are above the floor, which decides nothing there: the floor holds for all filters "
+        "of the degree, and GD++ models are a small part of them. The printed entries without noise are means over the eigenvalues in a sample; the expected "
+        "loss of such weights over all contexts is larger by many orders of magnitude, because of contexts too rare to be in a sample."
     )  # fmt: skip
 
 

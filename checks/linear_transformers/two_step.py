@@ -99,7 +99,7 @@ claim("lt.two-step/trained",
       finding=r"""Each weight of each layer is set to zero in turn, on the same fresh contexts: the effect of every
           single weight can be isolated although all act together. $\omega_{xx}$ and $\omega_{xy}$ of a layer change
           nothing in the prediction right after it; $\omega_{yx}$ and, from the second layer on, $\omega_{yy}$ do; and
-          $\omega_{xx}$, $\omega_{xy}$ of the last layer change nothing at all. The table shows the contribution of each
+          $\omega_{xx}$, $\omega_{xy}$ of the last layer change nothing. The table shows the contribution of each
           to the loss $\frac{1}{2} \mathbb{E} \|w - w^*\|^2$. The prediction is exactly the sum of the additions by
           $\omega_{yx}$ and $\omega_{yy}$ of each layer (last panel).""")
 claim("lt.two-step/each-term",

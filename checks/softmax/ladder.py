@@ -142,7 +142,7 @@ def _require_told_from_the_ends(curves: Floats) -> None:
         if gain <= error:
             raise OutOfReach(
                 f"the loss near w = {WINDOWS[at]:.3g} is below that at w = {WINDOWS[end]:g}, an end of the grid of "
-                f"windows, by {gain:.2g} ± {error:.2g}: not told from it; draw more contexts, or take a larger L or n."
+                f"windows, by only {gain:.2g} ± {error:.2g}; draw more contexts, or take a larger L or n."
             )
 
 

@@ -1,4 +1,4 @@
-"""What each command says of itself: `lipverify COMMAND --help`, run when the documents are built."""
+"""Include the help of each command in the documents: `lipverify COMMAND --help`, run when they are built."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Commands(SphinxDirective):
     """A section for each command."""
 
     def run(self) -> list[nodes.Node]:
-        """The sections, in the order in which the commands are declared; what only shells call is left out."""
+        """The sections, in the order in which the commands are declared, without those that only shells call."""
         return [_section(name) for name in commands if not name.startswith("-") and commands[name].show]
 
 

@@ -1,4 +1,4 @@
-"""The page of findings, made from the claims when the documents are built: it cannot say what the claims do not."""
+"""Build the page of findings from the claims, together with the other documents, so that it agrees with them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PARTS = {
 
 
 def findings() -> list[tuple[str, list[Claim]]]:
-    """The claims that are recorded as refuted, by what they are beside their source, in the order of the report."""
+    """The claims recorded as refuted, by kind (printed, convention, ...), in the order of the report."""
     refuted = [claim for claim in all_claims() if claim.expected == "refuted"]
     return [(title, [claim for claim in refuted if claim.kind in kinds]) for title, kinds in PARTS.items()]
 
@@ -40,7 +40,7 @@ class Findings(SphinxDirective):
 
 
 class Printed(SphinxDirective):
-    """What a claim is judged against, word for word: the quotation of its source."""
+    """The quotation of the source of a claim, as a block quote."""
 
     required_arguments = 1
 
@@ -90,7 +90,7 @@ def _section(title: str, claims: list[Claim]) -> nodes.section:
 
 
 def _entries(claim: Claim) -> Iterator[tuple[str, list[nodes.Node]]]:
-    """What is said of one claim, as (name, content)."""
+    """The fields of the entry of one claim, as pairs (name, content)."""
     yield "Statement", [nodes.math_block(claim.statement, claim.statement, nowrap=True, number=None)]
     yield "Source", [nodes.paragraph("", "", *_text(quotation(claim.source)))]
     if claim.corrected:

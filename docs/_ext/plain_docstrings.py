@@ -36,7 +36,7 @@ def plain(lines: list[str]) -> list[str]:
 
 
 def _body(lines: list[str]) -> Iterator[str]:
-    """What stands before the sections: paragraphs, tables, and blocks that are printed as they are."""
+    """Convert the text before the sections: paragraphs, tables, and literal blocks."""
     for kind, group in groupby(lines, _kind_of(lines)):
         if kind == "block":
             yield from ("::", "", *group, "")
@@ -47,7 +47,7 @@ def _body(lines: list[str]) -> Iterator[str]:
 
 
 def _kind_of(lines: list[str]) -> Any:
-    """A function that says of each line, in order, what it belongs to."""
+    """A function that returns the kind of each line; it must be called on the lines in order."""
     state = {"kind": "words", "example": False}
 
     def kind(line: str) -> str:
@@ -64,7 +64,7 @@ def _kind_of(lines: list[str]) -> Any:
 
 
 def _words(line: str) -> str:
-    """A line of words, with nothing in it that means more than itself."""
+    """Escape the characters of a line that reStructuredText would interpret."""
     if line.lstrip().startswith((">>>", "...")) or STARRED.fullmatch(line):
         return line
     pieces, at = [], 0
@@ -79,7 +79,7 @@ def _escaped(text: str) -> str:
 
 
 def _sections(lines: list[str]) -> Iterator[str]:
-    """Sections; words and examples that stand after them get sections of their own."""
+    """Convert the sections; text and examples that follow one get a section each."""
     example = False
     for before, line, after in zip(["", *lines], lines, [*lines[1:], ""], strict=False):
         starts = bool(line[:1].strip()) and not before.strip() and not after.startswith(("    ", "---"))
@@ -90,7 +90,7 @@ def _sections(lines: list[str]) -> Iterator[str]:
 
 
 def _table(lines: list[str]) -> Iterator[str]:
-    """A table of bars as a list table."""
+    """Convert a table drawn with bars to a list table."""
     rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines if line.strip()]
     yield from (".. list-table::", "   :header-rows: 1", "")
     for row in (row for row in rows if not all(set(cell) <= set("-: ") for cell in row)):

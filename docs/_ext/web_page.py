@@ -1,4 +1,4 @@
-"""The report of the committed ledger as a web page beside these documents: `report.html`."""
+"""Add the report on the committed ledger to the documents as a web page, `report.html`."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ class How:
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """The output besides the verdicts, and whether a refuted claim is a failure.
+    """The output in addition to the verdicts, and whether a refuted claim is a failure.
 
     Parameters
     ----------

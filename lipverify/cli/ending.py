@@ -138,9 +138,9 @@ def _trouble(ledger: Ledger, record: Record, width: int, room: float = math.inf)
 def _left_out(records: Sequence[Record]) -> str:
     """Count the verdicts that are not named, by their trouble, and say where they are listed."""
     many = Counter(_trouble_of(record) for record in records)
-    each = ((many[name], LEFT_OUT[name]) for name in TROUBLES if many[name])
-    told = ", ".join(f"{count} {said.format('is' if count == 1 else 'are')}" for count, said in each)
-    return f"! besides, {told}: --table and the report name them"
+    counts = ((many[name], LEFT_OUT[name]) for name in TROUBLES if many[name])
+    clauses = ", ".join(f"{count} {words.format('is' if count == 1 else 'are')}" for count, words in counts)
+    return f"! also, {clauses}: --table and the report name them"
 
 
 def _urgency(record: Record) -> tuple[int, bool]:

@@ -143,7 +143,7 @@ def _say_what_is_kept(count: int, path: Path, resume: bool) -> None:
     if not (count or resume):
         return
     kept = f"{counted(count, 'measurement')} of a run that was stopped"
-    said = f"going on with {kept}" if resume else f"begun anew; {path} still has {kept}, --resume goes on with them"
+    said = f"continuing with {kept}" if resume else f"new run; {path} still has {kept}, --resume continues with them"
     print(f"lipverify: {said}.", file=sys.stderr)
 
 
@@ -151,7 +151,7 @@ def _kept(finished: Finished) -> str:
     """Say where an interrupted run leaves its measurements."""
     if finished.problem:
         return f"finished measurements could not be kept ({finished.problem})"
-    return f"what is finished is in {finished.path}: go on by the same command with --resume"
+    return f"finished measurements are in {finished.path}: continue by the same command with --resume"
 
 
 def verdict_table(ledger: Ledger) -> Group:

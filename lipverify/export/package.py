@@ -79,7 +79,7 @@ _HEAD = r"""%% Made by `lipverify export --latex`; the ledger's SHA-256 is %(dig
   \fi
   \ensuremath{\lip@show#3ee\@nil}\endgroup}
 \def\lip@show#1e#2e#3\@nil{#1\def\lip@b{#2}\ifx\lip@b\@empty\else\cdot10^{#2}\fi}
-%% what is a little too wide for its column shrinks, and what is much too wide is broken first
+%% a formula slightly wider than its column shrinks; a much wider one is broken first
 \newsavebox\lip@box
 \newcommand\lipfit[1]{\sbox\lip@box{#1}%%
   \ifdim\wd\lip@box>1.4\linewidth \resizebox{\linewidth}{!}{\parbox{1.4\linewidth}{\raggedright\sloppy #1}}%%

@@ -43,7 +43,7 @@ class Notes:
 
     calls: list[Note] = field(default_factory=list)
     told: Any = None
-    """What the measurement itself states about its result."""
+    """Notes that a measurement adds to its result."""
     floats: bool = False
     """True if a float was converted to a fraction or a SymPy number, so that the result is not exact."""
     symbols: bool = False

@@ -44,7 +44,7 @@ def prepare_streams() -> None:
 
     A letter that the encoding lacks is written as `PLAINER` says (+- for ±), or else as its code; for data see
     `write_json`. A closed descriptor is opened as the null device. Otherwise the next file that is opened would get its
-    number, and receive what is printed.
+    number, and the output would be written into that file.
     """
     with contextlib.suppress(OSError):
         while (free := os.open(os.devnull, os.O_RDWR)) <= ERR:

@@ -1,6 +1,6 @@
 r"""A bound on the difference that rounding causes between two forward passes, derived from the operations.
 
-A forward pass adds and multiplies, so what it computes is a sum of monomials of weights and tokens, each times a
+A forward pass adds and multiplies, so its result is a sum of monomials of weights and tokens, each times a
 factor (1 + delta) with |delta| <= u = eps / 2 for each operation that it went through. The error is at most the sum
 over monomials of |monomial| ((1 + u)^k - 1), k the operations of each. The same pass on absolute values, where
 nothing cancels, with a factor 1 + t after each operation and without, gives that sum for any t; ((1 + t)^k - 1) / t

@@ -97,7 +97,7 @@ def _derived(law: Law, offset: bool) -> LinearAttention:
     """Derive every expression: the minimum by differentiation, the floor as a limit."""
     task = task_of(law)
     if isinstance(task, Increments):
-        raise OutOfReach(f"law = {law!r}: what is linear in it is not told by a kernel; give Zonal(spectrum=...).")
+        raise OutOfReach(f"law = {law!r}: a kernel does not determine its linear part; give Zonal(spectrum=...).")
     constant = sympy.integrate(c**2, (c, -L, L)) / (2 * L) if offset else sympy.Integer(0)
     power, linear_power = sympy.factor(task.square(sympy.Integer(1)) + constant), sympy.factor(_linear_power(task))
     spread = mean(c**2)  # E t^2 = 1/d

@@ -149,7 +149,7 @@ class Bound(msgspec.Struct, frozen=True):
     Attributes
     ----------
     extent
-        Of max f_k - min f_k over the points: what one context can contribute.
+        Of max f_k - min f_k over the points, the most that one context can contribute.
     magnitude
         Of max |f_k| over the points; infinite if not known. Only attention whose weights do not sum to one needs it.
     slope

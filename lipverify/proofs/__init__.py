@@ -1,7 +1,7 @@
 """Theorems with explicit constants, for every n: proved, written down, and certified again.
 
 checker   the lemmas, each with its reason and what is left to certify; stands alone, `python checker FILE`
-declared  links and kernels that say what they are
+declared  links and kernels that declare their form
 search    finds the constants; nothing that is proved rests on how
 record    a proof as a record: statement, lemmas, file
 envelope  N and B between explicit functions of n and w

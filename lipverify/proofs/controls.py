@@ -24,7 +24,7 @@ CHOSEN = {
 
 
 def controls(proof: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The controls of a proof: for each, what is false in it, and the proof that states it.
+    """The controls of a proof: for each, its false statement in words, and the proof that states it.
 
     Bounds move by one per cent of their size (by at least 0.01 if they may be 0), ranges by one per cent (by five per
     cent if they have more slack); the range of `tilt` begins at w = 1.

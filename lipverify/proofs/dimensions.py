@@ -53,7 +53,7 @@ class EveryDimension(Proof):
     Attributes
     ----------
     data
-        The proof file as decoded JSON: format, theorem, what is given, and the lemmas with their constants.
+        The proof file as decoded JSON: format, theorem, hypotheses, and the lemmas with their constants.
 
     >>> from lipverify.foundation.shipped import shipped
     >>> from lipverify.proofs import load

@@ -1,4 +1,4 @@
-"""Proofs whose chain is straight: what is given, a few choices, and every bound as tight as its digits allow."""
+"""Proofs that need no search: a few constants are chosen, and every other bound is as tight as its digits allow."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def built(theorem: str, given: Mapping[str, Any], chosen: Choices) -> Proof:
             if not all(ball.is_finite() for _, ball in bounds.values()):
                 false = ", ".join(what for what, holds in conditions.items() if not holds)
                 raise OutOfReach(
-                    f"{theorem}: {rule.__name__} does not follow from what is given: not certain that {false}."
+                    f"{theorem}: {rule.__name__} does not follow from the hypotheses: not certain that {false}."
                 )
             constants |= {name: rounded(ball, side) for name, (side, ball) in bounds.items()}
             facts |= {name: arb(text) for name, text in constants.items()}
@@ -50,7 +50,7 @@ def built(theorem: str, given: Mapping[str, Any], chosen: Choices) -> Proof:
     proof = Proof(head | {"lemmas": lemmas})
     found = proof.failures()
     if found:
-        raise OutOfReach(f"{theorem}: {found[0]}; this does not follow from what is given.")
+        raise OutOfReach(f"{theorem}: {found[0]}; this does not follow from the hypotheses.")
     return proof
 
 

@@ -29,7 +29,7 @@ class Envelope(LawProof):
     Attributes
     ----------
     data
-        The proof file as decoded JSON: format, theorem, what is given, and the lemmas with their constants.
+        The proof file as decoded JSON: format, theorem, hypotheses, and the lemmas with their constants.
 
     >>> from lipverify.laws import ReLU
     >>> from lipverify.proofs import prove_envelope
@@ -145,7 +145,7 @@ class Tradeoff(Envelope):
     Attributes
     ----------
     data
-        The proof file as decoded JSON: format, theorem, what is given, and the lemmas with their constants.
+        The proof file as decoded JSON: format, theorem, hypotheses, and the lemmas with their constants.
 
     >>> from lipverify.laws import Affine
     >>> from lipverify.proofs import prove_tradeoff

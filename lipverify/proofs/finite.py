@@ -43,7 +43,7 @@ class ProvedOptimum(Proof):
     Attributes
     ----------
     data
-        The proof file as decoded JSON: format, theorem, what is given, and the lemmas with their constants.
+        The proof file as decoded JSON: format, theorem, hypotheses, and the lemmas with their constants.
 
     >>> from lipverify.laws import Affine
     >>> prove_optimum(Problem(d=3, n=10, law=Affine())).failures()

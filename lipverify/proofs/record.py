@@ -52,7 +52,7 @@ class Proof:
     Attributes
     ----------
     data
-        The proof file as decoded JSON: format, theorem, what is given, and the lemmas with their constants.
+        The proof file as decoded JSON: format, theorem, hypotheses, and the lemmas with their constants.
 
     >>> from lipverify.proofs import prove_cosine
     >>> proof = prove_cosine()

@@ -41,7 +41,7 @@ class Theorem(LawProof):
     Attributes
     ----------
     data
-        The proof file as decoded JSON: format, theorem, what is given, and the lemmas with their constants.
+        The proof file as decoded JSON: format, theorem, hypotheses, and the lemmas with their constants.
 
     >>> from lipverify.laws import Affine
     >>> theorem = prove_window(Affine(), d=3)
@@ -137,7 +137,7 @@ class Transfer(Theorem):
     Attributes
     ----------
     data
-        The proof file as decoded JSON: format, theorem, what is given, and the lemmas with their constants.
+        The proof file as decoded JSON: format, theorem, hypotheses, and the lemmas with their constants.
 
     >>> from lipverify.laws import Affine
     >>> prove_transfer(prove_window(Affine(), d=3), ratio=3.0).failures()
@@ -156,7 +156,7 @@ class Transfer(Theorem):
 
 
 def prove_transfer(theorem: Theorem, ratio: float) -> Transfer:
-    """Prove what the window of L costs on tasks of another Lipschitz constant.
+    """Bound the loss of the w* of L on tasks with another Lipschitz constant.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ class EveryN(LawProof):
     Attributes
     ----------
     data
-        The proof file as decoded JSON: format, theorem, what is given, and the lemmas with their constants.
+        The proof file as decoded JSON: format, theorem, hypotheses, and the lemmas with their constants.
 
     >>> from lipverify.foundation.shipped import shipped
     >>> from lipverify.proofs import load
@@ -267,10 +267,10 @@ class EveryN(LawProof):
 def prove_every_n(law: Law, d: int, most_signal: float = 1.0, least_tokens: float = 2.0) -> EveryN:
     r"""Prove between which multiples of M = min(Lambda / 3d, k Lambda^e) w* lies for every n >= 2.
 
-    Where Lambda = n L^2 / sigma^2 is small w* is near Lambda / 3d, where it is large near k Lambda^e, with
-    the constant k of `prove_window`. How close is what is proved, few tokens included. L / sigma is bounded, by a
-    number or, where n is large, by a power of n: L^2 / sigma^2 <= W / K. With less noise the values of f in one window,
-    which differ by about L^2 / w, outweigh it, and w* is near the place where the bias is least, whatever Lambda.
+    For small Lambda = n L^2 / sigma^2, w* is near Lambda / 3d; for large Lambda it is near k Lambda^e, with the
+    constant k of `prove_window`. The theorem bounds the distance, few tokens included. L / sigma is bounded by a
+    number or, for large n, by a power of n: L^2 / sigma^2 <= W / K. With less noise the differences of f within one
+    window, about L^2 / w, outweigh the noise, and w* is near the minimum of the bias for every Lambda.
 
     Parameters
     ----------
@@ -339,7 +339,7 @@ def prove_window(law: Law, d: int, *, least_lambda: float | None = None, least_t
     ----------
     law
         Affine, ReLU or Quadratic: the theorem holds for every L, whatever that of the law; Cosine, for its own L; or
-        Matern, RBF, `Zonal(spectrum=...)`, links and kernels that say what they are, where L is a factor of f.
+        Matern, RBF, `Zonal(spectrum=...)`, links and kernels that declare their form, where L is a factor of f.
     d
         The ambient dimension, >= 2.
     least_lambda

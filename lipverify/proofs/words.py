@@ -32,7 +32,7 @@ from lipverify.proofs.polynomials import Leftover
 ONE = "1"
 """The size of numbers, columns and rows."""
 MANY = 20_000
-"""The largest number of letters read while rules are applied; a rule that produces more of what it replaces has no
+"""The largest number of letters read while rules are applied; a rule that produces what it replaces has no
 end."""
 
 

@@ -1,4 +1,4 @@
-"""The single assertion behind all properties: an error must not exceed what is allowed."""
+"""The single assertion behind all properties: an error must not exceed its tolerance."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class Measured:
         Folder in which processes share results; None for a single process. The first process to reach a measurement
         makes it, and the others continue with the next free one, so processes with the same evidence share the work.
     settings
-        Everything besides its address on which a result depends, in words.
+        All other things on which a result depends, in words.
     """
 
     def __init__(self, folder: Path | None, settings: str) -> None:

@@ -59,7 +59,7 @@ class Entry(msgspec.Struct, frozen=True):
     def holds_for(self, stem: str, own: bool) -> bool:
         r"""True if the symbol has this meaning in a statement; `own`: of a claim that comes with lipverify.
 
-        Other files have letters of their own, whatever their statements are called.
+        Users' files define their own letters, even if a statement there has the same id.
 
         >>> by_letter = {entry.symbol: entry for entry in NOTATION if not entry.linear}
         >>> [by_letter[r"$\Lambda$"].holds_for(stem, True) for stem in ("softmax.one", "lt.one")]

@@ -65,13 +65,16 @@ TAMPERED: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
     "the verdict of a claim": ("verdict", lambda all: all["claims"][0].update(verdict="refuted")),
     "the verdict of a cell": ("verdict", lambda all: cell_of(all).update(verdict="inconclusive")),
     "the margin of a cell": ("margin", lambda all: cell_of(all).update(margin=0.5)),
-    "what is allowed": ("verdict", lambda all: cell_of(all)["allowed"].update(high=1.0)),
+    "the allowed range": ("verdict", lambda all: cell_of(all)["allowed"].update(high=1.0)),
     "the interval": ("interval", lambda all: cell_of(all)["interval"].update(high=1.05)),
-    "what was measured": ("interval", lambda all: cell_of(all).update(measured=1.0)),
+    "the measured value": ("interval", lambda all: cell_of(all).update(measured=1.0)),
     "the control's verdict": ("control's verdict", lambda all: cell_of(all)["control"].update(verdict="supported")),
     "the control's range": ("control's verdict", lambda all: cell_of(all)["control"].update(low=1.0)),
     "a control that could not fail": ("control", lambda all: cell_of(all)["control"].update(low=0.5, high=2.0)),
-    "what the control must be": ("control must be", lambda all: cell_of(all)["control"].update(expects="supported")),
+    "the expected verdict of the control": (
+        "control must be",
+        lambda all: cell_of(all)["control"].update(expects="supported"),
+    ),
     "whether the controls were caught": ("control", lambda all: all["claims"][0]["control"].update(caught=False)),
     "the grade of a claim": ("grade", lambda all: all["claims"][0].update(grade="proved")),
     "the grade of a cell": ("grade", lambda all: cell_of(all).update(grade="observed")),
@@ -214,16 +217,16 @@ ANYWAY: dict[str, Edit] = {
     ),
     "the verdict of a cell": cell_at(0, verdict="refuted"),
     "the margin of a cell": cell_at(0, margin=1.0),
-    "what was measured": cell_at(0, measured=0.02),
+    "the measured value": cell_at(0, measured=0.02),
     "the error": cell_at(0, error=0.1),
     "the interval": cell_at(0, "interval", low=0.0, high=0.001),
-    "what was measured, where a note says what narrowed it": cell_at(3, measured=0.7),
-    "the interval, where a note says what narrowed it": cell_at(3, "interval", low=0.9, high=0.9),
+    "the measured value, with a note on the interval": cell_at(3, measured=0.7),
+    "the interval, with a note on it": cell_at(3, "interval", low=0.9, high=0.9),
     "a negative error": cell_at(3, error=-1.0),
     "the allowed number": cell_at(0, "allowed", high=0.2),
     "the allowed number of a claim that it refutes": cell_at(1, "allowed", high=0.9),
-    "what is allowed in words": cell_at(0, claimed="≤ 2 x"),
-    "the formula of what is allowed": cell_at(0, "edges", high="2*x"),
+    "the allowed range in words": cell_at(0, claimed="≤ 2 x"),
+    "the formula of the allowed range": cell_at(0, "edges", high="2*x"),
     "a formula that is none": cell_at(0, "edges", high="x +"),
     "a formula of a foreign symbol": cell_at(0, "edges", high="y"),
     "an edge of another name": cell_at(0, "edges", los="x"),
@@ -231,10 +234,10 @@ ANYWAY: dict[str, Edit] = {
     "the control's verdict": cell_at(0, "control", verdict="supported"),
     "the control's number": cell_at(0, "control", high=0.001),
     "the control in words": cell_at(0, "control", says="≤ x/100"),
-    "what the control must be": cell_at(0, "control", expects="supported"),
+    "the control's expected verdict": cell_at(0, "control", expects="supported"),
     "a control that is implied": cell_at(0, "control", high=0.5, edges={}, says="≤ 0.5"),
     "a grade that its method cannot have": cell_at(0, grade="bounded", method="montecarlo"),
-    "what a proof states": cell_at(4, "proof", statement="1"),
+    "the statement of a proof": cell_at(4, "proof", statement="1"),
     "the digest of a proof": cell_at(4, "proof", digest="0" * 64),
     "a cell left out": dropped(0, "cells"),
     "all cells left out": record_of(0, cells=[]),
@@ -247,11 +250,11 @@ ANYWAY: dict[str, Edit] = {
     "the grade of a passage": lambda all: all["passages"][0].update(grade="proved"),
     "a passage left out": lambda all: all.update(passages=[]),
     "the range in words": record_of(0, range="for every x"),
-    "what a limit assumes": record_of(3, condition=""),
+    "the assumption of a limit": record_of(3, condition=""),
     "how to repeat it": record_of(0, reproduce="lipverify verify other.claim"),
-    "one end of what is allowed": cell_at(4, "allowed", low=None),
+    "one end of the allowed range": cell_at(4, "allowed", low=None),
     "one end of the interval": cell_at(0, "interval", low=None),
-    "an interval beyond what was measured": cell_at(3, "interval", high=0.51),
+    "an interval that excludes the measured value": cell_at(3, "interval", high=0.51),
     "the start of a ray": cell_at(3, "ray", start=0.0),
     "the end of a ray": cell_at(3, "ray", stop=-1.0),
 }
@@ -262,12 +265,12 @@ BY_DIGEST: dict[str, Edit] = {
     "the statement": record_of(0, statement="x^2 < x"),
     "the title": record_of(0, title="every x"),
     "the source": lambda all: all["claims"][0]["source"].update(printed="$q$ is large"),
-    "what was recorded": record_of(0, expected="refuted"),
-    "what is claimed": record_of(0, claimed="x² ≤ 2 x"),
-    "what holds instead": record_of(1, corrected="nothing"),
+    "the recorded verdict": record_of(0, expected="refuted"),
+    "the claimed range": record_of(0, claimed="x² ≤ 2 x"),
+    "the corrected statement": record_of(1, corrected="nothing"),
     "the control of a claim": lambda all: all["claims"][0]["control"].update(statement="x² ≤ x/100"),
     "the control of a claim in LaTeX": lambda all: all["claims"][0]["control"].update(latex="$x > 0$"),
-    "what the function was given": cell_at(0, given={"case": "smaller"}),
+    "the arguments of the function": cell_at(0, given={"case": "smaller"}),
     "a ray": cell_at(3, ray=None),
     "the points of a ray": cell_at(3, "ray", points=100),
     "a range without its formulas": cell_at(0, edges={}),
@@ -289,9 +292,9 @@ BY_DIGEST: dict[str, Edit] = {
 }
 """Edits that the digests reveal."""
 BY_REGISTRY = (
-    "the kind", "the kind of a stronger one", "the statement", "the title", "the source", "what was recorded",
-    "what is claimed", "what holds instead", "the control of a claim", "the control of a claim in LaTeX",
-    "what the function was given", "the points of a ray", "a range without its formulas",
+    "the kind", "the kind of a stronger one", "the statement", "the title", "the source", "the recorded verdict",
+    "the claimed range", "the corrected statement", "the control of a claim", "the control of a claim in LaTeX",
+    "the arguments of the function", "the points of a ray", "a range without its formulas",
     "a control without its formulas", "the quantity in LaTeX", "the claim of a cell in LaTeX",
     "a control of another quantity", "the section", "the reading", "the file",
 )  # fmt: skip
@@ -484,7 +487,7 @@ def test_where_the_power_of_a_logarithm_decides_a_sound_ledger_is_not_accused(tm
     assert [record.cells[0].quantity for record in ledger.claims] == 3 * ["power of log n in q"]
     assert audit(ledger) == audit_against(ledger, claims) == ()
     (found,) = audit_against(sealed(edited(ledger, cell_at(0, "allowed", open=True))), claims[:1])[:1]
-    assert found.what == "what is allowed"
+    assert found.what == "allowed range"
 
 
 def test_whole_numbers_in_the_place_of_floats_do_not_change_a_digest(

@@ -308,7 +308,7 @@ def test_an_interruption_is_one_line_and_leaves_what_is_finished(tmp_path: Path)
     stdout, stderr = running.communicate(timeout=30)
     assert running.returncode == 130
     assert stdout == ""
-    assert stderr.splitlines()[-1].startswith("lipverify: interrupted; what is finished is in ")
+    assert stderr.splitlines()[-1].startswith("lipverify: interrupted; finished measurements are in ")
     assert stderr.splitlines()[-1].endswith("by the same command with --resume.")
     assert "Traceback" not in stderr
     assert {path.name.split("-")[0] for path in (tmp_path / "out").iterdir()} == {NAME}

@@ -104,7 +104,7 @@ def named(lines: list[str]) -> list[str]:
 
 def line_of_the_rest(lines: list[str]) -> str:
     """The line that counts the claims without a line; empty if all have one."""
-    return next((line for line in lines if line.startswith("! besides, ")), "")
+    return next((line for line in lines if line.startswith("! also, ")), "")
 
 
 def counted(lines: list[str]) -> Counter[str]:
@@ -145,11 +145,11 @@ def test_the_most_urgent_claim_is_named_first(broken: int, moved_: int, open_: i
     ("broken", "moved_", "open_", "rest"),
     [
         (0, 0, 1, ""),
-        (0, 0, 2, "! besides, 1 is open: --table and the report name them"),
-        (0, 0, 9, "! besides, 8 are open: --table and the report name them"),
-        (0, 5, 0, "! besides, 4 moved: --table and the report name them"),
-        (0, 5, 9, "! besides, 4 moved, 9 are open: --table and the report name them"),
-        (2, 3, 4, "! besides, 1 broke, 3 moved, 4 are open: --table and the report name them"),
+        (0, 0, 2, "! also, 1 is open: --table and the report name them"),
+        (0, 0, 9, "! also, 8 are open: --table and the report name them"),
+        (0, 5, 0, "! also, 4 moved: --table and the report name them"),
+        (0, 5, 9, "! also, 4 moved, 9 are open: --table and the report name them"),
+        (2, 3, 4, "! also, 1 broke, 3 moved, 4 are open: --table and the report name them"),
     ],
 )
 def test_one_line_counts_the_rest_and_says_where_it_stands(broken: int, moved_: int, open_: int, rest: str) -> None:

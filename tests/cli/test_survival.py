@@ -81,7 +81,7 @@ def test_a_run_that_is_killed_resumes_to_the_same_ledger(
     code, _, said = ends(start(tmp_path, LOGGED, "--resume"))
     assert (code, said.splitlines()[0]) == (
         0,
-        f"lipverify: going on with {counted(kept, 'measurement')} of a run that was stopped.",
+        f"lipverify: continuing with {counted(kept, 'measurement')} of a run that was stopped.",
     )
     assert findings(out / "ledger.json") == straight
     assert sorted(path.name for path in out.iterdir()) == ["ledger.json", "report.html", "report.pdf"]
@@ -105,8 +105,8 @@ def test_what_a_killed_run_left_is_named_and_not_thrown_away_by_the_next(tmp_pat
     said = again.stderr.readline()
     os.killpg(again.pid, signal.SIGINT)
     assert ends(again)[0] == 130
-    assert said.startswith("lipverify: begun anew; ")
-    assert f"still has {kept} measurements of a run that was stopped, --resume goes on with them" in said
+    assert said.startswith("lipverify: new run; ")
+    assert f"still has {kept} measurements of a run that was stopped, --resume continues with them" in said
     assert kept_in(out) >= kept
 
 

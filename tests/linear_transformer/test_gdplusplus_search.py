@@ -218,7 +218,7 @@ def test_a_file_of_optima_is_read_as_written_and_refused_when_edited(tmp_path: P
 
 
 def test_an_optimum_that_is_not_stored_says_how_to_find_it() -> None:
-    with pytest.raises(InvalidInput, match="makes it anew"):
+    with pytest.raises(InvalidInput, match="makes it again"):
         known_optimum("uniform-0", 9)
 
 

@@ -473,11 +473,11 @@ def _against_plan(cell: Cell, plan: CellPlan) -> Iterator[tuple[str, Any, Any]]:
     pairs: list[tuple[str, Any, Any]] = [(name, getattr(cell, name), getattr(plan, name)) for name in PLANNED]
     logarithm = plan.ray is not None and beside_exponent(cell)
     if logarithm:
-        pairs.append(("what is allowed", _sides(cell.allowed), _sides(plan.allowed)))
+        pairs.append(("allowed range", _sides(cell.allowed), _sides(plan.allowed)))
     else:
         pairs += [(name, getattr(cell, name), getattr(plan, name)) for name in SAID]
         if not _same(cell.allowed, plan.allowed):
-            yield "what is allowed", _said(cell.allowed), _said(plan.allowed)
+            yield "allowed range", _said(cell.allowed), _said(plan.allowed)
     control, planned = cell.control, plan.true if cell.control.expects == "supported" else plan.false
     pairs.append(("control", control.says, planned.says))
     if not logarithm and not control.quantity:

@@ -38,7 +38,7 @@ class Finished(Rows):
     path
         The file, which is created if it does not exist.
     settings
-        Everything besides its address on which a result depends, in words. Rows made with other settings or by other
+        All other things on which a result depends, in words. Rows made with other settings or by other
         code are ignored and replaced.
     resume
         True to use existing rows. Otherwise they stay until they are replaced, and can be used by a later run.

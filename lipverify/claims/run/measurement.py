@@ -296,7 +296,7 @@ class _Run:
                 self.order.again(self._leave())
 
     def _lose(self, address: str, *, broken: bool) -> None:
-        """Handle a lost worker: its measurement is run once more, and so are all others if the pool is broken."""
+        """Handle a lost worker: repeat its measurement, and all others too if the pool is broken."""
         others = self._leave() if broken else []
         twice, anew = address in self.suspects, not broken or self.workers.restart()
         if twice or not anew:

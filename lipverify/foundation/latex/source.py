@@ -56,7 +56,7 @@ class Dialect:
     renamed: dict[str, str] = field(default_factory=dict)
     """Commands with another name in the dialect; an empty name drops the command."""
     unknown: frozenset[str] = frozenset()
-    """Commands that the dialect does not know at all."""
+    """Commands that the dialect does not have."""
 
 
 _BOLD_AND_DOUBLE = {"bm": "boldsymbol", "pmb": "boldsymbol", "mathds": "mathbb", "mathbbm": "mathbb"}

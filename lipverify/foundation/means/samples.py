@@ -140,7 +140,7 @@ class SampledMean(msgspec.Struct, frozen=True, kw_only=True):
     Attributes
     ----------
     value, standard_error
-        The mean and its standard error (not a half-width), in the units of what was sampled.
+        The mean and its standard error (not a half-width), in the units of the samples.
     doubt
         The relative standard error of the sampled variance, from the fourth moment. At `TRUSTED` and above, a few
         contexts carry most of the variance and rarer, worse ones have probably not been drawn; then neither the value
@@ -269,7 +269,7 @@ class NormalTally:
         Raises
         ------
         OutOfReach
-            If the samples contradict what the interval assumes.
+            If the samples contradict an assumption of the interval.
         """
         from scipy.special import ndtri
 

@@ -291,7 +291,7 @@ def _negative(hessian: list[list[arb]]) -> int:
     for k in range(len(rows)):
         pivot = rows[k][k]
         if pivot.contains(0):
-            raise OutOfReach("a pivot of the Hessian may be 0: the point is not told from a degenerate one.")
+            raise OutOfReach("a pivot of the Hessian may be 0, so the point may be degenerate.")
         count += bool(pivot < 0)
         for j in range(k + 1, len(rows)):
             share = rows[j][k] / pivot

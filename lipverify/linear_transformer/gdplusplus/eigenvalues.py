@@ -5,8 +5,8 @@ token has become m x and the weight vector is w = p(Sigma) alpha, alpha = sum y 
 
     m' = m (1 + xx s),    p' = p - yx m^2 r,    r' = r (1 + yx s),    s = t m^2,    r = 1 - t p,
 
-from m = 1, p = 0, r = 1. Here s is the eigenvalue of the tokens' second moment as the layer sees it, and r is what is
-left of least squares: w = (I - r(Sigma)) w_OLS. So s' = s (1 + xx s)^2 is a cubic, r is a polynomial in t with r(0) =
+from m = 1, p = 0, r = 1. Here s is the eigenvalue of the second moment of the layer's input, and r is the residual
+factor of least squares: w = (I - r(Sigma)) w_OLS. So s' = s (1 + xx s)^2 is a cubic, r is a polynomial in t with r(0) =
 1, and its degree after L layers is at most 1 + 3 + ... + 3^{L-1} = (3^L - 1) / 2.
 
 Only +, - and * are used: t may be a float, an array of any library, a ball of Arb or a symbol.
@@ -28,12 +28,12 @@ class Weights(Protocol):
 
     @property
     def xx(self) -> Any:
-        """The weight of Sigma x in what the layer adds to x."""
+        """The coefficient of Sigma x in the layer's update of x."""
         ...
 
     @property
     def yx(self) -> Any:
-        """The weight of <alpha, x> in what the layer adds to y."""
+        """The coefficient of <alpha, x> in the layer's update of y."""
         ...
 
 

@@ -106,7 +106,7 @@ def _found(noise: str, layers: int, seen_in: float | None) -> Found:
     """The stored optimum."""
     found = _all(noise, seen_in)
     if not 1 <= layers <= len(found):
-        rule = f"the file has {len(found)} depths for it; `{COMMAND} {noise}` makes it anew"
+        rule = f"the file has {len(found)} depths for it; `{COMMAND} {noise}` makes it again"
         raise InvalidInput(f"no optimum of GD++ for {layers} layers under {noise!r}, seen in {seen_in}: {rule}.")
     return found[layers - 1]
 
@@ -137,7 +137,7 @@ def known(noise: str, path: Path) -> dict[str, tuple[Found, ...]]:
     """
     if noise not in names_in(path):
         return {}
-    way_out = f"`{COMMAND} {noise}` makes it anew"
+    way_out = f"`{COMMAND} {noise}` makes it again"
     return read_record(path, Known, FORMAT, f"{path.name}, {noise}", way_out, noise).optima
 
 

@@ -115,7 +115,7 @@ def landscape(noise: str, layers: int) -> Landscape:
     >>> landscape("uniform-3", 3).below  # the printed loss .161, and half a unit of its last digit
     0.1615
     """
-    way_out = f"`{COMMAND} {noise} --layers {layers}` makes it anew"
+    way_out = f"`{COMMAND} {noise} --layers {layers}` makes it again"
     name = f"{noise}/{layers}"
     return read_record(landscapes_path(), Landscape, FORMAT, f"landscapes, {name}", way_out, name)
 

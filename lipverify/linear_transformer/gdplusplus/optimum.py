@@ -4,11 +4,11 @@ The loss has many minima, and trained models end in most of them too. The search
 One starts from the optimum with one layer less and a layer that does nothing, so a deeper optimum is never worse. The
 module `floor` proves a lower bound for every GD++.
 
-The expectation over all contexts and the mean over any sample of them part ways from three layers on: e is a polynomial
-of degree (3^L - 1)/2, and eigenvalues too rare to be seen bind its weights. Without noise, n = 20, d = 10 and four
-layers, the weights that are best on the eigenvalues which 10^5 contexts show lose 1.1e-4 there and 10^34 in
-expectation, of which the least that is known is 4.0e-4. `seen_in` asks for the optimum over the eigenvalues that occur
-in so many contexts; both answers are exact, to different questions.
+From three layers on, the best weights for the expectation over all contexts and for the mean over a sample differ: e is
+a polynomial of degree (3^L - 1)/2, and its weights depend on eigenvalues too rare to occur in a sample. Example: no
+noise, n = 20, d = 10, four layers. The weights that are best on the eigenvalues of 10^5 contexts have the mean loss
+1.1e-4 there and the expected loss 10^34; the least expected loss known is 4.0e-4. `seen_in=k` restricts the average to
+the eigenvalues that occur in k contexts. Both optima are exact answers, to different questions.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ class TunedRR(SpectralEstimator):
     cap
         Largest penalty, in units of y squared per unit of x squared; >= 0.
     factor
-        By what the estimate of the variance is multiplied; >= 0.
+        Factor on the estimate of the variance; >= 0.
 
     Raises
     ------

@@ -38,7 +38,7 @@ from lipverify.linear_transformer.training.witness import models_folder
 BATCH, RATE, PRINTED_STEPS = 2048, 1e-4, 200_000
 """Contexts of a step, and the learning rate and the number of steps of Adam, as the paper prints them."""
 FAST, SLOWS = 10 * RATE, 0.8
-"""The learning rate here unless told, until this part of the steps is done; then it is `RATE`."""
+"""The default learning rate of the first 80 % of the steps, and that share; the other steps use `RATE`."""
 BEGIN = 0.02
 """Standard deviation of the initial weights."""
 SEEDS = (0, 1, 2, 3, 4)
@@ -201,7 +201,7 @@ def runs(noise: str) -> Runs:
     >>> runs("uniform-3").batch
     2048
     """
-    return read_record(runs_path(noise), Runs, FORMAT, f"protocol {noise}", f"`{COMMAND}` makes it anew")
+    return read_record(runs_path(noise), Runs, FORMAT, f"protocol {noise}", f"`{COMMAND}` makes it again")
 
 
 def main(arguments: list[str] | None = None) -> None:

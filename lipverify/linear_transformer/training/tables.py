@@ -261,7 +261,7 @@ def stored_tables(noise: str) -> Tables:
     >>> stored_tables("uniform-3").contexts
     100000
     """
-    found = read_record(tables_path(noise), Tables, FORMAT, f"tables {noise}", f"`{COMMAND} {noise}` makes them anew")
+    found = read_record(tables_path(noise), Tables, FORMAT, f"tables {noise}", f"`{COMMAND} {noise}` makes them again")
     for name, digest in found.models.items():
         family, layers, training = name.split("-")
         if witness(noise, family, int(layers), int(training)).digest != digest:

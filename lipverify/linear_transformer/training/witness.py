@@ -25,7 +25,7 @@ from lipverify.linear_transformer.training.stages import Plan
 
 FORMAT = 1
 """Version of the file's format; any other version is refused."""
-REMAKE = "`lipverify train lt.table-1 --noise {} --family {} --layers {} --seeds {}` makes it anew"
+REMAKE = "`lipverify train lt.table-1 --noise {} --family {} --layers {} --seeds {}` makes it again"
 
 
 class Witness(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

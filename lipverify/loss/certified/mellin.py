@@ -5,7 +5,7 @@ With S = w (1 - t), z = -a + i tau and 0 < a < 1, Mellin's inversion formula say
     A_k[h](u) = E[h e^{k(u-S)} exp(-e^{u-S})] = (1/2 pi) int Gamma(k + z) e^{-z u} E[h e^{zS}] dtau,
 
 and for k = 0, because the line passes the pole of Gamma, A_0 - E h in place of A_0. On the grid tau = 2 pi j / P
-Poisson's formula turns this into what the nodes need, up to images of A that are P apart:
+Poisson's formula gives the values at the nodes, up to images of A at the distance P:
 
     A(u) = (1/P) sum_j Gamma(k + z_j) e^{-z_j u} E[h e^{z_j S}] - sum_{m != 0} e^{-a m P} A(u + m P).
 

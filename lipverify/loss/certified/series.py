@@ -69,7 +69,7 @@ class PowerSeries:
         """Bounds on |A_k[P_l]| at the nodes for every l > top.
 
         I_{nu + l}(kappa) falls with l for kappa > 0, so |A_k[P_l]| <= sum_j lambda^{j+k} E[g^{j+k} P_top] / j!;
-        what this leaves out after J terms is at most lambda^{J+k} e^lambda / J!.
+        the remainder after J terms is at most lambda^{J+k} e^lambda / J!.
         """
         series = arb_poly([self.moments[j + k][self.top] / _factorial(j) for j in range(self.terms)])
         rest = 1 / _factorial(self.terms)

@@ -139,6 +139,6 @@ def _absolute_coefficients(d: int) -> Iterator[tuple[int, Ball]]:
 
 
 def _truncated(squares: dict[int, Ball], top: int, total: Ball) -> Spectrum:
-    """A spectrum whose sum is known: what is not listed is the rest, and k_0 is no part of it."""
+    """A spectrum with a known sum, without k_0; the rest is the sum of the degrees that are not listed."""
     rest = (total - sum(squares.values(), arb(0))).nonnegative_part()
     return Spectrum({degree: k for degree, k in squares.items() if degree}, top, rest)

@@ -112,7 +112,7 @@ def kept(name: str, asked: Mapping[str, Any], train: Train, *, steps: int, every
     path = shipped() / FOLDER / f"{name}.json"
     if not path.exists():
         return train(streams, steps)
-    way_out = f"`{_command(name)}` makes it anew"
+    way_out = f"`{_command(name)}` makes it again"
     record = read_record(path, Kept, FORMAT, f"training {name}", way_out)
     if record.asked != msgspec.json.decode(msgspec.json.encode(question)):
         return train(streams, steps)

@@ -1,9 +1,9 @@
-r"""Proofs for the proof assistant Coq: numbers and algebra are proved by it, facts of analysis are named hypotheses.
+r"""Export theorems to the proof assistant Coq, which proves numbers and algebra; facts of analysis are hypotheses.
 
-`attention.v` derives theorems on windows from facts of analysis (Jensen, Bessel, the Laplace representation), and
-`transformers.v` two on linear transformers, for any constants that satisfy some inequalities. For a proof file
-`exported` writes its constants, a proof of each of those inequalities (by the library Interval), and the theorem.
-`refusal` runs coqc: what it does not accept is not written.
+`attention.v` derives theorems on the optimal w from facts of analysis (Jensen, Bessel, the Laplace representation), and
+`transformers.v` derives two theorems on linear transformers. Both hold for all constants that satisfy some
+inequalities. For a proof file, `exported` writes its constants, a proof of each inequality (by the library Interval),
+and the theorem. `refusal` runs coqc, so that no file is written that Coq rejects.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["EXPORTS", "WHOLE", "exported", "library", "modules", "refusal", "req
 
 
 class Export(NamedTuple):
-    """How theorems of one kind are exported: the libraries before them, in order, and what writes their part."""
+    """The export of one kind of theorem: the libraries that it needs, in order, and the function that writes it."""
 
     libraries: tuple[str, ...]
     write: Callable[[Proof], Iterator[str]]
@@ -45,20 +45,20 @@ EXPORTS = {
     "cosine": Export(("majorant", "transformers"), cosine, "Theorem 4.2"),
     "ridge": Export(("majorant", "transformers"), ridge, "Theorem 5.2 at a rate"),
 }
-"""The theorems of proof files that have an export; `WHOLE` are those that have no proof file."""
+"""Kinds of proof files that can be exported; `WHOLE` has the theorems that need no proof file."""
 LIBRARIES = ("attention", "dimensions", "sums", *WHOLE, "transformers")
-"""In the order of a file; `sums` is the beginning of `algebra.v`."""
+"""All libraries, in the order in which a file includes them; `sums` is the beginning of `algebra.v`."""
 IMPORT = re.compile(r"^(?:From \w+ Require Import [\w ]+|Import ListNotations|Open Scope R_scope)\.\n", re.MULTILINE)
-"""What stands once, before all else: a name of an imported library would hide one of these."""
+"""Imports of the libraries. A file has them once, at its beginning, because a later import would hide our names."""
 MODULE = re.compile(r"^Module (\w+)\.\n(.*?)^End \1\.", re.MULTILINE | re.DOTALL)
 THEOREM = re.compile(r"^Theorem (\w+)", re.MULTILINE)
 AXIOMS = ("Uint63.", "PrimInt63.", "ClassicalDedekindReals.", "Classical_Prop.classic", "FunctionalExtensionality.")
-"""What a theorem may rest on: classical logic, Coq's real numbers, and the machine's integers."""
+"""Axioms that a theorem may use: classical logic, Coq's real numbers, and machine integers."""
 INSTALL = "install Coq 8.16 with Interval (apt-get install --no-install-recommends coq libcoq-interval)"
 
 
 def exported(proofs: Sequence[Mapping[str, Any]], wholes: Iterable[str] = ()) -> str:
-    """A Coq file: of each proof its constants, what is to be shown of them and the theorem, after the library.
+    """Write a Coq file: the libraries, then for each proof its constants, its inequalities and its theorem.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def exported(proofs: Sequence[Mapping[str, Any]], wholes: Iterable[str] = ()) ->
 
 
 def modules(proofs: Sequence[Mapping[str, Any]]) -> str:
-    """The parts of a file that belong to proofs, each proof once; of the same name the later ones have a number."""
+    """Write a Coq module for each distinct proof; modules of the same name are numbered."""
     found: dict[str, str] = {}
     for data in proofs:
         name, text = module(data)
@@ -102,7 +102,7 @@ def modules(proofs: Sequence[Mapping[str, Any]]) -> str:
 
 
 def module(data: Mapping[str, Any]) -> tuple[str, str]:
-    """A name for a proof, and its part of a file."""
+    """The name and the body of the Coq module of a proof."""
     proof = checker.read(data)
     statement = checker.statement(data).replace("*)", "* )")  # which would end the comment
     name = re.sub(r"\W", "_", "_".join(map(str, (proof.theorem, *proof.about.values()))))
@@ -110,14 +110,14 @@ def module(data: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def refusal(text: str, folder: str | Path | None = None) -> str | None:
-    """What coqc says against a file; nothing if it compiles and rests on no axiom but those of Coq's own libraries.
+    """The reason why coqc rejects a file; None if it compiles and uses only the axioms of Coq's own libraries.
 
     Parameters
     ----------
     text
-        The file.
+        The text of the file.
     folder
-        Where it is compiled, with compiled libraries that it may require; by default a folder of its own.
+        The folder in which it is compiled, a new one by default. It may hold compiled libraries that the file requires.
 
     Raises
     ------
@@ -147,6 +147,6 @@ def refusal(text: str, folder: str | Path | None = None) -> str | None:
 
 
 def require_coqc() -> None:
-    """Refuse where no coqc is installed."""
+    """Raise OutOfReach if coqc is not installed."""
     if shutil.which("coqc") is None:
         raise OutOfReach(f"coqc is not installed: nothing is exported that was not compiled; {INSTALL}.")

@@ -1,4 +1,4 @@
-"""What is exported on linear transformers, and the modules of `algebra.v`, which assume nothing."""
+"""Export the theorems on linear transformers, and list the modules of `algebra.v`, which assume nothing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lipverify.proofs.coq.text import assumed, defined, written
 
 
 class Whole(NamedTuple):
-    """A module of `algebra.v`: the claims that it proves, * for any end or middle of an id, and what it is about."""
+    """A module of `algebra.v`: patterns of the claims that it proves, its subject, and the libraries that it needs."""
 
     claims: tuple[str, ...]
     about: str
@@ -44,7 +44,7 @@ WHOLE = {
         ("lt.implicit-model/every-depth",), "Theorem 4.1 after any number of layers, for all d, n, heads and weights"
     ),
 }
-"""What Coq proves without a hypothesis."""
+"""Theorems that Coq proves without a hypothesis, by module."""
 FACTS = {
     "cosine": ("shares", "independent", "majorised", "tangent"),
     "ridge": ("minkowski", "posterior", "fluctuates"),
@@ -52,7 +52,7 @@ FACTS = {
 
 
 def whole(id: str) -> str | None:
-    """The module of `algebra.v` about a claim, if there is one.
+    """The module of `algebra.v` that proves a claim, or None.
 
     >>> whole("lt.momentum/printed"), whole("lt.momentum/kappa")
     ('momentum', None)
@@ -61,7 +61,7 @@ def whole(id: str) -> str | None:
 
 
 def cosine(proof: Proof) -> Iterator[str]:
-    """Theorem 4.2 for every number of tokens and every dimension, and its limit."""
+    """Write Theorem 4.2 for every number of tokens and every dimension, with its limit."""
     k = {name: value for lemma in proof.lemmas for name, value in lemma.constants.items()}
     yield from defined(k)
     yield "Lemma C_ge : 5 <= C.\nProof. unfold C. lra. Qed."
@@ -85,7 +85,7 @@ Qed."""
 
 
 def ridge(proof: Proof) -> Iterator[str]:
-    """Theorem 5.2 at a rate, from a number of tokens on."""
+    """Write Theorem 5.2 with a rate, for all numbers of tokens from the proved one on."""
     k = {{"R": "R_"}.get(name, name): value for lemma in proof.lemmas for name, value in lemma.constants.items()}
     about = {name: proof.about[name] for name in ("sigma_1", "sigma_2", "d")} | {"least": proof.about["n"]}
     definitions = {name: written(Fraction(value)) for name, value in (about | k).items()} | {

@@ -1,4 +1,4 @@
-"""The optimal window in every dimension: the first by their own numbers, all beyond by what falls in d."""
+"""Export the bounds on w* in every dimension: up to `ALONE` one by one, beyond it by sequences that fall in d."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from lipverify.proofs.coq.text import BITS, assumed, decimal, defined, library, 
 from lipverify.proofs.coq.windows import FARTHEST, kernels
 
 ALONE = 30
-"""The last dimension that is certified by its own numbers."""
+"""The last dimension with a certificate of its own. Larger dimensions share certificates, in groups."""
 LAST = 10**4
-"""A group that reaches so far reaches all dimensions."""
+"""A group that contains this dimension has no upper end."""
 EVERY = (
     *("mean_d", "continuous_d", "limit_d", "opposite_d", "jensen_d", "jensen_share", "jensen_left"),
     *("laplace_d", "laplace_share"),
 )
-"""The facts that are assumed, in every dimension."""
+"""The hypotheses, each for every dimension."""
 Y_BEYOND = {
     "affine": "(1 - s) / 2 * r * p / x + s * ((1 - s) / 2 * r * h * (r * p * s) + gamma * (r * p * s) ^ 2) / x ^ 2",
     "quadratic": "r * p / x",
@@ -31,7 +31,7 @@ Y_BEYOND = {
 
 
 def every_dimension(proof: Proof) -> Iterator[str]:
-    """The part of the file that belongs to this proof."""
+    """Write the Coq text of a proof for every dimension."""
     law = proof.about["law"]
     if LAWS[law].beta != 2:
         raise OutOfReach(
@@ -67,7 +67,7 @@ def every_dimension(proof: Proof) -> Iterator[str]:
 
 
 def third_groups(law: str, k: Mapping[str, Fraction]) -> list[tuple[int, int]]:
-    """Dimensions beyond ALONE in groups in which one bound on a/k is enough for (mu_3 / mu_2) / (n mu_1) <= tau_3."""
+    """Groups (first, last) of the dimensions beyond ALONE, such that one bound on a/k proves the condition on tau_3."""
     groups, d = list[tuple[int, int]](), ALONE + 1
     while not groups or groups[-1][1] < LAST:
         room, last = float(k["tau_3"] / bulk(law, k, d)), d
@@ -82,7 +82,7 @@ def third_groups(law: str, k: Mapping[str, Fraction]) -> list[tuple[int, int]]:
 
 
 def bulk(law: str, k: Mapping[str, Fraction], d: int) -> Fraction:
-    """From d on (1 + 2/a) S1 (a/k)^2 (1 + room) e^far is at most this: times what W^a/n is at most, tau or tau_3."""
+    """A bound on (1 + 2/a) S1 (a/k)^2 (1 + room) e^far from d on, which a bound on W^a/n turns into tau or tau_3."""
     r, a = float(rho(law, d)), (d - 1) / 2
     S1 = 1 / (3 * d) if law == "affine" else 8 / ((d - 1) * d)  # as balls have it, for all 1/d
     far = 0.76 * r / (2 * float(k["W_per_d"])) / float(k["first"])
@@ -91,12 +91,12 @@ def bulk(law: str, k: Mapping[str, Fraction], d: int) -> Fraction:
 
 
 def ratio_of(law: str, d: int) -> arb:
-    """a/k."""
+    """The ratio a/k in one dimension, as a ball."""
     return (arb(d) - 1) / 2 / centre_of(law, arb(d))
 
 
 def ratio(law: str, d: int) -> str:
-    """a/k of one dimension between decimals."""
+    """Write the lemma that encloses a/k in one dimension between two decimals."""
     with ctx.workprec(BITS):
         low, high = (decimal(ratio_of(law, d) * (1 + way * arb("1e-24")), way) for way in (-1, +1))
     return (
@@ -108,12 +108,12 @@ def ratio(law: str, d: int) -> str:
 
 
 def rho(law: str, d: int) -> Fraction:
-    """A bound on a/k from d on."""
+    """An upper bound of a/k in all dimensions from d on."""
     return Fraction(math.ceil(1e6 * float(max(ratio_of(law, d), ratio_of(law, d + 1)))) + 1, 10**6)
 
 
 def beyond(law: str, d: int) -> str:
-    """a/k from one dimension on."""
+    """Write the lemma that bounds a/k in all dimensions from d on."""
     return f"""Lemma ratio_from_{d} d : ({d} <= d)%nat -> 0 < ratio_of law d <= {written(rho(law, d))}.
 Proof.
   intros H. split.
@@ -126,7 +126,7 @@ Qed."""
 
 
 def alone(d: int, k: Mapping[str, Fraction], names: Sequence[str] = ("window", "few", "third")) -> Iterator[str]:
-    """One dimension by its own numbers; (mu_3 / mu_2) / (n mu_1) by that condition on n which says more."""
+    """Write the lemmas of one dimension; the sharper of two conditions on n bounds (mu_3 / mu_2) / (n mu_1)."""
     by_dimension = (4 / 3) ** ((d - 1) / 2) * float(k["M"]) > float(k["K"] * k["W_least"])
     least = ("1 / M", "left") if by_dimension else (f"Rpower (4 / 3) (a_of {d}) * (p / K)", "right")
     bound = "intros Hp. exists ({}); split; [now {} |]. revert Hp. ".format(*least)
@@ -139,7 +139,7 @@ def alone(d: int, k: Mapping[str, Fraction], names: Sequence[str] = ("window", "
 
 
 def numbers_beyond(law: str, k: Mapping[str, Fraction]) -> Iterator[str]:
-    """The numbers of `every.v` that depend on the constants, as notations: what is compared, in s = 1/a."""
+    """Write the numbers of `every.v` that depend on the constants, as notations; s is 1/a."""
     r, p = rho(law, ALONE + 1), 1 / k["W_least"]
     exponent = Fraction(77, 100) * r * p
     excess = 2 * (k["loss_high"] - 1) / 3 + Fraction(1, 10**9)
@@ -164,7 +164,7 @@ def numbers_beyond(law: str, k: Mapping[str, Fraction]) -> Iterator[str]:
 
 
 def third_from(law: str, k: Mapping[str, Fraction], d: int, last: int) -> Iterator[str]:
-    """1/T and (mu_3 / mu_2) / (n mu_1) in a group of dimensions."""
+    """Write the lemmas on 1/T and (mu_3 / mu_2) / (n mu_1) in a group of dimensions."""
     whole, end = written(bulk(law, k, d)), last == LAST
     weight = {"affine": "/ x / 3", "quadratic": "8 * (/ x) ^ 2 / ((1 - / x) * (1 + 2 * / x))"}[law]
     yield f"""Lemma bulk_from_{d} d p : ({d} <= d)%nat -> 0 < p <= 1 / W_least -> p * (W_per_d * size d) <= 1 ->
@@ -226,7 +226,7 @@ Qed."""
 
 
 def together(groups: Sequence[tuple[int, int]]) -> Iterator[str]:
-    """All dimensions."""
+    """Write the lemmas for all dimensions, each by cases over the dimensions and groups above."""
     alone_ones = range(2, ALONE + 1)
     for name in ("window", "few", "third"):
         cases = [f"d = {d}%nat" for d in alone_ones]
@@ -251,7 +251,7 @@ def together(groups: Sequence[tuple[int, int]]) -> Iterator[str]:
 
 
 def theorem(law: str) -> Iterator[str]:
-    """The theorem."""
+    """Write the theorem with its hypotheses."""
     real = LAWS[law].domain == "over all real w"
     where = "" if real else "0 <= {} -> "
     least = f"forall x, {where.format('x')}loss (N d) (B d) L sigma n w <= loss (N d) (B d) L sigma n x"

@@ -1,4 +1,4 @@
-"""What every export is made of: numbers and statements as Coq reads them, and the facts that proofs assume."""
+"""The text that all exports share: numbers and statements in Coq's syntax, and the hypotheses of the theorems."""
 
 from __future__ import annotations
 
@@ -55,34 +55,34 @@ HYPOTHESES = {
         "moments of normal numbers given Sigma, eigenvalues at most the trace",
     ),
 }
-"""The facts that a proof assumes, those first that take least to prove: of attention, then of linear transformers."""
+"""Hypotheses by name: the Coq statement and its reason. Those on attention are first; easier ones are before harder."""
 
 
 def library(name: str) -> str:
-    """A library of this folder."""
+    """The text of a Coq library in this folder."""
     return Path(__file__).with_name(f"{name}.v").read_text(encoding="utf-8")
 
 
 def assumed(names: Sequence[str]) -> Iterator[str]:
-    """Facts as hypotheses of a theorem."""
+    """Write these facts as hypotheses of a theorem."""
     for name in names:
         says, why = HYPOTHESES[name]
         yield f"(* {why} *)\nHypothesis {name} : {says}."
 
 
 def defined(constants: Mapping[str, Fraction]) -> Iterator[str]:
-    """Numbers by their names."""
+    """Write each constant as a Coq definition."""
     yield from (f"Definition {name} : R := {written(value)}." for name, value in constants.items())
 
 
 def stated(facts: str, own: Mapping[str, str] = MappingProxyType({})) -> Iterator[str]:
-    """Each fact as a lemma that numbers decide, but for those with a proof of their own."""
+    """Write each fact as a lemma. Its proof is the one in `own`, or else the tactic `numbers`."""
     for name, says in re.findall(r"^(\w+): (.*(?:\n  .*)*)", facts, flags=re.MULTILINE):
         yield f"Lemma {name} : {says}.\nProof. {own.get(name, 'numbers')}. Qed."
 
 
 def written(value: Fraction) -> str:
-    """A fraction as Coq reads it.
+    """A fraction in Coq's syntax.
 
     >>> written(Fraction(-1, 2)), written(Fraction(3))
     ('- 1 / 2', '3')
@@ -92,7 +92,7 @@ def written(value: Fraction) -> str:
 
 
 def decimal(value: arb, way: int) -> Fraction:
-    """A fraction of some thirty digits, not above a ball (-1), or not below it (+1)."""
+    """A fraction of about thirty digits: a lower bound (way = -1) or an upper bound (way = +1) of a ball."""
     mantissa, power = (value.lower() if way < 0 else value.upper()).man_exp()
     exact = Fraction(int(mantissa)) * Fraction(2) ** int(power)
     scale = Fraction(10) ** (30 - math.floor(math.log10(abs(float(exact)))))

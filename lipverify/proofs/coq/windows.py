@@ -1,4 +1,4 @@
-"""Windows, envelopes, tradeoffs and transfers of smooth laws: constants, what is to be shown of them, theorems."""
+"""Export the theorems on smooth laws (optimal w, envelopes, tradeoff, transfer): constants, inequalities, theorems."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from lipverify.proofs.checker.chain import Proof, ball
 from lipverify.proofs.coq.text import BITS, HYPOTHESES, assumed, decimal, defined, stated, written
 
 FARTHEST = 120
-"""Where an integral over lambda is cut: what is left is below e^-60."""
+"""Integrals over lambda end here: the remainder is below e^-60."""
 TAIL = 75
-"""Where an integral over the angle between token and query is cut: what is left is below e^-75."""
+"""Integrals over the angle between token and query end here: the remainder is below e^-75."""
 SHARE = 8
-"""An integral is enclosed to this part of the room that the statement about it leaves."""
+"""The error of an integral, as a share of the slack of the inequality in which it occurs."""
 RENAMED = {"end": "stop", "at": "middle", "H_3/2": "H_3_2"}
-"""Constants that would be words of Coq, or are no names there."""
+"""New names for constants whose own names are reserved or invalid in Coq."""
 FACTS = r"""
 a_pos: 0 < a
 c_pos: 0 < c
@@ -59,7 +59,7 @@ b_high_ge: S1 * (D_high ^ 2 * J2 + 5 * cut T_least * H_2) <= b_high
 s_ge: S0 * R2 * (D_high * J1 + 4 * T_least * cut T_least * H_1) <= s
 s_nonneg: 0 <= s
 """
-"""What is left to show of the constants of a smooth law, each by its name in the library."""
+"""The inequalities that the constants of a smooth law must satisfy, by their names in the library."""
 WINDOW = """
 W_least_ge: 1 <= W_least
 K_pos: 0 < K
@@ -115,9 +115,9 @@ SHORT = {
     "MOVED": "moved a 2 rho",
     "BALANCE": "(Rpower (2 * b_low / (a * c_low)) (1 / (a + 2)))",
 }
-"""What stands for longer terms above."""
+"""Abbreviations in the statements above, and the terms that replace them."""
 AVERAGES = {"N": "noise_of", "B": "bias_of", "V": "spread_of"}
-"""Noise, bias and the means of h^p, by their definitions in the library."""
+"""Noise, bias and the means of h^p in the hypotheses, with their definitions in the library."""
 D_A = {"d_a": "values. split; [lia | rewrite INR_IZR_INZ; simpl Z.of_nat; lra]"}
 ENVELOPE_FACTS = ("mean", "limit", "jensen", "jensen_b", "laplace", "laplace_b", "spread_1", "spread_2")
 """The facts that envelopes and tradeoffs assume; windows also assume `continuous`, and `opposite` for all real w."""
@@ -202,7 +202,7 @@ def projected(link: Sequence[Fraction], d: int) -> dict[int, Fraction]:
 
 
 def window(proof: Proof) -> Iterator[str]:
-    """The part of the file that belongs to this proof."""
+    """Write the Coq text of a proof about w for one law in one dimension."""
     law, d = proof.about["law"], proof.about["d"]
     wave = laws.own_constant(law)
     k = {name: value for lemma in proof.lemmas for name, value in lemma.constants.items()}
@@ -245,12 +245,12 @@ def window(proof: Proof) -> Iterator[str]:
 
 
 def spelled(text: str) -> str:
-    """A statement with the longer terms written out."""
+    """Replace the abbreviations in a statement."""
     return re.sub("|".join(rf"\b{name}\b" for name in SHORT), lambda word: SHORT[word[0]], text)
 
 
 def moment_limit(d: int) -> str:
-    """c = Gamma(d/2) 2^{d/2-1} / sqrt(2 pi) without Gamma.
+    """Write c = Gamma(d/2) 2^{d/2-1} / sqrt(2 pi) without Gamma.
 
     >>> moment_limit(2), moment_limit(3), moment_limit(6)
     ('1 / sqrt (2 * PI)', '1 / 2', '8 / sqrt (2 * PI)')
@@ -261,7 +261,7 @@ def moment_limit(d: int) -> str:
 
 
 def kernels(k: Mapping[str, Fraction], m: Fraction) -> Iterator[str]:
-    """J0, J1 and J2 by integrals up to m."""
+    """Write enclosures of J0, J1 and J2, by integrals up to m."""
     T = k["T_least"]
     for name, (power, j) in {"J0": (0, 1), "J1": (1, 1), "J2": (1, 2)}.items():
         with ctx.workprec(BITS):
@@ -280,7 +280,7 @@ def kernels(k: Mapping[str, Fraction], m: Fraction) -> Iterator[str]:
 
 
 def waves(d: int, L: Fraction) -> Iterator[str]:
-    """S0, S1 and S2 of the cosine law: integrals over the angle of z = cos x, enclosed."""
+    """Write enclosures of S0, S1 and S2 of the cosine law, integrals over the angle x with z = cos x."""
     texts = {
         "whole": "1",
         "first": "sin x * sin (wave * cos x)",
@@ -308,7 +308,7 @@ def waves(d: int, L: Fraction) -> Iterator[str]:
 
 
 def wave_squares(d: int, L: arb) -> Iterator[arb]:
-    """The integrals of `waves`: of 1 and of the squares of the first three derivatives of cos(Lz) / L on the sphere."""
+    """The integrals over the sphere of 1 and of the squared first three derivatives of cos(Lz) / L, for `waves`."""
     functions: tuple[Callable[[acb], acb], ...] = (
         lambda x: acb(1),
         lambda x: x.sin() * (L * x.cos()).sin(),
@@ -323,7 +323,7 @@ def wave_squares(d: int, L: arb) -> Iterator[arb]:
 
 
 def start(k: Mapping[str, Fraction], d: int, p: Fraction) -> Iterator[str]:
-    """D(u) between its bounds, by two integrals up to the angle p, and the signs of q on [0, 1/u]."""
+    """Write the bounds of D(u), by two integrals up to the angle p, and the signs of q on [0, 1/u]."""
     u, a = k["u"], Fraction(d - 1, 2)
     yield "Lemma p_in : 0 <= p <= PI.\nProof. numbers. Qed.\nLemma u_start : 0 <= u.\nProof. numbers. Qed."
     with ctx.workprec(BITS):
@@ -356,19 +356,19 @@ def start(k: Mapping[str, Fraction], d: int, p: Fraction) -> Iterator[str]:
 
 
 def angle(u: Fraction) -> Fraction:
-    """An angle beyond which u (1 - cos) is TAIL, or nearly pi."""
+    """The angle at which u (1 - cos) reaches TAIL; almost pi if it never does."""
     return Fraction(math.acos(max(-1.0, 1 - TAIL / float(u))) - 1e-9).limit_denominator(10**6) - Fraction(1, 10**6)
 
 
 def integral(d: int, power: int, u: arb, p: arb) -> arb:
-    """int_0^p (1 - cos)^power e^{-u (1 - cos)} sin^{d-2}."""
+    """The integral int_0^p (1 - cos)^power e^{-u (1 - cos)} sin^{d-2}, as a ball."""
     return acb.integral(
         lambda x, _: (1 - x.cos()) ** power * (-u * (1 - x.cos())).exp() * x.sin() ** (d - 2), 0, p
     ).real
 
 
 def on_window(real: bool, wave: str) -> str:
-    """The theorem on windows, over all real w or over w >= 0, for every L or for that of the law."""
+    """Write the theorem on w*, over all real w or over w >= 0, for every L or for the law's own L."""
     scales = "L = wave" if wave else "0 < L"
     positive = "\n  assert (P : 0 < L) by (rewrite HL; unfold wave; lra). clear HL. rename P into HL." if wave else ""
     where = "" if real else "0 <= {} -> "
@@ -403,7 +403,7 @@ Qed."""
 
 
 def transfer(real: bool) -> str:
-    """The theorem on what the w* of L costs on tasks of rho L."""
+    """Write the theorem on the loss of the w* of L on tasks with Lipschitz constant rho L."""
     best = "(forall x, {}loss N B {} sigma n {} <= loss N B {} sigma n x)"
     where = "" if real else "0 <= x -> "
     one, other = best.format(where, "L", "w", "L"), best.format(where, "(rho * L)", "w'", "(rho * L)")
@@ -433,7 +433,7 @@ Qed."""
 
 
 def nearest(k: Mapping[str, Fraction], a: float) -> Iterator[str]:
-    """The lower bound where it is least between the ends: at its balance, or at the end next to that."""
+    """Write the least value of the lower bound between the ends: at its balance, or at the end nearest to it."""
     c, b, rho, low, high = (float(k[name]) for name in ("c_low", "b_low", "rho", "low", "high"))
     balance, moved = (2 * b / (a * c)) ** (1 / (a + 2)), rho ** (-2 / (a + 2))
     end = "low" if balance <= low * moved else "high"

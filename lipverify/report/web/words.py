@@ -48,7 +48,7 @@ def mathml(latex: str, display: bool) -> str:
 
 
 def many(formulas: Iterable[tuple[str, bool]]) -> list[str]:
-    """Formulas as `(Typst source, display)`, compiled together; what the compiler refuses is an empty string.
+    """Formulas as `(Typst source, display)`, compiled together; an empty string for each that the compiler refuses.
 
     >>> many([("x", False), ("unknown", False)])
     ['<math><mi>𝑥</mi></math>', '']

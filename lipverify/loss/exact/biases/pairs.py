@@ -147,14 +147,14 @@ def _corners(meetings: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Rules over the farther token, given the nearer.
+    """Quadrature rules over the more distant of two tokens, given the nearer one.
 
     Attributes
     ----------
     meetings
         Angles at which the variogram is not smooth; rules are split there.
     flat
-        Shortest range of the farther token for which splits are placed; shorter ranges are split like this one.
+        Shortest range of the distant token for which splits are placed; shorter ranges are split like this one.
     """
 
     others: Others
@@ -176,7 +176,7 @@ class Pairs:
         apart = np.concatenate([np.minimum(scale * shares, stretch), np.clip(crowd - near, 0, stretch)], axis=1)
         middle = (angle + angle_at(np.minimum(near + apart, 2 * w), w)) / 2
         smooth = [2 * np.arcsin(np.minimum(apart / (2 * w * np.sin(middle)), 1.0)), end]
-        # points at which the variogram is not smooth: of the farther token, the difference of the angles, and their sum
+        # points where the variogram is not smooth: in the distant angle, and in the difference and the sum of both
         singular = [
             0 * angle,
             meetings - angle,

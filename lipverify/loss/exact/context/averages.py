@@ -126,7 +126,7 @@ class Averages:
         """log phi(u) = log E psi_0(u - S), from 1 - phi where u <= w and from phi beyond.
 
         Outside the supports of psi_1 and psi_2, psi_0 is constant to far less than rounding, or negligible: nearer
-        tokens add their share of the sphere times 1 - psi_0 at `low`, farther ones their share times psi_0 at `high`.
+        tokens add their share of the sphere times 1 - psi_0 at `low`, distant ones their share times psi_0 at `high`.
         """
         points, first = self.points, self.anchors
         falling = self.expand(
@@ -150,7 +150,7 @@ class Averages:
         places, breaks = self.places[self.anchors :][which], self.breaks[self.anchors :][which]
         nodes, half_m = self.nodes, (places.d - 1) / 2
         inner = np.einsum("pi,pi->p", kernel(k, nodes.y[self.anchors :][which]), nodes.weight[self.anchors :][which])
-        # by symmetry of the sphere, the share farther than s equals the share nearer than 2w - s
+        # by symmetry of the sphere, the share beyond s equals the share within 2w - s
         end = breaks[:, 0] if k == "complement" else breaks[:, -1]
         least = end if k == "complement" else 2 * places.w - end
         return inner + betainc(half_m, half_m, least / (2 * places.w)) * kernel(k, places.u - end)

@@ -52,8 +52,8 @@ LEAST, INNER = 1e-16, 0.2
 """Angles near 0 with less than the share LEAST of p are left out; p has its maximum beyond the share INNER of the
 range."""
 JOINT = 0.55
-"""Share of the range that two equal deficits reach if windows hold many tokens: their sum extends hardly farther than a
-single deficit."""
+"""Share of the range that two equal deficits reach if windows hold many tokens: their sum extends hardly beyond the
+range of a single deficit."""
 MORE = 6
 """Additional nodes next to an end of the range of phi, where an interval may be two panels long."""
 TOGETHER, ROWS = 16, 600

@@ -1,7 +1,7 @@
 r"""Polynomials for a law's variogram over an interval of angles, and the effect of rounding on them.
 
-V behaves like F = 1 - cos(theta) or sin(theta / 2) at 0, and V / F is tabulated. Its values near 0 have an error of
-rounding over a power of theta, and the slope of V / F from 0 that error over theta once more.
+V behaves like F = 1 - cos(theta) or sin(theta / 2) at 0, and V / F is tabulated. Near 0 the error of V / F is rounding
+divided by a power of theta. The error of its slope from 0 is that error divided by theta.
 """
 
 from __future__ import annotations
