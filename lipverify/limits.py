@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import EPS, Floats
 from lipverify.foundation.ladder import APART
 
 DELTAS = np.geomspace(0.02, 4.0, 107)
@@ -135,7 +135,7 @@ def _drift(s: Floats, a: Floats, noise: Floats) -> _Drift:
     step = np.diff(x)
     v = np.diff(a) / step
     sizes = np.abs(v)
-    slack = (3 * (noise[1:] + noise[:-1]) + 64 * np.finfo(float).eps * max(1.0, float(np.max(np.abs(a))))) / step
+    slack = (3 * (noise[1:] + noise[:-1]) + 64 * EPS * max(1.0, float(np.max(np.abs(a))))) / step
     quarter, half = max(2, v.size // 4), v.size // 2
     signs = np.sign(np.where(sizes > slack, v, 0.0))[-half:]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -201,7 +201,7 @@ def drift_left(s: Floats, a: Floats, noise: Floats) -> float:
     if steps.size < 3 * quarter:
         return 0.0
     x = np.log(s) if s[0] > math.e else np.log(s / s[0]) + 1
-    rounding = 64 * np.finfo(float).eps * max(1.0, float(np.max(np.abs(a))))
+    rounding = 64 * EPS * max(1.0, float(np.max(np.abs(a))))
     significant = steps > 3 * (noise[1:] + noise[:-1]) + rounding
     if not np.any(significant[-quarter:]):
         return 0.0
@@ -246,7 +246,7 @@ def _heard(candidates: Iterable[Limit], count: int, a: Floats, noise: Floats) ->
         return Limit(float(a[-1]) if a.size else math.nan, math.inf)
     value = float(np.median([witness.value for witness in witnesses]))
     spread = max(abs(witness.value - value) for witness in witnesses)
-    floor = 2 * float(noise[-1]) + 8 * np.finfo(float).eps * max(1.0, abs(value))
+    floor = 2 * float(noise[-1]) + 8 * EPS * max(1.0, abs(value))
     return Limit(value, float(SAFETY * max(witnesses[0].error, spread) + floor))
 
 

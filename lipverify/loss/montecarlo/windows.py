@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lipverify.foundation.arrays import Array, Floats, row_maxima, to_device
+from lipverify.foundation.arrays import EPS, Array, Floats, row_maxima, to_device
 
 LOST_BITS = 8
 """Number of bits that squarings may lose, each of which doubles the relative rounding error of g. More are lost only if
 w exceeds 2^8, since exp(w s) has a rounding error of w units anyway."""
-SAME = 8 * float(np.finfo(float).eps)
+SAME = 8 * EPS
 """Relative distance below which values of w count as equal: a grid of ratio 2 has rounding errors."""
 LARGEST = 2.0**60
 FLOOR, FLOOR_EVERY = 1e-30, 3

@@ -20,7 +20,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import EPS, Floats
 from lipverify.foundation.noted import makes
 from lipverify.foundation.showing import Shown, latex_number
 from lipverify.foundation.store import remembered
@@ -118,7 +118,6 @@ def _rough(problem: Problem, w: Floats, route: str | None) -> tuple[Floats, Floa
 Where = Literal["interior", "zero"]
 
 MOST_MOVES = 60
-EPS = float(np.finfo(float).eps)
 
 
 class Optimum(Shown, msgspec.Struct, frozen=True, kw_only=True):

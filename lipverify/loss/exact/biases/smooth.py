@@ -19,7 +19,7 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from scipy.special import roots_gegenbauer
 
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import EPS, Floats
 from lipverify.loss.exact.biases.task import TaskAverages
 from lipverify.loss.exact.context.averages import Averages
 from lipverify.loss.exact.context.tokens import TokenNodes
@@ -36,7 +36,6 @@ SETTLED = 3e-12
 STEEP, SMALL = 1e-3, 0.1
 """Differences are relative to the local value, but at least to STEEP times the largest slope or SMALL times the largest
 value: the variogram of an even link is 0 at t = -1, where there are few tokens."""
-EPS = float(np.finfo(float).eps)
 LOST = 4 * EPS
 """Rounding of a table at t = 1, relative to its largest slope; two tables may by chance differ by less."""
 FOLLOWED = 2.5e-11

@@ -35,7 +35,6 @@ from lipverify.problem.law import Law
 ROUGH_ORDER, ROUGH_KINKED, SLOPE_ORDER = 10, 12, 28
 LARGEST_LOG = 1e6
 TOLERANCE = 1e-11
-EPS = float(np.finfo(float).eps)
 FAR = 4.0
 """If rules do not settle, the error of the last is this factor times its largest difference to the others."""
 LUCK = 1e-4

@@ -14,8 +14,8 @@ import numpy as np
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.angles import versine
-from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.variograms.pieces import EPS, TINY
+from lipverify.foundation.arrays import EPS, Floats
+from lipverify.loss.exact.variograms.pieces import TINY
 from lipverify.loss.exact.variograms.table import ANALYTIC, Variogram, root_edges, tabulated
 from lipverify.problem.fields import Distances, Variation, variation_of
 from lipverify.problem.law import Law

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.polynomial import Chebyshev, chebyshev
 
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import EPS, Floats
 from lipverify.loss.exact.quadrature.rules import chebyshev_points, polynomials, to_coefficients
 
 SIZE, TWO, MANY = 28, 2, 8
@@ -31,7 +31,6 @@ SAFETY = 4.0
 SETTLED = 1e-13
 """Last coefficients above this share of the largest value are not rounding errors."""
 TINY = 1e-150
-EPS = float(np.finfo(float).eps)
 ROUNDING = 16 * EPS
 NOTHING = Chebyshev([0.0])
 

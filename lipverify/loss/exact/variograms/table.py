@@ -14,10 +14,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.polynomial import Chebyshev
 
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import EPS, Floats
 from lipverify.loss.exact.quadrature.rules import CONCENTRATION, clenshaw, gauss_rule
 from lipverify.loss.exact.variograms.pieces import (
-    EPS,
     NOTHING,
     ROUNDING,
     SAFETY,

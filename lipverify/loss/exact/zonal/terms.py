@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from lipverify.errors import OutOfReach
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import EPS, Floats
 from lipverify.loss.exact.zonal.harmonics import Spectrum
 from lipverify.loss.exact.zonal.spectrum import spectrum_of
 from lipverify.loss.exact.zonal.sums import SHARED_BELOW, Sums, count_of, log_phi, sums
@@ -30,7 +30,6 @@ MOST_DEGREES, MOST_POINTS = 20_000, 60_000
 MOST_WORK = 10_000_000
 """Largest number of harmonics times points in u with their own rule: about two minutes."""
 OTHERWISE = "method='montecarlo', or route='ridge' for a law with links, a covariance or a variogram"
-EPS = float(np.finfo(float).eps)
 HARMONICS_A_WIDTH = 10
 """Harmonics l in e^{y - e^y}, y = (theta - theta_u) / width, fall like e^{-pi/2 l width}."""
 ROUNDING = 200 * EPS
