@@ -29,9 +29,13 @@ from lipverify.foundation.arrays import EPS, Floats
 from lipverify.foundation.ladder import APART
 
 DELTAS = np.geomspace(0.02, 4.0, 107)
+"""Exponents of the correction s^-delta that are tried, in steps of 5 %."""
 DEGREES = range(7)
+"""Degrees of the polynomials in s^-delta that are tried."""
 STARTS = (0.0, 0.2, 0.4, 0.6)
+"""Shares of the ladder, from its beginning, that a fit leaves out."""
 SAFETY = 4.0
+"""Factor from the spread of the accepted fits to the error of the limit."""
 FULL_RANK = 1e-14
 """Columns whose pivots have a smaller ratio than this are linearly dependent up to rounding."""
 LEAST = 3
@@ -39,6 +43,7 @@ LEAST = 3
 SHORT = 64
 """Longest ladder whose designs are cached: those of longer ones take megabytes."""
 WITNESSES = 6
+"""Number of fits with the smallest errors whose spread is the error: too few agree by chance, more are worse fits."""
 LOGARITHMIC_WITNESSES = 10
 """More candidates are needed for powers of log s: they come from a single family and agree too easily."""
 LOGARITHMIC = 3.5

@@ -20,6 +20,7 @@ from lipverify.foundation.noted import makes
 from lipverify.linear_transformer.layer import Layer
 
 UNIT = EPS / 2
+"""Unit roundoff: the largest relative rounding error of one operation."""
 COARSE = 2.0**-20
 """The t of the bound: 2^32 units of rounding, and small against one over the operations of eight layers."""
 

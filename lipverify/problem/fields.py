@@ -27,6 +27,7 @@ from lipverify.problem.own import Zonal
 
 Distances = Callable[[Array], Array]
 SMOOTHNESS = (0.5, 1.5, 2.5)
+"""The nu of the Matern covariances that are exponentials times polynomials."""
 
 
 class Field(Law, frozen=True, kw_only=True):

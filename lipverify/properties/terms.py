@@ -21,6 +21,7 @@ from lipverify.properties.ratio import require
 NODES = (200, 120)
 """Gauss-Legendre nodes between kinks; the difference from the rule with fewer nodes is the error."""
 ROUNDING = 64 * EPS
+"""Relative rounding of a sum over the nodes."""
 
 
 def variance(law: Law, d: int) -> tuple[float, float]:

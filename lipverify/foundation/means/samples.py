@@ -16,6 +16,8 @@ from lipverify.foundation.arrays import EPS, Array, Floats, to_host
 from lipverify.foundation.noted import makes
 
 NORMAL_95 = 1.96
+"""The 97.5 % quantile of the normal distribution: an interval of level 95 % has this many standard errors on both
+sides."""
 FEWEST = 100
 """Fewest samples for a normal interval."""
 MARGIN = 1.15

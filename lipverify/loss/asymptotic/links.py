@@ -26,6 +26,8 @@ SAMPLES = 41
 DERIVATIVES = 4
 """Number of derivatives that must exist up to the ends of a piece: two for the leading term, two more for the next."""
 OFFSET = 0.0123456789
+"""Shift of the points that are compared: an arbitrary number, so that none falls on a kink, which lie at round numbers.
+"""
 MISREAD = 1e-9
 """Largest difference between a link and its expression relative to the link's range: the rounding of a long formula."""
 LONG, SIMPLE, FEW_ROUNDINGS = 10**12, 100, 8 * EPS

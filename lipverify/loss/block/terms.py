@@ -22,7 +22,9 @@ from lipverify.problem import Problem
 from lipverify.problem.problem import require_problem
 
 ORDERS = (16, 24, 36, 54, 80, 120, 180)
+"""Orders of the rules, tried in order until two agree, each half larger than the one before."""
 TOLERANCE = 1e-11
+"""Relative difference of two rules at which a term has settled."""
 ROUNDING = 256 * EPS
 """Relative rounding of sums of products of a few hundred terms."""
 EXPONENT = 42.0

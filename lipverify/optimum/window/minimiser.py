@@ -37,6 +37,7 @@ from lipverify.problem.whitening import isotropic_form
 STEP = math.log(2.0)
 """Step in log w between the windows of the scan."""
 START = math.log(REACH) - 2 * STEP
+"""log of the first w of a scan: two steps below the smallest optimum, so that it lies between others."""
 BLOCK = 6
 """Number of w evaluated in one call of the scan; the scan may end after each."""
 NEAR = 3
@@ -118,6 +119,7 @@ def _rough(problem: Problem, w: Floats, route: str | None) -> tuple[Floats, Floa
 Where = Literal["interior", "zero"]
 
 MOST_MOVES = 60
+"""Most moves of the local fit, each by up to 1.8 half-widths."""
 
 
 class Optimum(Shown, msgspec.Struct, frozen=True, kw_only=True):

@@ -40,6 +40,7 @@ FIRST = 3
 PLACES = np.concatenate([[0.0], np.geomspace(1e-60, REACH, 1200)])
 """Points at which the sign of the slope is tested; two minima do not lie within a tenth of each other."""
 HARMONICS = 64
+"""Harmonics that are computed: the first few enter the slope, and the others are tested for being negative."""
 
 
 @dataclass(frozen=True)

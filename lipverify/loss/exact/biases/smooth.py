@@ -33,6 +33,8 @@ Increment = Callable[[Floats, Floats], Floats]
 SIZES = (16, 32, 64, 128, 256)
 """Numbers of coefficients in t, tried in order; the averages over c and r use the same number of nodes."""
 SETTLED = 3e-12
+"""Relative difference between two tables at which no larger one is made: four times this is the error, about what a
+loss tolerates."""
 STEEP, SMALL = 1e-3, 0.1
 """Differences are relative to the local value, but at least to STEEP times the largest slope or SMALL times the largest
 value: the variogram of an even link is 0 at t = -1, where there are few tokens."""

@@ -26,7 +26,9 @@ from lipverify.loss.exact.quadrature.graded import Grading
 from lipverify.loss.exact.quadrature.rules import smooth_rule
 
 PANEL = 2.0
+"""Panel width of the rule over u, in the graded coordinate."""
 FEWEST_PANELS = 6
+"""Least number of panels of the rule over u."""
 ALIKE = 0.4
 """Ranges whose lengths differ by less than this share use the number of panels of the longest."""
 

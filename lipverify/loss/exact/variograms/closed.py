@@ -21,6 +21,7 @@ from lipverify.problem.fields import Distances, Variation, variation_of
 from lipverify.problem.law import Law
 
 SMALL = 1.0
+"""Up to this angle the series is used; beyond it, the difference loses less than a digit."""
 CUBIC = [(-1) ** k * 2 * (k + 1) / math.factorial(2 * k + 3) for k in range(9)]
 """sin x - x cos x = x^3 sum_k CUBIC_k x^{2k}, to rounding up to x = SMALL."""
 
