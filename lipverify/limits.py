@@ -25,13 +25,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import EPS, Floats
 from lipverify.foundation.ladder import APART
 
 DELTAS = np.geomspace(0.02, 4.0, 107)
+"""Exponents of the correction s^-delta that are tried, in steps of 5 %."""
 DEGREES = range(7)
+"""Degrees of the polynomials in s^-delta that are tried."""
 STARTS = (0.0, 0.2, 0.4, 0.6)
+"""Shares of the ladder, from its beginning, that a fit leaves out."""
 SAFETY = 4.0
+"""Factor from the spread of the accepted fits to the error of the limit."""
 FULL_RANK = 1e-14
 """Columns whose pivots have a smaller ratio than this are linearly dependent up to rounding."""
 LEAST = 3
@@ -39,6 +43,7 @@ LEAST = 3
 SHORT = 64
 """Longest ladder whose designs are cached: those of longer ones take megabytes."""
 WITNESSES = 6
+"""Number of fits with the smallest errors whose spread is the error: too few agree by chance, more are worse fits."""
 LOGARITHMIC_WITNESSES = 10
 """More candidates are needed for powers of log s: they come from a single family and agree too easily."""
 LOGARITHMIC = 3.5
@@ -135,7 +140,7 @@ def _drift(s: Floats, a: Floats, noise: Floats) -> _Drift:
     step = np.diff(x)
     v = np.diff(a) / step
     sizes = np.abs(v)
-    slack = (3 * (noise[1:] + noise[:-1]) + 64 * np.finfo(float).eps * max(1.0, float(np.max(np.abs(a))))) / step
+    slack = (3 * (noise[1:] + noise[:-1]) + 64 * EPS * max(1.0, float(np.max(np.abs(a))))) / step
     quarter, half = max(2, v.size // 4), v.size // 2
     signs = np.sign(np.where(sizes > slack, v, 0.0))[-half:]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -201,7 +206,7 @@ def drift_left(s: Floats, a: Floats, noise: Floats) -> float:
     if steps.size < 3 * quarter:
         return 0.0
     x = np.log(s) if s[0] > math.e else np.log(s / s[0]) + 1
-    rounding = 64 * np.finfo(float).eps * max(1.0, float(np.max(np.abs(a))))
+    rounding = 64 * EPS * max(1.0, float(np.max(np.abs(a))))
     significant = steps > 3 * (noise[1:] + noise[:-1]) + rounding
     if not np.any(significant[-quarter:]):
         return 0.0
@@ -246,7 +251,7 @@ def _heard(candidates: Iterable[Limit], count: int, a: Floats, noise: Floats) ->
         return Limit(float(a[-1]) if a.size else math.nan, math.inf)
     value = float(np.median([witness.value for witness in witnesses]))
     spread = max(abs(witness.value - value) for witness in witnesses)
-    floor = 2 * float(noise[-1]) + 8 * np.finfo(float).eps * max(1.0, abs(value))
+    floor = 2 * float(noise[-1]) + 8 * EPS * max(1.0, abs(value))
     return Limit(value, float(SAFETY * max(witnesses[0].error, spread) + floor))
 
 

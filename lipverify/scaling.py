@@ -37,7 +37,7 @@ import msgspec
 import numpy as np
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import EPS, Floats
 from lipverify.foundation.ladder import ladder, require_long
 from lipverify.foundation.lazy import directory
 from lipverify.foundation.quoting import shown
@@ -50,7 +50,6 @@ __dir__ = directory(__name__)
 
 DEFAULT_ERROR = 1e-12
 """Relative error assumed for values given without one: a few thousand roundings."""
-EPS = float(np.finfo(float).eps)
 COARSEST_POWER = 1.0
 """Largest useful error of a power of log s; larger ones are reported as infinite."""
 
@@ -172,7 +171,7 @@ class Growth(Shown, msgspec.Struct, frozen=True, kw_only=True):
     def _beyond_e(self) -> tuple[Floats, Floats, Floats]:
         """Logarithms of s and of the values, and the noise of the latter including rounding, for log s > 1."""
         log_s, log_values = np.log(self.s), np.log(self.values)
-        noise = np.array(self.value_errors) + 4 * np.finfo(float).eps * (1 + np.abs(log_values))
+        noise = np.array(self.value_errors) + 4 * EPS * (1 + np.abs(log_values))
         beyond = log_s > 1
         return log_s[beyond], log_values[beyond], noise[beyond]
 

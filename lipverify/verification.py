@@ -30,6 +30,7 @@ __dir__ = directory(__name__)
 MOST = 24
 """Most claims in one figure: six rows of four, each still legible on a screen."""
 ACROSS = 4
+"""Claims in a row of the figure."""
 SIZE = (3.6, 3.0)
 """Width and height of one claim's axes in a figure, in inches."""
 

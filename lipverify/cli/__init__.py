@@ -29,6 +29,7 @@ BAD_INPUT, INTERRUPTED, UNREAD = 2, 130, 141
 LONGEST = 1000
 """Longest error message, in characters, because the text that it quotes may have any length."""
 OUTPUT_FAILS = (errno.ENOSPC, errno.EIO, errno.EBADF)
+"""Errors of a full disk, a broken device and a closed descriptor: the output fails, and not the command."""
 
 
 def commands() -> App:

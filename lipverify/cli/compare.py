@@ -27,6 +27,7 @@ from lipverify.report import coordinates, digits
 from lipverify.report.visible import visible
 
 SAME, MOVED = 0, 1
+"""Exit codes of `diff`."""
 LISTED = 8
 """Most cells printed for one claim; the rest are counted."""
 PLACES = 3
@@ -205,6 +206,7 @@ def _verdict(verdict: Verdict) -> Text:
 
 
 SOUND, DIFFERS = 0, 1
+"""Exit codes of `audit`."""
 
 
 def audit_ledger(path: Path, files: Sequence[Path], registry: bool, json: bool) -> int:

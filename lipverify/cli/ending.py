@@ -20,6 +20,7 @@ from lipverify.report.readings import holds_at, ranges_of
 from lipverify.report.visible import visible
 
 AS_RECORDED, DIFFERS, BROKE = 0, 1, 3
+"""Exit codes of `verify`; 2 is the interpreter's code for a wrong command line."""
 DECIDE = " --decide "
 """Separates the command of a claim from the seconds of the steps that were taken for it."""
 LINES = 10

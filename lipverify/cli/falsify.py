@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from lipverify.falsify.trial import Again
 
 NONE, FOUND, DISAGREE = 0, 1, 3
+"""Exit codes of `falsify`; 2 is the interpreter's code for a wrong command line."""
 REASON = 160
 """Longest reason that is printed, in characters."""
 

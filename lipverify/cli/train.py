@@ -23,6 +23,7 @@ CLAIMS = ("softmax.norm-growth", "softmax.trained-form", "lowrank.nonlinear")
 BACKENDS = {"native": "native", "numpy": "array"}
 """The command line's names of the arithmetics of training."""
 SEEDS = (0, 1, 2)
+"""Seeds of the trainings if none is named: three show whether a result depends on the seed."""
 INTERRUPTED = 130
 """The exit code that shells give SIGINT: 128 + 2."""
 

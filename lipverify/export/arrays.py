@@ -29,6 +29,7 @@ TAKEN = (
 )  # fmt: skip
 """Names that a coordinate cannot have, because the file uses them otherwise."""
 _INTEGERS = np.iinfo(np.int64)
+"""The range of an integer coordinate; with larger integers, all labels of the coordinate are doubles."""
 
 
 class Axis(msgspec.Struct, frozen=True, kw_only=True):

@@ -40,10 +40,17 @@ from lipverify.problem.written import covariates_named, law_named
 from lipverify.strategies import dimensions
 
 LARGEST_D, LARGEST_N, LARGEST_W = 50, 1e6, 1e3
+"""Ends of the ranges of d, n and w where neither the claim nor the user states others."""
 SPREAD = 10.0
+"""Factor by which the range of any other coordinate is extended, and ratio of its ends from which it is searched by
+decades."""
 FEW, FEW_D, LEAST_W = 20, 12, 1e-3
+"""Half of the draws of n and d are at most the first and the second, where exceptions are more frequent; w > 0 is at
+least the third."""
 STEPS_A_DECADE, STEPS = 100, 1000
+"""Points of a logarithmic grid and of an even one: a grid shrinks to a short number."""
 DIGITS = 3
+"""Significant digits of a drawn number, so that a counterexample is short."""
 NUMBER = r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 ASSUMED = re.compile(rf"(?:({NUMBER}) (<=?) )?([A-Za-z_]\w*)(?: ([<>]=?) ({NUMBER}))?")
 """An assumption that bounds a coordinate, such as "n >= 100" or "0 < p <= 0.5"."""

@@ -13,6 +13,8 @@ Floats: TypeAlias = NDArray[np.float64]
 Array: TypeAlias = Any
 """An array of any library that follows the array API standard."""
 
+EPS = float(np.finfo(float).eps)
+"""2^-52, the distance from 1 to the next double: rounding of one operation is at most half of it, relative."""
 SHORT_ROW = 32
 """Longest row whose maximum is taken column by column."""
 

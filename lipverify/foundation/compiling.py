@@ -30,6 +30,7 @@ FLAGS = ("-std=gnu11", "-O3", "-ffp-contract=fast", "-fno-math-errno", "-fwrapv"
 TARGETS = (("-march=native",), ())
 """Flags in the order they are tried: for this processor, then none for compilers that do not know `-march=native`."""
 WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+"""Permission bits of a cache that another user could have filled; compiled code in it is not run."""
 WAY_OUT = "set CC to another compiler, or use --backend numpy."
 
 Accept = Callable[[ctypes.CDLL], bool]

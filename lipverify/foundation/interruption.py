@@ -11,6 +11,7 @@ from typing import Any
 
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 _DEFAULT = (signal.SIG_DFL, signal.default_int_handler)
+"""Handlers that a program has not changed; only these are replaced."""
 _arrived: list[int] = []
 
 

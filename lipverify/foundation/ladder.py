@@ -10,7 +10,9 @@ from lipverify.foundation.validation import number, whole
 __all__ = ["APART", "ASSUMPTION", "BRIEFLY", "LOG_APART", "SHARE", "ladder", "require_long"]
 
 FEWEST_POINTS, MOST_POINTS = 8, 10_000
+"""Least and largest number of points of a ladder: fits with corrections need a few points more than unknowns."""
 FEWEST_DECADES = 2.0
+"""Shortest ladder, in powers of ten: on a shorter one a correction looks like a change of the exponent."""
 SHARE, APART = 0.9, 0.04
 """The smallest share of the leading term in the sum of the sizes of all terms, and the smallest difference of two
 exponents."""

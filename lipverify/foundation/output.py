@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator
 
 OUT, ERR = 1, 2
+"""Descriptors of standard output and of standard error."""
 _LOCK = threading.Lock()
 _depth = 0
 _kept = -1

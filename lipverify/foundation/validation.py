@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from lipverify.foundation.arrays import Floats
 
 LARGEST = sys.float_info.max
+"""The largest double."""
 NUMERIC = "iuf"
 """Kinds of arrays that hold integers or real numbers."""
 T = TypeVar("T")

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Array, to_device
+from lipverify.foundation.arrays import EPS, Array, to_device
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.validation import whole
 
@@ -188,7 +188,7 @@ class SingleHead:
         SingleHead(p_x=0.0, p_y=3.0, q_x=0.0, q_y=1.0)
         """
         rows = ((weights.xx, weights.xy), (weights.yx, weights.yy))
-        allowed = np.finfo(float).eps * (abs(weights.xx * weights.yy) + abs(weights.xy * weights.yx))
+        allowed = EPS * (abs(weights.xx * weights.yy) + abs(weights.xy * weights.yx))
         if not abs(weights.determinant) <= allowed:
             raise InvalidInput(
                 f"xx yy - xy yx = {weights.determinant:g}: one diagonal head reaches 0 only; Diagonal has two heads."

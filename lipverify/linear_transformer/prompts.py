@@ -26,7 +26,7 @@ import msgspec
 import numpy as np
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import EPS, Floats
 from lipverify.foundation.means.samples import mean_with_half_width
 from lipverify.foundation.streams import generator
 from lipverify.foundation.validation import a_seed, instance, number, numbers, whole
@@ -36,7 +36,6 @@ from lipverify.linear_transformer.regression.contexts import CHUNK, wishart_root
 from lipverify.problem.matrices import Rows, rows
 from lipverify.problem.problem import context_length
 
-EPS = float(np.finfo(float).eps)
 Model = Sequence[Parametrisation] | Callable[[Floats], Floats]
 """Layers, or a function from moments (prompts, d + 1, d + 1) to weights (prompts, d)."""
 

@@ -36,6 +36,7 @@ __all__ = [
 D, N = 10, 20
 """Dimension of the covariates and number of tokens in a context, for every entry."""
 LAYERS = (1, 2, 3, 4, 5, 6, 7)
+"""The depths of the published table."""
 MODELS = ("GD++", "DIAG", "FULL")
 BASELINES = ("ConstRR", "AdaRR", "TunedRR")
 NOISES: tuple[NoiseLaw, ...] = (

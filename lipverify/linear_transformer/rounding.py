@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 
 from lipverify.errors import OutOfReach
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import EPS, Floats
 from lipverify.foundation.noted import makes
 from lipverify.linear_transformer.layer import Layer
 
-UNIT = float(np.finfo(float).eps) / 2
+UNIT = EPS / 2
+"""Unit roundoff: the largest relative rounding error of one operation."""
 COARSE = 2.0**-20
 """The t of the bound: 2^32 units of rounding, and small against one over the operations of eight layers."""
 

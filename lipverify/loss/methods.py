@@ -15,7 +15,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import EPS, Floats
 from lipverify.foundation.noted import Grade, Made, makes
 from lipverify.foundation.store import forgetting
 from lipverify.foundation.validation import chosen, numbers
@@ -29,7 +29,6 @@ from lipverify.problem.laws import Affine, Linear
 from lipverify.problem.problem import require_isotropic, require_problem
 from lipverify.problem.whitening import isotropic_form
 
-EPS = float(np.finfo(float).eps)
 Options = dict[str, Any]
 
 

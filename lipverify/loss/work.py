@@ -1,7 +1,7 @@
 """The cost of exact losses: estimated before a loss begins, counted while it runs, limited by a budget, and reported.
 
 Work is counted, not timed: the number of evaluations times a known price, in seconds of a nominal processor, which
-computes a million exponentials in `EXPONENTIALS` seconds. So an estimate, and a refusal that follows from it, is the
+computes a million exponentials in a millisecond. So an estimate, and a refusal that follows from it, is the
 same on every machine.
 """
 
@@ -23,8 +23,6 @@ from lipverify.foundation.showing import Shown
 from lipverify.foundation.validation import function, number
 from lipverify.foundation.warned import warn_caller
 
-EXPONENTIALS = 1e-3
-"""Seconds in which the nominal processor computes a million exponentials."""
 SECONDS, MEMORY = 300.0, 4.0
 """The default budget of one exact loss or one optimal w: seconds of a nominal processor, and GiB."""
 LONG = 1.0
@@ -36,12 +34,20 @@ STEP = 0.05
 OVERRUN = 3.0
 """A loss that takes this many times its budget is stopped: its estimate was wrong."""
 GIB = 2.0**30
+"""Bytes of a gibibyte."""
 NANO = 1e-9
+"""Seconds of a nanosecond."""
 CHEAP, UNKNOWN = 0.5, 10.0
 """Nanoseconds per point of a cheap NumPy function, and of a function that is not known."""
-DEAR = {"exp": 1.0, "log": 1.0, "sqrt": 1.0, "power": 3.0, "float_power": 3.0, "sin": 8.0, "cos": 8.0, "hypot": 6.0}
-DEAR |= dict.fromkeys(("tan", "tanh", "expm1", "log1p", "arcsin", "arccos", "arctan", "arctan2", "erf"), 2.0)
-DEAR |= dict.fromkeys(("sinh", "cosh", "floor_divide", "remainder"), 10.0)
+DEAR = {
+    **dict.fromkeys(("exp", "log", "sqrt"), 1.0),
+    **dict.fromkeys(("tan", "tanh", "expm1", "log1p", "arcsin", "arccos", "arctan", "arctan2", "erf"), 2.0),
+    **dict.fromkeys(("power", "float_power"), 3.0),
+    "hypot": 6.0,
+    **dict.fromkeys(("sin", "cos"), 8.0),
+    **dict.fromkeys(("sinh", "cosh", "floor_divide", "remainder"), 10.0),
+}
+"""Nanoseconds per point of the other functions of NumPy, rounded: only their order of magnitude matters."""
 
 Progress = Callable[[int, int], None]
 

@@ -19,15 +19,15 @@ import numpy as np
 from scipy.special import gammainc
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Array
+from lipverify.foundation.arrays import EPS, Array
 from lipverify.foundation.validation import number
 from lipverify.problem.covariances import Risen
 from lipverify.problem.law import Law, by_law, factor_of, times
 from lipverify.problem.own import Zonal
 
 Distances = Callable[[Array], Array]
-EPS = float(np.finfo(float).eps)
 SMOOTHNESS = (0.5, 1.5, 2.5)
+"""The nu of the Matern covariances that are exponentials times polynomials."""
 
 
 class Field(Law, frozen=True, kw_only=True):

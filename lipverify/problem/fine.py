@@ -10,7 +10,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from lipverify.errors import OutOfReach
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import EPS, Floats
 from lipverify.problem.features import SAME, Features
 from lipverify.problem.law import Law, by_law
 from lipverify.problem.own import Ridge
@@ -20,7 +20,7 @@ PANELS, PANEL = 4096, 8
 BLURRED, NOTICED = 0.1, 1e-3
 """A variance with a relative error above the first share is refused, because the rule missed a feature. Below the
 second the difference is the fine rule's own error, at jumps."""
-ROUNDING = 64 * float(np.finfo(float).eps)
+ROUNDING = 64 * EPS
 """A link with a smaller relative variation is constant to rounding, so its variance is unknown."""
 
 GRID, APART, BENT = 4096, 8, 20.0

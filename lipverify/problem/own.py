@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Array
+from lipverify.foundation.arrays import EPS, Array
 from lipverify.foundation.quoting import shown
 from lipverify.problem.covariances import Harmonic, Risen
 from lipverify.problem.law import Bound, Law, RidgeLaw, by_law
@@ -261,7 +261,7 @@ def _require_peak(K: Callable[[Array], Array]) -> None:
     t = np.linspace(-1, 1, 4097)
     values = np.asarray(K(t), dtype=np.float64)
     worst = int(np.argmax(values))
-    if values[worst] - values[-1] > 64 * np.finfo(float).eps * float(np.max(np.abs(values))):
+    if values[worst] - values[-1] > 64 * EPS * float(np.max(np.abs(values))):
         raise InvalidInput(
             f"K is {values[worst]:.4g} at t = {t[worst]:.4g} and {values[-1]:.4g} at t = 1, so it is not the "
             "covariance of any law: E (f(x) - f(x'))^2 / 2 = K(1) - K(t) >= 0."

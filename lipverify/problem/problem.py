@@ -16,7 +16,9 @@ from lipverify.problem.covariates import Covariates, Sphere
 from lipverify.problem.law import Law, Sum, require_dimension
 
 LARGEST_N = 1e30
+"""Largest context length, up to which the exact method is tested."""
 LARGEST_CONSECUTIVE = 2**53
+"""Up to this every integer is a double."""
 LARGEST_D = 10**6
 """Rules over the sphere have about 30 sqrt(d) nodes; larger d is untested."""
 

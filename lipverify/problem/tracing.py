@@ -27,12 +27,11 @@ MOST = 20_000
 TALL = 10.0
 """Bound on values within 1e-15 of a place, in units of the variation elsewhere: they then add less than rounding."""
 SAMPLES, OFFSET = 41, 0.0123456789
+"""Number of points of a piece at which a formula is compared with the function, and their shift, so that none falls on
+a round number."""
 MISREAD = 1e-9
 """Largest difference between a function's values and its balls, relative to its variation: larger ones are not
 rounding."""
-RAY = 1e-6
-"""Distances from a place, in widths, at which the formula on its left must continue, up to rounding, for it to be no
-kink."""
 
 
 class UndecidedError(Exception):

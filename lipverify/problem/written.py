@@ -41,6 +41,7 @@ from lipverify.problem.network import ReLUNetwork
 from lipverify.problem.own import Ridge, Zonal
 
 LONGEST, LARGEST_POWER = 1000, 20
+"""Longest text of a law, in characters, and largest exponent of a power in it."""
 LAWS: dict[str, type[Scaled]] = {law.name: law for law in (Affine, ReLU, Cosine, Quadratic)}
 """The named laws with L as their only parameter. A new law is added to the language here."""
 WORDS: dict[str, Callable[..., Law]] = {

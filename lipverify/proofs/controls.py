@@ -13,6 +13,7 @@ from lipverify.proofs.checker import laws
 from lipverify.proofs.checker.chain import BITS
 
 SHARE = 0.01
+"""By how much a constant is changed: a control that a change of one per cent does not make false shows slack."""
 FARTHER = 0.05
 """W_least and K of a law whose bias falls more slowly than 1/w, and low and high of an optimum that the ends of parts
 decide. The lemmas certify these with slack, and the slack is known."""

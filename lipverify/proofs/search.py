@@ -21,11 +21,15 @@ from lipverify.proofs.checker.tokens import bessel_ratio, laplace, moment_limit,
 DIGITS = 12
 """Number of digits of a constant, which is rounded away from the quantity it bounds, so that its control is false."""
 MARGIN = 1e-9
+"""Relative margin between the constants of the search, in doubles, and those of the checker, in balls."""
 CYCLES = 4
 """The reach of the lemmas and the number of tokens depend on each other; each cycle brings them closer."""
 SHRINK = 0.97
+"""Factor of the share at which stages begin, from one attempt to the next."""
 FEWEST_TOKENS = 20.0
+"""Fewest tokens of an attempt: for fewer the envelopes are wide."""
 MOST_STAGES = 4
+"""Most stages of envelopes in one proof."""
 WORTHWHILE = 1.3
 """The smallest ratio of the w at which consecutive stages begin."""
 

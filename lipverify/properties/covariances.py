@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import EPS, Floats
 from lipverify.problem.own import Zonal
-from lipverify.properties.ratio import EPS, ROUNDING, require
+from lipverify.properties.ratio import ROUNDING, require
 
 
 def is_symmetric(covariance: Callable[[Floats, Floats], Any], points: Floats) -> float:

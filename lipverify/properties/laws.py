@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import EPS, Floats
 from lipverify.foundation.means.betting import Tally
 from lipverify.foundation.streams import generator, normals
 from lipverify.foundation.validation import a_seed, instance, number, whole
@@ -16,7 +16,7 @@ from lipverify.problem.composed import ridge_form
 from lipverify.problem.fine import sighted
 from lipverify.problem.law import FunctionLaw, Law, as_functions
 from lipverify.problem.sphere import on_sphere
-from lipverify.properties.ratio import EPS, ROUNDING, require
+from lipverify.properties.ratio import ROUNDING, require
 
 HAIRS, TINY_HAIRS = np.geomspace(1e-12, 1e-2, 11), 10.0 ** np.array([-300.0, -200.0, -100.0, -50.0, -20.0])
 """Distances from a kink at which slopes are measured; TINY_HAIRS are added for a kink at 0, next to which doubles of

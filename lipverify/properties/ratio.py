@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-EPS = float(np.finfo(float).eps)
+from lipverify.foundation.arrays import EPS
+
 ROUNDING = 8 * EPS
 """Relative rounding error of a handful of operations."""
 

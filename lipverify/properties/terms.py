@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import EPS, Floats
 from lipverify.loss.terms import LossTerms
 from lipverify.problem.fields import Field
 from lipverify.problem.law import Law, RidgeLaw, by_law
@@ -20,7 +20,8 @@ from lipverify.properties.ratio import require
 
 NODES = (200, 120)
 """Gauss-Legendre nodes between kinks; the difference from the rule with fewer nodes is the error."""
-ROUNDING = 64 * float(np.finfo(float).eps)
+ROUNDING = 64 * EPS
+"""Relative rounding of a sum over the nodes."""
 
 
 def variance(law: Law, d: int) -> tuple[float, float]:

@@ -15,6 +15,7 @@ from lipverify.problem.sphere import on_sphere
 from lipverify.strategies.numbers import constants, dimensions
 
 ADDRESSES = st.integers(0, 2**32 - 1)
+"""Seeds of the random arrays: Hypothesis draws a seed and not an array, which it could not shrink."""
 
 
 def rotations(d: int) -> st.SearchStrategy[Floats]:

@@ -20,6 +20,7 @@ from lipverify.strategies.numbers import constants, dimensions, log_floats
 Bounds = tuple[float, float]
 KINDS = ("power", "wave", "kinked")
 MOST_KINKS = 4
+"""Most kinks of a drawn law."""
 NEAREST_POLE = 0.99
 """Largest |kink|: kinks nearer to the poles matter only for windows narrow enough to resolve them."""
 

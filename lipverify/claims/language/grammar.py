@@ -112,6 +112,7 @@ FUNCTIONS: dict[str, Callable[..., Number]] = {
     "ceil": _whole(math.ceil),
 }
 CONSTANTS = {"pi": math.pi, "e": math.e}
+"""Names that a formula knows without a problem."""
 OPERATORS: dict[type[ast.AST], Callable[..., Number]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -122,9 +123,11 @@ OPERATORS: dict[type[ast.AST], Callable[..., Number]] = {
     ast.UAdd: operator.pos,
 }
 LONGEST = 2000
+"""Longest formula, in characters; a longer one is refused before it is parsed."""
 LONGEST_WORD = 30
 """Longest name or number, in characters: the report cannot break a line inside one."""
 LONGEST_CHAIN = 100
+"""Most comparisons, sums or products in one chain, because Python's parser and SymPy call themselves for each."""
 DEEPEST = 12
 """Deepest nesting of brackets, powers and fractions; the report can typeset this depth."""
 _LETTER = f"A-Za-z{''.join(LETTERS).replace('π', '')}"  # the number is written pi

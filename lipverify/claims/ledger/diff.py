@@ -152,7 +152,6 @@ def _paired(
 
 
 Kind = Literal["verdict", "control", "only in A", "only in B", "values", "evidence", "same"]
-KINDS: tuple[Kind, ...] = ("verdict", "control", "only in A", "only in B", "values", "evidence", "same")
 """Kinds of change, the gravest first; a claim gets the first one that applies."""
 RESTATED = ("statement", "source", "assumptions", "claimed", "expected")
 """The fields of a record that state the claim, as opposed to the evidence."""

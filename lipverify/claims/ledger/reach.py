@@ -314,6 +314,8 @@ def number(value: int | float) -> str:
 POWER = "power of"
 """The first words of the quantity of a cell that measures the power of a logarithm."""
 ALARM_FACTOR = 2.0
+"""Two values disagree beyond this multiple of the sum of their errors: errors of 95 % intervals are exceeded once in a
+while."""
 SHOWN = 4
 """Largest number of quantities whose values one line of text shows."""
 
@@ -427,6 +429,7 @@ def _telling(cells: Sequence[Cell]) -> Cell:
 
 
 _REFUTES, _OPEN, _HOLDS = 0, 1, 2
+"""Ranks of a cell, the gravest first."""
 
 
 def _rank(cell: Cell) -> int:

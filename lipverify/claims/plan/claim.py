@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 from lipverify.claims.ledger.figure import Figure
 from lipverify.claims.ledger.reach import Spot
@@ -18,8 +18,6 @@ from lipverify.claims.ledger.verdict import Allowed, Interval, Verdict
 from lipverify.errors import InvalidInput
 from lipverify.foundation.noted import Grade
 from lipverify.foundation.quoting import shown as quoted
-
-Side = Literal["lower", "upper"]
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ from lipverify.loss.methods import best_grade
 
 _EVERY = re.compile(r"\b(?:every|all|any|each|whatever)\b|\\forall", re.IGNORECASE)
 _REACH = 60
+"""Number of characters after "every" in which the name of a coordinate is looked for: about ten words of a sentence."""
 SUPPORTED: Verdict = "supported"
 REFUTED: Verdict = "refuted"
 

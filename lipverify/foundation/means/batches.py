@@ -11,6 +11,7 @@ from lipverify.foundation.arrays import Floats
 from lipverify.foundation.noted import makes
 
 LEVEL = 0.95
+"""Level of an interval by default."""
 
 
 @makes("sampled", "montecarlo")

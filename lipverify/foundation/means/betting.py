@@ -48,6 +48,7 @@ LARGEST_LOSS = 0.75
 SLACK = 0.01
 """An edge may lie outside of its exact position by this share of its distance to the mean."""
 STEPS = 100
+"""Most steps for an edge: bisection alone would need some fifty for all bits of a double."""
 BETS = LARGEST_LOSS * 2.0 ** (-np.arange(60) / 2)
 """Losses on the worst sample; the best bet is chosen among them."""
 

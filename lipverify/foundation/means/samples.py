@@ -12,16 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.arrays import Array, Floats, to_host
+from lipverify.foundation.arrays import EPS, Array, Floats, to_host
 from lipverify.foundation.noted import makes
 
 NORMAL_95 = 1.96
+"""The 97.5 % quantile of the normal distribution: an interval of level 95 % has this many standard errors on both
+sides."""
 FEWEST = 100
 """Fewest samples for a normal interval."""
 MARGIN = 1.15
 """Factor on the predicted number of samples, because the variance behind the prediction is an estimate."""
 WAY_OUT = "draw more, or use interval='betting' where something bounds the samples."
-ROUNDING = 64 * float(np.finfo(float).eps)
+ROUNDING = 64 * EPS
 """Relative rounding error of a sample: a bound for a pairwise sum over up to 1e8 tokens, with a margin."""
 TRUSTED = 0.25
 """The largest relative standard error of a sampled variance at which the standard error of the mean is trusted."""

@@ -40,8 +40,8 @@ POINTS = 48
 """Grid points that are evaluated together."""
 FAR = 0.01
 """The share of the miss probability that is spent on the beginning of the search."""
-TINY = 1e-100
-SURE = 1 - 1e-12
+TINY, SURE = 1e-100, 1 - 1e-12
+"""Range of a probability whose density is computed, so that logarithms and quotients are doubles."""
 
 
 @dataclass(frozen=True)

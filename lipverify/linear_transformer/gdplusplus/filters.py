@@ -22,9 +22,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import msgspec
-import numpy as np
 
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import EPS, Floats
 from lipverify.foundation.noted import makes
 from lipverify.foundation.validation import number
 from lipverify.linear_transformer.gdplusplus.spectrum import POINTS, SpectralRule, spectral_rule
@@ -33,7 +32,6 @@ from lipverify.linear_transformer.regression.noise import NoiseLaw
 
 NOISE_NODES = 96
 """Nodes in sigma of a rule for a continuous law of the noise."""
-EPS = float(np.finfo(float).eps)
 
 
 class ExactLoss(msgspec.Struct, frozen=True, kw_only=True):

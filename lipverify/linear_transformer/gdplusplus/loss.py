@@ -21,11 +21,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import EPS, Floats
 from lipverify.linear_transformer.gdplusplus.spectrum import SpectralRule
 from lipverify.linear_transformer.layer import GDPlusPlus
 
-EPS = float(np.finfo(float).eps)
 LARGEST = 700.0
 """Largest exponent whose exponential is used; exp(700) is still a double."""
 OPERATIONS = 8

@@ -37,6 +37,7 @@ from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss, flat_weight
 from lipverify.linear_transformer.published import NOISES, printed, problem
 
 FORMAT = 1
+"""Version of the stored maps; a file with another one is refused."""
 COMMAND = "python -m lipverify.linear_transformer.gdplusplus.maps"
 STEPS, LONGEST, CONVERGED = 60, 0.3, 1e-9
 """Newton steps, the largest relative change of a weight in one, and the last one of a start that has converged."""

@@ -35,6 +35,7 @@ from lipverify.linear_transformer.regression.contexts import Regression, require
 STEP = 1e-5
 """Relative step of the second differences: the cube root of machine epsilon, because the gradient is exact."""
 LARGEST_DEPTH = 7
+"""Most layers: six take half a minute, and a seventh several times as long."""
 THIN = 8
 """Points of a panel in the search, for a rule in place of Gauss's nodes."""
 NEGLIGIBLE = 1e-6

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import least_squares
 
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import EPS, Floats
 from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss
 
 SHORT, FINISHED, LONG = 40, 6, 1000
@@ -47,7 +47,7 @@ def _descend(loss: ExcessLoss, start: Floats, steps: int) -> Minimum:
     def jacobian(weights: Floats) -> Floats:
         return np.clip(np.nan_to_num(at(weights)[1]), -BARRIER, BARRIER)
 
-    end = 4 * np.finfo(float).eps
+    end = 4 * EPS
     found = least_squares(
         deviations, start, jacobian, method="lm", x_scale="jac", xtol=end, ftol=end, gtol=end, max_nfev=steps
     )

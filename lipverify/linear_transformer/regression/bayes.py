@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import EPS, Floats
 from lipverify.foundation.means.samples import SampledMean, sampled_mean
 from lipverify.foundation.noted import makes
 from lipverify.foundation.validation import whole
@@ -185,7 +185,7 @@ def bayes_gap(held_out: Evaluation, estimator: Bayes) -> BayesGap:
 
 def _left(basis: Eigenbasis) -> Floats:
     """The residual R, at least the size of its rounding."""
-    return np.asarray(np.maximum(basis.residual, np.finfo(float).eps * basis.energy))
+    return np.asarray(np.maximum(basis.residual, EPS * basis.energy))
 
 
 def _range(left: Floats, degrees: int, sigma_max: float) -> tuple[Floats, Floats]:

@@ -40,6 +40,7 @@ LAST = 15
 FALL = 2.0
 """Ratio of the shares in training of successive decades; their probabilities have the ratio 10."""
 LARGEST_UNIFORM = 1 - 2.0**-53
+"""The largest double below 1: at 1 a quantile may be infinite."""
 
 Size = Callable[[Contexts], Floats]
 

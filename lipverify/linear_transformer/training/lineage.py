@@ -19,10 +19,15 @@ from lipverify.linear_transformer.training.record import Trained
 from lipverify.linear_transformer.training.stages import Plan, Stage, fit
 
 NARROW = Plan((Stage(2048, 60, 2, 1.0), Stage(8192, 120, 0, 1e3), Stage(32_768, 60, 0, 1e5)), draws=1, random=2)
+"""Effort for families of at most four weights a layer."""
 WIDE = Plan((Stage(2048, 100, 1, 1.0), Stage(8192, 200, 0, 1e4), Stage(32_768, 150, 0, 1e6)), draws=1, random=2)
+"""Effort for families whose layers are matrices, up to `SHALLOW` layers."""
 DEEP = Plan((Stage(2048, 100, 1, 1.0), Stage(8192, 600, 0, 1e4), Stage(32_768, 300, 0, 1e6)), draws=1, random=2)
+"""Effort for the same families beyond `SHALLOW` layers, where descents are longer."""
 RARE = Plan((Stage(2048, 60, 1, 1.0), Stage(8192, 120, 0, 1e5), Stage(32_768, 80, 0, 1e12)), draws=1, random=2)
+"""Effort where single contexts have huge losses: the cap of the last stage excludes hardly any."""
 BACK = Plan((Stage(8192, 60, 0, 10.0), Stage(32_768, 30, 0, 1e3)), draws=0, random=0)
+"""Effort for a family that starts only from the weights of another."""
 PLANS: Mapping[str, tuple[Plan, Plan]] = {
     "DIAG": (NARROW, NARROW),
     "SAFE": (RARE, RARE),
@@ -33,6 +38,7 @@ PLANS: Mapping[str, tuple[Plan, Plan]] = {
 }
 """The effort for each family: for models of up to `SHALLOW` layers, and for deeper ones."""
 SHALLOW = 4
+"""Largest depth with the first plan of a family."""
 
 
 def plan_of(family: str, layers: int) -> Plan:

@@ -35,13 +35,14 @@ from lipverify.linear_transformer.regression.contexts import draw_contexts
 from lipverify.linear_transformer.training.native import Packed
 from lipverify.linear_transformer.training.witness import models_folder
 
-BATCH, RATE, PRINTED_STEPS = 2048, 1e-4, 200_000
-"""Contexts of a step, and the learning rate and the number of steps of Adam, as the paper prints them."""
+BATCH, RATE = 2048, 1e-4
+"""Contexts of a step, and the learning rate of Adam, as the paper prints them."""
 FAST, SLOWS = 10 * RATE, 0.8
 """The default learning rate of the first 80 % of the steps, and that share; the other steps use `RATE`."""
 BEGIN = 0.02
 """Standard deviation of the initial weights."""
 SEEDS = (0, 1, 2, 3, 4)
+"""Seeds of the five trainings of each model."""
 SHAPES = {"GD++": (3,), "DIAG": (4,), "FULL": (2, 11, 11)}
 """Shapes of a layer's weights for d = 10: (p_x, p_y, q_x), as q_y = 0; (p_x, p_y, q_x, q_y); P and Q."""
 EVERY = 500
@@ -49,6 +50,7 @@ EVERY = 500
 DIGITS = 7
 """Of stored weights: the paper's single precision."""
 FORMAT = 2
+"""Version of the stored runs; a file with another one is refused."""
 COMMAND = "python -m lipverify.linear_transformer.training.protocol"
 
 

@@ -18,6 +18,7 @@ import numpy as np
 import sympy
 
 from lipverify.errors import OutOfReach
+from lipverify.foundation.arrays import EPS
 from lipverify.loss.asymptotic.sphere import Expr, c
 
 SAMPLES = 41
@@ -25,9 +26,11 @@ SAMPLES = 41
 DERIVATIVES = 4
 """Number of derivatives that must exist up to the ends of a piece: two for the leading term, two more for the next."""
 OFFSET = 0.0123456789
+"""Shift of the points that are compared: an arbitrary number, so that none falls on a kink, which lie at round numbers.
+"""
 MISREAD = 1e-9
 """Largest difference between a link and its expression relative to the link's range: the rounding of a long formula."""
-LONG, SIMPLE, FEW_ROUNDINGS = 10**12, 100, 8 * float(np.finfo(float).eps)
+LONG, SIMPLE, FEW_ROUNDINGS = 10**12, 100, 8 * EPS
 """A decimal with more digits than the first number is tested for a square of the form q pi^k, with q a fraction of
 numbers below the second, to the third. A double is that close to one by chance once in 10^10."""
 NUMERIC = ["scipy", "numpy"]

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import EPS, Floats
 
 SAFETY = 2.0
 """Factor on the next term: one for the term itself and one for all further terms."""
-EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)

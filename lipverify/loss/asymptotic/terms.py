@@ -19,6 +19,7 @@ from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
 
 LARGEST_RELATIVE_ERROR = 0.5
+"""Largest relative error of a term; beyond it, the leading terms give not even a digit, and the window is refused."""
 SURELY = LARGEST_RELATIVE_ERROR * (1 + 1e-9)
 """Error above which the closed forms refuse; it exceeds the limit by more than rounding, so `derived` decides at the
 limit itself."""

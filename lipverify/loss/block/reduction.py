@@ -59,6 +59,7 @@ def _fall(scale: Floats, t: Floats) -> Floats:
 
 
 LEVELS = (16, 24, 36, 54, 80, 120, 180, 270)
+"""Numbers of coefficients, tried in order, each half larger than the one before."""
 AGREEMENT = 4e-12
 """Difference of the logarithms of two profiles below which they are accepted."""
 UNSETTLED = 1e-9

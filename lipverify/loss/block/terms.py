@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from lipverify.errors import OutOfReach
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import EPS, Floats
 from lipverify.foundation.noted import makes
 from lipverify.foundation.validation import numbers
 from lipverify.loss.block.reduction import Reduction, reduction_of
@@ -21,9 +21,10 @@ from lipverify.loss.terms import Terms
 from lipverify.problem import Problem
 from lipverify.problem.problem import require_problem
 
-EPS = float(np.finfo(float).eps)
 ORDERS = (16, 24, 36, 54, 80, 120, 180)
+"""Orders of the rules, tried in order until two agree, each half larger than the one before."""
 TOLERANCE = 1e-11
+"""Relative difference of two rules at which a term has settled."""
 ROUNDING = 256 * EPS
 """Relative rounding of sums of products of a few hundred terms."""
 EXPONENT = 42.0

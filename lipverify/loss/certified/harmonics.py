@@ -21,7 +21,9 @@ Ball = Any
 """A real (arb) or complex (acb) ball of Arb."""
 
 PRECISION_STEPS = (1, 2, 4, 8)
+"""Multiples of the precision that are tried; rounding of a degree grows with the degree."""
 LOST_BITS = 16
+"""Bits that an average may lose before the precision is raised."""
 
 
 def exponential_averages(d: int, kappa: Ball, top: int) -> list[Ball]:

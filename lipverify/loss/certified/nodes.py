@@ -17,6 +17,8 @@ from lipverify.loss.certified.harmonics import Ball, exponential_averages
 GRAIN = 64
 """Ends and steps are multiples of 1/64: exact as doubles, exact as balls."""
 LOOK_POINTS = 4001
+"""Points at which the integrand is evaluated in doubles to find the range that matters; nothing certified depends on
+them."""
 
 
 @dataclass(frozen=True)

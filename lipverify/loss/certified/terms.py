@@ -27,6 +27,7 @@ from lipverify.problem import Problem
 from lipverify.problem.law import Law
 
 HIGHEST_DEGREE = 320
+"""Largest degree of a harmonic: a few seconds' work."""
 
 
 def degree_by_mass(law: Law, d: int, goal: float) -> int:
@@ -89,9 +90,13 @@ def _degrees() -> Iterator[int]:
 
 
 LARGEST_SERIES_LAMBDA = 400.0
+"""Up to this lambda the averages are power series; their terms grow to e^lambda, which costs 1.44 lambda bits."""
 LARGEST_W = 1e9
+"""Largest w for which Arb encloses the Bessel functions in reasonable time."""
 MOST_FREQUENCIES = 40_000
+"""Most frequencies of a Mellin integral: a few seconds' work."""
 GUARD_BITS = 40
+"""Bits beyond the goal, for the rounding of long sums: a thousand million operations lose thirty."""
 
 
 def enclose(problem: Problem, w: float, goal: float) -> tuple[Ball, Ball]:
@@ -157,9 +162,11 @@ def _by_mass(problem: Problem, w: float, goal: float) -> int:
 
 
 ATTEMPTS = 3
+"""Number of goals that are tried; each is raised by the digits that were missing."""
 PRINTING = 0.01
 """Nepers that outward rounding to text may take."""
 MOST_DIGITS = 100
+"""Most digits that may be asked for."""
 GUARD = 6.0
 """Nepers beyond the digits asked for, since several errors of that size add up."""
 

@@ -70,6 +70,7 @@ CROSSED, PANELS_NODES = 20.0, 100
 COPIES = 8
 """Number of arrays of the largest size that exist at the same time."""
 DOUBLE = 8
+"""Bytes of a double."""
 
 NOTHING = Cost(seconds=0.0, memory=0.0, stage="nothing")
 

@@ -33,10 +33,13 @@ ORDERS, STEPS = (20, 14), (0.16, 0.2)
 SMALL, LATE, LONGEST = 22.0, 45.0, 300.0
 """Integrals over log lambda start at -log n - SMALL and end LATE above the largest log(1/K), at LONGEST at most."""
 SAFE = 4.0
+"""Factor from the difference of two rules to the error of the finer."""
 FAR = 128.0
 """Up to this u, panels have width one, the scale on which e^{-lambda K} steps from 0 to 1 if K is exponential."""
 ROUNDING, TINY = 1e-12, 1e-300
+"""Relative rounding of a sum over thousands of nodes, and the least value under a logarithm."""
 BLUNT = 1e-3
+"""Largest relative error of a term; a result with a larger one is refused."""
 
 
 def kernel_terms(problem: Problem, w: Floats, attention: Any) -> LossTerms:

@@ -44,6 +44,7 @@ HARMONICS = 64
 """Number of harmonics of a covariance that are tested for being negative, even if fewer enter the loss."""
 COLUMNS = ("bias", "noise", "bias_error", "noise_error")
 TINY = 1e-300
+"""The least error of a term that is not 0, and least divisor of a relative error."""
 ROUTES = {"ridge": ridge_terms, "zonal": zonal_terms}
 
 

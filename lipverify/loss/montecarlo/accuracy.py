@@ -23,7 +23,9 @@ Tallies = type[Tally] | type[NormalTally]
 Progress = Callable[[int, int], None]
 
 MISS = 0.05
+"""Probability that an interval of all looks together misses its mean."""
 MOST_LOOKS = 8
+"""Most looks at the samples; each next one aims at the number that the last one predicts."""
 
 
 class Sampler(Protocol):

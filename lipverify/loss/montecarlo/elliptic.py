@@ -50,7 +50,9 @@ NOISE_QUERIES = 4
 """Number of queries per context over which the noise is averaged, including its own; one costs less than a few tokens.
 """
 DEGREES = (16, 32, 64)
+"""Degrees of the polynomials in log(1 + v) for the noise, tried until the last coefficients are small."""
 TINY = float(np.finfo(float).tiny)
+"""The least normal double, a divisor where a length is 0."""
 SAME = 1e-12
 """Keys whose lengths differ by less than this share count as equal, within the rounding of the matrices."""
 CROWDED = 3.0

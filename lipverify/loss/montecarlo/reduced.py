@@ -39,6 +39,7 @@ from lipverify.problem.laws import Affine, Cosine, Linear, Quadratic, ReLU
 QUERIES = 4
 """Contexts in a bundle."""
 HEADER_BLOCKS = 2
+"""Blocks of random numbers for the directions of a context, which precede those of its tokens."""
 TINY = 2.0**-54
 """Half of the smallest positive uniform; it replaces 0, whose logarithm is infinite."""
 TOKENS = 2**15
@@ -209,6 +210,7 @@ class Reduced(Divisible):
 
 
 MOST_BUNDLES = 2**17
+"""Most bundles in a chunk, which bounds the memory for its results."""
 MOST_RESULTS = 2**23
 """Largest number of samples of a chunk: 64 MiB, and a few times that during reduction."""
 

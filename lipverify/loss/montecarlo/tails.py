@@ -41,6 +41,7 @@ ANCHORS = (0.4, 0.6, 0.8, 0.95)
 INTERVALS = 8
 """Number of intervals of S for the smallest sum of squares, between its quantiles e^-`NEVER` / n on both sides."""
 HUGE, TINY = 1e300, 1e-300
+"""Range of w and of a sum: products with a deficit, and quotients, must be doubles."""
 STEPS = 12
 """Number of bisections of log c; the result is the end further from the mean, which is safe."""
 

@@ -51,8 +51,12 @@ MANY_DRAWS = 10**10
 NUMBERS_A_SECOND = 10**8
 """Numbers that one processor draws and weights per second, within a factor of three."""
 MOST_WORKERS = 4096
+"""Most worker processes: more than any machine has processors."""
 DEFAULT_DRAWS, DEFAULT_CONTEXTS = 4 * 10**7, 2**17
+"""Without `contexts` and `rtol`, as many contexts are drawn as need the first number of numbers, half a second of work,
+and at most the second."""
 PILOT = 4_000
+"""Contexts of the first look at a goal `rtol`, whose variance predicts how many are needed."""
 
 
 def montecarlo_terms(

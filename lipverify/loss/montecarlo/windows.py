@@ -18,18 +18,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lipverify.foundation.arrays import Array, Floats, row_maxima, to_device
+from lipverify.foundation.arrays import EPS, Array, Floats, row_maxima, to_device
 
 LOST_BITS = 8
 """Number of bits that squarings may lose, each of which doubles the relative rounding error of g. More are lost only if
 w exceeds 2^8, since exp(w s) has a rounding error of w units anyway."""
-SAME = 8 * float(np.finfo(float).eps)
+SAME = 8 * EPS
 """Relative distance below which values of w count as equal: a grid of ratio 2 has rounding errors."""
 LARGEST = 2.0**60
+"""Largest w times a score: at it only the token with the largest score counts, and its powers are doubles."""
 FLOOR, FLOOR_EVERY = 1e-30, 3
 """Values of g below FLOOR are raised to it at every FLOOR_EVERY-th rung, to avoid subnormal numbers, on which
 processors are slow; relative to the largest g, which is 1, they are negligible."""
 LOG_FLOOR, LEAST_EXPONENT = math.log(FLOOR), -700.0
+"""The same as a logarithm; and the exponent of a token below which powers are raised: e^-708 is the least normal
+double."""
 AT_ONCE = 2**19
 """Number of powers stored at a time: four megabytes, which fit in a processor's cache."""
 

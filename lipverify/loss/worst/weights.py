@@ -47,6 +47,7 @@ def angle_of(radius: float, metric: Metric) -> float:
 
 
 TOLERANCE = 1e-11
+"""Relative difference of two rules at which a bias has settled."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,7 @@ COUNTS = (0.1, 1.0, 10.0, 60.0)
 CHANCES = (1e-19, 1e-12, 1e-6, 1e-3, 0.05, 0.5, 0.95, 1 - 1e-3, 1 - 1e-6, 1 - 1e-12)
 """Probabilities that the nearest token lies beyond the ends of the panels."""
 ROUNDING = 2.0**-40
+"""Relative rounding of these weights: of binomial probabilities of up to n tokens."""
 
 
 def box_weights(d: int, n: float, angle: float) -> Weights:

@@ -133,6 +133,7 @@ BLOCK = 32
 MOST_DEGREES = 4096
 """Largest degree computed, enough for w up to 10^6; for higher degrees only b_k <= 4 is used."""
 MOST_TURNS = 2048
+"""Largest degree of a zigzag, whose harmonics are computed up to `WAVES` times that."""
 WAVES = 4
 """A zigzag of degree k has energy in degrees about k, 3k, 5k: (2j + 1)^-4 of the first in that of (2j + 1) k."""
 ENERGY_ERROR = 2.0**-36

@@ -24,6 +24,8 @@ from lipverify.problem.covariates import ProductOfSpheres
 from lipverify.problem.problem import require_problem
 
 ALONG = np.array([-1.0, -0.3, -0.1, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0])
+"""Values of c, in units of the largest, of the first grid: most of them near the aligned optimum, which lies at c > 0.
+"""
 ACROSS = np.array([0.005, 0.05, 0.15, 0.3, 0.5, 0.7, 0.85, 1.0])
 """Grid of the first search, as shares of the range of c and c'."""
 TINY, FAR = 0.05, 2.0 ** np.arange(1, 5)
@@ -36,7 +38,9 @@ LOCATED = 1e-6
 PATCH, CLOSE, MOST_PATCHES = 0.4, 0.04, 200
 """Half-widths of the patches on which the loss is fitted by a polynomial, in units of the scale: first and last."""
 NODES = np.cos(np.pi * (np.arange(7) + 0.5) / 7)
+"""Chebyshev points of the patches: a polynomial of degree 6 in each variable."""
 GRID = np.array(np.meshgrid(NODES, NODES, indexing="ij"))
+"""Both coordinates of the points of a patch."""
 TO_COEFFICIENTS = np.linalg.inv(chebyshev.chebvander(NODES, NODES.size - 1))
 """From values at the nodes to the Chebyshev coefficients of the polynomial through them."""
 PROBE = 1e-2

@@ -14,6 +14,7 @@ from lipverify.problem import Problem
 from lipverify.problem.covariates import axes
 
 STARTS = 2
+"""Starts of the sampled matrix: the identity and a small random matrix."""
 
 
 class SampledBlock(msgspec.Struct, frozen=True, kw_only=True):

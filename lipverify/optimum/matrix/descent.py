@@ -18,6 +18,7 @@ Projection = Callable[[Floats], Floats]
 MEMORY, SUFFICIENT, SHORTEST_STEP = 10, 1e-4, 1e-12
 """A step is accepted if it improves on the worst of the last MEMORY values by SUFFICIENT times the predicted change."""
 LEAST_LENGTH, MOST_LENGTH = 1e-10, 1e10
+"""Range of the step length of a spectral gradient: curvatures may be rounding errors."""
 SMALLEST_CUT, LARGEST_CUT = 0.1, 0.5
 """A rejected step is shortened by a factor in this range."""
 
@@ -92,6 +93,7 @@ def _decrease(
 TOLERANCE, ACCEPTED = 1e-8, 1e-6
 """Stationarity at which a descent stops, near the square root of a value's rounding, and the largest accepted."""
 MOST_STEPS = 2000
+"""Most steps of a descent, so that one that does not settle ends."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,7 +29,10 @@ from lipverify.problem.symmetry import Symmetry, symmetry
 SCALES = 2.0 ** np.arange(-4, 11)
 """Grid of w from which the unit of M is chosen, for covariates of radius 1."""
 SMALL = 1e-3
+"""Size of the second start in units of the first: it gives almost uniform weights."""
 LEAST_EIGENVALUE = 1e-6
+"""Least eigenvalue of the queries' second moments, relative to the mean: directions without queries are not stretched.
+"""
 
 
 def natural_units(problem: Problem, loss: SampledLoss, constraint: Constraint) -> Units:
@@ -72,6 +75,7 @@ Progress = Callable[[int, int], None]
 LEAST_CONTEXTS = 40 * BATCHES
 """Forty for each batch."""
 DEFAULT_TOKENS, FEWEST_BY_DEFAULT, MOST_BY_DEFAULT = 2**19, 2**11, 2**14
+"""Tokens drawn by default, and the range of the number of contexts."""
 INVARIANT = 1e-9
 """Largest distance of a constraint's shape from its group average; bases are orthonormal to 1e-10."""
 

@@ -34,6 +34,7 @@ vanishes.
 MOST_DRAWS = 10**12
 """The largest number of random numbers of a training: days of work, although each batch fits by itself."""
 RECORDS = 50
+"""Number of recorded steps by default: enough for a curve."""
 
 
 class Trajectory(msgspec.Struct, frozen=True, kw_only=True):

@@ -20,9 +20,13 @@ from lipverify.problem.matrices import Rows, rows
 from lipverify.problem.problem import require_problem
 
 BATCHES = 32
+"""Batches of contexts, of which each is left out once for the error of w*."""
 FIT_POINTS, FIT_HALF_WIDTH, FIT_DEGREE = 13, math.log(2.0), 4
+"""The loss near the minimum: points, half of the range in log w, degree of the polynomial."""
 SEARCH = np.geomspace(2.0**-6, 2.0**14, 41)
+"""Values of w for the unit of length, among which the smallest loss is looked for: two in a factor of two."""
 SEARCH_SHARE = 0.1
+"""Share of the contexts that the search uses: it only has to find the right step of the grid."""
 ENDS = np.array([0.0, SEARCH[-1]])
 """The loss at a minimum must be clearly below the losses at these w, or the minimum is refused."""
 

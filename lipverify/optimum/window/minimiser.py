@@ -20,7 +20,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import EPS, Floats
 from lipverify.foundation.noted import makes
 from lipverify.foundation.showing import Shown, latex_number
 from lipverify.foundation.store import remembered
@@ -37,6 +37,7 @@ from lipverify.problem.whitening import isotropic_form
 STEP = math.log(2.0)
 """Step in log w between the windows of the scan."""
 START = math.log(REACH) - 2 * STEP
+"""log of the first w of a scan: two steps below the smallest optimum, so that it lies between others."""
 BLOCK = 6
 """Number of w evaluated in one call of the scan; the scan may end after each."""
 NEAR = 3
@@ -118,7 +119,7 @@ def _rough(problem: Problem, w: Floats, route: str | None) -> tuple[Floats, Floa
 Where = Literal["interior", "zero"]
 
 MOST_MOVES = 60
-EPS = float(np.finfo(float).eps)
+"""Most moves of the local fit, each by up to 1.8 half-widths."""
 
 
 class Optimum(Shown, msgspec.Struct, frozen=True, kw_only=True):

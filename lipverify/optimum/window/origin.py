@@ -21,7 +21,7 @@ from functools import cached_property
 import numpy as np
 from numpy.polynomial import Polynomial
 
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import EPS, Floats
 from lipverify.loss import loss_terms
 from lipverify.loss.exact import spectrum_of
 from lipverify.loss.terms import ErrorKind
@@ -39,8 +39,8 @@ FIRST = 3
 """The power of the first coefficient that is fitted."""
 PLACES = np.concatenate([[0.0], np.geomspace(1e-60, REACH, 1200)])
 """Points at which the sign of the slope is tested; two minima do not lie within a tenth of each other."""
-EPS = float(np.finfo(float).eps)
 HARMONICS = 64
+"""Harmonics that are computed: the first few enter the slope, and the others are tested for being negative."""
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from flint import arb, ctx, fmpq
 
 FORMAT = "lipverify proof 1"
 BITS = 192
+"""Precision of the checker's balls, in bits: with fewer, less would be proved, and nothing false."""
 NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,3})?|-?[0-9]{1,40}/[1-9][0-9]{0,39}")
 """A decimal or a fraction of two whole numbers."""
 LARGEST = 10**9

@@ -40,6 +40,7 @@ GOAL = 24.0
 SPARE = 4.0
 """How much farther the ends are, that their error is of no weight."""
 BITS = 128
+"""Precision of the averages over contexts, in bits: with fewer, less would be proved, and nothing false."""
 STRIP = 1.375
 """b, of tokens and of w."""
 STEEPEST = 1.4

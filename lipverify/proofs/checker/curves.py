@@ -23,6 +23,7 @@ from .contexts import STRIP
 SPARE_BITS = 200
 """Of precision, and 6 more for each Chebyshev point of a polynomial."""
 ACCURACY = 1e-9
+"""Absolute accuracy of a curve's polynomial: with a larger one, less would be proved, and nothing false."""
 FINEST = 2.0**-18
 """The narrowest part of an interval that is looked at by itself, as a share of it."""
 

@@ -56,17 +56,14 @@ FEWEST = 6
 """T from which bounds from above are tried."""
 TWO, THREE = 17, 67
 """At most n (n-1) over n' (n'-1), and with n-2 and n'-2."""
-SIZES = tuple(round(64 * 1.2**j) for j in range(50))
-SURPLUS = 50
+SIZES, SURPLUS = tuple(round(64 * 1.2**j) for j in range(50)), 50
 """Numbers of terms of `head`, and how many more than 3/2 of the mean there are at least."""
-FIRST = 0.004
-SHARE = 0.01
-WIDEST = 0.125
+FIRST, SHARE, WIDEST = 0.004, 0.01, 0.125
 """Parts of w: the first, all others as shares of w, and the longest."""
-REFERENCES = tuple(arb(j) / 10 for j in (7, 8, 9, 10))
-STOPS = tuple(1 + arb(j) / 20 for j in range(8, 60))
+REFERENCES, STOPS = tuple(arb(j) / 10 for j in (7, 8, 9, 10)), tuple(1 + arb(j) / 20 for j in range(8, 60))
 """Multiples of k W_n: at the first the loss is known, of the others the first is taken that is far enough."""
 COARSE = 0.04
+"""Largest quotient of the ends of a cell, as a logarithm, between the first and the last w of a proof."""
 SHORT, LONG = 0.25, 3.0
 """Pieces of w on which noise and bias of few tokens are polynomials: the first, and all others at most."""
 

@@ -57,6 +57,7 @@ FEW = 64
 FEWEST = 16
 """below this by polynomials, up to w ="""
 LAST = 22
+"""Up to this w the bias of few tokens is bounded by polynomials."""
 PIECES = 6
 """on this number of pieces."""
 PLACES = tuple(arb(j) / 2 for j in (5, 6, 7, 8, 10, 12, 14, 17, 20, 24, 30, 36))
@@ -68,6 +69,7 @@ MANY = 10**10
 SMALL = arb(1) / 50
 """Up to this lambda q'' is bounded."""
 CELLS = 1400
+"""Number of intervals of log lambda, from -9 to 5, for that."""
 SIDES = 256
 """From this n on w* is bounded from both sides."""
 BEYOND = arb(600)

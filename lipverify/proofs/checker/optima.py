@@ -285,6 +285,7 @@ LAWS = {"affine": 0, "quadratic": 0, "relu": 0, "cosine": 1, "zonal": 100}
 FARTHEST = 10**4
 """The largest `stop`, and the largest L of cosine."""
 MOST_DIMENSIONS = 100
+"""Largest dimension of a proof that is read."""
 
 
 def about(stated: Mapping[str, Any]) -> dict[str, Any]:

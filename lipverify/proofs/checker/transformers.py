@@ -38,6 +38,7 @@ from .chain import (
 TOUCHING = (3, 6)
 """a and b, where the majorant of 1/y touches it."""
 DEGREE = 4
+"""Degree of the majorant of 1/y, with two double contacts."""
 FEWEST = 6
 """Of tokens; below, q <= 1 is enough."""
 

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from flint import arb
 
 BITS = 200
+"""Precision of the balls from which constants for Coq are taken, in bits: more than the checker's."""
 HYPOTHESES = {
     "mean": ("Mean E", "a mean rises with what is averaged, and leaves a constant as it is"),
     "continuous": ("Continuous N B", "a mean of continuous functions of w is continuous"),

@@ -115,6 +115,7 @@ def _power(exponent: int) -> Markup:
 
 
 _CELL = 26.0
+"""Width of a cell of a map, in units of about a pixel."""
 _STEPS = 24
 """Number of steps of the colour scale."""
 
@@ -179,9 +180,11 @@ def _named(names: Sequence[str], place: int) -> str:
 Label = Callable[[str], Markup]
 """A function that turns text with `$LaTeX$` into HTML."""
 _SIZES = {1: (430.0, 270.0)}
+"""Width and height of a panel by the number of panels, in units of about a pixel."""
 _SIZE = (330.0, 230.0)
 """Width and height of a panel by the number of panels, in units of about a pixel."""
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52.0, 10.0, 8.0, 24.0
+"""Margins of a panel for its labels, in the same units."""
 _MARKERS = {
     "o": "m-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0z",
     "s": "m-2.7 -2.7h5.4v5.4h-5.4z",

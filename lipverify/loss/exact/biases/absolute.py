@@ -30,6 +30,7 @@ BLOCK = 4
 """Number of places averaged at a time, so that the arrays of the kink's double integral fit in a processor's cache."""
 
 LARGEST_RECURSION = 30
+"""Largest p of the recurrence, which has p steps; beyond it the incomplete beta function is used."""
 
 
 CONCENTRATION, LARGE = (1.5, 3.5, 9.0), 20

@@ -43,13 +43,12 @@ FLAT = 400.0
 """Divided by the dimension: the range of deficits on which the splits for the weights also resolve the density."""
 REACH = 50.0
 """Difference of two deficits at which the weights are negligible, apart from the growth of the density."""
-TURN, TAIL = 5.5, 30.0
-"""Step of the rule in z times the order, and end of its range times d."""
-TANH = 1 - 1e-15
 JOINT = 0.55
+"""Share of the range that two equal deficits reach if windows hold many tokens, as in `between`."""
 SHORT = 0.6
 """Share of the order that is enough for rules that are split at many crossings."""
 BLOCK = 1_000_000
+"""Most pairs at a time: arrays of eight megabytes."""
 ALL = 1 - 1e-9
 """Integrate to the largest deficit if the range already holds this share of [0, 2w]."""
 FADED, LEAST = 45.0, 4

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from scipy.special import roots_gegenbauer
 
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import EPS, Floats
 from lipverify.loss.exact.biases.task import TaskAverages
 from lipverify.loss.exact.context.averages import Averages
 from lipverify.loss.exact.context.tokens import TokenNodes
@@ -33,10 +33,11 @@ Increment = Callable[[Floats, Floats], Floats]
 SIZES = (16, 32, 64, 128, 256)
 """Numbers of coefficients in t, tried in order; the averages over c and r use the same number of nodes."""
 SETTLED = 3e-12
+"""Relative difference between two tables at which no larger one is made: four times this is the error, about what a
+loss tolerates."""
 STEEP, SMALL = 1e-3, 0.1
 """Differences are relative to the local value, but at least to STEEP times the largest slope or SMALL times the largest
 value: the variogram of an even link is 0 at t = -1, where there are few tokens."""
-EPS = float(np.finfo(float).eps)
 LOST = 4 * EPS
 """Rounding of a table at t = 1, relative to its largest slope; two tables may by chance differ by less."""
 FOLLOWED = 2.5e-11

@@ -33,9 +33,11 @@ from lipverify.problem import Problem
 from lipverify.problem.law import Law
 
 ROUGH_ORDER, ROUGH_KINKED, SLOPE_ORDER = 10, 12, 28
+"""Orders of the single rules of rough values (with averages that are smooth, or not) and of slopes in n."""
 LARGEST_LOG = 1e6
+"""Range of log phi in slopes: beyond it phi^n is 0 for every n >= 1, and the product with a logarithm must be 0 too."""
 TOLERANCE = 1e-11
-EPS = float(np.finfo(float).eps)
+"""Relative difference of two rules at which a term has settled."""
 FAR = 4.0
 """If rules do not settle, the error of the last is this factor times its largest difference to the others."""
 LUCK = 1e-4

@@ -32,6 +32,7 @@ SERIES_TAIL = 2.5
 weights phi^n are e^-42 at the largest u (see `Contexts`) and, as 1 - phi is concave in lambda, below e^{-3 lambda}
 before."""
 SERIES_REMAINDER = 1e-17
+"""First term of the exponential series that is left out: less than a rounding of the sum."""
 TOKEN, MOMENT = 60.0, 3.0
 """Nanoseconds per node of a token, and per moment at a node."""
 

@@ -76,7 +76,9 @@ NOTHING, ROUGH, ROUNDING = 3e-17, 1e-11, 5e-16
 """Share of the sum below which harmonics are left out, for rough values too, and rounding of an average relative to
 that of the absolute values."""
 SLIVER = 1e-15
+"""Shortest interval of phi that is integrated: a shorter one is a rounding error of its ends."""
 TINY = 1e-300
+"""Least value of a density, and of a quantity that divides: its logarithm is finite, and its effect none."""
 PAIR = 12.0
 """Nanoseconds per pair of tokens."""
 

@@ -20,17 +20,18 @@ from numpy.typing import NDArray
 from scipy.special import betainc, betaincinv, gammaln, ive
 
 from lipverify.errors import OutOfReach
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import EPS, Floats
 from lipverify.loss.exact.context.tokens import LOG_DROP
 from lipverify.loss.exact.quadrature.graded import Grading
 from lipverify.loss.exact.quadrature.rules import smooth_rule
 
 PANEL = 2.0
+"""Panel width of the rule over u, in the graded coordinate."""
 FEWEST_PANELS = 6
+"""Least number of panels of the rule over u."""
 ALIKE = 0.4
 """Ranges whose lengths differ by less than this share use the number of panels of the longest."""
 
-EPS = float(np.finfo(float).eps)
 ORDERS = (22, 28, 40, 56, 80)
 """Orders of the rules, tried in turn; no two rules share a node."""
 ROUNDING = 64 * EPS

@@ -31,6 +31,7 @@ from lipverify.loss.exact.quadrature.rules import CONCENTRATION, LARGE, integer_
 from lipverify.loss.work import spend
 
 PHI_ORDER = 28
+"""Order of the rules behind the table of phi, which is made once for a w and serves losses of every order."""
 STEP, ABOVE, BELOW = 0.2, 4.6, 50.0
 """Step and ends of the trapezoidal rule for Q: psi_2 is analytic for |Im| < pi/2 and negligible beyond the ends."""
 SPAN, TOGETHER = 12.0, 36
@@ -40,11 +41,13 @@ FLAT, FLATTER, FLAT_ORDER = 10.0, 30.0, 16
 SLOPE = 0.4
 """phi^n varies on a scale above `FLAT` if n |log phi| is below this share of the scale."""
 CROWDED = 1.0
+"""Below this multiple of sqrt(d), w is so small that tokens at all angles count, most of them near the equator."""
 RATE_SHARE, Q_SHARE = 1 / 5, 1 / 3
 """Shares of the gradings of log(-log phi) and of log Q, which bends where phi^n falls as fast as psi_2."""
 PANEL, FEWEST_PANELS = 1.5, 3
 """Panel width and smallest number of panels of rules over one token, in the graded coordinate."""
 SAFETY, TINY = 4.0, 1e-300
+"""Factor from last coefficients to the error of a table, and the least value of what divides."""
 FALLEN, SAMPLES = 46.0, 256
 """The range of x ends where the log of the integrand has fallen by FALLEN; SAMPLES points are searched for that."""
 WIDEST, NARROWER = 2.0, 1.5

@@ -33,6 +33,7 @@ Rule = Callable[[int], tuple[Floats, Floats]]
 """A function from an order to nodes and weights on [0, 1]."""
 
 LARGEST_EXPONENT = 700.0
+"""Range of exponents: e^709 is the largest double."""
 
 
 @dataclass(frozen=True)

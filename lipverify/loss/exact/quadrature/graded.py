@@ -18,6 +18,7 @@ from lipverify.loss.exact.quadrature.rules import chebyshev_points, clenshaw, to
 MOST_PANELS = 20_000
 """Largest number of panels of a table, which takes a few seconds and a hundred megabytes."""
 LINEAR, LEAST_GROWTH = -1.0, 2.0
+"""The u below which a coordinate is logarithmic again, and the least growth of the scale of a coordinate in u."""
 
 
 @dataclass(frozen=True)

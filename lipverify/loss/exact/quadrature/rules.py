@@ -13,6 +13,7 @@ from lipverify.foundation.arrays import Floats
 CONCENTRATION, LARGE = (1.5, 3.5, 9.0), 8
 """A coordinate of a point of S^{d-1} exceeds 9 / sqrt(d) with probability e^-40: for d > 8 rules split there."""
 LARGEST_SQUARING = 32
+"""Up to this exponent products take less time than NumPy's power."""
 STRENGTH = 6
 """A root |x|^s at the end of an interval becomes x^{6 s + 5} under the rule for roots."""
 

@@ -14,13 +14,14 @@ import numpy as np
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.angles import versine
-from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.variograms.pieces import EPS, TINY
+from lipverify.foundation.arrays import EPS, Floats
+from lipverify.loss.exact.variograms.pieces import TINY
 from lipverify.loss.exact.variograms.table import ANALYTIC, Variogram, root_edges, tabulated
 from lipverify.problem.fields import Distances, Variation, variation_of
 from lipverify.problem.law import Law
 
 SMALL = 1.0
+"""Up to this angle the series is used; beyond it, the difference loses less than a digit."""
 CUBIC = [(-1) ** k * 2 * (k + 1) / math.factorial(2 * k + 3) for k in range(9)]
 """sin x - x cos x = x^3 sum_k CUBIC_k x^{2k}, to rounding up to x = SMALL."""
 

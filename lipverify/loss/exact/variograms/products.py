@@ -33,6 +33,7 @@ SETTLED, KNOWN = 4e-14, 1e-11
 """A cell whose last coefficients exceed the share SETTLED of its largest is split; a table with a relative error above
 KNOWN is not used."""
 MOST_SPLITS = 4
+"""Most halvings of a cell; one that has not settled then is used with its error, or not at all."""
 BETWEEN = np.array([0.003, 0.03, *CHECKS, 0.93, 0.997])
 """Points of a cell at which it is compared with values by another rule."""
 

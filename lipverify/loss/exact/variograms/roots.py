@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import EPS, Floats
 from lipverify.loss.exact.quadrature.rules import chebyshev_points, to_coefficients
 from lipverify.loss.exact.variograms.planes import Link
 
@@ -18,7 +18,7 @@ SIZE, FINE, LAST = 64, 256, 6
 """Number of coefficients for half a piece and for a whole one, and number of last coefficients that are tested."""
 HALF, NEAR, CLOSE = 1 / 2, 1 / 8, 1 / 64
 """Shares of the distance to the next kink: HALF detects every root, NEAR has few false detections, CLOSE none."""
-NEGLIGIBLE, ROUNDING, TINY = 1e-13, 4 * float(np.finfo(float).eps), 1e-300
+NEGLIGIBLE, ROUNDING, TINY = 1e-13, 4 * EPS, 1e-300
 """Shares of the largest value to which the coefficients of an analytic function fall, and those of a root do not."""
 
 

@@ -25,14 +25,14 @@ import numpy as np
 from scipy.special import betainc
 
 from lipverify.foundation.angles import versine
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import EPS, Floats
 from lipverify.loss.exact.quadrature.rules import chebyshev_points, gauss_rule
 from lipverify.loss.exact.variograms.planes import Link
 from lipverify.loss.work import spend
 
 SIZE = 64
 """Number of points of a piece at which a link is compared with a line: as many as in the test for roots."""
-ROUNDING = 8 * float(np.finfo(float).eps)
+ROUNDING = 8 * EPS
 """Largest deviation of a straight piece from its line, relative to the largest value of the link."""
 KNOWN = 1e-12
 """Largest relative error of the sum of squared jumps or slopes: a third of the error assumed for the table."""

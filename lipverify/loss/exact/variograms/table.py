@@ -14,10 +14,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.polynomial import Chebyshev
 
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import EPS, Floats
 from lipverify.loss.exact.quadrature.rules import CONCENTRATION, clenshaw, gauss_rule
 from lipverify.loss.exact.variograms.pieces import (
-    EPS,
     NOTHING,
     ROUNDING,
     SAFETY,
@@ -36,10 +35,11 @@ from lipverify.loss.exact.variograms.roots import NEAR, has_roots, is_resolved
 from lipverify.loss.exact.variograms.segments import segments
 
 ORDERS, STEEP_ORDERS = (8, 12, 16, 22, 30, 44, 64), (80, 100, 128, 160, 200)
+"""Orders of the rules for values; the smallest that settles is used. The second are for links that need many nodes."""
 STRAIGHT_ORDERS = (22, 30, 44, 64)
 """Orders for closed forms, whose nodes are cheap."""
 ROOT_ORDERS = (12, 16, 22, 30, 44, 64, 90)
-"""Orders of the rules for values; the smallest that settles is used. The second are for links that need many nodes."""
+"""Orders for links with roots."""
 CHECKS = np.array([0.11, 0.37, 0.52, 0.83])
 """Points of [0, 1] at which a piece is compared with values by another rule."""
 SETTLED_ROOT = 5e-9
@@ -53,6 +53,7 @@ SMALLEST, RATIO, LARGE = 1e-7, 4.0, 0.1
 """For a link with roots: below the angle SMALLEST the variogram is a power, pieces grow by the factor RATIO, and from
 the angle LARGE on they are split as for other links."""
 VARIANCE_ORDER = 40
+"""Order of the rule for the mean of V, on each of its pieces."""
 
 
 @dataclass(frozen=True)

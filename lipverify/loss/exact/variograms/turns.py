@@ -27,6 +27,7 @@ PANEL, DENSE = 0.9, 3.0
 density has singularities of order d - 2. An edge within half a panel of a crossing is moved to it, so that the
 crossing is not just outside a panel."""
 TANH = 1 - 1e-15
+"""The largest hyperbolic tangent that is inverted: a crossing beyond z = 17.6 is outside every rule."""
 BLOCK = 64
 """Number of pairs at a time, so that arrays fit in a processor's cache."""
 TURN = 120.0

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln
 
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import EPS, Floats
 
 LARGEST_LOG = 700.0
 """Dimensions are capped at e^700, so that they do not overflow; the coefficients of a law are negligible there."""
 
-ROUNDING = 8 * float(np.finfo(float).eps)
+ROUNDING = 8 * EPS
 """The relative error of a coefficient that is evaluated in closed form by a few operations."""
 
 

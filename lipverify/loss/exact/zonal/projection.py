@@ -15,14 +15,13 @@ from itertools import pairwise
 import numpy as np
 
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import EPS, Floats
 from lipverify.loss.exact.zonal.harmonics import Spectrum, deficits, dimension
 from lipverify.loss.work import spend
 from lipverify.problem.features import SEEN, SMALLEST, Features
 from lipverify.problem.fine import features, unseen
 from lipverify.problem.law import RidgeLaw
 
-EPS = float(np.finfo(float).eps)
 ROUNDING = 32 * EPS
 """Rounding of an average over the sphere, relative to the largest value of the averaged function."""
 QUIET = 6

@@ -17,7 +17,7 @@ from functools import lru_cache
 import numpy as np
 
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import EPS, Floats
 from lipverify.foundation.gammas import half_beta
 from lipverify.loss.exact.zonal.harmonics import Spectrum, dimension
 from lipverify.loss.exact.zonal.projection import of_covariance, of_links
@@ -29,7 +29,6 @@ from lipverify.problem.network import ReLUNetwork
 from lipverify.problem.offset import WithOffset
 from lipverify.problem.own import Ridge, Zonal
 
-EPS = float(np.finfo(float).eps)
 WAVE_ROUNDING = 8 * EPS
 """Rounding of a step of the recurrence of a wave, squared."""
 FLAT_WAVE, RESCALE = 1e-100, 1e100

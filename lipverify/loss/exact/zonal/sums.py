@@ -19,6 +19,7 @@ SHARED_BELOW = 1.0
 BLOCK, SHARED_BLOCK = 16, 512
 """Number of rules at a time, and of points that share a rule at a time."""
 LARGE = 700.0
+"""Range of exponents: e^709 is the largest double."""
 SILENT = 1e-17
 """Averages over a harmonic below this share are rounding errors; all later ones are left out."""
 HARMONIC = 5.0

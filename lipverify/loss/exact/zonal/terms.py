@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from lipverify.errors import OutOfReach
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import EPS, Floats
 from lipverify.loss.exact.zonal.harmonics import Spectrum
 from lipverify.loss.exact.zonal.spectrum import spectrum_of
 from lipverify.loss.exact.zonal.sums import SHARED_BELOW, Sums, count_of, log_phi, sums
@@ -27,13 +27,14 @@ from lipverify.problem.law import Law
 STEP = 1 / 8
 """Step in u: e^{-pi^2 / step} is far below rounding, even for twice the step."""
 MOST_DEGREES, MOST_POINTS = 20_000, 60_000
+"""Most harmonics, and most nodes, of one sum."""
 MOST_WORK = 10_000_000
 """Largest number of harmonics times points in u with their own rule: about two minutes."""
 OTHERWISE = "method='montecarlo', or route='ridge' for a law with links, a covariance or a variogram"
-EPS = float(np.finfo(float).eps)
 HARMONICS_A_WIDTH = 10
 """Harmonics l in e^{y - e^y}, y = (theta - theta_u) / width, fall like e^{-pi/2 l width}."""
 ROUNDING = 200 * EPS
+"""Relative rounding of a bias: a sum over thousands of harmonics, each from a recurrence."""
 DENSITY_ROUNDING = 4 * EPS
 """Relative rounding of sin(theta) at a node; the weights contain its power d - 2. It is 1 eps for the sine itself, and
 for theta in [0, pi], which deficit and weight share, 2 eps from two edges and 1 eps from the position between them."""

@@ -22,6 +22,7 @@ TAIL = 46.0
 SHOULDER = 5.0
 """Below s = u - 5 the factor exp(-e^{u-s}) is at most exp(-e^5) = 1e-64: such tokens contribute only to 1 - phi."""
 PANELS = 6
+"""Number of panels over a token's deficit."""
 WAVE = 3.0
 """Nodes of each half per radian of phase l theta over a panel: at least 3.8 per wave, 7.6 in both halves."""
 

@@ -44,7 +44,9 @@ from lipverify.loss.montecarlo.compiled.source import assembled
 
 OPTIONS = ("--std=c++17",)
 THREADS = 256
+"""Threads of a block: eight warps, which share a multiprocessor with other blocks."""
 WORD = 2**64 - 1
+"""The lowest 64 bits of an integer."""
 TOKENS = 2**26
 """Number of tokens per call, enough to fill any device."""
 OLDEST = 14

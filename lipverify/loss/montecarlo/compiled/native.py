@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import EPS, Floats
 from lipverify.foundation.compiling import compiled, has_compiler, require_compiler
 from lipverify.loss.montecarlo.compiled.layout import LAWS, Ladder, require_question, split
 from lipverify.loss.montecarlo.compiled.source import assembled
@@ -25,7 +25,6 @@ __all__ = ["has_compiler", "require_compiler", "samples"]
 
 ALIGNMENT = 64
 """Alignment in bytes: the size of the widest register and of a cache line."""
-EPS = float(np.finfo(float).eps)
 
 
 def samples(
