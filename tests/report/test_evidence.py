@@ -27,8 +27,8 @@ def test_the_evidence_is_left_out_unless_it_is_asked_for(book: Ledger, printed: 
     content = pdf(book, folder, "short.pdf", evidence=False)
     assert len(pages(content)) < len(pages(printed))
     assert squeezed("computed by two methods") in text_of(content), "how many numbers agree is said in any case"
-    assert squeezed("is data beside this report") in text_of(content)
-    assert squeezed("is data beside this report") not in text_of(printed)
+    assert squeezed("which holds every measured number") in text_of(content)
+    assert squeezed("which holds every measured number") not in text_of(printed)
 
 
 def test_readings_of_one_measurement_share_a_table_and_no_others_do() -> None:
