@@ -289,7 +289,7 @@ def _is_scaled(panel: Panel) -> bool:
 
 
 def _is_raised(panel: Panel, wide: float, tall: float) -> bool:
-    """True if the y label is above the axes: it is too long or too high to stand along the axis, and there is no title."""
+    """True if the y label is above the axes: it does not fit along the axis, and the panel has no title."""
     length, height = _extent(panel.ylabel, wide)
     fits = length <= tall + 2 * _UNTITLED * _INSIDE and height <= _LEFT - _BESIDE
     return not panel.title.strip() and not fits and length + _FACTOR / _DPI * _is_scaled(panel) <= wide

@@ -161,6 +161,6 @@ def test_laws_proportional_to_L_are_known_as_such() -> None:
     assert sensitivity(optimal_window(Problem(d=3, n=1000, law=Linear()))).loss_L is not None
 
 
-def test_a_law_in_a_subspace_has_bounds_of_its_range_alone() -> None:
+def test_a_law_in_a_subspace_has_finite_bounds_only_for_its_range() -> None:
     bound = LowRank([[1.0], [0.0]], ReLU()).bounds()[0]
     assert bound == Bound(1.0, 1.0, math.inf)

@@ -86,7 +86,7 @@ def test_the_best_window_of_a_whitened_problem() -> None:
         ({}, np.eye(2), "3 x 3"),
     ],
 )
-def test_what_has_no_isotropic_form_is_refused(changes: dict[str, Any], M: Any, said: str) -> None:
+def test_a_problem_without_an_isotropic_form_is_refused(changes: dict[str, Any], M: Any, said: str) -> None:
     problem, inverse = whitened(3, 1)
     matrix = inverse if isinstance(M, str) else M
     with pytest.raises(InvalidInput) as refusal:

@@ -54,7 +54,7 @@ def test_a_row_of_evidence_says_where_it_was_measured() -> None:
     assert [words_of(row.where[0]) for row in table.rows] == ["d = 2, affine law", "n = 5"]
 
 
-def test_what_readings_share_is_said_once_and_what_they_do_not_by_name() -> None:
+def test_shared_text_of_readings_is_printed_once_and_other_text_by_reading() -> None:
     shared, own = record("a.b/affine/lower"), record("a.b/relu/lower", source=Source(paper="V", place="p", printed="q"))
     topic = topic_of(shared, own)
     assert [remark.readings for remark in topic.assumptions] == [""] * len(shared.assumptions)
