@@ -255,9 +255,9 @@ def same_constant() -> Figure:
 def other_constants() -> Figure:
     """The loss on cosine tasks with L = 1 of attention that is tuned to other classes and constants, against n."""
     axes, n = panels(1), (10, 100, 1000, 10_000)
-    laws = {f"cosine, L = {L:g}": lv.Cosine(L=L) for L in (0.1, 1.0, 10.0)} | {"affine, L = 1": lv.Affine(L=1.0)}
+    laws = {"affine, L = 1": lv.Affine(L=1.0)} | {f"cosine, L = {L:g}": lv.Cosine(L=L) for L in (0.1, 1.0, 10.0)}
     losses = tuned_losses(laws, n, d=3)
-    for tuned, style in zip(laws, ("s--", "x:", "^-.", "o-"), strict=True):
+    for tuned, style in zip(laws, ("o-", "s--", "x:", "^-."), strict=True):
         axes[0, 0].loglog(n, losses[tuned, "cosine, L = 1"], style, label=f"tuned to {tuned}")
     axes[0, 0].set_title("tested on cosine, L = 1")
     return labelled(axes, "tokens n", "mean squared error")

@@ -8,7 +8,7 @@ import pytest
 
 from lipverify.claims.plan import claims_of, profile_named
 from lipverify.claims.run import run
-from lipverify.claims.run.deciding import more_contexts  # internal: what a step measures, without a run of it
+from lipverify.claims.run.deciding import more_contexts  # internal: the measurements of a step, without a run
 from lipverify.errors import InvalidInput
 
 FILE = """

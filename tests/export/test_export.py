@@ -1,4 +1,4 @@
-"""Data out: what is written reads back as what the ledger holds, and a file is whole or not there."""
+"""Exports: the files read back as the content of the ledger, and each is written whole or not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The search for counterexamples: what it finds, what it misses, and what it leaves behind."""
+"""The search for counterexamples: its finds, its misses, and the files that it writes."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ FLOW = [
     {"checks"},
 ]
 CLAIMS = ["ledger", "language", "plan", "run"]
-"""The rooms of the claims: what a run leaves, what a theorem is written in, what is to be measured, who measures."""
+"""The packages of the claims, each of which may import those before it."""
 PLACE = {room: place for place, rooms in enumerate(FLOW) for room in rooms}
 FACES = {"lipverify", "lipverify.__main__"}
 """The package's own face hands names on from every room, and starts the command line."""

@@ -1,4 +1,4 @@
-"""Maps of critical points: branch and bound against resultants, nodes in balls against moments, and what is refused."""
+"""Maps of critical points: branch and bound against resultants, nodes in balls against moments, and refusals."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def test_a_subclass_with_another_link_is_sampled_by_it() -> None:
 
 
 def test_an_offset_hides_no_kink() -> None:
-    """The quadrature was once not told of the kink: errors of a tenth, where it now has twelve digits."""
+    """The kink once did not reach the quadrature: errors of a tenth, where it now has twelve digits."""
     for route in ("ridge", "zonal"):
         bare, offset = (
             loss_terms(Problem(d=3, n=100, law=law), 2.0, route=route) for law in (ReLU(), WithOffset(ReLU()))

@@ -116,7 +116,7 @@ def test_rounding_near_0_is_in_the_error(kinks: tuple[float, ...], d: int, n: fl
     ("law", "known"),
     [
         (Ridge(lambda z: np.sign(z - 0.3) + np.sign(z - 0.302), jumps=(0.3, 0.302)), 2e-10),
-        # all but a jump of 0.006, and so small beside what is known of it between the kinks
+        # almost a jump, of 0.006, which is small compared with the errors between the kinks
         (Ridge(lambda z: np.abs(z) - np.abs(z - 0.003), kinks=(0.0, 0.003)), 1e-8),
     ],
 )
