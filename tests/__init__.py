@@ -1,4 +1,4 @@
-"""Whether the code is right: folders like the code's, and the helpers that they share beside them."""
+"""The tests, in the same folders as the code, and the helpers that they share."""
 
 from pathlib import Path
 

@@ -51,7 +51,7 @@ def test_the_readme_gives_two_commands_and_a_picture_that_is_there() -> None:
         assert (ROOT / picture).exists(), picture
 
 
-def test_a_public_name_is_what_a_type_checker_is_told_that_it_is() -> None:
+def test_public_names_have_their_declared_types() -> None:
     """Imports for type checkers name the same objects as the imports on first use, and all of them."""
     [told] = [node for node in ast.parse(inspect.getsource(lipverify)).body if isinstance(node, ast.If)]
     imports = [node for node in told.body if isinstance(node, ast.ImportFrom)]

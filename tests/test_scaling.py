@@ -97,7 +97,7 @@ def test_noise_in_the_values_is_inside_the_error(noise: float, seed: int) -> Non
     assert off(growth_of(s, values, np.full(s.size, noise)), 0.3) <= 1
 
 
-def test_one_global_fit_misses_by_ten_of_its_own_standard_errors() -> None:
+def test_one_global_fit_misses_by_ten_standard_errors() -> None:
     """The reason for the extrapolation."""
     s = np.geomspace(10, 1e6, 26)
     q = 3 * s ** (1 / 6) * (1 + 0.5 / np.sqrt(s))

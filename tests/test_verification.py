@@ -60,7 +60,7 @@ def test_it_can_be_written_and_read(ledger: Verification, tmp_path: Path) -> Non
     assert read_ledger(tmp_path / "ledger.json") == Ledger(**asdict(ledger))
 
 
-def test_progress_is_on_standard_error_alone(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_goes_to_standard_error_only(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lipverify.verify(own, jobs=0)
     said = capsys.readouterr()
     assert said.out == ""
@@ -130,7 +130,7 @@ def test_a_title_that_is_no_text_is_refused_with_its_file(own: Path) -> None:
         lipverify.verify(path)
 
 
-def test_what_a_ledger_cannot_do_is_said(ledger: Verification, tmp_path: Path) -> None:
+def test_impossible_requests_to_a_ledger_are_explained(ledger: Verification, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"not in this ledger; it has mine.square, softmax.split"):
         ledger["mine.cube"]
     with pytest.raises(InvalidInput, match=r"ends in .pdf or .html"):

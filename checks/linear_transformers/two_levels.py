@@ -6,7 +6,7 @@ sigma^2). The weight vector of the two layers is
 
     w = c (1 + (v/n) lambda) alpha,    yx = -c,  yy = v/n,
 
-lambda the sum of squared labels before the layer with yy, and lambda / n tends to sigma^2: so w tends to c (1 + v
+where lambda is the sum of squared labels before the layer with yy. lambda / n tends to sigma^2, so w tends to c (1 + v
 sigma^2) alpha. Equality with ridge regression at two levels is two linear equations in (c, c v), with one solution,
 
     v = -1 / (1 + sigma_1^2 + sigma_2^2),    c = (1 + sigma_1^2 + sigma_2^2) / ((1 + sigma_1^2) (1 + sigma_2^2)).

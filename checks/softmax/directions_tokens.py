@@ -1,4 +1,4 @@
-r"""As n grows, is the nearest neighbour the choice? w* -> infinity only says that the window shrinks.
+r"""Attention does not become the nearest neighbour as n grows: w* -> infinity only says that the window shrinks.
 
 The window shrinks to the query, but more slowly than tokens fill it: the number of tokens in it grows like a power of
 Lambda. For d > 3, averaging reduces the loss even without noise.

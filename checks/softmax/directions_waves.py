@@ -1,4 +1,4 @@
-r"""What moves the optimal w of even laws and of waves, where L is a frequency and the window can widen again.
+r"""The optimal w of even laws and of waves. For waves L is a frequency, and the window can widen again.
 
 An even law has no linear part: from a finite noise level on, the best attention is the plain average, w* = 0. For the
 cosine law w* grows with the frequency L as long as tokens resolve the waves, and then falls to 0.

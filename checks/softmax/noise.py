@@ -19,7 +19,7 @@ from lipverify.claims.plan.proved import proved_rates
 # fmt: off
 SKETCH = ("S", "Proof Sketch, rate of the noise", r"""for the relevant range of $w_{KQ}$,
     $\mathcal{L}_{noise}(w_{KQ}) = \Theta(\sigma^2 (w_{KQ}^{d/2} + 1)/n)$""")
-# D is the dimension in each reading; rate is the true exponent, from which the controls are derived; n = w^(d/2 + 1)
+# D is d or d - 1, by the reading. `truth` is the true exponent; both controls are derived from it. n grows as w^(d/2 + 1).
 FAMILY = {"reading": READINGS, "d": DIMENSIONS}
 CORRECTED = r"$N(w) = \Theta(\sigma^2 (w^{(d-1)/2} + 1)/n)$ for $w = o(n^{2/(d-1)})$"
 

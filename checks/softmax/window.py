@@ -84,7 +84,7 @@ claim("softmax.window-every-n/affine",
       title="the optimal window for every number of tokens", assumes=(*MODEL, r"$n \geq 2$, and $L \leq \sigma$ or $n \geq 2 W^{(d+1)/2}$"),
       statement=r"""c_1 M \leq w^* \leq c_2 M, \quad M = \min(\Lambda / 3d, k W), \quad W = \Lambda^{2/(d+3)}, \quad
       n \geq 2, \ L \leq \sigma \text{ or } n \geq 2 W^{(d+1)/2}""",
-      finding=r"""The values are the constants of the proof. They hold for *every* number of tokens from 2 on,
+      finding=r"""The values are the constants of the proof. They hold for every number of tokens from 2 on,
       and all $L \leq \sigma$ or $L^2 / \sigma^2 \leq W / 2$: the variance of the noise is at least about that
       of $f$ in a window. With little signal $w^*$ is near $\Lambda / 3d$, with much signal near $k
       \Lambda^{2/(d+3)}$, also for few tokens. At every $w^*$, $\Lambda$ is the quotient of the derivatives of

@@ -1,13 +1,17 @@
 """Makes the pictures of the gallery: `python docs/gallery/make.py [NAME ...] [--out FOLDER]`, all of them by default.
 
-A picture is a function that returns a Matplotlib figure. It uses the public functions of lipverify and the trained
-models that come with it, and no result is typed in. Where a source gives no sizes, those here make the effect visible.
+A picture is a function that returns a Matplotlib figure; the helpers that pictures share come first. A picture uses the
+public functions of lipverify and the trained models that come with it, and no result is typed in. Where a source gives
+no sizes, those here make the effect visible.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -30,37 +34,99 @@ from lipverify.optimum.transfer import transfers
 STYLE = {
     "font.size": 8, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.color": "0.92",
     "legend.frameon": False, "legend.fontsize": 7, "lines.linewidth": 1.3, "lines.markersize": 3.5,
-    "svg.hashsalt": "lipverify",  # the same data give the same file
+    "errorbar.capsize": 2, "svg.hashsalt": "lipverify",  # the same data give the same file
 }  # fmt: skip
 L_VALUES = (1.0, 4.0, 12.0)
 """Lipschitz constants of the pictures on the circle: the paper's figure shows three and does not name them."""
 NOISE = 0.3
-"""Standard deviation of the labels' noise in these pictures."""
+"""Standard deviation of the labels' noise in the pictures of one constant and of the circle."""
 SEED = 3
-"""Of the tokens that are drawn."""
+"""Seed of the tokens and of the labels' noise."""
+WEIGHTS = ("ω_xx", "ω_xy", "ω_yx", "ω_yy")
+"""The four weights of a layer of DIAG."""
 
 
-def panels(columns: int, rows: int = 1, **options: Any) -> tuple[Figure, Any]:
-    """A figure of panels, and its axes as an array (rows, columns)."""
-    figure = Figure(figsize=(7.2, 0.4 + 1.9 * rows), layout="constrained")
-    return figure, figure.subplots(rows, columns, squeeze=False, **options)
+def panels(columns: int, rows: int = 1, **options: Any) -> Any:
+    """The axes of a new figure, as an array (rows, columns)."""
+    figure = Figure(figsize=(7.2, 0.7 + 1.9 * rows), layout="constrained")
+    return figure.subplots(rows, columns, squeeze=False, **options)
 
 
-def circle(L: float, n: int = 60) -> tuple[lv.Problem, Callable[[Any], Any], Any, Any]:
-    """Tokens on the circle: the problem, one function of its law, the angles of n tokens, and their noisy labels."""
-    angles = np.sort(2 * np.pi * (np.arange(n) + normals(SEED, "gallery/angles", 0, (n,)) / 3) / n)
+def labelled(axes: Any, x: str = "", *y: str) -> Figure:
+    """The figure of these axes: x named below the last row, y to the left of each row, one legend above the panels."""
+    for ax in axes[-1]:
+        ax.set_xlabel(ax.get_xlabel() or x)
+    for row, name in zip(axes, y, strict=True):
+        row[0].set_ylabel(name)
+    found = [pair for ax in axes.flat for pair in zip(*ax.get_legend_handles_labels(), strict=True)]
+    lines = {name: line for line, name in reversed(found)}
+    names = list(dict.fromkeys(name for _, name in found))
+    columns = math.ceil(len(names) / math.ceil(len(names) / 6))
+    axes[0, 0].figure.legend([lines[name] for name in names], names, loc="outside upper center", ncols=columns)
+    return axes[0, 0].figure
 
-    def f(angle: Any) -> Any:
-        return np.cos(L * np.cos(angle - 0.4))
 
-    labels = f(angles) + NOISE * normals(SEED, "gallery/noise", 0, (n,))
-    return lv.Problem(d=2, n=n, law=lv.Cosine(L=L), sigma=NOISE), f, angles, labels
+def heat_maps(pairs: Mapping[str, Any]) -> Figure:
+    """P above Q for each named pair (P, Q), each matrix over its largest entry."""
+    axes = panels(len(pairs), 2)
+    for column, (title, pair) in zip(axes.T, pairs.items(), strict=True):
+        for ax, name, matrix in zip(column, "PQ", pair, strict=True):
+            image = ax.imshow(matrix / np.abs(matrix).max(), cmap="RdBu", vmin=-1, vmax=1)
+            ax.set(title=f"{name}, {title}", xticks=[], yticks=[])
+            ax.spines[:].set_visible(False)
+            ax.grid(visible=False)
+    axes[0, 0].figure.colorbar(image, ax=axes, shrink=0.7)
+    return axes[0, 0].figure
 
 
-def softmax(w: float, tokens: Any, query: Any) -> Any:
-    """The weight of each token for each query, (queries, tokens): the scores are w <x_i, x>."""
-    scores = np.exp(w * (np.cos(np.subtract.outer(query, tokens)) - 1))
-    return scores / scores.sum(axis=1, keepdims=True)
+@dataclass(frozen=True)
+class Circle:
+    """One context: a function f(x) = cos(L <q, x>) on the circle, n tokens at some angles, and their noisy labels."""
+
+    L: float
+    n: int = 60
+
+    @property
+    def problem(self) -> lv.Problem:
+        """The problem of which this is a context."""
+        return lv.Problem(d=2, n=self.n, law=lv.Cosine(L=self.L), sigma=NOISE)
+
+    @cached_property
+    def tokens(self) -> Any:
+        """The angles of the tokens, (n,)."""
+        return np.sort(2 * np.pi * (np.arange(self.n) + normals(SEED, "gallery/angles", 0, (self.n,)) / 3) / self.n)
+
+    @cached_property
+    def labels(self) -> Any:
+        """The labels of the tokens, (n,)."""
+        return self.f(self.tokens) + NOISE * normals(SEED, "gallery/noise", 0, (self.n,))
+
+    def f(self, angle: Any) -> Any:
+        """The function at an angle."""
+        return np.cos(self.L * np.cos(angle - 0.4))
+
+    def weights(self, w: float, query: Any) -> Any:
+        """The softmax weight of each token for each query, (queries, n): the scores are w <x_i, x>."""
+        scores = np.exp(w * (np.cos(np.subtract.outer(query, self.tokens)) - 1))
+        return scores / scores.sum(axis=1, keepdims=True)
+
+    def draw(self, ax: Any, angle: Any) -> None:
+        """Draw the labels in grey and f in black."""
+        ax.plot(self.tokens, self.labels, ".", color="gray", label="labels")
+        ax.plot(angle, self.f(angle), "k", label="f")
+
+
+def tuned_losses(laws: Mapping[Any, lv.Law], n: Sequence[int], d: int) -> dict[tuple[Any, Any], list[float]]:
+    """The loss on one law of the w* of another, for each n, by the pair (tuned to, tested on)."""
+    found = [transfers({name: lv.Problem(d=d, n=m, law=law, sigma=NOISE) for name, law in laws.items()}) for m in n]
+    return {(a, b): [at[f"loss of {a} on {b}"][0] for at in found] for a in laws for b in laws}
+
+
+def relative(terms: lv.LossTerms, exact: lv.LossTerms, term: str) -> tuple[Any, Any]:
+    """The distance of "bias" or "noise" from its exact value, and the stated error of that distance, both relative."""
+    value, reference = getattr(terms, term), getattr(exact, term)
+    error = getattr(terms, f"{term}_error") + getattr(exact, f"{term}_error")
+    return np.abs(value / reference - 1) + 1e-17, error / reference  # a distance of 0 is drawn at 1e-17
 
 
 def trained_matrices(family: str) -> Any:
@@ -71,325 +137,272 @@ def trained_matrices(family: str) -> Any:
     return recipe.kept(name, here, streams, attention="softmax", every=recipe.steps // 10, seed=0)
 
 
+def on_product(angle: Any) -> tuple[Any, Any]:
+    """16 tokens on a product of the circle and the sphere, (16, 5), and a query at each angle of the circle."""
+    tokens = normals(SEED, "gallery/tokens", 0, (16, 5))
+    blocks = (tokens[:, :2], tokens[:, 2:])
+    tokens = np.hstack([block / np.linalg.norm(block, axis=1, keepdims=True) for block in blocks])
+    return tokens, np.column_stack([np.cos(angle), np.sin(angle), np.ones((len(angle), 3)) / 3**0.5])
+
+
+def losses_by_depth(law: str) -> dict[str, list[float]]:
+    """Losses of each form with 1, 2, ... layers: GD++ exactly, the first training of DIAG and FULL on 8192 contexts."""
+    fresh = evaluation(draw_contexts(problem(law), 8192, SEED, f"gallery/{law}"))
+    losses = {"GD++": [known_optimum(law, k).loss.value for k in range(1, known_depth(law) + 1)]}
+    for family in ("DIAG", "FULL"):
+        models = [witness(law, family, k).trained for k in depths_of(law, family)]
+        losses[family] = [noise_levels.limited(fresh, each).mean() for each in models]
+    return losses
+
+
+def known_losses(law: str) -> dict[tuple[str, int], float]:
+    """The loss of the best model known of each form and depth that was trained plainly, on 8192 contexts."""
+    ends = plain_runs.endpoints(law, contexts=8192, seed=0)
+    models = protocol.runs(law).models
+    return {(name, k): ends[f"{name} {k}"][0] / np.exp(ends[f"{name} {k} over known"][0]) for name, k in models}
+
+
+def losses_at_levels(law: str, family: str) -> Iterator[tuple[int, list[float], list[float]]]:
+    """For each depth, mean losses at `noise_levels.LEVELS`: the best plain training, and the best model known."""
+    fresh = [noise_levels.fresh_at(law, level, 8192, SEED) for level in noise_levels.LEVELS]
+    for layers in (k for name, k in protocol.runs(law).models if name == family):
+        plain = plain_runs.estimator(protocol.runs(law).best(family, layers).model)
+        best = plain_runs.best_known(law, family, layers)
+        yield layers, [at.losses(plain).mean() for at in fresh], [at.losses(best).mean() for at in fresh]
+
+
 def window() -> Figure:
-    """Three functions, what attention sees of each, and the error against n for each of the three windows."""
-    figure, axes = panels(3, 3, sharey="row")
-    x, n = np.linspace(0, 2 * np.pi, 400), np.array([10, 30, 100, 300, 1000])
-    w = [[lv.optimal_window(circle(L, int(m))[0]).w for m in n] for L in L_VALUES]
-    for (top, middle, bottom), L in zip(axes.T, L_VALUES, strict=True):
-        here, f, tokens, labels = circle(L)
-        best = lv.optimal_window(here).w
-        top.plot(tokens, labels, ".", color="gray", label="labels")
-        top.plot(x, f(x), "k", label="f")
-        top.plot(x, softmax(best, tokens, x) @ labels, label="estimate")
-        middle.plot(tokens, softmax(best, tokens, [np.pi])[0], "o", label="softmax")
-        middle.plot(tokens, np.cos(tokens - np.pi) / len(tokens), "x", label="linear")
-        for of, by_n in zip(L_VALUES, w, strict=True):
-            losses = [lv.loss_terms(here.replace(n=int(m)), each).total for m, each in zip(n, by_n, strict=True)]
-            bottom.loglog(n, losses, "o-", label=f"w* of L = {of:g}")
+    """Three functions, the weights of attention for one query of each, and the error against n for each w*."""
+    axes, angle, n = panels(3, 3, sharey="row"), np.linspace(0, 2 * np.pi, 400), (10, 30, 100, 300, 1000)
+    losses = tuned_losses({L: lv.Cosine(L=L) for L in L_VALUES}, n, d=2)
+    for (top, middle, bottom), L, color in zip(axes.T, L_VALUES, ("C0", "C1", "C2"), strict=True):
+        here, best = Circle(L), lv.optimal_window(Circle(L).problem).w
+        here.draw(top, angle)
+        top.plot(angle, here.weights(best, angle) @ here.labels, color)
+        middle.plot(here.tokens, here.weights(best, [np.pi])[0], "o", color=color)
+        middle.plot(here.tokens, np.cos(here.tokens - np.pi) / here.n, "x", color="gray", label="linear attention")
+        for tuned in L_VALUES:
+            bottom.loglog(n, losses[tuned, L], "o-", label=f"softmax, w* of L = {tuned:g}")
         top.set(title=f"L = {L:g}: w* = {best:.1f}", xlabel="angle of x")
         middle.set(xlabel="angle of the token; query at π")
-        bottom.set(xlabel="tokens n")
-    for ax, label in zip(axes[:, 0], ("label", "attention weight", "mean squared error"), strict=True):
-        ax.set_ylabel(label)
-    axes[0, 0].legend()
-    axes[1, 0].legend()
-    axes[2, 2].legend()
-    return figure
+    return labelled(axes, "tokens n", "label, estimate", "attention weight", "mean squared error")
 
 
 def prediction() -> Figure:
     """How |M| = w changes the prediction: w a tenth of the optimum, the optimum, and ten times it."""
-    figure, axes = panels(3, sharey=True)
-    x = np.linspace(0, 2 * np.pi, 400)
+    axes, angle = panels(3, sharey=True), np.linspace(0, 2 * np.pi, 400)
     for ax, L in zip(axes[0], L_VALUES, strict=True):
-        here, f, tokens, labels = circle(L)
-        best = lv.optimal_window(here).w
-        ax.plot(x, f(x), color="black", label="f")
-        ax.plot(tokens, labels, ".", color="gray")
+        here, best = Circle(L), lv.optimal_window(Circle(L).problem).w
+        here.draw(ax, angle)
         for factor, name in ((0.1, "w*/10"), (1, "w*"), (10, "10 w*")):
-            ax.plot(x, softmax(factor * best, tokens, x) @ labels, label=name)
-        ax.set(title=f"L = {L:g}", xlabel="angle of the query")
-    axes[0, 0].set_ylabel("prediction")
-    axes[0, 2].legend(ncols=2)
-    return figure
+            ax.plot(angle, here.weights(factor * best, angle) @ here.labels, label=f"estimate with {name}")
+        ax.set_title(f"L = {L:g}")
+    return labelled(axes, "angle of the query", "prediction")
 
 
 def tradeoff() -> Figure:
     """Bias, noise and loss against w, exactly, with the sampled loss and the optimum."""
-    figure, axes = panels(3)
-    w, few = np.geomspace(0.1, 100, 40), np.geomspace(0.3, 30, 5)
+    axes, w, few = panels(3), np.geomspace(0.1, 100, 40), np.geomspace(0.3, 30, 5)
     for ax, d in zip(axes[0], (2, 3, 5), strict=True):
         here = lv.Problem(d=d, n=100, law=lv.ReLU(L=1.0), sigma=1.0)
         terms, best = lv.loss_terms(here, w), lv.optimal_window(here)
         sampled = lv.loss_terms(here, few, "montecarlo", contexts=20_000, seed=SEED)
-        ax.loglog(w, terms.bias, w, terms.noise, w, terms.total)
-        ax.errorbar(few, sampled.total, sampled.total_error, fmt="k.", capsize=2)
-        ax.plot(best.w, best.loss, "*", color="crimson", markersize=9)
-        ax.set(title=f"d = {d}: w* = {best.w:.2f}", xlabel="w")
-    axes[0, 0].legend(["bias B", "noise N", "loss B + N", "minimum, at w*", "sampled"])
-    return figure
+        ax.loglog(w, np.transpose([terms.bias, terms.noise, terms.total]), label=["bias B", "noise N", "loss B + N"])
+        ax.errorbar(few, sampled.total, sampled.total_error, fmt="k.", label="loss, sampled")
+        ax.plot(best.w, best.loss, "*", color="crimson", markersize=9, label="minimum, at w*")
+        ax.set_title(f"d = {d}: w* = {best.w:.2f}")
+    return labelled(axes, "w", "mean squared error")
 
 
 def methods() -> Figure:
     """A second exact route and sampling: distance of each value from the exact one, and the stated errors."""
-    figure, axes = panels(2, sharey=True)
-    w, here = np.geomspace(0.5, 50, 9), lv.Problem(d=3, n=100, law=lv.ReLU(L=1.0), sigma=1.0)
-    exact = lv.loss_terms(here, w)
-    ways: dict[str, dict[str, Any]] = {
-        "exact, zonal route": {"route": "zonal"},
-        "sampled, 20 000 contexts": {"method": "montecarlo", "contexts": 20_000},
-    }
-    for name, how in ways.items():
-        terms = lv.loss_terms(here, w, **how)
+    axes, w = panels(2, sharey=True), np.geomspace(0.5, 50, 9)
+    here = lv.Problem(d=3, n=100, law=lv.ReLU(L=1.0), sigma=1.0)
+    sampled = lv.loss_terms(here, w, "montecarlo", contexts=20_000)
+    for name, terms in {"zonal route": lv.loss_terms(here, w, route="zonal"), "20 000 contexts": sampled}.items():
         for ax, term in zip(axes[0], ("bias", "noise"), strict=True):
-            value, reference = getattr(terms, term), getattr(exact, term)
-            (line,) = ax.loglog(w, np.abs(value / reference - 1) + 1e-17, "o", label=f"{name}: distance")
-            error = (getattr(terms, f"{term}_error") + getattr(exact, f"{term}_error")) / reference
-            ax.loglog(w, error, "-", alpha=0.6, color=line.get_color(), label="stated error")
-            ax.set(title=term, xlabel="w")
-    axes[0, 0].set_ylabel("relative to the exact value")
-    axes[0, 1].legend()
-    return figure
+            distance, error = relative(terms, lv.loss_terms(here, w), term)
+            (line,) = ax.loglog(w, distance, "o", label=f"{name}: distance")
+            ax.loglog(w, error, alpha=0.6, color=line.get_color(), label=f"{name}: stated error")
+            ax.set_title(term)
+    return labelled(axes, "w", "relative to the exact value")
 
 
 def norm_growth() -> Figure:
     """|M| along training for several L, from the trainings that come with lipverify: means and 99 % intervals."""
-    figure, axes = panels(4, sharex=True)
+    axes = panels(4, sharex=True)
     cases = [(law, tokens) for law in ("relu", "cosine") for tokens in ("isotropic", "anisotropic")]
     for ax, (law, tokens) in zip(axes[0], cases, strict=True):
         found = norms.trained(law=law, covariates=tokens, optimiser="gd", seeds=8, seed=0)
         for L, curve in found["norms"].items():
-            ax.errorbar(found["steps"], *np.transpose(curve), fmt="o-", capsize=2)
-            ax.annotate(
-                f"L = {L}",
-                (found["steps"][-1], curve[-1][0]),
-                (-28, 4 if curve[-1][0] > 0.5 else -10),
-                textcoords="offset points",
-            )
-        ax.set(title=f"{law}, {tokens}", xlabel="step")
-    axes[0, 0].set_ylabel("|M|, spectral")
-    return figure
+            ax.errorbar(found["steps"], *np.transpose(curve), fmt="o-", label=f"L = {L}")
+        ax.set(title=f"{law}, {tokens}", ylim=(0, None))
+    return labelled(axes, "step", "|M|, spectral")
 
 
 def same_constant() -> Figure:
     """The loss of attention that is tuned to one of three classes with L = 1, on each of them, against n."""
-    figure, axes = panels(3, sharey=True)
-    laws, n = {"affine": lv.Affine(L=1.0), "relu": lv.ReLU(L=1.0), "cosine": lv.Cosine(L=1.0)}, (10, 100, 1000, 10_000)
-    found = [transfers({name: lv.Problem(d=3, n=m, law=law, sigma=0.3) for name, law in laws.items()}) for m in n]
+    axes, n = panels(3, sharey=True), (10, 100, 1000, 10_000)
+    laws = {"affine": lv.Affine(L=1.0), "relu": lv.ReLU(L=1.0), "cosine": lv.Cosine(L=1.0)}
+    losses = tuned_losses(laws, n, d=3)
     for ax, tested in zip(axes[0], laws, strict=True):
-        for trained, style in zip(laws, ("o-", "s--", "x:"), strict=True):
-            losses = [at[f"loss of {trained} on {tested}"][0] for at in found]
-            ax.loglog(n, losses, style, label=f"tuned to {trained}")
-        ax.set(title=f"tested on {tested}", xlabel="tokens n")
-    axes[0, 0].set_ylabel("mean squared error")
-    axes[0, 0].legend()
-    return figure
+        for tuned, style in zip(laws, ("o-", "s--", "x:"), strict=True):
+            ax.loglog(n, losses[tuned, tested], style, label=f"tuned to {tuned}")
+        ax.set_title(f"tested on {tested}")
+    return labelled(axes, "tokens n", "mean squared error")
 
 
 def other_constants() -> Figure:
     """The loss on cosine tasks with L = 1 of attention that is tuned to other classes and constants, against n."""
-    figure, axes = panels(1)
-    n, laws = (10, 100, 1000, 10_000), {"affine, L = 1": lv.Affine(L=1.0)}
-    laws |= {f"cosine, L = {L:g}": lv.Cosine(L=L) for L in (0.1, 1.0, 10.0)}
-    for (name, law), style in zip(laws.items(), ("o-", "s--", "x:", "^-."), strict=True):
-        here = [{name: lv.Problem(d=3, n=m, law=law, sigma=0.3)} for m in n]
-        test = [{"test": lv.Problem(d=3, n=m, law=lv.Cosine(L=1.0), sigma=0.3)} for m in n]
-        losses = [transfers(a | b)[f"loss of {name} on test"][0] for a, b in zip(here, test, strict=True)]
-        axes[0, 0].loglog(n, losses, style, label=f"tuned to {name}")
-    axes[0, 0].set(title="tested on cosine, L = 1", xlabel="tokens n", ylabel="mean squared error")
-    axes[0, 0].legend()
-    return figure
+    axes, n = panels(1), (10, 100, 1000, 10_000)
+    laws = {"affine, L = 1": lv.Affine(L=1.0)} | {f"cosine, L = {L:g}": lv.Cosine(L=L) for L in (0.1, 1.0, 10.0)}
+    losses = tuned_losses(laws, n, d=3)
+    for tuned, style in zip(laws, ("o-", "s--", "x:", "^-."), strict=True):
+        axes[0, 0].loglog(n, losses[tuned, "cosine, L = 1"], style, label=f"tuned to {tuned}")
+    axes[0, 0].set_title("tested on cosine, L = 1")
+    return labelled(axes, "tokens n", "mean squared error")
 
 
 def low_rank() -> Figure:
     """rho(M, B) and the test error along training, softmax and linear attention, on three families."""
-    figure, axes = panels(3, 2, sharey="row")
-    for (top, bottom), family in zip(axes.T, ("affine", "quadratic", "cosine"), strict=True):
+    axes = panels(3, 2, sharey="row", subplot_kw={"yscale": "log"})
+    for column, family in zip(axes.T, ("affine", "quadratic", "cosine"), strict=True):
         for attention in ("softmax", "linear"):
             found = low_rank_training.trained(family, attention, "product", "gd", seeds=8, seed=0)
             steps = np.array(found["shares"]) * low_rank_training.recipe_of(family, attention, "gd")["steps"]
-            for ax, name in ((top, "rho"), (bottom, "error")):
-                values, half_widths = np.transpose(found["curves"][name])[:, : len(steps)]
-                ax.errorbar(steps, values, half_widths, fmt="o-", capsize=2, label=attention)
-        top.set(title=family, yscale="log")
-        bottom.set(xlabel="step", yscale="log")
-    axes[0, 0].set_ylabel("ρ(M, B)")
-    axes[1, 0].set_ylabel("test error")
-    axes[0, 0].legend()
-    return figure
+            for ax, quantity in zip(column, ("rho", "error"), strict=True):
+                curve = np.transpose(found["curves"][quantity])[:, : len(steps)]
+                ax.errorbar(steps, *curve, fmt="o-", label=f"{attention} attention")
+        column[0].set_title(family)
+    return labelled(axes, "step", "ρ(M, B)", "test error")
 
 
 def low_rank_estimates() -> Figure:
     """One context: predictions along the circle of queries in col(B), by M as it starts and as it is trained."""
-    figure, axes = panels(3)
-    angle, x = np.linspace(0, 2 * np.pi, 200), normals(SEED, "gallery/tokens", 0, (16, 5))
-    x = np.hstack([block / np.linalg.norm(block, axis=1, keepdims=True) for block in (x[:, :2], x[:, 2:])])
-    queries = np.column_stack([np.cos(angle), np.sin(angle), np.ones((200, 3)) / 3**0.5])
+    axes, angle = panels(3), np.linspace(0, 2 * np.pi, 200)
+    tokens, queries = on_product(angle)
     links = {"affine": lambda z: z + 2, "quadratic": lambda z: z**2, "cosine": lambda z: np.cos(4 * z)}
     for ax, (family, link) in zip(axes[0], links.items(), strict=True):
-        M = trained_matrices(family)[0]
         ax.plot(angle, link(queries[:, 0]), "k", label="f")
-        for at, name in ((0, "M at the start"), (-1, "M trained")):
-            scores = np.exp(queries @ M[at].T @ x.T)
-            ax.plot(angle, scores @ link(x[:, 0]) / scores.sum(axis=1), label=name)
-        ax.set(title=family, xlabel="angle of the query in col(B)")
-    axes[0, 0].set_ylabel("prediction")
-    axes[0, 0].legend()
-    return figure
+        for record, name in ((0, "estimate, first M"), (-1, "estimate, trained M")):
+            scores = np.exp(queries @ trained_matrices(family)[0, record].T @ tokens.T)
+            ax.plot(angle, scores @ link(tokens[:, 0]) / scores.sum(axis=1), label=name)
+        ax.set_title(family)
+    return labelled(axes, "angle of the query in col(B)", "prediction")
 
 
 def depth() -> Figure:
     """The loss by depth under six laws of the noise, on fresh contexts, and what Table 1 prints (crosses)."""
-    figure, axes = panels(3, 2, sharex=True)
+    axes, layers = panels(3, 2, sharex=True, sharey=True), range(1, 8)
     laws = ("uniform-1", "uniform-3", "uniform-5", "uniform-7", "levels-1-3", "levels-1-3-5")
     for ax, law in zip(axes.flat, laws, strict=True):
-        fresh = evaluation(draw_contexts(problem(law), 8192, SEED, f"gallery/{law}"))
-        losses = {"GD++": [known_optimum(law, k).loss.value for k in range(1, known_depth(law) + 1)]}
-        for family in ("DIAG", "FULL"):
-            models = [witness(law, family, k).trained for k in depths_of(law, family)]
-            losses[family] = [noise_levels.limited(fresh, each).mean() for each in models]
-        for (family, values), color in zip(losses.items(), ("C0", "C1", "C2"), strict=True):
-            ax.semilogy(range(1, len(values) + 1), values, "o-", color=color, label=family)
-            ax.semilogy(range(1, 8), [printed(law, family, k).value for k in range(1, 8)], "x", color=color)
+        for family, losses in losses_by_depth(law).items():
+            (line,) = ax.semilogy(range(1, len(losses) + 1), losses, "o-", label=family)
+            entries = [printed(law, family, k).value for k in layers]
+            ax.semilogy(layers, entries, "x", color=line.get_color(), label=f"{family}, printed")
         ax.axhline(printed(law, "TunedRR").value, color="gray", linestyle="--", label="TunedRR, printed")
         ax.set_title(law)
-    axes[0, 0].legend()
-    figure.supxlabel("layers (lines: measured here; crosses: printed)", fontsize=8)
-    figure.supylabel("adjusted loss", fontsize=8)
-    return figure
+    return labelled(axes, "layers", "adjusted loss", "adjusted loss")
 
 
 def noise_level() -> Figure:
     """The loss at each σ, inside and outside the levels of training, DIAG and FULL with two to four layers."""
-    figure, axes = panels(4, sharey=True)
-    for pair, law in zip((axes[0, :2], axes[0, 2:]), ("uniform-5", "levels-1-3"), strict=True):
-        found = noise_levels.at_levels(law, contexts=8192, seed=0)
+    axes, levels = panels(4, sharey=True, subplot_kw={"yscale": "log"}), noise_levels.LEVELS
+    for pair, law, trained in ((axes[0, :2], "uniform-5", (0, 5)), (axes[0, 2:], "levels-1-3", (1, 3))):
+        losses = noise_levels.at_levels(law, contexts=8192, seed=0)
         for ax, family in zip(pair, ("DIAG", "FULL"), strict=True):
             for layers in (2, 3, 4):
-                ax.semilogy(noise_levels.LEVELS, found[f"{family} {layers}"], "o-", label=f"{layers} layers")
-            ax.semilogy(noise_levels.LEVELS[1:], found["TunedRR"][1:], "k--", label="TunedRR")
-            ax.axvspan(*((0, 5) if law == "uniform-5" else (1, 3)), color="0.93", zorder=0)
-            ax.set(title=f"{family}, {law}", xlabel="σ")
-    axes[0, 0].set_ylabel("adjusted loss")
-    axes[0, 1].legend()
-    return figure
+                ax.plot(levels, losses[f"{family} {layers}"], "o-", label=f"{layers} layers")
+            ax.plot(levels[1:], losses["TunedRR"][1:], "k--", label="TunedRR")
+            ax.axvspan(*trained, color="0.93", zorder=0)
+            ax.set_title(f"{family}, {law}")
+    return labelled(axes, "σ", "adjusted loss")
 
 
 def diagonal_weights() -> Figure:
     """The four weights of each layer of DIAG, three trainings; each over the unit in which tokens have size 1."""
-    figure, axes = panels(4)
-    names = ("ω_xx", "ω_xy", "ω_yx", "ω_yy")
-    for seed in range(3):
+    axes, layers = panels(4), range(1, 5)
+    for seed, marker in enumerate("osx"):
         trained = witness("uniform-3", "DIAG", 4, seed).trained
         four = trained.kind.four(trained.array) / trained.kind.units
-        for ax, name, weights in zip(axes[0], names, four.T, strict=True):
-            ax.plot(range(1, 5), weights, "o-", label=f"training {seed}")
+        for ax, name, weights in zip(axes[0], WEIGHTS, four.T, strict=True):
             ax.axhline(0, color="black", linewidth=0.6)
-            ax.set(title=name, xlabel="layer", xticks=range(1, 5))
-    axes[0, 1].legend(loc="lower left")
-    return figure
+            ax.plot(layers, weights, f"{marker}-", label=f"training {seed}")
+            ax.set(title=name, xticks=layers)
+    return labelled(axes, "layer", "weight")
 
 
 def full_weights() -> Figure:
     """P and Q of each layer of FULL, each over its largest entry; the last row and column belong to the label."""
-    figure, axes = panels(4, 2)
     array = witness("levels-1-3", "FULL", 4, 0).trained.array.copy()
     array[-1, 0, :-1] = 0  # of the last P the prediction reads one row
-    for layer, pair in enumerate(array):
-        for row, name in enumerate("PQ"):
-            ax, matrix = axes[row, layer], pair[row]
-            image = ax.imshow(matrix / np.abs(matrix).max(), cmap="RdBu", vmin=-1, vmax=1)
-            ax.set(title=f"{name}, layer {layer + 1}", xticks=[], yticks=[])
-            ax.grid(visible=False)
-    figure.colorbar(image, ax=axes, shrink=0.7)
-    return figure
+    return heat_maps({f"layer {layer}": pair for layer, pair in enumerate(array, 1)})
 
 
 def plain_training() -> Figure:
     """Adjusted loss against the steps of Adam, five runs a model; dashed: printed, dotted: the best model known."""
-    figure, axes = panels(3, sharey=True)
-    ridge, ends = plain_runs.ridge_loss("uniform-3"), plain_runs.endpoints("uniform-3", contexts=8192, seed=0)
-    panel = dict(zip(protocol.SHAPES, axes[0], strict=True))
-    for family, layers in protocol.runs("uniform-3").models:
+    axes = panels(3, sharey=True, subplot_kw={"yscale": "log", "ylim": (0.02, 6)})
+    ridge, panel = plain_runs.ridge_loss("uniform-3"), dict(zip(protocol.SHAPES, axes[0], strict=True))
+    for (family, layers), known in known_losses("uniform-3").items():
         ax, color = panel[family], f"C{layers - 1}"
         for run in protocol.runs("uniform-3").of(family, layers):
             steps = protocol.EVERY * np.arange(1, len(run.losses) + 1)
-            ax.semilogy(steps, np.subtract(run.losses, ridge), color=color, linewidth=0.7)
-        best, ratio = ends[f"{family} {layers}"][0], np.exp(-ends[f"{family} {layers} over known"][0])
+            ax.plot(steps, np.subtract(run.losses, ridge), color, linewidth=0.7, label=f"depth {layers}")
         ax.axhline(printed("uniform-3", family, layers).value, color=color, linestyle="--", linewidth=0.8)
-        ax.axhline(best * ratio, color=color, linestyle=":", label=f"{layers} layers")
-        ax.set(title=family, xlabel="steps", ylim=(0.02, 6))
-    axes[0, 0].set_ylabel("adjusted loss")
-    axes[0, 0].legend(loc="upper right")
-    return figure
+        ax.axhline(known, color=color, linestyle=":")
+        ax.set_title(family)
+    return labelled(axes, "steps", "adjusted loss")
 
 
 def plain_noise_level() -> Figure:
     """The mean loss at each σ, uncapped, on the same contexts: lines are plain training, dots the best model known."""
-    figure, axes = panels(3, 2)
-    fresh = {level: noise_levels.fresh_at("uniform-3", level, 8192, SEED) for level in noise_levels.LEVELS}
-    panel = dict(zip(protocol.SHAPES, axes.T, strict=True))
-    for family, layers in protocol.runs("uniform-3").models:
-        plain = plain_runs.estimator(protocol.runs("uniform-3").best(family, layers).model)
-        best = plain_runs.best_known("uniform-3", family, layers)
-        for model, style, label in ((plain, "-", f"{layers} layers"), (best, ":o", None)):
-            losses = [each.losses(model).mean() for each in fresh.values()]
-            for ax in panel[family]:
-                ax.plot(list(fresh), losses, style, color=f"C{layers - 1}", label=label)
-    for family, (inside, beyond) in panel.items():
-        inside.set(title=family, xlim=(0, 4), ylim=(0, 0.6))
-        beyond.set(xlabel="σ", yscale="log")
-        for ax in (inside, beyond):
+    axes, levels = panels(3, 2, sharey="row"), noise_levels.LEVELS
+    for column, family in zip(axes.T, protocol.SHAPES, strict=True):
+        for layers, plain, known in losses_at_levels("uniform-3", family):
+            for ax in column:
+                ax.plot(levels, plain, f"C{layers - 1}-", label=f"depth {layers}")
+                ax.plot(levels, known, f"C{layers - 1}:o", label=f"depth {layers}, best known")
+        for ax in column:
             ax.axvspan(0, 3, color="0.93", zorder=0)
-    axes[0, 1].legend()
-    figure.supylabel("adjusted loss", fontsize=8)
-    return figure
+        column[0].set(title=family, xlim=(0, 4), ylim=(0, 0.6))
+        column[1].set(yscale="log", ylim=(0.01, 100))
+    return labelled(axes, "σ", "adjusted loss", "adjusted loss")
 
 
 def plain_weights() -> Figure:
     """The four weights of each layer of DIAG after plain training, five runs, and of the best model known (black)."""
-    figure, axes = panels(4)
-    best = plain_runs.best_known("uniform-3", "DIAG", 3)
-    curves = [(run.numbers, "o-") for run in protocol.runs("uniform-3").of("DIAG", 3)]
-    for numbers, style in (*curves, (best.kind.four(best.array), "ks--")):
-        names = ("ω_xx", "ω_xy", "ω_yx", "ω_yy")
-        for ax, name, weights in zip(axes[0], names, (numbers / best.kind.units).T, strict=True):
-            ax.plot(range(1, 4), weights, style)
+    axes, layers, best = panels(4), range(1, 4), plain_runs.best_known("uniform-3", "DIAG", 3)
+    curves = [(f"run {k}", "o-", run.numbers) for k, run in enumerate(protocol.runs("uniform-3").of("DIAG", 3))]
+    for label, style, numbers in (*curves, ("best known", "ks--", best.kind.four(best.array))):
+        for ax, name, weights in zip(axes[0], WEIGHTS, (numbers / best.kind.units).T, strict=True):
             ax.axhline(0, color="black", linewidth=0.6)
-            ax.set(title=name, xlabel="layer", xticks=range(1, 4))
-    return figure
+            ax.plot(layers, weights, style, label=label)
+            ax.set(title=name, xticks=layers)
+    return labelled(axes, "layer", "weight")
 
 
 def plain_matrices() -> Figure:
     """P and Q of FULL with two layers, each over its largest entry: plain training (left), the best model known."""
-    figure, axes = panels(4, 2)
-    known = plain_runs.best_known("uniform-3", "FULL", 2)
-    plain, unit = protocol.runs("uniform-3").best("FULL", 2).numbers, np.repeat(known.kind.scale, (10, 1))
+    best = plain_runs.best_known("uniform-3", "FULL", 2)
+    plain, unit = protocol.runs("uniform-3").best("FULL", 2).numbers, np.repeat(best.kind.scale, (10, 1))
     rescaled = np.stack([plain[:, 0] * unit / unit[:, None], plain[:, 1] * unit * unit[:, None]], axis=1)
-    for column, pair in enumerate([*rescaled, *known.array]):
-        for ax, name, matrix in zip(axes[:, column], "PQ", pair, strict=True):
-            row = np.arange(11)[:, None] < 10  # of the last P the prediction reads one row
-            shown = np.where(row & (name == "P") & (column % 2 == 1), 0, matrix)
-            image = ax.imshow(shown / np.abs(shown).max(), cmap="RdBu", vmin=-1, vmax=1)
-            ax.set(title=f"{name}, layer {column % 2 + 1}", xticks=[], yticks=[])
-            ax.grid(visible=False)
-    figure.colorbar(image, ax=axes, shrink=0.7)
-    return figure
+    known = best.array.copy()
+    rescaled[-1, 0, :-1] = known[-1, 0, :-1] = 0  # of the last P the prediction reads one row
+    names = [f"layer {k} {model}" for model in ("(plain)", "(best known)") for k in (1, 2)]
+    return heat_maps(dict(zip(names, [*rescaled, *known], strict=True)))
 
 
 def two_step() -> Figure:
     """How much the prediction after each layer changes when one weight of layer 1 or 2 is zero; no point: exactly 0."""
-    figure, axes = panels(2, sharey=True)
+    axes, layers = panels(2, sharey=True), range(1, 5)
     found = contributions.every_weight(contexts=8192, training=0, seed=0)
     for ax, layer in zip(axes[0], (0, 1), strict=True):
-        for weight, changes, style in zip(contributions.WEIGHTS, found.removed[layer], "osx^", strict=True):
-            relative = np.divide(changes[1:], found.prediction[1:])
-            ax.semilogy(range(1, 5), np.where(relative > 0, relative, np.nan), f"{style}-", label=f"ω_{weight}")
-        ax.set(title=f"without one weight of layer {layer + 1}", xlabel="after layer", xticks=range(1, 5))
-    axes[0, 0].set_ylabel("relative change")
-    axes[0, 1].legend()
-    return figure
+        for weight, changes, marker in zip(contributions.WEIGHTS, found.removed[layer], "osx^", strict=True):
+            relative_change = np.divide(changes[1:], found.prediction[1:])
+            shown = np.where(relative_change > 0, relative_change, np.nan)
+            ax.semilogy(layers, shown, f"{marker}-", label=f"ω_{weight}")
+        ax.set(title=f"without one weight of layer {layer + 1}", xticks=layers)
+    return labelled(axes, "after layer", "relative change")
 
 
 PICTURES: dict[str, Callable[[], Figure]] = {

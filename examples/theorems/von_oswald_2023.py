@@ -10,7 +10,7 @@ EPS = np.finfo(float).eps
 
 
 def regression(d, n, seed):
-    """Tokens x, labels y, a query and weights to begin with, W_0, all normal."""
+    """Normal tokens x, labels y, a query, and initial weights W_0."""
     random = np.random.default_rng((seed, d, n))
     return random.normal(size=(n, d)), random.normal(size=n), random.normal(size=d), random.normal(size=d)
 

@@ -1,9 +1,9 @@
 r"""Families of models as vectors of weights, in units in which the tokens of a context have moments of order 1.
 
 With D = diag(1/sqrt(n), ..., 1/sqrt(n (d + E sigma^2))) the rescaled tokens D e have moments G~ = D G D, and P G Q
-moves them as P~ G~ Q~ with P~ = D P D^{-1}, Q~ = D^{-1} Q D^{-1}. In these units all weights are of one order,
-which is what lets a descent on free matrices converge; in the units of the data their curvatures differ by the
-fourth power of the labels' size.
+moves them as P~ G~ Q~ with P~ = D P D^{-1}, Q~ = D^{-1} Q D^{-1}. In these units all weights are of one order, so that
+a descent on free matrices converges; in the units of the data the curvatures differ by the fourth power of the labels'
+size.
 
 Source of the families: Vladymyrov, von Oswald, Sandler, Ge, NeurIPS 2024, section 6 (DIAG and FULL have one head).
 """
@@ -83,7 +83,7 @@ class Omega(Family):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """(4,)."""
+        """The shape of the weights of a layer, (4,)."""
         return (4,)
 
     @property

@@ -42,7 +42,7 @@ class Field(Law, frozen=True, kw_only=True):
 
     @property
     def isotropic(self) -> bool:
-        """True: only the distance enters."""
+        """True: the covariance depends only on the distance."""
         return True
 
     @property

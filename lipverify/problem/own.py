@@ -236,7 +236,7 @@ class Zonal(Law, frozen=True, repr_omit_defaults=True, tag="zonal"):
 
     @property
     def isotropic(self) -> bool:
-        """True: only <x, x'> enters."""
+        """True: the covariance depends only on <x, x'>."""
         return True
 
     @property

@@ -83,9 +83,13 @@ _COLUMN, _PAGE = 3.25, 6.75
 """Widths of a stand-alone figure in inches: one panel for a paper's column, several for both columns."""
 _UNTITLED = 0.06
 """Room above axes without a title, in inches."""
+_ABOVE = 0.12
+"""Additional room for a label that is above the axes, in inches."""
+_FACTOR = 32.0
+"""Width of the power of ten above a y axis, in points."""
 _NARROW = 2.2
 """Panels narrower than this, in inches, get a smaller left margin."""
-_HEIGHTS = {1: 0.9, 2: 0.9, 3: 1.0}
+_HEIGHTS = {1: 0.86, 2: 0.86, 3: 1.0}
 """Height of the axes by the number of panels in a row."""
 _SQUAT = 0.75
 """Factor on the height of the axes if there are several rows."""
@@ -251,10 +255,11 @@ def _lay_out(canvas: Any, figure: Figure, total: float, rows: int) -> tuple[list
     across = count if count <= 3 else 2 if count == 4 else 3
     down = math.ceil(count / across) if count else 1
     across = max(across, 1)
-    legend = _ROW * rows + 0.08 if rows else 0.0
+    legend = _ROW * rows + 0.04 if rows else 0.0
     tall = _HEIGHTS[across] * (1 if down == 1 else _SQUAT)
+    wide = total / across - _LEFT - _RIGHT
     start = _LEFT if total / across > _NARROW else _LEFT - _BESIDE + _CLOSE
-    top = _TOP if any(panel.title.strip() for panel in figure.panels) else _UNTITLED
+    top = max((_room_above(panel, wide, tall) for panel in figure.panels), default=_UNTITLED)
     cell_height = top + tall + _BOTTOM
     height = down * cell_height + legend
     canvas.set_size_inches(total, height)
@@ -266,6 +271,42 @@ def _lay_out(canvas: Any, figure: Figure, total: float, rows: int) -> tuple[list
         wide = total / across - start - _RIGHT
         axes.append(canvas.add_axes((left / total, bottom / height, wide / total, tall / height)))
     return axes, legend / height
+
+
+def _room_above(panel: Panel, wide: float, tall: float) -> float:
+    """Room in inches for the text above axes: a title, a y label, or the power of ten of the y axis."""
+    label = _extent(panel.ylabel, wide)[1] + _ABOVE if _is_raised(panel, wide, tall) else _UNTITLED
+    return max(label, _TOP if panel.title.strip() or _is_scaled(panel) else _UNTITLED)
+
+
+def _is_scaled(panel: Panel) -> bool:
+    """True if matplotlib writes a power of ten above the y axis."""
+    ends = [end for band in panel.bands for end in (band.low, band.high) if end is not None]
+    size = max((abs(y) for y in (*ends, *(y for s in panel.series for y in s.y)) if math.isfinite(y)), default=1.0)
+    low, high = _STYLE["axes.formatter.limits"]
+    # the largest tick has at most the exponent `low`, or at least the exponent `high`; ticks may exceed the values
+    return panel.yscale == "linear" and not 10.0 ** (low + 1) <= size < 10.0**high / (1 + FLAT)
+
+
+def _is_raised(panel: Panel, wide: float, tall: float) -> bool:
+    """True if the y label is above the axes: it does not fit along the axis, and the panel has no title."""
+    length, height = _extent(panel.ylabel, wide)
+    fits = length <= tall + 2 * _UNTITLED * _INSIDE and height <= _LEFT - _BESIDE
+    return not panel.title.strip() and not fits and length + _FACTOR / _DPI * _is_scaled(panel) <= wide
+
+
+@lru_cache(_FORMULAS)
+def _extent(label: str, room: float) -> tuple[float, float]:
+    """Length and height of a label in inches, at the size of labels."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import TextPath
+
+    text = drawable(label, room)
+    if not text.strip():
+        return 0.0, 0.0
+    font = FontProperties(family=family(text), math_fontfamily=_STYLE["mathtext.fontset"])
+    extent = TextPath((0, 0), text, size=_STYLE["axes.labelsize"], prop=font).get_extents()
+    return extent.width / _DPI, extent.height / _DPI
 
 
 def _draw_panel(ax: Any, panel: Panel, looks: dict[str, Look], bands: dict[str, BandLook]) -> None:
@@ -307,6 +348,13 @@ def _draw_labels(ax: Any, panel: Panel) -> None:
     wide, high = inches.width + _LEFT, inches.height + _TOP
     for name, room in (("title", wide), ("xlabel", wide), ("ylabel", _SMALLER * (high + _TOP))):
         text = drawable(getattr(panel, name), room)
+        if name == "ylabel" and _is_raised(panel, inches.width, inches.height):
+            text = drawable(panel.ylabel, inches.width)
+            shift = _FACTOR / _DPI / inches.width * _is_scaled(panel)
+            ax.set_title(
+                text, loc="left", x=shift, va="bottom", fontfamily=family(text), fontsize=_STYLE["axes.labelsize"]
+            )
+            continue
         label = getattr(ax, f"set_{name}")(text, fontfamily=family(text))
         if name == "ylabel":
             top = _TOP if panel.title.strip() else _UNTITLED
@@ -410,7 +458,7 @@ def _draw_legend(canvas: Any, axes: list[Any], columns: int, room: float, unname
         return None
     legend = canvas.legend(
         handles.values(), [label for label, _ in handles], loc="lower center", ncols=columns,
-        frameon=False, borderaxespad=0.1, handlelength=2.0, columnspacing=1.0, labelspacing=0.35,
+        frameon=False, borderaxespad=0.1, borderpad=0.2, handlelength=2.0, columnspacing=1.0, labelspacing=0.35,
         handletextpad=0.5,
     )  # fmt: skip
     for text in legend.get_texts():

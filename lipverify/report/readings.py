@@ -149,7 +149,7 @@ def marks(record: Record) -> tuple[str, ...]:
 
 
 def missed(record: Record) -> bool:
-    """True if a control was judged and not caught; a check that broke judged none."""
+    """True if a control was judged and not caught. A check that broke has judged no control."""
     return bool(record.cells) and not record.control.caught
 
 

@@ -20,7 +20,7 @@ from lipverify.report.digits import scientific
 from lipverify.report.visible import invisible, named
 
 _SHORT_CODE = re.compile(r"`([^`]+)`")
-_POWER = re.compile(r"(?<![\w.@-])(\d+(?:\.\d+)?(?:\(\d+\))?)e([+-]?)0*(\d{1,4})(?![\w.])")
+_POWER = re.compile(r"(?<![\w.@-])(\d+(?:\.\d+)?(?:\(\d+\))?)e([+-]?)0*(\d{1,4})(?!\w|\.\d)")
 """A number such as 1.5e-07, or 1.77(3)e-07 with its error in units of the last digit."""
 _REMEMBERED = 1 << 14
 """Size of the cache of parsed texts and formulas, many of which a report repeats."""
@@ -45,8 +45,8 @@ def rich(text: str) -> Text:
 
     >>> [run.kind for run in rich(r"growth $w^{1/d}$, not $\nonsense$, see `growth`, costs \$5")]
     ['words', 'math', 'words', 'code', 'words', 'code', 'words']
-    >>> [run.text for run in rich("1.5e-07 to 1e9 of `2e3`")]
-    ['1.5 \\times 10^{-7}', ' to ', '10^{9}', ' of ', '2e3']
+    >>> [run.text for run in rich("1.5e-07 to 1e9 of `2e3`, at 1e-4.")]
+    ['1.5 \\times 10^{-7}', ' to ', '10^{9}', ' of ', '2e3', ', at ', '10^{-4}', '.']
     """
     runs: list[Run] = []
     for is_formula, piece in pieces(text):

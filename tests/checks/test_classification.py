@@ -40,7 +40,7 @@ def laws(draw: st.DrawFn) -> ClassLaw:
 
 
 @given(law=laws())
-def test_probabilities_stay_in_range_with_the_lipschitz_constant_that_is_told(law: ClassLaw) -> None:
+def test_probabilities_stay_in_range_with_the_stated_lipschitz_constant(law: ClassLaw) -> None:
     """The largest slope on a grid differs from L by the curvature between points, at most (4L)^2 times a step."""
     z = np.linspace(-1, 1, 20_001)
     p = law(z)
@@ -148,7 +148,7 @@ def test_oscillating_probabilities_are_not_resolved_by_few_tokens() -> None:
     assert optimal_window(ClassLaw(link="cosine", L=1.5).regression(2, 8)).w > 3
 
 
-def test_a_window_of_zero_has_no_logarithm_and_still_a_place_on_the_ladder() -> None:
+def test_a_w_of_zero_is_on_the_ladder() -> None:
     found = exact_ladder([ClassLaw(link="cosine", L=L) for L in (1.5, 2.5)], 2, 8)
     assert found.windows[1][0] == 0 < found.windows[0][0]
     assert found.changes == ((-math.inf, math.inf),)

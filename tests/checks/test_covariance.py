@@ -74,7 +74,7 @@ def test_a_negative_window_can_be_the_best() -> None:
     assert sign.odd_gap(3, 1000, 5, 0.3, 3.97)[0] > 0, "with many tokens the sign is settled"
 
 
-def test_a_law_whose_odd_part_is_not_known_is_refused() -> None:
+def test_a_law_with_an_unknown_odd_part_is_refused() -> None:
     with pytest.raises(OutOfReach, match="odd part"):
         negative_excess(Problem(d=3, n=8, law=Ridge(np.tanh)), 1.0)
     with pytest.raises(InvalidInput, match="w = -1"):

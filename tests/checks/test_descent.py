@@ -17,7 +17,7 @@ def test_on_linear_tasks_it_is_the_best_step_of_regression(n: int) -> None:
 
 
 @pytest.mark.parametrize("trace", [1.0, 0.5])
-def test_the_loss_on_relu_tasks_is_stationary_there_alone(trace: float) -> None:
+def test_the_gradient_on_relu_tasks_vanishes_only_at_the_closed_form(trace: float) -> None:
     """The mean slope of the loss in every entry of M, in standard errors, from tokens, links and labels drawn here."""
     random, n, count = np.random.default_rng(0), 6, 200_000
     root = np.linalg.cholesky(preconditioner.SIGMA)

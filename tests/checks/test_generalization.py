@@ -26,7 +26,7 @@ CLAIMS = {
 
 
 @pytest.mark.parametrize("case", ["same", "larger", "smaller"])
-def test_the_bounds_of_the_sketch_imply_what_is_stated(case: str) -> None:
+def test_the_bounds_of_the_sketch_imply_the_stated_exponents(case: str) -> None:
     assert seen(transfer.derivation(case))[0] == [0.0, 0.0]
     assert abs(seen(transfer.derivation(case, above=1.5))[0][0]) > 0.01
 
@@ -56,7 +56,7 @@ def test_recorded_verdicts_are_those_of_the_derived_powers(id: str) -> None:
     assert claim.expected == ("supported" if all(holds) else "refuted")
 
 
-def test_every_refuted_claim_says_what_holds_instead() -> None:
+def test_every_refuted_claim_has_a_corrected_statement() -> None:
     for claim in CLAIMS.values():
         assert claim.corrected or claim.expected == "supported", claim.id
 

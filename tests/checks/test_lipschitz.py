@@ -22,7 +22,7 @@ def test_the_powers_are_those_of_the_leading_terms() -> None:
     assert abs(seen(shared_constant.derivation(kinked="affine"))[0][0]) > 0.01
 
 
-def test_the_cosine_is_as_smooth_as_the_law_that_stands_for_it() -> None:
+def test_the_cosine_is_as_smooth_as_the_law_that_replaces_it() -> None:
     assert leading(Cosine()).beta == leading(Affine()).beta
 
 

@@ -48,7 +48,7 @@ def test_a_quotient_is_the_mean_of_logarithms_of_capped_means(found: Any, family
         assert 0 < error < 0.5
 
 
-def test_full_is_beside_diag_of_the_same_depth(found: Any) -> None:
+def test_full_is_compared_with_diag_of_the_same_depth(found: Any) -> None:
     assert {"DIAG 5 over FULL", "FULL 5 over a layer less"} <= found.keys()
     assert found.keys().isdisjoint({"DIAG 1 over a layer less", "FULL 5 over FULL"})
     away = [found[f"{family} 4 over TunedRR"][0] for family in ("DIAG", "FULL")]

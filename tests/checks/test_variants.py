@@ -29,7 +29,7 @@ def test_a_gate_of_the_query_is_not_linear() -> None:
 
 
 @pytest.mark.parametrize("kind", ["plain", "decay", "gated keys"])
-def test_what_all_tokens_see_alike_keeps_one_model(kind: str) -> None:
+def test_variants_common_to_all_tokens_keep_one_model(kind: str) -> None:
     # moved keys have other gates, so the theorem's recursion holds for the first layer only
     assert shared(kind, 2, 3, 1 if kind == "gated keys" else 2, seed=4) == 0
     assert additive(kind, 2, 3, 2, seed=4) == 0

@@ -101,7 +101,7 @@ def test_a_ledger_that_was_changed_is_found_out(what: str, tmp_path: Path, capsy
     assert "toy.value" in capsys.readouterr().out
 
 
-def test_methods_said_to_agree_that_do_not_are_found_out() -> None:
+def test_a_false_agreement_of_methods_is_found() -> None:
     changed = msgspec.to_builtins(SOUND["apart"])
     changed["claims"][0]["cross_checks"][0]["agrees"] = True
     assert "agrees" in {difference.what for difference in audit(msgspec.convert(changed, Ledger))}
@@ -320,7 +320,7 @@ def test_no_edit_passes(declared: tuple[Ledger, tuple[Claim, ...]], what: str) -
 
 
 @pytest.mark.parametrize("what", ANYWAY)
-def test_what_the_data_gives_away_is_found_though_the_digests_are_made_anew(
+def test_an_edit_that_contradicts_the_data_is_found_despite_new_digests(
     declared: tuple[Ledger, tuple[Claim, ...]], what: str
 ) -> None:
     ledger = edited(declared[0], ANYWAY[what])
@@ -339,7 +339,9 @@ def test_what_the_data_gives_away_is_found_though_the_digests_are_made_anew(
 
 
 @pytest.mark.parametrize("what", BY_REGISTRY)
-def test_what_only_the_claims_know_is_found_beside_them(declared: tuple[Ledger, tuple[Claim, ...]], what: str) -> None:
+def test_an_edit_that_contradicts_the_claims_is_found_by_comparison(
+    declared: tuple[Ledger, tuple[Claim, ...]], what: str
+) -> None:
     ledger, claims = declared
     made = sealed(edited(ledger, BY_DIGEST[what]))
     assert audit(made) == ()
@@ -401,14 +403,12 @@ REMADE: dict[str, tuple[str, Edit]] = {
 }  # fmt: skip
 
 
-def test_a_sound_ledger_is_what_is_made_again(declared: tuple[Ledger, tuple[Claim, ...]]) -> None:
+def test_recomputing_a_sound_ledger_changes_nothing(declared: tuple[Ledger, tuple[Claim, ...]]) -> None:
     assert audit(remade(declared[0])) == audit_against(remade(declared[0]), declared[1]) == ()
 
 
 @pytest.mark.parametrize("what", REMADE)
-def test_what_is_no_result_of_a_run_is_found_though_all_words_follow(
-    declared: tuple[Ledger, tuple[Claim, ...]], what: str
-) -> None:
+def test_a_consistent_ledger_that_no_run_makes_is_found(declared: tuple[Ledger, tuple[Claim, ...]], what: str) -> None:
     seen, edit = REMADE[what]
     assert seen in {difference.what for difference in audit(remade(edited(declared[0], edit)))}
 
@@ -445,7 +445,7 @@ AGAINST: dict[str, tuple[str, Edit]] = {
 
 
 @pytest.mark.parametrize("what", AGAINST)
-def test_what_a_plan_cannot_give_is_found_though_all_words_follow(what: str, tmp_path: Path) -> None:
+def test_a_consistent_ledger_that_no_plan_gives_is_found(what: str, tmp_path: Path) -> None:
     path = tmp_path / "my_claims.py"
     path.write_text(PLANNED, encoding="utf-8")
     claims = claims_of(str(path), profile_named("quick"))
@@ -530,7 +530,7 @@ def test_a_key_that_no_ledger_has_is_found(
     assert ended.value.code == 1
 
 
-def test_a_key_that_stands_there_twice_is_found_and_the_way_it_is_written_is_not(
+def test_a_repeated_key_is_found_and_formatting_is_ignored(
     declared: tuple[Ledger, tuple[Claim, ...]],
 ) -> None:
     text = json.dumps(json.loads(msgspec.json.encode(declared[0])), indent=7, ensure_ascii=True)

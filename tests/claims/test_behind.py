@@ -73,6 +73,6 @@ def test_a_claim_and_its_proof_that_contradict_each_other_are_found_by_the_audit
     assert (found.id, found.stated, found.follows) == ("toy.one", "supported", "refuted, by toy.one/proved")
 
 
-def test_a_proof_of_what_is_not_in_the_ledger_accuses_nobody() -> None:
+def test_a_proof_of_an_absent_claim_is_no_fault() -> None:
     ledger = run([toys.claim(cell(1.3, "proved", d=2), proves="toy.gone")], jobs=0)
     assert audit(ledger) == ()

@@ -158,7 +158,9 @@ def test_at_equality_the_ratio_decides_and_far_from_the_edge_the_interval_does()
 
 
 @pytest.mark.parametrize(("power", "verdict"), [("1", "supported"), ("0", "refuted"), ("2", "refuted")])
-def test_a_power_of_the_logarithm_is_told_from_its_neighbours(power: str, verdict: str, tmp_path: Path) -> None:
+def test_a_power_of_the_logarithm_is_distinguished_from_its_neighbours(
+    power: str, verdict: str, tmp_path: Path
+) -> None:
     path = tmp_path / "logs.py"
     path.write_text(f"""
 import math
@@ -176,7 +178,7 @@ claim("mine.entropy", exponent(entropy, r"H / (\\log n)^{power}", equals="1/2"),
 # ---- the claims that come with lipverify
 
 
-def test_every_file_is_in_the_contents_and_every_id_is_its_own() -> None:
+def test_every_file_is_in_the_contents_and_every_id_is_unique() -> None:
     ids = [claim.id for claim in all_claims(QUICK)]
     assert len(set(ids)) == len(ids)
     assert {id.partition("/")[0] for id in ids} == set(contents().headings)
@@ -191,7 +193,7 @@ def test_every_file_is_in_the_contents_and_every_id_is_its_own() -> None:
         assert any(named.search(text) for other, text in sources.items() if other != path), path
 
 
-def test_a_refuted_claim_says_what_is_true_instead() -> None:
+def test_a_refuted_claim_has_a_correction() -> None:
     refuted = [claim for claim in all_claims(QUICK) if claim.expected == "refuted"]
     assert len(refuted) > 40
     assert [claim.id for claim in refuted if not claim.corrected] == []
@@ -228,7 +230,7 @@ def test_claims_are_selected_by_id_stem_and_wildcard() -> None:
     "command",
     ["list", "explain softmax.window-printed", "list no.such.claim", "complete softmax.w"],
 )
-def test_what_only_reads_claims_starts_without_a_numerical_library(command: str) -> None:
+def test_reading_claims_imports_no_numerical_library(command: str) -> None:
     program = f"""
 import sys
 from lipverify.cli import main

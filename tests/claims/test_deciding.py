@@ -79,9 +79,7 @@ def test_the_error_that_is_needed_decides_and_no_larger_one_does(
         assert needed(Interval.around(edge, 1.0), allowed) <= 1e-9
 
 
-def test_a_sampled_claim_names_the_cell_that_needs_most_and_is_decided_by_what_it_names(
-    lipverify: Commands, tmp_path: Path
-) -> None:
+def test_the_suggested_step_decides_a_sampled_claim(lipverify: Commands, tmp_path: Path) -> None:
     record = opened(tmp_path, SAMPLED.replace("EDGE", "1.001"))
     step = record.step
     assert step is not None
@@ -124,7 +122,7 @@ def test_after_steps_that_were_not_enough_the_commands_can_be_given_as_they_stan
     assert f"lipverifyexplain{file}mine.sampled;" in said
 
 
-def test_a_blunt_quadrature_is_replaced_by_another_method(lipverify: Commands, tmp_path: Path) -> None:
+def test_an_inaccurate_quadrature_is_replaced_by_another_method(lipverify: Commands, tmp_path: Path) -> None:
     record = opened(tmp_path, BLUNT)
     assert record.step is not None
     assert record.step.what == "method"
@@ -160,12 +158,12 @@ def test_a_limit_that_does_not_settle_is_looked_at_on_more_points(lipverify: Com
     assert ledger.claims[0].step is None, done.stderr
 
 
-def test_what_is_decided_or_on_the_edge_has_no_step(tmp_path: Path) -> None:
+def test_claims_decided_or_on_the_edge_have_no_next_step(tmp_path: Path) -> None:
     assert opened(tmp_path, SAMPLED.replace("EDGE", "2")).step is None
     assert opened(tmp_path, SAMPLED.replace("EDGE", "1")).step is None
 
 
-def test_times_are_said_as_one_says_them() -> None:
+def test_durations_are_printed_in_natural_units() -> None:
     assert [duration(s) for s in (0.2, 59, 119, 7300, 3e5)] == ["1 s", "59 s", "119 s", "2 h", "3 days"]
 
 
@@ -220,7 +218,7 @@ def test_no_step_is_named_that_is_not_predicted_to_decide(values: str, why: str,
     assert record.step is None, why
 
 
-def test_an_open_control_alone_asks_for_its_own_error(lipverify: Commands, tmp_path: Path) -> None:
+def test_an_open_control_asks_for_the_error_that_it_needs(lipverify: Commands, tmp_path: Path) -> None:
     text = CELLS.replace("SCALE", "7.2").replace("1: 0.999, 2: 1.05", "1: 0.7, 2: 0.52")
     record = opened(tmp_path, text)
     assert [cell.alone for cell in record.cells] == ["supported"] * 3
@@ -232,9 +230,7 @@ def test_an_open_control_alone_asks_for_its_own_error(lipverify: Commands, tmp_p
     assert after.claims[0].verdict == "supported", done.stderr
 
 
-def test_what_contexts_do_not_narrow_is_learnt_and_they_are_not_asked_for_again(
-    lipverify: Commands, tmp_path: Path
-) -> None:
+def test_more_contexts_are_not_suggested_after_they_failed(lipverify: Commands, tmp_path: Path) -> None:
     text = SAMPLED.replace("EDGE", "1.001").replace("d * contexts ** -0.5", "(d**2 / contexts + FLOOR**2) ** 0.5")
     opened(tmp_path, text.replace("FLOOR", "0.002"))
     done, ledger = verified(lipverify, tmp_path, "--decide", "60")

@@ -143,7 +143,7 @@ def test_workers_of_a_cluster_have_one_gpu_each_and_their_number_changes_no_bit(
         ({"DEVICES": "0"}, "sees no device"),
     ],
 )
-def test_what_goes_wrong_on_a_device_is_one_line(
+def test_a_failure_on_a_device_is_reported_in_one_line(
     cupy: Any, lipverify: Commands, monkeypatch: pytest.MonkeyPatch, settings: dict[str, str], message: str
 ) -> None:
     for name, value in settings.items():

@@ -138,7 +138,7 @@ def test_cells_that_stand_at_one_place_are_compared_in_their_order() -> None:
     assert len(only(claim, replace(claim, cells=twice[::-1])).cells) == 2
 
 
-def test_what_the_runs_were_made_with_is_said() -> None:
+def test_the_comparison_names_the_versions_of_both_runs() -> None:
     one = realistic()
     made = replace(one.provenance, versions={**one.provenance.versions, "numpy": "2.9.9", "jax": "1.0"})
     other = replace(one, seed=8, profile="full", backend="cupy", provenance=made)
@@ -178,7 +178,7 @@ def after(one: Ledger) -> Ledger:
     return replace(one, seed=9, claims=(moved, value, cured, *others[1:], record("own.new/claim")))
 
 
-def test_the_command_says_what_moved_and_why(tmp_path: Path) -> None:
+def test_the_command_lists_changes_with_reasons(tmp_path: Path) -> None:
     done = diff(tmp_path, realistic(), after(realistic()))
     assert done.returncode == 1
     assert done.stderr == ""

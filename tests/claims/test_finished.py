@@ -83,7 +83,7 @@ def test_an_interrupted_run_goes_on_to_the_same_findings(tmp_path: Path, count: 
     assert sum(MEASURED.values()) == 12, "each measurement once, before the interruption or after it"
 
 
-def test_a_run_that_begins_anew_leaves_what_there_was_until_it_is_replaced(tmp_path: Path) -> None:
+def test_a_new_run_keeps_old_rows_until_they_are_replaced(tmp_path: Path) -> None:
     before, other = Measurement(measured, (1,)), Measurement(measured, (2,))
     Finished(tmp_path / NAME, "quick").put(before, (1.0, 0.1), 1.0)
     anew = Finished(tmp_path / NAME, "quick", resume=False)
@@ -120,7 +120,9 @@ def test_other_settings_and_other_code_do_not_believe_them(tmp_path: Path, monke
 
 
 @pytest.mark.parametrize(("measurement", "result"), [(Measurement(undeclared), 1.0), (Measurement(complex_result), 1j)])
-def test_what_cannot_be_kept_as_data_is_measured_again(tmp_path: Path, measurement: Measurement, result: Any) -> None:
+def test_a_result_that_cannot_be_stored_is_measured_again(
+    tmp_path: Path, measurement: Measurement, result: Any
+) -> None:
     finished = Finished(tmp_path / NAME, "quick")
     finished.put(measurement, result, 1.0)
     assert finished.get(measurement) is None
@@ -142,7 +144,7 @@ def test_a_damaged_row_is_a_task_that_is_not_finished(tmp_path: Path) -> None:
         assert found == (((1.0, 0.1), 1.0, None) if damaged == whole else None)
 
 
-def test_a_file_of_another_kind_is_refused_and_left_alone(tmp_path: Path) -> None:
+def test_a_file_of_another_kind_is_refused_and_unchanged(tmp_path: Path) -> None:
     (tmp_path / NAME).write_bytes(b"these are notes, and not a few of them" * 100)
     with pytest.raises(InvalidInput, match="does not hold finished measurements"):
         Finished(tmp_path / NAME, "quick")

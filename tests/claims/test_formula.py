@@ -188,7 +188,7 @@ def test_fractions_are_exact_until_the_end(numbers: list[int], signs: list[str])
         ("d", {"d": 1, "law": "relu"}, 1.0),
     ],
 )
-def test_values_that_floats_alone_would_miss(text: str, where: dict[str, Any], value: float) -> None:
+def test_values_that_need_exact_arithmetic(text: str, where: dict[str, Any], value: float) -> None:
     assert formula(text).at(where) == value
 
 
@@ -200,7 +200,7 @@ def test_values_that_floats_alone_would_miss(text: str, where: dict[str, Any], v
         ("d", {"d": math.nan}), ("d", {"d": math.inf}), ("d", {"d": None}), ("d", {"d": True}), ("2**(2**(2**10))", {}),
     ],
 )  # fmt: skip
-def test_what_is_no_finite_number_is_refused_with_the_formula_and_the_point(text: str, where: dict[str, Any]) -> None:
+def test_a_value_that_is_not_finite_is_refused_with_formula_and_point(text: str, where: dict[str, Any]) -> None:
     point = ", ".join(f"{name} = {value}" for name, value in where.items()) or "any point"
     with pytest.raises(InvalidInput, match=re.escape(f"low = '{text}': it is not a finite number at {point}.")):
         formula(text).at(where, "low")
@@ -224,7 +224,7 @@ def test_a_coordinate_that_is_missing_is_named() -> None:
 @example(text="2*(1/3)")
 @example(text="1/2*d")
 @example(text="(2.5e2)**2")
-def test_what_is_printed_means_what_was_written(text: str) -> None:
+def test_a_printed_formula_means_the_same_as_the_written_one(text: str) -> None:
     of = read(text)
     plain = {printed: name for name, (printed, _) in SYMBOLS.items()}
     latex = {printed: name for name, (_, printed) in SYMBOLS.items()}
@@ -410,7 +410,7 @@ def test_numbers_and_expressions_of_sympy_are_read(given: Any, text: str) -> Non
         ("{d: d}", "no place in it"), ("...", "no place in it"),
     ],
 )  # fmt: skip
-def test_nothing_else_is_a_formula(bad: Any, why: str) -> None:
+def test_other_python_syntax_is_refused(bad: Any, why: str) -> None:
     with pytest.raises(InvalidInput, match=why) as refusal:
         formula(bad, ["d"], "claimed")
     assert str(refusal.value).startswith("claimed = ")

@@ -8,7 +8,7 @@ import pytest
 
 from lipverify.claims.plan import claims_of, profile_named
 from lipverify.claims.run import run
-from lipverify.claims.run.deciding import more_contexts  # internal: what a step measures, without a run of it
+from lipverify.claims.run.deciding import more_contexts  # internal: the measurements of a step, without a run
 from lipverify.errors import InvalidInput
 
 FILE = """
@@ -75,7 +75,7 @@ claim(
 """
 
 
-def test_a_coordinate_may_be_what_another_function_returns_at_the_same_point(tmp_path: Path) -> None:
+def test_a_coordinate_may_be_the_result_of_another_function(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text(NESTED)
     one, two = run(claims_of(str(path), profile_named("quick")), jobs=1).claims
@@ -102,7 +102,7 @@ claim(
 """
 
 
-def test_more_contexts_reach_what_a_function_is_handed(tmp_path: Path) -> None:
+def test_more_contexts_reach_nested_measurements(tmp_path: Path) -> None:
     """The function's address once stayed the same, so the step measured nothing new."""
     path = tmp_path / "mine.py"
     path.write_text(WIDER)
@@ -114,7 +114,7 @@ def test_more_contexts_reach_what_a_function_is_handed(tmp_path: Path) -> None:
     assert wider.run(*(each.run() for each in wider.needs)) == [0.005, 0.0025]
 
 
-def test_what_marked_functions_before_is_refused_with_what_is_written_now(tmp_path: Path) -> None:
+def test_the_old_marking_of_functions_is_refused_with_the_new_one(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text("from lipverify.claims import needs\n" + NESTED)
     with pytest.raises(InvalidInput, match=r"at\(function, name=at\(...\)\)"):

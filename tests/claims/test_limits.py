@@ -82,7 +82,7 @@ def test_o_and_omega_leave_the_power_itself_out(claims: Declared, form: str, fou
     assert verdict(claims(f'claim("mine.power", {form}, **SAID)')) == (found, True)
 
 
-def test_what_is_strict_is_said_with_small_letters(claims: Declared) -> None:
+def test_strict_bounds_use_small_letters(claims: Declared) -> None:
     [small] = claims('claim("mine.power", exponent(grows, "q", low="0", strict=True, truth="1/20"), **SAID)')
     [limit] = claims('claim("mine.limit", bound(tends, "q", along={"n": (1e4, 1e30)}, high="4", truth="3"), **SAID)')
     assert (small.claimed, small.statement) == ("q = ω(1)", r"q = \omega\left(1\right)")
@@ -108,7 +108,7 @@ def test_cross_checks_name_quantities_in_the_same_way(claims: Declared) -> None:
     assert [check.agrees for check in record.cross_checks] == [True]
 
 
-def test_a_quantity_named_by_what_is_no_coordinate_is_refused(claims: Declared) -> None:
+def test_a_quantity_named_by_an_unknown_coordinate_is_refused(claims: Declared) -> None:
     limit = 'bound(table, "q", of="{trained} on b", along={"n": (1e4, 1e30)}, high="4", control="1")'
     with pytest.raises(InvalidInput, match=r"of = .*trained.*no coordinate"):
         verdict(claims(f'claim("mine.limit", {limit}, **SAID)'))

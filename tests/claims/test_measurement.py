@@ -89,7 +89,7 @@ WORKERS = {"this process": this_process, "processes": lambda: processes(2), "thr
 
 
 @pytest.mark.parametrize("kind", WORKERS)
-def test_results_of_what_is_needed_follow_the_arguments(kind: str) -> None:
+def test_results_of_needed_measurements_follow_the_arguments(kind: str) -> None:
     leaves = tuple(Measurement(number, (k,)) for k in range(5))
     pairs = [Measurement(named, (f"{i}", i), needs=(leaves[i], leaves[i + 1])) for i in range(4)]
     root = Measurement(total, (100,), needs=(*pairs, leaves[4]))
@@ -99,7 +99,7 @@ def test_results_of_what_is_needed_follow_the_arguments(kind: str) -> None:
     assert all(not outcome.problem for outcome in found.values())
 
 
-def test_an_exception_spoils_what_needs_it_and_nothing_else() -> None:
+def test_an_exception_affects_only_dependent_measurements() -> None:
     bad, good = Measurement(raises, (3,)), Measurement(number, (1,))
     needing = Measurement(named, ("needing",), needs=(bad,))
     further = Measurement(named, ("further",), needs=(needing, good))
@@ -142,7 +142,7 @@ def test_one_worker_begins_at_either_end_of_the_plan() -> None:
     assert set(done[1:7]) == {f"number({k})" for k in (0, 1, 2, 3, 11, 10)}
 
 
-def test_what_is_planned_first_is_measured_before_the_rest_is_planned() -> None:
+def test_measuring_starts_before_all_is_planned() -> None:
     done: list[str] = []
     known = []
 
@@ -187,7 +187,7 @@ def test_a_task_past_its_limit_is_ended_and_says_so() -> None:
 
 
 @pytest.mark.parametrize("limit", [None, 60.0])
-def test_what_runs_is_told_with_its_seconds(limit: float | None) -> None:
+def test_running_measurements_are_reported_with_their_seconds(limit: float | None) -> None:
     seen: list[tuple[str, float]] = []
     with processes(1) as workers:
         outcomes([Measurement(sleeps, (1.3,))], workers, limit=limit, beat=lambda now: seen.extend(now))
@@ -258,7 +258,7 @@ def runs(pid: int) -> bool:
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for a process there")
 @pytest.mark.parametrize("then", [0.0, 60.0, -1.0], ids=["it is done", "it takes too long", "it is killed"])
-def test_what_a_task_has_started_ends_with_its_process(tmp_path: Path, then: float) -> None:
+def test_child_processes_end_with_their_worker(tmp_path: Path, then: float) -> None:
     with processes(1) as workers:
         outcomes([Measurement(starts_a_child, (str(tmp_path), then))], workers, limit=0.5)
     child, until = int((tmp_path / "child").read_text()), time.monotonic() + 10
@@ -290,7 +290,7 @@ class Unreadable:
         return raises, (7,)
 
 
-def test_a_task_that_cannot_be_read_is_the_problem_of_its_measurement_alone() -> None:
+def test_an_unreadable_task_affects_only_its_measurement() -> None:
     with pytest.raises(ValueError, match="no 7"):
         pickle.loads(pickle.dumps(Unreadable()))
     measurements = [Measurement(named, ("it", Unreadable())), Measurement(number, (1,))]

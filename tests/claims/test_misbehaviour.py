@@ -52,7 +52,7 @@ ERRORS = ("KeyboardInterrupt", "GeneratorExit", "BaseException('mine')", "System
 
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("error", ERRORS)
-def test_what_a_measurement_raises_is_its_own_cells_error(
+def test_an_exception_is_an_error_of_its_cell_only(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], error: str
 ) -> None:
     path = tmp_path / "my_claims.py"

@@ -35,7 +35,7 @@ def test_another_machine_is_another_fingerprint(monkeypatch: pytest.MonkeyPatch,
     assert origin.fingerprint() != before
 
 
-def test_a_ledger_records_what_made_its_numbers() -> None:
+def test_a_ledger_records_the_versions_behind_its_numbers() -> None:
     recorded = run([], jobs=0).provenance.versions
     assert {"lipverify", *PARTS, "compiler", "CPU"} <= set(recorded)
     assert all(recorded.values())

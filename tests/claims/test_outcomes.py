@@ -38,7 +38,7 @@ SOME = st.lists(st.sampled_from(VERDICTS), max_size=4)
 
 
 @pytest.mark.parametrize("size", range(1, 4))
-def test_claims_that_are_just_what_is_printed_decide_alone(size: int) -> None:
+def test_printed_claims_decide_a_passage(size: int) -> None:
     for printed in itertools.product(VERDICTS, repeat=size):
         found = {outcome(printed, readings) for readings in ((), (("supported",),), (("refuted",), ("error",)))}
         broke, refuted = "error" in printed, "refuted" in printed
@@ -56,7 +56,7 @@ def test_one_reading_that_holds_is_enough_and_none_refutes(shape: tuple[int, ...
 
 
 @given(SOME, st.lists(st.lists(st.sampled_from(VERDICTS), min_size=1, max_size=3), max_size=3))
-def test_deciding_what_is_open_overturns_no_outcome(printed: list[Verdict], readings: list[list[Verdict]]) -> None:
+def test_deciding_an_open_claim_overturns_no_outcome(printed: list[Verdict], readings: list[list[Verdict]]) -> None:
     before = outcome(printed, readings)
     for verdict in DECIDED:
 
@@ -74,7 +74,7 @@ def test_nothing_is_open() -> None:
 
 
 @pytest.mark.parametrize("kind", ["stronger", "derived", "sharp", None])
-def test_what_nobody_printed_is_of_no_passage(kind: Kind | None) -> None:
+def test_stronger_claims_belong_to_no_passage(kind: Kind | None) -> None:
     claim = Judged(id="a.b", kind=kind, verdict="refuted", paper="P", place="Lemma 1")
     assert passages([claim]) == ()
     assert counts([claim]) == "1 claim: 1 refuted"
@@ -146,13 +146,13 @@ def test_a_tautology_is_no_finding() -> None:
     assert not of_width & {"printed", "convention"}
 
 
-def test_what_is_false_as_printed_says_what_holds_instead() -> None:
+def test_a_passage_false_as_printed_has_a_correction() -> None:
     false = [passage for passage in passages(recorded(all_claims())) if passage.outcome == "false as printed"]
     assert false
     assert [passage.place for passage in false if not passage.instead] == []
 
 
-def test_the_grade_of_a_passage_is_what_its_outcome_needs() -> None:
+def test_the_grade_of_a_passage_is_the_weakest_that_its_outcome_needs() -> None:
     def claim(verdict: Verdict, grade: str) -> Judged:
         return Judged(id=f"a.b/{verdict}-{grade}", kind="printed", verdict=verdict, grade=grade)  # type: ignore[arg-type]
 

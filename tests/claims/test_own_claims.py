@@ -99,7 +99,7 @@ def code_lines(text: str) -> int:
 
 
 @pytest.mark.parametrize("options", [(), ("--bound",)])
-def test_the_start_verifies_as_it_stands(
+def test_the_template_verifies_unchanged(
     options: tuple[str, ...], lipverify: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -208,7 +208,7 @@ def test_two_claims_on_one_function_share_its_measurements(tmp_path: Path) -> No
         ("x, contexts", 'method=("montecarlo", "observed"),', "observed"),
     ],
 )
-def test_what_takes_contexts_is_sampled_and_what_states_its_own_error_is_estimated(
+def test_functions_with_contexts_are_sampled_and_those_with_errors_estimated(
     takes: str, how: str, grade: str, tmp_path: Path
 ) -> None:
     """Such functions were once graded as if their errors were bounds."""
@@ -216,7 +216,7 @@ def test_what_takes_contexts_is_sampled_and_what_states_its_own_error_is_estimat
     assert verified(tmp_path, text)["mine.square"].grade == grade
 
 
-def test_a_function_that_does_not_say_what_it_takes_is_refused(tmp_path: Path) -> None:
+def test_a_function_without_a_signature_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="does not say what it takes"):
         claims_of(write(tmp_path, SQUARE.replace("square,", "max,")), QUICK)
 
@@ -422,7 +422,7 @@ def test_the_same_ledger_on_a_cluster_that_cannot_see_the_file(tmp_path: Path) -
         assert findings(run(claims, cluster=local.scheduler_address)) == alone
 
 
-def test_addresses_are_short_and_change_with_the_content_and_nothing_else(tmp_path: Path) -> None:
+def test_addresses_are_short_and_depend_only_on_the_content(tmp_path: Path) -> None:
     def addresses(text: str, name: str = "my_claims.py") -> set[str]:
         return set(claims_of(write(tmp_path, text, name), QUICK)[0].measurements)
 
@@ -465,7 +465,7 @@ def test_resuming_believes_nothing_of_another_version(tmp_path: Path) -> None:
         ("return [1.0, 2.0, 3.0]", 3, "without an error"),
     ],
 )
-def test_what_her_function_does_wrong_is_an_error_with_its_line(
+def test_an_exception_in_a_users_function_is_reported_with_its_line(
     body: str, line: int, said: str, tmp_path: Path
 ) -> None:
     broken = POWER.replace("mine.power/test", "mine.broken").replace(
@@ -488,7 +488,7 @@ def test_a_value_without_an_error_is_refused(text: str, id: str, tmp_path: Path)
     assert "my_claims.py:" in record.problem
 
 
-def test_what_is_shown_is_a_figure_or_a_table(tmp_path: Path) -> None:
+def test_shows_accepts_only_figures_and_tables(tmp_path: Path) -> None:
     shows = "shows=at(words, found=at(power, d=2, n=100)),"
     text = POWER.replace("import claim", "import at, claim").replace(
         "claim(\n", "def words(found):\n    return 'q'\n\nclaim(\n", 1
@@ -726,9 +726,7 @@ claim("mine.line", bound(line, "y", low="x/2", control={control}), over={{"x": (
         ('{"law": "relu"}', "≥ x/2 with law = relu", -2.0),
     ],
 )
-def test_a_control_changes_a_coordinate_to_a_value_of_its_own_type(
-    tmp_path: Path, control: str, says: str, measured: float
-) -> None:
+def test_a_control_keeps_the_type_of_a_coordinate(tmp_path: Path, control: str, says: str, measured: float) -> None:
     record = verified(tmp_path, CONTROLLED.format(control=control))["mine.line"]
     cell = record.cells[1].control
     assert (record.verdict, cell.says) == ("supported", says)

@@ -24,7 +24,7 @@ TYPED = re.compile(r"<=|>=|->|\w_\w|\w\^|\*\w|sqrt|\blambda\b")
 
 
 @pytest.mark.parametrize("name", sorted(LEMMAS))
-def test_what_a_lemma_says_is_typeset(name: str) -> None:
+def test_the_statement_of_a_lemma_is_typeset(name: str) -> None:
     text = typeset(LEMMAS[name])
     words, formulas = text.split("$")[::2], text.split("$")[1::2]
     assert text.count("$") % 2 == 0
@@ -46,5 +46,5 @@ def test_what_a_lemma_says_is_typeset(name: str) -> None:
         ("B >= far for w <= u.", r"$B\geq \mathrm{far}$ for $w\leq u$."),
     ],
 )
-def test_words_and_formulas_are_told_apart(said: str, set_: str) -> None:
+def test_words_and_formulas_are_distinguished(said: str, set_: str) -> None:
     assert typeset(said) == set_

@@ -129,7 +129,7 @@ def record_of(tmp_path: Path, text: str) -> Record:
 
 
 @pytest.mark.parametrize("what", FALSE)
-def test_what_is_false_elsewhere_is_not_proved_anywhere(what: str, tmp_path: Path) -> None:
+def test_a_claim_false_elsewhere_is_not_proved(what: str, tmp_path: Path) -> None:
     ledger = ledger_of(tmp_path, FALSE[what])
     [record] = ledger.claims
     assert (record.verdict, record.grade) == ("supported", "bounded" if "exactly" in what else "estimated")
@@ -140,7 +140,7 @@ def test_what_is_false_elsewhere_is_not_proved_anywhere(what: str, tmp_path: Pat
 
 
 @pytest.mark.parametrize("what", EXACT)
-def test_what_is_exact_is_proved_and_its_record_says_how(what: str, tmp_path: Path) -> None:
+def test_an_exact_result_is_proved_and_the_record_has_the_reason(what: str, tmp_path: Path) -> None:
     kind, symbols, function = EXACT[what]
     record = record_of(
         tmp_path, f'{dedent(function)}\nclaim("mine.exact", identity(difference, "D", control={{"wrong": 1}}), SOURCE)'
@@ -153,7 +153,7 @@ def test_what_is_exact_is_proved_and_its_record_says_how(what: str, tmp_path: Pa
     assert cell.proof.statement
 
 
-def test_a_ball_proves_a_bound_by_what_it_contains(tmp_path: Path) -> None:
+def test_a_ball_inside_the_allowed_range_proves_a_bound(tmp_path: Path) -> None:
     function = "from flint import arb\ndef root():\n    return arb(2).sqrt()\n"
     record = record_of(tmp_path, f'{function}claim("mine.root", bound(root, "r", low=1.4, truth="2**(1/2)"), SOURCE)')
     [cell] = record.cells
@@ -164,7 +164,7 @@ def test_a_ball_proves_a_bound_by_what_it_contains(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("what", NOT_EXACT)
-def test_what_is_not_exact_is_not_proved(what: str, tmp_path: Path) -> None:
+def test_an_inexact_result_is_not_proved(what: str, tmp_path: Path) -> None:
     function = f"def difference(wrong=0):\n    if wrong: return 1.0, 0.0\n    {NOT_EXACT[what]}\n"
     [record] = ledger_of(
         tmp_path, f'{function}claim("mine.exact", identity(difference, "D", control={{"wrong": 1}}), SOURCE)'
@@ -209,7 +209,7 @@ def test_a_number_of_the_library_is_bounded_and_one_that_was_altered_is_not(
 
 @pytest.mark.parametrize(("link", "grade"), [("np.tanh(z)", "bounded"), ("np.sort(np.tanh(z))", "estimated")])
 @pytest.mark.parametrize("how", ["", 'method="exact"'])
-def test_a_law_whose_error_nobody_bounds_gives_estimates(link: str, grade: str, how: str, tmp_path: Path) -> None:
+def test_a_law_without_error_bounds_gives_estimates(link: str, grade: str, how: str, tmp_path: Path) -> None:
     text = f"""
         import numpy as np
 
@@ -252,7 +252,7 @@ def test_one_value_of_an_expression_supports_nothing_for_all_of_them(
     assert ("for every x" in record.range) is False
 
 
-def test_what_sympy_loads_at_the_first_call_is_no_float_of_the_function() -> None:
+def test_modules_that_sympy_loads_are_not_taken_for_floats() -> None:
     """Tested in a process without earlier simplifications, like one that begins with this measurement."""
     program = """
         import sympy
@@ -269,7 +269,7 @@ def test_what_sympy_loads_at_the_first_call_is_no_float_of_the_function() -> Non
     assert done.stdout.split() == ["False", "True"]
 
 
-def test_what_was_drawn_is_not_bounded_by_what_its_claim_says(tmp_path: Path) -> None:
+def test_a_sampled_number_is_not_graded_bounded_by_declaration(tmp_path: Path) -> None:
     drawn = """
         def loss(d):
             problem = lv.Problem(d=d, n=10, law=lv.laws.Affine(), sigma=1.0)
@@ -281,7 +281,7 @@ def test_what_was_drawn_is_not_bounded_by_what_its_claim_says(tmp_path: Path) ->
     assert record_of(tmp_path, drawn).grade == "sampled"
 
 
-def test_a_claim_that_derives_from_nothing_is_estimated_by_its_own_function(tmp_path: Path) -> None:
+def test_a_claim_without_library_code_is_graded_estimated(tmp_path: Path) -> None:
     text = 'def one():\n    return 1.0, 1e-9\nclaim("mine.one", bound(one, "x", high=2, control=0.5, {}), SOURCE)'
     for how in ("", 'method="exact"', 'method=(None, "bounded")', 'method="certified"', 'method="symbolic"'):
         [cell] = record_of(tmp_path, text.format(how)).cells
@@ -325,7 +325,7 @@ def test_a_limit_is_no_more_than_the_values_along_its_ray(tmp_path: Path) -> Non
         ("{'bias': (w, 1.0)}", "bias", ("exact", "second")),
     ],
 )
-def test_a_cross_check_is_called_by_what_ran_and_else_by_its_functions(
+def test_a_cross_check_is_named_after_the_methods_that_ran(
     second: str, of: str, methods: tuple[str, str], tmp_path: Path
 ) -> None:
     text = f"""

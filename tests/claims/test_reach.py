@@ -68,7 +68,7 @@ def read_back(words: str) -> dict[str, set[str]]:
     first=st.sets(st.integers(-3, 30), min_size=1, max_size=12),
     second=st.sets(st.sampled_from((0.5, 1.0, 2.5, 10.0)), min_size=1),
 )
-def test_a_grid_is_said_by_its_coordinates_and_no_value_is_added(first: set[int], second: set[float]) -> None:
+def test_a_grid_is_described_by_its_coordinates_without_extra_values(first: set[int], second: set[float]) -> None:
     words = at_points([{"d": d, "w": w} for d, w in product(sorted(first), sorted(second))])
     if "values)" in words:  # the ends and the number of points
         low, high, count = re.findall(r"d = (-?\d+) to (-?\d+) \((\d+) values\)", words)[0]
@@ -80,7 +80,7 @@ def test_a_grid_is_said_by_its_coordinates_and_no_value_is_added(first: set[int]
 
 
 @given(points=st.lists(st.tuples(*[VALUES] * 3), min_size=1, max_size=9, unique=True))
-def test_points_that_fill_no_grid_are_not_said_as_one(points: list[tuple[Scalar, ...]]) -> None:
+def test_points_that_fill_no_grid_are_not_described_as_one(points: list[tuple[Scalar, ...]]) -> None:
     where = [dict(zip(NAMES, point, strict=False)) for point in points]
     words = at_points(where)
     sizes = [len({point[k] for point in points}) for k in range(3)]
@@ -113,7 +113,7 @@ def test_a_verdict_speaks_of_the_cells_that_make_it() -> None:
     assert reach(cells, "error") == reach([], "supported") == ""
 
 
-def test_a_limit_is_said_with_what_it_assumes() -> None:
+def test_a_limit_is_described_with_its_assumption() -> None:
     far = Ray("n", 1e4, 1e30, 12)
     cells = [replace(refuting(d, "supported"), ray=far) for d in (2, 3)]
     assert reach(cells, "supported", "a.b/relu") == "at d = 2, 3 as n → ∞"
@@ -135,7 +135,7 @@ def test_quantities_measured_elsewhere_have_ranges_of_their_own() -> None:
     assert reach_of(bare[1:]) == "in the one case measured"
 
 
-def test_what_is_given_is_said_where_it_is_a_symbol() -> None:
+def test_fixed_arguments_are_named_if_they_are_symbols() -> None:
     spots: Any = [Spot({"d": 2}, given={"n": 1000, "samples": 7, "law": "relu"})]
     assert reach_of(spots) == "at d = 2; n = 1000"
 
@@ -148,7 +148,7 @@ class Proof:
 
 
 @pytest.mark.parametrize("general", [True, False])
-def test_for_every_value_is_said_of_the_symbols_of_a_proof_alone(general: bool) -> None:
+def test_for_every_value_is_used_only_for_symbols_of_a_proof(general: bool) -> None:
     """If the claim fails, the words name only the points that were tried."""
     spots: Any = [Spot({"m": m, "d": 2}, proof=Proof(("m",))) for m in (0, 1)]
     assert reach_of(spots, general=general) == ("for every m, at d = 2" if general else "at m = 0, 1; d = 2")

@@ -40,7 +40,7 @@ def test_a_narrower_interval_never_overturns_a_decision(
 
 
 @given(measured=intervals(), allowed=ranges())
-def test_supported_and_refuted_are_what_they_say(measured: Interval, allowed: Allowed) -> None:
+def test_verdicts_agree_with_the_truth_of_the_statement(measured: Interval, allowed: Allowed) -> None:
     """The claim allows all values of the interval, none of them, or some."""
     (low, high), (floor, ceiling) = measured.ends, allowed.ends
     if allowed.open:  # the least and the largest double inside
@@ -120,7 +120,7 @@ def test_many_cells_are_combined_two_by_two(cells: list[Verdict], split: int) ->
 
 @pytest.mark.parametrize("cell", VERDICTS)
 @pytest.mark.parametrize("control", VERDICTS)
-def test_a_cell_whose_control_does_not_come_out_the_other_way_decides_nothing(cell: Verdict, control: Verdict) -> None:
+def test_a_cell_with_a_failed_control_decides_nothing(cell: Verdict, control: Verdict) -> None:
     other_way = {"supported": "refuted", "refuted": "supported"}.get(cell)
     decided = cell if cell == "error" or control == other_way else "inconclusive"
     assert settled(cell, control) == decided
@@ -129,7 +129,7 @@ def test_a_cell_whose_control_does_not_come_out_the_other_way_decides_nothing(ce
     assert conclude([settled(cell, control)], [True, False]) == ("error" if cell == "error" else "inconclusive")
 
 
-def test_a_refutation_stands_on_one_cell_and_support_on_all() -> None:
+def test_one_cell_refutes_and_all_cells_support() -> None:
     assert conclude([settled("refuted", "supported"), settled("refuted", "refuted")], []) == "refuted"
     assert conclude([settled("supported", "refuted"), settled("supported", "inconclusive")], []) == "inconclusive"
 

@@ -100,7 +100,7 @@ def is_refused(done: Done, named: str) -> None:
     assert named in done.stderr
 
 
-def test_bad_input_to_a_process_of_its_own(tmp_path: Path) -> None:
+def test_bad_input_to_a_separate_process(tmp_path: Path) -> None:
     is_refused(process("-m", "lipverify", "loss", "--d", "5", "--n", "0", "--w", "1", cwd=tmp_path), "n = 0")
     is_refused(process("-m", "lipverify", "frobnicate", cwd=tmp_path), "frobnicate")
     assert list(tmp_path.iterdir()) == []
@@ -158,7 +158,7 @@ def test_loss_by_monte_carlo_is_repeatable_and_near(lipverify: Commands) -> None
     assert abs(content["bias"][0] - exact["bias"][0]) <= 2 * content["bias_error"][0]
 
 
-def test_matrix_prints_what_the_window_says(lipverify: Commands) -> None:
+def test_matrix_and_window_print_the_same_optimum(lipverify: Commands) -> None:
     asked = ("--d", "2", "--n", "6", "--law", "affine", "--L", "3")
     content = json.loads(lipverify("matrix", *asked, "--contexts", "2000", "--json").stdout)
     window = json.loads(lipverify("window", *asked, "--json").stdout)
@@ -217,7 +217,7 @@ def test_list_and_explain_name_every_claim(lipverify: Commands) -> None:
 
 
 @pytest.mark.parametrize("columns", [80, 40])
-def test_what_is_explained_can_be_read_in_a_terminal(
+def test_explanations_are_readable_in_a_terminal(
     lipverify: Commands, columns: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The explanation of every claim of a paper has no LaTeX, no key of a source and no line that is too long."""
@@ -294,7 +294,7 @@ def test_open_shows_the_page_or_says_where_it_lies(
     assert done.stderr.splitlines()[-1] == f"lipverify: no browser to show it in; the page is {page}"
 
 
-def test_an_interruption_is_one_line_and_leaves_what_is_finished(tmp_path: Path) -> None:
+def test_an_interruption_prints_one_line_and_keeps_finished_measurements(tmp_path: Path) -> None:
     (tmp_path / "my_claims.py").write_text(CLAIMS_FILE.replace("0.25", "1.0 if x < 0.3 else 60.0"), encoding="utf-8")
     running = subprocess.Popen(
         [sys.executable, "-m", "lipverify", "verify", "my_claims.py", "--out", "out", "--jobs", "2"],

@@ -50,7 +50,7 @@ def test_a_report_has_the_name_of_one(lipverify: Commands, ledger: Path, out: st
 
 @pytest.mark.parametrize("command", [["audit"], ["report"], ["export"], ["diff", "{}"]])
 @pytest.mark.parametrize("text", [None, "", "{}", '{"a": 1}', "[]", "not JSON", "\ufeff"])
-def test_a_refusal_of_what_is_no_ledger_says_where_one_comes_from(
+def test_a_file_that_is_no_ledger_is_refused_with_the_command_that_makes_one(
     lipverify: Commands, tmp_path: Path, command: list[str], text: str | None
 ) -> None:
     path = tmp_path / "it.json"
@@ -63,14 +63,14 @@ def test_a_refusal_of_what_is_no_ledger_says_where_one_comes_from(
 @pytest.mark.parametrize(
     "words", [["loss"], ["loss", "--d", "3", "--whatever"], ["frobnicate"], ["window", "--d", "x"]]
 )
-def test_what_the_parser_refuses_says_where_help_is(lipverify: Commands, words: list[str]) -> None:
+def test_a_parser_error_names_the_help(lipverify: Commands, words: list[str]) -> None:
     named = [] if words == ["frobnicate"] else words[:1]
     assert refused(lipverify(*words)).endswith(f"See `{' '.join(['lipverify', *named, '--help'])}`.")
 
 
 @pytest.mark.parametrize("command", ["report", "audit", "export", "list", "verify"])
 @pytest.mark.parametrize("kind", ["pipe", "device", "folder"])
-def test_what_is_no_regular_file_is_not_read(lipverify: Commands, tmp_path: Path, command: str, kind: str) -> None:
+def test_a_special_file_is_not_read(lipverify: Commands, tmp_path: Path, command: str, kind: str) -> None:
     path = tmp_path / "it.py"
     if kind == "pipe":
         os.mkfifo(path)

@@ -152,7 +152,9 @@ def test_the_most_urgent_claim_is_named_first(broken: int, moved_: int, open_: i
         (2, 3, 4, "! also, 1 broke, 3 moved, 4 are open: --table and the report name them"),
     ],
 )
-def test_one_line_counts_the_rest_and_says_where_it_stands(broken: int, moved_: int, open_: int, rest: str) -> None:
+def test_one_line_counts_the_other_verdicts_and_says_where_they_are(
+    broken: int, moved_: int, open_: int, rest: str
+) -> None:
     assert line_of_the_rest(ending(troubled(broken, moved_, open_), FILES, False, 80)) == rest
 
 
@@ -283,7 +285,7 @@ def test_a_verdict_that_moved_is_on_the_line_of_its_claim_and_of_its_theorem() -
     assert "1 MOVED" in claim_line(one)
 
 
-def test_what_was_measured_is_the_telling_case() -> None:
+def test_the_measured_value_is_that_of_the_deciding_case() -> None:
     refuted = next(record for record in EXAMPLE.claims if record.verdict == "refuted" and len(record.cells) > 1)
     assert summary(refuted.cells).startswith(f"{_telling(refuted):.3g} at ")
     held = next(r for r in EXAMPLE.claims if r.verdict == "supported" and r.id.startswith("softmax.window"))
@@ -307,7 +309,7 @@ def test_number_place_and_margin_are_those_of_one_cell() -> None:
         assert 1 + len(others) == len({cell.quantity for cell in record.cells})
 
 
-def test_which_case_is_told_does_not_hang_on_rounding() -> None:
+def test_the_deciding_case_does_not_depend_on_rounding() -> None:
     refuted = next(record for record in EXAMPLE.claims if record.verdict == "refuted" and len(record.cells) > 1)
     alike = [replace(cell, verdict="refuted", measured=0.5, margin=-0.5) for cell in refuted.cells]
     for last_bit in (1e-13, -1e-13):
@@ -350,7 +352,7 @@ def test_verdicts_are_in_the_log_before_the_run_ends(tmp_path: Path) -> None:
     assert "mine.slow" in rest
 
 
-def test_json_is_the_ledger_and_nothing_else(lipverify: Commands, tmp_path: Path, monkeypatch: Any) -> None:
+def test_json_prints_only_the_ledger(lipverify: Commands, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
     Path("my_claims.py").write_text(CLAIMS_FILE.replace("0.25", "0"), encoding="utf-8")
     done = lipverify("verify", "my_claims.py", "--out", "out", "--json")

@@ -182,7 +182,7 @@ COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 @pytest.mark.parametrize("colour", [False, True])
-def test_no_table_passes_on_what_a_terminal_obeys(colour: bool) -> None:
+def test_no_table_prints_terminal_control_sequences(colour: bool) -> None:
     out = io.StringIO()
     Console(file=out, force_terminal=colour, color_system="standard" if colour else None, width=80).print(
         verdict_table(hostile_ledger())
@@ -306,7 +306,7 @@ BAD: dict[str, tuple[bytes, str]] = {
 
 @pytest.mark.parametrize("command", ["report", "diff", "export"])
 @pytest.mark.parametrize("name", BAD)
-def test_what_is_no_ledger_is_refused_in_one_line(
+def test_a_file_that_is_no_ledger_is_refused_in_one_line(
     name: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     content, named = BAD[name]
@@ -324,9 +324,7 @@ def test_what_is_no_ledger_is_refused_in_one_line(
     assert {path.name for path in tmp_path.iterdir()} == {"bad.json", "good.json"}
 
 
-def test_what_is_not_a_number_survives_the_ledger(
-    lipverify: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nan_survives_the_ledger(lipverify: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """JSON has no nan or inf; a run that produces one must still leave a readable ledger."""
     infinite, nothing = float("inf"), float("nan")
     series = Series(label="s", x=(1.0, 2.0, 3.0), y=(1.0, nothing, infinite))
@@ -392,7 +390,7 @@ def test_nothing_in_the_package_runs_data() -> None:
     assert found == {"lipverify/claims/run/workers.py": ["pickle"]}
 
 
-def test_the_search_finds_what_it_looks_for(tmp_path: Path) -> None:
+def test_the_search_for_dangerous_calls_finds_them(tmp_path: Path) -> None:
     bad = "import pickle\nfrom yaml import load\neval('1')\nexec('')\nos.system('ls')\nnp.load(f, allow_pickle=True)\n"
     (tmp_path / "bad.py").write_text(bad)
     assert sorted(violations(tmp_path / "bad.py")) == ["allow_pickle", "eval", "exec", "pickle", "system", "yaml"]

@@ -59,7 +59,7 @@ def test_prove_as_json_for_every_law_and_dimension_that_a_claim_names(capsys: py
     assert all(checker.failures(proof) == [] for proof in found)
 
 
-def test_what_cannot_be_proved_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_theorem_out_of_reach_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ("prove", "softmax.window-derived/relu", "--d", "3", "--least-lambda", "100", "--json")
     assert run(*arguments) == 1
     assert "larger least_lambda" in capsys.readouterr().err
@@ -107,7 +107,7 @@ def test_a_law_that_no_dimension_helps_is_refused_once(capsys: pytest.CaptureFix
         ),
     ],
 )
-def test_every_kind_of_theorem_is_found_anew_as_it_is_committed(
+def test_every_kind_of_theorem_is_proved_again_as_committed(
     id: str, files: set[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run("prove", id, "--out", str(tmp_path)) == 0
@@ -134,7 +134,7 @@ def test_one_dimension_of_a_claim(tmp_path: Path) -> None:
     assert [path.stem for path in tmp_path.iterdir()] == ["tradeoff-relu-8"]
 
 
-def test_without_a_claim_it_lists_what_can_be_proved(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_claim_it_lists_the_provable_ones(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("prove", "--json") == 0
     listed = json.loads(capsys.readouterr().out)
     assert listed["softmax.window-derived"] == "every d"
@@ -175,7 +175,7 @@ def test_a_law_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
         (":nothing", "there is no nothing in the file"),
     ],
 )
-def test_what_is_no_law_of_a_file_is_refused_with_the_way_out(tmp_path: Path, name: str, says: str) -> None:
+def test_a_name_that_is_no_law_is_refused_with_the_way_out(tmp_path: Path, name: str, says: str) -> None:
     (tmp_path / "my.py").write_text(
         "from lipverify.laws import ReLU\ndef points(z): return z\ndef made(): return ReLU()\n"
     )
@@ -228,7 +228,7 @@ def test_check_proof_accepts_and_rejects(tmp_path: Path) -> None:
     assert codes == [0, 1, 2, 2]
 
 
-def test_rates_are_read_from_a_proof_and_nothing_else(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_rates_are_read_only_from_proofs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A proof of another law, dimension or theorem gives no rate."""
     import lipverify.claims.plan.proved as proved
 
@@ -244,9 +244,7 @@ def test_rates_are_read_from_a_proof_and_nothing_else(monkeypatch: pytest.Monkey
     proved_window.cache_clear()
 
 
-def test_what_is_given_is_compared_as_numbers_and_by_its_theorem(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_hypotheses_are_compared_as_numbers_and_by_theorem(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The given values are compared as numbers, and a proof by its theorem, not by its text or file name."""
     import lipverify.claims.plan.proved as proved
 

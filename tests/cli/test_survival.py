@@ -91,7 +91,7 @@ def test_a_run_that_is_killed_resumes_to_the_same_ledger(
 
 
 @pytest.mark.slow
-def test_what_a_killed_run_left_is_named_and_not_thrown_away_by_the_next(tmp_path: Path) -> None:
+def test_rows_of_a_killed_run_are_named_and_kept(tmp_path: Path) -> None:
     """Without --resume the same command reports the kept measurements, and keeps them if it is stopped too."""
     out, until = tmp_path / "out", time.monotonic() + 120
     running = start(tmp_path, CLAIMS_FILE, workers=("--jobs", "1"))
@@ -117,7 +117,7 @@ def no_room() -> None:
 
 
 @pytest.mark.slow
-def test_a_disk_without_any_room_is_said_before_any_work_and_nothing_is_left(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_before_any_work(tmp_path: Path) -> None:
     code, stdout, stderr = ends(start(tmp_path, QUICK_FILE, preexec_fn=no_room))
     assert (code, stdout, len(stderr.splitlines())) == (2, "", 1)
     assert "is the disk full?); make room, or choose another --out." in stderr

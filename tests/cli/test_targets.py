@@ -72,7 +72,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("writer", WRITERS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_no_regular_file_is_refused_and_stays(kind: str, writer: str, place: Path) -> None:
+def test_a_special_file_is_refused_and_unchanged(kind: str, writer: str, place: Path) -> None:
     target = place / writer
     KINDS[kind](target)
     before = os.lstat(target)

@@ -55,13 +55,13 @@ def test_models_are_made_and_kept(lipverify: Commands, tmp_path: Path) -> None:
         ((*ONE, "--out", "/dev/null/x"), "/dev/null/x"),
     ],
 )
-def test_bad_input_is_refused_with_what_would_do(lipverify: Commands, arguments: tuple[str, ...], named: str) -> None:
+def test_bad_input_is_refused_with_valid_choices(lipverify: Commands, arguments: tuple[str, ...], named: str) -> None:
     done = lipverify(*arguments)
     assert done.returncode == 2
     assert named in done.stderr
 
 
-def test_help_has_an_example_and_says_what_it_costs(lipverify: Commands) -> None:
+def test_help_has_an_example_and_a_cost(lipverify: Commands) -> None:
     shown = " ".join(lipverify("train", "--help").stdout.split())
     assert "lipverify train lt.table-1 --noise uniform-3" in shown
     assert "Cost" in shown

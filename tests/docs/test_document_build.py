@@ -181,7 +181,7 @@ def warnings(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_in_a_page_is_seen_and_nothing_else(fault: str, warnings: list[str]) -> None:
+def test_a_fault_in_a_page_is_the_only_one_reported(fault: str, warnings: list[str]) -> None:
     words, here = FAULTS[fault][1], [line for line in warnings if f"/{PAGES[fault]}.md" in line]
     if fault == "a signature of what is not there":  # this warning has no line number
         here = [line for line in warnings if ".md" not in line]

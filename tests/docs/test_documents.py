@@ -43,7 +43,7 @@ def marked(path: Path) -> Any:
 
 
 @pytest.mark.parametrize("path", [marked(path) for path in DOCUMENTS])
-def test_the_blocks_of_a_document_do_what_is_shown(path: Path, tmp_path: Path) -> None:
+def test_the_blocks_of_a_document_give_the_shown_output(path: Path, tmp_path: Path) -> None:
     text = path.read_text()
     if path.name in ELSEWHERE:
         text = text.replace("```sh\n", "```text\n")
@@ -78,7 +78,7 @@ def test_every_fence_is_a_block() -> None:
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_what_a_document_mentions_is_there(path: Path) -> None:
+def test_files_mentioned_in_a_document_exist(path: Path) -> None:
     for name in MENTIONED.findall(path.read_text()):
         assert exists(name), f"{path.name}: {name}"
 

@@ -83,7 +83,7 @@ def test_a_fault_is_seen(was: str, becomes: str) -> None:
     assert faults(page.replace(was, becomes), claims())
 
 
-def test_every_printed_statement_that_fails_as_it_stands_has_a_page() -> None:
+def test_every_printed_statement_that_fails_has_a_page() -> None:
     missing = {each.id for each in claims().values() if each.kind == "printed" and each.expected == "refuted"}
     assert missing
     assert missing <= {printed_in(path.read_text(encoding="utf-8")) for path in PAGES}
@@ -194,7 +194,7 @@ def test_a_sentence_that_does_not_is_found(before: str, after: str, fault: str) 
     assert any(fault in each for each in unsupported(FOUND.replace(before, after), claims()))
 
 
-def test_words_of_the_second_paper_are_quoted_from_its_reviews_or_said_to_be_paraphrased() -> None:
+def test_words_of_the_second_paper_are_quotations_or_marked_paraphrases() -> None:
     sources = {claim.source for claim in claims().values() if claim.source.paper == "V"}
     quoted = {source.place for source in sources if not source.printed.startswith("paraphrased: ")}
     assert quoted

@@ -85,7 +85,7 @@ def test_another_name_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert "there is no picture nothing: choose of window" in capsys.readouterr().err
 
 
-def test_the_command_writes_what_is_named(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_writes_the_named_pictures(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
     make.main(["full_weights", "--out", str(tmp_path)])
     assert [file.name for file in tmp_path.iterdir()] == ["full_weights.svg"]
     assert capsys.readouterr().out.strip() == str(tmp_path / "full_weights.svg")

@@ -204,5 +204,5 @@ def bare(given: float) -> float:
         (bare, ["given is not explained", "no example", "no Returns", "no Raises"]),
     ],
 )
-def test_what_a_docstring_lacks_is_seen(value: Any, missing: list[str]) -> None:
+def test_an_incomplete_docstring_is_found(value: Any, missing: list[str]) -> None:
     assert lacks(value) == missing

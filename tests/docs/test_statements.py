@@ -115,7 +115,7 @@ def test_the_readme_table_says_proved_where_the_page_of_passages_does() -> None:
 
 
 @pytest.mark.slow
-def test_what_the_page_calls_proved_is_proved_when_it_is_run() -> None:
+def test_passages_listed_as_proved_are_proved_in_a_run() -> None:
     """Run the claims that decide those passages and the claims that prove them: their grade is `proved`."""
     rows = {place: outcome for place, _, outcome in passages.told(passages.PAGE.read_text(encoding="utf-8"))}
     every = all_claims(profile_named("quick"))

@@ -74,7 +74,7 @@ def test_a_token_at_the_query_has_the_largest_weight_and_a_wider_window_has_more
     assert sum(share for *_, share in narrow) < sum(share for *_, share in wide)
 
 
-def test_the_proved_range_holds_the_optimal_w_and_is_drawn_where_it_is_proved_alone() -> None:
+def test_the_proved_range_contains_w_and_is_drawn_only_where_proved() -> None:
     view = ray(Setting(d=3, n=1e4, law="affine"))
     regions = {region.label: region for region in view.figure.panels[0].regions}
     (points,) = view.figure.panels[0].series
@@ -99,7 +99,7 @@ def test_the_proved_range_holds_the_optimal_w_and_is_drawn_where_it_is_proved_al
         ({"k": 1}, "k is no parameter"),
     ],
 )
-def test_what_is_refused_is_said(server: ThreadingHTTPServer, values: dict[str, Any], words: str) -> None:
+def test_a_refused_input_is_explained(server: ThreadingHTTPServer, values: dict[str, Any], words: str) -> None:
     assert words in asked(server, "picture", **values)["refused"]
 
 

@@ -1,4 +1,4 @@
-"""Data out: what is written reads back as what the ledger holds, and a file is whole or not there."""
+"""Exports: the files read back as the content of the ledger, and each is written whole or not."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Any:
         yield tree.load()
 
 
-def test_every_cell_stands_at_its_labels(opened: Any) -> None:
+def test_every_cell_is_at_its_labels(opened: Any) -> None:
     for claim, each in CELLS:
         group = opened[file_name(claim.id.split("/")[0])]
         at = {"claim": claim.id, **each.where}
@@ -172,7 +172,7 @@ def test_a_coordinate_that_a_cell_does_not_have_is_not_a_number_there() -> None:
         [{"d": 2}, {"d": 2}],  # two cells at one place
     ],
 )
-def test_what_would_leave_a_block_empty_or_ambiguous_is_a_list(places: list[dict[str, Any]]) -> None:
+def test_sparse_or_ambiguous_blocks_become_lists(places: list[dict[str, Any]]) -> None:
     built = dataset(*places)
     assert built.sizes["cell"] == len(places)
     assert built.measured.values.tolist() == list(map(float, range(len(places))))
@@ -221,7 +221,7 @@ def test_figures_are_those_of_the_report_named_by_their_claims() -> None:
     assert {record.id for record in readings} <= shown
 
 
-def test_a_joined_figure_is_named_by_what_its_claims_share() -> None:
+def test_a_joined_figure_is_named_after_the_common_part_of_its_claims() -> None:
     claims = (record("a.b/relu/lower"), record("a.b/relu/upper"))
     (exhibit,) = exhibits(ledger(claims))
     assert exhibit.name == "a.b_relu-1"
@@ -348,7 +348,7 @@ def test_words_hold_no_command_of_their_own(text: str) -> None:
         (r"\not= \not< b", r"\neq \not< b"),
     ],
 )
-def test_what_latex_would_refuse_or_few_engines_know_is_written_so_that_all_take_it(source: str, written: str) -> None:
+def test_special_characters_are_written_so_that_all_latex_engines_accept_them(source: str, written: str) -> None:
     assert formula(source) == f"${written}$"
 
 
@@ -443,7 +443,7 @@ def small_ledger(folder: Path) -> Ledger:
     return book
 
 
-def test_the_command_writes_all_formats_beside_the_ledger(tmp_path: Path) -> None:
+def test_the_command_writes_all_formats_to_the_folder_of_the_ledger(tmp_path: Path) -> None:
     pytest.importorskip("xarray")
     small_ledger(tmp_path)
     done = export(tmp_path, "ledger.json")
@@ -460,7 +460,7 @@ def test_the_command_writes_all_formats_beside_the_ledger(tmp_path: Path) -> Non
         assert (tmp_path / line.split(":")[0]).exists()
 
 
-def test_the_command_writes_what_is_asked_for_where_it_is_asked(tmp_path: Path) -> None:
+def test_the_command_writes_the_requested_format_to_the_requested_place(tmp_path: Path) -> None:
     small_ledger(tmp_path)
     done = export(tmp_path, "ledger.json", "--format", "tex", "csv", "--out", "deep/folder")
     assert done.returncode == 0

@@ -93,7 +93,9 @@ def test_a_paper_compiles_and_nothing_is_wider_than_its_column(tmp_path: Path, b
         (r"\lipverdict{{softmax.nothing}}", "no claim"),
     ],
 )
-def test_a_text_that_no_longer_matches_does_not_compile(tmp_path: Path, book: Ledger, wrong: str, said: str) -> None:
+def test_a_text_that_differs_from_the_ledger_does_not_compile(
+    tmp_path: Path, book: Ledger, wrong: str, said: str
+) -> None:
     id, where, value = first_constant(book)
     code, log = compiled(tmp_path, book, wrong.format(id=id, place=where, value=value))
     assert code != 0
@@ -122,13 +124,13 @@ def test_a_value_without_an_error_has_no_constant() -> None:
     assert roundings(0.4, None) == roundings(None, 0.1) == roundings(0.4, float("inf")) == []
 
 
-def test_what_is_typeset_is_typeset() -> None:
+def test_special_signs_are_typeset() -> None:
     for sign in "‡Ω≤⁴₂½′≠ℓ∞⊥":
         assert "U+" not in words(sign), sign
     assert words("\u0175 w\u0302") == "\u0175 " + r"\ensuremath{\hat{w}}"
 
 
-def test_an_id_stands_in_a_name_as_it_is() -> None:
+def test_a_macro_name_contains_the_id_unchanged() -> None:
     assert key("softmax.window-printed/affine/lower") == "softmax.window-printed/affine/lower"
     assert re.fullmatch(r"[A-Za-z0-9-]+", key(r"a\b%{}"))
 
@@ -141,7 +143,7 @@ def test_the_command_takes_the_folder(lipverify: Commands, tmp_path: Path, monke
     assert {path.name for path in Path("paper").iterdir()} == {"lipverify.sty", "theorems.tex", "verdicts.tex"}
 
 
-def test_the_table_of_theorems_is_a_paragraph_of_its_own() -> None:
+def test_the_table_of_theorems_begins_a_paragraph() -> None:
     lines = theorems(BOOK).decode().splitlines()
     assert lines[1].startswith(r"\par\noindent")
     assert lines[-2] == r"\end{tabular}\par"

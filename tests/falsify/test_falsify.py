@@ -1,4 +1,4 @@
-"""The search for counterexamples: what it finds, what it misses, and what it leaves behind."""
+"""The search for counterexamples: its finds, its misses, and the files that it writes."""
 
 from __future__ import annotations
 
@@ -100,14 +100,14 @@ def test_the_end_of_the_budget_says_nothing_of_a_point(tmp_path: Path) -> None:
     assert not found.not_reached
 
 
-def test_a_true_bound_stands_and_its_tightest_point_is_told(lipverify: Commands, tmp_path: Path) -> None:
+def test_a_true_bound_is_kept_and_its_tightest_point_is_reported(lipverify: Commands, tmp_path: Path) -> None:
     done = lipverify("falsify", write(tmp_path, SQUARE), "mine.true", "--seconds", "1", "--out", str(tmp_path / "out"))
     assert done.returncode == 0, done.stdout + done.stderr
     assert "no counterexample in" in done.stdout
     assert "nearest: x² = 64" in done.stdout
 
 
-def test_how_far_a_search_has_come_is_told_after_each_trial(tmp_path: Path) -> None:
+def test_progress_is_reported_after_each_trial(tmp_path: Path) -> None:
     told: list[tuple[float, int]] = []
     found = searched(tmp_path, SQUARE, "mine.true", seconds=1.0, progress=lambda *said: told.append(said))
     assert [trials for _, trials in told] == list(range(1, found.trials + 1))
@@ -136,7 +136,7 @@ REGISTERED = dedent("""\
 """)
 
 
-def test_a_counterexample_is_repeated_by_a_method_of_its_own_file(tmp_path: Path) -> None:
+def test_a_counterexample_is_repeated_by_a_method_of_the_claims_file(tmp_path: Path) -> None:
     path = write(tmp_path, "import msgspec\n" + LOSSES.replace("\ndef bias", f"\n{REGISTERED}\ndef bias", 1))
     with mock.patch.dict(TABLE):  # the file registers in this process too
         [sought] = sought_in(path, None, QUICK)
@@ -145,7 +145,7 @@ def test_a_counterexample_is_repeated_by_a_method_of_its_own_file(tmp_path: Path
     assert others == dict.fromkeys(("balls", "route ridge", "route zonal", "once more"), "refuted")
 
 
-def test_methods_that_disagree_are_told(lipverify: Commands, tmp_path: Path) -> None:
+def test_a_disagreement_of_methods_is_reported(lipverify: Commands, tmp_path: Path) -> None:
     text = LOSSES.replace("return float(terms.bias),", 'return float(terms.method != "certified"),')
     path = write(tmp_path, text.replace('high="1/w", control="1/(100*w)"', 'high="0.5", control="-1"'))
     done = lipverify("falsify", path, "--seconds", "3", "--out", str(tmp_path / "out"))
@@ -165,7 +165,7 @@ NOISY = dedent(f"""\
 """)
 
 
-def test_what_is_sampled_counts_only_if_other_draws_say_so_too(tmp_path: Path) -> None:
+def test_a_sampled_counterexample_counts_only_if_other_draws_confirm_it(tmp_path: Path) -> None:
     """One sample in 44 is outside of the interval of a true bound: a search would always find one."""
     assert searched(tmp_path, NOISY, seconds=2.0).found is None
     module = sys.modules["lipverify.falsify.search"]
@@ -173,7 +173,7 @@ def test_what_is_sampled_counts_only_if_other_draws_say_so_too(tmp_path: Path) -
         assert searched(tmp_path, NOISY, seconds=5.0).found is not None
 
 
-def test_a_function_that_breaks_somewhere_is_told_and_the_rest_is_searched(tmp_path: Path) -> None:
+def test_an_exception_at_some_points_is_reported_and_the_search_continues(tmp_path: Path) -> None:
     found = searched(tmp_path, SQUARE.replace("return x", "assert x < 1.5\n    return x"), "mine.square")
     assert found.found is not None
     assert 1 < float(found.found.place.where["x"]) < 1.5
@@ -182,7 +182,7 @@ def test_a_function_that_breaks_somewhere_is_told_and_the_rest_is_searched(tmp_p
     assert "ZeroDivisionError" in next(iter(nothing.not_reached))
 
 
-def test_a_function_that_kills_its_process_somewhere_is_told_and_the_rest_is_searched(tmp_path: Path) -> None:
+def test_a_killed_process_is_reported_and_the_search_continues(tmp_path: Path) -> None:
     killer = "import os\n" + SQUARE.replace("return x", "x < 1.5 or os._exit(0)\n    return x")
     found = searched(tmp_path, killer, "mine.square", seconds=8.0)
     assert found.found is not None
@@ -234,7 +234,7 @@ READINGS = dedent(f"""\
 """)
 
 
-def test_a_reading_is_written_again_with_what_its_symbols_mean(lipverify: Commands, tmp_path: Path) -> None:
+def test_a_reading_is_written_with_the_meanings_of_its_symbols(lipverify: Commands, tmp_path: Path) -> None:
     path, out = write(tmp_path, READINGS), tmp_path / "out"
     options = ("--seconds", "2", "--out", str(out))
     done = lipverify("falsify", path, "mine.value", *options, "--json")
@@ -272,7 +272,7 @@ def test_a_file_of_counterexamples_that_is_none_is_refused(kept: str, lipverify:
     assert done.stderr.count("\n") == 1
 
 
-def test_without_hypothesis_it_says_what_to_install(lipverify: Commands, tmp_path: Path) -> None:
+def test_without_hypothesis_the_message_names_the_package(lipverify: Commands, tmp_path: Path) -> None:
     gone = {name: module for name, module in sys.modules.items() if not name.startswith("lipverify.falsify")}
     with mock.patch.dict(sys.modules, {**gone, "hypothesis": None}, clear=True):
         done = lipverify("falsify", write(tmp_path, SQUARE), "--out", str(tmp_path / "out"))
@@ -313,7 +313,7 @@ def test_the_search_climbs(tmp_path: Path) -> None:
         assert searched(tmp_path, NEEDLE, seconds=1.5).found is None
 
 
-def test_no_step_may_take_longer_than_what_is_left_of_the_time(tmp_path: Path) -> None:
+def test_no_step_takes_longer_than_the_remaining_time(tmp_path: Path) -> None:
     """The first trial of a claim once had five seconds, whatever the budget."""
     slow = "import time\n" + SQUARE.replace("return x", "time.sleep(60)\n    return x")
     found = searched(tmp_path, slow, "mine.square", seconds=0.4)
@@ -338,7 +338,7 @@ COVARIATES = dedent(f"""\
 """On the unit sphere B(1) is 0.10; with larger variances it is not bounded by 0.3."""
 
 
-def test_covariates_are_searched_and_what_is_found_holds_with_other_draws(tmp_path: Path) -> None:
+def test_counterexamples_in_covariates_hold_with_other_draws(tmp_path: Path) -> None:
     found = searched(tmp_path, COVARIATES, seconds=40.0)
     assert found.found is not None
     covariates = covariates_named(str(found.found.place.where["covariates"]), 2)
@@ -410,7 +410,7 @@ IDS = ("shift", "instead", "word", "coin", "comb", "root", "edge", "ordered", "t
 
 
 @pytest.mark.parametrize("name", IDS)
-def test_a_true_statement_is_not_refuted_beyond_what_it_speaks_of(name: str, tmp_path: Path) -> None:
+def test_a_true_statement_is_not_refuted_outside_its_range(name: str, tmp_path: Path) -> None:
     found = searched(tmp_path, TRUE, f"mine.{name}", seconds=1.5)
     assert found.found is None, found.found
     assert found.nearest is not None, found.not_reached
@@ -429,9 +429,7 @@ def test_a_true_statement_is_not_refuted_beyond_what_it_speaks_of(name: str, tmp
         ("tokens", "return 1 / n", "return 1 / n + (n > 2000)"),
     ],
 )
-def test_the_same_statement_made_false_within_its_range_is_refuted(
-    name: str, old: str, new: str, tmp_path: Path
-) -> None:
+def test_a_statement_made_false_within_its_range_is_refuted(name: str, old: str, new: str, tmp_path: Path) -> None:
     """The power of the tests above: the remaining range is searched."""
     assert old in TRUE
     assert searched(tmp_path, TRUE.replace(old, new), f"mine.{name}", seconds=3.0).found is not None
@@ -466,7 +464,7 @@ def test_values_keep_their_kind_and_their_range(tmp_path: Path) -> None:
 BOUND = ('high="1/w", control="1/(100*w)"', 'high="9", control="-9"')
 
 
-def test_what_the_library_knows_has_its_natural_range(tmp_path: Path) -> None:
+def test_arguments_known_to_the_library_have_their_natural_range(tmp_path: Path) -> None:
     text = LOSSES.replace('"w": (2.0, 8.0)', '"w": (2.0, 8.0), "sigma": 1, "L": 0.5').replace(
         "n, w)", "n, w, sigma, L)"
     )
@@ -501,7 +499,7 @@ FALLING = dedent(f"""\
 """)
 
 
-def test_what_holds_at_the_dimensions_of_its_cells_is_refuted_at_others(lipverify: Commands, tmp_path: Path) -> None:
+def test_a_claim_true_at_its_cells_is_refuted_at_other_dimensions(lipverify: Commands, tmp_path: Path) -> None:
     """w* falls from d = 2 to 10 and rises from there; the search ends when it finds that, long before its limit."""
     path, out = write(tmp_path, FALLING), tmp_path / "found"
     done = lipverify("falsify", path, "--seconds", "600", "--out", str(out), "--json")
@@ -511,7 +509,7 @@ def test_what_holds_at_the_dimensions_of_its_cells_is_refuted_at_others(lipverif
     assert told["searched"] == ["d = 2 to 50"]
 
 
-def test_what_was_found_outside_of_what_is_declared_now_is_not_tried_again(lipverify: Commands, tmp_path: Path) -> None:
+def test_old_counterexamples_outside_the_declared_range_are_not_tried(lipverify: Commands, tmp_path: Path) -> None:
     out = tmp_path / "found"
     wide, within = SQUARE, SQUARE.replace("0.01 <= x <= 8", "0.1 <= x <= 0.9")
     options = ("mine.square", "--seconds", "2", "--out", str(out))

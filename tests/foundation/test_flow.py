@@ -37,7 +37,7 @@ FLOW = [
     {"checks"},
 ]
 CLAIMS = ["ledger", "language", "plan", "run"]
-"""The rooms of the claims: what a run leaves, what a theorem is written in, what is to be measured, who measures."""
+"""The packages of the claims, each of which may import those before it."""
 PLACE = {room: place for place, rooms in enumerate(FLOW) for room in rooms}
 FACES = {"lipverify", "lipverify.__main__"}
 """The package's own face hands names on from every room, and starts the command line."""
@@ -140,7 +140,7 @@ def test_nothing_imports_to_its_right() -> None:
 @pytest.mark.parametrize(
     "where", ["from lipverify import claims", "def f():\n    import lipverify.claims.ledger.verdict"]
 )
-def test_an_import_to_the_right_is_seen_wherever_it_stands(where: str) -> None:
+def test_a_forbidden_import_is_found_at_any_position(where: str) -> None:
     assert {name for name, _ in against_the_flow(changed(lipverify__loss__terms=where))} >= {"lipverify.loss.terms"}
 
 

@@ -180,7 +180,7 @@ def test_plain_text_stays_as_it_is() -> None:
         (r"{a + \sqrt{b_}}", 14, "the formula breaks off"),
     ],
 )
-def test_what_is_not_understood_is_named_with_its_place(formula: str, place: int, reason: str) -> None:
+def test_an_unreadable_part_is_named_with_its_place(formula: str, place: int, reason: str) -> None:
     with pytest.raises(UnreadableError, match=re.escape(reason)) as caught:
         read(formula)
     assert f"character {place} of the formula" in str(caught.value)
@@ -197,7 +197,7 @@ PIECES = st.sampled_from(
 @example("{" * 2000)
 @example("\\frac" * 2000)
 @example("\\begin{aligned}" * 300)
-def test_a_text_is_read_or_refused_and_what_is_written_can_be_read(text: str) -> None:
+def test_a_text_is_read_or_refused_and_output_can_be_read_again(text: str) -> None:
     try:
         tree = read(text)
     except UnreadableError:

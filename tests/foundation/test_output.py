@@ -42,7 +42,7 @@ def test_a_stream_that_is_closed_is_the_null_device(monkeypatch: pytest.MonkeyPa
         null.flush()
 
 
-def test_a_stream_of_another_kind_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stream_of_another_kind_is_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
     text = io.StringIO()
     monkeypatch.setattr(sys, "stdout", text)
     prepare_streams()

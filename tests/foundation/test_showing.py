@@ -117,7 +117,7 @@ def test_pictures_show_the_numbers(records: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("place", range(4))
-def test_a_verdict_is_drawn_cell_by_cell_over_what_is_allowed(place: int) -> None:
+def test_a_verdict_is_drawn_cell_by_cell_over_the_allowed_range(place: int) -> None:
     from matplotlib.figure import Figure
 
     record = EXAMPLE[place]

@@ -44,7 +44,7 @@ def ask(find: Counting, problem: lv.Problem) -> Answer:
     return remembered(find, problem, Answer, problem=problem)
 
 
-def test_a_second_process_reads_what_the_first_found_to_the_last_bit() -> None:
+def test_a_second_process_reads_the_same_bits() -> None:
     first, second = Counting(), Counting()
     with remembering():
         found, read = ask(first, RELU), ask(second, RELU)
@@ -63,7 +63,7 @@ def test_a_second_process_reads_what_the_first_found_to_the_last_bit() -> None:
         RELU.replace(covariates=lv.covariates.Ellipsoid([1.0, 1.0, 2.0])),
     ],
 )
-def test_what_differs_anywhere_is_another_question(other: lv.Problem) -> None:
+def test_any_difference_is_computed_separately(other: lv.Problem) -> None:
     find = Counting()
     with remembering():
         ask(find, RELU)
@@ -106,7 +106,7 @@ def flipped(content: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("damaged", [torn, flipped])
-def test_what_is_damaged_or_cannot_be_written_is_found_again(damaged: Callable[[bytes], bytes]) -> None:
+def test_damaged_or_unwritable_results_are_computed_again(damaged: Callable[[bytes], bytes]) -> None:
     find = Counting()
     with remembering() as folder:
         ask(find, RELU)

@@ -19,7 +19,7 @@ NO_NUMBERS = [True, "1", None, 1j, [1.0], math.nan, math.inf, -math.inf, 10**400
 
 
 @pytest.mark.parametrize("value", NO_NUMBERS, ids=lambda value: str(value)[:9])
-def test_what_is_no_finite_number_is_refused(value: Any) -> None:
+def test_a_value_that_is_not_finite_is_refused(value: Any) -> None:
     with pytest.raises(InvalidInput, match=r"^x = .*: it must be a finite number\.$"):
         number("x", value)
 
@@ -37,7 +37,7 @@ def test_bounds_are_met_to_the_last_bit(value: float, bound: float) -> None:
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, "word", [1.0, -1e-300], [1j], [[1.0], [2.0, 3.0]]], ids=str)
-def test_arrays_are_finite_and_at_least_what_they_must_be(value: Any) -> None:
+def test_arrays_are_finite_and_not_below_their_bound(value: Any) -> None:
     with pytest.raises(InvalidInput, match=r"^w = "):
         numbers("w", value, least=0)
     assert numbers("w", np.float32(0.5), least=0).dtype == np.float64

@@ -75,7 +75,7 @@ depths, dimensions, seeds = st.integers(1, 5), st.integers(1, 5), st.integers(0,
 
 
 @given(dimensions, depths, st.integers(1, 3), seeds)
-def test_reads_what_the_tokens_predict(d: int, layers: int, heads: int, seed: int) -> None:
+def test_the_collapsed_pass_equals_the_pass_over_tokens(d: int, layers: int, heads: int, seed: int) -> None:
     random = np.random.default_rng(seed)
     model = [Layer(P, Q) for P, Q in random.normal(size=(layers, 2, heads, d + 1, d + 1)) * 0.4 / np.sqrt(d + 1)]
     context, x = random.normal(size=(d + 3, d + 1)) / np.sqrt(d + 3), random.normal(size=d)
@@ -307,7 +307,7 @@ def test_a_kernel_that_computes_something_else_is_refused(what: str) -> None:
         (lambda: readout(np.eye(4), [Layer(np.zeros((1, 3, 3)), np.zeros((1, 3, 3)))]), "d = 3: this layer"),
     ],
 )
-def test_what_is_none_of_its_kind_is_refused(call: Callable[[], object], said: str) -> None:
+def test_a_model_of_the_wrong_kind_is_refused(call: Callable[[], object], said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
         call()
 

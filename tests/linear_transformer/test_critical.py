@@ -74,7 +74,7 @@ def test_two_layers_have_the_best_minimum_known_and_the_gradient_vanishes_at_all
             assert np.abs(slope / size).max() < 1e4 * EPS
 
 
-def test_what_is_no_critical_point_is_not_certified() -> None:
+def test_a_point_that_is_not_critical_is_not_certified() -> None:
     """Newton's method from far away has not reached a point, and the test in balls detects it."""
     with pytest.raises((OutOfReach, ZeroDivisionError)):
         certified(problem("uniform-3"), [5.0, 5.0, 5.0])
@@ -89,7 +89,7 @@ def test_small_weights_end_in_a_minimum_that_is_listed_and_is_not_the_best() -> 
     assert values[1] > 1.2 * values[0]
 
 
-def test_another_size_has_its_own_moments() -> None:
+def test_the_moments_depend_on_the_size() -> None:
     """One layer without noise: -M[t] / M[t^2], -1/(n + d + 1)."""
     for d, n in ((1, 5), (3, 7), (5, 30)):
         point = certified(Regression(d, n, UniformNoise(0.0)), [-1 / (n + d)])

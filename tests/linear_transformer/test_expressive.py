@@ -112,7 +112,7 @@ def test_no_labels_beat_the_two_bounds(d: int, n: int) -> None:
 
 
 @pytest.mark.parametrize("call", [lambda: expected_alignment(0), lambda: mean_square_cosine(3, 2)])
-def test_what_cannot_be_asked_is_refused_in_one_line(call: Any) -> None:
+def test_invalid_arguments_are_refused_in_one_line(call: Any) -> None:
     with pytest.raises(InvalidInput) as refusal:
         call()
     assert "\n" not in str(refusal.value)

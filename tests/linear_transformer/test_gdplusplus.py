@@ -123,7 +123,7 @@ def test_a_rule_reaches_as_far_as_its_degree() -> None:
     assert logs[1] < exact - 1
 
 
-def test_what_a_rule_refuses() -> None:
+def test_an_invalid_spectral_rule_is_refused() -> None:
     with pytest.raises(InvalidInput, match="n = 4 < d = 5"):
         spectral_rule(4, 5)
     with pytest.raises(OutOfReach, match="n = 400"):
@@ -136,7 +136,7 @@ def test_what_a_rule_refuses() -> None:
 
 
 @given(flat=st.integers(1, 4).flatmap(weights), seed=st.integers(0, 5))
-def test_the_filter_is_what_the_layers_do(flat: Floats, seed: int) -> None:
+def test_the_filter_equals_the_action_of_the_layers(flat: Floats, seed: int) -> None:
     """g(t) z in the eigenbasis compared with the collapsed forward pass on matrices."""
     contexts = draw_contexts(Regression(3, 6, UniformNoise(2.0)), 4, seed, "filter")
     layers = layers_of(flat)
@@ -288,7 +288,7 @@ def test_eigenvalues_that_no_sample_shows_rule_the_expectation() -> None:
     assert whole(flat_weights(seen[1].model)) > 1e30
 
 
-def test_what_is_refused() -> None:
+def test_invalid_arguments_are_refused() -> None:
     with pytest.raises(InvalidInput, match="depth = 8"):
         optimal_gdplusplus(TABLE, 8)
     with pytest.raises(InvalidInput, match="n = 3 < d = 5"):

@@ -107,7 +107,7 @@ def test_the_continued_fraction_is_the_rule() -> None:
         assert rule.mean(rule.t / (rule.t + s)) == pytest.approx(float(gauss_mean(found, 13, s)), rel=1e-12)
 
 
-def test_a_precision_that_does_not_suffice_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_insufficient_precision_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(orthogonal, "TRIES", 1)
     monkeypatch.setattr(orthogonal, "MOMENT_BITS", 0)
     with pytest.raises(OutOfReach, match="bits do not suffice"):
@@ -173,9 +173,7 @@ def test_no_model_is_below_the_floor(size: tuple[int, int], noise: NoiseLaw, fla
 
 @settings(max_examples=30)
 @given(size=SIZES, s=log_floats(0.01, 10.0), flat=st.integers(1, 3).flatmap(weights))
-def test_what_a_model_loses_beyond_the_floor_is_a_sum_over_gauss_nodes(
-    size: tuple[int, int], s: float, flat: Floats
-) -> None:
+def test_the_loss_above_the_floor_is_a_sum_over_gauss_nodes(size: tuple[int, int], s: float, flat: Floats) -> None:
     """Differences between two models by D nodes and by hundreds: the floor, which both omit, cancels."""
     layers = (len(flat) + 1) // 2
     few, many = (ExcessLoss(rule, s) for rule in (gauss_rule(*size, degree(layers)), spectral_rule(*size, 3**layers)))
@@ -229,7 +227,7 @@ def test_second_moments_are_exact() -> None:
     assert second_moment(CategoricalNoise((1.0, 3.0, 5.0))) == fmpq(35, 3)
 
 
-def test_what_a_floor_refuses() -> None:
+def test_invalid_arguments_of_a_floor_are_refused() -> None:
     with pytest.raises(InvalidInput, match="layers = 8"):
         gdplusplus_floor(Regression(2, 4, UniformNoise(0.0)), 8)
     with pytest.raises(InvalidInput, match="n = 3 < d = 5"):

@@ -113,7 +113,7 @@ def test_the_bound_holds_against_fractions(d: int, depth: int, size: float, draw
         assert np.all(error <= bound / 2)
 
 
-def test_the_bound_is_a_few_hundred_units_of_what_has_accumulated() -> None:
+def test_the_bound_is_a_few_hundred_units_of_the_accumulated_rounding() -> None:
     """The bound is useful: of the order of the operations of one layer, and not of all monomials."""
     context, query, layers = drawn(3, 6, 4, 8, 0.1, 0)
     share = rounding_bound(query, context, layers) / magnitude(query, context, layers)
@@ -185,7 +185,7 @@ def test_the_start_is_the_identity() -> None:
         (lambda: trajectory(np.zeros(3), []), r"gram has shape \(3,\)"),
     ],
 )
-def test_what_has_no_meaning_is_refused(make: Any, words: str) -> None:
+def test_invalid_arguments_are_refused(make: Any, words: str) -> None:
     with pytest.raises(InvalidInput, match=words):
         make()
 
@@ -207,7 +207,7 @@ def test_one_head_is_made_for_weights_on_the_cone_and_refused_off_it(
 
 
 @given(p_x=WEIGHTS, p_y=WEIGHTS, q_x=WEIGHTS, q_y=WEIGHTS)
-def test_what_one_head_does_is_on_the_cone(p_x: float, p_y: float, q_x: float, q_y: float) -> None:
+def test_the_weights_of_one_head_are_on_the_cone(p_x: float, p_y: float, q_x: float, q_y: float) -> None:
     head = SingleHead(p_x, p_y, q_x, q_y)
     four, gram = head.weights, np.asarray([[2.0, 0.5], [0.5, 3.0]])
     assert abs(four.determinant) <= 4 * EPS * abs(four.xx * four.yy)

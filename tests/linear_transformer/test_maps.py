@@ -1,4 +1,4 @@
-"""Maps of critical points: branch and bound against resultants, nodes in balls against moments, and what is refused."""
+"""Maps of critical points: branch and bound against resultants, nodes in balls against moments, and refusals."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def losses(noise: str, points: object) -> list[float]:
 
 @needs_compiler
 @pytest.mark.parametrize("noise", ["uniform-0", "uniform-2", "levels-1-3"])
-def test_branch_and_bound_finds_what_resultants_find(noise: str) -> None:
+def test_branch_and_bound_agrees_with_resultants(noise: str) -> None:
     """Two methods that share the moments alone: no point is missed, and none is invented."""
     known = two_layers(problem(noise))
     ridge = known_optimum(noise, 2).loss.value - known_optimum(noise, 2).excess.value
@@ -86,7 +86,7 @@ def test_balls_of_the_nodes_contain_the_rule_that_integrates_all_moments_exactly
 
 
 @needs_compiler
-def test_what_cannot_be_searched_is_refused() -> None:
+def test_an_impossible_search_is_refused() -> None:
     regression = problem("uniform-3")
     with pytest.raises(InvalidInput, match="within reach for 2 and 3"):
         all_below(regression, 4, 0.2)
@@ -152,7 +152,7 @@ def test_the_jacobian_of_factors_is_that_of_differences() -> None:
         assert np.abs(jacobian[:, :, k] - column).max() < 1e-8
 
 
-def test_estimates_of_what_a_search_misses() -> None:
+def test_estimates_of_the_number_of_missed_points() -> None:
     assert unseen((9, 7, 8)) == (0.0, 3)
     share, number = unseen((1, 1, 1, 1))
     assert share == 1.0

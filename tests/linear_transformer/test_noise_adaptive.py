@@ -89,7 +89,7 @@ def test_more_levels_than_weights_leave_an_error() -> None:
         (lambda: TwoLevels(0.0, 1.0).layers(10, "both"), InvalidInput),
     ],
 )
-def test_what_cannot_be_asked_is_refused_in_one_line(call: Callable[[], object], error: type[Exception]) -> None:
+def test_invalid_arguments_are_refused_in_one_line(call: Callable[[], object], error: type[Exception]) -> None:
     with pytest.raises(error) as refusal:
         call()
     assert "\n" not in str(refusal.value)

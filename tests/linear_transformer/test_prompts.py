@@ -154,7 +154,7 @@ def test_layers_with_preconditioners_are_steps_and_a_transform_of_the_covariates
         ({"n": 2, "covariance": ["x"]}, "covariance"),
     ],
 )
-def test_what_is_no_law_of_prompts_is_refused(arguments: dict[str, Any], said: str) -> None:
+def test_an_invalid_law_of_prompts_is_refused(arguments: dict[str, Any], said: str) -> None:
     with pytest.raises(InvalidInput) as refusal:
         Prompts(**arguments)
     assert said in str(refusal.value)

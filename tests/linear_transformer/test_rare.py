@@ -53,7 +53,7 @@ def test_decades_are_those_of_a_plain_sample(noise: UniformNoise | CategoricalNo
             assert abs(ours.mean() - theirs.mean()) <= 4 * error
 
 
-def test_all_of_a_decade_is_beyond_its_level_and_the_address_is_all() -> None:
+def test_contexts_of_a_decade_are_beyond_its_level_and_reproducible() -> None:
     regression = Regression(2, 4, UniformNoise(1.0))
     one, again, other = (list(decades(regression, 4, seed, "a", population=200)) for seed in (0, 0, 1))
     assert all(np.all(each.size > each.level) for each in one[1:])
@@ -61,7 +61,7 @@ def test_all_of_a_decade_is_beyond_its_level_and_the_address_is_all() -> None:
     assert one[1].level != other[1].level
 
 
-def test_what_decades_count_in_training() -> None:
+def test_the_share_of_each_decade_in_training() -> None:
     """Each decade has a share `FALL` times smaller than the one before; the plain contexts have the rest."""
     few = with_rare(Regression(3, 20, UniformNoise(1.0)), 1024, rare=6, seed=0, stream="a")
     of_decade = few.share[-4 * 64 :].reshape(4, 64).sum(axis=1)
@@ -72,6 +72,6 @@ def test_what_decades_count_in_training() -> None:
 
 
 @pytest.mark.parametrize(("count", "population"), [(0, POPULATION), (17, POPULATION), (2.5, POPULATION), (3, 99)])
-def test_what_cannot_be_drawn_is_refused(count: int, population: int) -> None:
+def test_a_decade_that_cannot_be_drawn_is_refused(count: int, population: int) -> None:
     with pytest.raises(InvalidInput, match="must be an integer"):
         list(decades(problem("uniform-3"), count, 0, "a", population=population))

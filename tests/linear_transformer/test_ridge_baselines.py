@@ -314,7 +314,7 @@ def test_no_gap_where_sigma_is_known(noise: NoiseLaw) -> None:
 # ---- the printed table
 
 
-def test_the_table_is_read_under_its_own_header() -> None:
+def test_the_table_has_the_header_that_the_code_expects() -> None:
     header = (files("lipverify.linear_transformer") / "table1.csv").read_text().splitlines()[0]
     assert header == "layers,model," + ",".join(f'"{n.label}"' if "," in n.label else n.label for n in NOISES)
     assert len(table()) == len(NOISES) * (len(LAYERS) * len(MODELS) + len(BASELINES))

@@ -132,7 +132,7 @@ def test_the_reach_in_kappa_is_where_the_count_changes(method: Method, decades: 
 
 
 @given(layers=st.integers(1, 5), epsilon=st.floats(0.35, 0.9))
-def test_chebyshev_weights_reach_what_they_say(layers: int, epsilon: float) -> None:
+def test_chebyshev_weights_reach_their_stated_accuracy(layers: int, epsilon: float) -> None:
     log_kappa = chebyshev_log_condition_reached(epsilon, layers)
     t = np.geomspace(math.exp(-log_kappa), 1, 4001)
     r = np.abs(follow(t, chebyshev_weights(layers)).r)
@@ -170,7 +170,7 @@ def test_the_bound_is_attained_by_one_gradient_step() -> None:
         lambda: chebyshev_log_condition_reached(0.1, 3),
     ],
 )
-def test_what_cannot_be_asked_is_refused_in_one_line(call: Callable[[], object]) -> None:
+def test_invalid_arguments_are_refused_in_one_line(call: Callable[[], object]) -> None:
     with pytest.raises(InvalidInput) as refusal:
         call()
     assert "\n" not in str(refusal.value)

@@ -29,7 +29,7 @@ ERRORS = 5.0
 """The tolerance of a sampled mean in standard errors; a false alarm in two million."""
 
 
-def test_a_part_is_what_its_definition_says() -> None:
+def test_a_part_agrees_with_its_definition() -> None:
     """Losses compared with ridge regression at the true variance, solved here, on contexts of the same address."""
     model = trainings("levels-1-3", "FULL", 3)[1]
     held_out = tables.part("levels-1-3", 2, 0, 0)
@@ -41,7 +41,7 @@ def test_a_part_is_what_its_definition_says() -> None:
     assert found == pytest.approx(float(losses.mean()), rel=1e-9)
 
 
-def test_what_is_stored_is_what_is_measured() -> None:
+def test_stored_tables_equal_new_measurements() -> None:
     found = tables.column("uniform-3", 0, 1)
     assert found.number == 1
     assert found.stored.keys() == found.anew.keys()

@@ -251,7 +251,7 @@ def test_means_that_are_beyond_doubles_are_not_believed() -> None:
         assert not found.trusted
 
 
-def test_a_filter_is_what_the_layers_of_gdplusplus_do() -> None:
+def test_a_filter_equals_the_action_of_gdplusplus_layers() -> None:
     """Also with fewer tokens than dimensions; without its first layer it is another model."""
     layers = (GDPlusPlus(-0.02, -0.03), GDPlusPlus(0.01, -0.04), GDPlusPlus(-0.01, -0.05))
     for d, n in ((4, 9), (4, 2)):

@@ -108,7 +108,7 @@ def test_a_file_that_was_edited_is_refused(what: str, tmp_path: Path) -> None:
         ('{"format": "1"}', "has format '1'"),
     ],
 )
-def test_what_is_no_witness_is_refused(text: str, said: str, tmp_path: Path) -> None:
+def test_an_invalid_witness_is_refused(text: str, said: str, tmp_path: Path) -> None:
     path = models_path(tmp_path, LAW)
     path.parent.mkdir()
     path.write_text(f'{{"DIAG-1-0": {text}}}')
@@ -121,7 +121,7 @@ def test_what_is_no_witness_is_refused(text: str, said: str, tmp_path: Path) -> 
         read_witness(f"{LAW}/DIAG-1-0", tmp_path)
 
 
-def test_a_file_of_something_else_is_refused_before_any_training_and_stays(tmp_path: Path) -> None:
+def test_a_foreign_file_is_refused_before_training_and_unchanged(tmp_path: Path) -> None:
     path = models_path(tmp_path, LAW)
     path.parent.mkdir()
     path.write_text("notes")
@@ -192,7 +192,7 @@ def test_a_size_that_cannot_be_read_is_refused(name: str) -> None:
         problem(name)
 
 
-def test_models_come_after_what_they_are_grown_from() -> None:
+def test_models_come_after_their_starting_points() -> None:
     every = in_order([Model(LAW, "FULL", 3, 0), Model(LAW, "OMEGA", 1, 0)])
     assert len(every) == len(set(every)) == 7
     for place, model in enumerate(every):
@@ -271,7 +271,7 @@ def test_every_witness_that_comes_with_lipverify_is_good_and_of_one_line() -> No
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("family", "law"), [*((family, "uniform-3") for family in NAMES), ("FULL", "uniform-3@5x20")])
-def test_a_witness_is_what_training_makes(family: str, law: str) -> None:
+def test_training_again_gives_the_stored_witness(family: str, law: str) -> None:
     """One of each kind, the shortest: bit for bit on the machine that the file names, otherwise the same loss.
 
     On other machines a descent has other roundings, and may end in another of the starts' valleys. The losses, both

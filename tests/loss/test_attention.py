@@ -141,7 +141,7 @@ def printed_gradient(contexts: Contexts, M: Floats, noise: float, v: float, faul
 
 
 @given(problem=problems(), size=log_floats(1e-3, 1e4), name=st.sampled_from(sorted(ATTENTIONS)))
-def test_losses_alone_are_those_beside_the_slopes(problem: Problem, size: float, name: str) -> None:
+def test_losses_without_slopes_equal_those_with_slopes(problem: Problem, size: float, name: str) -> None:
     contexts, M, _ = contexts_of(problem, size)
     arguments = attention_named(name), contexts, M, *constants(problem)
     assert np.array_equal(losses(*arguments), losses_and_slopes(*arguments)[0])
@@ -229,7 +229,7 @@ def test_linear_attention_sees_an_offset() -> None:
     assert np.min(np.abs(bias - other)) > 1e6 * EPS
 
 
-def test_a_context_has_its_own_gradient() -> None:
+def test_gradients_are_computed_context_by_context() -> None:
     """The mean gradient is that of the outer products of each context."""
     problem = Problem(d=4, n=9, law=ReLU(L=2.0))
     contexts, M, _ = contexts_of(problem, 1.0)

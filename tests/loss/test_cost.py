@@ -67,7 +67,7 @@ def test_the_other_route_is_refused_there_at_once() -> None:
     ],
     ids=lambda each: f"{each.law.name} {each.d}" if isinstance(each, Problem) else str(each),
 )
-def test_an_estimate_is_about_what_is_counted(problem: Problem, w: float) -> None:
+def test_an_estimate_predicts_the_counted_evaluations(problem: Problem, w: float) -> None:
     """Counts, not seconds: the same everywhere. Short losses are estimated from above."""
     cost = loss_cost(problem, w)
     with counted() as meter:
@@ -140,7 +140,7 @@ def test_an_estimate_that_was_too_low_is_stopped(monkeypatch: pytest.MonkeyPatch
     assert 3 * budgeted < meter.done
 
 
-def test_progress_rises_to_what_was_expected(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_rises_to_the_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(work, "LONG", 0.0)
     calls: list[tuple[int, int]] = []
     loss_terms(Problem(d=6, n=100, law=kinked(-0.1, 0.7)), 3.0, progress=lambda *call: calls.append(call))
@@ -184,7 +184,7 @@ def test_bad_limits(options: dict[str, Any], words: str) -> None:
         assert words in str(refusal.value)
 
 
-def test_the_price_of_a_link_is_what_it_calls() -> None:
+def test_the_price_of_a_link_follows_from_its_calls() -> None:
     assert price_of(np.abs) < price_of(np.sin) < price_of(lambda z: np.sin(z) + np.sin(2 * z) ** 0.3)
     assert price_of(lambda z: [float(each) for each in z]) > 0
 
@@ -203,7 +203,7 @@ def asked(folder: Path, capture: pytest.CaptureFixture[str], *arguments: str) ->
     return Commands(capture)("loss", *given, *arguments)
 
 
-def test_the_command_refuses_what_is_beyond_its_budget(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_refuses_work_beyond_its_budget(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     done = asked(tmp_path, capsys, "--route", "ridge", "--budget", "1")
     assert (done.returncode, done.stdout) == (2, "")
     assert len(done.stderr.splitlines()) == 1

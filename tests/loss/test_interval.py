@@ -197,7 +197,7 @@ def test_memory_does_not_grow_with_the_number_of_samples() -> None:
 
 
 @pytest.mark.parametrize("law", [Affine(), ReLU()])
-def test_the_width_is_that_of_the_normal_interval_and_what_the_range_forces(law: Law) -> None:
+def test_the_width_is_the_normal_one_plus_a_term_for_the_range(law: Law) -> None:
     """d = 5, n = 100, w = 10, 20000 contexts: a bias sample is a hundredth of its bound there."""
     problem, w, contexts = Problem(d=5, n=100, law=law), np.array([10.0]), 20_000
     drawn = sampler(problem, w, stream="width")
@@ -276,7 +276,7 @@ def test_samples_that_contradict_the_normal_law_are_refused(name: str, samples: 
         normal_tally(samples).interval()
 
 
-def test_what_cannot_vary_has_no_width_and_what_is_no_number_is_refused() -> None:
+def test_constant_samples_have_width_zero_and_nan_is_refused() -> None:
     _, half_width = normal_tally(np.full((200, 1), 0.5), 0.5, 0.5).interval()
     assert 0 < half_width[0] < 1e-13
     with pytest.raises(InvalidInput, match="finite"):

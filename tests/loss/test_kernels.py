@@ -151,7 +151,7 @@ def test_arrays_and_their_shapes() -> None:
         (Problem(d=3, n=5, law=Linear(), covariates=Ellipsoid([2, 1, 1])), {"attention": Box()}, "on the sphere"),
     ],
 )  # fmt: skip
-def test_what_is_refused(problem: Problem, options: dict[str, Any], words: str) -> None:
+def test_invalid_arguments_are_refused(problem: Problem, options: dict[str, Any], words: str) -> None:
     with pytest.raises(InvalidInput, match=words):
         loss_terms(problem, 1.0, **options)
 

@@ -56,7 +56,7 @@ def test_the_window_is_where_the_loss_is_least_and_the_least_loss_is_there(law: 
     assert sympy.simplify(form.floor - (form.power - form.linear_power)) == 0
 
 
-def test_an_even_law_is_not_learned_at_all() -> None:
+def test_an_even_law_is_not_learned() -> None:
     form = linear_attention(Quadratic())
     assert form.window == 0
     assert form.floor == form.power

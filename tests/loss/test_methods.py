@@ -60,7 +60,7 @@ def tabulated(tree: ast.Module) -> set[str]:
     return {text for each in dicts for key in each.keys if key is not None for text in texts(key)} & own
 
 
-def test_every_name_that_is_treated_specially_stands_in_the_table() -> None:
+def test_every_specially_treated_name_is_in_the_table() -> None:
     readers = {path: tree for path, tree in SOURCES.items() if str(path.relative_to(PACKAGE)).startswith(READERS)}
     asked = {name for tree in readers.values() for name in compared(tree)}
     told = {name for tree in SOURCES.values() for name in given(tree)}
@@ -104,14 +104,14 @@ def test_a_registered_method_is_served_graded_and_repeated(halves: LossMethod) -
 
 
 @pytest.mark.parametrize("grade", ["bounded", "sampled", "estimated"])
-def test_the_grade_of_a_record_caps_what_its_terms_say(halves: LossMethod, grade: Any) -> None:
+def test_the_grade_of_a_record_caps_the_grade_of_its_terms(halves: LossMethod, grade: Any) -> None:
     register(LossMethod(name="halves", words="a half", grade=grade, function=halves.function))
     with watching() as notes:
         bias = float(loss_terms(RELU, 2.0, "halves", share=1 / 3).bias)
     assert [stood.grade for stood in ran(notes, [bias, 1e-9]).stood[""]] == [grade]
 
 
-def test_a_record_that_would_change_what_others_mean_is_refused(halves: LossMethod) -> None:
+def test_a_record_that_redefines_a_name_is_refused(halves: LossMethod) -> None:
     def like(**changed: Any) -> LossMethod:
         return LossMethod(**{**vars(halves), **changed})
 

@@ -70,7 +70,7 @@ def test_the_joint_optimum_is_one() -> None:
     n=lengths(30, 1e6),
     offset=st.sampled_from([0.0, 1 / 3]),
 )
-def test_what_the_joint_optimum_says_of_c_and_the_loss_is_so(law: Law, d: int, n: float, offset: float) -> None:
+def test_the_joint_optimum_states_c_and_the_loss_correctly(law: Law, d: int, n: float, offset: float) -> None:
     """Compared with values at w itself; without an offset, longer contexts of the affine law lose digits."""
     problem = Problem(d=d, n=n, law=law)
     found = optimal_scale(problem, offset)
@@ -113,7 +113,7 @@ def test_the_first_rows_are_ignored_and_the_last_is_not() -> None:
         ({}, {"offset_variance": -1.0}),
     ],
 )
-def test_what_is_out_of_range_is_refused(changes: dict, options: dict) -> None:  # type: ignore[type-arg]
+def test_values_out_of_range_are_refused(changes: dict, options: dict) -> None:  # type: ignore[type-arg]
     problem = Problem(d=3, n=10, law=Affine()).replace(**changes)
     with pytest.raises(InvalidInput):
         scaled_loss(problem, **{"w": [1.0], **options})

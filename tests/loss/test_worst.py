@@ -146,7 +146,7 @@ def test_no_field_is_above_it_by_the_slope_that_it_has(d: int, n: float, w: floa
 
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize(("d", "n", "w"), [(2, 10**9, 30.0), (3, 100, 5.0), (5, 10**6, 60.0)])
-def test_the_witness_has_the_bias_that_is_said(d: int, n: int, w: float, metric: Any) -> None:
+def test_the_witness_has_the_stated_bias(d: int, n: int, w: float, metric: Any) -> None:
     """The zonal route computes the spectrum of the link itself, to higher degrees than those used here."""
     worst = worst_bias(d, n, w, L=2.0, metric=metric)
     terms = loss_terms(Problem(d=d, n=n, law=2 * zigzag(d, int(worst.witness), metric)), w, route="zonal")
@@ -243,7 +243,7 @@ def test_a_small_window_is_that_at_zero() -> None:
         (worst_box_bias, {"radius": 3.2, "metric": "arc"}, "at most 3.142"),
     ],
 )
-def test_what_breaks_a_rule_is_refused(function: Any, options: dict[str, Any], said: str) -> None:
+def test_invalid_arguments_are_refused(function: Any, options: dict[str, Any], said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
         function(3, 10, **options)
 

@@ -66,7 +66,7 @@ def test_a_projection_lies_in_the_set_and_stays_where_it_is(case: tuple[Constrai
 
 
 @given(cases())
-def test_projections_bring_points_no_farther_apart(case: tuple[Constraint, Floats, Floats]) -> None:
+def test_projections_do_not_increase_distances(case: tuple[Constraint, Floats, Floats]) -> None:
     constraint, one, other = case
     apart, before = size(constraint.project(one) - constraint.project(other)), size(one - other)
     target(apart / before)

@@ -20,7 +20,7 @@ from lipverify.optimum.window import empirical_window
 FALSE_ALARMS = (14, 28, 33, 35, 38, 91)
 
 
-def test_a_window_whose_minimum_is_at_zero_is_never_found_inside() -> None:
+def test_a_minimum_at_zero_is_never_reported_inside() -> None:
     """Sampling gives half of these losses a slope at 0 and so a minimum inside, sometimes with an error bar."""
     problem = Problem(d=2, n=3, law=Quadratic(), sigma=0.3)
     assert optimal_window(problem).where == "zero"

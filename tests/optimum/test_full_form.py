@@ -227,7 +227,7 @@ def test_training_that_diverges_is_refused() -> None:
 
 
 @pytest.mark.parametrize("law", [ReLU(L=2.0), Sampled(rising, extent=2.0)])
-def test_trainings_side_by_side_are_those_of_each_alone(law: Law) -> None:
+def test_simultaneous_trainings_equal_single_ones(law: Law) -> None:
     problem, options = SMALL.replace(law=law), {"steps": 5, "batch": 8, "seed": 3}
     together = train_full(problem, ["a", "b"], **options)
     for run in together:

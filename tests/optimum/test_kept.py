@@ -57,7 +57,7 @@ def trained_steps(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
     return seen
 
 
-def test_a_file_gives_what_training_gives_for_the_first_steps_of_one_run(
+def test_a_stored_training_is_checked_by_the_first_steps_of_one_run(
     files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = trained_steps(monkeypatch)
@@ -105,7 +105,7 @@ def test_a_file_that_was_edited_is_refused(files: Path, change: Callable[[dict[s
 
 
 @pytest.mark.parametrize("share", [1e-4, float("nan")])
-def test_a_file_that_begins_otherwise_is_refused_though_its_digest_is_good(files: Path, share: float) -> None:
+def test_a_file_with_other_first_steps_is_refused_despite_a_valid_digest(files: Path, share: float) -> None:
     kept = read_record(files, Kept, FORMAT, "it", "")
     M = kept.arrays["M"].values
     M[0, 1] += share * np.max(np.abs(M))
@@ -128,7 +128,7 @@ def test_every_file_is_one_that_a_claim_asks_for() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("id", CLAIMS)
-def test_training_again_gives_what_is_kept(id: str, tmp_path: Path) -> None:
+def test_training_again_gives_the_stored_values(id: str, tmp_path: Path) -> None:
     from lipverify.cli.claims import ModelOptions  # internal: the options of the command, whose models are compared
     from lipverify.cli.train import train_models  # internal: the command, whose models are compared
 

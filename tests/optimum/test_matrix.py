@@ -308,7 +308,7 @@ def test_a_minimum_at_infinity_is_out_of_reach() -> None:
         optimal_matrix(problem, contexts=640, starts=2)
 
 
-def test_what_the_loss_does_not_determine_is_out_of_reach() -> None:
+def test_an_undetermined_minimiser_is_out_of_reach() -> None:
     """Tokens in the plane x_3 = 1: the last row of M adds the same number to all scores."""
     plane = MappedNormals(
         lambda z: np.concatenate([z[..., :2] / np.hypot(z[..., :1], z[..., 1:2]), 0 * z[..., :1] + 1], -1), 2.0
@@ -328,7 +328,7 @@ def test_progress_counts_every_descent() -> None:
     assert seen == [(done, 3 + BATCHES) for done in range(1, 4 + BATCHES)]
 
 
-def test_batches_are_what_leaving_out_leaves_out() -> None:
+def test_batches_equal_the_complements_of_the_left_out_draws() -> None:
     """The mean without batch b, from the means of the batches; several blocks, the last one not full."""
     problem = Problem(d=2, n=5000, law=Affine())
     loss = draw_loss(problem, attention_named("softmax"), 100, 0, "batches")
@@ -372,7 +372,7 @@ def test_bad_input_is_refused(changes: dict[str, Any], options: dict[str, Any], 
         optimal_matrix(Problem(d=2, n=5, law=Affine()).replace(**changes), **options)
 
 
-def test_what_is_no_problem_is_refused() -> None:
+def test_an_invalid_problem_is_refused() -> None:
     with pytest.raises(InvalidInput, match="not a Problem"):
         optimal_matrix("problem")  # type: ignore[arg-type]
 

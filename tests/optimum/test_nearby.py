@@ -45,7 +45,7 @@ def settled(name: str) -> tuple[SampledLoss, Constraint, Units, End]:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_is_found_is_what_a_descent_finds(name: str) -> None:
+def test_the_nearby_minimum_equals_that_of_a_descent(name: str) -> None:
     loss, constraint, units, whole = settled(name)
     nearby = Nearby.of(loss, constraint, whole.M, units)
     assert nearby is not None
@@ -99,7 +99,7 @@ def test_a_loss_that_is_not_like_the_first_is_left_to_a_descent() -> None:
 
 
 @pytest.mark.parametrize("d", [2, 3])
-def test_updates_keep_what_they_were_told(d: int) -> None:
+def test_updates_satisfy_the_secant_equations(d: int) -> None:
     """The step for the change of the gradient, symmetry, a positive definite form; a backward change is not used."""
     H = np.eye(d)
     for k in range(6):
@@ -112,7 +112,7 @@ def test_updates_keep_what_they_were_told(d: int) -> None:
     assert updated(H, s, -y) is H
 
 
-def test_a_set_is_flat_inside_and_along_what_the_bound_does_not_hold() -> None:
+def test_a_set_is_flat_inside_and_along_inactive_bounds() -> None:
     ball, E = SpectralBall(B=AXIS, C=2.0), np.ones((3, 3))
     inside, along = (ball.flat(np.diag([first, 5.0, 5.0]), E) for first in (1.0, 2.0))
     assert inside is not None

@@ -151,7 +151,7 @@ def test_it_is_a_function_of_its_address() -> None:
 
 
 @pytest.mark.parametrize("batch", [16, 40_000])
-def test_trainings_side_by_side_are_those_of_each_alone(batch: int) -> None:
+def test_simultaneous_trainings_equal_single_ones(batch: int) -> None:
     """Also where a batch is evaluated a part at a time; the control is the other stream."""
     how: dict[str, Any] = {"steps": 3, "batch": batch, "held_out": 64, "every": 1}
     options, settings = {**how, "seed": 5}, Settings(rule=Adam(0.05), **how)
@@ -165,7 +165,7 @@ def test_trainings_side_by_side_are_those_of_each_alone(batch: int) -> None:
     assert not np.any(together[0].loss == together[1].loss)
 
 
-def test_what_is_recorded_does_not_change_the_run() -> None:
+def test_recording_does_not_change_the_run() -> None:
     often, rarely = (pretrain(SMALL, steps=6, batch=16, held_out=64, every=every) for every in (1, 6))
     assert np.array_equal(often.M[[0, -1]], rarely.M)
     assert np.array_equal(often.loss[[0, -1]], rarely.loss)

@@ -1,4 +1,4 @@
-"""Recipes of training: where they start, what they share, and the exact descent that they follow."""
+"""Recipes of training: their starts, their common draws, and the exact descent that they follow."""
 
 from __future__ import annotations
 

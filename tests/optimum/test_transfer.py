@@ -85,7 +85,7 @@ def test_an_error_of_the_window_shows_in_the_loss() -> None:
     one=st.floats(0.1, 10), other=st.floats(0.1, 10), shares=st.tuples(*[st.floats(0, 1e-6)] * 2),
     signs=st.tuples(*[st.sampled_from([-1, 1])] * 2),
 )  # fmt: skip
-def test_a_quotient_covers_the_quotients_of_what_it_is_made_of(
+def test_the_error_of_a_quotient_covers_all_quotients_of_its_intervals(
     one: float, other: float, shares: tuple[float, float], signs: tuple[int, int]
 ) -> None:
     ratio, error = quotient((one, shares[0] * one), (other, shares[1] * other))

@@ -102,14 +102,14 @@ def test_without_noise_the_optimum_is_finite_and_better_than_the_nearest_neighbo
     assert optimum.loss < 0.95 * neighbour
 
 
-def test_no_loss_at_all_has_no_optimum() -> None:
+def test_a_loss_of_zero_has_no_optimum() -> None:
     with pytest.raises(InvalidInput, match="every window"):
         optimal_window(Problem(d=4, n=50, law=Affine(L=0.0), sigma=0.0))
 
 
 @pytest.mark.parametrize("law", [Affine(), ReLU(), Quadratic()], ids=lambda law: law.name)
 @pytest.mark.parametrize(("d", "n"), [(2, 1e6), (5, 1e12)])
-def test_sensitivities_are_what_neighbouring_optima_show(law: Law, d: int, n: float) -> None:
+def test_sensitivities_agree_with_neighbouring_optima(law: Law, d: int, n: float) -> None:
     problem = Problem(d=d, n=n, law=law, sigma=1.0)
     moves = sensitivity(optimal_window(problem))
     step = 0.05

@@ -70,7 +70,7 @@ def test_covariates_and_problems_survive_json(which: tuple[int, Covariates]) -> 
 
 
 @given(which=covariates(), address=st.integers(0, 10**6))
-def test_the_group_average_is_a_projection_on_what_commutes(which: tuple[int, Covariates], address: int) -> None:
+def test_the_group_average_is_a_projection_on_commuting_matrices(which: tuple[int, Covariates], address: int) -> None:
     """The projection is idempotent and fixes the shapes, and the loss is invariant under the group."""
     d, law = which
     group = symmetry(Problem(d=d, n=10, law=Affine(), covariates=law))
@@ -178,7 +178,7 @@ def test_the_linear_law_is_the_affine_one_with_a_fixed_amplitude() -> None:
         (lambda: Problem(d=3, n=4, law=ReLU(), covariates="sphere"), "not covariates"),  # type: ignore[arg-type]
     ],
 )
-def test_what_is_not_a_problem_is_refused(make: Any, message: str) -> None:
+def test_an_invalid_problem_is_refused(make: Any, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         make()
 

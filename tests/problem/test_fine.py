@@ -63,7 +63,7 @@ def test_a_hill_that_neither_route_sees_is_refused_by_both() -> None:
         loss_terms(Problem(d=3, n=N, law=Ridge(opaque)), 2.0)
 
 
-def test_what_a_rule_misses_is_its_share_of_the_variance_and_is_refused_beyond_a_tenth() -> None:
+def test_the_missed_share_of_the_variance_is_stated_and_refused_beyond_a_tenth() -> None:
     exact = variance(spike(0.0, 1.0, 0.0), 3, 0.0, 1.0)
     h = spike(0.0, 1.0, 0.0).link
     assert unseen(3, h, exact) == 0

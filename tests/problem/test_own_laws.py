@@ -101,7 +101,7 @@ def test_a_subclass_with_another_link_is_sampled_by_it() -> None:
 
 
 def test_an_offset_hides_no_kink() -> None:
-    """The quadrature was once not told of the kink: errors of a tenth, where it now has twelve digits."""
+    """The kink once did not reach the quadrature: errors of a tenth, where it now has twelve digits."""
     for route in ("ridge", "zonal"):
         bare, offset = (
             loss_terms(Problem(d=3, n=100, law=law), 2.0, route=route) for law in (ReLU(), WithOffset(ReLU()))
@@ -161,6 +161,6 @@ def test_laws_proportional_to_L_are_known_as_such() -> None:
     assert sensitivity(optimal_window(Problem(d=3, n=1000, law=Linear()))).loss_L is not None
 
 
-def test_a_law_in_a_subspace_has_bounds_of_its_range_alone() -> None:
+def test_a_law_in_a_subspace_has_finite_bounds_only_for_its_range() -> None:
     bound = LowRank([[1.0], [0.0]], ReLU()).bounds()[0]
     assert bound == Bound(1.0, 1.0, math.inf)

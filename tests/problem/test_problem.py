@@ -50,12 +50,12 @@ def test_replace_validates_again() -> None:
         problem.replace(width=3)
 
 
-def test_laws_survive_json_as_what_they_are() -> None:
+def test_laws_survive_json() -> None:
     for law in (Affine(L=2.0), ReLU(L=0.5), Cosine(L=3.0), Quadratic(L=0.1), Zonal(spectrum=(0.0, 1.0))):
         assert msgspec.json.decode(msgspec.json.encode(law), type=Affine | ReLU | Cosine | Quadratic | Zonal) == law
 
 
-def test_a_link_is_never_asked_beyond_1_for_rounding_alone() -> None:
+def test_rounding_never_evaluates_a_link_beyond_1() -> None:
     """<q, x> of unit vectors rounds to at most 1 + 4e-16; larger z mean a point beyond the sphere."""
     link = Ridge(np.arcsin).links(np.array([1 + 4e-16, -1 - 4e-16]), np)[0]
     assert link.tolist() == [math.pi / 2, -math.pi / 2]

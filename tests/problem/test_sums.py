@@ -105,7 +105,7 @@ def test_closed_covariances_are_those_of_the_links() -> None:
         Ridge(np.tanh).covariance(3)
 
 
-def test_what_a_sum_makes_simpler() -> None:
+def test_sums_are_simplified() -> None:
     assert -2 * ReLU(L=1.5) == ReLU(L=3.0)
     assert 2 * RBF(length=0.5, variance=1.5) == RBF(length=0.5, variance=6.0)
     assert (ReLU() + Affine()) + Cosine() == ReLU() + (Affine() + Cosine())
@@ -131,7 +131,7 @@ def test_what_a_sum_makes_simpler() -> None:
         (lambda: optimal_matrix(Problem(d=2, n=9, law=ReLU() + Cosine()), attention="linear"), "needs softmax"),
     ],
 )
-def test_what_is_no_sum_is_refused(make: Any, says: str) -> None:
+def test_an_invalid_sum_is_refused(make: Any, says: str) -> None:
     with pytest.raises(InvalidInput, match=says):
         make()
     with pytest.raises(TypeError):
@@ -147,7 +147,7 @@ def test_what_is_no_sum_is_refused(make: Any, says: str) -> None:
         ("kinked(-0.5, 0.5)", law_written("kinked(-0.5, 0.5)")),
     ],
 )
-def test_a_written_law_is_what_it_says(text: str, law: Law) -> None:
+def test_a_law_is_read_from_its_text(text: str, law: Law) -> None:
     assert law_written(text) == law
     assert law_named(text if "(" in text else f"({text})") == law
 
@@ -158,7 +158,7 @@ def test_a_written_law_is_what_it_says(text: str, law: Law) -> None:
      "wave(-1)", "kinked()", "kinked(2)", "zonal(-1)", "series()",
      "(" * 400, "relu+" * 400 + "relu", "cosine(True)", "power(2.5)"],
 )  # fmt: skip
-def test_what_is_no_written_law_is_refused_in_a_line(text: str) -> None:
+def test_an_invalid_text_of_a_law_is_refused_in_one_line(text: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         law_written(text)
     assert "\n" not in str(refused.value)
@@ -207,6 +207,6 @@ def test_a_bracket_that_is_wrong_is_named(text: str, fault: str) -> None:
         law_written(text)
 
 
-def test_a_written_law_that_breaks_a_rule_of_its_own_says_which() -> None:
+def test_a_text_of_a_law_with_an_invalid_value_names_the_rule() -> None:
     with pytest.raises(InvalidInput, match="nu = 1"):
         law_written("relu + matern(1)")

@@ -50,7 +50,7 @@ def test_exact_terms_are_those_of_whole_contexts(d: int, w: float, factor: float
 
 
 def test_errors_grow_by_how_far_the_matrices_are_off() -> None:
-    """Eleven typed digits of M: what they change is within the error, which is that of the exact method otherwise."""
+    """With M typed to eleven digits the change is within the error; otherwise the error is that of the exact method."""
     problem, inverse = whitened(3, 7)
     typed = inverse * (1 + 1e-11 * np.sign(inverse - np.mean(inverse)))
     one, other = (loss_terms(problem, 4.0, "exact", M=M) for M in (inverse, typed))
@@ -86,7 +86,7 @@ def test_the_best_window_of_a_whitened_problem() -> None:
         ({}, np.eye(2), "3 x 3"),
     ],
 )
-def test_what_has_no_isotropic_form_is_refused(changes: dict[str, Any], M: Any, said: str) -> None:
+def test_a_problem_without_an_isotropic_form_is_refused(changes: dict[str, Any], M: Any, said: str) -> None:
     problem, inverse = whitened(3, 1)
     matrix = inverse if isinstance(M, str) else M
     with pytest.raises(InvalidInput) as refusal:

@@ -125,7 +125,7 @@ def test_a_damaged_proof_is_rejected(change: str) -> None:
     assert checker.failures(damaged(change))
 
 
-def test_the_checker_stands_alone(tmp_path: Path) -> None:
+def test_the_checker_imports_nothing_else_of_lipverify(tmp_path: Path) -> None:
     """In its own process it loads only python-flint and the standard library."""
     good, bad = tmp_path / "good.json", tmp_path / "bad.json"
     good.write_text(json.dumps(proof("relu", 3)))
@@ -246,7 +246,7 @@ def test_keys_and_types_are_exactly_those_of_a_proof(where: str, key: str, value
 
 
 @pytest.mark.parametrize("where", ["file", "lemma", "constants"])
-def test_a_key_that_stands_twice_is_refused(where: str, tmp_path: Path) -> None:
+def test_a_repeated_key_is_refused(where: str, tmp_path: Path) -> None:
     old = {"file": '"d": 3', "lemma": '"stage": 0', "constants": '"S2": "0"'}[where]
     text = json.dumps(proof("affine", 3))
     file = tmp_path / "twice.json"
@@ -342,7 +342,7 @@ def with_b_plus(text: str) -> dict[str, Any]:
     ],
     ids=["nested", "empty", "zero", "huge", "huge d", "no lemma"],
 )
-def test_a_file_that_cannot_be_read_does_not_keep_the_next_one_from_it(
+def test_an_unreadable_file_does_not_stop_the_next_check(
     text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bad, good = tmp_path / "bad.json", tmp_path / "good.json"
@@ -494,7 +494,7 @@ def to_read(name: str) -> dict[str, int]:
 ROW = re.compile(r"\| [^|]* \| `([a-z0-9.-]+)` \| ([^|]*) \| (\d+) \|")
 
 
-def test_what_a_sceptic_must_read_is_as_long_as_the_documents_say() -> None:
+def test_the_documents_count_the_lines_that_a_sceptic_must_read() -> None:
     text = (Path(__file__).parents[2] / "docs" / "proofs.md").read_text(encoding="utf-8")
     rows = ROW.findall(text.partition("### What a sceptic must read")[2])
     assert len(rows) > 5

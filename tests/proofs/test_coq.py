@@ -363,7 +363,7 @@ def test_every_dimension_is_in_its_export(name: str) -> None:
         assert Fraction(written.replace(" ", "")) == value
 
 
-def test_nothing_is_assumed_but_what_the_documents_list() -> None:
+def test_every_hypothesis_is_listed_in_the_documents() -> None:
     """There are no axioms or admitted lemmas; the hypotheses of the theorems are those of the list, in its order."""
     text = coq.exported([proof(name) for name in ("affine-3", "dimensions-affine", "lt-cosine", "lt-ridge-1-1-yx")])
     own = text[text.index("Module window") :]
@@ -374,7 +374,7 @@ def test_nothing_is_assumed_but_what_the_documents_list() -> None:
 
 
 @pytest.mark.parametrize("name", ["relu-3", "rough-0.5-3", "step-2", "lt-layers", "dimensions-relu", "every-affine-3"])
-def test_what_has_no_export_is_refused(name: str) -> None:
+def test_a_proof_without_an_export_is_refused(name: str) -> None:
     with pytest.raises(OutOfReach, match="no export to Coq"):
         coq.exported([proof(name)])
 
@@ -410,7 +410,7 @@ def test_a_file_without_a_theorem_is_refused(capsys: pytest.CaptureFixture[str])
 
 
 @pytest.mark.parametrize("law", ["affine", "relu"])
-def test_what_is_not_accepted_is_not_written(
+def test_a_file_that_coq_rejects_is_not_written(
     law: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for module in (prove, coq):

@@ -59,7 +59,7 @@ def test_the_evaluator_finds_it_true_at_its_border(law: str, W: float, K: float)
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("law", "W", "K"), CASES)
-def test_the_evaluator_finds_it_true_in_each_dimension_to_fifty_and_in_large_ones(
+def test_the_evaluator_finds_the_theorem_true_up_to_fifty_and_in_large_dimensions(
     law: str, W: float, K: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     large = (100, 399, 400, 401, 402, 1000, 3000)
@@ -68,7 +68,7 @@ def test_the_evaluator_finds_it_true_in_each_dimension_to_fifty_and_in_large_one
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_the_evaluator_finds_false_what_is_not(law: str) -> None:
+def test_the_evaluator_finds_false_statements_false(law: str) -> None:
     """The false statements have bounds on w* or the loss past the optimum, or formulas of another law or power."""
     said, k = proof(law).statement, {name: chain.shown(Fraction(text)) for name, text in proof(law).stated.items()}
     other = {"affine": "quadratic", "quadratic": "affine", "relu": "affine"}[law]
@@ -188,7 +188,7 @@ def test_noise_and_bias_of_two_lines_lie_beyond_their_bounds(W: float) -> None:
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_what_one_ball_says_of_all_larger_dimensions_each_of_them_says(
+def test_each_larger_dimension_satisfies_the_bound_of_the_common_ball(
     law: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The conditions hold if the shared ball begins after d = 1200. If it begins earlier, it is too wide."""
@@ -216,7 +216,7 @@ def test_one_dimension_of_it_is_the_theorem_of_that_dimension() -> None:
             assert low < alone.limit[0] <= alone.limit[1] < high
 
 
-def test_what_it_covers() -> None:
+def test_the_range_of_the_theorem() -> None:
     theorem = proof("affine")
     assert theorem.covers(2, 1e4 * 1e6 * 1.001)
     assert not theorem.covers(2, 1e10, L=2.0)
@@ -249,7 +249,7 @@ def test_the_law_of_a_file_is_one_of_three(law: Any) -> None:
     assert "in every dimension" in checker.failures(changed)[0]
 
 
-def test_the_law_is_part_of_what_is_checked() -> None:
+def test_another_law_in_a_proof_file_is_rejected() -> None:
     """Each law has its own bounds, so the proof for one law fails for another."""
     for law, other in (("affine", "quadratic"), ("quadratic", "affine"), ("affine", "relu"), ("relu", "affine")):
         changed = copy.deepcopy(proof(law).data)

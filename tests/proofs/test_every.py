@@ -180,7 +180,7 @@ def test_the_cut_integrals_are_those_by_quadrature(power: int, T: float, j: int)
 @pytest.mark.parametrize("d", DIMENSIONS)
 @pytest.mark.parametrize("w", [0.5, 6.0, 20.0])
 @pytest.mark.parametrize("more", [1, 30])
-def test_what_is_left_of_other_tokens_is_at_most_the_cut_integral(d: int, w: float, more: int) -> None:
+def test_the_remainder_over_other_tokens_is_at_most_the_cut_integral(d: int, w: float, more: int) -> None:
     # a Gauss rule in the angle gives phi
     x, weight = np.polynomial.legendre.leggauss(400)
     angle = np.pi * (x + 1) / 2
@@ -251,7 +251,7 @@ def test_a_stage_more_is_rejected() -> None:
     assert checker.failures(test_mutants.renumbered(mutant, stages * 2))
 
 
-def test_what_cannot_be_proved_is_refused() -> None:
+def test_a_theorem_out_of_reach_is_refused() -> None:
     with pytest.raises(OutOfReach, match=r"Affine\(\)"):
         prove_every_n(Quadratic(), 3)
     with pytest.raises(InvalidInput, match="most_signal = 0"):
@@ -278,7 +278,7 @@ def test_every_control_of_the_lemmas_is_rejected() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["every", "largest"])
-def test_what_is_accepted_of_mutants_is_true(name: str) -> None:
+def test_accepted_mutants_are_true(name: str) -> None:
     """Mutants of constants, ranges and structure, as for the other proofs. They are few, because each takes seconds."""
     proved = proof(3).data if name == "every" else cap().data
     accepted = 0

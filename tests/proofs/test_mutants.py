@@ -238,7 +238,7 @@ def table(counts: dict[str, Counter[str]]) -> str:
     )
 
 
-def test_what_is_accepted_of_five_hundred_mutants_is_true() -> None:
+def test_accepted_mutants_among_five_hundred_are_true() -> None:
     counts, false = counted(MUTANTS, 1)
     assert not false, "\n".join(false)
     assert sum(found["accepted"] for found in counts.values()) > 10, table(counts)
@@ -246,7 +246,7 @@ def test_what_is_accepted_of_five_hundred_mutants_is_true() -> None:
 
 
 @pytest.mark.nightly
-def test_what_is_accepted_of_thousands_of_mutants_is_true() -> None:
+def test_accepted_mutants_among_thousands_are_true() -> None:
     seed = int(os.environ.get("LIPVERIFY_SEED", "2"))
     counts, false = counted(30 * int(os.environ.get("LIPVERIFY_ROUNDS", "100")), seed)
     print(f"\nseed {seed}: mutants of proofs\n{table(counts)}")
@@ -254,7 +254,7 @@ def test_what_is_accepted_of_thousands_of_mutants_is_true() -> None:
 
 
 @pytest.mark.parametrize("name", PROOFS)
-def test_the_evaluator_finds_true_what_is_proved(name: str) -> None:
+def test_the_evaluator_finds_proved_statements_true(name: str) -> None:
     assert statements.wrong(checker.statement(PROOFS[name])) == []
 
 
@@ -263,7 +263,7 @@ SHARE = 0.03
 
 
 @pytest.mark.parametrize("name", ["affine-3", "tradeoff-affine-3", "rising-affine-8-3", "lt-cosine", "lt-ridge-2-1-yx"])
-def test_the_evaluator_finds_false_what_is_not(name: str) -> None:
+def test_the_evaluator_finds_false_statements_false(name: str) -> None:
     """The power of the evaluator: each bound of the statement moved inwards is detected."""
     control = copy.deepcopy(PROOFS[name])
     moved = {
@@ -342,7 +342,7 @@ def test_the_evaluator_finds_every_shipped_proof_true_at_its_border_and_inside(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "bounds"), SHARP.items())
-def test_the_evaluator_finds_false_what_is_a_hundredth_closer(name: str, bounds: str) -> None:
+def test_the_evaluator_finds_bounds_one_per_cent_closer_false(name: str, bounds: str) -> None:
     """Theorems with less slack than that; the bounds of w* have more."""
     said = checker.statement(json.loads((shipped() / "proofs" / f"{name}.json").read_text(encoding="utf-8")))
     closer = statements.closer(said, NEAR)

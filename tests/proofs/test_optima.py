@@ -127,7 +127,7 @@ def test_the_ends_are_those_of_the_exact_method() -> None:
         assert 0.9 * float(exact.bias) < float(bias.mid()) < float(exact.bias)
 
 
-def test_where_the_part_of_degree_one_is_too_little_it_is_said() -> None:
+def test_too_small_a_part_of_degree_one_is_reported() -> None:
     with pytest.raises(OutOfReach, match="degree 1"):
         prove_optimum(FAR.replace(law=Quadratic(L=3.0)))
 
@@ -176,7 +176,7 @@ def test_a_bias_that_falls_is_that_of_the_exact_method() -> None:
 
 
 @pytest.mark.parametrize(("d", "n", "w"), [(2, 20, 3.0), (3, 100, 8.0), (6, 40, 0.5)])
-def test_the_slope_of_what_is_not_listed_is_bounded(d: int, n: int, w: float) -> None:
+def test_the_slope_of_the_unlisted_degrees_is_bounded(d: int, n: int, w: float) -> None:
     """With few degrees listed the bound matters; the exact method's slope differs by less than it."""
     k = {"law": "relu", "d": d, "n": n, "L": arb(1), "sigma": arb(1)}
     ends = loss_terms(Problem(d=d, n=n, law=ReLU()), np.array([w - 1e-3, w + 1e-3])).bias
@@ -192,7 +192,7 @@ def test_the_slope_of_what_is_not_listed_is_bounded(d: int, n: int, w: float) ->
     assert off[2] > 1e-6  # the bound is not zero
 
 
-def test_what_cannot_be_proved_is_said() -> None:
+def test_a_theorem_out_of_reach_is_reported() -> None:
     with pytest.raises(InvalidInput, match="the noise bounds w"):
         prove_optimum(Problem(d=3, n=10, law=Affine(), sigma=0.0))
     with pytest.raises(InvalidInput, match="affine and ReLU"):

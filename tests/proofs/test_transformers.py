@@ -78,7 +78,7 @@ def test_a_start_so_far_that_squaring_does_not_begin_is_refused() -> None:
     [{"n": "0"}, {"d": "1.5"}, {"level": "3"}, {"first": "xx"}, {"sigma_1": "-1"}, {"sigma_2": "nan"}, {"more": "1"}],
     ids=str,
 )
-def test_what_is_given_must_be_of_its_kind(given: dict[str, str]) -> None:
+def test_hypotheses_of_the_wrong_type_are_refused(given: dict[str, str]) -> None:
     data = PROVED[2].data
     assert checker.failures(data | {"given": data["given"] | given})
 

@@ -102,9 +102,7 @@ def test_the_variogram_of_pieces_lies_between_its_powers(h: Pieces, d: int, thet
     ],
     ids=["sign", "absolute value"],
 )
-def test_laws_whose_variogram_is_known_lie_between_their_powers_and_close_to_them(
-    law: Ridge, exact: Any, d: int
-) -> None:
+def test_known_variograms_lie_close_between_their_powers(law: Ridge, exact: Any, d: int) -> None:
     angle = np.concatenate([np.geomspace(1e-3, 3, 50), [math.pi]])
     low, high = between(named(law), d, 2 * np.sin(angle / 2))
     V = exact(angle, d)
@@ -221,7 +219,7 @@ def test_pieces_that_are_two_lines_at_zero_have_the_limit_of_those() -> None:
         assert one.limit == pytest.approx(other.limit, rel=1e-10)
 
 
-def test_what_follows_from_envelopes_follows_of_these_as_well() -> None:
+def test_consequences_of_envelopes_hold_for_variograms_too() -> None:
     proved = prove_window(CLIP, 3, least_lambda=1e6**2.5)
     assert 1 < prove_transfer(proved, 3.0).worse[0] < prove_transfer(proved, 3.0).worse[1] < 3
     found = prove_tradeoff(SIGN, 3, least_w=1e6, least_tokens=1e4)

@@ -94,7 +94,7 @@ def test_low_and_high_close_in_on_the_derived_constant(law: str, d: int) -> None
     assert all(each.low < derived < each.high for each in proved)
 
 
-def test_what_cannot_be_proved_is_refused() -> None:
+def test_a_theorem_out_of_reach_is_refused() -> None:
     with pytest.raises(InvalidInput, match="d = 1"):
         prove_window(Affine(), d=1)
     with pytest.raises(InvalidInput, match="constant"):
@@ -128,7 +128,7 @@ def test_the_cosine_law_at_each_L(d: int, L: float) -> None:
 
 @pytest.mark.parametrize("law", ["affine", "relu"])
 @pytest.mark.parametrize("ratio", [0.2, 1 / 3, 1.0, 3.0, 7.0])
-def test_the_window_of_another_constant_costs_what_is_proved(law: str, ratio: float) -> None:
+def test_the_loss_of_another_constants_w_is_within_the_proved_bounds(law: str, ratio: float) -> None:
     # internal: the loss of a window elsewhere, which the theorem bounds
     from lipverify.optimum.transfer import transferred_loss
 

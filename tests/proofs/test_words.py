@@ -78,7 +78,7 @@ def expressions(draw: Any, rows: str, columns: str, depth: int = 3) -> tuple[Any
 @settings(max_examples=15)
 @given(data=st.data(), sizes=SIZES, seed=st.integers(0, 2**32))
 @pytest.mark.parametrize(("rows", "columns"), [("d", "n"), ("d", "1"), ("1", "1"), ("n", "n")])
-def test_words_are_what_their_matrices_are(
+def test_words_agree_with_products_of_matrices(
     rows: str, columns: str, data: Any, sizes: dict[str, int], seed: int
 ) -> None:
     words, of = data.draw(expressions(rows, columns))
@@ -352,7 +352,7 @@ def test_a_spurious_or_uneven_block_loses_to_the_best_multiple_in_drawn_contexts
         assert less.mean() > 3 * less.std() / np.sqrt(len(less)), other
 
 
-def test_what_is_printed_is_compared_digit_by_digit() -> None:
+def test_printed_entries_are_compared_digit_by_digit() -> None:
     """Compared with the rows of the table's own file, read here as text."""
     import csv
     from importlib.resources import files
@@ -381,5 +381,5 @@ def test_the_displayed_constant_is_disproved_where_it_is_measured() -> None:
 @pytest.mark.parametrize(
     ("momentum", "at", "left"), [("none", "any w", 0), ("none", "the fit", 0), ("any", "the fit", 2)]
 )
-def test_a_layer_is_preconditioned_descent_without_momentum_alone(momentum: str, at: str, left: int) -> None:
+def test_a_layer_is_preconditioned_descent_only_without_momentum(momentum: str, at: str, left: int) -> None:
     assert layers.preconditioned(momentum, at).terms == left

@@ -137,7 +137,7 @@ def test_words_that_were_quoted_are_not_quoted_again(folder: Path) -> None:
     assert all(squeezed(f"Theorem 7, part {k}") in text for k in range(3))
 
 
-def test_what_many_theorems_assume_is_said_once(folder: Path) -> None:
+def test_shared_assumptions_are_printed_once(folder: Path) -> None:
     """This holds only for assumptions of enough theorems. A few repeated words are easier to read than a reference."""
     usual, own = "tokens and query uniform on a sphere of any radius", "wombats in their burrows, one in each of them"
 

@@ -102,7 +102,7 @@ def test_no_width_overflows(page: Page, opened: bool) -> None:
 
 
 @pytest.mark.parametrize("width", [320, 768, 1280])
-def test_the_first_screen_says_what_was_asked(tab: Page, file: Path, width: int) -> None:
+def test_the_first_screen_shows_the_questions_of_the_run(tab: Page, file: Path, width: int) -> None:
     """In a narrow window the fields and the contents are collapsed to one line each."""
     tab.resize(width)
     tab.open(file.as_uri())
@@ -136,7 +136,7 @@ class Heard(BaseHTTPRequestHandler):
         """Write no log."""
 
 
-def test_what_a_ledger_holds_neither_runs_nor_leaves_the_page(tab: Page, tmp_path: Path) -> None:
+def test_text_of_a_ledger_neither_runs_nor_leaves_the_page(tab: Page, tmp_path: Path) -> None:
     write_web_page(hostile_ledger(), tmp_path / "hostile.html")
     tab.requests.clear()
     tab.complaints.clear()
@@ -343,7 +343,7 @@ def test_the_skip_link_and_a_summary_work_by_key(page: Page) -> None:
     assert page.run("document.querySelector('.theorem').open")
 
 
-def test_a_screen_reader_is_told_what_is_what(page: Page) -> None:
+def test_a_screen_reader_finds_roles_and_names(page: Page) -> None:
     page.run(OPEN_ALL)
     heard = page.spoken()
     roles = [role for role, _ in heard]

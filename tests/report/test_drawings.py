@@ -77,7 +77,7 @@ def sheet(*values: float) -> Figure:
     return Figure(caption="c", alt="a", maps=(HeatMap(title="$P$", values=rows, rows=("a", "b"), columns=("c", "d")),))
 
 
-def test_a_heat_map_draws_the_same_bytes_and_every_value_has_its_colour() -> None:
+def test_a_heat_map_is_reproducible_and_shows_every_value() -> None:
     flat, other = draw(sheet(0.0, 1.0, 2.0, 3.0)), draw(sheet(0.0, 1.0, 2.0, 2.9))
     assert draw(sheet(0.0, 1.0, 2.0, 3.0)) == flat != other
 

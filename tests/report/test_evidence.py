@@ -27,8 +27,8 @@ def test_the_evidence_is_left_out_unless_it_is_asked_for(book: Ledger, printed: 
     content = pdf(book, folder, "short.pdf", evidence=False)
     assert len(pages(content)) < len(pages(printed))
     assert squeezed("computed by two methods") in text_of(content), "how many numbers agree is said in any case"
-    assert squeezed("is data beside this report") in text_of(content)
-    assert squeezed("is data beside this report") not in text_of(printed)
+    assert squeezed("which holds every measured number") in text_of(content)
+    assert squeezed("which holds every measured number") not in text_of(printed)
 
 
 def test_readings_of_one_measurement_share_a_table_and_no_others_do() -> None:
@@ -54,7 +54,7 @@ def test_a_row_of_evidence_says_where_it_was_measured() -> None:
     assert [words_of(row.where[0]) for row in table.rows] == ["d = 2, affine law", "n = 5"]
 
 
-def test_what_readings_share_is_said_once_and_what_they_do_not_by_name() -> None:
+def test_shared_text_of_readings_is_printed_once_and_other_text_by_reading() -> None:
     shared, own = record("a.b/affine/lower"), record("a.b/relu/lower", source=Source(paper="V", place="p", printed="q"))
     topic = topic_of(shared, own)
     assert [remark.readings for remark in topic.assumptions] == [""] * len(shared.assumptions)

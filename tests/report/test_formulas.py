@@ -95,7 +95,7 @@ def test_a_fraction_in_a_script_is_on_one_line_and_means_the_same(formula: str, 
     [r"\unknown", r"\frac{a}", "{", "}", "a & b", r"\left( a", r"\begin{x}a\end{x}", "a^b^c", "",
      r"\text{#x}", "#x", "x" * 60, "{" * 500, r"\frac" * 500, "\x00", r"\begin{cases}"],
 )  # fmt: skip
-def test_what_is_not_understood_is_refused(formula: str) -> None:
+def test_an_unreadable_formula_is_refused(formula: str) -> None:
     with pytest.raises(UnreadableError):
         typst_math(formula)
 

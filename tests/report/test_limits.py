@@ -25,7 +25,7 @@ LONG = {
 
 
 @pytest.mark.parametrize("long", LONG.values(), ids=LONG.keys())
-def test_what_would_take_minutes_is_refused_at_once(tmp_path: Path, long: str) -> None:
+def test_work_of_minutes_is_refused_at_once(tmp_path: Path, long: str) -> None:
     begun = time.monotonic()
     with pytest.raises(InvalidInput, match="can be typeset") as refusal:
         write_report(ledger((record(finding=long),)), tmp_path / "report.pdf")

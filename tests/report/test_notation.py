@@ -13,7 +13,7 @@ from tests.ledgers import ledger, record
 from tests.report.pages import model, model_of, theorems, words_of
 
 
-def test_every_symbol_is_defined_on_the_page_where_it_first_stands_and_only_there() -> None:
+def test_every_symbol_is_defined_once_on_the_page_of_its_first_use() -> None:
     claims = (
         record("softmax.one/a", statement=r"w^* = \Omega(\Lambda^{1/d})"),
         record("softmax.two/a", statement=r"\Lambda \to \infty, \quad \mathbf{B} = 1"),
@@ -36,7 +36,7 @@ def test_every_symbol_is_defined_on_the_page_where_it_first_stands_and_only_ther
             assert k in known or not (entry.holds_for(stem, True) and entry.names & used), (stem, entry.symbol)
 
 
-def test_the_letters_of_a_claims_file_are_its_own() -> None:
+def test_a_claims_file_may_give_letters_other_meanings() -> None:
     """This holds for any name of the user's statements, even one that begins like lipverify's."""
     for id in ("mine.one/a", "softmax.one/a", "lt.one", "softmaxes.one"):
         claim = record(id, statement=r"\Lambda = \Omega(\sigma^2)", file="hers.py")

@@ -41,7 +41,7 @@ def test_a_printed_interval_is_that_of_the_ledger(value: float, error: float) ->
     assert off <= unit / 2
 
 
-def test_numbers_that_are_not_there_or_not_numbers_are_said_to_be_so() -> None:
+def test_missing_and_infinite_numbers_are_marked() -> None:
     assert digits.with_error(None, 1.0) == "–"
     assert digits.with_error(math.nan, 1.0) == "not a number"
     assert digits.with_error(math.inf, None) == "∞"
@@ -49,7 +49,7 @@ def test_numbers_that_are_not_there_or_not_numbers_are_said_to_be_so() -> None:
     assert digits.signed(-math.inf) == "−∞"
 
 
-def test_every_cell_and_cross_check_is_printed_with_its_own_numbers(book: Ledger, printed: bytes) -> None:
+def test_every_cell_and_cross_check_is_printed_with_its_numbers(book: Ledger, printed: bytes) -> None:
     rows = [squeezed(row) for row in rows_of(printed)]
     cells = [c for claim in book.claims for c in claim.cells]
     assert len(cells) >= 20
@@ -76,7 +76,7 @@ def test_no_number_in_the_evidence_is_foreign_to_the_ledger(book: Ledger, printe
     assert found <= expected
 
 
-def test_numbers_in_a_text_are_set_as_powers_and_nothing_else_is() -> None:
+def test_numbers_in_a_text_become_powers_and_other_words_do_not() -> None:
     assert [(run.kind, run.text) for run in rich("1.774(3)e-7 of 1e+09, v1e5, 2e, uniform-3e5 `1e5` $1e5$")] == [
         ("math", r"1.774(3) \times 10^{-7}"), ("words", " of "), ("math", "10^{9}"),
         ("words", ", v1e5, 2e, uniform-3e5 "), ("code", "1e5"), ("words", " "), ("math", "1e5"),

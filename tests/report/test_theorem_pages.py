@@ -26,7 +26,7 @@ def test_a_refuted_claim_says_where_and_no_claim_is_called_proved(printed: bytes
     assert text.count("proved") == sum(said.count("proved") for said in words.HOW_VERDICTS_ARE_MADE) == 1
 
 
-def test_where_a_claim_is_refuted_is_said_of_the_points_that_refute_and_of_no_other() -> None:
+def test_the_range_of_a_refuted_claim_lists_the_refuting_points_only() -> None:
     points = [{"d": 2, "law": "relu"}, {"d": 3, "law": "affine"}]
     bad = [cell(2, "relu", Allowed(low=k), "", where=where, verdict="refuted") for k, where in enumerate(points)]
     good = cell(2, "relu", Allowed(low=9), "", where={"d": 9, "law": "cosine"}, verdict="supported")
@@ -34,7 +34,7 @@ def test_where_a_claim_is_refuted_is_said_of_the_points_that_refute_and_of_no_ot
     assert words_of(reading.range) == "at (d, law) = (2, relu), (3, affine)"
 
 
-def test_what_holds_instead_is_said_of_what_differs_and_of_nothing_else() -> None:
+def test_a_correction_is_printed_only_for_a_claim_that_needs_one() -> None:
     claims = (
         record("a.b/1", verdict="refuted", corrected="one"),
         record("a.b/2", verdict="supported", corrected="two"),
@@ -56,7 +56,7 @@ def test_a_reason_is_two_sentences_and_conditions_stand_with_their_reading() -> 
     assert [[words_of(text) for text in each.assumptions] for each in theorem.readings] == [["of one"], ["of two"]]
 
 
-def test_why_a_claim_is_open_is_said_in_formulas() -> None:
+def test_the_reason_for_an_open_claim_has_formulas() -> None:
     """Quantity and point are typeset as on the rest of the page, not as on a terminal."""
     where: dict[str, Scalar] = {"sigma_1": 0.5, "noise": "uniform-3", "law": "relu"}
     one = replace(record().cells[0], quantity="L_a / L_b", quantity_latex=r"$L_a / L_b$", where=where)
@@ -77,7 +77,7 @@ def test_a_check_that_broke_says_why(printed: bytes) -> None:
     assert squeezed("OutOfReach: w = 1e9: the recursion overflows") in text_of(printed)
 
 
-def test_the_telling_case_is_the_smallest_that_refutes_wherever_it_stands(book: Ledger) -> None:
+def test_the_deciding_case_is_the_smallest_refuting_one_at_any_position(book: Ledger) -> None:
     (reading, *_) = theorems(model(book))[0].readings
     assert words_of(reading.telling[0].case) == "d = 2"
     first = book.claims[0].cells[0]

@@ -119,7 +119,7 @@ def test_every_number_of_the_evidence_is_on_the_page(book: Ledger, page: Parsed)
             assert all(digits.with_error(v, e) in text for v, e in zip(check.values, check.errors, strict=True))
 
 
-def test_every_claim_stands_once_under_its_own_address_with_what_filters_ask_for(book: Ledger, page: Parsed) -> None:
+def test_every_claim_has_one_address_and_the_data_for_the_filters(book: Ledger, page: Parsed) -> None:
     found = {a["data-id"]: a for a in page.all("article")}
     assert list(found) == [claim.id for claim in book.claims]
     addresses = {attributes["id"] for _, attributes, _ in page.elements if "id" in attributes}
@@ -168,7 +168,7 @@ def test_a_changed_number_changes_the_page(content: bytes, book: Ledger) -> None
 
 
 @pytest.mark.parametrize("latex", [r"\ x", r"x\ ", r"\ \tfrac{1}{2}\ ", r"\text{so long}\ x", r"\quad a \qquad b"])
-def test_no_formula_brings_a_style_of_its_own(latex: str) -> None:
+def test_no_formula_has_inline_styles(latex: str) -> None:
     """The page's policy refuses inline styles, and the browser would log an error."""
     assert "style=" not in mathml(latex, display=True).replace("displaystyle=", "")
 
@@ -189,7 +189,7 @@ def test_an_empty_ledger_is_a_page() -> None:
 # ---- the page executes nothing from the ledger, and loads nothing ----
 
 
-def test_a_browser_is_told_to_fetch_nothing_and_to_run_this_script_alone(page: Parsed, hostile: Parsed) -> None:
+def test_the_security_policy_allows_this_script_and_no_requests(page: Parsed, hostile: Parsed) -> None:
     for each in (page, hostile):
         (policy,) = [a["content"] for a in each.all("meta") if a.get("http-equiv") == "Content-Security-Policy"]
         assert policy.startswith("default-src 'none';")
@@ -215,7 +215,7 @@ def test_no_element_or_attribute_comes_from_a_ledger(page: Parsed, hostile: Pars
             assert attributes.get("fill", "").startswith(("url(#hatch-", "#", ""))
 
 
-def test_code_in_a_ledger_is_shown_and_what_is_unseen_is_named(hostile: Parsed) -> None:
+def test_code_in_a_ledger_is_shown_as_text_and_invisible_characters_are_named(hostile: Parsed) -> None:
     text = re.sub(r"\s", "", hostile.text())
     for shown in ("<script>alert(1)</script>", '#read("/etc/passwd")', "[red]markup[/red]", "&amp;&xxe;", "<!---->"):
         assert shown in text
@@ -367,7 +367,7 @@ def test_points_without_a_place_are_left_out_and_regions_and_maps_are_drawn() ->
     assert BLANK in drawing(Figure(caption="c", alt="a", maps=(sheet,)), Markup)
 
 
-def test_a_figure_that_cannot_be_drawn_costs_nothing_else() -> None:
+def test_a_figure_that_cannot_be_drawn_leaves_the_page_intact() -> None:
     series = Series(label="s", x=(1.0, 2.0), y=(1.0,))
     broken = Figure(caption="c", alt="a", panels=(Panel(title="t", xlabel="x", ylabel="y", series=(series,)),))
     text = Parsed(web_page(ledger((record(figures=(broken,)),)))).text()

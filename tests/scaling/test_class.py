@@ -115,7 +115,7 @@ def test_the_error_covers_the_class_and_no_false_claim_is_supported(kind: str | 
     assert median < 0.05  # an infinite error would cover all of them
 
 
-def test_the_assumption_says_what_is_drawn() -> None:
+def test_the_stated_assumption_agrees_with_its_constants() -> None:
     assert f"at least {APART:g} and {Fraction(LOG_APART).limit_denominator(9)} apart" in ASSUMPTION
     assert "at most a tenth" in ASSUMPTION
     assert math.isclose(1 - SHARE, 0.1)
@@ -203,7 +203,7 @@ def test_false_claims_about_slow_functions_are_not_supported(
     assert decide(estimate(growth_of(s, law(s)), allowed).interval, allowed) != "supported"
 
 
-def test_a_power_stays_sharp_beside_a_slow_drift() -> None:
+def test_a_power_stays_sharp_under_a_slow_drift() -> None:
     """The remaining drift is small if it is a power of s, and counts fully if it is a power of log s."""
     s = LADDERS[26]
     power, logarithm = growth_of(s, s**0.5 * (1 + s**-0.1)), growth_of(s, s**0.5 * np.exp(0.1 * np.log(s) ** 0.5))

@@ -64,7 +64,7 @@ def test_the_errors_cover_the_exponent_the_power_and_the_constant(
 
 @pytest.mark.parametrize("b", POWERS)
 @pytest.mark.parametrize(("decades", "sharp"), [(26, 0.02), (12, 0.1)])
-def test_a_half_is_told_from_none(b: float, decades: int, sharp: float) -> None:
+def test_a_half_power_of_the_logarithm_is_distinguished_from_none(b: float, decades: int, sharp: float) -> None:
     found = law(decades, 0.3, b, lambda x: 1 / x - 2 / x**2)
     power, error = found.log_power(0.3)
     assert abs(power - b) <= error <= sharp
@@ -100,7 +100,7 @@ def test_other_corrections_are_inside_the_error(
 
 @pytest.mark.parametrize("decades", sorted(LADDERS))
 @pytest.mark.parametrize("other", [-0.01, 0.001, 0.01, 0.1])
-def test_beside_another_exponent_there_is_no_power_and_no_ratio(decades: int, other: float) -> None:
+def test_with_another_exponent_no_log_power_and_no_ratio_is_given(decades: int, other: float) -> None:
     found = law(decades, 0.5, 1.0, lambda x: 1 / x)
     assert found.log_power(0.5 + other)[1] == math.inf
     limit, error = found.limit_of_ratio(0.5 + other, 1.0)
@@ -136,7 +136,7 @@ def test_points_where_the_logarithm_is_no_scale_are_left_out() -> None:
     assert abs(power - 1) <= error <= 0.1
 
 
-def test_a_ratio_without_a_logarithm_is_what_it_was() -> None:
+def test_a_ratio_without_a_logarithm_is_unchanged() -> None:
     found = law(26, 0.5, 0.0, lambda x: np.exp(-0.3 * x))
     assert found.limit_of_ratio(0.5, 0.0) == found.limit_of_ratio(0.5)
     assert off(found.limit_of_ratio(0.5), 3.0) <= 1

@@ -64,7 +64,7 @@ def run(pytester: pytest.Pytester, text: str, *options: str) -> pytest.RunResult
     return pytester.runpytest("my_claims.py", "-W", "error", "-p", "no:cacheprovider", "-rA", *options)
 
 
-def test_verdicts_are_compared_with_what_is_recorded(pytester: pytest.Pytester) -> None:
+def test_verdicts_are_compared_with_the_recorded_ones(pytester: pytest.Pytester) -> None:
     result = run(pytester, FOUR)
     result.assert_outcomes(passed=2, failed=1, skipped=1)
     result.stdout.fnmatch_lines_random(
@@ -149,7 +149,7 @@ SHARED = own(
 @pytest.mark.parametrize(
     "options", [pytest.param((), id="one process"), pytest.param(("-n", "2"), id="two", marks=pytest.mark.slow)]
 )
-def test_what_claims_share_is_measured_once(pytester: pytest.Pytester, options: tuple[str, ...]) -> None:
+def test_shared_measurements_run_once(pytester: pytest.Pytester, options: tuple[str, ...]) -> None:
     run(pytester, SHARED, *options).assert_outcomes(passed=12)
     calls = Counter((pytester.path / "calls.txt").read_text().split())
     assert calls == dict.fromkeys(map(str, range(2, 8)), 1)

@@ -382,7 +382,7 @@ def search(power: Power) -> settings:
 
 
 @pytest.mark.parametrize("name", POWER)
-def test_what_is_right_keeps_the_law(name: str) -> None:
+def test_correct_laws_pass_the_properties(name: str) -> None:
     power = POWER[name]
 
     @search(power)
@@ -418,7 +418,7 @@ def test_every_property_is_tested_for_power() -> None:
 
 @pytest.mark.parametrize("law", [Affine(2.0), Linear(2.0), ReLU(2.0), Quadratic(2.0), Cosine(8.0)])
 @pytest.mark.parametrize("d", [2, 3, 9])
-def test_the_named_laws_are_what_they_say(law: Any, d: int) -> None:
+def test_the_named_laws_have_their_stated_properties(law: Any, d: int) -> None:
     # 2 z sqrt(1 - z^2) <= 1: along the sphere the slope of the quadratic reaches L; that of a slow cosine stays below
     assert 0.9 < is_lipschitz(law, d) <= 1
     assert keeps_its_extents(law, d) <= 1
@@ -449,7 +449,7 @@ def test_jumps_are_found_in_laws_that_are_made_of_others() -> None:
         (lambda z: 0.01 * (z > 0.95), (), 1.0),
     ],
 )
-def test_what_is_steep_at_one_place_alone_is_found(link: Callable[[Any], Any], kinks: Any, L: float) -> None:
+def test_a_single_steep_place_is_found(link: Callable[[Any], Any], kinks: Any, L: float) -> None:
     with pytest.raises(AssertionError, match=r"\|f\(x\) - f\(x'\)\| <= L"):
         is_lipschitz(Ridge(link, kinks=kinks), 3, L)
 
@@ -480,7 +480,7 @@ def test_equal_weights_have_the_variance_of_the_law(law: Law, d: int) -> None:
         assert weights_are_equal(loss_terms(Problem(d=d, n=n, law=law, sigma=0.7), 0.0 if n > 1 else 3.0)) <= 1
 
 
-def test_sampling_agrees_with_the_exact_method_and_a_blunt_sample_does_not_count() -> None:
+def test_sampling_agrees_with_the_exact_method_and_inaccurate_samples_fail() -> None:
     problem = Problem(d=3, n=20, law=ReLU())
     sampled = partial(loss_terms, method="montecarlo", contexts=20_000)
     assert agree(problem, 2.0, methods=("exact", sampled), alarm=2.0) <= 1
@@ -504,12 +504,12 @@ def test_the_worst_of_an_array_is_shown() -> None:
 @pytest.mark.parametrize(
     ("error", "allowed"), [(math.nan, 1.0), (1.0, math.nan), (0.5, -1.0), (-0.5, -1.0), (1e-300, 0.0), (-1.0, math.nan)]
 )
-def test_what_is_not_a_number_and_what_is_not_allowed_fails(error: float, allowed: float) -> None:
+def test_nan_and_values_beyond_the_tolerance_fail(error: float, allowed: float) -> None:
     with pytest.raises(AssertionError):
         require("x", error, allowed)
 
 
-def test_what_holds_with_room_is_zero() -> None:
+def test_a_property_that_holds_with_room_has_ratio_zero() -> None:
     assert require("x", [-1.0, 0.0], 0.0) == 0.0
     assert require("x", [0.5, 1.0], [1.0, 4.0]) == 0.5
     with pytest.raises(AssertionError, match="there are no values"):

@@ -135,7 +135,7 @@ def test_examples_shrink_to_the_simplest(
 
 
 @given(st.data(), st.integers(2, 20))
-def test_what_is_drawn_is_within_its_bounds_and_valid(data: st.DataObject, d: int) -> None:
+def test_drawn_problems_are_valid_and_within_their_bounds(data: st.DataObject, d: int) -> None:
     problem = data.draw(problems(d=d, n=(3, 1e9), sigma=(0.5, 0.7), isotropic=False))
     assert problem.d == d
     assert 3 <= problem.n <= 1e9
@@ -173,7 +173,7 @@ def test_any_problem_with_functions_is_for_sampling(problem: Problem) -> None:
         assert np.isfinite(terms.total)
 
 
-def test_drawn_laws_say_what_they_are() -> None:
+def test_drawn_laws_are_printed_as_python_that_makes_them() -> None:
     """A printed example can be typed in again."""
     law = find(ridge_laws("kinked"), lambda law: True, settings=SIMPLEST)
     assert repr(law) == "Ridge(link=Kinked(L=1.0, kinks=(0.0,)), kinks=(0.0,), jumps=())"
@@ -224,7 +224,7 @@ def test_a_bound_that_makes_no_sense_is_refused_at_once(make: Callable[[], objec
     assert "\n" not in str(refused.value)
 
 
-def test_without_hypothesis_one_line_says_what_to_install() -> None:
+def test_without_hypothesis_one_line_names_the_package() -> None:
     code = "import sys; sys.modules['hypothesis'] = None; import lipverify.strategies"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     last = done.stderr.splitlines()[-1]

@@ -233,8 +233,8 @@ class Exponent(Along):
         )
 
     def power(self, power: Edge) -> str:
-        """s^a in LaTeX."""
-        return "1" if str(power) == "0" else f"{self.symbol}^{{{power.inline_latex}}}"
+        """The power s^a in LaTeX; s if a = 1, and 1 if a = 0."""
+        return {"0": "1", "1": self.symbol}.get(str(power), f"{self.symbol}^{{{power.inline_latex}}}")
 
 
 def exponent(

@@ -58,7 +58,7 @@ class Bound(ABC):
 
     @abstractmethod
     def value(self, where: Mapping[str, Any]) -> Any:
-        """The value at a point; raises ArithmeticError or ValueError where there is none."""
+        """The value at a point; raises ArithmeticError or ValueError if the formula has no value there."""
 
     def at(self, where: Mapping[str, Any], name: str = "expression") -> float:
         """The value at a point; messages call it `name`.

@@ -56,7 +56,7 @@ CAPACITY = 4096
 
 
 class Below(NamedTuple):
-    """All critical points of an expected loss below a bound, and the number of boxes that it took."""
+    """All critical points with an expected loss below a bound, and the number of boxes in the search."""
 
     points: tuple[CriticalPoint, ...]
     boxes: int
@@ -71,7 +71,7 @@ class Nodes(NamedTuple):
 
 
 def all_below(regression: Regression, layers: int, loss: float, limit: int = 10**8) -> Below:
-    """All critical points of two or three layers with an expected loss below a bound, proved to be all.
+    """Find all critical points of two or three layers with an expected loss below a bound; none is missed.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def all_below(regression: Regression, layers: int, loss: float, limit: int = 10*
 
 
 def gauss_nodes(regression: Regression, count: int) -> Nodes:
-    """Gauss's nodes and what belongs to them in balls: each node is enclosed by a change of sign."""
+    """Gauss's nodes t_i with W_i and T_i, as balls; a change of sign encloses each node."""
     found, s = recurrence(regression.n, regression.d, count), second_moment(regression.noise)
     diagonal, off_diagonal = ([float(x) for x in found.diagonal], [float(x) ** 0.5 for x in found.squares[1:]])
     near = eigvalsh_tridiagonal(diagonal, off_diagonal)
@@ -133,7 +133,7 @@ def gauss_nodes(regression: Regression, count: int) -> Nodes:
 
 
 def _polynomials(found: Any, t: arb) -> list[tuple[arb, arb]]:
-    """The monic orthogonal polynomials at t with the squares of their norms, up to that whose zeros are the nodes."""
+    """The monic orthogonal polynomials at t and their squared norms; the zeros of the last polynomial are the nodes."""
     before, now, norm, pairs = arb(0), arb(1), found.squares[0], list[tuple[arb, arb]]()
     for k, diagonal in enumerate(found.diagonal):
         pairs.append((now, norm))
@@ -265,7 +265,7 @@ def _code(layers: int) -> Any:
 
 
 def _accepted(made: ctypes.CDLL) -> bool:
-    """True if the code has its functions; what it finds is certified, and compared with resultants in the tests."""
+    """True if the library has its functions. Its results need no test here, because each is certified afterwards."""
     return all(hasattr(made, name) for name in ("set_problem", "begin", "search"))
 
 

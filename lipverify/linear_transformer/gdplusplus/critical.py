@@ -67,7 +67,7 @@ class CriticalPoint(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Derivatives(NamedTuple):
-    """G, a list, and H, a list of lists, in balls."""
+    """The gradient G (a list) and the Hessian H (a list of lists), as balls."""
 
     gradient: list[arb]
     hessian: list[list[arb]]
@@ -172,7 +172,7 @@ def certified(regression: Regression, weights: Sequence[float] | Floats) -> Crit
 
 
 def two_layers(regression: Regression) -> tuple[CriticalPoint, ...]:
-    """All critical points of two layers, certified to be all: those with the fewest directions down first.
+    """All critical points of two layers, with a proof that none is missed, ordered by the number of directions down.
 
     Raises
     ------
@@ -194,7 +194,7 @@ def two_layers(regression: Regression) -> tuple[CriticalPoint, ...]:
 
 
 def small_start(regression: Regression, layers: int) -> CriticalPoint:
-    """Where gradient flow from weights 0 ends, certified: plain training with small weights and steps in the limit.
+    """The certified end of gradient flow from weights 0, the limit of plain training with small weights and steps.
 
     Raises
     ------
@@ -230,7 +230,7 @@ def on_gauss_nodes(regression: Regression, layers: int) -> ExcessLoss:
 
 
 def _two_layer_candidates(s: fmpq, moments: Sequence[fmpq]) -> Iterator[Floats]:
-    """A finite set that contains all critical points of two layers: the pairs of roots that balls cannot exclude."""
+    """A finite set that contains all critical points of two layers: all pairs of roots that balls do not exclude."""
     ring = fmpq_mpoly_ctx.get(("a", "b"), "lex")
     a, b = ring.gens()
     zero, one = ring.constant(0), ring.constant(1)

@@ -47,7 +47,7 @@ class Eigenstate(NamedTuple):
 
     @property
     def s(self) -> Number:
-        """The eigenvalue t m^2 of the tokens' second moment as they are now."""
+        """The eigenvalue t m^2 of the second moment of the current tokens."""
         return self.t * self.m * self.m
 
     def after(self, layer: Weights) -> Eigenstate:

@@ -1,4 +1,4 @@
-r"""Estimators that are linear in the labels and see eigenvalues alone: their exact loss, and the least of all.
+r"""Filters, estimators linear in the labels that act on eigenvalues: their exact loss, and the least possible loss.
 
 A filter is a function g of the eigenvalues of Sigma = V diag(t) V^T: w = V g(t) V^T alpha. Ridge with a constant is g
 = 1/(t + lambda); a GD++ model of any depth is a polynomial g. Given Sigma and sigma, z = V^T alpha has E z_k^2 = t_k

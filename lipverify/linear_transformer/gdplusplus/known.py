@@ -1,8 +1,8 @@
 r"""The optima of GD++ for the published table as data, so that verifying claims needs no search.
 
 `python -m lipverify.linear_transformer.gdplusplus.known [LAW ...]` makes the file again, for all laws of the table or
-for the named ones. Each line is a law, with a digest that detects edits. The file is trusted for nothing but the
-weights: their loss is integrated on every use.
+for the named ones. Each line is a law, with a digest that detects edits. Only the weights are taken from
+the file: their loss is integrated on every use.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-r"""GD++ acts on eigenvalues: the exact loss of any weights, as a sum of squares with its derivatives.
+r"""The exact loss of GD++ with any weights, which acts on eigenvalues, as a sum of squares with its derivatives.
 
 With only w_xx and w_yx the implicit model stays a filter: M = m(Sigma), w = g(Sigma) alpha. A layer sees the eigenvalue
 tau = t m(t)^2 and the residual e = 1 - t g(t), from tau = t and e = 1, and maps

@@ -1,4 +1,4 @@
-r"""The critical points of GD++ with three and four layers, and in which of them training ends, as data.
+r"""The critical points of GD++ with three and four layers, and the ends of trainings among them, as data.
 
     python -m lipverify.linear_transformer.gdplusplus.maps [LAW ...] --layers 3 --complete
 
@@ -131,7 +131,7 @@ def landscapes() -> list[tuple[str, int]]:
 
 
 def unseen(hits: tuple[int, ...]) -> tuple[float, float]:
-    """How much a search misses: the share of starts that would end in a new point, and the number of points.
+    """Estimate how much a search misses: the share of starts that would end in a new point, and the number of points.
 
     By Good and Turing the share is that of points hit once. Chao's estimate of the number is a lower bound,
     points + f_1^2 / (2 f_2), with f_k the number of points hit k times.
@@ -195,7 +195,7 @@ def _multiplied(a: Jet, b: Jet) -> Jet:
 
 @np.errstate(all="ignore")
 def newton(loss: ExcessLoss, weights: Floats) -> Floats:
-    """Critical points of any kind to which Newton's method converges from weights (batch, P)."""
+    """Critical points (minima, saddles, maxima) to which Newton's method converges from weights (batch, P)."""
     last = np.full(len(weights), np.inf)
     for _ in range(STEPS):
         found = derivatives(loss, weights)
@@ -279,7 +279,7 @@ def _factored(factors: Floats) -> tuple[Floats, Floats]:
 
 
 def first_weights(layers: int, d: int) -> dict[str, tuple[int, float, Callable[[Floats], tuple[Floats, Floats]]]]:
-    """The ways to begin: number of parameters, their standard deviation, and the weights that they make."""
+    """The kinds of first weights: number of parameters, their standard deviation, and the map to weights."""
     entry = (ENTRY / (layers * (d + 1))) ** 0.5
     return {
         "factors": (3 * layers, entry, _factored),
@@ -291,7 +291,7 @@ def first_weights(layers: int, d: int) -> dict[str, tuple[int, float, Callable[[
 def trained_ends(
     noise: str, layers: int, points: list[CriticalPoint], trainings: int, seed: int
 ) -> dict[str, list[int]]:
-    """By the first weights, how many trainings end in each point and in none; new minima are added to the points."""
+    """Count the trainings that end in each point and in none, by the first weights; add new minima to the points."""
     regression = problem(noise)
     loss, ends = on_gauss_nodes(regression, layers), dict[str, list[int]]()
     for name, (count, deviation, weights_of) in first_weights(layers, regression.d).items():
@@ -328,7 +328,7 @@ def bound_of(noise: str) -> float:
 
 
 def _place(point: CriticalPoint, points: Iterable[CriticalPoint]) -> int:
-    """The position of the point among others, up to the rounding of weights; -1 if it is none of them."""
+    """The index of a point in a list, up to the rounding of weights; -1 if it is not in the list."""
     same = (np.allclose(other.weights, point.weights, rtol=SAME, atol=0) for other in points)
     return next((place for place, is_same in enumerate(same) if is_same), -1)
 

@@ -45,7 +45,7 @@ class Density(NamedTuple):
 
 
 class Pieces(NamedTuple):
-    """E_i for i = 0, 1, ..., and A_0, and the bracket [t^{alpha + k} e^{-t/2} F]: at k = 0, and its ratio."""
+    """The integrals E_i (i = 0, 1, ...) and A_0, the bracket [t^{alpha + k} e^{-t/2} F] at k = 0, its ratio in k."""
 
     E: Sequence[Number]
     A: Number

@@ -169,7 +169,7 @@ def excess_loss(regression: Regression, layers: int, points: int, seen_in: float
 
 
 def _coarse(regression: Regression, layers: int, seen_in: float | None) -> ExcessLoss:
-    """A coarse rule: Gauss's, on which the loss is exact up to a constant, the floor; with a reach, a thin rule."""
+    """The rule of the search: Gauss's, on which only the floor is missing from the loss; for a reach, a thin rule."""
     if seen_in is not None or layers == LARGEST_DEPTH:
         return excess_loss(regression, layers, THIN, seen_in)
     rule = gauss_rule(regression.n, regression.d, (3**layers - 1) // 2)

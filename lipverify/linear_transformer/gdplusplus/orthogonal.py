@@ -1,10 +1,11 @@
-r"""Orthogonal polynomials of the measure t rho(t) dt, and its Gauss rule, on which filters of a degree depend.
+r"""Orthogonal polynomials of the measure t rho(t) dt, and its Gauss rule, which determines the loss of a filter.
 
-A filter g of degree D - 1 meets the measure mu = t rho(t) dt through its moments alone, and the quadratic form of its
-loss through the D x D Jacobi matrix J of mu. Its recurrence coefficients come from modified moments by Chebyshev's
-algorithm (Sack and Donovan; Gautschi, Orthogonal Polynomials, section 2.1.7): with monic Laguerre polynomials of the
-weight t^{a'} e^{-t/2}, near mu, a degree costs three bits of the working precision instead of sixteen. All of it is in
-balls of Arb, so a precision that does not suffice shows as wide balls, and the next one is tried.
+The loss of a filter g of degree D - 1 depends on mu = t rho(t) dt only through its moments, and the quadratic form of
+the loss only through the D x D Jacobi matrix J of mu. The recurrence coefficients of J come from modified moments by
+Chebyshev's algorithm (Sack and Donovan; Gautschi, Orthogonal Polynomials, section 2.1.7): with monic Laguerre
+polynomials of the weight t^{a'} e^{-t/2}, near mu, a degree costs three bits of the working precision instead of
+sixteen. All of it is in balls of Arb, so a precision that does not suffice shows as wide balls, and the next one is
+tried.
 """
 
 from __future__ import annotations

@@ -121,7 +121,7 @@ def _uniform_amplitude() -> Expr:
 
 @by_law
 def lettered(law: Law) -> tuple[Law, Expr]:
-    """A law that stands for all L, and the letter of L in its task: 1 if the task has none."""
+    """A law with L as a symbol, and that symbol; 1 instead if the task has no L."""
     return law, sympy.Integer(1)
 
 

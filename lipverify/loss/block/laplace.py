@@ -55,8 +55,8 @@ def moments(tokens: Tokens, n: float, offset: float) -> Floats:
 def _points(tokens: Tokens, n: float, offset: float) -> Floats:
     """The range of u that is relevant to at least one of several rows.
 
-    The part left of the range is at most n e^{2u} / 2, against a noise of at least 1/n. In the part to the right, phi is
-    at most e^{-lambda g} at the smallest g, and phi^n <= exp(-n (1 - 1/e) lambda E g) for lambda <= 1.
+    The part left of the range is at most n e^{2u} / 2, against a noise of at least 1/n. In the right part, phi is at
+    most e^{-lambda g} at the smallest g, and phi^n <= exp(-n (1 - 1/e) lambda E g) for lambda <= 1.
     """
     mean = np.exp(-tokens.deficit) @ tokens.weight
     many = math.log(DROP / (0.63 * max(n - 2, 1.0))) - float(np.log(mean.min()))

@@ -86,7 +86,7 @@ TABLE = (
         lambda law, d: law.kinked and law.rooted and law.meetings >= 2 and 2 < d <= 6,
         ("zonal", "ridge"),
         "The variogram of several kinks with roots takes seconds; the few hundred harmonics that w up to 50 needs take "
-        "a tenth of that. Beyond d = 6 rounding swamps the coefficients, because each degree has too many harmonics. On "
+        "a tenth of that. Beyond d = 6 rounding swamps the coefficients, because a degree has too many harmonics. On "
         "the circle the variogram is a single integral.",
         compared=True,
         alone=True,

@@ -56,7 +56,7 @@ class Estimate(msgspec.Struct, frozen=True):
         )
 
     def about(self, M: Floats, group: Symmetry) -> Estimate:
-        """The same errors about another minimiser."""
+        """The estimate with another minimiser and the same errors."""
         return msgspec.structs.replace(self, M=group.average(M) if self.averaged else M, M_raw=M)
 
 

@@ -132,7 +132,7 @@ def drawn_laws() -> st.SearchStrategy[Law]:
     tokens=log_floats(1e2, 1e30).map(round),
     place=st.floats(0, 1),
 )
-def test_the_error_covers_what_is_left_out(law: Law, dimension: int, tokens: int, place: float) -> None:
+def test_the_error_covers_the_omitted_terms(law: Law, dimension: int, tokens: int, place: float) -> None:
     problem = Problem(d=dimension, n=tokens, law=law, sigma=1.0)
     valid = valid_windows(problem)
     if valid is None:
@@ -152,7 +152,7 @@ def test_the_error_covers_what_is_left_out(law: Law, dimension: int, tokens: int
 
 
 @pytest.mark.parametrize("law", NAMED, ids=by_name)
-def test_the_error_is_not_much_larger_than_what_is_left_out(law: Law) -> None:
+def test_the_error_is_not_much_larger_than_the_omitted_terms(law: Law) -> None:
     problem = Problem(d=5, n=1e12, law=law, sigma=1.0)
     low, high = valid_windows(problem) or (math.nan, math.nan)
     windows = np.geomspace(1.1 * low, math.sqrt(low * high), 5)
@@ -191,7 +191,7 @@ def test_outside_the_range_there_is_no_answer(window: float, dimension: int) -> 
 
 @pytest.mark.parametrize("law", [Affine(L=0.7), ReLU(L=3.0), Quadratic(L=2.0), Cosine(L=1.5), ReLU(L=0.0)])
 @pytest.mark.parametrize("dimension", [2, 3, 4, 5, 8, 11, 40])
-def test_the_closed_forms_are_what_is_derived(law: Law, dimension: int) -> None:
+def test_the_closed_forms_equal_the_derived_ones(law: Law, dimension: int) -> None:
     closed, derived = closed_numbers(law, dimension), numbers_of(law, dimension)
     for name in ("noise", "noise_next", "tokens_next", "bias", "bias_next", "spread"):
         one, other = getattr(closed, name), getattr(derived, name)
@@ -250,7 +250,7 @@ def test_harmonics_and_links_give_the_same() -> None:
             assert sympy.simplify(difference) == 0, name
 
 
-def test_a_link_that_is_read_gives_what_the_named_law_gives() -> None:
+def test_a_traced_link_agrees_with_the_named_law() -> None:
     windows = np.array([500.0, 5000.0])
     pairs: tuple[tuple[RidgeLaw, RidgeLaw], ...] = (
         (Ridge(lambda z: np.cos(2 * z)), Cosine(L=2.0)),

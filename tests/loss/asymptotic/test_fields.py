@@ -83,7 +83,7 @@ def test_a_variogram_may_switch_away_from_zero() -> None:
         Zonal(variogram=lambda r: r / 2 + 0 * np.digitize(r, [1.0])),
     ],
 )
-def test_what_cannot_be_read_is_refused(law: Law) -> None:
+def test_an_unreadable_covariance_is_refused(law: Law) -> None:
     with pytest.raises(OutOfReach, match="cannot be read"):
         leading(law)
 

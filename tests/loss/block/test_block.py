@@ -217,7 +217,7 @@ def test_the_weights_of_pairs_and_of_single_tokens_sum_to_one() -> None:
 
 
 def test_costs_do_not_depend_on_n() -> None:
-    """As many points of log lambda, up to the logarithm of n."""
+    """The number of points of log lambda grows at most like log n."""
     long, short = (block_terms(low_rank(3, 1, n), 2.0, 0.5) for n in (1e30, 10.0))
     assert isinstance(long, BlockTerms)
     assert 0 < long.noise < 1e-28

@@ -41,7 +41,7 @@ def outside(law: Law, d: int, n: int, w: float, route: str | None = None, sigma:
         (68.01, 15, 2, 0.028),
     ],
 )
-def test_what_was_outside_its_error(L: float, d: int, n: int, w: float, route: str | None) -> None:
+def test_values_that_were_once_outside_their_error(L: float, d: int, n: int, w: float, route: str | None) -> None:
     """The error was exceeded by factors of 22, 13 and 2.3: the loss of digits at t = 1 was not counted elsewhere."""
     assert outside(Cosine(L=L), d, n, w, route).ratio <= 1
 

@@ -92,7 +92,7 @@ def test_the_high_precision_values_are_in_the_balls(row: dict[str, Any]) -> None
 
 @pytest.mark.slow
 @pytest.mark.parametrize("row", [row for row in VALUES if dear(row)], ids=name)
-def test_the_high_precision_values_are_in_the_dear_balls(row: dict[str, Any]) -> None:
+def test_high_precision_values_are_in_the_expensive_balls(row: dict[str, Any]) -> None:
     test_the_high_precision_values_are_in_the_balls(row)
 
 
@@ -127,7 +127,7 @@ def test_exact_values_are_within_their_own_error_of_the_ball(law: Law, d: int, n
     ("law", "d", "n", "w"),
     [(ReLU(), 2, 10, 5.0), (ReLU(), 5, 2, 5.0), (Affine(), 2, 2, 1000.0), (Cosine(L=3.0), 1000, 50, 40.0)],
 )
-def test_exact_values_are_within_their_own_error_of_the_dear_balls(law: Law, d: int, n: int, w: float) -> None:
+def test_exact_values_are_within_their_error_of_the_expensive_balls(law: Law, d: int, n: int, w: float) -> None:
     test_exact_values_are_within_their_own_error_of_the_ball(law, d, n, w)
 
 
@@ -416,7 +416,7 @@ def test_a_constant_law_has_no_bias(law: Law) -> None:
         (Problem(d=3, n=1000, law=Affine(L=1e200)), 0.0, "largest double"),
     ],
 )
-def test_what_cannot_be_done_in_seconds_is_refused_with_its_reason(problem: Problem, w: float, reason: str) -> None:
+def test_work_beyond_seconds_is_refused_with_the_reason(problem: Problem, w: float, reason: str) -> None:
     with pytest.raises(OutOfReach, match=reason):
         certified_terms(problem, w)
 

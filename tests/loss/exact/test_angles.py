@@ -136,7 +136,7 @@ def test_harmonics_sum_to_the_table(d: int, n: float, w: float) -> None:
 
 @pytest.mark.parametrize("d", [2, 3, 4, 9, 30])
 @pytest.mark.parametrize("w", [0.3, 20.0, 3e3])
-def test_two_tokens_alone_against_mpmath(d: int, w: float) -> None:
+def test_two_tokens_against_mpmath(d: int, w: float) -> None:
     """With n = 2, p is the density of an angle times E 2 a_1 a_2 = E (1 / cosh z)^2 / 2, z = w b sin(gamma/2)."""
     contexts = Contexts.at(d, 2.0, np.array([w]))
     density = pair_density(d, 2.0, w, float(contexts.low[0]), float(contexts.high[0]), FINE, powers)
@@ -193,7 +193,7 @@ LINKS: dict[str, Any] = {
     w=log_floats(1e-2, 1e5),
     link=st.sampled_from(sorted(LINKS)),
 )
-def test_cells_of_two_tokens_say_what_densities_of_angles_say(d: int, n: float, w: float, link: str) -> None:
+def test_two_token_cells_agree_with_densities_of_angles(d: int, n: float, w: float, link: str) -> None:
     """Both methods for the bias from one variogram: with a table for the law, and with a table for each w."""
     table = variogram_of(d, *LINKS[link])
     products = Products(table)

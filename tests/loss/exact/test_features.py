@@ -148,7 +148,7 @@ def test_thousands_of_narrow_features_are_inside_their_errors() -> None:
         (lambda z: np.tanh((z - 0.6265) / 1.8e-6), 3, 4.7e14, 7.6, 0.14054),
     ],
 )
-def test_what_was_wrong_is_right(link: Link, d: int, n: float, w: float, expected: float) -> None:
+def test_values_that_were_once_wrong(link: Link, d: int, n: float, w: float, expected: float) -> None:
     """It was 0.01756 with a claimed error of 1.3e-13, and 2.4 % wrong at 1e-12."""
     terms = loss_terms(Problem(d=d, n=n, law=Ridge(link)), w)
     bias, known = bias_by_harmonics(link, (0.2345678, 0.6265), d, n, w)
@@ -220,7 +220,7 @@ def test_a_class_of_ones_own_has_a_bound_if_its_links_are_seen(route: str | None
     assert abs(terms.bias - plain.bias) <= terms.bias_error + plain.bias_error
 
 
-def test_an_offset_stands_beside_an_amplitude() -> None:
+def test_an_offset_needs_a_law_with_an_amplitude() -> None:
     """Its error was called a bound for any link of the law."""
     with pytest.raises(InvalidInput, match="the offset is uniform"):
         WithOffset(Ridge(np.tanh))  # type: ignore[arg-type]
@@ -285,7 +285,7 @@ def test_rules_without_nodes_in_a_feature_are_refused() -> None:
         (0.5 * Cosine(L=3.0) + Ridge(hidden(np.tanh)), "estimated"),
     ],
 )
-def test_what_the_error_of_a_law_is(law: Any, kind: str) -> None:
+def test_the_kind_of_error_of_a_law(law: Any, kind: str) -> None:
     problem = Problem(d=3, n=100, law=law)
     assert loss_terms(problem, 2.0).error_kind == kind
     assert loss_terms(problem, 2.0).problem == problem
@@ -336,7 +336,7 @@ def test_a_feature_is_found_at_its_width(kind: str, at: float, scale: float) -> 
 
 
 @pytest.mark.parametrize("link", [np.sort, lambda z: np.asarray(z, dtype=float), lambda z: z / np.max(np.abs(z))])
-def test_what_is_no_formula_is_not_traced(link: Link) -> None:
+def test_a_function_that_is_no_formula_is_not_traced(link: Link) -> None:
     assert features(link) is None
 
 
@@ -369,13 +369,13 @@ def test_tables_beyond_memory_are_refused() -> None:
         (Affine(), 1e170),
     ],
 )
-def test_what_is_no_double_is_refused(law: Any, sigma: float) -> None:
+def test_a_constant_that_is_no_double_is_refused(law: Any, sigma: float) -> None:
     """They were once Python errors, warnings, and 15 GiB."""
     with pytest.raises(OutOfReach, match=r"at most 1(e\+140|00000)[,;]"):
         loss_terms(Problem(d=3, n=100, law=law, sigma=sigma), 0.1)
 
 
-def test_what_is_rounded_to_nothing_has_an_error() -> None:
+def test_a_term_rounded_to_zero_has_an_error() -> None:
     """L^2 = 1e-316 has five digits, and L^2 = 1e-400 none."""
     for law in (Affine(L=1e-158), Ridge(lambda z: 1e-200 * z)):
         terms = loss_terms(Problem(d=3, n=100, law=law, sigma=1e-170), 5.0)

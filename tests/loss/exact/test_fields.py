@@ -81,7 +81,7 @@ def test_two_routes_agree(nu: float, length: float, d: int, n: float, w: float) 
     logarithm=st.floats(-1, 10),
 )
 @settings(max_examples=25, deadline=None)
-def test_a_kernel_in_double_precision_says_what_it_has_lost(
+def test_a_kernel_in_double_precision_states_its_rounding(
     nu: float, length: float, d: int, n: float, logarithm: float
 ) -> None:
     """The same law with all digits and with those of a difference."""
@@ -93,7 +93,7 @@ def test_a_kernel_in_double_precision_says_what_it_has_lost(
     assert share <= 1
 
 
-def test_what_a_kernel_lacks_is_said_and_a_variogram_has_it() -> None:
+def test_the_reason_for_lost_digits_of_a_kernel_suggests_a_variogram() -> None:
     smooth = Problem(d=3, n=1e30, law=Zonal(lambda t: np.exp(t)))
     terms = loss_terms(smooth, 1e6)
     assert terms.bias_error > 1e-6 * terms.bias
@@ -174,7 +174,7 @@ def test_derivatives_of_an_optimum_are_those_of_differences() -> None:
         (lambda: loss_terms(Problem(d=3, n=10, law=Zonal(lambda t: -t)), 1.0), "not the covariance"),
     ],
 )
-def test_what_is_no_covariance_is_refused(make: object, words: str) -> None:
+def test_a_function_that_is_no_covariance_is_refused(make: object, words: str) -> None:
     with pytest.raises(InvalidInput, match=words):
         make()  # type: ignore[operator]
 
@@ -215,7 +215,7 @@ def test_a_law_by_its_variogram_has_the_properties_of_one_by_its_kernel() -> Non
         is_positive(Zonal(variogram=lambda r: r**3), points)
 
 
-def test_what_is_tabulated_of_a_network_is_remembered() -> None:
+def test_the_table_of_a_network_is_cached() -> None:
     """Its variogram is a method of a covariance that is created anew, which is another function each time."""
     from lipverify.loss.exact import parts_of
 

@@ -74,7 +74,7 @@ def test_both_routes_agree_in_more_dimensions(law: Ridge, d: int, n: float, at: 
 
 @pytest.mark.parametrize("d", [2, 3, 8, 40])
 @pytest.mark.parametrize(("n", "at"), [(1e6, 1e2), (1e12, 1e3), (30, 1e4)])
-def test_the_named_law_is_met_where_its_own_averages_are_another_method(d: int, n: float, at: float) -> None:
+def test_a_kinked_link_agrees_with_the_averages_of_the_named_law(d: int, n: float, at: float) -> None:
     own, named = Ridge(lambda z: np.maximum(z, 0), kinks=(0.0,)), ReLU(L=math.sqrt(1.5))
     if n == 30 and d > 3:
         at = 10.0
@@ -116,7 +116,7 @@ def test_rounding_near_0_is_in_the_error(kinks: tuple[float, ...], d: int, n: fl
     ("law", "known"),
     [
         (Ridge(lambda z: np.sign(z - 0.3) + np.sign(z - 0.302), jumps=(0.3, 0.302)), 2e-10),
-        # all but a jump of 0.006, and so small beside what is known of it between the kinks
+        # almost a jump, of 0.006, which is small compared with the errors between the kinks
         (Ridge(lambda z: np.abs(z) - np.abs(z - 0.003), kinks=(0.0, 0.003)), 1e-8),
     ],
 )
@@ -197,7 +197,7 @@ def test_the_leading_bias_is_the_limit_of_the_exact_one(law: Ridge, beta: float)
     assert abs(ratios[1] - 1) <= max(abs(ratios[0] - 1), 1e-5)
 
 
-def test_what_follows_a_jump_is_refused() -> None:
+def test_the_term_after_that_of_a_jump_is_refused() -> None:
     with pytest.raises(OutOfReach, match="jumps or roots"):
         _ = leading(Ridge(np.sign, jumps=(0.0,))).bias_next
 
@@ -213,7 +213,7 @@ def teeth(z: Any) -> Any:
     return np.abs(4 * z - np.round(4 * z))
 
 
-def test_the_reason_names_the_route_that_was_blunt() -> None:
+def test_the_reason_names_the_inaccurate_route() -> None:
     many = loss_terms(Problem(d=3, n=1e6, law=Ridge(teeth)), 20.0)
     assert many.reason.startswith("ridge: at w = 20 an error of")
     assert loss_terms(Problem(d=3, n=1e6, law=Ridge(np.cos)), 20.0).reason == ""
@@ -266,7 +266,7 @@ def silent(done: int, expected: int) -> None:
     """A progress function: long work without one warns."""
 
 
-def test_what_is_not_declared_is_named() -> None:
+def test_an_undeclared_kink_is_named() -> None:
     law, named = Ridge(teeth), "undeclared: Ridge"
     problem = Problem(d=3, n=1e5, law=law, sigma=0.1)
     assert named in loss_terms(Problem(d=7, n=1e12, law=law), 300.0).reason
@@ -279,7 +279,7 @@ def test_what_is_not_declared_is_named() -> None:
 
 
 @pytest.mark.parametrize("s", [0.1, 0.5, 0.9])
-def test_a_declared_root_is_not_said_to_be_undeclared(s: float) -> None:
+def test_a_declared_root_is_not_reported_as_undeclared(s: float) -> None:
     for at in (0.0, 0.3, -0.7):
         assert undeclared(lambda z, at=at: np.abs(z - at) ** s, (at,)) is None  # type: ignore[misc]
     assert undeclared(lambda z: np.exp(-20000 * z**2) + np.sqrt(1 - z * z), ()) is None
@@ -357,7 +357,7 @@ def test_steep_places_are_found(link: Callable[[Any], Any], kinks: tuple[float, 
     assert abs(float(found.bias - given.bias)) <= found.bias_error + given.bias_error
 
 
-def test_steeper_links_say_what_sharpens_them() -> None:
+def test_the_message_for_steep_links_names_a_remedy() -> None:
     """Four steep points are more than the search looks for."""
     steps = (-0.7, -0.3, 0.1, 0.5)
     blunt, sharp = (
@@ -389,13 +389,13 @@ def test_even_links_have_their_minimum_at_zero_exactly() -> None:
         (lambda z: np.exp(z) + np.maximum(z - (1 - 1e-9), 0), (1 - 1e-9,), False),
     ],
 )
-def test_roots_are_told_from_kinks(link: Any, kinks: tuple[float, ...], expected: bool) -> None:
+def test_roots_are_distinguished_from_kinks(link: Any, kinks: tuple[float, ...], expected: bool) -> None:
     assert has_roots(link, kinks) is expected
 
 
 @pytest.mark.parametrize("turns", [5.0, 12.0])
 @pytest.mark.parametrize("s", [0.2, 0.7])
-def test_a_root_beside_a_wave_keeps_its_digits(s: float, turns: float) -> None:
+def test_a_root_near_a_wave_keeps_its_digits(s: float, turns: float) -> None:
     """Rules of up to 44 nodes do not resolve both: the error was once a hundredth of the value."""
     problem = Problem(d=2, n=94, law=Ridge(lambda z: np.cos(turns * z) - abs(z - 0.5) ** s, kinks=(0.5,)))
     terms = loss_terms(problem, [10.0, 2e3])
@@ -416,7 +416,7 @@ def test_roots_among_several_kinks_go_the_quick_way() -> None:
 
 
 @pytest.mark.parametrize(("d", "steep"), [(2, lambda z: np.exp(-200 * z * z)), (7, lambda z: np.tanh(10 * z))])
-def test_a_steep_place_beside_a_kink_is_resolved(d: int, steep: Callable[[Any], Any]) -> None:
+def test_a_steep_place_near_a_kink_is_resolved(d: int, steep: Callable[[Any], Any]) -> None:
     """Sixty-four nodes do not resolve it: the error was once a hundredth of the value and more."""
     problem = Problem(d=d, n=1000, law=Ridge(lambda z: steep(z) + abs(z - 0.1), kinks=(0.1,)))
     one, other = (loss_terms(problem, 10.0, route=route) for route in ("ridge", "zonal"))
@@ -426,7 +426,7 @@ def test_a_steep_place_beside_a_kink_is_resolved(d: int, steep: Callable[[Any], 
 
 @pytest.mark.parametrize("frequency", [30.0, 60.0, 81.89473577504464, 120.0, 170.0, 250.0])
 @pytest.mark.parametrize("n", [4.0, 1000.0])
-def test_rules_that_do_not_settle_say_what_they_may_miss(frequency: float, n: float) -> None:
+def test_rules_that_do_not_converge_state_the_possible_error(frequency: float, n: float) -> None:
     """With few points no rule resolves a fast wave: their last difference was once a third of the true error."""
     averages = kinked_averages(2, lambda z: np.sin(frequency * z), (0.0,))
     value, error = averaged_terms(((1.0, averages),), 2, n, np.array([1e-9]))
@@ -436,7 +436,7 @@ def test_rules_that_do_not_settle_say_what_they_may_miss(frequency: float, n: fl
     assert error.bias[0] < 0.1 * truth
 
 
-def test_what_remains_is_no_less_than_what_did_not_converge() -> None:
+def test_the_remainder_is_at_least_the_part_that_did_not_converge() -> None:
     gaps = np.array([[1.0, 1.0, 1.0, 1.0], [0.9, 0.1, 0.3, 0.9], [0.01, 0.01, 0.1, 1e-9]])
     # erratic; at a steady rate; at a rate that falls; resolved at once
     assert remaining(gaps).round(12).tolist() == [3.6, 0.04, 0.4, 4e-9]

@@ -69,9 +69,7 @@ def test_the_table_is_the_mean_over_the_turn(name: str, d: int) -> None:
     places=st.lists(st.floats(-0.95, 0.95), min_size=1, max_size=2, unique_by=lambda x: round(x, 1)),
     jumps=st.booleans(),
 )
-def test_tables_of_links_with_kinks_anywhere_are_known_to_what_they_say(
-    d: int, places: list[float], jumps: bool
-) -> None:
+def test_tables_of_kinked_links_are_within_their_errors(d: int, places: list[float], jumps: bool) -> None:
     at = tuple(sorted(places))
     bend = np.sign if jumps else np.abs
     ratio = off_by(variogram_of(d, lambda z: np.sum([bend(z - c) for c in at], axis=0), at, jumps), *pairs((4, d)))
@@ -81,7 +79,7 @@ def test_tables_of_links_with_kinks_anywhere_are_known_to_what_they_say(
 
 @settings(max_examples=12, deadline=None)
 @given(d=st.sampled_from([2, 3, 4, 7, 15]), n=log_floats(1e4, 1e9), w=log_floats(0.1, 5.0))
-def test_two_tokens_say_what_the_averages_of_relu_say(d: int, n: float, w: float) -> None:
+def test_two_tokens_agree_with_the_averages_of_relu(d: int, n: float, w: float) -> None:
     """For windows with many tokens, where the averages are used: both share only the variogram of a law.
 
     With three tokens at w = 100 the averages are wrong by 1e-8, more than the difference of their two rules.
@@ -97,7 +95,7 @@ def test_two_tokens_say_what_the_averages_of_relu_say(d: int, n: float, w: float
 
 
 @pytest.mark.parametrize(("d", "n", "w"), [(2, 2, 10.0), (3, 3, 10.0), (3, 4, 5.0), (4, 5, 20.0)])
-def test_two_tokens_say_what_the_harmonics_of_relu_say(d: int, n: int, w: float) -> None:
+def test_two_tokens_agree_with_the_harmonics_of_relu(d: int, n: int, w: float) -> None:
     """For windows with few tokens."""
     one, other = (loss_terms(Problem(d=d, n=n, law=ReLU(L=1.0)), w, route=route) for route in ("ridge", "zonal"))
     assert abs(one.bias - other.bias) <= one.bias_error + other.bias_error <= 1e-10 * one.bias

@@ -46,9 +46,7 @@ def bias(law: Law, d: int, n: float, w: float) -> Bias:
 
 @pytest.mark.parametrize(("d", "n", "w"), [(2, 1e4, 20.0), (3, 1e6, 10.0), (5, 1e30, 1e6), (5, 1e30, 1e-3)])
 @pytest.mark.parametrize("control", CONTROLS, ids=lambda control: f"{control[1].name}-{len(control[0].kinks)}")
-def test_a_link_of_ones_own_gives_what_the_law_of_that_name_gives(
-    control: tuple[Law, Law, float], d: int, n: float, w: float
-) -> None:
+def test_a_users_link_agrees_with_the_named_law(control: tuple[Law, Law, float], d: int, n: float, w: float) -> None:
     own, named, ratio = control
     (ours, our_error), (theirs, their_error) = bias(own, d, n, w), bias(named, d, n, w)
     # the kink that is declared but absent is averaged by the rule over all angles
@@ -169,7 +167,7 @@ def test_the_nearest_of_two_tokens_is_all_that_narrow_windows_see() -> None:
     assert abs(near.bias - nearer.bias) <= 1e-3 * near.bias
 
 
-def test_what_one_route_cannot_reach_the_other_does() -> None:
+def test_one_route_replaces_the_other_out_of_its_reach() -> None:
     fast = Problem(d=2, n=1e4, law=Cosine(L=300.0))
     with pytest.raises(OutOfReach, match="L = 300"):
         loss_terms(fast, 20.0, route="ridge")
@@ -243,7 +241,7 @@ def test_every_link_of_a_law_counts(d: int, n: int, w: float) -> None:
 
 
 @pytest.mark.parametrize("law", [Affine(L=3.0), ReLU(L=3.0), Quadratic(L=3.0), Cosine(L=3.0)])
-def test_terms_of_another_amplitude_are_its_own(law: RidgeLaw) -> None:
+def test_terms_of_one_amplitude_do_not_depend_on_those_of_another(law: RidgeLaw) -> None:
     """Values are cached for a law of unit amplitude: the order of the problems changes nothing."""
     problem, w = Problem(d=3, n=1000, law=law, sigma=0.5), [0.0, 2.0]
     first = loss_terms(problem, w)

@@ -86,7 +86,7 @@ def of_a_noisy_link(name: str, d: int, noise: int, seed: int) -> tuple[float, fl
 
 
 @pytest.mark.parametrize(("name", "d", "noise"), [("one that is no kink", 3, 16), ("|z|", 2, 4), ("100 beside", 10, 1)])
-def test_the_table_of_a_noisy_link_states_what_the_noise_does_near_0(name: str, d: int, noise: int) -> None:
+def test_the_table_of_a_noisy_link_states_its_error_near_0(name: str, d: int, noise: int) -> None:
     """The error of the first values is rounding divided by theta: the rise was once wrong by up to 1700 times its
     error.
     """
@@ -178,7 +178,7 @@ def test_other_links_have_no_closed_form(link: Link, kinks: tuple[float, ...]) -
 
 
 @pytest.mark.parametrize("link", [lambda z: np.maximum(z - 0.8, 0), lambda z: 1 + np.maximum(z - 0.8, 0)])
-def test_what_happens_in_a_small_cap_keeps_its_digits_or_has_no_closed_form(link: Link) -> None:
+def test_a_feature_in_a_small_cap_keeps_its_digits_or_has_no_closed_form(link: Link) -> None:
     """The cap has a share of 1e-23 of the sphere: its difference of shares was once 0, and the bias negative."""
     theta = np.array([0.01, 0.3, 1.0, 1.6, 2.5])
     closed = segments(20, link, (0.8,), meetings_of((0.8,)))

@@ -86,7 +86,7 @@ def test_spectra_sum_to_the_covariance(d: int) -> None:
 
 @pytest.mark.parametrize("law", [Affine(), ReLU(), Cosine(L=3.0), Quadratic()], ids=lambda law: law.name)
 @pytest.mark.parametrize("d", [2, 3, 6])
-def test_closed_forms_are_what_projection_gives(law: Affine, d: int) -> None:
+def test_closed_forms_agree_with_projection(law: Affine, d: int) -> None:
     known, projected = spectrum_of(law, d, 12), of_links(law, d, 12)
     size = min(known.k.size, projected.k.size)
     assert size >= 1
@@ -239,7 +239,7 @@ def test_a_spectrum_off_by_1e_9_is_seen() -> None:
     assert disagreement(terms, good) <= 1 < disagreement(terms, bad)
 
 
-def test_what_is_not_a_covariance_is_refused() -> None:
+def test_a_function_that_is_no_covariance_is_refused() -> None:
     with pytest.raises(InvalidInput, match="not the covariance of any law"):
         loss_terms(Problem(d=3, n=10, law=Zonal(lambda t: -t)), 1.0)
     # the distance |x - x'| is conditionally negative definite
@@ -247,7 +247,7 @@ def test_what_is_not_a_covariance_is_refused() -> None:
         loss_terms(Problem(d=3, n=10, law=Zonal(lambda t: np.sqrt(np.maximum(1 - t, 0)))), 1.0)
 
 
-def test_what_is_out_of_reach_is_refused() -> None:
+def test_a_law_out_of_reach_is_refused() -> None:
     with pytest.raises(OutOfReach, match="w = 1e"):
         loss_terms(Problem(d=3, n=2, law=Zonal(spectrum=(0.0, 1.0))), 1e6)
 

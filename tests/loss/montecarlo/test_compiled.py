@@ -584,7 +584,7 @@ def test_long_contexts_are_cut_and_the_cut_changes_no_bit(law: str, n: int) -> N
 
 
 @pytest.mark.parametrize("n", [5, 600, 17_000])
-def test_a_bundle_does_not_depend_on_what_else_is_asked_for(n: int) -> None:
+def test_a_bundle_does_not_depend_on_other_requests(n: int) -> None:
     """To the last bit, although one bundle or ladder is divided into other blocks than many."""
     ladders = [(0.3, 8), (0.5, 2), (1.0, 8), (0.7, 8), (3.0, 1)]
     asked = Question("relu", 1.0, 4, n, ladders, key_of("alone"), first=5, bundles=3)
@@ -884,7 +884,7 @@ def test_the_benchmark_says_in_one_line_that_there_is_no_gpu() -> None:
     assert done.stdout == ""
 
 
-def test_the_benchmark_is_a_gate_that_names_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_benchmark_fails_and_names_the_fault(capsys: pytest.CaptureFixture[str]) -> None:
     """On the emulator, with few numbers: the kernels are right, and one that is not gives exit code 1."""
     if not native.has_compiler():
         pytest.skip("no C compiler")

@@ -125,7 +125,9 @@ def test_chunks_are_halved_until_they_fit_and_no_bit_changes(
         ),
     ],
 )
-def test_what_only_numpy_can_draw_is_one_line(cupy: Any, problem: dict[str, Any], message: str) -> None:
+def test_a_law_that_only_numpy_can_draw_is_refused_in_one_line(
+    cupy: Any, problem: dict[str, Any], message: str
+) -> None:
     asked = Problem(d=3, n=20, **problem)
     assert loss_terms(asked, W, "montecarlo", contexts=30).noise.shape == W.shape
     with pytest.raises(InvalidInput, match=message):

@@ -291,7 +291,7 @@ def test_a_context_that_does_not_fit_is_out_of_reach() -> None:
     ],
     ids=["field", "kernel", "ridge law"],
 )
-def test_what_takes_minutes_warns_and_what_takes_hours_is_refused(
+def test_work_of_minutes_warns_and_work_of_hours_is_refused(
     ask: Callable[..., object], law: Law, n: int, minutes: int, hours: int
 ) -> None:
     """Pairs of tokens count for laws given by a covariance or variogram; nothing is sampled here."""
@@ -342,7 +342,7 @@ def test_the_default_contexts_of_a_field_are_as_many_as_its_pairs_allow() -> Non
         Zonal(spectrum=(0.0, 1.0, 0.5)),
     ],
 )
-def test_parts_that_are_known_by_their_kernel_are_sampled_beside_those_that_are_drawn(law: Law, n: int) -> None:
+def test_sums_of_kernel_laws_and_drawn_laws_are_sampled(law: Law, n: int) -> None:
     """All pairs of 20 tokens, a few of 90; the test detects a sum without either part."""
     w, problem = np.array([0.5, 6.0]), Problem(d=3, n=n, law=law)
     found, exact = loss_terms(problem, w, "montecarlo", contexts=4000), loss_terms(problem, w)
@@ -570,7 +570,7 @@ def test_covariates_of_ones_own() -> None:
         ({"sampling": "reduced", "attention": "linear"}, "sampling='full'"),
     ],
 )
-def test_what_cannot_be_sampled_is_refused(options: dict[str, Any], message: str) -> None:
+def test_a_problem_that_cannot_be_sampled_is_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         loss_terms(Problem(d=3, n=10, law=Affine()), 2.0, "montecarlo", contexts=10, **options)
 

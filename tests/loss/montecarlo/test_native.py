@@ -294,7 +294,7 @@ TAMPERED = {
 
 @needs_compiler
 @pytest.mark.parametrize("change", TAMPERED.values(), ids=TAMPERED.keys())
-def test_what_computes_wrongly_is_refused_and_not_kept(change: tuple[str, str], folder: Path) -> None:
+def test_a_library_that_computes_wrongly_is_refused_and_deleted(change: tuple[str, str], folder: Path) -> None:
     with pytest.raises(OutOfReach, match=r"^backend = 'native': what .* made of the code computes wrongly; .*numpy\.$"):
         compiling.compiled(changed(assembled("native.c"), change), native._computes)
     assert list(folder.iterdir()) == []
@@ -319,7 +319,9 @@ def test_a_compiler_that_fails_is_quoted(monkeypatch: pytest.MonkeyPatch, tmp_pa
         compiling.compiled(ANSWER, answers)
 
 
-def test_what_cannot_be_loaded_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, folder: Path) -> None:
+def test_a_library_that_cannot_be_loaded_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, folder: Path
+) -> None:
     body = 'while [ $# -gt 1 ]; do [ "$1" = -o ] && echo nonsense > "$2"; shift; done'
     monkeypatch.setenv("CC", script(tmp_path / "cc", body))
     with pytest.raises(InvalidInput, match=r"cc does not compile the code \(.+\); set CC to another compiler"):
@@ -399,7 +401,7 @@ def test_a_library_that_was_planted_is_not_loaded(folder: Path, recorded: bool) 
 
 @needs_compiler
 @pytest.mark.parametrize("what", ["folder", "library", "record"])
-def test_what_others_may_write_is_not_loaded(folder: Path, what: str) -> None:
+def test_a_library_writable_by_others_is_not_loaded(folder: Path, what: str) -> None:
     compiling.compiled(ANSWER, answers)
     (path,) = folder.glob("*.so")
     open_to_others = {"folder": folder, "library": path, "record": path.with_suffix(".json")}[what]

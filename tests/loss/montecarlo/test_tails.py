@@ -37,7 +37,7 @@ def drawn(d: int, n: int, w: float) -> tuple[Floats, Floats]:
 @given(
     d=st.integers(2, 12), n=st.integers(2, 200), w=log_floats(0.1, 100.0), log_chance=st.sampled_from([1.0, 3.0, 5.0])
 )
-def test_no_more_contexts_are_beyond_than_is_said(d: int, n: int, w: float, log_chance: float) -> None:
+def test_the_share_beyond_a_level_is_at_most_the_stated_one(d: int, n: int, w: float, log_chance: float) -> None:
     """Four standard errors of a share; the bound is Chernoff's, so that there are fewer."""
     chance = math.exp(-log_chance)
     most = chance + 4 * math.sqrt(chance / CONTEXTS)

@@ -1,1 +1,1 @@
-"""The variogram of a law, through which alone it enters the loss. Nothing here depends on n or w."""
+"""The variogram of a law; the loss depends on the law only through it. Nothing here depends on n or w."""

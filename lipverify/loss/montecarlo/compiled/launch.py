@@ -195,7 +195,7 @@ def samples(
         Dimension >= 2, and number of tokens of a context.
     ladders
         The values of w, as ladders (w_0, m) of ratio 2: w_0 finite and >= 0, m >= 1. Every eighth rung of a
-        ladder has an exponential of its own.
+        ladder is computed by a separate exponential.
     key
         Key of the Philox stream: an integer of 128 bits, as `numpy.random.Philox` takes it.
     first, bundles
