@@ -89,7 +89,7 @@ def test_few_tables_have_no_interval_and_an_exploding_one_does_not_move_the_medi
 
 
 def test_the_interval_of_a_median_is_as_far_up_as_down_from_its_middle_alone() -> None:
-    """Of 17 quotients that all exceed 1 some explode: the interval stays above 1, as half widths about the median do not."""
+    """17 quotients above 1, some of which explode: their interval is above 1, median less half width is not."""
     quotients = [1.5 * 3.0**k for k in range(17)]
     (low, high), (middle, half), (value, error) = (
         of(quotients) for of in (independent_tables.ends, independent_tables.between, independent_tables.median)
