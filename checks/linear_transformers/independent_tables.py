@@ -8,7 +8,7 @@ that its order statistics give for any law. Ratios are taken table by table, bot
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -90,7 +90,12 @@ def least(models: Sequence[Sequence[float]]) -> Value:
     """The smallest median of several models, as middle and half-width; their intervals hold simultaneously (Bonferroni)."""
     intervals = [ends(each, 1 - (1 - LEVEL) / len(models)) for each in models]
     low, high = (min(each) for each in zip(*intervals, strict=True))
-    return (low + high) / 2, (high - low) / 2
+    return ((low + high) / 2, (high - low) / 2) if math.isfinite(high - low) else (models[0][0], math.inf)
+
+
+def between(values: Sequence[float]) -> Value:
+    """The interval of the median itself, as middle and half-width: `median` is in it, but not in its middle."""
+    return least([values])
 
 
 def of_form(noise: str, form: str, layers: int) -> list[str]:
@@ -151,10 +156,11 @@ def quotient(
 ) -> Value | tuple[float, float, str]:
     """The loss of a training divided by that of another model, times a number: the median over tables of the quotient.
 
-    `against` is a baseline, or a family, meaning its training with the same depth and seed.
+    `against` is a baseline, or a family, meaning its training with the same depth and seed. Where some tables explode
+    the interval is far from symmetric about the median; it is given by its middle.
     """
     here = opened(found)
-    return _times(times, over(here, f"{family.upper()}-{layers}-{training}", against))
+    return _times(times, over(here, f"{family.upper()}-{layers}-{training}", against, between))
 
 
 def best_quotient(
@@ -171,13 +177,15 @@ def ratios(here: Column, name: str, against: str) -> list[float]:
     return [a / b for a, b in zip(here.means[name], here.means[against], strict=True)]
 
 
-def over(here: Column, name: str, against: str) -> Value | tuple[float, float, str]:
+def over(
+    here: Column, name: str, against: str, of: Callable[[Sequence[float]], Value] = median
+) -> Value | tuple[float, float, str]:
     """The median of these quotients; `against` is a name, or a family, meaning its training with the same depth and seed."""
     other = against if against in here.means else f"{against}-{name.partition('-')[2]}"
     for each in (name, other):
         if each not in here.means:
             return 1.0, math.inf, f"{each} was not trained: see `lipverify train --help`"
-    return median(ratios(here, name, other))
+    return of(ratios(here, name, other))
 
 
 def _times(times: float, found: Any) -> Any:
@@ -223,12 +231,15 @@ def printed_quotient(noise: str, layers: int) -> Fraction:
     return diag / full
 
 
-def no_more_than(against: str, of: Any = quotient) -> Any:
-    """The claim that trained models lose no more than a ridge regression; controls: the Bayes estimator and ConstRR."""
+def no_more_than(against: str, of: Any = quotient, **elsewhere: Any) -> Any:
+    """The claim that trained models lose no more than a ridge regression.
+
+    Controls: they lose more than the Bayes estimator, and no more than ConstRR, `elsewhere` if that is given.
+    """
     return bound(
         at(of, **TABLES, against=against),
         rf"\mathcal{{L}}_{{\mathrm{{trained}}}} / \mathcal{{L}}_{{\mathrm{{{against}}}}}",
         high=1,
-        control=({"against": "Bayes"}, {"against": "ConstRR"}),
+        control=({"against": "Bayes"}, {"against": "ConstRR", **elsewhere}),
         method=("montecarlo", "observed"),
     )

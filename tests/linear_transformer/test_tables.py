@@ -88,6 +88,19 @@ def test_few_tables_have_no_interval_and_an_exploding_one_does_not_move_the_medi
     assert error < 0.02
 
 
+def test_the_interval_of_a_median_is_as_far_up_as_down_from_its_middle_alone() -> None:
+    """17 quotients above 1, some of which explode: their interval is above 1, median less half width is not."""
+    quotients = [1.5 * 3.0**k for k in range(17)]
+    (low, high), (middle, half), (value, error) = (
+        of(quotients) for of in (independent_tables.ends, independent_tables.between, independent_tables.median)
+    )
+    assert middle - half == pytest.approx(low)
+    assert middle + half == pytest.approx(high)
+    assert middle - half > 1
+    assert value - error < 0
+    assert independent_tables.between([1.0, 2.0])[1] == math.inf
+
+
 def test_the_least_median_is_that_of_a_model_that_does_not_explode() -> None:
     """One that explodes in most tables has no upper bound, and does not widen the others'."""
     calm, wild = [1 + 0.001 * k for k in range(20)], [0.9, *[1e100] * 19]
