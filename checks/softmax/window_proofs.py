@@ -72,19 +72,22 @@ def every_n(d: int) -> dict[str, Any]:
     return {name: between(proof, end, end) for name, end in ends.items()}
 
 
-def largest_window() -> dict[str, Any]:
-    """What is proved of the affine law in three dimensions with hardly any noise.
+def every_signal(d: int) -> dict[str, Any]:
+    """The theorem for the affine law with every n >= 2 and all L and sigma, in three or five dimensions.
 
-    "largest": C of w* < C n^(2/3) for every n, L and sigma; "least" and "largest" w* / min(k W, n^(2/3)) for all n >=
-    256 and W >= (n/2)^(1/2).
+    The smallest and the largest w* / M, "largest" C of w* < C n^p, and "later" and "latest" w* / M for n >= 256 (d = 3).
     """
-    from lipverify.proofs import prove_largest_window
+    from lipverify.proofs import EverySignal, prove_every_signal
 
-    proof = proved("largest-affine-3", "largest window", {"law": "affine", "d": 3}, prove_largest_window)
-    return {name: between(proof, proof.constants[key], proof.constants[key]) for name, key in ENDS.items()}
+    affine, name = {"law": "affine", "d": d}, f"signals-affine-{d}"
+    proof = proved(name, "every signal", affine, lambda: prove_every_signal(d))
+    if not isinstance(proof, EverySignal):
+        raise ValueError(f"{name}.json: not about every L / sigma: {proof.statement}")
+    ends = {"least": "all_low", "most": "all_high", "largest": "C", "later": "later_low", "latest": "later_high"}
+    known = {end: proof.constants[key] for end, key in ends.items() if key in proof.constants}
+    return {end: between(proof, value, value) for end, value in known.items()}
 
 
-ENDS = {"least": "least", "largest": "C"}
 CONTEXTS = (2, 5, 30, 1000, 10**6)
 SIGNALS = {"affine": (0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 100.0, 1e4), "relu": (0.05, 0.1, 0.3, 1.0)}
 """n, and L / sigma by the law, at which w* is compared with a scale."""

@@ -1,7 +1,7 @@
 r"""Theorem 2 for every L / sigma: with hardly any noise the optimal w stops growing and tends to the w of the minimal bias.
 
 There a window holds few tokens, which the theorems of `softmax/window.py` do not cover. For affine tasks w* is bounded
-from below by a proof for every n, L and sigma, and in three dimensions from above as well.
+from below by a proof for every n, L and sigma, and in three and five dimensions from above as well.
 """
 
 from lipverify.checks.softmax import window_proofs as proofs
@@ -20,23 +20,34 @@ claim("softmax.window-every-signal/affine/least",
       noise increases in $w$. So beyond the range $n \geq 2 W^{(d+1)/2}$ the lower bound at its border still holds.
       Below 256 tokens both derivatives, enclosed up to $k V$, show that no smaller $w$ is critical.""")
 claim("softmax.window-every-signal/affine/largest",
-      bound(proofs.largest_window, "C", of="largest", high="9/4", control="2", method="certified"),
-      source=THEOREM_2, kind="derived", expected="supported",
+      bound(proofs.every_signal, "C", of="largest", high="9/4", control="2", method="certified"),
+      source=THEOREM_2, kind="derived", expected="supported", over={"d": (3,)},
       title="the optimal window for every L / sigma: from above, in three dimensions",
       assumes=(*MODEL, r"affine tasks, $d = 3$"),
       statement=r"w^* < C n^{2/3} \quad \text{for all } n \geq 2, L > 0 \text{ and } \sigma \geq 0",
       finding=r"""In three dimensions $\langle x_i, x \rangle$ is uniform, and the bias has a closed form with one
       convex function. Its lower bound increases in $w$, so one $w$ decides for all larger ones.""")
 claim("softmax.window-every-signal/affine/both-sides",
-      bound(proofs.largest_window, "c_1", of="least", low="2/5", control="1/2", method="certified"),
-      bound(proofs.largest_window, "c_2", of="largest", high="9/4", control="2", method="certified"),
-      source=THEOREM_2, kind="derived", expected="supported",
+      bound(proofs.every_signal, "c_1", of="least", low="1/3", control="1/2", method="certified"),
+      bound(proofs.every_signal, "c_2", of="most", high="3", control="5/2", method="certified"),
+      source=THEOREM_2, kind="derived", expected="supported", over={"d": (3,)},
       title="the optimal window for every L / sigma: from both sides, in three dimensions",
-      assumes=(*MODEL, r"affine tasks, $d = 3$, $n \geq 256$, $W = \Lambda^{1/3} \geq (n/2)^{1/2}$"),
-      statement=r"c_1 M \leq w^* \leq c_2 M, \quad M = \min(k W, n^{2/3})",
-      finding=r"""Neither twice nor half of $w^*$ may have a smaller loss: the bias changes by about $w^{-2}$, the noise
-      by about $w / n$, both in closed form. For $W \leq (n/2)^{1/2}$ `softmax.window-every-n/affine` covers all $n$, so
-      from 256 tokens on every $L / \sigma$ is covered.""")
+      assumes=(*MODEL, r"affine tasks, $d = 3$, $n \geq 2$, $\Lambda = n L^2 / \sigma^2$"),
+      statement=r"c_1 M \leq w^* \leq c_2 M, \; M = \min(\Lambda / 9, k \Lambda^{1/3}, n^{2/3}) \text{ for all } n \geq 2, L, \sigma",
+      finding=r"""Below eighty tokens both derivatives are enclosed piece by piece. From there on neither twice nor half of
+      $w^*$ may have a smaller loss: the bias changes by about $w^{-2}$, the noise by about $w / n$, both in closed
+      form. For $\Lambda \leq (n/2)^{3/2}$ `softmax.window-every-n/affine` covers all $n$.""")
+claim("softmax.window-every-signal/affine/five-dimensions",
+      bound(proofs.every_signal, "c_1", of="least", low="1/2", control="3/5", method="certified"),
+      bound(proofs.every_signal, "c_2", of="most", high="21/2", control="9", method="certified"),
+      bound(proofs.every_signal, "C", of="largest", high="19/2", control="8", method="certified"),
+      source=THEOREM_2, kind="derived", expected="supported", over={"d": (5,)},
+      title="the optimal window for every L / sigma: from both sides, in five dimensions",
+      assumes=(*MODEL, r"affine tasks, $d = 5$, $\Lambda = n L^2 / \sigma^2$, $M = \min(\Lambda / 15, k \Lambda^{1/4}, 0.889 n^{1/3})$"),
+      statement=r"c_1 M \leq w^* \leq c_2 M \text{ for all } n \geq 2, L, \sigma, \text{ and } w^* < C n^{1/3} \text{ for } \sigma = 0 \text{ as well}",
+      finding=r"""The lower bound for small $L / \sigma$ has the right order for every larger one, because $w^*$ never
+      falls in it. From above two lower bounds of the bias increase in $w$: by the nearest token alone, and by all
+      tokens in the window, whose attention is an integral over a beta distribution.""")
 MEASURED = {"source": THEOREM_2, "kind": "derived", "expected": "supported"}
 claim("softmax.window-every-signal/{law}/scale",
       bound(proofs.over_scale, r"\min w^* / M", of="least", low="2/5", control="17/20", method="exact"),

@@ -19,7 +19,7 @@ from lipverify.foundation.lazy import lazy
 if TYPE_CHECKING:
     from lipverify.proofs.declared import Gaussian, Kinked, Pieces, Powers, Rough
     from lipverify.proofs.dimensions import EveryDimension, prove_every_dimension
-    from lipverify.proofs.direct import prove_cosine, prove_largest_window, prove_layers, prove_ridge
+    from lipverify.proofs.direct import prove_cosine, prove_layers, prove_ridge
     from lipverify.proofs.envelope import Envelope, Tradeoff, prove_envelope, prove_tradeoff
     from lipverify.proofs.files import load
     from lipverify.proofs.finite import (
@@ -31,12 +31,22 @@ if TYPE_CHECKING:
         prove_rising,
     )
     from lipverify.proofs.record import Lemma, Proof
-    from lipverify.proofs.window import EveryN, Theorem, Transfer, prove_every_n, prove_transfer, prove_window
+    from lipverify.proofs.window import (
+        EveryN,
+        EverySignal,
+        Theorem,
+        Transfer,
+        prove_every_n,
+        prove_every_signal,
+        prove_transfer,
+        prove_window,
+    )
 
 __all__ = [
     "Envelope",
     "EveryDimension",
     "EveryN",
+    "EverySignal",
     "Gaussian",
     "Kinked",
     "Lemma",
@@ -53,8 +63,8 @@ __all__ = [
     "prove_envelope",
     "prove_every_dimension",
     "prove_every_n",
+    "prove_every_signal",
     "prove_falling",
-    "prove_largest_window",
     "prove_layers",
     "prove_not_aligned",
     "prove_not_isotropic",
@@ -72,6 +82,7 @@ __getattr__, __dir__ = lazy(
         "Envelope": "envelope",
         "EveryDimension": "dimensions",
         "EveryN": "window",
+        "EverySignal": "window",
         "Gaussian": "declared",
         "Kinked": "declared",
         "Lemma": "record",
@@ -88,8 +99,8 @@ __getattr__, __dir__ = lazy(
         "prove_envelope": "envelope",
         "prove_every_dimension": "dimensions",
         "prove_every_n": "window",
+        "prove_every_signal": "window",
         "prove_falling": "finite",
-        "prove_largest_window": "direct",
         "prove_layers": "direct",
         "prove_not_aligned": "finite",
         "prove_not_isotropic": "finite",

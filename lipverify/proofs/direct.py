@@ -54,34 +54,6 @@ def built(theorem: str, given: Mapping[str, Any], chosen: Choices) -> Proof:
     return proof
 
 
-def prove_largest_window() -> Proof:
-    """No optimal w of the affine law in three dimensions exceeds C n^{2/3}, whatever n, L and sigma are.
-
-    With hardly any noise w* is where the bias is least: at 1.2 n^{2/3} with many tokens, at 1.7 n^{2/3} with two. From
-    256 tokens on w* is between two multiples of min(k W, n^{2/3}), W = (n L^2 / sigma^2)^{1/3}, for all L / sigma with
-    W >= (n/2)^{1/2}; for all that are smaller `prove_every_n` bounds it from both sides.
-
-    Returns
-    -------
-    Proof
-        The statement and its lemmas; C by name.
-
-    Raises
-    ------
-    OutOfReach
-        If a constant cannot be certified.
-
-    Source: with t uniform on [-1, 1], closed forms of the bias with one convex function; see the lemmas.
-
-    >>> from lipverify.foundation.shipped import shipped
-    >>> from lipverify.proofs import load
-    >>> load(shipped() / "proofs" / "largest-affine-3.json").constants["C"]
-    2.24
-    """
-    chosen = {"few_tokens": {"C": "2.24"}, "many_tokens": {"x": "1.1"}, "both_sides": {"k": "0.606", "least": "0.466"}}
-    return built("largest window", {"law": "affine", "d": 3}, chosen)
-
-
 def prove_layers() -> Proof:
     """Theorem 5.1 for every condition number and every accuracy.
 

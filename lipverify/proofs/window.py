@@ -12,8 +12,9 @@ from typing import Any
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.validation import number, whole
+from lipverify.laws import Affine
 from lipverify.problem.law import Law
-from lipverify.proofs.checker import chain, every, laws, windows
+from lipverify.proofs.checker import chain, every, five, largest, laws, signals, windows
 from lipverify.proofs.envelope import Envelope
 from lipverify.proofs.record import LawProof, below, beyond, named
 from lipverify.proofs.search import Reach, decimal, extended, find, in_doubles, powers
@@ -262,6 +263,103 @@ class EveryN(LawProof):
             )
         M, (low, high) = self.scale(n, self.constant(L), sigma), self.multiples
         return low * M * (1 - 1e-14), high * M * (1 + 1e-14)
+
+
+@dataclass(frozen=True)
+class EverySignal(LawProof):
+    """For every n >= 2 and every L, sigma > 0: w* between two multiples of M = min(Lambda / 3d, k Lambda^e, m n^p).
+
+    Attributes
+    ----------
+    data
+        The proof file as decoded JSON: format, theorem, what is given, and the lemmas with their constants.
+
+    >>> from lipverify.foundation.shipped import shipped
+    >>> from lipverify.proofs import load
+    >>> load(shipped() / "proofs" / "signals-affine-3.json").constants["C"]
+    2.24
+    """
+
+    @property
+    def multiples(self) -> tuple[float, float]:
+        """w* / M lies between these."""
+        return below(self.constants["all_low"]), beyond(self.constants["all_high"])
+
+    def scale(self, n: float, L: float = 1.0, sigma: float = 1.0) -> float:
+        """M = min(Lambda / 3d, k Lambda^e, m n^p), p = 2/3 in three dimensions, and 1/3 in five."""
+        lam, k = n * L**2 / sigma**2, self.constants
+        most = k["m"] * n ** (2 / 3 if self.d == 3 else 1 / 3)
+        return float(min(lam / (3 * self.d), k["k"] * lam ** (1 / (self.noise_power + self.beta)), most))
+
+    def window(self, n: float, L: float = 1.0, sigma: float = 1.0) -> tuple[float, float]:
+        """Two numbers between which w* lies, for n >= 2 and any L and sigma above 0.
+
+        >>> from lipverify.foundation.shipped import shipped
+        >>> from lipverify.proofs import load
+        >>> low, high = load(shipped() / "proofs" / "signals-affine-3.json").window(n=30, L=1000)
+        >>> round(low, 2), round(high, 2)
+        (3.57, 27.03)
+        """
+        if not (n >= 2 and L > 0 and sigma > 0):
+            raise InvalidInput(f"n = {n:g}, L = {L:g}, sigma = {sigma:g}: n must be 2 or more, L and sigma above 0.")
+        M, (low, high) = self.scale(n, L, sigma), self.multiples
+        return low * M * (1 - 1e-14), high * M * (1 + 1e-14)
+
+
+def prove_every_signal(d: int) -> EverySignal:
+    r"""Prove between which multiples of M = min(Lambda / 3d, k Lambda^e, m n^p) w* of the affine law lies, for every n.
+
+    With little signal w* is near Lambda / 3d, then near k Lambda^e, and with hardly any noise near the place where the
+    bias is least, which is of the order n^p, p = 2/3 in three dimensions and 1/3 in five. That w* is less than C n^p
+    holds without noise as well.
+
+    Parameters
+    ----------
+    d
+        The ambient dimension, 3 or 5.
+
+    Returns
+    -------
+    EverySignal
+        The multiples, and their proof.
+
+    Raises
+    ------
+    OutOfReach
+        If d is another dimension.
+
+    Source: `prove_every_n`, and bounds of the bias from below that rise in w; see the lemmas.
+
+    >>> from lipverify.foundation.shipped import shipped
+    >>> from lipverify.proofs import load
+    >>> load(shipped() / "proofs" / "signals-affine-5.json").constants["C"]
+    9.0
+    """
+    if d not in SIGNALS:
+        raise OutOfReach(
+            f"d = {d}: for every L / sigma w* is proved in three and in five dimensions; use prove_every_n."
+        )
+    return EverySignal(extended(prove_every_n(Affine(), d).data, "every signal", SIGNALS[d]))
+
+
+SIGNALS: dict[int, dict[chain.Rule, dict[str, str]]] = {
+    3: {
+        largest.few_tokens: {"C": "2.24"},
+        largest.many_tokens: {"x": "1.1"},
+        largest.largest: {},
+        signals.few_sides: {"m": "1"},
+        largest.both_sides: {"lower": "0.371", "upper": "2.79", "lower_later": "0.491", "upper_later": "2.241"},
+        signals.signals: {"all_low": "0.37", "all_high": "2.8", "later_low": "0.49", "later_high": "2.25"},
+    },
+    5: {
+        five.few_in_five: {"C": "9"},
+        five.many_in_five: {"x": "2"},
+        largest.largest: {},
+        signals.few_sides: {"m": "0.889"},
+        signals.signals_in_five: {"all_low": "0.529", "all_high": "10.2"},
+    },
+}
+"""What a proof for every signal chooses, lemma by lemma."""
 
 
 def prove_every_n(law: Law, d: int, most_signal: float = 1.0, least_tokens: float = 2.0) -> EveryN:

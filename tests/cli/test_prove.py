@@ -19,7 +19,8 @@ from lipverify.proofs import Theorem, checker, load, prove_layers, prove_transfe
 
 SLOW = pytest.mark.slow
 COMMITTED = sorted((shipped() / FOLDER).glob("*.json"))
-LONG = {*(f"every-affine-{d}" for d in (2, 3, 5)), "largest-affine-3", "falling-relu-2-1000", "falling-relu-3-1000"}
+LONG = {*(f"every-affine-{d}" for d in (2, 3, 5)), *(f"signals-affine-{d}" for d in (3, 5)), "falling-relu-2-1000"}
+LONG |= {"falling-relu-3-1000"}
 """Marked slow because each takes seconds; tests/proofs checks every-affine-3 and falling-relu-3-1000 as well."""
 
 
@@ -209,7 +210,7 @@ def test_committed_proofs_are_those_that_readings_rest_on() -> None:
     trade = {f"tradeoff-{law}-{d}" for law in ("affine", "relu") for d in (2, 3, 5, 8)}
     trade |= {f"rising-affine-{d}-3" for d in (2, 3, 5, 8)} | {f"falling-relu-{d}-1000" for d in (2, 3, 5, 8)}
     rest = {f"every-affine-{d}" for d in (2, 3, 5)} | {"lt-layers", "lt-cosine", "covariance-space"}
-    rest |= {"largest-affine-3"}
+    rest |= {"signals-affine-3", "signals-affine-5"}
     rest |= {"lowrank-radius", "lowrank-tiny-ball"}
     rest |= {f"dimensions-{law}" for law in ("affine", "quadratic", "relu")}
     assert {path.stem for path in COMMITTED} == WINDOWS | ridge | scale | cosine | trade | rest

@@ -312,7 +312,7 @@ BOUNDS = {
     "window": {"low": 1, "high": -1, "loss_low": 1, "loss_high": -1},
     "every_dimension": {"low": 1, "high": -1, "loss_low": 1, "loss_high": -1},
     "every_n": {"least": 1, "largest": -1, "bound": 1},
-    "largest": {"C": -1, "least": 1, "most": -1},
+    "every_signal": {"C": -1, "least": 1, "most": -1, "later": 1, "latest": -1},
     "transfer": {"low": 1, "high": -1},
     "circle": {"low": 1, "high": -1},
     "ridge": {"K": -1},
@@ -329,7 +329,8 @@ def closer(statement: str, share: float) -> dict[str, str]:
         match = re.fullmatch(pattern, statement)
         if not match:
             continue
-        moved = {name: (match.span(name), way) for name, way in BOUNDS.get(check.__name__, {}).items()}
+        bounded = BOUNDS.get(check.__name__, {})
+        moved = {name: (match.span(name), way) for name, way in bounded.items() if match[name]}
         if check is one_problem:
             for name, printed in PRINTED.items():
                 bounds = re.search(printed.replace("#", NUMBER), statement)
@@ -673,28 +674,35 @@ def every_n(law: str, d: str, domain: str, **text: str) -> Iterator[str]:
                 yield f"the bias rises before w* = {w:.6g} at n = {n}"
 
 
-def largest(law: str, d: str, domain: str, **text: str) -> Iterator[str]:
-    """Check w* without noise, that the bias is no smaller at larger w, and w* / M with noise."""
-    name, dim, k = named(law), int(d), {key: value(each) for key, each in text.items()}
-    if (name, dim) != ("affine", 3):
-        yield f"{law}, d = {d}: of other laws nothing is known"
+def every_signal(law: str, d: str, domain: str, **text: str | None) -> Iterator[str]:
+    """Check w* / M from little to hardly any noise; without noise w*, and that the bias is no smaller at larger w."""
+    name, dim, k = named(law), int(d), {key: value(each) for key, each in text.items() if each}
+    a, beta = powers(name, dim)
+    yield from exponents({"whole": a + beta, "three": 3.0 * dim, "n": 256.0}, k)
+    if name != "affine" or dim not in (3, 5):
+        yield f"{law}, d = {d}: of others nothing is known"
         return
     if domain == "over all real w" and not rises(name, dim):
         yield f"{law}: a w < 0 is as good as w > 0, or may be"
+    for n in (2, 5, 40, 80, 256):
+        top = k.get("m", 1.0) * n ** k["p"]
+        corner = max(k["three"] * top, (top / k["k"]) ** k["whole"])  # M is m n^p there
+        middle = (k["three"] * k["k"]) ** (k["whole"] / (k["whole"] - 1))
+        for Lambda in sorted({corner / 20, min(middle, corner), corner, 1e4 * corner}):
+            M = min(Lambda / k["three"], k["k"] * Lambda ** (1 / k["whole"]), top)
+            w, _ = optimum(name, dim, n, Lambda / n, 1.0, M / 3, 5 * M)
+            where = f"w* / M at n = {n}, Lambda = {Lambda:.6g}"
+            yield from within(where, k["least"], w / M, k["most"], SLOPE)
+            if n >= 256 and "later" in k:
+                yield from within(where, k["later"], w / M, k["latest"], SLOPE)
     for n in (2, 3, 5, 16, 10**12):
-        top, usual = k["C"] * n ** k["power"], n ** (2 / 3)
-        w, bias = optimum(name, dim, n, 1.0, 0.0, 0.8 * usual, 2 * usual)
+        top, usual = k["C"] * n ** k["again"], n ** (2 / 3) if dim == 3 else 2.2 * n ** (1 / 3)
+        w, bias = optimum(name, dim, n, 1.0, 0.0, 0.7 * usual, 2 * usual)
         yield from within(f"w* of the bias alone at n = {n}", 0, w, top, SLOPE)
         for share in (1.0, 1.5):
             # at larger w the integral over t takes too long, and the first share decides
             if w < share * top < max(60.0, n / 1000) and terms(name, dim, n, share * top)[1] <= bias:
                 yield f"the bias at w = {share * top:.6g} is as small as at {w:.6g}, n = {n}"
-    for n in (round(k["n"]), 10**12):
-        border = (n / k["share"]) ** k["half"]
-        for W in sorted({border, max(border, n ** k["also"] / k["k"]), 10 * n ** k["also"]}):
-            M = min(k["k"] * W, n ** k["also"])
-            w, _ = optimum(name, dim, n, W ** (1 / k["third"]) / n, 1.0, M / 3, 2 * M)
-            yield from within(f"w* / M at W = {W:.6g}, n = {n}", k["least"], w / M, k["most"], SLOPE)
 
 
 def one_problem(law: str, d: str, n: str, L: str, sigma: str, says: str) -> Iterator[str]:
@@ -872,11 +880,12 @@ PATTERNS: list[tuple[str, Callable[..., Iterator[str]]]] = [
         HEAD
         + BEST
         + (
-            "every w\\* that attains it has w\\* < {} n\\^\\({}\\), for all n >= 2, all L > 0 and all sigma >= 0; and "
-            "{} M <= w\\* <= {} M, M = min\\({} W, n\\^\\({}\\)\\), W = \\(n L\\^2 / sigma\\^2\\)\\^\\({}\\), for all "
-            "n >= {} and all L, sigma > 0 with W >= \\(n/{}\\)\\^\\({}\\)"
-        ).format(*g("C", "power", "least", "most", "k", "also", "third", "n", "share", "half")),
-        largest,
+            "every w\\* that attains it has {} M <= w\\* <= {} M, M = min\\(Lambda / {}, {} W, (?:{} )?n\\^\\({}\\)"
+            "\\), W = Lambda\\^\\(1/{}\\), Lambda = n L\\^2 / sigma\\^2, for all n >= 2 and all L, sigma > 0;(?: and "
+            "{} M <= w\\* <= {} M for all n >= {};)? and w\\* < {} n\\^\\({}\\) for all n >= 2, all L > 0 and all "
+            "sigma >= 0; at n = 1 the loss is the same at all w"
+        ).format(*g("least", "most", "three", "k", "m", "p", "whole", "later", "latest", "n", "C", "again")),
+        every_signal,
     ),
     (
         HEAD

@@ -17,9 +17,11 @@ transformers     linear transformers: layers, cosines and ridge for every size
 optima           one problem: where its loss is least, over all w
 circle           one problem on the circle: matrices that do better than all of a form
 every            for windows: every number of tokens, from slopes of noise and bias
-largest          the largest optimal w in three dimensions, for every number of tokens and all noise
-contexts         for every, largest, optima and circle: attention at one w, as balls
-curves           for every, largest, optima and circle: functions on whole intervals of w
+largest          for windows: three dimensions with hardly any noise
+five             for windows: five dimensions with hardly any noise
+signals          for windows: every number of tokens and every L / sigma, in three and in five dimensions
+contexts         for every, largest, five, optima and circle: attention at one w, as balls
+curves           for every, optima and circle: functions on whole intervals of w
 
 Each module is read by itself: its functions are the lemmas, their docstrings what they say and why.
 """
@@ -31,7 +33,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from . import chain, circle, dimensions, largest, optima, transformers, windows
+from . import chain, circle, dimensions, optima, transformers, windows
 from .chain import Kind, Malformed, Proof
 
 __all__ = [
@@ -43,7 +45,6 @@ __all__ = [
     "circle",
     "dimensions",
     "failures",
-    "largest",
     "main",
     "optima",
     "read",
@@ -56,7 +57,6 @@ __all__ = [
 KINDS: dict[str, Kind] = {
     **dict.fromkeys(windows.THEOREMS, windows.KIND),
     **dict.fromkeys(dimensions.THEOREMS, dimensions.KIND),
-    **dict.fromkeys(largest.THEOREMS, largest.KIND),
     **dict.fromkeys(transformers.THEOREMS, transformers.KIND),
     **dict.fromkeys(optima.THEOREMS, optima.KIND),
     **dict.fromkeys(circle.THEOREMS, circle.KIND),

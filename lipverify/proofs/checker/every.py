@@ -387,7 +387,7 @@ def few(k: Known) -> tuple[Bounds, Conditions]:
     """
     d, a = k["d"], k["a"]
     end = k["reach"] * (FEW * signal(k, arb(FEW))) ** (1 / (a + 2))
-    pieces = polynomials(int(d.unique_fmpz()), float(end.upper()))
+    pieces = polynomials(int(d.unique_fmpz()), float(end.upper()), FEW)
     found, before_V, ends, falls = [], [], True, True
     for n in range(2, FEW):
         tried = [(w, *(curves[n - 2].over(w, w) for curves in piece[:2])) for piece in pieces for w in piece[4][1::4]]
@@ -425,15 +425,15 @@ def shares(pieces: list[Piece], n: int, stop: Ball) -> Iterator[tuple[tuple[Ball
 
 
 @lru_cache(maxsize=4)
-def polynomials(d: int, end: float) -> list[Piece]:
-    """On pieces of [0, end], by n from 2 on: N and 3d B, their slopes (of N on the first the second one), and parts."""
+def polynomials(d: int, end: float, few: int) -> list[Piece]:
+    """On pieces of [0, end], by n from 2 to `few` - 1: N, 3d B, slopes (of N on the first the second one), parts."""
     number = math.ceil((end - SHORT) / LONG)
     ends = [arb(0), *(SHORT + (arb(end) - SHORT) * j / number for j in range(number + 1))]
-    bounds = [1 / arb(STRIP).cos() ** 2] * (FEW - 2) + [4 / arb(STRIP).cos() ** 2] * (FEW - 2)
+    bounds = [1 / arb(STRIP).cos() ** 2] * (few - 2) + [4 / arb(STRIP).cos() ** 2] * (few - 2)
     pieces: list[Piece] = []
     for first, last in pairwise(ends):
-        both = curves(lambda w: many_averages(d, FEW - 1, w), bounds, first, last)
-        noise, bias = both[: FEW - 2], both[FEW - 2 :]
+        both = curves(lambda w: many_averages(d, few - 1, w), bounds, first, last)
+        noise, bias = both[: few - 2], both[few - 2 :]
         order = 1 if first > 0 else 2
         count = math.ceil(float((last / first).log()) / COARSE) if first > 0 else 4
         edges = [first * (last / first) ** (arb(j) / count) if first > 0 else last * j / count for j in range(count)]

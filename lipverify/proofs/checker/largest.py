@@ -40,7 +40,6 @@ falls in w.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 from itertools import pairwise
@@ -48,18 +47,20 @@ from typing import Any
 
 from flint import arb, ctx
 
-from .chain import Ball, Bounds, Conditions, Kind, Known, Malformed, Proof, Rule, exactly, shown
-from .contexts import STRIP, many_averages
-from .curves import curves
+from .chain import Ball, Bounds, Conditions, Known
+from .contexts import many_averages
+from .every import Piece, polynomials
 
 FEW = 64
 """Below this n is looked at one by one,"""
 FEWEST = 16
 """below this by polynomials, up to w ="""
-LAST = 22
+LAST = arb(21)
 """Up to this w the bias of few tokens is bounded by polynomials."""
-PIECES = 6
-"""on this number of pieces."""
+SIDES = 80
+"""Below this n w* is bounded from both sides by polynomials, from it on by closed forms,"""
+LATER = 256
+"""from this on more closely."""
 PLACES = tuple(arb(j) / 2 for j in (5, 6, 7, 8, 10, 12, 14, 17, 20, 24, 30, 36))
 """Where few tokens have a small bias."""
 GROWTH = arb(21) / 20
@@ -70,12 +71,10 @@ SMALL = arb(1) / 50
 """Up to this lambda q'' is bounded."""
 CELLS = 1400
 """Number of intervals of log lambda, from -9 to 5, for that."""
-SIDES = 256
-"""From this n on w* is bounded from both sides."""
 BEYOND = arb(600)
 """tau up to which sums over cells are used."""
-TINY = arb(2) ** -150
-"""At least n^4 2^{3-n}, which covers all terms with e^{1-n} or 2^{-n}, for n >= 256."""
+TINY = arb(2) ** -50
+"""At least n^4 2^{3-n}, which covers all terms with e^{1-n} or 2^{-n}, for n >= 80."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +123,7 @@ def rise_above(tau: Ball, what: str = "slope") -> Ball:
 def few_tokens(k: Known) -> tuple[Bounds, Conditions]:
     """For 2 <= n < 64 B is at every w >= C n^{2/3} more than at some smaller w.
 
-    Because below sixteen tokens it is up to w = 22, piece by piece, a polynomial through balls; beyond, and for more
+    Because below sixteen tokens it is up to w = 21, piece by piece, a polynomial through balls; beyond, and for more
     tokens from C n^{2/3} on, b is at least D, and (n+1) D at least what is said above, which rises in w.
     """
     levels = {n: arb("inf") for n in range(2, FEW)}
@@ -132,21 +131,24 @@ def few_tokens(k: Known) -> tuple[Bounds, Conditions]:
         for n, bias in zip(levels, many_averages(3, FEW - 1, w)[FEW - 2 :], strict=True):
             if w < start(k, n):
                 levels[n] = levels[n].min(bias.upper())
-    first = start(k, 2)
-    edges = [(first + (LAST - first) * j / PIECES).mid() for j in range(PIECES + 1)]
-    edges[0] = arb(first.lower())
-    bounds = [4 / arb(STRIP).cos() ** 2] * (FEWEST - 2)
-    near = True
-    for low, high in pairwise(edges):
-        found = curves(lambda w: many_averages(3, FEWEST - 1, w)[FEWEST - 2 :], bounds, low, high)
-        for n, curve in enumerate(found, 2):
-            near = near and (start(k, n) > high or curve.above(levels[n], start(k, n).max(low), high))
-    far = True
-    for n, level in levels.items():
-        w = arb(LAST) if n < FEWEST else start(k, n)
-        left_out = 2 * arb(n).fac() * (1 + 1 / (4 * w)) / (4 * w) ** n
-        far = far and (1 + 4 * rise_below(w, arb(n + 1))) / (n + 1) - left_out > level
-    return {}, {"B is more up to w = 22": near, "B is more beyond": far, "C 2^(2/3) < 22": first < LAST}
+    near = all(
+        start(k, n) > edges[-1] or bias[n - 2].above(levels[n], start(k, n).max(edges[0]), edges[-1])
+        for _, bias, _, _, edges in pieces()
+        for n in range(2, FEWEST)
+    )
+    far = all(alone(n, LAST if n < FEWEST else start(k, n)) > level for n, level in levels.items())
+    return {}, {"B is more up to w = 21": near, "B is more beyond": far, "C 2^(2/3) < 21": start(k, 2) < LAST}
+
+
+def pieces() -> list[Piece]:
+    """Noise and bias of few tokens up to `LAST`."""
+    return polynomials(3, float(LAST), SIDES)
+
+
+def alone(n: int, w: Ball) -> Ball:
+    """D at least, for few tokens, at this w and all that are larger."""
+    left_out = 2 * arb(n).fac() * (1 + 1 / (4 * w)) / (4 * w) ** n
+    return (1 + 4 * rise_below(w, arb(n + 1))) / (n + 1) - left_out
 
 
 def start(k: Known, n: int) -> Ball:
@@ -207,81 +209,77 @@ def curvature() -> tuple[Ball, Ball]:
 
 
 def both_sides(k: Known) -> tuple[Bounds, Conditions]:
-    """For n >= 256, W^2 >= n/2, W^3 = Lambda = n L^2 / sigma^2: least M <= w* <= C M, M = min(k W, n^{2/3}).
+    """For n >= 80, W^2 >= n/2, W^3 = Lambda = n L^2 / sigma^2: lower M <= w* <= upper M, M = min(k W, n^{2/3}).
 
-    The loss is n N + (Lambda/9) b in units of sigma^2 / n, N = E sum a_i^2. Like D, N lies for w >= 1 between A - n
-    (e^{-4w} + e^{1-n}) and (1 + f)^n A(w (1 + f)) + n 2^{1-n}, A = int k_n d(1 - lambda / z), and 1 - lambda / z rises
-    with Ein at a rate of u (u-1) / z, u = lambda / (1 - e^{-lambda}). For 1 <= w <= n^{2/3} / 2 w^2 P >= 1 + w / (n+1)
-    - off, off = 3.3 (2w+1) e^{-2w} + n^2 e^{-1.78 (n-2)^{1/2}}: q >= 1 - 3 Ein / 4, H_w >= Ein - lambda (2w+1) e^{-2w},
-    and with c = (n-2) / 2w int Ein k_{n-2} dlambda <= 1 / (Ein(1) c)^2 + e^{-Ein(1) c} / (0.63 c - 2), as Ein >= Ein(1)
+    And lower_later M <= w* <= upper_later M for n >= 256. By `every` w* is at least r n^{1/2}, r = least k / 2^{1/2},
+    as W and V are at least (n/2)^{1/2}, and Lambda / 9 is at least k W. The loss is n N + (Lambda/9) b in units of
+    sigma^2 / n, N = E sum a_i^2. Like D, N lies for w >= 1 between A - n (e^{-4w} + e^{1-n}) and (1 + f)^n A(w (1 +
+    f)) + n 2^{1-n}, A = int k_n d(1 - lambda / z), and 1 - lambda / z rises with Ein at a rate of u (u-1) / z, u =
+    lambda / (1 - e^{-lambda}). For 1 <= w <= n^{2/3} / 2 w^2 P >= 1 + w / (n+1) - off, off = 2 (n / (n-2))^2 /
+    Ein(1)^2 (2w+1) e^{-2w} + n^2 e^{-1.78 (n-2)^{1/2}}: q >= 1 - 3 Ein / 4, H_w >= Ein - lambda (2w+1) e^{-2w}, and
+    with c = (n-2) / 2w int Ein k_{n-2} dlambda <= 1 / (Ein(1) c)^2 + e^{-Ein(1) c} / (0.63 c - 2), as Ein >= Ein(1)
     lambda up to lambda = 1, and beyond >= Ein(1) + 0.63 log lambda. All errors fall in w and n: they are taken at n =
-    256 and the least w.
+    80 or 256 and the least w.
     """
-    return {}, {
-        "n^{1/2} / 5 < w*": far_from_zero(),
-        "no w* < least M": no_less(k["least"], k["least"] * k["k"]),
-        "no w* > C M": no_more(k["C"], k["C"] * k["k"]),
-        "least <= 1/2": 2 * k["least"] <= 1,
-    }
+    root = k["least"] * k["k"] / arb(2).sqrt()
+    conditions = {"K <= 2 and 18 k <= 80": k["K"] <= 2 and 18 * k["k"] <= SIDES}
+    for n, low, high in ((SIDES, k["lower"], k["upper"]), (LATER, k["lower_later"], k["upper_later"])):
+        w = root * arb(n).sqrt()
+        room = arb(63) / 100 * (n - 2) / arb(n) ** (arb(2) / 3) - 2
+        conditions |= {
+            f"r n^(1/2) >= 1 and 0.63 c - 2 is enough at n = {n}": w >= 1 and (2 * w + 1) / (2 * w**2) <= room,
+            f"no w* < low M from n = {n} on": no_less(n, w, low, low * k["k"]),
+            f"no w* > high M from n = {n} on": no_more(n, k["C"], high * k["k"]),
+            f"low <= 1/2 and C <= high from n = {n} on": 2 * low <= 1 and k["C"] <= high,
+        }
+    return {}, conditions
 
 
-def doubled(w: Ball) -> tuple[Ball, Ball]:
+def doubled(n: int, w: Ball) -> tuple[Ball, Ball]:
     """f and (1 + f)^{n+1} at most, where b and N are bounded from above."""
     f = (-w).exp() / (2 * w)
-    return f, ((SIDES + 1) * f).exp()
+    return f, ((n + 1) * f).exp()
 
 
-def off(w: Ball) -> Ball:
+def off(n: int, w: Ball) -> Ball:
     """What is off of w^2 P."""
-    return arb(33) / 10 * (2 * w + 1) * (-2 * w).exp() + SIDES**2 * (-arb(178) / 100 * arb(SIDES - 2).sqrt()).exp()
+    near = 2 * (arb(n) / (n - 2) / ein(arb(1))) ** 2
+    return near * (2 * w + 1) * (-2 * w).exp() + n**2 * (-arb(178) / 100 * arb(n - 2).sqrt()).exp()
 
 
-def far_from_zero() -> bool:
-    """At w <= n^{1/2} / 5 the loss is more than at y n^{1/2}.
-
-    As b >= E m^2, which falls, and is at least P at n^{1/2} / 5; Lambda / 9 >= n^{3/2} / (9 8^{1/2}).
-    """
-    root, y = arb(SIDES).sqrt(), arb(9) / 20
-    f, more = doubled(y * root)
-    J = rise_above(SIDES / (2 * y * root * (1 + f)))
-    b = more * (1 + 4 * J + 4 / (y * root) + (1 + arb(1) / SIDES) / y**2) + TINY
-    return (25 * (1 - off(root / 5)) - b) / (9 * arb(8).sqrt()) > 2 * steepest() * y * more * (1 + f) + TINY
-
-
-def no_less(x: Ball, xk: Ball) -> bool:
-    """No w* from n^{1/2} / 5 to x n^{2/3} is less than x k W.
+def no_less(n: int, w: Ball, x: Ball, xk: Ball) -> bool:
+    """No w* from this w to x n^{2/3} is less than x k W, for this n and all that are larger.
 
     As (Lambda/9) (b(w) - b(2w)) <= n (N(2w) - N(w)) for w* = w. The left side is at least (Lambda/9) bias / w^2, the
     right one at most w noise. Of bias: 4 J at 2w (1 + f) is at most 4 kappa / tau, kappa the largest tau int e^{-tau
     Ein} dq' from tau = n^{1/3} / (4x (1 + f)) on.
     """
-    w = arb(SIDES).sqrt() / 5
-    f, more = doubled(2 * w)
-    start = arb(SIDES) ** (arb(1) / 3) / (4 * x * (1 + f))
+    f, more = doubled(n, 2 * w)
+    first = arb(n) ** (arb(1) / 3) / (4 * x * (1 + f))
     kappa = curvature()[1] + BEYOND * (-BEYOND * ein(SMALL)).exp()
-    kappa = reduce(arb.max, [high * rise_above(low) for low, high in steps(start)], kappa)
-    bias = 1 - off(w) - more / 4 - (2 * more - 1) * x / arb(SIDES) ** (arb(1) / 3) - 16 * kappa * more * (1 + f) * x**3
-    bias -= more * w * (-2 * w).exp() / 4 + 3 * SIDES * w**2 * (-4 * w).exp() + TINY
-    noise = 2 * steepest() * (1 + 2 * f + 2 * (more - 1) * (1 + f)) + SIDES**2 / w * (-4 * w).exp() + TINY
+    kappa = reduce(arb.max, [high * rise_above(low) for low, high in steps(first)], kappa)
+    bias = 1 - off(n, w) - more / 4 - (2 * more - 1) * x / arb(n) ** (arb(1) / 3) - 16 * kappa * more * (1 + f) * x**3
+    bias -= more * w * (-2 * w).exp() / 4 + 3 * n * w**2 * (-4 * w).exp() + TINY
+    noise = 2 * steepest() * (1 + 2 * f + 2 * (more - 1) * (1 + f)) + n**2 / w * (-4 * w).exp() + TINY
     return 9 * noise * xk**3 <= bias
 
 
-def no_more(C: Ball, Ck: Ball) -> bool:
-    """No w* up to C n^{2/3} is more than C k W.
+def no_more(n: int, C: Ball, Ck: Ball) -> bool:
+    """No w* up to C n^{2/3} is more than Ck W, for this n and all that are larger.
 
     As n (N(w) - N(w/2)) <= (Lambda/9) (b(w/2) - b(w)) for w* = w, and w >= 19/20 n^{1/2} if it were. By tau = n / 2w >=
     n^{1/3} / 2C the left side is at least w gain, the right one at most (Lambda/9) / w^2 times what is compared with
     it, as J at w (1 + f) / 2 is no more than at w. Beyond the last tau by the rates at small lambda.
     """
-    w = 19 * arb(SIDES).sqrt() / 20
-    f, more = doubled(w / 2)
-    negligible = 4 * more * w * (-w / 2).exp() + 3 * SIDES * w**2 * (-4 * w).exp() + TINY
-    left, e = SIDES**2 * (-4 * w).exp() + TINY, ein(SMALL)
-    last = SMALL / SMALL.expm1() * SIDES / (SIDES + 1) * (1 - (1 - BEYOND * e / SIDES).max(0) ** (SIDES + 1))
+    w = 19 * arb(n).sqrt() / 20
+    f, more = doubled(n, w / 2)
+    negligible = 4 * more * w * (-w / 2).exp() + 3 * n * w**2 * (-4 * w).exp() + TINY
+    left, e = n**2 * (-4 * w).exp() + TINY, ein(SMALL)
+    last = SMALL / SMALL.expm1() * n / (n + 1) * (1 - (1 - BEYOND * e / n).max(0) ** (n + 1))
     last -= more * ((1 + f) * early(SMALL) + 2 * BEYOND * (-2 * BEYOND * e / (1 + f)).exp())
     gains = [(BEYOND, last)]
-    for low, high in steps(arb(SIDES) ** (arb(1) / 3) / (2 * C)):
-        noise = rise_below(SIDES / (2 * high), arb(SIDES), "share") - more * rise_above(2 * low / (1 + f), "share")
+    for low, high in steps(arb(n) ** (arb(1) / 3) / (2 * C)):
+        noise = rise_below(n / (2 * high), arb(n), "share") - more * rise_above(2 * low / (1 + f), "share")
         gains.append((low, 2 * low * noise))
     enough = all(more * (4 + 4 / tau) + negligible < 9 * Ck**3 * (gain - left) for tau, gain in gains)
     return enough and Ck >= 19 * arb(2).sqrt() / 20
@@ -313,41 +311,11 @@ def early(x: Ball) -> Ball:
 
 
 def largest(k: Known) -> tuple[Bounds, Conditions]:
-    """For n >= 2, L > 0 and sigma >= 0 the loss has a least value, and every w* that attains it is less than C n^{2/3}.
+    """For n >= 2, L > 0 and sigma >= 0 the loss has a least value, and every w* that attains it is less than C n^p.
 
-    Because N falls nowhere in w >= 0 (`windows`), so that the loss at each w >= C n^{2/3} is more than at some smaller
-    one, and it is continuous. Exchange of every token by its opposite gives N(-w) = N(w) and B(-w) - B(w) = (4 L^2 /
-    3d) E sum a_i t_i, which is 0 at w = 0 and rises for fixed tokens, so that no w < 0 is best.
+    p is 2/3 in three dimensions and 1/3 in five. N falls nowhere in w >= 0 (`windows`), so that the loss at each w >=
+    C n^p is more than at some smaller one, and it is continuous. Exchange of every token by its opposite gives N(-w) =
+    N(w) and B(-w) - B(w) = (4 L^2 / 3d) E sum a_i t_i, which is 0 at w = 0 and rises for fixed tokens, so that no w <
+    0 is best.
     """
     return {}, {}
-
-
-THEOREMS: dict[str, tuple[Rule, ...]] = {"largest window": (few_tokens, many_tokens, largest, both_sides)}
-
-
-def about(stated: Mapping[str, Any]) -> dict[str, Any]:
-    """Of the affine law in three dimensions alone."""
-    given = exactly("given", stated["given"], ("law", "d"))
-    if given["law"] != "affine" or type(given["d"]) is not int or given["d"] != 3:
-        raise Malformed("the largest window is known of the affine law with d = 3")
-    return {"law": "affine", "d": 3}
-
-
-def statement(proof: Proof) -> str:
-    """The theorem."""
-    C, sides = shown(proof.constants(few_tokens)["C"]), proof.constants(both_sides)
-    return (
-        "affine, d = 3: over all real w the loss has a least value, and every w* that attains it has w* < "
-        f"{C} n^(2/3), for all n >= 2, all L > 0 and all sigma >= 0; and {shown(sides['least'])} M <= w* <= {C} M, M = "
-        f"min({shown(sides['k'])} W, n^(2/3)), W = (n L^2 / sigma^2)^(1/3), for all n >= 256 and all L, sigma > 0 with "
-        "W >= (n/2)^(1/2)"
-    )
-
-
-KIND = Kind(
-    chain=lambda proof: [(rule, 0) for rule in THEOREMS[proof.theorem]],
-    about=about,
-    given=dict,
-    statement=statement,
-    chosen={few_tokens: ("C",), many_tokens: ("x",), both_sides: ("k", "least")},
-)

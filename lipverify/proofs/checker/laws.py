@@ -243,10 +243,12 @@ def about(stated: Mapping[str, Any]) -> dict[str, Any]:
         raise Malformed(f"law {law!r}: what stands after its name is {kind.rule}")
     if stated["theorem"] == "transfer" and own_constant(law):
         raise Malformed(f"law {law!r}: for another L it is another law")
-    if stated["theorem"] == "every n" and law != "affine":
+    if stated["theorem"] in ("every n", "every signal") and law != "affine":
         raise Malformed(f"law {law!r}: with few tokens w* is known for the affine law")
     if type(d) is not int:
         raise Malformed(f"d = {repr(d)[:60]}: a whole number")
+    if stated["theorem"] == "every signal" and d not in (3, 5):
+        raise Malformed(f"d = {d}: for every L / sigma w* is known in three and in five dimensions")
     return {"law": law, "d": size("d", d, 2)}
 
 

@@ -23,9 +23,12 @@ from flint import arb
 
 from .chain import Ball, Bounds, Conditions, Facts, Kind, Known, Proof, Rule, least, most, shown
 from .every import every, far, few, monotone, near, reached
+from .five import few_in_five, many_in_five
 from .harmonics import smooth
 from .kink import gaussian_integrals
+from .largest import both_sides, few_tokens, largest, many_tokens
 from .laws import LAWS, about, domain, family, own_constant, start, written
+from .signals import few_sides, signals, signals_in_five
 from .tokens import laplace, moment_limit, moments, noise, tilt
 from .variogram import POWERS, leading_bias
 
@@ -139,20 +142,35 @@ CHOSEN: dict[Rule, tuple[str, ...]] = {
     transfer: ("rho",),
     tradeoff: ("rho", "K"),
     reached: ("rho", "k", "reach"),
+    few_tokens: ("C",),
+    many_tokens: ("x",),
+    few_in_five: ("C",),
+    many_in_five: ("x",),
+    few_sides: ("m",),
+    both_sides: ("lower", "upper", "lower_later", "upper_later"),
+    signals: ("all_low", "all_high", "later_low", "later_high"),
+    signals_in_five: ("all_low", "all_high"),
 }
 SIGNED = (
     *("g_low", "g_high", "S2", "b_plus", "b_next", "s"),
     *(f"{name}_{side}" for name in ("A", *(f"c{j}" for j in POWERS)) for side in ("low", "high")),
 )
 """The constants that need not be positive."""
+EVERY = (window, limit, monotone, reached, far, near, few, every)
 THEOREMS: dict[str, tuple[Rule, ...]] = {
     "envelope": (),
     "window": (window, limit),
     "transfer": (window, limit, transfer),
     "tradeoff": (tradeoff,),
-    "every n": (window, limit, monotone, reached, far, near, few, every),
+    "every n": EVERY,
+    "every signal": EVERY,
 }
 """The lemmas that follow the envelopes: none, where N and B between explicit functions is all that is proved."""
+SIGNALS: dict[int, tuple[Rule, ...]] = {
+    3: (few_tokens, many_tokens, largest, few_sides, both_sides, signals),
+    5: (few_in_five, many_in_five, largest, few_sides, signals_in_five),
+}
+"""The lemmas that follow those for every signal, by the dimension."""
 
 
 def chain(proof: Proof) -> list[tuple[Rule, int]]:
@@ -165,7 +183,8 @@ def chain(proof: Proof) -> list[tuple[Rule, int]]:
     many = window in THEOREMS[proof.theorem] and every not in THEOREMS[proof.theorem]
     stages = max(1, sum(lemma.name == "tilt" for lemma in proof.lemmas)) if many else 1
     head = [(rule, 0) for rule in (kind.about, laplace) if rule is not None]
-    tail = [(rule, 0) for rule in THEOREMS[proof.theorem]]
+    last = SIGNALS[proof.about["d"]] if proof.theorem == "every signal" else ()
+    tail = [(rule, 0) for rule in (*THEOREMS[proof.theorem], *last)]
     return head + [(rule, i + 1) for i in range(stages) for rule in kind.envelope] + tail
 
 
@@ -259,12 +278,28 @@ def of_every(proof: Proof, words: Mapping[str, str]) -> str:
     ).format(**k)
 
 
+def of_signals(proof: Proof, words: Mapping[str, str]) -> str:
+    """What `signals` and `largest` say."""
+    first, *_, last = SIGNALS[proof.about["d"]]
+    k = {**words, **of(proof, reached), **of(proof, first), **of(proof, few_sides), **of(proof, last)}
+    k |= {"three": str(3 * proof.about["d"]), "p": "2/3" if last is signals else "1/3"}
+    k["scale"] = ("" if k["m"] == "1" else k["m"] + " ") + f"n^({k['p']})"
+    later = " and {later_low} M <= w* <= {later_high} M for all n >= 256;" if last is signals else ""
+    return (
+        "{best}, and every w* that attains it has {all_low} M <= w* <= {all_high} M, M = min(Lambda / {three}, {k} W, "
+        "{scale}), W = Lambda^(1/{whole}), Lambda = n L^2 / sigma^2, for all n >= 2 and all L, sigma > 0;"
+        + later
+        + " and w* < {C} n^({p}) for all n >= 2, all L > 0 and all sigma >= 0; at n = 1 the loss is the same at all w"
+    ).format(**k)
+
+
 STATEMENTS: dict[str, Callable[[Proof, Mapping[str, str]], str]] = {
     "envelope": of_envelope,
     "window": of_window,
     "transfer": of_transfer,
     "tradeoff": of_tradeoff,
     "every n": of_every,
+    "every signal": of_signals,
 }
 
 
