@@ -68,6 +68,17 @@ def proved_gain(n: int, C: float, c: float, c_perp: float) -> Any:
     return between(found, found.constants["gain_low"], found.constants["gain_high"])
 
 
+def proved_best(d: int, k: int, n: int, sigma: float, C: float) -> dict[str, Any]:
+    """c* / C and |M* - c* BB^T| for the best of all M in the ball of radius C on the sphere, proved: 1 and 0."""
+    from lipverify.claims.plan.proved import between, proved
+    from lipverify.proofs import prove_aligned
+    from lipverify.proofs.finite import in_subspace
+
+    name = f"lowrank-best-{d}-{k}-{n}{'-noise' if sigma else ''}"
+    found = proved(name, "aligned", in_subspace(d, k, n, sigma, C), lambda: prove_aligned(d, k, n, sigma, C))
+    return {"c": between(found, 1, 1), "rest": between(found, 0, 0)}
+
+
 def radius(covariates: str, d: int, k: int, n: float, sigma: float, most: float = 4.0) -> Value:
     """The largest C / d up to `most` such that c' = 0 is best in every ball from C = most d / 12 to C."""
     from lipverify.optimum.block import critical_radius

@@ -1,12 +1,12 @@
-r"""Theorem 4 with any number of tokens: proved in small balls on a product of spheres, disproved in tiny balls on the circle.
+r"""Theorem 4: proved as printed at single points on the sphere; in small balls on a product of spheres; disproved in tiny balls.
 
-Among matrices that do not mix col(B) with its complement, a score along the complement multiplies the weights by random
-factors, and on the product the loss is convex in these. On the sphere such a score also prefers tokens with short
-projections.
+On the sphere a score along the complement of col(B) prefers tokens with short projections, and M may mix the two spaces:
+two queries with opposite spurious parts are compared at once. On the product a score along the complement multiplies the
+weights by random factors, and the loss is convex in these; there M does not mix the two spaces.
 """
 
 from lipverify.checks.softmax.low_rank import bent, small
-from lipverify.checks.softmax.low_rank_radius import proved_gain
+from lipverify.checks.softmax.low_rank_radius import proved_best, proved_gain
 from lipverify.checks.softmax.lowrank import TASKS, THEOREM_4
 from lipverify.claims import bound, claim, identity
 
@@ -15,6 +15,29 @@ BEYOND = ("S", "Theorem 4 (Informal), beyond its assumptions", THEOREM_4[2])
 BLOCKS = r"""all $\mathbf{M} = \mathbf{B} \mathbf{M}_1 \mathbf{B}^\top + \mathbf{B}_\perp \mathbf{M}_2 \mathbf{B}_\perp^\top$ with
     $\|\mathbf{M}_1\|_2 \leq C$: not those that mix $\mathrm{col}(\mathbf{B})$ with its complement"""
 
+POINTS = ((2, 1, 2, 0.0, 1.2), (2, 1, 2, 0.5, 1.0), (2, 1, 12, 0.0, 1.2), (3, 1, 3, 0.0, 1.8), (3, 2, 20, 0.0, 1.8))
+AT = {"over": {("d", "k", "n", "sigma", "C"): POINTS}, "method": "certified"}
+claim("lowrank.recovery/sphere/every-matrix/proved",
+      bound(proved_best, "c^* / C", of="c", low="1", control={"low": "1.01"}, **AT),
+      bound(proved_best, r"\|\mathbf{M}^* - c^* \mathbf{B} \mathbf{B}^\top\|", of="rest", high="0", control={"low": "0.01"}, **AT),
+      source=THEOREM_4, kind="printed", expected="supported",
+      title="Theorem 4 on the sphere, among all matrices",
+      statement=r"\mathbf{M}^* = C \mathbf{B} \mathbf{B}^\top \text{ alone}, \quad C = 3d/5 \ (\sigma = 0), \quad C = 1 \ (\sigma = 1/2)",
+      assumes=(r"tokens and query uniform on $S^{d-1}$", TASKS, r"the $d$, $k$, $n$, $\sigma$ and $C$ of the cells",
+               r"""all $\mathbf{M}$, symmetric or not, with $\|\mathbf{B}^\top \mathbf{M} \mathbf{B}\|_2 \leq C$: no other entry is bounded,
+                   and $\mathbf{M}$ may mix $\mathrm{col}(\mathbf{B})$ with its complement"""),
+      finding=r"""At a query $x = \mathbf{B} z + \mathbf{B}_\perp v$ let $p = \mathbf{B}^\top \mathbf{M} x$, $\omega =
+          |\mathbf{M} x|$, and $r$ and $p'$ be $\omega$ and the coordinate of $p$ along $z$, divided by $|z|$. By the
+          symmetry of the tokens the loss there exceeds that at $\mathbf{M} = 0$ by $|z|^2 V / k$ with $V \geq -2 h p' +
+          \gamma p'^2 + e r^2$, where $h$, $\gamma$ and $e$ depend on $\omega$ alone. At $C \mathbf{B} \mathbf{B}^\top$ it
+          is $g(C)$, $g(r) = -2 h r + (\gamma + e) r^2$. The proof shows that $V$ is nowhere below the tangent of $g$ at $C$
+          as long as $p' \geq 0$, and touches it at $p' = r = C$ alone. At the queries $\mathbf{B} z \pm \mathbf{B}_\perp v$
+          the mean of the two $p'$ is at most $C$, whatever the entries are that mix the spaces, and the tangent falls: the
+          mean of $V$ is at least $g(C)$. If one $p' < 0$, its $V \geq 0$, and the other is above $2 g(C)$. Where $h$,
+          $\gamma$ and $e$ are smooth, they and their slopes are curves through balls; beyond, $\omega \to \infty$, they
+          are bounded by identities. The second part needs $C = \Omega(1)$: with $C \to 0$ also $g(C) \to 0$. The same
+          conditions hold numerically at every $n$ that was tried for $d \geq 3$; for all $n$ at once they are not
+          proved.""")
 claim("lowrank.recovery/product/every-n/proved",
       identity(bent, r"\frac{\mathrm{d}^2}{\mathrm{d} s^2} (m - z)^2 - (2 X^2 - 4 y (m - z) X)", control={"kept": "101/100"}),
       identity(small, r"(h - 2)(h - 1)^4 - 25 h^3 - (1606 + 5833 t + \dots + t^5)", control={"kept": "101/100"}),

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from lipverify.proofs.files import load
     from lipverify.proofs.finite import (
         ProvedOptimum,
+        prove_aligned,
         prove_falling,
         prove_not_aligned,
         prove_not_isotropic,
@@ -59,6 +60,7 @@ __all__ = [
     "Tradeoff",
     "Transfer",
     "load",
+    "prove_aligned",
     "prove_cosine",
     "prove_envelope",
     "prove_every_dimension",
@@ -95,6 +97,7 @@ __getattr__, __dir__ = lazy(
         "Tradeoff": "envelope",
         "Transfer": "window",
         "load": "files",
+        "prove_aligned": "finite",
         "prove_cosine": "direct",
         "prove_envelope": "envelope",
         "prove_every_dimension": "dimensions",

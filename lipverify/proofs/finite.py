@@ -17,7 +17,7 @@ from lipverify.loss import loss_terms
 from lipverify.optimum.window import optimal_window
 from lipverify.problem import Problem
 from lipverify.problem.law import proportional
-from lipverify.proofs.checker import circle, optima
+from lipverify.proofs.checker import circle, optima, subspace
 from lipverify.proofs.checker.chain import BITS
 from lipverify.proofs.checker.curves import Curve
 from lipverify.proofs.direct import built
@@ -34,6 +34,8 @@ EXCESS = 0.005
 """The slack of the bound on the loss, relative to the minimum, where a proof by ends begins."""
 CLOSE = 1e-3
 """The slack of the ends of an interval."""
+FARTHER = 2.3
+"""A ball's radius times this is the scale |M x| up to which slopes of the loss in it are bounded."""
 
 
 @dataclass(frozen=True)
@@ -333,6 +335,63 @@ def prove_not_aligned(n: int, sigma: float, M: Entries, stop: float) -> Proof:
     0.000337
     """
     return _better("not aligned", circle.aligned_loss, n, sigma, (1.0, 0.0), M, stop)
+
+
+def prove_aligned(d: int, k: int, n: int, sigma: float | Fraction, C: float | Fraction) -> Proof:
+    r"""Prove that of all M with ||B^T M B|| <= C the matrix C BB^T alone has the least loss: Theorem 4 of the slides.
+
+    Tokens are uniform on the sphere, and f(x) = a^T B^T x, where B has k orthonormal columns. No other entry of M is
+    bounded, and M may mix the columns of B with their complement.
+
+    Parameters
+    ----------
+    d, k
+        Dimensions of the tokens and of the tasks, 1 <= k < d <= 20.
+    n
+        Tokens, at least 2.
+    sigma
+        Noise, >= 0.
+    C
+        Radius of the ball, > 0; 3d/5 if in doubt.
+
+    Returns
+    -------
+    Proof
+        At c = C the loss of c BB^T falls in c, at a query B z + B' v by slope |z|^2 / k or more: slope is a constant.
+
+    Raises
+    ------
+    InvalidInput
+        If an argument is not of its kind.
+    OutOfReach
+        If it does not follow: C is too small for the number of tokens, or so large that a smaller c is better.
+
+    >>> prove_aligned(2, 1, 5, 0, Fraction(6, 5)).statement
+    'd = 2, k = 1, n = 5, sigma = 0: of all M with ||B^T M B|| <= 1.2 the loss is least at M = 1.2 BB^T alone'
+    """
+    given = in_subspace(d, k, n, sigma, C)
+    with ctx.workprec(BITS):
+        about = subspace.given(subspace.about({"given": given}))
+        near = decimal(FARTHER * float(about["C"]))
+        about["near"] = arb(near)
+        h, gamma, _ = (curve.slope(1) for curve in subspace.loss(about))
+        places = [float(near) * j / 40 for j in range(2, 40)]
+        ratios = [2 * float((h.over(w, w) / gamma.over(w, w)).mid()) for w in map(arb, places)]
+        reach = decimal(min(0.97 * min(ratios), 0.9 * float(near)))
+    return built("aligned", given, {"descent": {"near": near}, "across": {"reach": reach}})
+
+
+def in_subspace(d: int, k: int, n: int, sigma: float | Fraction, C: float | Fraction) -> dict[str, Any]:
+    """The given data of such a proof, in the file's notation."""
+    number("sigma", float(sigma), "the noise", least=0)
+    number("C", float(C), "the radius", above=0)
+    return {
+        "d": whole("d", d, 2, "the dimension,"),
+        "k": whole("k", k, 1, "the dimension of the tasks,"),
+        "n": whole("n", n, 2, "the number of tokens,"),
+        "sigma": str(Fraction(str(sigma))),
+        "C": str(Fraction(str(C))),
+    }
 
 
 def _better(

@@ -22,6 +22,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
+from scipy.interpolate import CubicSpline
 from scipy.optimize import minimize_scalar
 from scipy.special import jv, roots_legendre
 
@@ -34,6 +35,8 @@ SLOPE = 1e-3
 """The relative error of a computed w*. Printed bounds on w* are further apart."""
 BEYOND = (1.0, 30.0)
 """Factors by which w or W exceeds the border of a range at the points of evaluation."""
+INTERPOLATED = 1e-5
+"""The error of a loss from interpolated moments."""
 INSIDE = (1.0,)
 """The factors for statements about w*. They are fewer, because each point needs a minimisation."""
 
@@ -799,6 +802,51 @@ def circle(n: str, sigma: str, S: str, M: str, others: str, low: str, high: str)
     yield from within("the gain", value(low) - 2e-5, least - loss(*m), value(high) + 2e-5)
 
 
+def subspace(d: str, k: str, n: str, sigma: str, C: str, best: str) -> Iterator[str]:
+    """Check the loss of C BB^T against that of matrices of many sizes in the ball, at the same pairs of queries."""
+    dim, kept, many, noise = int(d), int(k), round(Fraction(n)), value(sigma)
+    if value(best) != value(C):
+        yield f"the matrix {best} BB^T, and not the radius {C}"
+    omega = np.concatenate([np.linspace(0, 8, 33), np.geomspace(8.6, 40, 16)])
+    table = []
+    for w in omega:
+        N, alone, pairs, mean = averages(dim, many, float(w), 2)
+        across = float(alone[1]) / dim
+        square = 1 - 2 * float(mean[0]) + float(pairs[0]) + 2 * float(alone[0]) - (dim - 1) * across
+        table.append((1 - float(mean[0]), square, across, float(N)))
+    moments = CubicSpline(omega, np.array(table))
+    rng = np.random.default_rng(32)
+    x = rng.standard_normal((4000, dim))
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    x = np.concatenate([x, x * np.where(np.arange(dim) < kept, 1, -1)])
+
+    def losses(M: Array) -> Array:
+        """k times the loss at each pair of queries."""
+        y = x @ M.T
+        size = np.linalg.norm(y, axis=1)
+        first, square, across, N = moments(np.minimum(size, omega[-1])).T
+        e = y[:, :kept] / np.maximum(size, 1e-12)[:, None]
+        z, part = x[:, :kept], (e**2).sum(axis=1)
+        total = (z**2).sum(axis=1) - 2 * first * (e * z).sum(axis=1) + kept * across + (square - across) * part
+        return (total + kept * noise**2 * N).reshape(2, -1).mean(axis=0)
+
+    P = np.diag(np.arange(dim) < kept).astype(float)
+    others = [c * value(C) * P for c in (-1, 0, 0.5, 0.8, 0.9, 0.95)]
+    others += [value(C) * P + c * (np.eye(dim) - P) for c in (-3, -0.3, 0.1, 0.3, 1, 3, 10, 40)]
+    for size in (0.1, 0.3, 1, 3, 10):
+        for _ in range(8):
+            M = size * rng.standard_normal((dim, dim))
+            M = M if rng.random() < 0.3 else (M + M.T) / 2
+            inner = np.linalg.norm(M[:kept, :kept], 2)
+            M[:kept, :kept] *= value(C) * rng.choice((0.5, 1)) / max(inner, 1e-9)
+            others += [M, np.where(P @ np.ones((dim, dim)) @ P > 0, value(best) * P, M)]
+    least = losses(value(best) * P)
+    for M in others:
+        more = losses(M) - least
+        if not more.mean() > -INTERPOLATED - 4 * more.std() / math.sqrt(more.size):
+            yield f"the loss of {np.round(M, 3).tolist()} is less by {-more.mean():.3g}"
+
+
 def ridge(K: str, level: str, one: str, two: str, d: str, first: str, n: str) -> Iterator[str]:
     """Check n E |w - w_ridge|^2 / d by exact moments for d = 1 and 2, and by its limit for larger d."""
     from lipverify.checks.linear_transformers.two_levels import TwoLevels, difference, leading_square
@@ -907,6 +955,11 @@ PATTERNS: list[tuple[str, Callable[..., Iterator[str]]]] = [
         "d = 2, n = (?P<n>[\\d.e+]+), sigma = {}, S = diag\\((?P<S>[^()]*)\\): the loss of diag\\((?P<M>[^()]*)\\) is "
         "less than that of every (?P<others>.*): than the least of them by {} to {}".format(*g("sigma", "low", "high")),
         circle,
+    ),
+    (
+        "d = (?P<d>\\d+), k = (?P<k>\\d+), n = (?P<n>[\\d.e+]+), sigma = {}: of all M with \\|\\|B\\^T M B\\|\\| <= {} "
+        "the loss is least at M = {} BB\\^T alone".format(*g("sigma", "C", "best")),
+        subspace,
     ),
     (
         "E \\|w - w_ridge\\|\\^2 / d <= {} / n at sigma_(?P<level>[12]) of \\({}, {}\\), d = (?P<d>\\d+), "

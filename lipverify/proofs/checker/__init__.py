@@ -16,12 +16,13 @@ ramp             for dimensions: ReLU
 transformers     linear transformers: layers, cosines and ridge for every size
 optima           one problem: where its loss is least, over all w
 circle           one problem on the circle: matrices that do better than all of a form
+subspace         tasks that depend on a few directions: the one matrix that is best
 every            for windows: every number of tokens, from slopes of noise and bias
 largest          for windows: three dimensions with hardly any noise
 five             for windows: five dimensions with hardly any noise
 signals          for windows: every number of tokens and every L / sigma, in three and in five dimensions
-contexts         for every, largest, five, optima and circle: attention at one w, as balls
-curves           for every, optima and circle: functions on whole intervals of w
+contexts         for every, largest, five, optima, circle and subspace: attention at one w, as balls
+curves           for every, optima, circle and subspace: functions on whole intervals of w
 
 Each module is read by itself: its functions are the lemmas, their docstrings what they say and why.
 """
@@ -33,7 +34,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from . import chain, circle, dimensions, optima, transformers, windows
+from . import chain, circle, dimensions, optima, subspace, transformers, windows
 from .chain import Kind, Malformed, Proof
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "read",
     "statement",
     "steps",
+    "subspace",
     "transformers",
     "windows",
 ]
@@ -60,6 +62,7 @@ KINDS: dict[str, Kind] = {
     **dict.fromkeys(transformers.THEOREMS, transformers.KIND),
     **dict.fromkeys(optima.THEOREMS, optima.KIND),
     **dict.fromkeys(circle.THEOREMS, circle.KIND),
+    **dict.fromkeys(subspace.THEOREMS, subspace.KIND),
 }
 """The kind of each theorem, by its name."""
 

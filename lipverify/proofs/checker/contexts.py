@@ -61,8 +61,8 @@ class Averages:
     mean: Mapping[int, Ball]
 
 
-def averages(d: int, n: int, w: Ball, degrees: Sequence[int]) -> Averages:
-    """The averages at one w >= 0 for n >= 2 tokens."""
+def averages(d: int, n: int, w: Ball, degrees: Sequence[int], goal: float = GOAL) -> Averages:
+    """The averages at one w >= 0 for n >= 2 tokens, off by e^-goal or so."""
     if not w <= FARTHEST:
         raise ValueError(f"w = {w.str(6, radius=False)}: averages are computed up to {FARTHEST}")
     with ctx.workprec(BITS):
@@ -70,15 +70,15 @@ def averages(d: int, n: int, w: Ball, degrees: Sequence[int]) -> Averages:
         rho = half + (1 + half**2).sqrt()
         top = 1 + rho ** max(degrees)
         largest = 4 * n * top**2 / (arb(STRIP).cos() ** 2 * (rho - 1))
-        m = math.ceil((GOAL + float(largest.log())) / float(rho.log()) / 2) + d
+        m = math.ceil((goal + float(largest.log())) / float(rho.log()) / 2) + d
         t, p = gauss(d, m)
-        q, b, ends = arb(step()), arb(STEEPEST), arb(n) ** 2 * 4
+        q, b, ends = arb(step(goal)), arb(STEEPEST), arb(n) ** 2 * 4
         eta = 2 / b.cos() ** 2 / (2 * arb.pi() * b / q).expm1()
-        first = -arb(math.ceil(GOAL + math.log(2 * n) + SPARE))
+        first = -arb(math.ceil(goal + math.log(2 * n) + SPARE))
         s = [w * (1 - x) for x in t]
-        count = nodes(s, p, n, float(first), float(w.upper()))
+        count = nodes(s, p, n, float(first), float(w.upper()), goal)
         last = first + count * q
-        far = last + GOAL + 2 * math.log(2 * n) + 2 * SPARE
+        far = last + goal + 2 * math.log(2 * n) + 2 * SPARE
         near = [i for i in range(m) if not s[i] >= far]
         h = [[arb(1)] * m, *deficits(d, m, tuple(degrees))]
         g, weights, *columns = ([column[i] for i in near] for column in ([(-x).exp() for x in s], p, *h))
@@ -148,19 +148,19 @@ def many_averages(d: int, most: int, w: Ball) -> list[Ball]:
         return noise + bias
 
 
-def step() -> float:
-    """q, for which eta is about e^-GOAL."""
-    return 2 * math.pi * STEEPEST / (GOAL + 6)
+def step(goal: float = GOAL) -> float:
+    """q, for which eta is about e^-goal."""
+    return 2 * math.pi * STEEPEST / (goal + 6)
 
 
-def nodes(s: Sequence[Ball], p: Sequence[Ball], n: int, first: float, w: float) -> int:
+def nodes(s: Sequence[Ball], p: Sequence[Ball], n: int, first: float, w: float, goal: float) -> int:
     """How many steps lead to where phi^{n-2} leaves nothing, or beyond 2w; whatever it is, the ends are bounded."""
-    wanted = GOAL + 2 * math.log(2 * n) + 2 * SPARE
-    low, high = 0, math.ceil((2 * w + math.log(wanted + 2) - first) / step()) + 1
+    wanted, q = goal + 2 * math.log(2 * n) + 2 * SPARE, step(goal)
+    low, high = 0, math.ceil((2 * w + math.log(wanted + 2) - first) / q) + 1
     tokens = [(float(x), float(y)) for x, y in zip(s, p, strict=True)]
     while low < high:
         middle = (low + high) // 2
-        u = first + middle * step()
+        u = first + middle * q
         phi = sum(y * math.exp(-math.exp(min(u - x, 6.0))) for x, y in tokens)
         low, high = (low, middle) if (n - 2) * -math.log(max(phi, 1e-300)) > wanted else (middle + 1, high)
     return low

@@ -45,8 +45,11 @@ class Curve:
         """A ball that contains all values on a part of the interval."""
         with ctx.workprec(64 + 2 * self.polynomial.length()):
             length = self.last - self.first
-            shifted = self.polynomial(arb_poly([(low + high - self.first - self.last) / length, 1]))
-            return shifted(arb(0, ((high - low) / length).abs_upper())) + arb(0, self.error.abs_upper())
+            centre = (low + high - self.first - self.last) / length
+            # an exact centre: coefficients are so large that the least error of it would be too much
+            shifted = self.polynomial(arb_poly([centre.mid(), 1]))
+            radius = (high - low) / length + centre.rad()
+            return shifted(arb(0, radius.abs_upper())) + arb(0, self.error.abs_upper())
 
     def above(self, level: Ball, low: Ball, high: Ball) -> bool:
         """Whether it is above a level on all of a part of the interval."""
@@ -70,6 +73,29 @@ class Curve:
             error = (tail + 2 * arb(self.off) * arb(m) ** (power + 1) / (power + 1)) / half**order
             return Curve(self.first, self.last, polynomial, error)
 
+    def times(self, factor: Ball) -> Curve:
+        """A multiple of it."""
+        size = abs(arb(factor))
+        return Curve(
+            self.first,
+            self.last,
+            self.polynomial * arb(factor),
+            size * self.error,
+            size * self.largest,
+            size * self.off,
+        )
+
+    def plus(self, other: Curve) -> Curve:
+        """Its sum with a curve through values at the same places."""
+        return Curve(
+            self.first,
+            self.last,
+            self.polynomial + other.polynomial,
+            self.error + other.error,
+            self.largest + other.largest,
+            self.off + other.off,
+        )
+
     def lowest(self) -> Ball:
         """A number that it is nowhere below, and hardly more than which it is somewhere."""
         parts, width = [(self.first, self.last)], self.last - self.first
@@ -86,19 +112,42 @@ class Curve:
 
 def curves(values: Callable[[Ball], Sequence[Ball]], bounds: Sequence[Ball], first: Ball, last: Ball) -> list[Curve]:
     """Functions on [first, last] from their values at one w, and bounds on them in the strip."""
-    rho = ellipse((last - first) / 2)
-    largest = reduce(arb.max, bounds)
-    m = 2 + math.ceil(float((4 * largest / (rho - 1) / ACCURACY).log() / rho.log()))
+    m = places((last - first) / 2, bounds, ACCURACY)
     with ctx.workprec(bits(m)):
         points = [arb.cos_pi_fmpq(fmpq(2 * j + 1, 2 * m)) for j in range(m)]
-        measured = [values(first + (s + 1) * (last - first) / 2) for s in points]
-        moved, found = 1 + 2 / arb.pi() * arb(m).log(), []
-        for bound, column in zip(bounds, zip(*measured, strict=True), strict=True):
-            widest = reduce(arb.max, [arb(value.rad()) for value in column])
-            polynomial = arb_poly.interpolate(points, [arb(value.mid()) for value in column])
-            error = 4 * bound * rho ** (1 - m) / (rho - 1) + moved * widest
-            found.append(Curve(first, last, polynomial, error, bound, widest))
-        return found
+        return through(points, [values(first + (s + 1) * (last - first) / 2) for s in points], bounds, first, last)
+
+
+def even_curves(
+    values: Callable[[Ball], Sequence[Ball]], bounds: Sequence[Ball], last: Ball, accuracy: float
+) -> list[Curve]:
+    """Even functions on [-last, last] from their values at one w > 0, and bounds on them in the strip."""
+    m = places(last, bounds, accuracy)
+    m += m % 2
+    with ctx.workprec(bits(m)):
+        points = [arb.cos_pi_fmpq(fmpq(2 * j + 1, 2 * m)) for j in range(m // 2)]
+        measured = [values(s * last) for s in points]
+        return through(points + [-s for s in reversed(points)], measured + measured[::-1], bounds, -last, last)
+
+
+def places(half: Ball, bounds: Sequence[Ball], accuracy: float) -> int:
+    """How many Chebyshev points are enough for functions with these bounds in the strip."""
+    rho = ellipse(half)
+    return 2 + math.ceil(float((4 * reduce(arb.max, bounds) / (rho - 1) / accuracy).log() / rho.log()))
+
+
+def through(
+    points: Sequence[Ball], measured: Sequence[Sequence[Ball]], bounds: Sequence[Ball], first: Ball, last: Ball
+) -> list[Curve]:
+    """Curves through values at all Chebyshev points of [-1, 1]."""
+    m, rho = len(points), ellipse((last - first) / 2)
+    moved, found = 1 + 2 / arb.pi() * arb(m).log(), []
+    for bound, column in zip(bounds, zip(*measured, strict=True), strict=True):
+        widest = reduce(arb.max, [arb(value.rad()) for value in column])
+        polynomial = arb_poly.interpolate(points, [arb(value.mid()) for value in column])
+        error = 4 * bound * rho ** (1 - m) / (rho - 1) + moved * widest
+        found.append(Curve(first, last, polynomial, error, bound, widest))
+    return found
 
 
 def ellipse(half: Ball) -> Ball:
