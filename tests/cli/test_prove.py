@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +14,7 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.shipped import shipped
 from lipverify.laws import ReLU
 from lipverify.proofs import Theorem, checker, load, prove_layers, prove_transfer, prove_window
+from tests.commands import Commands
 
 SLOW = pytest.mark.slow
 COMMITTED = sorted((shipped() / FOLDER).glob("*.json"))
@@ -216,17 +215,14 @@ def test_committed_proofs_are_those_that_readings_rest_on() -> None:
     assert {path.stem for path in COMMITTED} == WINDOWS | ridge | scale | cosine | trade | rest
 
 
-def test_check_proof_accepts_and_rejects(tmp_path: Path) -> None:
+def test_check_proof_accepts_and_rejects(lipverify: Commands, tmp_path: Path) -> None:
     false, broken = tmp_path / "false.json", tmp_path / "broken.json"
     text = COMMITTED[0].read_text()
     low = load(COMMITTED[0]).data["lemmas"][-2]["constants"]["low"]
     false.write_text(text.replace(low, "0.5"))
     broken.write_text("{")
-    codes = []
-    for path in (COMMITTED[0], false, broken, tmp_path / "none.json"):
-        command = [sys.executable, "-m", "lipverify", "check-proof", str(path)]
-        codes.append(subprocess.run(command, capture_output=True, check=False).returncode)
-    assert codes == [0, 1, 2, 2]
+    paths = (COMMITTED[0], false, broken, tmp_path / "none.json")
+    assert [lipverify("check-proof", str(path)).returncode for path in paths] == [0, 1, 2, 2]
 
 
 def test_rates_are_read_only_from_proofs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

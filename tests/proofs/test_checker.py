@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import cProfile
 import inspect
 import json
 import re
@@ -13,7 +14,7 @@ import time
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from types import CodeType, FrameType
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -429,20 +430,12 @@ def to_read(name: str) -> dict[str, int]:
     folder = Path(checker.__file__).parent
     text = (shipped() / "proofs" / f"{name}.json").read_text(encoding="utf-8")
     stated = json.loads(text)
-    called: set[CodeType] = set()
-
-    def call(frame: FrameType, event: str, _: Any) -> None:
-        called.add(frame.f_code)  # and its lines are not traced
-
     for loaded in filter(inspect.ismodule, vars(checker).values()):
         for function in vars(loaded).values():
             getattr(function, "cache_clear", lambda: None)()  # cached results would not be run
-    before = sys.gettrace()
-    sys.settrace(call)
-    try:
-        assert checker.main([str(shipped() / "proofs" / f"{name}.json")]) == 0
-    finally:
-        sys.settrace(before)
+    calls = cProfile.Profile(subcalls=False, builtins=False)
+    assert calls.runcall(checker.main, [str(shipped() / "proofs" / f"{name}.json")]) == 0
+    called = (entry.code for entry in calls.getstats() if isinstance(entry.code, CodeType))
     places = ((Path(code.co_filename), code.co_firstlineno) for code in called)
     ran = {(path.stem, line) for path, line in places if path.parent == folder}
     words = {stated["theorem"], str(stated.get("law", "")).partition(":")[0]}

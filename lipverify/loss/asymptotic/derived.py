@@ -39,12 +39,17 @@ def numbers_of(law: Law, dimension: int) -> Numbers:
 
 
 def _power(term: Expr) -> Power:
-    """A term C w^p n^q as numbers; p and q are its logarithmic derivatives, which are constant."""
+    """A term C w^p n^q as numbers; p and q are its logarithmic derivatives, which are constant.
+
+    C may be an integral, so it is evaluated once.
+    """
     at_one = {w: 1, n: 1}
-    constant = _number(term.subs(at_one))
+    factor, rest = term.as_independent(w, n, as_Add=False)
+    size = _number(rest.subs(at_one))
+    constant = _number(factor) * size
     if constant == 0:
         return Power(-math.inf, 0.0, 0.0)
-    powers = (float(_number(sympy.diff(term, of).subs(at_one)) / constant) for of in (w, n))
+    powers = (float(_number(sympy.diff(rest, of).subs(at_one)) / size) for of in (w, n))
     return Power(float(sympy.log(constant)), *powers)
 
 
