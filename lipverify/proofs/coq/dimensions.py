@@ -70,7 +70,7 @@ def every_dimension(proof: Proof) -> Iterator[str]:
         "first [interval with (i_prec 90) | interval with (i_bisect p, i_depth 40, i_prec 90)]."
     )
     yield from stated(FACTS)
-    yield from (each for each in kernels(k, constants["m"]) if "J0" not in each)
+    yield from (kernel for kernel in kernels(k, constants["m"]) if "J0" not in kernel)
     yield (
         "Ltac nonneg := repeat first [lra | apply Rplus_le_le_0_compat | apply Rmult_le_pos | apply Rdiv_le_0_compat "
         "| apply pow_le | left; apply exp_pos | apply Rlt_le, Rinv_0_lt_compat | apply Rmult_lt_0_compat]."
