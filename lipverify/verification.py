@@ -64,9 +64,9 @@ class Verification(Ledger, frozen=True, kw_only=True):
         InvalidInput
             If the ledger has no claim with this id.
         """
-        for each in self.claims:
-            if each.id == id:
-                return each
+        for claim in self.claims:
+            if claim.id == id:
+                return claim
         raise InvalidInput(f"id = {id!r}: not in this ledger; it has {', '.join(each.id for each in self.claims)}.")
 
     def plot(self, *ids: str) -> Any:
@@ -189,9 +189,9 @@ def verify(
     >>> ledger["softmax.split"].verdict
     'supported'
     """
-    for each in claims:
-        if not isinstance(each, str | os.PathLike):
-            raise InvalidInput(f"claims = {shown(each)}: give ids and paths as text, one after the other.")
+    for claim in claims:
+        if not isinstance(claim, str | os.PathLike):
+            raise InvalidInput(f"claims = {shown(claim)}: give ids and paths as text, one after the other.")
     wanted: Sequence[str] = [os.fspath(each) for each in claims]
     how = How(profile, a_seed(seed), backend, jobs, limit=limit)
     chosen = select_claims(wanted, profile_named(how.profile, how.seed, how.backend))

@@ -78,7 +78,7 @@ def _counted(ledger: Ledger, width: int) -> Iterator[str]:
     if told:
         yield f"grades: {told}"
     if told and not any(map(needs_a_look, ledger.claims)):
-        named = {id for each in passages(judged) for id in each.telling}
+        named = {id for passage in passages(judged) for id in passage.telling}
         yield from _ranges([record for record in ledger.claims if record.id in named] or ledger.claims)
     yield from others
 

@@ -48,19 +48,19 @@ def falsify_claims(path: str, id: str | None, seconds: float, seed: int, out: Pa
     with progress_of("search, second") as progress:
         for i, sought in enumerate(claims):
             show = _showing(progress, i * seconds, len(claims) * seconds, visible(sought.id))
-            found = search(sought, profile, seconds, list(store.of(sought.id)), progress=show)
-            others = again(found.found, sought, profile) if found.found is not None else []
+            outcome = search(sought, profile, seconds, list(store.of(sought.id)), progress=show)
+            others = again(outcome.found, sought, profile) if outcome.found is not None else []
             written: tuple[str, str] = ("", "")
-            if found.found is not None:
-                store = store.added(sought.id, found.found.form, found.found.place)
+            if outcome.found is not None:
+                store = store.added(sought.id, outcome.found.form, outcome.found.place)
                 store.write(out)
-                written = _write(found, file, profile, out)
+                written = _write(outcome, file, profile, out)
                 code = max(code, DISAGREE if _disagree(others) else FOUND)
-            elif found.nearest is None:
+            elif outcome.nearest is None:
                 code = max(code, DISAGREE)
-            told.append(_data(found, others, written))
+            told.append(_data(outcome, others, written))
             if not json:
-                print("\n".join([*_lines(found, others, written), *_searched(found)]), flush=True)
+                print("\n".join([*_lines(outcome, others, written), *_searched(outcome)]), flush=True)
     if json:
         json_module.dump(told, sys.stdout)
         sys.stdout.write("\n")
@@ -76,7 +76,7 @@ def _showing(
 
 def _disagree(others: Sequence[Again]) -> bool:
     """True if another method finds the claim supported at the counterexample."""
-    return any(each.verdict == "supported" for each in others)
+    return any(other.verdict == "supported" for other in others)
 
 
 def _counterexample(out: Path, id: str) -> Path:
@@ -84,15 +84,15 @@ def _counterexample(out: Path, id: str) -> Path:
     return out / f"{id.replace('/', '-').replace('.', '-')}.py"
 
 
-def _write(found: Search, file: ClaimsFile, profile: Profile, out: Path) -> tuple[str, str]:
+def _write(outcome: Search, file: ClaimsFile, profile: Profile, out: Path) -> tuple[str, str]:
     """Write the counterexample as a claims file and verify it; return the path, and the reason if it is not refuted."""
     from lipverify.falsify.written import claim_at, id_of
 
-    assert found.found is not None
-    path = _counterexample(out, found.sought.id)
+    assert outcome.found is not None
+    path = _counterexample(out, outcome.sought.id)
     try:
-        write_whole(path, claim_at(found.found, found.sought, file).encode())
-        claims = [claim for claim in claims_of(str(path), profile) if claim.id == id_of(found.sought)]
+        write_whole(path, claim_at(outcome.found, outcome.sought, file).encode())
+        claims = [claim for claim in claims_of(str(path), profile) if claim.id == id_of(outcome.sought)]
         records = run(claims, jobs=0, seed=profile.seed).claims
     except InvalidInput as error:
         return "", str(error)
@@ -103,21 +103,21 @@ def _write(found: Search, file: ClaimsFile, profile: Profile, out: Path) -> tupl
     return str(path), ""
 
 
-def _lines(found: Search, others: Sequence[Again], written: tuple[str, str]) -> list[str]:
+def _lines(outcome: Search, others: Sequence[Again], written: tuple[str, str]) -> list[str]:
     """The result of one search in plain text."""
-    id = visible(found.sought.id)
-    if found.found is None:
-        return [*_none(found, id), *_not_reached(found)]
-    trial = found.found
-    first = f"first after {counted(found.first, 'trial')}, {found.first_seconds:.1f} s"
-    how = "kept from before" if found.kept else first
+    id = visible(outcome.sought.id)
+    if outcome.found is None:
+        return [*_none(outcome, id), *_not_reached(outcome)]
+    trial = outcome.found
+    first = f"first after {counted(outcome.first, 'trial')}, {outcome.first_seconds:.1f} s"
+    how = "kept from before" if outcome.kept else first
     lines = [
-        f"✗ {id}: counterexample ({how}; {counted(found.trials, 'trial')}, {found.seconds:.1f} s)",
-        f"    at {_where(found, trial)}",
+        f"✗ {id}: counterexample ({how}; {counted(outcome.trials, 'trial')}, {outcome.seconds:.1f} s)",
+        f"    at {_where(outcome, trial)}",
     ]
     lines.append(f"    measured {visible(trial.quantity)} = {trial.measured}, claimed {visible(trial.claimed)}")
-    for each in others:
-        lines.append(f"    by {each.by}: {_second_verdict(each)}")
+    for other in others:
+        lines.append(f"    by {other.by}: {_second_verdict(other)}")
     if not others:
         lines.append("    by another method: none, because the value does not come from a loss of lipverify")
     path, trouble = written
@@ -128,9 +128,9 @@ def _lines(found: Search, others: Sequence[Again], written: tuple[str, str]) -> 
     return lines
 
 
-def _searched(found: Search) -> list[str]:
+def _searched(outcome: Search) -> list[str]:
     """The ranges that were searched."""
-    return [f"    searched {visible(ranges)}" for ranges in found.searched if ranges]
+    return [f"    searched {visible(ranges)}" for ranges in outcome.searched if ranges]
 
 
 def _second_verdict(repetition: Again) -> str:
@@ -148,22 +148,22 @@ def _declaration(path: Path) -> list[str]:
     return lines[start:]
 
 
-def _none(found: Search, id: str) -> list[str]:
-    if found.nearest is None:
-        return [f"! {id}: nothing could be measured at {counted(found.trials, 'point')} ({found.seconds:.1f} s)"]
-    near, where = found.nearest, _where(found, found.nearest)
+def _none(outcome: Search, id: str) -> list[str]:
+    if outcome.nearest is None:
+        return [f"! {id}: nothing could be measured at {counted(outcome.trials, 'point')} ({outcome.seconds:.1f} s)"]
+    near, where = outcome.nearest, _where(outcome, outcome.nearest)
     return [
-        f"· {id}: no counterexample in {counted(found.trials, 'trial')} ({found.seconds:.1f} s)",
+        f"· {id}: no counterexample in {counted(outcome.trials, 'trial')} ({outcome.seconds:.1f} s)",
         f"    nearest: {visible(near.quantity)} = {near.measured}, claimed {visible(near.claimed)}, at {where}",
     ]
 
 
-def _not_reached(found: Search) -> list[str]:
+def _not_reached(outcome: Search) -> list[str]:
     """Count the points without a value, and give the most common reason."""
-    count = sum(found.not_reached.values())
+    count = sum(outcome.not_reached.values())
     if not count:
         return []
-    commonest = max(found.not_reached, key=lambda reason: found.not_reached[reason])
+    commonest = max(outcome.not_reached, key=lambda reason: outcome.not_reached[reason])
     return [f"    {counted(count, 'point')} gave no answer, such as: {_short(commonest)}"]
 
 
@@ -172,31 +172,31 @@ def _short(reason: str) -> str:
     return shorten(visible(reason), REASON, placeholder=" …")
 
 
-def _where(found: Search, trial: Any) -> str:
+def _where(outcome: Search, trial: Any) -> str:
     from lipverify.falsify.search import whole
 
-    coordinates = whole(trial, found.sought).items()
+    coordinates = whole(trial, outcome.sought).items()
     return ", ".join(f"{name} = {visible(str(value))}" for name, value in coordinates) or "its point"
 
 
-def _data(found: Search, others: Sequence[Again], written: tuple[str, str]) -> dict[str, Any]:
+def _data(outcome: Search, others: Sequence[Again], written: tuple[str, str]) -> dict[str, Any]:
     """The result of one search as JSON data."""
     from lipverify.falsify.search import whole
 
-    trial = found.found or found.nearest
+    trial = outcome.found or outcome.nearest
     return {
-        "id": found.sought.id,
-        "found": found.found is not None,
-        "kept": found.kept,
-        "searched": list(found.searched),
-        "trials": found.trials,
-        "seconds": round(found.seconds, 2),
-        "first": found.first,
-        "first_seconds": round(found.first_seconds, 2),
-        "where": whole(trial, found.sought) if trial else None,
+        "id": outcome.sought.id,
+        "found": outcome.found is not None,
+        "kept": outcome.kept,
+        "searched": list(outcome.searched),
+        "trials": outcome.trials,
+        "seconds": round(outcome.seconds, 2),
+        "first": outcome.first,
+        "first_seconds": round(outcome.first_seconds, 2),
+        "where": whole(trial, outcome.sought) if trial else None,
         "measured": trial.measured if trial else None,
         "claimed": trial.claimed if trial else None,
-        "again": [{"by": each.by, "verdict": each.verdict, "measured": each.measured} for each in others],
+        "again": [{"by": other.by, "verdict": other.verdict, "measured": other.measured} for other in others],
         "file": written[0] or None,
-        "not_reached": sum(found.not_reached.values()),
+        "not_reached": sum(outcome.not_reached.values()),
     }

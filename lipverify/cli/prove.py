@@ -193,8 +193,8 @@ def behind(plan: CellPlan, seen: set[str]) -> dict[str, Proof]:
     """Prove the theorems of a cell again; proofs in `seen` are left out, and new ones added to it."""
     with found_anew() as proofs:
         results: dict[str, Any] = {}
-        for each in plan.measurement.with_needs():
-            results[each.address] = each.run(*(results[need.address] for need in each.needs))
+        for needed in plan.measurement.with_needs():
+            results[needed.address] = needed.run(*(results[need.address] for need in needed.needs))
     fresh = {name: proof for name, proof in proofs.items() if name not in seen}
     seen |= set(fresh)
     return fresh

@@ -153,9 +153,9 @@ def _claim(record: Record) -> str:
     return _entry(record.id, record.verdict, word, record.grade, found, formula(record.statement), where)
 
 
-def _entry(id: str, verdict: str, word: str, grade: str | None, found: str, statement: str, where: str) -> str:
+def _entry(id: str, verdict: str, word: str, grade: str | None, value: str, statement: str, where: str) -> str:
     sign = _SIGNS.get(verdict, "open")
-    fields = (key(id), sign, verdict, words(word), words(grade or "no evidence"), found or "--", statement, rich(where))
+    fields = (key(id), sign, verdict, words(word), words(grade or "no evidence"), value or "--", statement, rich(where))
     return "\\lip@entry" + "".join(f"{{{field}}}" for field in fields)
 
 

@@ -52,8 +52,8 @@ def tables(ledger: Ledger) -> dict[str, Table]:
 
 def cells(records: Iterable[Record]) -> Table:
     """One row for each cell, with a column for each coordinate."""
-    found = [(record, cell) for record in records for cell in record.cells]
-    keys = coordinates(cell.where for _, cell in found)
+    pairs = [(record, cell) for record in records for cell in record.cells]
+    keys = coordinates(cell.where for _, cell in pairs)
     names = column_names(keys, (*CELL_FIRST, *CELL_LAST))
     return Table(
         header=(*CELL_FIRST, *names, *CELL_LAST),
@@ -67,7 +67,7 @@ def cells(records: Iterable[Record]) -> Table:
                 *map(cell.where.get, keys),
                 *_evidence(cell),
             )
-            for record, cell in found
+            for record, cell in pairs
         ),
     )
 
@@ -109,10 +109,10 @@ def _claim(record: Record) -> tuple[Value, ...]:
 
 def cross_checks(records: Iterable[Record]) -> Table:
     """One row for each cross-check: the values and errors of both methods."""
-    found = [(record, check) for record in records for check in record.cross_checks]
-    keys = coordinates(check.where for _, check in found)
+    pairs = [(record, check) for record in records for check in record.cross_checks]
+    keys = coordinates(check.where for _, check in pairs)
     names = column_names(keys, ("id", *CROSS_LAST))
-    rows = tuple((record.id, *map(check.where.get, keys), *_compared(check)) for record, check in found)
+    rows = tuple((record.id, *map(check.where.get, keys), *_compared(check)) for record, check in pairs)
     return Table(header=("id", *names, *CROSS_LAST), rows=rows)
 
 
@@ -139,7 +139,7 @@ def _points(records: Iterable[Record]) -> Iterator[tuple[Value, ...]]:
 def heat_maps(records: Iterable[Record]) -> Table:
     """One row for each entry of a matrix in a figure; rows and columns are counted from 1."""
     header = ("id", "figure", "map", "row", "column", "value")
-    found = tuple(
+    rows = tuple(
         (record.id, number, shown.title, i, j, value)
         for record in records
         for number, figure in enumerate(record.figures, 1)
@@ -147,21 +147,21 @@ def heat_maps(records: Iterable[Record]) -> Table:
         for i, row in enumerate(shown.values, 1)
         for j, value in enumerate(row, 1)
     )
-    return Table(header=header, rows=found)
+    return Table(header=header, rows=rows)
 
 
 def statements(ledger: Ledger) -> dict[str, list[Record]]:
     """The claims, grouped by the stem that all readings of a statement share."""
-    found: dict[str, list[Record]] = {}
+    groups: dict[str, list[Record]] = {}
     for record in ledger.claims:
-        found.setdefault(stem(record), []).append(record)
-    return found
+        groups.setdefault(stem(record), []).append(record)
+    return groups
 
 
 def coordinates(places: Iterable[dict[str, Scalar]]) -> tuple[str, ...]:
     """All coordinates of several places: the usual ones first, the others in order of appearance."""
-    found = dict.fromkeys(key for place in places for key in place)
-    return (*(key for key in USUAL if key in found), *(key for key in found if key not in USUAL))
+    keys = dict.fromkeys(key for place in places for key in place)
+    return (*(key for key in USUAL if key in keys), *(key for key in keys if key not in USUAL))
 
 
 def column_names(keys: Sequence[str], taken: Sequence[str]) -> tuple[str, ...]:

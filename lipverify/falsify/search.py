@@ -239,15 +239,15 @@ class _Look:
         return failed
 
 
-def _note(found: Search, trial: Trial, failed: bool, begun: float) -> None:
+def _note(outcome: Search, trial: Trial, failed: bool, begun: float) -> None:
     """Steer the search, and keep the simplest counterexample (later ones are simpler) or the nearest trial."""
     _steer(-trial.slack)
     if failed:
-        if found.found is None:
-            found.first, found.first_seconds = found.trials, time.perf_counter() - begun
-        found.found = trial
-    elif found.nearest is None or trial.slack < found.nearest.slack:
-        found.nearest = trial
+        if outcome.found is None:
+            outcome.first, outcome.first_seconds = outcome.trials, time.perf_counter() - begun
+        outcome.found = trial
+    elif outcome.nearest is None or trial.slack < outcome.nearest.slack:
+        outcome.nearest = trial
 
 
 def _steer(value: float) -> None:

@@ -160,12 +160,12 @@ def refutes(trial: Trial, sought: Sought, profile: Profile, workers: Processes, 
 def _run(measurement: Measurement) -> Any:
     """The result of a measurement, after making its needs."""
     results: dict[str, Any] = {}
-    for each in measurement.with_needs():
-        if each.address not in results:
-            outcome = timed(each, [results[need.address] for need in each.needs])
+    for needed in measurement.with_needs():
+        if needed.address not in results:
+            outcome = timed(needed, [results[need.address] for need in needed.needs])
             if outcome.problem:
-                raise NotReached(outcome.problem.removeprefix(f"{each.address}: "))
-            results[each.address] = outcome.result
+                raise NotReached(outcome.problem.removeprefix(f"{needed.address}: "))
+            results[needed.address] = outcome.result
     return results[measurement.address]
 
 

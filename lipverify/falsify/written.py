@@ -51,10 +51,10 @@ def claim_at(trial: Trial, sought: Sought, file: ClaimsFile) -> str:
     rest = "\n".join(lines).rstrip()
     assert isinstance(own, ast.Expr)
     assert isinstance(own.value, ast.Call)
-    checks = {each.id for node in tree.body if isinstance(node, ast.Assign) and _agrees(node.value)
-              for each in node.targets if isinstance(each, ast.Name)}  # fmt: skip
+    checks = {target.id for node in tree.body if isinstance(node, ast.Assign) and _agrees(node.value)
+              for target in node.targets if isinstance(target, ast.Name)}  # fmt: skip
     first, *forms = own.value.args
-    decides = [each for each in forms if not (_agrees(each) or (isinstance(each, ast.Name) and each.id in checks))]
+    decides = [form for form in forms if not (_agrees(form) or (isinstance(form, ast.Name) and form.id in checks))]
     return f"{rest}\n\n\n{_call(ast.Call(own.value.func, [first, *decides], own.value.keywords), trial, sought)}\n"
 
 
@@ -100,7 +100,7 @@ def _call(call: ast.Call, trial: Trial, sought: Sought) -> str:
     changed = {**DROPPED, "over": _over(free, trial, sought), "expected": _expected(sought)}
     changed |= {"title": f"counterexample to {sought.id}"}
     id = f"{STEM}.{sought.declaration.id.partition('.')[2]}" if isinstance(first, ast.Constant) else id_of(sought)
-    keywords = [each for each in call.keywords if each.arg is None or each.arg not in changed]
+    keywords = [keyword for keyword in call.keywords if keyword.arg is None or keyword.arg not in changed]
     spread = [each for each in keywords if each.arg is None]
     said = [f"    {ast.unparse(each)}," for each in keywords if each.arg is not None]
     new = {name: value for name, value in changed.items() if value not in ((), "", None)}
@@ -138,9 +138,9 @@ def _without_over(form: ast.expr, control: dict[str, float] | None) -> str | Non
     if control is not None:
         keywords = [each for each in keywords if each.arg != "control"]
         keywords.append(ast.keyword("control", ast.parse(repr(control), mode="eval").body))
-    for each in keywords:
-        if each.arg is None:
-            each.value = ast.parse(f"{{**{ast.unparse(each.value)}, 'over': None}}", mode="eval").body
+    for keyword in keywords:
+        if keyword.arg is None:
+            keyword.value = ast.parse(f"{{**{ast.unparse(keyword.value)}, 'over': None}}", mode="eval").body
     return ast.unparse(ast.Call(form.func, form.args, keywords))
 
 

@@ -32,7 +32,7 @@ def names(function: Callable[..., Any]) -> tuple[str, ...]:
     >>> names(lambda d, n: d)
     ('d', 'n')
     """
-    return tuple(each.name for each in parameters(function))
+    return tuple(parameter.name for parameter in parameters(function))
 
 
 def defaults(function: Callable[..., Any]) -> dict[str, Any]:
@@ -41,4 +41,8 @@ def defaults(function: Callable[..., Any]) -> dict[str, Any]:
     >>> defaults(lambda d, n=10: d)
     {'n': 10}
     """
-    return {each.name: each.default for each in parameters(function) if each.default is not each.empty}
+    return {
+        parameter.name: parameter.default
+        for parameter in parameters(function)
+        if parameter.default is not parameter.empty
+    }

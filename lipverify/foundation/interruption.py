@@ -29,7 +29,7 @@ def interruptible() -> Iterator[None]:
         yield
         return
     ours = [each for each in SIGNALS if signal.getsignal(each) in _DEFAULT]
-    before = {each: signal.signal(each, _interrupt) for each in ours}
+    before = {number: signal.signal(number, _interrupt) for number in ours}
     if before:
         _arrived.clear()
     try:

@@ -138,7 +138,9 @@ class Pieces(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         at = tuple(numbers("at", self.at, "numbers").tolist())
-        given = tuple(tuple(numbers("polynomials", each, "coefficients").tolist()) for each in self.polynomials)
+        given = tuple(
+            tuple(numbers("polynomials", polynomial, "coefficients").tolist()) for polynomial in self.polynomials
+        )
         msgspec.structs.force_setattr(self, "at", at)
         msgspec.structs.force_setattr(self, "polynomials", given)
         try:
@@ -152,7 +154,10 @@ class Pieces(msgspec.Struct, frozen=True):
 
     def __call__(self, z: Array) -> Array:
         """The value of the piece that contains each z."""
-        values, piece = [Powers(each)(z) for each in self.polynomials], np.searchsorted(self.at, z, side="right")
+        values, piece = (
+            [Powers(polynomial)(z) for polynomial in self.polynomials],
+            np.searchsorted(self.at, z, side="right"),
+        )
         return np.choose(piece, values)
 
     @property

@@ -115,7 +115,7 @@ def momentum(kappa: Literal["one", "a"] = "one", moments: str = "current", *, or
     )  # fmt: skip
     rules: dict[tuple[Words, ...], Words | int] = {(s.X, s.r): 0} if orthogonal else {}
     sides = (u, along, stated, -(stated_w.T @ s.z))
-    u, along, stated, label = (each.where(rules) for each in sides)
+    u, along, stated, label = (side.where(rules) for side in sides)
     return leftover((u, along), (stated, label), SIZES)
 
 

@@ -244,8 +244,8 @@ class Words:
         total = np.zeros((size(self.rows), size(self.columns)), dtype=object)
         for (numbers, rest), value in self.terms.items():
             factor: Any = value
-            for each in numbers:
-                factor = factor * multiplied(each, ONE)[0, 0]
+            for number in numbers:
+                factor = factor * multiplied(number, ONE)[0, 0]
             total = total + factor * multiplied(rest, self.rows)
         return total
 
@@ -293,7 +293,7 @@ def leftover(derived: Sequence[Words] | Words, stated: Sequence[Words] | Words, 
     """
     one, other = ((each,) if isinstance(each, Words) else each for each in (derived, stated))
     sides = list(zip(one, other, strict=True))
-    left = [each for p, q in sides for each in (p - q).terms.items()]
+    left = [item for p, q in sides for item in (p - q).terms.items()]
     return Leftover(
         terms=len(left),
         of=sum(len(p.terms) for p, _ in sides),

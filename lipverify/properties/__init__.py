@@ -17,13 +17,17 @@ values, the rule and the excess, and returns error / allowed, for `hypothesis.ta
 """
 
 from lipverify.foundation.lazy import directory
-from lipverify.properties.covariances import is_positive, is_symmetric
 from lipverify.properties.evidence import exponent_covers, interval_covers, narrowing_never_overturns
-from lipverify.properties.laws import is_isotropic, is_lipschitz, keeps_its_extents
+from lipverify.properties.laws import is_isotropic, is_lipschitz, is_positive, is_symmetric, keeps_its_extents
 from lipverify.properties.methods import agree, covers, terms_cover
-from lipverify.properties.optimum import is_a_minimum
 from lipverify.properties.scaling import bias_scales, noise_scales
-from lipverify.properties.terms import bias_is_not_negative, noise_grows, noise_is_between, weights_are_equal
+from lipverify.properties.terms import (
+    bias_is_not_negative,
+    is_a_minimum,
+    noise_grows,
+    noise_is_between,
+    weights_are_equal,
+)
 
 __all__ = [
     "agree",

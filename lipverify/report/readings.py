@@ -48,15 +48,15 @@ def holds_at(records: Sequence[Record], *, latex: bool = True) -> str:
 
     If one of them rests on a limit, the limit's assumption follows.
     """
-    found: dict[str, list[Record]] = {}
+    by_range: dict[str, list[Record]] = {}
     for record in records:
-        found.setdefault(reach(record.cells, record.verdict, record.id, latex=latex), []).append(record)
-    if len(found) == 1:
-        where = next(iter(found))
-    elif len(found) > FEW:
-        where = f"in {len(found)} ranges, each with its reading"
+        by_range.setdefault(reach(record.cells, record.verdict, record.id, latex=latex), []).append(record)
+    if len(by_range) == 1:
+        where = next(iter(by_range))
+    elif len(by_range) > FEW:
+        where = f"in {len(by_range)} ranges, each with its reading"
     else:
-        where = "; ".join(f"{words} ({names(some, records)})" for words, some in found.items() if words)
+        where = "; ".join(f"{words} ({names(some, records)})" for words, some in by_range.items() if words)
     return ", ".join(filter(None, [where, briefly(records)]))
 
 
@@ -91,7 +91,7 @@ def remarks(records: Sequence[Record], texts: Callable[[Record], Iterable[str]])
             if text.strip() and record not in sayers.setdefault(text, []):
                 sayers[text].append(record)
     return tuple(
-        Remark(readings=printable(names(found, records)), text=rich(text)) for text, found in sayers.items() if found
+        Remark(readings=printable(names(group, records)), text=rich(text)) for text, group in sayers.items() if group
     )
 
 
@@ -123,12 +123,12 @@ def _covered(some: Sequence[Record], records: Sequence[Record]) -> str:
             if members <= wanted:
                 kinds.setdefault(members, "/".join(kind))
         kinds.setdefault(frozenset({record.id}), label(record) or record.id)
-    found: list[str] = []
+    fewest: list[str] = []
     while wanted:
         best = max(kinds, key=lambda members: len(members & wanted))
-        found.append(kinds[best])
+        fewest.append(kinds[best])
         wanted = wanted - best
-    return ", ".join(found)
+    return ", ".join(fewest)
 
 
 def short_labels(records: Sequence[Record]) -> tuple[str, ...]:
@@ -140,12 +140,12 @@ def short_labels(records: Sequence[Record]) -> tuple[str, ...]:
 
 def marks(record: Record) -> tuple[str, ...]:
     """Marks for the reader: a verdict that differs from the record, a control that was not caught."""
-    found = []
+    notes = []
     if record.moved and record.expected is not None:
-        found.append(f"≠ recorded: {words.VERDICTS[record.expected]}")
+        notes.append(f"≠ recorded: {words.VERDICTS[record.expected]}")
     if missed(record):
-        found.append("‡ control not caught")
-    return tuple(found)
+        notes.append("‡ control not caught")
+    return tuple(notes)
 
 
 def missed(record: Record) -> bool:

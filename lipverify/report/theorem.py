@@ -147,7 +147,7 @@ def _reading(record: Record, shared: Sequence[str], records: Sequence[Record], p
         instead=rich(record.corrected if readings.differs(record) else ""),
         reason=rich(record.finding),
         verdict=record.verdict,
-        outcome=next((each.outcome for each in passages if record.id in each.claims), ""),
+        outcome=next((passage.outcome for passage in passages if record.id in passage.claims), ""),
         range=rich(_range(record)),
         control=rich(record.control.latex or record.control.statement),
         limits=rich(condition(record.cells, record.verdict)),

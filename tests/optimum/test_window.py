@@ -11,7 +11,7 @@ from lipverify import Problem, loss_terms, optimal_window, sensitivity
 from lipverify.errors import InvalidInput
 from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU
 from lipverify.properties import is_a_minimum
-from lipverify.properties.optimum import NEIGHBOURS  # internal: the property's own neighbours, and two that are nearer
+from lipverify.properties.terms import NEIGHBOURS  # internal: the property's own neighbours, and two that are nearer
 from tests.strategies import lengths, log_floats
 
 

@@ -46,16 +46,16 @@ class Contents(msgspec.Struct, frozen=True, dict=True):
     def headings(self) -> dict[str, Heading]:
         """The heading of each stem, in printing order."""
         return {
-            each.stem: Heading(section=section.title, title=each.title)
+            statement.stem: Heading(section=section.title, title=statement.title)
             for section in self.section
-            for each in section.statements
+            for statement in section.statements
         }
 
     @cached_property
     def files(self) -> dict[str, tuple[Path, ...]]:
         """The files that declare each stem, in printing order."""
-        folder, stems = shipped(), [each for section in self.section for each in section.statements]
-        return {each.stem: tuple(folder / file for file in each.files) for each in stems}
+        folder, stems = shipped(), [statement for section in self.section for statement in section.statements]
+        return {stem.stem: tuple(folder / file for file in stem.files) for stem in stems}
 
 
 @cache

@@ -276,7 +276,7 @@ def _keyword_line(file: ClaimsFile, line: int, keyword: str, item: int | None) -
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.lineno == line]
     for call in calls:
         if keyword == FUNCTION:
-            first = next((each.id for each in call.args if isinstance(each, ast.Name)), None)
+            first = next((arg.id for arg in call.args if isinstance(arg, ast.Name)), None)
             return next((f.lineno for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) and f.name == first), None)
         for node in ast.walk(call):
             for given in node.keywords if isinstance(node, ast.Call) else ():

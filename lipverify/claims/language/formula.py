@@ -294,7 +294,7 @@ def bound(given: Any, symbols: Sequence[str] | None = None, name: str = "bound")
         return given if isinstance(given, FunctionBound) else formula(given, symbols, name)
     found = FunctionBound(given)
     try:
-        foreign = [each for each in found.symbols if symbols is not None and each not in symbols]
+        foreign = [symbol for symbol in found.symbols if symbols is not None and symbol not in symbols]
     except (TypeError, ValueError, OverflowError):
         raise InvalidInput(
             f"{name} = {given!r}: its arguments have no names; wrap it in a function of yours."

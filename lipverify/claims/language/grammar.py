@@ -542,7 +542,9 @@ def _latex(tokens: list[str]) -> str:
     for place, token in enumerate(tokens):
         if token.isspace():
             neighbours = tokens[place - 1], tokens[place + 1]
-            apart = any(each.isalpha() and len(each) > 1 and each not in NAMES for each in neighbours)
+            apart = any(
+                neighbour.isalpha() and len(neighbour) > 1 and neighbour not in NAMES for neighbour in neighbours
+            )
             out.append("" if {*TYPESET} - {"w*"} & {*neighbours} else r"\," if apart else " ")
         elif token == "E" and not _applied(tokens, place):
             out.append(token)
@@ -554,7 +556,7 @@ def _latex(tokens: list[str]) -> str:
 
 def _applied(tokens: list[str], place: int) -> bool:
     """True if an argument for an expectation follows."""
-    after = next((each for each in tokens[place + 1 :] if not each.isspace()), "=")
+    after = next((token for token in tokens[place + 1 :] if not token.isspace()), "=")
     return after not in TYPESET or after == "|"
 
 

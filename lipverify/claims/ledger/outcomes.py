@@ -144,11 +144,12 @@ def measured(records: Sequence[Record]) -> list[Judged]:
     """The claims of a ledger with their verdicts; a claim that another one proves has the grade of the proof."""
     return [
         Judged(
-            id=each.id, kind=each.kind, verdict=each.verdict, paper=each.source.paper, place=each.source.place,
-            reading=each.reading, corrected=each.corrected.strip(), grade=behind([each], records),
-            cells=(sum(cell.verdict == "supported" for cell in each.cells), len(each.cells)),
+            id=record.id, kind=record.kind, verdict=record.verdict, paper=record.source.paper,
+            place=record.source.place,
+            reading=record.reading, corrected=record.corrected.strip(), grade=behind([record], records),
+            cells=(sum(cell.verdict == "supported" for cell in record.cells), len(record.cells)),
         )
-        for each in records
+        for record in records
     ]  # fmt: skip
 
 
@@ -156,10 +157,10 @@ def recorded(claims: Iterable[Stated]) -> list[Judged]:
     """Unmeasured claims with their recorded verdicts; their grades are known only after a run."""
     return [
         Judged(
-            id=each.id, kind=each.kind, verdict=each.expected, paper=each.source.paper, place=each.source.place,
-            reading=each.reading, corrected=each.corrected.strip(),
+            id=claim.id, kind=claim.kind, verdict=claim.expected, paper=claim.source.paper, place=claim.source.place,
+            reading=claim.reading, corrected=claim.corrected.strip(),
         )
-        for each in claims
+        for claim in claims
     ]  # fmt: skip
 
 
@@ -187,7 +188,7 @@ def outcome(printed: Iterable[Verdict | None], readings: Iterable[Iterable[Verdi
 
 
 def _joined(verdicts: Iterable[Verdict | None]) -> Verdict:
-    return combine(each or "inconclusive" for each in verdicts)
+    return combine(verdict or "inconclusive" for verdict in verdicts)
 
 
 def passages(claims: Iterable[Judged]) -> tuple[Passage, ...]:
@@ -212,7 +213,7 @@ def _passage(claims: Sequence[Judged]) -> Passage:
     )
     telling = {
         "holds as printed": printed,
-        "holds in one of its readings": [each for name in holds for each in readings[name]],
+        "holds in one of its readings": [reading for name in holds for reading in readings[name]],
         "false as printed": [each for each in printed if each.verdict == "refuted"],
         "open": [each for each in printed or claims if each.verdict != "supported"],
     }[became]
@@ -244,7 +245,7 @@ def _of_reading(claims: Sequence[Judged]) -> Grade | None:
     by_verdict = {name: [each.grade for each in claims if each.verdict == name and each.grade] for name in VERDICTS}
     if any(each.verdict == "refuted" for each in claims):
         return _strongest(by_verdict["refuted"])
-    undecided = [each.grade for each in claims if each.verdict != "supported" and each.grade]
+    undecided = [claim.grade for claim in claims if claim.verdict != "supported" and claim.grade]
     return weakest(undecided or by_verdict["supported"])
 
 

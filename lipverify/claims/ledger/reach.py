@@ -222,7 +222,7 @@ def at_points(points: Sequence[Point], *, latex: bool = False) -> str:
     alone: list[str] = []
     for name in order:  # a coordinate is separate if each of its values occurs with all values of the others
         others = [each for each in rest if each != name]
-        without = {tuple(point[each] for each in others) for point in points}
+        without = {tuple(point[other] for other in others) for point in points}
         if len(together) == len(without) * len({point[name] for point in points}):
             alone.append(name)
             rest, together = others, without

@@ -120,12 +120,14 @@ class CellPlan:
     @property
     def ray(self) -> Ray | None:
         """The growing coordinate and its points, if a limit is taken."""
-        return next((each for each in self.measurement.arguments if isinstance(each, Ray)), None)
+        return next((argument for argument in self.measurement.arguments if isinstance(argument, Ray)), None)
 
     @property
     def given(self) -> dict[str, Scalar]:
         """Numbers and text among the arguments that are not coordinates, including those of nested calls."""
-        own = [each for each in self.measurement.arguments if isinstance(getattr(each, "where", None), dict)]
+        own = [
+            argument for argument in self.measurement.arguments if isinstance(getattr(argument, "where", None), dict)
+        ]
         handed = {address for each in own for address in getattr(each, "alone", {}).values()}
         behind = self.measurement.with_needs() if handed else ()
         calls = [each for need in behind if need.address in handed for each in need.arguments if hasattr(each, "where")]
@@ -279,11 +281,11 @@ class Claim:
         finding = [gathered.finding] if isinstance(gathered.finding, Shown) else []
         shown = [*gathered.shows, *finding]
         every = [
-            *(each for cell in gathered.cells for each in cell.measurements()),
+            *(measurement for cell in gathered.cells for measurement in cell.measurements()),
             *(each for cross in gathered.cross_checks for each in cross.measurements),
             *(each for made in shown for each in made.measurements.values()),
         ]
-        return {each.address: each for wanted in every for each in wanted.with_needs()}
+        return {needed.address: needed for wanted in every for needed in wanted.with_needs()}
 
     def made_shows(self, results: dict[str, Any]) -> tuple[tuple[Figure, ...], tuple[Table, ...]]:
         """Make the figures and the tables of the claim from the results by address.
@@ -296,7 +298,7 @@ class Claim:
             If a function returns anything else.
         """
         gathered = self.evidence
-        made = [(each, shown) for each in gathered.shows for shown in several(each.made(results))]
+        made = [(show, shown) for show in gathered.shows for shown in several(show.made(results))]
         for each, shown in made:
             if not isinstance(shown, Figure | Table):
                 rule = "what a claim shows is a Figure or a Table, or several"

@@ -105,9 +105,11 @@ def _claim(declared: Declaration, family: Place, side: str | None, over: Any, pr
         finding = words("finding")
         return Evidence(
             cells=tuple(cell for plans in planned for _, cell in plans),
-            cross_checks=tuple(check for each in declared.agrees for check in _cross_checks(each, family, profile)),
+            cross_checks=tuple(
+                check for agreement in declared.agrees for check in _cross_checks(agreement, family, profile)
+            ),
             figure=partial(_drawn, list(zip(here, planned, strict=True))),
-            shows=tuple(_shown(each, family, profile) for each in words("shows")),
+            shows=tuple(_shown(word, family, profile) for word in words("shows")),
             finding=_shown(finding, family, profile) if isinstance(finding, Call) else finding,
         )
 
@@ -155,7 +157,7 @@ def _cross_checks(agreement: Agreement, family: Place, profile: Profile) -> Iter
     """Plan a cross-check at each point."""
     for place in places(agreement.over, profile):
         here = family.joined(place)
-        both = [_method(agreement, each, place, here) for each in agreement.functions]
+        both = [_method(agreement, function, place, here) for function in agreement.functions]
         plans = [each.at(here, call.where, profile) for each, call in zip(both, agreement.functions, strict=True)]
         of = (filled(agreement.of[0], here.where), filled(agreement.of[1], here.where))
 
@@ -197,7 +199,7 @@ def _require_words(id: str, kind: Any, expected: Any, title: Any, source: Source
 
 def _texts(value: Any, keyword: str) -> tuple[str, ...]:
     texts = (value,) if isinstance(value, str) else value
-    if not isinstance(texts, list | tuple) or not all(isinstance(each, str) for each in texts):
+    if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
         raise Fault(f"{keyword} = {value!r}: it must be a list of texts.", keyword)
     return tuple(texts)
 

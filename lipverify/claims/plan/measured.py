@@ -143,7 +143,11 @@ def measured_by(
         raise Fault(f"{name} is not a function; it must take {', '.join(coordinates)}.", keyword)
     takes = parameters(function)
     anything = any(each.kind is each.VAR_KEYWORD for each in takes)
-    names = [each.name for each in takes if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)]
+    names = [
+        parameter.name
+        for parameter in takes
+        if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+    ]
     required = {each.name for each in takes if each.default is each.empty and each.name in names}
     extra = sorted(required - {*coordinates, *optional, *given, *OFFERED})
     missing = [each for each in (*coordinates, *given) if each not in names and not anything]

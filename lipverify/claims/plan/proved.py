@@ -283,7 +283,7 @@ def _symbolic(value: Any) -> tuple[Any, Stood | None]:
 
     entries = [sympy.sympify(each) for each in (value if isinstance(value, sympy.MatrixBase) else [value])]
     text = str(value)
-    symbols = tuple(sorted({str(each) for entry in entries for each in entry.free_symbols}))
+    symbols = tuple(sorted({str(free_symbol) for entry in entries for free_symbol in entry.free_symbols}))
     found = [_value_of(each) for each in entries]
     if not found or any(each is None for each in found):
         cannot = f"SymPy cannot decide exactly whether {text[:200]} is 0"

@@ -156,13 +156,13 @@ def claims_of(path: str, profile: Profile) -> tuple[Claim, ...]:
     if in_library(path):
         return library_claims(shipped() / Path(path).expanduser().resolve().relative_to(shipped()), profile)
     file = read_file(path)
-    found = _declared(file, profile)
+    planned = _declared(file, profile)
     taken = set(contents().headings)
     rule = "lipverify's own claims have this name; begin with one of yours, such as 'mine'"
-    guarded(file, lambda: _require_ids(found, lambda stem: stem not in taken, rule))
-    guarded(file, lambda: _plan(found))
+    guarded(file, lambda: _require_ids(planned, lambda stem: stem not in taken, rule))
+    guarded(file, lambda: _plan(planned))
     heading = Heading(section=f"Claims of {file.name}", title="")
-    return tuple(replace(claim, file=path, heading=heading) for claim, _ in found)
+    return tuple(replace(claim, file=path, heading=heading) for claim, _ in planned)
 
 
 def sought_in(path: str, pattern: str | None, profile: Profile) -> list[Sought]:
@@ -175,10 +175,10 @@ def sought_in(path: str, pattern: str | None, profile: Profile) -> list[Sought]:
     """
     claims = {claim.id for claim in claims_of(path, profile)}
     file = read_file(str(Path(path).expanduser().resolve()) if in_library(path) else path)
-    found = [each for each in _sought(file, profile) if each.id in claims]
-    wanted = [each for each in found if pattern is None or matches(each.id, pattern)]
+    candidates = [each for each in _sought(file, profile) if each.id in claims]
+    wanted = [each for each in candidates if pattern is None or matches(each.id, pattern)]
     if not wanted:
-        raise InvalidInput(f"claim = {pattern!r} is not in {path}; it has {', '.join(each.id for each in found)}.")
+        raise InvalidInput(f"claim = {pattern!r} is not in {path}; it has {', '.join(each.id for each in candidates)}.")
     return wanted
 
 
@@ -203,11 +203,11 @@ def matches(id: str, pattern: str) -> bool:
 def library_claims(path: Path, profile: Profile) -> tuple[Claim, ...]:
     """The claims of a shipped file, with their headings."""
     file, headings = read_file(str(path)), contents().headings
-    found = _declared(file, profile)
+    planned = _declared(file, profile)
     own = {stem for stem, homes in contents().files.items() if path in homes}
     rule = "the table of contents does not name this file as its home"
-    guarded(file, lambda: _require_ids(found, own.__contains__, rule))
-    under = [(claim, headings[claim.id.partition("/")[0]]) for claim, _ in found]
+    guarded(file, lambda: _require_ids(planned, own.__contains__, rule))
+    under = [(claim, headings[claim.id.partition("/")[0]]) for claim, _ in planned]
     return tuple(replace(claim, heading=heading, title=_titled(claim, heading)) for claim, heading in under)
 
 

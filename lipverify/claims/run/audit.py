@@ -57,8 +57,8 @@ def sealed(ledger: Ledger, asked: Mapping[str, tuple[int, int]] | None = None) -
     """
     sizes = asked or {each.id: (each.cells, each.cross_checks) for each in ledger.asked}
     manifest = tuple(
-        Asked(id=each.id, cells=sizes[each.id][0], cross_checks=sizes[each.id][1], digest=digest_of(each))
-        for each in ledger.claims
+        Asked(id=claim.id, cells=sizes[claim.id][0], cross_checks=sizes[claim.id][1], digest=digest_of(claim))
+        for claim in ledger.claims
     )
     judged = measured(ledger.claims)
     made = msgspec.structs.replace(ledger, asked=manifest, passages=passages(judged), counts=counts(judged))
@@ -425,7 +425,7 @@ def _made(record: Record, evidence: Evidence) -> Iterator[tuple[str, Any, Any]]:
     """Differences in the finding, figures and tables. Only their number is compared: their numbers need a run."""
     if not isinstance(evidence.finding, Shown):
         yield "finding", record.finding, evidence.finding
-    makes = Counter(each.makes for each in evidence.shows)
+    makes = Counter(show.makes for show in evidence.shows)
     unsaid = len(evidence.shows) - makes["Figure"] - makes["Table"]
     figures, tables = len(record.figures), len(record.tables)
     if figures < makes["Figure"] or (figures and not makes["Figure"] + unsaid and evidence.figure is None):

@@ -127,7 +127,7 @@ def _move(claim: Claim, plan: CellPlan, cell: Cell, place: int, outcomes: Mappin
     elif what == "points":
         ray = _ray(plan.measurement)
         assert ray is not None
-        stuck = ray.points >= MOST_POINTS or any(each.needs for each in plan.measurement.needs)
+        stuck = ray.points >= MOST_POINTS or any(need.needs for need in plan.measurement.needs)
         times = math.inf if stuck else MOST_POINTS / ray.points
     if what is None or math.isinf(times) or (what == "method" and any(tried.what == what for tried in before)):
         return None
@@ -324,7 +324,7 @@ def _control(control: ControlPlan, changed: Callable[[Measurement], Measurement]
 
 def more_contexts(measurement: Measurement, times: float) -> Measurement:
     """The measurement and its needs with the number of contexts multiplied."""
-    needs = tuple(more_contexts(each, times) for each in measurement.needs)
+    needs = tuple(more_contexts(need, times) for need in measurement.needs)
     before, after = ([every for each in of for every in each.with_needs()] for of in (measurement.needs, needs))
     renamed = {old.address: new.address for old, new in zip(before, after, strict=True)}
 
@@ -351,7 +351,7 @@ def more_points(measurement: Measurement) -> Measurement:
         function, point = first.arguments
         return Measurement(first.function, (function, structs.replace(point, where={**point.where, ray.along: s})))
 
-    arguments = tuple(fuller if isinstance(each, Ray) else each for each in measurement.arguments)
+    arguments = tuple(fuller if isinstance(argument, Ray) else argument for argument in measurement.arguments)
     return Measurement(growth_along, arguments, tuple(at(s) for s in fuller.ladder))
 
 
@@ -363,14 +363,14 @@ def otherwise(measurement: Measurement, by: str) -> Measurement:
 
 def _all(measurement: Measurement) -> Iterator[Measurement]:
     """The measurement and its needs, once each."""
-    yield from {each.address: each for each in measurement.with_needs()}.values()
+    yield from {needed.address: needed for needed in measurement.with_needs()}.values()
 
 
 def _options(measurement: Measurement) -> set[str]:
     """The arguments of the functions of a measurement that are not coordinates."""
-    points = (each for one in _all(measurement) for each in one.arguments if isinstance(each, Point))
+    points = (argument for one in _all(measurement) for argument in one.arguments if isinstance(argument, Point))
     return {name for point in points for name in point.options}
 
 
 def _ray(measurement: Measurement) -> Ray | None:
-    return next((each for each in measurement.arguments if isinstance(each, Ray)), None)
+    return next((argument for argument in measurement.arguments if isinstance(argument, Ray)), None)

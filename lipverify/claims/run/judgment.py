@@ -144,7 +144,7 @@ def standing(plan: CellPlan, outcomes: Mapping[str, Outcome]) -> Stood:
     along = plan.measurement.function is growth_along
     derives = best_grade(plan.method) == "bounded" or plan.grade == "bounded"
     sources = plan.measurement.needs if along else (plan.measurement,)
-    values = [_stands(each, plan.of, outcomes, derives) for each in sources]
+    values = [_stands(source, plan.of, outcomes, derives) for source in sources]
     worst = max(values, key=lambda stood: list(GRADES).index(stood.grade))
     stood = no_stronger(worst, plan.grade, plan.method)
     return Stood("extrapolated", stood.method) if along and stood.grade in ("proved", "bounded") else stood
@@ -232,7 +232,7 @@ def _cross_check(plan: CrossPlan, outcomes: Mapping[str, Outcome]) -> CrossCheck
     A 95 % half-width is about two standard errors. A run has some hundred such checks, and with a threshold of four
     standard errors the probability of any false alarm is below 1 %.
     """
-    values, errors = plan.read(*(outcomes[each.address].result for each in plan.measurements))
+    values, errors = plan.read(*(outcomes[measurement.address].result for measurement in plan.measurements))
     return CrossCheck(
         where=plan.where,
         quantity=plan.quantity,

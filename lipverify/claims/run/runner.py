@@ -110,7 +110,7 @@ def run(
         title=title,
         author=author,
     )
-    return sealed(ledger, {each.id: (len(each.cells), len(each.evidence.cross_checks)) for each in claims})
+    return sealed(ledger, {claim.id: (len(claim.cells), len(claim.evidence.cross_checks)) for claim in claims})
 
 
 class _Deciding:

@@ -132,23 +132,23 @@ def gauss_nodes(regression: Regression, count: int) -> Nodes:
         return Nodes(t, [w / x * (1 + arb(s) / x) for w, x in zip(mass, t, strict=True)], [arb(s) / (x + s) for x in t])
 
 
-def _polynomials(found: Any, t: arb) -> list[tuple[arb, arb]]:
+def _polynomials(coefficients: Any, t: arb) -> list[tuple[arb, arb]]:
     """The monic orthogonal polynomials at t and their squared norms; the zeros of the last polynomial are the nodes."""
-    before, now, norm, pairs = arb(0), arb(1), found.squares[0], list[tuple[arb, arb]]()
-    for k, diagonal in enumerate(found.diagonal):
+    before, now, norm, pairs = arb(0), arb(1), coefficients.squares[0], list[tuple[arb, arb]]()
+    for k, diagonal in enumerate(coefficients.diagonal):
         pairs.append((now, norm))
-        before, now = now, (t - diagonal) * now - (found.squares[k] * before if k else 0)
-        norm = norm * found.squares[k + 1] if k + 1 < len(found.squares) else norm
+        before, now = now, (t - diagonal) * now - (coefficients.squares[k] * before if k else 0)
+        norm = norm * coefficients.squares[k + 1] if k + 1 < len(coefficients.squares) else norm
     return [*pairs, (now, norm)]
 
 
-def _enclosed(found: Any, t: arb) -> arb:
+def _enclosed(coefficients: Any, t: arb) -> arb:
     """The zero of the last polynomial near t: by the secant rule, then proved by a change of sign."""
     step = t * BRACKET
     for _ in range(8):
-        here, there = (_polynomials(found, x)[-1][0] for x in (t, t + step))
+        here, there = (_polynomials(coefficients, x)[-1][0] for x in (t, t + step))
         t = (t - here * step / (there - here)).mid()
-    below, above = (_polynomials(found, t + sign * t * BRACKET)[-1][0] for sign in (-1, 1))
+    below, above = (_polynomials(coefficients, t + sign * t * BRACKET)[-1][0] for sign in (-1, 1))
     if not below * above < 0:
         raise OutOfReach(f"no change of sign encloses the node near {float(t)}.")
     return t * (1 + arb(0, BRACKET))
@@ -160,7 +160,7 @@ def _require_zero_free(nodes: Nodes, excess: float) -> None:
         for piece in range(-PIECES, PIECES):
             z = (arb(fmpq(2 * piece + 1, 2)) + arb(0, 0.5)) * ZERO_FREE / PIECES
             ratios = [z / x for x in nodes.t]
-            middle = math.prod((1 - each for each in ratios), start=arb(1))
+            middle = math.prod((1 - ratio for ratio in ratios), start=arb(1))
             square = arb(0)
             for i, x in enumerate(nodes.t):
                 cardinal = math.prod(((z - y) / (x - y) for j, y in enumerate(nodes.t) if j != i), start=ratios[i])
@@ -203,18 +203,18 @@ def _search(code: Any, nodes: Nodes, far: tuple[bool, ...], excess: float, limit
         reach = reach**3 * r**2 / 16 if is_far else reach * (1 - reach * r) ** 2
     if len(high) % 2 == 0:
         high.append(1.01 / reach)
-    bounds, found, counts = np.asarray(high), np.zeros((CAPACITY, len(high), 2)), np.zeros(3, dtype=np.int64)
+    bounds, boxes, counts = np.asarray(high), np.zeros((CAPACITY, len(high), 2)), np.zeros(3, dtype=np.int64)
     code.set_problem(address(rule), address(np.asarray(RATIOS)), address(np.asarray(far, dtype=np.intc)), excess)
     lowest = -bounds
     waiting = code.begin(address(lowest), address(bounds))
     while waiting and counts[0] < limit:
-        waiting = code.search(AT_ONCE, GATE, address(found), CAPACITY, address(counts))
+        waiting = code.search(AT_ONCE, GATE, address(boxes), CAPACITY, address(counts))
         if waiting < 0 or counts[1] == CAPACITY or counts[2]:
             break
     if waiting or counts[2]:
         rule_ = f"{waiting} boxes wait and {counts[2]} cannot be halved after {counts[0]}"
         raise OutOfReach(f"far folds {far}: {rule_}; use a smaller loss or a larger limit.")
-    return found[: counts[1]], int(counts[0])
+    return boxes[: counts[1]], int(counts[0])
 
 
 def _in_box(regression: Regression, box: Floats, far: tuple[bool, ...]) -> CriticalPoint:

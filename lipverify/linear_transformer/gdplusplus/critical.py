@@ -152,7 +152,7 @@ def certified(regression: Regression, weights: Sequence[float] | Floats) -> Crit
     s = second_moment(regression.noise)
     moments = _moments(regression.n, regression.d, (len(weights) + 1) // 2)
     with ctx.workprec(PRECISION):
-        x = [arb(float(each)) for each in weights]
+        x = [arb(float(weight)) for weight in weights]
         for _ in range(NEWTON):
             found = derivatives([each.mid() for each in x], s, moments)
             step = arb_mat(found.hessian).mid().solve(arb_mat([[each] for each in found.gradient]).mid())
@@ -259,7 +259,7 @@ def _two_layer_candidates(s: fmpq, moments: Sequence[fmpq]) -> Iterator[Floats]:
         roots = [_real_roots(equations[0].resultant(equations[1], gone), kept) for gone, kept in (("b", 0), ("a", 1))]
         for x in roots[0]:
             for y in roots[1]:
-                if all(_at(each, x, y).contains(0) for each in equations):
+                if all(_at(equation, x, y).contains(0) for equation in equations):
                     yield np.asarray([float(x), float(y), float(-_at(N, x, y) / _at(D, x, y))])
         # with c = 0 the second layer does nothing, and the derivative in c still has to vanish
         still: fmpq = -moments[1] / (moments[2] + s * moments[1])
@@ -274,7 +274,7 @@ def _real_roots(polynomial: Any, place: int) -> list[arb]:
     }
     flat = fmpq_poly([coefficients.get(k, fmpq(0)) for k in range(max(coefficients) + 1)])
     _, factors = flat.numer().factor()
-    roots: list[Any] = [each for factor, _ in factors if factor.degree() for each in factor.complex_roots()]
+    roots: list[Any] = [root for factor, _ in factors if factor.degree() for root in factor.complex_roots()]
     return [root.real for root, _ in roots if root.imag == 0]
 
 

@@ -72,7 +72,7 @@ def draw_sample(regression: Regression, count: int, seed: int, stream: str, rare
     ((1024, 4, 4), 1.0)
     """
     few, share = with_rare(regression, count, rare, seed, stream) if rare else thinned(regression, count, seed, stream)
-    goals = [evaluation(each).oracle for each in _groups(few)]
+    goals = [evaluation(group).oracle for group in _groups(few)]
     return Sample(few.gram, np.concatenate(goals), share)
 
 

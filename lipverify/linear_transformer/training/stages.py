@@ -66,9 +66,9 @@ def descend(objective: Callable[[Floats], tuple[float, Floats]], start: Floats, 
         return value, gradient.reshape(-1)
 
     options = {"maxiter": iterations, "maxfun": TRIALS * iterations, "maxcor": MEMORY, "ftol": STALLED, "gtol": 0.0}
-    found = minimize(flat, start.reshape(-1), jac=True, method="L-BFGS-B", options=options)
-    slope = float(np.linalg.norm(found.jac))
-    return Descent(found.x.reshape(start.shape), float(found.fun), slope, int(found.nit), int(found.nfev))
+    result = minimize(flat, start.reshape(-1), jac=True, method="L-BFGS-B", options=options)
+    slope = float(np.linalg.norm(result.jac))
+    return Descent(result.x.reshape(start.shape), float(result.fun), slope, int(result.nit), int(result.nfev))
 
 
 @dataclass(frozen=True)
@@ -144,15 +144,15 @@ def fit(
     used = arithmetic or arithmetic_here()
     choosing = draw_sample(family.regression, plan.chosen_on, seed, f"{stream}/choice", family.rare)
     level, spent = family.regression.d / 2, 0
-    found = [Candidate(start, Descent(start.weights, math.inf, math.inf, 0, 0), math.inf) for start in starts]
+    candidates = [Candidate(start, Descent(start.weights, math.inf, math.inf, 0, 0), math.inf) for start in starts]
     for number, stage in enumerate(plan.stages):
         sample = draw_sample(family.regression, stage.contexts, seed, f"{stream}/train/{number}", family.rare)
         objective = Objective(family, sample, stage.cap * level, used)
-        found = [_improved(candidate, objective, stage.iterations) for candidate in found]
-        spent += stage.contexts * sum(candidate.end.evaluations for candidate in found)
-        found = _kept(_ranked(found, family, choosing, used), stage.kept)
-        level = min(level, found[0].chosen)
-    best, layers = found[0], len(starts[0].weights)
+        candidates = [_improved(candidate, objective, stage.iterations) for candidate in candidates]
+        spent += stage.contexts * sum(candidate.end.evaluations for candidate in candidates)
+        candidates = _kept(_ranked(candidates, family, choosing, used), stage.kept)
+        level = min(level, candidates[0].chosen)
+    best, layers = candidates[0], len(starts[0].weights)
     return Trained(
         family=type(family).__name__.upper(),
         noise=family.regression.noise,  # type: ignore[arg-type]
@@ -173,14 +173,16 @@ def _improved(candidate: Candidate, objective: Objective, iterations: int) -> Ca
     return candidate._replace(end=descend(objective, candidate.end.weights, iterations))
 
 
-def _ranked(found: Sequence[Candidate], family: Omega | Full, choosing: Sample, used: Arithmetic) -> list[Candidate]:
+def _ranked(
+    candidates: Sequence[Candidate], family: Omega | Full, choosing: Sample, used: Arithmetic
+) -> list[Candidate]:
     """The candidates, best first, by their loss on contexts not used in training, capped far above the best loss."""
     cap = family.regression.d / 2
     for _ in range(2):
         objective = Objective(family, choosing, cap, used)
-        losses = [objective.average(candidate.end.weights) for candidate in found]
+        losses = [objective.average(candidate.end.weights) for candidate in candidates]
         cap = CHOICE * min(losses)
-    ranked = [candidate._replace(chosen=loss) for candidate, loss in zip(found, losses, strict=True)]
+    ranked = [candidate._replace(chosen=loss) for candidate, loss in zip(candidates, losses, strict=True)]
     return sorted(ranked, key=lambda candidate: candidate.chosen)
 
 

@@ -261,12 +261,12 @@ def stored_tables(noise: str) -> Tables:
     >>> stored_tables("uniform-3").contexts
     100000
     """
-    found = read_record(tables_path(noise), Tables, FORMAT, f"tables {noise}", f"`{COMMAND} {noise}` makes them again")
-    for name, digest in found.models.items():
+    tables = read_record(tables_path(noise), Tables, FORMAT, f"tables {noise}", f"`{COMMAND} {noise}` makes them again")
+    for name, digest in tables.models.items():
         family, layers, training = name.split("-")
         if witness(noise, family, int(layers), int(training)).digest != digest:
             raise InvalidInput(f"tables {noise}: {name} has changed since; `{COMMAND} {noise}` measures it again.")
-    return found
+    return tables
 
 
 def _empty(noise: str, seed: int) -> Tables:
@@ -277,28 +277,28 @@ def _empty(noise: str, seed: int) -> Tables:
     )  # fmt: skip
 
 
-def _grown(found: Tables, count: int, at_once: int = 1) -> Iterator[Tables]:
+def _grown(tables: Tables, count: int, at_once: int = 1) -> Iterator[Tables]:
     """The tables extended by more tables or estimators, yielded after each batch."""
-    every = estimators(found.noise, found.tuned)
+    every = estimators(tables.noise, tables.tuned)
     digests = {
-        name: witness(found.noise, family, int(layers), int(training)).digest
+        name: witness(tables.noise, family, int(layers), int(training)).digest
         for name in every if name.count("-") == 2 for family, layers, training in [name.split("-")]
     }  # fmt: skip
-    same = {name for name in every if found.models.get(name) == digests.get(name)}
-    means = {name: list(found.means.get(name, ())) if name in same else [] for name in every}
-    heads = {name: list(found.heads.get(name, ())) if name in same else [] for name in every}
+    same = {name for name in every if tables.models.get(name) == digests.get(name)}
+    means = {name: list(tables.means.get(name, ())) if name in same else [] for name in every}
+    heads = {name: list(tables.heads.get(name, ())) if name in same else [] for name in every}
     for number in range(count):
         clock = time.process_time()
         missing = {name: each for name, each in every.items() if len(means[name]) == number}
         if missing:
-            whole, head = table(found.noise, number, found.seed, missing)
+            whole, head = table(tables.noise, number, tables.seed, missing)
             for name in missing:
                 means[name].append(_rounded(whole[name]))
                 heads[name].append(_rounded(head[name]))
-        found = replace(found, seconds=round(found.seconds + time.process_time() - clock, 1))
+        tables = replace(tables, seconds=round(tables.seconds + time.process_time() - clock, 1))
         if missing and (number + 1) % at_once == 0:
             kept = replace(
-                found, models=digests, means={name: tuple(each) for name, each in means.items()},
+                tables, models=digests, means={name: tuple(each) for name, each in means.items()},
                 heads={name: tuple(each) for name, each in heads.items()},
             )  # fmt: skip
             yield sealed(kept)

@@ -7,8 +7,8 @@ from functools import lru_cache
 
 import sympy
 
+from lipverify.loss.asymptotic.expansions import noise_term, tokens_term
 from lipverify.loss.asymptotic.links import meant
-from lipverify.loss.asymptotic.noise import noise_term, tokens_term
 from lipverify.loss.asymptotic.powers import Numbers, Power
 from lipverify.loss.asymptotic.record import leading
 from lipverify.loss.asymptotic.sphere import Expr, L, d, n, sigma, w

@@ -11,10 +11,9 @@ import sympy
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.showing import axes, table
 from lipverify.foundation.validation import instance, whole
-from lipverify.loss.asymptotic.bias import leading_bias, next_bias
+from lipverify.loss.asymptotic.expansions import leading_bias, next_bias, noise_term, spread_term, tokens_term
 from lipverify.loss.asymptotic.fields import Increments
 from lipverify.loss.asymptotic.links import meant
-from lipverify.loss.asymptotic.noise import noise_term, spread_term, tokens_term
 from lipverify.loss.asymptotic.sphere import Expr, L, d, n, sigma, w
 from lipverify.loss.asymptotic.tasks import lettered, task_of
 from lipverify.problem.law import Law, Sum, by_law

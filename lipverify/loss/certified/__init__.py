@@ -4,8 +4,7 @@ harmonics   averages of exponentials over one token, in closed form
 spectra     the covariance of a law, harmonic by harmonic
 degrees     the number of harmonics of an infinite spectrum to list
 nodes       first node, last node and step of the sum over u = log(lambda)
-series      averages over one token where lambda is small: a power series with its remainder
-mellin      averages over one token where lambda is large: a Mellin transform with its images
+averages    averages over one token: a power series where lambda is small, else a Mellin transform with its images
 context     the sum that replaces the average over n tokens, and a bound on its error
 enclosure   one w at one precision
 record      balls as doubles with errors, and as text

@@ -16,12 +16,11 @@ from scipy.special import gammaln
 
 from lipverify.errors import OutOfReach
 from lipverify.foundation.validation import whole
+from lipverify.loss.certified.averages import MellinTransform, PowerSeries
 from lipverify.loss.certified.context import Context
 from lipverify.loss.certified.harmonics import Ball
-from lipverify.loss.certified.mellin import MellinTransform
 from lipverify.loss.certified.nodes import Nodes
 from lipverify.loss.certified.record import CertifiedTerms, double, text
-from lipverify.loss.certified.series import PowerSeries
 from lipverify.loss.certified.spectra import spectrum_of
 from lipverify.problem import Problem
 from lipverify.problem.law import Law

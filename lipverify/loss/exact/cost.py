@@ -31,11 +31,11 @@ from lipverify.loss.exact.sight import sight_of
 from lipverify.loss.exact.table import groups
 from lipverify.loss.exact.variograms.pieces import SIZE
 from lipverify.loss.exact.variograms.planes import Planes, meetings_of
+from lipverify.loss.exact.variograms.products import TURN
 from lipverify.loss.exact.variograms.roots import NEAR, has_roots, rough_ends, steep_places
 from lipverify.loss.exact.variograms.segments import PAIR as JUMPS
 from lipverify.loss.exact.variograms.segments import segments
 from lipverify.loss.exact.variograms.table import CHECKS, SETTLED_ROOT, STRAIGHT_ORDERS, orders_of, root_edges
-from lipverify.loss.exact.variograms.turns import TURN
 from lipverify.loss.exact.zonal.projection import COEFFICIENT
 from lipverify.loss.exact.zonal.sums import HARMONIC
 from lipverify.loss.exact.zonal.terms import FLAT as UNIFORM

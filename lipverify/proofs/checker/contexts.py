@@ -102,13 +102,13 @@ def averages(d: int, n: int, w: Ball, degrees: Sequence[int], goal: float = GOAL
             """The sums over u of A_1 or A_2 with the others, of each h."""
             weighed = arb_mat([[x * scale**power for x, scale in zip(single.entries(), scales, strict=True)]])
             excess = sum((x * y for x, y in zip(single.entries(), more, strict=True)), arb(0))
-            return [n * q * (each + excess) + error for each in (weighed * table).entries()]
+            return [n * q * (entry + excess) + error for entry in (weighed * table).entries()]
 
         products = [
             [(scale * x + y) ** 2 for x in row] for scale, row, y in zip(scales, one.tolist(), more, strict=True)
         ]
         alone, mean = total(two, 2), total(one, 1)
-        pairs = [n * (n - 1) * q * each + error for each in (double * arb_mat(products)).entries()]
+        pairs = [n * (n - 1) * q * entry + error for entry in (double * arb_mat(products)).entries()]
     by_degree = (dict(zip(degrees, each, strict=True)) for each in (alone[1:], pairs, mean))
     return Averages(alone[0], *by_degree)
 

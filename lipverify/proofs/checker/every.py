@@ -214,7 +214,7 @@ def stops(k: Known) -> list[tuple[Ball, Ball | None]]:
             w = k["k"] * j * W
             noise, bias = loss_above(d, n, at(d, w))
             losses.append(noise + signal(k, after) * after * bias / (3 * d))
-        least = reduce(arb.min, [each.upper() for each in losses])
+        least = reduce(arb.min, [loss.upper() for loss in losses])
         stop = next((w for j in STOPS if noise_below(n, at(d, w := (k["k"] * j * W).mid())) > least), None)
         found.append((n, stop))
         n = after
@@ -437,7 +437,7 @@ def polynomials(d: int, end: float, few: int) -> list[Piece]:
         order = 1 if first > 0 else 2
         count = math.ceil(float((last / first).log()) / COARSE) if first > 0 else 4
         edges = [first * (last / first) ** (arb(j) / count) if first > 0 else last * j / count for j in range(count)]
-        edges = [each.mid() for each in edges] + [last]
+        edges = [edge.mid() for edge in edges] + [last]
         pieces.append((noise, bias, [f.slope(order) for f in noise], [f.slope(1) for f in bias], edges))
     return pieces
 

@@ -121,7 +121,7 @@ def is_above(pieces: Sequence[Sequence[Curve]], level: Ball, low: Ball, high: Ba
 
 def parts(pieces: Sequence[Sequence[Curve]], low: Ball, high: Ball) -> list[tuple[Sequence[Curve], tuple[Ball, Ball]]]:
     """The pieces that an interval meets, and what of it lies in each."""
-    met = [each for each in pieces if not (each[0].first >= high or each[0].last <= low)]
+    met = [piece for piece in pieces if not (piece[0].first >= high or piece[0].last <= low)]
     return [(each, (each[0].first.max(low), each[0].last.min(high))) for each in met]
 
 

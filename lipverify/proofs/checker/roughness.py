@@ -137,7 +137,7 @@ class Pieces:
 
     def steepest(self, order: int) -> Fraction:
         """A bound on the derivative of this order within the pieces, |z| <= 1."""
-        return max(sum(map(abs, derived(each, order)), Fraction(0)) for each in self.polynomials)
+        return max(sum(map(abs, derived(polynomial, order)), Fraction(0)) for polynomial in self.polynomials)
 
 
 def read(text: str) -> Pieces:
@@ -193,7 +193,7 @@ def squared_slope(d: Ball, h: Pieces) -> Ball:
     total, ends = arb(0), [Fraction(-1), *h.at, Fraction(1)]
     for polynomial, (start, stop) in zip(h.polynomials, pairwise(ends), strict=True):
         slope = arb_poly([ball(c) for c in derived(polynomial, 1)]) ** 2
-        coefficients = [acb(each) for each in slope.coeffs()]
+        coefficients = [acb(coefficient) for coefficient in slope.coeffs()]
 
         def weighted(p: Ball, _: bool, coefficients: list[Ball] = coefficients) -> Ball:
             found = acb(0)

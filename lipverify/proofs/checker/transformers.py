@@ -49,7 +49,7 @@ def never_negative(polynomial: Any, start: Ball | int = 0) -> bool:
     >>> never_negative(fmpq_poly([-1, 0, 1]), 1), never_negative(fmpq_poly([-1, 0, 1]), 0)
     (True, False)
     """
-    return all(each >= 0 for each in polynomial(type(polynomial)([start, 1])).coeffs())
+    return all(coefficient >= 0 for coefficient in polynomial(type(polynomial)([start, 1])).coeffs())
 
 
 def far(k: Known) -> tuple[Bounds, Conditions]:

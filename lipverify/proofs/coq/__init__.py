@@ -126,7 +126,7 @@ def refusal(text: str, folder: str | Path | None = None) -> str | None:
     """
     require_coqc()
     theorems = [f"{of}.{name}" for of, inside in MODULE.findall(text) for name in THEOREM.findall(inside)]
-    asked = "".join(f"Print Assumptions {each}.\n" for each in theorems)
+    asked = "".join(f"Print Assumptions {theorem}.\n" for theorem in theorems)
     with tempfile.TemporaryDirectory(dir=folder) as own:
         path = Path(own, "proof.v")
         path.write_text(text + asked, encoding="utf-8")

@@ -44,7 +44,7 @@ def every_dimension(proof: Proof) -> Iterator[str]:
     yield from defined(constants)
     yield f"Ltac values := unfold law, {', '.join(constants)}."
     yield "Ltac numbers := values; decide_numbers."
-    yield from (each for each in kernels(k, constants["m"]) if "J0" not in each)
+    yield from (lemma for lemma in kernels(k, constants["m"]) if "J0" not in lemma)
     groups = third_groups(law, k)
     for d in sorted(
         {*range(2, ALONE + 3), *(d + i for d, last in groups for i in (0, 1) if last != d), *(d for d, _ in groups)}

@@ -196,7 +196,7 @@ def projected(link: Sequence[Fraction], d: int) -> dict[int, Fraction]:
     basis: list[list[Fraction]] = []
     for degree in range(len(link)):
         power = [Fraction(int(i == degree)) for i in range(len(link))]
-        shares = [(mean(power, each) / mean(each, each), each) for each in basis]
+        shares = [(mean(power, polynomial) / mean(polynomial, polynomial), polynomial) for polynomial in basis]
         basis.append([c - sum(share * each[i] for share, each in shares) for i, c in enumerate(power)])
     return {degree: mean(link, each) ** 2 / mean(each, each) for degree, each in enumerate(basis) if degree}
 

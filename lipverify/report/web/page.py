@@ -105,7 +105,7 @@ def _header(report: Report, words: Formulas) -> Markup:
 def _filters(report: Report) -> Markup:
     """The fields that filter the claims."""
     theorems = [it for section in report.sections for it in section.theorems]
-    claims = [(it, each) for it in theorems for each in it.readings]
+    claims = [(it, reading) for it in theorems for reading in it.readings]
     values = {
         "paper": [it.paper for it, _ in claims],
         **{name: [getattr(each, name) for _, each in claims] for name in ("kind", "outcome", "verdict", "grade")},
@@ -174,7 +174,7 @@ def _main(report: Report, place: Place) -> Markup:
             element("h2", "What was asked"),
             element("ul", counts, class_="counts", aria_label="Passages"),
             [element("p", words.rich(text)) for text in front.summary],
-            [figure(each, place) for each in front.pictures],
+            [figure(picture, place) for picture in front.pictures],
             symbols(front.symbols, words),
         ),
         [

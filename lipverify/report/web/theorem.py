@@ -23,10 +23,10 @@ def evidence(it: Topic, of: Theorem, place: Place) -> Markup | None:
     drawn = join((element("a", name.replace("-", " "), href=f"#{name}") for name in it.drawn_before), ", ")
     content = [
         part("Printed, of other readings", words.remarks(_unsaid(it.sources, of.sources))),
-        *(figure(each, place) for each in it.drawings),
+        *(figure(drawing, place) for drawing in it.drawings),
         *(words.table(each) for each in it.tables),
         *(_numbers(each, words) for each in it.evidence),
-        *(_agreement(each, words) for each in it.agreements),
+        *(_agreement(agreement, words) for agreement in it.agreements),
         element("p", "Cross-checks ", seen) if seen else None,
         element("p", "Figures that stand elsewhere: ", drawn, ".") if drawn else None,
     ]
@@ -40,7 +40,7 @@ def evidence(it: Topic, of: Theorem, place: Place) -> Markup | None:
 def _unsaid(remarks: Iterable[Remark], said: Iterable[Remark]) -> list[Remark]:
     """The texts that the theorem's page does not have."""
     known = {each.text for each in said}
-    return [each for each in remarks if each.text not in known]
+    return [remark for remark in remarks if remark.text not in known]
 
 
 def _numbers(it: Evidence, words: Formulas) -> Markup:

@@ -171,8 +171,8 @@ class Formulas:
     def remarks(self, remarks: Iterable[Remark]) -> list[Markup]:
         """One paragraph for each text, after the names of its readings."""
         return [
-            element("p", (code(each.readings), ": ") if each.readings else None, self.rich(each.text))
-            for each in remarks
+            element("p", (code(remark.readings), ": ") if remark.readings else None, self.rich(remark.text))
+            for remark in remarks
         ]
 
     def table(self, it: Table) -> Markup:

@@ -17,9 +17,10 @@ from lipverify.loss.exact import Variogram, averaged_terms, parts_of, variogram_
 
 # internal: closed forms
 from lipverify.loss.exact.variograms.closed import Angles, absolute_variogram, variogram_of_field
-from lipverify.loss.exact.variograms.products import Products  # internal: the table itself
+
+# internal: the table itself, and the rule behind it
+from lipverify.loss.exact.variograms.products import Products, mean_over_turns
 from lipverify.loss.exact.variograms.table import tabulated  # internal: a variogram without a law
-from lipverify.loss.exact.variograms.turns import mean_over_turns  # internal: the rule behind the table
 from tests.strategies import log_floats
 
 MAKERS = {

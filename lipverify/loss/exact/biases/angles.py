@@ -15,9 +15,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lipverify.foundation.angles import versine
 from lipverify.foundation.arrays import Floats
-from lipverify.foundation.gammas import half_beta
+from lipverify.foundation.zonal import half_beta, versine
 from lipverify.loss.exact.biases.pairs import pair_term
 from lipverify.loss.exact.biases.task import Rules
 from lipverify.loss.exact.context.between import FINE, pair_density

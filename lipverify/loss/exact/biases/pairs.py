@@ -22,9 +22,9 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from lipverify.foundation.angles import sine_and_cosine, versine
 from lipverify.foundation.arrays import Floats
-from lipverify.foundation.gammas import half_beta
+from lipverify.foundation.zonal import half_beta, sine_and_cosine, versine
+from lipverify.loss.exact.context.between import JOINT
 from lipverify.loss.exact.context.contexts import Contexts, Factors
 from lipverify.loss.exact.context.others import Others
 from lipverify.loss.exact.context.tokens import angle_at
@@ -43,8 +43,6 @@ FLAT = 400.0
 """Divided by the dimension: the range of deficits on which the splits for the weights also resolve the density."""
 REACH = 50.0
 """Difference of two deficits at which the weights are negligible, apart from the growth of the density."""
-JOINT = 0.55
-"""Share of the range that two equal deficits reach if windows hold many tokens, as in `between`."""
 SHORT = 0.6
 """Share of the order that is enough for rules that are split at many crossings."""
 BLOCK = 1_000_000

@@ -20,9 +20,8 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
-from lipverify.foundation.angles import versine
 from lipverify.foundation.arrays import Floats
-from lipverify.foundation.gammas import half_beta
+from lipverify.foundation.zonal import half_beta, versine
 from lipverify.loss.exact.context.averages import series_terms
 from lipverify.loss.exact.context.contexts import ORDERS, Contexts, Factors, powers
 from lipverify.loss.exact.context.others import Counted, counted, deficits, width_of

@@ -13,8 +13,8 @@ from typing import ClassVar
 import numpy as np
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.angles import versine
 from lipverify.foundation.arrays import EPS, Floats
+from lipverify.foundation.zonal import versine
 from lipverify.loss.exact.variograms.pieces import TINY
 from lipverify.loss.exact.variograms.table import ANALYTIC, Variogram, root_edges, tabulated
 from lipverify.problem.fields import Distances, Variation, variation_of

@@ -1,29 +1,245 @@
 r"""The mean product of two increments of f, given both tokens' angles from the query.
 
     G(theta, theta') = E (f(x_i) - f(x)) (f(x_j) - f(x)) = (V(theta) + V(theta') - M(theta, theta')) / 2,
-    M = E_beta V(theta_ij),  sin^2(theta_ij / 2) = sin^2((theta - theta') / 2) + sin(theta) sin(theta') sin^2(beta / 2).
+    M = E_beta V(theta_ij),  sin^2(theta_ij / 2) = sin^2(A / 2) + (sin^2(B / 2) - sin^2(A / 2)) sin^2(beta / 2),
 
-M does not depend on n or w. It is tabulated once for a law and a dimension, as a function of the smallest and largest
-angle between two tokens, A = theta' - theta and B = min(theta + theta', 2 pi - theta - theta'); each cell is tabulated
-on first use.
+where A = theta' - theta and B = min(theta + theta', 2 pi - theta - theta') are the smallest and largest angle between
+two tokens, and the turn beta is the difference of their azimuths around the query. M does not depend on n or w. It is
+tabulated once for a law and a dimension, cell by cell, each on first use.
+
+M(A, B) is analytic except where A or B is at a place: 0, pi, or an angle at which V is not smooth. There it behaves
+like a power of the distance from the place; if both A and B are at the same place, it is a homogeneous function of both
+distances. So each interval between places is halved, each half with its place:
+
+    A = place +- width y^flat, B = place' +- width' x^flat     where the places differ,
+    the larger share = x^flat, their quotient = y^flat         of width and width', where it is the same place.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lipverify.foundation.arrays import Floats
-from lipverify.loss.exact.quadrature.rules import chebyshev_points, to_coefficients
-from lipverify.loss.exact.variograms.cells import Cell, Cells, Fit
+from lipverify.foundation.zonal import half_beta, versine
+from lipverify.loss.exact.quadrature.rules import chebyshev_points, chebyshev_values, split_rule, to_coefficients
 from lipverify.loss.exact.variograms.pieces import ROUNDING, SAFETY, scale
 from lipverify.loss.exact.variograms.table import CHECKS, Variogram
-from lipverify.loss.exact.variograms.turns import mean_over_turns
+from lipverify.loss.work import spend
+
+Larger = Literal["A", "B", "neither"]
+LARGER: tuple[Larger, ...] = ("A", "B", "neither")
+NOISE = 4e-15
+"""Share of the largest coefficient below which coefficients are rounding errors of the values."""
+BLOCK, FEW = 2048, 192
+"""Number of points at a time, so that arrays fit in a processor's cache and matrix products are too small for BLAS to
+use several threads, which would cost more than it saves."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """The angles from a place to the middle of an interval that ends there: place + width share."""
+
+    place: float
+    width: float
+
+    def share(self, angle: Floats) -> Floats:
+        """The distance of an angle from the place, as a share of the width."""
+        return np.clip((angle - self.place) / self.width, 0, 1)
+
+    def angle(self, share: Floats) -> Floats:
+        """The angle at a share of the width, the inverse of `share`."""
+        return self.place + self.width * share
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One side of a place for A and one for B; coordinates (x, y) in [0, 1]^2 with x in [low, high]."""
+
+    sides: tuple[Side, Side]
+    larger: Larger
+    flat: int
+    low: float = 0.0
+    high: float = 1.0
+
+    def angles(self, x: Floats, y: Floats) -> Floats:
+        """A and B, (2, point), at the coordinates; points of a cell with A > B are exchanged."""
+        first, second = x**self.flat, y**self.flat
+        first_share, second_share = {
+            "neither": (second, first),
+            "A": (first, first * second),
+            "B": (first * second, first),
+        }[self.larger]
+        return np.sort(np.stack([self.sides[0].angle(first_share), self.sides[1].angle(second_share)]), axis=0)
+
+    def places(self, apart: Floats, together: Floats) -> tuple[Floats, Floats]:
+        """The coordinates of A and B."""
+        first, second = self.sides[0].share(apart), self.sides[1].share(together)
+        if self.larger != "neither":
+            least, most = np.minimum(first, second), np.maximum(first, second)
+            first, second = np.divide(least, most, out=np.ones_like(most), where=most > 0), most
+        return _root(second, self.flat), _root(first, self.flat)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A polynomial in x and y on a cell, with error bound `gap`."""
+
+    cell: Cell
+    coefficients: Floats
+    gap: float = np.inf
+
+    def __call__(self, x: Floats, y: Floats) -> Floats:
+        """The polynomial at coordinates of the cell."""
+        low, high = self.cell.low, self.cell.high
+        value = np.empty_like(x)
+        rows, columns = self.coefficients.shape
+        for i in range(0, x.size, BLOCK):
+            some = slice(i, i + BLOCK)
+            across = chebyshev_values((2 * x[some] - low - high) / (high - low), rows)
+            along = chebyshev_values(2 * y[some] - 1, columns)
+            for j in range(0, across.shape[1], FEW):
+                few = slice(j, j + FEW)
+                value[some][few] = np.einsum("kp,kp->p", self.coefficients.T @ across[:, few], along[:, few])
+        return value
+
+    def trimmed(self) -> Fit:
+        """The polynomial without its highest coefficients in x and y that are rounding noise."""
+        counts = np.abs(self.coefficients) > min(self.tail, NOISE * self.largest)
+        rows, columns = (int(np.flatnonzero(counts.any(axis=axis)).max(initial=0)) + 1 for axis in (1, 0))
+        return replace(self, coefficients=self.coefficients[:rows, :columns])
+
+    @property
+    def largest(self) -> float:
+        """max |c_j|, which scales the rounding of the sum."""
+        return float(np.max(np.abs(self.coefficients)))
+
+    @property
+    def tail(self) -> float:
+        """The size of the last coefficients, which estimates the truncation error."""
+        return float(max(np.max(np.abs(self.coefficients[-3:])), np.max(np.abs(self.coefficients[:, -3:]))))
+
+
+@dataclass(frozen=True)
+class Cells:
+    """All cells between the ascending `places`, of which the first is 0 and the last is pi."""
+
+    places: tuple[float, ...]
+    flat: int
+
+    @cached_property
+    def sides(self) -> list[Side]:
+        """Both halves of every interval, in ascending order."""
+        halves = [(low, high, (high - low) / 2) for low, high in pairwise(self.places)]
+        return [side for low, high, half in halves for side in (Side(low, half), Side(high, -half))]
+
+    def which(self, apart: Floats, together: Floats) -> NDArray[np.intp]:
+        """The index of the cell of every pair A <= B."""
+        middles = np.array([side.angle(np.array(1.0)) for side in self.sides[::2]])
+        ends = np.sort(np.concatenate([self.places[1:-1], middles]))
+        rows = np.searchsorted(ends, apart), np.searchsorted(ends, together)
+        place, width = (np.array([getattr(side, name) for side in self.sides]) for name in ("place", "width"))
+        first, second = ((angle - place[row]) / width[row] for angle, row in zip((apart, together), rows, strict=True))
+        larger = np.where(place[rows[0]] == place[rows[1]], second > first, LARGER.index("neither"))
+        return np.asarray((rows[0] * len(self.sides) + rows[1]) * len(LARGER) + larger)
+
+    def __getitem__(self, number: int) -> Cell:
+        sides, larger = divmod(number, len(LARGER))
+        first, second = divmod(sides, len(self.sides))
+        return Cell((self.sides[first], self.sides[second]), LARGER[larger], self.flat)
+
+
+def _root(share: Floats, flat: int) -> Floats:
+    """The root of order 2 or 4."""
+    return np.sqrt(share) if flat == 2 else np.sqrt(np.sqrt(share))
+
+
+SHARPNESS, TAIL = 1.8, 30.0
+"""Error exponent of the rule in z divided by its order, and error exponent of the truncation at its end."""
+PANEL, DENSE = 0.9, 3.0
+"""Panel width of a rule in z that is split at crossings: at most PANEL, and at most DENSE / sqrt(d), because the
+density has singularities of order d - 2. An edge within half a panel of a crossing is moved to it, so that the
+crossing is not just outside a panel."""
+TANH = 1 - 1e-15
+"""The largest hyperbolic tangent that is inverted: a crossing beyond z = 17.6 is outside every rule."""
+FEW_PAIRS = 64
+"""Number of pairs at a time, so that arrays fit in a processor's cache."""
+TURN = 120.0
+"""Nanoseconds per node over a turn."""
+
+
+def mean_over_turns(variogram: Variogram, nearest: Floats, farthest: Floats, order: int) -> Floats:
+    """M for tokens at angles between `nearest` and `farthest` <= pi from each other, flat, by a rule over beta."""
+    blocks = (slice(i, i + FEW_PAIRS) for i in range(0, nearest.size, FEW_PAIRS))
+    means = [_means(variogram, nearest[block], farthest[block], order) for block in blocks]
+    return np.concatenate([np.empty(0), *means])
+
+
+def _means(variogram: Variogram, nearest: Floats, farthest: Floats, order: int) -> Floats:
+    """M for a few pairs."""
+    d, rest = variogram.d, variogram.beyond_linear
+    squares = versine(nearest) / 2
+    lever = np.sin((farthest - nearest) / 2) * np.sin((farthest + nearest) / 2)
+    ends = rest(nearest), rest(farthest)
+    inside = [m for m in variogram.meetings if np.any((nearest < m) & (m < farthest))]
+    crossings = [
+        np.arctanh(np.clip(2 * (math.sin(m / 2) ** 2 - squares) / np.maximum(lever, 1e-300) - 1, -TANH, TANH))
+        for m in inside
+    ]
+    if crossings:
+        row, z, weight = crossed_rule(d, order, np.stack(crossings, axis=1), variogram.power)
+        first, last, low, reach = ends[0][row], ends[1][row], squares[row], lever[row]
+        far_square = np.cos(farthest / 2)[row] ** 2
+    else:
+        z, weight = plain_turns(d, order, variogram.power)
+        first, last, low, reach = (part[:, None] for part in (*ends, squares, lever))
+        far_square = np.cos(farthest / 2)[:, None] ** 2
+    spend(z.size * (1 if crossings else nearest.size), TURN, "means over pairs of tokens")
+    ratio = np.exp(-2 * z)
+    share = 1 / (1 + ratio)  # sin^2(beta/2)
+    rest_share = ratio * share  # cos^2(beta/2)
+    angle = 2 * np.arctan2(np.sqrt(low + reach * share), np.sqrt(far_square + reach * rest_share))
+    # minus an interpolation of both ends, whose mean is half of their sum
+    between = rest(angle) - first * rest_share - last * share
+    weight = (4 * share * rest_share) ** ((d - 2) / 2) / half_beta(d - 2) * weight
+    total = np.bincount(row, between * weight, minlength=nearest.size) if crossings else between @ weight
+    return np.asarray((ends[0] + ends[1]) / 2 + total)
+
+
+def _end(d: int, power: int) -> float:
+    """The z beyond which the integrand, with density cosh^{2-d}(z) and a factor e^{-power |z|}, is negligible."""
+    return math.acosh(math.exp(TAIL / (d - 2 + power)))
+
+
+@cache
+def plain_turns(d: int, order: int, power: int) -> tuple[Floats, Floats]:
+    """Nodes and weights in z, tan(beta/2) = e^z, where all singularities of a mean over beta are at |Im z| = pi/2."""
+    end = _end(d, power)
+    # the error is e^{-2 pi a / step} cos^{2-d}(a), as on the lines |Im z| = a, at the best a
+    a = np.linspace(0.01, 0.99, 99) * math.pi / 2
+    step = float(np.max(2 * math.pi * a / (SHARPNESS * order - (d - 2) * np.log(np.cos(a)))))
+    z = step * (np.arange(2 * math.ceil(end / step)) + 0.5 - math.ceil(end / step))
+    return np.asarray(z), np.full(z.size, float(step))
+
+
+def crossed_rule(d: int, order: int, crossings: Floats, power: int) -> tuple[NDArray[np.intp], Floats, Floats]:
+    """Rows, nodes and weights in z, split at the crossings, (row, crossing)."""
+    end = _end(d, power)
+    panels = 2 * math.ceil(end / min(PANEL, DENSE / math.sqrt(d)))
+    fixed = np.linspace(-end, end, panels + 1)
+    crossings = np.clip(crossings, -end, end)
+    edges = np.broadcast_to(fixed, (len(crossings), fixed.size))
+    for crossing in crossings.T[..., None]:
+        edges = np.where((np.abs(fixed - crossing) < end / panels) & (np.abs(fixed) < end), crossing, edges)
+    singular = np.concatenate([edges != fixed, np.ones(crossings.shape, dtype=bool)], axis=1)
+    return split_rule(np.concatenate([edges, crossings], axis=1), singular, order)
+
 
 ORDER, FINER = 22, 30
 """Orders of the rules over beta for the values of a table, and for the values that test it."""

@@ -24,8 +24,8 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import betainc
 
-from lipverify.foundation.angles import versine
 from lipverify.foundation.arrays import EPS, Floats
+from lipverify.foundation.zonal import versine
 from lipverify.loss.exact.quadrature.rules import chebyshev_points, gauss_rule
 from lipverify.loss.exact.variograms.planes import Link
 from lipverify.loss.work import spend

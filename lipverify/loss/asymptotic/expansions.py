@@ -1,4 +1,7 @@
-r"""The bias as n -> infinity and then w -> infinity: its leading term and the size of the next.
+r"""Noise and bias as n -> infinity and then w -> infinity: leading terms, and the sizes of the next in 1/w and 1/n.
+
+With S the sum of the weights g_i, N = sigma^2 n E g_1^2 / S^2. The law of large numbers replaces S by n E g; the effect
+of its fluctuations follows from an expansion of 1 / S^2 (the delta method).
 
 For smooth tasks the error is Delta f / (2w) everywhere. Near a kink it is larger, on few queries: the attended tokens
 are Gaussian around the query, with covariance I / w in the tangent space, so at xi standard deviations from a kink with
@@ -17,9 +20,36 @@ from sympy import exp, oo, pi
 from lipverify.errors import OutOfReach
 from lipverify.loss.asymptotic.fields import Increments
 from lipverify.loss.asymptotic.links import Kink
-from lipverify.loss.asymptotic.sphere import Expr, c, density, w
+from lipverify.loss.asymptotic.sphere import Expr, c, density, n, sigma, w
 from lipverify.loss.asymptotic.tasks import Task, applied
-from lipverify.loss.asymptotic.tokens import window_operator
+from lipverify.loss.asymptotic.tokens import Delta, Term, circle_mean, moment_terms, window_operator
+
+
+def noise_term() -> Term:
+    r"""Leading noise, sigma^2 E g^2 / (n (E g)^2).
+
+    >>> noise_term().next
+    3*Abs((d - 3)*(d - 1))/(16*w)
+    """
+    (single, single_next, _), (double, double_next, _) = moment_terms(1), moment_terms(2)
+    relative = sympy.gammasimp(sympy.powsimp(double_next / double)) - 2 * sympy.gammasimp(single_next / single)
+    leading = sigma**2 / n * sympy.gammasimp(sympy.powsimp(double / single**2))
+    return Term(leading, abs(sympy.factor(relative)))
+
+
+def tokens_term() -> Expr:
+    """The next term of the noise in 1/n, relative: 3 Var g / (E g)^2 - 2 Cov(g, g^2) / (E g E g^2), sizes added up."""
+    first, second, third = (moment_terms(k)[0] for k in (1, 2, 3))
+    return sympy.simplify(3 * second / first**2 + 2 * third / (first * second)) / n
+
+
+def spread_term(task: Task) -> Expr:
+    """E g^2 (f(x_i) - f(x))^2 / (n (E g)^2)."""
+    # the mean of the square over a circle is a_1 (Delta f^2 - 2 f Delta f) s / Delta, and that bracket is 2 |grad f|^2
+    on_circle = 2 * sympy.cancel(circle_mean()[1] / Delta)
+    weights = sympy.gammasimp(sympy.powsimp(moment_terms(2, 1)[0] / moment_terms(1)[0] ** 2))
+    return on_circle * task.gradient() * weights / n
+
 
 SMOOTH = sympy.Rational(3, 2)
 """|x|^s has a second derivative of finite mean square for larger s."""
