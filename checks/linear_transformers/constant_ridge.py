@@ -3,7 +3,7 @@ r"""GD++ is linear in the labels, so it cannot beat ridge regression with the be
 At an eigenvalue t of Sigma a GD++ model is w = g(t) alpha, g a polynomial, and loses E t (t + sigma^2) (g - 1/(t +
 sigma^2))^2 / 2. The minimum is at g = 1/(t + E sigma^2): ridge regression with the constant E sigma^2. A printed entry
 below it is a sample mean below its expectation. Noise explains all but those at sigma_max = 5, and these too if ridge
-regression was measured on sequences of its own.
+regression was measured on separate sequences.
 """
 
 from lipverify.checks.linear_transformers import ridge_baselines as ridge

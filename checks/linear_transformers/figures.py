@@ -298,7 +298,7 @@ def rareness(found: Any) -> Figure:
     panel = Panel(
         title="loss on rare contexts",
         xlabel="probability of contexts so large",
-        ylabel="loss over that of the prediction 0",
+        ylabel="relative loss",
         series=tuple(series),
     )
     return Figure(

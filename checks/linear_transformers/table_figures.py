@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 from lipverify.checks.linear_transformers.independent_tables import (
@@ -154,14 +153,15 @@ def over_others(family: str, against: str, depths: tuple[int, ...], columns: dic
 
 
 def quotients_in_words(family: str, against: str, depths: tuple[int, ...], noise: str, found: Any) -> str:
-    """The quotients of all trainings under one law."""
-    return f"{family.upper()} over {against} at {named(noise)}: {'; '.join(_by_depth(family, against, depths, found))}."
-
-
-def _by_depth(family: str, against: str, depths: tuple[int, ...], found: Any) -> Iterator[str]:
-    for k in depths:
-        each = [over(opened(found), f"{family.upper()}-{k}-{training}", against)[:2] for training in TRAININGS]
-        yield f"{k} layers {', '.join(short(*quotient) for quotient in each)}"
+    """The quotients of all trainings under one law: the numbers of those below 1 and above 3/2, then all of them."""
+    losses, name = opened(found), family.upper()
+    quotients = {k: [over(losses, f"{name}-{k}-{each}", against)[:2] for each in TRAININGS] for k in depths}
+    values = [value for row in quotients.values() for value, _ in row]
+    rows = (f"{k}: {', '.join(short(*quotient) for quotient in row)}" for k, row in quotients.items())
+    return (
+        f"Of {len(values)} quotients of losses, {name} over {against} at {named(noise)}, {sum(v < 1 for v in values)} are below 1 and "
+        f"{sum(v > 1.5 for v in values)} above 3/2. By number of layers, the trainings have {'; '.join(rows)}."
+    )
 
 
 def over_tuned(family: str, **columns: Any) -> Table:

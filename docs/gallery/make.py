@@ -388,7 +388,7 @@ def plain_matrices() -> Figure:
     rescaled = np.stack([plain[:, 0] * unit / unit[:, None], plain[:, 1] * unit * unit[:, None]], axis=1)
     known = best.array.copy()
     rescaled[-1, 0, :-1] = known[-1, 0, :-1] = 0  # of the last P the prediction reads one row
-    names = [f"layer {k} {model}" for model in ("(plain)", "(best known)") for k in (1, 2)]
+    names = [f"layer {k}, {model}" for model in ("plain", "best") for k in (1, 2)]
     return heat_maps(dict(zip(names, [*rescaled, *known], strict=True)))
 
 

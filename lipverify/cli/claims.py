@@ -209,7 +209,7 @@ def falsify(
     return falsify_claims(file, id, seconds, seed, out, json)
 
 
-new = App(name="new", help="Write a commented start of a file of your own.")
+new = App(name="new", help="Write a commented template of a claims file.")
 app.command(new)
 
 

@@ -21,7 +21,7 @@ def report(
     out: Path | None = None,
     looks: ReportOptions = USUAL_REPORT,
 ) -> int:
-    """Make a report of a ledger: a PDF (two pages of overview, a page for each theorem), or with --html a web page.
+    """Make a report of a ledger: a PDF (two pages of overview, then the theorems), or with --html a web page.
 
     Parameters
     ----------

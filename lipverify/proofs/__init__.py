@@ -1,14 +1,14 @@
 """Theorems with explicit constants, for every n: proved, written down, and certified again.
 
-checker   the lemmas, each with its reason and what is left to certify; stands alone, `python checker FILE`
+checker   the lemmas, each with its reason and the facts to certify; runs without the rest, `python checker FILE`
 declared  links and kernels that declare their form
-search    finds the constants; nothing that is proved rests on how
+search    finds the constants; the proofs do not depend on how
 record    a proof as a record: statement, lemmas, file
-envelope  N and B between explicit functions of n and w
-window    the optimal w* between two multiples of Lambda^e
+envelope  explicit bounds of N and B as functions of n and w
+window    bounds of the optimal w* by two multiples of Lambda^e
 dimensions  the same in every dimension at once
-finite    one problem: where its loss is least, and matrices that do better than a form that was claimed
-direct    theorems about linear transformers, and whatever else has a straight chain
+finite    one problem: its minimum, and matrices with a smaller loss than a claimed form
+direct    theorems on linear transformers, and others that need no search for constants
 controls     a false statement near each lemma, which the checker must reject
 """
 

@@ -585,7 +585,7 @@ REFUSED: dict[str, tuple[str, int | None, str]] = {
     "unknown keyword": (plus(POWER, "eqauls=1"), 14, "eqauls"),
     "function without n": (POWER.replace("power(d, n)", "power(d, m)"), 3, "does not take n"),
     "function of too much": (POWER.replace("power(d, n)", "power(d, n, k)"), 3, "nothing supplies k"),
-    "function of a name that is taken": (POWER + "\ndef power(d, n):\n    return n\n", 3, "name of its own"),
+    "function of a name that is taken": (POWER + "\ndef power(d, n):\n    return n\n", 3, "another name"),
     "a function without a name": (POWER.replace("        power,", "        lambda d, n: n,"), 8, "by its name"),
     "a second method that is no function": (
         POWER.replace("over=", f"{AGREE}(power, 3, 'q', over=dict(d=2, n=9)),\n    over=", 1), 15,

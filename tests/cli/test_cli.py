@@ -24,7 +24,7 @@ ENVIRONMENT = {**os.environ, "NO_COLOR": "1", "COLUMNS": "80"}
 
 
 def process(*arguments: str, cwd: Path | None = None, **environment: str) -> Done:
-    """A command in a process of its own, as a user starts it."""
+    """A command in a separate process, as a user starts it."""
     done = subprocess.run(
         [sys.executable, *arguments],
         capture_output=True, text=True, env={**ENVIRONMENT, **environment}, cwd=cwd, timeout=240, check=False,

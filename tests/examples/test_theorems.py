@@ -67,4 +67,4 @@ def test_a_theorem_is_sixty_lines_in_the_public_interface(path: Path) -> None:
 def test_the_list_is_that_of_the_files() -> None:
     found = LIST.search(PAGE.read_text(encoding="utf-8"))
     assert found is not None
-    assert found.group() == listing(), "python -m tests.examples.listing writes it anew"
+    assert found.group() == listing(), "python -m tests.examples.listing writes it again"

@@ -116,7 +116,7 @@ def test_the_error_covers_the_class_and_no_false_claim_is_supported(kind: str | 
 
 
 def test_the_stated_assumption_agrees_with_its_constants() -> None:
-    assert f"at least {APART:g} and {Fraction(LOG_APART).limit_denominator(9)} apart" in ASSUMPTION
+    assert f"at least {APART:g} ({Fraction(LOG_APART).limit_denominator(9)}) apart" in ASSUMPTION
     assert "at most a tenth" in ASSUMPTION
     assert math.isclose(1 - SHARE, 0.1)
     assert CONTROL_DISTANCE >= APART  # otherwise a control would be outside of the assumption of verdicts

@@ -107,7 +107,7 @@ class Measured:
             raise Fault(str(error), self.keyword) from None
         if getattr(found.__wrapped__, "cached", found.__wrapped__) is not self.function:
             rule = "is not the function of that name in this file, by which other processes would find it"
-            raise Fault(f"{name} {rule}; give it a name of its own.", self.keyword)
+            raise Fault(f"{name} {rule}; give it another name.", self.keyword)
         return found
 
     def _point(self, place: Place, given: Mapping[str, Any], profile: Profile) -> Point:

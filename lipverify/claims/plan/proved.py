@@ -443,7 +443,7 @@ _anew: ContextVar[dict[str, Proof] | None] = ContextVar("_anew", default=None)
 
 @contextmanager
 def found_anew() -> Iterator[dict[str, Proof]]:
-    """In this block no committed proof is read: every requested proof is found anew and stored here by name."""
+    """In this block no committed proof is read: every requested proof is found again and stored here by name."""
     proofs: dict[str, Proof] = {}
     token = _anew.set(proofs)
     proved_window.cache_clear()

@@ -1,6 +1,6 @@
 r"""Certified critical points of the expected loss of GD++: all of two layers, and given ones of deeper models.
 
-With e = 1 + t g, s = E sigma^2 and M[f] = int f rho dt the loss is, but for a constant, the polynomial of the weights
+With e = 1 + t g, s = E sigma^2 and M[f] = int f rho dt the loss is, up to a constant, the polynomial of the weights
 
     1/2 M[t (t + s) g^2] + M[t g],
 

@@ -1,17 +1,17 @@
-"""Certifies a proof file again: with python-flint and the standard library, in a process of its own.
+"""Certifies a proof file again: with python-flint and the standard library, in a separate process.
 
     python lipverify/proofs/checker FILE ...
 
-chain            what a proof is, and what is missing in one; read it first, then the kind of proof that you doubt
+chain            the form of a proof, and its missing steps; read it first, then the kind of proof that you doubt
 windows          the optimal window for every n beyond explicit numbers, from noise and bias between explicit functions
 tokens           for windows: attention over many tokens, the noise
 harmonics        for windows: the bias of smooth laws
 kink             for windows: the bias of ReLU
 variogram        for windows: the bias of any law whose variogram lies between two sums of powers
 roughness        for variogram: Matern fields, kinks and jumps between their powers
-laws             for windows: which law needs which
+laws             for windows: the lemmas that each law needs
 dimensions       the optimal window in every dimension at once
-sizes            for dimensions: what depends on d, for each d and for all beyond
+sizes            for dimensions: the numbers that depend on d, for each d and for all larger ones
 ramp             for dimensions: ReLU
 transformers     linear transformers: layers, cosines and ridge for every size
 optima           one problem: where its loss is least, over all w

@@ -1,7 +1,7 @@
-"""What every proof is: a chain of lemmas with constants, each of which follows from those before it.
+"""The form of every proof: a chain of lemmas with constants, each of which follows from those before it.
 
-A lemma is a function, whose docstring is what it says and why. From what is given and the constants so far it returns
-what is left to certify: constants of its own that must be at least, or at most, a ball, and conditions that must hold.
+A lemma is a function; its docstring is the statement and the reason. From the hypotheses and the constants so far, it
+returns the facts to certify: its constants that must be at least, or at most, a ball, and conditions that must hold.
 A file is read once, into a `Proof` of numbers: lemmas are certified and statements printed from that, never from text.
 """
 
@@ -25,16 +25,16 @@ NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,3})?|-?[0-9
 LARGEST = 10**9
 """The largest dimension or other size; a number of tokens may be any whole number of forty digits."""
 DIGITS = 5000
-"""More than a decimal that is printed can have; with more of them it would be an error."""
+"""More digits than a printed decimal can have; a decimal with more digits is an error."""
 Ball = Any
 Bounds = dict[str, tuple[str, Ball]]
-"""What the constants of a lemma must satisfy: ("at most", ball) or ("at least", ball)."""
+"""Bounds on the constants of a lemma, by name: ("at most", ball) or ("at least", ball)."""
 Conditions = dict[str, bool]
 Known = Mapping[str, Any]
-"""What is given and what has been certified, by name: balls, and the names of laws."""
+"""The hypotheses and the certified constants, by name: balls, and the names of laws."""
 Rule = Callable[[Known], tuple[Bounds, Conditions]]
 Facts = Mapping[int, Mapping[str, Any]]
-"""What is known, by stage."""
+"""The known facts, by stage."""
 
 
 class Malformed(ValueError):
@@ -69,21 +69,21 @@ class Proof:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of proof: from what it starts, which lemmas follow, and what they prove together."""
+    """A kind of proof: its hypotheses, its chain of lemmas, and the theorem that they prove."""
 
     chain: Callable[[Proof], list[tuple[Rule, int]]]
     """The lemmas in order, each with its stage: 0 if it holds throughout."""
     about: Callable[[Mapping[str, Any]], dict[str, Any]]
-    """What the theorem is about, from the entries of the file; `Malformed` if it is no theorem of this kind."""
+    """The subject of the theorem (law, d, ...), from the entries of the file; `Malformed` if it is of another kind."""
     given: Callable[[Mapping[str, Any]], dict[str, Any]]
-    """What the lemmas start from: the same as balls."""
+    """The hypotheses of the lemmas: the subject, as balls."""
     statement: Callable[[Proof], str]
     chosen: Mapping[Rule, tuple[str, ...]]
     """The constants that a proof is free to choose; all others are bounds."""
     keys: tuple[str, ...] = ("given",)
-    """The entries of the file that say what it is about."""
+    """The entries of the file that hold the subject."""
     gathered: Callable[[Facts, int], dict[str, Any]] = lambda facts, _: dict(facts[0])
-    """What a lemma of a stage may use."""
+    """The facts that a lemma of a stage may use."""
     signed: tuple[str, ...] = ()
     """The constants that need not be positive."""
 
@@ -99,13 +99,13 @@ def least(ball: Ball) -> tuple[str, Ball]:
 
 
 def wording(rule: Rule) -> tuple[str, str]:
-    """What a lemma says, and why."""
+    """The statement of a lemma, and the reason."""
     says, _, because = (rule.__doc__ or "").partition("\n\n")
     return " ".join(says.split()), " ".join(because.split())
 
 
 def loads(text: str) -> Any:
-    """JSON of which no key stands twice in one place."""
+    """Read JSON; a repeated key is an error."""
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if len(dict(pairs)) < len(pairs):
@@ -124,7 +124,7 @@ def exactly(what: str, stated: Any, keys: Collection[str]) -> dict[str, Any]:
 
 
 def number(stated: Any) -> Fraction:
-    """A number, exactly; it stands in a file as a string.
+    """The exact value of a number, which a file holds as a string.
 
     >>> number("0.125"), number("-1e2"), number("5/3")
     (Fraction(1, 8), Fraction(-100, 1), Fraction(5, 3))
@@ -160,7 +160,7 @@ def ball(value: Fraction) -> Ball:
 
 
 def shown(value: Fraction | int) -> str:
-    """A number exactly: as a decimal, or where it is none as a fraction.
+    """The exact text of a number: a decimal, or a fraction if no decimal is exact.
 
     >>> shown(Fraction(1000001, 2)), shown(Fraction(5, 3)), shown(Fraction("1e27")), shown(Fraction("1.50e-9"))
     ('500000.5', '5/3', '1e+27', '1.5e-9')
@@ -204,7 +204,7 @@ def lemma(stated: Any) -> Stated:
 
 
 def failures(kind: Kind, proof: Proof) -> list[str]:
-    """What of a proof does not follow; nothing, if it is a proof."""
+    """The steps of a proof that do not follow; empty if it is valid."""
     stated = [(each.name, each.stage, each.says, each.because) for each in proof.lemmas]
     expected = [(rule.__name__, stage, *wording(rule)) for rule, stage in kind.chain(proof)]
     if stated != expected:
@@ -216,7 +216,7 @@ def failures(kind: Kind, proof: Proof) -> list[str]:
 
 
 def steps(kind: Kind, proof: Proof) -> Iterator[tuple[Rule, int, dict[str, Ball], Bounds, Conditions]]:
-    """Each lemma with its stage, its constants, what they must satisfy, and what else must hold."""
+    """Each lemma with its stage, its constants, the bounds on them, and its other conditions."""
     facts = {0: kind.given(proof.about)}
     for each, (rule, stage) in zip(proof.lemmas, kind.chain(proof), strict=True):
         constants = {name: ball(value) for name, value in each.constants.items()}
@@ -227,7 +227,7 @@ def steps(kind: Kind, proof: Proof) -> Iterator[tuple[Rule, int, dict[str, Ball]
 def missing(
     kind: Kind, rule: Rule, stage: int, constants: dict[str, Ball], bounds: Bounds, conditions: Conditions
 ) -> Iterator[str]:
-    """What of one lemma is not certain."""
+    """The bounds and conditions of one lemma that are not certain."""
     where, names = f"{rule.__name__}{f' at stage {stage}' if stage else ''}: ", {*bounds, *kind.chosen.get(rule, ())}
     if set(constants) != names:
         yield where + f"constants {sorted(constants)} instead of {sorted(names)}"

@@ -1,4 +1,4 @@
-r"""Where a loss is least, for one number of tokens: all w >= 0 at once, from balls at finitely many.
+r"""The minima of a loss for one number of tokens: all w >= 0 at once, from balls at finitely many w.
 
 A sum of e^{w t_j} with |t_j| <= 1 has no zero for |Im w| < pi/2. In the strip |Im w| <= b < pi/2, where it is at least
 cos b times the sum at Re w, averages of weights are analytic in w: with V = Var f there

@@ -1,4 +1,4 @@
-r"""Which sums of powers the variogram of a law lies between: fields, and ridge laws f(x) = h(<q, x>) of pieces.
+r"""Sums of powers below and above the variogram of a law: fields, and ridge laws f(x) = h(<q, x>) of pieces.
 
 A piecewise polynomial h has breaks at z_i, where it jumps by s_i and its slope by D_i; |h'| <= M and |h''| <= M'
 between them, x_i = 1 - z_i^2. With K_d[h](t) = E h(<q, x>) h(<q, x'>) on the sphere of R^d, <x, x'> = t,

@@ -1,4 +1,4 @@
-r"""For every dimension at once: what depends on d, and attention over many tokens, for each d and for all beyond.
+r"""For every dimension at once: numbers that depend on d, and attention over many tokens, up to `LAST` and beyond.
 
 Letters as in `tokens`, a = (d-1)/2; in units L = 1. B ~ b w^-beta at many tokens, W = Lambda^{1/(a+beta)}, Lambda = n /
 sigma^2, and

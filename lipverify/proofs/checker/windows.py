@@ -1,15 +1,15 @@
 r"""The optimal window for every n: envelopes of noise and bias, and where w* lies between multiples of Lambda^e.
 
-What is proved. Tokens x_1..x_n and the query x are uniform on the sphere of R^d, t_i = <x_i, x>, h_i = 1 - t_i,
+The theorem. Tokens x_1..x_n and the query x are uniform on the sphere of R^d, t_i = <x_i, x>, h_i = 1 - t_i,
 g_i = e^{-w h_i}, attention a_i = g_i / (g_1 + ... + g_n), the loss is noise N = sigma^2 E sum a_i^2 plus bias
 B = E (sum a_i (f(x_i) - f(x)))^2. With a = (d-1)/2, beta = 2 for smooth laws, 3/2 with kinks,
 1/2 with jumps, W = Lambda^{1/(a + beta)} and Lambda = n L^2 / sigma^2, every w* that minimises N + B satisfies low W <
 w* < high W.
 
-How to read it. A proof is a chain of lemmas, each a function: its docstring is what it says, for which w and n, and
-why; its body is what is left to certify by balls (Arb): constants of the file that must be at least, or at most, a
-ball, and conditions that must hold. `tokens` is about attention alone; `laws` says which lemmas about the bias a law
-needs, those of `harmonics`, `kink` or `variogram`; here is what follows from noise and bias between explicit functions.
+How to read it. A proof is a chain of lemmas, each a function. Its docstring is the statement, the range of w and n, and
+the reason; its body certifies the rest by balls (Arb): constants of the file that must be at least, or at most, a
+ball, and conditions that must hold. `tokens` is about attention; `laws` lists the lemmas about the bias that a law
+needs, of `harmonics`, `kink` or `variogram`; this file derives the theorems from bounds of noise and bias.
 """
 
 from __future__ import annotations

@@ -216,7 +216,7 @@ def test_a_law_by_its_variogram_has_the_properties_of_one_by_its_kernel() -> Non
 
 
 def test_the_table_of_a_network_is_cached() -> None:
-    """Its variogram is a method of a covariance that is created anew, which is another function each time."""
+    """Its variogram is a method of a covariance, and each law creates a new covariance."""
     from lipverify.loss.exact import parts_of
 
     p = Problem(d=3, n=30, law=ReLUNetwork(bias=0.7))
