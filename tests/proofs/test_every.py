@@ -277,13 +277,8 @@ def test_every_control_of_the_lemmas_is_rejected() -> None:
 
 
 @pytest.mark.slow
-<<<<<<< HEAD
-@pytest.mark.parametrize("name", ["every", "largest"])
-def test_accepted_mutants_are_true(name: str) -> None:
-=======
 @pytest.mark.parametrize("name", ["every", "every-signal"])
-def test_what_is_accepted_of_mutants_is_true(name: str) -> None:
->>>>>>> g1
+def test_accepted_mutants_are_true(name: str) -> None:
     """Mutants of constants, ranges and structure, as for the other proofs. They are few, because each takes seconds."""
     accepted = 0
     for i in range(90):
