@@ -19,6 +19,7 @@ from .largest import LAST, SIDES, alone
 FEWER = 40
 """Below this n five dimensions are looked at by polynomials, up to w ="""
 END = arb(12)
+"""this."""
 
 
 def power(k: Known) -> Ball:
