@@ -43,8 +43,8 @@ claim("softmax.window-every-signal/affine/five-dimensions",
       bound(proofs.every_signal, "C", of="largest", high="19/2", control="8", method="certified"),
       source=THEOREM_2, kind="derived", expected="supported", over={"d": (5,)},
       title="the optimal window for every L / sigma: from both sides, in five dimensions",
-      assumes=(*MODEL, r"affine tasks, $d = 5$, $\Lambda = n L^2 / \sigma^2$, $M = \min(\Lambda / 15, k \Lambda^{1/4}, 0.889 n^{1/3})$"),
-      statement=r"c_1 M \leq w^* \leq c_2 M \text{ for all } n \geq 2, L, \sigma, \text{ and } w^* < C n^{1/3} \text{ for } \sigma = 0 \text{ as well}",
+      assumes=(*MODEL, r"affine tasks, $d = 5$, $M = \min(\Lambda / 15, k \Lambda^{1/4}, 0.889 n^{1/3})$"),
+      statement=r"c_1 M \leq w^* \leq c_2 M \text{ for all } n \geq 2, L, \sigma, \; w^* < C n^{1/3} \text{ for all } \sigma \geq 0",
       finding=r"""The lower bound for small $L / \sigma$ has the right order for every larger one, because $w^*$ never
       falls in it. From above two lower bounds of the bias increase in $w$: by the nearest token alone, and by all
       tokens in the window, whose attention is an integral over a beta distribution.""")

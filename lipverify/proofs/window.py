@@ -294,6 +294,11 @@ class EverySignal(LawProof):
     def window(self, n: float, L: float = 1.0, sigma: float = 1.0) -> tuple[float, float]:
         """Two numbers between which w* lies, for n >= 2 and any L and sigma above 0.
 
+        Raises
+        ------
+        InvalidInput
+            If n is less than 2, or L or sigma is not positive.
+
         >>> from lipverify.foundation.shipped import shipped
         >>> from lipverify.proofs import load
         >>> low, high = load(shipped() / "proofs" / "signals-affine-3.json").window(n=30, L=1000)

@@ -11,15 +11,13 @@ from functools import reduce
 
 from flint import arb
 
-from .chain import Ball, Bounds, Conditions, Known, least, most
+from .chain import Ball, Bounds, Conditions, Known, Rule, least, most
 from .every import Piece, polynomials, ratio, shares
-from .five import nearest
-from .largest import LAST, SIDES, alone
+from .five import few_in_five, many_in_five, nearest
+from .largest import LAST, SIDES, alone, both_sides, few_tokens, largest, many_tokens
 
-FEWER = 40
-"""Below this n five dimensions are looked at by polynomials, up to w ="""
-END = arb(12)
-"""this."""
+FEWER, END = 40, arb(12)
+"""Below this n five dimensions are looked at by polynomials, up to this w."""
 
 
 def power(k: Known) -> Ball:
@@ -98,3 +96,21 @@ def signals_in_five(k: Known) -> tuple[Bounds, Conditions]:
         "15 k K <= 40": 15 * k["k"] * k["K"] <= FEWER,
         "all_low, all_high": between(k, k["all_low"], low, high, k["all_high"]),
     }
+
+
+LEMMAS: dict[int, tuple[Rule, ...]] = {
+    3: (few_tokens, many_tokens, largest, few_sides, both_sides, signals),
+    5: (few_in_five, many_in_five, largest, few_sides, signals_in_five),
+}
+"""The lemmas that follow those of every number of tokens, by the dimension."""
+CHOICES: dict[Rule, tuple[str, ...]] = {
+    few_tokens: ("C",),
+    many_tokens: ("x",),
+    few_in_five: ("C",),
+    many_in_five: ("x",),
+    few_sides: ("m",),
+    both_sides: ("lower", "upper", "lower_later", "upper_later"),
+    signals: ("all_low", "all_high", "later_low", "later_high"),
+    signals_in_five: ("all_low", "all_high"),
+}
+"""The constants that a proof is free to choose."""

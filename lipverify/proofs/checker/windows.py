@@ -23,12 +23,10 @@ from flint import arb
 
 from .chain import Ball, Bounds, Conditions, Facts, Kind, Known, Proof, Rule, least, most, shown
 from .every import every, far, few, monotone, near, reached
-from .five import few_in_five, many_in_five
 from .harmonics import smooth
 from .kink import gaussian_integrals
-from .largest import both_sides, few_tokens, largest, many_tokens
 from .laws import LAWS, about, domain, family, own_constant, start, written
-from .signals import few_sides, signals, signals_in_five
+from .signals import CHOICES, LEMMAS, few_sides, signals
 from .tokens import laplace, moment_limit, moments, noise, tilt
 from .variogram import POWERS, leading_bias
 
@@ -142,14 +140,7 @@ CHOSEN: dict[Rule, tuple[str, ...]] = {
     transfer: ("rho",),
     tradeoff: ("rho", "K"),
     reached: ("rho", "k", "reach"),
-    few_tokens: ("C",),
-    many_tokens: ("x",),
-    few_in_five: ("C",),
-    many_in_five: ("x",),
-    few_sides: ("m",),
-    both_sides: ("lower", "upper", "lower_later", "upper_later"),
-    signals: ("all_low", "all_high", "later_low", "later_high"),
-    signals_in_five: ("all_low", "all_high"),
+    **CHOICES,
 }
 SIGNED = (
     *("g_low", "g_high", "S2", "b_plus", "b_next", "s"),
@@ -166,11 +157,6 @@ THEOREMS: dict[str, tuple[Rule, ...]] = {
     "every signal": EVERY,
 }
 """The lemmas that follow the envelopes: none, where N and B between explicit functions is all that is proved."""
-SIGNALS: dict[int, tuple[Rule, ...]] = {
-    3: (few_tokens, many_tokens, largest, few_sides, both_sides, signals),
-    5: (few_in_five, many_in_five, largest, few_sides, signals_in_five),
-}
-"""The lemmas that follow those for every signal, by the dimension."""
 
 
 def chain(proof: Proof) -> list[tuple[Rule, int]]:
@@ -183,7 +169,7 @@ def chain(proof: Proof) -> list[tuple[Rule, int]]:
     many = window in THEOREMS[proof.theorem] and every not in THEOREMS[proof.theorem]
     stages = max(1, sum(lemma.name == "tilt" for lemma in proof.lemmas)) if many else 1
     head = [(rule, 0) for rule in (kind.about, laplace) if rule is not None]
-    last = SIGNALS[proof.about["d"]] if proof.theorem == "every signal" else ()
+    last = LEMMAS[proof.about["d"]] if proof.theorem == "every signal" else ()
     tail = [(rule, 0) for rule in (*THEOREMS[proof.theorem], *last)]
     return head + [(rule, i + 1) for i in range(stages) for rule in kind.envelope] + tail
 
@@ -280,7 +266,7 @@ def of_every(proof: Proof, words: Mapping[str, str]) -> str:
 
 def of_signals(proof: Proof, words: Mapping[str, str]) -> str:
     """What `signals` and `largest` say."""
-    first, *_, last = SIGNALS[proof.about["d"]]
+    first, *_, last = LEMMAS[proof.about["d"]]
     k = {**words, **of(proof, reached), **of(proof, first), **of(proof, few_sides), **of(proof, last)}
     k |= {"three": str(3 * proof.about["d"]), "p": "2/3" if last is signals else "1/3"}
     k["scale"] = ("" if k["m"] == "1" else k["m"] + " ") + f"n^({k['p']})"
