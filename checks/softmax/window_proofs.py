@@ -55,20 +55,22 @@ def closer(law: str, d: int, start: float) -> dict[str, Any]:
     return {"edges": [proof.least_lambda, proof.low, proof.high], "width": width}
 
 
-def every_n(d: int) -> dict[str, Any]:
-    """The theorem for the affine law with every n >= 2 and all L <= sigma, or n >= 2 W^((d+1)/2).
+def every_n(d: int, law: str = "affine") -> dict[str, Any]:
+    """The theorem for every n >= 2 and all L <= sigma, or n >= K W^((d-1)/2 + beta - 1), K = 2, for ReLU in the plane 8.
 
-    The smallest and the largest w* / M; "any", the smallest w* / min(M, k V) for every L / sigma; and "falling", the
-    share of [0, w*] on which the bias falls, which is 1.
+    The smallest and the largest w* / M; "any", the smallest w* / min(M, k V) for every L / sigma; and for the affine
+    law "falling", the share of [0, w*] on which the bias falls, which is 1.
     """
     from lipverify.proofs import EveryN, prove_every_n
 
-    affine, name = {"law": "affine", "d": d}, f"every-affine-{d}"
-    proof = proved(name, "every n", affine, lambda: prove_every_n(lv.laws.Affine(), d))
-    if not (isinstance(proof, EveryN) and proof.most_signal >= 1 and proof.least_tokens <= 2):
-        raise ValueError(f"{name}.json: not about all L <= sigma, or not all n >= 2 W^((d+1)/2): {proof.statement}")
+    name, K = f"every-{law}-{d}", 8 if (law, d) == ("relu", 2) else 2
+    meant = lv.laws.law_named(law)
+    proof = proved(name, "every n", {"law": law, "d": d}, lambda: prove_every_n(meant, d, least_tokens=K))
+    if not (isinstance(proof, EveryN) and proof.most_signal >= 1 and proof.least_tokens <= K):
+        raise ValueError(f"{name}.json: not about all L <= sigma, or about larger n than {K} allows: {proof.statement}")
     low, high = proof.multiples
-    ends = {"least": low, "largest": high, "any": proof.constants["least"], "falling": 1.0}
+    ends = {"least": low, "largest": high, "any": proof.constants["least"]}
+    ends |= {"falling": 1.0} if law == "affine" else {}
     return {name: between(proof, end, end) for name, end in ends.items()}
 
 

@@ -1,7 +1,7 @@
 r"""Theorem 2 for every L / sigma: with hardly any noise the optimal w stops growing and tends to the w of the minimal bias.
 
-There a window holds few tokens, which the theorems of `softmax/window.py` do not cover. For affine tasks w* is bounded
-from below by a proof for every n, L and sigma, and in three and five dimensions from above as well.
+There a window holds few tokens, which the theorems of `softmax/window.py` do not cover. For affine tasks and ReLU w* is
+bounded from below by a proof for every n, L and sigma, for affine tasks in three and five dimensions from above as well.
 """
 
 from lipverify.checks.softmax import window_proofs as proofs
@@ -19,6 +19,13 @@ claim("softmax.window-every-signal/affine/least",
       finding=r"""For one $n$ every $w^*$ of a larger $L / \sigma$ is at least every $w^*$ of a smaller one, because the
       noise increases in $w$. So beyond the range $n \geq 2 W^{(d+1)/2}$ the lower bound at its border still holds.
       Below 256 tokens both derivatives, enclosed up to $k V$, show that no smaller $w$ is critical.""")
+claim("softmax.window-every-signal/{law}/least",
+      bound(proofs.every_n, "c", of="any", low="1/2", control="9/10", method="certified"),
+      source=THEOREM_2, kind="derived", expected="supported", over={"law": "relu", "d": per_profile((3,), (2, 3, 5))},
+      title="the optimal window for every L / sigma: from below, ReLU",
+      assumes=(*MODEL, r"$n \geq 2$, $M = \min(\Lambda / 6d, k \Lambda^{2/(d+2)})$, $V = (n/K)^{2/d}$, $K = 2$ ($d = 2$: 8)"),
+      statement=r"w^* \geq c \min(M, k V) \quad \text{for all } n \geq 2, L, \sigma",
+      finding=r"""As for affine tasks: $w^*$ never falls as $L / \sigma$ rises.""")
 claim("softmax.window-every-signal/affine/largest",
       bound(proofs.every_signal, "C", of="largest", high="9/4", control="2", method="certified"),
       source=THEOREM_2, kind="derived", expected="supported", over={"d": (3,)},
@@ -48,6 +55,17 @@ claim("softmax.window-every-signal/affine/five-dimensions",
       finding=r"""The lower bound for small $L / \sigma$ has the right order for every larger one, because $w^*$ never
       falls in it. From above two lower bounds of the bias increase in $w$: by the nearest token alone, and by all
       tokens in the window, whose attention is an integral over a beta distribution.""")
+claim("softmax.window-every-n/{law}",
+      bound(proofs.every_n, "c_1", of="least", low="1/2", control="4/5", method="certified"),
+      bound(proofs.every_n, "c_2", of="largest", high="3", control=1, method="certified"),
+      source=THEOREM_2, kind="derived", expected="supported", over={"law": "relu", "d": per_profile((3,), (2, 3, 5))},
+      title="the optimal window for every number of tokens: ReLU",
+      assumes=(*MODEL, r"$n \geq 2$, and $L \leq \sigma$ or $n \geq K W^{d/2}$, $K = 2$ ($d = 2$: 8)"),
+      statement=r"c_1 M \leq w^* \leq c_2 M, \quad M = \min(\Lambda / 6d, k W), \quad W = \Lambda^{2/(d+2)}",
+      finding=r"""The derivative of the bias of $|z|$ depends on the angles between tokens. So levels are compared: where the
+      least possible loss is more than the largest possible one at another $w$, nothing is best. Both follow from
+      $\sum_l k_l (1 - A_l(w))^2$ by Jensen's inequality and a cut integral. With little signal the derivative of the
+      linear part outweighs that of the other, and below 256 tokens both are polynomials through balls.""")
 MEASURED = {"source": THEOREM_2, "kind": "derived", "expected": "supported"}
 claim("softmax.window-every-signal/{law}/scale",
       bound(proofs.over_scale, r"\min w^* / M", of="least", low="2/5", control="17/20", method="exact"),
@@ -67,6 +85,5 @@ claim("softmax.window-every-n/{law}/scale",
       over={"law": "relu", "d": (2, 3, 5)}, title="the optimal window for every number of tokens: a scale for ReLU, measured",
       assumes=(*MODEL, r"$L = \sigma / 20$ to $\sigma$, $n = 2$ to $10^6$, $M = \min(\Lambda / 6d, k \Lambda^{2/(d+2)})$"),
       statement=r"1/2 \leq w^* / M \leq 7/5",
-      finding=r"""The form that is proved for affine tasks (`softmax.window-every-n/affine`) seems to hold for ReLU with
-      other constants. Its proof does not carry over, because it needs the derivative of the bias to be a sum over
-      tokens of terms $\geq 0$.""", **MEASURED)
+      finding=r"""The form that is proved for affine tasks (`softmax.window-every-n/affine`) holds for ReLU as well: the
+      proved multiples (`softmax.window-every-n/relu`) contain the measured ones with room, up to a factor of two.""", **MEASURED)

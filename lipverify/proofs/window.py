@@ -14,7 +14,7 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.validation import number, whole
 from lipverify.laws import Affine
 from lipverify.problem.law import Law
-from lipverify.proofs.checker import chain, every, five, largest, laws, signals, windows
+from lipverify.proofs.checker import chain, every, five, largest, laws, levels, signals, windows
 from lipverify.proofs.envelope import Envelope
 from lipverify.proofs.record import LawProof, below, beyond, named
 from lipverify.proofs.search import Reach, decimal, extended, find, in_doubles, powers
@@ -192,10 +192,11 @@ def prove_transfer(theorem: Theorem, ratio: float) -> Transfer:
 
 @dataclass(frozen=True)
 class EveryN(LawProof):
-    """For every n >= 2: w* between two multiples of M = min(Lambda / 3d, k Lambda^e).
+    """For every n >= 2: w* between two multiples of M = min(Lambda / 3d, k Lambda^e), with 6d instead of 3d for ReLU.
 
-    It covers all L <= rho sigma, and all with n >= K W^{(d+1)/2}, W = Lambda^e: the same K as of `Theorem`, at any W.
-    For all other L / sigma it bounds w* from below: by the same multiple of min(M, k V), V = (n / K)^{2/(d+1)}.
+    It covers all L <= rho sigma, and all with n >= K W^{(d+1)/2}, W = Lambda^e, for ReLU with n >= K W^{d/2}: the same
+    K as of `Theorem`, at any W. For all other L / sigma it bounds w* from below: by the same multiple of min(M, k V),
+    V the largest W with so many tokens.
 
     Attributes
     ----------
@@ -215,7 +216,7 @@ class EveryN(LawProof):
 
     @property
     def least_tokens(self) -> float:
-        """K: larger L are covered where n >= K W^{(d+1)/2}."""
+        """K: larger L are covered where n >= K W^{(d+1)/2}, or for ReLU K W^{d/2}."""
         return self.constants["K"]
 
     @property
@@ -224,9 +225,14 @@ class EveryN(LawProof):
         return below(self.constants["least_ratio"]), beyond(self.constants["largest_ratio"])
 
     def scale(self, n: float, L: float = 1.0, sigma: float = 1.0) -> float:
-        """M = min(Lambda / 3d, k Lambda^e)."""
+        """M = min(Lambda / 3d, k Lambda^e), for ReLU with 6d."""
         lam = n * L**2 / sigma**2
-        return float(min(lam / (3 * self.d), self.constants["k"] * lam ** (1 / (self.noise_power + self.beta))))
+        return float(
+            min(
+                lam / ((6 if self.law == "relu" else 3) * self.d),
+                self.constants["k"] * lam ** (1 / (self.noise_power + self.beta)),
+            )
+        )
 
     def covers(self, n: float, L: float | None = None, sigma: float = 1.0) -> bool:
         """Whether the theorem bounds w* from both sides; L is 1 if it is not given."""
@@ -234,7 +240,7 @@ class EveryN(LawProof):
         if not (n >= 2 and L > 0 and sigma > 0):
             return False
         W = (n * L**2 / sigma**2) ** (1 / (a + self.beta))
-        return L / sigma <= self.most_signal or n >= self.least_tokens * W ** (a + 1)
+        return L / sigma <= self.most_signal or n >= self.least_tokens * W ** (a + self.beta - 1)
 
     def least(self, n: float, L: float | None = None, sigma: float = 1.0) -> float:
         """What w* is at least, for n >= 2 and any L and sigma.
@@ -250,7 +256,7 @@ class EveryN(LawProof):
             raise InvalidInput(f"n = {n:g}, L = {L:g}, sigma = {sigma:g}: n must be 2 or more, L and sigma above 0.")
         M = self.scale(n, L, sigma)
         if not self.covers(n, L, sigma):
-            M = min(M, self.constants["k"] * (n / self.least_tokens) ** (1 / (self.noise_power + 1)))
+            M = min(M, self.constants["k"] * (n / self.least_tokens) ** (1 / (self.noise_power + self.beta - 1)))
             share = below(self.constants["least"])
         return share * M * (1 - 1e-14)
 
@@ -368,7 +374,7 @@ SIGNALS: dict[int, dict[chain.Rule, dict[str, str]]] = {
 
 
 def prove_every_n(law: Law, d: int, most_signal: float = 1.0, least_tokens: float = 2.0) -> EveryN:
-    r"""Prove between which multiples of M = min(Lambda / 3d, k Lambda^e) w* lies for every n >= 2.
+    r"""Prove between which multiples of M = min(Lambda / 3d, k Lambda^e) w* lies for every n >= 2; for ReLU with 6d.
 
     For small Lambda = n L^2 / sigma^2, w* is near Lambda / 3d; for large Lambda it is near k Lambda^e, with the
     constant k of `prove_window`. The theorem bounds the distance, few tokens included. L / sigma is bounded by a
@@ -378,13 +384,14 @@ def prove_every_n(law: Law, d: int, most_signal: float = 1.0, least_tokens: floa
     Parameters
     ----------
     law
-        Affine: the theorem holds for every L, whatever that of the law.
+        Affine or ReLU: the theorem holds for every L, whatever that of the law.
     d
         The ambient dimension, >= 2.
     most_signal
         rho, the largest L / sigma for every n, > 0.
     least_tokens
-        K, with which all larger L are covered for which n >= K W^{(d+1)/2}, W = Lambda^e; > 0.
+        K, with which all larger L are covered for which n >= K W^{(d+1)/2}, or for ReLU K W^{d/2}, W = Lambda^e; > 0.
+        For ReLU in the plane 8 takes seconds, 2 many minutes.
 
     Returns
     -------
@@ -398,7 +405,8 @@ def prove_every_n(law: Law, d: int, most_signal: float = 1.0, least_tokens: floa
     OutOfReach
         If the law is another one, or no bounds come out.
 
-    Source: slopes of noise and bias, from both sides; see the lemmas.
+    Source: slopes of noise and bias, from both sides; for ReLU, whose bias has no such slope, the loss at two places;
+    see the lemmas.
 
     >>> from lipverify.foundation.shipped import shipped
     >>> from lipverify.proofs import load
@@ -409,19 +417,24 @@ def prove_every_n(law: Law, d: int, most_signal: float = 1.0, least_tokens: floa
     name, d = named(law), whole("d", d, 2, "the ambient dimension,")
     rho = number("most_signal", most_signal, "L / sigma", above=0)
     K = number("least_tokens", least_tokens, "K", above=0)
-    if name != "affine":
+    if name not in ("affine", "relu"):
         raise OutOfReach(
-            f"law = {law!r}: with few tokens w* is proved for Affine(); use prove_window or optimal_window."
+            f"law = {law!r}: with few tokens w* is proved for Affine() and ReLU(); use prove_window or optimal_window."
         )
     tried = f"law = {name}, d = {d}, most_signal = {rho!r}, least_tokens = {K!r}"
     with in_doubles(tried):
-        for W, beyond in product(STARTS, BEYOND):
+        for W, beyond in product(*((STARTS, BEYOND) if name == "affine" else (LATER, FARTHER))):
             with suppress(OutOfReach):
                 data = find(name, d, Reach(W, K))
                 constant = float(f"{float(data['lemmas'][-1]['constants']['limit_low']):.3g}")
-                rules = (every.monotone, every.reached, every.far, every.near, every.few, every.every)
-                more: dict[chain.Rule, dict[str, str]] = {rule: {} for rule in rules}
-                more[every.reached] = {"rho": decimal(rho), "k": decimal(constant), "reach": decimal(beyond * constant)}
+                chosen = {"rho": decimal(rho), "k": decimal(constant), "reach": decimal(beyond * constant)}
+                rules = windows.THEOREMS["every n"] if name == "affine" else windows.BY_LEVELS
+                more: dict[chain.Rule, dict[str, str]] = {rule: {} for rule in rules[2:]}
+                if name == "affine":
+                    more[every.reached] = chosen
+                else:
+                    both = (6 * d * constant) ** ((d + 2) / d)  # where both parts of M are equal
+                    more[levels.levels] = chosen | {"first": decimal(FIRST * both)}
                 return EveryN(extended(data, "every n", more))
     raise OutOfReach(
         f"{tried}: with few tokens in a window the bounds are too wide; ask for a smaller most_signal or d, or a "
@@ -433,6 +446,10 @@ STARTS = (200.0, 400.0)
 """W from which `window` is proved, on which a theorem for every n rests; the first that is enough."""
 BEYOND = (1.8, 2.3)
 """reach / k: from 1.5 k W on (d = 3; d = 2: 1.6) noise alone is more than the least loss, if bounds are close."""
+LATER, FARTHER = (1e5,), (2.9, 3.6)
+"""The same of ReLU, the envelopes of which are wider and take no longer,"""
+FIRST = 3.0
+"""and the Lambda up to which slopes bound w*, in units of that where both parts of M are equal."""
 
 
 def prove_window(law: Law, d: int, *, least_lambda: float | None = None, least_tokens: float | None = None) -> Theorem:

@@ -641,27 +641,27 @@ def transfer(law: str, d: str, domain: str, **text: str) -> Iterator[str]:
         yield from within(f"at W = {W:.12g}, n = {n}: worse by", k["low"], found, k["high"], SLOPE)
 
 
-def every_n(law: str, d: str, domain: str, **text: str) -> Iterator[str]:
+def every_n(law: str, d: str, domain: str, falls: str | None, **text: str) -> Iterator[str]:
     """Check w* for few and many tokens, from a tenth of the largest L / sigma up to values where the bias dominates."""
     name, dim, k = named(law), int(d), {key: value(each) for key, each in text.items()}
     a, beta = powers(name, dim)
-    yield from exponents({"whole": a + beta, "power": a + beta - 1, "three": 3.0 * dim}, k)
-    if name != "affine":
+    yield from exponents({"whole": a + beta, "power": a + beta - 1, "unit": float(UNITS.get(name, 0) * dim)}, k)
+    if name not in UNITS:
         yield f"{law}: of other laws nothing is known"
         return
     if domain == "over all real w" and not rises(name, dim):
         yield f"{law}: a w < 0 is as good as w > 0, or may be"
 
     # both parts of M are equal at this Lambda, and w* / M is least there
-    middle = (k["three"] * k["k"]) ** (k["whole"] / (k["whole"] - 1))
+    middle = (k["unit"] * k["k"]) ** (k["whole"] / (k["whole"] - 1))
     for n in (2, 3, 5, 10, 20, 255, 256, 1000, 10**5):
         V = (n / k["K"]) ** (1 / k["power"])
         last, top, before = max(n * k["rho"] ** 2, V ** k["whole"]), k["again"] * V, 0.0
-        corner = max(k["three"] * top, V ** k["whole"])  # M is k V there
+        corner = max(k["unit"] * top, V ** k["whole"])  # M is k V there
         more = [1.1 * last, corner, 30 * last] if n < 1000 else [1.1 * last]
         for Lambda in sorted({last / 100, middle, last, *more}):
             inside = last * (1 + ROUNDING) > Lambda
-            M = min(Lambda / k["three"], k["k"] * Lambda ** (1 / k["whole"]))
+            M = min(Lambda / k["unit"], k["k"] * Lambda ** (1 / k["whole"]))
             bound = M if inside else min(M, top)
             w, _ = optimum(name, dim, n, Lambda / n, 1.0, bound / 4, 4 * bound)
             where = f"at n = {n}, Lambda = {Lambda:.6g}"
@@ -672,9 +672,14 @@ def every_n(law: str, d: str, domain: str, **text: str) -> Iterator[str]:
             if w < before * (1 - SLOPE):
                 yield f"w* falls {where}"
             before = w
-            biases = [terms(name, dim, n, share * w)[1] for share in (0.01, 0.1, 0.4, 0.7, 0.99)] if inside else []
+            places = (0.01, 0.1, 0.4, 0.7, 0.99) if inside and falls else ()
+            biases = [terms(name, dim, n, share * w)[1] for share in places]
             if sorted(biases, reverse=True) != biases:
                 yield f"the bias rises before w* = {w:.6g} at n = {n}"
+
+
+UNITS = {"affine": 3, "relu": 6}
+"""1 / (d k_1): with little signal w* is near Lambda k_1."""
 
 
 def every_signal(law: str, d: str, domain: str, **text: str | None) -> Iterator[str]:
@@ -918,10 +923,10 @@ PATTERNS: list[tuple[str, Callable[..., Iterator[str]]]] = [
         + (
             "every w\\* that attains it has {} M <= w\\* <= {} M, M = min\\(Lambda / {}, {} W\\), W = "
             "Lambda\\^\\(1/{}\\), Lambda = n L\\^2 / sigma\\^2, for all n >= 2 and all L, sigma > 0 with L <= {} "
-            "sigma or W <= V, V = \\(n / {}\\)\\^\\(1/{}\\), where the bias falls from w = 0 to w\\*; for all n >= 2 "
-            "and all L, sigma > 0 every w\\* that attains a least value is at least {} min\\(M, {} V\\), and at least "
-            "every w\\* for the same n and less L / sigma; at n = 1 the loss is the same at all w"
-        ).format(*g("least", "largest", "three", "k", "whole", "rho", "K", "power", "bound", "again")),
+            "sigma or W <= V, V = \\(n / {}\\)\\^\\(1/{}\\)(?P<falls>, where the bias falls from w = 0 to w\\*)?; for "
+            "all n >= 2 and all L, sigma > 0 every w\\* that attains a least value is at least {} min\\(M, {} V\\), "
+            "and at least every w\\* for the same n and less L / sigma; at n = 1 the loss is the same at all w"
+        ).format(*g("least", "largest", "unit", "k", "whole", "rho", "K", "power", "bound", "again")),
         every_n,
     ),
     (

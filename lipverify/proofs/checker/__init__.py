@@ -18,6 +18,7 @@ optima           one problem: where its loss is least, over all w
 circle           one problem on the circle: matrices that do better than all of a form
 subspace         tasks that depend on a few directions: the one matrix that is best
 every            for windows: every number of tokens, from slopes of noise and bias
+levels           for windows: the same for ReLU, from the loss at two places
 largest          for windows: three dimensions with hardly any noise
 five             for windows: five dimensions with hardly any noise
 signals          for windows: every number of tokens and every L / sigma, in three and in five dimensions

@@ -113,15 +113,17 @@ def averages(d: int, n: int, w: Ball, degrees: Sequence[int], goal: float = GOAL
     return Averages(alone[0], *by_degree)
 
 
-def many_averages(d: int, most: int, w: Ball) -> list[Ball]:
-    """E sum a_i^2 for n = 2 to `most`, then E m^2 + E sum a_i^2 (1 - t_i^2), m = sum a_i h_i, for the same n; l = 1.
+def many_averages(d: int, most: int, w: Ball, weights: Mapping[int, Ball] | None = None) -> list[Ball]:
+    """E sum a_i^2 for n = 2 to `most`, then a bias for the same n: the sum of k_l (E m_l^2 + E sum a_i^2 (1 - P_l^2)).
 
-    That is E sum_{i != j} a_i a_j h_i h_j + 2 E sum a_i^2 h_i; all n at once, with the error of the largest.
+    Here m_l = sum a_i h_i, h = 1 - P_l, and k_1 = 1 alone if there are no `weights` k_l. In brackets is E sum_{i != j}
+    a_i a_j h_i h_j + 2 E sum a_i^2 h_i; all n at once, with the error of the largest.
     """
+    k = weights or {1: arb(1)}
     with ctx.workprec(BITS):
         half = arb(WIDEST).min(arb(STRIP) / w) if w > 0 else arb(WIDEST)
         rho = half + (1 + half**2).sqrt()
-        largest = 4 * most * (1 + rho) ** 2 / (arb(STRIP).cos() ** 2 * (rho - 1))
+        largest = 4 * most * (1 + rho ** max(k)) ** 2 / (arb(STRIP).cos() ** 2 * (rho - 1))
         m = math.ceil((GOAL + float(largest.log())) / float(rho.log()) / 2) + d
         t, p = gauss(d, m)
         q, b, ends = arb(step()), arb(STEEPEST), arb(most) ** 2 * 4
@@ -133,18 +135,21 @@ def many_averages(d: int, most: int, w: Ball) -> list[Ball]:
         error = arb(0, (left_out + largest * rho ** -(2 * m - d)).abs_upper())
         if not (m > d and q <= 1 and y >= arb(2).log()):
             raise ValueError(f"w = {w}: too few nodes")
-        g, h = [(-w * (1 - x)).exp() for x in t], [[arb(1)] * m, *deficits(d, m, (1,))]
+        g, h = [(-w * (1 - x)).exp() for x in t], [[arb(1)] * m, *deficits(d, m, tuple(k))]
         scales, phi, one, two = sums(g, p, h, first, q, count)
         powers = [[arb(1)] * (count + 1)]
         for _ in range(most - 1):
             powers.append([x * y for x, y in zip(powers[-1], phi, strict=True)])
-        rows = zip(scales, one.tolist(), two.tolist(), strict=True)
-        columns = arb_mat([[scale**2 * x for x in (*row, z * z)] for scale, (z,), row in rows])
+        each = arb_mat([[x] for x in k.values()])
+        squares = arb_mat([[z * z for z in row] for row in one.tolist()]) * each
+        alone = arb_mat([row[1:] for row in two.tolist()]) * each
+        rows = zip(scales, *(column.entries() for column in (alone, squares)), two.tolist(), strict=True)
+        columns = arb_mat([[scale**2 * x for x in (row[0], first, second)] for scale, first, second, row in rows])
         table = arb_mat(powers) * columns
         noise, bias = [], []
         for n in range(2, most + 1):
             noise.append(n * q * table[n - 1, 0] + error)
-            bias.append(n * q * ((n - 1) * table[n - 2, 2] + 2 * table[n - 1, 1]) + 3 * error)
+            bias.append(n * q * ((n - 1) * table[n - 2, 2] + 2 * table[n - 1, 1]) + 3 * error * sum(k.values(), arb(0)))
         return noise + bias
 
 

@@ -44,6 +44,7 @@ from flint import arb, arb_poly
 from .chain import Ball, Bounds, Conditions, Known, least, most
 from .contexts import STRIP, many_averages
 from .curves import Curve, curves
+from .kink import even_weights
 from .tokens import bessel_ratio
 
 FEW = 256
@@ -64,6 +65,8 @@ REFERENCES, STOPS = tuple(arb(j) / 10 for j in (7, 8, 9, 10)), tuple(1 + arb(j) 
 """Multiples of k W_n: at the first the loss is known, of the others the first is taken that is far enough."""
 COARSE = 0.04
 """Largest quotient of the ends of a cell, as a logarithm, between the first and the last w of a proof."""
+LISTED = 24
+"""The largest degree of the harmonics of |z| with few tokens."""
 SHORT, LONG = 0.25, 3.0
 """Pieces of w on which noise and bias of few tokens are polynomials: the first, and all others at most."""
 
@@ -125,9 +128,10 @@ def head(T: Ball, n: Ball, power: int, j: int) -> Ball:
         raise ValueError(f"T = {T.str(6, radius=False)}: it takes more than {SIZES[-1]} terms")
     others = 3 * y**terms / arb(terms + 1).gamma() * decay(power, terms)
     series = moments_of_decay(power, terms)(y) + arb(0).union(others)
-    q = b * (1 - arb(-CUT).exp()) / CUT
-    rest = (-q * X).exp() * (X / q + 1 / q**2 if power == 1 else X**2 / q + 2 * X / q**2 + 2 / q**3)
-    return (T ** (power + 1) * (-y).exp() * series + rest) / power
+    q, whole = b * (1 - arb(-CUT).exp()) / CUT, math.factorial(power)
+    powers = [whole // math.factorial(i) * X**i / q ** (power + 1 - i) for i in range(power + 1)]
+    rest = (-q * X).exp() * sum(powers, arb(0))
+    return (T ** (power + 1) * (-y).exp() * series + rest) / whole
 
 
 def decay(power: int, k: int) -> Ball:
@@ -194,13 +198,14 @@ def signal(k: Known, n: Ball) -> Ball:
 
 
 def widest(k: Known, n: Ball) -> Ball:
-    """V: the largest W with n >= K W^{a+1}."""
-    return (n / k["K"]) ** (1 / (k["a"] + 1))
+    """V: the largest W with n >= K W^{a+beta-1}; beta is 2 for the affine law."""
+    return (n / k["K"]) ** (1 / (k["a"] + k["beta"] - 1))
 
 
 def fewest(k: Known, Lambda: Ball) -> Ball:
     """At least this is n, if Lambda is in the domain."""
-    return (Lambda / k["rho"] ** 2).min(k["K"] * Lambda ** ((k["a"] + 1) / (k["a"] + 2)))
+    power = k["a"] + k["beta"]
+    return (Lambda / k["rho"] ** 2).min(k["K"] * Lambda ** ((power - 1) / power))
 
 
 def stops(k: Known) -> list[tuple[Ball, Ball | None]]:
@@ -226,12 +231,17 @@ def noise_below(n: Ball, k: At) -> Ball:
     return k.r / (1 + (k.g / k.mu - 1).max(0) / n) ** 2
 
 
+def unit(k: Known) -> Ball:
+    """1 / k_1: w* is near Lambda k_1 with little signal. 3d for the affine law."""
+    return k["d"] / k["linear"] if "linear" in k else 3 * k["d"]
+
+
 def ratio(k: Known, w: tuple[Ball, Ball], share: tuple[Ball, Ball]) -> tuple[Ball, Ball]:
-    """w / M at least and at most, where Lambda / 3dw lies between two numbers: it falls in Lambda, and rises in w."""
-    d, e = k["d"], 1 / (k["a"] + 2)
+    """w / M at least and at most, where k_1 Lambda / w lies between two numbers: it falls in Lambda, and rises in w."""
+    e = 1 / (k["a"] + k["beta"])
 
     def value(x: Ball, quotient: Ball) -> Ball:
-        return (1 / quotient).max(x ** (1 - e) / (k["k"] * (3 * d * quotient) ** e) if x > 0 else arb(0))
+        return (1 / quotient).max(x ** (1 - e) / (k["k"] * (unit(k) * quotient) ** e) if x > 0 else arb(0))
 
     known = [quotient > 0 and quotient.is_finite() for quotient in share]
     return value(w[0], share[1]) if known[1] else arb(0), value(w[1], share[0]) if known[0] else arb("inf")
@@ -333,10 +343,16 @@ def extremes(name: str, found: list[tuple[Ball, Ball]]) -> Bounds:
 
 def quotient(d: Ball, n: Ball, part: Part) -> tuple[Ball, Ball]:
     """n N' / (w 3d (-B')) on a part, at least and at most, for this n and all that are larger."""
+    noise, bias = slopes(d, n, part)
+    return noise[0] / bias[1], noise[1] / bias[0] if bias[0] > 0 else arb("inf")
+
+
+def slopes(d: Ball, n: Ball, part: Part) -> tuple[tuple[Ball, Ball], tuple[Ball, Ball]]:
+    """n N' / w and -3d B' on a part, each at least and at most, for this n and all that are larger."""
     first, last, x, y, (low, high) = part.first, part.last, part.x, part.y, part.slope
     T = n / y.r
     if not T > FEWEST:
-        return arb(0), arb("inf")
+        return (arb(0), arb("inf")), (arb(0), arb("inf"))
     E, two, three = beyond_cut(T), head(T, n, 2, 2), head(T, n, 2, 3)
     if first > 0:
         turn = (x.A2 - y.A).max(0), y.A2 - x.A
@@ -357,8 +373,7 @@ def quotient(d: Ball, n: Ball, part: Part) -> tuple[Ball, Ball]:
     more = 2 * y.r / n * (minus[1] - plus[0]).max(0) + 2 * TWO * E
     less = 2 * y.r / n * (plus[1] - minus[0]).max(0) + 2 * TWO * E
     pairs = 2 * y.r / n * (x.hhh2 - 2 * y.hh2 * y.h + x.h2 * x.hh) * two + 8 * TWO * E
-    bias = 2 * y.h * low * jensen3 - less, 2 * x.h * high * three + pairs + more + 2 * THREE * E
-    return noise[0] / bias[1], noise[1] / bias[0] if bias[0] > 0 else arb("inf")
+    return noise, (2 * y.h * low * jensen3 - less, 2 * x.h * high * three + pairs + more + 2 * THREE * E)
 
 
 def variance(d: Ball, first: Ball, last: Ball) -> tuple[Ball, Ball]:
@@ -385,21 +400,21 @@ def few(k: Known) -> tuple[Bounds, Conditions]:
     values of N'', as N'(0) = 0. For all L: on every part that begins below k V w >= few_least min(M, k V) if w is
     critical, so that no w < min(few_least, 1) min(M, k V) is.
     """
-    d, a = k["d"], k["a"]
-    end = k["reach"] * (FEW * signal(k, arb(FEW))) ** (1 / (a + 2))
-    pieces = polynomials(int(d.unique_fmpz()), float(end.upper()), FEW)
+    end = k["reach"] * (FEW * signal(k, arb(FEW))) ** (1 / (k["a"] + k["beta"]))
+    d, even = int(k["d"].unique_fmpz()), "kinked" in k
+    pieces, (_, rest) = polynomials(d, float(end.upper()), FEW, even), relative(d, even)
     found, before_V, ends, falls = [], [], True, True
     for n in range(2, FEW):
         tried = [(w, *(curves[n - 2].over(w, w) for curves in piece[:2])) for piece in pieces for w in piece[4][1::4]]
         square = signal(k, arb(n))
-        least = reduce(arb.min, [(noise + square * bias / (3 * d)).upper() for _, noise, bias in tried])
+        least = reduce(arb.min, [(noise + square * (bias + 4 * rest) / unit(k)).upper() for _, noise, bias in tried])
         stop = next((w for w, noise, _ in tried if noise > least), None)
         ends = ends and stop is not None
         stop, V = tried[-1][0] if stop is None else stop, k["k"] * widest(k, arb(n))
         before = True  # B falls on all parts up to this one
-        for w, share in shares(pieces, n, stop.max(V)):
+        for w, share in shares(pieces, n, stop.max(V), 4 * rest):
             before = before and share[1].is_finite()
-            if not (w[0] >= stop or 3 * d * w[0] * share[0] > square * n):
+            if not (w[0] >= stop or unit(k) * w[0] * share[0] > square * n):
                 falls = falls and before
                 found.append(ratio(k, w, share))
             if not w[0] >= V:
@@ -412,27 +427,45 @@ def few(k: Known) -> tuple[Bounds, Conditions]:
     }
 
 
-def shares(pieces: list[Piece], n: int, stop: Ball) -> Iterator[tuple[tuple[Ball, Ball], tuple[Ball, Ball]]]:
-    """Part by part up to `stop`, and Lambda / 3dw there at least and at most."""
+def shares(
+    pieces: list[Piece], n: int, stop: Ball, rest: Ball | int = 0
+) -> Iterator[tuple[tuple[Ball, Ball], tuple[Ball, Ball]]]:
+    """Part by part up to `stop`, and k_1 Lambda / w there at least and at most; B' is off by `rest` at most."""
     for _, _, noise, bias, edges in pieces:
         for first, last in pairwise(edges):
             if first >= stop:
                 return
-            rise, fall = noise[n - 2].over(first if edges[0] > 0 else edges[0], last), -bias[n - 2].over(first, last)
+            rise = noise[n - 2].over(first if edges[0] > 0 else edges[0], last)
+            fall = arb(0, rest) - bias[n - 2].over(first, last)
             slope, most_slope = (each * first.union(last) if edges[0] > 0 else each for each in (fall, fall.upper()))
             low = (n * rise / most_slope).lower() if fall.upper() > 0 else arb("inf")  # where B rises nothing is best
             yield (first, last), (low.max(0), (n * rise / slope).upper() if fall > 0 else arb("inf"))
 
 
+def relative(d: int, even: bool) -> tuple[dict[int, Ball], Ball]:
+    """k_l / k_1 up to `LISTED`, and the sum of all others: of the affine law, or with as much of |z| as of z."""
+    if not even:
+        return {1: arb(1)}, arb(0)
+    weights = even_weights(arb(d), LISTED)
+    rest = d * (1 / arb(d) - sum(weights.values(), arb(0)))
+    return {1: arb(1), **{degree: d * weight for degree, weight in weights.items() if degree}}, rest.upper()
+
+
 @lru_cache(maxsize=4)
-def polynomials(d: int, end: float, few: int) -> list[Piece]:
-    """On pieces of [0, end], by n from 2 to `few` - 1: N, 3d B, slopes (of N on the first the second one), parts."""
+def polynomials(d: int, end: float, few: int, even: bool = False) -> list[Piece]:
+    """On pieces of [0, end], by n from 2 to `few` - 1: N, B / k_1, slopes (of N on the first the second one), parts.
+
+    B but for harmonics beyond `LISTED`: these are between 0 and 4 times their k_l, and their slope is at most 4 times
+    that, as it is 2 E (sum a_i (f_i - f)) Cov_a(f, h), E Var_a(f) is at most E f^2, and Var_a(h) at most 1.
+    """
+    weights, _ = relative(d, even)
     number = math.ceil((end - SHORT) / LONG)
     ends = [arb(0), *(SHORT + (arb(end) - SHORT) * j / number for j in range(number + 1))]
-    bounds = [1 / arb(STRIP).cos() ** 2] * (few - 2) + [4 / arb(STRIP).cos() ** 2] * (few - 2)
+    top = 1 / arb(STRIP).cos() ** 2
+    bounds = [top] * (few - 2) + [4 * sum(weights.values(), arb(0)) * top] * (few - 2)
     pieces: list[Piece] = []
     for first, last in pairwise(ends):
-        both = curves(lambda w: many_averages(d, few - 1, w), bounds, first, last)
+        both = curves(lambda w: many_averages(d, few - 1, w, weights), bounds, first, last)
         noise, bias = both[: few - 2], both[few - 2 :]
         order = 1 if first > 0 else 2
         count = math.ceil(float((last / first).log()) / COARSE) if first > 0 else 4

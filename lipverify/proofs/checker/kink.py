@@ -99,5 +99,17 @@ def kink_bias(k: Known) -> tuple[Bounds, Conditions]:
 
 
 def second_weight(d: Ball) -> Ball:
-    """k_2 = N_2 (E |t| P_2)^2 of |z|, E |t| P_2 = E |t| / (d + 1)."""
-    return harmonics(d, 2) * ((d / 2).gamma() / (arb.pi().sqrt() * ((d + 1) / 2).gamma()) / (d + 1)) ** 2
+    """k_2 of |z|."""
+    return even_weights(d, 2)[2]
+
+
+def even_weights(d: Ball, last: int) -> dict[int, Ball]:
+    """k_l = N_l (E |t| P_l)^2 of |z| for l = 0, 2, ... to `last`; of all l the sum is E z^2 = 1/d.
+
+    E |t| P_{l+2} = -(l-1) / (l+d+1) E |t| P_l.
+    """
+    mean, found = (d / 2).gamma() / (arb.pi().sqrt() * ((d + 1) / 2).gamma()), {}
+    for degree in range(0, last + 1, 2):
+        found[degree] = harmonics(d, degree) * mean**2
+        mean *= -arb(degree - 1) / (degree + d + 1)
+    return found

@@ -47,6 +47,7 @@ from .chain import (
 from .contexts import STRIP, averages
 from .curves import Curve, curves
 from .harmonics import harmonics, wave
+from .kink import even_weights
 
 LONGEST = 4
 """The longest interval of a curve of the loss."""
@@ -71,10 +72,8 @@ def spectrum(k: Known) -> tuple[dict[int, Ball], Ball]:
         weights = {j: harmonics(d, j) * wave(d, ball(after[0]), j) ** 2 for j in range(0, LISTED[name] + 1, 2)}
         total = (1 + wave(d, 2 * ball(after[0]), 0)) / 2
     else:
-        b, weights, total = (d / 2).gamma() / (arb.pi().sqrt() * ((d + 1) / 2).gamma()), {1: 1 / (6 * d)}, 1 / (3 * d)
-        for j in range(0, LISTED[name] + 1, 2):
-            weights[j] = harmonics(d, j) * b**2 / 6
-            b *= -arb(j - 1) / (j + d + 1)
+        even = even_weights(d, LISTED[name])
+        weights, total = {1: 1 / (6 * d), **{j: weight / 6 for j, weight in even.items()}}, 1 / (3 * d)
     rest = arb(0) if total is None else (total - sum(weights.values(), arb(0))).max(0)
     return {j: square * weight for j, weight in weights.items() if j}, square * rest
 

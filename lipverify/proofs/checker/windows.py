@@ -26,6 +26,7 @@ from .every import every, far, few, monotone, near, reached
 from .harmonics import smooth
 from .kink import gaussian_integrals
 from .laws import LAWS, about, domain, family, own_constant, start, written
+from .levels import joined, levels, near_zero
 from .signals import CHOICES, LEMMAS, few_sides, signals
 from .tokens import laplace, moment_limit, moments, noise, tilt
 from .variogram import POWERS, leading_bias
@@ -140,6 +141,7 @@ CHOSEN: dict[Rule, tuple[str, ...]] = {
     transfer: ("rho",),
     tradeoff: ("rho", "K"),
     reached: ("rho", "k", "reach"),
+    levels: ("rho", "k", "reach", "first"),
     **CHOICES,
 }
 SIGNED = (
@@ -157,20 +159,25 @@ THEOREMS: dict[str, tuple[Rule, ...]] = {
     "every signal": EVERY,
 }
 """The lemmas that follow the envelopes: none, where N and B between explicit functions is all that is proved."""
+BY_LEVELS = (window, limit, monotone, levels, near_zero, few, joined)
+"""The same of ReLU with every number of tokens."""
 
 
 def chain(proof: Proof) -> list[tuple[Rule, int]]:
     """The lemmas of a proof in order, each with its stage: 0 if it holds throughout, i if from the i-th u on.
 
     A window rests on as many stages as there are; every other statement is about the w of one stage, and has one; so
-    has that about every n, in which `far` begins where that stage does.
+    has that about every n for the affine law, in which `far` begins where that stage does.
     """
     kind = LAWS[family(proof.about["law"])]
-    many = window in THEOREMS[proof.theorem] and every not in THEOREMS[proof.theorem]
+    rules = THEOREMS[proof.theorem]
+    if every in rules and proof.about["law"] == "relu":
+        rules = BY_LEVELS
+    many = window in rules and every not in rules
     stages = max(1, sum(lemma.name == "tilt" for lemma in proof.lemmas)) if many else 1
     head = [(rule, 0) for rule in (kind.about, laplace) if rule is not None]
     last = LEMMAS[proof.about["d"]] if proof.theorem == "every signal" else ()
-    tail = [(rule, 0) for rule in (*THEOREMS[proof.theorem], *last)]
+    tail = [(rule, 0) for rule in (*rules, *last)]
     return head + [(rule, i + 1) for i in range(stages) for rule in kind.envelope] + tail
 
 
@@ -252,13 +259,16 @@ def of_tradeoff(proof: Proof, words: Mapping[str, str]) -> str:
 
 
 def of_every(proof: Proof, words: Mapping[str, str]) -> str:
-    """What `every` says, of M as `reached` has it."""
-    k = {**words, **of(proof, reached), **of(proof, every), "K": of(proof, window)["K"]}
-    k["three"] = str(3 * proof.about["d"])
+    """What `every` says, of M as `reached` has it, or `joined`, of M as `levels` has it."""
+    relu = proof.about["law"] == "relu"
+    first, last = (levels, joined) if relu else (reached, every)
+    k = {**words, **of(proof, first), **of(proof, last), "K": of(proof, window)["K"]}
+    k["unit"] = str((6 if relu else 3) * proof.about["d"])
+    k["falls"] = "" if relu else ", where the bias falls from w = 0 to w*"
     return (
         "{best}, and every w* that attains it has {least_ratio} M <= w* <= {largest_ratio} M, M = min(Lambda / "
-        "{three}, {k} W), W = Lambda^(1/{whole}), Lambda = n L^2 / sigma^2, for all n >= 2 and all L, sigma > 0 with L "
-        "<= {rho} sigma or W <= V, V = (n / {K})^(1/{power}), where the bias falls from w = 0 to w*; for all n >= 2 "
+        "{unit}, {k} W), W = Lambda^(1/{whole}), Lambda = n L^2 / sigma^2, for all n >= 2 and all L, sigma > 0 with L "
+        "<= {rho} sigma or W <= V, V = (n / {K})^(1/{power}){falls}; for all n >= 2 "
         "and all L, sigma > 0 every w* that attains a least value is at least {least} min(M, {k} V), and at least "
         "every w* for the same n and less L / sigma; at n = 1 the loss is the same at all w"
     ).format(**k)
