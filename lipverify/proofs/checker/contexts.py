@@ -8,8 +8,9 @@ E F with 0 <= F <= H^2 for real tokens, H = 2. Three steps, each with its error.
 positive and add to 1, for one token after the other. A function that is at most M in the ellipse with the foci +-1 and
 the half-axes (rho +- 1/rho)/2 is within 2 M rho^{-D} / (rho - 1) of a polynomial of degree D (Trefethen, Approximation
 Theory and Approximation Practice, theorem 8.2), so that an exchange costs at most 4 M rho^{-D} / (rho - 1) if the rule
-is exact to degree D. Where w (rho - 1/rho)/2 <= b < pi/2 all weights e^{w t_i} have an argument of at most b, their sum
-is at least cos b times the sum of their sizes, and F is at most H^2 / cos(b)^2, with |h| <= H = 1 + rho^l there.
+is exact to degree D. All other tokens are real meanwhile: where w (rho - 1/rho)/2 <= 2b < pi one weight e^{w t_i} has
+an argument of at most 2b and the others add to a positive number, so that the sum is at least cos b times the sum of
+the sizes (|r e^{iv} + R| >= (r + R) cos(v/2)), and F is at most H^2 / cos(b)^2, with |h| <= H = 1 + rho^l there.
 
 **lambda.** 1/S^2 is the integral of lambda e^{-lambda S}: with u = log lambda, s = w (1 - t), A_k[h](u) = E h
 e^{k(u-s)} exp(-e^{u-s}) and phi = E exp(-e^{u-s}), the averages are the integrals over u of n A_2[h] phi^{n-1}, n
@@ -66,7 +67,7 @@ def averages(d: int, n: int, w: Ball, degrees: Sequence[int], goal: float = GOAL
     if not w <= FARTHEST:
         raise ValueError(f"w = {w.str(6, radius=False)}: averages are computed up to {FARTHEST}")
     with ctx.workprec(BITS):
-        half = arb(WIDEST).min(arb(STRIP) / w) if w > 0 else arb(WIDEST)
+        half = arb(WIDEST).min(2 * arb(STRIP) / w) if w > 0 else arb(WIDEST)
         rho = half + (1 + half**2).sqrt()
         top = 1 + rho ** max(degrees)
         largest = 4 * n * top**2 / (arb(STRIP).cos() ** 2 * (rho - 1))
@@ -121,7 +122,7 @@ def many_averages(d: int, most: int, w: Ball, weights: Mapping[int, Ball] | None
     """
     k = weights or {1: arb(1)}
     with ctx.workprec(BITS):
-        half = arb(WIDEST).min(arb(STRIP) / w) if w > 0 else arb(WIDEST)
+        half = arb(WIDEST).min(2 * arb(STRIP) / w) if w > 0 else arb(WIDEST)
         rho = half + (1 + half**2).sqrt()
         largest = 4 * most * (1 + rho ** max(k)) ** 2 / (arb(STRIP).cos() ** 2 * (rho - 1))
         m = math.ceil((GOAL + float(largest.log())) / float(rho.log()) / 2) + d
