@@ -511,8 +511,9 @@ def ramp(d: int, log_n: float, w: float) -> tuple[float, float]:
 def bent(h: Array) -> Array:
     """sin theta - theta cos theta for cos theta = 1 - h."""
     theta = 2 * np.arcsin(np.sqrt(h / 2))
-    near = theta**3 / 3 - theta**5 / 30 + theta**7 / 840 - theta**9 / 45360
-    return np.where(theta < 0.1, near, np.sin(theta) - theta * np.cos(theta))
+    square = theta * theta
+    near = theta * square * (1 / 3 - square * (1 / 30 - square * (1 / 840 - square / 45360)))
+    return np.where(theta < 0.1, near, np.sqrt(h * (2 - h)) - theta * (1 - h))
 
 
 def many(

@@ -38,7 +38,7 @@ def test_the_leading_bias_is_the_limit_of_the_exact_one(law: Law, beta: float, d
     assert float(form.beta) == pytest.approx(beta)
     constant = float(sympy.N(form.bias_constant))
     windows = np.array([1e4, 1e6])
-    terms = loss_terms(Problem(d=d, n=1e30, law=law), windows)
+    terms = loss_terms(Problem(d=d, n=1e30, law=law), windows, route="ridge")  # harmonics take seconds to give less
     off = np.abs(terms.bias * windows**beta / constant - 1)
     known = terms.bias_error / terms.bias
     assert np.all(known < 2e-2)

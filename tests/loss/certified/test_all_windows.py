@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import math
 import random
+from functools import lru_cache
 
 import pytest
 
-from lipverify import Problem, loss_terms
+from lipverify import LossTerms, Problem, loss_terms
 from lipverify.errors import OutOfReach
 from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU
 from lipverify.loss.work import MANY  # internal: a budget that nothing exceeds
 from tests.slow.rounds import ROUNDS, SEED, Outcome, table
 from tests.slow.test_differences import TooLong, at_most
+
+
+@lru_cache(maxsize=1)
+def ball_of(problem: Problem, w: float) -> LossTerms:
+    """The balls of one problem, for all routes that are compared with them."""
+    return loss_terms(problem, w, "certified", digits=18)
 
 
 def outside(law: Law, d: int, n: int, w: float, route: str | None = None, sigma: float = 0.0) -> Outcome:
@@ -21,7 +28,7 @@ def outside(law: Law, d: int, n: int, w: float, route: str | None = None, sigma:
     try:
         with at_most(20.0):
             terms = loss_terms(problem, w, route=route, budget=MANY)  # a larger problem would warn
-            ball = loss_terms(problem, w, "certified", digits=18)
+            ball = ball_of(problem, w)
     except OutOfReach:
         return Outcome(law.name, why="refused")
     except TooLong:

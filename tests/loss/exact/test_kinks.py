@@ -229,19 +229,21 @@ def test_the_reason_says_that_no_route_knows_more() -> None:
 
 
 @pytest.mark.parametrize(
-    ("link", "places"),
+    ("d", "link", "places"),
     [
-        (np.sign, (0.0,)),
-        (lambda z: np.clip(z, -0.7, 0.3), (-0.7, 0.3)),
-        (lambda z: np.cos(9 * z) * np.abs(z - 1 / 3) + np.where(z > 0.77, 1.0, 0.0), (1 / 3, 0.77)),
-        (lambda z: np.sqrt(np.abs(z - 0.2)), (0.2,)),
+        (3, np.sign, (0.0,)),
+        (3, lambda z: np.clip(z, -0.7, 0.3), (-0.7, 0.3)),
+        (3, lambda z: np.cos(9 * z) * np.abs(z - 1 / 3) + np.where(z > 0.77, 1.0, 0.0), (1 / 3, 0.77)),
+        (2, lambda z: np.sqrt(np.abs(z - 0.2)), (0.2,)),
     ],
 )
-def test_a_few_places_that_are_not_declared_are_found(link: Callable[[Any], Any], places: tuple[float, ...]) -> None:
+def test_a_few_places_that_are_not_declared_are_found(
+    d: int, link: Callable[[Any], Any], places: tuple[float, ...]
+) -> None:
     law = Ridge(link)
     assert np.allclose(sighted(law).kink_points, places, rtol=0, atol=1e-14)
     assert sighted(sighted(law)) == sighted(law)
-    problem = Problem(d=3, n=1e5, law=law, sigma=0.1)
+    problem = Problem(d=d, n=1e5, law=law, sigma=0.1)
     for route in (None, "ridge"):
         found, declared = (
             loss_terms(each, 3.0, route=route) for each in (problem, problem.replace(law=Ridge(link, kinks=places)))
@@ -268,7 +270,7 @@ def silent(done: int, expected: int) -> None:
 
 def test_an_undeclared_kink_is_named() -> None:
     law, named = Ridge(teeth), "undeclared: Ridge"
-    problem = Problem(d=3, n=1e5, law=law, sigma=0.1)
+    problem = Problem(d=2, n=1e4, law=law, sigma=0.3)
     assert named in loss_terms(Problem(d=7, n=1e12, law=law), 300.0).reason
     assert named in loss_terms(problem, 3.0, route="ridge").reason
     # for a formula, harmonics are integrated on both sides of every kink; for other functions the kinks are unknown
