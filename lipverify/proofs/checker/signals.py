@@ -16,10 +16,8 @@ from .every import Piece, polynomials, ratio, shares
 from .five import nearest
 from .largest import LAST, SIDES, alone
 
-FEWER = 40
-"""Below this n five dimensions are looked at by polynomials, up to w ="""
-END = arb(12)
-"""this."""
+FEWER, END = 40, arb(12)
+"""Below this n five dimensions are looked at by polynomials, up to this w."""
 
 
 def power(k: Known) -> Ball:
