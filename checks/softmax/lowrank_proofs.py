@@ -5,6 +5,8 @@ two queries with opposite spurious parts are compared at once. On the product a 
 weights by random factors, and the loss is convex in these; there M does not mix the two spaces.
 """
 
+from typing import Any
+
 from lipverify.checks.softmax.low_rank import bent, small
 from lipverify.checks.softmax.low_rank_radius import proved_best, proved_gain
 from lipverify.checks.softmax.lowrank import TASKS, THEOREM_4
@@ -16,7 +18,7 @@ BLOCKS = r"""all $\mathbf{M} = \mathbf{B} \mathbf{M}_1 \mathbf{B}^\top + \mathbf
     $\|\mathbf{M}_1\|_2 \leq C$: not those that mix $\mathrm{col}(\mathbf{B})$ with its complement"""
 
 POINTS = ((2, 1, 2, 0.0, 1.2), (2, 1, 2, 0.5, 1.0), (2, 1, 12, 0.0, 1.2), (3, 1, 3, 0.0, 1.8), (3, 2, 20, 0.0, 1.8))
-AT = {"over": {("d", "k", "n", "sigma", "C"): POINTS}, "method": "certified"}
+AT: dict[str, Any] = {"over": {("d", "k", "n", "sigma", "C"): POINTS}, "method": "certified"}
 claim("lowrank.recovery/sphere/every-matrix/proved",
       bound(proved_best, "c^* / C", of="c", low="1", control={"low": "1.01"}, **AT),
       bound(proved_best, r"\|\mathbf{M}^* - c^* \mathbf{B} \mathbf{B}^\top\|", of="rest", high="0", control={"low": "0.01"}, **AT),

@@ -23,7 +23,7 @@ from lipverify.report.visible import visible
 class _Open:
     """An open claim, and the methods that have not been tried on it."""
 
-    place: int
+    index: int
     claim: Claim
     record: Record
     methods: list[str]
@@ -40,8 +40,8 @@ def decided(ledger: Ledger, claims: Sequence[Claim], seconds: float, settings: d
     end = begun + seconds
     records = list(ledger.claims)
     waiting = [
-        _Open(place, claim, record, other_methods())
-        for place, (claim, record) in enumerate(zip(claims, records, strict=True))
+        _Open(index, claim, record, other_methods())
+        for index, (claim, record) in enumerate(zip(claims, records, strict=True))
         if record.verdict == "inconclusive" and record.step is not None
     ]
     while waiting:
@@ -53,11 +53,11 @@ def decided(ledger: Ledger, claims: Sequence[Claim], seconds: float, settings: d
             break
         found = _taken(cheapest, settings, left, seconds)
         if found is not None:
-            records[cheapest.place] = cheapest.record = found
+            records[cheapest.index] = cheapest.record = found
         elif not cheapest.methods:
             _say(cheapest.record, "stays open: no step helped")
             tried = (*cheapest.record.tried, *tried_now(cheapest.record))
-            records[cheapest.place] = cheapest.record = replace(cheapest.record, step=None, tried=tried)
+            records[cheapest.index] = cheapest.record = replace(cheapest.record, step=None, tried=tried)
         if cheapest.record.step is None:
             waiting.remove(cheapest)
     took = ledger.provenance.seconds + time.perf_counter() - begun

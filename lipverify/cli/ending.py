@@ -110,28 +110,28 @@ def _new(ledger: Ledger) -> Iterator[str]:
         yield f"{len(new)} new, with no verdict recorded; next: record it, as {first}"
 
 
-def _troubles(ledger: Ledger, width: int, room: int) -> list[str]:
+def _troubles(ledger: Ledger, width: int, most: int) -> list[str]:
     """Name the verdicts that need attention with reason and next step, the most urgent first; count the rest."""
     troubles = sorted(filter(needs_a_look, ledger.claims), key=_urgency)
     if not troubles:
         return _wrapped([f"no verdict moved, none is open; {controls(ledger.claims)}"], width)
-    lines = _trouble(ledger, troubles[0], width, room - (len(troubles) > 1))
+    lines = _trouble(ledger, troubles[0], width, most - (len(troubles) > 1))
     for named, record in enumerate(troubles[1:], 1):
         more, last = _trouble(ledger, record, width), named + 1 == len(troubles)
-        if len(lines) + len(more) + (not last) > room:
+        if len(lines) + len(more) + (not last) > most:
             return [*lines, *_wrapped([_left_out(troubles[named:])], width)]
         lines += more
     return lines
 
 
-def _trouble(ledger: Ledger, record: Record, width: int, room: float = math.inf) -> list[str]:
+def _trouble(ledger: Ledger, record: Record, width: int, most: float = math.inf) -> list[str]:
     """The lines about one claim. If they do not fit, the reason is cut at its beginning, which states the point."""
     next_step, words, cut = _next_step(ledger, record), _reason(record).split(), ""
     while True:
         because = f": {cut}{' '.join(words)}" if words else ""
         text = f"! {visible(record.id)} {_became(record)}{because}; next: {next_step}"
         lines = wrapped(text, width, "    ")
-        if len(lines) <= room or not words:
+        if len(lines) <= most or not words:
             return lines
         words, cut = words[1:], "... "
 
@@ -220,7 +220,7 @@ def _exit(ledger: Ledger, strict: bool) -> str:
     if code == AS_RECORDED:
         new = sum(record.expected is None for record in claims)
         return f"exit code 0: no verdict moved, {new} new" if new else "exit code 0: every verdict is as recorded"
-    said = {
+    counts = {
         "check broke": sum(record.verdict == "error" for record in claims),
         "verdict differs from the record": sum(record.moved and record.verdict != "error" for record in claims),
         "control was not caught": sum(not r.control.caught and r.verdict != "error" and not r.moved for r in claims),
@@ -232,7 +232,7 @@ def _exit(ledger: Ledger, strict: bool) -> str:
         "control was not caught": "controls were not caught",
         "claim is refuted, and --strict was given": "claims are refuted, and --strict was given",
     }
-    told = [f"{count} {what if count == 1 else many[what]}" for what, count in said.items() if count]
+    told = [f"{count} {what if count == 1 else many[what]}" for what, count in counts.items() if count]
     return f"exit code {code}: {'; '.join(told)}"
 
 

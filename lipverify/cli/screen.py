@@ -132,7 +132,7 @@ def _fitted(line: str, console: Console) -> Text:
     """The lines of a text, wrapped to the width; indented lines stay indented."""
     lines: list[str] = []
     for each in line.split("\n"):
-        room = len(each) - len(each.lstrip()) if each.startswith(" ") else 0
-        inner = wrapped(each.strip(), console.width - room, "" if room else "    ")
-        lines += [" " * room + part for part in inner] if len(each) > console.width else [each]
+        indent = len(each) - len(each.lstrip()) if each.startswith(" ") else 0
+        inner = wrapped(each.strip(), console.width - indent, "" if indent else "    ")
+        lines += [" " * indent + part for part in inner] if len(each) > console.width else [each]
     return Text("\n".join(lines))

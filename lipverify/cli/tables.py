@@ -46,8 +46,8 @@ def grouped(columns: tuple[str, ...], rows: Sequence[Row]) -> Group:
         parts.append(Text(visible(stem), "bold"))
         table = _table(columns, widest)
         for id, cells in group:
-            *said, verdict = cells
-            name, *others = (Whole(visible(each)) for each in (_rest(id), *said))
+            *middle, verdict = cells
+            name, *others = (Whole(visible(each)) for each in (_rest(id), *middle))
             table.add_row(Padding(name, (0, 0, 0, 2)), *others, _marked(verdict))
         parts.append(table)
     return Group(*parts)

@@ -143,8 +143,8 @@ def _say_what_is_kept(count: int, path: Path, resume: bool) -> None:
     if not (count or resume):
         return
     kept = f"{counted(count, 'measurement')} of a run that was stopped"
-    said = f"continuing with {kept}" if resume else f"new run; {path} still has {kept}, --resume continues with them"
-    print(f"lipverify: {said}.", file=sys.stderr)
+    action = f"continuing with {kept}" if resume else f"new run; {path} still has {kept}, --resume continues with them"
+    print(f"lipverify: {action}.", file=sys.stderr)
 
 
 def _kept(finished: Finished) -> str:

@@ -56,7 +56,7 @@ def axes_of(cells: Sequence[tuple[str, Cell]], ids: Sequence[str]) -> tuple[Axis
     keys = coordinates(cell.where for _, cell in cells)
     names = _names(keys)
     claims = dict.fromkeys(ids)
-    order = {id: place for place, id in enumerate(claims)}
+    order = {id: position for position, id in enumerate(claims)}
     return (
         Axis(
             name="claim",
@@ -76,8 +76,8 @@ def _axis(name: str, key: str, values: Sequence[Scalar | None]) -> Axis:
     labels = list(dict.fromkeys(alike))
     if not isinstance(labels[0], str):
         labels.sort(key=lambda label: (math.isnan(label), label) if not isinstance(label, str) else (True, 0))
-    place = {label: k for k, label in enumerate(labels)}
-    return Axis(name=name, key=visible(key), labels=tuple(labels), positions=tuple(place[v] for v in alike))
+    position = {label: k for k, label in enumerate(labels)}
+    return Axis(name=name, key=visible(key), labels=tuple(labels), positions=tuple(position[v] for v in alike))
 
 
 def _alike(values: Sequence[Scalar | None]) -> list[Scalar]:
@@ -194,8 +194,8 @@ def _block(
     for name, (values, attributes) in _variables(cells).items():
         empty: Any = math.nan if name in NUMBERS else ""
         array = np.full([len(axis.labels) for axis in axes], empty, dtype=float if name in NUMBERS else object)
-        for place, value in zip(places, values, strict=True):
-            array[place] = value
+        for position, value in zip(places, values, strict=True):
+            array[position] = value
         variables[name] = (dimensions, array, attributes)
     variables |= {name: ("claim", words) for name, words in _of_claims(records, None).items()}
     return variables, {axis.name: (axis.name, axis.array(axis.labels), axis.attributes) for axis in axes}

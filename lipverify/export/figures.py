@@ -35,10 +35,10 @@ def exhibits(ledger: Ledger) -> Iterator[Exhibit]:
     for records in statements(ledger).values():
         for figure in joined(figure for record in records for figure in record.figures):
             # a figure that is part of another one adds nothing
-            shown = [r.id for r in records if any(joined((figure, own)) == (figure,) for own in r.figures)]
-            name = file_name(_common(shown))
+            ids = [r.id for r in records if any(joined((figure, own)) == (figure,) for own in r.figures)]
+            name = file_name(_common(ids))
             counts[name] += 1
-            yield Exhibit(name=f"{name}-{counts[name]}", claims=tuple(shown), figure=figure)
+            yield Exhibit(name=f"{name}-{counts[name]}", claims=tuple(ids), figure=figure)
 
 
 def drawn(exhibit: Exhibit, kinds: Sequence[Kind]) -> tuple[dict[Kind, bytes], str]:

@@ -81,9 +81,9 @@ def _evidence(cell: Cell) -> tuple[Value, ...]:
     )  # fmt: skip
 
 
-def _value(said: str) -> str:
+def _value(text: str) -> str:
     """The value that a control states, without an equality sign, which a spreadsheet would evaluate."""
-    return said.removeprefix("=").lstrip()
+    return text.removeprefix("=").lstrip()
 
 
 def claims(records: Iterable[Record]) -> Table:
@@ -140,11 +140,11 @@ def heat_maps(records: Iterable[Record]) -> Table:
     """One row for each entry of a matrix in a figure; rows and columns are counted from 1."""
     header = ("id", "figure", "map", "row", "column", "value")
     rows = tuple(
-        (record.id, number, shown.title, i, j, value)
+        (record.id, number, heat_map.title, i, j, value)
         for record in records
         for number, figure in enumerate(record.figures, 1)
-        for shown in figure.maps
-        for i, row in enumerate(shown.values, 1)
+        for heat_map in figure.maps
+        for i, row in enumerate(heat_map.values, 1)
         for j, value in enumerate(row, 1)
     )
     return Table(header=header, rows=rows)

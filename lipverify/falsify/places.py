@@ -202,8 +202,8 @@ def _declared(names: tuple[str, ...], declared: Mapping[tuple[Any, ...], Mapping
     points = list(declared)
     values = [", ".join(map(_number, point)) for point in points]
     together = f"({', '.join(names)})" if len(names) > 1 else names[0]
-    said = f"{together} = {_listed([f'({value})' for value in values] if len(names) > 1 else values)}"
-    return Axis(names, st.sampled_from(points), said, declared.__contains__, declared)
+    description = f"{together} = {_listed([f'({value})' for value in values] if len(names) > 1 else values)}"
+    return Axis(names, st.sampled_from(points), description, declared.__contains__, declared)
 
 
 def _axis(name: str, declared: Sequence[Any], given: Any, relations: Sequence[tuple[str, float]]) -> Axis:

@@ -68,7 +68,7 @@ class Trial:
         middle = (low + high) / 2
         least, most = self.allowed.ends
         rooms = [(middle - least, least), (most - middle, most)]
-        return min((_share(room, middle, edge) for room, edge in rooms if math.isfinite(edge)), default=1.0)
+        return min((_share(distance, middle, edge) for distance, edge in rooms if math.isfinite(edge)), default=1.0)
 
     @property
     def measured(self) -> str:
@@ -78,9 +78,9 @@ class Trial:
         return f"{(low + high) / 2:.10g} ± {f'{half:.1e}' if half else 0}"
 
 
-def _share(room: float, value: float, edge: float) -> float:
+def _share(distance: float, value: float, edge: float) -> float:
     size = abs(value) + abs(edge)
-    return room / size if size else 0.0
+    return distance / size if size else 0.0
 
 
 @contextmanager
@@ -153,8 +153,8 @@ def refutes(trial: Trial, sought: Sought, profile: Profile, workers: Processes, 
     fresh = replace(profile, seed=profile.seed + 1, contexts=MORE_CONTEXTS * profile.contexts)
     again = in_time(workers, seconds, tried, sought, profile, trial.form, trial.place, fresh)
     low, high = again.interval.ends
-    room = (high - low) / 2
-    return decide(Interval(low - room, high + room), again.allowed) == "refuted"
+    distance = (high - low) / 2
+    return decide(Interval(low - distance, high + distance), again.allowed) == "refuted"
 
 
 def _run(measurement: Measurement) -> Any:
@@ -202,7 +202,7 @@ def _tried_by(sought: Sought, by: str, *again: Any) -> Again | None:
     with instead_of_exact(by) as other:
         try:
             trial = tried(sought, *again)
-            said = Again(by, trial.verdict, trial.measured)
+            repeated = Again(by, trial.verdict, trial.measured)
         except NotReached as reason:
-            said = Again(by, None, str(reason))
-    return said if other.used else None
+            repeated = Again(by, None, str(reason))
+    return repeated if other.used else None

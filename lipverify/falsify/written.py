@@ -102,14 +102,14 @@ def _call(call: ast.Call, trial: Trial, sought: Sought) -> str:
     id = f"{STEM}.{sought.declaration.id.partition('.')[2]}" if isinstance(first, ast.Constant) else id_of(sought)
     keywords = [keyword for keyword in call.keywords if keyword.arg is None or keyword.arg not in changed]
     spread = [each for each in keywords if each.arg is None]
-    said = [f"    {ast.unparse(each)}," for each in keywords if each.arg is not None]
+    arguments = [f"    {ast.unparse(each)}," for each in keywords if each.arg is not None]
     new = {name: value for name, value in changed.items() if value not in ((), "", None)}
     if spread:
         others = ", ".join(f"**{ast.unparse(each.value)}" for each in spread)
-        said.append(f"    **{{{others}, **{changed!r}}},")
+        arguments.append(f"    **{{{others}, **{changed!r}}},")
     else:
-        said += [f"    {name}={value!r}," for name, value in new.items()]
-    return "\n".join(["claim(", f"    {id!r},", *(f"    {text}," for text in texts), *said, ")"])
+        arguments += [f"    {name}={value!r}," for name, value in new.items()]
+    return "\n".join(["claim(", f"    {id!r},", *(f"    {text}," for text in texts), *arguments, ")"])
 
 
 def _expected(sought: Sought) -> str | dict[str, str | None]:

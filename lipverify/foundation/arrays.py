@@ -64,9 +64,9 @@ def row_maxima(array: Array, xp: Any) -> Array:
 
 def aligned(array: Floats, alignment: int) -> Floats:
     """Copy to contiguous memory whose address is a multiple of `alignment`, which vector instructions need."""
-    room = np.empty(array.size + alignment // array.itemsize)
-    first = -room.ctypes.data % alignment // array.itemsize
-    made = room[first : first + array.size].reshape(array.shape)
+    memory = np.empty(array.size + alignment // array.itemsize)
+    first = -memory.ctypes.data % alignment // array.itemsize
+    made = memory[first : first + array.size].reshape(array.shape)
     made[...] = array
     return made
 

@@ -146,8 +146,8 @@ def makes(
 def _rests_on_an_estimate(records: Sequence[Any], calls: Sequence[Note]) -> bool:
     """True if a record, or an exact loss computed for it, says that its errors are estimates."""
     every = [each for one in records for each in (one if isinstance(one, list | tuple) else (one,))]
-    said = any(getattr(each, "error_kind", "") == "estimated" for each in every)
-    return said or any((call.made, call.method) == ("estimated", "exact") for call in calls)
+    estimated = any(getattr(each, "error_kind", "") == "estimated" for each in every)
+    return estimated or any((call.made, call.method) == ("estimated", "exact") for call in calls)
 
 
 def _pairs(result: Any) -> Iterator[tuple[float, float]]:

@@ -76,9 +76,9 @@ def _processor() -> str:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
         lines = []
-    said = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
-    numbers = [said[key] for key in ("cpu family", "model", "stepping") if key in said]
-    return " ".join([said.get("model name") or platform.processor() or platform.machine(), *numbers])
+    values = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
+    numbers = [values[key] for key in ("cpu family", "model", "stepping") if key in values]
+    return " ".join([values.get("model name") or platform.processor() or platform.machine(), *numbers])
 
 
 @cache
@@ -88,7 +88,7 @@ def compiler_version() -> str:
     if command is None:
         return "none"
     try:
-        said = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=10, check=False).stdout
+        output = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=10, check=False).stdout
     except (OSError, subprocess.TimeoutExpired):
         return command[0]
-    return next((line.strip() for line in said.splitlines() if line.strip()), command[0])
+    return next((line.strip() for line in output.splitlines() if line.strip()), command[0])

@@ -44,10 +44,10 @@ def told(error: BaseException) -> str:
     True
     """
     try:
-        said = str(error)
+        message = str(error)
     except Exception:
-        said = "it cannot say why"
-    return f"{_cut(type(error).__name__)}: {_cut(said)}"
+        message = "it cannot say why"
+    return f"{_cut(type(error).__name__)}: {_cut(message)}"
 
 
 def _cut(text: str) -> str:

@@ -49,7 +49,7 @@ def _digest_of(record: Any) -> str:
     return _digest(msgspec.json.encode(replace(record, digest=""))).hex()
 
 
-def read_record(path: Path, kind: type[Record], form: int, said: str, way_out: str, name: str = "") -> Record:
+def read_record(path: Path, kind: type[Record], form: int, subject: str, way_out: str, name: str = "") -> Record:
     """Read the record in a file.
 
     Parameters
@@ -58,7 +58,7 @@ def read_record(path: Path, kind: type[Record], form: int, said: str, way_out: s
         The file, and the type of the record; it has the fields `format` and `digest`.
     form
         The format that is read.
-    said, way_out
+    subject, way_out
         The name of the record in a message, and the advice of the message.
     name
         The name of the record in a file of many; "" if the file has one record.
@@ -69,19 +69,19 @@ def read_record(path: Path, kind: type[Record], form: int, said: str, way_out: s
         If there is no such record, or it has another form, or was edited.
     """
     try:
-        text = _text(path, said, way_out)
+        text = _text(path, subject, way_out)
         if name:
             text = _records(text)[name]
         there = msgspec.json.decode(text, type=dict[str, Any]).get("format")
         if there != form:
-            raise InvalidInput(f"{said} has format {there!r}: this version reads format {form}; {way_out}.")
+            raise InvalidInput(f"{subject} has format {there!r}: this version reads format {form}; {way_out}.")
         found: Any = msgspec.json.decode(text, type=kind)
     except (KeyError, msgspec.MsgspecError) as error:
         rule = f"{path.name} has none of this name" if isinstance(error, KeyError) else str(error)
-        raise InvalidInput(f"{said} cannot be read ({rule}); {way_out}.") from None
+        raise InvalidInput(f"{subject} cannot be read ({rule}); {way_out}.") from None
     if _digest_of(found) != found.digest:
         rule = "its digest is not that of its content: the file was edited"
-        raise InvalidInput(f"{said}: digest = {found.digest!r}, {rule}; restore it, or {way_out}.")
+        raise InvalidInput(f"{subject}: digest = {found.digest!r}, {rule}; restore it, or {way_out}.")
     return found
 
 
@@ -116,13 +116,13 @@ def _write(path: Path, lines: dict[str, str]) -> None:
     write_whole(path, ("{\n" + ",\n".join(f"{_json(name)}: {text}" for name, text in lines.items()) + "\n}\n").encode())
 
 
-def _text(path: Path, said: str, way_out: str) -> bytes:
+def _text(path: Path, subject: str, way_out: str) -> bytes:
     if path.exists() and not path.is_file():
-        raise InvalidInput(f"{said} is no regular file; remove it, or {way_out}.")
+        raise InvalidInput(f"{subject} is no regular file; remove it, or {way_out}.")
     try:
         return path.read_bytes()
     except OSError as error:
-        raise InvalidInput(f"{said} cannot be read ({error.strerror}); {way_out}.") from None
+        raise InvalidInput(f"{subject} cannot be read ({error.strerror}); {way_out}.") from None
 
 
 @lru_cache(maxsize=4)

@@ -330,8 +330,8 @@ def _term(rows: str, columns: str, word: Word, numbers: tuple[Word, ...]) -> Ter
     last: Word = word[start:]
     found = list(numbers)
     first: Word = ()
-    for place, piece in enumerate(pieces):
-        if place == 0 and rows != ONE:
+    for index, piece in enumerate(pieces):
+        if index == 0 and rows != ONE:
             first = piece
         else:
             found.append(min(piece, _transposed(piece)))
@@ -358,7 +358,7 @@ def _before(word: Word, letter: Letter) -> Words:
 def _replaced(rows: str, columns: str, term: Term, rules: Mapping[Word, Words]) -> Words | None:
     """The term with one product replaced by a rule; None if no rule applies."""
     numbers, rest = term
-    for place, word in enumerate((*numbers, rest)):
+    for index, word in enumerate((*numbers, rest)):
         for pattern, value in rules.items():
             for k in range(len(word) - len(pattern) + 1):
                 if word[k : k + len(pattern)] == pattern:
@@ -366,11 +366,11 @@ def _replaced(rows: str, columns: str, term: Term, rules: Mapping[Word, Words]) 
                     top = before[0].rows if before else value.rows
                     end = after[-1].columns if after else value.columns
                     middle = _product(before, value, after)
-                    if place == len(numbers):
+                    if index == len(numbers):
                         others = Words(ONE, ONE, {(numbers, ()): Fraction(1)})
                         return others._times(middle)
                     assert top == end == ONE
-                    others = Words(rows, columns, {(numbers[:place] + numbers[place + 1 :], rest): Fraction(1)})
+                    others = Words(rows, columns, {(numbers[:index] + numbers[index + 1 :], rest): Fraction(1)})
                     return middle._times(others)
     return None
 
@@ -395,8 +395,8 @@ def _length(term: Term) -> int:
 def _written(term: Term, value: Fraction) -> str:
     """A term as text."""
     numbers = [str(each[0]) if len(each) == 1 else f"({' '.join(map(str, each))})" for each in term[0]]
-    shown = " ".join([*numbers, *map(str, term[1])])
-    if not shown:
+    text = " ".join([*numbers, *map(str, term[1])])
+    if not text:
         return str(value)
     sign = "-" if value < 0 else ""
-    return sign + (shown if abs(value) == 1 else f"{abs(value)} {shown}")
+    return sign + (text if abs(value) == 1 else f"{abs(value)} {text}")

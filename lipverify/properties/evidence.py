@@ -96,13 +96,13 @@ def exponent_covers(growth: Growth, exponent: float, constant: float | None = No
     True
     """
     off = abs(growth.exponent - exponent)
-    shown = {"stated": growth.exponent, "error": growth.error, "truth": exponent}
-    ratio = require("the error covers the limit exponent", off, growth.error, **shown)
+    context = {"stated": growth.exponent, "error": growth.error, "truth": exponent}
+    ratio = require("the error covers the limit exponent", off, growth.error, **context)
     if constant is None:
         return ratio
-    shown = {"stated": growth.constant, "error": growth.constant_error, "truth": constant}
+    context = {"stated": growth.constant, "error": growth.constant_error, "truth": constant}
     off = abs(growth.constant - constant)
-    return max(ratio, require("the error covers the constant", off, growth.constant_error, **shown))
+    return max(ratio, require("the error covers the constant", off, growth.constant_error, **context))
 
 
 def narrowing_never_overturns(
@@ -142,5 +142,5 @@ def narrowing_never_overturns(
         raise InvalidInput(f"narrower = {narrower!r} is not inside {measured!r}.")
     before, after = decide(measured, allowed), decide(narrower, allowed)
     overturned = before in ("supported", "refuted") and after != before
-    shown = {"before": before, "after": after, "measured": measured, "narrower": narrower, "allowed": allowed}
-    return require("a narrower interval leaves a decided verdict", float(overturned), 0.0, **shown)
+    context = {"before": before, "after": after, "measured": measured, "narrower": narrower, "allowed": allowed}
+    return require("a narrower interval leaves a decided verdict", float(overturned), 0.0, **context)

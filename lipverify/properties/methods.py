@@ -143,5 +143,5 @@ def _apart(one: tuple[str, LossTerms], other: tuple[str, LossTerms], term: str, 
     """The difference of two methods divided by the allowed difference."""
     (value, error), (second, second_error) = _term(one[1], term), _term(other[1], term)
     rule = f"{one[0]} and {other[0]} agree on the {term}"
-    shown = {"first": value, "second": second, "w": np.asarray(one[1].w)}
-    return require(rule, abs(value - second), alarm * (error + second_error), **shown)
+    context = {"first": value, "second": second, "w": np.asarray(one[1].w)}
+    return require(rule, abs(value - second), alarm * (error + second_error), **context)

@@ -44,9 +44,9 @@ def require(rule: str, error: Any, allowed: Any, /, **values: Any) -> float:
     worst = np.unravel_index(int(np.argmax(ratios)), ratios.shape)
     ratio = float(ratios[worst])
     if ratio > 1:
-        shown = "; ".join(f"{name} = {_at(value, worst, ratios.shape)}" for name, value in values.items())
+        text = "; ".join(f"{name} = {_at(value, worst, ratios.shape)}" for name, value in values.items())
         excess = f"missed by {missed[worst]:.6g} where {may[worst]:.3g} is allowed, {ratio:.4g} times as much"
-        raise AssertionError(f"{rule}: {excess}; {shown}")
+        raise AssertionError(f"{rule}: {excess}; {text}")
     return ratio
 
 

@@ -114,9 +114,9 @@ def noise_is_between(terms: LossTerms, alarm: float = 1.0) -> float:
     """
     n, square = float(terms.problem.n), terms.problem.sigma**2
     noise, allowed = _with_room(terms.noise, terms.noise_error, alarm)
-    shown = {"N": noise, "w": _windows(terms), "n": n, "sigma": terms.problem.sigma}
-    low = require("sigma^2 / n <= N", square / n - noise, allowed, **shown)
-    return max(low, require("N <= sigma^2", noise - square, allowed, **shown))
+    context = {"N": noise, "w": _windows(terms), "n": n, "sigma": terms.problem.sigma}
+    low = require("sigma^2 / n <= N", square / n - noise, allowed, **context)
+    return max(low, require("N <= sigma^2", noise - square, allowed, **context))
 
 
 def bias_is_not_negative(terms: LossTerms, alarm: float = 1.0) -> float:
@@ -221,13 +221,13 @@ def weights_are_equal(terms: LossTerms, alarm: float = 1.0) -> float:
     noise, noise_allowed = _with_room(terms.noise, terms.noise_error, alarm)
     bias, bias_allowed = _with_room(terms.bias, terms.bias_error, alarm)
     expected = (1 + 1 / n) * value
-    shown = {"w": w, "n": n}
+    context = {"w": w, "n": n}
     of_noise = abs(noise - problem.sigma**2 / n)
     return max(
-        require("N = sigma^2 / n for equal weights", of_noise, noise_allowed, N=noise, **shown),
+        require("N = sigma^2 / n for equal weights", of_noise, noise_allowed, N=noise, **context),
         require(
             "B = (1 + 1/n) Var f for equal weights",
-            abs(bias - expected), bias_allowed + (1 + 1 / n) * error, B=bias, expected=expected, **shown,
+            abs(bias - expected), bias_allowed + (1 + 1 / n) * error, B=bias, expected=expected, **context,
         ),
     )  # fmt: skip
 
@@ -287,6 +287,6 @@ def is_a_minimum(
     others = optimum.w * np.array([1.0, *neighbours])
     terms = loss(optimum.problem, others)
     allowed = alarm * (optimum.loss_error + np.asarray(terms.total_error))
-    shown = {"loss": terms.total, "w": others, "stated": optimum.loss, "best": optimum.w}
-    at = require("the loss stated at w* is the loss there", abs(terms.total - optimum.loss)[0], allowed[0], **shown)
-    return max(at, require("no other w has a smaller loss", optimum.loss - terms.total, allowed, **shown))
+    context = {"loss": terms.total, "w": others, "stated": optimum.loss, "best": optimum.w}
+    at = require("the loss stated at w* is the loss there", abs(terms.total - optimum.loss)[0], allowed[0], **context)
+    return max(at, require("no other w has a smaller loss", optimum.loss - terms.total, allowed, **context))

@@ -168,11 +168,11 @@ def told(record: Record) -> str:
         "what holds": record.corrected,
         "again with": record.reproduce,
     }
-    said = [f"{name + ':':<13}{text}" for name, text in lines.items() if text]
+    rows = [f"{name + ':':<13}{text}" for name, text in lines.items() if text]
     evidence = [_cell(cell) for cell in _telling(record)]
     more = len(record.cells) - len(evidence)
     rest = [f"and {more} more"] if more > 0 else []
-    return "\n".join([headline(record), "", *said, "evidence:", indent("\n".join([*evidence, *rest]), "  ")])
+    return "\n".join([headline(record), "", *rows, "evidence:", indent("\n".join([*evidence, *rest]), "  ")])
 
 
 def _telling(record: Record) -> list[Cell]:

@@ -89,10 +89,10 @@ def joined(figures: Iterable[Figure]) -> tuple[Figure, ...]:
     """
     kept: list[Figure] = []
     for figure in dict.fromkeys(figures):
-        for place, other in enumerate(kept):
+        for index, other in enumerate(kept):
             both = _together(other, figure)
             if both is not None:
-                kept[place] = both
+                kept[index] = both
                 break
         else:
             kept.append(figure)

@@ -36,8 +36,8 @@ def draw_maps(canvas: Any, figure: Figure, width: float) -> None:
     total = down * step
     canvas.set_size_inches(width, total)
     shared = scale(figure.maps)
-    for place, part in enumerate(figure.maps):
-        row, column = divmod(place, across)
+    for index, part in enumerate(figure.maps):
+        row, column = divmod(index, across)
         left, bottom = _LEFT + column * cell + names, total - row * step - _TOP - high
         mesh = _draw_map(canvas.add_axes((left / width, bottom / total, wide / width, high / total)), part, shared)
     right = _LEFT + across * cell
@@ -64,7 +64,7 @@ def _draw_map(ax: Any, part: HeatMap, shared: dict[str, Any]) -> Any:
     ax.set_title(title, fontfamily=family(title), fontsize=8.5)
     for axis, names in ((ax.xaxis, part.columns), (ax.yaxis, part.rows)):
         labels = [drawable(name, 1.0) for name in names]
-        axis.set_ticks([place + 0.5 for place in range(len(labels))], labels, fontsize=7)
+        axis.set_ticks([index + 0.5 for index in range(len(labels))], labels, fontsize=7)
         axis.set_tick_params(length=0, pad=2)
         for label in axis.get_ticklabels():
             label.set_fontfamily(family(label.get_text()))

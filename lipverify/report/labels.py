@@ -16,8 +16,8 @@ _LETTERS = 13
 
 
 @cache
-def drawable(text: str, room: float) -> str:
-    """Text for matplotlib, cut if it is longer than `room` inches.
+def drawable(text: str, width: float) -> str:
+    """Text for matplotlib, cut if it is longer than `width` inches.
 
     If its formulas cannot be read, the text is unchanged.
     """
@@ -25,7 +25,7 @@ def drawable(text: str, room: float) -> str:
 
     text = printable(text).replace("\n", " ")
     parts = list(pieces(text))
-    letters = max(int(room * _LETTERS), 1)
+    letters = max(int(width * _LETTERS), 1)
     if len(text) > letters and not any(formula for formula, _ in parts):
         text = text[: letters - 1] + "…"
     if "$" not in text:

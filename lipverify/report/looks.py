@@ -63,9 +63,9 @@ def series_looks(figure: Figure) -> dict[str, Look]:
         dashes = _DASHES[among % len(_DASHES)]
         looks[label] = Look(colors[label], _MARKERS[position % len(_MARKERS)], dashes)
     points = list(dict.fromkeys(s.label for panel in figure.panels for s in panel.series if s.style == "points"))
-    for place, label in enumerate(points):  # later markers show inside the hollow earlier ones
-        size = 1 + _LARGER * (len(points) - 1 - place)
-        looks[label] = replace(looks[label], marker=_MARKERS[place % len(_MARKERS)], size=size)
+    for index, label in enumerate(points):  # later markers show inside the hollow earlier ones
+        size = 1 + _LARGER * (len(points) - 1 - index)
+        looks[label] = replace(looks[label], marker=_MARKERS[index % len(_MARKERS)], size=size)
     return {label: looks[label] for label in labels}
 
 

@@ -31,7 +31,7 @@ def judged_by(records: Sequence[Record]) -> list[Record]:
 
 def nearest_first(records: Sequence[Record]) -> list[Record]:
     """All readings, those nearest to print first."""
-    order = {kind: place for place, kind in enumerate(KINDS)}
+    order = {kind: rank for rank, kind in enumerate(KINDS)}
     return sorted(records, key=lambda record: order.get(record.kind, len(order)) if record.kind else len(order))
 
 

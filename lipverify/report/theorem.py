@@ -228,8 +228,8 @@ def _trimmed(latex: str, commas: str = ",") -> str:
 
 def _unsaid(where: coordinates.Where, record: Record) -> coordinates.Where:
     """The coordinates that are not in the label of the reading."""
-    said = re.split("/|-to-", readings.label(record))
-    return {name: value for name, value in where.items() if value not in said}
+    parts = re.split("/|-to-", readings.label(record))
+    return {name: value for name, value in where.items() if value not in parts}
 
 
 def _judged(records: Sequence[Record]) -> str:

@@ -324,7 +324,7 @@ values = st.lists(st.floats(-1e200, 1e200) | st.sampled_from([math.nan, math.inf
 def test_an_axis_holds_every_value_that_it_has_a_place_for(points: list[float], log: bool) -> None:
     made = axis(points, log=log, start=50.0, end=300.0)
     known = sorted(value for value in points if has_place(value, log))
-    places = [made.place(value) for value in known]
+    places = [made.position(value) for value in known]
     assert places == sorted(places)
     assert all(50 <= place <= 300 for place in places)
     assert all(50 <= place <= 300 for place, _ in made.ticks)
@@ -349,11 +349,11 @@ def test_a_tick_lies_where_a_value_of_the_same_size_does() -> None:
     for place, said in decades.ticks:
         power = re.fullmatch(r"10<tspan[^>]*>(\d+)</tspan>", said)
         assert power is not None
-        assert place == pytest.approx(decades.place(10.0 ** int(power[1])))
+        assert place == pytest.approx(decades.position(10.0 ** int(power[1])))
     for made in (axis([0.2, 30], log=True, start=9.0, end=0.0), axis([0.2, 30], log=False, start=0.0, end=9.0)):
         assert len(made.ticks) >= 3
-        assert all(place == pytest.approx(made.place(float(said))) for place, said in made.ticks)
-    assert axis([0.5, 0.5], log=False, start=0.0, end=100.0).place(0.5) == pytest.approx(50)
+        assert all(place == pytest.approx(made.position(float(said))) for place, said in made.ticks)
+    assert axis([0.5, 0.5], log=False, start=0.0, end=100.0).position(0.5) == pytest.approx(50)
 
 
 def test_points_without_a_place_are_left_out_and_regions_and_maps_are_drawn() -> None:

@@ -115,12 +115,12 @@ class Form:
         """An edge just short of the true value, where the bound is true."""
         return scaled(truth, 1 + sign * SHARE * _sign(truth))
 
-    def control_in_words(self, true: bool, said: Callable[[Range], str]) -> str:
-        """Describe the false or the true control of the claim as a whole; `said` turns a range into words."""
+    def control_in_words(self, true: bool, in_words: Callable[[Range], str]) -> str:
+        """Describe the false or the true control of the claim as a whole; `in_words` turns a range into words."""
         control = self.control(true)
         if isinstance(control, dict):
-            return f"{said(self.range)} with {', '.join(f'{k} = {v}' for k, v in control.items())}"
-        return NEAREST if control is None else said(control)
+            return f"{in_words(self.range)} with {', '.join(f'{k} = {v}' for k, v in control.items())}"
+        return NEAREST if control is None else in_words(control)
 
     def typeset(self, allowed: Range) -> str:
         """A claimed range of the quantity as text with `$LaTeX$`."""

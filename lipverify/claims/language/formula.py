@@ -190,8 +190,8 @@ def formula(given: Any, symbols: Sequence[str] | None = None, name: str = "expre
     try:
         read = names_of(text)
     except Unreadable as why:
-        shown = text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
-        raise InvalidInput(f"{name} = {shown!r}: not an expression in {declared}: {why}.") from None
+        short = text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
+        raise InvalidInput(f"{name} = {short!r}: not an expression in {declared}: {why}.") from None
     for each in read:
         if each in CONSTANTS and each in (symbols or ()):
             raise InvalidInput(f"{name} = {text!r}: {each} is a number; give that coordinate another name.")
@@ -270,9 +270,9 @@ class FunctionBound(Bound):
 
     @property
     def _documented(self) -> str:
-        said = (inspect.getdoc(self.function) or "").partition("\n")[0].strip().rstrip(".")
+        sentence = (inspect.getdoc(self.function) or "").partition("\n")[0].strip().rstrip(".")
         # in the middle of a sentence the first letter becomes small, except in a capitalised word or a symbol
-        return said[:1].lower() + said[1:] if said[1:2].islower() or said.startswith("A ") else said
+        return sentence[:1].lower() + sentence[1:] if sentence[1:2].islower() or sentence.startswith("A ") else sentence
 
     @property
     def _name(self) -> str:

@@ -243,7 +243,7 @@ def substituted(text: str, meanings: tuple[tuple[str, str], ...]) -> str:
     """
     meaning = dict(meanings)
     written = text.encode()
-    for name, needed in sorted(_places(tree_of(text)), key=lambda place: place[0].col_offset, reverse=True):
+    for name, needed in sorted(_places(tree_of(text)), key=lambda position: position[0].col_offset, reverse=True):
         if name.id in meaning:
             before, after = written[: name.col_offset], written[name.end_col_offset :]
             enclosed = before.rstrip().endswith(b"(") and after.lstrip().startswith(b")")
@@ -539,14 +539,14 @@ def _is_name(token: str) -> bool:
 def _latex(tokens: list[str]) -> str:
     """Typeset a formula."""
     out: list[str] = []
-    for place, token in enumerate(tokens):
+    for position, token in enumerate(tokens):
         if token.isspace():
-            neighbours = tokens[place - 1], tokens[place + 1]
+            neighbours = tokens[position - 1], tokens[position + 1]
             apart = any(
                 neighbour.isalpha() and len(neighbour) > 1 and neighbour not in NAMES for neighbour in neighbours
             )
             out.append("" if {*TYPESET} - {"w*"} & {*neighbours} else r"\," if apart else " ")
-        elif token == "E" and not _applied(tokens, place):
+        elif token == "E" and not _applied(tokens, position):
             out.append(token)
         else:
             out.append(TYPESET.get(token) or _name(token))
@@ -554,9 +554,9 @@ def _latex(tokens: list[str]) -> str:
     return re.sub(r"\\sqrt\(([^()]*)\)", r"\\sqrt{\1}", text)
 
 
-def _applied(tokens: list[str], place: int) -> bool:
+def _applied(tokens: list[str], position: int) -> bool:
     """True if an argument for an expectation follows."""
-    after = next((token for token in tokens[place + 1 :] if not token.isspace()), "=")
+    after = next((token for token in tokens[position + 1 :] if not token.isspace()), "=")
     return after not in TYPESET or after == "|"
 
 

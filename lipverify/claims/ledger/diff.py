@@ -70,13 +70,13 @@ class CrossCheckChange(msgspec.Struct, frozen=True, kw_only=True):
 
 def cell_changes(before: Record, after: Record) -> Iterator[CellChange]:
     """Cells that are new or gone, or whose verdict, control, allowed range or value (beyond its error) changed."""
-    for one, other, shown in _paired(before.cells, after.cells, lambda cell: cell.method):
+    for one, other, either in _paired(before.cells, after.cells, lambda cell: cell.method):
         changed = _changes(one, other)
         if changed:
             yield CellChange(
-                where=shown.where,
-                quantity=shown.quantity,
-                method=shown.method,
+                where=either.where,
+                quantity=either.quantity,
+                method=either.method,
                 changed=changed,
                 before=one,
                 after=other,
@@ -113,15 +113,15 @@ def within_errors(before: Record, after: Record) -> int:
 
 def cross_check_changes(before: Record, after: Record) -> Iterator[CrossCheckChange]:
     """Cross-checks that were added or removed, or whose agreement changed."""
-    for one, other, shown in _paired(before.cross_checks, after.cross_checks, lambda check: check.methods):
+    for one, other, either in _paired(before.cross_checks, after.cross_checks, lambda check: check.methods):
         changed: tuple[Change, ...] = ("new",) if one is None else ("gone",) if other is None else ()
         if one is not None and other is not None and one.agrees != other.agrees:
             changed = ("agrees",)
         if changed:
             yield CrossCheckChange(
-                where=shown.where,
-                quantity=shown.quantity,
-                methods=shown.methods,
+                where=either.where,
+                quantity=either.quantity,
+                methods=either.methods,
                 changed=changed,
                 before=one,
                 after=other,

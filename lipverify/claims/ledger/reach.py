@@ -103,14 +103,14 @@ def reach_of(
     """
     if not cells:
         return ""
-    said = _said_by(id, among or cells)
+    label_parts = _said_by(id, among or cells)
     groups: dict[str, list[str]] = {}
-    for cell, group in _groups(cells, said, general):
-        words = _words(group, said, general, latex)
+    for cell, group in _groups(cells, label_parts, general):
+        words = _words(group, label_parts, general, latex)
         name = (cell.quantity_latex if latex else "") or cell.quantity
         if words and name not in groups.setdefault(words, []):
             groups[words].append(name)
-    if not groups and said:
+    if not groups and label_parts:
         return reach_of(cells, general=general, latex=latex)
     if not groups:
         return "in the one case measured" if len(cells) == 1 else f"in the {len(cells)} cases measured"
@@ -169,14 +169,16 @@ def _free(cell: Evidence, general: bool) -> tuple[str, ...]:
     return tuple(getattr(getattr(cell, "proof", None), "symbols", ())) if general else ()
 
 
-def _point(cell: Evidence, said: frozenset[str], free: Sequence[str]) -> Point:
+def _point(cell: Evidence, label_parts: frozenset[str], free: Sequence[str]) -> Point:
     """The coordinates to print: those of the cell, and the symbolic arguments of its function."""
     given = {name: value for name, value in cell.given.items() if is_letter(name) and not isinstance(value, str)}
-    return {name: value for name, value in {**cell.where, **given}.items() if name not in said and name not in free}
+    return {
+        name: value for name, value in {**cell.where, **given}.items() if name not in label_parts and name not in free
+    }
 
 
 def _groups(
-    cells: Sequence[Evidence], said: frozenset[str], general: bool
+    cells: Sequence[Evidence], label_parts: frozenset[str], general: bool
 ) -> Iterable[tuple[Evidence, list[Evidence]]]:
     """Group cells by quantity, coordinate names, growing coordinate and free symbols.
 
@@ -186,15 +188,15 @@ def _groups(
     for cell in cells:
         free = _free(cell, general)
         along = cell.ray.along if cell.ray is not None else ""
-        key = (cell.quantity if general else "", tuple(_point(cell, said, free)), along, free)
+        key = (cell.quantity if general else "", tuple(_point(cell, label_parts, free)), along, free)
         groups.setdefault(key, []).append(cell)
     return [(group[0], group) for group in groups.values()]
 
 
-def _words(group: Sequence[Evidence], said: frozenset[str], general: bool, latex: bool) -> str:
+def _words(group: Sequence[Evidence], label_parts: frozenset[str], general: bool, latex: bool) -> str:
     """Describe one group, for example: for every m, at d = 2, 3 as n → ∞."""
     cell, free = group[0], _free(group[0], general)
-    points = at_points([_point(each, said, free) for each in group], latex=latex)
+    points = at_points([_point(each, label_parts, free) for each in group], latex=latex)
     every = f"for every {', '.join(_name(name, latex) for name in free)}" if free else ""
     told = ", ".join(filter(None, (every, f"at {points}" if points else "")))
     if cell.ray is None:

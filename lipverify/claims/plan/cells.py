@@ -287,12 +287,12 @@ def _changed(form: Form, name: str, value: Any, place: Place) -> Any:
 def _nearest(claimed: Range, interval: Interval) -> Allowed:
     """The range of the claim's kind that contains the interval with half its width to spare on each side."""
     low, high = interval.ends
-    room = max((high - low) / 2, 4 * sys.float_info.epsilon * max(abs(low), abs(high), sys.float_info.min))
-    if not math.isfinite(room):
+    half_width = max((high - low) / 2, 4 * sys.float_info.epsilon * max(abs(low), abs(high), sys.float_info.min))
+    if not math.isfinite(half_width):
         return Allowed()
     lower, upper = (claimed.low is not None), (claimed.high is not None)
     both = claimed.equals is not None or (lower and upper)
-    return Allowed(low=low - room if lower or both else None, high=high + room if upper or both else None)
+    return Allowed(low=low - half_width if lower or both else None, high=high + half_width if upper or both else None)
 
 
 RATIO_RESOLUTION = 0.1

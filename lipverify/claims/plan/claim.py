@@ -178,8 +178,8 @@ class Shown:
     @property
     def makes(self) -> str:
         """The name of the function's declared return type; empty if it declares none."""
-        said = getattr(self.function, "__annotations__", {}).get("return", "")
-        return said if isinstance(said, str) else getattr(said, "__name__", "")
+        annotation = getattr(self.function, "__annotations__", {}).get("return", "")
+        return annotation if isinstance(annotation, str) else getattr(annotation, "__name__", "")
 
     def made(self, results: dict[str, Any]) -> Any:
         """Call the function with the results, which are given by address."""

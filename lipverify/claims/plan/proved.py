@@ -190,8 +190,8 @@ def _exactly(kind: Exact, text: str, error: float, symbols: tuple[str, ...] = ()
 
 def recorded(kind: Exact, text: str, symbols: tuple[str, ...] = (), digest: str = "") -> ProofRecord:
     """The record of an exact value, or of a proof file if its digest is given."""
-    shown = text if len(text) <= LONGEST else f"{text[:LONGEST]}... ({len(text)} letters)"
-    return ProofRecord(kind=kind, statement=shown, symbols=symbols, digest=digest or sha256(shown.encode()).hexdigest())
+    short = text if len(text) <= LONGEST else f"{text[:LONGEST]}... ({len(text)} letters)"
+    return ProofRecord(kind=kind, statement=short, symbols=symbols, digest=digest or sha256(short.encode()).hexdigest())
 
 
 def _fraction(value: Fraction) -> tuple[Any, Stood | None]:

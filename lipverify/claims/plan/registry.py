@@ -70,7 +70,7 @@ def _built_in(stems: tuple[str, ...], profile: Profile) -> tuple[Claim, ...]:
     files, headings = contents().files, contents().headings
     paths = dict.fromkeys(path for stem in stems for path in files[stem])
     found = [claim for path in paths for claim in library_claims(path, profile)]
-    places = {stem: place for place, stem in enumerate(headings)}
+    places = {stem: position for position, stem in enumerate(headings)}
     return tuple(sorted(found, key=lambda claim: places[claim.id.partition("/")[0]]))
 
 
@@ -268,8 +268,8 @@ def guarded(file: ClaimsFile, step: Callable[[], T]) -> T:
 
 def _refuse_file(file: ClaimsFile, error: BaseException) -> NoReturn:
     line = line_of(error, file)
-    place = f"{file.path}:{line}" if line else file.path
-    raise InvalidInput(f"{place}: {' '.join(_reason(error).split())}") from None
+    where = f"{file.path}:{line}" if line else file.path
+    raise InvalidInput(f"{where}: {' '.join(_reason(error).split())}") from None
 
 
 def _reason(error: BaseException) -> str:

@@ -301,7 +301,9 @@ def _ray(cell: Cell) -> str:
         return str(error)
 
 
-def _range(what: str, said: str, edges: dict[str, str], allowed: Allowed, cell: Cell) -> Iterator[tuple[str, Any, Any]]:
+def _range(
+    what: str, sentence: str, edges: dict[str, str], allowed: Allowed, cell: Cell
+) -> Iterator[tuple[str, Any, Any]]:
     """Differences between a range, in numbers and words, and its formulas at the coordinates of the cell."""
     if not edges:
         return
@@ -317,8 +319,8 @@ def _range(what: str, said: str, edges: dict[str, str], allowed: Allowed, cell: 
     if not all(_equal(one, other) for one, other in zip(allowed.ends, numbers.ends, strict=True)):
         yield what, _said(allowed), f"{_said(numbers)}, by its formulas"
     words = stated.text("").strip()
-    if said != words and not said.startswith(f"{words} with "):
-        yield f"{what} in words", said, words
+    if sentence != words and not sentence.startswith(f"{words} with "):
+        yield f"{what} in words", sentence, words
 
 
 def _equal(one: float, other: float) -> bool:

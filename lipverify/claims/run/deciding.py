@@ -176,8 +176,8 @@ def _contexts(error: float, wanted: float, tried: Sequence[Tried]) -> float:
     if tried and tried[-1].error is not None:
         times, before = tried[-1].times, tried[-1].error
         floor = min(max((times * error**2 - before**2) / (times - 1), 0.0), error**2)
-    room = wanted**2 - floor
-    return max(math.ceil(SLACK * (error**2 - floor) / room), 2) if room > 0 and error**2 > floor else math.inf
+    variance = wanted**2 - floor
+    return max(math.ceil(SLACK * (error**2 - floor) / variance), 2) if variance > 0 and error**2 > floor else math.inf
 
 
 def _kind(measurement: Measurement, exact: bool) -> What | None:

@@ -132,8 +132,8 @@ def pieces(text: str) -> Iterator[tuple[bool, str]]:
     >>> list(pieces(r"at most $n^2$ for \$5"))
     [(False, 'at most '), (True, 'n^2'), (False, ' for $5')]
     """
-    for place, piece in enumerate(FORMULA.split(text)):
-        if place % 2:
+    for position, piece in enumerate(FORMULA.split(text)):
+        if position % 2:
             yield True, piece
         elif piece:
             yield False, piece.replace(r"\$", "$")
@@ -207,11 +207,11 @@ def inside(node: Node) -> Iterator[Node]:
             yield cast(Node, value)
 
 
-def refuse(latex: str, place: int, reason: str) -> NoReturn:
-    """Raise the error of a formula with a fault at this place."""
-    near = latex[place : place + _NEAR]
+def refuse(latex: str, position: int, reason: str) -> NoReturn:
+    """Raise the error of a formula with a fault at this position."""
+    near = latex[position : position + _NEAR]
     where = f"at {near!r}" if near else f"after {latex[-_NEAR:]!r}"
-    raise UnreadableError(f"{reason}: character {place + 1} of the formula, {where}".replace("\\\\", "\\"))
+    raise UnreadableError(f"{reason}: character {position + 1} of the formula, {where}".replace("\\\\", "\\"))
 
 
 @cache
@@ -233,7 +233,7 @@ def _vocabulary() -> Any:
 class _Item(NamedTuple):
     """One character, number, command or group, and its position."""
 
-    place: int
+    position: int
     text: str
     """A command with its backslash; empty for a group."""
     node: Any = None
@@ -265,7 +265,7 @@ class _Group:
 
     def _refuse(self, reason: str) -> NoReturn:
         """True at the given item, or at the end of the group."""
-        refuse(self._latex, self._items[self._at].place if self._at < len(self._items) else self._end, reason)
+        refuse(self._latex, self._items[self._at].position if self._at < len(self._items) else self._end, reason)
 
     def _peek(self) -> str | None:
         """The text of the next item, or None at the end."""
@@ -329,18 +329,18 @@ class _Group:
         self._skip()
         text = self._peek() or ""
         if len(text) > 1 and text[0].isdigit():
-            place, rest = self._items[self._at].place, text[1:]
+            position, rest = self._items[self._at].position, text[1:]
             self._items[self._at : self._at + 1] = [
-                _Item(place, text[0]),
-                *(_Item(place + 1 + token.start(), token[0]) for token in _TOKEN.finditer(rest)),
+                _Item(position, text[0]),
+                *(_Item(position + 1 + token.start(), token[0]) for token in _TOKEN.finditer(rest)),
             ]
         return self._atom() or Row(())
 
     def _atom(self) -> Node | None:
         """One part without its scripts; None for a command that prints nothing."""
-        place, text, node = self._next()
+        position, text, node = self._next()
         if text.startswith("\\"):
-            return self._command(text[1:], place, node)
+            return self._command(text[1:], position, node)
         if node is not None:
             return self._grid(node) if type(node).__name__ == "LatexEnvironmentNode" else self._row(node)
         if text in ("^", "_", "'"):
@@ -359,9 +359,9 @@ class _Group:
         end = node.pos + node.len - braced
         return Row(_Group(self._latex, node.nodelist if braced else [node], self._depth + 1, end).all())
 
-    def _command(self, name: str, place: int, node: Any) -> Node | None:
+    def _command(self, name: str, position: int, node: Any) -> Node | None:
         if name in symbols.ARGUMENTS and node.nodeargd is None:
-            refuse(self._latex, place, f"\\{name} with its argument must stand in braces here")
+            refuse(self._latex, position, f"\\{name} with its argument must stand in braces here")
         arguments = list(node.nodeargd.argnlist) if node.nodeargd else []
         if name in symbols.SILENT or name == "label":
             return None
@@ -401,7 +401,7 @@ class _Group:
             "not": self._negated,
         }
         if name not in readers:
-            refuse(self._latex, place, f"\\{name} is not known")
+            refuse(self._latex, position, f"\\{name} is not known")
         return readers[name]()
 
     def _switched(self, command: str) -> Node:

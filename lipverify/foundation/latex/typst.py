@@ -94,9 +94,9 @@ def _part(node: Node, script: bool) -> str:
 
 def _row(parts: Iterable[Node], script: bool) -> str:
     """Parts in a row; in a script, a fraction next to a factor is put in brackets."""
-    shown = [part for part in parts if part != tree.Space("")]
-    sources = [_written(part, script) for part in shown]
-    for k, part in enumerate(shown if script else ()):
+    visible = [part for part in parts if part != tree.Space("")]
+    sources = [_written(part, script) for part in visible]
+    for k, part in enumerate(visible if script else ()):
         base = part.base if isinstance(part, tree.Scripts) else part
         if isinstance(base, tree.Fraction) and base.command in symbols.FRACTIONS:
             neighbours = (*sources[max(k - 1, 0) : k], *sources[k + 1 : k + 2])

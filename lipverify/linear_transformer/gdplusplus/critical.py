@@ -96,13 +96,13 @@ class Jet:
             ],
         )  # fmt: skip
 
-    def times_one_plus(self, weight: arb, place: int, tau: Jet) -> Jet:
-        """The product with 1 + weight tau, where `place` is the index of the weight."""
+    def times_one_plus(self, weight: arb, index: int, tau: Jet) -> Jet:
+        """The product with 1 + weight tau, where `index` is that of the weight."""
         every = range(len(self.first))
         nothing = arb_poly([])
         unit = Jet(
             weight + nothing,
-            [arb_poly([1]) if j == place else nothing for j in every],
+            [arb_poly([1]) if j == index else nothing for j in every],
             [[nothing] * len(every)] * len(every),
         )
         product = unit * tau
@@ -267,10 +267,10 @@ def _two_layer_candidates(s: fmpq, moments: Sequence[fmpq]) -> Iterator[Floats]:
             yield np.asarray([float(still.p) / float(still.q), float(y), 0.0])
 
 
-def _real_roots(polynomial: Any, place: int) -> list[arb]:
+def _real_roots(polynomial: Any, index: int) -> list[arb]:
     """The isolated real roots of a polynomial in one of the variables."""
     coefficients = {
-        exponents[place]: each for exponents, each in zip(polynomial.monoms(), polynomial.coeffs(), strict=True)
+        exponents[index]: each for exponents, each in zip(polynomial.monoms(), polynomial.coeffs(), strict=True)
     }
     flat = fmpq_poly([coefficients.get(k, fmpq(0)) for k in range(max(coefficients) + 1)])
     _, factors = flat.numer().factor()

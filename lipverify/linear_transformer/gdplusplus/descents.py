@@ -108,17 +108,17 @@ def deviations_of(loss: ExcessLoss, weights: Floats) -> tuple[Floats, Floats]:
     share = np.exp(log_root * 2 / (3 ** ((count + 1) // 2) - 1))
     root_e, h = np.ones((batch, len(t))), np.broadcast_to(t * share, (batch, len(t)))
     e_slope, tau_slope = np.zeros((batch, len(t), count)), np.zeros((batch, len(t), count))
-    for place in range(count):
-        weight = weights[:, place, None]
+    for index in range(count):
+        weight = weights[:, index, None]
         factor = share + weight * h
         factor = np.where(factor == 0, NUDGE, factor)
         slope = h / factor
-        if place % 2 == 0:
+        if index % 2 == 0:
             root_e = root_e * factor
-            e_slope[:, :, :place] += (weight * slope)[:, :, None] * tau_slope[:, :, :place]
-            e_slope[:, :, place] = slope
+            e_slope[:, :, :index] += (weight * slope)[:, :, None] * tau_slope[:, :, :index]
+            e_slope[:, :, index] = slope
         else:
-            tau_slope[:, :, :place] *= (1 + 2 * weight * slope)[:, :, None]
-            tau_slope[:, :, place] = 2 * slope
+            tau_slope[:, :, :index] *= (1 + 2 * weight * slope)[:, :, None]
+            tau_slope[:, :, index] = 2 * slope
             h, share = h * factor**2, share**3
     return root_e - np.exp(log_root) * (s / (t + s)), root_e[:, :, None] * e_slope

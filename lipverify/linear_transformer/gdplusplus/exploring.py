@@ -116,7 +116,7 @@ def _different(*ends: Ends) -> Ends:
     """One representative of each minimum, best first, at most `POOL`."""
     values, weights = np.concatenate([e.values for e in ends]), np.concatenate([e.weights for e in ends])
     kept: list[int] = []
-    for place in np.argsort(values, kind="stable"):
-        if len(kept) < POOL and (not kept or values[place] > values[kept[-1]] * (1 + SAME)):
-            kept.append(int(place))
+    for index in np.argsort(values, kind="stable"):
+        if len(kept) < POOL and (not kept or values[index] > values[kept[-1]] * (1 + SAME)):
+            kept.append(int(index))
     return Ends(values[kept], weights[kept])

@@ -38,7 +38,7 @@ def folded(rng: np.random.Generator, count: int, layers: int, nearest: float, fa
     (5, 5)
     """
     R = _log_uniform(rng, (nearest, farthest), count)
-    return weights_at(np.stack([_drawn(rng, place, count) for place in range(2 * layers - 1)], axis=1), R)
+    return weights_at(np.stack([_drawn(rng, index, count) for index in range(2 * layers - 1)], axis=1), R)
 
 
 def moved(rng: np.random.Generator, count: int, models: Floats) -> Floats:
@@ -47,8 +47,8 @@ def moved(rng: np.random.Generator, count: int, models: Floats) -> Floats:
     R = ranges(chosen)
     places, rows = places_of(chosen, R), np.arange(count)
     for _ in range(MOVED):
-        place = rng.integers(places.shape[1], size=count)
-        places[rows, place] = np.where(place % 2 == 0, _drawn(rng, 0, count), _drawn(rng, 1, count))
+        index = rng.integers(places.shape[1], size=count)
+        places[rows, index] = np.where(index % 2 == 0, _drawn(rng, 0, count), _drawn(rng, 1, count))
     return weights_at(places, R * np.exp(rng.normal(0, STRETCH, count)))
 
 
@@ -80,10 +80,10 @@ def ranges(models: Floats) -> Floats:
 def weights_at(places: Floats, R: Floats) -> Floats:
     """The weights whose zeros lie at these places of (0, R]."""
     tau, weights = R[:, None] * np.arange(1, GRID + 1) / GRID, np.empty_like(places)
-    for place in range(places.shape[1]):
-        weights[:, place] = -1 / (places[:, place] * tau.max(axis=1))
-        if place % 2:
-            tau = tau * (1 + weights[:, place, None] * tau) ** 2
+    for index in range(places.shape[1]):
+        weights[:, index] = -1 / (places[:, index] * tau.max(axis=1))
+        if index % 2:
+            tau = tau * (1 + weights[:, index, None] * tau) ** 2
     return weights
 
 
@@ -96,16 +96,16 @@ def places_of(models: Floats, R: Floats) -> Floats:
     True
     """
     tau, places = R[:, None] * np.arange(1, GRID + 1) / GRID, np.empty_like(models)
-    for place in range(models.shape[1]):
-        places[:, place] = -1 / (models[:, place] * tau.max(axis=1))
-        if place % 2:
-            tau = tau * (1 + models[:, place, None] * tau) ** 2
+    for index in range(models.shape[1]):
+        places[:, index] = -1 / (models[:, index] * tau.max(axis=1))
+        if index % 2:
+            tau = tau * (1 + models[:, index, None] * tau) ** 2
     return places
 
 
-def _drawn(rng: np.random.Generator, place: int, count: int) -> Floats:
+def _drawn(rng: np.random.Generator, index: int, count: int) -> Floats:
     """Random places of zeros (even index) or of double zeros (odd index)."""
-    if place % 2:
+    if index % 2:
         return rng.uniform(*FOLD, count)
     return _log_uniform(rng, ZERO, count)
 

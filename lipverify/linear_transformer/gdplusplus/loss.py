@@ -68,16 +68,16 @@ def residual(weights: Floats, t: Floats) -> Residual:
     """
     log_tau, log_e, sign = np.log(t), np.zeros_like(t), np.ones_like(t)
     tau_gradient, e_gradient = (np.zeros((len(weights), len(t))) for _ in range(2))
-    for place, weight in enumerate(weights):
+    for index, weight in enumerate(weights):
         factor = _factor(weight, log_tau)
-        if place % 2 == 0:
+        if index % 2 == 0:
             log_e, sign = log_e + factor.log, sign * factor.sign
             e_gradient = e_gradient + factor.in_tau * tau_gradient
-            e_gradient[place] += factor.in_weight
+            e_gradient[index] += factor.in_weight
         else:
             log_tau = log_tau + 2 * factor.log
             tau_gradient = tau_gradient * (1 + 2 * factor.in_tau)
-            tau_gradient[place] += 2 * factor.in_weight
+            tau_gradient[index] += 2 * factor.in_weight
     return Residual(log_e, sign, e_gradient)
 
 

@@ -304,11 +304,11 @@ def trained_ends(
             if point is None or point.index or not np.allclose(point.weights, weights, rtol=0.3, atol=0):
                 none += 1
                 continue
-            place = _place(point, points)
-            if place < 0:
+            index = _place(point, points)
+            if index < 0:
                 points.append(point)
                 counts.append(0)
-            counts[place] += 1
+            counts[index] += 1
         ends[name] = [*counts, none]
     width = len(points)
     return {name: [*counts[:-1], *[0] * (width + 1 - len(counts)), counts[-1]] for name, counts in ends.items()}
@@ -330,7 +330,7 @@ def bound_of(noise: str) -> float:
 def _place(point: CriticalPoint, points: Iterable[CriticalPoint]) -> int:
     """The index of a point in a list, up to the rounding of weights; -1 if it is not in the list."""
     same = (np.allclose(other.weights, point.weights, rtol=SAME, atol=0) for other in points)
-    return next((place for place, is_same in enumerate(same) if is_same), -1)
+    return next((index for index, is_same in enumerate(same) if is_same), -1)
 
 
 def made(noise: str, layers: int, starts: int, trainings: int, complete: bool, seed: int) -> Landscape:

@@ -22,10 +22,10 @@ class Start(NamedTuple):
 def inserted(family: Omega | Full, shorter: Floats, draws: int, seed: int, stream: str) -> list[Start]:
     """A random layer near the identity, inserted before and after each layer of the shorter model."""
     return [
-        Start(f"layer {place + 1} put in", np.concatenate([shorter[:place], layer, shorter[place:]]))
-        for place in range(len(shorter) + 1)
+        Start(f"layer {position + 1} put in", np.concatenate([shorter[:position], layer, shorter[position:]]))
+        for position in range(len(shorter) + 1)
         for draw in range(draws)
-        for layer in [family.at_random(_normals(family, 1, seed, f"{stream}/insert/{place}/{draw}"))]
+        for layer in [family.at_random(_normals(family, 1, seed, f"{stream}/insert/{position}/{draw}"))]
     ]
 
 

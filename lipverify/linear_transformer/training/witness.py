@@ -114,10 +114,10 @@ def read_witness(name: str, folder: Path) -> Witness:
         If there is no such witness, or it has another format, was edited, or does not match its name.
     """
     noise, _, model = name.partition("/")
-    said, way_out = f"witness {name}", REMAKE.format(noise, *model.rsplit("-", 2))
-    found = read_record(models_path(folder, noise), Witness, FORMAT, said, way_out, model)
+    subject, way_out = f"witness {name}", REMAKE.format(noise, *model.rsplit("-", 2))
+    found = read_record(models_path(folder, noise), Witness, FORMAT, subject, way_out, model)
     if found.name != name or not _consistent(found):
-        raise InvalidInput(f"{said} holds {found.name!r}: a line is named after its model; {way_out}.")
+        raise InvalidInput(f"{subject} holds {found.name!r}: a line is named after its model; {way_out}.")
     return found
 
 

@@ -45,13 +45,13 @@ FEW = 1024
 PLACES = tuple(arb(j) / 2 for j in (4, 5, 6, 7, 8, 10, 12, 14, 16, 18, 20, 22, 24, 28, 32, 36, 40, 44, 48, 52))
 """Where few tokens have a small bias."""
 PARTS, FINER = 200, 2400
-"""Parts of h: this number, and by this over n more."""
+"""Parts of h: this number, and with fewer tokens more."""
 GROWTH = arb(6) / 5
 """From one n to the next, up to"""
 MANY = 10**12
 """this."""
 CELLS = 1000
-"""Cells of lambda from e^-9 to e^5: with fewer, less would be proved, and nothing false."""
+"""Number of intervals of log lambda, from -9 to 5, on which kappa is bounded."""
 SMALL = arb(1) / 20
 """Up to this lambda kappa >= lambda^{1/2} e^{-lambda} / 4 is used beyond `MANY`."""
 SURE = 27

@@ -35,7 +35,7 @@ class Axis(msgspec.Struct, frozen=True, kw_only=True):
     start: float
     end: float
 
-    def place(self, value: float) -> float:
+    def position(self, value: float) -> float:
         """The position of a value on screen; a value beyond the axis is moved to its end."""
         known = value > 0 or not self.log
         inner = (math.log10(value) if self.log else value) if known else -math.inf
@@ -56,7 +56,7 @@ class Axis(msgspec.Struct, frozen=True, kw_only=True):
             return [(self.start + (k - self.low) * self._unit, _power(k)) for k in decades]
         ends = (10.0**self.low, 10.0**self.high) if self.log else (self.low, self.high)
         values = within_decades(*ends) if self.log and span >= 1 else round_values(*ends)
-        return [(self.place(value), join(digits.number(value, digits=6))) for value in values]
+        return [(self.position(value), join(digits.number(value, digits=6))) for value in values]
 
 
 def axis(values: Iterable[float], *, log: bool, start: float, end: float) -> Axis:
@@ -173,8 +173,8 @@ def _map(part: HeatMap, colour: Callable[[float], str], label: Callable[[str], M
     )  # fmt: skip
 
 
-def _named(names: Sequence[str], place: int) -> str:
-    return plain(printable(names[place])) if place < len(names) else str(place + 1)
+def _named(names: Sequence[str], position: int) -> str:
+    return plain(printable(names[position])) if position < len(names) else str(position + 1)
 
 
 Label = Callable[[str], Markup]
@@ -263,13 +263,13 @@ def _ordinates(panel: Panel) -> Iterable[float]:
 
 
 def _grid(x: Axis, y: Axis) -> Markup:
-    lines = "".join(f"M{_n(place)} {_n(y.start)}V{_n(y.end)}" for place, _ in x.ticks)
-    lines += "".join(f"M{_n(x.start)} {_n(place)}H{_n(x.end)}" for place, _ in y.ticks)
+    lines = "".join(f"M{_n(position)} {_n(y.start)}V{_n(y.end)}" for position, _ in x.ticks)
+    lines += "".join(f"M{_n(x.start)} {_n(position)}H{_n(x.end)}" for position, _ in y.ticks)
     return join((
         element("path", d=lines, class_="grid"),
         element("path", d=f"M{_n(x.start)} {_n(y.end)}V{_n(y.start)}H{_n(x.end)}", class_="frame"),
-        [element("text", said, x=_n(place), y=_n(y.start + 16), class_="x") for place, said in x.ticks],
-        [element("text", said, x=_n(x.start - 6), y=_n(place + 4), class_="y") for place, said in y.ticks],
+        [element("text", said, x=_n(position), y=_n(y.start + 16), class_="x") for position, said in x.ticks],
+        [element("text", said, x=_n(x.start - 6), y=_n(position + 4), class_="y") for position, said in y.ticks],
     ))  # fmt: skip
 
 
@@ -277,11 +277,13 @@ def _series(series: Series, look: Look, x: Axis, y: Axis) -> Markup:
     """A curve or markers, with an invisible target over each point that shows its values."""
     errors = series.error or (0.0,) * len(series.x)
     points = [
-        (x.place(u), y.place(v), u, v, error)
+        (x.position(u), y.position(v), u, v, error)
         for u, v, error in zip(series.x, series.y, errors, strict=True)
         if has_place(u, x.log) and has_place(v, y.log)
     ]
-    bars = [(px, y.place(v - e), y.place(v + e)) for px, _, _, v, e in points] if series.style == "errorbars" else []
+    bars = (
+        [(px, y.position(v - e), y.position(v + e)) for px, _, _, v, e in points] if series.style == "errorbars" else []
+    )
     return element(
         "g",
         element("path", d="".join(f"M{_n(px)} {_n(a)}V{_n(b)}" for px, a, b in bars), class_="bars") if bars else None,
@@ -317,8 +319,8 @@ def _values(x: float, y: float, error: float | None) -> str:
 def _band(band: Band, look: BandLook, x: Axis, y: Axis) -> Markup:
     """A shaded band with its edges; an open band extends to the end of the axis."""
     edges = [edge if edge is not None and has_place(edge, y.log) else None for edge in (band.low, band.high)]
-    bottom, top = (end if edge is None else y.place(edge) for edge, end in zip(edges, (y.start, y.end), strict=True))
-    lines = "".join(f"M{_n(x.start)} {_n(y.place(edge))}H{_n(x.end)}" for edge in edges if edge is not None)
+    bottom, top = (end if edge is None else y.position(edge) for edge, end in zip(edges, (y.start, y.end), strict=True))
+    lines = "".join(f"M{_n(x.start)} {_n(y.position(edge))}H{_n(x.end)}" for edge in edges if edge is not None)
     return element(
         "g",
         _area(look, x.start, min(top, bottom), x.end - x.start, abs(bottom - top)),
@@ -330,7 +332,7 @@ def _region(region: Region, look: BandLook, x: Axis, y: Axis) -> Markup:
     """A shaded region, bounded by its lower and its upper curve."""
     sides = [
         [
-            (x.place(u), y.place(v))
+            (x.position(u), y.position(v))
             for u, v in zip(region.x, side, strict=True)
             if has_place(u, x.log) and has_place(v, y.log)
         ]
@@ -345,13 +347,13 @@ def _area(look: BandLook, left: float, top: float, wide: float, high: float) -> 
     return _filled(look, "rect", x=_n(left), y=_n(top), width=_n(wide), height=_n(high))
 
 
-def _filled(look: BandLook, shape: str, **place: str) -> Markup:
+def _filled(look: BandLook, shape: str, **position: str) -> Markup:
     """A shape with the colour and the hatch of a band; the hatch distinguishes it without colour."""
     hatch = f"url(#hatch-{BAND_HATCHES.index(look.hatch)})" if look.hatch else None
     return element(
         "g",
-        element(shape, **place, class_="band"),
-        element(shape, **place, class_="hatch", fill=hatch) if hatch else None,
+        element(shape, **position, class_="band"),
+        element(shape, **position, class_="hatch", fill=hatch) if hatch else None,
         class_=colour_class(look.color),
     )
 
@@ -372,6 +374,6 @@ def spoken(text: str) -> str:
     return plain(printable(text))
 
 
-def _n(place: float) -> str:
+def _n(position: float) -> str:
     """A position rounded to a tenth of a unit."""
-    return f"{place:.1f}".removesuffix(".0")
+    return f"{position:.1f}".removesuffix(".0")
