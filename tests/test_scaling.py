@@ -80,7 +80,7 @@ def test_the_error_covers_the_truth(exponent: float, delta: float, corrections: 
     points=st.integers(8, 24),
     place=st.floats(-0.3, 1.5),
 )
-def test_on_the_way_from_one_power_to_another_nothing_is_claimed(
+def test_no_exponent_is_claimed_during_a_crossover(
     exponent: float, gap: float, decades: float, points: int, place: float
 ) -> None:
     """The powers are equal at a relative position of the ladder, from 0 (start) to 1 (end), or beyond it."""

@@ -131,7 +131,7 @@ def test_sampled_and_exact_windows_agree_and_flips_widen() -> None:
     assert exact.changes[0][0] < 0
 
 
-def test_common_draws_make_a_change_more_certain_than_its_ends() -> None:
+def test_common_draws_give_a_change_a_smaller_error_than_its_ends() -> None:
     ladder = tuple(ClassLaw(link="linear", L=0.5, flip=flip) for flip in (0.0, 0.1))
     found = sampled_ladder(ladder, 3, 32, cross_entropy(0.1), contexts=4096, seed=1)
     apart = math.hypot(*(error / w for w, error in found.windows))

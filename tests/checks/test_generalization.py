@@ -61,7 +61,7 @@ def test_every_refuted_claim_has_a_corrected_statement() -> None:
         assert claim.corrected or claim.expected == "supported", claim.id
 
 
-def test_a_window_that_is_not_the_tuned_one_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_w_that_is_not_the_tuned_one_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     def mistaken(problem: Problem) -> Optimum:
         found = optimal_window(problem)
         return msgspec.structs.replace(found, w=1.1 * found.w)

@@ -43,7 +43,7 @@ def test_roughness_is_that_of_the_leading_bias(law: str, L: float) -> None:
     assert other_constants.roughness(law, L, 5) / 4 == pytest.approx(float(constant.subs(at).evalf()), rel=DIGITS)
 
 
-def test_waves_are_one_lipschitz_and_cost_more_and_more() -> None:
+def test_waves_are_1_lipschitz_with_growing_bias() -> None:
     factors = [shared_constant.on_waves(2, n)[0] for n in (1e3, 1e4, 1e5, 1e6)]
     assert factors[0] > 1
     assert np.all(np.diff(factors) > 0)

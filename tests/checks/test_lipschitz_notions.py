@@ -21,7 +21,7 @@ def test_directions_off_the_columns_have_no_slope(s: int) -> None:
     assert along_direction(1, s) == Fraction(1)
 
 
-def test_windows_agree_where_mean_squares_do_and_differ_else() -> None:
+def test_the_w_of_two_laws_agree_exactly_if_their_mean_squares_do() -> None:
     same, error = ratio_of_windows(3, 1000, 3**0.5)
     assert same == pytest.approx(1, abs=2 * error + 1e-12)
     smaller, error = ratio_of_windows(3, 1000, 1.0)

@@ -122,7 +122,7 @@ def test_a_sound_ledger_gives_exit_code_0(tmp_path: Path, capsys: pytest.Capture
     assert capsys.readouterr().out.startswith("1 claim, 2 cells with their controls: all of it follows")
 
 
-def test_where_nothing_is_known_a_control_at_other_coordinates_may_have_the_range_of_the_claim() -> None:
+def test_a_control_at_other_coordinates_may_keep_the_range_of_the_claim() -> None:
     """An infinite error leaves both intervals unknown; once one is known, such a control is rejected."""
     ledger = msgspec.to_builtins(judged(1.1))
     record, cell = ledger["claims"][0], cell_of(ledger)

@@ -45,7 +45,7 @@ def both(*dimensions: int, found: float = 1.0) -> Ledger:
     ("ledger", "grade"),
     [(both(2, 3, 5), "proved"), (both(2, 5), "sampled"), (both(2, 3, found=1.3), "sampled")],
 )
-def test_a_proof_counts_where_it_is_of_the_whole_claim_and_to_the_same_verdict(ledger: Ledger, grade: str) -> None:
+def test_a_proof_counts_if_it_covers_the_whole_claim_with_the_same_verdict(ledger: Ledger, grade: str) -> None:
     assert behind(ledger.claims[:1], ledger.claims) == grade
 
 

@@ -97,7 +97,7 @@ def test_methods_that_disagree_leave_the_claim_open() -> None:
     assert verdict_of(toy(near_one(value, 1.0), cross_checks=(cross(1.25),)))[0] == "inconclusive"
 
 
-def test_a_check_that_breaks_is_an_error_and_costs_no_other_claim_its_verdict() -> None:
+def test_a_broken_check_is_an_error_of_its_claim_only() -> None:
     ledger = run([toy(near_one(value, 1.0)), toy(near_one(broken), id="toy.broken")], jobs=0)
     assert [record.verdict for record in ledger.claims] == ["supported", "error"]
     assert "a check that breaks" in ledger.claims[1].problem
@@ -203,7 +203,7 @@ def test_every_claim_that_comes_with_lipverify_has_a_recorded_verdict() -> None:
     assert [claim.id for claim in all_claims(QUICK) if claim.expected is None] == []
 
 
-def test_a_proof_is_of_a_claim_that_is_there_and_recorded_alike() -> None:
+def test_a_proving_claim_names_an_existing_claim_with_the_same_verdict() -> None:
     claims = {claim.id: claim for claim in all_claims(QUICK)}
     proofs = [claim for claim in claims.values() if claim.proves]
     assert len(proofs) > 40

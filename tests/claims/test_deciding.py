@@ -106,9 +106,7 @@ def test_a_step_beyond_the_budget_is_not_begun(lipverify: Commands, tmp_path: Pa
     assert lipverify("verify", str(tmp_path / "my_claims.py"), "--decide", "0").returncode == 2
 
 
-def test_after_steps_that_were_not_enough_the_commands_can_be_given_as_they_stand(
-    lipverify: Commands, tmp_path: Path
-) -> None:
+def test_the_suggested_commands_run_after_insufficient_steps(lipverify: Commands, tmp_path: Path) -> None:
     value = "1.001 - (1e-3 if contexts < 1e6 else 5e-4 if contexts < 2e7 else 1e-9)"
     opened(tmp_path, SAMPLED.replace("EDGE", "1.001").replace("return 1.0,", f"return {value},"))
     done, ledger = verified(lipverify, tmp_path, "--decide", "60")
@@ -148,7 +146,7 @@ def test_a_route_that_a_function_chooses_is_kept_and_named(lipverify: Commands, 
     assert done.stderr.count("the function chooses route='ridge'") == 3
 
 
-def test_a_limit_that_does_not_settle_is_looked_at_on_more_points(lipverify: Commands, tmp_path: Path) -> None:
+def test_an_unsettled_limit_is_measured_on_more_points(lipverify: Commands, tmp_path: Path) -> None:
     record = opened(tmp_path, GROWING)
     assert record.verdict == "inconclusive"
     assert record.step is not None
@@ -195,7 +193,7 @@ def test_one_cell_that_refutes_is_enough_where_it_is_the_cheaper_route(lipverify
     assert lipverify("audit", str(tmp_path / "out" / "ledger.json")).returncode == 0
 
 
-def test_cells_are_to_support_together_where_none_is_predicted_to_refute(tmp_path: Path) -> None:
+def test_cells_must_support_together_if_none_is_predicted_to_refute(tmp_path: Path) -> None:
     record = opened(tmp_path, CELLS.replace("SCALE", "7.2").replace("2: 1.05", "2: 0.96"))
     step = record.step
     assert step is not None
@@ -280,7 +278,7 @@ HARMONIC = "n * (math.log(n) + 0.5772156649015329 + 1 / (2 * n))"
         ("n * (2 + n ** -0.3)", 'equals="1", control="1.2"', "supported"),
     ],
 )
-def test_a_power_of_the_logarithm_decides_by_itself(value: str, side: str, verdict: str, tmp_path: Path) -> None:
+def test_a_power_of_the_logarithm_may_decide_a_claim(value: str, side: str, verdict: str, tmp_path: Path) -> None:
     """n H_n is not Theta(n): the exponent agrees, but log n grows."""
     text = LOGARITHMS.replace("VALUE", value).replace("SIDE", side).replace("RAY", "(1e4, 1e30)")
     assert opened(tmp_path, text).verdict == verdict

@@ -167,7 +167,7 @@ def test_little_memory_gives_smaller_chunks_and_the_same_bits(
 
 
 @pytest.mark.parametrize("fault", ["memory", "no memory for the context", "no memory for a kernel"])
-def test_memory_that_lacks_once_is_given_back_and_asked_for_again(cupy: Any, fault: str) -> None:
+def test_a_failed_allocation_frees_the_pool_and_is_repeated(cupy: Any, fault: str) -> None:
     """CUDA has several names for the error. The library's memory pool can leave too little for a kernel's code."""
     whole, before = sampled(), cupy.State.uses
     for late in range(2, 12):
@@ -178,7 +178,7 @@ def test_memory_that_lacks_once_is_given_back_and_asked_for_again(cupy: Any, fau
 
 
 @pytest.mark.parametrize("jobs", ["0", "1"])
-def test_a_lost_device_costs_one_measurement_where_another_process_can_go_on(
+def test_a_lost_device_costs_one_measurement_if_another_process_continues(
     cupy: Any, lipverify: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: str
 ) -> None:
     (tmp_path / "mine.py").write_text(TEXT)

@@ -81,7 +81,7 @@ def test_a_verdict_that_moved_names_the_cell_that_moved_it() -> None:
         (with_cell(0, note="another note"), "same"),
     ],
 )
-def test_a_claim_is_the_gravest_thing_that_became_of_it(after: Record, kind: str) -> None:
+def test_a_claim_has_the_most_serious_of_its_changes(after: Record, kind: str) -> None:
     there, back = only(CLAIM, after), only(after, CLAIM)
     assert there.kind == back.kind == kind
 
@@ -97,7 +97,7 @@ def test_claims_of_one_ledger_only() -> None:
     assert found.moved
 
 
-def test_a_cross_check_that_came_apart_is_a_reason() -> None:
+def test_a_failed_cross_check_is_given_as_the_reason() -> None:
     first, *others = CLAIM.cross_checks
     apart = replace(CLAIM, verdict="inconclusive", cross_checks=(replace(first, agrees=False), *others))
     (check,) = only(CLAIM, apart).cross_checks
@@ -112,7 +112,7 @@ def measured(value: float, error: float | None) -> Record:
 @given(
     st.floats(-1e6, 1e6), st.floats(1e-9, 1e3), st.floats(1e-9, 1e3), st.floats(-0.99, 0.99), st.floats(1.01, 1e3)
 )  # fmt: skip
-def test_intervals_that_meet_are_no_news_and_others_are(
+def test_only_disjoint_intervals_count_as_moved(
     value: float, one: float, other: float, near: float, far: float
 ) -> None:
     both = one + other
@@ -131,7 +131,7 @@ def test_an_exact_value_moves_by_more_than_its_rounding(error: float | None) -> 
     assert only(measured(0.1, error), measured(0.1 + 1e-15, error)).kind == "values"
 
 
-def test_cells_that_stand_at_one_place_are_compared_in_their_order() -> None:
+def test_cells_with_equal_coordinates_are_compared_in_order() -> None:
     twice = (replace(CLAIM.cells[0], measured=1.0), replace(CLAIM.cells[0], measured=2.0))
     claim = replace(CLAIM, cells=twice)
     assert only(claim, claim).kind == "same"

@@ -111,7 +111,7 @@ def test_results_come_back_as_they_were(tmp_path: Path) -> None:
     assert Finished(tmp_path / NAME, "quick").get(Measurement(extremes)) == (extremes(), 1.5, None)
 
 
-def test_other_settings_and_other_code_do_not_believe_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_of_other_settings_or_code_are_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     measurement = Measurement(measured, (1,))
     Finished(tmp_path / NAME, "quick, seed 0").put(measurement, (1.0, 0.1), 1.0)
     assert Finished(tmp_path / NAME, "quick, seed 1").get(measurement) is None

@@ -167,7 +167,7 @@ def test_the_files_of_the_document_verify(tmp_path: Path) -> None:
         ("equals", "1/d + 1/1000", "2/d", "refuted"),
     ],
 )
-def test_sides_near_misses_and_a_record_that_does_not_hold(
+def test_identities_near_misses_and_a_wrong_record_are_judged(
     edge: str, claimed: str, control: str, verdict: str, tmp_path: Path
 ) -> None:
     text = POWER.replace('equals="1/d"', f'{edge}="{claimed}"').replace('"1/(d + 1)"', f'"{control}"')
@@ -221,7 +221,7 @@ def test_a_function_without_a_signature_is_refused(tmp_path: Path) -> None:
         claims_of(write(tmp_path, SQUARE.replace("square,", "max,")), QUICK)
 
 
-def test_a_second_method_is_asked_and_heard(tmp_path: Path) -> None:
+def test_a_second_method_is_used_and_its_value_counts(tmp_path: Path) -> None:
     def with_second(value: str) -> Record:
         second = f"def second(d, n):\n    return {value}, 1e-6\n\ndef first(d, n):\n    return power(d, n)[0], 1e-9\n\n"
         asked = 'agree(first, second, "q", over={"d": (2, 3), "n": 1e4}),\n    over'

@@ -305,7 +305,7 @@ def test_a_value_that_is_kept_says_where_it_is_from_each_time(tmp_path: Path) ->
     assert [cell.grade for cell in record_of(tmp_path, text).cells] == ["bounded"] * 3
 
 
-def test_a_limit_is_no_more_than_the_values_along_its_ray(tmp_path: Path) -> None:
+def test_the_grade_of_a_limit_is_at_most_that_of_its_values(tmp_path: Path) -> None:
     form = """exponent(power, "p", equals="1/2", along={'n': (1e4, 1e8, 8)})"""
     own = f'def power(n):\n    return n**0.5, 1e-12\nclaim("mine.power", {form}, SOURCE)'
     assert record_of(tmp_path, own).grade == "estimated"

@@ -117,7 +117,7 @@ def test_help_needs_no_numerical_library(lipverify: Commands) -> None:
         assert lipverify(command, "--help").returncode == 0
 
 
-def test_a_list_of_claims_loads_nothing_that_measures() -> None:
+def test_listing_claims_imports_no_numerical_library() -> None:
     heavy = ("scipy", "sympy", "flint", "matplotlib", "pebble", "lipverify.loss.methods")
     script = (
         "import contextlib, io, sys; from lipverify.cli import commands\n"
@@ -341,7 +341,7 @@ def test_the_checks_run_from_the_folder_and_from_the_file(command: tuple[str, ..
 
 
 @pytest.mark.parametrize("failing", ["report.pdf", "report.html"])
-def test_a_report_that_fails_costs_nothing_but_itself(
+def test_a_failed_report_affects_no_other_output(
     failing: str, claims_file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from lipverify.claims.ledger import read_ledger

@@ -115,7 +115,7 @@ def test_a_cluster_that_is_not_there_leaves_nothing(
     assert not (out / NAME).exists()
 
 
-def test_output_that_nobody_reads_on_is_no_verdict() -> None:
+def test_a_closed_output_changes_no_verdict() -> None:
     command = [sys.executable, "-m", "lipverify", "list"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as done:
         assert done.stdout is not None

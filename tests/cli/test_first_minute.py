@@ -119,7 +119,7 @@ MIXTURES = pytest.mark.parametrize(
 
 
 @MIXTURES
-def test_the_end_has_ten_lines_whatever_became_of_the_claims(broken: int, moved_: int, open_: int) -> None:
+def test_the_summary_has_ten_lines_for_any_outcome(broken: int, moved_: int, open_: int) -> None:
     lines = ending(troubled(broken, moved_, open_), FILES, False, 80)
     assert len(lines) <= 10
     assert max(map(cell_len, lines)) <= 80
@@ -158,7 +158,7 @@ def test_one_line_counts_the_other_verdicts_and_says_where_they_are(
     assert line_of_the_rest(ending(troubled(broken, moved_, open_), FILES, False, 80)) == rest
 
 
-def test_a_reason_that_is_cut_says_so_and_keeps_the_next_step() -> None:
+def test_a_shortened_reason_is_marked_and_keeps_the_next_step() -> None:
     (first, second, *_) = EXAMPLE.claims
     alone = with_claims(moved(first, "inconclusive", **OPEN))
     text = " ".join(line.strip() for line in ending(alone, FILES, False, 80))

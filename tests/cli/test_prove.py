@@ -65,7 +65,7 @@ def test_a_theorem_out_of_reach_is_reported(capsys: pytest.CaptureFixture[str]) 
     assert "larger least_lambda" in capsys.readouterr().err
 
 
-def test_a_law_that_no_dimension_helps_is_refused_once(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_law_invalid_in_every_dimension_is_refused_once(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = tmp_path / "laws.py"
     file.write_text(
         "from lipverify.covariates import axes\n"
@@ -197,7 +197,7 @@ def test_a_committed_proof_is_one(path: Path) -> None:
         assert (proof.law, proof.d) == (NAMES.get(law, law), int(d))
 
 
-def test_committed_proofs_are_those_that_readings_rest_on() -> None:
+def test_every_committed_proof_is_used_by_a_reading() -> None:
     ridge = {f"lt-ridge-{d}-{level}-{first}" for d in (1, 2, 5) for level in (1, 2) for first in ("yx", "yy")}
     scale = {
         f"scale-{law}-{d}-100-{reading}"

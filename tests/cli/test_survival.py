@@ -188,7 +188,7 @@ def claim(name: str, function: Any) -> Claim:
 @pytest.mark.parametrize(
     ("function", "said"), [(fragile, "the integral does not converge"), (endless, "it did not end within 1 s")]
 )
-def test_a_check_that_raises_or_hangs_is_named_and_the_others_have_their_verdicts(
+def test_a_check_that_raises_or_hangs_is_named_and_others_are_decided(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], function: Any, said: str
 ) -> None:
     monkeypatch.setattr(verify, "select_claims", lambda *_: (claim("broken", function), claim("whole", good)))

@@ -41,11 +41,11 @@ def test_every_sentence_has_claims_or_a_reason_and_every_statement_a_sentence() 
         Sentence("X", "Theorem 9", "$w$ grows", ("softmax.split",)),
     ],
 )
-def test_a_sentence_without_either_is_a_fault(sentence: Sentence) -> None:
+def test_a_sentence_without_claims_and_reason_is_a_fault(sentence: Sentence) -> None:
     assert len(faults([*sentences(), sentence], set(by_stem()))) == 1
 
 
-def test_a_statement_that_nobody_printed_is_a_fault() -> None:
+def test_a_statement_without_a_sentence_is_a_fault() -> None:
     assert faults(sentences(), {*by_stem(), "softmax.new"}) == ["softmax.new is of no sentence"]
 
 

@@ -81,7 +81,7 @@ def test_a_false_bound_is_refuted_where_it_was_not_measured_and_kept(lipverify: 
     assert told["where"]["x"] > 1
 
 
-def test_a_bound_that_is_zero_there_gets_a_control_that_is_less(lipverify: Commands, tmp_path: Path) -> None:
+def test_a_bound_of_zero_gets_a_smaller_control(lipverify: Commands, tmp_path: Path) -> None:
     """A share of 0 is 0, so its control would allow whatever the claim allows: no ready claim was written."""
     text = LOSSES.replace('high="1/w", control="1/(100*w)"', 'high="w", control="w/100"').replace(
         "over=", 'assumes="w in {0}", over='
@@ -93,7 +93,7 @@ def test_a_bound_that_is_zero_there_gets_a_control_that_is_less(lipverify: Comma
     assert verified.returncode == 0, verified.stdout + verified.stderr
 
 
-def test_the_end_of_the_budget_says_nothing_of_a_point(tmp_path: Path) -> None:
+def test_the_end_of_the_budget_is_no_fault_of_a_point(tmp_path: Path) -> None:
     slow = SQUARE.replace("return x", "import time; time.sleep(0.7); return x")
     found = searched(tmp_path, slow, "mine.true", seconds=1.0)
     assert found.nearest is not None
@@ -190,7 +190,7 @@ def test_a_killed_process_is_reported_and_the_search_continues(tmp_path: Path) -
     assert any("killed its process" in reason for reason in found.not_reached)
 
 
-def test_a_claim_says_where_it_is_meant_to_hold(tmp_path: Path) -> None:
+def test_a_claim_states_its_range(tmp_path: Path) -> None:
     within = SQUARE.replace("0.01 <= x <= 8", "0.1 <= x <= 0.9")
     assert searched(tmp_path, within, "mine.square", seconds=1.0).found is None
     meant = LOSSES.replace("over={", 'assumes=("law is 1-Lipschitz", "3 <= d <= 5", "n in {50, 60}"), over={')
@@ -208,7 +208,7 @@ def test_a_claim_says_where_it_is_meant_to_hold(tmp_path: Path) -> None:
     assert not any(word in each["law"] for each in seen for word in ("steps", "zonal", "+"))
 
 
-def test_assumptions_that_leave_nothing_are_refused(lipverify: Commands, tmp_path: Path) -> None:
+def test_contradictory_assumptions_are_refused(lipverify: Commands, tmp_path: Path) -> None:
     path = write(tmp_path, SQUARE.replace('"0.01 <= x <= 8"', '("x >= 3", "x <= 2")'))
     done = lipverify("falsify", path, "--out", str(tmp_path / "out"))
     assert done.returncode == 2

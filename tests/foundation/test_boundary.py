@@ -114,7 +114,7 @@ DEAR = ("critical_radius", "optimal_block", "optimal_matrix", "optimal_scale", "
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in DEAR)) for name in sorted(CALLS)]
 )
-def test_whatever_is_no_question_is_refused_in_one_line(name: str, junk: str) -> None:
+def test_an_invalid_request_is_refused_in_one_line(name: str, junk: str) -> None:
     function, right = CALLS[name]
     for argument in right:
         if right[argument] is None and JUNK[junk] is None:

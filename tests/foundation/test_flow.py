@@ -129,7 +129,7 @@ def changed(**sources: str) -> dict[str, ast.Module]:
     return MODULES | {name: ast.parse(f"{source}\n{ast.unparse(MODULES[name])}") for name, source in added.items()}
 
 
-def test_every_room_has_its_place() -> None:
+def test_every_package_has_its_place() -> None:
     assert {room(name) for name in MODULES if name not in FACES} == set(PLACE)
 
 
@@ -148,7 +148,7 @@ def test_no_circle() -> None:
     assert circle(MODULES) is None
 
 
-def test_no_room_of_the_claims_imports_from_one_to_its_right() -> None:
+def test_no_package_of_the_claims_imports_from_a_later_one() -> None:
     rooms = {claims_room(name) for name in of_claims(MODULES)}
     assert rooms == set(range(len(CLAIMS) + 1))
     assert against_the_claims(MODULES) == set()
@@ -157,7 +157,7 @@ def test_no_room_of_the_claims_imports_from_one_to_its_right() -> None:
 @pytest.mark.parametrize(
     "where", ["from lipverify.claims.plan import claim", "def f():\n    from lipverify.claims.run.runner import run"]
 )
-def test_an_import_from_a_later_room_of_the_claims_is_seen(where: str) -> None:
+def test_an_import_from_a_later_package_of_the_claims_is_found(where: str) -> None:
     found = against_the_claims(changed(lipverify__claims__ledger__record=where))
     assert {name for name, _ in found} == {"lipverify.claims.ledger.record"}
 
@@ -199,11 +199,11 @@ def behind_a_face(modules: dict[str, ast.Module]) -> set[tuple[str, str]]:
     }
 
 
-def test_nothing_outside_imports_from_behind_a_face() -> None:
+def test_nothing_outside_a_package_imports_its_private_modules() -> None:
     assert behind_a_face(MODULES) == set()
 
 
-def test_an_import_from_behind_a_face_is_seen() -> None:
+def test_an_import_of_a_private_module_is_found() -> None:
     modules = changed(lipverify__loss__scaled="def f():\n    from lipverify.loss.exact.context import weighted")
     assert behind_a_face(modules) == {("lipverify.loss.scaled", "lipverify.loss.exact.context.weighted")}
 

@@ -50,7 +50,7 @@ def test_no_public_name_is_hidden_by_a_module(package: str) -> None:
     assert not modules & set(module.__all__)
 
 
-def test_rooms_are_reached_through_the_package() -> None:
+def test_packages_are_imported_through_their_public_names() -> None:
     rooms = ["linear_transformer.GDPlusPlus", "optimum.optimal_block", "loss.loss_terms", "problem.Problem"]
     rooms += ["scaling.growth", "laws.ReLU", "covariates.Ellipsoid"]
     reached = ", ".join(f"lv.{room}.__name__" for room in rooms)

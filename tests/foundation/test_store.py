@@ -76,7 +76,7 @@ class Somebodys(RidgeLaw, frozen=True, tag="relu"):
 
 
 @pytest.mark.parametrize("law", [lv.Ridge(lambda z: z), lv.Zonal(lambda t: t), Somebodys()])
-def test_a_question_that_is_not_known_by_its_content_is_asked_each_time(law: lv.problem.law.Law) -> None:
+def test_a_question_without_an_identity_is_computed_each_time(law: lv.problem.law.Law) -> None:
     find = Counting()
     with remembering():
         for _ in range(2):
@@ -132,7 +132,7 @@ def test_an_optimum_is_the_same_in_a_run_and_out_of_it() -> None:
     assert msgspec.structs.astuple(alone) == msgspec.structs.astuple(read)
 
 
-def test_a_second_opinion_neither_recalls_the_first_nor_is_remembered_in_its_place() -> None:
+def test_a_second_method_does_not_use_the_cache_of_the_first() -> None:
     """An optimal w by another route was once read from the run's memory, and would have been kept as the usual one."""
     problem = RELU.replace(law=lv.laws.Cosine(L=2.0))
     with remembering():

@@ -191,9 +191,7 @@ def test_invalid_arguments_are_refused(make: Any, words: str) -> None:
 
 
 @given(xx=WEIGHTS, xy=WEIGHTS, yx=WEIGHTS, yy=WEIGHTS)
-def test_one_head_is_made_for_weights_on_the_cone_and_refused_off_it(
-    xx: float, xy: float, yx: float, yy: float
-) -> None:
+def test_one_head_exists_exactly_for_weights_on_the_cone(xx: float, xy: float, yx: float, yy: float) -> None:
     four = Diagonal(xx, xy, yx, yy)
     scale = abs(xx * yy) + abs(xy * yx)
     if abs(four.determinant) <= EPS * scale:

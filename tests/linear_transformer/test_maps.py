@@ -62,7 +62,7 @@ def test_branch_and_bound_agrees_with_resultants(noise: str) -> None:
 
 
 @needs_compiler
-def test_a_bound_just_below_the_best_loss_leaves_nothing_and_one_just_above_it_the_best() -> None:
+def test_branch_and_bound_keeps_the_best_point_only_above_its_loss() -> None:
     """The bound counts, and it counts to a part in a million of the excess."""
     regression, best = problem("uniform-1"), known_optimum("uniform-1", 2)
     assert all_below(regression, 2, best.loss.value - 1e-6 * best.excess.value).points == ()
@@ -134,7 +134,7 @@ def test_batches_of_derivatives_are_the_exact_ones(layers: int, seed: int) -> No
         assert np.abs(hessian - curvature).max() < 1e-8 * np.abs(curvature).max()
 
 
-def test_newton_comes_back_to_a_point_of_every_kind() -> None:
+def test_newton_converges_to_critical_points_of_every_kind() -> None:
     regression = problem("uniform-0")
     points = two_layers(regression)
     begin = np.asarray([point.weights for point in points]) * (1 + 1e-4)

@@ -102,7 +102,7 @@ def test_no_other_preconditioner_has_less_risk(d: int, n: int, seed: int) -> Non
         assert other.value >= least.value - least.error - other.error
 
 
-def test_samples_agree_and_would_see_another_length() -> None:
+def test_samples_agree_and_detect_another_length() -> None:
     prompts, A = some(3, 12, seed=3)
     value, half_width = sampled_risk(prompts, [preconditioned(A, 12)], contexts=40_000, seed=0)
     exact = step_risk(prompts, A)

@@ -80,7 +80,7 @@ def test_the_interval_of_a_median_holds_it_as_often_as_it_says(count: int) -> No
     assert 1 - 2 * binom.cdf(inside, count, 0.5) >= 0.95 > 1 - 2 * binom.cdf(inside + 1, count, 0.5)
 
 
-def test_few_tables_have_no_interval_and_an_exploding_one_does_not_move_the_median() -> None:
+def test_few_tables_give_no_interval_and_one_outlier_does_not_move_the_median() -> None:
     assert independent_tables.median([1.0, 1.1, 0.9])[1] == math.inf
     calm = [1 + 0.001 * k for k in range(17)]
     value, error = independent_tables.median([*calm, 1e10, 1e100, 1e300])
@@ -134,7 +134,7 @@ def test_plain_training_descends_along_its_gradient() -> None:
 
 
 @pytest.mark.parametrize("family", protocol.SHAPES)
-def test_a_run_is_the_model_that_its_losses_are_of(family: str) -> None:
+def test_the_losses_of_a_run_belong_to_its_model(family: str) -> None:
     """The last batches' loss, which is not adjusted and capped at d/2, is that of the layers on fresh contexts."""
     run = protocol.runs("uniform-3").best(family, 2)
     held_out = evaluation(draw_contexts(problem("uniform-3"), 20_000, 1, "test/runs"))

@@ -50,7 +50,7 @@ def _trained(family: Omega | Full, starts: list[Start], seed: int = 0) -> Traine
     return fit(family, starts, PLAN, seed, "test/training", "array")
 
 
-def test_a_sample_with_all_of_the_worst_has_no_bias() -> None:
+def test_a_sample_that_contains_all_rare_contexts_has_no_bias() -> None:
     """The average of the squared label moments, which the worst contexts dominate, compared with its exact value.
 
     E lambda = n (d + E sigma^2) and E lambda^2 = n (n + 2) (E (|w|^2 + sigma^2)^2), at sigma = 0: n (n + 2) d (d + 2).
@@ -227,7 +227,7 @@ def test_losses_that_explode_have_means_and_errors_in_their_own_unit(power: int)
 
 
 @pytest.mark.parametrize("count", [10**3, 10**6, 10**9, 10**12])
-def test_few_contexts_may_stand_for_any_number(count: int) -> None:
+def test_a_few_contexts_may_represent_any_number(count: int) -> None:
     """The shares of a pool of that size: errors fall with it, and nothing overflows or divides by 0."""
     worst, rest = 400, 600
     each = (count - worst) / rest

@@ -200,7 +200,7 @@ def test_models_come_after_their_starting_points() -> None:
             assert model._replace(family=family, layers=layers) in every[:place]
 
 
-def test_making_goes_on_where_it_was_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_training_continues_where_it_was_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Killed in the third model: two are kept and not made again; the third has the same bits as without an
     interruption.
     """

@@ -49,7 +49,7 @@ def test_a_root_at_a_flat_window_is_small_and_quick(w: float, kinks: tuple[float
     assert abs(terms.bias - flat.bias) <= terms.bias_error + flat.bias_error + 100 * w
 
 
-def test_the_other_route_is_refused_there_at_once() -> None:
+def test_the_other_route_is_refused_at_once() -> None:
     with counted() as meter, pytest.raises(OutOfReach, match=r"panels.*montecarlo"):
         loss_terms(Problem(d=30, n=65, law=Ridge(root, kinks=(0.5,))), 1e-13, route="ridge")
     assert meter.done < 1

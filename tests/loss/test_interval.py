@@ -68,7 +68,7 @@ def test_it_covers_where_the_normal_interval_does_not(case: str) -> None:
     assert np.mean(np.abs(x.mean(axis=0) - truth) > normal) > 0.08
 
 
-def test_an_interval_of_half_the_width_would_be_noticed() -> None:
+def test_an_interval_of_half_the_width_fails_the_test() -> None:
     """The coverage test can fail: half of the interval misses much too often."""
     size, truth, transform = SKEWED["one in a hundred"]
     x = transform(uniforms(0, "coverage/control", 0, (size, REPETITIONS)))
@@ -213,7 +213,7 @@ def test_the_width_is_the_normal_one_plus_a_term_for_the_range(law: Law) -> None
     assert half_width[0] <= factor * normal[0]
 
 
-def test_samples_that_did_not_vary_are_not_known_exactly() -> None:
+def test_constant_samples_do_not_give_an_exact_mean() -> None:
     """None of 1000 draws shows an event of probability 1/2000: the probability of that is 60 %."""
     mean, half_width = tally_of(np.ones((1000, 1))).interval()
     assert mean[0] == 1.0

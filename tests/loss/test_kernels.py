@@ -169,7 +169,7 @@ def test_weights_that_underflow_are_refused() -> None:
             loss_terms(problem, 1e6, method, attention=Exponential())
 
 
-def test_a_second_opinion_does_not_forget_the_kernel() -> None:
+def test_a_second_method_keeps_the_kernel() -> None:
     problem = Problem(d=3, n=9, law=Affine(), sigma=1.0)
     usual = loss_terms(problem, 2.0, attention=Box())
     with instead_of_exact("route zonal") as other:

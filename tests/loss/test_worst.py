@@ -135,7 +135,7 @@ def test_a_harmonic_attains_the_upper_bound_by_the_other_route(d: int, n: float,
     lengthscale=log_floats(0.1, 3.0),
     nu=st.sampled_from([1.5, 2.5]),
 )
-def test_no_field_is_above_it_by_the_slope_that_it_has(d: int, n: float, w: float, lengthscale: float, nu: Any) -> None:
+def test_no_field_exceeds_the_bound_for_its_slope(d: int, n: float, w: float, lengthscale: float, nu: Any) -> None:
     """For a field with covariance K(t) E |grad f|^2 = (d - 1) K'(1): 3 / l^2 and 5 / (3 l^2) with K(1) = 1."""
     slope = (d - 1) * {1.5: 3.0, 2.5: 5 / 3}[nu] / lengthscale**2
     terms = loss_terms(Problem(d=d, n=n, law=Matern(nu=nu, length=lengthscale)), w)
@@ -181,7 +181,7 @@ def test_the_bracket_is_narrow(d: int, n: float, w: float, metric: Any) -> None:
     assert low >= (0.75 if metric == "arc" else 0.75 * (d - 1) / d) * high
 
 
-def test_no_function_is_above_it_and_some_are_far_below() -> None:
+def test_no_function_exceeds_the_bound_and_some_are_far_below() -> None:
     """Linear functions and ReLU are 1-Lipschitz; their bias is that of one law of amplitude 1."""
     w = np.array([1.0, 10.0])
     worst = worst_bias(3, 50, w)
@@ -248,6 +248,6 @@ def test_invalid_arguments_are_refused(function: Any, options: dict[str, Any], s
         function(3, 10, **options)
 
 
-def test_a_window_that_no_double_doubles_is_out_of_reach() -> None:
+def test_a_w_too_large_to_double_is_out_of_reach() -> None:
     with pytest.raises(OutOfReach, match=r"w = 1e\+301: at most"):
         worst_bias(3, 10, 1e301)

@@ -125,7 +125,7 @@ def test_projected_gradients_end_at_a_constrained_minimum(d: int, C: float, spre
         assert bowl(member)[0] >= value - reached * size(gradient) - ROUNDING * value
 
 
-def test_a_gradient_that_is_wrong_ends_elsewhere() -> None:
+def test_a_wrong_gradient_ends_at_another_point() -> None:
     def tilted(M: Floats) -> tuple[float, Floats]:
         return float(np.sum((M - 3) ** 2)), 2 * (M - 3) + np.array([[0.0, 0.5], [0.5, 0.0]])
 

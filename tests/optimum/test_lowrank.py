@@ -86,7 +86,7 @@ def test_the_smallest_counterexample_and_the_largest_context_before_it() -> None
     assert at_9.gain > 1e9 * at_9.loss_error
 
 
-def test_in_a_tiny_ball_on_the_circle_the_best_c_perp_lies_beyond_a_barrier() -> None:
+def test_in_a_tiny_ball_on_the_circle_the_best_c_perp_is_beyond_a_barrier() -> None:
     problem = low_rank_problem("sphere", 2, 1, 20, 0.0)
     best, far = optimal_block(problem, 1e-3), block_terms(problem, 1e-3, np.array([2.0, 8.0]))
     assert far.total[0] > best.aligned_loss > far.total[1]  # up, and then down

@@ -83,7 +83,7 @@ def test_intervals_cover_where_a_bound_is_hardly_felt(share: float, repetitions:
     assert all(np.linalg.norm(one.M, 2) <= ball.C * (1 + 8 * EPS) for one in found)
 
 
-def test_a_bound_that_is_clearly_felt_is_known() -> None:
+def test_an_active_bound_is_recognised() -> None:
     problem = Problem(d=2, n=4, law=Affine(L=3.0))
     C = optimal_window(problem).w / 3
     found = optimal_matrix(problem, constraint=SpectralBall(C=C), contexts=640, starts=2)
@@ -261,7 +261,7 @@ def test_a_law_without_the_symmetry_is_seen() -> None:
     assert np.array_equal(plain.M_raw, found.M_raw)
 
 
-def test_an_average_that_the_draws_reject_is_not_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_average_rejected_by_the_draws_is_not_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """A problem that is wrongly treated as isotropic: the average over all rotations would be a wrong answer."""
     isotropic = symmetry(Problem(d=2, n=2, law=Affine()))
     monkeypatch.setattr("lipverify.optimum.matrix.minimiser.symmetry", lambda problem: isotropic)

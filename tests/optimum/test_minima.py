@@ -251,7 +251,7 @@ def test_no_minimum_is_at_infinity(law: Law, d: int, n: int) -> None:
     assert np.all(np.abs(below[:-1] / below[1:] - 10) < 2)
 
 
-def test_a_curvature_that_is_rounding_has_no_sensitivity() -> None:
+def test_no_sensitivity_is_given_if_the_curvature_is_rounding() -> None:
     with pytest.raises(OutOfReach, match="flat around w"):
         sensitivity(optimal_window(Problem(d=3, n=30, law=Affine(), sigma=1e4)))
 

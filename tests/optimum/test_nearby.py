@@ -63,7 +63,7 @@ def test_the_nearby_minimum_equals_that_of_a_descent(name: str) -> None:
     assert found == BATCHES
 
 
-def test_where_a_bound_is_bent_or_the_minimum_is_none_nothing_is_tried() -> None:
+def test_no_nearby_minimum_is_tried_at_a_curved_bound_or_without_a_minimum() -> None:
     """One of two singular values at the bound; a valley; a maximum."""
     ball = SpectralBall(C=2.0)
     units = Units(matrix=1.0, whitening=np.eye(2), loss=1.0)
@@ -77,7 +77,7 @@ def test_where_a_bound_is_bent_or_the_minimum_is_none_nothing_is_tried() -> None
     assert Nearby.of(bowl, Unconstrained(), np.zeros((2, 2)), units) is not None
 
 
-def test_a_loss_that_is_not_like_the_first_is_left_to_a_descent() -> None:
+def test_a_loss_with_another_shape_is_minimised_by_descent() -> None:
     """Steps of the first loss's Hessian increase the gradient of this one; and a bound may become inactive."""
     units = Units(matrix=1.0, whitening=np.eye(2), loss=1.0)
 

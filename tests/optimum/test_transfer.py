@@ -23,7 +23,7 @@ def problem(family: Family, d: int, n: float) -> Problem:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_at_home_the_loss_is_that_of_the_optimum(family: Family) -> None:
+def test_on_its_own_problem_the_transferred_loss_is_the_optimum(family: Family) -> None:
     home = problem(family, 3, 1e6)
     tuned = optimal_window(home)
     loss, error = transferred_loss(tuned, home)

@@ -87,7 +87,7 @@ def test_more_noise_wants_a_wider_window_and_more_tokens_a_narrower_one(
     assert optimal_window(problem.replace(n=float(round(n * factor)) + 1)).w > here.w
 
 
-def test_nothing_to_learn_means_a_window_of_zero() -> None:
+def test_a_constant_task_has_w_zero() -> None:
     optimum = optimal_window(Problem(d=4, n=50, law=Affine(L=0.0), sigma=2.0))
     assert (optimum.w, optimum.where) == (0.0, "zero")
     assert optimum.loss == pytest.approx(4 / 50, rel=1e-14)
@@ -142,7 +142,7 @@ def test_a_minimum_at_the_end_has_no_sensitivity() -> None:
         sensitivity(optimal_window(Problem(d=3, n=1, law=Affine())))
 
 
-def test_a_law_that_is_not_proportional_to_L_has_none_for_it() -> None:
+def test_a_law_not_proportional_to_L_has_no_sensitivity_to_L() -> None:
     assert sensitivity(optimal_window(Problem(d=3, n=1e6, law=Cosine(L=2.0)))).window_L is None
 
 

@@ -164,7 +164,7 @@ def test_numbers_after_a_name_must_be_the_law_s(of: str, law: str) -> None:
     assert checker.failures(proof(of, 3) | {"law": law})
 
 
-def test_numbers_that_are_none_are_no_proof_file(tmp_path: Path) -> None:
+def test_invalid_numbers_are_refused_in_a_proof_file(tmp_path: Path) -> None:
     (tmp_path / "proof.json").write_text(json.dumps(proof("zonal", 3) | {"law": "zonal:"}))
     assert checker.main([str(tmp_path / "proof.json")]) == 2
 

@@ -160,7 +160,7 @@ def test_an_export_of_another_structure_does_not_compile(name: str, library: Pat
 @WITH_COQ
 @pytest.mark.slow
 @pytest.mark.parametrize("ratio", ["0.3", "1.02", "3"])
-def test_a_transfer_compiles_wherever_the_other_loss_is_least(ratio: str, library: Path) -> None:
+def test_a_transfer_compiles_at_every_position_of_the_minimum(ratio: str, library: Path) -> None:
     """At an end of the window, or between both; the integrals, which are those of the window, are admitted."""
     integrals = r"^Proof\. (?=[^\n]*(?:enclose|integral with)).*Qed\.$"
     text = re.sub(integrals, "Admitted.", coq.modules([proof(f"transfer-affine-3-{ratio}")]), flags=re.M)

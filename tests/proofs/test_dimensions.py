@@ -122,7 +122,7 @@ def test_the_curves_hold_on_the_whole_ray(d: int, log_w: float) -> None:
 
 
 @given(st.sampled_from(sorted(LAWS)), st.floats(math.log(401), math.log(1e8)))
-def test_the_centre_beyond_the_last_dimension(law: str, log_d: float) -> None:
+def test_the_common_bound_contains_the_centre_in_larger_dimensions(law: str, log_d: float) -> None:
     d = math.floor(math.exp(log_d))
     k = math.exp(statements.centre_and_unit(law, d)[0] / ((d - 1) / 2 + proof(law).beta))
     assert k * (1 + 1e-9) >= float(known(law)["kappa"]) * (d - 1) / 2

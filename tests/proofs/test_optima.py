@@ -138,7 +138,7 @@ def test_a_minimum_at_zero_is_known_to_be_exactly_there(L: float) -> None:
     assert found.window == (0.0, 0.0)
 
 
-def test_no_minimum_at_zero_is_claimed_next_to_a_law_that_leaves_it() -> None:
+def test_a_minimum_at_zero_is_not_claimed_for_a_law_near_the_switch() -> None:
     # the second harmonic exceeds the noise by little: w* is small and positive
     problem = Problem(d=2, n=1000, law=Cosine(L=3.0), sigma=15.2)
     assert 0 < optimal_window(problem).w < 1
@@ -296,7 +296,7 @@ def test_radii_of_the_values_enter_the_error() -> None:
     assert float(blurred.error) > 1e-3
 
 
-def test_above_and_lowest_say_no_more_than_is_true() -> None:
+def test_above_and_lowest_are_true() -> None:
     half, root = arb(1) / 2, arb(5).sqrt()  # the function is 1/2 at the root of 5
     assert SMOOTH.above(half, arb(0), root - arb("1e-4"))
     assert not SMOOTH.above(half, arb(0), root + arb("1e-4"))

@@ -83,7 +83,7 @@ def test_hypotheses_of_the_wrong_type_are_refused(given: dict[str, str]) -> None
     assert checker.failures(data | {"given": data["given"] | given})
 
 
-def test_numbers_that_are_given_cannot_be_exchanged() -> None:
+def test_hypotheses_cannot_be_exchanged() -> None:
     data = PROVED[2].data
     for change in ({"n": "1000"}, {"d": "3"}, {"sigma_1": "0.4"}):
         assert checker.failures(data | {"given": data["given"] | change}), change

@@ -81,7 +81,7 @@ def test_without_enough_tokens_the_window_leaves_the_lines() -> None:
 
 @pytest.mark.parametrize("law", sorted(LAWS))
 @pytest.mark.parametrize("d", [2, 3, 5, 8])
-def test_low_and_high_close_in_on_the_derived_constant(law: str, d: int) -> None:
+def test_proved_bounds_tend_to_the_derived_constant(law: str, d: int) -> None:
     proved = [theorem(law, d, W) for W in (1e4, 1e5, 1e6)]
     ratios = [each.high / each.low for each in proved]
     assert ratios[0] > ratios[1] > ratios[2] > 1

@@ -154,7 +154,7 @@ def test_shared_assumptions_are_printed_once(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("style", ["line", "errorbars"])
-def test_a_legend_names_the_ends_of_a_scale_of_lines(style: Any) -> None:
+def test_a_legend_names_the_ends_of_a_colour_scale(style: Any) -> None:
     """Lines that differ by a number share a colour scale. Points have markers, and the legend names all of them."""
     numbered = tuple(Series(label=f"$d = {d}$", x=(1.0, 2.0), y=(1.0, 2.0), style=style) for d in range(2, 9))
     other = Series(label="claimed", x=(1.0, 2.0), y=(1.0, 2.0), style="dashed")

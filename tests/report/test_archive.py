@@ -92,7 +92,7 @@ def test_every_font_is_in_the_file(document: pikepdf.Pdf) -> None:
     assert all(any(f"/FontFile{suffix}" in font for suffix in ("", "2", "3")) for font in fonts)
 
 
-def test_nothing_in_it_can_act_and_nothing_is_outside_of_it(document: pikepdf.Pdf) -> None:
+def test_nothing_in_the_page_runs_or_loads_from_outside(document: pikepdf.Pdf) -> None:
     assert not document.is_encrypted
     assert "/AA" not in document.Root
     assert "/OpenAction" not in document.Root

@@ -29,7 +29,7 @@ def test_a_family_of_series_gets_colours_that_differ_in_grey() -> None:
     assert lightness[-1] - lightness[0] > 0.4
 
 
-def test_one_label_looks_the_same_in_all_panels_and_two_labels_never_do() -> None:
+def test_labels_have_the_same_look_in_all_panels_and_distinct_ones_differ() -> None:
     looks = series_looks(terms_figure())
     assert len({(str(k.color), k.marker, str(k.dashes)) for k in looks.values()}) == len(looks)
 

@@ -84,7 +84,7 @@ labels = st.lists(
 
 
 @given(labels=labels, chosen=st.integers(1, 255))
-def test_a_name_means_the_readings_that_it_was_made_for(labels: list[tuple[str, ...]], chosen: int) -> None:
+def test_a_name_covers_the_readings_for_which_it_was_made(labels: list[tuple[str, ...]], chosen: int) -> None:
     readings = [replace(BLANK, id=f"a.b/{'/'.join(parts)}") for parts in labels]
     some = [reading for k, reading in enumerate(readings) if chosen >> k & 1]
     if not some:

@@ -88,6 +88,26 @@ def test_a_label_stays_inside_of_its_figure(label: str) -> None:
     assert label != "w" or ax.yaxis.label.get_fontsize() == 9
 
 
+TALL = r"$\max_i |\nabla_x y| / \frac{w}{2} (\max_i y_i - \min_i y_i)$"
+
+
+@pytest.mark.parametrize("size", [3e-6, 7.5e-3, 0.5, 9800.0, 4e7])
+@pytest.mark.parametrize("label", ["w", TALL])
+def test_text_above_the_axes_is_inside_of_the_figure_and_does_not_overlap(size: float, label: str) -> None:
+    """The power of ten of the y axis was once cut off, so that values seemed to be of order 1."""
+    series = Series(label="a", x=(1.0, 2.0), y=(0.0, size))
+    panel = Panel(title="", xlabel="x", ylabel=label, yscale="linear", series=(series,))
+    with _drawn(Figure(caption="", alt="", panels=(panel,)), 3.2) as canvas:
+        (ax,) = canvas.axes
+        canvas.draw_without_rendering()
+        power, above = ax.yaxis.get_offset_text(), ax._left_title
+        assert bool(power.get_text()) is (not 0.01 < size < 9000)
+        assert bool(above.get_text()) is (label == TALL)
+        extents = [text.get_window_extent() for text in (power, above) if text.get_text()]
+        assert all(extent.y1 <= canvas.bbox.y1 and extent.x1 <= canvas.bbox.x1 for extent in extents)
+        assert len(extents) < 2 or extents[0].x1 <= extents[1].x0
+
+
 @pytest.mark.parametrize("ends", [(2.0, 20.0), (0.5, 3.0), (1.0, 90.0)])
 def test_numbers_on_a_short_log_axis_do_not_overlap(ends: tuple[float, float]) -> None:
     series = Series(label="a", x=ends, y=(ends[1], ends[0]))

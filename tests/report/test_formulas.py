@@ -64,7 +64,7 @@ def test_formulas_written_in_other_ways_are_set_alike(formula: str, means: str) 
     assert typst_math(formula) == typst_math(means)
 
 
-def test_a_raised_one_that_may_be_an_index_stays() -> None:
+def test_a_superscript_that_may_be_an_index_is_kept() -> None:
     assert typst_math("w^{1}") != typst_math("w")
     assert typst_math(r"\Omega\left(n^{1/2}\right)") != typst_math(r"\Omega\left(n\right)")
 

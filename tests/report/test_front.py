@@ -14,7 +14,7 @@ from tests.report.pages import model, model_of, pages, pdf, squeezed, text_of, t
 
 def test_the_front_holds_the_result(book: Ledger, printed: bytes) -> None:
     shown = squeezed("".join(page.get_text() for page in pages(printed)))
-    first = shown[: shown.index("states,underwhichconditions")]  # the first theorem has the first table of readings
+    first = shown[: shown.index("statement,conditions")]  # the first theorem has the first table of readings
     for each in {claim.heading for claim in book.claims if claim.heading is not None}:
         assert squeezed(each.title) in first
     for shown in ("6claims", "TheoptimalwindowThewindowasprinted", "falseasprinted", "extrapolated"):

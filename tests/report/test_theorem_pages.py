@@ -151,7 +151,7 @@ def test_a_table_without_a_finding_is_shown_too() -> None:
 
 
 @pytest.mark.parametrize("layers", list(permutations(("theorem", "front", "evidence"))))
-def test_a_theorem_shows_the_figure_that_is_meant_for_it(layers: tuple[Layer, ...]) -> None:
+def test_a_theorem_shows_the_figure_of_its_layer(layers: tuple[Layer, ...]) -> None:
     def draw(figure: Figure) -> Drawing:
         return Drawing(file=f"{figure.layer}.svg", width=1.0, caption=(), alt="a")
 

@@ -183,7 +183,7 @@ def test_a_worker_with_other_versions_is_refused(tmp_path: Path, cluster: Cluste
     assert not (tmp_path / "out" / NAME).exists()
 
 
-def test_a_worker_with_other_versions_that_comes_later_makes_no_number(
+def test_a_late_worker_with_other_versions_measures_nothing(
     tmp_path: Path, cluster: Cluster, whole: list[dict[str, Any]]
 ) -> None:
     (tmp_path / "hold").touch()

@@ -120,6 +120,6 @@ def test_methods_agree() -> None:
     assert counts["certified"] > 0
 
 
-def test_dice_can_be_thrown_again() -> None:
+def test_the_dice_of_an_address_are_reproducible() -> None:
     assert drawn([1, 2]) == drawn([1, 2])
     assert dice("a").random() == dice("a").random()

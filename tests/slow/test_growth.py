@@ -32,7 +32,7 @@ def test_the_error_covers_the_class(kind: str | int) -> None:
 
 
 @pytest.mark.parametrize("decades", LADDERS)
-def test_wider_classes_are_outside_now_and_then(decades: int) -> None:
+def test_errors_of_wider_classes_may_fail_to_cover(decades: int) -> None:
     """The limits of the class: with a share of half for the leading term, or exponents 0.01 apart, the error would not
     cover.
     """

@@ -90,7 +90,7 @@ def test_strictness_of_pytest_in_a_file_is_about_pytest(pytester: pytest.Pyteste
 
 
 @pytest.mark.parametrize(("x", "outcome"), [(0.5, {"passed": 1}), (2.0, {"failed": 1}), (1.0, {"skipped": 1})])
-def test_a_claim_of_which_nothing_is_recorded_is_asked_to_hold(
+def test_a_claim_without_a_recorded_verdict_must_hold(
     pytester: pytest.Pytester, x: float, outcome: dict[str, int]
 ) -> None:
     run(pytester, own(stated("new", x, None))).assert_outcomes(**outcome)
@@ -133,7 +133,7 @@ def test_methods_that_disagree_are_the_reason_of_a_skip(pytester: pytest.Pyteste
     result.stdout.fnmatch_lines(["SKIPPED*the methods disagree on x: value 0.5 ± 0.25, far 9.5 ± 0.25*"])
 
 
-def test_a_check_that_breaks_is_an_error_and_costs_the_others_nothing(pytester: pytest.Pytester) -> None:
+def test_a_broken_check_does_not_affect_other_claims(pytester: pytest.Pytester) -> None:
     text = own(stated("broken", 0.5, "supported", measure="broken"), stated("holds", 0.5, "supported"))
     result = run(pytester, text)
     result.assert_outcomes(passed=1, errors=1)
@@ -211,7 +211,7 @@ def test_only_files_that_declare_claims_are_touched(pytester: pytest.Pytester) -
     assert pytester.runpytest().ret == pytest.ExitCode.NO_TESTS_COLLECTED
 
 
-def test_where_there_are_no_claims_nothing_is_loaded() -> None:
+def test_without_claims_nothing_is_imported() -> None:
     code = "import sys, pytest, lipverify.pytest_plugin"
     code += "; print(sorted(name for name in sys.modules if name.startswith('lipverify')))"
     code += "; print({'numpy', 'sympy', 'scipy', 'msgspec'} & set(sys.modules))"

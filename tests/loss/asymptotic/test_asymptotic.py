@@ -339,7 +339,7 @@ def test_functions_of_arrays_and_steps_are_read(law: Ridge) -> None:
     assert float(found.bias_constant) == pytest.approx(float(exact.bias) * 1e8 ** float(found.beta), rel=1e-3)
 
 
-def test_a_kink_that_is_none_leaves_the_closed_form() -> None:
+def test_a_declared_kink_where_the_link_is_smooth_keeps_the_closed_form() -> None:
     """A root with one formula on both sides is not a kink."""
     declared, plain = (leading(Ridge(np.cos, kinks=kinks)) for kinks in ((0.3,), ()))
     assert declared.bias == plain.bias

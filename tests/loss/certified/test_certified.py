@@ -257,7 +257,7 @@ def test_an_integrand_that_hides_its_cut_gives_a_wrong_ball() -> None:
     assert not wrong.overlaps(truth)
 
 
-def test_nothing_is_handed_to_the_integrator() -> None:
+def test_the_certified_method_uses_no_black_box_integrator() -> None:
     folder = Path(certified.__file__).parent
     names = {
         node.attr

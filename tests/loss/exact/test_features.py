@@ -170,7 +170,7 @@ def test_a_function_that_hides_its_feature_from_balls_has_no_bound(link: Link) -
     assert loss_terms(Problem(d=3, n=100, law=Ridge(link)), 5.0).error_kind == "estimated"
 
 
-def test_a_comparison_that_python_asks_is_asked_of_the_ball() -> None:
+def test_comparisons_in_python_are_evaluated_on_balls() -> None:
     found = features(np.vectorize(lambda x: 1000.0 if abs(x - 0.25) < 1e-5 else x))
     assert found is not None
     assert found.places == (0.24999, 0.25001)
@@ -226,7 +226,7 @@ def test_an_offset_needs_a_law_with_an_amplitude() -> None:
         WithOffset(Ridge(np.tanh))  # type: ignore[arg-type]
 
 
-def test_a_kernel_that_rules_do_not_see_is_not_called_no_covariance() -> None:
+def test_an_unresolved_kernel_is_not_reported_as_no_covariance() -> None:
     """A comb on the circle: its coefficients are those of multiples of 20001, and were once called negative."""
 
     def comb(t: Any) -> Any:

@@ -219,7 +219,7 @@ def test_the_reason_names_the_inaccurate_route() -> None:
     assert loss_terms(Problem(d=3, n=1e6, law=Ridge(np.cos)), 20.0).reason == ""
 
 
-def test_the_reason_says_that_no_route_knows_more() -> None:
+def test_the_reason_says_that_no_route_is_more_accurate() -> None:
     """The link varies in a cap of 1e-23 of the sphere: there rules lose digits, and harmonics all of them."""
     law = Ridge(lambda z: np.maximum(z - 0.8, 0), kinks=(0.8,))
     terms = loss_terms(Problem(d=100, n=100, law=law), 10.0)
@@ -258,7 +258,7 @@ def test_a_few_places_that_are_not_declared_are_found(
 
 
 @pytest.mark.parametrize("link", [teeth, lambda z: np.tanh(3000 * z), lambda z: np.exp(-((z / 1e-3) ** 2))])
-def test_places_that_are_none_or_too_many_are_not_declared(link: Callable[[Any], Any]) -> None:
+def test_invalid_or_too_many_places_are_not_declared(link: Callable[[Any], Any]) -> None:
     law = Ridge(link)
     assert sighted(law) == law
     assert undeclared(link, ()) is not None

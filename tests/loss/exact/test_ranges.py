@@ -66,7 +66,7 @@ def test_the_noise_is_no_less_than_its_bound(d: int, n: float, w: float) -> None
 
 
 @pytest.mark.parametrize("w", [1e-3, 3.0, 1e3])
-def test_of_many_tokens_the_bound_is_nearly_all(w: float) -> None:
+def test_for_many_tokens_the_bound_is_nearly_sharp(w: float) -> None:
     noise = float(loss_terms(Problem(d=3, n=10**12, law=Affine(), sigma=1.0), w).noise)
     assert least_noise(3, 1e12, np.array([w]))[0] >= (1 - 1e-6) * noise
 

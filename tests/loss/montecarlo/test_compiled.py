@@ -600,7 +600,7 @@ def test_a_bundle_does_not_depend_on_other_requests(n: int) -> None:
 
 
 @given(n=st.integers(1, 10**10))
-def test_the_parts_of_a_context_are_all_of_it(n: int) -> None:
+def test_the_parts_of_a_context_add_up_to_it(n: int) -> None:
     stretch = layout.stretch_of(n)
     parts = -(-n // stretch)
     assert (parts - 1) * stretch < n <= parts * stretch

@@ -489,7 +489,7 @@ def test_long_contexts_are_streamed(sampling: str, monkeypatch: pytest.MonkeyPat
     assert np.all(pieces > 0)
 
 
-def test_a_matrix_that_is_a_window_is_that_window() -> None:
+def test_a_multiple_of_the_identity_is_its_window() -> None:
     problem = Problem(d=3, n=20, law=ReLU())
     scaled = loss_terms(problem, [1.0, 2.0], "montecarlo", contexts=500, M=3 * np.eye(3), sampling="full")
     window = loss_terms(problem, [3.0, 6.0], "montecarlo", contexts=500, sampling="full")

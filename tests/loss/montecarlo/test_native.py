@@ -178,7 +178,7 @@ def test_the_noise_of_one_token_is_one_exactly() -> None:
 
 
 @needs_compiler
-def test_subnormal_numbers_are_as_before_after_a_call() -> None:
+def test_a_call_keeps_the_treatment_of_subnormal_numbers() -> None:
     native.samples("affine", 1.0, 3, 10, [(1e6, 8)], 0, 0, 8)
     assert np.array([2.0**-1060]) * np.array([0.5]) > 0
 
@@ -368,7 +368,7 @@ def test_a_damaged_library_is_replaced(damage: Callable[[bytes], bytes], folder:
 
 
 @needs_compiler
-def test_a_kept_library_that_computes_wrongly_is_compiled_again(folder: Path) -> None:
+def test_a_cached_library_that_computes_wrongly_is_compiled_again(folder: Path) -> None:
     compiling.compiled(ANSWER, answers)
     (path,) = folder.glob("*.so")
     wrong = compiling.compiled(ANSWER.replace("42", "41"), lambda _: True)
