@@ -225,7 +225,9 @@ def test_where_the_bias_may_rise_before_an_optimum_is_rejected(
     first, last = (arb(0), arb(1)), (arb(1), arb(2))
     monkeypatch.setattr(every, "shares", lambda *_: [(first, tuple(map(arb, share))), (last, (arb(1e-9), arb(1)))])
     monkeypatch.setattr(every, "FEW", 3)
-    facts = {name: arb(value) for name, value in {"d": 3, "a": 1, "rho": 1, "K": 2, "k": 0.6, "reach": 1}.items()}
+    facts = {
+        name: arb(value) for name, value in {"d": 3, "a": 1, "beta": 2, "rho": 1, "K": 2, "k": 0.6, "reach": 1}.items()
+    }
 
     flat = type("Flat", (), {"over": staticmethod(lambda low, high: low)})
     monkeypatch.setattr(every, "polynomials", lambda *_: [([flat], [flat], [], [], [arb(j) for j in range(9)])])
