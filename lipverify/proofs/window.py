@@ -446,7 +446,7 @@ STARTS = (200.0, 400.0)
 """W from which `window` is proved, on which a theorem for every n rests; the first that is enough."""
 BEYOND = (1.8, 2.3)
 """reach / k: from 1.5 k W on (d = 3; d = 2: 1.6) noise alone is more than the least loss, if bounds are close."""
-LATER, FARTHER = (1e5,), (2.9, 3.6)
+LATER, FARTHER = (1e5,), (3.2,)
 """The same of ReLU, the envelopes of which are wider and take no longer,"""
 FIRST = 3.0
 """and the Lambda up to which slopes bound w*, in units of that where both parts of M are equal."""

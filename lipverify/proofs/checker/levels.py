@@ -46,8 +46,9 @@ from .kink import even_weights
 from .tokens import bessel_ratio
 
 FIRST = 0.05
+"""The first place w beyond 0,"""
 APART = 1.025
-"""Places w: the first one beyond 0, and the ratio of each to the one before; so also of Lambda."""
+"""and the ratio of each place to the one before; so also of each Lambda."""
 TRIED = (0.55, 0.7, 0.85, 1.0, 1.2)
 """Multiples of M at which the loss is bounded from above."""
 FARTHER = 1.2
