@@ -357,7 +357,7 @@ def prove_aligned(d: int, k: int, n: int, sigma: float | Fraction, C: float | Fr
     Returns
     -------
     Proof
-        At c = C the loss of c BB^T falls in c, at a query B z + B' v by slope |z|^2 / k or more: slope is a constant.
+        At c = C the loss of c BB^T falls in c, at a query B z + B' v by fall |z|^2 / k or more: fall is a constant.
 
     Raises
     ------
