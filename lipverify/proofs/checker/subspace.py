@@ -307,8 +307,10 @@ def _ladder(d: int, n: int, near: str) -> list[Bounded]:
         high = (low * (1 + (low / (STEPS * n)).min(arb(1) / 32))).mid()
         then = at(high)
         found.append(between(low, now, then))
+        if not found[-1].beta > 0:
+            break  # no later part would change that
         low, now = high, then
-    raise ValueError(f"near = {near}, n = {n}: beta is not more than at 0 up to omega = {FARTHEST}")
+    raise ValueError(f"n = {n}: from omega = {low.str(6, radius=False)} on it is not certain that beta > beta(0)")
 
 
 def ladder(k: Known) -> list[tuple[Bounded, Ball, Ball]]:
