@@ -99,3 +99,52 @@ def small(kept: str = "1") -> Any:
     h = 8 + t
     positive = 1606 + 5833 * t + 2536 * t**2 + 437 * t**3 + 34 * t**4 + t**5
     return (h - 2) * (h - 1) ** 4 - 25 * h**3 - sympy.Rational(kept) * positive
+
+
+def at_zero(coefficient: str, kept: str = "1") -> Any:
+    """A coefficient of the loss at M = 0 on the sphere, for symbols n and d, minus `kept` times its form.
+
+    With m_j the mean of t^j over n tokens, K = log(1 + sum_j m_j omega^j / j!) and T = K', the moments are F = E T, alpha =
+    E T^2, beta = (1 - alpha - F') / (d - 1) - F / omega and E sum a_i^2 = E e^{K(2 omega) - 2 K(omega)} / n. Then h_0 + h_2
+    omega^2 is F / omega, gamma_0 is (alpha - beta) / omega^2, b_0 is (beta - beta(0)) / omega^2, and N_0 is the same of E sum
+    a_i^2, all to leading orders.
+    """
+    import sympy
+    from sympy.utilities.iterables import multiset_partitions
+
+    n, d, omega = sympy.symbols("n d omega", positive=True)
+    m = sympy.symbols("m1:5")
+
+    def token(j: int) -> Any:
+        """E t^j."""
+        return sympy.prod([sympy.Integer(2 * i + 1) / (d + 2 * i) for i in range(j // 2)]) if j % 2 == 0 else 0
+
+    def product(powers: list[int]) -> Any:
+        """E m_j m_k ...: tokens coincide in blocks of a partition, and other tokens are independent."""
+        blocks = multiset_partitions(list(range(len(powers))))
+        total = sum(
+            sympy.ff(n, len(each)) * sympy.prod([token(sum(powers[i] for i in b)) for b in each]) for each in blocks
+        )
+        return sympy.expand_func(total) / n ** len(powers)
+
+    def mean(series: Any, power: int) -> Any:
+        """The mean of a coefficient of a series in omega."""
+        terms = sympy.Poly(sympy.expand(series).coeff(omega, power), *m).terms()
+        return sum(c * product([j for j, e in enumerate(each, 1) for _ in range(e)]) for each, c in terms)
+
+    inner = 1 + sum(m[j - 1] * omega**j / sympy.factorial(j) for j in range(1, 5))
+    K = sympy.series(sympy.log(inner), omega, 0, 5).removeO()
+    T = sympy.diff(K, omega)
+    F, alpha = {j: mean(T, j) for j in (1, 3)}, {j: mean(T**2, j) for j in (0, 2)}
+    b = (-alpha[2] - 3 * F[3]) / (d - 1) - F[3]
+    doubled = sympy.series(sympy.exp(sympy.expand(K.subs(omega, 2 * omega) - 2 * K)), omega, 0, 3).removeO()
+    found = {"h_0": F[1], "h_2": F[3], "gamma_0": alpha[2] - b, "b_0": b, "N_0": mean(doubled, 2) / n}
+    unit = (n - 1) / (d**2 * (d + 2) * n**3)
+    form = {
+        "h_0": (n - 1) / (d * n),
+        "h_2": -unit * ((n - 2) ** 2 + d * n + 2),
+        "gamma_0": unit * (d * n**2 + 2 * (n - 2) ** 2 + 4),
+        "b_0": unit * ((d - 2) * n + 6),
+        "N_0": (n - 1) / (d * n**2),
+    }
+    return found[coefficient] - sympy.Rational(kept) * form[coefficient]

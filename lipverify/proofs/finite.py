@@ -18,7 +18,7 @@ from lipverify.optimum.window import optimal_window
 from lipverify.problem import Problem
 from lipverify.problem.law import proportional
 from lipverify.proofs.checker import circle, optima, subspace
-from lipverify.proofs.checker.chain import BITS
+from lipverify.proofs.checker.chain import BITS, Malformed
 from lipverify.proofs.checker.curves import Curve
 from lipverify.proofs.direct import built
 from lipverify.proofs.record import Proof, below, beyond, named
@@ -357,7 +357,7 @@ def prove_aligned(d: int, k: int, n: int, sigma: float | Fraction, C: float | Fr
     Returns
     -------
     Proof
-        At c = C the loss of c BB^T falls in c, at a query B z + B' v by slope |z|^2 / k or more: slope is a constant.
+        At c = C the loss of c BB^T falls in c, at a query B z + B' v by fall |z|^2 / k or more: fall is a constant.
 
     Raises
     ------
@@ -371,14 +371,20 @@ def prove_aligned(d: int, k: int, n: int, sigma: float | Fraction, C: float | Fr
     """
     given = in_subspace(d, k, n, sigma, C)
     with ctx.workprec(BITS):
-        about = subspace.given(subspace.about({"given": given}))
+        try:
+            about = subspace.given(subspace.about({"given": given}))
+        except Malformed as error:
+            raise InvalidInput(str(error)) from None
         near = decimal(FARTHER * float(about["C"]))
         about["near"] = arb(near)
         h, gamma, _ = (curve.slope(1) for curve in subspace.loss(about))
         places = [float(near) * j / 40 for j in range(2, 40)]
         ratios = [2 * float((h.over(w, w) / gamma.over(w, w)).mid()) for w in map(arb, places)]
         reach = decimal(min(0.97 * min(ratios), 0.9 * float(near)))
-    return built("aligned", given, {"descent": {"near": near}, "across": {"reach": reach}})
+    try:
+        return built("aligned", given, {"descent": {"near": near}, "across": {"reach": reach}})
+    except ValueError as error:
+        raise OutOfReach(f"aligned: {error}; this does not follow from what is given.") from None
 
 
 def in_subspace(d: int, k: int, n: int, sigma: float | Fraction, C: float | Fraction) -> dict[str, Any]:

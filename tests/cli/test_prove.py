@@ -95,6 +95,11 @@ def test_a_law_invalid_in_every_dimension_is_refused_once(capsys: pytest.Capture
             {"scale-relu-3-100-offset", "scale-relu-3-100-no-offset"},
             marks=SLOW,
         ),
+        pytest.param(
+            "lowrank.recovery/sphere/every-matrix/proved",
+            {f"lowrank-best-{case}" for case in ("2-1-2", "2-1-2-noise", "2-1-12", "3-1-3", "3-2-20")},
+            marks=SLOW,
+        ),
         *(
             pytest.param(f"softmax.window-every-dimension/{law}", {f"dimensions-{law}"}, marks=SLOW)
             for law in ("quadratic", "relu")
@@ -211,6 +216,7 @@ def test_every_committed_proof_is_used_by_a_reading() -> None:
     rest = {f"every-affine-{d}" for d in (2, 3, 5)} | {"lt-layers", "lt-cosine", "covariance-space"}
     rest |= {"signals-affine-3", "signals-affine-5"}
     rest |= {"lowrank-radius", "lowrank-tiny-ball"}
+    rest |= {f"lowrank-best-{case}" for case in ("2-1-2", "2-1-2-noise", "2-1-12", "3-1-3", "3-2-20")}
     rest |= {f"dimensions-{law}" for law in ("affine", "quadratic", "relu")}
     assert {path.stem for path in COMMITTED} == WINDOWS | ridge | scale | cosine | trade | rest
 

@@ -91,7 +91,12 @@ class Line:
 
 def loss(k: Known) -> list[Curve]:
     """h, gamma and e for omega up to near."""
-    return _loss(k["d"], k["k"], k["n"], k["sigma"].str(60), k["near"].str(60))
+    return _loss(*key(k))
+
+
+def key(k: Known) -> tuple[int, int, int, str, str]:
+    """What the curves depend on; a ball is given as text."""
+    return k["d"], k["k"], k["n"], k["sigma"].str(60), k["near"].str(60)
 
 
 @lru_cache(maxsize=8)
@@ -129,9 +134,9 @@ class Part:
     e: tuple[Ball, ...]
 
 
-def parts(k: Known, end: Ball, orders: int) -> list[Part]:
+def parts(found: list[Curve], end: Ball, orders: int) -> list[Part]:
     """All omega from 0 to some end, in parts."""
-    columns = [[curve, *(curve.slope(order) for order in range(1, orders + 1))] for curve in loss(k)]
+    columns = [[curve, *(curve.slope(order) for order in range(1, orders + 1))] for curve in found]
     edges = [end * j / CELLS for j in range(CELLS + 1)]
     return [
         Part(low, high, low.union(high), *(tuple(each.over(low, high) for each in column) for column in columns))
@@ -139,11 +144,15 @@ def parts(k: Known, end: Ball, orders: int) -> list[Part]:
     ]
 
 
+def lines(k: Known) -> list[Line]:
+    """All |z| from 0 to 1 in parts."""
+    return _lines(*key(k), k["C"].str(60))
+
+
 @lru_cache(maxsize=4)
-def _lines(d: int, k: int, n: int, sigma: str, C: str, near: str) -> list[Line]:
-    known = {"d": d, "k": k, "n": n, "sigma": arb(sigma), "near": arb(near)}
+def _lines(d: int, k: int, n: int, sigma: str, near: str, C: str) -> list[Line]:
     c, found = arb(C), []
-    for part in parts(known, c, 1):
+    for part in parts(_loss(d, k, n, sigma, near), c, 1):
         omega, (h, dh) = part.omega, part.h
         f, df = (x + y for x, y in zip(part.gamma, part.e, strict=True))
         slope = -2 * (h + omega * dh) + c * (2 * f + omega * df)
@@ -152,19 +161,14 @@ def _lines(d: int, k: int, n: int, sigma: str, C: str, near: str) -> list[Line]:
     return found
 
 
-def lines(k: Known) -> list[Line]:
-    """All |z| from 0 to 1 in parts."""
-    return _lines(k["d"], k["k"], k["n"], k["sigma"].str(60), k["C"].str(60), k["near"].str(60))
-
-
 def descent(k: Known) -> tuple[Bounds, Conditions]:
-    """At every |z| lambda_1 <= -slope and g(C) <= -level, and lambda_0 < 0.
+    """At every |z| lambda_1 <= -fall and g(C) <= -level, and lambda_0 < 0.
 
     Because h, gamma and e are curves up to omega = near >= C, with slopes.
     """
     found = lines(k)
     return {
-        "slope": most(reduce(arb.min, [(-line.slope).lower() for line in found])),
+        "fall": most(reduce(arb.min, [(-line.slope).lower() for line in found])),
         "level": most(reduce(arb.min, [(-line.level).lower() for line in found])),
     }, {
         "lambda_0 < 0": all(line.start < 0 for line in found),
@@ -178,7 +182,7 @@ def across(k: Known) -> tuple[Bounds, Conditions]:
     Because the slope of V |z|^2 in omega is e's, (e omega^2)' > 0, plus p' |z|^2 (-2 h' + gamma' p'), where h' < 0 and
     gamma' reach > 2 h'; at omega = 0 h' = gamma' = 0, and on the first part the same of h'' and gamma'' is enough.
     """
-    found = parts(k, k["near"], 1)
+    found = parts(loss(k), k["near"], 1)
     h, gamma, _ = loss(k)
     rising = [h.times(-1), gamma.times(k["reach"]).plus(h.times(-2))]
     slopes = {order: [curve.slope(order) for curve in rising] for order in (1, 2)}
@@ -199,7 +203,7 @@ def along(k: Known) -> tuple[Bounds, Conditions]:
     reach, and g then lies above its tangent at C.
     """
     convex = True
-    for part in parts(k, k["reach"], 2):
+    for part in parts(loss(k), k["reach"], 2):
         (_, dh, ddh), omega = part.h, part.omega
         f, df, ddf = (x + y for x, y in zip(part.gamma, part.e, strict=True))
         one, rest = -2 * (2 * dh + omega * ddh), 2 * f + 4 * omega * df + omega**2 * ddf
@@ -212,7 +216,7 @@ def beyond(k: Known) -> tuple[Bounds, Conditions]:
 
     Because V >= -2 h p' + f p'^2, and so K is at least a quadratic polynomial in p' with known coefficients.
     """
-    found = parts(k, k["near"], 0)
+    found = parts(loss(k), k["near"], 0)
     return {}, {
         "h, gamma and e are positive": all(part.h[0] > 0 and part.gamma[0] > 0 and part.e[0] > 0 for part in found),
         "K > 0": all(
@@ -303,8 +307,10 @@ def _ladder(d: int, n: int, near: str) -> list[Bounded]:
         high = (low * (1 + (low / (STEPS * n)).min(arb(1) / 32))).mid()
         then = at(high)
         found.append(between(low, now, then))
+        if not found[-1].beta > 0:
+            break  # no later part would change that
         low, now = high, then
-    raise ValueError(f"near = {near}, n = {n}: beta is not more than at 0 up to omega = {FARTHEST}")
+    raise ValueError(f"n = {n}: from omega = {low.str(6, radius=False)} on it is not certain that beta > beta(0)")
 
 
 def ladder(k: Known) -> list[tuple[Bounded, Ball, Ball]]:
@@ -340,7 +346,7 @@ def half(k: Known) -> tuple[Bounds, Conditions]:
 
     Because V >= -2 h p' + f p'^2 >= -h^2 / f, as r >= p'; beyond near from the same bounds.
     """
-    shares = [part.h[0] ** 2 / (part.gamma[0] + part.e[0]) for part in parts(k, k["near"], 0)]
+    shares = [part.h[0] ** 2 / (part.gamma[0] + part.e[0]) for part in parts(loss(k), k["near"], 0)]
     shares += [part.F**2 / (spread + share) for part, spread, share in ladder(k)]
     return {"share": least(reduce(arb.max, [each.upper() for each in shares]))}, {}
 
