@@ -277,7 +277,7 @@ def _variogram(law: Ridge, d: int, kinks: tuple[float, ...]) -> float:
 
 @lru_cache(maxsize=256)
 def _windows(problem: Problem, windows: bytes, route: str) -> tuple[Stages, float]:
-    """Seconds by stage for all w, and bytes for the largest; cached, as a loss asks as a whole and then by its route."""
+    """Seconds by stage for all w, and bytes for the largest; cached: asked as a whole, then by the route."""
     w, stages, memory = np.frombuffer(windows), Stages(), 0.0
     if route == "ridge":
         contexts = Contexts.at(problem.d, float(problem.n), w)
