@@ -168,7 +168,7 @@ def _pairs(result: Any) -> Iterator[tuple[float, float]]:
 
 def with_errors(record: Any) -> tuple[str, ...]:
     """The names of a record's fields `x` that have a field `x_error`."""
-    return _with_errors(type(record))
+    return _with_errors(type(record))  # type: ignore[arg-type]  # a type is hashable
 
 
 @functools.lru_cache(maxsize=256)

@@ -153,8 +153,8 @@ def many_averages(d: int, most: int, w: Ball, weights: Mapping[int, Ball] | None
         noise, bias = [], []
         for n in range(2, most + 1):
             noise.append(n * q * table[n - 1][0] + error)
-            pairs, alone = (n - 1) * table[n - 2][2], 2 * table[n - 1][1]
-            bias.append(n * q * (pairs + alone) + 3 * error * sum(k.values(), arb(0)))
+            both = (n - 1) * table[n - 2][2] + 2 * table[n - 1][1]
+            bias.append(n * q * both + 3 * error * sum(k.values(), arb(0)))
         return noise + bias
 
 
