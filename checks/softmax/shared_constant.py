@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -56,16 +57,20 @@ def on_waves(d: int, n: float) -> Value:
 
 def worst_task(d: int, n: float) -> dict[str, Value]:
     """The loss at the w of the ReLU law, L = sigma = 1, on the worst 1-Lipschitz function, as bounds from above and below."""
-    from lipverify.loss.worst import worst_bias
+    from lipverify.loss.worst import WorstBias, worst_bias
     from lipverify.optimum.transfer import at_optima
 
     here = problem("relu", d, n)
     tuned = lv.optimal_window(here)
 
+    @cache
+    def worst(windows: bytes) -> WorstBias:
+        return worst_bias(d, n, np.frombuffer(windows))
+
     def losses(side: str) -> Callable[[Floats], tuple[Floats, Floats]]:
         def at(w: Floats) -> tuple[Floats, Floats]:
-            noise, worst = lv.loss_terms(here, w), worst_bias(d, n, w)
-            return noise.noise + getattr(worst, side), noise.noise_error + getattr(worst, f"{side}_error")
+            noise, bias = lv.loss_terms(here, w), worst(w.tobytes())
+            return noise.noise + getattr(bias, side), noise.noise_error + getattr(bias, f"{side}_error")
 
         return at
 

@@ -168,10 +168,14 @@ def _pairs(result: Any) -> Iterator[tuple[float, float]]:
 
 def with_errors(record: Any) -> tuple[str, ...]:
     """The names of a record's fields `x` that have a field `x_error`."""
-    kind = type(record)
+    return _with_errors(type(record))  # type: ignore[arg-type]  # a type is hashable
+
+
+@functools.lru_cache(maxsize=256)
+def _with_errors(kind: type) -> tuple[str, ...]:
     known = getattr(kind, "__struct_fields__", ()) or getattr(kind, "_fields", ())
-    if is_dataclass(record):
-        known = tuple(each.name for each in fields(record))
+    if is_dataclass(kind):
+        known = tuple(each.name for each in fields(kind))
     if not known:
         return ()
     names = {*known, *(name for name in dir(kind) if isinstance(getattr(kind, name, None), property))}

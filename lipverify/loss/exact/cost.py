@@ -182,12 +182,10 @@ def cost_of(problem: Problem, w: Floats, route: str, tabulated: bool = False) ->
     table, memory = table_of(problem.law, problem.d, route)
     stages = {} if tabulated else dict(table)
     some = w[(w > UNIFORM) & (problem.n > 1)]
-    of_window = _ridge_window if route == "ridge" else _zonal_window
-    for window in some:
-        more, space = of_window(problem, float(window))
-        memory = max(memory, space * (min(MOST_WINDOWS, some.size) if route == "ridge" else 1))
-        for stage, seconds in more.items():
-            stages[stage] = stages.get(stage, 0.0) + seconds
+    more, space = _windows(problem, some.tobytes(), route)
+    for stage, seconds in more.items():
+        stages[stage] = stages.get(stage, 0.0) + seconds
+    memory = max(memory, space * (min(MOST_WINDOWS, some.size) if route == "ridge" else 1))
     stage = max(stages, key=lambda stage_name: stages[stage_name], default="nothing")
     return Cost(seconds=sum(stages.values()), memory=memory / GIB, stage=stage)
 
@@ -277,11 +275,25 @@ def _variogram(law: Ridge, d: int, kinks: tuple[float, ...]) -> float:
     return (tried + angles) * nodes * planes.price * NANO
 
 
-def _ridge_window(problem: Problem, w: float) -> tuple[Stages, float]:
+@lru_cache(maxsize=256)
+def _windows(problem: Problem, windows: bytes, route: str) -> tuple[Stages, float]:
+    """Seconds by stage for all w, and bytes for the largest; cached: asked as a whole, then by the route."""
+    w, stages, memory = np.frombuffer(windows), Stages(), 0.0
+    if route == "ridge":
+        contexts = Contexts.at(problem.d, float(problem.n), w)
+        costs = [_ridge_window(problem, *contexts.row(i)[2:]) for i in range(w.size)]
+    else:
+        costs = [_zonal_window(problem, window) for window in w.tolist()]
+    for more, space in costs:
+        memory = max(memory, space)
+        for stage, seconds in more.items():
+            stages[stage] = stages.get(stage, 0.0) + seconds
+    return stages, memory
+
+
+def _ridge_window(problem: Problem, w: float, low: float, high: float) -> tuple[Stages, float]:
     """Seconds by stage for one w by the ridge route, and bytes."""
     d, sight = problem.d, sight_of(problem.law)
-    contexts = Contexts.at(d, float(problem.n), np.array([w]))
-    low, high = float(contexts.low[0]), float(contexts.high[0])
     grading = Grading(d, np.array(w))
     v = grading.v(np.array([low, min(max(SERIES_BELOW, low), high), high]))
     width = max(float(v[2] - v[0]), 1e-9)

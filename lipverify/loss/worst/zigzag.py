@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from itertools import islice
 
 import numpy as np
@@ -157,11 +157,12 @@ class Bracket:
 def single_bias(weights: Weights, metric: Metric) -> Bracket:
     """An upper bound from the harmonics, and a lower bound from a linear function and the zigzag of the best degree."""
     d = weights.d
-    b = _biases(d, weights.rules[0]())
+    of = cache(partial(Biases, d))
+    b = of(weights.rules[0]()).until_no_worse()
     best = int(np.argmax(b / _slopes(d, b.size))) + 1
     degree = min(best, MOST_TURNS)
     count = max(b.size, WAVES * degree)
-    b, error = weights.settled(lambda rule: _biases(d, rule, count))
+    b, error = weights.settled(lambda rule: of(rule).first(count))
     slopes = _slopes(d, count)
     linear = np.eye(1, count)[0] / d  # E <q, x>^2 = 1 / d, of degree 1
     zigzag = energies(d, degree, count) / steepest_slope(d, degree, metric) ** 2
@@ -175,15 +176,27 @@ def single_bias(weights: Weights, metric: Metric) -> Bracket:
     )
 
 
-def _biases(d: int, rule: TokenRule, count: int = 0) -> Floats:
-    """b_1, ..., b_count; by default up to the k beyond which no b_k can be the worst, at most `MOST_DEGREES`."""
-    harmonics, values = deficits(d, rule.near), np.empty(0)
-    while values.size < (count or MOST_DEGREES):
-        h = list(islice(harmonics, BLOCK))
-        values = np.concatenate([values, rule.biases(h, [2 * increment for increment in h])])
-        if not count and _rest(d, values.size) < np.max(values / _slopes(d, values.size)):
-            break
-    return values[: count or values.size]
+class Biases:
+    """b_1, b_2, ... by one rule, each computed once."""
+
+    def __init__(self, d: int, rule: TokenRule) -> None:
+        self._d, self._rule = d, rule
+        self._harmonics, self._values = deficits(d, rule.near), np.empty(0)
+
+    def first(self, count: int) -> Floats:
+        """b_1, ..., b_count."""
+        while self._values.size < count:
+            h = list(islice(self._harmonics, BLOCK))
+            self._values = np.concatenate([self._values, self._rule.biases(h, [2 * increment for increment in h])])
+        return self._values[:count]
+
+    def until_no_worse(self) -> Floats:
+        """All up to the k beyond which no b_k can be the worst, at most `MOST_DEGREES`."""
+        for count in range(BLOCK, MOST_DEGREES + 1, BLOCK):
+            values = self.first(count)
+            if _rest(self._d, count) < np.max(values / _slopes(self._d, count)):
+                break
+        return values
 
 
 def _slopes(d: int, count: int) -> Floats:

@@ -46,10 +46,16 @@ STRIP = 1.375
 """b, of tokens and of w."""
 STEEPEST = 1.4
 """b, of u."""
+CUBES = 8
+"""e^{-lambda g} is computed afresh at every such third of lambda, and as a cube in between."""
 FARTHEST = 500
 """The largest w: the time of a check is bounded."""
 WIDEST = 0.75
 """(rho - 1/rho)/2 at most: rho <= 2."""
+SPACING = 4
+"""Numbers of nodes are multiples of this: windows that are close to each other share their nodes."""
+FACTORS = 16
+"""F: the powers of phi that are computed one by one."""
 
 
 @dataclass(frozen=True)
@@ -67,13 +73,10 @@ def averages(d: int, n: int, w: Ball, degrees: Sequence[int], goal: float = GOAL
     if not w <= FARTHEST:
         raise ValueError(f"w = {w.str(6, radius=False)}: averages are computed up to {FARTHEST}")
     with ctx.workprec(BITS):
-        half = arb(WIDEST).min(2 * arb(STRIP) / w) if w > 0 else arb(WIDEST)
-        rho = half + (1 + half**2).sqrt()
-        top = 1 + rho ** max(degrees)
-        largest = 4 * n * top**2 / (arb(STRIP).cos() ** 2 * (rho - 1))
-        m = math.ceil((goal + float(largest.log())) / float(rho.log()) / 2) + d
+        m, exchanged = exchange(d, n, w, max(degrees), goal)
         t, p = gauss(d, m)
-        q, b, ends = arb(step(goal)), arb(STEEPEST), arb(n) ** 2 * 4
+        thirds = steps(goal)
+        q, b, ends = arb(3).log() / thirds, arb(STEEPEST), arb(n) ** 2 * 4
         eta = 2 / b.cos() ** 2 / (2 * arb.pi() * b / q).expm1()
         first = -arb(math.ceil(goal + math.log(2 * n) + SPARE))
         s = [w * (1 - x) for x in t]
@@ -83,7 +86,7 @@ def averages(d: int, n: int, w: Ball, degrees: Sequence[int], goal: float = GOAL
         near = [i for i in range(m) if not s[i] >= far]
         h = [[arb(1)] * m, *deficits(d, m, tuple(degrees))]
         g, weights, *columns = ([column[i] for i in near] for column in ([(-x).exp() for x in s], p, *h))
-        scales, phi, one, two = sums(g, weights, columns, first, q, count)
+        scales, phi, one, two = sums(g, weights, columns, first, thirds, count)
         # tokens that are left out add between 0 and this to phi, and to each of the other averages
         rest, small = (1 - sum(weights, arb(0))).max(0), [(first + j * q - far).exp() for j in range(count + 1)]
         phi = [each + rest * (1 - arb(0).union(x)) for each, x in zip(phi, small, strict=True)]
@@ -93,7 +96,7 @@ def averages(d: int, n: int, w: Ball, degrees: Sequence[int], goal: float = GOAL
         if y > arb(2).log():
             beyond = beyond.min((1 + y.exp()) * (-y.exp()).exp())
         left_out = 4 * eta + ends * beyond + 2 * n * first.exp() + ends * (2 * first).exp()
-        error = arb(0, (left_out + largest * rho ** -(2 * m - d)).abs_upper())
+        error = arb(0, (left_out + exchanged).abs_upper())
         if not (m > d and q <= 1):
             raise ValueError(f"w = {w}: too few nodes")
         # a sum of n - 2 or n - 1 others
@@ -122,46 +125,57 @@ def many_averages(d: int, most: int, w: Ball, weights: Mapping[int, Ball] | None
     """
     k = weights or {1: arb(1)}
     with ctx.workprec(BITS):
-        half = arb(WIDEST).min(2 * arb(STRIP) / w) if w > 0 else arb(WIDEST)
-        rho = half + (1 + half**2).sqrt()
-        largest = 4 * most * (1 + rho ** max(k)) ** 2 / (arb(STRIP).cos() ** 2 * (rho - 1))
-        m = math.ceil((GOAL + float(largest.log())) / float(rho.log()) / 2) + d
+        m, exchanged = exchange(d, most, w, max(k), GOAL)
         t, p = gauss(d, m)
-        q, b, ends = arb(step()), arb(STEEPEST), arb(most) ** 2 * 4
+        thirds = steps()
+        q, b, ends = arb(3).log() / thirds, arb(STEEPEST), arb(most) ** 2 * 4
         eta = 2 / b.cos() ** 2 / (2 * arb.pi() * b / q).expm1()
         first, y = -arb(math.ceil(GOAL + math.log(2 * most) + SPARE)), math.log(GOAL + 2 * math.log(2 * most) + SPARE)
-        count = math.ceil((2 * float(w.upper()) + y - float(first)) / step())
+        count = math.ceil((2 * float(w.upper()) + y - float(first)) / float(q))
         y = first + count * q - 2 * w
         left_out = 4 * eta + ends * (1 + y.exp()) * (-y.exp()).exp() + 2 * most * first.exp() + ends * (2 * first).exp()
-        error = arb(0, (left_out + largest * rho ** -(2 * m - d)).abs_upper())
+        error = arb(0, (left_out + exchanged).abs_upper())
         if not (m > d and q <= 1 and y >= arb(2).log()):
             raise ValueError(f"w = {w}: too few nodes")
         g, h = [(-w * (1 - x)).exp() for x in t], [[arb(1)] * m, *deficits(d, m, tuple(k))]
-        scales, phi, one, two = sums(g, p, h, first, q, count)
-        powers = [[arb(1)] * (count + 1)]
-        for _ in range(most - 1):
-            powers.append([x * y for x, y in zip(powers[-1], phi, strict=True)])
+        scales, phi, one, two = sums(g, p, h, first, thirds, count)
         each = arb_mat([[x] for x in k.values()])
         squares = arb_mat([[z * z for z in row] for row in one.tolist()]) * each
         alone = arb_mat([row[1:] for row in two.tolist()]) * each
         rows = zip(scales, *(column.entries() for column in (alone, squares)), two.tolist(), strict=True)
-        columns = arb_mat([[scale**2 * x for x in (row[0], first, second)] for scale, first, second, row in rows])
-        table = arb_mat(powers) * columns
+        columns = [[scale**2 * x for x in (row[0], first, second)] for scale, first, second, row in rows]
+        # phi^n is phi^{Fa} phi^b, F = FACTORS: a table of the few phi^b, times the columns with phi^{Fa}
+        powers = [[x**b for x in phi] for b in range(FACTORS)]
+        further = [[x**a for a in range(0, most, FACTORS)] for x in phi]
+        far = arb_mat([[x * y for x in xs for y in row] for xs, row in zip(further, columns, strict=True)])
+        products = (arb_mat(powers) * far).tolist()
+        table = [products[n % FACTORS][n // FACTORS * 3 : n // FACTORS * 3 + 3] for n in range(most)]
         noise, bias = [], []
         for n in range(2, most + 1):
-            noise.append(n * q * table[n - 1, 0] + error)
-            bias.append(n * q * ((n - 1) * table[n - 2, 2] + 2 * table[n - 1, 1]) + 3 * error * sum(k.values(), arb(0)))
+            noise.append(n * q * table[n - 1][0] + error)
+            both = (n - 1) * table[n - 2][2] + 2 * table[n - 1][1]
+            bias.append(n * q * both + 3 * error * sum(k.values(), arb(0)))
         return noise + bias
 
 
-def step(goal: float = GOAL) -> float:
-    """q, for which eta is about e^-goal."""
-    return 2 * math.pi * STEEPEST / (goal + 6)
+def exchange(d: int, n: int, w: Ball, degree: int, goal: float) -> tuple[int, Ball]:
+    """m, and at most this it costs to exchange n tokens for the nodes."""
+    half = arb(WIDEST).min(2 * arb(STRIP) / w) if w > 0 else arb(WIDEST)
+    rho = half + (1 + half**2).sqrt()
+    largest = 4 * n * (1 + rho**degree) ** 2 / (arb(STRIP).cos() ** 2 * (rho - 1))
+    m = math.ceil((goal + float(largest.log())) / float(rho.log()) / 2) + d
+    m += -m % SPACING
+    return m, largest * rho ** -(2 * m - d)
+
+
+def steps(goal: float = GOAL) -> int:
+    """How many nodes u takes from one lambda to three times that: q = log 3 over it, so that eta is about e^-goal."""
+    return math.ceil(math.log(3) * (goal + 6) / (2 * math.pi * STEEPEST))
 
 
 def nodes(s: Sequence[Ball], p: Sequence[Ball], n: int, first: float, w: float, goal: float) -> int:
     """How many steps lead to where phi^{n-2} leaves nothing, or beyond 2w; whatever it is, the ends are bounded."""
-    wanted, q = goal + 2 * math.log(2 * n) + 2 * SPARE, step(goal)
+    wanted, q = goal + 2 * math.log(2 * n) + 2 * SPARE, math.log(3) / steps(goal)
     low, high = 0, math.ceil((2 * w + math.log(wanted + 2) - first) / q) + 1
     tokens = [(float(x), float(y)) for x, y in zip(s, p, strict=True)]
     while low < high:
@@ -173,11 +187,15 @@ def nodes(s: Sequence[Ball], p: Sequence[Ball], n: int, first: float, w: float, 
 
 
 def sums(
-    g: Sequence[Ball], p: Sequence[Ball], h: Sequence[Sequence[Ball]], first: Ball, q: Ball, count: int
+    g: Sequence[Ball], p: Sequence[Ball], h: Sequence[Sequence[Ball]], first: Ball, thirds: int, count: int
 ) -> tuple[list[Ball], list[Ball], arb_mat, arb_mat]:
     """lambda at u = first, first + q, ..., phi, A_1[h] / lambda of all h but the first, and A_2[h] / lambda^2."""
-    scales = [(first + j * q).exp() for j in range(count + 1)]
-    falls = arb_mat(count + 1, len(g), [(-scale * x).exp() for scale in scales for x in g])
+    scales = [(first + j * arb(3).log() / thirds).exp() for j in range(count + 1)]
+    rows = list[list[Ball]]()
+    for j, scale in enumerate(scales):  # e^{-3x} is a cube; now and then afresh, as its error grows threefold
+        afresh = j % (CUBES * thirds) < thirds
+        rows.append([(-scale * x).exp() for x in g] if afresh else [x * x * x for x in rows[-thirds]])
+    falls = arb_mat(rows)
     once = [x * y for x, y in zip(p, g, strict=True)]
     twice = [x * y for x, y in zip(once, g, strict=True)]
     phi, one, two = (

@@ -78,7 +78,7 @@ def _over_the_sphere(d: int, h: Callable[[TokenNodes], Floats], meetings: tuple[
     return float(np.sum(nodes.weight * h(nodes)) / np.sum(nodes.weight))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # equal only to itself: the key of what was computed by it
 class TokenRule:
     """A rule over one token: `near` and `far` are 1 - t and 1 + t at its nodes.
 
