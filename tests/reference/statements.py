@@ -82,17 +82,18 @@ def averages(d: int, n: int, w: float, degree: int) -> tuple[float, Array, Array
         """lambda g at log lambda = v, with one row per v."""
         return np.exp(np.minimum(np.asarray(v, dtype=Long)[..., None] - s, 700))
 
-    def log_average(v: Array) -> Array:
-        """log E e^{-lambda g}."""
-        return np.log1p(np.maximum((p * np.expm1(-scaled(v))).sum(axis=-1), -1 + Long(1e-18)))
+    def log_average(x: Array) -> Array:
+        """log E e^{-x}."""
+        return np.log1p(np.maximum((p * np.expm1(-x)).sum(axis=-1), -1 + Long(1e-18)))
 
     first, last = -math.log(n * float((p * np.exp(-s)).sum())) - 45, 2 * w + 6
     low = first
     while n > 2 and last - low > 0.1:  # phi^{n-2} is below e^-60 beyond `last`
         middle = (low + last) / 2
-        low, last = (low, middle) if (n - 2) * log_average(middle) < -60 else (middle, last)
+        low, last = (low, middle) if (n - 2) * log_average(scaled(middle)) < -60 else (middle, last)
     v = np.arange(first, last + 0.25, 0.25, dtype=Long)
-    x, log_phi = scaled(v), log_average(v)
+    x = scaled(v)
+    log_phi = log_average(x)
     once = p * x * np.exp(-x)
     one, two = (Long(0.25) * np.exp((n - k) * log_phi) for k in (1, 2))
     alone, pair = ((each.astype(h.dtype) @ h.T) for each in (x * once, once))
