@@ -45,8 +45,7 @@ from .every import (
 from .kink import even_weights
 from .tokens import bessel_ratio
 
-FIRST = 0.05
-APART = 1.025
+FIRST, APART = 0.05, 1.025
 """Places w: the first one beyond 0, and the ratio of each to the one before; so also of Lambda."""
 TRIED = (0.55, 0.7, 0.85, 1.0, 1.2)
 """Multiples of M at which the loss is bounded from above."""
