@@ -80,8 +80,8 @@ def log_ratio(slides: str) -> Any:
 
 def drawn(d: int, n: int, seed: int) -> tuple[Any, Any]:
     """A query and n tokens."""
+    from lipverify.foundation.sphere import on_sphere
     from lipverify.foundation.streams import normals
-    from lipverify.problem.sphere import on_sphere
 
     points = on_sphere(normals(seed, f"kernel/{d}", 0, (n + 1, d)), np)
     return points[0], points[1:]

@@ -70,9 +70,9 @@ def averaged_gap(d: int, n: int, degree: int, kappa: float, w: float, contexts: 
     from scipy.special import eval_legendre
 
     from lipverify.foundation.means.batches import mean_interval
+    from lipverify.foundation.sphere import on_sphere
     from lipverify.foundation.streams import normals
     from lipverify.loss.attention import softmax_weights
-    from lipverify.problem.sphere import on_sphere
 
     gaps = []
     for batch in range(BATCHES):

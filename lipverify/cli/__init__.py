@@ -15,9 +15,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.interruption import interruptible
-from lipverify.foundation.memory import keep_memory
 from lipverify.foundation.output import prepare_streams
+from lipverify.foundation.process import interruptible, keep_memory
 
 if TYPE_CHECKING:
     from cyclopts import App

@@ -11,9 +11,9 @@ import numpy as np
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array, Floats, to_device
+from lipverify.foundation.sphere import on_sphere
 from lipverify.foundation.validation import number, whole
 from lipverify.problem.matrices import Rows, complement, orthonormal_rows, rows
-from lipverify.problem.sphere import on_sphere
 
 
 class Covariates(msgspec.Struct, frozen=True, tag_field="covariates"):

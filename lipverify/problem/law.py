@@ -28,10 +28,10 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array, Floats
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.showing import axes
+from lipverify.foundation.sphere import on_sphere
 from lipverify.foundation.streams import standard_normals
 from lipverify.foundation.validation import number
 from lipverify.problem.covariances import Weighted
-from lipverify.problem.sphere import on_sphere
 
 Result = TypeVar("Result")
 

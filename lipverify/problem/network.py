@@ -9,11 +9,11 @@ import numpy as np
 from numpy.random import Generator
 
 from lipverify.foundation.arrays import Array
+from lipverify.foundation.sphere import on_sphere
 from lipverify.foundation.streams import standard_normals
 from lipverify.foundation.validation import number
 from lipverify.problem.covariances import ArcCosine
 from lipverify.problem.law import Bound, FunctionLaw, proportional
-from lipverify.problem.sphere import on_sphere
 
 
 class ReLUNetwork(FunctionLaw, frozen=True, tag="relu-network"):

@@ -11,13 +11,13 @@ import numpy as np
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import EPS, Floats
 from lipverify.foundation.means.betting import Tally
+from lipverify.foundation.sphere import on_sphere
 from lipverify.foundation.streams import generator, normals
 from lipverify.foundation.validation import a_seed, instance, number, whole
 from lipverify.problem.composed import ridge_form
 from lipverify.problem.fine import sighted
 from lipverify.problem.law import FunctionLaw, Law, as_functions
 from lipverify.problem.own import Zonal
-from lipverify.problem.sphere import on_sphere
 from lipverify.properties.ratio import ROUNDING, require
 
 HAIRS, TINY_HAIRS = np.geomspace(1e-12, 1e-2, 11), 10.0 ** np.array([-300.0, -200.0, -100.0, -50.0, -20.0])

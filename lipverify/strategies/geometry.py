@@ -8,10 +8,10 @@ import numpy as np
 from hypothesis import strategies as st
 
 from lipverify.foundation.arrays import Floats
+from lipverify.foundation.sphere import on_sphere
 from lipverify.foundation.streams import standard_normals
 from lipverify.foundation.validation import whole
 from lipverify.problem.covariates import Covariates, Ellipsoid, ProductOfSpheres, Sphere
-from lipverify.problem.sphere import on_sphere
 from lipverify.strategies.numbers import constants, dimensions
 
 ADDRESSES = st.integers(0, 2**32 - 1)

@@ -12,8 +12,8 @@ from textwrap import dedent
 import pytest
 
 from lipverify.claims.run.measurement import GIVEN_UP_AFTER  # internal: how many limits a measurement gets
-from lipverify.foundation.interruption import Interrupted, interruptible  # internal: a signal apart from any command
 from lipverify.foundation.output import diverted  # internal: file descriptors must come back
+from lipverify.foundation.process import Interrupted, interruptible  # internal: a signal apart from any command
 from tests.commands import Commands
 
 FILE = dedent("""\

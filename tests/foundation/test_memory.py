@@ -24,7 +24,7 @@ print(faults(5))
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library keeps memory as it likes")
 def test_large_blocks_are_taken_from_the_system_once() -> None:
     """Five blocks of 40 MB, thousands of pages each: new pages each time, or those of a freed block."""
-    kept = _faults("from lipverify.foundation.memory import keep_memory; keep_memory()")
+    kept = _faults("from lipverify.foundation.process import keep_memory; keep_memory()")
     anew = _faults("")
     assert anew > 1000
     assert kept < anew / 100

@@ -22,7 +22,7 @@ from lipverify.claims.plan.claim import Claim
 from lipverify.claims.plan.declaration import Sought, claims, sought
 from lipverify.claims.plan.profile import Profile, profile_named
 from lipverify.errors import InvalidInput
-from lipverify.foundation.interruption import Interrupted
+from lipverify.foundation.process import Interrupted
 from lipverify.foundation.quoting import shown, told
 from lipverify.foundation.shipped import shipped
 

@@ -26,8 +26,8 @@ from lipverify.claims.run.deciding import step_of
 from lipverify.claims.run.measurement import Outcome
 from lipverify.claims.run.ran import Ran, behind, no_stronger
 from lipverify.errors import InvalidInput
-from lipverify.foundation.interruption import Interrupted
 from lipverify.foundation.latex import plain
+from lipverify.foundation.process import Interrupted
 from lipverify.foundation.quoting import told
 from lipverify.loss.methods import best_grade
 

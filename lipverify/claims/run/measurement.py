@@ -25,8 +25,8 @@ from lipverify.claims.run.kept import Finished
 from lipverify.claims.run.ran import Ran, watched
 from lipverify.claims.run.workers import LOST, SOON, Workers
 from lipverify.errors import DeviceLost
-from lipverify.foundation.interruption import Interrupted, interruptible, require_uninterrupted
 from lipverify.foundation.output import diverted
+from lipverify.foundation.process import Interrupted, interruptible, require_uninterrupted
 from lipverify.foundation.quoting import told
 
 Progress = Callable[[int, int, str], None]

@@ -32,9 +32,8 @@ from typing import Any
 from pebble import ProcessExpired, ProcessPool
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.interruption import SIGNALS
-from lipverify.foundation.memory import keep_memory
 from lipverify.foundation.noted import watching
+from lipverify.foundation.process import SIGNALS, keep_memory
 from lipverify.foundation.provenance import fingerprint
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.store import remember_in

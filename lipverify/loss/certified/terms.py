@@ -196,7 +196,7 @@ def certified_terms(problem: Problem, w: Any, *, digits: int = 20) -> CertifiedT
         If the digits would take more than a few seconds: w beyond some 1000 where windows hold few tokens, relu with
         w beyond 5 unless a window holds many tokens, and cosines with L of several hundred.
 
-    Source: the bounds are stated and derived in `lipverify.loss.certified.context`, `series` and `mellin`.
+    Source: the bounds are stated and derived in `lipverify.loss.certified.context` and `averages`.
 
     >>> from lipverify.laws import Affine
     >>> certified_terms(Problem(d=3, n=10, law=Affine()), 5.0).noise_ball.item()

@@ -22,6 +22,7 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation import generator, normals, uniforms
 from lipverify.foundation.means.betting import Tally  # internal: which interval was taken
 from lipverify.foundation.means.samples import ROUNDING  # internal: the rounding that a bounded sample may have
+from lipverify.foundation.sphere import on_sphere  # internal: points on the sphere, as samplers draw them
 from lipverify.foundation.streams import standard_normals  # internal: normals from the smallest and the largest bits
 from lipverify.laws import (
     RBF,
@@ -57,7 +58,6 @@ from lipverify.loss.montecarlo.terms import DEFAULT_CONTEXTS, SAMPLINGS, sampler
 from lipverify.loss.montecarlo.windows import LOST_BITS, Workspace, grid_of, merged, softmax_sums
 from lipverify.optimum.window import empirical_window
 from lipverify.problem.law import summands  # internal: the parts of a sum of laws
-from lipverify.problem.sphere import on_sphere  # internal: points on the sphere, as samplers draw them
 from tests.strategies import laws, log_floats
 
 EXAMPLES = 12

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import betainc, betaincc
 
 from lipverify.foundation.arrays import Floats
-from lipverify.foundation.zonal import half_beta
+from lipverify.foundation.sphere import half_beta
 from lipverify.loss.exact.biases.angles import bias_by_angles
 from lipverify.loss.exact.biases.pairs import pair_term
 from lipverify.loss.exact.biases.task import ROUNDING, Rules, TaskAverages, linear_averages

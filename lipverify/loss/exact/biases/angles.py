@@ -16,7 +16,7 @@ from collections.abc import Callable
 import numpy as np
 
 from lipverify.foundation.arrays import Floats
-from lipverify.foundation.zonal import half_beta, versine
+from lipverify.foundation.sphere import half_beta, versine
 from lipverify.loss.exact.biases.pairs import pair_term
 from lipverify.loss.exact.biases.task import Rules
 from lipverify.loss.exact.context.between import FINE, pair_density

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lipverify.foundation.arrays import Floats
-from lipverify.foundation.zonal import half_beta, sine_and_cosine, versine
+from lipverify.foundation.sphere import half_beta, sine_and_cosine, versine
 from lipverify.loss.exact.context.between import JOINT
 from lipverify.loss.exact.context.contexts import Contexts, Factors
 from lipverify.loss.exact.context.others import Others

@@ -21,7 +21,7 @@ from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
 from lipverify.foundation.arrays import Floats
-from lipverify.foundation.zonal import half_beta, versine
+from lipverify.foundation.sphere import half_beta, versine
 from lipverify.loss.exact.context.averages import series_terms
 from lipverify.loss.exact.context.contexts import ORDERS, Contexts, Factors, powers
 from lipverify.loss.exact.context.others import Counted, counted, deficits, width_of

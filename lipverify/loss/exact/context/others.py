@@ -21,7 +21,7 @@ import numpy as np
 from scipy.special import betainc
 
 from lipverify.foundation.arrays import Floats
-from lipverify.foundation.zonal import half_beta, versine
+from lipverify.foundation.sphere import half_beta, versine
 from lipverify.loss.exact.context.averages import Averages, Points
 from lipverify.loss.exact.context.contexts import Contexts, Factors, log_power, powers
 from lipverify.loss.exact.context.tokens import Places, TokenNodes, angle_at, kernel, token_breaks

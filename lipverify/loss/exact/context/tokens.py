@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, wrightomega
 
 from lipverify.foundation.arrays import Floats
-from lipverify.foundation.zonal import half_beta
+from lipverify.foundation.sphere import half_beta
 from lipverify.loss.exact.quadrature.rules import gauss_rule, integer_power
 
 Kernel = Literal[0, 1, 2, "complement"]

@@ -14,7 +14,7 @@ import numpy as np
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import EPS, Floats
-from lipverify.foundation.zonal import versine
+from lipverify.foundation.sphere import versine
 from lipverify.loss.exact.variograms.pieces import TINY
 from lipverify.loss.exact.variograms.table import ANALYTIC, Variogram, root_edges, tabulated
 from lipverify.problem.fields import Distances, Variation, variation_of

@@ -25,7 +25,7 @@ import numpy as np
 from scipy.special import betainc
 
 from lipverify.foundation.arrays import EPS, Floats
-from lipverify.foundation.zonal import versine
+from lipverify.foundation.sphere import versine
 from lipverify.loss.exact.quadrature.rules import chebyshev_points, gauss_rule
 from lipverify.loss.exact.variograms.planes import Link
 from lipverify.loss.work import spend

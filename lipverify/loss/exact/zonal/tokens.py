@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lipverify.foundation.arrays import Floats
-from lipverify.foundation.zonal import half_beta
+from lipverify.foundation.sphere import half_beta
 
 REACH = 3.15
 """The x beyond which tanh(pi/2 sinh x) is 1 to rounding."""

@@ -1,4 +1,4 @@
-r"""Elementary functions of integrals over the sphere: sines by tangents, and the constant of every zonal density.
+r"""Elementary functions of the sphere S^{d-1}: uniform points, sines by tangents, and the constant of a zonal density.
 
 NumPy vectorises the tangent, and its sine and cosine take ten times as long. With t = tan(x/2): sin x = 2 t / (1 + t^2)
 and cos x = (1 - t) (1 + t) / (1 + t^2), 1 - cos x = 2 t^2 / (1 + t^2).
@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from typing import Any
 
 import numpy as np
 
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import Array, Floats, row_sums
 
 
 def sine_and_cosine(x: Floats) -> tuple[Floats, Floats]:
@@ -64,3 +65,13 @@ def half_beta(m: int) -> float:
         return math.sqrt(math.pi) / ratio
     # Python rounds the quotient of two integers once, however large they are
     return math.pi * (math.comb(2 * k, k) / 4**k) if odd else 4**k / (k * math.comb(2 * k, k))
+
+
+def on_sphere(normals: Array, xp: Any) -> Array:
+    """Points uniform on S^{d-1} from standard normals of shape (..., d): x / |x|.
+
+    >>> import numpy as np
+    >>> on_sphere(np.array([[3.0, 4.0]]), np)
+    array([[0.6, 0.8]])
+    """
+    return normals / xp.sqrt(row_sums(normals * normals, xp))[..., None]

@@ -6,7 +6,7 @@ from hypothesis import given, target
 from hypothesis import strategies as st
 
 # internal: functions of numbers that are not public on their own
-from lipverify.foundation.zonal import sine_and_cosine, versine
+from lipverify.foundation.sphere import sine_and_cosine, versine
 
 EPS = float(np.finfo(float).eps)
 ANGLES = st.one_of(
