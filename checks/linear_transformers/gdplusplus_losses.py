@@ -97,7 +97,7 @@ def certified_points(noise: str, layers: int, minima: bool = False) -> Iterator[
 def several(noise: str, layers: int, than: str = "shorter") -> dict[str, Any]:
     """The strict local minima, at most `ENOUGH`, that lose less than the best model with a layer less, or than the floor."""
     if than == "floor":
-        bound = gdplusplus.gdplusplus_floor(problem(noise), layers).value
+        bound = floor(noise, layers)["low"]
     else:
         bound = gdplusplus.known_optimum(noise, layers - 1, None).loss.value
     better = takewhile(lambda point: point[0] + point[1] < bound, certified_points(noise, layers, minima=True))
