@@ -79,9 +79,15 @@ def flat(run: Any) -> Any:
     return gdplusplus.flat_weights([GDPlusPlus(xx=xx, yx=yx) for xx, _, yx, _ in run.numbers])
 
 
-def certified_points(noise: str, layers: int) -> Iterator[tuple[float, float, int]]:
-    """(loss, error, index) of the critical points that come as data, best first, each certified when it is asked for."""
-    for weights in gdplusplus.landscape(noise, layers).points:
+def certified_points(noise: str, layers: int, minima: bool = False) -> Iterator[tuple[float, float, int]]:
+    """(loss, error, index) of the critical points that come as data, best first, each certified when it is asked for.
+
+    With `minima` only of those whose stored index is 0.
+    """
+    stored = gdplusplus.landscape(noise, layers)
+    for weights, index in zip(stored.points, stored.indices, strict=True):
+        if minima and index:
+            continue
         point = gdplusplus.certified(problem(noise), weights)
         if not np.allclose(point.weights, weights, rtol=SAME, atol=0):
             raise InvalidInput(f"{noise}, {layers} layers: no critical point is near the stored weights {weights}.")
@@ -91,10 +97,10 @@ def certified_points(noise: str, layers: int) -> Iterator[tuple[float, float, in
 def several(noise: str, layers: int, than: str = "shorter") -> dict[str, Any]:
     """The strict local minima, at most `ENOUGH`, that lose less than the best model with a layer less, or than the floor."""
     if than == "floor":
-        bound = gdplusplus.gdplusplus_floor(problem(noise), layers).value
+        bound = floor(noise, layers)["low"]
     else:
         bound = gdplusplus.known_optimum(noise, layers - 1, None).loss.value
-    better = takewhile(lambda point: point[0] + point[1] < bound, certified_points(noise, layers))
+    better = takewhile(lambda point: point[0] + point[1] < bound, certified_points(noise, layers, minima=True))
     found = list(islice((point for point in better if point[2] == 0), ENOUGH))
     return {"minima": Fraction(len(found)), "points": found}
 
@@ -120,9 +126,12 @@ def training_ends(noise: str, layers: int, begin: str = "factors") -> dict[str, 
     stored = gdplusplus.landscape(noise, layers)
     *ended, none = stored.ends[begin]
     trainings = sum(ended) + none
-    best = next(weights for weights, count in zip(stored.points, ended, strict=True) if 5 * count >= trainings)
+    often = share(max(ended), trainings)
+    best = next((weights for weights, count in zip(stored.points, ended, strict=True) if 5 * count >= trainings), None)
+    if best is None:
+        return {"share": often, "quotient": (1.0, math.inf)}  # after so many steps less than a fifth ended in any point
     loss = expected(noise, layers, gdplusplus.certified(problem(noise), best).weights)
-    return {"share": share(max(ended), trainings), "quotient": quotient(loss, tuple(entry(noise, layers)))}
+    return {"share": often, "quotient": quotient(loss, tuple(entry(noise, layers)))}
 
 
 def floor(noise: str, layers: int) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from lipverify.linear_transformer.gdplusplus import (
     excess_loss,
     known_optimum,
     landscape,
+    landscapes,
     second_moment,
     two_layers,
 )
@@ -33,8 +34,8 @@ from lipverify.linear_transformer.gdplusplus.critical import PRECISION, _moments
 # internal: the exact derivatives, to compare with those in doubles
 from lipverify.linear_transformer.gdplusplus.critical import derivatives as exact_derivatives
 
-# internal: batches of derivatives, Newton's method and the factors of training, which only the maker of the file uses
-from lipverify.linear_transformer.gdplusplus.maps import _factored, derivatives, newton, unseen
+# internal: batches of derivatives, the search and the factors of training, which only the maker of the file uses
+from lipverify.linear_transformer.gdplusplus.maps import _factored, derivatives, followed, unseen
 from lipverify.linear_transformer.published import problem
 
 needs_compiler = pytest.mark.skipif(not has_compiler(), reason="needs a C compiler")
@@ -134,13 +135,29 @@ def test_batches_of_derivatives_are_the_exact_ones(layers: int, seed: int) -> No
         assert np.abs(hessian - curvature).max() < 1e-8 * np.abs(curvature).max()
 
 
-def test_newton_converges_to_critical_points_of_every_kind() -> None:
+def test_maps_rise_from_the_best_model_known() -> None:
+    """By rising loss, each point once; the first is the best minimum of another search, and no point is better."""
+    for noise, layers in landscapes():
+        stored, best = landscape(noise, layers), known_optimum(noise, layers).loss
+        losses = np.asarray(stored.losses)
+        assert np.all(np.diff(losses) >= 0)
+        assert losses[0] == pytest.approx(best.value, abs=best.error + 1e-6)
+        assert stored.indices[0] == 0
+        assert len(set(stored.points)) == len(stored.points) == len(stored.hits) == len(stored.indices)
+        assert all(len(counts) == len(stored.points) + 1 for counts in stored.ends.values())
+        assert 0 <= stored.late <= sum(hit > 0 for hit in stored.hits)
+
+
+def test_the_search_converges_to_critical_points_of_the_given_index_alone() -> None:
+    """Near a point it converges if it is told the number of falling directions, and leaves it otherwise."""
     regression = problem("uniform-0")
-    points = two_layers(regression)
-    begin = np.asarray([point.weights for point in points]) * (1 + 1e-4)
-    ends = newton(on_gauss_nodes(regression, 2), begin)
-    assert {point.index for point in points} == {0, 1}
-    assert np.abs(ends / np.asarray([point.weights for point in points]) - 1).max() < 1e-9
+    points, loss = two_layers(regression), on_gauss_nodes(regression, 2)
+    weights, indices = np.asarray([point.weights for point in points]), np.asarray([point.index for point in points])
+    assert set(indices) == {0, 1}
+    ends = followed(loss, weights * (1 + 1e-4), indices)
+    assert np.abs(ends / weights - 1).max() < 1e-9
+    others = followed(loss, weights * (1 + 1e-4), 1 - indices)
+    assert not np.isclose(others, weights, rtol=1e-3).all(axis=1).any()
 
 
 def test_the_jacobian_of_factors_is_that_of_differences() -> None:

@@ -83,18 +83,19 @@ class Jet:
 
     def __mul__(self, other: Jet) -> Jet:
         every = range(len(self.first))
+        lower = [
+            [
+                self.second[j][k] * other.value + self.first[j] * other.first[k]
+                + self.first[k] * other.first[j] + self.value * other.second[j][k]
+                for k in range(j + 1)
+            ]
+            for j in every
+        ]  # fmt: skip
         return Jet(
             self.value * other.value,
             [self.first[j] * other.value + self.value * other.first[j] for j in every],
-            [
-                [
-                    self.second[j][k] * other.value + self.first[j] * other.first[k]
-                    + self.first[k] * other.first[j] + self.value * other.second[j][k]
-                    for k in every
-                ]
-                for j in every
-            ],
-        )  # fmt: skip
+            [[lower[max(j, k)][min(j, k)] for k in every] for j in every],
+        )
 
     def times_one_plus(self, weight: arb, index: int, tau: Jet) -> Jet:
         """The product with 1 + weight tau, where `index` is that of the weight."""
@@ -129,9 +130,8 @@ def derivatives(weights: Sequence[arb], s: fmpq, moments: Sequence[Any]) -> Deri
 
     weighted, moved = shifted(e.value), [shifted(each) for each in e.first]
     gradient = [mean(weighted * each) for each in e.first]
-    hessian = [
-        [mean(moved[k] * e.first[j] + weighted * e.second[j][k]) for k in range(count)] for j in range(count)
-    ]  # fmt: skip
+    lower = [[mean(moved[k] * e.first[j] + weighted * e.second[j][k]) for k in range(j + 1)] for j in range(count)]
+    hessian = [[lower[max(j, k)][min(j, k)] for k in range(count)] for j in range(count)]
     return Derivatives(gradient, hessian)
 
 

@@ -1,24 +1,25 @@
-r"""The critical points of GD++ with three and four layers, and the ends of trainings among them, as data.
+r"""The critical points of GD++ with two to four layers, and the ends of trainings among them, as data.
 
-    python -m lipverify.linear_transformer.gdplusplus.maps [LAW ...] --layers 3 --complete
+    python -m lipverify.linear_transformer.gdplusplus.maps [LAW ...] [--layers 2 3 4]
 
-A record has the weights of all critical points that Newton's method found from many starts; with three layers also a
-bound below which branch and bound found all (see `complete`); and the minima in which Adam ended, on the expected loss,
-from weights as small as training begins with. The file is trusted for that alone: every point is certified again where
-it is used.
+A record has the weights of all critical points that a search from many starts found; with three layers also a bound
+below which branch and bound found all (see `complete`); and the minima in which Adam ended, on the expected loss, from
+weights as small as training begins with. Starts have random zeros, or a random layer inserted in a point of the record
+with one layer less. The file is trusted for that alone: every point is certified again where it is used.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
@@ -31,28 +32,34 @@ from lipverify.linear_transformer.gdplusplus.complete import all_below
 from lipverify.linear_transformer.gdplusplus.critical import NEAR, CriticalPoint, certified, on_gauss_nodes
 from lipverify.linear_transformer.gdplusplus.descents import descended, deviations_of
 from lipverify.linear_transformer.gdplusplus.floor import gdplusplus_floor
-from lipverify.linear_transformer.gdplusplus.folds import folded
+from lipverify.linear_transformer.gdplusplus.folds import deepened, folded
 from lipverify.linear_transformer.gdplusplus.known import known_model, known_optimum
 from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss, flat_weights
 from lipverify.linear_transformer.published import NOISES, printed, problem
 
-FORMAT = 1
+FORMAT = 2
 """Version of the stored maps; a file with another one is refused."""
 COMMAND = "python -m lipverify.linear_transformer.gdplusplus.maps"
-STEPS, LONGEST, CONVERGED = 60, 0.3, 1e-9
-"""Newton steps, the largest relative change of a weight in one, and the last one of a start that has converged."""
-BATCH = 200
-"""Starts that are followed together."""
-PARTIAL = 8
-"""Steps of a descent before Newton's method, for a third of the starts: they end near minima."""
+STARTS, TRAININGS = {2: 600, 3: 3000, 4: 10_000}, {2: 50, 3: 50, 4: 20}
+"""Starts of the search and trainings by the number of layers."""
+COMPLETE = 3
+"""The number of layers for which branch and bound is run: two layers have resultants, four are out of reach."""
+STEPS, LONGEST, CONVERGED = 100, 0.3, 1e-9
+"""Steps of a start, the largest change of the logarithm of a weight in one, and the last one where it has converged."""
+BATCH = 50
+"""Starts that are followed together: their derivatives fit into the cache of a core."""
+HOPELESS, FLAT = 1e6, 1e-13
+"""A start is given up at a larger excess; the least size of an eigenvalue, relative to the diagonal of the Hessian."""
+PARTIAL, SPAN = 8, 1.2
+"""Steps of a descent before the search, for a quarter of the starts; their widest range over the largest node."""
 SAME = 1e-6
 """Relative distance of weights that are one point."""
 HIGHEST = 5.0
 """Points of a larger loss, which that of weights 0 is without noise, are left out."""
 TIMES_PRINTED, TIMES_BEST = 10.0, 4.0
 """The bound is the printed loss if its excess is 1 to 10 times the best one's; otherwise the excess is 4 times that."""
-TINY = 1e-8
-"""Smallest size of a weight to which a Newton step is relative."""
+TINY = 1e-16
+"""Smallest size by which is divided."""
 RATE, TRAINED = 1e-4, 20_000
 """Adam's learning rate and steps."""
 ENTRY = 0.002
@@ -70,8 +77,9 @@ class Landscape(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     points, indices, hits
         Weights (yx_1, xx_1, yx_2, ...), by rising loss; in how many directions the loss falls there; and the number of
         starts that ended there.
-    starts
-        Number of starts of Newton's method, most of which do not converge.
+    starts, late
+        Number of starts of the search, most of which do not converge; and the number of points that the last tenth of
+        them found first.
     ends
         By the first weights: how many trainings ended in each point, and in none of them.
     """
@@ -86,6 +94,7 @@ class Landscape(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     indices: tuple[int, ...]
     hits: tuple[int, ...]
     starts: int
+    late: int
     ends: dict[str, tuple[int, ...]]
     seconds: float
     machine: str
@@ -159,83 +168,115 @@ def derivatives(loss: ExcessLoss, weights: Floats) -> Derivatives:
     """The derivatives of the loss on its nodes for a batch of weights (batch, P)."""
     t, s = loss.rule.t, loss.noise
     batch, count = weights.shape
-    none = np.zeros((batch, count, len(t))), np.zeros((batch, count, count, len(t)))
-    e, tau = (np.ones((batch, len(t))), *none), (np.broadcast_to(t, (batch, len(t))), *none)
-    for k in range(count):
-        w = weights[:, k, None]
-        first, second = w[:, None] * tau[1], w[:, None, None] * tau[2]
-        first[:, k] += tau[0]
-        second[:, k] += tau[1]
-        second[:, :, k] += tau[1]
-        factor = 1 + w * tau[0], first, second
-        if k % 2 == 0:
-            e = _multiplied(e, factor)
-        else:
-            tau = _multiplied(_multiplied(tau, factor), factor)
-    weight, target = np.exp(loss.rule.log_weights) * (1 + s / t), s / (t + s)
-    r = weight * (e[0] - target)
-    return Derivatives(
-        np.sum(r * (e[0] - target), axis=1) / 2,
-        (e[1] @ r[:, :, None])[:, :, 0],
-        np.einsum("bn,bjkn->bjk", r, e[2]) + (e[1] * weight) @ e[1].swapaxes(1, 2),
+    (e, e1, e2), (tau, tau1, tau2) = (
+        (value, np.zeros((batch, count, len(t))), np.zeros((batch, count, count, len(t))))
+        for value in (np.ones((batch, len(t))), np.broadcast_to(t, (batch, len(t))))
     )
-
-
-Jet = tuple[Floats, Floats, Floats]
-
-
-def _multiplied(a: Jet, b: Jet) -> Jet:
-    cross = a[1][:, :, None] * b[1][:, None]
-    return (
-        a[0] * b[0],
-        a[1] * b[0][:, None] + a[0][:, None] * b[1],
-        a[2] * b[0][:, None, None] + cross + cross.swapaxes(1, 2) + a[0][:, None, None] * b[2],
+    for k in range(count):
+        w, own, pairs = weights[:, k, None], tau1[:, :k], tau2[:, :k, :k]  # derivatives in the weights before this one
+        product = w * tau
+        if k % 2 == 0:  # e' = e (1 + w tau)
+            part, cross = (w * e)[:, None], (w[:, None] * e1[:, :k])[:, :, None] * own[:, None]
+            e2[:, :k, :k] = e2[:, :k, :k] * (1 + product)[:, None, None] + part[:, None] * pairs
+            e2[:, :k, :k] += cross + cross.swapaxes(1, 2)
+            e2[:, k, :k] = e2[:, :k, k] = e1[:, :k] * tau[:, None] + e[:, None] * own
+            e1[:, :k] = e1[:, :k] * (1 + product)[:, None] + part * own
+            e1[:, k] = e * tau
+            e = e * (1 + product)
+        else:  # tau' = tau (1 + w tau)^2
+            slope = ((1 + product) * (1 + 3 * product))[:, None]
+            bend = (2 * w * (2 + 3 * product))[:, None, None]
+            tau2[:, :k, :k] = slope[:, None] * pairs + bend * own[:, :, None] * own[:, None]
+            tau2[:, k, :k] = tau2[:, :k, k] = (2 * tau * (2 + 3 * product))[:, None] * own
+            tau2[:, k, k] = 2 * tau**3
+            tau1[:, :k] = slope * own
+            tau1[:, k] = 2 * tau**2 * (1 + product)
+            tau = tau * (1 + product) ** 2
+    weight, target = np.exp(loss.rule.log_weights) * (1 + s / t), s / (t + s)
+    r = weight * (e - target)
+    return Derivatives(
+        np.sum(r * (e - target), axis=1) / 2,
+        (e1 @ r[:, :, None])[:, :, 0],
+        (e2 @ r[:, None, :, None])[..., 0] + (e1 * weight) @ e1.swapaxes(1, 2),
     )
 
 
 @np.errstate(all="ignore")
-def newton(loss: ExcessLoss, weights: Floats) -> Floats:
-    """Critical points (minima, saddles, maxima) to which Newton's method converges from weights (batch, P)."""
-    last = np.full(len(weights), np.inf)
+def followed(loss: ExcessLoss, starts: Floats, falling: NDArray[np.int64]) -> Floats:
+    """Critical points from starts (batch, P), of given numbers (batch,) of falling directions; NaN where there is none.
+
+    This is eigenvector following (Cerjan and Miller, 1981) in the logarithms of the weights, so that none changes its
+    sign: uphill along the eigenvectors of the smallest eigenvalues, as many as `falling` says, and downhill along the
+    others. Near a critical point with so many falling directions a step is that of Newton's method.
+    """
+    ends, places, weights = np.full(starts.shape, np.nan), np.arange(len(starts)), starts
     for _ in range(STEPS):
-        found = derivatives(loss, weights)
-        size = np.maximum(np.abs(weights), TINY)  # steps are relative to the weights
-        H = found.hessian * size[:, :, None] * size[:, None]
-        scale = 1 / (np.sqrt(np.abs(np.einsum("bkk->bk", H))) + TINY**2)
-        H = H * scale[:, :, None] * scale[:, None]
-        kept = np.isfinite(H).all((1, 2)) & np.isfinite(found.gradient).all(1)
-        weights, H, size, scale = weights[kept], H[kept], size[kept], scale[kept]
-        slope = (found.gradient[kept] * size * scale)[:, :, None]
-        step = np.linalg.solve(H + 1e-14 * np.eye(weights.shape[1]), slope)[:, :, 0] * scale
-        last = np.abs(step).max(axis=1)
-        weights = weights - step * size * np.minimum(1, LONGEST / np.maximum(last, TINY))[:, None]
-    return weights[last < CONVERGED]
+        value, gradient, hessian = derivatives(loss, weights)
+        slope = gradient * weights
+        H = hessian * weights[:, :, None] * weights[:, None] + slope[:, :, None] * np.eye(weights.shape[1])
+        kept = (value < HOPELESS) & np.isfinite(H).all((1, 2))
+        places, weights, slope, H = places[kept], weights[kept], slope[kept], H[kept]
+        scale = 1 / (np.sqrt(np.abs(np.einsum("bkk->bk", H))) + TINY)
+        eigenvalues, vectors = np.linalg.eigh(H * scale[:, :, None] * scale[:, None])
+        along = np.einsum("bkj,bk->bj", vectors, slope * scale) / np.maximum(np.abs(eigenvalues), FLAT)
+        along[np.arange(weights.shape[1]) < falling[places, None]] *= -1
+        step = -scale * np.einsum("bkj,bj->bk", vectors, along)
+        size = np.abs(step).max(axis=1)
+        weights = weights * np.exp(step * np.minimum(1, LONGEST / np.maximum(size, TINY))[:, None])
+        done = size < CONVERGED
+        ends[places[done]] = weights[done]
+        places, weights = places[~done], weights[~done]
+        if not len(places):
+            break
+    return ends
 
 
-def searched(noise: str, layers: int, starts: int, seed: int) -> tuple[list[CriticalPoint], list[int]]:
-    """Certified critical points that Newton's method finds from random places, and the best one known; hits of each."""
+def first_places(noise: str, layers: int, count: int, rng: np.random.Generator) -> Floats:
+    """Starts of the search in random order, (count, P).
+
+    Half of them are the points known of one layer less with a random layer inserted, a quarter has random zeros, and
+    a quarter has made some steps of a descent from such.
+    """
+    regression = problem(noise)
+    loss = on_gauss_nodes(regression, layers)
+    shorter = landscape(noise, layers - 1).points if layers > 2 else [flat_weights(known_model(noise, 1))]
+    random = folded(rng, count // 2, layers, 2.0 * regression.n, SPAN * float(loss.rule.t[-1]))
+    random[: count // 4] = descended(loss, random[: count // 4], PARTIAL).weights
+    return rng.permutation(np.concatenate([deepened(rng, count - count // 2, np.asarray(shorter)), random]))
+
+
+class Search(NamedTuple):
+    """Certified critical points, the starts that ended in each, and how many points the last tenth of starts added."""
+
+    points: list[CriticalPoint]
+    hits: list[int]
+    late: int
+
+
+def searched(noise: str, layers: int, starts: int, seed: int) -> Search:
+    """The critical points to which following eigenvectors leads from random places, and the best one known."""
     regression = problem(noise)
     loss, rng = on_gauss_nodes(regression, layers), generator(seed, f"gd++/landscape/{noise}/{layers}", 0)
-    places = folded(rng, starts, layers, 2.0 * regression.n, 1.2 * float(loss.rule.t[-1]))
-    third = starts // 3
-    places[:third] = descended(loss, places[:third], PARTIAL).weights
-    places[third : 2 * third] *= rng.uniform(0.3, 1.5, (third, 2 * layers - 1))
-    ends = np.concatenate([newton(loss, places[first : first + BATCH]) for first in range(0, starts, BATCH)])
+    places, falling = first_places(noise, layers, starts, rng), rng.integers(layers + 1, size=starts)
+    parts = [slice(first, first + BATCH) for first in range(0, starts, BATCH)]
+    ends = np.concatenate([followed(loss, places[part], falling[part]) for part in parts])
+    order = np.flatnonzero(np.isfinite(ends).all(axis=1))
     highest = HIGHEST - gdplusplus_floor(regression, layers).value
-    ends = ends[(derivatives(loss, ends).value < highest) & (np.abs(ends).min(axis=1) > 0)]
-    points, hits = list[CriticalPoint](), list[int]()
-    while len(ends):
-        same = np.isclose(ends, ends[0], rtol=SAME, atol=0).all(axis=1)
-        point = _certified(noise, ends[0])
+    order = order[derivatives(loss, ends[order]).value < highest]
+    points, hits, late = list[CriticalPoint](), list[int](), 0
+    while len(order):
+        same = np.isclose(ends[order], ends[order[0]], rtol=SAME, atol=0).all(axis=1)
+        point = _certified(noise, ends[order[0]])
         if point is not None:
             points.append(point)
             hits.append(int(np.count_nonzero(same)))
-        ends = ends[~same]
+            late += int(order[0] >= starts - starts // 10)
+        order = order[~same]
     best = certified(regression, flat_weights(known_model(noise, layers)))
     if _place(best, points) < 0:
         points.append(best)
         hits.append(0)
-    return points, hits
+    return Search(points, hits, late)
 
 
 def _certified(noise: str, weights: Floats) -> CriticalPoint | None:
@@ -250,15 +291,22 @@ def _certified(noise: str, weights: Floats) -> CriticalPoint | None:
 # ---- where training ends
 
 
-def by_adam(loss: ExcessLoss, first: Floats, weights_of: Callable[[Floats], tuple[Floats, Floats]]) -> Floats:
-    """Weights after Adam on the expected loss, from parameters (batch, K); `weights_of` gives weights and Jacobians."""
-    parameters, moments = first, Moments.none(*first.shape)
+Weights = Callable[[Floats], tuple[Floats, Floats]]
+"""Weights (batch, P) and their Jacobians (batch, P, K) from parameters (batch, K)."""
+
+
+def by_adam(loss: ExcessLoss, first: Sequence[Floats], weights_of: Sequence[Weights]) -> list[Floats]:
+    """Weights after Adam on the expected loss, from parameters (batch, K) of each kind; all kinds share their steps."""
+    parameters, moments = list(first), [Moments.none(*each.shape) for each in first]
+    rows = np.cumsum([len(each) for each in first])[:-1]
     for _ in range(TRAINED):
-        weights, jacobian = weights_of(parameters)
-        deviations, slopes = deviations_of(loss, weights)
-        moments, change = Adam(RATE).step(moments, (deviations[:, None] @ slopes @ jacobian)[:, 0])
-        parameters = parameters + change
-    return weights_of(parameters)[0]
+        weights, jacobians = zip(*(of(each) for of, each in zip(weights_of, parameters, strict=True)), strict=True)
+        deviations, slopes = deviations_of(loss, np.concatenate(weights))
+        gradients = np.split(deviations[:, None] @ slopes, rows)
+        for kind, (gradient, jacobian) in enumerate(zip(gradients, jacobians, strict=True)):
+            moments[kind], change = Adam(RATE).step(moments[kind], (gradient @ jacobian)[:, 0])
+            parameters[kind] = parameters[kind] + change
+    return [of(each)[0] for of, each in zip(weights_of, parameters, strict=True)]
 
 
 def _direct(weights: Floats) -> tuple[Floats, Floats]:
@@ -278,7 +326,7 @@ def _factored(factors: Floats) -> tuple[Floats, Floats]:
     return weights[:, :-1], jacobian[:, :-1]
 
 
-def first_weights(layers: int, d: int) -> dict[str, tuple[int, float, Callable[[Floats], tuple[Floats, Floats]]]]:
+def first_weights(layers: int, d: int) -> dict[str, tuple[int, float, Weights]]:
     """The kinds of first weights: number of parameters, their standard deviation, and the map to weights."""
     entry = (ENTRY / (layers * (d + 1))) ** 0.5
     return {
@@ -294,13 +342,15 @@ def trained_ends(
     """Count the trainings that end in each point and in none, by the first weights; add new minima to the points."""
     regression = problem(noise)
     loss, ends = on_gauss_nodes(regression, layers), dict[str, list[int]]()
-    for name, (count, deviation, weights_of) in first_weights(layers, regression.d).items():
+    kinds, first = first_weights(layers, regression.d), list[Floats]()
+    for name, (count, deviation, _) in kinds.items():
         rng = generator(seed, f"gd++/landscape/{name}/{noise}/{layers}", 0)
-        reached = by_adam(loss, deviation * rng.standard_normal((trainings, count)), weights_of)
+        first.append(deviation * rng.standard_normal((trainings, count)))
+    for name, reached in zip(kinds, by_adam(loss, first, [kind[2] for kind in kinds.values()]), strict=True):
         counts, none = [0] * len(points), 0
         for weights in reached:
-            near = newton(loss, weights[None])
-            point = _certified(noise, near[0]) if len(near) else None
+            near = followed(loss, weights[None], np.zeros(1, dtype=int))[0]
+            point = _certified(noise, near) if np.isfinite(near).all() else None
             if point is None or point.index or not np.allclose(point.weights, weights, rtol=0.3, atol=0):
                 none += 1
                 continue
@@ -333,12 +383,12 @@ def _place(point: CriticalPoint, points: Iterable[CriticalPoint]) -> int:
     return next((index for index, is_same in enumerate(same) if is_same), -1)
 
 
-def made(noise: str, layers: int, starts: int, trainings: int, complete: bool, seed: int) -> Landscape:
-    """Search, train, and for three layers list all below the bound."""
+def made(noise: str, layers: int, starts: int, trainings: int, seed: int) -> Landscape:
+    """Search, for three layers list all below the bound, and train."""
     clock = time.process_time()
-    points, hits = searched(noise, layers, starts, seed)
+    points, hits, late = searched(noise, layers, starts, seed)
     below, boxes = 0.0, 0
-    if complete:
+    if layers == COMPLETE:
         below = bound_of(noise)
         found = all_below(problem(noise), layers, below)
         boxes = found.boxes
@@ -356,10 +406,10 @@ def made(noise: str, layers: int, starts: int, trainings: int, complete: bool, s
     return sealed(
         Landscape(
             format=FORMAT, command=f"{COMMAND} {noise} --layers {layers} --starts {starts} --trainings {trainings}"
-            f" --seed {seed}" + " --complete" * complete, noise=noise, layers=layers, below=below, boxes=boxes,
+            f" --seed {seed}", noise=noise, layers=layers, below=below, boxes=boxes,
             points=tuple(points[k].weights for k in order),
             indices=tuple(points[k].index for k in order), hits=tuple(hits[k] for k in order), starts=starts,
-            ends={name: (*(counts[k] for k in order), counts[-1]) for name, counts in ends.items()},
+            late=late, ends={name: (*(counts[k] for k in order), counts[-1]) for name, counts in ends.items()},
             seconds=round(time.process_time() - clock, 1), machine=machine_here(),
         )
     )  # fmt: skip
@@ -370,30 +420,30 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     names = [noise.name for noise in NOISES]
     parser.add_argument("law", nargs="*", default=names, help=f"one of {', '.join(names)}")
-    parser.add_argument("--layers", type=int, default=3)
-    parser.add_argument("--starts", type=int, default=3000)
-    parser.add_argument("--trainings", type=int, default=50)
-    parser.add_argument(
-        "--complete", action="store_true", help="branch and bound below the printed loss (three layers)"
-    )
+    parser.add_argument("--layers", type=int, nargs="+", default=list(STARTS), choices=list(STARTS))
+    parser.add_argument("--starts", type=int, help=f"by default {STARTS}")
+    parser.add_argument("--trainings", type=int, help=f"by default {TRAININGS}")
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
     for noise in asked.law:
         if noise not in names:
             raise InvalidInput(f"law = {noise!r}: choose from {', '.join(names)}.")
-        record = made(noise, asked.layers, asked.starts, asked.trainings, asked.complete, asked.seed)
-        write_record(record, landscapes_path(), f"{noise}/{asked.layers}")
-        print(
-            noise,
-            asked.layers,
-            record.below,
-            record.boxes,
-            len(record.points),
-            unseen(record.hits),
-            record.ends,
-            record.seconds,
-            flush=True,
-        )
+        for layers in sorted(asked.layers):
+            starts, trainings = asked.starts or STARTS[layers], asked.trainings or TRAININGS[layers]
+            record = made(noise, layers, starts, trainings, asked.seed)
+            write_record(record, landscapes_path(), f"{noise}/{layers}")
+            print(
+                noise,
+                layers,
+                record.below,
+                record.boxes,
+                len(record.points),
+                record.late,
+                unseen(record.hits),
+                record.ends,
+                record.seconds,
+                flush=True,
+            )
 
 
 if __name__ == "__main__":
