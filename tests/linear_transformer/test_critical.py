@@ -56,7 +56,7 @@ def test_exact_derivatives_are_those_of_the_quadrature(layers: int, sigma_max: f
 def test_a_search_finds_no_point_of_two_layers_that_is_not_listed(noise: str, count: int) -> None:
     points = two_layers(problem(noise))
     assert sum(point.index == 0 for point in points) == count
-    found, _ = searched(noise, 2, 200, 0)
+    found = searched(noise, 2, 200, 0).points
     assert found
     for point in found:
         assert any(np.allclose(point.weights, each.weights, rtol=1e-9) and point.index == each.index for each in points)
