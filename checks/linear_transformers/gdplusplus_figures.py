@@ -265,7 +265,7 @@ BELOW_THE_FLOOR = at(where, **FLOORS, uniform_0_at_6=at(floor, noise="uniform-0"
 LOSSES = at(tabulated, **FLOORS, **by_name(known, "best_"), **by_name(known, "seen_", view="1e5"))
 CRITICAL_POINTS = at(landscapes, **{noise.replace("-", "_"): at(landscape, noise=noise) for noise in NOISE_LAWS})
 ENDS = at(ends, **by_name(printed_quotients, depths=(2, 3)))
-MAPPED = tuple(noise for noise in NOISE_LAWS if noise not in ("uniform-4", "levels-1-3"))
+MAPPED = tuple(noise for noise in NOISE_LAWS if noise != "uniform-4")
 """Laws at which critical points of four layers were searched."""
 DEEPER_MINIMA = at(listed, **by_name(several, noises=MAPPED, depths=(3, 4)))
 MAP, TRAINED_FROM, FOUR = at(map_of_points), at(trained_from), at(found_of_four)

@@ -31,7 +31,7 @@ MINIMA = {"uniform-0": 3, "uniform-1": 3, "uniform-2": 3, "uniform-3": 2, "unifo
 BELOW = {"uniform-0": 3, "uniform-1": 4, "uniform-2": 3, "uniform-3": 1, "uniform-4": 1, "uniform-5": 1, "uniform-6": 1, "uniform-7": 1,
          "levels-1-3": 1, "levels-1-3-5": 1}
 """Strict local minima of three layers below the bound, by law of the noise."""
-ENDED = ("uniform-0", "uniform-1", "uniform-2", "uniform-3", "uniform-5")
+ENDED = ("uniform-0", "uniform-1", "uniform-2", "uniform-3", "uniform-5", "levels-1-3")
 """Laws at which a fifth of the trainings of four layers, or more, ended in one point."""
 TRAINED = (*ASSUMED, """Adam on the expected loss, learning rate $10^{-4}$, 20,000 steps, 50 trainings (20 of four layers); the initial
     weights are products of factors of variance $0.002/(11 L)$, the variance of matrix entries in two of the authors'
