@@ -96,7 +96,7 @@ def all_below(**found: dict[str, Any]) -> Table:
 def found_of_four() -> Table:
     """What the search for critical points of four layers found by law, and how much it may have missed."""
     rows = []
-    for noise in (noise for noise in NOISE_LAWS if (noise, 4) in gdplusplus.landscapes()):
+    for noise in NOISE_LAWS:
         stored, printed = gdplusplus.landscape(noise, 4), entry(noise, 4)
         share, number = gdplusplus.unseen(stored.hits)
         minima = [loss for loss, index in zip(stored.losses, stored.indices, strict=True) if index == 0]
@@ -265,9 +265,7 @@ BELOW_THE_FLOOR = at(where, **FLOORS, uniform_0_at_6=at(floor, noise="uniform-0"
 LOSSES = at(tabulated, **FLOORS, **by_name(known, "best_"), **by_name(known, "seen_", view="1e5"))
 CRITICAL_POINTS = at(landscapes, **{noise.replace("-", "_"): at(landscape, noise=noise) for noise in NOISE_LAWS})
 ENDS = at(ends, **by_name(printed_quotients, depths=(2, 3)))
-MAPPED = tuple(noise for noise in NOISE_LAWS if noise not in ("uniform-4", "levels-1-3"))
-"""Laws at which critical points of four layers were searched."""
-DEEPER_MINIMA = at(listed, **by_name(several, noises=MAPPED, depths=(3, 4)))
+DEEPER_MINIMA = at(listed, **by_name(several, depths=(3, 4)))
 MAP, TRAINED_FROM, FOUR = at(map_of_points), at(trained_from), at(found_of_four)
 ALL_BELOW = at(all_below, **{noise.replace("-", "_"): at(below_the_bound, noise=noise) for noise in NOISE_LAWS})
 PRICE_OF_SAFETY = at(cost, **by_name(tails, noises=("uniform-0",), depths=(3, 4, 5)))
