@@ -213,7 +213,8 @@ def test_every_committed_proof_is_used_by_a_reading() -> None:
     cosine = {f"optimum-cosine-{L}-2-1000-13" for L in (1, 3, 4)}
     trade = {f"tradeoff-{law}-{d}" for law in ("affine", "relu") for d in (2, 3, 5, 8)}
     trade |= {f"rising-affine-{d}-3" for d in (2, 3, 5, 8)} | {f"falling-relu-{d}-1000" for d in (2, 3, 5, 8)}
-    rest = {f"every-affine-{d}" for d in (2, 3, 5)} | {"lt-layers", "lt-cosine", "covariance-space"}
+    rest = {f"every-{law}-{d}" for law in ("affine", "relu") for d in (2, 3, 5)}
+    rest |= {"lt-layers", "lt-cosine", "covariance-space"}
     rest |= {"signals-affine-3", "signals-affine-5"}
     rest |= {"lowrank-radius", "lowrank-tiny-ball"}
     rest |= {f"lowrank-best-{case}" for case in ("2-1-2", "2-1-2-noise", "2-1-12", "3-1-3", "3-2-20")}

@@ -45,6 +45,7 @@ class ExactLoss(msgspec.Struct, frozen=True, kw_only=True):
 class ConstantRidge:
     """g(t) = 1 / (t + penalty).
 
+    >>> import numpy as np
     >>> ConstantRidge(1.0)(np.asarray([1.0, 3.0])).tolist()
     [0.5, 0.25]
     """
