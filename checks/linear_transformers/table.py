@@ -47,9 +47,9 @@ claim("lt.table-1/{model}/{noise}",
       agree(at(protocol, **TABLES), at(protocol, **TABLES), r"\mathcal{L}", of=("expected", "sampled"), over={"layers": (1, 2)}),
       source=TABLE_1, kind="convention",
       expected={"gdpp/uniform-[0-4]": "refuted", "gdpp/levels-1-3": "refuted", "gdpp/*": "supported",
-                "*/uniform-0": "inconclusive",  # for six and seven layers rare contexts dominate every mean
+                "diag/uniform-0": "inconclusive",  # 150 tables: with five layers the median is at the edge, 1.07 +- 0.44
                 "*": "supported"},
-      over={"model": {"gdpp": {"near": "1.5"}, "diag": {"near": "4"}, "full": {"near": "4"}}, "noise": NOISE_LAWS, "layers": DEPTHS},
+      over={"model": {"gdpp": {"near": "1.5"}, "diag": {"near": "6"}, "full": {"near": "4"}}, "noise": NOISE_LAWS, "layers": DEPTHS},
       title={"gdpp/*": "the printed losses of GD++ are those of the best model known",
              "diag/*": "the printed losses of DIAG are those of the best model known",
              "full/*": "the printed losses of FULL are those of the best model known"},
@@ -58,8 +58,7 @@ claim("lt.table-1/{model}/{noise}",
       corrected={"gdpp/*": """other weights of the same form have a smaller loss; with two layers the printed entry lies at another local
                      minimum (lt.gd-plus-plus/small-start); with three and sigma_max up to 2 three or more minima lose no more than the
                      printed entry (lt.gd-plus-plus/three-layers)""",
-                 "*/uniform-0": """without noise the best models known lose more at six and seven layers, and other
-          amounts at fewer""",
+                 "diag/uniform-0": "with five layers the best model known loses about a tenth more than is printed",
                  "*": "other weights of the same form have a smaller loss"})
 claim("lt.table-1/exploding",
       bound(at(exploding, **TABLES), r"p(\mathcal{L} > 2 \mathcal{L}_{\mathrm{printed}})", low="1/4", control={"layers": 5},
