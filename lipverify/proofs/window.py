@@ -190,6 +190,12 @@ def prove_transfer(theorem: Theorem, ratio: float) -> Transfer:
         return Transfer(extended(theorem.data, "transfer", {windows.transfer: {"rho": f"{rho:.12g}"}}))
 
 
+def require_signal(n: float, L: float, sigma: float) -> None:
+    """Refuse values to which no theorem for every n applies."""
+    if not (n >= 2 and L > 0 and sigma > 0):
+        raise InvalidInput(f"n = {n:g}, L = {L:g}, sigma = {sigma:g}: n must be 2 or more, L and sigma above 0.")
+
+
 @dataclass(frozen=True)
 class EveryN(LawProof):
     """For every n >= 2: w* between two multiples of M = min(Lambda / 3d, k Lambda^e), with 6d instead of 3d for ReLU.
@@ -252,8 +258,7 @@ class EveryN(LawProof):
         [37.7, 175.1, 266.8, 266.8]
         """
         L, share = self.constant(L), self.multiples[0]
-        if not (n >= 2 and L > 0 and sigma > 0):
-            raise InvalidInput(f"n = {n:g}, L = {L:g}, sigma = {sigma:g}: n must be 2 or more, L and sigma above 0.")
+        require_signal(n, L, sigma)
         M = self.scale(n, L, sigma)
         if not self.covers(n, L, sigma):
             M = min(M, self.constants["k"] * (n / self.least_tokens) ** (1 / (self.noise_power + self.beta - 1)))
@@ -311,8 +316,7 @@ class EverySignal(LawProof):
         >>> round(low, 2), round(high, 2)
         (3.57, 27.03)
         """
-        if not (n >= 2 and L > 0 and sigma > 0):
-            raise InvalidInput(f"n = {n:g}, L = {L:g}, sigma = {sigma:g}: n must be 2 or more, L and sigma above 0.")
+        require_signal(n, L, sigma)
         M, (low, high) = self.scale(n, L, sigma), self.multiples
         return low * M * (1 - 1e-14), high * M * (1 + 1e-14)
 

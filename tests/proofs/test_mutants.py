@@ -7,7 +7,7 @@ import json
 import os
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import mpmath
@@ -227,6 +227,22 @@ def counted(number: int, seed: int) -> tuple[dict[str, Counter[str]], list[str]]
             counts[kind.__name__]["false"] += 1
             false.append(f"mutant {seed}/{i}, {kind.__name__}: {said}: {judged[said][0]}")
     return counts, false
+
+
+def accepted_mutants(name: str, proofs: Iterable[Data]) -> int:
+    """The number of accepted mutants, one of each proof, all of which the evaluator finds true."""
+    accepted = 0
+    for i, proof in enumerate(proofs):
+        rng, kind = random.Random(f"{name}/{i}"), KINDS[i % len(KINDS)]
+        try:
+            mutant = kind(copy.deepcopy(proof), rng)
+        except (ArithmeticError, LookupError, TypeError, ValueError):
+            continue
+        if json.dumps(mutant) != json.dumps(proof) and not checker.failures(mutant):
+            accepted += 1
+            assert statements.wrong(checker.statement(mutant)) == [], (i, kind.__name__)
+    print(f"{name}: {accepted} mutants accepted, none of them false")
+    return accepted
 
 
 def table(counts: dict[str, Counter[str]]) -> str:

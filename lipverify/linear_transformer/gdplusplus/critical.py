@@ -94,7 +94,7 @@ class Jet:
         return Jet(
             self.value * other.value,
             [self.first[j] * other.value + self.value * other.first[j] for j in every],
-            [[lower[max(j, k)][min(j, k)] for k in every] for j in every],
+            mirrored(lower),
         )
 
     def times_one_plus(self, weight: arb, index: int, tau: Jet) -> Jet:
@@ -108,6 +108,12 @@ class Jet:
         )
         product = unit * tau
         return self * Jet(1 + product.value, product.first, product.second)
+
+
+def mirrored(lower: list[list[Any]]) -> list[list[Any]]:
+    """The symmetric matrix of which these are the rows up to the diagonal."""
+    size = range(len(lower))
+    return [[lower[max(j, k)][min(j, k)] for k in size] for j in size]
 
 
 def derivatives(weights: Sequence[arb], s: fmpq, moments: Sequence[Any]) -> Derivatives:
@@ -131,8 +137,7 @@ def derivatives(weights: Sequence[arb], s: fmpq, moments: Sequence[Any]) -> Deri
     weighted, moved = shifted(e.value), [shifted(each) for each in e.first]
     gradient = [mean(weighted * each) for each in e.first]
     lower = [[mean(moved[k] * e.first[j] + weighted * e.second[j][k]) for k in range(j + 1)] for j in range(count)]
-    hessian = [[lower[max(j, k)][min(j, k)] for k in range(count)] for j in range(count)]
-    return Derivatives(gradient, hessian)
+    return Derivatives(gradient, mirrored(lower))
 
 
 def certified(regression: Regression, weights: Sequence[float] | Floats) -> CriticalPoint:
