@@ -223,19 +223,15 @@ def main(arguments: list[str] | None = None) -> None:
         seconds={}, runs=(),
     )  # fmt: skip
     kept = read_record(path, Runs, FORMAT, "protocol", "delete it") if path.exists() else fresh
-    found: list[Run] = []
-    for step, found in trained(asked.noise, models, asked.steps, asked.rate):
-        print(
-            step,
-            round(time.process_time() - clock, 1),
-            *(f"{run.losses[-1]:.5g}" for run in found if run.losses),
-            flush=True,
-        )
     of_these = f"--family {' '.join(asked.family)} --layers {' '.join(map(str, asked.layers))} --steps {asked.steps}"
     command = f"{COMMAND} --noise {asked.noise} {of_these} --rate {asked.rate:g}"
     older = [run for run in kept.runs if (run.family, run.layers) not in models]
-    seconds = {**kept.seconds, command: round(time.process_time() - clock, 1)}
-    write_record(sealed(replace(fresh, runs=(*older, *found), seconds=seconds)), path)
+    for step, trainings in trained(asked.noise, models, asked.steps, asked.rate):
+        spent = round(time.process_time() - clock, 1)
+        print(step, spent, *(f"{run.losses[-1]:.5g}" for run in trainings), flush=True)
+        # A stopped command leaves the runs as far as they came.
+        seconds = {**kept.seconds, command: spent}
+        write_record(sealed(replace(fresh, runs=(*older, *trainings), seconds=seconds)), path)
 
 
 if __name__ == "__main__":
