@@ -118,8 +118,7 @@ def derivation(kinked: str = "relu") -> Any:
     """The difference of the exponents that leading terms imply from p and q below, by SymPy, for every d."""
     import sympy
 
-    from lipverify.loss.asymptotic.sphere import d
-    from lipverify.loss.asymptotic.transfer import transferred_power
+    from lipverify.loss.asymptotic import d, transferred_power
 
     laws = {"relu": lv.laws.law_named(kinked), "affine": lv.laws.Affine(), "cosine": lv.laws.Affine()}  # equally smooth
     apart = []

@@ -158,26 +158,6 @@ def losses_and_slopes(
     return loss, xp.matmul(along[..., None, :], contexts.tokens)[..., 0, :]
 
 
-def mean_loss_and_gradient(
-    attention: Attention, contexts: Contexts, M: Array, variance: float, amplitude_variance: float, xp: Any = np
-) -> tuple[Array, Array]:
-    """The mean loss of the contexts and its gradient in M, (d, d).
-
-    >>> from lipverify import Problem
-    >>> from lipverify.laws import Affine
-    >>> from lipverify.loss.montecarlo.contexts import draw_contexts
-    >>> c = draw_contexts(Problem(d=2, n=10, law=Affine()), contexts=1000, seed=0, stream="example")
-    >>> loss, gradient = mean_loss_and_gradient(attention_named("softmax"), c, np.eye(2), 1.0, 1 / 3)
-    >>> step = 1e-30j * np.ones((2, 2))
-    >>> along, _ = mean_loss_and_gradient(attention_named("softmax"), c, np.eye(2) + step, 1.0, 1 / 3)
-    >>> bool(abs(along.imag / 1e-30 - gradient.sum()) < 1e-12)
-    True
-    """
-    loss, z = losses_and_slopes(attention, contexts, M, variance, amplitude_variance, xp)
-    count = contexts.query.shape[0]
-    return xp.sum(loss) / count, xp.matmul(xp.matrix_transpose(z), contexts.query) / count
-
-
 def _losses(a: Array, residuals: list[Array], variance: float, amplitude_variance: float, xp: Any) -> Array:
     """v sum_k e_k^2 + sigma^2 sum_i a_i^2."""
     return amplitude_variance * sum(e * e for e in residuals) + variance * row_sums(a * a, xp)

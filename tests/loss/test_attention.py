@@ -21,10 +21,10 @@ from lipverify.laws import Affine, Cosine, Law, LowRank, Quadratic, ReLU, Ridge,
 # internal: attention on given contexts, before a mean is taken
 from lipverify.loss.attention import (
     ATTENTIONS,
+    Attention,
     attention_named,
     losses,
     losses_and_slopes,
-    mean_loss_and_gradient,
     samples,
 )
 from lipverify.loss.montecarlo.contexts import Contexts, draw_contexts  # internal: contexts to evaluate it on
@@ -84,6 +84,14 @@ def contexts_of(problem: Problem, size: float) -> tuple[Contexts, Floats, Floats
 def constants(problem: Problem) -> tuple[float, float]:
     """sigma^2 and v."""
     return problem.sigma**2, problem.law.amplitude_variance  # type: ignore[attr-defined]
+
+
+def mean_loss_and_gradient(
+    attention: Attention, contexts: Contexts, M: Any, noise: float, v: float, xp: Any = np
+) -> tuple[Any, Any]:
+    """The mean loss of the contexts, and its gradient as the mean of the outer products z x^T."""
+    loss, z = losses_and_slopes(attention, contexts, M, noise, v, xp)
+    return xp.mean(loss), xp.matmul(xp.matrix_transpose(z), contexts.query) / loss.shape[0]
 
 
 def complex_step(name: str, problem: Problem, contexts: Contexts, M: Floats, E: Floats) -> float:

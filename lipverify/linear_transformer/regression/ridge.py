@@ -141,12 +141,6 @@ def best_constant(regression: Regression) -> ConstRR:
     return ConstRR(regression.noise.second_moment)
 
 
-def tuned_constant(fitted: Evaluation) -> ConstRR:
-    """The constant with the least loss on sampled contexts; evaluate it on fresh ones."""
-    start = float(np.mean(np.asarray(fitted.contexts.sigma) ** 2))
-    return ConstRR(*_tune(fitted, ConstRR, [start]))
-
-
 def tuned_ridge(fitted: Evaluation) -> TunedRR:
     """The cap and factor with the least loss on sampled contexts; evaluate them on fresh ones.
 
@@ -159,24 +153,20 @@ def tuned_ridge(fitted: Evaluation) -> TunedRR:
     True
     """
     highest = float(np.max(np.asarray(fitted.contexts.sigma))) ** 2
-    return TunedRR(*_tune(fitted, TunedRR, [highest, 1.0]))
-
-
-def _tune(fitted: Evaluation, family: Any, start: list[float]) -> list[float]:
-    """The positive constants of a family with the least sampled loss, by a simplex search on their logarithms."""
-    if start[0] == 0:
-        return start
-
+    if highest == 0:
+        return TunedRR(0.0, 1.0)
     oracle = fitted.basis.into(fitted.oracle)
+
+    def constants(logarithms: Any) -> TunedRR:
+        return TunedRR(*(math.exp(min(max(value, -50.0), 50.0)) for value in logarithms))
 
     def loss(logarithms: Any) -> float:
         """The loss in the eigenbasis, which needs no rotation back."""
-        estimator = family(*(math.exp(min(max(value, -50.0), 50.0)) for value in logarithms))
-        away = np.asarray(estimator.coordinates(fitted.basis) - oracle)
+        away = np.asarray(constants(logarithms).coordinates(fitted.basis) - oracle)
         return float(np.einsum("cd,cd->", away, away)) / 2 / len(away)
 
     options = {"maxfev": ROUNDS, "xatol": 1e-5, "fatol": math.inf}  # stop by the constants alone
     from scipy.optimize import minimize  # modules that list claims import this one and do not optimise
 
-    found = minimize(loss, [math.log(value) for value in start], method="Nelder-Mead", options=options)
-    return [math.exp(value) for value in found.x]
+    minimum = minimize(loss, [math.log(highest), 0.0], method="Nelder-Mead", options=options)
+    return constants(minimum.x)

@@ -6,13 +6,11 @@ links     link functions as expressions: smooth pieces that meet at kinks
 tasks     the properties of a law that enter: means of squares, gradients, kinks
 noise     leading noise, and the next terms in 1/w and in 1/n
 bias      leading bias of smooth tasks and of kinks
-record    all results as one record, with the optimal w and its loss
+record    all results as one record with the optimal w and its loss, and as numbers; transfer to another law
 powers    powers of w and n as numbers, and errors from the next terms
-derived   the record as such numbers
 closed    these numbers for three laws without SymPy, for fast refusals
 terms     loss terms, with their range of validity
 tilt      the correction to w I of the optimal matrix of an anisotropic law
-transfer  the loss of a w tuned to another law
 
 All exponents are logarithmic derivatives of the derived expressions.
 """
@@ -23,11 +21,10 @@ from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
     from lipverify.loss.asymptotic.links import link
-    from lipverify.loss.asymptotic.record import Leading, leading
+    from lipverify.loss.asymptotic.record import Leading, leading, transferred_power
     from lipverify.loss.asymptotic.sphere import L, c, d, n, sigma, w
     from lipverify.loss.asymptotic.tasks import Harmonics, Ridges, task
     from lipverify.loss.asymptotic.terms import asymptotic_terms, valid_windows
-    from lipverify.loss.asymptotic.transfer import home_factor, mistuning_at, transferred_power
 
 __all__ = [
     "Harmonics",
@@ -37,10 +34,8 @@ __all__ = [
     "asymptotic_terms",
     "c",
     "d",
-    "home_factor",
     "leading",
     "link",
-    "mistuning_at",
     "n",
     "sigma",
     "task",
@@ -59,14 +54,12 @@ __getattr__, __dir__ = lazy(
         "asymptotic_terms": "terms",
         "c": "sphere",
         "d": "sphere",
-        "home_factor": "transfer",
         "leading": "record",
         "link": "links",
-        "mistuning_at": "transfer",
         "n": "sphere",
         "sigma": "sphere",
         "task": "tasks",
-        "transferred_power": "transfer",
+        "transferred_power": "record",
         "valid_windows": "terms",
         "w": "sphere",
     },

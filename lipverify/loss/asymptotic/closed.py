@@ -1,4 +1,4 @@
-r"""The numbers of `derived` for three laws without SymPy, so that a refusal needs no derivation and is immediate.
+r"""The numbers of `record` for three laws without SymPy, so that a refusal needs no derivation and is immediate.
 
 With a = (d-1)/2 and g = sqrt(pi) 2^{2-d} / Gamma(d/2), which is w^{-a} n N / sigma^2:
 
@@ -10,7 +10,7 @@ With a = (d-1)/2 and g = sqrt(pi) 2^{2-d} / Gamma(d/2), which is w^{-a} n N / si
                                                                  / (8 d (2 - sqrt(2)) sqrt(w))
     Quadratic          2 (d-1) / ((d+2) w^2)                   (d-1) / w                2 (d-1) / (d (d+2))
 
-where q = Gamma((d-1)/2) / Gamma(d/2). No result depends on these: `derived` makes all values, and a test compares both.
+where q = Gamma((d-1)/2) / Gamma(d/2). No result depends on these: SymPy derives all values, and a test compares both.
 """
 
 from __future__ import annotations

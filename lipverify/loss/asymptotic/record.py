@@ -1,7 +1,11 @@
-r"""The leading behaviour of a law: N ~ C_d sigma^2 w^a / n, B ~ C_law L^2 w^{-beta}, and the w* that balances them."""
+r"""The leading behaviour of a law: N ~ C_d sigma^2 w^a / n, B ~ C_law L^2 w^{-beta}, and the w* that balances them.
+
+SymPy derives expressions; `numbers_of` gives them as numbers at one d and one L.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -14,6 +18,7 @@ from lipverify.foundation.validation import instance, whole
 from lipverify.loss.asymptotic.expansions import leading_bias, next_bias, noise_term, spread_term, tokens_term
 from lipverify.loss.asymptotic.fields import Increments
 from lipverify.loss.asymptotic.links import meant
+from lipverify.loss.asymptotic.powers import Numbers, Power
 from lipverify.loss.asymptotic.sphere import Expr, L, d, n, sigma, w
 from lipverify.loss.asymptotic.tasks import lettered, task_of
 from lipverify.problem.law import Law, Sum, by_law
@@ -284,3 +289,64 @@ def _at_dimension(general: Leading, dimension: int) -> Leading:
     """Every expression at one d."""
     values = {name: getattr(general, name).subs(d, dimension) for name in EXPRESSIONS}
     return replace(general, dimension=dimension, **values)
+
+
+@lru_cache(maxsize=64)
+def transferred_power(trained: Law, tested: Law) -> Expr:
+    r"""The power of n in the loss of a w tuned to one law and used on another; it does not depend on L.
+
+    The loss is N + B of the tested law at the leading w* of the trained one, and the slower of the two decides.
+
+    >>> from lipverify.laws import Affine, ReLU
+    >>> transferred_power(ReLU(), ReLU()), transferred_power(ReLU(), Affine()), transferred_power(Affine(), ReLU())
+    (-3/(d + 2), -3/(d + 2), -3/(d + 3))
+    """
+    window, away = leading(trained).window, leading(tested)
+    noise, bias = (exponent(term.subs(w, window), n) for term in (away.noise, away.bias))
+    beyond_two = sympy.Symbol("m", nonnegative=True)
+    noise_wins = sympy.factor((noise - bias).subs(d, beyond_two + 2)).is_nonnegative
+    return noise if noise_wins else bias
+
+
+DIGITS = 40
+"""Decimal digits of the constants: more than a double, so that their logarithms are accurate."""
+
+
+@lru_cache(maxsize=256)
+def numbers_of(law: Law, dimension: int) -> Numbers:
+    """Constants and exponents as numbers, of the terms without sigma."""
+    values: dict[Expr, Expr] = {d: sympy.Integer(dimension), L: meant(getattr(law, "L", 1.0))}
+
+    def power(term: Expr) -> Power:
+        return _power(sympy.sympify(term).subs(values))
+
+    noise = noise_term()
+    form = None if law.constant else leading(law)
+    return Numbers(
+        noise=power(noise.leading / sigma**2),
+        noise_next=power(noise.next),
+        tokens_next=power(tokens_term()),
+        bias=power(form.bias) if form else None,
+        bias_next=power(form.bias_next) if form else None,
+        spread=power(form.spread) if form else None,
+    )
+
+
+def _power(term: Expr) -> Power:
+    """A term C w^p n^q as numbers; p and q are its logarithmic derivatives, which are constant.
+
+    C may be an integral, so it is evaluated once.
+    """
+    at_one = {w: 1, n: 1}
+    factor, rest = term.as_independent(w, n, as_Add=False)
+    size = _number(rest.subs(at_one))
+    constant = _number(factor) * size
+    if constant == 0:
+        return Power(-math.inf, 0.0, 0.0)
+    powers = (float(_number(sympy.diff(rest, of).subs(at_one)) / size) for of in (w, n))
+    return Power(float(sympy.log(constant)), *powers)
+
+
+def _number(expression: Expr) -> Expr:
+    """An expression without symbols to `DIGITS` digits."""
+    return sympy.N(expression, DIGITS)

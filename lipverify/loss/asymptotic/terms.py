@@ -21,8 +21,8 @@ from lipverify.problem import Problem
 LARGEST_RELATIVE_ERROR = 0.5
 """Largest relative error of a term; beyond it, the leading terms give not even a digit, and the window is refused."""
 SURELY = LARGEST_RELATIVE_ERROR * (1 + 1e-9)
-"""Error above which the closed forms refuse; it exceeds the limit by more than rounding, so `derived` decides at the
-limit itself."""
+"""Error above which the closed forms refuse; it exceeds the limit by more than rounding, so SymPy's numbers decide at
+the limit itself."""
 LOG_W = (math.log(1e-3), math.log(1e300))
 """Range of log w in which the range of validity is searched, ..."""
 GRID, ROUNDS, BISECTIONS = 1400, 3, 64
@@ -93,7 +93,7 @@ def valid_windows(problem: Problem) -> tuple[float, float] | None:
 
 def _numbers(problem: Problem) -> Numbers:
     """The numbers of a law as SymPy derives them."""
-    from lipverify.loss.asymptotic.derived import numbers_of
+    from lipverify.loss.asymptotic.record import numbers_of
 
     return numbers_of(problem.law, problem.d)
 

@@ -27,11 +27,11 @@ from lipverify.loss.asymptotic import L, Ridges, asymptotic_terms, c, d, leading
 # internal: closed forms compared with those that SymPy derives
 from lipverify.loss.asymptotic.closed import closed_numbers, known
 
-# internal: closed forms compared with those that SymPy derives
-from lipverify.loss.asymptotic.derived import numbers_of
-
 # internal: how a number and a link are read as exact expressions
 from lipverify.loss.asymptotic.links import meant, read
+
+# internal: closed forms compared with those that SymPy derives
+from lipverify.loss.asymptotic.record import numbers_of
 
 # internal: integrals over the sphere compared with quadrature
 from lipverify.loss.asymptotic.sphere import density, half_moment, mean

@@ -867,7 +867,7 @@ def test_a_source_that_does_not_compile_is_noticed() -> None:
         RuntimeCompiler().compile(assembled().replace("sums->S[k] += g;", "sums->S[k] += h;"), [], launch.OPTIONS)
 
 
-@pytest.mark.skipif(launch.has_gpu(), reason="a GPU is here")
+@pytest.mark.skipif(not launch.why_no_gpu(), reason="a GPU is here")
 @pytest.mark.parametrize(
     "call",
     [
@@ -881,7 +881,7 @@ def test_without_a_gpu_one_line_says_so(call: Callable[[], object]) -> None:
         call()
 
 
-@pytest.mark.skipif(launch.has_gpu(), reason="a GPU is here")
+@pytest.mark.skipif(not launch.why_no_gpu(), reason="a GPU is here")
 def test_the_benchmark_says_in_one_line_that_there_is_no_gpu() -> None:
     command = [sys.executable, str(ROOT / "benchmarks" / "gpu.py")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -919,7 +919,7 @@ def test_a_broken_driver_is_no_gpu() -> None:
 
     cuda = SimpleNamespace(is_available=fail)
     with patch.dict(sys.modules, cupy=SimpleNamespace(__version__="14.2.0", cuda=cuda)):
-        assert not launch.has_gpu()
+        assert launch.why_no_gpu()
 
 
 @pytest.mark.parametrize(
@@ -944,7 +944,7 @@ def test_a_question_without_meaning_is_refused(change: dict[str, Any], message: 
         launch.samples(**{**asked, "first": 0, "bundles": 1, **change})
 
 
-@pytest.mark.skipif(not launch.has_gpu(), reason=NOWHERE)
+@pytest.mark.skipif(bool(launch.why_no_gpu()), reason=NOWHERE)
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 300, 1000, 5000])
 @pytest.mark.parametrize("d", [2, 3, 50])
 @pytest.mark.parametrize("law", LAWS)
@@ -953,7 +953,7 @@ def test_a_gpu_gives_the_samples_of_the_definition(law: str, d: int, n: int) -> 
     assert deviation(asked, launched(asked)) <= 1
 
 
-@pytest.mark.skipif(not launch.has_gpu(), reason=NOWHERE)
+@pytest.mark.skipif(bool(launch.why_no_gpu()), reason=NOWHERE)
 def test_a_gpu_takes_grids_beyond_one_block_and_asks_for_parts() -> None:
     grid = [(0.1 * 1.07**k, 8) for k in range(19)]
     asked = Question("relu", 1.0, 4, 700, grid, key_of("wide"), first=5, bundles=9)
@@ -963,7 +963,7 @@ def test_a_gpu_takes_grids_beyond_one_block_and_asks_for_parts() -> None:
     assert np.array_equal(part.get(), noise[3:5, 24:40])
 
 
-@pytest.mark.skipif(not launch.has_gpu(), reason=NOWHERE)
+@pytest.mark.skipif(bool(launch.why_no_gpu()), reason=NOWHERE)
 @pytest.mark.parametrize("first", [0, 2**64 - 1, 7 * 2**64])
 @pytest.mark.parametrize("count", [0, 1, 1023, 100_001])
 def test_a_gpu_draws_the_uniforms_of_numpy(first: int, count: int) -> None:

@@ -84,11 +84,6 @@ def why_no_gpu() -> str:
     return ""
 
 
-def has_gpu() -> bool:
-    """True if CuPy is installed, finds a device, and can compile for it."""
-    return not why_no_gpu()
-
-
 @functools.cache
 def require_gpu() -> None:
     """Refuse to continue without a GPU; a GPU that was found is not searched again.
