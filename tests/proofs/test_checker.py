@@ -26,9 +26,7 @@ from lipverify.foundation.shipped import shipped
 from lipverify.laws import Affine, Cosine, Law, Matern, Quadratic, ReLU, Ridge, Zonal
 from lipverify.proofs import Gaussian, Kinked, Powers, checker, load, prove_envelope, prove_tradeoff, prove_window
 from lipverify.proofs.checker import chain, windows
-
-# internal: the controls of a proof, each of which has to be rejected
-from lipverify.proofs.controls import controls
+from tests.proofs.controls import controls
 
 LAWS: dict[str, Law] = {
     "affine": Affine(),

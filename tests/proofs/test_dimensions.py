@@ -20,9 +20,7 @@ from lipverify.proofs import EveryDimension, checker, prove_every_dimension, pro
 
 # internal: the test compares each lemma of a proof file with Bessel functions
 from lipverify.proofs.checker import chain, dimensions, ramp, sizes
-
-# internal: the checker has to reject each control of a proof
-from lipverify.proofs.controls import controls
+from tests.proofs.controls import controls
 from tests.reference import statements
 
 LAWS: dict[str, Law] = {"affine": Affine(), "quadratic": Quadratic(), "relu": ReLU()}

@@ -30,10 +30,8 @@ from lipverify.proofs.checker.contexts import STRIP, averages, many_averages
 
 # internal: integrals over one token; a lemma has only their bounds
 from lipverify.proofs.checker.tokens import bessel_ratio, truncated
-
-# internal: the checker has to reject each control of a proof
-from lipverify.proofs.controls import controls
 from tests.proofs import test_mutants
+from tests.proofs.controls import controls
 from tests.reference import statements
 
 DIMENSIONS = (2, 3, 5)

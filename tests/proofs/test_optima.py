@@ -37,10 +37,8 @@ from lipverify.proofs.checker import circle, curves, optima
 
 # internal: averages over contexts, of which a lemma keeps only the bounds
 from lipverify.proofs.checker.contexts import STRIP, averages, gauss
-
-# internal: the controls of a proof, each of which has to be rejected
-from lipverify.proofs.controls import controls
 from lipverify.proofs.finite import about, on_the_circle  # internal: the statement of one proof, to be changed
+from tests.proofs.controls import controls
 
 PROBLEMS = {
     "affine": Problem(d=3, n=10, law=Affine(), sigma=1.0),

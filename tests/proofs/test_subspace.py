@@ -24,9 +24,9 @@ from lipverify.proofs.checker import curves, subspace
 
 # internal: averages over contexts; a lemma has only their bounds
 from lipverify.proofs.checker.contexts import STRIP, averages
-from lipverify.proofs.controls import controls  # internal: the checker has to reject each control of a proof
 from lipverify.proofs.finite import in_subspace  # internal: the statement of one proof, to be changed
 from tests.proofs import test_mutants
+from tests.proofs.controls import controls
 from tests.reference import statements
 
 CASES = {"two": (2, 1, 2, "0", "6/5"), "noise": (2, 1, 2, "1/2", "1"), "three": (3, 2, 20, "0", "9/5")}

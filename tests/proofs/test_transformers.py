@@ -24,10 +24,8 @@ from lipverify.proofs import Proof, checker, prove_cosine, prove_layers, prove_r
 
 # internal: moments, of which a lemma keeps only the bounds
 from lipverify.proofs.checker.transformers import mixed_moment, never_negative, radius_moment
-
-# internal: the controls of a proof, each of which has to be rejected
-from lipverify.proofs.controls import controls
 from lipverify.proofs.direct import built  # internal: a proof with constants that are too tight
+from tests.proofs.controls import controls
 
 LAYERS = prove_layers().constants
 

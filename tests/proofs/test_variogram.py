@@ -22,10 +22,8 @@ from lipverify.proofs import Pieces, Rough, checker, prove_envelope, prove_trade
 from lipverify.proofs.checker import laws, roughness
 from lipverify.proofs.checker.chain import BITS  # internal: the precision at which the checker works
 from lipverify.proofs.checker.variogram import known_powers  # internal: the powers between which a variogram lies
-
-# internal: the controls of a proof, each of which has to be rejected
-from lipverify.proofs.controls import controls
 from lipverify.proofs.record import named  # internal: a law's name in a proof file
+from tests.proofs.controls import controls
 
 places = st.sampled_from([Fraction(k, 10) for k in range(-9, 10)])
 numbers = st.sampled_from([Fraction(k, 4) for k in range(-8, 9)])

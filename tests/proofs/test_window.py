@@ -26,9 +26,7 @@ from lipverify.proofs import (
     prove_transfer,
     prove_window,
 )
-
-# internal: the controls of a proof, each of which has to be rejected
-from lipverify.proofs.controls import changed, controls
+from tests.proofs.controls import changed, controls
 
 LAWS: dict[str, Callable[..., Affine | Quadratic | ReLU]] = {"affine": Affine, "quadratic": Quadratic, "relu": ReLU}
 

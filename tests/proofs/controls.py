@@ -9,8 +9,8 @@ from typing import Any
 from flint import ctx
 
 from lipverify.proofs import checker
-from lipverify.proofs.checker import laws
-from lipverify.proofs.checker.chain import BITS
+from lipverify.proofs.checker import laws  # internal: the power of a law's bias decides which controls have slack
+from lipverify.proofs.checker.chain import BITS  # internal: the precision of the bounds that the controls move
 
 SHARE = 0.01
 """By how much a constant is changed: a control that a change of one per cent does not make false shows slack."""
