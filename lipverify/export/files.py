@@ -1,13 +1,23 @@
-"""The files of each format, as relative names with contents, made one after the other."""
+"""The files of each format, as relative names with contents, made one after the other.
+
+Figures are those of the report, each named after the claims that it shows.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Literal
 
+import msgspec
+
+from lipverify.claims.ledger.figure import Figure
 from lipverify.claims.ledger.record import Ledger
 from lipverify.export import rows
-from lipverify.export.rows import comma_separated
+from lipverify.export.rows import comma_separated, file_name, statements
+from lipverify.report.drawings import joined
+from lipverify.report.figures import draw_alone
 
 Kind = Literal["svg", "pdf"]
 KINDS: tuple[Kind, ...] = ("svg", "pdf")
@@ -35,8 +45,6 @@ def files(ledger: Ledger, formats: Sequence[str]) -> Iterator[tuple[str, bytes]]
 
 def _figures(ledger: Ledger, kinds: Sequence[Kind]) -> Iterator[tuple[str, bytes]]:
     """Every figure in each format, and the table of figures, which gives the reason for one that cannot be drawn."""
-    from lipverify.export.figures import drawn, exhibits
-
     listed = []
     for exhibit in exhibits(ledger):
         contents, problem = drawn(exhibit, kinds)
@@ -47,3 +55,44 @@ def _figures(ledger: Ledger, kinds: Sequence[Kind]) -> Iterator[tuple[str, bytes
         listed.append((exhibit.name, ", ".join(exhibit.claims), titles, figure.caption, figure.alt, problem))
     header = ("file", "claims", "panels", "caption", "description", "problem")
     yield "figures.csv", comma_separated(rows.Table(header=header, rows=tuple(listed)))
+
+
+class Exhibit(msgspec.Struct, frozen=True, kw_only=True):
+    """A figure, the base name of its files, and the ids of the claims that it shows."""
+
+    name: str
+    claims: tuple[str, ...]
+    figure: Figure
+
+
+def exhibits(ledger: Ledger) -> Iterator[Exhibit]:
+    """The figures of each statement, joined as in the report: readings of the same measurement share a figure.
+
+    A figure's name is the common part of its claims' ids, with a number.
+    """
+    counts: Counter[str] = Counter()
+    for records in statements(ledger).values():
+        for figure in joined(figure for record in records for figure in record.figures):
+            # a figure that is part of another one adds nothing
+            ids = [r.id for r in records if any(joined((figure, own)) == (figure,) for own in r.figures)]
+            name = file_name(_common(ids))
+            counts[name] += 1
+            yield Exhibit(name=f"{name}-{counts[name]}", claims=tuple(ids), figure=figure)
+
+
+def drawn(exhibit: Exhibit, kinds: Sequence[Kind]) -> tuple[dict[Kind, bytes], str]:
+    """Draw the figure in each format; if that fails, no files and the reason."""
+    try:
+        return {kind: draw_alone(exhibit.figure, kind, exhibit.name) for kind in kinds}, ""
+    except Exception as error:  # an exception of the plotting library must not lose the other figures
+        return {}, f"{type(error).__name__}: {error}"
+
+
+def _common(ids: Sequence[str]) -> str:
+    """The leading parts that all ids share.
+
+    >>> _common(["a.b/relu/upper", "a.b/relu/lower"])
+    'a.b/relu'
+    """
+    columns = zip(*(id.split("/") for id in ids), strict=False)
+    return "/".join(parts[0] for parts in takewhile(lambda parts: len(set(parts)) == 1, columns))

@@ -14,11 +14,10 @@ if TYPE_CHECKING:
     )
     from lipverify.linear_transformer.gdplusplus.filters import constant_ridge_loss
     from lipverify.linear_transformer.gdplusplus.floor import gdplusplus_floor, second_moment
-    from lipverify.linear_transformer.gdplusplus.grown import grown_gdplusplus
     from lipverify.linear_transformer.gdplusplus.known import known_optimum
     from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss, flat_weights, residual
     from lipverify.linear_transformer.gdplusplus.maps import landscape, landscapes, unseen
-    from lipverify.linear_transformer.gdplusplus.optimum import excess_loss, optimal_gdplusplus
+    from lipverify.linear_transformer.gdplusplus.optimum import excess_loss, grown_gdplusplus, optimal_gdplusplus
     from lipverify.linear_transformer.gdplusplus.spectrum import POINTS, spectral_mean, spectral_rule
 
 __all__ = [
@@ -57,7 +56,7 @@ __getattr__, __dir__ = lazy(
         "excess_loss": "optimum",
         "flat_weights": "loss",
         "gdplusplus_floor": "floor",
-        "grown_gdplusplus": "grown",
+        "grown_gdplusplus": "optimum",
         "known_optimum": "known",
         "landscape": "maps",
         "landscapes": "maps",

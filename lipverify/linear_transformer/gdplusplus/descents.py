@@ -1,4 +1,4 @@
-r"""Many descents at once: Levenberg-Marquardt on the deviations of GD++ from ridge regression, for a batch of weights.
+"""Descents: Levenberg-Marquardt on the deviations of GD++ from ridge regression, for a batch of weights or to rounding.
 
 On Gauss's nodes (see `floor`) the loss beyond the floor is a sum of D squares, D = 1, 4, 13, 40, 121, so that thousands
 of starts can be followed. In the tail neither the weight of a node nor the residual e is a double, so each layer takes
@@ -11,11 +11,13 @@ where h_l = tau_l sigma_l and every factor stays within doubles while the model 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import least_squares
 
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import EPS, Floats
 from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss
 
 AT_ONCE = 400_000
@@ -122,3 +124,55 @@ def deviations_of(loss: ExcessLoss, weights: Floats) -> tuple[Floats, Floats]:
             tau_slope[:, :, index] = 2 * slope
             h, share = h * factor**2, share**3
     return root_e - np.exp(log_root) * (s / (t + s)), root_e[:, :, None] * e_slope
+
+
+SHORT, FINISHED, LONG = 40, 6, 1000
+"""Steps of a descent from every start, number of ends that are followed further, and their number of steps."""
+SAME = 1e-6
+"""Largest relative difference of losses of two descents that ended in the same minimum."""
+BARRIER = 1e100
+"""Replaces a deviation that overflows, so that a descent turns back."""
+
+
+class Minimum(NamedTuple):
+    """The end of a descent: the excess loss and the weights."""
+
+    value: float
+    weights: Floats
+
+
+def best_ends(loss: ExcessLoss, begin: Sequence[Floats]) -> list[Minimum]:
+    """The ends of descents, best first: short descents from every start, long ones from the most promising ends."""
+    short = sorted((_refined(loss, start, SHORT) for start in begin), key=lambda end: end.value)
+    return sorted((_refined(loss, end.weights, LONG) for end in short[:FINISHED]), key=lambda end: end.value)
+
+
+def _refined(loss: ExcessLoss, start: Floats, steps: int) -> Minimum:
+    """Levenberg-Marquardt, at most until double precision is exhausted."""
+    last: list[Any] = [None, None]
+
+    def at(weights: Floats) -> tuple[Floats, Floats]:
+        if last[0] is None or not np.array_equal(last[0], weights):
+            last[:] = [weights.copy(), loss.deviations(weights)]
+        return last[1]
+
+    def deviations(weights: Floats) -> Floats:
+        return np.clip(np.nan_to_num(at(weights)[0], nan=BARRIER), -BARRIER, BARRIER)
+
+    def jacobian(weights: Floats) -> Floats:
+        return np.clip(np.nan_to_num(at(weights)[1]), -BARRIER, BARRIER)
+
+    end = 4 * EPS
+    found = least_squares(
+        deviations, start, jacobian, method="lm", x_scale="jac", xtol=end, ftol=end, gtol=end, max_nfev=steps
+    )
+    return Minimum(loss(found.x), found.x)
+
+
+def different(ends: Sequence[Minimum]) -> list[Minimum]:
+    """One representative of each minimum, best first."""
+    kept: list[Minimum] = []
+    for end in ends:
+        if not kept or end.value > kept[-1].value * (1 + SAME):
+            kept.append(end)
+    return kept

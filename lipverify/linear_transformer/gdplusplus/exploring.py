@@ -15,10 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from lipverify.foundation.arrays import Floats
-from lipverify.linear_transformer.gdplusplus.descents import Ends, descended, raced
+from lipverify.linear_transformer.gdplusplus.descents import SAME, Ends, descended, raced
 from lipverify.linear_transformer.gdplusplus.folds import deepened, folded, moved
 from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss
-from lipverify.linear_transformer.gdplusplus.search import SAME
 
 RANDOM = (1, 30, 80, 200, 240, 240, 160)
 """Random starts by number of layers: more for harder problems, as long as the search takes about a minute."""

@@ -19,6 +19,7 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.noted import makes
 from lipverify.foundation.shipped import shipped
 from lipverify.foundation.store import names_in, read_record, sealed, write_record
+from lipverify.linear_transformer.gdplusplus.descents import Minimum
 from lipverify.linear_transformer.gdplusplus.filters import constant_ridge_loss
 from lipverify.linear_transformer.gdplusplus.loss import flat_weights
 from lipverify.linear_transformer.gdplusplus.optimum import (
@@ -28,7 +29,6 @@ from lipverify.linear_transformer.gdplusplus.optimum import (
     finished,
     next_optimum,
 )
-from lipverify.linear_transformer.gdplusplus.search import Minimum
 from lipverify.linear_transformer.gdplusplus.spectrum import POINTS
 from lipverify.linear_transformer.layer import GDPlusPlus
 from lipverify.linear_transformer.published import NOISES, problem

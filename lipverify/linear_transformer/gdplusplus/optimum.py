@@ -1,4 +1,4 @@
-r"""The best GD++ weights for any depth and law of the noise, by least squares in 2 L - 1 numbers, without training.
+"""The best GD++ weights for any depth and law of the noise, by least squares in 2 L - 1 numbers, without training.
 
 The loss has many minima, and trained models end in most of them too. The search uses several routes (see `exploring`).
 One starts from the optimum with one layer less and a layer that does nothing, so a deeper optimum is never worse. The
@@ -23,11 +23,11 @@ from lipverify.foundation.arrays import Floats
 from lipverify.foundation.noted import makes
 from lipverify.foundation.streams import generator
 from lipverify.foundation.validation import whole
+from lipverify.linear_transformer.gdplusplus.descents import SAME, Minimum, best_ends, different
 from lipverify.linear_transformer.gdplusplus.exploring import explored
 from lipverify.linear_transformer.gdplusplus.filters import ExactLoss, constant_ridge_loss
 from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss, flat_weights, layers_of
 from lipverify.linear_transformer.gdplusplus.orthogonal import gauss_rule
-from lipverify.linear_transformer.gdplusplus.search import SAME, Minimum, best_ends
 from lipverify.linear_transformer.gdplusplus.spectrum import POINTS, largest_seen, spectral_rule
 from lipverify.linear_transformer.layer import GDPlusPlus
 from lipverify.linear_transformer.regression.contexts import Regression, require_regression
@@ -216,3 +216,48 @@ def _stationarity(loss: ExcessLoss, best: Minimum) -> tuple[float, float]:
     scaled, slope = hessian / np.outer(scale, scale), gradient(best.weights) / scale
     gain = float(slope @ np.linalg.solve(scaled, slope)) / 2
     return abs(gain) / best.value, float(np.linalg.eigvalsh(scaled)[0])
+
+
+INSERTED = ((0.02, 0.02), (0.2, 0.1), (1.0, 0.4), (4.0, 0.05))
+"""Layers to insert: (w_yx, w_xx) in units of -1/n, the inverse of a mean eigenvalue."""
+KEPT = 3
+"""Number of distinct minima of one depth from which the next depth grows."""
+
+
+def grown_gdplusplus(regression: Regression, depth: int, seen_in: float | None = None) -> tuple[GDPlusPlusOptimum, ...]:
+    """Minima grown layer by layer, by a search of a second; parameters and errors as in `optimal_gdplusplus`.
+
+    Near-identity layers of a few sizes are inserted at every position of the best few models with one layer less. From
+    four layers on `optimal_gdplusplus` finds better minima. Trained models begin here, and their records name these
+    bits.
+
+    >>> from lipverify.linear_transformer.regression.noise import UniformNoise
+    >>> one, two = grown_gdplusplus(Regression(10, 20, UniformNoise(0.0)), 2)
+    >>> round(two.loss.value, 6)
+    0.267942
+    """
+    ridge_regression = constant_ridge_loss(regression)
+    grown: list[Minimum] = []
+    optima = []
+    for layers in range(1, layers_within(depth) + 1):
+        loss = excess_loss(regression, layers, POINTS, seen_in)
+        begin = starts(grown, layers, regression.n)
+        ends = best_ends(loss, begin)
+        grown = different(ends)[:KEPT]
+        finer = excess_loss(regression, layers, POINTS + 4, seen_in)
+        optima.append(finished(ridge_regression, loss, finer, ends, len(begin), ("grown",)))
+    return tuple(optima)
+
+
+def starts(grown: Sequence[Minimum], layers: int, n: int) -> list[Floats]:
+    """Every inserted layer at every position of every shorter model; an idle layer after the best model."""
+    if not grown:
+        return [np.asarray([-1.0 / n])]
+    shorter = [np.append(minimum.weights, 0.0).reshape(-1, 2) for minimum in grown]
+    inserted_layers = [
+        np.insert(pairs, position, -np.asarray(inserted) / n, axis=0).ravel()[:-1]
+        for pairs in shorter
+        for position in range(layers)
+        for inserted in INSERTED
+    ]
+    return [np.append(grown[0].weights, [0.0, 0.0]), *inserted_layers]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from lipverify.linear_transformer.families import Diag, LowRank, SafeFull, family_named
-from lipverify.linear_transformer.gdplusplus.grown import grown_gdplusplus
+from lipverify.linear_transformer.gdplusplus.optimum import grown_gdplusplus
 from lipverify.linear_transformer.published import address_of, problem
 from lipverify.linear_transformer.regression.adjusted import SEQUENCES
 from lipverify.linear_transformer.training.growth import Start, inserted, of_gdplusplus, random_starts, widened

@@ -7,8 +7,7 @@ tasks     the properties of a law that enter: means of squares, gradients, kinks
 noise     leading noise, and the next terms in 1/w and in 1/n
 bias      leading bias of smooth tasks and of kinks
 record    all results as one record with the optimal w and its loss, and as numbers; transfer to another law
-powers    powers of w and n as numbers, and errors from the next terms
-closed    these numbers for three laws without SymPy, for fast refusals
+powers    powers of w and n as numbers, errors from the next terms, and three laws without SymPy for fast refusals
 terms     loss terms, with their range of validity
 tilt      the correction to w I of the optimal matrix of an anisotropic law
 

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from lipverify.errors import OutOfReach
-from lipverify.loss.asymptotic.closed import closed_numbers, known
-from lipverify.loss.asymptotic.powers import Numbers
+from lipverify.loss.asymptotic.powers import Numbers, closed_numbers, known
 from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
 

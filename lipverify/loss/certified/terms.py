@@ -20,10 +20,61 @@ from lipverify.loss.certified.averages import MellinTransform, PowerSeries
 from lipverify.loss.certified.context import Context
 from lipverify.loss.certified.harmonics import Ball
 from lipverify.loss.certified.nodes import Nodes
-from lipverify.loss.certified.record import CertifiedTerms, double, text
 from lipverify.loss.certified.spectra import spectrum_of
+from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
 from lipverify.problem.law import Law
+
+
+class CertifiedTerms(LossTerms, frozen=True, kw_only=True):
+    r"""Loss terms that are proved to lie in balls.
+
+    Attributes
+    ----------
+    bias, noise
+        The midpoints, rounded to doubles.
+    bias_error, noise_error
+        Bounds on the distance from these doubles to the truth: the radius and the rounding to a double.
+    bias_ball, noise_ball
+        The balls themselves as text, "[midpoint +/- radius]" in decimal, arrays shaped like `w`; `flint.arb(text)`
+        reads one back. A double cannot hold 20 digits.
+    digits
+        Every ball has a radius of at most 10^-digits of its value.
+    """
+
+    bias_ball: Any
+    noise_ball: Any
+    digits: int
+
+
+def text(ball: Ball, digits: int) -> str:
+    """The ball in decimal, outwards rounded, with a few digits more than are promised.
+
+    >>> from flint import arb
+    >>> text(arb(1) / 4, 20)
+    '0.2500000000000000000000000'
+    """
+    return ball.str(digits + 5, more=True)
+
+
+def double(ball: Ball) -> tuple[float, float]:
+    """The midpoint as a double, and a bound on its distance to any point of the ball.
+
+    Raises
+    ------
+    OutOfReach
+        If it is too large for a double.
+
+    >>> from flint import arb
+    >>> double(arb(1) / 4)
+    (0.25, 0.0)
+    """
+    value = float(ball.mid())
+    if not math.isfinite(value):
+        raise OutOfReach(f"the value {ball.str(3)} exceeds the largest double; rescale L or sigma.")
+    error = (ball - value).abs_upper()
+    return value, 0.0 if error == 0 else math.nextafter(float(error), math.inf)
+
 
 HIGHEST_DEGREE = 320
 """Largest degree of a harmonic: a few seconds' work."""

@@ -20,9 +20,8 @@ from lipverify.problem.features import SEEN, Features
 from lipverify.problem.fields import Field
 from lipverify.problem.fine import features, sighted, undeclared
 from lipverify.problem.law import FunctionLaw, Law, RidgeLaw, by_law, proportional
-from lipverify.problem.laws import Affine, Cosine, Linear, Quadratic, ReLU
+from lipverify.problem.laws import Affine, Cosine, Linear, Quadratic, ReLU, WithOffset
 from lipverify.problem.network import ReLUNetwork
-from lipverify.problem.offset import WithOffset
 from lipverify.problem.own import Ridge, Zonal
 
 CLOSE = 1e-3

@@ -24,11 +24,11 @@ from lipverify.foundation.latex import typst_math
 from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU, Ridge, RidgeLaw, Zonal
 from lipverify.loss.asymptotic import L, Ridges, asymptotic_terms, c, d, leading, n, sigma, valid_windows, w
 
-# internal: closed forms compared with those that SymPy derives
-from lipverify.loss.asymptotic.closed import closed_numbers, known
-
 # internal: how a number and a link are read as exact expressions
 from lipverify.loss.asymptotic.links import meant, read
+
+# internal: closed forms compared with those that SymPy derives
+from lipverify.loss.asymptotic.powers import closed_numbers, known
 
 # internal: closed forms compared with those that SymPy derives
 from lipverify.loss.asymptotic.record import numbers_of

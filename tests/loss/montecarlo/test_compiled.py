@@ -43,8 +43,12 @@ from lipverify.laws import Affine, Cosine, Law, Linear, Quadratic, ReLU
 from lipverify.loss.montecarlo.backend import Backend  # internal: the backend around an emulated device
 
 # internal: launches and their layout, without a device
-from lipverify.loss.montecarlo.compiled import launch, layout, native
-from lipverify.loss.montecarlo.compiled.source import assembled  # internal: the source is compiled with a mistake in it
+from lipverify.loss.montecarlo.compiled import (
+    assembled,  # internal: the source is compiled with a mistake in it
+    launch,
+    layout,
+    native,
+)
 
 # internal: samples as the compiled code draws them, and the same samples by NumPy
 from lipverify.loss.montecarlo.reduced import Fused, Reduced, is_compiled

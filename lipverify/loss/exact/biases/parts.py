@@ -26,8 +26,7 @@ from lipverify.loss.exact.variograms.table import Variogram, variogram_of
 from lipverify.loss.work import price_of
 from lipverify.problem.features import UNSEEN
 from lipverify.problem.law import Law, RidgeLaw, by_law
-from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU
-from lipverify.problem.offset import WithOffset
+from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU, WithOffset
 from lipverify.problem.own import Ridge, Zonal, jumps_of
 
 ROOT_TOLERANCE = 1e-8

@@ -24,9 +24,8 @@ from lipverify.loss.exact.zonal.projection import of_covariance, of_links
 from lipverify.problem.fields import Field
 from lipverify.problem.fine import features
 from lipverify.problem.law import Law, RidgeLaw, Sum, by_law
-from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU
+from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU, WithOffset
 from lipverify.problem.network import ReLUNetwork
-from lipverify.problem.offset import WithOffset
 from lipverify.problem.own import Ridge, Zonal
 
 WAVE_ROUNDING = 8 * EPS

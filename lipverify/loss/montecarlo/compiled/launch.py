@@ -26,6 +26,7 @@ import numpy as np
 from lipverify.errors import DeviceLost, InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Array, Floats
 from lipverify.foundation.streams import BLOCKS_PER_CHUNK, key_of
+from lipverify.loss.montecarlo.compiled import assembled
 from lipverify.loss.montecarlo.compiled.layout import (
     LANES,
     MOST_WARPS,
@@ -40,7 +41,6 @@ from lipverify.loss.montecarlo.compiled.layout import (
     split,
     stretch_of,
 )
-from lipverify.loss.montecarlo.compiled.source import assembled
 
 OPTIONS = ("--std=c++17",)
 THREADS = 256
