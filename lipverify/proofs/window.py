@@ -8,7 +8,9 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
+
+from flint import ctx
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.validation import number, whole
@@ -190,6 +192,12 @@ def prove_transfer(theorem: Theorem, ratio: float) -> Transfer:
         return Transfer(extended(theorem.data, "transfer", {windows.transfer: {"rho": f"{rho:.12g}"}}))
 
 
+def unit(law: str, d: int) -> float:
+    """1 / k_1, k_1 the power of the linear part of f over L^2: 3d for the affine law, 6d for ReLU."""
+    with ctx.workprec(chain.BITS):
+        return float(every.unit(laws.start(law, d)).mid())
+
+
 def require_signal(n: float, L: float, sigma: float) -> None:
     """Refuse values to which no theorem for every n applies."""
     if not (n >= 2 and L > 0 and sigma > 0):
@@ -198,7 +206,7 @@ def require_signal(n: float, L: float, sigma: float) -> None:
 
 @dataclass(frozen=True)
 class EveryN(LawProof):
-    """For every n >= 2: w* between two multiples of M = min(Lambda / 3d, k Lambda^e), with 6d instead of 3d for ReLU.
+    """For every n >= 2: w* between two multiples of M = min(k_1 Lambda, k Lambda^e), 1/k_1 = 3d, or 6d for ReLU.
 
     It covers all L <= rho sigma, and all with n >= K W^{(d+1)/2}, W = Lambda^e, for ReLU with n >= K W^{d/2}: the same
     K as of `Theorem`, at any W. For all other L / sigma it bounds w* from below: by the same multiple of min(M, k V),
@@ -231,14 +239,9 @@ class EveryN(LawProof):
         return below(self.constants["least_ratio"]), beyond(self.constants["largest_ratio"])
 
     def scale(self, n: float, L: float = 1.0, sigma: float = 1.0) -> float:
-        """M = min(Lambda / 3d, k Lambda^e), for ReLU with 6d."""
-        lam = n * L**2 / sigma**2
-        return float(
-            min(
-                lam / ((6 if self.law == "relu" else 3) * self.d),
-                self.constants["k"] * lam ** (1 / (self.noise_power + self.beta)),
-            )
-        )
+        """M = min(k_1 Lambda, k Lambda^e)."""
+        lam, power = n * L**2 / sigma**2, 1 / (self.noise_power + self.beta)
+        return float(min(lam / unit(self.law, self.d), self.constants["k"] * lam**power))
 
     def covers(self, n: float, L: float | None = None, sigma: float = 1.0) -> bool:
         """Whether the theorem bounds w* from both sides; L is 1 if it is not given."""
@@ -421,39 +424,58 @@ def prove_every_n(law: Law, d: int, most_signal: float = 1.0, least_tokens: floa
     name, d = named(law), whole("d", d, 2, "the ambient dimension,")
     rho = number("most_signal", most_signal, "L / sigma", above=0)
     K = number("least_tokens", least_tokens, "K", above=0)
-    if name not in ("affine", "relu"):
+    route = ROUTES.get(name)
+    if route is None:
         raise OutOfReach(
             f"law = {law!r}: with few tokens w* is proved for Affine() and ReLU(); use prove_window or optimal_window."
         )
     tried = f"law = {name}, d = {d}, most_signal = {rho!r}, least_tokens = {K!r}"
     with in_doubles(tried):
-        for W, beyond in product(*((STARTS, BEYOND) if name == "affine" else (LATER, FARTHER))):
+        for W, share in product(route.starts, route.shares):
             with suppress(OutOfReach):
                 data = find(name, d, Reach(W, K))
                 constant = float(f"{float(data['lemmas'][-1]['constants']['limit_low']):.3g}")
-                chosen = {"rho": decimal(rho), "k": decimal(constant), "reach": decimal(beyond * constant)}
-                rules = windows.THEOREMS["every n"] if name == "affine" else windows.BY_LEVELS
-                more: dict[chain.Rule, dict[str, str]] = {rule: {} for rule in rules[2:]}
-                if name == "affine":
-                    more[every.reached] = chosen
-                else:
-                    both = (6 * d * constant) ** ((d + 2) / d)  # where both parts of M are equal
-                    more[levels.levels] = chosen | {"first": decimal(FIRST * both)}
-                return EveryN(extended(data, "every n", more))
+                chosen = {"rho": decimal(rho), "k": decimal(constant), "reach": decimal(share * constant)}
+                if route.first:
+                    both = (unit(name, d) * constant) ** ((d + 2) / d)  # where both parts of M are equal
+                    chosen["first"] = decimal(route.first * both)
+                lemmas = {lemma: chosen if lemma is route.chooses else {} for lemma in route.lemmas}
+                return EveryN(extended(data, "every n", lemmas))
     raise OutOfReach(
         f"{tried}: with few tokens in a window the bounds are too wide; ask for a smaller most_signal or d, or a "
         "larger least_tokens."
     )
 
 
-STARTS = (200.0, 400.0)
-"""W from which `window` is proved, on which a theorem for every n rests; the first that is enough."""
-BEYOND = (1.8, 2.3)
-"""reach / k: from 1.5 k W on (d = 3; d = 2: 1.6) noise alone is more than the least loss, if bounds are close."""
-LATER, FARTHER = (1e5,), (3.2,)
-"""The same of ReLU, the envelopes of which are wider and take no longer,"""
-FIRST = 3.0
-"""and the Lambda up to which slopes bound w*, in units of that where both parts of M are equal."""
+class Route(NamedTuple):
+    """How a theorem for every n follows from that about the window.
+
+    Attributes
+    ----------
+    lemmas, chooses
+        The lemmas after those about the window, and the one with numbers to choose.
+    starts
+        W from which the window is proved; the first that is enough is taken.
+    shares
+        reach / k, of which the first that is enough is taken.
+    first
+        The Lambda up to which slopes bound w*, in units of that where both parts of M are equal; 0 if they do for all.
+    """
+
+    lemmas: tuple[chain.Rule, ...]
+    chooses: chain.Rule
+    starts: tuple[float, ...]
+    shares: tuple[float, ...]
+    first: float = 0.0
+
+
+ROUTES = {
+    "affine": Route(windows.EVERY[2:], every.reached, (200.0, 400.0), (1.8, 2.3)),
+    "relu": Route(windows.BY_LEVELS[2:], levels.levels, (1e5,), (3.2,), 3.0),
+}
+"""By law. From 1.5 k W on (d = 3; d = 2: 1.6) noise alone is more than the least loss, if bounds are close. The
+envelopes of ReLU are wider, so that it needs a larger W, and its bias has no slope near w*.
+"""
 
 
 def prove_window(law: Law, d: int, *, least_lambda: float | None = None, least_tokens: float | None = None) -> Theorem:
