@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import copy
 import cProfile
-import inspect
 import json
 import re
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -25,7 +25,7 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.shipped import shipped
 from lipverify.laws import Affine, Cosine, Law, Matern, Quadratic, ReLU, Ridge, Zonal
 from lipverify.proofs import Gaussian, Kinked, Powers, checker, load, prove_envelope, prove_tradeoff, prove_window
-from lipverify.proofs.checker import chain, windows
+from lipverify.proofs.checker import chain, curves, every, five, largest, levels, signals, windows
 from tests.proofs.controls import controls
 
 LAWS: dict[str, Law] = {
@@ -418,6 +418,14 @@ def test_a_statement_has_all_digits_of_its_constants() -> None:
     assert f"w* < {chain.shown(bound)} W" in checker.statement(data)
 
 
+def forget() -> None:
+    """Clear the caches of all modules of the checker."""
+    for name, loaded in sys.modules.items():
+        if name.startswith(f"{checker.__name__}."):
+            for function in vars(loaded).values():
+                getattr(function, "cache_clear", lambda: None)()
+
+
 def to_read(name: str) -> dict[str, int]:
     """The number of lines of each module of the checker behind one proof, including docstrings and comments.
 
@@ -428,9 +436,7 @@ def to_read(name: str) -> dict[str, int]:
     folder = Path(checker.__file__).parent
     text = (shipped() / "proofs" / f"{name}.json").read_text(encoding="utf-8")
     stated = json.loads(text)
-    for loaded in filter(inspect.ismodule, vars(checker).values()):
-        for function in vars(loaded).values():
-            getattr(function, "cache_clear", lambda: None)()  # cached results would not be run
+    forget()  # cached results would not be run
     calls = cProfile.Profile(subcalls=False, builtins=False)
     assert calls.runcall(checker.main, [str(shipped() / "proofs" / f"{name}.json")]) == 0
     called = (entry.code for entry in calls.getstats() if isinstance(entry.code, CodeType))
@@ -485,11 +491,45 @@ def to_read(name: str) -> dict[str, int]:
 ROW = re.compile(r"\| [^|]* \| `([a-z0-9.-]+)` \| ([^|]*) \| (\d+) \|")
 
 
+PAGE = (Path(__file__).parents[2] / "docs" / "proofs.md").read_text(encoding="utf-8")
+ROWS = [
+    (name, {module: int(number) for module, number in re.findall(r"`(\w+)` (\d+)", modules)}, int(total))
+    for name, modules, total in ROW.findall(PAGE.partition("### What a sceptic must read")[2])
+]
+COARSE: dict[Any, dict[str, Any]] = {
+    every: {"FEW": 16, "SHARE": 0.1, "WIDEST": 1.0, "GROWTH": 0.5},
+    curves: {"ACCURACY": 1e-3},
+    levels: {"APART": 1.2},
+    five: {"FEW": 20, "GROWTH": arb(1000), "CELLS": 50},
+    largest: {"FEW": 20, "SIDES": 20, "CELLS": 50, "GROWTH": arb(10)},
+    signals: {"SIDES": 20},
+}
+"""Fewer tokens and longer steps: their bounds prove nothing, but the functions that run are the same."""
+
+
+@pytest.fixture
+def coarse(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A checker that is coarse, and finds no failure."""
+    for module, numbers in COARSE.items():
+        for name, number in numbers.items():
+            monkeypatch.setattr(module, name, number)
+    whole = chain.failures
+    monkeypatch.setattr(chain, "failures", lambda kind, proof: whole(kind, proof)[:0])
+    yield
+    forget()
+
+
+@pytest.mark.usefixtures("coarse")
 def test_the_documents_count_the_lines_that_a_sceptic_must_read() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "proofs.md").read_text(encoding="utf-8")
-    rows = ROW.findall(text.partition("### What a sceptic must read")[2])
-    assert len(rows) > 5
-    for name, modules, total in rows:
-        counted = {module: int(number) for module, number in re.findall(r"`(\w+)` (\d+)", modules)}
+    assert len(ROWS) > 5
+    for name, counted, total in ROWS:
         assert counted == to_read(name), name
-        assert sum(counted.values()) == int(total), name
+        assert sum(counted.values()) == total, name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "row", [row for row in ROWS if row[0].startswith(("every", "signals"))], ids=lambda row: row[0]
+)
+def test_a_coarse_check_runs_the_functions_of_the_whole_one(row: tuple[str, dict[str, int], int]) -> None:
+    assert to_read(row[0]) == row[1]
