@@ -148,3 +148,38 @@ def at_zero(coefficient: str, kept: str = "1") -> Any:
         "N_0": (n - 1) / (d * n**2),
     }
     return found[coefficient] - sympy.Rational(kept) * form[coefficient]
+
+
+def rising(step: str, kept: str = "1") -> Any:
+    """One algebraic step of the proof that E T^2 and E sum a_i^2 y_i rise with omega, minus `kept` times its form.
+
+    "ratio": the slope of D(omega) = A_{d+2}(2 omega) less that of A = A_d(omega) where both are A, from A_d' = 1 - A_d^2 - (d
+    - 1) A_d / omega; v = 1 / omega. "triple": sum (t_i - t_j)^2 t_l over three tokens with the mean m, t_i = m + delta_i.
+    "weights": sum e^{x_i} - e^{-x_i} for sum x_i = 0, in p_i = e^{x_i / 2}. "mean": how prod (1 - t_i^2) changes if m changes its sign.
+    """
+    import sympy
+
+    A, v, d, m, a, b, p, q = sympy.symbols("A v d m a b p q")
+    deltas = (a, b, -a - b)
+    squares, pairs, product = sum(x**2 for x in deltas), a * b - (a + b) ** 2, a * b * deltas[2]
+    tokens, halves = [m + x for x in deltas], (p, q, 1 / (p * q))
+
+    def slope(dimension: Any, inverse: Any) -> Any:
+        return 1 - A**2 - (dimension - 1) * A * inverse
+
+    def around(centre: Any) -> Any:
+        return sympy.prod([1 - (centre + x) ** 2 for x in deltas])
+
+    whole, form = {
+        "ratio": (2 * slope(d + 2, v / 2) - slope(d, v), slope(d, v) + (d - 3) * A * v),
+        "triple": (
+            sum((tokens[i] - tokens[j]) ** 2 * tokens[3 - i - j] for i, j in ((0, 1), (0, 2), (1, 2))),
+            3 * squares * m - 9 * product,
+        ),
+        "weights": (
+            sum(x**2 - x**-2 for x in halves),
+            sympy.prod([x - 1 / x for x in halves]),
+        ),
+        "mean": (around(m) - around(-m), -4 * product * m * (3 + m**2 + pairs)),
+    }[step]
+    return sympy.simplify(sympy.expand(whole - sympy.Rational(kept) * form))

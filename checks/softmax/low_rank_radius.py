@@ -3,6 +3,7 @@ r"""The radius of the ball up to which the best matrix is c BB^T, at every n and
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -145,15 +146,47 @@ def limit_radius(d: int, k: int) -> Value:
     return float(brentq(slope, d / 2, 4 * d, xtol=LOCATED * d)), 2 * LOCATED * d
 
 
+@makes("bounded", "exact")
+def mixed_gain(d: int, scale: float) -> Value:
+    r"""(g^2 times the gain by an entry of M that mixes the two spaces, its error), on the sphere as n -> infinity; g = scale d.
+
+    Of M = eps (b b'^T + b' b^T) - g b' b'^T, unit vectors b in col(B) and b' in its complement, k times the loss as n ->
+    infinity is E |z - h(omega) p|^2 with z = B^T x, p = eps v b, v = <b', x>, omega^2 = eps^2 v^2 + (eps <b, x> - g v)^2. It
+    falls from M = 0 by eps^2 times
+
+        2 E <b, x>^2 |v| (-h'(g |v|)) - E v^2 h(g |v|)^2
+
+    to leading order. Given v, <b, x>^2 has the mean (1 - v^2) / (d - 1).
+    """
+    from scipy.integrate import quad
+
+    g = scale * d
+
+    def gain(theta: float) -> float:
+        v = math.cos(theta)
+        h, falling = _kernel_mean(d, g * v)
+        return math.sin(theta) ** d / (d - 1) * 2 * v * falling - math.sin(theta) ** (d - 2) * (v * h) ** 2
+
+    # most of it lies at v = O(1 / g), next to theta = pi / 2
+    ends = [0.0, *(math.pi / 2 - angle for angle in (0.5, 0.05, 0.005)), math.pi / 2]
+    parts = [quad(gain, a, b, epsabs=1e-12, epsrel=1e-10, limit=200) for a, b in pairwise(ends)]
+    whole = quad(lambda theta: math.sin(theta) ** (d - 2), 0, math.pi / 2, epsabs=1e-12, epsrel=1e-10)[0]
+    return tuple(g**2 * sum(column) / whole for column in zip(*parts, strict=True))  # type: ignore[return-value]
+
+
 def _slope_density(d: int, k: int, c: float, theta: float) -> float:
+    sine, cosine = math.sin(theta), math.cos(theta)
+    h, falling = _kernel_mean(d, c * sine)
+    return sine**k * cosine ** (d - k + 1) * (1 - c * h) * falling
+
+
+def _kernel_mean(d: int, omega: float) -> tuple[float, float]:
+    """h = A / omega and -h', A = I_{d/2} / I_{d/2-1}."""
     from scipy.special import ive
 
-    sine, cosine = math.sin(theta), math.cos(theta)
-    omega = c * sine
     A = float(ive(d / 2, omega) / ive(d / 2 - 1, omega))
     h = A / omega
-    falling = (d * h + A**2 - 1) / omega
-    return sine**k * cosine ** (d - k + 1) * (1 - c * h) * falling
+    return h, (d * h + A**2 - 1) / omega
 
 
 def along(lengths: list[int]) -> dict[str, list[float]]:

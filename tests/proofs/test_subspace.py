@@ -13,6 +13,7 @@ from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lipverify.checks.softmax.low_rank_radius import mixed_gain  # internal: the quantity of a claim
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.shipped import shipped
 from lipverify.loss.block import block_terms
@@ -179,3 +180,85 @@ def test_the_evaluator_finds_the_proved_true_and_a_tiny_ball_and_a_large_one_fal
     large = said.replace("n = 2", "n = 9").replace("1.2", "5")
     for false in (tiny, large, said.replace("M = 1.2", "M = 1.1")):
         assert statements.wrong(false), false
+
+
+def of_output(d: int, n: int, omega: float) -> dict[str, float]:
+    """h, alpha, beta and E sum a_i^2 at one omega, by balls."""
+    at = averages(d, n, arb(omega), (1, 2))
+    beta = at.alone[2] / d
+    alpha = subspace.moment(at, (d - 1) * beta)
+    found = {"h": (1 - at.mean[1]) / arb(omega), "alpha": alpha, "beta": beta, "noise": at.noise}
+    return {name: float(ball.mid()) for name, ball in found.items()}
+
+
+PLACES = (0.2, 1.0, 3.0, 9.0)
+
+
+@pytest.mark.parametrize(("d", "n"), [(3, 2), (3, 24), (4, 9), (8, 60)])
+def test_the_parts_of_the_loss_are_monotone_from_three_dimensions_on(d: int, n: int) -> None:
+    found = [of_output(d, n, omega) for omega in PLACES]
+    for name, sign in {"h": -1, "alpha": 1, "beta": 1, "noise": 1}.items():
+        assert all(np.diff([sign * each[name] for each in found]) > 0), name
+
+
+def test_on_the_circle_the_variance_across_falls() -> None:
+    assert np.diff([of_output(2, 60, omega)["beta"] for omega in PLACES]).min() < 0
+
+
+ANGLES, WEIGHTS = np.polynomial.legendre.leggauss(300)
+
+
+def weighted(d: float, omega: float, shift: Any) -> tuple[Any, ...]:
+    """Nodes t, their weights, and Y = e^(omega t + shift), for one token on S^{d-1}."""
+    t, p = np.sin(np.pi / 2 * ANGLES), WEIGHTS * np.cos(np.pi / 2 * ANGLES) ** (d - 2)
+    return t, p / p.sum(), np.exp(omega * t + shift)
+
+
+@pytest.mark.parametrize(("d", "n", "omega"), [(3, 2, 1.5), (3, 24, 6.0), (5, 7, 3.0)])
+def test_the_variance_across_is_an_integral_over_u(d: int, n: int, omega: float) -> None:
+    """beta = n (n - 1) int u^(n-2) W du, by which its slope is a mean of covariances."""
+    t, p, Y = weighted(d, omega, np.linspace(-omega - 16, omega + 5, 2500)[:, None])
+    u, W = (p * np.exp(-Y)).sum(axis=1), (p * (1 - t**2) / (d - 1) * (-np.expm1(-Y) - Y * np.exp(-Y))).sum(axis=1)
+    total = -n * (n - 1) * np.trapezoid(u ** (n - 2) * W, u)
+    assert total == pytest.approx(of_output(d, n, omega)["beta"], rel=1e-4)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.floats(2.01, 9), st.floats(0.05, 20), st.floats(-8, 4))
+def test_that_covariance_is_positive_from_three_dimensions_on_and_not_below(
+    d: float, omega: float, place: float
+) -> None:
+    def covariance(d: float, shift: float) -> float:
+        t, p, Y = weighted(d, omega, shift)
+        mu = p * Y * np.exp(-Y)
+        H = (1 - t**2) * Y / (mu * (1 - t**2) * Y).sum()
+        return float((mu * H * (t - (mu * t).sum() / mu.sum())).sum())
+
+    assert covariance(max(d, 3.0), place - omega if place < 0 else place) > -1e-9
+    assert omega < 12 or covariance(2.0, -omega - 8) < 0
+
+
+@settings(deadline=None, max_examples=8)
+@given(st.sampled_from([2, 3, 30]), *(st.floats(0.01, 1) for _ in range(2)), st.floats(-2, 0.8))
+def test_no_score_across_is_better_than_none_at_any_query(n: int, s: float, share: float, far: float) -> None:
+    """The loss at a query for C = 1/10, d = 3, k = 1: with p along B of length C s share, and omega larger."""
+    C, p = 0.1, 0.1 * s * share
+
+    def loss(p: float, omega: float) -> float:
+        at = of_output(3, n, omega)
+        return -2 * s * p * at["h"] + (at["alpha"] - at["beta"]) * (p / omega) ** 2 + at["beta"]
+
+    assert loss(p, p + 10**far) > loss(C * s, C * s) - 1e-12
+
+
+def test_an_entry_that_mixes_the_spaces_gains_by_the_law_of_large_numbers() -> None:
+    """The coefficient of eps^2, against the loss of the limit n -> infinity at a small eps; d = 3, k = 1."""
+    scale, eps = 40.0, 0.02
+    assert mixed_gain(3, 1.0)[0] < 0 < mixed_gain(3, scale)[0]
+    g, v, phi = 3 * scale, ANGLES**3, (np.arange(64) + 0.5) / 64 * 2 * np.pi  # nodes next to v = 0
+    V, P = np.meshgrid(v, phi)
+    z, p = np.sqrt(1 - V**2) * np.cos(P), eps * V
+    omega = np.hypot(p, eps * z - g * V)
+    h = (1 / np.tanh(omega) - 1 / omega) / omega
+    gain = (3 * ANGLES**2 * WEIGHTS / 2 * (2 * z * h * p - (h * p) ** 2).mean(axis=0)).sum()
+    assert g**2 * gain / eps**2 == pytest.approx(mixed_gain(3, scale)[0], rel=0.02)
