@@ -17,12 +17,14 @@ from typing import Any
 import numpy as np
 import pytest
 from flint import arb
+from scipy.integrate import quad
+from scipy.stats import norm
 
 from lipverify.claims.plan import select_claims
 from lipverify.cli import main, prove  # internal: the argument parser of one command, without a process
 from lipverify.errors import OutOfReach
 from lipverify.foundation.shipped import shipped
-from lipverify.laws import Affine
+from lipverify.laws import Affine, ReLU
 from lipverify.linear_transformer import published
 
 # internal: the text that Coq compiles, lemma by lemma
@@ -35,6 +37,9 @@ from lipverify.proofs.checker.chain import ball  # internal: a rational as a bal
 # internal: the bounds of a smooth law, which an export states again
 from lipverify.proofs.checker.harmonics import smooth
 
+# internal: the integrals of the lemma about a kink, which an export has in closed form
+from lipverify.proofs.checker.kink import gaussian_integrals
+
 # internal: constants by their names in Coq, sums of a law, groups of d
 from lipverify.proofs.coq import dimensions, windows
 from lipverify.proofs.coq.text import HYPOTHESES  # internal: the facts that are assumed
@@ -43,7 +48,10 @@ from tests.reference import statements
 
 Data = dict[str, Any]
 WITH_COQ = pytest.mark.skipif(shutil.which("coqc") is None, reason="no coqc: Coq and its library Interval")
-EXPORTED = ("affine-3", "quadratic-2", "cosine-2", "tradeoff-affine-3", "transfer-affine-3-3", "affine-8")
+EXPORTED = (
+    *("affine-3", "quadratic-2", "cosine-2", "tradeoff-affine-3", "transfer-affine-3-3", "affine-8"),
+    *("relu-3", "relu-2", "relu-8", "tradeoff-relu-3", "transfer-relu-3-3"),
+)
 EVERY = ("dimensions-affine", "dimensions-quadratic")
 TRANSFORMERS = ("lt-cosine", "lt-ridge-1-1-yx", "lt-ridge-2-2-yy")
 MUTATED = {
@@ -54,19 +62,30 @@ MUTATED = {
     "cosine-2": ("S0_high", "S1_low", "S2"),
     "tradeoff-affine-3": ("rise_low", "rise_high", "fall_low", "fall_high"),
     "transfer-affine-3-3": ("worse_low", "worse_high"),
+    "relu-3": ("far", "G_low", "b_low", "b_plus", "low", "high", "loss_high", "limit_low"),
+    "tradeoff-relu-3": ("H_3/2", "G_high", "G_mean", "b_high", "b_next", "s", "fall_low", "fall_high"),
     "dimensions-affine": ("J1", "tau", "tau_3", "low", "high", "loss_low", "loss_high", "over"),
     "dimensions-quadratic": ("low", "high", "loss_low", "loss_high"),
     "lt-cosine": ("C", "offset", "low"),
     "lt-ridge-1-1-yx": ("Q", "R", "K"),
     "lt-ridge-2-2-yy": ("Q",),
 }
-FALLS = {"S1_low": 1, "g_low": 1, "low": 1, "loss_low": 1, "rise_low": 1, "fall_low": 1, "worse_low": 1}
+FALLS = {"far": 1, "G_low": 1, "b_low": 1, "b_plus": 1, "limit_low": 1} | {
+    "S1_low": 1,
+    "g_low": 1,
+    "low": 1,
+    "loss_low": 1,
+    "rise_low": 1,
+    "fall_low": 1,
+    "worse_low": 1,
+}
 """The direction in which a constant becomes false, if it is not -1 per cent."""
 
 
 def proof(name: str) -> Data:
     if name.startswith("transfer"):
-        return prove_transfer(prove_window(Affine(), d=3), ratio=float(name.rpartition("-")[2])).data
+        law = Affine() if "affine" in name else ReLU()
+        return prove_transfer(prove_window(law, d=3), ratio=float(name.rpartition("-")[2])).data
     return json.loads((shipped() / "proofs" / f"{name}.json").read_text(encoding="utf-8"))
 
 
@@ -108,7 +127,8 @@ def test_several_theorems_compile_in_one_file() -> None:
 @pytest.mark.parametrize(("name", "constant"), [(name, each) for name, some in MUTATED.items() for each in some])
 def test_an_export_with_another_constant_does_not_compile(name: str, constant: str, library: Path) -> None:
     mutant = copy.deepcopy(proof(name))
-    (constants,) = (each["constants"] for each in mutant["lemmas"] if constant in each["constants"])
+    found = [each["constants"] for each in mutant["lemmas"] if constant in each["constants"]]
+    constants = found[0 if constant == "far" else -1]  # the bias before the first u alone is used
     value = float(constants[constant])
     if name in EVERY:  # these theorems leave less room than one per cent
         constants[constant] = f"{value * (1 + FALLS.get(constant, -1) * 1e-4):.12g}"
@@ -139,22 +159,38 @@ STATED = {
 """Theorems and facts that differ from the exported ones."""
 
 
+OF_RELU = {
+    "as it is": ("W_least <= W", "W_least <= W"),
+    "fewer tokens": ("K * Rpower W (a + 1 / 2) <= INR n", "K * Rpower W a <= INR n"),
+    "the scale of a smooth law": ("(1 / (a + (3 / 2))) in", "(1 / (a + 2)) in"),
+    "no stage before": ("Lemma left_of_next n", "Lemma left n"),
+    "no norm": ("Hypothesis kink_norm : Kink_norm d a c G1 G2.", ""),
+    "another norm": ("Kink_norm d a c G1 G2", "Kink_norm d a c G2 G2"),
+    "no Jensen given z": ("Jensen_kink d a B V linear kinked G2 C1", "Jensen_kink d a B V linear linear G2 C2"),
+    "another token": ("Crossed a V C2", "Crossed a V C1"),
+}
+"""The same for ReLU."""
+
+
 @WITH_COQ
 @pytest.mark.slow
-@pytest.mark.parametrize("name", STATED)
-def test_an_export_of_another_structure_does_not_compile(name: str, library: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [(name, each) for name, some in {"affine-3": STATED, "relu-3": OF_RELU}.items() for each in some],
+)
+def test_an_export_of_another_structure_does_not_compile(name: str, change: str, library: Path) -> None:
     """Numerical lemmas are admitted here, so that only the theorem can fail."""
     text = re.sub(
-        r"^Proof\. (?:numbers|values|unfold|pose).*Qed\.$", "Admitted.", coq.modules([proof("affine-3")]), flags=re.M
+        r"^Proof\. (?:numbers|values|unfold|pose).*Qed\.$", "Admitted.", coq.modules([proof(name)]), flags=re.M
     )
-    before, after = STATED[name]
+    before, after = (STATED if name == "affine-3" else OF_RELU)[change]
     assert before in text
     against = refusal(text.replace(before, after), library)
     assert against is not None
-    if name == "as it is":
-        assert against.startswith("it assumes window_affine_3.")
+    if change == "as it is":
+        assert against.startswith(f"it assumes window_{name.replace('-', '_')}.")
     else:
-        assert against.startswith(("window_theorem: ", "left_of_u: ", "its beginning: ")), against
+        assert against.startswith(("window_theorem: ", "left_of_u: ", "between: ", "few: ", "its beginning: ")), against
 
 
 @WITH_COQ
@@ -331,16 +367,20 @@ def test_the_entries_of_the_table_are_the_published_ones() -> None:
         assert [int(each) for each in re.findall(r"\d+", found)] == expected
 
 
-def test_the_same_numbers_are_in_the_export_and_in_the_proof() -> None:
-    data = proof("affine-3")
-    text = coq.exported([data])
+@pytest.mark.parametrize("name", ["affine-3", "relu-3"])
+def test_the_same_numbers_are_in_the_export_and_in_the_proof(name: str) -> None:
+    """Those of each stage in the module of that stage, those of the last and of no stage outside."""
+    data = proof(name)
+    (text,) = (inside for _, inside in coq.MODULE.findall(coq.modules([data])))
+    stages = dict(coq.MODULE.findall(text))
+    last = max(lemma.get("stage", 0) for lemma in data["lemmas"])
+    assert list(stages) == [f"stage_{i}" for i in range(1, last)]
     for lemma in data["lemmas"]:
-        for name, value in lemma["constants"].items():
-            found = re.search(
-                rf"^Definition {windows.RENAMED.get(name, name)} : R := (.*)\.$", text, flags=re.MULTILINE
-            )
-            assert found, name
-            assert statements.value(found[1].replace(" ", "")) == pytest.approx(float(value), rel=1e-15)
+        own = stages.get(f"stage_{lemma.get('stage', 0)}", coq.MODULE.sub("", text))
+        for constant, value in lemma["constants"].items():
+            called = windows.RENAMED.get(constant, constant)
+            (found,) = re.findall(rf"^Definition {called} : R := (.*)\.$", own, flags=re.MULTILINE)
+            assert statements.value(found.replace(" ", "")) == pytest.approx(float(value), rel=1e-15)
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -365,15 +405,16 @@ def test_every_dimension_is_in_its_export(name: str) -> None:
 
 def test_every_hypothesis_is_listed_in_the_documents() -> None:
     """There are no axioms or admitted lemmas; the hypotheses of the theorems are those of the list, in its order."""
-    text = coq.exported([proof(name) for name in ("affine-3", "dimensions-affine", "lt-cosine", "lt-ridge-1-1-yx")])
+    names = ("affine-3", "tradeoff-relu-3", "dimensions-affine", "lt-cosine", "lt-ridge-1-1-yx")
+    text = coq.exported([proof(name) for name in names])
     own = text[text.index("Module window") :]
     assert not re.search(r"\b(Admitted|admit|Axiom|Parameter|Conjecture|Abort)\b", text)
-    assert re.findall(r"^Hypothesis (\w+) ", own, flags=re.MULTILINE) == list(HYPOTHESES)
+    assert list(dict.fromkeys(re.findall(r"^Hypothesis (\w+) ", own, flags=re.MULTILINE))) == list(HYPOTHESES)
     listed = re.findall(r"^\| `(\w+)` \|", (ROOT / "docs" / "proofs.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert listed == list(HYPOTHESES)
 
 
-@pytest.mark.parametrize("name", ["relu-3", "rough-0.5-3", "step-2", "lt-layers", "dimensions-relu", "every-affine-3"])
+@pytest.mark.parametrize("name", ["rough-0.5-3", "step-2", "lt-layers", "dimensions-relu", "every-affine-3"])
 def test_a_proof_without_an_export_is_refused(name: str) -> None:
     with pytest.raises(OutOfReach, match="no export to Coq"):
         coq.exported([proof(name)])
@@ -409,7 +450,7 @@ def test_a_file_without_a_theorem_is_refused(capsys: pytest.CaptureFixture[str])
     assert "name a claim or give --law" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("law", ["affine", "relu"])
+@pytest.mark.parametrize("law", ["affine", "matern(0.5)"])
 def test_a_file_that_coq_rejects_is_not_written(
     law: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -419,7 +460,7 @@ def test_a_file_that_coq_rejects_is_not_written(
     with pytest.raises(SystemExit) as ended:
         main(["prove", "--law", law, "--d", "3", "--coq", str(tmp_path / "a.v")])
     assert ended.value.code == 1
-    says = {"affine": "coqc does not accept it: c_high_ge: Tactic failure", "relu": "law relu: it has no export"}
+    says = {"affine": "coqc does not accept it: c_high_ge: Tactic failure", "matern(0.5)": "law matern-0.5"}
     assert says[law] in capsys.readouterr().err
     assert not (tmp_path / "a.v").exists()
 
@@ -508,3 +549,105 @@ def test_the_facts_that_are_assumed_are_true_of_attention(d: int, n: int, w: flo
         assert statements.terms("affine", d, n, before)[1] >= S * (D / w) ** 2 / (1 + 1 / (n * mu)) ** 2
     twice = 2 * w * mean(1, 2 * w) / double
     assert S * (J2 * (D / w) ** 2 + 5 * cut * U2) + S * (J1 * twice / w / T + 4 * cut * U1) >= B
+
+
+def formula(text: str, **values: Any) -> float:
+    """The value of a formula in Coq's syntax."""
+    text = (
+        re.sub(r"\b(ff|fq|qq) (\d)", r"\1(\2)", re.sub(r"^(\(?)/", r"\g<1>1 /", text))
+        .replace("^", "**")
+        .replace("sqrt PI", "sqrt(PI)")
+    )
+    return float(eval(text, {"sqrt": math.sqrt, "PI": math.pi, **values}))
+
+
+@pytest.mark.parametrize("d", [2, 3, 4, 5, 8])
+def test_the_normal_integrals_of_the_library_are_those_of_the_checker(d: int) -> None:
+    """Each arm of ff, fq and qq compared with quadrature, and what is made of them with the checker's balls."""
+    text = coq.library("attention")
+    f, Q = norm.pdf, norm.sf
+    integrands = {"ff": lambda x: f(x) ** 2, "fq": lambda x: f(x) * Q(x), "qq": lambda x: Q(x) ** 2}
+    known: dict[str, Any] = {}
+    for (name, integrand), powers in zip(integrands.items(), ((0, 2, 4), (1, 3, 5), (2, 4)), strict=True):
+        (body,) = re.findall(rf"^Definition {name} .*?match k with(.*?)\.$", text, re.DOTALL | re.MULTILINE)
+        arms, _, over = body.partition("end")
+        values = [formula(f"({arm.strip()}){over}", **known) for arm in re.findall(r"=>([^|]*)", arms)]
+        for k, value in zip(powers, values, strict=True):
+            assert value == pytest.approx(quad(lambda x, k=k, g=integrand: x**k * g(x), 0, 30)[0], rel=1e-9)
+        known[name] = dict(zip(powers, values, strict=True)).__getitem__
+    known |= {"m": d - 1, "r": 0 if d <= 3 else max(2, d - 3) / 4}
+    names = {"main": "psi_0", "moment": "psi_2", "above": "psi_above", "plane": "psi_plane", "below": "psi_below"}
+    for name, each in gaussian_integrals(d).items():
+        (says,) = re.findall(rf"^Definition {names[name]}\b[^:]*: R := ([^.]*)\.$", text, re.MULTILINE)
+        assert formula(says, **known) == pytest.approx(float(each), rel=1e-12)
+
+
+def means_given_z(d: int, w: float) -> tuple[float, float]:
+    """G2 and G1 of attention.v, E G(z)^2 and E |z| G(z), by the midpoint rule in the angles of z, x_i and a third."""
+    angle = (np.arange(90) + 0.5) * np.pi / 90
+    u = (np.arange(500) + 0.5) / 500 * np.arccos(max(-1.0, 1 - 40 / w))
+    g = np.exp(-w * (1 - np.cos(u))) * np.sin(u) ** (d - 2)
+    s, s_weight = (np.cos(angle), np.sin(angle) ** (d - 3)) if d > 2 else (np.array([-1.0, 1.0]), np.ones(2))
+    z = np.cos(z_angle := (np.arange(300) + 0.5) * np.pi / 600)
+    G = np.empty_like(z)
+    for i, each in enumerate(z):
+        other = each * np.cos(u)[:, None] + math.sqrt(1 - each**2) * np.sin(u)[:, None] * s
+        G[i] = (g @ (2 * np.maximum(-other, 0)) @ s_weight) / (g.sum() * s_weight.sum())
+    weight = np.sin(z_angle) ** (d - 2)
+    return float((weight * G**2).sum() / weight.sum()), float((weight * z * G).sum() / weight.sum())
+
+
+@pytest.mark.parametrize(("d", "w"), [(2, 8.0), (2, 100.0), (3, 12.0), (3, 100.0), (5, 60.0)])
+def test_the_norm_of_what_changes_sign_is_between_its_bounds(d: int, w: float) -> None:
+    """`Kink_norm` of attention.v."""
+    a, (_, _, p) = (d - 1) / 2, statements.tokens(d)
+    mean = {name: float(each) for name, each in gaussian_integrals(d).items()}
+    c = math.gamma(d / 2) * 2 ** (d / 2 - 1) / math.sqrt(2 * math.pi)
+    peak = 2 * c**2 / math.factorial(d - 2)
+    Z = w**a * float((p * np.exp(-w * statements.tokens(d)[1])).sum()) / c
+    low = (
+        math.sqrt(8 * peak * (mean["main"] - (a + 1.5) * mean["moment"] / w)) - math.sqrt(peak * mean["below"] / 2) / w
+    )
+    rest = (math.sqrt(16 * peak * mean["above"]) + (math.sqrt(4 * peak * mean["plane"] / 9) if d == 2 else 0)) / w
+    rest += 2 * w ** (a + 0.75) * math.exp(-w / 2) / c
+    G2, G1 = means_given_z(d, w)
+    assert w >= 2 * a + 3
+    assert low <= Z * w**0.75 * math.sqrt(G2) <= math.sqrt(8 * peak * mean["main"]) + rest
+    assert Z * w**1.5 * G1 <= 4 * peak / (3 * math.sqrt(2 * math.pi)) + w**0.75 * rest / math.sqrt(d)
+
+
+@pytest.mark.parametrize(("d", "n", "w"), [(2, 60, 10.0), (3, 300, 6.0)])
+def test_the_facts_about_a_kink_are_true_of_attention(d: int, n: int, w: float) -> None:
+    """`Crossed`, `Jensen_kink`, `Laplace_crossed` and `Laplace_kink`, from contexts that are drawn, for f(x) = z_+."""
+    random = np.random.default_rng(7)
+
+    def drawn(tokens: int) -> dict[str, float]:
+        """Means of the quantities over contexts."""
+        q, x, t = (random.standard_normal((4000, k, d)) for k in (1, 1, tokens))
+        q, x, t = (each / np.linalg.norm(each, axis=2, keepdims=True) for each in (q, x, t))
+        h, z, zs = 1 - (t * x).sum(2), (q * x).sum(2), (q * t).sum(2)
+        g = np.exp(-w * h)
+        A, C = g / g.sum(1, keepdims=True), np.where(zs * z < 0, 2 * abs(zs), 0.0)
+        values = {
+            "B": ((A * (np.maximum(zs, 0) - np.maximum(z, 0))).sum(1)) ** 2,
+            "C1": (abs(z) * A * C).sum(1),
+            "C2": (A * C**2).sum(1),
+            **{f"V{p}": (A * h**p).sum(1) for p in (1, 1.5, 2)},
+        }
+        return {name: float(value.mean()) for name, value in values.items()}
+
+    here, half = drawn(n), drawn((n + 1) // 2)
+    _, h, p = statements.tokens(d)
+    mu, double, D = (float((p * f).sum()) for f in (np.exp(-w * h), np.exp(-2 * w * h), w * h * np.exp(-w * h)))
+    D, twice = D / mu, float((p * 2 * w * h * np.exp(-2 * w * h)).sum()) / double
+    T, F, kinked, both = n * mu**2 / double, (1 + 1 / (n * mu)) ** 2, 1 / 4, 1 / 2 / d
+    G2, G1 = means_given_z(d, w)
+    assert T >= 6
+    cut = math.exp(-(T - 1) / 4)
+    J0, J1, J2 = (kernel(power, j, T, T) for power, j in ((0, 1), (1, 1), (1, 2)))
+    assert 0 < here["C2"] <= math.sqrt(8) * math.pi**2 / (3 * d) * here["V1.5"]
+    below = kinked * (G2 / F - 2 * here["V1"] * here["C1"]) + both * (D / w) ** 2 / F
+    assert 0.3 * here["B"] < below <= 1.02 * here["B"]
+    assert here["C1"] <= 1.02 * (J0 * G1 + 2 * cut * math.sqrt(half["C2"] / d))
+    above = kinked * (J2 * G2 + 5 * cut * half["C2"]) + both * (J2 * (D / w) ** 2 + 5 * cut * half["V2"])
+    assert here["B"] <= 1.02 * (above + both * (J1 * twice / w / T + 4 * cut * half["V1"]))

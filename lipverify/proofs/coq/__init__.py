@@ -35,7 +35,9 @@ class Export(NamedTuple):
     about: str
 
 
-OF_WINDOWS = Export(("attention",), window, "affine, quadratic, cosine and zonal laws, polynomial links and kernels")
+OF_WINDOWS = Export(
+    ("attention",), window, "affine, quadratic, ReLU, cosine and zonal laws, polynomial links and kernels"
+)
 EXPORTS = {
     "window": OF_WINDOWS,
     "envelope": OF_WINDOWS,

@@ -26,6 +26,36 @@ Definition kernel (p j : nat) (T m : R) : R :=
     end.
 Definition sign_at (a g x : R) : R := (a - a ^ 2 - 2 * g) + 2 * g * x + g ^ 2 * x ^ 2.
 
+(* Over x > 0, of the normal density f, its tail Q and psi = f - x Q: x^k f^2, x^k f Q and x^k Q^2 by parts, and from them
+   psi^2, x^2 psi^2, x^2 (m Q + x f)^2, (2 f - x Q)^2 and ((x^2 + m + 1) f + 2 r ((m + 1) f - m x Q))^2, m = d - 1 = 2a. *)
+Definition ff (k : nat) : R := match k with O => 1 | 2%nat => 1 / 2 | _ => 3 / 4 end / (4 * sqrt PI).
+Definition fq (k : nat) : R := match k with
+  | 1%nat => / (2 * sqrt (2 * PI)) - ff 0
+  | 3%nat => / sqrt (2 * PI) - 5 / 2 * ff 0
+  | _ => 4 / sqrt (2 * PI) - 43 / 4 * ff 0
+  end.
+Definition qq (k : nat) : R := match k with 2%nat => 2 / 3 * fq 3 | _ => 2 / 5 * fq 5 end.
+Definition psi_0 : R := ff 0 - 2 * fq 1 + qq 2.
+Definition psi_2 : R := ff 2 - 2 * fq 3 + qq 4.
+Definition psi_above (m : R) : R := m ^ 2 * qq 2 + 2 * m * fq 3 + ff 4.
+Definition psi_plane : R := 4 * ff 0 - 4 * fq 1 + qq 2.
+Definition psi_below (m r : R) : R := ff 4 + 2 * ((m + 1) * (1 + 2 * r)) * ff 2 + ((m + 1) * (1 + 2 * r)) ^ 2 * ff 0
+  - 4 * r * m * (fq 3 + (m + 1) * (1 + 2 * r) * fq 1) + 4 * r ^ 2 * m ^ 2 * qq 2.
+(* The density of z at 0, and bounds of norms at x = 1 / w and at w. *)
+Section Norms.
+Variables (d : nat) (a c : R).
+Definition peak : R := 2 * c ^ 2 / IZR (Z.of_nat (fact (d - 2))).
+Definition curve : R := match (d - 3)%nat with O => 0 | _ => Rmax 2 (2 * a - 2) / 4 end.
+Definition norm_low (x : R) : R :=
+  sqrt (8 * peak * (psi_0 - (a + 3 / 2) * psi_2 * x)) - sqrt (peak * psi_below (2 * a) curve / 2) * x.
+Definition next_norm : R := sqrt (16 * peak * psi_above (2 * a))
+  + match (d - 2)%nat with O => sqrt (4 * peak * psi_plane / 9) | _ => 0 end.
+Definition norm_high (w : R) : R :=
+  sqrt (8 * peak * psi_0) + (next_norm / w + 2 * Rpower w (a + 3 / 4) * exp (- w / 2) / c).
+Definition mean_high (w : R) : R := 4 * peak / (3 * sqrt (2 * PI))
+  + Rpower w (3 / 4) * (next_norm / w + 2 * Rpower w (a + 3 / 4) * exp (- w / 2) / c) / sqrt (2 * a + 1).
+End Norms.
+
 (* The facts of analysis, each a statement about all n and w. *)
 Section Facts.
 Variables (d : nat) (a c : R) (N B : nat -> R -> R) (V : R -> nat -> R -> R).
@@ -52,6 +82,29 @@ Definition Jensen_bias (S1 S2 : R) : Prop := forall n w v, (1 <= n)%nat -> 0 <= 
 Definition Laplace_bias (S0 S1 : R) : Prop := forall n w T m, 6 <= T -> 0 <= m <= T -> 0 < w -> T <= tokens d n w ->
   B n w <= S1 * (kernel 1 2 T m * (deficit d w / w) ^ 2 + 5 * cut (tokens d n w) * V 2 (half n) w)
     + S0 * (kernel 1 1 T m * (deficit d (2 * w) / w) / tokens d n w + 4 * cut (tokens d n w) * V 1 (half n) w).
+(* Of a law whose f has mean squares `linear` in z and `kinked` in |z|, z = <q, x>; C_i = 2 |z_i| where z_i z < 0, else 0.
+   G(z) = E[g C | z] / mu; G1 is E |z| G, G2 is E G^2, C1 n is E |z| sum a_i C_i, C2 n is E sum a_i C_i^2. *)
+Variables (linear kinked : R) (G1 G2 : R -> R) (C1 C2 : nat -> R -> R).
+(* The mean of C_i^2 over q is at most a multiple of h_i^(3/2). *)
+Definition Crossed : Prop := forall n w, (1 <= n)%nat -> 0 <= w ->
+  0 <= C2 n w <= sqrt 8 * PI ^ 2 / (3 * (2 * a + 1)) * V (3 / 2) n w.
+(* Jensen given z: sum a_i (|z_i| - |z|) has the mean E[sum a_i C_i | z] - |z| E sum a_i h_i. *)
+Definition Jensen_kink : Prop := forall n w, (1 <= n)%nat -> 0 < w ->
+  kinked * (G2 w / (1 + 1 / (INR n * mu d w)) ^ 2 - 2 * V 1 n w * C1 n w)
+  + (linear + kinked) / (2 * a + 1) * (deficit d w / w) ^ 2 / (1 + 1 / (INR n * mu d w)) ^ 2 <= B n w.
+(* The Laplace representation; beyond the cut (E |z| C)^2 <= E z^2 E C^2. *)
+Definition Laplace_crossed : Prop := forall n w T m, 6 <= T -> 0 <= m <= T -> 0 < w -> T <= tokens d n w ->
+  C1 n w <= kernel 0 1 T m * G1 w + 2 * cut (tokens d n w) * sqrt (C2 (half n) w / (2 * a + 1)).
+(* The Laplace representation: a pair is a part in C less one in h. *)
+Definition Laplace_kink : Prop := forall n w T m, 6 <= T -> 0 <= m <= T -> 0 < w -> T <= tokens d n w ->
+  B n w <= kinked * (kernel 1 2 T m * G2 w + 5 * cut (tokens d n w) * C2 (half n) w)
+    + (linear + kinked) / (2 * a + 1) * (kernel 1 2 T m * (deficit d w / w) ^ 2 + 5 * cut (tokens d n w) * V 2 (half n) w)
+    + (linear + kinked) / (2 * a + 1)
+      * (kernel 1 1 T m * (deficit d (2 * w) / w) / tokens d n w + 4 * cut (tokens d n w) * V 1 (half n) w).
+(* The norm of G by that of the normal limit 2 E (X - z)_+ and of what it leaves out. *)
+Definition Kink_norm : Prop := forall w, 2 * a + 3 <= w -> 0 <= G2 w /\
+  norm_low d a c (/ w) <= Rpower w a * mu d w / c * (Rpower w (3 / 4) * sqrt (G2 w)) <= norm_high d a c w /\
+  Rpower w a * mu d w / c * (Rpower w (3 / 2) * G1 w) <= mean_high d a c w.
 (* Means of squares. *)
 Definition Squares (F : nat -> R -> R) : Prop := forall n w, (1 <= n)%nat -> 0 <= w -> 0 <= F n w.
 Definition Continuous : Prop := forall n w, (1 <= n)%nat -> continuity_pt (N n) w /\ continuity_pt (B n) w.
@@ -442,8 +495,9 @@ Proof.
   rewrite M in P. pose proof (Rmult_le_pos _ _ (Hg n) P) as Q. lra.
 Qed.
 
-(* Tokens: h_i, and what each is off by, f(x_i) - f(x) in units of L. A context has the first n of them. *)
-Record Tokens : Type := { far_by : nat -> R; error : nat -> R; in_sphere : forall i, 0 <= far_by i <= 2 }.
+(* Tokens: h_i, and what each is off by, f(x_i) - f(x) in units of L; |z| and C_i of laws with a kink. A context has the
+   first n of them. *)
+Record Tokens : Type := { far_by : nat -> R; error : nat -> R; height : R; across : nat -> R; in_sphere : forall i, 0 <= far_by i <= 2 }.
 Definition factor (w : R) (x : Tokens) (i : nat) : R := exp (- (w * far_by x i)).
 Definition attends (n : nat) (w : R) (x : Tokens) (i : nat) : R := factor w x i / total n (factor w x).
 Definition to_power (p h : R) : R := if Rle_dec h 0 then 0 else Rpower h p.
@@ -458,6 +512,12 @@ Definition noise_of (n : nat) (w : R) : R := E (fun x => total n (fun i => atten
 Definition bias_of (n : nat) (w : R) : R := E (fun x => total n (fun i => attends n w x i * error x i) ^ 2).
 Definition spread_of (p : R) (n : nat) (w : R) : R :=
   E (fun x => total n (fun i => attends n w x i * to_power p (far_by x i))).
+(* C1, C2, G1 and G2, the last of two tokens with the same z. *)
+Definition crossed_of (n : nat) (w : R) : R := E (fun x => height x * total n (fun i => attends n w x i * across x i)).
+Definition squared_of (n : nat) (w : R) : R := E (fun x => total n (fun i => attends n w x i * across x i ^ 2)).
+Definition inner_of (d : nat) (w : R) : R := E (fun x => height x * (factor w x 0 * across x 0)) / mu d w.
+Definition norm_of (d : nat) (w : R) : R :=
+  E (fun x => factor w x 0 * across x 0 * (factor w x 1 * across x 1)) / mu d w ^ 2.
 Hypothesis mean : Mean E.
 
 Lemma mean_nonneg f : (forall x, 0 <= f x) -> 0 <= E f.
@@ -916,11 +976,12 @@ Proof.
     apply Rmult_le_compat_r; lra.
 Qed.
 
-Lemma bias_high n w : u <= w -> T <= tokens d n w ->
-  B n w <= b2 * / w ^ 2 + s * Rpower w (a - 1) / INR n.
+Lemma rest_high n w : u <= w -> T <= tokens d n w ->
+  S1 * (kernel 1 2 T m * (deficit d w / w) ^ 2 + 5 * cut (tokens d n w) * V 2 (half n) w)
+    + S0 * (kernel 1 1 T m * (deficit d (2 * w) / w) / tokens d n w + 4 * cut (tokens d n w) * V 1 (half n) w)
+  <= b2 * / w ^ 2 + s * Rpower w (a - 1) / INR n.
 Proof.
   intros H HT. assert (Hn : (6 <= n)%nat) by (apply (six n w); lra).
-  apply Rle_trans with (1 := laplace_b n w T m T_6 m_in ltac:(lra) HT).
   pose proof (tokens_in n w H) as [P [_ L]]; [lia |]. pose proof (deficit_in w H) as [I1 I2].
   assert (Hw2 : u <= 2 * w) by lra. pose proof (deficit_in (2 * w) Hw2) as [_ I3].
   assert (pw1 : Rpower w (- (1)) = / w) by (rewrite Rpower_Ropp, Rpower_1; lra).
@@ -974,6 +1035,10 @@ Proof.
   lra.
 Qed.
 
+Lemma bias_high n w : u <= w -> T <= tokens d n w ->
+  B n w <= b2 * / w ^ 2 + s * Rpower w (a - 1) / INR n.
+Proof. intros H HT. apply Rle_trans with (1 := laplace_b n w T m T_6 m_in ltac:(lra) HT). now apply rest_high. Qed.
+
 Lemma smooth_between : Between d N B a 2 u T c1 c2 b1 0 b2 0 s.
 Proof.
   intros n w H HT. split; [now apply noise_in |]. rewrite power_two by lra. split.
@@ -981,16 +1046,293 @@ Proof.
   - pose proof (bias_high n w H HT). lra.
 Qed.
 
-Lemma smooth_left n W w W0 l2 : 0 < W0 <= W -> T <= tokens d n u -> 0 <= w <= u ->
-  l2 < b1 * / u ^ 2 * Rpower W0 2 -> l2 < Rpower W 2 * B n w.
+Lemma smooth_left beta n W w W0 l2 : 0 <= beta -> 0 < W0 <= W -> T <= tokens d n u -> 0 <= w <= u ->
+  l2 < b1 * / u ^ 2 * Rpower W0 beta -> l2 < Rpower W beta * B n w.
 Proof.
-  intros HW HT Hw H. apply Rlt_le_trans with (1 := H). pose proof (bias_low n w u Hw (Rle_refl u) HT) as L.
-  assert (P : Rpower W0 2 <= Rpower W 2) by (apply power_le; lra). pose proof (power_pos W0 2).
-  assert (0 < b1 * / u ^ 2) by pos. rewrite (Rmult_comm (Rpower W 2)). apply Rmult_le_compat; lra.
+  intros Hb HW HT Hw H. apply Rlt_le_trans with (1 := H). pose proof (bias_low n w u Hw (Rle_refl u) HT) as L.
+  assert (P : Rpower W0 beta <= Rpower W beta) by (apply power_le; lra). pose proof (power_pos W0 beta).
+  assert (0 < b1 * / u ^ 2) by pos. rewrite (Rmult_comm (Rpower W beta)). apply Rmult_le_compat; lra.
 Qed.
 End Smooth.
+
+(* The bias of laws with a kink. *)
+Lemma second_pos w : 0 < second d w.
+Proof.
+  apply Rdiv_lt_0_compat; [| apply weight_pos]. apply RInt_gt_0; [apply PI_RGT_0 | |].
+  - intros x Hx. apply Rmult_lt_0_compat; [apply Rmult_lt_0_compat; [apply pow_lt | apply exp_pos] |].
+    + pose proof (cos_decreasing_1 0 x). rewrite cos_0 in *. lra.
+    + apply pow_lt, sin_gt_0; lra.
+  - intros x _. apply (ex_derive_continuous (V := R_NormedModule)). auto_derive. trivial.
+Qed.
+
+(* w^p e^(-w/2) falls from 2p on. *)
+Lemma power_exp_falls p v w : 0 < v <= w -> 0 <= p -> 2 * p <= v ->
+  Rpower w p * exp (- w / 2) <= Rpower v p * exp (- v / 2).
+Proof.
+  intros Hv Hp Hpv. unfold Rpower. rewrite <- !exp_plus. apply exp_le.
+  assert (E : ln w = ln v + ln (w / v)) by (rewrite <- ln_mult by (try lra; pos); f_equal; field; lra).
+  assert (L : ln (w / v) <= (w - v) / v).
+  { pose proof (exp_ineq1_le (ln (w / v))) as I. rewrite exp_ln in I by pos.
+    replace ((w - v) / v) with (w / v - 1) by (field; lra). lra. }
+  apply (Rmult_le_compat_l p) in L; [| assumption].
+  assert (p * ((w - v) / v) <= (w - v) / 2); [| rewrite E; lra].
+  replace (p * ((w - v) / v)) with ((w - v) * (p * / v)) by (field; lra).
+  apply Rmult_le_compat_l; [lra |]. apply Rmult_le_reg_r with v; [lra |].
+  rewrite Rmult_assoc, Rinv_l by lra. lra.
+Qed.
+
+Section Kinked.
+Variables (linear kinked : R) (G1 G2 : R -> R) (C1 C2 : nat -> R -> R).
+Variables (H1 H3 H2 M G_low G_high G_mean b1 bp b2 bn s : R).
+Hypotheses (linear_nonneg : 0 <= linear) (kinked_nonneg : 0 <= kinked) (H1_pos : 0 < H1) (H3_pos : 0 < H3) (H2_pos : 0 < H2).
+Hypotheses (d_a : (2 <= d)%nat /\ a = (INR d - 1) / 2) (u_ge : 2 * a + 3 <= u).
+Hypotheses (crossed : Crossed a V C2) (jensen_k : Jensen_kink d a B V linear kinked G2 C1)
+  (laplace_c : Laplace_crossed d a G1 C1 C2) (laplace_k : Laplace_kink d a B V linear kinked G2 C2)
+  (kink_norm : Kink_norm d a c G1 G2).
+Hypotheses (spread_1 : Laplace_spread d V 1 (fun w => deficit d w / w)) (spread_2 : Laplace_spread d V 2 (second d))
+  (spread_3 : Laplace_spread d V (3 / 2) (fun w => Rpower (second d w) (3 / 4))).
+Hypotheses (falls_1 : Chebyshev_spread V 1) (falls_2 : Chebyshev_spread V 2) (falls_3 : Chebyshev_spread V (3 / 2)).
+Hypothesis x2_pos : 0 < x2.
+Hypothesis H1_ge : stretch 1 * (D2 * J0 + Rpower (2 * u) 1) <= H1 * (1 - 2 * cut T * stretch 1).
+Hypothesis H3_ge : stretch (3 / 2) * (Rpower x2 (3 / 4) * J0 + Rpower (2 * u) (3 / 2)) <= H3 * (1 - 2 * cut T * stretch (3 / 2)).
+Hypothesis H2_ge : stretch 2 * (x2 * J0 + Rpower (2 * u) 2) <= H2 * (1 - 2 * cut T * stretch 2).
+Hypothesis M_ge : D2 * J0 + 2 * cut T * (stretch 1 * (D2 * J0 + Rpower (2 * u) 1) / (1 - 2 * cut T * stretch 1)) <= M.
+Hypotheses (G_low_pos : 0 < G_low) (G_low_le : G_low * z2 <= norm_low d a c (/ u)).
+Hypotheses (G_high_ge : norm_high d a c u <= G_high * z1) (G_mean_ge : mean_high d a c u <= G_mean * z1).
+Definition beyond : R := sqrt 8 * PI ^ 2 / (3 * (2 * a + 1)) * H3.
+Hypothesis b1_le : b1 <= kinked * (G_low ^ 2 / (1 + 1 / y) ^ 2
+  - 2 * M * (J0 * G_mean / u + 2 * cut T * sqrt (beyond / (2 * a + 1)) / Rpower u (1 / 4))).
+Hypothesis bp_le : bp <= (linear + kinked) * D1 ^ 2 / ((2 * a + 1) * (1 + 1 / y) ^ 2).
+Hypothesis b2_ge : kinked * (G_high ^ 2 * J2 + 5 * cut T * beyond) <= b2.
+Hypothesis bn_ge : (linear + kinked) / (2 * a + 1) * (D2 ^ 2 * J2 + 5 * cut T * H2) <= bn.
+Hypothesis s_ge : (linear + kinked) / (2 * a + 1) * r2 * (D2 * J1 + 4 * T * cut T * H1) <= s.
+
+Lemma next_nonneg : 0 <= next_norm d a c.
+Proof.
+  unfold next_norm. apply Rplus_le_le_0_compat; [apply sqrt_pos |]. destruct (d - 2)%nat; [apply sqrt_pos | lra].
+Qed.
+
+(* Both parts of the remainder fall in w, w^(3/4) times them too. *)
+Lemma rest_falls w p : u <= w -> 0 <= p <= 3 / 4 ->
+  Rpower w p * (next_norm d a c / w + 2 * Rpower w (a + 3 / 4) * exp (- w / 2) / c)
+  <= Rpower u p * (next_norm d a c / u + 2 * Rpower u (a + 3 / 4) * exp (- u / 2) / c).
+Proof.
+  intros Hw Hp. pose proof next_nonneg.
+  assert (A : forall v, 0 < v -> Rpower v p * (next_norm d a c / v + 2 * Rpower v (a + 3 / 4) * exp (- v / 2) / c)
+    = next_norm d a c * Rpower v (p - 1) + 2 / c * (Rpower v (p + (a + 3 / 4)) * exp (- v / 2))).
+  { intros v Hv. unfold Rminus. rewrite (Rpower_plus p (a + 3 / 4)), (Rpower_plus p (- (1))), Rpower_Ropp, Rpower_1
+      by assumption. field. lra. }
+  rewrite !A by lra. apply Rplus_le_compat; apply Rmult_le_compat_l; try (left; pos; fail); try lra.
+  - apply power_fall; lra.
+  - apply power_exp_falls; lra.
+Qed.
+
+Lemma peak_pos : 0 < peak d c.
+Proof. apply Rdiv_lt_0_compat; [pos |]. apply IZR_lt. pose proof (lt_O_fact (d - 2)). lia. Qed.
+
+Lemma G_mean_nonneg : 0 <= G_mean /\ 0 < z1.
+Proof.
+  assert (z1_pos : 0 < z1) by apply exp_pos. split; [| assumption]. apply Rmult_le_reg_r with z1; [assumption |].
+  rewrite Rmult_0_l. apply Rle_trans with (2 := G_mean_ge). pose proof peak_pos. pose proof next_nonneg.
+  pose proof PI_RGT_0. unfold mean_high. apply Rplus_le_le_0_compat.
+  - left. apply Rdiv_lt_0_compat; [lra |]. apply Rmult_lt_0_compat; [lra | apply sqrt_lt_R0; lra].
+  - apply Rmult_le_pos; [| left; apply Rinv_0_lt_compat, sqrt_lt_R0; lra]. apply Rmult_le_pos; [left; apply power_pos |].
+    apply Rplus_le_le_0_compat; [apply Rmult_le_pos; [assumption | left; pos] |].
+    left. apply Rdiv_lt_0_compat; [| lra]. repeat apply Rmult_lt_0_compat; try lra; apply exp_pos.
+Qed.
+
+Lemma z_in w : u <= w -> 0 < z1 /\ z1 <= Rpower w a * mu d w / c <= z2.
+Proof.
+  intros H. pose proof (moment_in w H) as [L1 L2]. pose proof (share g1 w H) as [S1 _]. pose proof (share g2 w H) as [_ S2].
+  apply exp_le in S1. apply exp_le in S2. fold z1 in S1. fold z2 in S2. split; [apply exp_pos |].
+  assert (E : forall q, c * q / c = q) by (intros; field; lra).
+  split; [rewrite <- (E z1) | rewrite <- (E z2)]; (apply Rmult_le_compat_r; [left; pos |]).
+  - apply Rle_trans with (2 := L1). apply Rmult_le_compat_l; lra.
+  - apply Rle_trans with (1 := L2). apply Rmult_le_compat_l; lra.
+Qed.
+
+Lemma kink_in w : u <= w -> 0 <= G2 w /\ G_low ^ 2 * Rpower w (- (3 / 2)) <= G2 w <= G_high ^ 2 * Rpower w (- (3 / 2))
+  /\ G1 w <= G_mean * Rpower w (- (3 / 2)).
+Proof.
+  intros H. destruct (kink_norm w ltac:(lra)) as [N0 [[N1 N2] N3]]. destruct (z_in w H) as [Z0 [Z1 Z2]].
+  set (Z := Rpower w a * mu d w / c) in *. set (g := Rpower w (3 / 4) * sqrt (G2 w)) in *.
+  pose proof (power_pos w (3 / 4)) as P. pose proof (power_pos w (3 / 2)) as P3. pose proof (sqrt_pos (G2 w)) as Q.
+  assert (g0 : 0 <= g) by (apply Rmult_le_pos; lra).
+  assert (pp : Rpower w (3 / 4) * Rpower w (3 / 4) = Rpower w (3 / 2)) by (rewrite <- Rpower_plus; f_equal; field).
+  assert (gg : g ^ 2 = Rpower w (3 / 2) * G2 w).
+  { unfold g. replace ((Rpower w (3 / 4) * sqrt (G2 w)) ^ 2)
+      with (Rpower w (3 / 4) * Rpower w (3 / 4) * (sqrt (G2 w) * sqrt (G2 w))) by ring. now rewrite pp, sqrt_sqrt. }
+  assert (iw : 0 < / w <= / u) by (split; [apply Rinv_0_lt_compat | apply Rinv_le_contravar]; lra).
+  assert (L : G_low <= g).
+  { apply Rmult_le_reg_r with z2; [lra |]. apply Rle_trans with (1 := G_low_le).
+    apply Rle_trans with (norm_low d a c (/ w)).
+    2: { apply Rle_trans with (1 := N1). rewrite (Rmult_comm g). apply Rmult_le_compat_r; lra. }
+    unfold norm_low. unfold Rminus at 1 4. apply Rplus_le_compat.
+    - apply sqrt_le_1_alt. apply Rmult_le_compat_l.
+      + pose proof peak_pos. lra.
+      + assert (0 <= psi_2 * (/ u - / w) * (a + 3 / 2)); [| lra].
+        repeat apply Rmult_le_pos; try lra. unfold psi_2, qq, fq, ff. interval.
+    - apply Ropp_le_contravar, Rmult_le_compat_l; [apply sqrt_pos | lra]. }
+  assert (U : g <= G_high).
+  { apply Rmult_le_reg_r with z1; [lra |]. apply Rle_trans with (2 := G_high_ge).
+    apply Rle_trans with (norm_high d a c w).
+    { apply Rle_trans with (2 := N2). rewrite (Rmult_comm g). apply Rmult_le_compat_r; lra. }
+    unfold norm_high. apply Rplus_le_compat_l. pose proof (rest_falls w 0 H ltac:(lra)) as R.
+    rewrite !Rpower_O, !Rmult_1_l in R by lra. exact R. }
+  assert (X : Rpower w (3 / 2) * G1 w <= G_mean).
+  { pose proof G_mean_nonneg as [G0 _]. destruct (Rle_lt_dec (Rpower w (3 / 2) * G1 w) 0) as [X | X]; [lra |].
+    apply Rmult_le_reg_r with z1; [lra |]. apply Rle_trans with (2 := G_mean_ge).
+    apply Rle_trans with (mean_high d a c w).
+    - apply Rle_trans with (2 := N3). rewrite Rmult_comm. apply Rmult_le_compat_r; lra.
+    - unfold mean_high. apply Rplus_le_compat_l, Rmult_le_compat_r; [left; apply Rinv_0_lt_compat, sqrt_lt_R0; lra |].
+      apply rest_falls; lra. }
+  rewrite Rpower_Ropp. assert (S : forall q, q ^ 2 * / Rpower w (3 / 2) * Rpower w (3 / 2) = q ^ 2) by (intros; field; lra).
+  split; [assumption |]. split.
+  - split; apply Rmult_le_reg_r with (Rpower w (3 / 2)); try assumption; rewrite S, (Rmult_comm (G2 w)), <- gg;
+      apply pow_incr; lra.
+  - apply Rmult_le_reg_l with (Rpower w (3 / 2)); [assumption |].
+    replace (Rpower w (3 / 2) * (G_mean * / Rpower w (3 / 2))) with G_mean by (field; lra). assumption.
+Qed.
+
+Lemma kinked_rest n w : u <= w -> T <= tokens d n w ->
+  0 <= V 1 n w <= M * / w /\ 0 <= C2 (half n) w <= beyond * Rpower w (- (3 / 2)) /\
+  (linear + kinked) / (2 * a + 1) * (kernel 1 2 T m * (deficit d w / w) ^ 2 + 5 * cut (tokens d n w) * V 2 (half n) w)
+    + (linear + kinked) / (2 * a + 1)
+      * (kernel 1 1 T m * (deficit d (2 * w) / w) / tokens d n w + 4 * cut (tokens d n w) * V 1 (half n) w)
+  <= bn * / w ^ 2 + s * Rpower w (a - 1) / INR n.
+Proof.
+  intros H HT. assert (Hn : (6 <= n)%nat) by (apply (six n w); lra). destruct (half_le n) as [_ h1]; [lia |].
+  assert (d_pos : 0 < 2 * a + 1) by lra.
+  assert (S_pos : 0 <= (linear + kinked) / (2 * a + 1)) by (apply Rmult_le_pos; [lra | left; pos]).
+  assert (J : 0 <= J0) by (pose proof (kernel_nonneg 0 1 T); simpl INR in *; lra).
+  assert (pw1 : forall v, 0 < v -> Rpower v (- (1)) = / v) by (intros; rewrite Rpower_Ropp, Rpower_1; lra).
+  assert (avg1 : forall v, u <= v -> deficit d v / v <= D2 * Rpower v (- (1))).
+  { intros v Hv. rewrite pw1 by lra. apply Rmult_le_compat_r; [left; pos | apply deficit_in; assumption]. }
+  assert (C0 : 0 < cut T) by apply exp_pos. assert (Sp : 0 < stretch 1) by apply power_pos.
+  split; [| split].
+  - split; [apply (falls_1 n w w); lia || lra |].
+    set (room := 1 - 2 * cut T * stretch 1) in *. set (top := stretch 1 * (D2 * J0 + Rpower (2 * u) 1)) in *.
+    assert (top_pos : 0 < top).
+    { unfold top. apply Rmult_lt_0_compat; [assumption |]. pose proof (power_pos (2 * u) 1).
+      assert (0 <= D2 * J0) by (apply Rmult_le_pos; [pose proof (deficit_in u (Rle_refl u)) |]; lra). lra. }
+    assert (room_pos : 0 < room).
+    { apply Rnot_le_lt. intros R. assert (H1 * room <= H1 * 0) by (apply Rmult_le_compat_l; lra). lra. }
+    assert (V1 : V 1 (half n) w <= top / room * Rpower w (- (1))).
+    { apply (spread_half 1 (top / room) D2 (fun w => deficit d w / w)); auto; try lra.
+      - apply Rdiv_lt_0_compat; assumption.
+      - pose proof (deficit_in u (Rle_refl u)). lra.
+      - fold top. fold room. right. field. lra. }
+    pose proof (spread_at 1 D2 (fun w => deficit d w / w) ltac:(pose proof (deficit_in u (Rle_refl u)); lra)
+      avg1 spread_1 falls_1 n w H HT) as A. rewrite pw1 in A, V1 by lra.
+    apply Rle_trans with (1 := A). apply Rle_trans with ((D2 * J0 + 2 * cut T * (top / room)) * / w).
+    + apply (Rmult_le_compat_l (2 * cut T)) in V1; lra.
+    + apply Rmult_le_compat_r; [left; pos | assumption].
+  - destruct (crossed (half n) w h1 ltac:(lra)) as [X0 X1]. split; [assumption |]. apply Rle_trans with (1 := X1).
+    unfold beyond. rewrite (Rmult_assoc _ H3). apply Rmult_le_compat_l.
+    + apply Rmult_le_pos; [apply Rmult_le_pos; [apply sqrt_pos | apply pow2_ge_0] | left; pos].
+    + apply (spread_half (3 / 2) H3 (Rpower x2 (3 / 4)) (fun w => Rpower (second d w) (3 / 4))); auto; try lra.
+      * left. apply power_pos.
+      * intros v Hv. pose proof (second_le d_a v Hv) as I. pose proof (second_pos v) as P.
+        apply Rle_trans with (Rpower (x2 * / v ^ 2) (3 / 4)); [apply power_le; lra |].
+        rewrite <- (power_two v) by lra. rewrite <- Rpower_mult_distr by (try apply power_pos; assumption).
+        rewrite Rpower_mult. right. f_equal. f_equal. field.
+  - apply (rest_high ((linear + kinked) / (2 * a + 1)) ((linear + kinked) / (2 * a + 1)) H1 H2 bn s); auto; lra.
+Qed.
+
+Lemma kinked_low n w : u <= w -> T <= tokens d n w -> b1 * Rpower w (- (3 / 2)) + bp * Rpower w (- (2)) <= B n w.
+Proof.
+  intros H HT. assert (Hn : (6 <= n)%nat) by (apply (six n w); lra).
+  destruct (kinked_rest n w H HT) as [[V0 V1] [[X0 X1] _]]. destruct (kink_in w H) as [N0 [[N1 N2] N3]].
+  pose proof (jensen_k n w ltac:(lia) ltac:(lra)) as J. pose proof (jensen_factor n w H HT) as F.
+  pose proof (laplace_c n w T m T_6 m_in ltac:(lra) HT) as L. pose proof (deficit_in w H) as [I1 I2].
+  assert (J0p : 0 <= kernel 0 1 T m <= J0) by (split; [apply kernel_nonneg; simpl; lra | assumption]).
+  pose proof (cut_falls _ _ HT) as C. assert (C0 : 0 < cut (tokens d n w)) by apply exp_pos.
+  rewrite power_two by lra. set (p := Rpower w (- (3 / 2))) in *. assert (p_pos : 0 < p) by apply power_pos.
+  set (F' := (1 + 1 / (INR n * mu d w)) ^ 2) in *. set (Y := (1 + 1 / y) ^ 2) in *. set (D := deficit d w) in *.
+  set (t := tokens d n w) in *. clearbody t D. assert (iw : 0 < / w <= / u) by (split; [apply Rinv_0_lt_compat | apply Rinv_le_contravar]; lra).
+  assert (q : 0 < / w ^ 2) by pos. assert (d_pos : 0 < 2 * a + 1) by lra.
+  set (sq := sqrt (beyond / (2 * a + 1))) in *. assert (sq_pos : 0 <= sq) by apply sqrt_pos.
+  assert (iF : / Y <= / F') by (apply Rinv_le_contravar; lra). assert (iY : 0 < / Y) by (apply Rinv_0_lt_compat; lra).
+  set (r := Rpower w (- (3 / 4))). assert (r_pos : 0 < r) by apply power_pos.
+  assert (rr : r * r = p) by (unfold r, p; rewrite <- Rpower_plus; f_equal; field).
+  assert (id : 0 < / (2 * a + 1)) by (apply Rinv_0_lt_compat; lra).
+  assert (B0 : 0 <= beyond) by (apply Rmult_le_reg_r with p; lra).
+  assert (Bd : 0 <= beyond / (2 * a + 1)) by (apply Rmult_le_pos; lra).
+  assert (Xs : sqrt (C2 (half n) w / (2 * a + 1)) <= sq * r).
+  { apply Rle_trans with (sqrt (beyond / (2 * a + 1) * (r * r))).
+    - apply sqrt_le_1_alt. rewrite rr. replace (beyond / (2 * a + 1) * p) with (beyond * p / (2 * a + 1)) by (field; lra).
+      apply Rmult_le_compat_r; [left; pos | assumption].
+    - rewrite sqrt_mult_alt, sqrt_square by (try apply Rmult_le_pos; lra). right; reflexivity. }
+  pose proof G_mean_nonneg as [G0 _]. assert (Gp : 0 <= G_mean * p) by (apply Rmult_le_pos; lra).
+  set (x := J0 * (G_mean * p) + 2 * cut T * (sq * r)). assert (cT : 0 < cut T) by apply exp_pos.
+  assert (x0 : 0 <= x) by (unfold x; apply Rplus_le_le_0_compat; repeat apply Rmult_le_pos; lra).
+  assert (C1x : C1 n w <= x).
+  { apply Rle_trans with (1 := L). unfold x. apply Rplus_le_compat.
+    - apply Rle_trans with (kernel 0 1 T m * (G_mean * p)); [apply Rmult_le_compat_l | apply Rmult_le_compat_r]; lra.
+    - rewrite 2!Rmult_assoc. apply Rmult_le_compat_l; [lra |]. apply Rmult_le_compat; [lra | apply sqrt_pos | lra | assumption]. }
+  set (X := J0 * G_mean / u + 2 * cut T * sq / Rpower u (1 / 4)) in *.
+  assert (VC : V 1 n w * C1 n w <= M * X * p).
+  { assert (M0 : 0 <= M) by (apply Rmult_le_reg_r with (/ w); lra).
+    apply Rle_trans with (V 1 n w * x); [apply Rmult_le_compat_l; lra |].
+    apply Rle_trans with (M * / w * x); [apply Rmult_le_compat_r; lra |].
+    rewrite !Rmult_assoc. apply Rmult_le_compat_l; [assumption |]. unfold x, X.
+    assert (rw : r * / w <= p * / Rpower u (1 / 4)).
+    { replace (r * / w) with (p * / Rpower w (1 / 4)).
+      - apply Rmult_le_compat_l; [lra |]. apply Rinv_le_contravar; [apply power_pos | apply power_le; lra].
+      - rewrite <- (Rpower_Ropp w (1 / 4)). replace (/ w) with (Rpower w (- (1))) by (rewrite Rpower_Ropp, Rpower_1; lra).
+        unfold p, r. rewrite <- !Rpower_plus. f_equal. field. }
+    replace (/ w * (J0 * (G_mean * p) + 2 * cut T * (sq * r)))
+      with (J0 * G_mean * p * / w + 2 * cut T * sq * (r * / w)) by ring.
+    replace ((J0 * G_mean / u + 2 * cut T * sq / Rpower u (1 / 4)) * p)
+      with (J0 * G_mean * p * / u + 2 * cut T * sq * (p * / Rpower u (1 / 4))) by (unfold Rdiv; ring).
+    apply Rplus_le_compat; apply Rmult_le_compat_l; try lra; repeat apply Rmult_le_pos; lra. }
+  apply Rle_trans with (2 := J). apply Rplus_le_compat.
+  - apply Rle_trans with (kinked * (G_low ^ 2 / Y - 2 * M * X) * p); [apply Rmult_le_compat_r; lra |].
+    rewrite Rmult_assoc. apply Rmult_le_compat_l; [assumption |].
+    assert (G_low ^ 2 * p * / Y <= G2 w * / F').
+    { apply Rmult_le_compat; try lra. apply Rmult_le_pos; [apply pow2_ge_0 | lra]. }
+    replace ((G_low ^ 2 / Y - 2 * M * X) * p) with (G_low ^ 2 * p * / Y - 2 * (M * X * p)) by (unfold Rdiv; ring).
+    unfold Rdiv. lra.
+  - apply Rle_trans with ((linear + kinked) * D1 ^ 2 / ((2 * a + 1) * Y) * / w ^ 2); [apply Rmult_le_compat_r; lra |].
+    replace ((linear + kinked) * D1 ^ 2 / ((2 * a + 1) * Y) * / w ^ 2)
+      with ((linear + kinked) / (2 * a + 1) * (D1 ^ 2 * / w ^ 2) * / Y) by (field; lra).
+    replace ((D / w) ^ 2) with (D ^ 2 * / w ^ 2) by (field; lra).
+    assert (S_pos : 0 <= (linear + kinked) / (2 * a + 1)) by (apply Rmult_le_pos; [lra | left; pos]).
+    assert (0 <= D1 ^ 2 * / w ^ 2) by (apply Rmult_le_pos; [apply pow2_ge_0 | lra]).
+    apply Rmult_le_compat; [apply Rmult_le_pos; lra | lra | | assumption]. apply Rmult_le_compat_l; [assumption |].
+    apply Rmult_le_compat_r; [lra | apply pow_incr; lra].
+Qed.
+
+Lemma kinked_between : Between d N B a (3 / 2) u T c1 c2 b1 bp b2 bn s.
+Proof.
+  intros n w H HT. split; [now apply noise_in |]. split; [now apply kinked_low |].
+  destruct (kinked_rest n w H HT) as [_ [[X0 X1] R]]. destruct (kink_in w H) as [N0 [[_ N2] _]].
+  pose proof (laplace_k n w T m T_6 m_in ltac:(lra) HT) as L. pose proof (cut_falls _ _ HT) as C.
+  assert (C0 : 0 < cut (tokens d n w)) by apply exp_pos.
+  assert (K2 : 0 <= kernel 1 2 T m) by (apply kernel_nonneg; simpl; lra).
+  rewrite power_two by lra. set (p := Rpower w (- (3 / 2))) in *. assert (p_pos : 0 < p) by apply power_pos.
+  assert (A : kinked * (kernel 1 2 T m * G2 w + 5 * cut (tokens d n w) * C2 (half n) w) <= b2 * p); [| lra].
+  apply Rle_trans with (kinked * (G_high ^ 2 * J2 + 5 * cut T * beyond) * p); [| apply Rmult_le_compat_r; lra].
+  rewrite (Rmult_assoc kinked). apply Rmult_le_compat_l; [assumption |].
+  assert (kernel 1 2 T m * G2 w <= J2 * (G_high ^ 2 * p)) by (apply Rmult_le_compat; lra).
+  assert (cut (tokens d n w) * C2 (half n) w <= cut T * (beyond * p)) by (apply Rmult_le_compat; lra). lra.
+Qed.
+End Kinked.
 End Stage.
 
+(* Between the u of one stage and that of the next the bias alone is larger. *)
+Lemma between_left d N B a beta u T c1 c2 b1 bp b2 bn s n w W W0 v l2 : Between d N B a beta u T c1 c2 b1 bp b2 bn s ->
+  0 < u -> 0 <= beta -> 0 < b1 -> 0 <= bp -> u <= w <= v -> T <= tokens d n w -> 0 < W0 <= W ->
+  l2 < b1 * Rpower v (- beta) * Rpower W0 beta -> l2 < Rpower W beta * B n w.
+Proof.
+  intros H Hu Hb Hb1 Hbp Hw HT HW Hl. destruct (H n w (proj1 Hw) HT) as [_ [L _]].
+  assert (P : Rpower v (- beta) <= Rpower w (- beta)) by (apply power_fall; lra).
+  assert (Q : Rpower W0 beta <= Rpower W beta) by (apply power_le; lra).
+  assert (0 <= bp * Rpower w (- (2))) by (apply Rmult_le_pos; [assumption | left; apply power_pos]).
+  pose proof (power_pos v (- beta)). pose proof (power_pos W0 beta).
+  apply (Rmult_le_compat_l b1) in P; [| lra]. assert (0 < b1 * Rpower v (- beta)) by pos.
+  apply Rlt_le_trans with (1 := Hl). rewrite (Rmult_comm (Rpower W beta)). apply Rmult_le_compat; lra.
+Qed.
 
 (* A sum of exponentials is convex: above its value at y0 on one side of a point that lies above, it stays above. *)
 Section Convex.
@@ -1442,21 +1784,22 @@ Qed.
 
 (* From w to rho w noise rises and bias falls. *)
 Section Tradeoff.
-Variables (d : nat) (N B : nat -> R -> R) (a beta u T c1 c2 b1 b2 s R2 : R).
+Variables (d : nat) (N B : nat -> R -> R) (a beta u T c1 c2 b1 bp b2 bn s R2 : R).
 Hypotheses (a_pos : 0 < a) (beta_in : 0 < beta <= 2) (u_pos : 0 < u).
-Hypotheses (c1_pos : 0 < c1) (b1_pos : 0 < b1) (s_pos : 0 <= s) (R2_pos : 0 < R2).
-Hypothesis between : Between d N B a beta u T c1 c2 b1 0 b2 0 s.
+Hypotheses (c1_pos : 0 < c1) (b1_pos : 0 < b1) (bp_pos : 0 <= bp) (bn_pos : 0 <= bn) (s_pos : 0 <= s) (R2_pos : 0 < R2).
+Hypothesis between : Between d N B a beta u T c1 c2 b1 bp b2 bn s.
 Hypothesis few : forall n w, u <= w -> (1 <= n)%nat -> 0 < tokens d n w /\ / tokens d n w <= R2 * Rpower w a / INR n.
 Variables (rho K rise1 rise2 fall1 fall2 : R).
 Hypotheses (rho_gt : 1 < rho) (u_ge : 1 <= u) (K_pos : 0 < K) (T_le : T * R2 <= K * Rpower (rho * u) (excess beta)).
 Hypotheses (T_pos : 0 < T) (rise1_le : rise1 <= Rpower rho a * c1 / c2) (rise2_ge : Rpower rho a * c2 / c1 <= rise2).
-Hypothesis fall1_le : fall1 <= Rpower rho (- beta) * b1 / (b2 + s / K).
-Hypothesis fall2_ge : Rpower rho (- beta) * (b2 + s / K) / b1 <= fall2.
+Definition b3 : R := b2 + bn * Rpower u (beta - 2).
+Hypothesis fall1_le : fall1 <= Rpower rho (- beta) * b1 / (b3 + s / K).
+Hypothesis fall2_ge : Rpower rho (- beta) * (b3 + s / K) / b1 <= fall2.
 
 Lemma both n w : u <= w -> (1 <= n)%nat -> K * Rpower (rho * w) (a + excess beta) <= INR n ->
   forall x, u <= x <= rho * w ->
   c1 * Rpower x a / INR n <= N n x <= c2 * Rpower x a / INR n /\
-  b1 * Rpower x (- beta) <= B n x <= (b2 + s / K) * Rpower x (- beta).
+  b1 * Rpower x (- beta) <= B n x <= (b3 + s / K) * Rpower x (- beta).
 Proof.
   intros Hw Hn HK x Hx. assert (n_pos : 0 < INR n) by (apply lt_0_INR; lia).
   assert (M : T <= tokens d n x).
@@ -1471,8 +1814,13 @@ Proof.
       with (K * Rpower (rho * w) (excess beta) * Rpower (rho * w) a) by ring.
     apply Rmult_le_compat; [left; pos | left; pos | | lra].
     apply Rle_trans with (1 := T_le). apply Rmult_le_compat_l; lra. }
-  destruct (between n x) as [A [C1 C2]]; [lra | assumption |]. split; [assumption |]. split; [lra |].
-  assert (G : s * Rpower x (a - 1) / INR n <= s / K * Rpower x (- beta)); [| lra].
+  destruct (between n x) as [A [C1 C2]]; [lra | assumption |]. split; [assumption |].
+  assert (0 <= bp * Rpower x (- (2))) by (apply Rmult_le_pos; [assumption | left; apply power_pos]). split; [lra |].
+  assert (Z : bn * Rpower x (- (2)) <= bn * Rpower u (beta - 2) * Rpower x (- beta)).
+  { rewrite Rmult_assoc. apply Rmult_le_compat_l; [assumption |].
+    replace (- (2)) with (beta - 2 + - beta) by ring. rewrite Rpower_plus.
+    apply Rmult_le_compat_r; [left; apply power_pos | apply power_fall; lra]. }
+  assert (G : s * Rpower x (a - 1) / INR n <= s / K * Rpower x (- beta)); [| unfold b3; lra].
   replace (s * Rpower x (a - 1) / INR n) with (s * (Rpower x (a - 1) / INR n)) by (field; lra).
   replace (s / K * Rpower x (- beta)) with (s * (Rpower x (- beta) / K)) by (field; lra).
   apply Rmult_le_compat_l; [lra |]. apply Rmult_le_reg_r with (INR n * K); [pos |].
@@ -1503,7 +1851,7 @@ Proof.
   rewrite <- !Rpower_mult_distr in A2, C2 by lra. pose proof (power_pos w a) as P. pose proof (power_pos w (- beta)) as Q.
   pose proof (power_pos rho a) as F. pose proof (power_pos rho (- beta)) as G.
   set (x := Rpower w a) in *. set (z := Rpower w (- beta)) in *. set (f := Rpower rho a) in *.
-  set (g := Rpower rho (- beta)) in *. set (b := b2 + s / K) in *. clearbody x z f g b.
+  set (g := Rpower rho (- beta)) in *. set (b := b3 + s / K) in *. clearbody x z f g b.
   assert (c2_pos : 0 < c2).
   { apply Rmult_lt_reg_r with (x / INR n); [pos |]. rewrite Rmult_0_l. apply Rlt_le_trans with (c1 * x / INR n); [pos |].
     replace (c2 * (x / INR n)) with (c2 * x / INR n) by (field; lra). lra. }
@@ -1577,4 +1925,7 @@ Ltac extremes := repeat match goal with
   | |- context [Rmax ?x ?y] => first [rewrite (Rmax_left x y) by close_enough | rewrite (Rmax_right x y) by close_enough]
   end.
 Ltac decide_numbers :=
-  unfold below, above, moved, v0, excess, stretch, x2, r1, r2, z1, z2, cut, Rpower; extremes; repeat split; close_enough.
+  unfold below, above, b3, moved, v0, excess, stretch, x2, r1, r2, z1, z2, cut, Rpower; extremes; repeat split; close_enough.
+(* The same with the bounds of a kink; d is a number. *)
+Ltac decide_kink := unfold beyond, norm_low, norm_high, mean_high, next_norm, curve, peak, psi_0, psi_2, psi_above, psi_plane,
+  psi_below, qq, fq, ff; cbn [Nat.sub Nat.mul Nat.add fact Z.of_nat Pos.of_succ_nat Pos.succ]; decide_numbers.

@@ -24,6 +24,15 @@ HYPOTHESES = {
     "laplace_b": ("Laplace_bias d B V S0 S1", "the Laplace representation, for the bias"),
     "spread_1": ("Laplace_spread d V 1 (fun w => deficit d w / w)", "the Laplace representation, for the mean of h"),
     "spread_2": ("Laplace_spread d V 2 (second d)", "the Laplace representation, for the mean of h^2"),
+    "crossed": ("Crossed a V C2", "the mean over q of what changes sign between token and query"),
+    "spread_3": (
+        "Laplace_spread d V (3 / 2) (fun w => Rpower (second d w) (3 / 4))",
+        "the Laplace representation, for the mean of h^(3/2), and Jensen",
+    ),
+    "laplace_crossed": ("Laplace_crossed d a G1 C1 C2", "the Laplace representation, for what changes sign"),
+    "jensen_kink": ("Jensen_kink d a B V linear kinked G2 C1", "Jensen given the query, with z and |z| apart"),
+    "laplace_kink": ("Laplace_kink d a B V linear kinked G2 C2", "the Laplace representation, for the bias of |z|"),
+    "kink_norm": ("Kink_norm d a c G1 G2", "the normal limit of E[g C | z], and bounds of what it leaves out"),
     "mean_d": ("forall d, (2 <= d)%nat -> Mean (E d)", "the same in every dimension, as each of the next four"),
     "continuous_d": (
         "forall d, (2 <= d)%nat -> Continuous (N d) (B d)",

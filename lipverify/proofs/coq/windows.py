@@ -1,4 +1,4 @@
-"""Export the theorems on smooth laws (optimal w, envelopes, tradeoff, transfer): constants, inequalities, theorems."""
+"""Export the theorems on the optimal w of one law in one dimension: constants, inequalities, theorems."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import pairwise
+from typing import NamedTuple
 
 from flint import acb, arb, ctx
 
@@ -22,17 +24,17 @@ SHARE = 8
 """The error of an integral, as a share of the slack of the inequality in which it occurs."""
 RENAMED = {"end": "stop", "at": "middle", "H_3/2": "H_3_2"}
 """New names for constants whose own names are reserved or invalid in Coq."""
-FACTS = r"""
+SETTING = r"""
 a_pos: 0 < a
 c_pos: 0 < c
-u_pos: 0 < u
 d_a: (2 <= d)%nat /\ a = (INR d - 1) / 2
+power_is: a + excess BETA = POWER
 T_least_ge: 6 <= T_least
 m_in: 0 <= m <= T_least
-S0_nonneg: 0 <= S0
-S1_nonneg: 0 <= S1
-S2_nonneg: 0 <= S2x
-S_in: S0 <= S0_high /\ S1_low <= S1 <= S1_high /\ S2x <= S2
+"""
+"""Inequalities for the constants that belong to no stage, by their names in the library."""
+STAGE = r"""
+u_pos: 0 < u
 D_low_le: D_low <= a + Rmin g_low 0 / u
 D_high_ge: a + Rmax g_high 0 / u <= D_high
 D_low_pos: 0 < D_low
@@ -43,7 +45,7 @@ y_pos: 0 < y
 y_le: y <= T_least * R1 * (c * z1 u g_low)
 H_1_pos: 0 < H_1
 H_2_pos: 0 < H_2
-x2_nonneg: 0 <= X2
+x2_pos: 0 < X2
 H_1_ge: SHIFT 1 * (D_high * J0 + Rpower (2 * u) 1) <= H_1 * (1 - 2 * cut T_least * SHIFT 1)
 H_3_2_ge: SHIFT (3 / 2) * (Rpower X2 (3 / 4) * J0 + Rpower (2 * u) (3 / 2))
   <= H_3_2 * (1 - 2 * cut T_least * SHIFT (3 / 2))
@@ -53,28 +55,68 @@ M_ge: D_high * J0 + 2 * cut T_least * (SHIFT 1 * (D_high * J0 + Rpower (2 * u) 1
 c_low_le: c_low <= R1 / (1 + 1 / y) ^ 2
 c_high_ge: R2 * (J1 + 2 * T_least * cut T_least) <= c_high
 c_low_pos: 0 < c_low
-b_low_le: b_low <= (S1 * D_low ^ 2 - S2x * D_high * X2 / u) / (1 + 1 / y) ^ 2
 b_low_pos: 0 < b_low
-b_high_ge: S1 * (D_high ^ 2 * J2 + 5 * cut T_least * H_2) <= b_high
-s_ge: S0 * R2 * (D_high * J1 + 4 * T_least * cut T_least * H_1) <= s
 s_nonneg: 0 <= s
 """
-"""The inequalities that the constants of a smooth law must satisfy, by their names in the library."""
+"""Those for the averages and the noise from some u on, whatever the law."""
+SMOOTH = r"""
+S0_nonneg: 0 <= S0
+S1_nonneg: 0 <= S1
+S2_nonneg: 0 <= S2x
+S_in: S0 <= S0_high /\ S1_low <= S1 <= S1_high /\ S2x <= S2
+b_low_le: b_low <= (S1 * D_low ^ 2 - S2x * D_high * X2 / u) / (1 + 1 / y) ^ 2
+b_high_ge: S1 * (D_high ^ 2 * J2 + 5 * cut T_least * H_2) <= b_high
+s_ge: S0 * R2 * (D_high * J1 + 4 * T_least * cut T_least * H_1) <= s
+"""
+KINKED = r"""
+S1_nonneg: 0 <= S1
+S2_nonneg: 0 <= S2x
+linear_nonneg: 0 <= linear
+kinked_nonneg: 0 <= kinked
+H_3_2_pos: 0 < H_3_2
+u_from: 2 * a + 3 <= u
+G_low_pos: 0 < G_low
+G_low_le: G_low * z2 u g_high <= norm_low d a c (/ u)
+G_high_ge: norm_high d a c u <= G_high * z1 u g_low
+G_mean_ge: mean_high d a c u <= G_mean * z1 u g_low
+b_low_le: b_low <= kinked * (G_low ^ 2 / (1 + 1 / y) ^ 2 - 2 * M * (J0 * G_mean / u
+  + 2 * cut T_least * sqrt (beyond a H_3_2 / (2 * a + 1)) / Rpower u (1 / 4)))
+b_plus_le: b_plus <= (linear + kinked) * D_low ^ 2 / ((2 * a + 1) * (1 + 1 / y) ^ 2)
+b_high_ge: kinked * (G_high ^ 2 * J2 + 5 * cut T_least * beyond a H_3_2) <= b_high
+b_next_ge: (linear + kinked) / (2 * a + 1) * (D_high ^ 2 * J2 + 5 * cut T_least * H_2) <= b_next
+s_ge: (linear + kinked) / (2 * a + 1) * R2 * (D_high * J1 + 4 * T_least * cut T_least * H_1) <= s
+b_plus_nonneg: 0 <= b_plus
+b_next_nonneg: 0 <= b_next
+"""
+BEFORE_U = r"""
+far_pos: 0 < far * u ^ 2
+far_le: far * u ^ 2 <= (S1 * D_low ^ 2 - S2x * D_high * X2 / u) / (1 + 1 / y) ^ 2
+"""
+"""Of laws with a kink: the bias before the first u."""
+FIRST = """
+left: loss_high < FAR * / u ^ 2 * Rpower W_least BETA
+"""
+NEXT_STAGE = """
+until_ge: u <= until
+until_le: until <= middle * W_least
+T_le: T_least * R2 * Rpower stop a <= K * Rpower W_least (excess BETA)
+left_next: loss_high < b_low * Rpower until (MINUS_BETA) * Rpower W_least BETA
+"""
+"""Before the first u, and between the u of a stage and that of the next, the bias alone is larger."""
 WINDOW = """
 W_least_ge: 1 <= W_least
 K_pos: 0 < K
 order: 0 < low < middle /\\ middle < high <= stop
 u_le: u <= middle * W_least
 low_0: ABOVE middle 0 < BELOW low 0
-low_1: ABOVE middle (v0 2 W_least) < BELOW low (v0 2 W_least)
+low_1: ABOVE middle (v0 BETA W_least) < BELOW low (v0 BETA W_least)
 high_0: ABOVE middle 0 < BELOW high 0
-high_1: ABOVE middle (v0 2 W_least) < BELOW high (v0 2 W_least)
-beyond: loss_high < c_low * Rpower stop a
-loss_high_ge: ABOVE middle (v0 2 W_least) <= loss_high
-loss_low_le: loss_low <= c_low * Rpower BALANCE a + b_low * Rpower BALANCE (- (2))
-T_le: T_least * R2 * Rpower stop a <= K * Rpower W_least (excess 2)
-left: loss_high < b_low * / u ^ 2 * Rpower W_least 2
-limit_in: limit_low <= Rpower (2 * (S1 * a ^ 2) * c / (a * Rpower 2 (- a))) (1 / (a + 2)) <= limit_high
+high_1: ABOVE middle (v0 BETA W_least) < BELOW high (v0 BETA W_least)
+beyond_stop: loss_high < c_low * Rpower stop a
+loss_high_ge: ABOVE middle (v0 BETA W_least) <= loss_high
+loss_low_le: loss_low <= c_low * Rpower BALANCE a + b_low * Rpower BALANCE (MINUS_BETA)
+T_le: T_least * R2 * Rpower stop a <= K * Rpower W_least (excess BETA)
+limit_in: limit_low <= Rpower (BETA * LEADING * c / (a * Rpower 2 (- a))) (1 / (a + BETA)) <= limit_high
 """
 TRANSFER = """
 rho_pos: 0 < rho
@@ -84,14 +126,14 @@ c_high_pos: 0 <= c_high
 b_high_pos: 0 <= b_high
 worse_low_pos: 0 <= worse_low
 worse_high_pos: 0 <= worse_high
-worse_high_lo: ABOVE (low * MOVED) (v0 2 W_least) <= worse_high * loss_low
-worse_high_hi: ABOVE (high * MOVED) (v0 2 W_least) <= worse_high * loss_low
+worse_high_lo: ABOVE (low * MOVED) (v0 BETA W_least) <= worse_high * loss_low
+worse_high_hi: ABOVE (high * MOVED) (v0 BETA W_least) <= worse_high * loss_low
 """
 BALANCED = """
-worse_low_le: worse_low * loss_high <= c_low * Rpower BALANCE a + b_low * Rpower BALANCE (- (2))
+worse_low_le: worse_low * loss_high <= c_low * Rpower BALANCE a + b_low * Rpower BALANCE (MINUS_BETA)
 """
 ENDED = """
-slope: SIGN c_low * (a * Rpower AT a) + b_low * (- (2) * Rpower AT (- (2)))
+slope: SIGN c_low * (a * Rpower AT a) + b_low * (MINUS_BETA * Rpower AT (MINUS_BETA))
 worse_low_le: worse_low * loss_high <= BELOW AT 0
 """
 """Where the lower bound of the other loss is least: at its balance, or at an end."""
@@ -99,41 +141,140 @@ TRADEOFF = """
 rho_gt: 1 < rho
 u_ge: 1 <= u
 K_pos: 0 < K
-T_le: T_least * R2 <= K * Rpower (rho * u) (excess 2)
+T_le: T_least * R2 <= K * Rpower (rho * u) (excess BETA)
 rise_low_le: rise_low <= Rpower rho a * c_low / c_high
 rise_high_ge: Rpower rho a * c_high / c_low <= rise_high
-fall_low_le: fall_low <= Rpower rho (- (2)) * b_low / (b_high + s / K)
-fall_high_ge: Rpower rho (- (2)) * (b_high + s / K) / b_low <= fall_high
+fall_low_le: fall_low <= Rpower rho (MINUS_BETA) * b_low / (b3 BETA u b_high NEXT + s / K)
+fall_high_ge: Rpower rho (MINUS_BETA) * (b3 BETA u b_high NEXT + s / K) / b_low <= fall_high
 """
 SHORT = {
     "R1": "r1 a c u g_low g_high",
     "R2": "r2 a c u g_low g_high",
     "X2": "(x2 a g_high D_high)",
     "SHIFT": "stretch a c u g_low g_high",
-    "ABOVE": "above a 2 c_high b_high 0 s K",
-    "BELOW": "below a 2 c_low b_low 0",
-    "MOVED": "moved a 2 rho",
-    "BALANCE": "(Rpower (2 * b_low / (a * c_low)) (1 / (a + 2)))",
+    "ABOVE": "above a BETA c_high b_high NEXT s K",
+    "BELOW": "below a BETA c_low b_low PLUS",
+    "MOVED": "moved a BETA rho",
+    "BALANCE": "(Rpower (BETA * b_low / (a * c_low)) (1 / (a + BETA)))",
 }
 """Abbreviations in the statements above, and the terms that replace them."""
-AVERAGES = {"N": "noise_of", "B": "bias_of", "V": "spread_of"}
-"""Noise, bias and the means of h^p in the hypotheses, with their definitions in the library."""
-D_A = {"d_a": "values. split; [lia | rewrite INR_IZR_INZ; simpl Z.of_nat; lra]"}
-ENVELOPE_FACTS = ("mean", "limit", "jensen", "jensen_b", "laplace", "laplace_b", "spread_1", "spread_2")
-"""The facts that envelopes and tradeoffs assume; windows also assume `continuous`, and `opposite` for all real w."""
-BETWEEN = (
-    "(smooth_between d a c u T_least m N B V a_pos c_pos u_pos T_least_ge m_in g_low g_high D_low D_high crossing "
-    "start signs D_low_le D_high_ge D_low_pos integral y c_low c_high y_pos y_le jensen laplace c_low_le "
-    "J0 J1 J2 J0_ge J1_ge J2_ge c_high_ge S0 S1 S2x H_1 H_2 b_low b_high s S0_nonneg S1_nonneg S2_nonneg H_1_pos "
-    "H_2_pos d_a jensen_b laplace_b spread_1 spread_2 (falls E mean 1 Rle_0_1) (falls E mean 2 ltac:(lra)) x2_nonneg "
-    "H_1_ge H_2_ge b_low_le "
-    "b_low_pos b_high_ge s_ge)"
+AVERAGES = {
+    "N": "noise_of E",
+    "B": "bias_of E",
+    "V": "spread_of E",
+    "G1": "inner_of E d",
+    "G2": "norm_of E d",
+    "C1": "crossed_of E",
+    "C2": "squared_of E",
+}
+"""Noise, bias and other means in the hypotheses, with their definitions in the library."""
+OWN = {
+    "d_a": "values. split; [lia | rewrite INR_IZR_INZ; simpl Z.of_nat; lra]",
+    "power_is": "unfold excess. first [rewrite Rmax_left by lra | rewrite Rmax_right by lra]; lra",
+}
+"""Facts that are not proved by `numbers`, and their proofs."""
+ON_STAGE = (
+    "d a c u T_least m N B V a_pos c_pos u_pos T_least_ge m_in g_low g_high D_low D_high crossing start signs "
+    "D_low_le D_high_ge D_low_pos integral y c_low c_high y_pos y_le jensen laplace c_low_le J0 J1 J2 J0_ge J1_ge "
+    "J2_ge c_high_ge"
 )
-FEW = "(tokens_in d a c u c_pos u_pos g_low g_high crossing start signs integral)"
 LEFT = (
-    "(smooth_left d a c u T_least B a_pos c_pos u_pos T_least_ge g_low g_high D_low D_high crossing start signs "
-    "D_low_le D_high_ge D_low_pos integral y y_pos y_le S1 S2x b_low S1_nonneg S2_nonneg d_a "
-    "jensen_b x2_nonneg b_low_le b_low_pos)"
+    "smooth_left d a c u T_least B a_pos c_pos u_pos T_least_ge g_low g_high D_low D_high crossing start signs "
+    "D_low_le D_high_ge D_low_pos integral y y_pos y_le S1 S2x FAR S1_nonneg S2_nonneg d_a jensen_b "
+    "(Rlt_le _ _ x2_pos) FAR_FACTS BETA n W w W_least loss_high"
+)
+FALLS = "(falls E mean 1 Rle_0_1) (falls E mean 2 ltac:(lra))"
+ALWAYS = ("mean", "limit", "jensen", "laplace")
+"""The facts that every theorem assumes; windows also assume `continuous`, and `opposite` for all real w."""
+
+
+class Bias(NamedTuple):
+    """The bias of a family of laws in Coq: B ~ w^-beta.
+
+    Attributes
+    ----------
+    beta, plus, next
+        The exponent, and the constants of further terms w^-2 of the lower and the upper bound.
+    facts
+        Inequalities for the constants of each stage.
+    before
+        Those for the bias before the first u.
+    between
+        The proof that noise and bias lie between explicit functions.
+    far, far_facts
+        u^2 times a lower bound of the bias before the first u, and the inequalities that it satisfies.
+    hypotheses
+        What is assumed besides the facts on the noise.
+    leading
+        w^beta B in the limit.
+    numbers
+        The tactic that proves the inequalities.
+    """
+
+    beta: Fraction
+    plus: str
+    next: str
+    facts: str
+    before: str
+    between: str
+    far: str
+    far_facts: str
+    hypotheses: tuple[str, ...]
+    leading: str
+    numbers: str
+
+    def spelled(self, text: str) -> str:
+        """Replace the abbreviations in a statement."""
+        beta, above_one = written(self.beta), written(max(self.beta - 1, Fraction(0)))
+        own = {
+            "BETA": beta if self.beta.denominator == 1 else f"({beta})",
+            "MINUS_BETA": f"- ({beta})",
+            "POWER": "a" if above_one == "0" else f"(a + {above_one})",
+            "PLUS": self.plus,
+            "NEXT": self.next,
+            "PLUS_NONNEG": "(Rle_refl 0)" if self.plus == "0" else "b_plus_nonneg",
+            "NEXT_NONNEG": "(Rle_refl 0)" if self.next == "0" else "b_next_nonneg",
+            "LEADING": self.leading,
+            "FAR": self.far,
+            "FAR_FACTS": self.far_facts,
+        }
+        return replaced(replaced(text, SHORT), own)
+
+
+SMOOTH_BIAS = Bias(
+    beta=Fraction(2),
+    plus="0",
+    next="0",
+    facts=SMOOTH,
+    before="",
+    between=f"smooth_between {ON_STAGE} S0 S1 S2x H_1 H_2 b_low b_high s S0_nonneg S1_nonneg S2_nonneg H_1_pos "
+    f"H_2_pos d_a jensen_b laplace_b spread_1 spread_2 {FALLS} (Rlt_le _ _ x2_pos) H_1_ge H_2_ge b_low_le b_low_pos "
+    "b_high_ge s_ge",
+    far="b_low",
+    far_facts="b_low_le b_low_pos",
+    hypotheses=("jensen_b", "laplace_b", "spread_1", "spread_2"),
+    leading="(S1 * a ^ 2)",
+    numbers="decide_numbers",
+)
+KINKED_BIAS = Bias(
+    beta=Fraction(3, 2),
+    plus="b_plus",
+    next="b_next",
+    facts=KINKED,
+    before=BEFORE_U,
+    between=f"kinked_between {ON_STAGE} linear kinked G1 G2 C1 C2 H_1 H_3_2 H_2 M G_low G_high G_mean b_low b_plus "
+    "b_high b_next s linear_nonneg kinked_nonneg H_1_pos H_3_2_pos H_2_pos d_a u_from crossed jensen_kink "
+    f"laplace_crossed laplace_kink kink_norm spread_1 spread_2 spread_3 {FALLS} (falls E mean (3 / 2) ltac:(lra)) "
+    "x2_pos H_1_ge H_3_2_ge H_2_ge M_ge G_low_pos G_low_le G_high_ge G_mean_ge b_low_le b_plus_le b_high_ge b_next_ge "
+    "s_ge",
+    far="(far * u ^ 2)",
+    far_facts="far_le far_pos",
+    hypotheses=(
+        *("jensen_b", "spread_1", "spread_2", "spread_3", "crossed", "jensen_kink"),
+        *("laplace_crossed", "laplace_kink", "kink_norm"),
+    ),
+    leading="(8 * kinked * peak d c * psi_0)",
+    numbers="decide_kink",
 )
 
 
@@ -164,8 +305,8 @@ def harmonic_sums(law: str, d: int) -> tuple[Fraction, Fraction, Fraction]:
         )
     else:
         raise OutOfReach(
-            f"law {law}: it has no export to Coq; affine, quadratic, cosine and zonal laws, polynomial links, kernels "
-            "of powers and exponential kernels have one (--law affine)."
+            f"law {law}: it has no export to Coq; affine, quadratic, ReLU, cosine and zonal laws, A z + C |z|, "
+            "polynomial links, kernels of powers and exponential kernels have one (--law affine)."
         )
     return sums
 
@@ -201,52 +342,96 @@ def projected(link: Sequence[Fraction], d: int) -> dict[int, Fraction]:
     return {degree: mean(link, each) ** 2 / mean(each, each) for degree, each in enumerate(basis) if degree}
 
 
+def bias_of(law: str) -> Bias:
+    """The bias of the family of a law."""
+    return KINKED_BIAS if laws.family(law) in ("relu", "kinked") else SMOOTH_BIAS
+
+
+def sums_of(law: str, d: int) -> dict[str, str]:
+    """S0, S1 and S2, in Coq's syntax; of a law with a kink its two mean squares, and the sums for degrees 1 and 2."""
+    if bias_of(law) is SMOOTH_BIAS:
+        return dict(zip(("S0", "S1", "S2x"), map(written, harmonic_sums(law, d)), strict=True))
+    squares = [written(number**2) for number in laws.named(law)[1]] or ["1 / 6"] * 2
+    return dict(zip(("linear", "kinked"), squares, strict=True)) | {
+        "S2x": "kinked * ((2 * a + 3) / (4 * a * (a + 1) ^ 2) * peak d c ^ 2) * ((2 * a + 1) / a) ^ 2",
+        "S1": "linear / (2 * a + 1) + S2x",
+    }
+
+
 def window(proof: Proof) -> Iterator[str]:
     """Write the Coq text of a proof about w for one law in one dimension."""
     law, d = proof.about["law"], proof.about["d"]
-    wave = laws.own_constant(law)
-    k = {name: value for lemma in proof.lemmas for name, value in lemma.constants.items()}
-    m, p = min(Fraction(FARTHEST), k["T_least"]), angle(k["u"])
-    own = {"a": Fraction(d - 1, 2), "m": m, "p": p} | ({"wave": chain.number(wave)} if wave else {})
-    constants = own | {RENAMED.get(name, name): value for name, value in k.items()}
+    bias, wave, windows = bias_of(law), laws.own_constant(law), proof.theorem in ("window", "transfer")
+    stages: dict[int, dict[str, Fraction]] = {}
+    for lemma in proof.lemmas:
+        found = {RENAMED.get(name, name): value for name, value in lemma.constants.items()}
+        stages[lemma.stage] = stages.get(lemma.stage, {}) | found
+    k, *before, last = (stages[stage] for stage in sorted(stages))
+    k = {"a": Fraction(d - 1, 2), "m": min(Fraction(FARTHEST), k["T_least"])} | k
+    k |= {"wave": chain.number(wave)} if wave else {}
+    k |= {"p": angle(last["u"]), **last}
     yield f"Definition d : nat := {d}.\nDefinition c : R := {moment_limit(d)}."
-    yield from defined(constants)
-    yield f"Ltac values := unfold d, c, {', '.join(constants)}."
-    if wave:
-        yield from waves(d, chain.number(wave))
-    else:
-        sums = zip(("S0", "S1", "S2x"), harmonic_sums(law, d), strict=True)
-        yield from defined(dict(sums))
-        yield "Ltac numbers := values; unfold S0, S1, S2x; decide_numbers."
-    facts = FACTS + {"window": WINDOW, "tradeoff": TRADEOFF, "transfer": WINDOW + TRANSFER}.get(proof.theorem, "")
-    yield from stated(spelled(facts), D_A)
+    yield from defined(k)
+    sums = {} if wave else sums_of(law, d)
+    yield from (f"Definition {name} : R := {text}." for name, text in sums.items())
+    values = f"Ltac values := unfold {', '.join((*reversed(sums), 'd', 'c', *k))}."
+    numbers = f"Ltac numbers := values; {bias.numbers}."
+    yield values
+    yield from waves(d, k["wave"]) if wave else (numbers,)
+    facts = {"window": WINDOW, "tradeoff": TRADEOFF, "transfer": WINDOW + TRANSFER}.get(proof.theorem, "")
+    first = bias.before + FIRST if windows else ""
+    yield from stated(bias.spelled(SETTING + STAGE + bias.facts + ("" if before else first) + facts), OWN)
     if proof.theorem == "transfer":
-        yield from nearest(k, float(own["a"]))
-    yield from kernels(k, m)
-    yield from start(k, d, p)
-    yield "Section Statement.\nVariable E : (Tokens -> R) -> R."
-    yield from (f"Local Notation {name} := ({of} E)." for name, of in AVERAGES.items())
-    windows = proof.theorem in ("window", "transfer")
-    real = windows and laws.domain(proof.about["law"]) == "over all real w"
-    yield from assumed(
-        [
-            name
-            for name in HYPOTHESES
-            if name in ENVELOPE_FACTS or (windows and name == "continuous") or (real and name == "opposite")
-        ]
+        yield from nearest(bias, k)
+    yield from kernels(k, k["m"])
+    yield from start(last, d, k["p"])
+    real = windows and laws.domain(law) == "over all real w"
+    assumes = {*ALWAYS, *bias.hypotheses, *(["continuous"] if windows else []), *(["opposite"] if real else [])}
+    section = (
+        "Section Statement.\nVariable E : (Tokens -> R) -> R.",
+        *(f"Local Notation {name} := ({of})." for name, of in AVERAGES.items() if f" {name} " in bias.between),
+        *assumed([name for name in HYPOTHESES if name in assumes]),
+        "Let crossing : Bessel_crossing d a := crosses_once d a (proj1 d_a) (proj2 d_a).",
+        "Let integral : Moment_integral d a c := moment_integral d a c c_pos limit.",
+        bias.spelled(BOUNDS.replace("BETWEEN", bias.between)),
     )
-    yield "Let crossing : Bessel_crossing d a := crosses_once d a (proj1 d_a) (proj2 d_a)."
-    yield "Let integral : Moment_integral d a c := moment_integral d a c c_pos limit."
+    for i, (stage, after) in enumerate(pairwise((*before, last)), 1):
+        own = {"p": angle(stage["u"]), "until": after["u"], **stage}
+        yield f"Module stage_{i}."
+        yield from defined(own)
+        yield values.replace("unfold ", f"unfold {', '.join(own)}, ")
+        yield numbers
+        yield from stated(bias.spelled(STAGE + bias.facts + (first if i == 1 else "") + NEXT_STAGE))
+        yield from start(stage, d, own["p"])
+        yield from section
+        beginning = {"BEGIN": "0", "BEFORE_U": BELOW_U} if i == 1 else {"BEGIN": "u", "BEFORE_U": ""}
+        yield bias.spelled(replaced(LEFT_OF_NEXT, beginning))
+        yield f"End Statement.\nEnd stage_{i}."
+    yield from section
+    if windows:
+        yield bias.spelled(left_of_u(len(before)))
     if proof.theorem == "transfer":
-        yield on_window(real, wave)
+        yield bias.spelled(on_window(real, wave))
     theorems = {"window": on_window(real, wave), "transfer": transfer(real), "envelope": ENVELOPE, "tradeoff": TRADED}
-    yield theorems[proof.theorem]
+    yield bias.spelled(theorems[proof.theorem])
     yield "End Statement."
 
 
-def spelled(text: str) -> str:
-    """Replace the abbreviations in a statement."""
-    return re.sub("|".join(rf"\b{name}\b" for name in SHORT), lambda word: SHORT[word[0]], text)
+BOUNDS = """Lemma few n w : u <= w -> (1 <= n)%nat ->
+  0 < tokens d n w /\\ / tokens d n w <= R2 * Rpower w a / INR n.
+Proof.
+  intros Hw Hn. destruct (tokens_in d a c u c_pos u_pos g_low g_high crossing start signs integral n w Hw Hn) as
+    [P [_ Q]]. now split.
+Qed.
+
+Lemma between : Between d N B a BETA u T_least c_low c_high b_low PLUS b_high NEXT s.
+Proof. exact (BETWEEN). Qed."""
+"""What holds from the u of a stage on."""
+
+
+def replaced(text: str, by: Mapping[str, str]) -> str:
+    """Replace words in a text."""
+    return re.sub("|".join(rf"\b{name}\b" for name in by), lambda word: by[word[0]], text)
 
 
 def moment_limit(d: int) -> str:
@@ -367,6 +552,39 @@ def integral(d: int, power: int, u: arb, p: arb) -> arb:
     ).real
 
 
+BELOW_U = f"""destruct (Rle_lt_dec w u) as [Hu | Hu].
+  {{ apply ({LEFT}); [lra | lra | | lra | apply left]. apply M. lra. }}"""
+"""Before the first of several u."""
+LEFT_OF_NEXT = """Lemma left_of_next n W w : enough a BETA W_least K n W -> BEGIN <= w <= until ->
+  loss_high < Rpower W BETA * B n w.
+Proof.
+  intros H Hw. pose proof W_least_ge. pose proof order. pose proof until_ge. pose proof until_le. pose proof u_pos.
+  destruct (H) as [HW _].
+  assert (U : until <= stop * W) by (apply Rle_trans with (1 := until_le); apply Rmult_le_compat; lra).
+  assert (M : forall x, u <= x <= until -> T_least <= tokens d n x).
+  { intros x Hx. apply (many d a BETA u T_least (R2) a_pos u_pos R2_pos few W_least K middle low high stop W_least_ge
+      K_pos order T_le n W H). lra. }
+  BEFORE_U
+  apply (between_left _ _ _ _ _ _ _ _ _ _ _ _ _ _ n w W W_least until loss_high between); try lra;
+    [apply b_low_pos | apply PLUS_NONNEG | apply M; lra | apply left_next].
+Qed."""
+"""From the u of a stage to that of the next."""
+
+
+def left_of_u(before: int) -> str:
+    """Write that the bias alone exceeds the best loss below the last u, from the lemmas of the stages before it."""
+    only = f"apply ({LEFT}); [lra | lra | assumption | assumption | apply left]."
+    stages = [
+        f"destruct (Rle_lt_dec w stage_{i}.until); [now apply stage_{i}.left_of_next | ]." for i in range(1, before)
+    ]
+    last = f"apply stage_{before}.left_of_next; auto."
+    return f"""Lemma left_of_u n W w : enough a BETA W_least K n W -> T_least <= tokens d n u -> 0 <= w <= u ->
+  loss_high < Rpower W BETA * B n w.
+Proof.
+  intros H HT Hw. pose proof W_least_ge. destruct (H) as [HW _]. {" ".join((*stages, last)) if before else only}
+Qed."""
+
+
 def on_window(real: bool, wave: str) -> str:
     """Write the theorem on w*, over all real w or over w >= 0, for every L or for the law's own L."""
     scales = "L = wave" if wave else "0 < L"
@@ -374,31 +592,21 @@ def on_window(real: bool, wave: str) -> str:
     where = "" if real else "0 <= {} -> "
     least = f"forall x, {where.format('x')}loss N B L sigma n w <= loss N B L sigma n x"
     exists = f"exists w, {least}" if real else f"exists w, 0 <= w /\\ ({least})"
-    return f"""Lemma left_of_u n W w : enough a 2 W_least K n W -> T_least <= tokens d n u -> 0 <= w <= u ->
-  loss_high < Rpower W 2 * B n w.
-Proof.
-  intros [H _] HT Hw. apply ({LEFT[1:-1]} n W w W_least loss_high); [| assumption | assumption | apply left].
-  pose proof W_least_ge. lra.
-Qed.
-
-Theorem window_theorem : forall n L sigma, {scales} -> 0 < sigma -> (1 <= n)%nat ->
-  let W := Rpower (INR n * L ^ 2 / sigma ^ 2) (1 / (a + 2)) in
-  W_least <= W -> K * Rpower W (a + 1) <= INR n ->
+    return f"""Theorem window_theorem : forall n L sigma, {scales} -> 0 < sigma -> (1 <= n)%nat ->
+  let W := Rpower (INR n * L ^ 2 / sigma ^ 2) (1 / (a + BETA)) in
+  W_least <= W -> K * Rpower W POWER <= INR n ->
   ({exists}) /\\
   (forall w, {where.format("w")}({least}) ->
-    low * W < w < high * W /\\ loss_low <= loss N B L sigma n w * Rpower W 2 / L ^ 2 <= loss_high).
+    low * W < w < high * W /\\ loss_low <= loss N B L sigma n w * Rpower W BETA / L ^ 2 <= loss_high).
 Proof.
   intros n L sigma HL Hs Hn W HW HK.{positive}
-  assert (E0 : excess 2 = 1) by (unfold excess; rewrite Rmax_left; lra).
-  refine (window{"_real" if real else ""} d N B a 2 u T_least c_low c_high b_low 0 b_high 0 s ({SHORT["R2"]}) a_pos _
-    u_pos c_low_pos b_low_pos (Rle_refl 0) (Rle_refl 0) s_nonneg R2_pos {BETWEEN} _ W_least K middle low high stop
-    loss_low loss_high W_least_ge K_pos order u_le low_0 low_1 high_0 high_1 beyond loss_high_ge _ T_le left_of_u
+  refine (window{"_real" if real else ""} d N B a BETA u T_least c_low c_high b_low PLUS b_high NEXT s (R2) a_pos _
+    u_pos c_low_pos b_low_pos PLUS_NONNEG NEXT_NONNEG s_nonneg R2_pos between few W_least K middle low high stop
+    loss_low loss_high W_least_ge K_pos order u_le low_0 low_1 high_0 high_1 beyond_stop loss_high_ge _ T_le left_of_u
     (rises E mean) continuous (squares_N E mean) (squares_B E mean) n L sigma HL Hs _{" opposite" if real else ""}).
   - lra.
-  - intros j w Hw Hj. destruct ({FEW[1:-1]} j w Hw Hj) as [P [_ Q]]. now split.
-  - intros x Hx.
-    exact (balance a 2 c_low b_low _ loss_low a_pos ltac:(lra) c_low_pos b_low_pos eq_refl loss_low_le 0 x Hx).
-  - unfold enough. rewrite E0. repeat split; assumption.
+  - exact (balance a BETA c_low b_low _ loss_low a_pos ltac:(lra) c_low_pos b_low_pos eq_refl loss_low_le PLUS).
+  - unfold enough. rewrite power_is. repeat split; assumption.
 Qed."""
 
 
@@ -409,46 +617,45 @@ def transfer(real: bool) -> str:
     one, other = best.format(where, "L", "w", "L"), best.format(where, "(rho * L)", "w'", "(rho * L)")
     given = "" if real else "0 <= w -> 0 <= w' -> "
     return f"""Theorem transfer_theorem : forall n L sigma, 0 < L -> 0 < sigma -> (1 <= n)%nat ->
-  let W := Rpower (INR n * L ^ 2 / sigma ^ 2) (1 / (a + 2)) in
-  let W' := Rpower (INR n * (rho * L) ^ 2 / sigma ^ 2) (1 / (a + 2)) in
-  W_least <= W -> K * Rpower W (a + 1) <= INR n -> W_least <= W' -> K * Rpower W' (a + 1) <= INR n ->
+  let W := Rpower (INR n * L ^ 2 / sigma ^ 2) (1 / (a + BETA)) in
+  let W' := Rpower (INR n * (rho * L) ^ 2 / sigma ^ 2) (1 / (a + BETA)) in
+  W_least <= W -> K * Rpower W POWER <= INR n -> W_least <= W' -> K * Rpower W' POWER <= INR n ->
   forall w w', {given}{one} -> {other} ->
     worse_low <= loss N B (rho * L) sigma n w / loss N B (rho * L) sigma n w' <= worse_high.
 Proof.
   intros n L sigma HL Hs Hn W W' HW HK HW' HK' w w' {"Hw Hw'" if real else "P P' Hw Hw'"}.
   assert (RL : 0 < rho * L) by (apply Rmult_lt_0_compat; [apply rho_pos | assumption]).
-  assert (E0 : excess 2 = 1) by (unfold excess; rewrite Rmax_left; lra).
   destruct (proj2 (window_theorem n L sigma HL Hs Hn HW HK) w {"Hw" if real else "P Hw"}) as [I _].
   destruct (proj2 (window_theorem n (rho * L) sigma RL Hs Hn HW' HK') w' {"Hw'" if real else "P' Hw'"}) as [_ I'].
-  refine (transferred d N B a 2 u T_least c_low c_high b_low 0 b_high 0 s ({SHORT["R2"]}) a_pos _ u_pos
-    (Rle_refl 0) (Rle_refl 0) s_nonneg R2_pos {BETWEEN} _ W_least K middle low high stop loss_low loss_high
-    W_least_ge K_pos order T_le rho worse_low worse_high rho_pos u_lo loss_low_pos c_high_pos b_high_pos worse_low_pos
-    worse_high_pos _ worse_high_lo worse_high_hi n L sigma HL Hs _ _ w w' I I').
+  refine (transferred d N B a BETA u T_least c_low c_high b_low PLUS b_high NEXT s (R2) a_pos _ u_pos PLUS_NONNEG
+    NEXT_NONNEG s_nonneg R2_pos between few W_least K middle low high stop loss_low loss_high W_least_ge K_pos order
+    T_le rho worse_low worse_high rho_pos u_lo loss_low_pos c_high_pos b_high_pos worse_low_pos worse_high_pos
+    nearest_le worse_high_lo worse_high_hi n L sigma HL Hs _ _ w w' I I').
   - lra.
-  - intros j v Hv Hj. destruct ({FEW[1:-1]} j v Hv Hj) as [P0 [_ Q]]. now split.
-  - intros x Hx. exact (nearest_le x Hx).
-  - unfold enough. rewrite E0. repeat split; assumption.
-  - unfold enough. rewrite E0. repeat split; assumption.
+  - unfold enough. rewrite power_is. repeat split; assumption.
+  - unfold enough. rewrite power_is. repeat split; assumption.
 Qed."""
 
 
-def nearest(k: Mapping[str, Fraction], a: float) -> Iterator[str]:
+def nearest(bias: Bias, k: Mapping[str, Fraction]) -> Iterator[str]:
     """Write the least value of the lower bound between the ends: at its balance, or at the end nearest to it."""
-    c, b, rho, low, high = (float(k[name]) for name in ("c_low", "b_low", "rho", "low", "high"))
-    balance, moved = (2 * b / (a * c)) ** (1 / (a + 2)), rho ** (-2 / (a + 2))
+    a, c, b, rho, low, high = (float(k[name]) for name in ("a", "c_low", "b_low", "rho", "low", "high"))
+    beta = float(bias.beta)
+    balance, moved = (beta * b / (a * c)) ** (1 / (a + beta)), rho ** (-2 / (a + beta))
     end = "low" if balance <= low * moved else "high"
     at = f"({end} * MOVED)"
     if low * moved < balance < high * moved:
         facts = BALANCED
-        by = "apply (balance a 2 c_low b_low _ _ a_pos ltac:(lra) c_low_pos b_low_pos eq_refl worse_low_le 0). lra."
+        by = "apply (balance a BETA c_low b_low _ _ a_pos ltac:(lra) c_low_pos b_low_pos eq_refl worse_low_le PLUS)"
+        by += ". lra."
     else:
         facts = ENDED.replace("SIGN", "0 <=" if end == "low" else "0 >=").replace("AT", at)
         by = f"""apply Rle_trans with (1 := worse_low_le). pose proof slope.
-  pose proof c_low_pos. pose proof b_low_pos. apply below_beyond; try lra.
+  pose proof c_low_pos. pose proof b_low_pos. pose proof PLUS_NONNEG. apply below_beyond; try lra.
   pose proof (ln_le {f"{at} x" if end == "low" else f"x {at}"} ltac:(lra) ltac:(lra)).
   {"" if end == "low" else "rewrite <- Rmult_opp_opp. "}apply Rmult_le_pos; lra."""
-    yield from stated(spelled(facts), D_A)
-    yield spelled(f"""Lemma nearest_le x : low * MOVED <= x <= high * MOVED -> worse_low * loss_high <= BELOW x 0.
+    yield from stated(bias.spelled(facts))
+    yield bias.spelled(f"""Lemma nearest_le x : low * MOVED <= x <= high * MOVED -> worse_low * loss_high <= BELOW x 0.
 Proof.
   intros H. pose proof order. assert (M : 0 < MOVED) by apply power_pos.
   assert (0 < low * MOVED) by (apply Rmult_lt_0_compat; lra).
@@ -456,25 +663,24 @@ Proof.
 Qed.""")
 
 
-ENVELOPE = f"""Theorem envelope_theorem : forall n w, u <= w -> (1 <= n)%nat ->
+ENVELOPE = """Theorem envelope_theorem : forall n w, u <= w -> (1 <= n)%nat ->
   T_least * R_high * Rpower w a <= INR n ->
   c_low * Rpower w a / INR n <= N n w <= c_high * Rpower w a / INR n /\\
-  b_low * Rpower w (- (2)) <= B n w <= b_high * Rpower w (- (2)) + s * Rpower w (a - 1) / INR n.
+  b_low * Rpower w (MINUS_BETA) <= B n w
+    <= b_high * Rpower w (MINUS_BETA) + NEXT * Rpower w (- (2)) + s * Rpower w (a - 1) / INR n.
 Proof.
   intros n w Hw Hn HT. pose proof u_pos. pose proof T_least_ge. destruct R_in as [_ R].
-  destruct ({FEW[1:-1]} n w Hw Hn) as [P [_ Q]].
-  assert (M : T_least <= tokens d n w) by (apply (tokens_enough n (tokens d n w) T_least ({SHORT["R2"]}) R_high
+  destruct (few n w Hw Hn) as [P Q].
+  assert (M : T_least <= tokens d n w) by (apply (tokens_enough n (tokens d n w) T_least (R2) R_high
     (Rpower w a)); auto using power_pos; lra).
-  destruct ({BETWEEN[1:-1]} n w Hw M) as [A C]. split; [exact A | lra].
+  pose proof (Rmult_le_pos _ _ PLUS_NONNEG (Rlt_le _ _ (power_pos w (- (2))))).
+  destruct (between n w Hw M) as [A C]. split; [exact A | lra].
 Qed."""
-TRADED = f"""Theorem tradeoff_theorem : forall n w, u <= w -> (1 <= n)%nat -> K * Rpower (rho * w) (a + 1) <= INR n ->
+TRADED = """Theorem tradeoff_theorem : forall n w, u <= w -> (1 <= n)%nat -> K * Rpower (rho * w) POWER <= INR n ->
   rise_low <= N n (rho * w) / N n w <= rise_high /\\ fall_low <= B n (rho * w) / B n w <= fall_high.
 Proof.
-  assert (E0 : excess 2 = 1) by (unfold excess; rewrite Rmax_left; lra).
-  intros n w Hw Hn HK. rewrite <- E0 in HK. pose proof T_le.
-  refine (tradeoff d N B a 2 u T_least c_low c_high b_low b_high s ({SHORT["R2"]}) a_pos u_pos c_low_pos b_low_pos
-    s_nonneg R2_pos {BETWEEN} _ rho K rise_low rise_high fall_low fall_high rho_gt u_ge K_pos T_le _ rise_low_le
-    rise_high_ge fall_low_le fall_high_ge n w Hw Hn HK).
-  - intros j v Hv Hj. destruct ({FEW[1:-1]} j v Hv Hj) as [P [_ Q]]. now split.
-  - pose proof T_least_ge. lra.
+  intros n w Hw Hn HK. rewrite <- power_is in HK. pose proof T_least_ge.
+  refine (tradeoff d N B a BETA u T_least c_low c_high b_low PLUS b_high NEXT s (R2) a_pos _ u_pos c_low_pos b_low_pos
+    PLUS_NONNEG NEXT_NONNEG s_nonneg R2_pos between few rho K rise_low rise_high fall_low fall_high rho_gt u_ge K_pos
+    T_le _ rise_low_le rise_high_ge fall_low_le fall_high_ge n w Hw Hn HK); lra.
 Qed."""
