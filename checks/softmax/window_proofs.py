@@ -74,15 +74,15 @@ def every_n(d: int, law: str = "affine") -> dict[str, Any]:
     return {name: between(proof, end, end) for name, end in ends.items()}
 
 
-def every_signal(d: int) -> dict[str, Any]:
-    """The theorem for the affine law with every n >= 2 and all L and sigma, in three or five dimensions.
+def every_signal(d: int, law: str = "affine") -> dict[str, Any]:
+    """The theorem with every n >= 2 and all L and sigma, in three or five dimensions; of ReLU in five.
 
     The smallest and the largest w* / M, "largest" C of w* < C n^p, and "later" and "latest" w* / M for n >= 256 (d = 3).
     """
     from lipverify.proofs import EverySignal, prove_every_signal
 
-    affine, name = {"law": "affine", "d": d}, f"signals-affine-{d}"
-    proof = proved(name, "every signal", affine, lambda: prove_every_signal(d))
+    name, meant = f"signals-{law}-{d}", lv.laws.law_named(law)
+    proof = proved(name, "every signal", {"law": law, "d": d}, lambda: prove_every_signal(d, meant))
     if not isinstance(proof, EverySignal):
         raise ValueError(f"{name}.json: not about every L / sigma: {proof.statement}")
     ends = {"least": "all_low", "most": "all_high", "largest": "C", "later": "later_low", "latest": "later_high"}

@@ -1,7 +1,8 @@
 r"""Theorem 2 for every L / sigma: with hardly any noise the optimal w stops growing and tends to the w of the minimal bias.
 
 There a window holds few tokens, which the theorems of `softmax/window.py` do not cover. For affine tasks and ReLU w* is
-bounded from below by a proof for every n, L and sigma, for affine tasks in three and five dimensions from above as well.
+bounded from below by a proof for every n, L and sigma; from above as well for affine tasks in three and five dimensions
+and for ReLU in five.
 """
 
 from lipverify.checks.softmax import window_proofs as proofs
@@ -55,6 +56,17 @@ claim("softmax.window-every-signal/affine/five-dimensions",
       finding=r"""The lower bound for small $L / \sigma$ has the right order for every larger one, because $w^*$ never
       falls in it. From above two lower bounds of the bias increase in $w$: by the nearest token alone, and by all
       tokens in the window, whose attention is an integral over a beta distribution.""")
+claim("softmax.window-every-signal/{law}/five-dimensions",
+      bound(proofs.every_signal, "c_1", of="least", low="1/2", control="3/5", method="certified"),
+      bound(proofs.every_signal, "c_2", of="most", high="18", control="17", method="certified"),
+      bound(proofs.every_signal, "C", of="largest", high="19/2", control="8", method="certified"),
+      source=THEOREM_2, kind="derived", expected="supported", over={"law": "relu", "d": (5,)},
+      title="the optimal window for every L / sigma: from both sides, ReLU in five dimensions",
+      assumes=(*MODEL, r"$d = 5$, $M = \min(\Lambda / 30, k \Lambda^{2/7}, 0.508 n^{2/5})$"),
+      statement=r"c_1 M \leq w^* \leq c_2 M \text{ for all } n \geq 2, L, \sigma, \; w^* < C n^{2/5} \text{ for all } \sigma \geq 0",
+      finding=r"""The bias is least near $1.7 n^{2/5}$, of the order up to which the lower bound holds. Two lower bounds
+      increase in $w$: by Cauchy's inequality over the degrees the nearest token alone leaves nearly twice what the
+      linear part does; and because the variogram is concave, all tokens leave at least what they do for affine tasks.""")
 claim("softmax.window-every-n/{law}",
       bound(proofs.every_n, "c_1", of="least", low="1/2", control="4/5", method="certified"),
       bound(proofs.every_n, "c_2", of="largest", high="3", control=1, method="certified"),

@@ -283,6 +283,8 @@ class EveryN(LawProof):
 class EverySignal(LawProof):
     """For every n >= 2 and every L, sigma > 0: w* between two multiples of M = min(Lambda / 3d, k Lambda^e, m n^p).
 
+    For ReLU with 6d.
+
     Attributes
     ----------
     data
@@ -300,10 +302,11 @@ class EverySignal(LawProof):
         return below(self.constants["all_low"]), beyond(self.constants["all_high"])
 
     def scale(self, n: float, L: float = 1.0, sigma: float = 1.0) -> float:
-        """M = min(Lambda / 3d, k Lambda^e, m n^p), p = 2/3 in three dimensions, and 1/3 in five."""
-        lam, k = n * L**2 / sigma**2, self.constants
-        most = k["m"] * n ** (2 / 3 if self.d == 3 else 1 / 3)
-        return float(min(lam / (3 * self.d), k["k"] * lam ** (1 / (self.noise_power + self.beta)), most))
+        """M = min(Lambda / 3d, k Lambda^e, m n^p), p = 2/3 in three dimensions and 1/3 in five; ReLU has 6d and 2/5."""
+        lam, k, relu = n * L**2 / sigma**2, self.constants, self.law == "relu"
+        most = k["m"] * n ** (2 / 5 if relu else 2 / 3 if self.d == 3 else 1 / 3)
+        linear = lam / ((6 if relu else 3) * self.d)
+        return float(min(linear, k["k"] * lam ** (1 / (self.noise_power + self.beta)), most))
 
     def window(self, n: float, L: float = 1.0, sigma: float = 1.0) -> tuple[float, float]:
         """Two numbers between which w* lies, for n >= 2 and any L and sigma above 0.
@@ -324,17 +327,19 @@ class EverySignal(LawProof):
         return low * M * (1 - 1e-14), high * M * (1 + 1e-14)
 
 
-def prove_every_signal(d: int) -> EverySignal:
-    r"""Prove between which multiples of M = min(Lambda / 3d, k Lambda^e, m n^p) w* of the affine law lies, for every n.
+def prove_every_signal(d: int, law: Law | None = None) -> EverySignal:
+    r"""Prove between which multiples of M = min(Lambda / 3d, k Lambda^e, m n^p) w* lies, for every n; for ReLU with 6d.
 
     With little signal w* is near Lambda / 3d, then near k Lambda^e, and with hardly any noise near the place where the
-    bias is least, which is of the order n^p, p = 2/3 in three dimensions and 1/3 in five. That w* is less than C n^p
-    holds without noise as well.
+    bias is least, which is of the order n^p, p = 2/3 in three dimensions and 1/3 in five, and for ReLU 2/5. That w* is
+    less than C n^p holds without noise as well.
 
     Parameters
     ----------
     d
-        The ambient dimension, 3 or 5.
+        The ambient dimension, 3 or 5; for ReLU 5.
+    law
+        Affine by default, or ReLU: the theorem holds for every L, whatever that of the law.
 
     Returns
     -------
@@ -344,7 +349,7 @@ def prove_every_signal(d: int) -> EverySignal:
     Raises
     ------
     OutOfReach
-        If d is another dimension.
+        If it is another law, or d another dimension.
 
     Source: `prove_every_n`, and bounds of the bias from below that rise in w; see the lemmas.
 
@@ -353,15 +358,18 @@ def prove_every_signal(d: int) -> EverySignal:
     >>> load(shipped() / "proofs" / "signals-affine-5.json").constants["C"]
     9.0
     """
-    if d not in SIGNALS:
+    law = Affine() if law is None else law
+    chosen = SIGNALS.get((named(law), d))
+    if chosen is None:
         raise OutOfReach(
-            f"d = {d}: for every L / sigma w* is proved in three and in five dimensions; use prove_every_n."
+            f"law = {law!r}, d = {d}: for every L / sigma w* is proved for Affine() in three and in five dimensions, "
+            "and for ReLU() in five; use prove_every_n."
         )
-    return EverySignal(extended(prove_every_n(Affine(), d).data, "every signal", SIGNALS[d]))
+    return EverySignal(extended(prove_every_n(law, d).data, "every signal", chosen))
 
 
-SIGNALS: dict[int, dict[chain.Rule, dict[str, str]]] = {
-    3: {
+SIGNALS: dict[tuple[str, int], dict[chain.Rule, dict[str, str]]] = {
+    ("affine", 3): {
         largest.few_tokens: {"C": "2.24"},
         largest.many_tokens: {"x": "1.1"},
         largest.largest: {},
@@ -369,15 +377,21 @@ SIGNALS: dict[int, dict[chain.Rule, dict[str, str]]] = {
         largest.both_sides: {"lower": "0.371", "upper": "2.79", "lower_later": "0.491", "upper_later": "2.241"},
         signals.signals: {"all_low": "0.37", "all_high": "2.8", "later_low": "0.49", "later_high": "2.25"},
     },
-    5: {
+    ("affine", 5): {
         five.few_in_five: {"C": "9"},
         five.many_in_five: {"x": "2"},
         largest.largest: {},
         signals.few_sides: {"m": "0.889"},
         signals.signals_in_five: {"all_low": "0.529", "all_high": "10.2"},
     },
+    ("relu", 5): {
+        five.few_of_relu: {"C": "9"},
+        five.many_of_relu: {},
+        signals.few_sides_of_relu: {"m": "0.508"},
+        signals.signals_of_relu: {"all_low": "0.56", "all_high": "17.8"},
+    },
 }
-"""What a proof for every signal chooses, lemma by lemma."""
+"""What a proof for every signal chooses, by law and dimension, lemma by lemma."""
 
 
 def prove_every_n(law: Law, d: int, most_signal: float = 1.0, least_tokens: float = 2.0) -> EveryN:

@@ -19,7 +19,7 @@ from tests.commands import Commands
 SLOW = pytest.mark.slow
 COMMITTED = sorted((shipped() / FOLDER).glob("*.json"))
 LONG = {*(f"every-affine-{d}" for d in (2, 3, 5)), *(f"signals-affine-{d}" for d in (3, 5)), "falling-relu-2-1000"}
-LONG |= {"falling-relu-3-1000"}
+LONG |= {"falling-relu-3-1000", "signals-relu-5"}
 """Marked slow because each takes seconds; tests/proofs checks every-affine-3 and falling-relu-3-1000 as well."""
 
 
@@ -215,7 +215,7 @@ def test_every_committed_proof_is_used_by_a_reading() -> None:
     trade |= {f"rising-affine-{d}-3" for d in (2, 3, 5, 8)} | {f"falling-relu-{d}-1000" for d in (2, 3, 5, 8)}
     rest = {f"every-{law}-{d}" for law in ("affine", "relu") for d in (2, 3, 5)}
     rest |= {"lt-layers", "lt-cosine", "covariance-space"}
-    rest |= {"signals-affine-3", "signals-affine-5"}
+    rest |= {"signals-affine-3", "signals-affine-5", "signals-relu-5"}
     rest |= {"lowrank-radius", "lowrank-tiny-ball"}
     rest |= {f"lowrank-best-{case}" for case in ("2-1-2", "2-1-2-noise", "2-1-12", "3-1-3", "3-2-20")}
     rest |= {f"dimensions-{law}" for law in ("affine", "quadratic", "relu")}

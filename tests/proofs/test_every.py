@@ -402,15 +402,17 @@ def test_accepted_mutants_are_true(name: str, monkeypatch: pytest.MonkeyPatch) -
     """Mutants of constants, ranges and structure, as for the other proofs. They are few, because each takes seconds."""
     monkeypatch.setattr(chain, "steps", steps_that_remember())
     if name == "every-signal":
-        proofs = [with_all_signals(3 if i % 4 else 5).data for i in range(90)]
+        proofs = [
+            (with_all_signals(3 if i % 4 else 5) if i % 5 else with_all_signals(5, "relu")).data for i in range(90)
+        ]
     else:
         proofs = [proof(3, "relu").data] * 30 if name == "relu" else [proof(3, "affine").data] * 90
     assert test_mutants.accepted_mutants(name, proofs)
 
 
 @cache
-def with_all_signals(d: int) -> EverySignal:
-    found = load(shipped() / "proofs" / f"signals-affine-{d}.json")
+def with_all_signals(d: int, law: str = "affine") -> EverySignal:
+    found = load(shipped() / "proofs" / f"signals-{law}-{d}.json")
     assert isinstance(found, EverySignal)
     return found
 
@@ -449,14 +451,14 @@ def test_the_convex_function_rises_as_its_curvature_says() -> None:
     assert 11 / 72 * 0.9 < float(low) < 11 / 72 < float(high) < 11 / 72 * 1.1
 
 
-@pytest.mark.parametrize("d", [3, 5])
+@pytest.mark.parametrize(("law", "d", "p"), [("affine", 3, 2 / 3), ("affine", 5, 1 / 3), ("relu", 5, 2 / 5)])
 @pytest.mark.parametrize("n", [2, 3, 16, 10**4, 10**6])
-def test_the_largest_window_is_below_its_bound_and_of_its_order(d: int, n: int) -> None:
-    w = optimal_window(Problem(d=d, n=n, law=Affine(), sigma=0.0)).w
-    most = with_all_signals(d).constants["C"] * n ** (2 / 3 if d == 3 else 1 / 3)
-    assert (0.4 if d == 3 else 0.2) * most < w < most
+def test_the_largest_window_is_below_its_bound_and_of_its_order(law: str, d: int, p: float, n: int) -> None:
+    w = optimal_window(Problem(d=d, n=n, law=LAWS[law](), sigma=0.0)).w
+    most = with_all_signals(d, law).constants["C"] * n**p
+    assert {("affine", 3): 0.4, ("affine", 5): 0.2, ("relu", 5): 0.15}[law, d] * most < w < most
     for sigma in (1.0, 0.1):
-        assert optimal_window(Problem(d=d, n=n, law=Affine(), sigma=sigma)).w < w * (1 + 1e-6)
+        assert optimal_window(Problem(d=d, n=n, law=LAWS[law](), sigma=sigma)).w < w * (1 + 1e-6)
 
 
 @settings(deadline=None, max_examples=25)
@@ -475,10 +477,13 @@ def test_the_closed_form_of_the_noise_bounds_the_exact_one_from_both_sides(decad
 
 
 @settings(deadline=None, max_examples=25)
-@given(st.sampled_from([3, 5]), st.floats(math.log10(2), 6), st.floats(-2, 4))
-def test_for_every_signal_the_exact_minimiser_is_between_both_bounds(d: int, decades: float, signal: float) -> None:
-    n, L, theorem = round(10**decades), 10**signal, with_all_signals(d)
-    found = optimal_window(Problem(d=d, n=n, law=Affine(L=L), sigma=1.0))
+@given(st.sampled_from([("affine", 3), ("affine", 5), ("relu", 5)]), st.floats(math.log10(2), 6), st.floats(-2, 4))
+def test_for_every_signal_the_exact_minimiser_is_between_both_bounds(
+    about: tuple[str, int], decades: float, signal: float
+) -> None:
+    law, d = about
+    n, L, theorem = round(10**decades), 10**signal, with_all_signals(d, law)
+    found = optimal_window(Problem(d=d, n=n, law=LAWS[law](L=L), sigma=1.0))
     low, high = theorem.window(n, L)
     assert low < found.w + found.w_error
     assert found.w - found.w_error < high
@@ -506,6 +511,56 @@ def test_in_five_dimensions_two_bounds_of_the_bias_hold_from_one_w_on(
     assert alone > 0.7 * exact[0] or n < 1000 or w < 7 * n ** (1 / 3)
 
 
+@settings(deadline=None, max_examples=25)
+@given(st.floats(math.log10(2), 6), st.floats(0.3, 1.3), st.floats(0, 1))
+def test_bounds_of_the_bias_of_relu_hold_from_one_w_on(decades: float, share: float, farther: float) -> None:
+    n = round(10**decades)
+    w = 10**share * n ** (2 / 5)
+    places = np.array([w, w * 10**farther])
+    exact = 30 * loss_terms(Problem(d=5, n=n, law=ReLU(), sigma=1.0), places).bias
+    with ctx.workprec(chain.BITS):
+        alone = float(five.alone(arb(n), arb(n), arb(w)))
+        nearest = float(five.nearest_of_relu(n, arb(w)))
+        fewer = float(five.nearest_of_relu(n + 1, arb(w)))
+    assert max(alone, nearest) < exact.min() * (1 + 1e-9)
+    assert fewer < nearest
+    # power: the bounds are of the size of the bias
+    assert nearest > 0.4 * exact[0] or n >= five.CROWDED or w < 7 * n ** (2 / 5)
+    assert alone > 0.4 * exact[0] or n < five.CROWDED or w < 7 * n ** (2 / 5)
+
+
+@settings(deadline=None, max_examples=15)
+@given(st.floats(math.log10(five.SOME), 8), st.floats(0, 1))
+def test_the_bias_of_relu_is_somewhere_at_most_what_the_cut_says(decades: float, more: float) -> None:
+    first, k = 10**decades, laws.start("relu", 5)
+    with ctx.workprec(chain.BITS):
+        level = float(five.lowest_of_relu(k, arb(first)))
+    n = round(first * 10**more)
+    w = np.geomspace(0.5, 2, 40) * first ** (2 / 5)
+    exact = 30 * loss_terms(Problem(d=5, n=n, law=ReLU(), sigma=1.0), w).bias.min()
+    assert exact < level
+    assert level < 1.5 * exact or n > 1.1 * first
+
+
+@pytest.mark.parametrize("h", [0.001, 0.03, 0.4, 1.0, 1.7])
+def test_of_relu_all_on_a_part_of_the_sphere_is_at_least_its_bound(h: float) -> None:
+    with ctx.workprec(chain.BITS):
+        weights, rest = every.relative(5, True)
+        total = float(sum(weights.values(), arb(0)) + rest)
+        near, more, left, square, q = next(part for part in five.parts_of_relu() if part[1] > h)
+        p = {degree: 1 - float(five.legendre(degree, arb(h))) for degree in weights}
+        gamma = float(five.variogram(arb(h)))
+    assert near <= h < more
+    assert left == pytest.approx(1 - (3 * float(near) ** 2 - float(near) ** 3) / 4)
+    listed = sum(float(weight) * p[degree] for degree, weight in weights.items())
+    assert listed <= gamma <= listed + 2 * float(rest)
+    exact = sum(float(weight) * (2 - p[degree]) * p[degree] for degree, weight in weights.items())
+    assert float(q) < exact + 2 * float(rest)
+    assert float(square) <= gamma**2 / total
+    assert float(square) > 0.8 * gamma**2 / total or h < 0.01
+    assert float(q) > 0.8 * exact or h < 0.01
+
+
 def test_kappa_is_no_less_than_its_bound_from_each_cell_on() -> None:
     def weighed(power: int, x: float, factor: Any) -> float:
         return float(quad(lambda s: s**power * factor(x * math.exp(-s)), 0, 40 + math.log(1 + x), limit=400)[0])
@@ -526,53 +581,64 @@ def test_up_to_the_least_signal_no_window_beyond_the_polynomials_is_best(n: int)
     k = {name: arb(value) for name, value in {"d": 5, "a": 2, "k": 1.12, "m": 0.889, "C": 9}.items()}
     with ctx.workprec(chain.BITS):
         pieces = every.polynomials(5, 4.0, n + 1)
-        Lambda = float(signals.least_signal(k, pieces, n, arb(4)))
+        Lambda = float(signals.least_signal(k, pieces, n, arb(4), five.nearest(n, arb(4))))
     assert 0 < Lambda < math.inf
     found = optimal_window(Problem(d=5, n=n, law=Affine(L=math.sqrt(Lambda / n)), sigma=1.0))
     assert 1.5 < found.w < 4
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("d", [3, 5])
-def test_the_evaluator_finds_every_signal_true_and_nearer_bounds_false(d: int) -> None:
-    said = with_all_signals(d).statement
+@pytest.mark.parametrize(("law", "d"), [("affine", 3), ("affine", 5), ("relu", 5)])
+def test_the_evaluator_finds_every_signal_true_and_nearer_bounds_false(law: str, d: int) -> None:
+    said = with_all_signals(d, law).statement
     assert statements.wrong(said) == []
     others = {"< 2.24 n": "< 1.6 n", "n^(2/3))": "n^(3/5))", "0.49 M": "0.8 M", "<= 2.25 M": "<= 1.1 M", "0.37": "0.7"}
     if d == 5:
         others = {"< 9 n": "< 2.3 n", "n^(1/3))": "n^(1/5))", "0.529 M": "0.7 M", "<= 10.2 M": "<= 2.5 M"}
+    if law == "relu":
+        others = {"< 9 n": "< 1.4 n", "n^(2/5))": "n^(1/5))", "0.56 M": "0.9 M", "<= 17.8 M": "<= 2 M"}
     for what, other in others.items():
         assert what in said
         assert statements.wrong(said.replace(what, other)), what
 
 
-@pytest.mark.parametrize("change", [{"d": 2}, {"d": 4}, {"law": "quadratic"}, {"d": 5}])
-def test_every_signal_is_proved_of_one_law_in_three_and_five_dimensions(change: dict[str, Any]) -> None:
-    assert checker.failures(copy.deepcopy(with_all_signals(3).data) | change)
+@pytest.mark.parametrize("change", [{"d": 2}, {"d": 4}, {"law": "quadratic"}, {"law": "relu"}, {"d": 5}])
+@pytest.mark.parametrize(("law", "d"), [("affine", 3), ("relu", 5)])
+def test_every_signal_is_proved_of_two_laws_in_three_and_five_dimensions(
+    law: str, d: int, change: dict[str, Any]
+) -> None:
+    other = {"law": "affine"} if change == {"law": law} or change == {"d": d} else change
+    assert checker.failures(copy.deepcopy(with_all_signals(d, law).data) | other)
 
 
 def test_every_signal_is_refused_in_other_dimensions() -> None:
-    with pytest.raises(OutOfReach, match="in three and in five dimensions"):
-        prove_every_signal(2)
+    for d, law in ((2, None), (3, ReLU()), (5, Quadratic())):
+        with pytest.raises(OutOfReach, match="in three and in five dimensions"):
+            prove_every_signal(d, law)
     with pytest.raises(InvalidInput, match="n = 1"):
         with_all_signals(3).window(1)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("d", "lemma", "name", "closer"),
+    ("law", "d", "lemma", "name", "closer"),
     [
-        (3, "few_tokens", "C", "2.2176"),
-        (3, "both_sides", "lower", "0.38"),
-        (3, "signals", "all_high", "2.77"),
-        (5, "few_in_five", "C", "8.7"),
-        (5, "signals_in_five", "all_low", "0.534"),
-        (5, "signals_in_five", "all_high", "10.1"),
+        ("affine", 3, "few_tokens", "C", "2.2176"),
+        ("affine", 3, "both_sides", "lower", "0.38"),
+        ("affine", 3, "signals", "all_high", "2.77"),
+        ("affine", 5, "few_in_five", "C", "8.7"),
+        ("affine", 5, "signals_in_five", "all_low", "0.534"),
+        ("affine", 5, "signals_in_five", "all_high", "10.1"),
+        ("relu", 5, "few_of_relu", "C", "8.6"),
+        ("relu", 5, "few_sides_of_relu", "m", "0.51"),
+        ("relu", 5, "signals_of_relu", "all_low", "0.5608"),
+        ("relu", 5, "signals_of_relu", "all_high", "17.7"),
     ],
 )
 def test_no_bound_for_every_signal_can_be_closer_nor_a_lemma_left_out(
-    d: int, lemma: str, name: str, closer: str
+    law: str, d: int, lemma: str, name: str, closer: str
 ) -> None:
-    mutant = copy.deepcopy(with_all_signals(d).data)
+    mutant = copy.deepcopy(with_all_signals(d, law).data)
     (at,) = (i for i, each in enumerate(mutant["lemmas"]) if each["name"] == lemma)
     mutant["lemmas"][at]["constants"][name] = closer
     assert checker.failures(mutant)

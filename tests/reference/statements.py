@@ -688,8 +688,8 @@ def every_signal(law: str, d: str, domain: str, **text: str | None) -> Iterator[
     """Check w* / M from little to hardly any noise; without noise w*, and that the bias is no smaller at larger w."""
     name, dim, k = named(law), int(d), {key: value(each) for key, each in text.items() if each}
     a, beta = powers(name, dim)
-    yield from exponents({"whole": a + beta, "three": 3.0 * dim, "n": 256.0}, k)
-    if name != "affine" or dim not in (3, 5):
+    yield from exponents({"whole": a + beta, "three": float(UNITS.get(name, 0) * dim), "n": 256.0}, k)
+    if (name, dim) not in LEAST_BIAS:
         yield f"{law}, d = {d}: of others nothing is known"
         return
     if domain == "over all real w" and not rises(name, dim):
@@ -706,13 +706,18 @@ def every_signal(law: str, d: str, domain: str, **text: str | None) -> Iterator[
             if n >= 256 and "later" in k:
                 yield from within(where, k["later"], w / M, k["latest"], SLOPE)
     for n in (2, 3, 5, 16, 10**12):
-        top, usual = k["C"] * n ** k["again"], n ** (2 / 3) if dim == 3 else 2.2 * n ** (1 / 3)
+        factor, power = LEAST_BIAS[name, dim]
+        top, usual = k["C"] * n ** k["again"], factor * n**power
         w, bias = optimum(name, dim, n, 1.0, 0.0, 0.7 * usual, 2 * usual)
         yield from within(f"w* of the bias alone at n = {n}", 0, w, top, SLOPE)
         for share in (1.0, 1.5):
             # at larger w the integral over t takes too long, and the first share decides
             if w < share * top < max(60.0, n / 1000) and terms(name, dim, n, share * top)[1] <= bias:
                 yield f"the bias at w = {share * top:.6g} is as small as at {w:.6g}, n = {n}"
+
+
+LEAST_BIAS = {("affine", 3): (1.0, 2 / 3), ("affine", 5): (2.2, 1 / 3), ("relu", 5): (1.7, 2 / 5)}
+"""The bias is least near this multiple of this power of n."""
 
 
 def one_problem(law: str, d: str, n: str, L: str, sigma: str, says: str) -> Iterator[str]:

@@ -105,23 +105,36 @@ def sums(k: Known, w: Ball, power: int, last: int) -> tuple[Ball, Ball]:
 
 def places(k: Known, end: Ball) -> list[Place]:
     """From w = 0 to beyond `end`."""
-    d, w, found = k["d"], arb(0), []
+    w, found = arb(0), []
     while True:
-        last = min(LAST, 12 + 8 * math.ceil(float(w) ** 0.5))
-        found.append(Place(w, at(d, w), sums(k, w, 2, last), sums(k, 2 * w, 1, last)))
+        found.append(place_at(k, w))
         if w > end:
             return found
         w = (w * APART).mid() if w > 0 else arb(FIRST)
 
 
+def place_at(k: Known, w: Ball) -> Place:
+    """One w, which is exact."""
+    last = min(LAST, 12 + 8 * math.ceil(float(w) ** 0.5))
+    return Place(w, at(k["d"], w), sums(k, w, 2, last), sums(k, 2 * w, 1, last))
+
+
 def loss_at(k: Known, n: Ball, Lambda: Ball, place: Place) -> tuple[Ball, Ball]:
     """x and y: at most x + y / n' is n' N + Lambda B, for n' = n and all that are larger."""
+    pairs, alone = bias_at(k, n, place)
+    T = n / place.at.r
+    noise = place.at.r * head(T, n, 1, 1) + 4 * n * beyond_cut(T) if T > FEWEST else arb("inf")
+    return noise + Lambda * pairs, Lambda * alone
+
+
+def bias_at(k: Known, n: Ball, place: Place) -> tuple[Ball, Ball]:
+    """x and y: at most x + y / n' is B, for n' = n and all that are larger."""
     r, T = place.at.r, n / place.at.r
     if not T > FEWEST:
         return arb("inf"), arb(0)
-    E, J1, total = beyond_cut(T), head(T, n, 1, 1), (k["linear"] + k["kinked"]) / k["d"]
-    bias = place.beta[1] * head(T, n, 1, 2) + (4 * TWO + 16) * E * total
-    return r * J1 + 4 * n * E + Lambda * bias, 2 * Lambda * r * place.kappa[1] * J1
+    total = (k["linear"] + k["kinked"]) / k["d"]
+    pairs = place.beta[1] * head(T, n, 1, 2) + (4 * TWO + 16) * beyond_cut(T) * total
+    return pairs, 2 * r * place.kappa[1] * head(T, n, 1, 1)
 
 
 def loss_from(n: Ball, Lambda: Ball, first: Place, last: Place) -> tuple[Ball, Ball]:

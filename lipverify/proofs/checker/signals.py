@@ -2,18 +2,20 @@
 
 What is known of little noise by `every` is joined with what `largest` and `five` say of hardly any: w* < C n^p, p =
 2/3 or 1/3. M = min(Lambda / 3d, k W, m n^p), W = Lambda^{1/(a+2)}, Lambda = n L^2 / sigma^2; other letters as in those
-modules.
+modules. And of ReLU in five dimensions, by `levels` and `five`: p = 2/5, M = min(Lambda / 6d, k W, m n^p), W =
+Lambda^{1/(a+3/2)}.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from functools import reduce
 
 from flint import arb
 
-from .chain import Ball, Bounds, Conditions, Known, Rule, least, most
-from .every import Piece, polynomials, ratio, shares
-from .five import few_in_five, many_in_five, nearest
+from .chain import Ball, Bounds, Conditions, Known, Rule, least
+from .every import Piece, extremes, polynomials, ratio, relative, shares, unit
+from .five import SINGLE, few_in_five, few_of_relu, many_in_five, many_of_relu, nearest, nearest_of_relu
 from .largest import LAST, SIDES, alone, both_sides, few_tokens, largest, many_tokens
 
 FEWER, END = 40, arb(12)
@@ -22,7 +24,7 @@ FEWER, END = 40, arb(12)
 
 def power(k: Known) -> Ball:
     """p."""
-    return arb(2) / 3 if k["d"] == 3 else arb(1) / 3
+    return arb(2) / 5 if "kinked" in k else arb(2) / 3 if k["d"] == 3 else arb(1) / 3
 
 
 def few_sides(k: Known) -> tuple[Bounds, Conditions]:
@@ -34,32 +36,36 @@ def few_sides(k: Known) -> tuple[Bounds, Conditions]:
     too.
     """
     few, last = (SIDES, LAST) if k["d"] == 3 else (FEWER, END)
-    pieces, found = polynomials(int(k["d"].unique_fmpz()), float(last), few), []
+    return extremes("few_sides", list(sides(k, few, last, alone if k["d"] == 3 else nearest))), {}
+
+
+def sides(k: Known, few: int, last: Ball, beyond: Callable[[int, Ball], Ball]) -> Iterator[tuple[Ball, Ball]]:
+    """w / M at least and at most, for all parts up to `last` where w can be best, and beyond, for n from 2 to few - 1.
+
+    Where `beyond` is what b is at least from one w on.
+    """
+    even = "kinked" in k
+    pieces, (_, rest) = polynomials(int(k["d"].unique_fmpz()), float(last), few, even), relative(5, even)
     for n in range(2, few):
         top, stop = (k[name] * arb(n) ** power(k) for name in ("m", "C"))
-        for w, share in shares(pieces, n, stop.min(last)):
+        for w, share in shares(pieces, n, stop.min(last), 4 * rest):
             if share[0].is_finite():  # where B rises nothing is best
                 low, high = ratio(k, w, share)
-                found.append((low.max(w[0] / top), high.max(w[1] / top)))
-        Lambda = least_signal(k, pieces, n, last)
+                yield low.max(w[0] / top), high.max(w[1] / top)
+        Lambda = least_signal(k, pieces, n, last, beyond(n, last) - 4 * rest)
         if not stop < last and Lambda.is_finite():
-            M = (Lambda / (3 * k["d"])).min(k["k"] * Lambda ** (1 / (k["a"] + 2))).min(top)
-            found.append((last / top, stop / M))
-    return {
-        "few_sides_low": most(reduce(arb.min, [low for low, _ in found])),
-        "few_sides_high": least(reduce(arb.max, [high for _, high in found])),
-    }, {}
+            M = (Lambda / unit(k)).min(k["k"] * Lambda ** (1 / (k["a"] + k["beta"]))).min(top)
+            yield last / top, stop / M
 
 
-def least_signal(k: Known, pieces: list[Piece], n: int, last: Ball) -> Ball:
-    """Up to this Lambda no w >= last is best; infinite if that is so for all."""
-    beyond, found = alone(n, last) if k["d"] == 3 else nearest(n, last), arb(0)
-    noise = pieces[-1][0][n - 2].over(last, last)
+def least_signal(k: Known, pieces: list[Piece], n: int, last: Ball, beyond: Ball) -> Ball:
+    """Up to this Lambda no w >= last is best, where b is no less than `beyond`; infinite if that is so for all."""
+    found, noise = arb(0), pieces[-1][0][n - 2].over(last, last)
     for noises, biases, _, _, edges in pieces:
         for w in edges[:-1:4]:
             gained, lost = noise - noises[n - 2].over(w, w), biases[n - 2].over(w, w) - beyond
             if gained > 0:
-                found = found.max(arb("inf") if lost < 0 else (3 * k["d"] * n * gained / lost.upper()).lower())
+                found = found.max(arb("inf") if lost < 0 else (unit(k) * n * gained / lost.upper()).lower())
     return found
 
 
@@ -98,11 +104,39 @@ def signals_in_five(k: Known) -> tuple[Bounds, Conditions]:
     }
 
 
-LEMMAS: dict[int, tuple[Rule, ...]] = {
-    3: (few_tokens, many_tokens, largest, few_sides, both_sides, signals),
-    5: (few_in_five, many_in_five, largest, few_sides, signals_in_five),
+def few_sides_of_relu(k: Known) -> tuple[Bounds, Conditions]:
+    """For n < 41: w* <= few_sides_high M, M = min(Lambda / 6d, k W, m n^{2/5}).
+
+    As in `few_sides`, up to w_1 = 12 and beyond. Harmonics beyond the 24th are in no polynomial: B / k_1 is off by at
+    most 4 times the sum of their k_l / k_1, and its slope too (`every`).
+    """
+    found = sides(k, SINGLE, END, nearest_of_relu)
+    return {"few_sides_high": least(reduce(arb.max, [high for _, high in found]))}, {}
+
+
+def signals_of_relu(k: Known) -> tuple[Bounds, Conditions]:
+    """For d = 5, n >= 2, all L, sigma > 0: all_low M <= w* <= all_high M, and w* < C n^{2/5}, also for sigma = 0.
+
+    The loss is continuous, and at each w >= C n^{2/5} more than at some smaller one, as B is and N falls nowhere
+    (`window`): so it has a least value, and no such w attains it; no w < 0 does (`window`). M is at most the smaller
+    one of that of `joined` and k V, k V >= m n^{2/5}, and that gives the lower bound. For n >= 41 from above: where L
+    <= rho sigma or W <= V `joined` says it, or M is m n^{2/5}, as it is for larger W: there k W >= k V, and Lambda / 30
+    is at least V^{7/2} / 30 = (n / 30 K) V >= k V.
+    """
+    high = k["few_sides_high"].max(k["C"] / k["m"])
+    return {}, {
+        "30 k K <= 41": unit(k) * k["k"] * k["K"] <= SINGLE,
+        "m <= k K^(-2/5)": k["m"] <= k["k"] * k["K"] ** (-arb(2) / 5),
+        "all_low, all_high": between(k, k["all_low"], k["least"], high, k["all_high"]),
+    }
+
+
+LEMMAS: dict[tuple[str, int], tuple[Rule, ...]] = {
+    ("affine", 3): (few_tokens, many_tokens, largest, few_sides, both_sides, signals),
+    ("affine", 5): (few_in_five, many_in_five, largest, few_sides, signals_in_five),
+    ("relu", 5): (few_of_relu, many_of_relu, few_sides_of_relu, signals_of_relu),
 }
-"""The lemmas that follow those of every number of tokens, by the dimension."""
+"""The lemmas that follow those of every number of tokens, by the law and the dimension."""
 CHOICES: dict[Rule, tuple[str, ...]] = {
     few_tokens: ("C",),
     many_tokens: ("x",),
@@ -112,5 +146,8 @@ CHOICES: dict[Rule, tuple[str, ...]] = {
     both_sides: ("lower", "upper", "lower_later", "upper_later"),
     signals: ("all_low", "all_high", "later_low", "later_high"),
     signals_in_five: ("all_low", "all_high"),
+    few_of_relu: ("C",),
+    few_sides_of_relu: ("m",),
+    signals_of_relu: ("all_low", "all_high"),
 }
 """The constants that a proof is free to choose."""

@@ -27,7 +27,7 @@ from .harmonics import smooth
 from .kink import gaussian_integrals
 from .laws import LAWS, about, domain, family, own_constant, start, written
 from .levels import joined, levels, near_zero
-from .signals import CHOICES, LEMMAS, few_sides, signals
+from .signals import CHOICES, LEMMAS, signals
 from .tokens import laplace, moment_limit, moments, noise, tilt
 from .variogram import POWERS, leading_bias
 
@@ -176,7 +176,7 @@ def chain(proof: Proof) -> list[tuple[Rule, int]]:
     many = window in rules and every not in rules
     stages = max(1, sum(lemma.name == "tilt" for lemma in proof.lemmas)) if many else 1
     head = [(rule, 0) for rule in (kind.about, laplace) if rule is not None]
-    last = LEMMAS[proof.about["d"]] if proof.theorem == "every signal" else ()
+    last = LEMMAS[proof.about["law"], proof.about["d"]] if proof.theorem == "every signal" else ()
     tail = [(rule, 0) for rule in (*rules, *last)]
     return head + [(rule, i + 1) for i in range(stages) for rule in kind.envelope] + tail
 
@@ -275,14 +275,17 @@ def of_every(proof: Proof, words: Mapping[str, str]) -> str:
 
 
 def of_signals(proof: Proof, words: Mapping[str, str]) -> str:
-    """What `signals` and `largest` say."""
-    first, *_, last = LEMMAS[proof.about["d"]]
-    k = {**words, **of(proof, reached), **of(proof, first), **of(proof, few_sides), **of(proof, last)}
-    k |= {"three": str(3 * proof.about["d"]), "p": "2/3" if last is signals else "1/3"}
+    """What `signals` and `largest` say, or `signals_of_relu`."""
+    relu, d = proof.about["law"] == "relu", proof.about["d"]
+    rules = LEMMAS[proof.about["law"], d]
+    k = {**words, **of(proof, levels if relu else reached)}
+    for rule in rules:
+        k |= of(proof, rule)
+    k |= {"unit": str((6 if relu else 3) * d), "p": "2/5" if relu else "2/3" if signals in rules else "1/3"}
     k["scale"] = ("" if k["m"] == "1" else k["m"] + " ") + f"n^({k['p']})"
-    later = " and {later_low} M <= w* <= {later_high} M for all n >= 256;" if last is signals else ""
+    later = " and {later_low} M <= w* <= {later_high} M for all n >= 256;" if signals in rules else ""
     return (
-        "{best}, and every w* that attains it has {all_low} M <= w* <= {all_high} M, M = min(Lambda / {three}, {k} W, "
+        "{best}, and every w* that attains it has {all_low} M <= w* <= {all_high} M, M = min(Lambda / {unit}, {k} W, "
         "{scale}), W = Lambda^(1/{whole}), Lambda = n L^2 / sigma^2, for all n >= 2 and all L, sigma > 0;"
         + later
         + " and w* < {C} n^({p}) for all n >= 2, all L > 0 and all sigma >= 0; at n = 1 the loss is the same at all w"
