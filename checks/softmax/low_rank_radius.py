@@ -80,6 +80,17 @@ def proved_best(d: int, k: int, n: int, sigma: float, C: float) -> dict[str, Any
     return {"c": between(found, 1, 1), "rest": between(found, 0, 0)}
 
 
+def proved_blocks(d: int, sigma: float, C: float) -> dict[str, Any]:
+    """As `proved_best`, among the M that do not mix, for every number of tokens, every k < d, and up to these sigma and C."""
+    from lipverify.claims.plan.proved import between, proved
+    from lipverify.proofs import prove_aligned_blocks
+    from lipverify.proofs.finite import blocks_given
+
+    name = f"lowrank-blocks-{d}{'-noise' if sigma else ''}"
+    found = proved(name, "aligned blocks", blocks_given(d, sigma, C), lambda: prove_aligned_blocks(d, sigma, C))
+    return {"c": between(found, 1, 1), "rest": between(found, 0, 0)}
+
+
 def radius(covariates: str, d: int, k: int, n: float, sigma: float, most: float = 4.0) -> Value:
     """The largest C / d up to `most` such that c' = 0 is best in every ball from C = most d / 12 to C."""
     from lipverify.optimum.block import critical_radius

@@ -5,7 +5,7 @@ M x rises too. On the circle it does not.
 """
 
 from lipverify.checks.softmax.low_rank import rising
-from lipverify.checks.softmax.low_rank_radius import mixed_gain
+from lipverify.checks.softmax.low_rank_radius import mixed_gain, proved_blocks
 from lipverify.checks.softmax.lowrank import TASKS, THEOREM_4
 from lipverify.claims import bound, claim, identity
 
@@ -17,6 +17,8 @@ STEPS = {
     "weights": r"P(\delta) - P(-\delta) - \prod (e^{\omega \delta_i / 2} - e^{-\omega \delta_i / 2})",
     "mean": r"\prod (1 - (m + \delta_i)^2) - \prod (1 - (m - \delta_i)^2) + 4 m \prod \delta_i (3 + m^2 + \delta_1 \delta_2 + \dots)",
 }
+REST = r"\|\mathbf{M}^* - c^* \mathbf{B} \mathbf{B}^\top\|"
+UP_TO = {("d", "sigma", "C"): ((3, 0.0, 0.25), (3, 0.5, 0.2), (5, 0.0, 0.15))}
 claim("lowrank.recovery/sphere/blocks/proved",
       *(identity(rising, form, control={"kept": "101/100"}, over={"step": name}) for name, form in STEPS.items()),
       source=THEOREM_4, kind="derived", expected="supported",
@@ -52,6 +54,22 @@ claim("lowrank.recovery/sphere/blocks/proved",
           $\ell(\omega, \omega)$, which falls: its slope is $- 2 s F' + O(\omega)$. Otherwise it is at least $\ell(C s, \omega)$. That
           rises up to some $\omega_1$, as $C |\gamma'| < 2 |h'|$, both of order $\omega$ ($h_2 < 0$), and $\beta, N$ rise. Beyond, as
           $\alpha, \beta, N$ rise, it exceeds $\ell(C s, C s)$ by $2 C s^2 (h(C) - h(\omega_1)) - C^2 s^2 \gamma(C s) > 0$ at least.""")
+claim("lowrank.recovery/sphere/blocks/explicit/proved",
+      bound(proved_blocks, "c^* / C", of="c", low="1", control={"low": "1.01"}, over=UP_TO, method="certified"),
+      bound(proved_blocks, REST, of="rest", high="0", control={"low": "0.01"}, over=UP_TO, method="certified"),
+      source=THEOREM_4, kind="derived", expected="supported",
+      title="The same in explicit balls: for every number of tokens at once",
+      statement=r"""\mathbf{M}^* = C \mathbf{B} \mathbf{B}^\top \text{ alone}, \qquad \text{for every } n \geq 2, \ k < d \text{ and } C \leq 1/4 \
+          (d = 3, \sigma = 0), \ C \leq 1/5 \ (d = 3, \sigma \leq 1/2), \ C \leq 3/20 \ (d = 5, \sigma = 0)""",
+      assumes=(
+          r"tokens and query uniform on $S^{d-1}$; every $n \geq 2$ and every $k < d$; up to the $\sigma$ and $C$ of the cells", TASKS,
+          r"""all $\mathbf{M}$, symmetric or not, with $\mathbf{B}^\top \mathbf{M} \mathbf{B}_\perp = 0$ and $\|\mathbf{B}^\top \mathbf{M}
+              \mathbf{B}\|_2 \leq C$: the rest of $\mathbf{M}$ is not bounded""",
+      ),
+      finding=r"""The proof of `lowrank.recovery/sphere/blocks/proved` with numbers. The coefficients of $F$, $\alpha$, $\beta$ and $N$ in powers
+          of $\omega$ are polynomials in $1/n$ with rational coefficients; 32 powers are used, and the rest is bounded by Cauchy's
+          inequality in a strip, for all $n$ alike. Up to $\omega_1 = 0.9$ the slopes are enclosed, one by one for $n < 16$ and for all
+          larger $n$ on four intervals of $1/n$; beyond, the monotone parts decide.""")
 claim("lowrank.boundary/sphere/mixed",
       bound(mixed_gain, r"\lim_{\varepsilon \to 0} \lim_{n \to \infty} k g^2 (\mathcal{L}(0) - \mathcal{L}(\mathbf{M})) / \varepsilon^2",
             high="0", control=({"low": "4"}, {"low": "0.3", "high": "4"}), over={"d": (2, 3, 4, 8), "scale": 40.0}, method="exact"),

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from lipverify.proofs.finite import (
         ProvedOptimum,
         prove_aligned,
+        prove_aligned_blocks,
         prove_falling,
         prove_not_aligned,
         prove_not_isotropic,
@@ -61,6 +62,7 @@ __all__ = [
     "Transfer",
     "load",
     "prove_aligned",
+    "prove_aligned_blocks",
     "prove_cosine",
     "prove_envelope",
     "prove_every_dimension",
@@ -98,6 +100,7 @@ __getattr__, __dir__ = lazy(
         "Transfer": "window",
         "load": "files",
         "prove_aligned": "finite",
+        "prove_aligned_blocks": "finite",
         "prove_cosine": "direct",
         "prove_envelope": "envelope",
         "prove_every_dimension": "dimensions",

@@ -85,6 +85,10 @@ def test_a_law_invalid_in_every_dimension_is_refused_once(capsys: pytest.Capture
         ("softmax.lipschitz-notion/breaks/clip/window/proved", {f"clip-{d}" for d in (2, 3, 5)}),
         ("softmax.covariance-inversion", {"covariance-space"}),
         ("lowrank.boundary", {"lowrank-radius", "lowrank-tiny-ball"}),
+        (
+            "lowrank.recovery/sphere/blocks/explicit/proved",
+            {f"lowrank-blocks-{case}" for case in ("3", "3-noise", "5")},
+        ),
         ("lt.second-order", {"lt-layers"}),
         ("softmax.window-every-dimension/affine", {"dimensions-affine"}),
         ("lt.expressive-limit", {"lt-cosine"}),
@@ -218,6 +222,7 @@ def test_every_committed_proof_is_used_by_a_reading() -> None:
     rest |= {"signals-affine-3", "signals-affine-5", "signals-relu-5"}
     rest |= {"lowrank-radius", "lowrank-tiny-ball"}
     rest |= {f"lowrank-best-{case}" for case in ("2-1-2", "2-1-2-noise", "2-1-12", "3-1-3", "3-2-20")}
+    rest |= {f"lowrank-blocks-{case}" for case in ("3", "3-noise", "5")}
     rest |= {f"dimensions-{law}" for law in ("affine", "quadratic", "relu")}
     assert {path.stem for path in COMMITTED} == WINDOWS | ridge | scale | cosine | trade | rest
 

@@ -816,17 +816,26 @@ def circle(n: str, sigma: str, S: str, M: str, others: str, low: str, high: str)
 
 def subspace(d: str, k: str, n: str, sigma: str, C: str, best: str) -> Iterator[str]:
     """Check the loss of C BB^T against that of matrices of many sizes in the ball, at the same pairs of queries."""
-    dim, kept, many, noise = int(d), int(k), round(Fraction(n)), value(sigma)
     if value(best) != value(C):
         yield f"the matrix {best} BB^T, and not the radius {C}"
-    omega = np.concatenate([np.linspace(0, 8, 33), np.geomspace(8.6, 40, 16)])
-    table = []
-    for w in omega:
-        N, alone, pairs, mean = averages(dim, many, float(w), 2)
-        across = float(alone[1]) / dim
-        square = 1 - 2 * float(mean[0]) + float(pairs[0]) + 2 * float(alone[0]) - (dim - 1) * across
-        table.append((1 - float(mean[0]), square, across, float(N)))
-    moments = CubicSpline(omega, np.array(table))
+    yield from better(int(d), int(k), round(Fraction(n)), value(sigma), value(C), value(best), mixed=True)
+
+
+def blocks(d: str, whole: str, sigma: str, C: str) -> Iterator[str]:
+    """The same for several n, k, sigma and C of the range, among matrices that do not mix."""
+    if int(d) != int(whole):
+        yield f"every k < {whole} in dimension {d}"
+    for many in (2, 12, 60):
+        for kept in {1, int(d) - 1}:
+            for share in (1.0, 0.3):
+                noise, radius = share * value(sigma), share * value(C)
+                for text in better(int(d), kept, many, noise, radius, radius, mixed=False):
+                    yield f"n = {many}, k = {kept}, sigma = {noise:g}, C = {radius:g}: {text}"
+
+
+def better(dim: int, kept: int, many: int, noise: float, radius: float, best: float, *, mixed: bool) -> Iterator[str]:
+    """Matrices in the ball with a smaller loss than `best` BB^T; they mix the two spaces only if `mixed`."""
+    moments, last = output_moments(dim, many)
     rng = np.random.default_rng(32)
     x = rng.standard_normal((4000, dim))
     x /= np.linalg.norm(x, axis=1, keepdims=True)
@@ -836,27 +845,42 @@ def subspace(d: str, k: str, n: str, sigma: str, C: str, best: str) -> Iterator[
         """k times the loss at each pair of queries."""
         y = x @ M.T
         size = np.linalg.norm(y, axis=1)
-        first, square, across, N = moments(np.minimum(size, omega[-1])).T
+        first, square, across, N = moments(np.minimum(size, last)).T
         e = y[:, :kept] / np.maximum(size, 1e-12)[:, None]
         z, part = x[:, :kept], (e**2).sum(axis=1)
         total = (z**2).sum(axis=1) - 2 * first * (e * z).sum(axis=1) + kept * across + (square - across) * part
         return (total + kept * noise**2 * N).reshape(2, -1).mean(axis=0)
 
     P = np.diag(np.arange(dim) < kept).astype(float)
-    others = [c * value(C) * P for c in (-1, 0, 0.5, 0.8, 0.9, 0.95)]
-    others += [value(C) * P + c * (np.eye(dim) - P) for c in (-3, -0.3, 0.1, 0.3, 1, 3, 10, 40)]
+    others = [c * radius * P for c in (-1, 0, 0.5, 0.8, 0.9, 0.95)]
+    others += [radius * P + c * (np.eye(dim) - P) for c in (-3, -0.3, 0.1, 0.3, 1, 3, 10, 40)]
     for size in (0.1, 0.3, 1, 3, 10):
         for _ in range(8):
             M = size * rng.standard_normal((dim, dim))
             M = M if rng.random() < 0.3 else (M + M.T) / 2
+            if not mixed:
+                M[:kept, kept:] = 0
             inner = np.linalg.norm(M[:kept, :kept], 2)
-            M[:kept, :kept] *= value(C) * rng.choice((0.5, 1)) / max(inner, 1e-9)
-            others += [M, np.where(P @ np.ones((dim, dim)) @ P > 0, value(best) * P, M)]
-    least = losses(value(best) * P)
+            M[:kept, :kept] *= radius * rng.choice((0.5, 1)) / max(inner, 1e-9)
+            others += [M, np.where(P @ np.ones((dim, dim)) @ P > 0, best * P, M)]
+    least = losses(best * P)
     for M in others:
         more = losses(M) - least
         if not more.mean() > -INTERPOLATED - 4 * more.std() / math.sqrt(more.size):
             yield f"the loss of {np.round(M, 3).tolist()} is less by {-more.mean():.3g}"
+
+
+@lru_cache(maxsize=16)
+def output_moments(dim: int, many: int) -> tuple[CubicSpline, float]:
+    """E T, E T^2, the variance across and E sum a_i^2 as functions of |M x|, and the last place."""
+    omega = np.concatenate([np.linspace(0, 8, 33), np.geomspace(8.6, 40, 16)])
+    table = []
+    for w in omega:
+        N, alone, pairs, mean = averages(dim, many, float(w), 2)
+        across = float(alone[1]) / dim
+        square = 1 - 2 * float(mean[0]) + float(pairs[0]) + 2 * float(alone[0]) - (dim - 1) * across
+        table.append((1 - float(mean[0]), square, across, float(N)))
+    return CubicSpline(omega, np.array(table)), float(omega[-1])
 
 
 def ridge(K: str, level: str, one: str, two: str, d: str, first: str, n: str) -> Iterator[str]:
@@ -972,6 +996,13 @@ PATTERNS: list[tuple[str, Callable[..., Iterator[str]]]] = [
         "d = (?P<d>\\d+), k = (?P<k>\\d+), n = (?P<n>[\\d.e+]+), sigma = {}: of all M with \\|\\|B\\^T M B\\|\\| <= {} "
         "the loss is least at M = {} BB\\^T alone".format(*g("sigma", "C", "best")),
         subspace,
+    ),
+    (
+        (
+            "d = (?P<d>\\d+): for all n >= 2, all k < (?P<whole>\\d+), (?:0 <= sigma <=|sigma =) {} and 0 < C <= {}, "
+            "of all M with \\|\\|B\\^T M B\\|\\| <= C and B\\^T M B' = 0 the loss is least at M = C BB\\^T alone"
+        ).format(*g("sigma", "C")),
+        blocks,
     ),
     (
         "E \\|w - w_ridge\\|\\^2 / d <= {} / n at sigma_(?P<level>[12]) of \\({}, {}\\), d = (?P<d>\\d+), "

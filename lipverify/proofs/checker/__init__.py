@@ -17,6 +17,7 @@ transformers     linear transformers: layers, cosines and ridge for every size
 optima           one problem: where its loss is least, over all w
 circle           one problem on the circle: matrices that do better than all of a form
 subspace         tasks that depend on a few directions: the one matrix that is best
+blocks           the same for every number of tokens, among matrices that do not mix these directions with others
 every            for windows: every number of tokens, from slopes of noise and bias
 levels           for windows: the same for ReLU, from the loss at two places
 largest          for windows: three dimensions with hardly any noise
@@ -35,7 +36,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from . import chain, circle, dimensions, optima, subspace, transformers, windows
+from . import blocks, chain, circle, dimensions, optima, subspace, transformers, windows
 from .chain import Kind, Malformed, Proof
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "Kind",
     "Malformed",
     "Proof",
+    "blocks",
     "chain",
     "circle",
     "dimensions",
@@ -64,6 +66,7 @@ KINDS: dict[str, Kind] = {
     **dict.fromkeys(optima.THEOREMS, optima.KIND),
     **dict.fromkeys(circle.THEOREMS, circle.KIND),
     **dict.fromkeys(subspace.THEOREMS, subspace.KIND),
+    **dict.fromkeys(blocks.THEOREMS, blocks.KIND),
 }
 """The kind of each theorem, by its name."""
 
