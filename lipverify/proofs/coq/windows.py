@@ -99,7 +99,7 @@ left: loss_high < FAR * / u ^ 2 * Rpower W_least BETA
 NEXT_STAGE = """
 until_ge: u <= until
 until_le: until <= middle * W_least
-T_le: T_least * R2 * Rpower stop a <= K * Rpower W_least (excess BETA)
+T_le: T_least * R2 * Rpower middle a <= K * Rpower W_least (excess BETA)
 left_next: loss_high < b_low * Rpower until (MINUS_BETA) * Rpower W_least BETA
 """
 """Before the first u, and between the u of a stage and that of the next, the bias alone is larger."""
@@ -560,10 +560,10 @@ LEFT_OF_NEXT = """Lemma left_of_next n W w : enough a BETA W_least K n W -> BEGI
 Proof.
   intros H Hw. pose proof W_least_ge. pose proof order. pose proof until_ge. pose proof until_le. pose proof u_pos.
   destruct (H) as [HW _].
-  assert (U : until <= stop * W) by (apply Rle_trans with (1 := until_le); apply Rmult_le_compat; lra).
+  assert (U : until <= middle * W) by (apply Rle_trans with (1 := until_le); apply Rmult_le_compat; lra).
   assert (M : forall x, u <= x <= until -> T_least <= tokens d n x).
-  { intros x Hx. apply (many d a BETA u T_least (R2) a_pos u_pos R2_pos few W_least K middle low high stop W_least_ge
-      K_pos order T_le n W H). lra. }
+  { intros x Hx. apply (many d a BETA u T_least (R2) a_pos u_pos R2_pos few W_least K (middle / 2) (middle / 3) middle
+      middle W_least_ge K_pos ltac:(lra) T_le n W H). lra. }
   BEFORE_U
   apply (between_left _ _ _ _ _ _ _ _ _ _ _ _ _ _ n w W W_least until loss_high between); try lra;
     [apply b_low_pos | apply PLUS_NONNEG | apply M; lra | apply left_next].
