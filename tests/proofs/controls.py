@@ -9,8 +9,9 @@ from typing import Any
 from flint import ctx
 
 from lipverify.proofs import checker
-from lipverify.proofs.checker import laws  # internal: the power of a law's bias decides which controls have slack
-from lipverify.proofs.checker.chain import BITS  # internal: the precision of the bounds that the controls move
+
+# internal: the lemmas of a control are run one by one; the power of a law's bias decides which controls have slack
+from lipverify.proofs.checker import chain, laws
 
 SHARE = 0.01
 """By how much a constant is changed: a control that a change of one per cent does not make false shows slack."""
@@ -31,7 +32,7 @@ def controls(proof: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     cent if they have more slack); the range of `tilt` begins at w = 1.
     """
     signed = checker.KINDS[proof["theorem"]].signed
-    with ctx.workprec(BITS):
+    with ctx.workprec(chain.BITS):
         steps = list(checker.steps(proof))
     for i, (rule, stage, constants, bounds, _) in enumerate(steps):
         where = f"{rule.__name__} at stage {stage}"
@@ -45,6 +46,31 @@ def controls(proof: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
             yield f"{where}: {name}", changed(proof, i, name, f"{value + way * share * size:.15g}")
         if "u" in constants:
             yield f"{where}: u", changed(proof, i, "u", "1")
+
+
+def rejected(proof: dict[str, Any], control: dict[str, Any]) -> bool:
+    """True if the checker rejects a control of a proof that it accepts.
+
+    The lemmas before the changed one are those of the proof, so only it and the later ones are run, and none after the
+    first that does not follow. The whole check of a control takes many times as long.
+    """
+    changes = [i for i, pair in enumerate(zip(proof["lemmas"], control["lemmas"], strict=True)) if pair[0] != pair[1]]
+    stated = checker.read(control)
+    kind = checker.KINDS[stated.theorem]
+    try:
+        with ctx.workprec(chain.BITS):
+            facts: dict[int, dict[str, Any]] = {0: kind.given(stated.about)}
+            for i, (lemma, (rule, stage)) in enumerate(zip(stated.lemmas, kind.chain(stated), strict=True)):
+                constants = {name: chain.ball(value) for name, value in lemma.constants.items()}
+                facts.setdefault(stage, {}).update(constants)
+                if i < changes[0]:
+                    continue
+                bounds, conditions = rule(kind.gathered(facts, stage))
+                if any(chain.missing(kind, rule, stage, constants, bounds, conditions)):
+                    return True
+    except (ArithmeticError, LookupError, ValueError):  # as in the checker: what cannot be computed is not proved
+        return True
+    return False
 
 
 def roomy(proof: dict[str, Any], name: str) -> bool:

@@ -25,7 +25,7 @@ from lipverify.proofs import Proof, checker, prove_cosine, prove_layers, prove_r
 # internal: moments, of which a lemma keeps only the bounds
 from lipverify.proofs.checker.transformers import mixed_moment, never_negative, radius_moment
 from lipverify.proofs.direct import built  # internal: a proof with constants that are too tight
-from tests.proofs.controls import controls
+from tests.proofs.controls import controls, rejected
 
 LAYERS = prove_layers().constants
 
@@ -61,8 +61,9 @@ def test_every_control_of_every_lemma_is_rejected(proof: Proof) -> None:
     assert proof.failures() == []
     seen = set()
     for what, control in controls(proof.data):
-        assert checker.failures(control), what
+        assert rejected(proof.data, control), what
         seen.add(what.partition(" ")[0])
+    assert checker.failures(control)
     assert seen == {lemma.name for lemma in proof.lemmas}
 
 

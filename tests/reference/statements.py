@@ -296,7 +296,12 @@ def within(what: str, low: float, found: float, high: float, error: float = ROUN
 
 
 def wrong(statement: str) -> list[str]:
-    """The parts of a printed statement that are false at the borders of its range, one message each.
+    """The parts of a printed statement that are false at the borders of its range, one message each."""
+    return list(faults(statement))
+
+
+def faults(statement: str) -> Iterator[str]:
+    """The messages of `wrong` as they are found: of a false statement the first is often enough.
 
     Raises
     ------
@@ -306,7 +311,7 @@ def wrong(statement: str) -> list[str]:
     for pattern, check in PATTERNS:
         match = re.fullmatch(pattern, statement)
         if match:
-            return list(check(**match.groupdict()))
+            return check(**match.groupdict())
     raise ValueError(f"no statement that is known: {statement}")
 
 
