@@ -283,16 +283,22 @@ WRONG = {
 }
 
 
+SOURCE = (files("lipverify.linear_transformer.training") / "collapsed.c").read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(not has_compiler(), reason="needs a C compiler")
+def test_the_right_kernel_is_accepted() -> None:
+    assert agrees(compiled(f"#define SIZE 4\n{SOURCE}", lambda made: agrees(made, 4)), 4)
+
+
 @pytest.mark.skipif(not has_compiler(), reason="needs a C compiler")
 @pytest.mark.parametrize("what", WRONG)
 def test_a_kernel_that_computes_something_else_is_refused(what: str) -> None:
-    """As after a compiler error; the right source, loaded the same way, is accepted."""
-    source = (files("lipverify.linear_transformer.training") / "collapsed.c").read_text(encoding="utf-8")
+    """As after a compiler error; it is loaded as the right one is above."""
     right, wrong = WRONG[what]
-    assert source.count(right) == 1
-    assert agrees(compiled(f"#define SIZE 4\n{source}", lambda made: agrees(made, 4)), 4)
+    assert SOURCE.count(right) == 1
     with pytest.raises(OutOfReach, match="computes wrongly"):
-        compiled(f"#define SIZE 4\n{source.replace(right, wrong)}", lambda made: agrees(made, 4))
+        compiled(f"#define SIZE 4\n{SOURCE.replace(right, wrong)}", lambda made: agrees(made, 4))
 
 
 @pytest.mark.parametrize(

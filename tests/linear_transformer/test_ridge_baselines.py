@@ -152,33 +152,44 @@ def test_tuned_constants() -> None:
 ESTIMATORS: list[Any] = [ConstRR(0.5), ConstRR(20.0), AdaRR()]
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
-@pytest.mark.parametrize(
-    "regression", [Regression(10, 20, UniformNoise(3.0)), Regression(3, 6, TWO)], ids=["10-20", "3-6"]
+@pytest.fixture(
+    scope="module", params=[Regression(10, 20, UniformNoise(3.0)), Regression(3, 6, TWO)], ids=["10-20", "3-6"]
 )
-def test_the_adjusted_loss_is_the_difference_of_two_losses(regression: Regression, estimator: Any) -> None:
+def identity(request: pytest.FixtureRequest) -> Any:
+    """The same contexts for every estimator."""
+    return evaluation(draw_contexts(request.param, 60_000, 1, "identity"))
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+def test_the_adjusted_loss_is_the_difference_of_two_losses(identity: Any, estimator: Any) -> None:
     """Paired with the paper's protocol at four standard errors; another ridge regression in the oracle's place
     differs.
     """
-    held_out = evaluation(draw_contexts(regression, 60_000, 1, "identity"))
+    held_out, (n, d) = identity, (identity.contexts.n, identity.contexts.task.shape[1])
     query = protocol_queries(held_out, 1, "identity")
     pairs = sampled_mean(protocol_losses(held_out, estimator, query) - held_out.losses(estimator))
     assert pairs.trusted
     assert abs(pairs.value) <= 4 * pairs.standard_error
-    wrong = held_out.basis.ridge_regression(regression.n - regression.d + 0 * held_out.contexts.sigma)
+    wrong = held_out.basis.ridge_regression(n - d + 0 * held_out.contexts.sigma)
     control = type(held_out)(held_out.contexts, held_out.basis, wrong)
     pairs = sampled_mean(protocol_losses(control, estimator, query) - control.losses(estimator))
     assert abs(pairs.value) > 4 * pairs.standard_error
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
-def test_the_printed_error_is_the_spread_of_the_protocol(estimator: Any) -> None:
-    """Both readings, compared with the standard deviation of sampled sequences, which has its own error."""
+@pytest.fixture(scope="module")
+def spread() -> tuple[Any, Any]:
+    """Two samples of contexts, the same for every estimator."""
     regression = Regression(10, 20, UniformNoise(5.0))
-    held_out = evaluation(draw_contexts(regression, 40_000, 2, "spread"))
+    held_out, alone = (evaluation(draw_contexts(regression, 40_000, 2, name)) for name in ("spread", "alone"))
+    return held_out, alone
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+def test_the_printed_error_is_the_spread_of_the_protocol(spread: tuple[Any, Any], estimator: Any) -> None:
+    """Both readings, compared with the standard deviation of sampled sequences, which has its own error."""
+    held_out, alone = spread
     own = protocol_losses(held_out, estimator, protocol_queries(held_out, 2, "one"))
     paired = sampled_mean(own)
-    alone = evaluation(draw_contexts(regression, 40_000, 2, "alone"))
     model = own + oracle_losses(held_out, "one")
     unpaired = sampled_mean(model - oracle_losses(alone, "other"))
     for sampled, wanted in (

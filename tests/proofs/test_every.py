@@ -168,8 +168,14 @@ def test_the_evaluator_finds_the_statement_on_relu_true_and_nearer_ones_false(d:
         assert any(statements.faults(nearer)), name
 
 
-@pytest.mark.parametrize("d", [pytest.param(2, marks=pytest.mark.slow), 3, pytest.param(5, marks=pytest.mark.slow)])
-def test_the_evaluator_finds_the_statement_true_and_nearer_ones_false(d: int) -> None:
+@pytest.mark.parametrize(
+    ("d", "tokens"),
+    [(3, (2, 5, 20, 256)), *(pytest.param(d, statements.TOKENS, marks=pytest.mark.slow) for d in DIMENSIONS)],
+)
+def test_the_evaluator_finds_the_statement_true_and_nearer_ones_false(
+    d: int, tokens: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(statements, "TOKENS", tokens)
     said = proof(d).statement
     assert statements.wrong(said) == []
     # the largest computed ratio is 1.17, 1.00 and 1.00; the proved bound is loosest at d = 3

@@ -661,7 +661,7 @@ def every_n(law: str, d: str, domain: str, falls: str | None, **text: str) -> It
 
     # both parts of M are equal at this Lambda, and w* / M is least there
     middle = (k["unit"] * k["k"]) ** (k["whole"] / (k["whole"] - 1))
-    for n in (2, 3, 5, 10, 20, 255, 256, 1000, 10**5):
+    for n in TOKENS:
         V = (n / k["K"]) ** (1 / k["power"])
         last, top, before = max(n * k["rho"] ** 2, V ** k["whole"]), k["again"] * V, 0.0
         corner = max(k["unit"] * top, V ** k["whole"])  # M is k V there
@@ -685,6 +685,8 @@ def every_n(law: str, d: str, domain: str, falls: str | None, **text: str) -> It
                 yield f"the bias rises before w* = {w:.6g} at n = {n}"
 
 
+TOKENS: tuple[int, ...] = (2, 3, 5, 10, 20, 255, 256, 1000, 10**5)
+"""The numbers of tokens at which a theorem about each of them is evaluated."""
 UNITS = {"affine": 3, "relu": 6}
 """1 / (d k_1): with little signal w* is near Lambda k_1."""
 
