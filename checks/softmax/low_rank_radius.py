@@ -182,7 +182,8 @@ def mixed_gain(d: int, scale: float) -> Value:
     ends = [0.0, *(math.pi / 2 - angle for angle in (0.5, 0.05, 0.005)), math.pi / 2]
     parts = [quad(gain, a, b, epsabs=1e-12, epsrel=1e-10, limit=200) for a, b in pairwise(ends)]
     whole = quad(lambda theta: math.sin(theta) ** (d - 2), 0, math.pi / 2, epsabs=1e-12, epsrel=1e-10)[0]
-    return tuple(g**2 * sum(column) / whole for column in zip(*parts, strict=True))  # type: ignore[return-value]
+    value, error = (g**2 * sum(column) / whole for column in zip(*parts, strict=True))
+    return value, error
 
 
 def _slope_density(d: int, k: int, c: float, theta: float) -> float:

@@ -59,17 +59,17 @@ claim("lowrank.recovery/sphere/blocks/explicit/proved",
       bound(proved_blocks, REST, of="rest", high="0", control={"low": "0.01"}, over=UP_TO, method="certified"),
       source=THEOREM_4, kind="derived", expected="supported",
       title="The same in explicit balls: for every number of tokens at once",
-      statement=r"""\mathbf{M}^* = C \mathbf{B} \mathbf{B}^\top \text{ alone}, \qquad \text{for every } n \geq 2, \ k < d \text{ and } C \leq 1/4 \
-          (d = 3, \sigma = 0), \ C \leq 1/5 \ (d = 3, \sigma \leq 1/2), \ C \leq 3/20 \ (d = 5, \sigma = 0)""",
+      statement=r"""\mathbf{M}^* = C \mathbf{B} \mathbf{B}^\top \text{ alone}, \qquad \text{for every } n \geq 2, \ k < d \text{ and }
+          C \leq 1/4 \ (d = 3, \sigma = 0), \ C \leq 1/5 \ (d = 3, \sigma \leq 1/2), \ C \leq 3/20 \ (d = 5, \sigma = 0)""",
       assumes=(
           r"tokens and query uniform on $S^{d-1}$; every $n \geq 2$ and every $k < d$; up to the $\sigma$ and $C$ of the cells", TASKS,
           r"""all $\mathbf{M}$, symmetric or not, with $\mathbf{B}^\top \mathbf{M} \mathbf{B}_\perp = 0$ and $\|\mathbf{B}^\top \mathbf{M}
               \mathbf{B}\|_2 \leq C$: the rest of $\mathbf{M}$ is not bounded""",
       ),
-      finding=r"""The proof of `lowrank.recovery/sphere/blocks/proved` with numbers. The coefficients of $F$, $\alpha$, $\beta$ and $N$ in powers
-          of $\omega$ are polynomials in $1/n$ with rational coefficients; 32 powers are used, and the rest is bounded by Cauchy's
-          inequality in a strip, for all $n$ alike. Up to $\omega_1 = 0.9$ the slopes are enclosed, one by one for $n < 16$ and for all
-          larger $n$ on four intervals of $1/n$; beyond, the monotone parts decide.""")
+      finding=r"""The proof of `lowrank.recovery/sphere/blocks/proved` with numbers. The coefficients of $F$, $\alpha$, $\beta$ and $N$
+          in powers of $\omega$ are polynomials in $1/n$ with rational coefficients; 32 powers are used, and the rest is bounded by
+          Cauchy's inequality in a strip, for all $n$ alike. Up to $\omega_1 = 0.9$ the slopes are enclosed, one by one for $n < 16$
+          and for all larger $n$ on four intervals of $1/n$; beyond, the monotone parts decide.""")
 claim("lowrank.boundary/sphere/mixed",
       bound(mixed_gain, r"\lim_{\varepsilon \to 0} \lim_{n \to \infty} k g^2 (\mathcal{L}(0) - \mathcal{L}(\mathbf{M})) / \varepsilon^2",
             high="0", control=({"low": "4"}, {"low": "0.3", "high": "4"}), over={"d": (2, 3, 4, 8), "scale": 40.0}, method="exact"),

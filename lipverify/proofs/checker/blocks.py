@@ -69,12 +69,13 @@ from .contexts import STRIP
 ORDER = 32
 """Powers of omega: with fewer, less would be proved, and nothing false."""
 SINGLE = 16
-"""Numbers of tokens that are looked at one by one; all larger ones are in PARTS intervals of 1/n."""
+"""Numbers of tokens below this are looked at one by one; all others are in intervals of 1/n."""
 PARTS = 4
+"""Those intervals."""
 CELLS = 24
 """Parts of each interval of omega."""
 LARGEST = 4
-"""sigma at most; C is at most 1."""
+"""sigma at most: C is at most 1."""
 
 Series = list[fmpq_poly]
 
@@ -179,7 +180,7 @@ def tokens(d: int) -> list[Tokens]:
         found = []
         for j, polynomial in enumerate(coefficients(d)[name]):
             size = (bound(name) / arb(STRIP) ** j).abs_upper()
-            value = arb_poly(polynomial)(inverse)
+            value: Ball = arb_poly(polynomial)(inverse)
             found.append(arb(0, size) if not abs(value) < size else value)
         return found
 
@@ -198,6 +199,7 @@ def smallest(values: Iterator[Ball]) -> Ball:
 
 
 SIGNAL, DIFFERENCE = {"F": 1}, {"alpha": 1, "beta": -1}
+"""The series of h omega and of gamma omega^2."""
 
 
 def h(n: Tokens, omega: Ball) -> Ball:
