@@ -1,7 +1,7 @@
 """Compile times of each theorem in Coq: `python benchmarks/compiling.py [NAMES ...]`, names of proof files.
 
 Processor seconds for the libraries and for the part of an export that belongs to one theorem, and the number of facts
-that it assumes. By default one theorem of each kind, which takes two minutes.
+that it assumes. By default one theorem of each kind, which takes three minutes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,16 @@ from tempfile import TemporaryDirectory
 from lipverify.foundation.shipped import shipped
 from lipverify.proofs import coq
 
-NAMES = ("affine-3", "affine-8", "quadratic-3", "cosine-3", "tradeoff-affine-3", "lt-cosine", "lt-ridge-1-1-yx")
+NAMES = (
+    "affine-3",
+    "affine-8",
+    "quadratic-3",
+    "cosine-3",
+    "tradeoff-affine-3",
+    "relu-3",
+    "lt-cosine",
+    "lt-ridge-1-1-yx",
+)
 
 
 def main(names: list[str]) -> None:

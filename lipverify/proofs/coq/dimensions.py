@@ -164,65 +164,25 @@ def numbers_beyond(law: str, k: Mapping[str, Fraction]) -> Iterator[str]:
 
 
 def third_from(law: str, k: Mapping[str, Fraction], d: int, last: int) -> Iterator[str]:
-    """Write the lemmas on 1/T and (mu_3 / mu_2) / (n mu_1) in a group of dimensions."""
+    """Write the lemmas on 1/T and (mu_3 / mu_2) / (n mu_1) in a group of dimensions, from one bound."""
     whole, end = written(bulk(law, k, d)), last == LAST
-    weight = {"affine": "/ x / 3", "quadratic": "8 * (/ x) ^ 2 / ((1 - / x) * (1 + 2 * / x))"}[law]
-    yield f"""Lemma bulk_from_{d} d p : ({d} <= d)%nat -> 0 < p <= 1 / W_least -> p * (W_per_d * size d) <= 1 ->
-  0 <= (1 + 2 / a_of d) * (S1_of law d * ratio_of law d ^ 2) * (1 + room) * exp (far_of gamma first d (ratio_of law d
-    * p / a_of d)) <= {whole}.
+    ranges = "0 < p <= 1 / W_least -> p * (W_per_d * size d) <= 1"
+    number = "unfold a_of, size; cbn [Z.of_nat Pos.of_succ_nat Pos.succ]; values; interval with (i_prec 64)"
+    by = f"third_by ({whole})" if end else f"third_to {last} ({whole})"
+    yield f"""Lemma bulk_from_{d} d p : ({d} <= d)%nat -> {ranges} -> 0 <= bulk d p <= {whole}.
 Proof.
-  intros Hd Hp Hs. pose proof (ratio_from_{d} d Hd) as r_in. pose proof (size_ge d {d} Hd) as S. simpl (IZR (Z.of_nat
-    {d})) in S.
-  set (r := ratio_of law d) in *. clearbody r. unfold far_of. rewrite plane_beyond by lia.
-  set (a := a_of d). set (s := / a). set (h := a * p). assert (A : {d - 1} / 2 <= a) by (unfold a, a_of; lra).
-  assert (s_in : 0 < s <= 2 / {d - 1}).
-  {{ unfold s. split; [apply Rinv_0_lt_compat; lra |]. replace (2 / {d - 1}) with (/ ({d - 1} / 2)) by field. apply
-    Rinv_le_contravar; lra. }}
-  assert (h_in : 0 < h <= 1 / (2 * W_per_d)).
-  {{ unfold h. split; [apply Rmult_lt_0_compat; lra |]. revert Hs. values. intros Hs. unfold a, a_of. lra. }}
-  assert (p_in : 0 < p <= {written(1 / k["W_least"])}) by (revert Hp; values; lra). clear Hp Hs.
-  assert (far : 3 / 2 * al d * (r * p / a / first) + 7 / 8 * (al d + gamma) * (r * p / a / first) ^ 2
-    = 3 / 2 * ((1 - s) / 2 * r * h / first) + 7 / 8 * (((1 - s) / 2 * r * h * (r * p * s) + gamma * (r * p * s) ^ 2)
-      / first ^ 2)).
-  {{ unfold al. fold a. unfold h. unfold s. field. repeat split; first [lra | values; lra]. }}
-  rewrite far. replace (2 / a) with (2 * s) by reflexivity. unfold S1_of, law. set (x := size d) in *. clearbody x a.
-  assert (y_in : 0 < / x <= 1 / {d}).
-  {{ split; [apply Rinv_0_lt_compat; lra |]. unfold Rdiv. rewrite Rmult_1_l. apply Rinv_le_contravar; lra. }}
-  match goal with |- context [?w * r ^ 2] => replace w with ({weight}) by (field; lra) end. set (y := / x) in *.
-    clearbody y s h. clear far.
-  revert h_in. values. intros h_in. split; [nonneg | interval with (i_prec 64)].
-Qed."""
-    if end:
-        group, least = f"{d} <= d", "exists (1 / M). split; [now left |]."
-        rest = f"""apply Rle_trans with ({whole} * (1 / M)).
-  - apply Rmult_le_compat_r; [values; interval with (i_prec 64) | assumption].
-  - values; interval with (i_prec 64)."""
-    else:
-        group, least = f"{d} <= d <= {last}", "exists (Rpower (4 / 3) (a_of d) * (p / K)). split; [now right |]."
-        rest = f"""clearbody x.
-  assert (P : Rpower (4 / 3) (a_of d) <= Rpower (4 / 3) ({last - 1} / 2)).
-  {{ apply Rle_Rpower; [lra |]. unfold a_of. assert (size d <= {last}) by (apply IZR_le; lia). lra. }}
-  pose proof (power_pos (4 / 3) (a_of d)). assert (q : 0 < p / K <= 1 / W_least / K).
-  {{ revert Hp. values. intros Hp. split; lra. }}
-  apply Rle_trans with ({whole} * (Rpower (4 / 3) ({last - 1} / 2) * (1 / W_least / K))).
-  - apply Rmult_le_compat; [assumption | apply Rmult_le_pos; lra | assumption | apply Rmult_le_compat; lra].
-  - values. interval with (i_prec 64)."""
-    yield f"""Lemma third_from_{d} d p : ({group})%nat -> 0 < p <= 1 / W_least -> p * (W_per_d * size d) <= 1 ->
-  third_at d (ratio_of law d) p.
+  intros Hd Hp Hs. apply (bulk_in {d}); [lia | assumption | assumption |]. pose proof (ratio_from_{d} d Hd) as r_in.
+  clear Hs. revert Hp r_in. generalize (ratio_of law d). intros r Hp r_in s h y. unfold bulk_by, law, size.
+  cbn [Z.of_nat Pos.of_succ_nat Pos.succ]. revert Hp. values. intros Hp s_in h_in y_in.
+  split; [nonneg | interval with (i_prec 64)].
+Qed.
+Lemma third_from_{d} d p : ({d} <= d{"" if end else f" <= {last}"})%nat -> {ranges} -> third_at d (ratio_of law d) p.
 Proof.
-  intros Hd Hp Hs. pose proof (bulk_from_{d} d p ltac:(lia) Hp Hs) as [B0 B1]. {least}
-  set (x := _ * exp _) in *. {rest}
+  intros Hd Hp Hs. apply ({by}); try lia; try assumption; [now apply bulk_from_{d} | {number}].
 Qed."""
     if d == ALONE + 1:
-        yield f"""Lemma few_from_{d} d p : ({d} <= d)%nat -> 0 < p <= 1 / W_least -> p * (W_per_d * size d) <= 1 ->
-  few_at d (ratio_of law d) p.
-Proof.
-  intros Hd Hp Hs. pose proof (bulk_from_{d} d p Hd Hp Hs) as [B0 B1]. unfold few_at, few_of. set (x := _ * exp _) in
-    *. clearbody x.
-  assert (q : 0 < p / K <= 1 / W_least / K) by (revert Hp; values; intros Hp; split; lra).
-  apply Rle_trans with ({whole} * (1 / W_least / K)); [apply Rmult_le_compat; lra | values; interval with (i_prec
-    64)].
-Qed."""
+        yield f"""Lemma few_from_{d} d p : ({d} <= d)%nat -> {ranges} -> few_at d (ratio_of law d) p.
+Proof. intros Hd Hp Hs. apply (few_by ({whole})); [now apply bulk_from_{d} | assumption | {number}]. Qed."""
 
 
 def together(groups: Sequence[tuple[int, int]]) -> Iterator[str]:

@@ -244,3 +244,56 @@ Proof.
   assert (e5 : 0 < first) by (values; lra).
   repeat split; try assumption; try lra; first [apply e3 | idtac].
 Qed.
+
+(* The conditions on 1/T and (mu_3 / mu_2) / (n mu_1) in a group of dimensions from some j on, by one bound on `bulk`. *)
+Definition bulk (d : nat) (p : R) : R := (1 + 2 / a_of d) * (S1_of law d * ratio_of law d ^ 2) * (1 + room)
+  * exp (far_of gamma first d (ratio_of law d * p / a_of d)).
+(* The same in s = 1/a, h = a p, r = a/k, p = 1/W and y = 1/d. *)
+Definition bulk_by (s h r p y : R) : R :=
+  (1 + 2 * s) * (match law with affine => y / 3 | quadratic => 8 * y ^ 2 / ((1 - y) * (1 + 2 * y)) end * r ^ 2)
+  * (1 + room) * exp (3 / 2 * ((1 - s) / 2 * r * h / first)
+    + 7 / 8 * (((1 - s) / 2 * r * h * (r * p * s) + gamma * (r * p * s) ^ 2) / first ^ 2)).
+
+Lemma bulk_in j whole d p : (3 <= j <= d)%nat -> 0 < p <= 1 / W_least -> p * (W_per_d * size d) <= 1 ->
+  (forall s h y, 0 < s <= 2 / (size j - 1) -> 0 < h <= 1 / (2 * W_per_d) -> 0 < y <= 1 / size j ->
+    0 <= bulk_by s h (ratio_of law d) p y <= whole) -> 0 <= bulk d p <= whole.
+Proof.
+  intros Hd Hp Hs H. assert (J : 3 <= size j) by exact (size_ge j 3 (proj1 Hd)).
+  assert (S : size j <= size d) by (apply IZR_le; lia). assert (A : (size j - 1) / 2 <= a_of d) by (unfold a_of; lra).
+  assert (E : bulk d p = bulk_by (/ a_of d) (a_of d * p) (ratio_of law d) p (/ size d)).
+  { unfold bulk, bulk_by, far_of. rewrite plane_beyond by lia. f_equal; [f_equal; f_equal; f_equal |].
+    - unfold S1_of, law. field. lra.
+    - f_equal. unfold al. field. repeat split; first [lra | values; lra]. }
+  rewrite E. apply H.
+  - split; [apply Rinv_0_lt_compat; lra |]. replace (2 / (size j - 1)) with (/ ((size j - 1) / 2)) by (field; lra).
+    apply Rinv_le_contravar; lra.
+  - split; [apply Rmult_lt_0_compat; lra |]. revert Hs. values. intros Hs. unfold a_of. lra.
+  - split; [apply Rinv_0_lt_compat; lra |]. unfold Rdiv. rewrite Rmult_1_l. apply Rinv_le_contravar; lra.
+Qed.
+
+Lemma few_by whole d p : 0 <= bulk d p <= whole -> 0 < p <= 1 / W_least -> whole * (1 / W_least / K) <= tau ->
+  few_at d (ratio_of law d) p.
+Proof.
+  intros [B0 B1] Hp H. apply Rle_trans with (2 := H). unfold few_at, few_of. fold (bulk d p). pose proof K_pos.
+  apply Rmult_le_compat; [assumption | left; apply Rdiv_lt_0_compat; lra | assumption |].
+  apply Rmult_le_compat_r; [left; apply Rinv_0_lt_compat |]; lra.
+Qed.
+
+(* Either condition on n decides: the one in M, or up to a last dimension the one in K. *)
+Lemma third_by whole d p : 0 <= bulk d p <= whole -> whole * (1 / M) <= tau_3 -> third_at d (ratio_of law d) p.
+Proof.
+  intros [B0 B1] H. exists (1 / M). split; [now left |]. apply Rle_trans with (2 := H). fold (bulk d p).
+  pose proof M_pos. apply Rmult_le_compat_r; [left; apply Rdiv_lt_0_compat |]; lra.
+Qed.
+
+Lemma third_to j whole d p : (d <= j)%nat -> 0 <= bulk d p <= whole -> 0 < p <= 1 / W_least ->
+  whole * (Rpower (4 / 3) (a_of j) * (1 / W_least / K)) <= tau_3 -> third_at d (ratio_of law d) p.
+Proof.
+  intros Hd [B0 B1] Hp H. exists (Rpower (4 / 3) (a_of d) * (p / K)). split; [now right |].
+  apply Rle_trans with (2 := H). fold (bulk d p). pose proof K_pos. pose proof (power_pos (4 / 3) (a_of d)).
+  assert (P : Rpower (4 / 3) (a_of d) <= Rpower (4 / 3) (a_of j)).
+  { apply Rle_Rpower; [lra |]. unfold a_of. assert (size d <= size j) by (apply IZR_le; lia). lra. }
+  assert (q : 0 < p / K <= 1 / W_least / K).
+  { split; [apply Rdiv_lt_0_compat; lra |]. apply Rmult_le_compat_r; [left; apply Rinv_0_lt_compat |]; lra. }
+  apply Rmult_le_compat; [assumption | apply Rmult_le_pos; lra | assumption | apply Rmult_le_compat; lra].
+Qed.
