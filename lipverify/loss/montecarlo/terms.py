@@ -11,6 +11,7 @@ addressed streams.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -145,17 +146,9 @@ def montecarlo_terms(
     matrix = matrix_of(M, problem.d)
     sampling = _sampling(problem, matrix, attention, sampling)
     require_fit(problem, sampling)
+    record = partial(LossTerms, problem=problem, method="montecarlo", w=w, error_kind="sampled")
     if np.size(w) == 0:
-        return LossTerms(
-            problem=problem,
-            method="montecarlo",
-            w=w,
-            noise=w,
-            bias=w,
-            noise_error=w,
-            bias_error=w,
-            error_kind="sampled",
-        )
+        return record(noise=w, bias=w, noise_error=w, bias_error=w)
 
     def at(address: str) -> Samples:
         return sampler(problem, np.ravel(w), matrix, attention, sampling, seed, address, where, sphere_noise)
@@ -181,16 +174,7 @@ def montecarlo_terms(
         error = error + first.off if isinstance(first, Elliptic) else error
     noise, bias = np.reshape(scales * value, (2, *np.shape(w)))
     noise_error, bias_error = np.reshape(scales * error, (2, *np.shape(w)))
-    return LossTerms(
-        problem=problem,
-        method="montecarlo",
-        w=w,
-        noise=noise,
-        bias=bias,
-        noise_error=noise_error,
-        bias_error=bias_error,
-        error_kind="sampled",
-    )
+    return record(noise=noise, bias=bias, noise_error=noise_error, bias_error=bias_error)
 
 
 def sampler(
