@@ -20,9 +20,8 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.means.betting import Tally
 from lipverify.foundation.means.samples import NormalTally
-from lipverify.foundation.quoting import shown
+from lipverify.foundation.quoting import shown, warn_caller
 from lipverify.foundation.validation import LARGEST, a_seed, chosen, function, number, whole
-from lipverify.foundation.warned import warn_caller
 from lipverify.loss.attention import attention_for
 from lipverify.loss.kernels import Kernel, kernel_for
 from lipverify.loss.montecarlo.accuracy import Progress, Tallies, tally_of, until
