@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from lipverify import Problem, strategies
 from lipverify.laws import RidgeLaw
-from lipverify.strategies import few_tokens_a_window, lengths, log_floats, named_laws
+from lipverify.strategies import constants as log_floats
+from lipverify.strategies import few_tokens_a_window, lengths, named_laws
 
 __all__ = ["few_tokens_a_window", "laws", "lengths", "log_floats", "problems"]
 

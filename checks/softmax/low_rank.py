@@ -11,10 +11,16 @@ CASES: dict[str, dict[str, float]] = {"two-tokens": {"n": 2, "sigma": 0.5}, "noi
 
 
 def problem(covariates: str, d: int, k: int, n: float, sigma: float) -> lv.Problem:
-    """The problem on the sphere or on a product of unit spheres, B the first k axes."""
-    from lipverify.problem.named import low_rank_problem
+    """f(x) = a^T B^T x, a uniform on S^{k-1} and B the first k axes, on the sphere or on a product of unit spheres.
 
-    return low_rank_problem(covariates, d, k, n, sigma)  # type: ignore[arg-type]
+    The choice of B is no restriction: covariates and law are invariant under rotations. Other radii of the product only
+    change the units of M and sigma.
+    """
+    from lipverify.covariates import ProductOfSpheres, Sphere, axes
+
+    B = axes(d, k)
+    places = Sphere() if covariates == "sphere" else ProductOfSpheres(B)
+    return lv.Problem(d=d, n=n, law=lv.laws.LowRank(B), sigma=sigma, covariates=places)
 
 
 def best(covariates: str, d: int, k: int, n: float, sigma: float, C: float) -> dict[str, Any]:

@@ -20,8 +20,8 @@ def best_loss(m: int, n: float) -> Value:
 
 def projected(d: int, k: int, n: int, c: float) -> dict[str, Value]:
     """The loss at c BB^T on the product of spheres in R^d, by the block reduction, and at c on the sphere of R^k."""
+    from lipverify.checks.softmax.low_rank import problem as low_rank_problem
     from lipverify.loss.block import block_terms
-    from lipverify.problem.named import low_rank_problem
 
     small = lv.loss_terms(lv.Problem(d=k, n=n, law=lv.laws.Linear(), sigma=0.5), c)
     whole = block_terms(low_rank_problem("product", d, k, n, 0.5), c, 0.0)
@@ -65,8 +65,8 @@ def in_block(d: int, k: int) -> Value:
     """The bias at n = 10^12 by the block reduction, at the best of many c; the difference between contexts is below e^k / n."""
     from scipy.optimize import minimize_scalar
 
+    from lipverify.checks.softmax.low_rank import problem as low_rank_problem
     from lipverify.loss.block import block_terms
-    from lipverify.problem.named import low_rank_problem
 
     here = low_rank_problem("sphere", d, k, 1e12, 0.0)
     found = minimize_scalar(lambda c: float(block_terms(here, c, 0.0).bias), bounds=(d, 3 * d), method="bounded")

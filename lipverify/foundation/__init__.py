@@ -20,14 +20,4 @@ if TYPE_CHECKING:
 
 __all__ = ["Floats", "generator", "mean_interval", "normals", "uniforms"]
 
-__getattr__, __dir__ = lazy(
-    __name__,
-    {
-        "Floats": "arrays",
-        "generator": "streams",
-        "mean_interval": "means.batches",
-        "normals": "streams",
-        "uniforms": "streams",
-    },
-    modules=["ladder", "shipped"],
-)
+__getattr__, __dir__ = lazy(__name__)

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from typing import Any
 
 
-def lazy(
-    package: str, names: Mapping[str, str], modules: Sequence[str] = ()
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def lazy(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Make the `__getattr__` and the `__dir__` of a package (PEP 562); `__dir__` lists its `__all__`.
+
+    The imports that the package writes under `if TYPE_CHECKING:`, for type checkers, are those that are made on first
+    use; they are read from its source. A name must differ from every module's name, because importing that module would
+    replace it.
 
     Parameters
     ----------
     package
         Its `__name__`.
-    names
-        Each public name with the module of the package that defines it. A name must differ from every module's name,
-        because importing that module would replace it.
-    modules
-        Public modules of the package.
 
-    >>> attribute, directory = lazy("lipverify.loss", {"LossTerms": "terms"}, modules=["exact"])
+    >>> attribute, directory = lazy("lipverify.loss")
     >>> attribute("LossTerms").__module__
     'lipverify.loss.terms'
     >>> directory()
@@ -31,15 +29,30 @@ def lazy(
     """
 
     def attribute(name: str) -> Any:
-        if name in modules:
-            return import_module(f"{package}.{name}")
-        if name not in names:
+        origin = _origins(package).get(name)
+        if origin is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(f"{package}.{names[name]}"), name)
+        value = import_module(f"{package}.{name}") if origin == package else getattr(import_module(origin), name)
         setattr(sys.modules[package], name, value)
         return value
 
     return attribute, directory(package)
+
+
+@cache
+def _origins(package: str) -> dict[str, str]:
+    """The names that a package imports under `if TYPE_CHECKING:`, each with the module it comes from.
+
+    >>> _origins("lipverify.problem")["ReLU"]
+    'lipverify.problem.laws'
+    """
+    import ast  # a command that asks for no name of a package does not need it
+
+    loader: Any = sys.modules[package].__loader__
+    tree = ast.parse(loader.get_source(package))
+    blocks = [node.body for node in tree.body if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)]
+    imports = [node for body in blocks for node in body if isinstance(node, ast.ImportFrom)]
+    return {alias.name: str(node.module) for node in imports for alias in node.names}
 
 
 def directory(package: str) -> Callable[[], list[str]]:

@@ -1,7 +1,11 @@
-"""How messages quote values. Imports no library, so that an error message appears at once."""
+"""Messages: how they quote values, and where a warning points. Imports no library, so that an error appears at once."""
 
 from __future__ import annotations
 
+import os
+import sys
+import warnings
+from pathlib import Path
 from typing import Any
 
 LONGEST = 80
@@ -53,3 +57,14 @@ def told(error: BaseException) -> str:
 def _cut(text: str) -> str:
     text = text.encode("utf-8", "backslashreplace").decode()
     return text if len(text) <= LONGEST_PROBLEM else f"{text[:LONGEST_PROBLEM]}... ({len(text)} letters)"
+
+
+LIBRARY = f"{Path(__file__).parents[1]}{os.sep}"
+
+
+def warn_caller(message: str) -> None:
+    """Raise a `UserWarning` at the innermost line outside this library, or at the outermost line in a command."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(LIBRARY):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, stacklevel=level)

@@ -76,34 +76,4 @@ __all__ = [
     "trajectory",
 ]
 
-__getattr__, __dir__ = lazy(
-    __name__,
-    {
-        "AdaRR": "regression.ridge",
-        "Bayes": "regression.bayes",
-        "CategoricalNoise": "regression.noise",
-        "ConstRR": "regression.ridge",
-        "Diagonal": "layer",
-        "GDPlusPlus": "layer",
-        "Layer": "layer",
-        "Prompts": "prompts",
-        "Regression": "regression.contexts",
-        "SingleHead": "layer",
-        "Tokens": "tokens",
-        "TunedRR": "regression.ridge",
-        "UniformNoise": "regression.noise",
-        "best_step": "prompts",
-        "draw_contexts": "regression.contexts",
-        "draw_prompts": "prompts",
-        "evaluation": "regression.adjusted",
-        "forward": "tokens",
-        "gdplusplus_floor": "gdplusplus.floor",
-        "optimal_gdplusplus": "gdplusplus.optimum",
-        "preconditioned": "prompts",
-        "readout": "collapsed",
-        "sampled_risk": "prompts",
-        "spectral_mean": "gdplusplus.spectrum",
-        "step_risk": "prompts",
-        "trajectory": "implicit",
-    },
-)
+__getattr__, __dir__ = lazy(__name__)

@@ -23,14 +23,4 @@ if TYPE_CHECKING:
 
 __all__ = ["METHODS", "Cost", "LossTerms", "budget", "loss_cost", "loss_terms"]
 
-__getattr__, __dir__ = lazy(
-    __name__,
-    {
-        "METHODS": "methods",
-        "Cost": "work",
-        "LossTerms": "terms",
-        "budget": "work",
-        "loss_cost": "exact.cost",
-        "loss_terms": "methods",
-    },
-)
+__getattr__, __dir__ = lazy(__name__)

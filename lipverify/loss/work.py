@@ -19,9 +19,9 @@ import msgspec
 import numpy as np
 
 from lipverify.errors import OutOfReach
+from lipverify.foundation.quoting import warn_caller
 from lipverify.foundation.showing import Shown
 from lipverify.foundation.validation import function, number
-from lipverify.foundation.warned import warn_caller
 
 SECONDS, MEMORY = 300.0, 4.0
 """The default budget of one exact loss or one optimal w: seconds of a nominal processor, and GiB."""

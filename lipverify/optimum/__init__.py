@@ -48,27 +48,4 @@ __all__ = [
     "sensitivity",
 ]
 
-__getattr__, __dir__ = lazy(
-    __name__,
-    {
-        "BlockOptimum": "block",
-        "EmpiricalWindow": "window",
-        "MatrixOptimum": "matrix",
-        "Optimum": "window",
-        "Radius": "block",
-        "ScaledOptimum": "window",
-        "Sensitivity": "window",
-        "SpectralBall": "matrix",
-        "Symmetric": "matrix",
-        "Trajectory": "pretraining",
-        "Unconstrained": "matrix",
-        "critical_radius": "block",
-        "empirical_window": "window",
-        "optimal_block": "block",
-        "optimal_matrix": "matrix",
-        "optimal_scale": "window",
-        "optimal_window": "window",
-        "pretrain": "pretraining",
-        "sensitivity": "window",
-    },
-)
+__getattr__, __dir__ = lazy(__name__)

@@ -11,4 +11,4 @@ if TYPE_CHECKING:
 
 __all__ = ["Affine", "Law", "Problem", "ReLU"]
 
-__getattr__, __dir__ = lazy(__name__, {"Affine": "laws", "Law": "law", "Problem": "problem", "ReLU": "laws"})
+__getattr__, __dir__ = lazy(__name__)

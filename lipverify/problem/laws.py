@@ -16,7 +16,7 @@ from lipverify.problem.links import PowerSeries
 
 
 class Scaled(RidgeLaw, frozen=True):
-    """A ridge law with a constant `L`.
+    """A ridge law with a constant `L`, by default its amplitude.
 
     Raises
     ------
@@ -34,6 +34,15 @@ class Scaled(RidgeLaw, frozen=True):
         """True if L = 0."""
         return self.L == 0
 
+    @property
+    def amplitude_variance(self) -> float:
+        """L^2: the amplitude is L."""
+        return self.L * self.L  # a power beyond double precision raises OverflowError, a product gives inf
+
+    def amplitudes(self, uniforms: Array) -> Array:
+        """L."""
+        return self.L + 0 * uniforms
+
 
 class RandomAmplitude(Scaled, frozen=True):
     """Amplitudes l_k ~ Unif[-L, L]."""
@@ -41,7 +50,7 @@ class RandomAmplitude(Scaled, frozen=True):
     @property
     def amplitude_variance(self) -> float:
         """E l_k^2 = L^2 / 3."""
-        return self.L * self.L / 3  # a power beyond double precision raises OverflowError, a product gives inf
+        return self.L * self.L / 3
 
     def amplitudes(self, uniforms: Array) -> Array:
         """L (2u - 1)."""
@@ -104,11 +113,6 @@ class Linear(Scaled, frozen=True, tag="linear"):
 
     name: ClassVar[str] = "linear"
 
-    @property
-    def amplitude_variance(self) -> float:
-        """L^2: the amplitude is L."""
-        return self.L * self.L
-
     def covariance(self, d: int) -> Callable[[Floats], Floats]:
         """L^2 t / d."""
         return PowerSeries((0.0, self.amplitude_variance / d))
@@ -120,10 +124,6 @@ class Linear(Scaled, frozen=True, tag="linear"):
     def links(self, z: Array, xp: Any) -> list[Array]:
         """The identity."""
         return [z]
-
-    def amplitudes(self, uniforms: Array) -> Array:
-        """L."""
-        return self.L + 0 * uniforms
 
 
 class ReLU(RandomAmplitude, frozen=True, tag="relu"):
@@ -231,11 +231,6 @@ class Quadratic(Scaled, frozen=True, tag="quadratic"):
 
     name: ClassVar[str] = "quadratic"
 
-    @property
-    def amplitude_variance(self) -> float:
-        """L^2: the amplitude is L."""
-        return self.L * self.L
-
     def covariance(self, d: int) -> Callable[[Floats], Floats]:
         """L^2 (1 + 2 t^2) / (d (d + 2))."""
         return PowerSeries((0.0, 0.0, 2 * self.amplitude_variance / (d * (d + 2))))
@@ -247,10 +242,6 @@ class Quadratic(Scaled, frozen=True, tag="quadratic"):
     def links(self, z: Array, xp: Any) -> list[Array]:
         """z^2."""
         return [z * z]
-
-    def amplitudes(self, uniforms: Array) -> Array:
-        """L."""
-        return self.L + 0 * uniforms
 
 
 @proportional.register(RandomAmplitude, Linear, Quadratic)

@@ -30,7 +30,7 @@ except ModuleNotFoundError:
 from lipverify.foundation.lazy import directory
 from lipverify.strategies.geometry import covariates, points, rotations
 from lipverify.strategies.laws import directed_laws, laws, named_laws, ridge_laws, zonal_laws
-from lipverify.strategies.numbers import constants, dimensions, few_tokens_a_window, lengths, log_floats, windows
+from lipverify.strategies.numbers import constants, dimensions, few_tokens_a_window, lengths, windows
 from lipverify.strategies.problems import problems
 
 __all__ = [
@@ -41,7 +41,6 @@ __all__ = [
     "few_tokens_a_window",
     "laws",
     "lengths",
-    "log_floats",
     "named_laws",
     "points",
     "problems",

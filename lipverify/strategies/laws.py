@@ -15,7 +15,7 @@ from lipverify.problem.links import Kinked, PowerSeries, Wave
 from lipverify.problem.own import Ridge, Zonal
 from lipverify.problem.written import LAWS, law_named
 from lipverify.strategies.geometry import rotations
-from lipverify.strategies.numbers import constants, dimensions, log_floats
+from lipverify.strategies.numbers import constants, dimensions
 
 Bounds = tuple[float, float]
 KINDS = ("power", "wave", "kinked")
@@ -95,7 +95,7 @@ def _powers(L: st.SearchStrategy[float]) -> st.SearchStrategy[Ridge]:
 
 
 def _waves(L: st.SearchStrategy[float]) -> st.SearchStrategy[Ridge]:
-    return st.builds(lambda c, k: Ridge(Wave(c, k)), L, log_floats(0.1, 2 * np.pi))
+    return st.builds(lambda c, k: Ridge(Wave(c, k)), L, constants(0.1, 2 * np.pi))
 
 
 def _kinked(L: st.SearchStrategy[float]) -> st.SearchStrategy[Ridge]:

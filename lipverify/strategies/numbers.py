@@ -134,31 +134,6 @@ def constants(low: float = 0.1, high: float = 10.0) -> st.SearchStrategy[float]:
     >>> find(constants(), lambda L: True)
     1.0
     """
-    return log_floats(low, high)
-
-
-def log_floats(low: float, high: float) -> st.SearchStrategy[float]:
-    """Log-uniform floats, both ends included; shrinks to 1 if the range contains it.
-
-    Parameters
-    ----------
-    low, high
-        Ends of the range, both included.
-
-    Returns
-    -------
-    SearchStrategy[float]
-        A Hypothesis strategy, for `@given`.
-
-    Raises
-    ------
-    InvalidInput
-        If a bound is not positive and finite, or they are reversed.
-
-    >>> from hypothesis import find
-    >>> find(log_floats(0.01, 100.0), lambda value: True)
-    1.0
-    """
     ends = [_number(name, bound, "", POSITIVE) for name, bound in (("low", low), ("high", high))]
     _in_order("bounds", *ends)
     return _spread(*ends)

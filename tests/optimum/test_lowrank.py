@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from lipverify import Problem, optimal_window
 from lipverify.checks.softmax import low_rank_floor, low_rank_radius
+from lipverify.checks.softmax.low_rank import problem as low_rank_problem
 from lipverify.checks.softmax.low_rank_radius import gain_on_common_draws, limit_radius
 from lipverify.covariates import axes
 from lipverify.errors import InvalidInput
@@ -25,7 +26,6 @@ from lipverify.optimum.block import (
     optimal_block,
     sampled_block,
 )
-from lipverify.problem.named import low_rank_problem  # internal: the named problem of the theorem on low rank
 from tests.strategies import log_floats
 
 FAR = 2.0
@@ -66,7 +66,7 @@ def test_no_pair_of_the_ball_does_better(
 ) -> None:
     """The ends of the ball and the neighbours of the best pair; a fine grid costs half a minute: it is slow."""
     k = data.draw(st.integers(1, d - 1))
-    problem, C = low_rank_problem(covariates, d, k, n, sigma), 3.0 * d  # type: ignore[arg-type]
+    problem, C = low_rank_problem(covariates, d, k, n, sigma), 3.0 * d
     best = optimal_block(problem, C)
     near = np.array([0.8, 1.1])
     along = np.union1d(np.linspace(-C, C, grid[0]), np.minimum(near * best.c, C))
@@ -133,7 +133,7 @@ def test_random_problems_fail_on_the_sphere_and_not_on_the_product() -> None:
 
 def test_sampling_over_all_symmetric_matrices_finds_the_block_optimum() -> None:
     for setting, C in ((("product", 3, 2, 2, 0.5), 3.0), (("sphere", 2, 1, 20, 0.0), 5.0)):
-        problem = low_rank_problem(*setting)  # type: ignore[arg-type]
+        problem = low_rank_problem(*setting)
         best, found = (
             optimal_block(problem, C),
             sampled_block(problem, setting[2], C, contexts=4096, seed=0, stream="t"),

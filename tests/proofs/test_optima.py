@@ -15,13 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms, optimal_window
+from lipverify.checks.softmax.low_rank import problem as low_rank_problem
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Cosine, Quadratic, ReLU, Zonal
 from lipverify.loss.block import block_terms
 
 # internal: the loss at another scale of the values, by a method that proofs do not use
 from lipverify.loss.scaled import scaled_loss
-from lipverify.problem.named import low_rank_problem  # internal: the named problem of the theorem on low rank
 from lipverify.proofs import (
     Proof,
     ProvedOptimum,

@@ -13,11 +13,11 @@ from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lipverify.checks.softmax.low_rank import problem as low_rank_problem
 from lipverify.checks.softmax.low_rank_radius import mixed_gain  # internal: the quantity of a claim
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.shipped import shipped
 from lipverify.loss.block import block_terms
-from lipverify.problem.named import low_rank_problem  # internal: the named problem of the theorem on low rank
 from lipverify.proofs import checker, load, prove_aligned
 
 # internal: curves, and bounds beyond them, of which a lemma uses only the signs

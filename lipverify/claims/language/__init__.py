@@ -13,4 +13,4 @@ if TYPE_CHECKING:
 
 __all__ = ["read_file", "typeset"]
 
-__getattr__, __dir__ = lazy(__name__, {"read_file": "file", "typeset": "grammar"}, modules=["contents", "formula"])
+__getattr__, __dir__ = lazy(__name__)

@@ -40,25 +40,4 @@ __all__ = [
     "select_claims",
 ]
 
-__getattr__, __dir__ = lazy(
-    __name__,
-    {
-        "DIMENSIONS": "profile",
-        "CellPlan": "claim",
-        "Claim": "claim",
-        "ControlPlan": "claim",
-        "CrossPlan": "claim",
-        "Estimate": "claim",
-        "Evidence": "claim",
-        "Measurement": "claim",
-        "Profile": "profile",
-        "all_claims": "registry",
-        "claims_of": "registry",
-        "estimate": "cells",
-        "library_claims": "registry",
-        "per_profile": "profile",
-        "profile_named": "profile",
-        "seen": "proved",
-        "select_claims": "registry",
-    },
-)
+__getattr__, __dir__ = lazy(__name__)

@@ -23,18 +23,4 @@ if TYPE_CHECKING:
 
 __all__ = ["Finished", "Given", "Outcome", "ThisProcess", "Watch", "Workers", "measure", "processes", "run"]
 
-__getattr__, __dir__ = lazy(
-    __name__,
-    {
-        "Finished": "kept",
-        "Given": "workers",
-        "Outcome": "measurement",
-        "ThisProcess": "workers",
-        "Watch": "runner",
-        "Workers": "workers",
-        "measure": "measurement",
-        "processes": "workers",
-        "run": "runner",
-    },
-    modules=["audit"],
-)
+__getattr__, __dir__ = lazy(__name__)

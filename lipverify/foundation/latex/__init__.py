@@ -17,16 +17,4 @@ if TYPE_CHECKING:
     from lipverify.foundation.latex.typst import typst_math
 
 __all__ = ["UnreadableError", "latex_source", "mathtext", "pieces", "plain", "read", "symbols", "typst_math"]
-__getattr__, __dir__ = lazy(
-    __name__,
-    {
-        "UnreadableError": "reader",
-        "pieces": "reader",
-        "read": "reader",
-        "latex_source": "source",
-        "mathtext": "source",
-        "plain": "text",
-        "typst_math": "typst",
-    },
-    modules=["symbols"],
-)
+__getattr__, __dir__ = lazy(__name__)

@@ -44,29 +44,4 @@ __all__ = [
     "unseen",
 ]
 
-__getattr__, __dir__ = lazy(
-    __name__,
-    {
-        "CriticalPoint": "critical",
-        "ExcessLoss": "loss",
-        "POINTS": "spectrum",
-        "all_below": "complete",
-        "certified": "critical",
-        "constant_ridge_loss": "filters",
-        "excess_loss": "optimum",
-        "flat_weights": "loss",
-        "gdplusplus_floor": "floor",
-        "grown_gdplusplus": "optimum",
-        "known_optimum": "known",
-        "landscape": "maps",
-        "landscapes": "maps",
-        "optimal_gdplusplus": "optimum",
-        "residual": "loss",
-        "second_moment": "floor",
-        "small_start": "critical",
-        "spectral_mean": "spectrum",
-        "spectral_rule": "spectrum",
-        "two_layers": "critical",
-        "unseen": "maps",
-    },
-)
+__getattr__, __dir__ = lazy(__name__)

@@ -29,23 +29,4 @@ __all__ = [
     "printed_error",
 ]
 
-__getattr__, __dir__ = lazy(
-    __name__,
-    {
-        "AdaRR": "ridge",
-        "Bayes": "bayes",
-        "CategoricalNoise": "noise",
-        "ConstRR": "ridge",
-        "Contexts": "contexts",
-        "NoiseLaw": "noise",
-        "Regression": "contexts",
-        "SEQUENCES": "adjusted",
-        "TunedRR": "ridge",
-        "UniformNoise": "noise",
-        "bayes_gap": "bayes",
-        "draw_contexts": "contexts",
-        "evaluation": "adjusted",
-        "noise_named": "noise",
-        "printed_error": "adjusted",
-    },
-)
+__getattr__, __dir__ = lazy(__name__)

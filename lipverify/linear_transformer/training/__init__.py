@@ -26,20 +26,4 @@ __all__ = [
     "write_witness",
 ]
 
-__getattr__, __dir__ = lazy(
-    __name__,
-    {
-        "Objective": "objective",
-        "PLANS": "lineage",
-        "Plan": "stages",
-        "Stage": "stages",
-        "Trained": "record",
-        "draw_sample": "objective",
-        "estimate": "record",
-        "name_of": "witness",
-        "names_of": "witness",
-        "read_witness": "witness",
-        "trainings": "witness",
-        "write_witness": "witness",
-    },
-)
+__getattr__, __dir__ = lazy(__name__)

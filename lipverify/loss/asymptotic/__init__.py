@@ -43,23 +43,4 @@ __all__ = [
     "w",
 ]
 
-__getattr__, __dir__ = lazy(
-    __name__,
-    {
-        "Harmonics": "tasks",
-        "L": "sphere",
-        "Leading": "record",
-        "Ridges": "tasks",
-        "asymptotic_terms": "terms",
-        "c": "sphere",
-        "d": "sphere",
-        "leading": "record",
-        "link": "links",
-        "n": "sphere",
-        "sigma": "sphere",
-        "task": "tasks",
-        "transferred_power": "record",
-        "valid_windows": "terms",
-        "w": "sphere",
-    },
-)
+__getattr__, __dir__ = lazy(__name__)

@@ -11,6 +11,7 @@ addressed streams.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,8 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.means.betting import Tally
 from lipverify.foundation.means.samples import NormalTally
-from lipverify.foundation.quoting import shown
+from lipverify.foundation.quoting import shown, warn_caller
 from lipverify.foundation.validation import LARGEST, a_seed, chosen, function, number, whole
-from lipverify.foundation.warned import warn_caller
 from lipverify.loss.attention import attention_for
 from lipverify.loss.kernels import Kernel, kernel_for
 from lipverify.loss.montecarlo.accuracy import Progress, Tallies, tally_of, until
@@ -145,17 +145,9 @@ def montecarlo_terms(
     matrix = matrix_of(M, problem.d)
     sampling = _sampling(problem, matrix, attention, sampling)
     require_fit(problem, sampling)
+    record = partial(LossTerms, problem=problem, method="montecarlo", w=w, error_kind="sampled")
     if np.size(w) == 0:
-        return LossTerms(
-            problem=problem,
-            method="montecarlo",
-            w=w,
-            noise=w,
-            bias=w,
-            noise_error=w,
-            bias_error=w,
-            error_kind="sampled",
-        )
+        return record(noise=w, bias=w, noise_error=w, bias_error=w)
 
     def at(address: str) -> Samples:
         return sampler(problem, np.ravel(w), matrix, attention, sampling, seed, address, where, sphere_noise)
@@ -181,16 +173,7 @@ def montecarlo_terms(
         error = error + first.off if isinstance(first, Elliptic) else error
     noise, bias = np.reshape(scales * value, (2, *np.shape(w)))
     noise_error, bias_error = np.reshape(scales * error, (2, *np.shape(w)))
-    return LossTerms(
-        problem=problem,
-        method="montecarlo",
-        w=w,
-        noise=noise,
-        bias=bias,
-        noise_error=noise_error,
-        bias_error=bias_error,
-        error_kind="sampled",
-    )
+    return record(noise=noise, bias=bias, noise_error=noise_error, bias_error=bias_error)
 
 
 def sampler(

@@ -52,6 +52,13 @@ def shorter(fit: Chebyshev) -> Chebyshev:
     return fit.truncate(NODES.size - 1)
 
 
+def minima(fit: Chebyshev) -> list[float]:
+    """The minima of the polynomial in [-1, 1]."""
+    roots = (fit / fit(0.0) - 1).deriv().roots()
+    real = roots[(np.abs(roots.imag) < 1e-9) & (np.abs(roots.real) <= 1)].real
+    return [float(root) for root in real if fit.deriv(2)(root) > 0]
+
+
 @dataclass(frozen=True)
 class LocalLoss:
     """Bias and noise as polynomials in (log w - centre) / HALF_WIDTH; `error` bounds that of the loss, see `kind`."""
@@ -78,10 +85,7 @@ class LocalLoss:
 
     def lowest(self) -> float:
         """The point of [-1, 1] with the smallest loss: a minimum, or an end if there is none inside."""
-        roots = (self.total / self.total(0.0) - 1).deriv().roots()
-        real = roots[(np.abs(roots.imag) < 1e-9) & (np.abs(roots.real) <= 1)].real
-        minima = [float(root) for root in real if self.total.deriv(2)(root) > 0]
-        return min(minima or (-1.0, 1.0), key=self.total)
+        return min(minima(self.total) or (-1.0, 1.0), key=self.total)
 
     def minimum(self, root: float) -> Minimum:
         """The minimum at a root of the derivative within INSIDE.

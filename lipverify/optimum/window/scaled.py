@@ -16,7 +16,7 @@ from lipverify.foundation.arrays import Floats
 from lipverify.foundation.noted import makes
 from lipverify.foundation.validation import number
 from lipverify.loss.scaled import scaled_loss
-from lipverify.optimum.window.local import HALF_WIDTH, NODES, SAFETY, through
+from lipverify.optimum.window.local import HALF_WIDTH, NODES, SAFETY, minima, shorter, through
 from lipverify.optimum.window.minimiser import MOST_MOVES, optimal_window
 from lipverify.problem import Problem
 from lipverify.problem.problem import require_problem
@@ -96,7 +96,7 @@ def optimal_scale(problem: Problem, offset_variance: float = 0.0) -> ScaledOptim
     for move in range(MOST_MOVES):
         values = scaled_loss(problem, w * np.exp(HALF_WIDTH * NODES), offset_variance)
         fit = through(values.least)
-        root = _lowest(fit)
+        root = min(minima(fit), key=fit, default=None)
         if root is not None:
             off = _root_error(fit, root, 3 * float(np.max(values.least_error)))
             excess, w = through(values.excess), w * math.exp(HALF_WIDTH * root)
@@ -130,18 +130,11 @@ def _walk(problem: Problem, offset_variance: float, w: float) -> float:
 
 def _root_error(fit: Chebyshev, root: float, error: float) -> float:
     """The error of the polynomial's minimum, from its difference to one degree less and the errors of the values."""
-    coarse = _lowest(fit.truncate(NODES.size - 1))
-    left_out = math.inf if coarse is None else abs(coarse - root)
+    coarse = shorter(fit)
+    left_out = abs(min(minima(coarse), key=coarse, default=math.inf) - root)
     return left_out + NODES.size * error / float(fit.deriv(2)(root))
 
 
 def _between(fit: Chebyshev, errors: Floats) -> float:
     """The error of a polynomial through values: its truncation error plus three times the errors of the values."""
     return SAFETY * abs(float(fit.coef[-1])) + 3 * float(np.max(errors))
-
-
-def _lowest(fit: Chebyshev) -> float | None:
-    """The lowest minimum of the polynomial in [-1, 1], or None."""
-    roots = (fit / fit(0.0) - 1).deriv().roots()
-    real = roots[(np.abs(roots.imag) < 1e-9) & (np.abs(roots.real) <= 1)].real
-    return min((float(root) for root in real if fit.deriv(2)(root) > 0), key=fit, default=None)
