@@ -15,20 +15,23 @@ TRAINED = ("V", "Section 6, training", """paraphrased: each model is trained by 
     batches of 2048, and the best of five seeds is reported; for some deep models the rate was changed""")
 ASSUMED: dict[str, Any] = {"kind": "stronger", "source": TRAINED, "expected": "supported", "assumes": (
     rf"{STANDARD}; $\sigma \sim U(0, 3)$", ADJUSTED,
-    """Adam, 2048 fresh contexts a step, the mean over the query exact; learning rate 0.001 (four layers of DIAG: 0.0003) for four
-    fifths of the steps, then 0.0001; initial weights of standard deviation 0.02, which is not printed""",
+    """Adam, 2048 fresh contexts a step, the mean over the query exact; learning rate 0.001 for four fifths of the steps, then
+    0.0001; DIAG with four layers and FULL with three at the printed rate 0.0001; initial weights of standard deviation 0.02, which
+    is not printed""",
     "the best of five seeds by its last batches; with fewer steps than printed, as the table shows")}
 
 claim("lt.table-1/plain-training",
       plain("printed", "GD++", (1, 2, 3, 4), equals=0, within="log(11/10)", control={"times": 1.25}),
-      plain("printed", "DIAG", (1, 2, 3), equals=0, within="log(11/10)", control={"times": 1.25}),
+      plain("printed", "DIAG", (1, 2, 3, 4), equals=0, within="log(11/10)", control={"times": 1.25}),
       plain("printed", "FULL", (1, 2), equals=0, within="log(11/10)", control={"times": 1.25}),
       title="plain training ends at the printed losses, to a tenth", shows=ENDPOINTS,
       finding="""With two layers of GD++ that is the second minimum, in all five runs (lt.gd-plus-plus/plain-training), and with one
-          and two layers of DIAG and FULL the best model known. Four layers of DIAG do not arrive: all five runs jump or stay far
-          above.""", **ASSUMED)
+          and two layers of DIAG and FULL, and four of DIAG, the best model known. Four layers of DIAG need the printed rate; at three
+          times that rate all five runs jump or stay far above. Three layers of FULL are still falling after 81 000 of the 200 000
+          steps, a seventh above the printed loss.""", **ASSUMED)
 claim("lt.table-1/plain-training/known",
       plain("known", "GD++", (1, 2, 3, 4), low="-log(101/100)", control={"times": 0.8}),
-      plain("known", "DIAG", (1, 2, 3), low="-log(101/100)", control={"times": 0.8}),
+      plain("known", "DIAG", (1, 2, 3, 4), low="-log(101/100)", control={"times": 0.8}),
       plain("known", "FULL", (1, 2), low="-log(101/100)", control={"times": 0.8}),
+      plain("known", "FULL", (3,), low="-log(101/100)", control={"times": 0.7}),
       title="plain training never ends below the best model known", **ASSUMED)
