@@ -278,12 +278,11 @@ def momentum_cost(noise: str, model: str, layers: int, contexts: int, training: 
     drawn = shared_by_models(noise, contexts, seed)
     weights = trained(noise, family, layers, training)
 
-    def losses(momentum: float) -> Floats:
-        w = with_momentum(drawn.gram, weights, momentum)
-        return ((w - drawn.task) ** 2).sum(axis=-1) / 2
-
     with np.errstate(over="ignore", invalid="ignore"):
-        reset, whole = losses(0.0), losses(1.0)
+        reset, whole = (
+            ((w - drawn.task) ** 2).sum(axis=-1) / 2
+            for w in (with_momentum(drawn.gram, weights, 0.0), estimate(weights, drawn))
+        )
     return _log_quotient(reset, whole, drawn.task.shape[1])
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from lipverify.checks.linear_transformers.quantities import Value, printed
@@ -59,13 +60,17 @@ def opened(found: Any) -> Column:
     return convert(found, Column)
 
 
-def ends(values: Sequence[float], level: float = LEVEL) -> Value:
-    """Two order statistics that enclose the median for any law (binomial); infinite if there are too few values."""
-    import numpy as np
+@cache
+def beyond(level: float, count: int) -> int:
+    """Values on either side of an interval of this level for the median of `count` values; -1 if they are too few."""
     from scipy.stats import binom
 
-    ordered = np.sort(values)
-    outside = int(binom.ppf((1 - level) / 2, len(ordered), 0.5)) - 1
+    return int(binom.ppf((1 - level) / 2, count, 0.5)) - 1
+
+
+def ends(values: Sequence[float], level: float = LEVEL) -> Value:
+    """Two order statistics that enclose the median for any law (binomial); infinite if there are too few values."""
+    ordered, outside = sorted(values), beyond(level, len(values))
     return (float(ordered[outside]), float(ordered[-1 - outside])) if outside >= 0 else (-math.inf, math.inf)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partialmethod
 from typing import Any, Literal
@@ -210,17 +210,19 @@ def _saved(canvas: Any, kind: str, text: str, about: dict[str, str]) -> bytes:
 
 
 def _draw_panels(canvas: Any, figure: Figure, inches: float) -> None:
-    """Draw panels above their legend, which has as many columns as fit."""
+    """Draw panels above their legend, which has as many columns as fit; a single entry needs none."""
     looks, bands, unnamed = series_looks(figure), band_looks(figure), between(figure)
     entries = len(looks) + len(bands) - len(unnamed)
+    axes = _lay_out(canvas, figure, inches)
+    for panel, ax in zip(figure.panels, axes, strict=True):
+        _draw_panel(ax, panel, looks, bands)
+    if entries < 2:
+        return
     for columns in range(max(1, min(entries, int(inches / _ENTRY))), 0, -1):
-        canvas.clear()
-        axes, legend_room = _lay_out(canvas, figure, inches, math.ceil(entries / columns) if entries > 1 else 0)
-        for panel, ax in zip(figure.panels, axes, strict=True):
-            _draw_panel(ax, panel, looks, bands)
-        legend = _draw_legend(canvas, axes, columns, legend_room, {drawable(label, _LEGEND) for label in unnamed})
-        if legend is None or legend.get_window_extent().width <= canvas.bbox.width:
-            return
+        legend = _draw_legend(canvas, axes, columns, {drawable(label, _LEGEND) for label in unnamed})
+        if legend.get_window_extent().width <= canvas.bbox.width or columns == 1:
+            return _raise(canvas, axes, _ROW * math.ceil(entries / columns) + 0.04)
+        legend.remove()
 
 
 def width(figure: Figure) -> float:
@@ -249,19 +251,18 @@ def _has_place(panel: Panel, x: float, y: float) -> bool:
     return all(math.isfinite(v) and (v > 0 or not scaled) for v, scaled in zip((x, y), log, strict=True))
 
 
-def _lay_out(canvas: Any, figure: Figure, total: float, rows: int) -> tuple[list[Any], float]:
-    """Axes on a grid of fixed sizes, which aligns figures between pages, and the room for rows of a legend."""
+def _lay_out(canvas: Any, figure: Figure, total: float) -> list[Any]:
+    """Axes on a grid of fixed sizes, which aligns figures between pages."""
     count = len(figure.panels)
     across = count if count <= 3 else 2 if count == 4 else 3
     down = math.ceil(count / across) if count else 1
     across = max(across, 1)
-    legend = _ROW * rows + 0.04 if rows else 0.0
     tall = _HEIGHTS[across] * (1 if down == 1 else _SQUAT)
     wide = total / across - _LEFT - _RIGHT
     start = _LEFT if total / across > _NARROW else _LEFT - _BESIDE + _CLOSE
     top = max((_room_above(panel, wide, tall) for panel in figure.panels), default=_UNTITLED)
     cell_height = top + tall + _BOTTOM
-    height = down * cell_height + legend
+    height = down * cell_height
     canvas.set_size_inches(total, height)
     axes = []
     for k in range(count):
@@ -270,7 +271,16 @@ def _lay_out(canvas: Any, figure: Figure, total: float, rows: int) -> tuple[list
         bottom = height - (row + 1) * cell_height + _BOTTOM
         wide = total / across - start - _RIGHT
         axes.append(canvas.add_axes((left / total, bottom / height, wide / total, tall / height)))
-    return axes, legend / height
+    return axes
+
+
+def _raise(canvas: Any, axes: Sequence[Any], room: float) -> None:
+    """Make the canvas taller by some inches below the axes, which keep their sizes."""
+    wide, tall = canvas.get_size_inches()
+    canvas.set_size_inches(wide, tall + room)
+    for ax in axes:
+        x, y, width, height = ax.get_position().bounds
+        ax.set_position((x, (y * tall + room) / (tall + room), width, height * tall / (tall + room)))
 
 
 def _room_above(panel: Panel, wide: float, tall: float) -> float:
@@ -298,15 +308,16 @@ def _is_raised(panel: Panel, wide: float, tall: float) -> bool:
 @lru_cache(_FORMULAS)
 def _extent(label: str, room: float) -> tuple[float, float]:
     """Length and height of a label in inches, at the size of labels."""
+    from matplotlib.cbook import is_math_text
     from matplotlib.font_manager import FontProperties
-    from matplotlib.textpath import TextPath
+    from matplotlib.textpath import text_to_path
 
     text = drawable(label, room)
     if not text.strip():
         return 0.0, 0.0
-    font = FontProperties(family=family(text), math_fontfamily=_STYLE["mathtext.fontset"])
-    extent = TextPath((0, 0), text, size=_STYLE["axes.labelsize"], prop=font).get_extents()
-    return extent.width / _DPI, extent.height / _DPI
+    font = FontProperties(family=family(text), size=_STYLE["axes.labelsize"])
+    length, height, _ = text_to_path.get_text_width_height_descent(text, font, is_math_text(text))
+    return length / _DPI, height / _DPI
 
 
 def _draw_panel(ax: Any, panel: Panel, looks: dict[str, Look], bands: dict[str, BandLook]) -> None:
@@ -447,15 +458,13 @@ def _draw_region(ax: Any, panel: Panel, region: Region, look: BandLook) -> None:
     ax.set_ylim(limits)
 
 
-def _draw_legend(canvas: Any, axes: list[Any], columns: int, room: float, unnamed: set[str]) -> Any:
-    """Draw one legend below all panels; a single entry needs none."""
+def _draw_legend(canvas: Any, axes: list[Any], columns: int, unnamed: set[str]) -> Any:
+    """Draw one legend below all panels."""
     handles: dict[tuple[str, str], Any] = {}
     for ax in axes:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             if label not in unnamed:
                 handles.setdefault((label, type(handle).__name__), handle)
-    if not room:
-        return None
     legend = canvas.legend(
         handles.values(), [label for label, _ in handles], loc="lower center", ncols=columns,
         frameon=False, borderaxespad=0.1, borderpad=0.2, handlelength=2.0, columnspacing=1.0, labelspacing=0.35,

@@ -182,6 +182,7 @@ def outside_words(latex: str) -> list[tuple[bool, str]]:
     return [*found, (False, latex[start:])]
 
 
+@lru_cache(_REMEMBERED)
 def _nodes(latex: str) -> Sequence[Any]:
     """The nodes that pylatexenc finds: text, commands with their arguments, groups, environments."""
     from pylatexenc.latexwalker import LatexWalker, LatexWalkerError

@@ -41,9 +41,9 @@ PRECISION = 1024
 """Working precision in bits: the sums over the moments of four layers, up to t^80, lose about 300 to cancellation."""
 RADIUS = 2.0**-400
 """Relative radius of the box about a point. The Hessian over it, sums over moments, is a few hundred bits wider."""
-NEWTON, LAST = 12, 2.0**-500
-"""Newton steps from a point with a few correct digits to full precision; each doubles the digits, so that one of this
-relative size is the last."""
+NEWTON, LAST = 12, RADIUS / 256
+"""Newton steps from a point with a few correct digits, each of which doubles them; none is made where it would be
+smaller than this, relatively, which leaves Krawczyk's test room in its box."""
 
 DURATION = 1e4
 """Duration of gradient flow: in the units of the data the slowest direction of four layers needs a tenth of it."""
@@ -97,17 +97,15 @@ class Jet:
             mirrored(lower),
         )
 
-    def times_one_plus(self, weight: arb, index: int, tau: Jet) -> Jet:
-        """The product with 1 + weight tau, where `index` is that of the weight."""
-        every = range(len(self.first))
-        nothing = arb_poly([])
-        unit = Jet(
-            weight + nothing,
-            [arb_poly([1]) if j == index else nothing for j in every],
-            [[nothing] * len(every)] * len(every),
-        )
-        product = unit * tau
-        return self * Jet(1 + product.value, product.first, product.second)
+    def one_plus(self, weight: arb, index: int) -> Jet:
+        """1 + weight times this one, where `index` is that of the weight."""
+        first = [weight * each for each in self.first]
+        first[index] += self.value
+        second = [[weight * each for each in row] for row in self.second]
+        for k, each in enumerate(self.first):  # on the diagonal twice
+            second[index][k] += each
+            second[k][index] += each
+        return Jet(1 + weight * self.value, first, second)
 
 
 def mirrored(lower: list[list[Any]]) -> list[list[Any]]:
@@ -122,22 +120,24 @@ def derivatives(weights: Sequence[arb], s: fmpq, moments: Sequence[Any]) -> Deri
     flat = [nothing] * count, [[nothing] * count] * count
     e, tau = Jet(arb_poly([1]), *flat), Jet(arb_poly([0, 1]), *flat)
     for place, weight in enumerate(weights):
+        factor = tau.one_plus(weight, place)
         if place % 2 == 0:
-            e = e.times_one_plus(weight, place, tau)
+            e = e * factor
         else:
-            tau = tau.times_one_plus(weight, place, tau).times_one_plus(weight, place, tau)
-
-    def mean(f: arb_poly) -> arb:
-        return sum((each * moment for each, moment in zip(f.coeffs(), moments, strict=False)), arb(0))
+            tau = tau * factor * factor
 
     def shifted(f: arb_poly) -> arb_poly:
         """f + s g for f = 1 + t g, or f = t g."""
         return f + arb(s) * arb_poly(f.coeffs()[1:])
 
     weighted, moved = shifted(e.value), [shifted(each) for each in e.first]
-    gradient = [mean(weighted * each) for each in e.first]
-    lower = [[mean(moved[k] * e.first[j] + weighted * e.second[j][k]) for k in range(j + 1)] for j in range(count)]
-    return Derivatives(gradient, mirrored(lower))
+    integrands = [weighted * each for each in e.first]
+    integrands += [moved[k] * e.first[j] + weighted * e.second[j][k] for j in range(count) for k in range(j + 1)]
+    size = len(moments)
+    rows = [[*f.coeffs(), *[0] * (size - len(f))] for f in integrands]
+    means = iter((arb_mat(rows) * arb_mat(size, 1, moments)).entries())
+    gradient = [next(means) for _ in range(count)]
+    return Derivatives(gradient, mirrored([[next(means) for _ in range(j + 1)] for j in range(count)]))
 
 
 def certified(regression: Regression, weights: Sequence[float] | Floats) -> CriticalPoint:
@@ -159,14 +159,15 @@ def certified(regression: Regression, weights: Sequence[float] | Floats) -> Crit
     with ctx.workprec(PRECISION):
         x = [arb(float(weight)) for weight in weights]
         for _ in range(NEWTON):
-            found = derivatives([each.mid() for each in x], s, moments)
-            step = arb_mat(found.hessian).mid().solve(arb_mat([[each] for each in found.gradient]).mid())
-            x = [each.mid() - step[j, 0].mid() for j, each in enumerate(x)]
+            at = derivatives(x, s, moments)
+            step = arb_mat(at.hessian).mid().solve(arb_mat([[each] for each in at.gradient]).mid())
             if all(bool(abs(step[j, 0]) < abs(each) * LAST) for j, each in enumerate(x)):
                 break
-        x = [each.mid() for each in x]
+            x = [(each - step[j, 0]).mid() for j, each in enumerate(x)]
+        else:
+            raise OutOfReach(f"weights = {tuple(map(float, weights))}: Newton's method does not converge near there.")
         box = [each + arb(0, float(abs(each)) * RADIUS) for each in x]
-        at, over = derivatives(x, s, moments), derivatives(box, s, moments)
+        over = derivatives(box, s, moments)
         inverse, count = arb_mat(at.hessian).mid().inv().mid(), len(x)
         unit = arb_mat([[int(j == k) for k in range(count)] for j in range(count)])
         widths = arb_mat([[each - middle] for each, middle in zip(box, x, strict=True)])

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -25,8 +26,8 @@ from lipverify.foundation.arrays import EPS, Floats
 from lipverify.linear_transformer.gdplusplus.spectrum import SpectralRule
 from lipverify.linear_transformer.layer import GDPlusPlus
 
-LARGEST = 700.0
-"""Largest exponent whose exponential is used; exp(700) is still a double."""
+LARGEST = 600.0
+"""Largest exponent whose exponential is used; exp(600) times a weight is still a double."""
 OPERATIONS = 8
 """Roundings of a layer that affect its factor: the products, the sum, the logarithm and their sum."""
 
@@ -71,27 +72,26 @@ def residual(weights: Floats, t: Floats) -> Residual:
     for index, weight in enumerate(weights):
         factor = _factor(weight, log_tau)
         if index % 2 == 0:
-            log_e, sign = log_e + factor.log, sign * factor.sign
-            e_gradient = e_gradient + factor.in_tau * tau_gradient
+            log_e += factor.log
+            sign *= factor.sign
+            e_gradient += factor.in_tau * tau_gradient
             e_gradient[index] += factor.in_weight
         else:
-            log_tau = log_tau + 2 * factor.log
-            tau_gradient = tau_gradient * (1 + 2 * factor.in_tau)
+            log_tau += 2 * factor.log
+            tau_gradient *= 1 + 2 * factor.in_tau
             tau_gradient[index] += 2 * factor.in_weight
     return Residual(log_e, sign, e_gradient)
 
 
 def _factor(weight: float, log_tau: Floats) -> Factor:
-    """1 + w tau. If w tau exceeds 1 / eps, the 1 is dropped; a value of 0 is replaced by half an eps."""
-    tau = np.exp(np.minimum(log_tau, LARGEST))
+    """1 + w tau, half an eps where it is 0. Beyond `LARGEST` it is proportional to tau, or 1 where w = 0."""
+    within = np.minimum(log_tau, LARGEST)
+    tau = np.exp(within)
     product = weight * tau
-    large = np.abs(product) > 1 / EPS
-    value = np.where(large, 1.0, 1 + product)
+    value = 1 + product
     value = np.where(value == 0, EPS / 2, value)
-    log = np.where(large, np.log(abs(weight) or 1.0) + log_tau, np.log(np.abs(value)))
-    in_tau = np.where(large, 1.0, product / value)
-    in_weight = np.where(large, 1 / (weight or 1.0), tau / value)
-    return Factor(log, np.where(large, np.sign(weight), np.sign(value)), in_tau, in_weight)
+    in_tau = product / value
+    return Factor(np.log(np.abs(value)) + in_tau * (log_tau - within), np.sign(value), in_tau, tau / value)
 
 
 @dataclass(frozen=True)
@@ -111,12 +111,17 @@ class ExcessLoss:
 
     def deviations(self, weights: Floats) -> tuple[Floats, Floats]:
         """The square root of rho (t + s)/t times (e - s/(t + s)), and its Jacobian (nodes, weights); may overflow."""
-        t, s = self.rule.t, self.noise
-        log_scale = (self.rule.log_weights + np.log1p(s / t)) / 2
-        found = residual(weights, t)
+        found, (log_scale, best) = residual(weights, self.rule.t), self._best
         with np.errstate(over="ignore", invalid="ignore"):
             scaled = found.sign * np.exp(log_scale + found.log)
-            return scaled - np.exp(log_scale) * (s / (t + s)), (scaled * found.gradient).T
+            return scaled - best, (scaled * found.gradient).T
+
+    @cached_property
+    def _best(self) -> tuple[Floats, Floats]:
+        """The logarithm of the square root of rho (t + s)/t, and that root times s/(t + s)."""
+        t, s = self.rule.t, self.noise
+        log_scale = (self.rule.log_weights + np.log1p(s / t)) / 2
+        return log_scale, np.exp(log_scale) * (s / (t + s))
 
     def __call__(self, weights: Floats) -> float:
         """The loss beyond the best constant ridge regression."""
@@ -130,9 +135,7 @@ class ExcessLoss:
         Each rounding in a layer acts like a relative change of a weight or of e by machine epsilon.
         """
         deviations, jacobian = self.deviations(weights)
-        t, s = self.rule.t, self.noise
-        scale = np.exp((self.rule.log_weights + np.log1p(s / t)) / 2)
-        size = np.abs(deviations) + scale * (s / (t + s))
+        size = np.abs(deviations) + self._best[1]
         moved = np.abs(jacobian) @ np.abs(weights) + size * (1 + np.abs(self.rule.log_weights))
         change = OPERATIONS * EPS * moved
         return float(np.abs(deviations) @ change + change @ change / 2)

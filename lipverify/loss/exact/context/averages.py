@@ -121,7 +121,7 @@ class Averages:
         # (w, j, node) times (w, node, h), one w after the other
         moments = np.swapaxes(powers, 0, 1) @ np.stack(at_anchors, axis=-1)
         series = self.expand(k, np.swapaxes(moments, 0, 1))
-        return np.stack([self.gather(*values) for values in zip(series.T, direct, strict=True)])
+        return self.gather(series.T, np.stack(direct))
 
     def log_phi(self) -> Floats:
         """log phi(u) = log E psi_0(u - S), from 1 - phi where u <= w and from phi beyond.
@@ -162,9 +162,9 @@ class Averages:
         return np.concatenate(parts)
 
     def gather(self, series: Floats, direct: Floats) -> Floats:
-        """Merge values at the points of the series with values at the direct points."""
-        result = np.empty_like(self.points.u)
-        result[~self.direct], result[self.direct] = series, direct
+        """Merge values (..., point) at the points of the series with values at the direct points."""
+        result = np.empty((*direct.shape[:-1], self.points.u.size))
+        result[..., ~self.direct], result[..., self.direct] = series, direct
         return result
 
     @cached_property

@@ -6,6 +6,7 @@ A_k[h] = E[lambda^k g^k h e^{-lambda g}] over one token, with g = e^{-s}.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from itertools import islice
 
 import numpy as np
 
@@ -18,6 +19,8 @@ SHARED_BELOW = 1.0
 """Up to this u all points share one rule over tokens."""
 BLOCK, SHARED_BLOCK = 16, 512
 """Number of rules at a time, and of points that share a rule at a time."""
+TOGETHER = 16
+"""Number of harmonics that are averaged in one product of matrices."""
 LARGE = 700.0
 """Range of exponents: e^709 is the largest double."""
 SILENT = 1e-17
@@ -105,22 +108,24 @@ def _harmonics(
     """The pair sums and V / 2 at the nodes, for k and its errors; the last |A_1[P_l]| and |A_2[P_l]|; the tail."""
     first, second = kernels
     pairs, increments = np.zeros((2, *mean.shape)), np.zeros((2, *near.shape))
-    remains = [mean, mean]
-    for degree, deficit in enumerate(deficits(spectrum.d, near)):
-        spend(near.size * (1 + first.shape[2] / 4), HARMONIC, "harmonics")
-        coefficients = spectrum.k[degree], spectrum.error[degree]
-        ends = degree + 1 == spectrum.k.size
-        if not any(coefficients) and not ends:
+    remains, count, every = np.stack([mean, mean], axis=-1), spectrum.k.size, deficits(spectrum.d, near)
+    matters = (spectrum.k > 0) | (spectrum.error > 0) | (np.arange(count) == count - 1)
+    for start in range(0, count, TOGETHER):
+        degrees, some = slice(start, start + TOGETHER), matters[start : start + TOGETHER]
+        spend(some.size * near.size * (1 + first.shape[2] / 4), HARMONIC, "harmonics")
+        upcoming = list(islice(every, some.size))
+        if not some.any():
             continue
-        average = both(_average(first, deficit))
-        for row, coefficient in enumerate(coefficients):
-            if coefficient > 0:
-                pairs[row] += coefficient * average**2
-                increments[row] += coefficient * deficit
-        remains = [*remains[-3:], np.abs(mean - average)]
-        if ends or np.all(np.maximum(remains[-1], remains[-2]) <= SILENT * mean):
-            squares = np.abs(both(_average(second, 1 - deficit)))
+        deficit = np.stack([each for each, used in zip(upcoming, some, strict=True) if used], axis=-2)
+        average = both(first @ deficit.swapaxes(-1, -2))
+        for row, coefficients in enumerate((spectrum.k[degrees][some], spectrum.error[degrees][some])):
+            pairs[row] += average**2 @ coefficients
+            increments[row] += coefficients @ deficit
+        remains = np.concatenate([remains, np.abs(mean[..., None] - average)], axis=-1)[..., -4:]
+        ends = start + TOGETHER >= count
+        if ends or np.all(remains[..., -2:] <= SILENT * mean[..., None]):
+            squares = np.abs(both(_average(second, 1 - deficit[..., -1, :])))
             if ends or np.all(squares <= SILENT * mean):
                 break
-    tail = spectrum.tail + float(np.sum(spectrum.k[degree + 1 :]))
-    return pairs, increments, (np.max(remains, axis=0), squares), tail
+    tail = spectrum.tail + float(np.sum(spectrum.k[start + TOGETHER :]))
+    return pairs, increments, (np.max(remains, axis=-1), squares), tail
