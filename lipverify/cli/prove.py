@@ -161,10 +161,10 @@ def theorems(wanted: Wanted) -> Iterator[tuple[str, Found]]:
     for name, law in laws:
         for d in wanted.d or USUAL:
             yield f"{name}-{d}", partial(window, law, d, wanted.least_lambda, wanted.least_tokens)
-    seen: set[str] = set()
+    known: dict[str, Proof] = {}
     for plan in plans:
         if wanted.d is None or plan.where.get("d", wanted.d[0]) in wanted.d:
-            yield "", partial(behind, plan, seen)
+            yield "", partial(behind, plan, known)
 
 
 def behind_each(ids: Sequence[str], profile: Profile) -> tuple[Claim, ...]:
@@ -189,14 +189,14 @@ def provable(claim: Claim) -> list[CellPlan]:
     return [plan for plan in claim.cells if plan.method == "certified" or (named and plan.method == "symbolic")]
 
 
-def behind(plan: CellPlan, seen: set[str]) -> dict[str, Proof]:
-    """Prove the theorems of a cell again; proofs in `seen` are left out, and new ones added to it."""
-    with found_anew() as proofs:
+def behind(plan: CellPlan, known: dict[str, Proof]) -> dict[str, Proof]:
+    """Prove the theorems of a cell again; those that are known are left out, and new ones added to them."""
+    with found_anew(known) as proofs:
         results: dict[str, Any] = {}
         for needed in plan.measurement.with_needs():
             results[needed.address] = needed.run(*(results[need.address] for need in needed.needs))
-    fresh = {name: proof for name, proof in proofs.items() if name not in seen}
-    seen |= set(fresh)
+    fresh = {name: proof for name, proof in proofs.items() if name not in known}
+    known |= fresh
     return fresh
 
 

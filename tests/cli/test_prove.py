@@ -7,13 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from lipverify import proofs
+
 # internal: the folder of proofs, and its cache
 from lipverify.claims.plan.proved import FOLDER, proved_rates, proved_window
 from lipverify.cli import commands
 from lipverify.errors import InvalidInput
 from lipverify.foundation.shipped import shipped
-from lipverify.laws import ReLU
-from lipverify.proofs import Theorem, checker, load, prove_layers, prove_transfer, prove_window
+from lipverify.laws import Law, ReLU
+from lipverify.proofs import Proof, Theorem, checker, load, prove_layers, prove_transfer, prove_window
 from tests.commands import Commands
 
 SLOW = pytest.mark.slow
@@ -128,6 +130,21 @@ def test_every_kind_of_theorem_is_proved_again_as_committed(
         assert proof.statement in printed
         recorded = load(shipped() / FOLDER / f"{name}.json").data
         assert {**proof.data, "lemmas": ()} == {**recorded, "lemmas": ()}  # late digits of a search vary
+
+
+def test_a_theorem_of_many_cells_is_proved_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    calls: list[Law] = []
+    whole = proofs.prove_every_dimension
+
+    def counted(law: Law) -> Proof:
+        calls.append(law)
+        return whole(law)
+
+    monkeypatch.setattr(proofs, "prove_every_dimension", counted)
+    assert run("prove", "softmax.window-every-dimension/affine", "--json") == 0
+    assert len(json.loads(capsys.readouterr().out)) == len(calls) == 1
 
 
 def test_a_claim_that_another_one_proves_has_the_proof_of_that(tmp_path: Path) -> None:

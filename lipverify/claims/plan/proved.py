@@ -442,9 +442,9 @@ _anew: ContextVar[dict[str, Proof] | None] = ContextVar("_anew", default=None)
 
 
 @contextmanager
-def found_anew() -> Iterator[dict[str, Proof]]:
-    """In this block no committed proof is read: every requested proof is found again and stored here by name."""
-    proofs: dict[str, Proof] = {}
+def found_anew(known: Mapping[str, Proof]) -> Iterator[dict[str, Proof]]:
+    """In this block no committed proof is read: a requested proof that is not known is found and stored by name."""
+    proofs = dict(known)
     token = _anew.set(proofs)
     proved_window.cache_clear()
     try:
