@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -66,13 +67,19 @@ def statements(node: ast.AST, at_import: bool) -> Iterator[ast.AST]:
         yield from statements(child, at_import)
 
 
+@cache
+def import_statements(tree: ast.Module, at_import: bool) -> tuple[ast.Import | ast.ImportFrom, ...]:
+    """The imports of a module, which each test reads again."""
+    return tuple(node for node in statements(tree, at_import) if isinstance(node, ast.Import | ast.ImportFrom))
+
+
 def imports(tree: ast.Module, modules: dict[str, ast.Module], at_import: bool = False) -> set[str]:
     """The modules, among those given, that one imports: anywhere, or when it is itself imported."""
     found: set[str] = set()
-    for node in statements(tree, at_import):
+    for node in import_statements(tree, at_import):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
-        if isinstance(node, ast.ImportFrom) and node.module:
+        elif node.module:
             # the folder `checks` next to the package is imported as `lipverify.checks`
             module = node.module.replace("lipverify.checks.", "checks.")
             below = {f"{module}.{alias.name}" for alias in node.names}

@@ -53,7 +53,7 @@ def test_with_all_directions_relevant_it_is_the_optimal_window(n: int) -> None:
 
 
 @pytest.mark.parametrize("grid", [(2, 2), pytest.param((13, 9), marks=pytest.mark.slow)])
-@settings(max_examples=15)
+@settings(max_examples=6)
 @given(
     covariates=st.sampled_from(["sphere", "product"]),
     d=st.integers(2, 5),

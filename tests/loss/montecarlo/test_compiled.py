@@ -22,7 +22,7 @@ from functools import cache
 from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import NamedTemporaryFile, TemporaryDirectory
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
@@ -154,20 +154,33 @@ void host_samples(word key_low, word key_high, word first, word bundles, int law
 
 # The blocks of a grid one after the other. A thread of a block runs alone until it comes to a barrier or a shuffle, so
 # that what reads or writes before others are there is wrong every time, and not by chance.
-EMULATOR = r"""
-#include <barrier>
+DEVICE = r"""
 #include <math.h>
 #include <string.h>
-#include <memory>
-#include <mutex>
-#include <thread>
-#include <vector>
 #define __global__
 #define __shared__ static
 #define __launch_bounds__(...)
 struct Index { int x, y; };
-static thread_local Index threadIdx, blockIdx;
-static Index blockDim;
+extern thread_local Index threadIdx, blockIdx;
+extern Index blockDim;
+void __syncthreads();
+double __shfl_xor_sync(unsigned, double x, int apart);
+void launch_threads(void (*run)(const void *), const void *kernel, int grid_x, int grid_y, int threads);
+template <typename Kernel> static void launch(Kernel kernel, int grid_x, int grid_y, int threads)
+{
+    launch_threads([](const void *called) { (*static_cast<const Kernel *>(called))(); }, &kernel, grid_x, grid_y,
+                   threads);
+}
+"""
+# Compiled once for all changed kernels: these headers take longer than a kernel.
+THREADS = r"""
+#include <barrier>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+thread_local Index threadIdx, blockIdx;
+Index blockDim;
 static std::vector<std::unique_ptr<std::barrier<>>> warp_barriers;
 static std::unique_ptr<std::barrier<>> block_barrier;
 static double exchanged[8][32];
@@ -178,8 +191,8 @@ static void meet(std::barrier<> &barrier)
     barrier.arrive_and_wait();
     running_alone.lock();
 }
-static void __syncthreads() { meet(*block_barrier); }
-static double __shfl_xor_sync(unsigned, double x, int apart)
+void __syncthreads() { meet(*block_barrier); }
+double __shfl_xor_sync(unsigned, double x, int apart)
 {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     exchanged[warp][lane] = x;
@@ -188,7 +201,7 @@ static double __shfl_xor_sync(unsigned, double x, int apart)
     meet(*warp_barriers[warp]);
     return received;
 }
-template <typename Kernel> static void launch(Kernel kernel, int grid_x, int grid_y, int threads)
+void launch_threads(void (*run)(const void *), const void *kernel, int grid_x, int grid_y, int threads)
 {
     blockDim.x = threads;
     block_barrier.reset(new std::barrier<>(threads));
@@ -203,7 +216,7 @@ template <typename Kernel> static void launch(Kernel kernel, int grid_x, int gri
                 blockIdx.x = block % grid_x;
                 blockIdx.y = block / grid_x;
                 const std::lock_guard<std::mutex> alone(running_alone);
-                kernel();
+                run(kernel);
             });
         for (std::thread &thread : running)
             thread.join();
@@ -290,22 +303,29 @@ class Question:
     first: int
     bundles: int
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ladders", tuple(self.ladders))  # hashable, because plain samples are cached
+
     @property
     def windows(self) -> Floats:
         return np.concatenate([base * 2.0 ** np.arange(rungs) for base, rungs in self.ladders])
 
 
-def shared_library(language: str, text: str, *flags: str) -> ctypes.CDLL:
-    """A source text as a shared library; skips where there is no compiler for it."""
+def compiled(language: str, text: str, output: Path, *flags: str) -> Path:
+    """Compile a source text to an output file; skip where there is no compiler for it."""
     variable, default = {"c": ("CC", "cc"), "c++": ("CXX", "c++")}[language]
     compiler = shutil.which(os.environ.get(variable, default))
     if compiler is None:
         pytest.skip(f"no {language} compiler: set {variable}")
+    command = [compiler, "-Wall", "-O1", "-fPIC", "-x", language, "-", "-x", "none", *flags, "-lm", "-o", str(output)]
+    subprocess.run(command, input=text, text=True, check=True)
+    return output
+
+
+def shared_library(language: str, text: str, *flags: str) -> ctypes.CDLL:
+    """A source text as a shared library."""
     with TemporaryDirectory() as folder:
-        library = Path(folder) / "kernels.so"
-        command = [compiler, "-x", language, "-Wall", "-O1", *flags, "-shared", "-fPIC", "-", "-lm", "-o", str(library)]
-        subprocess.run(command, input=text, text=True, check=True)
-        return ctypes.CDLL(str(library))
+        return ctypes.CDLL(str(compiled(language, text, Path(folder) / "kernels.so", "-shared", *flags)))
 
 
 def changed(text: str, *changes: tuple[str, str]) -> str:
@@ -331,12 +351,22 @@ def contraction() -> tuple[str, ...]:
 
 
 @cache
+def threads() -> bytes:
+    """The emulated threads as an object file."""
+    with TemporaryDirectory() as folder:
+        return compiled("c++", DEVICE + THREADS, Path(folder) / "threads.o", "-c", "-std=c++20").read_bytes()
+
+
+@cache
 def emulator(*changes: tuple[str, str]) -> ctypes.CDLL:
     """The kernels themselves, with some text changed, on emulated blocks of threads, contracted as a GPU's are."""
     # without a name of its own, or else two libraries would share what they call shared memory
-    text = f"{EMULATOR}namespace {{\n{changed(assembled(), *changes)}\n}}\n{EMULATED}"
+    text = f"{DEVICE}namespace {{\n{changed(assembled(), *changes)}\n}}\n{EMULATED}"
     some = ["-DSOME"] if changes else []
-    return shared_library("c++", text, "-std=c++20", "-pthread", *some, *contraction())
+    with NamedTemporaryFile(suffix=".o") as file:
+        file.write(threads())
+        file.flush()
+        return shared_library("c++", text, file.name, "-std=c++20", "-pthread", *some, *contraction())
 
 
 def halves(number: int) -> tuple[ctypes.c_uint64, ctypes.c_uint64]:
@@ -421,6 +451,7 @@ def links(law: str, L: float, z: Floats) -> Floats:
     return np.array(values[law])
 
 
+@cache
 def plain_samples(asked: Question, tile: int = 64) -> tuple[Floats, Floats, Floats, Floats]:
     """Noise and bias samples and bounds on the rounding of each, all (bundles, windows).
 
