@@ -64,7 +64,7 @@ claim("softmax.window-every-signal/{law}/five-dimensions",
       title="the optimal window for every L / sigma: from both sides, ReLU in five dimensions",
       assumes=(*MODEL, r"$d = 5$, $M = \min(\Lambda / 30, k \Lambda^{2/7}, 0.508 n^{2/5})$"),
       statement=r"c_1 M \leq w^* \leq c_2 M \text{ for all } n \geq 2, L, \sigma, \; w^* < C n^{2/5} \text{ for all } \sigma \geq 0",
-      finding=r"""The bias is least near $1.7 n^{2/5}$, of the order up to which the lower bound holds. Two lower bounds
+      finding=r"""The bias is least near $2 n^{2/5}$, of the order up to which the lower bound holds. Two lower bounds
       increase in $w$: by Cauchy's inequality over the degrees the nearest token alone leaves nearly twice what the
       linear part does; and because the variogram is concave, all tokens leave at least what they do for affine tasks.""")
 claim("softmax.window-every-n/{law}",
