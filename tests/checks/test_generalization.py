@@ -39,7 +39,7 @@ def test_the_rates_are_those_of_the_leading_terms(law: str) -> None:
         *_, cell = CLAIMS[f"softmax.generalization-{case}/{law}/theta/sharp"].cells
         beta = sympy.Rational(3, 2) if law == "relu" else sympy.Integer(2)
         # a N = beta B at w*, and on the other family B is rho^2 times as large
-        a = sympy.Rational(cell.where["d"] - 1, 2)
+        a = sympy.Rational(int(cell.where["d"]) - 1, 2)
         factor = float((a * sympy.nsimplify(rho) ** 2 + beta) / (a + beta))
         assert sum(cell.allowed.ends) / 2 == pytest.approx(factor, rel=1e-12)
 

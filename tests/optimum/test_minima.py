@@ -24,7 +24,7 @@ from lipverify.loss.exact import rough_terms
 from lipverify.optimum.window import local, minimiser, origin
 from lipverify.problem.links import PowerSeries  # internal: a link that is a power series by name
 from lipverify.properties.ratio import require  # internal: an inequality with its distance as a target of the search
-from lipverify.strategies import log_floats, named_laws, ridge_laws
+from lipverify.strategies import constants, named_laws, ridge_laws
 
 DIGITS = 40
 SEEN = 1e-7
@@ -33,7 +33,7 @@ SEEN = 1e-7
 
 def problems() -> st.SearchStrategy[Problem]:
     """Laws with and without a linear part, with noise that puts w* at 0, near it and far from it."""
-    quick = st.one_of(named_laws("affine", "quadratic"), st.builds(Cosine, L=log_floats(0.3, 4.0)), ridge_laws("power"))
+    quick = st.one_of(named_laws("affine", "quadratic"), st.builds(Cosine, L=constants(0.3, 4.0)), ridge_laws("power"))
     return strategies.problems(d=(2, 6), n=(2, 1e5), sigma=(0.1, 100.0), law=quick)
 
 
@@ -120,7 +120,7 @@ def certified(problem: Problem, w: Any, digits: int = DIGITS) -> list[flint.arb]
 
 
 @settings(max_examples=10)
-@given(d=st.integers(2, 8), n=st.integers(2, 100), sigma=log_floats(0.1, 3e3))
+@given(d=st.integers(2, 8), n=st.integers(2, 100), sigma=constants(0.1, 3e3))
 def test_the_claimed_error_covers_the_minimum_of_certified_losses(d: int, n: int, sigma: float) -> None:
     """From w* of order 10 down to 1e-7, where the loss changes by less than rounding."""
     found = optimal_window(Problem(d=d, n=n, law=Affine(), sigma=sigma))

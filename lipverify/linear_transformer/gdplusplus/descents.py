@@ -169,10 +169,10 @@ def _refined(loss: ExcessLoss, start: Floats, steps: int) -> Minimum:
     return Minimum(loss(found.x), found.x)
 
 
-def different(ends: Sequence[Minimum]) -> list[Minimum]:
-    """One representative of each minimum, best first."""
-    kept: list[Minimum] = []
-    for end in ends:
-        if not kept or end.value > kept[-1].value * (1 + SAME):
-            kept.append(end)
+def distinct(values: Sequence[float] | Floats) -> list[int]:
+    """One position for each minimum among the losses at the ends of descents, best first."""
+    kept: list[int] = []
+    for index in np.argsort(values, kind="stable"):
+        if not kept or values[index] > values[kept[-1]] * (1 + SAME):
+            kept.append(int(index))
     return kept

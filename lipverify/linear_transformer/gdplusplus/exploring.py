@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lipverify.foundation.arrays import Floats
-from lipverify.linear_transformer.gdplusplus.descents import SAME, Ends, descended, raced
+from lipverify.linear_transformer.gdplusplus.descents import SAME, Ends, descended, distinct, raced
 from lipverify.linear_transformer.gdplusplus.folds import deepened, folded, moved
 from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss
 
@@ -114,8 +114,5 @@ def _followed(loss: ExcessLoss, begin: Floats, ladder: list[float]) -> Ends:
 def _different(*ends: Ends) -> Ends:
     """One representative of each minimum, best first, at most `POOL`."""
     values, weights = np.concatenate([e.values for e in ends]), np.concatenate([e.weights for e in ends])
-    kept: list[int] = []
-    for index in np.argsort(values, kind="stable"):
-        if len(kept) < POOL and (not kept or values[index] > values[kept[-1]] * (1 + SAME)):
-            kept.append(int(index))
+    kept = distinct(values)[:POOL]
     return Ends(values[kept], weights[kept])

@@ -40,7 +40,7 @@ from lipverify.linear_transformer.regression.noise import CategoricalNoise, Nois
 REFERENCE = 121
 """Nodes of the rule for the loss of ridge regression: its error is 3e-7 at n = 20, d = 10 without noise, else less."""
 LARGEST_DEPTH = 7
-"""Most layers, whose rule has (3^7 - 1)/2 = 1093 nodes; each further layer takes ten times as long."""
+"""Most layers: the rule has (3^7 - 1)/2 = 1093 nodes, and each further layer takes ten times as long."""
 TOLERANCE = 2.0**-44
 """Tolerance of the integral over uniform noise; the ball of the result contains its error."""
 
@@ -52,6 +52,11 @@ def degree(layers: int) -> int:
     40
     """
     return int((3**layers - 1) // 2)
+
+
+def depth_within(name: str, layers: int) -> int:
+    """The number of layers, refused if it is no whole number from 1 to `LARGEST_DEPTH`."""
+    return whole(name, layers, 1, "the number of layers, whose polynomial has degree (3^L - 1)/2,", LARGEST_DEPTH)
 
 
 @makes("bounded", "exact")
@@ -83,9 +88,7 @@ def gdplusplus_floor(regression: Regression, layers: int, seen_in: float | None 
     (0.266249213, True)
     """
     require_regression(regression)
-    layers = whole("layers", layers, least=1)
-    if layers > LARGEST_DEPTH:
-        raise InvalidInput(f"layers = {layers}: at most {LARGEST_DEPTH}; the polynomial has degree (3^layers - 1)/2.")
+    layers = depth_within("layers", layers)
     n, d, noise, D = regression.n, regression.d, regression.noise, degree(layers)
     s = second_moment(noise)
     nodes = REFERENCE if s else D

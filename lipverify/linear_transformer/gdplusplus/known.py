@@ -21,14 +21,9 @@ from lipverify.foundation.shipped import shipped
 from lipverify.foundation.store import names_in, read_record, sealed, write_record
 from lipverify.linear_transformer.gdplusplus.descents import Minimum
 from lipverify.linear_transformer.gdplusplus.filters import constant_ridge_loss
+from lipverify.linear_transformer.gdplusplus.floor import LARGEST_DEPTH
 from lipverify.linear_transformer.gdplusplus.loss import flat_weights
-from lipverify.linear_transformer.gdplusplus.optimum import (
-    LARGEST_DEPTH,
-    GDPlusPlusOptimum,
-    excess_loss,
-    finished,
-    next_optimum,
-)
+from lipverify.linear_transformer.gdplusplus.optimum import GDPlusPlusOptimum, excess_loss, finished, next_optimum
 from lipverify.linear_transformer.gdplusplus.spectrum import POINTS
 from lipverify.linear_transformer.layer import GDPlusPlus
 from lipverify.linear_transformer.published import NOISES, problem

@@ -18,14 +18,13 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.noted import makes
 from lipverify.foundation.streams import generator
-from lipverify.foundation.validation import whole
-from lipverify.linear_transformer.gdplusplus.descents import SAME, Minimum, best_ends, different
+from lipverify.linear_transformer.gdplusplus.descents import SAME, Minimum, best_ends, distinct
 from lipverify.linear_transformer.gdplusplus.exploring import explored
 from lipverify.linear_transformer.gdplusplus.filters import ExactLoss, constant_ridge_loss
+from lipverify.linear_transformer.gdplusplus.floor import LARGEST_DEPTH, degree, depth_within
 from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss, flat_weights, layers_of
 from lipverify.linear_transformer.gdplusplus.orthogonal import gauss_rule
 from lipverify.linear_transformer.gdplusplus.spectrum import POINTS, largest_seen, spectral_rule
@@ -34,8 +33,6 @@ from lipverify.linear_transformer.regression.contexts import Regression, require
 
 STEP = 1e-5
 """Relative step of the second differences: the cube root of machine epsilon, because the gradient is exact."""
-LARGEST_DEPTH = 7
-"""Most layers: six take half a minute, and a seventh several times as long."""
 THIN = 8
 """Points of a panel in the search, for a rule in place of Gauss's nodes."""
 NEGLIGIBLE = 1e-6
@@ -119,7 +116,7 @@ def optimal_gdplusplus(
     require_regression(regression)
     optima: list[GDPlusPlusOptimum] = []
     minima: Floats = np.empty((0, 0))
-    for _ in range(layers_within(depth)):
+    for _ in range(depth_within("depth", depth)):
         optimum, minima = next_optimum(regression, optima[-1] if optima else None, minima, seen_in, seed)
         optima.append(optimum)
     return tuple(optima)
@@ -144,22 +141,6 @@ def next_optimum(
     return finished(ridge_regression, loss, finer, ends, found.descents, found.routes, found.agreeing), found.minima
 
 
-def layers_within(depth: int) -> int:
-    """The depth, refused if the rules do not reach it.
-
-    Raises
-    ------
-    InvalidInput
-        If it is no whole number from 1 to `LARGEST_DEPTH`.
-    """
-    depth = whole("depth", depth, least=1)
-    if depth > LARGEST_DEPTH:
-        raise InvalidInput(
-            f"depth = {depth}: at most {LARGEST_DEPTH} layers; the polynomial has degree (3^depth - 1)/2."
-        )
-    return depth
-
-
 @makes("bounded", "exact")
 def excess_loss(regression: Regression, layers: int, points: int, seen_in: float | None) -> ExcessLoss:
     """The excess loss on a rule for its degree, cut at the largest eigenvalue that `seen_in` contexts show."""
@@ -172,7 +153,7 @@ def _coarse(regression: Regression, layers: int, seen_in: float | None) -> Exces
     """The rule of the search: Gauss's, on which only the floor is missing from the loss; for a reach, a thin rule."""
     if seen_in is not None or layers == LARGEST_DEPTH:
         return excess_loss(regression, layers, THIN, seen_in)
-    rule = gauss_rule(regression.n, regression.d, (3**layers - 1) // 2)
+    rule = gauss_rule(regression.n, regression.d, degree(layers))
     return ExcessLoss(rule, regression.noise.second_moment)
 
 
@@ -239,11 +220,11 @@ def grown_gdplusplus(regression: Regression, depth: int, seen_in: float | None =
     ridge_regression = constant_ridge_loss(regression)
     grown: list[Minimum] = []
     optima = []
-    for layers in range(1, layers_within(depth) + 1):
+    for layers in range(1, depth_within("depth", depth) + 1):
         loss = excess_loss(regression, layers, POINTS, seen_in)
         begin = starts(grown, layers, regression.n)
         ends = best_ends(loss, begin)
-        grown = different(ends)[:KEPT]
+        grown = [ends[k] for k in distinct([end.value for end in ends])[:KEPT]]
         finer = excess_loss(regression, layers, POINTS + 4, seen_in)
         optima.append(finished(ridge_regression, loss, finer, ends, len(begin), ("grown",)))
     return tuple(optima)

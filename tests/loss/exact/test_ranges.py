@@ -23,7 +23,7 @@ from lipverify.loss.exact.context.averages import Averages, Points  # internal: 
 
 # internal: the rounding that is permitted
 from lipverify.loss.exact.context.contexts import DENSITY_ROUNDING, ROUNDING, rounding_of
-from lipverify.strategies import log_floats
+from lipverify.strategies import constants
 
 LAWS: tuple[Law, ...] = (Affine(), Quadratic(), Cosine(L=3.0))
 MORE = 6.0
@@ -43,7 +43,7 @@ def beyond(law: Law, d: int, n: float, w: float, low: float = 0.0, high: float =
 
 
 @settings(max_examples=60)
-@given(law=st.sampled_from(LAWS), d=st.integers(2, 40), n=log_floats(2.0, 1e30), w=log_floats(1e-3, 1e5))
+@given(law=st.sampled_from(LAWS), d=st.integers(2, 40), n=constants(2.0, 1e30), w=constants(1e-3, 1e5))
 def test_nothing_beyond_a_range_counts(law: Law, d: int, n: float, w: float) -> None:
     off = beyond(law, d, n, w)
     target(off, label="what is beyond over rounding")
@@ -57,7 +57,7 @@ def test_a_range_that_ends_sooner_is_seen(d: int, n: float, w: float, high: floa
 
 
 @settings(max_examples=60)
-@given(d=st.integers(2, 60), n=log_floats(2.0, 1e30), w=log_floats(1e-6, 1e6))
+@given(d=st.integers(2, 60), n=constants(2.0, 1e30), w=constants(1e-6, 1e6))
 def test_the_noise_is_no_less_than_its_bound(d: int, n: float, w: float) -> None:
     noise = float(loss_terms(Problem(d=d, n=round(n), law=Affine(), sigma=1.0), w).noise)
     share = float(least_noise(d, float(round(n)), np.array([w]))[0]) / noise
