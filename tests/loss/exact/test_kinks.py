@@ -116,7 +116,9 @@ ALMOST_A_JUMP = Ridge(lambda z: np.abs(z) - np.abs(z - 0.003), kinks=(0.0, 0.003
 """A step of 0.006, which is small compared with the errors between the kinks."""
 
 
-@pytest.mark.parametrize(("d", "law", "known"), [(2, TWO_JUMPS, 2e-10), (2, ALMOST_A_JUMP, 1e-8), (3, ALMOST_A_JUMP, 1e-8)])
+@pytest.mark.parametrize(
+    ("d", "law", "known"), [(2, TWO_JUMPS, 2e-10), (2, ALMOST_A_JUMP, 1e-8), (3, ALMOST_A_JUMP, 1e-8)]
+)
 def test_places_that_are_close_to_each_other(d: int, law: Ridge, known: float) -> None:
     """The variogram bends at angles of a thousandth, where its pieces were once not small enough."""
     one, other = (loss_terms(Problem(d=d, n=30, law=law), 3.0, route=route) for route in ("ridge", "zonal"))
