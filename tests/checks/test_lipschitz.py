@@ -41,7 +41,7 @@ def test_the_factor_is_the_one_of_the_leading_terms(trained: str, d: int) -> Non
     """Leading noise and bias are minimised over log w, which the minimiser knows to the root of the rounding of a flat
     minimum; at the other law's w the loss is not flat.
     """
-    constants = [bias_constant(*law, d) for law in (other_constants.CLASSES[trained], ("cosine", 1.0))]
+    constants = [bias_constant(law, L, d) for law, L in (other_constants.CLASSES[trained], ("cosine", 1.0))]
 
     def loss(x: float, constant: float) -> float:
         return math.exp((d - 1) / 2 * x) + constant * math.exp(-2 * x)
