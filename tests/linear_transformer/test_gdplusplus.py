@@ -177,16 +177,18 @@ def test_the_derivatives_by_a_complex_step(flat: Floats, t: float) -> None:
         assert abs(mine - theirs) <= 256 * len(flat) * EPS * slope
 
 
-def test_the_tail_beyond_doubles() -> None:
-    """e of seven layers at t = 5000 is near 10^3000; mpmath computes its logarithm."""
+@pytest.mark.parametrize("silent", [[], [10], [10, 11]])
+def test_the_tail_beyond_doubles(silent: list[int]) -> None:
+    """e of seven layers at t = 5000 is near 10^3000, less if weights are 0; mpmath computes its logarithm."""
     flat = np.asarray([-0.03, -0.01] * 6 + [-0.5])
+    flat[silent] = 0.0
     with mpmath.workdps(60):
         tau, e = mpmath.mpf(5000), mpmath.mpf(1)
         for yx, xx in np.append(flat, 0.0).reshape(-1, 2):
             e, tau = e * (1 + mpmath.mpf(yx) * tau), tau * (1 + mpmath.mpf(xx) * tau) ** 2
         size, sign = float(mpmath.log(abs(e))), float(mpmath.sign(e))
     found = residual(flat, np.asarray([5000.0]))
-    assert size > 2000
+    assert size > 1000
     assert found.sign[0] == sign
     assert abs(found.log[0] - size) <= 3**7 * 16 * EPS * 10
 
