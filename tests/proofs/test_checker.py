@@ -26,6 +26,8 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.shipped import shipped
 from lipverify.laws import Affine, Cosine, Law, Matern, Quadratic, ReLU, Ridge, Zonal
 from lipverify.proofs import Gaussian, Kinked, Powers, checker, load, prove_envelope, prove_tradeoff, prove_window
+
+# internal: the ranges of the lemmas that take seconds, to cut them short
 from lipverify.proofs.checker import chain, every, five, largest, levels, signals, windows
 from tests.proofs.controls import controls, rejected
 

@@ -136,8 +136,9 @@ def places(d: int) -> list[levels.Place]:
 
 
 @settings(deadline=None, max_examples=12)
-@given(st.sampled_from(DIMENSIONS), st.floats(0.05, 6), st.floats(0, 3))
+@given(st.sampled_from(DIMENSIONS), st.floats(0.05, 6), st.floats(0, 2.3))
 def test_the_slope_of_the_bias_of_relu_lies_between_its_bounds(d: int, w: float, more: float) -> None:
+    """Up to two hundred times the fewest tokens: the series of the bounds has a term for each."""
     part = next(part for part in parts(d) if w < part.last)
     n = math.ceil(max(every.FEW, float(20 * part.y.r)) * 10**more)
     with ctx.workprec(chain.BITS):
