@@ -1,6 +1,14 @@
 """The tests, in the same folders as the code, and the helpers that they share."""
 
+import ast
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 """The repository."""
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """The syntax tree of a file, parsed once for all tests of a process."""
+    return ast.parse(path.read_text(encoding="utf-8"))

@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import lipverify
+from tests import tree_of
 
 ROOT = Path(lipverify.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
@@ -68,28 +69,28 @@ def test_every_number_says_what_it_is() -> None:
 
 def test_every_number_is_used() -> None:
     """In its own file, or imported from it, or as an attribute of a module."""
-    trees = {file: ast.parse(file.read_text()) for file in FILES}
-    for folder in ("tests", "checks", "benchmarks"):
-        trees |= {file: ast.parse(file.read_text()) for file in (ROOT.parent / folder).rglob("*.py")}
-    nodes = {file: list(ast.walk(tree)) for file, tree in trees.items()}
-    elsewhere = {part.attr for parts in nodes.values() for part in parts if isinstance(part, ast.Attribute)}
-    imported = {
-        (part.module, alias.name)
-        for parts in nodes.values()
-        for part in parts
-        if isinstance(part, ast.ImportFrom)
-        for alias in part.names
-    }
+    others = [file for folder in ("tests", "checks", "benchmarks") for file in (ROOT.parent / folder).rglob("*.py")]
+    read: dict[Path, set[str]] = {}
+    elsewhere: set[str] = set()
+    imported: set[tuple[str | None, str]] = set()
+    for file in (*FILES, *others):
+        names = read.setdefault(file, set())
+        for part in ast.walk(tree_of(file)):
+            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
+                names.add(part.id)
+            elif isinstance(part, ast.Attribute):
+                elsewhere.add(part.attr)
+            elif isinstance(part, ast.ImportFrom):
+                imported |= {(part.module, alias.name) for alias in part.names}
     unused = []
     for file in FILES:
-        read = {part.id for part in nodes[file] if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
         module = ".".join(file.relative_to(ROOT.parent).with_suffix("").parts).removesuffix(".__init__")
         unused += [
             f"{module}.{name}"
-            for statement in trees[file].body
+            for statement in tree_of(file).body
             if is_numeric(getattr(statement, "value", None))
             for name in names_of(statement)
-            if name not in read and name not in elsewhere and (module, name) not in imported
+            if name not in read[file] and name not in elsewhere and (module, name) not in imported
         ]
     assert unused == []
 

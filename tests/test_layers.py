@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 
 import pytest
 
 import lipverify
+from tests import tree_of
 
 ROOT = Path(lipverify.__file__).parent
 MAY_SHARE = {
@@ -21,9 +23,10 @@ MAY_SHARE = {
 """`work` counts evaluations and performs none."""
 
 
+@cache
 def imports(path: Path) -> set[str]:
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.ImportFrom) and node.module:
             found |= {f"{node.module}.{name.name}" for name in node.names} | {node.module}
         if isinstance(node, ast.Import):

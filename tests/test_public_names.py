@@ -7,7 +7,7 @@ data and functions of the theorems, all of them public.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import NamedTuple
@@ -37,8 +37,10 @@ def is_public(module: str, name: str) -> bool:
     return is_module and hasattr(import_module(inside), "__all__")
 
 
-def imported(source: str) -> Iterator[Imported]:
+@cache
+def imported(source: str) -> tuple[Imported, ...]:
     """The names that a source text imports from modules of the library."""
+    names = []
     lines = ["", *source.splitlines()]
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "lipverify":
@@ -46,7 +48,8 @@ def imported(source: str) -> Iterator[Imported]:
             reason = (above if above.startswith(MARK) else here).partition(MARK)[2]
             for alias in node.names:
                 public = is_public(node.module, alias.name)
-                yield Imported(f"{node.module}.{alias.name}", public, bool(reason.strip()))
+                names.append(Imported(f"{node.module}.{alias.name}", public, bool(reason.strip())))
+    return tuple(names)
 
 
 def unexplained(source: str) -> list[str]:

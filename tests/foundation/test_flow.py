@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import lipverify
+from tests import tree_of
 
 ROOT = Path(lipverify.__file__).parents[1]
 FLOW = [
@@ -44,14 +45,12 @@ FACES = {"lipverify", "lipverify.__main__"}
 """The package's own face hands names on from every room, and starts the command line."""
 
 
+@cache
 def parsed() -> dict[str, ast.Module]:
     """The modules of the library and of the checks, by name."""
     paths = [path for folder in ("lipverify", "checks") for path in (ROOT / folder).rglob("*.py")]
     names = (".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for path in paths)
-    return {name: ast.parse(path.read_text()) for name, path in zip(names, paths, strict=True)}
-
-
-MODULES = parsed()
+    return {name: tree_of(path) for name, path in zip(names, paths, strict=True)}
 
 
 def is_for_types(node: ast.AST) -> bool:
@@ -133,15 +132,15 @@ def circle(modules: dict[str, ast.Module], at_import: bool = True) -> list[str] 
 def changed(**sources: str) -> dict[str, ast.Module]:
     """The modules with additional text at the start of some of them; __ stands for a dot."""
     added = {name.replace("__", "."): source for name, source in sources.items()}
-    return MODULES | {name: ast.parse(f"{source}\n{ast.unparse(MODULES[name])}") for name, source in added.items()}
+    return parsed() | {name: ast.parse(f"{source}\n{ast.unparse(parsed()[name])}") for name, source in added.items()}
 
 
 def test_every_package_has_its_place() -> None:
-    assert {room(name) for name in MODULES if name not in FACES} == set(PLACE)
+    assert {room(name) for name in parsed() if name not in FACES} == set(PLACE)
 
 
 def test_nothing_imports_to_its_right() -> None:
-    assert against_the_flow(MODULES) == set()
+    assert against_the_flow(parsed()) == set()
 
 
 @pytest.mark.parametrize(
@@ -152,13 +151,13 @@ def test_a_forbidden_import_is_found_at_any_position(where: str) -> None:
 
 
 def test_no_circle() -> None:
-    assert circle(MODULES) is None
+    assert circle(parsed()) is None
 
 
 def test_no_package_of_the_claims_imports_from_a_later_one() -> None:
-    rooms = {claims_room(name) for name in of_claims(MODULES)}
+    rooms = {claims_room(name) for name in of_claims(parsed())}
     assert rooms == set(range(len(CLAIMS) + 1))
-    assert against_the_claims(MODULES) == set()
+    assert against_the_claims(parsed()) == set()
 
 
 @pytest.mark.parametrize(
@@ -170,7 +169,7 @@ def test_an_import_from_a_later_package_of_the_claims_is_found(where: str) -> No
 
 
 def test_no_circle_among_the_claims_not_even_in_a_function_or_for_types() -> None:
-    assert circle(of_claims(MODULES), at_import=False) is None
+    assert circle(of_claims(parsed()), at_import=False) is None
     late = "def f() -> None:\n    from lipverify.claims.ledger.record import Record"
     assert circle(of_claims(changed(lipverify__claims__ledger__symbols=late)), at_import=False) is not None
 
@@ -207,7 +206,7 @@ def behind_a_face(modules: dict[str, ast.Module]) -> set[tuple[str, str]]:
 
 
 def test_nothing_outside_a_package_imports_its_private_modules() -> None:
-    assert behind_a_face(MODULES) == set()
+    assert behind_a_face(parsed()) == set()
 
 
 def test_an_import_of_a_private_module_is_found() -> None:
@@ -217,7 +216,7 @@ def test_an_import_of_a_private_module_is_found() -> None:
 
 def test_quadrature_knows_no_law_and_a_context_none_and_a_variogram_no_context() -> None:
     exact = "lipverify.loss.exact"
-    rooms = {name: imports(tree, MODULES) for name, tree in MODULES.items() if name.startswith(f"{exact}.")}
+    rooms = {name: imports(tree, parsed()) for name, tree in parsed().items() if name.startswith(f"{exact}.")}
 
     def used_by(room: str) -> set[str]:
         return {used for name, names in rooms.items() if name.startswith(f"{exact}.{room}.") for used in names}

@@ -21,9 +21,10 @@ from lipverify.laws import ReLU
 
 # internal: the table itself
 from lipverify.loss.methods import METHODS, TABLE, LossMethod, LossTerms, best_grade, draws, register, repeats
+from tests import tree_of
 
 PACKAGE = Path(lipverify.__file__).parent
-SOURCES = {path: ast.parse(path.read_text()) for path in PACKAGE.rglob("*.py")}
+FILES = sorted(PACKAGE.rglob("*.py"))
 READERS = ("claims/run", "claims/plan", "claims/language", "falsify", "report", "cli/decide.py", "cli/prove.py")
 """The modules that know methods of measurement by their names."""
 RELU = Problem(d=3, n=9, law=ReLU())
@@ -61,9 +62,9 @@ def tabulated(tree: ast.Module) -> set[str]:
 
 
 def test_every_specially_treated_name_is_in_the_table() -> None:
-    readers = {path: tree for path, tree in SOURCES.items() if str(path.relative_to(PACKAGE)).startswith(READERS)}
+    readers = {path: tree_of(path) for path in FILES if str(path.relative_to(PACKAGE)).startswith(READERS)}
     asked = {name for tree in readers.values() for name in compared(tree)}
-    told = {name for tree in SOURCES.values() for name in given(tree)}
+    told = {name for path in FILES for name in given(tree_of(path))}
     assert asked >= {"certified", "symbolic"}, "the search finds who asks"
     assert told >= {"exact", "montecarlo", "identity"}, "the search finds who gives"
     assert asked | told | {OWN, *WORDS.values()} <= {*TABLE}
@@ -71,7 +72,7 @@ def test_every_specially_treated_name_is_in_the_table() -> None:
 
 def test_no_other_module_has_a_table_of_methods() -> None:
     kinds = {"claims/run/ran.py": {"certified"}}  # kinds of errors, of which one has the name of a method
-    found = {str(path.relative_to(PACKAGE)): tabulated(tree) for path, tree in SOURCES.items()}
+    found = {str(path.relative_to(PACKAGE)): tabulated(tree_of(path)) for path in FILES}
     assert {name: words for name, words in found.items() if words} == kinds
     assert tabulated(ast.parse('AGAIN = {"balls": 1}')) == {"balls"}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -24,6 +24,8 @@ LADDERS = {26: np.geomspace(1e4, 1e30, 27), 20: np.geomspace(1e4, 1e24, 14), 12:
 """The lengths of the ladders, in decades."""
 KINDS = ("any", *LADDERS)
 """The ladders of the survey; "any" means 6 to 26 decades from a start between 30 and 1e5, random for each function."""
+SEEDS = (*range(30), 37, 46, 47, 58, 72, 87, 95, 113, 120, 122)
+"""The quick survey: thirty sums, and those of the first 150 whose true error is nearest to the claimed one."""
 FALSE = (APART, 0.1, 0.2)
 """The differences of the exponents of false claims from the true one; the class has exponents as close as the first."""
 
@@ -92,7 +94,7 @@ def is_supported(growth: Growth, allowed: Allowed) -> bool:
     return decide(found.interval, found.allowed or allowed) == "supported"
 
 
-def survey(kind: str | int, seeds: range) -> tuple[list[int], list[str], float, float]:
+def survey(kind: str | int, seeds: Iterable[int]) -> tuple[list[int], list[str], float, float]:
     """For sums of the class: the number outside the error, false claims supported, worst ratio, median error."""
     outside, wrong, ratios, errors = [], [], [], []
     for seed in seeds:
@@ -109,7 +111,7 @@ def survey(kind: str | int, seeds: range) -> tuple[list[int], list[str], float, 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_error_covers_the_class_and_no_false_claim_is_supported(kind: str | int) -> None:
     """The complete survey is tests/slow/test_growth.py."""
-    outside, wrong, _, median = survey(kind, range(40))
+    outside, wrong, _, median = survey(kind, SEEDS)
     assert outside == []
     assert wrong == []
     assert median < 0.05  # an infinite error would cover all of them

@@ -140,7 +140,7 @@ def optimum_of(problem: Problem, off: float = 1.0, cheaper: float = 1.0) -> Opti
 @cache
 def of_skewed() -> tuple[Any, Any, Any]:
     """The betting intervals and the means of 400 repetitions of 300 samples that are 1 with probability 1/20."""
-    samples = np.where(uniforms(0, "skewed", 0, (300, 400)) < 0.05, 1.0, 0.0)
+    samples = np.hstack([np.where(uniforms(0, "skewed", k, (300, 1)) < 0.05, 1.0, 0.0) for k in range(400)])
     low, high = betting_interval(samples)
     return low, np.mean(samples, axis=0), high
 
