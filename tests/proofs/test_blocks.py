@@ -18,8 +18,8 @@ from lipverify.proofs import checker, load, prove_aligned_blocks
 # internal: sums of series, of which a lemma uses only the signs, and averages to compare them with
 from lipverify.proofs.checker import blocks, subspace
 from lipverify.proofs.checker.contexts import averages  # internal: see above
-from lipverify.proofs.controls import controls  # internal: the checker has to reject each control of a proof
 from tests.proofs import test_mutants
+from tests.proofs.controls import controls
 from tests.reference import statements
 
 
