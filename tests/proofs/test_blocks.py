@@ -17,7 +17,7 @@ from lipverify.proofs import checker, load, prove_aligned_blocks
 
 # internal: sums of series, of which a lemma uses only the signs, and averages to compare them with
 from lipverify.proofs.checker import blocks, subspace
-from lipverify.proofs.checker.contexts import averages
+from lipverify.proofs.checker.contexts import averages  # internal: see above
 from tests.proofs import test_mutants
 from tests.proofs.controls import controls
 from tests.reference import statements
