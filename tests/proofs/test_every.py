@@ -116,7 +116,8 @@ def test_noise_and_bias_of_relu_lie_between_their_bounds(d: int, i: int, more: f
         first, last = places(d)[i : i + 2]
         n = arb(math.ceil(max(every.FEW, 20 * float(last.at.r))))
         Lambda = arb(10**signal)
-        above, below = levels.loss_at(k, n, Lambda, first), levels.loss_from(n, Lambda, first, last)
+        noise, bias, alone = levels.loss_at(k, n, first)
+        above, below = (noise + Lambda * bias, Lambda * alone), levels.loss_from(n, Lambda, first, last)
     tokens = round(float(n) * 10**more)
     w = np.array([float(first.w), float(first.w + last.w) / 2, float(last.w)])
     terms = loss_terms(Problem(d=d, n=tokens, law=ReLU(), sigma=1.0), w)

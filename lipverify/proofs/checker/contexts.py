@@ -57,6 +57,8 @@ SPACING = 4
 FACTORS = 16
 """F: the powers of phi that are computed one by one."""
 
+Columns = Sequence[Sequence[Ball]]
+
 
 @dataclass(frozen=True)
 class Averages:
@@ -86,7 +88,7 @@ def averages(d: int, n: int, w: Ball, degrees: Sequence[int], goal: float = GOAL
         near = [i for i in range(m) if not s[i] >= far]
         h = [[arb(1)] * m, *deficits(d, m, tuple(degrees))]
         g, weights, *columns = ([column[i] for i in near] for column in ([(-x).exp() for x in s], p, *h))
-        scales, phi, one, two = sums(g, weights, columns, first, thirds, count)
+        scales, phi, one, two = sums(g, weights, columns[1:], columns, first, thirds, count)
         # tokens that are left out add between 0 and this to phi, and to each of the other averages
         rest, small = (1 - sum(weights, arb(0))).max(0), [(first + j * q - far).exp() for j in range(count + 1)]
         phi = [each + rest * (1 - arb(0).union(x)) for each, x in zip(phi, small, strict=True)]
@@ -102,48 +104,47 @@ def averages(d: int, n: int, w: Ball, degrees: Sequence[int], goal: float = GOAL
         # a sum of n - 2 or n - 1 others
         single, double = (arb_mat([[each.max(0).min(1) ** (n - k) for each in phi]]) for k in (1, 2))
 
-        def total(table: arb_mat, power: int) -> list[Ball]:
+        def total(table: Columns, power: int) -> list[Ball]:
             """The sums over u of A_1 or A_2 with the others, of each h."""
             weighed = arb_mat([[x * scale**power for x, scale in zip(single.entries(), scales, strict=True)]])
             excess = sum((x * y for x, y in zip(single.entries(), more, strict=True)), arb(0))
-            return [n * q * (entry + excess) + error for entry in (weighed * table).entries()]
+            return [n * q * (entry + excess) + error for entry in (weighed * arb_mat(table)).entries()]
 
-        products = [
-            [(scale * x + y) ** 2 for x in row] for scale, row, y in zip(scales, one.tolist(), more, strict=True)
-        ]
+        products = [[(scale * x + y) ** 2 for x in row] for scale, row, y in zip(scales, one, more, strict=True)]
         alone, mean = total(two, 2), total(one, 1)
         pairs = [n * (n - 1) * q * entry + error for entry in (double * arb_mat(products)).entries()]
     by_degree = (dict(zip(degrees, each, strict=True)) for each in (alone[1:], pairs, mean))
     return Averages(alone[0], *by_degree)
 
 
-def many_averages(d: int, most: int, w: Ball, weights: Mapping[int, Ball] | None = None) -> list[Ball]:
+def many_averages(
+    d: int, most: int, w: Ball, weights: Mapping[int, Ball] | None = None, goal: float = GOAL
+) -> list[Ball]:
     """E sum a_i^2 for n = 2 to `most`, then a bias for the same n: the sum of k_l (E m_l^2 + E sum a_i^2 (1 - P_l^2)).
 
     Here m_l = sum a_i h_i, h = 1 - P_l, and k_1 = 1 alone if there are no `weights` k_l. In brackets is E sum_{i != j}
-    a_i a_j h_i h_j + 2 E sum a_i^2 h_i; all n at once, with the error of the largest.
+    a_i a_j h_i h_j + 2 E sum a_i^2 h_i; all n at once, with the error of the largest. Of the nodes before u_0 there is
+    no term in e^{u_0}, as no E sum a_i h_i is taken.
     """
     k = weights or {1: arb(1)}
     with ctx.workprec(BITS):
-        m, exchanged = exchange(d, most, w, max(k), GOAL)
+        m, exchanged = exchange(d, most, w, max(k), goal)
         t, p = gauss(d, m)
-        thirds = steps()
+        thirds, all_k = steps(goal), sum(k.values(), arb(0))
         q, b, ends = arb(3).log() / thirds, arb(STEEPEST), arb(most) ** 2 * 4
-        eta = 2 / b.cos() ** 2 / (2 * arb.pi() * b / q).expm1()
-        first, y = -arb(math.ceil(GOAL + math.log(2 * most) + SPARE)), math.log(GOAL + 2 * math.log(2 * most) + SPARE)
+        eta, left = 2 / b.cos() ** 2 / (2 * arb.pi() * b / q).expm1(), goal + 2 * math.log(2 * most) + SPARE
+        first, y = -arb(math.ceil(left / 2)), math.log(left)
         count = math.ceil((2 * float(w.upper()) + y - float(first)) / float(q))
         y = first + count * q - 2 * w
-        left_out = 4 * eta + ends * (1 + y.exp()) * (-y.exp()).exp() + 2 * most * first.exp() + ends * (2 * first).exp()
+        left_out = 4 * eta + ends * (1 + y.exp()) * (-y.exp()).exp() + ends * (2 * first).exp()
         error = arb(0, (left_out + exchanged).abs_upper())
         if not (m > d and q <= 1 and y >= arb(2).log()):
             raise ValueError(f"w = {w}: too few nodes")
-        g, h = [(-w * (1 - x)).exp() for x in t], [[arb(1)] * m, *deficits(d, m, tuple(k))]
-        scales, phi, one, two = sums(g, p, h, first, thirds, count)
-        each = arb_mat([[x] for x in k.values()])
-        squares = arb_mat([[z * z for z in row] for row in one.tolist()]) * each
-        alone = arb_mat([row[1:] for row in two.tolist()]) * each
-        rows = zip(scales, *(column.entries() for column in (alone, squares)), two.tolist(), strict=True)
-        columns = [[scale**2 * x for x in (row[0], first, second)] for scale, first, second, row in rows]
+        g, h = [(-w * (1 - x)).exp() for x in t], deficits(d, m, tuple(k))
+        sum_h = [sum((x * y for x, y in zip(k.values(), each, strict=True)), arb(0)) for each in zip(*h, strict=True)]
+        scales, phi, one, two = sums(g, p, h, [[arb(1)] * m, sum_h], first, thirds, count)
+        squares = (arb_mat([[x * x for x in row] for row in one]) * arb_mat([[x] for x in k.values()])).entries()
+        columns = [[y**2 * x for x in (*row, z)] for y, row, z in zip(scales, two, squares, strict=True)]
         # phi^n is phi^{Fa} phi^b, F = FACTORS: a table of the few phi^b, times the columns with phi^{Fa}
         powers = [[x**b for x in phi] for b in range(FACTORS)]
         further = [[x**a for a in range(0, most, FACTORS)] for x in phi]
@@ -154,7 +155,7 @@ def many_averages(d: int, most: int, w: Ball, weights: Mapping[int, Ball] | None
         for n in range(2, most + 1):
             noise.append(n * q * table[n - 1][0] + error)
             both = (n - 1) * table[n - 2][2] + 2 * table[n - 1][1]
-            bias.append(n * q * both + 3 * error * sum(k.values(), arb(0)))
+            bias.append(n * q * both + 3 * error * all_k)
         return noise + bias
 
 
@@ -187,22 +188,20 @@ def nodes(s: Sequence[Ball], p: Sequence[Ball], n: int, first: float, w: float, 
 
 
 def sums(
-    g: Sequence[Ball], p: Sequence[Ball], h: Sequence[Sequence[Ball]], first: Ball, thirds: int, count: int
-) -> tuple[list[Ball], list[Ball], arb_mat, arb_mat]:
-    """lambda at u = first, first + q, ..., phi, A_1[h] / lambda of all h but the first, and A_2[h] / lambda^2."""
+    g: Sequence[Ball], p: Sequence[Ball], once: Columns, twice: Columns, first: Ball, thirds: int, count: int
+) -> tuple[list[Ball], list[Ball], Columns, Columns]:
+    """lambda at u = first, first + q, ..., phi, A_1[h] / lambda of some columns h, and A_2[h] / lambda^2 of others."""
     scales = [(first + j * arb(3).log() / thirds).exp() for j in range(count + 1)]
     rows = list[list[Ball]]()
     for j, scale in enumerate(scales):  # e^{-3x} is a cube; now and then afresh, as its error grows threefold
         afresh = j % (CUBES * thirds) < thirds
         rows.append([(-scale * x).exp() for x in g] if afresh else [x * x * x for x in rows[-thirds]])
-    falls = arb_mat(rows)
-    once = [x * y for x, y in zip(p, g, strict=True)]
-    twice = [x * y for x, y in zip(once, g, strict=True)]
-    phi, one, two = (
-        falls * arb_mat([[x * y for x, y in zip(weight, column, strict=True)] for column in columns]).transpose()
-        for weight, columns in ((p, h[:1]), (once, h[1:]), (twice, h))
-    )
-    return scales, phi.entries(), one, two
+    pg = [x * y for x, y in zip(p, g, strict=True)]
+    pgg = [x * y for x, y in zip(pg, g, strict=True)]
+    columns = [[x * y for x, y in zip(weight, h, strict=True)] for weight, hs in ((pg, once), (pgg, twice)) for h in hs]
+    found = (arb_mat(rows) * arb_mat([p, *columns]).transpose()).tolist()
+    split = 1 + len(once)
+    return scales, [row[0] for row in found], [row[1:split] for row in found], [row[split:] for row in found]
 
 
 @lru_cache(maxsize=64)

@@ -4,8 +4,9 @@ A function at most M in that strip is, on an interval, within 4 M rho^{1-m} / (r
 through its values at m Chebyshev points, rho = b/r + (1 + b^2/r^2)^{1/2}, r half its length (the ellipse of that rho
 lies in the strip; Trefethen, Approximation Theory and Approximation Practice, theorem 8.2), and values that are off by
 e move that polynomial by at most (1 + (2/pi) log m) e (chapter 15). As to slopes: its coefficients of Chebyshev's
-polynomials T_k are at most 2 M rho^{-k}, at the points T_k is some +-T_j with j <= k or 0, values that are off by e
-move each coefficient of the polynomial by 2 e at most, and |T_k'| <= k^2, |T_k''| <= k^4 / 3 on the interval.
+polynomials T_k are at most 2 M rho^{-k}, at the points T_k is some +-T_j with j <= k or 0, and |T_k'| <= k^2, |T_k''|
+<= k^4 / 3 on the interval. No polynomial of a degree below m that is at most x there has a slope of more than (m-1)^2
+x, or a second one of more than (m-1)^4 x / 3 (Markov).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
-from flint import arb, arb_poly, ctx, fmpq
+from flint import arb, arb_mat, arb_poly, ctx, fmpq
 
 from .chain import Ball
 from .contexts import STRIP
@@ -39,7 +40,7 @@ class Curve:
     largest: Ball = math.inf
     """At most this it is in the strip."""
     off: Ball = math.inf
-    """At most this the values were off."""
+    """At most this errors of the values move the polynomial."""
 
     def over(self, low: Ball, high: Ball) -> Ball:
         """A ball that contains all values on a part of the interval."""
@@ -70,7 +71,7 @@ class Curve:
             rho = ellipse(half)
             falls = (1 + arb(1) / m) ** power / rho
             tail = 4 * arb(self.largest) * arb(m) ** power * rho**-m / (1 - falls) if falls < 1 else arb("inf")
-            error = (tail + 2 * arb(self.off) * arb(m) ** (power + 1) / (power + 1)) / half**order
+            error = (tail + arb(self.off) * arb(m - 1) ** power) / half**order
             return Curve(self.first, self.last, polynomial, error)
 
     def times(self, factor: Ball) -> Curve:
@@ -110,9 +111,15 @@ class Curve:
             width /= 2
 
 
-def curves(values: Callable[[Ball], Sequence[Ball]], bounds: Sequence[Ball], first: Ball, last: Ball) -> list[Curve]:
+def curves(
+    values: Callable[[Ball], Sequence[Ball]],
+    bounds: Sequence[Ball],
+    first: Ball,
+    last: Ball,
+    accuracy: float = ACCURACY,
+) -> list[Curve]:
     """Functions on [first, last] from their values at one w, and bounds on them in the strip."""
-    m = places((last - first) / 2, bounds, ACCURACY)
+    m = places((last - first) / 2, bounds, accuracy)
     with ctx.workprec(bits(m)):
         points = [arb.cos_pi_fmpq(fmpq(2 * j + 1, 2 * m)) for j in range(m)]
         return through(points, [values(first + (s + 1) * (last - first) / 2) for s in points], bounds, first, last)
@@ -142,11 +149,14 @@ def through(
     """Curves through values at all Chebyshev points of [-1, 1]."""
     m, rho = len(points), ellipse((last - first) / 2)
     moved, found = 1 + 2 / arb.pi() * arb(m).log(), []
-    for bound, column in zip(bounds, zip(*measured, strict=True), strict=True):
-        widest = reduce(arb.max, [arb(value.rad()) for value in column])
-        polynomial = arb_poly.interpolate(points, [arb(value.mid()) for value in column])
-        error = 4 * bound * rho ** (1 - m) / (rho - 1) + moved * widest
-        found.append(Curve(first, last, polynomial, error, bound, widest))
+    # each polynomial is a sum of those that are 1 at one point and 0 at all others
+    single = [arb_poly.interpolate(points, [arb(i == j) for i in range(m)]).coeffs() for j in range(m)]
+    exact = arb_mat([[arb(value.mid()) for value in values] for values in measured]).transpose()
+    summed = (exact * arb_mat([each + [arb(0)] * (m - len(each)) for each in single])).tolist()
+    for bound, column, coefficients in zip(bounds, zip(*measured, strict=True), summed, strict=True):
+        off = moved * reduce(arb.max, [arb(value.rad()) for value in column])
+        error = 4 * bound * rho ** (1 - m) / (rho - 1) + off
+        found.append(Curve(first, last, arb_poly(coefficients), error, bound, off))
     return found
 
 

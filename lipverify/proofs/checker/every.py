@@ -36,7 +36,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache, reduce
+from functools import lru_cache, partial, reduce
 from itertools import pairwise
 
 from flint import arb, arb_poly
@@ -63,7 +63,9 @@ FIRST, SHARE, WIDEST = 0.004, 0.01, 0.125
 """Parts of w: the first, all others as shares of w, and the longest."""
 REFERENCES, STOPS = tuple(arb(j) / 10 for j in (7, 8, 9, 10)), tuple(1 + arb(j) / 20 for j in range(8, 60))
 """Multiples of k W_n: at the first the loss is known, of the others the first is taken that is far enough."""
-COARSE = 0.04
+GOAL, NEAR_GOAL, ACCURACY = 20.0, 24.0, 1e-7
+"""Of few tokens averages are off by e^-GOAL or so, near w = 0 less, as a second slope is taken, and curves by this."""
+COARSE = 0.05
 """Largest quotient of the ends of a cell, as a logarithm, between the first and the last w of a proof."""
 LISTED = 24
 """The largest degree of the harmonics of |z| with few tokens."""
@@ -134,6 +136,7 @@ def head(T: Ball, n: Ball, power: int, j: int) -> Ball:
     return (T ** (power + 1) * (-y).exp() * series + rest) / whole
 
 
+@lru_cache(maxsize=2**16)
 def decay(power: int, k: int) -> Ball:
     """I_k: the integral of u^power e^{-ku} over [0, CUT]."""
     if k == 0:
@@ -146,7 +149,13 @@ def decay(power: int, k: int) -> Ball:
 @lru_cache(maxsize=64)
 def moments_of_decay(power: int, terms: int) -> arb_poly:
     """The sum of y^k / k! I_k over k < terms."""
-    return arb_poly([decay(power, k) / arb(k + 1).gamma() for k in range(terms)])
+    return arb_poly([decay(power, k) / factorial(k) for k in range(terms)])
+
+
+@lru_cache(maxsize=2**16)
+def factorial(k: int) -> Ball:
+    """k!."""
+    return arb(k + 1).gamma()
 
 
 def beyond_cut(T: Ball) -> Ball:
@@ -405,7 +414,7 @@ def few(k: Known) -> tuple[Bounds, Conditions]:
     pieces, (_, rest) = polynomials(d, float(end.upper()), FEW, even), relative(d, even)
     found, before_V, ends, falls = [], [], True, True
     for n in range(2, FEW):
-        tried = [(w, *(curves[n - 2].over(w, w) for curves in piece[:2])) for piece in pieces for w in piece[4][1::4]]
+        tried = [(w, *(curves[n - 2].over(w, w) for curves in piece[:2])) for piece in pieces for w in piece[4][1::2]]
         square = signal(k, arb(n))
         least = reduce(arb.min, [(noise + square * (bias + 4 * rest) / unit(k)).upper() for _, noise, bias in tried])
         stop = next((w for w, noise, _ in tried if noise > least), None)
@@ -465,7 +474,8 @@ def polynomials(d: int, end: float, few: int, even: bool = False) -> list[Piece]
     bounds = [top] * (few - 2) + [4 * sum(weights.values(), arb(0)) * top] * (few - 2)
     pieces: list[Piece] = []
     for first, last in pairwise(ends):
-        both = curves(lambda w: many_averages(d, few - 1, w, weights), bounds, first, last)
+        values = partial(many_averages, d, few - 1, weights=weights, goal=GOAL if first > 0 else NEAR_GOAL)
+        both = curves(values, bounds, first, last, ACCURACY)
         noise, bias = both[: few - 2], both[few - 2 :]
         order = 1 if first > 0 else 2
         count = math.ceil(float((last / first).log()) / COARSE) if first > 0 else 4

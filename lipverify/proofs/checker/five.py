@@ -47,13 +47,15 @@ from flint import arb, ctx
 from .chain import Ball, Bounds, Conditions, Known
 from .contexts import many_averages
 from .every import at, beyond_cut, head, loss_above, relative, unit
-from .levels import Place, bias_at, place_at
+from .levels import Place, loss_at, place_at
 
 FEW = 1024
 """Below this n is looked at one by one."""
 PLACES = tuple(arb(j) / 2 for j in (4, 5, 6, 7, 8, 10, 12, 14, 16, 18, 20, 22, 24, 28, 32, 36, 40, 44, 48, 52))
 """Where few tokens have a small bias."""
-PARTS, FINER = 200, 2400
+GOAL = 16.0
+"""Of these averages are off by e^-GOAL or so."""
+PARTS, FINER = 60, 2400
 """Parts of h: this number, and with fewer tokens more."""
 GROWTH = arb(6) / 5
 """From one n to the next, up to"""
@@ -133,7 +135,7 @@ def few_in_five(k: Known) -> tuple[Bounds, Conditions]:
     starts = {n: k["C"] * arb(n) ** (arb(1) / 3) for n in range(2, FEW)}
     levels = dict.fromkeys(starts, arb("inf"))
     for w in PLACES:
-        for n, bias in zip(levels, many_averages(5, FEW - 1, w)[FEW - 2 :], strict=True):
+        for n, bias in zip(levels, many_averages(5, FEW - 1, w, goal=GOAL)[FEW - 2 :], strict=True):
             if w < starts[n]:
                 levels[n] = levels[n].min(bias.upper())
     return {}, {"B is more from C n^(1/3) on": all(nearest(n, starts[n]) > level for n, level in levels.items())}
@@ -222,7 +224,7 @@ def lowest_of_relu(k: Known, n: Ball) -> Ball:
 
 def total_bias(k: Known, n: Ball, place: Place) -> Ball:
     """B at most there."""
-    pairs, alone = bias_at(k, n, place)
+    _, pairs, alone = loss_at(k, n, place)
     return pairs + alone / n
 
 
@@ -236,7 +238,7 @@ def few_of_relu(k: Known) -> tuple[Bounds, Conditions]:
     levels = dict.fromkeys(range(2, SOME), arb("inf"))
     for most, places in ((FEW, SMALLER), (SOME, WIDER)):
         for w in places:
-            for n, bias in zip(range(2, most), many_averages(5, most - 1, w, weights)[most - 2 :], strict=True):
+            for n, bias in zip(range(2, most), many_averages(5, most - 1, w, weights, GOAL)[most - 2 :], strict=True):
                 if w < start_of_relu(k, n):
                     levels[n] = levels[n].min((bias + 4 * rest).upper())
     n, more = 2, True

@@ -63,14 +63,16 @@ LATER = 256
 """from this on more closely."""
 PLACES = tuple(arb(j) / 2 for j in (5, 6, 7, 8, 10, 12, 14, 17, 20, 24, 30, 36))
 """Where few tokens have a small bias."""
-GROWTH = arb(21) / 20
-"""From one n to the next, up to"""
+GROWTH, FINER = arb(11) / 10, arb(21) / 20
+"""From one n to the next, and from one tau to the next; n up to"""
 MANY = 10**10
 """this."""
 SMALL = arb(1) / 50
 """Up to this lambda q'' is bounded."""
 CELLS = 1400
 """Number of intervals of log lambda, from -9 to 5, for that."""
+SPENT = 50
+"""Where k_N or e^{-tau Ein} is less than e^-SPENT, cells are not looked at."""
 BEYOND = arb(600)
 """tau up to which sums over cells are used."""
 TINY = arb(2) ** -50
@@ -111,13 +113,14 @@ def ein(x: Ball) -> Ball:
 
 def rise_below(w: Ball, N: Ball, what: str = "slope") -> Ball:
     """int k_N dq' (J_N), or int k_N d(1 - lambda / z), at least: on a cell k_N is at least its value at the end."""
-    shares = [(getattr(cell, what), 1 - cell.last / (2 * w)) for cell in cells()[:-1]]
+    shares = [(getattr(cell, what), 1 - cell.last / (2 * w)) for cell in cells()[:-1] if N * cell.last < 2 * SPENT * w]
     return sum((rise * share**N for rise, share in shares if share > 0), arb(0))
 
 
 def rise_above(tau: Ball, what: str = "slope") -> Ball:
-    """int e^{-tau Ein} dq', or the same of 1 - lambda / z, at most."""
-    return sum((getattr(cell, what) * (-tau * cell.first).exp() for cell in cells()), arb(0))
+    """int e^{-tau Ein} dq', or the same of 1 - lambda / z, at most: both rise by no more than 1 in all."""
+    near = (cell for cell in cells() if not tau * cell.first > SPENT)
+    return sum((getattr(cell, what) * (-tau * cell.first).exp() for cell in near), arb(-SPENT).exp())
 
 
 def few_tokens(k: Known) -> tuple[Bounds, Conditions]:
@@ -289,7 +292,7 @@ def steps(first: Ball) -> list[tuple[Ball, Ball]]:
     """Parts of tau, from this one to `BEYOND`."""
     edges = [first]
     while edges[-1] < BEYOND:
-        edges.append((edges[-1] * GROWTH).mid())
+        edges.append((edges[-1] * FINER).mid())
     return list(pairwise(edges))
 
 

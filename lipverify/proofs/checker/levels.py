@@ -119,22 +119,14 @@ def place_at(k: Known, w: Ball) -> Place:
     return Place(w, at(k["d"], w), sums(k, w, 2, last), sums(k, 2 * w, 1, last))
 
 
-def loss_at(k: Known, n: Ball, Lambda: Ball, place: Place) -> tuple[Ball, Ball]:
-    """x and y: at most x + y / n' is n' N + Lambda B, for n' = n and all that are larger."""
-    pairs, alone = bias_at(k, n, place)
-    T = n / place.at.r
-    noise = place.at.r * head(T, n, 1, 1) + 4 * n * beyond_cut(T) if T > FEWEST else arb("inf")
-    return noise + Lambda * pairs, Lambda * alone
-
-
-def bias_at(k: Known, n: Ball, place: Place) -> tuple[Ball, Ball]:
-    """x and y: at most x + y / n' is B, for n' = n and all that are larger."""
+def loss_at(k: Known, n: Ball, place: Place) -> tuple[Ball, Ball, Ball]:
+    """x, y and z: at most x is n' N, and y + z / n' is B, for n' = n and all that are larger."""
     r, T = place.at.r, n / place.at.r
     if not T > FEWEST:
-        return arb("inf"), arb(0)
-    total = (k["linear"] + k["kinked"]) / k["d"]
-    pairs = place.beta[1] * head(T, n, 1, 2) + (4 * TWO + 16) * beyond_cut(T) * total
-    return pairs, 2 * r * place.kappa[1] * head(T, n, 1, 1)
+        return arb("inf"), arb("inf"), arb(0)
+    E, J1, total = beyond_cut(T), head(T, n, 1, 1), (k["linear"] + k["kinked"]) / k["d"]
+    pairs = place.beta[1] * head(T, n, 1, 2) + (4 * TWO + 16) * E * total
+    return r * J1 + 4 * n * E, pairs, 2 * r * place.kappa[1] * J1
 
 
 def loss_from(n: Ball, Lambda: Ball, first: Place, last: Place) -> tuple[Ball, Ball]:
@@ -145,9 +137,9 @@ def loss_from(n: Ball, Lambda: Ball, first: Place, last: Place) -> tuple[Ball, B
     return noise_below(n, x) + Lambda * last.beta[0] * pairs, Lambda * last.kappa[0] * alone
 
 
-def more(x: tuple[Ball, Ball], y: tuple[Ball, Ball], n: Ball) -> bool:
-    """Whether x_0 + x_1 / n' > y_0 + y_1 / n' for n' = n and all that are larger: at both ends of 1 / n'."""
-    return x[0] > y[0] and x[0] + x[1] / n > y[0] + y[1] / n
+def more(x: tuple[Ball, Ball], known: list[tuple[Ball, Ball]], n: Ball) -> bool:
+    """Whether x_0 + x_1 / n' > y_0 + y_1 / n' for a known y, n' = n and all that are larger: at both ends of 1 / n'."""
+    return any(x[0] > y[0] and x[0] + x[1] / n > y[0] + y[1] / n for y in known)
 
 
 def scale(k: Known, Lambda: Ball) -> Ball:
@@ -155,10 +147,12 @@ def scale(k: Known, Lambda: Ball) -> Ball:
     return (Lambda / unit(k)).min(k["k"] * Lambda ** (1 / (k["a"] + k["beta"])))
 
 
-def losses(k: Known, table: list[Place], n: Ball, Lambda: Ball) -> list[tuple[Ball, Ball]]:
-    """What the loss is at most at some places near M."""
-    M, ws = float(scale(k, Lambda)), [float(place.w) for place in table]
-    return [loss_at(k, n, Lambda, table[i]) for i in sorted({bisect(ws, j * M) for j in TRIED}) if i < len(table)]
+def losses(k: Known, table: list[Place], n: Ball, Lambdas: tuple[Ball, Ball]) -> list[list[tuple[Ball, Ball]]]:
+    """What the loss is at most at some places near M, for each Lambda."""
+    ws = [float(place.w) for place in table]
+    near = sorted({bisect(ws, j * float(scale(k, Lambda))) for Lambda in Lambdas for j in TRIED})
+    found = [loss_at(k, n, table[i]) for i in near if i < len(table)]
+    return [[(x + Lambda * y, Lambda * z) for x, y, z in found] for Lambda in Lambdas]
 
 
 def reaches(k: Known, table: list[Place]) -> Iterator[tuple[Ball, Ball, Ball, Ball]]:
@@ -167,20 +161,17 @@ def reaches(k: Known, table: list[Place]) -> Iterator[tuple[Ball, Ball, Ball, Ba
     With the least Lambda w* is at least, with the largest at most what it is for all between (`monotone`), and it is no
     less than for a smaller Lambda. Beyond where noise alone is more than the loss elsewhere it is so for all w.
     """
-    Lambda, low, end = k["first"], 0, k["W_least"] ** (k["a"] + k["beta"])
+    Lambda, low, high, end = k["first"], 0, 0, k["W_least"] ** (k["a"] + k["beta"])
     while not Lambda > end:
         n, after = fewest(k, Lambda).max(FEW).lower(), (Lambda * APART).mid()
-        known = losses(k, table, n, Lambda)
-        while low < len(table) - 1 and any(
-            more(loss_from(n, Lambda, *table[low : low + 2]), each, n) for each in known
-        ):
+        known, known_after = losses(k, table, n, (Lambda, after))
+        while low < len(table) - 1 and more(loss_from(n, Lambda, *table[low : low + 2]), known, n):
             low += 1
-        known = losses(k, table, n, after)
-        noises = ((noise_below(n, place.at), arb(0)) for place in table)
-        high = next((i for i, noise in enumerate(noises) if any(more(noise, each, n) for each in known)), None)
-        if high is None:
+        noises = ((i, (noise_below(n, table[i].at), arb(0))) for i in range(high, len(table)))
+        high = next((i for i, noise in noises if more(noise, known_after, n)), len(table))
+        if high == len(table):
             raise ValueError(f"n = {n.str(6)}: the noise is nowhere more than the loss at another w")
-        while high > 1 and any(more(loss_from(n, after, *table[high - 1 : high + 1]), each, n) for each in known):
+        while high > 1 and more(loss_from(n, after, *table[high - 1 : high + 1]), known_after, n):
             high -= 1
         yield Lambda, after, table[low].w, table[high].w
         Lambda = after
