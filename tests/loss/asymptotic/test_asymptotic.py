@@ -12,7 +12,7 @@ import mpmath
 import numpy as np
 import pytest
 import sympy
-from hypothesis import given, settings, target
+from hypothesis import given, target
 from hypothesis import strategies as st
 from scipy.special import erf, erfc, expit, gamma
 
@@ -126,7 +126,6 @@ def drawn_laws() -> st.SearchStrategy[Law]:
     return st.one_of(*(constants.map(law) for law in (Affine, ReLU, Quadratic, Cosine)))
 
 
-@settings(max_examples=12)
 @given(
     law=drawn_laws(),
     dimension=st.integers(2, 20),
