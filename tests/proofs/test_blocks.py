@@ -111,6 +111,7 @@ def test_what_is_accepted_of_mutants_is_true() -> None:
     assert test_mutants.accepted_mutants("blocks", [committed(name) for name in ("3", "3-noise", "5")] * 60)
 
 
+@pytest.mark.slow
 def test_the_evaluator_finds_the_proved_true_and_the_same_in_large_balls_false() -> None:
     said = checker.statement(committed())
     assert statements.wrong(said) == []
