@@ -1171,7 +1171,7 @@ Proof.
     - apply sqrt_le_1_alt. apply Rmult_le_compat_l.
       + pose proof peak_pos. lra.
       + assert (0 <= psi_2 * (/ u - / w) * (a + 3 / 2)); [| lra].
-        repeat apply Rmult_le_pos; try lra. unfold psi_2, qq, fq, ff. interval.
+        repeat apply Rmult_le_pos; try lra. unfold psi_2, qq, fq, ff. interval with (i_prec 64).
     - apply Ropp_le_contravar, Rmult_le_compat_l; [apply sqrt_pos | lra]. }
   assert (U : g <= G_high).
   { apply Rmult_le_reg_r with z1; [lra |]. apply Rle_trans with (2 := G_high_ge).
