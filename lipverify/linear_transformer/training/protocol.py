@@ -228,7 +228,7 @@ def main(arguments: list[str] | None = None) -> None:
     older = [run for run in kept.runs if (run.family, run.layers) not in models]
     for step, trainings in trained(asked.noise, models, asked.steps, asked.rate):
         spent = round(time.process_time() - clock, 1)
-        print(step, spent, *(f"{run.losses[-1]:.5g}" for run in trainings), flush=True)
+        print(step, spent, *(f"{loss:.5g}" for run in trainings for loss in run.losses[-1:]), flush=True)
         # A stopped command leaves the runs as far as they came.
         seconds = {**kept.seconds, command: spent}
         write_record(sealed(replace(fresh, runs=(*older, *trainings), seconds=seconds)), path)
