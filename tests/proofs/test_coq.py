@@ -163,7 +163,7 @@ OF_RELU = {
     "as it is": ("W_least <= W", "W_least <= W"),
     "fewer tokens": ("K * Rpower W (a + 1 / 2) <= INR n", "K * Rpower W a <= INR n"),
     "the scale of a smooth law": ("(1 / (a + (3 / 2))) in", "(1 / (a + 2)) in"),
-    "no stage before": ("Lemma left_of_next n", "Lemma left n"),
+    "no stage before": ("Lemma left_of_next n", "Lemma left_of_other n"),
     "no norm": ("Hypothesis kink_norm : Kink_norm d a c G1 G2.", ""),
     "another norm": ("Kink_norm d a c G1 G2", "Kink_norm d a c G2 G2"),
     "no Jensen given z": ("Jensen_kink d a B V linear kinked G2 C1", "Jensen_kink d a B V linear linear G2 C2"),
