@@ -22,7 +22,7 @@ SMALL, LONG, LARGE = ("uniform-3@5x20", "levels-1-3@5x20", "uniform-7@5x20"), "u
 EVERY = (*SMALL, LONG, LARGE)
 FAMILIES, RIDGES = ("DIAG", "OMEGA", "FULL"), ("ConstRR", "AdaRR", "TunedRR")
 DEPTHS = (1, 2, 3, 4, 5)
-DRAWN: dict[str, Any] = {"coordinates": per_profile(65_536, 262_144)}
+DRAWN: dict[str, Any] = {"coordinates": per_profile(131_072, 262_144)}
 """Number of coordinates of all fresh tasks, d for each: the work is about the same at every size."""
 TUNED_ON = 2048
 """Number of contexts for fitting the cap and factor of TunedRR."""
