@@ -286,12 +286,12 @@ def test_a_curve_contains_its_function_at_points_and_over_parts(one: float, othe
         assert part.contains(reciprocal(w)[0].mid())
 
 
-def test_the_error_of_a_curve_covers_a_function_with_poles_next_to_the_strip(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_of_a_curve_covers_a_function_with_poles_next_to_the_strip() -> None:
     def peak(w: Any) -> list[Any]:
         return [1 / (arb(11) / 10 * (w - 4)).cosh()]
 
-    monkeypatch.setattr(curves, "ACCURACY", 0.2)  # few points
-    coarse = curves.curves(peak, [1 / (arb(11) / 10 * STRIP).cos()], arb(0), arb(8))[0]
+    few_points = 0.2
+    coarse = curves.curves(peak, [1 / (arb(11) / 10 * STRIP).cos()], arb(0), arb(8), few_points)[0]
     missed = [abs(coarse.polynomial(arb(w) / 4 - 1).mid() - peak(arb(w))[0].mid()) for w in np.linspace(0, 8, 200)]
     assert 1e-4 < max(map(float, missed)) < float(coarse.error) < 1
 
