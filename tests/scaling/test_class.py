@@ -24,8 +24,8 @@ LADDERS = {26: np.geomspace(1e4, 1e30, 27), 20: np.geomspace(1e4, 1e24, 14), 12:
 """The lengths of the ladders, in decades."""
 KINDS = ("any", *LADDERS)
 """The ladders of the survey; "any" means 6 to 26 decades from a start between 30 and 1e5, random for each function."""
-SEEDS = (*range(50), 58, 72, 87, 95, 113, 120, 122)
-"""The quick survey: fifty sums, and those of the first 150 whose true error is nearest to the claimed one."""
+SEEDS = (*range(30), 37, 46, 47, 58, 72, 87, 95, 113, 120, 122)
+"""The quick survey: thirty sums, and those of the first 150 whose true error is nearest to the claimed one."""
 FALSE = (APART, 0.1, 0.2)
 """The differences of the exponents of false claims from the true one; the class has exponents as close as the first."""
 
@@ -114,7 +114,7 @@ def test_the_error_covers_the_class_and_no_false_claim_is_supported(kind: str | 
     outside, wrong, _, median = survey(kind, SEEDS)
     assert outside == []
     assert wrong == []
-    assert median < 0.05  # an infinite error would cover all of them
+    assert median < 0.06  # an infinite error would cover all; without the ten chosen sums it is below 0.045
 
 
 def test_the_stated_assumption_agrees_with_its_constants() -> None:
