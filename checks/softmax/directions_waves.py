@@ -46,8 +46,7 @@ claim("softmax.window-directions/even/threshold",
             over={("law", "L"): EVEN, "d": (2, 3, 5), "n": (20, 10**6), "share": 0.99}, method="exact"),
       kind="stronger", expected="supported",
       title="the noise at which attention on an even law becomes the plain average",
-      statement=r"""w^* = 0 \iff \frac{\sigma^2 + \mathrm{Var} f}{n} \geq \left(1 - \frac{2}{n}\right) \frac{2 k_2}{d +
-      2}""", **ORIGIN,
+      statement=r"""w^* = 0 \iff \frac{\sigma^2 + \mathrm{Var} f}{n} \geq \left(1 - \frac{2}{n}\right) \frac{2 k_2}{d + 2}""", **ORIGIN,
       finding=r"""$k_2$ is the weight of the second harmonic. With a linear part, some attention is better than none. An
       even law has no linear part, and $w = 0$ is stationary with a curvature of this sign. So 'no signal, average the
       noise' is not only a limit for such laws: $w^* = 0$ from a finite $\sigma$ on.""")
