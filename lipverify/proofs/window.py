@@ -303,10 +303,9 @@ class EverySignal(LawProof):
 
     def scale(self, n: float, L: float = 1.0, sigma: float = 1.0) -> float:
         """M = min(Lambda / 3d, k Lambda^e, m n^p), p = 2/3 in three dimensions and 1/3 in five; ReLU has 6d and 2/5."""
-        lam, k, relu = n * L**2 / sigma**2, self.constants, self.law == "relu"
-        most = k["m"] * n ** (2 / 5 if relu else 2 / 3 if self.d == 3 else 1 / 3)
-        linear = lam / ((6 if relu else 3) * self.d)
-        return float(min(linear, k["k"] * lam ** (1 / (self.noise_power + self.beta)), most))
+        lam, k = n * L**2 / sigma**2, self.constants
+        most = k["m"] * n ** (2 / 5 if self.law == "relu" else 2 / 3 if self.d == 3 else 1 / 3)
+        return float(min(lam / unit(self.law, self.d), k["k"] * lam ** (1 / (self.noise_power + self.beta)), most))
 
     def window(self, n: float, L: float = 1.0, sigma: float = 1.0) -> tuple[float, float]:
         """Two numbers between which w* lies, for n >= 2 and any L and sigma above 0.

@@ -44,8 +44,8 @@ def sides(k: Known, few: int, last: Ball, beyond: Callable[[int, Ball], Ball]) -
 
     Where `beyond` is what b is at least from one w on.
     """
-    even = "kinked" in k
-    pieces, (_, rest) = polynomials(int(k["d"].unique_fmpz()), float(last), few, even), relative(5, even)
+    d, even = int(k["d"].unique_fmpz()), "kinked" in k
+    pieces, (_, rest) = polynomials(d, float(last), few, even), relative(d, even)
     for n in range(2, few):
         top, stop = (k[name] * arb(n) ** power(k) for name in ("m", "C"))
         for w, share in shares(pieces, n, stop.min(last), 4 * rest):
