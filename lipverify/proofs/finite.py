@@ -18,7 +18,7 @@ from lipverify.optimum.window import optimal_window
 from lipverify.problem import Problem
 from lipverify.problem.law import proportional
 from lipverify.proofs.checker import blocks, circle, optima, subspace
-from lipverify.proofs.checker.chain import BITS, Malformed
+from lipverify.proofs.checker.chain import BITS, Malformed, balls
 from lipverify.proofs.checker.curves import Curve
 from lipverify.proofs.direct import built
 from lipverify.proofs.record import Proof, below, beyond, named
@@ -115,7 +115,7 @@ def prove_optimum(problem: Problem, offset: float | None = None) -> ProvedOptimu
         return _far(given, at, stop)
     with ctx.workprec(BITS):
         head: dict[str, Any] = {"theorem": "scale" if "offset" in given else "optimum", "given": given}
-        k = optima.given(optima.about(head)) | {"at": arb(at)}
+        k = balls(optima.about(head)) | {"at": arb(at)}
         k["level"] = arb(rounded(optima.level(k)[0]["level"][1], "at least"))
         k["stop"] = arb(stop)
         loss = optima.loss_and_gap(k)
@@ -156,7 +156,7 @@ def _far(given: dict[str, Any], at: str, stop: str) -> ProvedOptimum:
     if "offset" in given:
         raise OutOfReach(f"{given}: c* is proved where noise outweighs the least loss at w <= {CURVES:g}.")
     with ctx.workprec(BITS):
-        k = optima.given(optima.about({"theorem": "optimum far", "given": given})) | {"at": arb(at)}
+        k = balls(optima.about({"theorem": "optimum far", "given": given})) | {"at": arb(at)}
         level = optima.level(k)[0]["level"][1].upper()
 
         def exceeds(w: float) -> bool:
@@ -375,7 +375,7 @@ def prove_aligned(d: int, k: int, n: int, sigma: float | Fraction, C: float | Fr
     given = in_subspace(d, k, n, sigma, C)
     with ctx.workprec(BITS):
         try:
-            about = subspace.given(subspace.about({"given": given}))
+            about = balls(subspace.about({"given": given}))
         except Malformed as error:
             raise InvalidInput(str(error)) from None
         near = decimal(FARTHER * float(about["C"]))

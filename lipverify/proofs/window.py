@@ -304,7 +304,9 @@ class EverySignal(LawProof):
     def scale(self, n: float, L: float = 1.0, sigma: float = 1.0) -> float:
         """M = min(Lambda / 3d, k Lambda^e, m n^p), p = 2/3 in three dimensions and 1/3 in five; ReLU has 6d and 2/5."""
         lam, k = n * L**2 / sigma**2, self.constants
-        most = k["m"] * n ** (2 / 5 if self.law == "relu" else 2 / 3 if self.d == 3 else 1 / 3)
+        with ctx.workprec(chain.BITS):
+            p = float(signals.power(laws.start(self.law, self.d)).mid())
+        most = k["m"] * n**p
         return float(min(lam / unit(self.law, self.d), k["k"] * lam ** (1 / (self.noise_power + self.beta)), most))
 
     def window(self, n: float, L: float = 1.0, sigma: float = 1.0) -> tuple[float, float]:

@@ -34,7 +34,7 @@ from lipverify.proofs import (
 )
 
 # internal: the interpolation by which a checker bounds curves between points
-from lipverify.proofs.checker import circle, curves, optima
+from lipverify.proofs.checker import chain, circle, curves, optima
 
 # internal: averages over contexts, of which a lemma keeps only the bounds
 from lipverify.proofs.checker.contexts import STRIP, averages, gauss
@@ -124,7 +124,7 @@ def test_far_out_the_ends_of_intervals_decide(about: tuple[int, int], more: floa
 
 
 def test_the_ends_are_those_of_the_exact_method() -> None:
-    k = optima.given(optima.about({"theorem": "optimum", "given": about(FAR)}))
+    k = chain.balls(optima.about({"theorem": "optimum", "given": about(FAR)}))
     for w in (3.0, 28.0, 60.0):
         noise, bias = optima.ends(k, arb(w))
         exact = loss_terms(FAR, w)
@@ -216,7 +216,7 @@ def test_a_theorem_out_of_reach_is_reported() -> None:
 def test_both_terms_at_one_w_are_those_of_the_exact_method(name: str, d: int, n: int, w: float) -> None:
     problem = PROBLEMS[name].replace(d=d, n=n)
     exact = loss_terms(problem, w)
-    noise, bias, _ = optima.terms(optima.given(optima.about({"theorem": "optimum", "given": about(problem)})), arb(w))
+    noise, bias, _ = optima.terms(chain.balls(optima.about({"theorem": "optimum", "given": about(problem)})), arb(w))
     for ball, value, error in ((noise, exact.noise, exact.noise_error), (bias, exact.bias, exact.bias_error)):
         assert abs(float(ball.mid()) - float(value)) <= float(ball.rad()) + float(error)
         assert float(ball.rad()) < 3e-3 * float(
@@ -229,7 +229,7 @@ def test_both_terms_at_one_w_are_those_of_the_exact_method(name: str, d: int, n:
 def test_the_gap_is_that_of_the_scaled_loss(law: Affine | ReLU, d: int, n: int, w: float) -> None:
     problem = Problem(d=d, n=n, law=law, sigma=1.0)
     ball, exact = (
-        optima.terms(optima.given(optima.about({"theorem": "optimum", "given": about(problem)})), arb(w))[2],
+        optima.terms(chain.balls(optima.about({"theorem": "optimum", "given": about(problem)})), arb(w))[2],
         scaled_loss(problem, [w]),
     )
     assert abs(float(ball.mid()) - exact.gap[0]) <= float(ball.rad()) + exact.gap_error[0]

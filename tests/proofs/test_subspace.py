@@ -21,7 +21,7 @@ from lipverify.loss.block import block_terms
 from lipverify.proofs import checker, load, prove_aligned
 
 # internal: curves, and bounds beyond them, of which a lemma uses only the signs
-from lipverify.proofs.checker import curves, subspace
+from lipverify.proofs.checker import chain, curves, subspace
 
 # internal: averages over contexts; a lemma has only their bounds
 from lipverify.proofs.checker.contexts import STRIP, averages
@@ -40,7 +40,7 @@ def committed(name: str) -> dict[str, Any]:
 
 def known(name: str, near: str = "3") -> dict[str, Any]:
     d, k, n, sigma, C = CASES[name]
-    given = subspace.given(subspace.about({"given": in_subspace(d, k, n, Fraction(sigma), Fraction(C))}))
+    given = chain.balls(subspace.about({"given": in_subspace(d, k, n, Fraction(sigma), Fraction(C))}))
     return given | {"near": arb(near), "reach": arb(2)}
 
 

@@ -57,7 +57,7 @@ from .chain import (
     Malformed,
     Proof,
     Rule,
-    ball,
+    balls,
     exactly,
     most,
     number,
@@ -292,11 +292,6 @@ def about(stated: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def given(about: Mapping[str, Any]) -> dict[str, Any]:
-    """The same as balls."""
-    return {name: value if type(value) is int else ball(value) for name, value in about.items()}
-
-
 def statement(proof: Proof) -> str:
     """The theorem of a proof."""
     k = proof.about
@@ -310,7 +305,7 @@ def statement(proof: Proof) -> str:
 KIND = Kind(
     chain=lambda proof: [(rule, 0) for rule in RULES],
     about=about,
-    given=given,
+    given=balls,
     statement=statement,
     chosen={across: ("stop",)},
 )

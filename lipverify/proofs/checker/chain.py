@@ -159,6 +159,11 @@ def ball(value: Fraction) -> Ball:
     return arb(fmpq(value.numerator, value.denominator))
 
 
+def balls(about: Mapping[str, Any]) -> dict[str, Any]:
+    """The numbers of a theorem as balls; a law by its name, and whole numbers."""
+    return {name: ball(value) if isinstance(value, Fraction) else value for name, value in about.items()}
+
+
 def shown(value: Fraction | int) -> str:
     """The exact text of a number: a decimal, or a fraction if no decimal is exact.
 

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from functools import lru_cache, reduce
 from itertools import pairwise
 from typing import Any
@@ -36,6 +35,7 @@ from .chain import (
     Proof,
     Rule,
     ball,
+    balls,
     exactly,
     law_and_numbers,
     least,
@@ -218,8 +218,8 @@ def scale(k: Known) -> tuple[Bounds, Conditions]:
     Because for given weights the loss is a quadratic in c with c* - 1 = (G - L) / (L + E f^2 - 2G), E f^2 = L^2 / (3d)
     + the variance of the offset, for the affine law and ReLU; L and G are curves.
     """
-    balls = [[curve.over(*part) for curve in piece] for piece, part in parts(loss_and_gap(k), k["low"], k["high"])]
-    loss, gap = (reduce(arb.union, each) for each in zip(*balls, strict=True))
+    values = [[curve.over(*part) for curve in piece] for piece, part in parts(loss_and_gap(k), k["low"], k["high"])]
+    loss, gap = (reduce(arb.union, each) for each in zip(*values, strict=True))
     excess = (gap - loss) / (loss + k["L"] ** 2 / (3 * k["d"]) + k["offset"] - 2 * gap)
     return {"c_low": most(excess), "c_high": least(excess)}, {
         "the law is affine or ReLU": k["law"] in ("affine", "relu")
@@ -304,11 +304,6 @@ def about(stated: Mapping[str, Any]) -> dict[str, Any]:
     return {"law": k["law"], **sizes, **found}
 
 
-def given(about: Mapping[str, Any]) -> dict[str, Any]:
-    """The same as balls; the law by its name, and whole numbers."""
-    return {name: ball(value) if isinstance(value, Fraction) else value for name, value in about.items()}
-
-
 def statement(proof: Proof) -> str:
     """The theorem of a proof, from its constants."""
     law, after = law_and_numbers(proof.about["law"])
@@ -338,7 +333,7 @@ HOLDS = {"optimum": between, "optimum far": around, "scale": between}
 KIND = Kind(
     chain=lambda proof: [(rule, 0) for rule in THEOREMS[proof.theorem]],
     about=about,
-    given=given,
+    given=balls,
     statement=statement,
     chosen={
         level: ("at",),
