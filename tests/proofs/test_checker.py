@@ -333,6 +333,15 @@ def with_b_plus(text: str) -> dict[str, Any]:
     return control
 
 
+@pytest.mark.parametrize(("arguments", "code"), [([], 2), (["--help"], 0), (["a.json", "-h"], 0)])
+def test_without_a_file_the_checker_says_how_it_is_used(
+    arguments: list[str], code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert checker.main(arguments) == code
+    printed = capsys.readouterr()
+    assert "checker FILE ..." in (printed.err if code else printed.out)
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -100,7 +100,10 @@ def statement(stated: Any) -> str:
 
 
 def main(paths: list[str]) -> int:
-    """Check proof files; 0 if all are proofs, 1 if one is not, 2 if one cannot be read."""
+    """Check proof files; 0 if all are proofs, 1 if one is not, 2 if one cannot be read or none is named."""
+    if not paths or {"-h", "--help"} & set(paths):
+        print((__doc__ or "").strip(), file=sys.stdout if paths else sys.stderr)
+        return 0 if paths else 2
     worst = 0
     for path in paths:
         try:
