@@ -34,6 +34,11 @@ def positive(_: Any, tokens: Sequence[Any]) -> int:
     return _integer(tokens[0].value, 1)
 
 
+def naturals(_: Any, tokens: Sequence[Any]) -> list[int]:
+    """Integers >= 0."""
+    return [_integer(token.value, 0) for token in tokens]
+
+
 def length(_: Any, tokens: Sequence[Any]) -> int | float:
     """A context length: an integer keeps every digit; any other number, such as 1e30, is a double."""
     word = tokens[0].value
@@ -60,7 +65,7 @@ Open = Annotated[bool, Parameter(name="--open", negative="")]
 Lipschitz = Annotated[float, Parameter(name="--L")]
 Windows = Annotated[list[float], Parameter(name="--w", consume_multiple=True, negative="")]
 Numbers = Annotated[list[float] | None, Parameter(consume_multiple=True, negative="")]
-Integers = Annotated[list[int] | None, Parameter(consume_multiple=True, negative="")]
+Integers = Annotated[list[int] | None, Parameter(converter=naturals, consume_multiple=True, negative="")]
 Names = Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")]
 
 

@@ -191,7 +191,7 @@ class Rough(msgspec.Struct, frozen=True):
     s: float
 
     def __post_init__(self) -> None:
-        number("s", self.s, "the Hölder order,", above=0, below=1)
+        number("s", self.s, "the Hölder order", above=0, below=1)
 
     def __call__(self, r: Array) -> Array:
         """r^{2s}."""

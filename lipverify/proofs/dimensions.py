@@ -80,7 +80,7 @@ class EveryDimension(Proof):
         >>> round(low, 4), round(high, 4)
         (0.6009, 0.6109)
         """
-        d = whole("d", d, 2, "the ambient dimension,")
+        d = whole("d", d, 2, "the ambient dimension")
         with ctx.workprec(chain.BITS):
             k = sizes.centre_of(self.law, arb(d))
             low, high = (k * arb(text) for text in (self.stated["low"], self.stated["high"]))
@@ -95,7 +95,7 @@ class EveryDimension(Proof):
         >>> theorem.covers(3, 1e13), theorem.covers(3, 1e13, L=100.0)
         (True, False)
         """
-        d = whole("d", d, 2, "the ambient dimension,")
+        d = whole("d", d, 2, "the ambient dimension")
         if not (n > 0 and L > 0 and sigma > 0):
             return False
         k, a, log_n = self.constants, (d - 1) / 2, math.log(n)
@@ -175,7 +175,7 @@ def prove_every_dimension(law: Law, *, least_window: float | None = None, least_
             "`prove_window` in one dimension."
         )
     usual = USUAL[dimensions.decides(name)[-1].__name__]
-    W = number("least_window", usual if least_window is None else least_window, "the least W,", least=1)
+    W = number("least_window", usual if least_window is None else least_window, "the least W", least=1)
     K = number("least_tokens", least_tokens, "K", above=0)
     last = dimensions.decides(name)[-1].__name__
     chosen = {"curve": dict(CURVE), **{lemma: dict(choices) for lemma, choices in FREE[last].items()}}

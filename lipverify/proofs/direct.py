@@ -123,8 +123,8 @@ def prove_ridge(sigma_1: float, sigma_2: float, level: int, d: int, n: int, firs
         "sigma_1": repr(number("sigma_1", sigma_1, "a level of noise", least=0)),
         "sigma_2": repr(number("sigma_2", sigma_2, "a level of noise", least=0)),
         "level": validation.chosen("level", str(level), ("1", "2")),
-        "d": str(whole("d", d, 1, "the dimension,")),
-        "n": str(whole("n", n, 1, "the least number of tokens,")),
+        "d": str(whole("d", d, 1, "the dimension")),
+        "n": str(whole("n", n, 1, "the least number of tokens")),
         "first": validation.chosen("first", first, ("yx", "yy")),
     }
     return built("ridge", given, {})

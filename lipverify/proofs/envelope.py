@@ -133,7 +133,7 @@ def prove_envelope(law: Law, d: int, *, least_w: float, least_tokens: float = 10
     """
     u = number("least_w", least_w, "the least w", above=0)
     tokens = number("least_tokens", least_tokens, "the least number of tokens in a window", above=0)
-    name, d = named(law), whole("d", d, 2, "the ambient dimension,")
+    name, d = named(law), whole("d", d, 2, "the ambient dimension")
     with in_doubles(f"law = {name}, d = {d}, least_w = {u!r}, least_tokens = {tokens!r}"):
         return Envelope(find_envelope(name, d, u, tokens))
 

@@ -443,9 +443,9 @@ def in_subspace(d: int, k: int, n: int, sigma: float | Fraction, C: float | Frac
     number("sigma", float(sigma), "the noise", least=0)
     number("C", float(C), "the radius", above=0)
     return {
-        "d": whole("d", d, 2, "the dimension,"),
-        "k": whole("k", k, 1, "the dimension of the tasks,"),
-        "n": whole("n", n, 2, "the number of tokens,"),
+        "d": whole("d", d, 2, "the dimension"),
+        "k": whole("k", k, 1, "the dimension of the tasks"),
+        "n": whole("n", n, 2, "the number of tokens"),
         "sigma": str(Fraction(str(sigma))),
         "C": str(Fraction(str(C))),
     }
@@ -468,7 +468,7 @@ def on_the_circle(n: int, sigma: float, S: Entries, M: Entries, stop: float) -> 
     for name, pair in (("S", S), ("M", M)):
         numbers(name, [float(each) for each in pair])
     return {
-        "n": whole("n", n, 2, "the number of tokens,"),
+        "n": whole("n", n, 2, "the number of tokens"),
         "sigma": repr(number("sigma", sigma, "the noise", least=0)),
         "S": [str(each) for each in S],
         "M": [str(each) for each in M],

@@ -436,7 +436,7 @@ def prove_every_n(law: Law, d: int, most_signal: float = 1.0, least_tokens: floa
     >>> round(low, 3), round(high, 3)
     (0.692, 1.359)
     """
-    name, d = named(law), whole("d", d, 2, "the ambient dimension,")
+    name, d = named(law), whole("d", d, 2, "the ambient dimension")
     rho = number("most_signal", most_signal, "L / sigma", above=0)
     K = number("least_tokens", least_tokens, "K", above=0)
     route = ROUTES.get(name)
@@ -531,10 +531,10 @@ def prove_window(law: Law, d: int, *, least_lambda: float | None = None, least_t
     >>> theorem.failures()
     []
     """
-    law_name, d = named(law), whole("d", d, 2, "the ambient dimension,")
+    law_name, d = named(law), whole("d", d, 2, "the ambient dimension")
     power, slowest = 1 / powers(law_name, d).exponent, min(powers(law_name, d).beta, 1.0)
     if least_lambda is not None:
-        starts = [number("least_lambda", least_lambda, "the least Lambda,", least=1) ** (1 / power)]
+        starts = [number("least_lambda", least_lambda, "the least Lambda", least=1) ** (1 / power)]
     else:
         usual = WINDOW ** (1 / slowest)
         first = min(usual, float(f"{SHARE_OF_N ** (1 / power):.2g}"))

@@ -9,13 +9,16 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.cells import cell_len
 
 from lipverify.claims.ledger import write_ledger
 from lipverify.claims.run.kept import NAME  # internal: the only file that an interrupted run may leave
+from lipverify.cli import commands
 from tests import ROOT
 from tests.commands import CLAIMS_FILE, QUICK_FILE, Commands, Done, kept_in
 from tests.ledgers import realistic
@@ -36,12 +39,31 @@ LOSS = ("loss", "--d", "5", "--n", "100", "--law", "relu", "--L", "1", "--sigma"
 WINDOW = ("window", "--d", "5", "--n", "100", "--law", "affine")
 
 
+def parameters(app: Any) -> Iterator[tuple[str, Any]]:
+    """The name and the parameters of each command, also of those inside others."""
+    if app.default_command:
+        for parameter in app.assemble_argument_collection():
+            yield f"{app.name[0]} {parameter.name}", parameter
+    for name in app:
+        if not name.startswith("-"):
+            yield from parameters(app[name])
+
+
+def test_no_command_rounds_an_integer() -> None:
+    """Without a converter the parser of options takes 2.5 for 2."""
+    whole = {name: each for name, each in parameters(commands()) if re.search(r"\bint\b", str(each.hint))}
+    assert {"loss --d", "prove --d", "train --layers", "verify --jobs"} <= set(whole)
+    assert [name for name, each in whole.items() if each.parameter.converter is None] == []
+
+
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
         (("loss", "--d", "5", "--n", "0", "--w", "1"), "n = 0"),
         (("loss", "--d", "5", "--n", "2.5", "--w", "1"), "n = 2.5"),
         (("loss", "--d", "1", "--n", "10", "--w", "1"), "d = 1"),
+        (("prove", "--law", "relu", "--d", "2.5"), "2.5"),
+        (("train", "lt.table-1", "--layers", "2", "1.5"), "1.5"),
         (("loss", "--d", "five", "--n", "10", "--w", "1"), "five"),
         ((*LOSS, "--w", "-1"), "w = -1"),
         ((*LOSS, "--w", "nan"), "w = nan"),
