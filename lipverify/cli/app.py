@@ -63,10 +63,10 @@ Flag = Annotated[bool, Parameter(negative="")]
 Json = Annotated[bool, Parameter(name="--json", negative="")]
 Open = Annotated[bool, Parameter(name="--open", negative="")]
 Lipschitz = Annotated[float, Parameter(name="--L")]
-Windows = Annotated[list[float], Parameter(name="--w", consume_multiple=True, negative="")]
-Numbers = Annotated[list[float] | None, Parameter(consume_multiple=True, negative="")]
-Integers = Annotated[list[int] | None, Parameter(converter=naturals, consume_multiple=True, negative="")]
-Names = Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")]
+Windows = Annotated[list[float], Parameter(name="--w", consume_multiple=1, negative="")]
+Numbers = Annotated[list[float] | None, Parameter(consume_multiple=1, negative="")]
+Integers = Annotated[list[int] | None, Parameter(converter=naturals, consume_multiple=1, negative="")]
+Names = Annotated[list[str] | None, Parameter(consume_multiple=1, negative="")]
 
 
 @Parameter(name="*")

@@ -87,7 +87,7 @@ def export(
     ledger: Path = Path("reports/ledger.json"),
     /,
     *,
-    format: Annotated[list[Format] | None, Parameter(name="--format", consume_multiple=True, negative="")] = None,
+    format: Annotated[list[Format] | None, Parameter(name="--format", consume_multiple=1, negative="")] = None,
     latex: Path | None = None,
     out: Path | None = None,
 ) -> int:

@@ -56,6 +56,12 @@ def test_no_command_rounds_an_integer() -> None:
     assert [name for name, each in whole.items() if each.parameter.converter is None] == []
 
 
+def test_a_list_without_a_value_is_refused() -> None:
+    lists = {name: each for name, each in parameters(commands()) if " --" in name and "list[" in str(each.hint)}
+    assert {"loss --w", "prove --d", "train --noise", "export --format"} <= set(lists)
+    assert [name for name, each in lists.items() if each.parameter.consume_multiple != (1, None)] == []
+
+
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
@@ -69,6 +75,7 @@ def test_no_command_rounds_an_integer() -> None:
         ((*LOSS, "--w", "nan"), "w = nan"),
         ((*LOSS, "--w", "inf"), "w = inf"),
         ((*LOSS,), "--w"),
+        ((*LOSS, "--w"), "--w"),
         ((*LOSS, "--w", "1", "--method", "magic"), "magic"),
         ((*LOSS, "--w", "1", "--contexts", "10"), "contexts"),
         ((*LOSS, "--w", "1", "--method", "montecarlo", "--contexts", "1"), "contexts = 1"),
