@@ -115,6 +115,22 @@ def number(
     return float(value)
 
 
+def zero_or_more(name: str, value: Any, what: str, smallest: float = 1e-140) -> float:
+    """Check that the value is 0, or a finite number of at least `smallest`: the square of a smaller one is no double.
+
+    >>> zero_or_more("factor", 1e-200, "the factor")
+    Traceback (most recent call last):
+        ...
+    lipverify.errors.InvalidInput: factor = 1e-200: the factor must be 0 or at least 1e-140; use a smaller unit of y.
+    """
+    size = number(name, value, what, least=0)
+    if 0 < size < smallest:
+        raise InvalidInput(
+            f"{name} = {shown(value)}: {what} must be 0 or at least {smallest:g}; use a smaller unit of y."
+        )
+    return size
+
+
 def numbers(name: str, value: Any, what: str = "it", *, least: float = -math.inf, finite: bool = True) -> Floats:
     """Check that all values are at least `least` (and finite, if `finite`), and copy them to a new array of doubles.
 

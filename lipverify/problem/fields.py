@@ -20,7 +20,7 @@ from scipy.special import gammainc
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import EPS, Array
-from lipverify.foundation.validation import number
+from lipverify.foundation.validation import number, zero_or_more
 from lipverify.problem.covariances import Risen
 from lipverify.problem.law import Law, by_law, factor_of, times
 from lipverify.problem.own import Zonal
@@ -38,7 +38,7 @@ class Field(Law, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         number("length", self.length, "the length scale of the field", above=0)
-        number("variance", self.variance, "the variance of the field", least=0)
+        zero_or_more("variance", self.variance, "the variance of the field", smallest=1e-280)
 
     @property
     def isotropic(self) -> bool:

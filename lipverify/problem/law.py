@@ -30,7 +30,7 @@ from lipverify.foundation.quoting import shown
 from lipverify.foundation.showing import axes
 from lipverify.foundation.sphere import on_sphere
 from lipverify.foundation.streams import standard_normals
-from lipverify.foundation.validation import number
+from lipverify.foundation.validation import number, zero_or_more
 from lipverify.problem.covariances import Weighted
 
 Result = TypeVar("Result")
@@ -396,8 +396,9 @@ def times(law: Any, factor: float) -> Law:
 
 
 def factor_of(factor: Any) -> float:
-    """The absolute value of a law's factor; refused unless it is a finite number."""
-    return abs(number("factor", factor, "what a law is multiplied by"))
+    """The absolute value of a law's factor; refused unless it is a finite number, 0 or large enough to be squared."""
+    what = "what a law is multiplied by"
+    return zero_or_more("factor", abs(number("factor", factor, what)), what)
 
 
 def mixture(parts: dict[Law, float]) -> Sum:

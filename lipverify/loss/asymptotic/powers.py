@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from lipverify.foundation.arrays import EPS, Floats
+from lipverify.foundation.validation import zero_or_more
 from lipverify.problem.law import Law, by_law
-from lipverify.problem.laws import Affine, Quadratic, ReLU
+from lipverify.problem.laws import Affine, Quadratic, ReLU, Scaled
 
 SAFETY = 2.0
 """Factor on the next term: one for the term itself and one for all further terms."""
@@ -100,23 +101,28 @@ def _bias(law: Law, d: int) -> Bias | None:
     return None
 
 
+def _square(law: Scaled) -> float:
+    """L^2, or a refusal where it is no double."""
+    return zero_or_more("L", law.L, "the Lipschitz constant") ** 2
+
+
 @_bias.register(Affine)
 def _affine(law: Affine, d: int) -> Bias:
-    log_constant, spread = math.log(law.L**2 * (d - 1) ** 2 / (12 * d)), 1 / (6 * d) * (d - 1) * law.L**2
+    log_constant, spread = math.log(_square(law) * (d - 1) ** 2 / (12 * d)), 1 / (6 * d) * (d - 1) * _square(law)
     return Bias(log_constant, -2.0, abs(d - 3) / 2, -1.0, spread)
 
 
 @_bias.register(ReLU)
 def _relu(law: ReLU, d: int) -> Bias:
     log_q = math.lgamma((d - 1) / 2) - math.lgamma(d / 2)
-    log_constant = math.log(2 * (2 - math.sqrt(2)) * law.L**2 / (9 * math.pi)) - log_q
+    log_constant = math.log(2 * (2 - math.sqrt(2)) * _square(law) / (9 * math.pi)) - log_q
     following = 3 * math.pi * (d - 1) ** 2 * math.exp(log_q) / (8 * d * (2 - math.sqrt(2)))
-    return Bias(log_constant, -1.5, following, -0.5, 1 / (6 * d) * (d - 1) * law.L**2)
+    return Bias(log_constant, -1.5, following, -0.5, 1 / (6 * d) * (d - 1) * _square(law))
 
 
 @_bias.register(Quadratic)
 def _quadratic(law: Quadratic, d: int) -> Bias:
-    log_constant, spread = math.log(2 * (d - 1) * law.L**2 / (d + 2)), 2 / (d * (d + 2)) * (d - 1) * law.L**2
+    log_constant, spread = math.log(2 * (d - 1) * _square(law) / (d + 2)), 2 / (d * (d + 2)) * (d - 1) * _square(law)
     return Bias(log_constant, -2.0, d - 1.0, -1.0, spread)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lipverify import Problem, loss_cost, loss_terms, optimal_window
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.laws import Affine, Bound, Cosine, Linear, Matern, ReLUNetwork, Ridge, RidgeLaw, WithOffset, Zonal
+from lipverify.laws import Affine, Bound, Cosine, Linear, Matern, ReLU, ReLUNetwork, Ridge, RidgeLaw, WithOffset, Zonal
 from lipverify.loss.exact.quadrature.graded import Grading  # internal: a mesh that cannot be made
 from lipverify.loss.work import MANY  # internal: a budget above which nothing warns
 from lipverify.problem.features import SEEN  # internal: the narrowest feature that is detected
@@ -377,12 +377,23 @@ def test_a_constant_that_is_no_double_is_refused(law: Any, sigma: float) -> None
 
 def test_a_term_rounded_to_zero_has_an_error() -> None:
     """L^2 = 1e-316 has five digits, and L^2 = 1e-400 none."""
-    for law in (Affine(L=1e-158), Ridge(lambda z: 1e-200 * z)):
+    for law in (Affine(L=1e-158), ReLU(L=1e-200), Ridge(lambda z: 1e-200 * z)):
         terms = loss_terms(Problem(d=3, n=100, law=law, sigma=1e-170), 5.0)
         assert terms.bias_error > 1e-302
         assert terms.noise_error > 1e-302
     nothing = loss_terms(Problem(d=3, n=100, law=Ridge(lambda z: 0 * z + 3), sigma=0.0), 5.0)
     assert nothing.bias == nothing.bias_error == nothing.noise_error == 0
+
+
+def test_a_law_whose_square_is_no_double_is_refused_or_constant() -> None:
+    """A tiny variance once stopped a table by an error of LAPACK, and a tiny factor made a law constant."""
+    with pytest.raises(InvalidInput, match="use a smaller unit of y"):
+        1e-200 * Cosine(L=3.0)
+    with pytest.raises(InvalidInput, match="use a smaller unit of y"):
+        Matern(nu=0.5, variance=1e-320)
+    with pytest.raises(InvalidInput, match="use a smaller unit of y"):
+        loss_terms(Problem(d=3, n=10**9, law=ReLU(L=1e-200)), 1000.0, method="asymptotic")
+    assert loss_terms(Problem(d=3, n=10, law=0 * Matern(nu=0.5), sigma=0.0), 1.0).bias == 0
 
 
 def test_a_link_that_no_table_follows_is_estimated_at_its_cost() -> None:

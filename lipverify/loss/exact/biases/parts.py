@@ -27,7 +27,7 @@ from lipverify.loss.work import price_of
 from lipverify.problem.features import UNSEEN
 from lipverify.problem.law import Law, RidgeLaw, by_law
 from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU, WithOffset
-from lipverify.problem.own import Ridge, Zonal, jumps_of
+from lipverify.problem.own import Ridge, jumps_of
 
 ROOT_TOLERANCE = 1e-8
 """Relative tolerance for the bias of a link with roots; its variogram has about this error."""
@@ -61,11 +61,6 @@ def parts(law: Law, d: int) -> Parts:
 
     Amplitudes are independent with equal variance, so the averages of several links add.
     """
-    return ((1.0, table_averages(variogram_of_field(law, d))),)
-
-
-@parts.register(Zonal)
-def _of_covariance(law: Zonal, d: int) -> Parts:
     return () if law.constant else ((1.0, table_averages(variogram_of_field(law, d))),)
 
 
