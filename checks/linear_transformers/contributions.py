@@ -40,7 +40,7 @@ from lipverify.linear_transformer.layer import Diagonal, Parametrisation, writte
 from lipverify.linear_transformer.published import problem
 from lipverify.linear_transformer.regression.contexts import Contexts
 from lipverify.linear_transformer.rounding import rounding_bound
-from lipverify.linear_transformer.training.record import estimate
+from lipverify.linear_transformer.training.record import FEW, estimate
 from lipverify.proofs import layers
 
 Weight = Literal["xx", "xy", "yx", "yy"]
@@ -228,7 +228,7 @@ def change(layer: int, after: int, contexts: int, training: int, seed: int) -> A
     """Root mean square of the change of the prediction without xy of a layer, divided by that of the prediction."""
     if not is_trained(NOISE, "OMEGA", LAYERS, training):
         return MISSING
-    model, gram = trained(NOISE, "OMEGA", LAYERS, training), fresh(contexts, seed).gram
+    model, gram = trained(NOISE, "OMEGA", LAYERS, training).model, fresh(contexts, seed).gram
     w, less = (predictors(gram, each)[:, layer + after - 1] for each in (model, ablated(model, layer - 1, "xy")))
     (moved, error), (prediction, _) = root_mean_square(w - less), root_mean_square(w)
     return moved / prediction, error / prediction
@@ -236,7 +236,7 @@ def change(layer: int, after: int, contexts: int, training: int, seed: int) -> A
 
 def every_weight(contexts: int, training: int, seed: int) -> Contributions:
     """The effects of every weight of the model."""
-    return contributions(trained(NOISE, "OMEGA", LAYERS, training), fresh(contexts, seed))
+    return contributions(trained(NOISE, "OMEGA", LAYERS, training).model, fresh(contexts, seed))
 
 
 def without(term: str, contexts: int, training: int, seed: int) -> Any:
@@ -246,9 +246,9 @@ def without(term: str, contexts: int, training: int, seed: int) -> Any:
     """
     if not is_trained(NOISE, "OMEGA", LAYERS, training):
         return MISSING
-    model, here = trained(NOISE, "OMEGA", LAYERS, training), evaluation(fresh(contexts, seed))
-    fewer = tuple(replace(layer, **dict.fromkeys(term.split(), 0.0)) for layer in model)
-    whole, less = (here.losses(lambda seen, each=each: estimate(each, seen)) for each in (model, fewer))
+    whole, here = trained(NOISE, "OMEGA", LAYERS, training), evaluation(fresh(contexts, seed))
+    fewer = tuple(replace(layer, **dict.fromkeys(term.split(), 0.0)) for layer in whole.model)
+    whole, less = (here.losses(each) for each in (whole, lambda seen: estimate(fewer, seen)))
     return _log_quotient(less, whole, here.contexts.task.shape[1])
 
 
@@ -276,13 +276,11 @@ def momentum_cost(noise: str, model: str, layers: int, contexts: int, training: 
     if not is_trained(noise, family, layers, training):
         return MISSING
     drawn = shared_by_models(noise, contexts, seed)
-    weights = trained(noise, family, layers, training)
+    record, few = trained(noise, family, layers, training), np.split(drawn.gram, range(FEW, contexts, FEW))
 
     with np.errstate(over="ignore", invalid="ignore"):
-        reset, whole = (
-            ((w - drawn.task) ** 2).sum(axis=-1) / 2
-            for w in (with_momentum(drawn.gram, weights, 0.0), estimate(weights, drawn))
-        )
+        without_u = np.concatenate([with_momentum(gram, record.model, 0.0) for gram in few])
+        reset, whole = (((w - drawn.task) ** 2).sum(axis=-1) / 2 for w in (without_u, record(drawn)))
     return _log_quotient(reset, whole, drawn.task.shape[1])
 
 

@@ -51,10 +51,10 @@ def is_trained(noise: str, family: str, layers: int, training: int) -> bool:
 
 
 def trained(noise: str, family: str, layers: int, training: int) -> Any:
-    """The layers of that model."""
+    """The record of that model, which estimates w from contexts; its `model` is the layers."""
     from lipverify.linear_transformer.training.witness import witness
 
-    return witness(noise, family, layers, training).trained.model
+    return witness(noise, family, layers, training).trained
 
 
 def tokens(d: int, n: int, seed: int, stream: str) -> tuple[Any, Any]:

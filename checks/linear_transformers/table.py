@@ -47,7 +47,7 @@ claim("lt.table-1/{model}/{noise}",
       agree(at(protocol, **TABLES), at(protocol, **TABLES), r"\mathcal{L}", of=("expected", "sampled"), over={"layers": (1, 2)}),
       source=TABLE_1, kind="convention",
       expected={"gdpp/uniform-[0-4]": "refuted", "gdpp/levels-1-3": "refuted", "gdpp/*": "supported",
-                "diag/uniform-0": "inconclusive",  # 150 tables: with five layers the median is at the edge, 1.07 +- 0.44
+                "diag/uniform-0": "inconclusive",  # five layers: one context in 80,000 moves the tolerance severalfold
                 "*": "supported"},
       over={"model": {"gdpp": {"near": "1.5"}, "diag": {"near": "6"}, "full": {"near": "4"}}, "noise": NOISE_LAWS, "layers": DEPTHS},
       title={"gdpp/*": "the printed losses of GD++ are those of the best model known",
@@ -58,7 +58,8 @@ claim("lt.table-1/{model}/{noise}",
       corrected={"gdpp/*": """other weights of the same form have a smaller loss; with two layers the printed entry lies at another local
                      minimum (lt.gd-plus-plus/small-start); with three and sigma_max up to 2 three or more minima lose no more than the
                      printed entry (lt.gd-plus-plus/three-layers)""",
-                 "diag/uniform-0": "with five layers the best model known loses about a tenth more than is printed",
+                 "diag/uniform-0": """open with five layers: the tolerance has the noise of the printed number, which single rare contexts
+                     dominate, so that it differs severalfold between samples of 10,000 contexts; more tables do not decide it""",
                  "*": "other weights of the same form have a smaller loss"})
 claim("lt.table-1/exploding",
       bound(at(exploding, **TABLES), r"p(\mathcal{L} > 2 \mathcal{L}_{\mathrm{printed}})", low="1/4", control={"layers": 5},

@@ -37,10 +37,10 @@ from lipverify.linear_transformer.gdplusplus.moments import density_moments
 from lipverify.linear_transformer.gdplusplus.orthogonal import gauss_rule
 from lipverify.linear_transformer.regression.contexts import Regression, require_regression
 
-PRECISION = 1024
+PRECISION = 704
 """Working precision in bits: the sums over the moments of four layers, up to t^80, lose about 300 to cancellation."""
-RADIUS = 2.0**-400
-"""Relative radius of the box about a point. The Hessian over it, sums over moments, is a few hundred bits wider."""
+RADIUS = 2.0**-330
+"""Relative radius of the box about a point. The Hessian over it, sums over moments, is about 300 bits wider."""
 NEWTON, LAST = 12, RADIUS / 256
 """Newton steps from a point with a few correct digits, each of which doubles them; none is made where it would be
 smaller than this, relatively, which leaves Krawczyk's test room in its box."""
@@ -131,13 +131,19 @@ def derivatives(weights: Sequence[arb], s: fmpq, moments: Sequence[Any]) -> Deri
         return f + arb(s) * arb_poly(f.coeffs()[1:])
 
     weighted, moved = shifted(e.value), [shifted(each) for each in e.first]
-    integrands = [weighted * each for each in e.first]
-    integrands += [moved[k] * e.first[j] + weighted * e.second[j][k] for j in range(count) for k in range(j + 1)]
-    size = len(moments)
-    rows = [[*f.coeffs(), *[0] * (size - len(f))] for f in integrands]
-    means = iter((arb_mat(rows) * arb_mat(size, 1, moments)).entries())
-    gradient = [next(means) for _ in range(count)]
-    return Derivatives(gradient, mirrored([[next(means) for _ in range(j + 1)] for j in range(count)]))
+    size = max(map(len, (weighted, *moved, *e.first)))
+
+    def rows(polynomials: Sequence[arb_poly]) -> arb_mat:
+        return arb_mat([[*f.coeffs(), *[0] * (size - len(f))] for f in polynomials])
+
+    # M[f g] is the coefficients of f times the matrix of the moments M[t^{i + j}] times those of g
+    hankel, first = arb_mat([moments[i : i + size] for i in range(size)]), rows(e.first)
+    by_e = hankel * rows([weighted]).transpose()
+    bent = iter((rows([e.second[j][k] for j in range(count) for k in range(j + 1)]) * by_e).entries())
+    steep = rows(moved) * (hankel * first.transpose())
+    return Derivatives(
+        (first * by_e).entries(), mirrored([[steep[j, k] + next(bent) for k in range(j + 1)] for j in range(count)])
+    )
 
 
 def certified(regression: Regression, weights: Sequence[float] | Floats) -> CriticalPoint:
@@ -199,6 +205,7 @@ def two_layers(regression: Regression) -> tuple[CriticalPoint, ...]:
     return tuple(sorted(points, key=lambda point: point.index))
 
 
+@cache
 def small_start(regression: Regression, layers: int) -> CriticalPoint:
     """The certified end of gradient flow from weights 0, the limit of plain training with small weights and steps.
 
@@ -218,7 +225,7 @@ def small_start(regression: Regression, layers: int) -> CriticalPoint:
         deviations, jacobian = loss.deviations(weights)
         return -deviations @ jacobian
 
-    flow = solve_ivp(downhill, (0.0, DURATION), np.zeros(2 * layers - 1), method="LSODA", rtol=1e-7, atol=1e-12)
+    flow = solve_ivp(downhill, (0.0, DURATION), np.zeros(2 * layers - 1), method="LSODA", rtol=1e-5, atol=1e-10)
     end = flow.y[:, -1]
     point = certified(regression, end)
     if not np.allclose(point.weights, end, rtol=NEAR, atol=0):

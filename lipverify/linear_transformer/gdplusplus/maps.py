@@ -105,7 +105,8 @@ class Landscape(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         """The expected adjusted losses of the points to a millionth, by Gauss's rule and the floor."""
         regression = problem(self.noise)
         loss, floor = on_gauss_nodes(regression, self.layers), gdplusplus_floor(regression, self.layers).value
-        return [floor + loss(np.asarray(point)) for point in self.points]
+        deviations, _ = deviations_of(loss, np.asarray(self.points))
+        return [floor + float(each @ each) / 2 for each in deviations]
 
 
 def landscapes_path() -> Path:

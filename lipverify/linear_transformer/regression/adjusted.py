@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -63,6 +64,11 @@ class Evaluation:
     basis: Eigenbasis
     oracle: Array
     share: Floats | None = None
+
+    @cached_property
+    def variances(self) -> Array:
+        """Variances of w* given context and sigma along the eigenvectors, (contexts, d)."""
+        return self.basis.posterior_variances(self.contexts.sigma)
 
     def mean(self, values: Array) -> SampledMean:
         """The mean over contexts of values, (contexts,)."""
@@ -175,7 +181,7 @@ def printed_error(
         if not math.isfinite(scale):
             return beyond
         c = c * math.sqrt(2 * printed / scale)
-    V = held_out.basis.posterior_variances(held_out.contexts.sigma)
+    V = held_out.variances
     square, mixed, trace = (row_sums(part, xp) for part in (c**2, c**2 * V, V))
     second = 3 / 4 * square**2 + 2 * mixed + square * trace
     expected = square / 2

@@ -33,6 +33,8 @@ POPULATION = 4096
 """Contexts of a decade. A tenth of them are copied to make the next decade."""
 MOVES = 20
 """Steps of each copy. Step lengths are tuned to an acceptance near two in five, which decorrelates best."""
+FEW = 256
+"""Copies that are moved together: their normals fit into the cache of a core."""
 FIRST = 3
 """Contexts of the decades before this one come from a plain sample, which contains enough of them."""
 LAST = 15
@@ -166,11 +168,16 @@ def _contexts(regression: Regression, normals: Floats) -> Contexts:
 
 
 def _moved(regression: Regression, size: Size, normals: Floats, level: float, random: np.random.Generator) -> Floats:
-    """The normals after `MOVES` steps above the level; the step length is adapted to the acceptance rate."""
-    length = 0.5
+    """Move the normals `MOVES` steps above the level, in place; the step length is adapted to the acceptance rate."""
+    length, parts = 0.5, np.array_split(normals, -(-len(normals) // FEW))
     for _ in range(MOVES):
-        there = np.sqrt(1 - length**2) * normals + length * random.standard_normal(normals.shape)
-        made = size(_contexts(regression, there)) > level
-        normals = np.where(made[:, None], there, normals)
-        length = min(0.95, length * (1.2 if made.mean() > 0.4 else 0.8))
+        accepted = 0
+        for part in parts:
+            there = random.standard_normal(part.shape)
+            there *= length
+            there += np.sqrt(1 - length**2) * part
+            made = size(_contexts(regression, there)) > level
+            part[made] = there[made]
+            accepted += np.count_nonzero(made)
+        length = min(0.95, length * (1.2 if accepted > 0.4 * len(normals) else 0.8))
     return normals

@@ -17,10 +17,8 @@ from lipverify.linear_transformer.regression.contexts import Contexts, Regressio
 from lipverify.linear_transformer.regression.noise import CategoricalNoise, UniformNoise
 from lipverify.linear_transformer.training.native import DEEPEST, packed
 
-ROWS = 4096
-"""Contexts per block of an estimate."""
 FEW = 512
-"""Contexts per block for layers with entrywise factors or shared matrices, whose arrays then fit into a cache."""
+"""Contexts per block of an estimate: its arrays then fit into the cache of a core."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,11 +125,9 @@ class Trained(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def estimate(model: tuple[Parametrisation, ...], contexts: Contexts) -> Any:
-    """The weights w that layers compute from contexts, (contexts, d), in blocks of a few thousand contexts."""
+    """The weights w that layers compute from contexts, (contexts, d), in blocks of `FEW` contexts."""
     gram = contexts.gram
     xp = gram.__array_namespace__()
     layers = written_out(model, gram)
     with np.errstate(over="ignore", invalid="ignore"):
-        return xp.concat(
-            [readout(gram[first : first + ROWS, ...], layers).w for first in range(0, len(contexts), ROWS)]
-        )
+        return xp.concat([readout(gram[first : first + FEW, ...], layers).w for first in range(0, len(contexts), FEW)])

@@ -197,24 +197,25 @@ def column(noise: str, tables: int, seed: int) -> Column:
     found = fresh_tables(noise, tables, seed) if tables else stored_tables(noise)
     number = seed % found.count
     held_out, every = part(noise, number, 0, found.seed), estimators(noise, found.tuned)
-    again = {name: each for at, (name, each) in enumerate(every.items()) if at % CHECKED == number % CHECKED}
+    again = list(every)[number % CHECKED :: CHECKED]
     shallow = [name for name in every if name.endswith(("-1-0", "-2-0")) or name in ("GD++-1", "GD++-2")]
     query = protocol_queries(held_out, seed, f"tables/{noise}/queries")
-    tuned = held_out.weights(every["TunedRR"])
     entries = [*BASELINES[:-1], *(name for name in every if name.startswith("GD++") or name.endswith("-0"))]
+    weights = {name: held_out.weights(every[name]) for name in {*again, *shallow, *entries}}
+    given: dict[str, Estimator] = {name: lambda _, w=w: w for name, w in weights.items()}  # type: ignore[misc]
     return Column(
         means=found.means,
         printed_errors={
-            name.removesuffix("-0"): _printed_error(held_out, (held_out.weights(every[name]), tuned), number_of)
+            name.removesuffix("-0"): _printed_error(held_out, (weights[name], weights["TunedRR"]), number_of)
             for name in entries if (number_of := _printed(noise, name)) > 0
         },
         number=number,
         stored={name: found.heads[name][number] for name in again},
-        anew=part_means(held_out, again),
+        anew=part_means(held_out, {name: given[name] for name in again}),
         protocol={
             name: (
-                _mean(held_out.losses(every[name])),
-                _mean(protocol_losses(held_out, every[name], query)),
+                _mean(held_out.losses(given[name])),
+                _mean(protocol_losses(held_out, given[name], query)),
             )
             for name in shallow
         },
