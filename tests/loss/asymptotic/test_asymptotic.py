@@ -12,8 +12,6 @@ import mpmath
 import numpy as np
 import pytest
 import sympy
-from hypothesis import given, target
-from hypothesis import strategies as st
 from scipy.special import erf, erfc, expit, gamma
 
 from lipverify import Problem, loss_terms, optimal_window
@@ -42,7 +40,6 @@ from lipverify.loss.asymptotic.tasks import applied, task_of
 # internal: the operator of the circle compared with its series
 from lipverify.loss.asymptotic.tokens import circle_mean
 from lipverify.scaling import growth
-from tests.strategies import log_floats
 
 NAMED = (Affine(L=1.0), ReLU(L=1.0), Cosine(L=1.0), Quadratic(L=1.0))
 AGREEMENT = 1e-6
@@ -121,44 +118,27 @@ def test_window_and_loss_balance_the_two_terms(law: Law) -> None:
             assert power == pytest.approx(whole, rel=rounding)
 
 
-def drawn_laws() -> st.SearchStrategy[Law]:
-    constants = log_floats(0.1, 10)
-    return st.one_of(*(constants.map(law) for law in (Affine, ReLU, Quadratic, Cosine)))
-
-
-@given(
-    law=drawn_laws(),
-    dimension=st.integers(2, 20),
-    tokens=log_floats(1e2, 1e30).map(round),
-    place=st.floats(0, 1),
-)
-def test_the_error_covers_the_omitted_terms(law: Law, dimension: int, tokens: int, place: float) -> None:
-    problem = Problem(d=dimension, n=tokens, law=law, sigma=1.0)
-    valid = valid_windows(problem)
-    if valid is None:
-        with pytest.raises(OutOfReach, match=r"no w does|at most w from"):
-            asymptotic_terms(problem, 10.0)
-        return
-    low, high = math.log(valid[0] * 1.001), math.log(min(valid[1], 1e6) / 1.001)
-    if low >= high:
-        return
-    window = math.exp(low + place * (high - low))
-    value, exact = asymptotic_terms(problem, window), loss_terms(problem, w=window)
-    for name in ("noise", "bias"):
-        off = abs(getattr(value, name) - getattr(exact, name))
-        allowed = getattr(value, name + "_error") + getattr(exact, name + "_error")
-        target(float(off / allowed), label=name)
-        assert off <= allowed
-
-
 @pytest.mark.parametrize("law", NAMED, ids=by_name)
-def test_the_error_is_not_much_larger_than_the_omitted_terms(law: Law) -> None:
-    problem = Problem(d=5, n=1e12, law=law, sigma=1.0)
+@pytest.mark.parametrize(("dimension", "tokens"), [(2, 10**9), (5, 10**15), (12, 10**30)])
+def test_the_error_covers_the_omitted_terms_and_is_not_four_times_as_large(
+    law: Law, dimension: int, tokens: int
+) -> None:
+    """The error is twice the next term, so the ratio to it tends to 1/2 as long as one term is the next."""
+    problem = Problem(d=dimension, n=tokens, law=law, sigma=1.0)
     low, high = valid_windows(problem) or (math.nan, math.nan)
-    windows = np.geomspace(1.1 * low, math.sqrt(low * high), 5)
+    windows = np.geomspace(1.001 * low, min(high, 1e6) / 1.001, 5)
     value, exact = asymptotic_terms(problem, windows), loss_terms(problem, w=windows)
-    assert np.all(value.bias_error < 1000 * np.abs(value.bias - exact.bias))
-    assert np.all(value.noise_error < 1000 * np.abs(value.noise - exact.noise))
+    for name in ("noise", "bias"):
+        off = np.abs(getattr(value, name) - getattr(exact, name))
+        ratio = off / (getattr(value, name + "_error") + getattr(exact, name + "_error"))
+        assert 0.25 < np.max(ratio) <= 1, name
+
+
+def test_few_tokens_in_a_high_dimension_have_no_valid_window() -> None:
+    problem = Problem(d=20, n=10**4, law=ReLU(L=1.0), sigma=1.0)
+    assert valid_windows(problem) is None
+    with pytest.raises(OutOfReach, match=r"no w does|at most w from"):
+        asymptotic_terms(problem, 10.0)
 
 
 def test_arrays_keep_their_shape_and_rays_their_scale() -> None:

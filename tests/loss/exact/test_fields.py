@@ -73,24 +73,27 @@ def test_two_routes_agree(nu: float, length: float, d: int, n: float, w: float) 
     assert ridge.bias_error <= 1e-8 * ridge.bias
 
 
-@given(
-    nu=st.sampled_from(sorted(MATERN)),
-    length=st.floats(0.3, 3.0),
-    d=st.sampled_from([2, 3, 10]),
-    n=st.sampled_from([10, 1e6, 1e30]),
-    logarithm=st.floats(-1, 10),
-)
-@settings(max_examples=25, deadline=None)
-def test_a_kernel_in_double_precision_states_its_rounding(
-    nu: float, length: float, d: int, n: float, logarithm: float
-) -> None:
+@pytest.mark.parametrize("nu", MATERN)
+@pytest.mark.parametrize(("d", "n"), [(2, 1e6), (3, 10), (3, 1e30), (10, 1e30)])
+def test_a_kernel_in_double_precision_states_its_rounding(nu: float, d: int, n: float) -> None:
     """The same law with all digits and with those of a difference."""
-    exact, rounded = field(nu, length), Zonal(lambda t: MATERN[nu](t, length))
-    w = 10.0**logarithm
-    one, other = (loss_terms(Problem(d=d, n=n, law=law), w, route="ridge") for law in (exact, rounded))
-    share = ratio(one, other)
-    target(share)
-    assert share <= 1
+    exact, rounded = field(nu, 1.0), Zonal(lambda t: MATERN[nu](t, 1.0))
+    w = np.array([1.0, 1e3, 1e6, 1e9])
+    terms, lost = (loss_terms(Problem(d=d, n=n, law=law), w, route="ridge") for law in (exact, rounded))
+    assert ratio(terms, lost) <= 1
+
+
+def test_the_stated_rounding_of_a_kernel_is_three_to_ten_times_too_large() -> None:
+    """K(t) is low by 2 eps for every t < 1, so that V is off by 4 eps, as `variation_of` allows: one sign everywhere.
+
+    Rounding has random signs, so with a plain kernel the error is a hundred times too large and a test of it is blind.
+    An error cut to a tenth is exceeded; a tenth of the rounding gives 0.6, because differences of rules are added.
+    """
+    length, n, w = 10.0, 1e6, 1e9
+    low = Zonal(lambda t: MATERN[math.inf](t, length) - 2 * np.finfo(float).eps * (t < 1))
+    laws = (RBF(length=length), low)
+    terms, lost = (loss_terms(Problem(d=3, n=n, law=law), w, route="ridge") for law in laws)
+    assert 1 / 10 < ratio(terms, lost) < 1 / 3
 
 
 def test_the_reason_for_lost_digits_of_a_kernel_suggests_a_variogram() -> None:
