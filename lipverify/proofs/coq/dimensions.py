@@ -236,6 +236,6 @@ Proof.
   assert (a_is : a = a_of d) by (unfold a, a_of, size; now rewrite INR_IZR_INZ).
   replace (INR d) with (size d) in Hd2 by (unfold size; now rewrite INR_IZR_INZ). unfold k. unfold W in *. clear W k.
   rewrite a_is in *. change (Rpower (INR n * L ^ 2 / sigma ^ 2) (1 / (a_of d + 2))) with (dim_W d n L sigma) in *.
-  {end}apply in_dimension; try assumption; first [{uses}].
+  {end}apply in_dimension; try assumption; intros; first [{uses}].
 Qed."""
     yield "End Statement."
