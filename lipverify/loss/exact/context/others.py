@@ -26,8 +26,7 @@ from lipverify.foundation.sphere import half_beta, versine
 from lipverify.loss.exact.context.averages import Averages, Points
 from lipverify.loss.exact.context.contexts import Contexts, Factors, log_power, powers
 from lipverify.loss.exact.context.tokens import Places, TokenNodes, angle_at, kernel, token_breaks
-from lipverify.loss.exact.quadrature.graded import Graded, Grading, LogGrading
-from lipverify.loss.exact.quadrature.rules import CONCENTRATION, LARGE, integer_power, split_rule
+from lipverify.loss.exact.quadrature import CONCENTRATION, LARGE, Graded, Grading, LogGrading, integer_power, split_rule
 from lipverify.loss.work import spend
 
 PHI_ORDER = 28
