@@ -52,10 +52,10 @@ def reachable(start: str) -> set[str]:
 METHODS = (
     "exact.biases.terms",
     "exact.zonal.terms",
-    "certified.terms",
+    "certified",
     "asymptotic.terms",
     "montecarlo.terms",
-    "block.terms",
+    "block",
 )
 
 

@@ -49,7 +49,7 @@ def floor(d: int, k: int, scale: str = "") -> Value:
     """
     from scipy.optimize import minimize_scalar
 
-    from lipverify.loss.block.laplace import share_rule
+    from lipverify.loss.block.reduction import share_rule
 
     def off(log_c: float, order: int = 80) -> float:
         share, weight = share_rule(d, k, order)

@@ -69,26 +69,24 @@ def proved_gain(n: int, C: float, c: float, c_perp: float) -> Any:
     return between(found, found.constants["gain_low"], found.constants["gain_high"])
 
 
-def proved_best(d: int, k: int, n: int, sigma: float, C: float) -> dict[str, Any]:
-    """c* / C and |M* - c* BB^T| for the best of all M in the ball of radius C on the sphere, proved: 1 and 0."""
+def proved_best(d: int, sigma: float, C: float, k: int = 0, n: int = 0) -> dict[str, Any]:
+    """c* / C and |M* - c* BB^T| for the best M in the ball of radius C on the sphere, proved: 1 and 0.
+
+    The best of all M for this k and n; without them of the M that do not mix, for every k < d and n >= 2, and up to
+    these sigma and C.
+    """
     from lipverify.claims.plan.proved import between, proved
-    from lipverify.proofs import prove_aligned
-    from lipverify.proofs.finite import in_subspace
+    from lipverify.proofs import prove_aligned, prove_aligned_blocks
+    from lipverify.proofs.finite import blocks_given, in_subspace
 
-    name = f"lowrank-best-{d}-{k}-{n}{'-noise' if sigma else ''}"
-    found = proved(name, "aligned", in_subspace(d, k, n, sigma, C), lambda: prove_aligned(d, k, n, sigma, C))
-    return {"c": between(found, 1, 1), "rest": between(found, 0, 0)}
-
-
-def proved_blocks(d: int, sigma: float, C: float) -> dict[str, Any]:
-    """As `proved_best`, among the M that do not mix, for every number of tokens, every k < d, and up to these sigma and C."""
-    from lipverify.claims.plan.proved import between, proved
-    from lipverify.proofs import prove_aligned_blocks
-    from lipverify.proofs.finite import blocks_given
-
-    name = f"lowrank-blocks-{d}{'-noise' if sigma else ''}"
-    found = proved(name, "aligned blocks", blocks_given(d, sigma, C), lambda: prove_aligned_blocks(d, sigma, C))
-    return {"c": between(found, 1, 1), "rest": between(found, 0, 0)}
+    noise = "-noise" if sigma else ""
+    if n:
+        name, theorem, given = f"lowrank-best-{d}-{k}-{n}{noise}", "aligned", in_subspace(d, k, n, sigma, C)
+        proof = proved(name, theorem, given, lambda: prove_aligned(d, k, n, sigma, C))
+    else:
+        name, theorem, given = f"lowrank-blocks-{d}{noise}", "aligned blocks", blocks_given(d, sigma, C)
+        proof = proved(name, theorem, given, lambda: prove_aligned_blocks(d, sigma, C))
+    return {"c": between(proof, 1, 1), "rest": between(proof, 0, 0)}
 
 
 def radius(covariates: str, d: int, k: int, n: float, sigma: float, most: float = 4.0) -> Value:

@@ -8,7 +8,7 @@ certified/   balls proved to contain the values
 asymptotic/  leading terms, derived by SymPy
 montecarlo/  sampling, for every problem whose law can be drawn
 block/       the exact loss at M = c BB^T + c' (I - BB^T)
-attention, linear, negative, scaled, weighted   other attention, other outputs
+attention, kernels, linear, scaled, worst/   other attention, other outputs, the worst task
 """
 
 from typing import TYPE_CHECKING

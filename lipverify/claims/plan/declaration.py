@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, get_args
@@ -45,21 +45,19 @@ class Sought:
 
 def claims(declared: Declaration, profile: Profile) -> Iterator[Claim]:
     """A claim for each combination of coordinates that the id names."""
-    for family, side, inner in _readings(declared, profile):
-        yield _claim(declared, family, side, inner, profile)
+    for reading in _readings(declared, profile):
+        yield reading.claim()
 
 
 def sought(declared: Declaration, profile: Profile) -> Iterator[Sought]:
     """The same claims, in the form that the search for counterexamples uses."""
-    for family, side, inner in _readings(declared, profile):
-        id = filled(declared.id, family.where | ({"side": side} if side else {}))
-        forms = tuple(form.only(side) for form in declared.forms)
-        assumes = _texts(chosen(declared.assumes, id.partition("/")[2], "assumes"), "assumes")
-        yield Sought(id, forms, family, inner or {}, assumes, declared)
+    for reading in _readings(declared, profile):
+        assumes = _texts(reading.words("assumes"), "assumes")
+        yield Sought(reading.id, reading.forms, reading.family, reading.over or {}, assumes, declared)
 
 
-def _readings(declared: Declaration, profile: Profile) -> Iterator[tuple[Place, str | None, Mapping[Any, Any] | None]]:
-    """The combinations of coordinates that the id names, each with its side and the remaining coordinates."""
+def _readings(declared: Declaration, profile: Profile) -> Iterator[_Reading]:
+    """The combinations of coordinates that the id names."""
     template = named_in(declared.id)
     if declared.over is not None and not isinstance(declared.over, Mapping):
         raise Fault(f"over = {declared.over!r}: {RULE}.", "over")
@@ -69,7 +67,7 @@ def _readings(declared: Declaration, profile: Profile) -> Iterator[tuple[Place, 
     _require(declared, template, outer, sides)
     for family in places(outer or None, profile):
         for side in sides:
-            yield family, side, inner or None
+            yield _Reading(declared, family, side, inner or None, profile)
 
 
 def _require(declared: Declaration, template: tuple[str, ...], outer: Mapping[Any, Any], sides: Sequence[Any]) -> None:
@@ -82,56 +80,88 @@ def _require(declared: Declaration, template: tuple[str, ...], outer: Mapping[An
         raise Fault(f"id = {declared.id!r}: {{side}} needs low= or high= in every form.", "id")
 
 
-def _claim(declared: Declaration, family: Place, side: str | None, over: Any, profile: Profile) -> Claim:
-    coordinates = family.where | ({"side": side} if side else {})
-    id = filled(declared.id, coordinates)
-    tail = id.partition("/")[2]
+@dataclass(frozen=True)
+class _Reading:
+    """One reading of a declaration: the coordinates that the id names, a side, and the coordinates that remain."""
 
-    def words(name: str) -> Any:
-        return chosen(getattr(declared, name), tail, name)
+    declared: Declaration
+    family: Place
+    side: str | None
+    over: Mapping[Any, Any] | None
+    profile: Profile
 
-    source, expected = sourced(words("source")), settled(words("expected"), profile)
-    _require_words(id, words("kind"), expected, words("title"), source)
-    if not isinstance(words("reading"), str):
-        raise Fault(f"reading = {words('reading')!r}: it is the name of a reading, such as 'intrinsic'.", "reading")
-    forms = [form.only(side) for form in declared.forms]
-    here = [_in_words(form, family) for form in forms]
-    label = ", ".join(filter(None, [*_named(family), SIDE_WORDS.get(side or "", "")]))
-    stated = r", \quad ".join(form.statement(form.range) for form in here)
-    title = words("title") or plain(stated)
+    @property
+    def coordinates(self) -> dict[str, Any]:
+        """The coordinates that the id names."""
+        return self.family.where | ({"side": self.side} if self.side else {})
 
-    def plan() -> Evidence:
-        planned = [_cells(form, family, over, profile) for form in forms]
-        finding = words("finding")
+    @property
+    def id(self) -> str:
+        """The id of the claim."""
+        return filled(self.declared.id, self.coordinates)
+
+    @property
+    def forms(self) -> tuple[Form, ...]:
+        """The forms of this side."""
+        return tuple(form.only(self.side) for form in self.declared.forms)
+
+    @property
+    def label(self) -> str:
+        """The coordinates in words."""
+        return ", ".join(filter(None, [*_named(self.family), SIDE_WORDS.get(self.side or "", "")]))
+
+    def words(self, name: str) -> Any:
+        """A keyword of the declaration, as this reading has it."""
+        return chosen(getattr(self.declared, name), self.id.partition("/")[2], name)
+
+    def claim(self) -> Claim:
+        """The claim, its words checked."""
+        source, expected = sourced(self.words("source")), settled(self.words("expected"), self.profile)
+        _require_words(self.id, self.words("kind"), expected, self.words("title"), source)
+        if not isinstance(self.words("reading"), str):
+            raise Fault(
+                f"reading = {self.words('reading')!r}: it is the name of a reading, such as 'intrinsic'.", "reading"
+            )
+        forms, meant = self.forms, [_in_words(form, self.family) for form in self.forms]
+        stated = r", \quad ".join(form.statement(form.range) for form in meant)
+        title = self.words("title") or plain(stated)
+
+        def of_each(text: Callable[[Form], str]) -> str:
+            return "; ".join(dict.fromkeys(text(form) for form in meant))
+
+        return Claim(
+            id=self.id,
+            title=f"{title}: {self.label}" if self.label else title,
+            statement=self.words("statement") or stated,
+            source=source,
+            kind=self.words("kind"),
+            claimed=of_each(lambda form: form.claimed(form.range)),
+            false_control=of_each(lambda form: form.control_in_words(False, form.claimed)),
+            true_control=of_each(lambda form: form.control_in_words(True, form.claimed)),
+            false_latex=of_each(lambda form: form.control_in_words(False, form.typeset)),
+            true_latex=of_each(lambda form: form.control_in_words(True, form.typeset)),
+            expected=expected,
+            plan=lambda: self.evidence(forms, meant),
+            spots=lambda: tuple(spot for form in forms for spot in _spots(form, self.family, self.over, self.profile)),
+            assumptions=(*_texts(self.words("assumes"), "assumes"), *_meanings(self.family, forms)),
+            corrected=self.words("corrected"),
+            proves=filled(self.declared.proves, self.coordinates),
+            reading=self.words("reading") or str(self.family.where.get("reading", "")),
+        )
+
+    def evidence(self, forms: Sequence[Form], meant: Sequence[Form]) -> Evidence:
+        """The plan of its evidence; the figure shows the forms as they are `meant`."""
+        family, profile, finding = self.family, self.profile, self.words("finding")
+        planned = [_cells(form, family, self.over, profile) for form in forms]
         return Evidence(
             cells=tuple(cell for plans in planned for _, cell in plans),
             cross_checks=tuple(
-                check for agreement in declared.agrees for check in _cross_checks(agreement, family, profile)
+                check for agreement in self.declared.agrees for check in _cross_checks(agreement, family, profile)
             ),
-            figure=partial(_drawn, list(zip(here, planned, strict=True))),
-            shows=tuple(_shown(word, family, profile) for word in words("shows")),
+            figure=partial(_drawn, list(zip(meant, planned, strict=True))),
+            shows=tuple(_shown(word, family, profile) for word in self.words("shows")),
             finding=_shown(finding, family, profile) if isinstance(finding, Call) else finding,
         )
-
-    return Claim(
-        id=id,
-        title=f"{title}: {label}" if label else title,
-        statement=words("statement") or stated,
-        source=source,
-        kind=words("kind"),
-        claimed="; ".join(dict.fromkeys(form.claimed(form.range) for form in here)),
-        false_control="; ".join(dict.fromkeys(form.control_in_words(False, form.claimed) for form in here)),
-        true_control="; ".join(dict.fromkeys(form.control_in_words(True, form.claimed) for form in here)),
-        false_latex="; ".join(dict.fromkeys(form.control_in_words(False, form.typeset) for form in here)),
-        true_latex="; ".join(dict.fromkeys(form.control_in_words(True, form.typeset) for form in here)),
-        expected=expected,
-        plan=plan,
-        spots=lambda: tuple(spot for form in forms for spot in _spots(form, family, over, profile)),
-        assumptions=(*_texts(words("assumes"), "assumes"), *_meanings(family, forms)),
-        corrected=words("corrected"),
-        proves=filled(declared.proves, coordinates),
-        reading=words("reading") or str(family.where.get("reading", "")),
-    )
 
 
 def _shown(call: Call, family: Place, profile: Profile) -> Shown:

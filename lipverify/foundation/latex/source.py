@@ -120,14 +120,13 @@ class _Writer:
             case tree.Space(command):
                 return f"\\{command}" if command else " "
             case tree.Words(text, command):
-                if not _PLAIN_WORDS.fullmatch(text):
-                    self.refuse(repr(text))
-                return rf"\mathrm{{{text}}}".replace(" ", r"\ ") if command == "mathrm" else rf"\text{{{text}}}"
+                words = self.plain(text)
+                return rf"\mathrm{{{words}}}".replace(" ", r"\ ") if command == "mathrm" else rf"\text{{{words}}}"
             case tree.Named(text, command) if command in symbols.OPERATORS:
                 return f"\\{command}"
             case tree.Named(text, command):
                 star = command.removeprefix("operatorname") if self.dialect.sizes else ""
-                return rf"\operatorname{star}{{{self.plain(text)}}}"
+                return rf"\operatorname{star}{{{self.plain(text)}}}".replace(" ", r"\,")
             case tree.Scripts(base, below, primes, above):
                 scripts = "'" * primes + "".join(
                     f"{sign}{self.script(node)}" for sign, node in (("_", below), ("^", above)) if node
@@ -145,12 +144,10 @@ class _Writer:
                 name = self.dialect.renamed.get(command, command)
                 return f"\\{name}{self.braced(inside)}" if name else self.braced(inside)
             case tree.Fenced(fences, parts):
-                middles = [f"\\middle{self.fence(sign)}" for sign in fences[1:-1]]
-                signs = [f"\\left{self.fence(fences[0])}", *middles]
-                enclosed = [
-                    sign + self.after(sign, self.row(part.parts)) for sign, part in zip(signs, parts, strict=True)
-                ]
-                return f"{''.join(enclosed)}\\right{self.fence(fences[-1])}"
+                signs = [f"\\{'middle' if i else 'left'}{self.fence(sign)}" for i, sign in enumerate(fences[:-1])]
+                rows = [self.row(part.parts) for part in parts]
+                enclosed = "".join(self.after(sign, row) for sign, row in zip(signs, rows, strict=True))
+                return f"{enclosed}\\right{self.fence(fences[-1])}"
             case tree.Sized(command, fence):
                 return f"\\{command}{self.fence(fence)}" if self.dialect.sizes else self.sign(fence)
             case tree.Stacked(base, above, below):
@@ -180,14 +177,12 @@ class _Writer:
         return COMMANDS.get(text, text) if text else "."
 
     def after(self, sign: str, text: str) -> str:
-        """A text after a bracket, separated if the bracket's command would run into it."""
-        return f" {text}" if sign[-1].isalpha() and text[:1].isalpha() else text
+        """A bracket and a text, separated if the bracket's command would run into it."""
+        return f"{sign} {text}" if sign[-1].isalpha() and text[:1].isalpha() else sign + text
 
     def plain(self, text: str) -> str:
-        """The name of an operator."""
-        if not _PLAIN_WORDS.fullmatch(text):
-            self.refuse(repr(text))
-        return text.replace(" ", r"\,")
+        """A text of plain words, or a refusal."""
+        return text if _PLAIN_WORDS.fullmatch(text) else self.refuse(repr(text))
 
     def refuse(self, what: str) -> NoReturn:
         """Refuse a part that the dialect cannot express."""

@@ -1,15 +1,13 @@
 r"""The leading terms of the loss as n and then w go to infinity, derived by SymPy from the law.
 
-sphere    averages over the sphere in closed form
-tokens    averages over one token, by Watson's lemma; the mean of a function over small circles
-links     link functions as expressions: smooth pieces that meet at kinks
-tasks     the properties of a law that enter: means of squares, gradients, kinks
-noise     leading noise, and the next terms in 1/w and in 1/n
-bias      leading bias of smooth tasks and of kinks
-record    all results as one record with the optimal w and its loss, and as numbers; transfer to another law
-powers    powers of w and n as numbers, errors from the next terms, and three laws without SymPy for fast refusals
-terms     loss terms, with their range of validity
-tilt      the correction to w I of the optimal matrix of an anisotropic law
+sphere      averages over the sphere, and over one token by Watson's lemma
+links       link functions as expressions: smooth pieces that meet at kinks
+tasks       the properties of a law that enter: means of squares, gradients, kinks
+fields      the same of a law given by its covariance
+expansions  leading noise and bias, and the next terms in 1/w and in 1/n
+record      all results as one record with the optimal w and its loss, and as numbers; transfer to another law
+powers      powers of w and n as numbers, errors from the next terms, and three laws without SymPy for fast refusals
+terms       loss terms, with their range of validity
 
 All exponents are logarithmic derivatives of the derived expressions.
 """

@@ -20,9 +20,20 @@ from sympy import exp, oo, pi
 from lipverify.errors import OutOfReach
 from lipverify.loss.asymptotic.fields import Increments
 from lipverify.loss.asymptotic.links import Kink
-from lipverify.loss.asymptotic.sphere import Expr, c, density, n, sigma, w
+from lipverify.loss.asymptotic.sphere import (
+    Delta,
+    Expr,
+    Term,
+    c,
+    circle_mean,
+    density,
+    moment_terms,
+    n,
+    sigma,
+    w,
+    window_operator,
+)
 from lipverify.loss.asymptotic.tasks import Task, applied
-from lipverify.loss.asymptotic.tokens import Delta, Term, circle_mean, moment_terms, window_operator
 
 
 def noise_term() -> Term:

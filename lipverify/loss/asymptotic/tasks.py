@@ -15,8 +15,7 @@ from lipverify.errors import InvalidInput
 from lipverify.loss.asymptotic import fields
 from lipverify.loss.asymptotic.fields import Increments
 from lipverify.loss.asymptotic.links import Kink, Link, Piece, link, meant, read
-from lipverify.loss.asymptotic.sphere import Expr, L, c, laplacian, mean
-from lipverify.loss.asymptotic.tokens import Delta
+from lipverify.loss.asymptotic.sphere import Delta, Expr, L, c, laplacian, mean
 from lipverify.problem.fields import RBF, Matern
 from lipverify.problem.law import Law, by_law
 from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU, Scaled

@@ -1,4 +1,4 @@
-r"""The loss at M = c BB^T + c' (I - BB^T) for f(x) = a^T B^T x, by quadrature whose cost does not depend on n.
+"""The loss at M = c BB^T + c' (I - BB^T) for f(x) = a^T B^T x, by quadrature whose cost does not depend on n.
 
 Notation: B has k orthonormal columns in R^d, a is uniform on S^{k-1}, z = B^T x for the query and z_i = B^T x_i for a
 token, e = z / |z|, and the score of token i is x_i^T M x.
@@ -31,7 +31,7 @@ token, e = z / |z|, and the score of token i is x_i^T M x.
    The loss needs one scalar per token and one for the query. (For M = w I this is the isotropic loss, whatever s.)
 
 5. *n is an exponent.* 1/S^2 = int_0^infty lambda e^{-lambda S} dlambda turns both sums into integrals over lambda of
-   averages over a single token, see `laplace`. Nothing changes at sigma = 0, or at n = 2, where phi^{n-2} = 1 and the
+   averages over a single token, see `reduction`. Nothing changes at sigma = 0, or at n = 2, where phi^{n-2} = 1 and the
    tests compare with the weights written out, a_1 = 1/2 + h and a_2 = 1/2 - h with h = tanh((score_1 - score_2)/2)/2.
 
 6. *Sign.* Both terms are even in c': reverse v for the product, and only c'^2 enters on the sphere. So c' = 0 is always
@@ -41,8 +41,135 @@ As n -> infinity at fixed (c, c') both sums become ratios of averages over one t
 
        B -> (L^2 / k) E s (1 - c A(omega) / omega)^2        on the sphere, A(omega) = I_{d/2}(omega) / I_{d/2-1}(omega),
        B -> (L^2 c_u^2 / k) (1 - A_k(c c_u^2))^2            on the product, whatever c'.
+
+Both terms are computed twice, by rules that share no node (other orders over the token and over the query, points over
+log lambda half a step apart). The finer value is the result; the difference plus a bound on rounding is its error. If
+the error is not small, the orders are raised; if that does not help, the large error is reported.
 """
 
-from lipverify.loss.block.terms import BlockTerms, block_terms
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lipverify.errors import OutOfReach
+from lipverify.foundation.arrays import EPS, Floats
+from lipverify.foundation.noted import makes
+from lipverify.foundation.validation import numbers
+from lipverify.loss.block.reduction import Reduction, reduction_of
+from lipverify.loss.terms import Terms
+from lipverify.problem import Problem
+from lipverify.problem.problem import require_problem
+
+ORDERS = (16, 24, 36, 54, 80, 120, 180)
+"""Orders of the rules, tried in order until two agree, each half larger than the one before."""
+TOLERANCE = 1e-11
+"""Relative difference of two rules at which a term has settled."""
+ROUNDING = 256 * EPS
+"""Relative rounding of sums of products of a few hundred terms."""
+EXPONENT = 42.0
+"""(n - 1) |log phi| is at most this where the integrand counts, and its own rounding is multiplied by it."""
+LARGEST_SPREAD = 200.0
+"""The largest spread of scores: a rule over the sphere needs about as many nodes as scores spread."""
+
+
+class BlockTerms(Terms, frozen=True, kw_only=True):
+    """B + N at M = c BB^T + c' (I - BB^T); arrays shaped like c and c' together, units of y squared.
+
+    The errors are bounds that cover quadrature and rounding.
+    """
+
+    c: Any
+    c_perp: Any
+
+
+@dataclass(frozen=True)
+class _Values:
+    """Noise over sigma^2 and bias over L^2 for some pairs (c, c'), (pair,)."""
+
+    noise: Floats
+    bias: Floats
+
+
+@makes("bounded", "exact")
+def block_terms(problem: Problem, c: Any, c_perp: Any) -> BlockTerms:
+    r"""Loss terms at M = c BB^T + c' (I - BB^T) for f(x) = a^T B^T x.
+
+    Parameters
+    ----------
+    problem
+        Its law is `LowRank(B)`; its covariates are `Sphere()` or `ProductOfSpheres(B, ...)` with the same columns.
+    c, c_perp
+        Finite real numbers, or arrays of them that broadcast: the scales along and across the columns of B.
+
+    Returns
+    -------
+    BlockTerms
+        Bias, noise and their errors, relative errors about 1e-13.
+
+    Validity: d >= 2, 1 <= k <= d (k < d for the product), 1 <= n <= 1e30; cost grows with the spread of the scores,
+    2 max(|c|, |c'|) on the sphere and 2 (|c| c_u^2 + |c'| c_v^2) on the product.
+
+    Raises
+    ------
+    InvalidInput
+        If the problem has no such reduction, or c or c' is not finite.
+    OutOfReach
+        If scores spread by more than 200.
+
+    Source: the loss is equation (ICL) of Collins et al., slides, with the law of Theorem 4; the reduction is derived in
+    `lipverify.loss.block`.
+
+    >>> from lipverify.laws import LowRank
+    >>> terms = block_terms(Problem(d=2, n=1000, law=LowRank([[1.0], [0.0]]), sigma=0.5), c=3.0, c_perp=[0.0, 3.0])
+    >>> terms.bias.round(6).tolist(), terms.noise.round(6).tolist()
+    ([0.012379, 0.01836], [0.000525, 0.000706])
+    """
+    require_problem(problem)
+    reduction, L = reduction_of(problem)
+    grid = np.broadcast_arrays(numbers("c", c), numbers("c_perp", c_perp))
+    value, error = _evaluate(reduction, float(problem.n), np.ravel(grid[0]), np.ravel(grid[1]))
+    shape, noise_unit, bias_unit = grid[0].shape, problem.sigma**2, L**2
+    return BlockTerms(
+        problem=problem,
+        c=grid[0],
+        c_perp=grid[1],
+        noise=np.reshape(noise_unit * value.noise, shape),
+        bias=np.reshape(bias_unit * value.bias, shape),
+        noise_error=np.reshape(noise_unit * error.noise, shape),
+        bias_error=np.reshape(bias_unit * error.bias, shape),
+    )
+
+
+def _evaluate(reduction: Reduction, n: float, c: Floats, c_perp: Floats) -> tuple[_Values, _Values]:
+    """Values and errors, with orders raised until the two rules agree."""
+    spread = reduction.spread(c, c_perp)
+    if np.any(spread > LARGEST_SPREAD):
+        worst = int(np.argmax(spread))
+        raise OutOfReach(
+            f"c = {c[worst]:g}, c_perp = {c_perp[worst]:g}: scores spread by {spread[worst]:.0f}, more than "
+            f"{LARGEST_SPREAD:.0f}; method='montecarlo' with M has no such limit."
+        )
+    value, error = (_Values(np.empty(c.size), np.empty(c.size)) for _ in range(2))
+    unsettled = np.arange(c.size)
+    for order in ORDERS:
+        fine, apart = _two_rules(reduction, n, c[unsettled], c_perp[unsettled], order)
+        for into, terms in ((value, fine), (error, apart)):
+            into.noise[unsettled], into.bias[unsettled] = terms.noise, terms.bias
+        unsettled = unsettled[(apart.noise > TOLERANCE * fine.noise) | (apart.bias > TOLERANCE * fine.bias)]
+        if not unsettled.size:
+            break
+    share = ROUNDING + EPS * (EXPONENT + spread)
+    return value, _Values(error.noise + share * value.noise, error.bias + share * value.bias)
+
+
+def _two_rules(reduction: Reduction, n: float, c: Floats, c_perp: Floats, order: int) -> tuple[_Values, _Values]:
+    """The value of the finer of two rules, and their difference."""
+    fine = _Values(*reduction.values(n, c, c_perp, order, fine=True))
+    rough = _Values(*reduction.values(n, c, c_perp, order, fine=False))
+    return fine, _Values(np.abs(fine.noise - rough.noise), np.abs(fine.bias - rough.bias))
+
 
 __all__ = ["BlockTerms", "block_terms"]

@@ -1,20 +1,307 @@
-r"""Certified loss terms: Arb balls that are proved to contain them.
+"""Certified loss terms: Arb balls that are proved to contain them, with the digits asked for.
 
 harmonics   averages of exponentials over one token, in closed form
 spectra     the covariance of a law, harmonic by harmonic
-degrees     the number of harmonics of an infinite spectrum to list
-nodes       first node, last node and step of the sum over u = log(lambda)
 averages    averages over one token: a power series where lambda is small, else a Mellin transform with its images
-context     the sum that replaces the average over n tokens, and a bound on its error
-enclosure   one w at one precision
-terms       noise and bias with the digits asked for: balls as doubles with errors, and as text
+context     the sum over u = log(lambda) that replaces the average over n tokens: its nodes, and a bound on its error
 
 No function is passed to an integrator. Arb's integrator relies on the integrand to flag where it is not analytic, and
 an integrand that fails to do so gives a wrong ball that looks certified. The integrals here are sums over the whole
 line of functions with proved analyticity and size, built from closed forms only.
 """
 
-from lipverify.loss.certified.spectra import Spectrum, spectrum
-from lipverify.loss.certified.terms import CertifiedTerms, certified_terms
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from flint import arb, ctx
+from scipy.special import gammaln
+
+from lipverify.errors import OutOfReach
+from lipverify.foundation.validation import whole
+from lipverify.loss.certified.averages import MellinTransform, PowerSeries
+from lipverify.loss.certified.context import Context, Nodes
+from lipverify.loss.certified.harmonics import Ball
+from lipverify.loss.certified.spectra import Spectrum, spectrum, spectrum_of
+from lipverify.loss.terms import LossTerms
+from lipverify.problem import Problem
+from lipverify.problem.law import Law
+
+
+class CertifiedTerms(LossTerms, frozen=True, kw_only=True):
+    r"""Loss terms that are proved to lie in balls.
+
+    Attributes
+    ----------
+    bias, noise
+        The midpoints, rounded to doubles.
+    bias_error, noise_error
+        Bounds on the distance from these doubles to the truth: the radius and the rounding to a double.
+    bias_ball, noise_ball
+        The balls themselves as text, "[midpoint +/- radius]" in decimal, arrays shaped like `w`; `flint.arb(text)`
+        reads one back. A double cannot hold 20 digits.
+    digits
+        Every ball has a radius of at most 10^-digits of its value.
+    """
+
+    bias_ball: Any
+    noise_ball: Any
+    digits: int
+
+
+def text(ball: Ball, digits: int) -> str:
+    """The ball in decimal, outwards rounded, with a few digits more than are promised.
+
+    >>> from flint import arb
+    >>> text(arb(1) / 4, 20)
+    '0.2500000000000000000000000'
+    """
+    return ball.str(digits + 5, more=True)
+
+
+def double(ball: Ball) -> tuple[float, float]:
+    """The midpoint as a double, and a bound on its distance to any point of the ball.
+
+    Raises
+    ------
+    OutOfReach
+        If it is too large for a double.
+
+    >>> from flint import arb
+    >>> double(arb(1) / 4)
+    (0.25, 0.0)
+    """
+    value = float(ball.mid())
+    if not math.isfinite(value):
+        raise OutOfReach(f"the value {ball.str(3)} exceeds the largest double; rescale L or sigma.")
+    error = (ball - value).abs_upper()
+    return value, 0.0 if error == 0 else math.nextafter(float(error), math.inf)
+
+
+HIGHEST_DEGREE = 320
+"""Largest degree of a harmonic: a few seconds' work."""
+
+
+def degree_by_mass(law: Law, d: int, goal: float) -> int:
+    """The degree beyond which a law has less than e^{-goal} of its variance."""
+
+    def enough(top: int) -> bool:
+        spectrum = spectrum_of(law, d, top)
+        return bool(spectrum.rest.abs_upper() < (-arb(goal)).exp() * spectrum.variance)
+
+    return _first(enough, law)
+
+
+def degree_by_series(law: Law, averages: PowerSeries, goal: float) -> int:
+    """The degree beyond which no term of the series adds e^{-goal} to an average of P_l.
+
+    log I_m(kappa) is about sqrt(kappa^2 + m^2) - m asinh(m / kappa) (Debye), and the terms are lambda^j / j! times
+    I_{nu + l} / I_nu at kappa = (j + 1) w.
+    """
+    nu, j = averages.d / 2 - 1, np.arange(averages.terms)
+    kappa = (j + 1) * float(averages.w)
+    weight = j * averages.nodes.high - gammaln(j + 1)
+
+    def log_bessel(m: float) -> Any:
+        return np.hypot(kappa, m) - m * np.arcsinh(m / kappa)
+
+    return _first(lambda top: np.max(weight + log_bessel(nu + top) - log_bessel(nu)) <= -goal, law)
+
+
+def degree_by_transform(law: Law, averages: MellinTransform, goal: float) -> int:
+    """The degree beyond which no frequency adds e^{-goal} to an average of P_l."""
+    half, w = averages.d / 2, float(averages.w)
+    tau = np.linspace(0, 2 * math.pi * averages.frequencies / averages.period, 400)
+    x = np.hypot(tau, averages.tilt) * w / 2
+    goal += averages.tilt * max(averages.nodes.high, 0.0)
+
+    def largest(top: int) -> float:
+        falling = top * np.log(x) - gammaln(half + top) + gammaln(half)
+        return float(np.max(np.minimum(falling, 0) - math.pi / 2 * tau))
+
+    return _first(lambda top: largest(top) <= -goal, law)
+
+
+def _first(enough: Callable[[int], bool], law: Law) -> int:
+    """The first degree that is enough, or a refusal."""
+    for top in _degrees():
+        if enough(top):
+            return top
+    raise OutOfReach(
+        f"law = {law!r}: more than {HIGHEST_DEGREE} harmonics matter here, more than a few seconds' work; "
+        "use method='exact', a smaller w or L, or fewer digits."
+    )
+
+
+def _degrees() -> Iterator[int]:
+    """2, 4, 6, ..., then by an eighth each."""
+    top = 2
+    while top <= HIGHEST_DEGREE:
+        yield top
+        top += max(2, 2 * (top // 16))
+
+
+LARGEST_SERIES_LAMBDA = 400.0
+"""Up to this lambda the averages are power series; their terms grow to e^lambda, which costs 1.44 lambda bits."""
+LARGEST_W = 1e9
+"""Largest w for which Arb encloses the Bessel functions in reasonable time."""
+MOST_FREQUENCIES = 40_000
+"""Most frequencies of a Mellin integral: a few seconds' work."""
+GUARD_BITS = 40
+"""Bits beyond the goal, for the rounding of long sums: a thousand million operations lose thirty."""
+
+
+def enclose(problem: Problem, w: float, goal: float) -> tuple[Ball, Ball]:
+    """(N, B) as balls with a relative radius of about e^{-goal}; the goal is not guaranteed."""
+    n = int(problem.n)
+    # e^{-2w} and the averages that it scales are known to w times the working precision
+    with ctx.workprec(math.ceil(goal / math.log(2) + math.log2(1 + w)) + GUARD_BITS):
+        noise, bias = _uniform(problem, n, goal) if w == 0 or n == 1 else _narrowed(problem, n, w, goal)
+        return arb(problem.sigma) ** 2 * noise, bias
+
+
+def _uniform(problem: Problem, n: int, goal: float) -> tuple[Ball, Ball]:
+    """At w = 0 or n = 1 all weights are 1/n: N = sigma^2 / n, B = (1 + 1/n) Var f(x)."""
+    law, d = problem.law, problem.d
+    start = spectrum_of(law, d, 2)
+    top = degree_by_mass(law, d, goal) if start.fast and start.infinite else 2
+    return arb(1) / n, (1 + arb(1) / n) * spectrum_of(law, d, top).variance
+
+
+def _narrowed(problem: Problem, n: int, w: float, goal: float) -> tuple[Ball, Ball]:
+    """(N, B) for w > 0 and n > 1: by the power series where lambda stays small, by the Mellin transform elsewhere."""
+    if w > LARGEST_W:
+        raise OutOfReach(f"w = {w}: Bessel functions are enclosed up to w = {LARGEST_W:g}; use method='exact'.")
+    nodes = Nodes.place(problem.d, n, w, goal)
+    if nodes.high <= math.log(LARGEST_SERIES_LAMBDA):
+        return _by_series(problem, n, w, goal, nodes)
+    return _by_transform(problem, n, w, goal, nodes)
+
+
+def _by_series(problem: Problem, n: int, w: float, goal: float, nodes: Nodes) -> tuple[Ball, Ball]:
+    """(N, B) by the power series, with extra bits for the cancellation of its terms."""
+    law, d, largest = problem.law, problem.d, math.exp(nodes.high)
+    with ctx.workprec(ctx.prec + math.ceil(largest / math.log(2))):
+        start = spectrum_of(law, d, 2)
+        averages = PowerSeries(d, arb(w), nodes, PowerSeries.terms_for(largest, goal), start.top)
+        if start.infinite:
+            top = _by_mass(problem, w, goal) if start.fast else degree_by_series(law, averages, goal)
+            averages = averages.up_to(top)
+        return Context(d, n, arb(w), nodes, spectrum_of(law, d, averages.top)).enclose(averages)
+
+
+def _by_transform(problem: Problem, n: int, w: float, goal: float, nodes: Nodes) -> tuple[Ball, Ball]:
+    """(N, B) by the Mellin transform, whose absolute accuracy must serve terms of order 1/n^2."""
+    law, d, absolute = problem.law, problem.d, goal + 2 * math.log(n) + 2 * math.log1p(w)
+    start = spectrum_of(law, d, 2)
+    if nodes.count <= MOST_FREQUENCIES:
+        averages = MellinTransform.place(d, arb(w), nodes, absolute, start.top)
+    if nodes.count > MOST_FREQUENCIES or averages.frequencies > MOST_FREQUENCIES:
+        raise OutOfReach(
+            f"d = {d}, n = {problem.n}, w = {w}: windows this narrow that hold few tokens need more than "
+            f"{MOST_FREQUENCIES} frequencies, the work of a few seconds; use method='exact' or fewer digits."
+        )
+    with ctx.workprec(max(ctx.prec, averages.bits)):
+        if start.infinite:
+            top = _by_mass(problem, w, goal) if start.fast else degree_by_transform(law, averages, absolute)
+            averages = averages.up_to(top)
+        return Context(d, n, arb(w), nodes, spectrum_of(law, d, averages.top)).enclose(averages)
+
+
+def _by_mass(problem: Problem, w: float, goal: float) -> int:
+    """The degree for a spectrum that falls fast, against a bias that falls as w^-2."""
+    return degree_by_mass(problem.law, problem.d, goal + 4 * math.log1p(w))
+
+
+ATTEMPTS = 3
+"""Number of goals that are tried; each is raised by the digits that were missing."""
+PRINTING = 0.01
+"""Nepers that outward rounding to text may take."""
+MOST_DIGITS = 100
+"""Most digits that may be asked for."""
+GUARD = 6.0
+"""Nepers beyond the digits asked for, since several errors of that size add up."""
+
+
+def certified_terms(problem: Problem, w: Any, *, digits: int = 20) -> CertifiedTerms:
+    r"""Balls that are proved to contain the bias and the noise.
+
+    Parameters
+    ----------
+    problem
+        Any d >= 2 and n; the law affine, quadratic, cosine, relu or `Zonal` by its spectrum. The doubles sigma, L, w
+        and the coefficients are taken as they are, exactly.
+    w
+        Values of w, finite and >= 0.
+    digits
+        Every ball has a radius of at most 10^-digits of its value; from 1 to 100.
+
+    Returns
+    -------
+    CertifiedTerms
+        Units of y squared, shaped like `w`.
+
+    Raises
+    ------
+    InvalidInput
+        If `digits` breaks its rule, or no ball is known for the law.
+    OutOfReach
+        If the digits would take more than a few seconds: w beyond some 1000 where windows hold few tokens, relu with
+        w beyond 5 unless a window holds many tokens, and cosines with L of several hundred.
+
+    Source: the bounds are stated and derived in `lipverify.loss.certified.context` and `averages`.
+
+    >>> from lipverify.laws import Affine
+    >>> certified_terms(Problem(d=3, n=10, law=Affine()), 5.0).noise_ball.item()
+    '[0.4223067893770449277437168 +/- 3.40e-24]'
+    """
+    digits = whole("digits", digits, 1, "the number of digits", MOST_DIGITS)
+    windows = np.asarray(w, dtype=np.float64)
+    balls = [_to_digits(problem, float(value), digits) for value in windows.flat]
+
+    def shaped(values: Iterable[Any], dtype: type = float) -> Any:
+        return np.reshape(np.array(list(values), dtype=dtype), windows.shape)
+
+    doubles = [[double(ball) for ball in pair] for pair in balls]
+    return CertifiedTerms(
+        problem=problem,
+        method="certified",
+        w=windows,
+        noise=shaped(noise[0] for noise, _ in doubles),
+        bias=shaped(bias[0] for _, bias in doubles),
+        noise_error=shaped(noise[1] for noise, _ in doubles),
+        bias_error=shaped(bias[1] for _, bias in doubles),
+        noise_ball=shaped((text(noise, digits) for noise, _ in balls), object),
+        bias_ball=shaped((text(bias, digits) for _, bias in balls), object),
+        digits=digits,
+    )
+
+
+def _to_digits(problem: Problem, w: float, digits: int) -> tuple[Ball, Ball]:
+    """(N, B) with the digits, or a refusal."""
+    needed = digits * math.log(10) + GUARD
+    goal = needed
+    for _ in range(ATTEMPTS):
+        balls = enclose(problem, w, goal)
+        known = min(_nepers(ball) for ball in balls)
+        if known >= digits * math.log(10) + PRINTING:
+            return balls
+        goal += min(needed - known, needed)
+    raise OutOfReach(
+        f"d = {problem.d}, n = {problem.n}, w = {w}: the ball has {max(known, 0) / math.log(10):.1f} of "
+        f"the {digits} digits; ask for fewer digits or use method='exact'."
+    )
+
+
+def _nepers(ball: Ball) -> float:
+    """-log of the relative radius; infinite for an exact ball."""
+    if ball.is_exact():
+        return math.inf
+    size = ball.abs_lower()
+    return -float((ball.rad() / size).log()) if ball.is_finite() and size > 0 else -math.inf
+
 
 __all__ = ["CertifiedTerms", "Spectrum", "certified_terms", "spectrum"]

@@ -35,8 +35,8 @@ from functools import cached_property
 
 from flint import acb, arb, arb_poly
 
+from lipverify.loss.certified.context import GRAIN, Nodes
 from lipverify.loss.certified.harmonics import Ball, combine, exponential_averages, size
-from lipverify.loss.certified.nodes import GRAIN, Nodes
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ routes       `exact_terms`: apply the route of the table, and the other one if n
 table        the route for each law and w, and the reason
 sight        the properties of a law that decide between routes and kinds of error
 cost         the cost of a loss, estimated before it begins
-quadrature/  rules, polynomials and graded meshes, independent of laws
+quadrature   rules, polynomials and graded meshes, independent of laws
 context/     averages over the n tokens of a context, independent of laws
 variograms/  variograms of laws, independent of n and w
 biases/      the ridge route, which combines both, for laws given by links, a covariance or a variogram
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from lipverify.loss.exact.context.tokens import TokenNodes
     from lipverify.loss.exact.context.weighted import TokenRule, token_rules, weighted_mean
     from lipverify.loss.exact.cost import loss_cost
-    from lipverify.loss.exact.quadrature.rules import plain_rule
+    from lipverify.loss.exact.quadrature import plain_rule
     from lipverify.loss.exact.routes import LARGEST, ROUTES, SMALLEST, exact_terms
     from lipverify.loss.exact.table import has_averages, rough_from
     from lipverify.loss.exact.variograms.table import Variogram, variogram_of

@@ -25,8 +25,15 @@ from lipverify.loss.exact.context.averages import SERIES_BELOW, SERIES_TAIL, TOK
 from lipverify.loss.exact.context.between import PAIR
 from lipverify.loss.exact.context.contexts import ORDERS, PANEL, Contexts
 from lipverify.loss.exact.context.others import ABOVE, BELOW, OTHER, Q_SHARE, STEP, width_of
-from lipverify.loss.exact.quadrature.graded import MOST_PANELS, PARTS, TABLE, Grading, LogGrading
-from lipverify.loss.exact.quadrature.rules import chebyshev_points, to_coefficients
+from lipverify.loss.exact.quadrature import (
+    MOST_PANELS,
+    PARTS,
+    TABLE,
+    Grading,
+    LogGrading,
+    chebyshev_points,
+    to_coefficients,
+)
 from lipverify.loss.exact.sight import sight_of
 from lipverify.loss.exact.table import groups
 from lipverify.loss.exact.variograms.pieces import SIZE

@@ -22,7 +22,7 @@ from typing import Any
 from flint import arb
 
 from .chain import Ball, Bounds, Conditions, Facts, Kind, Known, Proof, Rule, least, most, shown
-from .every import every, far, few, monotone, near, reached
+from .every import every, far, few, monotone, near, reached, unit
 from .harmonics import smooth
 from .kink import gaussian_integrals
 from .laws import LAWS, about, domain, family, own_constant, start, written
@@ -258,12 +258,16 @@ def of_tradeoff(proof: Proof, words: Mapping[str, str]) -> str:
     ).format(**k)
 
 
+def whole_unit(proof: Proof) -> str:
+    """`every.unit`, which is a whole number for the affine law and ReLU."""
+    return str(unit(start(proof.about["law"], proof.about["d"])).unique_fmpz())
+
+
 def of_every(proof: Proof, words: Mapping[str, str]) -> str:
     """What `every` says, of M as `reached` has it, or `joined`, of M as `levels` has it."""
     relu = proof.about["law"] == "relu"
     first, last = (levels, joined) if relu else (reached, every)
-    k = {**words, **of(proof, first), **of(proof, last), "K": of(proof, window)["K"]}
-    k["unit"] = str((6 if relu else 3) * proof.about["d"])
+    k = {**words, **of(proof, first), **of(proof, last), "K": of(proof, window)["K"], "unit": whole_unit(proof)}
     k["falls"] = "" if relu else ", where the bias falls from w = 0 to w*"
     return (
         "{best}, and every w* that attains it has {least_ratio} M <= w* <= {largest_ratio} M, M = min(Lambda / "
@@ -276,12 +280,11 @@ def of_every(proof: Proof, words: Mapping[str, str]) -> str:
 
 def of_signals(proof: Proof, words: Mapping[str, str]) -> str:
     """What `signals` and `largest` say, or `signals_of_relu`."""
-    relu, d = proof.about["law"] == "relu", proof.about["d"]
-    rules = LEMMAS[proof.about["law"], d]
+    relu, rules = proof.about["law"] == "relu", LEMMAS[proof.about["law"], proof.about["d"]]
     k = {**words, **of(proof, levels if relu else reached)}
     for rule in rules:
         k |= of(proof, rule)
-    k |= {"unit": str((6 if relu else 3) * d), "p": "2/5" if relu else "2/3" if signals in rules else "1/3"}
+    k |= {"unit": whole_unit(proof), "p": "2/5" if relu else "2/3" if signals in rules else "1/3"}
     k["scale"] = ("" if k["m"] == "1" else k["m"] + " ") + f"n^({k['p']})"
     later = " and {later_low} M <= w* <= {later_high} M for all n >= 256;" if signals in rules else ""
     return (

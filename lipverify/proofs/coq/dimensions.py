@@ -218,8 +218,10 @@ def theorem(law: str) -> Iterator[str]:
     exists = f"exists w, {least}" if real else f"exists w, 0 <= w /\\ ({least})"
     yield "Section Statement.\nVariable E : nat -> (Tokens -> R) -> R."
     yield "Definition N (d : nat) := noise_of (E d).\nDefinition B (d : nat) := bias_of (E d)."
-    yield from assumed([name for name in EVERY if real or name != "opposite_d"])
-    end = "apply over_all_reals; [now apply opposite_d | assumption | assumption |]." if real else ""
+    facts = [name for name in EVERY if real or name != "opposite_d"]
+    yield from assumed(facts)
+    end = "apply over_all_reals; [now apply opposite_d | assumption | assumption |]. " if real else ""
+    uses = " | ".join(f"now apply {name}" for name in ("window_every", "few_every", "third_every", *facts))
     yield f"""Theorem every_dimension_theorem : forall d n L sigma, (2 <= d)%nat -> 0 < L -> 0 < sigma -> (1 <=
   n)%nat ->
   let a := (INR d - 1) / 2 in let W := Rpower (INR n * L ^ 2 / sigma ^ 2) (1 / (a + 2)) in let k := scale_of law d in
@@ -230,35 +232,10 @@ def theorem(law: str) -> Iterator[str]:
     low * (k * W) < w < high * (k * W) /\\
     loss_low * loss_of law d <= loss (N d) (B d) L sigma n w * W ^ 2 / L ^ 2 <= loss_high * loss_of law d).
 Proof.
-  intros d n L sigma Hd HL Hs Hn a W k HW Hd2 HK HM. pose proof W_least_ge. assert (Wp : 0 < W) by lra.
+  intros d n L sigma Hd HL Hs Hn a W k HW Hd2 HK HM.
   assert (a_is : a = a_of d) by (unfold a, a_of, size; now rewrite INR_IZR_INZ).
   replace (INR d) with (size d) in Hd2 by (unfold size; now rewrite INR_IZR_INZ). unfold k. unfold W in *. clear W k.
-    rewrite a_is in *.
-  change (Rpower (INR n * L ^ 2 / sigma ^ 2) (1 / (a_of d + 2))) with (dim_W d n L sigma) in *.
-  set (p := / dim_W d n L sigma). assert (p_in : 0 < p <= 1 / W_least).
-  {{ unfold p, Rdiv. rewrite Rmult_1_l. split; [apply Rinv_0_lt_compat; lra | apply Rinv_le_contravar; lra]. }}
-  assert (p_d : p * (W_per_d * size d) <= 1).
-  {{ apply Rmult_le_reg_r with (dim_W d n L sigma); [assumption |]. unfold p. rewrite (Rmult_comm (/ _)),
-    Rmult_assoc, Rinv_l by lra. lra. }}
-  destruct order as [o1 [o2 [o3 [o4 [o5 o6]]]]]. pose proof gamma_ge. {end}
-  apply (one_dimension gamma over T_least m J1 J2 first split low high room tau tau_3 K M loss_low loss_high); try
-    assumption;
-    try apply T_least_ge; try apply m_in; try apply J1_ge; try apply J2_ge; try apply room_pos; try apply K_pos; try
-      apply M_pos;
-    try apply T_le; try apply loss_low_pos; try apply over_ge; try apply end_2; try lra.
-  - now apply cubic_every.
-  - now apply limit_d.
-  - now apply window_every.
-  - now apply few_every.
-  - now apply third_every.
-  - now apply jensen_d.
-  - now apply jensen_share.
-  - now apply jensen_left.
-  - now apply laplace_d.
-  - now apply laplace_share.
-  - apply rises. now apply mean_d.
-  - apply squares_N. now apply mean_d.
-  - apply squares_B. now apply mean_d.
-  - now apply continuous_d.
+  rewrite a_is in *. change (Rpower (INR n * L ^ 2 / sigma ^ 2) (1 / (a_of d + 2))) with (dim_W d n L sigma) in *.
+  {end}apply in_dimension; try assumption; intros; first [{uses}].
 Qed."""
     yield "End Statement."

@@ -297,3 +297,44 @@ Proof.
   { split; [apply Rdiv_lt_0_compat; lra |]. apply Rmult_le_compat_r; [left; apply Rinv_0_lt_compat |]; lra. }
   apply Rmult_le_compat; [assumption | apply Rmult_le_pos; lra | assumption | apply Rmult_le_compat; lra].
 Qed.
+
+(* The theorem over w >= 0 in one dimension, from the facts about that dimension. *)
+Section One.
+Variables (d n : nat) (E : (Tokens -> R) -> R) (L sigma : R).
+Local Notation N := (noise_of E).
+Local Notation B := (bias_of E).
+Local Notation W := (dim_W d n L sigma).
+Hypotheses (d_ge : (2 <= d)%nat) (L_pos : 0 < L) (sigma_pos : 0 < sigma) (n_ge : (1 <= n)%nat).
+Hypotheses (W_ge : W_least <= W) (W_d : W_per_d * size d <= W) (many : K * Rpower W (a_of d + 1) <= INR n).
+Hypothesis many_d : M * (Rpower (4 / 3) (a_of d) * Rpower W (a_of d)) <= INR n.
+Hypothesis window_p : forall p, 0 < p <= 1 / W_least -> p * (W_per_d * size d) <= 1 -> window_at d (ratio_of law d) p.
+Hypothesis few_p : forall p, 0 < p <= 1 / W_least -> p * (W_per_d * size d) <= 1 -> few_at d (ratio_of law d) p.
+Hypothesis third_p : forall p, 0 < p <= 1 / W_least -> p * (W_per_d * size d) <= 1 -> third_at d (ratio_of law d) p.
+Hypotheses (mean_E : Mean E) (continuous_E : Continuous N B) (limit_E : Moment_limit d (a_of d) (limit_of d)).
+Hypotheses (jensen_N : Jensen_pair d N) (jensen_B : Jensen_degree d B (S1_of law d) (gap law d)).
+Hypotheses (left_B : Jensen_left d B (S1_of law d) (gap law d)) (laplace_N : Laplace_noise d N).
+Hypothesis laplace_B : Laplace_degree d B (k_of law d) (S0_of law d) (S1_of law d) (gap law d).
+
+Lemma in_dimension :
+  (exists w, 0 <= w /\ forall x, 0 <= x -> loss N B L sigma n w <= loss N B L sigma n x) /\
+  forall w, 0 <= w -> (forall x, 0 <= x -> loss N B L sigma n w <= loss N B L sigma n x) ->
+    low * (scale_of law d * W) < w < high * (scale_of law d * W) /\
+    loss_low * loss_of law d <= loss N B L sigma n w * W ^ 2 / L ^ 2 <= loss_high * loss_of law d.
+Proof.
+  pose proof W_least_ge. assert (Wp : 0 < W) by lra. set (p := / W). assert (p_in : 0 < p <= 1 / W_least).
+  { unfold p, Rdiv. rewrite Rmult_1_l. split; [apply Rinv_0_lt_compat; lra | apply Rinv_le_contravar; lra]. }
+  assert (p_d : p * (W_per_d * size d) <= 1).
+  { apply Rmult_le_reg_r with W; [assumption |]. unfold p. rewrite (Rmult_comm (/ _)), Rmult_assoc, Rinv_l by lra. lra. }
+  destruct order as [o1 [o2 [o3 [o4 [o5 o6]]]]]. pose proof gamma_ge.
+  apply (one_dimension gamma over T_least m J1 J2 first split low high room tau tau_3 K M loss_low loss_high); try
+    assumption; try apply T_least_ge; try apply m_in; try apply J1_ge; try apply J2_ge; try apply room_pos;
+    try apply K_pos; try apply M_pos; try apply T_le; try apply loss_low_pos; try apply over_ge; try apply end_2; try lra.
+  - now apply cubic_every.
+  - now apply window_p.
+  - now apply few_p.
+  - now apply third_p.
+  - now apply rises.
+  - now apply squares_N.
+  - now apply squares_B.
+Qed.
+End One.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from typing import NamedTuple
@@ -360,60 +360,78 @@ def sums_of(law: str, d: int) -> dict[str, str]:
 
 def window(proof: Proof) -> Iterator[str]:
     """Write the Coq text of a proof about w for one law in one dimension."""
-    law, d = proof.about["law"], proof.about["d"]
-    bias, wave, windows = bias_of(law), laws.own_constant(law), proof.theorem in ("window", "transfer")
-    stages: dict[int, dict[str, Fraction]] = {}
-    for lemma in proof.lemmas:
-        found = {RENAMED.get(name, name): value for name, value in lemma.constants.items()}
-        stages[lemma.stage] = stages.get(lemma.stage, {}) | found
-    k, *before, last = (stages[stage] for stage in sorted(stages))
-    k = {"a": Fraction(d - 1, 2), "m": min(Fraction(FARTHEST), k["T_least"])} | k
-    k |= {"wave": chain.number(wave)} if wave else {}
+    law, d, theorem = proof.about["law"], proof.about["d"], proof.theorem
+    bias, wave, windows = bias_of(law), laws.own_constant(law), theorem in ("window", "transfer")
+    real = windows and laws.domain(law) == "over all real w"
+    first, *before, last = stages_of(proof)
+    m = min(Fraction(FARTHEST), first["T_least"])
+    k = {"a": Fraction(d - 1, 2), "m": m, **first, **({"wave": chain.number(wave)} if wave else {})}
     k |= {"p": angle(last["u"]), **last}
     yield f"Definition d : nat := {d}.\nDefinition c : R := {moment_limit(d)}."
     yield from defined(k)
     sums = {} if wave else sums_of(law, d)
     yield from (f"Definition {name} : R := {text}." for name, text in sums.items())
-    values = f"Ltac values := unfold {', '.join((*reversed(sums), 'd', 'c', *k))}."
-    numbers = f"Ltac numbers := values; {bias.numbers}."
-    yield values
+    names, numbers = (*reversed(sums), "d", "c", *k), f"Ltac numbers := values; {bias.numbers}."
+    yield unfolding(names)
     yield from waves(d, k["wave"]) if wave else (numbers,)
-    facts = {"window": WINDOW, "tradeoff": TRADEOFF, "transfer": WINDOW + TRANSFER}.get(proof.theorem, "")
-    first = bias.before + FIRST if windows else ""
-    yield from stated(bias.spelled(SETTING + STAGE + bias.facts + ("" if before else first) + facts), OWN)
-    if proof.theorem == "transfer":
+    before_u = bias.before + FIRST if windows else ""
+    facts = {"window": WINDOW, "tradeoff": TRADEOFF, "transfer": WINDOW + TRANSFER}.get(theorem, "")
+    yield from stated(bias.spelled(SETTING + STAGE + bias.facts + ("" if before else before_u) + facts), OWN)
+    if theorem == "transfer":
         yield from nearest(bias, k)
-    yield from kernels(k, k["m"])
+    yield from kernels(k, m)
     yield from start(last, d, k["p"])
-    real = windows and laws.domain(law) == "over all real w"
-    assumes = {*ALWAYS, *bias.hypotheses, *(["continuous"] if windows else []), *(["opposite"] if real else [])}
-    section = (
+    beginning = section(bias, {*ALWAYS, *bias.hypotheses, *["continuous"] * windows, *["opposite"] * real})
+    for i, (constants, after) in enumerate(pairwise((*before, last)), 1):
+        constants = {"p": angle(constants["u"]), "until": after["u"], **constants}
+        yield f"Module stage_{i}."
+        yield from defined(constants)
+        yield f"{unfolding((*constants, *names))}\n{numbers}"
+        yield from stage(d, bias, constants, beginning, before_u if i == 1 else "")
+        yield f"End stage_{i}."
+    yield from beginning
+    if windows:
+        yield bias.spelled(left_of_u(len(before)))
+    if theorem == "transfer":
+        yield bias.spelled(on_window(real, wave))
+    theorems = {"window": on_window(real, wave), "transfer": transfer(real), "envelope": ENVELOPE, "tradeoff": TRADED}
+    yield bias.spelled(theorems[theorem])
+    yield "End Statement."
+
+
+def stages_of(proof: Proof) -> list[dict[str, Fraction]]:
+    """The constants of each stage in order, under their names in Coq; those of all w first."""
+    stages: dict[int, dict[str, Fraction]] = {}
+    for lemma in proof.lemmas:
+        constants = {RENAMED.get(name, name): value for name, value in lemma.constants.items()}
+        stages[lemma.stage] = stages.get(lemma.stage, {}) | constants
+    return [stages[number] for number in sorted(stages)]
+
+
+def unfolding(names: Sequence[str]) -> str:
+    """Write the tactic that replaces these names by their values."""
+    return f"Ltac values := unfold {', '.join(names)}."
+
+
+def section(bias: Bias, assumes: Collection[str]) -> list[str]:
+    """Write the beginning of a section: its hypotheses, and what follows from them from the u of its stage on."""
+    return [
         "Section Statement.\nVariable E : (Tokens -> R) -> R.",
         *(f"Local Notation {name} := ({of})." for name, of in AVERAGES.items() if f" {name} " in bias.between),
         *assumed([name for name in HYPOTHESES if name in assumes]),
         "Let crossing : Bessel_crossing d a := crosses_once d a (proj1 d_a) (proj2 d_a).",
         "Let integral : Moment_integral d a c := moment_integral d a c c_pos limit.",
         bias.spelled(BOUNDS.replace("BETWEEN", bias.between)),
-    )
-    for i, (stage, after) in enumerate(pairwise((*before, last)), 1):
-        own = {"p": angle(stage["u"]), "until": after["u"], **stage}
-        yield f"Module stage_{i}."
-        yield from defined(own)
-        yield values.replace("unfold ", f"unfold {', '.join(own)}, ")
-        yield numbers
-        yield from stated(bias.spelled(STAGE + bias.facts + (first if i == 1 else "") + NEXT_STAGE))
-        yield from start(stage, d, own["p"])
-        yield from section
-        beginning = {"BEGIN": "0", "BEFORE_U": BELOW_U} if i == 1 else {"BEGIN": "u", "BEFORE_U": ""}
-        yield bias.spelled(replaced(LEFT_OF_NEXT, beginning))
-        yield f"End Statement.\nEnd stage_{i}."
-    yield from section
-    if windows:
-        yield bias.spelled(left_of_u(len(before)))
-    if proof.theorem == "transfer":
-        yield bias.spelled(on_window(real, wave))
-    theorems = {"window": on_window(real, wave), "transfer": transfer(real), "envelope": ENVELOPE, "tradeoff": TRADED}
-    yield bias.spelled(theorems[proof.theorem])
+    ]
+
+
+def stage(d: int, bias: Bias, k: Mapping[str, Fraction], beginning: Sequence[str], before_u: str) -> Iterator[str]:
+    """Write what holds from the u of a stage to that of the next; of the first also the facts about smaller w."""
+    yield from stated(bias.spelled(STAGE + bias.facts + before_u + NEXT_STAGE))
+    yield from start(k, d, k["p"])
+    yield from beginning
+    place = {"BEGIN": "0", "BEFORE_U": BELOW_U} if before_u else {"BEGIN": "u", "BEFORE_U": ""}
+    yield bias.spelled(replaced(LEFT_OF_NEXT, place))
     yield "End Statement."
 
 

@@ -31,14 +31,11 @@ from lipverify.loss.asymptotic.powers import closed_numbers, known
 # internal: closed forms compared with those that SymPy derives
 from lipverify.loss.asymptotic.record import numbers_of
 
-# internal: integrals over the sphere compared with quadrature
-from lipverify.loss.asymptotic.sphere import density, half_moment, mean
+# internal: integrals over the sphere compared with quadrature, and the operator of the circle with its series
+from lipverify.loss.asymptotic.sphere import circle_mean, density, half_moment, mean
 
 # internal: one task's derivation, before numbers are put in
 from lipverify.loss.asymptotic.tasks import applied, task_of
-
-# internal: the operator of the circle compared with its series
-from lipverify.loss.asymptotic.tokens import circle_mean
 from lipverify.scaling import growth
 
 NAMED = (Affine(L=1.0), ReLU(L=1.0), Cosine(L=1.0), Quadratic(L=1.0))

@@ -23,7 +23,7 @@ from lipverify.laws import Affine, Linear, LowRank
 from lipverify.loss.block import BlockTerms, block_terms
 
 # internal: rules of quadrature at their degree and beyond, and two integrals that must be equal
-from lipverify.loss.block.laplace import Tokens, coordinate_rule, moments, share_rule
+from lipverify.loss.block.reduction import Tokens, coordinate_rule, moments, share_rule
 from tests.strategies import lengths, log_floats
 
 EPS = float(np.finfo(float).eps)

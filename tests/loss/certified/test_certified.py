@@ -26,11 +26,12 @@ from lipverify.loss.certified import CertifiedTerms, certified_terms, context
 
 # internal: two routes to the same ball
 from lipverify.loss.certified.averages import MellinTransform, PowerSeries
-from lipverify.loss.certified.context import ONE, Context, power  # internal: a ball without one of its bounds
+
+# internal: a ball without one of its bounds, and nodes so few that the bound between them counts
+from lipverify.loss.certified.context import ONE, Context, Nodes, power
 
 # internal: averages against mpmath, before they make a loss
 from lipverify.loss.certified.harmonics import exponential_averages
-from lipverify.loss.certified.nodes import Nodes  # internal: nodes so few that the bound between them counts
 from lipverify.loss.certified.spectra import spectrum_of  # internal: spectra against mpmath, before they make a loss
 from tests import ROOT
 from tests.strategies import log_floats

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lipverify import Problem, loss_cost, loss_terms, optimal_window
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Bound, Cosine, Linear, Matern, ReLU, ReLUNetwork, Ridge, RidgeLaw, WithOffset, Zonal
-from lipverify.loss.exact.quadrature.graded import Grading  # internal: a mesh that cannot be made
+from lipverify.loss.exact.quadrature import Grading  # internal: a mesh that cannot be made
 from lipverify.loss.work import MANY  # internal: a budget above which nothing warns
 from lipverify.problem.features import SEEN  # internal: the narrowest feature that is detected
 from lipverify.problem.fine import features  # internal: no value shows which features of a link are found

@@ -10,14 +10,15 @@ from hypothesis import given, settings, target
 from hypothesis import strategies as st
 
 from lipverify.laws import ReLU
-from lipverify.loss.exact import Contexts, averaged_terms, parts_of
+
+# internal: the meshes of `quadrature` are made coarser
+from lipverify.loss.exact import Contexts, averaged_terms, parts_of, quadrature
 from lipverify.loss.exact.biases.task import linear_averages  # internal: closed forms
 
 # internal: two methods, one by one
 from lipverify.loss.exact.biases.terms import TOLERANCE, _over_tokens, _over_u, power_slopes
 from lipverify.loss.exact.context import others  # internal: its tables are made coarser
 from lipverify.loss.exact.context.contexts import ORDERS, powers, rounding_of  # internal: the arguments of both methods
-from lipverify.loss.exact.quadrature import graded  # internal: its meshes are made coarser
 from tests.strategies import log_floats
 
 
@@ -45,7 +46,7 @@ def test_the_noise_is_that_of_integrals_over_u(d: int, n: float, w: float) -> No
 def test_tables_that_are_too_coarse_say_so(d: int, n: float, w: float, monkeypatch: pytest.MonkeyPatch) -> None:
     fine = noise_off_by(d, n, w)[1]
     others.others_of.cache_clear()
-    monkeypatch.setattr(graded, "LEAST_GROWTH", 0.4)
+    monkeypatch.setattr(quadrature, "LEAST_GROWTH", 0.4)
     monkeypatch.setattr(others, "RATE_SHARE", 0.04)
     monkeypatch.setattr(others, "Q_SHARE", 0.04)
     ratio, error = noise_off_by(d, n, w)

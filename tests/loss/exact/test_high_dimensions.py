@@ -22,7 +22,7 @@ from lipverify.foundation.sphere import LARGEST_EXACT, half_beta
 from lipverify.laws import Affine, Cosine, Law, LowRank, Quadratic, ReLU
 from lipverify.loss.block import block_terms
 from lipverify.loss.exact import spectrum_of
-from lipverify.loss.exact.zonal import tokens  # internal: a rounding error is injected there
+from lipverify.loss.exact.zonal import sums  # internal: a rounding error is injected there
 from tests.strategies import log_floats
 
 EPS = float(np.finfo(float).eps)
@@ -99,7 +99,7 @@ def test_logarithms_of_gamma_would_be_caught(monkeypatch: pytest.MonkeyPatch) ->
     def rounded(m: int) -> float:
         return math.sqrt(math.pi) * math.exp(float(gammaln(m / 2) - gammaln((m + 1) / 2)) + 8 * EPS * m * math.log(m))
 
-    monkeypatch.setattr(tokens, "half_beta", rounded)
+    monkeypatch.setattr(sums, "half_beta", rounded)
     assert worst(867, 100, 0.1, Quadratic(), "zonal") > 1
 
 

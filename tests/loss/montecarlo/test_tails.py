@@ -15,10 +15,9 @@ from lipverify.covariates import Ellipsoid
 from lipverify.foundation import Floats, normals
 from lipverify.foundation.sphere import on_sphere  # internal: points on the sphere, as samplers draw them
 from lipverify.laws import RBF, Affine, Cosine, Law, Linear, Quadratic, ReLU, ReLUNetwork, Ridge, Sum
-from lipverify.loss.montecarlo.samples import ROUNDED  # internal: the rounding that a bounded sample may have
 
-# internal: each bound at observable probabilities
-from lipverify.loss.montecarlo.tails import largest_noise, largest_spread, smallest_noise
+# internal: each bound at observable probabilities, and the rounding that a bounded sample may have
+from lipverify.loss.montecarlo.samples import ROUNDED, largest_noise, largest_spread, smallest_noise
 from lipverify.loss.montecarlo.terms import sampler  # internal: samples one by one, which the mean does not show
 from tests.strategies import log_floats
 

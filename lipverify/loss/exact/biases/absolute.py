@@ -21,7 +21,7 @@ from lipverify.loss.exact.biases.task import ROUNDING, Rules, TaskAverages, line
 from lipverify.loss.exact.context.averages import Averages, moments
 from lipverify.loss.exact.context.contexts import Contexts, Factors
 from lipverify.loss.exact.context.tokens import CLOSE, TokenNodes, distinct, kernel, token_nodes
-from lipverify.loss.exact.quadrature.rules import smooth_rule
+from lipverify.loss.exact.quadrature import smooth_rule
 from lipverify.loss.exact.variograms.closed import Angles, absolute_variogram
 from lipverify.loss.exact.variograms.products import Products
 from lipverify.loss.exact.variograms.table import tabulated

@@ -22,7 +22,7 @@ from lipverify.loss.exact.biases.task import Rules
 from lipverify.loss.exact.context.between import FINE, pair_density
 from lipverify.loss.exact.context.others import Others, counted
 from lipverify.loss.exact.context.tokens import TokenNodes, angle_at
-from lipverify.loss.exact.quadrature.rules import CONCENTRATION, LARGE, integer_power, split_rule
+from lipverify.loss.exact.quadrature import CONCENTRATION, LARGE, integer_power, split_rule
 from lipverify.loss.exact.variograms.products import Products
 from lipverify.loss.exact.variograms.table import Variogram
 

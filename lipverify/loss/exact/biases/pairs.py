@@ -28,7 +28,7 @@ from lipverify.loss.exact.context.between import JOINT
 from lipverify.loss.exact.context.contexts import Contexts, Factors
 from lipverify.loss.exact.context.others import Others
 from lipverify.loss.exact.context.tokens import angle_at
-from lipverify.loss.exact.quadrature.rules import LARGE, gauss_rule, plain_rule, split_rule
+from lipverify.loss.exact.quadrature import LARGE, gauss_rule, plain_rule, split_rule
 from lipverify.loss.exact.variograms.products import Products
 from lipverify.loss.work import spend
 

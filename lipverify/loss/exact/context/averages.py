@@ -22,7 +22,7 @@ from scipy.special import betainc
 
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.context.tokens import Kernel, Places, TokenNodes, kernel, token_breaks, token_nodes
-from lipverify.loss.exact.quadrature.rules import gauss_rule, smooth_rule
+from lipverify.loss.exact.quadrature import gauss_rule, smooth_rule
 from lipverify.loss.work import spend
 
 SERIES_BELOW = 1.0

@@ -26,10 +26,11 @@ from lipverify.loss.exact.context.averages import series_terms
 from lipverify.loss.exact.context.contexts import ORDERS, Contexts, Factors, powers
 from lipverify.loss.exact.context.others import Counted, counted, deficits, width_of
 from lipverify.loss.exact.context.tokens import angle_at, kernel
-from lipverify.loss.exact.quadrature.graded import Graded, Grading
-from lipverify.loss.exact.quadrature.rules import (
+from lipverify.loss.exact.quadrature import (
     CONCENTRATION,
     LARGE,
+    Graded,
+    Grading,
     chebyshev_points,
     integer_power,
     plain_rule,

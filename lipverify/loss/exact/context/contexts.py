@@ -22,8 +22,7 @@ from scipy.special import betainc, betaincinv, gammaln, ive
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import EPS, Floats
 from lipverify.loss.exact.context.tokens import LOG_DROP
-from lipverify.loss.exact.quadrature.graded import Grading
-from lipverify.loss.exact.quadrature.rules import smooth_rule
+from lipverify.loss.exact.quadrature import Grading, smooth_rule
 
 PANEL = 2.0
 """Panel width of the rule over u, in the graded coordinate."""

@@ -18,6 +18,7 @@ from functools import cache, lru_cache
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import betainc
 
 from lipverify.foundation.arrays import Floats
@@ -25,8 +26,7 @@ from lipverify.foundation.sphere import half_beta, versine
 from lipverify.loss.exact.context.averages import Averages, Points
 from lipverify.loss.exact.context.contexts import Contexts, Factors, log_power, powers
 from lipverify.loss.exact.context.tokens import Places, TokenNodes, angle_at, kernel, token_breaks
-from lipverify.loss.exact.quadrature.graded import Graded, Grading, LogGrading
-from lipverify.loss.exact.quadrature.rules import CONCENTRATION, LARGE, integer_power, split_rule
+from lipverify.loss.exact.quadrature import CONCENTRATION, LARGE, Graded, Grading, LogGrading, integer_power, split_rule
 from lipverify.loss.work import spend
 
 PHI_ORDER = 28
@@ -164,6 +164,85 @@ def log_rate(d: int, w: float, low: float, top: float) -> Graded:
     return rate
 
 
+@dataclass(frozen=True)
+class Integrals:
+    """log Q_{m,k} for m = 1, .., k as functions of x, and their ratios for other factors: sums over nodes u.
+
+    Attributes
+    ----------
+    rate
+        The table of log(-log phi).
+    top
+        The end of that table.
+    grading
+        A coordinate in which Q is tabulated.
+    """
+
+    k: Literal[1, 2]
+    n: float
+    rate: Graded
+    top: float
+    grading: LogGrading
+    factors: Factors
+
+    @property
+    def inner(self) -> float:
+        """Beyond this x the end of phi's table matters, where little of the integral is left."""
+        return self.top - ABOVE
+
+    def __call__(self, x: Floats) -> Floats:
+        """Rows of log Q_{m,k}, followed by the ratios."""
+        flat = self.flat(x)
+        near = x[~flat]
+        parts = [self.rows(near[i : i + TOGETHER], self.trapezoidal) for i in range(0, near.size, TOGETHER)]
+        if flat.any():
+            parts.append(self.rows(x[flat], self.gauss))
+        rows = np.concatenate(parts, axis=1)
+        return rows[:, np.argsort(np.argsort(flat, kind="stable"), kind="stable")]
+
+    def flat(self, x: Floats) -> NDArray[np.bool_]:
+        """Where phi^n varies slowly on the scale of psi_2; psi_1 is too wide for that."""
+        scale = self.grading.scale(x)
+        slow = self.n * np.exp(self.rate(x)) < np.where(scale > FLATTER, np.inf, SLOPE * scale)
+        return (self.k == 2) & (x <= self.inner) & (scale > FLAT) & slow
+
+    def trapezoidal(self, x: Floats) -> tuple[Floats, Floats]:
+        """Nodes and logarithms of weights for every x, (x, node); nearby x share their nodes."""
+        ends = np.minimum(x + ABOVE, self.top)
+        spread = float(np.ptp(ends))
+        ends, spread = (np.max(ends, keepdims=True), spread) if spread <= SPAN else (ends, 0.0)
+        u = ends[:, None] - STEP * np.arange(math.ceil((spread + ABOVE + BELOW) / STEP), dtype=np.float64)
+        y = u - x[:, None]
+        return u, self.k * y - np.exp(y) + math.log(STEP)
+
+    def gauss(self, x: Floats) -> tuple[Floats, Floats]:
+        """The nodes and the logarithms of the weights of the Gauss rule of psi_2."""
+        y, weight = gumbel_rule(2)
+        return x[:, None] + y, np.log(weight)
+
+    def rows(self, x: Floats, rule: Callable[[Floats], tuple[Floats, Floats]]) -> Floats:
+        """The rows by one of the two rules."""
+        u, log_weight = rule(x)
+        spend(x.size * u.shape[1], OTHER, "tables of what other tokens do")
+        log_phi = -np.exp(self.rate(u))  # below the range use the value at its end, where phi^n is 1
+        logs = log_weight + log_power(log_phi, self.n - self.k)
+        largest = np.max(logs, axis=1)
+        last = np.exp(logs - largest[:, None])
+        weights = [last * np.exp((self.k - m) * log_phi) if m < self.k else last for m in range(1, self.k + 1)]
+        totals = [np.sum(weight, axis=1) for weight in weights]
+        counts = [math.prod(self.n - j for j in range(m)) for m in range(1, self.k + 1)]
+        log_q = [largest + np.log(total) + math.log(count) for total, count in zip(totals, counts, strict=True)]
+        if self.factors is powers:
+            return np.stack(log_q)
+        ratios = []
+        with np.errstate(under="ignore"):
+            pairs = zip(powers(self.n, log_phi), self.factors(self.n, log_phi), weights, totals, strict=False)
+            for standard, variant, weight, total in pairs:
+                share = np.where(standard > 0, variant / np.maximum(standard, TINY), 0.0)
+                ratios.append(np.sum(weight * share, axis=1) / total)
+        return np.stack([*log_q, *ratios])
+
+
 def tables(
     k: Literal[1, 2], d: int, n: float, w: float, low: float, reach: float, farthest: float, factors: Factors
 ) -> tuple[tuple[Graded, ...], tuple[Graded, ...] | None, float]:
@@ -173,60 +252,10 @@ def tables(
     """
     # beyond 2 w + 5 even the farthest token has lambda g > 148, and phi is negligible
     top = min(reach + ABOVE, 2 * w + 5)
-    rate, grading = log_rate(d, w, low, top), LogGrading(d, np.array(w), Q_SHARE)
-    inner = top - ABOVE  # beyond it the end of phi's table matters, where little of the integral is left
-    counts = [math.prod(n - j for j in range(m)) for m in range(1, k + 1)]
-
-    def rule(x: Floats) -> tuple[Floats, Floats]:
-        """Nodes and logarithms of weights for every x, (x, node); nearby x share their nodes."""
-        ends = np.minimum(x + ABOVE, top)
-        spread = float(np.ptp(ends))
-        ends, spread = (np.max(ends, keepdims=True), spread) if spread <= SPAN else (ends, 0.0)
-        u = ends[:, None] - STEP * np.arange(math.ceil((spread + ABOVE + BELOW) / STEP), dtype=np.float64)
-        y = u - x[:, None]
-        return u, k * y - np.exp(y) + math.log(STEP)
-
-    def flat_rule(x: Floats) -> tuple[Floats, Floats]:
-        """Nodes and weights by the Gauss rule of psi_2, for phi^n that varies slowly; psi_1 is too wide for that."""
-        y, weight = gumbel_rule(2)
-        return x[:, None] + y, np.log(weight)
-
-    def rows(x: Floats, of: Callable[[Floats], tuple[Floats, Floats]]) -> Floats:
-        """Rows of log Q_{m,k}, followed by the ratios."""
-        u, log_weight = of(x)
-        spend(x.size * u.shape[1], OTHER, "tables of what other tokens do")
-        log_phi = -np.exp(rate(u))  # below the range use the value at its end, where phi^n is 1
-        logs = log_weight + log_power(log_phi, n - k)
-        largest = np.max(logs, axis=1)
-        last = np.exp(logs - largest[:, None])
-        weights = [last * np.exp((k - m) * log_phi) if m < k else last for m in range(1, k + 1)]
-        totals = [np.sum(weight, axis=1) for weight in weights]
-        columns = [largest + np.log(total) + math.log(count) for total, count in zip(totals, counts, strict=True)]
-        if factors is not powers:
-            with np.errstate(under="ignore"):
-                pairs = zip(powers(n, log_phi), factors(n, log_phi), weights, totals, strict=False)
-                for standard, variant, weight, total in pairs:
-                    share = np.where(standard > 0, variant / np.maximum(standard, TINY), 0.0)
-                    columns.append(np.sum(weight * share, axis=1) / total)
-        return np.stack(columns)
-
-    def values(x: Floats) -> Floats:
-        scale = grading.scale(x)
-        flat = (
-            (k == 2)
-            & (x <= inner)
-            & (scale > FLAT)
-            & (n * np.exp(rate(x)) < np.where(scale > FLATTER, np.inf, SLOPE * scale))
-        )
-        near = x[~flat]
-        parts = [rows(near[i : i + TOGETHER], rule) for i in range(0, near.size, TOGETHER)]
-        if flat.any():
-            parts.append(rows(x[flat], flat_rule))
-        result = np.concatenate(parts, axis=1)
-        return result[:, np.argsort(np.argsort(flat, kind="stable"), kind="stable")]
-
-    first = -math.log(k) - 1e-9
-    graded = Graded.of(values, grading, *(first, *([inner] if first < inner < farthest else []), farthest))
+    rate = log_rate(d, w, low, top)
+    integrals = Integrals(k, n, rate, top, LogGrading(d, np.array(w), Q_SHARE), factors)
+    first, inner = -math.log(k) - 1e-9, integrals.inner
+    graded = Graded.of(integrals, integrals.grading, first, *([inner] if first < inner < farthest else []), farthest)
     # the power multiplies the error of log(-log phi) by -n log phi, which is one or two under the integral
     gap = SAFETY * float(np.max(rate.tails * np.minimum(n * np.exp(rate.last), 1.0)))
     return tuple(graded[:k]), tuple(graded[k:]) or None, gap

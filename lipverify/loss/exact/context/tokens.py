@@ -26,7 +26,7 @@ from scipy.special import expit, wrightomega
 
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.sphere import half_beta
-from lipverify.loss.exact.quadrature.rules import gauss_rule, integer_power
+from lipverify.loss.exact.quadrature import gauss_rule, integer_power
 
 Kernel = Literal[0, 1, 2, "complement"]
 Rule = Callable[[int], tuple[Floats, Floats]]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.polynomial import Chebyshev, chebyshev
 
 from lipverify.foundation.arrays import EPS, Floats
-from lipverify.loss.exact.quadrature.rules import chebyshev_points, polynomials, to_coefficients
+from lipverify.loss.exact.quadrature import chebyshev_points, polynomials, to_coefficients
 
 SIZE, TWO, MANY = 28, 2, 8
 """Coefficients per piece, and values per coefficient: TWO on the first piece, MANY if all values are noisy."""

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.sphere import sine_and_cosine
-from lipverify.loss.exact.quadrature.rules import CONCENTRATION, LARGE, gauss_rule, root_rule, smooth_rule
+from lipverify.loss.exact.quadrature import CONCENTRATION, LARGE, gauss_rule, root_rule, smooth_rule
 from lipverify.loss.work import NANO, counted, price_of, spend
 
 Link = Callable[[Floats], Floats]

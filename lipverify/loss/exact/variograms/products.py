@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.sphere import half_beta, versine
-from lipverify.loss.exact.quadrature.rules import chebyshev_points, chebyshev_values, split_rule, to_coefficients
+from lipverify.loss.exact.quadrature import chebyshev_points, chebyshev_values, split_rule, to_coefficients
 from lipverify.loss.exact.variograms.pieces import ROUNDING, SAFETY, scale
 from lipverify.loss.exact.variograms.table import CHECKS, Variogram
 from lipverify.loss.work import spend

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from lipverify.foundation.arrays import EPS, Floats
-from lipverify.loss.exact.quadrature.rules import chebyshev_points, to_coefficients
+from lipverify.loss.exact.quadrature import chebyshev_points, to_coefficients
 from lipverify.loss.exact.variograms.planes import Link
 
 GRID, WIDE, APART, MOST, MARGIN = 4096, 8, 512, 3, 4.0

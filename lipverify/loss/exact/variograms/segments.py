@@ -26,7 +26,7 @@ from scipy.special import betainc
 
 from lipverify.foundation.arrays import EPS, Floats
 from lipverify.foundation.sphere import versine
-from lipverify.loss.exact.quadrature.rules import chebyshev_points, gauss_rule
+from lipverify.loss.exact.quadrature import chebyshev_points, gauss_rule
 from lipverify.loss.exact.variograms.planes import Link
 from lipverify.loss.work import spend
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.polynomial import Chebyshev
 
 from lipverify.foundation.arrays import EPS, Floats
-from lipverify.loss.exact.quadrature.rules import CONCENTRATION, clenshaw, gauss_rule
+from lipverify.loss.exact.quadrature import CONCENTRATION, clenshaw, gauss_rule
 from lipverify.loss.exact.variograms.pieces import (
     NOTHING,
     ROUNDING,

@@ -3,8 +3,7 @@ r"""The exact route of isotropic laws: bias and noise from the covariance of the
 harmonics   the number of harmonics of each degree, and 1 - P_l(t) without cancellation
 spectrum    the coefficients of K(t) = sum_l k_l P_l(t), in closed form if there is one
 projection  the coefficients by quadrature, from a covariance or, by the Funk-Hecke formula, from a link
-tokens      averages over one token, by double exponential rules in the angle
-sums        the integrands, harmonic by harmonic
+sums        the integrands, harmonic by harmonic, from averages over one token
 terms       the trapezoidal rule in u = log(lambda), and the errors
 
 It shares only the definition of the problem with the ridge route, and no quadrature.

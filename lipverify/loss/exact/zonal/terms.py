@@ -18,8 +18,7 @@ from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import EPS, Floats
 from lipverify.loss.exact.zonal.harmonics import Spectrum
 from lipverify.loss.exact.zonal.spectrum import spectrum_of
-from lipverify.loss.exact.zonal.sums import SHARED_BELOW, Sums, count_of, log_phi, sums
-from lipverify.loss.exact.zonal.tokens import nodes
+from lipverify.loss.exact.zonal.sums import SHARED_BELOW, Sums, count_of, log_phi, nodes, sums
 from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
 from lipverify.problem.law import Law

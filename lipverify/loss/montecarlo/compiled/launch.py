@@ -26,12 +26,12 @@ import numpy as np
 from lipverify.errors import DeviceLost, InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Array, Floats
 from lipverify.foundation.streams import BLOCKS_PER_CHUNK, key_of
-from lipverify.loss.montecarlo.compiled import assembled
-from lipverify.loss.montecarlo.compiled.layout import (
+from lipverify.loss.montecarlo.compiled import (
     LANES,
     MOST_WARPS,
     QUERIES,
     Ladder,
+    assembled,
     instantiation,
     launch_of,
     parts_of_launch,

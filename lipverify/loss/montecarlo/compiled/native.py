@@ -17,8 +17,7 @@ import numpy as np
 
 from lipverify.foundation.arrays import EPS, Floats
 from lipverify.foundation.compiling import compiled, has_compiler, require_compiler
-from lipverify.loss.montecarlo.compiled import assembled
-from lipverify.loss.montecarlo.compiled.layout import LAWS, Ladder, require_question, split
+from lipverify.loss.montecarlo.compiled import LAWS, Ladder, assembled, require_question, split
 
 __all__ = ["has_compiler", "require_compiler", "samples"]
 

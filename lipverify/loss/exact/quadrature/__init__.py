@@ -1,1 +1,0 @@
-"""Quadrature rules, polynomials and graded meshes, independent of laws, tokens and losses."""
