@@ -178,6 +178,6 @@ def _moved(regression: Regression, size: Size, normals: Floats, level: float, ra
             there += np.sqrt(1 - length**2) * part
             made = size(_contexts(regression, there)) > level
             part[made] = there[made]
-            accepted += np.count_nonzero(made)
+            accepted += int(np.count_nonzero(made))
         length = min(0.95, length * (1.2 if accepted > 0.4 * len(normals) else 0.8))
     return normals

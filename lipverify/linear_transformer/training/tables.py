@@ -202,7 +202,7 @@ def column(noise: str, tables: int, seed: int) -> Column:
     query = protocol_queries(held_out, seed, f"tables/{noise}/queries")
     entries = [*BASELINES[:-1], *(name for name in every if name.startswith("GD++") or name.endswith("-0"))]
     weights = {name: held_out.weights(every[name]) for name in {*again, *shallow, *entries}}
-    given: dict[str, Estimator] = {name: lambda _, w=w: w for name, w in weights.items()}  # type: ignore[misc]
+    given: dict[str, Estimator] = {name: lambda _, w=w: w for name, w in weights.items()}
     return Column(
         means=found.means,
         printed_errors={

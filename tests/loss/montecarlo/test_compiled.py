@@ -40,13 +40,13 @@ from lipverify.foundation import Floats
 # internal: moments of a leaf, which the device computes too
 from lipverify.foundation.means.samples import leaf_moments
 from lipverify.laws import Affine, Cosine, Law, Linear, Quadratic, ReLU
-from lipverify.loss.montecarlo.backend import Backend  # internal: the backend around an emulated device
 
 # internal: launches and their layout, without a device
+from lipverify.loss.montecarlo import compiled as layout
+from lipverify.loss.montecarlo.backend import Backend  # internal: the backend around an emulated device
 from lipverify.loss.montecarlo.compiled import (
     assembled,  # internal: the source is compiled with a mistake in it
     launch,
-    layout,
     native,
 )
 
