@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from lipverify.loss.exact.variograms.table import Variogram, variogram_of
     from lipverify.loss.exact.zonal.harmonics import Spectrum, deficits
     from lipverify.loss.exact.zonal.spectrum import CLOSED_FORMS, spectrum, spectrum_of
-    from lipverify.loss.exact.zonal.terms import zonal_terms
+    from lipverify.loss.exact.zonal.terms import rough_zonal_terms, zonal_terms
 
 __all__ = [
     "CLOSED_FORMS",
@@ -64,6 +64,7 @@ __all__ = [
     "ridge_terms",
     "rough_from",
     "rough_terms",
+    "rough_zonal_terms",
     "spectrum",
     "spectrum_of",
     "token_rules",

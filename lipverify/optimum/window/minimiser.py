@@ -25,7 +25,7 @@ from lipverify.foundation.noted import makes
 from lipverify.foundation.showing import Shown, latex_number
 from lipverify.foundation.store import remembered
 from lipverify.loss import loss_terms
-from lipverify.loss.exact import least_noise, rough_from, rough_terms
+from lipverify.loss.exact import least_noise, rough_from, rough_terms, rough_zonal_terms
 from lipverify.loss.terms import ErrorKind
 from lipverify.loss.work import Progress, budgeted
 from lipverify.optimum.window.local import HALF_WIDTH, INSIDE, LocalLoss, Minimum
@@ -82,11 +82,11 @@ def _scan(problem: Problem, route: str | None) -> tuple[Floats, Floats]:
     x, loss, too_noisy = np.array([-math.inf]), np.atleast_1d(loss_terms(problem, 0.0, route=route).total), False
     while not too_noisy and x[-1] < far:
         block = START + STEP * (x.size - 1 + np.arange(BLOCK))
-        block = block[block < far + STEP]
-        beyond = problem.sigma**2 * least_noise(problem.d, float(problem.n), np.exp(block)) > (1 + ROUGH) * loss.min()
-        block = block[: np.argmax(beyond) + 1] if beyond.any() else block
-        noise, bias = _rough(problem, np.exp(block), route)
-        x, loss = np.append(x, block), np.append(loss, noise + bias)
+        w, count = np.exp(block), int(np.count_nonzero(block < far + STEP))
+        beyond = problem.sigma**2 * least_noise(problem.d, float(problem.n), w[:count]) > (1 + ROUGH) * loss.min()
+        count = int(np.argmax(beyond)) + 1 if beyond.any() else count
+        noise, bias = _rough(problem, w, count, route)
+        x, loss = np.append(x, block[:count]), np.append(loss, noise + bias)
         too_noisy = bool(beyond.any() or noise[-1] > (1 + ROUGH) * loss.min())
     return x, loss
 
@@ -101,18 +101,21 @@ def _refined(x: Floats, loss: Floats, i: int) -> tuple[float, float]:
     return float(x[i]) + STEP * best, math.exp(fit(best))
 
 
-def _rough(problem: Problem, w: Floats, route: str | None) -> tuple[Floats, Floats]:
-    """(noise, bias) to a few digits at every w, by the cheapest method for the law and w."""
-    fine = w <= (math.inf if route == "zonal" else rough_from(problem))
-    noise, bias = np.empty_like(w), np.empty_like(w)
-    if not fine.all():
+def _rough(problem: Problem, w: Floats, count: int, route: str | None) -> tuple[Floats, Floats]:
+    """(noise, bias) to a few digits at the first `count` of w, by the cheapest method for the law and w."""
+    fine = min(int(np.count_nonzero(w <= (math.inf if route == "zonal" else rough_from(problem)))), count)
+    noise, bias = np.empty(count), np.empty(count)
+    if fine < count:
         try:
-            noise[~fine], bias[~fine] = rough_terms(problem, w[~fine])
+            noise[fine:], bias[fine:] = rough_terms(problem, w[fine:], count - fine)
         except OutOfReach:
-            fine[:] = True
-    if fine.any():
-        terms = loss_terms(problem, w[fine], route=route)
-        noise[fine], bias[fine] = terms.noise, terms.bias
+            try:
+                noise[fine:], bias[fine:] = rough_zonal_terms(problem, w[fine:count])
+            except OutOfReach:
+                fine = count
+    if fine:
+        terms = loss_terms(problem, w[:fine], route=route)
+        noise[:fine], bias[:fine] = terms.noise, terms.bias
     return noise, bias
 
 

@@ -14,8 +14,17 @@ from hypothesis import given, settings, target
 from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms
-from lipverify.laws import RBF, Law, ReLU, Ridge
-from lipverify.loss.exact import Contexts, Parts, averaged_terms, length_slopes, parts_of, rough_terms, variogram_of
+from lipverify.laws import RBF, Affine, Cosine, Law, ReLU, Ridge
+from lipverify.loss.exact import (
+    Contexts,
+    Parts,
+    averaged_terms,
+    length_slopes,
+    parts_of,
+    rough_terms,
+    rough_zonal_terms,
+    variogram_of,
+)
 from lipverify.loss.exact.biases.angles import bias_by_angles  # internal: one method of several, on its own
 from lipverify.loss.exact.biases.pairs import pair_term  # internal: the other method, on its own
 from lipverify.loss.exact.biases.task import TaskAverages, linear_averages, square_averages  # internal: closed forms
@@ -156,7 +165,10 @@ def test_two_tokens_against_mpmath(d: int, w: float) -> None:
         assert density(np.array([gamma]))[0][0] == pytest.approx(exact, rel=KNOWN)
 
 
-@pytest.mark.parametrize("law", [RBF(), Ridge(lambda z: abs(z + 0.5) + abs(z - 0.6), kinks=(-0.5, 0.6))])
+@pytest.mark.parametrize(
+    "law",
+    [RBF(), Ridge(lambda z: abs(z + 0.5) + abs(z - 0.6), kinks=(-0.5, 0.6)), ReLU(L=3.0), Affine(), Cosine(L=5.0)],
+)
 @pytest.mark.parametrize("d", [2, 3, 10, 50])
 def test_rough_values_are_good_to_four_digits(d: int, law: Law) -> None:
     """The search for w* uses them; where one panel covered the whole angle they were once wrong by 6e-4."""
@@ -167,6 +179,29 @@ def test_rough_values_are_good_to_four_digits(d: int, law: Law) -> None:
         exact = loss_terms(problem, w)
         assert np.max(np.abs(bias / exact.bias - 1)) <= 3e-5
         assert np.max(np.abs(noise / exact.noise - 1)) <= 3e-5
+
+
+@pytest.mark.parametrize("d", [2, 5])
+def test_rough_values_by_harmonics_are_good_to_four_digits(d: int) -> None:
+    """The search for w* uses them where a cosine turns too often for the tables of the other route."""
+    w = np.geomspace(0.1, 1e3, 4)
+    for n in (10**4, 10**12):
+        problem = Problem(d=d, n=n, law=Cosine(L=150.0), sigma=100.0)
+        noise, bias = rough_zonal_terms(problem, w)
+        exact = loss_terms(problem, w, route="zonal")
+        assert np.max(np.abs(bias / exact.bias - 1)) <= 3e-5
+        assert np.max(np.abs(noise / exact.noise - 1)) <= 3e-5
+
+
+def test_rough_values_do_not_depend_on_the_problems_before() -> None:
+    """Averages at the same w serve every n, L and sigma, and the first few of the w are enough."""
+    w = np.geomspace(0.1, 1e5, 9)
+    for n, L, sigma in ((10**9, 2.0, 0.1), (10**3, 1.0, 1.0), (30, 0.5, 3.0)):
+        problem = Problem(d=3, n=n, law=ReLU(L=L), sigma=sigma)
+        for count in (4, 9):
+            exact = loss_terms(problem, w[:count])
+            for rough, value in zip(rough_terms(problem, w, count), (exact.noise, exact.bias), strict=True):
+                assert np.max(np.abs(rough / value - 1)) <= 3e-5
 
 
 @pytest.mark.parametrize("d", [2, 3, 10])

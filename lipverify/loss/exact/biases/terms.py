@@ -11,6 +11,7 @@ error follows from all differences, see `remaining`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.biases.parts import Parts, parts_of
-from lipverify.loss.exact.biases.task import Rules
+from lipverify.loss.exact.biases.task import Rules, TaskAverages
 from lipverify.loss.exact.context.averages import SERIES_TAIL, Averages, Points
 from lipverify.loss.exact.context.between import is_short
 from lipverify.loss.exact.context.contexts import ORDERS, ROUNDING, Contexts, Factors, powers, rounding_of
@@ -34,6 +35,11 @@ from lipverify.problem.law import Law
 
 ROUGH_ORDER, ROUGH_KINKED, SLOPE_ORDER = 10, 12, 28
 """Orders of the single rules of rough values (with averages that are smooth, or not) and of slopes in n."""
+ROUGH_U = np.arange(-170, 3) / 2
+"""Points u = log(lambda) of rough values, up to `SERIES_BELOW`. The integrands are analytic for |Im u| < pi/2, so the
+trapezoidal rule of this step is exact to e^{-2 pi^2} = 3e-9, and for n <= 1e30 the integrands peak above u = -70."""
+MANY = 20.0
+"""Windows hold many tokens if n (1 - phi) exceeds this at the last point: the integrals beyond it are below e^-20."""
 LARGEST_LOG = 1e6
 """Range of log phi in slopes: beyond it phi^n is 0 for every n >= 1, and the product with a logarithm must be 0 too."""
 TOLERANCE = 1e-11
@@ -99,9 +105,18 @@ def ridge_terms(problem: Problem, w: Floats) -> LossTerms:
     )
 
 
-def rough_terms(problem: Problem, w: Floats) -> tuple[Floats, Floats]:
-    """(noise, bias) at w > 0 to about four digits, by a single rule of low order, for the search for a minimum."""
-    noise, bias = _rough(_unit(problem.law), problem.d, float(problem.n), w.tobytes())
+def rough_terms(problem: Problem, w: Floats, count: int | None = None) -> tuple[Floats, Floats]:
+    """(noise, bias) at the first `count` of w > 0 to about four digits, by a single rule of low order, for a search.
+
+    The averages at all of `w` are kept for other n, L and sigma where windows hold many tokens, so a search asks for
+    the same w each time.
+    """
+    law, d, n = _unit(problem.law), problem.d, float(problem.n)
+    noise, bias, many = _many_tokens(law, d, n, w)
+    few = np.flatnonzero(~many[:count])
+    if few.size:
+        noise[few], bias[few] = _rough(law, d, n, w[few].tobytes())
+    noise, bias = noise[:count], bias[:count]
     return problem.sigma**2 * noise, sight_of(problem.law).amplitude * bias
 
 
@@ -128,12 +143,50 @@ def _unit(law: Law) -> Law:
     return sight_of(law).unit or law
 
 
+def _many_tokens(law: Law, d: int, n: float, w: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """(noise over sigma^2, bias over the amplitude variance) at every w, and True where windows hold many tokens."""
+    averages = _at_rough_points(law, d, w.tobytes())
+    if averages is None:
+        return np.empty_like(w), np.empty_like(w), np.zeros(w.shape, dtype=bool)
+    log_phi, square, variogram, pair = averages
+    single, double = (factor * (ROUGH_U[1] - ROUGH_U[0]) for factor in powers(n, log_phi))
+    bias = np.sum(single * variogram + double * pair, axis=1)
+    return np.sum(single * square, axis=1), bias, -n * log_phi[:, -1] > MANY
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _at_rough_points(law: Law, d: int, windows: bytes) -> tuple[Floats, ...] | None:
+    """log phi and the averages of psi_2, psi_2 variogram, and pair at ROUGH_U, (w, u) each; they do not depend on n.
+
+    None if the law has no `pair`.
+    """
+    parts, w = parts_of(law, d), np.frombuffer(windows)
+    if any(part.pair is None for _, part in parts):
+        return None
+    points, meetings = Points.grid(d, w, np.tile(ROUGH_U, (w.size, 1))), _meetings(part for _, part in parts)
+    of = Averages(points, _rough_order(parts), meetings, smooth=_is_smooth(parts))
+    variogram = sum(share * of.mean(2, part.variogram) for share, part in parts)
+    pair = sum(share * part.pair(of) for share, part in parts if part.pair is not None)
+    return tuple(np.reshape(column, (w.size, -1)) for column in (of.log_phi(), of.mean(2), variogram, pair))
+
+
+def _rough_order(parts: Parts) -> int:
+    return ROUGH_ORDER if _is_smooth(parts) else ROUGH_KINKED
+
+
+def _is_smooth(parts: Parts) -> bool:
+    return all(part.smooth for _, part in parts)
+
+
+def _meetings(parts: Iterable[TaskAverages]) -> tuple[float, ...]:
+    return tuple(angle for part in parts for angle in part.meetings)
+
+
 @lru_cache(maxsize=REMEMBERED)
 def _rough(law: Law, d: int, n: float, windows: bytes) -> tuple[Floats, Floats]:
     """(noise over sigma^2, bias over the amplitude variance); cached, because every search starts at the same w."""
     parts = parts_of(law, d)
-    order = ROUGH_ORDER if all(part.smooth for _, part in parts) else ROUGH_KINKED
-    return _by_one_rule(parts, d, n, np.frombuffer(windows), order)
+    return _by_one_rule(parts, d, n, np.frombuffer(windows), _rough_order(parts))
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -243,9 +296,8 @@ def _over_u(parts: Parts, contexts: Contexts, order: int, factors: Factors) -> V
     """Both terms as integrals over u of averages over tokens."""
     n = contexts.n
     u, weight = contexts.nodes(order)
-    meetings = tuple(angle for _, part in parts if part.bias is None for angle in part.meetings)
-    smooth = all(part.smooth for _, part in parts)
-    of = Averages(Points.grid(contexts.d, contexts.w, u), order, meetings, smooth=smooth)
+    meetings = _meetings(part for _, part in parts if part.bias is None)
+    of = Averages(Points.grid(contexts.d, contexts.w, u), order, meetings, smooth=_is_smooth(parts))
     phi = np.reshape(of.log_phi(), u.shape)
     single, double = (weight * factor for factor in factors(n, phi))
     bias, off = np.zeros_like(contexts.w), np.zeros_like(contexts.w)
@@ -268,7 +320,7 @@ def _over_u(parts: Parts, contexts: Contexts, order: int, factors: Factors) -> V
 
 def _over_tokens(parts: Parts, contexts: Contexts, order: int, factors: Factors) -> Values:
     """Both terms as integrals over one and two tokens of the tables in `others`; cheaper if windows hold few tokens."""
-    meetings = tuple(angle for _, part in parts for angle in part.meetings)
+    meetings = _meetings(part for _, part in parts)
     tables = [Others.at(contexts, i, factors) for i in range(contexts.w.size)]
     lone = [table.lone(meetings, order) for table in tables]
     noise = np.array([np.sum(nodes.weight) for nodes in lone])

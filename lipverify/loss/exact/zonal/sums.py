@@ -99,6 +99,8 @@ TOGETHER = 16
 """Number of harmonics that are averaged in one product of matrices."""
 LARGE = 700.0
 """Range of exponents: e^709 is the largest double."""
+MOSTLY = 0.9
+"""Largest 1 - phi from which log phi is computed; beyond it phi is the smaller number."""
 SILENT = 1e-17
 """Averages over a harmonic below this share are rounding errors; all later ones are left out."""
 HARMONIC = 5.0
@@ -149,9 +151,12 @@ def count_of(d: int, w: float, u: Floats, harmonics: int) -> tuple[float, float]
 def log_phi(rule: Nodes, u: Floats) -> Floats:
     """log E e^{-lambda g} for u (rule, point): (2, rule, point)."""
     growth = np.exp(np.minimum(u[:, :, None] - rule.s[:, :, None, :], LARGE))
-    falling, rest = both(_average(-np.expm1(-growth), rule.weight)), both(_average(np.exp(-growth), rule.weight))
+    falling = both(_average(-np.expm1(-growth), rule.weight))
+    if np.all(falling < MOSTLY):
+        return np.asarray(np.log1p(-falling))
+    rest = both(_average(np.exp(-growth), rule.weight))
     with np.errstate(divide="ignore"):
-        return np.asarray(np.where(falling < 0.9, np.log1p(-np.minimum(falling, 0.9)), np.log(rest)))
+        return np.asarray(np.where(falling < MOSTLY, np.log1p(-np.minimum(falling, MOSTLY)), np.log(rest)))
 
 
 def _average(values: Floats, weight: Floats) -> Floats:
@@ -163,8 +168,9 @@ def _block(spectrum: Spectrum, rule: Nodes, u: Floats) -> Sums:
     """The integrands at points u (rule, point)."""
     near, weight = (np.ascontiguousarray(array[..., rule.live]) for array in (rule.near, rule.weight))
     y = np.minimum(u[:, :, None] - rule.s[:, :, None, rule.live], LARGE / 2)
-    survival = np.exp(-np.exp(y)) * weight[:, :, None, :]
-    first, second = np.exp(y) * survival, np.exp(2 * y) * survival
+    growth = np.exp(y)
+    first = growth * (np.exp(-growth) * weight[:, :, None, :])
+    second = growth * first
     mean, square = both(first.sum(axis=-1)), both(second.sum(axis=-1))
     pairs, increments, last, tail = _harmonics(spectrum, near, (first, second), mean)
     variogram = both(2 * _average(second, increments[0]))

@@ -25,6 +25,8 @@ from lipverify.problem.law import Law
 
 STEP = 1 / 8
 """Step in u: e^{-pi^2 / step} is far below rounding, even for twice the step."""
+ROUGH_STRIDE = 4
+"""Multiple of the step for rough values: with it, e^{-pi^2 / step} is 3e-9."""
 MOST_DEGREES, MOST_POINTS = 20_000, 60_000
 """Most harmonics, and most nodes, of one sum."""
 MOST_WORK = 10_000_000
@@ -63,6 +65,17 @@ def zonal_terms(problem: Problem, w: Floats) -> LossTerms:
     noise, bias, noise_error, bias_error = np.moveaxis(values.reshape((*np.shape(w), 4)), -1, 0)
     errors = {"bias_error": bias_error, "noise_error": noise_error}
     return LossTerms(problem=problem, method="exact", w=w, noise=noise, bias=bias, **errors)
+
+
+def rough_zonal_terms(problem: Problem, w: Floats) -> tuple[Floats, Floats]:
+    """(noise, bias) at w > 0 for n >= 2 to about six digits, by a rule with `ROUGH_STRIDE` times the step."""
+    values = []
+    for window in w.tolist():
+        u = _grid(problem.d, float(problem.n), window)[::ROUGH_STRIDE]
+        integrands = sums(_spectrum(problem.law, problem.d, window, u), window, u)
+        values.append(ROUGH_STRIDE * _integrals(integrands, float(problem.n), 0, 1))
+    noise, bias = np.reshape(values, (-1, 2)).T
+    return problem.sigma**2 * noise, bias
 
 
 def work_of(problem: Problem, w: float) -> float:
