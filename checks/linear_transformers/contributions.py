@@ -246,9 +246,10 @@ def without(term: str, contexts: int, training: int, seed: int) -> Any:
     """
     if not is_trained(NOISE, "OMEGA", LAYERS, training):
         return MISSING
-    whole, here = trained(NOISE, "OMEGA", LAYERS, training), evaluation(fresh(contexts, seed))
-    fewer = tuple(replace(layer, **dict.fromkeys(term.split(), 0.0)) for layer in whole.model)
-    whole, less = (here.losses(each) for each in (whole, lambda seen: estimate(fewer, seen)))
+    model, here = trained(NOISE, "OMEGA", LAYERS, training).model, evaluation(fresh(contexts, seed))
+    fewer = tuple(replace(layer, **dict.fromkeys(term.split(), 0.0)) for layer in model)
+    # one method for both, so that no term is exactly no change
+    whole, less = (here.losses(lambda seen, each=each: estimate(each, seen)) for each in (model, fewer))
     return _log_quotient(less, whole, here.contexts.task.shape[1])
 
 

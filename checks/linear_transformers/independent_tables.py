@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache
+from itertools import accumulate, takewhile
 from typing import TYPE_CHECKING, Any
 
 from lipverify.checks.linear_transformers.quantities import Value, printed
@@ -63,9 +64,8 @@ def opened(found: Any) -> Column:
 @cache
 def beyond(level: float, count: int) -> int:
     """Values on either side of an interval of this level for the median of `count` values; -1 if they are too few."""
-    from scipy.stats import binom
-
-    return int(binom.ppf((1 - level) / 2, count, 0.5)) - 1
+    subsets = accumulate(math.comb(count, k) for k in range(count + 1))  # 2^count times the law of Binomial(count, 1/2)
+    return sum(1 for _ in takewhile(lambda below: below < (1 - level) / 2 * 2**count, subsets)) - 1
 
 
 def ends(values: Sequence[float], level: float = LEVEL) -> Value:

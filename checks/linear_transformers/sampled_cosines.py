@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lipverify.checks.linear_transformers.cosines import both
+from lipverify.checks.linear_transformers.independent_tables import share
 from lipverify.checks.linear_transformers.quantities import Value
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.means.samples import mean_with_half_width
@@ -151,8 +152,6 @@ def above_tenth(d: int, times: int, contexts: int, seed: int) -> Value:
 
     cos^2 = q + (1 - q) B with q of the first coordinates and an independent B ~ Beta((d - 1)/2, (n - d)/2).
     """
-    from scipy.stats import beta
-
     n, above = times * (d + 4), 0
     random = generator(seed, f"expressive/tenth/{d}/{n}", 0)
     for _ in range(contexts):
@@ -161,9 +160,7 @@ def above_tenth(d: int, times: int, contexts: int, seed: int) -> Value:
         q = (square @ g) ** 2 / (np.sum(square) * (square @ square))
         rest = random.beta((d - 1) / 2, (n - d) / 2) if d > 1 else 0.0
         above += bool(q + (1 - q) * rest > 0.01)
-    low = beta.ppf(0.025, above, contexts - above + 1) if above else 0.0
-    high = beta.ppf(0.975, above + 1, contexts - above) if above < contexts else 1.0
-    return float(low + high) / 2, float(high - low) / 2
+    return share(above, contexts)
 
 
 def transformer(d: int, n: int, layers: int, heads: int, w: str, contexts: int, seed: int) -> dict[str, Value]:

@@ -108,12 +108,12 @@ class Omega(Family):
         """Entrywise factors, constant on the four blocks."""
         xp = like.__array_namespace__()
         return tuple(
-            Entrywise(to_device(_blocks(four, self.regression.d), xp, like.device)) for four in self.four(weights)
+            Entrywise(to_device(in_blocks(four, self.regression.d), xp, like.device)) for four in self.four(weights)
         )
 
     def pull(self, weights: Floats, gradients: Sequence[Floats]) -> Floats:
         """Sums over the blocks."""
-        return self.pull_four(weights, np.stack([_block_sums(gradient) for gradient in gradients]))
+        return self.pull_four(weights, np.stack([block_sums(gradient) for gradient in gradients]))
 
     def pull_four(self, weights: Floats, gradient: Floats) -> Floats:
         """The gradient in the weights from that in the four numbers of each layer."""
@@ -316,13 +316,13 @@ def family_named(name: str, regression: Regression) -> Omega | Full:
     return families[NAMES.index(chosen("family", name, NAMES))](regression)
 
 
-def _blocks(four: Floats, d: int) -> Floats:
+def in_blocks(four: Floats, d: int) -> Floats:
     """(xx, xy, yx, yy) on the blocks of a matrix (d + 1, d + 1)."""
     factors = np.full((d + 1, d + 1), four[0])
     factors[:-1, -1], factors[-1, :-1], factors[-1, -1] = four[1:]
     return factors
 
 
-def _block_sums(matrix: Floats) -> Floats:
-    """The adjoint of `_blocks`."""
+def block_sums(matrix: Floats) -> Floats:
+    """The adjoint of `in_blocks`."""
     return np.asarray([matrix[:-1, :-1].sum(), matrix[:-1, -1].sum(), matrix[-1, :-1].sum(), matrix[-1, -1]])

@@ -32,7 +32,7 @@ from lipverify.foundation.streams import generator
 from lipverify.foundation.validation import a_seed, instance, number, numbers, whole
 from lipverify.linear_transformer.collapsed import readout
 from lipverify.linear_transformer.layer import Layer, Parametrisation
-from lipverify.linear_transformer.regression.contexts import CHUNK, wishart_root
+from lipverify.linear_transformer.regression.contexts import CHUNK, random_moments
 from lipverify.problem.matrices import Rows, rows
 from lipverify.problem.problem import context_length
 
@@ -334,13 +334,9 @@ def _losses(prompts: Prompts, drawn: Drawn, model: Model) -> Floats:
 
 
 def _chunk(prompts: Prompts, random: np.random.Generator) -> tuple[Floats, Floats]:
-    """Moments and tasks of one chunk: tokens are C z, z standard normal, C = [[root, 0], [w^T root, sigma]]."""
-    d, root = prompts.d, _root(prompts.Lambda)
-    task = random.standard_normal((CHUNK, d)) @ _root(prompts.S)
-    mixing = np.zeros((CHUNK, d + 1, d + 1))
-    mixing[:, :d, :d], mixing[:, d, :d], mixing[:, d, d] = root, task @ root, prompts.sigma
-    tokens = mixing @ wishart_root(random, d + 1, int(prompts.n))
-    return tokens @ tokens.swapaxes(1, 2), task
+    """Moments and tasks of one chunk."""
+    task = random.standard_normal((CHUNK, prompts.d)) @ _root(prompts.S)
+    return random_moments(random, int(prompts.n), _root(prompts.Lambda), task, prompts.sigma), task
 
 
 def _root(matrix: Floats) -> Floats:

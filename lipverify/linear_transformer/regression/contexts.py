@@ -169,12 +169,19 @@ def _chunk(regression: Regression, seed: int, stream: str, chunk: int) -> tuple[
     random = generator(seed, stream, chunk)
     sigma = regression.noise.draw(random.random(CHUNK))
     task = random.standard_normal((CHUNK, d))
-    root = wishart_root(random, d + 1, n)
+    return random_moments(random, n, np.eye(d), task, sigma), task, sigma
+
+
+def random_moments(random: np.random.Generator, n: int, root: Floats, task: Floats, sigma: Floats | float) -> Floats:
+    """G = C W C^T of one chunk with C = [[R, 0], [w*^T R, sigma]], for covariates of covariance R R^T.
+
+    `root` is R, (d, d); `task` is w*, (chunk, d); `sigma` is one number or one a context.
+    """
+    d = len(root)
     mixing = np.zeros((CHUNK, d + 1, d + 1))
-    mixing[:, :d, :d] = np.eye(d)
-    mixing[:, d, :d], mixing[:, d, d] = task, sigma
-    root = mixing @ root
-    return root @ root.swapaxes(1, 2), task, sigma
+    mixing[:, :d, :d], mixing[:, d, :d], mixing[:, d, d] = root, task @ root, sigma
+    tokens = mixing @ wishart_root(random, d + 1, n)
+    return np.asarray(tokens @ tokens.swapaxes(1, 2))
 
 
 def wishart_root(random: np.random.Generator, size: int, n: int) -> Floats:

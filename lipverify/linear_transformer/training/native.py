@@ -18,6 +18,7 @@ from lipverify.foundation.compiling import compiled as compiled_from
 from lipverify.foundation.compiling import has_compiler
 from lipverify.linear_transformer.attention import Attention, Entrywise, Heads
 from lipverify.linear_transformer.collapsed import forward, pullback
+from lipverify.linear_transformer.families import block_sums, in_blocks
 from lipverify.linear_transformer.layer import Layer
 from lipverify.linear_transformer.regression.contexts import Contexts
 from lipverify.linear_transformer.training.counting import LARGEST, counted
@@ -176,22 +177,15 @@ def _by_numpy(
     missed = np.where(lost[:, None], 0.0, done.w - goal)
     value, slope = counted(losses, cap, bounded)
     gradients = pullback(done, layers, missed * (share * slope)[:, None])
-    if weights.ndim == 2:
-        gradients = tuple(
-            np.asarray([part[:-1, :-1].sum(), part[:-1, -1].sum(), part[-1, :-1].sum(), part[-1, -1]])
-            for part in gradients
-        )
-    else:
-        gradients = tuple(part[:, 0] for part in gradients)
-    return value, np.stack(gradients)
+    flat = block_sums if weights.ndim == 2 else lambda part: part[:, 0]
+    return value, np.stack([flat(part) for part in gradients])
 
 
 def _attentions(weights: Floats, size: int) -> list[Attention]:
     """The layers from P and Q, (layers, 2, size, size), or from four numbers, (layers, 4)."""
     if weights.ndim == 4:
         return [Heads(Layer(P[None], Q[None])) for P, Q in weights]
-    block = np.asarray([0] * (size - 1) + [1])
-    return [Entrywise(four.reshape(2, 2)[block[:, None], block]) for four in weights]
+    return [Entrywise(in_blocks(four, size - 1)) for four in weights]
 
 
 def _function(made: ctypes.CDLL) -> Any:
