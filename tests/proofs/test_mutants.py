@@ -8,6 +8,7 @@ import os
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any
 
 import mpmath
@@ -36,9 +37,12 @@ PROOFS: dict[str, Data] = {
     name: json.loads((shipped() / "proofs" / f"{name}.json").read_text(encoding="utf-8")) for name in FILES
 }
 PROOFS["falling"] = prove_falling(Problem(d=2, n=5, law=Affine(), sigma=4.0)).data  # the shipped ones take seconds
-MUTANTS = 500
+MUTANTS = 300
 TYPES: tuple[Any, ...] = (True, 2.0, 2.9, None, [], {}, "2", "2.9", "0.5 +/- 0", "1\n", 10**40, "x", -1, "1e300", "0")
 RANGES = ("u", "T_least", "W_least", "K", "rho", "at", "low", "high", "end", "w_1", "w_2", "stop")
+
+
+wrong = cache(statements.wrong)  # many mutants state what their proof stated
 
 
 def any_proof(rng: random.Random) -> Data:
@@ -203,7 +207,6 @@ KINDS: tuple[Callable[[Data, random.Random], Data], ...] = (
 def counted(number: int, seed: int) -> tuple[dict[str, Counter[str]], list[str]]:
     """The number of mutants of each kind that are rejected, accepted and false, and the statements of the last."""
     counts: dict[str, Counter[str]] = {kind.__name__: Counter() for kind in KINDS}
-    judged: dict[str, list[str]] = {}
     false = []
     for i in range(number):
         rng, kind = random.Random(f"{seed}/{i}"), KINDS[i % len(KINDS)]
@@ -220,12 +223,10 @@ def counted(number: int, seed: int) -> tuple[dict[str, Counter[str]], list[str]]
             counts[kind.__name__]["rejected"] += 1
             continue
         said = checker.statement(mutant)
-        if said not in judged:
-            judged[said] = statements.wrong(said)
         counts[kind.__name__]["accepted"] += 1
-        if judged[said]:
+        if faults := wrong(said):
             counts[kind.__name__]["false"] += 1
-            false.append(f"mutant {seed}/{i}, {kind.__name__}: {said}: {judged[said][0]}")
+            false.append(f"mutant {seed}/{i}, {kind.__name__}: {said}: {faults[0]}")
     return counts, false
 
 
@@ -254,7 +255,7 @@ def table(counts: dict[str, Counter[str]]) -> str:
     )
 
 
-def test_accepted_mutants_among_five_hundred_are_true() -> None:
+def test_accepted_mutants_among_three_hundred_are_true() -> None:
     counts, false = counted(MUTANTS, 1)
     assert not false, "\n".join(false)
     assert sum(found["accepted"] for found in counts.values()) > 10, table(counts)
@@ -271,7 +272,7 @@ def test_accepted_mutants_among_thousands_are_true() -> None:
 
 @pytest.mark.parametrize("name", PROOFS)
 def test_the_evaluator_finds_proved_statements_true(name: str) -> None:
-    assert statements.wrong(checker.statement(PROOFS[name])) == []
+    assert wrong(checker.statement(PROOFS[name])) == []
 
 
 SHARE = 0.03

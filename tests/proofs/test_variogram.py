@@ -154,7 +154,7 @@ def test_distances_by_sampling(d: int) -> None:
 
 
 @pytest.mark.parametrize("law", [CLIP, SIGN, Matern(nu=0.5), Matern(nu=1.5), Matern(nu=2.5), *FIELDS], ids=str)
-@pytest.mark.parametrize("d", [2, 3, 5, 8])
+@pytest.mark.parametrize("d", [2, 3, 5])
 def test_every_control_of_every_lemma_is_rejected(law: Any, d: int) -> None:
     proved = prove_window(law, d)
     assert proved.failures() == []

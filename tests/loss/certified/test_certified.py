@@ -206,7 +206,7 @@ def test_series_transform_and_integral_agree(d: int, w: float) -> None:
 
 
 @pytest.mark.parametrize("k", [1, 2])
-@pytest.mark.parametrize("top", [4, 12, 60])
+@pytest.mark.parametrize("top", [4, 60])
 def test_harmonics_beyond_the_highest_are_within_their_bound(k: int, top: int) -> None:
     nodes = Nodes(low=-3.0, step=2.0, count=3)
     with ctx.workprec(300):

@@ -169,7 +169,7 @@ def test_two_tokens_against_mpmath(d: int, w: float) -> None:
     "law",
     [RBF(), Ridge(lambda z: abs(z + 0.5) + abs(z - 0.6), kinks=(-0.5, 0.6)), ReLU(L=3.0), Affine(), Cosine(L=5.0)],
 )
-@pytest.mark.parametrize("d", [2, 3, 10, 50])
+@pytest.mark.parametrize("d", [2, 3, 50])
 def test_rough_values_are_good_to_four_digits(d: int, law: Law) -> None:
     """The search for w* uses them; where one panel covered the whole angle they were once wrong by 6e-4."""
     w = np.geomspace(0.1, 1e5, 9)

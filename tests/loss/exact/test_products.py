@@ -57,7 +57,7 @@ def off_by(variogram: Variogram, both: np.ndarray, sine: np.ndarray) -> float:
     return float(np.max(np.abs(value - truth) / known))
 
 
-@pytest.mark.parametrize("d", [3, 4, 10, 60])
+@pytest.mark.parametrize("d", [3, 4, 60])
 @pytest.mark.parametrize("name", MAKERS)
 def test_the_table_is_the_mean_over_the_turn(name: str, d: int) -> None:
     assert off_by(MAKERS[name](d), *pairs((3, d))) <= 1

@@ -223,7 +223,7 @@ def test_more_contexts_begin_with_the_same_ones(sampling: str) -> None:
     assert np.array_equal(again[: drawn.size], drawn.chunk(1))
 
 
-@pytest.mark.parametrize("options", [{"contexts": 9000}, {"rtol": 0.05}, {"contexts": 3000, "sampling": "full"}])
+@pytest.mark.parametrize("options", [{"contexts": 9000}, {"rtol": 0.1}, {"contexts": 3000, "sampling": "full"}])
 def test_threads_change_nothing(options: dict[str, Any]) -> None:
     problem = Problem(d=4, n=300, law=ReLU())
     one, four = (loss_terms(problem, [1.0, 2.0, 30.0], "montecarlo", workers=k, **options) for k in (1, 4))
