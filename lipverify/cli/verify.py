@@ -1,25 +1,32 @@
-"""`verify`: verify claims and print the verdicts, write the ledger and its reports."""
+"""`verify`: verify claims and print the verdicts, write the ledger and its reports.
+
+`--decide` takes the next steps of open claims, the cheapest first, within a budget.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import sys
+import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
 from rich.console import Console, Group
 from rich.markup import escape
 from rich.text import Text
 
 from lipverify.claims.ledger.reach import in_line
 from lipverify.claims.ledger.record import Ledger, Record, ledger_bytes, write_ledger
+from lipverify.claims.plan.claim import Claim
 from lipverify.claims.plan.profile import profile_named
 from lipverify.claims.plan.registry import entitled, select_claims
-from lipverify.claims.run.deciding import wants
+from lipverify.claims.run.deciding import duration, in_words, other_methods, stepped, tried_now, wants
 from lipverify.cli.app import ReportOptions
 from lipverify.cli.claims import How, Shown
-from lipverify.cli.ending import BROKE, ending, exit_code
+from lipverify.cli.ending import BROKE, DECIDE, ending, exit_code
 from lipverify.cli.reports import WRITERS, require_writable, show, write_reports
 from lipverify.cli.screen import screen
 from lipverify.cli.tables import LOOKS, grouped
@@ -27,10 +34,12 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.files import alone_in, reason, require_targets
 from lipverify.foundation.output import write_json
 from lipverify.foundation.quoting import counted
+from lipverify.report.visible import visible
 
 if TYPE_CHECKING:
     from lipverify.claims.plan.claim import Claim
     from lipverify.claims.run.kept import Finished
+
 
 INTERRUPTED = 130
 """The exit code that shells give SIGINT: 128 + 2."""
@@ -40,7 +49,7 @@ def verify_claims(ids: Sequence[str], how: How, report: ReportOptions, out: Path
     """Verify claims, show verdicts as they are made, write the ledger and the reports; return the exit code."""
     claims = select_claims(ids, profile_named(how.profile, how.seed, how.backend))
     title, author = entitled(ids, report.title, report.author)
-    report = replace(report, title=title, author=author)
+    report = dataclasses.replace(report, title=title, author=author)
     # imported after the request is checked, so that a refusal comes at once
     from lipverify.claims.run.kept import NAMES
     from lipverify.foundation.validation import chosen
@@ -105,8 +114,6 @@ def _ledger_of(claims: Sequence[Claim], how: How, report: ReportOptions, finishe
         ledger = run(claims, **settings, watch=watch)
     if how.decide is None:
         return ledger
-    from lipverify.cli.decide import decided
-
     return decided(ledger, claims, how.decide, settings)
 
 
@@ -177,3 +184,77 @@ def _measured(record: Record) -> str:
     if not record.control.caught and not record.problem:
         remarks.append("CONTROL NOT CAUGHT")
     return "; ".join(remark for remark in remarks if remark)
+
+
+@dataclass
+class _Open:
+    """An open claim, and the methods that have not been tried on it."""
+
+    index: int
+    claim: Claim
+    record: Record
+    methods: list[str]
+
+    @property
+    def seconds(self) -> float:
+        """The predicted duration of the next step, in seconds."""
+        return self.record.step.seconds if self.record.step is not None else 0.0
+
+
+def decided(ledger: Ledger, claims: Sequence[Claim], seconds: float, settings: dict[str, Any]) -> Ledger:
+    """Take steps until the time is spent, and return the ledger; a step predicted to exceed the rest is not begun."""
+    from lipverify.claims.run.audit import sealed
+
+    begun = time.perf_counter()
+    end = begun + seconds
+    records = list(ledger.claims)
+    waiting = [
+        _Open(index, claim, record, other_methods())
+        for index, (claim, record) in enumerate(zip(claims, records, strict=True))
+        if record.verdict == "inconclusive" and record.step is not None
+    ]
+    while waiting:
+        cheapest = min(waiting, key=lambda each: each.seconds)
+        left = end - time.perf_counter()
+        if cheapest.seconds > left:
+            for each in waiting:
+                _say(each.record, f"is left open: {wants(each.record)}, and {duration(max(left, 0.0))} are left")
+            break
+        found = _taken(cheapest, settings, left, seconds)
+        if found is not None:
+            records[cheapest.index] = cheapest.record = found
+        elif not cheapest.methods:
+            _say(cheapest.record, "stays open: no step helped")
+            tried = (*cheapest.record.tried, *tried_now(cheapest.record))
+            records[cheapest.index] = cheapest.record = structs.replace(cheapest.record, step=None, tried=tried)
+        if cheapest.record.step is None:
+            waiting.remove(cheapest)
+    took = ledger.provenance.seconds + time.perf_counter() - begun
+    provenance = structs.replace(ledger.provenance, seconds=took)
+    return sealed(structs.replace(ledger, claims=tuple(records), provenance=provenance))
+
+
+def _taken(each: _Open, settings: dict[str, Any], left: float, seconds: float) -> Record | None:
+    """The record after one step; None if the step did not help."""
+    from lipverify.claims.run.runner import run
+
+    step = each.record.step
+    assert step is not None
+    by = each.methods.pop(0) if step.what == "method" else ""
+    better = stepped(each.claim, each.record, by)
+    _say(each.record, f"{in_words(step)}" + f"; now {by}" * bool(by))
+    [found] = run([better], **{**settings, "limit": min(settings["limit"], left)}).claims
+    if found.verdict == "error":
+        _say(found, f"is not decided by this step: {found.problem}")
+        each.methods = each.methods if by else []
+        return None
+    if by and found.verdict == "inconclusive":
+        return None
+    each.claim = better
+    told = wants(found) if found.verdict == "inconclusive" and found.step is None else ""
+    _say(found, f"is {found.verdict}: {found.measured}{f'; {told}' if told else ''}")
+    return structs.replace(found, reproduce=f"{found.reproduce}{DECIDE}{seconds:g}")
+
+
+def _say(record: Record, text: str) -> None:
+    print(f"lipverify: {visible(record.id)} {visible(text)}", file=sys.stderr)

@@ -1,12 +1,127 @@
 """An interactive page: bias, noise and the optimal w of one problem, with sliders for its parameters.
 
-`lipverify explore` serves the page to this machine only and opens a browser. Every number on the page is computed on
-request by the exact method.
+`lipverify explore` serves the page and opens a browser. The server answers three files and two queries, only to a
+browser on this machine. Every number on the page is computed on request by the exact method.
 """
 
-from lipverify.explore.server import serve
-from lipverify.explore.view import Setting, picture, ray
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import resources
+from threading import Lock
+from urllib.parse import parse_qsl, urlsplit
+
+import msgspec
+
+from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.explore.view import Setting, View, picture, ray, setting_of
 from lipverify.foundation.lazy import directory
+from lipverify.laws import LAWS
+from lipverify.report.looks import PALETTE, colour_rule
+from lipverify.report.web.drawing import drawing, spoken
+from lipverify.report.web.markup import Markup, element, join
+from lipverify.report.web.page import hatches
+
+HOST = "127.0.0.1"
+FILES = {"/": "page.html", "/page.css": "page.css", "/page.js": "page.js"}
+TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
+QUESTIONS: dict[str, Callable[[Setting], View]] = {"/picture": picture, "/ray": ray}
+POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'"
+"""Content security policy: the page loads nothing from elsewhere, and runs only its own script and style."""
+REQUESTS = 200
+"""Longest accepted query, in characters; a setting has about forty."""
+
+
+def serve(port: int = 0) -> ThreadingHTTPServer:
+    """A server of the page, bound to this machine; call `serve_forever` on it.
+
+    Parameters
+    ----------
+    port
+        The port; 0 chooses a free one. `server_port` of the result is the port in use.
+
+    Raises
+    ------
+    InvalidInput
+        If the port is in use or not allowed.
+    """
+    try:
+        return ThreadingHTTPServer((HOST, port), _Handler)
+    except (OSError, OverflowError) as error:
+        raise InvalidInput(f"port = {port}: cannot be used ({error}); choose another, or 0 for a free one.") from None
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Handle one request. Queries are answered one at a time, because threads share the caches of the exact method."""
+
+    server_version = "lipverify"
+    turn = Lock()
+
+    def do_GET(self) -> None:
+        """Send a file of the page, or the answer to a query as JSON."""
+        asked = urlsplit(self.path)
+        if self.headers.get("Host", "").partition(":")[0] not in (HOST, "localhost"):
+            # another site may let its name point to this machine; its pages get no answer
+            return self._send(HTTPStatus.FORBIDDEN, "text/plain", b"this page answers to 127.0.0.1 and localhost\n")
+        if asked.path in FILES:
+            name = FILES[asked.path]
+            text = resources.files("lipverify.explore").joinpath(name).read_text(encoding="utf-8")
+            if name == "page.css":
+                text += _shared_style()
+            if name == "page.html":
+                text = text.replace("<!-- laws -->", join([element("option", law, value=law) for law in sorted(LAWS)]))
+                text = text.replace("<!-- hatches -->", hatches())
+            return self._send(HTTPStatus.OK, TYPES[name.rpartition(".")[2]], text.encode())
+        if asked.path in QUESTIONS:
+            if len(asked.query) > REQUESTS:
+                return self._send(HTTPStatus.REQUEST_URI_TOO_LONG, "text/plain", b"a setting is shorter than that\n")
+            return self._answer(QUESTIONS[asked.path], dict(parse_qsl(asked.query, keep_blank_values=True)))
+        return self._send(HTTPStatus.NOT_FOUND, "text/plain", b"no such page\n")
+
+    def _answer(self, question: Callable[[Setting], View], values: dict[str, str]) -> None:
+        start = time.perf_counter()
+        try:
+            setting = setting_of(values)
+            with self.turn:
+                view = question(setting)
+        except (InvalidInput, OutOfReach) as error:
+            return self._send(HTTPStatus.OK, "application/json", msgspec.json.encode({"refused": str(error)}))
+        answer = {
+            "html": str(drawing(view.figure, _label)),
+            "numbers": view.numbers,
+            "tokens": view.tokens,
+            "caption": view.caption,
+            "python": setting.python,
+            "seconds": time.perf_counter() - start,
+        }
+        return self._send(HTTPStatus.OK, "application/json", msgspec.json.encode(answer))
+
+    def _send(self, status: HTTPStatus, kind: str, content: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", f"{kind}; charset=utf-8")
+        self.send_header("Content-Length", str(len(content)))
+        self.send_header("Content-Security-Policy", POLICY)
+        self.send_header("Cache-Control", "no-store")
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        """Do not log: a slider sends many requests a second."""
+
+
+def _label(text: str) -> Markup:
+    """Text of a figure, with its formulas in plain text."""
+    return join(spoken(text))
+
+
+def _shared_style() -> str:
+    """The figure style of the report's web page, with the colours of its curves."""
+    style = resources.files("lipverify.report.web").joinpath("page.css").read_text(encoding="utf-8")
+    return style + "\n".join(colour_rule(colour.removeprefix("#")) for colour in PALETTE)
+
 
 __all__ = ["Setting", "picture", "ray", "serve"]
 __dir__ = directory(__name__)

@@ -19,8 +19,7 @@ values, the rule and the excess, and returns error / allowed, for `hypothesis.ta
 from lipverify.foundation.lazy import directory
 from lipverify.properties.evidence import exponent_covers, interval_covers, narrowing_never_overturns
 from lipverify.properties.laws import is_isotropic, is_lipschitz, is_positive, is_symmetric, keeps_its_extents
-from lipverify.properties.methods import agree, covers, terms_cover
-from lipverify.properties.scaling import bias_scales, noise_scales
+from lipverify.properties.methods import agree, bias_scales, covers, noise_scales, terms_cover
 from lipverify.properties.terms import (
     bias_is_not_negative,
     is_a_minimum,

@@ -2,19 +2,73 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
 from lipverify.claims.ledger.outcomes import OUTCOMES, measured, passages
-from lipverify.claims.ledger.record import GRADES, Ledger, Passage
+from lipverify.claims.ledger.record import GRADES, CrossCheck, Ledger, Passage, Record
 from lipverify.foundation.latex import plain
 from lipverify.foundation.quoting import counted
 from lipverify.loss.methods import TABLE
 from lipverify.report import digits, readings, sources, words
+from lipverify.report.drawings import joined
+from lipverify.report.evidence import agreements, evidence
 from lipverify.report.front import Contents, Draw, contents_of, front
-from lipverify.report.model import Printed, Report, Section, Topic
+from lipverify.report.model import Drawing, Printed, Report, Section, Topic
 from lipverify.report.notation import Defined
 from lipverify.report.text import Text, printable, rich
-from lipverify.report.theorem import theorem
-from lipverify.report.topic import Printed as AlreadyPrinted
-from lipverify.report.topic import topic
+from lipverify.report.theorem import tables_of, telling_figure, theorem
+
+
+@dataclass
+class Before:
+    """The evidence of earlier topics, to refer to instead of repeating it."""
+
+    figures: set[str] = field(default_factory=set)
+    checks: dict[str, str] = field(default_factory=dict)
+    """{cross-check: anchor of the topic with it}"""
+
+
+def topic(records: Sequence[Record], draw: Draw, *, anchor: str, theorem: str, printed: Before) -> Topic:
+    """The evidence for one statement; `theorem` is the anchor of its page."""
+    new, before = _drawings(records, draw, printed)
+    fresh, checked_before = _checks(records, anchor, printed)
+    return Topic(
+        anchor=anchor,
+        theorem=theorem,
+        stem=printable(readings.stem(records[0])),
+        title=readings.heading(records),
+        sources=readings.remarks(records, lambda record: (sources.quotation(record.source),)),
+        assumptions=readings.remarks(records, lambda record: record.assumptions),
+        remarks=readings.remarks(records, lambda record: (record.finding,)),
+        controls=readings.remarks(records, lambda record: (record.control.latex or record.control.statement,)),
+        tables=tables_of(records, "evidence"),
+        drawings=new,
+        drawn_before=before,
+        evidence=evidence(records),
+        agreements=agreements(fresh),
+        agreed_before=checked_before,
+    )
+
+
+def _drawings(records: Sequence[Record], draw: Draw, printed: Before) -> tuple[tuple[Drawing, ...], tuple[str, ...]]:
+    """New figures except the one on the theorem's page, and the anchors of those in earlier topics."""
+    every = joined(figure for record in records for figure in record.figures)
+    telling = telling_figure(records)
+    drawn = dict.fromkeys(draw(figure) for figure in every if figure != telling)
+    new = tuple(each for each in drawn if each.file not in printed.figures)
+    printed.figures |= {each.file for each in new if each.file}
+    return new, tuple(each.anchor for each in drawn if each not in new)
+
+
+def _checks(records: Sequence[Record], anchor: str, printed: Before) -> tuple[list[CrossCheck], tuple[str, ...]]:
+    """New cross-checks, and the anchors of the topics with the others."""
+    distinct = {repr(check): check for record in records for check in record.cross_checks}
+    new = [check for key, check in distinct.items() if key not in printed.checks]
+    before = dict.fromkeys(printed.checks[key] for key in distinct if key in printed.checks)
+    printed.checks |= {key: anchor for key in distinct if key not in printed.checks}
+    return new, tuple(before)
+
 
 TITLE = "Numerical verification of claims about in-context learning"
 
@@ -102,7 +156,7 @@ def _printed(passage: Passage) -> Printed:
 
 
 def _topics(contents: Contents, anchors: dict[str, str], draw: Draw) -> tuple[Topic, ...]:
-    printed = AlreadyPrinted()
+    printed = Before()
     return tuple(
         topic(group, draw, anchor=_beside(anchor), theorem=anchor, printed=printed)
         for _, groups in contents

@@ -14,9 +14,8 @@ from msgspec.structs import replace
 
 from lipverify.claims.ledger.figure import Band, Figure, Panel, Region, Series
 from lipverify.report.heatmaps import draw_maps
-from lipverify.report.labels import drawable, family
 from lipverify.report.looks import BandLook, Look, band_looks, between, series_looks
-from lipverify.report.text import printable
+from lipverify.report.text import drawable, family, printable
 
 FLAT = 0.05
 """Values within five percent of each other are drawn as a level instead of filling the axis with their last digits."""

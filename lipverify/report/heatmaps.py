@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from lipverify.claims.ledger.figure import Figure, HeatMap
-from lipverify.report.labels import drawable, family
+from lipverify.report.text import drawable, family
 
 _LEFT, _TOP, _RIGHT, _BOTTOM, _GAP = 0.12, 0.24, 0.75, 0.10, 0.16
 """Margins around the maps (the colour scale is on the right) and between them, in inches."""

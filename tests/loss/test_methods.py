@@ -25,7 +25,7 @@ from tests import tree_of
 
 PACKAGE = Path(lipverify.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
-READERS = ("claims/run", "claims/plan", "claims/language", "falsify", "report", "cli/decide.py", "cli/prove.py")
+READERS = ("claims/run", "claims/plan", "claims/language", "falsify", "report", "cli/verify.py", "cli/prove.py")
 """The modules that know methods of measurement by their names."""
 RELU = Problem(d=3, n=9, law=ReLU())
 

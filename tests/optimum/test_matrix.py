@@ -221,7 +221,7 @@ def test_the_coordinates_of_the_descent_do_not_matter(monkeypatch: pytest.Monkey
     """With and without whitening, the same minimiser to the tolerance of the descent, which is far below the errors."""
     problem = whitened(np.diag([9.0, 1.0, 1 / 9]))
     white = optimal_matrix(problem, contexts=640, starts=2)
-    monkeypatch.setattr("lipverify.optimum.matrix.minimiser._whitening", lambda loss: np.eye(3))
+    monkeypatch.setattr("lipverify.optimum.matrix._whitening", lambda loss: np.eye(3))
     plain = optimal_matrix(problem, contexts=640, starts=2)
     assert white.losses[0] == pytest.approx(plain.losses[0], rel=1e3 * EPS)
     assert np.all(np.abs(white.M_raw - plain.M_raw) <= 1e-3 * white.M_raw_error)
@@ -264,7 +264,7 @@ def test_a_law_without_the_symmetry_is_seen() -> None:
 def test_an_average_rejected_by_the_draws_is_not_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """A problem that is wrongly treated as isotropic: the average over all rotations would be a wrong answer."""
     isotropic = symmetry(Problem(d=2, n=2, law=Affine()))
-    monkeypatch.setattr("lipverify.optimum.matrix.minimiser.symmetry", lambda problem: isotropic)
+    monkeypatch.setattr("lipverify.optimum.matrix.symmetry", lambda problem: isotropic)
     found = optimal_matrix(whitened(np.diag([4.0, 0.25])), contexts=2000, starts=2)
     assert found.asymmetry_chance < 1e-6
     assert not found.averaged

@@ -21,7 +21,7 @@ from lipverify.laws import RBF, Affine, Cosine, Law, Matern, Quadratic, ReLU, Re
 from lipverify.loss.exact import rough_terms
 
 # internal: each module's loss is moved within its error, to test whether an answer depends on it
-from lipverify.optimum.window import local, minimiser, origin
+from lipverify.optimum.window import local, minimiser
 from lipverify.problem.links import PowerSeries  # internal: a link that is a power series by name
 from lipverify.properties.ratio import require  # internal: an inequality with its distance as a target of the search
 from lipverify.strategies import constants, named_laws, ridge_laws
@@ -73,7 +73,7 @@ def another_machine(seed: int) -> Iterator[None]:
         return tuple(part * rng.uniform(1 - 1e-4, 1 + 1e-4, count) for part in rough_terms(problem, w, count))
 
     with pytest.MonkeyPatch.context() as patch:
-        for module in (local, minimiser, origin):
+        for module in (local, minimiser):
             patch.setattr(module, "loss_terms", exact)
         patch.setattr(minimiser, "rough_terms", rough)
         yield
@@ -211,7 +211,7 @@ def test_the_derivatives_at_zero_are_those_of_certified_losses(law: Law, d: int,
         slope = float(((-11 * L[0] + 18 * L[1] - 9 * L[2] + 2 * L[3]) / (6 * flint.arb(h))).mid())
         curvature = float(((2 * L[0] - 5 * L[1] + 4 * L[2] - L[3]) / flint.arb(h) ** 2).mid())
     at = loss_terms(problem, 0.0)
-    bias, noise, error = origin.derivatives(problem, float(at.bias), float(at.noise))
+    bias, noise, error = local.derivatives(problem, float(at.bias), float(at.noise))
     # the fourth derivative is below a hundred times the loss
     assert abs(bias[1] + noise[1] - slope) <= error[1] + 100 * at.total * h**3
     assert abs(bias[2] + noise[2] - curvature) <= error[2] + 100 * at.total * h**2
@@ -272,7 +272,7 @@ def test_every_law_with_an_exact_loss_has_its_derivatives_at_zero(law: Law) -> N
     """Sums and networks were once refused as having neither links nor a covariance, where w* is below 1/2."""
     problem, h = Problem(d=10, n=9, law=law), 1e-3
     terms = loss_terms(problem, [0.0, h])
-    bias, _, error = origin.derivatives(problem, float(terms.bias[0]), float(terms.noise[0]))
+    bias, _, error = local.derivatives(problem, float(terms.bias[0]), float(terms.noise[0]))
     rest = abs(float(terms.bias[1]) - float(np.polynomial.Polynomial(bias / [1, 1, 2])(h)))
     assert rest <= h**3 * terms.bias[0] + terms.bias_error[1] + float(np.sum(error))
     assert abs(bias[1]) * h + abs(bias[2]) * h**2 / 2 > h**3 * terms.bias[0]  # power: without them the test would fail
@@ -282,7 +282,7 @@ def test_a_sum_and_a_network_have_an_optimum_below_one_half() -> None:
     for law in (ReLU() + Cosine(L=3.0), ReLUNetwork()):
         problem = Problem(d=10, n=9, law=law)
         found = optimal_window(problem)
-        assert 0 < found.w < origin.REACH
+        assert 0 < found.w < local.REACH
         assert found.w_error < 1e-6 * found.w
         around = loss_terms(problem, [0.97 * found.w, found.w, 1.03 * found.w]).total
         assert around[1] < min(around[0], around[2])

@@ -10,14 +10,15 @@ import pytest
 from lipverify.foundation import Floats, normals
 from lipverify.laws import Affine, ReLU
 from lipverify.loss.attention import attention_named  # internal: the sampled loss is constructed by hand
-from lipverify.optimum.matrix import SpectralBall, Symmetric, Unconstrained
+
+# internal: the units in which both descend
+from lipverify.optimum.matrix import SpectralBall, Symmetric, Unconstrained, natural_units
 
 # internal: the common type of all constraint sets, for annotations
 from lipverify.optimum.matrix.constraints import Constraint
 
 # internal: each shortcut is compared with the descent that it replaces
 from lipverify.optimum.matrix.descent import ACCEPTED, End, Units, descend
-from lipverify.optimum.matrix.minimiser import natural_units  # internal: the units in which both descend
 
 # internal: steps from one minimiser to the next, which an optimum does not show
 from lipverify.optimum.matrix.replication import Nearby, updated

@@ -22,7 +22,7 @@ from lipverify.report.drawings import Drawings, in_sight
 from lipverify.report.figures import _drawn, _read_once, _remembered, draw
 
 # internal: the check that a label can be drawn, for hundreds of labels without a figure
-from lipverify.report.labels import drawable
+from lipverify.report.text import drawable
 
 FORMULAS = (r"$w^{1/d}$", r"bias $\frac{\sigma^2}{n}$ of $\sqrt{L}$", r"$\mathdefault{10^{-28}}$")
 

@@ -27,12 +27,10 @@ from lipverify.report import digits  # internal: how a number is printed, to com
 from lipverify.report.heatmaps import BLANK  # internal: the colour of a cell without a value
 
 # internal: the colours of the PDF, to compare with those of the page
-from lipverify.report.looks import series_looks
+# internal: the CSS rule of a colour for each background
+from lipverify.report.looks import PAPERS, colour_class, colour_rule, series_looks
 from lipverify.report.text import APART, Run, formula  # internal: runs of a text without a page around them
 from lipverify.report.web import web_page  # internal: the page without a file
-
-# internal: the CSS rule of a colour for each background
-from lipverify.report.web.colours import PAPERS, colour_class, colour_rule
 
 # internal: one drawing without a page; ticks and rounding, for random values
 from lipverify.report.web.drawing import axis, drawing, has_place, round_values

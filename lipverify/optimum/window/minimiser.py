@@ -28,8 +28,7 @@ from lipverify.loss import loss_terms
 from lipverify.loss.exact import least_noise, rough_from, rough_terms, rough_zonal_terms
 from lipverify.loss.terms import ErrorKind
 from lipverify.loss.work import Progress, budgeted
-from lipverify.optimum.window.local import HALF_WIDTH, INSIDE, LocalLoss, Minimum
-from lipverify.optimum.window.origin import REACH, OriginLoss
+from lipverify.optimum.window.local import HALF_WIDTH, INSIDE, REACH, LocalLoss, Minimum, OriginLoss
 from lipverify.problem import Problem
 from lipverify.problem.problem import require_problem
 from lipverify.problem.whitening import isotropic_form

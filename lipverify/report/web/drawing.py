@@ -13,9 +13,8 @@ from lipverify.foundation.latex import plain
 from lipverify.report import digits
 from lipverify.report.figures import FLAT, LEVEL
 from lipverify.report.heatmaps import BLANK, scale
-from lipverify.report.looks import BAND_HATCHES, BandLook, Look, band_looks, series_looks
+from lipverify.report.looks import BAND_HATCHES, BandLook, Look, band_looks, colour_class, series_looks
 from lipverify.report.text import printable
-from lipverify.report.web.colours import colour_class
 from lipverify.report.web.markup import Markup, element, join
 
 _MARGIN = 0.05

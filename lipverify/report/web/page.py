@@ -8,11 +8,10 @@ import re
 from collections.abc import Mapping
 from importlib import resources
 
+from lipverify.report.looks import colour_rule
 from lipverify.report.model import Report
-from lipverify.report.web.colours import colour_rule
 from lipverify.report.web.markup import Child, Markup, element, join
-from lipverify.report.web.parts import Place, addresses, figure, symbols
-from lipverify.report.web.theorem import theorem
+from lipverify.report.web.theorem import Place, addresses, figure, symbols, theorem
 from lipverify.report.web.words import Formulas, outcome, table
 
 _FACETS = {"paper": "Paper", "kind": "Kind", "outcome": "Outcome", "verdict": "Verdict", "grade": "Grade"}
