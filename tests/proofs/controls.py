@@ -59,18 +59,9 @@ def rejected(proof: dict[str, Any], control: dict[str, Any]) -> bool:
     kind = checker.KINDS[stated.theorem]
     try:
         with ctx.workprec(chain.BITS):
-            facts: dict[int, dict[str, Any]] = {0: kind.given(stated.about)}
-            for i, (lemma, (rule, stage)) in enumerate(zip(stated.lemmas, kind.chain(stated), strict=True)):
-                constants = {name: chain.ball(value) for name, value in lemma.constants.items()}
-                facts.setdefault(stage, {}).update(constants)
-                if i < changes[0]:
-                    continue
-                bounds, conditions = rule(kind.gathered(facts, stage))
-                if any(chain.missing(kind, rule, stage, constants, bounds, conditions)):
-                    return True
+            return any(any(chain.missing(kind, *step)) for step in chain.steps(kind, stated, changes[0]))
     except (ArithmeticError, LookupError, ValueError):  # as in the checker: what cannot be computed is not proved
         return True
-    return False
 
 
 def roomy(proof: dict[str, Any], name: str) -> bool:

@@ -22,6 +22,8 @@ import numpy as np
 import pytest
 from flint import arb
 
+# internal: what a run remembers of the proofs that it has certified
+from lipverify.claims.plan import proved
 from lipverify.errors import InvalidInput
 from lipverify.foundation.shipped import shipped
 from lipverify.laws import Affine, Cosine, Law, Matern, Quadratic, ReLU, Ridge, Zonal
@@ -431,6 +433,11 @@ def test_a_statement_has_all_digits_of_its_constants() -> None:
     assert f"w* < {chain.shown(bound)} W" in checker.statement(data)
 
 
+def committed(name: str) -> Any:
+    """A committed proof file."""
+    return json.loads((shipped() / "proofs" / f"{name}.json").read_text(encoding="utf-8"))
+
+
 def forget() -> None:
     """Clear the caches of all modules of the checker."""
     for name, loaded in sys.modules.items():
@@ -527,9 +534,9 @@ def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The checker with lemmas that are cut short: it needs seconds less, and what it rejects is no proof."""
     whole = chain.steps
 
-    def steps(kind: chain.Kind, proof: chain.Proof) -> Iterator[Any]:
-        run = whole(kind, proof)
-        for rule, _ in kind.chain(proof):
+    def steps(kind: chain.Kind, proof: chain.Proof, known: int = 0) -> Iterator[Any]:
+        run = whole(kind, proof, known)
+        for rule, _ in kind.chain(proof)[known:]:
             cut = SHORT.get(rule.__name__, {})
             with pytest.MonkeyPatch.context() as patch:
                 for module, numbers in cut.items():
@@ -570,5 +577,53 @@ def test_a_short_check_runs_the_functions_of_the_whole_one(row: tuple[str, dict[
 @pytest.mark.parametrize("name", ["every-relu-2", "every-relu-5"])
 def test_a_long_committed_proof_is_one_as_far_as_it_is_cut_short(name: str) -> None:
     """As those of which the lines are counted above."""
-    stated = json.loads((shipped() / "proofs" / f"{name}.json").read_text(encoding="utf-8"))
-    assert checker.failures(stated) == []
+    assert checker.failures(committed(name)) == []
+
+
+def test_only_lemmas_that_are_not_known_are_certified() -> None:
+    stated = committed("affine-3")
+    i = next(i for i, lemma in enumerate(stated["lemmas"]) if lemma["name"] == "window")
+    changed = copy.deepcopy(stated)
+    changed["lemmas"][i]["constants"]["loss_low"] = "2"
+    assert any(failure.startswith("window: loss_low") for failure in checker.failures(changed, i))
+    assert not any(failure.startswith("window") for failure in checker.failures(changed, i + 1))
+    changed["lemmas"][0]["says"] += " And more."
+    assert "their words" in checker.failures(changed, len(changed["lemmas"]))[0]  # the words of all are compared
+
+
+@pytest.mark.parametrize(("law", "d"), list(signals.LEMMAS))
+def test_a_theorem_for_every_signal_begins_with_the_lemmas_of_every_number_of_tokens(law: str, d: int) -> None:
+    stated = committed(f"signals-{law}-{d}")
+    first, whole = (checker.read({**stated, "theorem": theorem}) for theorem in ("every n", "every signal"))
+    kind = checker.KINDS["every n"]
+    assert kind is checker.KINDS["every signal"]
+    assert kind.chain(whole)[: len(kind.chain(first))] == kind.chain(first)
+    assert kind.chain(whole)[len(kind.chain(first)) :] == [(rule, 0) for rule in signals.LEMMAS[law, d]]
+
+
+@pytest.mark.parametrize(("law", "d"), list(signals.LEMMAS))
+def test_a_run_certifies_the_lemmas_of_every_number_of_tokens_once(
+    monkeypatch: pytest.MonkeyPatch, law: str, d: int
+) -> None:
+    asked: list[tuple[str, int, int]] = []
+    missing: dict[str, list[str]] = {"every n": [], "every signal": []}
+
+    def failures(stated: dict[str, Any], known: int = 0) -> list[str]:
+        asked.append((stated["theorem"], known, len(stated["lemmas"])))
+        return missing[stated["theorem"]]
+
+    monkeypatch.setattr(checker, "failures", failures)
+    few, all_signals = (load(shipped() / "proofs" / f"{name}-{law}-{d}.json") for name in ("every", "signals"))
+    count, whole = (len(proof.data["lemmas"]) for proof in (few, all_signals))
+    proved._checked.cache_clear()
+    try:
+        proved.certified(all_signals)
+        proved.certified(few)
+        assert asked == [("every n", 0, count), ("every signal", count, whole)]
+        for theorem in missing:  # what is wrong in either part is reported
+            proved._checked.cache_clear()
+            missing |= {"every n": [], "every signal": [], theorem: ["it is false"]}
+            with pytest.raises(ValueError, match="it is false"):
+                proved.certified(all_signals)
+    finally:
+        proved._checked.cache_clear()

@@ -76,11 +76,11 @@ def read(stated: Any) -> Proof:
     return chain.read(KINDS, stated)
 
 
-def failures(stated: Any) -> list[str]:
-    """What of a proof does not follow; nothing, if it is a proof."""
+def failures(stated: Any, known: int = 0) -> list[str]:
+    """What of a proof does not follow; nothing, if it is a proof and its first `known` lemmas are known to follow."""
     try:
         proof = read(stated)
-        return chain.failures(KINDS[proof.theorem], proof)
+        return chain.failures(KINDS[proof.theorem], proof, known)
     except Malformed as error:
         return [str(error)]
     except (ArithmeticError, LookupError, ValueError, RecursionError) as error:

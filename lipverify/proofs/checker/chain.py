@@ -208,8 +208,8 @@ def lemma(stated: Any) -> Stated:
     return Stated(**{**stated, "constants": {name: number(text) for name, text in stated["constants"].items()}})
 
 
-def failures(kind: Kind, proof: Proof) -> list[str]:
-    """The steps of a proof that do not follow; empty if it is valid."""
+def failures(kind: Kind, proof: Proof, known: int = 0) -> list[str]:
+    """The steps of a proof that do not follow; empty if it is valid. The first `known` lemmas are known to follow."""
     stated = [(each.name, each.stage, each.says, each.because) for each in proof.lemmas]
     expected = [(rule.__name__, stage, *wording(rule)) for rule, stage in kind.chain(proof)]
     if stated != expected:
@@ -217,16 +217,17 @@ def failures(kind: Kind, proof: Proof) -> list[str]:
             "the lemmas, their order or their words are not those of the chain " + ", ".join(e[0] for e in expected)
         ]
     with ctx.workprec(BITS):
-        return [failure for step in steps(kind, proof) for failure in missing(kind, *step)]
+        return [failure for step in steps(kind, proof, known) for failure in missing(kind, *step)]
 
 
-def steps(kind: Kind, proof: Proof) -> Iterator[tuple[Rule, int, dict[str, Ball], Bounds, Conditions]]:
-    """Each lemma with its stage, its constants, the bounds on them, and its other conditions."""
+def steps(kind: Kind, proof: Proof, known: int = 0) -> Iterator[tuple[Rule, int, dict[str, Ball], Bounds, Conditions]]:
+    """Each lemma beyond those known with its stage, its constants, the bounds on them, and its other conditions."""
     facts = {0: kind.given(proof.about)}
-    for each, (rule, stage) in zip(proof.lemmas, kind.chain(proof), strict=True):
+    for i, (each, (rule, stage)) in enumerate(zip(proof.lemmas, kind.chain(proof), strict=True)):
         constants = {name: ball(value) for name, value in each.constants.items()}
         facts.setdefault(stage, {}).update(constants)
-        yield rule, stage, constants, *rule(kind.gathered(facts, stage))
+        if i >= known:
+            yield rule, stage, constants, *rule(kind.gathered(facts, stage))
 
 
 def missing(

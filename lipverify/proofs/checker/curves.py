@@ -14,9 +14,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 
-from flint import arb, arb_mat, arb_poly, ctx, fmpq
+from flint import arb, arb_mat, arb_poly, ctx, fmpq, fmpz_poly
 
 from .chain import Ball
 from .contexts import STRIP
@@ -121,8 +121,7 @@ def curves(
     """Functions on [first, last] from their values at one w, and bounds on them in the strip."""
     m = places((last - first) / 2, bounds, accuracy)
     with ctx.workprec(bits(m)):
-        points = [arb.cos_pi_fmpq(fmpq(2 * j + 1, 2 * m)) for j in range(m)]
-        return through(points, [values(first + (s + 1) * (last - first) / 2) for s in points], bounds, first, last)
+        return through([values(first + (cosine(j, m) + 1) * (last - first) / 2) for j in range(m)], bounds, first, last)
 
 
 def even_curves(
@@ -132,9 +131,8 @@ def even_curves(
     m = places(last, bounds, accuracy)
     m += m % 2
     with ctx.workprec(bits(m)):
-        points = [arb.cos_pi_fmpq(fmpq(2 * j + 1, 2 * m)) for j in range(m // 2)]
-        measured = [values(s * last) for s in points]
-        return through(points + [-s for s in reversed(points)], measured + measured[::-1], bounds, -last, last)
+        measured = [values(cosine(j, m) * last) for j in range(m // 2)]
+        return through(measured + measured[::-1], bounds, -last, last)
 
 
 def places(half: Ball, bounds: Sequence[Ball], accuracy: float) -> int:
@@ -143,16 +141,28 @@ def places(half: Ball, bounds: Sequence[Ball], accuracy: float) -> int:
     return 2 + math.ceil(float((4 * reduce(arb.max, bounds) / (rho - 1) / accuracy).log() / rho.log()))
 
 
-def through(
-    points: Sequence[Ball], measured: Sequence[Sequence[Ball]], bounds: Sequence[Ball], first: Ball, last: Ball
-) -> list[Curve]:
+def cosine(j: int, m: int, degree: int = 1) -> Ball:
+    """T_degree at the j-th of m Chebyshev points."""
+    return arb.cos_pi_fmpq(fmpq(degree * (2 * j + 1), 2 * m))
+
+
+@lru_cache(maxsize=64)
+def single(m: int) -> arb_mat:
+    """The coefficients of the polynomials that are 1 at one of m Chebyshev points and 0 at all others.
+
+    Each is sum_k (2 - [k = 0]) / m T_k(that point) T_k, as the T_k are orthogonal over these points.
+    """
+    weights = arb_mat([[cosine(j, m, k) * (2 if k else 1) / m for k in range(m)] for j in range(m)])
+    T = (fmpz_poly.chebyshev_t(k).coeffs() for k in range(m))
+    return weights * arb_mat([[*map(arb, each), *[arb(0)] * (m - len(each))] for each in T])
+
+
+def through(measured: Sequence[Sequence[Ball]], bounds: Sequence[Ball], first: Ball, last: Ball) -> list[Curve]:
     """Curves through values at all Chebyshev points of [-1, 1]."""
-    m, rho = len(points), ellipse((last - first) / 2)
+    m, rho = len(measured), ellipse((last - first) / 2)
     moved, found = 1 + 2 / arb.pi() * arb(m).log(), []
-    # each polynomial is a sum of those that are 1 at one point and 0 at all others
-    single = [arb_poly.interpolate(points, [arb(i == j) for i in range(m)]).coeffs() for j in range(m)]
     exact = arb_mat([[arb(value.mid()) for value in values] for values in measured]).transpose()
-    summed = (exact * arb_mat([each + [arb(0)] * (m - len(each)) for each in single])).tolist()
+    summed = (exact * single(m)).tolist()
     for bound, column, coefficients in zip(bounds, zip(*measured, strict=True), summed, strict=True):
         off = moved * reduce(arb.max, [arb(value.rad()) for value in column])
         error = 4 * bound * rho ** (1 - m) / (rho - 1) + off

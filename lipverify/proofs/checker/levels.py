@@ -148,9 +148,9 @@ def scale(k: Known, Lambda: Ball) -> Ball:
 
 
 def losses(k: Known, table: list[Place], n: Ball, Lambdas: tuple[Ball, Ball]) -> list[list[tuple[Ball, Ball]]]:
-    """What the loss is at most at some places near M, for each Lambda."""
+    """What the loss is at most at some places near M of the last Lambda, for each Lambda."""
     ws = [float(place.w) for place in table]
-    near = sorted({bisect(ws, j * float(scale(k, Lambda))) for Lambda in Lambdas for j in TRIED})
+    near = sorted({bisect(ws, j * float(scale(k, Lambdas[1]))) for j in TRIED})
     found = [loss_at(k, n, table[i]) for i in near if i < len(table)]
     return [[(x + Lambda * y, Lambda * z) for x, y, z in found] for Lambda in Lambdas]
 
