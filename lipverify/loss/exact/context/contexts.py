@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,31 +82,9 @@ class Contexts:
 
     @classmethod
     def at(cls, d: int, n: float, w: Floats) -> Contexts:
-        """Compute the ranges in closed form; they are the same for all laws and noise levels at these w.
-
-        With g = e^{-S}, N exceeds `least_noise` and 1/n. The part of N to the left of u is at most n e^{2u} E g^2 / 2,
-        with a factor P(S < u) where that is already small. To the right everything falls like phi^{n-2}, where 1 - phi
-        is at least 0.93 P(S < u - 1) or the bound of `_nearer`, and lambda (1 - lambda / 2) E g for lambda <= 1; beyond
-        2w it falls like exp(-n e^{u-2w}).
-        """
-        fallen = -np.expm1(-LOG_DROP / max(n - 2, EPS))
-        least, mean = _log_mean(d, w)
-        square, half_m = _log_mean(d, 2 * w)[1], (d - 1) / 2
-        low = np.maximum(
-            -np.logaddexp(0, np.log(n) + mean) - LOG_DROP / 2 - 1, (np.log(2) - 2 * np.log(n) - square - LOG_DROP) / 2
-        )
-        # the ends beyond which a token's deficit lies with probability e^-LOG_DROP / n^2
-        end = 2 * w * betaincinv(half_m, half_m, np.exp(-LOG_DROP - 2 * np.log(n)) / 3)
-        low = np.where(end >= d - 1, np.maximum(low, end), low)
-        share = fallen / REACHED
-        high = 1 + 2 * w * betaincinv(half_m, half_m, share) if share < 1 else 2 * w + np.log(LOG_DROP / n) + 1
-        with np.errstate(over="ignore", divide="ignore"):
-            twice = 2 * fallen * np.exp(-least)
-            many = np.log(twice / (1 + np.sqrt(np.maximum(1 - twice, 0))))
-        high = np.minimum(np.minimum(high, 2 * w - end + 5), np.where(twice < 1, many, np.inf))
-        some = (high > 0) & (high < FEW)
-        high[some] = _nearer(d, fallen, w[some], high[some])
-        return cls(d, n, w, low, high)
+        """The contexts at every w, with their ranges."""
+        w = np.asarray(w, dtype=np.float64)
+        return cls(d, n, w, *_ranges(d, n, w.tobytes()))
 
     def nodes(self, order: int) -> tuple[Floats, Floats]:
         """Nodes and weights for the integrals over u: shape (w, node)."""
@@ -140,6 +119,38 @@ class Contexts:
         grading = Grading(self.d, self.w[:, None])
         low, high = grading.v(self.low[:, None]), grading.v(self.high[:, None])
         return grading.u(low + (high - low) * share)
+
+
+@lru_cache(maxsize=256)
+def _ranges(d: int, n: float, windows: bytes) -> tuple[Floats, Floats]:
+    """The ranges in closed form, the same for all laws and noise levels; an estimate of cost asks for them before.
+
+    With g = e^{-S}, N exceeds `least_noise` and 1/n. The part of N to the left of u is at most n e^{2u} E g^2 / 2,
+    with a factor P(S < u) where that is already small. To the right everything falls like phi^{n-2}, where 1 - phi
+    is at least 0.93 P(S < u - 1) or the bound of `_nearer`, and lambda (1 - lambda / 2) E g for lambda <= 1; beyond
+    2w it falls like exp(-n e^{u-2w}).
+    """
+    w = np.frombuffer(windows)
+    fallen = -np.expm1(-LOG_DROP / max(n - 2, EPS))
+    least, mean = _log_mean(d, w)
+    square, half_m = _log_mean(d, 2 * w)[1], (d - 1) / 2
+    low = np.maximum(
+        -np.logaddexp(0, np.log(n) + mean) - LOG_DROP / 2 - 1, (np.log(2) - 2 * np.log(n) - square - LOG_DROP) / 2
+    )
+    # the ends beyond which a token's deficit lies with probability e^-LOG_DROP / n^2
+    end = 2 * w * betaincinv(half_m, half_m, np.exp(-LOG_DROP - 2 * np.log(n)) / 3)
+    low = np.where(end >= d - 1, np.maximum(low, end), low)
+    share = fallen / REACHED
+    high = 1 + 2 * w * betaincinv(half_m, half_m, share) if share < 1 else 2 * w + np.log(LOG_DROP / n) + 1
+    with np.errstate(over="ignore", divide="ignore"):
+        twice = 2 * fallen * np.exp(-least)
+        many = np.log(twice / (1 + np.sqrt(np.maximum(1 - twice, 0))))
+    high = np.minimum(np.minimum(high, 2 * w - end + 5), np.where(twice < 1, many, np.inf))
+    some = (high > 0) & (high < FEW)
+    high[some] = _nearer(d, fallen, w[some], high[some])
+    low.setflags(write=False)
+    high.setflags(write=False)
+    return low, high
 
 
 def _nearer(d: int, least: float, w: Floats, high: Floats) -> Floats:
