@@ -89,9 +89,11 @@ def test_a_law_invalid_in_every_dimension_is_refused_once(capsys: pytest.Capture
         ("softmax.lipschitz-notion/breaks/clip/window/proved", {f"clip-{d}" for d in (2, 3, 5)}),
         ("softmax.covariance-inversion", {"covariance-space"}),
         ("lowrank.boundary", {"lowrank-radius", "lowrank-tiny-ball"}),
-        (
+        # tests/proofs/test_blocks.py proves one of these
+        pytest.param(
             "lowrank.recovery/sphere/blocks/explicit/proved",
             {f"lowrank-blocks-{case}" for case in ("3", "3-noise", "5")},
+            marks=SLOW,
         ),
         ("lt.second-order", {"lt-layers"}),
         ("softmax.window-every-dimension/affine", {"dimensions-affine"}),
