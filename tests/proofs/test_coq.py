@@ -475,18 +475,28 @@ def test_a_file_without_a_theorem_is_refused(capsys: pytest.CaptureFixture[str])
     assert "name a claim or give --law" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("law", ["affine", "matern(0.5)"])
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        (("--law", "affine", "--d", "3"), "coqc does not accept it: c_high_ge: Tactic failure"),
+        (("--law", "matern(0.5)", "--d", "3"), "coqc does not accept it: c_high_ge: Tactic failure"),
+        (("softmax.hoelder/window", "--d", "2"), "law rough-0.25: it has no export to Coq, because Gamma at quarters"),
+    ],
+)
 def test_a_file_that_coq_rejects_is_not_written(
-    law: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    asked: tuple[str, ...],
+    says: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     for module in (prove, coq):
         monkeypatch.setattr(module, "require_coqc", lambda: None)
     monkeypatch.setattr(prove, "refusal", lambda _: "c_high_ge: Tactic failure")
     with pytest.raises(SystemExit) as ended:
-        main(["prove", "--law", law, "--d", "3", "--coq", str(tmp_path / "a.v")])
+        main(["prove", *asked, "--coq", str(tmp_path / "a.v")])
     assert ended.value.code == 1
-    says = {"affine": "coqc does not accept it: c_high_ge: Tactic failure", "matern(0.5)": "law matern-0.5"}
-    assert says[law] in capsys.readouterr().err
+    assert says in capsys.readouterr().err
     assert not (tmp_path / "a.v").exists()
 
 
@@ -701,14 +711,15 @@ def test_the_means_of_distances_are_between_their_bounds(d: int, w: float, j: in
     limits = [v**a * float((density * np.exp(-v * h)).sum()) / c for v in np.geomspace(w, 1e4, 60)]
     mean, steep, plane = (a + p) / (2 * w), max(a - 1, 1), float(d == 2)
     beyond = plane * 2 * math.sqrt(2) * (2 * w) ** (a + p) * math.exp(-w) / math.gamma(a + p)
-    assert size * (1 - steep * mean) <= Z * one <= size * (1 + plane * 4 / 3 * mean + beyond)
+    low, high = size * (1 - steep * mean), size * (1 + plane * 4 / 3 * mean + beyond)
+    assert low * (1 - 1e-6) <= Z * one <= high  # equal at d = 5, up to e^-w
     two, slopes = Z**2 * (2 * w) ** p * between_pairs(d, w, p), 1 + steep + max(a + p - 1, 1) / 2
     assert 2**p * size * (1 - slopes * mean) * min(*limits, 1.0) <= 1.001 * two
     rest = 4**p * w ** (2 * a + p) * math.exp(-w) / c**2
     assert 0.999 * two <= 2**p * size * (1 + plane * 4 / 3 * mean) * max(*limits, 1.0) + rest
 
 
-@pytest.mark.parametrize(("name", "n", "w"), [("clip-3", 300, 6.0), ("beside-2", 60, 10.0), ("step-2", 60, 10.0)])
+@pytest.mark.parametrize(("name", "n", "w"), [("clip-3", 60, 6.0), ("beside-2", 60, 10.0), ("step-2", 60, 10.0)])
 def test_the_facts_about_a_variogram_are_true_of_attention(name: str, n: int, w: float) -> None:
     """`By_variogram`, its limit, and Jensen and Laplace for one token and for pairs, from contexts that are drawn."""
     random, data = np.random.default_rng(5), proof(name)

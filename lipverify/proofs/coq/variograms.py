@@ -53,7 +53,7 @@ def variogram(law: str, d: int) -> Variogram:
         return Variogram(("0", "0"), {1: ("1", "1")})
     raise OutOfReach(
         f"law {law}: it has no export to Coq, because Gamma at quarters has no closed form; rough-0.5 has one "
-        "(prove softmax.hoelder/window)."
+        "(--law my.py:LAW, where LAW = Zonal(variogram=Rough(0.5)))."
     )
 
 
