@@ -36,7 +36,10 @@ class Export(NamedTuple):
 
 
 OF_WINDOWS = Export(
-    ("attention",), window, "affine, quadratic, ReLU, cosine and zonal laws, polynomial links and kernels"
+    ("attention",),
+    window,
+    "affine, quadratic, ReLU, cosine and zonal laws, links of polynomials and of polynomial pieces, kernels, Matern "
+    "fields and rough-0.5",
 )
 EXPORTS = {
     "window": OF_WINDOWS,

@@ -4,7 +4,7 @@
    to e^{-w h_i}. N n w is E sum a_i^2, B n w the bias in units of L^2, V p n w is E sum a_i h_i^p. The angle between
    token and query has the density sin^{d-2}, so that weight k w is E h^k e^{-w h} times a constant. *)
 
-From Coq Require Import Reals Psatz Lra Lia Wf_nat.
+From Coq Require Import Reals Psatz Lra Lia Wf_nat List.
 From Coquelicot Require Import Coquelicot.
 From Interval Require Import Tactic.
 Open Scope R_scope.
@@ -25,6 +25,67 @@ Definition kernel (p j : nat) (T m : R) : R :=
     | _ => 2 / (1 - INR j / T) * (m + 2 / (1 - INR j / T)) * exp (- ((1 - INR j / T) * m / 2))
     end.
 Definition sign_at (a g x : R) : R := (a - a ^ 2 - 2 * g) + 2 * g * x + g ^ 2 * x ^ 2.
+
+(* Gamma(m / 2). *)
+Fixpoint half_gamma (m : nat) : R :=
+  match m with
+  | O => 0
+  | S p => match p with O => sqrt PI | S k => match k with O => 1 | _ => IZR (Z.of_nat k) / 2 * half_gamma k end end
+  end.
+(* E h^p e^{-w h} over E e^{-w h}; p = j / 2 and a sum over some j. *)
+Definition raised (d : nat) (p w : R) : R :=
+  RInt (fun x => Rpower (1 - cos x) p * exp (- (w * (1 - cos x))) * sin x ^ (d - 2)) 0 PI / weight d 0 w.
+Definition half_power (j : nat) : R := IZR (Z.of_nat j) / 2.
+Fixpoint summed (f : nat * (R * R) -> R) (l : list (nat * (R * R))) : R :=
+  match l with nil => 0 | (t :: r)%list => f t + summed f r end.
+(* Bounds of means of r^j for one token and for two, p = j / 2; with (a + p) / 2w, the mean of y. *)
+Section Gamma.
+Variables (d : nat) (a c : R) (j : nat) (w : R).
+Definition gamma_at : R := Rpower 2 (half_power j) * (half_gamma (d - 1 + j) / half_gamma (d - 1)).
+Definition mean_y : R := (a + half_power j) / (2 * w).
+Definition steep : R := Rmax (a - 1) 1.
+Definition plane_y : R := match (d - 2)%nat with O => 4 / 3 * mean_y | _ => 0 end.
+Definition plane_rest : R := match (d - 2)%nat with
+  | O => 2 * sqrt 2 * (Rpower (2 * w) (a + half_power j) * exp (- w)) / half_gamma (d - 1 + j)
+  | _ => 0
+  end.
+Definition one_low : R := gamma_at * (1 - steep * mean_y).
+Definition one_high : R := gamma_at * (1 + plane_y + plane_rest).
+Definition two_low : R := Rpower 2 (half_power j) * gamma_at
+  * (1 - (1 + steep + Rmax (a + half_power j - 1) 1 / 2) * mean_y).
+Definition two_high : R := Rpower 2 (half_power j) * gamma_at * (1 + plane_y).
+Definition two_rest : R := Rpower 4 (half_power j) * (Rpower w (2 * a + half_power j) * exp (- w)) / c ^ 2.
+End Gamma.
+(* The variogram of a link of pieces: its breaks z, each with what jumps there, of the value or of the slope, and with 1, or 0
+   where z = 0; m bounds the slope of the pieces, or its slope. A jump and a kink by themselves; two of one or of other signs
+   (`way` = 1 or -1); and the rest, at most twice the masses times m, and m^2. *)
+Definition Breaks : Type := list (R * R * R).
+Definition beneath (z : R) (k : nat) : R := sqrt ((1 - z ^ 2) ^ k).
+Definition density (k : nat) (z : R) : R := half_gamma k / (sqrt PI * half_gamma (k - 1)) * beneath z (k - 3).
+Fixpoint over_breaks (f : R * R * R -> R) (l : Breaks) : R := match l with nil => 0 | (t :: r)%list => f t + over_breaks f r end.
+Fixpoint over_pairs (f : R * R * R -> R * R * R -> R) (l : Breaks) : R :=
+  match l with nil => 0 | (t :: r)%list => 2 * over_breaks (f t) r + over_pairs f r end.
+Definition beside (d : nat) (way : R) (t t' : R * R * R) : R := let '(z, D, _) := t in let '(z', D', _) := t' in
+  Rmax (way * (D * D')) 0 * sqrt (Rmin (1 - z ^ 2) (1 - z' ^ 2) ^ d)
+    / (2 * (1 - z * z' - sqrt ((1 - z ^ 2) * (1 - z' ^ 2)))).
+Section Breaks.
+Variables (d : nat) (breaks : Breaks) (m : R).
+Definition masses (k : nat) : R := over_breaks (fun t => let '(z, D, _) := t in Rabs D * density k z) breaks.
+Definition jump_1 : R := over_breaks (fun t => let '(z, D, _) := t in D ^ 2 * beneath z (d - 2)) breaks / PI.
+Definition jump_2 : R := (2 * masses (d + 2) * m + m ^ 2) / IZR (Z.of_nat d).
+Definition jump_3_low : R := - (over_breaks (fun t => let '(z, D, own) := t in
+  own * (D ^ 2 * (Rmax ((IZR (Z.of_nat d) - 2) / 2) 1 * beneath z (d - 2) / (1 - z ^ 2)) / 16)) breaks
+  + over_pairs (beside (d - 2) (- (1))) breaks / 2).
+Definition jump_3_high : R := jump_1 * (PI - 2) / 8 + over_pairs (beside (d - 2) 1) breaks / 2.
+Definition kink_3 : R := over_breaks (fun t => let '(z, D, _) := t in D ^ 2 * beneath z d) breaks / (PI * IZR (Z.of_nat d)).
+Definition kink_4 : R := (2 * masses (d + 4) * m + m ^ 2) / (IZR (Z.of_nat d) * (IZR (Z.of_nat d) + 2)).
+Definition kink_5_low : R := - (kink_3 * (PI - 8 / 3) / 32 + over_pairs (beside d 1) breaks / (8 * IZR (Z.of_nat d))).
+Definition kink_5_high : R := over_breaks (fun t => let '(z, D, own) := t in own * (D ^ 2 * beneath z (d - 2) / 256)) breaks
+  + over_pairs (beside d (- (1))) breaks / (8 * IZR (Z.of_nat d)).
+End Breaks.
+(* The angle of z = sin x, and what the squared integral of a slope over x, times cos^d, becomes in R^(d+2). *)
+Definition angle_of (z : R) : R := atan (z / sqrt (1 - z ^ 2)).
+Definition squared_slope (d : nat) (whole : R) : R := whole * density (d + 2) 0 / IZR (Z.of_nat d).
 
 (* Over x > 0, of the normal density f, its tail Q and psi = f - x Q: x^k f^2, x^k f Q and x^k Q^2 by parts, and from them
    psi^2, x^2 psi^2, x^2 (m Q + x f)^2, (2 f - x Q)^2 and ((x^2 + m + 1) f + 2 r ((m + 1) f - m x Q))^2, m = d - 1 = 2a. *)
@@ -105,6 +166,43 @@ Definition Laplace_kink : Prop := forall n w T m, 6 <= T -> 0 <= m <= T -> 0 < w
 Definition Kink_norm : Prop := forall w, 2 * a + 3 <= w -> 0 <= G2 w /\
   norm_low d a c (/ w) <= Rpower w a * mu d w / c * (Rpower w (3 / 4) * sqrt (G2 w)) <= norm_high d a c w /\
   Rpower w a * mu d w / c * (Rpower w (3 / 2) * G1 w) <= mean_high d a c w.
+(* Of any law by its variogram: E (f(x) - f(x'))^2 lies between A r^2 + sum_j c_j r^j at the two ends of A, `square`, and of
+   each c_j, `law`; r = |x - x'| = (2h)^(1/2). V' is the mean of (1 - <x_i, x_j>)^p over pairs of tokens, two p w that of
+   two tokens, in the limit of many. *)
+Variables (V' : R -> nat -> R -> R) (two : R -> R -> R) (square : R * R) (law : list (nat * (R * R))).
+(* B is a mean of the variogram at the distances of tokens from the query, less half of it between tokens. *)
+Definition By_variogram : Prop := forall n w, (1 <= n)%nat -> 0 <= w ->
+  B n w <= Rmax (snd square) 0 * (2 * V 1 n w - V' 1 n w)
+    + summed (fun t => let p := half_power (fst t) in
+        Rpower 2 p * (snd (snd t) * V p n w - fst (snd t) * V' p n w / 2)) law.
+(* Jensen for each harmonic; what is averaged falls in w. *)
+Definition Jensen_variogram : Prop := forall n w v, (1 <= n)%nat -> 0 <= w <= v -> 0 < v ->
+  (fst square * (deficit d v / v) ^ 2
+    + summed (fun t => let p := half_power (fst t) in
+        Rpower 2 p * (fst (snd t) * raised d p v - snd (snd t) * two p v / 2)) law)
+  / (1 + 1 / (INR n * mu d v)) ^ 2 <= B n w.
+(* Jensen for one token, and for two. *)
+Definition Jensen_spread : Prop := forall p n w, 0 < p -> (1 <= n)%nat -> 0 < w ->
+  raised d p w / (1 + 1 / (INR n * mu d w)) <= V p n w.
+Definition Jensen_pairs : Prop := forall p n w, 0 < p -> (1 <= n)%nat -> 0 < w ->
+  two p w * ((1 - 1 / INR n) / (1 + 2 / (INR n * mu d w)) ^ 2) <= V' p n w.
+(* The Laplace representation for two tokens. *)
+Definition Laplace_pairs : Prop := forall p n w T m, 0 < p -> 6 <= T -> 0 <= m <= T -> 0 < w -> T <= tokens d n w ->
+  V' p n w <= kernel 1 2 T m * two p w + 5 * cut (tokens d n w) * V' p (half n) w.
+(* r_12 <= r_1 + r_2, and powers of sums. *)
+Definition Triangle : Prop := forall p n w, 0 < p -> (1 <= n)%nat -> 0 <= w ->
+  V' p n w <= 2 * Rmax (Rpower 2 (2 * p - 1)) 1 * V p n w.
+(* P = w^a mu times w^p E[g r^2p] / mu is c E (1 - y)_+^(a-1) times 2^p Gamma(a + p) / Gamma(a), y of the law Gamma(a + p)
+   of the rate 2w; a power of 1 - y lies between tangents, at d = 2 up to y = 1/2. For two tokens P at 2w (1 - y) and (1 -
+   y/2)^(a+p-1) enter as well. *)
+Definition Gamma_one : Prop := forall j w, (1 <= j <= 6)%nat -> 2 * a + 3 <= w ->
+  one_low d a j w <= Rpower w a * mu d w / c * (Rpower w (half_power j) * (Rpower 2 (half_power j) * raised d (half_power j) w))
+    <= one_high d a j w.
+Definition Gamma_two : Prop := forall j w z z', (1 <= j <= 6)%nat -> 2 * a + 3 <= w -> 0 <= z ->
+  (forall v, w <= v -> z <= Rpower v a * mu d v / c <= z') ->
+  two_low d a j w * z
+    <= (Rpower w a * mu d w / c) ^ 2 * (Rpower w (half_power j) * (Rpower 2 (half_power j) * two (half_power j) w))
+    <= two_high d a j w * z' + two_rest a c j w.
 (* Means of squares. *)
 Definition Squares (F : nat -> R -> R) : Prop := forall n w, (1 <= n)%nat -> 0 <= w -> 0 <= F n w.
 Definition Continuous : Prop := forall n w, (1 <= n)%nat -> continuity_pt (N n) w /\ continuity_pt (B n) w.
@@ -195,6 +293,31 @@ Qed.
 
 Lemma mu_pos d w : 0 < mu d w.
 Proof. apply Rdiv_lt_0_compat; apply weight_pos. Qed.
+
+Lemma half_gamma_pos m : (1 <= m)%nat -> 0 < half_gamma m.
+Proof.
+  induction m as [m IH] using lt_wf_ind. intros H. destruct m as [| [| [| k]]]; [lia | | |].
+  - apply sqrt_lt_R0, PI_RGT_0.
+  - simpl. lra.
+  - change (0 < IZR (Z.of_nat (S k)) / 2 * half_gamma (S k)). apply Rmult_lt_0_compat; [| apply IH; lia].
+    assert (0 < IZR (Z.of_nat (S k))) by (apply IZR_lt; lia). lra.
+Qed.
+
+(* Whole powers of h. *)
+Lemma raised_is d k w : raised d (INR k) w = weight d k w / weight d 0 w.
+Proof.
+  unfold raised. f_equal. apply RInt_ext. intros x. rewrite Rmin_left, Rmax_right by (left; apply PI_RGT_0). intros Hx.
+  assert (0 < 1 - cos x) by (pose proof (cos_decreasing_1 0 x); rewrite cos_0 in *; lra).
+  now rewrite Rpower_pow.
+Qed.
+
+Lemma raised_1 d w : 0 < w -> raised d 1 w = deficit d w / w.
+Proof.
+  intros H. replace 1 with (INR 1) by reflexivity. rewrite raised_is. unfold deficit. pose proof (weight_pos d w). field. lra.
+Qed.
+
+Lemma raised_2 d w : raised d 2 w = second d w.
+Proof. replace 2 with (INR 2) by (simpl; ring). now rewrite raised_is. Qed.
 
 (* Cauchy and Schwarz: the mean of (g - mu)^2 is not negative. *)
 Lemma cauchy d : forall w, mu d w ^ 2 <= mu d (2 * w).
@@ -495,9 +618,10 @@ Proof.
   rewrite M in P. pose proof (Rmult_le_pos _ _ (Hg n) P) as Q. lra.
 Qed.
 
-(* Tokens: h_i, and what each is off by, f(x_i) - f(x) in units of L; |z| and C_i of laws with a kink. A context has the
-   first n of them. *)
-Record Tokens : Type := { far_by : nat -> R; error : nat -> R; height : R; across : nat -> R; in_sphere : forall i, 0 <= far_by i <= 2 }.
+(* Tokens: h_i, and what each is off by, f(x_i) - f(x) in units of L; |z| and C_i of laws with a kink; 1 - <x_i, x_j>.
+   A context has the first n of them. *)
+Record Tokens : Type := { far_by : nat -> R; error : nat -> R; height : R; across : nat -> R;
+  apart : nat -> nat -> R; in_sphere : forall i, 0 <= far_by i <= 2 }.
 Definition factor (w : R) (x : Tokens) (i : nat) : R := exp (- (w * far_by x i)).
 Definition attends (n : nat) (w : R) (x : Tokens) (i : nat) : R := factor w x i / total n (factor w x).
 Definition to_power (p h : R) : R := if Rle_dec h 0 then 0 else Rpower h p.
@@ -518,6 +642,11 @@ Definition squared_of (n : nat) (w : R) : R := E (fun x => total n (fun i => att
 Definition inner_of (d : nat) (w : R) : R := E (fun x => height x * (factor w x 0 * across x 0)) / mu d w.
 Definition norm_of (d : nat) (w : R) : R :=
   E (fun x => factor w x 0 * across x 0 * (factor w x 1 * across x 1)) / mu d w ^ 2.
+(* V' and its limit of many tokens. *)
+Definition paired_of (p : R) (n : nat) (w : R) : R :=
+  E (fun x => total n (fun i => total n (fun j => attends n w x i * attends n w x j * to_power p (apart x i j)))).
+Definition two_of (d : nat) (p w : R) : R :=
+  E (fun x => factor w x 0 * factor w x 1 * to_power p (apart x 0 1)) / mu d w ^ 2.
 Hypothesis mean : Mean E.
 
 Lemma mean_nonneg f : (forall x, 0 <= f x) -> 0 <= E f.
@@ -535,6 +664,30 @@ Proof. intros n w _ _. apply mean_nonneg. intros x. apply pow2_ge_0. Qed.
 
 Lemma factor_pos w x i : 0 < factor w x i.
 Proof. apply exp_pos. Qed.
+
+Lemma to_power_nonneg p h : 0 <= to_power p h.
+Proof. unfold to_power. destruct (Rle_dec h 0); [lra | left; apply power_pos]. Qed.
+
+Lemma total_nonneg n f : (forall i, 0 <= f i) -> 0 <= total n f.
+Proof. intros H. induction n as [| n IH]; simpl; [lra |]. specialize (H n). lra. Qed.
+
+Lemma attends_nonneg n w x i : 0 <= attends n w x i.
+Proof.
+  unfold attends, Rdiv. apply Rmult_le_pos; [left; apply factor_pos |]. destruct n as [| n]; [simpl; rewrite Rinv_0; lra |].
+  left. apply Rinv_0_lt_compat, total_pos; [lia | intros; apply factor_pos].
+Qed.
+
+Lemma paired_nonneg p n w : 0 <= paired_of p n w.
+Proof.
+  apply mean_nonneg. intros x. apply total_nonneg. intros i. apply total_nonneg. intros j.
+  apply Rmult_le_pos; [apply Rmult_le_pos; apply attends_nonneg | apply to_power_nonneg].
+Qed.
+
+Lemma two_nonneg d p w : 0 <= two_of d p w.
+Proof.
+  apply Rmult_le_pos; [| left; apply Rinv_0_lt_compat, pow_lt, mu_pos]. apply mean_nonneg. intros x.
+  apply Rmult_le_pos; [apply Rmult_le_pos; left; apply factor_pos | apply to_power_nonneg].
+Qed.
 
 (* From w to v every factor is multiplied by one that falls in h. *)
 Definition fading (w v : R) (x : Tokens) (i : nat) : R := exp (- ((v - w) * far_by x i)).
@@ -1318,6 +1471,428 @@ Proof.
   assert (cut (tokens d n w) * C2 (half n) w <= cut T * (beyond * p)) by (apply Rmult_le_compat; lra). lra.
 Qed.
 End Kinked.
+
+(* A number from bounds of its product with another. *)
+Lemma quotient z za zb x l h : 0 < za -> za <= z <= zb -> 0 < l -> 0 <= h -> l * zb <= z * x -> z * x <= h * za -> l <= x <= h.
+Proof.
+  intros Ha Hz Hl Hh L U. split; apply Rnot_lt_le; intros X.
+  - destruct (Rle_lt_dec x 0) as [X0 | X0].
+    + pose proof (Rmult_le_compat_l z _ _ ltac:(lra) X0). pose proof (Rmult_lt_0_compat l zb ltac:(lra) ltac:(lra)). lra.
+    + pose proof (Rmult_le_compat_r x z zb ltac:(lra) ltac:(lra)). pose proof (Rmult_lt_compat_r zb _ _ ltac:(lra) X). lra.
+  - pose proof (Rmult_le_compat_r x za z ltac:(lra) ltac:(lra)). pose proof (Rmult_lt_compat_l za _ _ Ha X). lra.
+Qed.
+
+Lemma scaled_in k l x h : l <= x <= h -> Rmin (k * l) (k * h) <= k * x <= Rmax (k * l) (k * h).
+Proof.
+  intros H. destruct (Rle_lt_dec 0 k) as [K | K].
+  - split; [apply Rle_trans with (1 := Rmin_l _ _) | apply Rle_trans with (2 := Rmax_r _ _)]; apply Rmult_le_compat_l; lra.
+  - split; [apply Rle_trans with (1 := Rmin_r _ _) | apply Rle_trans with (2 := Rmax_l _ _)];
+      apply Rmult_le_compat_neg_l; lra.
+Qed.
+
+Lemma summed_le f g l : (forall t, In t l -> f t <= g t) -> summed f l <= summed g l.
+Proof.
+  induction l as [| t r IH]; simpl; intros H; [lra |]. pose proof (H t (or_introl eq_refl)).
+  specialize (IH (fun x I => H x (or_intror I))). lra.
+Qed.
+
+Lemma summed_split f g x z l : summed (fun t => f t * x + g t * z) l = summed f l * x + summed g l * z.
+Proof. induction l as [| t r IH]; simpl; [ring |]. rewrite IH. ring. Qed.
+
+(* The bias of any law by its variogram. *)
+Section Variogram.
+Variables (V' : R -> nat -> R -> R) (two : R -> R -> R) (square : R * R) (law : list (nat * (R * R))).
+Variables (A1 A2 H1 H2 v b1 bp b2 bn s : R) (k1 k2 o1 o2 t1 t2 : nat -> R) (i : nat).
+Hypotheses (d_a : (2 <= d)%nat /\ a = (INR d - 1) / 2) (H1_pos : 0 < H1) (H2_pos : 0 < H2).
+Hypotheses (by_v : By_variogram B V V' square law) (jensen_v : Jensen_variogram d B two square law)
+  (moved_l : Laplace_bias d (fun n w => 2 * V 1 n w - V' 1 n w) V 1 1)
+  (spread : forall p, 0 < p -> Laplace_spread d V p (raised d p)) (one_l : Jensen_spread d V)
+  (pairs_l : Jensen_pairs d V' two) (pairs : Laplace_pairs d V' two) (triangle : Triangle V V')
+  (gamma_1 : Gamma_one d a c) (gamma_2 : Gamma_two d a c two) (falls : forall p, 0 <= p -> Chebyshev_spread V p)
+  (V'_pos : forall p n w, 0 <= V' p n w) (two_pos : forall p w, 0 <= two p w).
+Hypothesis square_in : A1 <= fst square /\ snd square <= A2.
+Hypothesis law_in : forall t, In t law -> (i <= fst t /\ 1 <= fst t <= 6)%nat /\
+  k1 (fst t) <= fst (snd t) /\ snd (snd t) <= k2 (fst t).
+Hypotheses (i_in : (i <= 4)%nat) (v_in : 2 * (2 * a + 3) <= v <= u).
+Definition gamma_facts (j : nat) : Prop :=
+  (0 < o1 j /\ o1 j * z2 <= one_low d a j u) /\
+  (0 < o2 j /\ gamma_at d j * (1 + plane_y d a j u + plane_rest d a j v) <= o2 j * z1) /\
+  (0 < t1 j /\ t1 j * z2 ^ 2 <= two_low d a j u * z1) /\
+  (0 < t2 j /\ two_high d a j u * z2 + two_rest a c j v <= t2 j * z1 ^ 2) /\
+  2 * cut T * stretch (half_power j) < 1.
+Hypothesis distances : forall t, In t law -> gamma_facts (fst t).
+Hypothesis x2_pos : 0 <= x2.
+Hypothesis H1_ge : stretch 1 * (D2 * J0 + Rpower (2 * u) 1) <= H1 * (1 - 2 * cut T * stretch 1).
+Hypothesis H2_ge : stretch 2 * (x2 * J0 + Rpower (2 * u) 2) <= H2 * (1 - 2 * cut T * stretch 2).
+(* Bounds of w^p times 2^p V p, 2^p V' p, and the two sides of a term. *)
+Definition tail (j : nat) : R := stretch (half_power j)
+  * (o2 j / Rpower 2 (half_power j) * J0 + Rpower (2 * u) (half_power j)) / (1 - 2 * cut T * stretch (half_power j)).
+Definition single1 (j : nat) : R := o1 j / (1 + 1 / y).
+Definition single2 (j : nat) : R := o2 j * J0 + 2 * cut T * (Rpower 2 (half_power j) * tail j).
+Definition pair1 (j : nat) : R := t1 j * ((1 - 1 / T) / (1 + 2 / y) ^ 2).
+Definition pair2 (j : nat) : R := t2 j * J2
+  + 5 * cut T * (2 * Rmax (Rpower 2 (2 * half_power j - 1)) 1 * (Rpower 2 (half_power j) * tail j)).
+Definition upper (j : nat) : R :=
+  Rmax (k2 j * single1 j) (k2 j * single2 j) - Rmin (k1 j * pair1 j) (k1 j * pair2 j) / 2.
+Definition lower (j : nat) : R := Rmin (k1 j * o1 j) (k1 j * o2 j) - Rmax (k2 j * t1 j) (k2 j * t2 j) / 2.
+(* What a term adds to the coefficient of w^-beta, beta = i / 2, and to that of w^-2. *)
+Definition to_main (best : R -> R -> R) (f : nat -> R) (t : nat * (R * R)) : R :=
+  if Nat.eqb (fst t) i then f (fst t) else if Nat.eqb (fst t) 4 then 0
+  else best (f (fst t)) 0 * Rpower u (half_power i - half_power (fst t)).
+Definition to_next (f : nat -> R) (t : nat * (R * R)) : R :=
+  if Nat.eqb (fst t) i then 0 else if Nat.eqb (fst t) 4 then f (fst t) else 0.
+Definition square1 : R := Rmin (A1 * D1 ^ 2) (A1 * D2 ^ 2).
+Definition square2 : R := Rmax A2 0 * (D2 ^ 2 * J2 + 5 * cut T * H2).
+Hypothesis b1_le : b1 * (1 + 1 / y) ^ 2 <= (if Nat.eqb i 4 then square1 else 0) + summed (to_main Rmin lower) law.
+Hypothesis bp_le : bp * (1 + 1 / y) ^ 2 <= (if Nat.eqb i 4 then 0 else square1) + summed (to_next lower) law.
+Hypothesis b2_ge : (if Nat.eqb i 4 then square2 else 0) + summed (to_main Rmax upper) law <= b2.
+Hypothesis bn_ge : (if Nat.eqb i 4 then 0 else square2) + summed (to_next upper) law <= bn.
+Hypothesis s_ge : Rmax A2 0 * r2 * (D2 * J1 + 4 * T * cut T * H1) <= s.
+Hypotheses (b1_pos : 0 < b1) (bp_pos : 0 <= bp).
+
+Lemma half_power_le j k : (j <= k)%nat -> half_power j <= half_power k.
+Proof. intros H. unfold half_power. assert (IZR (Z.of_nat j) <= IZR (Z.of_nat k)) by (apply IZR_le; lia). lra. Qed.
+
+Lemma gamma_pos j : 0 < gamma_at d j.
+Proof.
+  destruct d_a as [d2 _]. apply Rmult_lt_0_compat; [apply power_pos |].
+  apply Rdiv_lt_0_compat; apply half_gamma_pos; lia.
+Qed.
+
+Lemma mean_falls j w : u <= w -> 0 < mean_y a j w <= mean_y a j u.
+Proof.
+  intros H. assert (0 <= half_power j) by (pose proof (half_power_le 0 j ltac:(lia)) as L; unfold half_power in L at 1; simpl in L; lra).
+  unfold mean_y. split; [apply Rdiv_lt_0_compat; lra |]. unfold Rdiv. apply Rmult_le_compat_l; [lra |].
+  apply Rinv_le_contravar; lra.
+Qed.
+
+Lemma decay q w : u <= w -> 0 <= q <= 2 * a + 3 -> Rpower w q * exp (- w) <= Rpower v q * exp (- v).
+Proof.
+  intros H Hq. pose proof (power_exp_falls q v w ltac:(lra) ltac:(lra) ltac:(lra)) as F.
+  replace (exp (- w)) with (exp (- w / 2) * exp (- w / 2)) by (rewrite <- exp_plus; f_equal; field).
+  replace (exp (- v)) with (exp (- v / 2) * exp (- v / 2)) by (rewrite <- exp_plus; f_equal; field).
+  rewrite <- !Rmult_assoc. apply Rmult_le_compat; try assumption.
+  - left. apply Rmult_lt_0_compat; [apply power_pos | apply exp_pos].
+  - left. apply exp_pos.
+  - apply exp_le. lra.
+Qed.
+
+Lemma steep_pos : 1 <= steep a.
+Proof. apply Rmax_r. Qed.
+
+Lemma powers t : In t law -> 1 / 2 <= half_power (fst t) <= 3.
+Proof.
+  intros H. destruct (law_in t H) as [[_ [L U]] _]. apply half_power_le in L. apply half_power_le in U.
+  unfold half_power in L at 1. unfold half_power in U at 2. simpl in L, U. lra.
+Qed.
+
+Lemma plane_falls t w : In t law -> u <= w ->
+  0 <= plane_y d a (fst t) w <= plane_y d a (fst t) u /\ plane_rest d a (fst t) w <= plane_rest d a (fst t) v.
+Proof.
+  intros Ht H. pose proof (mean_falls (fst t) w H). pose proof (powers t Ht). pose proof (half_gamma_pos (d - 1 + fst t)) as G.
+  unfold plane_y, plane_rest. destruct (d - 2)%nat; [| lra]. split; [lra |].
+  specialize (G ltac:(destruct d_a; lia)). set (q := a + half_power (fst t)) in *.
+  unfold Rdiv. apply Rmult_le_compat_r; [left; pos |]. apply Rmult_le_compat_l; [pose proof (sqrt_pos 2); lra |].
+  rewrite <- 2!Rpower_mult_distr, 2!Rmult_assoc by lra. apply Rmult_le_compat_l; [left; apply power_pos |].
+  apply decay; unfold q; lra.
+Qed.
+
+Lemma one_in t w : In t law -> u <= w -> let p := half_power (fst t) in
+  o1 (fst t) * Rpower w (- p) <= Rpower 2 p * raised d p w <= o2 (fst t) * Rpower w (- p).
+Proof.
+  intros Ht H p. destruct (distances t Ht) as [[P1 L] [[P2 U] _]]. destruct (law_in t Ht) as [[_ J] _].
+  destruct (z_in w H) as [Z0 Z]. destruct (gamma_1 (fst t) w J ltac:(lra)) as [F1 F2]. fold p in F1, F2.
+  pose proof (mean_falls (fst t) w H) as M. pose proof (gamma_pos (fst t)) as G. pose proof steep_pos as S.
+  destruct (plane_falls t w Ht H) as [Y1 Y2]. set (x := Rpower 2 p * raised d p w) in *.
+  pose proof (power_pos w p) as W. rewrite Rpower_Ropp.
+  assert (I : o1 (fst t) <= Rpower w p * x <= o2 (fst t)).
+  { apply (quotient (Rpower w a * mu d w / c) z1 z2); try lra.
+    - apply Rle_trans with (1 := L). apply Rle_trans with (2 := F1). unfold one_low.
+      apply Rmult_le_compat_l; [lra |]. assert (steep a * mean_y a (fst t) w <= steep a * mean_y a (fst t) u); [| lra].
+      apply Rmult_le_compat_l; lra.
+    - apply Rle_trans with (1 := F2). apply Rle_trans with (2 := U). unfold one_high. apply Rmult_le_compat_l; lra. }
+  assert (E : forall k, k * / Rpower w p * Rpower w p = k) by (intros; field; lra).
+  split; apply Rmult_le_reg_r with (Rpower w p); try assumption; rewrite E; lra.
+Qed.
+
+Lemma two_in t w : In t law -> u <= w -> let p := half_power (fst t) in
+  t1 (fst t) * Rpower w (- p) <= Rpower 2 p * two p w <= t2 (fst t) * Rpower w (- p).
+Proof.
+  intros Ht H p. destruct (distances t Ht) as [_ [_ [[P1 L] [[P2 U] _]]]]. destruct (law_in t Ht) as [[_ J] _].
+  destruct (z_in w H) as [Z0 Z]. pose proof (powers t Ht) as Q.
+  destruct (gamma_2 (fst t) w z1 z2 J ltac:(lra) ltac:(lra)) as [F1 F2].
+  { intros x Hx. apply z_in. lra. }
+  fold p in F1, F2. pose proof (mean_falls (fst t) w H) as M. pose proof (gamma_pos (fst t)) as G. pose proof steep_pos as S.
+  destruct (plane_falls t w Ht H) as [Y1 _]. set (x := Rpower 2 p * two p w) in *.
+  pose proof (power_pos w p) as W. pose proof (power_pos 2 p) as P2'. rewrite Rpower_Ropp.
+  assert (GG : 0 < Rpower 2 p * gamma_at d (fst t)) by (apply Rmult_lt_0_compat; lra).
+  pose proof (Rmax_r (a + p - 1) 1) as S'. fold p in Q.
+  assert (I : t1 (fst t) <= Rpower w p * x <= t2 (fst t)).
+  { apply (quotient ((Rpower w a * mu d w / c) ^ 2) (z1 ^ 2) (z2 ^ 2)); try lra.
+    - apply pow_lt. lra.
+    - split; apply pow_incr; lra.
+    - apply Rle_trans with (1 := L). apply Rle_trans with (2 := F1). apply Rmult_le_compat_r; [lra |].
+      unfold two_low. fold p. apply Rmult_le_compat_l; [lra |].
+      set (k := 1 + steep a + Rmax (a + p - 1) 1 / 2).
+      assert (k * mean_y a (fst t) w <= k * mean_y a (fst t) u); [| lra]. apply Rmult_le_compat_l; unfold k; lra.
+    - apply Rle_trans with (1 := F2). apply Rle_trans with (2 := U). apply Rplus_le_compat.
+      + apply Rmult_le_compat_r; [lra |]. unfold two_high. fold p. apply Rmult_le_compat_l; lra.
+      + unfold two_rest. fold p. unfold Rdiv. apply Rmult_le_compat_r; [left; apply Rinv_0_lt_compat, pow_lt; lra |].
+        apply Rmult_le_compat_l; [left; apply power_pos |]. apply decay; lra. }
+  assert (E : forall k, k * / Rpower w p * Rpower w p = k) by (intros; field; lra).
+  split; apply Rmult_le_reg_r with (Rpower w p); try assumption; rewrite E; lra.
+Qed.
+
+Lemma raised_nonneg t w : In t law -> u <= w -> 0 < raised d (half_power (fst t)) w.
+Proof.
+  intros Ht H. destruct (one_in t w Ht H) as [L _]. destruct (distances t Ht) as [[P1 _] _].
+  pose proof (power_pos w (- half_power (fst t))). pose proof (power_pos 2 (half_power (fst t))).
+  apply Rmult_lt_reg_l with (Rpower 2 (half_power (fst t))); [assumption |]. rewrite Rmult_0_r.
+  apply Rlt_le_trans with (2 := L). now apply Rmult_lt_0_compat.
+Qed.
+
+Lemma J_pos : 0 <= J0 /\ 0 <= J2.
+Proof.
+  pose proof (kernel_nonneg 0 1 T) as A. pose proof (kernel_nonneg 1 2 T) as C. simpl INR in *.
+  specialize (A ltac:(lra) T_6 m_in). specialize (C ltac:(lra) T_6 m_in). lra.
+Qed.
+
+Lemma tail_in t n w : In t law -> u <= w -> T <= tokens d n w ->
+  0 < tail (fst t) /\ V (half_power (fst t)) (half n) w <= tail (fst t) * Rpower w (- half_power (fst t)).
+Proof.
+  intros Ht H HT. pose proof (powers t Ht) as Q. destruct (distances t Ht) as [_ [[P2 _] [_ [_ room]]]].
+  set (j := fst t) in *. set (p := half_power j) in *. destruct J_pos as [J _].
+  assert (S : 0 < stretch p) by apply power_pos. pose proof (power_pos 2 p) as P. pose proof (power_pos (2 * u) p) as W.
+  assert (M : 0 < o2 j / Rpower 2 p) by (apply Rdiv_lt_0_compat; lra).
+  assert (X : 0 < stretch p * (o2 j / Rpower 2 p * J0 + Rpower (2 * u) p)).
+  { apply Rmult_lt_0_compat; [assumption |]. pose proof (Rmult_le_pos _ _ (Rlt_le _ _ M) J). lra. }
+  assert (P' : 0 < tail j) by (unfold tail; fold p; apply Rdiv_lt_0_compat; lra). split; [assumption |].
+  apply (spread_half p (tail j) (o2 j / Rpower 2 p) (raised d p)); auto; try lra.
+  - intros x Hx. destruct (one_in t x Ht Hx) as [_ U]. fold j p in U.
+    apply Rmult_le_reg_l with (Rpower 2 p); [assumption |]. apply Rle_trans with (1 := U). right. field. lra.
+  - apply spread. lra.
+  - apply falls. lra.
+  - unfold tail. fold p. right. field. lra.
+Qed.
+
+Lemma single_in t n w : In t law -> u <= w -> T <= tokens d n w -> let p := half_power (fst t) in
+  single1 (fst t) * Rpower w (- p) <= Rpower 2 p * V p n w <= single2 (fst t) * Rpower w (- p).
+Proof.
+  intros Ht H HT p. assert (Hn : (6 <= n)%nat) by (apply (six n w); lra). pose proof (powers t Ht) as Q. fold p in Q.
+  destruct (one_in t w Ht H) as [L U]. fold p in L, U. destruct (tail_in t n w Ht H HT) as [P X]. fold p in X.
+  destruct (distances t Ht) as [[P1 _] [[P2 _] _]]. pose proof (power_pos 2 p) as W2. pose proof (power_pos w (- p)) as W.
+  set (j := fst t) in *. split.
+  - pose proof (one_l p n w ltac:(lra) ltac:(lia) ltac:(lra)) as J. pose proof (mass n w y H HT y_le y_pos) as M.
+    set (x := INR n * mu d w) in *. assert (ix : 0 < / x <= / y) by (split; [apply Rinv_0_lt_compat | apply Rinv_le_contravar]; lra).
+    apply Rle_trans with (Rpower 2 p * (raised d p w / (1 + 1 / x))); [| apply Rmult_le_compat_l; lra].
+    unfold single1, Rdiv. replace (Rpower 2 p * (raised d p w * / (1 + 1 * / x))) with (Rpower 2 p * raised d p w * / (1 + 1 * / x)) by ring.
+    replace (o1 j * / (1 + 1 * / y) * Rpower w (- p)) with (o1 j * Rpower w (- p) * / (1 + 1 * / y)) by ring.
+    apply Rmult_le_compat; [left; pos | left; apply Rinv_0_lt_compat; lra | assumption | apply Rinv_le_contravar; lra].
+  - pose proof (spread_at p (o2 j / Rpower 2 p) (raised d p)) as A.
+    assert (M : 0 < o2 j / Rpower 2 p) by (apply Rdiv_lt_0_compat; lra).
+    specialize (A (Rlt_le _ _ M)). apply Rle_trans with (Rpower 2 p * (o2 j / Rpower 2 p * Rpower w (- p) * J0 + 2 * cut T * V p (half n) w)).
+    + apply Rmult_le_compat_l; [lra |]. apply A; auto; try lra.
+      * intros x Hx. destruct (one_in t x Ht Hx) as [_ U']. fold j p in U'.
+        apply Rmult_le_reg_l with (Rpower 2 p); [assumption |]. apply Rle_trans with (1 := U'). right. field. lra.
+      * apply spread. lra.
+      * apply falls. lra.
+    + assert (cT : 0 < cut T) by apply exp_pos. unfold single2. fold p.
+      apply Rle_trans with (o2 j * J0 * Rpower w (- p) + 2 * cut T * Rpower 2 p * (tail j * Rpower w (- p))).
+      * replace (Rpower 2 p * (o2 j / Rpower 2 p * Rpower w (- p) * J0 + 2 * cut T * V p (half n) w))
+          with (o2 j * J0 * Rpower w (- p) + 2 * cut T * Rpower 2 p * V p (half n) w) by (field; lra).
+        apply Rplus_le_compat_l, Rmult_le_compat_l; [left; apply Rmult_lt_0_compat; lra | assumption].
+      * right. ring.
+Qed.
+
+Lemma pair_in t n w : In t law -> u <= w -> T <= tokens d n w -> let p := half_power (fst t) in
+  pair1 (fst t) * Rpower w (- p) <= Rpower 2 p * V' p n w <= pair2 (fst t) * Rpower w (- p).
+Proof.
+  intros Ht H HT p. assert (Hn : (6 <= n)%nat) by (apply (six n w); lra). pose proof (powers t Ht) as Q. fold p in Q.
+  destruct (half_le n) as [_ h1]; [lia |].
+  destruct (two_in t w Ht H) as [L U]. fold p in L, U. destruct (tail_in t n w Ht H HT) as [P X]. fold p in X.
+  destruct (distances t Ht) as [_ [_ [[P1 _] [[P2 _] _]]]]. pose proof (power_pos 2 p) as W2. pose proof (power_pos w (- p)) as W.
+  set (j := fst t) in *. split.
+  - pose proof (pairs_l p n w ltac:(lra) ltac:(lia) ltac:(lra)) as J. pose proof (mass n w y H HT y_le y_pos) as M.
+    pose proof (tokens_le n w ltac:(lra)) as N1. set (x := INR n * mu d w) in *.
+    assert (ix : 0 < / x <= / y) by (split; [apply Rinv_0_lt_compat | apply Rinv_le_contravar]; lra).
+    assert (iT : 0 < / INR n <= / T) by (split; [apply Rinv_0_lt_compat | apply Rinv_le_contravar]; lra).
+    assert (i6 : / T <= / 6) by (apply Rinv_le_contravar; lra).
+    assert (K : 0 <= (1 - 1 / T) / (1 + 2 / y) ^ 2 <= (1 - 1 / INR n) / (1 + 2 / x) ^ 2).
+    { unfold Rdiv. assert (0 < (1 + 2 * / x) ^ 2) by (apply pow_lt; lra). assert (0 < (1 + 2 * / y) ^ 2) by (apply pow_lt; lra).
+      assert (0 < / (1 + 2 * / y) ^ 2) by (apply Rinv_0_lt_compat; lra).
+      split; [apply Rmult_le_pos; lra |]. apply Rmult_le_compat; try lra.
+      apply Rinv_le_contravar; [assumption | apply pow_incr; lra]. }
+    apply Rle_trans with (Rpower 2 p * (two p w * ((1 - 1 / INR n) / (1 + 2 / x) ^ 2))); [| apply Rmult_le_compat_l; lra].
+    unfold pair1. rewrite <- Rmult_assoc, (Rmult_comm (t1 j)), Rmult_assoc, Rmult_comm.
+    apply Rmult_le_compat; [apply Rmult_le_pos; lra | lra | lra | lra].
+  - pose proof (pairs p n w T m ltac:(lra) T_6 m_in ltac:(lra) HT) as A. pose proof (triangle p (half n) w ltac:(lra) h1 ltac:(lra)) as B'.
+    pose proof (cut_falls _ _ HT) as C. assert (cT : 0 < cut T) by apply exp_pos. destruct J_pos as [_ J].
+    set (r := Rmax (Rpower 2 (2 * p - 1)) 1) in *. assert (r1' : 1 <= r) by apply Rmax_r.
+    assert (K : 0 <= kernel 1 2 T m) by (apply kernel_nonneg; simpl; lra).
+    pose proof (two_pos p w) as tp. pose proof (V'_pos p (half n) w) as vp.
+    apply Rle_trans with (Rpower 2 p * (J2 * two p w + 5 * cut T * (2 * r * (tail j * Rpower w (- p))))).
+    + apply Rmult_le_compat_l; [lra |]. apply Rle_trans with (1 := A). apply Rplus_le_compat.
+      * apply Rmult_le_compat_r; lra.
+      * apply Rle_trans with (5 * cut T * V' p (half n) w); [apply Rmult_le_compat_r; lra |].
+        apply Rmult_le_compat_l; [lra |]. apply Rle_trans with (1 := B'). apply Rmult_le_compat_l; lra.
+    + unfold pair2. fold p. fold r. apply (Rmult_le_compat_l J2) in U; [| assumption].
+      replace (Rpower 2 p * (J2 * two p w + 5 * cut T * (2 * r * (tail j * Rpower w (- p)))))
+        with (J2 * (Rpower 2 p * two p w) + 5 * cut T * (2 * r * (Rpower 2 p * tail j)) * Rpower w (- p)) by ring.
+      lra.
+Qed.
+
+(* w^-p against w^-beta and w^-2. *)
+Lemma placed t w x best : In t law -> u <= w -> (best = Rmax \/ best = Rmin) ->
+  let f := fun _ : nat => x in let p := half_power (fst t) in
+  (best = Rmax -> x * Rpower w (- p) <= to_main best f t * Rpower w (- half_power i) + to_next f t * Rpower w (- (2))) /\
+  (best = Rmin -> to_main best f t * Rpower w (- half_power i) + to_next f t * Rpower w (- (2)) <= x * Rpower w (- p)).
+Proof.
+  intros Ht H _ f p. destruct (law_in t Ht) as [[I _] _]. unfold to_main, to_next, f.
+  destruct (Nat.eqb_spec (fst t) i) as [E | _]; [unfold p; rewrite E; split; intros _; lra |].
+  destruct (Nat.eqb_spec (fst t) 4) as [E | _].
+  { replace p with 2 by (unfold p; rewrite E; unfold half_power; simpl; lra). split; intros _; lra. }
+  fold p. apply half_power_le in I. fold p in I.
+  pose proof (power_pos w (- p)) as W. pose proof (power_pos w (- half_power i)) as Wi.
+  assert (G : Rpower w (- p) <= Rpower u (half_power i - p) * Rpower w (- half_power i)).
+  { replace (- p) with ((half_power i - p) + - half_power i) at 1 by ring. rewrite Rpower_plus.
+    apply Rmult_le_compat_r; [lra |]. apply power_fall; lra. }
+  split; intros ->.
+  - pose proof (Rmax_l x 0). pose proof (Rmax_r x 0). apply Rle_trans with (Rmax x 0 * Rpower w (- p)); [apply Rmult_le_compat_r; lra |].
+    apply (Rmult_le_compat_l (Rmax x 0)) in G; lra.
+  - pose proof (Rmin_l x 0). pose proof (Rmin_r x 0). apply Rle_trans with (Rmin x 0 * Rpower w (- p)); [| apply Rmult_le_compat_r; lra].
+    apply (Rmult_le_compat_neg_l (Rmin x 0)) in G; lra.
+Qed.
+
+Lemma variogram_low n w x : 0 <= w <= x -> u <= x -> T <= tokens d n x ->
+  b1 * Rpower x (- half_power i) + bp * Rpower x (- (2)) <= B n w.
+Proof.
+  intros Hw Hx HT. assert (Hn : (6 <= n)%nat) by (apply (six n x); lra).
+  pose proof (jensen_v n w x ltac:(lia) Hw ltac:(lra)) as J. pose proof (jensen_factor n x Hx HT) as F.
+  apply Rle_trans with (2 := J). clear J. pose proof (deficit_in x Hx) as D.
+  pose proof (power_pos x (- half_power i)) as Wi. pose proof (power_pos x (- (2))) as W2.
+  set (Z := b1 * Rpower x (- half_power i) + bp * Rpower x (- (2))).
+  assert (Z0 : 0 <= Z).
+  { unfold Z. pose proof (Rmult_lt_0_compat _ _ b1_pos Wi). pose proof (Rmult_le_pos _ _ bp_pos (Rlt_le _ _ W2)). lra. }
+  set (Y := (1 + 1 / (INR n * mu d x)) ^ 2) in *. apply Rmult_le_reg_r with Y; [lra |].
+  match goal with |- _ <= ?q / Y * Y => replace (q / Y * Y) with q by (field; lra) end.
+  apply Rle_trans with (Z * (1 + 1 / y) ^ 2); [apply Rmult_le_compat_l; lra |].
+  assert (S : square1 * Rpower x (- (2)) <= fst square * (deficit d x / x) ^ 2).
+  { replace ((deficit d x / x) ^ 2) with (deficit d x ^ 2 * / x ^ 2) by (field; lra). rewrite power_two by lra.
+    rewrite <- Rmult_assoc. assert (0 < / x ^ 2) by pos. apply Rmult_le_compat_r; [lra |].
+    apply Rle_trans with (A1 * deficit d x ^ 2).
+    - apply (scaled_in A1 (D1 ^ 2) (deficit d x ^ 2) (D2 ^ 2)). split; apply pow_incr; lra.
+    - apply Rmult_le_compat_r; [apply pow2_ge_0 | lra]. }
+  assert (L : summed (to_main Rmin lower) law * Rpower x (- half_power i) + summed (to_next lower) law * Rpower x (- (2))
+    <= summed (fun t => let p := half_power (fst t) in
+        Rpower 2 p * (fst (snd t) * raised d p x - snd (snd t) * two p x / 2)) law).
+  { rewrite <- summed_split. apply summed_le. intros t Ht. cbv zeta. set (p := half_power (fst t)).
+    destruct (placed t x (lower (fst t)) Rmin Ht Hx (or_intror eq_refl)) as [_ G]. specialize (G eq_refl).
+    apply Rle_trans with (1 := G). fold p. destruct (one_in t x Ht Hx) as [O1 O2]. destruct (two_in t x Ht Hx) as [T1 T2].
+    fold p in O1, O2, T1, T2. pose proof (raised_nonneg t x Ht Hx) as R0. fold p in R0. pose proof (two_pos p x) as R1.
+    destruct (law_in t Ht) as [_ [K1 K2]]. pose proof (power_pos 2 p) as P2. pose proof (power_pos x (- p)) as W.
+    assert (E : forall k, k * Rpower x (- p) * Rpower x p = k).
+    { intros k. rewrite Rpower_Ropp. pose proof (power_pos x p). field. lra. }
+    pose proof (power_pos x p) as W'.
+    assert (O : o1 (fst t) <= Rpower 2 p * raised d p x * Rpower x p <= o2 (fst t)).
+    { split; [rewrite <- (E (o1 (fst t))) | rewrite <- (E (o2 (fst t)))]; apply Rmult_le_compat_r; lra. }
+    assert (O' : t1 (fst t) <= Rpower 2 p * two p x * Rpower x p <= t2 (fst t)).
+    { split; [rewrite <- (E (t1 (fst t))) | rewrite <- (E (t2 (fst t)))]; apply Rmult_le_compat_r; lra. }
+    destruct (scaled_in (k1 (fst t)) _ _ _ O) as [M1 _]. destruct (scaled_in (k2 (fst t)) _ _ _ O') as [_ M2].
+    assert (Q1 : k1 (fst t) * (Rpower 2 p * raised d p x * Rpower x p) <= fst (snd t) * (Rpower 2 p * raised d p x * Rpower x p)).
+    { apply Rmult_le_compat_r; [left; pos | lra]. }
+    assert (Q2 : snd (snd t) * (Rpower 2 p * two p x * Rpower x p) <= k2 (fst t) * (Rpower 2 p * two p x * Rpower x p)).
+    { apply Rmult_le_compat_r; [apply Rmult_le_pos; [apply Rmult_le_pos |]; lra | lra]. }
+    apply Rmult_le_reg_r with (Rpower x p); [assumption |]. rewrite E. unfold lower. lra. }
+  apply Rle_trans with (2 := Rplus_le_compat _ _ _ _ S L). unfold Z.
+  pose proof (Rmult_le_compat_r _ _ _ (Rlt_le _ _ Wi) b1_le) as X1. pose proof (Rmult_le_compat_r _ _ _ (Rlt_le _ _ W2) bp_le) as X2.
+  destruct (Nat.eqb_spec i 4) as [E | E].
+  - replace (Rpower x (- (2))) with (Rpower x (- half_power i)) in * by (rewrite E; unfold half_power; do 2 f_equal; simpl; lra). lra.
+  - lra.
+Qed.
+
+Lemma variogram_high n w : u <= w -> T <= tokens d n w ->
+  B n w <= b2 * Rpower w (- half_power i) + bn * Rpower w (- (2)) + s * Rpower w (a - 1) / INR n.
+Proof.
+  intros H HT. assert (Hn : (6 <= n)%nat) by (apply (six n w); lra).
+  apply Rle_trans with (1 := by_v n w ltac:(lia) ltac:(lra)).
+  pose proof (moved_l n w T m T_6 m_in ltac:(lra) HT) as M. cbv beta in M.
+  pose proof (power_pos w (- half_power i)) as Wi. pose proof (power_pos w (- (2))) as W2.
+  assert (A2_pos : 0 <= Rmax A2 0) by apply Rmax_r.
+  assert (S : Rmax (snd square) 0 * (2 * V 1 n w - V' 1 n w) <= square2 * Rpower w (- (2)) + s * Rpower w (a - 1) / INR n).
+  { assert (spread_1 : Laplace_spread d V 1 (fun w => deficit d w / w)).
+    { intros n' w' T' m' HT' Hm' Hw' HT''. pose proof (spread 1 ltac:(lra) n' w' T' m' HT' Hm' Hw' HT'') as X.
+      rewrite raised_1 in X by assumption. exact X. }
+    assert (spread_2 : Laplace_spread d V 2 (second d)).
+    { intros n' w' T' m' HT' Hm' Hw' HT''. pose proof (spread 2 ltac:(lra) n' w' T' m' HT' Hm' Hw' HT'') as X.
+      rewrite raised_2 in X. exact X. }
+    pose proof (rest_high (Rmax A2 0) (Rmax A2 0) H1 H2 square2 s A2_pos A2_pos) as X.
+    rewrite power_two by lra.
+    set (Q := kernel 1 2 T m * (deficit d w / w) ^ 2 + 5 * cut (tokens d n w) * V 2 (half n) w) in *.
+    set (Q' := kernel 1 1 T m * (deficit d (2 * w) / w) / tokens d n w + 4 * cut (tokens d n w) * V 1 (half n) w) in *.
+    assert (Y : Rmax A2 0 * Q + Rmax A2 0 * Q' <= square2 * / w ^ 2 + s * Rpower w (a - 1) / INR n).
+    { apply X; auto; try lra. 1, 2: apply falls; lra. right; reflexivity. }
+    apply Rle_trans with (Rmax (snd square) 0 * (Q + Q')).
+    - apply Rmult_le_compat_l; [apply Rmax_r | lra].
+    - apply Rle_trans with (2 := Y). rewrite <- Rmult_plus_distr_l. apply Rmult_le_compat_r.
+      + destruct (half_le n) as [_ h1]; [lia |].
+        destruct (falls 2 ltac:(lra) (half n) w w h1 ltac:(lra)) as [_ [v2 _]].
+        destruct (falls 1 ltac:(lra) (half n) w w h1 ltac:(lra)) as [_ [v1 _]].
+        assert (K1 : 0 <= kernel 1 1 T m) by (apply kernel_nonneg; simpl; lra).
+        assert (K2 : 0 <= kernel 1 2 T m) by (apply kernel_nonneg; simpl; lra).
+        assert (C0 : 0 < cut (tokens d n w)) by apply exp_pos.
+        pose proof (deficit_in (2 * w) ltac:(lra)) as I3. unfold Q, Q'. set (D' := deficit d (2 * w)) in *. clearbody D'.
+        assert (0 < / w) by pos. assert (0 < / tokens d n w) by (apply Rinv_0_lt_compat; lra).
+        assert (0 <= kernel 1 2 T m * (deficit d w / w) ^ 2) by (apply Rmult_le_pos; [assumption | apply pow2_ge_0]).
+        assert (0 <= kernel 1 1 T m * (D' / w) / tokens d n w).
+        { unfold Rdiv. repeat apply Rmult_le_pos; lra. }
+        assert (0 <= 5 * cut (tokens d n w) * V 2 (half n) w) by (repeat apply Rmult_le_pos; lra).
+        assert (0 <= 4 * cut (tokens d n w) * V 1 (half n) w) by (repeat apply Rmult_le_pos; lra). lra.
+      + apply Rle_max_compat_r. lra. }
+  assert (L : summed (fun t => let p := half_power (fst t) in
+        Rpower 2 p * (snd (snd t) * V p n w - fst (snd t) * V' p n w / 2)) law
+    <= summed (to_main Rmax upper) law * Rpower w (- half_power i) + summed (to_next upper) law * Rpower w (- (2))).
+  { rewrite <- summed_split. apply summed_le. intros t Ht. cbv zeta. set (p := half_power (fst t)).
+    destruct (placed t w (upper (fst t)) Rmax Ht H (or_introl eq_refl)) as [G _]. specialize (G eq_refl).
+    apply Rle_trans with (2 := G). fold p. destruct (single_in t n w Ht H HT) as [O1 O2]. destruct (pair_in t n w Ht H HT) as [T1 T2].
+    fold p in O1, O2, T1, T2. destruct (law_in t Ht) as [_ [K1 K2]]. pose proof (powers t Ht) as Q. fold p in Q.
+    pose proof (power_pos 2 p) as P2. pose proof (power_pos w (- p)) as W. pose proof (power_pos w p) as W'.
+    destruct (falls p ltac:(lra) n w w ltac:(lia) ltac:(lra)) as [_ [v0 _]]. pose proof (V'_pos p n w) as v1.
+    assert (E : forall k, k * Rpower w (- p) * Rpower w p = k).
+    { intros k. rewrite Rpower_Ropp. field. lra. }
+    assert (O : single1 (fst t) <= Rpower 2 p * V p n w * Rpower w p <= single2 (fst t)).
+    { split; [rewrite <- (E (single1 (fst t))) | rewrite <- (E (single2 (fst t)))]; apply Rmult_le_compat_r; lra. }
+    assert (O' : pair1 (fst t) <= Rpower 2 p * V' p n w * Rpower w p <= pair2 (fst t)).
+    { split; [rewrite <- (E (pair1 (fst t))) | rewrite <- (E (pair2 (fst t)))]; apply Rmult_le_compat_r; lra. }
+    destruct (scaled_in (k2 (fst t)) _ _ _ O) as [_ M1]. destruct (scaled_in (k1 (fst t)) _ _ _ O') as [M2 _].
+    assert (Q1 : snd (snd t) * (Rpower 2 p * V p n w * Rpower w p) <= k2 (fst t) * (Rpower 2 p * V p n w * Rpower w p)).
+    { apply Rmult_le_compat_r; [apply Rmult_le_pos; [apply Rmult_le_pos |]; lra | lra]. }
+    assert (Q2 : k1 (fst t) * (Rpower 2 p * V' p n w * Rpower w p) <= fst (snd t) * (Rpower 2 p * V' p n w * Rpower w p)).
+    { apply Rmult_le_compat_r; [apply Rmult_le_pos; [apply Rmult_le_pos |]; lra | lra]. }
+    apply Rmult_le_reg_r with (Rpower w p); [assumption |]. rewrite E. unfold upper. lra. }
+  pose proof (Rmult_le_compat_r _ _ _ (Rlt_le _ _ Wi) b2_ge) as X1. pose proof (Rmult_le_compat_r _ _ _ (Rlt_le _ _ W2) bn_ge) as X2.
+  destruct (Nat.eqb_spec i 4) as [E | E].
+  - replace (Rpower w (- (2))) with (Rpower w (- half_power i)) in * by (rewrite E; unfold half_power; do 2 f_equal; simpl; lra). lra.
+  - lra.
+Qed.
+
+Lemma variogram_between beta : half_power i = beta -> Between d N B a beta u T c1 c2 b1 bp b2 bn s.
+Proof.
+  intros <- n w H HT. split; [now apply noise_in |]. split; [apply variogram_low; lra | now apply variogram_high].
+Qed.
+
+Lemma variogram_left beta n W w W0 l2 : half_power i = beta -> 0 <= beta -> 0 < W0 <= W -> T <= tokens d n u -> 0 <= w <= u ->
+  l2 < (b1 * Rpower u (2 - beta) + bp) * / u ^ 2 * Rpower W0 beta -> l2 < Rpower W beta * B n w.
+Proof.
+  intros <- Hb HW HT Hw H. apply Rlt_le_trans with (1 := H). pose proof (variogram_low n w u Hw (Rle_refl u) HT) as L.
+  set (beta := half_power i) in *.
+  assert (P : Rpower W0 beta <= Rpower W beta) by (apply power_le; lra). pose proof (power_pos W0 beta).
+  assert (E : (b1 * Rpower u (2 - beta) + bp) * / u ^ 2 = b1 * Rpower u (- beta) + bp * Rpower u (- (2))).
+  { rewrite <- power_two by lra. rewrite Rmult_plus_distr_r, Rmult_assoc, <- Rpower_plus. do 3 f_equal. ring. }
+  rewrite E. pose proof (power_pos u (- beta)) as Q1. pose proof (power_pos u (- (2))) as Q2.
+  pose proof (Rmult_lt_0_compat _ _ b1_pos Q1). pose proof (Rmult_le_pos _ _ bp_pos (Rlt_le _ _ Q2)).
+  rewrite (Rmult_comm (Rpower W beta)). apply Rmult_le_compat; lra.
+Qed.
+End Variogram.
 End Stage.
 
 (* Between the u of one stage and that of the next the bias alone is larger. *)
@@ -1929,3 +2504,20 @@ Ltac decide_numbers :=
 (* The same with the bounds of a kink; d is a number. *)
 Ltac decide_kink := unfold beyond, norm_low, norm_high, mean_high, next_norm, curve, peak, psi_0, psi_2, psi_above, psi_plane,
   psi_below, qq, fq, ff; cbn [Nat.sub Nat.mul Nat.add fact Z.of_nat Pos.of_succ_nat Pos.succ]; decide_numbers.
+(* The same of a law by its variogram: of each of its terms, and in sums over all. *)
+Ltac each_term := let t := fresh in let H := fresh in
+  intros t H; cbn [List.In] in H; repeat destruct H as [<- | H]; [.. | destruct H]; cbn [fst snd].
+(* Least and largest numbers from the inside out. *)
+Ltac plain x := lazymatch x with context [Rmin _ _] => fail | context [Rmax _ _] => fail | _ => idtac end.
+Ltac compared := first [interval with (i_prec 70) | lra | interval with (i_prec 160)].
+Ltac innermost := repeat match goal with
+  | |- context [Rmin ?x ?y] => plain x; plain y; first [rewrite (Rmin_left x y) by compared | rewrite (Rmin_right x y) by compared]
+  | |- context [Rmax ?x ?y] => plain x; plain y; first [rewrite (Rmax_left x y) by compared | rewrite (Rmax_right x y) by compared]
+  end.
+Ltac decide_variogram :=
+  cbn [summed fst snd]; unfold gamma_facts, to_main, to_next, square1, square2, upper, lower, single1, single2, pair1, pair2,
+    tail, one_low, two_low, two_high, two_rest, gamma_at, plane_y, plane_rest, mean_y, steep, half_power,
+    squared_slope, jump_1, jump_2, jump_3_low, jump_3_high, kink_3, kink_4, kink_5_low, kink_5_high, masses, beside, density, beneath;
+  cbn [over_breaks over_pairs half_gamma Nat.eqb Nat.sub Nat.mul Nat.add fst snd Z.of_nat Pos.of_succ_nat Pos.succ];
+  unfold below, above, b3, moved, v0, excess, stretch, x2, r1, r2, z1, z2, cut, Rpower; innermost; repeat split;
+  first [interval with (i_prec 90) | decide_numbers].

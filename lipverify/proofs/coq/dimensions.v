@@ -618,24 +618,9 @@ End Loss.
 End Context.
 End Dimension.
 
-(* Gamma(m / 2). *)
-Fixpoint half_gamma (m : nat) : R :=
-  match m with
-  | O => 0
-  | S p => match p with O => sqrt PI | S k => match k with O => 1 | _ => IZR (Z.of_nat k) / 2 * half_gamma k end end
-  end.
 Definition size (d : nat) : R := IZR (Z.of_nat d).
 Definition a_of (d : nat) : R := (size d - 1) / 2.
 Definition limit_of (d : nat) : R := Rpower 2 (- a_of d) * (half_gamma (2 * d - 2) / half_gamma (d - 1)).
-
-Lemma half_gamma_pos m : (1 <= m)%nat -> 0 < half_gamma m.
-Proof.
-  induction m as [m IH] using lt_wf_ind. intros H. destruct m as [| [| [| k]]]; [lia | | |].
-  - apply sqrt_lt_R0, PI_RGT_0.
-  - simpl. lra.
-  - change (0 < IZR (Z.of_nat (S k)) / 2 * half_gamma (S k)). apply Rmult_lt_0_compat; [| apply IH; lia].
-    assert (0 < IZR (Z.of_nat (S k))) by (apply IZR_lt; lia). lra.
-Qed.
 
 Lemma half_gamma_step k : (1 <= k)%nat -> half_gamma (S (S k)) = IZR (Z.of_nat k) / 2 * half_gamma k.
 Proof. intros H. destruct k; [lia | reflexivity]. Qed.

@@ -33,6 +33,25 @@ HYPOTHESES = {
     "jensen_kink": ("Jensen_kink d a B V linear kinked G2 C1", "Jensen given the query, with z and |z| apart"),
     "laplace_kink": ("Laplace_kink d a B V linear kinked G2 C2", "the Laplace representation, for the bias of |z|"),
     "kink_norm": ("Kink_norm d a c G1 G2", "the normal limit of E[g C | z], and bounds of what it leaves out"),
+    "variogram": (
+        "By_variogram B V paired square law",
+        "the variogram lies between sums of powers, and B is a mean of it",
+    ),
+    "jensen_v": ("Jensen_variogram d B two square law", "Jensen for every harmonic, and the same sums of powers"),
+    "spread": (
+        "forall p, 0 < p -> Laplace_spread d V p (raised d p)",
+        "the Laplace representation, for the mean of h^p",
+    ),
+    "spread_low": ("Jensen_spread d V", "Jensen, for the mean of h^p"),
+    "moved": (
+        "Laplace_bias d (fun n w => 2 * V 1 n w - paired 1 n w) V 1 1",
+        "the Laplace representation, for the square of the mean of x_i - x",
+    ),
+    "pairs": ("Laplace_pairs d paired two", "the Laplace representation, for the distance of two tokens"),
+    "pairs_low": ("Jensen_pairs d paired two", "Jensen, for the distance of two tokens"),
+    "triangle": ("Triangle V paired", "the triangle inequality, and powers of sums"),
+    "gamma_one": ("Gamma_one d a c", "the mean of r^j is a mean of a power of 1 - y, y of a Gamma law"),
+    "gamma_two": ("Gamma_two d a c two", "the same for two tokens, with P at the y of both"),
     "mean_d": ("forall d, (2 <= d)%nat -> Mean (E d)", "the same in every dimension, as each of the next four"),
     "continuous_d": (
         "forall d, (2 <= d)%nat -> Continuous (N d) (B d)",

@@ -11,10 +11,11 @@ from typing import NamedTuple
 
 from flint import acb, arb, ctx
 
-from lipverify.errors import OutOfReach
 from lipverify.proofs.checker import chain, laws
 from lipverify.proofs.checker.chain import Proof, ball
+from lipverify.proofs.checker.variogram import distances
 from lipverify.proofs.coq.text import BITS, HYPOTHESES, assumed, decimal, defined, stated, written
+from lipverify.proofs.coq.variograms import DECAYED, enclosed, names_of, on_law, on_stage, variogram
 
 FARTHEST = 120
 """Integrals over lambda end here: the remainder is below e^-60."""
@@ -88,6 +89,29 @@ s_ge: (linear + kinked) / (2 * a + 1) * R2 * (D_high * J1 + 4 * T_least * cut T_
 b_plus_nonneg: 0 <= b_plus
 b_next_nonneg: 0 <= b_next
 """
+BY_VARIOGRAM = r"""
+v_in: 2 * (2 * a + 3) <= decayed <= u
+distances: forall t, List.In t law -> gamma_facts d a c u T_least g_low g_high decayed one_1 one_2 two_1 two_2 (fst t)
+b_low_le: b_low * (1 + 1 / y) ^ 2 <= (if Nat.eqb LEAST 4 then square1 D_low D_high A_low else 0)
+  + summed (to_main u LEAST Rmin (lower k1 k2 one_1 one_2 two_1 two_2)) law
+b_plus_le: b_plus * (1 + 1 / y) ^ 2 <= (if Nat.eqb LEAST 4 then 0 else square1 D_low D_high A_low)
+  + summed (to_next LEAST (lower k1 k2 one_1 one_2 two_1 two_2)) law
+b_high_ge: (if Nat.eqb LEAST 4 then square2 T_least D_high J2 A_high H_2 else 0)
+  + summed (to_main u LEAST Rmax (UPPER)) law <= b_high
+b_next_ge: (if Nat.eqb LEAST 4 then 0 else square2 T_least D_high J2 A_high H_2)
+  + summed (to_next LEAST (UPPER)) law <= b_next
+s_ge: Rmax A_high 0 * R2 * (D_high * J1 + 4 * T_least * cut T_least * H_1) <= s
+b_plus_nonneg: 0 <= b_plus
+b_next_nonneg: 0 <= b_next
+"""
+OF_VARIOGRAM = r"""
+beta_is: half_power LEAST = BETA
+least_in: (LEAST <= 4)%nat
+square_in: A_low <= fst square /\ snd square <= A_high
+law_in: forall t, List.In t law ->
+  (LEAST <= fst t /\ 1 <= fst t <= 6)%nat /\ k1 (fst t) <= fst (snd t) /\ snd (snd t) <= k2 (fst t)
+"""
+"""Those of a law by its variogram: from some u on, and of the law itself."""
 BEFORE_U = r"""
 far_pos: 0 < far * u ^ 2
 far_le: far * u ^ 2 <= (S1 * D_low ^ 2 - S2x * D_high * X2 / u) / (1 + 1 / y) ^ 2
@@ -156,12 +180,15 @@ SHORT = {
     "BELOW": "below a BETA c_low b_low PLUS",
     "MOVED": "moved a BETA rho",
     "BALANCE": "(Rpower (BETA * b_low / (a * c_low)) (1 / (a + BETA)))",
+    "UPPER": "upper a c u T_least g_low g_high y J0 J2 k1 k2 one_1 one_2 two_1 two_2",
 }
 """Abbreviations in the statements above, and the terms that replace them."""
 AVERAGES = {
     "N": "noise_of E",
     "B": "bias_of E",
     "V": "spread_of E",
+    "paired": "paired_of E",
+    "two": "two_of E d",
     "G1": "inner_of E d",
     "G2": "norm_of E d",
     "C1": "crossed_of E",
@@ -171,6 +198,11 @@ AVERAGES = {
 OWN = {
     "d_a": "values. split; [lia | rewrite INR_IZR_INZ; simpl Z.of_nat; lra]",
     "power_is": "unfold excess. first [rewrite Rmax_left by lra | rewrite Rmax_right by lra]; lra",
+    "beta_is": "unfold half_power. cbn [Z.of_nat Pos.of_succ_nat Pos.succ]. lra",
+    "least_in": "lia",
+    "square_in": "enclosed; numbers",
+    "law_in": "unfold law. each_term; (split; [lia |]); numbers",
+    "distances": "unfold law. each_term; numbers",
 }
 """Facts that are not proved by `numbers`, and their proofs."""
 ON_STAGE = (
@@ -209,6 +241,10 @@ class Bias(NamedTuple):
         w^beta B in the limit.
     numbers
         The tactic that proves the inequalities.
+    left
+        The proof that the bias before the first u is more than the least loss.
+    setting, least
+        Inequalities for the constants of the law, and the least power of r, of a law by its variogram.
     """
 
     beta: Fraction
@@ -222,6 +258,9 @@ class Bias(NamedTuple):
     hypotheses: tuple[str, ...]
     leading: str
     numbers: str
+    left: str = LEFT
+    setting: str = ""
+    least: int = 0
 
     def spelled(self, text: str) -> str:
         """Replace the abbreviations in a statement."""
@@ -237,8 +276,9 @@ class Bias(NamedTuple):
             "LEADING": self.leading,
             "FAR": self.far,
             "FAR_FACTS": self.far_facts,
+            "LEAST": f"{self.least}",
         }
-        return replaced(replaced(text, SHORT), own)
+        return replaced(replaced(replaced(text, {"LEFT": self.left}), SHORT), own)
 
 
 SMOOTH_BIAS = Bias(
@@ -278,6 +318,44 @@ KINKED_BIAS = Bias(
 )
 
 
+def variogram_bias(law: str, d: int) -> Bias:
+    """The bias of a law by its variogram."""
+    beta = Fraction(laws.LAWS[laws.family(law)].beta)
+    least = int(2 * beta)
+    known = variogram(law, d)
+    leading = [f"{known.square[0]} * a ^ 2"] if least == 4 else []
+    if least in known.terms:
+        leading += [f"({known.terms[least][0]}) * gamma_at d {least} * (1 - Rpower 2 ({written(beta - 1)}))"]
+    terms = "k1 k2 one_1 one_2 two_1 two_2 LEAST d_a"
+    of_stage = "square_in law_in least_in v_in distances"
+    bounds = "b_low_le b_plus_le b_high_ge b_next_ge"
+    return Bias(
+        beta=beta,
+        plus="b_plus",
+        next="b_next",
+        facts=BY_VARIOGRAM,
+        before="",
+        between=f"variogram_between {ON_STAGE} paired two square law A_low A_high H_1 H_2 decayed b_low b_plus b_high "
+        f"b_next s {terms} H_1_pos H_2_pos variogram jensen_v moved spread spread_low pairs_low pairs triangle "
+        f"gamma_one gamma_two (falls E mean) (paired_nonneg E mean) (two_nonneg E mean d) {of_stage} "
+        f"(Rlt_le _ _ x2_pos) H_1_ge H_2_ge {bounds} s_ge b_low_pos b_plus_nonneg BETA beta_is",
+        far=f"(b_low * Rpower u (2 - {written(beta)}) + b_plus)",
+        far_facts="",
+        hypotheses=(
+            *("variogram", "jensen_v", "spread", "spread_low", "moved", "pairs", "pairs_low", "triangle"),
+            *("gamma_one", "gamma_two"),
+        ),
+        leading=f"({' + '.join(leading)})",
+        numbers="decide_variogram",
+        left="variogram_left d a c u T_least B a_pos c_pos u_pos T_least_ge g_low g_high D_low D_high crossing start "
+        "signs D_low_le D_high_ge D_low_pos integral y y_pos y_le J0 J2 two square law A_low A_high H_2 decayed b_low "
+        f"b_plus b_high b_next {terms} jensen_v gamma_one gamma_two (two_nonneg E mean d) {of_stage} {bounds} "
+        "b_low_pos b_plus_nonneg BETA n W w W_least loss_high beta_is",
+        setting=OF_VARIOGRAM,
+        least=least,
+    )
+
+
 def harmonic_sums(law: str, d: int) -> tuple[Fraction, Fraction, Fraction]:
     """S0, S1 and S2 of a law, exactly: sums over l of k_l p, k_l p^2 and k_l p q.
 
@@ -290,7 +368,7 @@ def harmonic_sums(law: str, d: int) -> tuple[Fraction, Fraction, Fraction]:
     if name in ("powers", "rbf"):
         K1, K2, K3 = derivatives(name, numbers)
         sums = (K1, K1 + K2 * Fraction(d + 1, d - 1), ((d + 3) * K3 + 2 * d * K2) / (d - 1))
-    elif name in ("affine", "quadratic", "zonal", "link"):
+    else:
         weights = {
             "affine": {1: Fraction(1, 3 * d)},
             "quadratic": {2: Fraction(2 * (d - 1), d**2 * (d + 2))},
@@ -302,11 +380,6 @@ def harmonic_sums(law: str, d: int) -> tuple[Fraction, Fraction, Fraction]:
             sum((k * p for k, p in pairs), Fraction(0)),
             sum((k * p**2 for k, p in pairs), Fraction(0)),
             sum((k * p**2 * (p - 1) * Fraction(d - 1, d + 1) for k, p in pairs), Fraction(0)),
-        )
-    else:
-        raise OutOfReach(
-            f"law {law}: it has no export to Coq; affine, quadratic, ReLU, cosine and zonal laws, A z + C |z|, "
-            "polynomial links, kernels of powers and exponential kernels have one (--law affine)."
         )
     return sums
 
@@ -342,14 +415,19 @@ def projected(link: Sequence[Fraction], d: int) -> dict[int, Fraction]:
     return {degree: mean(link, each) ** 2 / mean(each, each) for degree, each in enumerate(basis) if degree}
 
 
-def bias_of(law: str) -> Bias:
-    """The bias of the family of a law."""
+def bias_of(law: str, d: int) -> Bias:
+    """The bias of a law."""
+    if distances in laws.LAWS[laws.family(law)].bias:
+        return variogram_bias(law, d)
     return KINKED_BIAS if laws.family(law) in ("relu", "kinked") else SMOOTH_BIAS
 
 
 def sums_of(law: str, d: int) -> dict[str, str]:
     """S0, S1 and S2, in Coq's syntax; of a law with a kink its two mean squares, and the sums for degrees 1 and 2."""
-    if bias_of(law) is SMOOTH_BIAS:
+    bias = bias_of(law, d)
+    if bias.least:
+        return {}
+    if bias is SMOOTH_BIAS:
         return dict(zip(("S0", "S1", "S2x"), map(written, harmonic_sums(law, d)), strict=True))
     squares = [written(number**2) for number in laws.named(law)[1]] or ["1 / 6"] * 2
     return dict(zip(("linear", "kinked"), squares, strict=True)) | {
@@ -361,31 +439,37 @@ def sums_of(law: str, d: int) -> dict[str, str]:
 def window(proof: Proof) -> Iterator[str]:
     """Write the Coq text of a proof about w for one law in one dimension."""
     law, d, theorem = proof.about["law"], proof.about["d"], proof.theorem
-    bias, wave, windows = bias_of(law), laws.own_constant(law), theorem in ("window", "transfer")
+    bias, wave, windows = bias_of(law, d), laws.own_constant(law), theorem in ("window", "transfer")
     real = windows and laws.domain(law) == "over all real w"
     first, *before, last = stages_of(proof)
     m = min(Fraction(FARTHEST), first["T_least"])
     k = {"a": Fraction(d - 1, 2), "m": m, **first, **({"wave": chain.number(wave)} if wave else {})}
-    k |= {"p": angle(last["u"]), **last}
+    k |= chosen(bias, last)
     yield f"Definition d : nat := {d}.\nDefinition c : R := {moment_limit(d)}."
     yield from defined(k)
     sums = {} if wave else sums_of(law, d)
     yield from (f"Definition {name} : R := {text}." for name, text in sums.items())
-    names, numbers = (*reversed(sums), "d", "c", *k), f"Ltac numbers := values; {bias.numbers}."
+    known = variogram(law, d) if bias.least else None
+    yield from on_law(known) if known else ()
+    names = (*(names_of(known) if known else ()), *reversed(sums), "d", "c", *k)
+    numbers = f"Ltac numbers := values; {bias.numbers}."
     yield unfolding(names)
     yield from waves(d, k["wave"]) if wave else (numbers,)
+    yield from enclosed(known) if known else ()
     before_u = bias.before + FIRST if windows else ""
     facts = {"window": WINDOW, "tradeoff": TRADEOFF, "transfer": WINDOW + TRANSFER}.get(theorem, "")
-    yield from stated(bias.spelled(SETTING + STAGE + bias.facts + ("" if before else before_u) + facts), OWN)
+    setting = SETTING + bias.setting
+    yield from stated(bias.spelled(setting + STAGE + bias.facts + ("" if before else before_u) + facts), OWN)
     if theorem == "transfer":
         yield from nearest(bias, k)
     yield from kernels(k, m)
     yield from start(last, d, k["p"])
     beginning = section(bias, {*ALWAYS, *bias.hypotheses, *["continuous"] * windows, *["opposite"] * real})
     for i, (constants, after) in enumerate(pairwise((*before, last)), 1):
-        constants = {"p": angle(constants["u"]), "until": after["u"], **constants}
+        constants = {"until": after["u"], **chosen(bias, constants)}
         yield f"Module stage_{i}."
         yield from defined(constants)
+        yield from on_stage(known) if known else ()
         yield f"{unfolding((*constants, *names))}\n{numbers}"
         yield from stage(d, bias, constants, beginning, before_u if i == 1 else "")
         yield f"End stage_{i}."
@@ -408,6 +492,11 @@ def stages_of(proof: Proof) -> list[dict[str, Fraction]]:
     return [stages[number] for number in sorted(stages)]
 
 
+def chosen(bias: Bias, k: Mapping[str, Fraction]) -> dict[str, Fraction]:
+    """The constants of a stage, with those that the export chooses itself."""
+    return {"p": angle(k["u"]), **({"decayed": min(Fraction(DECAYED), k["u"])} if bias.least else {}), **k}
+
+
 def unfolding(names: Sequence[str]) -> str:
     """Write the tactic that replaces these names by their values."""
     return f"Ltac values := unfold {', '.join(names)}."
@@ -427,7 +516,7 @@ def section(bias: Bias, assumes: Collection[str]) -> list[str]:
 
 def stage(d: int, bias: Bias, k: Mapping[str, Fraction], beginning: Sequence[str], before_u: str) -> Iterator[str]:
     """Write what holds from the u of a stage to that of the next; of the first also the facts about smaller w."""
-    yield from stated(bias.spelled(STAGE + bias.facts + before_u + NEXT_STAGE))
+    yield from stated(bias.spelled(STAGE + bias.facts + before_u + NEXT_STAGE), OWN)
     yield from start(k, d, k["p"])
     yield from beginning
     place = {"BEGIN": "0", "BEFORE_U": BELOW_U} if before_u else {"BEGIN": "u", "BEFORE_U": ""}
@@ -570,8 +659,8 @@ def integral(d: int, power: int, u: arb, p: arb) -> arb:
     ).real
 
 
-BELOW_U = f"""destruct (Rle_lt_dec w u) as [Hu | Hu].
-  {{ apply ({LEFT}); [lra | lra | | lra | apply left]. apply M. lra. }}"""
+BELOW_U = """destruct (Rle_lt_dec w u) as [Hu | Hu].
+  { apply (LEFT); [lra | lra | | lra | apply left]. apply M. lra. }"""
 """Before the first of several u."""
 LEFT_OF_NEXT = """Lemma left_of_next n W w : enough a BETA W_least K n W -> BEGIN <= w <= until ->
   loss_high < Rpower W BETA * B n w.
@@ -591,7 +680,7 @@ Qed."""
 
 def left_of_u(before: int) -> str:
     """Write that the bias alone exceeds the best loss below the last u, from the lemmas of the stages before it."""
-    only = f"apply ({LEFT}); [lra | lra | assumption | assumption | apply left]."
+    only = "apply (LEFT); [lra | lra | assumption | assumption | apply left]."
     stages = [
         f"destruct (Rle_lt_dec w stage_{i}.until); [now apply stage_{i}.left_of_next | ]." for i in range(1, before)
     ]
