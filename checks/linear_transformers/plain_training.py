@@ -6,7 +6,7 @@ plain training ends at the printed entries or at the better minima known. It end
 
 from typing import Any
 
-from lipverify.checks.linear_transformers.plain_runs import ENDPOINTS, plain
+from lipverify.checks.linear_transformers.plain_runs import ENDPOINTS, MORE, plain
 from lipverify.checks.linear_transformers.quantities import ADJUSTED, STANDARD
 from lipverify.claims import claim
 
@@ -24,14 +24,15 @@ claim("lt.table-1/plain-training",
       plain("printed", "GD++", (1, 2, 3, 4), equals=0, within="log(11/10)", control={"times": 1.25}),
       plain("printed", "DIAG", (1, 2, 3, 4), equals=0, within="log(11/10)", control={"times": 1.25}),
       plain("printed", "FULL", (1, 2), equals=0, within="log(11/10)", control={"times": 1.25}),
+      plain("printed", "FULL", (3,), measured=MORE, equals=0, within="log(11/10)", control={"times": 1.25}),
       title="plain training ends at the printed losses, to a tenth", shows=ENDPOINTS,
       finding="""With two layers of GD++ that is the second minimum, in all five runs (lt.gd-plus-plus/plain-training), and with one
           and two layers of DIAG and FULL, and four of DIAG, the best model known. Four layers of DIAG need the printed rate; at three
-          times that rate all five runs jump or stay far above. Three layers of FULL are still falling after 81 000 of the 200 000
-          steps, a seventh above the printed loss.""", **ASSUMED)
+          times that rate all five runs jump or stay far above. Three layers of FULL have all 200 000 steps at the printed rate: after
+          81 000 of them the best run was still a seventh above the printed loss.""", **ASSUMED)
 claim("lt.table-1/plain-training/known",
       plain("known", "GD++", (1, 2, 3, 4), low="-log(101/100)", control={"times": 0.8}),
       plain("known", "DIAG", (1, 2, 3, 4), low="-log(101/100)", control={"times": 0.8}),
       plain("known", "FULL", (1, 2), low="-log(101/100)", control={"times": 0.8}),
-      plain("known", "FULL", (3,), low="-log(101/100)", control={"times": 0.7}),
+      plain("known", "FULL", (3,), low="-log(101/100)", control={"times": 0.8}),
       title="plain training never ends below the best model known", **ASSUMED)
