@@ -23,7 +23,7 @@ import pytest
 from flint import arb
 
 # internal: what a run remembers of the proofs that it has certified
-from lipverify.claims.plan import proved
+from lipverify.claims.plan import proved as of_run
 from lipverify.errors import InvalidInput
 from lipverify.foundation.shipped import shipped
 from lipverify.laws import Affine, Cosine, Law, Matern, Quadratic, ReLU, Ridge, Zonal
@@ -615,15 +615,15 @@ def test_a_run_certifies_the_lemmas_of_every_number_of_tokens_once(
     monkeypatch.setattr(checker, "failures", failures)
     few, all_signals = (load(shipped() / "proofs" / f"{name}-{law}-{d}.json") for name in ("every", "signals"))
     count, whole = (len(proof.data["lemmas"]) for proof in (few, all_signals))
-    proved._checked.cache_clear()
+    of_run._checked.cache_clear()
     try:
-        proved.certified(all_signals)
-        proved.certified(few)
+        of_run.certified(all_signals)
+        of_run.certified(few)
         assert asked == [("every n", 0, count), ("every signal", count, whole)]
         for theorem in missing:  # what is wrong in either part is reported
-            proved._checked.cache_clear()
+            of_run._checked.cache_clear()
             missing |= {"every n": [], "every signal": [], theorem: ["it is false"]}
             with pytest.raises(ValueError, match="it is false"):
-                proved.certified(all_signals)
+                of_run.certified(all_signals)
     finally:
-        proved._checked.cache_clear()
+        of_run._checked.cache_clear()

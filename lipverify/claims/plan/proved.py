@@ -277,7 +277,7 @@ def _check(text: str) -> _Checked:
 
     stated, first = json.loads(text), []
     if stated["theorem"] == "every signal":
-        begun = {**stated, "theorem": "every n", "lemmas": []}
+        begun = {**stated, "theorem": "every n"}
         count = len(checker.KINDS["every n"].chain(checker.read(begun)))
         begun["lemmas"] = first = stated["lemmas"][:count]
         if missing := _checked(json.dumps(begun, indent=1) + "\n").missing:

@@ -31,6 +31,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate, repeat
+from operator import mul
 
 from flint import arb, arb_mat, ctx
 
@@ -146,10 +148,10 @@ def many_averages(
         squares = (arb_mat([[x * x for x in row] for row in one]) * arb_mat([[x] for x in k.values()])).entries()
         columns = [[y**2 * x for x in (*row, z)] for y, row, z in zip(scales, two, squares, strict=True)]
         # phi^n is phi^{Fa} phi^b, F = FACTORS: a table of the few phi^b, times the columns with phi^{Fa}
-        near = powers(phi, FACTORS)
-        further = zip(*powers([x * y for x, y in zip(near[-1], phi, strict=True)], -(-most // FACTORS)), strict=True)
+        near = [list(accumulate(repeat(x, FACTORS), mul, initial=arb(1))) for x in phi]
+        further = [accumulate(repeat(row[-1], (most - 1) // FACTORS), mul, initial=arb(1)) for row in near]
         far = arb_mat([[x * y for x in xs for y in row] for xs, row in zip(further, columns, strict=True)])
-        products = (arb_mat(near) * far).tolist()
+        products = (arb_mat([row[:-1] for row in near]).transpose() * far).tolist()
         table = [products[n % FACTORS][n // FACTORS * 3 : n // FACTORS * 3 + 3] for n in range(most)]
         noise, bias = [], []
         for n in range(2, most + 1):
@@ -157,14 +159,6 @@ def many_averages(
             both = (n - 1) * table[n - 2][2] + 2 * table[n - 1][1]
             bias.append(n * q * both + 3 * error * all_k)
         return noise + bias
-
-
-def powers(x: Sequence[Ball], count: int) -> list[list[Ball]]:
-    """The first `count` powers of some numbers, from 1 on."""
-    found = [[arb(1)] * len(x)]
-    while len(found) < count:
-        found.append([power * each for power, each in zip(found[-1], x, strict=True)])
-    return found
 
 
 def exchange(d: int, n: int, w: Ball, degree: int, goal: float) -> tuple[int, Ball]:

@@ -21,8 +21,8 @@ from flint import arb, arb_mat, arb_poly, ctx, fmpq, fmpz_poly
 from .chain import Ball
 from .contexts import STRIP
 
-SPARE_BITS = 200
-"""Of precision, and 6 more for each Chebyshev point of a polynomial."""
+SPARE_BITS = 100
+"""Of precision, and 3 more for each Chebyshev point of a polynomial."""
 ACCURACY = 1e-9
 """Absolute accuracy of a curve's polynomial: with a larger one, less would be proved, and nothing false."""
 FINEST = 2.0**-18
@@ -148,9 +148,9 @@ def cosine(j: int, m: int, degree: int = 1) -> Ball:
 
 @lru_cache(maxsize=64)
 def single(m: int) -> arb_mat:
-    """The coefficients of the polynomials that are 1 at one of m Chebyshev points and 0 at all others.
+    """Coefficients of the polynomials sum T_k(s_j) T_k / c_k, 1 at one s_j of m Chebyshev points and 0 at the others.
 
-    Each is sum_k (2 - [k = 0]) / m T_k(that point) T_k, as the T_k are orthogonal over these points.
+    The T_k are orthogonal over these points, and c_k is the sum of T_k^2 over them: m/2, and m for k = 0.
     """
     weights = arb_mat([[cosine(j, m, k) * (2 if k else 1) / m for k in range(m)] for j in range(m)])
     T = (fmpz_poly.chebyshev_t(k).coeffs() for k in range(m))
@@ -178,4 +178,4 @@ def ellipse(half: Ball) -> Ball:
 
 def bits(points: int) -> int:
     """The precision for a polynomial through this number of points."""
-    return SPARE_BITS + 6 * points
+    return SPARE_BITS + 3 * points
