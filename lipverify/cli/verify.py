@@ -214,15 +214,18 @@ def decided(ledger: Ledger, claims: Sequence[Claim], seconds: float, settings: d
         if record.verdict == "inconclusive" and record.step is not None
     ]
     while waiting:
-        cheapest = min(waiting, key=lambda each: each.seconds)
-        left = end - time.perf_counter()
-        if cheapest.seconds > left:
-            for each in waiting:
-                _say(each.record, f"is left open: {wants(each.record)}, and {duration(max(left, 0.0))} are left")
+        cheapest = min(waiting, key=lambda candidate: candidate.seconds)
+        remaining = end - time.perf_counter()
+        if cheapest.seconds > remaining:
+            for candidate in waiting:
+                _say(
+                    candidate.record,
+                    f"is left open: {wants(candidate.record)}, and {duration(max(remaining, 0.0))} are left",
+                )
             break
-        found = _taken(cheapest, settings, left, seconds)
-        if found is not None:
-            records[cheapest.index] = cheapest.record = found
+        better = _taken(cheapest, settings, remaining, seconds)
+        if better is not None:
+            records[cheapest.index] = cheapest.record = better
         elif not cheapest.methods:
             _say(cheapest.record, "stays open: no step helped")
             tried = (*cheapest.record.tried, *tried_now(cheapest.record))
@@ -234,26 +237,26 @@ def decided(ledger: Ledger, claims: Sequence[Claim], seconds: float, settings: d
     return sealed(structs.replace(ledger, claims=tuple(records), provenance=provenance))
 
 
-def _taken(each: _Open, settings: dict[str, Any], left: float, seconds: float) -> Record | None:
+def _taken(candidate: _Open, settings: dict[str, Any], remaining: float, seconds: float) -> Record | None:
     """The record after one step; None if the step did not help."""
     from lipverify.claims.run.runner import run
 
-    step = each.record.step
+    step = candidate.record.step
     assert step is not None
-    by = each.methods.pop(0) if step.what == "method" else ""
-    better = stepped(each.claim, each.record, by)
-    _say(each.record, f"{in_words(step)}" + f"; now {by}" * bool(by))
-    [found] = run([better], **{**settings, "limit": min(settings["limit"], left)}).claims
-    if found.verdict == "error":
-        _say(found, f"is not decided by this step: {found.problem}")
-        each.methods = each.methods if by else []
+    by = candidate.methods.pop(0) if step.what == "method" else ""
+    better = stepped(candidate.claim, candidate.record, by)
+    _say(candidate.record, f"{in_words(step)}" + f"; now {by}" * bool(by))
+    [record] = run([better], **{**settings, "limit": min(settings["limit"], remaining)}).claims
+    if record.verdict == "error":
+        _say(record, f"is not decided by this step: {record.problem}")
+        candidate.methods = candidate.methods if by else []
         return None
-    if by and found.verdict == "inconclusive":
+    if by and record.verdict == "inconclusive":
         return None
-    each.claim = better
-    told = wants(found) if found.verdict == "inconclusive" and found.step is None else ""
-    _say(found, f"is {found.verdict}: {found.measured}{f'; {told}' if told else ''}")
-    return structs.replace(found, reproduce=f"{found.reproduce}{DECIDE}{seconds:g}")
+    candidate.claim = better
+    told = wants(record) if record.verdict == "inconclusive" and record.step is None else ""
+    _say(record, f"is {record.verdict}: {record.measured}{f'; {told}' if told else ''}")
+    return structs.replace(record, reproduce=f"{record.reproduce}{DECIDE}{seconds:g}")
 
 
 def _say(record: Record, text: str) -> None:

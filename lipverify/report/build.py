@@ -56,9 +56,9 @@ def _drawings(records: Sequence[Record], draw: Draw, printed: Before) -> tuple[t
     every = joined(figure for record in records for figure in record.figures)
     telling = telling_figure(records)
     drawn = dict.fromkeys(draw(figure) for figure in every if figure != telling)
-    new = tuple(each for each in drawn if each.file not in printed.figures)
-    printed.figures |= {each.file for each in new if each.file}
-    return new, tuple(each.anchor for each in drawn if each not in new)
+    new = tuple(drawing for drawing in drawn if drawing.file not in printed.figures)
+    printed.figures |= {drawing.file for drawing in new if drawing.file}
+    return new, tuple(drawing.anchor for drawing in drawn if drawing not in new)
 
 
 def _checks(records: Sequence[Record], anchor: str, printed: Before) -> tuple[list[CrossCheck], tuple[str, ...]]:
@@ -84,8 +84,8 @@ def build(ledger: Ledger, draw: Draw, *, evidence: bool = False) -> Report:
     defined = Defined()
     own = readings.own(ledger.claims)
     first = defined.with_symbols(front(ledger, contents, anchors, draw), stems[0] if stems else "", own=own)
-    found = passages(measured(ledger.claims))
-    sections = _sections(contents, found, anchors, draw, defined, evidence)
+    judged = passages(measured(ledger.claims))
+    sections = _sections(contents, judged, anchors, draw, defined, evidence)
     return Report(
         title=plain(printable(ledger.title)) or TITLE,
         heading=rich(ledger.title or TITLE),
@@ -98,7 +98,7 @@ def build(ledger: Ledger, draw: Draw, *, evidence: bool = False) -> Report:
         sections=sections,
         legend=rich(words.LEGEND),
         topics=_topics(contents, anchors, draw) if evidence else (),
-        passages=tuple(_printed(each) for each in found),
+        passages=tuple(_printed(passage) for passage in judged),
         notation=defined.symbols,
         methods=_methods(ledger),
         rules=tuple(rich(rule) for rule in words.HOW_VERDICTS_ARE_MADE),
@@ -114,7 +114,7 @@ def _beside(anchor: str) -> str:
 
 def _sections(
     contents: Contents,
-    found: tuple[Passage, ...],
+    judged: tuple[Passage, ...],
     anchors: dict[str, str],
     draw: Draw,
     defined: Defined,
@@ -126,7 +126,7 @@ def _sections(
             title=rich(title),
             theorems=tuple(
                 defined.with_symbols(
-                    theorem(group, found, draw, anchor=anchor, topic=_beside(anchor) if evidence else ""),
+                    theorem(group, judged, draw, anchor=anchor, topic=_beside(anchor) if evidence else ""),
                     stem,
                     own=readings.own(group),
                 )

@@ -71,7 +71,7 @@ def _readings(declared: Declaration, profile: Profile) -> Iterator[_Reading]:
 
 
 def _require(declared: Declaration, template: tuple[str, ...], outer: Mapping[Any, Any], sides: Sequence[Any]) -> None:
-    known = {each for name in outer for each in _names(name)} | {"side"}
+    known = {coordinate for name in outer for coordinate in _names(name)} | {"side"}
     for keyword, text in (("id", declared.id), ("proves", declared.proves)):
         foreign = [name for name in named_in(text) if name not in known]
         if foreign:
@@ -166,11 +166,13 @@ class _Reading:
 
 def _shown(call: Call, family: Place, profile: Profile) -> Shown:
     """A function that makes a figure or a table, with its measurements and the coordinates that it takes."""
-    measured = {name: each for name, each in call.where.items() if isinstance(each, Call)}
-    found = {name: call_at(each, family, profile, "shows") for name, each in measured.items()}
-    own = {name: settled(each, profile) for name, each in call.where.items() if name not in measured}
-    coordinates = {key: value for key, value in family.where.items() if key in set(names(call.function)) - set(found)}
-    return Shown(call.function, found, coordinates | own)
+    calls = {name: value for name, value in call.where.items() if isinstance(value, Call)}
+    measured = {name: call_at(value, family, profile, "shows") for name, value in calls.items()}
+    own = {name: settled(value, profile) for name, value in call.where.items() if name not in calls}
+    coordinates = {
+        key: value for key, value in family.where.items() if key in set(names(call.function)) - set(measured)
+    }
+    return Shown(call.function, measured, coordinates | own)
 
 
 def _method(agreement: Agreement, call: Call, place: Place, here: Place) -> Measured:
@@ -188,7 +190,7 @@ def _cross_checks(agreement: Agreement, family: Place, profile: Profile) -> Iter
     for place in places(agreement.over, profile):
         here = family.joined(place)
         both = [_method(agreement, function, place, here) for function in agreement.functions]
-        plans = [each.at(here, call.where, profile) for each, call in zip(both, agreement.functions, strict=True)]
+        plans = [method.at(here, call.where, profile) for method, call in zip(both, agreement.functions, strict=True)]
         of = (filled(agreement.of[0], here.where), filled(agreement.of[1], here.where))
 
         def read(one: Any, other: Any, here: Place = here, of: tuple[str, str] = of) -> Side_by_side:
@@ -199,7 +201,7 @@ def _cross_checks(agreement: Agreement, family: Place, profile: Profile) -> Iter
             return (a, b), (spread, other_spread)
 
         quantity = f"${agreement.quantity}$"
-        first, second = (each.function.__name__.replace("_", " ") for each in agreement.functions)
+        first, second = (call.function.__name__.replace("_", " ") for call in agreement.functions)
         yield CrossPlan(here.where, plain(quantity), (first, second), (plans[0], plans[1]), read, quantity, of)
 
 
@@ -219,8 +221,8 @@ def _require_words(id: str, kind: Any, expected: Any, title: Any, source: Source
         rule = "an id is `family.name` and then parts joined by '/', in lower case, such as 'mine.window/tanh'"
         raise Fault(f"id = {id!r}: {rule}.", "id")
     if kind not in get_args(Kind):
-        said = "; ".join(f"{name}: {meaning}" for name, meaning in KINDS.items())
-        raise Fault(f"kind = {kind!r}: choose one of {', '.join(KINDS)} ({said}).", "kind")
+        meanings = "; ".join(f"{name}: {meaning}" for name, meaning in KINDS.items())
+        raise Fault(f"kind = {kind!r}: choose one of {', '.join(KINDS)} ({meanings}).", "kind")
     if expected is not None and expected not in RECORDABLE:
         raise Fault(f"expected = {expected!r}: choose one of {', '.join(RECORDABLE)}, or leave it out.", "expected")
     if not isinstance(title, str):

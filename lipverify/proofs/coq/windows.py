@@ -411,8 +411,8 @@ def projected(link: Sequence[Fraction], d: int) -> dict[int, Fraction]:
     for degree in range(len(link)):
         power = [Fraction(int(i == degree)) for i in range(len(link))]
         shares = [(mean(power, polynomial) / mean(polynomial, polynomial), polynomial) for polynomial in basis]
-        basis.append([c - sum(share * each[i] for share, each in shares) for i, c in enumerate(power)])
-    return {degree: mean(link, each) ** 2 / mean(each, each) for degree, each in enumerate(basis) if degree}
+        basis.append([c - sum(share * polynomial[i] for share, polynomial in shares) for i, c in enumerate(power)])
+    return {degree: mean(link, p) ** 2 / mean(p, p) for degree, p in enumerate(basis) if degree}
 
 
 def bias_of(law: str, d: int) -> Bias:
@@ -623,9 +623,9 @@ def start(k: Mapping[str, Fraction], d: int, p: Fraction) -> Iterator[str]:
         D = ball(u) * heads[1] / heads[0]
         room = min(float(D - ball(a + k["g_low"] / u)), float(ball(a + k["g_high"] / u) - D))
         share = arb(room if room > 0 else 1.0) / D / SHARE  # without room no enclosure is close enough: `start` fails
-        for power, found in enumerate(heads):
-            low, high = decimal(found * (1 - share), -1), decimal(found * (1 + share), +1)
-            above = decimal(found * (1 + 2 * share), +1)
+        for power, head in enumerate(heads):
+            low, high = decimal(head * (1 - share), -1), decimal(head * (1 + share), +1)
+            above = decimal(head * (1 + 2 * share), +1)
             yield (
                 f"Lemma head_{power} : {written(low)} <= head d {power} u p <= {written(high)}.\n"
                 f"Proof. unfold head. change (d - 2)%nat with {d - 2}%nat. values. integral with (i_prec 90, i_fuel "
@@ -721,13 +721,13 @@ def transfer(real: bool) -> str:
     """Write the theorem on the loss of the w* of L on tasks with Lipschitz constant rho L."""
     best = "(forall x, {}loss N B {} sigma n {} <= loss N B {} sigma n x)"
     where = "" if real else "0 <= x -> "
-    one, other = best.format(where, "L", "w", "L"), best.format(where, "(rho * L)", "w'", "(rho * L)")
+    best_w, best_w2 = best.format(where, "L", "w", "L"), best.format(where, "(rho * L)", "w'", "(rho * L)")
     given = "" if real else "0 <= w -> 0 <= w' -> "
     return f"""Theorem transfer_theorem : forall n L sigma, 0 < L -> 0 < sigma -> (1 <= n)%nat ->
   let W := Rpower (INR n * L ^ 2 / sigma ^ 2) (1 / (a + BETA)) in
   let W' := Rpower (INR n * (rho * L) ^ 2 / sigma ^ 2) (1 / (a + BETA)) in
   W_least <= W -> K * Rpower W POWER <= INR n -> W_least <= W' -> K * Rpower W' POWER <= INR n ->
-  forall w w', {given}{one} -> {other} ->
+  forall w w', {given}{best_w} -> {best_w2} ->
     worse_low <= loss N B (rho * L) sigma n w / loss N B (rho * L) sigma n w' <= worse_high.
 Proof.
   intros n L sigma HL Hs Hn W W' HW HK HW' HK' w w' {"Hw Hw'" if real else "P P' Hw Hw'"}.
