@@ -22,8 +22,9 @@ every            for windows: every number of tokens, from slopes of noise and b
 levels           for windows: the same for ReLU, from the loss at two places
 largest          for windows: three dimensions with hardly any noise
 five             for windows: five dimensions with hardly any noise
-signals          for windows: every number of tokens and every L / sigma, in three and in five dimensions
-contexts         for every, largest, five, optima, circle and subspace: attention at one w, as balls
+plane            for windows: the plane with hardly any noise
+signals          for windows: every number of tokens and every L / sigma, in two, three and five dimensions
+contexts         for every, largest, five, plane, optima, circle and subspace: attention at one w, as balls
 curves           for every, optima, circle and subspace: functions on whole intervals of w
 
 Each module is read by itself: its functions are the lemmas, their docstrings what they say and why.
