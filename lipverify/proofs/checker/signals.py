@@ -1,4 +1,4 @@
-"""The optimal w for every n and every L / sigma, from both sides: of the affine law in three and in five dimensions.
+"""The optimal w for every n and every L / sigma, from both sides: of the affine law in two, three and five dimensions.
 
 What is known of little noise by `every` is joined with what `largest` and `five` say of hardly any: w* < C n^p, p =
 2/3 or 1/3. M = min(Lambda / 3d, k W, m n^p), W = Lambda^{1/(a+2)}, Lambda = n L^2 / sigma^2; other letters as in those
