@@ -16,7 +16,7 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.validation import number, whole
 from lipverify.laws import Affine
 from lipverify.problem.law import Law
-from lipverify.proofs.checker import chain, every, five, largest, laws, levels, signals, windows
+from lipverify.proofs.checker import chain, every, five, largest, laws, levels, plane, signals, windows
 from lipverify.proofs.envelope import Envelope
 from lipverify.proofs.record import LawProof, below, beyond, named
 from lipverify.proofs.search import Reach, decimal, extended, find, in_doubles, powers
@@ -302,12 +302,17 @@ class EverySignal(LawProof):
         return below(self.constants["all_low"]), beyond(self.constants["all_high"])
 
     def scale(self, n: float, L: float = 1.0, sigma: float = 1.0) -> float:
-        """M = min(Lambda / 3d, k Lambda^e, m n^p), p = 2/3 in three dimensions and 1/3 in five; ReLU has 6d and 2/5."""
+        """M = min(Lambda / 3d, k Lambda^e, m n^p), p = 2/3 in three dimensions and 1/3 in five; ReLU has 6d and 2/5.
+
+        In the plane min(Lambda / 6, max(k Lambda^e, L^2 / 12 sigma^2), m (n^2 + 150)).
+        """
         lam, k = n * L**2 / sigma**2, self.constants
+        window = k["k"] * lam ** (1 / (self.noise_power + self.beta))
+        if self.d == 2:
+            return float(min(lam / 6, max(window, lam / (12 * n)), k["m"] * (n**2 + 150)))
         with ctx.workprec(chain.BITS):
             p = float(signals.power(laws.start(self.law, self.d)).mid())
-        most = k["m"] * n**p
-        return float(min(lam / unit(self.law, self.d), k["k"] * lam ** (1 / (self.noise_power + self.beta)), most))
+        return float(min(lam / unit(self.law, self.d), window, k["m"] * n**p))
 
     def window(self, n: float, L: float = 1.0, sigma: float = 1.0) -> tuple[float, float]:
         """Two numbers between which w* lies, for n >= 2 and any L and sigma above 0.
@@ -333,12 +338,13 @@ def prove_every_signal(d: int, law: Law | None = None) -> EverySignal:
 
     With little signal w* is near Lambda / 3d, then near k Lambda^e, and with hardly any noise near the place where the
     bias is least, which is of the order n^p, p = 2/3 in three dimensions and 1/3 in five, and for ReLU 2/5. That w* is
-    less than C n^p holds without noise as well.
+    less than C n^p holds without noise as well. In the plane there is a further regime, near L^2 / 12 sigma^2, before
+    the bias is least near n^2 / 50; there w* < C (n^2 + 150).
 
     Parameters
     ----------
     d
-        The ambient dimension, 3 or 5; for ReLU 5.
+        The ambient dimension, 2, 3 or 5; for ReLU 5.
     law
         Affine by default, or ReLU: the theorem holds for every L, whatever that of the law.
 
@@ -363,13 +369,21 @@ def prove_every_signal(d: int, law: Law | None = None) -> EverySignal:
     chosen = SIGNALS.get((named(law), d))
     if chosen is None:
         raise OutOfReach(
-            f"law = {law!r}, d = {d}: for every L / sigma w* is proved for Affine() in three and in five dimensions, "
+            f"law = {law!r}, d = {d}: for every L / sigma w* is proved for Affine() in two, three and five dimensions, "
             "and for ReLU() in five; use prove_every_n."
         )
     return EverySignal(extended(prove_every_n(law, d).data, "every signal", chosen))
 
 
 SIGNALS: dict[tuple[str, int], dict[chain.Rule, dict[str, str]]] = {
+    ("affine", 2): {
+        plane.few_in_plane: {"C": "0.23"},
+        plane.many_in_plane: {},
+        plane.largest_in_plane: {},
+        signals.few_sides_in_plane: {"m": "0.0124"},
+        plane.both_sides_in_plane: {"lower": "0.085", "upper": "18.5"},
+        signals.signals_in_plane: {"all_low": "0.083", "all_high": "22.9"},
+    },
     ("affine", 3): {
         largest.few_tokens: {"C": "2.24"},
         largest.many_tokens: {"x": "1.1"},

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from lipverify.laws import Affine, Quadratic, ReLU
 from lipverify.proofs import EveryN, EverySignal, checker, load, prove_every_n, prove_every_signal
 
 # internal: the test compares each lemma of a proof file with the exact method
-from lipverify.proofs.checker import chain, curves, every, five, largest, laws, levels, signals
+from lipverify.proofs.checker import chain, curves, every, five, largest, laws, levels, plane, signals
 
 # internal: averages over contexts; a lemma has only their bounds
 from lipverify.proofs.checker.contexts import STRIP, averages, many_averages
@@ -410,8 +411,8 @@ def test_accepted_mutants_are_true(name: str, monkeypatch: pytest.MonkeyPatch) -
     """Mutants of constants, ranges and structure, as for the other proofs. They are few, because each takes seconds."""
     monkeypatch.setattr(chain, "steps", steps_that_remember())
     if name == "every-signal":
-        theorems = [with_all_signals(3), with_all_signals(5), with_all_signals(5, "relu")]
-        proofs = [theorems[i // len(test_mutants.KINDS) % 3].data for i in range(90)]  # mutants of all kinds of each
+        theorems = [with_all_signals(2), with_all_signals(3), with_all_signals(5), with_all_signals(5, "relu")]
+        proofs = [theorems[i // len(test_mutants.KINDS) % 4].data for i in range(120)]  # mutants of all kinds of each
     else:
         proofs = [proof(3, "relu").data] * 30 if name == "relu" else [proof(3, "affine").data] * 90
     assert test_mutants.accepted_mutants(name, proofs)
@@ -469,6 +470,48 @@ def test_the_largest_window_is_below_its_bound_and_of_its_order(law: str, d: int
 
 
 @settings(deadline=None, max_examples=25)
+@given(st.floats(math.log10(100), 3), st.floats(0.0, 1.0))
+def test_in_the_plane_noise_and_bias_lie_between_their_closed_forms(decades: float, share: float) -> None:
+    n = round(10**decades)
+    x = 0.02 * (10 / n ** (4 / 3) / 0.02) ** share  # from w = 10 n^(2/3) to n^2 / 50
+    w = x * n**2
+    terms = loss_terms(Problem(d=2, n=n, law=Affine(), sigma=1.0), np.array([w]))
+    exact, bias = float(terms.noise[0]), 6 * float(terms.bias[0])
+    with ctx.workprec(chain.BITS):
+        tau = (1 - 2 / arb(n)) / (arb.pi() * (2 * arb(x)).sqrt())
+        N, D, P = (float(value) for value in plane.above(arb(n), tau, arb(w)))
+        low, D_low = (float(value) for value in plane.below(arb(n), arb(x), arb(w)))
+        rest = float(plane.rest(arb(n))) / n**2
+    y, T = 1 / (math.pi * math.sqrt(2 * w)), float(tau)
+    assert low / (n * y) < exact < N / T + rest
+    assert D_low / n**2 < bias < D / (T * w) + P / w**2 + rest
+    assert n < 300 or 1.5 * low / (n * y) > N / T  # power: the bounds are close
+
+
+@pytest.mark.parametrize("n", [2, 3, 10, 60])
+@pytest.mark.parametrize("w", [3.0, 20.0, 150.0])
+def test_in_the_plane_the_nearest_token_leaves_less_than_the_bias_from_one_w_on(n: int, w: float) -> None:
+    problem = Problem(d=2, n=n, law=Affine(), sigma=1.0)
+    with ctx.workprec(chain.BITS):
+        least = float(plane.nearest(n, arb(w), plane.PARTS))
+    biases = 6 * np.asarray(loss_terms(problem, np.array([w, 2 * w, 10 * w])).bias)
+    assert 0 < least < biases.min()
+    assert w < n**2 or least > 0.8 * biases[0]  # power
+
+
+def test_in_the_plane_the_transforms_are_those_of_the_exponential() -> None:
+    for place in (-8.0, -1.0, 0.0, 3.0, 20.0, 60.0):
+        with ctx.workprec(chain.BITS):
+            E, H = (float(value) for value in plane.transforms(arb(place)))
+        r = np.linspace(0, 12, 200_001)
+        x = np.exp(place - r**2)
+        assert pytest.approx(2 * np.trapezoid(-np.expm1(-x), r), rel=1e-6) == E
+        assert pytest.approx(2 * np.trapezoid(x * np.exp(-x), r), rel=1e-6) == H
+    E, X = [value for _, value, _ in plane.cells()], [value for *_, value in plane.cells()]
+    assert all(first < second for values in (E, X) for first, second in pairwise(values))
+
+
+@settings(deadline=None, max_examples=25)
 @given(st.floats(math.log10(256), 8), st.floats(0, 1))
 def test_the_closed_form_of_the_noise_bounds_the_exact_one_from_both_sides(decades: float, share: float) -> None:
     n = round(10**decades)
@@ -484,12 +527,16 @@ def test_the_closed_form_of_the_noise_bounds_the_exact_one_from_both_sides(decad
 
 
 @settings(deadline=None, max_examples=25)
-@given(st.sampled_from([("affine", 3), ("affine", 5), ("relu", 5)]), st.floats(math.log10(2), 6), st.floats(-2, 4))
+@given(
+    st.sampled_from([("affine", 2), ("affine", 3), ("affine", 5), ("relu", 5)]),
+    st.floats(math.log10(2), 6),
+    st.floats(-2, 4),
+)
 def test_for_every_signal_the_exact_minimiser_is_between_both_bounds(
     about: tuple[str, int], decades: float, signal: float
 ) -> None:
     law, d = about
-    n, L, theorem = round(10**decades), 10**signal, with_all_signals(d, law)
+    n, L, theorem = round(10 ** (decades / 2 if d == 2 else decades)), 10**signal, with_all_signals(d, law)
     found = optimal_window(Problem(d=d, n=n, law=LAWS[law](L=L), sigma=1.0))
     low, high = theorem.window(n, L)
     assert low < found.w + found.w_error
@@ -595,13 +642,15 @@ def test_up_to_the_least_signal_no_window_beyond_the_polynomials_is_best(n: int)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("law", "d"), [("affine", 3), ("affine", 5), ("relu", 5)])
+@pytest.mark.parametrize(("law", "d"), [("affine", 2), ("affine", 3), ("affine", 5), ("relu", 5)])
 def test_the_evaluator_finds_every_signal_true_and_nearer_bounds_false(law: str, d: int) -> None:
     said = with_all_signals(d, law).statement
     assert statements.wrong(said) == []
     others = {"< 2.24 n": "< 1.6 n", "n^(2/3))": "n^(3/5))", "0.49 M": "0.8 M", "<= 2.25 M": "<= 1.1 M", "0.37": "0.7"}
     if d == 5:
         others = {"< 9 n": "< 2.3 n", "n^(1/3))": "n^(1/5))", "0.529 M": "0.7 M", "<= 10.2 M": "<= 2.5 M"}
+    if d == 2:
+        others = {"< 0.23 (": "< 0.02 (", "0.0124 (": "0.3 (", "0.083 M": "0.7 M", "<= 22.9 M": "<= 1.5 M"}
     if law == "relu":
         others = {"< 9 n": "< 1.4 n", "0.508 n": "5 n", "0.56 M": "0.9 M", "<= 17.8 M": "<= 2 M"}
     for what, other in others.items():
@@ -619,8 +668,8 @@ def test_every_signal_is_proved_of_two_laws_in_three_and_five_dimensions(
 
 
 def test_every_signal_is_refused_in_other_dimensions() -> None:
-    for d, law in ((2, None), (3, ReLU()), (5, Quadratic())):
-        with pytest.raises(OutOfReach, match="in three and in five dimensions"):
+    for d, law in ((4, None), (2, ReLU()), (3, ReLU()), (5, Quadratic())):
+        with pytest.raises(OutOfReach, match="in two, three and five dimensions"):
             prove_every_signal(d, law)
     with pytest.raises(InvalidInput, match="n = 1"):
         with_all_signals(3).window(1)
@@ -633,6 +682,12 @@ def test_every_signal_is_refused_in_other_dimensions() -> None:
         ("affine", 3, "few_tokens", "C", "2.2176"),
         ("affine", 3, "both_sides", "lower", "0.38"),
         ("affine", 3, "signals", "all_high", "2.77"),
+        ("affine", 2, "few_in_plane", "C", "0.225"),
+        ("affine", 2, "few_sides_in_plane", "m", "0.0126"),
+        ("affine", 2, "both_sides_in_plane", "lower", "0.095"),
+        ("affine", 2, "both_sides_in_plane", "upper", "16"),
+        ("affine", 2, "signals_in_plane", "all_low", "0.084"),
+        ("affine", 2, "signals_in_plane", "all_high", "22.5"),
         ("affine", 5, "few_in_five", "C", "8.7"),
         ("affine", 5, "signals_in_five", "all_low", "0.534"),
         ("affine", 5, "signals_in_five", "all_high", "10.1"),

@@ -691,7 +691,7 @@ UNITS = {"affine": 3, "relu": 6}
 """1 / (d k_1): with little signal w* is near Lambda k_1."""
 
 
-def every_signal(law: str, d: str, domain: str, **text: str | None) -> Iterator[str]:
+def every_signal(law: str, d: str, domain: str, much: str | None, **text: str | None) -> Iterator[str]:
     """Check w* / M from little to hardly any noise; without noise w*, and that the bias is no smaller at larger w."""
     name, dim, k = named(law), int(d), {key: value(each) for key, each in text.items() if each}
     a, beta = powers(name, dim)
@@ -701,20 +701,29 @@ def every_signal(law: str, d: str, domain: str, **text: str | None) -> Iterator[
         return
     if domain == "over all real w" and not rises(name, dim):
         yield f"{law}: a w < 0 is as good as w > 0, or may be"
+    if (much is None) == (dim == 2) or (dim == 2) == ("p" in k) or (dim == 2) == ("again" in k):
+        yield "M is that of another dimension"
+        return
+
+    def share_of(n: int, name: str) -> float:
+        """n^p, or n^2 + 150 in the plane."""
+        return n ** k[name] if name in k else n**2 + 150.0
+
     for n in (2, 5, 40, 80, 256):
-        top = k.get("m", 1.0) * n ** k["p"]
+        top = k.get("m", 1.0) * share_of(n, "p")
         corner = max(k["three"] * top, (top / k["k"]) ** k["whole"])  # M is m n^p there
         middle = (k["three"] * k["k"]) ** (k["whole"] / (k["whole"] - 1))
         for Lambda in sorted({corner / 20, min(middle, corner), corner, 1e4 * corner}):
-            M = min(Lambda / k["three"], k["k"] * Lambda ** (1 / k["whole"]), top)
+            window = max(k["k"] * Lambda ** (1 / k["whole"]), Lambda / (12 * n) if much else 0.0)
+            M = min(Lambda / k["three"], window, top)
             w, _ = optimum(name, dim, n, Lambda / n, 1.0, M / 3, 5 * M)
             where = f"w* / M at n = {n}, Lambda = {Lambda:.6g}"
             yield from within(where, k["least"], w / M, k["most"], SLOPE)
             if n >= 256 and "later" in k:
                 yield from within(where, k["later"], w / M, k["latest"], SLOPE)
     factor, power = LEAST_BIAS[name, dim]
-    for n in (2, 3, 5, 16, 10**12 if name == "affine" else 10**5):  # each w with all degrees of ReLU takes long
-        top, usual = k["C"] * n ** k["again"], factor * n**power
+    for n in (2, 3, 5, 16, MANY.get((name, dim), 10**12)):  # each w with all degrees of ReLU takes long
+        top, usual = k["C"] * share_of(n, "again"), factor * n**power + (3 if dim == 2 else 0)
         w, bias = optimum(name, dim, n, 1.0, 0.0, 0.7 * usual, 2 * usual)
         yield from within(f"w* of the bias alone at n = {n}", 0, w, top, SLOPE)
         for share in (1.0, 1.5):
@@ -723,8 +732,15 @@ def every_signal(law: str, d: str, domain: str, **text: str | None) -> Iterator[
                 yield f"the bias at w = {share * top:.6g} is as small as at {w:.6g}, n = {n}"
 
 
-LEAST_BIAS = {("affine", 3): (1.0, 2 / 3), ("affine", 5): (2.2, 1 / 3), ("relu", 5): (1.7, 2 / 5)}
-"""The bias is least near this multiple of this power of n."""
+MANY = {("relu", 5): 10**5, ("affine", 2): 100}
+"""The most tokens at which the least bias is looked for, if not 10^12."""
+LEAST_BIAS = {
+    ("affine", 2): (0.02, 2.0),
+    ("affine", 3): (1.0, 2 / 3),
+    ("affine", 5): (2.2, 1 / 3),
+    ("relu", 5): (1.7, 2 / 5),
+}
+"""The bias is least near this multiple of this power of n, in the plane 3 more."""
 
 
 def one_problem(law: str, d: str, n: str, L: str, sigma: str, says: str) -> Iterator[str]:
@@ -971,9 +987,10 @@ PATTERNS: list[tuple[str, Callable[..., Iterator[str]]]] = [
         HEAD
         + BEST
         + (
-            "every w\\* that attains it has {} M <= w\\* <= {} M, M = min\\(Lambda / {}, {} W, (?:{} )?n\\^\\({}\\)"
-            "\\), W = Lambda\\^\\(1/{}\\), Lambda = n L\\^2 / sigma\\^2, for all n >= 2 and all L, sigma > 0;(?: and "
-            "{} M <= w\\* <= {} M for all n >= {};)? and w\\* < {} n\\^\\({}\\) for all n >= 2, all L > 0 and all "
+            "every w\\* that attains it has {} M <= w\\* <= {} M, M = min\\(Lambda / {}, (?:max\\()?{} W(?P<much>, "
+            "L\\^2 / 12 sigma\\^2\\))?, (?:{} )?(?:n\\^\\({}\\)|\\(n\\^2 \\+ 150\\))\\), W = Lambda\\^\\(1/{}\\), "
+            "Lambda = n L\\^2 / sigma\\^2, for all n >= 2 and all L, sigma > 0;(?: and {} M <= w\\* <= {} M for all "
+            "n >= {};)? and w\\* < {} (?:n\\^\\({}\\)|\\(n\\^2 \\+ 150\\)) for all n >= 2, all L > 0 and all "
             "sigma >= 0; at n = 1 the loss is the same at all w"
         ).format(*g("least", "most", "three", "k", "m", "p", "whole", "later", "latest", "n", "C", "again")),
         every_signal,

@@ -20,10 +20,10 @@ subspace         tasks that depend on a few directions: the one matrix that is b
 blocks           the same for every number of tokens, among matrices that do not mix these directions with others
 every            for windows: every number of tokens, from slopes of noise and bias
 levels           for windows: the same for ReLU, from the loss at two places
-largest          for windows: three dimensions with hardly any noise
+largest, plane   for windows: three dimensions and two, with hardly any noise
 five             for windows: five dimensions with hardly any noise
-signals          for windows: every number of tokens and every L / sigma, in three and in five dimensions
-contexts         for every, largest, five, optima, circle and subspace: attention at one w, as balls
+signals          for windows: every number of tokens and every L / sigma, in two, three and five dimensions
+contexts         for every, largest, five, plane, optima, circle and subspace: attention at one w, as balls
 curves           for every, optima, circle and subspace: functions on whole intervals of w
 
 Each module is read by itself: its functions are the lemmas, their docstrings what they say and why.

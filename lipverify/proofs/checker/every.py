@@ -409,9 +409,8 @@ def few(k: Known) -> tuple[Bounds, Conditions]:
     values of N'', as N'(0) = 0. For all L: on every part that begins below k V w >= few_least min(M, k V) if w is
     critical, so that no w < min(few_least, 1) min(M, k V) is.
     """
-    end = k["reach"] * (FEW * signal(k, arb(FEW))) ** (1 / (k["a"] + k["beta"]))
     d, even = int(k["d"].unique_fmpz()), "kinked" in k
-    pieces, (_, rest) = polynomials(d, float(end.upper()), FEW, even), relative(d, even)
+    pieces, (_, rest) = polynomials(d, float(end_of_few(k).upper()), FEW, even), relative(d, even)
     found, before_V, ends, falls = [], [], True, True
     for n in range(2, FEW):
         tried = [(w, *(curves[n - 2].over(w, w) for curves in piece[:2])) for piece in pieces for w in piece[4][1::2]]
@@ -434,6 +433,11 @@ def few(k: Known) -> tuple[Bounds, Conditions]:
         "B falls up to each w*": falls,
         "k <= reach": k["k"] <= k["reach"],
     }
+
+
+def end_of_few(k: Known) -> Ball:
+    """Up to this w noise and bias of few tokens are polynomials."""
+    return k["reach"] * (FEW * signal(k, arb(FEW))) ** (1 / (k["a"] + k["beta"]))
 
 
 def shares(

@@ -1,9 +1,10 @@
-"""The optimal w for every n and every L / sigma, from both sides: of the affine law in three and in five dimensions.
+"""The optimal w for every n and every L / sigma, from both sides: of the affine law in two, three and five dimensions.
 
 What is known of little noise by `every` is joined with what `largest` and `five` say of hardly any: w* < C n^p, p =
 2/3 or 1/3. M = min(Lambda / 3d, k W, m n^p), W = Lambda^{1/(a+2)}, Lambda = n L^2 / sigma^2; other letters as in those
 modules. And of ReLU in five dimensions, by `levels` and `five`: p = 2/5, M = min(Lambda / 6d, k W, m n^p), W =
-Lambda^{1/(a+3/2)}.
+Lambda^{1/(a+3/2)}. And of the affine law in the plane, by `plane`: M = min(Lambda / 6, max(k W, L^2 / 12 sigma^2), m
+(n^2 + 150)), w* < C (n^2 + 150).
 """
 
 from __future__ import annotations
@@ -14,12 +15,17 @@ from functools import reduce
 from flint import arb
 
 from .chain import Ball, Bounds, Conditions, Known, Rule, least
-from .every import Piece, extremes, polynomials, ratio, relative, shares, unit
+from .every import FEW, Piece, end_of_few, extremes, polynomials, ratio, relative, shares, unit
 from .five import SINGLE, few_in_five, few_of_relu, many_in_five, many_of_relu, nearest, nearest_of_relu
 from .largest import LAST, SIDES, alone, both_sides, few_tokens, largest, many_tokens
+from .plane import FEW as SINGLY
+from .plane import START, V_LEAST, both_sides_in_plane, few_in_plane, largest_in_plane, looked_at, many_in_plane, top
+from .plane import nearest as nearest_in_plane
 
 FEWER, END = 40, arb(12)
 """Below this n five dimensions are looked at by polynomials, up to this w."""
+NEXT = arb(45) / 2
+"""In the plane: the first w that is looked at beyond the polynomials."""
 
 
 def power(k: Known) -> Ball:
@@ -131,7 +137,76 @@ def signals_of_relu(k: Known) -> tuple[Bounds, Conditions]:
     }
 
 
+def few_sides_in_plane(k: Known) -> tuple[Bounds, Conditions]:
+    """For n < 256: few_sides_low M <= w* <= few_sides_high M, M = min(Lambda / 6, max(k W, L^2 / 12 sigma^2), m (n^2 +
+    150)).
+
+    For n >= 100 if w* <= w_1; every larger one has max(k W, L^2 / 12 sigma^2) >= k 128^{2/3}. Here w_1 is the end of
+    the polynomials of `few`, so that up to it each critical w is in a part where w / M is enclosed: L^2 / 12 sigma^2 is
+    Lambda / 12 n. Beyond, for n < 100: if some w >= w_2 is best, Lambda is at least Lambda_0, since otherwise n N at
+    w_2 with Lambda b / 6 by the nearest token, both of which rise, is more than the loss at some smaller w that is
+    looked at; and b is less there at none. w_2 is each of these w from 22.5 on, and w* < C (n^2 + 150).
+    """
+    pieces, found, crowded = polynomials(2, float(end_of_few(k).upper()), FEW), [], True
+    last = pieces[-1][4][-1]
+    for n in range(2, FEW):
+        most, stop = k["m"] * top(n), k["C"] * top(n)
+        for w, share in shares(pieces, n, stop.min(last)):
+            if share[0].is_finite():  # where B rises nothing is best
+                low, high = ratio(k, w, share)
+                less = 2 * n / share[1] if share[1].is_finite() else arb(0)
+                found.append((low.min(less).max(w[0] / most), high.min(2 * n / share[0]).max(w[1] / most)))
+        if n >= SINGLY:
+            crowded = crowded and of_signal(k, n, least_signal(k, pieces, n, last, arb(0))) >= k["k"] * V_LEAST
+            continue
+        places = [(w, noises[n - 2], biases[n - 2]) for w, noises, biases in looked_at()]
+        for j, (w, noise, _) in enumerate(places):
+            far = nearest_in_plane(n, w) if NEXT <= w < stop else arb("inf")
+            if not any(bias < far for _, _, bias in places[:j]):
+                needed = [(6 * n * (noise - N) / (bias - far)).lower() for _, N, bias in places[:j] if bias > far]
+                Lambda = reduce(arb.max, needed, arb(0))
+                M = (Lambda / 6).min(of_signal(k, n, Lambda)).min(most)
+                after = places[j + 1][0] if j + 1 < len(places) else stop
+                found.append((w / most, stop.min(after) / M))
+    return extremes("few_sides", found), {
+        "no w* > w_1 if w_0 < k 128^(2/3)": crowded,
+        "w_1 >= 22.5": last >= NEXT,
+    }
+
+
+def of_signal(k: Known, n: int, Lambda: Ball) -> Ball:
+    """max(k W, L^2 / 12 sigma^2)."""
+    return (k["k"] * Lambda ** (1 / (k["a"] + k["beta"]))).max(Lambda / (12 * n))
+
+
+def signals_in_plane(k: Known) -> tuple[Bounds, Conditions]:
+    """For d = 2, n >= 2, all L, sigma > 0: all_low M <= w* <= all_high M, M as in `few_sides_in_plane`.
+
+    Let w_0 = max(k W, L^2 / 12 sigma^2). For n >= 256 and L <= rho sigma or W <= V `every` says it, since M is there
+    min(Lambda / 6, k W): L^2 / 12 sigma^2 is at most k W, as W^{3/2} <= n / K or L <= sigma, and k W at most m n^2.
+    Otherwise w* >= least k V (`every`), and w_0 >= k V >= k 128^{2/3}; or w* <= w_1 and `few_sides_in_plane` says it.
+    If w_0 <= n^2 / 80, then `both_sides_in_plane` does, as Lambda / 6 >= w_0. If it is more, w* <= C (n^2 + 150), M >=
+    m n^2, and w* is at least that of the L with w_0 = n^2 / 80 (`monotone`), and M <= (n^2 + 150) / 80.
+    """
+    crowded = 1 + arb(150) / SINGLY**2
+    low = k["few_sides_low"].min(k["lower"] / crowded)
+    high = k["few_sides_high"].max(k["upper"]).max(k["C"] * crowded / k["m"])
+    return {}, {
+        "K = 2, rho <= 1, m <= 1/80": k["K"] == 2 and k["rho"] <= 1 and k["m"] <= START,
+        "1/24 <= k <= 1/2": 24 * k["k"] >= 1 and 2 * k["k"] <= 1,
+        "all_low, all_high": between(k, k["all_low"], low, high, k["all_high"]),
+    }
+
+
 LEMMAS: dict[tuple[str, int], tuple[Rule, ...]] = {
+    ("affine", 2): (
+        few_in_plane,
+        many_in_plane,
+        largest_in_plane,
+        few_sides_in_plane,
+        both_sides_in_plane,
+        signals_in_plane,
+    ),
     ("affine", 3): (few_tokens, many_tokens, largest, few_sides, both_sides, signals),
     ("affine", 5): (few_in_five, many_in_five, largest, few_sides, signals_in_five),
     ("relu", 5): (few_of_relu, many_of_relu, few_sides_of_relu, signals_of_relu),
@@ -146,6 +221,10 @@ CHOICES: dict[Rule, tuple[str, ...]] = {
     both_sides: ("lower", "upper", "lower_later", "upper_later"),
     signals: ("all_low", "all_high", "later_low", "later_high"),
     signals_in_five: ("all_low", "all_high"),
+    few_in_plane: ("C",),
+    few_sides_in_plane: ("m",),
+    both_sides_in_plane: ("lower", "upper"),
+    signals_in_plane: ("all_low", "all_high"),
     few_of_relu: ("C",),
     few_sides_of_relu: ("m",),
     signals_of_relu: ("all_low", "all_high"),

@@ -284,14 +284,17 @@ def of_signals(proof: Proof, words: Mapping[str, str]) -> str:
     k = {**words, **of(proof, levels if relu else reached)}
     for rule in rules:
         k |= of(proof, rule)
-    k |= {"unit": whole_unit(proof), "p": "2/5" if relu else "2/3" if signals in rules else "1/3"}
-    k["scale"] = ("" if k["m"] == "1" else k["m"] + " ") + f"n^({k['p']})"
+    power = "n^(2/5)" if relu else {2: "(n^2 + 150)", 3: "n^(2/3)", 5: "n^(1/3)"}[d]
+    k |= {"unit": whole_unit(proof), "power": power}
+    k["scale"] = ("" if k["m"] == "1" else k["m"] + " ") + power
+    k["much"] = "max({k} W, L^2 / 12 sigma^2)" if d == 2 else "{k} W"
     later = " and {later_low} M <= w* <= {later_high} M for all n >= 256;" if signals in rules else ""
     return (
-        "{best}, and every w* that attains it has {all_low} M <= w* <= {all_high} M, M = min(Lambda / {unit}, {k} W, "
-        "{scale}), W = Lambda^(1/{whole}), Lambda = n L^2 / sigma^2, for all n >= 2 and all L, sigma > 0;"
+        "{best}, and every w* that attains it has {all_low} M <= w* <= {all_high} M, M = min(Lambda / {unit}, "
+        + k["much"]
+        + ", {scale}), W = Lambda^(1/{whole}), Lambda = n L^2 / sigma^2, for all n >= 2 and all L, sigma > 0;"
         + later
-        + " and w* < {C} n^({p}) for all n >= 2, all L > 0 and all sigma >= 0; at n = 1 the loss is the same at all w"
+        + " and w* < {C} {power} for all n >= 2, all L > 0 and all sigma >= 0; at n = 1 the loss is the same at all w"
     ).format(**k)
 
 
