@@ -161,7 +161,9 @@ def few_sides_in_plane(k: Known) -> tuple[Bounds, Conditions]:
             continue
         places = [(w, noises[n - 2], biases[n - 2]) for w, noises, biases in looked_at()]
         for j, (w, noise, _) in enumerate(places):
-            far = nearest_in_plane(n, w) if NEXT <= w < stop else arb("inf")
+            if not NEXT <= w < stop:
+                continue
+            far = nearest_in_plane(n, w)
             if not any(bias < far for _, _, bias in places[:j]):
                 needed = [(6 * n * (noise - N) / (bias - far)).lower() for _, N, bias in places[:j] if bias > far]
                 Lambda = reduce(arb.max, needed, arb(0))

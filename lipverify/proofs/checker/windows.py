@@ -280,7 +280,8 @@ def of_every(proof: Proof, words: Mapping[str, str]) -> str:
 
 def of_signals(proof: Proof, words: Mapping[str, str]) -> str:
     """What `signals` and `largest` say, or `signals_of_relu`."""
-    relu, rules = proof.about["law"] == "relu", LEMMAS[proof.about["law"], proof.about["d"]]
+    relu, d = proof.about["law"] == "relu", proof.about["d"]
+    rules = LEMMAS[proof.about["law"], d]
     k = {**words, **of(proof, levels if relu else reached)}
     for rule in rules:
         k |= of(proof, rule)
