@@ -729,14 +729,12 @@ def test_the_means_of_distances_are_between_their_bounds(d: int, w: float, j: in
 def test_the_facts_about_a_variogram_are_true_of_attention(name: str, n: int, w: float) -> None:
     """`By_variogram`, its limit, and Jensen and Laplace for one token and for pairs, from contexts that are drawn."""
     random, data = np.random.default_rng(5), proof(name)
-    d, f = (
-        data["d"],
-        {
-            "clip-3": lambda z: np.clip(z, -0.5, 0.5),
-            "beside-2": lambda z: abs(z - 0.5),
-            "step-2": lambda z: (z > 0.5) * 1.0,
-        }[name],
-    )
+    links: dict[str, Any] = {
+        "clip-3": lambda z: np.clip(z, -0.5, 0.5),
+        "beside-2": lambda z: abs(z - 0.5),
+        "step-2": lambda z: (z > 0.5) * 1.0,
+    }
+    d, f = data["d"], links[name]
     k = {key: float(value) for lemma in data["lemmas"] for key, value in lemma["constants"].items()}
     powers = [j for j in (1, 2, 3, 4, 5) if f"c{j}_low" in k]
 
@@ -757,10 +755,8 @@ def test_the_facts_about_a_variogram_are_true_of_attention(name: str, n: int, w:
     _, h, p = statements.tokens(d)
     g = p * np.exp(-w * h)
     mu, double = float(g.sum()), float((p * np.exp(-2 * w * h)).sum())
-    one, two = (
-        {j: m(j / 2) for j in powers}
-        for m in (lambda e: float((g * h**e).sum()) / mu, lambda e: between_pairs(d, w, e))
-    )
+    one = {j: float((g * h ** (j / 2)).sum()) / mu for j in powers}
+    two = {j: between_pairs(d, w, j / 2) for j in powers}
     D, T, y = w * float((g * h).sum()) / mu, n * mu**2 / double, n * mu
     assert T >= 6
     cut = math.exp(-(T - 1) / 4)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from flint import arb, ctx
+from flint import arb, arb_poly, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
@@ -507,8 +507,8 @@ def test_in_the_plane_the_transforms_are_those_of_the_exponential() -> None:
         x = np.exp(place - r**2)
         assert pytest.approx(2 * np.trapezoid(-np.expm1(-x), r), rel=1e-6) == E
         assert pytest.approx(2 * np.trapezoid(x * np.exp(-x), r), rel=1e-6) == H
-    E, X = [value for _, value, _ in plane.cells()], [value for *_, value in plane.cells()]
-    assert all(first < second for values in (E, X) for first, second in pairwise(values))
+    rising = [value for _, value, _ in plane.cells()], [value for *_, value in plane.cells()]
+    assert all(first < second for values in rising for first, second in pairwise(values))
 
 
 @settings(deadline=None, max_examples=25)
