@@ -44,11 +44,9 @@ from lipverify.laws import Affine, Cosine, Law, Linear, Quadratic, ReLU
 # internal: launches and their layout, without a device
 from lipverify.loss.montecarlo import compiled as layout
 from lipverify.loss.montecarlo.backend import Backend  # internal: the backend around an emulated device
-from lipverify.loss.montecarlo.compiled import (
-    assembled,  # internal: the source is compiled with a mistake in it
-    launch,
-    native,
-)
+
+# internal: the source is compiled with a mistake in it; launches without a device
+from lipverify.loss.montecarlo.compiled import assembled, launch, native
 
 # internal: samples as the compiled code draws them, and the same samples by NumPy
 from lipverify.loss.montecarlo.reduced import Fused, Reduced, is_compiled
