@@ -712,5 +712,5 @@ def test_no_bound_for_every_signal_can_be_closer_nor_a_lemma_left_out(
 def test_each_single_polynomial_is_one_at_its_point_and_zero_at_all_others(m: int) -> None:
     with ctx.workprec(curves.bits(m)):
         for j, coefficients in enumerate(curves.single(m).tolist()):
-            values = [arb_poly(coefficients)(curves.cosine(i, m)) for i in range(m)]
+            values: list[Any] = [arb_poly(coefficients)(curves.cosine(i, m)) for i in range(m)]
             assert all(value.overlaps(arb(i == j)) and value.rad() < 1e-20 for i, value in enumerate(values))
