@@ -74,7 +74,7 @@ def test_two_routes_agree(nu: float, length: float, d: int, n: float, w: float) 
 
 
 @pytest.mark.parametrize("nu", MATERN)
-@pytest.mark.parametrize(("d", "n"), [(2, 1e6), (3, 10), (3, 1e30), (10, 1e30)])
+@pytest.mark.parametrize(("d", "n"), [(2, 1e6), (3, 1e30), (10, 1e30)])
 def test_a_kernel_in_double_precision_states_its_rounding(nu: float, d: int, n: float) -> None:
     """The same law with all digits and with those of a difference."""
     exact, rounded = field(nu, 1.0), Zonal(lambda t: MATERN[nu](t, 1.0))
