@@ -709,7 +709,7 @@ def every_signal(law: str, d: str, domain: str, much: str | None, **text: str | 
         """n^p, or n^2 + 150 in the plane."""
         return n ** k[name] if name in k else n**2 + 150.0
 
-    for n in (2, 5, 40, 80, 256):
+    for n in (2, 5, 12, 30) if dim == 2 else (2, 5, 40, 80, 256):  # w is of the order n^2 in the plane
         top = k.get("m", 1.0) * share_of(n, "p")
         corner = max(k["three"] * top, (top / k["k"]) ** k["whole"])  # M is m n^p there
         middle = (k["three"] * k["k"]) ** (k["whole"] / (k["whole"] - 1))
@@ -732,7 +732,7 @@ def every_signal(law: str, d: str, domain: str, much: str | None, **text: str | 
                 yield f"the bias at w = {share * top:.6g} is as small as at {w:.6g}, n = {n}"
 
 
-MANY = {("relu", 5): 10**5, ("affine", 2): 100}
+MANY = {("relu", 5): 10**5, ("affine", 2): 30}
 """The most tokens at which the least bias is looked for, if not 10^12."""
 LEAST_BIAS = {
     ("affine", 2): (0.02, 2.0),
