@@ -413,7 +413,7 @@ def test_accepted_mutants_are_true(name: str, monkeypatch: pytest.MonkeyPatch) -
     if name == "every-signal":
         theorems = [with_all_signals(2), with_all_signals(3), with_all_signals(5), with_all_signals(3, "relu")]
         theorems.append(with_all_signals(5, "relu"))
-        proofs = [theorems[i // len(test_mutants.KINDS) % 4].data for i in range(120)]  # mutants of all kinds of each
+        proofs = [theorems[i // len(test_mutants.KINDS) % 5].data for i in range(150)]  # mutants of all kinds of each
     else:
         proofs = [proof(3, "relu").data] * 30 if name == "relu" else [proof(3, "affine").data] * 90
     assert test_mutants.accepted_mutants(name, proofs)

@@ -55,6 +55,7 @@ SIDES = 48
 TILTS = tuple(arb(j) / 20 for j in (6, 7, 8, 9, 10, 12, 14, 17, 20))
 """s, with 400 cells of h for each delta."""
 EDGES = [2 * (arb(j) / 400) ** 2 for j in range(401)]
+"""The ends of these cells."""
 CUTS = tuple(map(arb, (1, 2, 3, 5, 8)))
 """y for few tokens."""
 SMALLEST, CELLS, STEPS = arb(1) / 100, 300, 150
