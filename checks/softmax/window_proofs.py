@@ -75,7 +75,7 @@ def every_n(d: int, law: str = "affine") -> dict[str, Any]:
 
 
 def every_signal(d: int, law: str = "affine") -> dict[str, Any]:
-    """The theorem with every n >= 2 and all L and sigma, in two, three or five dimensions; of ReLU in five.
+    """The theorem with every n >= 2 and all L and sigma, in two, three or five dimensions; of ReLU in three or five.
 
     The smallest and the largest w* / M, "largest" C of w* < C n^p, and "later" and "latest" w* / M for n >= 256 (d = 3).
     """

@@ -2,7 +2,7 @@ r"""Theorem 2 for every L / sigma: with hardly any noise the optimal w stops gro
 
 There a window holds few tokens, which the theorems of `softmax/window.py` do not cover. For affine tasks and ReLU w* is
 bounded from below by a proof for every n, L and sigma; from above as well for affine tasks in two, three and five
-dimensions and for ReLU in five.
+dimensions and for ReLU in three and five.
 """
 
 from lipverify.checks.softmax import window_proofs as proofs
@@ -78,6 +78,16 @@ claim("softmax.window-every-signal/{law}/five-dimensions",
       finding=r"""The bias is least near $2 n^{2/5}$, of the order up to which the lower bound holds. Two lower bounds
       increase in $w$: by Cauchy's inequality over the degrees the nearest token alone leaves nearly twice what the
       linear part does; and because the variogram is concave, all tokens leave at least what they do for affine tasks.""")
+claim("softmax.window-every-signal/{law}/three-dimensions",
+      bound(proofs.every_signal, "c_1", of="least", low="1/5", control="1/4", method="certified"),
+      bound(proofs.every_signal, "c_2", of="most", high="6", control="5", method="certified"),
+      bound(proofs.every_signal, "C", of="largest", high="3", control="5/2", method="certified"),
+      source=THEOREM_2, kind="derived", expected="supported", over={"law": "relu", "d": (3,)},
+      title="the optimal window for every L / sigma: from both sides, ReLU in three dimensions",
+      assumes=(*MODEL, r"$d = 3$, $M = \min(\Lambda / 18, k \Lambda^{2/5}, n^{4/5})$"),
+      statement=r"c_1 M \leq w^* \leq c_2 M \text{ for all } n \geq 2, L, \sigma, \; w^* < C n^{4/5} \text{ for all } \sigma \geq 0",
+      finding=r"""The bias is least near $n^{4/5}$. Its variogram lies between $2h - h^{3/2} / \sqrt 2$ and $2h$, which leaves
+      two closed forms of affine tasks, and one for pairs by Hoelder's inequality.""")
 claim("softmax.window-every-n/{law}",
       bound(proofs.every_n, "c_1", of="least", low="1/2", control="4/5", method="certified"),
       bound(proofs.every_n, "c_2", of="largest", high="3", control=1, method="certified"),

@@ -16,7 +16,7 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.validation import number, whole
 from lipverify.laws import Affine
 from lipverify.problem.law import Law
-from lipverify.proofs.checker import chain, every, five, largest, laws, levels, plane, signals, windows
+from lipverify.proofs.checker import chain, every, five, largest, laws, levels, plane, signals, three, windows
 from lipverify.proofs.envelope import Envelope
 from lipverify.proofs.record import LawProof, below, beyond, named
 from lipverify.proofs.search import Reach, decimal, extended, find, in_doubles, powers
@@ -302,7 +302,7 @@ class EverySignal(LawProof):
         return below(self.constants["all_low"]), beyond(self.constants["all_high"])
 
     def scale(self, n: float, L: float = 1.0, sigma: float = 1.0) -> float:
-        """M = min(Lambda / 3d, k Lambda^e, m n^p), p = 2/3 in three dimensions and 1/3 in five; ReLU has 6d and 2/5.
+        """M = min(Lambda / 3d, k Lambda^e, m n^p), p = 2/3 (d = 3) or 1/3 (d = 5); of ReLU 6d, and 4/5 or 2/5.
 
         In the plane min(Lambda / 6, max(k Lambda^e, L^2 / 12 sigma^2), m (n^2 + 150)).
         """
@@ -337,14 +337,14 @@ def prove_every_signal(d: int, law: Law | None = None) -> EverySignal:
     r"""Prove between which multiples of M = min(Lambda / 3d, k Lambda^e, m n^p) w* lies, for every n; for ReLU with 6d.
 
     With little signal w* is near Lambda / 3d, then near k Lambda^e, and with hardly any noise near the place where the
-    bias is least, which is of the order n^p, p = 2/3 in three dimensions and 1/3 in five, and for ReLU 2/5. That w* is
-    less than C n^p holds without noise as well. In the plane there is a further regime, near L^2 / 12 sigma^2, before
-    the bias is least near n^2 / 50; there w* < C (n^2 + 150).
+    bias is least, which is of the order n^p, p = 2/3 in three dimensions and 1/3 in five, for ReLU 4/5 and 2/5. That
+    w* is less than C n^p holds without noise as well. In the plane there is a further regime, near L^2 / 12 sigma^2,
+    before the bias is least near n^2 / 50; there w* < C (n^2 + 150).
 
     Parameters
     ----------
     d
-        The ambient dimension, 2, 3 or 5; for ReLU 5.
+        The ambient dimension, 2, 3 or 5; for ReLU 3 or 5.
     law
         Affine by default, or ReLU: the theorem holds for every L, whatever that of the law.
 
@@ -370,7 +370,7 @@ def prove_every_signal(d: int, law: Law | None = None) -> EverySignal:
     if chosen is None:
         raise OutOfReach(
             f"law = {law!r}, d = {d}: for every L / sigma w* is proved for Affine() in two, three and five dimensions, "
-            "and for ReLU() in five; use prove_every_n."
+            "and for ReLU() in three and five; use prove_every_n."
         )
     return EverySignal(extended(prove_every_n(law, d).data, "every signal", chosen))
 
@@ -398,6 +398,13 @@ SIGNALS: dict[tuple[str, int], dict[chain.Rule, dict[str, str]]] = {
         largest.largest: {},
         signals.few_sides: {"m": "0.889"},
         signals.signals_in_five: {"all_low": "0.529", "all_high": "10.2"},
+    },
+    ("relu", 3): {
+        three.few_in_three: {"C": "2.75"},
+        three.many_in_three: {"x": "0.7"},
+        signals.sides_in_three: {"m": "1"},
+        three.both_of_relu: {"lower": "0.211", "upper": "5.59"},
+        signals.signals_in_three: {"all_low": "0.21", "all_high": "5.6"},
     },
     ("relu", 5): {
         five.few_of_relu: {"C": "9"},

@@ -24,7 +24,7 @@ from lipverify.laws import Affine, Quadratic, ReLU
 from lipverify.proofs import EveryN, EverySignal, checker, load, prove_every_n, prove_every_signal
 
 # internal: the test compares each lemma of a proof file with the exact method
-from lipverify.proofs.checker import chain, curves, every, five, largest, laws, levels, plane, signals
+from lipverify.proofs.checker import chain, curves, every, five, largest, laws, levels, plane, signals, three
 
 # internal: averages over contexts; a lemma has only their bounds
 from lipverify.proofs.checker.contexts import STRIP, averages, many_averages
@@ -411,8 +411,9 @@ def test_accepted_mutants_are_true(name: str, monkeypatch: pytest.MonkeyPatch) -
     """Mutants of constants, ranges and structure, as for the other proofs. They are few, because each takes seconds."""
     monkeypatch.setattr(chain, "steps", steps_that_remember())
     if name == "every-signal":
-        theorems = [with_all_signals(2), with_all_signals(3), with_all_signals(5), with_all_signals(5, "relu")]
-        proofs = [theorems[i // len(test_mutants.KINDS) % 4].data for i in range(120)]  # mutants of all kinds of each
+        theorems = [with_all_signals(2), with_all_signals(3), with_all_signals(5), with_all_signals(3, "relu")]
+        theorems.append(with_all_signals(5, "relu"))
+        proofs = [theorems[i // len(test_mutants.KINDS) % 5].data for i in range(150)]  # mutants of all kinds of each
     else:
         proofs = [proof(3, "relu").data] * 30 if name == "relu" else [proof(3, "affine").data] * 90
     assert test_mutants.accepted_mutants(name, proofs)
@@ -459,12 +460,14 @@ def test_the_convex_function_rises_as_its_curvature_says() -> None:
     assert 11 / 72 * 0.9 < float(low) < 11 / 72 < float(high) < 11 / 72 * 1.1
 
 
-@pytest.mark.parametrize(("law", "d", "p"), [("affine", 3, 2 / 3), ("affine", 5, 1 / 3), ("relu", 5, 2 / 5)])
+@pytest.mark.parametrize(
+    ("law", "d", "p"), [("affine", 3, 2 / 3), ("affine", 5, 1 / 3), ("relu", 3, 4 / 5), ("relu", 5, 2 / 5)]
+)
 @pytest.mark.parametrize("n", [2, 3, 16, 10**4, 10**6])
 def test_the_largest_window_is_below_its_bound_and_of_its_order(law: str, d: int, p: float, n: int) -> None:
     w = optimal_window(Problem(d=d, n=n, law=LAWS[law](), sigma=0.0)).w
     most = with_all_signals(d, law).constants["C"] * n**p
-    assert {("affine", 3): 0.4, ("affine", 5): 0.2, ("relu", 5): 0.13}[law, d] * most < w < most
+    assert {("affine", 3): 0.4, ("affine", 5): 0.2, ("relu", 3): 0.2, ("relu", 5): 0.13}[law, d] * most < w < most
     for sigma in (1.0, 0.1):
         assert optimal_window(Problem(d=d, n=n, law=LAWS[law](), sigma=sigma)).w < w * (1 + 1e-6)
 
@@ -528,7 +531,7 @@ def test_the_closed_form_of_the_noise_bounds_the_exact_one_from_both_sides(decad
 
 @settings(deadline=None, max_examples=25)
 @given(
-    st.sampled_from([("affine", 2), ("affine", 3), ("affine", 5), ("relu", 5)]),
+    st.sampled_from([("affine", 2), ("affine", 3), ("affine", 5), ("relu", 3), ("relu", 5)]),
     st.floats(math.log10(2), 6),
     st.floats(-2, 4),
 )
@@ -541,10 +544,44 @@ def test_for_every_signal_the_exact_minimiser_is_between_both_bounds(
     low, high = theorem.window(n, L)
     assert low < found.w + found.w_error
     assert found.w - found.w_error < high
-    if d == 3 and n >= 256:
+    if about == ("affine", 3) and n >= 256:
         M = theorem.scale(n, L)
         assert theorem.constants["later_low"] * M < found.w + found.w_error
         assert found.w - found.w_error < theorem.constants["later_high"] * M
+
+
+@settings(deadline=None, max_examples=15)
+@given(st.floats(math.log10(2), 6), st.floats(0, 1), st.floats(0, 1))
+def test_of_relu_in_three_dimensions_the_bias_is_between_its_bounds(
+    decades: float, share: float, farther: float
+) -> None:
+    n = round(10**decades)
+    w = max(10.0, 3**share * n**0.8)
+    exact = 18 * loss_terms(Problem(d=3, n=n, law=ReLU(), sigma=1.0), np.array([w, w * 3**farther])).bias
+    with ctx.workprec(chain.BITS):
+        few = float(three.alone_of_relu(n, arb(w))) if n < three.FEW else 0.0
+        x = arb(w) / arb(n) ** (arb(4) / 5)
+        J = 4 * largest.rise_below(arb(w), arb(n + 1))
+        many = float(three.at_least(x, arb(n), J) / (n + 1)) if n >= three.FEW else 0.0
+        above = float((2 + three.added(x, arb(n), largest.rise_above)) / (n + 1))
+    assert max(few, many) < exact.min()
+    assert exact[0] < above or n < 16
+    assert max(few, many) > 0.5 * exact[0]  # power
+    assert above < 2 * exact[0] or n < 16
+
+
+def test_c_is_bounded_for_all_angles() -> None:
+    def lost(z: float, h: float) -> float:
+        s, v = math.sqrt(h * (2 - h) * (1 - z * z)), (1 - h) * z
+        return float(quad(lambda x: max(0.0, s * math.cos(x) - v), 0, math.pi / 2)[0]) * 2 / math.pi
+
+    shares = []
+    for h in (1e-3, 0.1, 0.5, 1.0):
+        end = math.sqrt(h * (2 - h))
+        shares.append(3 * quad(lambda z, h=h: lost(z, h) ** 2, 0, end)[0] / h**1.5)
+    with ctx.workprec(chain.BITS):
+        bound = float(three.crossing())
+    assert max(shares) < bound < 1.05 * max(shares)
 
 
 @settings(deadline=None, max_examples=25)
@@ -642,7 +679,7 @@ def test_up_to_the_least_signal_no_window_beyond_the_polynomials_is_best(n: int)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("law", "d"), [("affine", 2), ("affine", 3), ("affine", 5), ("relu", 5)])
+@pytest.mark.parametrize(("law", "d"), [("affine", 2), ("affine", 3), ("affine", 5), ("relu", 3), ("relu", 5)])
 def test_the_evaluator_finds_every_signal_true_and_nearer_bounds_false(law: str, d: int) -> None:
     said = with_all_signals(d, law).statement
     assert statements.wrong(said) == []
@@ -651,7 +688,9 @@ def test_the_evaluator_finds_every_signal_true_and_nearer_bounds_false(law: str,
         others = {"< 9 n": "< 2.3 n", "n^(1/3))": "n^(1/5))", "0.529 M": "0.7 M", "<= 10.2 M": "<= 2.5 M"}
     if d == 2:
         others = {"< 0.23 (": "< 0.02 (", "0.0124 (": "0.3 (", "0.083 M": "0.7 M", "<= 22.9 M": "<= 1.5 M"}
-    if law == "relu":
+    if (law, d) == ("relu", 3):
+        others = {"< 2.75 n": "< 0.6 n", "n^(4/5))": "n^(3/5))", "0.21 M": "0.9 M", "<= 5.6 M": "<= 1.05 M"}
+    elif law == "relu":
         others = {"< 9 n": "< 1.4 n", "0.508 n": "5 n", "0.56 M": "0.9 M", "<= 17.8 M": "<= 2 M"}
     for what, other in others.items():
         assert what in said
@@ -668,7 +707,7 @@ def test_every_signal_is_proved_of_two_laws_in_three_and_five_dimensions(
 
 
 def test_every_signal_is_refused_in_other_dimensions() -> None:
-    for d, law in ((4, None), (2, ReLU()), (3, ReLU()), (5, Quadratic())):
+    for d, law in ((4, None), (2, ReLU()), (5, Quadratic())):
         with pytest.raises(OutOfReach, match="in two, three and five dimensions"):
             prove_every_signal(d, law)
     with pytest.raises(InvalidInput, match="n = 1"):
@@ -691,6 +730,10 @@ def test_every_signal_is_refused_in_other_dimensions() -> None:
         ("affine", 5, "few_in_five", "C", "8.7"),
         ("affine", 5, "signals_in_five", "all_low", "0.534"),
         ("affine", 5, "signals_in_five", "all_high", "10.1"),
+        ("relu", 3, "few_in_three", "C", "2.5"),
+        ("relu", 3, "both_of_relu", "lower", "0.24"),
+        ("relu", 3, "both_of_relu", "upper", "4.5"),
+        ("relu", 3, "signals_in_three", "all_high", "5.5"),
         ("relu", 5, "few_of_relu", "C", "8.6"),
         ("relu", 5, "few_sides_of_relu", "m", "0.51"),
         ("relu", 5, "signals_of_relu", "all_low", "0.5608"),

@@ -22,6 +22,7 @@ every            for windows: every number of tokens, from slopes of noise and b
 levels           for windows: the same for ReLU, from the loss at two places
 largest, plane   for windows: three dimensions and two, with hardly any noise
 five             for windows: five dimensions with hardly any noise
+three            for windows: ReLU in three dimensions with hardly any noise
 signals          for windows: every number of tokens and every L / sigma, in two, three and five dimensions
 contexts         for every, largest, five, plane, optima, circle and subspace: attention at one w, as balls
 curves           for every, optima, circle and subspace: functions on whole intervals of w

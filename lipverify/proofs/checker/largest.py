@@ -199,12 +199,11 @@ def added(x: Ball, n: Ball, rise: Any) -> Ball:
     return factor * (1 + 4 * J + 4 / w + (n + 1) / w**2) - 1 + (n + 1) * n**2 * arb(2) ** (2 - n)
 
 
-def curvature() -> tuple[Ball, Ball]:
-    """Between these q'' = lambda e^{3 lambda} V (Ein - R) / z^5 lies up to `SMALL`; 11/72 at 0.
+def curvature(x: Ball = SMALL) -> tuple[Ball, Ball]:
+    """Between these q'' = lambda e^{3 lambda} V (Ein - R) / z^5 lies up to lambda = x; 11/72 at 0.
 
     Because V / 2 lambda, Q / (11/12 lambda^4) and z / lambda rise from 1, and (1 - e^{-lambda}) / lambda falls from 1.
     """
-    x = SMALL
     e, z = x.exp(), x.expm1()
     v = ((x - 1) * e + 1 + 2 * x) / (2 * x)
     p = ((x**2 + 1) * e**2 - (4 * x**2 - 2 * x + 2) * e + 1 - 2 * x) / (arb(11) / 12 * x**4)

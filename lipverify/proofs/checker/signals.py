@@ -1,10 +1,10 @@
-"""The optimal w for every n and every L / sigma, from both sides: of the affine law in two, three and five dimensions.
+"""The optimal w for every n and every L / sigma, from both sides: in two, three and five dimensions.
 
 What is known of little noise by `every` is joined with what `largest` and `five` say of hardly any: w* < C n^p, p =
 2/3 or 1/3. M = min(Lambda / 3d, k W, m n^p), W = Lambda^{1/(a+2)}, Lambda = n L^2 / sigma^2; other letters as in those
-modules. And of ReLU in five dimensions, by `levels` and `five`: p = 2/5, M = min(Lambda / 6d, k W, m n^p), W =
-Lambda^{1/(a+3/2)}. And of the affine law in the plane, by `plane`: M = min(Lambda / 6, max(k W, L^2 / 12 sigma^2), m
-(n^2 + 150)), w* < C (n^2 + 150).
+modules. And of ReLU, by `levels` and in five dimensions `five`, in three `three`: p = 2/5 or 4/5, M = min(Lambda / 6d,
+k W, m n^p), W = Lambda^{1/(a+3/2)}. And of the affine law in the plane, by `plane`: M = min(Lambda / 6, max(k W, L^2 /
+12 sigma^2), m (n^2 + 150)), w* < C (n^2 + 150).
 """
 
 from __future__ import annotations
@@ -14,23 +14,29 @@ from functools import reduce
 
 from flint import arb
 
-from .chain import Ball, Bounds, Conditions, Known, Rule, least
+from .chain import Ball, Bounds, Conditions, Known, Rule, least, most
 from .every import FEW, Piece, end_of_few, extremes, polynomials, ratio, relative, shares, unit
 from .five import SINGLE, few_in_five, few_of_relu, many_in_five, many_of_relu, nearest, nearest_of_relu
 from .largest import LAST, SIDES, alone, both_sides, few_tokens, largest, many_tokens
 from .plane import FEW as SINGLY
 from .plane import START, V_LEAST, both_sides_in_plane, few_in_plane, largest_in_plane, looked_at, many_in_plane, top
 from .plane import nearest as nearest_in_plane
+from .three import SIDES as CROWDED
+from .three import alone_of_relu, both_of_relu, farthest, few_in_three, many_in_three
 
 FEWER, END = 40, arb(12)
 """Below this n five dimensions are looked at by polynomials, up to this w."""
 NEXT = arb(45) / 2
 """In the plane: the first w that is looked at beyond the polynomials."""
 
+EXPONENTS = {("affine", 3): (2, 3), ("affine", 5): (1, 3), ("relu", 3): (4, 5), ("relu", 5): (2, 5)}
+"""p, by the law and the dimension."""
+
 
 def power(k: Known) -> Ball:
     """p."""
-    return arb(2) / 5 if "kinked" in k else arb(2) / 3 if k["d"] == 3 else arb(1) / 3
+    over, under = EXPONENTS["relu" if "kinked" in k else "affine", int(k["d"].unique_fmpz())]
+    return arb(over) / under
 
 
 def few_sides(k: Known) -> tuple[Bounds, Conditions]:
@@ -45,14 +51,16 @@ def few_sides(k: Known) -> tuple[Bounds, Conditions]:
     return extremes("few_sides", list(sides(k, few, last, alone if k["d"] == 3 else nearest))), {}
 
 
-def sides(k: Known, few: int, last: Ball, beyond: Callable[[int, Ball], Ball]) -> Iterator[tuple[Ball, Ball]]:
+def sides(
+    k: Known, few: int, last: Ball, beyond: Callable[[int, Ball], Ball], tokens: range | None = None
+) -> Iterator[tuple[Ball, Ball]]:
     """w / M at least and at most, for all parts up to `last` where w can be best, and beyond, for n from 2 to few - 1.
 
-    Where `beyond` is what b is at least from one w on.
+    Or for some of these n, `tokens`. Where `beyond` is what b is at least from one w on.
     """
     d, even = int(k["d"].unique_fmpz()), "kinked" in k
     pieces, (_, rest) = polynomials(d, float(last), few, even), relative(d, even)
-    for n in range(2, few):
+    for n in range(2, few) if tokens is None else tokens:
         top, stop = (k[name] * arb(n) ** power(k) for name in ("m", "C"))
         for w, share in shares(pieces, n, stop.min(last), 4 * rest):
             if share[0].is_finite():  # where B rises nothing is best
@@ -200,6 +208,34 @@ def signals_in_plane(k: Known) -> tuple[Bounds, Conditions]:
     }
 
 
+def sides_in_three(k: Known) -> tuple[Bounds, Conditions]:
+    """For n < 48: w* <= few_sides_high M, and for n < 256 w* >= few_sides_low M, M = min(Lambda / 18, k W, m n^{4/5}).
+
+    As in `few_sides`, up to the w of `few`, whose polynomials these are, and beyond; harmonics as in
+    `few_sides_of_relu`.
+    """
+    few, more = (
+        list(sides(k, FEW, arb(farthest(k)), alone_of_relu, tokens))
+        for tokens in (range(2, CROWDED), range(CROWDED, FEW))
+    )
+    low = reduce(arb.min, [low for low, _ in few + more])
+    return {"few_sides_low": most(low), "few_sides_high": least(reduce(arb.max, [high for _, high in few]))}, {}
+
+
+def signals_in_three(k: Known) -> tuple[Bounds, Conditions]:
+    """For d = 3, n >= 2, all L, sigma > 0: all_low M <= w* <= all_high M, and w* < C n^{4/5}, also for sigma = 0.
+
+    As in `signals_of_relu` the loss has a least value, and no w >= C n^{4/5} attains it. From 48 tokens on, where L <=
+    rho sigma or W <= V, `joined` says it, or M is m n^{4/5}, from above; and for larger W `both_of_relu`, from below
+    from 256 tokens on: there Lambda / 18 is at least V^{3/2} W / 18 = (n / 36) W >= k W.
+    """
+    low, high = k["few_sides_low"].min(k["lower"]), k["few_sides_high"].max(k["upper"]).max(k["C"] / k["m"])
+    return {}, {
+        "18 k K <= 48": unit(k) * k["k"] * k["K"] <= CROWDED,
+        "all_low, all_high": between(k, k["all_low"], low, high, k["all_high"]),
+    }
+
+
 LEMMAS: dict[tuple[str, int], tuple[Rule, ...]] = {
     ("affine", 2): (
         few_in_plane,
@@ -211,6 +247,7 @@ LEMMAS: dict[tuple[str, int], tuple[Rule, ...]] = {
     ),
     ("affine", 3): (few_tokens, many_tokens, largest, few_sides, both_sides, signals),
     ("affine", 5): (few_in_five, many_in_five, largest, few_sides, signals_in_five),
+    ("relu", 3): (few_in_three, many_in_three, sides_in_three, both_of_relu, signals_in_three),
     ("relu", 5): (few_of_relu, many_of_relu, few_sides_of_relu, signals_of_relu),
 }
 """The lemmas that follow those of every number of tokens, by the law and the dimension."""
@@ -227,6 +264,11 @@ CHOICES: dict[Rule, tuple[str, ...]] = {
     few_sides_in_plane: ("m",),
     both_sides_in_plane: ("lower", "upper"),
     signals_in_plane: ("all_low", "all_high"),
+    few_in_three: ("C",),
+    many_in_three: ("x",),
+    sides_in_three: ("m",),
+    both_of_relu: ("lower", "upper"),
+    signals_in_three: ("all_low", "all_high"),
     few_of_relu: ("C",),
     few_sides_of_relu: ("m",),
     signals_of_relu: ("all_low", "all_high"),

@@ -27,7 +27,7 @@ from .harmonics import smooth
 from .kink import gaussian_integrals
 from .laws import LAWS, about, domain, family, own_constant, start, written
 from .levels import joined, levels, near_zero
-from .signals import CHOICES, LEMMAS, signals
+from .signals import CHOICES, EXPONENTS, LEMMAS, signals
 from .tokens import laplace, moment_limit, moments, noise, tilt
 from .variogram import POWERS, leading_bias
 
@@ -285,7 +285,8 @@ def of_signals(proof: Proof, words: Mapping[str, str]) -> str:
     k = {**words, **of(proof, levels if relu else reached)}
     for rule in rules:
         k |= of(proof, rule)
-    power = "n^(2/5)" if relu else {2: "(n^2 + 150)", 3: "n^(2/3)", 5: "n^(1/3)"}[d]
+    over, under = EXPONENTS.get((proof.about["law"], d), (2, 1))
+    power = "(n^2 + 150)" if d == 2 else f"n^({over}/{under})"
     k |= {"unit": whole_unit(proof), "power": power}
     k["scale"] = ("" if k["m"] == "1" else k["m"] + " ") + power
     k["much"] = "max({k} W, L^2 / 12 sigma^2)" if d == 2 else "{k} W"
