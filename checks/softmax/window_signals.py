@@ -84,10 +84,8 @@ claim("softmax.window-every-signal/{law}/three-dimensions",
       bound(proofs.every_signal, "C", of="largest", high="3", control="5/2", method="certified"),
       source=THEOREM_2, kind="derived", expected="supported", over={"law": "relu", "d": (3,)},
       title="the optimal window for every L / sigma: from both sides, ReLU in three dimensions",
-      assumes=(*MODEL, r"$d = 3$, $M = \min(\Lambda / 18, k \Lambda^{2/5}, n^{4/5})$"),
-      statement=r"c_1 M \leq w^* \leq c_2 M \text{ for all } n \geq 2, L, \sigma, \; w^* < C n^{4/5} \text{ for all } \sigma \geq 0",
-      finding=r"""The bias is least near $n^{4/5}$. Its variogram lies between $2h - h^{3/2} / \sqrt 2$ and $2h$, which leaves
-      two closed forms of affine tasks, and one for pairs by Hoelder's inequality.""")
+      assumes=(*MODEL, r"$d = 3$, $M = \min(\Lambda / 18, k \Lambda^{2/5}, n^{4/5})$"), finding="The bias is least near $n^{4/5}$.",
+      statement=r"c_1 M \leq w^* \leq c_2 M \text{ for all } n \geq 2, L, \sigma, \; w^* < C n^{4/5} \text{ for all } \sigma \geq 0")
 claim("softmax.window-every-n/{law}",
       bound(proofs.every_n, "c_1", of="least", low="1/2", control="4/5", method="certified"),
       bound(proofs.every_n, "c_2", of="largest", high="3", control=1, method="certified"),
