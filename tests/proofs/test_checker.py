@@ -517,6 +517,8 @@ ROWS = [
     for name, modules, total in ROW.findall(PAGE.partition("### What a sceptic must read")[2])
 ]
 LONG = ("every-", "signals-")
+WHOLE = ("signals-affine-2", "signals-relu-3")
+"""Those whose lines are counted by the slow test alone, because some of their lemmas cannot be cut short."""
 SHORT: dict[str, dict[Any, dict[str, Any]]] = {
     "few": {every: {"FEW": 16}},
     "levels": {levels: {"FARTHER": 0.01, "reaches": lambda *known, whole=levels.reaches: islice(whole(*known), 60)}},
@@ -555,7 +557,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("short")
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
+@pytest.mark.parametrize("row", [row for row in ROWS if row[0] not in WHOLE], ids=lambda row: row[0])
 def test_the_documents_count_the_lines_that_a_sceptic_must_read(row: tuple[str, dict[str, int], int]) -> None:
     """A check that is cut short runs the same functions."""
     name, counted, total = row
