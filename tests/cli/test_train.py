@@ -50,7 +50,7 @@ def test_models_are_made_and_kept(lipverify: Commands, tmp_path: Path) -> None:
         (("train", "lt.table-1", "--family", "GD++"), "DIAG, SAFE, OMEGA, LOWRANK, FULL, SAFEFULL"),
         (("train", "lt.table-1", "--layers", "0"), "layers = 0"),
         (("train", "lt.table-1", "--layers", "8"), "layers = 8"),
-        (("train", "lt.table-1", "--seeds", "-1"), "seeds = -1"),
+        (("train", "lt.table-1", "--seeds", "-1"), "'-1' is not an integer >= 0"),
         ((*ONE, "--backend", "cupy"), "native, numpy"),
         ((*ONE, "--out", "/dev/null/x"), "/dev/null/x"),
     ],

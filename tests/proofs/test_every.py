@@ -539,7 +539,7 @@ def test_for_every_signal_the_exact_minimiser_is_between_both_bounds(
     about: tuple[str, int], decades: float, signal: float
 ) -> None:
     law, d = about
-    n, L, theorem = round(10 ** (decades / 2 if d == 2 else decades)), 10**signal, with_all_signals(d, law)
+    n, L, theorem = max(2, round(10 ** (decades / 2 if d == 2 else decades))), 10**signal, with_all_signals(d, law)
     found = optimal_window(Problem(d=d, n=n, law=LAWS[law](L=L), sigma=1.0))
     low, high = theorem.window(n, L)
     assert low < found.w + found.w_error

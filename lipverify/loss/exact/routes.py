@@ -72,7 +72,8 @@ def exact_terms(
         return kernel_terms(problem, w, attention)
     if np.any(w > LARGEST):
         raise OutOfReach(f"w = {w.max():g}: at most {LARGEST:g}, for 2 w must be a double; use method='montecarlo'.")
-    size = max(sight_of(problem.law).size, problem.sigma)
+    law_size = sight_of(problem.law).size
+    size = max(law_size, problem.sigma)
     if not size <= HIGHEST:
         raise OutOfReach(
             f"values of {size:.0e}: at most {HIGHEST:g}, for their squares must be doubles; give the law and sigma in "
@@ -82,7 +83,7 @@ def exact_terms(
         terms = _terms(problem, np.ravel(np.where(w < SMALLEST, 0.0, w)), route)
     shaped = {name: np.reshape(getattr(terms, name), np.shape(w)) for name in COLUMNS}
     # squares of values below 1e-150 underflow
-    for name, varies in (("bias_error", not problem.law.constant), ("noise_error", problem.sigma > 0)):
+    for name, varies in (("bias_error", law_size > 0), ("noise_error", problem.sigma > 0)):
         shaped[name] = np.maximum(shaped[name], TINY if varies else 0.0)
     return replace(terms, w=w, **shaped)
 

@@ -6,6 +6,7 @@ A `Sight` is registered for each class of laws, so that routes, costs and messag
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -123,11 +124,12 @@ class Functions(Sight):
 
     @cached_property
     def size(self) -> float:
-        """The standard deviation of the amplitude times the largest extent of a component."""
+        """The standard deviation of the amplitude times the largest extent of a component; if it underflows, tiny."""
         if self.law.constant:
             return 0.0
         try:
-            return float(math.sqrt(self.law.amplitude_variance) * max(bound.extent for bound in self.law.bounds()))
+            size = math.sqrt(self.law.amplitude_variance) * max(bound.extent for bound in self.law.bounds())
+            return max(float(size), sys.float_info.min)
         except OverflowError:
             return math.inf
 
