@@ -395,7 +395,7 @@ def steps_that_remember() -> Callable[..., Iterator[Any]]:
         results[rule].append(({name: texts.get(name, "") for name in facts.names}, result))
         return result
 
-    def steps(kind: chain.Kind, proof: chain.Proof) -> Iterator[Any]:
+    def steps(kind: chain.Kind, proof: chain.Proof, known: int = 0) -> Iterator[Any]:
         facts = {0: kind.given(proof.about)}
         for lemma, (rule, stage) in zip(proof.lemmas, kind.chain(proof), strict=True):
             constants = {name: chain.ball(value) for name, value in lemma.constants.items()}
