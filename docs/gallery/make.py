@@ -341,7 +341,7 @@ def full_weights() -> Figure:
 
 def plain_training() -> Figure:
     """Adjusted loss against the steps of Adam, five runs a model; dashed: printed, dotted: the best model known."""
-    axes = panels(3, sharey=True, subplot_kw={"yscale": "log", "ylim": (0.02, 6)})
+    axes = panels(3, sharex=True, sharey=True, subplot_kw={"xscale": "log", "yscale": "log", "ylim": (0.02, 6)})
     ridge, panel = plain_runs.ridge_loss("uniform-3"), dict(zip(protocol.SHAPES, axes[0], strict=True))
     for (family, layers), known in known_losses("uniform-3").items():
         ax, color = panel[family], f"C{layers - 1}"
