@@ -47,6 +47,8 @@ from tests import ROOT
 from tests.reference import statements
 
 Data = dict[str, Any]
+DEFINED = re.compile(r"^(?:Definition|Lemma|Theorem|Record|Inductive|Fixpoint|Ltac) (\w+)", re.MULTILINE)
+"""The names that a file of Coq defines."""
 WITH_COQ = pytest.mark.skipif(shutil.which("coqc") is None, reason="no coqc: Coq and its library Interval")
 EXPORTED = (
     *("affine-3", "quadratic-2", "cosine-2", "tradeoff-affine-3", "transfer-affine-3-3", "affine-8"),
@@ -115,6 +117,14 @@ def refusal(text: str, library: Path) -> str | None:
     """The errors of coqc for the part of an export on attention that follows the library."""
     head = coq.library("attention").partition("Definition")[0]
     return coq.refusal(f"{head}Require Import attention dimensions.\n{text}", library)
+
+
+def test_no_library_gives_a_name_of_an_export_another_meaning() -> None:
+    """With both libraries in one file the bounds of a law by its variogram were once lemmas on dimensions."""
+    names = {name: set(DEFINED.findall(coq.library(name))) for name in ("attention", "dimensions")}
+    shared = names["attention"] & names["dimensions"]
+    used = {word for name in EXPORTED for word in re.findall(r"\w+", coq.module(proof(name))[1])}
+    assert not shared & used
 
 
 @WITH_COQ

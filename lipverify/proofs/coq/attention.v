@@ -1532,9 +1532,9 @@ Definition single2 (j : nat) : R := o2 j * J0 + 2 * cut T * (Rpower 2 (half_powe
 Definition pair1 (j : nat) : R := t1 j * ((1 - 1 / T) / (1 + 2 / y) ^ 2).
 Definition pair2 (j : nat) : R := t2 j * J2
   + 5 * cut T * (2 * Rmax (Rpower 2 (2 * half_power j - 1)) 1 * (Rpower 2 (half_power j) * tail j)).
-Definition upper (j : nat) : R :=
+Definition law_high (j : nat) : R :=
   Rmax (k2 j * single1 j) (k2 j * single2 j) - Rmin (k1 j * pair1 j) (k1 j * pair2 j) / 2.
-Definition lower (j : nat) : R := Rmin (k1 j * o1 j) (k1 j * o2 j) - Rmax (k2 j * t1 j) (k2 j * t2 j) / 2.
+Definition law_low (j : nat) : R := Rmin (k1 j * o1 j) (k1 j * o2 j) - Rmax (k2 j * t1 j) (k2 j * t2 j) / 2.
 (* What a term adds to the coefficient of w^-beta, beta = i / 2, and to that of w^-2. *)
 Definition to_main (best : R -> R -> R) (f : nat -> R) (t : nat * (R * R)) : R :=
   if Nat.eqb (fst t) i then f (fst t) else if Nat.eqb (fst t) 4 then 0
@@ -1543,10 +1543,10 @@ Definition to_next (f : nat -> R) (t : nat * (R * R)) : R :=
   if Nat.eqb (fst t) i then 0 else if Nat.eqb (fst t) 4 then f (fst t) else 0.
 Definition square1 : R := Rmin (A1 * D1 ^ 2) (A1 * D2 ^ 2).
 Definition square2 : R := Rmax A2 0 * (D2 ^ 2 * J2 + 5 * cut T * H2).
-Hypothesis b1_le : b1 * (1 + 1 / y) ^ 2 <= (if Nat.eqb i 4 then square1 else 0) + summed (to_main Rmin lower) law.
-Hypothesis bp_le : bp * (1 + 1 / y) ^ 2 <= (if Nat.eqb i 4 then 0 else square1) + summed (to_next lower) law.
-Hypothesis b2_ge : (if Nat.eqb i 4 then square2 else 0) + summed (to_main Rmax upper) law <= b2.
-Hypothesis bn_ge : (if Nat.eqb i 4 then 0 else square2) + summed (to_next upper) law <= bn.
+Hypothesis b1_le : b1 * (1 + 1 / y) ^ 2 <= (if Nat.eqb i 4 then square1 else 0) + summed (to_main Rmin law_low) law.
+Hypothesis bp_le : bp * (1 + 1 / y) ^ 2 <= (if Nat.eqb i 4 then 0 else square1) + summed (to_next law_low) law.
+Hypothesis b2_ge : (if Nat.eqb i 4 then square2 else 0) + summed (to_main Rmax law_high) law <= b2.
+Hypothesis bn_ge : (if Nat.eqb i 4 then 0 else square2) + summed (to_next law_high) law <= bn.
 Hypothesis s_ge : Rmax A2 0 * r2 * (D2 * J1 + 4 * T * cut T * H1) <= s.
 Hypotheses (b1_pos : 0 < b1) (bp_pos : 0 <= bp).
 
@@ -1782,11 +1782,11 @@ Proof.
     apply Rle_trans with (A1 * deficit d x ^ 2).
     - apply (scaled_in A1 (D1 ^ 2) (deficit d x ^ 2) (D2 ^ 2)). split; apply pow_incr; lra.
     - apply Rmult_le_compat_r; [apply pow2_ge_0 | lra]. }
-  assert (L : summed (to_main Rmin lower) law * Rpower x (- half_power i) + summed (to_next lower) law * Rpower x (- (2))
+  assert (L : summed (to_main Rmin law_low) law * Rpower x (- half_power i) + summed (to_next law_low) law * Rpower x (- (2))
     <= summed (fun t => let p := half_power (fst t) in
         Rpower 2 p * (fst (snd t) * raised d p x - snd (snd t) * two p x / 2)) law).
   { rewrite <- summed_split. apply summed_le. intros t Ht. cbv zeta. set (p := half_power (fst t)).
-    destruct (placed t x (lower (fst t)) Rmin Ht Hx (or_intror eq_refl)) as [_ G]. specialize (G eq_refl).
+    destruct (placed t x (law_low (fst t)) Rmin Ht Hx (or_intror eq_refl)) as [_ G]. specialize (G eq_refl).
     apply Rle_trans with (1 := G). fold p. destruct (one_in t x Ht Hx) as [O1 O2]. destruct (two_in t x Ht Hx) as [T1 T2].
     fold p in O1, O2, T1, T2. pose proof (raised_nonneg t x Ht Hx) as R0. fold p in R0. pose proof (two_pos p x) as R1.
     destruct (law_in t Ht) as [_ [K1 K2]]. pose proof (power_pos 2 p) as P2. pose proof (power_pos x (- p)) as W.
@@ -1802,7 +1802,7 @@ Proof.
     { apply Rmult_le_compat_r; [left; pos | lra]. }
     assert (Q2 : snd (snd t) * (Rpower 2 p * two p x * Rpower x p) <= k2 (fst t) * (Rpower 2 p * two p x * Rpower x p)).
     { apply Rmult_le_compat_r; [apply Rmult_le_pos; [apply Rmult_le_pos |]; lra | lra]. }
-    apply Rmult_le_reg_r with (Rpower x p); [assumption |]. rewrite E. unfold lower. lra. }
+    apply Rmult_le_reg_r with (Rpower x p); [assumption |]. rewrite E. unfold law_low. lra. }
   apply Rle_trans with (2 := Rplus_le_compat _ _ _ _ S L). unfold Z.
   pose proof (Rmult_le_compat_r _ _ _ (Rlt_le _ _ Wi) b1_le) as X1. pose proof (Rmult_le_compat_r _ _ _ (Rlt_le _ _ W2) bp_le) as X2.
   destruct (Nat.eqb_spec i 4) as [E | E].
@@ -1850,9 +1850,9 @@ Proof.
       + apply Rle_max_compat_r. lra. }
   assert (L : summed (fun t => let p := half_power (fst t) in
         Rpower 2 p * (snd (snd t) * V p n w - fst (snd t) * V' p n w / 2)) law
-    <= summed (to_main Rmax upper) law * Rpower w (- half_power i) + summed (to_next upper) law * Rpower w (- (2))).
+    <= summed (to_main Rmax law_high) law * Rpower w (- half_power i) + summed (to_next law_high) law * Rpower w (- (2))).
   { rewrite <- summed_split. apply summed_le. intros t Ht. cbv zeta. set (p := half_power (fst t)).
-    destruct (placed t w (upper (fst t)) Rmax Ht H (or_introl eq_refl)) as [G _]. specialize (G eq_refl).
+    destruct (placed t w (law_high (fst t)) Rmax Ht H (or_introl eq_refl)) as [G _]. specialize (G eq_refl).
     apply Rle_trans with (2 := G). fold p. destruct (single_in t n w Ht H HT) as [O1 O2]. destruct (pair_in t n w Ht H HT) as [T1 T2].
     fold p in O1, O2, T1, T2. destruct (law_in t Ht) as [_ [K1 K2]]. pose proof (powers t Ht) as Q. fold p in Q.
     pose proof (power_pos 2 p) as P2. pose proof (power_pos w (- p)) as W. pose proof (power_pos w p) as W'.
@@ -1868,7 +1868,7 @@ Proof.
     { apply Rmult_le_compat_r; [apply Rmult_le_pos; [apply Rmult_le_pos |]; lra | lra]. }
     assert (Q2 : k1 (fst t) * (Rpower 2 p * V' p n w * Rpower w p) <= fst (snd t) * (Rpower 2 p * V' p n w * Rpower w p)).
     { apply Rmult_le_compat_r; [apply Rmult_le_pos; [apply Rmult_le_pos |]; lra | lra]. }
-    apply Rmult_le_reg_r with (Rpower w p); [assumption |]. rewrite E. unfold upper. lra. }
+    apply Rmult_le_reg_r with (Rpower w p); [assumption |]. rewrite E. unfold law_high. lra. }
   pose proof (Rmult_le_compat_r _ _ _ (Rlt_le _ _ Wi) b2_ge) as X1. pose proof (Rmult_le_compat_r _ _ _ (Rlt_le _ _ W2) bn_ge) as X2.
   destruct (Nat.eqb_spec i 4) as [E | E].
   - replace (Rpower w (- (2))) with (Rpower w (- half_power i)) in * by (rewrite E; unfold half_power; do 2 f_equal; simpl; lra). lra.
@@ -2515,7 +2515,7 @@ Ltac innermost := repeat match goal with
   | |- context [Rmax ?x ?y] => plain x; plain y; first [rewrite (Rmax_left x y) by compared | rewrite (Rmax_right x y) by compared]
   end.
 Ltac decide_variogram :=
-  cbn [summed fst snd]; unfold gamma_facts, to_main, to_next, square1, square2, upper, lower, single1, single2, pair1, pair2,
+  cbn [summed fst snd]; unfold gamma_facts, to_main, to_next, square1, square2, law_high, law_low, single1, single2, pair1, pair2,
     tail, one_low, two_low, two_high, two_rest, gamma_at, plane_y, plane_rest, mean_y, steep, half_power,
     squared_slope, jump_1, jump_2, jump_3_low, jump_3_high, kink_3, kink_4, kink_5_low, kink_5_high, masses, beside, density, beneath;
   cbn [over_breaks over_pairs half_gamma Nat.eqb Nat.sub Nat.mul Nat.add fst snd Z.of_nat Pos.of_succ_nat Pos.succ];

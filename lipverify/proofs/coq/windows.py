@@ -93,9 +93,9 @@ BY_VARIOGRAM = r"""
 v_in: 2 * (2 * a + 3) <= decayed <= u
 distances: forall t, List.In t law -> gamma_facts d a c u T_least g_low g_high decayed one_1 one_2 two_1 two_2 (fst t)
 b_low_le: b_low * (1 + 1 / y) ^ 2 <= (if Nat.eqb LEAST 4 then square1 D_low D_high A_low else 0)
-  + summed (to_main u LEAST Rmin (lower k1 k2 one_1 one_2 two_1 two_2)) law
+  + summed (to_main u LEAST Rmin (law_low k1 k2 one_1 one_2 two_1 two_2)) law
 b_plus_le: b_plus * (1 + 1 / y) ^ 2 <= (if Nat.eqb LEAST 4 then 0 else square1 D_low D_high A_low)
-  + summed (to_next LEAST (lower k1 k2 one_1 one_2 two_1 two_2)) law
+  + summed (to_next LEAST (law_low k1 k2 one_1 one_2 two_1 two_2)) law
 b_high_ge: (if Nat.eqb LEAST 4 then square2 T_least D_high J2 A_high H_2 else 0)
   + summed (to_main u LEAST Rmax (UPPER)) law <= b_high
 b_next_ge: (if Nat.eqb LEAST 4 then 0 else square2 T_least D_high J2 A_high H_2)
@@ -180,7 +180,7 @@ SHORT = {
     "BELOW": "below a BETA c_low b_low PLUS",
     "MOVED": "moved a BETA rho",
     "BALANCE": "(Rpower (BETA * b_low / (a * c_low)) (1 / (a + BETA)))",
-    "UPPER": "upper a c u T_least g_low g_high y J0 J2 k1 k2 one_1 one_2 two_1 two_2",
+    "UPPER": "law_high a c u T_least g_low g_high y J0 J2 k1 k2 one_1 one_2 two_1 two_2",
 }
 """Abbreviations in the statements above, and the terms that replace them."""
 AVERAGES = {
