@@ -37,7 +37,7 @@ PROOFS: dict[str, Data] = {
     name: json.loads((shipped() / "proofs" / f"{name}.json").read_text(encoding="utf-8")) for name in FILES
 }
 PROOFS["falling"] = prove_falling(Problem(d=2, n=5, law=Affine(), sigma=4.0)).data  # the shipped ones take seconds
-MUTANTS = 300
+MUTANTS = 500
 TYPES: tuple[Any, ...] = (True, 2.0, 2.9, None, [], {}, "2", "2.9", "0.5 +/- 0", "1\n", 10**40, "x", -1, "1e300", "0")
 RANGES = ("u", "T_least", "W_least", "K", "rho", "at", "low", "high", "end", "w_1", "w_2", "stop")
 
