@@ -410,7 +410,7 @@ def few(k: Known) -> tuple[Bounds, Conditions]:
     critical, so that no w < min(few_least, 1) min(M, k V) is.
     """
     d, even = int(k["d"].unique_fmpz()), "kinked" in k
-    pieces, (_, rest) = polynomials(d, float(end_of_few(k).upper()), FEW, even), relative(d, even)
+    pieces, (_, rest) = polynomials(d, end_of_few(k), FEW, even), relative(d, even)
     found, before_V, ends, falls = [], [], True, True
     for n in range(2, FEW):
         tried = [(w, *(curves[n - 2].over(w, w) for curves in piece[:2])) for piece in pieces for w in piece[4][1::2]]
@@ -435,9 +435,9 @@ def few(k: Known) -> tuple[Bounds, Conditions]:
     }
 
 
-def end_of_few(k: Known) -> Ball:
+def end_of_few(k: Known) -> float:
     """Up to this w noise and bias of few tokens are polynomials."""
-    return k["reach"] * (FEW * signal(k, arb(FEW))) ** (1 / (k["a"] + k["beta"]))
+    return float((k["reach"] * (FEW * signal(k, arb(FEW))) ** (1 / (k["a"] + k["beta"]))).upper())
 
 
 def shares(

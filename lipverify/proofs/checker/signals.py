@@ -22,7 +22,7 @@ from .plane import FEW as SINGLY
 from .plane import START, V_LEAST, both_sides_in_plane, few_in_plane, largest_in_plane, looked_at, many_in_plane, top
 from .plane import nearest as nearest_in_plane
 from .three import SIDES as CROWDED
-from .three import alone_of_relu, both_of_relu, farthest, few_in_three, many_in_three
+from .three import alone_of_relu, both_of_relu, few_in_three, many_in_three
 
 FEWER, END = 40, arb(12)
 """Below this n five dimensions are looked at by polynomials, up to this w."""
@@ -155,7 +155,7 @@ def few_sides_in_plane(k: Known) -> tuple[Bounds, Conditions]:
     w_2 with Lambda b / 6 by the nearest token, both of which rise, is more than the loss at some smaller w that is
     looked at; and b is less there at none. w_2 is each of these w from 22.5 on, and w* < C (n^2 + 150).
     """
-    pieces, found, crowded = polynomials(2, float(end_of_few(k).upper()), FEW), [], True
+    pieces, found, crowded = polynomials(2, end_of_few(k), FEW), [], True
     last = pieces[-1][4][-1]
     for n in range(2, FEW):
         most, stop = k["m"] * top(n), k["C"] * top(n)
@@ -215,7 +215,7 @@ def sides_in_three(k: Known) -> tuple[Bounds, Conditions]:
     `few_sides_of_relu`.
     """
     few, more = (
-        list(sides(k, FEW, arb(farthest(k)), alone_of_relu, tokens))
+        list(sides(k, FEW, arb(end_of_few(k)), alone_of_relu, tokens))
         for tokens in (range(2, CROWDED), range(CROWDED, FEW))
     )
     low = reduce(arb.min, [low for low, _ in few + more])

@@ -79,14 +79,9 @@ def start(k: Known, n: Ball | int) -> Ball:
     return k["C"] * arb(n) ** (arb(4) / 5)
 
 
-def farthest(k: Known) -> float:
-    """The end of the polynomials of `few`."""
-    return float(end_of_few(k).upper())
-
-
 def pieces(k: Known) -> list[Piece]:
     """Noise and bias of fewer than 256 tokens, those of `few`."""
-    return polynomials(3, farthest(k), LISTED, True)
+    return polynomials(3, end_of_few(k), LISTED, True)
 
 
 @lru_cache(maxsize=1)
@@ -132,7 +127,7 @@ def few_in_three(k: Known) -> tuple[Bounds, Conditions]:
         level = reduce(arb.min, tried) + 4 * rest
         for _, curve, _, _, edges in pieces(k):
             near = near and (first > edges[-1] or curve[n - 2].above(level, first.max(edges[0]), edges[-1]))
-        far = far and alone_of_relu(n, first.max(farthest(k))) > level
+        far = far and alone_of_relu(n, first.max(end_of_few(k))) > level
     return {}, {"B is more on the polynomials": near, "B is more beyond": far}
 
 

@@ -285,8 +285,7 @@ def of_signals(proof: Proof, words: Mapping[str, str]) -> str:
     k = {**words, **of(proof, levels if relu else reached)}
     for rule in rules:
         k |= of(proof, rule)
-    over, under = EXPONENTS.get((proof.about["law"], d), (2, 1))
-    power = "(n^2 + 150)" if d == 2 else f"n^({over}/{under})"
+    power = "(n^2 + 150)" if d == 2 else "n^({}/{})".format(*EXPONENTS[proof.about["law"], d])
     k |= {"unit": whole_unit(proof), "power": power}
     k["scale"] = ("" if k["m"] == "1" else k["m"] + " ") + power
     k["much"] = "max({k} W, L^2 / 12 sigma^2)" if d == 2 else "{k} W"
