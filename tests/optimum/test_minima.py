@@ -69,8 +69,8 @@ def another_machine(seed: int) -> Iterator[None]:
         }
         return msgspec.structs.replace(terms, **moved)
 
-    def rough(problem: Problem, w: Any, count: int) -> Any:
-        return tuple(part * rng.uniform(1 - 1e-4, 1 + 1e-4, count) for part in rough_terms(problem, w, count))
+    def rough(problem: Problem, w: Any, count: int, route: str | None) -> Any:
+        return tuple(part * rng.uniform(1 - 1e-4, 1 + 1e-4, count) for part in rough_terms(problem, w, count, route))
 
     with pytest.MonkeyPatch.context() as patch:
         for module in (local, minimiser):

@@ -20,24 +20,18 @@ from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
     from lipverify.loss.exact.biases.parts import Parts, parts, parts_of
-    from lipverify.loss.exact.biases.terms import (
-        averaged_terms,
-        length_slopes,
-        mean_increment,
-        ridge_terms,
-        rough_terms,
-    )
+    from lipverify.loss.exact.biases.terms import averaged_terms, length_slopes, mean_increment, ridge_terms
     from lipverify.loss.exact.context.contexts import Contexts, least_noise
     from lipverify.loss.exact.context.tokens import TokenNodes
     from lipverify.loss.exact.context.weighted import TokenRule, token_rules, weighted_mean
     from lipverify.loss.exact.cost import loss_cost
     from lipverify.loss.exact.quadrature import plain_rule
-    from lipverify.loss.exact.routes import LARGEST, ROUTES, SMALLEST, exact_terms
-    from lipverify.loss.exact.table import has_averages, rough_from
+    from lipverify.loss.exact.routes import LARGEST, ROUTES, SMALLEST, exact_terms, rough_terms
+    from lipverify.loss.exact.table import has_averages
     from lipverify.loss.exact.variograms.table import Variogram, variogram_of
     from lipverify.loss.exact.zonal.harmonics import Spectrum, deficits
     from lipverify.loss.exact.zonal.spectrum import CLOSED_FORMS, spectrum, spectrum_of
-    from lipverify.loss.exact.zonal.terms import rough_zonal_terms, zonal_terms
+    from lipverify.loss.exact.zonal.terms import zonal_terms
 
 __all__ = [
     "CLOSED_FORMS",
@@ -62,9 +56,7 @@ __all__ = [
     "parts_of",
     "plain_rule",
     "ridge_terms",
-    "rough_from",
     "rough_terms",
-    "rough_zonal_terms",
     "spectrum",
     "spectrum_of",
     "token_rules",

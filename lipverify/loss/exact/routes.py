@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -11,17 +12,18 @@ from numpy.typing import NDArray
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.validation import chosen
-from lipverify.loss.exact.biases.terms import ridge_terms
+from lipverify.loss.exact.biases.terms import ridge_terms, rough_ridge_terms
 from lipverify.loss.exact.cost import begin, cost_of, known, plan_of
 from lipverify.loss.exact.kernel import kernel_terms
 from lipverify.loss.exact.sight import sight_of
-from lipverify.loss.exact.table import Row, groups
+from lipverify.loss.exact.table import Row, groups, rows_of
 from lipverify.loss.exact.zonal.spectrum import spectrum_of
-from lipverify.loss.exact.zonal.terms import work_of, zonal_terms
+from lipverify.loss.exact.zonal.terms import rough_zonal_terms, work_of, zonal_terms
 from lipverify.loss.kernels import Kernel
 from lipverify.loss.terms import ErrorKind, LossTerms
 from lipverify.loss.work import budgeted
 from lipverify.problem import Problem
+from lipverify.problem.law import summands
 
 SMALLEST, LARGEST = 1e-300, 1e300
 """Range of w. The terms are analytic at w = 0, so below the first they equal those at 0 to far less than rounding."""
@@ -86,6 +88,45 @@ def exact_terms(
     for name, varies in (("bias_error", law_size > 0), ("noise_error", problem.sigma > 0)):
         shaped[name] = np.maximum(shaped[name], TINY if varies else 0.0)
     return replace(terms, w=w, **shaped)
+
+
+def rough_terms(
+    problem: Problem, w: Floats, count: int | None = None, route: str | None = None
+) -> tuple[Floats, Floats]:
+    """(noise, bias) at the first `count` of w > 0 to about four digits, for a search; n >= 2.
+
+    The cheapest method for the law and w serves, at the worst the exact one. A search asks for the same w each time,
+    because averages at all of `w` are kept for other n, L and sigma.
+    """
+    count = w.size if count is None else count
+    parts = [(weight, _rough(problem.replace(law=law), w, count, route)) for weight, law in summands(problem.law)]
+    return parts[0][1][0], np.asarray(sum(weight * bias for weight, (_, bias) in parts))
+
+
+def _rough(problem: Problem, w: Floats, count: int, route: str | None) -> tuple[Floats, Floats]:
+    """(noise, bias) for a law that is not a sum."""
+    law, _ = sight_of(problem.law).shown(problem.d)
+    problem, sight = problem.replace(law=law), sight_of(law)
+    first, methods = 0, [rough_ridge_terms, rough_zonal_terms]
+    if route == "zonal" or not sight.averaged:
+        methods = methods[1:]
+    else:
+        limits = [row.up_to for row in rows_of(law, problem.d) if row.up_to < math.inf]
+        exact_up_to = math.inf if sight.narrow is not None else max(limits, default=0.0)
+        first = int(np.count_nonzero(w[:count] <= exact_up_to))
+    noise, bias = np.empty(count), np.empty(count)
+    for method in methods if first < count else ():
+        try:
+            noise[first:], bias[first:] = method(problem, w[first:], count - first)
+            break
+        except OutOfReach:
+            continue
+    else:
+        first = count
+    if first:
+        exact = exact_terms(problem, w[:first], route=route)
+        noise[:first], bias[:first] = exact.noise, exact.bias
+    return noise, bias
 
 
 def _terms(problem: Problem, w: Floats, route: str | None) -> LossTerms:

@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.sight import Sight, sight_of
-from lipverify.problem import Problem
 from lipverify.problem.law import Law
 
 
@@ -127,11 +126,3 @@ def groups(law: Law, d: int, w: Floats) -> list[tuple[Row, NDArray[np.intp]]]:
 def has_averages(law: Law) -> bool:
     """True if the ridge route can compute a law: from its links, its covariance or its variogram."""
     return sight_of(law).averaged
-
-
-def rough_from(problem: Problem) -> float:
-    """The w above which `rough_terms` can be used; infinite if only the zonal route reaches the problem."""
-    sight = sight_of(problem.law)
-    if not sight.averaged or sight.narrow is not None:
-        return math.inf
-    return max((row.up_to for row in rows_of(problem.law, problem.d) if row.up_to < math.inf), default=-1.0)

@@ -25,7 +25,7 @@ from lipverify.foundation.noted import makes
 from lipverify.foundation.showing import Shown, latex_number
 from lipverify.foundation.store import remembered
 from lipverify.loss import loss_terms
-from lipverify.loss.exact import least_noise, rough_from, rough_terms, rough_zonal_terms
+from lipverify.loss.exact import least_noise, rough_terms
 from lipverify.loss.terms import ErrorKind
 from lipverify.loss.work import Progress, budgeted
 from lipverify.optimum.window.local import HALF_WIDTH, INSIDE, REACH, LocalLoss, Minimum, OriginLoss
@@ -84,7 +84,7 @@ def _scan(problem: Problem, route: str | None) -> tuple[Floats, Floats]:
         w, count = np.exp(block), int(np.count_nonzero(block < far + STEP))
         beyond = problem.sigma**2 * least_noise(problem.d, float(problem.n), w[:count]) > (1 + ROUGH) * loss.min()
         count = int(np.argmax(beyond)) + 1 if beyond.any() else count
-        noise, bias = _rough(problem, w, count, route)
+        noise, bias = rough_terms(problem, w, count, route)
         x, loss = np.append(x, block[:count]), np.append(loss, noise + bias)
         too_noisy = bool(beyond.any() or noise[-1] > (1 + ROUGH) * loss.min())
     return x, loss
@@ -98,24 +98,6 @@ def _refined(x: Floats, loss: Floats, i: int) -> tuple[float, float]:
     fine = np.linspace(-1, 1, 401)
     best = float(fine[np.argmin(fit(fine))])
     return float(x[i]) + STEP * best, math.exp(fit(best))
-
-
-def _rough(problem: Problem, w: Floats, count: int, route: str | None) -> tuple[Floats, Floats]:
-    """(noise, bias) to a few digits at the first `count` of w, by the cheapest method for the law and w."""
-    fine = min(int(np.count_nonzero(w <= (math.inf if route == "zonal" else rough_from(problem)))), count)
-    noise, bias = np.empty(count), np.empty(count)
-    if fine < count:
-        try:
-            noise[fine:], bias[fine:] = rough_terms(problem, w[fine:], count - fine)
-        except OutOfReach:
-            try:
-                noise[fine:], bias[fine:] = rough_zonal_terms(problem, w[fine:count])
-            except OutOfReach:
-                fine = count
-    if fine:
-        terms = loss_terms(problem, w[:fine], route=route)
-        noise[:fine], bias[:fine] = terms.noise, terms.bias
-    return noise, bias
 
 
 Where = Literal["interior", "zero"]

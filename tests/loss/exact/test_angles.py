@@ -22,7 +22,6 @@ from lipverify.loss.exact import (
     length_slopes,
     parts_of,
     rough_terms,
-    rough_zonal_terms,
     variogram_of,
 )
 from lipverify.loss.exact.biases.angles import bias_by_angles  # internal: one method of several, on its own
@@ -187,7 +186,7 @@ def test_rough_values_by_harmonics_are_good_to_four_digits(d: int) -> None:
     w = np.geomspace(0.1, 1e3, 4)
     for n in (10**4, 10**12):
         problem = Problem(d=d, n=n, law=Cosine(L=150.0), sigma=100.0)
-        noise, bias = rough_zonal_terms(problem, w)
+        noise, bias = rough_terms(problem, w, route="zonal")
         exact = loss_terms(problem, w, route="zonal")
         assert np.max(np.abs(bias / exact.bias - 1)) <= 3e-5
         assert np.max(np.abs(noise / exact.noise - 1)) <= 3e-5

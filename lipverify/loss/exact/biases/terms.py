@@ -105,7 +105,7 @@ def ridge_terms(problem: Problem, w: Floats) -> LossTerms:
     )
 
 
-def rough_terms(problem: Problem, w: Floats, count: int | None = None) -> tuple[Floats, Floats]:
+def rough_ridge_terms(problem: Problem, w: Floats, count: int) -> tuple[Floats, Floats]:
     """(noise, bias) at the first `count` of w > 0 to about four digits, by a single rule of low order, for a search.
 
     The averages at all of `w` are kept for other n, L and sigma where windows hold many tokens, so a search asks for

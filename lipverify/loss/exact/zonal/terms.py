@@ -11,6 +11,7 @@ the trapezoidal rule converges like e^{-pi^2 / step}.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -67,10 +68,10 @@ def zonal_terms(problem: Problem, w: Floats) -> LossTerms:
     return LossTerms(problem=problem, method="exact", w=w, noise=noise, bias=bias, **errors)
 
 
-def rough_zonal_terms(problem: Problem, w: Floats) -> tuple[Floats, Floats]:
-    """(noise, bias) at w > 0 for n >= 2 to about six digits, by a rule with `ROUGH_STRIDE` times the step."""
+def rough_zonal_terms(problem: Problem, w: Floats, count: int) -> tuple[Floats, Floats]:
+    """(noise, bias) at the first `count` of w > 0, n >= 2, to about six digits, with `ROUGH_STRIDE` times the step."""
     values = []
-    for window in w.tolist():
+    for window in w[:count].tolist():
         u = _grid(problem.d, float(problem.n), window)[::ROUGH_STRIDE]
         integrands = sums(_spectrum(problem.law, problem.d, window, u), window, u)
         values.append(ROUGH_STRIDE * _integrals(integrands, float(problem.n), 0, 1))
@@ -175,8 +176,9 @@ def _wanted(w: float, u: Floats) -> float:
     return max(many, few)
 
 
+@lru_cache(maxsize=64)
 def _grid(d: int, n: float, w: float) -> Floats:
-    """Points in u that cover the range of all integrands."""
+    """Points in u that cover the range of all integrands; cached, because the cost of a loss is asked before it."""
     shared = nodes(d, w, np.array([SHARED_BELOW]))
     mean_g = float(np.sum(np.exp(-shared.s) * shared.weight)) / 2
     low = min(-math.log(n) - math.log(max(mean_g, 1e-300)) - 25, 0.0)
