@@ -219,6 +219,16 @@ class Rows:
         except sqlite3.Error as error:
             self.problem = str(error)
 
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Write all results of this block at its end, which takes as long as to write one."""
+        try:
+            with self._rows:
+                self._rows.execute("BEGIN")
+                yield
+        except sqlite3.Error as error:
+            self.problem = str(error)
+
     @property
     def count(self) -> int:
         """The number of results that these settings and this code have made."""

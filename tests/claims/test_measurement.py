@@ -283,6 +283,53 @@ def test_a_process_that_is_killed_between_tasks_costs_nothing() -> None:
     assert [found[f"number({k})"].result for k in range(1, 6)] == [1.0, 2.0, 3.0, 4.0, 5.0]
 
 
+def notes(folder: str, k: int, then: str = "", seconds: float = 0.0) -> float:
+    """A call that notes that it has begun, and then ends its process for as long as it may, or takes some time."""
+    with (Path(folder) / f"begun-{k}").open("a") as file:
+        file.write("begun\n")
+    if then == "is killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(seconds)
+    return float(k)
+
+
+def test_a_call_takes_many_short_measurements_and_ends_after_a_tenth_of_a_second(tmp_path: Path) -> None:
+    submitted: list[int] = []
+    with processes(1) as workers:
+        submit = workers.submit
+        workers.submit = lambda function, calls, slot: (submitted.append(len(calls)), submit(function, calls, slot))[1]
+        found = outcomes([Measurement(number, (k,)) for k in range(500)], workers)
+        assert [found[f"number({k})"].result for k in range(500)] == list(map(float, range(500)))
+        assert len(submitted) < 30
+        submitted.clear()
+        slow = [Measurement(notes, (str(tmp_path), k, "", 0.11)) for k in range(6)]
+        outcomes(slow, workers)
+        assert max(submitted) <= 2, "a call is at most twice as long as the one before"
+    assert [(tmp_path / f"begun-{k}").read_text() for k in range(6)] == ["begun\n"] * 6
+
+
+@pytest.mark.parametrize("then", ["is killed", "takes too long"])
+def test_among_many_in_one_call_the_measurement_that_ran_is_named(tmp_path: Path, then: str) -> None:
+    """Forty in one call: those after it are measured once, and those before it, whose results are lost, once more."""
+    before = [Measurement(number, (k,)) for k in range(63)]  # after them a call takes up to 64
+    many = [Measurement(notes, (str(tmp_path), k)) for k in range(40)]
+    stuck = many[20] = Measurement(notes, (str(tmp_path), 20, then, 60.0))
+    needing = Measurement(named, ("needing",), needs=(stuck,))
+    clock = time.monotonic()
+    with processes(1) as workers:
+        found = outcomes([*before, *many, needing], workers, limit=1.0)
+    problem = "was killed twice, the second time alone" if then == "is killed" else "did not end within 1 s"
+    assert problem in found[stuck.address].problem
+    assert found[stuck.address].problem.startswith(stuck.address)
+    assert found[needing.address].problem == found[stuck.address].problem
+    assert [found[each.address].result for each in many if each != stuck] == [float(k) for k in range(40) if k != 20]
+    begun = [(tmp_path / f"begun-{k}").read_text().count("begun") for k in range(40)]
+    assert begun[19] == 2, "it was in the same call"
+    assert begun[20] == (2 if then == "is killed" else 1)
+    assert begun[21:] == [1] * 19
+    assert time.monotonic() - clock < 60.0
+
+
 class Unreadable:
     """An object that can be pickled but not unpickled."""
 
@@ -293,10 +340,27 @@ class Unreadable:
 def test_an_unreadable_task_affects_only_its_measurement() -> None:
     with pytest.raises(ValueError, match="no 7"):
         pickle.loads(pickle.dumps(Unreadable()))
-    measurements = [Measurement(named, ("it", Unreadable())), Measurement(number, (1,))]
+    measurements = [Measurement(number, (k,)) for k in range(30)]
+    measurements[20] = Measurement(named, ("it", Unreadable()))
     with processes(1) as workers:
         found = outcomes(measurements, workers)
-    assert [found[each.address].problem.endswith("ValueError: no 7") for each in measurements] == [True, False]
+    problems = [found[each.address].problem for each in measurements]
+    assert [k for k, problem in enumerate(problems) if problem] == [20]
+    assert problems[20].endswith("ValueError: no 7")
+
+
+def returns_a_lambda(k: int) -> Any:
+    return lambda: k
+
+
+def test_a_result_that_cannot_be_sent_affects_only_its_measurement() -> None:
+    measurements = [Measurement(number, (k,)) for k in range(30)]
+    measurements[20] = Measurement(returns_a_lambda, (20,))
+    with processes(1) as workers:
+        found = outcomes(measurements, workers)
+    problems = [found[each.address].problem for each in measurements]
+    assert [k for k, problem in enumerate(problems) if problem] == [20]
+    assert "returns_a_lambda" in problems[20]
 
 
 def test_a_lost_process_is_replaced_while_the_main_thread_waits_and_never_while_it_works() -> None:

@@ -1,8 +1,9 @@
 """Run the measurements of a plan, each once and after its needs, even if workers are lost.
 
-A measurement that raises, hangs or kills its worker affects only the measurements that depend on it. At most one
-measurement is submitted for each worker, so a submitted measurement is one that runs. Planning continues while the
-workers are busy, so the first results do not wait for the whole plan.
+A measurement that raises, hangs or kills its worker affects only the measurements that depend on it. At most one call
+is submitted for each worker, so a submitted call is one that runs. A call measures for a tenth of a second, or a single
+measurement for as long as it takes. Planning continues while the workers are busy, so the first results do not wait for
+the whole plan.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Future
-from dataclasses import dataclass, field
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +26,7 @@ from lipverify.claims.language.file import place
 from lipverify.claims.plan.claim import Measurement
 from lipverify.claims.run.kept import Finished
 from lipverify.claims.run.ran import Ran, watched
-from lipverify.claims.run.workers import LOST, SOON, Workers
+from lipverify.claims.run.workers import LOST, SOON, Workers, reach
 from lipverify.errors import DeviceLost
 from lipverify.foundation.output import diverted
 from lipverify.foundation.process import Interrupted, interruptible, require_uninterrupted
@@ -39,6 +42,8 @@ GIVEN_UP_AFTER = 3
 LONGEST_WARNING = 400
 """Longest printed warning, in characters: five lines of a terminal."""
 CANCELLED = "the executor gave it up (a cluster does that when its scheduler is lost)"
+SHORT = 0.1
+"""Seconds after which a call begins no further measurement: a hundred times what a call costs."""
 BEAT = 0.5
 """Seconds between checks of the time limit and between progress reports."""
 
@@ -138,15 +143,21 @@ class _Order:
         self._open.update(dict.fromkeys(new))
         return new
 
-    def take(self, done: Collection[str], first: Sequence[str]) -> str | None:
-        """The next measurement whose needs are done, among `first` if given; None if there is none now."""
+    def take(self, done: Collection[str], first: Sequence[str], most: int) -> list[str]:
+        """The next measurements whose needs are done, at most `most`, among `first` if given; empty if none is now."""
         leads = not self._leading
-        for address in first or (self._open if leads else self._tallest or self._open):
-            if address in self._open and all(need.address in done for need in self.measurements[address].needs):
-                self.close(address)
-                self._leading = address if leads else self._leading
-                return address
-        return None
+        candidates = first or (self._open if leads else self._tallest or self._open)
+        ready = (
+            address
+            for address in candidates
+            if address in self._open and all(need.address in done for need in self.measurements[address].needs)
+        )
+        taken = list(islice(ready, most))
+        for address in taken:
+            self.close(address)
+        if taken and leads:
+            self._leading = taken[0]
+        return taken
 
     def close(self, address: str) -> None:
         """Remove a measurement from those that have not begun."""
@@ -176,9 +187,10 @@ def _heights(measurements: Mapping[str, Measurement]) -> dict[str, int]:
 
 @dataclass
 class _Call:
-    """A submitted measurement with its start time, which is None until a worker takes it."""
+    """Submitted measurements with their start time, which is None until a worker takes them."""
 
-    address: str
+    addresses: list[str]
+    slot: int
     begun: float | None = None
 
 
@@ -197,6 +209,10 @@ class _Run:
     running: dict[Future[Any], _Call] = field(default_factory=dict)
     suspects: list[str] = field(default_factory=list)
     """Measurements lost with a worker. Each is run again alone, with all the memory."""
+    apart: list[str] = field(default_factory=list)
+    """Measurements of a call that failed as a whole. Each is run again in its own call."""
+    batch: int = 1
+    """Number of measurements in the next call: twice as many as the last one measured."""
     too_long: Counter[str] = field(default_factory=Counter)
     """The number of timeouts of each claim."""
 
@@ -211,28 +227,32 @@ class _Run:
                 self._collect(future)
             self._end_what_is_late()
             if self.running and self.workers.lost():
-                for address in self._leave():
-                    self._finish(address, Outcome(None, f"{address}: {CANCELLED}", 0.0))
+                self._fail(self._leave(), CANCELLED)
             if (now := time.monotonic()) - beaten >= BEAT:
                 beaten, calls = now, self.running.values()
-                self.beat(sorted(((call.address, now - (call.begun or now)) for call in calls), key=lambda x: -x[1]))
+                self.beat(
+                    sorted(((self._runs(call), now - (call.begun or now)) for call in calls), key=lambda x: -x[1])
+                )
         return self.done
 
     def _submit(self) -> None:
         """Submit measurements until every worker has one, and plan further; a suspect runs alone."""
         while len(self.running) < (1 if self.suspects else self.workers.count):
-            address = self.order.take(self.done, self.suspects)
-            if address is None:
-                if not self._plan_more():
-                    return
-            elif problem := self._spoilt(address):
-                self._finish(address, Outcome(None, problem, 0.0))
-            elif address in self.suspects:
-                self.workers.restart()  # the killed process may have held a lock that all processes share
-                self._begin(address)
+            first = self.suspects or self.apart
+            taken = self.order.take(self.done, first, 1 if first else self.batch)
+            if not taken and not self._plan_more():
                 return
-            else:
-                self._begin(address)
+            for address in list(taken):
+                if problem := self._spoilt(address):
+                    taken.remove(address)
+                    self._finish(address, Outcome(None, problem, 0.0))
+            alone = bool(taken) and taken[0] in self.suspects
+            if alone:
+                self.workers.restart()  # the killed process may have held a lock that all processes share
+            if taken:
+                self._begin(taken)
+            if alone:
+                return
         self._plan_more()
 
     def _plan_more(self) -> bool:
@@ -254,16 +274,23 @@ class _Run:
             problems.append(f"{address}: given up, after {others}; --limit SECONDS allows more")
         return next(filter(None, problems), "")
 
-    def _begin(self, address: str) -> None:
-        """Submit a measurement with the results that it needs."""
-        measurement = self.order.measurements[address]
-        needed = [self.done[need.address].result for need in measurement.needs]
+    def _begin(self, addresses: list[str]) -> None:
+        """Submit measurements with the results that they need."""
+        calls, slot = [], self.workers.slot()
+        for address in addresses:
+            measurement = self.order.measurements[address]
+            needed = [self.done[need.address].result for need in measurement.needs]
+            calls.append((replace(measurement, needs=()), needed))
         try:
-            future = self.workers.submit(timed, measurement, needed)
+            future = self.workers.submit(timed_in_turn, calls, slot)
         except Exception as error:  # the executor is broken, shut down or disconnected
             future = Future()
             future.set_exception(error)
-        self.running[future] = _Call(address)
+        self.running[future] = _Call(addresses, slot)
+
+    def _runs(self, call: _Call) -> str:
+        """The measurement of a call that runs now, or ran when the call was lost."""
+        return call.addresses[self.workers.reached(call.slot)]
 
     def _until_something(self) -> float:
         """Seconds to wait for a call: until the next check of the clock, or the next time limit."""
@@ -272,47 +299,70 @@ class _Run:
         if self.limit is None:
             return BEAT
         now = time.monotonic()
-        ends = [SOON if call.begun is None else call.begun + self.limit - now for call in self.running.values()]
+        ends = [
+            SOON if call.begun is None else call.begun + self.limit + self._earlier(call) - now
+            for call in self.running.values()
+        ]
         return max(0.0, min([BEAT, *ends]))
 
     def _collect(self, future: Future[Any]) -> None:
         """Process the result of one call."""
         if future not in self.running:
             return  # it was lost with a broken pool
-        address = self.running.pop(future).address
+        call = self.running.pop(future)
         error = None if future.cancelled() else future.exception()
         if future.cancelled():
-            self._finish(address, Outcome(None, f"{address}: {CANCELLED}", 0.0))
+            self._fail([call], CANCELLED)
         elif isinstance(error, LOST):
-            self._lose(address, broken=isinstance(error, BrokenExecutor))
+            self._lose(call, broken=isinstance(error, BrokenExecutor))
+        elif error is not None and len(call.addresses) > 1:
+            self.apart += call.addresses
+            self.order.again(call.addresses)
         elif error is not None:
-            self._finish(address, Outcome(None, f"{address}: {told(error)}", 0.0))
+            self._fail([call], told(error))
         else:
-            outcome = future.result()
-            if self.finished is not None and not outcome.problem:
-                self.finished.put(self.order.measurements[address], outcome.result, outcome.seconds, outcome.ran)
-            self._finish(address, outcome)
-            if outcome.spent and self.workers.restart():
-                self.order.again(self._leave())
+            self._take_in(call, future.result())
 
-    def _lose(self, address: str, *, broken: bool) -> None:
-        """Handle a lost worker: repeat its measurement, and all others too if the pool is broken."""
-        others = self._leave() if broken else []
+    def _take_in(self, call: _Call, outcomes: Sequence[Outcome]) -> None:
+        """Keep the outcomes of a call, and requeue the measurements that it did not begin."""
+        self.batch = min(2 * len(outcomes), self.workers.batch)
+        if len(outcomes) < len(call.addresses):
+            self.order.again(call.addresses[len(outcomes) :])
+        with self.finished.together() if self.finished is not None else nullcontext():
+            for address, outcome in zip(call.addresses, outcomes, strict=False):
+                if self.finished is not None and not outcome.problem:
+                    self.finished.put(self.order.measurements[address], outcome.result, outcome.seconds, outcome.ran)
+        for address, outcome in zip(call.addresses, outcomes, strict=False):
+            self._finish(address, outcome)
+        if outcomes[-1].spent and self.workers.restart():
+            self._repeat(self._leave())
+
+    def _lose(self, call: _Call, *, broken: bool) -> None:
+        """Handle a lost worker: repeat its call, and all others too if the pool is broken."""
+        address, calls = self._runs(call), [call, *(self._leave() if broken else ())]
         twice, anew = address in self.suspects, not broken or self.workers.restart()
         if twice or not anew:
             often = " twice, the second time alone" if twice else ""
             problem = f"{address}: the process that measured it was killed{often} (too little memory?)"
             self._finish(address, Outcome(None, problem, 0.0))
-            self.order.again(others)
         else:
-            self.suspects += [address, *others]
-            self.order.again([address, *others])
+            self.suspects += [self._runs(each) for each in calls]
+        self._repeat(calls)
 
-    def _leave(self) -> list[str]:
-        """Forget the running calls, and return their addresses."""
-        addresses = [call.address for call in self.running.values()]
+    def _fail(self, calls: Iterable[_Call], problem: str) -> None:
+        """Give all measurements of these calls a problem."""
+        for address in (address for call in calls for address in call.addresses):
+            self._finish(address, Outcome(None, f"{address}: {problem}", 0.0))
+
+    def _repeat(self, calls: Iterable[_Call]) -> None:
+        """Requeue the measurements of these calls that have no outcome."""
+        self.order.again([address for call in calls for address in call.addresses if address not in self.done])
+
+    def _leave(self) -> list[_Call]:
+        """Forget the running calls, and return them."""
+        calls = list(self.running.values())
         self.running.clear()
-        return addresses
+        return calls
 
     def _end_what_is_late(self) -> None:
         """Stop calls that exceed the time limit, together with their processes."""
@@ -320,22 +370,40 @@ class _Run:
         for future, call in list(self.running.items()):
             if call.begun is None:
                 call.begun = now if self.workers.begun(future) else None
-            elif self.limit is not None and now - call.begun >= self.limit:
+            elif self.limit is not None and now - call.begun >= self.limit + self._earlier(call):
                 del self.running[future]
+                address = self._runs(call)
                 future.cancel()
-                self.too_long.update(self.needed_by(call.address))
-                problem = f"{call.address}: it did not end within {self.limit:.3g} s; --limit SECONDS allows more"
-                self._finish(call.address, Outcome(None, problem, now - call.begun))
+                self.too_long.update(self.needed_by(address))
+                problem = f"{address}: it did not end within {self.limit:.3g} s; --limit SECONDS allows more"
+                self._finish(address, Outcome(None, problem, now - call.begun))
+                self._repeat([call])
+
+    def _earlier(self, call: _Call) -> float:
+        """Most seconds between the start of a call and that of the measurement that runs."""
+        return SHORT if len(call.addresses) > 1 else 0.0
 
     def _finish(self, address: str, outcome: Outcome) -> None:
         self.done[address] = outcome
         claims = self.needed_by(address)
         for warning in outcome.warned:
             print(f"lipverify: {', '.join(claims) or 'warning'}: {warning}", file=sys.stderr)
-        if address in self.suspects:
-            self.suspects.remove(address)
+        for repeated in (self.suspects, self.apart):
+            if address in repeated:
+                repeated.remove(address)
         self.order.leave([address])
         self.progress(len(self.done), len(self.order.measurements), address)
+
+
+def timed_in_turn(calls: Sequence[tuple[Measurement, list[Any]]], slot: int) -> list[Outcome]:
+    """Run measurements one after another, for `SHORT` seconds; the outcomes of those that have begun."""
+    outcomes, until = list[Outcome](), time.monotonic() + SHORT
+    for position, (measurement, needed) in enumerate(calls):
+        reach(slot, position)
+        outcomes.append(timed(measurement, needed))
+        if outcomes[-1].spent or time.monotonic() >= until:
+            break
+    return outcomes
 
 
 def timed(measurement: Measurement, needed: list[Any]) -> Outcome:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import itertools
 import logging
 import multiprocessing
 import os
@@ -46,14 +47,17 @@ SOON = 0.02
 """Seconds between checks whether a process has taken a call, which starts the call's time."""
 LOST = (ProcessExpired, BrokenExecutor)
 """The exceptions of a call whose worker is gone."""
+SLOTS = 64
+"""Calls after which a slot is used again, in addition to those that run; a process that is ended no longer writes."""
 FAILED = 1
 """Exit code reported for a worker that ended by itself: pebble takes 0 for a requested end and keeps waiting."""
 
 
 class Workers:
-    """Workers that run at most `count` calls at a time."""
+    """Workers that run at most `count` calls at a time, each of at most `batch` measurements."""
 
     count = 1
+    batch = 1
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Submit a call; the future fails with one of `LOST` if its worker is gone."""
@@ -62,6 +66,14 @@ class Workers:
     def begun(self, future: Future[Any]) -> bool:
         """True if the time of a call has begun; by default it begins on submission."""
         return True
+
+    def slot(self) -> int:
+        """A number for a new call, with which it notes the measurement that it has reached."""
+        return 0
+
+    def reached(self, slot: int) -> int:
+        """The position in its call of the measurement that runs; a call that was lost keeps its last one."""
+        return 0
 
     def wait(self, futures: Iterable[Future[Any]], seconds: float) -> set[Future[Any]]:
         """Wait until one of the given calls is done, and return those that are."""
@@ -102,11 +114,15 @@ class Processes(Workers):
         Modules that each process imports before its first call.
     """
 
+    batch = 64
+
     def __init__(
         self, count: int, shared: Path | None = None, devices: Sequence[str] = (), modules: Sequence[str] = ()
     ) -> None:
-        self.count, self._begins = count, (shared, tuple(modules))
-        self._context = Start(multiprocessing.get_context("spawn" if devices else None), devices)
+        context = multiprocessing.get_context("spawn" if devices else None)
+        self._reached, self._calls = context.RawArray("i", SLOTS + count), itertools.count()
+        self.count, self._begins = count, (shared, tuple(modules), self._reached)
+        self._context = Start(context, devices)
         self._pool = self._begin()
 
     def _begin(self) -> ProcessPool:
@@ -126,6 +142,16 @@ class Processes(Workers):
     def begun(self, future: Future[Any]) -> bool:
         """True if a process has taken the call."""
         return future.running() or future.done()
+
+    def slot(self) -> int:
+        """A place in memory that all processes share."""
+        slot = next(self._calls) % len(self._reached)
+        self._reached[slot] = 0
+        return slot
+
+    def reached(self, slot: int) -> int:
+        """The number that the call wrote there last."""
+        return self._reached[slot]
 
     def wait(self, futures: Iterable[Future[Any]], seconds: float) -> set[Future[Any]]:
         """Wait until one of the given calls is done, and return those that are; replace lost processes meanwhile."""
@@ -405,17 +431,28 @@ def _other(theirs: str, code: str) -> str:
     )
 
 
+_reached: Any = None
+
+
+def reach(slot: int, position: int) -> None:
+    """Note, in a process of a pool, that a call has reached its measurement at this position."""
+    if _reached is not None:
+        _reached[slot] = position
+
+
 PR_SET_PDEATHSIG = 1
 """From prctl(2): the signal that a process receives when its parent ends."""
 
 
-def begin_worker(shared: Path | None, modules: Sequence[str] = ()) -> None:
+def begin_worker(shared: Path | None, modules: Sequence[str] = (), reached: Any = None) -> None:
     """Prepare a worker process before its first measurement: shared results, signals, and an end with the main process.
 
     Ctrl-C reaches every process of a terminal, so workers ignore it and the main process stops them. On Linux the
     kernel ends this process with its parent, even inside compiled code. Elsewhere, and if the parent is not the main
     process, a thread waits for the end of a pipe that only the main process holds open.
     """
+    global _reached
+    _reached = reached
     remember_in(shared)
     keep_memory()
     with contextlib.suppress(OSError, AttributeError):
