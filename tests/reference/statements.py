@@ -737,7 +737,7 @@ def every_signal(law: str, d: str, domain: str, much: str | None, **text: str | 
         """n^p, or n^2 + 150 in the plane."""
         return n ** k[name] if name in k else n**2 + 150.0
 
-    for n in (2, 5, 12, 30, 100) if dim == 2 else (2, 5, 40, 80, 256, 2000):  # w is of the order n^2 in the plane
+    for n in (2, 5, 12, 30, 100) if dim == 2 else (2, 5, 40, 80, 256, 10**5):  # w is of the order n^2 in the plane
         top = k.get("m", 1.0) * share_of(n, "p")
         corner = max(k["three"] * top, (top / k["k"]) ** k["whole"])  # M is m n^p there
         middle = (k["three"] * k["k"]) ** (k["whole"] / (k["whole"] - 1))
