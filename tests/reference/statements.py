@@ -296,15 +296,19 @@ STEPS = 4
 
 @cache
 def optimum(law: str, d: int, n: int, square: float, sigma: float, low: float, high: float) -> tuple[float, float]:
-    """w* between about `low` and `high` at L^2 = square, and the loss at w*: the best w of a grid, then a polynomial
-    through the losses at seven of its points.
+    """w* between about `low` and `high` at L^2 = square, and the loss at w*.
+
+    The best power of two decides where a finer grid lies, and a polynomial goes through the losses at seven of its w.
     """
 
     def loss(w: float) -> float:
         noise, bias, *_ = terms(law, d, n, w)
         return sigma**2 * noise + square * bias
 
-    places = 2.0 ** (np.arange(math.floor(STEPS * math.log2(low)), math.ceil(STEPS * math.log2(high)) + 1) / STEPS)
+    first, last = math.floor(math.log2(low)), math.ceil(math.log2(high))
+    rough = min(range(first, last + 1), key=lambda power: loss(2.0**power))
+    first, last = max(first, rough - 1), min(last, rough + 1)
+    places = 2.0 ** (np.arange(STEPS * first, STEPS * last + 1) / STEPS)
     losses = np.array([loss(float(w)) for w in places])
     at = int(np.argmin(losses))
     near = slice(max(at - 3, 0), at + 4)

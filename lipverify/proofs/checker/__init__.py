@@ -106,8 +106,7 @@ def main(paths: list[str]) -> int:
         print((__doc__ or "").strip(), file=sys.stdout if paths else sys.stderr)
         return 0 if paths else 2
     worst = 0
-    for path in paths:
-        name = path if path.isprintable() else ascii(path)  # a name with a line break could print a statement
+    for path, name in zip(paths, [each if each.isprintable() else ascii(each) for each in paths], strict=True):
         try:
             proof = read(chain.loads(Path(path).read_text(encoding="utf-8")))
             found = chain.failures(KINDS[proof.theorem], proof)
