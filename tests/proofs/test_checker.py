@@ -438,7 +438,18 @@ def test_a_number_is_printed_exactly(digits: int) -> None:
     for power in (-999, -30, 0, 30, 999):
         value = Fraction("".join(map(str, rng.integers(1, 10, digits))) + f"e{power}")
         for each in (value, -value, value**2, value / 3):
-            assert Fraction(chain.shown(each)) == each
+            assert Fraction(chain.shown(each).strip("()")) == each
+
+
+def test_a_fraction_of_a_statement_has_one_reading() -> None:
+    """1/3 W could be one third of W, or 1 over 3 W."""
+    data = copy.deepcopy(proof("affine", 3))
+    (constants,) = (each["constants"] for each in data["lemmas"] if each["name"] == "window")
+    constants["K"] = "1000/3"
+    assert "n >= (1000/3) W^2" in checker.statement(data)
+    data = committed("rising-affine-3-3")
+    data["lemmas"][0]["constants"] |= {"w_1": "5/7", "w_2": "10/3"}
+    assert "B((10/3)) >= ((10/3) / (5/7))^" in checker.statement(data)
 
 
 def test_a_statement_has_all_digits_of_its_constants() -> None:

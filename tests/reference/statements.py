@@ -29,7 +29,7 @@ from scipy.special import jv, roots_legendre
 
 Array = Any
 Long = np.longdouble
-NUMBER = r"(-?[\d.]+(?:e[+-]?\d+)?(?:/\d+)?)"
+NUMBER = r"\(?(-?[\d.]+(?:e[+-]?\d+)?(?:/\d+)?)\)?"
 ROUNDING = 1e-9
 """The relative error of a computed value. Printed bounds are compared with this tolerance."""
 SLOPE = 1e-3
@@ -44,7 +44,7 @@ INSIDE = (1.0,)
 
 def value(text: str) -> float:
     """The value of a printed number or fraction."""
-    over, _, under = text.partition("/")
+    over, _, under = text.strip("()").partition("/")
     return float(over) / float(under or 1)
 
 
@@ -280,9 +280,10 @@ def risen(d: int, x: Array, h: Array) -> Array:
     """1 - P_l at 1 - t = h by a Bessel function, with one row per x = (l (l+d-2))^{1/2} and a relative error of h."""
     nu = (d - 3) / 2
     z = np.outer(x, 2 * np.arcsin(np.sqrt(h / 2)))
-    far = np.maximum(z, 0.1)
-    near = z**2 / (4 * (nu + 1)) * (1 - z**2 / (8 * (nu + 2)))
-    return np.where(z < 0.1, near, 1 - math.gamma(nu + 1) * (2 / far) ** nu * jv(nu, far))
+    found = z**2 / (4 * (nu + 1)) * (1 - z**2 / (8 * (nu + 2)))
+    far = z > 0.1
+    found[far] = 1 - math.gamma(nu + 1) * (2 / z[far]) ** nu * jv(nu, z[far])
+    return found
 
 
 def tokens_from(least: float) -> list[int]:
@@ -405,7 +406,7 @@ HEAD = r"(?P<law>.+?), d = (?P<d>\d+): "
 
 def g(*names: str) -> list[str]:
     """Named groups that match a number."""
-    return [rf"(?P<{name}>-?[\d./]+(?:e[+-]?\d+)?)" for name in names]
+    return [rf"\(?(?P<{name}>-?[\d./]+(?:e[+-]?\d+)?)\)?" for name in names]
 
 
 def powers(law: str, d: int) -> tuple[float, float]:
