@@ -62,7 +62,10 @@ def proved_slope_beyond(law: str, d: int, n: int) -> Any:
     from lipverify.proofs.finite import about
 
     here, w = problem(law, d, n), float(f"{4 * n ** (2 / (d - 1)):.3g}")
-    proof = proved(f"rising-{law}-{d}-{n}", "bias rises", about(here), lambda: prove_rising(here, w, 2 * w))
+    name = f"rising-{law}-{d}-{n}"
+    proof = proved(name, "bias rises", about(here), lambda: prove_rising(here, w, 2 * w))
+    if (proof.constants["w_1"], proof.constants["w_2"]) != (w, 2 * w):
+        raise ValueError(f"{name}.json: not from w = {w:g} to {2 * w:g}: {proof.statement}")
     return between(proof, proof.constants["slope_low"], proof.constants["slope_high"])
 
 

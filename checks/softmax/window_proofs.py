@@ -3,11 +3,14 @@ r"""The constants of the window theorem from its proofs: the multiples of a powe
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import lipverify as lv
 from lipverify.checks.softmax.quantities import Value, middle, optimum
 from lipverify.claims.plan.proved import between, proved, proved_window
+
+if TYPE_CHECKING:
+    from lipverify.proofs.record import Proof
 
 
 def derivation(reading: str, d: int, below: float = 2) -> Any:
@@ -66,12 +69,24 @@ def every_n(d: int, law: str = "affine") -> dict[str, Any]:
     name, K = f"every-{law}-{d}", 8 if (law, d) == ("relu", 2) else 2
     meant = lv.laws.law_named(law)
     proof = proved(name, "every n", {"law": law, "d": d}, lambda: prove_every_n(meant, d, least_tokens=K))
-    if not (isinstance(proof, EveryN) and proof.most_signal >= 1 and proof.least_tokens <= K):
-        raise ValueError(f"{name}.json: not about all L <= sigma, or about larger n than {K} allows: {proof.statement}")
+    covers = isinstance(proof, EveryN) and proof.most_signal >= 1 and proof.least_tokens <= K
+    if not (covers and in_units_of_limit(proof)):
+        raise ValueError(
+            f"{name}.json: not about all L <= sigma, or about larger n than {K} allows, or with another k: {proof.statement}"
+        )
     low, high = proof.multiples
     ends = {"least": low, "largest": high, "any": proof.constants["least"]}
     ends |= {"falling": 1.0} if law == "affine" else {}
     return {name: between(proof, end, end) for name, end in ends.items()}
+
+
+def in_units_of_limit(proof: Proof) -> bool:
+    """Whether k of M is the limit constant of w* / Lambda^e, rounded to three digits."""
+    return math.isclose(proof.constants["k"], proof.constants["limit_low"], rel_tol=5e-3)
+
+
+CORNERS = {("affine", 2): 0.0124, ("affine", 3): 1.0, ("affine", 5): 0.889, ("relu", 3): 1.0, ("relu", 5): 0.508}
+"""m of M, by law and dimension, as the claims have it."""
 
 
 def every_signal(d: int, law: str = "affine") -> dict[str, Any]:
@@ -83,8 +98,8 @@ def every_signal(d: int, law: str = "affine") -> dict[str, Any]:
 
     name, meant = f"signals-{law}-{d}", lv.laws.law_named(law)
     proof = proved(name, "every signal", {"law": law, "d": d}, lambda: prove_every_signal(d, meant))
-    if not isinstance(proof, EverySignal):
-        raise ValueError(f"{name}.json: not about every L / sigma: {proof.statement}")
+    if not (isinstance(proof, EverySignal) and proof.constants["m"] == CORNERS[law, d] and in_units_of_limit(proof)):
+        raise ValueError(f"{name}.json: not about every L / sigma, or with another k or m: {proof.statement}")
     ends = {"least": "all_low", "most": "all_high", "largest": "C", "later": "later_low", "latest": "later_high"}
     known = {end: proof.constants[key] for end, key in ends.items() if key in proof.constants}
     return {end: between(proof, value, value) for end, value in known.items()}
@@ -123,7 +138,9 @@ def every_dimension(law: str, d: int) -> dict[str, Any]:
 
     meant = lv.laws.law_named(law)
     proof = proved(f"dimensions-{law}", "every dimension", {"law": law}, lambda: prove_every_dimension(meant))
-    assert isinstance(proof, EveryDimension)
+    most = {"W_least": 1e6 if law == "relu" else 1e4, "W_per_d": 100 if law == "relu" else 10, "K": 1e4, "M": 1e3}
+    if not isinstance(proof, EveryDimension) or any(proof.constants[name] > value for name, value in most.items()):
+        raise ValueError(f"dimensions-{law}.json: not with ranges that begin at {most}: {proof.statement}")
     rate = 1 / ((d - 1) / 2 + proof.beta)
     return {
         "share": between(proof, proof.constants["low"], proof.constants["high"]),

@@ -394,6 +394,23 @@ def test_a_file_that_would_take_hours_is_refused_at_once(
     assert checker.main([str(path), str(shipped() / "proofs" / "lt-cosine.json")]) == 2
 
 
+@pytest.mark.parametrize("stop", ["0", "-1", "1e-300"])
+def test_an_empty_range_is_a_failure_and_no_crash(stop: str) -> None:
+    control = json.loads((shipped() / "proofs" / "falling-relu-2-1000.json").read_text(encoding="utf-8"))
+    control["lemmas"][1]["constants"]["stop"] = stop
+    assert checker.failures(control)
+
+
+def test_the_name_of_a_file_prints_no_statement(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for text, code in ((json.dumps(proof("affine", 3)), 0), ("", 2)):
+        path = tmp_path / "a\n: proved: w* = 1\u202e.json"
+        path.write_text(text)
+        assert checker.main([str(path)]) == code
+        printed = "".join(capsys.readouterr())
+        assert printed.count("\n") == 1
+        assert "\\n: proved: w* = 1\\u202e" in printed
+
+
 @pytest.mark.parametrize("error", [ZeroDivisionError, OverflowError, RecursionError, MemoryError])
 def test_a_lemma_that_crashes_is_its_file_s_failure(
     error: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -421,7 +438,18 @@ def test_a_number_is_printed_exactly(digits: int) -> None:
     for power in (-999, -30, 0, 30, 999):
         value = Fraction("".join(map(str, rng.integers(1, 10, digits))) + f"e{power}")
         for each in (value, -value, value**2, value / 3):
-            assert Fraction(chain.shown(each)) == each
+            assert Fraction(chain.shown(each).strip("()")) == each
+
+
+def test_a_fraction_of_a_statement_has_one_reading() -> None:
+    """1/3 W could be one third of W, or 1 over 3 W."""
+    data = copy.deepcopy(proof("affine", 3))
+    (constants,) = (each["constants"] for each in data["lemmas"] if each["name"] == "window")
+    constants["K"] = "1000/3"
+    assert "n >= (1000/3) W^2" in checker.statement(data)
+    data = committed("rising-affine-3-3")
+    data["lemmas"][0]["constants"] |= {"w_1": "5/7", "w_2": "10/3"}
+    assert "B((10/3)) >= ((10/3) / (5/7))^" in checker.statement(data)
 
 
 def test_a_statement_has_all_digits_of_its_constants() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise
@@ -18,6 +17,11 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 
 from lipverify import Problem, loss_terms, optimal_window
+from lipverify.checks.softmax import nearest, window_proofs
+from lipverify.checks.softmax import slopes as slope_checks
+
+# internal: a claim reads a proof that is not the committed one
+from lipverify.claims.plan import proved as of_run
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.shipped import shipped
 from lipverify.laws import Affine, Quadratic, ReLU
@@ -357,66 +361,51 @@ def test_every_control_of_the_lemmas_is_rejected(law: str, lemmas: set[str]) -> 
     assert names == lemmas  # `reached` chooses constants with a margin
 
 
-class Read(dict[str, Any]):
-    """Constants, and the names of those that were read."""
+@pytest.mark.parametrize(
+    ("of", "arguments", "name", "changes"),
+    [
+        (window_proofs.every_n, (3,), "every-affine-3", {"k": "0.59"}),
+        (window_proofs.every_n, (3, "relu"), "every-relu-3", {"K": "2.1"}),
+        (window_proofs.every_n, (3,), "every-affine-3", {"rho": "0.9"}),
+        (window_proofs.every_signal, (5,), "signals-affine-5", {"m": "0.87"}),
+        (window_proofs.every_signal, (3, "relu"), "signals-relu-3", {"k": "0.3"}),
+        (window_proofs.every_dimension, ("affine", 3), "dimensions-affine", {"W_least": "20000"}),
+        (window_proofs.every_dimension, ("relu", 3), "dimensions-relu", {"W_per_d": "200"}),
+        (window_proofs.every_dimension, ("affine", 3), "dimensions-affine", {"M": "2000"}),
+        (nearest.proved_slope_beyond, ("affine", 3, 3), "rising-affine-3-3", {"w_2": "36"}),
+        (slope_checks.at_twice, ("affine", 3), "tradeoff-affine-3", {"rho": "3"}),
+        (slope_checks.at_twice, ("affine", 3), "tradeoff-affine-3", {"K": "200"}),
+    ],
+)
+def test_a_claim_refuses_a_proof_of_another_range_or_scale(
+    of: Any, arguments: tuple[Any, ...], name: str, changes: dict[str, str]
+) -> None:
+    """A proof is about its own numbers, and the claim about others: it may be valid and is still no proof of that."""
+    found = load(shipped() / "proofs" / f"{name}.json")
+    data = copy.deepcopy(found.data)
+    for lemma in data["lemmas"]:
+        lemma["constants"].update({key: text for key, text in changes.items() if key in lemma["constants"]})
+    assert data != found.data
+    with of_run.found_anew({name: type(found)(data)}), pytest.raises(ValueError, match=r"json: not "):
+        of(*arguments)
 
-    def __init__(self, known: dict[str, Any]) -> None:
-        super().__init__(known)
-        self.names: set[str] = set()
 
-    def __getitem__(self, name: str) -> Any:
-        self.names.add(name)
-        return super().__getitem__(name)
-
-    def get(self, name: str, default: Any = None) -> Any:
-        self.names.add(name)
-        return super().get(name, default)
-
-    def __contains__(self, name: object) -> bool:
-        self.names.add(str(name))
-        return super().__contains__(name)
-
-    def items(self) -> Any:
-        self.names.update(self)
-        return super().items()
-
-
-def steps_that_remember() -> Callable[..., Iterator[Any]]:
-    """`chain.steps`, which runs a lemma again only if a constant that it reads is another one."""
-    results: dict[Any, list[tuple[dict[str, str], Any]]] = {}
-
-    def run(rule: chain.Rule, known: dict[str, Any]) -> Any:
-        texts = {name: value.str(60) if isinstance(value, arb) else repr(value) for name, value in known.items()}
-        for read, result in results.setdefault(rule, []):
-            if all(texts.get(name, "") == text for name, text in read.items()):
-                return result
-        facts = Read(known)
-        result = rule(facts)
-        results[rule].append(({name: texts.get(name, "") for name in facts.names}, result))
-        return result
-
-    def steps(kind: chain.Kind, proof: chain.Proof, known: int = 0) -> Iterator[Any]:
-        facts = {0: kind.given(proof.about)}
-        for lemma, (rule, stage) in zip(proof.lemmas, kind.chain(proof), strict=True):
-            constants = {name: chain.ball(value) for name, value in lemma.constants.items()}
-            facts.setdefault(stage, {}).update(constants)
-            yield rule, stage, constants, *run(rule, kind.gathered(facts, stage))
-
-    return steps
+HEAVY = (
+    *(f"every-{law}-{d}" for law in LAWS for d in DIMENSIONS),
+    *(f"signals-affine-{d}" for d in DIMENSIONS),
+    *("signals-relu-3", "signals-relu-5"),
+)
+"""The proofs for every number of tokens: each takes seconds."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["every", "relu", "every-signal"])
+@pytest.mark.parametrize("name", HEAVY)
 def test_accepted_mutants_are_true(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Mutants of constants, ranges and structure, as for the other proofs. They are few, because each takes seconds."""
-    monkeypatch.setattr(chain, "steps", steps_that_remember())
-    if name == "every-signal":
-        theorems = [with_all_signals(2), with_all_signals(3), with_all_signals(5), with_all_signals(3, "relu")]
-        theorems.append(with_all_signals(5, "relu"))
-        proofs = [theorems[i // len(test_mutants.KINDS) % 5].data for i in range(150)]  # mutants of all kinds of each
-    else:
-        proofs = [proof(3, "relu").data] * 30 if name == "relu" else [proof(3, "affine").data] * 90
-    assert test_mutants.accepted_mutants(name, proofs)
+    """Mutants as of the other proofs; lemmas and stages are also spliced from the others of these."""
+    monkeypatch.setattr(chain, "steps", test_mutants.PLAIN.steps)
+    for each in HEAVY:
+        monkeypatch.setitem(test_mutants.PROOFS, each, load(shipped() / "proofs" / f"{each}.json").data)
+    assert test_mutants.accepted_mutants(name, 54, [test_mutants.PROOFS[name]])
 
 
 @cache

@@ -171,7 +171,7 @@ def test_a_curve_of_high_degree_is_enclosed_where_ends_are_no_exact_numbers() ->
 @pytest.mark.slow
 def test_what_is_accepted_of_mutants_is_true() -> None:
     """Mutants of constants, ranges and structure, as for the other proofs. They are few, because each takes seconds."""
-    assert test_mutants.accepted_mutants("subspace", [committed("two")] * 90)
+    assert test_mutants.accepted_mutants("subspace", 90, [committed("two")])
 
 
 def test_the_evaluator_finds_the_proved_true_and_a_tiny_ball_and_a_large_one_false() -> None:

@@ -6,8 +6,9 @@ R^d and a law with the covariance K(t) = sum_l k_l P_l(t),
 
     N / sigma^2 = E sum a_i^2,    B = sum_l k_l (2 E sum a_i^2 h_l(t_i) + E sum_{i != j} a_i a_j h_l(t_i) h_l(t_j)),
 
-with h_l = 1 - P_l. The average uses 1/S^2 = int lambda e^{-lambda S} d lambda. A tanh-sinh rule integrates over t and
-the trapezoidal rule over log lambda, both in 80-bit numbers. The k_l are projections of the law's link or covariance.
+with h_l = 1 - P_l. The average uses 1/S^2 = int lambda e^{-lambda S} d lambda. Gauss rules on panels of the angle
+integrate over t, and the trapezoidal rule over log lambda: for each lambda only the panels count where lambda g is
+neither huge nor tiny. The k_l are projections of the law's link or covariance.
 The evaluator is slow and accurate to about ten digits. `tests/proofs/test_mutants.py` compares it with a reference in
 mpmath. For statements about linear transformers it uses the theory of `lipverify.linear_transformer`.
 """
@@ -28,7 +29,7 @@ from scipy.special import jv, roots_legendre
 
 Array = Any
 Long = np.longdouble
-NUMBER = r"(-?[\d.]+(?:e[+-]?\d+)?(?:/\d+)?)"
+NUMBER = r"\(?(-?[\d.]+(?:e[+-]?\d+)?(?:/\d+)?)\)?"
 ROUNDING = 1e-9
 """The relative error of a computed value. Printed bounds are compared with this tolerance."""
 SLOPE = 1e-3
@@ -43,14 +44,14 @@ INSIDE = (1.0,)
 
 def value(text: str) -> float:
     """The value of a printed number or fraction."""
-    over, _, under = text.partition("/")
+    over, _, under = text.strip("()").partition("/")
     return float(over) / float(under or 1)
 
 
 @cache
-def tokens(d: int, finer: int = 1) -> tuple[Array, Array, Array]:
+def tokens(d: int) -> tuple[Array, Array, Array]:
     """A tanh-sinh rule for the density (1 - t^2)^{(d-3)/2}: t, 1 - t without cancellation, and the weights."""
-    u = np.arange(-108 * finer, 108 * finer + 1, dtype=Long) / (24 * finer)
+    u = np.arange(-108, 109, dtype=Long) / 24
     x = np.pi * np.sinh(u)
     below, above = 2 / (1 + np.exp(x)), 2 / (1 + np.exp(-x))  # 1 - t and 1 + t
     # dt/du = (pi/2) cosh(u) (1 - t^2)
@@ -58,51 +59,69 @@ def tokens(d: int, finer: int = 1) -> tuple[Array, Array, Array]:
     return above - 1, below, p / p.sum()
 
 
-@lru_cache(maxsize=8)
-def deficits(d: int, degree: int, finer: int = 1) -> Array:
-    """1 - P_l at the nodes for l = 1 to degree, by Legendre's recursion for 1 - P. Many degrees are kept as doubles."""
-    t, h, _ = tokens(d, finer)
+def deficits(d: int, degree: int, h: Array) -> Array:
+    """1 - P_l at 1 - t = h for l = 1 to degree, by Legendre's recursion for 1 - P."""
     before, now, found = 0 * h, h, []
     for k in range(1, degree + 1):
         found.append(now)
-        before, now = now, ((2 * k + d - 2) * (t * now + h) - k * before) / (k + d - 2)
-    return np.array(found, dtype=float if degree > 50 else Long)
+        before, now = now, ((2 * k + d - 2) * ((1 - h) * now + h) - k * before) / (k + d - 2)
+    return np.array(found)
+
+
+FAINT = 36
+"""Tokens with g and lambda g below e^-FAINT count for nothing."""
+GAUSS = roots_legendre(16)
+"""Nodes and weights on each panel of the angle."""
+ROWS = 16
+"""The number of lambda that are summed at once; they share the tokens that matter."""
+
+
+def panels(d: int, w: float, degree: int, reach: float) -> tuple[Array, Array]:
+    """Gauss rules for the tokens with w h <= reach: h = 1 - t in rising order, and the weights.
+
+    The angle changes by 12 / degree at most in a panel, and w h by 2 at most, so that e^{-lambda g} and P_l are
+    polynomials there to some fourteen digits.
+    """
+    last = 2 * math.asin(math.sqrt(min(reach / (2 * w), 1.0) if w > 0 else 1.0))
+    drops = np.concatenate([[0.5], np.arange(2, w * (1 - math.cos(last)), 2)])
+    steep = 2 * np.arcsin(np.sqrt(np.minimum(drops / (2 * w), 1.0))) if w > 0 else drops
+    even = np.linspace(0, last, 1 + math.ceil(last * max(2.0, degree / 12)))
+    ends = np.union1d(even, steep[steep < last])
+    half = np.diff(ends)[:, None] / 2
+    angle = (ends[:-1, None] + half * (1 + GAUSS[0])).ravel()
+    norm = math.sqrt(math.pi) * math.exp(math.lgamma((d - 1) / 2) - math.lgamma(d / 2))
+    return 2 * np.sin(angle / 2) ** 2, (half * GAUSS[1]).ravel() * np.sin(angle) ** (d - 2) / norm
 
 
 @cache
 def averages(d: int, n: int, w: float, degree: int) -> tuple[float, Array, Array, Array]:
     """E sum a_i^2, and for each degree E sum a_i^2 h, E sum_{i != j} a_i a_j h h and E sum a_i h."""
-    # with few tokens large lambda and all t contribute; steeper weights need a finer rule,
-    # and so does a very large w, because h = 1 - t then changes more between nodes
-    finer = (1 if w < 1e5 else 3) if n > 1000 * w ** ((d - 1) / 2) else 1 + math.ceil(w / 6)
-    _, s, p = tokens(d, finer)
-    h, s = deficits(d, degree, finer), Long(w) * s
 
-    def scaled(v: Array) -> Array:
-        """lambda g at log lambda = v, with one row per v."""
-        return np.exp(np.minimum(np.asarray(v, dtype=Long)[..., None] - s, 700))
+    def log_average(x: Array, p: Array, gone: float) -> Array:
+        """log E e^{-x}, where a share of the tokens has x = infinity."""
+        return np.log1p(np.maximum(np.expm1(-x) @ p - gone, -1 + 1e-16))
 
-    def log_average(x: Array) -> Array:
-        """log E e^{-x}."""
-        return np.log1p(np.maximum((p * np.expm1(-x)).sum(axis=-1), -1 + Long(1e-18)))
-
-    first, last = -math.log(n * float((p * np.exp(-s)).sum())) - 45, 2 * w + 6
-    low = first
-    while n > 2 and last - low > 0.1:  # phi^{n-2} is below e^-60 beyond `last`
-        middle = (low + last) / 2
-        low, last = (low, middle) if (n - 2) * log_average(scaled(middle)) < -60 else (middle, last)
-    v = np.arange(first, last + 0.25, 0.25, dtype=Long)
-    x = scaled(v)
-    log_phi = log_average(x)
-    once = p * x * np.exp(-x)
-    one, two = (Long(0.25) * np.exp((n - k) * log_phi) for k in (1, 2))
-    alone, pair = ((each.astype(h.dtype) @ h.T) for each in (x * once, once))
-    return (
-        float(n * (one * (x * once).sum(axis=1)).sum()),
-        n * (one[:, None] * alone).sum(axis=0),
-        n * Long(n - 1) * (two[:, None] * pair**2).sum(axis=0),
-        n * (one[:, None] * pair).sum(axis=0),
-    )
+    last, most = 6.0, 2 * w + 6
+    while last < most:  # phi^{n-2} is below e^-60 beyond `last`
+        h, p = panels(d, w, degree, last + FAINT)
+        if (n - 2) * log_average(np.exp(np.minimum(last - w * h, 700)), p, 0.0) < -60:
+            break
+        last = min(1.25 * last, most)
+    h, p = panels(d, w, degree, last + FAINT)
+    s, before, columns = w * h, np.concatenate([[0.0], np.cumsum(p)]), deficits(d, degree, h).T
+    first = -math.log(n * float(p @ np.exp(-s))) - 45
+    noise, found = 0.0, np.zeros((3, degree))
+    for v in np.split(lambdas := np.arange(first, last + 0.25, 0.25), range(ROWS, len(lambdas), ROWS)):
+        # nearer tokens have e^{-lambda g} = 0, farther ones 1
+        start, stop = np.searchsorted(s, (v[0] - 7, max(v[-1], 0.0) + FAINT))
+        part, near = slice(start, stop), columns[start:stop]
+        x = np.exp(v[:, None] - s[part])
+        log_phi, once = log_average(x, p[part], before[start]), p[part] * x * np.exp(-x)
+        one, two = (0.25 * np.exp((n - k) * log_phi) for k in (1, 2))
+        pair = once @ near
+        noise += n * float(one @ (x * once).sum(axis=1))
+        found += n * one @ ((x * once) @ near), n * (n - 1) * two @ pair**2, n * one @ pair
+    return noise, *found
 
 
 @cache
@@ -153,7 +172,7 @@ def spectrum(law: str, d: int, degree: int) -> tuple[Array, float]:
         total = A**2 / d + C**2 * (1 / d - first**2)
         k[0] = A**2 / d
         return k, max(total - k.sum(), 0.0)
-    P = 1 - deficits(d, degree)
+    P = 1 - deficits(d, degree, h)
     links: dict[str, Callable[[], Array]] = {
         "affine": lambda: t / np.sqrt(Long(3)),
         "quadratic": lambda: t**2,
@@ -261,9 +280,10 @@ def risen(d: int, x: Array, h: Array) -> Array:
     """1 - P_l at 1 - t = h by a Bessel function, with one row per x = (l (l+d-2))^{1/2} and a relative error of h."""
     nu = (d - 3) / 2
     z = np.outer(x, 2 * np.arcsin(np.sqrt(h / 2)))
-    far = np.maximum(z, 0.1)
-    near = z**2 / (4 * (nu + 1)) * (1 - z**2 / (8 * (nu + 2)))
-    return np.where(z < 0.1, near, 1 - math.gamma(nu + 1) * (2 / far) ** nu * jv(nu, far))
+    found = z**2 / (4 * (nu + 1)) * (1 - z**2 / (8 * (nu + 2)))
+    far = z > 0.1
+    found[far] = 1 - math.gamma(nu + 1) * (2 / z[far]) ** nu * jv(nu, z[far])
+    return found
 
 
 def tokens_from(least: float) -> list[int]:
@@ -271,21 +291,33 @@ def tokens_from(least: float) -> list[int]:
     return [max(2, math.ceil(least * (1 + 1e-12) * more)) for more in (1.0, 1e4)]
 
 
+STEPS = 4
+"""The number of w at which losses are computed from one w to twice that. All problems share these w."""
+
+
 @cache
 def optimum(law: str, d: int, n: int, square: float, sigma: float, low: float, high: float) -> tuple[float, float]:
-    """w* between `low` and `high` at L^2 = square, and the loss at w*."""
+    """w* between about `low` and `high` at L^2 = square, and the loss at w*.
 
-    def loss(x: float) -> float:
-        noise, bias, *_ = terms(law, d, n, math.exp(x))
+    The best power of two decides where a finer grid lies, and a polynomial goes through the losses at seven of its w.
+    """
+
+    def loss(w: float) -> float:
+        noise, bias, *_ = terms(law, d, n, w)
         return sigma**2 * noise + square * bias
 
-    # a coarse grid brackets the minimum
-    places = np.linspace(math.log(low), math.log(high), 12)
-    values = [loss(float(x)) for x in places]
-    at = int(np.argmin(values))
-    ends = places[max(at - 1, 0)], places[min(at + 1, len(places) - 1)]
-    found = minimize_scalar(loss, bounds=ends, method="bounded", options={"xatol": SLOPE / 10})
-    return math.exp(found.x), float(found.fun)
+    first, last = math.floor(math.log2(low)), math.ceil(math.log2(high))
+    rough = min(range(first, last + 1), key=lambda power: loss(2.0**power))
+    first, last = max(first, rough - 1), min(last, rough + 1)
+    places = 2.0 ** (np.arange(STEPS * first, STEPS * last + 1) / STEPS)
+    losses = np.array([loss(float(w)) for w in places])
+    at = int(np.argmin(losses))
+    near = slice(max(at - 3, 0), at + 4)
+    x, ends = np.log(places[near]), np.log(places[[max(at - 1, 0), min(at + 1, len(places) - 1)]])
+    curve = np.polynomial.Polynomial.fit(x, losses[near] / losses[at], len(x) - 1)
+    turns = [float(root.real) for root in curve.deriv().roots() if abs(root.imag) < SLOPE / 10]
+    best = min((turn for turn in turns if ends[0] < turn < ends[1]), key=curve, default=math.log(places[at]))
+    return math.exp(best), loss(math.exp(best))
 
 
 def within(what: str, low: float, found: float, high: float, error: float = ROUNDING) -> Iterator[str]:
@@ -369,12 +401,12 @@ def named(law: str) -> str:
     return f"{words[1]}:{numbers}" if numbers else words[1]
 
 
-HEAD = r"(?P<law>[^=]*?(?: of L = [^ ]+)?), d = (?P<d>\d+): "
+HEAD = r"(?P<law>.+?), d = (?P<d>\d+): "
 
 
 def g(*names: str) -> list[str]:
     """Named groups that match a number."""
-    return [rf"(?P<{name}>-?[\d./]+(?:e[+-]?\d+)?)" for name in names]
+    return [rf"\(?(?P<{name}>-?[\d./]+(?:e[+-]?\d+)?)\)?" for name in names]
 
 
 def powers(law: str, d: int) -> tuple[float, float]:
@@ -441,7 +473,7 @@ def window(law: str, d: str, domain: str, **text: str) -> Iterator[str]:
 def best(law: str, d: int, n: int, W: float) -> tuple[float, float]:
     """w* and loss(w*) W^beta / L^2 for W = (n L^2 / sigma^2)^{1/(a + beta)}."""
     a, beta = powers(law, d)
-    w, loss = optimum(law, d, n, W ** (a + beta) / n, 1.0, W / 100, 3 * W)
+    w, loss = optimum(law, d, n, W ** (a + beta) / n, 1.0, W / 100, 30 * W)
     return w, loss * W**beta / (W ** (a + beta) / n)
 
 
@@ -642,14 +674,14 @@ def transfer(law: str, d: str, domain: str, **text: str) -> Iterator[str]:
     for n in tokens_from(k["K"] * max(W, shift * W) ** k["power"]):
         square = W ** (a + beta) / n
         w = best(name, dim, n, W)[0]
-        other = optimum(name, dim, n, square * k["rho"] ** 2, 1.0, shift * W / 100, 3 * shift * W)[1]
+        other = optimum(name, dim, n, square * k["rho"] ** 2, 1.0, shift * W / 100, 30 * shift * W)[1]
         noise, bias, *_ = terms(name, dim, n, w)
         found = (noise + square * k["rho"] ** 2 * bias) / other
         yield from within(f"at W = {W:.12g}, n = {n}: worse by", k["low"], found, k["high"], SLOPE)
 
 
 def every_n(law: str, d: str, domain: str, falls: str | None, **text: str) -> Iterator[str]:
-    """Check w* for few and many tokens, from a tenth of the largest L / sigma up to values where the bias dominates."""
+    """Check w* for few and many tokens, from little signal up to values where the bias dominates."""
     name, dim, k = named(law), int(d), {key: value(each) for key, each in text.items()}
     a, beta = powers(name, dim)
     yield from exponents({"whole": a + beta, "power": a + beta - 1, "unit": float(UNITS.get(name, 0) * dim)}, k)
@@ -666,23 +698,24 @@ def every_n(law: str, d: str, domain: str, falls: str | None, **text: str) -> It
         last, top, before = max(n * k["rho"] ** 2, V ** k["whole"]), k["again"] * V, 0.0
         corner = max(k["unit"] * top, V ** k["whole"])  # M is k V there
         more = [1.1 * last, corner, 30 * last] if n < 1000 else [1.1 * last]
-        for Lambda in sorted({last / 100, middle, last, *more}):
+        for Lambda in sorted({*last * np.geomspace(1e-4, 1, 9), middle, *more}):
             inside = last * (1 + ROUNDING) > Lambda
             M = min(Lambda / k["unit"], k["k"] * Lambda ** (1 / k["whole"]))
             bound = M if inside else min(M, top)
-            w, _ = optimum(name, dim, n, Lambda / n, 1.0, bound / 4, 4 * bound)
             where = f"at n = {n}, Lambda = {Lambda:.6g}"
             low, high = k["bound"] * min(M, top), math.inf
             if inside:
                 low, high = max(low, k["least"] * M), k["largest"] * M
+            w, _ = optimum(name, dim, n, Lambda / n, 1.0, min(low, bound) / 4, max(4 * bound, 2 * k["largest"] * bound))
             yield from within(f"w* {where}", low, w, high, SLOPE)
             if w < before * (1 - SLOPE):
                 yield f"w* falls {where}"
             before = w
-            places = (0.01, 0.1, 0.4, 0.7, 0.99) if inside and falls else ()
-            biases = [terms(name, dim, n, share * w)[1] for share in places]
-            if sorted(biases, reverse=True) != biases:
-                yield f"the bias rises before w* = {w:.6g} at n = {n}"
+            if inside and falls:
+                places = 2.0 ** np.arange(math.floor(math.log2(w)) - 7, math.floor(math.log2(w)) + 1)
+                biases = [terms(name, dim, n, float(place))[1] for place in (*places, w)]
+                if sorted(biases, reverse=True) != biases:
+                    yield f"the bias rises before w* = {w:.6g} at n = {n}"
 
 
 TOKENS: tuple[int, ...] = (2, 3, 5, 10, 20, 255, 256, 1000, 10**5)
@@ -709,30 +742,29 @@ def every_signal(law: str, d: str, domain: str, much: str | None, **text: str | 
         """n^p, or n^2 + 150 in the plane."""
         return n ** k[name] if name in k else n**2 + 150.0
 
-    for n in (2, 5, 12, 30) if dim == 2 else (2, 5, 40, 80, 256):  # w is of the order n^2 in the plane
+    for n in (2, 5, 12, 30, 100) if dim == 2 else (2, 5, 40, 80, 256, 10**5):  # w is of the order n^2 in the plane
         top = k.get("m", 1.0) * share_of(n, "p")
         corner = max(k["three"] * top, (top / k["k"]) ** k["whole"])  # M is m n^p there
         middle = (k["three"] * k["k"]) ** (k["whole"] / (k["whole"] - 1))
-        for Lambda in sorted({corner / 20, min(middle, corner), corner, 1e4 * corner}):
+        for Lambda in sorted({*corner * np.geomspace(1e-3, 1e4, 15), min(middle, corner), corner / 20}):
             window = max(k["k"] * Lambda ** (1 / k["whole"]), Lambda / (12 * n) if much else 0.0)
             M = min(Lambda / k["three"], window, top)
-            w, _ = optimum(name, dim, n, Lambda / n, 1.0, M / 3, 5 * M)
+            w, _ = optimum(name, dim, n, Lambda / n, 1.0, k["least"] * M / 2, 2 * k["most"] * M)
             where = f"w* / M at n = {n}, Lambda = {Lambda:.6g}"
             yield from within(where, k["least"], w / M, k["most"], SLOPE)
             if n >= 256 and "later" in k:
                 yield from within(where, k["later"], w / M, k["latest"], SLOPE)
     factor, power = LEAST_BIAS[name, dim]
-    for n in (2, 3, 5, 16, MANY.get((name, dim), 10**12)):  # each w with all degrees of ReLU takes long
+    for n in (2, 3, 5, 16, MANY.get((name, dim), 10**12)):
         top, usual = k["C"] * share_of(n, "again"), factor * n**power + (3 if dim == 2 else 0)
-        w, bias = optimum(name, dim, n, 1.0, 0.0, 0.7 * usual, 2 * usual)
+        w, bias = optimum(name, dim, n, 1.0, 0.0, usual / 8, max(2 * top, 8 * usual))
         yield from within(f"w* of the bias alone at n = {n}", 0, w, top, SLOPE)
         for share in (1.0, 1.5):
-            # at larger w the integral over t takes too long, and the first share decides
-            if w < share * top < max(60.0, n / 1000) and terms(name, dim, n, share * top)[1] <= bias:
+            if w < share * top and terms(name, dim, n, share * top)[1] <= bias:
                 yield f"the bias at w = {share * top:.6g} is as small as at {w:.6g}, n = {n}"
 
 
-MANY = {("relu", 3): 10**5, ("relu", 5): 10**5, ("affine", 2): 30}
+MANY = {("relu", 3): 10**6, ("relu", 5): 10**6, ("affine", 2): 1000}
 """The most tokens at which the least bias is looked for, if not 10^12."""
 LEAST_BIAS = {
     ("affine", 2): (0.02, 2.0),

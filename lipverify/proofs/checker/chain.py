@@ -165,14 +165,14 @@ def balls(about: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def shown(value: Fraction | int) -> str:
-    """The exact text of a number: a decimal, or a fraction if no decimal is exact.
+    """The exact text of a number: a decimal, or if none is exact a fraction in brackets, as 1/3 W has two readings.
 
     >>> shown(Fraction(1000001, 2)), shown(Fraction(5, 3)), shown(Fraction("1e27")), shown(Fraction("1.50e-9"))
-    ('500000.5', '5/3', '1e+27', '1.5e-9')
+    ('500000.5', '(5/3)', '1e+27', '1.5e-9')
     """
     value = Fraction(value)
     if 10**DIGITS % value.denominator:
-        return f"{value.numerator}/{value.denominator}"
+        return f"({value.numerator}/{value.denominator})"
     with localcontext(prec=DIGITS) as context:
         context.traps[Inexact] = True
         decimal = (Decimal(value.numerator) / value.denominator).normalize()

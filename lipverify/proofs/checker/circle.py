@@ -185,7 +185,7 @@ def given(about: Mapping[str, Any]) -> dict[str, Any]:
 def statement(proof: Proof) -> str:
     """The theorem of a proof, from its constants."""
     k, more = proof.about, {name: shown(value) for name, value in proof.constants(gain).items()}
-    S, M = (", ".join(shown(each) for each in k[name]) for name in ("S", "M"))
+    S, M = (", ".join(shown(each).strip("()") for each in k[name]) for name in ("S", "M"))
     others = "w I, w >= 0" if proof.theorem == "not isotropic" else f"diag(c, 0), |c| <= {shown(k['stop'])}"
     return (
         f"d = 2, n = {k['n']}, sigma = {shown(k['sigma'])}, S = diag({S}): the loss of diag({M}) is less than that of "

@@ -258,7 +258,7 @@ def about(stated: Mapping[str, Any]) -> dict[str, Any]:
 
 def written(law: str) -> str:
     """A law in words, from its numbers."""
-    numbers = re.sub(r"[^,|]+", lambda text: shown(number(text[0])), law.partition(":")[2])
+    numbers = re.sub(r"[^,|]+", lambda text: shown(number(text[0])).strip("()"), law.partition(":")[2])
     says = "of L = {}" if own_constant(law) else LAWS[family(law)].says
     return f"{family(law)} {says.format(numbers)}".strip()
 
