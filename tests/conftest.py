@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections.abc import Iterator
@@ -23,6 +24,12 @@ settings.register_profile("dev", max_examples=20, deadline=None, suppress_health
 settings.register_profile("ci", max_examples=25, deadline=None, derandomize=True, suppress_health_check=SLOW_FUNCTIONS)
 settings.register_profile("nightly", max_examples=1000, deadline=None, suppress_health_check=SLOW_FUNCTIONS)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+def pytest_collection_finish() -> None:
+    """Take the thousands of tests and the modules out of garbage collection, which would look through all of them."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
