@@ -27,7 +27,10 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
 def pytest_collection_finish() -> None:
-    """Take the thousands of tests and the modules out of garbage collection, which would look through all of them."""
+    """Keep memory as the command line does, and take the thousands of tests out of garbage collection."""
+    from lipverify.foundation.process import keep_memory  # internal: what the command line sets
+
+    keep_memory()
     gc.collect()
     gc.freeze()
 
