@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections.abc import Iterator
@@ -23,6 +24,15 @@ settings.register_profile("dev", max_examples=20, deadline=None, suppress_health
 settings.register_profile("ci", max_examples=25, deadline=None, derandomize=True, suppress_health_check=SLOW_FUNCTIONS)
 settings.register_profile("nightly", max_examples=1000, deadline=None, suppress_health_check=SLOW_FUNCTIONS)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+def pytest_collection_finish() -> None:
+    """Keep memory as the command line does, and take the thousands of tests out of garbage collection."""
+    from lipverify.foundation.process import keep_memory  # internal: what the command line sets
+
+    keep_memory()
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

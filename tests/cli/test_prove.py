@@ -20,11 +20,10 @@ from tests.commands import Commands
 
 SLOW = pytest.mark.slow
 COMMITTED = sorted((shipped() / FOLDER).glob("*.json"))
-LONG = {f"every-{law}-{d}" for law in ("affine", "relu") for d in (2, 3, 5)} | {
-    f"signals-affine-{d}" for d in (2, 3, 5)
-}
-LONG |= {*(f"falling-relu-{d}-1000" for d in (2, 3, 5, 8)), "signals-relu-5"}
-LONG |= {f"lowrank-best-{case}" for case in ("2-1-2", "2-1-12", "3-1-3", "3-2-20")}
+LONG = {f"{what}-{law}-{d}" for what in ("every", "signals") for law in ("affine", "relu") for d in (2, 3, 5)}
+LONG |= {f"falling-relu-{d}-1000" for d in (2, 3, 5, 8)}
+LONG |= {f"lowrank-best-{case}" for case in ("2-1-2", "2-1-2-noise", "2-1-12", "3-1-3", "3-2-20")}
+LONG |= {f"lowrank-blocks-{case}" for case in ("3", "3-noise", "5")}
 """Marked slow because each takes seconds; tests/proofs/test_checker.py checks one of each kind, the longest in part.
 """
 

@@ -12,7 +12,7 @@ By Watson's lemma every term of the power series of (2 - s)^{(d-3)/2} gives a ga
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import mpmath
@@ -93,10 +93,19 @@ class Mean(sympy.Integral):  # type: ignore[misc]  # SymPy has no types
         function, (of, low, high) = self.args
         if self.free_symbols:
             return None
-        # the density has singularities at +-1 where half of the digits are lost
-        with mpmath.workprec(2 * prec + 20):
-            value = mpmath.quad(sympy.lambdify(of, function, "mpmath"), [low, high])
-        return sympy.Float(value, precision=prec)
+        return sympy.Float(_quadrature(function, of, low, high, -(-prec // BITS) * BITS), precision=prec)
+
+
+BITS = 64
+"""The precision of a quadrature is a multiple of this: SymPy asks for one value with many similar precisions."""
+
+
+@lru_cache(maxsize=256)
+def _quadrature(function: Expr, of: Expr, low: Expr, high: Expr, bits: int) -> mpmath.mpf:
+    """The integral to this precision."""
+    # the density has singularities at +-1 where half of the digits are lost
+    with mpmath.workprec(2 * bits + 20):
+        return mpmath.quad(sympy.lambdify(of, function, "mpmath"), [low, high])
 
 
 def mean(h: Expr, low: Expr = -1, high: Expr = 1) -> Expr:

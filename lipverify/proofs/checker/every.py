@@ -465,7 +465,7 @@ def relative(d: int, even: bool) -> tuple[dict[int, Ball], Ball]:
 
 
 @lru_cache(maxsize=4)
-def polynomials(d: int, end: float, few: int, even: bool = False) -> list[Piece]:
+def polynomials(d: int, end: float, few: int, even: bool) -> list[Piece]:
     """On pieces of [0, end], by n from 2 to `few` - 1: N, B / k_1, slopes (of N on the first the second one), parts.
 
     B but for harmonics beyond `LISTED`: these are between 0 and 4 times their k_l, and their slope is at most 4 times

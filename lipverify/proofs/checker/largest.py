@@ -145,7 +145,7 @@ def few_tokens(k: Known) -> tuple[Bounds, Conditions]:
 
 def pieces() -> list[Piece]:
     """Noise and bias of few tokens up to `LAST`."""
-    return polynomials(3, float(LAST), SIDES)
+    return polynomials(3, float(LAST), SIDES, False)
 
 
 def alone(n: int, w: Ball) -> Ball:
@@ -295,6 +295,7 @@ def steps(first: Ball) -> list[tuple[Ball, Ball]]:
     return list(pairwise(edges))
 
 
+@lru_cache(maxsize=1)
 def steepest() -> Ball:
     """The largest u (u-1) / z: u and z rise; from lambda = e^5 on it is less than e^-100."""
     found = early(places()[0])

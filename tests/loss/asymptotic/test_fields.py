@@ -30,8 +30,17 @@ LAWS = [
 ]
 
 
-@pytest.mark.parametrize("d", [2, 5])
-@pytest.mark.parametrize(("law", "beta"), LAWS, ids=[f"{law.name} {number}" for number, (law, _) in enumerate(LAWS)])
+HIGHER = (1, 4, 7, 9, 11)
+"""One law of each beta, one that is no field and a sum are compared in five dimensions too: d enters by beta alone."""
+CASES = [
+    pytest.param(law, beta, d, id=f"{law.name} {number}-{d}")
+    for number, (law, beta) in enumerate(LAWS)
+    for d in (2, 5)
+    if d == 2 or number in HIGHER
+]
+
+
+@pytest.mark.parametrize(("law", "beta", "d"), CASES)
 def test_the_leading_bias_is_the_limit_of_the_exact_one(law: Law, beta: float, d: int) -> None:
     """B w^beta / C -> 1 like a power of w, and the difference falls; a constant that is 5 % wrong is detected."""
     form = leading(law, d)

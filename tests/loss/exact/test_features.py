@@ -375,6 +375,12 @@ def test_a_constant_that_is_no_double_is_refused(law: Any, sigma: float) -> None
         loss_terms(Problem(d=3, n=100, law=law, sigma=sigma), 0.1)
 
 
+def test_a_table_in_too_many_dimensions_is_refused() -> None:
+    """The nodes of Gauss's rule are NaN there: it was once an IndexError."""
+    with pytest.raises(OutOfReach, match="d = 3000: the rule of 256 nodes"):
+        loss_terms(Problem(d=3000, n=100, law=Cosine(L=14_000.0)), 1.0, route="ridge")
+
+
 def test_a_term_rounded_to_zero_has_an_error() -> None:
     """L^2 = 1e-316 has five digits, and L^2 = 1e-400 none."""
     for law in (Affine(L=1e-158), ReLU(L=1e-200), Ridge(lambda z: 1e-200 * z)):

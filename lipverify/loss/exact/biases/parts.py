@@ -5,6 +5,7 @@ Your own law may register its parts if they are known more accurately than from 
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import lru_cache
 
@@ -15,7 +16,7 @@ from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.biases.absolute import relu_averages
 from lipverify.loss.exact.biases.angles import bias_by_angles
 from lipverify.loss.exact.biases.pairs import pair_term
-from lipverify.loss.exact.biases.smooth import cosine_increment, difference, smooth_averages
+from lipverify.loss.exact.biases.smooth import SIZES, cosine_increment, difference, smooth_averages
 from lipverify.loss.exact.biases.task import ROUNDING, TaskAverages, linear_averages, square_averages
 from lipverify.loss.exact.sight import sight_of
 from lipverify.loss.exact.variograms.closed import variogram_of_field
@@ -33,6 +34,8 @@ ROOT_TOLERANCE = 1e-8
 """Relative tolerance for the bias of a link with roots; its variogram has about this error."""
 WORST_TABLE = 1e-9
 """A cosine whose table has a larger error is refused, since the other route needs no table."""
+FASTEST = 4 * SIZES[-1]
+"""From this L / d^{1/2} on no table is made: |z| is about d^{-1/2}, and a table has a coefficient for each radian."""
 MOST_MEETINGS = 1
 """Largest number of angles at which a variogram is not smooth for which mean products are tabulated: the number of
 cells grows with its square, and beyond it the density of the angle between two tokens is cheaper."""
@@ -81,10 +84,11 @@ def _of_relu(law: ReLU, d: int) -> Parts:
 
 @parts.register(Cosine)
 def _of_cosine(law: Cosine, d: int) -> Parts:
-    averages = smooth_averages(d, cosine_increment(law.L), 2 * price_of(np.sin))
-    if averages.relative_error > WORST_TABLE:
-        raise OutOfReach(f"L = {law.L:g}: the cosine turns too often for the tables of route='ridge'; use 'zonal'.")
-    return ((1.0, averages),)
+    if FASTEST * math.sqrt(d) > law.L:
+        averages = smooth_averages(d, cosine_increment(law.L), 2 * price_of(np.sin))
+        if averages.relative_error <= WORST_TABLE:
+            return ((1.0, averages),)
+    raise OutOfReach(f"L = {law.L:g}: the cosine turns too often for the tables of route='ridge'; use 'zonal'.")
 
 
 @parts.register(RidgeLaw)

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from scipy.special import roots_gegenbauer
 
+from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import EPS, Floats
 from lipverify.loss.exact.biases.task import TaskAverages
 from lipverify.loss.exact.context.averages import Averages
@@ -61,10 +62,21 @@ def cosine_increment(L: float) -> Increment:
 
 
 def zonal_rule(d: int, order: int) -> tuple[Floats, Floats]:
-    """Nodes and weights of the Gauss rule for a coordinate of a uniform point of S^{d-1}; +-1 for d = 1."""
+    """Nodes and weights of the Gauss rule for a coordinate of a uniform point of S^{d-1}; +-1 for d = 1.
+
+    Raises
+    ------
+    OutOfReach
+        If it is not finite in doubles, as with hundreds of nodes in thousands of dimensions.
+    """
     if d == 1:
         return np.array([-1.0, 1.0]), np.array([0.5, 0.5])
-    nodes, weights = roots_gegenbauer(order, (d - 2) / 2)
+    with np.errstate(all="ignore"):
+        nodes, weights = roots_gegenbauer(order, (d - 2) / 2)
+    if not np.all(np.isfinite([nodes, weights])):
+        raise OutOfReach(
+            f"d = {d}: the rule of {order} nodes is not finite in doubles; use route='zonal' or a smaller d."
+        )
     return nodes, weights / np.sum(weights)
 
 
