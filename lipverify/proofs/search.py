@@ -54,10 +54,7 @@ class Draft:
         self.open = [f"{rule.__name__}: not certain that {what}" for what, holds in conditions.items() if not holds]
         constants = dict(chosen) | {name: rounded(ball, side) for name, (side, ball) in bounds.items()}
         self.facts.setdefault(stage, {}).update({name: arb(text) for name, text in constants.items()})
-        says, because = chain.wording(rule)
-        self.lemmas.append(
-            {"name": rule.__name__, "stage": stage, "says": says, "because": because, "constants": constants}
-        )
+        self.lemmas.append(lemma_of(rule, stage, constants))
         return self.facts[stage]
 
     def proof(self, theorem: str) -> dict[str, Any]:
@@ -69,6 +66,12 @@ class Draft:
         facts = self.facts | {stage: self.facts.get(stage, {}) | chosen}
         # loss_high is a bound of its own lemma and also one of its conditions: 0 until it is known
         return {"loss_high": arb(0)} | windows.gathered(facts, stage)
+
+
+def lemma_of(rule: chain.Rule, stage: int, constants: Mapping[str, str]) -> dict[str, Any]:
+    """A lemma as it stands in a proof file."""
+    says, because = chain.wording(rule)
+    return {"name": rule.__name__, "stage": stage, "says": says, "because": because, "constants": dict(constants)}
 
 
 def rounded(ball: Any, side: str) -> str:
@@ -261,14 +264,13 @@ def extended(proof: Mapping[str, Any], theorem: str, more: Mapping[chain.Rule, d
         draft = Draft(proof["law"], proof["d"], lemmas=list(proof["lemmas"]))
         for _, stage, constants, *_ in checker.steps(proof):
             draft.facts.setdefault(stage, {}).update(constants)
-        found: list[str] = []
         for rule, chosen in more.items():
-            if not found:
-                draft.add(rule, 0, chosen)
-                found = draft.open
-        found = found or checker.failures(draft.proof(theorem))
-    if found:
-        raise OutOfReach(f"{theorem} from {checker.statement(proof)}: {found[0]}; ask for a larger least_lambda.")
+            draft.add(rule, 0, chosen)
+            if draft.open:
+                break
+        failures = draft.open or checker.failures(draft.proof(theorem))
+    if failures:
+        raise OutOfReach(f"{theorem} from {checker.statement(proof)}: {failures[0]}; ask for a larger least_lambda.")
     return draft.proof(theorem)
 
 

@@ -253,11 +253,10 @@ def certified(proof: Any) -> ProofRecord:
     ValueError
         If it is not a proof.
     """
-    text = json.dumps(proof.data, indent=1) + "\n"
-    missing = _checked(text).missing
+    missing = _checked(proof.text).missing
     if missing:
         raise ValueError(f"no proof of {proof.statement!r}: {'; '.join(missing)}")
-    return recorded("proof file", proof.statement, digest=sha256(text.encode()).hexdigest())
+    return recorded("proof file", proof.statement, digest=sha256(proof.text.encode()).hexdigest())
 
 
 class _Checked(msgspec.Struct, frozen=True):
@@ -273,14 +272,14 @@ def _checked(text: str) -> _Checked:
 
 def _check(text: str) -> _Checked:
     """Certify a proof; the lemmas with which a theorem for every signal begins are those of the one for every n."""
-    from lipverify.proofs import checker
+    from lipverify.proofs import Proof, checker
 
     stated, first = json.loads(text), []
     if stated["theorem"] == "every signal":
         begun = {**stated, "theorem": "every n"}
         count = len(checker.KINDS["every n"].chain(checker.read(begun)))
         begun["lemmas"] = first = stated["lemmas"][:count]
-        if missing := _checked(json.dumps(begun, indent=1) + "\n").missing:
+        if missing := _checked(Proof(begun).text).missing:
             return _Checked(missing)
     return _Checked(tuple(checker.failures(stated, len(first))))
 
