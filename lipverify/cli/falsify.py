@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json as json_module
 import math
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from textwrap import shorten
@@ -18,6 +16,7 @@ from lipverify.cli.progress import progress_of
 from lipverify.cli.reports import require_writable
 from lipverify.errors import InvalidInput
 from lipverify.foundation.files import require_targets, write_whole
+from lipverify.foundation.output import write_json
 from lipverify.foundation.quoting import counted
 from lipverify.report.visible import visible
 
@@ -62,8 +61,7 @@ def falsify_claims(path: str, id: str | None, seconds: float, seed: int, out: Pa
             if not json:
                 print("\n".join([*_lines(outcome, others, written), *_searched(outcome)]), flush=True)
     if json:
-        json_module.dump(told, sys.stdout)
-        sys.stdout.write("\n")
+        write_json(told)
     return code
 
 

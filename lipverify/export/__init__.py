@@ -73,7 +73,7 @@ def export_ledger(ledger: Ledger, folder: Path, formats: Sequence[str] = FORMATS
         from lipverify.export.arrays import require_libraries
 
         require_libraries()
-    made = {folder / name: content for name, content in files(ledger, [each for each in FORMATS if each in formats])}
+    made = {folder / name: content for name, content in files(ledger, [name for name in FORMATS if name in formats])}
     require_targets("out", made)
     for path in made:
         path.parent.mkdir(exist_ok=True)

@@ -57,9 +57,9 @@ def words(text: str) -> str:
     return _MARKED.sub(_written, visible(text))
 
 
-def _written(found: re.Match[str]) -> str:
-    letter, mark = found.groups()
-    return _formula_of(rf"\{symbols.MARKS[mark]}{{{letter}}}") if mark else _character(found[0])
+def _written(match: re.Match[str]) -> str:
+    letter, mark = match.groups()
+    return _formula_of(rf"\{symbols.MARKS[mark]}{{{letter}}}") if mark else _character(match[0])
 
 
 def breakable(text: str) -> str:

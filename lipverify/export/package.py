@@ -126,31 +126,31 @@ def _theorem(stem: str, records: Sequence[Record]) -> str:
     verdicts = {record.verdict for record in own}
     verdict = own[0].verdict if len(verdicts) == 1 else "mixed"
     counts = Counter[str](record.verdict for record in records)
-    found = f"{len(records)} readings: " + ", ".join(f"{counts[v]} {word}" for v, word in VERDICTS.items() if counts[v])
+    tally = f"{len(records)} readings: " + ", ".join(f"{counts[v]} {word}" for v, word in VERDICTS.items() if counts[v])
     statement = "; ".join(dict.fromkeys(formula(record.statement) for record in own))
     word = _outcome(own) if any(record.kind == "printed" for record in own) else VERDICTS.get(verdict, verdict)
-    return _entry(stem, verdict, word, behind(own, records), words(found), statement, readings.holds_at(own))
+    return _entry(stem, verdict, word, behind(own, records), words(tally), statement, readings.holds_at(own))
 
 
 def _outcome(own: Sequence[Record]) -> str:
     """The outcome of the passages to which some claims belong."""
-    found = {name: len(held) for name, held in by_outcome(passages(measured(own))).items() if held}
-    return next(iter(found)) if len(found) == 1 else ", ".join(numbered(name, many) for name, many in found.items())
+    outcomes = {name: len(held) for name, held in by_outcome(passages(measured(own))).items() if held}
+    return ", ".join(name if len(outcomes) == 1 else numbered(name, many) for name, many in outcomes.items())
 
 
 def _outcome_where(own: Sequence[Record]) -> str:
     """The outcome of these passages, each with the range where it holds."""
-    found = passages(measured(own))
-    ranges = readings.ranges_of(own, found)
-    parts = {name: held for name, held in by_outcome(found).items() if held}
+    printed = passages(measured(own))
+    ranges = readings.ranges_of(own, printed)
+    parts = {name: held for name, held in by_outcome(printed).items() if held}
     words = [name if len(parts) == 1 else numbered(name, len(held)) for name, held in parts.items()]
     return "; ".join(f"{word} {ranges[name]}".strip() for word, name in zip(words, parts, strict=True))
 
 
 def _claim(record: Record) -> str:
     word = "; ".join((VERDICTS[record.verdict], *readings.marks(record)))
-    where, found = readings.holds_at([record]), rich(record.measured)
-    return _entry(record.id, record.verdict, word, record.grade, found, formula(record.statement), where)
+    where, value = readings.holds_at([record]), rich(record.measured)
+    return _entry(record.id, record.verdict, word, record.grade, value, formula(record.statement), where)
 
 
 def _entry(id: str, verdict: str, word: str, grade: str | None, value: str, statement: str, where: str) -> str:
@@ -172,7 +172,7 @@ def _constants(record: Record) -> Iterator[str]:
 
 def coordinates(cell: Cell, cells: Sequence[Cell]) -> str:
     """The coordinates of a cell in which the cells differ: `d=2,law=affine`."""
-    varying = [name for name in cell.where if len({str(each.where.get(name)) for each in cells}) > 1]
+    varying = [name for name in cell.where if len({str(other.where.get(name)) for other in cells}) > 1]
     return ",".join(f"{name}={value}" for name, value in cell.where.items() if name in varying)
 
 

@@ -376,10 +376,10 @@ def prove_aligned(d: int, k: int, n: int, sigma: float | Fraction, C: float | Fr
     """
     given = in_subspace(d, k, n, sigma, C)
     with ctx.workprec(BITS):
-        k = _read(subspace.about, given)
-        near = decimal(FARTHER * float(k["C"]))
-        k["near"] = arb(near)
-        h, gamma, _ = (curve.slope(1) for curve in subspace.loss(k))
+        facts = _read(subspace.about, given)
+        near = decimal(FARTHER * float(facts["C"]))
+        facts["near"] = arb(near)
+        h, gamma, _ = (curve.slope(1) for curve in subspace.loss(facts))
         places = [float(near) * j / 40 for j in range(2, 40)]
         ratios = [2 * float((h.over(w, w) / gamma.over(w, w)).mid()) for w in map(arb, places)]
         reach = decimal(min(0.97 * min(ratios), 0.9 * float(near)))

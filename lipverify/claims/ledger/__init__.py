@@ -1,10 +1,12 @@
 """The result of a run: records, their verdicts and grades, and everything derived from them alone.
 
 record      a claim's record and its cells, the ledger of a run, and both as JSON
-verdict decide a claim from an interval and the allowed range: the only place where verdicts are made outcomes the
-outcome of each passage of the sources, and the counts by outcome diff compare two ledgers, claim by claim figure
-figures as data reach the range over which a verdict holds, in words symbols printed names of coordinates summary the
-evidence of a claim's cells in a few words
+verdict     the decision of a claim from an interval and the allowed range: the only place where verdicts are made
+outcomes    the outcome of each passage of the sources, and the counts by outcome
+diff        the comparison of two ledgers, claim by claim
+figure      figures as data
+reach       the range over which a verdict holds, and the evidence of a claim's cells, in words
+symbols     printed names of coordinates
 
 This is the package's public interface: tests and other programs import the names below from here.
 """
