@@ -209,12 +209,7 @@ def library_claims(path: Path, profile: Profile) -> tuple[Claim, ...]:
     rule = "the table of contents does not name this file as its home"
     guarded(file, lambda: _require_ids(planned, own.__contains__, rule))
     under = [(claim, headings[claim.id.partition("/")[0]]) for claim, _ in planned]
-    return tuple(replace(claim, heading=heading, title=_titled(claim, heading)) for claim, heading in under)
-
-
-def _titled(claim: Claim, heading: Heading) -> str:
-    """Put the statement's title before the claim's own title."""
-    return f"{heading.title}: {claim.title}"
+    return tuple(replace(claim, heading=heading, title=f"{heading.title}: {claim.title}") for claim, heading in under)
 
 
 def _declared(file: ClaimsFile, profile: Profile) -> list[tuple[Claim, int]]:
