@@ -26,8 +26,9 @@ from lipverify.errors import InvalidInput
 
 # internal: the tables before they are written to a file; which figures there are, and each one drawn twice
 from lipverify.export import FORMATS, drawn, exhibits, export_ledger, rows
-from lipverify.export.latex import formula, words  # internal: one text and one formula, compiled alone
-from lipverify.export.package import verdicts  # internal: the macros of a ledger without its other files
+
+# internal: one text and one formula, compiled alone; the macros of a ledger without its other files
+from lipverify.export.package import formula, verdicts, words
 from lipverify.export.rows import comma_separated, file_name  # internal: one table read back, the name for any id
 from tests import ROOT
 from tests.ledgers import cell, ledger, realistic, record
