@@ -27,7 +27,7 @@ def lazy(package: str, *defined: str) -> tuple[Callable[[str], Any], Callable[[]
     >>> attribute("LossTerms").__module__
     'lipverify.loss.terms'
     >>> directory()
-    ['Cost', 'LossTerms', 'METHODS', 'budget', 'loss_cost', 'loss_terms']
+    ['Cost', 'LossTerms', 'budget', 'loss_cost', 'loss_terms']
     """
 
     def attribute(name: str) -> Any:

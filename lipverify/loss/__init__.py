@@ -17,7 +17,7 @@ from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
     from lipverify.loss.exact import loss_cost as loss_cost
-    from lipverify.loss.methods import METHODS as METHODS, loss_terms as loss_terms
+    from lipverify.loss.methods import loss_terms as loss_terms
     from lipverify.loss.terms import LossTerms as LossTerms
     from lipverify.loss.work import Cost as Cost, budget as budget
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
-    from lipverify.claims.language.file import read_file as read_file
     from lipverify.claims.language.grammar import typeset as typeset
 
 __getattr__, __dir__ = lazy(__name__)

@@ -25,9 +25,6 @@ if TYPE_CHECKING:
         Measurement as Measurement,
     )
     from lipverify.claims.plan.profile import (
-        DIMENSIONS as DIMENSIONS,
-        Profile as Profile,
-        per_profile as per_profile,
         profile_named as profile_named,
     )
     from lipverify.claims.plan.proved import seen as seen

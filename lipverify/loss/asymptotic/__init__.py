@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         transferred_power as transferred_power,
     )
     from lipverify.loss.asymptotic.sphere import L as L, c as c, d as d, n as n, sigma as sigma, w as w
-    from lipverify.loss.asymptotic.tasks import Harmonics as Harmonics, Ridges as Ridges, task as task
+    from lipverify.loss.asymptotic.tasks import Ridges as Ridges, task as task
     from lipverify.loss.asymptotic.terms import asymptotic_terms as asymptotic_terms, valid_windows as valid_windows
 
 __getattr__, __dir__ = lazy(__name__)

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
         averaged_terms as averaged_terms,
         length_slopes as length_slopes,
         mean_increment as mean_increment,
-        ridge_terms as ridge_terms,
         rough_terms as rough_terms,
     )
     from lipverify.loss.exact.context.contexts import Contexts as Contexts, least_noise as least_noise
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
     from lipverify.loss.exact.quadrature import plain_rule as plain_rule
     from lipverify.loss.exact.routes import (
         LARGEST as LARGEST,
-        ROUTES as ROUTES,
         SMALLEST as SMALLEST,
         exact_terms as exact_terms,
     )
@@ -50,6 +48,6 @@ if TYPE_CHECKING:
         spectrum as spectrum,
         spectrum_of as spectrum_of,
     )
-    from lipverify.loss.exact.zonal.terms import rough_zonal_terms as rough_zonal_terms, zonal_terms as zonal_terms
+    from lipverify.loss.exact.zonal.terms import rough_zonal_terms as rough_zonal_terms
 
 __getattr__, __dir__ = lazy(__name__)
