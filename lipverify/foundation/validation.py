@@ -89,6 +89,18 @@ def chosen(name: str, value: Any, among: Collection[str]) -> str:
     return value
 
 
+def real(value: Any) -> float:
+    """The value as a double; NaN if it is no real number, as truth values and text are not.
+
+    >>> real(2), real("2")
+    (2.0, nan)
+    """
+    try:
+        return float(value) if not isinstance(value, bool | str | bytes) else math.nan
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
 def number(
     name: str,
     value: Any,

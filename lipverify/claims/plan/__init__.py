@@ -24,9 +24,7 @@ if TYPE_CHECKING:
         Evidence as Evidence,
         Measurement as Measurement,
     )
-    from lipverify.claims.plan.profile import (
-        profile_named as profile_named,
-    )
+    from lipverify.claims.plan.profile import profile_named as profile_named
     from lipverify.claims.plan.proved import seen as seen
     from lipverify.claims.plan.registry import (
         all_claims as all_claims,
