@@ -35,11 +35,7 @@ if TYPE_CHECKING:
     )
     from lipverify.loss.exact.cost import loss_cost as loss_cost
     from lipverify.loss.exact.quadrature import plain_rule as plain_rule
-    from lipverify.loss.exact.routes import (
-        LARGEST as LARGEST,
-        SMALLEST as SMALLEST,
-        exact_terms as exact_terms,
-    )
+    from lipverify.loss.exact.routes import LARGEST as LARGEST, SMALLEST as SMALLEST, exact_terms as exact_terms
     from lipverify.loss.exact.table import has_averages as has_averages, rough_from as rough_from
     from lipverify.loss.exact.variograms.table import Variogram as Variogram, variogram_of as variogram_of
     from lipverify.loss.exact.zonal.harmonics import Spectrum as Spectrum, deficits as deficits
