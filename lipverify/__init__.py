@@ -16,63 +16,47 @@ from typing import TYPE_CHECKING
 from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
-    from lipverify import attention, claims, covariates, laws, linear_transformer, loss, optimum, problem, scaling
-    from lipverify.laws import Affine, Cosine, Quadratic, ReLU, Ridge, Zonal
-    from lipverify.loss import Cost, LossTerms, budget, loss_cost, loss_terms
-    from lipverify.loss.asymptotic import Leading, leading
-    from lipverify.optimum import (
-        MatrixOptimum,
-        Optimum,
-        Sensitivity,
-        Trajectory,
-        optimal_matrix,
-        optimal_window,
-        pretrain,
-        sensitivity,
+    from lipverify import (
+        attention as attention,
+        claims as claims,
+        covariates as covariates,
+        laws as laws,
+        linear_transformer as linear_transformer,
+        loss as loss,
+        optimum as optimum,
+        problem as problem,
+        scaling as scaling,
     )
-    from lipverify.problem import Problem
-    from lipverify.scaling import Growth, growth
-    from lipverify.verification import Verification, verify
+    from lipverify.laws import (
+        Affine as Affine,
+        Cosine as Cosine,
+        Quadratic as Quadratic,
+        ReLU as ReLU,
+        Ridge as Ridge,
+        Zonal as Zonal,
+    )
+    from lipverify.loss import (
+        Cost as Cost,
+        LossTerms as LossTerms,
+        budget as budget,
+        loss_cost as loss_cost,
+        loss_terms as loss_terms,
+    )
+    from lipverify.loss.asymptotic import Leading as Leading, leading as leading
+    from lipverify.optimum import (
+        MatrixOptimum as MatrixOptimum,
+        Optimum as Optimum,
+        Sensitivity as Sensitivity,
+        Trajectory as Trajectory,
+        optimal_matrix as optimal_matrix,
+        optimal_window as optimal_window,
+        pretrain as pretrain,
+        sensitivity as sensitivity,
+    )
+    from lipverify.problem import Problem as Problem
+    from lipverify.scaling import Growth as Growth, growth as growth
+    from lipverify.verification import Verification as Verification, verify as verify
 
 __version__ = "0.2.0"
 
-__all__ = [
-    "Affine",
-    "Cosine",
-    "Cost",
-    "Growth",
-    "Leading",
-    "LossTerms",
-    "MatrixOptimum",
-    "Optimum",
-    "Problem",
-    "Quadratic",
-    "ReLU",
-    "Ridge",
-    "Sensitivity",
-    "Trajectory",
-    "Verification",
-    "Zonal",
-    "__version__",
-    "attention",
-    "budget",
-    "claims",
-    "covariates",
-    "growth",
-    "laws",
-    "leading",
-    "linear_transformer",
-    "loss",
-    "loss_cost",
-    "loss_terms",
-    "optimal_matrix",
-    "optimal_window",
-    "optimum",
-    "pretrain",
-    "problem",
-    "scaling",
-    "sensitivity",
-    "verify",
-]
-
-__getattr__, __dir__ = lazy(__name__)
+__getattr__, __dir__ = lazy(__name__, "__version__")

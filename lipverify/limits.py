@@ -91,8 +91,8 @@ def extrapolate(s: Floats, a: Floats, noise: Floats) -> Limit:
     The error covers the remaining drift, if it continues as at the end of the ladder. It is infinite for a sequence
     that moves more in its later half: between two powers such a sequence looks converged to every family.
     """
-    limit, left = _families(s, a, noise), math.inf if _quickens(a, noise) else drift_left(s, a, noise)
-    return Limit(limit.value, CROSSING * (limit.error + left) if _crosses(a, noise) else max(limit.error, left))
+    limit, drift = _families(s, a, noise), math.inf if _quickens(a, noise) else drift_left(s, a, noise)
+    return Limit(limit.value, CROSSING * (limit.error + drift) if _crosses(a, noise) else max(limit.error, drift))
 
 
 def limit_of_slopes(s: Floats, a: Floats, noise: Floats) -> Limit:
@@ -114,13 +114,13 @@ def limit_of_slopes(s: Floats, a: Floats, noise: Floats) -> Limit:
     HIDDEN sqrt(max |a'|) over the later half bounds it. If noise hides the drift, a power s^-APART is allowed the whole
     drift and noise of the last quarter, and the errors are summed as well.
     """
-    limit, left = _families(s, a, noise), math.inf if _quickens(a, noise) else drift_left(s, a, noise)
+    limit, remaining = _families(s, a, noise), math.inf if _quickens(a, noise) else drift_left(s, a, noise)
     drift = _drift(s, a, noise)
-    if left == math.inf and drift.peaked:
-        left = drift.whole
+    if remaining == math.inf and drift.peaked:
+        remaining = drift.whole
     if drift.adds or _crosses(a, noise):
-        return Limit(limit.value, CROSSING * (limit.error + left + drift.hidden))
-    return Limit(limit.value, max(limit.error, left, drift.hidden))
+        return Limit(limit.value, CROSSING * (limit.error + remaining + drift.hidden))
+    return Limit(limit.value, max(limit.error, remaining, drift.hidden))
 
 
 class _Drift(NamedTuple):
@@ -215,24 +215,24 @@ def drift_left(s: Floats, a: Floats, noise: Floats) -> float:
     speeds, middles = steps / np.diff(x), (x[1:] + x[:-1]) / 2
     parts = [slice(steps.size - (k + 1) * quarter, steps.size - k * quarter) for k in range(3)]
     fastest = [part.start + int(np.argmax(speeds[part])) for part in parts]
-    (speed, before, early), (at, at_before, at_early) = speeds[fastest], middles[fastest]
+    (speed, before, early), (place, place_before, place_early) = speeds[fastest], middles[fastest]
     if not speed < before:
         return math.inf
     now, earlier = math.log(before / speed), math.log(early / before) if early > 0 else 0.0
     # the rate of decay as a power of 1 / x, now and a quarter earlier
-    rate, rate_before = now / math.log(at / at_before), earlier / math.log(at_before / at_early)
+    rate, rate_before = now / math.log(place / place_before), earlier / math.log(place_before / place_early)
     if rate_before < rate:
-        rate = min(rate, max(rate_before, 0.0) * at / at_before)
+        rate = min(rate, max(rate_before, 0.0) * place / place_before)
     steady = False
-    if at < middles[-1] and significant[-1] and speeds[-1] > 0:
+    if place < middles[-1] and significant[-1] and speeds[-1] > 0:
         end = math.log(speed / speeds[-1])
-        rate = min(rate, end / math.log(middles[-1] / at))
-        power, power_end = now / (at - at_before), end / (middles[-1] - at)
+        rate = min(rate, end / math.log(middles[-1] / place))
+        power, power_end = now / (place - place_before), end / (middles[-1] - place)
         steady = rate > LOGARITHMIC and abs(power_end - power) < STEADY * power
     if rate <= 1:
         return math.inf
-    left = speed * at / (rate - 1) * (at / x[-1]) ** (rate - 1)
-    return float(MARGIN * min(STEADY if steady else 1.0, (SLOW / rate) ** 2) * left)
+    remaining = speed * place / (rate - 1) * (place / x[-1]) ** (rate - 1)
+    return float(MARGIN * min(STEADY if steady else 1.0, (SLOW / rate) ** 2) * remaining)
 
 
 def limit_beside_logarithms(log_s: Floats, a: Floats, noise: Floats) -> Limit:
@@ -263,12 +263,12 @@ def _power_laws(s: Floats, a: Floats, noise: Floats) -> Iterator[Limit]:
     if s.size < LEAST:
         return
     designs = (_remembered if s.size <= SHORT else _designs)(s.tobytes(), noise.tobytes())
-    limits, left = np.zeros(designs.first.shape[1:]), np.where(designs.used[:, None], a / noise, 0.0)
+    limits, residual = np.zeros(designs.first.shape[1:]), np.where(designs.used[:, None], a / noise, 0.0)
     centres, errors = np.empty((2, len(designs.basis), len(STARTS)))
     for degree, (column, first, full) in enumerate(zip(designs.basis, designs.first, designs.full, strict=True)):
-        along = np.einsum("tdp,tdp->td", column, left)
-        limits, left = limits + first * along, left - along[..., None] * column
-        misfits = np.sqrt(np.einsum("tdp,tdp->td", left, left) / designs.used.sum(axis=1)[:, None])
+        along = np.einsum("tdp,tdp->td", column, residual)
+        limits, residual = limits + first * along, residual - along[..., None] * column
+        misfits = np.sqrt(np.einsum("tdp,tdp->td", residual, residual) / designs.used.sum(axis=1)[:, None])
         misfits = np.where(full, misfits, math.inf)
         level = np.maximum(1.0, misfits.min(axis=1))
         centre = np.take_along_axis(limits, misfits.argmin(axis=1)[:, None], axis=1)
@@ -351,8 +351,8 @@ def _table(a: Floats, numerator: Callable[[int, int], Floats]) -> list[Floats]:
 
 def _settled(columns: list[Floats], noise: Floats) -> Iterator[Limit]:
     """The last entry of each column, with the error from its neighbours above and to the left."""
-    for left, column in pairwise(columns):
+    for estimates, column in pairwise(columns):
         recent = column[-3:]
         if recent.size == 3 and np.all(np.isfinite(recent)):
-            spread = np.ptp(recent) + abs(left[-1] - recent[-1]) / 10
+            spread = np.ptp(recent) + abs(estimates[-1] - recent[-1]) / 10
             yield Limit(float(recent[-1]), float(spread) + float(noise[-1]))

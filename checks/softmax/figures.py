@@ -82,13 +82,13 @@ def closing_in(law: str, found: list[Points], proved: list[list[list[float]]]) -
         $e = {RATE[law]}$, {said("law", law)}. Each step is a theorem for every $\Lambda$ beyond its $\Lambda_0$, and all $n$
         of its range.""",
         alt="The measured w* over its power of Lambda lies inside a proved band that narrows in steps.",
-        panels=tuple(_proved_panel(law, *each) for each in zip(SHOWN, found, proved, strict=True)),
+        panels=tuple(_proved_panel(law, *panel) for panel in zip(SHOWN, found, proved, strict=True)),
     )
 
 
 def _proved_panel(law: str, d: int, points: Points, edges: list[list[float]]) -> Panel:
     """One dimension: a theorem holds from its Lambda_0 on; each is drawn up to the Lambda_0 of the next."""
-    s = tuple(at for at, _ in points)
+    s = tuple(lam for lam, _ in points)
     ends = [edge[0] for edge in edges[1:]] + [max(s[-1], 10 * edges[-1][0])]
     x = tuple(side for edge, end in zip(edges, ends, strict=True) for side in (edge[0], end))
     low, high = (tuple(edge[k] for edge in edges for _ in range(2)) for k in (1, 2))
@@ -109,7 +109,8 @@ def theorems() -> dict[str, Any]:
 
     proofs = {(law, d): proved_window(law, d) for law in RATE for d in (2, 3, 5, 8)}
     numbers = {
-        place: (each.low, each.high, *each.loss, each.least_lambda, each.least_tokens) for place, each in proofs.items()
+        place: (proof.low, proof.high, *proof.loss, proof.least_lambda, proof.least_tokens)
+        for place, proof in proofs.items()
     }
     return {
         "rows": [[SPELLED.get(law, law), str(d), *(f"{x:.6g}" for x in row)] for (law, d), row in numbers.items()],
@@ -267,17 +268,17 @@ def along(windows: Any, *ladders: str, **where: Any) -> Any:
 
 
 # Training
-def along_training(title: str, ylabel: str, steps: list[float], curves: dict[str, list[Value]]) -> Panel:
-    """Means over runs with their intervals against the number of steps."""
+def along_training(title: str, ylabel: str, label: str, run: Any) -> Panel:
+    """Means over runs with their intervals against the number of steps; `label` has {} for the name of a curve."""
     series = tuple(
         Series(
-            label=label,
-            x=tuple(steps),
+            label=label.format(name),
+            x=tuple(run["steps"]),
             y=tuple(mean for mean, _ in curve),
             error=tuple(min(error, 0.9 * mean) for mean, error in curve),  # no 0 on a logarithmic axis
             style="errorbars",
         )
-        for label, curve in curves.items()
+        for name, curve in run["curves"].items()
     )
     return Panel(title=title, xlabel="steps", ylabel=ylabel, xscale="linear", series=series)
 
@@ -285,13 +286,8 @@ def along_training(title: str, ylabel: str, steps: list[float], curves: dict[str
 def block_shares(one: Any, other: Any) -> Figure:
     """The row's and the column's share of |M| against the number of steps, one panel for each recipe."""
     panels = tuple(
-        along_training(
-            title,
-            r"share of $\|\mathbf{M}\|_2$",
-            found["steps"],
-            {f"$|{name}|$": curve for name, curve in found["curves"].items()},
-        )
-        for title, found in (("first recipe", one), ("second recipe", other))
+        along_training(title, r"share of $\|\mathbf{M}\|_2$", "$|{}|$", run)
+        for title, run in (("first recipe", one), ("second recipe", other))
     )
     caption = r"""The row $r$ that multiplies labels and the column $u$ that multiplies the query's empty slot, relative to
         $\|\mathbf{M}\|_2$: means over runs with 99 % intervals."""
@@ -299,15 +295,10 @@ def block_shares(one: Any, other: Any) -> Figure:
 
 
 def norms_in_training(gd: Any, adam: Any) -> Figure:
-    """M| against the number of steps for each L, one panel for each optimiser."""
+    """The norm of M against the number of steps for each L, one panel for each optimiser."""
     panels = tuple(
-        along_training(
-            title,
-            r"$\|\mathbf{M}\|_2$",
-            found["steps"],
-            {f"$L = {L}$": curve for L, curve in found["norms"].items()},
-        )
-        for title, found in (("gradient descent", gd), ("Adam", adam))
+        along_training(title, r"$\|\mathbf{M}\|_2$", "$L = {}$", run | {"curves": run["norms"]})
+        for title, run in (("gradient descent", gd), ("Adam", adam))
     )
     caption = (
         r"The spectral norm of $\mathbf{M}$ during training by Lipschitz constant: means over runs with 99 % intervals."
@@ -466,7 +457,7 @@ def gaussian_kernels(found: list[tuple[float, float]]) -> Figure:
         series=(
             Series(label=f"$d = {DRAWN['d']}$, $n = {DRAWN['n']}$, $w = {DRAWN['w']:g}$", x=x, y=y, style="points"),
             *(
-                Series(label=label, x=x, y=tuple(float(np.exp(-rate * each)) for each in x))
+                Series(label=label, x=x, y=tuple(float(np.exp(-rate * distance)) for distance in x))
                 for label, rate in curves.items()
             ),
         ),
@@ -484,7 +475,7 @@ def three_levels(found: list[dict[str, Value]]) -> Figure:
     """Functions, attention windows at one n, and the error of each on L = 3, as on the slide."""
     angles, there = np.linspace(0, np.pi, 61), found[LENGTHS.index(1e4)]
     windows = {L: np.exp(there[f"w* of {L:g}"][0] * (np.cos(angles) - 1)) for L in LEVELS}
-    errors = {L: [each[f"loss of {L:g} on 3"][0] for each in found] for L in LEVELS}
+    errors = {L: [losses[f"loss of {L:g} on 3"][0] for losses in found] for L in LEVELS}
     linear: Any = {"xscale": "linear", "yscale": "linear"}
 
     def lines(x: Any, y: dict[float, Any], label: str = "") -> tuple[Series, ...]:

@@ -87,9 +87,9 @@ def draw_labelled_together(problem: Problem, contexts: int, seed: int, streams: 
     u = np.concatenate(
         [uniforms(seed, f"{stream}/amplitudes", 0, (components, contexts)) for stream in streams], axis=1
     )
-    amplitudes = [each.reshape(shape) for each in _amplitudes(problem, u)]
-    f = sum(one[..., None] * values for one, values in zip(amplitudes, drawn.values, strict=True))
-    targets = sum(one * target for one, target in zip(amplitudes, drawn.targets, strict=True))
+    amplitudes = [amplitude.reshape(shape) for amplitude in _amplitudes(problem, u)]
+    f = sum(amplitude[..., None] * values for amplitude, values in zip(amplitudes, drawn.values, strict=True))
+    targets = sum(amplitude * target for amplitude, target in zip(amplitudes, drawn.targets, strict=True))
     noise = inverted(np.stack([uniforms(seed, f"{stream}/noise", 0, (contexts, n)) for stream in streams]))
     labels = f + problem.sigma * noise
     return LabelledContexts(np.concatenate([drawn.tokens, labels[..., None]], axis=-1), drawn.query, targets)
@@ -220,7 +220,7 @@ def train_full(
             raise OutOfReach(f"step {t} with learning_rate = {learning_rate:g} diverged: use a smaller learning rate.")
         if t % every == 0 or t == steps:
             records.append((t, K, Q))
-    at, keys, queries = (np.array(column) for column in zip(*records, strict=True))
+    recorded, keys, queries = (np.array(column) for column in zip(*records, strict=True))
     return [
         FullTrajectory(
             problem=problem,
@@ -229,7 +229,7 @@ def train_full(
             size=float(size),
             seed=seed,
             stream=stream,
-            steps=at,
+            steps=recorded,
             keys=keys[:, k],
             queries=queries[:, k],
         )
@@ -242,8 +242,8 @@ def kept_full(name: str, problem: Problem, streams: Sequence[str], *, steps: int
     every = max(1, steps // RECORDS)
 
     def train(some: Sequence[str], count: int) -> Arrays:
-        found = train_full(problem, some, steps=count, every=every, seed=seed, **options)
-        return {"keys": np.array([run.keys for run in found]), "queries": np.array([run.queries for run in found])}
+        runs = train_full(problem, some, steps=count, every=every, seed=seed, **options)
+        return {"keys": np.array([run.keys for run in runs]), "queries": np.array([run.queries for run in runs])}
 
     asked = {"problem": problem, "streams": list(streams), "steps": steps, "seed": seed, **options}
     return kept(name, asked, train, steps=steps, every=every)

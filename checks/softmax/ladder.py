@@ -82,7 +82,8 @@ def exact_ladder(laws: Sequence[ClassLaw], d: int, n: int) -> Ladder:
     """
     optima = [optimal_window(law.regression(d, n)) for law in laws]
     return Ladder(
-        windows=tuple((each.w, each.w_error) for each in optima), changes=tuple(starmap(_log_change, pairwise(optima)))
+        windows=tuple((optimum.w, optimum.w_error) for optimum in optima),
+        changes=tuple(starmap(_log_change, pairwise(optima))),
     )
 
 
@@ -126,22 +127,24 @@ def ladder_of(batches: Floats) -> Ladder:
     left_out = np.array(
         [[log_minimiser(np.delete(curves, b, axis=0).mean(axis=0)) for curves in batches] for b in range(BATCHES)]
     )
-    at, at_error = jackknife(whole, left_out)
+    log_w, log_w_error = jackknife(whole, left_out)
     change, change_error = jackknife(np.diff(whole), np.diff(left_out, axis=1))
     return Ladder(
-        windows=tuple((math.exp(x), math.exp(x) * e) for x, e in zip(at.tolist(), at_error.tolist(), strict=True)),
+        windows=tuple(
+            (math.exp(x), math.exp(x) * e) for x, e in zip(log_w.tolist(), log_w_error.tolist(), strict=True)
+        ),
         changes=tuple(zip(change.tolist(), change_error.tolist(), strict=True)),
     )
 
 
 def _require_told_from_the_ends(curves: Floats) -> None:
     """Refuse losses (batch, w) whose minimum is not clearly below the losses at both ends of the grid."""
-    at = int(np.argmin(curves.mean(axis=0)))
+    lowest = int(np.argmin(curves.mean(axis=0)))
     for end in (0, -1):
-        gain, error = mean_interval(curves[:, end] - curves[:, at])
+        gain, error = mean_interval(curves[:, end] - curves[:, lowest])
         if gain <= error:
             raise OutOfReach(
-                f"the loss near w = {WINDOWS[at]:.3g} is below that at w = {WINDOWS[end]:g}, an end of the grid of "
+                f"the loss near w = {WINDOWS[lowest]:.3g} is below that at w = {WINDOWS[end]:g}, an end of the grid of "
                 f"windows, by only {gain:.2g} ± {error:.2g}; draw more contexts, or take a larger L or n."
             )
 

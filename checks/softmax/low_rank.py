@@ -44,13 +44,13 @@ def searched(
     from lipverify.optimum.block import sampled_block
 
     stream = f"lowrank/{covariates}, d={d}, k={k}, n={n:g}, sigma={sigma:g}, C={C:g}"
-    found = sampled_block(problem(covariates, d, k, n, sigma), k, float(C), contexts=contexts, seed=seed, stream=stream)
+    block = sampled_block(problem(covariates, d, k, n, sigma), k, float(C), contexts=contexts, seed=seed, stream=stream)
     return {
-        "c": (found.c, found.c_error),
-        "relevant": (found.relevant, found.relevant_error),
-        "ratio": found.ratio,
-        "loss": (found.loss, found.loss_error),
-        "M": found.M,
+        "c": (block.c, block.c_error),
+        "relevant": (block.relevant, block.relevant_error),
+        "ratio": block.ratio,
+        "loss": (block.loss, block.loss_error),
+        "M": block.M,
     }
 
 
@@ -74,7 +74,7 @@ def averaged(power: int, kept: str = "1") -> Any:
         1: -T * U**2 * (1 - T**2) / (1 - T**2 * U**2),
         2: U**2 * (1 - T**2) * (1 - 3 * T**2 + T**2 * U**2 * (1 + T**2)) / (1 - T**2 * U**2) ** 2,
     }[power]
-    return sum(each**power for each in both) / 2 - T**power - sympy.Rational(kept) * changed
+    return sum(side**power for side in both) / 2 - T**power - sympy.Rational(kept) * changed
 
 
 def bent(kept: str = "1") -> Any:
@@ -129,14 +129,15 @@ def at_zero(coefficient: str, kept: str = "1") -> Any:
         """E m_j m_k ...: tokens coincide in blocks of a partition, and other tokens are independent."""
         blocks = multiset_partitions(list(range(len(powers))))
         total = sum(
-            sympy.ff(n, len(each)) * sympy.prod([token(sum(powers[i] for i in b)) for b in each]) for each in blocks
+            sympy.ff(n, len(partition)) * sympy.prod([token(sum(powers[i] for i in b)) for b in partition])
+            for partition in blocks
         )
         return sympy.expand_func(total) / n ** len(powers)
 
     def mean(series: Any, power: int) -> Any:
         """The mean of a coefficient of a series in omega."""
         terms = sympy.Poly(sympy.expand(series).coeff(omega, power), *m).terms()
-        return sum(c * product([j for j, e in enumerate(each, 1) for _ in range(e)]) for each, c in terms)
+        return sum(c * product([j for j, e in enumerate(exponents, 1) for _ in range(e)]) for exponents, c in terms)
 
     inner = 1 + sum(m[j - 1] * omega**j / sympy.factorial(j) for j in range(1, 5))
     K = sympy.series(sympy.log(inner), omega, 0, 5).removeO()
@@ -144,7 +145,7 @@ def at_zero(coefficient: str, kept: str = "1") -> Any:
     F, alpha = {j: mean(T, j) for j in (1, 3)}, {j: mean(T**2, j) for j in (0, 2)}
     b = (-alpha[2] - 3 * F[3]) / (d - 1) - F[3]
     doubled = sympy.series(sympy.exp(sympy.expand(K.subs(omega, 2 * omega) - 2 * K)), omega, 0, 3).removeO()
-    found = {"h_0": F[1], "h_2": F[3], "gamma_0": alpha[2] - b, "b_0": b, "N_0": mean(doubled, 2) / n}
+    coefficients = {"h_0": F[1], "h_2": F[3], "gamma_0": alpha[2] - b, "b_0": b, "N_0": mean(doubled, 2) / n}
     unit = (n - 1) / (d**2 * (d + 2) * n**3)
     form = {
         "h_0": (n - 1) / (d * n),
@@ -153,7 +154,7 @@ def at_zero(coefficient: str, kept: str = "1") -> Any:
         "b_0": unit * ((d - 2) * n + 6),
         "N_0": (n - 1) / (d * n**2),
     }
-    return found[coefficient] - sympy.Rational(kept) * form[coefficient]
+    return coefficients[coefficient] - sympy.Rational(kept) * form[coefficient]
 
 
 def rising(step: str, kept: str = "1") -> Any:

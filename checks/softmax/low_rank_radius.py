@@ -27,21 +27,21 @@ def gained(
     from lipverify.optimum.block import optimal_block
 
     here = problem(covariates, d, k, n, sigma)
-    found, P = optimal_block(here, C), np.diag([1.0] * k + [0.0] * (d - k))
-    both = found.aligned_c * P, found.c * P + found.c_perp * (np.eye(d) - P)
+    optimum, P = optimal_block(here, C), np.diag([1.0] * k + [0.0] * (d - k))
+    both = optimum.aligned_c * P, optimum.c * P + optimum.c_perp * (np.eye(d) - P)
     stream = f"gain/{covariates}, d={d}, k={k}, n={n:g}, sigma={sigma:g}, C={C:g}"
     return {"gain": gain_on_common_draws(here, *both, contexts=contexts, seed=seed, stream=stream)}
 
 
 @makes("sampled", "montecarlo")
 def gain_on_common_draws(
-    problem: lv.Problem, one: Floats, other: Floats, *, contexts: int, seed: int, stream: str
+    problem: lv.Problem, first: Floats, second: Floats, *, contexts: int, seed: int, stream: str
 ) -> Value:
     """The loss of one M minus that of another on the same contexts, and the half-width of its 95 % interval.
 
     Parameters
     ----------
-    one, other
+    first, second
         Matrices, d x d.
     contexts
         Their number; they are drawn in batches of 8192, at least two.
@@ -53,7 +53,7 @@ def gain_on_common_draws(
     softmax, gains = attention_named("softmax"), []
     for batch in range(max(2, contexts // BATCH)):
         drawn = draw_contexts(problem, BATCH, seed, stream, batch)
-        (noise, bias), (noise_too, bias_too) = (samples(softmax, drawn, M) for M in (one, other))
+        (noise, bias), (noise_too, bias_too) = (samples(softmax, drawn, M) for M in (first, second))
         gains.append(float(np.mean(bias - bias_too + problem.sigma**2 * (noise - noise_too))))
     return mean_interval(np.array(gains))
 
@@ -65,27 +65,29 @@ def proved_gain(n: int, C: float, c: float, c_perp: float) -> Any:
     from lipverify.proofs.finite import on_the_circle
 
     given, name = on_the_circle(n, 0.0, (1.0, 0.0), (c, c_perp), C), "lowrank-radius" if C > 1 else "lowrank-tiny-ball"
-    found = proved(name, "not aligned", given, lambda: prove_not_aligned(n, 0.0, (c, c_perp), C))
-    return between(found, found.constants["gain_low"], found.constants["gain_high"])
+    proof = proved(name, "not aligned", given, lambda: prove_not_aligned(n, 0.0, (c, c_perp), C))
+    return between(proof, proof.constants["gain_low"], proof.constants["gain_high"])
 
 
-def proved_best(d: int, sigma: float, C: float, k: int = 0, n: int = 0) -> dict[str, Any]:
-    """c* / C and |M* - c* BB^T| for the best M in the ball of radius C on the sphere, proved: 1 and 0.
-
-    The best of all M for this k and n; without them of the M that do not mix, for every k < d and n >= 2, and up to
-    these sigma and C.
-    """
+def proved_best(d: int, k: int, n: int, sigma: float, C: float) -> dict[str, Any]:
+    """c* / C and |M* - c* BB^T| for the best M in the ball of radius C on the sphere, proved: 1 and 0."""
     from lipverify.claims.plan.proved import between, proved
-    from lipverify.proofs import prove_aligned, prove_aligned_blocks
-    from lipverify.proofs.finite import blocks_given, in_subspace
+    from lipverify.proofs import prove_aligned
+    from lipverify.proofs.finite import in_subspace
 
-    noise = "-noise" if sigma else ""
-    if n:
-        name, theorem, given = f"lowrank-best-{d}-{k}-{n}{noise}", "aligned", in_subspace(d, k, n, sigma, C)
-        proof = proved(name, theorem, given, lambda: prove_aligned(d, k, n, sigma, C))
-    else:
-        name, theorem, given = f"lowrank-blocks-{d}{noise}", "aligned blocks", blocks_given(d, sigma, C)
-        proof = proved(name, theorem, given, lambda: prove_aligned_blocks(d, sigma, C))
+    name, given = f"lowrank-best-{d}-{k}-{n}{'-noise' if sigma else ''}", in_subspace(d, k, n, sigma, C)
+    proof = proved(name, "aligned", given, lambda: prove_aligned(d, k, n, sigma, C))
+    return {"c": between(proof, 1, 1), "rest": between(proof, 0, 0)}
+
+
+def proved_best_block(d: int, sigma: float, C: float) -> dict[str, Any]:
+    """The same of the M that do not mix, for every k < d and n >= 2, and up to these sigma and C."""
+    from lipverify.claims.plan.proved import between, proved
+    from lipverify.proofs import prove_aligned_blocks
+    from lipverify.proofs.finite import blocks_given
+
+    name, given = f"lowrank-blocks-{d}{'-noise' if sigma else ''}", blocks_given(d, sigma, C)
+    proof = proved(name, "aligned blocks", given, lambda: prove_aligned_blocks(d, sigma, C))
     return {"c": between(proof, 1, 1), "rest": between(proof, 0, 0)}
 
 
@@ -93,9 +95,9 @@ def radius(covariates: str, d: int, k: int, n: float, sigma: float, most: float 
     """The largest C / d up to `most` such that c' = 0 is best in every ball from C = most d / 12 to C."""
     from lipverify.optimum.block import critical_radius
 
-    found = critical_radius(problem(covariates, d, k, n, sigma), most * d)
-    high = found.high if found.finite else found.low
-    return (found.low + high) / 2 / d, (high - found.low) / 2 / d
+    critical = critical_radius(problem(covariates, d, k, n, sigma), most * d)
+    high = critical.high if critical.finite else critical.low
+    return (critical.low + high) / 2 / d, (high - critical.low) / 2 / d
 
 
 def limit(d: int, k: int, **before: Any) -> Value:
@@ -201,15 +203,15 @@ def _kernel_mean(d: int, omega: float) -> tuple[float, float]:
 
 def along(lengths: list[int]) -> dict[str, list[float]]:
     """Both minimal losses on the sphere without noise, and the share of c', in the ball of radius 8 along n."""
-    found = [best("sphere", 2, 1, n, 0.0, 8.0) for n in lengths]
-    columns = {"aligned": [b["aligned"][1] for b in found], "loss": [b["loss"][0] for b in found]}
-    return {"n": list(map(float, lengths)), **columns, "ratio": [b["ratio"][0] for b in found]}
+    optima = [best("sphere", 2, 1, n, 0.0, 8.0) for n in lengths]
+    columns = {"aligned": [b["aligned"][1] for b in optima], "loss": [b["loss"][0] for b in optima]}
+    return {"n": list(map(float, lengths)), **columns, "ratio": [b["ratio"][0] for b in optima]}
 
 
 def radii(d: int, k: int, sigma: float, lengths: list[int]) -> dict[str, list[float]]:
     """The largest radius on the sphere along n, for those n where it is at most 4 d."""
-    found = [(float(n), radius("sphere", d, k, n, sigma)) for n in lengths]
-    kept = [(n, value * d) for n, (value, error) in found if error > 0]
+    measured = [(float(n), radius("sphere", d, k, n, sigma)) for n in lengths]
+    kept = [(n, value * d) for n, (value, error) in measured if error > 0]
     return {"n": [n for n, _ in kept], "C": [C for _, C in kept]}
 
 

@@ -59,14 +59,19 @@ def trained(family: str, attention: str, covariates: str, optimiser: str, seeds:
     fresh: dict[str, Any] = {"attention": attention, "held_out": HELD_OUT, "seed": seed}
     # the last matrix is not from training: M = 0 is linear attention that predicts 0
     further = np.concatenate([M, np.zeros_like(M[:, :1])], axis=1)
-    found = [held_out_losses(here, each, stream=one, **fresh) for each, one in zip(further, streams, strict=True)]
-    error, nothing = np.split(np.array(found), [-1], axis=1)
+    losses = [
+        held_out_losses(here, matrices, stream=stream, **fresh)
+        for matrices, stream in zip(further, streams, strict=True)
+    ]
+    error, nothing = np.split(np.array(losses), [-1], axis=1)
     rho = np.divide(*(np.linalg.norm(M[..., b, b], 2, axis=(2, 3)) for b in (slice(K, D), slice(K))))
     return {
         "rho": interval(np.log(rho[:, -1] / rho[:, 0])),
         "error": interval(np.log(error[:, -1] / error[:, 0])),
         "shares": [k / 10 for k in range(11)],
-        "curves": {name: [interval(at) for at in values.T] for name, values in (("rho", rho), ("error", error))},
+        "curves": {
+            name: [interval(at_step) for at_step in values.T] for name, values in (("rho", rho), ("error", error))
+        },
         "nothing": float(np.mean(nothing)),
     }
 
@@ -112,6 +117,8 @@ def closed_form(family: str, n: int = N, sigma: float = SIGMA) -> dict[str, Valu
 def minimised(family: str, contexts: int, seed: int, n: int = N, sigma: float = SIGMA) -> dict[str, Value]:
     """The same M, by minimising the sampled loss over all matrices."""
     stream, here = f"block/{family}/minimised", problem(family, "product", n, sigma)
-    found = lv.optimal_matrix(here, attention="linear", contexts=contexts, starts=2, seed=seed, stream=stream)
+    optimum = lv.optimal_matrix(here, attention="linear", contexts=contexts, starts=2, seed=seed, stream=stream)
     ends = {"c": 0, "c_perp": -1}
-    return {name: (float(found.M[at, at]), float(found.M_error[at, at])) for name, at in ends.items()}
+    return {
+        name: (float(optimum.M[place, place]), float(optimum.M_error[place, place])) for name, place in ends.items()
+    }

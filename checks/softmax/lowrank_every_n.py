@@ -4,7 +4,7 @@ For d >= 3 all parts of the loss are monotone in omega = |M x|, for every n: the
 """
 
 from lipverify.checks.softmax.low_rank import rising
-from lipverify.checks.softmax.low_rank_radius import mixed_gain, proved_best
+from lipverify.checks.softmax.low_rank_radius import mixed_gain, proved_best_block
 from lipverify.checks.softmax.lowrank import TASKS, THEOREM_4
 from lipverify.claims import bound, claim, identity
 
@@ -45,8 +45,8 @@ claim("lowrank.recovery/sphere/blocks/proved",
           |\gamma'| < 2 |h'|$, both of order $\omega$ ($h_2 < 0$). Beyond, it exceeds $\ell(C s, C s)$ by $2 C s^2 (h(C) - h(\omega_1)) -
           C^2 s^2 \gamma(C s) > 0$ at least.""")
 claim("lowrank.recovery/sphere/blocks/explicit/proved",
-      bound(proved_best, "c^* / C", of="c", low="1", control={"low": "1.01"}, over=UP_TO, method="certified"),
-      bound(proved_best, REST, of="rest", high="0", control={"low": "0.01"}, over=UP_TO, method="certified"),
+      bound(proved_best_block, "c^* / C", of="c", low="1", control={"low": "1.01"}, over=UP_TO, method="certified"),
+      bound(proved_best_block, REST, of="rest", high="0", control={"low": "0.01"}, over=UP_TO, method="certified"),
       source=THEOREM_4, kind="derived", expected="supported",
       title="The same in explicit balls: for every number of tokens at once",
       statement=r"""\mathbf{M}^* = C \mathbf{B} \mathbf{B}^\top \text{ alone}, \qquad \text{for every } n \geq 2, \ k < d \text{ and }

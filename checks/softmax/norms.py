@@ -50,7 +50,7 @@ def trained(law: str, covariates: str, optimiser: str, seeds: int, seed: int) ->
         for L, larger in zip(setting["L"], setting["L"][1:], strict=False)
         for k in (4, 8)
     }
-    curves = {f"{L:g}": [mean_interval(each, LEVEL) for each in norms[L].T] for L in norms}
+    curves = {f"{L:g}": [mean_interval(at_step, LEVEL) for at_step in norms[L].T] for L in norms}
     return {**ratios, **scales, "steps": [k * every for k in range(9)], "norms": curves}
 
 
@@ -67,8 +67,8 @@ def grown(law: str, d: int, n: float, L: float, larger: float, step: int) -> Val
     here, rate = SETTINGS[law], d**2 / SLOWER[law]
     recipe = Recipe(optimiser="gd", learning_rate=rate, steps=step, batch=1, start=here["start"])
     (w, off), (wider, further) = (
-        descended_window(task(here | {"d": d, "n": n}, "isotropic", each), recipe, WITHIN[law][each])
-        for each in (L, larger)
+        descended_window(task(here | {"d": d, "n": n}, "isotropic", constant), recipe, WITHIN[law][constant])
+        for constant in (L, larger)
     )
     return math.log(wider / w), off / w + further / wider
 
@@ -150,8 +150,8 @@ def derived_curvature(L: float) -> Value:
 
 def best_window(L: float) -> Value:
     """w* of the cosine law on the circle."""
-    found = lv.optimal_window(task(SETTINGS["circle"], "isotropic", L))
-    return found.w, found.w_error
+    optimum = lv.optimal_window(task(SETTINGS["circle"], "isotropic", L))
+    return optimum.w, optimum.w_error
 
 
 def task(setting: dict[str, Any], covariates: str, L: float) -> lv.Problem:

@@ -39,8 +39,8 @@ def _losses_by(method: str, law: str, d: int, n: float, **drawn: Any) -> dict[st
     """The losses at the exact w* by another method."""
     w = lv.optimal_window(problem(law, d, n)).w
     terms = {L: lv.loss_terms(problem(law, d, n, L), w, method, **drawn) for L in (1.0, *RATIOS.values())}
-    found = [(float(each.total), float(each.total_error)) for each in terms.values()]
-    return dict(zip(("same", *RATIOS), found, strict=True))
+    losses = [(float(loss.total), float(loss.total_error)) for loss in terms.values()]
+    return dict(zip(("same", *RATIOS), losses, strict=True))
 
 
 def along_tested(law: str, d: int, n: float, rho: float) -> dict[str, Value]:
@@ -71,8 +71,8 @@ def proved_display(d: int, ratio: float) -> Any:
 
     if d != 2:
         raise ValueError(f"d = {d}: both sides fall at the same rate at d = 2 only")
-    found = proved_window("relu", d)
-    least, cost = between(found, *found.loss), prove_transfer(found, ratio)
+    theorem = proved_window("relu", d)
+    least, cost = between(theorem, *theorem.loss), prove_transfer(theorem, ratio)
     # the transfer theorem has L' with twelve digits: the loss is at most quadratic in L' and changes by less than 1e-11 of itself
     return least * between(cost, *cost.worse) * arb(ratio).sqrt() * arb(1, 1e-11)
 
@@ -104,8 +104,8 @@ def proved_cost(case: str, law: str, d: int) -> Any:
     from lipverify.claims.plan.proved import between, proved_window
     from lipverify.proofs import prove_transfer
 
-    found = prove_transfer(proved_window(law, d), RATIOS[case])
-    return between(found, *found.worse)
+    transfer = prove_transfer(proved_window(law, d), RATIOS[case])
+    return between(transfer, *transfer.worse)
 
 
 def agreed(case: str) -> Any:

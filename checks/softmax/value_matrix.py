@@ -29,8 +29,8 @@ def change(last: int = 0) -> Any:
         above, below = A @ means[0] + b * means[1], v.T @ means[0] + c * means[1]
         return s.up @ above + s.e * below  # read by a row (up, e), which is (0, 1) for the last entry
 
-    other = (s.v2, s.c2) if last else (s.v, s.c)
-    read = (out(s.A, s.b, s.v, s.c) - out(s.A2, s.b2, *other)).without(s.up)
+    last_weights = (s.v2, s.c2) if last else (s.v, s.c)
+    read = (out(s.A, s.b, s.v, s.c) - out(s.A2, s.b2, *last_weights)).without(s.up)
     return leftover(read, 0 * s.e, "d n")
 
 
@@ -94,8 +94,8 @@ def best_scale(law: str, reading: str, d: int, n: float) -> dict[str, Value]:
     here = problem(law, d, n)
 
     def of(w: Any) -> tuple[Any, Any]:
-        at = scaled_loss(here, w, OFFSET_VARIANCE[reading])
-        return at.excess, at.excess_error
+        scaled = scaled_loss(here, w, OFFSET_VARIANCE[reading])
+        return scaled.excess, scaled.excess_error
 
     ((excess, error),) = at_optima([lv.optimal_window(here)], of)
     return {"c": (1 + excess, error), "excess": (excess, error)}
@@ -106,11 +106,11 @@ def proved_scale(law: str, d: int, n: int) -> dict[str, Any]:
     from lipverify.claims.plan.proved import between, proved_optimum
 
     here = problem(law, d, n)
-    found = {
+    proofs = {
         reading: proved_optimum(f"scale-{law}-{d}-{n}-{reading}", here, variance)
         for reading, variance in OFFSET_VARIANCE.items()
     }
-    return {reading: between(proof, *proof.excess) for reading, proof in found.items()}
+    return {reading: between(proof, *proof.excess) for reading, proof in proofs.items()}
 
 
 def sampled_scale(law: str, d: int, n: int, contexts: int, seed: int) -> dict[str, Value]:
@@ -142,11 +142,11 @@ def joint(law: str, reading: str, d: int, n: float) -> dict[str, Value]:
     from lipverify.optimum import optimal_scale
 
     here = problem(law, d, n)
-    found = optimal_scale(here, OFFSET_VARIANCE[reading])
-    product, relative = 2 * found.w * found.excess / (d - 1), found.w_error / found.w
+    optimum = optimal_scale(here, OFFSET_VARIANCE[reading])
+    product, relative = 2 * optimum.w * optimum.excess / (d - 1), optimum.w_error / optimum.w
     return {
-        "w": (found.w, found.w_error),
-        "excess": (found.excess, found.excess_error),
-        "product": (product, product * (relative + found.excess_error / found.excess)),
-        "loss": (found.loss, found.loss_error),
+        "w": (optimum.w, optimum.w_error),
+        "excess": (optimum.excess, optimum.excess_error),
+        "product": (product, product * (relative + optimum.excess_error / optimum.excess)),
+        "loss": (optimum.loss, optimum.loss_error),
     }

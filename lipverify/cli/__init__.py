@@ -12,7 +12,7 @@ import errno
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.output import prepare_streams
@@ -59,7 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             )
             sys.stdout.flush()
     except CycloptsError as error:
-        _refuse(f"{_one_line(error)} {_help(error)}", BAD_INPUT)
+        command = " ".join(["lipverify", *(error.command_chain or ()), "--help"])
+        _refuse(f"{' '.join(str(error).split())} See `{command}`.", BAD_INPUT)
     except (InvalidInput, OutOfReach) as error:
         _refuse(str(error), BAD_INPUT)
     except KeyboardInterrupt:
@@ -81,16 +82,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _close_output() -> None:
     """Close the output after a failed write, so that Python does not try to flush it at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _one_line(error: Exception) -> str:
-    """A parser's message on one line."""
-    return " ".join(str(error).split())
-
-
-def _help(error: Any) -> str:
-    """The help command that lists a command's parameters."""
-    return f"See `{' '.join(['lipverify', *(error.command_chain or ()), '--help'])}`."
 
 
 def _refuse(message: str, code: int) -> None:

@@ -39,7 +39,8 @@ def list_claims(ids: Sequence[str], json: bool) -> int:
     """Print the claims and their recorded verdicts."""
     claims = select_claims(ids)
     if json:
-        return _print_json([_described(claim) for claim in claims])
+        write_json(msgspec.json.encode([_described(claim) for claim in claims]))
+        return 0
     rows = [(claim.id, (claim.claimed, escape(_recorded(claim)))) for claim in claims]
     console = Console(highlight=False)
     console.print(grouped(("states", "recorded"), rows))
@@ -50,11 +51,12 @@ def list_claims(ids: Sequence[str], json: bool) -> int:
 def list_passages(ids: Sequence[str], json: bool) -> int:
     """Print the passages of the sources with their outcomes, by a ledger's verdicts or by the recorded ones."""
     judged = _judged(ids)
-    found = passages(judged)
+    listed = passages(judged)
     if json:
-        return _print_json(found)
+        write_json(msgspec.json.encode(listed))
+        return 0
     console = Console(highlight=False)
-    for passage in found:
+    for passage in listed:
         console.print(Text("\n".join(_passage(passage, console.width))), soft_wrap=True)
     console.print(Text("\n".join(wrapped(counts(judged), console.width, "    "))), soft_wrap=True)
     return 0
@@ -91,7 +93,8 @@ def explain_claims(ids: Sequence[str], json: bool) -> int:
     """Print a claim's declaration in full, with formulas as plain text; as JSON they are LaTeX."""
     claims = select_claims(ids)
     if json:
-        return _print_json([_described(claim) for claim in claims])
+        write_json(msgspec.json.encode([_described(claim) for claim in claims]))
+        return 0
     console = Console(highlight=False)
     for claim in claims:
         console.print(f"[bold]{claim.id}[/bold]", soft_wrap=True)
@@ -152,11 +155,6 @@ def _described(claim: Claim) -> dict[str, object]:
         "condition": condition_of(claim.spots()),
         "cells": [cell.where for cell in claim.cells],
     }
-
-
-def _print_json(content: object) -> int:
-    write_json(msgspec.json.encode(content))
-    return 0
 
 
 def write_claim(path: Path, bound: bool) -> int:

@@ -45,33 +45,33 @@ TITLES: dict[Kind, str] = {
 def diff_ledgers(before: Path, after: Path, json: bool) -> int:
     """Print the differences; 1 if a verdict, control or value moved, else 0."""
     ledgers = read_ledger(before), read_ledger(after)
-    found = compare(*ledgers)
+    comparison = compare(*ledgers)
     if json:
-        content = {"moved": found.moved, **msgspec.to_builtins(found)}
+        content = {"moved": comparison.moved, **msgspec.to_builtins(comparison)}
         write_json(msgspec.json.format(msgspec.json.encode(content), indent=1))
     else:
-        _print(Console(highlight=False), found, ((before, ledgers[0]), (after, ledgers[1])))
-    return MOVED if found.moved else SAME
+        _print(Console(highlight=False), comparison, ((before, ledgers[0]), (after, ledgers[1])))
+    return MOVED if comparison.moved else SAME
 
 
-def _print(console: Console, found: Comparison, runs: tuple[tuple[Path, Ledger], ...]) -> None:
+def _print(console: Console, comparison: Comparison, runs: tuple[tuple[Path, Ledger], ...]) -> None:
     for letter, (path, ledger) in zip("AB", runs, strict=True):
         where = f"{visible(str(path))}, started {visible(ledger.provenance.started)}"
         console.print(Text.assemble((letter, "bold"), f"  {where}"))
-    differing = [f"{s.name} {s.before or 'none'} → {s.after or 'none'}" for s in found.settings]
+    differing = [f"{s.name} {s.before or 'none'} → {s.after or 'none'}" for s in comparison.settings]
     console.print(Text(visible("made with different " + "; ".join(differing))) if differing else "made alike")
     for kind, title in TITLES.items():
-        claims = [claim for claim in found.claims if claim.kind == kind]
+        claims = [claim for claim in comparison.claims if claim.kind == kind]
         if claims:
             console.print(Text(f"\n{title}: {len(claims)}", "bold"))
             _print_claims(console, claims)
-    same = sum(claim.kind == "same" for claim in found.claims)
-    if found.moved:
+    same = sum(claim.kind == "same" for claim in comparison.claims)
+    if comparison.moved:
         console.print()
-    every, one = len(found.claims), same == 1
-    alike = f"{same} of {counted(every, 'claim')} {'is' if one else 'are'} the same"
-    within = f"{counted(found.within, 'value')} moved within {'its error' if found.within == 1 else 'their errors'}"
-    console.print(f"{alike}; {within}.")
+    every, single = len(comparison.claims), same == 1
+    alike = f"{same} of {counted(every, 'claim')} {'is' if single else 'are'} the same"
+    errors = "its error" if comparison.within == 1 else "their errors"
+    console.print(f"{alike}; {counted(comparison.within, 'value')} moved within {errors}.")
 
 
 def _print_claims(console: Console, claims: list[ClaimChange]) -> None:
@@ -188,10 +188,10 @@ def _ranges(before: Allowed, after: Allowed) -> str:
 def _range(allowed: Allowed) -> str:
     """A range in brackets, round at an end that is excluded."""
     low, high = allowed.low, allowed.high
-    left = "(" if allowed.open or low is None else "["
+    opening = "(" if allowed.open or low is None else "["
     right = ")" if allowed.open or high is None else "]"
     ends = ("−∞" if low is None else digits.number(low, 6), "∞" if high is None else digits.number(high, 6))
-    return f"{left}{ends[0]}, {ends[1]}{right}"
+    return f"{opening}{ends[0]}, {ends[1]}{right}"
 
 
 def _verdicts(before: Verdict | None, after: Verdict | None) -> Text:
@@ -220,19 +220,19 @@ def audit_ledger(path: Path, files: Sequence[Path], registry: bool, json: bool) 
     if files and not registry:
         raise InvalidInput(f"{files[0]}: claims files are compared with --registry; give that too.")
     ledger = read_ledger(path)
-    found = (*unread(content("ledger", path), ledger), *audit(ledger))
+    differences = (*unread(content("ledger", path), ledger), *audit(ledger))
     if registry:
         profile = profile_named(ledger.profile, ledger.seed, ledger.backend)
         claims = [*all_claims(profile), *(claim for file in files for claim in claims_of(str(file), profile))]
-        found = (*found, *audit_against(ledger, claims))
+        differences = (*differences, *audit_against(ledger, claims))
     if json:
-        write_json(msgspec.json.encode(found))
-        return DIFFERS if found else SOUND
+        write_json(msgspec.json.encode(differences))
+        return DIFFERS if differences else SOUND
     console = Console(highlight=False)
-    for difference in found:
+    for difference in differences:
         console.print(_line(difference), soft_wrap=True)
-    console.print(Text(_summary(ledger, len(found))), soft_wrap=True)
-    return DIFFERS if found else SOUND
+    console.print(Text(_summary(ledger, len(differences))), soft_wrap=True)
+    return DIFFERS if differences else SOUND
 
 
 def _line(difference: Difference) -> Text:

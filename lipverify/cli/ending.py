@@ -54,7 +54,7 @@ def ending(ledger: Ledger, files: Sequence[Path], strict: bool, width: int) -> l
 
 
 def _wrapped(lines: Iterable[str], width: int) -> list[str]:
-    return [line for each in lines for line in wrapped(each, width, "    ")]
+    return [line for paragraph in lines for line in wrapped(paragraph, width, "    ")]
 
 
 def needs_a_look(record: Record) -> bool:
@@ -68,7 +68,7 @@ def _counted(ledger: Ledger, width: int) -> Iterator[str]:
     Print the ranges too, unless a verdict needs attention, which takes their lines.
     """
     judged = measured(ledger.claims)
-    grades = Counter(each.grade for each in passages(judged) or judged)
+    grades = Counter(item.grade for item in passages(judged) or judged)
     told = ", ".join(f"{grades[grade]} {grade}" for grade in GRADES if grades[grade])
     first, *others = counts(judged).split("; ")
     if len(first) > width:
@@ -91,7 +91,7 @@ def _ranges(own: Sequence[Record]) -> Iterator[str]:
         return
     # if a claim has several ranges, some may be points: it counts as a range only if none is
     general = sum(words.startswith("for every ") and " and " not in words for words, _ in ranges)
-    limits = sum(bool(condition(one.cells, one.verdict)) for _, one in ranges)
+    limits = sum(bool(condition(record.cells, record.verdict)) for _, record in ranges)
     counts = {
         "for every value": general,
         "as limits": limits,
@@ -252,18 +252,18 @@ def stem_of(id: str) -> str:
 
 def theorem_line(stem: str, records: Sequence[Record]) -> str:
     """One line for a theorem: the outcomes of its passages, their grade, and the verdicts on all claims."""
-    found = passages(measured(records))
-    outcomes = {name: len(held) for name, held in by_outcome(found).items() if held}
-    own = [record for record in records if any(record.id in each.claims for each in found)] or records
+    printed = passages(measured(records))
+    outcomes = {name: len(held) for name, held in by_outcome(printed).items() if held}
+    own = [record for record in records if any(record.id in passage.claims for passage in printed)] or records
     sign = SIGNS[list(outcomes)[-1]] if outcomes else "·"
     told = ", ".join(f"{count} {SHORT[name]}" for name, count in outcomes.items()) or "nothing printed"
     if len(outcomes) == 1:
         told = SHORT[next(iter(outcomes))]
-    if told == "holds" and any(each.instead for each in found):
+    if told == "holds" and any(passage.instead for passage in printed):
         told = "holds with slack"
-    ranges = {name: words for name, words in ranges_of(own, found, latex=False).items() if words}
+    ranges = {name: words for name, words in ranges_of(own, printed, latex=False).items() if words}
     where = "; ".join(f"{SHORT[name]} {words}" if len(outcomes) > 1 else words for name, words in ranges.items())
-    where = where if found else holds_at(records, latex=False)
+    where = where if printed else holds_at(records, latex=False)
     below = ""
     if len(f"{told} {where}") < OUTCOME:
         told = f"{told} {where}".strip()
@@ -280,10 +280,10 @@ def theorem_line(stem: str, records: Sequence[Record]) -> str:
 def claim_line(record: Record) -> str:
     """One line for a claim: the verdict, the id, and the measurement."""
     sign, _ = LOOKS[record.verdict]
-    found = "; ".join(filter(None, [record.problem or record.measured, wants(record)]))
+    evidence = "; ".join(filter(None, [record.problem or record.measured, wants(record)]))
     where = in_line(record)
-    found = visible(f"{where}: {found}" if where and not record.problem else found)
-    return f"{sign} {record.verdict:<13}{visible(record.id)}  {found}{_notes([record])}"
+    evidence = visible(f"{where}: {evidence}" if where and not record.problem else evidence)
+    return f"{sign} {record.verdict:<13}{visible(record.id)}  {evidence}{_notes([record])}"
 
 
 def _notes(records: Sequence[Record]) -> str:

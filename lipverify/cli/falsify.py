@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json as json_module
 import math
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from textwrap import shorten
@@ -18,6 +16,7 @@ from lipverify.cli.progress import progress_of
 from lipverify.cli.reports import require_writable
 from lipverify.errors import InvalidInput
 from lipverify.foundation.files import require_targets, write_whole
+from lipverify.foundation.output import write_json
 from lipverify.foundation.quoting import counted
 from lipverify.report.visible import visible
 
@@ -55,15 +54,14 @@ def falsify_claims(path: str, id: str | None, seconds: float, seed: int, out: Pa
                 store = store.added(sought.id, outcome.found.form, outcome.found.place)
                 store.write(out)
                 written = _write(outcome, file, profile, out)
-                code = max(code, DISAGREE if _disagree(others) else FOUND)
+                code = max(code, DISAGREE if any(other.verdict == "supported" for other in others) else FOUND)
             elif outcome.nearest is None:
                 code = max(code, DISAGREE)
             told.append(_data(outcome, others, written))
             if not json:
-                print("\n".join([*_lines(outcome, others, written), *_searched(outcome)]), flush=True)
+                print("\n".join(_lines(outcome, others, written)), flush=True)
     if json:
-        json_module.dump(told, sys.stdout)
-        sys.stdout.write("\n")
+        write_json(told)
     return code
 
 
@@ -72,11 +70,6 @@ def _showing(
 ) -> Callable[[float, int], None]:
     """A function that reports the progress of one search within the time for all of them."""
     return lambda spent, trials: progress(round(before + spent), round(total), f"{id}: {counted(trials, 'trial')}")
-
-
-def _disagree(others: Sequence[Again]) -> bool:
-    """True if another method finds the claim supported at the counterexample."""
-    return any(other.verdict == "supported" for other in others)
 
 
 def _counterexample(out: Path, id: str) -> Path:
@@ -106,8 +99,9 @@ def _write(outcome: Search, file: ClaimsFile, profile: Profile, out: Path) -> tu
 def _lines(outcome: Search, others: Sequence[Again], written: tuple[str, str]) -> list[str]:
     """The result of one search in plain text."""
     id = visible(outcome.sought.id)
+    searched = [f"    searched {visible(ranges)}" for ranges in outcome.searched if ranges]
     if outcome.found is None:
-        return [*_none(outcome, id), *_not_reached(outcome)]
+        return [*_none(outcome, id), *_not_reached(outcome), *searched]
     trial = outcome.found
     first = f"first after {counted(outcome.first, 'trial')}, {outcome.first_seconds:.1f} s"
     how = "kept from before" if outcome.kept else first
@@ -125,12 +119,7 @@ def _lines(outcome: Search, others: Sequence[Again], written: tuple[str, str]) -
     if path:
         lines.append(f"    ready claim: lipverify verify {path}")
         lines += [f"        {visible(line)}" for line in _declaration(Path(path))]
-    return lines
-
-
-def _searched(outcome: Search) -> list[str]:
-    """The ranges that were searched."""
-    return [f"    searched {visible(ranges)}" for ranges in outcome.searched if ranges]
+    return lines + searched
 
 
 def _second_verdict(repetition: Again) -> str:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import inspect
-import json as json_module
 import math
 import os
 import re
-import sys
 from typing import Any
 
 import numpy as np
@@ -18,6 +16,7 @@ from lipverify.claims.plan.registry import guarded
 from lipverify.cli.app import ProblemOptions
 from lipverify.cli.progress import progress_of
 from lipverify.errors import InvalidInput
+from lipverify.foundation.output import write_json
 from lipverify.problem import Problem
 from lipverify.problem.covariates import Covariates, Ellipsoid, Sphere
 from lipverify.problem.law import Law
@@ -57,7 +56,7 @@ def print_loss(
         values: dict[str, Any] = {name: [float(x) for x in getattr(terms, name)] for name in columns}
         # a double cannot hold the digits of a ball
         values |= {name: list(getattr(terms, name)) for name in ("bias_ball", "noise_ball") if hasattr(terms, name)}
-        _print_json({"problem": described(problem), "method": method, "error_kind": terms.error_kind, **values})
+        write_json({"problem": described(problem), "method": method, "error_kind": terms.error_kind, **values})
         return 0
     noted = ", errors estimated" if terms.error_kind == "estimated" else ""
     table = Table(title=f"{_title(problem)}, {method}{noted}", title_justify="left")
@@ -86,7 +85,7 @@ def print_window(asked: ProblemOptions, limits: dict[str, Any], json: bool) -> i
     fields = ("w", "loss", "bias", "noise", "w_error", "loss_error")
     if json:
         values = {name: _finite(getattr(optimum, name)) for name in fields}
-        _print_json({"problem": described(problem), **values, "where": optimum.where, "error_kind": optimum.error_kind})
+        write_json({"problem": described(problem), **values, "where": optimum.where, "error_kind": optimum.error_kind})
         return 0
     noted = ", errors estimated" if optimum.error_kind == "estimated" else ""
     table = Table(title=f"{_title(problem)}{noted}", title_justify="left", show_header=False)
@@ -150,11 +149,6 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _print_json(content: dict[str, Any]) -> None:
-    json_module.dump(content, sys.stdout, allow_nan=False)
-    sys.stdout.write("\n")
-
-
 def print_matrix(
     asked: ProblemOptions,
     covariance: list[float] | None,
@@ -169,19 +163,19 @@ def print_matrix(
 
     constraint = Unconstrained() if ball is None else SpectralBall(C=ball)
     with progress_of("descended") as progress:
-        found = optimal_matrix(
+        optimum = optimal_matrix(
             problem,
             constraint=constraint,
             **search,
             progress=lambda done, total: progress(done, total, "starts and batches"),
         )
-    M, error = np.asarray(found.M), np.asarray(found.M_error)
+    M, error = np.asarray(optimum.M), np.asarray(optimum.M_error)
     if json:
-        values = {"M": M.tolist(), "M_error": error.tolist(), "M_raw": np.asarray(found.M_raw).tolist()}
-        numbers = {name: getattr(found, name) for name in ("loss", "loss_error", "asymmetry", "asymmetry_chance")}
-        counts = {name: getattr(found, name) for name in ("contexts", "starts", "agreeing", "rivals", "seed")}
+        values = {"M": M.tolist(), "M_error": error.tolist(), "M_raw": np.asarray(optimum.M_raw).tolist()}
+        numbers = {name: getattr(optimum, name) for name in ("loss", "loss_error", "asymmetry", "asymmetry_chance")}
+        counts = {name: getattr(optimum, name) for name in ("contexts", "starts", "agreeing", "rivals", "seed")}
         given = described(problem) | {"covariance": covariance, "ball": ball, "attention": search["attention"]}
-        _print_json({"problem": given, **values, **numbers, **counts})
+        write_json({"problem": given, **values, **numbers, **counts})
         return 0
     title = f"M*, {asked.law} law, d = {asked.d}, n = {asked.n:g}, L = {asked.L:g}, σ = {asked.sigma:g}"
     table = Table(title=title, title_justify="left", show_header=False)
@@ -190,8 +184,8 @@ def print_matrix(
     console = Console(highlight=False)
     console.print(table)
     console.print(
-        f"loss {with_error(found.loss, found.loss_error)}; {found.agreeing} of {found.starts} starts agree; "
-        + (f"averaged over the symmetry (asymmetry {found.asymmetry:.1f} standard errors)" if found.averaged else "")
+        f"loss {with_error(optimum.loss, optimum.loss_error)}; {optimum.agreeing} of {optimum.starts} starts agree; "
+        + f"averaged over the symmetry (asymmetry {optimum.asymmetry:.1f} standard errors)" * optimum.averaged
     )
     return 0
 
@@ -204,23 +198,23 @@ def law_at(text: str, L: float) -> Law:
     InvalidInput
         If there is no such law, or the file has an error, which is reported with its line.
     """
-    found = re.fullmatch(r"(.+\.py):(\w+)", text)
+    in_file = re.fullmatch(r"(.+\.py):(\w+)", text)
     if re.fullmatch(r".+\.py:?", text):
         raise InvalidInput(f"law = {text!r} names a file and no law in it; write {text.rstrip(':')}:NAME.")
-    if found is None:
+    if in_file is None:
         return law_named(text, L=L)
     from lipverify.claims.language.file import read_file
 
-    path, name = found.groups()
+    path, name = in_file.groups()
     file = read_file(path, "law file")
     module = guarded(file, file.module)
     law = getattr(module, name, None)
     if law is None:
         here = {
-            each: value for each, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__
+            key: value for key, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__
         }
-        makers = [each for each, value in here.items() if inspect.isfunction(value) and _takes_L(value)]
-        laws = [each for each, value in vars(module).items() if isinstance(value, Law)] + makers
+        makers = [key for key, value in here.items() if inspect.isfunction(value) and _takes_L(value)]
+        laws = [key for key, value in vars(module).items() if isinstance(value, Law)] + makers
         has = f"its laws are {', '.join(laws)}" if laws else "it has no law, such as NAME = Ridge(np.tanh)"
         raise InvalidInput(f"law = {text!r}: there is no {name} in the file; {has}.")
     if not isinstance(law, Law) and _takes_L(law):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_module
 import re
 import subprocess
 import sys
@@ -24,6 +23,7 @@ from lipverify.cli.numbers import law_at
 from lipverify.cli.reports import require_writable
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.files import require_target, write_whole
+from lipverify.foundation.output import write_json
 from lipverify.foundation.quoting import shown
 from lipverify.problem.law import Law
 from lipverify.problem.written import law_named
@@ -87,15 +87,14 @@ def prove_claims(wanted: Wanted, out: Path | None, coq: Path | None, json: bool)
                 print(error, file=sys.stderr)
             refusals.append(str(error))
             continue
-        for stem, proof in ((f"{name}{stem}", each) for stem, each in proofs.items()):
+        for stem, proof in proofs.items():
             proved.append(proof)
             if out is not None:
-                proof.save(out / f"{stem}.json")
+                proof.save(out / f"{name}{stem}.json")
             if not json:
                 show(console, proof, (time.perf_counter() - begun) / len(proofs))
     if json:
-        json_module.dump([proof.data for proof in proved], sys.stdout)
-        sys.stdout.write("\n")
+        write_json([proof.data for proof in proved])
     if coq is not None and not refusals:
         return export_to_coq(proved, coq, wholes)
     return 1 if refusals else 0
@@ -103,17 +102,17 @@ def prove_claims(wanted: Wanted, out: Path | None, coq: Path | None, json: bool)
 
 def algebra_of(wanted: Wanted) -> tuple[dict[str, str], Wanted]:
     """Split the request: the claims that Coq proves by algebra alone, with their modules, and all others."""
-    found, rest = dict[str, str](), list[str]()
+    algebra, rest = dict[str, str](), list[str]()
     for id in wanted.ids:
         claims = behind_each([id], profile_named("full"))
         modules = {claim.id: module for claim in claims if (module := whole(claim.id))}
-        found |= modules
+        algebra |= modules
         others = [claim for claim in claims if claim.id not in modules]
         if not modules or any(claim.id.startswith(WINDOWS) or provable(claim) for claim in others):
             rest.append(id)
         elif others:
             print(f"not exported, for it is measured: {', '.join(claim.id for claim in others)}", file=sys.stderr)
-    return found, replace(wanted, ids=rest)
+    return algebra, replace(wanted, ids=rest)
 
 
 def export_to_coq(proofs: Sequence[Proof], path: Path, wholes: Mapping[str, str]) -> int:
@@ -150,12 +149,12 @@ def require_module(path: Path) -> None:
 def theorems(wanted: Wanted) -> Iterator[tuple[str, Found]]:
     """The requested theorems: the prefix of each file name, and a function that proves it and names the rest."""
     claims = behind_each(wanted.ids, profile_named("full" if wanted.d else "quick")) if wanted.ids else ()
-    other = [claim for claim in claims if not claim.id.startswith(WINDOWS)]
-    plans = [plan for claim in other for plan in provable(claim)]
-    missing = [claim.id for claim in other if not any(provable(claim))]
-    if missing and not plans and len(other) == len(claims):
+    beyond_windows = [claim for claim in claims if not claim.id.startswith(WINDOWS)]
+    plans = [plan for claim in beyond_windows for plan in provable(claim)]
+    missing = [claim.id for claim in beyond_windows if not any(provable(claim))]
+    if missing and not plans and len(beyond_windows) == len(claims):
         raise InvalidInput(f"{missing[0]}: no proof file is known for it; `lipverify prove` lists those that have one.")
-    laws = [(law, law_named(law)) for law in laws_of(claims)] if len(other) < len(claims) else []
+    laws = [(law, law_named(law)) for law in laws_of(claims)] if len(beyond_windows) < len(claims) else []
     if wanted.law is not None:
         laws.append((re.sub(r"\W+", "-", wanted.law.removesuffix(".py")).strip("-"), law_at(wanted.law, 1.0)))
     for name, law in laws:
@@ -170,10 +169,12 @@ def theorems(wanted: Wanted) -> Iterator[tuple[str, Found]]:
 def behind_each(ids: Sequence[str], profile: Profile) -> tuple[Claim, ...]:
     """The requested claims; a claim without a proof file is replaced by the claim that proves it."""
     chosen = select_claims(ids, profile)
-    around = {claim.id.partition("/")[0] for claim in chosen} | {each for each in ids if is_path(each)}
+    around = {claim.id.partition("/")[0] for claim in chosen} | {id for id in ids if is_path(id)}
     proofs = {claim.proves: claim for claim in select_claims(sorted(around), profile) if claim.proves}
-    meant = (each if each.id.startswith(WINDOWS) or provable(each) else proofs.get(each.id, each) for each in chosen)
-    return tuple({each.id: each for each in meant}.values())
+    meant = (
+        claim if claim.id.startswith(WINDOWS) or provable(claim) else proofs.get(claim.id, claim) for claim in chosen
+    )
+    return tuple({claim.id: claim for claim in meant}.values())
 
 
 def window(law: Law, d: int, least_lambda: float | None, least_tokens: float | None) -> dict[str, Proof]:
@@ -217,8 +218,7 @@ def list_provable(json: bool) -> int:
                 f"d={d}" for d in sorted({int(str(p.where["d"])) for p in plans if "d" in p.where})
             )
     if json:
-        json_module.dump(rows, sys.stdout)
-        sys.stdout.write("\n")
+        write_json(rows)
         return 0
     for name, where in rows.items():
         print(f"{name}  {where}".rstrip())

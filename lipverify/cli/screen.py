@@ -57,10 +57,10 @@ class Screen(Watch):
 
     def running(self, now: Sequence[Running]) -> None:
         """Name the slow measurements."""
-        for each in now:
-            if each.seconds >= self.named.get(each.address, SLOW):
-                self.named[each.address] = 2 * each.seconds
-                self.note(f"still measuring for {each.claim} ({each.seconds:.0f} s): {_call(each.address)}")
+        for task in now:
+            if task.seconds >= self.named.get(task.address, SLOW):
+                self.named[task.address] = 2 * task.seconds
+                self.note(f"still measuring for {task.claim} ({task.seconds:.0f} s): {_call(task.address)}")
 
 
 class PlainScreen(Screen):
@@ -131,8 +131,8 @@ def _line(line: str, console: Console) -> None:
 def _fitted(line: str, console: Console) -> Text:
     """The lines of a text, wrapped to the width; indented lines stay indented."""
     lines: list[str] = []
-    for each in line.split("\n"):
-        indent = len(each) - len(each.lstrip()) if each.startswith(" ") else 0
-        inner = wrapped(each.strip(), console.width - indent, "" if indent else "    ")
-        lines += [" " * indent + part for part in inner] if len(each) > console.width else [each]
+    for paragraph in line.split("\n"):
+        indent = len(paragraph) - len(paragraph.lstrip()) if paragraph.startswith(" ") else 0
+        inner = wrapped(paragraph.strip(), console.width - indent, "" if indent else "    ")
+        lines += [" " * indent + part for part in inner] if len(paragraph) > console.width else [paragraph]
     return Text("\n".join(lines))

@@ -47,7 +47,7 @@ def grouped(columns: tuple[str, ...], rows: Sequence[Row]) -> Group:
         table = _table(columns, widest)
         for id, cells in group:
             *middle, verdict = cells
-            name, *others = (Whole(visible(each)) for each in (_rest(id), *middle))
+            name, *others = (Whole(visible(cell)) for cell in (_rest(id), *middle))
             table.add_row(Padding(name, (0, 0, 0, 2)), *others, _marked(verdict))
         parts.append(table)
     return Group(*parts)

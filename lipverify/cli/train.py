@@ -10,6 +10,7 @@ import msgspec
 from rich.console import Console
 from rich.table import Table
 
+from lipverify.cli import INTERRUPTED
 from lipverify.cli.claims import ModelOptions
 from lipverify.cli.progress import progress_of
 from lipverify.cli.reports import require_writable
@@ -24,8 +25,6 @@ BACKENDS = {"native": "native", "numpy": "array"}
 """The command line's names of the arithmetics of training."""
 SEEDS = (0, 1, 2)
 """Seeds of the trainings if none is named: three show whether a result depends on the seed."""
-INTERRUPTED = 130
-"""The exit code that shells give SIGINT: 128 + 2."""
 
 
 def models_of(which: ModelOptions) -> list[Any]:
@@ -36,12 +35,12 @@ def models_of(which: ModelOptions) -> list[Any]:
 
     laws = [law.name for law in NOISES]
     noises = which.noise or laws
-    for each in noises:
-        chosen("noise", each.partition("@")[0], laws)
-        problem(each)
-    families = [chosen("family", each, NAMES) for each in which.family or NAMES]
-    seeds = [whole("seeds", each, least=0, what="a seed") for each in which.seeds or SEEDS]
-    depths = [whole("layers", each, least=1, what="a depth") for each in which.layers or LAYERS]
+    for noise in noises:
+        chosen("noise", noise.partition("@")[0], laws)
+        problem(noise)
+    families = [chosen("family", family, NAMES) for family in which.family or NAMES]
+    seeds = [whole("seeds", seed, least=0, what="a seed") for seed in which.seeds or SEEDS]
+    depths = [whole("layers", depth, least=1, what="a depth") for depth in which.layers or LAYERS]
     if max(depths) > LAYERS[-1]:
         raise InvalidInput(f"layers = {max(depths)}: the table has {LAYERS[0]} to {LAYERS[-1]} layers.")
     return [
@@ -74,14 +73,14 @@ def train_models(id: str, which: ModelOptions, backend: str | None, out: Path, j
     require_writable(out)
     try:
         with progress_of("models") as progress:
-            found = make(
+            witnesses = make(
                 models, out, arithmetic,
                 lambda done, total, model, witness, fresh: progress(done, total, _said(witness)),
             )  # fmt: skip
     except KeyboardInterrupt:
         print(f"lipverify: interrupted; the models in {out} are kept: the same command continues.", file=sys.stderr)
         return INTERRUPTED
-    lines = [_line(each) for each in found]
+    lines = [_line(witness) for witness in witnesses]
     if json:
         write_json(msgspec.json.format(msgspec.json.encode([line._asdict() for line in lines]), indent=1))
         return 0
@@ -125,19 +124,19 @@ def _beside_shipped(witness: Any) -> str:
 
     if witness.name not in names_of(witness.noise):
         return "there is none"
-    other = read_witness(witness.name, models_folder())
-    if other.plan != witness.plan:
+    shipped = read_witness(witness.name, models_folder())
+    if shipped.plan != witness.plan:
         return "other settings"
-    if other.trained == witness.trained:
+    if shipped.trained == witness.trained:
         return "the same bits"
-    if other.machine != witness.machine:
-        return f"another machine; loss {_apart(witness, other)}"
-    return f"other bits on the same machine; loss {_apart(witness, other)}"
+    if shipped.machine != witness.machine:
+        return f"another machine; loss {_apart(witness, shipped)}"
+    return f"other bits on the same machine; loss {_apart(witness, shipped)}"
 
 
-def _apart(one: Any, other: Any) -> str:
+def _apart(witness: Any, shipped: Any) -> str:
     """The relative difference of two losses, in words."""
-    return f"{one.trained.loss.value / other.trained.loss.value - 1:+.2g} of it"
+    return f"{witness.trained.loss.value / shipped.trained.loss.value - 1:+.2g} of it"
 
 
 def _said(witness: Any) -> str:

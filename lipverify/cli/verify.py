@@ -24,6 +24,7 @@ from lipverify.claims.plan.claim import Claim
 from lipverify.claims.plan.profile import profile_named
 from lipverify.claims.plan.registry import entitled, select_claims
 from lipverify.claims.run.deciding import duration, in_words, other_methods, stepped, tried_now, wants
+from lipverify.cli import INTERRUPTED
 from lipverify.cli.app import ReportOptions
 from lipverify.cli.claims import How, Shown
 from lipverify.cli.ending import BROKE, DECIDE, ending, exit_code
@@ -39,10 +40,6 @@ from lipverify.report.visible import visible
 if TYPE_CHECKING:
     from lipverify.claims.plan.claim import Claim
     from lipverify.claims.run.kept import Finished
-
-
-INTERRUPTED = 130
-"""The exit code that shells give SIGINT: 128 + 2."""
 
 
 def verify_claims(ids: Sequence[str], how: How, report: ReportOptions, out: Path, shown: Shown) -> int:

@@ -170,8 +170,8 @@ def dataset(records: Sequence[Record]) -> Any:
         "source": "; ".join(dict.fromkeys(visible(sources.quotation(record.source)) for record in records)),
     }
     if not cells:
-        said = {name: ("claim", words) for name, words in _of_claims(records, None).items()}
-        return xarray.Dataset(said, {"claim": [visible(record.id) for record in records]}, attrs)
+        of_claims = {name: ("claim", words) for name, words in _of_claims(records, None).items()}
+        return xarray.Dataset(of_claims, {"claim": [visible(record.id) for record in records]}, attrs)
     axes = axes_of(cells, [record.id for record in records])
     shape = tuple(len(axis.labels) for axis in axes)
     places = list(zip(*(axis.positions for axis in axes), strict=True))
@@ -216,14 +216,14 @@ def _listed(
 
 def _variables(cells: Sequence[tuple[str, Cell]]) -> dict[str, tuple[list[Any], dict[str, str]]]:
     """Values and attributes by name, in the order of the cells."""
-    found: dict[str, tuple[list[Any], dict[str, str]]] = {}
+    variables: dict[str, tuple[list[Any], dict[str, str]]] = {}
     for name, meaning in NUMBERS.items():
         held = [getattr(cell.allowed if name in ("low", "high") else cell, name) for _, cell in cells]
         values = [math.nan if value is None else value for value in held]
-        found[name] = values, {"long_name": meaning, "units": "those of the coordinate quantity"}
+        variables[name] = values, {"long_name": meaning, "units": "those of the coordinate quantity"}
     for name, meaning in WORDS.items():
-        found[name] = [visible(_words(cell)[name]) for _, cell in cells], {"long_name": meaning}
-    return found
+        variables[name] = [visible(_words(cell)[name]) for _, cell in cells], {"long_name": meaning}
+    return variables
 
 
 def _words(cell: Cell) -> dict[str, str]:

@@ -10,11 +10,17 @@ r"""Write a LaTeX package from a ledger: a paper quotes verdicts from it, and an
 
 An ID is the id of a claim, or the stem of a theorem with all its readings. `verdicts` is the table of all claims, to be
 included by `\input`.
+
+Words are escaped, for any engine, and formulas pass only if they are understood: `lipverify.foundation.latex` parses
+them and writes them again. It knows no command that defines, includes or writes anything, or that has another meaning
+inside a table. A formula that it does not know is printed as source text.
 """
 
 from __future__ import annotations
 
 import math
+import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
@@ -22,10 +28,99 @@ from hashlib import sha256
 from lipverify.claims.ledger.outcomes import behind, by_outcome, measured, numbered, passages
 from lipverify.claims.ledger.reach import telling
 from lipverify.claims.ledger.record import Cell, Ledger, Record, ledger_bytes
-from lipverify.export.latex import breakable, formula, rich, words
 from lipverify.export.rows import file_name, statements
+from lipverify.foundation.latex import UnreadableError, latex_source, pieces, symbols
 from lipverify.report import readings
+from lipverify.report.visible import visible
 from lipverify.report.words import VERDICTS
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
+    "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    "|": r"\textbar{}", '"': r"\textquotedbl{}", "'": r"\textquotesingle{}", "`": r"\textasciigrave{}",
+    "-": "{-}", "[": "{[}", "]": "{]}", "*": "{*}",
+}  # fmt: skip
+"""Characters with a meaning in LaTeX, alone, in pairs such as two hyphens, or after a line break."""
+_TYPOGRAPHY = {
+    "–": "--", "—": "---", "“": "``", "”": "''", "‘": "`", "’": "'", "…": r"\ldots{}", "−": r"\ensuremath{-}",
+    "·": r"\ensuremath{\cdot}", "²": r"\ensuremath{^{2}}", "³": r"\ensuremath{^{3}}", "¹": r"\ensuremath{^{1}}",
+    "⁻": r"\ensuremath{^{-}}", "√": r"\ensuremath{\surd}", "°": r"\ensuremath{^{\circ}}", "§": r"\S{}",
+    "†": r"\dag{}", "‡": r"\ddag{}", "′": r"\ensuremath{'}", "µ": r"\ensuremath{\mu}", "⟨": r"\ensuremath{\langle}",
+    "⟩": r"\ensuremath{\rangle}", "✓": r"\ensuremath{\checkmark}",
+}  # fmt: skip
+_MARKED = re.compile(rf"([^\W\d_])([{''.join(symbols.MARKS)}])|.", re.DOTALL)
+"""A letter followed by a combining mark, or any single character."""
+
+
+def rich(text: str) -> str:
+    r"""Convert text that may hold `$LaTeX$`.
+
+    >>> print(rich(r"$w^{1/d}$ at 5 % & $\input{x}$"))
+    $w^{1/d}$ at 5 \% \& \$\textbackslash{}input\{x\}\$
+    """
+    return "".join(formula(piece) if is_formula else words(piece) for is_formula, piece in pieces(text))
+
+
+def formula(source: str) -> str:
+    """A formula between dollar signs, or as words if it is not understood or could break the table."""
+    try:
+        written = latex_source(source)
+    except UnreadableError:
+        return words(f"${source}$")
+    return f"${written}{' ' * written.endswith(chr(92))}$"  # a control space must not escape the dollar sign
+
+
+def words(text: str) -> str:
+    r"""Escape words, whatever characters they contain.
+
+    >>> print(words("50 % of a_1 & \\end{table}, σ ≤ 1"))
+    50 \% of a\_1 \& \textbackslash{}end\{table\}, \ensuremath{\sigma} \ensuremath{\leq} 1
+    """
+    return _MARKED.sub(_letter_written, visible(text))
+
+
+def _letter_written(match: re.Match[str]) -> str:
+    letter, mark = match.groups()
+    return _formula_of(rf"\{symbols.MARKS[mark]}{{{letter}}}") if mark else _character(match[0])
+
+
+def breakable(text: str) -> str:
+    r"""Words in which a line may break after a punctuation mark.
+
+    >>> print(breakable("a.b/c"))
+    a.\allowbreak{}b/\allowbreak{}c
+    """
+    return re.sub(r"(?<=[./])(?=.)|(?<=\{-\})(?=.)", lambda _: r"\allowbreak{}", words(text))
+
+
+def _character(character: str) -> str:
+    for known in (_SPECIAL, _TYPOGRAPHY):
+        if character in known:
+            return known[character]
+    if character.isascii() or (ord(character) < 0x180 and unicodedata.category(character).startswith("L")):
+        return character
+    return _composed(character) or _formula_of(character)
+
+
+def _formula_of(latex: str) -> str:
+    """A mathematical character in text, as a formula; any other unknown character by its code points."""
+    try:
+        return rf"\ensuremath{{{latex_source(latex)}}}"
+    except UnreadableError:
+        return "".join(rf"\texttt{{U+{ord(character):04X}}}" for character in latex)
+
+
+def _composed(character: str) -> str:
+    """A superscript, subscript or fraction from its Unicode decomposition; empty for any other character."""
+    kind, _, parts = unicodedata.decomposition(character).partition(" ")
+    signs = "".join(chr(int(part, 16)) for part in parts.split()) if kind.startswith("<") else ""
+    signs = signs.replace("\u2212", "-").replace("\u2044", "/")
+    if not re.fullmatch(r"[0-9A-Za-z+\-=()/]+", signs):
+        return ""
+    if kind == "<fraction>":
+        return r"\ensuremath{\tfrac{" + signs.replace("/", "}{") + "}}"
+    return {"<super>": rf"\ensuremath{{^{{{signs}}}}}", "<sub>": rf"\ensuremath{{_{{{signs}}}}}"}.get(kind, "")
+
 
 DIGITS = 12
 """Digits of a printed digest, and largest number of digits of a constant."""
@@ -126,31 +221,31 @@ def _theorem(stem: str, records: Sequence[Record]) -> str:
     verdicts = {record.verdict for record in own}
     verdict = own[0].verdict if len(verdicts) == 1 else "mixed"
     counts = Counter[str](record.verdict for record in records)
-    found = f"{len(records)} readings: " + ", ".join(f"{counts[v]} {word}" for v, word in VERDICTS.items() if counts[v])
+    tally = f"{len(records)} readings: " + ", ".join(f"{counts[v]} {word}" for v, word in VERDICTS.items() if counts[v])
     statement = "; ".join(dict.fromkeys(formula(record.statement) for record in own))
     word = _outcome(own) if any(record.kind == "printed" for record in own) else VERDICTS.get(verdict, verdict)
-    return _entry(stem, verdict, word, behind(own, records), words(found), statement, readings.holds_at(own))
+    return _entry(stem, verdict, word, behind(own, records), words(tally), statement, readings.holds_at(own))
 
 
 def _outcome(own: Sequence[Record]) -> str:
     """The outcome of the passages to which some claims belong."""
-    found = {name: len(held) for name, held in by_outcome(passages(measured(own))).items() if held}
-    return next(iter(found)) if len(found) == 1 else ", ".join(numbered(name, many) for name, many in found.items())
+    outcomes = {name: len(held) for name, held in by_outcome(passages(measured(own))).items() if held}
+    return ", ".join(name if len(outcomes) == 1 else numbered(name, many) for name, many in outcomes.items())
 
 
 def _outcome_where(own: Sequence[Record]) -> str:
     """The outcome of these passages, each with the range where it holds."""
-    found = passages(measured(own))
-    ranges = readings.ranges_of(own, found)
-    parts = {name: held for name, held in by_outcome(found).items() if held}
+    printed = passages(measured(own))
+    ranges = readings.ranges_of(own, printed)
+    parts = {name: held for name, held in by_outcome(printed).items() if held}
     words = [name if len(parts) == 1 else numbered(name, len(held)) for name, held in parts.items()]
     return "; ".join(f"{word} {ranges[name]}".strip() for word, name in zip(words, parts, strict=True))
 
 
 def _claim(record: Record) -> str:
     word = "; ".join((VERDICTS[record.verdict], *readings.marks(record)))
-    where, found = readings.holds_at([record]), rich(record.measured)
-    return _entry(record.id, record.verdict, word, record.grade, found, formula(record.statement), where)
+    where, value = readings.holds_at([record]), rich(record.measured)
+    return _entry(record.id, record.verdict, word, record.grade, value, formula(record.statement), where)
 
 
 def _entry(id: str, verdict: str, word: str, grade: str | None, value: str, statement: str, where: str) -> str:
@@ -172,7 +267,7 @@ def _constants(record: Record) -> Iterator[str]:
 
 def coordinates(cell: Cell, cells: Sequence[Cell]) -> str:
     """The coordinates of a cell in which the cells differ: `d=2,law=affine`."""
-    varying = [name for name in cell.where if len({str(each.where.get(name)) for each in cells}) > 1]
+    varying = [name for name in cell.where if len({str(other.where.get(name)) for other in cells}) > 1]
     return ",".join(f"{name}={value}" for name, value in cell.where.items() if name in varying)
 
 

@@ -104,7 +104,7 @@ def axes_of(form: Form, over: Mapping[Any, Any], assumed: Assumed, profile: Prof
         The assumptions about coordinates, from `assumptions`.
     """
     bounds, given = assumed
-    frozen = {name for each in (form.false, form.true) if isinstance(each, dict) for name in each}
+    frozen = {name for control in (form.false, form.true) if isinstance(control, dict) for name in control}
     axes: list[Axis] = []
     for key, values in itertools.chain((over or {}).items(), (form.over or {}).items()):
         names = key if isinstance(key, tuple) else (key,)
@@ -142,7 +142,7 @@ def assumptions(texts: Iterable[str]) -> Assumed:
     >>> found.ranges
     {'k': [1, 3], 'p': (0, 1)}
     """
-    found: dict[str, list[tuple[str, float]]] = {}
+    relations_of: dict[str, list[tuple[str, float]]] = {}
     ranges: dict[str, Any] = {}
     for text in texts:
         written = "".join(_TYPED.get(character, character) for character in plain(text))
@@ -150,12 +150,12 @@ def assumptions(texts: Iterable[str]) -> Assumed:
         if match:
             low, below, name, sign, bound = match.groups()
             relations = [(below.replace("<", ">"), _value(low))] if low else []
-            found.setdefault(name, []).extend([*relations, *([(sign, _value(bound))] if sign else [])])
+            relations_of.setdefault(name, []).extend([*relations, *([(sign, _value(bound))] if sign else [])])
         elif listed := LISTED.fullmatch(text.strip()):
-            ranges[listed[1]] = [_value(each.strip()) for each in listed[2].split(",")]
+            ranges[listed[1]] = [_value(value.strip()) for value in listed[2].split(",")]
         elif LIPSCHITZ.fullmatch(written):
             ranges["law"] = "lipschitz"
-    bounds = {name: relations for name, relations in found.items() if relations}
+    bounds = {name: relations for name, relations in relations_of.items() if relations}
     for name, relations in bounds.items():
         low = [bound for sign, bound in relations if sign in (">", ">=")]
         high = [bound for sign, bound in relations if sign in ("<", "<=")]
@@ -221,8 +221,8 @@ def _axis(name: str, declared: Sequence[Any], given: Any, relations: Sequence[tu
     if texts and is_known(name, declared) and given in (None, "lipschitz"):
         strategy = written_laws(given == "lipschitz") if name == "law" else written_covariates()
         meant = law_named if name == "law" else _covariates
-        said = f"{name} = {'any that can be written out' if given is None else 'any with slopes up to 1'}"
-        return Axis((name,), _single(strategy), said, lambda values: _are(meant, values), {})
+        text = f"{name} = {'any that can be written out' if given is None else 'any with slopes up to 1'}"
+        return Axis((name,), _single(strategy), text, lambda values: _are(meant, values), {})
     if texts or isinstance(given, list) or (isinstance(given, tuple) and len(given) != 2):
         return listed(declared if given is None else given)
     low, high, whole = _ends(name, declared, given)
@@ -272,7 +272,7 @@ def _numbers(name: str, low: float, high: float, whole: bool, known: bool) -> st
     if name == "n" and known:
         spread = decades(max(low, FEW), high).map(round) if high > FEW else None
         few = st.integers(int(low), int(min(high, FEW))) if low < FEW else None
-        return st.one_of(*(each for each in (few, spread) if each is not None))
+        return st.one_of(*(strategy for strategy in (few, spread) if strategy is not None))
     if whole:
         return st.integers(int(low), int(high))
     if low > 0 and high >= SPREAD * low:
@@ -371,13 +371,13 @@ def written_laws(lipschitz: bool = False) -> st.SearchStrategy[str]:
     """
     number = decades(0.1, 10.0, digits=2).map(lambda x: f"{x:g}")
     place = st.integers(-19, 19).map(lambda i: f"{i / 20:g}")
-    at = st.lists(place, min_size=1, max_size=3, unique=True).map(lambda some: ", ".join(sorted(some, key=float)))
+    places = st.lists(place, min_size=1, max_size=3, unique=True).map(lambda some: ", ".join(sorted(some, key=float)))
     weight = st.one_of(st.just("0"), number)
     steep = [st.builds(lambda j: f"power({j})", st.integers(1, 6)), number.map(lambda k: f"wave({k})")]
     smooth = [
         st.sampled_from(["affine", "relu", "quadratic", "cosine"]),
         *steep,
-        at.map(lambda some: f"kinked({some})"),
+        places.map(lambda some: f"kinked({some})"),
     ]
     if lipschitz:
         return st.one_of(*smooth)
@@ -386,9 +386,9 @@ def written_laws(lipschitz: bool = False) -> st.SearchStrategy[str]:
         *smooth,
         number.map(lambda L: f"cosine({L})"),
         number.map(lambda bias: f"network({bias})"),
-        at.map(lambda some: f"steps({some})"),
+        places.map(lambda some: f"steps({some})"),
         coefficients.map(lambda k: f"zonal({k})"),
         coefficients.map(lambda c: f"series({c})"),
     )
     scaled = st.one_of(single, st.builds(lambda c, law: f"{c}*{law}", number, single))
-    return st.one_of(single, scaled, st.builds(lambda one, other: f"{one} + {other}", scaled, scaled))
+    return st.one_of(single, scaled, st.builds(lambda first, second: f"{first} + {second}", scaled, scaled))

@@ -147,31 +147,31 @@ def search(
     >>> outcome.found is not None  # x > 1
     True
     """
-    found = Search(sought, progress=progress)
+    state = Search(sought, progress=progress)
     assumed = assumptions(sought.assumes)
-    found.axes = tuple(axes_of(form, sought.over, assumed, profile) for form in sought.forms)
+    state.axes = tuple(axes_of(form, sought.over, assumed, profile) for form in sought.forms)
     with a_process() as workers:
         workers.value(int, seconds=LEAST)  # the time of a search and of its calls begins after the imports
         begun = time.perf_counter()
-        look = _Look(found, profile, workers, begun, begun + seconds)
-        inside = (each for each in kept if each[0] < len(sought.forms) and lies_in(found.axes[each[0]], each[1]))
-        found.kept = any(look(which, place) for which, place in inside)
-        if not found.kept:
+        look = _Look(state, profile, workers, begun, begun + seconds)
+        inside = (place for place in kept if place[0] < len(sought.forms) and lies_in(state.axes[place[0]], place[1]))
+        state.kept = any(look(which, place) for which, place in inside)
+        if not state.kept:
             _rounds(look)
-        found.seconds = time.perf_counter() - begun
-    return found
+        state.seconds = time.perf_counter() - begun
+    return state
 
 
 def _rounds(look: _Look) -> None:
     """Run rounds of growing size until a counterexample is found or the time is up."""
-    found = look.found
-    cases = st.one_of(*(st.tuples(st.just(which), places_of(axes)) for which, axes in enumerate(found.axes)))
+    state = look.found
+    cases = st.one_of(*(st.tuples(st.just(which), places_of(axes)) for which, axes in enumerate(state.axes)))
     size, round_, idle = FIRST_ROUND, 0, 0
-    while found.found is None:
-        before = len(found.seen)
+    while state.found is None:
+        before = len(state.seen)
         with suppress(TimeUp, Refuted):
             _round(look, cases, size, look.profile.seed + round_)
-        idle = idle + 1 if len(found.seen) == before else 0
+        idle = idle + 1 if len(state.seen) == before else 0
         if look.left <= 0 or idle >= IDLE:
             return
         size, round_ = min(2 * size, LARGEST_ROUND), round_ + 1
@@ -219,23 +219,23 @@ class _Look:
 
     def __call__(self, which: int, free: Place) -> bool:
         """True if the claim fails at a point; each point is measured once."""
-        found, sought = self.found, self.found.sought
+        state, sought = self.found, self.found.sought
         key = f"{which} {free.where}"
-        if key in found.seen:
-            return found.seen[key]
-        found.trials += 1
-        share = max(LEAST, SHARE * (self.end - self.begun)) * (1 if found.answered else FIRST)
+        if key in state.seen:
+            return state.seen[key]
+        state.trials += 1
+        share = max(LEAST, SHARE * (self.end - self.begun)) * (1 if state.answered else FIRST)
         failed = False
         try:
             seconds = min(share, self.left)
             trial = in_time(self.workers, seconds, tried, sought, self.profile, which, free, self.profile)
             failed = refutes(trial, sought, self.profile, self.workers, min(share, self.left))
-            _note(found, trial, failed, self.begun)
+            _note(state, trial, failed, self.begun)
         except NotReached as reason:
-            if self.left > 0 or not found.answered:  # a timeout at the end of the budget says nothing about the point
-                found.not_reached[str(reason)] += 1
-        found.seen[key] = failed
-        found.progress(time.perf_counter() - self.begun, found.trials)
+            if self.left > 0 or not state.answered:  # a timeout at the end of the budget says nothing about the point
+                state.not_reached[str(reason)] += 1
+        state.seen[key] = failed
+        state.progress(time.perf_counter() - self.begun, state.trials)
         return failed
 
 

@@ -138,10 +138,10 @@ def tried(sought: Sought, which: int, free: Place, profile: Profile) -> Trial:
         claimed = form.range.meaning(place).text(form.said)
     except Exception as error:  # functions of the file make bounds too, and an exception in one refutes nothing
         raise error if isinstance(error, NotReached) else NotReached(f"{type(error).__name__}: {error}") from None
-    found = Trial(free, which, estimate.interval, allowed, claimed, form.said)
-    if found.verdict == "error":
+    trial = Trial(free, which, estimate.interval, allowed, claimed, form.said)
+    if trial.verdict == "error":
         raise NotReached(f"{estimate.interval} is not a valid interval")
-    return found
+    return trial
 
 
 def refutes(trial: Trial, sought: Sought, profile: Profile, workers: Processes, seconds: float) -> bool:
@@ -184,25 +184,25 @@ class Again:
 
 def again(trial: Trial, sought: Sought, profile: Profile) -> list[Again]:
     """Repeat the trial by each other method that can; one without bounds is used only if fewer than two others can."""
-    found: list[Again] = []
+    repetitions: list[Again] = []
     with a_process() as workers:
         for by, (method, _) in repeats().items():
-            if not method.bounds and len([each for each in found if each.verdict is not None]) > 1:
+            if not method.bounds and sum(repetition.verdict is not None for repetition in repetitions) > 1:
                 continue
             try:
-                other = in_time(workers, SECONDS, _tried_by, sought, profile, by, trial.form, trial.place, profile)
+                repetition = in_time(workers, SECONDS, _tried_by, sought, profile, by, trial.form, trial.place, profile)
             except NotReached as reason:
-                other = Again(by, None, str(reason))
-            found += [other] if other is not None else []
-    return found
+                repetition = Again(by, None, str(reason))
+            repetitions += [repetition] if repetition is not None else []
+    return repetitions
 
 
 def _tried_by(sought: Sought, by: str, *again: Any) -> Again | None:
     """Make the trial by this method; None if the function requests no exact loss."""
-    with instead_of_exact(by) as other:
+    with instead_of_exact(by) as substitute:
         try:
             trial = tried(sought, *again)
             repeated = Again(by, trial.verdict, trial.measured)
         except NotReached as reason:
             repeated = Again(by, None, str(reason))
-    return repeated if other.used else None
+    return repeated if substitute.used else None

@@ -66,7 +66,7 @@ def id_of(sought: Sought) -> str:
 def _declares(node: ast.stmt) -> bool:
     """True if a statement declares claims, by a call or in a loop."""
     return not isinstance(node, ast.FunctionDef | ast.ClassDef) and any(
-        isinstance(each, ast.Call) and _name(each.func) == "claim" for each in ast.walk(node)
+        isinstance(part, ast.Call) and _name(part.func) == "claim" for part in ast.walk(node)
     )
 
 
@@ -86,7 +86,7 @@ def _name(function: ast.expr) -> str:
 def _call(call: ast.Call, trial: Trial, sought: Sought) -> str:
     """The rewritten declaration, with the point's coordinates and without the fields of the claim as a whole."""
     first, *forms = call.args
-    plain = not any(isinstance(each, ast.Starred) for each in forms)
+    plain = not any(isinstance(form, ast.Starred) for form in forms)
     kept = [forms[trial.form]] if plain and len(forms) == len(sought.forms) else forms
     control = _control(trial, sought) if len(kept) == 1 else None
     bare = [_without_over(form, control) for form in kept]
@@ -101,11 +101,11 @@ def _call(call: ast.Call, trial: Trial, sought: Sought) -> str:
     changed |= {"title": f"counterexample to {sought.id}"}
     id = f"{STEM}.{sought.declaration.id.partition('.')[2]}" if isinstance(first, ast.Constant) else id_of(sought)
     keywords = [keyword for keyword in call.keywords if keyword.arg is None or keyword.arg not in changed]
-    spread = [each for each in keywords if each.arg is None]
-    arguments = [f"    {ast.unparse(each)}," for each in keywords if each.arg is not None]
+    spread = [keyword for keyword in keywords if keyword.arg is None]
+    arguments = [f"    {ast.unparse(keyword)}," for keyword in keywords if keyword.arg is not None]
     new = {name: value for name, value in changed.items() if value not in ((), "", None)}
     if spread:
-        others = ", ".join(f"**{ast.unparse(each.value)}" for each in spread)
+        others = ", ".join(f"**{ast.unparse(keyword.value)}" for keyword in spread)
         arguments.append(f"    **{{{others}, **{changed!r}}},")
     else:
         arguments += [f"    {name}={value!r}," for name, value in new.items()]
@@ -134,9 +134,9 @@ def _without_over(form: ast.expr, control: dict[str, float] | None) -> str | Non
     """The call of a form without its own coordinates and with another control; None if it is not such a call."""
     if not (isinstance(form, ast.Call) and _name(form.func) in FORMS):
         return None
-    keywords = [each for each in form.keywords if each.arg != "over"]
+    keywords = [keyword for keyword in form.keywords if keyword.arg != "over"]
     if control is not None:
-        keywords = [each for each in keywords if each.arg != "control"]
+        keywords = [keyword for keyword in keywords if keyword.arg != "control"]
         keywords.append(ast.keyword("control", ast.parse(repr(control), mode="eval").body))
     for keyword in keywords:
         if keyword.arg is None:
@@ -190,13 +190,13 @@ class Store(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def of(self, id: str) -> Iterator[tuple[int, Place]]:
         """The points at which a claim failed before, with the number of the form."""
-        for each in self.claims.get(id, ()):
-            yield each.form, Place(dict(each.where), dict(each.meaning))
+        for entry in self.claims.get(id, ()):
+            yield entry.form, Place(dict(entry.where), dict(entry.meaning))
 
     def added(self, id: str, form: int, place: Place) -> Store:
         """The store with one more counterexample, in first place."""
         new = Kept(form, dict(place.where), dict(place.meaning))
-        others = [each for each in self.claims.get(id, ()) if each != new]
+        others = [entry for entry in self.claims.get(id, ()) if entry != new]
         return Store(claims={**self.claims, id: [new, *others][:MOST]})
 
     def write(self, folder: Path) -> None:

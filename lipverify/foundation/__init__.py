@@ -14,10 +14,8 @@ from typing import TYPE_CHECKING
 from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
-    from lipverify.foundation.arrays import Floats
-    from lipverify.foundation.means.batches import mean_interval
-    from lipverify.foundation.streams import generator, normals, uniforms
-
-__all__ = ["Floats", "generator", "mean_interval", "normals", "uniforms"]
+    from lipverify.foundation.arrays import Floats as Floats
+    from lipverify.foundation.means.batches import mean_interval as mean_interval
+    from lipverify.foundation.streams import generator as generator, normals as normals, uniforms as uniforms
 
 __getattr__, __dir__ = lazy(__name__)

@@ -9,26 +9,30 @@ from importlib import import_module
 from typing import Any
 
 
-def lazy(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Make the `__getattr__` and the `__dir__` of a package (PEP 562); `__dir__` lists its `__all__`.
+def lazy(package: str, *defined: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Make the `__getattr__` and the `__dir__` of a package (PEP 562), and with them its `__all__`.
 
-    The imports that the package writes under `if TYPE_CHECKING:`, for type checkers, are those that are made on first
-    use; they are read from its source. A name must differ from every module's name, because importing that module would
-    replace it.
+    The imports that the package writes under `if TYPE_CHECKING:`, for type checkers, are its public names, and those
+    that are made on first use; they are read from its source. Each is written `name as name`, by which type checkers
+    know that it is public. A name must differ from every module's name, because importing that module would replace it.
 
     Parameters
     ----------
     package
         Its `__name__`.
+    defined
+        Further public names, which the package defines itself.
 
     >>> attribute, directory = lazy("lipverify.loss")
     >>> attribute("LossTerms").__module__
     'lipverify.loss.terms'
     >>> directory()
-    ['Cost', 'LossTerms', 'METHODS', 'budget', 'loss_cost', 'loss_terms']
+    ['Cost', 'LossTerms', 'budget', 'loss_cost', 'loss_terms']
     """
 
     def attribute(name: str) -> Any:
+        if name == "__all__":
+            return sorted([*_origins(package), *defined])
         origin = _origins(package).get(name)
         if origin is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")

@@ -145,22 +145,22 @@ def makes(
 
 def _rests_on_an_estimate(records: Sequence[Any], calls: Sequence[Note]) -> bool:
     """True if a record, or an exact loss computed for it, says that its errors are estimates."""
-    every = [each for one in records for each in (one if isinstance(one, list | tuple) else (one,))]
-    estimated = any(getattr(each, "error_kind", "") == "estimated" for each in every)
+    every = [part for record in records for part in (record if isinstance(record, list | tuple) else (record,))]
+    estimated = any(getattr(part, "error_kind", "") == "estimated" for part in every)
     return estimated or any((call.made, call.method) == ("estimated", "exact") for call in calls)
 
 
 def _pairs(result: Any) -> Iterator[tuple[float, float]]:
     """The values with errors in a result: (value, error) pairs, and fields `x` that have a field `x_error`."""
     if isinstance(result, Mapping):
-        for each in result.values():
-            yield from _pairs(each)
+        for value in result.values():
+            yield from _pairs(value)
     elif isinstance(result, tuple | list) and not hasattr(result, "_fields"):
         if len(result) == 2 and all(map(_numeric, result)):
             yield from _matched(*result)
         else:
-            for each in result:
-                yield from _pairs(each)
+            for part in result:
+                yield from _pairs(part)
     else:
         for name in with_errors(result):
             yield from _matched(getattr(result, name), getattr(result, f"{name}_error"))
@@ -175,7 +175,7 @@ def with_errors(record: Any) -> tuple[str, ...]:
 def _with_errors(kind: type) -> tuple[str, ...]:
     known = getattr(kind, "__struct_fields__", ()) or getattr(kind, "_fields", ())
     if is_dataclass(kind):
-        known = tuple(each.name for each in fields(kind))
+        known = tuple(field.name for field in fields(kind))
     if not known:
         return ()
     names = {*known, *(name for name in dir(kind) if isinstance(getattr(kind, name, None), property))}
@@ -200,7 +200,7 @@ def _flat(value: Any) -> list[float]:
     elif hasattr(value, "tolist"):
         value = value.tolist()
     every = value if isinstance(value, Sequence) else [value]
-    return [float(each) for each in every if isinstance(each, int | float)]
+    return [float(number) for number in every if isinstance(number, int | float)]
 
 
 class _Replaying:
@@ -250,6 +250,6 @@ def remembered(maxsize: int | None = None) -> Callable[[Callable[Arguments, Resu
 
 def replay_caches(module: ModuleType) -> None:
     """Make a module's cached functions repeat their notes when they return cached values."""
-    for name, each in vars(module).copy().items():
-        if isinstance(each, functools._lru_cache_wrapper) and each.__module__ == module.__name__:
-            setattr(module, name, _Replaying(each))
+    for name, cached in vars(module).copy().items():
+        if isinstance(cached, functools._lru_cache_wrapper) and cached.__module__ == module.__name__:
+            setattr(module, name, _Replaying(cached))

@@ -9,6 +9,7 @@ import os
 import sys
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 OUT, ERR = 1, 2
 """Descriptors of standard output and of standard error."""
@@ -59,9 +60,12 @@ def prepare_streams() -> None:
             stream.reconfigure(errors=PLAINER_ERRORS)
 
 
-def write_json(encoded: bytes) -> None:
-    """Print JSON, with a JSON escape for a letter that standard output lacks, so that reading it back is exact."""
-    text = encoded.decode()
+def write_json(content: Any) -> None:
+    """Print plain data as JSON, or bytes that are JSON already.
+
+    A letter that standard output lacks is printed as a JSON escape, so that reading it back is exact.
+    """
+    text = content.decode() if isinstance(content, bytes) else json.dumps(content, allow_nan=False)
     try:
         text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:

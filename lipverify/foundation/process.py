@@ -36,15 +36,15 @@ def interruptible() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    ours = [each for each in SIGNALS if signal.getsignal(each) in _DEFAULT]
+    ours = [number for number in SIGNALS if signal.getsignal(number) in _DEFAULT]
     before = {number: signal.signal(number, _interrupt) for number in ours}
     if before:
         _arrived.clear()
     try:
         yield
     finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def require_uninterrupted() -> None:

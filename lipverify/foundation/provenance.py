@@ -38,20 +38,20 @@ def fingerprint() -> str:
 
 def provenance() -> dict[str, str]:
     """The entries of a ledger about code, libraries, processor and compiler, by name."""
-    found = {"lipverify": lipverify.__version__, **versions(NUMERICAL)}
-    found |= {name: number for name, number in versions(SHOWN).items() if number != ABSENT}
-    return {**found, "compiler": compiler_version(), "CPU": cpu()}
+    used = {"lipverify": lipverify.__version__, **versions(NUMERICAL)}
+    used |= {name: number for name, number in versions(SHOWN).items() if number != ABSENT}
+    return {**used, "compiler": compiler_version(), "CPU": cpu()}
 
 
 def versions(packages: tuple[str, ...]) -> dict[str, str]:
     """The versions of those packages that are installed."""
-    found = {}
+    installed = {}
     for package in packages:
         try:
-            found[package] = version(package)
+            installed[package] = version(package)
         except PackageNotFoundError:
-            found[package] = ABSENT
-    return found
+            installed[package] = ABSENT
+    return installed
 
 
 @cache

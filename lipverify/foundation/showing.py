@@ -114,7 +114,7 @@ def brief(value: Any) -> str:
     if values.ndim == 0:
         return _number(values.item())
     if values.size <= MOST:
-        return str([_number(each) for each in values.ravel().tolist()]).replace("'", "")
+        return str([_number(value) for value in values.ravel().tolist()]).replace("'", "")
     if not np.issubdtype(values.dtype, np.number):
         return f"{values.size} values"
     return f"{values.size} values from {_number(values.min())} to {_number(values.max())}"

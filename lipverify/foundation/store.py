@@ -75,14 +75,14 @@ def read_record(path: Path, kind: type[Record], form: int, subject: str, way_out
         there = msgspec.json.decode(text, type=dict[str, Any]).get("format")
         if there != form:
             raise InvalidInput(f"{subject} has format {there!r}: this version reads format {form}; {way_out}.")
-        found: Any = msgspec.json.decode(text, type=kind)
+        record: Any = msgspec.json.decode(text, type=kind)
     except (KeyError, msgspec.MsgspecError) as error:
         rule = f"{path.name} has none of this name" if isinstance(error, KeyError) else str(error)
         raise InvalidInput(f"{subject} cannot be read ({rule}); {way_out}.") from None
-    if _digest_of(found) != found.digest:
+    if _digest_of(record) != record.digest:
         rule = "its digest is not that of its content: the file was edited"
-        raise InvalidInput(f"{subject}: digest = {found.digest!r}, {rule}; restore it, or {way_out}.")
-    return found
+        raise InvalidInput(f"{subject}: digest = {record.digest!r}, {rule}; restore it, or {way_out}.")
+    return record
 
 
 def names_in(path: Path) -> tuple[str, ...]:
@@ -108,7 +108,7 @@ def write_record(record: msgspec.Struct, path: Path, name: str = "") -> None:
         _write(path, {field: _json(value) for field, value in msgspec.to_builtins(record).items()})
         return
     with locked(path.parent, wait=True):  # two processes add to one file one after the other
-        there = {other: _records(path.read_bytes())[other].decode() for other in names_in(path)}
+        there = {name: _records(path.read_bytes())[name].decode() for name in names_in(path)}
         _write(path, dict(sorted({**there, name: _json(record)}.items())))
 
 
@@ -313,11 +313,11 @@ def remembered(find: Callable[[Question], Answer], question: Question, answer: t
     path = _folder / _digest(f"{find.__module__}.{find.__qualname__} {content!r}".encode()).hex()
     with suppress(OSError, msgspec.DecodeError):
         return answer(**known, **unpacked(path.read_bytes(), dict[str, Any]))
-    found = find(question)
-    kept = {name: getattr(found, name) for name in answer.__struct_fields__ if name not in known}
+    result = find(question)
+    kept = {name: getattr(result, name) for name in answer.__struct_fields__ if name not in known}
     with suppress(OSError):  # a full disk costs only time
         write_whole(path, packed(kept), durable=False)
-    return found
+    return result
 
 
 def _content(value: Any) -> Any:
@@ -327,7 +327,7 @@ def _content(value: Any) -> Any:
     if type(value) in (bool, int, float, str):
         return value
     if isinstance(value, tuple | list):
-        parts = [_content(each) for each in value]
+        parts = [_content(part) for part in value]
     elif isinstance(value, msgspec.Struct) and type(value).__module__.partition(".")[0] == OURS:
         parts = [_content(getattr(value, name)) for name in value.__struct_fields__]
     else:

@@ -89,6 +89,18 @@ def chosen(name: str, value: Any, among: Collection[str]) -> str:
     return value
 
 
+def real(value: Any) -> float:
+    """The value as a double; NaN if it is no real number, as truth values and text are not.
+
+    >>> real(2), real("2")
+    (2.0, nan)
+    """
+    try:
+        return float(value) if not isinstance(value, bool | str | bytes) else math.nan
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
 def number(
     name: str,
     value: Any,
@@ -144,15 +156,15 @@ def numbers(name: str, value: Any, what: str = "it", *, least: float = -math.inf
 
     try:
         kind = np.asarray(value).dtype.kind
-        found = np.array(value, dtype=np.float64)
+        array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise InvalidInput(f"{name} = {shown(value)}: {rule}.") from None
-    if kind not in NUMERIC and not (kind == "O" and all(type(each) in (int, float) for each in np.ravel(value))):
+    if kind not in NUMERIC and not (kind == "O" and all(type(entry) in (int, float) for entry in np.ravel(value))):
         raise InvalidInput(f"{name} = {shown(value)}: {rule}.")
     if not finite:
-        return found
-    bad = found[~(np.isfinite(found) & (found >= least))]
+        return array
+    bad = array[~(np.isfinite(array) & (array >= least))]
     if bad.size:
         rule = f" and >= {least:g}" if least > -math.inf else ""
         raise InvalidInput(f"{name} = {bad.flat[0]}: {what} must be finite{rule}.")
-    return found
+    return array

@@ -26,54 +26,36 @@ from typing import TYPE_CHECKING
 from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
-    from lipverify.linear_transformer.collapsed import readout
-    from lipverify.linear_transformer.gdplusplus.floor import gdplusplus_floor
-    from lipverify.linear_transformer.gdplusplus.optimum import optimal_gdplusplus
-    from lipverify.linear_transformer.gdplusplus.spectrum import spectral_mean
-    from lipverify.linear_transformer.implicit import trajectory
-    from lipverify.linear_transformer.layer import Diagonal, GDPlusPlus, Layer, SingleHead
-    from lipverify.linear_transformer.prompts import (
-        Prompts,
-        best_step,
-        draw_prompts,
-        preconditioned,
-        sampled_risk,
-        step_risk,
+    from lipverify.linear_transformer.collapsed import readout as readout
+    from lipverify.linear_transformer.gdplusplus.floor import gdplusplus_floor as gdplusplus_floor
+    from lipverify.linear_transformer.gdplusplus.optimum import optimal_gdplusplus as optimal_gdplusplus
+    from lipverify.linear_transformer.gdplusplus.spectrum import spectral_mean as spectral_mean
+    from lipverify.linear_transformer.implicit import trajectory as trajectory
+    from lipverify.linear_transformer.layer import (
+        Diagonal as Diagonal,
+        GDPlusPlus as GDPlusPlus,
+        Layer as Layer,
+        SingleHead as SingleHead,
     )
-    from lipverify.linear_transformer.regression.adjusted import evaluation
-    from lipverify.linear_transformer.regression.bayes import Bayes
-    from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
-    from lipverify.linear_transformer.regression.noise import CategoricalNoise, UniformNoise
-    from lipverify.linear_transformer.regression.ridge import AdaRR, ConstRR, TunedRR
-    from lipverify.linear_transformer.tokens import Tokens, forward
-
-__all__ = [
-    "AdaRR",
-    "Bayes",
-    "CategoricalNoise",
-    "ConstRR",
-    "Diagonal",
-    "GDPlusPlus",
-    "Layer",
-    "Prompts",
-    "Regression",
-    "SingleHead",
-    "Tokens",
-    "TunedRR",
-    "UniformNoise",
-    "best_step",
-    "draw_contexts",
-    "draw_prompts",
-    "evaluation",
-    "forward",
-    "gdplusplus_floor",
-    "optimal_gdplusplus",
-    "preconditioned",
-    "readout",
-    "sampled_risk",
-    "spectral_mean",
-    "step_risk",
-    "trajectory",
-]
+    from lipverify.linear_transformer.prompts import (
+        Prompts as Prompts,
+        best_step as best_step,
+        draw_prompts as draw_prompts,
+        preconditioned as preconditioned,
+        sampled_risk as sampled_risk,
+        step_risk as step_risk,
+    )
+    from lipverify.linear_transformer.regression.adjusted import evaluation as evaluation
+    from lipverify.linear_transformer.regression.bayes import Bayes as Bayes
+    from lipverify.linear_transformer.regression.contexts import (
+        Regression as Regression,
+        draw_contexts as draw_contexts,
+    )
+    from lipverify.linear_transformer.regression.noise import (
+        CategoricalNoise as CategoricalNoise,
+        UniformNoise as UniformNoise,
+    )
+    from lipverify.linear_transformer.regression.ridge import AdaRR as AdaRR, ConstRR as ConstRR, TunedRR as TunedRR
+    from lipverify.linear_transformer.tokens import Tokens as Tokens, forward as forward
 
 __getattr__, __dir__ = lazy(__name__)

@@ -217,8 +217,8 @@ class Full(Family):
 
     def column(self, layer: Floats) -> Floats:
         """The column P_xy of a layer, (d,): the multiple of the label that the layer adds to the covariates."""
-        found: Floats = layer[0, :-1, -1]
-        return found
+        entries: Floats = layer[0, :-1, -1]
+        return entries
 
     def with_column(self, layer: Floats, column: Floats) -> Floats:
         """The layer with this vector, (d,), added to its column P_xy."""
@@ -294,8 +294,8 @@ class LowRank(Full):
 
     def column(self, layer: Floats) -> Floats:
         """The column P_xy of the rank-one part of P."""
-        found: Floats = layer[0, 1, :-1] * layer[0, 2, -1]
-        return found
+        entries: Floats = layer[0, 1, :-1] * layer[0, 2, -1]
+        return entries
 
     def with_column(self, layer: Floats, column: Floats) -> Floats:
         """The layer with the rank-one part of P replaced by the column P_xy."""

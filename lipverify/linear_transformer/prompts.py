@@ -349,9 +349,9 @@ def _semidefinite(name: str, value: Any) -> Rows:
     """A positive semidefinite matrix, from itself or from its diagonal, as rows."""
     if np.ndim(value) == 1:
         value = np.diag(numbers(name, value))
-    found = np.array(rows(name, value))
-    square = found.shape[0] == found.shape[1]
-    allowed = 8 * len(found) * EPS * float(np.max(np.abs(found)))
-    if not square or np.max(np.abs(found - found.T)) > allowed or np.linalg.eigvalsh(found)[0] < -allowed:
+    matrix = np.array(rows(name, value))
+    square = matrix.shape[0] == matrix.shape[1]
+    allowed = 8 * len(matrix) * EPS * float(np.max(np.abs(matrix)))
+    if not square or np.max(np.abs(matrix - matrix.T)) > allowed or np.linalg.eigvalsh(matrix)[0] < -allowed:
         raise InvalidInput(f"{name}: it must be symmetric and positive semidefinite; for A it is A @ A.T, say.")
-    return rows(name, (found + found.T) / 2)
+    return rows(name, (matrix + matrix.T) / 2)

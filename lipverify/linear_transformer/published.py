@@ -80,11 +80,11 @@ def printed(noise: str, model: str, layers: int = 0) -> Printed:
     >>> printed("uniform-5", "GD++", 3).value, printed("uniform-5", "ConstRR").value
     (0.344, 0.365)
     """
-    found = table().get((noise, model, layers))
-    if found is None:
+    entry = table().get((noise, model, layers))
+    if entry is None:
         rule = "see LAYERS, MODELS, BASELINES, NOISES"
         raise InvalidInput(f"no entry for {layers} layers of {model!r} under {noise!r}; {rule}.")
-    return found
+    return entry
 
 
 def problem(column: str) -> Regression:
@@ -106,10 +106,10 @@ def problem(column: str) -> Regression:
     d, _, n = size.partition("x")
     if not (d.isdecimal() and n.isdecimal()):
         raise InvalidInput(f"noise = {column!r}: write uniform-3@5x10 for the law uniform-3 at d = 5 and n = 10.")
-    found = Regression(int(d), int(n), noise_named(law))
-    if (name := column_of(found)) != column:
+    regression = Regression(int(d), int(n), noise_named(law))
+    if (name := column_of(regression)) != column:
         raise InvalidInput(f"noise = {column!r}: this problem is called {name!r}; write that.")
-    return found
+    return regression
 
 
 def column_of(regression: Regression) -> str:

@@ -16,11 +16,9 @@ from typing import TYPE_CHECKING
 from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
-    from lipverify.loss.exact import loss_cost
-    from lipverify.loss.methods import METHODS, loss_terms
-    from lipverify.loss.terms import LossTerms
-    from lipverify.loss.work import Cost, budget
-
-__all__ = ["METHODS", "Cost", "LossTerms", "budget", "loss_cost", "loss_terms"]
+    from lipverify.loss.exact import loss_cost as loss_cost
+    from lipverify.loss.methods import loss_terms as loss_terms
+    from lipverify.loss.terms import LossTerms as LossTerms
+    from lipverify.loss.work import Cost as Cost, budget as budget
 
 __getattr__, __dir__ = lazy(__name__)

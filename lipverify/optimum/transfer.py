@@ -112,11 +112,11 @@ def transfers(problems: Mapping[str, Problem], tested: Collection[str] = ()) -> 
     return table
 
 
-def quotient(one: Value, other: Value) -> Value:
+def quotient(numerator: Value, denominator: Value) -> Value:
     """The quotient of two positive values and its error; to first order their relative errors add.
 
     >>> quotient((2.0, 0.1), (4.0, 0.2))
     (0.5, 0.05)
     """
-    ratio = one[0] / other[0]
-    return ratio, ratio * (one[1] / one[0] + other[1] / other[0])
+    ratio = numerator[0] / denominator[0]
+    return ratio, ratio * (numerator[1] / numerator[0] + denominator[1] / denominator[0])

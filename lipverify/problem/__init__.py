@@ -5,10 +5,8 @@ from typing import TYPE_CHECKING
 from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
-    from lipverify.problem.law import Law
-    from lipverify.problem.laws import Affine, ReLU
-    from lipverify.problem.problem import Problem
-
-__all__ = ["Affine", "Law", "Problem", "ReLU"]
+    from lipverify.problem.law import Law as Law
+    from lipverify.problem.laws import Affine as Affine, ReLU as ReLU
+    from lipverify.problem.problem import Problem as Problem
 
 __getattr__, __dir__ = lazy(__name__)

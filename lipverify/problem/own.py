@@ -121,12 +121,17 @@ def _declared_or_found(law: Ridge) -> tuple[float, ...]:
     return tuple(sorted({*jumps_of.default(law), *(jump for jump in law.jumps if -1 < jump < 1)}))
 
 
+def _doubles(given: Any) -> tuple[float, ...]:
+    """The numbers of a sequence; (NaN,) if it is none."""
+    try:
+        return tuple(float(value) for value in given)
+    except (TypeError, ValueError, OverflowError):
+        return (math.nan,)
+
+
 def _places(name: str, given: Any) -> tuple[float, ...]:
     """Kinks or jumps as floats; refused unless they are numbers in [-1, 1]."""
-    try:
-        values = tuple(float(value) for value in given)
-    except (TypeError, ValueError, OverflowError):
-        values = (math.nan,)
+    values = _doubles(given)
     if not all(-1 <= value <= 1 for value in values):
         raise InvalidInput(f"{name} = {shown(given)}: {name} must be a sequence of numbers from -1 to 1.")
     return values
@@ -294,10 +299,7 @@ def _require_continuous(role: str, step: float, largest: float) -> None:
 
 def _spectrum(spectrum: Any) -> tuple[float, ...]:
     """The coefficients as floats; refused unless they are finite and >= 0."""
-    try:
-        values = tuple(float(k) for k in spectrum)
-    except (TypeError, ValueError, OverflowError):
-        values = (math.nan,)
+    values = _doubles(spectrum)
     if not values or not all(math.isfinite(k) and k >= 0 for k in values):
         raise InvalidInput(f"spectrum = {shown(spectrum)}: the coefficients must be a sequence of finite numbers >= 0.")
     return values

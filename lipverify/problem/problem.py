@@ -11,7 +11,7 @@ import msgspec
 from lipverify.errors import InvalidInput
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.showing import latex_number, table
-from lipverify.foundation.validation import instance, whole
+from lipverify.foundation.validation import instance, real, whole
 from lipverify.problem.covariates import Covariates, Sphere
 from lipverify.problem.law import Law, Sum, require_dimension
 
@@ -139,7 +139,7 @@ def context_length(n: Any) -> int | float:
     try:
         count = operator.index(n) if not isinstance(n, bool) else 0
     except TypeError:
-        value = _real(n)
+        value = real(n)
         count = int(value) if value.is_integer() else 0
         if count > LARGEST_CONSECUTIVE and value <= LARGEST_N:
             return value
@@ -148,16 +148,8 @@ def context_length(n: Any) -> int | float:
     return count
 
 
-def _real(value: Any) -> float:
-    """A real number as a double; nan for any other object and for a number beyond the range of doubles."""
-    try:
-        return float(value) if not isinstance(value, bool | str | bytes) else math.nan
-    except (TypeError, ValueError, OverflowError):
-        return math.nan
-
-
 def _noise(sigma: Any) -> float:
-    value = _real(sigma)
+    value = real(sigma)
     if not (math.isfinite(value) and value >= 0):
         raise InvalidInput(f"sigma = {shown(sigma)}: the noise level must be finite and >= 0.")
     return value

@@ -308,8 +308,8 @@ def _and(first: bool | None, second: bool | None) -> bool | None:
 _LOGICAL: dict[str, Any] = {
     "logical_and": _and,
     "bitwise_and": _and,
-    "logical_or": lambda one, other: _not(_and(_not(one), _not(other))),
-    "bitwise_or": lambda one, other: _not(_and(_not(one), _not(other))),
+    "logical_or": lambda a, b: _not(_and(_not(a), _not(b))),
+    "bitwise_or": lambda a, b: _not(_and(_not(a), _not(b))),
     "logical_not": _not,
     "invert": _not,
 }
@@ -469,9 +469,9 @@ def _modulo(u: Ball, v: Ball) -> Ball:
     return _subtract(u, _multiply(v, _floor(_divide(u, v))))
 
 
-def _where(condition: Any, one: Any, other: Any) -> Ball:
+def _where(condition: Any, then: Any, otherwise: Any) -> Ball:
     truth = condition if isinstance(condition, Truth) else Truth(bool(condition), False)
-    return _chosen(truth, _ball(one), _ball(other))
+    return _chosen(truth, _ball(then), _ball(otherwise))
 
 
 def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Ball:

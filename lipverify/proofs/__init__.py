@@ -17,67 +17,49 @@ from typing import TYPE_CHECKING
 from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
-    from lipverify.proofs.declared import Gaussian, Kinked, Pieces, Powers, Rough
-    from lipverify.proofs.dimensions import EveryDimension, prove_every_dimension
-    from lipverify.proofs.direct import prove_cosine, prove_layers, prove_ridge
-    from lipverify.proofs.envelope import Envelope, Tradeoff, prove_envelope, prove_tradeoff
-    from lipverify.proofs.files import load
+    from lipverify.proofs.declared import (
+        Gaussian as Gaussian,
+        Kinked as Kinked,
+        Pieces as Pieces,
+        Powers as Powers,
+        Rough as Rough,
+    )
+    from lipverify.proofs.dimensions import (
+        EveryDimension as EveryDimension,
+        prove_every_dimension as prove_every_dimension,
+    )
+    from lipverify.proofs.direct import (
+        prove_cosine as prove_cosine,
+        prove_layers as prove_layers,
+        prove_ridge as prove_ridge,
+    )
+    from lipverify.proofs.envelope import (
+        Envelope as Envelope,
+        Tradeoff as Tradeoff,
+        prove_envelope as prove_envelope,
+        prove_tradeoff as prove_tradeoff,
+    )
+    from lipverify.proofs.files import load as load
     from lipverify.proofs.finite import (
-        ProvedOptimum,
-        prove_aligned,
-        prove_aligned_blocks,
-        prove_falling,
-        prove_not_aligned,
-        prove_not_isotropic,
-        prove_optimum,
-        prove_rising,
+        ProvedOptimum as ProvedOptimum,
+        prove_aligned as prove_aligned,
+        prove_aligned_blocks as prove_aligned_blocks,
+        prove_falling as prove_falling,
+        prove_not_aligned as prove_not_aligned,
+        prove_not_isotropic as prove_not_isotropic,
+        prove_optimum as prove_optimum,
+        prove_rising as prove_rising,
     )
-    from lipverify.proofs.record import Lemma, Proof
+    from lipverify.proofs.record import Lemma as Lemma, Proof as Proof
     from lipverify.proofs.window import (
-        EveryN,
-        EverySignal,
-        Theorem,
-        Transfer,
-        prove_every_n,
-        prove_every_signal,
-        prove_transfer,
-        prove_window,
+        EveryN as EveryN,
+        EverySignal as EverySignal,
+        Theorem as Theorem,
+        Transfer as Transfer,
+        prove_every_n as prove_every_n,
+        prove_every_signal as prove_every_signal,
+        prove_transfer as prove_transfer,
+        prove_window as prove_window,
     )
-
-__all__ = [
-    "Envelope",
-    "EveryDimension",
-    "EveryN",
-    "EverySignal",
-    "Gaussian",
-    "Kinked",
-    "Lemma",
-    "Pieces",
-    "Powers",
-    "Proof",
-    "ProvedOptimum",
-    "Rough",
-    "Theorem",
-    "Tradeoff",
-    "Transfer",
-    "load",
-    "prove_aligned",
-    "prove_aligned_blocks",
-    "prove_cosine",
-    "prove_envelope",
-    "prove_every_dimension",
-    "prove_every_n",
-    "prove_every_signal",
-    "prove_falling",
-    "prove_layers",
-    "prove_not_aligned",
-    "prove_not_isotropic",
-    "prove_optimum",
-    "prove_ridge",
-    "prove_rising",
-    "prove_tradeoff",
-    "prove_transfer",
-    "prove_window",
-]
 
 __getattr__, __dir__ = lazy(__name__)

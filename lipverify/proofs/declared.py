@@ -40,8 +40,8 @@ class Powers(msgspec.Struct, frozen=True):
     coefficients: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        found = tuple(numbers("coefficients", self.coefficients, "numbers").tolist())
-        msgspec.structs.force_setattr(self, "coefficients", found)
+        coefficients = tuple(numbers("coefficients", self.coefficients, "numbers").tolist())
+        msgspec.structs.force_setattr(self, "coefficients", coefficients)
 
     def __call__(self, z: Array) -> Array:
         """By Horner's rule."""
@@ -163,7 +163,7 @@ class Pieces(msgspec.Struct, frozen=True):
     @property
     def text(self) -> str:
         """The name of the link in the checker's notation."""
-        return "|".join(",".join(map(repr, each)) for each in (self.at, *self.polynomials))
+        return "|".join(",".join(map(repr, row)) for row in (self.at, *self.polynomials))
 
     @property
     def jumps(self) -> bool:
@@ -212,7 +212,7 @@ def declared(law: Law) -> str:
         If the checker does not know the law: no theorem is proved for its class, its link or covariance is a bare
         function, its covariance may not be positive definite, or no theorem is known for the order of its variogram.
     """
-    known = ", ".join(each.__name__ for each in declared.classes)
+    known = ", ".join(law_class.__name__ for law_class in declared.classes)
     raise OutOfReach(f"law = {law!r}: theorems are proved for {known}; use `growth` for a limit exponent.")
 
 
@@ -265,7 +265,7 @@ def _covariance(law: Zonal) -> str:
         name = f"rough-{law.variogram.s:g}"
         if name in laws.LAWS:
             return name
-        known = ", ".join(each.removeprefix("rough-") for each in laws.LAWS if each.startswith("rough-"))
+        known = ", ".join(other.removeprefix("rough-") for other in laws.LAWS if other.startswith("rough-"))
         raise OutOfReach(f"s = {law.variogram.s!r}: theorems are proved for s = {known}.")
     what = "covariance" if law.variogram is None else "variogram"
     raise OutOfReach(

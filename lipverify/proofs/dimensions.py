@@ -202,15 +202,15 @@ def lines(facts: Mapping[str, Any]) -> dict[str, str]:
     OutOfReach
         If they do not meet near 1.
     """
-    split, found = float(facts["split"]), []
+    split, pairs = float(facts["split"]), []
     for d, excess in excesses(facts):
         if min(excess(split), excess(FARTHEST)) <= 0:
             raise OutOfReach(
                 f"d = {d or f'> {sizes.LAST}'}: the envelopes are too wide to bound w*; ask for a larger least_window "
                 "or least_tokens."
             )
-        found.append([brentq(excess, *ends, xtol=MARGIN / 10) for ends in ((split, 1.0), (1.0, FARTHEST))])
-    low, high = min(each[0] for each in found), max(each[1] for each in found)
+        pairs.append([brentq(excess, *ends, xtol=MARGIN / 10) for ends in ((split, 1.0), (1.0, FARTHEST))])
+    low, high = min(pair[0] for pair in pairs), max(pair[1] for pair in pairs)
     return {"low": f"{low - MARGIN:.8f}", "high": f"{high + MARGIN:.8f}"}
 
 

@@ -13,7 +13,7 @@ from lipverify.foundation.validation import number, whole
 from lipverify.proofs import checker
 from lipverify.proofs.checker import chain
 from lipverify.proofs.record import Proof
-from lipverify.proofs.search import rounded
+from lipverify.proofs.search import lemma_of, rounded
 
 Choices = Mapping[str, Mapping[str, str]]
 
@@ -43,14 +43,10 @@ def built(theorem: str, given: Mapping[str, Any], chosen: Choices) -> Proof:
                 )
             constants |= {name: rounded(ball, side) for name, (side, ball) in bounds.items()}
             facts |= {name: arb(text) for name, text in constants.items()}
-            says, because = chain.wording(rule)
-            lemmas.append(
-                {"name": rule.__name__, "stage": stage, "says": says, "because": because, "constants": constants}
-            )
+            lemmas.append(lemma_of(rule, stage, constants))
     proof = Proof(head | {"lemmas": lemmas})
-    found = proof.failures()
-    if found:
-        raise OutOfReach(f"{theorem}: {found[0]}; this does not follow from the hypotheses.")
+    if failures := proof.failures():
+        raise OutOfReach(f"{theorem}: {failures[0]}; this does not follow from the hypotheses.")
     return proof
 
 

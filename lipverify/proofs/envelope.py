@@ -40,10 +40,10 @@ class Envelope(LawProof):
     @property
     def stages(self) -> tuple[dict[str, float], ...]:
         """The constants of each stage, with the w from which it holds."""
-        found: dict[int, dict[str, float]] = {}
+        constants: dict[int, dict[str, float]] = {}
         for lemma in self.lemmas:
-            found.setdefault(lemma.stage, {}).update(lemma.constants)
-        return tuple(found[stage] for stage in sorted(found) if stage > 0)
+            constants.setdefault(lemma.stage, {}).update(lemma.constants)
+        return tuple(constants[stage] for stage in sorted(constants) if stage > 0)
 
     @property
     def least_w(self) -> float:
@@ -161,12 +161,12 @@ class Tradeoff(Envelope):
     @property
     def rise(self) -> Range:
         """Bounds of N(rho w) / N(w) for all w >= least_w and n >= K (rho w)^{(d-1)/2 + max(beta, 1) - 1}."""
-        return below(self.constants["rise_low"]), beyond(self.constants["rise_high"])
+        return self.interval("rise_low", "rise_high")
 
     @property
     def fall(self) -> Range:
         """Bounds of B(rho w) / B(w) in the same range."""
-        return below(self.constants["fall_low"]), beyond(self.constants["fall_high"])
+        return self.interval("fall_low", "fall_high")
 
 
 def prove_tradeoff(
@@ -198,8 +198,8 @@ def prove_tradeoff(
         As `prove_envelope`.
 
     >>> from lipverify.laws import Affine
-    >>> found = prove_tradeoff(Affine(), d=3)
-    >>> found.rise[0] > 1.99, found.fall[1] < 0.26
+    >>> tradeoff = prove_tradeoff(Affine(), d=3)
+    >>> tradeoff.rise[0] > 1.99, tradeoff.fall[1] < 0.26
     (True, True)
     """
     rho = number("ratio", ratio, "w' / w", above=1)

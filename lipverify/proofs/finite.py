@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -73,7 +73,7 @@ class ProvedOptimum(Proof):
         """
         if self.data["theorem"] != "scale":
             raise OutOfReach(f"{self.statement}: this says nothing of c*; give prove_optimum an offset.")
-        return below(self.constants["c_low"]), beyond(self.constants["c_high"])
+        return self.interval("c_low", "c_high")
 
 
 def prove_optimum(problem: Problem, offset: float | None = None) -> ProvedOptimum:
@@ -104,31 +104,28 @@ def prove_optimum(problem: Problem, offset: float | None = None) -> ProvedOptimu
     >>> round(low, 3), round(high, 3)
     (0.799, 0.799)
     """
-    if problem.sigma == 0 or problem.n == 1:
-        raise InvalidInput(f"{problem!r}: the noise bounds w* only if sigma > 0 and n >= 2.")
     if offset is not None and named(problem.law) not in WITH_OFFSET:
         raise InvalidInput(f"law = {problem.law!r}: c* is proved for affine and ReLU laws; leave the offset out.")
-    given = about(problem, offset)
-    found = optimal_window(problem)
-    at, stop = decimal(found.w), decimal(_stop(problem, found.w, found.loss))
+    given, centre, stop = _bounded_by_noise(problem, offset)
     if float(stop) > CURVES:
-        return _far(given, at, stop)
+        return _far(given, centre, stop)
     with ctx.workprec(BITS):
         head: dict[str, Any] = {"theorem": "scale" if "offset" in given else "optimum", "given": given}
-        k = balls(optima.about(head)) | {"at": arb(at)}
+        k = balls(optima.about(head)) | {"at": arb(centre)}
         k["level"] = arb(rounded(optima.level(k)[0]["level"][1], "at least"))
         k["stop"] = arb(stop)
         loss = optima.loss_and_gap(k)
 
-        def left(w: float) -> bool:
+        def no_optimum_below(w: float) -> bool:
             return optima.is_above(loss, k["level"], arb(0), arb(w))
 
-        def right(w: float) -> bool:
+        def no_optimum_beyond(w: float) -> bool:
             return optima.is_above(loss, k["level"], arb(w), k["stop"])
 
-        low = "0" if float(at) == 0 or not left(CLOSE) else _edge(left, float(at), 0.0)
-        high = _edge(right, float(at), float(stop))
-    chosen = {"level": {"at": at}, "beyond": {"stop": stop}, "between": {"low": low, "high": high}}
+        at_zero = float(centre) == 0 or not no_optimum_below(CLOSE)
+        low = "0" if at_zero else _edge(no_optimum_below, float(centre), 0.0)
+        high = _edge(no_optimum_beyond, float(centre), float(stop))
+    chosen = {"level": {"at": centre}, "beyond": {"stop": stop}, "between": {"low": low, "high": high}}
     if offset is None and low == "0" and float(high) < 1:
         with suppress(OutOfReach):
             return ProvedOptimum(built("optimum at zero", given, chosen).data)
@@ -151,12 +148,20 @@ def about(problem: Problem, offset: float | None = None) -> dict[str, Any]:
     } | ({} if offset is None else {"offset": repr(number("offset", offset, "a variance", least=0))})
 
 
-def _far(given: dict[str, Any], at: str, stop: str) -> ProvedOptimum:
+def _bounded_by_noise(problem: Problem, offset: float | None = None) -> tuple[dict[str, Any], str, str]:
+    """The given data, w* by the exact method, and the w from which on the noise alone exceeds the least loss."""
+    if problem.sigma == 0 or problem.n == 1:
+        raise InvalidInput(f"{problem!r}: the noise bounds w* only if sigma > 0 and n >= 2.")
+    given, optimum = about(problem, offset), optimal_window(problem)
+    return given, decimal(optimum.w), decimal(_stop(problem, optimum.w, optimum.loss))
+
+
+def _far(given: dict[str, Any], centre: str, stop: str) -> ProvedOptimum:
     """Bounds for a curve that would need too many intervals: the w at which N + k_1 m^2 exceeds the minimal loss."""
     if "offset" in given:
         raise OutOfReach(f"{given}: c* is proved where noise outweighs the least loss at w <= {CURVES:g}.")
     with ctx.workprec(BITS):
-        k = balls(optima.about({"theorem": "optimum far", "given": given})) | {"at": arb(at)}
+        k = balls(optima.about({"theorem": "optimum far", "given": given})) | {"at": arb(centre)}
         level = optima.level(k)[0]["level"][1].upper()
 
         def exceeds(w: float) -> bool:
@@ -165,7 +170,7 @@ def _far(given: dict[str, Any], at: str, stop: str) -> ProvedOptimum:
         degree_one = 1 in optima.spectrum(k)[0]
         edges = {
             name: next(
-                (w for w in (float(at) * (1 + sign * 0.02 * j) for j in range(1, 25)) if degree_one and exceeds(w)),
+                (w for w in (float(centre) * (1 + sign * 0.02 * j) for j in range(1, 25)) if degree_one and exceeds(w)),
                 None,
             )
             for name, sign in (("low", -1), ("high", 1))
@@ -178,23 +183,23 @@ def _far(given: dict[str, Any], at: str, stop: str) -> ProvedOptimum:
         )
     chosen = {name: decimal(w) for name, w in edges.items() if w is not None}
     return ProvedOptimum(
-        built("optimum far", given, {"level": {"at": at}, "beyond": {"stop": stop}, "around": chosen}).data
+        built("optimum far", given, {"level": {"at": centre}, "beyond": {"stop": stop}, "around": chosen}).data
     )
 
 
-def _stop(problem: Problem, at: float, level: float) -> float:
+def _stop(problem: Problem, optimal_w: float, level: float) -> float:
     """Slightly above the w at which the noise alone equals the minimal loss."""
 
     def excess(w: float) -> float:
         return float(loss_terms(problem, w).noise) - level
 
-    if at > FARTHEST:
-        minutes = (at / 100) ** 2
+    if optimal_w > FARTHEST:
+        minutes = (optimal_w / 100) ** 2
         raise OutOfReach(
-            f"{problem!r}: w* is {at:.4g}, and a proof would take some {minutes:.0f} minutes; up to {FARTHEST:g} it is "
-            "tried, so use prove_window or optimal_window."
+            f"{problem!r}: w* is {optimal_w:.4g}, and a proof would take some {minutes:.0f} minutes; up to "
+            f"{FARTHEST:g} it is tried, so use prove_window or optimal_window."
         )
-    end = max(CURVES, 2 * at)
+    end = max(CURVES, 2 * optimal_w)
     while excess(end) <= 0:
         end *= 2
     return float(brentq(excess, 0.0, end, rtol=1e-6)) * (1 + CLOSE)
@@ -267,16 +272,13 @@ def prove_falling(problem: Problem) -> Proof:
     >>> prove_falling(Problem(d=3, n=10, law=Affine())).constants["stop"] < 2
     True
     """
-    if problem.sigma == 0 or problem.n == 1:
-        raise InvalidInput(f"{problem!r}: the noise bounds w* only if sigma > 0 and n >= 2.")
-    given, found = about(problem), optimal_window(problem)
-    stop = decimal(_stop(problem, found.w, found.loss))
+    given, centre, stop = _bounded_by_noise(problem)
     if float(stop) > CURVES:
         raise OutOfReach(
             f"{problem!r}: the noise is above the least loss from w = {float(stop):.4g} on, and the bias is followed "
             f"up to w = {CURVES:g}: use a smaller L / sigma."
         )
-    return built("bias falls", given, {"level": {"at": decimal(found.w)}, "beyond": {"stop": stop}})
+    return built("bias falls", given, {"level": {"at": centre}, "beyond": {"stop": stop}})
 
 
 Entries = tuple[float | Fraction, float | Fraction]
@@ -308,8 +310,8 @@ def prove_not_isotropic(n: int, sigma: float, S: Entries, M: Entries, stop: floa
     OutOfReach
         If it does not follow.
 
-    >>> found = prove_not_isotropic(n=9, sigma=1.0, S=(Fraction(5, 3), Fraction(1, 6)), M=(2.6, 0.87), stop=6.0)
-    >>> round(found.constants["gain_low"], 6)
+    >>> proof = prove_not_isotropic(n=9, sigma=1.0, S=(Fraction(5, 3), Fraction(1, 6)), M=(2.6, 0.87), stop=6.0)
+    >>> round(proof.constants["gain_low"], 6)
     0.061306
     """
     return _better("not isotropic", circle.isotropic_loss, n, sigma, S, M, stop)
@@ -374,13 +376,10 @@ def prove_aligned(d: int, k: int, n: int, sigma: float | Fraction, C: float | Fr
     """
     given = in_subspace(d, k, n, sigma, C)
     with ctx.workprec(BITS):
-        try:
-            about = balls(subspace.about({"given": given}))
-        except Malformed as error:
-            raise InvalidInput(str(error)) from None
-        near = decimal(FARTHER * float(about["C"]))
-        about["near"] = arb(near)
-        h, gamma, _ = (curve.slope(1) for curve in subspace.loss(about))
+        facts = _read(subspace.about, given)
+        near = decimal(FARTHER * float(facts["C"]))
+        facts["near"] = arb(near)
+        h, gamma, _ = (curve.slope(1) for curve in subspace.loss(facts))
         places = [float(near) * j / 40 for j in range(2, 40)]
         ratios = [2 * float((h.over(w, w) / gamma.over(w, w)).mid()) for w in map(arb, places)]
         reach = decimal(min(0.97 * min(ratios), 0.9 * float(near)))
@@ -422,20 +421,25 @@ def prove_aligned_blocks(d: int, sigma: float | Fraction, C: float | Fraction) -
     """
     given = blocks_given(d, sigma, C)
     with ctx.workprec(BITS):
-        try:
-            blocks.about({"given": given})
-        except Malformed as error:
-            raise InvalidInput(str(error)) from None
+        _read(blocks.about, given)
     for stop in STOPS:
         with suppress(OutOfReach):
             return built("aligned blocks", given, {"across": {"stop": stop}})
     raise OutOfReach(f"aligned blocks: it does not follow from {given} with any scale of {', '.join(STOPS)}.")
 
 
+def _read(about: Callable[[Any], Mapping[str, Any]], given: dict[str, Any]) -> dict[str, Any]:
+    """The given data as balls; refused with the checker's reason if they are not of their kind."""
+    try:
+        return balls(about({"given": given}))
+    except Malformed as error:
+        raise InvalidInput(str(error)) from None
+
+
 def blocks_given(d: int, sigma: float | Fraction, C: float | Fraction) -> dict[str, Any]:
     """The given data of such a proof, in the file's notation."""
-    found = in_subspace(d, 1, 2, sigma, C)
-    return {name: found[name] for name in ("d", "sigma", "C")}
+    given = in_subspace(d, 1, 2, sigma, C)
+    return {name: given[name] for name in ("d", "sigma", "C")}
 
 
 def in_subspace(d: int, k: int, n: int, sigma: float | Fraction, C: float | Fraction) -> dict[str, Any]:
@@ -459,18 +463,18 @@ def _better(
     with ctx.workprec(BITS):
         loss = loss_of(circle.given(circle.about({"given": given})))
         places = [float(given["stop"]) * j / 400 for j in range(400)]  # a ball cannot equal `stop` exactly
-        at = min(places, key=lambda w: float(loss.over(arb(w), arb(w)).mid()))
-    return built(theorem, given, {theorem.rpartition(" ")[2]: {"at": decimal(at)}})
+        best = min(places, key=lambda w: float(loss.over(arb(w), arb(w)).mid()))
+    return built(theorem, given, {theorem.rpartition(" ")[2]: {"at": decimal(best)}})
 
 
 def on_the_circle(n: int, sigma: float, S: Entries, M: Entries, stop: float) -> dict[str, Any]:
     """The given data of such a proof, in the file's notation."""
     for name, pair in (("S", S), ("M", M)):
-        numbers(name, [float(each) for each in pair])
+        numbers(name, [float(entry) for entry in pair])
     return {
         "n": whole("n", n, 2, "the number of tokens"),
         "sigma": repr(number("sigma", sigma, "the noise", least=0)),
-        "S": [str(each) for each in S],
-        "M": [str(each) for each in M],
+        "S": list(map(str, S)),
+        "M": list(map(str, M)),
         "stop": repr(number("stop", stop, "the largest w", above=0)),
     }

@@ -27,9 +27,9 @@ class Leftover(msgspec.Struct, frozen=True):
     says: str = ""
 
     def __str__(self) -> str:
-        left = f", such as {self.first}" if self.first else ""
+        example = f", such as {self.first}" if self.first else ""
         equation = f": {self.says}" if self.says else ""
-        return f"{self.terms} of {self.of} terms are left of the difference of two sides{left}{equation}"
+        return f"{self.terms} of {self.of} terms are left of the difference of two sides{example}{equation}"
 
 
 class Polynomial:
@@ -82,7 +82,7 @@ class Symbols:
         names = {
             name: [name + "".join(map(str, place)) for place in np.ndindex(*shape)] for name, shape in shapes.items()
         }
-        ring = fmpz_mpoly_ctx.get([each for group in names.values() for each in group], Ordering.lex)
+        ring = fmpz_mpoly_ctx.get([symbol for group in names.values() for symbol in group], Ordering.lex)
         waiting = map(Polynomial, ring.gens())
         groups = {name: [next(waiting) for _ in group] for name, group in names.items()}
         self._named = {
@@ -113,7 +113,7 @@ def leftover(derived: Sequence[Sequence[Any]], stated: Sequence[Sequence[Any]]) 
     >>> leftover([[(x + 1) ** 2]], [[x**2 + 1]])
     Leftover(terms=1, of=3, first='2 x', symbols=('x',), says='')
     """
-    pairs = [(p, q) for one, other in zip(derived, stated, strict=True) for p, q in zip(one, other, strict=True)]
+    pairs = [pair for parts in zip(derived, stated, strict=True) for pair in zip(*parts, strict=True)]
     differences = [p - q for p, q in pairs]
     rings = (p.of.context() for p, _ in pairs if isinstance(p, Polynomial))
     return Leftover(

@@ -75,14 +75,16 @@ class Proof:
         """The chain of lemmas."""
         return tuple(
             Lemma(
-                name=each["name"],
-                stage=each["stage"],
-                says=each["says"],
-                because=each["because"],
-                constants={name: float(text) for name, text in each["constants"].items()},
+                **{name: lemma[name] for name in ("name", "stage", "says", "because")},
+                constants={name: float(text) for name, text in lemma["constants"].items()},
             )
-            for each in self.data["lemmas"]
+            for lemma in self.data["lemmas"]
         )
+
+    @property
+    def text(self) -> str:
+        """The proof file as text."""
+        return json.dumps(self.data, indent=1) + "\n"
 
     def failures(self) -> list[str]:
         """The steps that do not follow, by `lipverify.proofs.checker`; empty if the proof is valid."""
@@ -90,12 +92,16 @@ class Proof:
 
     def save(self, path: Path | str) -> None:
         """Write the proof file; only a regular file is replaced."""
-        write_whole(Path(path), (json.dumps(self.data, indent=1) + "\n").encode())
+        write_whole(Path(path), self.text.encode())
 
     @cached_property
     def constants(self) -> dict[str, float]:
         """All constants by name; of those that each stage has, the last stage's."""
         return {name: value for lemma in self.lemmas for name, value in lemma.constants.items()}
+
+    def interval(self, low: str, high: str) -> tuple[float, float]:
+        """The interval between two constants, by their names, moved outwards by one double at each end."""
+        return below(self.constants[low]), beyond(self.constants[high])
 
 
 @dataclass(frozen=True)
@@ -138,6 +144,11 @@ class LawProof(Proof):
     def beta(self) -> float:
         """The exponent beta of B ~ w^-beta."""
         return laws.beta(self.law)
+
+    @property
+    def exponent(self) -> float:
+        """e = 1 / ((d-1)/2 + beta), W = Lambda^e."""
+        return 1 / (self.noise_power + self.beta)
 
     @property
     def chain(self) -> list[tuple[Rule, int]]:

@@ -54,10 +54,7 @@ class Draft:
         self.open = [f"{rule.__name__}: not certain that {what}" for what, holds in conditions.items() if not holds]
         constants = dict(chosen) | {name: rounded(ball, side) for name, (side, ball) in bounds.items()}
         self.facts.setdefault(stage, {}).update({name: arb(text) for name, text in constants.items()})
-        says, because = chain.wording(rule)
-        self.lemmas.append(
-            {"name": rule.__name__, "stage": stage, "says": says, "because": because, "constants": constants}
-        )
+        self.lemmas.append(lemma_of(rule, stage, constants))
         return self.facts[stage]
 
     def proof(self, theorem: str) -> dict[str, Any]:
@@ -69,6 +66,12 @@ class Draft:
         facts = self.facts | {stage: self.facts.get(stage, {}) | chosen}
         # loss_high is a bound of its own lemma and also one of its conditions: 0 until it is known
         return {"loss_high": arb(0)} | windows.gathered(facts, stage)
+
+
+def lemma_of(rule: chain.Rule, stage: int, constants: Mapping[str, str]) -> dict[str, Any]:
+    """A lemma as it stands in a proof file."""
+    says, because = chain.wording(rule)
+    return {"name": rule.__name__, "stage": stage, "says": says, "because": because, "constants": dict(constants)}
 
 
 def rounded(ball: Any, side: str) -> str:
@@ -176,7 +179,7 @@ def attempt(law: str, d: int, reach: Reach, share: float) -> dict[str, Any] | No
     window.
     """
     power, limit = powers(law, d), limits(law, d)
-    at, loss, end, most_noise = limit.at, limit.loss, (limit.loss / limit.C) ** (1 / power.a), limit.C
+    x, loss, end, most_noise = limit.at, limit.loss, (limit.loss / limit.C) ** (1 / power.a), limit.C
     proof = None
     for _ in range(CYCLES):
         tokens = reach.K * reach.W**power.excess * (end * (1 + MARGIN)) ** -power.a / (most_noise * (1 + MARGIN))
@@ -187,10 +190,10 @@ def attempt(law: str, d: int, reach: Reach, share: float) -> dict[str, Any] | No
         k = staged(draft, reach, power, first, loss / share**power.beta)
         if k is None:
             return None
-        at = best(k, reach, power, limit.at)
-        loss = above(k, reach, power, at, reach.W ** (power.beta - 2))
+        x = best(k, reach, power, limit.at)
+        loss = above(k, reach, power, x, reach.W ** (power.beta - 2))
         end, most_noise = (loss / k["c_low"]) ** (1 / power.a) * (1 + MARGIN), k["c_high"]
-        proof = completed(draft, k, reach, power, at, end)
+        proof = completed(draft, k, reach, power, x, end)
     return proof
 
 
@@ -261,14 +264,13 @@ def extended(proof: Mapping[str, Any], theorem: str, more: Mapping[chain.Rule, d
         draft = Draft(proof["law"], proof["d"], lemmas=list(proof["lemmas"]))
         for _, stage, constants, *_ in checker.steps(proof):
             draft.facts.setdefault(stage, {}).update(constants)
-        found: list[str] = []
         for rule, chosen in more.items():
-            if not found:
-                draft.add(rule, 0, chosen)
-                found = draft.open
-        found = found or checker.failures(draft.proof(theorem))
-    if found:
-        raise OutOfReach(f"{theorem} from {checker.statement(proof)}: {found[0]}; ask for a larger least_lambda.")
+            draft.add(rule, 0, chosen)
+            if draft.open:
+                break
+        failures = draft.open or checker.failures(draft.proof(theorem))
+    if failures:
+        raise OutOfReach(f"{theorem} from {checker.statement(proof)}: {failures[0]}; ask for a larger least_lambda.")
     return draft.proof(theorem)
 
 
@@ -278,10 +280,10 @@ def envelope(draft: Draft, stage: int, u: float) -> dict[str, float] | None:
         return None
     draft.add(tilt, stage, barriers(draft.d, u))
     for rule in laws.LAWS[laws.family(draft.law)].envelope[1:]:
-        found = draft.add(rule, stage, {})
-        if not all(ball > 0 for name, ball in found.items() if name not in windows.SIGNED):
+        constants = draft.add(rule, stage, {})
+        if not all(ball > 0 for name, ball in constants.items() if name not in windows.SIGNED):
             return None
-    return {name: float(ball) for name, ball in found.items()}
+    return {name: float(ball) for name, ball in constants.items()}
 
 
 def barriers(d: int, u: float) -> dict[str, str]:
@@ -300,9 +302,9 @@ def limits(law: str, d: int) -> Limits:
     given = laws.start(law, d)
     about = laws.LAWS[laws.family(law)].about
     known = given | ({name: ball for name, (_, ball) in about(given)[0].items()} if about else {})
-    a, beta, at = float(given["a"]), float(given["beta"]), float(windows.limit(known)[0]["limit_high"][1])
+    a, beta, x = float(given["a"]), float(given["beta"]), float(windows.limit(known)[0]["limit_high"][1])
     C = 2**-a / float(moment_limit(given["d"]))
-    b = at ** (a + beta) * a * C / beta
+    b = x ** (a + beta) * a * C / beta
     far, least = (
         (b, beta)
         if about
@@ -315,7 +317,7 @@ def limits(law: str, d: int) -> Limits:
             2.0,
         )
     )
-    return Limits(C, far, least, at, C * at**a + b * at**-beta)
+    return Limits(C, far, least, x, C * x**a + b * x**-beta)
 
 
 def above(k: Mapping[str, float], reach: Reach, power: Powers, x: float, v: float) -> float:
@@ -324,10 +326,10 @@ def above(k: Mapping[str, float], reach: Reach, power: Powers, x: float, v: floa
     return k["c_high"] * x**power.a + k["b_high"] * x**-power.beta + correction
 
 
-def bracket(k: Mapping[str, float], reach: Reach, power: Powers, at: float) -> tuple[float, float]:
+def bracket(k: Mapping[str, float], reach: Reach, power: Powers, x: float) -> tuple[float, float]:
     """low and high: the x at which the lower bound of the loss meets the upper one at `at`, at both ends of v."""
-    found = [_meeting(k, power, above(k, reach, power, at, v), v) for v in (0.0, reach.W ** (power.beta - 2))]
-    return min(low for low, _ in found), max(high for _, high in found)
+    intervals = [_meeting(k, power, above(k, reach, power, x, v), v) for v in (0.0, reach.W ** (power.beta - 2))]
+    return min(low for low, _ in intervals), max(high for _, high in intervals)
 
 
 def _meeting(k: Mapping[str, float], power: Powers, loss: float, v: float) -> tuple[float, float]:
@@ -343,14 +345,14 @@ def _meeting(k: Mapping[str, float], power: Powers, loss: float, v: float) -> tu
 
 
 def completed(
-    draft: Draft, k: Mapping[str, float], reach: Reach, power: Powers, at: float, end: float
+    draft: Draft, k: Mapping[str, float], reach: Reach, power: Powers, x: float, end: float
 ) -> dict[str, Any] | None:
     """The proof with its window, or None if there is none."""
-    low, high = bracket(k, reach, power, at)
+    low, high = bracket(k, reach, power, x)
     if low == 0:
         return None
     edges = {"low": low * (1 - MARGIN), "high": high * (1 + MARGIN), "end": end * (1 + MARGIN)}
-    chosen = {"W_least": reach.W, "K": reach.K, "at": at, **edges}
+    chosen = {"W_least": reach.W, "K": reach.K, "at": x, **edges}
     draft.add(windows.window, 0, {name: decimal(value) for name, value in chosen.items()})
     draft.add(windows.limit, 0, {})
     return draft.proof("window")

@@ -53,11 +53,6 @@ class Theorem(LawProof):
     """
 
     @property
-    def exponent(self) -> float:
-        """e = 1 / ((d-1)/2 + beta), W = Lambda^e."""
-        return 1 / (self.noise_power + self.beta)
-
-    @property
     def low(self) -> float:
         """low W < w*."""
         return below(self.constants["low"])
@@ -85,12 +80,12 @@ class Theorem(LawProof):
     @property
     def loss(self) -> tuple[float, float]:
         """W^beta (N + B) / L^2 at w* lies between these."""
-        return below(self.constants["loss_low"]), beyond(self.constants["loss_high"])
+        return self.interval("loss_low", "loss_high")
 
     @property
     def limit(self) -> tuple[float, float]:
         """Between these lies the constant to which low and high tend as least_lambda and least_tokens grow."""
-        return below(self.constants["limit_low"]), beyond(self.constants["limit_high"])
+        return self.interval("limit_low", "limit_high")
 
     @property
     def envelope(self) -> Envelope:
@@ -236,19 +231,19 @@ class EveryN(LawProof):
     @property
     def multiples(self) -> tuple[float, float]:
         """w* / M lies between these."""
-        return below(self.constants["least_ratio"]), beyond(self.constants["largest_ratio"])
+        return self.interval("least_ratio", "largest_ratio")
 
     def scale(self, n: float, L: float = 1.0, sigma: float = 1.0) -> float:
         """M = min(k_1 Lambda, k Lambda^e)."""
-        lam, power = n * L**2 / sigma**2, 1 / (self.noise_power + self.beta)
-        return float(min(lam / unit(self.law, self.d), self.constants["k"] * lam**power))
+        lam = n * L**2 / sigma**2
+        return float(min(lam / unit(self.law, self.d), self.constants["k"] * lam**self.exponent))
 
     def covers(self, n: float, L: float | None = None, sigma: float = 1.0) -> bool:
         """Whether the theorem bounds w* from both sides; L is 1 if it is not given."""
         L, a = self.constant(L), self.noise_power
         if not (n >= 2 and L > 0 and sigma > 0):
             return False
-        W = (n * L**2 / sigma**2) ** (1 / (a + self.beta))
+        W = (n * L**2 / sigma**2) ** self.exponent
         return L / sigma <= self.most_signal or n >= self.least_tokens * W ** (a + self.beta - 1)
 
     def least(self, n: float, L: float | None = None, sigma: float = 1.0) -> float:
@@ -299,7 +294,7 @@ class EverySignal(LawProof):
     @property
     def multiples(self) -> tuple[float, float]:
         """w* / M lies between these."""
-        return below(self.constants["all_low"]), beyond(self.constants["all_high"])
+        return self.interval("all_low", "all_high")
 
     def scale(self, n: float, L: float = 1.0, sigma: float = 1.0) -> float:
         """M = min(Lambda / 3d, k Lambda^e, m n^p), p = 2/3 (d = 3) or 1/3 (d = 5); of ReLU 6d, and 4/5 or 2/5.
@@ -307,7 +302,7 @@ class EverySignal(LawProof):
         In the plane min(Lambda / 6, max(k Lambda^e, L^2 / 12 sigma^2), m (n^2 + 150)).
         """
         lam, k = n * L**2 / sigma**2, self.constants
-        window = k["k"] * lam ** (1 / (self.noise_power + self.beta))
+        window = k["k"] * lam**self.exponent
         if self.d == 2:
             return float(min(lam / 6, max(window, lam / (12 * n)), k["m"] * (n**2 + 150)))
         with ctx.workprec(chain.BITS):

@@ -78,9 +78,9 @@ class Words:
         return Words(self.columns, self.rows, flipped)
 
     def __add__(self, other: Any) -> Words:
-        added = self._like(other)
+        addend = self._like(other)
         terms = dict(self.terms)
-        for term, value in added.terms.items():
+        for term, value in addend.terms.items():
             terms[term] = terms.get(term, Fraction(0)) + value
         return Words(self.rows, self.columns, terms)
 
@@ -162,7 +162,7 @@ class Words:
         """
         known: dict[Word, Words] = {}
         for letters_, replaced_by in rules.items():
-            word = tuple(_letter(each) for each in letters_)
+            word = tuple(_letter(factor) for factor in letters_)
             rows, columns = word[0].rows, word[-1].columns
             back = _transposed(word)
             meant = known[word] = Words(rows, columns, {}) + (replaced_by or Words(rows, columns, {}))
@@ -178,7 +178,7 @@ class Words:
             if replaced is None:
                 done[term] = done.get(term, Fraction(0)) + value
             else:
-                waiting += [(each, value * factor) for each, factor in replaced.terms.items()]
+                waiting += [(new, value * factor) for new, factor in replaced.terms.items()]
         if waiting:
             raise InvalidInput(f"rules = {rules}: they have no end; let each replace a product by something simpler.")
         return Words(self.rows, self.columns, done)
@@ -194,14 +194,14 @@ class Words:
         letter = _letter(vector)
         result = Words(self.rows, self.columns, {})
         for (numbers, rest), value in self.terms.items():
-            inside = [k for k, each in enumerate((*numbers, rest)) for found in each if found in (letter, letter.T)]
+            inside = [k for k, word in enumerate((*numbers, rest)) for place in word if place in (letter, letter.T)]
             if not inside:
                 result = result + Words(self.rows, self.columns, {(numbers, rest): value})
             elif len(inside) == 2 and len(set(inside)) == 2 and max(inside) < len(numbers):
-                row, other = (_before(numbers[k], letter) for k in inside)
-                others = tuple(each for k, each in enumerate(numbers) if k not in inside)
-                left = Words(self.rows, self.columns, {(others, rest): value})
-                result = result + left * (row @ covariance @ other.T)
+                row, column = (_before(numbers[k], letter) for k in inside)
+                others = tuple(word for k, word in enumerate(numbers) if k not in inside)
+                constant = Words(self.rows, self.columns, {(others, rest): value})
+                result = result + constant * (row @ covariance @ column.T)
             elif len(inside) != 1:
                 raise InvalidInput(f"{self!r}: a mean over {letter} is taken of numbers of degree 0, 1 and 2 in it.")
         return result
@@ -211,20 +211,20 @@ class Words:
 
         Terms of even degree are unchanged.
         """
-        odd = {each for words in symmetric for each in (_letter(words), _letter(words).T)}
+        odd = {letter for words in symmetric for letter in (_letter(words), _letter(words).T)}
 
         def degree(term: Term) -> int:
-            return sum(found in odd for each in (*term[0], term[1]) for found in each)
+            return sum(letter in odd for word in (*term[0], term[1]) for letter in word)
 
         return Words(self.rows, self.columns, {term: v for term, v in self.terms.items() if degree(term) % 2 == 0})
 
     def without(self, *zero: Words) -> Words:
         """The words with these letters set to 0."""
-        gone = {each for words in zero for each in (_letter(words), _letter(words).T)}
+        gone = {letter for words in zero for letter in (_letter(words), _letter(words).T)}
         kept = {
             term: value
             for term, value in self.terms.items()
-            if not any(found in gone for each in (*term[0], term[1]) for found in each)
+            if not any(letter in gone for word in (*term[0], term[1]) for letter in word)
         }
         return Words(self.rows, self.columns, kept)
 
@@ -237,8 +237,8 @@ class Words:
 
         def multiplied(word: Word, rows: str) -> Any:
             result = np.eye(size(rows), dtype=int).astype(object)
-            for each in word:
-                result = result @ (values[each.name].T if each.flipped else values[each.name])
+            for letter in word:
+                result = result @ (values[letter.name].T if letter.flipped else values[letter.name])
             return result
 
         total = np.zeros((size(self.rows), size(self.columns)), dtype=object)
@@ -291,13 +291,13 @@ def leftover(derived: Sequence[Words] | Words, stated: Sequence[Words] | Words, 
     >>> found.terms, found.of, found.first, found.symbols
     (2, 4, '-X Y^T', ('d', 'n'))
     """
-    one, other = ((each,) if isinstance(each, Words) else each for each in (derived, stated))
-    sides = list(zip(one, other, strict=True))
-    left = [item for p, q in sides for item in (p - q).terms.items()]
+    left_hand, right_hand = ((side,) if isinstance(side, Words) else side for side in (derived, stated))
+    sides = list(zip(left_hand, right_hand, strict=True))
+    remaining = [item for p, q in sides for item in (p - q).terms.items()]
     return Leftover(
-        terms=len(left),
+        terms=len(remaining),
         of=sum(len(p.terms) for p, _ in sides),
-        first=_written(*min(left, key=lambda each: (_length(each[0]), each[0]))) if left else "",
+        first=_written(*min(remaining, key=lambda item: (_length(item[0]), item[0]))) if remaining else "",
         symbols=tuple(sizes.split()),
         says="; ".join(f"{p!r} = {q!r}" for p, q in sides),
     )
@@ -305,15 +305,15 @@ def leftover(derived: Sequence[Words] | Words, stated: Sequence[Words] | Words, 
 
 def _letter(words: Words) -> Letter:
     """The one letter of these words."""
-    each = [(*numbers, rest) for numbers, rest in words.terms]
-    found = [letter for parts in each for word in parts for letter in word]
-    if len(found) != 1 or list(words.terms.values()) != [1]:
+    monomials = [(*numbers, rest) for numbers, rest in words.terms]
+    factors = [letter for monomial in monomials for word in monomial for letter in word]
+    if len(factors) != 1 or list(words.terms.values()) != [1]:
         raise InvalidInput(f"{words!r} is not one letter; a rule is about a product of letters.")
-    return found[0] if found[0].rows == words.rows and found[0].columns == words.columns else found[0].T
+    return factors[0] if factors[0].rows == words.rows and factors[0].columns == words.columns else factors[0].T
 
 
 def _transposed(word: Word) -> Word:
-    return tuple(each.T for each in reversed(word))
+    return tuple(letter.T for letter in reversed(word))
 
 
 def _term(rows: str, columns: str, word: Word, numbers: tuple[Word, ...]) -> Term:
@@ -328,14 +328,14 @@ def _term(rows: str, columns: str, word: Word, numbers: tuple[Word, ...]) -> Ter
             pieces.append(word[start:k])
             start = k
     last: Word = word[start:]
-    found = list(numbers)
+    scalars = list(numbers)
     first: Word = ()
     for index, piece in enumerate(pieces):
         if index == 0 and rows != ONE:
             first = piece
         else:
-            found.append(min(piece, _transposed(piece)))
-    return tuple(sorted(found)), first + last
+            scalars.append(min(piece, _transposed(piece)))
+    return tuple(sorted(scalars)), first + last
 
 
 def _sum(rows: str, columns: str, terms: Iterable[tuple[Term, Fraction]]) -> Words:
@@ -394,7 +394,7 @@ def _length(term: Term) -> int:
 
 def _written(term: Term, value: Fraction) -> str:
     """A term as text."""
-    numbers = [str(each[0]) if len(each) == 1 else f"({' '.join(map(str, each))})" for each in term[0]]
+    numbers = [str(word[0]) if len(word) == 1 else f"({' '.join(map(str, word))})" for word in term[0]]
     text = " ".join([*numbers, *map(str, term[1])])
     if not text:
         return str(value)

@@ -183,13 +183,13 @@ def _require_gentle_kinks(law: FunctionLaw, d: int, amplitudes: list[Floats], co
             if not floor and 0 not in kinks:
                 continue
             low, high = (np.clip(about + sign * hairs, -1, 1) for sign in (-1, 1))
-            at = np.stack([low, np.broadcast_to(about, low.shape), high])
-            values = largest * np.reshape(np.asarray(ridge.links(at.ravel(), np)[k], dtype=float), at.shape)
+            points = np.stack([low, np.broadcast_to(about, low.shape), high])
+            values = largest * np.reshape(np.asarray(ridge.links(points.ravel(), np)[k], dtype=float), points.shape)
             rounding = floor * (np.max(np.abs(values)) + constant)
             # <q, x> changes by at most the change of x
-            for one, other in ((0, 1), (1, 2), (0, 2)):
-                rise, distance = abs(values[one] - values[other]), abs(at[one] - at[other])
-                allowed = constant * distance * (1 + ROUNDING) + rounding + 16 * EPS * abs(values[one])
+            for i, j in ((0, 1), (1, 2), (0, 2)):
+                rise, distance = abs(values[i] - values[j]), abs(points[i] - points[j])
+                allowed = constant * distance * (1 + ROUNDING) + rounding + 16 * EPS * abs(values[i])
                 require(
                     "|f(x) - f(x')| <= L |x - x'| at a kink", rise, allowed, rise=rise, distance=distance, L=constant
                 )

@@ -59,13 +59,13 @@ def agree(
     """
     if len(methods) < 2:
         raise InvalidInput(f"methods = {methods!r}: give two or more.")
-    found = [(_name(how), _terms(how, problem, w)) for how in methods]
-    for name, terms in found:
+    results = [(_name(how), _terms(how, problem, w)) for how in methods]
+    for name, terms in results:
         for term in ("bias", "noise"):
             value, error = _term(terms, term)
             rule = f"the error of the {term} by {name} is below {blunt:g} of it, or agreement means nothing"
             require(rule, error, blunt * abs(value) + np.finfo(float).tiny, value=value, error=error)
-    return max(_apart(one, other, term, alarm) for one, other in combinations(found, 2) for term in ("bias", "noise"))
+    return max(_apart(*pair, term, alarm) for pair in combinations(results, 2) for term in ("bias", "noise"))
 
 
 def covers(value: Any, error: Any, reference: Any, reference_error: Any = 0.0, alarm: float = 1.0) -> float:
@@ -93,9 +93,9 @@ def covers(value: Any, error: Any, reference: Any, reference_error: Any = 0.0, a
     >>> covers(1.5, 1.0, 2.0)
     0.5
     """
-    one, other = np.asarray(value, dtype=float), np.asarray(reference, dtype=float)
+    stated, known = np.asarray(value, dtype=float), np.asarray(reference, dtype=float)
     allowed = alarm * np.asarray(error, dtype=float) + np.asarray(reference_error, dtype=float)
-    return require("the stated error covers the reference", abs(one - other), allowed, value=one, reference=other)
+    return require("the stated error covers the reference", abs(stated - known), allowed, value=stated, reference=known)
 
 
 def terms_cover(terms: LossTerms, reference: LossTerms, alarm: float = 1.0) -> float:
@@ -141,12 +141,13 @@ def _term(terms: LossTerms, term: str) -> tuple[Any, Any]:
     return np.asarray(value, dtype=float), np.asarray(error, dtype=float)
 
 
-def _apart(one: tuple[str, LossTerms], other: tuple[str, LossTerms], term: str, alarm: float) -> float:
+def _apart(first: tuple[str, LossTerms], second: tuple[str, LossTerms], term: str, alarm: float) -> float:
     """The difference of two methods divided by the allowed difference."""
-    (value, error), (second, second_error) = _term(one[1], term), _term(other[1], term)
-    rule = f"{one[0]} and {other[0]} agree on the {term}"
-    context = {"first": value, "second": second, "w": np.asarray(one[1].w)}
-    return require(rule, abs(value - second), alarm * (error + second_error), **context)
+    (name, terms), (second_name, second_terms) = first, second
+    (value, error), (second_value, second_error) = _term(terms, term), _term(second_terms, term)
+    context = {"first": value, "second": second_value, "w": np.asarray(terms.w)}
+    rule = f"{name} and {second_name} agree on the {term}"
+    return require(rule, abs(value - second_value), alarm * (error + second_error), **context)
 
 
 Loss = Callable[[Problem, Any], LossTerms]
@@ -181,8 +182,8 @@ def noise_scales(problem: Problem, w: Any, factor: float, loss: Loss = loss_term
     True
     """
     _require_factor(factor)
-    one, other = loss(problem, w), loss(problem.replace(sigma=factor * problem.sigma), w)
-    return max(_scaled(one, other, "noise", factor, 2, alarm), _scaled(one, other, "bias", factor, 0, alarm))
+    before, after = loss(problem, w), loss(problem.replace(sigma=factor * problem.sigma), w)
+    return max(_scaled(before, after, "noise", factor, 2, alarm), _scaled(before, after, "bias", factor, 0, alarm))
 
 
 def bias_scales(
@@ -227,18 +228,16 @@ def bias_scales(
         if not proportional(law):
             raise InvalidInput(f"law = {law!r} is not proportional to an L: give `rougher`, {factor:g} times the law.")
         rougher = times(law, factor)
-    one, other = loss(problem, w), loss(problem.replace(law=rougher), w)
-    return max(_scaled(one, other, "bias", factor, 2, alarm), _scaled(one, other, "noise", factor, 0, alarm))
+    before, after = loss(problem, w), loss(problem.replace(law=rougher), w)
+    return max(_scaled(before, after, "bias", factor, 2, alarm), _scaled(before, after, "noise", factor, 0, alarm))
 
 
-def _scaled(one: LossTerms, other: LossTerms, term: str, factor: float, power: int, alarm: float) -> float:
+def _scaled(before: LossTerms, after: LossTerms, term: str, factor: float, power: int, alarm: float) -> float:
     """Require that a term is factor^power times its earlier value."""
-    before, after = (np.asarray(getattr(terms, term), dtype=float) for terms in (one, other))
-    errors = [np.asarray(getattr(terms, f"{term}_error"), dtype=float) for terms in (one, other)]
-    scale = factor**power
-    allowed = alarm * (scale * errors[0] + errors[1]) + ROUNDING * abs(after)
+    (old, old_error), (new, new_error), scale = _term(before, term), _term(after, term), factor**power
+    allowed = alarm * (scale * old_error + new_error) + ROUNDING * abs(new)
     rule = f"the {term} goes as the factor to the power {power}"
-    return require(rule, abs(after - scale * before), allowed, before=before, after=after, factor=factor)
+    return require(rule, abs(new - scale * old), allowed, before=old, after=new, factor=factor)
 
 
 def _require_factor(factor: float) -> None:

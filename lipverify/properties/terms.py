@@ -64,8 +64,8 @@ def _of_links(law: RidgeLaw, d: int, nodes: int) -> tuple[float, float]:
 @_by_rule.register(Field)
 def _of_covariance(law: Law, d: int, nodes: int) -> tuple[float, float]:
     (cosines, weights), K = _rule(d, (), nodes), law.covariance(d)
-    one, values = float(np.asarray(K(np.ones(1)))[0]), K(cosines)
-    return one - float(weights @ values), max(abs(one), float(np.max(np.abs(values))))
+    peak, values = float(np.asarray(K(np.ones(1)))[0]), K(cosines)
+    return peak - float(weights @ values), max(abs(peak), float(np.max(np.abs(values))))
 
 
 @_by_rule.register(Zonal)
@@ -288,5 +288,6 @@ def is_a_minimum(
     terms = loss(optimum.problem, others)
     allowed = alarm * (optimum.loss_error + np.asarray(terms.total_error))
     context = {"loss": terms.total, "w": others, "stated": optimum.loss, "best": optimum.w}
-    at = require("the loss stated at w* is the loss there", abs(terms.total - optimum.loss)[0], allowed[0], **context)
-    return max(at, require("no other w has a smaller loss", optimum.loss - terms.total, allowed, **context))
+    off = abs(terms.total - optimum.loss)[0]
+    stated = require("the loss stated at w* is the loss there", off, allowed[0], **context)
+    return max(stated, require("no other w has a smaller loss", optimum.loss - terms.total, allowed, **context))

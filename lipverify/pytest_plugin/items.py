@@ -63,8 +63,8 @@ class Measured:
             if self.measurements.setdefault(address, measurement) != measurement:
                 raise InvalidInput(f"claim {claim.id}: another measurement is called {address}; rename its function.")
         while any(address not in self.outcomes for address in measurements):
-            left = [each for address, each in measurements.items() if address not in self.outcomes]
-            progress = [self._try(each) for each in left]
+            pending = [measurement for address, measurement in measurements.items() if address not in self.outcomes]
+            progress = [self._try(measurement) for measurement in pending]
             if not any(progress):
                 time.sleep(PAUSE)
         return self.outcomes
@@ -74,8 +74,8 @@ class Measured:
         needed = [self.outcomes.get(need.address) for need in measurement.needs]
         if any(outcome is None for outcome in needed):
             return False
-        found = [outcome for outcome in needed if outcome is not None]
-        problem = next((outcome.problem for outcome in found if outcome.problem), "")
+        outcomes = [outcome for outcome in needed if outcome is not None]
+        problem = next((outcome.problem for outcome in outcomes if outcome.problem), "")
         if problem:
             self.outcomes[measurement.address] = Outcome(None, problem, 0.0)
             return True
@@ -83,7 +83,7 @@ class Measured:
             if free:
                 kept = self.shared.get(measurement) if self.shared is not None else None
                 self.outcomes[measurement.address] = (
-                    Outcome(kept.result, "", kept.seconds, ran=kept.ran) if kept else self._run(measurement, found)
+                    Outcome(kept.result, "", kept.seconds, ran=kept.ran) if kept else self._run(measurement, outcomes)
                 )
         return free
 
@@ -194,11 +194,11 @@ def _cell(cell: Cell) -> str:
 
 def _apart(cross: CrossCheck) -> str:
     """Describe two methods that disagree."""
-    (one, other), (error, other_error) = cross.values, cross.errors
+    (value, second_value), (error, second_error) = cross.values, cross.errors
     first, second = cross.methods
     return (
-        f"the methods disagree on {cross.quantity}: {first} {one:.6g} ± {error:.2g}, "
-        f"{second} {other:.6g} ± {other_error:.2g}"
+        f"the methods disagree on {cross.quantity}: {first} {value:.6g} ± {error:.2g}, "
+        f"{second} {second_value:.6g} ± {second_error:.2g}"
     )
 
 

@@ -69,10 +69,10 @@ def typeset(text: str) -> str:
     >>> typeset("1e30"), typeset("2.5e−9"), typeset("relu"), typeset("0.25")
     ('$10^{30}$', '$2.5 \\times 10^{-9}$', 'relu', '0.25')
     """
-    found = _POWER.fullmatch(text)
-    if found is None:
+    match = _POWER.fullmatch(text)
+    if match is None:
         return text
-    mantissa, power = (part.replace(MINUS, "-") for part in found.groups())
+    mantissa, power = (part.replace(MINUS, "-") for part in match.groups())
     return f"${scientific(mantissa, power)}$"
 
 

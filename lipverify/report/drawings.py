@@ -63,7 +63,7 @@ def _flattens(series: Series, panel: Panel) -> bool:
     """True if a control is so far off that all other values would share less than 1 / `FLATTEST` of the axis."""
     if not series.label.startswith(CONTROL):
         return False
-    rest = [y for other in panel.series if not other.label.startswith(CONTROL) for y in _heights(other, panel)]
+    rest = [y for curve in panel.series if not curve.label.startswith(CONTROL) for y in _heights(curve, panel)]
     own = _heights(series, panel)
     if not rest or not own:
         return False
@@ -89,8 +89,8 @@ def joined(figures: Iterable[Figure]) -> tuple[Figure, ...]:
     """
     kept: list[Figure] = []
     for figure in dict.fromkeys(figures):
-        for index, other in enumerate(kept):
-            both = _together(other, figure)
+        for index, earlier in enumerate(kept):
+            both = _together(earlier, figure)
             if both is not None:
                 kept[index] = both
                 break
@@ -120,6 +120,6 @@ def _overlaid(first: Panel, second: Panel) -> Panel | None:
 
 def _united(first: Sequence[Labelled], second: Sequence[Labelled]) -> tuple[Labelled, ...] | None:
     """All distinct curves; None if a label would stand for two different curves."""
-    distinct = list(first) + [each for each in second if each not in first]
-    alone = {each.label for each in first}.isdisjoint(each.label for each in distinct[len(first) :])
+    distinct = list(first) + [labelled for labelled in second if labelled not in first]
+    alone = {labelled.label for labelled in first}.isdisjoint(labelled.label for labelled in distinct[len(first) :])
     return tuple(distinct) if alone else None

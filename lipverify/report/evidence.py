@@ -126,7 +126,7 @@ def _row(cells: Sequence[Cell], place: tuple[str, ...], notes: dict[str, str]) -
         quantity=rich(_quantity(cell)),
         method=printable(cell.method),
         measured=digits.with_error(cell.measured, cell.error),
-        judgements=tuple(_judgement(each, notes) for each in cells),
+        judgements=tuple(_judgement(cell, notes) for cell in cells),
     )
 
 

@@ -46,16 +46,17 @@ def section_of(record: Record) -> str:
 def front(ledger: Ledger, contents: Contents, anchors: dict[str, str], draw: Draw) -> Front:
     """The first layer, without its symbols; `anchors` maps a stem to its theorem."""
     groups = [group for _, groups in contents for group in groups]
-    found = passages(measured(ledger.claims))
+    printed = passages(measured(ledger.claims))
     return Front(
         summary=summary(ledger),
-        counts=tuple((name, len(held)) for name, held in by_outcome(found).items()),
+        counts=tuple((name, len(held)) for name, held in by_outcome(printed).items()),
         pictures=tuple(draw(figure) for group in groups for figure in _front_figure(group)),
         symbols=(),
         setting=tuple(map(rich, setting(groups))),
         parts=tuple(
             Part(
-                title=rich(title), rows=tuple(_row(group, anchors[readings.stem(group[0])], found) for group in groups)
+                title=rich(title),
+                rows=tuple(_row(group, anchors[readings.stem(group[0])], printed) for group in groups),
             )
             for title, groups in contents
         ),
@@ -83,7 +84,7 @@ def _front_figure(records: Group) -> tuple[Figure, ...]:
     return joined(figure for record in records for figure in record.figures if figure.layer == "front")[:1]
 
 
-def _row(records: Group, anchor: str, found: Sequence[Passage]) -> Row:
+def _row(records: Group, anchor: str, printed: Sequence[Passage]) -> Row:
     kind = nearest_to_print(records)
     first = next(record for record in records if record.kind == kind)
     return Row(
@@ -92,16 +93,16 @@ def _row(records: Group, anchor: str, found: Sequence[Passage]) -> Row:
         title=readings.heading(records),
         paper=printable(sources.short(first.source.paper)),
         place=rich(first.source.place),
-        standing=standing(records, found),
+        standing=standing(records, printed),
         marks=_marks(records),
     )
 
 
 def _marks(records: Group) -> tuple[str, ...]:
     """The distinct marks of all readings, with the number of readings that have each if there are several."""
-    found = [mark for record in records for mark in readings.marks(record)]
+    marks = [mark for record in records for mark in readings.marks(record)]
     many = len(records) > 1
-    return tuple(f"{mark} ({found.count(mark)})" if many else mark for mark in dict.fromkeys(found))
+    return tuple(f"{mark} ({marks.count(mark)})" if many else mark for mark in dict.fromkeys(marks))
 
 
 def summary(ledger: Ledger) -> tuple[Text, ...]:
@@ -115,8 +116,8 @@ def _asked(ledger: Ledger) -> str:
     headings = len({readings.stem(record) for record in ledger.claims})
     papers = list(dict.fromkeys(sources.short(record.source.paper) for record in ledger.claims))
     cells = sum(len(record.cells) for record in ledger.claims)
-    found = len(passages(measured(ledger.claims)))
-    asked = f"This report tests {counted(found, 'passage')} of" if found else "This report tests claims about"
+    count = len(passages(measured(ledger.claims)))
+    asked = f"This report tests {counted(count, 'passage')} of" if count else "This report tests claims about"
     return (
         f"{asked} {'; '.join(papers)}, under {counted(headings, 'heading')}, by {counted(len(ledger.claims), 'claim')} "
         f"measured at {counted(cells, 'cell')}."

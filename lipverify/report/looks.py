@@ -88,7 +88,7 @@ def band_looks(figure: Figure) -> dict[str, BandLook]:
     for panel in figure.panels:
         shaded += [*panel.bands]
         shaded += [*panel.regions]
-    labels = list(dict.fromkeys(each.label for each in shaded))
+    labels = list(dict.fromkeys(band.label for band in shaded))
     return {label: BandLook(*_BANDS[i % len(_BANDS)]) for i, label in enumerate(labels)}
 
 

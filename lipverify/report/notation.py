@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from lipverify.foundation.latex.reader import Node, Row, Sign, Styled, inside, read
 from lipverify.foundation.latex.source import COMMANDS
 from lipverify.report.model import Front, Symbol, Theorem
-from lipverify.report.text import rich
+from lipverify.report.text import formulas_in, rich
 from lipverify.report.words import NOTATION
 
 Page = TypeVar("Page", Front, Theorem)
@@ -31,12 +31,12 @@ class Defined:
         `own`: True if its claims come with lipverify. A letter in a user's file has the meaning that the file gives it.
         """
         holding = {k: entry for k, entry in enumerate(NOTATION) if entry.holds_for(stem, own)}
-        used, before, found = set(symbols_in(page)), set[str](), list[int]()
+        used, before, new_entries = set(symbols_in(page)), set[str](), list[int]()
         while used != before:  # a meaning may contain further symbols
             before = set(used)
-            found = [k for k, entry in holding.items() if k not in self._known and entry.names & used]
-            used |= {name for k in found for name in symbols_in(_entry(k))}
-        new = sorted(found)
+            new_entries = [k for k, entry in holding.items() if k not in self._known and entry.names & used]
+            used |= {name for k in new_entries for name in symbols_in(_entry(k))}
+        new = sorted(new_entries)
         self._known |= set(new)
         symbols = tuple(map(_entry, new))
         self.symbols += symbols
@@ -49,8 +49,8 @@ def _entry(k: int) -> Symbol:
 
 def symbols_in(page: msgspec.Struct) -> Iterator[str]:
     """The symbols in all formulas of a page, in LaTeX."""
-    for formula in _formulas(msgspec.to_builtins(page)):
-        yield from _symbols_of(formula)
+    for run in formulas_in(msgspec.to_builtins(page)):
+        yield from _symbols_of(run["text"])
 
 
 @lru_cache(maxsize=4096)
@@ -69,15 +69,3 @@ def _symbols(node: Node) -> Iterator[str]:
         case _:
             for part in inside(node):
                 yield from _symbols(part)
-
-
-def _formulas(data: object) -> Iterator[str]:
-    if isinstance(data, dict):
-        if data.get("kind") == "math":
-            yield data["text"]
-        else:
-            for part in data.values():
-                yield from _formulas(part)
-    elif isinstance(data, list | tuple):
-        for part in data:
-            yield from _formulas(part)

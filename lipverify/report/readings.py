@@ -63,10 +63,10 @@ def holds_at(records: Sequence[Record], *, latex: bool = True) -> str:
 def ranges_of(records: Sequence[Record], passages: Sequence[Passage], *, latex: bool = True) -> dict[Outcome, str]:
     """The range of each outcome of some passages, from the claims that decide it."""
     telling = {
-        name: {id for each in held for id in each.telling} for name, held in by_outcome(passages).items() if held
+        name: {id for passage in held for id in passage.telling} for name, held in by_outcome(passages).items() if held
     }
     some = {name: [record for record in records if record.id in ids] for name, ids in telling.items()}
-    return {name: holds_at(found, latex=latex) if found else "" for name, found in some.items()}
+    return {name: holds_at(chosen, latex=latex) if chosen else "" for name, chosen in some.items()}
 
 
 def title(records: Sequence[Record]) -> str:

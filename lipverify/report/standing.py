@@ -44,7 +44,7 @@ def standing(records: Sequence[Record], passages: Sequence[Passage]) -> Standing
     """The standing of one heading: its passages by outcome, and the verdicts of its other claims."""
     ids = {record.id for record in records}
     own = [passage for passage in passages if ids & set(passage.claims)]
-    found = Counter[str](passage.outcome for passage in own)
+    outcomes = Counter[str](passage.outcome for passage in own)
     counted = {id for passage in own for id in passage.claims}
     kind, judged = (
         nearest_to_print(records),
@@ -54,8 +54,8 @@ def standing(records: Sequence[Record], passages: Sequence[Passage]) -> Standing
     ranges = {name: _short(where) for name, where in ranges_of(judged, own).items()}
     return Standing(
         kind=kind or "",
-        outcomes=tuple((name, str(found[name])) for name in WORST_OUTCOME_FIRST if found[name]),
-        ranges=tuple(rich(ranges[name]) for name in WORST_OUTCOME_FIRST if found[name])
+        outcomes=tuple((name, str(outcomes[name])) for name in WORST_OUTCOME_FIRST if outcomes[name]),
+        ranges=tuple(rich(ranges[name]) for name in WORST_OUTCOME_FIRST if outcomes[name])
         or (rich(_short(holds_at(judged))),),
         others=tuple((name, str(rest[name])) for name in WORST_FIRST if rest[name]),
         grade=behind(judged, records) or "",

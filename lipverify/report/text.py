@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -70,6 +70,17 @@ def formula(latex: str) -> Run:
         return Run("code", printable(latex))
 
 
+def formulas_in(data: Any) -> Iterator[dict[str, Any]]:
+    """The formulas in a part of a report as plain data."""
+    if isinstance(data, dict):
+        if data.get("kind") == "math":
+            yield data
+        data = data.values()
+    if not isinstance(data, str) and hasattr(data, "__iter__"):
+        for part in data:
+            yield from formulas_in(part)
+
+
 def printable(text: str) -> str:
     r"""The text with every invisible character replaced by its code point.
 
@@ -96,15 +107,15 @@ def _words(text: str) -> list[Run]:
 
 def _with_powers(words: str) -> Iterator[Run]:
     """Words with their powers of ten as formulas."""
-    at = 0
+    start = 0
     for match in _POWER.finditer(words):
-        if match.start() > at:
-            yield Run("words", printable(words[at : match.start()]))
+        if match.start() > start:
+            yield Run("words", printable(words[start : match.start()]))
         mantissa, sign, power = match.groups()
         yield formula(scientific(mantissa, f"{sign.strip('+')}{power}"))
-        at = match.end()
-    if words[at:]:
-        yield Run("words", printable(words[at:]))
+        start = match.end()
+    if words[start:]:
+        yield Run("words", printable(words[start:]))
 
 
 def _shown(character: str) -> str:

@@ -185,13 +185,13 @@ def _problem(record: Record) -> Text:
         return (Run("code", printable(record.problem)),) if record.problem else ()
     for cell in record.cells if record.problem else ():
         place = at(cell.where)
-        found = re.fullmatch(
+        match = re.fullmatch(
             rf"(|the control, |.* disagree on ){re.escape(cell.quantity)}(.*) at {re.escape(place)}((?![\w.]).*)",
             record.problem,
             re.DOTALL,
         )
-        if found and cell.where:
-            first, says, rest = found.groups()
+        if match and cell.where:
+            first, says, rest = match.groups()
             return rich(f"{first}{cell.quantity_latex or cell.quantity}{says} at {coordinates.words(cell.where)}{rest}")
     return rich(record.problem)
 
@@ -209,12 +209,12 @@ def statement_of(latex: str) -> Text:
         return (formula(latex),)
     for is_words, piece in pieces:
         if is_words:
-            said = printable(piece.strip())
-            parts.append(Run("words", f"{',' * (comma and said[0] != ',')}{' ' * (said[0] != ',')}{said} "))
+            text = printable(piece.strip())
+            parts.append(Run("words", f"{',' * (comma and text[0] != ',')}{' ' * (text[0] != ',')}{text} "))
         else:
             comma = _trimmed(piece, "") != _trimmed(piece)
-            each = [formula(part.strip()) for part in _trimmed(piece).split(r", \quad") if part.strip()]
-            parts += [run for part in each for run in (APART, part)][1:]
+            formulas = [formula(part.strip()) for part in _trimmed(piece).split(r", \quad") if part.strip()]
+            parts += [run for part in formulas for run in (APART, part)][1:]
     if any(part.kind == "code" for part in parts):
         return (formula(latex),)
     return tuple(parts)
@@ -247,9 +247,9 @@ def _resolution(records: Sequence[Record]) -> str:
     cells = [cell for record in records for cell in record.cells]
     errors = [cell.error for cell in cells if cell.error is not None]
     apart = [cell.control.unnoticed for cell in cells if cell.control.unnoticed is not None and cell.caught]
-    said = [f"errors up to {_number(max(errors))}"] if errors else []
-    said += [f"an edge moved by {_number(min(apart))} would be noticed"] if apart and min(apart) > 0 else []
-    return "; ".join(said)
+    sentences = [f"errors up to {_number(max(errors))}"] if errors else []
+    sentences += [f"an edge moved by {_number(min(apart))} would be noticed"] if apart and min(apart) > 0 else []
+    return "; ".join(sentences)
 
 
 def _number(value: float) -> str:
@@ -267,7 +267,7 @@ def _cross_checks(records: Sequence[Record]) -> str:
 
 def _reproduce(records: Sequence[Record]) -> tuple[str, ...]:
     """The commands that repeat the readings; a single one if they differ only in the id."""
-    said = [record for record in records if record.reproduce.strip()]
-    together = {record.reproduce.replace(record.id, readings.stem(record)) for record in said}
-    apart = dict.fromkeys(record.reproduce for record in said)
+    repeatable = [record for record in records if record.reproduce.strip()]
+    together = {record.reproduce.replace(record.id, readings.stem(record)) for record in repeatable}
+    apart = dict.fromkeys(record.reproduce for record in repeatable)
     return tuple(map(printable, together if len(together) == 1 else apart))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import tempfile
-from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import msgspec
 import typst
 
 from lipverify.report.model import Report
-from lipverify.report.text import font_folder
+from lipverify.report.text import font_folder, formulas_in
 
 _STANDARDS: list[typst.PDFStandard] = ["a-2a", "ua-1"]
 """The PDF standards of the report: archivable, tagged, and readable by a screen reader."""
@@ -70,7 +69,7 @@ def _pdf(root: Path, source: bytes, standards: list[typst.PDFStandard] = _STANDA
 
 def _spell_out(root: Path, data: Any) -> None:
     """Replace the formulas that do not compile by their source as code."""
-    runs = list(_formulas(data))
+    runs = list(formulas_in(data))
     sources = {run["source"] for run in runs}
     broken = {source for source in sources if not _compiles(root, source)}
     for run in runs:
@@ -85,14 +84,3 @@ def _compiles(root: Path, source: str) -> bool:
     except typst.TypstError:
         return False
     return True
-
-
-def _formulas(data: Any) -> Iterator[dict[str, Any]]:
-    """All formulas in the data of a report."""
-    if isinstance(data, dict):
-        if data.get("kind") == "math":
-            yield data
-        data = data.values()
-    if not isinstance(data, str) and hasattr(data, "__iter__"):
-        for part in data:
-            yield from _formulas(part)

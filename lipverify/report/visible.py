@@ -102,10 +102,10 @@ def _texts(data: Any) -> Iterator[str]:
     """Every text in plain data, keys included."""
     waiting = [data]
     while waiting:
-        each = waiting.pop()
-        if isinstance(each, str):
-            yield each
-        elif isinstance(each, dict):
-            waiting += [*each, *each.values()]
-        elif isinstance(each, list | tuple):
-            waiting += each
+        item = waiting.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, dict):
+            waiting += [*item, *item.values()]
+        elif isinstance(item, list | tuple):
+            waiting += item

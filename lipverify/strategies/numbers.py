@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.validation import whole
+from lipverify.foundation.validation import real, whole
 from lipverify.problem.problem import LARGEST_N
 
 FEW = 20
@@ -185,10 +185,7 @@ def _length(name: str, value: Any) -> float:
 
 
 def _number(name: str, value: Any, of: str, least: float) -> float:
-    try:
-        bound = float(value) if not isinstance(value, bool | str | bytes) else math.nan
-    except (TypeError, ValueError, OverflowError):
-        bound = math.nan
+    bound = real(value)
     if not (math.isfinite(bound) and bound >= least):
         rule = "> 0" if least == POSITIVE else f">= {least:g}"
         raise InvalidInput(f"{name} = {value!r}: a bound{of} must be finite and {rule}.")

@@ -23,10 +23,12 @@ from msgspec.structs import replace
 
 from lipverify.claims.ledger import Allowed, Figure, HeatMap, Ledger, Panel, Series, write_ledger
 from lipverify.errors import InvalidInput
-from lipverify.export import FORMATS, export_ledger, rows  # internal: the tables before they are written to a file
-from lipverify.export.files import drawn, exhibits  # internal: which figures there are, and each one drawn twice
-from lipverify.export.latex import formula, words  # internal: one text and one formula, compiled alone
-from lipverify.export.package import verdicts  # internal: the macros of a ledger without its other files
+
+# internal: the tables before they are written to a file; which figures there are, and each one drawn twice
+from lipverify.export import FORMATS, drawn, exhibits, export_ledger, rows
+
+# internal: one text and one formula, compiled alone; the macros of a ledger without its other files
+from lipverify.export.package import formula, verdicts, words
 from lipverify.export.rows import comma_separated, file_name  # internal: one table read back, the name for any id
 from tests import ROOT
 from tests.ledgers import cell, ledger, realistic, record

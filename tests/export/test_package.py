@@ -15,10 +15,9 @@ from msgspec.structs import replace
 
 from lipverify.claims.ledger import Ledger, write_ledger
 from lipverify.export import export_ledger
-from lipverify.export.latex import words  # internal: one text, character by character
 
-# internal: a macro's key and rounding, tried on random values
-from lipverify.export.package import coordinates, key, package, roundings, theorems
+# internal: a macro's key and rounding, and one text character by character, tried on random values
+from lipverify.export.package import coordinates, key, package, roundings, theorems, words
 from tests.commands import Commands
 from tests.ledgers import realistic
 

@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING
 from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
-    from lipverify.claims.language.file import read_file
-    from lipverify.claims.language.grammar import typeset
-
-__all__ = ["read_file", "typeset"]
+    from lipverify.claims.language.grammar import typeset as typeset
 
 __getattr__, __dir__ = lazy(__name__)

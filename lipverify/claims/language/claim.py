@@ -54,7 +54,7 @@ def at(function: Callable[..., Any], /, **where: Any) -> Call:
 def calls_of(value: Any) -> Any:
     """The calls that make figures and tables: one call, several, or a mapping of patterns to them."""
     if isinstance(value, Mapping):
-        return {pattern: calls_of(each) for pattern, each in value.items()}
+        return {pattern: calls_of(calls) for pattern, calls in value.items()}
     return (value,) if isinstance(value, Call) else tuple(value)
 
 
@@ -113,7 +113,7 @@ def agree(
     line = caller_line()
     refuse_retired("agree", retired, line)
     pair = (of, of) if isinstance(of, str) else of
-    functions = tuple(each if isinstance(each, Call) else Call(each) for each in (function, other))
+    functions = tuple(side if isinstance(side, Call) else Call(side) for side in (function, other))
     return Agreement((functions[0], functions[1]), quantity, pair, over, line)
 
 

@@ -79,9 +79,9 @@ def chosen(value: Any, tail: str, keyword: str) -> Any:
     """
     if not isinstance(value, Mapping):
         return value
-    for pattern, each in value.items():
+    for pattern, choice in value.items():
         if fnmatchcase(tail, pattern):
-            return each
+            return choice
     raise Fault(f"{keyword} = {dict(value)!r}: no pattern matches {tail!r}.", keyword)
 
 
@@ -240,9 +240,9 @@ def plus(edge: Edge, amount: float | Edge, times: float = 1.0) -> Edge:
         return Formula(f"{edge.text} + {times:g}*({amount.text})")
     if isinstance(edge, Formula) and not isinstance(amount, Bound):
         return Formula(f"{edge.text} {'-' if amount < 0 else '+'} {abs(amount):g}")
-    other = amount if isinstance(amount, Bound) else Formula(f"{amount:g}")
+    shift = amount if isinstance(amount, Bound) else Formula(f"{amount:g}")
     return _made(
-        f"{edge} + {times:g} ({other})", lambda where: _at(edge, where) + times * _at(other, where), edge, other
+        f"{edge} + {times:g} ({shift})", lambda where: _at(edge, where) + times * _at(shift, where), edge, shift
     )
 
 

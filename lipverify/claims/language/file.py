@@ -239,11 +239,11 @@ def line_in(error: BaseException, path: str) -> int | None:
 
 def place(error: BaseException) -> str:
     """The line of a claims file that led to the exception, in brackets; empty if no claims file is in the traceback."""
-    found = ""
+    place = ""
     for frame, line in traceback.walk_tb(error.__traceback__):
         if frame.f_globals.get(HOME) is not None and frame.f_code.co_filename == frame.f_globals[HOME].path:
-            found = f" ({Path(frame.f_code.co_filename).name}:{line})"
-    return found
+            place = f" ({Path(frame.f_code.co_filename).name}:{line})"
+    return place
 
 
 def caller_line() -> int:

@@ -192,11 +192,11 @@ def formula(given: Any, symbols: Sequence[str] | None = None, name: str = "expre
     except Unreadable as why:
         short = text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
         raise InvalidInput(f"{name} = {short!r}: not an expression in {declared}: {why}.") from None
-    for each in read:
-        if each in CONSTANTS and each in (symbols or ()):
-            raise InvalidInput(f"{name} = {text!r}: {each} is a number; give that coordinate another name.")
-        if symbols is not None and each not in (*CONSTANTS, *symbols):
-            raise InvalidInput(f"{name} = {text!r}: {each} is not one of {declared}.")
+    for symbol in read:
+        if symbol in CONSTANTS and symbol in (symbols or ()):
+            raise InvalidInput(f"{name} = {text!r}: {symbol} is a number; give that coordinate another name.")
+        if symbols is not None and symbol not in (*CONSTANTS, *symbols):
+            raise InvalidInput(f"{name} = {text!r}: {symbol} is not one of {declared}.")
     return Formula(text)
 
 
@@ -292,13 +292,13 @@ def bound(given: Any, symbols: Sequence[str] | None = None, name: str = "bound")
     """
     if isinstance(given, FunctionBound) or not callable(given) or is_sympy(given):
         return given if isinstance(given, FunctionBound) else formula(given, symbols, name)
-    found = FunctionBound(given)
+    edge = FunctionBound(given)
     try:
-        foreign = [symbol for symbol in found.symbols if symbols is not None and symbol not in symbols]
+        foreign = [symbol for symbol in edge.symbols if symbols is not None and symbol not in symbols]
     except (TypeError, ValueError, OverflowError):
         raise InvalidInput(
             f"{name} = {given!r}: its arguments have no names; wrap it in a function of yours."
         ) from None
     if foreign:
-        raise InvalidInput(f"{name} = {found}: {foreign[0]} is not one of {', '.join(symbols or ())}.")
-    return found
+        raise InvalidInput(f"{name} = {edge}: {foreign[0]} is not one of {', '.join(symbols or ())}.")
+    return edge

@@ -339,8 +339,8 @@ class Notation(ABC):
 
     def part(self, tree: ast.AST, text: str, least: Rank) -> str:
         """Print a part, with brackets if it binds more weakly than required."""
-        found = self.printed(tree, text)
-        return found.text if found.rank >= least else self.brackets(found.text)
+        written = self.printed(tree, text)
+        return written.text if written.rank >= least else self.brackets(written.text)
 
     def quotient(self, over: ast.AST, under: ast.AST, text: str) -> Printed:
         """A quotient, on one line."""
@@ -366,11 +366,11 @@ class Notation(ABC):
     def brackets(self, inside: str) -> str:
         """A part in round brackets."""
 
-    def _product(self, left: str, right: str) -> str:
+    def _product(self, first: str, second: str) -> str:
         """Factors next to each other, with a dot where they would read as one number, a mixed number or a function."""
-        mixed = left[-1].isdigit() and right.startswith(r"\frac")
-        applied = self.ends_as_function.search(left) and right.startswith(("(", r"\left("))
-        return f"{left}{self.dot if right[0].isdigit() or mixed or applied else ' '}{right}"
+        mixed = first[-1].isdigit() and second.startswith(r"\frac")
+        applied = self.ends_as_function.search(first) and second.startswith(("(", r"\left("))
+        return f"{first}{self.dot if second[0].isdigit() or mixed or applied else ' '}{second}"
 
 
 class OneLine(Notation):
@@ -484,42 +484,42 @@ def typeset(text: str) -> str:
     >>> print(typeset("f is a multiple of z; A stays below (above) b, at most low e^{-lambda g} / sqrt(pi)"))
     $f$ is a multiple of $z$; $A$ stays below (above) $b$, at most $\mathrm{low}\,e^{-\lambda g}/\sqrt{\pi}$
     """
-    tokens, done, at = TOKEN.findall(text), "", 0
-    while at < len(tokens):
-        end = at if tokens[at].isspace() else _end(tokens, at)
-        formula = any(_is_name(token) or token in TYPESET for token in tokens[at:end])
-        done += f"${_latex(tokens[at:end])}$" if formula else "".join(tokens[at : max(end, at + 1)])
-        at = max(end, at + 1)
+    tokens, done, position = TOKEN.findall(text), "", 0
+    while position < len(tokens):
+        end = position if tokens[position].isspace() else _end(tokens, position)
+        formula = any(_is_name(token) or token in TYPESET for token in tokens[position:end])
+        done += f"${_latex(tokens[position:end])}$" if formula else "".join(tokens[position : max(end, position + 1)])
+        position = max(end, position + 1)
     return done
 
 
-def _end(tokens: list[str], at: int, inside: str = "") -> int:
+def _end(tokens: list[str], position: int, inside: str = "") -> int:
     """The end of the formula that begins here. Commas belong to it within brackets, words within function calls."""
-    end = at
-    while at < len(tokens):
-        token = tokens[at]
+    end = position
+    while position < len(tokens):
+        token = tokens[position]
         if token in CLOSING:
-            called = at > 0 and _is_name(tokens[at - 1]) | tokens[at - 1].isalpha()
-            close = _end(tokens, at + 1, "call" if called else "brackets")
-            remark = tokens[at - 1].isspace() and set(RELATIONS) & set(tokens[at:close])
+            called = position > 0 and _is_name(tokens[position - 1]) | tokens[position - 1].isalpha()
+            close = _end(tokens, position + 1, "call" if called else "brackets")
+            remark = tokens[position - 1].isspace() and set(RELATIONS) & set(tokens[position:close])
             if remark or tokens[close : close + 1] != [CLOSING[token]]:
                 break
-            at = end = close + 1
+            position = end = close + 1
         elif token.isspace() or token in TYPESET or (inside and token == ","):
-            at += 1
-            end = at if token in ("w*", "|.|", "|") else end
-        elif _is_part(tokens, at) or (inside == "call" and token.isalpha()):
-            at = end = at + 1
+            position += 1
+            end = position if token in ("w*", "|.|", "|") else end
+        elif _is_part(tokens, position) or (inside == "call" and token.isalpha()):
+            position = end = position + 1
         else:
             break
-    return at if inside else end
+    return position if inside else end
 
 
-def _is_part(tokens: list[str], at: int) -> bool:
+def _is_part(tokens: list[str], position: int) -> bool:
     """True if a word or a number belongs to a formula, judged by itself and by its neighbours."""
-    token = tokens[at]
-    before = next((each for each in reversed(tokens[:at]) if not each.isspace()), "")
-    after = next((each for each in tokens[at + 1 :] if not each.isspace()), "")
+    token = tokens[position]
+    before = next((word for word in reversed(tokens[:position]) if not word.isspace()), "")
+    after = next((word for word in tokens[position + 1 :] if not word.isspace()), "")
     if token[0].isdigit() or token.startswith("<"):
         return token.count(".") < 2
     if token == "a":
@@ -527,7 +527,7 @@ def _is_part(tokens: list[str], at: int) -> bool:
     if not token[0].isalpha() or token in ENGLISH or (before, token) == ("the", "sum"):
         return False
     applied = before[:1].isdigit() or token in ("low", "high")
-    called = after == "(" == tokens[at + 1]
+    called = after == "(" == tokens[position + 1]
     return _is_name(token) or called or before in {*TYPESET} - {"|"} or (applied and _is_name(after))
 
 
@@ -564,10 +564,10 @@ def _name(token: str) -> str:
     """Typeset a number, a bracket, or a name with its index."""
     if token.startswith("<"):
         return rf"\langle {', '.join(map(_name, token[1:-1].split(', ')))}\rangle "
-    found = re.fullmatch(r"([A-Za-z]+?)(\d+|_\w+|_\+)?('*)", token)
-    if not found:
+    match = re.fullmatch(r"([A-Za-z]+?)(\d+|_\w+|_\+)?('*)", token)
+    if not match:
         return token
-    head, index, primes = found.groups()
+    head, index, primes = match.groups()
     word = NAMES.get(head, head if len(head) == 1 else rf"\mathrm{{{head}}}")
     below = (index or "").removeprefix("_")
     if len(below) > 1 and not below.isdigit():

@@ -1,10 +1,12 @@
 """The result of a run: records, their verdicts and grades, and everything derived from them alone.
 
 record      a claim's record and its cells, the ledger of a run, and both as JSON
-verdict decide a claim from an interval and the allowed range: the only place where verdicts are made outcomes the
-outcome of each passage of the sources, and the counts by outcome diff compare two ledgers, claim by claim figure
-figures as data reach the range over which a verdict holds, in words symbols printed names of coordinates summary the
-evidence of a claim's cells in a few words
+verdict     the decision of a claim from an interval and the allowed range: the only place where verdicts are made
+outcomes    the outcome of each passage of the sources, and the counts by outcome
+diff        the comparison of two ledgers, claim by claim
+figure      figures as data
+reach       the range over which a verdict holds, and the evidence of a claim's cells, in words
+symbols     printed names of coordinates
 
 This is the package's public interface: tests and other programs import the names below from here.
 """
@@ -14,103 +16,59 @@ from typing import TYPE_CHECKING
 from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
-    from lipverify.claims.ledger.diff import ClaimChange, Comparison, compare
-    from lipverify.claims.ledger.figure import Band, Figure, HeatMap, Panel, Region, Series
+    from lipverify.claims.ledger.diff import ClaimChange as ClaimChange, Comparison as Comparison, compare as compare
+    from lipverify.claims.ledger.figure import (
+        Band as Band,
+        Figure as Figure,
+        HeatMap as HeatMap,
+        Panel as Panel,
+        Region as Region,
+        Series as Series,
+    )
     from lipverify.claims.ledger.outcomes import (
-        OUTCOMES,
-        Judged,
-        behind,
-        controls,
-        counts,
-        measured,
-        outcome,
-        passages,
-        recorded,
+        OUTCOMES as OUTCOMES,
+        Judged as Judged,
+        behind as behind,
+        controls as controls,
+        counts as counts,
+        measured as measured,
+        outcome as outcome,
+        passages as passages,
+        recorded as recorded,
     )
     from lipverify.claims.ledger.record import (
-        GRADES,
-        Cell,
-        CellControl,
-        Control,
-        CrossCheck,
-        Heading,
-        Kind,
-        Ledger,
-        Passage,
-        Provenance,
-        Ray,
-        Record,
-        Source,
-        Step,
-        Table,
-        Tried,
-        read_ledger,
-        schema,
-        write_ledger,
+        GRADES as GRADES,
+        Cell as Cell,
+        CellControl as CellControl,
+        Control as Control,
+        CrossCheck as CrossCheck,
+        Heading as Heading,
+        Kind as Kind,
+        Ledger as Ledger,
+        Passage as Passage,
+        Provenance as Provenance,
+        Ray as Ray,
+        Record as Record,
+        Source as Source,
+        Step as Step,
+        Table as Table,
+        Tried as Tried,
+        read_ledger as read_ledger,
+        schema as schema,
+        write_ledger as write_ledger,
     )
-    from lipverify.claims.ledger.symbols import Scalar
+    from lipverify.claims.ledger.symbols import Scalar as Scalar
     from lipverify.claims.ledger.verdict import (
-        VERDICTS,
-        Allowed,
-        Interval,
-        Verdict,
-        combine,
-        conclude,
-        decide,
-        margin,
-        settled,
+        VERDICTS as VERDICTS,
+        Allowed as Allowed,
+        Interval as Interval,
+        Verdict as Verdict,
+        combine as combine,
+        conclude as conclude,
+        decide as decide,
+        margin as margin,
+        settled as settled,
     )
-    from lipverify.foundation.noted import Grade
-
-__all__ = [
-    "GRADES",
-    "OUTCOMES",
-    "VERDICTS",
-    "Allowed",
-    "Band",
-    "Cell",
-    "CellControl",
-    "ClaimChange",
-    "Comparison",
-    "Control",
-    "CrossCheck",
-    "Figure",
-    "Grade",
-    "Heading",
-    "HeatMap",
-    "Interval",
-    "Judged",
-    "Kind",
-    "Ledger",
-    "Panel",
-    "Passage",
-    "Provenance",
-    "Ray",
-    "Record",
-    "Region",
-    "Scalar",
-    "Series",
-    "Source",
-    "Step",
-    "Table",
-    "Tried",
-    "Verdict",
-    "behind",
-    "combine",
-    "compare",
-    "conclude",
-    "controls",
-    "counts",
-    "decide",
-    "margin",
-    "measured",
-    "outcome",
-    "passages",
-    "read_ledger",
-    "recorded",
-    "schema",
-    "settled",
-    "write_ledger",
-]
+    from lipverify.foundation.noted import Grade as Grade
 
 __getattr__, __dir__ = lazy(__name__)

@@ -17,7 +17,7 @@ from lipverify.errors import InvalidInput
 Change = Literal["new", "gone", "verdict", "control", "measured", "allowed", "agrees"]
 
 
-class CellChange(msgspec.Struct, frozen=True, kw_only=True):
+class CellChange(msgspec.Struct, frozen=True):
     """A cell that differs between two ledgers.
 
     Attributes
@@ -43,7 +43,7 @@ class CellChange(msgspec.Struct, frozen=True, kw_only=True):
     after: Cell | None
 
 
-class CrossCheckChange(msgspec.Struct, frozen=True, kw_only=True):
+class CrossCheckChange(msgspec.Struct, frozen=True):
     """A cross-check that was added or removed, or whose agreement changed.
 
     Attributes
@@ -70,17 +70,9 @@ class CrossCheckChange(msgspec.Struct, frozen=True, kw_only=True):
 
 def cell_changes(before: Record, after: Record) -> Iterator[CellChange]:
     """Cells that are new or gone, or whose verdict, control, allowed range or value (beyond its error) changed."""
-    for one, other, either in _paired(before.cells, after.cells, lambda cell: cell.method):
-        changed = _changes(one, other)
-        if changed:
-            yield CellChange(
-                where=either.where,
-                quantity=either.quantity,
-                method=either.method,
-                changed=changed,
-                before=one,
-                after=other,
-            )
+    for old, new, either in _paired(before.cells, after.cells, lambda cell: cell.method):
+        if changed := _changes(old, new):
+            yield CellChange(either.where, either.quantity, either.method, changed, old, new)
 
 
 def _changes(before: Cell | None, after: Cell | None) -> tuple[Change, ...]:
@@ -97,35 +89,28 @@ def _changes(before: Cell | None, after: Cell | None) -> tuple[Change, ...]:
 
 def _moved(before: Cell, after: Cell) -> bool:
     """True if the intervals are disjoint, up to the rounding of the middle and the half-width."""
-    one, other = before.measured, after.measured
-    if one is None or other is None:
-        return one is not other
-    rounding = sys.float_info.epsilon * (abs(one) + abs(other))
-    return abs(one - other) > (before.error or 0.0) + (after.error or 0.0) + rounding
+    first, second = before.measured, after.measured
+    if first is None or second is None:
+        return first is not second
+    rounding = sys.float_info.epsilon * (abs(first) + abs(second))
+    return abs(first - second) > (before.error or 0.0) + (after.error or 0.0) + rounding
 
 
 def within_errors(before: Record, after: Record) -> int:
     """The number of measured values that differ by no more than the sum of their errors."""
     pairs = _paired(before.cells, after.cells, lambda cell: cell.method)
-    both = ((one, other) for one, other, _ in pairs if one is not None and other is not None)
-    return sum(one.measured != other.measured and not _moved(one, other) for one, other in both)
+    both = ((old, new) for old, new, _ in pairs if old is not None and new is not None)
+    return sum(old.measured != new.measured and not _moved(old, new) for old, new in both)
 
 
 def cross_check_changes(before: Record, after: Record) -> Iterator[CrossCheckChange]:
     """Cross-checks that were added or removed, or whose agreement changed."""
-    for one, other, either in _paired(before.cross_checks, after.cross_checks, lambda check: check.methods):
-        changed: tuple[Change, ...] = ("new",) if one is None else ("gone",) if other is None else ()
-        if one is not None and other is not None and one.agrees != other.agrees:
-            changed = ("agrees",)
-        if changed:
-            yield CrossCheckChange(
-                where=either.where,
-                quantity=either.quantity,
-                methods=either.methods,
-                changed=changed,
-                before=one,
-                after=other,
-            )
+    for old, new, either in _paired(before.cross_checks, after.cross_checks, lambda check: check.methods):
+        changed: Change | None = "new" if old is None else "gone" if new is None else None
+        if old is not None and new is not None and old.agrees != new.agrees:
+            changed = "agrees"
+        if changed is not None:
+            yield CrossCheckChange(either.where, either.quantity, either.methods, (changed,), old, new)
 
 
 Evidence = TypeVar("Evidence", Cell, CrossCheck)
@@ -137,13 +122,13 @@ def _paired(
     """Pair the evidence of both ledgers by place, quantity and method; the third entry is the newer of the two."""
 
     def by_key(pieces: Iterable[Evidence]) -> dict[object, Evidence]:
-        found: dict[object, Evidence] = {}
+        pieces_by_key: dict[object, Evidence] = {}
         seen: Counter[object] = Counter()
         for piece in pieces:
             key = (frozenset(piece.where.items()), piece.quantity, method(piece))
             seen[key] += 1
-            found[key, seen[key]] = piece
-        return found
+            pieces_by_key[key, seen[key]] = piece
+        return pieces_by_key
 
     first: dict[object, Evidence] = by_key(before)
     second: dict[object, Evidence] = by_key(after)
@@ -272,10 +257,10 @@ def _settings(before: Ledger, after: Ledger) -> Iterator[Setting]:
         plain = {"profile": ledger.profile, "seed": str(ledger.seed), "backend": ledger.backend}
         return {**plain, "machine": ledger.provenance.machine, **ledger.provenance.versions}
 
-    one, other = named(before), named(after)
-    for name in dict.fromkeys([*one, *other]):
-        if one.get(name) != other.get(name):
-            yield Setting(name=name, before=one.get(name, ""), after=other.get(name, ""))
+    first, second = named(before), named(after)
+    for name in dict.fromkeys([*first, *second]):
+        if first.get(name) != second.get(name):
+            yield Setting(name=name, before=first.get(name, ""), after=second.get(name, ""))
 
 
 def _claim(id: str, before: Record | None, after: Record | None) -> ClaimChange:

@@ -27,7 +27,7 @@ def behind(judged: Iterable[Record], records: Iterable[Record]) -> Grade | None:
     proof. A claim is refuted at a single point, so a proof at one refuting point is enough.
     """
     proofs = {record.proves: record for record in records if record.proves}
-    grades = (proofs[each.id].grade if _covered(each, proofs.get(each.id)) else each.grade for each in judged)
+    grades = (proofs[claim.id].grade if _covered(claim, proofs.get(claim.id)) else claim.grade for claim in judged)
     return weakest(grade for grade in grades if grade is not None)
 
 
@@ -197,7 +197,7 @@ def passages(claims: Iterable[Judged]) -> tuple[Passage, ...]:
     for claim in claims:
         if claim.kind in COUNTED:
             places.setdefault((claim.paper, claim.place), []).append(claim)
-    return tuple(_passage(found) for found in places.values())
+    return tuple(_passage(claims) for claims in places.values())
 
 
 def _passage(claims: Sequence[Judged]) -> Passage:
@@ -206,16 +206,16 @@ def _passage(claims: Sequence[Judged]) -> Passage:
     readings: dict[str, list[Judged]] = {}
     for claim in claims if not printed else ():
         readings.setdefault(claim.reading or claim.id, []).append(claim)
-    verdicts = {name: _joined(each.verdict for each in group) for name, group in readings.items()}
+    verdicts = {name: _joined(claim.verdict for claim in group) for name, group in readings.items()}
     holds, fails = ([name for name in readings if verdicts[name] == verdict] for verdict in ("supported", "refuted"))
     became = outcome(
-        (each.verdict for each in printed), ([each.verdict for each in group] for group in readings.values())
+        (claim.verdict for claim in printed), ([claim.verdict for claim in group] for group in readings.values())
     )
     telling = {
         "holds as printed": printed,
         "holds in one of its readings": [reading for name in holds for reading in readings[name]],
-        "false as printed": [each for each in printed if each.verdict == "refuted"],
-        "open": [each for each in printed or claims if each.verdict != "supported"],
+        "false as printed": [claim for claim in printed if claim.verdict == "refuted"],
+        "open": [claim for claim in printed or claims if claim.verdict != "supported"],
     }[became]
     groups = {"holds in one of its readings": [readings[name] for name in holds]}.get(
         became, [printed] if printed else [group for name, group in readings.items() if name not in holds]
@@ -224,13 +224,13 @@ def _passage(claims: Sequence[Judged]) -> Passage:
         paper=claims[0].paper,
         place=claims[0].place,
         outcome=became,
-        claims=tuple(each.id for each in printed or claims),
-        telling=tuple(each.id for each in telling),
+        claims=tuple(claim.id for claim in printed or claims),
+        telling=tuple(claim.id for claim in telling),
         holds=tuple(holds),
         fails=tuple(fails),
-        instead=tuple(dict.fromkeys(each.corrected for each in telling if each.corrected)),
+        instead=tuple(dict.fromkeys(claim.corrected for claim in telling if claim.corrected)),
         grade=_grade(became, groups),
-        cells=(sum(each.cells[0] for each in printed or claims), sum(each.cells[1] for each in printed or claims)),
+        cells=(sum(claim.cells[0] for claim in printed or claims), sum(claim.cells[1] for claim in printed or claims)),
     )
 
 
@@ -242,8 +242,8 @@ def _grade(became: Outcome, readings: Iterable[Sequence[Judged]]) -> Grade | Non
 
 def _of_reading(claims: Sequence[Judged]) -> Grade | None:
     """The grade of a reading: the weakest of its claims, or the strongest refutation if any claim is refuted."""
-    by_verdict = {name: [each.grade for each in claims if each.verdict == name and each.grade] for name in VERDICTS}
-    if any(each.verdict == "refuted" for each in claims):
+    by_verdict = {name: [claim.grade for claim in claims if claim.verdict == name and claim.grade] for name in VERDICTS}
+    if any(claim.verdict == "refuted" for claim in claims):
         return _strongest(by_verdict["refuted"])
     undecided = [claim.grade for claim in claims if claim.verdict != "supported" and claim.grade]
     return weakest(undecided or by_verdict["supported"])
@@ -253,10 +253,10 @@ def _strongest(grades: Iterable[Grade]) -> Grade | None:
     return min(grades, key=list(GRADES).index, default=None)
 
 
-def by_outcome(found: Iterable[Passage]) -> dict[Outcome, list[Passage]]:
+def by_outcome(passages: Iterable[Passage]) -> dict[Outcome, list[Passage]]:
     """Sort passages by outcome; every outcome has an entry, possibly empty."""
     sorted_out: dict[Outcome, list[Passage]] = {name: [] for name in OUTCOMES}
-    for passage in found:
+    for passage in passages:
         sorted_out[passage.outcome].append(passage)
     return sorted_out
 
@@ -269,13 +269,13 @@ def counts(claims: Sequence[Judged]) -> str:
     '1 passage: 1 is false as printed; 2 claims: 1 supported, 1 refuted'
     """
     told = []
-    if found := passages(claims):
-        each = [numbered(name, len(held)) for name, held in by_outcome(found).items() if held]
-        told.append(f"{len(found)} {'passage' if len(found) == 1 else 'passages'}: {', '.join(each)}")
+    if judged := passages(claims):
+        outcomes = [numbered(name, len(held)) for name, held in by_outcome(judged).items() if held]
+        told.append(f"{len(judged)} {'passage' if len(judged) == 1 else 'passages'}: {', '.join(outcomes)}")
     if claims:
         verdicts = Counter[str](claim.verdict or "new" for claim in claims)
-        each = [f"{verdicts[name]} {name}" for name in (*VERDICTS, "new") if verdicts[name]]
-        told.append(f"{len(claims)} {'claim' if len(claims) == 1 else 'claims'}: {', '.join(each)}")
+        tallies = [f"{verdicts[name]} {name}" for name in (*VERDICTS, "new") if verdicts[name]]
+        told.append(f"{len(claims)} {'claim' if len(claims) == 1 else 'claims'}: {', '.join(tallies)}")
     return "; ".join(told) or "no claims"
 
 

@@ -143,7 +143,7 @@ def condition_of(cells: Iterable[Evidence]) -> str:
     for cell in cells:
         if cell.ray is not None:
             rays.setdefault(cell.ray.along, []).append(cell.ray)
-    told = [f"{plain(letter(name))} → ∞ is extrapolated from {_spans(name, found)}" for name, found in rays.items()]
+    told = [f"{plain(letter(name))} → ∞ is extrapolated from {_spans(name, ends)}" for name, ends in rays.items()]
     return f"{' and '.join(told)}; this holds {ASSUMPTION}" if told else ""
 
 
@@ -196,7 +196,7 @@ def _groups(
 def _words(group: Sequence[Evidence], label_parts: frozenset[str], general: bool, latex: bool) -> str:
     """Describe one group, for example: for every m, at d = 2, 3 as n → ∞."""
     cell, free = group[0], _free(group[0], general)
-    points = at_points([_point(each, label_parts, free) for each in group], latex=latex)
+    points = at_points([_point(point, label_parts, free) for point in group], latex=latex)
     every = f"for every {', '.join(_name(name, latex) for name in free)}" if free else ""
     told = ", ".join(filter(None, (every, f"at {points}" if points else "")))
     if cell.ray is None:
@@ -223,8 +223,8 @@ def at_points(points: Sequence[Point], *, latex: bool = False) -> str:
     order = list(rest)
     alone: list[str] = []
     for name in order:  # a coordinate is separate if each of its values occurs with all values of the others
-        others = [each for each in rest if each != name]
-        without = {tuple(point[other] for other in others) for point in points}
+        others = [key for key in rest if key != name]
+        without = {tuple(point[key] for key in others) for point in points}
         if len(together) == len(without) * len({point[name] for point in points}):
             alone.append(name)
             rest, together = others, without
@@ -241,8 +241,8 @@ def _jointly(names: Sequence[str], points: Sequence[tuple[Scalar, ...]], latex: 
     if len(distinct) <= POINTS:
         listed = (", ".join(_value(value, latex) for value in point) for point in distinct)
         return f"{called} = {', '.join(f'({point})' for point in listed)}"
-    each = [_values(name, [point[k] for point in distinct], latex) for k, name in enumerate(names)]
-    return f"{called} at {len(distinct)} points with {' and '.join(each)}"
+    values = [_values(name, [point[k] for point in distinct], latex) for k, name in enumerate(names)]
+    return f"{called} at {len(distinct)} points with {' and '.join(values)}"
 
 
 def _values(name: str, values: Iterable[Scalar], latex: bool) -> str:
@@ -363,9 +363,9 @@ def open_because(cells: Sequence[Cell], crossed: Sequence[CrossCheck]) -> str:
     """The reason why a claim is open: the first disagreement, uncaught control or wide interval, in this order."""
     for check in crossed:
         if not check.agrees:
-            one, other = check.methods
+            first, second = check.methods
             values = ", ".join(f"{value:.6g}" for value in check.values)
-            return f"{one} and {other} disagree on {check.quantity}{_at(check.where)}: {values}"
+            return f"{first} and {second} disagree on {check.quantity}{_at(check.where)}: {values}"
     for cell in cells:
         if cell.alone in OTHER_WAY and not cell.caught:
             return _not_caught(cell)
@@ -423,11 +423,11 @@ def telling_margin(cells: Sequence[Cell]) -> float | None:
 def _telling(cells: Sequence[Cell]) -> Cell:
     """The decisive cell among cells of one quantity."""
     worst = min(map(_rank, cells))
-    found = [cell for cell in cells if _rank(cell) == worst]
+    decisive_cells = [cell for cell in cells if _rank(cell) == worst]
     if worst == _REFUTES:
-        sizes = [tuple(value for value in cell.where.values() if not isinstance(value, str)) for cell in found]
-        return found[min(range(len(sizes)), key=sizes.__getitem__)]
-    return found[0] if worst == _OPEN else min(found, key=_nearness)
+        sizes = [tuple(value for value in cell.where.values() if not isinstance(value, str)) for cell in decisive_cells]
+        return decisive_cells[min(range(len(sizes)), key=sizes.__getitem__)]
+    return decisive_cells[0] if worst == _OPEN else min(decisive_cells, key=_nearness)
 
 
 _REFUTES, _OPEN, _HOLDS = 0, 1, 2
@@ -449,12 +449,12 @@ def _nearness(cell: Cell) -> float:
 
 def _case(cell: Cell, cells: Sequence[Cell]) -> str:
     """The value of one cell, with its quantity and place if others differ in them, and how many cells are like it."""
-    alike = [each for each in cells if each.quantity == cell.quantity]
+    alike = [other_cell for other_cell in cells if other_cell.quantity == cell.quantity]
     what = f"{cell.quantity} = " if len(alike) < len(cells) or beside_exponent(cell) else ""
-    if len({_measured(each) for each in alike}) == 1:
+    if len({_measured(other_cell) for other_cell in alike}) == 1:
         return f"{what}{_measured(cell)}"
     varying = {name: value for name, value in cell.where.items() if len({c.where.get(name) for c in alike}) > 1}
-    same = [each for each in alike if _rank(each) == _rank(cell)]
+    same = [other_cell for other_cell in alike if _rank(other_cell) == _rank(cell)]
     word = {_REFUTES: "refuted", _OPEN: "open"}.get(_rank(cell), "")
     many = f" ({word} in {len(same)} of {len(alike)})" if word else f" (of {len(alike)} the nearest to its edge)"
     return f"{what}{_measured(cell)}{_at(varying)}{many if word == '' or len(same) < len(alike) else ''}"

@@ -14,30 +14,23 @@ from typing import TYPE_CHECKING
 from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
-    from lipverify.claims.plan.cells import estimate
-    from lipverify.claims.plan.claim import CellPlan, Claim, ControlPlan, CrossPlan, Estimate, Evidence, Measurement
-    from lipverify.claims.plan.profile import DIMENSIONS, Profile, per_profile, profile_named
-    from lipverify.claims.plan.proved import seen
-    from lipverify.claims.plan.registry import all_claims, claims_of, library_claims, select_claims
-
-__all__ = [
-    "DIMENSIONS",
-    "CellPlan",
-    "Claim",
-    "ControlPlan",
-    "CrossPlan",
-    "Estimate",
-    "Evidence",
-    "Measurement",
-    "Profile",
-    "all_claims",
-    "claims_of",
-    "estimate",
-    "library_claims",
-    "per_profile",
-    "profile_named",
-    "seen",
-    "select_claims",
-]
+    from lipverify.claims.plan.cells import estimate as estimate
+    from lipverify.claims.plan.claim import (
+        CellPlan as CellPlan,
+        Claim as Claim,
+        ControlPlan as ControlPlan,
+        CrossPlan as CrossPlan,
+        Estimate as Estimate,
+        Evidence as Evidence,
+        Measurement as Measurement,
+    )
+    from lipverify.claims.plan.profile import profile_named as profile_named
+    from lipverify.claims.plan.proved import seen as seen
+    from lipverify.claims.plan.registry import (
+        all_claims as all_claims,
+        claims_of as claims_of,
+        library_claims as library_claims,
+        select_claims as select_claims,
+    )
 
 __getattr__, __dir__ = lazy(__name__)

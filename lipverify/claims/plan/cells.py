@@ -54,11 +54,11 @@ def places(over: Any, profile: Profile, keyword: str = "over") -> list[Place]:
     for (name, values), axis in zip(over.items(), axes, strict=True):
         if not axis:
             raise Fault(f"{keyword}[{name!r}] = {values!r}: there is no value, so nothing could refute it.", keyword)
-    found = [_all(points) for points in itertools.product(*axes)]
-    names = [name for place in found[:1] for name in place.where]
+    grid = [_all(points) for points in itertools.product(*axes)]
+    names = [name for place in grid[:1] for name in place.where]
     if len(names) != sum(len(name) if isinstance(name, tuple) else 1 for name in over):
         raise Fault(f"{keyword} = {list(over)!r}: a coordinate occurs twice.", keyword)
-    return found
+    return grid
 
 
 def _all(points: Sequence[Place]) -> Place:
@@ -71,7 +71,7 @@ def _all(points: Sequence[Place]) -> Place:
 def _axis(name: Any, values: Any, keyword: str) -> Iterator[Place]:
     """The values of one coordinate, or of several coordinates that vary together."""
     names = name if isinstance(name, tuple) else (name,)
-    if not all(isinstance(each, str) and each.isidentifier() for each in names):
+    if not all(isinstance(part, str) and part.isidentifier() for part in names):
         raise Fault(f"{keyword}[{name!r}]: a coordinate is a name; {RULE}.", keyword)
     if isinstance(values, str | int | float):
         values = (values,)
@@ -81,7 +81,7 @@ def _axis(name: Any, values: Any, keyword: str) -> Iterator[Place]:
         together = value if isinstance(name, tuple) else (value,)
         if not isinstance(together, tuple | list) or len(together) != len(names):
             raise Fault(f"{keyword}[{name!r}] holds {value!r}: it needs {len(names)} values.", keyword)
-        if not all(_is_coordinate(each) for each in together):
+        if not all(_is_coordinate(coordinate) for coordinate in together):
             raise Fault(f"{keyword}[{name!r}] holds {value!r}: a coordinate is a finite number or text.", keyword)
         meaning = values[value] if isinstance(values, Mapping) else {}
         if not isinstance(meaning, Mapping):
@@ -190,8 +190,8 @@ def _exponent_reader(form: Exponent) -> Read:
     power = rf"{POWER} $\log {form.grows}$ in ${form.quantity}$"
 
     def read(growth: Any, allowed: Allowed) -> Estimate:
-        found = estimate(growth, allowed)
-        return found if found.allowed is None else replace(found, quantity=power)
+        exponent = estimate(growth, allowed)
+        return exponent if exponent.allowed is None else replace(exponent, quantity=power)
 
     return read
 
@@ -209,11 +209,11 @@ def _value_reader(form: Form, place: Place, measured: Measured) -> Read:
     interval = _difference if isinstance(form, Identity) else _interval
 
     def read(result: Any, allowed: Allowed) -> Estimate:
-        found, why = interval(*number(result, of, call)), remark(result, of)
-        if why == SOMEWHERE and decide(found.interval, allowed) == "supported":
+        estimated, why = interval(*number(result, of, call)), remark(result, of)
+        if why == SOMEWHERE and decide(estimated.interval, allowed) == "supported":
             return Estimate(Interval(None, None), why)
-        open_ended = why and found.interval == Interval(None, None)
-        return replace(found, note=f"{found.note}: {why}") if open_ended else found
+        open_ended = why and estimated.interval == Interval(None, None)
+        return replace(estimated, note=f"{estimated.note}: {why}") if open_ended else estimated
 
     return read
 
@@ -239,8 +239,8 @@ def _control(form: Form, true: bool, place: Place, measured: Measured, profile: 
     if isinstance(control, dict):
         return _elsewhere(form, control, place, measured, profile)
     if control is not None:
-        said = control.meaning(place).text("").strip()
-        return ControlPlan(said, control.allowed(place, "control"), edges=control.formulas(place))
+        claimed = control.meaning(place).text("").strip()
+        return ControlPlan(claimed, control.allowed(place, "control"), edges=control.formulas(place))
     if true:
         return ControlPlan(NEAREST, partial(_nearest, form.range))
     raise Fault(
@@ -257,13 +257,13 @@ def _elsewhere(form: Form, changed: dict[str, Any], place: Place, measured: Meas
     if foreign:
         raise Fault(f"control = {changed!r}: the function does not take {foreign[0]}.", "control")
     values = {name: _changed(form, name, value, place) for name, value in changed.items()}
-    said = ", ".join(
+    changes = ", ".join(
         f"{name} = {value}" if value == values[name] else f"{name} = {value} = {values[name]:g}"
         for name, value in changed.items()
     )
-    other = measurement(form, place.joined(Place(values)), measured, profile)
-    says = f"{form.range.meaning(place).text('').strip()} with {said}"
-    return ControlPlan(says, form.range.allowed(place), other, form.range.formulas(place))
+    moved = measurement(form, place.joined(Place(values)), measured, profile)
+    says = f"{form.range.meaning(place).text('').strip()} with {changes}"
+    return ControlPlan(says, form.range.allowed(place), moved, form.range.formulas(place))
 
 
 def _changed(form: Form, name: str, value: Any, place: Place) -> Any:
@@ -277,11 +277,11 @@ def _changed(form: Form, name: str, value: Any, place: Place) -> Any:
             raise Fault(f"control: {name} = {value!r}: give a finite number or a text.", "control")
         return value
     try:
-        found = value_of(meant_at(edge(value, "control"), place), place, "control")
+        result = value_of(meant_at(edge(value, "control"), place), place, "control")
     except Fault as fault:
         rule = f"{name} is a number such as {usual:g}; give a number, or a formula such as '{name} + 1'"
         raise Fault(f"control: {name} = {value!r}: {rule} ({str(fault).rstrip('.')}).", "control") from None
-    return int(found) if isinstance(usual, int) and found.is_integer() else found
+    return int(result) if isinstance(usual, int) and result.is_integer() else result
 
 
 def _nearest(claimed: Range, interval: Interval) -> Allowed:

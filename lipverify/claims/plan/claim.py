@@ -128,12 +128,12 @@ class CellPlan:
         own = [
             argument for argument in self.measurement.arguments if isinstance(getattr(argument, "where", None), dict)
         ]
-        handed = {address for each in own for address in getattr(each, "alone", {}).values()}
+        handed = {address for point in own for address in getattr(point, "alone", {}).values()}
         behind = self.measurement.with_needs() if handed else ()
-        calls = [each for need in behind if need.address in handed for each in need.arguments if hasattr(each, "where")]
+        calls = [point for need in behind if need.address in handed for point in need.arguments]
         taken: dict[str, Any] = {}
-        for each in (*own, *calls):
-            taken |= {k: v for k, v in each.where.items() if k not in taken}
+        for point in (*own, *(call for call in calls if hasattr(call, "where"))):
+            taken |= {k: v for k, v in point.where.items() if k not in taken}
         return {k: v for k, v in taken.items() if k not in self.where and isinstance(v, str | int | float)}
 
     def measurements(self) -> Iterator[Measurement]:
@@ -183,8 +183,8 @@ class Shown:
 
     def made(self, results: dict[str, Any]) -> Any:
         """Call the function with the results, which are given by address."""
-        found = {name: results[each.address] for name, each in self.measurements.items()}
-        return on_one_line(self.function(**found, **self.given))
+        values = {name: results[measurement.address] for name, measurement in self.measurements.items()}
+        return on_one_line(self.function(**values, **self.given))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -282,8 +282,8 @@ class Claim:
         shown = [*gathered.shows, *finding]
         every = [
             *(measurement for cell in gathered.cells for measurement in cell.measurements()),
-            *(each for cross in gathered.cross_checks for each in cross.measurements),
-            *(each for made in shown for each in made.measurements.values()),
+            *(measurement for cross in gathered.cross_checks for measurement in cross.measurements),
+            *(measurement for made in shown for measurement in made.measurements.values()),
         ]
         return {needed.address: needed for wanted in every for needed in wanted.with_needs()}
 
@@ -299,10 +299,10 @@ class Claim:
         """
         gathered = self.evidence
         made = [(show, shown) for show in gathered.shows for shown in several(show.made(results))]
-        for each, shown in made:
+        for show, shown in made:
             if not isinstance(shown, Figure | Table):
                 rule = "what a claim shows is a Figure or a Table, or several"
-                raise InvalidInput(f"shows: {each.name} returned {quoted(shown)}; {rule}.")
+                raise InvalidInput(f"shows: {show.name} returned {quoted(shown)}; {rule}.")
         figures = tuple(shown for _, shown in made if isinstance(shown, Figure))
         tables = tuple(shown for _, shown in made if isinstance(shown, Table))
         if gathered.figure is None or any(figure.layer != "front" for figure in figures):

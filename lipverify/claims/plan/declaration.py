@@ -193,10 +193,10 @@ def _cross_checks(agreement: Agreement, family: Place, profile: Profile) -> Iter
         plans = [method.at(here, call.where, profile) for method, call in zip(both, agreement.functions, strict=True)]
         of = (filled(agreement.of[0], here.where), filled(agreement.of[1], here.where))
 
-        def read(one: Any, other: Any, here: Place = here, of: tuple[str, str] = of) -> Side_by_side:
+        def read(first: Any, second: Any, here: Place = here, of: tuple[str, str] = of) -> Side_by_side:
             (a, spread), (b, other_spread) = (
                 number(result, name, f"{agreement.quantity} at {here}")
-                for result, name in zip((one, other), of, strict=True)
+                for result, name in zip((first, second), of, strict=True)
             )
             return (a, b), (spread, other_spread)
 
@@ -207,7 +207,7 @@ def _cross_checks(agreement: Agreement, family: Place, profile: Profile) -> Iter
 
 def sourced(source: Any) -> Source:
     """A source, from a `Source` or from (paper, place, printed)."""
-    if isinstance(source, list | tuple) and len(source) == 3 and all(isinstance(each, str) for each in source):
+    if isinstance(source, list | tuple) and len(source) == 3 and all(isinstance(part, str) for part in source):
         source = Source(*source)
     parts = (source.paper, source.place, source.printed) if isinstance(source, Source) else ("",)
     if not all(part.strip() for part in parts):

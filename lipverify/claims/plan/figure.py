@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -29,21 +30,21 @@ def figure_of(form: Form, plans: Plans, results: Mapping[str, Any]) -> tuple[Fig
         return ()
     if isinstance(form, Exponent):
         return _growth(form, plans, results), _exponents(form, plans, results)
-    found = _values(form, plans, results)
+    figure = _values(form, plans, results)
     if isinstance(form, Limit):
         caption = f"${form.quantity}$ along the ray, and its limit with the bounds of claim and control."
         title = "its limit"
-        (panel,) = found.panels
-        return (replace(found, caption=caption, panels=(_along(form, plans, results), replace(panel, title=title))),)
-    return (found,)
+        (panel,) = figure.panels
+        return (replace(figure, caption=caption, panels=(_along(form, plans, results), replace(panel, title=title))),)
+    return (figure,)
 
 
 def side_by_side(figures: Sequence[tuple[Figure, ...]]) -> tuple[Figure, ...]:
     """Combine the figures of several forms: one figure a layer, with the panels side by side."""
     layers: dict[str, list[Figure]] = {}
-    for figure in (each for form in figures for each in form):
+    for figure in itertools.chain.from_iterable(figures):
         layers.setdefault(figure.layer, []).append(figure)
-    return tuple(_joined(found) for found in layers.values())
+    return tuple(_joined(figures) for figures in layers.values())
 
 
 def _joined(figures: Sequence[Figure]) -> Figure:
@@ -167,8 +168,8 @@ def _values(form: Form, plans: Plans, results: Mapping[str, Any]) -> Figure:
     bounds: dict[tuple[str, tuple[float, ...], tuple[float, ...]], list[str]] = {}
     for label, group in _lines(plans, axis).items():
         read = [(x, plan.read(results[plan.measurement.address], plan.allowed)) for x, plan in group]
-        found = [(x, (estimate.shown or estimate.interval).ends) for x, estimate in read]
-        known = [(x, low, high) for x, (low, high) in found if math.isfinite(high - low)]
+        ends = [(x, (estimate.shown or estimate.interval).ends) for x, estimate in read]
+        known = [(x, low, high) for x, (low, high) in ends if math.isfinite(high - low)]
         if known:
             series.append(
                 Series(
@@ -182,7 +183,7 @@ def _values(form: Form, plans: Plans, results: Mapping[str, Any]) -> Figure:
         for bound in _bounds(group):
             bounds.setdefault(bound, []).append(label)
     if not axis:
-        series = [part for one in series for part in _apart(one, plans)]
+        series = [part for curve in series for part in _apart(curve, plans)]
     alone = len(bounds) <= NAMED
     series += [
         Series(label=f"{says} {labels[0] if alone and len(labels) == 1 else ''}".strip(), x=x, y=y, style="dashed")
@@ -192,8 +193,8 @@ def _values(form: Form, plans: Plans, results: Mapping[str, Any]) -> Figure:
         title="",
         xlabel=named(axis) if axis else NO_AXIS,
         ylabel=f"${form.quantity}$",
-        xscale=_scale([x for one in series for x in one.x]),
-        yscale=_scale([y for one in series for y in one.y]),
+        xscale=_scale([x for curve in series for x in curve.x]),
+        yscale=_scale([y for curve in series for y in curve.y]),
         series=tuple(series),
     )
     caption = "Measured; dashed, the bounds of claim and control."
@@ -214,12 +215,12 @@ def _bounds(
     """The edges of the claim and of its false control along the axis: label, positions and values."""
     for name in ("claimed", "control"):
         ranges = [plan.allowed if name == "claimed" else plan.false.allowed for _, plan in group]
-        known = [each for each in ranges if isinstance(each, Allowed)]
+        known = [allowed for allowed in ranges if isinstance(allowed, Allowed)]
         if len(known) < len(group):
             continue
         sides = {
-            r"$\geq$": tuple(each.low for each in known if each.low is not None),
-            r"$\leq$": tuple(each.high for each in known if each.high is not None),
+            r"$\geq$": tuple(allowed.low for allowed in known if allowed.low is not None),
+            r"$\leq$": tuple(allowed.high for allowed in known if allowed.high is not None),
         }
         whole = {relation: ends for relation, ends in sides.items() if len(ends) == len(group)}
         if len(set(whole.values())) < len(whole):

@@ -64,8 +64,8 @@ class Point(msgspec.Struct, frozen=True):
     """The addresses of the measurements whose results it receives, by argument."""
 
     def __str__(self) -> str:
-        said = [f"{name}={value!r}" for name, value in sorted((self.where | self.options).items())]
-        return ", ".join([*said, *(f"{name}={address}" for name, address in self.alone.items())])
+        arguments = [f"{name}={value!r}" for name, value in sorted((self.where | self.options).items())]
+        return ", ".join([*arguments, *(f"{name}={address}" for name, address in self.alone.items())])
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Measured:
         alone = {
             name: call_at(call, here, profile, self.keyword) for name, call in given.items() if isinstance(call, Call)
         }
-        point = replace(point, alone={name: each.address for name, each in alone.items()})
+        point = replace(point, alone={name: measurement.address for name, measurement in alone.items()})
         return Measurement(value_at, (self.found(), point), tuple(alone.values()))
 
     def along(self, ray: Ray, place: Place, of: str, given: Mapping[str, Any], profile: Profile) -> Measurement:
@@ -102,13 +102,13 @@ class Measured:
                 return LibraryFunction(self.function.__module__, name)
             raise Fault(f"{name} is not a function of this file; write it there with `def`.", self.keyword)
         try:
-            found: FileFunction = getattr(module, HOME).function(self.function)
+            file_function: FileFunction = getattr(module, HOME).function(self.function)
         except InvalidInput as error:
             raise Fault(str(error), self.keyword) from None
-        if getattr(found.__wrapped__, "cached", found.__wrapped__) is not self.function:
+        if getattr(file_function.__wrapped__, "cached", file_function.__wrapped__) is not self.function:
             rule = "is not the function of that name in this file, by which other processes would find it"
             raise Fault(f"{name} {rule}; give it another name.", self.keyword)
-        return found
+        return file_function
 
     def _point(self, place: Place, given: Mapping[str, Any], profile: Profile) -> Point:
         """The point with its arguments in the order of the function's parameters, so that one point has one address."""
@@ -123,10 +123,10 @@ class Measured:
 
 def call_at(call: Call, family: Place, profile: Profile, keyword: str) -> Measurement:
     """A call as a measurement, with coordinates of the family for the arguments that it leaves out."""
-    said = {name: value for name, value in call.where.items() if not isinstance(value, str) or "{" not in value}
-    alone = {name: value for name, value in said.items() if isinstance(value, Call)}
-    own = Place({name: settled(value, profile) for name, value in said.items() if name not in alone})
-    return measured_by(call.function, (), (*family.where, *said), tuple(said), keyword).at(
+    arguments = {name: value for name, value in call.where.items() if not isinstance(value, str) or "{" not in value}
+    alone = {name: value for name, value in arguments.items() if isinstance(value, Call)}
+    own = Place({name: settled(value, profile) for name, value in arguments.items() if name not in alone})
+    return measured_by(call.function, (), (*family.where, *arguments), tuple(arguments), keyword).at(
         family.joined(own), alone, profile
     )
 
@@ -142,15 +142,15 @@ def measured_by(
     if not callable(function):
         raise Fault(f"{name} is not a function; it must take {', '.join(coordinates)}.", keyword)
     takes = parameters(function)
-    anything = any(each.kind is each.VAR_KEYWORD for each in takes)
+    anything = any(parameter.kind is parameter.VAR_KEYWORD for parameter in takes)
     names = [
         parameter.name
         for parameter in takes
         if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
     ]
-    required = {each.name for each in takes if each.default is each.empty and each.name in names}
+    required = {entry.name for entry in takes if entry.default is entry.empty and entry.name in names}
     extra = sorted(required - {*coordinates, *optional, *given, *OFFERED})
-    missing = [each for each in (*coordinates, *given) if each not in names and not anything]
+    missing = [coordinate for coordinate in (*coordinates, *given) if coordinate not in names and not anything]
     if missing or extra:
         wrong = f"it does not take {missing[0]}" if missing else f"nothing supplies {extra[0]}"
         handed, offers = ", ".join((*coordinates, *given)), ", ".join(OFFERED)
@@ -209,8 +209,8 @@ def remark(result: Any, of: str = "") -> str:
     """
     if of and isinstance(result, Mapping):
         result = result.get(of)
-    said = result[2] if isinstance(result, list | tuple) and len(result) == 3 else ""
-    return said if isinstance(said, str) else ""
+    note = result[2] if isinstance(result, list | tuple) and len(result) == 3 else ""
+    return note if isinstance(note, str) else ""
 
 
 def calling(function: Callable[..., Any], point: Point | Place) -> str:
@@ -235,12 +235,12 @@ def growth_along(function: Callable[..., Any], ray: Ray, point: Point, of: str, 
     """
     from lipverify.scaling import growth_of
 
-    found = [
+    measured = [
         number(value, of, f"{calling(function, point)} at {ray.along}={s:g}")
         for s, value in zip(ray.ladder, values, strict=True)
     ]
-    for s, (value, _) in zip(ray.ladder, found, strict=True):
+    for s, (value, _) in zip(ray.ladder, measured, strict=True):
         if value <= 0:
             rule = "what grows like a power is positive"
             raise InvalidInput(f"{calling(function, point)} is {value:g} at {ray.along}={s:g}; {rule}.")
-    return growth_of(ray.ladder, [value for value, _ in found], [spread / value for value, spread in found])
+    return growth_of(ray.ladder, [value for value, _ in measured], [spread / value for value, spread in measured])

@@ -53,10 +53,6 @@ class PerProfile(Generic[T]):
         return self.quick if profile.name == "quick" else self.full
 
 
-DIMENSIONS = PerProfile((2, 3, 4, 5, 6, 7, 8), (2, 3, 4, 5, 6, 7, 8, 9, 10, 12))
-"""The dimensions at which asymptotic claims are measured."""
-
-
 def per_profile(quick: T, full: T) -> PerProfile[T]:
     """Give one value for the quick profile and one for the full profile.
 

@@ -80,7 +80,7 @@ class ProvedNumber(msgspec.Struct, frozen=True):
 
     def __mul__(self, other: Any) -> ProvedNumber:
         ends, proof = _operand(self, other)
-        products = [_exact(one) * end for one in (self.low, self.high) for end in ends]
+        products = [_exact(start) * end for start in (self.low, self.high) for end in ends]
         return outwards(min(products), max(products), proof)
 
     def __truediv__(self, other: Any) -> ProvedNumber:
@@ -95,16 +95,16 @@ def _exact(value: float) -> Fraction:
     return Fraction(*value.as_integer_ratio())
 
 
-def _operand(one: ProvedNumber, other: Any) -> tuple[tuple[Fraction, Fraction], ProofRecord]:
+def _operand(number: ProvedNumber, operand: Any) -> tuple[tuple[Fraction, Fraction], ProofRecord]:
     """The ends of the other operand, and the proof of the result."""
-    if isinstance(other, ProvedNumber):
-        return (_exact(other.low), _exact(other.high)), both(one.proof, other.proof)
-    if _library(other) == "flint" and other.is_finite():
-        middle, error = map(_exact, _ball(other)[0])
-        return (middle - error, middle + error), one.proof
-    if isinstance(other, bool) or not isinstance(other, int | Fraction):
-        raise InvalidInput(f"{other!r} is not exact; combine proved numbers with whole numbers, fractions and balls.")
-    return (Fraction(other), Fraction(other)), one.proof
+    if isinstance(operand, ProvedNumber):
+        return (_exact(operand.low), _exact(operand.high)), both(number.proof, operand.proof)
+    if _library(operand) == "flint" and operand.is_finite():
+        middle, error = map(_exact, _ball(operand)[0])
+        return (middle - error, middle + error), number.proof
+    if isinstance(operand, bool) or not isinstance(operand, int | Fraction):
+        raise InvalidInput(f"{operand!r} is not exact; combine proved numbers with whole numbers, fractions and balls.")
+    return (Fraction(operand), Fraction(operand)), number.proof
 
 
 def outwards(low: Fraction, high: Fraction, proof: ProofRecord) -> ProvedNumber:
@@ -118,12 +118,12 @@ def _outwards(low: Fraction, high: Fraction) -> tuple[float, float]:
     return down, math.nextafter(up, math.inf) if _exact(up) < high else up
 
 
-def both(one: ProofRecord, other: ProofRecord) -> ProofRecord:
+def both(first: ProofRecord, second: ProofRecord) -> ProofRecord:
     """Two proofs as one record."""
-    if one == other:
-        return one
-    digest = sha256(f"{one.digest}\n{other.digest}".encode()).hexdigest()
-    return ProofRecord(kind="proof file", statement=f"{one.statement} And: {other.statement}", digest=digest)
+    if first == second:
+        return first
+    digest = sha256(f"{first.digest}\n{second.digest}".encode()).hexdigest()
+    return ProofRecord(kind="proof file", statement=f"{first.statement} And: {second.statement}", digest=digest)
 
 
 def seen(result: Any) -> tuple[Any, dict[str, Stood]]:
@@ -135,8 +135,8 @@ def seen(result: Any) -> tuple[Any, dict[str, Stood]]:
     exact: dict[str, Stood] = {}
     if isinstance(result, Mapping):
         plain = {}
-        for name, each in result.items():
-            plain[str(name)], exact_here = _one(each)
+        for name, value in result.items():
+            plain[str(name)], exact_here = _one(value)
             exact |= {str(name): exact_here} if exact_here is not None else {}
         return plain, exact
     plain_result, whole = _one(result)
@@ -253,11 +253,10 @@ def certified(proof: Any) -> ProofRecord:
     ValueError
         If it is not a proof.
     """
-    text = json.dumps(proof.data, indent=1) + "\n"
-    missing = _checked(text).missing
+    missing = _checked(proof.text).missing
     if missing:
         raise ValueError(f"no proof of {proof.statement!r}: {'; '.join(missing)}")
-    return recorded("proof file", proof.statement, digest=sha256(text.encode()).hexdigest())
+    return recorded("proof file", proof.statement, digest=sha256(proof.text.encode()).hexdigest())
 
 
 class _Checked(msgspec.Struct, frozen=True):
@@ -273,14 +272,14 @@ def _checked(text: str) -> _Checked:
 
 def _check(text: str) -> _Checked:
     """Certify a proof; the lemmas with which a theorem for every signal begins are those of the one for every n."""
-    from lipverify.proofs import checker
+    from lipverify.proofs import Proof, checker
 
     stated, first = json.loads(text), []
     if stated["theorem"] == "every signal":
         begun = {**stated, "theorem": "every n"}
         count = len(checker.KINDS["every n"].chain(checker.read(begun)))
         begun["lemmas"] = first = stated["lemmas"][:count]
-        if missing := _checked(json.dumps(begun, indent=1) + "\n").missing:
+        if missing := _checked(Proof(begun).text).missing:
             return _Checked(missing)
     return _Checked(tuple(checker.failures(stated, len(first))))
 
@@ -289,17 +288,17 @@ def _symbolic(value: Any) -> tuple[Any, Stood | None]:
     """A SymPy expression or matrix: 0 if it vanishes for all values of its symbols, or else its value at one point."""
     import sympy
 
-    entries = [sympy.sympify(each) for each in (value if isinstance(value, sympy.MatrixBase) else [value])]
+    entries = [sympy.sympify(entry) for entry in (value if isinstance(value, sympy.MatrixBase) else [value])]
     text = str(value)
     symbols = tuple(sorted({str(free_symbol) for entry in entries for free_symbol in entry.free_symbols}))
-    found = [_value_of(each) for each in entries]
-    if not found or any(each is None for each in found):
+    values = [_value_of(entry) for entry in entries]
+    if not values or any(value is None for value in values):
         cannot = f"SymPy cannot decide exactly whether {text[:200]} is 0"
         return [0.0, math.inf, cannot], None
-    numbers = [each for each in found if each is not None]
+    numbers = [value for value in values if value is not None]
     worst = max(numbers, key=abs, default=Fraction(0))
     plain, stood = _fraction(worst)
-    if worst and any(sympy.cancel(sympy.together(each)).free_symbols for each in entries):
+    if worst and any(sympy.cancel(sympy.together(entry)).free_symbols for entry in entries):
         plain = [*plain, SOMEWHERE]
     return plain, _exactly("symbolic", text, plain[1], symbols) if stood is not None or worst == 0 else None
 
@@ -373,9 +372,9 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
+        return {str(key): _plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [_plain(entry) for entry in value]
     if isinstance(value, msgspec.Struct):
         derived = {name: getattr(value, name) for name in with_errors(value)}
         errors = {f"{name}_error": getattr(value, f"{name}_error") for name in derived}
@@ -462,7 +461,7 @@ def found_anew(known: Mapping[str, Proof]) -> Iterator[dict[str, Proof]]:
         proved_window.cache_clear()
 
 
-def committed(name: str, found: Callable[[], Proof]) -> Proof:
+def committed(name: str, prove: Callable[[], Proof]) -> Proof:
     """The committed proof of this name, certified again, or a new proof if there is none.
 
     Raises
@@ -475,10 +474,10 @@ def committed(name: str, found: Callable[[], Proof]) -> Proof:
     anew = _anew.get()
     if anew is not None:
         if name not in anew:
-            anew[name] = found()
+            anew[name] = prove()
         return anew[name]
     path = shipped() / FOLDER / f"{name}.json"
-    proof = load(path) if path.exists() else found()
+    proof = load(path) if path.exists() else prove()
     try:
         certified(proof)
     except ValueError as error:
@@ -486,7 +485,7 @@ def committed(name: str, found: Callable[[], Proof]) -> Proof:
     return proof
 
 
-def proved(name: str, theorem: str, given: dict[str, Any], found: Callable[[], Proof]) -> Proof:
+def proved(name: str, theorem: str, given: dict[str, Any], prove: Callable[[], Proof]) -> Proof:
     """The committed proof of this theorem about the given objects, or a new proof if there is none.
 
     Raises
@@ -494,7 +493,7 @@ def proved(name: str, theorem: str, given: dict[str, Any], found: Callable[[], P
     ValueError
         If it is not a proof, or proves something else.
     """
-    proof = committed(name, found)
+    proof = committed(name, prove)
     stated(name, proof, (theorem,), given)
     return proof
 

@@ -69,9 +69,9 @@ def _built_in(stems: tuple[str, ...], profile: Profile) -> tuple[Claim, ...]:
     """The shipped claims of these stems, in the order of the table of contents; each file is read once."""
     files, headings = contents().files, contents().headings
     paths = dict.fromkeys(path for stem in stems for path in files[stem])
-    found = [claim for path in paths for claim in library_claims(path, profile)]
+    claims = [claim for path in paths for claim in library_claims(path, profile)]
     places = {stem: position for position, stem in enumerate(headings)}
-    return tuple(sorted(found, key=lambda claim: places[claim.id.partition("/")[0]]))
+    return tuple(sorted(claims, key=lambda claim: places[claim.id.partition("/")[0]]))
 
 
 def _stems(patterns: Iterable[str]) -> list[str]:
@@ -175,24 +175,25 @@ def sought_in(path: str, pattern: str | None, profile: Profile) -> list[Sought]:
     """
     claims = {claim.id for claim in claims_of(path, profile)}
     file = read_file(str(Path(path).expanduser().resolve()) if in_library(path) else path)
-    candidates = [each for each in _sought(file, profile) if each.id in claims]
-    wanted = [each for each in candidates if pattern is None or matches(each.id, pattern)]
+    candidates = [candidate for candidate in _sought(file, profile) if candidate.id in claims]
+    wanted = [candidate for candidate in candidates if pattern is None or matches(candidate.id, pattern)]
     if not wanted:
-        raise InvalidInput(f"claim = {pattern!r} is not in {path}; it has {', '.join(each.id for each in candidates)}.")
+        ids = ", ".join(candidate.id for candidate in candidates)
+        raise InvalidInput(f"claim = {pattern!r} is not in {path}; it has {ids}.")
     return wanted
 
 
 @lru_cache
 def sought_named(file: ClaimsFile, id: str, profile: Profile) -> Sought:
     """The claim with this id in a file that `sought_in` has read; works in any process."""
-    return next(each for each in _sought(file, profile) if each.id == id)
+    return next(candidate for candidate in _sought(file, profile) if candidate.id == id)
 
 
 def _sought(file: ClaimsFile, profile: Profile) -> Iterator[Sought]:
     declared: Sequence[Declaration] = getattr(file.module(), DECLARATIONS)
     for declaration in declared:
-        for each in sought(declaration, profile):
-            yield replace(each, file=file)
+        for candidate in sought(declaration, profile):
+            yield replace(candidate, file=file)
 
 
 def matches(id: str, pattern: str) -> bool:
@@ -208,23 +209,18 @@ def library_claims(path: Path, profile: Profile) -> tuple[Claim, ...]:
     rule = "the table of contents does not name this file as its home"
     guarded(file, lambda: _require_ids(planned, own.__contains__, rule))
     under = [(claim, headings[claim.id.partition("/")[0]]) for claim, _ in planned]
-    return tuple(replace(claim, heading=heading, title=_titled(claim, heading)) for claim, heading in under)
-
-
-def _titled(claim: Claim, heading: Heading) -> str:
-    """Put the statement's title before the claim's own title."""
-    return f"{heading.title}: {claim.title}"
+    return tuple(replace(claim, heading=heading, title=f"{heading.title}: {claim.title}") for claim, heading in under)
 
 
 def _declared(file: ClaimsFile, profile: Profile) -> list[tuple[Claim, int]]:
     """The claims of a file, with the lines of their declarations."""
     module = guarded(file, file.module)
     declared: Sequence[Declaration] = getattr(module, DECLARATIONS)
-    found = guarded(file, lambda: list(_claims(declared, profile)))
-    if not found:
+    planned = guarded(file, lambda: list(_claims(declared, profile)))
+    if not planned:
         start = "`lipverify new claim` writes one to start from"
         raise InvalidInput(f"{file.path}: there are no claims in this file; {start}.")
-    return found
+    return planned
 
 
 def _claims(declared: Sequence[Declaration], profile: Profile) -> Iterator[tuple[Claim, int]]:
@@ -236,19 +232,19 @@ def _claims(declared: Sequence[Declaration], profile: Profile) -> Iterator[tuple
             raise fault.within(declaration.line) from None
 
 
-def _plan(found: Sequence[tuple[Claim, int]]) -> None:
+def _plan(planned: Sequence[tuple[Claim, int]]) -> None:
     """Plan the evidence, so that faults in it are reported before anything is measured."""
-    for claim, line in found:
+    for claim, line in planned:
         try:
             _ = claim.measurements
         except Fault as fault:
             raise fault.within(line) from None
 
 
-def _require_ids(found: Sequence[tuple[Claim, int]], allowed: Callable[[str], bool], rule: str) -> None:
+def _require_ids(planned: Sequence[tuple[Claim, int]], allowed: Callable[[str], bool], rule: str) -> None:
     """Refuse an id that two claims share, or whose stem is not allowed in this file."""
     seen: set[str] = set()
-    for claim, line in found:
+    for claim, line in planned:
         if not allowed(claim.id.partition("/")[0]):
             raise Fault(f"id = {claim.id!r}: {rule}.", "id", line=line)
         if claim.id in seen:

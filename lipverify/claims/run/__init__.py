@@ -16,11 +16,14 @@ from typing import TYPE_CHECKING
 from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
-    from lipverify.claims.run.kept import Finished
-    from lipverify.claims.run.measurement import Outcome, measure
-    from lipverify.claims.run.runner import Watch, run
-    from lipverify.claims.run.workers import Given, ThisProcess, Workers, processes
-
-__all__ = ["Finished", "Given", "Outcome", "ThisProcess", "Watch", "Workers", "measure", "processes", "run"]
+    from lipverify.claims.run.kept import Finished as Finished
+    from lipverify.claims.run.measurement import Outcome as Outcome, measure as measure
+    from lipverify.claims.run.runner import Watch as Watch, run as run
+    from lipverify.claims.run.workers import (
+        Given as Given,
+        ThisProcess as ThisProcess,
+        Workers as Workers,
+        processes as processes,
+    )
 
 __getattr__, __dir__ = lazy(__name__)

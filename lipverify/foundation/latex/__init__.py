@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
-    from lipverify.foundation.latex import symbols
-    from lipverify.foundation.latex.reader import UnreadableError, pieces, read
-    from lipverify.foundation.latex.source import latex_source, mathtext
-    from lipverify.foundation.latex.text import plain
-    from lipverify.foundation.latex.typst import typst_math
+    from lipverify.foundation.latex import symbols as symbols
+    from lipverify.foundation.latex.reader import UnreadableError as UnreadableError, pieces as pieces, read as read
+    from lipverify.foundation.latex.source import latex_source as latex_source, mathtext as mathtext
+    from lipverify.foundation.latex.text import plain as plain
+    from lipverify.foundation.latex.typst import typst_math as typst_math
 
-__all__ = ["UnreadableError", "latex_source", "mathtext", "pieces", "plain", "read", "symbols", "typst_math"]
 __getattr__, __dir__ = lazy(__name__)

@@ -172,14 +172,14 @@ def outside_words(latex: str) -> list[tuple[bool, str]]:
     >>> outside_words(r"a \leq b \text{ for every } c_{\text{of it}}")
     [(False, 'a \\leq b '), (True, ' for every '), (False, ' c_{\\text{of it}}')]
     """
-    found: list[tuple[bool, str]] = []
+    parts: list[tuple[bool, str]] = []
     start = 0
     for node in _nodes(latex):
         words = latex[node.pos + len(r"\text{") : node.pos + node.len - 1]
         if getattr(node, "macroname", "") == "text" and re.search(r"\s\S", words) and not set(words) & set("{}$\\"):
-            found += [(False, latex[start : node.pos]), (True, words)]
+            parts += [(False, latex[start : node.pos]), (True, words)]
             start = node.pos + node.len
-    return [*found, (False, latex[start:])]
+    return [*parts, (False, latex[start:])]
 
 
 @lru_cache(_REMEMBERED)

@@ -147,7 +147,7 @@ class Tally:
         if len(rest):
             count, before = stages.pop() if self._room else (0, rest[:0])
             together = joined(np.concatenate([before, self._within(rest)]))[None]
-            stages.append((count + self.count - sum(each for each, _ in self._stages), together))
+            stages.append((count + self.count - sum(size for size, _ in self._stages), together))
         return [self._moments_of(count, stage[0], centre) for count, stage in stages]
 
     def _moments_of(self, count: int, stage: Floats, centre: Floats) -> Moments:

@@ -115,16 +115,16 @@ def edges(stages: Sequence[Moments], threshold: float, outer: tuple[Floats, Floa
 
 def _last(pilot: Moments, later: Sequence[Moments], threshold: float, start: Floats, ends: Floats) -> Floats:
     """The last point of the grid from `start` on, towards the means `ends`, up to which all are excluded."""
-    left = sum(stage.count for stage in later)
-    step = STEP * (-ndtri(math.exp(-threshold)) * np.sqrt(pilot.variance / left) + threshold / left)
-    at, edge, going = np.ceil((start - pilot.mean) / step), start, np.full(start.shape, True)
+    remaining = sum(stage.count for stage in later)
+    step = STEP * (-ndtri(math.exp(-threshold)) * np.sqrt(pilot.variance / remaining) + threshold / remaining)
+    point, edge, going = np.ceil((start - pilot.mean) / step), start, np.full(start.shape, True)
     while np.any(going):
-        grid = np.clip(pilot.mean + (at + np.arange(POINTS)[:, None]) * step, 0.0, 1.0)
+        grid = np.clip(pilot.mean + (point + np.arange(POINTS)[:, None]) * step, 0.0, 1.0)
         count = np.cumprod(_wealth(pilot, later, grid, threshold) >= threshold, axis=0).sum(axis=0)
         reached = np.take_along_axis(grid, np.maximum(count - 1, 0)[None], axis=0)[0]
         edge = np.where(going & (count > 0), reached, edge)
         going &= (count == POINTS) & (reached < ends)
-        at += POINTS
+        point += POINTS
     return edge
 
 
@@ -132,15 +132,15 @@ def _wealth(pilot: Moments, later: Sequence[Moments], m: Floats, threshold: floa
     """A lower bound on the logarithm of the capital of the bets upwards against each m, (points, columns)."""
     reach = np.maximum(m, 1 - m)
     offset, wealth, before = m - pilot.centre, np.zeros_like(m), pilot
-    left = sum(stage.count for stage in later)
+    remaining = sum(stage.count for stage in later)
     for stage in later:
         most = before.count / (before.count + UNSEEN) / reach
-        bet = np.minimum(_aimed(wealth - threshold, before.variance * left), most)
+        bet = np.minimum(_aimed(wealth - threshold, before.variance * remaining), most)
         bet = np.minimum(bet / (2 * kappa(bet * _loss(before, offset, m))), most)
         squares = stage.second - 2 * offset * stage.first + stage.count * offset**2
         cost = kappa(bet * _loss(stage, offset, m)) * bet**2 * squares
         wealth = wealth + bet * (stage.first - stage.count * offset) - cost
-        left, before = left - stage.count, before + stage
+        remaining, before = remaining - stage.count, before + stage
     return wealth
 
 

@@ -108,9 +108,9 @@ def all_below(regression: Regression, layers: int, loss: float, limit: int = 10*
     _require_zero_free(nodes, excess)
     code, boxes, points = _code(layers), 0, list[CriticalPoint]()
     for far in product((False, True), repeat=layers - 1):
-        found, taken = _search(code, nodes, far, float(excess), limit - boxes)
+        boxes_left, taken = _search(code, nodes, far, float(excess), limit - boxes)
         boxes += taken
-        for box in found:
+        for box in boxes_left:
             point = _in_box(regression, box, far)
             # a box may reach beyond the bound
             if _excess(nodes, point.weights) <= excess and not any(
@@ -122,13 +122,13 @@ def all_below(regression: Regression, layers: int, loss: float, limit: int = 10*
 
 def gauss_nodes(regression: Regression, count: int) -> Nodes:
     """Gauss's nodes t_i with W_i and T_i, as balls; a change of sign encloses each node."""
-    found, s = recurrence(regression.n, regression.d, count), second_moment(regression.noise)
-    diagonal, off_diagonal = ([float(x) for x in found.diagonal], [float(x) ** 0.5 for x in found.squares[1:]])
-    near = eigvalsh_tridiagonal(diagonal, off_diagonal)
+    polynomials, s = recurrence(regression.n, regression.d, count), second_moment(regression.noise)
+    diagonal, squares = ([float(x) for x in part] for part in (polynomials.diagonal, polynomials.squares[1:]))
+    near = eigvalsh_tridiagonal(diagonal, [x**0.5 for x in squares])
     with ctx.workprec(WANTED):
-        t = [_enclosed(found, arb(float(each))) for each in near]
+        t = [_enclosed(polynomials, arb(float(node))) for node in near]
         # the orthonormal polynomials at a node give its weight for t rho(t) dt
-        mass = [1 / sum((p * p / norm for p, norm in _polynomials(found, each)[:-1]), arb(0)) for each in t]
+        mass = [1 / sum((p * p / norm for p, norm in _polynomials(polynomials, node)[:-1]), arb(0)) for node in t]
         return Nodes(t, [w / x * (1 + arb(s) / x) for w, x in zip(mass, t, strict=True)], [arb(s) / (x + s) for x in t])
 
 

@@ -99,12 +99,12 @@ class Jet:
 
     def one_plus(self, weight: arb, index: int) -> Jet:
         """1 + weight times this one, where `index` is that of the weight."""
-        first = [weight * each for each in self.first]
+        first = [weight * slope for slope in self.first]
         first[index] += self.value
-        second = [[weight * each for each in row] for row in self.second]
-        for k, each in enumerate(self.first):  # on the diagonal twice
-            second[index][k] += each
-            second[k][index] += each
+        second = [[weight * slope for slope in row] for row in self.second]
+        for k, slope in enumerate(self.first):  # on the diagonal twice
+            second[index][k] += slope
+            second[k][index] += slope
         return Jet(1 + weight * self.value, first, second)
 
 
@@ -130,7 +130,7 @@ def derivatives(weights: Sequence[arb], s: fmpq, moments: Sequence[Any]) -> Deri
         """f + s g for f = 1 + t g, or f = t g."""
         return f + arb(s) * arb_poly(f.coeffs()[1:])
 
-    weighted, moved = shifted(e.value), [shifted(each) for each in e.first]
+    weighted, moved = shifted(e.value), [shifted(slope) for slope in e.first]
     size = max(map(len, (weighted, *moved, *e.first)))
 
     def rows(polynomials: Sequence[arb_poly]) -> arb_mat:
@@ -165,19 +165,20 @@ def certified(regression: Regression, weights: Sequence[float] | Floats) -> Crit
     with ctx.workprec(PRECISION):
         x = [arb(float(weight)) for weight in weights]
         for _ in range(NEWTON):
-            at = derivatives(x, s, moments)
-            step = arb_mat(at.hessian).mid().solve(arb_mat([[each] for each in at.gradient]).mid())
-            if all(bool(abs(step[j, 0]) < abs(each) * LAST) for j, each in enumerate(x)):
+            derived = derivatives(x, s, moments)
+            step = arb_mat(derived.hessian).mid().solve(arb_mat([[slope] for slope in derived.gradient]).mid())
+            if all(bool(abs(step[j, 0]) < abs(weight) * LAST) for j, weight in enumerate(x)):
                 break
-            x = [(each - step[j, 0]).mid() for j, each in enumerate(x)]
+            x = [(weight - step[j, 0]).mid() for j, weight in enumerate(x)]
         else:
             raise OutOfReach(f"weights = {tuple(map(float, weights))}: Newton's method does not converge near there.")
-        box = [each + arb(0, float(abs(each)) * RADIUS) for each in x]
+        box = [weight + arb(0, float(abs(weight)) * RADIUS) for weight in x]
         over = derivatives(box, s, moments)
-        inverse, count = arb_mat(at.hessian).mid().inv().mid(), len(x)
+        inverse, count = arb_mat(derived.hessian).mid().inv().mid(), len(x)
         unit = arb_mat([[int(j == k) for k in range(count)] for j in range(count)])
-        widths = arb_mat([[each - middle] for each, middle in zip(box, x, strict=True)])
-        moved = (unit - inverse * arb_mat(over.hessian)) * widths - inverse * arb_mat([[each] for each in at.gradient])
+        widths = arb_mat([[end - middle] for end, middle in zip(box, x, strict=True)])
+        gradient = arb_mat([[slope] for slope in derived.gradient])
+        moved = (unit - inverse * arb_mat(over.hessian)) * widths - inverse * gradient
         if not all(bool((x[j] + moved[j, 0] - x[j]).abs_upper() < (box[j] - x[j]).abs_upper()) for j in range(count)):
             raise OutOfReach(f"weights = {tuple(map(float, weights))}: Krawczyk's test does not pass near there.")
         return CriticalPoint(weights=tuple(map(float, x)), index=_negative(over.hessian))
@@ -246,11 +247,11 @@ def _two_layer_candidates(s: fmpq, moments: Sequence[fmpq]) -> Iterator[Floats]:
     """A finite set that contains all critical points of two layers: all pairs of roots that balls do not exclude."""
     ring = fmpq_mpoly_ctx.get(("a", "b"), "lex")
     a, b = ring.gens()
-    zero, one = ring.constant(0), ring.constant(1)
+    zero, unit = ring.constant(0), ring.constant(1)
 
     def times(*factors: Sequence[Any]) -> list[Any]:
         """The product of two polynomials in t, given by coefficients."""
-        product = [one]
+        product = [unit]
         for factor in factors:
             longer = [zero] * (len(product) + len(factor) - 1)
             for i, x in enumerate(product):
@@ -260,10 +261,10 @@ def _two_layer_candidates(s: fmpq, moments: Sequence[fmpq]) -> Iterator[Floats]:
         return product
 
     def mean(*factors: Sequence[Any]) -> Any:
-        return sum((each * moment for each, moment in zip(times(*factors), moments, strict=False)), zero)
+        return sum((coefficient * moment for coefficient, moment in zip(times(*factors), moments, strict=False)), zero)
 
-    t, shifted, first, scaled = [zero, one], [ring.constant(s), one], [one, a], [one, b]
-    residual, h, k = [one + s * a, a], times(first, scaled, scaled), times([zero, one], scaled, scaled)
+    t, shifted, first, scaled = [zero, unit], [ring.constant(s), unit], [unit, a], [unit, b]
+    residual, h, k = [unit + s * a, a], times(first, scaled, scaled), times([zero, unit], scaled, scaled)
     N, D = mean(t, residual, h), mean(t, shifted, h, h)
     in_a = [mean(t, residual), mean(t, residual, k) + mean(t, shifted, h), mean(t, shifted, h, k)]
     in_b = [mean(t, t, first, scaled, residual), mean(t, t, shifted, first, scaled, h)]
@@ -282,9 +283,7 @@ def _two_layer_candidates(s: fmpq, moments: Sequence[fmpq]) -> Iterator[Floats]:
 
 def _real_roots(polynomial: Any, index: int) -> list[arb]:
     """The isolated real roots of a polynomial in one of the variables."""
-    coefficients = {
-        exponents[index]: each for exponents, each in zip(polynomial.monoms(), polynomial.coeffs(), strict=True)
-    }
+    coefficients = {exponents[index]: c for exponents, c in zip(polynomial.monoms(), polynomial.coeffs(), strict=True)}
     flat = fmpq_poly([coefficients.get(k, fmpq(0)) for k in range(max(coefficients) + 1)])
     _, factors = flat.numer().factor()
     roots: list[Any] = [root for factor, _ in factors if factor.degree() for root in factor.complex_roots()]
@@ -294,7 +293,7 @@ def _real_roots(polynomial: Any, index: int) -> list[arb]:
 def _at(polynomial: Any, a: arb, b: arb) -> arb:
     """The value of a polynomial in (a, b)."""
     return sum(
-        (arb(each) * a**i * b**j for (i, j), each in zip(polynomial.monoms(), polynomial.coeffs(), strict=True)), arb(0)
+        (arb(c) * a**i * b**j for (i, j), c in zip(polynomial.monoms(), polynomial.coeffs(), strict=True)), arb(0)
     )
 
 

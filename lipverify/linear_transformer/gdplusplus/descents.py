@@ -72,23 +72,25 @@ def raced(loss: ExcessLoss, starts: Floats) -> Ends:
 
 def _descend(loss: ExcessLoss, weights: Floats, steps: int) -> Ends:
     """Levenberg-Marquardt for a batch: a step that does not lower its loss is refused and the damping is raised."""
-    at, damping, idle = _point(loss, weights), np.full(len(weights), DAMPED), 0
+    place, damping, idle = _point(loss, weights), np.full(len(weights), DAMPED), 0
     for _ in range(steps):
         if idle == IDLE:
             break
-        scale = np.linalg.norm(at.jacobian, axis=1)
+        scale = np.linalg.norm(place.jacobian, axis=1)
         scale[scale == 0] = 1
-        scaled = at.jacobian / scale[:, None, :]
+        scaled = place.jacobian / scale[:, None, :]
         normal = scaled.transpose(0, 2, 1) @ scaled + damping[:, None, None] * np.eye(weights.shape[1])
-        slope = np.einsum("bnp,bn->bp", scaled, at.deviations)
+        slope = np.einsum("bnp,bn->bp", scaled, place.deviations)
         tried = weights - np.linalg.solve(normal, slope[:, :, None])[:, :, 0] / scale
         new = _point(loss, tried)
-        lower = new.values < at.values
-        idle = 0 if np.any(new.values < at.values * (1 - GAIN)) else idle + 1
+        lower = new.values < place.values
+        idle = 0 if np.any(new.values < place.values * (1 - GAIN)) else idle + 1
         weights = np.where(lower[:, None], tried, weights)
-        at = Point(*(np.where(lower.reshape(-1, *[1] * (b.ndim - 1)), b, a) for a, b in zip(at, new, strict=True)))
+        place = Point(
+            *(np.where(lower.reshape(-1, *[1] * (b.ndim - 1)), b, a) for a, b in zip(place, new, strict=True))
+        )
         damping = np.clip(np.where(lower, damping * EASED, damping * STIFFENED), LEAST, MOST)
-    return Ends(at.values, weights)
+    return Ends(place.values, weights)
 
 
 def _point(loss: ExcessLoss, weights: Floats) -> Point:
@@ -163,10 +165,10 @@ def _refined(loss: ExcessLoss, start: Floats, steps: int) -> Minimum:
         return np.clip(np.nan_to_num(at(weights)[1]), -BARRIER, BARRIER)
 
     end = 4 * EPS
-    found = least_squares(
+    fit = least_squares(
         deviations, start, jacobian, method="lm", x_scale="jac", xtol=end, ftol=end, gtol=end, max_nfev=steps
     )
-    return Minimum(loss(found.x), found.x)
+    return Minimum(loss(fit.x), fit.x)
 
 
 def distinct(values: Sequence[float] | Floats) -> list[int]:

@@ -78,7 +78,7 @@ def explored(
         descents += len(begin)
         ends["moved"] = _different(raced(loss, begin), *([ends["moved"]] if "moved" in ends else []))
     least = min(float(end.values[0]) for end in ends.values())
-    counts = {route: int(np.sum(each.values <= least * (1 + SAME))) for route, each in ends.items()}
+    counts = {route: int(np.sum(routes.values <= least * (1 + SAME))) for route, routes in ends.items()}
     routes = tuple(route for route, count in counts.items() if count)
     return Explored(_different(*ends.values()).weights, descents, sum(counts.values()), routes)
 

@@ -126,13 +126,13 @@ def _ideal(n: int, d: int, noise: NoiseLaw, nodes: int, reach: float | None) -> 
     levels = _levels(noise)
     if second_moment(noise) == 0:
         return Ideal(mass, arb(0))
-    found = recurrence(n, d, nodes, reach)
-    missed = (mass - gauss_mean(found, nodes, 0)) / 2
+    polynomials = recurrence(n, d, nodes, reach)
+    missed = (mass - gauss_mean(polynomials, nodes, 0)) / 2
     if levels is not None:
-        return Ideal(sum((gauss_mean(found, nodes, level**2) for level in levels), arb(0)) / len(levels), missed)
+        return Ideal(sum((gauss_mean(polynomials, nodes, level**2) for level in levels), arb(0)) / len(levels), missed)
     # if -sigma^2 is near a node, a denominator may contain 0, and the integrator takes smaller steps
     largest = _exact(noise.sigma_max)  # type: ignore[attr-defined]
-    average = acb.integral(lambda x, _: gauss_mean(found, nodes, (largest * x) ** 2), 0, 1, rel_tol=TOLERANCE)
+    average = acb.integral(lambda x, _: gauss_mean(polynomials, nodes, (largest * x) ** 2), 0, 1, rel_tol=TOLERANCE)
     return Ideal(average.real, missed)
 
 

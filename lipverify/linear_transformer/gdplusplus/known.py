@@ -99,11 +99,11 @@ def known_path() -> Path:
 
 def _found(noise: str, layers: int, seen_in: float | None) -> Found:
     """The stored optimum."""
-    found = _all(noise, seen_in)
-    if not 1 <= layers <= len(found):
-        rule = f"the file has {len(found)} depths for it; `{COMMAND} {noise}` makes it again"
+    optima = _all(noise, seen_in)
+    if not 1 <= layers <= len(optima):
+        rule = f"the file has {len(optima)} depths for it; `{COMMAND} {noise}` makes it again"
         raise InvalidInput(f"no optimum of GD++ for {layers} layers under {noise!r}, seen in {seen_in}: {rule}.")
-    return found[layers - 1]
+    return optima[layers - 1]
 
 
 def _all(noise: str, seen_in: float | None) -> tuple[Found, ...]:
@@ -112,13 +112,13 @@ def _all(noise: str, seen_in: float | None) -> tuple[Found, ...]:
     return known(noise, known_path()).get(view, ())
 
 
-def _integrated(noise: str, found: Found, seen_in: float | None) -> GDPlusPlusOptimum:
+def _integrated(noise: str, search: Found, seen_in: float | None) -> GDPlusPlusOptimum:
     """An optimum with its loss, error and evidence of a minimum computed from the stored weights."""
     regression = problem(noise)
-    loss, finer = (excess_loss(regression, len(found.layers), points, seen_in) for points in (POINTS, POINTS + 4))
-    weights = flat_weights([GDPlusPlus(*layer) for layer in found.layers])
+    loss, finer = (excess_loss(regression, len(search.layers), points, seen_in) for points in (POINTS, POINTS + 4))
+    weights = flat_weights([GDPlusPlus(*layer) for layer in search.layers])
     end = Minimum(loss(weights), weights)
-    return finished(constant_ridge_loss(regression), loss, finer, [end], found.starts, found.routes, found.agreeing)
+    return finished(constant_ridge_loss(regression), loss, finer, [end], search.starts, search.routes, search.agreeing)
 
 
 @cache
@@ -145,20 +145,20 @@ def _search(noise: str, seen_in: float | None, depth: int, seed: int, begin: Seq
     """Search for the optima of a law, continuing from those of the first depths."""
     optimum = _integrated(noise, begin[-1], seen_in) if begin else None
     minima = np.atleast_2d(flat_weights(optimum.model)) if optimum else np.empty((0, 0))
-    found = list(begin)
-    while len(found) < depth:
+    optima = list(begin)
+    while len(optima) < depth:
         optimum, minima = next_optimum(problem(noise), optimum, minima, seen_in, seed)
-        found.append(
+        optima.append(
             Found(layers=optimum.layers, starts=optimum.starts, agreeing=optimum.agreeing, routes=optimum.routes)
         )
-    return tuple(found)
+    return tuple(optima)
 
 
-def _better(noise: str, seen_in: float | None, one: Sequence[Found], other: Sequence[Found]) -> tuple[Found, ...]:
+def _better(noise: str, seen_in: float | None, first: Sequence[Found], second: Sequence[Found]) -> tuple[Found, ...]:
     """The better of two optima at each depth, which combines searches with several seeds."""
-    pairs = list(zip(one, other, strict=False))
-    best = [min(pair, key=lambda each: _integrated(noise, each, seen_in).excess.value) for pair in pairs]
-    return (*best, *max(one, other, key=len)[len(best) :])
+    pairs = list(zip(first, second, strict=False))
+    best = [min(pair, key=lambda search: _integrated(noise, search, seen_in).excess.value) for pair in pairs]
+    return (*best, *max(first, second, key=len)[len(best) :])
 
 
 def main() -> None:
@@ -179,7 +179,7 @@ def main() -> None:
             kept = _better(noise, VIEWS[view], old, new)
             optima[view] = kept
             write_known(path, noise, optima)
-            print(noise, view, [_integrated(noise, each, VIEWS[view]).excess.value for each in kept], flush=True)
+            print(noise, view, [_integrated(noise, search, VIEWS[view]).excess.value for search in kept], flush=True)
 
 
 if __name__ == "__main__":

@@ -111,10 +111,10 @@ class ExcessLoss:
 
     def deviations(self, weights: Floats) -> tuple[Floats, Floats]:
         """The square root of rho (t + s)/t times (e - s/(t + s)), and its Jacobian (nodes, weights); may overflow."""
-        found, (log_scale, best) = residual(weights, self.rule.t), self._best
+        log_residual, (log_scale, best) = residual(weights, self.rule.t), self._best
         with np.errstate(over="ignore", invalid="ignore"):
-            scaled = found.sign * np.exp(log_scale + found.log)
-            return scaled - best, (scaled * found.gradient).T
+            scaled = log_residual.sign * np.exp(log_scale + log_residual.log)
+            return scaled - best, (scaled * log_residual.gradient).T
 
     @cached_property
     def _best(self) -> tuple[Floats, Floats]:

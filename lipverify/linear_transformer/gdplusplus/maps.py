@@ -106,7 +106,7 @@ class Landscape(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         regression = problem(self.noise)
         loss, floor = on_gauss_nodes(regression, self.layers), gdplusplus_floor(regression, self.layers).value
         deviations, _ = deviations_of(loss, np.asarray(self.points))
-        return [floor + float(each @ each) / 2 for each in deviations]
+        return [floor + float(residual @ residual) / 2 for residual in deviations]
 
 
 def landscapes_path() -> Path:
@@ -150,8 +150,8 @@ def unseen(hits: tuple[int, ...]) -> tuple[float, float]:
     (0.08333333333333333, 4.5)
     """
     once, twice = (sum(hit == k for hit in hits) for k in (1, 2))
-    found = sum(hit > 0 for hit in hits)
-    return once / max(sum(hits), 1), found + once**2 / (2 * twice) if twice else found + once * (once - 1) / 2
+    distinct = sum(hit > 0 for hit in hits)
+    return once / max(sum(hits), 1), distinct + once**2 / (2 * twice) if twice else distinct + once * (once - 1) / 2
 
 
 # ---- many starts
@@ -298,16 +298,16 @@ Weights = Callable[[Floats], tuple[Floats, Floats]]
 
 def by_adam(loss: ExcessLoss, first: Sequence[Floats], weights_of: Sequence[Weights]) -> list[Floats]:
     """Weights after Adam on the expected loss, from parameters (batch, K) of each kind; all kinds share their steps."""
-    parameters, moments = list(first), [Moments.none(*each.shape) for each in first]
-    rows = np.cumsum([len(each) for each in first])[:-1]
+    parameters, moments = list(first), [Moments.none(*weights.shape) for weights in first]
+    rows = np.cumsum([len(weights) for weights in first])[:-1]
     for _ in range(TRAINED):
-        weights, jacobians = zip(*(of(each) for of, each in zip(weights_of, parameters, strict=True)), strict=True)
+        weights, jacobians = zip(*(of(values) for of, values in zip(weights_of, parameters, strict=True)), strict=True)
         deviations, slopes = deviations_of(loss, np.concatenate(weights))
         gradients = np.split(deviations[:, None] @ slopes, rows)
         for kind, (gradient, jacobian) in enumerate(zip(gradients, jacobians, strict=True)):
             moments[kind], change = Adam(RATE).step(moments[kind], (gradient @ jacobian)[:, 0])
             parameters[kind] = parameters[kind] + change
-    return [of(each)[0] for of, each in zip(weights_of, parameters, strict=True)]
+    return [of(values)[0] for of, values in zip(weights_of, parameters, strict=True)]
 
 
 def _direct(weights: Floats) -> tuple[Floats, Floats]:
@@ -391,15 +391,15 @@ def made(noise: str, layers: int, starts: int, trainings: int, seed: int) -> Lan
     below, boxes = 0.0, 0
     if layers == COMPLETE:
         below = bound_of(noise)
-        found = all_below(problem(noise), layers, below)
-        boxes = found.boxes
+        complete = all_below(problem(noise), layers, below)
+        boxes = complete.boxes
         loss, excess = on_gauss_nodes(problem(noise), layers), below - gdplusplus_floor(problem(noise), layers).value
         missed = [
-            point for point in points if loss(np.asarray(point.weights)) < excess and _place(point, found.points) < 0
+            point for point in points if loss(np.asarray(point.weights)) < excess and _place(point, complete.points) < 0
         ]
         if missed:
             raise OutOfReach(f"{noise}, {layers} layers: branch and bound missed {missed}; its code is wrong.")
-        points += [point for point in found.points if _place(point, points) < 0]
+        points += [point for point in complete.points if _place(point, points) < 0]
     ends = trained_ends(noise, layers, points, trainings, seed)
     hits += [0] * (len(points) - len(hits))
     loss = on_gauss_nodes(problem(noise), layers)

@@ -121,14 +121,14 @@ def _laguerre(k: int, a: int) -> fmpq_poly:
 
 def _by_parts(P: fmpq_poly, alpha: fmpq) -> tuple[fmpq, fmpq_poly]:
     """kappa and q of the formula above: int u^{alpha+i} = 2 (alpha + i) int u^{alpha+i-1} - 2 t^{alpha+i} e^{-t/2}."""
-    left = [*P.coeffs()] or [fmpq(0)]
+    remainder = [*P.coeffs()] or [fmpq(0)]
     q = []
-    for i in range(len(left) - 1, 0, -1):
-        q.append(2 * left[i])
-        left[i - 1] += 2 * (alpha + i) * left[i]
-    return left[0], fmpq_poly(q[::-1])
+    for i in range(len(remainder) - 1, 0, -1):
+        q.append(2 * remainder[i])
+        remainder[i - 1] += 2 * (alpha + i) * remainder[i]
+    return remainder[0], fmpq_poly(q[::-1])
 
 
 def _inner(P: fmpq_poly, values: Sequence[Number]) -> Number:
     """sum_i P_i values_i."""
-    return sum((each * value for each, value in zip(P.coeffs(), values, strict=False)), fmpq(0))
+    return sum((coefficient * value for coefficient, value in zip(P.coeffs(), values, strict=False)), fmpq(0))

@@ -133,12 +133,12 @@ def next_optimum(
     stream = f"gd++/{regression.n}/{regression.d}/{regression.noise.second_moment:.6g}/{seen_in}/{layers}"
     coarse, rng = _coarse(regression, layers, seen_in), generator(seed, stream, 0)
     little = shorter is not None and shorter.excess.value < NEGLIGIBLE * shorter.loss.value
-    found = explored(coarse, layers, minima, regression.n, rng, thorough=not little)
+    search = explored(coarse, layers, minima, regression.n, rng, thorough=not little)
     same = [] if shorter is None else [np.append(flat_weights(shorter.model), [0.0, 0.0])]
     loss, finer = (excess_loss(regression, layers, points, seen_in) for points in (POINTS, POINTS + 4))
-    ends = best_ends(loss, [*found.minima[:FINISHED], *same])
+    ends = best_ends(loss, [*search.minima[:FINISHED], *same])
     ridge_regression = constant_ridge_loss(regression)
-    return finished(ridge_regression, loss, finer, ends, found.descents, found.routes, found.agreeing), found.minima
+    return finished(ridge_regression, loss, finer, ends, search.descents, search.routes, search.agreeing), search.minima
 
 
 @makes("bounded", "exact")

@@ -58,13 +58,13 @@ def recurrence(n: int, d: int, nodes: int, reach: float | None = None) -> Recurr
         with ctx.workprec(bits + nodes * MOMENT_BITS * 2**attempt):
             modified = _modified_moments(density_moments(n, d, 2 * nodes + 1, reach)[1:], order)
         with ctx.workprec(bits):
-            found = _chebyshev([+each for each in modified], order, nodes)
-        if all(each.rel_accuracy_bits() >= WANTED for part in found for each in part):
-            return found
+            coefficients = _chebyshev([+moment for moment in modified], order, nodes)
+        if all(coefficient.rel_accuracy_bits() >= WANTED for part in coefficients for coefficient in part):
+            return coefficients
     raise OutOfReach(f"n = {n}, d = {d}, {nodes} nodes, reach {reach}: {bits} bits do not suffice; use fewer layers.")
 
 
-def gauss_mean(found: Recurrence, nodes: int, s: Any) -> Any:
+def gauss_mean(polynomials: Recurrence, nodes: int, s: Any) -> Any:
     """Gauss's rule for int 1/(t + s) dmu as a continued fraction; s is a rational number or a ball.
 
     It rises with the number of nodes, and stays below the integral: even derivatives of 1/(t + s) are positive.
@@ -72,10 +72,10 @@ def gauss_mean(found: Recurrence, nodes: int, s: Any) -> Any:
     >>> round(float(gauss_mean(recurrence(20, 10, 2), 1, 0)), 9)  # (E tr Sigma)^2 / E tr Sigma^2
     6.451612903
     """
-    tail = found.diagonal[nodes - 1] + s
+    tail = polynomials.diagonal[nodes - 1] + s
     for k in range(nodes - 1, 0, -1):
-        tail = found.diagonal[k - 1] + s - found.squares[k] / tail
-    return found.squares[0] / tail
+        tail = polynomials.diagonal[k - 1] + s - polynomials.squares[k] / tail
+    return polynomials.squares[0] / tail
 
 
 @lru_cache(maxsize=16)
@@ -86,8 +86,8 @@ def gauss_rule(n: int, d: int, nodes: int, reach: float | None = None) -> Spectr
     >>> round(rule.mean(rule.t), 9), round(rule.mean(rule.t**3), 6)  # E tr Sigma, E tr Sigma^3
     (200.0, 238800.0)
     """
-    found = recurrence(n, d, nodes, reach)
-    diagonal, squares = (np.asarray([float(each.mid()) for each in part]) for part in found)
+    polynomials = recurrence(n, d, nodes, reach)
+    diagonal, squares = (np.asarray([float(ball.mid()) for ball in part]) for part in polynomials)
     t = eigvalsh_tridiagonal(diagonal, np.sqrt(squares[1:]))
     return SpectralRule(t, -_log_christoffel(t, diagonal, squares) - np.log(t), float(t[-1]), 0.0)
 

@@ -182,9 +182,9 @@ def spectral_mean(
     # rho falls like t^{(|n - d| - 1) / 2} towards 0
     if steepness > (more - fewer + 1) / 2 - NEARLY:
         raise InvalidInput(f"n = {n}, d = {d}: f grows like t^-{steepness:.3g} towards 0: no mean; use |n - d| > 1.")
-    value, other = ((rule.mean(f(rule.t)) + (d - fewer) * at_zero) / d for rule in (fine, rough))
+    value, rough_value = ((rule.mean(f(rule.t)) + (d - fewer) * at_zero) / d for rule in (fine, rough))
     size = (fine.mean(np.abs(f(fine.t))) + (d - fewer) * abs(at_zero)) / d
-    return value, abs(value - other) + (fine.error + ROUNDING) * size
+    return value, abs(value - rough_value) + (fine.error + ROUNDING) * size
 
 
 def trace_moments(n: int, d: int) -> tuple[int, int, int, int]:

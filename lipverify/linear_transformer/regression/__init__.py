@@ -5,28 +5,23 @@ from typing import TYPE_CHECKING
 from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
-    from lipverify.linear_transformer.regression.adjusted import SEQUENCES, evaluation, printed_error
-    from lipverify.linear_transformer.regression.bayes import Bayes, bayes_gap
-    from lipverify.linear_transformer.regression.contexts import Contexts, Regression, draw_contexts
-    from lipverify.linear_transformer.regression.noise import CategoricalNoise, NoiseLaw, UniformNoise, noise_named
-    from lipverify.linear_transformer.regression.ridge import AdaRR, ConstRR, TunedRR
-
-__all__ = [
-    "SEQUENCES",
-    "AdaRR",
-    "Bayes",
-    "CategoricalNoise",
-    "ConstRR",
-    "Contexts",
-    "NoiseLaw",
-    "Regression",
-    "TunedRR",
-    "UniformNoise",
-    "bayes_gap",
-    "draw_contexts",
-    "evaluation",
-    "noise_named",
-    "printed_error",
-]
+    from lipverify.linear_transformer.regression.adjusted import (
+        SEQUENCES as SEQUENCES,
+        evaluation as evaluation,
+        printed_error as printed_error,
+    )
+    from lipverify.linear_transformer.regression.bayes import Bayes as Bayes, bayes_gap as bayes_gap
+    from lipverify.linear_transformer.regression.contexts import (
+        Contexts as Contexts,
+        Regression as Regression,
+        draw_contexts as draw_contexts,
+    )
+    from lipverify.linear_transformer.regression.noise import (
+        CategoricalNoise as CategoricalNoise,
+        NoiseLaw as NoiseLaw,
+        UniformNoise as UniformNoise,
+        noise_named as noise_named,
+    )
+    from lipverify.linear_transformer.regression.ridge import AdaRR as AdaRR, ConstRR as ConstRR, TunedRR as TunedRR
 
 __getattr__, __dir__ = lazy(__name__)

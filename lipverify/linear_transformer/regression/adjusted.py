@@ -89,9 +89,9 @@ class Evaluation:
         """The mean of 1/2 ||w - w_ridge||^2 over the contexts, with its standard error."""
         return self.mean(self.losses(estimator))
 
-    def difference(self, one: Estimator, other: Estimator) -> SampledMean:
+    def difference(self, first: Estimator, second: Estimator) -> SampledMean:
         """The adjusted loss of `one` minus that of `other`, paired on the same contexts."""
-        return self.mean(self.losses(one) - self.losses(other))
+        return self.mean(self.losses(first) - self.losses(second))
 
 
 def evaluation(contexts: Contexts, share: Floats | None = None) -> Evaluation:
@@ -200,14 +200,14 @@ def printed_error(
     return SampledMean(value=error, standard_error=own, doubt=mean.doubt)
 
 
-def difference_error(held_out: Evaluation, one: Estimator, other: Estimator) -> float:
+def difference_error(held_out: Evaluation, first: Estimator, second: Estimator) -> float:
     r"""The standard error of the difference of two of the paper's numbers, were both measured on the same sequences.
 
     That of a sequence is 1/2 (<u, x_t>^2 - <v, x_t>^2) with u = w - w* of one and v of the other; averaged over the
     query its square is 1/4 (2 tr A^2 + (tr A)^2) with A = u u^T - v v^T.
     """
     xp = held_out.oracle.__array_namespace__()
-    u, v = (held_out.weights(each) - held_out.contexts.task for each in (one, other))
+    u, v = (held_out.weights(estimator) - held_out.contexts.task for estimator in (first, second))
     uu, vv, uv = (row_sums(a * b, xp) for a, b in ((u, u), (v, v), (u, v)))
     square = (2 * (uu**2 + vv**2 - 2 * uv**2) + (uu - vv) ** 2) / 4
     return math.sqrt(held_out.mean(square).value / SEQUENCES)

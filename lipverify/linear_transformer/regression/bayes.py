@@ -118,11 +118,11 @@ class Bayes(SpectralEstimator):
         degrees = basis.n - basis.rank + self.excess_degrees
         if degrees == 0:
             return -explained / 2
-        left, noisy = _left(basis)[:, None], variance > 0
+        residual, noisy = _left(basis)[:, None], variance > 0
         safe = np.where(noisy, variance, 1.0)
         # without noise the residual is zero, and a zero residual implies no noise
-        exactly = np.where(left <= NOTHING * basis.energy[:, None], CERTAIN, -CERTAIN)
-        return np.where(noisy, -(explained + degrees * np.log(safe) + left / safe) / 2, exactly)
+        exactly = np.where(residual <= NOTHING * basis.energy[:, None], CERTAIN, -CERTAIN)
+        return np.where(noisy, -(explained + degrees * np.log(safe) + residual / safe) / 2, exactly)
 
     def _levels(self, basis: Eigenbasis) -> tuple[Floats, Floats]:
         """Levels and logarithms of their prior weights, (contexts, levels)."""
@@ -188,18 +188,18 @@ def _left(basis: Eigenbasis) -> Floats:
     return np.asarray(np.maximum(basis.residual, EPS * basis.energy))
 
 
-def _range(left: Floats, degrees: int, sigma_max: float) -> tuple[Floats, Floats]:
+def _range(residual: Floats, degrees: int, sigma_max: float) -> tuple[Floats, Floats]:
     """The range of log sigma: q = R/sigma^2 has about the chi-square law of n - r - 1 degrees, cut at R/sigma_max^2."""
     from scipy.special import chdtri  # modules that list claims import this one and do not integrate
 
-    least = left / sigma_max**2
+    least = residual / sigma_max**2
     # beyond the cut the law falls at least this fast
     most = chdtri(max(degrees - 1, 1), UNLIKELY) + least
-    high = np.full_like(left, math.log(sigma_max))
+    high = np.full_like(residual, math.log(sigma_max))
     if degrees > 2:
         rare = chdtri(degrees - 1, 1 - 1e-16) * (UNLIKELY / 1e-16) ** (2 / (degrees - 1))
-        high = np.minimum(high, np.log(left / min(rare, 1.0)) / 2 if rare > 0 else high)
-    low = np.minimum(np.log(left / most) / 2, high - math.log(2))
+        high = np.minimum(high, np.log(residual / min(rare, 1.0)) / 2 if rare > 0 else high)
+    low = np.minimum(np.log(residual / most) / 2, high - math.log(2))
     return low, high
 
 

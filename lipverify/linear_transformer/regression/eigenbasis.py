@@ -91,8 +91,8 @@ class Eigenbasis:
         xp = self.values.__array_namespace__()
         seen = self._seen(xp)
         explained = xp.where(seen, self.moment, 0.0) ** 2 / xp.where(seen, self.values, 1.0)
-        left = self.energy - xp.sum(explained, axis=-1)
-        return xp.where(left > 0, left, 0.0)
+        residual_energy = self.energy - xp.sum(explained, axis=-1)
+        return xp.where(residual_energy > 0, residual_energy, 0.0)
 
     def _seen(self, xp: Any) -> Array:
         """The directions that the tokens span, as a mask."""

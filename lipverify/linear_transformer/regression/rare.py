@@ -105,17 +105,17 @@ def decades(
     measured = size or (lambda contexts: sizes(contexts, regression))
     random = generator(seed, f"{stream}/rare", 0)
     normals = random.standard_normal((population, (regression.n + 1) * (regression.d + 1)))
-    found, level = _contexts(regression, normals), 0.0
-    of_each = measured(found)
+    contexts, level = _contexts(regression, normals), 0.0
+    of_each = measured(contexts)
     for number in range(count):
         if number:
             best = np.argsort(-of_each, kind="stable")[: tenth + 1]
             level = float(of_each[best[-1]])
             normals = np.resize(normals[best[:-1]], normals.shape)
             normals = _moved(regression, measured, normals, level, generator(seed, f"{stream}/rare", number))
-            found = _contexts(regression, normals)
-            of_each = measured(found)
-        yield Decade(number, level, found, of_each)
+            contexts = _contexts(regression, normals)
+            of_each = measured(contexts)
+        yield Decade(number, level, contexts, of_each)
 
 
 def with_rare(regression: Regression, count: int, rare: int, seed: int, stream: str) -> Thinned:
@@ -138,20 +138,21 @@ def with_rare(regression: Regression, count: int, rare: int, seed: int, stream: 
     >>> len(few.contexts) > 1024, round(float(few.share.sum()), 12)
     (True, 1.0)
     """
-    found = list(decades(regression, rare + 1, seed, stream, population=POPULATION))
+    tail = list(decades(regression, rare + 1, seed, stream, population=POPULATION))
     plain = thinned(regression, count, seed, stream)
-    below = sizes(plain.contexts, regression) < found[FIRST].level
+    below = sizes(plain.contexts, regression) < tail[FIRST].level
     parts = [(plain.contexts, below, plain.share / plain.share[below].sum() * (1 - 10.0**-FIRST))]
-    for each, above in zip(found[FIRST:], [*found[FIRST + 1 :], None], strict=True):
-        kept = np.ones(POPULATION, dtype=bool) if above is None else each.size < above.level
+    for decade, above in zip(tail[FIRST:], [*tail[FIRST + 1 :], None], strict=True):
+        kept = np.ones(POPULATION, dtype=bool) if above is None else decade.size < above.level
         kept &= np.cumsum(kept) <= max(count // 16, GROUP // 16)
-        rarer = 10.0**-FIRST * FALL ** (FIRST - each.number)
+        rarer = 10.0**-FIRST * FALL ** (FIRST - decade.number)
         counted = rarer * (1 if above is None else 1 - 1 / FALL)
-        parts.append((each.contexts, kept, np.full(POPULATION, counted / kept.sum())))
+        parts.append((decade.contexts, kept, np.full(POPULATION, counted / kept.sum())))
     gram, task, sigma, share = (
         np.concatenate(columns)
         for columns in zip(
-            *((one.gram[kept], one.task[kept], one.sigma[kept], share[kept]) for one, kept, share in parts), strict=True
+            *((drawn.gram[kept], drawn.task[kept], drawn.sigma[kept], share[kept]) for drawn, kept, share in parts),
+            strict=True,
         )
     )
     return Thinned(Contexts(gram, task, sigma, regression.n), share)

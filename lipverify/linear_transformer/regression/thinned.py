@@ -86,8 +86,8 @@ def thinned_mean(values: Floats, share: Floats) -> SampledMean:
     if second == 0:
         return SampledMean(value=mean, standard_error=0.0, doubt=0.0)
     rest = centred[thinned_out] if thinned_out.any() else centred
-    left = (size - (len(share) - np.count_nonzero(thinned_out))) / size
-    thinning = left**2 * (1 - len(rest) / (left * size)) if left > 0 else 0.0
+    remaining = (size - (len(share) - np.count_nonzero(thinned_out))) / size
+    thinning = remaining**2 * (1 - len(rest) / (remaining * size)) if remaining > 0 else 0.0
     of_rest = (rest - rest.mean()) ** 2
     rest_second, rest_spread = float(of_rest.mean()), float(of_rest.var())
     parts = (second / size, thinning * rest_second / (len(rest) - 1))
@@ -95,7 +95,7 @@ def thinned_mean(values: Floats, share: Floats) -> SampledMean:
     of_pool = (float(share @ square**2) / second**2 - 1) / size + thinning * rest_spread / len(rest) / second**2
     doubts = (math.sqrt(max(of_pool, 0.0)), math.sqrt(rest_spread / len(rest)) / (rest_second or 1.0))
     variance = sum(parts)
-    doubt = sum(part * each for part, each in zip(parts, doubts, strict=True)) / variance
+    doubt = sum(part * part_doubt for part, part_doubt in zip(parts, doubts, strict=True)) / variance
     return SampledMean(value=mean, standard_error=unit * math.sqrt(variance), doubt=doubt)
 
 
@@ -106,6 +106,6 @@ def _group(regression: Regression, seed: int, stream: str) -> tuple[Floats, Floa
     worst = round(TAIL * GROUP)
     # the rest in the order of drawing, so that the first of them are a plain sample
     chosen = np.concatenate([order[:worst], np.sort(order[worst:])[: GROUP - worst]])
-    each = (POOL * GROUP - worst) / (GROUP - worst)
-    share = np.concatenate([np.ones(worst), np.full(GROUP - worst, each)]) / (POOL * GROUP)
+    weight = (POOL * GROUP - worst) / (GROUP - worst)
+    share = np.concatenate([np.ones(worst), np.full(GROUP - worst, weight)]) / (POOL * GROUP)
     return drawn.gram[chosen], drawn.task[chosen], drawn.sigma[chosen], share

@@ -5,25 +5,16 @@ from typing import TYPE_CHECKING
 from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
-    from lipverify.linear_transformer.training.lineage import PLANS
-    from lipverify.linear_transformer.training.objective import Objective, draw_sample
-    from lipverify.linear_transformer.training.record import Trained, estimate
-    from lipverify.linear_transformer.training.stages import Plan, Stage
-    from lipverify.linear_transformer.training.witness import name_of, names_of, read_witness, trainings, write_witness
-
-__all__ = [
-    "PLANS",
-    "Objective",
-    "Plan",
-    "Stage",
-    "Trained",
-    "draw_sample",
-    "estimate",
-    "name_of",
-    "names_of",
-    "read_witness",
-    "trainings",
-    "write_witness",
-]
+    from lipverify.linear_transformer.training.lineage import PLANS as PLANS
+    from lipverify.linear_transformer.training.objective import Objective as Objective, draw_sample as draw_sample
+    from lipverify.linear_transformer.training.record import Trained as Trained, estimate as estimate
+    from lipverify.linear_transformer.training.stages import Plan as Plan, Stage as Stage
+    from lipverify.linear_transformer.training.witness import (
+        name_of as name_of,
+        names_of as names_of,
+        read_witness as read_witness,
+        trainings as trainings,
+        write_witness as write_witness,
+    )
 
 __getattr__, __dir__ = lazy(__name__)

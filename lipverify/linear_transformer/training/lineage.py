@@ -91,7 +91,7 @@ def trained(
         optimum = grown_gdplusplus(kind.regression, layers, seen)[-1]
         starts.append(Start("GD++", of_gdplusplus(kind, optimum.layers)))
     if family != "DIAG":
-        same = {each.family: each.array for each in grown_from if each.layers == layers}
+        same = {parent.family: parent.array for parent in grown_from if parent.layers == layers}
         starts += widened(kind, "DIAG", same["DIAG"], seed, stream)
         if isinstance(kind, LowRank):
             starts.append(Start("FULL", kind.of_full(same["FULL"])))

@@ -39,7 +39,7 @@ def in_order(models: Iterable[Model]) -> tuple[Model, ...]:
     >>> [(each.family, each.layers) for each in in_order([Model("uniform-3", "FULL", 2, 0)])]
     [('DIAG', 1), ('FULL', 1), ('DIAG', 2), ('FULL', 2)]
     """
-    return tuple(dict.fromkeys(each for model in models for each in _line(model)))
+    return tuple(dict.fromkeys(ancestor for model in models for ancestor in _line(model)))
 
 
 def _line(model: Model) -> Iterator[Model]:
@@ -74,16 +74,18 @@ def make(
     InvalidInput
         If a file of the folder holds something else.
     """
-    every, found = in_order(models), dict[Model, Witness]()
+    every, witnesses = in_order(models), dict[Model, Witness]()
     for noise in dict.fromkeys(model.noise for model in every):
         names_of(noise, folder)  # refuse a folder that cannot be written before any work
     for count, model in enumerate(every, 1):
-        older = [found[model._replace(family=family, layers=k)] for family, k in parents(model.family, model.layers)]
+        older = [
+            witnesses[model._replace(family=family, layers=k)] for family, k in parents(model.family, model.layers)
+        ]
         kept = _kept(model, folder, older, arithmetic)
-        found[model] = kept or _made(model, folder, older, arithmetic)
+        witnesses[model] = kept or _made(model, folder, older, arithmetic)
         if made is not None:
-            made(count, len(every), model, found[model], kept is None)
-    return [found[model] for model in models]
+            made(count, len(every), model, witnesses[model], kept is None)
+    return [witnesses[model] for model in models]
 
 
 def _kept(model: Model, folder: Path, older: Sequence[Witness], arithmetic: Arithmetic | None) -> Witness | None:
@@ -93,17 +95,17 @@ def _kept(model: Model, folder: Path, older: Sequence[Witness], arithmetic: Arit
     except InvalidInput:
         return None
     settings = (there.plan, there.grown_from)
-    wanted = (plan_of(model.family, model.layers), tuple(each.digest for each in older))
-    other = arithmetic is not None and there.trained.arithmetic != arithmetic
-    return None if other or settings != wanted else there
+    wanted = (plan_of(model.family, model.layers), tuple(witness.digest for witness in older))
+    other_arithmetic = arithmetic is not None and there.trained.arithmetic != arithmetic
+    return None if other_arithmetic or settings != wanted else there
 
 
 def _made(model: Model, folder: Path, older: Sequence[Witness], arithmetic: Arithmetic | None) -> Witness:
     """Train a model and store it at once."""
     noise, family, layers, seed = model
     clock = time.process_time()
-    found = trained(noise, family, layers, seed, [each.trained for each in older], arithmetic)
-    digests = tuple(each.digest for each in older)
-    fresh = witness_of(found, seed, plan_of(family, layers), digests, time.process_time() - clock)
+    result = trained(noise, family, layers, seed, [witness.trained for witness in older], arithmetic)
+    digests = tuple(witness.digest for witness in older)
+    fresh = witness_of(result, seed, plan_of(family, layers), digests, time.process_time() - clock)
     write_witness(fresh, folder)
     return fresh

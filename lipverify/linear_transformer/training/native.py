@@ -50,7 +50,7 @@ class Packed:
         self.compiled = compiled or _compiled(size)
         lanes = self.compiled.lanes
         self.blocks = -(-self.count // lanes)
-        gram, goal, share = (_filled(each, self.blocks * lanes) for each in (gram, goal, share))
+        gram, goal, share = (_filled(part, self.blocks * lanes) for part in (gram, goal, share))
         self.gram = _vectors(gram.reshape(-1, lanes, size, size).transpose(0, 2, 3, 1))
         self.goal = _vectors(goal.reshape(-1, lanes, size - 1).transpose(0, 2, 1))
         self.share = _vectors(share.reshape(-1, lanes))
@@ -72,8 +72,8 @@ class Packed:
                 self.goal[rows], self.share[rows])), sign, 1, *map(address, (losses[rows], part)),
             )  # fmt: skip
             gradient += part
-        found = losses.reshape(-1)[: self.count]
-        return (found if sign > 0 else counted(found, cap, bounded)[0]), gradient
+        values = losses.reshape(-1)[: self.count]
+        return (values if sign > 0 else counted(values, cap, bounded)[0]), gradient
 
     def readouts(self, weights: Floats) -> tuple[Floats, NDArray[np.bool_]]:
         """(w, lost): the weights of the prediction, (contexts, d), and a mask of contexts whose squared loss overflows.
@@ -86,8 +86,8 @@ class Packed:
             int(weights.ndim == 2), len(weights), self.blocks, *map(address, (weights, self.gram, self.goal,
             self.share)), 0.0, 0, *map(address, (losses, w)),
         )  # fmt: skip
-        found = w.transpose(0, 2, 1).reshape(-1, w.shape[1])
-        return found[: self.count], np.isinf(losses.reshape(-1)[: self.count])
+        readouts = w.transpose(0, 2, 1).reshape(-1, w.shape[1])
+        return readouts[: self.count], np.isinf(losses.reshape(-1)[: self.count])
 
 
 @functools.lru_cache(maxsize=1)
@@ -147,8 +147,8 @@ def agrees(made: ctypes.CDLL, size: int) -> bool:
         heads = np.eye(size) / 2 + 0.1 * random.standard_normal((layers, 2, size, size))
         for weights in (-0.3 * heads, 0.3 * random.standard_normal((layers, 4))):
             for moments, (cap, bounded) in ((gram, COUNTED[0]), *product((gram, blown_up), COUNTED[1:])):
-                found = Packed(moments, goal, share, compiled).losses(weights, cap, bounded)
-                if not _close(found, _by_numpy(moments, goal, share, weights, cap, bounded)):
+                compiled_values = Packed(moments, goal, share, compiled).losses(weights, cap, bounded)
+                if not _close(compiled_values, _by_numpy(moments, goal, share, weights, cap, bounded)):
                     return False
             w, lost = Packed(blown_up, compiled=compiled).readouts(weights)
             expected = forward(gram, _attentions(weights, size)).w
@@ -157,11 +157,11 @@ def agrees(made: ctypes.CDLL, size: int) -> bool:
     return True
 
 
-def _close(found: tuple[Floats, ...], expected: tuple[Floats, ...]) -> bool:
+def _close(values: tuple[Floats, ...], expected: tuple[Floats, ...]) -> bool:
     """True if two arrays differ by at most `ROUNDING` of the largest entry; nan fails."""
     return all(
-        bool(np.all(np.abs(one - other) <= ROUNDING * np.abs(other).max()))
-        for one, other in zip(found, expected, strict=True)
+        bool(np.all(np.abs(value - reference) <= ROUNDING * np.abs(reference).max()))
+        for value, reference in zip(values, expected, strict=True)
     )
 
 

@@ -180,10 +180,10 @@ def trained(
         drawn = draw_contexts(here, BATCH, 0, f"protocol/{noise}/{step}")
         batch = Packed(drawn.gram, drawn.task, share)
         with np.errstate(over="ignore", invalid="ignore"):
-            for each in every:
-                each.move(batch, slow=step > SLOWS * steps)
+            for model in every:
+                model.move(batch, slow=step > SLOWS * steps)
         if step % (2 * EVERY) == 0 or step == steps:
-            yield step, [each.record() for each in every]
+            yield step, [model.record() for model in every]
 
 
 def runs_path(noise: str) -> Path:

@@ -176,14 +176,14 @@ def part(noise: str, number: int, piece: int, seed: int, contexts: int = SEQUENC
 def part_means(held_out: Evaluation, measured: Mapping[str, Estimator]) -> dict[str, float]:
     """The mean loss of each estimator over the contexts of a part; `BEYOND` if it overflows."""
     with np.errstate(over="ignore", invalid="ignore"):
-        means = {name: float(np.mean(held_out.losses(each))) for name, each in measured.items()}
+        means = {name: float(np.mean(held_out.losses(estimator))) for name, estimator in measured.items()}
     return {name: mean if mean < BEYOND else BEYOND for name, mean in means.items()}
 
 
 def table(noise: str, number: int, seed: int, measured: Mapping[str, Estimator]) -> tuple[dict[str, float], ...]:
     """(means over a whole table, means over its first part) of the given estimators."""
     parts = [part_means(part(noise, number, piece, seed), measured) for piece in range(PARTS)]
-    whole = {name: float(np.mean([each[name] for each in parts])) for name in measured}
+    whole = {name: float(np.mean([means[name] for means in parts])) for name in measured}
     return whole, parts[0]
 
 
@@ -194,9 +194,9 @@ def fresh_tables(noise: str, count: int, seed: int) -> Tables:
 
 def column(noise: str, tables: int, seed: int) -> Column:
     """The shipped tables of a law, or new ones; one part of the shipped tables is measured again."""
-    found = fresh_tables(noise, tables, seed) if tables else stored_tables(noise)
-    number = seed % found.count
-    held_out, every = part(noise, number, 0, found.seed), estimators(noise, found.tuned)
+    stored = fresh_tables(noise, tables, seed) if tables else stored_tables(noise)
+    number = seed % stored.count
+    held_out, every = part(noise, number, 0, stored.seed), estimators(noise, stored.tuned)
     again = list(every)[number % CHECKED :: CHECKED]
     shallow = [name for name in every if name.endswith(("-1-0", "-2-0")) or name in ("GD++-1", "GD++-2")]
     query = protocol_queries(held_out, seed, f"tables/{noise}/queries")
@@ -204,13 +204,13 @@ def column(noise: str, tables: int, seed: int) -> Column:
     weights = {name: held_out.weights(every[name]) for name in {*again, *shallow, *entries}}
     given: dict[str, Estimator] = {name: lambda _, w=w: w for name, w in weights.items()}
     return Column(
-        means=found.means,
+        means=stored.means,
         printed_errors={
             name.removesuffix("-0"): _printed_error(held_out, (weights[name], weights["TunedRR"]), number_of)
             for name in entries if (number_of := _printed(noise, name)) > 0
         },
         number=number,
-        stored={name: found.heads[name][number] for name in again},
+        stored={name: stored.heads[name][number] for name in again},
         anew=part_means(held_out, {name: given[name] for name in again}),
         protocol={
             name: (
@@ -223,8 +223,8 @@ def column(noise: str, tables: int, seed: int) -> Column:
 
 
 def _mean(values: Floats) -> tuple[float, float]:
-    found = sampled_mean(values)
-    return found.value, found.standard_error
+    interval = sampled_mean(values)
+    return interval.value, interval.standard_error
 
 
 def _printed(noise: str, name: str) -> float:
@@ -242,7 +242,7 @@ def _printed_error(held_out: Evaluation, like: Sequence[Floats], entry: float) -
     The mean of some models is dominated by rare contexts; their error would be far too large for the printed number.
     """
     alike = [lambda _, w=w: w for w in like if np.any((w - held_out.oracle) ** 2 > 0)]
-    return min((printed_error(held_out, each, entry).value for each in alike), default=0.0)
+    return min((printed_error(held_out, estimator, entry).value for estimator in alike), default=0.0)
 
 
 def tables_path(noise: str) -> Path:
@@ -290,7 +290,7 @@ def _grown(tables: Tables, count: int, at_once: int = 1) -> Iterator[Tables]:
     heads = {name: list(tables.heads.get(name, ())) if name in same else [] for name in every}
     for number in range(count):
         clock = time.process_time()
-        missing = {name: each for name, each in every.items() if len(means[name]) == number}
+        missing = {name: estimator for name, estimator in every.items() if len(means[name]) == number}
         if missing:
             whole, head = table(tables.noise, number, tables.seed, missing)
             for name in missing:
@@ -299,8 +299,8 @@ def _grown(tables: Tables, count: int, at_once: int = 1) -> Iterator[Tables]:
         tables = replace(tables, seconds=round(tables.seconds + time.process_time() - clock, 1))
         if missing and (number + 1) % at_once == 0:
             kept = replace(
-                tables, models=digests, means={name: tuple(each) for name, each in means.items()},
-                heads={name: tuple(each) for name, each in heads.items()},
+                tables, models=digests, means={name: tuple(values) for name, values in means.items()},
+                heads={name: tuple(values) for name, values in heads.items()},
             )  # fmt: skip
             yield sealed(kept)
 
@@ -320,9 +320,9 @@ def main() -> None:
         for noise in asked.law:
             path = tables_path(noise)
             begin = stored_tables(noise) if path.exists() else _empty(noise, asked.seed)
-            for found in _grown(begin, count):
-                write_record(found, path)
-                print(noise, found.count, found.seconds, flush=True)
+            for record in _grown(begin, count):
+                write_record(record, path)
+                print(noise, record.count, record.seconds, flush=True)
             stored_tables.cache_clear()
 
 

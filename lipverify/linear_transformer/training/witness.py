@@ -115,10 +115,10 @@ def read_witness(name: str, folder: Path) -> Witness:
     """
     noise, _, model = name.partition("/")
     subject, way_out = f"witness {name}", REMAKE.format(noise, *model.rsplit("-", 2))
-    found = read_record(models_path(folder, noise), Witness, FORMAT, subject, way_out, model)
-    if found.name != name or not _consistent(found):
-        raise InvalidInput(f"{subject} holds {found.name!r}: a line is named after its model; {way_out}.")
-    return found
+    witness = read_record(models_path(folder, noise), Witness, FORMAT, subject, way_out, model)
+    if witness.name != name or not _consistent(witness):
+        raise InvalidInput(f"{subject} holds {witness.name!r}: a line is named after its model; {way_out}.")
+    return witness
 
 
 def write_witness(witness: Witness, folder: Path) -> None:
@@ -160,8 +160,8 @@ def trainings(noise: str, family: str, layers: int) -> list[Trained]:
 
 def depths_of(noise: str, family: str) -> tuple[int, ...]:
     """The depths in which such models are shipped, ascending."""
-    found = (name.rsplit("-", 2) for name in names_of(noise) if name.startswith(f"{noise}/{family}-"))
-    return tuple(sorted({int(layers) for _, layers, _ in found}))
+    parts = (name.rsplit("-", 2) for name in names_of(noise) if name.startswith(f"{noise}/{family}-"))
+    return tuple(sorted({int(layers) for _, layers, _ in parts}))
 
 
 def origins(noise: str, family: str, layers: int, seed: int = 0) -> tuple[str, ...]:
@@ -173,7 +173,7 @@ def origins(noise: str, family: str, layers: int, seed: int = 0) -> tuple[str, .
     origin = witness(noise, family, layers, seed).trained.origin
     if origin.startswith("layer ") and layers > 1:
         return (origin, *origins(noise, family, layers - 1, seed))
-    wider = next((each for each in ("DIAG", "FULL") if origin.startswith(each)), "")
+    wider = next((family for family in ("DIAG", "FULL") if origin.startswith(family)), "")
     return (origin, *origins(noise, wider, layers, seed)) if wider else (origin,)
 
 

@@ -17,28 +17,14 @@ from typing import TYPE_CHECKING
 from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
-    from lipverify.loss.asymptotic.links import link
-    from lipverify.loss.asymptotic.record import Leading, leading, transferred_power
-    from lipverify.loss.asymptotic.sphere import L, c, d, n, sigma, w
-    from lipverify.loss.asymptotic.tasks import Harmonics, Ridges, task
-    from lipverify.loss.asymptotic.terms import asymptotic_terms, valid_windows
-
-__all__ = [
-    "Harmonics",
-    "L",
-    "Leading",
-    "Ridges",
-    "asymptotic_terms",
-    "c",
-    "d",
-    "leading",
-    "link",
-    "n",
-    "sigma",
-    "task",
-    "transferred_power",
-    "valid_windows",
-    "w",
-]
+    from lipverify.loss.asymptotic.links import link as link
+    from lipverify.loss.asymptotic.record import (
+        Leading as Leading,
+        leading as leading,
+        transferred_power as transferred_power,
+    )
+    from lipverify.loss.asymptotic.sphere import L as L, c as c, d as d, n as n, sigma as sigma, w as w
+    from lipverify.loss.asymptotic.tasks import Ridges as Ridges, task as task
+    from lipverify.loss.asymptotic.terms import asymptotic_terms as asymptotic_terms, valid_windows as valid_windows
 
 __getattr__, __dir__ = lazy(__name__)

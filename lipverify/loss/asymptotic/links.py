@@ -306,8 +306,8 @@ class Trace:
         return Trace(_expression(self))
 
 
-def _where(condition: Any, one: Any, other: Any) -> Trace:
-    return _select([condition], [one], other)
+def _where(condition: Any, then: Any, otherwise: Any) -> Trace:
+    return _select([condition], [then], otherwise)
 
 
 def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Trace:

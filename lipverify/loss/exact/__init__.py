@@ -19,50 +19,34 @@ from typing import TYPE_CHECKING
 from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
-    from lipverify.loss.exact.biases.parts import Parts, parts, parts_of
-    from lipverify.loss.exact.biases.terms import averaged_terms, length_slopes, mean_increment, ridge_terms
-    from lipverify.loss.exact.context.contexts import Contexts, least_noise
-    from lipverify.loss.exact.context.tokens import TokenNodes
-    from lipverify.loss.exact.context.weighted import TokenRule, token_rules, weighted_mean
-    from lipverify.loss.exact.cost import loss_cost
-    from lipverify.loss.exact.quadrature import plain_rule
-    from lipverify.loss.exact.routes import LARGEST, ROUTES, SMALLEST, exact_terms, rough_terms
-    from lipverify.loss.exact.table import has_averages
-    from lipverify.loss.exact.variograms.table import Variogram, variogram_of
-    from lipverify.loss.exact.zonal.harmonics import Spectrum, deficits
-    from lipverify.loss.exact.zonal.spectrum import CLOSED_FORMS, spectrum, spectrum_of
-    from lipverify.loss.exact.zonal.terms import zonal_terms
-
-__all__ = [
-    "CLOSED_FORMS",
-    "LARGEST",
-    "ROUTES",
-    "SMALLEST",
-    "Contexts",
-    "Parts",
-    "Spectrum",
-    "TokenNodes",
-    "TokenRule",
-    "Variogram",
-    "averaged_terms",
-    "deficits",
-    "exact_terms",
-    "has_averages",
-    "least_noise",
-    "length_slopes",
-    "loss_cost",
-    "mean_increment",
-    "parts",
-    "parts_of",
-    "plain_rule",
-    "ridge_terms",
-    "rough_terms",
-    "spectrum",
-    "spectrum_of",
-    "token_rules",
-    "variogram_of",
-    "weighted_mean",
-    "zonal_terms",
-]
+    from lipverify.loss.exact.biases.parts import Parts as Parts, parts as parts, parts_of as parts_of
+    from lipverify.loss.exact.biases.terms import (
+        averaged_terms as averaged_terms,
+        length_slopes as length_slopes,
+        mean_increment as mean_increment,
+    )
+    from lipverify.loss.exact.context.contexts import Contexts as Contexts, least_noise as least_noise
+    from lipverify.loss.exact.context.tokens import TokenNodes as TokenNodes
+    from lipverify.loss.exact.context.weighted import (
+        TokenRule as TokenRule,
+        token_rules as token_rules,
+        weighted_mean as weighted_mean,
+    )
+    from lipverify.loss.exact.cost import loss_cost as loss_cost
+    from lipverify.loss.exact.quadrature import plain_rule as plain_rule
+    from lipverify.loss.exact.routes import (
+        LARGEST as LARGEST,
+        SMALLEST as SMALLEST,
+        exact_terms as exact_terms,
+        rough_terms as rough_terms,
+    )
+    from lipverify.loss.exact.table import has_averages as has_averages
+    from lipverify.loss.exact.variograms.table import Variogram as Variogram, variogram_of as variogram_of
+    from lipverify.loss.exact.zonal.harmonics import Spectrum as Spectrum, deficits as deficits
+    from lipverify.loss.exact.zonal.spectrum import (
+        CLOSED_FORMS as CLOSED_FORMS,
+        spectrum as spectrum,
+        spectrum_of as spectrum_of,
+    )
 
 __getattr__, __dir__ = lazy(__name__)

@@ -174,7 +174,7 @@ class Fields(WholeContexts):
         )
 
 
-def squared_distances(one: Floats, other: Floats) -> Floats:
+def squared_distances(first: Floats, second: Floats) -> Floats:
     """|x - y|^2 of the points of two sets in each context, (size, points, other points)."""
-    squares, second_squares = (np.sum(x * x, axis=2) for x in (one, other))
-    return np.asarray(squares[:, :, None] + second_squares[:, None, :] - 2 * (one @ other.transpose(0, 2, 1)))
+    squares, second_squares = (np.sum(x * x, axis=2) for x in (first, second))
+    return np.asarray(squares[:, :, None] + second_squares[:, None, :] - 2 * (first @ second.transpose(0, 2, 1)))

@@ -68,8 +68,7 @@ def largest_spread(d: int, n: int, w: float, log_chance: float | None = None) ->
     >>> 0.012 < largest_spread(3, 10**5, 100.0) < 0.013  # its mean is 0.01
     True
     """
-    near, mass = _tokens(d)
-    g = np.exp(-min(w, HUGE) * near)
+    near, mass, g = _weighted(d, w)
     if mass @ g * n < 1:  # w so large that a window holds no token
         return 2.0
 
@@ -86,8 +85,7 @@ def largest_noise(d: int, n: int, w: float, log_chance: float | None = None) -> 
     >>> 7.9e-4 < largest_noise(3, 10**4, 8.0) < 1.2e-3  # its mean is 8.0e-4
     True
     """
-    near, mass = _tokens(d)
-    g = np.exp(-min(w, HUGE) * near)
+    _, mass, g = _weighted(d, w)
     mean = float(mass @ g)
     if mean * n < 1:
         return 1.0
@@ -106,8 +104,7 @@ def smallest_noise(d: int, n: int, w: float, log_chance: float | None = None) ->
     >>> 6e-4 < smallest_noise(3, 10**4, 8.0) < 8e-4  # its mean is 8.0e-4
     True
     """
-    near, mass = _tokens(d)
-    g = np.exp(-min(w, HUGE) * near)
+    _, mass, g = _weighted(d, w)
     mean = float(mass @ g)
     if mean * n < 1:
         return 1 / n
@@ -120,6 +117,12 @@ def smallest_noise(d: int, n: int, w: float, log_chance: float | None = None) ->
         return max(_log_chance(c * ((a + b) * g - a * b / n) - g * g, mass, n) for a, b in pairwise(ends))
 
     return _beyond(chance, float(mass @ (g * g)) / (n * mean**2), 1 / n, allowed)
+
+
+def _weighted(d: int, w: float) -> tuple[Floats, Floats, Floats]:
+    """Nodes 1 - t of a token, their shares, and the weights e^{-w (1 - t)} before they are divided by their sum."""
+    near, mass = _tokens(d)
+    return near, mass, np.exp(-min(w, HUGE) * near)
 
 
 @lru_cache(maxsize=16)

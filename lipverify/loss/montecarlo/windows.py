@@ -131,15 +131,15 @@ def softmax_sums(scores: Array, values: list[Array], grid: Grid, xp: Any, worksp
     return Sums(largest, at_levels)
 
 
-def merged(one: Sums, other: Sums, grid: Grid, xp: Any) -> Sums:
+def merged(first: Sums, second: Sums, grid: Grid, xp: Any) -> Sums:
     """The sums over both blocks of tokens, relative to the larger of the two largest scores."""
-    largest = xp.maximum(one.largest, other.largest)
+    largest = xp.maximum(first.largest, second.largest)
     levels = to_device(grid.levels, xp, getattr(largest, "device", None))
 
     def rescaled(part: Sums) -> Array:
         return xp.exp((part.largest - largest)[:, None] * levels)[:, :, None] * part.at_levels
 
-    return Sums(largest, rescaled(one) + rescaled(other))
+    return Sums(largest, rescaled(first) + rescaled(second))
 
 
 def _fill(columns: Array, values: list[Array]) -> None:

@@ -1,6 +1,12 @@
 """Train the matrix M on fresh tasks."""
 
-from lipverify.optimum.pretraining.recipes import Recipe
-from lipverify.optimum.pretraining.training import Settings, Trajectory, held_out_losses, pretrain, pretrain_together
+from lipverify.optimum.pretraining.training import (
+    Recipe,
+    Settings,
+    Trajectory,
+    held_out_losses,
+    pretrain,
+    pretrain_together,
+)
 
 __all__ = ["Recipe", "Settings", "Trajectory", "held_out_losses", "pretrain", "pretrain_together"]

@@ -84,14 +84,14 @@ def round_values(low: float, high: float) -> list[float]:
     """
     rough = (high - low) / _TICKS
     power = math.floor(math.log10(rough))
-    factor = next(each for each in (1, 2, 5, 10) if each * 10.0**power >= rough * (1 - 1e-9))
+    factor = next(multiple for multiple in (1, 2, 5, 10) if multiple * 10.0**power >= rough * (1 - 1e-9))
     first = math.ceil(low / (factor * 10.0**power) - 1e-9)
-    found: list[float] = []
+    values: list[float] = []
     for k in count(first):
         value = float(f"{k * factor}e{power}")
-        if value > high or len(found) > 4 * _TICKS:
-            return found
-        found.append(value)
+        if value > high or len(values) > 4 * _TICKS:
+            return values
+        values.append(value)
     raise AssertionError("numbers do not end")
 
 
@@ -139,7 +139,7 @@ def maps(figure: Figure, label: Callable[[str], Markup]) -> Markup:
         viewBox=f"0 0 {8 * _STEPS} 10", aria_hidden="true",
     )  # fmt: skip
     ends = [element("span", digits.number(value)) for value in (low, high)]
-    sheets = element("div", [_map(each, colour, label) for each in figure.maps], class_="panels maps")
+    sheets = element("div", [_map(heat_map, colour, label) for heat_map in figure.maps], class_="panels maps")
     return join((sheets, element("p", ends[0], bar, ends[1], class_="scale")))
 
 
@@ -267,8 +267,8 @@ def _grid(x: Axis, y: Axis) -> Markup:
     return join((
         element("path", d=lines, class_="grid"),
         element("path", d=f"M{_n(x.start)} {_n(y.end)}V{_n(y.start)}H{_n(x.end)}", class_="frame"),
-        [element("text", said, x=_n(position), y=_n(y.start + 16), class_="x") for position, said in x.ticks],
-        [element("text", said, x=_n(x.start - 6), y=_n(position + 4), class_="y") for position, said in y.ticks],
+        [element("text", text, x=_n(position), y=_n(y.start + 16), class_="x") for position, text in x.ticks],
+        [element("text", text, x=_n(x.start - 6), y=_n(position + 4), class_="y") for position, text in y.ticks],
     ))  # fmt: skip
 
 

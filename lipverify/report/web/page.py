@@ -107,7 +107,7 @@ def _filters(report: Report) -> Markup:
     claims = [(it, reading) for it in theorems for reading in it.readings]
     values = {
         "paper": [it.paper for it, _ in claims],
-        **{name: [getattr(each, name) for _, each in claims] for name in ("kind", "outcome", "verdict", "grade")},
+        **{name: [getattr(reading, name) for _, reading in claims] for name in ("kind", "outcome", "verdict", "grade")},
     }
     fields = [
         element(

@@ -43,8 +43,8 @@ def mathml(latex: str, display: bool) -> str:
     >>> mathml("w^2", display=False)
     '<math><msup><mi>𝑤</mi><mn>2</mn></msup></math>'
     """
-    (found,) = _compiled([(typst_math(latex), display)])
-    return found
+    (markup,) = _compiled([(typst_math(latex), display)])
+    return markup
 
 
 def many(formulas: Iterable[tuple[str, bool]]) -> list[str]:
@@ -69,9 +69,9 @@ def _compiled(formulas: Sequence[tuple[str, bool]]) -> list[str]:
         Path(folder, "formulas.json").write_bytes(msgspec.json.encode(formulas))
         page = typst.Compiler(root=folder).compile(_EACH, format="html")
     assert isinstance(page, bytes), "HTML is one file"
-    found = ["".join(map(_readable, _MATH.findall(item))) for item in _ITEM.findall(page.decode())]
-    assert len(found) == len(formulas), "each formula is an item of its own"
-    return found
+    compiled = ["".join(map(_readable, _MATH.findall(item))) for item in _ITEM.findall(page.decode())]
+    assert len(compiled) == len(formulas), "each formula is an item of its own"
+    return compiled
 
 
 def _readable(formula: str) -> str:
@@ -134,10 +134,10 @@ class Formulas:
 
     def fill(self, page: str) -> str:
         """The page with its formulas; a formula that cannot be typeset is shown as source."""
-        found = many((source, display) for source, _, display in self._places)
+        compiled = many((source, display) for source, _, display in self._places)
         shown = [
             formula.replace("<math", f"<math{_spoken(text)}", 1) if formula else code(text)
-            for formula, (_, text, _) in zip(found, self._places, strict=True)
+            for formula, (_, text, _) in zip(compiled, self._places, strict=True)
         ]
         return _PLACE.sub(lambda place: shown[int(place[1])], page)
 

@@ -198,7 +198,7 @@ def _harmonics(
         upcoming = list(islice(every, some.size))
         if not some.any():
             continue
-        deficit = np.stack([each for each, used in zip(upcoming, some, strict=True) if used], axis=-2)
+        deficit = np.stack([term for term, used in zip(upcoming, some, strict=True) if used], axis=-2)
         average = both(first @ deficit.swapaxes(-1, -2))
         for row, coefficients in enumerate((spectrum.k[degrees][some], spectrum.error[degrees][some])):
             pairs[row] += average**2 @ coefficients
