@@ -112,7 +112,8 @@ def counted(model: str, **columns: Any) -> str:
         (shown(noise, name, k, columns[noise])[0] / printed(noise, name, k).value, noise, k)
         for noise, k in every if noise in NOISY
     )  # fmt: skip
-    near, under = (sum(of(ratio) for ratio, *_ in ratios) for of in (lambda r: abs(r - 1) <= TENTH, lambda r: r <= 1))
+    near = sum(abs(ratio - 1) <= TENTH for ratio, *_ in ratios)
+    under = sum(ratio <= 1 for ratio, *_ in ratios)
     ends = (f"{ratio:.3g}, at {named(noise)} with {k} layers," for ratio, noise, k in (ratios[0], ratios[-1]))
     return (
         f"Of {len(every)} entries {', '.join(f'{counts[each]} {each}' for each in MARKS if counts[each])}. Of the {len(ratios)} with noise, "
