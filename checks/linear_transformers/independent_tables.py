@@ -32,19 +32,24 @@ TENTH = 0.1
 """Tolerance relative to a printed number: an entry is reproduced to a tenth, beyond the error from noise."""
 ERRORS = 3.5
 """Tolerance in standard errors of a printed number: in one of nine tables one of 240 entries exceeds it by chance."""
+RARE = 1 / 20
+"""A loss that a smaller share of tables has is not a loss of the model."""
 NOTHING = 1e-20
 """A bound on squares of rounding errors: without noise ridge regression has loss 0, and 0 is printed."""
 
 
-def column(noise: str, tables: int, seed: int) -> Any:
-    """The measurement from which all entries of a column of the table are read: one comparison on the same contexts."""
+def column(noise: str, fresh: int, seed: int) -> Any:
+    """The measurement from which all entries of a column of the table are read: one comparison on the same contexts.
+
+    If `fresh` is 1, all tables are measured again; otherwise they are read, and a part of one is measured again.
+    """
     from lipverify.linear_transformer.training import tables as trained
 
-    return trained.column(noise, tables, seed)
+    return trained.column(noise, fresh * trained.stored_tables(noise).count, seed)
 
 
-TABLES: dict[str, Any] = {"found": at(column, tables=per_profile(0, 20))}
-"""The arguments of the functions below: a column of new tables; 0 for tables stored as data, a part of which is measured again."""
+TABLES: dict[str, Any] = {"found": at(column, fresh=per_profile(0, 1))}
+"""The arguments of the functions below: a column of tables stored as data, or in the full profile of as many new ones."""
 
 
 def whole(noise: str, found: Any) -> Any:
@@ -138,6 +143,27 @@ def away(noise: str, model: str, layers: int, found: Any, times: float = 1.0) ->
     whole_unit = unit(noise, model, layers, here)
     target = times * printed(noise, model, layers).value or (times - 1) * whole_unit * 1e10
     return (value - target) / whole_unit, error / whole_unit
+
+
+def in_tables(noise: str, model: str, layers: int, side: str, found: Any, times: float = 1.0) -> Value:
+    """The share of tables in which a loss is `times` the printed one or further to a side, "below" or "above" it.
+
+    The loss is that of the model of the form with the smallest median; a tenth and the rounding are allowed. This needs
+    no error of the printed number, which without noise is unknown: rare contexts dominate it.
+    """
+    model = ROWS.get(model, model)
+    means, entry = medians(noise, model, layers, opened(found))[1], printed(noise, model, layers)
+    sign = 1 if side == "below" else -1
+    edge = times * (1 + sign * TENTH) * entry.value + sign * entry.rounding
+    return share(sum(sign * (edge - each) >= 0 for each in means), len(means))
+
+
+def medians(noise: str, model: str, layers: int, here: Column) -> tuple[float, Sequence[float]]:
+    """The smallest median over tables among trainings of a form, or that of GD++, and the means of its tables."""
+    from statistics import median as middle
+
+    names = of_form(noise, model, layers) if model in FORMS else [f"{model}-{layers}"]
+    return min((middle(here.means[name]), here.means[name]) for name in names)
 
 
 def exploding(noise: str, family: str, layers: int, training: int, found: Any) -> Value:

@@ -52,9 +52,9 @@ claim("lt.preconditioned/momentum-used/{model}",
             control={"layers": 2}),
       over={"model": ("diag", "full", "omega"), "noise": ("uniform-3", "uniform-7"), "layers": (4, 5)}, source=OUTLOOK,
       kind="convention", expected={"*/full": "refuted", "*": "supported"},
-      title={"*/diag": "Trained diagonal models with one head use momentum",
-             "*/omega": "Trained diagonal models with two heads use momentum",
-             "*/full": "Trained full models use momentum"},
+      title={"*/diag": "Without momentum trained diagonal models with one head lose a tenth more",
+             "*/omega": "Without momentum trained diagonal models with two heads lose a tenth more",
+             "*/full": "Without momentum trained full models lose a tenth more"},
       statement=r"\mathcal{L}(u = 0 \text{ before every layer}) \geq 1.1\, \mathcal{L}",
       assumes=(r"""$d = 10$, $n = 20$, $\sigma \sim \mathrm{Unif}[0, \sigma_{\max}]$; models with four and five layers, trained three times
           each""", r"""$u$ is set to 0 before every layer, without retraining; the loss of a context counts as at most

@@ -7,7 +7,7 @@ noise laws and not at others; models with four free weights (two heads) match it
 
 from lipverify.checks.linear_transformers.independent_tables import best_quotient, no_more_than, printed_ratio
 from lipverify.checks.linear_transformers.quantities import NOISY, STANDARD, TRAININGS
-from lipverify.checks.linear_transformers.table_figures import DEEP, OVER_TUNED, OVER_TUNED_IN_WORDS
+from lipverify.checks.linear_transformers.table_figures import DEEP, OVER_TUNED, OVER_TUNED_IN_WORDS, printed_above
 from lipverify.claims import at, bound, claim
 
 # fmt: off
@@ -42,7 +42,7 @@ claim("lt.match-tuned/printed/adaptive",
             over={"noise": NOISY}, method="rational"),
       source=ADAPTIVE, kind="printed", expected="supported", assumes=AS_PRINTED,
       title="the better printed entry with five layers loses no more than AdaRR",
-      finding=r"With three layers the loss is larger at every noise law (the control), with four at $\sigma_{\max} = 1$.")
+      finding=at(printed_above, against="AdaRR", depths=(3, 4)))
 claim("lt.match-tuned/{family}/{noise}", no_more_than("TunedRR"),
       source=TUNED, kind={"omega/*": "stronger", "*": "convention"}, assumes=(*PAIRED, TUNED_HERE),
       reading={"diag/*": f"every training, {ONE}", "omega/*": f"every training, {TWO}", "safefull/*": f"every training, {FREE}"},

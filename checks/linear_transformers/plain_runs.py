@@ -6,8 +6,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from lipverify.checks.linear_transformers.independent_tables import FORMS
 from lipverify.checks.linear_transformers.noise_levels import HALF_WIDTH, log_ratio
-from lipverify.checks.linear_transformers.quantities import TRAININGS, Value, printed
+from lipverify.checks.linear_transformers.quantities import Value, printed
 from lipverify.checks.linear_transformers.table_figures import short
 from lipverify.claims import at, bound, per_profile
 from lipverify.claims.ledger import Table
@@ -17,19 +18,23 @@ MORE: dict[str, Any] = {"contexts": per_profile(65_536, 100_000), "only": "FULL 
 """For the one entry whose distance from the printed one is near its tolerance."""
 
 
-def best_known(noise: str, family: str, layers: int) -> Any:
-    """The best shipped model of a form: for GD++ by its expected loss, otherwise by its median over tables."""
-    import numpy as np
+def best_known(noise: str, form: str, layers: int, families: tuple[str, ...] = ()) -> Any:
+    """The best shipped model of a form: for GD++ by its expected loss, otherwise by its median over tables.
+
+    `families` are those to choose from; by default all whose models have this form.
+    """
+    from statistics import median
 
     from lipverify.linear_transformer.gdplusplus.known import known_model
     from lipverify.linear_transformer.training.tables import stored_tables
-    from lipverify.linear_transformer.training.witness import trainings
+    from lipverify.linear_transformer.training.witness import seeds_of, witness
 
-    if family == "GD++":
+    if form == "GD++":
         return estimator(known_model(noise, layers, None))
     means = stored_tables(noise).means
-    medians = [np.median(means[f"{family}-{layers}-{training}"]) for training in TRAININGS]
-    return trainings(noise, family, layers)[int(np.argmin(medians))]
+    names = [(each, seed) for each in families or FORMS[form] for seed in seeds_of(noise, each, layers)]
+    family, seed = min(names, key=lambda name: median(means[f"{name[0]}-{layers}-{name[1]}"]))
+    return witness(noise, family, layers, seed).trained
 
 
 def estimator(model: Any) -> Callable[[Any], Any]:

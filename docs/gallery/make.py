@@ -371,7 +371,7 @@ def plain_noise_level() -> Figure:
 
 def plain_weights() -> Figure:
     """The four weights of each layer of DIAG after plain training, five runs, and of the best model known (black)."""
-    axes, layers, best = panels(4), range(1, 4), plain_runs.best_known("uniform-3", "DIAG", 3)
+    axes, layers, best = panels(4), range(1, 4), plain_runs.best_known("uniform-3", "DIAG", 3, ("DIAG",))
     curves = [(f"run {k}", "o-", run.numbers) for k, run in enumerate(protocol.runs("uniform-3").of("DIAG", 3))]
     for label, style, numbers in (*curves, ("best known", "ks--", best.kind.four(best.array))):
         for ax, name, weights in zip(axes[0], WEIGHTS, (numbers / best.kind.units).T, strict=True):
@@ -383,7 +383,7 @@ def plain_weights() -> Figure:
 
 def plain_matrices() -> Figure:
     """P and Q of FULL with two layers, each over its largest entry: plain training (left), the best model known."""
-    best = plain_runs.best_known("uniform-3", "FULL", 2)
+    best = plain_runs.best_known("uniform-3", "FULL", 2, ("FULL",))
     plain, unit = protocol.runs("uniform-3").best("FULL", 2).numbers, np.repeat(best.kind.scale, (10, 1))
     rescaled = np.stack([plain[:, 0] * unit / unit[:, None], plain[:, 1] * unit * unit[:, None]], axis=1)
     known = best.array.copy()

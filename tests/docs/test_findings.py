@@ -115,7 +115,10 @@ def sentences(text: str) -> list[tuple[str, str]]:
 
 
 def cited(citation: str, known: dict[str, Claim]) -> list[tuple[Claim, str, dict[str, set[str]]]]:
-    """Each claim that a citation matches, as (claim, mark of its verdict, values of the named coordinates)."""
+    """Each claim that a citation matches, as (claim, mark of its verdict, values of the named coordinates).
+
+    A name such as "FULL.layers" is that coordinate where another has this value.
+    """
     found = []
     for each in citation.split(";"):
         pattern, mark, *ranges = each.split()
@@ -157,7 +160,11 @@ def unsupported(text: str, known: dict[str, Claim]) -> list[str]:
             if claim.expected != VERDICTS[mark]:
                 found.append(f"{claim.id} is {claim.expected}: {said}")
             for name, values in where.items():
-                measured = {str(cell.where[name]) for cell in claim.cells if name in cell.where}
+                *value, coordinate = name.rsplit(".", 1)
+                measured = {
+                    str(cell.where[coordinate])
+                    for cell in claim.cells if coordinate in cell.where and {*value} <= set(cell.where.values())
+                }  # fmt: skip
                 if {re.sub(r"\.0$", "", value) for value in measured} != values:
                     found.append(f"{claim.id} was measured at {name} = {sorted(measured)}: {said}")
         declared = set(re.findall(r"\d+(?:\.\d+)?", " ".join(words_of(claim) for claim, _, _ in claims)))
@@ -181,6 +188,7 @@ def test_every_sentence_of_the_findings_follows_from_the_claims_that_it_names() 
     [
         ("softmax.window-printed/relu/*/ambient ✓", "softmax.window-printed/relu/*/ambient ✗", "is supported"),
         ("ambient ✓ d=2..8", "ambient ✓ d=2..9", "was measured at d"),
+        ("FULL.layers=1..3", "FULL.layers=1..2", "was measured at FULL.layers"),
         ("n = 100 is 27.5", "n = 100 is 28.5", "28.5 is in no claim"),
         ("<!-- lt.families/low-rank/* ✓ -->", "", "no claim behind"),
         ("lt.momentum/kappa ✓", "lt.momentum/of-nobody ✓", "no claim lt.momentum/of-nobody"),

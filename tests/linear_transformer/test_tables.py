@@ -12,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from lipverify.checks.linear_transformers import independent_tables
+from lipverify.checks.linear_transformers import independent_tables, plain_runs, table_figures
+from lipverify.checks.linear_transformers.quantities import NOISE_LAWS
 from lipverify.errors import InvalidInput
 from lipverify.foundation.store import read_record, sealed, write_record  # internal: a file is forged and read
 from lipverify.linear_transformer import draw_contexts, evaluation
-from lipverify.linear_transformer.published import problem
+from lipverify.linear_transformer.published import printed, problem
 from lipverify.linear_transformer.regression import SEQUENCES
 
 # internal: parts of tables before they are averaged
@@ -69,6 +70,61 @@ def test_tables_of_other_models_or_edited_ones_are_refused(tmp_path, monkeypatch
         with pytest.raises(InvalidInput, match=message):
             tables.stored_tables("uniform-3")
     tables.stored_tables.cache_clear()
+
+
+def test_every_law_has_as_many_tables_as_the_guide_says() -> None:
+    counts = {noise: tables.stored_tables(noise).count for noise in NOISE_LAWS}
+    assert {noise: count for noise, count in counts.items() if count < 20} == {}
+    assert counts["uniform-0"] == 150
+
+
+LOSSES = {
+    "met": [0.9] * 50 + [1.0] * 60 + [1e9] * 40,
+    "among its tables": [0.01] * 90 + [1e9] * 60,
+    "above": [1.2] * 150,
+    "below": [0.5] * 150,
+    "open": [1.0] * 9 + [1.2] * 141,
+}
+"""Means of 150 tables, over the printed loss, by the outcome that they give."""
+
+
+@pytest.mark.parametrize("outcome", LOSSES)
+def test_without_noise_an_entry_is_met_only_if_the_median_is_near_it(outcome: str) -> None:
+    """A tolerance with the error of the printed number is there several times the number, and would allow 0."""
+    entry = printed("uniform-0", "DIAG", 5).value
+    models = dict.fromkeys(
+        independent_tables.of_form("uniform-0", "DIAG", 5), tuple(entry * k for k in LOSSES[outcome])
+    )
+    found = tables.Column(means=models, printed_errors={}, number=0, stored={}, anew={}, protocol={})
+    assert table_figures.outcome("uniform-0", "DIAG", 5, found) == outcome
+
+
+def test_the_tolerance_of_an_entry_with_noise_is_smaller_than_the_entry() -> None:
+    """Otherwise a loss of 0 would count as the printed one."""
+    here = tables.column("uniform-1", 0, 0)  # one digit is printed
+    for model in ("GD++", "DIAG", "FULL"):
+        for k in independent_tables.DEPTHS:
+            assert independent_tables.unit("uniform-1", model, k, here) < printed("uniform-1", model, k).value
+
+
+def test_where_few_layers_are_printed_above_adaptive_ridge_regression() -> None:
+    words = table_figures.printed_above("AdaRR", (4, 5))
+    above, matched = words.split("With 5 layers")
+    assert [f"= {k}$" in above for k in range(1, 8)] == [True] * 3 + [False] * 4
+    assert "no noise law" in matched
+
+
+def test_the_best_model_known_of_a_form_may_be_of_a_smaller_family() -> None:
+    means = tables.stored_tables("uniform-3").means
+    best = plain_runs.best_known("uniform-3", "FULL", 3)
+    assert best in trainings("uniform-3", "LOWRANK", 3)
+    assert np.median(means["LOWRANK-3-2"]) < min(np.median(means[f"FULL-3-{k}"]) for k in range(3))
+    assert plain_runs.best_known("uniform-3", "FULL", 3, ("FULL",)) in trainings("uniform-3", "FULL", 3)
+
+
+def test_the_best_run_of_three_full_layers_falls_in_its_second_half() -> None:
+    run = protocol.runs("uniform-3").best("FULL", 3)
+    assert run.losses[-1] < run.losses[len(run.losses) // 2] - 0.01
 
 
 @given(st.integers(6, 40))
