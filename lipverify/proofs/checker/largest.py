@@ -145,7 +145,7 @@ def few_tokens(k: Known) -> tuple[Bounds, Conditions]:
 
 def pieces() -> list[Piece]:
     """Noise and bias of few tokens up to `LAST`."""
-    return polynomials(3, float(LAST), SIDES)
+    return polynomials(3, float(LAST), SIDES, False)
 
 
 def alone(n: int, w: Ball) -> Ball:

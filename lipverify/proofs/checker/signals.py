@@ -155,7 +155,7 @@ def few_sides_in_plane(k: Known) -> tuple[Bounds, Conditions]:
     w_2 with Lambda b / 6 by the nearest token, both of which rise, is more than the loss at some smaller w that is
     looked at; and b is less there at none. w_2 is each of these w from 22.5 on, and w* < C (n^2 + 150).
     """
-    pieces, found, crowded = polynomials(2, end_of_few(k), FEW), [], True
+    pieces, found, crowded = polynomials(2, end_of_few(k), FEW, False), [], True
     last = pieces[-1][4][-1]
     for n in range(2, FEW):
         most, stop = k["m"] * top(n), k["C"] * top(n)
