@@ -660,7 +660,7 @@ def test_kappa_is_no_less_than_its_bound_from_each_cell_on() -> None:
 def test_up_to_the_least_signal_no_window_beyond_the_polynomials_is_best(n: int) -> None:
     k = {name: arb(value) for name, value in {"d": 5, "a": 2, "k": 1.12, "m": 0.889, "C": 9}.items()}
     with ctx.workprec(chain.BITS):
-        pieces = every.polynomials(5, 4.0, n + 1)
+        pieces = every.polynomials(5, 4.0, n + 1, False)
         Lambda = float(signals.least_signal(k, pieces, n, arb(4), five.nearest(n, arb(4))))
     assert 0 < Lambda < math.inf
     found = optimal_window(Problem(d=5, n=n, law=Affine(L=math.sqrt(Lambda / n)), sigma=1.0))

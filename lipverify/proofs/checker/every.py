@@ -57,8 +57,8 @@ FEWEST = 6
 """T from which bounds from above are tried."""
 TWO, THREE = 17, 67
 """At most n (n-1) over n' (n'-1), and with n-2 and n'-2."""
-SIZES, SURPLUS = tuple(round(64 * 1.2**j) for j in range(50)), 50
-"""Numbers of terms of `head`, and how many more than 3/2 of the mean there are at least."""
+LARGE, LATE, EARLY = 200, 400, 20
+"""Up to this y `head` is a series in y, of this number of terms, more than 3/2 of it; beyond, in v, of that one."""
 FIRST, SHARE, WIDEST = 0.004, 0.01, 0.125
 """Parts of w: the first, all others as shares of w, and the longest."""
 REFERENCES, STOPS = tuple(arb(j) / 10 for j in (7, 8, 9, 10)), tuple(1 + arb(j) / 20 for j in range(8, 60))
@@ -121,22 +121,28 @@ def head(T: Ball, n: Ball, power: int, j: int) -> Ball:
 
     Up to c T at the least T: with x = T u and y = (1 - j/n) T it is T^{power+1} e^{-y} sum_k y^k / k! I_k, I_k the
     integral of u^power e^{-ku} over [0, c]. I_k falls, and from k = 3y/2 on each y^k / k! is at most 2/3 of the one
-    before. Beyond c T by 1 - e^{-u} >= u (1 - e^{-c}) / c for u <= c.
+    before. With v = 1 - e^{-u} u^power du is sum_k c_k v^k dv, c_k >= 0, and that of v^k e^{-yv} k! / y^{k+1} at most:
+    this is for large y. Beyond c T by 1 - e^{-u} >= u (1 - e^{-c}) / c for u <= c.
     """
     b, X = 1 - j / n, CUT * T
     y = b * T
-    terms = next((size for size in SIZES if size >= 1.5 * y + SURPLUS), None)
-    if terms is None:
-        raise ValueError(f"T = {T.str(6, radius=False)}: it takes more than {SIZES[-1]} terms")
-    others = 3 * y**terms / arb(terms + 1).gamma() * decay(power, terms)
-    series = moments_of_decay(power, terms)(y) + arb(0).union(others)
+    near = moments_of_rise(power)(1 / y) / y if y > LARGE else (-y).exp() * moments_of_decay(power)(y)
     q, whole = b * (1 - arb(-CUT).exp()) / CUT, math.factorial(power)
     powers = [whole // math.factorial(i) * X**i / q ** (power + 1 - i) for i in range(power + 1)]
     rest = (-q * X).exp() * sum(powers, arb(0))
-    return (T ** (power + 1) * (-y).exp() * series + rest) / whole
+    return (T ** (power + 1) * near + rest) / whole
 
 
-@lru_cache(maxsize=2**16)
+@lru_cache(maxsize=4)
+def moments_of_rise(power: int) -> arb_poly:
+    """The sum of k! c_k x^k; the sum of v^k c_k from k = EARLY on is v^EARLY times at most its share at u = c."""
+    ones = c = arb_poly([1] * EARLY)
+    for p in range(1, power + 1):  # u^p is p times the integral of u^{p-1} / (1 - v)
+        c = (p * c.integral() * ones).truncate(EARLY)
+    others = arb(CUT) ** power * arb(CUT).exp() / (1 - arb(-CUT).exp()) ** EARLY
+    return arb_poly([each * factorial(k) for k, each in enumerate([*c.coeffs(), others])])
+
+
 def decay(power: int, k: int) -> Ball:
     """I_k: the integral of u^power e^{-ku} over [0, CUT]."""
     if k == 0:
@@ -146,13 +152,14 @@ def decay(power: int, k: int) -> Ball:
     return math.factorial(power) * (1 - left) / arb(k) ** (power + 1)
 
 
-@lru_cache(maxsize=64)
-def moments_of_decay(power: int, terms: int) -> arb_poly:
-    """The sum of y^k / k! I_k over k < terms."""
-    return arb_poly([decay(power, k) / factorial(k) for k in range(terms)])
+@lru_cache(maxsize=4)
+def moments_of_decay(power: int) -> arb_poly:
+    """The sum of y^k / k! I_k; of all from k = LATE on it is at most three times the first."""
+    terms = [decay(power, k) / factorial(k) for k in range(LATE + 1)]
+    return arb_poly([*terms[:-1], arb(0).union(3 * terms[-1])])
 
 
-@lru_cache(maxsize=2**16)
+@lru_cache(maxsize=LATE + 1)
 def factorial(k: int) -> Ball:
     """k!."""
     return arb(k + 1).gamma()

@@ -87,7 +87,7 @@ def gaps(d: Ball, w: Ball, last: int) -> list[Ball]:
     """
     if w == 0:
         return [arb(0)] + [arb(1)] * last
-    with ctx.workprec(BITS + 30 * min(last, SLOWEST)):
+    with ctx.workprec(BITS + math.ceil(last * math.log2(1 + 2 * last / float(w)))):
         A = [arb(1), bessel_ratio(d, w)]
         for degree in range(1, last):
             A.append(A[-2] - (d - 2 + 2 * degree) / w * A[-1])
