@@ -112,8 +112,8 @@ def last_row(gram: Array, layers: Sequence[Attention]) -> Array:
         return row @ turned(maps[-1]) @ gram @ maps[-1] if maps else row @ gram
 
     row = xp.eye(gram.shape[-1], dtype=gram.dtype, device=gram.device)[-1:, :] + last.last_row(times)
-    for layer in reversed(maps):
-        row = row @ turned(layer)
+    for transposed in reversed(maps):
+        row = row @ turned(transposed)
     return row
 
 

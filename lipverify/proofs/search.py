@@ -327,7 +327,7 @@ def above(k: Mapping[str, float], reach: Reach, power: Powers, x: float, v: floa
 
 
 def bracket(k: Mapping[str, float], reach: Reach, power: Powers, x: float) -> tuple[float, float]:
-    """low and high: the x at which the lower bound of the loss meets the upper one at `at`, at both ends of v."""
+    """low and high: where the lower bound of the loss meets the upper one at `x`, at both ends of v."""
     intervals = [_meeting(k, power, above(k, reach, power, x, v), v) for v in (0.0, reach.W ** (power.beta - 2))]
     return min(low for low, _ in intervals), max(high for _, high in intervals)
 

@@ -55,7 +55,7 @@ def sealed(ledger: Ledger, asked: Mapping[str, tuple[int, int]] | None = None) -
     `asked` maps an id to its numbers of cells and cross-checks; the default is the present manifest. A digest detects
     changes by hand or by accident. It is not a signature: anyone who makes a ledger can make its digest.
     """
-    sizes = asked or {each.id: (each.cells, each.cross_checks) for each in ledger.asked}
+    sizes = asked or {claim.id: (claim.cells, claim.cross_checks) for claim in ledger.asked}
     manifest = tuple(
         Asked(id=claim.id, cells=sizes[claim.id][0], cross_checks=sizes[claim.id][1], digest=digest_of(claim))
         for claim in ledger.claims
@@ -84,13 +84,13 @@ def audit(ledger: Ledger) -> tuple[Difference, ...]:
     """
     ids = [record.id for record in ledger.claims]
     twice = sorted({id for id in ids if ids.count(id) > 1})
-    found = [Difference(id=id, where="", what="id", stated=f"{ids.count(id)} claims", follows="one") for id in twice]
+    repeated = [Difference(id=id, where="", what="id", stated=f"{ids.count(id)} claims", follows="one") for id in twice]
     proved = [
         _difference(claim, "", "verdict", claim.verdict, f"{proof.verdict}, by {proof.id}")
         for claim, proof in contradicted(ledger.claims)
     ]
-    each = (difference for record in ledger.claims for difference in _record(record))
-    return (*found, *_manifest(ledger), *proved, *each)
+    of_records = (difference for record in ledger.claims for difference in _record(record))
+    return (*repeated, *_manifest(ledger), *proved, *of_records)
 
 
 def audit_against(ledger: Ledger, claims: Iterable[Claim]) -> tuple[Difference, ...]:
@@ -99,8 +99,8 @@ def audit_against(ledger: Ledger, claims: Iterable[Claim]) -> tuple[Difference, 
     The claims are those of the registry, and of files that the caller trusts, in the profile of the ledger.
     """
     known = {claim.id: claim for claim in claims}
-    each = (difference for record in ledger.claims for difference in _against(record, known.get(record.id)))
-    return (*each, *_order(ledger, tuple(known.values())), *_asked_in_part(ledger, tuple(known.values())))
+    of_records = (difference for record in ledger.claims for difference in _against(record, known.get(record.id)))
+    return (*of_records, *_order(ledger, tuple(known.values())), *_asked_in_part(ledger, tuple(known.values())))
 
 
 def unread(text: str | bytes, ledger: Ledger) -> tuple[Difference, ...]:
@@ -132,8 +132,8 @@ def _keys(path: str, stated: Any, read: Any) -> Iterator[Difference]:
             else:
                 yield from _keys(where, stated[name], read[name])
     elif isinstance(stated, list) and isinstance(read, list):
-        for place, (one, other) in enumerate(zip(stated, read, strict=False)):
-            yield from _keys(f"{path}[{place}]", one, other)
+        for place, (entry, entry_read) in enumerate(zip(stated, read, strict=False)):
+            yield from _keys(f"{path}[{place}]", entry, entry_read)
 
 
 def _beside(key: str, stated: str, follows: str) -> Difference:
@@ -142,7 +142,7 @@ def _beside(key: str, stated: str, follows: str) -> Difference:
 
 def _manifest(ledger: Ledger) -> Iterator[Difference]:
     """Records that are missing, were not planned, or differ from their digests in the manifest."""
-    asked = {each.id: each for each in ledger.asked}
+    asked = {claim.id: claim for claim in ledger.asked}
     for record in ledger.claims:
         entry = asked.pop(record.id, None)
         if entry is None:
@@ -156,7 +156,7 @@ def _manifest(ledger: Ledger) -> Iterator[Difference]:
             yield _difference(record, "", "manifest", stated, f"{entry.cells} and {entry.cross_checks} were asked for")
         if digest_of(record) != entry.digest:
             yield _difference(record, "", "digest", "that of another record", "the record was changed")
-    order, ids = [each.id for each in ledger.asked], [record.id for record in ledger.claims]
+    order, ids = [claim.id for claim in ledger.asked], [record.id for record in ledger.claims]
     if ids != order and sorted(ids) == sorted(order):
         yield Difference(
             id="ledger", where="", what="manifest", stated="in another order", follows="that of the claims"
@@ -316,16 +316,16 @@ def _range(
     except InvalidInput as error:
         yield what, ", ".join(f"{name} = {text}" for name, text in edges.items()), f"no range: {error}"
         return
-    if not all(_equal(one, other) for one, other in zip(allowed.ends, numbers.ends, strict=True)):
+    if not all(_equal(end, number) for end, number in zip(allowed.ends, numbers.ends, strict=True)):
         yield what, _said(allowed), f"{_said(numbers)}, by its formulas"
     words = stated.text("").strip()
     if sentence != words and not sentence.startswith(f"{words} with "):
         yield f"{what} in words", sentence, words
 
 
-def _equal(one: float, other: float) -> bool:
+def _equal(first: float, second: float) -> bool:
     """True if two ends differ at most by the rounding differences between machines' math libraries."""
-    return one == other or math.isclose(one, other, rel_tol=16 * sys.float_info.epsilon)
+    return first == second or math.isclose(first, second, rel_tol=16 * sys.float_info.epsilon)
 
 
 def _proof(proof: ProofRecord, cell: Cell) -> Iterator[tuple[str, Any, Any]]:
@@ -349,11 +349,11 @@ LEFT = re.compile(r"(\d+) of \d+ terms (?:is|are) left\b")
 
 def _stated(statement: str) -> Interval | None:
     """The interval that a proof states, if its statement is a fraction, a ball, or the number of terms left over."""
-    left, ball = LEFT.match(statement), BALL.fullmatch(statement)
+    match, ball = LEFT.match(statement), BALL.fullmatch(statement)
     try:
         if ball and ball[2]:
             return Interval.around(float(ball[1]), float(ball[2]))
-        return Interval.around(float(Fraction(left[1] if left else statement)), 0.0)
+        return Interval.around(float(Fraction(match[1] if match else statement)), 0.0)
     except (ValueError, ZeroDivisionError, OverflowError):
         return None
 
@@ -379,7 +379,7 @@ def _asked_in_part(ledger: Ledger, claims: Sequence[Claim]) -> Iterator[Differen
     A run may verify only some of a passage's claims. Its outcome must then not depend on the others.
     """
     verdicts: dict[str, Verdict] = {record.id: record.verdict for record in ledger.claims}
-    every = [msgspec.structs.replace(each, verdict=verdicts.get(each.id)) for each in recorded(claims)]
+    every = [msgspec.structs.replace(claim, verdict=verdicts.get(claim.id)) for claim in recorded(claims)]
     whole = {(passage.paper, passage.place): passage for passage in passages(every)}
     for stated in ledger.passages:
         follows = whole.get((stated.paper, stated.place))
@@ -508,8 +508,8 @@ def _sides(allowed: Allowed) -> tuple[bool, bool, bool]:
     return allowed.low is None, allowed.high is None, allowed.open
 
 
-def _same(one: Allowed, other: Allowed) -> bool:
-    return one.open == other.open and all(_equal(a, b) for a, b in zip(one.ends, other.ends, strict=True))
+def _same(first: Allowed, second: Allowed) -> bool:
+    return first.open == second.open and all(_equal(a, b) for a, b in zip(first.ends, second.ends, strict=True))
 
 
 def _short(value: Any) -> str:

@@ -120,7 +120,8 @@ def _move(claim: Claim, plan: CellPlan, cell: Cell, place: int, outcomes: Mappin
     known = math.isfinite(error) and math.isfinite(wanted)
     every = list(_all(plan.measurement))
     before = [tried for tried in claim.tried if tried.cell == place]
-    what = _kind(plan.measurement, any("bounded" in (outcomes[each.address].ran or Ran()).made for each in every))
+    bounded = any("bounded" in (outcomes[measurement.address].ran or Ran()).made for measurement in every)
+    what = _kind(plan.measurement, bounded)
     times = 1.0
     if what == "contexts":
         times = _contexts(error, wanted, [tried for tried in before if tried.what == what]) if known else math.inf
@@ -131,7 +132,7 @@ def _move(claim: Claim, plan: CellPlan, cell: Cell, place: int, outcomes: Mappin
         times = math.inf if stuck else MOST_POINTS / ray.points
     if what is None or math.isinf(times) or (what == "method" and any(tried.what == what for tried in before)):
         return None
-    seconds = {each.address: outcomes[each.address].seconds for each in every}
+    seconds = {measurement.address: outcomes[measurement.address].seconds for measurement in every}
     return _Move(place, sides, error if known else None, wanted if known else None, what, times, seconds)
 
 
@@ -192,7 +193,7 @@ def _kind(measurement: Measurement, exact: bool) -> What | None:
 def wants(record: Record) -> str:
     """The step that would decide an open record, and its cell if several are open; the steps tried, if none is left."""
     if record.step is None:
-        done = dict.fromkeys(_said(each.what, each.times) for each in record.tried)
+        done = dict.fromkeys(_said(step.what, step.times) for step in record.tried)
         return f"{', '.join(done)} did not decide it" if done else ""
     cell, count = record.cells[record.step.cell], len(record.step.cells)
     several = sum(map(is_open, record.cells)) > 1
@@ -261,12 +262,12 @@ class Otherwise(msgspec.Struct, frozen=True):
         OutOfReach
             If it requests no such loss, so that the other method would change nothing.
         """
-        with instead_of_exact(self.by) as other:
+        with instead_of_exact(self.by) as substitute:
             result = self.function(*arguments, **named)
-        if not other.used:
+        if not substitute.used:
             nothing = "the function requests no exact loss from lipverify, so no other method applies."
-            chosen = f"the function chooses route={other.kept!r}; without it this method can be used."
-            raise OutOfReach(f"{self.by}: {chosen if other.kept else nothing}")
+            chosen = f"the function chooses route={substitute.kept!r}; without it this method can be used."
+            raise OutOfReach(f"{self.by}: {chosen if substitute.kept else nothing}")
         return result
 
 
@@ -283,19 +284,19 @@ def stepped(claim: Claim, record: Record, by: str = "") -> Claim:
             return more_points(measurement)
         return otherwise(measurement, by) if by else measurement
 
-    def plan(one: CellPlan) -> CellPlan:
-        method = repeats()[by][0].name if by else one.method
+    def plan(cell: CellPlan) -> CellPlan:
+        method = repeats()[by][0].name if by else cell.method
         return replace(
-            one,
-            measurement=changed(one.measurement),
+            cell,
+            measurement=changed(cell.measurement),
             method=method,
-            false=_control(one.false, changed),
-            true=_control(one.true, changed),
+            false=_control(cell.false, changed),
+            true=_control(cell.true, changed),
         )
 
     old = claim.evidence
-    cells = tuple(plan(one) if place in step.cells else one for place, one in enumerate(old.cells))
-    renamed = {one.measurement.address: new.measurement.address for one, new in zip(old.cells, cells, strict=True)}
+    cells = tuple(plan(cell) if place in step.cells else cell for place, cell in enumerate(old.cells))
+    renamed = {cell.measurement.address: new.measurement.address for cell, new in zip(old.cells, cells, strict=True)}
     draw = old.figure
 
     def figure(results: dict[str, Any]) -> tuple[Figure, ...]:
@@ -310,12 +311,12 @@ def tried_now(record: Record) -> tuple[Tried, ...]:
     """The step of a record as a list of tried steps, one a cell."""
     step = record.step
     assert step is not None
-    found = []
+    tried = []
     for place in step.cells:
         half = _half(record.cells[place].interval)
         error = half if math.isfinite(half) else None
-        found.append(Tried(cell=place, what=step.what, times=step.times, error=error))
-    return tuple(found)
+        tried.append(Tried(cell=place, what=step.what, times=step.times, error=error))
+    return tuple(tried)
 
 
 def _control(control: ControlPlan, changed: Callable[[Measurement], Measurement]) -> ControlPlan:
@@ -368,7 +369,7 @@ def _all(measurement: Measurement) -> Iterator[Measurement]:
 
 def _options(measurement: Measurement) -> set[str]:
     """The arguments of the functions of a measurement that are not coordinates."""
-    points = (argument for one in _all(measurement) for argument in one.arguments if isinstance(argument, Point))
+    points = (argument for need in _all(measurement) for argument in need.arguments if isinstance(argument, Point))
     return {name for point in points for name in point.options}
 
 

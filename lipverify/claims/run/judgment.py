@@ -50,7 +50,7 @@ def record(claim: Claim, outcomes: Mapping[str, Outcome]) -> Record:
         cells = tuple(_cell(claim, plan, results, standing(plan, outcomes)) for plan in claim.cells)
         crossed = tuple(_cross_check(plan, outcomes) for plan in claim.evidence.cross_checks)
         verdict = conclude((c.verdict for c in cells), (c.agrees for c in crossed))
-        disagree = not all(each.agrees for each in crossed)
+        disagree = not all(check.agrees for check in crossed)
         figures, tables = claim.made_shows(results)
         step = step_of(claim, cells, outcomes) if verdict == "inconclusive" and not disagree else None
         return _describe(
@@ -99,8 +99,9 @@ def _describe(claim: Claim, cost: float, *, caught: bool, **outcome: Any) -> Rec
 
 def control_of(claim: Claim, verdict: Verdict, caught: bool) -> Control:
     """The control that had to come out the other way."""
-    said = (claim.true_control, claim.true_latex) if verdict == "refuted" else (claim.false_control, claim.false_latex)
-    return Control(statement=said[0], caught=caught, latex=said[1])
+    if verdict == "refuted":
+        return Control(statement=claim.true_control, caught=caught, latex=claim.true_latex)
+    return Control(statement=claim.false_control, caught=caught, latex=claim.false_latex)
 
 
 def _cell(claim: Claim, plan: CellPlan, results: Mapping[str, Any], stood: Stood) -> Cell:
@@ -153,8 +154,8 @@ def standing(plan: CellPlan, outcomes: Mapping[str, Outcome]) -> Stood:
 def _stands(source: Measurement, of: str, outcomes: Mapping[str, Outcome], derives: bool) -> Stood:
     """The evidence for the value of one measurement."""
     every = list(source.with_needs())
-    made = {each for one in every for each in (outcomes[one.address].ran or Ran()).made}
-    points = [argument for one in every for argument in one.arguments if isinstance(argument, Point)]
+    made = {kind for measurement in every for kind in (outcomes[measurement.address].ran or Ran()).made}
+    points = [argument for measurement in every for argument in measurement.arguments if isinstance(argument, Point)]
     try:
         _, spread = number(outcomes[source.address].result, of, source.address)
     except InvalidInput:
@@ -197,10 +198,10 @@ def _control(plan: CellPlan, verdict: Verdict, estimate: Estimate, results: Mapp
     control, expects = (plan.true, SUPPORTED) if verdict == "refuted" else (plan.false, REFUTED)
     if isinstance(control.allowed, Allowed):
         allowed = control.allowed
-        found = plan.read(results[(control.measurement or plan.measurement).address], allowed)
+        measured = plan.read(results[(control.measurement or plan.measurement).address], allowed)
         distance = unnoticed(plan.allowed, allowed)
-        edges = {} if found.allowed else control.edges
-        allowed, interval, quantity = found.allowed or allowed, found.interval, found.quantity
+        edges = {} if measured.allowed else control.edges
+        allowed, interval, quantity = measured.allowed or allowed, measured.interval, measured.quantity
     else:  # the nearest statement that this interval supports
         allowed, interval, quantity = control.allowed(estimate.interval), estimate.interval, estimate.quantity
         distance, edges = unnoticed(estimate.allowed or plan.allowed, allowed), control.edges
@@ -248,14 +249,14 @@ def _methods(plan: CrossPlan, outcomes: Mapping[str, Outcome]) -> tuple[str, str
     """Names that distinguish the two methods: the code that ran, or the functions, or the quantities that were read."""
     words = [
         next(
-            (stood.method for stood in (outcomes[each.address].ran or Ran()).stood.get(of, ())),
-            _stands(each, of, outcomes, True).method,
+            (stood.method for stood in (outcomes[measurement.address].ran or Ran()).stood.get(of, ())),
+            _stands(measurement, of, outcomes, True).method,
         )
-        for each, of in zip(plan.measurements, plan.of, strict=True)
+        for measurement, of in zip(plan.measurements, plan.of, strict=True)
     ]
     ran = tuple(name if word == OWN else word for word, name in zip(words, plan.functions, strict=True))
-    one, other = next((pair for pair in (ran, plan.functions, plan.of) if len(set(pair)) == 2), ran)
-    return one, other
+    first, second = next((pair for pair in (ran, plan.functions, plan.of) if len(set(pair)) == 2), ran)
+    return first, second
 
 
 def speaks_of_all(text: str, names: tuple[str, ...]) -> bool:
