@@ -80,19 +80,19 @@ LARGEST = 4
 Series = list[fmpq_poly]
 
 
-def product(one: Series, other: Series) -> Series:
+def product(first: Series, second: Series) -> Series:
     """The product of two power series in omega."""
-    return [sum((one[i] * other[j - i] for i in range(j + 1)), fmpq_poly()) for j in range(ORDER + 1)]
+    return [sum((first[i] * second[j - i] for i in range(j + 1)), fmpq_poly()) for j in range(ORDER + 1)]
 
 
 def token(d: int, power: int, shift: int) -> Series:
     """e^lambda E t^shift e^{power omega t - lambda e^{omega t}} in powers of omega, with polynomials in lambda."""
-    step, found, polynomial = fmpq_poly([0, 1]), [], fmpq_poly([1])
+    step, series, polynomial = fmpq_poly([0, 1]), [], fmpq_poly([1])
     for j in range(ORDER + 1):
-        found.append(polynomial * moment(d, j + shift) / math.factorial(j))
+        series.append(polynomial * moment(d, j + shift) / math.factorial(j))
         # e^{power v - lambda e^v} times a polynomial in L = lambda e^v: its slope in v is power - L + L d/dL
         polynomial = power * polynomial - step * polynomial + step * polynomial.derivative()
-    return found
+    return series
 
 
 def moment(d: int, j: int) -> fmpq:
@@ -115,7 +115,7 @@ def through(places: list[fmpq], values: list[fmpq]) -> fmpq_poly:
         for i in range(len(places) - 1, j - 1, -1):
             differences[i] = (differences[i] - differences[i - 1]) / (places[i] - places[i - j])
     return reduce(
-        lambda found, i: found * fmpq_poly([-places[i], 1]) + differences[i],
+        lambda polynomial, i: polynomial * fmpq_poly([-places[i], 1]) + differences[i],
         range(len(places) - 2, -1, -1),
         fmpq_poly([differences[-1]]),
     )
@@ -134,10 +134,10 @@ def coefficients(d: int) -> dict[str, Series]:
     rows: dict[str, list[list[fmpq]]] = {"F": [], "alpha": [], "beta": [], "N": []}
     sizes = range(1, ORDER + 3)
     for n in sizes:
-        N, alone = (integral(product(each, powers), n, 1) for each in (twice, squares))
+        N, alone = (integral(product(series, powers), n, 1) for series in (twice, squares))
         both = integral(product(pairs, before), n, 1)
         rows["F"].append([n * c for c in integral(product(first, powers), n, 0)])
-        rows["alpha"].append([n * one + n * (n - 1) * two for one, two in zip(alone, both, strict=True)])
+        rows["alpha"].append([n * single + n * (n - 1) * pair for single, pair in zip(alone, both, strict=True)])
         rows["beta"].append([n * (c - t) / (d - 1) for c, t in zip(N, alone, strict=True)])
         rows["N"].append([n * c for c in N])
         powers, before = product(powers, plain), powers
@@ -177,12 +177,12 @@ def tokens(d: int) -> list[Tokens]:
     inverses = [arb(1) / n for n in range(2, SINGLE)] + [low.union(high) for low, high in pairwise(edges)]
 
     def at(name: str, inverse: Ball) -> list[Ball]:
-        found = []
+        bounds = []
         for j, polynomial in enumerate(coefficients(d)[name]):
             size = (bound(name) / arb(STRIP) ** j).abs_upper()
             value: Ball = arb_poly(polynomial)(inverse)
-            found.append(arb(0, size) if not abs(value) < size else value)
-        return found
+            bounds.append(arb(0, size) if not abs(value) < size else value)
+        return bounds
 
     return [Tokens(*(at(name, inverse) for name in ("F", "alpha", "beta", "N"))) for inverse in inverses]
 
@@ -190,7 +190,7 @@ def tokens(d: int) -> list[Tokens]:
 def places(k: Known, end: Ball) -> Iterator[tuple[Tokens, Ball]]:
     """All n, and all omega from 0 to some end, in parts."""
     edges = [end * i / CELLS for i in range(CELLS + 1)]
-    return ((each, low.union(high)) for each in tokens(k["d"]) for low, high in pairwise(edges))
+    return ((context, low.union(high)) for context in tokens(k["d"]) for low, high in pairwise(edges))
 
 
 def smallest(values: Iterator[Ball]) -> Ball:
@@ -220,16 +220,16 @@ def across(k: Known) -> tuple[Bounds, Conditions]:
     """
     if not k["stop"] < STRIP:
         return {"steep": most(arb("nan"))}, {"stop is in the strip": False}
-    C, found = k["C"], list(places(k, k["stop"]))
+    C, boxes = k["C"], list(places(k, k["stop"]))
     return {
         "steep": most(
             smallest(
                 C * n.sum(DIFFERENCE, lambda j: j - 2, 4, omega) - 2 * n.sum(SIGNAL, lambda j: j - 1, 3, omega)
-                for n, omega in found
+                for n, omega in boxes
             )
         )
     }, {
-        "C gamma < h": all(h(n, omega) > C * n.sum(DIFFERENCE, lambda _: 1, 2, omega) for n, omega in found),
+        "C gamma < h": all(h(n, omega) > C * n.sum(DIFFERENCE, lambda _: 1, 2, omega) for n, omega in boxes),
         "C <= stop": bool(k["stop"] >= C),
     }
 
@@ -286,10 +286,10 @@ THEOREMS = ("aligned blocks",)
 def about(stated: Mapping[str, Any]) -> dict[str, Any]:
     """A whole number and numbers."""
     k = exactly("given", stated["given"], ("d", "sigma", "C"))
-    found: dict[str, Any] = {"d": size("d", k["d"], 3, 20), "sigma": number(k["sigma"]), "C": number(k["C"])}
-    if not 0 <= found["sigma"] <= LARGEST or not 0 < found["C"] <= 1:
+    subject: dict[str, Any] = {"d": size("d", k["d"], 3, 20), "sigma": number(k["sigma"]), "C": number(k["C"])}
+    if not 0 <= subject["sigma"] <= LARGEST or not 0 < subject["C"] <= 1:
         raise Malformed(f"{k}: sigma from 0 to {LARGEST}, 0 < C <= 1")
-    return found
+    return subject
 
 
 def statement(proof: Proof) -> str:

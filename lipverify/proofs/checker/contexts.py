@@ -93,7 +93,7 @@ def averages(d: int, n: int, w: Ball, degrees: Sequence[int], goal: float = GOAL
         scales, phi, one, two = sums(g, weights, columns[1:], columns, first, thirds, count)
         # tokens that are left out add between 0 and this to phi, and to each of the other averages
         rest, small = (1 - sum(weights, arb(0))).max(0), [(first + j * q - far).exp() for j in range(count + 1)]
-        phi = [each + rest * (1 - arb(0).union(x)) for each, x in zip(phi, small, strict=True)]
+        phi = [value + rest * (1 - arb(0).union(x)) for value, x in zip(phi, small, strict=True)]
         more = [2 * rest * arb(0).union(x) for x in small]
         y = last - 2 * w
         beyond = 2 * phi[-1].abs_upper() ** (n - 2)
@@ -104,7 +104,7 @@ def averages(d: int, n: int, w: Ball, degrees: Sequence[int], goal: float = GOAL
         if not (m > d and q <= 1):
             raise ValueError(f"w = {w}: too few nodes")
         # a sum of n - 2 or n - 1 others
-        single, double = (arb_mat([[each.max(0).min(1) ** (n - k) for each in phi]]) for k in (1, 2))
+        single, double = (arb_mat([[value.max(0).min(1) ** (n - k) for value in phi]]) for k in (1, 2))
 
         def total(table: Columns, power: int) -> list[Ball]:
             """The sums over u of A_1 or A_2 with the others, of each h."""
@@ -115,7 +115,7 @@ def averages(d: int, n: int, w: Ball, degrees: Sequence[int], goal: float = GOAL
         products = [[(scale * x + y) ** 2 for x in row] for scale, row, y in zip(scales, one, more, strict=True)]
         alone, mean = total(two, 2), total(one, 1)
         pairs = [n * (n - 1) * q * entry + error for entry in (double * arb_mat(products)).entries()]
-    by_degree = (dict(zip(degrees, each, strict=True)) for each in (alone[1:], pairs, mean))
+    by_degree = (dict(zip(degrees, column, strict=True)) for column in (alone[1:], pairs, mean))
     return Averages(alone[0], *by_degree)
 
 
@@ -134,8 +134,8 @@ def many_averages(
         t, p = gauss(d, m)
         thirds, all_k = steps(goal), sum(k.values(), arb(0))
         q, b, ends = arb(3).log() / thirds, arb(STEEPEST), arb(most) ** 2 * 4
-        eta, left = 2 / b.cos() ** 2 / (2 * arb.pi() * b / q).expm1(), goal + 2 * math.log(2 * most) + SPARE
-        first, y = -arb(math.ceil(left / 2)), math.log(left)
+        eta, needed = 2 / b.cos() ** 2 / (2 * arb.pi() * b / q).expm1(), goal + 2 * math.log(2 * most) + SPARE
+        first, y = -arb(math.ceil(needed / 2)), math.log(needed)
         count = math.ceil((2 * float(w.upper()) + y - float(first)) / float(q))
         y = first + count * q - 2 * w
         left_out = 4 * eta + ends * (1 + y.exp()) * (-y.exp()).exp() + ends * (2 * first).exp()
@@ -143,7 +143,7 @@ def many_averages(
         if not (m > d and q <= 1 and y >= arb(2).log()):
             raise ValueError(f"w = {w}: too few nodes")
         g, h = [(-w * (1 - x)).exp() for x in t], deficits(d, m, tuple(k))
-        sum_h = [sum((x * y for x, y in zip(k.values(), each, strict=True)), arb(0)) for each in zip(*h, strict=True)]
+        sum_h = [sum((x * y for x, y in zip(k.values(), row, strict=True)), arb(0)) for row in zip(*h, strict=True)]
         scales, phi, one, two = sums(g, p, h, [[arb(1)] * m, sum_h], first, thirds, count)
         squares = (arb_mat([[x * x for x in row] for row in one]) * arb_mat([[x] for x in k.values()])).entries()
         columns = [[y**2 * x for x in (*row, z)] for y, row, z in zip(scales, two, squares, strict=True)]
@@ -201,9 +201,9 @@ def sums(
     pg = [x * y for x, y in zip(p, g, strict=True)]
     pgg = [x * y for x, y in zip(pg, g, strict=True)]
     columns = [[x * y for x, y in zip(weight, h, strict=True)] for weight, hs in ((pg, once), (pgg, twice)) for h in hs]
-    found = (arb_mat(rows) * arb_mat([p, *columns]).transpose()).tolist()
+    table = (arb_mat(rows) * arb_mat([p, *columns]).transpose()).tolist()
     split = 1 + len(once)
-    return scales, [row[0] for row in found], [row[1:split] for row in found], [row[split:] for row in found]
+    return scales, [row[0] for row in table], [row[1:split] for row in table], [row[split:] for row in table]
 
 
 @lru_cache(maxsize=64)
@@ -220,16 +220,16 @@ def gauss(d: int, m: int) -> tuple[list[Ball], list[Ball]]:
         t, plain, power = [(arb.pi() * (2 * k + 1) / (2 * m)).cos() for k in range(m)], [arb(1)] * m, (d - 2) // 2
     p = [weight * (1 - x * x) ** power for x, weight in zip(t, plain, strict=True)]
     total = sum(p, arb(0))
-    return t, [each / total for each in p]
+    return t, [weight / total for weight in p]
 
 
 @lru_cache(maxsize=64)
 def deficits(d: int, m: int, degrees: tuple[int, ...]) -> list[list[Ball]]:
     """1 - P_l at the nodes of `gauss`: (l + d - 2) P_{l+1} = (2l + d - 2) t P_l - l P_{l-1}."""
     t, _ = gauss(d, m)
-    before, now, found = [arb(1)] * m, t, {}
+    before, now, by_degree = [arb(1)] * m, t, {}
     for degree in range(1, max(degrees) + 1):
-        found[degree] = [1 - P for P in now]
+        by_degree[degree] = [1 - P for P in now]
         both = zip(t, now, before, strict=True)
         before, now = now, [((2 * degree + d - 2) * x * P - degree * Q) / (degree + d - 2) for x, P, Q in both]
-    return [found[degree] for degree in degrees]
+    return [by_degree[degree] for degree in degrees]

@@ -67,7 +67,7 @@ def spectrum(k: Known) -> tuple[dict[int, Ball], Ball]:
     elif name == "quadratic":
         weights = {2: 2 * (d - 1) / (d**2 * (d + 2))}
     elif name == "zonal":
-        weights = {j: ball(each) for j, each in enumerate(after) if each}
+        weights = {j: ball(k_j) for j, k_j in enumerate(after) if k_j}
     elif name == "cosine":
         weights = {j: harmonics(d, j) * wave(d, ball(after[0]), j) ** 2 for j in range(0, LISTED[name] + 1, 2)}
         total = (1 + wave(d, 2 * ball(after[0]), 0)) / 2
@@ -87,10 +87,10 @@ def variance(k: Known) -> Ball:
 def terms(k: Known, w: Ball) -> tuple[Ball, Ball, Ball]:
     """N, B and G at one w."""
     weights, rest = spectrum(k)
-    at = averages(k["d"], k["n"], w, sorted(weights))
-    bias = sum((value * (2 * at.alone[j] + at.pairs[j]) for j, value in weights.items()), arb(0))
-    gap = sum((value * at.mean[j] for j, value in weights.items()), arb(0))
-    noise: Ball = k["sigma"] ** 2 * at.noise
+    means = averages(k["d"], k["n"], w, sorted(weights))
+    bias = sum((value * (2 * means.alone[j] + means.pairs[j]) for j, value in weights.items()), arb(0))
+    gap = sum((value * means.mean[j] for j, value in weights.items()), arb(0))
+    noise: Ball = k["sigma"] ** 2 * means.noise
     return noise, bias + arb(0).union(4 * rest.upper()), gap + arb(0).union(2 * rest.upper())
 
 
@@ -121,7 +121,7 @@ def is_above(pieces: Sequence[Sequence[Curve]], level: Ball, low: Ball, high: Ba
 def parts(pieces: Sequence[Sequence[Curve]], low: Ball, high: Ball) -> list[tuple[Sequence[Curve], tuple[Ball, Ball]]]:
     """The pieces that an interval meets, and what of it lies in each."""
     met = [piece for piece in pieces if not (piece[0].first >= high or piece[0].last <= low)]
-    return [(each, (each[0].first.max(low), each[0].last.min(high))) for each in met]
+    return [(pieces, (pieces[0].first.max(low), pieces[0].last.min(high))) for pieces in met]
 
 
 def level(k: Known) -> tuple[Bounds, Conditions]:
@@ -188,8 +188,8 @@ def ends(k: Known, w: Ball) -> tuple[Ball, Ball]:
 
 @lru_cache(maxsize=4096)
 def _ends(d: int, n: int, w: str) -> tuple[Ball, Ball]:
-    at = averages(d, n, arb(w), [1])
-    return at.noise, at.mean[1]
+    means = averages(d, n, arb(w), [1])
+    return means.noise, means.mean[1]
 
 
 def origin(k: Known) -> tuple[Bounds, Conditions]:
@@ -219,7 +219,7 @@ def scale(k: Known) -> tuple[Bounds, Conditions]:
     + the variance of the offset, for the affine law and ReLU; L and G are curves.
     """
     values = [[curve.over(*part) for curve in piece] for piece, part in parts(loss_and_gap(k), k["low"], k["high"])]
-    loss, gap = (reduce(arb.union, each) for each in zip(*values, strict=True))
+    loss, gap = (reduce(arb.union, column) for column in zip(*values, strict=True))
     excess = (gap - loss) / (loss + k["L"] ** 2 / (3 * k["d"]) + k["offset"] - 2 * gap)
     return {"c_low": most(excess), "c_high": least(excess)}, {
         "the law is affine or ReLU": k["law"] in ("affine", "relu")
@@ -248,7 +248,7 @@ def falling(k: Known) -> tuple[Bounds, Conditions]:
     ends = [k["stop"] * i / pieces for i in range(pieces + 1)]
     return {
         "fall": most(
-            reduce(arb.min, [descent(k, *each).lowest() - steepest_rest(k, each[0]) for each in pairwise(ends)])
+            reduce(arb.min, [descent(k, *pair).lowest() - steepest_rest(k, pair[0]) for pair in pairwise(ends)])
         )
     }, {}
 
@@ -258,8 +258,8 @@ def descent(k: Known, first: Ball, last: Ball) -> Curve:
     weights, _ = spectrum(k)
 
     def values(w: Ball) -> tuple[Ball]:
-        at = averages(k["d"], k["n"], w, sorted(weights))
-        return (-sum((value * (2 * at.alone[j] + at.pairs[j]) for j, value in weights.items()), arb(0)),)
+        means = averages(k["d"], k["n"], w, sorted(weights))
+        return (-sum((value * (2 * means.alone[j] + means.pairs[j]) for j, value in weights.items()), arb(0)),)
 
     (curve,) = curves(values, [4 * sum(weights.values(), arb(0)) / arb(STRIP).cos() ** 2], first, last)
     return curve.slope(1)
@@ -298,10 +298,10 @@ def about(stated: Mapping[str, Any]) -> dict[str, Any]:
     if after and not (min(after) >= 0 and any(entering) and max(after) <= FARTHEST):
         raise Malformed(f"law {k['law']!r}: the numbers after its name are >= 0, and one beyond k_0 is not 0")
     sizes = {"d": size("d", k["d"], 2, MOST_DIMENSIONS), "n": size("n", k["n"], 2, 10**40)}
-    found = {each: number(k[each]) for each in numbers}
-    if min(found.values()) < 0:
+    values = {name: number(k[name]) for name in numbers}
+    if min(values.values()) < 0:
         raise Malformed(f"{k}: {', '.join(numbers)} are >= 0")
-    return {"law": k["law"], **sizes, **found}
+    return {"law": k["law"], **sizes, **values}
 
 
 def statement(proof: Proof) -> str:

@@ -60,7 +60,7 @@ def rough(k: Known) -> tuple[Bounds, Conditions]:
 
 def stated(square: Interval, terms: Mapping[float, Interval]) -> Bounds:
     """The constants of a variogram."""
-    names = {"A": square} | {f"c{j:g}": each for j, each in terms.items()}
+    names = {"A": square} | {f"c{j:g}": interval for j, interval in terms.items()}
     lows = {f"{name}_low": most(low) for name, (low, _) in names.items()}
     return lows | {f"{name}_high": least(high) for name, (_, high) in names.items()}
 
@@ -81,8 +81,8 @@ def jumps(k: Known) -> tuple[Bounds, Conditions]:
         single += ball(s) ** 2 * x**e / pi
         rest[0] -= ball(s) ** 2 * e.max(1) * x ** (e - 1) / 16 if z else 0
     rest[1] += single * (pi - 2) / 8
-    for (z, s, _), (other, s_, _) in pairs(h):
-        rest[int(s * s_ > 0)] += ball(s * s_) * narrower(z, other) ** e / (2 * distance(z, other) ** 2)
+    for (z, s, _), (z_, s_, _) in pairs(h):
+        rest[int(s * s_ > 0)] += ball(s * s_) * narrower(z, z_) ** e / (2 * distance(z, z_) ** 2)
     masses = sum((abs(ball(s)) * density(d + 2, z) for z, s, _ in h.breaks), arb(0))
     N = (2 * masses * ball(h.steepest(1)) + ball(h.steepest(1)) ** 2) / d
     nothing = arb(0), arb(0)
@@ -109,8 +109,8 @@ def kinks(k: Known) -> tuple[Bounds, Conditions]:
         single += ball(D) ** 2 * x ** (d / 2) / (pi * d)
         rest[1] += ball(D) ** 2 * x ** (d / 2 - 1) / 256 if z else 0
     rest[0] -= single * (pi - arb(8) / 3) / 32
-    for (z, _, D), (other, _, D_) in pairs(h):
-        rest[int(D * D_ < 0)] -= ball(D * D_) * narrower(z, other) ** (d / 2) / (8 * d * distance(z, other) ** 2)
+    for (z, _, D), (z_, _, D_) in pairs(h):
+        rest[int(D * D_ < 0)] -= ball(D * D_) * narrower(z, z_) ** (d / 2) / (8 * d * distance(z, z_) ** 2)
     masses = sum((abs(ball(D)) * density(d + 4, z) for z, _, D in h.breaks), arb(0))
     N = (2 * masses * ball(h.steepest(2)) + ball(h.steepest(2)) ** 2) / (d * (d + 2))
     square = squared_slope(d, h) / d
@@ -129,11 +129,11 @@ class Pieces:
     @property
     def breaks(self) -> list[tuple[Fraction, Fraction, Fraction]]:
         """Each with the jump of the value and of the slope."""
-        found = []
+        changes = []
         for z, (left, right) in zip(self.at, pairwise(self.polynomials), strict=True):
             jump, turn = (value(right, z, order) - value(left, z, order) for order in (0, 1))
-            found.append((z, jump, turn))
-        return found
+            changes.append((z, jump, turn))
+        return changes
 
     def steepest(self, order: int) -> Fraction:
         """A bound on the derivative of this order within the pieces, |z| <= 1."""
@@ -170,17 +170,17 @@ Break = tuple[Fraction, Fraction, Fraction]
 
 def pairs(h: Pieces) -> list[tuple[Break, Break]]:
     """Every break with every other."""
-    return [(one, other) for one in h.breaks for other in h.breaks if one is not other and one[0] != other[0]]
+    return [(a, b) for a in h.breaks for b in h.breaks if a is not b and a[0] != b[0]]
 
 
-def narrower(z: Fraction, other: Fraction) -> Ball:
+def narrower(z: Fraction, z_: Fraction) -> Ball:
     """The lesser 1 - z^2."""
-    return 1 - ball(max(abs(z), abs(other))) ** 2
+    return 1 - ball(max(abs(z), abs(z_))) ** 2
 
 
-def distance(z: Fraction, other: Fraction) -> Ball:
+def distance(z: Fraction, z_: Fraction) -> Ball:
     """2 sin(alpha / 2)."""
-    return 2 * ((ball(z).acos() - ball(other).acos()) / 2).sin()
+    return 2 * ((ball(z).acos() - ball(z_).acos()) / 2).sin()
 
 
 def density(D: Ball, z: Fraction) -> Ball:
@@ -196,10 +196,10 @@ def squared_slope(d: Ball, h: Pieces) -> Ball:
         coefficients = [acb(coefficient) for coefficient in slope.coeffs()]
 
         def weighted(p: Ball, _: bool, coefficients: list[Ball] = coefficients) -> Ball:
-            found = acb(0)
+            total = acb(0)
             for coefficient in reversed(coefficients):
-                found = found * p.sin() + coefficient
-            return found * p.cos() ** int(d.unique_fmpz())
+                total = total * p.sin() + coefficient
+            return total * p.cos() ** int(d.unique_fmpz())
 
         total += acb.integral(weighted, ball(start).asin(), ball(stop).asin()).real
     return total * density(d + 2, Fraction(0))

@@ -104,11 +104,11 @@ def _loss(d: int, k: int, n: int, sigma: str, near: str) -> list[Curve]:
     noise = arb(sigma) ** 2
 
     def values(omega: Ball) -> tuple[Ball, ...]:
-        at = averages(d, n, omega, (1, 2), GOAL)
-        beta, square = at.alone[2] / d, omega**2  # y = (1 - P_2) / d
-        alpha = moment(at, (d - 1) * beta)
-        spread = beta - arb(1) / (d * n) + noise * (at.noise - arb(1) / n)
-        return (1 - at.mean[1]) / omega, (alpha - beta) / square, k * spread / square
+        means = averages(d, n, omega, (1, 2), GOAL)
+        beta, square = means.alone[2] / d, omega**2  # y = (1 - P_2) / d
+        alpha = moment(means, (d - 1) * beta)
+        spread = beta - arb(1) / (d * n) + noise * (means.noise - arb(1) / n)
+        return (1 - means.mean[1]) / omega, (alpha - beta) / square, k * spread / square
 
     # in the strip |T| <= 1 / cos b, sum |a_i|^2 <= 1 / cos(b)^2; on its edges |omega| >= b
     c, b = arb(STRIP).cos(), arb(STRIP)
@@ -117,9 +117,9 @@ def _loss(d: int, k: int, n: int, sigma: str, near: str) -> list[Curve]:
     return even_curves(values, bounds, arb(near) * 9 / 8, FINE)
 
 
-def moment(at: Averages, rest: Ball) -> Ball:
+def moment(means: Averages, rest: Ball) -> Ball:
     """alpha = E T^2, from T = 1 - sum a_i h_i and h_i^2 = 2 h_i - (1 - t_i^2), where rest = E sum a_i^2 (1 - t_i^2)."""
-    return 1 - 2 * at.mean[1] + at.pairs[1] + 2 * at.alone[1] - rest
+    return 1 - 2 * means.mean[1] + means.pairs[1] + 2 * means.alone[1] - rest
 
 
 @dataclass(frozen=True)
@@ -134,12 +134,12 @@ class Part:
     e: tuple[Ball, ...]
 
 
-def parts(found: list[Curve], end: Ball, orders: int) -> list[Part]:
+def parts(curves: list[Curve], end: Ball, orders: int) -> list[Part]:
     """All omega from 0 to some end, in parts."""
-    columns = [[curve, *(curve.slope(order) for order in range(1, orders + 1))] for curve in found]
+    columns = [[curve, *(curve.slope(order) for order in range(1, orders + 1))] for curve in curves]
     edges = [end * j / CELLS for j in range(CELLS + 1)]
     return [
-        Part(low, high, low.union(high), *(tuple(each.over(low, high) for each in column) for column in columns))
+        Part(low, high, low.union(high), *(tuple(curve.over(low, high) for curve in column) for column in columns))
         for low, high in pairwise(edges)
     ]
 
@@ -151,14 +151,14 @@ def lines(k: Known) -> list[Line]:
 
 @lru_cache(maxsize=4)
 def _lines(d: int, k: int, n: int, sigma: str, near: str, C: str) -> list[Line]:
-    c, found = arb(C), []
+    c, pieces = arb(C), []
     for part in parts(_loss(d, k, n, sigma, near), c, 1):
         omega, (h, dh) = part.omega, part.h
         f, df = (x + y for x, y in zip(part.gamma, part.e, strict=True))
         slope = -2 * (h + omega * dh) + c * (2 * f + omega * df)
         start = 2 * c * omega * dh - c**2 * (f + omega * df)
-        found.append(Line(part.low / c, part.high / c, start, slope, f * c**2 - 2 * h * c))
-    return found
+        pieces.append(Line(part.low / c, part.high / c, start, slope, f * c**2 - 2 * h * c))
+    return pieces
 
 
 def descent(k: Known) -> tuple[Bounds, Conditions]:
@@ -166,12 +166,12 @@ def descent(k: Known) -> tuple[Bounds, Conditions]:
 
     Because h, gamma and e are curves up to omega = near >= C, with slopes.
     """
-    found = lines(k)
+    all_lines = lines(k)
     return {
-        "fall": most(reduce(arb.min, [(-line.slope).lower() for line in found])),
-        "level": most(reduce(arb.min, [(-line.level).lower() for line in found])),
+        "fall": most(reduce(arb.min, [(-line.slope).lower() for line in all_lines])),
+        "level": most(reduce(arb.min, [(-line.level).lower() for line in all_lines])),
     }, {
-        "lambda_0 < 0": all(line.start < 0 for line in found),
+        "lambda_0 < 0": all(line.start < 0 for line in all_lines),
         "C <= near": bool(k["C"] <= k["near"]),
     }
 
@@ -182,16 +182,16 @@ def across(k: Known) -> tuple[Bounds, Conditions]:
     Because the slope of V |z|^2 in omega is e's, (e omega^2)' > 0, plus p' |z|^2 (-2 h' + gamma' p'), where h' < 0 and
     gamma' reach > 2 h'; at omega = 0 h' = gamma' = 0, and on the first part the same of h'' and gamma'' is enough.
     """
-    found = parts(loss(k), k["near"], 1)
+    pieces = parts(loss(k), k["near"], 1)
     h, gamma, _ = loss(k)
     rising = [h.times(-1), gamma.times(k["reach"]).plus(h.times(-2))]
     slopes = {order: [curve.slope(order) for curve in rising] for order in (1, 2)}
     return {}, {
         "reach >= C": bool(k["reach"] >= k["C"]),
         "reach <= near": bool(k["reach"] <= k["near"]),
-        "e omega^2 rises": all(2 * part.e[0] + part.omega * part.e[1] > 0 for part in found),
+        "e omega^2 rises": all(2 * part.e[0] + part.omega * part.e[1] > 0 for part in pieces),
         "h falls, and gamma slowly": all(
-            curve.over(part.low, part.high) > 0 for i, part in enumerate(found) for curve in slopes[2 if i == 0 else 1]
+            curve.over(part.low, part.high) > 0 for i, part in enumerate(pieces) for curve in slopes[2 if i == 0 else 1]
         ),
     }
 
@@ -206,8 +206,8 @@ def along(k: Known) -> tuple[Bounds, Conditions]:
     for part in parts(loss(k), k["reach"], 2):
         (_, dh, ddh), omega = part.h, part.omega
         f, df, ddf = (x + y for x, y in zip(part.gamma, part.e, strict=True))
-        one, rest = -2 * (2 * dh + omega * ddh), 2 * f + 4 * omega * df + omega**2 * ddf
-        convex &= bool(one + rest > 0 and one * omega / k["reach"] + rest > 0)
+        linear, rest = -2 * (2 * dh + omega * ddh), 2 * f + 4 * omega * df + omega**2 * ddf
+        convex &= bool(linear + rest > 0 and linear * omega / k["reach"] + rest > 0)
     return {}, {"g is convex": convex}
 
 
@@ -216,12 +216,12 @@ def beyond(k: Known) -> tuple[Bounds, Conditions]:
 
     Because V >= -2 h p' + f p'^2, and so K is at least a quadratic polynomial in p' with known coefficients.
     """
-    found = parts(loss(k), k["near"], 0)
+    pieces = parts(loss(k), k["near"], 0)
     return {}, {
-        "h, gamma and e are positive": all(part.h[0] > 0 and part.gamma[0] > 0 and part.e[0] > 0 for part in found),
+        "h, gamma and e are positive": all(part.h[0] > 0 and part.gamma[0] > 0 and part.e[0] > 0 for part in pieces),
         "K > 0": all(
             past(part, line, k["C"], k["reach"])
-            for part in found
+            for part in pieces
             for line in lines(k)
             if not part.high < k["reach"] * line.low
         ),
@@ -297,17 +297,17 @@ def _ladder(d: int, n: int, near: str) -> list[Bounded]:
         alpha = (F**2).max(alpha - 2 * (last[0] - F)).max(gathered)
         return Bounded(low, last[0], alpha, last[1] - last[0] / low - arb(1) / (d * n), noise)
 
-    found: list[Bounded] = []
+    rungs: list[Bounded] = []
     low, limits = arb(near), largest(d, n)
     now = at(low)
     while low <= FARTHEST:
         rest = between(low, now, limits)
         if rest.beta > 0 and low > LATE:
-            return [*found, rest]
+            return [*rungs, rest]
         high = (low * (1 + (low / (STEPS * n)).min(arb(1) / 32))).mid()
         then = at(high)
-        found.append(between(low, now, then))
-        if not found[-1].beta > 0:
+        rungs.append(between(low, now, then))
+        if not rungs[-1].beta > 0:
             break  # no later part would change that
         low, now = high, then
     raise ValueError(f"n = {n}: from omega = {low.str(6, radius=False)} on it is not certain that beta > beta(0)")
@@ -331,12 +331,12 @@ def far(k: Known) -> tuple[Bounds, Conditions]:
     least F^2 and alpha less twice the rise of F and E sum a_i t_i^2 - F', all at the beginning. The last part ends at
     infinity.
     """
-    found = ladder(k)
+    rungs = ladder(k)
     return {}, {
-        "e > 0": all(spread > 0 for _, spread, _ in found),
-        "alpha > beta": all(share > 0 for *_, share in found),
+        "e > 0": all(spread > 0 for _, spread, _ in rungs),
+        "alpha > beta": all(share > 0 for *_, share in rungs),
         "K > 0": all(
-            positive(spread, 2 * part.F, share, part.omega, line) for part, spread, share in found for line in lines(k)
+            positive(spread, 2 * part.F, share, part.omega, line) for part, spread, share in rungs for line in lines(k)
         ),
     }
 
@@ -348,7 +348,7 @@ def half(k: Known) -> tuple[Bounds, Conditions]:
     """
     shares = [part.h[0] ** 2 / (part.gamma[0] + part.e[0]) for part in parts(loss(k), k["near"], 0)]
     shares += [part.F**2 / (spread + share) for part, spread, share in ladder(k)]
-    return {"share": least(reduce(arb.max, [each.upper() for each in shares]))}, {}
+    return {"share": least(reduce(arb.max, [share.upper() for share in shares]))}, {}
 
 
 def least_loss(k: Known) -> tuple[Bounds, Conditions]:
@@ -367,11 +367,11 @@ def about(stated: Mapping[str, Any]) -> dict[str, Any]:
     """Whole numbers and numbers."""
     k = exactly("given", stated["given"], ("d", "k", "n", "sigma", "C"))
     d = size("d", k["d"], 2, 20)
-    found: dict[str, Any] = {"d": d, "k": size("k", k["k"], 1, d - 1), "n": size("n", k["n"], 2, 10**6)}
-    found |= {"sigma": number(k["sigma"]), "C": number(k["C"])}
-    if not 0 <= found["sigma"] <= LARGEST or not 0 < found["C"] <= LARGEST:
+    subject: dict[str, Any] = {"d": d, "k": size("k", k["k"], 1, d - 1), "n": size("n", k["n"], 2, 10**6)}
+    subject |= {"sigma": number(k["sigma"]), "C": number(k["C"])}
+    if not 0 <= subject["sigma"] <= LARGEST or not 0 < subject["C"] <= LARGEST:
         raise Malformed(f"{k}: 0 <= sigma and 0 < C, both at most {LARGEST}")
-    return found
+    return subject
 
 
 def statement(proof: Proof) -> str:
