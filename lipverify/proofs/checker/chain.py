@@ -63,7 +63,7 @@ class Proof:
 
     def constants(self, rule: Rule, stage: int = 0) -> Mapping[str, Fraction]:
         """The constants of one lemma of one stage; an error if there is not exactly one."""
-        (lemma,) = (each for each in self.lemmas if (each.name, each.stage) == (rule.__name__, stage))
+        (lemma,) = (stated for stated in self.lemmas if (stated.name, stated.stage) == (rule.__name__, stage))
         return lemma.constants
 
 
@@ -143,7 +143,7 @@ def law_and_numbers(stated: Any) -> tuple[str, list[Fraction]]:
     if type(stated) is not str or stated.count(",") >= 400:  # a check takes seconds
         raise Malformed(f"law {repr(stated)[:60]}: a name, or a name, a colon and at most 400 numbers")
     name, colon, after = stated.partition(":")
-    return name, [number(each) for each in after.split(",")] if colon else []
+    return name, [number(text) for text in after.split(",")] if colon else []
 
 
 def size(name: str, stated: Any, smallest: int, largest: int = LARGEST) -> int:
@@ -196,7 +196,7 @@ def read(kinds: Mapping[str, Kind], stated: Any) -> Proof:
     exactly("a proof", stated, {"format", "theorem", "lemmas", *kind.keys})
     if type(stated["lemmas"]) is not list:
         raise Malformed("lemmas are a list")
-    return Proof(theorem, kind.about(stated), tuple(lemma(each) for each in stated["lemmas"]))
+    return Proof(theorem, kind.about(stated), tuple(lemma(entry) for entry in stated["lemmas"]))
 
 
 def lemma(stated: Any) -> Stated:
@@ -210,7 +210,7 @@ def lemma(stated: Any) -> Stated:
 
 def failures(kind: Kind, proof: Proof, known: int = 0) -> list[str]:
     """The steps of a proof that do not follow; empty if it is valid. The first `known` lemmas are known to follow."""
-    stated = [(each.name, each.stage, each.says, each.because) for each in proof.lemmas]
+    stated = [(lemma.name, lemma.stage, lemma.says, lemma.because) for lemma in proof.lemmas]
     expected = [(rule.__name__, stage, *wording(rule)) for rule, stage in kind.chain(proof)]
     if stated != expected:
         return [
@@ -223,8 +223,8 @@ def failures(kind: Kind, proof: Proof, known: int = 0) -> list[str]:
 def steps(kind: Kind, proof: Proof, known: int = 0) -> Iterator[tuple[Rule, int, dict[str, Ball], Bounds, Conditions]]:
     """Each lemma beyond those known with its stage, its constants, the bounds on them, and its other conditions."""
     facts = {0: kind.given(proof.about)}
-    for i, (each, (rule, stage)) in enumerate(zip(proof.lemmas, kind.chain(proof), strict=True)):
-        constants = {name: ball(value) for name, value in each.constants.items()}
+    for i, (stated, (rule, stage)) in enumerate(zip(proof.lemmas, kind.chain(proof), strict=True)):
+        constants = {name: ball(value) for name, value in stated.constants.items()}
         facts.setdefault(stage, {}).update(constants)
         if i >= known:
             yield rule, stage, constants, *rule(kind.gathered(facts, stage))

@@ -46,9 +46,9 @@ def circle(k: Known, last: str) -> list[Curve]:
 def _circle(n: int, last: str) -> list[Curve]:
     def values(omega: Ball) -> tuple[Ball, ...]:
         # (1 - t)^2 = 2 (1 - P_1) - (1 - P_2) / 2 and 1 - t^2 = (1 - P_2) / 2
-        at = averages(2, n, omega, (1, 2))
-        second = 1 - 2 * at.mean[1] + at.pairs[1] + 2 * at.alone[1] - at.alone[2] / 2
-        return 1 - at.mean[1], second, at.alone[2] / 2, at.noise
+        means = averages(2, n, omega, (1, 2))
+        second = 1 - 2 * means.mean[1] + means.pairs[1] + 2 * means.alone[1] - means.alone[2] / 2
+        return 1 - means.mean[1], second, means.alone[2] / 2, means.noise
 
     c = arb(STRIP).cos()
     return curves(values, [1 / c, 1 / c**2, 2 / c**2, 1 / c**2], arb(0), arb(last))
@@ -168,7 +168,7 @@ def about(stated: Mapping[str, Any]) -> dict[str, Any]:
     k = exactly("given", stated["given"], ("n", "sigma", "S", "M", "stop"))
     if not all(type(k[name]) is list and len(k[name]) == 2 for name in ("S", "M")):
         raise Malformed(f"S = {repr(k['S'])[:60]}, M = {repr(k['M'])[:60]}: each is a pair of numbers")
-    pairs = {name: tuple(number(each) for each in k[name]) for name in ("S", "M")}
+    pairs = {name: tuple(number(entry) for entry in k[name]) for name in ("S", "M")}
     sigma, stop = number(k["sigma"]), number(k["stop"])
     if min(sigma, stop, *pairs["S"]) < 0 or max(stop, *map(abs, pairs["M"])) > FARTHEST or 0 in pairs["M"]:
         raise Malformed(f"{k}: what is given is >= 0, stop and |M| are at most {FARTHEST}, and no entry of M is 0")
@@ -178,14 +178,14 @@ def about(stated: Mapping[str, Any]) -> dict[str, Any]:
 def given(about: Mapping[str, Any]) -> dict[str, Any]:
     """The same as balls."""
     numbers = {name: about[name] for name in ("sigma", "stop")} | {"size": max(map(abs, about["M"]))}
-    pairs = {name: tuple(ball(each) for each in about[name]) for name in ("S", "M")}
+    pairs = {name: tuple(ball(entry) for entry in about[name]) for name in ("S", "M")}
     return {"n": about["n"]} | {name: ball(value) for name, value in numbers.items()} | pairs
 
 
 def statement(proof: Proof) -> str:
     """The theorem of a proof, from its constants."""
     k, more = proof.about, {name: shown(value) for name, value in proof.constants(gain).items()}
-    S, M = (", ".join(shown(each).strip("()") for each in k[name]) for name in ("S", "M"))
+    S, M = (", ".join(shown(entry).strip("()") for entry in k[name]) for name in ("S", "M"))
     others = "w I, w >= 0" if proof.theorem == "not isotropic" else f"diag(c, 0), |c| <= {shown(k['stop'])}"
     return (
         f"d = 2, n = {k['n']}, sigma = {shown(k['sigma'])}, S = diag({S}): the loss of diag({M}) is less than that of "

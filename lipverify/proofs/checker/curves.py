@@ -101,9 +101,9 @@ class Curve:
         """A number that it is nowhere below, and hardly more than which it is somewhere."""
         parts, width = [(self.first, self.last)], self.last - self.first
         while True:
-            found = [(self.over(*part), part) for part in parts]
-            somewhere = reduce(arb.min, [ball.upper() for ball, _ in found])
-            kept = [(ball, part) for ball, part in found if not ball > somewhere]
+            balls = [(self.over(*part), part) for part in parts]
+            somewhere = reduce(arb.min, [ball.upper() for ball, _ in balls])
+            kept = [(ball, part) for ball, part in balls if not ball > somewhere]
             nowhere = reduce(arb.min, [ball.lower() for ball, _ in kept])
             if somewhere - nowhere < 4 * self.error or not width > FINEST * (self.last - self.first):
                 return nowhere
@@ -154,20 +154,20 @@ def single(m: int) -> arb_mat:
     """
     weights = arb_mat([[cosine(j, m, k) * (2 if k else 1) / m for k in range(m)] for j in range(m)])
     T = (fmpz_poly.chebyshev_t(k).coeffs() for k in range(m))
-    return weights * arb_mat([[*map(arb, each), *[arb(0)] * (m - len(each))] for each in T])
+    return weights * arb_mat([[*map(arb, row), *[arb(0)] * (m - len(row))] for row in T])
 
 
 def through(measured: Sequence[Sequence[Ball]], bounds: Sequence[Ball], first: Ball, last: Ball) -> list[Curve]:
     """Curves through values at all Chebyshev points of [-1, 1]."""
     m, rho = len(measured), ellipse((last - first) / 2)
-    moved, found = 1 + 2 / arb.pi() * arb(m).log(), []
+    moved, curves = 1 + 2 / arb.pi() * arb(m).log(), []
     exact = arb_mat([[arb(value.mid()) for value in values] for values in measured]).transpose()
     summed = (exact * single(m)).tolist()
     for bound, column, coefficients in zip(bounds, zip(*measured, strict=True), summed, strict=True):
         off = moved * reduce(arb.max, [arb(value.rad()) for value in column])
         error = 4 * bound * rho ** (1 - m) / (rho - 1) + off
-        found.append(Curve(first, last, arb_poly(coefficients), error, bound, off))
-    return found
+        curves.append(Curve(first, last, arb_poly(coefficients), error, bound, off))
+    return curves
 
 
 def ellipse(half: Ball) -> Ball:

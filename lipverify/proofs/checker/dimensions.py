@@ -91,23 +91,23 @@ def window(k: Known) -> tuple[Bounds, Conditions]:
         "W_least >= 1": k["W_least"] >= 1,
     }
     for size in sizes(k):
-        for each in (size, size.at_once()):
-            U = above(k, each)
-            start, inner, outer = (below(k, each, *ends) for ends in ((first, split), (split, one), (one, arb(2))))
-            z = each.v / first
-            found = {
-                "the bias exceeds U below first": far_below(k, each) > U,
+        for here in (size, size.at_once()):
+            U = above(k, here)
+            start, inner, outer = (below(k, here, *ends) for ends in ((first, split), (split, one), (one, arb(2))))
+            z = here.v / first
+            conditions = {
+                "the bias exceeds U below first": far_below(k, here) > U,
                 "the loss falls from first to split": split**2 < start[1] and start[0] <= 1,
-                "the loss exceeds U at split": at(each, start, split) > U,
-                "the loss exceeds U at low": at(each, inner, low) > U,
-                "the loss exceeds U at high": at(each, outer, high) > U,
-                "the noise exceeds U beyond end": (2 * each.s + 1) * ((1 + k["room"]) * outer[0] - 1) > U,
+                "the loss exceeds U at split": at(here, start, split) > U,
+                "the loss exceeds U at low": at(here, inner, low) > U,
+                "the loss exceeds U at high": at(here, outer, high) > U,
+                "the noise exceeds U beyond end": (2 * here.s + 1) * ((1 + k["room"]) * outer[0] - 1) > U,
                 "y <= 1/4": start[1] >= arb(3) / 4,
-                "w >= 2 and D/a <= 3/2 at d = 2": each.d != 2
+                "w >= 2 and D/a <= 3/2 at d = 2": here.d != 2
                 or (z <= arb(1) / 2 and z / 4 + 2 * k["over"] * z**2 <= arb(1) / 2),
             }
-            holds |= {what: bool(holds.get(what, True) and certain) for what, certain in found.items()}
-            loss_high = loss_high.max(1 + U / (1 + 2 * each.s))
+            holds |= {what: bool(holds.get(what, True) and certain) for what, certain in conditions.items()}
+            loss_high = loss_high.max(1 + U / (1 + 2 * here.s))
             loss_low = loss_low.min(inner[0].min(inner[1])).min(outer[0].min(outer[1]))
     return {"loss_high": least(loss_high), "loss_low": most(loss_low)}, holds
 

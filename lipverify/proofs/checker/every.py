@@ -140,7 +140,7 @@ def moments_of_rise(power: int) -> arb_poly:
     for p in range(1, power + 1):  # u^p is p times the integral of u^{p-1} / (1 - v)
         c = (p * c.integral() * ones).truncate(EARLY)
     others = arb(CUT) ** power * arb(CUT).exp() / (1 - arb(-CUT).exp()) ** EARLY
-    return arb_poly([each * factorial(k) for k, each in enumerate([*c.coeffs(), others])])
+    return arb_poly([coefficient * factorial(k) for k, coefficient in enumerate([*c.coeffs(), others])])
 
 
 def decay(power: int, k: int) -> Ball:
@@ -227,7 +227,7 @@ def fewest(k: Known, Lambda: Ball) -> Ball:
 def stops(k: Known) -> list[tuple[Ball, Ball | None]]:
     """n_i from 256 to K W_least^{a+1}, and the w beyond which nothing is best for n from n_i to n_{i+1}."""
     d, a = k["d"], k["a"]
-    last, n, found = k["K"] * k["W_least"] ** (a + 1), arb(FEW), []
+    last, n, stopped = k["K"] * k["W_least"] ** (a + 1), arb(FEW), []
     while not n > last:
         after, W = (n * (1 + arb(GROWTH))).mid(), (signal(k, n) * n) ** (1 / (a + 2))
         losses = []
@@ -237,9 +237,9 @@ def stops(k: Known) -> list[tuple[Ball, Ball | None]]:
             losses.append(noise + signal(k, after) * after * bias / (3 * d))
         least = reduce(arb.min, [loss.upper() for loss in losses])
         stop = next((w for j in STOPS if noise_below(n, at(d, w := (k["k"] * j * W).mid())) > least), None)
-        found.append((n, stop))
+        stopped.append((n, stop))
         n = after
-    return found
+    return stopped
 
 
 def noise_below(n: Ball, k: At) -> Ball:
@@ -309,17 +309,17 @@ def near(k: Known) -> tuple[Bounds, Conditions]:
     with its slope A'' between bounds.
     """
     d, table = k["d"], stops(k)
-    found: list[tuple[Ball, Ball]] = []
+    ratios: list[tuple[Ball, Ball]] = []
     falls, least_n = True, left(table, k["u"])
     for part in reversed(list(parts(d, float(k["u"])))):
         n = left(table, part.first)
         share = quotient(d, n, part)
         while (more := fewest(k, 3 * d * part.first * share[0]).lower()) > n * (1 + arb(GROWTH) / 2):
             n, share = more, quotient(d, more, part)
-        found.append(ratio(k, (part.first, part.last), share))
+        ratios.append(ratio(k, (part.first, part.last), share))
         least_n = least_n.min(n)
         falls = falls and (share if n <= least_n else quotient(d, least_n, part))[1].is_finite()
-    return extremes("near", found), {"B falls": falls}
+    return extremes("near", ratios), {"B falls": falls}
 
 
 def left(table: list[tuple[Ball, Ball | None]], w: Ball) -> Ball:
@@ -349,11 +349,11 @@ def parts(d: Ball, u: float) -> Iterator[Part]:
         x, first, last = y, last, (last + (last * SHARE).min(WIDEST)).mid()
 
 
-def extremes(name: str, found: list[tuple[Ball, Ball]]) -> Bounds:
+def extremes(name: str, ratios: list[tuple[Ball, Ball]]) -> Bounds:
     """The least and the largest of all."""
     return {
-        f"{name}_low": most(reduce(arb.min, [low for low, _ in found])),
-        f"{name}_high": least(reduce(arb.max, [high for _, high in found])),
+        f"{name}_low": most(reduce(arb.min, [low for low, _ in ratios])),
+        f"{name}_high": least(reduce(arb.max, [high for _, high in ratios])),
     }
 
 
@@ -418,7 +418,7 @@ def few(k: Known) -> tuple[Bounds, Conditions]:
     """
     d, even = int(k["d"].unique_fmpz()), "kinked" in k
     pieces, (_, rest) = polynomials(d, end_of_few(k), FEW, even), relative(d, even)
-    found, before_V, ends, falls = [], [], True, True
+    ratios, before_V, ends, falls = [], [], True, True
     for n in range(2, FEW):
         tried = [(w, *(curves[n - 2].over(w, w) for curves in piece[:2])) for piece in pieces for w in piece[4][1::2]]
         square = signal(k, arb(n))
@@ -431,11 +431,11 @@ def few(k: Known) -> tuple[Bounds, Conditions]:
             before = before and share[1].is_finite()
             if not (w[0] >= stop or unit(k) * w[0] * share[0] > square * n):
                 falls = falls and before
-                found.append(ratio(k, w, share))
+                ratios.append(ratio(k, w, share))
             if not w[0] >= V:
                 low, high = ratio(k, w, share)
                 before_V.append((low.max(w[0] / V), high))
-    return {**extremes("few", found), "few_least": extremes("few", before_V)["few_low"]}, {
+    return {**extremes("few", ratios), "few_least": extremes("few", before_V)["few_low"]}, {
         "the noise exceeds the loss at another w": ends,
         "B falls up to each w*": falls,
         "k <= reach": k["k"] <= k["reach"],
@@ -457,7 +457,7 @@ def shares(
                 return
             rise = noise[n - 2].over(first if edges[0] > 0 else edges[0], last)
             fall = arb(0, rest) - bias[n - 2].over(first, last)
-            slope, most_slope = (each * first.union(last) if edges[0] > 0 else each for each in (fall, fall.upper()))
+            slope, most_slope = (rate * first.union(last) if edges[0] > 0 else rate for rate in (fall, fall.upper()))
             low = (n * rise / most_slope).lower() if fall.upper() > 0 else arb("inf")  # where B rises nothing is best
             yield (first, last), (low.max(0), (n * rise / slope).upper() if fall > 0 else arb("inf"))
 

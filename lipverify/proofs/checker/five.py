@@ -88,27 +88,27 @@ MODEST = arb(3) / 10
 
 def nearest(n: int, w: Ball) -> Ball:
     """b at least, at this w and all that are larger, by the nearest token."""
-    found, parts = arb(0), PARTS + FINER // n
+    total, parts = arb(0), PARTS + FINER // n
     edges = [2 * (arb(j) / parts) ** 2 for j in range(parts)]
-    left = [1 - (3 * h**2 - h**3) / 4 for h in edges]
-    for (h, more), (F, less) in zip(pairwise(edges), pairwise(left), strict=True):
+    tails = [1 - (3 * h**2 - h**3) / 4 for h in edges]
+    for (h, more), (F, less) in zip(pairwise(edges), pairwise(tails), strict=True):
         mean = arb(3) / 4 * (more * (2 - h) / w + (2 - 2 * h).max(0) / w**2) / less
-        found += (F**n - less**n) * (h**2 + h * (2 - more) / (1 + (n - 1) * mean) ** 2)
-    return found
+        total += (F**n - less**n) * (h**2 + h * (2 - more) / (1 + (n - 1) * mean) ** 2)
+    return total
 
 
 @lru_cache(maxsize=1)
 def cells() -> list[tuple[Ball, Ball]]:
     """E_2 at the ends of cells of lambda, and kappa at least from there on."""
     with ctx.workprec(256):
-        found = []
+        integrals = []
         for j in range(CELLS + 1):
             x = (arb(14 * j) / CELLS - 9).exp()
-            found.append((x.expint(1) + x.log() + arb.const_euler(), second(x)))
-        bounds = [arb(2).sqrt() * (1 - 2 / found[-1][0])]
-        for (E1, E2), (less1, less2) in pairwise(reversed(found)):
+            integrals.append((x.expint(1) + x.log() + arb.const_euler(), second(x)))
+        bounds = [arb(2).sqrt() * (1 - 2 / integrals[-1][0])]
+        for (E1, E2), (less1, less2) in pairwise(reversed(integrals)):
             bounds.append(bounds[-1].min(2 * (less2 - less1) / (E1 * E2.sqrt())))
-        return list(zip([E2 for _, E2 in found], reversed(bounds), strict=True))
+        return list(zip([E2 for _, E2 in integrals], reversed(bounds), strict=True))
 
 
 def second(x: Ball) -> Ball:
@@ -119,12 +119,12 @@ def second(x: Ball) -> Ball:
 
 def alone(most: Ball, n: Ball, w: Ball) -> Ball:
     """D at least, at this w and all that are larger, for all tokens from n to most."""
-    y, found = 3 / (2 * w**2), arb(0)
+    y, total = 3 / (2 * w**2), arb(0)
     shares = [((y * value).min(1), kappa) for value, kappa in cells()]
     powers = [(1 - u) ** most for u, _ in shares] + [arb(0)]
     for (u, kappa), (before, after) in zip(shares, pairwise(powers), strict=True):
-        found += kappa * u.sqrt() * (before - after)
-    return (arb(8) / 3).sqrt() * found - 4 / (3 * (n + 1))
+        total += kappa * u.sqrt() * (before - after)
+    return (arb(8) / 3).sqrt() * total - 4 / (3 * (n + 1))
 
 
 def few_in_five(k: Known) -> tuple[Bounds, Conditions]:
@@ -181,15 +181,15 @@ def parts_of_relu() -> list[tuple[Ball, Ball, Ball, Ball, Ball]]:
     """By parts of h: both ends, P(h_i > h) at the first one, and gamma^2 / sum k_l and q there, at least on all."""
     weights, rest = relative(5, True)
     edges = [*(2 * (arb(j) / EDGES) ** 2 for j in range(EDGES)), arb(2)]
-    total, found = sum(weights.values(), arb(0)) + rest, []
+    total, rows = sum(weights.values(), arb(0)) + rest, []
     for h, more in pairwise(edges):
         lost = 4 * rest
         for degree, weight in weights.items():
             slope, ends = arb(degree * (degree + 3)) / 4, (1 - legendre(degree, h)).max(1 - legendre(degree, more))
             lost += weight * (slope * more).min(ends + slope * (more - h) / 2).min(2) ** 2
         gamma = variogram(h)
-        found.append((h, more, 1 - (3 * h**2 - h**3) / 4, gamma**2 / total, (2 * gamma - lost).max(0)))
-    return found
+        rows.append((h, more, 1 - (3 * h**2 - h**3) / 4, gamma**2 / total, (2 * gamma - lost).max(0)))
+    return rows
 
 
 def legendre(degree: int, h: Ball) -> Ball:

@@ -44,15 +44,15 @@ def bounds_of(S0: Ball, S1: Ball, S2: Ball) -> Bounds:
 
 def projected(d: Ball, link: list[Ball]) -> dict[int, Ball]:
     """k_l = N_l (E h P_l)^2, l > 0, of h(t) = sum c_j t^j, from E t^{2i} = (1/2)_i / (d/2)_i."""
-    h, t, before, now, found = arb_poly(link), arb_poly([0, 1]), arb_poly([1]), arb_poly([0, 1]), {}
+    h, t, before, now, weights = arb_poly(link), arb_poly([0, 1]), arb_poly([1]), arb_poly([0, 1]), {}
     for degree in range(1, len(link)):
         moment, mean = arb(1), arb(0)
         for i, coefficient in enumerate((h * now).coeffs()[::2]):
             mean += coefficient * moment
             moment *= (arb(1) / 2 + i) / (d / 2 + i)
-        found[degree] = harmonics(d, degree) * mean**2
+        weights[degree] = harmonics(d, degree) * mean**2
         before, now = now, ((2 * degree + d - 2) * t * now - degree * before) * (1 / (degree + d - 2))
-    return found
+    return weights
 
 
 def waves(d: Ball, L: Ball, last: int = 80) -> dict[str, Ball]:

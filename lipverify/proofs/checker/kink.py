@@ -108,8 +108,8 @@ def even_weights(d: Ball, last: int) -> dict[int, Ball]:
 
     E |t| P_{l+2} = -(l-1) / (l+d+1) E |t| P_l.
     """
-    mean, found = (d / 2).gamma() / (arb.pi().sqrt() * ((d + 1) / 2).gamma()), {}
+    mean, weights = (d / 2).gamma() / (arb.pi().sqrt() * ((d + 1) / 2).gamma()), {}
     for degree in range(0, last + 1, 2):
-        found[degree] = harmonics(d, degree) * mean**2
+        weights[degree] = harmonics(d, degree) * mean**2
         mean *= -arb(degree - 1) / (degree + d + 1)
-    return found
+    return weights

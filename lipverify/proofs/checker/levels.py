@@ -73,11 +73,11 @@ class Place:
 def even(d: int, last: int) -> list[tuple[int, Ball, Ball]]:
     """Of |z|, for l = 2, 4, ...: l, k_l, and the sum of all later k."""
     weights = even_weights(arb(d), last)
-    rest, found = 1 / arb(d) - weights.pop(0), []
+    rest, weighted = 1 / arb(d) - weights.pop(0), []
     for degree, weight in weights.items():
         rest -= weight
-        found.append((degree, weight, rest))
-    return found
+        weighted.append((degree, weight, rest))
+    return weighted
 
 
 def gaps(d: Ball, w: Ball, last: int) -> list[Ball]:
@@ -91,7 +91,7 @@ def gaps(d: Ball, w: Ball, last: int) -> list[Ball]:
         A = [arb(1), bessel_ratio(d, w)]
         for degree in range(1, last):
             A.append(A[-2] - (d - 2 + 2 * degree) / w * A[-1])
-        return [1 - each for each in A]
+        return [1 - mean for mean in A]
 
 
 def sums(k: Known, w: Ball, power: int, last: int) -> tuple[Ball, Ball]:
@@ -105,11 +105,11 @@ def sums(k: Known, w: Ball, power: int, last: int) -> tuple[Ball, Ball]:
 
 def places(k: Known, end: Ball) -> list[Place]:
     """From w = 0 to beyond `end`."""
-    w, found = arb(0), []
+    w, reached = arb(0), []
     while True:
-        found.append(place_at(k, w))
+        reached.append(place_at(k, w))
         if w > end:
-            return found
+            return reached
         w = (w * APART).mid() if w > 0 else arb(FIRST)
 
 
@@ -151,8 +151,8 @@ def losses(k: Known, table: list[Place], n: Ball, Lambdas: tuple[Ball, Ball]) ->
     """What the loss is at most at some places near M of the last Lambda, for each Lambda."""
     ws = [float(place.w) for place in table]
     near = sorted({bisect(ws, j * float(scale(k, Lambdas[1]))) for j in TRIED})
-    found = [loss_at(k, n, table[i]) for i in near if i < len(table)]
-    return [[(x + Lambda * y, Lambda * z) for x, y, z in found] for Lambda in Lambdas]
+    terms = [loss_at(k, n, table[i]) for i in near if i < len(table)]
+    return [[(x + Lambda * y, Lambda * z) for x, y, z in terms] for Lambda in Lambdas]
 
 
 def reaches(k: Known, table: list[Place]) -> Iterator[tuple[Ball, Ball, Ball, Ball]]:
@@ -188,11 +188,11 @@ def levels(k: Known) -> tuple[Bounds, Conditions]:
     and linear = kinked. From above: the cut, beyond which sum a_i a_j p_l p_l is at most 4 and sum a_i^2 p_l at most 2.
     """
     table = places(k, FARTHER * k["end"] * k["W_least"])
-    found = list(reaches(k, table))
+    intervals = list(reaches(k, table))
     return {
-        "levels_low": most(reduce(arb.min, [low / scale(k, after) for _, after, low, _ in found])),
-        "levels_high": least(reduce(arb.max, [high / scale(k, Lambda) for Lambda, _, _, high in found])),
-        "stop": least(found[0][3]),
+        "levels_low": most(reduce(arb.min, [low / scale(k, after) for _, after, low, _ in intervals])),
+        "levels_high": least(reduce(arb.max, [high / scale(k, Lambda) for Lambda, _, _, high in intervals])),
+        "stop": least(intervals[0][3]),
     }, {
         "K <= W_least / rho^2": k["K"] <= k["W_least"] / k["rho"] ** 2,
         "fewest(first) <= 256": fewest(k, k["first"]) <= FEW,
@@ -208,21 +208,21 @@ def near_zero(k: Known) -> tuple[Bounds, Conditions]:
     (1 - A_l) A_l' >= 0; e^{-lambda (g_i + g_j + g_m)} is at least 1 - 3 lambda, E_1 |F| <= 2 (1 - A_l) (Var_1 t)^{1/2}
     (Cauchy), and phi >= e^{-lambda mu_1}. A_l' has a third central moment for its slope, 2 Var_1 t at most.
     """
-    d, n, one = k["d"], arb(FEW), unit(k)
-    found, falls = [], False
+    d, n, per_signal = k["d"], arb(FEW), unit(k)
+    ratios, falls = [], False
     for part in parts(d, math.nextafter(float(k["stop"].upper()), math.inf)):
         noise, linear = slopes(d, n, part)
         even = even_slope(k, n, part)
-        bias = [(x * k["linear"] / d + y) * one for x, y in zip(linear, even, strict=True)]
+        bias = [(x * k["linear"] / d + y) * per_signal for x, y in zip(linear, even, strict=True)]
         falls = falls or (bool(part.first == 0) and bias[0] > 0)
         share = noise[0] / bias[1], noise[1] / bias[0] if bias[0] > 0 else arb("inf")
         if part.first > 0:
-            largest = k["first"] / (one * part.first)
+            largest = k["first"] / (per_signal * part.first)
             if share[0] > largest:
                 continue
             share = share[0], share[1].min(largest)
-        found.append(ratio(k, (part.first, part.last), share))
-    return extremes("zero", found), {"B falls at w = 0": falls}
+        ratios.append(ratio(k, (part.first, part.last), share))
+    return extremes("zero", ratios), {"B falls at w = 0": falls}
 
 
 def even_slope(k: Known, n: Ball, part: Part) -> tuple[Ball, Ball]:
@@ -230,7 +230,7 @@ def even_slope(k: Known, n: Ball, part: Part) -> tuple[Ball, Ball]:
     d, y = k["d"], part.y
     T, w, spread = n / y.r, ((part.first + part.last) / 2).mid(), part.slope[1].sqrt()
     first, middle, last, twice = (gaps(d, x, SLOWEST) for x in (part.first, w, part.last, 2 * part.first))
-    A = [1 - each for each in middle]
+    A = [1 - mean for mean in middle]
     moved, listed = (part.last - part.first) * spread**2, even(int(d.unique_fmpz()), SLOWEST)
     low, high, rest = arb(0), arb(0), listed[-1][2]
     for j, weight, _ in listed:

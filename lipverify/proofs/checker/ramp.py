@@ -16,7 +16,7 @@ def norms() -> tuple[Ball, Ball, Ball, Ball]:
     """L2 norms over x > 0 of psi, f, x^2 f and x Q, in closed form; f and Q are density and upper tail of N(0, 1)."""
     root = arb.pi().sqrt()
     squares = kinked_square(), 1 / (4 * root), 3 / (16 * root), (4 * arb(2).sqrt() - 5) / (12 * root)
-    psi, f, square, tail = (each.sqrt() for each in squares)
+    psi, f, square, tail = (norm.sqrt() for norm in squares)
     return psi, f, square, tail
 
 
@@ -165,7 +165,7 @@ def ramp(k: Known) -> tuple[Bounds, Conditions]:
         rest, more = above(k, size)
         U = rest + plane(size) * more
         start, inner, outer = (bias_below(k, size, x) for x in (first, split, one))
-        found = {
+        conditions = {
             "the bias exceeds U below first": start * first**-beta - top > U,
             "the loss falls from first to split": split**beta < start and c <= 1,
             "the loss exceeds U at split": excess(k, size, first, split) > 0,
@@ -175,6 +175,6 @@ def ramp(k: Known) -> tuple[Bounds, Conditions]:
             "w >= 2 at d = 2": size.d != 2 or size.v <= first / 2,
             "P / c >= 1/2": limits(k, size, first)[0] >= arb(1) / 2,
         }
-        holds |= {what: bool(holds.get(what, True) and certain) for what, certain in found.items()}
+        holds |= {what: bool(holds.get(what, True) and certain) for what, certain in conditions.items()}
         loss_high, loss_low = loss_high.max(1 + U / top), loss_low.min(c.min(inner).min(outer))
     return {"loss_high": least(loss_high), "loss_low": most(loss_low)}, holds

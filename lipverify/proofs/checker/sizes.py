@@ -252,8 +252,8 @@ def corrections(k: Known) -> tuple[Bounds, Conditions]:
         tau_3 = tau_3.max(power(r, law.beta) * whole * last)
         rest = rest.max(2 * law.beta * s * far * T * E + bias_beyond(k, size, far))
         if law.beta < 2:
-            each = 2 * law.weight(s) * (s + 1 / law.beta) * (1 + k["room"]) * far * r * T / k["K"]  # whole is s each
-            rest = rest.max(8 * E * (s * each) ** 2).max(arb(128).sqrt() * E * each**3 * s**2 / density(s))
+            share = 2 * law.weight(s) * (s + 1 / law.beta) * (1 + k["room"]) * far * r * T / k["K"]  # whole is s shares
+            rest = rest.max(8 * E * (s * share) ** 2).max(arb(128).sqrt() * E * share**3 * s**2 / density(s))
     return {"tau": least(tau), "tau_3": least(tau_3), "rest": least(rest)}, {
         "tau T_least <= 1": tau * T <= 1,
         "T_least >= 12": T >= 12,

@@ -147,14 +147,14 @@ def crossing() -> Ball:
     """
     heights = [arb(j) / STEPS for j in range(STEPS)]
     first = sum((missed(arb(1), y) ** 2 for y in heights), arb(0)) / STEPS
-    found = 12 * arb(2).sqrt() * 2 / (1 - SMALLEST) * first
+    start = 12 * arb(2).sqrt() * 2 / (1 - SMALLEST) * first
     edges = [SMALLEST ** (1 - arb(j) / CELLS) for j in range(CELLS + 1)]
     for h, more in pairwise(edges):
         r = (more * (2 - more)).sqrt()
         both = [(r * (1 - (r * y) ** 2).sqrt(), (1 - more) * r * y) for y in heights]
         square = sum(((2 * missed(s, v)) ** 2 for s, v in both), arb(0)) * r / STEPS
-        found = found.max(3 * square / (h * h.sqrt()))
-    return found.upper()
+        start = start.max(3 * square / (h * h.sqrt()))
+    return start.upper()
 
 
 def missed(s: Ball, v: Ball) -> Ball:
@@ -240,7 +240,7 @@ def no_less(k: Known, x: Ball, xk: Ball) -> bool:
             t = t.min(after / n)
             square = square.min(t**2 * after.sqrt())
         f, most_n = (-q * w).exp() / (2 * q * w), (after / root(k)) ** (arb(3) / 2)
-        more, here = (((most_n + 2) * each).exp() for each in (f, (-w).exp() / (2 * w)))
+        more, here = (((most_n + 2) * exponent).exp() for exponent in (f, (-w).exp() / (2 * w)))
         bias = pairs * (1 - 1 / n) / (1 + 2 * t) ** 2 - crossing() * more * (1 + 2 * q * t) / q ** (arb(3) / 2)
         bias -= more * (2 / q**2 + 8 * t / q) / w.sqrt() + 2 * (more - 1) * t * after.sqrt()
         bias -= 16 * q * kappa * more * (1 + f) * square + (here * (2 + 8 * t)).sqrt() * t + SLIGHT
@@ -272,16 +272,16 @@ def no_more(k: Known, Ck: Ball) -> bool:
     gain = x / x.expm1() * n / (n + 1) * (1 - (1 - BEYOND * e / n).max(0) ** (n + 1))
     gain -= more * ((1 + f) * early(x) + 2 * BEYOND * (-2 * BEYOND * e / (1 + f)).exp())
     last = arb(3) / 4
-    found = [(BEYOND, Ck**3 * BEYOND**2, gain, last, (1 - more) * last / (2 * BEYOND))]
+    rows = [(BEYOND, Ck**3 * BEYOND**2, gain, last, (1 - more) * last / (2 * BEYOND))]
     enough = Ck >= 1
     for low, high in steps(arb(n) ** (arb(1) / 5) / (2 * C)):
         noise = rise_below(n / (2 * high), arb(n), "share") - more * rise_above(2 * low / (1 + f), "share")
         J = rise_below(n / (2 * high), arb(n + 1))
         rise = J - more * rise_above(2 * low / (1 + f))
         w = (Ck**3 * low**2).max(n / (2 * high)).max(least_w)
-        found.append((low, w, 2 * low * noise, J, rise * n / (n + 1) / (2 * high)))
+        rows.append((low, w, 2 * low * noise, J, rise * n / (n + 1) / (2 * high)))
         enough = enough and rise > 0
-    for tau, w, gain, J, rise in found:
+    for tau, w, gain, J, rise in rows:
         t = 1 / (2 * tau)
         bias = crossing() * arb(8).sqrt() * more * (1 + t) + more * (8 + 16 * t) / w.sqrt()
         bias += (2 * (more - 1) * t - 8 * rise) * w.sqrt() + ((1 + 4 * J) * more * (2 + 8 * t)).sqrt() * t + SLIGHT

@@ -168,9 +168,9 @@ def _through(values: list[fmpq]) -> fmpq_poly:
     total = fmpq_poly([0])
     for i, value in enumerate(values):
         basis = fmpq_poly([value])
-        for other in range(len(values)):
-            if other != i:
-                basis *= fmpq_poly([fmpq(-other, i - other), fmpq(1, i - other)])
+        for j in range(len(values)):
+            if j != i:
+                basis *= fmpq_poly([fmpq(-j, i - j), fmpq(1, i - j)])
         total += basis
     return total
 

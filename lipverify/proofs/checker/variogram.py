@@ -79,7 +79,7 @@ def variogram_bias(k: Known) -> tuple[Bounds, Conditions]:
         finite = most_of(high, one / jensen, above * k["J0"]) - least_of(low, two * thin, apart * k["J2"]) / 2
         lower[j], upper[j] = lower.get(j, arb(0)) + infinite, upper.get(j, arb(0)) + finite
         sizes += abs(low).max(abs(high)) * arb(2) ** (j - i)
-    b_plus, b_next = (arb(0) if i == 4 else found[4].max(0) for found in (lower, upper))
+    b_plus, b_next = (arb(0) if i == 4 else powers[4].max(0) for powers in (lower, upper))
     b_low = lower[i] + sum((lower[j].min(0) * u ** (arb(i - j) / 2) for j in lower if j != i), arb(0))
     b_high = upper[i] + sum((upper[j].max(0) * u ** (arb(i - j) / 2) for j in upper if j not in (i, 4)), arb(0))
     tail = (k["H_1"] ** beta if i <= 2 else k["H_3/2" if i == 3 else "H_2"]) * arb(2) ** beta
