@@ -229,7 +229,8 @@ def change(layer: int, after: int, contexts: int, training: int, seed: int) -> A
     if not is_trained(NOISE, "OMEGA", LAYERS, training):
         return MISSING
     model, gram = trained(NOISE, "OMEGA", LAYERS, training).model, fresh(contexts, seed).gram
-    w, less = (predictors(gram, each)[:, layer + after - 1] for each in (model, ablated(model, layer - 1, "xy")))
+    read = layer + after - 1
+    w, less = (predictors(gram, each[:read])[:, -1] for each in (model, ablated(model, layer - 1, "xy")))
     (moved, error), (prediction, _) = root_mean_square(w - less), root_mean_square(w)
     return moved / prediction, error / prediction
 

@@ -19,8 +19,7 @@ from lipverify.foundation.arrays import Floats
 from lipverify.foundation.means.samples import mean_with_half_width
 from lipverify.foundation.noted import makes
 from lipverify.foundation.streams import generator, normals
-from lipverify.linear_transformer.collapsed import readout
-from lipverify.linear_transformer.layer import Layer
+from lipverify.linear_transformer.collapsed import forward
 
 BATCH = 2**20
 """Number of sampled numbers in memory at a time."""
@@ -127,11 +126,10 @@ def _batch(d: int, n: int, layers: int, heads: int, aligned: bool, size: int, se
     y, target = (X @ w[..., None])[..., 0], X[..., 0] ** 2
     tokens = np.concatenate([X, y[..., None]], axis=-1)
     moments = tokens.swapaxes(1, 2) @ tokens
-    P, Q = (heads * n * d) ** -0.25 * n**-0.25 * normals(seed, address, 2, (2, layers, size, heads, d + 1, d + 1))
-    labels = np.empty_like(y)
-    for k in range(size):
-        last = readout(moments[k], [Layer(P[depth, k], Q[depth, k]) for depth in range(layers)])
-        labels[k] = last.a * y[k] - X[k] @ last.w
+    matrices = (heads * n * d) ** -0.25 * n**-0.25 * normals(seed, address, 2, (2, layers, size, heads, d + 1, d + 1))
+    maps = [lambda G, P=P, Q=Q: (P @ G[:, None] @ Q).sum(axis=1) for P, Q in zip(*matrices, strict=True)]
+    row = forward(moments, maps).rows[0][:, 0]  # (-w^T, a) of each context, with layers of its own
+    labels = row[:, -1:] * y + (X @ row[:, :-1, None])[..., 0]
     signed, averaged = signed_cosine(labels, target), sign_averaged_square(labels, target)
     return np.stack([signed**2, averaged, signed, largest_sign_averaged_square(X, target)])
 

@@ -97,14 +97,22 @@ class Jet:
             mirrored(lower),
         )
 
-    def one_plus(self, weight: arb, index: int) -> Jet:
-        """1 + weight times this one, where `index` is that of the weight."""
+    def widened(self) -> Jet:
+        """The same with one more weight, on which it does not depend."""
+        nothing = arb_poly([])
+        return Jet(
+            self.value, [*self.first, nothing],
+            [*([*row, nothing] for row in self.second), [nothing] * (len(self.first) + 1)],
+        )  # fmt: skip
+
+    def one_plus(self, weight: arb) -> Jet:
+        """1 + weight times this one, where the weight is the last."""
         first = [weight * slope for slope in self.first]
-        first[index] += self.value
+        first[-1] += self.value
         second = [[weight * slope for slope in row] for row in self.second]
         for k, slope in enumerate(self.first):  # on the diagonal twice
-            second[index][k] += slope
-            second[k][index] += slope
+            second[-1][k] += slope
+            second[k][-1] += slope
         return Jet(1 + weight * self.value, first, second)
 
 
@@ -116,11 +124,10 @@ def mirrored(lower: list[list[Any]]) -> list[list[Any]]:
 
 def derivatives(weights: Sequence[arb], s: fmpq, moments: Sequence[Any]) -> Derivatives:
     """The exact gradient and Hessian at weights (yx_1, xx_1, yx_2, ...), balls or exact."""
-    count, nothing = len(weights), arb_poly([])
-    flat = [nothing] * count, [[nothing] * count] * count
-    e, tau = Jet(arb_poly([1]), *flat), Jet(arb_poly([0, 1]), *flat)
+    count, e, tau = len(weights), Jet(arb_poly([1]), [], []), Jet(arb_poly([0, 1]), [], [])
     for place, weight in enumerate(weights):
-        factor = tau.one_plus(weight, place)
+        e, tau = e.widened(), tau.widened()
+        factor = tau.one_plus(weight)
         if place % 2 == 0:
             e = e * factor
         else:

@@ -27,8 +27,7 @@ typedef v matrix[SIZE][SIZE];
 
 #define A_(i, k) (ta ? a[k][i] : a[i][k])
 #define B_(k, j) (tb ? b[j][k] : b[k][j])
-/* rows r, ..., r + R - 1 and columns c, ..., c + C - 1 of A B, with A^T for ta and B^T for tb, kept in registers; the
-   loop over k stays a loop, because unrolled it takes twice as long to compile and is no faster */
+/* rows r, ..., r + R - 1 and columns c, ..., c + C - 1 of A B, with A^T for ta and B^T for tb, kept in registers */
 INLINE void tile(v (*restrict out)[SIZE], const v (*restrict a)[SIZE], const v (*restrict b)[SIZE], int ta, int tb, int add, int r, int c,
                  const int R, const int C)
 {
@@ -37,7 +36,6 @@ INLINE void tile(v (*restrict out)[SIZE], const v (*restrict a)[SIZE], const v (
     for (int i = 0; i < R; i++)
 #pragma GCC unroll 6
         for (int j = 0; j < C; j++) s[i][j] = add ? out[r + i][c + j] : (v){0};
-#pragma GCC unroll 1
     for (int k = 0; k < SIZE; k++) {
 #pragma GCC unroll 4
         for (int i = 0; i < R; i++)

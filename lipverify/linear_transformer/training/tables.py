@@ -200,14 +200,14 @@ def column(noise: str, tables: int, seed: int) -> Column:
     again = list(every)[number % CHECKED :: CHECKED]
     shallow = [name for name in every if name.endswith(("-1-0", "-2-0")) or name in ("GD++-1", "GD++-2")]
     query = protocol_queries(held_out, seed, f"tables/{noise}/queries")
-    entries = [*BASELINES[:-1], *(name for name in every if name.startswith("GD++") or name.endswith("-0"))]
-    weights = {name: held_out.weights(every[name]) for name in {*again, *shallow, *entries}}
+    entries = {name: number_of for name in every if (number_of := _printed(noise, name)) > 0}
+    weights = {name: held_out.weights(every[name]) for name in {*again, *shallow, *entries, "TunedRR"}}
     given: dict[str, Estimator] = {name: lambda _, w=w: w for name, w in weights.items()}
     return Column(
         means=stored.means,
         printed_errors={
             name.removesuffix("-0"): _printed_error(held_out, (weights[name], weights["TunedRR"]), number_of)
-            for name in entries if (number_of := _printed(noise, name)) > 0
+            for name, number_of in entries.items()
         },
         number=number,
         stored={name: stored.heads[name][number] for name in again},
