@@ -27,7 +27,17 @@ from lipverify.claims.plan import proved as of_run
 from lipverify.errors import InvalidInput
 from lipverify.foundation.shipped import shipped
 from lipverify.laws import Affine, Cosine, Law, Matern, Quadratic, ReLU, Ridge, Zonal
-from lipverify.proofs import Gaussian, Kinked, Powers, checker, load, prove_envelope, prove_tradeoff, prove_window
+from lipverify.proofs import (
+    Gaussian,
+    Kinked,
+    Powers,
+    Theorem,
+    checker,
+    load,
+    prove_envelope,
+    prove_tradeoff,
+    prove_window,
+)
 
 # internal: the ranges of the lemmas that take seconds, to cut them short
 from lipverify.proofs.checker import chain, every, five, largest, levels, signals, three, windows
@@ -450,6 +460,16 @@ def test_a_fraction_of_a_statement_has_one_reading() -> None:
     data = committed("rising-affine-3-3")
     data["lemmas"][0]["constants"] |= {"w_1": "5/7", "w_2": "10/3"}
     assert "B((10/3)) >= ((10/3) / (5/7))^" in checker.statement(data)
+
+
+def test_constants_and_l_of_a_record_may_be_fractions() -> None:
+    data = copy.deepcopy(proof("affine", 3))
+    data["lemmas"][-2]["constants"]["W_least"] = "30001/3"
+    record = Theorem(data)
+    assert record.failures() == []
+    assert record.constants["W_least"] == pytest.approx(30001 / 3, rel=1e-15)
+    assert record.least_lambda == pytest.approx((30001 / 3) ** 3)
+    assert Theorem({**data, "law": "cosine:5/4"}).constant(None) == 1.25
 
 
 def test_a_statement_has_all_digits_of_its_constants() -> None:
