@@ -42,6 +42,7 @@ from lipverify.proofs import (
 # internal: the ranges of the lemmas that take seconds, to cut them short
 from lipverify.proofs.checker import chain, every, five, largest, levels, signals, three, windows
 from tests.proofs.controls import controls, rejected
+from tests.reference import statements
 
 LAWS: dict[str, Law] = {
     "affine": Affine(),
@@ -71,6 +72,15 @@ def test_a_proof_is_accepted_and_every_control_of_every_lemma_rejected(law: str,
         seen.add(what.partition(" ")[0])
     assert checker.failures(control)
     assert seen == {lemma["name"] for lemma in proof(law, d)["lemmas"]}
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_the_evaluator_knows_each_law_by_its_printed_words(law: str) -> None:
+    """The printed theorem is true of the law of these words, and each bound is false if it is a fifth closer."""
+    said = checker.statement(proof(law, 3))
+    assert statements.wrong(said) == []
+    for what, closer in statements.closer(said, 0.2).items():
+        assert any(statements.faults(closer)), what
 
 
 def damaged(change: str) -> dict[str, Any]:
