@@ -69,8 +69,7 @@ def every_n(d: int, law: str = "affine") -> dict[str, Any]:
     name, K = f"every-{law}-{d}", 8 if (law, d) == ("relu", 2) else 2
     meant = lv.laws.law_named(law)
     proof = proved(name, "every n", {"law": law, "d": d}, lambda: prove_every_n(meant, d, least_tokens=K))
-    covers = isinstance(proof, EveryN) and proof.most_signal >= 1 and proof.least_tokens <= K
-    if not (covers and in_units_of_limit(proof)):
+    if not isinstance(proof, EveryN) or proof.most_signal < 1 or proof.least_tokens > K or not in_units_of_limit(proof):
         raise ValueError(
             f"{name}.json: not about all L <= sigma, or about larger n than {K} allows, or with another k: {proof.statement}"
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -76,7 +77,7 @@ class Proof:
         return tuple(
             Lemma(
                 **{name: lemma[name] for name in ("name", "stage", "says", "because")},
-                constants={name: float(text) for name, text in lemma["constants"].items()},
+                constants={name: nearest(text) for name, text in lemma["constants"].items()},
             )
             for lemma in self.data["lemmas"]
         )
@@ -124,11 +125,11 @@ class LawProof(Proof):
             If it is not the law's own.
         """
         own = laws.own_constant(self.law)
-        if own and L is not None and float(own) != L:
+        if own and L is not None and nearest(own) != L:
             raise InvalidInput(
                 f"L = {L:g}: this is about {self.law}, which is another law for another L; prove it for that."
             )
-        return float(own) if own else 1.0 if L is None else L
+        return nearest(own) if own else 1.0 if L is None else L
 
     @property
     def d(self) -> int:
@@ -154,6 +155,15 @@ class LawProof(Proof):
     def chain(self) -> list[tuple[Rule, int]]:
         """The rules of the checker behind its lemmas, each with its stage."""
         return windows.chain(checker.read(self.data))
+
+
+def nearest(text: str) -> float:
+    """The double next to a number of a proof file, which may be a fraction.
+
+    >>> nearest("5/2"), nearest("1e-9")
+    (2.5, 1e-09)
+    """
+    return float(Fraction(text)) if "/" in text else float(text)
 
 
 def below(value: float) -> float:

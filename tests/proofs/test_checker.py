@@ -27,11 +27,22 @@ from lipverify.claims.plan import proved as of_run
 from lipverify.errors import InvalidInput
 from lipverify.foundation.shipped import shipped
 from lipverify.laws import Affine, Cosine, Law, Matern, Quadratic, ReLU, Ridge, Zonal
-from lipverify.proofs import Gaussian, Kinked, Powers, checker, load, prove_envelope, prove_tradeoff, prove_window
+from lipverify.proofs import (
+    Gaussian,
+    Kinked,
+    Powers,
+    Theorem,
+    checker,
+    load,
+    prove_envelope,
+    prove_tradeoff,
+    prove_window,
+)
 
 # internal: the ranges of the lemmas that take seconds, to cut them short
 from lipverify.proofs.checker import chain, every, five, largest, levels, signals, three, windows
 from tests.proofs.controls import controls, rejected
+from tests.reference import statements
 
 LAWS: dict[str, Law] = {
     "affine": Affine(),
@@ -61,6 +72,15 @@ def test_a_proof_is_accepted_and_every_control_of_every_lemma_rejected(law: str,
         seen.add(what.partition(" ")[0])
     assert checker.failures(control)
     assert seen == {lemma["name"] for lemma in proof(law, d)["lemmas"]}
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_the_evaluator_knows_each_law_by_its_printed_words(law: str) -> None:
+    """The printed theorem is true of the law of these words, and each bound is false if it is a fifth closer."""
+    said = checker.statement(proof(law, 3))
+    assert statements.wrong(said) == []
+    for what, closer in statements.closer(said, 0.2).items():
+        assert any(statements.faults(closer)), what
 
 
 def damaged(change: str) -> dict[str, Any]:
@@ -450,6 +470,16 @@ def test_a_fraction_of_a_statement_has_one_reading() -> None:
     data = committed("rising-affine-3-3")
     data["lemmas"][0]["constants"] |= {"w_1": "5/7", "w_2": "10/3"}
     assert "B((10/3)) >= ((10/3) / (5/7))^" in checker.statement(data)
+
+
+def test_constants_and_l_of_a_record_may_be_fractions() -> None:
+    data = copy.deepcopy(proof("affine", 3))
+    data["lemmas"][-2]["constants"]["W_least"] = "30001/3"
+    record = Theorem(data)
+    assert record.failures() == []
+    assert record.constants["W_least"] == pytest.approx(30001 / 3, rel=1e-15)
+    assert record.least_lambda == pytest.approx((30001 / 3) ** 3)
+    assert Theorem({**data, "law": "cosine:5/4"}).constant(None) == 1.25
 
 
 def test_a_statement_has_all_digits_of_its_constants() -> None:

@@ -6,7 +6,7 @@ import copy
 import json
 import os
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -81,7 +81,7 @@ class Remembered:
 
     def __init__(self) -> None:
         self.results: dict[chain.Rule, list[tuple[dict[str, str], Any]]] = {}
-        self.seconds: Counter[chain.Rule] = Counter()
+        self.seconds: defaultdict[chain.Rule, float] = defaultdict(float)
 
     def result(self, rule: chain.Rule, known: Mapping[str, Any]) -> Any:
         """Bounds and conditions of a lemma that is known, or None."""
