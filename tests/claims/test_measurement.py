@@ -19,6 +19,7 @@ import pytest
 
 from lipverify.claims.plan import Measurement
 from lipverify.claims.run import Given, Outcome, ThisProcess, Workers, measure, processes
+from lipverify.claims.run import workers as workers_of_runs
 
 
 def number(k: int) -> float:
@@ -293,11 +294,38 @@ def notes(folder: str, k: int, then: str = "", seconds: float = 0.0) -> float:
     return float(k)
 
 
-def test_a_call_takes_many_short_measurements_and_ends_after_a_tenth_of_a_second(tmp_path: Path) -> None:
+def test_a_long_call_is_named_while_others_come_and_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It keeps its slot, although there are no more slots than workers; once its place was that of another call."""
+    monkeypatch.setattr(workers_of_runs, "SLOTS", 0)
+    long = Measurement(waits, (1.5,))
+    names: set[str] = set()
+    with processes(2) as workers:
+        many = {f"number({k})": Measurement(number, (k,)) for k in range(200)}
+        brief = {f"waits(0.06, {k})": Measurement(waits, (0.06, k)) for k in range(12)}
+        plan = iter([{long.address: long}, many | brief])
+        found = measure(plan, workers, limit=30.0, beat=lambda now: names.update(address for address, _ in now))
+    assert not [outcome.problem for outcome in found.values() if outcome.problem]
+    assert long.address in names
+
+
+def waits(seconds: float, k: int = 0) -> float:
+    """A measurement that takes some time."""
+    time.sleep(seconds)
+    return float(k)
+
+
+def test_a_call_takes_many_short_measurements_and_ends_after_a_tenth_of_a_second(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     submitted: list[int] = []
     with processes(1) as workers:
         submit = workers.submit
-        workers.submit = lambda function, calls, slot: (submitted.append(len(calls)), submit(function, calls, slot))[1]
+
+        def counted(function: Any, calls: Any, slot: Any) -> Any:
+            submitted.append(len(calls))
+            return submit(function, calls, slot)
+
+        monkeypatch.setattr(workers, "submit", counted)
         found = outcomes([Measurement(number, (k,)) for k in range(500)], workers)
         assert [found[f"number({k})"].result for k in range(500)] == list(map(float, range(500)))
         assert len(submitted) < 30

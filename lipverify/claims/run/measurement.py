@@ -276,7 +276,7 @@ class _Run:
 
     def _begin(self, addresses: list[str]) -> None:
         """Submit measurements with the results that they need."""
-        calls, slot = [], self.workers.slot()
+        calls, slot = [], self.workers.slot({call.slot for call in self.running.values()})
         for address in addresses:
             measurement = self.order.measurements[address]
             needed = [self.done[need.address].result for need in measurement.needs]

@@ -13,7 +13,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -67,8 +67,8 @@ class Workers:
         """True if the time of a call has begun; by default it begins on submission."""
         return True
 
-    def slot(self) -> int:
-        """A number for a new call, with which it notes the measurement that it has reached."""
+    def slot(self, taken: Collection[int]) -> int:
+        """A number for a new call, with which it notes the measurement that it has reached; none of the taken ones."""
         return 0
 
     def reached(self, slot: int) -> int:
@@ -143,9 +143,9 @@ class Processes(Workers):
         """True if a process has taken the call."""
         return future.running() or future.done()
 
-    def slot(self) -> int:
+    def slot(self, taken: Collection[int]) -> int:
         """A place in memory that all processes share."""
-        slot = next(self._calls) % len(self._reached)
+        slot = next(slot for call in self._calls if (slot := call % len(self._reached)) not in taken)
         self._reached[slot] = 0
         return slot
 
