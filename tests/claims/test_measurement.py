@@ -321,7 +321,7 @@ def test_a_call_takes_many_short_measurements_and_ends_after_a_tenth_of_a_second
     with processes(1) as workers:
         submit = workers.submit
 
-        def counted(function: Any, calls: Any, slot: Any) -> Any:
+        def counted(function: Any, calls: list[Any], slot: int) -> Future[Any]:
             submitted.append(len(calls))
             return submit(function, calls, slot)
 
