@@ -94,6 +94,28 @@ def test_the_index_of_findings_names_every_page() -> None:
     assert sorted(re.findall(r"^findings/(\S+)$", index, re.MULTILINE)) == [path.stem for path in PAGES]
 
 
+FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+
+
+def unprinted(page: str, known: dict[str, Claim]) -> list[str]:
+    """Decimal numbers in the prose of a page that neither its blocks print nor the claims behind it declare."""
+    given = " ".join(FENCED.findall(page))
+    for claim in (known[each] for each in behind(page)):
+        given += f" {words_of(claim)} {claim.source.printed} {claim.evidence.finding}"
+    prose = NAMES.sub("", FENCED.sub("", page))
+    return [number for number in re.findall(r"(?<![\w.])\d*(\.\d+)(?![\w.])", prose) if number not in given]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_a_page_prints_the_numbers_of_its_prose(path: Path) -> None:
+    assert unprinted(path.read_text(encoding="utf-8"), claims()) == []
+
+
+def test_a_number_that_a_page_does_not_print_is_seen() -> None:
+    page = (FOLDER / "section-6-tuned.md").read_text(encoding="utf-8")
+    assert unprinted(page.replace(".028, .027", ".0281, .027"), claims()) == [".0281"]
+
+
 FOUND = (ROOT / "docs" / "findings.md").read_text("utf-8").partition("## What was found")[2].partition("\n```")[0]
 CITED = re.compile(r"<!-- (?!/?counts)(.*?) -->", re.DOTALL)
 VERDICTS = {"✓": "supported", "✗": "refuted", "?": "inconclusive"}
