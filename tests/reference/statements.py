@@ -746,7 +746,7 @@ def every_signal(law: str, d: str, domain: str, much: str | None, **text: str | 
         top = k.get("m", 1.0) * share_of(n, "p")
         corner = max(k["three"] * top, (top / k["k"]) ** k["whole"])  # M is m n^p there
         middle = (k["three"] * k["k"]) ** (k["whole"] / (k["whole"] - 1))
-        for Lambda in sorted({*corner * np.geomspace(1e-3, 1e4, 15), min(middle, corner), corner / 20}):
+        for Lambda in sorted({*corner * np.geomspace(1e-3, 1e8, 23), min(middle, corner), corner / 20}):
             window = max(k["k"] * Lambda ** (1 / k["whole"]), Lambda / (12 * n) if much else 0.0)
             M = min(Lambda / k["three"], window, top)
             w, _ = optimum(name, dim, n, Lambda / n, 1.0, k["least"] * M / 2, 2 * k["most"] * M)
