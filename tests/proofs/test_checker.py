@@ -592,14 +592,14 @@ SHORT: dict[str, dict[Any, dict[str, Any]]] = {
     "near": {every: {"parts": some(every.parts)}},
     "few": {every: {"FEW": TOKENS}},
     "levels": {levels: {"FARTHER": 0.01, "reaches": lambda *known, whole=levels.reaches: islice(whole(*known), 60)}},
-    "near_zero": {levels: {"parts": some(levels.parts)}},
+    "near_zero": {levels: {"parts": some(every.parts)}},
     "few_tokens": {largest: {"FEW": TOKENS, "SIDES": TOKENS}},
     "both_sides": {largest: {"steps": some(largest.steps)}},
     "few_in_five": {five: {"FEW": 40}},
     "few_sides": {signals: {"SIDES": TOKENS, "FEWER": FEWER}},
     "few_in_three": {three: {"FEW": FEWER, "LISTED": FEWER}, every: COARSE},
     "sides_in_three": {three: {"LISTED": FEWER}, signals: {"FEW": FEWER, "CROWDED": 4}, every: COARSE},
-    "both_of_relu": {three: {"steps": some(three.steps)}},
+    "both_of_relu": {three: {"steps": some(largest.steps)}},
 }
 """The lemmas that take seconds, all of `LONG` proofs, with fewer tokens or less signal."""
 SLACK = 0.01
