@@ -129,8 +129,7 @@ def head(T: Ball, n: Ball, power: int, j: int) -> Ball:
     near = moments_of_rise(power)(1 / y) / y if y > LARGE else (-y).exp() * moments_of_decay(power)(y)
     q, whole = b * (1 - arb(-CUT).exp()) / CUT, math.factorial(power)
     powers = [whole // math.factorial(i) * X**i / q ** (power + 1 - i) for i in range(power + 1)]
-    rest = (-q * X).exp() * sum(powers, arb(0))
-    return (T ** (power + 1) * near + rest) / whole
+    return (T ** (power + 1) * near + (-q * X).exp() * sum(powers, arb(0))) / whole
 
 
 @lru_cache(maxsize=4)
@@ -140,7 +139,7 @@ def moments_of_rise(power: int) -> arb_poly:
     for p in range(1, power + 1):  # u^p is p times the integral of u^{p-1} / (1 - v)
         c = (p * c.integral() * ones).truncate(EARLY)
     others = arb(CUT) ** power * arb(CUT).exp() / (1 - arb(-CUT).exp()) ** EARLY
-    return arb_poly([coefficient * factorial(k) for k, coefficient in enumerate([*c.coeffs(), others])])
+    return arb_poly([coefficient * math.factorial(k) for k, coefficient in enumerate([*c.coeffs(), others])])
 
 
 def decay(power: int, k: int) -> Ball:
@@ -155,14 +154,8 @@ def decay(power: int, k: int) -> Ball:
 @lru_cache(maxsize=4)
 def moments_of_decay(power: int) -> arb_poly:
     """The sum of y^k / k! I_k; of all from k = LATE on it is at most three times the first."""
-    terms = [decay(power, k) / factorial(k) for k in range(LATE + 1)]
+    terms = [decay(power, k) / math.factorial(k) for k in range(LATE + 1)]
     return arb_poly([*terms[:-1], arb(0).union(3 * terms[-1])])
-
-
-@lru_cache(maxsize=LATE + 1)
-def factorial(k: int) -> Ball:
-    """k!."""
-    return arb(k + 1).gamma()
 
 
 def beyond_cut(T: Ball) -> Ball:

@@ -64,7 +64,7 @@ FEW = 100
 """Below this n is looked at one by one."""
 V_LEAST = arb(128) ** (arb(2) / 3)
 """V of 256 tokens."""
-PLACES = tuple(arb(j) / 2 for j in (5, 7, 9, 12, 16, 22, 32, 45, 64, 90, 128, 180, 256, 360, 512, 720))
+PLACES = tuple(arb(j) / 2 for j in (5, 7, 9, 12, 16, 22, 32, 45, 64, 90, 128, 180, 256, 720))
 """Where few tokens have a small bias."""
 PARTS, FEWER = 400, 100
 """Parts of theta, where the bias has to be known well, and elsewhere."""
