@@ -89,7 +89,7 @@ CORNERS = {("affine", 2): 0.0124, ("affine", 3): 1.0, ("affine", 5): 0.889, ("re
 
 
 def every_signal(d: int, law: str = "affine") -> dict[str, Any]:
-    """The theorem with every n >= 2 and all L and sigma, in two, three or five dimensions; of ReLU in three or five.
+    """The theorem with every n >= 2 and all L and sigma, in two, three or five dimensions.
 
     The smallest and the largest w* / M, "largest" C of w* < C n^p, and "later" and "latest" w* / M for n >= 256 (d = 3).
     """
