@@ -764,12 +764,13 @@ def every_signal(law: str, d: str, domain: str, much: str | None, **text: str | 
                 yield f"the bias at w = {share * top:.6g} is as small as at {w:.6g}, n = {n}"
 
 
-MANY = {("relu", 3): 10**6, ("relu", 5): 10**6, ("affine", 2): 1000}
+MANY = {("relu", 3): 10**6, ("relu", 5): 10**6, ("affine", 2): 1000, ("relu", 2): 1000}
 """The most tokens at which the least bias is looked for, if not 10^12."""
 LEAST_BIAS = {
     ("affine", 2): (0.02, 2.0),
     ("affine", 3): (1.0, 2 / 3),
     ("affine", 5): (2.2, 1 / 3),
+    ("relu", 2): (0.02, 2.0),
     ("relu", 3): (0.7, 4 / 5),
     ("relu", 5): (1.7, 2 / 5),
 }
