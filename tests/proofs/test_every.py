@@ -767,7 +767,7 @@ def test_every_signal_is_refused_in_other_dimensions() -> None:
         ("affine", 5, "signals_in_five", "all_low", "0.534"),
         ("affine", 5, "signals_in_five", "all_high", "10.1"),
         ("relu", 2, "few_in_two", "C", "0.28"),
-        ("relu", 2, "sides_in_two", "m", "0.0122"),
+        ("relu", 2, "sides_in_two", "m", "0.0126"),
         ("relu", 2, "both_in_two", "lower", "0.041"),
         ("relu", 2, "both_in_two", "upper", "16"),
         ("relu", 2, "signals_in_two", "all_low", "0.03600"),
