@@ -368,6 +368,7 @@ def test_every_control_of_the_lemmas_is_rejected(law: str, lemmas: set[str]) -> 
         (window_proofs.every_n, (3, "relu"), "every-relu-3", {"K": "2.1"}),
         (window_proofs.every_n, (3,), "every-affine-3", {"rho": "0.9"}),
         (window_proofs.every_signal, (5,), "signals-affine-5", {"m": "0.87"}),
+        (window_proofs.every_signal, (2, "relu"), "signals-relu-2", {"m": "0.012"}),
         (window_proofs.every_signal, (3, "relu"), "signals-relu-3", {"k": "0.3"}),
         (window_proofs.every_dimension, ("affine", 3), "dimensions-affine", {"W_least": "20000"}),
         (window_proofs.every_dimension, ("relu", 3), "dimensions-relu", {"W_per_d": "200"}),
