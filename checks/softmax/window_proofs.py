@@ -84,12 +84,15 @@ def in_units_of_limit(proof: Proof) -> bool:
     return math.isclose(proof.constants["k"], proof.constants["limit_low"], rel_tol=5e-3)
 
 
-CORNERS = {("affine", 2): 0.0124, ("affine", 3): 1.0, ("affine", 5): 0.889, ("relu", 3): 1.0, ("relu", 5): 0.508}
+CORNERS = {
+    **{("affine", 2): 0.0124, ("affine", 3): 1.0, ("affine", 5): 0.889},
+    **{("relu", 2): 0.0124, ("relu", 3): 1.0, ("relu", 5): 0.508},
+}
 """m of M, by law and dimension, as the claims have it."""
 
 
 def every_signal(d: int, law: str = "affine") -> dict[str, Any]:
-    """The theorem with every n >= 2 and all L and sigma, in two, three or five dimensions; of ReLU in three or five.
+    """The theorem with every n >= 2 and all L and sigma, in two, three or five dimensions.
 
     The smallest and the largest w* / M, "largest" C of w* < C n^p, and "later" and "latest" w* / M for n >= 256 (d = 3).
     """

@@ -1,8 +1,8 @@
 r"""Theorem 2 for every L / sigma: with hardly any noise the optimal w stops growing and tends to the w of the minimal bias.
 
 There a window holds few tokens, which the theorems of `softmax/window.py` do not cover. For affine tasks and ReLU w* is
-bounded from below by a proof for every n, L and sigma; from above as well for affine tasks in two, three and five
-dimensions and for ReLU in three and five.
+bounded from below by a proof for every n, L and sigma; from above as well in three and five dimensions, and in the
+plane (`softmax/window_plane.py`).
 """
 
 from lipverify.checks.softmax import window_proofs as proofs
@@ -56,17 +56,6 @@ claim("softmax.window-every-signal/affine/five-dimensions",
       finding=r"""The lower bound for small $L / \sigma$ has the right order for every larger one, because $w^*$ never
       falls in it. From above two lower bounds of the bias increase in $w$: by the nearest token alone, and by all
       tokens in the window, whose attention is an integral over a beta distribution.""")
-claim("softmax.window-every-signal/affine/plane",
-      bound(proofs.every_signal, "c_1", of="least", low="2/25", control="1/10", method="certified"),
-      bound(proofs.every_signal, "c_2", of="most", high="23", control="22", method="certified"),
-      bound(proofs.every_signal, "C", of="largest", high="6/25", control="11/50", method="certified"),
-      source=THEOREM_2, kind="derived", expected="supported", over={"d": (2,)},
-      title="the optimal window for every L / sigma: from both sides, in the plane",
-      assumes=(*MODEL, r"affine tasks, $d = 2$, $M = \min(\Lambda / 6, \max(k \Lambda^{2/5}, L^2 / 12 \sigma^2), 0.0124 (n^2 + 150))$"),
-      statement=r"c_1 M \leq w^* \leq c_2 M \text{ for all } n \geq 2, L, \sigma, \; w^* < C (n^2 + 150) \text{ for all } \sigma \geq 0",
-      finding=r"""Noise and bias are integrals over $\lambda$ of one function, $\mathbb E \sqrt{(\log \lambda + G)_+}$ with
-      a Gumbel variable $G$, up to the window of the least bias, where four tokens are left. Below a hundred tokens
-      polynomials and the nearest token decide.""")
 claim("softmax.window-every-signal/{law}/five-dimensions",
       bound(proofs.every_signal, "c_1", of="least", low="1/2", control="3/5", method="certified"),
       bound(proofs.every_signal, "c_2", of="most", high="18", control="17", method="certified"),

@@ -16,7 +16,7 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.validation import number, whole
 from lipverify.laws import Affine
 from lipverify.problem.law import Law
-from lipverify.proofs.checker import chain, every, five, largest, laws, levels, plane, signals, three, windows
+from lipverify.proofs.checker import chain, every, five, largest, laws, levels, plane, signals, three, two, windows
 from lipverify.proofs.envelope import Envelope
 from lipverify.proofs.record import LawProof, below, beyond, named
 from lipverify.proofs.search import Reach, decimal, extended, find, in_doubles, powers
@@ -299,12 +299,12 @@ class EverySignal(LawProof):
     def scale(self, n: float, L: float = 1.0, sigma: float = 1.0) -> float:
         """M = min(Lambda / 3d, k Lambda^e, m n^p), p = 2/3 (d = 3) or 1/3 (d = 5); of ReLU 6d, and 4/5 or 2/5.
 
-        In the plane min(Lambda / 6, max(k Lambda^e, L^2 / 12 sigma^2), m (n^2 + 150)).
+        In the plane min(Lambda / 6, max(k Lambda^e, L^2 / 12 sigma^2), m (n^2 + 150)); of ReLU 12 for 6.
         """
         lam, k = n * L**2 / sigma**2, self.constants
         window = k["k"] * lam**self.exponent
         if self.d == 2:
-            return float(min(lam / 6, max(window, lam / (12 * n)), k["m"] * (n**2 + 150)))
+            return float(min(lam / unit(self.law, self.d), max(window, lam / (12 * n)), k["m"] * (n**2 + 150)))
         with ctx.workprec(chain.BITS):
             p = float(signals.power(laws.start(self.law, self.d)).mid())
         return float(min(lam / unit(self.law, self.d), window, k["m"] * n**p))
@@ -339,7 +339,7 @@ def prove_every_signal(d: int, law: Law | None = None) -> EverySignal:
     Parameters
     ----------
     d
-        The ambient dimension, 2, 3 or 5; for ReLU 3 or 5.
+        The ambient dimension, 2, 3 or 5.
     law
         Affine by default, or ReLU: the theorem holds for every L, whatever that of the law.
 
@@ -364,8 +364,8 @@ def prove_every_signal(d: int, law: Law | None = None) -> EverySignal:
     chosen = SIGNALS.get((named(law), d))
     if chosen is None:
         raise OutOfReach(
-            f"law = {law!r}, d = {d}: for every L / sigma w* is proved for Affine() in two, three and five dimensions, "
-            "and for ReLU() in three and five; use prove_every_n."
+            f"law = {law!r}, d = {d}: for every L / sigma w* is proved for Affine() and ReLU() in two, three and five "
+            "dimensions; use prove_every_n."
         )
     return EverySignal(extended(prove_every_n(law, d).data, "every signal", chosen))
 
@@ -393,6 +393,13 @@ SIGNALS: dict[tuple[str, int], dict[chain.Rule, dict[str, str]]] = {
         largest.largest: {},
         signals.few_sides: {"m": "0.889"},
         signals.signals_in_five: {"all_low": "0.529", "all_high": "10.2"},
+    },
+    ("relu", 2): {
+        two.few_in_two: {"C": "0.31"},
+        two.many_in_two: {},
+        signals.sides_in_two: {"m": "0.0124"},
+        two.both_in_two: {"lower": "0.037", "upper": "22"},
+        signals.signals_in_two: {"all_low": "0.0359", "all_high": "26.5"},
     },
     ("relu", 3): {
         three.few_in_three: {"C": "2.75"},

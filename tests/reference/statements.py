@@ -742,7 +742,9 @@ def every_signal(law: str, d: str, domain: str, much: str | None, **text: str | 
         """n^p, or n^2 + 150 in the plane."""
         return n ** k[name] if name in k else n**2 + 150.0
 
-    for n in (2, 5, 12, 30, 100) if dim == 2 else (2, 5, 40, 80, 256, 10**5):  # w is of the order n^2 in the plane
+    # w is of the order n^2 in the plane, where the bias of ReLU takes seconds at w = 6000
+    several = (2, 5, 12, 30, 100)[: 5 if name == "affine" else 4] if dim == 2 else (2, 5, 40, 80, 256, 10**5)
+    for n in several:
         top = k.get("m", 1.0) * share_of(n, "p")
         corner = max(k["three"] * top, (top / k["k"]) ** k["whole"])  # M is m n^p there
         middle = (k["three"] * k["k"]) ** (k["whole"] / (k["whole"] - 1))
@@ -764,12 +766,13 @@ def every_signal(law: str, d: str, domain: str, much: str | None, **text: str | 
                 yield f"the bias at w = {share * top:.6g} is as small as at {w:.6g}, n = {n}"
 
 
-MANY = {("relu", 3): 10**6, ("relu", 5): 10**6, ("affine", 2): 1000}
+MANY = {("relu", 3): 10**6, ("relu", 5): 10**6, ("affine", 2): 1000, ("relu", 2): 40}
 """The most tokens at which the least bias is looked for, if not 10^12."""
 LEAST_BIAS = {
     ("affine", 2): (0.02, 2.0),
     ("affine", 3): (1.0, 2 / 3),
     ("affine", 5): (2.2, 1 / 3),
+    ("relu", 2): (0.02, 2.0),
     ("relu", 3): (0.7, 4 / 5),
     ("relu", 5): (1.7, 2 / 5),
 }

@@ -249,10 +249,8 @@ def about(stated: Mapping[str, Any]) -> dict[str, Any]:
         raise Malformed(f"law {law!r}: with few tokens w* is known for the affine law and ReLU")
     if type(d) is not int:
         raise Malformed(f"d = {repr(d)[:60]}: a whole number")
-    if stated["theorem"] == "every signal" and d not in ((2, 3, 5) if law == "affine" else (3, 5)):
-        raise Malformed(
-            f"d = {d}: for every L / sigma w* is known in two, three and five dimensions, of ReLU not in two"
-        )
+    if stated["theorem"] == "every signal" and d not in (2, 3, 5):
+        raise Malformed(f"d = {d}: for every L / sigma w* is known in two, three and five dimensions")
     return {"law": law, "d": size("d", d, 2)}
 
 

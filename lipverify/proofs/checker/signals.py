@@ -23,11 +23,14 @@ from .plane import START, V_LEAST, both_sides_in_plane, few_in_plane, largest_in
 from .plane import nearest as nearest_in_plane
 from .three import SIDES as CROWDED
 from .three import alone_of_relu, both_of_relu, few_in_three, many_in_three
+from .two import CLOSE, both_in_two, few_in_two, many_in_two
+from .two import looked_at as looked_at_in_two
+from .two import nearest as nearest_in_two
 
 FEWER, END = 40, arb(12)
 """Below this n five dimensions are looked at by polynomials, up to this w."""
-NEXT = arb(45) / 2
-"""In the plane: the first w that is looked at beyond the polynomials."""
+NEXT, FLAT = arb(45) / 2, arb(20)
+"""In the plane: the first w that is looked at beyond the polynomials, of the affine law and of ReLU."""
 
 EXPONENTS = {("affine", 3): (2, 3), ("affine", 5): (1, 3), ("relu", 3): (4, 5), ("relu", 5): (2, 5)}
 """p, by the law and the dimension."""
@@ -155,33 +158,50 @@ def few_sides_in_plane(k: Known) -> tuple[Bounds, Conditions]:
     w_2 with Lambda b / 6 by the nearest token, both of which rise, is more than the loss at some smaller w that is
     looked at; and b is less there at none. w_2 is each of these w from 22.5 on, and w* < C (n^2 + 150).
     """
-    pieces, found, crowded = polynomials(2, end_of_few(k), FEW, False), [], True
+    found, crowded, last = sides_in_plane(k, SINGLY, NEXT, looked_at(), nearest_in_plane)
+    return extremes("few_sides", found), {
+        "no w* > w_1 if w_0 < k 128^(2/3)": crowded >= k["k"] * V_LEAST,
+        "w_1 >= 22.5": last >= NEXT,
+    }
+
+
+def sides_in_plane(
+    k: Known,
+    single: int,
+    first: Ball,
+    places: list[tuple[Ball, list[Ball], list[Ball]]],
+    beyond: Callable[[int, Ball], Ball],
+) -> tuple[list[tuple[Ball, Ball]], Ball, Ball]:
+    """Of `few_sides_in_plane` and `sides_in_two`: w / M at least and at most, the least w_0 beyond w_1, and w_1.
+
+    Where `places` are looked at for n < single, with b at most; from `first` on b is at least `beyond`.
+    """
+    even = "kinked" in k
+    pieces, (_, rest), found, crowded = polynomials(2, end_of_few(k), FEW, even), relative(2, even), [], arb("inf")
     last = pieces[-1][4][-1]
     for n in range(2, FEW):
         most, stop = k["m"] * top(n), k["C"] * top(n)
-        for w, share in shares(pieces, n, stop.min(last)):
+        for w, share in shares(pieces, n, stop.min(last), 4 * rest):
             if share[0].is_finite():  # where B rises nothing is best
                 low, high = ratio(k, w, share)
-                less = 2 * n / share[1] if share[1].is_finite() else arb(0)
-                found.append((low.min(less).max(w[0] / most), high.min(2 * n / share[0]).max(w[1] / most)))
-        if n >= SINGLY:
-            crowded = crowded and of_signal(k, n, least_signal(k, pieces, n, last, arb(0))) >= k["k"] * V_LEAST
+                least, largest = (12 * n / (unit(k) * each) for each in share)
+                low = low.min(largest if share[1].is_finite() else arb(0))
+                found.append((low.max(w[0] / most), high.min(least).max(w[1] / most)))
+        if n >= single:
+            crowded = crowded.min(of_signal(k, n, least_signal(k, pieces, n, last, -4 * rest)))
             continue
-        places = [(w, noises[n - 2], biases[n - 2]) for w, noises, biases in looked_at()]
-        for j, (w, noise, _) in enumerate(places):
-            if not NEXT <= w < stop:
+        tried = [(w, noises[n - 2], biases[n - 2]) for w, noises, biases in places]
+        for j, (w, noise, _) in enumerate(tried):
+            if not first <= w < stop:
                 continue
-            far = nearest_in_plane(n, w)
-            if not any(bias < far for _, _, bias in places[:j]):
-                needed = [(6 * n * (noise - N) / (bias - far)).lower() for _, N, bias in places[:j] if bias > far]
+            far = beyond(n, w)
+            if not any(bias < far for _, _, bias in tried[:j]):
+                needed = [(unit(k) * n * (noise - N) / (bias - far)).lower() for _, N, bias in tried[:j] if bias > far]
                 Lambda = reduce(arb.max, needed, arb(0))
-                M = (Lambda / 6).min(of_signal(k, n, Lambda)).min(most)
-                after = places[j + 1][0] if j + 1 < len(places) else stop
+                M = (Lambda / unit(k)).min(of_signal(k, n, Lambda)).min(most)
+                after = tried[j + 1][0] if j + 1 < len(tried) else stop
                 found.append((w / most, stop.min(after) / M))
-    return extremes("few_sides", found), {
-        "no w* > w_1 if w_0 < k 128^(2/3)": crowded,
-        "w_1 >= 22.5": last >= NEXT,
-    }
+    return found, crowded, last
 
 
 def of_signal(k: Known, n: int, Lambda: Ball) -> Ball:
@@ -236,6 +256,41 @@ def signals_in_three(k: Known) -> tuple[Bounds, Conditions]:
     }
 
 
+def sides_in_two(k: Known) -> tuple[Bounds, Conditions]:
+    """For n < 256: few_sides_low M <= w* <= few_sides_high M, M = min(Lambda / 12, max(k W, L^2 / 12 sigma^2), m (n^2 +
+    150)).
+
+    For n >= 72 if w* <= w_2, the end of the polynomials of `few`; every larger one has max(k W, L^2 / 12 sigma^2) >=
+    256 k / K. As in `few_sides_in_plane`, with harmonics as in `few_sides_of_relu`.
+    """
+    found, crowded, last = sides_in_plane(k, CLOSE, FLAT, looked_at_in_two(), nearest_in_two)
+    return extremes("few_sides", found), {
+        "no w* > w_2 if w_0 < 256 k / K": crowded >= k["k"] * FEW / k["K"],
+        "w_2 >= 20": last >= FLAT,
+    }
+
+
+def signals_in_two(k: Known) -> tuple[Bounds, Conditions]:
+    """For d = 2, n >= 2, all L, sigma > 0: all_low M <= w* <= all_high M, M as in `sides_in_two`; w* < C (n^2 + 150).
+
+    The last also for sigma = 0: as in `signals_of_relu` the loss has a least value, and no w >= C (n^2 + 150) attains
+    it. Let w_0 = max(k W, L^2 / 12 sigma^2). For n >= 256 and L <= rho sigma or W <= V `joined` says it, since M is
+    there min(Lambda / 12, k W): L^2 / 12 sigma^2 is at most k W, as W <= n / K or L <= sigma, and k W at most k n.
+    Otherwise w* >= least k V (`joined`), as Lambda / 12 >= k W, and w_0 >= k V >= 256 k / K; or w* <= w_2 and
+    `sides_in_two` says it. If w_0 <= n^2 / 80, then `both_in_two` does, as Lambda / 12 >= w_0. If it is more, it is as
+    in `signals_in_plane`.
+    """
+    crowded = 1 + arb(150) / CLOSE**2
+    low = k["few_sides_low"].min(k["lower"] / crowded)
+    high = k["few_sides_high"].max(k["upper"]).max(k["C"] * crowded / k["m"])
+    return {}, {
+        "rho <= 1, 12 k K >= 1, 192 k >= 1": k["rho"] <= 1 and 12 * k["k"] * k["K"] >= 1 and 192 * k["k"] >= 1,
+        "12 k <= 256 / K, K >= 1": 12 * k["k"] * k["K"] <= FEW and k["K"] >= 1,
+        "k <= 256 m, m <= 1/80": k["k"] <= FEW * k["m"] and k["m"] <= START,
+        "all_low, all_high": between(k, k["all_low"], low, high, k["all_high"]),
+    }
+
+
 LEMMAS: dict[tuple[str, int], tuple[Rule, ...]] = {
     ("affine", 2): (
         few_in_plane,
@@ -247,6 +302,7 @@ LEMMAS: dict[tuple[str, int], tuple[Rule, ...]] = {
     ),
     ("affine", 3): (few_tokens, many_tokens, largest, few_sides, both_sides, signals),
     ("affine", 5): (few_in_five, many_in_five, largest, few_sides, signals_in_five),
+    ("relu", 2): (few_in_two, many_in_two, sides_in_two, both_in_two, signals_in_two),
     ("relu", 3): (few_in_three, many_in_three, sides_in_three, both_of_relu, signals_in_three),
     ("relu", 5): (few_of_relu, many_of_relu, few_sides_of_relu, signals_of_relu),
 }
@@ -264,6 +320,10 @@ CHOICES: dict[Rule, tuple[str, ...]] = {
     few_sides_in_plane: ("m",),
     both_sides_in_plane: ("lower", "upper"),
     signals_in_plane: ("all_low", "all_high"),
+    few_in_two: ("C",),
+    sides_in_two: ("m",),
+    both_in_two: ("lower", "upper"),
+    signals_in_two: ("all_low", "all_high"),
     few_in_three: ("C",),
     many_in_three: ("x",),
     sides_in_three: ("m",),
