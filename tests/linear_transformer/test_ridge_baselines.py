@@ -18,11 +18,8 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import multivariate_normal
 
-from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.errors import InvalidInput
 from lipverify.foundation import Floats
-
-# internal: what compiled code is accepted
-from lipverify.foundation.compiling import compiled, has_compiler
 from lipverify.foundation.means.samples import sampled_mean  # internal: means with errors of the test's own samples
 from lipverify.linear_transformer import (
     AdaRR,
@@ -41,8 +38,8 @@ from lipverify.linear_transformer.regression import SEQUENCES, Contexts, NoiseLa
 # internal: losses of one protocol, context by context
 from lipverify.linear_transformer.regression.adjusted import protocol_losses, protocol_queries
 
-# internal: the residual in the eigenbasis compared with the plain one, and its compiled decomposition with the matrices
-from lipverify.linear_transformer.regression.eigenbasis import FEW, LARGEST, diagonalises, eigenbasis
+# internal: the residual in the eigenbasis compared with the plain one, and the basis with the matrices
+from lipverify.linear_transformer.regression.eigenbasis import eigenbasis
 
 # internal: the best constant without the rest of the table
 from lipverify.linear_transformer.regression.ridge import best_constant, tuned_ridge
@@ -114,30 +111,9 @@ def test_the_estimate_is_that_of_least_squares_on_the_tokens(d: int, more: int, 
     assert np.linalg.norm(wrong) > np.linalg.norm(ridge) * (1 + 4 * EPS)  # it shrinks less
 
 
-JACOBI = (files("lipverify.linear_transformer.regression") / "jacobi.c").read_text(encoding="utf-8")
-WRONG = {
-    "the sign of the angle": ("t = twice /", "t = -twice /"),
-    "an entry of the diagonal": ("A[q][q] += t", "A[q][q] -= t"),
-    "the order of the values": ("[k] > A[i][i][k]", "[k] < A[i][i][k]"),
-    "the vectors as rows": ("vector[i * d + j] =", "vector[j * d + i] ="),
-    "one sweep": ("#define SWEEPS 40", "#define SWEEPS 1"),
-    "an early end": ("SMALL 1e-34", "SMALL 1e-20"),
-}
-
-
-@pytest.mark.skipif(not has_compiler(), reason="needs a C compiler")
-@pytest.mark.parametrize("what", WRONG)
-def test_compiled_code_that_does_not_diagonalise_is_refused(what: str) -> None:
-    right, wrong = WRONG[what]
-    assert JACOBI.count(right) == 1
-    with pytest.raises(OutOfReach, match="computes wrongly"):
-        compiled(JACOBI.replace(right, wrong), diagonalises)
-
-
-@pytest.mark.parametrize(("d", "n"), [(1, 3), (3, 2), (10, 20), (LARGEST, 40), (LARGEST + 1, 40)])
+@pytest.mark.parametrize(("d", "n"), [(1, 3), (3, 2), (10, 20), (32, 40)])
 def test_many_contexts_have_the_eigenbasis_of_each(d: int, n: int) -> None:
-    """Large numbers of contexts are decomposed by compiled code, and few or large ones by LAPACK."""
-    contexts = draw_contexts(Regression(d, n, UniformNoise(3.0)), FEW + 3, 0, "eigenbasis")
+    contexts = draw_contexts(Regression(d, n, UniformNoise(3.0)), 99, 0, "eigenbasis")
     basis, scale = eigenbasis(contexts), np.abs(contexts.covariance).max()
     restored = basis.vectors * basis.values[:, None, :] @ basis.vectors.swapaxes(1, 2)
     np.testing.assert_allclose(restored, contexts.covariance, rtol=0, atol=64 * d * EPS * scale)

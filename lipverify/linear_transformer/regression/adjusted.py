@@ -90,7 +90,7 @@ class Evaluation:
         return self.mean(self.losses(estimator))
 
     def difference(self, first: Estimator, second: Estimator) -> SampledMean:
-        """The adjusted loss of `one` minus that of `other`, paired on the same contexts."""
+        """The adjusted loss of `first` minus that of `second`, paired on the same contexts."""
         return self.mean(self.losses(first) - self.losses(second))
 
 
@@ -203,8 +203,8 @@ def printed_error(
 def difference_error(held_out: Evaluation, first: Estimator, second: Estimator) -> float:
     r"""The standard error of the difference of two of the paper's numbers, were both measured on the same sequences.
 
-    That of a sequence is 1/2 (<u, x_t>^2 - <v, x_t>^2) with u = w - w* of one and v of the other; averaged over the
-    query its square is 1/4 (2 tr A^2 + (tr A)^2) with A = u u^T - v v^T.
+    That of a sequence is 1/2 (<u, x_t>^2 - <v, x_t>^2) with u = w - w* of the first and v of the second. Averaged
+    over the query its square is 1/4 (2 tr A^2 + (tr A)^2) with A = u u^T - v v^T.
     """
     xp = held_out.oracle.__array_namespace__()
     u, v = (held_out.weights(estimator) - held_out.contexts.task for estimator in (first, second))

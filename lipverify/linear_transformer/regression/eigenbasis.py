@@ -7,37 +7,17 @@ With Sigma = sum x x^T = V diag(t) V^T and z = V^T alpha, alpha = sum y x,
 
 One decomposition serves every constant. Where n < d the d - n directions that no token has are known to have t = z = 0
 and stay 0 in every estimate, so that lambda = 0 gives the least-squares solution of least norm.
-
-Large numbers of contexts are decomposed by jacobi.c, compiled on first use: for matrices as small as these LAPACK needs
-two to five times as long.
 """
 
 from __future__ import annotations
 
-import ctypes
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
-from importlib.resources import files
+from functools import cached_property
 from typing import Any
 
-import numpy as np
-
-from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.arrays import Array, Floats, address
-from lipverify.foundation.compiling import compiled, has_compiler
+from lipverify.foundation.arrays import Array
 from lipverify.linear_transformer.regression.contexts import Contexts
-
-FEW = 512
-"""Below this number of contexts, loading compiled code costs more time than it saves."""
-LARGEST = 32
-"""The largest d of the compiled code."""
-ROUNDING = 1e-13
-"""Tolerance of its test, relative to the norm of a matrix: the rounding of the few hundred rotations of each axis."""
-
-Decomposition = tuple[Array, Array]
-"""Eigenvalues, ascending, and the eigenvectors as columns."""
 
 
 @dataclass(frozen=True)
@@ -130,64 +110,11 @@ def eigenbasis(contexts: Contexts) -> Eigenbasis:
     """
     gram: Array = contexts.gram
     xp = gram.__array_namespace__()
-    values, vectors = _diagonalised(gram[..., :-1, :-1])
+    values, vectors = xp.linalg.eigh(gram[..., :-1, :-1])
     d = values.shape[-1]
     seen = xp.arange(d, device=values.device) >= d - min(contexts.n, d)
     moment = (gram[..., None, -1, :-1] @ vectors)[..., 0, :]
     return Eigenbasis(xp.where(seen, values, 0.0), vectors, xp.where(seen, moment, 0.0), gram[..., -1, -1], contexts.n)
-
-
-def _diagonalised(matrices: Array) -> Decomposition:
-    """The eigenvalues and eigenvectors of symmetric matrices, (count, d, d)."""
-    many = isinstance(matrices, np.ndarray) and len(matrices) >= FEW and matrices.shape[-1] <= LARGEST
-    rotated = _jacobi() if many and has_compiler() else None
-    ready = None if rotated is None else rotated(np.asarray(matrices, dtype=float))
-    return matrices.__array_namespace__().linalg.eigh(matrices) if ready is None else ready
-
-
-@cache
-def _jacobi() -> Callable[[Floats], Decomposition | None] | None:
-    """The compiled decomposition; None if the compiler fails, or what it made fails its test."""
-    source = (files(__package__) / "jacobi.c").read_text(encoding="utf-8")
-    try:
-        return partial(_by_rotations, compiled(f"#define MOST {LARGEST}\n{source}", diagonalises))
-    except (InvalidInput, OutOfReach):
-        return None
-
-
-def _by_rotations(made: ctypes.CDLL, matrices: Floats) -> Decomposition | None:
-    """The same by compiled code; None if a matrix does not converge. They may be blocks of larger matrices."""
-    count, d, _ = matrices.shape
-    step, row, column = (stride // matrices.itemsize for stride in matrices.strides)
-    if column != 1:
-        return _by_rotations(made, np.ascontiguousarray(matrices))
-    values, vectors = np.empty((count, d)), np.empty((count, d, d))
-    sizes = (ctypes.c_long(count), d, row, ctypes.c_long(step))
-    pointers = (ctypes.c_void_p(address(each)) for each in (matrices, values, vectors))
-    return (values, vectors) if made.jacobi(*sizes, *pointers) else None
-
-
-def diagonalises(made: ctypes.CDLL) -> bool:
-    """True if compiled code decomposes a small sample: V^T V = I and A V = V diag(t), up to rounding, with t ascending.
-
-    The sample has several sizes, tokens that span fewer directions than there are, and more matrices than one vector.
-    """
-    if not hasattr(made, "jacobi"):
-        return False
-    random = np.random.default_rng(0)
-    for d, n in ((1, 3), (4, 2), (7, 20), (LARGEST, 40)):
-        tokens = random.standard_normal((17, n, d + 1))
-        matrices = (tokens.swapaxes(1, 2) @ tokens)[:, :d, :d]
-        ready = _by_rotations(made, matrices)
-        if ready is None:
-            return False
-        values, vectors = ready
-        moved = matrices @ vectors - vectors * values[:, None, :]
-        turned = vectors.swapaxes(1, 2) @ vectors - np.eye(d)
-        exact = np.abs(moved).max() <= ROUNDING * np.abs(matrices).max() and np.abs(turned).max() <= ROUNDING
-        if not (exact and np.all(np.diff(values) >= 0)):
-            return False
-    return True
 
 
 class SpectralEstimator(ABC):
