@@ -162,8 +162,8 @@ def unpacked(content: bytes, kind: Any) -> Any:
 
 def _plain(value: Any) -> Any:
     """Convert NumPy's numbers to Python's."""
-    if isinstance(value, np.generic):
-        return value.item()
+    if isinstance(value, np.generic) and not isinstance(plain := value.item(), np.generic):  # not a long double
+        return plain
     raise NotImplementedError(f"results of type {type(value).__name__} are not kept")
 
 
@@ -210,7 +210,7 @@ class Rows:
         try:
             content = packed(result)
             unpacked(content, kind)
-        except (TypeError, NotImplementedError, msgspec.DecodeError):
+        except Exception:  # it has a type, a size or a depth that a row cannot have
             return
         try:
             insert = "INSERT OR REPLACE INTO finished (address, made_by, result) VALUES (?, ?, ?)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import sqlite3
 import struct
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 
 from lipverify.claims.ledger import Allowed, Ledger
@@ -119,7 +121,18 @@ def test_results_of_other_settings_or_code_are_not_used(tmp_path: Path, monkeypa
     assert Finished(tmp_path / NAME, "quick, seed 0").get(measurement) is None
 
 
-@pytest.mark.parametrize(("measurement", "result"), [(Measurement(undeclared), 1.0), (Measurement(complex_result), 1j)])
+@pytest.mark.parametrize(
+    ("measurement", "result"),
+    [
+        (Measurement(undeclared), 1.0),
+        (Measurement(complex_result), 1j),
+        (Measurement(measured, (1,)), (np.longdouble(1) / 3, 0.1)),
+        (Measurement(measured, (1,)), (10**30, 0.1)),
+        (Measurement(measured, (1,)), ("\ud800", 0.1)),
+        (Measurement(measured, (1,)), functools.reduce(lambda inner, _: [inner], range(100_000), [])),
+    ],
+    ids=["undeclared", "complex", "long double", "large", "half a letter", "deep"],
+)
 def test_a_result_that_cannot_be_stored_is_measured_again(
     tmp_path: Path, measurement: Measurement, result: Any
 ) -> None:

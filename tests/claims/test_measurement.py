@@ -377,18 +377,52 @@ def test_an_unreadable_task_affects_only_its_measurement() -> None:
     assert problems[20].endswith("ValueError: no 7")
 
 
+class Unsendable(Exception):
+    """What pebble does not expect of pickling."""
+
+
+class NeverPickled:
+    def __reduce__(self) -> Any:
+        raise Unsendable("no 8")
+
+
 def returns_a_lambda(k: int) -> Any:
     return lambda: k
 
 
-def test_a_result_that_cannot_be_sent_affects_only_its_measurement() -> None:
+def returns_a_local_object(k: int) -> Any:
+    class Local:
+        value = k
+
+    return Local()
+
+
+def returns_an_object_never_pickled(k: int) -> Any:
+    return NeverPickled()
+
+
+def returns_an_unreadable_object(k: int) -> Any:
+    return Unreadable()
+
+
+@pytest.mark.parametrize(
+    ("function", "problem"),
+    [
+        (returns_a_lambda, "returns_a_lambda"),
+        (returns_a_local_object, "Local"),
+        (returns_an_object_never_pickled, "Unsendable: no 8"),
+        (returns_an_unreadable_object, "ValueError: no 7"),
+    ],
+)
+def test_a_result_that_cannot_be_sent_affects_only_its_measurement(function: Any, problem: str) -> None:
     measurements = [Measurement(number, (k,)) for k in range(30)]
-    measurements[20] = Measurement(returns_a_lambda, (20,))
+    measurements[20] = Measurement(function, (20,))
     with processes(1) as workers:
         found = outcomes(measurements, workers)
     problems = [found[each.address].problem for each in measurements]
     assert [k for k, problem in enumerate(problems) if problem] == [20]
-    assert "returns_a_lambda" in problems[20]
+    assert problem in problems[20]
+    assert "killed" not in problems[20]
 
 
 def test_a_lost_process_is_replaced_while_the_main_thread_waits_and_never_while_it_works() -> None:

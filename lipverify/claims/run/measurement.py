@@ -310,18 +310,23 @@ class _Run:
         if future not in self.running:
             return  # it was lost with a broken pool
         call = self.running.pop(future)
-        error = None if future.cancelled() else future.exception()
         if future.cancelled():
             self._fail([call], CANCELLED)
-        elif isinstance(error, LOST):
+            return
+        try:
+            outcomes = self.workers.result(future)
+        except Interrupted:
+            raise
+        except LOST as error:
             self._lose(call, broken=isinstance(error, BrokenExecutor))
-        elif error is not None and len(call.addresses) > 1:
-            self.apart += call.addresses
-            self.order.again(call.addresses)
-        elif error is not None:
-            self._fail([call], told(error))
+        except BaseException as error:  # a value may raise anything when it is unpickled
+            if len(call.addresses) > 1:
+                self.apart += call.addresses
+                self.order.again(call.addresses)
+            else:
+                self._fail([call], told(error))
         else:
-            self._take_in(call, future.result())
+            self._take_in(call, outcomes)
 
     def _take_in(self, call: _Call, outcomes: Sequence[Outcome]) -> None:
         """Keep the outcomes of a call, and requeue the measurements that it did not begin."""

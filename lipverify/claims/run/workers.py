@@ -75,6 +75,10 @@ class Workers:
         """The position in its call of the measurement that runs; a call that was lost keeps its last one."""
         return 0
 
+    def result(self, future: Future[Any]) -> Any:
+        """The value of a call that is done; raises what the call raised."""
+        return future.result()
+
     def wait(self, futures: Iterable[Future[Any]], seconds: float) -> set[Future[Any]]:
         """Wait until one of the given calls is done, and return those that are."""
         return wait(futures, timeout=seconds, return_when=FIRST_COMPLETED).done
@@ -131,13 +135,18 @@ class Processes(Workers):
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Submit a call to the pool.
 
-        The call is sent as bytes: pebble would lose a call that a worker cannot unpickle, together with the worker.
+        The call and its value are sent as bytes: pebble would lose a call that cannot be unpickled, together with the
+        worker, and on a value that cannot be it would lose the whole pool.
         """
         call = pickle.dumps((function, arguments))
         try:
             return self._pool.schedule(_called, (call,))
         except RuntimeError as error:  # no process could be started, or an idle one was killed
             raise BrokenExecutor(str(error)) from error
+
+    def result(self, future: Future[Any]) -> Any:
+        """The value of a call that is done; raises what the call raised, or what unpickling the value raises."""
+        return pickle.loads(future.result())
 
     def begun(self, future: Future[Any]) -> bool:
         """True if a process has taken the call."""
@@ -180,7 +189,7 @@ class Processes(Workers):
             elif until is not None and time.monotonic() >= until:
                 future.cancel()
                 raise TimeoutError(f"it did not end within {seconds:.2g} s")
-        return future.result()
+        return self.result(future)
 
     def restart(self) -> bool:
         """Replace the pool by a new one."""
@@ -278,9 +287,9 @@ def _seeing(device: str, target: Callable[..., Any], *args: Any) -> None:
     target(*args)
 
 
-def _called(call: bytes) -> Any:
+def _called(call: bytes) -> bytes:
     function, arguments = pickle.loads(call)
-    return function(*arguments)
+    return pickle.dumps(function(*arguments))
 
 
 class Given(Workers):
