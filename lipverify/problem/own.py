@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
+from functools import lru_cache, partial
 from inspect import signature
 from typing import Any, ClassVar
 
@@ -15,9 +15,11 @@ import numpy as np
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import EPS, Array
 from lipverify.foundation.quoting import shown
+from lipverify.foundation.validation import number
 from lipverify.problem.covariances import Harmonic, Risen
-from lipverify.problem.law import Bound, Law, RidgeLaw, by_law
+from lipverify.problem.law import Bound, FunctionLaw, Law, RidgeLaw, by_law
 
+OURS = __name__.partition(".")[0]
 NUGGET = 0.2
 """A variogram that rises by more than this share of its total within 1e-12 of distance 0 jumps there. For comparison,
 the continuous r^{1/10} rises by 0.06 of it."""
@@ -303,3 +305,89 @@ def _spectrum(spectrum: Any) -> tuple[float, ...]:
     if not values or not all(math.isfinite(k) and k >= 0 for k in values):
         raise InvalidInput(f"spectrum = {shown(spectrum)}: the coefficients must be a sequence of finite numbers >= 0.")
     return values
+
+
+AMPLITUDES, LARGEST_RATIO = 4096, 1.25
+"""Amplitudes whose mean square is compared with the amplitude variance, and the ratio from which the law is refused: a
+forgotten factor is larger, and the error of a mean over so many steps of a distribution with heavy tails is smaller."""
+
+
+def require_defined(law: Law) -> None:
+    """Refuse a law of a user's class that lacks a member or whose members contradict each other.
+
+    The library's laws check themselves. A law is checked once.
+
+    Raises
+    ------
+    InvalidInput
+        If a member is missing, raises, or returns something else than it must.
+    """
+    if type(law).__module__.partition(".")[0] == OURS:
+        for inner in (getattr(law, field) for field in law.__struct_fields__):
+            if isinstance(inner, Law):
+                require_defined(inner)
+        return
+    try:
+        _checked(law)
+    except TypeError as error:
+        if "unhashable" not in str(error):
+            raise
+        raise InvalidInput(
+            f"law = {shown(law)}: {error}; a law is kept by its fields: use numbers and tuples."
+        ) from None
+
+
+@lru_cache(maxsize=256)
+def _checked(law: Law) -> None:
+    if not isinstance(law, FunctionLaw):
+        return  # `covariance` is checked when the spectrum is computed
+    variance = _member(law, "amplitude_variance", lambda: law.amplitude_variance)
+    number(f"{law.name}.amplitude_variance", _plain(variance), "E l^2", least=0)
+    bounds = _member(law, "bounds(radius)", law.bounds)
+    if not isinstance(bounds, tuple) or not bounds or not all(isinstance(bound, Bound) for bound in bounds):
+        raise InvalidInput(f"{law.name}.bounds() = {shown(bounds)}: it must be a tuple of a Bound for each component.")
+    for bound in bounds:
+        if not min(bound.extent, bound.magnitude, bound.slope) >= 0:
+            raise InvalidInput(f"{law.name}.bounds() = {shown(bounds)}: numbers >= 0; inf where none is known.")
+    if isinstance(law, RidgeLaw):
+        _require_links(law, float(variance), bounds)
+
+
+def _require_links(law: RidgeLaw, variance: float, bounds: tuple[Bound, ...]) -> None:
+    """Refuse links that are no functions or leave their bounds, and amplitudes of another size than declared."""
+    _places(f"{law.name}.kink_points", _member(law, "kink_points", lambda: law.kink_points))
+    z = np.linspace(-1, 1, 33)
+    links = _member(law, "links(z, xp)", lambda: law.links(z, np))
+    if not isinstance(links, list | tuple) or len(links) != len(bounds):
+        rule = f"it must be a list of as many arrays as there are bounds, {len(bounds)}"
+        raise InvalidInput(f"{law.name}.links(z, xp) = {shown(links)}: {rule}.")
+    for k, bound in enumerate(bounds):
+        _probe(lambda z, k=k: law.links(z, np)[k], f"link {k + 1} of {law.name}")
+        extent = float(np.ptp(links[k]))
+        if extent > bound.extent * (1 + JUMP):
+            raise InvalidInput(
+                f"{law.name}.bounds()[{k}].extent = {bound.extent:g}: values of link {k + 1} on [-1, 1] differ by "
+                f"{extent:.6g}; a bound must cover that."
+            )
+    uniforms = np.repeat((np.arange(AMPLITUDES)[:, None] + 0.5) / AMPLITUDES, len(bounds), axis=1)
+    amplitudes = np.asarray(_member(law, "amplitudes(uniforms)", lambda: law.amplitudes(uniforms)))
+    square = float(np.mean(amplitudes**2)) if amplitudes.dtype.kind in "fiu" else math.nan
+    if amplitudes.shape != uniforms.shape or not variance / LARGEST_RATIO <= square <= variance * LARGEST_RATIO:
+        raise InvalidInput(
+            f"{law.name}.amplitudes(uniforms) has shape {amplitudes.shape} for {uniforms.shape} and mean square "
+            f"{square:.6g}; the shape must be the same, and the mean square amplitude_variance = {variance:.6g}."
+        )
+
+
+def _member(law: Law, name: str, call: Callable[[], Any]) -> Any:
+    """What a member of a law returns; refused if it is not written, or raises."""
+    try:
+        return call()
+    except NotImplementedError:
+        raise InvalidInput(f"the class {type(law).__name__} does not define {name}, which such a law needs.") from None
+    except Exception as error:
+        raise InvalidInput(f"{law.name}.{name} raised {type(error).__name__}: {error}; correct the law.") from error
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

@@ -13,7 +13,8 @@ from lipverify.foundation.quoting import shown
 from lipverify.foundation.showing import latex_number, table
 from lipverify.foundation.validation import instance, real, whole
 from lipverify.problem.covariates import Covariates, Sphere
-from lipverify.problem.law import Law, Sum, require_dimension
+from lipverify.problem.law import Law, Sum, require_dimension, summands
+from lipverify.problem.own import require_defined
 
 LARGEST_N = 1e30
 """Largest context length, up to which the exact method is tested."""
@@ -79,6 +80,8 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
                 f"law = {self.law!r} with covariates {self.covariates.name}: a sum of laws needs covariates "
                 "on the sphere; write the sum as one law."
             )
+        for _, law in summands(self.law):
+            require_defined(law)
         require_dimension(self.law, self.d)
         self.covariates.require_dimension(self.d)
 
