@@ -12,7 +12,6 @@ from lipverify.foundation import store as module  # internal: whether its folder
 
 # internal: the remembered answers of a run are counted, entry by entry
 from lipverify.foundation.store import remembered, remembering
-from lipverify.laws import RidgeLaw
 
 # internal: another route must not be answered from memory
 from lipverify.loss.methods import instead_of_exact
@@ -71,7 +70,7 @@ def test_any_difference_is_computed_separately(other: lv.Problem) -> None:
     assert find.asked == 2
 
 
-class Somebodys(RidgeLaw, frozen=True, tag="relu"):
+class Somebodys(lv.laws.ReLU, frozen=True, tag="somebodys"):
     """A user's law, whose code is unknown."""
 
 
