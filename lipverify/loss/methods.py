@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import EPS, Floats
 from lipverify.foundation.noted import Grade, Made, makes
+from lipverify.foundation.quoting import shown
 from lipverify.foundation.store import forgetting
 from lipverify.foundation.validation import chosen, numbers
 from lipverify.loss.kernels import kernel_for
@@ -104,10 +105,38 @@ class LossMethod(Method):
             if option not in self.options:
                 has = f"it has {', '.join(self.options)}" if self.options else "it has none"
                 raise InvalidInput(f"{option} is not an option of the {self.name} method; {has}.")
-        terms = self.terms
-        if not self.additive:
-            return terms(problem, w, **options)
-        return _by_parts(problem.law, problem, w, lambda part: terms(part, w, **options), self.name)
+
+        def terms(part: Problem) -> LossTerms:
+            return _as_declared(self, part, w, self.terms(part, w, **options))
+
+        return _by_parts(problem.law, problem, w, terms, self.name) if self.additive else terms(problem)
+
+
+def _as_declared(method: LossMethod, problem: Problem, w: Floats, terms: Any) -> LossTerms:
+    """The terms of a registered method, with an error of no better kind than its grade; refused if they are not valid.
+
+    Raises
+    ------
+    InvalidInput
+        If they are no terms of this problem, method and w, or a value is not finite, or an error negative or NaN.
+    """
+    if method.name in _SHIPPED:
+        return terms
+    of = f"the method {method.name!r} returned"
+    if not isinstance(terms, LossTerms):
+        raise InvalidInput(f"{of} {shown(terms)}; it must return LossTerms(problem=problem, method=..., w=w, ...).")
+    if terms.problem != problem or terms.method != method.name or not np.array_equal(terms.w, w):
+        raise InvalidInput(
+            f"{of} the terms {shown(terms)}; they must be its own, for the problem and the w that it got."
+        )
+    for name, rule in (("bias", "finite"), ("noise", "finite"), ("bias_error", ">= 0"), ("noise_error", ">= 0")):
+        values = np.asarray(getattr(terms, name))
+        valid = values.shape == np.shape(w) and np.all(np.isfinite(values) if rule == "finite" else values >= 0)
+        if not valid:
+            raise InvalidInput(f"{of} {name} = {shown(values)}; it must be {rule} at every w, in the shape of w.")
+    kinds = get_args(ErrorKind)
+    kind = method.grade if method.grade in kinds else kinds[0]
+    return replace(terms, error_kind=max(terms.error_kind, kind, key=kinds.index))
 
 
 def _in_isotropic_form(method: LossMethod, problem: Problem, w: Floats, options: Options) -> LossTerms:
@@ -229,12 +258,20 @@ def register(method: LossMethod) -> LossMethod:
     Raises
     ------
     InvalidInput
-        If one of lipverify's methods has its name, if another method repeats losses under one of its names, or if its
-        grade is not one of "bounded", "sampled" and "estimated".
+        If one of lipverify's methods has its name, if another method repeats losses under one of its names, if its
+        grade is not one of "bounded", "sampled" and "estimated", or if a field has another type.
     """
     if method.name in _SHIPPED:
         raise InvalidInput(f"name = {method.name!r}: lipverify has a method of this name; choose another name.")
     chosen("grade", method.grade, get_args(ErrorKind))
+    if not (callable(method.function) or isinstance(method.function, tuple)) or not callable(method.prepare):
+        raise InvalidInput(f"function = {shown(method.function)}: `function` and `prepare` must be functions.")
+    if not isinstance(method.name, str) or not method.name or not isinstance(method.words, str) or not method.words:
+        raise InvalidInput(f"name = {shown(method.name)}, words = {shown(method.words)}: both must be text, not empty.")
+    if not isinstance(method.repeats, Mapping) or not all(
+        isinstance(each, Mapping) for each in method.repeats.values()
+    ):
+        raise InvalidInput(f"repeats = {shown(method.repeats)}: give {{NAME: options}}, options a dictionary.")
     for by, (rival, _) in repeats().items():
         if by in method.repeats and rival.name != method.name:
             raise InvalidInput(f"repeats = {by!r}: {rival.name!r} repeats losses under this name; choose another name.")

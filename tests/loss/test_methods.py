@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import msgspec
+import numpy as np
 import pytest
 
 import lipverify
@@ -108,7 +111,9 @@ def test_a_registered_method_is_served_graded_and_repeated(halves: LossMethod) -
 def test_the_grade_of_a_record_caps_the_grade_of_its_terms(halves: LossMethod, grade: Any) -> None:
     register(LossMethod(name="halves", words="a half", grade=grade, function=halves.function))
     with watching() as notes:
-        bias = float(loss_terms(RELU, 2.0, "halves", share=1 / 3).bias)
+        terms = loss_terms(RELU, 2.0, "halves", share=1 / 3)
+        bias = float(terms.bias)
+    assert terms.error_kind == grade
     assert [stood.grade for stood in ran(notes, [bias, 1e-9]).stood[""]] == [grade]
 
 
@@ -122,4 +127,32 @@ def test_a_record_that_redefines_a_name_is_refused(halves: LossMethod) -> None:
         register(like(repeats={"balls": {}}))
     with pytest.raises(InvalidInput, match="grade = 'proved'"):
         register(like(grade="proved"))
+    with pytest.raises(InvalidInput, match=r"function = 3: .* must be functions"):
+        register(like(function=3))
+    with pytest.raises(InvalidInput, match=r"repeats = .'a'.: give"):
+        register(like(repeats=["a"]))
+    with pytest.raises(InvalidInput, match="words = '': both must be text"):
+        register(like(words=""))
     assert register(like(words="read again")) is TABLE["halves"], "a claims file may be imported twice"
+
+
+@pytest.mark.parametrize(
+    ("changed", "rule"),
+    [
+        ({"bias": math.nan}, "bias = .*nan.*must be finite"),
+        ({"bias_error": -1.0}, "bias_error = .*must be >= 0"),
+        ({"noise_error": math.nan}, "noise_error = .*must be >= 0"),
+        ({"noise": np.ones(7)}, "noise = .*in the shape of w"),
+        ({"problem": RELU.replace(n=51)}, "they must be its own"),
+        ({"method": "exact"}, "they must be its own"),
+        ({"w": 3.0}, "for the problem and the w that it got"),
+        (None, "returned None; it must return LossTerms"),
+    ],
+)
+def test_wrong_terms_of_a_registered_method_are_refused(halves: LossMethod, changed: Any, rule: str) -> None:
+    def wrong(problem: Problem, w: Any) -> Any:
+        return None if changed is None else msgspec.structs.replace(halves.function(problem, w), **changed)
+
+    register(LossMethod(name="halves", words="a half", grade="bounded", function=wrong))
+    with pytest.raises(InvalidInput, match=rule):
+        loss_terms(RELU, 2.0, "halves")
