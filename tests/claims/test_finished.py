@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import sqlite3
 import struct
@@ -22,6 +21,9 @@ from lipverify.errors import InvalidInput
 from tests import toys
 
 MEASURED: Counter[int] = Counter()
+DEEP: list[Any] = []
+for _ in range(100_000):
+    DEEP = [DEEP]
 
 
 class Curve(msgspec.Struct, frozen=True):
@@ -129,7 +131,7 @@ def test_results_of_other_settings_or_code_are_not_used(tmp_path: Path, monkeypa
         (Measurement(measured, (1,)), (np.longdouble(1) / 3, 0.1)),
         (Measurement(measured, (1,)), (10**30, 0.1)),
         (Measurement(measured, (1,)), ("\ud800", 0.1)),
-        (Measurement(measured, (1,)), functools.reduce(lambda inner, _: [inner], range(100_000), [])),
+        (Measurement(measured, (1,)), DEEP),
     ],
     ids=["undeclared", "complex", "long double", "large", "half a letter", "deep"],
 )

@@ -151,7 +151,7 @@ def test_a_record_that_redefines_a_name_is_refused(halves: LossMethod) -> None:
 )
 def test_wrong_terms_of_a_registered_method_are_refused(halves: LossMethod, changed: Any, rule: str) -> None:
     def wrong(problem: Problem, w: Any) -> Any:
-        return None if changed is None else msgspec.structs.replace(halves.function(problem, w), **changed)
+        return None if changed is None else msgspec.structs.replace(halves.terms(problem, w), **changed)
 
     register(LossMethod(name="halves", words="a half", grade="bounded", function=wrong))
     with pytest.raises(InvalidInput, match=rule):
