@@ -756,8 +756,9 @@ def test_what_is_no_law_is_refused(law: Any) -> None:
     for prove in (prove_window, prove_every_n):
         with pytest.raises(InvalidInput, match="it must be a law, like"):
             prove(law, 3)
+    other: Any = law or "none"  # None is the affine law here
     with pytest.raises(InvalidInput, match="it must be a law, like"):
-        prove_every_signal(3, law or "none")  # None is the affine law here
+        prove_every_signal(3, other)
 
 
 @pytest.mark.parametrize("d", [0, True, "2", 2.5, None])
