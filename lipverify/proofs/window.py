@@ -173,7 +173,7 @@ def prove_transfer(theorem: Theorem, ratio: float) -> Transfer:
     Raises
     ------
     InvalidInput
-        If `ratio` is not a positive number.
+        If `ratio` is not a positive number, or `theorem` is another proof.
     OutOfReach
         If the theorem's envelope begins too late.
 
@@ -182,6 +182,8 @@ def prove_transfer(theorem: Theorem, ratio: float) -> Transfer:
     >>> round(low, 3), round(high, 3)
     (1.674, 1.857)
     """
+    if not isinstance(theorem, Theorem):
+        raise InvalidInput(f"theorem = {theorem!r:.60}: it must be one of `prove_window`, which has the envelopes.")
     if laws.own_constant(theorem.law):
         raise OutOfReach(f"{theorem.law} is another law for another L: no theorem is known for its transfer.")
     rho = number("ratio", ratio, "L' / L", above=0)

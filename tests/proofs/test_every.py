@@ -751,6 +751,17 @@ def test_every_signal_is_refused_in_other_dimensions() -> None:
         with_all_signals(3).window(1)
 
 
+@pytest.mark.parametrize(
+    ("n", "signal", "share"), [(2, 46.2, 0.594), (14, 2.8e6, 3.21), (1000, 1e14, 1.64), (10**5, 0.1488e15, 0.59)]
+)
+def test_of_relu_in_the_plane_w_over_its_scale_is_what_the_document_says(n: int, signal: float, share: float) -> None:
+    L, theorem = math.sqrt(signal / n), with_all_signals(2, "relu")
+    w = optimal_window(Problem(d=2, n=n, law=ReLU(L=L), sigma=1.0)).w
+    assert w / theorem.scale(n, L) == pytest.approx(share, abs=0.006)
+    low, high = theorem.window(n, L)
+    assert low < w < high
+
+
 @pytest.mark.parametrize("law", [None, "relu", ReLU])
 def test_what_is_no_law_is_refused(law: Any) -> None:
     for prove in (prove_window, prove_every_n):
