@@ -13,7 +13,7 @@ from lipverify.foundation.validation import number, whole
 from lipverify.proofs import checker
 from lipverify.proofs.checker import chain
 from lipverify.proofs.record import Proof
-from lipverify.proofs.search import lemma_of, rounded
+from lipverify.proofs.search import in_doubles, lemma_of, rounded
 
 Choices = Mapping[str, Mapping[str, str]]
 
@@ -24,12 +24,13 @@ def built(theorem: str, given: Mapping[str, Any], chosen: Choices) -> Proof:
     Raises
     ------
     OutOfReach
-        If a lemma does not follow.
+        If a lemma does not follow, or its constants are no doubles.
     """
+    about_it = ", ".join((theorem, *(f"{name} = {value}" for name, value in given.items())))
     head = {"format": chain.FORMAT, "theorem": theorem, "given": dict(given)}
     kind = checker.KINDS[theorem]
     lemmas: list[dict[str, Any]] = []
-    with ctx.workprec(chain.BITS):
+    with in_doubles(about_it), ctx.workprec(chain.BITS):
         about = checker.read(head | {"lemmas": []})
         facts = kind.given(about.about)
         for rule, stage in kind.chain(about):
@@ -39,14 +40,17 @@ def built(theorem: str, given: Mapping[str, Any], chosen: Choices) -> Proof:
             if not all(ball.is_finite() for _, ball in bounds.values()):
                 false = ", ".join(what for what, holds in conditions.items() if not holds)
                 raise OutOfReach(
-                    f"{theorem}: {rule.__name__} does not follow from the hypotheses: not certain that {false}."
+                    f"{about_it}: {rule.__name__} does not follow from the hypotheses: not certain that {false}."
                 )
             constants |= {name: rounded(ball, side) for name, (side, ball) in bounds.items()}
             facts |= {name: arb(text) for name, text in constants.items()}
             lemmas.append(lemma_of(rule, stage, constants))
     proof = Proof(head | {"lemmas": lemmas})
     if failures := proof.failures():
-        raise OutOfReach(f"{theorem}: {failures[0]}; this does not follow from the hypotheses.")
+        raise OutOfReach(
+            f"{about_it}: {failures[0]}; this does not follow from the hypotheses: ask for values nearer to 1 or to "
+            "the default."
+        )
     return proof
 
 

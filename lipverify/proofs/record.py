@@ -178,6 +178,8 @@ def beyond(value: float) -> float:
 
 def named(law: Law) -> str:
     """The name of a law in the checker."""
+    if not isinstance(law, Law):
+        raise InvalidInput(f"law = {law!r}: it must be a law, like lipverify.laws.Affine() or ReLU().")
     if law.constant:
         raise InvalidInput(f"law = {law!r} is constant: there is no bias to balance the noise, so give L > 0.")
     return declared(law)

@@ -29,6 +29,8 @@ L_OVER_SIGMA = 10.0
 """By default it covers every L <= 10 sigma, or where f jumps, L <= sigma, unless"""
 FEWEST = 10.0
 """least_tokens would come out below this."""
+SMALLEST = 1e-140
+"""L and sigma are at least this, as the square of a smaller number is no double of full precision."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,7 @@ class Theorem(LawProof):
         L = self.constant(L)
         if not (n > 0 and L > 0 and sigma > 0):
             return False
-        lam = n * L**2 / sigma**2
+        lam = signal(n, L, sigma, fewest=SMALLEST)
         return bool(lam >= self.least_lambda and n >= self.least_tokens * (lam**self.exponent) ** self.tokens_power)
 
     def window(self, n: float, L: float | None = None, sigma: float = 1.0) -> tuple[float, float]:
@@ -124,7 +126,7 @@ class Theorem(LawProof):
                 f"n = {n:g}, L = {L:g}, sigma = {sigma:g}: not covered by {self.statement}; prove it with another "
                 "least_lambda or least_tokens."
             )
-        W = (n * L**2 / sigma**2) ** self.exponent
+        W = signal(n, L, sigma, fewest=SMALLEST) ** self.exponent
         return self.low * W, self.high * W
 
 
@@ -171,7 +173,7 @@ def prove_transfer(theorem: Theorem, ratio: float) -> Transfer:
     Raises
     ------
     InvalidInput
-        If `ratio` is not a positive number.
+        If `ratio` is not a positive number, or `theorem` is another proof.
     OutOfReach
         If the theorem's envelope begins too late.
 
@@ -180,6 +182,8 @@ def prove_transfer(theorem: Theorem, ratio: float) -> Transfer:
     >>> round(low, 3), round(high, 3)
     (1.674, 1.857)
     """
+    if not isinstance(theorem, Theorem):
+        raise InvalidInput(f"theorem = {theorem!r:.60}: it must be one of `prove_window`, which has the envelopes.")
     if laws.own_constant(theorem.law):
         raise OutOfReach(f"{theorem.law} is another law for another L: no theorem is known for its transfer.")
     rho = number("ratio", ratio, "L' / L", above=0)
@@ -193,10 +197,18 @@ def unit(law: str, d: int) -> float:
         return float(every.unit(laws.start(law, d)).mid())
 
 
-def require_signal(n: float, L: float, sigma: float) -> None:
-    """Refuse values to which no theorem for every n applies."""
-    if not (n >= 2 and L > 0 and sigma > 0):
-        raise InvalidInput(f"n = {n:g}, L = {L:g}, sigma = {sigma:g}: n must be 2 or more, L and sigma above 0.")
+def signal(n: float, L: float, sigma: float, fewest: float = 2) -> float:
+    """Lambda = n L^2 / sigma^2, for n from `fewest` on and L and sigma whose squares are doubles."""
+    number("n", n, "the number of tokens", least=fewest)
+    number("L", L, "the Lipschitz constant", least=SMALLEST, below=1 / SMALLEST)
+    number("sigma", sigma, "the noise", least=SMALLEST, below=1 / SMALLEST)
+    lam = n * L**2 / sigma**2
+    if not SMALLEST**2 <= lam <= SMALLEST**-2:
+        raise InvalidInput(
+            f"n = {n:g}, L = {L:g}, sigma = {sigma:g}: Lambda = n L^2 / sigma^2 must be between {SMALLEST**2:g} and "
+            f"{SMALLEST**-2:g}, as powers of it are doubles; give an L / sigma nearer to 1."
+        )
+    return lam
 
 
 @dataclass(frozen=True)
@@ -235,7 +247,7 @@ class EveryN(LawProof):
 
     def scale(self, n: float, L: float = 1.0, sigma: float = 1.0) -> float:
         """M = min(k_1 Lambda, k Lambda^e)."""
-        lam = n * L**2 / sigma**2
+        lam = signal(n, L, sigma)
         return float(min(lam / unit(self.law, self.d), self.constants["k"] * lam**self.exponent))
 
     def covers(self, n: float, L: float | None = None, sigma: float = 1.0) -> bool:
@@ -243,7 +255,7 @@ class EveryN(LawProof):
         L, a = self.constant(L), self.noise_power
         if not (n >= 2 and L > 0 and sigma > 0):
             return False
-        W = (n * L**2 / sigma**2) ** self.exponent
+        W = signal(n, L, sigma) ** self.exponent
         return L / sigma <= self.most_signal or n >= self.least_tokens * W ** (a + self.beta - 1)
 
     def least(self, n: float, L: float | None = None, sigma: float = 1.0) -> float:
@@ -256,7 +268,6 @@ class EveryN(LawProof):
         [37.7, 175.1, 266.8, 266.8]
         """
         L, share = self.constant(L), self.multiples[0]
-        require_signal(n, L, sigma)
         M = self.scale(n, L, sigma)
         if not self.covers(n, L, sigma):
             M = min(M, self.constants["k"] * (n / self.least_tokens) ** (1 / (self.noise_power + self.beta - 1)))
@@ -301,7 +312,7 @@ class EverySignal(LawProof):
 
         In the plane min(Lambda / 6, max(k Lambda^e, L^2 / 12 sigma^2), m (n^2 + 150)); of ReLU 12 for 6.
         """
-        lam, k = n * L**2 / sigma**2, self.constants
+        lam, k = signal(n, L, sigma), self.constants
         window = k["k"] * lam**self.exponent
         if self.d == 2:
             return float(min(lam / unit(self.law, self.d), max(window, lam / (12 * n)), k["m"] * (n**2 + 150)))
@@ -315,7 +326,7 @@ class EverySignal(LawProof):
         Raises
         ------
         InvalidInput
-            If n is less than 2, or L or sigma is not positive.
+            If n is less than 2, L or sigma is not positive, or Lambda is no double of full precision.
 
         >>> from lipverify.foundation.shipped import shipped
         >>> from lipverify.proofs import load
@@ -323,7 +334,6 @@ class EverySignal(LawProof):
         >>> round(low, 2), round(high, 2)
         (3.57, 27.03)
         """
-        require_signal(n, L, sigma)
         M, (low, high) = self.scale(n, L, sigma), self.multiples
         return low * M * (1 - 1e-14), high * M * (1 + 1e-14)
 
@@ -350,6 +360,8 @@ def prove_every_signal(d: int, law: Law | None = None) -> EverySignal:
 
     Raises
     ------
+    InvalidInput
+        If `d` is not an integer >= 2, or `law` no law, or constant.
     OutOfReach
         If it is another law, or d another dimension.
 
@@ -360,7 +372,7 @@ def prove_every_signal(d: int, law: Law | None = None) -> EverySignal:
     >>> load(shipped() / "proofs" / "signals-affine-5.json").constants["C"]
     9.0
     """
-    law = Affine() if law is None else law
+    law, d = Affine() if law is None else law, whole("d", d, 2, "the ambient dimension")
     chosen = SIGNALS.get((named(law), d))
     if chosen is None:
         raise OutOfReach(

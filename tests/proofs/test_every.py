@@ -25,7 +25,7 @@ from lipverify.claims.plan import proved as of_run
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.shipped import shipped
 from lipverify.laws import Affine, Quadratic, ReLU
-from lipverify.proofs import EveryN, EverySignal, checker, load, prove_every_n, prove_every_signal
+from lipverify.proofs import EveryN, EverySignal, checker, load, prove_every_n, prove_every_signal, prove_window
 
 # internal: the test compares each lemma of a proof file with the exact method
 from lipverify.proofs.checker import chain, curves, every, five, largest, laws, levels, plane, signals, three, two
@@ -749,6 +749,63 @@ def test_every_signal_is_refused_in_other_dimensions() -> None:
             prove_every_signal(d, law)
     with pytest.raises(InvalidInput, match="n = 1"):
         with_all_signals(3).window(1)
+
+
+@pytest.mark.parametrize(
+    ("n", "signal", "share"), [(2, 46.2, 0.594), (14, 2.8e6, 3.21), (1000, 1e14, 1.64), (10**5, 0.1488e15, 0.59)]
+)
+def test_of_relu_in_the_plane_w_over_its_scale_is_what_the_document_says(n: int, signal: float, share: float) -> None:
+    L, theorem = math.sqrt(signal / n), with_all_signals(2, "relu")
+    w = optimal_window(Problem(d=2, n=n, law=ReLU(L=L), sigma=1.0)).w
+    assert w / theorem.scale(n, L) == pytest.approx(share, abs=0.006)
+    low, high = theorem.window(n, L)
+    assert low < w < high
+
+
+@pytest.mark.parametrize("law", [None, "relu", ReLU])
+def test_what_is_no_law_is_refused(law: Any) -> None:
+    for prove in (prove_window, prove_every_n):
+        with pytest.raises(InvalidInput, match="it must be a law, like"):
+            prove(law, 3)
+    other: Any = law or "none"  # None is the affine law here
+    with pytest.raises(InvalidInput, match="it must be a law, like"):
+        prove_every_signal(3, other)
+
+
+@pytest.mark.parametrize("d", [0, True, "2", 2.5, None])
+def test_every_signal_names_a_dimension_that_is_none(d: Any) -> None:
+    with pytest.raises(InvalidInput, match="the ambient dimension must be an integer >= 2"):
+        prove_every_signal(d)
+
+
+@pytest.mark.parametrize(
+    ("n", "L", "sigma"),
+    [(2, 1e200, 1), (2, 1e-200, 1), (2, math.inf, 1), (10**400, 1, 1), (1e308, 1e100, 1e-100), (2, 1e-130, 1e130)],
+    ids=str,
+)
+def test_no_window_is_stated_where_lambda_is_no_double(n: float, L: float, sigma: float) -> None:
+    for theorem in (with_all_signals(2, "relu"), proof(3), prove_window(Affine(), 3)):
+        with pytest.raises(InvalidInput, match=r" = .* must be "):
+            theorem.window(n, L, sigma)
+    low, high = with_all_signals(2, "relu").window(2, 1e-130, 1)
+    assert 0 < low < 2e-260 / 12 < high
+
+
+@pytest.mark.parametrize(("law", "rule"), [("affine", signals.signals_in_plane), ("relu", signals.signals_in_two)])
+def test_beyond_all_polynomials_the_bound_of_few_tokens_is_divided_too(law: str, rule: chain.Rule) -> None:
+    with ctx.workprec(chain.BITS):
+        constants = (each["constants"] for each in with_all_signals(2, law).data["lemmas"])
+        k = {**laws.start(law, 2), **{name: arb(text) for each in constants for name, text in each.items()}}
+
+        def holds(**changed: str) -> bool:
+            return all(rule({**k, **{name: arb(text) for name, text in changed.items()}})[1].values())
+
+        assert holds()
+        assert holds(few_sides_low="0.05", lower="0.06", all_low="0.048")
+        # w* of an L whose w_0 is n^2 / 80 may be bounded by few sides; M of a larger L is up to 1 + 150 / n^2 as large
+        assert not holds(few_sides_low="0.05", lower="0.06", all_low="0.0499")
+        # and for the fewest tokens that L has to be one for which w* is compared at two places
+        assert not holds(k="2.1", all_low="0.01", all_high="1000")
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import lipverify as lv
 from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.foundation.shipped import shipped
 from lipverify.laws import Affine, Cosine, Law, Linear, Quadratic, ReLU, Ridge, Zonal
 from lipverify.proofs import (
     Gaussian,
@@ -21,7 +22,10 @@ from lipverify.proofs import (
     Powers,
     Theorem,
     checker,
+    load,
     prove_envelope,
+    prove_every_dimension,
+    prove_ridge,
     prove_tradeoff,
     prove_transfer,
     prove_window,
@@ -290,3 +294,16 @@ def test_a_tradeoff_beyond_reach_is_refused() -> None:
 def test_numbers_beyond_doubles_are_out_of_reach(search: Any) -> None:
     with pytest.raises(OutOfReach, match=r"^law = affine, d = .*: constants are searched in doubles.*; ask for"):
         search()
+
+
+def test_a_transfer_is_of_a_theorem_about_the_window() -> None:
+    other: Any = load(shipped() / "proofs" / "every-affine-3.json")
+    with pytest.raises(InvalidInput, match="it must be one of `prove_window`"):
+        prove_transfer(other, 2.0)
+
+
+def test_constants_that_leave_the_doubles_are_refused_with_what_was_given() -> None:
+    with pytest.raises(OutOfReach, match=r"ridge, sigma_1 = 0.5, sigma_2 = 1e\+200.* doubles, which end at 1e308"):
+        prove_ridge(0.5, 1e200, level=2, d=2, n=10)
+    with pytest.raises(OutOfReach, match=r"corrections: .* ask for values nearer to 1 or to the default"):
+        prove_every_dimension(Affine(), least_window=1e300)

@@ -219,7 +219,7 @@ def signals_in_plane(k: Known) -> tuple[Bounds, Conditions]:
     m n^2, and w* is at least that of the L with w_0 = n^2 / 80 (`monotone`), and M <= (n^2 + 150) / 80.
     """
     crowded = 1 + arb(150) / SINGLY**2
-    low = k["few_sides_low"].min(k["lower"] / crowded)
+    low = k["few_sides_low"].min(k["lower"]) / crowded  # of that L w* may be one of few sides
     high = k["few_sides_high"].max(k["upper"]).max(k["C"] * crowded / k["m"])
     return {}, {
         "K = 2, rho <= 1, m <= 1/80": k["K"] == 2 and k["rho"] <= 1 and k["m"] <= START,
@@ -281,12 +281,13 @@ def signals_in_two(k: Known) -> tuple[Bounds, Conditions]:
     in `signals_in_plane`.
     """
     crowded = 1 + arb(150) / CLOSE**2
-    low = k["few_sides_low"].min(k["lower"] / crowded)
+    low = k["few_sides_low"].min(k["lower"]) / crowded  # of that L w* may be one of few sides
     high = k["few_sides_high"].max(k["upper"]).max(k["C"] * crowded / k["m"])
     return {}, {
         "rho <= 1, 12 k K >= 1, 192 k >= 1": k["rho"] <= 1 and 12 * k["k"] * k["K"] >= 1 and 192 * k["k"] >= 1,
         "12 k <= 256 / K, K >= 1": 12 * k["k"] * k["K"] <= FEW and k["K"] >= 1,
         "k <= 256 m, m <= 1/80": k["k"] <= FEW * k["m"] and k["m"] <= START,
+        "256 k / K <= 72^2 / 80": FEW * k["k"] <= START * CLOSE**2 * k["K"],
         "all_low, all_high": between(k, k["all_low"], low, high, k["all_high"]),
     }
 

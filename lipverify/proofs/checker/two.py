@@ -122,8 +122,9 @@ def many_in_two(k: Known) -> tuple[Bounds, Conditions]:
     return {}, {
         "B is more": together(n, k["C"]) > most,
         "C > 1/50": k["C"] > AT,
-        "E^2 >= 3.8 l from l = 8/3 on": all(
-            place < arb(8) / 3 or arb(38) / 10 * place <= E**2 for (_, E, _), (place, _, _) in pairwise(cells())
+        "E^2 >= 3 l, and 3.8 l from l = 8/3 on": all(
+            (3 if place < arb(8) / 3 else arb(38) / 10) * place <= E**2
+            for (_, E, _), (place, _, _) in pairwise(cells())
         ),
     }
 
@@ -165,7 +166,9 @@ def both_in_two(k: Known) -> tuple[Bounds, Conditions]:
         v = y * first.max(less * n**2)
         N, D, P = above(n, (1 - 2 / n) / (arb.pi() * (2 * y * x).sqrt()), v)
         noise, _ = below(n, k["upper"] * x, k["upper"] * first)
-        bias = arb(0) if last else (less / 2).sqrt() / arb.pi() * together(n, k["upper"] * less).max(0)
+        bias = arb(0)
+        if less * n**2 >= first:  # so that `together` is used from w = 40 on
+            bias = (less / 2).sqrt() / arb.pi() * together(n, k["upper"] * less).max(0)
         for p, t in ((1, arb(0)), (1, most), *([(0, most)] if most == 1 else [])):
             level = N + 2 * p / y * D + c * t / y**2 * v * v.sqrt() * pairs(v, P) + left_out(n)
             level *= n / (n - 2) * y.sqrt()
