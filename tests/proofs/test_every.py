@@ -31,7 +31,7 @@ from lipverify.proofs import EveryN, EverySignal, checker, load, prove_every_n, 
 from lipverify.proofs.checker import chain, curves, every, five, largest, laws, levels, plane, signals, three, two
 
 # internal: averages over contexts; a lemma has only their bounds
-from lipverify.proofs.checker.contexts import STRIP, averages, many_averages
+from lipverify.proofs.checker.contexts import BITS, STRIP, averages, gauss, many_averages, sums
 
 # internal: integrals over one token; a lemma has only their bounds
 from lipverify.proofs.checker.tokens import bessel_ratio, truncated
@@ -202,6 +202,19 @@ def test_averages_of_many_n_at_once_are_those_of_one(d: int, w: float) -> None:
         for ball, exact in ((many[n - 2], one.noise), (many[59 + n - 2], one.pairs[1] + 2 * one.alone[1])):
             assert ball.overlaps(exact)
             assert float(ball.rad()) < 1e-8
+
+
+@pytest.mark.parametrize("c", [6.0, 20.0])
+def test_sums_over_a_band_of_tokens_are_those_over_all_and_off_by_what_is_left_out(c: float) -> None:
+    with ctx.workprec(BITS):
+        t, p = gauss(2, 100)
+        g, h = [(-30 * (1 - x)).exp() for x in t], [[1 - x for x in t], [2 - x - x**2 for x in t]]
+        band, whole = (sums(g, p, h, h, -arb(10), 3, 200, width) for width in (c, 1e4))
+    for few, exact in zip(*(zip(*found, strict=True) for found in (band, whole)), strict=True):
+        for value, other in zip((few[0], *few[1], *few[2]), (exact[0], *exact[1], *exact[2]), strict=True):
+            assert value.contains(other.mid())
+            assert value.rad() < 2.3 * math.exp(-c)
+    assert max(float(x.rad()) for x in band[0]) > math.exp(-c)  # so tokens are left out
 
 
 @pytest.mark.parametrize("d", DIMENSIONS)

@@ -21,8 +21,11 @@ cos(b)^{-2} / (e^{2 pi b / q} - 1) (Trefethen and Weideman, SIAM Review 56 (2014
 **Ends.** The nodes before u_0 <= 0 add at most n H e^{u_0} + n^2 H^2 e^{2 u_0}, integrals of e^{ku}. Those beyond u_J
 = 2w + y, y >= log 2, add at most n^2 H^2 (1 + e^y) e^{-e^y}, since s is at most 2w: an integral of e^{2v} e^{-e^v}
 over v = u - 2w; and at most 2 n^2 H^2 phi(u_J)^{n-2}, since phi falls and the trapezoidal sum of e^{kv} e^{-e^v}, k =
-1 or 2, is 2 at most for q <= 1. Of tokens with s >= c all that is used is 0 <= e^{u-s} <= e^{u-c}: they count in phi
-alone.
+1 or 2, is 2 at most for q <= 1.
+
+**Band.** Let x = e^{u-s} and delta = e^{-c}, c >= 5. Where x <= delta 1 - e^{-x}, x e^{-x} and x^2 e^{-x} are at most
+delta, and where x >= 2c e^{-x}, x e^{-x} and x^2 e^{-x} are, as 4 c^2 <= e^c. Such tokens are left out at u, but for
+the probability of the first ones in phi: so phi and A_k[h] are off by at most H delta.
 """
 
 from __future__ import annotations
@@ -30,7 +33,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import accumulate, repeat
 from operator import mul
 
@@ -86,15 +89,8 @@ def averages(d: int, n: int, w: Ball, degrees: Sequence[int], goal: float = GOAL
         s = [w * (1 - x) for x in t]
         count = nodes(s, p, n, float(first), float(w.upper()), goal)
         last = first + count * q
-        far = last + goal + 2 * math.log(2 * n) + 2 * SPARE
-        near = [i for i in range(m) if not s[i] >= far]
-        h = [[arb(1)] * m, *deficits(d, m, tuple(degrees))]
-        g, weights, *columns = ([column[i] for i in near] for column in ([(-x).exp() for x in s], p, *h))
-        scales, phi, one, two = sums(g, weights, columns[1:], columns, first, thirds, count)
-        # tokens that are left out add between 0 and this to phi, and to each of the other averages
-        rest, small = (1 - sum(weights, arb(0))).max(0), [(first + j * q - far).exp() for j in range(count + 1)]
-        phi = [value + rest * (1 - arb(0).union(x)) for value, x in zip(phi, small, strict=True)]
-        more = [2 * rest * arb(0).union(x) for x in small]
+        h, c = deficits(d, m, tuple(degrees)), 2 * (goal + 2 * math.log(2 * n) + SPARE)
+        phi, one, two = sums([(-x).exp() for x in s], p, h, [[arb(1)] * m, *h], first, thirds, count, c)
         y = last - 2 * w
         beyond = 2 * phi[-1].abs_upper() ** (n - 2)
         if y > arb(2).log():
@@ -106,15 +102,12 @@ def averages(d: int, n: int, w: Ball, degrees: Sequence[int], goal: float = GOAL
         # a sum of n - 2 or n - 1 others
         single, double = (arb_mat([[value.max(0).min(1) ** (n - k) for value in phi]]) for k in (1, 2))
 
-        def total(table: Columns, power: int) -> list[Ball]:
-            """The sums over u of A_1 or A_2 with the others, of each h."""
-            weighed = arb_mat([[x * scale**power for x, scale in zip(single.entries(), scales, strict=True)]])
-            excess = sum((x * y for x, y in zip(single.entries(), more, strict=True)), arb(0))
-            return [n * q * (entry + excess) + error for entry in (weighed * arb_mat(table)).entries()]
+        def total(others: arb_mat, table: Columns) -> list[Ball]:
+            """The sums over u of products with the others."""
+            return [n * q * entry for entry in (others * arb_mat(table)).entries()]
 
-        products = [[(scale * x + y) ** 2 for x in row] for scale, row, y in zip(scales, one, more, strict=True)]
-        alone, mean = total(two, 2), total(one, 1)
-        pairs = [n * (n - 1) * q * entry + error for entry in (double * arb_mat(products)).entries()]
+        alone, mean = ([x + error for x in total(single, table)] for table in (two, one))
+        pairs = [(n - 1) * x + error for x in total(double, [[x * x for x in row] for row in one])]
     by_degree = (dict(zip(degrees, column, strict=True)) for column in (alone[1:], pairs, mean))
     return Averages(alone[0], *by_degree)
 
@@ -144,9 +137,9 @@ def many_averages(
             raise ValueError(f"w = {w}: too few nodes")
         g, h = [(-w * (1 - x)).exp() for x in t], deficits(d, m, tuple(k))
         sum_h = [sum((x * y for x, y in zip(k.values(), row, strict=True)), arb(0)) for row in zip(*h, strict=True)]
-        scales, phi, one, two = sums(g, p, h, [[arb(1)] * m, sum_h], first, thirds, count)
+        phi, one, two = sums(g, p, h, [[arb(1)] * m, sum_h], first, thirds, count, 2 * needed)
         squares = (arb_mat([[x * x for x in row] for row in one]) * arb_mat([[x] for x in k.values()])).entries()
-        columns = [[y**2 * x for x in (*row, z)] for y, row, z in zip(scales, two, squares, strict=True)]
+        columns = [[*row, z] for row, z in zip(two, squares, strict=True)]
         # phi^n is phi^{Fa} phi^b, F = FACTORS: a table of the few phi^b, times the columns with phi^{Fa}
         near = [list(accumulate(repeat(x, FACTORS), mul, initial=arb(1))) for x in phi]
         further = [accumulate(repeat(row[-1], (most - 1) // FACTORS), mul, initial=arb(1)) for row in near]
@@ -190,20 +183,28 @@ def nodes(s: Sequence[Ball], p: Sequence[Ball], n: int, first: float, w: float, 
 
 
 def sums(
-    g: Sequence[Ball], p: Sequence[Ball], once: Columns, twice: Columns, first: Ball, thirds: int, count: int
-) -> tuple[list[Ball], list[Ball], Columns, Columns]:
-    """lambda at u = first, first + q, ..., phi, A_1[h] / lambda of some columns h, and A_2[h] / lambda^2 of others."""
+    g: Sequence[Ball], p: Sequence[Ball], once: Columns, twice: Columns, first: Ball, thirds: int, count: int, c: float
+) -> tuple[list[Ball], Columns, Columns]:
+    """phi, A_1[h] of some columns h, and A_2[h] of others, at u = first, first + q and so on."""
     scales = [(first + j * arb(3).log() / thirds).exp() for j in range(count + 1)]
-    rows = list[list[Ball]]()
-    for j, scale in enumerate(scales):  # e^{-3x} is a cube; now and then afresh, as its error grows threefold
-        afresh = j % (CUBES * thirds) < thirds
-        rows.append([(-scale * x).exp() for x in g] if afresh else [x * x * x for x in rows[-thirds]])
     pg = [x * y for x, y in zip(p, g, strict=True)]
     pgg = [x * y for x, y in zip(pg, g, strict=True)]
     columns = [[x * y for x, y in zip(weight, h, strict=True)] for weight, hs in ((pg, once), (pgg, twice)) for h in hs]
-    table = (arb_mat(rows) * arb_mat([p, *columns]).transpose()).tolist()
-    split = 1 + len(once)
-    return scales, [row[0] for row in table], [row[1:split] for row in table], [row[split:] for row in table]
+    delta, H = (-arb(c)).exp(), reduce(arb.max, [x for h in (*once, *twice) for x in h], arb(1))
+    off, powers = arb(0, (H * delta).abs_upper()), [0, *[1] * len(once), *[2] * len(twice)]
+    table, together, split = list[list[Ball]](), CUBES * thirds, 1 + len(once)
+    for few in (scales[j : j + together] for j in range(0, count + 1, together)):
+        least, most = delta / few[-1], 2 * arb(c) / few[0]
+        near = [i for i, x in enumerate(g) if not (x <= least or x >= most)]
+        far = sum((y for x, y in zip(g, p, strict=True) if x <= least), arb(0))
+        rows = list[list[Ball]]()
+        for j, scale in enumerate(few):  # e^{-3x} is a cube; now and then afresh, as its error grows threefold
+            rows.append([(-scale * g[i]).exp() for i in near] if j < thirds else [x * x * x for x in rows[-thirds]])
+        summed = arb_mat(rows) * arb_mat([[column[i] for i in near] for column in (p, *columns)]).transpose()
+        for scale, row in zip(few, summed.tolist(), strict=True):
+            table.append([scale**k * x + off for k, x in zip(powers, row, strict=True)])
+            table[-1][0] += far
+    return [row[0] for row in table], [row[1:split] for row in table], [row[split:] for row in table]
 
 
 @lru_cache(maxsize=64)

@@ -73,6 +73,8 @@ CELLS = 1400
 """Number of intervals of log lambda, from -9 to 5, for that."""
 SPENT = 50
 """Where k_N or e^{-tau Ein} is less than e^-SPENT, cells are not looked at."""
+SUM_BITS = 64
+"""Precision of the sums over cells, in bits."""
 BEYOND = arb(600)
 """tau up to which sums over cells are used."""
 TINY = arb(2) ** -50
@@ -113,14 +115,17 @@ def ein(x: Ball) -> Ball:
 
 def rise_below(w: Ball, N: Ball, what: str = "slope") -> Ball:
     """int k_N dq' (J_N), or int k_N d(1 - lambda / z), at least: on a cell k_N is at least its value at the end."""
-    shares = [(getattr(cell, what), 1 - cell.last / (2 * w)) for cell in cells()[:-1] if N * cell.last < 2 * SPENT * w]
-    return sum((rise * share**N for rise, share in shares if share > 0), arb(0))
+    with ctx.workprec(SUM_BITS):
+        end = (2 * w).min(2 * SPENT * w / N)
+        near = (cell for cell in cells()[:-1] if cell.last < end)
+        return sum((getattr(cell, what) * (1 - cell.last / (2 * w)) ** N for cell in near), arb(0))
 
 
 def rise_above(tau: Ball, what: str = "slope") -> Ball:
     """int e^{-tau Ein} dq', or the same of 1 - lambda / z, at most: both rise by no more than 1 in all."""
-    near = (cell for cell in cells() if not tau * cell.first > SPENT)
-    return sum((getattr(cell, what) * (-tau * cell.first).exp() for cell in near), arb(-SPENT).exp())
+    with ctx.workprec(SUM_BITS):
+        near = (cell for cell in cells() if not tau * cell.first > SPENT)
+        return sum((getattr(cell, what) * (-tau * cell.first).exp() for cell in near), arb(-SPENT).exp())
 
 
 def few_tokens(k: Known) -> tuple[Bounds, Conditions]:
