@@ -50,10 +50,11 @@ claim("lt.extrapolation/below-levels", better(0.0, 0.5, control=(0.3, -0.5)), ki
 claim("lt.extrapolation/trained-levels", better(1.0, 3.0, control=(0.3, -1.2)), kind="stronger", expected="refuted",
       reading="at the levels of training", title="DIAG beats FULL at the levels of training", corrected=PAYS, **BEATS)
 claim("lt.extrapolation/beyond-tuned",
-      bound(at(gain, found=at(at_levels, **CONTEXTS), against="TunedRR"),
-            r"\log \frac{\mathcal{L}_{\mathrm{trained}}(\sigma)}{\mathcal{L}_{\mathrm{TunedRR}}(\sigma)}",
-            low=0, strict=True, control=(3.0, -3.0), method=("montecarlo", "observed"),
-            over={("noise", "sigma"): (("uniform-5", 6.0), ("levels-1-3", 5.0)), "family": ("DIAG", "FULL"), "training": TRAININGS}),
+      *[bound(at(gain, found=at(at_levels, contexts=CONTEXTS[noise]), against="TunedRR"),
+              r"\log \frac{\mathcal{L}_{\mathrm{trained}}(\sigma)}{\mathcal{L}_{\mathrm{TunedRR}}(\sigma)}",
+              low=0, strict=True, control=(3.0, -3.0), method=("montecarlo", "observed"),
+              over={"noise": noise, "sigma": sigma, "family": ("DIAG", "FULL"), "training": TRAININGS})
+        for noise, sigma in (("uniform-5", 6.0), ("levels-1-3", 5.0))],
       source=BEYOND, kind="convention", expected="refuted", reading="beyond the levels both lose more than TunedRR",
       title="outside the levels of training both lose more than TunedRR",
       statement=r"\mathcal{L}_{\mathrm{TunedRR}}(\sigma) < \mathcal{L}_{\mathrm{trained}}(\sigma)",

@@ -243,8 +243,8 @@ def by_level(found: dict[str, Any]) -> str:
     )
 
 
-CURVES = at(curves_by_level, **{noise: at(at_levels, noise=noise, **CONTEXTS) for noise in ("levels-1-3", "uniform-5")})
-AT_EACH_LEVEL = at(by_level, found=at(at_levels, noise="levels-1-3", **CONTEXTS))
+CURVES = at(curves_by_level, **{noise: at(at_levels, noise=noise, contexts=drawn) for noise, drawn in CONTEXTS.items()})
+AT_EACH_LEVEL = at(by_level, found=at(at_levels, noise="levels-1-3", contexts=CONTEXTS["levels-1-3"]))
 
 
 # Section 6: rare contexts

@@ -14,6 +14,7 @@ import numpy as np
 from lipverify.checks.linear_transformers.independent_tables import share
 from lipverify.checks.linear_transformers.quantities import Value, printed
 from lipverify.errors import InvalidInput
+from lipverify.foundation.noted import remembered
 from lipverify.linear_transformer import gdplusplus  # imported by name later: they load FLINT and SciPy on first use
 from lipverify.linear_transformer.published import problem
 
@@ -88,10 +89,16 @@ def certified_points(noise: str, layers: int, minima: bool = False) -> Iterator[
     for weights, index in zip(stored.points, stored.indices, strict=True):
         if minima and index:
             continue
-        point = gdplusplus.certified(problem(noise), weights)
-        if not np.allclose(point.weights, weights, rtol=SAME, atol=0):
-            raise InvalidInput(f"{noise}, {layers} layers: no critical point is near the stored weights {weights}.")
-        yield *expected(noise, layers, point.weights), point.index
+        yield certified_point(noise, layers, tuple(weights))
+
+
+@remembered()
+def certified_point(noise: str, layers: int, weights: tuple[float, ...]) -> tuple[float, float, int]:
+    """(loss, error, index) of the critical point at stored weights; a claim and its control ask for the same points."""
+    point = gdplusplus.certified(problem(noise), weights)
+    if not np.allclose(point.weights, weights, rtol=SAME, atol=0):
+        raise InvalidInput(f"{noise}, {layers} layers: no critical point is near the stored weights {weights}.")
+    return *expected(noise, layers, point.weights), point.index
 
 
 def several(noise: str, layers: int, than: str = "shorter") -> dict[str, Any]:

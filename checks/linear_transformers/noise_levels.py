@@ -11,7 +11,8 @@ from lipverify.claims import at, bound, per_profile
 LEVELS = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0)
 FEWEST, LAYERS = 2, 4
 """The depths in the curves, from the first to the last; the deepest models are compared."""
-CONTEXTS: dict[str, Any] = {"contexts": per_profile(8192, 65_536)}
+CONTEXTS: dict[str, Any] = {"levels-1-3": per_profile(8192, 65_536), "uniform-5": per_profile(1024, 65_536)}
+"""Fresh contexts of each level, by the law of training."""
 HALF_WIDTH = 2.0
 """Half-width of the intervals in standard errors."""
 
@@ -106,7 +107,7 @@ def gain(
 def better(*levels: float, noise: str = "levels-1-3", **control: Any) -> Any:
     """The bound of the claim that DIAG loses less than FULL at these levels, in every training."""
     return bound(
-        at(gain, found=at(at_levels, **CONTEXTS)),
+        at(gain, found=at(at_levels, contexts=CONTEXTS[noise])),
         r"\log \frac{\mathcal{L}_{\mathrm{FULL}}}{\mathcal{L}_{\mathrm{DIAG}}}",
         low=0,
         strict=True,

@@ -83,7 +83,7 @@ claim("lt.two-step/through-the-query",
 TRAINED = r"""$d = 10$, $n = 20$, $\sigma \sim \mathrm{Unif}[0, 3]$, a diagonal model with four layers and four weights a layer that was
     trained on it, three times"""
 RATIO = r"\mathrm{RMS}\, \Delta \hat{y}_t / \mathrm{RMS}\, \hat{y}_t"
-CONTEXTS = per_profile(1024, 65_536)
+CONTEXTS = per_profile(512, 65_536)
 claim("lt.two-step/trained",
       identity(at(change, contexts=CONTEXTS), RATIO, over={"layer": (1, 2, 3), "after": 1, "training": TRAININGS},
                method=("montecarlo", "observed"), control={"after": 2}),
