@@ -13,6 +13,8 @@ FEWEST, LAYERS = 2, 4
 """The depths in the curves, from the first to the last; the deepest models are compared."""
 CONTEXTS: dict[str, Any] = {"levels-1-3": per_profile(8192, 65_536), "uniform-5": per_profile(1024, 65_536)}
 """Fresh contexts of each level, by the law of training."""
+TUNED_ON = 8192
+"""The least number of contexts for fitting TunedRR: no interval covers the error of the fit, which moves the quotients."""
 HALF_WIDTH = 2.0
 """Half-width of the intervals in standard errors."""
 
@@ -62,7 +64,7 @@ def at_levels(noise: str, contexts: int, seed: int) -> dict[str, Any]:
 
     families = {family: trainings(noise, family, LAYERS) for family in ("DIAG", "FULL")}
     shorter = [trainings(noise, family, k)[0] for k in range(FEWEST, LAYERS) for family in families]
-    tuned = tuned_on(noise, contexts, seed)
+    tuned = tuned_on(noise, max(contexts, TUNED_ON), seed)
     names = [
         *(f"{each.family} {each.layers}" for each in shorter),
         *(f"{family} {LAYERS}" for family in families),
