@@ -57,9 +57,8 @@ PARTS = 10
 """Parts of a table, each with its own address of contexts: 10,000 contexts fit into memory."""
 TUNED_ON = 32_768
 """Contexts to which cap and factor of TunedRR are fitted: their loss is then about 1e-4 above the least, relatively."""
-CHECKED = 7
-"""One of this number of estimators is measured again; the seed of a run determines which one, and in which table. As it
-is no multiple of three, the number of trainings of a model, all trainings are among them."""
+CHECKED = 3
+"""One of this number of estimators is measured again; the seed of a run determines which one, and in which table."""
 BEYOND = 1e300
 """Replaces a mean that overflows."""
 DIGITS = 9
