@@ -266,8 +266,10 @@ def register(method: LossMethod) -> LossMethod:
     chosen("grade", method.grade, get_args(ErrorKind))
     if not (callable(method.function) or isinstance(method.function, tuple)) or not callable(method.prepare):
         raise InvalidInput(f"function = {shown(method.function)}: `function` and `prepare` must be functions.")
-    if not isinstance(method.name, str) or not method.name or not isinstance(method.words, str) or not method.words:
-        raise InvalidInput(f"name = {shown(method.name)}, words = {shown(method.words)}: both must be text, not empty.")
+    if not isinstance(method.name, str) or not method.name or not isinstance(method.words, str):
+        raise InvalidInput(
+            f"name = {shown(method.name)}, words = {shown(method.words)}: both are text; a name has letters."
+        )
     if not isinstance(method.repeats, Mapping) or not all(
         isinstance(each, Mapping) for each in method.repeats.values()
     ):

@@ -131,8 +131,8 @@ def test_a_record_that_redefines_a_name_is_refused(halves: LossMethod) -> None:
         register(like(function=3))
     with pytest.raises(InvalidInput, match=r"repeats = .'a'.: give"):
         register(like(repeats=["a"]))
-    with pytest.raises(InvalidInput, match="words = '': both must be text"):
-        register(like(words=""))
+    with pytest.raises(InvalidInput, match="words = 3: both are text"):
+        register(like(words=3))
     assert register(like(words="read again")) is TABLE["halves"], "a claims file may be imported twice"
 
 
