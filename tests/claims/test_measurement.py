@@ -19,6 +19,8 @@ import pytest
 
 from lipverify.claims.plan import Measurement
 from lipverify.claims.run import Given, Outcome, ThisProcess, Workers, measure, processes
+
+# internal: fewer slots, so that they are used again soon
 from lipverify.claims.run import workers as workers_of_runs
 
 

@@ -3,7 +3,7 @@ r"""Declare a theorem: functions measure its quantities, and claims are data tha
     claim(
         "softmax.window-printed/{law}/{side}/{reading}",
         exponent(optimum, "w^*", scale=r"\Lambda", low="1/D", high="2/D", truth="rate"),
-        over={"law": LAWS, "reading": {"ambient": {"D": "d"}, "intrinsic": {"D": "d - 1"}}, "d": DIMENSIONS},
+        over={"law": LAWS, "reading": {"ambient": {"D": "d"}, "intrinsic": {"D": "d - 1"}}, "d": (2, 3, 5)},
         source=("S", "Theorem 2", "..."),
         kind="printed",
         expected={"affine/lower/*": "refuted", "*": "supported"},

@@ -1,6 +1,6 @@
 """The coordinates of a claim: every combination it ranges over, and the values it allows at each.
 
-    over={"law": {"affine": {"beta": "2"}, "relu": {"beta": "3/2"}}, "d": DIMENSIONS, ("n", "L"): [(10, 1), (100, 2)]}
+    over={"law": {"affine": {"beta": "2"}, "relu": {"beta": "3/2"}}, "d": (2, 3, 5), ("n", "L"): [(10, 1), (100, 2)]}
 
 A coordinate named in braces in the id makes one claim for each of its values; the others make cells. A value may define
 symbols of the claim's formulas: the reading "intrinsic" of d defines `D` as `d - 1`.
