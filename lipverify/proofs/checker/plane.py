@@ -51,6 +51,7 @@ sin((theta - theta_1)/2), at most 1 / (2w min(sin theta_1, cos(theta_1 / 2))).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache, reduce
 from itertools import pairwise
 
@@ -173,17 +174,20 @@ def sectors(parts: int) -> list[tuple[Ball, Ball, Ball, Ball, Ball]]:
     return found
 
 
-def nearest(n: int, w: Ball, parts: int = FEWER) -> Ball:
-    """b at least, at this w and all that are larger, by the nearest token."""
-    found = arb(0)
+def alone(n: int, w: Ball, parts: int) -> Iterator[tuple[Ball, Ball, Ball, Ball]]:
+    """By parts of theta_1: its probability, h_1, sine at least, and 1 / E a_1^2 at most, at this w and larger ones."""
     for F, G, h, more, sine in sectors(parts):
         mean = arb(1)
         if sine > 0 and G > 0:
             mean = mean.min(1 / (2 * w * sine.min((1 - more / 2).sqrt())) / G)
             if more < 1:
                 mean = mean.min((1 / (arb.pi() * w * sine) + (-w * (1 - more)).exp() / 2) / G)
-        found += (F**n - G**n) * (h**2 + sine**2 / (1 + (n - 1) * mean) ** 2)
-    return found
+        yield F**n - G**n, h, sine, (1 + (n - 1) * mean) ** 2
+
+
+def nearest(n: int, w: Ball, parts: int = FEWER) -> Ball:
+    """b at least, at this w and all that are larger, by the nearest token."""
+    return sum((share * (h**2 + sine**2 / most) for share, h, sine, most in alone(n, w, parts)), arb(0))
 
 
 @lru_cache(maxsize=1)

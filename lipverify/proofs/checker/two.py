@@ -42,7 +42,7 @@ from .every import FEW as LISTED
 from .every import relative, unit
 from .five import variogram
 from .levels import sums
-from .plane import AT, START, above, below, cells, sectors, top
+from .plane import AT, START, above, alone, below, cells, top
 from .three import WIDTH, degree
 
 FEW, CLOSE = 150, 72
@@ -61,16 +61,9 @@ def nearest(n: int, w: Ball, parts: int = FEWER) -> Ball:
     """b at least, at this w and all that are larger, by the nearest token."""
     weights, rest = relative(2, True)
     total, found = sum(weights.values(), arb(0)) + rest, arb(0)
-    for F, G, h, more, sine in sectors(parts):
-        mean = arb(1)
-        if sine > 0 and G > 0:
-            mean = mean.min(1 / (2 * w * sine.min((1 - more / 2).sqrt())) / G)
-            if more < 1:
-                mean = mean.min((1 / (arb.pi() * w * sine) + (-w * (1 - more)).exp() / 2) / G)
-        gamma, a = variogram(h), 1 / (1 + (n - 1) * mean) ** 2
-        found += (F**n - G**n) * (2 * gamma * a).max(
-            gamma**2 / total + variogram((2 * sine**2).lower().max(0).min(2)) / 2 * a
-        )
+    for share, h, sine, most in alone(n, w, parts):
+        gamma, a = variogram(h), 1 / most
+        found += share * (2 * gamma * a).max(gamma**2 / total + variogram((2 * sine**2).lower().max(0).min(2)) / 2 * a)
     return found
 
 
