@@ -1,13 +1,20 @@
 r"""Section 6 and rebuttal 3: diagonal matrices work almost as well as full ones; diagonal plus rank one, like full ones.
 
-The source does not say how much worse "almost as well" is. In its own table DIAG loses 1.6 to 1.8 times as much as FULL
-at sigma in {1, 3} from five layers on, and at most 1.4 times as much under other laws, except for entries of one digit.
+The source does not say how much worse "almost as well" is. In its own table DIAG loses at most 1.1 times as much as FULL
+at every depth at the median law of the noise. At sigma in {1, 3} it loses 1.6 to 1.8 times as much from five layers on,
+and at most 1.4 times as much under other laws, except for entries of one digit.
 The losses of trained models are in the table of quotients, without a verdict. On isotropic covariates one layer needs
 no matrix at all.
 """
 
 from lipverify.checks.linear_transformers import table_figures as figures
-from lipverify.checks.linear_transformers.independent_tables import DEPTHS, TABLES, printed_quotient, quotient
+from lipverify.checks.linear_transformers.independent_tables import (
+    DEPTHS,
+    TABLES,
+    middle_quotient,
+    printed_quotient,
+    quotient,
+)
 from lipverify.checks.linear_transformers.preconditioning import one_layer
 from lipverify.checks.linear_transformers.quantities import NOISY, STANDARD, TRAININGS
 from lipverify.claims import at, bound, claim
@@ -28,12 +35,23 @@ claim("lt.families/diagonal/half-more",
       bound(printed_quotient, r"\mathcal{L}_{\mathrm{DIAG}} / \mathcal{L}_{\mathrm{FULL}}", high="3/2",
             control=(1, {"noise": "uniform-7"}), method="rational"),
       source=ALMOST, kind="convention", expected="refuted", over={"noise": NOISY, "layers": DEPTHS},
-      reading="at most 1.5 times the printed loss, at every depth",
+      reading="at every depth and law of the noise, at most 1.5 times the printed loss",
       title="in Table 1 DIAG has at most 1.5 times the loss of FULL",
       assumes="Table 1 as it is printed, digit by digit, without the column of no noise",
       corrected=r"""the printed quotient exceeds $3/2$ at $\sigma \in \{1, 3\}$ from five layers on (.026/.016,
           .020/.011, .018/.010), and at $\sigma_{\max} = 1$ with five layers (.004/.002); elsewhere it does not""",
       finding=figures.DIAGONAL_IN_WORDS, shows=figures.DIAGONAL_OVER_FULL)
+claim("lt.families/diagonal/median",
+      bound(at(middle_quotient, depths=DEPTHS), r"\max_L \mathrm{median}\, \mathcal{L}_{\mathrm{DIAG}} / \mathcal{L}_{\mathrm{FULL}}",
+            high="11/10", control="109/100", method="rational"),
+      source=ALMOST, kind="convention", expected="supported",
+      reading="at every depth, at most a tenth more at the median law of the noise",
+      title="in Table 1 DIAG has at most 1.1 times the loss of FULL at every depth, at the median law of the noise",
+      assumes=("Table 1 as it is printed, digit by digit, without the column of no noise",
+               r"the median of the nine quotients of a depth; a tenth, as for `lt.families/low-rank`"),
+      finding=r"""In one table with 63 pairs, "almost as well" is about the typical pair. The medians of the depths 1 to 7 are
+          .999, .995, 1.009, 1.016, 1.067, 1.093 and 1.08; in 32 of 63 pairs DIAG's loss is no larger. The sentence does not say
+          that this holds under every law, and at $\sigma \in \{1, 3\}$ it does not (`half-more`).""")
 claim("lt.families/low-rank/{noise}",
       bound(at(quotient, **TABLES, family="lowrank", against="FULL"),
             r"\mathcal{L}_{\mathrm{diagonal + rank\ one}} / \mathcal{L}_{\mathrm{FULL}}", high=1.1, control={"times": 1.5},

@@ -14,7 +14,7 @@ from functools import cache
 from itertools import accumulate, takewhile
 from typing import TYPE_CHECKING, Any
 
-from lipverify.checks.linear_transformers.quantities import Value, printed
+from lipverify.checks.linear_transformers.quantities import NOISY, Value, printed
 from lipverify.claims import at, bound, per_profile
 
 if TYPE_CHECKING:
@@ -260,6 +260,11 @@ def printed_quotient(noise: str, layers: int) -> Fraction:
     """The printed loss of DIAG divided by that of FULL."""
     diag, full = (Fraction(repr(printed(noise, model, layers).value)) for model in ("DIAG", "FULL"))
     return diag / full
+
+
+def middle_quotient(depths: Sequence[int]) -> Fraction:
+    """The largest, over these depths, of the median over the laws with noise of the printed loss of DIAG divided by FULL's."""
+    return max(sorted(printed_quotient(noise, layers) for noise in NOISY)[len(NOISY) // 2] for layers in depths)
 
 
 def no_more_than(against: str, of: Any = quotient, **elsewhere: Any) -> Any:

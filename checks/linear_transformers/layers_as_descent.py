@@ -29,7 +29,8 @@ WITHOUT = r"""no earlier layer has a weight $\omega_{xy}$, so that $u = 0$; $s =
 claim("lt.preconditioned/without-momentum",
       identity(preconditioned, r"\text{words left of } (a w' - a' w, u')", over={"momentum": "none", "at": "any w"},
                control={"momentum": "any"}),
-      source=REVIEW, kind="convention", expected="supported", title="Without momentum every layer is a step of preconditioned descent",
+      source=REVIEW, kind="convention", reading="layers without momentum", expected="supported",
+      title="Without momentum every layer is a step of preconditioned descent",
       statement=rf"{STEP}, \quad P = -\frac{{\omega_{{yx}}}}{{1 + s}} M^\top M", assumes=(*STATE, WITHOUT),
       finding=r"""With $u = 0$ the layer has $w' = (1 + s) w - \omega_{yx} M^\top M \Sigma (a w^* - w)$ and $a' = (1 +
           s) a$; divide. The preconditioner $M^\top M$ is the result of $\omega_{xx}$ of the earlier layers on the
@@ -37,7 +38,7 @@ claim("lt.preconditioned/without-momentum",
 claim("lt.preconditioned/with-momentum",
       identity(preconditioned, r"\text{words left of } a w' - a' w \text{ at } w = a w^*", over={"momentum": "any", "at": "the fit"},
                control={"momentum": "none", "at": "any w"}),
-      source=REVIEW, kind="convention", expected="refuted", title="Every diagonal layer is a step of preconditioned descent",
+      source=REVIEW, kind="convention", reading="every layer, with momentum", expected="refuted", title="Every diagonal layer is a step of preconditioned descent",
       statement=rf"{STEP} \text{{ for some }} P", assumes=STATE,
       finding=r"""For any $P$ the step is 0 at the least-squares fit, $v = w^*$. There the layer moves $v$ by
           $-\omega_{yx} \rho\, (a M^\top u + \|u\|^2 a w^*) / a'$: the residual noise times the momentum of an earlier

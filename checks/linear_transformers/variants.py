@@ -14,11 +14,12 @@ REBUTTAL = ("V", "Rebuttal 1, attention variants", """we believe our Theorem 4.1
 SIZES = {("d", "n", "layers"): ((1, 2, 2), (2, 3, 2), (2, 4, 3))}
 DRAWN = r"integers from 1 to 9 for weights, tokens and query; exact arithmetic; decay $\gamma = \frac12$ a position"
 MASKED = r"causal mask: token $i$ sees the keys $j \leq i$ with weights $\gamma^{i-j}$"
+RETNET = "RetNet: a linear model predicts at the query, and no depth reaches a quadratic target"
 LINEAR, SHARED = r"y_t^L(x + x') - y_t^L(x) - y_t^L(x')", r"\#\{e^L \neq T e\}"
 
 claim("lt.attention-variants/decay",
       identity(at(shared, kind="decay"), SHARED, control={"model": "undecayed"}, over=SIZES, method=("rational", "bounded")),
-      source=REBUTTAL, kind="convention", expected="supported", title="with decaying keys every token is still one linear map of itself",
+      source=REBUTTAL, kind="stronger", expected="supported", title="with decaying keys every token is still one linear map of itself",
       statement=r"""x_i^l = M^l x_i + u^l y_i, \quad y_i^l = a^l y_i - \langle w^l, x_i \rangle, \quad
           G = \sum_j \gamma^{n-j} e_j e_j^\top""",
       assumes=(DRAWN, "the decay depends on the key alone; no mask"),
@@ -26,7 +27,7 @@ claim("lt.attention-variants/decay",
           matrix in the recursion.""")
 claim("lt.attention-variants/retention/prediction",
       identity(additive, LINEAR, control={"kind": "gated"}, over=SIZES | {"kind": "retention"}, method=("rational", "bounded")),
-      source=REBUTTAL, kind="convention", expected="supported", title="RetNet's prediction is linear in the query",
+      source=REBUTTAL, kind="convention", reading=RETNET, expected="supported", title="RetNet's prediction is linear in the query",
       statement=r"y_t^L = -\langle w^L, x_t \rangle \text{ with } w^L \text{ of the context alone}", assumes=(DRAWN, MASKED),
       finding=r"""A layer takes every token to $(I + P G_i Q) e_i$, and $G_i$ does not contain the query. So the
           conclusions of the theorems for the prediction hold: a linear model at every layer, and no even target
@@ -34,7 +35,8 @@ claim("lt.attention-variants/retention/prediction",
 claim("lt.attention-variants/retention/shared-model",
       identity(shared, SHARED, control=({"model": "undecayed"}, {"kind": "decay"}), over=SIZES | {"kind": "retention"},
                method=("rational", "bounded")),
-      source=REBUTTAL, kind="convention", expected="refuted", title="with a causal mask all tokens share one linear model",
+      source=REBUTTAL, kind="convention", reading="RetNet: all tokens share one linear model", expected="refuted",
+      title="with a causal mask all tokens share one linear model",
       statement=r"x_i^l = M^l x_i + u^l y_i \text{ with one } (M^l, u^l, a^l, w^l) \text{ for every token}", assumes=(DRAWN, MASKED),
       finding=r"""Under a mask each position has its own moments $G_i$. Already after one layer $T_i = I + P G_i Q$
           differs between positions, and Lemma 4.3's recursion, which needs $\sum_j e_j^l e_j^{l\top} = T G T^\top$, no
@@ -44,7 +46,8 @@ claim("lt.attention-variants/retention/shared-model",
 claim("lt.attention-variants/{kind}/quadratic-target",
       identity(mirrored, r"\#\{e_j^L(-e_i) \neq \pm e_j^L(e_i)\}", control={"kind": "shifted gates"}, over=SIZES,
                method=("rational", "bounded")),
-      over={"kind": ("retention", "decay", "gated")}, source=REBUTTAL, kind="convention", expected="supported",
+      over={"kind": ("retention", "decay", "gated")}, source=REBUTTAL, kind={"retention/*": "convention", "*": "stronger"},
+      reading={"retention/*": RETNET, "*": ""}, expected="supported",
       title="no depth reaches a quadratic target (Theorem 4.2) in other kinds of linear attention",
       statement=r"\mathbb{E} \left(\sum_i y_i^L x_i(1)^2\right)^2 = \sum_i \mathbb{E} \left(y_i^L x_i(1)^2\right)^2",
       assumes=(DRAWN, "a mask with decays, decays of the keys, or gates that are even in $x$"),

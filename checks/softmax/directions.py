@@ -56,9 +56,9 @@ claim("softmax.window-directions/{law}/smoother",
       over={"law": ("affine", "relu"), "d": (2, 3, 5, 8), "n": 1000, "L": 1.0},
       title="the window narrows for smoother functions, smoother in the usual sense",
       assumes=(*MODEL, r"$n = 1000$, $L = \sigma = 1$; smoother: a smaller Lipschitz constant"),
-      reading="smoother: a smaller Lipschitz constant",
-      finding="""A large Lipschitz constant means a rough function. The summary is right about the number, and its words
-      say the opposite.""",
+      reading="by the word: smoother means a smaller Lipschitz constant",
+      finding="""A large Lipschitz constant means a rough function. The summary is right about the constant
+      (`higher-lipschitzness/proved`), and its words mean the opposite.""",
       corrected="the window narrows for rougher functions (higher Lipschitzness) and widens for smoother ones")
 GRIDS = {
     "affine": ((2, 1.75), [(4, 2, 1.0), (4, 5, 1e3), (4, 20, 1.0), (1000, 2, 1e3), (1000, 5, 1.0), (10**12, 2, 1e-3),

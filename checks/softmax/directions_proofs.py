@@ -61,6 +61,17 @@ for moved, (printed, statement, title, step) in MOVES.items():
           law: $b'(0) < 0$, so that $w^* > 0$; $w \geq 0$""",
                    "the identity is checked; the rest of the proof is by hand"),
           finding=f"{MONOTONE} {step}")
+claim("softmax.window-directions/{law}/higher-lipschitzness/proved",
+      RISES,
+      source=SMOOTHER, kind="convention", expected="supported", over={"law": ("affine", "relu")},
+      reading="by the Lipschitz constant: the window narrows as it grows",
+      title="the window narrows with higher Lipschitzness and less noise: every n and d",
+      statement=r"\rho < \rho' \implies w^*(\rho) < w^*(\rho'), \qquad \rho = L^2/\sigma^2",
+      assumes=(*MODEL, r"any $n \geq 2$, $d \geq 2$; $w \geq 0$; higher Lipschitzness: a larger $L$",
+               "the identity is checked; the rest of the proof is by hand"),
+      finding=rf"""Both sentences name the constant, "higher Lipschitzness" and "high Lipschitzness", and a word
+      for it. By the constant they are right. {MONOTONE} {MOVES["l"][3]} The word is not the usual one: by its usual
+      meaning, a smaller Lipschitz constant, they are false (`smoother/proved`).""")
 claim("softmax.window-directions/{law}/n-to-infinity/proved",
       bound(window_rate, r"\text{exponent of } w^* \text{ in } n", low="0", strict=True, truth="rate",
             over={"d": (2, 3, 5, 8)}, method="certified"),

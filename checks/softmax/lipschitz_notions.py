@@ -51,6 +51,7 @@ claim("softmax.lipschitz-notion/mean-square",
       statement=r"\mathbb{E}\, \ell^2 = \mathbb{E}\, \ell'^2 \implies w^* = w'^*",
       assumes=(*MODEL, r"linear functions: $\ell \sim \mathrm{Unif}[-\sqrt{3}, \sqrt{3}]$ and $\ell' = 1$"),
       finding=r"The loss depends on $f$ only through $\mathbb{E} f(x) f(x')$, and so through $\mathbb{E}\, \ell^2$.")
+TWO_CLASSES = "the same largest constant of two classes; ICL: the trained w is the best w"
 ONE_LARGEST = r"\max_f Lip(f) = \max_{f'} Lip(f') \implies w^* \sim w'^*"
 MEAN = r"""$w^*$ depends on $\mathbb{E}\, \ell^2$; for classes with the same largest $L$ it differs by the factor
       $(\mathbb{E}\, \ell^2 / L^2)^{2/(d+3)}$"""
@@ -58,7 +59,7 @@ claim("softmax.lipschitz-notion/largest",
       bound(at(ratio_of_windows, L=1.0), r"w^*_{\mathrm{affine}(1)} / w^*_{\mathrm{slope}\ 1}", along={"n": (1e6, 1e18, 9)}, equals=1,
             within=0.01,
             truth="3**(-2/(d + 3))", method="exact"),
-      source=SHARED, kind="convention", reading="shared: the same largest constant", expected="refuted", over={"d": (2, 5)},
+      source=SHARED, kind="convention", reading=TWO_CLASSES, expected="refuted", over={"d": (2, 5)},
       statement=ONE_LARGEST,
       title="classes with the same largest Lipschitz constant have one optimal w",
       assumes=(*MODEL, r"linear functions: $\ell \sim \mathrm{Unif}[-1, 1]$ and $\ell' = 1$; $n \to \infty$"),
@@ -69,7 +70,7 @@ claim("softmax.lipschitz-notion/largest",
 claim("softmax.lipschitz-notion/largest/proved",
       bound(proved_ratio, r"w^*_{\mathrm{affine}(1)} / w^*_{\mathrm{slope}\ 1}", equals=1, within=0.15, truth="3**(-2/(d + 3))",
             method="certified"),
-      proves="softmax.lipschitz-notion/largest", source=SHARED, kind="convention", reading="shared: the same largest constant",
+      proves="softmax.lipschitz-notion/largest", source=SHARED, kind="convention", reading=TWO_CLASSES,
         expected="refuted",
       over={"d": (2, 5)},
       statement=ONE_LARGEST,
@@ -82,7 +83,8 @@ claim("softmax.lipschitz-notion/largest/proved",
           at $L^2 = 3$. The quotient differs from 1 by more than 0.15 for all of these $n$.""",
       corrected=MEAN)
 GENERAL = ("R", "Global rebuttal, point 1",
-    "We expect that our results will hold for quite general function classes, in particular, those that satisfy Assumption B.4.")
+    """We expect that our results will hold for quite general function classes, in particular, those that satisfy Assumption B.4. To
+    instantiate specific bounds in the paper we work with specific function classes""")
 BREAKS = {"beside": {"beta": "3/2"}, "clip": {"beta": "3/2"}, "step": {"beta": "1/2"}}
 LINKS = (
     r"tokens and query uniform on $S^{d-1}$, noise independent with variance $\sigma^2$",

@@ -73,6 +73,60 @@ def in_block(d: int, k: int) -> Value:
     return found.fun, 1e-11
 
 
+def learned(k: int) -> Any:
+    """The exponent in n of min_c L(c BB^T) on the product of spheres, by the window theorem of linear tasks in R^k."""
+    from lipverify.claims.plan.proved import proved_rates
+
+    return proved_rates("affine", k)["loss"]
+
+
+def unlearned(d: int, k: int, n: float, w: Any) -> tuple[Any, Any]:
+    """Balls with bounds of L(w' I) from below on the product of spheres, sigma = 1: for w' <= w, and for w' >= w > 0.
+
+    - For w' <= w the bias is at least (1 - E <m, z>)^2 / k, m = sum_i a_i z_i. Weights along the complement are
+      independent of t_i = <z_i, z>, so E <m, z> <= A = I_{k/2}(w) / I_{k/2-1}(w) by Chebyshev's inequality for t_1 and
+      1 / sum_j q_j, q_i = e^{w <x_i, x>}. At w' < 0, E <m, z> <= 0.
+    - For w' >= w the noise is at least that at w, n E q_1^2 / (q_1 + S)^2, S = sum_{j > 1} q_j. By Jensen's inequality
+      for S, and then for q_1 under the density q_1^2, that is at least n E q^2 / (E q^3 / E q^2 + (n - 1) E q)^2.
+    """
+    from flint import arb
+
+    tokens, orders = arb(n), (arb(k) / 2 - 1, arb(d - k) / 2 - 1)
+
+    def mean(scale: Any) -> Any:
+        """E e^{scale (<x_i, x> - 2)}: on S^{m-1}, E e^{s (t - 1)} = Gamma(m/2) (2/s)^{m/2-1} I_{m/2-1}(s) e^{-s}."""
+        first, second = ((nu + 1).gamma() * (2 / scale) ** nu * scale.bessel_i(nu, scaled=True) for nu in orders)
+        return first * second
+
+    A = w.bessel_i(orders[0] + 1, scaled=True) / w.bessel_i(orders[0], scaled=True)
+    q, square, cube = (mean(power * w) for power in (1, 2, 3))
+    return (1 - A) ** 2 / k, tokens * square / (cube / square + (tokens - 1) * q) ** 2
+
+
+QUARTERS = 60
+"""Number of w, quarter powers of 2, among which `saved` takes the best bound: up to 2^15, beyond the w of its cells."""
+
+
+def saved(d: int, k: int, n: float) -> Any:
+    """A number above min_c L(c BB^T) / min_w L(w I) on the product of spheres, sigma = 1, d - k >= 2.
+
+    The window theorem of R^k bounds the numerator; linear tasks are affine tasks with L^2 = 3. The denominator is at
+    least the smaller of the bounds of `unlearned` at any single w.
+    """
+    from functools import reduce
+
+    from flint import arb, fmpq
+
+    from lipverify.claims.plan.proved import between, proved_window
+
+    theorem, tokens = proved_window("affine", k), arb(n)
+    if not theorem.covers(n, 3**0.5, 1.0) or d - k < 2:
+        raise ValueError(f"d = {d}, k = {k}, n = {n:g}: the window theorem in R^k begins later, or d - k < 2")
+    bounds = (unlearned(d, k, n, arb(2) ** arb(fmpq(j, 4))) for j in range(QUARTERS))
+    below = reduce(arb.max, [small.min(large) for small, large in bounds])
+    return between(theorem, *theorem.loss) * (3 * (3 * tokens) ** -arb(fmpq(4, k + 3))) / below
+
+
 FINE, SMALLEST, LARGEST = "1.005", "0.02", 4
 """The grid of `floor_below`: the quotient of neighbours, the smallest r, and the largest c, in units of d."""
 

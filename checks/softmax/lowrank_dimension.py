@@ -1,10 +1,10 @@
 r"""The slides, part II: learning col(B) reduces the dimension of the problem from d to k.
 
-It holds on a product of spheres, where the rate is that of k dimensions. On the sphere, the covariates of the slides,
-the loss of c BB^T does not tend to 0: its floor is small where k is much smaller than d.
+It holds on a product of spheres, where the rate is that of k dimensions, by proof. On the sphere, the covariates of the
+slides, the loss of c BB^T does not tend to 0: its floor is small where k is much smaller than d.
 """
 
-from lipverify.checks.softmax.low_rank_floor import best_loss, floor, floor_below, in_block, projected
+from lipverify.checks.softmax.low_rank_floor import best_loss, floor, floor_below, in_block, learned, projected, saved
 from lipverify.claims import agree, at, bound, claim, exponent
 
 # fmt: off
@@ -16,6 +16,10 @@ PRODUCT = (
     r"$f(x) = \mathbf{a}^\top \mathbf{B}^\top x$ with $\mathbf{a}$ uniform on $S^{k-1}$, $\sigma = 1$, $n \to \infty$",
 )
 SPHERE = (r"tokens and query uniform on $S^{d-1}$", *PRODUCT[1:])
+SAVED = {
+    (20, 2, 1e12): {"most": "1.41e-5", "near": "1.40e-5"}, (100, 2, 1e12): {"most": "9.94e-6", "near": "9.91e-6"},
+    (20, 3, 1e16): {"most": "1.97e-6", "near": "1.96e-6"}, (50, 5, 1e24): {"most": "2.29e-8", "near": "2.27e-8"},
+}
 
 claim("lowrank.dimension/learned",
       exponent(best_loss, r"\min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", along={"n": (1e6, 1e24, 9)}, equals="-4/(m + 3)",
@@ -42,6 +46,21 @@ claim("lowrank.dimension/not-learned",
       finding=r"""$\mathbf{M} = w \mathbf{I}$ does not depend on $\mathbf{B}$, and its loss is that of linear tasks in
           all of $\mathbb{R}^d$. The reduction is large: for an error $\epsilon$ it takes $\epsilon^{-(d+3)/4}$ tokens,
           and $\epsilon^{-(k+3)/4}$ once the columns are known.""")
+claim("lowrank.dimension/product/proved",
+      bound(learned, r"e", equals="-4/(k + 3)", within="1e-15", over={"k": (2, 3, 5, 8)}, method="certified"),
+      bound(saved, r"\text{a number above } \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top) / \min_w \mathcal{L}(w \mathbf{I})",
+            high="most", control="near", over={("d", "k", "n"): SAVED}, method="certified"),
+      source=PART_II, kind="convention", expected="supported",
+      reading="tokens on a product of spheres: the problem becomes that of k dimensions",
+      title="learning col(B) reduces the dimension from d to k",
+      statement=r"""\min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top) = \Theta(n^e), \ e = -\frac{4}{k+3};
+          \qquad \min_w \mathcal{L}(w \mathbf{I}) \text{ at least 70,000 times as large at the cells}""",
+      assumes=(*PRODUCT, r"$e$ does not depend on $d > k$; $\mathbf{M} = w \mathbf{I}$ over all real $w$, at the $(d, k, n)$ of the cells"),
+      finding=r"""With $\mathbf{M} = c \mathbf{B} \mathbf{B}^\top$ scores and labels contain $\mathbf{B}^\top x$ alone, which lies on the
+          sphere in $\mathbb{R}^k$: the window theorem there gives the rate. With $\mathbf{M} = w \mathbf{I}$ a smaller $w$ leaves the
+          bias $(1 - A)^2 / k$ and a larger one the noise $N$, both by inequalities with Bessel functions (docstring of
+          `saved` in `checks/softmax/low_rank_floor.py`). As $1 - A \sim w^{-1}$ and $N \sim w^{(d-2)/2} / n$, the loss is at least
+          of order $n^{-4/(d+2)}$. For the slides' own tokens, on the sphere, the next claim is false.""")
 claim("lowrank.dimension/sphere",
       bound(floor, r"\lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", equals=0, within=1e-9,
             control=(None, {"low": "(k + 2)*(d - k)/d**4/20", "high": "2*(k + 2)/d**3"}),
@@ -49,6 +68,7 @@ claim("lowrank.dimension/sphere",
       agree(floor, in_block, r"\lim \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)",
             over={("d", "k"): ((3, 1), (5, 2))}),
       source=PART_II, kind="convention", expected="refuted",
+      reading="tokens on the sphere: the loss tends to 0 after learning col(B)",
       title="for tokens uniform on the sphere the loss after learning col(B) tends to 0",
       statement=r"\lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top) = 0",
       assumes=SPHERE,

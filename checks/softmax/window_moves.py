@@ -100,6 +100,7 @@ INSIGHTS = (
 SMOOTHER = (
     "A",
     "TL;DR; In-depth insights, Attention Window",
-    """paraphrased: the attention window narrows for smoother functions (higher Lipschitzness); a smaller attention window is
-    observed in settings with high Lipschitzness (smooth functions), a larger window with low Lipschitzness (rougher functions)""",
+    """The attention window narrows for smoother functions (higher Lipschitzness) and widens with increased noise [...] A smaller
+    attention window is observed in settings with high Lipschitzness (smooth functions) and low noise during pretraining, while a
+    larger window is associated with low Lipschitzness (rougher functions) and high noise.""",
 )

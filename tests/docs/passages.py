@@ -28,7 +28,7 @@ DECIDED = {
     "false as printed": "disproved",
     "open": "open: the readings tried are disproved",
 }
-"""The name of each outcome for a passage that proofs alone decide."""
+"""The name of each outcome where all of it is proved; a passage that is open needs a reason even so."""
 SHOWN = {
     "holds as printed": "supported only",
     "holds in one of its readings": "supported only, in one reading",
@@ -43,8 +43,9 @@ The table has a row for each passage that is counted. A passage is about mathema
 outcome has a weaker [grade](verdicts.md#what-is-counted) and the row says why no proof decides it. *Proved* means
 that each claim that decides the passage has the grade `proved`, or is proved by another claim wherever it was
 measured. To disprove a passage, one counterexample is enough. If a theorem follows by hand from checked identities,
-its claim says so and its finding has the argument (`lipverify explain ID`). If a wording leaves readings open and
-all readings that were tried fail, the passage stays open.
+its claim says so and its finding has the argument (`lipverify explain ID`). If a wording leaves readings open, the row
+names those that hold and those that fail. If all readings that were tried fail, the passage stays open, and the row
+says what remains.
 
 The page is made from the ledger of a run, the claims and the reasons in `checks/sentences.toml`. The tests compare
 places, outcomes and claims with the registry.
@@ -96,12 +97,24 @@ def outcome(passage: Passage) -> str:
     return f"{SHOWN[passage.outcome]} ({passage.grade})"
 
 
+def named(readings: Sequence[str], passage: Passage) -> list[str]:
+    """The readings that have a name; a claim that is a reading by itself is listed by its id."""
+    return [each for each in readings if each not in passage.claims]
+
+
+def told_readings(passage: Passage) -> str:
+    """The named readings of a passage: those that hold, and those that fail."""
+    sides = ("Holds", named(passage.holds, passage)), ("Fails", named(passage.fails, passage))
+    return " ".join(f"{verb}: {'; '.join(names)}." for verb, names in sides if names)
+
+
 def row(passage: Passage, why: dict[tuple[str, str], Reason]) -> str:
-    """The page's row for a passage: its kind, its outcome and the reason."""
+    """The page's row for a passage: its kind, its outcome, its readings and the reason."""
     reason = why.get((passage.paper, passage.place), Reason(MATHEMATICS, ""))
+    words = " ".join(filter(None, (reason.why, told_readings(passage)))).replace("|", r"\|")
     where = f"{short(passage.paper)}: {passage.place}".replace("|", r"\|")
-    named = ", ".join(f"`{stem}`" for stem in dict.fromkeys(id.partition("/")[0] for id in passage.claims))
-    return f"| {where} | {reason.about} | {outcome(passage)} | {reason.why} | {named} |\n"
+    stems = ", ".join(f"`{stem}`" for stem in dict.fromkeys(id.partition("/")[0] for id in passage.claims))
+    return f"| {where} | {reason.about} | {outcome(passage)} | {words} | {stems} |\n"
 
 
 def page(found: Sequence[Passage]) -> str:
@@ -118,7 +131,7 @@ def page(found: Sequence[Passage]) -> str:
     head = f"{HEAD}\nOf {len(found)} passages {summed}.\n\n"
     return head + "".join(
         [
-            "| printed in | about | outcome | why no proof decides it | claims |\n|---|---|---|---|---|\n",
+            "| printed in | about | outcome | readings, and why no proof decides it | claims |\n|---|---|---|---|---|\n",
             *(row(each, why) for each in found),
         ]
     )

@@ -70,7 +70,8 @@ def wrong(text: str, reasons: dict[tuple[str, str], passages.Reason]) -> list[st
         reason = reasons.get((passage.paper, passage.place))
         if outcome not in (passages.DECIDED[passage.outcome], passages.SHOWN[passage.outcome]):
             found.append(f"{place}: {outcome}, and by the claims it {passage.outcome}")
-        if (outcome == passages.SHOWN[passage.outcome]) != (reason is not None):
+        undecided = outcome == passages.SHOWN[passage.outcome] or passage.outcome == "open"
+        if undecided != (reason is not None):
             found.append(f"{place}: {outcome}: a reason for what no proof decides, and for nothing else")
         if about != (reason.about if reason else passages.MATHEMATICS):
             found.append(f"{place}: {about}")
@@ -87,6 +88,25 @@ def test_every_passage_is_in_the_page_of_passages_with_its_outcome_and_a_reason_
     assert wrong(text.replace("| proved |", "| disproved |", 1), passages.reasons())
     assert {each.about for each in passages.reasons().values()} == {passages.MATHEMATICS, passages.EXPERIMENT}
     assert all(each.why.strip() for each in passages.reasons().values())
+
+
+def test_a_passage_without_its_own_reason_names_its_readings() -> None:
+    """A row of mathematics that is decided in one reading says in which."""
+    why = passages.reasons()
+    decided = [each for each in passages.registered() if each.holds and (each.paper, each.place) not in why]
+    assert len(decided) > 5
+    for each in decided:
+        assert passages.named((*each.holds, *each.fails), each) == [*each.holds, *each.fails], each.place
+        assert f"Holds: {'; '.join(each.holds)}." in passages.row(each, why)
+
+
+def test_an_open_passage_needs_a_reason_also_where_its_readings_are_disproved() -> None:
+    text, why = passages.PAGE.read_text(encoding="utf-8"), passages.reasons()
+    (place, paper), *_ = [(each.place, each.paper) for each in passages.registered() if each.outcome == "open"]
+    without = {key: value for key, value in why.items() if key != (paper, place)}
+    shown, disproved = passages.SHOWN["open"], passages.DECIDED["open"]
+    assert wrong(re.sub(rf"\| {shown} \([a-z]+\) \|", f"| {disproved} |", text), why) == []
+    assert any("a reason for what" in each for each in wrong(text.replace(shown, disproved), without))
 
 
 def rows_of(text: str) -> list[list[str]]:

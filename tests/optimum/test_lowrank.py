@@ -198,3 +198,13 @@ def test_the_floor_on_the_sphere_is_bounded_from_below() -> None:
         value, error = low_rank_floor.floor(d, k)
         bound = low_rank_floor.floor_below(d, k)
         assert 0.8 * value < float(bound.lower()) < value - error
+
+
+def test_without_the_columns_bias_and_noise_are_bounded_from_below_on_the_product() -> None:
+    """By the exact method: at the given w the bounds hold, and they are close where a window holds many tokens."""
+    from flint import arb
+
+    for d, k, n, w, share in ((5, 3, 10.0, 2.0, 0.3), (6, 2, 1e3, 4.0, 0.8), (6, 2, 1e6, 30.0, 0.95)):
+        terms = block_terms(low_rank_problem("product", d, k, n, 1.0), w, w)
+        for bound, value in zip(low_rank_floor.unlearned(d, k, n, arb(w)), (terms.bias, terms.noise), strict=True):
+            assert share * float(value) < float(bound.lower()) < float(value)
