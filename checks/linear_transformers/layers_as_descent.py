@@ -38,7 +38,8 @@ claim("lt.preconditioned/without-momentum",
 claim("lt.preconditioned/with-momentum",
       identity(preconditioned, r"\text{words left of } a w' - a' w \text{ at } w = a w^*", over={"momentum": "any", "at": "the fit"},
                control={"momentum": "none", "at": "any w"}),
-      source=REVIEW, kind="convention", reading="every layer, with momentum", expected="refuted", title="Every diagonal layer is a step of preconditioned descent",
+      source=REVIEW, kind="convention", reading="every layer, with momentum", expected="refuted",
+      title="Every diagonal layer is a step of preconditioned descent",
       statement=rf"{STEP} \text{{ for some }} P", assumes=STATE,
       finding=r"""For any $P$ the step is 0 at the least-squares fit, $v = w^*$. There the layer moves $v$ by
           $-\omega_{yx} \rho\, (a M^\top u + \|u\|^2 a w^*) / a'$: the residual noise times the momentum of an earlier

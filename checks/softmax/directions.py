@@ -56,7 +56,7 @@ claim("softmax.window-directions/{law}/smoother",
       over={"law": ("affine", "relu"), "d": (2, 3, 5, 8), "n": 1000, "L": 1.0},
       title="the window narrows for smoother functions, smoother in the usual sense",
       assumes=(*MODEL, r"$n = 1000$, $L = \sigma = 1$; smoother: a smaller Lipschitz constant"),
-      reading="by the word: smoother means a smaller Lipschitz constant",
+      reading="the word counts: smoother means a smaller Lipschitz constant",
       finding="""A large Lipschitz constant means a rough function. The summary is right about the constant
       (`higher-lipschitzness/proved`), and its words mean the opposite.""",
       corrected="the window narrows for rougher functions (higher Lipschitzness) and widens for smoother ones")

@@ -64,7 +64,7 @@ for moved, (printed, statement, title, step) in MOVES.items():
 claim("softmax.window-directions/{law}/higher-lipschitzness/proved",
       RISES,
       source=SMOOTHER, kind="convention", expected="supported", over={"law": ("affine", "relu")},
-      reading="by the Lipschitz constant: the window narrows as it grows",
+      reading="the Lipschitz constant counts: the window narrows as it grows",
       title="the window narrows with higher Lipschitzness and less noise: every n and d",
       statement=r"\rho < \rho' \implies w^*(\rho) < w^*(\rho'), \qquad \rho = L^2/\sigma^2",
       assumes=(*MODEL, r"any $n \geq 2$, $d \geq 2$; $w \geq 0$; higher Lipschitzness: a larger $L$",

@@ -36,7 +36,7 @@ claim("softmax.gaussian-window/{slides}",
 claim("softmax.sensitivity",
       bound(steepest, r"\max |\nabla_x \hat{y}| \big/ \tfrac{w}{2} (\max_i y_i - \min_i y_i)", high="1 + 1e-12",
             control=0.9, method=("identity", "bounded")),
-      source=ADAPT, kind="convention", expected="supported", reading="not overly sensitive: a bound proportional to w",
+      source=ADAPT, kind="convention", expected="supported", reading="the output is bounded, and its slope at most proportional to w",
       over={"w": (0.5, 7.0, 100.0), "d": (2, 5), "n": 10},
       title="how sensitive the prediction is to the query",
       statement=r"""\min_i y_i \leq \hat{y} \leq \max_i y_i, \qquad |\nabla_x \hat{y}| \leq \tfrac{w}{2} (\max_i y_i -

@@ -29,6 +29,7 @@ claim("softmax.noise-rate/{side}/{reading}",
       sampled_terms("N", {"d": 5, "n": 100}, law="affine"),
       source=SKETCH, kind="convention", expected={"lower/ambient": "refuted", "*": "supported"}, over=FAMILY,
       assumes=MANY_TOKENS,
+      reading={"*/intrinsic": "d is the dimension of the sphere", "*/ambient": "d is the dimension of the space"},
       finding=r"""The sharp exponent is $(d-1)/2$, half the dimension of the sphere: a window of angle $w^{-1/2}$ holds
       $n w^{-(d-1)/2}$ tokens. With $d$ read as the ambient dimension the rate is only an upper bound. Which $d$ is
       meant is open: the slides have $x_i \in \mathbb{R}^d$ and $\mathbf{I}_d$, and call the law of $x_i$ uniform on the

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from lipverify.claims.ledger import Passage, Record, measured, passages, read_ledger, recorded
+from lipverify.claims.ledger import Judged, Passage, Record, measured, passages, read_ledger, recorded
 from lipverify.claims.plan import all_claims, profile_named
 from lipverify.report.sources import short  # internal: the short title of a source, as the report has it
 from tests import ROOT
@@ -102,24 +102,30 @@ def named(readings: Sequence[str], passage: Passage) -> list[str]:
     return [each for each in readings if each not in passage.claims]
 
 
-def told_readings(passage: Passage) -> str:
-    """The named readings of a passage: those that hold, and those that fail."""
+def told_readings(passage: Passage, claims: Sequence[Judged]) -> str:
+    """The named readings of a passage with their grades: those that hold, and those that fail."""
+
+    def graded(name: str) -> str:
+        place = passage.paper, passage.place, name
+        (alone,) = passages(each for each in claims if (each.paper, each.place, each.reading) == place)
+        return f'"{name}" ({alone.grade})'
+
     sides = ("Holds", named(passage.holds, passage)), ("Fails", named(passage.fails, passage))
-    return " ".join(f"{verb}: {'; '.join(names)}." for verb, names in sides if names)
+    return " ".join(f"{verb}: {'; '.join(map(graded, names))}." for verb, names in sides if names)
 
 
-def row(passage: Passage, why: dict[tuple[str, str], Reason]) -> str:
+def row(passage: Passage, why: dict[tuple[str, str], Reason], claims: Sequence[Judged]) -> str:
     """The page's row for a passage: its kind, its outcome, its readings and the reason."""
     reason = why.get((passage.paper, passage.place), Reason(MATHEMATICS, ""))
-    words = " ".join(filter(None, (reason.why, told_readings(passage)))).replace("|", r"\|")
+    words = " ".join(filter(None, (reason.why, told_readings(passage, claims)))).replace("|", r"\|")
     where = f"{short(passage.paper)}: {passage.place}".replace("|", r"\|")
     stems = ", ".join(f"`{stem}`" for stem in dict.fromkeys(id.partition("/")[0] for id in passage.claims))
     return f"| {where} | {reason.about} | {outcome(passage)} | {words} | {stems} |\n"
 
 
-def page(found: Sequence[Passage]) -> str:
+def page(claims: Sequence[Judged]) -> str:
     """The text of the page."""
-    why = reasons()
+    found, why = passages(claims), reasons()
     kinds = {EXPERIMENT: Counter[str](), MATHEMATICS: Counter[str]()}
     for each in found:
         about = why.get((each.paper, each.place), Reason(MATHEMATICS, "")).about
@@ -131,17 +137,17 @@ def page(found: Sequence[Passage]) -> str:
     head = f"{HEAD}\nOf {len(found)} passages {summed}.\n\n"
     return head + "".join(
         [
-            "| printed in | about | outcome | readings, and why no proof decides it | claims |\n|---|---|---|---|---|\n",
-            *(row(each, why) for each in found),
+            "| printed in | about | outcome | readings; why no proof decides it | claims |\n|---|---|---|---|---|\n",
+            *(row(each, why, claims) for each in found),
         ]
     )
 
 
-def of_ledgers(paths: Sequence[str]) -> list[Passage]:
-    """The passages of the ledgers, in the order of the report."""
+def of_ledgers(paths: Sequence[str]) -> list[Judged]:
+    """The claims of the ledgers, in the order of the report."""
     records: dict[str, Record] = {each.id: each for path in paths for each in read_ledger(Path(path)).claims}
     known = [records[claim.id] for claim in all_claims(profile_named("quick")) if claim.id in records]
-    return list(passages(measured(known)))
+    return measured(known)
 
 
 def told(text: str) -> list[tuple[str, str, str]]:
@@ -154,12 +160,17 @@ def told(text: str) -> list[tuple[str, str, str]]:
     return [(row[0], row[1], row[2].partition(" (")[0]) for row in rows[1:]]
 
 
+def unmeasured() -> list[Judged]:
+    """The claims with their recorded verdicts, without a run."""
+    return recorded(all_claims(profile_named("quick")))
+
+
 def registered() -> list[Passage]:
     """The place, kind and outcome of each passage by the claims alone, without a run."""
-    return list(passages(recorded(all_claims(profile_named("quick")))))
+    return list(passages(unmeasured()))
 
 
 if __name__ == "__main__":
     every = of_ledgers(sys.argv[1:])
     PAGE.write_text(page(every), encoding="utf-8")
-    README.write_text(TABLE.sub(lambda _: table(every), README.read_text(encoding="utf-8")), encoding="utf-8")
+    README.write_text(TABLE.sub(lambda _: table(passages(every)), README.read_text(encoding="utf-8")), encoding="utf-8")

@@ -97,7 +97,7 @@ def test_a_passage_without_its_own_reason_names_its_readings() -> None:
     assert len(decided) > 5
     for each in decided:
         assert passages.named((*each.holds, *each.fails), each) == [*each.holds, *each.fails], each.place
-        assert f"Holds: {'; '.join(each.holds)}." in passages.row(each, why)
+        assert all(f'"{name}"' in passages.row(each, why, passages.unmeasured()) for name in (*each.holds, *each.fails))
 
 
 def test_an_open_passage_needs_a_reason_also_where_its_readings_are_disproved() -> None:
