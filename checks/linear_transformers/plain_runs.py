@@ -76,9 +76,9 @@ def endpoints(noise: str, contexts: int, seed: int) -> dict[str, Value]:
     drawn, share = thinned(problem(noise), contexts, seed, f"plain/{noise}")
     fresh, shares, values = evaluation(drawn, share), share.reshape(-1, OF_A_TABLE), dict[str, Value]()
 
-    def in_tables(model: Any) -> Any:
-        """The mean loss of a model in each table."""
-        return np.average(fresh.losses(model).reshape(-1, OF_A_TABLE), axis=1, weights=shares)
+    def in_tables(losses: Any) -> Any:
+        """The mean loss in each table."""
+        return np.average(losses.reshape(-1, OF_A_TABLE), axis=1, weights=shares)
 
     for family, k in runs(noise).models:
         run, entry, name = runs(noise).best(family, k), printed(noise, family, k), f"{family} {k}"
@@ -87,10 +87,10 @@ def endpoints(noise: str, contexts: int, seed: int) -> dict[str, Value]:
             best, width = known(noise, k)["loss"]
             values[f"{name} over known"] = math.log(value / best), error / value + width / best
         else:
-            trained = estimator(run.model)
-            mean = fresh.mean(fresh.losses(trained))
+            trained, best = map(fresh.losses, (estimator(run.model), best_known(noise, family, k)))
+            mean = fresh.mean(trained)
             value, error = mean.value, HALF_WIDTH * mean.standard_error if mean.trusted else math.inf
-            values[f"{name} over known"] = median(np.log(in_tables(trained) / in_tables(best_known(noise, family, k))))
+            values[f"{name} over known"] = median(np.log(in_tables(trained) / in_tables(best)))
         values[name] = value, error
         values[f"{name} over printed"] = math.log(value / entry.value), error / value + entry.rounding / entry.value
     return values

@@ -13,7 +13,7 @@ import sys
 import textwrap
 import time
 import warnings
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Future
 from contextlib import nullcontext
@@ -122,9 +122,9 @@ class _Order:
         self.measurements: dict[str, Measurement] = {}
         self.planning = True
         self._plan = iter(plan)
-        self._open: dict[str, None] = {}
+        self._open: OrderedDict[str, None] = OrderedDict()
         """Measurements that have not begun, in the order of the plan."""
-        self._tallest: dict[str, None] = {}
+        self._tallest: OrderedDict[str, None] = OrderedDict()
         """The same by decreasing chain length, then from the end of the plan; filled when planning is complete."""
         self._leading = ""
         """The running measurement that follows the order of the plan."""
@@ -135,7 +135,7 @@ class _Order:
         if more is None:
             if self.planning:
                 heights, from_the_end = _heights(self.measurements), list(self._open)[::-1]
-                self._tallest = dict.fromkeys(sorted(from_the_end, key=lambda address: -heights[address]))
+                self._tallest = OrderedDict.fromkeys(sorted(from_the_end, key=lambda address: -heights[address]))
             self.planning = False
             return None
         new = {address: measurement for address, measurement in more.items() if address not in self.measurements}
@@ -166,8 +166,10 @@ class _Order:
 
     def again(self, addresses: Sequence[str]) -> None:
         """Requeue measurements that were lost with their worker, before all others."""
-        self._open = dict.fromkeys([*addresses, *self._open])
-        self._tallest = dict.fromkeys([*addresses, *self._tallest])
+        for address in reversed(addresses):
+            for queue in (self._open, self._tallest):
+                queue[address] = None
+                queue.move_to_end(address, last=False)
         self.leave(addresses)
 
     def leave(self, addresses: Collection[str]) -> None:
