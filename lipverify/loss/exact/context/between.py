@@ -351,22 +351,23 @@ def _powers(contexts: Contexts, u: Floats, weights: tuple[Floats, Floats], nothi
     """
     w, d = contexts.w, contexts.d
     many = (contexts.high <= SERIES_TAIL) & (w >= 1) & (w <= SERIES_LARGEST) & (d <= SMALL)
-    columns, count = np.zeros((2, w.size, MOST_POWERS)), np.zeros(w.size, dtype=np.intp)
+    (single, double), count = np.zeros((2, w.size, MOST_POWERS)), np.zeros(w.size, dtype=np.intp)
     if many.any():
         growth = np.exp(u[many])
         terms = np.stack([growth * weights[0][many], growth**2 * weights[1][many]])
-        power, sums, sizes = np.arange(MOST_POWERS + 1), [], []
-        for m in power:
+        power = np.arange(MOST_POWERS + 1)
+        sums, sizes = list[Floats](), list[Floats]()
+        for m in power.tolist():
             sums.append(np.sum(terms, axis=-1))
             sizes.append(np.sum(np.abs(terms), axis=-1))
             terms = terms * (-growth / (m + 1))
-        columns[:, many] = np.moveaxis(sums[:-1], 0, -1)
-        shares = np.moveaxis(sizes, 0, -1)
+        single[many], double[many] = np.moveaxis(np.array(sums[:-1]), 0, -1)
+        shares = np.moveaxis(np.array(sizes), 0, -1)
         shares[1] *= 2.0**power * mean_weight(d, w[many, None] * (power + 2))
         enough = np.all(shares <= nothing * shares[..., :1], axis=0)
         count[many] = np.where(enough.any(axis=1), np.argmax(enough, axis=1), 0)
-        columns[0, :, 0] += contexts.n * np.exp(contexts.low)  # below the first node
-    return Powers(*columns, count)
+        single[:, 0] += contexts.n * np.exp(contexts.low)  # below the first node
+    return Powers(single, double, count)
 
 
 def _series(contexts: Contexts, which: NDArray[np.intp], integrals: Powers) -> Series:
