@@ -28,7 +28,14 @@ from lipverify.loss.exact.biases.angles import bias_by_angles  # internal: one m
 from lipverify.loss.exact.biases.pairs import pair_term  # internal: the other method, on its own
 from lipverify.loss.exact.biases.task import TaskAverages, linear_averages, square_averages  # internal: closed forms
 from lipverify.loss.exact.context.averages import Averages, Points  # internal: phi at nodes of u
-from lipverify.loss.exact.context.between import FINE, harmonics_of, pair_density  # internal: the density itself
+from lipverify.loss.exact.context.between import (  # internal: the density itself
+    FINE,
+    Harmonics,
+    Series,
+    densities_of,
+    mean_weight,
+    pair_density,
+)
 from lipverify.loss.exact.context.contexts import powers  # internal: the weights of a density
 from lipverify.loss.exact.variograms.products import Products  # internal: the table of the other method
 from lipverify.loss.exact.variograms.table import Variogram, tabulated  # internal: a variogram without a law
@@ -122,16 +129,39 @@ def test_both_weights_of_pairs_are_one_less_the_squares(d: int, n: int, w: float
     assert total == pytest.approx(1 - float(noise), rel=3e-11)
 
 
-@settings(max_examples=25, deadline=None)
-@given(d=st.sampled_from([2, 3, 4, 7, 20]), n=log_floats(2, 1e12), w=log_floats(1e-2, 300.0))
-def test_harmonics_sum_to_the_table(d: int, n: float, w: float) -> None:
-    """Both densities of the angle, weighted as in a bias: by means over the query at an angle, and by harmonics."""
-    n, order = float(round(n)), 40
-    contexts = Contexts.at(d, n, np.array([w]))
+def short_density(d: int, n: float, w: float) -> Series | Harmonics | None:
+    """The density at one w without a table, if a series or a sum over harmonics is short."""
+    contexts, order = Contexts.at(d, n, np.array([w])), 40
     u, weight = contexts.nodes(order)
     phi = np.reshape(Averages(Points.grid(d, contexts.w, u), order).log_phi(), u.shape)
     single, double = (weight * factor for factor in powers(n, phi))
-    density = next(iter(harmonics_of(contexts, u, (single, double), order)), None)
+    return next(iter(densities_of(contexts, u, (single, double), order)), None)
+
+
+@pytest.mark.parametrize(
+    ("d", "n", "w", "kind"),
+    [(3, 1e9, 5e6, Series), (2, 1e3, 10.0, Series), (3, 30.0, 3.0, Harmonics), (60, 1e9, 5.0, Harmonics)],
+)
+def test_windows_of_many_tokens_go_by_a_series(d: int, n: float, w: float, kind: type) -> None:
+    """A hundred tokens are many; ten go by harmonics, and so do more than forty dimensions."""
+    assert isinstance(short_density(d, n, w), kind)
+
+
+@pytest.mark.parametrize("d", [2, 3, 4, 9, 40])
+def test_mean_weights_against_mpmath(d: int) -> None:
+    """E e^{-z (1 - t)} = e^{-z} 0F1(d/2, z^2/4), from z at which it is 1 to z at which it is a power."""
+    for z in (1e-7, 0.3, 7.0, 400.0, 1e5):
+        with mpmath.workdps(30):
+            exact = mpmath.exp(-mpmath.mpf(z)) * mpmath.hyp0f1(mpmath.mpf(d) / 2, mpmath.mpf(z) ** 2 / 4)
+        assert mean_weight(d, np.array([z]))[0] == pytest.approx(float(exact), rel=4e-14)
+
+
+@settings(max_examples=40, deadline=None)
+@given(d=st.sampled_from([2, 3, 4, 7, 20]), n=log_floats(2, 1e12), w=log_floats(1e-2, 1e5))
+def test_short_sums_agree_with_the_table(d: int, n: float, w: float) -> None:
+    """Both densities of the angle, weighted as in a bias: by means over the query at an angle, and by short sums."""
+    n = float(round(n))
+    contexts, density = Contexts.at(d, n, np.array([w])), short_density(d, n, w)
     if density is None:
         return
     table = pair_density(d, n, w, float(contexts.low[0]), float(contexts.high[0]), FINE, powers)

@@ -40,7 +40,8 @@ KNOWN = 4e-14
 def bias_by_angles(variogram: Variogram, rules: Rules, products: Products | None = None) -> tuple[Floats, Floats]:
     """The bias at every w and a bound on the effect of the variogram's errors: shape (w,) each.
 
-    Where no short sum over harmonics gives p_2, it comes from a table, or the cross terms from `products`, if given.
+    Where no short series or sum over harmonics gives p_2, it comes from a table, or the cross terms from `products`,
+    if given.
     """
     of = rules.of
 
@@ -49,7 +50,7 @@ def bias_by_angles(variogram: Variogram, rules: Rules, products: Products | None
 
     linear = rules.single(of.mean(2, near)) + rules.double(of.mean(1, near) ** 2) / 2
     value, error, done = variogram.slope * linear, variogram.slope_gap * linear, np.zeros(linear.shape, dtype=bool)
-    for short in rules.harmonics:
+    for short in rules.densities:
         cross, cross_off, cross_lost = _mean(variogram, rules, short.edges, short)
         alone, off, lost = _mean(variogram, rules, short.panels, short.alone)
         rest, lost = alone - cross / 2, lost + cross_lost / 2

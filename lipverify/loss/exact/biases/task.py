@@ -17,7 +17,7 @@ import numpy as np
 
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.context.averages import Averages
-from lipverify.loss.exact.context.between import Harmonics, harmonics_of
+from lipverify.loss.exact.context.between import Harmonics, Series, densities_of
 from lipverify.loss.exact.context.contexts import Contexts, Factors
 from lipverify.loss.exact.context.tokens import TokenNodes
 
@@ -59,9 +59,9 @@ class Rules:
         return np.einsum("wu,wu->w", self.weights[1], np.reshape(average, self.u.shape))
 
     @cached_property
-    def harmonics(self) -> list[Harmonics]:
-        """The densities of angles at every w whose sum over harmonics is short."""
-        return harmonics_of(self.contexts, self.u, self.weights, self.order)
+    def densities(self) -> list[Series | Harmonics]:
+        """The densities of angles at every w at which a series or a sum over harmonics is short."""
+        return densities_of(self.contexts, self.u, self.weights, self.order)
 
 
 @dataclass(frozen=True)

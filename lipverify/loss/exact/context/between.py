@@ -19,10 +19,11 @@ from itertools import count, islice
 import numpy as np
 from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
+from scipy.special import ive
 
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.sphere import half_beta, versine
-from lipverify.loss.exact.context.averages import series_terms
+from lipverify.loss.exact.context.averages import SERIES_TAIL, series_terms
 from lipverify.loss.exact.context.contexts import ORDERS, Contexts, Factors, powers
 from lipverify.loss.exact.context.others import Counted, counted, deficits, width_of
 from lipverify.loss.exact.context.tokens import angle_at, kernel
@@ -75,6 +76,9 @@ ALIKE, WIDE, FEWEST = 1.4, 2.0, 4
 NOTHING, ROUGH, ROUNDING = 3e-17, 1e-11, 5e-16
 """Share of the sum below which harmonics are left out, for rough values too, and rounding of an average relative to
 that of the absolute values."""
+MOST_POWERS, SMALL, SERIES_LARGEST = 12, 40, 1e12
+"""Most powers of lambda of a series, largest dimension, and largest w, up to which no Bessel function over- or
+underflows."""
 SLIVER = 1e-15
 """Shortest interval of phi that is integrated: a shorter one is a rounding error of its ends."""
 TINY = 1e-300
@@ -152,6 +156,65 @@ def edges_of(d: int, w: float, high: float, farthest: float) -> Floats:
     """Edges of panels of the angle between two tokens, of which one has a deficit up to `farthest`."""
     far = min(2 * float(angle_at(farthest if high > 1 else JOINT * farthest, w)), math.pi)
     return _edges(d, 1 / (w * math.sin(min(float(angle_at(farthest, w)), math.pi / 2))), far)
+
+
+@dataclass(frozen=True)
+class Series:
+    """Both densities at a few similar w by powers of lambda, which is of order 1/(n E g): windows hold many tokens.
+
+    The weights of one and of two tokens are power series in lambda, and the mean over the query is a Bessel function:
+
+        E_x g^a g'^b = e^{w (r - a - b)} Lambda(w r),  r^2 = a^2 + b^2 + 2 a b cos(gamma),
+        Lambda(z) = Gamma(d/2) (2/z)^{d/2-1} e^{-z} I_{d/2-1}(z).
+
+    Attributes
+    ----------
+    which
+        The indices of these w.
+    edges, panels
+        Edges of panels of the angle between two tokens, and of a token from the query.
+    single, double
+        (-1)^m / m! times the integrals over u of lambda^{m+1} and of lambda^{m+2}: (w, m).
+    """
+
+    d: int
+    which: NDArray[np.intp]
+    w: Floats
+    edges: Floats
+    panels: Floats
+    single: Floats
+    double: Floats
+
+    def __call__(self, gamma: Floats) -> tuple[Floats, Floats]:
+        """The density over sin^{d-2} / B, (w, gamma), and a bound on its relative error."""
+        p, sizes = np.zeros((2, self.w.size, gamma.size))
+        for m, coefficient in enumerate(self.double.T):
+            for a in range(m // 2 + 1):
+                pairs = math.comb(m, a) * (1 + (2 * a < m))  # a and m - a
+                term = pairs * coefficient[:, None] * self._mean(gamma, a + 1, m - a + 1)
+                p += term
+                sizes += np.abs(term)
+        return p, ROUNDING * sizes / np.maximum(np.abs(p), TINY)
+
+    def _mean(self, gamma: Floats, a: int, b: int) -> Floats:
+        """E_x g^a g'^b for two tokens at an angle gamma from each other: (w, gamma)."""
+        r = np.hypot(a - b, 2 * math.sqrt(a * b) * np.cos(gamma / 2))
+        fall = 4 * a * b * np.sin(gamma / 2) ** 2 / (r + a + b)
+        return np.exp(-self.w[:, None] * fall) * mean_weight(self.d, self.w[:, None] * r)
+
+    def alone(self, theta: Floats) -> tuple[Floats, float]:
+        """The density of a token's angle over sin^{d-2} / B, weighted by its attention weight: Q_{1,1}, (w, theta)."""
+        g, p = np.exp(-self.w[:, None] * versine(theta)), np.zeros((self.w.size, theta.size))
+        for coefficient in self.single.T[::-1]:
+            p = (p + coefficient[:, None]) * g
+        return p, 0.0
+
+
+def mean_weight(d: int, z: Floats) -> Floats:
+    """Lambda(z), the mean of e^{-z (1 - t)} over a token, z > 0; d is at most `SMALL`, so that nothing underflows."""
+    if d == 3:
+        return np.asarray(-np.expm1(-2 * z) / (2 * z))
+    return np.asarray(math.gamma(d / 2) * half_power(2 / z, d - 2) * ive(d / 2 - 1, z))
 
 
 @dataclass(frozen=True)
@@ -244,20 +307,81 @@ def is_short(contexts: Contexts) -> NDArray[np.bool_]:
     return np.asarray(slow & ~sharp & (w <= LARGEST))
 
 
-def harmonics_of(contexts: Contexts, u: Floats, weights: tuple[Floats, Floats], order: int) -> list[Harmonics]:
-    """The sums at every w at which they are short, from nodes u and weights of both integrals over u, (w, node)."""
-    sums, remaining = [], np.flatnonzero(is_short(contexts))
+def densities_of(contexts: Contexts, u: Floats, weights: tuple[Floats, Floats], order: int) -> list[Series | Harmonics]:
+    """The densities at every w at which a series or a sum over harmonics is short.
+
+    They follow from nodes u and weights of both integrals over u, (w, node).
+    """
+    nothing = NOTHING if order >= FINE else ROUGH
+    powers_of = _powers(contexts, u, weights, nothing)
+    found: list[Series | Harmonics | None] = []
+    for which in _alike(contexts.w, powers_of.count > 0):
+        found.append(_series(contexts, which, powers_of))
+    for which in _alike(contexts.w, is_short(contexts) & (powers_of.count == 0)):
+        found.append(_harmonics(contexts, which, u, weights, order))
+    return [part for part in found if part is not None]
+
+
+def _alike(w: Floats, chosen: NDArray[np.bool_]) -> Iterator[NDArray[np.intp]]:
+    """The indices of the chosen w, in groups that share nodes."""
+    remaining = np.flatnonzero(chosen)
     while remaining.size:
-        near = contexts.w[remaining] <= ALIKE * np.min(contexts.w[remaining])
-        sums.append(_harmonics(contexts, remaining[near], u, weights, order))
+        near = w[remaining] <= ALIKE * np.min(w[remaining])
+        yield remaining[near]
         remaining = remaining[~near]
-    return [part for part in sums if part is not None]
 
 
-def _harmonics(
-    contexts: Contexts, which: NDArray[np.intp], u: Floats, weights: tuple[Floats, Floats], order: int
-) -> Harmonics | None:
-    """The sums at similar w; tokens of every w and u share nodes, on panels of length WIDE up to the range of u."""
+@dataclass(frozen=True)
+class Powers:
+    """The integrals of powers of lambda of a `Series`, and the number of terms that it needs at every w.
+
+    The number is 0 where it would be large.
+    """
+
+    single: Floats
+    double: Floats
+    count: NDArray[np.intp]
+
+
+def _powers(contexts: Contexts, u: Floats, weights: tuple[Floats, Floats], nothing: float) -> Powers:
+    """The integrals at every w.
+
+    A series stops before the first term whose share is below `nothing`: what is left out of e^{-lambda (g + g')} is at
+    most the next term, which is largest next to gamma = 0, where it is 2^m times the mean of g^{m+2}.
+    """
+    w, d = contexts.w, contexts.d
+    many = (contexts.high <= SERIES_TAIL) & (w >= 1) & (w <= SERIES_LARGEST) & (d <= SMALL)
+    (single, double), count = np.zeros((2, w.size, MOST_POWERS)), np.zeros(w.size, dtype=np.intp)
+    if many.any():
+        growth = np.exp(u[many])
+        terms = np.stack([growth * weights[0][many], growth**2 * weights[1][many]])
+        power = np.arange(MOST_POWERS + 1)
+        sums, sizes = list[Floats](), list[Floats]()
+        for m in power.tolist():
+            sums.append(np.sum(terms, axis=-1))
+            sizes.append(np.sum(np.abs(terms), axis=-1))
+            terms = terms * (-growth / (m + 1))
+        single[many], double[many] = np.moveaxis(np.array(sums[:-1]), 0, -1)
+        shares = np.moveaxis(np.array(sizes), 0, -1)
+        shares[1] *= 2.0**power * mean_weight(d, w[many, None] * (power + 2))
+        enough = np.all(shares <= nothing * shares[..., :1], axis=0)
+        count[many] = np.where(enough.any(axis=1), np.argmax(enough, axis=1), 0)
+        single[:, 0] += contexts.n * np.exp(contexts.low)  # below the first node
+    return Powers(single, double, count)
+
+
+def _series(contexts: Contexts, which: NDArray[np.intp], integrals: Powers) -> Series:
+    """The series at similar w."""
+    d, w, count = contexts.d, contexts.w[which], int(np.max(integrals.count[which]))
+    edges, panels = _panels(contexts, which)
+    return Series(d, which, w, edges, panels, integrals.single[which, :count], integrals.double[which, :count])
+
+
+def _panels(contexts: Contexts, which: NDArray[np.intp]) -> tuple[Floats, Floats]:
+    """Edges of panels of the angle between two tokens, and of a token from the query, for similar w.
+
+    Those of a token have length WIDE up to the range of u.
+    """
     d, w, high = contexts.d, contexts.w[which], np.maximum(contexts.high[which], 0)
     reach = zip(w.tolist(), contexts.high[which].tolist(), strict=True)
     near, most = np.array([deficits(d, *row)[1] for row in reach]) / w, float(np.max(w))
@@ -265,7 +389,15 @@ def _harmonics(
     wide = min(WIDE, width_of(d, most), end / FEWEST)
     ends = np.linspace(0, bend, math.ceil(bend / wide) + 1)
     ends = np.append(ends, np.linspace(bend, end, math.ceil((end - bend) / (2 * wide)) + 1)[1:])
-    panels = angle_at(ends, most)
+    return edges_of(d, most, float(np.max(high)), end), angle_at(ends, most)
+
+
+def _harmonics(
+    contexts: Contexts, which: NDArray[np.intp], u: Floats, weights: tuple[Floats, Floats], order: int
+) -> Harmonics | None:
+    """The sums at similar w; tokens of every w and u share nodes."""
+    d, w = contexts.d, contexts.w[which]
+    edges, panels = _panels(contexts, which)
     x, gauss = plain_rule(max(order, FINE) * 3 // 2)
     theta = (panels[:-1, None] + np.diff(panels)[:, None] * x).ravel()
     density = (np.diff(panels)[:, None] * gauss).ravel() * integer_power(np.sin(theta), d - 2) / half_beta(d - 1)
@@ -283,7 +415,6 @@ def _harmonics(
         count += HARMONICS
         if np.all(np.max(blocks[-1][1], axis=1) <= nothing * sum(np.sum(part[1], axis=1) for part in blocks)):
             coefficients, sums, sizes = np.concatenate(blocks, axis=2)
-            edges = edges_of(d, most, float(np.max(high)), end)
             start = contexts.n * np.exp(contexts.low[which])
             weight = np.einsum("wu,wur->wr", alone, matrix)
             slack = ROUNDING * np.sqrt(sums * sizes)
@@ -371,7 +502,7 @@ class Between:
         x, gauss = plain_rule(self.order + MORE)
         spend(row.size * self.order + 2 * start.size * x.size, PAIR, "the angle between two tokens")
         share = (nodes[panel] - start[row, None]) / (2 * span[row, None])
-        density = _half_power(4 * share * (1 - share), d - 4) / span[row, None]
+        density = half_power(4 * share * (1 - share), d - 4) / span[row, None]
         means = [np.bincount(row, np.sum(density * q[panel], axis=1), minlength=start.size) for q in weighted]
         result = np.stack(means).astype(float)
         for ends in ((start, inner_start), (inner_end, top)):
@@ -397,7 +528,7 @@ class Between:
         return nodes, self.others(nodes) * width * gauss
 
 
-def _half_power(x: Floats, twice: int) -> Floats:
+def half_power(x: Floats, twice: int) -> Floats:
     """x^(twice / 2) for x > 0 and twice >= -1."""
     if twice < 0:
         return np.asarray(1 / np.sqrt(x))
