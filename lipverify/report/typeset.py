@@ -18,8 +18,10 @@ _STANDARDS: list[typst.PDFStandard] = ["a-2a", "ua-1"]
 """The PDF standards of the report: archivable, tagged, and readable by a screen reader."""
 _TIME = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)
 """The date in the file's metadata, fixed for reproducible bytes; the date of the run is printed from the ledger."""
-_ONE_FORMULA = b"""#set document(title: "formula")
-#math.equation(alt: "formula", eval(json("formula.json"), mode: "math").body)
+_FORMULAS = b"""#set document(title: "formulas")
+#for source in json("formulas.json") {
+  math.equation(alt: "formula", eval(source, mode: "math").body)
+}
 """
 
 
@@ -70,17 +72,26 @@ def _pdf(root: Path, source: bytes, standards: list[typst.PDFStandard] = _STANDA
 def _spell_out(root: Path, data: Any) -> None:
     """Replace the formulas that do not compile by their source as code."""
     runs = list(formulas_in(data))
-    sources = {run["source"] for run in runs}
-    broken = {source for source in sources if not _compiles(root, source)}
+    broken = _broken(root, sorted({run["source"] for run in runs}))
     for run in runs:
         if run["source"] in broken:
             run["kind"] = "code"
 
 
-def _compiles(root: Path, source: str) -> bool:
-    (root / "formula.json").write_bytes(msgspec.json.encode(source))
+def _broken(root: Path, sources: list[str]) -> set[str]:
+    """The formulas that do not compile: none if all of them do together, else those of both halves."""
+    if _compile_together(root, sources):
+        return set()
+    if len(sources) == 1:
+        return set(sources)
+    half = len(sources) // 2
+    return _broken(root, sources[:half]) | _broken(root, sources[half:])
+
+
+def _compile_together(root: Path, sources: list[str]) -> bool:
+    (root / "formulas.json").write_bytes(msgspec.json.encode(sources))
     try:
-        _pdf(root, _ONE_FORMULA)
+        _pdf(root, _FORMULAS)
     except typst.TypstError:
         return False
     return True

@@ -429,7 +429,7 @@ def test_remembered_lemmas_certify_what_lemmas_certify(monkeypatch: pytest.Monke
     assert runs == [1, float(third), float(third), float(third)]
 
 
-def test_accepted_mutants_among_three_hundred_are_true() -> None:
+def test_accepted_mutants_among_five_hundred_are_true() -> None:
     counts, false = counted(MUTANTS, "1")
     assert not false, "\n".join(false)
     assert sum(found["accepted"] for found in counts.values()) > 10, table(counts)

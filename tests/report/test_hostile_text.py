@@ -116,9 +116,17 @@ def test_a_figure_that_cannot_be_drawn_leaves_its_caption_and_the_reason(folder:
 
 
 def test_a_formula_that_the_typesetter_refuses_is_shown_as_its_source() -> None:
+    """Each of several, and the formulas between them are typeset."""
     report = model_of(record(figures=()))
-    broken = replace(report, front=replace(report.front, summary=((Run("math", "the source", "nonsense(x)"),),)))
-    assert squeezed("the source") in text_of(typeset(broken, {}))
+    formulas = (
+        Run("math", "the source", "nonsense(x)"),
+        Run("math", "a square", "x^2"),
+        Run("math", "refused", "of(y)"),
+    )
+    text = text_of(typeset(replace(report, front=replace(report.front, summary=(formulas,))), {}))
+    assert squeezed("the source") in text
+    assert squeezed("refused") in text
+    assert squeezed("a square") not in text
 
 
 @pytest.mark.parametrize("changes", [{"title": r"$\,$"}, {"title": "\n"}, {"title": "", "id": ""}])

@@ -36,6 +36,7 @@ from lipverify.loss.asymptotic.sphere import (
 from lipverify.loss.asymptotic.tasks import Task, applied
 
 
+@cache
 def noise_term() -> Term:
     r"""Leading noise, sigma^2 E g^2 / (n (E g)^2).
 
@@ -48,6 +49,7 @@ def noise_term() -> Term:
     return Term(leading, abs(sympy.factor(relative)))
 
 
+@cache
 def tokens_term() -> Expr:
     """The next term of the noise in 1/n, relative: 3 Var g / (E g)^2 - 2 Cov(g, g^2) / (E g E g^2), sizes added up."""
     first, second, third = (moment_terms(k)[0] for k in (1, 2, 3))
@@ -58,8 +60,13 @@ def spread_term(task: Task) -> Expr:
     """E g^2 (f(x_i) - f(x))^2 / (n (E g)^2)."""
     # the mean of the square over a circle is a_1 (Delta f^2 - 2 f Delta f) s / Delta, and that bracket is 2 |grad f|^2
     on_circle = 2 * sympy.cancel(circle_mean()[1] / Delta)
-    weights = sympy.gammasimp(sympy.powsimp(moment_terms(2, 1)[0] / moment_terms(1)[0] ** 2))
-    return on_circle * task.gradient() * weights / n
+    return on_circle * task.gradient() * _square_weights() / n
+
+
+@cache
+def _square_weights() -> Expr:
+    """E g^2 s / (E g)^2."""
+    return sympy.gammasimp(sympy.powsimp(moment_terms(2, 1)[0] / moment_terms(1)[0] ** 2))
 
 
 SMOOTH = sympy.Rational(3, 2)

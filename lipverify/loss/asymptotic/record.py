@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import sympy
@@ -230,7 +230,7 @@ def _derived(law: Law) -> Leading:
     balanced = {n: sigma**2 / scale**2}  # Lambda = 1
     growth, beta = exponent(noise, w), -exponent(bias, w)
     noise_constant, bias_constant = noise.subs(w, 1), bias.subs(w, 1)
-    window, loss = _balance(noise_constant, bias_constant, growth, beta)
+    window, loss, window_exponent, loss_exponent = _balance(noise_constant, bias_constant, growth, beta)
     return Leading(
         noise=noise,
         bias=bias,
@@ -239,10 +239,10 @@ def _derived(law: Law) -> Leading:
         bias_constant=sympy.powsimp(bias_constant / scale**2),
         window=window,
         window_constant=sympy.powsimp(window.subs(balanced)),
-        window_exponent=exponent(window, n),
+        window_exponent=window_exponent,
         loss=loss,
         loss_constant=sympy.powsimp(loss.subs(balanced) / scale**2),
-        loss_exponent=exponent(loss, n),
+        loss_exponent=loss_exponent,
         law=law,
     )
 
@@ -265,18 +265,28 @@ def exponent(expression: Expr, of: Expr) -> Expr:
     return sympy.factor(sympy.simplify(power.xreplace({letter: part for part, letter in numbers.items()})))
 
 
-def _balance(noise_constant: Expr, bias_constant: Expr, growth: Expr, beta: Expr) -> tuple[Expr, Expr]:
+def _balance(noise_constant: Expr, bias_constant: Expr, growth: Expr, beta: Expr) -> tuple[Expr, ...]:
+    """The minimiser w of A w^a + B w^{-b}, the minimum, and the powers of n in both, where A falls like 1/n."""
+    known = dict(zip(POWERS, (noise_constant, bias_constant, growth, beta), strict=True))
+    minimum = [_short(value.subs(known)) for value in _minimum()]
+    return *minimum, *(sympy.factor(-exponent(value, POWERS[0]).subs(known)) for value in _minimum())
+
+
+POWERS = sympy.symbols("A B a b", positive=True)
+"""The constants and the exponents of two powers, A w^a + B w^{-b}."""
+
+
+@cache
+def _minimum() -> tuple[Expr, Expr]:
     """The minimiser w of A w^a + B w^{-b}, from the root of its derivative in log w, and the minimum."""
-    A, B, a, b = sympy.symbols("A B a b", positive=True)
+    A, B, a, b = POWERS
     x = sympy.Symbol("x", real=True)
     rises, falls = A * w**a, B * w**-b
     slopes = [sympy.log(abs(sympy.simplify(w * sympy.diff(term, w)))) for term in (rises, falls)]
     equation = sympy.expand_log((slopes[0] - slopes[1]).subs(w, sympy.exp(x)), force=True)
     window = sympy.simplify(sympy.exp(sympy.solve(equation, x)[0]))
     share = sympy.simplify(sympy.powsimp((falls / rises).subs(w, window), force=True))
-    loss = rises.subs(w, window) * (1 + share)
-    known = {A: noise_constant, B: bias_constant, a: growth, b: beta}
-    return _short(window.subs(known)), _short(loss.subs(known))
+    return window, rises.subs(w, window) * (1 + share)
 
 
 def _short(expression: Expr) -> Expr:

@@ -35,9 +35,14 @@ def laplacian(h: Expr) -> Expr:
     >>> sympy.factor(laplacian(c**2))
     -2*(c**2*d - 1)
     """
+    return (1 - c**2) * sympy.diff(h, c, 2) + _drift() * sympy.diff(h, c)
+
+
+@cache
+def _drift() -> Expr:
+    """((1 - c^2) weight)' / weight."""
     log_weight = (d - 3) / 2 * sympy.log(1 - c**2)
-    drift = sympy.cancel(sympy.diff(1 - c**2, c) + (1 - c**2) * sympy.diff(log_weight, c))
-    return (1 - c**2) * sympy.diff(h, c, 2) + drift * sympy.diff(h, c)
+    return sympy.cancel(sympy.diff(1 - c**2, c) + (1 - c**2) * sympy.diff(log_weight, c))
 
 
 def gamma_integral(power: Expr, rate: Expr) -> Expr:
