@@ -42,10 +42,11 @@ The table has a row for each passage that is counted. A passage is about mathema
 (training or sampling, whose result is a measured number and not a theorem). It is proved or disproved, or its
 outcome has a weaker [grade](verdicts.md#what-is-counted) and the row says why no proof decides it. *Proved* means
 that each claim that decides the passage has the grade `proved`, or is proved by another claim wherever it was
-measured. To disprove a passage, one counterexample is enough. If a theorem follows by hand from checked identities,
-its claim says so and its finding has the argument (`lipverify explain ID`). If a wording leaves readings open, the row
-names those that hold and those that fail. If all readings that were tried fail, the passage stays open, and the row
-says what remains.
+measured. A proof covers the dimensions and sizes that its claim names; `lipverify explain ID` lists them. To disprove a
+passage, one counterexample is enough. If a theorem follows by hand from checked identities, its claim says so and its
+finding has the argument. If a wording leaves readings open, the row names those that hold and those that fail, each with
+its grade; one that holds is enough. If all readings that were tried fail, the passage stays open, and the row says what
+remains.
 
 The page is made from the ledger of a run, the claims and the reasons in `checks/sentences.toml`. The tests compare
 places, outcomes and claims with the registry.
