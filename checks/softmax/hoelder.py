@@ -95,8 +95,8 @@ claim("softmax.hoelder/every-class/proved",
       statement=r"L/\sigma < L'/\sigma' \implies w^*(L/\sigma) \leq w^*(L'/\sigma')",
       assumes=(MODEL[1], r"any covariates and $n \geq 2$; $f = L g$ with any random $g$, $\mathbb{E}\, g(x)^2 < \infty$; $w \geq 0$",
                "the identity is checked; the rest of the proof is by hand"),
-      finding=rf"""The rebuttal sets general results apart from the "specific bounds" of "specific function classes".
-      Assumption B.4 is not in the sources, and it is not needed here. {MONOTONE}""")
+      finding=rf"""The rebuttal sets general results apart from "specific bounds" for "specific function classes", which need
+      not carry over (`printed-range/proved`). Assumption B.4 is not in the sources, and not needed here. {MONOTONE}""")
 claim("softmax.hoelder/window/proved",
       bound(proved, "e", of="window", equals="2/(d - 1 + 2*s)", within="1e-15", method="certified"),
       proves="softmax.hoelder/window", source=REBUTTAL, expected="supported", over=FIELDS,
