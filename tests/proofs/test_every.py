@@ -251,7 +251,7 @@ def test_where_the_bias_may_rise_before_an_optimum_is_rejected(
         name: arb(value) for name, value in {"d": 3, "a": 1, "beta": 2, "rho": 1, "K": 2, "k": 0.6, "reach": 1}.items()
     }
 
-    flat = type("Flat", (), {"over": staticmethod(lambda low, high: low)})
+    flat = type("Flat", (), {"at": staticmethod(list)})
     monkeypatch.setattr(every, "polynomials", lambda *_: [([flat], [flat], [], [], [arb(j) for j in range(9)])])
     conditions = every.few(facts)[1]
     assert conditions["the noise exceeds the loss at another w"]

@@ -6,6 +6,7 @@ import copy
 import math
 from fractions import Fraction
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -284,6 +285,30 @@ def test_a_curve_contains_its_function_at_points_and_over_parts(one: float, othe
     for w in (low, (low + high) / 2, high):
         assert SMOOTH.over(arb(w), arb(w)).contains(reciprocal(w)[0].mid())
         assert part.contains(reciprocal(w)[0].mid())
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(0, 8), min_size=2, max_size=9, unique=True))
+def test_bounds_of_parts_contain_all_values_also_where_the_curve_turns(places: list[float]) -> None:
+    """The slope of the curve is least at the root of 5/3, so that a part around it goes below both of its ends."""
+    ws, turn = sorted({*places, 0.0, 1.0, 1.6}), math.sqrt(5 / 3)
+    slope = SMOOTH.slope(1)
+    for curve, value in ((SMOOTH, lambda w: 1 / (1 + w * w / 5)), (slope, lambda w: -0.4 * w / (1 + w * w / 5) ** 2)):
+        for w, at in zip(ws, curve.at([arb(w) for w in ws]), strict=True):
+            assert abs(float(at.mid()) - value(w)) <= float(at.rad()) + 1e-15
+        bounds = curve.between(curve.inner([arb(w) for w in ws]))
+        for (low, high), (first, last) in zip(bounds, pairwise(ws), strict=True):
+            exact = [value(w) for w in (*np.linspace(first, last, 9), *([turn] if first < turn < last else []))]
+            assert low.rad() == high.rad() == 0
+            assert float(low) - 1e-15 <= min(exact)
+            assert max(exact) <= float(high) + 1e-15
+
+
+def test_bounds_of_parts_where_a_curve_falls_end_at_its_values() -> None:
+    ws = [arb(j) / 5 for j in range(5, 20)]
+    for (low, high), pair in zip(SMOOTH.between(SMOOTH.inner(ws)), pairwise(ws), strict=True):
+        first, last = (reciprocal(w)[0] for w in pair)
+        assert high - low < first - last + 3 * SMOOTH.error
 
 
 def test_the_error_of_a_curve_covers_a_function_with_poles_next_to_the_strip() -> None:

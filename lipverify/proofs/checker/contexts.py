@@ -45,21 +45,21 @@ GOAL = 24.0
 """Averages are off by e^-GOAL or so."""
 SPARE = 4.0
 """How much farther the ends are, that their error is of no weight."""
-BITS = 128
-"""Precision of the averages over contexts, in bits: with fewer, less would be proved, and nothing false."""
+BITS, FEWER_BITS = 128, 64
+"""Precision of the averages over contexts, of one n and of many at once: with less, less is proved, nothing false."""
 STRIP = 1.375
 """b, of tokens and of w."""
 STEEPEST = 1.4
 """b, of u."""
-CUBES = 8
-"""e^{-lambda g} is computed afresh at every such third of lambda, and as a cube in between."""
+SQUARES = 12
+"""e^{-lambda g} is computed afresh for every so many doublings of lambda, and as a square in between."""
 FARTHEST = 500
 """The largest w: the time of a check is bounded."""
-WIDEST = 0.75
-"""(rho - 1/rho)/2 at most: rho <= 2."""
+WIDEST = 2.75
+"""(rho - 1/rho)/2 at most, that small windows share their nodes: rho < 6."""
 SPACING = 4
 """Numbers of nodes are multiples of this: windows that are close to each other share their nodes."""
-FACTORS = 16
+FACTORS = 32
 """F: the powers of phi that are computed one by one."""
 
 Columns = Sequence[Sequence[Ball]]
@@ -82,15 +82,15 @@ def averages(d: int, n: int, w: Ball, degrees: Sequence[int], goal: float = GOAL
     with ctx.workprec(BITS):
         m, exchanged = exchange(d, n, w, max(degrees), goal)
         t, p = gauss(d, m)
-        thirds = steps(goal)
-        q, b, ends = arb(3).log() / thirds, arb(STEEPEST), arb(n) ** 2 * 4
+        halves = steps(goal)
+        q, b, ends = arb(2).log() / halves, arb(STEEPEST), arb(n) ** 2 * 4
         eta = 2 / b.cos() ** 2 / (2 * arb.pi() * b / q).expm1()
         first = -arb(math.ceil(goal + math.log(2 * n) + SPARE))
         s = [w * (1 - x) for x in t]
         count = nodes(s, p, n, float(first), float(w.upper()), goal)
         last = first + count * q
-        h, c = deficits(d, m, tuple(degrees)), 2 * (goal + 2 * math.log(2 * n) + SPARE)
-        phi, one, two = sums([(-x).exp() for x in s], p, h, [[arb(1)] * m, *h], first, thirds, count, c)
+        h, c = deficits(d, m, tuple(degrees)), goal + 2 * math.log(2 * n) + 3 * SPARE
+        phi, one, two = sums([(-x).exp() for x in s], p, h, [[arb(1)] * m, *h], first, halves, count, c)
         y = last - 2 * w
         beyond = 2 * phi[-1].abs_upper() ** (n - 2)
         if y > arb(2).log():
@@ -118,15 +118,16 @@ def many_averages(
     """E sum a_i^2 for n = 2 to `most`, then a bias for the same n: the sum of k_l (E m_l^2 + E sum a_i^2 (1 - P_l^2)).
 
     Here m_l = sum a_i h_i, h = 1 - P_l, and k_1 = 1 alone if there are no `weights` k_l. In brackets is E sum_{i != j}
-    a_i a_j h_i h_j + 2 E sum a_i^2 h_i; all n at once, with the error of the largest. Of the nodes before u_0 there is
-    no term in e^{u_0}, as no E sum a_i h_i is taken.
+    a_i a_j h_i h_j + 2 E sum a_i^2 h_i; all n at once, with the error of the largest: of E sum_{i != j} a_i a_j h_i
+    h_j. As H >= 2, that of E sum a_i^2 h_i is at most half of it, and that of E sum a_i^2 a quarter. Of the nodes
+    before u_0 there is no term in e^{u_0}, as no E sum a_i h_i is taken.
     """
     k = weights or {1: arb(1)}
-    with ctx.workprec(BITS):
+    with ctx.workprec(FEWER_BITS):
         m, exchanged = exchange(d, most, w, max(k), goal)
         t, p = gauss(d, m)
-        thirds, all_k = steps(goal), sum(k.values(), arb(0))
-        q, b, ends = arb(3).log() / thirds, arb(STEEPEST), arb(most) ** 2 * 4
+        halves, all_k = steps(goal), sum(k.values(), arb(0))
+        q, b, ends = arb(2).log() / halves, arb(STEEPEST), arb(most) ** 2 * 4
         eta, needed = 2 / b.cos() ** 2 / (2 * arb.pi() * b / q).expm1(), goal + 2 * math.log(2 * most) + SPARE
         first, y = -arb(math.ceil(needed / 2)), math.log(needed)
         count = math.ceil((2 * float(w.upper()) + y - float(first)) / float(q))
@@ -137,7 +138,7 @@ def many_averages(
             raise ValueError(f"w = {w}: too few nodes")
         g, h = [(-w * (1 - x)).exp() for x in t], deficits(d, m, tuple(k))
         sum_h = [sum((x * y for x, y in zip(k.values(), row, strict=True)), arb(0)) for row in zip(*h, strict=True)]
-        phi, one, two = sums(g, p, h, [[arb(1)] * m, sum_h], first, thirds, count, 2 * needed)
+        phi, one, two = sums(g, p, h, [[arb(1)] * m, sum_h], first, halves, count, needed + 2 * SPARE)
         squares = (arb_mat([[x * x for x in row] for row in one]) * arb_mat([[x] for x in k.values()])).entries()
         columns = [[*row, z] for row, z in zip(two, squares, strict=True)]
         # phi^n is phi^{Fa} phi^b, F = FACTORS: a table of the few phi^b, times the columns with phi^{Fa}
@@ -148,9 +149,9 @@ def many_averages(
         table = [products[n % FACTORS][n // FACTORS * 3 : n // FACTORS * 3 + 3] for n in range(most)]
         noise, bias = [], []
         for n in range(2, most + 1):
-            noise.append(n * q * table[n - 1][0] + error)
+            noise.append(n * q * table[n - 1][0] + error / 4)
             both = (n - 1) * table[n - 2][2] + 2 * table[n - 1][1]
-            bias.append(n * q * both + 3 * error * all_k)
+            bias.append(n * q * both + 2 * error * all_k)
         return noise + bias
 
 
@@ -165,13 +166,13 @@ def exchange(d: int, n: int, w: Ball, degree: int, goal: float) -> tuple[int, Ba
 
 
 def steps(goal: float = GOAL) -> int:
-    """How many nodes u takes from one lambda to three times that: q = log 3 over it, so that eta is about e^-goal."""
-    return math.ceil(math.log(3) * (goal + 6) / (2 * math.pi * STEEPEST))
+    """How many nodes u takes from one lambda to twice that: q = log 2 over it, so that eta is about e^-goal."""
+    return math.ceil(math.log(2) * (goal + 5) / (2 * math.pi * STEEPEST))
 
 
 def nodes(s: Sequence[Ball], p: Sequence[Ball], n: int, first: float, w: float, goal: float) -> int:
     """How many steps lead to where phi^{n-2} leaves nothing, or beyond 2w; whatever it is, the ends are bounded."""
-    wanted, q = goal + 2 * math.log(2 * n) + 2 * SPARE, math.log(3) / steps(goal)
+    wanted, q = goal + 2 * math.log(2 * n) + 2 * SPARE, math.log(2) / steps(goal)
     low, high = 0, math.ceil((2 * w + math.log(wanted + 2) - first) / q) + 1
     tokens = [(float(x), float(y)) for x, y in zip(s, p, strict=True)]
     while low < high:
@@ -183,26 +184,27 @@ def nodes(s: Sequence[Ball], p: Sequence[Ball], n: int, first: float, w: float, 
 
 
 def sums(
-    g: Sequence[Ball], p: Sequence[Ball], once: Columns, twice: Columns, first: Ball, thirds: int, count: int, c: float
+    g: Sequence[Ball], p: Sequence[Ball], once: Columns, twice: Columns, first: Ball, halves: int, count: int, c: float
 ) -> tuple[list[Ball], Columns, Columns]:
     """phi, A_1[h] of some columns h, and A_2[h] of others, at u = first, first + q and so on."""
-    scales = [(first + j * arb(3).log() / thirds).exp() for j in range(count + 1)]
+    scales = [(first + j * arb(2).log() / halves).exp() for j in range(count + 1)]
     pg = [x * y for x, y in zip(p, g, strict=True)]
     pgg = [x * y for x, y in zip(pg, g, strict=True)]
     columns = [[x * y for x, y in zip(weight, h, strict=True)] for weight, hs in ((pg, once), (pgg, twice)) for h in hs]
     delta, H = (-arb(c)).exp(), reduce(arb.max, [x for h in (*once, *twice) for x in h], arb(1))
     off, powers = arb(0, (H * delta).abs_upper()), [0, *[1] * len(once), *[2] * len(twice)]
-    table, together, split = list[list[Ball]](), CUBES * thirds, 1 + len(once)
+    table, together, split = list[list[Ball]](), SQUARES * halves, 1 + len(once)
     for few in (scales[j : j + together] for j in range(0, count + 1, together)):
         least, most = delta / few[-1], 2 * arb(c) / few[0]
         near = [i for i, x in enumerate(g) if not (x <= least or x >= most)]
         far = sum((y for x, y in zip(g, p, strict=True) if x <= least), arb(0))
         rows = list[list[Ball]]()
-        for j, scale in enumerate(few):  # e^{-3x} is a cube; now and then afresh, as its error grows threefold
-            rows.append([(-scale * g[i]).exp() for i in near] if j < thirds else [x * x * x for x in rows[-thirds]])
+        for j, scale in enumerate(few):  # e^{-2x} is a square; now and then afresh, as its error doubles
+            rows.append([(-scale * g[i]).exp() for i in near] if j < halves else [x * x for x in rows[-halves]])
         summed = arb_mat(rows) * arb_mat([[column[i] for i in near] for column in (p, *columns)]).transpose()
         for scale, row in zip(few, summed.tolist(), strict=True):
-            table.append([scale**k * x + off for k, x in zip(powers, row, strict=True)])
+            factors = (arb(1), scale, scale**2)
+            table.append([factors[k] * x + off for k, x in zip(powers, row, strict=True)])
             table[-1][0] += far
     return [row[0] for row in table], [row[1:split] for row in table], [row[split:] for row in table]
 
@@ -214,23 +216,26 @@ def gauss(d: int, m: int) -> tuple[list[Ball], list[Ball]]:
     d odd: Legendre's nodes, and (1 - t^2)^{(d-3)/2} as part of the polynomial; d even: Chebyshev's and (1 -
     t^2)^{(d-2)/2}.
     """
-    if d % 2:
-        roots = [arb.legendre_p_root(m, k, weight=True) for k in range(m)]
-        t, plain, power = [root for root, _ in roots], [weight for _, weight in roots], (d - 3) // 2
-    else:
-        t, plain, power = [(arb.pi() * (2 * k + 1) / (2 * m)).cos() for k in range(m)], [arb(1)] * m, (d - 2) // 2
-    p = [weight * (1 - x * x) ** power for x, weight in zip(t, plain, strict=True)]
-    total = sum(p, arb(0))
-    return t, [weight / total for weight in p]
+    with ctx.workprec(BITS):
+        if d % 2:
+            roots = [arb.legendre_p_root(m, k, weight=True) for k in range(m)]
+            t, plain, power = [root for root, _ in roots], [weight for _, weight in roots], (d - 3) // 2
+        else:
+            t, plain = [(arb.pi() * (2 * k + 1) / (2 * m)).cos() for k in range(m)], [arb(1)] * m
+            power = (d - 2) // 2
+        p = [weight * (1 - x * x) ** power for x, weight in zip(t, plain, strict=True)]
+        total = sum(p, arb(0))
+        return t, [weight / total for weight in p]
 
 
 @lru_cache(maxsize=64)
 def deficits(d: int, m: int, degrees: tuple[int, ...]) -> list[list[Ball]]:
     """1 - P_l at the nodes of `gauss`: (l + d - 2) P_{l+1} = (2l + d - 2) t P_l - l P_{l-1}."""
     t, _ = gauss(d, m)
-    before, now, by_degree = [arb(1)] * m, t, {}
-    for degree in range(1, max(degrees) + 1):
-        by_degree[degree] = [1 - P for P in now]
-        both = zip(t, now, before, strict=True)
-        before, now = now, [((2 * degree + d - 2) * x * P - degree * Q) / (degree + d - 2) for x, P, Q in both]
-    return [by_degree[degree] for degree in degrees]
+    with ctx.workprec(BITS):
+        before, now, by_degree = [arb(1)] * m, t, {}
+        for degree in range(1, max(degrees) + 1):
+            by_degree[degree] = [1 - P for P in now]
+            both = zip(t, now, before, strict=True)
+            before, now = now, [((2 * degree + d - 2) * x * P - degree * Q) / (degree + d - 2) for x, P, Q in both]
+        return [by_degree[degree] for degree in degrees]

@@ -28,6 +28,8 @@ ACCURACY = 1e-9
 FINEST = 2.0**-18
 """The narrowest part of an interval that is looked at by itself, as a share of it."""
 
+Interval = tuple[Ball, Ball]
+
 
 @dataclass(frozen=True)
 class Curve:
@@ -45,12 +47,43 @@ class Curve:
     def over(self, low: Ball, high: Ball) -> Ball:
         """A ball that contains all values on a part of the interval."""
         with ctx.workprec(64 + 2 * self.polynomial.length()):
-            length = self.last - self.first
-            centre = (low + high - self.first - self.last) / length
-            # an exact centre: coefficients are so large that the least error of it would be too much
-            shifted = self.polynomial(arb_poly([centre.mid(), 1]))
-            radius = (high - low) / length + centre.rad()
-            return shifted(arb(0, radius.abs_upper())) + arb(0, self.error.abs_upper())
+            return taylor(self.polynomial, *self.inner([low, high])) + arb(0, self.error.abs_upper())
+
+    def inner(self, places: Sequence[Ball]) -> list[Ball]:
+        """The s of these w."""
+        return [(2 * w - self.first - self.last) / (self.last - self.first) for w in places]
+
+    def at(self, places: Sequence[Ball]) -> list[Ball]:
+        """Balls that contain the values at these places."""
+        with ctx.workprec(64 + 2 * self.polynomial.length()):
+            off = arb(0, self.error.abs_upper())
+            return [value + off for value in self.polynomial.evaluate(self.inner(places), algorithm="iter")]
+
+    def between(self, s: Sequence[Ball]) -> list[Interval]:
+        """From each of these s to the next, numbers that no value is below and above: exact, as a ball has few digits.
+
+        Where the slope is nowhere 0 they are the values at both ends of a part. The slope differs from the line through
+        its own values there by at most h^2 / 8 times its second derivative, h the length of the part.
+        """
+        polynomial = self.polynomial
+        with ctx.workprec(64 + 2 * polynomial.length()):
+            slope = polynomial.derivative()
+            bend, off = slope.derivative().derivative(), arb(0, self.error.abs_upper())
+            values, slopes = (each.evaluate(s, algorithm="iter") for each in (polynomial, slope))
+            lows, highs = ([end(value + off) for value in values] for end in (arb.lower, arb.upper))
+
+            def parts(first: int, last: int) -> list[Interval]:
+                bent, within = taylor(bend, s[first], s[last]).abs_upper() / 8, range(first, last)
+                moved = [bent * (s[j + 1] - s[j]) ** 2 for j in within]
+                if all(slopes[j].union(slopes[j + 1]).abs_lower() > x for j, x in zip(within, moved, strict=True)):
+                    return [(lows[j].min(lows[j + 1]), highs[j].max(highs[j + 1])) for j in within]
+                if last - first == 1:
+                    value = taylor(polynomial, s[first], s[last]) + off
+                    return [(value.lower(), value.upper())]
+                middle = (first + last) // 2
+                return parts(first, middle) + parts(middle, last)
+
+            return parts(0, len(s) - 1)
 
     def above(self, level: Ball, low: Ball, high: Ball) -> bool:
         """Whether it is above a level on all of a part of the interval."""
@@ -109,6 +142,13 @@ class Curve:
                 return nowhere
             parts = [half for _, (a, c) in kept for half in ((a, (a + c) / 2), ((a + c) / 2, c))]
             width /= 2
+
+
+def taylor(polynomial: arb_poly, low: Ball, high: Ball) -> Ball:
+    """A ball that contains all values from low to high."""
+    # an exact centre: coefficients are so large that the least error of it would be too much
+    centre = ((low + high) / 2).mid()
+    return polynomial(arb_poly([centre, 1]))(arb(0, (high - centre).abs_upper().max((low - centre).abs_upper())))
 
 
 def curves(

@@ -37,13 +37,13 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial, reduce
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from flint import arb, arb_poly
 
 from .chain import Ball, Bounds, Conditions, Known, least, most
 from .contexts import STRIP, many_averages
-from .curves import Curve, curves
+from .curves import Curve, Interval, curves
 from .kink import even_weights
 from .tokens import bessel_ratio
 
@@ -63,7 +63,7 @@ FIRST, SHARE, WIDEST = 0.004, 0.01, 0.125
 """Parts of w: the first, all others as shares of w, and the longest."""
 REFERENCES, STOPS = tuple(arb(j) / 10 for j in (7, 8, 9, 10)), tuple(1 + arb(j) / 20 for j in range(8, 60))
 """Multiples of k W_n: at the first the loss is known, of the others the first is taken that is far enough."""
-GOAL, NEAR_GOAL, ACCURACY = 20.0, 24.0, 1e-7
+GOAL, NEAR_GOAL, ACCURACY = 20.0, 24.0, 4.3e-8
 """Of few tokens averages are off by e^-GOAL or so, near w = 0 less, as a second slope is taken, and curves by this."""
 COARSE = 0.05
 """Largest quotient of the ends of a cell, as a logarithm, between the first and the last w of a proof."""
@@ -73,7 +73,7 @@ SHORT, LONG = 0.25, 3.0
 """Pieces of w on which noise and bias of few tokens are polynomials: the first, and all others at most."""
 
 
-Piece = tuple[list[Curve], list[Curve], list[Curve], list[Curve], list[Ball]]
+Piece = tuple[list[Curve], list[Curve], list[list[Interval]], list[list[Interval]], list[Ball]]
 
 
 @dataclass(frozen=True)
@@ -413,7 +413,7 @@ def few(k: Known) -> tuple[Bounds, Conditions]:
     pieces, (_, rest) = polynomials(d, end_of_few(k), FEW, even), relative(d, even)
     ratios, before_V, ends, falls = [], [], True, True
     for n in range(2, FEW):
-        tried = [(w, *(curves[n - 2].over(w, w) for curves in piece[:2])) for piece in pieces for w in piece[4][1::2]]
+        tried = list(looked_at(pieces, n, slice(1, None, 2)))
         square = signal(k, arb(n))
         least = reduce(arb.min, [(noise + square * (bias + 4 * rest) / unit(k)).upper() for _, noise, bias in tried])
         stop = next((w for w, noise, _ in tried if noise > least), None)
@@ -440,19 +440,25 @@ def end_of_few(k: Known) -> float:
     return float((k["reach"] * (FEW * signal(k, arb(FEW))) ** (1 / (k["a"] + k["beta"]))).upper())
 
 
+def looked_at(pieces: list[Piece], n: int, chosen: slice) -> Iterator[tuple[Ball, Ball, Ball]]:
+    """w, N and B / k_1 at some of the ends of parts, but for harmonics beyond `LISTED`."""
+    for noise, bias, *_, edges in pieces:
+        ws = edges[chosen]
+        yield from zip(ws, noise[n - 2].at(ws), bias[n - 2].at(ws), strict=True)
+
+
 def shares(
     pieces: list[Piece], n: int, stop: Ball, rest: Ball | int = 0
 ) -> Iterator[tuple[tuple[Ball, Ball], tuple[Ball, Ball]]]:
     """Part by part up to `stop`, and k_1 Lambda / w there at least and at most; B' is off by `rest` at most."""
-    for _, _, noise, bias, edges in pieces:
-        for first, last in pairwise(edges):
-            if first >= stop:
+    for _, _, rises, falls, edges in pieces:
+        for w, rise, slope in zip(pairwise(edges), rises[n - 2], falls[n - 2], strict=True):
+            if w[0] >= stop:
                 return
-            rise = noise[n - 2].over(first if edges[0] > 0 else edges[0], last)
-            fall = arb(0, rest) - bias[n - 2].over(first, last)
-            slope, most_slope = (rate * first.union(last) if edges[0] > 0 else rate for rate in (fall, fall.upper()))
-            low = (n * rise / most_slope).lower() if fall.upper() > 0 else arb("inf")  # where B rises nothing is best
-            yield (first, last), (low.max(0), (n * rise / slope).upper() if fall > 0 else arb("inf"))
+            first, last = w if edges[0] > 0 else (1, 1)  # near 0 w and rise stand for the slopes over w
+            fall, most_fall = (-slope[1] - rest) * first, (rest - slope[0]) * last
+            low = (n * rise[0] / most_fall).lower() if most_fall > 0 else arb("inf")  # where B rises nothing is best
+            yield w, (low.max(0), (n * rise[1].max(0) / fall).upper() if fall > 0 else arb("inf"))
 
 
 def relative(d: int, even: bool) -> tuple[dict[int, Ball], Ball]:
@@ -466,7 +472,9 @@ def relative(d: int, even: bool) -> tuple[dict[int, Ball], Ball]:
 
 @lru_cache(maxsize=4)
 def polynomials(d: int, end: float, few: int, even: bool) -> list[Piece]:
-    """On pieces of [0, end], by n from 2 to `few` - 1: N, B / k_1, slopes (of N on the first the second one), parts.
+    """On pieces of [0, end], by n from 2 to `few` - 1: N, B / k_1, and on each part both slopes; the ends of the parts.
+
+    Of N on the first piece the second slope, from 0 to the end of each part.
 
     B but for harmonics beyond `LISTED`: these are between 0 and 4 times their k_l, and their slope is at most 4 times
     that, as it is 2 E (sum a_i (f_i - f)) Cov_a(f, h), E Var_a(f) is at most E f^2, and Var_a(h) at most 1.
@@ -485,7 +493,11 @@ def polynomials(d: int, end: float, few: int, even: bool) -> list[Piece]:
         count = math.ceil(float((last / first).log()) / COARSE) if first > 0 else 4
         edges = [first * (last / first) ** (arb(j) / count) if first > 0 else last * j / count for j in range(count)]
         edges = [edge.mid() for edge in edges] + [last]
-        pieces.append((noise, bias, [f.slope(order) for f in noise], [f.slope(1) for f in bias], edges))
+        s = noise[0].inner(edges)
+        rises, falls = ([f.slope(j).between(s) for f in each] for each, j in ((noise, order), (bias, 1)))
+        if first == 0:
+            rises = [list(accumulate(rise, lambda x, y: (x[0].min(y[0]), x[1].max(y[1])))) for rise in rises]
+        pieces.append((noise, bias, rises, falls, edges))
     return pieces
 
 

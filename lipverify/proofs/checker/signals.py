@@ -15,11 +15,12 @@ from functools import reduce
 from flint import arb
 
 from .chain import Ball, Bounds, Conditions, Known, Rule, least, most
-from .every import FEW, Piece, end_of_few, extremes, polynomials, ratio, relative, shares, unit
+from .every import FEW, Piece, end_of_few, extremes, looked_at, polynomials, ratio, relative, shares, unit
 from .five import SINGLE, few_in_five, few_of_relu, many_in_five, many_of_relu, nearest, nearest_of_relu
 from .largest import LAST, SIDES, alone, both_sides, few_tokens, largest, many_tokens
 from .plane import FEW as SINGLY
-from .plane import START, V_LEAST, both_sides_in_plane, few_in_plane, largest_in_plane, looked_at, many_in_plane, top
+from .plane import START, V_LEAST, both_sides_in_plane, few_in_plane, largest_in_plane, many_in_plane, top
+from .plane import looked_at as looked_at_in_plane
 from .plane import nearest as nearest_in_plane
 from .three import SIDES as CROWDED
 from .three import alone_of_relu, both_of_relu, few_in_three, many_in_three
@@ -77,12 +78,11 @@ def sides(
 
 def least_signal(k: Known, pieces: list[Piece], n: int, last: Ball, beyond: Ball) -> Ball:
     """Up to this Lambda no w >= last is best, where b is no less than `beyond`; infinite if that is so for all."""
-    found, noise = arb(0), pieces[-1][0][n - 2].over(last, last)
-    for noises, biases, _, _, edges in pieces:
-        for w in edges[:-1:4]:
-            gained, lost = noise - noises[n - 2].over(w, w), biases[n - 2].over(w, w) - beyond
-            if gained > 0:
-                found = found.max(arb("inf") if lost < 0 else (unit(k) * n * gained / lost.upper()).lower())
+    found, most = arb(0), pieces[-1][0][n - 2].over(last, last)
+    for _, noise, bias in looked_at(pieces, n, slice(None, -1, 4)):
+        gained, lost = most - noise, bias - beyond
+        if gained > 0:
+            found = found.max(arb("inf") if lost < 0 else (unit(k) * n * gained / lost.upper()).lower())
     return found
 
 
@@ -158,7 +158,7 @@ def few_sides_in_plane(k: Known) -> tuple[Bounds, Conditions]:
     w_2 with Lambda b / 6 by the nearest token, both of which rise, is more than the loss at some smaller w that is
     looked at; and b is less there at none. w_2 is each of these w from 22.5 on, and w* < C (n^2 + 150).
     """
-    found, crowded, last = sides_in_plane(k, SINGLY, NEXT, looked_at(), nearest_in_plane)
+    found, crowded, last = sides_in_plane(k, SINGLY, NEXT, looked_at_in_plane(), nearest_in_plane)
     return extremes("few_sides", found), {
         "no w* > w_1 if w_0 < k 128^(2/3)": crowded >= k["k"] * V_LEAST,
         "w_1 >= 22.5": last >= NEXT,

@@ -43,7 +43,7 @@ from flint import arb
 from . import largest
 from .chain import Ball, Bounds, Conditions, Known
 from .every import FEW as LISTED
-from .every import Piece, end_of_few, polynomials, relative, unit
+from .every import Piece, end_of_few, looked_at, polynomials, relative, unit
 from .five import variogram
 from .largest import BEYOND, alone, curvature, early, ein, rise_above, rise_below, steepest, steps
 from .levels import sums
@@ -121,9 +121,7 @@ def few_in_three(k: Known) -> tuple[Bounds, Conditions]:
     near = far = True
     for n in range(2, FEW):
         first = start(k, n)
-        tried = [
-            curve[n - 2].over(w, w).upper() for _, curve, _, _, edges in pieces(k) for w in edges[1::2] if w < first
-        ]
+        tried = [bias.upper() for w, _, bias in looked_at(pieces(k), n, slice(1, None, 2)) if w < first]
         level = reduce(arb.min, tried) + 4 * rest
         for _, curve, _, _, edges in pieces(k):
             near = near and (first > edges[-1] or curve[n - 2].above(level, first.max(edges[0]), edges[-1]))
