@@ -2,9 +2,10 @@
 
 Where no series and no sum over harmonics is short, the ridge route has two algorithms for the cross terms of the bias:
 over pairs of tokens, with a table made once for a law ("pairs"), and over the angle between two tokens, with a table
-made for every n and w ("angles"). Both are needed. The first table has cells for every two angles at which the variogram is not
-smooth, so laws with several kinks go by angles. With one such angle at most, pairs are several times as fast from the
-second w on. `python benchmarks/two_tokens.py` compares them; for d = 10, in units of a million exponentials:
+made for every n and w ("angles"). Both are needed. The first table has cells for every two angles at which the
+variogram is not smooth, so laws with several kinks go by angles. With one such angle at most, pairs are several times
+as fast from the second w on. `python benchmarks/two_tokens.py` compares them; for d = 10, in units of a million
+exponentials:
 
                              a kink                     three kinks
                          table   pairs  angles      table   pairs  angles

@@ -31,6 +31,7 @@ from lipverify.loss.exact.context.averages import Averages, Points  # internal: 
 from lipverify.loss.exact.context.between import (  # internal: the density itself
     FINE,
     Harmonics,
+    MeanWeight,
     Series,
     densities_of,
     mean_weight,
@@ -147,13 +148,21 @@ def test_windows_of_many_tokens_go_by_a_series(d: int, n: float, w: float, kind:
     assert isinstance(short_density(d, n, w), kind)
 
 
-@pytest.mark.parametrize("d", [2, 3, 4, 9, 40])
-def test_mean_weights_against_mpmath(d: int) -> None:
-    """E e^{-z (1 - t)} = e^{-z} 0F1(d/2, z^2/4), from z at which it is 1 to z at which it is a power."""
-    for z in (1e-7, 0.3, 7.0, 400.0, 1e5):
-        with mpmath.workdps(30):
-            exact = mpmath.exp(-mpmath.mpf(z)) * mpmath.hyp0f1(mpmath.mpf(d) / 2, mpmath.mpf(z) ** 2 / 4)
+@pytest.mark.parametrize("d", [2, 3, 4, 9, 20])
+@pytest.mark.parametrize("least", [1e-12, 2.0, 300.0, 1e7])
+def test_mean_weights_against_mpmath(d: int, least: float) -> None:
+    """E e^{-z (1 - t)} = e^{-z} I_{d/2-1}(z) Gamma(d/2) (2/z)^{d/2-1}, from z at which it is 1 to where it is a power.
+
+    SciPy's Bessel function is not a number beyond 1e9.
+    """
+    table = MeanWeight(d, least)
+    for z in (1e-7, 0.3, 7.0, 400.0, 1e5, 3e8, 1e12):
+        with mpmath.workdps(40):
+            at, nu = mpmath.mpf(z), mpmath.mpf(d) / 2 - 1
+            exact = mpmath.gamma(nu + 1) * (2 / at) ** nu * mpmath.besseli(nu, at) * mpmath.exp(-at)
         assert mean_weight(d, np.array([z]))[0] == pytest.approx(float(exact), rel=4e-14)
+        if z >= least:
+            assert table(np.array([z]))[0] == pytest.approx(float(exact), rel=4e-14)
 
 
 @settings(max_examples=40, deadline=None)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import count, islice
 
 import numpy as np
@@ -21,7 +21,7 @@ from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 from scipy.special import ive
 
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import EPS, Floats
 from lipverify.foundation.sphere import half_beta, versine
 from lipverify.loss.exact.context.averages import SERIES_TAIL, series_terms
 from lipverify.loss.exact.context.contexts import ORDERS, Contexts, Factors, powers
@@ -67,7 +67,7 @@ FIRST_ORDER, MOST_ORDER, SHORTEST = 12, 30, 1e-3
 """Orders of the rules behind it, from the first to the last tried; and the smallest length of a panel over its end."""
 SETTLED, SAFETY = 1e-13, 4.0
 """Tolerance for the error of a panel times its share of the integral, and the factor from differences to errors."""
-SHARPEST, WIDEST, LARGEST, LONGEST, HARMONICS = 60.0, 2.0, 3e4, 1120, 16
+SHARPEST, WIDEST, LARGEST, LONGEST, HARMONICS = 120.0, 4.0, 3e4, 1120, 16
 """Sums of at most LONGEST harmonics are used, if w is at most LARGEST (they need sqrt(37 w)), w sin(theta) at the end
 of the range of u at most SHARPEST (less in high dimensions, where more digits cancel), and the scale of the rule over u
 at most WIDEST. HARMONICS are computed at once."""
@@ -76,9 +76,11 @@ ALIKE, WIDE, FEWEST = 1.4, 2.0, 4
 NOTHING, ROUGH, ROUNDING = 3e-17, 1e-11, 5e-16
 """Share of the sum below which harmonics are left out, for rough values too, and rounding of an average relative to
 that of the absolute values."""
-MOST_POWERS, SMALL, SERIES_LARGEST = 12, 40, 1e12
-"""Most powers of lambda of a series, largest dimension, and largest w, up to which no Bessel function over- or
-underflows."""
+MOST_POWERS, SMALL, SERIES_LARGEST, BESSEL = 20, 20, 1e12, 64
+"""Most powers of lambda of a series; largest dimension, and largest w, up to which no Bessel function over- or
+underflows; and number of points through which it is interpolated."""
+LARGEST_BESSEL = 1e9
+"""Largest argument of SciPy's Bessel function; beyond, two terms of its expansion are exact to rounding."""
 SLIVER = 1e-15
 """Shortest interval of phi that is integrated: a shorter one is a rounding error of its ends."""
 TINY = 1e-300
@@ -175,6 +177,8 @@ class Series:
         Edges of panels of the angle between two tokens, and of a token from the query.
     single, double
         (-1)^m / m! times the integrals over u of lambda^{m+1} and of lambda^{m+2}: (w, m).
+    weights
+        The function Lambda.
     """
 
     d: int
@@ -184,6 +188,7 @@ class Series:
     panels: Floats
     single: Floats
     double: Floats
+    weights: MeanWeight
 
     def __call__(self, gamma: Floats) -> tuple[Floats, Floats]:
         """The density over sin^{d-2} / B, (w, gamma), and a bound on its relative error."""
@@ -200,7 +205,7 @@ class Series:
         """E_x g^a g'^b for two tokens at an angle gamma from each other: (w, gamma)."""
         r = np.hypot(a - b, 2 * math.sqrt(a * b) * np.cos(gamma / 2))
         fall = 4 * a * b * np.sin(gamma / 2) ** 2 / (r + a + b)
-        return np.exp(-self.w[:, None] * fall) * mean_weight(self.d, self.w[:, None] * r)
+        return np.exp(-self.w[:, None] * fall) * self.weights(self.w[:, None] * r)
 
     def alone(self, theta: Floats) -> tuple[Floats, float]:
         """The density of a token's angle over sin^{d-2} / B, weighted by its attention weight: Q_{1,1}, (w, theta)."""
@@ -214,7 +219,47 @@ def mean_weight(d: int, z: Floats) -> Floats:
     """Lambda(z), the mean of e^{-z (1 - t)} over a token, z > 0; d is at most `SMALL`, so that nothing underflows."""
     if d == 3:
         return np.asarray(-np.expm1(-2 * z) / (2 * z))
-    return np.asarray(math.gamma(d / 2) * half_power(2 / z, d - 2) * ive(d / 2 - 1, z))
+    x = np.minimum(z, LARGEST_BESSEL)
+    near = math.gamma(d / 2) * half_power(2 / x, d - 2) * ive(d / 2 - 1, x)
+    return np.asarray(near * half_power(x / z, d - 1) * (1 + (d - 1) * (d - 3) / 8 * (1 / x - 1 / z)))
+
+
+@dataclass(frozen=True)
+class MeanWeight:
+    """Lambda(z) for z >= `least`: a polynomial in y = d / (d + z), times (1 + 2 z / (d - 1))^{-(d-1)/2}."""
+
+    d: int
+    least: float
+
+    def __call__(self, z: Floats) -> Floats:
+        """The values at z, several times faster than `mean_weight`."""
+        if self.d == 3:
+            return mean_weight(self.d, z)
+        x, after, later = 2 * self.d / self._end / (self.d + z) - 1, np.zeros_like(z), np.zeros_like(z)
+        for coefficient in self._coefficients[:0:-1]:
+            after, later = coefficient + 2 * x * after - later, after
+        return (self._coefficients[0] + x * after - later) * self._power(z)
+
+    def _power(self, z: Floats) -> Floats:
+        return half_power(1 / (1 + 2 * z / (self.d - 1)), self.d - 1)
+
+    @property
+    def _end(self) -> float:
+        """The largest y."""
+        return self.d / (self.d + self.least)
+
+    @cached_property
+    def _coefficients(self) -> list[float]:
+        y = self._end * (1 + chebyshev_points(BESSEL)) / 2
+        z = self.d * (1 - y) / y
+        coefficients = _bessel_coefficients() @ (mean_weight(self.d, z) / self._power(z))
+        above = np.flatnonzero(np.abs(coefficients) > 16 * EPS * np.max(np.abs(coefficients)))
+        return [float(coefficient) for coefficient in coefficients[: above[-1] + 1]]
+
+
+@cache
+def _bessel_coefficients() -> Floats:
+    return to_coefficients(BESSEL)
 
 
 @dataclass(frozen=True)
@@ -374,7 +419,8 @@ def _series(contexts: Contexts, which: NDArray[np.intp], integrals: Powers) -> S
     """The series at similar w."""
     d, w, count = contexts.d, contexts.w[which], int(np.max(integrals.count[which]))
     edges, panels = _panels(contexts, which)
-    return Series(d, which, w, edges, panels, integrals.single[which, :count], integrals.double[which, :count])
+    weights = MeanWeight(d, 2 * float(np.min(w)) * math.cos(edges[-1] / 2))
+    return Series(d, which, w, edges, panels, integrals.single[which, :count], integrals.double[which, :count], weights)
 
 
 def _panels(contexts: Contexts, which: NDArray[np.intp]) -> tuple[Floats, Floats]:

@@ -18,6 +18,7 @@ import numpy as np
 
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.sphere import half_beta
+from lipverify.loss.exact.context.averages import series_terms
 from lipverify.loss.exact.zonal.harmonics import Spectrum, deficits
 from lipverify.loss.work import spend
 
@@ -91,8 +92,9 @@ def both(halves: Floats) -> Floats:
     return np.stack([halves.mean(axis=0), halves[0]])
 
 
-SHARED_BELOW = 1.0
-"""Up to this u all points share one rule over tokens."""
+SERIES_BELOW, SHARED_BELOW = 0.0, 1.0
+"""Up to the first u the kernels are power series in lambda, which cancel by at most a factor e^2; up to the second, all
+points share one rule over tokens."""
 BLOCK, SHARED_BLOCK = 16, 512
 """Number of rules at a time, and of points that share a rule at a time."""
 TOGETHER = 16
@@ -131,10 +133,11 @@ def sums(spectrum: Spectrum, w: float, u: Floats) -> Sums:
 
 def _blocks(u: Floats, harmonics: int) -> list[Floats]:
     """Blocks of points (rule, point) to process at a time."""
-    shared, single = u[u <= SHARED_BELOW], u[u > SHARED_BELOW]
+    series, shared, single = np.split(u, np.searchsorted(u, [SERIES_BELOW, SHARED_BELOW], side="right"))
     # the number of nodes of a rule grows with the number of harmonics that it resolves
     points = max(8, SHARED_BLOCK // (1 + harmonics // 100))
-    blocks = [part[None, :] for part in np.array_split(shared, 1 + shared.size // points) if part.size]
+    split = [series, *np.array_split(shared, 1 + shared.size // points)]
+    blocks = [part[None, :] for part in split if part.size]
     return blocks + [single[i : i + BLOCK, None] for i in range(0, single.size, BLOCK)]
 
 
@@ -143,13 +146,68 @@ def count_of(d: int, w: float, u: Floats, harmonics: int) -> tuple[float, float]
     count = largest = 0.0
     for block in _blocks(u, harmonics):
         live = 2 * (PANELS - 2) * panels_of(d, w, np.maximum(block[:, -1], SHARED_BELOW), harmonics)[1]
-        count += len(block) * live * (1 + block.shape[1] / 4)
-        largest = max(largest, float(block.size * live))
+        points = POWERS if _by_series(block) else block.shape[1]
+        count += len(block) * live * (1 + points / 4)
+        largest = max(largest, float(len(block) * points * live))
     return count, largest
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A function of u - s at points u and nodes s, times the weights of the nodes: `rows`, (half, rule, row, node).
+
+    With a `matrix`, (point, row), it is the product of both.
+    """
+
+    rows: Floats
+    matrix: Floats | None = None
+
+    def __call__(self, values: Floats) -> Floats:
+        """Averages of values (half, rule, column, node): (half, rule, point, column)."""
+        averages = self.rows @ values.swapaxes(-1, -2)
+        return np.asarray(averages if self.matrix is None else self.matrix @ averages)
+
+    def of(self, values: Floats) -> Floats:
+        """Averages of values (half, rule, node): (half, rule, point)."""
+        return self(values[..., None, :])[..., 0]
+
+
+POWERS = series_terms(SERIES_BELOW) + 1
+"""Number of powers of g behind the kernels' series."""
+
+
+def _by_series(u: Floats) -> bool:
+    """True if the kernels at points u (rule, point) are series: if all u are small, and more than the powers."""
+    return u.shape[1] > POWERS and bool(np.all(u <= SERIES_BELOW))
+
+
+def _powers(rule: Nodes, u: Floats) -> tuple[Floats, Floats]:
+    """Powers of g from the first, times the weights, and (-lambda)^j / j! from j = 0, for a block of small u."""
+    j = np.arange(1, POWERS + 1)
+    factors = np.cumprod(np.concatenate([np.ones((u.size, 1)), -np.exp(u[0])[:, None] / j], axis=1), axis=1)
+    return np.exp(-j[:, None] * rule.s[:, :, None, :]) * rule.weight[:, :, None, :], factors
+
+
+def _kernels(rule: Nodes, u: Floats) -> tuple[Kernel, Kernel]:
+    """lambda^k g^k e^{-lambda g} for k = 1 and 2 at points u (rule, point) and the live nodes."""
+    if _by_series(u):
+        (rows, factors), growth = _powers(rule, u), np.exp(u[0])[:, None]
+        nothing = np.zeros((u.size, 1))
+        first = np.concatenate([growth * factors[:, : POWERS - 1], nothing], axis=1)
+        second = np.concatenate([nothing, growth**2 * factors[:, : POWERS - 1]], axis=1)
+        rows = np.ascontiguousarray(rows[..., rule.live])
+        return Kernel(rows, first), Kernel(rows, second)
+    y = np.minimum(u[:, :, None] - rule.s[:, :, None, rule.live], LARGE / 2)
+    growth = np.exp(y)
+    single = growth * (np.exp(-growth) * rule.weight[:, :, None, rule.live])
+    return Kernel(single), Kernel(growth * single)
 
 
 def log_phi(rule: Nodes, u: Floats) -> Floats:
     """log E e^{-lambda g} for u (rule, point): (2, rule, point)."""
+    if _by_series(u):
+        powers, factors = _powers(rule, u)
+        return np.asarray(np.log1p(both(powers.sum(axis=-1) @ factors[:, 1:].T)))
     growth = np.exp(np.minimum(u[:, :, None] - rule.s[:, :, None, :], LARGE))
     falling = both(_average(-np.expm1(-growth), rule.weight))
     if np.all(falling < MOSTLY):
@@ -166,15 +224,11 @@ def _average(values: Floats, weight: Floats) -> Floats:
 
 def _block(spectrum: Spectrum, rule: Nodes, u: Floats) -> Sums:
     """The integrands at points u (rule, point)."""
-    near, weight = (np.ascontiguousarray(array[..., rule.live]) for array in (rule.near, rule.weight))
-    y = np.minimum(u[:, :, None] - rule.s[:, :, None, rule.live], LARGE / 2)
-    growth = np.exp(y)
-    first = growth * (np.exp(-growth) * weight[:, :, None, :])
-    second = growth * first
-    mean, square = both(first.sum(axis=-1)), both(second.sum(axis=-1))
+    near = np.ascontiguousarray(rule.near[..., rule.live])
+    first, second = _kernels(rule, u)
+    mean, square = (both(kernel.of(np.ones_like(near))) for kernel in (first, second))
     pairs, increments, last, tail = _harmonics(spectrum, near, (first, second), mean)
-    variogram = both(2 * _average(second, increments[0]))
-    variogram_error = both(2 * _average(second, increments[1]))
+    variogram, variogram_error = (both(2 * second.of(part)) for part in increments)
     # beyond the last harmonic, averages of P_l are at most those of the last one: A_1[D_l] -> A_1[1]
     pairs[0] += tail * mean**2
     pairs[1] += tail * (2 * mean * last[0] + last[0] ** 2) + 4 * spectrum.tail_error * mean**2
@@ -185,7 +239,7 @@ def _block(spectrum: Spectrum, rule: Nodes, u: Floats) -> Sums:
 
 
 def _harmonics(
-    spectrum: Spectrum, near: Floats, kernels: tuple[Floats, Floats], mean: Floats
+    spectrum: Spectrum, near: Floats, kernels: tuple[Kernel, Kernel], mean: Floats
 ) -> tuple[Floats, Floats, tuple[Floats, Floats], float]:
     """The pair sums and V / 2 at the nodes, for k and its errors; the last |A_1[P_l]| and |A_2[P_l]|; the tail."""
     first, second = kernels
@@ -194,19 +248,19 @@ def _harmonics(
     matters = (spectrum.k > 0) | (spectrum.error > 0) | (np.arange(count) == count - 1)
     for start in range(0, count, TOGETHER):
         degrees, some = slice(start, start + TOGETHER), matters[start : start + TOGETHER]
-        spend(some.size * near.size * (1 + first.shape[2] / 4), HARMONIC, "harmonics")
+        spend(some.size * near.size * (1 + first.rows.shape[2] / 4), HARMONIC, "harmonics")
         upcoming = list(islice(every, some.size))
         if not some.any():
             continue
         deficit = np.stack([term for term, used in zip(upcoming, some, strict=True) if used], axis=-2)
-        average = both(first @ deficit.swapaxes(-1, -2))
+        average = both(first(deficit))
         for row, coefficients in enumerate((spectrum.k[degrees][some], spectrum.error[degrees][some])):
             pairs[row] += average**2 @ coefficients
             increments[row] += coefficients @ deficit
         remains = np.concatenate([remains, np.abs(mean[..., None] - average)], axis=-1)[..., -4:]
         ends = start + TOGETHER >= count
         if ends or np.all(remains[..., -2:] <= SILENT * mean[..., None]):
-            squares = np.abs(both(_average(second, 1 - deficit[..., -1, :])))
+            squares = np.abs(both(second.of(1 - deficit[..., -1, :])))
             if ends or np.all(squares <= SILENT * mean):
                 break
     tail = spectrum.tail + float(np.sum(spectrum.k[start + TOGETHER :]))

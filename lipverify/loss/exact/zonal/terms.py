@@ -180,15 +180,21 @@ def _wanted(w: float, u: Floats) -> float:
 def _grid(d: int, n: float, w: float) -> Floats:
     """Points in u that cover the range of all integrands; cached, because the cost of a loss is asked before it."""
     shared = nodes(d, w, np.array([SHARED_BELOW]))
+
+    def over(u: float) -> bool:
+        """True if the integrand beyond u is negligible: (1 - phi)(n - 2) > WEIGHTLESS. Never true for n = 2."""
+        rule = shared if u <= SHARED_BELOW else nodes(d, w, np.array([u]))
+        return (n - 2) * -float(log_phi(rule, np.array([[u]]))[0, 0, 0]) > WEIGHTLESS
+
     mean_g = float(np.sum(np.exp(-shared.s) * shared.weight)) / 2
     low = min(-math.log(n) - math.log(max(mean_g, 1e-300)) - 25, 0.0)
     ceiling = 2 * w + 6.0
     high, stride = low, 1.0
-    while high < ceiling and not _over(d, n, w, high + stride):
+    while high < ceiling and not over(high + stride):
         high, stride = high + stride, 2 * stride
     while stride > 0.5:
         stride /= 2
-        if high + stride < ceiling and not _over(d, n, w, high + stride):
+        if high + stride < ceiling and not over(high + stride):
             high += stride
     count = int((min(high, ceiling) + 1 - low) / STEP)
     if count > MOST_POINTS:
@@ -197,9 +203,3 @@ def _grid(d: int, n: float, w: float) -> Floats:
             f"at most {MOST_POINTS}; use a smaller w, {OTHERWISE}."
         )
     return np.asarray(low + STEP * np.arange(count + 2), dtype=np.float64)
-
-
-def _over(d: int, n: float, w: float, u: float) -> bool:
-    """True if the integrand beyond u is negligible: (1 - phi)(n - 2) > WEIGHTLESS. Never true for n = 2."""
-    rule = nodes(d, w, np.array([max(u, SHARED_BELOW)]))
-    return (n - 2) * -float(log_phi(rule, np.array([[u]]))[0, 0, 0]) > WEIGHTLESS
