@@ -24,6 +24,9 @@ WIDER = 1e-8
 """Share of its width by which an interval overlaps the next; the radii of balls are rounded up by less."""
 MOST = 20_000
 """Largest number of intervals, two or three seconds' work: a function with more features is not traced."""
+SIDE_BY_SIDE = 1_000
+"""Largest number of intervals of the smallest width. A place alone takes a hundred steps, so more of them are
+neighbours: rounding hides the function there, as where two functions in a maximum touch or are the same."""
 TALL = 10.0
 """Bound on values within 1e-15 of a place, in units of the variation elsewhere: they then add less than rounding."""
 SAMPLES, OFFSET = 41, 0.0123456789
@@ -51,6 +54,8 @@ class _Search:
     def __init__(self, function: Callable[[Any], Any], low: float, high: float) -> None:
         self.function, self.low, self.high = function, low, high
         values = np.asarray(function(np.linspace(low, high, 4097)), dtype=float)
+        if not np.all(np.isfinite(values)):
+            raise ValueError("not finite")
         self.middle = float(values[0])
         self.size = max(float(np.max(np.abs(values - self.middle))), 1e-300)
         self.looked = 0
@@ -93,6 +98,8 @@ class _Search:
                 leaves.append((start, stop))
             elif stop - start <= SMALLEST or not start < middle < stop:
                 slivers.append((start, stop))
+                if len(slivers) > SIDE_BY_SIDE:
+                    raise OverflowError("no width resolves it")
             else:
                 stack += [(middle, stop), (start, middle)]
         return leaves, slivers

@@ -135,6 +135,7 @@ def test_every_formula_can_be_drawn_but_for_matrices() -> None:
         (r"\frac12 x + \dfrac{a}{b} + \frac{a+b}{2d}", "(1 / 2) x + a / b + (a+b) / (2d)"),
         (r"\log \frac{a}{b}, \quad a \Big/ \frac{b}{c}", "log (a / b), a / (b / c)"),
         (r"\frac{a}{b}^2 + \sqrt[3]{x} + \sqrt 2", "(a / b)² + ³√x + √2"),
+        (r"\left( \frac{a}{b} \right)^2 + f\bigl( x \bigr) + ( y )", "(a / b)² + f(x) + (y)"),
         (r"c'^* + \hat y + \bar{x} + \widehat{MSE}", "c'* + y\u0302 + x\u0304 + hat(MSE)"),
         (r"\begin{pmatrix} A & b \\ 0^\top & c \end{pmatrix}", "(A b; 0ᵀ c)"),
         (r"I_{d/2-1}(w), x_{n+1}, w_{\max}, \sigma_{1}", "I_(d/2-1)(w), x_(n+1), w_max, σ₁"),

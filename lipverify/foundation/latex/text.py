@@ -59,7 +59,7 @@ def _row(parts: Sequence[Node]) -> str:
     text = "".join(texts)
     if len(parts) > 1:
         text = re.sub(rf"(?<=[^\s:{_RELATIONS}])(?=[{_RELATIONS}])|(?<=[{_RELATIONS}])(?=[^\s{_RELATIONS}])", " ", text)
-    return re.sub(r"\s+(?=[,;)])", "", re.sub(r"\s+", " ", text))
+    return re.sub(r"\s+(?=[,;)])|(?<=\()\s+", "", re.sub(r"\s+", " ", text))
 
 
 def _divides(before: Sequence[Node]) -> bool:

@@ -344,6 +344,21 @@ def test_a_function_that_does_something_else_with_arrays_is_not_traced() -> None
     assert features(lambda z: np.tanh(z) if isinstance(z, np.ndarray) else np.sin(z)) is None
 
 
+@pytest.mark.filterwarnings("ignore:(invalid|divide by zero).*:RuntimeWarning")
+@pytest.mark.parametrize("link", [lambda z: np.maximum(z, z), lambda z: np.sin(z) / z, np.log1p])
+def test_what_no_width_resolves_ends_the_search_soon(link: Link) -> None:
+    """Twenty thousand intervals were once looked at, half a second for nothing."""
+    looks = 0
+
+    def counted(z: Any) -> Any:
+        nonlocal looks
+        looks += 1
+        return link(z)
+
+    assert features(counted) is None
+    assert looks < 3_000
+
+
 @pytest.mark.parametrize("w", [1e-13, 1e-9, 1e-7, 1e-4])
 def test_wide_windows_of_a_root_need_no_memory(w: float) -> None:
     """The ridge route once requested 184 TiB at w = 1e-13."""

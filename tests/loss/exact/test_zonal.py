@@ -14,8 +14,9 @@ from scipy.special import eval_gegenbauer, hyp0f1
 
 from lipverify import LossTerms, Problem, loss_terms, optimal_window
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU, Ridge, Zonal
+from lipverify.laws import Affine, Cosine, Law, Matern, Quadratic, ReLU, Ridge, Zonal
 from lipverify.loss.exact import deficits, spectrum_of
+from lipverify.loss.exact.zonal import terms  # internal: how many harmonics are computed for a refusal
 from lipverify.loss.exact.zonal.harmonics import dimension  # internal: the number of harmonics, compared with counting
 from lipverify.loss.exact.zonal.projection import of_links  # internal: a spectrum that has a closed form, projected
 from lipverify.problem.fine import sighted  # internal: a hidden feature must stay hidden
@@ -260,6 +261,22 @@ def test_a_spectrum_that_would_need_too_many_harmonics_is_refused() -> None:
 def test_work_of_hours_is_refused() -> None:
     with pytest.raises(OutOfReach, match="few tokens"):
         loss_terms(Problem(d=3, n=10, law=ReLU()), 1000.0, route="zonal")
+
+
+@pytest.mark.parametrize("law", [Matern(nu=0.5), Ridge(lambda z: np.abs(z - 0.3), kinks=(0.3,))])
+def test_work_of_minutes_is_refused_without_the_whole_spectrum(law: Law, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twenty thousand harmonics were once computed to refuse a sum over them, fifteen seconds' work."""
+    counts: list[int] = []
+
+    def counted(law: Law, d: int, most: int) -> Any:
+        counts.append(most)
+        return spectrum_of(law, d, most)
+
+    monkeypatch.setattr(terms, "spectrum_of", counted)
+    for measure in (terms.counts_of, lambda problem, w: terms.zonal_terms(problem, np.array(w))):
+        with pytest.raises(OutOfReach, match="minutes of work"):
+            measure(Problem(d=3, n=4, law=law), 3000.0)
+    assert max(counts) < 1000
 
 
 def test_routes_that_need_more_than_a_spectrum_refuse_it() -> None:

@@ -107,7 +107,7 @@ def counts_of(problem: Problem, w: float) -> tuple[float, float, float]:
     for most in SHORT:
         if most < harmonics and (size := spectrum_of(problem.law, problem.d, most).k.size) < most:
             harmonics = size
-    if _pairs(u, harmonics) > MOST_WORK:
+    if _own(u) * harmonics > MOST_WORK:
         harmonics = _spectrum(problem.law, problem.d, w, u).k.size
     return harmonics, *count_of(problem.d, w, u, harmonics)
 
@@ -147,24 +147,25 @@ def _factors(logarithm: Floats, n: float, step: float) -> tuple[Floats, Floats]:
 
 def _spectrum(law: Law, d: int, w: float, u: Floats) -> Spectrum:
     """The relevant coefficients: those of harmonics whose averages over a window are above rounding."""
-    count = _wanted(w, u)
+    count, most = _wanted(w, u), MOST_WORK // max(_own(u), 1)
+    # a spectrum of so many harmonics is known soon, a whole one takes up to fifteen seconds
+    if most < min(count, MOST_DEGREES) and spectrum_of(law, d, most + 1).k.size > most:
+        raise OutOfReach(
+            f"w = {w:g}: windows hold few tokens and the zonal route would need more than {most} harmonics at each of "
+            f"{u.size} points, minutes of work; use a smaller w, {OTHERWISE}."
+        )
     spectrum = spectrum_of(law, d, int(min(count, MOST_DEGREES)))
     if count > MOST_DEGREES and spectrum.tail > spectrum.tail_error:
         raise OutOfReach(
             f"w = {w:g}: the spectrum of this law falls slowly, and the zonal route would need {count:.0f} harmonics, "
             f"at most {MOST_DEGREES}; use a smaller w, {OTHERWISE}."
         )
-    if _pairs(u, spectrum.k.size) > MOST_WORK:
-        raise OutOfReach(
-            f"w = {w:g}: windows hold few tokens and the zonal route would need {spectrum.k.size} harmonics at each of "
-            f"{u.size} points, minutes of work; use a smaller w, {OTHERWISE}."
-        )
     return spectrum
 
 
-def _pairs(u: Floats, harmonics: int) -> int:
-    """Number of harmonics times points with their own rule."""
-    return int(np.count_nonzero(u > SHARED_BELOW)) * harmonics
+def _own(u: Floats) -> int:
+    """Number of points with their own rule."""
+    return int(np.count_nonzero(u > SHARED_BELOW))
 
 
 def _wanted(w: float, u: Floats) -> float:
