@@ -52,9 +52,12 @@ def every_ramp(k: Mapping[str, Fraction]) -> Iterator[str]:
         yield normal()
         yield f"Ltac generalized := generalize normal_in; generalize {' '.join(NORMAL)}."
         yield library("every_ramp")
-        yield from (text for d in sorted({d + i for d in (g.first for g in groups) for i in (0, 1)}) for text in at(d))
-        for group in groups:
-            yield from certified(k, group)
+        known = set[int]()
+        for of in groups:
+            for d in {of.first, of.first + (of.last != of.first)} - known:
+                known.add(d)
+                yield from at(d)
+            yield from certified(k, of)
     yield together(groups)
     yield from theorem()
 
@@ -156,15 +159,15 @@ def least_third(k: Mapping[str, Fraction], of: Group) -> tuple[float, str]:
 
 def bounds(k: Mapping[str, Fraction], of: Group) -> dict[str, Fraction]:
     """Bounds of the forms of `ramp.v` in a group, by the names that `window_bounded` gives them."""
-    I = {name: ball(value) for name, value in k.items()}  # noqa: E741
+    known = {name: ball(value) for name, value in k.items()}
     x = normal_integrals()
     psi_0, psi_2, psi_plane, ff_0, ff_2, ff_4, fq_1, fq_3, qq_2 = x.values()
-    up_to = lambda value: arb(0).union(ball(value))  # noqa: E731
-    s, r, p, h = ball(of.s[0]).union(ball(of.s[1])), up_to(of.r), up_to(1 / k["W_least"]), up_to(of.h)
+    s = ball(of.s[0]).union(ball(of.s[1]))
+    r, p, h = (arb(0).union(ball(most)) for most in (of.r, 1 / k["W_least"], of.h))
     plane = of.first == 2
     t, v = r * p, r * p * s
     q1 = (1 - s) / 2 * r * h
-    q2 = q1 * v + I["gamma"] * v**2
+    q2 = q1 * v + known["gamma"] * v**2
     one = arb(1)
     if of.first <= 3:
         vb, vd = arb(0), (2 + s) * t
@@ -180,34 +183,38 @@ def bounds(k: Mapping[str, Fraction], of: Group) -> dict[str, Fraction]:
         return arb(0) if plane else q1 / x + q2 / (2 * x**2)
 
     def rises(x: Ball) -> Ball:
-        return v / x / 8 + I["over"] * (v / x) ** 2 / 2 if plane else arb(0)
+        return v / x / 8 + known["over"] * (v / x) ** 2 / 2 if plane else arb(0)
 
     def up(x: Ball) -> Ball:
-        return 1 + v / x / 4 + 2 * I["over"] * (v / x) ** 2 if plane else one
+        return 1 + v / x / 4 + 2 * known["over"] * (v / x) ** 2 if plane else one
 
     def bias(x: Ball) -> Ball:
         low = (1 - (1 + 3 * s / 2) * (psi_2 / psi_0) * (t / x)).sqrt()
         low -= (below.nonnegative_part() / (16 * psi_0)).sqrt() / x
         root = (t / x / (2 * ball(of.k0) * (2 + s) ** 2)).nonnegative_part().sqrt().sqrt()
-        mean = 4 / (3 * (2 * arb.pi()).sqrt()) + (8 * psi_0).sqrt() * further * root + I["tiny"]
-        cross = (I["J0"] * (up(x) * (t / x)) + I["tiny"]) * (I["J0"] * (mean * falls(x).exp()) + I["tiny"])
-        return (low / (rises(x).exp() * (1 + I["tau"] * (1 + 3 * I["tiny"])))) ** 2 - cross / (4 * psi_0)
+        mean = 4 / (3 * (2 * arb.pi()).sqrt()) + (8 * psi_0).sqrt() * further * root + known["tiny"]
+        cross = (known["J0"] * (up(x) * (t / x)) + known["tiny"]) * (
+            known["J0"] * (mean * falls(x).exp()) + known["tiny"]
+        )
+        return (low / (rises(x).exp() * (1 + known["tau"] * (1 + 3 * known["tiny"])))) ** 2 - cross / (4 * psi_0)
 
     def slope(x: Ball) -> Ball:
-        return (1 - ((arb(0) if plane else (1 - s) / 2 * t / x) + s * q2 / x**2)) / (1 + I["tau"])
+        return (1 - ((arb(0) if plane else (1 - s) / 2 * t / x) + s * q2 / x**2)) / (1 + known["tau"])
 
     def noise(x: Ball) -> Ball:
-        return (1 - (3 * (v / x) / 16 + 7 * I["over"] * (v / x) ** 2 / 8 if plane else arb(0))) / (1 + I["tau_3"]) ** 2
+        return (1 - (3 * (v / x) / 16 + 7 * known["over"] * (v / x) ** 2 / 8 if plane else arb(0))) / (
+            1 + known["tau_3"]
+        ) ** 2
 
     q = (3 * q1 / 2 + 7 * q2 / 8).exp()
-    most = 3 * s / 2 * (q * (I["J1"] + 2 * I["tiny"]) - 1)
-    most += I["J2"] * ((1 + t * further + I["tiny"]) * falls(one).exp()) ** 2 - 1
-    most += s / (2 + s) / 2 * I["J1"] * up(one) * q * (r * s) / I["K"] + I["rest"]
+    most = 3 * s / 2 * (q * (known["J1"] + 2 * known["tiny"]) - 1)
+    most += known["J2"] * ((1 + t * further + known["tiny"]) * falls(one).exp()) ** 2 - 1
+    most += s / (2 + s) / 2 * known["J1"] * up(one) * q * (r * s) / known["K"] + known["rest"]
     flat = (t / (2 * ball(of.k0))).nonnegative_part().sqrt() / (4 * (2 + s) * psi_0)
-    ends = {"0": I["first"], "1": I["split"], "2": one}
+    ends = {"0": known["first"], "1": known["split"], "2": one}
     least_bias = {f"b{i}": least(bias(x)) for i, x in ends.items()}
     others = {f"v{i}": least(slope(x)) for i, x in ends.items()} | {f"c{i}": least(noise(x)) for i, x in ends.items()}
-    most_loss = {"e": most_of(most), "u": most_of(I["J2"] * up(one) ** 2)}
+    most_loss = {"e": most_of(most), "u": most_of(known["J2"] * up(one) ** 2)}
     return least_bias | most_loss | others | {"flat": most_of(flat, arb("1e-12"))}
 
 

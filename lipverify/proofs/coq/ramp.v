@@ -431,7 +431,7 @@ Lemma ru_pos : 0 < first * w_1.
 Proof. pose proof rw_pos. destruct order. pos. Qed.
 
 (* P = w^a mu / c = e^drift, D, and their bounds from x0 w_1 on. *)
-Lemma at_least x x0 : first <= x0 <= x -> first * w_1 <= x0 * w_1 <= x * w_1 /\ 0 < / (x * w_1) <= / (x0 * w_1) /\
+Lemma from_x0 x x0 : first <= x0 <= x -> first * w_1 <= x0 * w_1 <= x * w_1 /\ 0 < / (x * w_1) <= / (x0 * w_1) /\
   0 < / (x * w_1) ^ 2 <= / (x0 * w_1) ^ 2.
 Proof.
   intros H. pose proof rw_pos. destruct order. assert (first * w_1 <= x0 * w_1) by (apply Rmult_le_compat_r; lra).
@@ -442,7 +442,7 @@ Qed.
 
 Lemma drift_low x x0 : first <= x0 <= x -> - rE d s r p h x0 <= drift d a c (x * w_1).
 Proof.
-  intros H. destruct (at_least x x0 H) as [[X0 X] [[I0 I] [Q0 Q]]]. pose proof ru_pos. destruct order. pose proof rw_pos.
+  intros H. destruct (from_x0 x x0 H) as [[X0 X] [[I0 I] [Q0 Q]]]. pose proof ru_pos. destruct order. pose proof rw_pos.
   destruct (drift_in d a c (first * w_1) _ _ _ _ rc_pos ru_pos limit rcurve (x * w_1) ltac:(lra)) as [D _].
   apply Rle_trans with (2 := D). unfold rE. rewrite rq1_is, rq2_is. pose proof al_gamma.
   replace (- al d / (x * w_1) + - (al d + gamma) / (2 * (x * w_1) ^ 2))
@@ -461,7 +461,7 @@ Qed.
 
 Lemma drift_high x x0 : first <= x0 <= x -> drift d a c (x * w_1) <= rH d s r p x0.
 Proof.
-  intros H. destruct (at_least x x0 H) as [[X0 X] [[I0 I] [Q0 Q]]]. pose proof ru_pos. destruct order. pose proof rw_pos.
+  intros H. destruct (from_x0 x x0 H) as [[X0 X] [[I0 I] [Q0 Q]]]. pose proof ru_pos. destruct order. pose proof rw_pos.
   destruct (drift_in d a c (first * w_1) _ _ _ _ rc_pos ru_pos limit rcurve (x * w_1) ltac:(lra)) as [_ D].
   apply Rle_trans with (1 := D). unfold rH. destruct rcases as [[D2 E] | [D2 E]]; rewrite !E.
   - rewrite rv_at by lra. replace ((/ (x0 * w_1)) ^ 2) with (/ (x0 * w_1) ^ 2) by (field; lra).
@@ -472,7 +472,7 @@ Qed.
 
 Lemma up_at x x0 : first <= x0 <= x -> deficit d (x * w_1) <= a * rup d s r p x0.
 Proof.
-  intros H. destruct (at_least x x0 H) as [[X0 X] [[I0 I] [Q0 Q]]]. pose proof ru_pos. destruct order. pose proof rw_pos.
+  intros H. destruct (from_x0 x x0 H) as [[X0 X] [[I0 I] [Q0 Q]]]. pose proof ru_pos. destruct order. pose proof rw_pos.
   destruct (rcurve (x * w_1) ltac:(lra)) as [_ D]. apply Rle_trans with (1 := D). unfold rup. destruct rcases as [[D2 E] | [D2 E]]; rewrite !E.
   - destruct (al_2 D2) as [_ A]. rewrite rv_at by lra. rewrite A. replace ((/ (x0 * w_1)) ^ 2) with (/ (x0 * w_1) ^ 2) by (field; lra).
     assert (over * / (x * w_1) ^ 2 <= over * / (x0 * w_1) ^ 2) by (apply Rmult_le_compat_l; lra). unfold Rdiv at 2 3. lra.
@@ -642,7 +642,7 @@ Lemma tau_pos' : 0 < tau.
 Proof. destruct order. pose proof last_ge. destruct (rtau 1) as [T0 T1]; [lra |]. apply Rlt_le_trans with (2 := T1). now apply Rinv_0_lt_compat. Qed.
 Lemma slope_at x x0 : first <= x0 <= x -> a * (rslope d s r p h x0 * (1 + tau)) <= deficit d (x * w_1).
 Proof.
-  intros H. destruct (at_least x x0 H) as [[X0 X] [[I0 I] [Q0 Q]]]. pose proof ru_pos. destruct order. pose proof rw_pos. pose proof tau_pos'.
+  intros H. destruct (from_x0 x x0 H) as [[X0 X] [[I0 I] [Q0 Q]]]. pose proof ru_pos. destruct order. pose proof rw_pos. pose proof tau_pos'.
   destruct (rcurve (x * w_1) ltac:(lra)) as [D _]. apply Rle_trans with (2 := D). unfold rslope. pose proof al_gamma. destruct ra_pos as [ap ah].
   rewrite rq2_is, rp_is. replace (- (al d + gamma) / (x * w_1) ^ 2) with (- ((al d + gamma) * / (x * w_1) ^ 2)) by (field; lra).
   assert ((al d + gamma) * / (x * w_1) ^ 2 <= (al d + gamma) * / (x0 * w_1) ^ 2) by (apply Rmult_le_compat_l; lra).
@@ -809,7 +809,7 @@ Proof. unfold psi_2, qq, fq, ff. interval with (i_prec 64). Qed.
 Lemma G2_low x x0 : first <= x0 <= x -> 0 <= rlow d s r p h x0 -> 0 <= G2 (x * w_1) /\
   (rlow d s r p h x0 / exp (rH d s r p x0)) ^ 2 <= Rpower (x * w_1) (3 / 2) * G2 (x * w_1) / (6 * ramp_lead d).
 Proof.
-  intros Hx Hl. destruct (at_least x x0 Hx) as [[Y0 Y] [[I0 I] _]]. pose proof ru_pos. pose proof rw_pos. destruct order as [fp [f2 _]]. set (w := x * w_1) in *.
+  intros Hx Hl. destruct (from_x0 x x0 Hx) as [[Y0 Y] [[I0 I] _]]. pose proof ru_pos. pose proof rw_pos. destruct order as [fp [f2 _]]. set (w := x * w_1) in *.
   destruct (far_small w ltac:(lra)) as [_ [_ [w1 w3]]]. destruct (kink_norm w w3) as [G0 [[G _] _]]. split; [assumption |].
   rewrite exp_drift in G by lra. pose proof (drift_high x x0 Hx) as D. fold w in D. destruct main_norm_ge as [m0 m2]. pose proof rlead_pos as lp.
   rewrite <- squared_norm by lra. set (X := Rpower w (3 / 4) * sqrt (G2 w)) in *. pose proof rpeak_pos. pose proof psi_in. destruct ra_pos as [ap ah].
@@ -850,7 +850,7 @@ Qed.
 
 Lemma G1_up x x0 : first <= x0 <= x -> Rpower (x * w_1) (3 / 2) * G1 (x * w_1) / pk <= rmean d s r p k0 x0 * exp (rE d s r p h x0).
 Proof.
-  intros Hx. destruct (at_least x x0 Hx) as [[Y0 Y] [[I0 I] _]]. pose proof ru_pos. pose proof rw_pos. destruct order as [fp [f2 _]]. set (w := x * w_1) in *.
+  intros Hx. destruct (from_x0 x x0 Hx) as [[Y0 Y] [[I0 I] _]]. pose proof ru_pos. pose proof rw_pos. destruct order as [fp [f2 _]]. set (w := x * w_1) in *.
   destruct (far_small w ltac:(lra)) as [S1' [_ [w1 w3]]]. destruct (kink_norm w w3) as [_ [_ G]]. rewrite exp_drift in G by lra.
   pose proof (drift_low x x0 Hx) as D. fold w in D. pose proof rpeak_pos as pp. pose proof psi_in. destruct ra_pos as [ap ah]. pose proof rc_pos as cp.
   pose proof (rmean_pos x0) as mp. destruct ranges as [_ [_ [_ [kp _]]]]. destruct peak_in as [k_le _].
@@ -897,9 +897,9 @@ Qed.
 
 Lemma E_first : rE d s r p h first <= 1 / 2.
 Proof. apply ranges. Qed.
-Definition tail : R := T ^ 3 * cut T.
-Lemma tail_pos : 0 < tail.
-Proof. unfold tail. apply Rmult_lt_0_compat; [apply pow_lt; lra | apply exp_pos]. Qed.
+Definition ramp_cut : R := T ^ 3 * cut T.
+Lemma ramp_cut_pos : 0 < ramp_cut.
+Proof. unfold ramp_cut. apply Rmult_lt_0_compat; [apply pow_lt; lra | apply exp_pos]. Qed.
 
 Lemma root_tokens x : first <= x <= last -> T <= tokens d n (x * w_1) /\ Rpower W (1 / 2) <= rQ * tokens d n (x * w_1).
 Proof.
@@ -920,31 +920,31 @@ Proof.
     apply (Rmult_le_compat_r t) in X; [| lra]. rewrite Rmult_assoc, Rinv_l in X by lra. lra.
 Qed.
 
-Lemma cut_small x : first <= x <= last -> 0 < cut (tokens d n (x * w_1)) <= tail /\ tokens d n (x * w_1) * cut (tokens d n (x * w_1)) <= tail /\
-  Rpower W (3 / 2) / rQ * cut (tokens d n (x * w_1)) <= tail /\ Rpower (x * w_1) (3 / 2) * cut (tokens d n (x * w_1)) <= 3 * tail.
+Lemma cut_small x : first <= x <= last -> 0 < cut (tokens d n (x * w_1)) <= ramp_cut /\ tokens d n (x * w_1) * cut (tokens d n (x * w_1)) <= ramp_cut /\
+  Rpower W (3 / 2) / rQ * cut (tokens d n (x * w_1)) <= ramp_cut /\ Rpower (x * w_1) (3 / 2) * cut (tokens d n (x * w_1)) <= 3 * ramp_cut.
 Proof.
-  intros H. destruct (root_tokens x H) as [HT R]. set (t := tokens d n (x * w_1)) in *. pose proof rQ_pos as qp. destruct small as [q1 q2]. pose proof tail_pos as tp.
-  assert (c0 : 0 < cut t) by apply exp_pos. pose proof (cut_cubed_falls T t ltac:(lra)) as CC. fold tail in CC. pose proof rkk_pos. destruct rW_pos as [Wp _]. destruct order as [fp _].
+  intros H. destruct (root_tokens x H) as [HT R]. set (t := tokens d n (x * w_1)) in *. pose proof rQ_pos as qp. destruct small as [q1 q2]. pose proof ramp_cut_pos as tp.
+  assert (c0 : 0 < cut t) by apply exp_pos. pose proof (cut_cubed_falls T t ltac:(lra)) as CC. fold ramp_cut in CC. pose proof rkk_pos. destruct rW_pos as [Wp _]. destruct order as [fp _].
   assert (t2 : 1 <= t ^ 2) by nra. assert (t1 : t * cut t <= t ^ 3 * cut t).
   { replace (t ^ 3 * cut t) with (t * cut t * t ^ 2) by ring. rewrite <- (Rmult_1_r (t * cut t)) at 1. apply Rmult_le_compat_l; [apply Rmult_le_pos; lra | assumption]. }
   assert (cut t <= t * cut t) by (rewrite <- (Rmult_1_l (cut t)) at 1; apply Rmult_le_compat_r; lra).
-  assert (Y : Rpower W (3 / 2) * cut t <= rQ ^ 3 * tail).
+  assert (Y : Rpower W (3 / 2) * cut t <= rQ ^ 3 * ramp_cut).
   { replace (Rpower W (3 / 2)) with (Rpower W (1 / 2) ^ 3).
     - apply Rle_trans with ((rQ * t) ^ 3 * cut t); [apply Rmult_le_compat_r; [lra |]; apply pow_incr; split; [left; apply power_pos | assumption] |].
       replace ((rQ * t) ^ 3 * cut t) with (rQ ^ 3 * (t ^ 3 * cut t)) by ring. apply Rmult_le_compat_l; [apply pow_le; lra | assumption].
     - rewrite <- (Rpower_pow 3) by apply power_pos. rewrite Rpower_mult. f_equal. simpl. field. }
   repeat split; try lra.
-  - apply Rle_trans with (rQ ^ 3 * tail / rQ).
+  - apply Rle_trans with (rQ ^ 3 * ramp_cut / rQ).
     + replace (Rpower W (3 / 2) / rQ * cut t) with (Rpower W (3 / 2) * cut t / rQ) by (field; lra). apply Rmult_le_compat_r; [left; now apply Rinv_0_lt_compat | assumption].
-    + replace (rQ ^ 3 * tail / rQ) with (rQ ^ 2 * tail) by (field; lra). rewrite <- (Rmult_1_l tail) at 2. apply Rmult_le_compat_r; lra.
+    + replace (rQ ^ 3 * ramp_cut / rQ) with (rQ ^ 2 * ramp_cut) by (field; lra). rewrite <- (Rmult_1_l ramp_cut) at 2. apply Rmult_le_compat_r; lra.
   - unfold w_1. rewrite <- !Rpower_mult_distr by (try apply Rmult_lt_0_compat; lra).
     assert (x3 : 0 < Rpower x (3 / 2) <= 3).
     { split; [apply power_pos |]. apply Rle_trans with (Rpower 2 (3 / 2)); [apply power_le; pose proof last_le; lra | unfold Rpower; interval]. }
     replace (Rpower x (3 / 2) * (Rpower kk (3 / 2) * Rpower W (3 / 2)) * cut t) with (Rpower x (3 / 2) * (Rpower kk (3 / 2) * (Rpower W (3 / 2) * cut t))) by ring.
     assert (k3 : 0 < Rpower kk (3 / 2)) by apply power_pos.
-    assert (Z : Rpower kk (3 / 2) * (Rpower W (3 / 2) * cut t) <= 1 * tail).
-    { apply Rle_trans with (Rpower kk (3 / 2) * (rQ ^ 3 * tail)); [apply Rmult_le_compat_l; lra |].
-      replace (Rpower kk (3 / 2) * (rQ ^ 3 * tail)) with (Rpower kk (3 / 2) * rQ * rQ ^ 2 * tail) by ring. unfold rQ at 1. rewrite Rpower_Ropp.
+    assert (Z : Rpower kk (3 / 2) * (Rpower W (3 / 2) * cut t) <= 1 * ramp_cut).
+    { apply Rle_trans with (Rpower kk (3 / 2) * (rQ ^ 3 * ramp_cut)); [apply Rmult_le_compat_l; lra |].
+      replace (Rpower kk (3 / 2) * (rQ ^ 3 * ramp_cut)) with (Rpower kk (3 / 2) * rQ * rQ ^ 2 * ramp_cut) by ring. unfold rQ at 1. rewrite Rpower_Ropp.
       replace (Rpower kk (3 / 2) * (ramp_lead d * / Rpower kk (3 / 2))) with (ramp_lead d) by (field; lra). apply Rmult_le_compat_r; lra. }
     assert (0 < Rpower W (3 / 2) * cut t) by (apply Rmult_lt_0_compat; [apply power_pos | assumption]).
     apply Rmult_le_compat; try lra. left. now apply Rmult_lt_0_compat.
@@ -961,7 +961,7 @@ Proof. pose proof (half_ge n). pose proof rn_pos. apply INR_lt. simpl. lra. Qed.
 
 Lemma V_in x x0 : first <= x0 <= x -> x <= last -> 0 <= V 1 n (x * w_1) <= J0 * (rup d s r p x0 * (r * p / x0)) + tiny.
 Proof.
-  intros Hx Hl. destruct (at_least x x0 Hx) as [[Y0 Y] [[I0 I] _]]. pose proof ru_pos. pose proof rw_pos. destruct order as [fp [f2 _]].
+  intros Hx Hl. destruct (from_x0 x x0 Hx) as [[Y0 Y] [[I0 I] _]]. pose proof ru_pos. pose proof rw_pos. destruct order as [fp [f2 _]].
   destruct (cut_small x ltac:(lra)) as [[c0 c1] _]. destruct (root_tokens x ltac:(lra)) as [HT _]. destruct ra_pos as [ap ah].
   pose proof (up_at x x0 Hx) as U. set (w := x * w_1) in *. pose proof (spread_1 n w T m ltac:(lra) m_in ltac:(lra) HT) as Lp. pose proof half_1 as h1.
   destruct (falls_1 (half n) w w h1 ltac:(lra)) as [_ [_ F]]. destruct (falls_1 n w w n_1 ltac:(lra)) as [_ [F0 _]]. rewrite Rpower_1 in F by lra.
@@ -969,7 +969,7 @@ Proof.
   - destruct (deficit_small d w ltac:(lra)) as [D0 _]. pose proof (rup_ge x0 ltac:(lra)). apply Rmult_le_compat; [assumption | apply Rmult_le_pos; lra | assumption |].
     rewrite rp_is. replace (rup d s r p x0 * (a / w_1 / x0)) with (a * rup d s r p x0 * / (x0 * w_1)) by (field; lra).
     apply Rmult_le_compat; lra.
-  - assert (2 * cut (tokens d n w) * V 1 (half n) w <= 2 * cut (tokens d n w) * 2) by (apply Rmult_le_compat_l; lra). fold tail in tiny_T. lra.
+  - assert (2 * cut (tokens d n w) * V 1 (half n) w <= 2 * cut (tokens d n w) * 2) by (apply Rmult_le_compat_l; lra). fold ramp_cut in tiny_T. lra.
 Qed.
 
 Lemma C2_in w : 0 < w -> 0 <= C2 (half n) w <= 27 / (2 * a + 1).
@@ -986,7 +986,7 @@ Qed.
 Lemma C1_le x x0 : first <= x0 <= x -> x <= last ->
   Rpower (x * w_1) (3 / 2) * C1 n (x * w_1) / pk <= J0 * (rmean d s r p k0 x0 * exp (rE d s r p h x0)) + tiny.
 Proof.
-  intros Hx Hl. destruct (at_least x x0 Hx) as [[Y0 Y] _]. pose proof ru_pos. pose proof rw_pos. destruct order as [fp [f2 _]].
+  intros Hx Hl. destruct (from_x0 x x0 Hx) as [[Y0 Y] _]. pose proof ru_pos. pose proof rw_pos. destruct order as [fp [f2 _]].
   destruct (cut_small x ltac:(lra)) as [[c0 c1] [_ [_ c3]]]. destruct (root_tokens x ltac:(lra)) as [HT _]. destruct ra_pos as [ap ah]. pose proof rpeak_pos as pp.
   pose proof (G1_up x x0 Hx) as G. pose proof (rmean_pos x0) as mp. pose proof (exp_pos (rE d s r p h x0)) as ep.
   set (w := x * w_1) in *. pose proof (laplace_c n w T m ltac:(lra) m_in ltac:(lra) HT) as Lp. destruct (C2_in w ltac:(lra)) as [X0 X].
@@ -1003,7 +1003,7 @@ Proof.
   apply Rplus_le_compat.
   - apply Rle_trans with (kernel 0 1 T m * (rmean d s r p k0 x0 * exp (rE d s r p h x0))); [apply Rmult_le_compat_l; assumption |].
     apply Rmult_le_compat_r; [apply Rmult_le_pos; lra | assumption].
-  - apply Rmult_le_reg_r with pk; [lra |]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. fold tail in tiny_T. assert (tiny * (3 / 10) <= tiny * pk) by (apply Rmult_le_compat_l; lra). lra.
+  - apply Rmult_le_reg_r with pk; [lra |]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. fold ramp_cut in tiny_T. assert (tiny * (3 / 10) <= tiny * pk) by (apply Rmult_le_compat_l; lra). lra.
 Qed.
 
 Lemma rcross_pos x0 : first <= x0 -> 0 <= rup d s r p x0 * (r * p / x0) /\ 0 <= rcross d s r p h k0 x0.
@@ -1086,7 +1086,7 @@ Qed.
 Lemma bias_at x x0 : first <= x0 <= x -> x <= last -> ramp_pieces d s r p h k0 x0 ->
   rbias d s r p h k0 x0 * Rpower x (- (3 / 2)) + flat_part * rslope d s r p h x0 ^ 2 * / x ^ 2 <= Rpower W (3 / 2) / rQ * B n (x * w_1).
 Proof.
-  intros Hx Hl [P1 [_ [_ P4]]]. destruct (at_least x x0 Hx) as [[Y0 Y] _]. pose proof ru_pos. pose proof rw_pos as wp. destruct order as [fp [f2 _]]. assert (xp : 0 < x) by lra.
+  intros Hx Hl [P1 [_ [_ P4]]]. destruct (from_x0 x x0 Hx) as [[Y0 Y] _]. pose proof ru_pos. pose proof rw_pos as wp. destruct order as [fp [f2 _]]. assert (xp : 0 < x) by lra.
   destruct (share_le x ltac:(lra)) as [E1 [E2 E3]]. destruct (rtau x ltac:(lra)) as [t0 t1]. destruct (G2_low x x0 Hx P1) as [G0 G]. pose proof (cross_le x x0 Hx Hl) as C.
   pose proof (slope_at x x0 Hx) as D. pose proof rlead_pos as lp. destruct ra_pos as [ap ah]. pose proof tau_pos' as tp. destruct small as [_ _].
   pose proof (jensen_r n (x * w_1) n_1 ltac:(lra) E1) as Je. rewrite (scale_B x xp).
@@ -1167,7 +1167,7 @@ Proof.
   destruct (tokens_is d a c rc_pos n w_1 n_1 wp) as [_ TE]. rewrite TE. pose proof (kk_W a c S1 kk ap rc_pos rkk_pos S_is W Wp 1 ltac:(lra)) as KW.
   rewrite Rmult_1_l in KW. change (w1 kk W) with w_1 in KW. rewrite KW, lead_is. replace (Rpower 1 a) with 1 by (unfold Rpower; rewrite ln_1, Rmult_0_r; now rewrite exp_0).
   assert (F : first * w_1 <= w_1) by (rewrite <- (Rmult_1_l w_1) at 2; apply Rmult_le_compat_r; lra).
-  destruct (two_in d a c (first * w_1) _ _ _ _ rc_pos ru_pos limit rcurve w_1 F) as [_ T2].
+  destruct (two_between d a c (first * w_1) _ _ _ _ rc_pos ru_pos limit rcurve w_1 F) as [_ T2].
   assert (E : exp (two_w w_1) <= exp (rq s r p h)).
   { apply exp_le. apply Rle_trans with (1 := T2). right. unfold rq. rewrite rq1_is, rq2_is. field. lra. }
   assert (0 < s) by (now apply Rinv_0_lt_compat).
@@ -1184,7 +1184,7 @@ Proof.
   destruct G2_up as [G0 G]. unfold scaled_loss. rewrite !Rmult_1_l in *. pose proof (rup_ge 1 ltac:(lra)) as ug. pose proof rlead_pos as lp. pose proof rkk_pos as kp.
   set (t := tokens d n w_1) in *. set (u := rup d s r p 1) in *. assert (tp : 0 < t) by lra. assert (it : 0 < / t) by (now apply Rinv_0_lt_compat). set (e := exp (rq s r p h)) in *. assert (e0 : 0 < e) by apply exp_pos.
   assert (k1' : 0 <= kernel 1 1 T m) by (apply (kernel_nonneg T m); simpl; lra). assert (k2' : 0 <= kernel 1 2 T m) by (apply (kernel_nonneg T m); simpl; lra).
-  assert (sp : 0 < s) by (now apply Rinv_0_lt_compat). pose proof (power_pos W a) as Wa. pose proof (power_pos W (- a)) as Wma. fold tail in tiny_T, rest_T. pose proof tail_pos.
+  assert (sp : 0 < s) by (now apply Rinv_0_lt_compat). pose proof (power_pos W a) as Wa. pose proof (power_pos W (- a)) as Wma. fold ramp_cut in tiny_T, rest_T. pose proof ramp_cut_pos.
   assert (noise : INR n * Rpower W (- a) * N n w_1 / rQ <= 3 / 2 * s * e * (J1 + 2 * tiny)).
   { pose proof (laplace n w_1 T m ltac:(lra) m_in wp HT) as Lp. fold t in Lp.
     apply Rle_trans with (INR n * Rpower W (- a) * (/ t * (J1 + 2 * tiny)) / rQ).
@@ -1396,21 +1396,21 @@ Proof.
 Qed.
 
 (* Gamma at half integers from whole numbers. *)
-Fixpoint factors (step : Z) (k : nat) : Z := match k with O => 1 | S i => (step * Z.of_nat (S i) - (step - 1)) * factors step i end%Z.
-Lemma half_gamma_even k : half_gamma (2 * k + 2) = IZR (factors 1 k).
+Fixpoint factors_of (step : Z) (k : nat) : Z := match k with O => 1 | S i => (step * Z.of_nat (S i) - (step - 1)) * factors_of step i end%Z.
+Lemma half_gamma_even k : half_gamma (2 * k + 2) = IZR (factors_of 1 k).
 Proof.
   induction k as [| k IH]; [reflexivity |]. replace (2 * S k + 2)%nat with (S (S (2 * k + 2))) by lia.
-  rewrite half_gamma_step, IH by lia. cbn [factors]. rewrite mult_IZR. f_equal.
+  rewrite half_gamma_step, IH by lia. cbn [factors_of]. rewrite mult_IZR. f_equal.
   replace (1 * Z.of_nat (S k) - (1 - 1))%Z with (Z.of_nat (S k)) by lia. replace (Z.of_nat (2 * k + 2)) with (2 * Z.of_nat (S k))%Z by lia. rewrite mult_IZR. field.
 Qed.
-Lemma half_gamma_odd k : half_gamma (2 * k + 1) = IZR (factors 2 k) * sqrt PI / 2 ^ k.
+Lemma half_gamma_odd k : half_gamma (2 * k + 1) = IZR (factors_of 2 k) * sqrt PI / 2 ^ k.
 Proof.
   induction k as [| k IH]; [simpl; field |]. replace (2 * S k + 1)%nat with (S (S (2 * k + 1))) by lia.
-  rewrite half_gamma_step, IH by lia. cbn [factors pow]. rewrite mult_IZR. assert (0 < 2 ^ k) by (apply pow_lt; lra).
+  rewrite half_gamma_step, IH by lia. cbn [factors_of pow]. rewrite mult_IZR. assert (0 < 2 ^ k) by (apply pow_lt; lra).
   replace (2 * Z.of_nat (S k) - (2 - 1))%Z with (Z.of_nat (2 * k + 1)) by lia. field. lra.
 Qed.
 (* half_gamma i for a given i, j = i / 2 - 1 or (i - 1) / 2. *)
-Ltac even_gamma i j := let z := eval vm_compute in (factors 1 j) in
+Ltac even_gamma i j := let z := eval vm_compute in (factors_of 1 j) in
   replace (half_gamma i) with (IZR z) by (symmetry; change i with (2 * j + 2)%nat; rewrite half_gamma_even; f_equal; vm_compute; reflexivity).
-Ltac odd_gamma i j := let z := eval vm_compute in (factors 2 j) in
+Ltac odd_gamma i j := let z := eval vm_compute in (factors_of 2 j) in
   replace (half_gamma i) with (IZR z * sqrt PI / 2 ^ j) by (symmetry; change i with (2 * j + 1)%nat; rewrite half_gamma_odd; do 3 f_equal; vm_compute; reflexivity).
