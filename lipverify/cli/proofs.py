@@ -42,9 +42,10 @@ def prove(
         Folder for the proof files; created if missing. By default none are written.
     coq
         A file for the proof assistant Coq, such as affine_3.v. It proves the numbers and the algebra of windows,
-        envelopes, tradeoffs and transfers of ReLU and smooth laws, and of two theorems on linear transformers, with
-        facts of analysis as named hypotheses; claims that are pure algebra, such as lt.momentum/printed, it proves in
-        full. The file is compiled by coqc first, and not written if coqc rejects it.
+        envelopes, tradeoffs and transfers of ReLU and smooth laws, of windows in every dimension (affine, quadratic,
+        ReLU), and of two theorems on linear transformers, with facts of analysis as named hypotheses; claims that are
+        pure algebra, such as lt.momentum/printed, it proves in full. The file is compiled by coqc first, and not
+        written if coqc rejects it.
     json
         Print an array of proofs.
     """

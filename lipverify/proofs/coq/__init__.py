@@ -46,12 +46,12 @@ EXPORTS = {
     "envelope": OF_WINDOWS,
     "tradeoff": OF_WINDOWS,
     "transfer": OF_WINDOWS,
-    "every dimension": Export(("attention", "dimensions"), every_dimension, "affine and quadratic laws"),
+    "every dimension": Export(("attention", "dimensions", "ramp"), every_dimension, "affine and quadratic laws, ReLU"),
     "cosine": Export(("majorant", "transformers"), cosine, "Theorem 4.2"),
     "ridge": Export(("majorant", "transformers"), ridge, "Theorem 5.2 at a rate"),
 }
 """Kinds of proof files that can be exported; `WHOLE` has the theorems that need no proof file."""
-LIBRARIES = ("attention", "dimensions", "sums", *WHOLE, "transformers")
+LIBRARIES = ("attention", "dimensions", "ramp", "sums", *WHOLE, "transformers")
 """All libraries, in the order in which a file includes them; `sums` is the beginning of `algebra.v`."""
 IMPORT = re.compile(r"^(?:From \w+ Require Import [\w ]+|Import ListNotations|Open Scope R_scope)\.\n", re.MULTILINE)
 """Imports of the libraries. A file has them once, at its beginning, because a later import would hide our names."""

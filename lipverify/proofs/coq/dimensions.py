@@ -8,9 +8,9 @@ from fractions import Fraction
 
 from flint import arb, ctx
 
-from lipverify.errors import OutOfReach
 from lipverify.proofs.checker.chain import Proof
 from lipverify.proofs.checker.sizes import LAWS, centre_of
+from lipverify.proofs.coq.ramp import every_ramp
 from lipverify.proofs.coq.text import BITS, assumed, decimal, defined, library, written
 from lipverify.proofs.coq.windows import FARTHEST, kernels
 
@@ -33,18 +33,18 @@ Y_BEYOND = {
 def every_dimension(proof: Proof) -> Iterator[str]:
     """Write the Coq text of a proof for every dimension."""
     law = proof.about["law"]
-    if LAWS[law].beta != 2:
-        raise OutOfReach(
-            f"law {law} in every dimension: it has no export to Coq; the affine and the quadratic law have one "
-            "(prove softmax.window-every-dimension/affine)."
-        )
     k = {name: value for lemma in proof.lemmas for name, value in lemma.constants.items()}
     constants = k | {"m": min(Fraction(FARTHEST), k["T_least"])}
-    yield f"Definition law := {law}."
+    smooth = LAWS[law].beta == 2
+    yield from [f"Definition law := {law}."] if smooth else []
     yield from defined(constants)
-    yield f"Ltac values := unfold law, {', '.join(constants)}."
+    yield f"Ltac values := unfold {'law, ' if smooth else ''}{', '.join(constants)}."
     yield "Ltac numbers := values; decide_numbers."
-    yield from (lemma for lemma in kernels(k, constants["m"]) if "J0" not in lemma)
+    yield from (lemma for lemma in kernels(k, constants["m"]) if not smooth or "J0" not in lemma)
+    yield library("constants")
+    if not smooth:
+        yield from every_ramp(k)
+        return
     groups = third_groups(law, k)
     for d in sorted(
         {*range(2, ALONE + 3), *(d + i for d, last in groups for i in (0, 1) if last != d), *(d for d, _ in groups)}

@@ -124,7 +124,7 @@ Proof.
   specialize (F w H). specialize (G w H). unfold from in F, G. lra.
 Qed.
 
-Lemma two_in w : u <= w ->
+Lemma two_between w : u <= w ->
   - (3 * g2 / (2 * w) + 7 * e2 / (8 * w ^ 2)) <= two w <= - (3 * g1 / (2 * w) + 7 * e1 / (8 * w ^ 2)).
 Proof.
   intros H. destruct (drift_between w (2 * w)) as [U L]; [lra |]. destruct (drift_in w H). unfold two.
@@ -184,7 +184,7 @@ Qed.
 Lemma far_in w : first * w1 <= w -> two w <= far /\ three w <= far /\ - drift d a c w <= far.
 Proof.
   intros H. pose proof w1_pos. assert (f_pos : 0 < first * w1) by pos. destruct (parts w H) as [I _].
-  pose proof (two_in w ltac:(lra)) as [_ A]. pose proof (three_le w ltac:(lra)) as D. pose proof (drift_in w ltac:(lra)) as [M _].
+  pose proof (two_between w ltac:(lra)) as [_ A]. pose proof (three_le w ltac:(lra)) as D. pose proof (drift_in w ltac:(lra)) as [M _].
   assert (w_pos : 0 < w) by lra. specialize (far_ge (/ w) I).
   replace (3 * g1 / (2 * w) + 7 * e1 / (8 * w ^ 2)) with (3 / 2 * g1 * / w + 7 / 8 * e1 * (/ w) ^ 2) in A by (field; lra).
   replace (7 * g1 / (6 * w) + 41 * e1 / (72 * w ^ 2)) with (7 / 6 * g1 * / w + 41 / 72 * e1 * (/ w) ^ 2) in D by (field; lra).
@@ -196,7 +196,7 @@ Lemma fall_le x x0 : first <= x0 <= x -> 1 - fallen x0 <= exp (two (x * w1)).
 Proof.
   intros H. pose proof w1_pos as w_pos. assert (0 < x0 * w1) by (apply Rmult_lt_0_compat; lra).
   assert (L : x0 * w1 <= x * w1) by (apply Rmult_le_compat_r; lra). assert (first * w1 <= x0 * w1) by (apply Rmult_le_compat_r; lra).
-  pose proof (two_in (x * w1) ltac:(lra)) as [A _]. pose proof (exp_ineq1_le (two (x * w1))). unfold fallen.
+  pose proof (two_between (x * w1) ltac:(lra)) as [A _]. pose proof (exp_ineq1_le (two (x * w1))). unfold fallen.
   set (v := x0 * w1) in *. set (w := x * w1) in *. assert (I : 0 < / w <= / v) by (apply inverse_le; lra).
   assert (J : 0 < / w ^ 2 <= / v ^ 2) by (apply inverse_le; split; [apply pow_lt; lra | apply pow_incr; lra]).
   replace (3 * g2 / (2 * w) + 7 * e2 / (8 * w ^ 2)) with (3 / 2 * g2 * / w + 7 / 8 * e2 * / w ^ 2) in A by (field; lra).
@@ -404,7 +404,7 @@ Proof.
   pose proof (tokens_is n w1 n_1 w_pos) as [_ TE]. fold t in TE. replace (Rpower w1 a) with (Rpower (1 * w1) a) in TE by (now rewrite Rmult_1_l).
   rewrite kk_W in TE by lra. replace (Rpower 1 a) with 1 in TE by (unfold Rpower; rewrite ln_1, Rmult_0_r; now rewrite exp_0).
   assert (eq : exp (two w1) <= exp q).
-  { apply exp_le. apply Rle_trans with (2 := q_ge). apply two_in. assert (first * w1 <= 1 * w1) by (apply Rmult_le_compat_r; lra). lra. }
+  { apply exp_le. apply Rle_trans with (2 := q_ge). apply two_between. assert (first * w1 <= 1 * w1) by (apply Rmult_le_compat_r; lra). lra. }
   pose proof (exp_pos (two w1)). pose proof (power_pos W a) as PW.
   set (e := exp (two w1)) in *. set (g := exp q) in *. assert (ia : 0 < 2 / a) by pos.
   pose proof (cut_times_falls T t ltac:(lra)) as c1. pose proof (cut_squared_falls T t ltac:(lra)) as c2.

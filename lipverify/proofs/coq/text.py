@@ -73,6 +73,34 @@ HYPOTHESES = {
         "forall d, (2 <= d)%nat -> Laplace_degree d (B d) (k_of law d) (S0_of law d) (S1_of law d) (gap law d)",
         "the Laplace representation, for the bias",
     ),
+    "spread_d": (
+        "forall d, (2 <= d)%nat -> Laplace_spread d (V d) 1 (fun w => deficit d w / w)",
+        "the Laplace representation, for the mean of h",
+    ),
+    "crossed_d": (
+        "forall d, (2 <= d)%nat -> Crossed (a_of d) (V d) (C2 d)",
+        "the mean over q of what changes sign between token and query",
+    ),
+    "laplace_c_d": (
+        "forall d, (2 <= d)%nat -> Laplace_crossed d (a_of d) (G1 d) (C1 d) (C2 d)",
+        "the Laplace representation, for what changes sign",
+    ),
+    "laplace_k_d": (
+        "forall d, (2 <= d)%nat -> Laplace_kink d (a_of d) (B d) (V d) (1 / 6) (1 / 6) (G2 d) (C2 d)",
+        "the Laplace representation, for the bias of |z|",
+    ),
+    "kink_norm_d": (
+        "forall d, (2 <= d)%nat -> Kink_norm d (a_of d) (limit_of d) (G1 d) (G2 d)",
+        "the normal limit of E[g C | z], and bounds of what it leaves out",
+    ),
+    "jensen_ramp": (
+        "forall d, (2 <= d)%nat -> Jensen_ramp d (a_of d) (B d) (V d) (G2 d) (C1 d)",
+        "Jensen given z, under the weights g C and g h; Chebyshev for h <= 1",
+    ),
+    "jensen_ramp_left": (
+        "forall d, (2 <= d)%nat -> Jensen_ramp_left d (a_of d) (B d) (G1 d) (G2 d)",
+        "Jensen for every harmonic; the mean of 1 - P_l falls in w",
+    ),
     "shares": ("Shares q cosine", "a squared cosine lies between 0 and 1"),
     "independent": ("Independent q cosine", "the other columns span a uniformly random subspace"),
     "majorised": ("Majorised q", "moments on the sphere are those of normal numbers over those of their radius"),
