@@ -25,7 +25,8 @@ over v = u - 2w; and at most 2 n^2 H^2 phi(u_J)^{n-2}, since phi falls and the t
 
 **Band.** Let x = e^{u-s} and delta = e^{-c}, c >= 5. Where x <= delta 1 - e^{-x}, x e^{-x} and x^2 e^{-x} are at most
 delta, and where x >= 2c e^{-x}, x e^{-x} and x^2 e^{-x} are, as 4 c^2 <= e^c. Such tokens are left out at u, but for
-the probability of the first ones in phi: so phi and A_k[h] are off by at most H delta.
+the probability of the first ones in phi: so phi and A_k[h] are off by at most H delta. As much they are off where
+lambda <= 1, so that x <= 1, if e^{-x} is its series before x^j / j!, 1 / j! <= delta.
 """
 
 from __future__ import annotations
@@ -34,10 +35,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
-from itertools import accumulate, repeat
+from itertools import accumulate, count, repeat
 from operator import mul
 
-from flint import arb, arb_mat, ctx
+from flint import arb, arb_mat, arb_poly, ctx
 
 from .chain import Ball
 
@@ -193,8 +194,10 @@ def sums(
     columns = [[x * y for x, y in zip(weight, h, strict=True)] for weight, hs in ((pg, once), (pgg, twice)) for h in hs]
     delta, H = (-arb(c)).exp(), reduce(arb.max, [x for h in (*once, *twice) for x in h], arb(1))
     off, powers = arb(0, (H * delta).abs_upper()), [0, *[1] * len(once), *[2] * len(twice)]
-    table, together, split = list[list[Ball]](), SQUARES * halves, 1 + len(once)
-    for few in (scales[j : j + together] for j in range(0, count + 1, together)):
+    small = [scale for scale in scales if scale <= 1]
+    table = [list(row) for row in zip(*series(g, (p, *columns), small, c), strict=True)]
+    together, split = SQUARES * halves, 1 + len(once)
+    for few in (scales[j : j + together] for j in range(len(small), count + 1, together)):
         least, most = delta / few[-1], 2 * arb(c) / few[0]
         near = [i for i, x in enumerate(g) if not (x <= least or x >= most)]
         far = sum((y for x, y in zip(g, p, strict=True) if x <= least), arb(0))
@@ -202,11 +205,20 @@ def sums(
         for j, scale in enumerate(few):  # e^{-2x} is a square; now and then afresh, as its error doubles
             rows.append([(-scale * g[i]).exp() for i in near] if j < halves else [x * x for x in rows[-halves]])
         summed = arb_mat(rows) * arb_mat([[column[i] for i in near] for column in (p, *columns)]).transpose()
-        for scale, row in zip(few, summed.tolist(), strict=True):
-            factors = (arb(1), scale, scale**2)
-            table.append([factors[k] * x + off for k, x in zip(powers, row, strict=True)])
-            table[-1][0] += far
+        table += ([row[0] + far, *row[1:]] for row in summed.tolist())
+    for scale, row in zip(scales, table, strict=True):
+        factors = (arb(1), scale, scale**2)
+        row[:] = [factors[k] * x + off for k, x in zip(powers, row, strict=True)]
     return [row[0] for row in table], [row[1:split] for row in table], [row[split:] for row in table]
+
+
+def series(g: Sequence[Ball], columns: Columns, scales: Sequence[Ball], c: float) -> Columns:
+    """The sum of each column times e^{-x}, x = lambda g <= 1, for each lambda, by its series up to x^j / j! <= e^-c."""
+    last = next(j for j in count(1) if math.lgamma(j + 1) >= c)
+    powers = accumulate(repeat(g, last - 1), lambda xs, ys: list(map(mul, xs, ys)), initial=[arb(1)] * len(g))
+    moments = (arb_mat(columns) * arb_mat(list(powers)).transpose()).tolist()
+    signs = [(-1) ** j / arb(j).fac() for j in range(last)]
+    return [arb_poly(list(map(mul, row, signs))).evaluate(scales, algorithm="iter") for row in moments]
 
 
 @lru_cache(maxsize=64)

@@ -101,19 +101,18 @@ def at(d: Ball, w: Ball) -> At:
         return At(A, A, A, one, one, one, one, 1 + one / d, one, 1 + one / d, 1 + 3 * one / d)
     nu, a = d / 2 - 1, (d - 1) / 2
 
-    def average(x: Ball) -> Ball:
-        return (d / 2).gamma() * (2 / x) ** nu * x.bessel_i(nu, scaled=True)
+    def average(x: Ball) -> tuple[Ball, Ball]:
+        scaled = x.bessel_i(nu, scaled=True)
+        return (d / 2).gamma() * (2 / x) ** nu * scaled, x.bessel_i(nu + 1, scaled=True) / scaled
 
-    def powers(x: Ball) -> tuple[Ball, Ball, Ball, Ball]:
-        A = bessel_ratio(d, x)
+    def powers(x: Ball, A: Ball) -> tuple[Ball, Ball, Ball]:
         two = 1 - 2 * a * A / x
         three = A - 2 * a * two / x + 2 * a * A / x**2
-        return A, 1 - A, 1 - 2 * A + two, 1 - 3 * A + 3 * two - three
+        return 1 - A, 1 - 2 * A + two, 1 - 3 * A + 3 * two - three
 
-    (A, h, hh, _), (A2, h2, hh2, hhh2) = powers(w), powers(2 * w)
-    mu, mu2 = average(w), average(2 * w)
-    g = average(3 * w) / mu2
-    return At(A, A2, bessel_ratio(d, 3 * w), mu, g, mu2 / mu**2, h, hh, h2, hh2, hhh2)
+    (mu, A), (mu2, A2), (mu3, A3) = (average(j * w) for j in (1, 2, 3))
+    (h, hh, _), (h2, hh2, hhh2) = powers(w, A), powers(2 * w, A2)
+    return At(A, A2, A3, mu, mu3 / mu2, mu2 / mu**2, h, hh, h2, hh2, hhh2)
 
 
 def head(T: Ball, n: Ball, power: int, j: int) -> Ball:
@@ -247,10 +246,10 @@ def unit(k: Known) -> Ball:
 
 def ratio(k: Known, w: tuple[Ball, Ball], share: tuple[Ball, Ball]) -> tuple[Ball, Ball]:
     """w / M at least and at most, where k_1 Lambda / w lies between two numbers: it falls in Lambda, and rises in w."""
-    e = 1 / (k["a"] + k["beta"])
+    e, per_signal = 1 / (k["a"] + k["beta"]), unit(k)
 
     def value(x: Ball, quotient: Ball) -> Ball:
-        return (1 / quotient).max(x ** (1 - e) / (k["k"] * (unit(k) * quotient) ** e) if x > 0 else arb(0))
+        return (1 / quotient).max(x / (k["k"] * (per_signal * quotient * x) ** e) if x > 0 else arb(0))
 
     known = [quotient > 0 and quotient.is_finite() for quotient in share]
     return value(w[0], share[1]) if known[1] else arb(0), value(w[1], share[0]) if known[0] else arb("inf")
@@ -338,7 +337,8 @@ def parts(d: Ball, u: float) -> Iterator[Part]:
     x = at(d, first)
     while first < u:
         y = at(d, last)
-        yield Part(first, last, x, y, variance(d, first, last), variance(d, 2 * first, 2 * last))
+        slope, farther = variance(d, (first, last), (x.A, y.A)), variance(d, (2 * first, 2 * last), (x.A2, y.A2))
+        yield Part(first, last, x, y, slope, farther)
         x, first, last = y, last, (last + (last * SHARE).min(WIDEST)).mid()
 
 
@@ -369,7 +369,7 @@ def slopes(d: Ball, n: Ball, part: Part) -> tuple[tuple[Ball, Ball], tuple[Ball,
         c3 = x.r * x.mu * (x.h2 / y.h + (part.farther[1] + high + turn[1] ** 2) / low)
         turn = turn[0] / last, turn[1] / first
     else:
-        turn, c2, c3 = variance(d, first, 2 * last), arb(2), arb(3)
+        turn, c2, c3 = variance(d, (first, 2 * last), (x.A, y.A2)), arb(2), arb(3)
     # from c / mu >= j on the products rise in n
     c2, c3 = (c.min(j) if c.is_finite() else arb(j) for c, j in ((c2, 2), (c3, 3)))
     jensen = n**2 * (n - 1) / (n - 2 + (c2 / y.mu).max(2)) ** 3
@@ -385,8 +385,9 @@ def slopes(d: Ball, n: Ball, part: Part) -> tuple[tuple[Ball, Ball], tuple[Ball,
     return noise, (2 * y.h * low * jensen3 - less, 2 * x.h * high * three + pairs + more + 2 * THREE * E)
 
 
-def variance(d: Ball, first: Ball, last: Ball) -> tuple[Ball, Ball]:
-    """A' on a part, at least and at most: A'' = -2 A A' - 2a (A' / w - A / w^2)."""
+def variance(d: Ball, part: Interval, ends: Interval) -> Interval:
+    """A' on a part at whose ends A is known, at least and at most: A'' = -2 A A' - 2a (A' / w - A / w^2)."""
+    first, last = part
     a, half = (d - 1) / 2, (last - first) / 2
     if first == 0:
         return (-2 * last).exp() / d, (2 * last).exp() / d
@@ -394,7 +395,7 @@ def variance(d: Ball, first: Ball, last: Ball) -> tuple[Ball, Ball]:
     A, w = bessel_ratio(d, middle), first.union(last)
     value = 1 - A**2 - 2 * a * A / middle
     low, high = value * (-2 * half).exp(), value * (2 * half).exp()
-    A = bessel_ratio(d, first).union(bessel_ratio(d, last))
+    A = ends[0].union(ends[1])
     around = low.union(high)
     curved = half * abs(-2 * A * around - 2 * a * (around / w - A / w**2)).upper()
     return low.max(value - curved), high.min(value + curved)

@@ -53,7 +53,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache, reduce
-from itertools import pairwise
+from itertools import chain, pairwise, takewhile
 
 from flint import acb, arb, ctx
 
@@ -155,13 +155,21 @@ def below(m: Ball, x: Ball, w: Ball) -> tuple[Ball, Ball]:
 
     def over(values: list[Ball], tau: Ball) -> Ball:
         """The integral of a function of E, constant on each cell."""
-        ends = [(tau * E).min(REACHED * m) for _, E, _ in known] + [REACHED * m]
-        mass = [arb(0), *(m**3 * (v / m).beta_lower(arb(3), m + 1) for v in ends)]
-        return sum((value * (y - x) for value, (x, y) in zip(values, pairwise(mass), strict=True)), arb(0))
+        ends = takewhile(lambda u: not u >= REACHED, (tau / m * E for _, E, _ in known))
+        mass = [arb(0), *(m**3 * mass_below(u.min(REACHED), m) for u in chain(ends, (REACHED,)))]
+        return sum((value * (y - x) for value, (x, y) in zip(values, pairwise(mass), strict=False)), arb(0))
 
     tau = 1 / (arb.pi() * (2 * x).sqrt())
     noise, bias = over([*shares, arb(0)], tau), over(slopes, tau * off)
     return (1 - 1 / m) / off**2 * noise, 4 * arb.pi() ** 2 / off**3 * bias
+
+
+def mass_below(u: Ball, m: Ball) -> Ball:
+    """int_0^u x^2 (1 - x)^m dx, by parts."""
+    y = 1 - u
+    return (2 / ((m + 2) * (m + 3)) - y ** (m + 1) * (u**2 + 2 * u * y / (m + 2) + 2 * y**2 / ((m + 2) * (m + 3)))) / (
+        m + 1
+    )
 
 
 @lru_cache(maxsize=2)

@@ -138,9 +138,10 @@ def parts(curves: list[Curve], end: Ball, orders: int) -> list[Part]:
     """All omega from 0 to some end, in parts."""
     columns = [[curve, *(curve.slope(order) for order in range(1, orders + 1))] for curve in curves]
     edges = [end * j / CELLS for j in range(CELLS + 1)]
+    s = curves[0].inner(edges)
+    rows = (zip(*([low.union(high) for low, high in curve.between(s)] for curve in column)) for column in columns)
     return [
-        Part(low, high, low.union(high), *(tuple(curve.over(low, high) for curve in column) for column in columns))
-        for low, high in pairwise(edges)
+        Part(low, high, low.union(high), *balls) for (low, high), *balls in zip(pairwise(edges), *rows, strict=True)
     ]
 
 
