@@ -19,29 +19,19 @@ OF_A_TABLE = 4096
 
 
 def best_known(noise: str, form: str, layers: int, families: tuple[str, ...] = ()) -> Any:
-    """The best shipped model of a form: for GD++ by its expected loss, otherwise by its median over tables.
+    """The best shipped model of a form, DIAG or FULL, by its median over tables.
 
     `families` are those to choose from; by default all whose models have this form.
     """
     from statistics import median
 
-    from lipverify.linear_transformer.gdplusplus.known import known_model
     from lipverify.linear_transformer.training.tables import stored_tables
     from lipverify.linear_transformer.training.witness import seeds_of, witness
 
-    if form == "GD++":
-        return estimator(known_model(noise, layers, None))
     means = stored_tables(noise).means
     names = [(each, seed) for each in families or FORMS[form] for seed in seeds_of(noise, each, layers)]
     family, seed = min(names, key=lambda name: median(means[f"{name[0]}-{layers}-{name[1]}"]))
     return witness(noise, family, layers, seed).trained
-
-
-def estimator(model: Any) -> Any:
-    """The estimates of a model on contexts."""
-    from lipverify.linear_transformer.training.record import estimate
-
-    return lambda contexts: estimate(model, contexts)
 
 
 def ridge_loss(noise: str) -> float:
@@ -87,7 +77,7 @@ def endpoints(noise: str, contexts: int, seed: int) -> dict[str, Value]:
             best, width = known(noise, k)["loss"]
             values[f"{name} over known"] = math.log(value / best), error / value + width / best
         else:
-            trained, best = map(fresh.losses, (estimator(run.model), best_known(noise, family, k)))
+            trained, best = map(fresh.losses, (run, best_known(noise, family, k)))
             mean = fresh.mean(trained)
             value, error = mean.value, HALF_WIDTH * mean.standard_error if mean.trusted else math.inf
             values[f"{name} over known"] = median(np.log(in_tables(trained) / in_tables(best)))

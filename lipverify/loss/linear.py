@@ -53,7 +53,7 @@ class LinearAttention:
         """
         symbols = {symbol.name: symbol for symbol in (d, n, w, L, sigma)}
         exact = {symbols[name]: sympy.Rational(value) for name, value in values.items()}
-        return float(expression.subs(exact))
+        return float(expression.xreplace(exact))
 
 
 @makes("bounded", "symbolic")

@@ -197,6 +197,7 @@ def test_the_losses_of_a_run_belong_to_its_model(family: str) -> None:
     w = estimate(run.model, held_out.contexts)
     losses = np.minimum(np.sum((w - held_out.contexts.task) ** 2, axis=1) / 2, 5.0)
     assert run.losses[-1] == pytest.approx(float(losses.mean()), rel=0.05)
+    assert np.allclose(run(held_out.contexts), w, rtol=1e-9, atol=1e-9 * np.abs(w).max())
 
 
 def test_a_short_training_is_stored_as_it_ran(tmp_path: Path) -> None:

@@ -298,7 +298,7 @@ def _symbolic(value: Any) -> tuple[Any, Stood | None]:
     numbers = [value for value in values if value is not None]
     worst = max(numbers, key=abs, default=Fraction(0))
     plain, stood = _fraction(worst)
-    if worst and any(sympy.cancel(sympy.together(entry)).free_symbols for entry in entries):
+    if worst and symbols and any(sympy.cancel(sympy.together(entry)).free_symbols for entry in entries):
         plain = [*plain, SOMEWHERE]
     return plain, _exactly("symbolic", text, plain[1], symbols) if stood is not None or worst == 0 else None
 

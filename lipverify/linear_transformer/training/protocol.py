@@ -17,8 +17,9 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -31,8 +32,9 @@ from lipverify.foundation.store import read_record, sealed, write_record
 from lipverify.foundation.streams import generator
 from lipverify.linear_transformer.layer import Diagonal, Layer, Parametrisation
 from lipverify.linear_transformer.published import problem
-from lipverify.linear_transformer.regression.contexts import draw_contexts
+from lipverify.linear_transformer.regression.contexts import Contexts, draw_contexts
 from lipverify.linear_transformer.training.native import Packed
+from lipverify.linear_transformer.training.record import by_compiled, read_out
 from lipverify.linear_transformer.training.witness import models_folder
 
 BATCH, RATE = 2048, 1e-4
@@ -55,7 +57,7 @@ COMMAND = "python -m lipverify.linear_transformer.training.protocol"
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One training run: its final weights, and its losses on the way.
+    """One training run: its final weights, and its losses on the way; it is an estimator, as `record.Trained` is.
 
     Attributes
     ----------
@@ -88,6 +90,10 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         if self.family == "FULL":
             return tuple(Layer(P[None], Q[None]) for P, Q in self.numbers)
         return tuple(Diagonal(*map(float, four)) for four in self.numbers)
+
+    def __call__(self, contexts: Contexts) -> Any:
+        """The weights w of the prediction, (contexts, d)."""
+        return by_compiled(self.numbers, contexts, partial(read_out, self.model))
 
 
 class Runs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,8 +26,6 @@ FEW = 512
 class OfFamily:
     """The estimator that a family's weights define.
 
-    Large numbers of contexts use the compiled code, if available, which agrees with the array library to rounding.
-
     Attributes
     ----------
     family, weights
@@ -44,14 +43,7 @@ class OfFamily:
 
     def __call__(self, contexts: Contexts) -> Any:
         """The weights w of the prediction, (contexts, d)."""
-        many = isinstance(contexts.gram, np.ndarray) and len(contexts) >= FEW and len(self.weights) <= DEEPEST
-        ready = packed(contexts) if many else None
-        if ready is None:
-            return self.by_array(contexts.gram)
-        w, lost = ready.readouts(self.family.numbers(self.weights))
-        if lost.any():
-            w[lost] = self.by_array(contexts.gram[lost])
-        return w
+        return by_compiled(self.family.numbers(self.weights), contexts, self.by_array)
 
     def by_array(self, gram: Array) -> Array:
         """The same by the array library of the moments, (contexts, d + 1, d + 1)."""
@@ -59,6 +51,22 @@ class OfFamily:
         with np.errstate(over="ignore", invalid="ignore"):
             rows = xp.concat([last_row(gram[k : k + FEW, ...], layers) for k in range(0, gram.shape[0], FEW)])
         return -rows[:, 0, :-1]
+
+
+def by_compiled(numbers: Floats, contexts: Contexts, by_array: Callable[[Array], Array]) -> Any:
+    """The weights w of the prediction, (contexts, d), from the numbers that the compiled code takes.
+
+    Few contexts, and those whose loss overflows, are left to `by_array`, a function of their moments, and so are all if
+    there is no compiled code; it agrees with the array library to rounding.
+    """
+    many = isinstance(contexts.gram, np.ndarray) and len(contexts) >= FEW and len(numbers) <= DEEPEST
+    ready = packed(contexts) if many else None
+    if ready is None:
+        return by_array(contexts.gram)
+    w, lost = ready.readouts(numbers)
+    if lost.any():
+        w[lost] = by_array(contexts.gram[lost])
+    return w
 
 
 class Trained(msgspec.Struct, frozen=True, kw_only=True):
@@ -125,9 +133,13 @@ class Trained(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def estimate(model: tuple[Parametrisation, ...], contexts: Contexts) -> Any:
-    """The weights w that layers compute from contexts, (contexts, d), in blocks of `FEW` contexts."""
-    gram = contexts.gram
+    """The weights w that layers compute from contexts, (contexts, d)."""
+    return read_out(model, contexts.gram)
+
+
+def read_out(model: tuple[Parametrisation, ...], gram: Array) -> Any:
+    """The same from their moments, (contexts, d + 1, d + 1), in blocks of `FEW` contexts."""
     xp = gram.__array_namespace__()
     layers = written_out(model, gram)
     with np.errstate(over="ignore", invalid="ignore"):
-        return xp.concat([readout(gram[first : first + FEW, ...], layers).w for first in range(0, len(contexts), FEW)])
+        return xp.concat([readout(gram[first : first + FEW, ...], layers).w for first in range(0, len(gram), FEW)])
