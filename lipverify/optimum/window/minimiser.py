@@ -79,15 +79,25 @@ def _scan(problem: Problem, route: str | None) -> tuple[Floats, Floats]:
     """log w of the scan, from w = 0 on, and the rough losses."""
     far = 2 / (problem.d - 1) * math.log(float(problem.n)) + SINGLE
     x, loss, too_noisy = np.array([-math.inf]), np.atleast_1d(loss_terms(problem, 0.0, route=route).total), False
+    noise = np.zeros(2)
     while not too_noisy and x[-1] < far:
         block = START + STEP * (x.size - 1 + np.arange(BLOCK))
-        w, count = np.exp(block), int(np.count_nonzero(block < far + STEP))
+        w = np.exp(block)
+        count = min(int(np.count_nonzero(block < far + STEP)), _until(noise, float(loss.min())))
         beyond = problem.sigma**2 * least_noise(problem.d, float(problem.n), w[:count]) > (1 + ROUGH) * loss.min()
         count = int(np.argmax(beyond)) + 1 if beyond.any() else count
-        noise, bias = rough_terms(problem, w, count, route)
-        x, loss = np.append(x, block[:count]), np.append(loss, noise + bias)
+        more, bias = rough_terms(problem, w, count, route)
+        x, loss, noise = np.append(x, block[:count]), np.append(loss, more + bias), np.append(noise, more)
         too_noisy = bool(beyond.any() or noise[-1] > (1 + ROUGH) * loss.min())
     return x, loss
+
+
+def _until(noise: Floats, least: float) -> int:
+    """The number of further w, up to BLOCK, until noise that grows as it last did exceeds the least loss."""
+    before, last = noise[-2:].tolist()
+    if not 0 < before < last:
+        return BLOCK
+    return min(max(math.ceil(math.log(least / last) / math.log(last / before)), 1), BLOCK)
 
 
 def _refined(x: Floats, loss: Floats, i: int) -> tuple[float, float]:

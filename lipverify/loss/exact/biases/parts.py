@@ -170,6 +170,7 @@ def table_averages(of: Variogram) -> TaskAverages:
         variance=of.variance,
         variogram=lambda nodes: of(nodes.angle),
         meetings=of.meetings,
+        jumps=of.power == 1,
         tolerance=ROOT_TOLERANCE if of.roots else TaskAverages.tolerance,
         relative_error=ROUNDING + (of.gap if of.roots else of.gap / of.largest),
     )

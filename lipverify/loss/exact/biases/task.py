@@ -41,6 +41,8 @@ class Rules:
         Averages over one token at these nodes, by rules of the same `order`.
     weights
         The weights of the nodes times the first and the second of the `factors`, (w, node) each.
+    jumps
+        True if the variograms go as theta.
     """
 
     contexts: Contexts
@@ -49,6 +51,7 @@ class Rules:
     of: Averages
     weights: tuple[Floats, Floats]
     factors: Factors
+    jumps: bool = False
 
     def single(self, average: Floats) -> Floats:
         """The integral over u of a function at the points of `of`, weighted by the first factor, at every w."""
@@ -61,7 +64,7 @@ class Rules:
     @cached_property
     def densities(self) -> list[Series | Harmonics]:
         """The densities of angles at every w at which a series or a sum over harmonics is short."""
-        return densities_of(self.contexts, self.u, self.weights, self.order)
+        return densities_of(self.contexts, self.u, self.weights, self.order, self.jumps)
 
 
 @dataclass(frozen=True)
@@ -70,8 +73,8 @@ class TaskAverages:
 
     `meetings` are the angles at which the variogram is not smooth. `tolerance` is the relative error at which the bias
     need not be refined further, and `relative_error` bounds the relative error of the averages. `smooth` is true if the
-    variogram is analytic in the angle from 0 to pi, or not averaged; `followed` is true if its table, if any, resolves
-    it.
+    variogram is analytic in the angle from 0 to pi, or not averaged; `jumps` is true if it goes as the angle;
+    `followed` is true if its table, if any, resolves it.
 
     Instead of `pair`, or in addition for windows with few tokens, a law may give `cross(contexts, order, factors)`: the
     integral of `pair` over u, weighted by the second factor, at every w, with a bound on its error without that of the
@@ -85,6 +88,7 @@ class TaskAverages:
     tolerance: float = 1e-11
     relative_error: float = 0.0
     smooth: bool = False
+    jumps: bool = False
     followed: bool = True
     cross: Cross | None = None
     off: Callable[[TokenNodes], Floats] | None = None

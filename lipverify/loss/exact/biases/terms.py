@@ -178,6 +178,10 @@ def _is_smooth(parts: Parts) -> bool:
     return all(part.smooth for _, part in parts)
 
 
+def _jumps(parts: Parts) -> bool:
+    return all(part.jumps for _, part in parts)
+
+
 def _meetings(parts: Iterable[TaskAverages]) -> tuple[float, ...]:
     return tuple(angle for part in parts for angle in part.meetings)
 
@@ -282,7 +286,7 @@ def _quadrature(parts: Parts, contexts: Contexts, order: int, factors: Factors =
     if any(part.cross is None for _, part in parts):
         few[:] = False
     elif all(part.bias is not None for _, part in parts):
-        few &= ~is_short(contexts)
+        few &= ~is_short(contexts, _jumps(parts))
     columns = np.zeros((len(fields(Values)), few.size))
     for some, way in ((few, _over_tokens), (~few, _over_u)):
         if some.any():
@@ -301,7 +305,7 @@ def _over_u(parts: Parts, contexts: Contexts, order: int, factors: Factors) -> V
     phi = np.reshape(of.log_phi(), u.shape)
     single, double = (weight * factor for factor in factors(n, phi))
     bias, off = np.zeros_like(contexts.w), np.zeros_like(contexts.w)
-    rules = Rules(contexts, order, u, of, (single, double), factors)
+    rules = Rules(contexts, order, u, of, (single, double), factors, _jumps(parts))
     for share, part in parts:
         if part.bias is not None and (part.pair is None or of.direct.any()):
             value, error = part.bias(rules)

@@ -56,7 +56,7 @@ JOINT = 0.55
 """Share of the range that two equal deficits reach if windows hold many tokens: their sum extends hardly beyond the
 range of a single deficit."""
 MORE = 6
-"""Additional nodes next to an end of the range of phi, where an interval may be two panels long."""
+"""Additional nodes next to an end of the range of phi, where an interval may be two panels long, and for harmonics."""
 TOGETHER, ROWS = 16, 600
 """Number of angles gamma, and of pairs (gamma, psi), at a time, so that arrays fit in a processor's cache."""
 FINE, COEFFICIENTS = ORDERS[0], 18
@@ -67,10 +67,11 @@ FIRST_ORDER, MOST_ORDER, SHORTEST = 12, 30, 1e-3
 """Orders of the rules behind it, from the first to the last tried; and the smallest length of a panel over its end."""
 SETTLED, SAFETY = 1e-13, 4.0
 """Tolerance for the error of a panel times its share of the integral, and the factor from differences to errors."""
-SHARPEST, WIDEST, LARGEST, LONGEST, HARMONICS = 120.0, 4.0, 3e4, 1120, 16
+SHARPEST, WIDEST, LARGEST, LONGEST, HARMONICS = (60.0, 120.0), (2.0, 4.0), 3e4, 1120, 16
 """Sums of at most LONGEST harmonics are used, if w is at most LARGEST (they need sqrt(37 w)), w sin(theta) at the end
 of the range of u at most SHARPEST (less in high dimensions, where more digits cancel), and the scale of the rule over u
-at most WIDEST. HARMONICS are computed at once."""
+at most WIDEST; the second numbers are for variograms that go as theta, whose bias is larger. HARMONICS are computed at
+once."""
 ALIKE, WIDE, FEWEST = 1.4, 2.0, 4
 """Largest quotient of two w that share nodes; the largest length of their panels, and the smallest number of these."""
 NOTHING, ROUGH, ROUNDING = 3e-17, 1e-11, 5e-16
@@ -343,26 +344,28 @@ def separated(u: Floats) -> tuple[Floats, Callable[[Floats], Floats]]:
     return matrix, at
 
 
-def is_short(contexts: Contexts) -> NDArray[np.bool_]:
-    """True at every w at which a sum over harmonics is tried."""
+def is_short(contexts: Contexts, jumps: bool) -> NDArray[np.bool_]:
+    """True at every w at which a sum over harmonics is tried; `jumps` if variograms go as theta."""
     w, most = contexts.w, np.clip(contexts.high, 0, contexts.w)
     # averages of a harmonic turn as fast as psi_1, whatever u is
-    slow = Grading(contexts.d, w).scale(most) <= WIDEST
-    sharp = w * np.sqrt(most / w * (2 - most / w)) > SHARPEST / (1 + contexts.d / 10)
+    slow = Grading(contexts.d, w).scale(most) <= WIDEST[jumps]
+    sharp = w * np.sqrt(most / w * (2 - most / w)) > SHARPEST[jumps] / (1 + contexts.d / 10)
     return np.asarray(slow & ~sharp & (w <= LARGEST))
 
 
-def densities_of(contexts: Contexts, u: Floats, weights: tuple[Floats, Floats], order: int) -> list[Series | Harmonics]:
+def densities_of(
+    contexts: Contexts, u: Floats, weights: tuple[Floats, Floats], order: int, jumps: bool = False
+) -> list[Series | Harmonics]:
     """The densities at every w at which a series or a sum over harmonics is short.
 
-    They follow from nodes u and weights of both integrals over u, (w, node).
+    They follow from nodes u and weights of both integrals over u, (w, node); `jumps` as for `is_short`.
     """
     nothing = NOTHING if order >= FINE else ROUGH
     powers_of = _powers(contexts, u, weights, nothing)
     found: list[Series | Harmonics | None] = []
     for which in _alike(contexts.w, powers_of.count > 0):
         found.append(_series(contexts, which, powers_of))
-    for which in _alike(contexts.w, is_short(contexts) & (powers_of.count == 0)):
+    for which in _alike(contexts.w, is_short(contexts, jumps) & (powers_of.count == 0)):
         found.append(_harmonics(contexts, which, u, weights, order))
     return [part for part in found if part is not None]
 
@@ -444,7 +447,7 @@ def _harmonics(
     """The sums at similar w; tokens of every w and u share nodes."""
     d, w = contexts.d, contexts.w[which]
     edges, panels = _panels(contexts, which)
-    x, gauss = plain_rule(max(order, FINE) * 3 // 2)
+    x, gauss = plain_rule(max(order, FINE) + MORE)
     theta = (panels[:-1, None] + np.diff(panels)[:, None] * x).ravel()
     density = (np.diff(panels)[:, None] * gauss).ravel() * integer_power(np.sin(theta), d - 2) / half_beta(d - 1)
     spend(w.size * u.shape[1] * theta.size * 2, PAIR, "the angle between two tokens")
