@@ -216,6 +216,18 @@ def test_functions_with_contexts_are_sampled_and_those_with_errors_estimated(
     assert verified(tmp_path, text)["mine.square"].grade == grade
 
 
+@pytest.mark.parametrize(
+    "result", ["np.zeros(2 * 10**6), 0", "[0.0] * 2 * 10**6", "{'q': ('x' * 10**7, 0)}", "1 << 10**7, 0"]
+)
+def test_a_huge_result_is_refused_by_its_process(result: str, tmp_path: Path) -> None:
+    """A result of 240 MB was once written to disk, read back, and printed in an error message: half a minute each."""
+    text = "import numpy as np\n" + SQUARE.replace("return x * x, 1e-12", f"return {result}")
+    assert result in text
+    record = verified(tmp_path, text)["mine.square"]
+    assert record.verdict == "error"
+    assert "returned more than 1,000,000 numbers and letters; return (value, error)" in record.problem
+
+
 def test_a_function_without_a_signature_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="does not say what it takes"):
         claims_of(write(tmp_path, SQUARE.replace("square,", "max,")), QUICK)

@@ -24,6 +24,8 @@ from lipverify.foundation.noted import tell, unwatched
 if TYPE_CHECKING:
     from lipverify.scaling import Growth  # a claim is planned without importing a numerical library
 
+LARGEST = 1_000_000
+"""Largest number of numbers and letters in the result of a function."""
 OFFERED = ("seed", "contexts", "backend")
 """Settings of the command line that a function receives if it has a parameter of that name."""
 
@@ -161,13 +163,36 @@ def measured_by(
 
 
 def value_at(function: Callable[..., Any], point: Point, *results: Any) -> Any:
-    """Call a function and return its result as plain data; `results` are its arguments from other measurements."""
+    """Call a function and return its result as plain data; `results` are its arguments from other measurements.
+
+    Raises
+    ------
+    InvalidInput
+        If the result is larger than `LARGEST`: it would be copied between processes and written for minutes.
+    """
     handed = dict(zip(point.alone, results, strict=True))
     result = function(**point.where, **point.options, **handed)
     with unwatched():
+        if _size(result) > LARGEST:
+            rule = f"returned more than {LARGEST:,} numbers and letters"
+            raise InvalidInput(f"{calling(function, point)} {rule}; return (value, error), or such pairs by name.")
         plain, exact = seen(result)
     tell(exact)
     return plain
+
+
+def _size(result: Any) -> int:
+    """Number of numbers, letters and digits in a result, of a large one no more than the number of its entries."""
+    if isinstance(result, int):
+        return result.bit_length() // 3
+    if isinstance(result, str | bytes):
+        return len(result)
+    if (entries := getattr(result, "size", None)) is not None and isinstance(entries, int):
+        return entries
+    if not isinstance(result, Mapping | list | tuple | set):
+        return 1
+    parts = (*result, *result.values()) if isinstance(result, Mapping) else result
+    return len(result) if len(result) > LARGEST else sum(map(_size, parts))
 
 
 def number(result: Any, of: str, call: str) -> tuple[float, float]:
