@@ -16,7 +16,7 @@ from lipverify import LossTerms, Problem, loss_terms, optimal_window
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Cosine, Law, Matern, Quadratic, ReLU, Ridge, Zonal
 from lipverify.loss.exact import deficits, spectrum_of
-from lipverify.loss.exact.zonal import terms  # internal: how many harmonics are computed for a refusal
+from lipverify.loss.exact.zonal import sums, terms  # internal: series of kernels; how many harmonics a refusal computes
 from lipverify.loss.exact.zonal.harmonics import dimension  # internal: the number of harmonics, compared with counting
 from lipverify.loss.exact.zonal.projection import of_links  # internal: a spectrum that has a closed form, projected
 from lipverify.problem.fine import sighted  # internal: a hidden feature must stay hidden
@@ -284,3 +284,17 @@ def test_routes_that_need_more_than_a_spectrum_refuse_it() -> None:
         loss_terms(Problem(d=3, n=10, law=Zonal(spectrum=(0.0, 1.0))), 1.0, route="ridge")
     with pytest.raises(InvalidInput, match="route = 'other'"):
         loss_terms(Problem(d=3, n=10, law=Affine()), 1.0, route="other")
+
+
+@pytest.mark.parametrize(("d", "w"), [(2, 0.3), (3, 40.0), (10, 3e3)])
+def test_kernels_by_series_are_those_at_single_points(d: int, w: float) -> None:
+    """Where lambda <= 1, many points share powers of g; one point has exponentials."""
+    u = np.linspace(-30.0, 0.0, 60)[None]
+    rule = sums.nodes(d, w, np.array([sums.SHARED_BELOW]))
+    values = np.ascontiguousarray(rule.near[..., rule.live])
+    singles = [sums._kernels(rule, u[:, i : i + 1]) for i in range(u.size)]
+    for together, alone in zip(sums._kernels(rule, u), zip(*singles, strict=True), strict=True):
+        expected = np.concatenate([kernel.of(values) for kernel in alone], axis=-1)
+        assert np.max(np.abs(together.of(values) / expected - 1)) <= 2e-14
+    phi = np.concatenate([sums.log_phi(rule, u[:, i : i + 1]) for i in range(u.size)], axis=-1)
+    assert np.max(np.abs(sums.log_phi(rule, u) / phi - 1)) <= 2e-14
