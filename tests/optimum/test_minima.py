@@ -291,7 +291,7 @@ def test_a_sum_and_a_network_have_an_optimum_below_one_half() -> None:
 @pytest.mark.parametrize("law", [Matern(nu=0.5), Ridge(np.sign, jumps=(0.0,)), Affine()])
 @pytest.mark.parametrize("d", [3, 10])
 def test_the_scan_ends_where_the_noise_exceeds_the_least_loss(d: int, law: Law) -> None:
-    """One further w at most: up to five were evaluated, of few tokens, the dearest of all, because they came in sixes."""
+    """One further w at most: up to five were evaluated, of few tokens, the dearest of all, as they came in sixes."""
     problem = Problem(d=d, n=10**9, law=law)
     x, loss = minimiser._scan(problem, None)
     noise, _ = rough_terms(problem, np.exp(x[-3:]))
