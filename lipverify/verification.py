@@ -67,7 +67,7 @@ class Verification(Ledger, frozen=True, kw_only=True):
         for claim in self.claims:
             if claim.id == id:
                 return claim
-        raise InvalidInput(f"id = {id!r}: not in this ledger; it has {', '.join(each.id for each in self.claims)}.")
+        raise InvalidInput(f"id = {id!r}: not in this ledger; it has {', '.join(record.id for record in self.claims)}.")
 
     def plot(self, *ids: str) -> Any:
         """Plot the measured value of each cell over its shaded allowed range.
@@ -192,7 +192,7 @@ def verify(
     for claim in claims:
         if not isinstance(claim, str | os.PathLike):
             raise InvalidInput(f"claims = {shown(claim)}: give ids and paths as text, one after the other.")
-    wanted: Sequence[str] = [os.fspath(each) for each in claims]
+    wanted: Sequence[str] = [os.fspath(name) for name in claims]
     how = How(profile, a_seed(seed), backend, jobs, limit=limit)
     chosen = select_claims(wanted, profile_named(how.profile, how.seed, how.backend))
     settings: dict[str, Any] = {"profile": how.profile, "seed": how.seed, "backend": how.backend, "jobs": how.jobs}

@@ -145,11 +145,11 @@ def _cell(change: CellChange) -> Text:
     """One cell: point, verdict, value and bound."""
     point = _point(change.where)
     what = visible(f"{change.quantity} ({change.method})")
-    shown = change.after or change.before
-    assert shown is not None, "a change has at least one side"
+    side = change.after or change.before
+    assert side is not None, "a change has at least one side"
     if change.before is None or change.after is None:
         word = "new" if change.before is None else "gone"
-        return Text.assemble(f"{word} cell {point}: ", _verdict(shown.verdict), f", {what} = {_value(shown)}")
+        return Text.assemble(f"{word} cell {point}: ", _verdict(side.verdict), f", {what} = {_value(side)}")
     parts: list[Any] = [f"{point}: "]
     if "verdict" in change.changed:
         parts += [_verdicts(change.before.verdict, change.after.verdict), ", "]
@@ -165,11 +165,11 @@ def _cell(change: CellChange) -> Text:
 
 def _cross_check(change: CrossCheckChange) -> Text:
     what = visible(f"{change.quantity}, {' and '.join(change.methods)}")
-    shown = change.after or change.before
-    assert shown is not None, "a change has at least one side"
-    values = " and ".join(digits.with_error(*pair) for pair in zip(shown.values, shown.errors, strict=True))
-    agreement = "agree" if shown.agrees else "differ"
-    return Text(f"cross-check {_point(change.where)}: {what} now {agreement}: {values}", "" if shown.agrees else "bold")
+    side = change.after or change.before
+    assert side is not None, "a change has at least one side"
+    values = " and ".join(digits.with_error(*pair) for pair in zip(side.values, side.errors, strict=True))
+    agreement = "agree" if side.agrees else "differ"
+    return Text(f"cross-check {_point(change.where)}: {what} now {agreement}: {values}", "" if side.agrees else "bold")
 
 
 def _point(where: dict[str, Scalar]) -> str:

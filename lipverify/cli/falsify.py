@@ -54,7 +54,7 @@ def falsify_claims(path: str, id: str | None, seconds: float, seed: int, out: Pa
                 store = store.added(sought.id, outcome.found.form, outcome.found.place)
                 store.write(out)
                 written = _write(outcome, file, profile, out)
-                code = max(code, DISAGREE if any(other.verdict == "supported" for other in others) else FOUND)
+                code = max(code, DISAGREE if any(second.verdict == "supported" for second in others) else FOUND)
             elif outcome.nearest is None:
                 code = max(code, DISAGREE)
             told.append(_data(outcome, others, written))
@@ -110,8 +110,8 @@ def _lines(outcome: Search, others: Sequence[Again], written: tuple[str, str]) -
         f"    at {_where(outcome, trial)}",
     ]
     lines.append(f"    measured {visible(trial.quantity)} = {trial.measured}, claimed {visible(trial.claimed)}")
-    for other in others:
-        lines.append(f"    by {other.by}: {_second_verdict(other)}")
+    for second in others:
+        lines.append(f"    by {second.by}: {_second_verdict(second)}")
     if not others:
         lines.append("    by another method: none, because the value does not come from a loss of lipverify")
     path, trouble = written
@@ -185,7 +185,7 @@ def _data(outcome: Search, others: Sequence[Again], written: tuple[str, str]) ->
         "where": whole(trial, outcome.sought) if trial else None,
         "measured": trial.measured if trial else None,
         "claimed": trial.claimed if trial else None,
-        "again": [{"by": other.by, "verdict": other.verdict, "measured": other.measured} for other in others],
+        "again": [{"by": second.by, "verdict": second.verdict, "measured": second.measured} for second in others],
         "file": written[0] or None,
         "not_reached": sum(outcome.not_reached.values()),
     }

@@ -114,13 +114,13 @@ def picture(setting: Setting) -> View:
     with budget(SECONDS):
         best = optimal_window(problem)
         w = best.w if setting.w is None else setting.w
-        shown = _windows(best.w)
-        terms, here = loss_terms(problem, shown), loss_terms(problem, w)
+        windows = _windows(best.w)
+        terms, here = loss_terms(problem, windows), loss_terms(problem, w)
     curves = (("B(w), bias", terms.bias), ("N(w), noise", terms.noise), ("B(w) + N(w)", terms.total))
     panel = Panel(
         title="Loss", xlabel="w", ylabel="loss",
         series=(
-            *(Series(label=label, x=tuple(shown), y=tuple(values)) for label, values in curves if np.any(values > 0)),
+            *(Series(label=label, x=tuple(windows), y=tuple(values)) for label, values in curves if np.any(values > 0)),
             Series(label="optimal w", x=(best.w,), y=(best.loss,), style="points"),
         ),
     )  # fmt: skip

@@ -271,7 +271,7 @@ def register(method: LossMethod) -> LossMethod:
             f"name = {shown(method.name)}, words = {shown(method.words)}: both are text; a name has letters."
         )
     if not isinstance(method.repeats, Mapping) or not all(
-        isinstance(each, Mapping) for each in method.repeats.values()
+        isinstance(options, Mapping) for options in method.repeats.values()
     ):
         raise InvalidInput(f"repeats = {shown(method.repeats)}: give {{NAME: options}}, options a dictionary.")
     for by, (rival, _) in repeats().items():

@@ -31,7 +31,7 @@ _LONGEST_REASON = 330
 
 def theorem(records: Sequence[Record], passages: Sequence[Passage], draw: Draw, *, anchor: str, topic: str) -> Theorem:
     """The page of one statement, without its symbols; `topic` is the anchor of its evidence, or empty."""
-    shown = telling_figure(records)
+    figure = telling_figure(records)
     nearest = judged_by(records)
     ordered = told_first(records, passages)
     shared = shared_by(nearest)
@@ -52,7 +52,7 @@ def theorem(records: Sequence[Record], passages: Sequence[Passage], draw: Draw, 
         assumptions=tuple(map(rich, shared)),
         instead=rich(instead),
         reason=rich(_reason(nearest)),
-        picture=None if shown is None else draw(shown),
+        picture=None if figure is None else draw(figure),
         readings=tuple(_reading(record, shared, records, passages) for record in ordered),
         tables=tables_of(records, "theorem"),
         judged=_judged(records),

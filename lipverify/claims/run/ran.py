@@ -68,9 +68,9 @@ def ran(notes: Notes, result: Any) -> Ran:
     exact = {name: stood for name, stood in exact.items() if name not in written_out}
     stood = {}
     for name, quantity in quantities.items():
-        found = (exact[name],) if name in exact else tuple(_of_the_library(name, quantity, result, notes.calls))
-        if found:
-            stood[name] = tuple(sorted(found, key=lambda each: MADE_ORDER.index(each.grade)))
+        evidence = (exact[name],) if name in exact else tuple(_of_the_library(name, quantity, result, notes.calls))
+        if evidence:
+            stood[name] = tuple(sorted(evidence, key=lambda each: MADE_ORDER.index(each.grade)))
     by = {note.method for note in notes.calls if note.made in ("certified", "bounded")}
     return Ran(stood, tuple(sorted({note.made for note in notes.calls})), tuple(sorted(by)))
 

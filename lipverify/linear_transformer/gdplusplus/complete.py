@@ -114,7 +114,7 @@ def all_below(regression: Regression, layers: int, loss: float, limit: int = 10*
             point = _in_box(regression, box, far)
             # a box may reach beyond the bound
             if _excess(nodes, point.weights) <= excess and not any(
-                np.allclose(point.weights, other.weights, rtol=1e-12, atol=0) for other in points
+                np.allclose(point.weights, known.weights, rtol=1e-12, atol=0) for known in points
             ):
                 points.append(point)
     return Below(tuple(sorted(points, key=lambda point: (point.index, point.weights))), boxes)

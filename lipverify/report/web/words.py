@@ -135,11 +135,11 @@ class Formulas:
     def fill(self, page: str) -> str:
         """The page with its formulas; a formula that cannot be typeset is shown as source."""
         compiled = many((source, display) for source, _, display in self._places)
-        shown = [
+        formulas = [
             formula.replace("<math", f"<math{_spoken(text)}", 1) if formula else code(text)
             for formula, (_, text, _) in zip(compiled, self._places, strict=True)
         ]
-        return _PLACE.sub(lambda place: shown[int(place[1])], page)
+        return _PLACE.sub(lambda place: formulas[int(place[1])], page)
 
     def rich(self, text: Text) -> Markup:
         """Convert words, code and formulas to HTML."""
