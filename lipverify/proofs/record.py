@@ -12,10 +12,12 @@ from typing import Any
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.files import write_whole
+from lipverify.foundation.quoting import shown
+from lipverify.foundation.validation import whole
 from lipverify.problem.law import Law
 from lipverify.proofs import checker
 from lipverify.proofs.checker import laws, windows
-from lipverify.proofs.checker.chain import Rule
+from lipverify.proofs.checker.chain import LARGEST, Rule
 from lipverify.proofs.declared import declared
 
 
@@ -176,10 +178,15 @@ def beyond(value: float) -> float:
     return math.nextafter(value, math.inf)
 
 
+def subject(law: Law, d: int) -> tuple[str, int]:
+    """The name of a law in the checker, and the ambient dimension."""
+    return named(law), whole("d", d, 2, "the ambient dimension", LARGEST)
+
+
 def named(law: Law) -> str:
     """The name of a law in the checker."""
     if not isinstance(law, Law):
-        raise InvalidInput(f"law = {law!r}: it must be a law, like lipverify.laws.Affine() or ReLU().")
+        raise InvalidInput(f"law = {shown(law)}: it must be a law, like lipverify.laws.Affine() or ReLU().")
     if law.constant:
         raise InvalidInput(f"law = {law!r} is constant: there is no bias to balance the noise, so give L > 0.")
     return declared(law)

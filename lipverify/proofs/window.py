@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 from flint import ctx
 
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.validation import number, whole
+from lipverify.foundation.quoting import shown
+from lipverify.foundation.validation import number
 from lipverify.laws import Affine
 from lipverify.problem.law import Law
 from lipverify.proofs.checker import chain, every, five, largest, laws, levels, plane, signals, three, two, windows
 from lipverify.proofs.envelope import Envelope
-from lipverify.proofs.record import LawProof, below, beyond, named
+from lipverify.proofs.record import LawProof, below, beyond, subject
 from lipverify.proofs.search import Reach, decimal, extended, find, in_doubles, powers
 
 WINDOW = 1e4
@@ -183,7 +184,7 @@ def prove_transfer(theorem: Theorem, ratio: float) -> Transfer:
     (1.674, 1.857)
     """
     if not isinstance(theorem, Theorem):
-        raise InvalidInput(f"theorem = {theorem!r:.60}: it must be one of `prove_window`, which has the envelopes.")
+        raise InvalidInput(f"theorem = {shown(theorem)}: it must be one of `prove_window`, which has the envelopes.")
     if laws.own_constant(theorem.law):
         raise OutOfReach(f"{theorem.law} is another law for another L: no theorem is known for its transfer.")
     rho = number("ratio", ratio, "L' / L", above=0)
@@ -372,8 +373,8 @@ def prove_every_signal(d: int, law: Law | None = None) -> EverySignal:
     >>> load(shipped() / "proofs" / "signals-affine-5.json").constants["C"]
     9.0
     """
-    law, d = Affine() if law is None else law, whole("d", d, 2, "the ambient dimension")
-    chosen = SIGNALS.get((named(law), d))
+    law = Affine() if law is None else law
+    chosen = SIGNALS.get(subject(law, d))
     if chosen is None:
         raise OutOfReach(
             f"law = {law!r}, d = {d}: for every L / sigma w* is proved for Affine() and ReLU() in two, three and five "
@@ -471,7 +472,7 @@ def prove_every_n(law: Law, d: int, most_signal: float = 1.0, least_tokens: floa
     >>> round(low, 3), round(high, 3)
     (0.692, 1.359)
     """
-    name, d = named(law), whole("d", d, 2, "the ambient dimension")
+    name, d = subject(law, d)
     rho = number("most_signal", most_signal, "L / sigma", above=0)
     K = number("least_tokens", least_tokens, "K", above=0)
     route = ROUTES.get(name)
@@ -566,7 +567,7 @@ def prove_window(law: Law, d: int, *, least_lambda: float | None = None, least_t
     >>> theorem.failures()
     []
     """
-    law_name, d = named(law), whole("d", d, 2, "the ambient dimension")
+    law_name, d = subject(law, d)
     power, slowest = 1 / powers(law_name, d).exponent, min(powers(law_name, d).beta, 1.0)
     if least_lambda is not None:
         starts = [number("least_lambda", least_lambda, "the least Lambda", least=1) ** (1 / power)]

@@ -9,6 +9,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 from flint import arb, arb_poly, ctx
@@ -603,6 +604,45 @@ def test_of_relu_in_the_plane_the_bias_is_between_its_bounds(decades: float, sha
     assert n < 150 or above < 1.5 * exact[0] or w > 0.05 * n**2
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_of_relu_in_the_plane_jensen_s_inequality_leaves_less_than_the_loss(seed: int) -> None:
+    """Below lower w_0, each average and the loss; all averages are by the quadrature of the evaluator."""
+    rng, theorem, half = np.random.default_rng(seed), with_all_signals(2, "relu"), 200
+    lower, first = theorem.constants["lower"], every.FEW * theorem.constants["k"] / theorem.constants["K"]
+    start = theorem.constants["least"] * first
+    n = round(10 ** rng.uniform(2, 3))
+    w_0 = float(np.exp(rng.uniform(*np.log([start / lower, n**2 / 80]))))
+    w = float(np.exp(rng.uniform(*np.log([start, lower * w_0]))))
+    rho = min(w_0, (w_0 / theorem.constants["k"]) ** 2 / (12 * n))  # so that w_0 = max(k W, rho)
+    p, t = rho / w_0, 12 * n * rho * (theorem.constants["k"] / w_0) ** 2
+
+    noise, alone, pairs, mean = statements.averages(2, n, w, 2 * half)
+    weights = 12 * statements.spectrum("relu", 2, half)[0]
+    with mpmath.workdps(30):
+        once, twice = ([mpmath.besseli(j, x) * mpmath.exp(-x) for j in range(2 * half + 1)] for x in (w, 2 * w))
+        spread = (1 + n * once[0]) ** 2
+        sines = [float(n * (twice[0] - twice[2 * j]) / 2 / spread) for j in range(1, half + 1)]
+        lost = [float((1 - once[j] / once[0]) / (1 + 1 / (n * once[0]))) for j in range(1, half + 1)]
+        least = float(n * twice[0] / spread)
+    # E sum a_i^2 sin^2(l theta_i) is half of what degree 2l adds, as 2 sin^2(l theta) = 1 - cos(2l theta)
+    assert 0.9 * noise < least < noise
+    assert np.all(np.array(sines) < alone[1::2] / 2 * (1 + 1e-12))
+    squares = 2 * alone[:half] + pairs[:half] - alone[1::2] / 2
+    assert weights @ np.square(lost) < weights @ np.square(mean[:half]) < weights @ squares
+    loss = noise + rho * (weights @ (squares + alone[1::2] / 2))
+    assert loss == pytest.approx(noise + 12 * rho * statements.terms("relu", 2, n, w)[1], rel=1e-3)
+    with ctx.workprec(chain.BITS):
+        k = {**laws.start("relu", 2), **{name: arb(value) for name, value in theorem.constants.items()}}
+        R = (2 * arb.pi() * start).sqrt() * arb(start).bessel_i(arb(0), scaled=True)
+        c = 1 / (12 * arb(2).sqrt() * arb.pi() * k["k"] ** 2)
+        at_start = R, two.spread(arb(start)), c * two.least_pairs(k, arb(start))
+        bound, farther = (
+            float(two.at_least(arb(x).sqrt(), arb(w_0) / n**2, arb(p), arb(t), at_start)) for x in (w / w_0, lower)
+        )
+    assert farther <= bound < n / math.pi / math.sqrt(2 * w_0) * loss
+    assert bound > 0.5 * n / math.pi / math.sqrt(2 * w_0) * loss, bound / (n / math.pi / math.sqrt(2 * w_0) * loss)
+
+
 @pytest.mark.parametrize("w", [1.0, 4.4, 60.0])
 def test_of_relu_in_the_plane_averages_over_one_token_are_no_less_than_their_bounds(w: float) -> None:
     angles = np.linspace(0, math.pi, 2001)  # of even functions of period 2 pi: the rule converges exponentially
@@ -787,7 +827,7 @@ def test_what_is_no_law_is_refused(law: Any) -> None:
 
 @pytest.mark.parametrize("d", [0, True, "2", 2.5, None])
 def test_every_signal_names_a_dimension_that_is_none(d: Any) -> None:
-    with pytest.raises(InvalidInput, match="the ambient dimension must be an integer >= 2"):
+    with pytest.raises(InvalidInput, match="the ambient dimension must be an integer from 2 to"):
         prove_every_signal(d)
 
 
