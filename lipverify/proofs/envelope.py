@@ -16,7 +16,7 @@ from lipverify.foundation.validation import number
 from lipverify.problem.law import Law
 from lipverify.proofs.checker.laws import beta
 from lipverify.proofs.checker.windows import tradeoff
-from lipverify.proofs.record import LawProof, below, beyond, subject
+from lipverify.proofs.record import LawProof, below, beyond, context, subject
 from lipverify.proofs.search import decimal, extended, find_envelope, in_doubles
 
 Range = tuple[float, float]
@@ -57,6 +57,7 @@ class Envelope(LawProof):
 
     def covers(self, n: float, w: float) -> bool:
         """True if both terms are bounded at these."""
+        n, w = number("n", n, "the number of tokens"), number("w", w, "the window")
         return w >= self.least_w and n >= self.least_tokens * w**self.noise_power
 
     def noise(self, n: float, w: float, sigma: float = 1.0) -> Range:
@@ -67,7 +68,8 @@ class Envelope(LawProof):
         >>> f"{low:.6g} {high:.6g}"
         '0.000199202 0.000201005'
         """
-        k, scale = self._at(n, w), sigma**2 * w**self.noise_power / n
+        k, (n, _, sigma) = self._at(n, w), context(n, 1.0, sigma)
+        scale = sigma**2 * w**self.noise_power / n
         return _outwards(k["c_low"] * scale, k["c_high"] * scale)
 
     def bias(self, n: float, w: float, L: float | None = None) -> Range:
@@ -80,7 +82,8 @@ class Envelope(LawProof):
         OutOfReach
             If the envelope does not cover n and w.
         """
-        k, power, L = self._at(n, w), w**-self.beta, self.constant(L)
+        k, (n, L, _) = self._at(n, w), context(n, self.constant(L), 1.0)
+        power = w**-self.beta
         low = k["b_low"] * power + k.get("b_plus", 0.0) / w**2
         high = k["b_high"] * power + k.get("b_next", 0.0) / w**2 + k["s"] * w ** (self.noise_power - 1) / n
         return _outwards(L**2 * low, L**2 * high)

@@ -13,12 +13,15 @@ from typing import Any
 from lipverify.errors import InvalidInput
 from lipverify.foundation.files import write_whole
 from lipverify.foundation.quoting import shown
-from lipverify.foundation.validation import whole
+from lipverify.foundation.validation import number, whole
 from lipverify.problem.law import Law
 from lipverify.proofs import checker
 from lipverify.proofs.checker import laws, windows
 from lipverify.proofs.checker.chain import LARGEST, Rule
 from lipverify.proofs.declared import declared
+
+SMALLEST = 1e-140
+"""L and sigma are at least this, as the square of a smaller number is no double of full precision."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +129,7 @@ class LawProof(Proof):
         InvalidInput
             If it is not the law's own.
         """
-        own = laws.own_constant(self.law)
+        own, L = laws.own_constant(self.law), L if L is None else number("L", L, "the Lipschitz constant")
         if own and L is not None and nearest(own) != L:
             raise InvalidInput(
                 f"L = {L:g}: this is about {self.law}, which is another law for another L; prove it for that."
@@ -176,6 +179,15 @@ def below(value: float) -> float:
 def beyond(value: float) -> float:
     """The next double above."""
     return math.nextafter(value, math.inf)
+
+
+def context(n: float, L: float, sigma: float) -> tuple[float, float, float]:
+    """What a theorem is asked about: any numbers, also such as it does not cover."""
+    return (
+        number("n", n, "the number of tokens"),
+        number("L", L, "the Lipschitz constant", below=1 / SMALLEST),
+        number("sigma", sigma, "the noise", below=1 / SMALLEST),
+    )
 
 
 def subject(law: Law, d: int) -> tuple[str, int]:

@@ -19,7 +19,7 @@ from lipverify.laws import Affine
 from lipverify.problem.law import Law
 from lipverify.proofs.checker import chain, every, five, largest, laws, levels, plane, signals, three, two, windows
 from lipverify.proofs.envelope import Envelope
-from lipverify.proofs.record import LawProof, below, beyond, subject
+from lipverify.proofs.record import SMALLEST, LawProof, below, beyond, context, subject
 from lipverify.proofs.search import Reach, decimal, extended, find, in_doubles, powers
 
 WINDOW = 1e4
@@ -30,8 +30,6 @@ L_OVER_SIGMA = 10.0
 """By default it covers every L <= 10 sigma, or where f jumps, L <= sigma, unless"""
 FEWEST = 10.0
 """least_tokens would come out below this."""
-SMALLEST = 1e-140
-"""L and sigma are at least this, as the square of a smaller number is no double of full precision."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +100,7 @@ class Theorem(LawProof):
         >>> prove_window(Affine(), d=3).covers(n=1e12), prove_window(Affine(), d=3).covers(n=1e12, L=100.0)
         (True, False)
         """
-        L = self.constant(L)
+        n, L, sigma = context(n, self.constant(L), sigma)
         if not (n > 0 and L > 0 and sigma > 0):
             return False
         lam = signal(n, L, sigma, fewest=SMALLEST)
@@ -253,11 +251,11 @@ class EveryN(LawProof):
 
     def covers(self, n: float, L: float | None = None, sigma: float = 1.0) -> bool:
         """Whether the theorem bounds w* from both sides; L is 1 if it is not given."""
-        L, a = self.constant(L), self.noise_power
+        n, L, sigma = context(n, self.constant(L), sigma)
         if not (n >= 2 and L > 0 and sigma > 0):
             return False
         W = signal(n, L, sigma) ** self.exponent
-        return L / sigma <= self.most_signal or n >= self.least_tokens * W ** (a + self.beta - 1)
+        return L / sigma <= self.most_signal or n >= self.least_tokens * W ** (self.noise_power + self.beta - 1)
 
     def least(self, n: float, L: float | None = None, sigma: float = 1.0) -> float:
         """What w* is at least, for n >= 2 and any L and sigma.
@@ -316,7 +314,7 @@ class EverySignal(LawProof):
         lam, k = signal(n, L, sigma), self.constants
         window = k["k"] * lam**self.exponent
         if self.d == 2:
-            return float(min(lam / unit(self.law, self.d), max(window, lam / (12 * n)), k["m"] * (n**2 + 150)))
+            return float(min(lam / unit(self.law, self.d), max(window, lam / (12 * n)), k["m"] * (float(n) * n + 150)))
         with ctx.workprec(chain.BITS):
             p = float(signals.power(laws.start(self.law, self.d)).mid())
         return float(min(lam / unit(self.law, self.d), window, k["m"] * n**p))

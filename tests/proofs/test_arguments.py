@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import re
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
@@ -17,8 +18,9 @@ import pytest
 from lipverify import Problem, proofs
 from lipverify.covariates import Ellipsoid
 from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.foundation.shipped import shipped
 from lipverify.laws import RBF, Affine, Cosine, Law, Matern, ReLU, Ridge, Zonal
-from lipverify.proofs import Gaussian, Kinked, Pieces, Powers, Rough
+from lipverify.proofs import Gaussian, Kinked, Pieces, Powers, Rough, load
 
 PROBLEM = Problem(d=3, n=3, law=Affine())
 VALID: dict[str, dict[str, Any]] = {
@@ -188,3 +190,41 @@ def test_a_law_of_numpy_numbers_is_that_of_python_numbers(law: Law, plain: Law) 
 def test_a_variogram_of_nearly_a_known_order_is_refused(s: float) -> None:
     """The theorem would be about another law."""
     assert outcome("prove_envelope", law=Zonal(variogram=Rough(s))).startswith(f"OutOfReach: s = {s!r}")
+
+
+@cache
+def theorem(name: str) -> Any:
+    return proofs.prove_envelope(ReLU(), 3, least_w=1000.0) if name == "envelope" else load(PROOFS / f"{name}.json")
+
+
+PROOFS = shipped() / "proofs"
+QUESTIONS: dict[tuple[str, str], dict[str, Any]] = {
+    **{("affine-3", method): {"n": 1e12, "L": 1.0, "sigma": 1.0} for method in ("covers", "window")},
+    ("cosine-3", "window"): {"n": 1e12, "L": 1.0, "sigma": 1.0},
+    **{
+        ("every-affine-3", method): {"n": 10, "L": 1.0, "sigma": 1.0}
+        for method in ("covers", "window", "least", "scale")
+    },
+    **{("signals-relu-2", method): {"n": 10, "L": 1.0, "sigma": 1.0} for method in ("window", "scale")},
+    ("dimensions-affine", "multiples"): {"d": 3},
+    **{("dimensions-affine", method): {"d": 3, "n": 1e13, "L": 1.0, "sigma": 1.0} for method in ("covers", "window")},
+    ("envelope", "covers"): {"n": 1e9, "w": 2000.0},
+    ("envelope", "noise"): {"n": 1e9, "w": 2000.0, "sigma": 1.0},
+    ("envelope", "bias"): {"n": 1e9, "w": 2000.0, "L": 1.0},
+}
+"""Questions that each theorem answers."""
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "argument"), [(*place, each) for place, given in QUESTIONS.items() for each in given]
+)
+def test_a_theorem_answers_about_finite_numbers_and_refuses_all_else(name: str, method: str, argument: str) -> None:
+    ask, given = getattr(theorem(name), method), QUESTIONS[name, method]
+    assert np.all(np.isfinite(ask(**given)))
+    for value in (*NOTHING, 10**400, Fraction(10**400)):
+        with pytest.raises(InvalidInput, match=rf"^{argument} = ") as raised:
+            ask(**given | {argument: value})
+        assert "\n" not in str(raised.value)
+    for value in (0, -1, *EXTREME):
+        with suppress(InvalidInput, OutOfReach):
+            assert np.all(np.isfinite(ask(**given | {argument: value})))

@@ -18,7 +18,16 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 
 from lipverify import Problem, loss_terms, optimal_window
-from lipverify.checks.softmax import nearest, window_proofs
+from lipverify.checks.linear_transformers import cosines, layer_counts
+from lipverify.checks.softmax import (
+    lipschitz_constants,
+    low_rank_radius,
+    nearest,
+    transfer,
+    value_matrix,
+    window_moves,
+    window_proofs,
+)
 from lipverify.checks.softmax import slopes as slope_checks
 
 # internal: a claim reads a proof that is not the committed one
@@ -26,7 +35,7 @@ from lipverify.claims.plan import proved as of_run
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.shipped import shipped
 from lipverify.laws import Affine, Quadratic, ReLU
-from lipverify.proofs import EveryN, EverySignal, checker, load, prove_every_n, prove_every_signal, prove_window
+from lipverify.proofs import EveryN, EverySignal, Proof, checker, load, prove_every_n, prove_every_signal, prove_window
 
 # internal: the test compares each lemma of a proof file with the exact method
 from lipverify.proofs.checker import chain, curves, every, five, largest, laws, levels, plane, signals, three, two
@@ -403,6 +412,45 @@ def test_a_claim_refuses_a_proof_of_another_range_or_scale(
     assert data != found.data
     with of_run.found_anew({name: type(found)(data)}), pytest.raises(ValueError, match=r"json: not "):
         of(*arguments)
+
+
+@cache
+def committed() -> dict[str, Proof]:
+    return {path.stem: load(path) for path in sorted((shipped() / "proofs").glob("*.json"))}
+
+
+@pytest.mark.parametrize(
+    ("of", "arguments", "name"),
+    [
+        (window_proofs.theorem, ("affine", 3), "affine-3"),
+        (window_proofs.every_n, (3,), "every-affine-3"),
+        (window_proofs.every_n, (2, "relu"), "every-relu-2"),
+        (window_proofs.every_signal, (5, "relu"), "signals-relu-5"),
+        (window_proofs.every_dimension, ("quadratic", 3), "dimensions-quadratic"),
+        (slope_checks.falls, ("relu", 3, 1000), "falling-relu-3-1000"),
+        (slope_checks.at_twice, ("relu", 5), "tradeoff-relu-5"),
+        (nearest.proved_slope_beyond, ("affine", 5, 3), "rising-affine-5-3"),
+        (lipschitz_constants.proved_ratio, (3,), "affine-3"),
+        (transfer.proved_display, (2, 2.0), "relu-2"),
+        (value_matrix.proved_scale, ("affine", 2, 100), "scale-affine-2-100-offset"),
+        (window_moves.proved_windows, (2, 1000, 13.0, 1.0, 3.0), "optimum-cosine-1-2-1000-13"),
+        (low_rank_radius.proved_best, (2, 1, 2, 0.0, 1.2), "lowrank-best-2-1-2"),
+        (cosines.every_length, (3,), "lt-cosine"),
+        (layer_counts.every_offset, (), "lt-layers"),
+    ],
+)
+def test_a_claim_refuses_each_committed_proof_but_its_own(
+    of: Any, arguments: tuple[Any, ...], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever stands in a file is a proof: of another law, another d, other numbers or another theorem."""
+    monkeypatch.setattr(of_run, "certified", lambda found: of_run.recorded("proof file", found.statement))
+    for other, found in committed().items():
+        with of_run.found_anew(committed() | {name: found}):
+            if other == name:
+                of(*arguments)
+            else:
+                with pytest.raises(ValueError, match=rf"{name}\.json: not "):
+                    of(*arguments)
 
 
 HEAVY = tuple(f"{what}-{law}-{d}" for what in ("every", "signals") for law in LAWS for d in DIMENSIONS)
