@@ -56,7 +56,7 @@ class Unshown:
         raise RuntimeError
 
 
-NOTHING = (
+NOTHING: tuple[Any, ...] = (
     *("x", "2", "", "2\n", b"2", math.nan, math.inf, -math.inf, True, False, np.True_, 3j, np.complex128(3)),
     *(Decimal("NaN"), [], [3.0], {}, {3}, (1, 2, 3), (None, None), (1, "x"), (True, 1), (math.nan, 1), (10**400, 1)),
     *(object(), Unshown(), range(3), iter((1, 2)), np.array([[1.0, 2.0]]), Affine, Problem, len, PROBLEM.replace),
@@ -164,19 +164,20 @@ def test_an_empty_range_is_refused() -> None:
 
 
 NUMPY = np.float64(0.5)
+SOME: Any = np.array([0, 1, 2])
 
 
 @pytest.mark.parametrize(
     ("law", "plain"),
     [
         (Ridge(Kinked(NUMPY, np.float64(1.0)), kinks=(0.0,)), Ridge(Kinked(0.5, 1.0), kinks=(0.0,))),
-        (Ridge(Powers(np.array([0, 1, 2]))), Ridge(Powers((0.0, 1.0, 2.0)))),
-        (Ridge(Pieces(np.array([0.5]), ((1,), (0,))), jumps=(0.5,)), Ridge(Pieces((0.5,), ((1,), (0,))), jumps=(0.5,))),
+        (Ridge(Powers(SOME)), Ridge(Powers((0.0, 1.0, 2.0)))),
+        (Ridge(Pieces((NUMPY,), ((1,), (0,))), jumps=(0.5,)), Ridge(Pieces((0.5,), ((1,), (0,))), jumps=(0.5,))),
         (Matern(nu=np.float64(1.5), length=NUMPY, variance=NUMPY), Matern(nu=1.5, length=0.5, variance=0.5)),
         (RBF(length=NUMPY), RBF(length=0.5)),
         (Cosine(L=NUMPY), Cosine(L=0.5)),
         (Zonal(Gaussian(NUMPY)), Zonal(Gaussian(0.5))),
-        (Zonal(spectrum=np.array([0, 0.5])), Zonal(spectrum=(0.0, 0.5))),
+        (Zonal(spectrum=SOME), Zonal(spectrum=(0.0, 1.0, 2.0))),
         (Zonal(variogram=Rough(NUMPY)), Zonal(variogram=Rough(0.5))),
     ],
     ids=repr,
