@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -242,4 +243,5 @@ def check_files(files: Sequence[Path]) -> int:
     """Run the checker as a separate program."""
     spec = find_spec("lipverify.proofs.checker")
     folder = str(Path(str(spec.origin)).parent) if spec else ""
-    return subprocess.run([sys.executable, folder, *map(str, files)], check=False).returncode
+    paths = [str(file) if file.is_absolute() else f".{os.sep}{file}" for file in files]  # `-h` may be a file
+    return subprocess.run([sys.executable, folder, *paths], check=False).returncode

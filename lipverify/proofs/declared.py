@@ -20,6 +20,15 @@ WAYS = (
 )
 
 
+def listed(*numbers: float) -> str:
+    """Numbers in the checker's notation, whether Python's or NumPy's.
+
+    >>> listed(np.float64(0.5), 2)
+    '0.5,2.0'
+    """
+    return ",".join(repr(float(number)) for number in numbers)
+
+
 class Powers(msgspec.Struct, frozen=True):
     """The polynomial sum_j c_j z^j: a link, or where no c_j < 0 a covariance, positive definite in every dimension.
 
@@ -163,7 +172,7 @@ class Pieces(msgspec.Struct, frozen=True):
     @property
     def text(self) -> str:
         """The name of the link in the checker's notation."""
-        return "|".join(",".join(map(repr, row)) for row in (self.at, *self.polynomials))
+        return "|".join(listed(*row) for row in (self.at, *self.polynomials))
 
     @property
     def jumps(self) -> bool:
@@ -223,16 +232,16 @@ def _named(law: Law) -> str:
 
 @declared.register(Cosine)
 def _cosine(law: Cosine) -> str:
-    return f"cosine:{law.L!r}"
+    return f"cosine:{listed(law.L)}"
 
 
 @declared.register(Ridge)
 def _link(law: Ridge) -> str:
     link = KNOWN.get(law.link, law.link)
     if isinstance(link, Kinked):
-        return f"kinked:{','.join(map(repr, link.parts))}"
+        return f"kinked:{listed(*link.parts)}"
     if isinstance(link, Powers):
-        return f"link:{','.join(map(repr, link.coefficients))}"
+        return f"link:{listed(*link.coefficients)}"
     if isinstance(link, Pieces):
         return f"{'jumps' if link.jumps else 'kinks'}:{link.text}"
     raise OutOfReach(f"law = {law!r}: no ball encloses a link that is a function; give {WAYS}.")
@@ -240,29 +249,29 @@ def _link(law: Ridge) -> str:
 
 @declared.register(Matern)
 def _matern(law: Matern) -> str:
-    return f"matern-{law.nu}:{law.length!r},{law.variance!r}"
+    return f"matern-{law.nu}:{listed(law.length, law.variance)}"
 
 
 @declared.register(RBF)
 def _rbf(law: RBF) -> str:
-    return f"rbf:{law.length!r},{law.variance!r}"
+    return f"rbf:{listed(law.length, law.variance)}"
 
 
 @declared.register(Zonal)
 def _covariance(law: Zonal) -> str:
     if law.spectrum is not None:
-        return f"zonal:{','.join(map(repr, law.spectrum))}"
+        return f"zonal:{listed(*law.spectrum)}"
     if isinstance(law.K, Gaussian):
-        return f"rbf:{law.K.length!r}"
+        return f"rbf:{listed(law.K.length)}"
     if isinstance(law.K, Powers):
         if min(law.K.coefficients) < 0:
             raise OutOfReach(
                 f"K = {law.K!r}: with a coefficient < 0 it may not be positive definite; give "
                 "Zonal(spectrum=...) for one d."
             )
-        return f"powers:{','.join(map(repr, law.K.coefficients))}"
+        return f"powers:{listed(*law.K.coefficients)}"
     if isinstance(law.variogram, Rough):
-        name = f"rough-{law.variogram.s:g}"
+        name = f"rough-{listed(law.variogram.s)}"
         if name in laws.LAWS:
             return name
         known = ", ".join(other.removeprefix("rough-") for other in laws.LAWS if other.startswith("rough-"))

@@ -20,7 +20,7 @@ from lipverify.problem.law import Law
 from lipverify.proofs.checker import chain, dimensions, ramp, sizes
 from lipverify.proofs.checker.tokens import laplace
 from lipverify.proofs.direct import built
-from lipverify.proofs.record import Proof, below, beyond, named
+from lipverify.proofs.record import Proof, below, beyond, context, named
 from lipverify.proofs.search import FEWEST_TOKENS, in_doubles
 
 FREE: dict[str, dict[str, dict[str, str]]] = {
@@ -80,7 +80,7 @@ class EveryDimension(Proof):
         >>> round(low, 4), round(high, 4)
         (0.6009, 0.6109)
         """
-        d = whole("d", d, 2, "the ambient dimension")
+        d = whole("d", d, 2, "the ambient dimension", chain.LARGEST)
         with ctx.workprec(chain.BITS):
             k = sizes.centre_of(self.law, arb(d))
             low, high = (k * arb(text) for text in (self.stated["low"], self.stated["high"]))
@@ -95,11 +95,12 @@ class EveryDimension(Proof):
         >>> theorem.covers(3, 1e13), theorem.covers(3, 1e13, L=100.0)
         (True, False)
         """
-        d = whole("d", d, 2, "the ambient dimension")
+        d = whole("d", d, 2, "the ambient dimension", chain.LARGEST)
+        n, L, sigma = context(n, L, sigma)
         if not (n > 0 and L > 0 and sigma > 0):
             return False
         k, a, log_n = self.constants, (d - 1) / 2, math.log(n)
-        log_W = (log_n + 2 * math.log(L / sigma)) / (a + self.beta)
+        log_W = (log_n + 2 * (math.log(L) - math.log(sigma))) / (a + self.beta)
         return (
             log_W >= math.log(max(k["W_least"], k["W_per_d"] * d))
             and log_n >= math.log(k["K"]) + (a + self.beta - 1) * log_W

@@ -7,7 +7,7 @@ from typing import Any
 
 from flint import arb, ctx
 
-from lipverify.errors import OutOfReach
+from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation import validation
 from lipverify.foundation.validation import number, whole
 from lipverify.proofs import checker
@@ -18,22 +18,42 @@ from lipverify.proofs.search import in_doubles, lemma_of, rounded
 Choices = Mapping[str, Mapping[str, str]]
 
 
+def headed(theorem: str, given: Mapping[str, Any], lemmas: list[dict[str, Any]]) -> dict[str, Any]:
+    """A proof file with these lemmas."""
+    return {"format": chain.FORMAT, "theorem": theorem, "given": dict(given), "lemmas": lemmas}
+
+
+def hypotheses(theorem: str, given: Mapping[str, Any]) -> tuple[chain.Proof, dict[str, Any]]:
+    """A theorem as the checker reads it, without a lemma yet, and what is given as balls.
+
+    Raises
+    ------
+    InvalidInput
+        If what is given is not of its kind, with the checker's reason.
+    """
+    try:
+        proof = checker.read(headed(theorem, given, []))
+    except chain.Malformed as error:
+        raise InvalidInput(f"{error}: the checker certifies {theorem!r} for no other.") from None
+    with ctx.workprec(chain.BITS):
+        return proof, checker.KINDS[theorem].given(proof.about)
+
+
 def built(theorem: str, given: Mapping[str, Any], chosen: Choices) -> Proof:
     """The proof of a theorem from its choices, lemma by lemma, checked.
 
     Raises
     ------
+    InvalidInput
+        If what is given is not of its kind.
     OutOfReach
         If a lemma does not follow, or its constants are no doubles.
     """
     about_it = ", ".join((theorem, *(f"{name} = {value}" for name, value in given.items())))
-    head = {"format": chain.FORMAT, "theorem": theorem, "given": dict(given)}
-    kind = checker.KINDS[theorem]
+    about, facts = hypotheses(theorem, given)
     lemmas: list[dict[str, Any]] = []
     with in_doubles(about_it), ctx.workprec(chain.BITS):
-        about = checker.read(head | {"lemmas": []})
-        facts = kind.given(about.about)
-        for rule, stage in kind.chain(about):
+        for rule, stage in checker.KINDS[theorem].chain(about):
             constants = dict(chosen.get(rule.__name__, {}))
             facts |= {name: arb(text) for name, text in constants.items()}
             bounds, conditions = rule(facts)
@@ -45,7 +65,7 @@ def built(theorem: str, given: Mapping[str, Any], chosen: Choices) -> Proof:
             constants |= {name: rounded(ball, side) for name, (side, ball) in bounds.items()}
             facts |= {name: arb(text) for name, text in constants.items()}
             lemmas.append(lemma_of(rule, stage, constants))
-    proof = Proof(head | {"lemmas": lemmas})
+    proof = Proof(headed(theorem, given, lemmas))
     if failures := proof.failures():
         raise OutOfReach(
             f"{about_it}: {failures[0]}; this does not follow from the hypotheses: ask for values nearer to 1 or to "
@@ -122,7 +142,7 @@ def prove_ridge(sigma_1: float, sigma_2: float, level: int, d: int, n: int, firs
     given = {
         "sigma_1": repr(number("sigma_1", sigma_1, "a level of noise", least=0)),
         "sigma_2": repr(number("sigma_2", sigma_2, "a level of noise", least=0)),
-        "level": validation.chosen("level", str(level), ("1", "2")),
+        "level": str(whole("level", level, 1, "the level of noise at which the prompts are", most=2)),
         "d": str(whole("d", d, 1, "the dimension")),
         "n": str(whole("n", n, 1, "the least number of tokens")),
         "first": validation.chosen("first", first, ("yx", "yy")),

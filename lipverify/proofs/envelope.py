@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from lipverify.errors import OutOfReach
-from lipverify.foundation.validation import number, whole
+from lipverify.foundation.validation import number
 from lipverify.problem.law import Law
 from lipverify.proofs.checker.laws import beta
 from lipverify.proofs.checker.windows import tradeoff
-from lipverify.proofs.record import LawProof, below, beyond, named
+from lipverify.proofs.record import LawProof, below, beyond, context, subject
 from lipverify.proofs.search import decimal, extended, find_envelope, in_doubles
 
 Range = tuple[float, float]
@@ -57,6 +57,7 @@ class Envelope(LawProof):
 
     def covers(self, n: float, w: float) -> bool:
         """True if both terms are bounded at these."""
+        n, w = number("n", n, "the number of tokens"), number("w", w, "the window")
         return w >= self.least_w and n >= self.least_tokens * w**self.noise_power
 
     def noise(self, n: float, w: float, sigma: float = 1.0) -> Range:
@@ -67,7 +68,8 @@ class Envelope(LawProof):
         >>> f"{low:.6g} {high:.6g}"
         '0.000199202 0.000201005'
         """
-        k, scale = self._at(n, w), sigma**2 * w**self.noise_power / n
+        k, (n, _, sigma) = self._at(n, w), context(n, 1.0, sigma)
+        scale = sigma**2 * w**self.noise_power / n
         return _outwards(k["c_low"] * scale, k["c_high"] * scale)
 
     def bias(self, n: float, w: float, L: float | None = None) -> Range:
@@ -80,7 +82,8 @@ class Envelope(LawProof):
         OutOfReach
             If the envelope does not cover n and w.
         """
-        k, power, L = self._at(n, w), w**-self.beta, self.constant(L)
+        k, (n, L, _) = self._at(n, w), context(n, self.constant(L), 1.0)
+        power = w**-self.beta
         low = k["b_low"] * power + k.get("b_plus", 0.0) / w**2
         high = k["b_high"] * power + k.get("b_next", 0.0) / w**2 + k["s"] * w ** (self.noise_power - 1) / n
         return _outwards(L**2 * low, L**2 * high)
@@ -133,7 +136,7 @@ def prove_envelope(law: Law, d: int, *, least_w: float, least_tokens: float = 10
     """
     u = number("least_w", least_w, "the least w", above=0)
     tokens = number("least_tokens", least_tokens, "the least number of tokens in a window", above=0)
-    name, d = named(law), whole("d", d, 2, "the ambient dimension")
+    name, d = subject(law, d)
     with in_doubles(f"law = {name}, d = {d}, least_w = {u!r}, least_tokens = {tokens!r}"):
         return Envelope(find_envelope(name, d, u, tokens))
 
@@ -202,9 +205,10 @@ def prove_tradeoff(
     >>> tradeoff.rise[0] > 1.99, tradeoff.fall[1] < 0.26
     (True, True)
     """
-    rho = number("ratio", ratio, "w' / w", above=1)
+    name, d = subject(law, d)
+    rho, u = number("ratio", ratio, "w' / w", above=1), number("least_w", least_w, "the least w", above=0)
     K = number("least_tokens", least_tokens, "the least number of tokens in a window", above=0)
-    excess = max(beta(named(law)), 1) - 1
-    with in_doubles(f"law = {named(law)}, d = {d}, ratio = {rho!r}, least_w = {least_w!r}, least_tokens = {K!r}"):
-        envelope = prove_envelope(law, d, least_w=least_w, least_tokens=K * (rho * least_w) ** excess * (1 - 1e-9))
+    with in_doubles(f"law = {name}, d = {d}, ratio = {rho!r}, least_w = {u!r}, least_tokens = {K!r}"):
+        tokens = K * (rho * u) ** (max(beta(name), 1) - 1) * (1 - 1e-9)
+        envelope = prove_envelope(law, d, least_w=u, least_tokens=tokens)
         return Tradeoff(extended(envelope.data, "tradeoff", {tradeoff: {"rho": decimal(rho), "K": decimal(K)}}))

@@ -49,7 +49,7 @@ def load(path: Path | str) -> Proof:
     []
     """
     try:
-        data = chain.loads(Path(path).read_text(encoding="utf-8"))
+        data = chain.load(Path(path))
         return KINDS.get(checker.read(data).theorem, Proof)(data)
     except (OSError, ValueError, RecursionError) as error:
         raise InvalidInput(f"{path}: not a proof file ({type(error).__name__}: {error}).") from None

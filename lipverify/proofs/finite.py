@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 from flint import arb, ctx
 from scipy.optimize import brentq
 
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.validation import number, numbers, whole
+from lipverify.foundation.quoting import shown
+from lipverify.foundation.validation import number, whole
 from lipverify.loss import loss_terms
 from lipverify.optimum.window import optimal_window
 from lipverify.problem import Problem
 from lipverify.problem.law import proportional
-from lipverify.proofs.checker import blocks, circle, optima, subspace
-from lipverify.proofs.checker.chain import BITS, Malformed, balls
+from lipverify.problem.problem import require_isotropic
+from lipverify.proofs.checker import circle, optima, subspace
+from lipverify.proofs.checker.chain import BITS, NUMBER
 from lipverify.proofs.checker.curves import Curve
-from lipverify.proofs.direct import built
+from lipverify.proofs.direct import built, hypotheses
 from lipverify.proofs.record import Proof, below, beyond, named
 from lipverify.proofs.search import decimal, rounded
 
@@ -104,14 +107,12 @@ def prove_optimum(problem: Problem, offset: float | None = None) -> ProvedOptimu
     >>> round(low, 3), round(high, 3)
     (0.799, 0.799)
     """
-    if offset is not None and named(problem.law) not in WITH_OFFSET:
-        raise InvalidInput(f"law = {problem.law!r}: c* is proved for affine and ReLU laws; leave the offset out.")
     given, centre, stop = _bounded_by_noise(problem, offset)
     if float(stop) > CURVES:
         return _far(given, centre, stop)
+    theorem = "scale" if "offset" in given else "optimum"
     with ctx.workprec(BITS):
-        head: dict[str, Any] = {"theorem": "scale" if "offset" in given else "optimum", "given": given}
-        k = balls(optima.about(head)) | {"at": arb(centre)}
+        k = hypotheses(theorem, given)[1] | {"at": arb(centre)}
         k["level"] = arb(rounded(optima.level(k)[0]["level"][1], "at least"))
         k["stop"] = arb(stop)
         loss = optima.loss_and_gap(k)
@@ -129,12 +130,23 @@ def prove_optimum(problem: Problem, offset: float | None = None) -> ProvedOptimu
     if offset is None and low == "0" and float(high) < 1:
         with suppress(OutOfReach):
             return ProvedOptimum(built("optimum at zero", given, chosen).data)
-    return ProvedOptimum(built(head["theorem"], given, chosen).data)
+    return ProvedOptimum(built(theorem, given, chosen).data)
 
 
 def about(problem: Problem, offset: float | None = None) -> dict[str, Any]:
-    """The given data of a proof about a problem, in the file's notation."""
+    """The given data of a proof about a problem, in the file's notation.
+
+    Raises
+    ------
+    InvalidInput
+        If the problem is none, or not isotropic, or the offset is no variance or belongs to another law.
+    OutOfReach
+        If no such theorem is known for the law.
+    """
+    require_isotropic(problem, "a proof about one problem")
     law = named(problem.law)
+    if offset is not None and law not in WITH_OFFSET:
+        raise InvalidInput(f"law = {problem.law!r}: c* is proved for affine and ReLU laws; leave the offset out.")
     if law.partition(":")[0] not in optima.LAWS:
         raise OutOfReach(
             f"law = {problem.law!r}: an optimum is proved for {', '.join(optima.LAWS)} laws; use prove_window."
@@ -150,9 +162,11 @@ def about(problem: Problem, offset: float | None = None) -> dict[str, Any]:
 
 def _bounded_by_noise(problem: Problem, offset: float | None = None) -> tuple[dict[str, Any], str, str]:
     """The given data, w* by the exact method, and the w from which on the noise alone exceeds the least loss."""
+    given = about(problem, offset)
     if problem.sigma == 0 or problem.n == 1:
         raise InvalidInput(f"{problem!r}: the noise bounds w* only if sigma > 0 and n >= 2.")
-    given, optimum = about(problem, offset), optimal_window(problem)
+    hypotheses("optimum" if offset is None else "scale", given)
+    optimum = optimal_window(problem)
     return given, decimal(optimum.w), decimal(_stop(problem, optimum.w, optimum.loss))
 
 
@@ -161,7 +175,7 @@ def _far(given: dict[str, Any], centre: str, stop: str) -> ProvedOptimum:
     if "offset" in given:
         raise OutOfReach(f"{given}: c* is proved where noise outweighs the least loss at w <= {CURVES:g}.")
     with ctx.workprec(BITS):
-        k = balls(optima.about({"theorem": "optimum far", "given": given})) | {"at": arb(centre)}
+        k = hypotheses("optimum far", given)[1] | {"at": arb(centre)}
         level = optima.level(k)[0]["level"][1].upper()
 
         def exceeds(w: float) -> bool:
@@ -202,6 +216,11 @@ def _stop(problem: Problem, optimal_w: float, level: float) -> float:
     end = max(CURVES, 2 * optimal_w)
     while excess(end) <= 0:
         end *= 2
+    if excess(0.0) >= 0:
+        raise OutOfReach(
+            f"{problem!r}: w* = {optimal_w:.4g}, and at w = 0 the loss is the same double; use a larger L / sigma, or "
+            "prove_every_n."
+        )
     return float(brentq(excess, 0.0, end, rtol=1e-6)) * (1 + CLOSE)
 
 
@@ -376,7 +395,7 @@ def prove_aligned(d: int, k: int, n: int, sigma: float | Fraction, C: float | Fr
     """
     given = in_subspace(d, k, n, sigma, C)
     with ctx.workprec(BITS):
-        facts = _read(subspace.about, given)
+        _, facts = hypotheses("aligned", given)
         near = decimal(FARTHER * float(facts["C"]))
         facts["near"] = arb(near)
         h, gamma, _ = (curve.slope(1) for curve in subspace.loss(facts))
@@ -420,20 +439,10 @@ def prove_aligned_blocks(d: int, sigma: float | Fraction, C: float | Fraction) -
     []
     """
     given = blocks_given(d, sigma, C)
-    with ctx.workprec(BITS):
-        _read(blocks.about, given)
     for stop in STOPS:
         with suppress(OutOfReach):
             return built("aligned blocks", given, {"across": {"stop": stop}})
     raise OutOfReach(f"aligned blocks: it does not follow from {given} with any scale of {', '.join(STOPS)}.")
-
-
-def _read(about: Callable[[Any], Mapping[str, Any]], given: dict[str, Any]) -> dict[str, Any]:
-    """The given data as balls; refused with the checker's reason if they are not of their kind."""
-    try:
-        return balls(about({"given": given}))
-    except Malformed as error:
-        raise InvalidInput(str(error)) from None
 
 
 def blocks_given(d: int, sigma: float | Fraction, C: float | Fraction) -> dict[str, Any]:
@@ -444,14 +453,12 @@ def blocks_given(d: int, sigma: float | Fraction, C: float | Fraction) -> dict[s
 
 def in_subspace(d: int, k: int, n: int, sigma: float | Fraction, C: float | Fraction) -> dict[str, Any]:
     """The given data of such a proof, in the file's notation."""
-    number("sigma", float(sigma), "the noise", least=0)
-    number("C", float(C), "the radius", above=0)
     return {
         "d": whole("d", d, 2, "the dimension"),
         "k": whole("k", k, 1, "the dimension of the tasks"),
         "n": whole("n", n, 2, "the number of tokens"),
-        "sigma": str(Fraction(str(sigma))),
-        "C": str(Fraction(str(C))),
+        "sigma": str(Fraction(exact("sigma", sigma, "the noise"))),
+        "C": str(Fraction(exact("C", C, "the radius"))),
     }
 
 
@@ -461,7 +468,7 @@ def _better(
     """The proof, with the gain measured from a good candidate of the form that M is compared with."""
     given = on_the_circle(n, sigma, S, M, stop)
     with ctx.workprec(BITS):
-        loss = loss_of(circle.given(circle.about({"given": given})))
+        loss = loss_of(hypotheses(theorem, given)[1])
         places = [float(given["stop"]) * j / 400 for j in range(400)]  # a ball cannot equal `stop` exactly
         best = min(places, key=lambda w: float(loss.over(arb(w), arb(w)).mid()))
     return built(theorem, given, {theorem.rpartition(" ")[2]: {"at": decimal(best)}})
@@ -469,12 +476,33 @@ def _better(
 
 def on_the_circle(n: int, sigma: float, S: Entries, M: Entries, stop: float) -> dict[str, Any]:
     """The given data of such a proof, in the file's notation."""
-    for name, pair in (("S", S), ("M", M)):
-        numbers(name, [float(entry) for entry in pair])
     return {
         "n": whole("n", n, 2, "the number of tokens"),
         "sigma": repr(number("sigma", sigma, "the noise", least=0)),
-        "S": list(map(str, S)),
-        "M": list(map(str, M)),
+        "S": pair("S", S),
+        "M": pair("M", M),
         "stop": repr(number("stop", stop, "the largest w", above=0)),
     }
+
+
+def pair(name: str, entries: Entries) -> list[str]:
+    """Both entries of a diagonal, in the file's notation."""
+    listed = entries.tolist() if isinstance(entries, np.ndarray) else entries
+    if not isinstance(listed, Sequence) or isinstance(listed, str | bytes) or len(listed) != 2:
+        raise InvalidInput(f"{name} = {shown(entries)}: it must be a pair of numbers, such as (1.0, 0.5).")
+    return [exact(f"{name}[{i}]", entry, "an entry") for i, entry in enumerate(listed)]
+
+
+def exact(name: str, value: float | Fraction, what: str) -> str:
+    """A number in the file's notation, without rounding; the checker knows its range.
+
+    >>> exact("C", Fraction(6, 5), "the radius"), exact("C", 0.1, "the radius")
+    ('6/5', '0.1')
+    """
+    if not isinstance(value, Fraction):
+        return repr(number(name, value, what))
+    if not NUMBER.fullmatch(str(value)):
+        raise InvalidInput(
+            f"{name} = {shown(value)}: {what} must be a fraction of two numbers of at most forty digits."
+        )
+    return str(value)

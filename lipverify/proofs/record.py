@@ -12,11 +12,16 @@ from typing import Any
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.files import write_whole
+from lipverify.foundation.quoting import shown
+from lipverify.foundation.validation import number, whole
 from lipverify.problem.law import Law
 from lipverify.proofs import checker
 from lipverify.proofs.checker import laws, windows
-from lipverify.proofs.checker.chain import Rule
+from lipverify.proofs.checker.chain import LARGEST, Rule
 from lipverify.proofs.declared import declared
+
+SMALLEST = 1e-140
+"""L and sigma are at least this, as the square of a smaller number is no double of full precision."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +129,7 @@ class LawProof(Proof):
         InvalidInput
             If it is not the law's own.
         """
-        own = laws.own_constant(self.law)
+        own, L = laws.own_constant(self.law), L if L is None else number("L", L, "the Lipschitz constant")
         if own and L is not None and nearest(own) != L:
             raise InvalidInput(
                 f"L = {L:g}: this is about {self.law}, which is another law for another L; prove it for that."
@@ -176,10 +181,24 @@ def beyond(value: float) -> float:
     return math.nextafter(value, math.inf)
 
 
+def context(n: float, L: float, sigma: float) -> tuple[float, float, float]:
+    """What a theorem is asked about: any numbers, also such as it does not cover."""
+    return (
+        number("n", n, "the number of tokens"),
+        number("L", L, "the Lipschitz constant", below=1 / SMALLEST),
+        number("sigma", sigma, "the noise", below=1 / SMALLEST),
+    )
+
+
+def subject(law: Law, d: int) -> tuple[str, int]:
+    """The name of a law in the checker, and the ambient dimension."""
+    return named(law), whole("d", d, 2, "the ambient dimension", LARGEST)
+
+
 def named(law: Law) -> str:
     """The name of a law in the checker."""
     if not isinstance(law, Law):
-        raise InvalidInput(f"law = {law!r}: it must be a law, like lipverify.laws.Affine() or ReLU().")
+        raise InvalidInput(f"law = {shown(law)}: it must be a law, like lipverify.laws.Affine() or ReLU().")
     if law.constant:
         raise InvalidInput(f"law = {law!r} is constant: there is no bias to balance the noise, so give L > 0.")
     return declared(law)

@@ -20,6 +20,10 @@ from lipverify.proofs.checker.tokens import bessel_ratio, laplace, moment_limit,
 
 DIGITS = 12
 """Number of digits of a constant, which is rounded away from the quantity it bounds, so that its control is false."""
+BINARY = 1000
+"""Constants are less than 2 to this power, and those that are less than 2 to minus this power"""
+LEAST = "1e-300"
+"""are rounded to 0 or to this."""
 MARGIN = 1e-9
 """Relative margin between the constants of the search, in doubles, and those of the checker, in balls."""
 CYCLES = 4
@@ -77,13 +81,24 @@ def lemma_of(rule: chain.Rule, stage: int, constants: Mapping[str, str]) -> dict
 def rounded(ball: Any, side: str) -> str:
     """A decimal on the safe side of a ball.
 
+    Raises
+    ------
+    OverflowError
+        If it is no double.
+
     >>> rounded(arb(1) / 3, "at most"), rounded(arb(1) / 3, "at least")
     ('0.333333333333', '0.333333333334')
+    >>> rounded((-(arb(10) ** 100)).exp(), "at least")
+    '1e-300'
     """
-    mantissa, power = (ball.lower() if side == "at most" else ball.upper()).man_exp()
-    edge = Fraction(int(mantissa)) * Fraction(2) ** int(power)
-    if edge == 0:
-        return "0"
+    mantissa, power = map(int, (ball.lower() if side == "at most" else ball.upper()).man_exp())
+    size = mantissa.bit_length() + power if mantissa else -BINARY
+    if size > BINARY:
+        raise OverflowError(f"a constant of 2^{size}")
+    if size <= -BINARY:
+        away = mantissa > 0 if side == "at least" else mantissa < 0
+        return f"{'-' * (mantissa < 0)}{LEAST}" if away else "0"
+    edge = Fraction(mantissa) * Fraction(2) ** power
     places = DIGITS - 1 - math.floor(math.log10(abs(edge)))
     digits = (math.floor if side == "at most" else math.ceil)(edge * Fraction(10) ** places)
     return str(Decimal(digits).scaleb(-places))
@@ -130,11 +145,15 @@ def in_doubles(what: str) -> Iterator[None]:
     ------
     OutOfReach
         If a number overflows, or is 0 or infinite.
+    InvalidInput
+        If the checker has no such law.
     """
     try:
         yield
     except (OutOfReach, InvalidInput):
         raise
+    except chain.Malformed as error:
+        raise InvalidInput(f"{error}; the checker knows no other.") from None
     except (ArithmeticError, ValueError) as error:
         raise OutOfReach(
             f"{what}: constants are searched in doubles, which end at 1e308, and one is beyond ({error}); ask for a "

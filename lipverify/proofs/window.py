@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 from flint import ctx
 
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.validation import number, whole
+from lipverify.foundation.quoting import shown
+from lipverify.foundation.validation import number
 from lipverify.laws import Affine
 from lipverify.problem.law import Law
 from lipverify.proofs.checker import chain, every, five, largest, laws, levels, plane, signals, three, two, windows
 from lipverify.proofs.envelope import Envelope
-from lipverify.proofs.record import LawProof, below, beyond, named
+from lipverify.proofs.record import SMALLEST, LawProof, below, beyond, context, subject
 from lipverify.proofs.search import Reach, decimal, extended, find, in_doubles, powers
 
 WINDOW = 1e4
@@ -29,8 +30,6 @@ L_OVER_SIGMA = 10.0
 """By default it covers every L <= 10 sigma, or where f jumps, L <= sigma, unless"""
 FEWEST = 10.0
 """least_tokens would come out below this."""
-SMALLEST = 1e-140
-"""L and sigma are at least this, as the square of a smaller number is no double of full precision."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +100,7 @@ class Theorem(LawProof):
         >>> prove_window(Affine(), d=3).covers(n=1e12), prove_window(Affine(), d=3).covers(n=1e12, L=100.0)
         (True, False)
         """
-        L = self.constant(L)
+        n, L, sigma = context(n, self.constant(L), sigma)
         if not (n > 0 and L > 0 and sigma > 0):
             return False
         lam = signal(n, L, sigma, fewest=SMALLEST)
@@ -183,7 +182,7 @@ def prove_transfer(theorem: Theorem, ratio: float) -> Transfer:
     (1.674, 1.857)
     """
     if not isinstance(theorem, Theorem):
-        raise InvalidInput(f"theorem = {theorem!r:.60}: it must be one of `prove_window`, which has the envelopes.")
+        raise InvalidInput(f"theorem = {shown(theorem)}: it must be one of `prove_window`, which has the envelopes.")
     if laws.own_constant(theorem.law):
         raise OutOfReach(f"{theorem.law} is another law for another L: no theorem is known for its transfer.")
     rho = number("ratio", ratio, "L' / L", above=0)
@@ -252,11 +251,11 @@ class EveryN(LawProof):
 
     def covers(self, n: float, L: float | None = None, sigma: float = 1.0) -> bool:
         """Whether the theorem bounds w* from both sides; L is 1 if it is not given."""
-        L, a = self.constant(L), self.noise_power
+        n, L, sigma = context(n, self.constant(L), sigma)
         if not (n >= 2 and L > 0 and sigma > 0):
             return False
         W = signal(n, L, sigma) ** self.exponent
-        return L / sigma <= self.most_signal or n >= self.least_tokens * W ** (a + self.beta - 1)
+        return L / sigma <= self.most_signal or n >= self.least_tokens * W ** (self.noise_power + self.beta - 1)
 
     def least(self, n: float, L: float | None = None, sigma: float = 1.0) -> float:
         """What w* is at least, for n >= 2 and any L and sigma.
@@ -315,7 +314,7 @@ class EverySignal(LawProof):
         lam, k = signal(n, L, sigma), self.constants
         window = k["k"] * lam**self.exponent
         if self.d == 2:
-            return float(min(lam / unit(self.law, self.d), max(window, lam / (12 * n)), k["m"] * (n**2 + 150)))
+            return float(min(lam / unit(self.law, self.d), max(window, lam / (12 * n)), k["m"] * (float(n) * n + 150)))
         with ctx.workprec(chain.BITS):
             p = float(signals.power(laws.start(self.law, self.d)).mid())
         return float(min(lam / unit(self.law, self.d), window, k["m"] * n**p))
@@ -372,8 +371,8 @@ def prove_every_signal(d: int, law: Law | None = None) -> EverySignal:
     >>> load(shipped() / "proofs" / "signals-affine-5.json").constants["C"]
     9.0
     """
-    law, d = Affine() if law is None else law, whole("d", d, 2, "the ambient dimension")
-    chosen = SIGNALS.get((named(law), d))
+    law = Affine() if law is None else law
+    chosen = SIGNALS.get(subject(law, d))
     if chosen is None:
         raise OutOfReach(
             f"law = {law!r}, d = {d}: for every L / sigma w* is proved for Affine() and ReLU() in two, three and five "
@@ -471,7 +470,7 @@ def prove_every_n(law: Law, d: int, most_signal: float = 1.0, least_tokens: floa
     >>> round(low, 3), round(high, 3)
     (0.692, 1.359)
     """
-    name, d = named(law), whole("d", d, 2, "the ambient dimension")
+    name, d = subject(law, d)
     rho = number("most_signal", most_signal, "L / sigma", above=0)
     K = number("least_tokens", least_tokens, "K", above=0)
     route = ROUTES.get(name)
@@ -566,7 +565,7 @@ def prove_window(law: Law, d: int, *, least_lambda: float | None = None, least_t
     >>> theorem.failures()
     []
     """
-    law_name, d = named(law), whole("d", d, 2, "the ambient dimension")
+    law_name, d = subject(law, d)
     power, slowest = 1 / powers(law_name, d).exponent, min(powers(law_name, d).beta, 1.0)
     if least_lambda is not None:
         starts = [number("least_lambda", least_lambda, "the least Lambda", least=1) ** (1 / power)]

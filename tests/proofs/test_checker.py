@@ -396,6 +396,7 @@ def test_an_unreadable_file_does_not_stop_the_next_check(
         ("rising-affine-2-3", ("lemmas", 0, "constants", "w_2"), "1e4", "up to 500"),
         ("optimum-cosine-1-2-1000-13", ("lemmas", 0, "constants", "at"), "1e6", "up to 500"),
         ("covariance-space", ("given", "M"), ["1e30", "1"], "at most 100"),
+        ("every-affine-3", ("lemmas", 10, "constants", "rho"), "1e9", "up to 100"),
     ],
 )
 def test_a_file_that_would_take_hours_is_refused_at_once(
@@ -412,6 +413,79 @@ def test_a_file_that_would_take_hours_is_refused_at_once(
     path = tmp_path / "long.json"
     path.write_text(json.dumps(data))
     assert checker.main([str(path), str(shipped() / "proofs" / "lt-cosine.json")]) == 2
+
+
+FORMS: dict[str, tuple[Callable[[str], str | bytes], int]] = {
+    "as it is": (lambda text: text, 0),
+    "CRLF": (lambda text: text.replace("\n", "\r\n"), 0),
+    "spaces": (lambda text: " " * 10**5 + text + "\n" * 10**5, 0),
+    "more spaces": (lambda text: " " * 10**6 + text, 2),
+    "byte order mark": (lambda text: text.encode("utf-8-sig"), 2),
+    "UTF-16": (lambda text: text.encode("utf-16"), 2),
+    "Latin": (lambda text: text.replace("affine", "aff\xefne").encode("latin-1"), 2),
+    "two proofs": (lambda text: text + text, 2),
+    "NaN": (lambda text: text.replace('"d": 3', '"d": NaN'), 2),
+    "a double": (lambda text: text.replace('"d": 3', '"d": 3e0'), 2),
+    "a key in two spellings": (lambda text: text.replace('"d": 3', '"d": 3, "\\u0064": 3'), 2),
+    "a key twice inside": (lambda text: text.replace('"low":', '"low": "0.5", "low":'), 2),
+    "no letter": (lambda text: text.replace('"affine"', '"\\ud800"'), 2),
+    "a key of no letter": (lambda text: text.replace('"law"', '"\\ud800": 1, "law"'), 2),
+    "a colour": (lambda text: text.replace('"affine"', '"\\u001b[31mproved: w* = 1"'), 2),
+    "deep": (lambda text: text.replace('"d": 3', '"d": ' + "[" * 10**5 + "]" * 10**5), 2),
+    "many keys": (lambda text: text.replace('"d": 3', '"d": 3, ' + many(10**4)), 2),
+    "many keys twice": (lambda text: text.replace('"d": 3', '"d": 3, ' + 2 * (many(10**4) + ",")), 2),
+    "a long law": (lambda text: text.replace('"affine"', '"zonal:' + 399 * (40 * "1" + ",") + '-1"'), 2),
+    "a long name": (lambda text: text.replace('"affine"', f'"{"x" * 10**5}"'), 2),
+    "other stages": (lambda text: text.replace('"stage": 1', '"stage": 2'), 1),
+    "many lemmas": (lambda text: json.dumps(json.loads(text) | {"lemmas": 100 * json.loads(text)["lemmas"]}), 1),
+    "many constants": (lambda text: text.replace('"W_least":', many(10**4) + ', "W_least":'), 1),
+}
+"""Ways to write a file, and what the checker returns."""
+
+
+def many(keys: int) -> str:
+    """Entries of a record in JSON."""
+    return ", ".join(f'"{j}": "1"' for j in range(keys))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_whatever_a_file_holds_it_is_a_proof_or_a_short_reason_is_printed(
+    form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write, code = FORMS[form]
+    path = tmp_path / "some.json"
+    written = write(json.dumps(proof("affine", 3), indent=1) + "\n")
+    path.write_bytes(written if isinstance(written, bytes) else written.encode())
+    assert checker.main([str(path)]) == code
+    printed = capsys.readouterr()
+    assert ("proved: affine, d = 3" in printed.out) == (code == 0)
+    for line in (printed.out + printed.err).splitlines():
+        assert line.isprintable()
+        assert len(line) < 1000
+
+
+def test_a_folder_a_loop_and_a_file_without_an_end_are_no_proofs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A link to a proof is read as that proof; the codes of several files are their largest."""
+    good, false = tmp_path / "good.json", tmp_path / "false.json"
+    good.write_text(json.dumps(proof("affine", 3)))
+    false.write_text(json.dumps(damaged("a lemma left out")))
+    for name, target in (("link", "good.json"), ("loop", "loop"), ("nowhere", "none.json")):
+        (tmp_path / name).symlink_to(target)
+    unread = [
+        tmp_path,
+        tmp_path / "loop",
+        tmp_path / "nowhere",
+        *(path for path in (Path("/dev/zero"),) if path.exists()),
+    ]
+    assert checker.main([str(good), str(tmp_path / "link")]) == 0
+    assert checker.main([str(false), str(good)]) == checker.main([str(good), str(false)]) == 1
+    capsys.readouterr()
+    for path in unread:
+        assert checker.main([str(path), str(good), str(false)]) == 2
+        printed = capsys.readouterr()
+        assert (printed.out.count("proved: "), printed.out.count("rejected"), printed.err.count("\n")) == (1, 1, 1)
 
 
 @pytest.mark.parametrize("stop", ["0", "-1", "1e-300"])

@@ -9,6 +9,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 from flint import arb, arb_poly, ctx
@@ -17,7 +18,16 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 
 from lipverify import Problem, loss_terms, optimal_window
-from lipverify.checks.softmax import nearest, window_proofs
+from lipverify.checks.linear_transformers import cosines, layer_counts
+from lipverify.checks.softmax import (
+    lipschitz_constants,
+    low_rank_radius,
+    nearest,
+    transfer,
+    value_matrix,
+    window_moves,
+    window_proofs,
+)
 from lipverify.checks.softmax import slopes as slope_checks
 
 # internal: a claim reads a proof that is not the committed one
@@ -25,7 +35,7 @@ from lipverify.claims.plan import proved as of_run
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.shipped import shipped
 from lipverify.laws import Affine, Quadratic, ReLU
-from lipverify.proofs import EveryN, EverySignal, checker, load, prove_every_n, prove_every_signal, prove_window
+from lipverify.proofs import EveryN, EverySignal, Proof, checker, load, prove_every_n, prove_every_signal, prove_window
 
 # internal: the test compares each lemma of a proof file with the exact method
 from lipverify.proofs.checker import chain, curves, every, five, largest, laws, levels, plane, signals, three, two
@@ -404,6 +414,45 @@ def test_a_claim_refuses_a_proof_of_another_range_or_scale(
         of(*arguments)
 
 
+@cache
+def committed() -> dict[str, Proof]:
+    return {path.stem: load(path) for path in sorted((shipped() / "proofs").glob("*.json"))}
+
+
+@pytest.mark.parametrize(
+    ("of", "arguments", "name"),
+    [
+        (window_proofs.theorem, ("affine", 3), "affine-3"),
+        (window_proofs.every_n, (3,), "every-affine-3"),
+        (window_proofs.every_n, (2, "relu"), "every-relu-2"),
+        (window_proofs.every_signal, (5, "relu"), "signals-relu-5"),
+        (window_proofs.every_dimension, ("quadratic", 3), "dimensions-quadratic"),
+        (slope_checks.falls, ("relu", 3, 1000), "falling-relu-3-1000"),
+        (slope_checks.at_twice, ("relu", 5), "tradeoff-relu-5"),
+        (nearest.proved_slope_beyond, ("affine", 5, 3), "rising-affine-5-3"),
+        (lipschitz_constants.proved_ratio, (3,), "affine-3"),
+        (transfer.proved_display, (2, 2.0), "relu-2"),
+        (value_matrix.proved_scale, ("affine", 2, 100), "scale-affine-2-100-offset"),
+        (window_moves.proved_windows, (2, 1000, 13.0, 1.0, 3.0), "optimum-cosine-1-2-1000-13"),
+        (low_rank_radius.proved_best, (2, 1, 2, 0.0, 1.2), "lowrank-best-2-1-2"),
+        (cosines.every_length, (3,), "lt-cosine"),
+        (layer_counts.every_offset, (), "lt-layers"),
+    ],
+)
+def test_a_claim_refuses_each_committed_proof_but_its_own(
+    of: Any, arguments: tuple[Any, ...], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever stands in a file is a proof: of another law, another d, other numbers or another theorem."""
+    monkeypatch.setattr(of_run, "certified", lambda found: of_run.recorded("proof file", found.statement))
+    for other, found in committed().items():
+        with of_run.found_anew(committed() | {name: found}):
+            if other == name:
+                of(*arguments)
+            else:
+                with pytest.raises(ValueError, match=rf"{name}\.json: not "):
+                    of(*arguments)
+
+
 HEAVY = tuple(f"{what}-{law}-{d}" for what in ("every", "signals") for law in LAWS for d in DIMENSIONS)
 """The proofs for every number of tokens: each takes seconds."""
 
@@ -603,6 +652,45 @@ def test_of_relu_in_the_plane_the_bias_is_between_its_bounds(decades: float, sha
     assert n < 150 or above < 1.5 * exact[0] or w > 0.05 * n**2
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_of_relu_in_the_plane_jensen_s_inequality_leaves_less_than_the_loss(seed: int) -> None:
+    """Below lower w_0, each average and the loss; all averages are by the quadrature of the evaluator."""
+    rng, theorem, half = np.random.default_rng(seed), with_all_signals(2, "relu"), 200
+    lower, first = theorem.constants["lower"], every.FEW * theorem.constants["k"] / theorem.constants["K"]
+    start = theorem.constants["least"] * first
+    n = round(10 ** rng.uniform(2, 3))
+    w_0 = float(np.exp(rng.uniform(*np.log([start / lower, n**2 / 80]))))
+    w = float(np.exp(rng.uniform(*np.log([start, lower * w_0]))))
+    rho = min(w_0, (w_0 / theorem.constants["k"]) ** 2 / (12 * n))  # so that w_0 = max(k W, rho)
+    p, t = rho / w_0, 12 * n * rho * (theorem.constants["k"] / w_0) ** 2
+
+    noise, alone, pairs, mean = statements.averages(2, n, w, 2 * half)
+    weights = 12 * statements.spectrum("relu", 2, half)[0]
+    with mpmath.workdps(30):
+        once, twice = ([mpmath.besseli(j, x) * mpmath.exp(-x) for j in range(2 * half + 1)] for x in (w, 2 * w))
+        spread = (1 + n * once[0]) ** 2
+        sines = [float(n * (twice[0] - twice[2 * j]) / 2 / spread) for j in range(1, half + 1)]
+        lost = [float((1 - once[j] / once[0]) / (1 + 1 / (n * once[0]))) for j in range(1, half + 1)]
+        least = float(n * twice[0] / spread)
+    # E sum a_i^2 sin^2(l theta_i) is half of what degree 2l adds, as 2 sin^2(l theta) = 1 - cos(2l theta)
+    assert 0.9 * noise < least < noise
+    assert np.all(np.array(sines) < alone[1::2] / 2 * (1 + 1e-12))
+    squares = 2 * alone[:half] + pairs[:half] - alone[1::2] / 2
+    assert weights @ np.square(lost) < weights @ np.square(mean[:half]) < weights @ squares
+    loss = noise + rho * (weights @ (squares + alone[1::2] / 2))
+    assert loss == pytest.approx(noise + 12 * rho * statements.terms("relu", 2, n, w)[1], rel=1e-3)
+    with ctx.workprec(chain.BITS):
+        k = {**laws.start("relu", 2), **{name: arb(value) for name, value in theorem.constants.items()}}
+        R = (2 * arb.pi() * start).sqrt() * arb(start).bessel_i(arb(0), scaled=True)
+        c = 1 / (12 * arb(2).sqrt() * arb.pi() * k["k"] ** 2)
+        at_start = R, two.spread(arb(start)), c * two.least_pairs(k, arb(start))
+        bound, farther = (
+            float(two.at_least(arb(x).sqrt(), arb(w_0) / n**2, arb(p), arb(t), at_start)) for x in (w / w_0, lower)
+        )
+    assert farther <= bound < n / math.pi / math.sqrt(2 * w_0) * loss
+    assert bound > 0.5 * n / math.pi / math.sqrt(2 * w_0) * loss, bound / (n / math.pi / math.sqrt(2 * w_0) * loss)
+
+
 @pytest.mark.parametrize("w", [1.0, 4.4, 60.0])
 def test_of_relu_in_the_plane_averages_over_one_token_are_no_less_than_their_bounds(w: float) -> None:
     angles = np.linspace(0, math.pi, 2001)  # of even functions of period 2 pi: the rule converges exponentially
@@ -787,7 +875,7 @@ def test_what_is_no_law_is_refused(law: Any) -> None:
 
 @pytest.mark.parametrize("d", [0, True, "2", 2.5, None])
 def test_every_signal_names_a_dimension_that_is_none(d: Any) -> None:
-    with pytest.raises(InvalidInput, match="the ambient dimension must be an integer >= 2"):
+    with pytest.raises(InvalidInput, match="the ambient dimension must be an integer from 2 to"):
         prove_every_signal(d)
 
 

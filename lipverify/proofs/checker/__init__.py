@@ -108,7 +108,7 @@ def main(paths: list[str]) -> int:
     worst = 0
     for path, name in zip(paths, [each if each.isprintable() else ascii(each) for each in paths], strict=True):
         try:
-            proof = read(chain.loads(Path(path).read_text(encoding="utf-8")))
+            proof = read(chain.load(Path(path)))
             found = chain.failures(KINDS[proof.theorem], proof)
             says = "rejected" if found else f"proved: {KINDS[proof.theorem].statement(proof)}"
             print(f"{name}: {says}", *found, sep="\n  ")

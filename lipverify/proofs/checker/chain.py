@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, Inexact, localcontext
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from flint import arb, ctx, fmpq
@@ -24,6 +25,10 @@ NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,3})?|-?[0-9
 """A decimal or a fraction of two whole numbers."""
 LARGEST = 10**9
 """The largest dimension or other size; a number of tokens may be any whole number of forty digits."""
+LETTERS = 10**6
+"""The most letters of a file that are read, fifty times those of the longest proof of `checks`,"""
+REASON = 600
+"""and of a reason that are printed."""
 DIGITS = 5000
 """More digits than a printed decimal can have; a decimal with more digits is an error."""
 Ball = Any
@@ -39,6 +44,9 @@ Facts = Mapping[int, Mapping[str, Any]]
 
 class Malformed(ValueError):
     """A file, or a part of one, that is not of the form of a proof."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(cut(reason))
 
 
 @dataclass(frozen=True)
@@ -104,14 +112,23 @@ def wording(rule: Rule) -> tuple[str, str]:
     return " ".join(says.split()), " ".join(because.split())
 
 
-def loads(text: str) -> Any:
-    """Read JSON; a repeated key is an error."""
+def cut(reason: str) -> str:
+    """A reason without its middle, if it is long."""
+    return reason if len(reason) <= REASON else f"{reason[: REASON // 2]}...{reason[-REASON // 2 :]}"
+
+
+def load(path: Path) -> Any:
+    """Read JSON from a file that is no longer than a proof can be; a repeated key is an error."""
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if len(dict(pairs)) < len(pairs):
             raise Malformed(f"keys {sorted(key for key, _ in pairs)}: one stands twice")
         return dict(pairs)
 
+    with path.open(encoding="utf-8") as file:
+        text = file.read(LETTERS + 1)
+    if len(text) > LETTERS:
+        raise Malformed(f"a proof has at most {LETTERS} letters")
     return json.loads(text, object_pairs_hook=once)
 
 
@@ -214,7 +231,9 @@ def failures(kind: Kind, proof: Proof, known: int = 0) -> list[str]:
     expected = [(rule.__name__, stage, *wording(rule)) for rule, stage in kind.chain(proof)]
     if stated != expected:
         return [
-            "the lemmas, their order or their words are not those of the chain " + ", ".join(e[0] for e in expected)
+            cut(
+                f"the lemmas, their order or their words are not those of the chain {', '.join(e[0] for e in expected)}"
+            )
         ]
     with ctx.workprec(BITS):
         return [failure for step in steps(kind, proof, known) for failure in missing(kind, *step)]
@@ -236,7 +255,7 @@ def missing(
     """The bounds and conditions of one lemma that are not certain."""
     where, names = f"{rule.__name__}{f' at stage {stage}' if stage else ''}: ", {*bounds, *kind.chosen.get(rule, ())}
     if set(constants) != names:
-        yield where + f"constants {sorted(constants)} instead of {sorted(names)}"
+        yield cut(where + f"constants {sorted(constants)} instead of {sorted(names)}")
         return
     for name, (side, bound) in bounds.items():
         if not (constants[name] <= bound if side == "at most" else constants[name] >= bound):

@@ -71,6 +71,8 @@ LISTED = 24
 """The largest degree of the harmonics of |z| with few tokens."""
 SHORT, LONG = 0.25, 3.0
 """Pieces of w on which noise and bias of few tokens are polynomials: the first, and all others at most."""
+FARTHEST_END = 100
+"""They are polynomials up to this w: ten times as far a check takes hours."""
 
 
 Piece = tuple[list[Curve], list[Curve], list[list[Interval]], list[list[Interval]], list[Ball]]
@@ -480,6 +482,8 @@ def polynomials(d: int, end: float, few: int, even: bool) -> list[Piece]:
     B but for harmonics beyond `LISTED`: these are between 0 and 4 times their k_l, and their slope is at most 4 times
     that, as it is 2 E (sum a_i (f_i - f)) Cov_a(f, h), E Var_a(f) is at most E f^2, and Var_a(h) at most 1.
     """
+    if not end <= FARTHEST_END:
+        raise ValueError(f"w = {end:g}: with few tokens polynomials are computed up to {FARTHEST_END}")
     weights, _ = relative(d, even)
     number = math.ceil((end - SHORT) / LONG)
     ends = [arb(0), *(SHORT + (arb(end) - SHORT) * j / number for j in range(number + 1))]

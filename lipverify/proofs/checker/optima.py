@@ -296,7 +296,7 @@ def about(stated: Mapping[str, Any]) -> dict[str, Any]:
         raise Malformed(f"law {k['law']!r}: one of {', '.join(LAWS)}; after cosine stands its L, after zonal its k_l")
     entering = after[1:] if name == "zonal" else after  # k_0 is a constant
     if after and not (min(after) >= 0 and any(entering) and max(after) <= FARTHEST):
-        raise Malformed(f"law {k['law']!r}: the numbers after its name are >= 0, and one beyond k_0 is not 0")
+        raise Malformed(f"law {k['law']!r}: after its name stand numbers from 0 to {FARTHEST}, one beyond k_0 not 0")
     sizes = {"d": size("d", k["d"], 2, MOST_DIMENSIONS), "n": size("n", k["n"], 2, 10**40)}
     values = {name: number(k[name]) for name in numbers}
     if min(values.values()) < 0:

@@ -165,8 +165,7 @@ def both_in_two(k: Known) -> tuple[Bounds, Conditions]:
         for p, t in ((1, arb(0)), (1, most), *([(0, most)] if most == 1 else [])):
             level = N + 2 * p / y * D + c * t / y**2 * v * v.sqrt() * pairs(v, P) + left_out(n)
             level *= n / (n - 2) * y.sqrt()
-            gained = (z + p * S / (2 * z)) / root + c * beta * t / z**3
-            enough["lower"] &= bool(gained / (R + z * root * x.sqrt()) ** 2 > level)
+            enough["lower"] &= bool(at_least(z, x, p, t, (R, S, c * beta)) > level)
             enough["upper"] &= bool(k["upper"].sqrt() * noise + p * bias > level)
         x = less
     return {}, {
@@ -176,6 +175,12 @@ def both_in_two(k: Known) -> tuple[Bounds, Conditions]:
         "2 lower <= S, lower^2 <= 3 (2 pi)^{1/2} c beta w^{3/2}": 2 * k["lower"] <= S
         and k["lower"] ** 2 <= 3 * root * c * beta,
     }
+
+
+def at_least(z: Ball, x: Ball, p: Ball, t: Ball, at_one: tuple[Ball, Ball, Ball]) -> Ball:
+    """n / pi (2 w_0)^{1/2} times the loss at w = z^2 w_0, w_0 = x n^2, by R, S and c beta w^{3/2} at some smaller w."""
+    (R, S, pairs), root = at_one, (2 * arb.pi()).sqrt()
+    return ((z + p * S / (2 * z)) / root + pairs * t / z**3) / (R + z * root * x.sqrt()) ** 2
 
 
 def spread(w: Ball) -> Ball:
