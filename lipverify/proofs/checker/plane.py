@@ -84,7 +84,7 @@ SHRINK = arb(9) / 10
 @lru_cache(maxsize=1)
 def cells() -> list[tuple[Ball, Ball, Ball]]:
     """l, E and X = E / H at the ends of cells."""
-    with ctx.workprec(80):
+    with ctx.workprec(64):
         return [(place, E, E / H) for place in EDGES for E, H in [transforms(place)]]
 
 
@@ -98,7 +98,7 @@ def transforms(place: Ball) -> tuple[Ball, Ball]:
     def slope(r: Ball, _: bool) -> Ball:
         return (place - r * r - (place - r * r).exp()).exp()
 
-    E, H = (2 * (acb.integral(each, 0, FARTHEST, rel_tol=arb(2) ** -50).real + rest) for each in (whole, slope))
+    E, H = (2 * (acb.integral(each, 0, FARTHEST, rel_tol=arb(2) ** -34).real + rest) for each in (whole, slope))
     return E, H
 
 
