@@ -531,7 +531,7 @@ def test_in_the_plane_noise_and_bias_lie_between_their_closed_forms(decades: flo
     with ctx.workprec(chain.BITS):
         tau = (1 - 2 / arb(n)) / (arb.pi() * (2 * arb(x)).sqrt())
         N, D, P = (float(value) for value in plane.above(arb(n), tau, arb(w)))
-        low, D_low = (float(value) for value in plane.below(arb(n), arb(x), arb(w)))
+        low, D_low = (float(bound(arb(n), arb(x), arb(w))) for bound in (plane.noise_below, plane.bias_below))
         rest = float(plane.rest(arb(n))) / n**2
     y, T = 1 / (math.pi * math.sqrt(2 * w)), float(tau)
     assert low / (n * y) < exact < N / T + rest

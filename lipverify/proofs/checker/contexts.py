@@ -76,8 +76,13 @@ class Averages:
     mean: Mapping[int, Ball]
 
 
-def averages(d: int, n: int, w: Ball, degrees: Sequence[int], goal: float = GOAL) -> Averages:
-    """The averages at one w >= 0 for n >= 2 tokens, off by e^-goal or so."""
+def averages(
+    d: int, n: int, w: Ball, degrees: Sequence[int], goal: float = GOAL, weights: Mapping[int, Ball] | None = None
+) -> Averages:
+    """The averages at one w >= 0 for n >= 2 tokens, off by e^-goal or so.
+
+    With `weights` k_l of the degrees `alone` has one entry, of degree 0: the sum of k_l E sum a_i^2 h_i.
+    """
     if not w <= FARTHEST:
         raise ValueError(f"w = {w.str(6, radius=False)}: averages are computed up to {FARTHEST}")
     with ctx.workprec(BITS):
@@ -91,7 +96,9 @@ def averages(d: int, n: int, w: Ball, degrees: Sequence[int], goal: float = GOAL
         count = nodes(s, p, n, float(first), float(w.upper()), goal)
         last = first + count * q
         h, c = deficits(d, m, tuple(degrees)), goal + 2 * math.log(2 * n) + 3 * SPARE
-        phi, one, two = sums([(-x).exp() for x in s], p, h, [[arb(1)] * m, *h], first, halves, count, c)
+        sizes = [arb(1)] * len(h) if weights is None else [sum(weights.values(), arb(0))]
+        singly = h if weights is None else [summed(h, [weights[degree] for degree in degrees])]
+        phi, one, two = sums([(-x).exp() for x in s], p, h, [[arb(1)] * m, *singly], first, halves, count, c)
         y = last - 2 * w
         beyond = 2 * phi[-1].abs_upper() ** (n - 2)
         if y > arb(2).log():
@@ -107,10 +114,16 @@ def averages(d: int, n: int, w: Ball, degrees: Sequence[int], goal: float = GOAL
             """The sums over u of products with the others."""
             return [n * q * entry for entry in (others * arb_mat(table)).entries()]
 
-        alone, mean = ([x + error for x in total(single, table)] for table in (two, one))
+        alone = [x + size * error for x, size in zip(total(single, two), [arb(1), *sizes], strict=True)]
+        mean = [x + error for x in total(single, one)]
         pairs = [(n - 1) * x + error for x in total(double, [[x * x for x in row] for row in one])]
-    by_degree = (dict(zip(degrees, column, strict=True)) for column in (alone[1:], pairs, mean))
-    return Averages(alone[0], *by_degree)
+    by_degree = (dict(zip(degrees, column, strict=True)) for column in (pairs, mean))
+    return Averages(alone[0], dict(zip(degrees if weights is None else [0], alone[1:], strict=True)), *by_degree)
+
+
+def summed(columns: Columns, factors: Sequence[Ball]) -> list[Ball]:
+    """The sum of the columns times factors."""
+    return [sum(map(mul, factors, row), arb(0)) for row in zip(*columns, strict=True)]
 
 
 def many_averages(
@@ -138,8 +151,9 @@ def many_averages(
         if not (m > d and q <= 1 and y >= arb(2).log()):
             raise ValueError(f"w = {w}: too few nodes")
         g, h = [(-w * (1 - x)).exp() for x in t], deficits(d, m, tuple(k))
-        sum_h = [sum((x * y for x, y in zip(k.values(), row, strict=True)), arb(0)) for row in zip(*h, strict=True)]
-        phi, one, two = sums(g, p, h, [[arb(1)] * m, sum_h], first, halves, count, needed + 2 * SPARE)
+        phi, one, two = sums(
+            g, p, h, [[arb(1)] * m, summed(h, list(k.values()))], first, halves, count, needed + 2 * SPARE
+        )
         squares = (arb_mat([[x * x for x in row] for row in one]) * arb_mat([[x] for x in k.values()])).entries()
         columns = [[*row, z] for row, z in zip(two, squares, strict=True)]
         # phi^n is phi^{Fa} phi^b, F = FACTORS: a table of the few phi^b, times the columns with phi^{Fa}
@@ -204,8 +218,8 @@ def sums(
         rows = list[list[Ball]]()
         for j, scale in enumerate(few):  # e^{-2x} is a square; now and then afresh, as its error doubles
             rows.append([(-scale * g[i]).exp() for i in near] if j < halves else [x * x for x in rows[-halves]])
-        summed = arb_mat(rows) * arb_mat([[column[i] for i in near] for column in (p, *columns)]).transpose()
-        table += ([row[0] + far, *row[1:]] for row in summed.tolist())
+        totals = arb_mat(rows) * arb_mat([[column[i] for i in near] for column in (p, *columns)]).transpose()
+        table += ([row[0] + far, *row[1:]] for row in totals.tolist())
     for scale, row in zip(scales, table, strict=True):
         factors = (arb(1), scale, scale**2)
         row[:] = [factors[k] * x + off for k, x in zip(powers, row, strict=True)]

@@ -86,12 +86,16 @@ def variance(k: Known) -> Ball:
 
 def terms(k: Known, w: Ball) -> tuple[Ball, Ball, Ball]:
     """N, B and G at one w."""
-    weights, rest = spectrum(k)
-    means = averages(k["d"], k["n"], w, sorted(weights))
-    bias = sum((value * (2 * means.alone[j] + means.pairs[j]) for j, value in weights.items()), arb(0))
-    gap = sum((value * means.mean[j] for j, value in weights.items()), arb(0))
-    noise: Ball = k["sigma"] ** 2 * means.noise
-    return noise, bias + arb(0).union(4 * rest.upper()), gap + arb(0).union(2 * rest.upper())
+    rest, (noise, bias, gap) = spectrum(k)[1], listed(k, w)
+    return k["sigma"] ** 2 * noise, bias + arb(0).union(4 * rest.upper()), gap + arb(0).union(2 * rest.upper())
+
+
+def listed(k: Known, w: Ball) -> tuple[Ball, Ball, Ball]:
+    """E sum a_i^2, and B and G of the degrees that are listed, at one w."""
+    weights, _ = spectrum(k)
+    means = averages(k["d"], k["n"], w, sorted(weights), weights=weights)
+    pairs, gap = (sum((value * by[j] for j, value in weights.items()), arb(0)) for by in (means.pairs, means.mean))
+    return means.noise, 2 * means.alone[0] + pairs, gap
 
 
 def loss_and_gap(k: Known) -> list[list[Curve]]:
@@ -258,8 +262,7 @@ def descent(k: Known, first: Ball, last: Ball) -> Curve:
     weights, _ = spectrum(k)
 
     def values(w: Ball) -> tuple[Ball]:
-        means = averages(k["d"], k["n"], w, sorted(weights))
-        return (-sum((value * (2 * means.alone[j] + means.pairs[j]) for j, value in weights.items()), arb(0)),)
+        return (-listed(k, w)[1],)
 
     (curve,) = curves(values, [4 * sum(weights.values(), arb(0)) / arb(STRIP).cos() ** 2], first, last)
     return curve.slope(1)

@@ -84,7 +84,7 @@ SHRINK = arb(9) / 10
 @lru_cache(maxsize=1)
 def cells() -> list[tuple[Ball, Ball, Ball]]:
     """l, E and X = E / H at the ends of cells."""
-    with ctx.workprec(80):
+    with ctx.workprec(64):
         return [(place, E, E / H) for place in EDGES for E, H in [transforms(place)]]
 
 
@@ -98,7 +98,7 @@ def transforms(place: Ball) -> tuple[Ball, Ball]:
     def slope(r: Ball, _: bool) -> Ball:
         return (place - r * r - (place - r * r).exp()).exp()
 
-    E, H = (2 * (acb.integral(each, 0, FARTHEST, rel_tol=arb(2) ** -50).real + rest) for each in (whole, slope))
+    E, H = (2 * (acb.integral(each, 0, FARTHEST, rel_tol=arb(2) ** -34).real + rest) for each in (whole, slope))
     return E, H
 
 
@@ -143,33 +143,45 @@ def rest(n: Ball) -> Ball:
     return n**2 * (n + 2) ** 2 * (arb(775) / 1000) ** (n - 2)
 
 
-def below(m: Ball, x: Ball, w: Ball) -> tuple[Ball, Ball]:
-    """n y N and n^2 D at least for all n >= m, at x n^2 >= w: N there, and for smaller x n y N; D there and farther."""
-    known, off = cells(), 1 + arb(31) / 100 * (arb(7) / 10 / w + arb(1) / 32)
+@lru_cache(maxsize=1)
+def floors() -> tuple[list[Ball], list[Ball]]:
+    """F/E^2 at least on each cell and for all smaller E, and Q at least for all larger E; at last beyond the cells."""
+    known = cells()
     shares, slopes = [limit() * (1 - known[0][0].exp())], [arb(21) / 100]
     for (_, _, X), (_, after, _) in pairwise(known):
         shares.append(shares[-1].min((1 - 1 / X) / after))
     for (_, _, X), (_, after, _) in reversed(list(pairwise(known))):
         slopes.append(slopes[-1].min((X - 1) / (2 * after**2)))
-    slopes = [slopes[-1], *reversed(slopes)]  # beyond the last E there is only Q
+    return [*shares, arb(0)], [slopes[-1], *reversed(slopes)]  # beyond the last E there is only Q
 
-    def over(values: list[Ball], tau: Ball) -> Ball:
-        """The integral of a function of E, constant on each cell."""
-        ends = takewhile(lambda u: not u >= REACHED, (tau / m * E for _, E, _ in known))
-        mass = [arb(0), *(m**3 * mass_below(u.min(REACHED), m) for u in chain(ends, (REACHED,)))]
-        return sum((value * (y - x) for value, (x, y) in zip(values, pairwise(mass), strict=False)), arb(0))
 
-    tau = 1 / (arb.pi() * (2 * x).sqrt())
-    noise, bias = over([*shares, arb(0)], tau), over(slopes, tau * off)
-    return (1 - 1 / m) / off**2 * noise, 4 * arb.pi() ** 2 / off**3 * bias
+def noise_below(m: Ball, x: Ball, w: Ball) -> Ball:
+    """n y N at least for all n >= m, at x n^2 >= w, and for smaller x."""
+    return (1 - 1 / m) / narrower(w) ** 2 * over(floors()[0], m, 1 / (arb.pi() * (2 * x).sqrt()))
+
+
+def bias_below(m: Ball, x: Ball, w: Ball) -> Ball:
+    """n^2 D at least for all n >= m, at x n^2 >= w, and farther."""
+    off = narrower(w)
+    return 4 * arb.pi() ** 2 / off**3 * over(floors()[1], m, off / (arb.pi() * (2 * x).sqrt()))
+
+
+def narrower(w: Ball) -> Ball:
+    """1 + o."""
+    return 1 + arb(31) / 100 * (arb(7) / 10 / w + arb(1) / 32)
+
+
+def over(values: list[Ball], m: Ball, tau: Ball) -> Ball:
+    """The integral of v^2 (1 - v/m)^m up to v = REACHED m times a function that is constant on each cell of v / tau."""
+    ends = takewhile(lambda u: not u >= REACHED, (tau / m * E for _, E, _ in cells()))
+    mass = [arb(0), *(m**3 * mass_below(u.min(REACHED), m) for u in chain(ends, (REACHED,)))]
+    return sum((value * (y - x) for value, (x, y) in zip(values, pairwise(mass), strict=False)), arb(0))
 
 
 def mass_below(u: Ball, m: Ball) -> Ball:
     """int_0^u x^2 (1 - x)^m dx, by parts."""
-    y = 1 - u
-    return (2 / ((m + 2) * (m + 3)) - y ** (m + 1) * (u**2 + 2 * u * y / (m + 2) + 2 * y**2 / ((m + 2) * (m + 3)))) / (
-        m + 1
-    )
+    y, twice = 1 - u, 2 / ((m + 2) * (m + 3))
+    return (twice - y ** (m + 1) * (u**2 + 2 * u * y / (m + 2) + twice * y**2)) / (m + 1)
 
 
 @lru_cache(maxsize=2)
@@ -232,7 +244,7 @@ def many_in_plane(k: Known) -> tuple[Bounds, Conditions]:
     _, D, P = above(n, (1 - 2 / n) / (arb.pi() * (2 * AT).sqrt()), AT * n**2)
     most = n / (n - 2) * arb.pi() * (2 / AT).sqrt() * D + P / (AT * n) ** 2 + rest(n)
     return {}, {
-        "B is more": below(n, k["C"], k["C"] * n**2)[1] > most,
+        "B is more": bias_below(n, k["C"], k["C"] * n**2) > most,
         "C > 1/50": k["C"] > AT,
         "E^2 >= 3 l": all(3 * place <= E**2 for (_, E, _), (place, _, _) in pairwise(cells())),
     }
@@ -275,7 +287,7 @@ def both_sides_in_plane(k: Known) -> tuple[Bounds, Conditions]:
             level = N + 2 * p * D + c * t * P + rest(n)
             gained = (z + p * S / z) / (2 * arb.pi()).sqrt() + c * t / (4 * z**4)
             enough["lower"] &= bool(gained / (R + z * (2 * arb.pi() * x).sqrt()) ** 2 > n / (n - 2) * level)
-            noise, _ = below(n, k["upper"] * x, k["upper"] * first)
+            noise = noise_below(n, k["upper"] * x, k["upper"] * first)
             enough["upper"] &= bool((n - 2) / n * k["upper"].sqrt() * noise > level)
         x = less
     return {}, {

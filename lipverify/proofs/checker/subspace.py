@@ -37,7 +37,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache, reduce
-from itertools import pairwise
+from itertools import pairwise, starmap
 from typing import Any
 
 from flint import acb, arb
@@ -139,7 +139,7 @@ def parts(curves: list[Curve], end: Ball, orders: int) -> list[Part]:
     columns = [[curve, *(curve.slope(order) for order in range(1, orders + 1))] for curve in curves]
     edges = [end * j / CELLS for j in range(CELLS + 1)]
     s = curves[0].inner(edges)
-    rows = (zip(*([low.union(high) for low, high in curve.between(s)] for curve in column)) for column in columns)
+    rows = (zip(*(starmap(arb.union, curve.between(s)) for curve in column), strict=True) for column in columns)
     return [
         Part(low, high, low.union(high), *balls) for (low, high), *balls in zip(pairwise(edges), *rows, strict=True)
     ]

@@ -42,7 +42,7 @@ from .every import FEW as LISTED
 from .every import relative, unit
 from .five import variogram
 from .levels import sums
-from .plane import AT, START, above, alone, below, cells, top
+from .plane import AT, START, above, alone, bias_below, cells, noise_below, sectors, top
 from .three import WIDTH, degree
 
 FEW, CLOSE = 150, 72
@@ -59,12 +59,20 @@ FARTHER, LESS = arb(7) / 5, arb(4) / 5
 
 def nearest(n: int, w: Ball, parts: int = FEWER) -> Ball:
     """b at least, at this w and all that are larger, by the nearest token."""
-    weights, rest = relative(2, True)
-    total, found = sum(weights.values(), arb(0)) + rest, arb(0)
-    for share, h, sine, most in alone(n, w, parts):
-        gamma, a = variogram(h), 1 / most
-        found += share * (2 * gamma * a).max(gamma**2 / total + variogram((2 * sine**2).lower().max(0).min(2)) / 2 * a)
+    found = arb(0)
+    for (share, _, _, most), (gamma, pairs, q) in zip(alone(n, w, parts), variograms(parts), strict=True):
+        a = 1 / most
+        found += share * (2 * gamma * a).max(pairs + q * a)
     return found
+
+
+@lru_cache(maxsize=2)
+def variograms(parts: int) -> list[tuple[Ball, Ball, Ball]]:
+    """By parts of theta_1: gamma, gamma^2 / sum k_l and q at least."""
+    weights, rest = relative(2, True)
+    total = sum(weights.values(), arb(0)) + rest
+    heights = ((variogram(h), (2 * sine**2).lower().max(0).min(2)) for _, _, h, _, sine in sectors(parts))
+    return [(gamma, gamma**2 / total, variogram(twice) / 2) for gamma, twice in heights]
 
 
 def together(n: Ball, x: Ball) -> Ball:
@@ -72,7 +80,7 @@ def together(n: Ball, x: Ball) -> Ball:
     w = x * n**2
     near = 3 * arb.pi() ** 3 / ((n + 1) * (n + 2) * (n + 3))
     far = arb.pi() / (2 * w * (n + 1)) + n / (4 * arb.pi() * w**2) + 2 * n * (-w).exp() + 3 * (arb(2) / 3) ** (n - 1)
-    return 2 * below(n, x, w)[1] - n**2 * (near + arb(2).sqrt() * far)
+    return 2 * bias_below(n, x, w) - n**2 * (near + arb(2).sqrt() * far)
 
 
 def pairs(w: Ball, P: Ball) -> Ball:
@@ -158,7 +166,7 @@ def both_in_two(k: Known) -> tuple[Bounds, Conditions]:
         last = most == 1 and less * n**2 < first
         v = y * first.max(less * n**2)
         N, D, P = above(n, (1 - 2 / n) / (arb.pi() * (2 * y * x).sqrt()), v)
-        noise, _ = below(n, k["upper"] * x, k["upper"] * first)
+        noise = noise_below(n, k["upper"] * x, k["upper"] * first)
         bias = arb(0)
         if less * n**2 >= first:  # so that `together` is used from w = 40 on
             bias = (less / 2).sqrt() / arb.pi() * together(n, k["upper"] * less).max(0)
