@@ -15,8 +15,11 @@ from flint import arb, ctx
 from lipverify.errors import OutOfReach
 from lipverify.proofs.checker import optima
 from lipverify.proofs.checker.chain import BITS, Ball, Proof, ball, balls, law_and_numbers
+from lipverify.proofs.checker.contexts import STRIP as ANGLE
 from lipverify.proofs.checker.contexts import averages
 from lipverify.proofs.checker.curves import curves
+from lipverify.proofs.checker.harmonics import harmonics
+from lipverify.proofs.checker.harmonics import wave as wave_of
 from lipverify.proofs.coq.text import assumed, decimal, defined, library, written
 
 STRIP = Fraction(29, 20)
@@ -96,7 +99,9 @@ def above(name: str, t: Table, level: str, least: Fraction, bound: str, slope: b
     rows = ";\n  ".join(f"[{'; '.join(map(str, row))}]" for row in t.values)
     steep = f"(({bound}) / cos b ^ 2)"
     steep = f"(25 * {steep} / b)" if slope else steep
-    yield from defined({f"{name}_from": t.first, f"{name}_to": t.ends[-1], f"{name}_half": half, f"{name}_units": Fraction(t.units)})
+    yield from defined(
+        {f"{name}_from": t.first, f"{name}_to": t.ends[-1], f"{name}_half": half, f"{name}_units": Fraction(t.units)}
+    )
     yield f"Definition {name}_ends : list R := [{'; '.join(map(written, t.ends))}]."
     yield f"Definition {name}_values : list (list Z) := [\n  {rows}]%Z."
     yield (
@@ -108,12 +113,14 @@ def above(name: str, t: Table, level: str, least: Fraction, bound: str, slope: b
         "Proof. vm_compute. reflexivity. Qed."
     )
     f = "(Derive f)" if slope else "f"
-    yield f"""Lemma {name}_above f : Strip ({bound}) 2 f -> tables 128 places {name}_units {f} {name}_from {name}_ends {name}_values ->
+    yield f"""Lemma {name}_above f : Strip ({bound}) 2 f ->
+  tables 128 places {name}_units {f} {name}_from {name}_ends {name}_values ->
   forall w, {name}_from <= w <= {name}_to -> {level} < {f} w.
 Proof.
   intros strip known w Hw. apply Rmult_lt_reg_l with {name}_units; [unfold {name}_units; lra |].
-  apply Rle_lt_trans with (IZR {math.ceil(least * t.units)}); [unfold {name}_units; values; lra |].
-  apply ({"slope_above" if slope else "above"} {name}_units ({bound}) b {name}_half 2 f _ 1 {name}_ends {name}_values {name}_from).
+  apply Rle_lt_trans with (IZR {math.ceil(least * t.units)}); [unfold {name}_units, {level}; values; lra |].
+  apply ({"slope_above" if slope else "above"} {name}_units ({bound}) b {name}_half 2 f _ 1 {name}_ends {name}_values
+    {name}_from).
   - unfold {name}_units. lra.
   - values. lra.
   - exact b_in.
@@ -149,13 +156,11 @@ def problem(proof: Proof) -> Iterator[str]:
     about = proof.about
     k = {name: value for lemma in proof.lemmas for name, value in lemma.constants.items()}
     own = {name: about[name] for name in ("L", "sigma")} | {"V": variance(about["law"], about["d"])}
-    numbers = {"at": "at_"}
-    constants = own | {numbers.get(name, name): value for name, value in k.items()}
+    constants = own | {{"at": "at_"}.get(name, name): value for name, value in k.items()}
     yield "Import Curves.\nImport ListNotations."
     yield f"Definition n : nat := Z.to_nat {about['n']}.\nDefinition b : R := {written(STRIP)}."
     yield from defined(constants)
     yield f"Ltac values := unfold b, {', '.join(constants)} in *."
-    yield "Ltac numbers := values; first [lra | interval with (i_prec 90)]."
     yield "Lemma n_pos : (1 <= n)%nat.\nProof. unfold n. lia. Qed."
     yield "Lemma b_in : 0 < b < PI / 2.\nProof. values. split; interval with (i_prec 90). Qed."
     yield from WRITTEN[proof.theorem](balls(about) | {name: ball(x) for name, x in k.items()}, own | k)
@@ -177,9 +182,8 @@ def optimum(facts: Mapping[str, Ball], k: Mapping[str, Fraction]) -> Iterator[st
     for name, ends in sides.items():
         yield from above(name, table(loss_of(facts), steepness(k), k["level"], *ends), "level", k["level"], BOUND)
     yield BEGINNING
-    yield from assumed(
-        ["mean", "continuous", "strip_n", "strip_listed", "listed_le", "level_at", "noise_at", *(f"{name}_known" for name in sides)]
-    )
+    names = ("mean", "continuous", "strip_n", "strip_listed", "listed_le", "level_at", "noise_at")
+    yield from assumed([*names, *(f"{name}_known" for name in sides)])
     yield SIDES.replace("LEFT", side("left") if "left" in sides else "lra")
     yield OPTIMUM
 
@@ -197,8 +201,9 @@ def loss_of(facts: Mapping[str, Ball]) -> Values:
 def side(name: str) -> str:
     """The proof that the loss is above the level on one side."""
     return (
-        f"apply Rlt_le_trans with (2 := listed_below w ltac:(pose proof order; lra)); apply ({name}_above _ (strip_risk _ _ _ _ _ strip_n "
-        f"strip_listed) {name}_known w); unfold {name}_from, {name}_to; values; lra"
+        "apply Rlt_le_trans with (2 := listed_below w ltac:(pose proof order; lra));\n  "
+        f"apply ({name}_above _ (strip_risk _ _ _ _ _ strip_n strip_listed) {name}_known w);\n  "
+        f"unfold {name}_from, {name}_to; values; lra"
     )
 
 
@@ -256,7 +261,7 @@ def at_zero(facts: Mapping[str, Ball], k: Mapping[str, Fraction]) -> Iterator[st
         f"Definition bend : R := (1 - 1 / INR n) * (sigma ^ 2 / (INR n * {d}) - 2 * (1 - 2 / INR n) * L ^ 2 * k_2 / "
         f"({d} * {d + 2}))."
     )
-    yield f"""Lemma small : (sigma ^ 2 + L ^ 2 * (4 * V)) / cos b ^ 2 / b ^ 4 * high ^ 2 < bend.
+    yield """Lemma small : (sigma ^ 2 + L ^ 2 * (4 * V)) / cos b ^ 2 / b ^ 4 * high ^ 2 < bend.
 Proof.
   unfold bend, n. rewrite INR_IZR_INZ, Z2Nat.id by lia. generalize k_2_in. generalize k_2. intros. values.
   interval with (i_prec 90).
@@ -272,27 +277,40 @@ Qed."""
 
 def right(facts: Mapping[str, Ball], k: Mapping[str, Fraction]) -> Iterator[str]:
     """Write the table beyond high."""
-    yield from above("right", table(loss_of(facts), steepness(k), k["level"], k["high"], k["stop"]), "level", k["level"], BOUND)
+    yield from above(
+        "right", table(loss_of(facts), steepness(k), k["level"], k["high"], k["stop"]), "level", k["level"], BOUND
+    )
 
 
 def second_degree(law: str, d: int, after: list[Fraction]) -> Iterator[str]:
     """Write k_2 with an enclosure; that of the cosine law rests on an integral over the angle x with t = cos x."""
     if law != "cosine":
-        value = variance(law, d) if law == "quadratic" else after[2]
-        yield f"Definition k_2 : R := {written(value)}.\nLemma k_2_in : 0 <= k_2 <= {written(value)}.\nProof. unfold k_2. lra. Qed."
+        k_2 = written(variance(law, d) if law == "quadratic" else [*after, Fraction(0), Fraction(0)][2])
+        yield f"Definition k_2 : R := {k_2}.\nLemma k_2_in : 0 <= k_2 <= {k_2}.\nProof. unfold k_2. lra. Qed."
         return
-    integral = (
-        f"RInt (fun x => cos ({written(after[0])} * cos x) * (({d} * cos x ^ 2 - 1) / {d - 1}) * sin x ^ {d - 2}) 0 PI / "
-        f"RInt (fun x => sin x ^ {d - 2}) 0 PI"
-    )
-    yield f"Definition k_2 : R := {(d - 1) * (d + 2) // 2} * ({integral}) ^ 2."
+    wave = f"cos ({written(after[0])} * cos x) * (({d} * cos x ^ 2 - 1) / {d - 1})"
     with ctx.workprec(BITS):
-        highest = decimal(optima.harmonics(arb(d), 2) * optima.wave(arb(d), ball(after[0]), 2) ** 2 + arb("1e-9"), 1)
-    high = Fraction(math.ceil(highest * 10**9), 10**9)
+        whole = ball_of_sphere(d)
+        value = -wave_of(arb(d), ball(after[0]), 2)  # i^2 is the sign of E cos(L t) P_2
+        for name, text, integral in (("whole", "1", whole), ("wave", wave, value * whole)):
+            low, high = (decimal(integral + way * abs(integral) * arb("1e-9"), way) for way in (-1, +1))
+            yield (
+                f"Definition {name} : R := RInt (fun x => {text} * sin x ^ {d - 2}) 0 PI.\nLemma {name}_in : "
+                f"{written(low)} <= {name} <= {written(high)}.\nProof. unfold {name}. integral with (i_prec 90, i_fuel "
+                "1000, i_degree 15). Qed."
+            )
+        bound = upwards(harmonics(arb(d), 2) * value**2 * (1 + arb("1e-7")), 9)
+    yield f"Definition k_2 : R := {(d - 1) * (d + 2) // 2} * (wave / whole) ^ 2."
     yield (
-        f"Lemma k_2_in : 0 <= k_2 <= {written(high)}.\nProof.\n  split; [apply Rmult_le_pos; [lra | apply pow2_ge_0] |]. "
-        "unfold k_2. integral with (i_prec 90, i_fuel 1000, i_degree 15).\nQed."
+        f"Lemma k_2_in : 0 <= k_2 <= {written(bound)}.\nProof.\n  unfold k_2. generalize whole_in wave_in. "
+        "generalize whole wave. intros. split; [| interval with (i_prec 90)].\n  apply Rmult_le_pos; [lra | apply "
+        "pow2_ge_0].\nQed."
     )
+
+
+def ball_of_sphere(d: int) -> Ball:
+    """The integral of sin(x)^{d-2} from 0 to pi."""
+    return arb.pi().sqrt() * (arb(d - 1) / 2).gamma() / (arb(d) / 2).gamma()
 
 
 LOW_0 = "Lemma low_0 : low = 0.\nProof. values. lra. Qed."
@@ -322,7 +340,7 @@ def rising(facts: Mapping[str, Ball], k: Mapping[str, Fraction]) -> Iterator[str
         "Lemma ratio : Rpower (w_2 / w_1) slope_low * bias_1 <= bias_2.\n"
         "Proof. unfold Rpower, bias_1, bias_2. values. interval with (i_prec 120). Qed."
     )
-    yield BEGINNING.partition("Variable listed")[0].strip().replace("Local Notation N := (noise_of E).\n", "")
+    yield BEGINNING
     yield from assumed(["bias_at_1", "bias_at_2"])
     yield RISING
 
@@ -338,7 +356,7 @@ End Statement."""
 
 
 def falling(facts: Mapping[str, Ball], k: Mapping[str, Fraction]) -> Iterator[str]:
-    """Write that the bias falls up to beyond every w*, from its slope: that of the listed degrees, and that of the rest."""
+    """Write that the bias falls up to beyond every w*, from the slopes of the listed degrees and of the rest."""
     edge = round(k["stop"] * LATE, 2)
     with ctx.workprec(BITS):
         square = k["L"] ** 2
@@ -347,7 +365,7 @@ def falling(facts: Mapping[str, Ball], k: Mapping[str, Fraction]) -> Iterator[st
         bounds = {"edge": edge, "omitted": upwards(rest, 10), "edge_mean": upwards(mean, 6)}
         slope = slopes(facts, k["stop"])
     for name, below in {"early": Fraction(2), "late": bounds["edge_mean"]}.items():
-        steep = upwards(square * 4 * ball(bounds["omitted"]) * (2 * ball(below)).sqrt(), 10)
+        steep = upwards(ball(square) * 4 * ball(bounds["omitted"]) * (2 * ball(below)).sqrt(), 10)
         bounds[f"{name}_level"] = k["fall"] + steep
     yield from defined(bounds)
     yield f"Ltac bounds := unfold {', '.join(bounds)}; values."
@@ -357,9 +375,7 @@ def falling(facts: Mapping[str, Ball], k: Mapping[str, Fraction]) -> Iterator[st
         level = bounds[f"{name}_level"]
         t = table(slope, steepest, level, *ends)
         yield from above(name, t, f"{name}_level", level, "L ^ 2 * (4 * V)", slope=True)
-    yield BEGINNING.replace("Variable", "Local Notation V_1 := (spread_of E 1).\nVariable", 2).replace(
-        "Local Notation V_1 := (spread_of E 1).\n", "", 1
-    )
+    yield BEGINNING + "\nLocal Notation V_1 := (spread_of E 1)."
     yield from assumed(
         ["mean", "strip_listed", "omitted_slope", "level_at", "noise_at", "distance_at", "early_known", "late_known"]
     )
@@ -367,15 +383,15 @@ def falling(facts: Mapping[str, Ball], k: Mapping[str, Fraction]) -> Iterator[st
 
 
 def slopes(facts: Mapping[str, Ball], stop: Fraction) -> Values:
-    """Minus the slope of the bias of the listed degrees, from curves through balls that are tighter than the checker's."""
+    """Minus the slope of the bias of the listed degrees, from curves that are tighter than the checker's."""
     count = math.ceil(float(stop) / optima.LONGEST)
     ends = [ball(stop * i / count) for i in range(count + 1)]
-    bound = 4 * sum(optima.spectrum(facts)[0].values(), arb(0)) / arb(optima.STRIP).cos() ** 2
+    bound = 4 * sum(optima.spectrum(facts)[0].values(), arb(0)) / arb(ANGLE).cos() ** 2
     pieces = [
         curves(lambda w: (-terms(facts, w)[1],), [bound], first, last, accuracy=math.exp(-GOAL))[0].slope(1)
         for first, last in pairwise(ends)
     ]
-    return lambda w: next(piece for piece in pieces if w <= piece.last).over(w, w)
+    return lambda w: next(piece for piece in pieces if not w > piece.last).over(w, w)
 
 
 FALLING = """Lemma listed_strip : Strip (L ^ 2 * (4 * V)) 2 (fun w => - L ^ 2 * listed w).
@@ -404,7 +420,8 @@ Proof.
   rewrite E1. apply Rabs_le_between in D2.
   assert (sqrt (2 * V_1 n w) <= sqrt (2 * m)) by (apply sqrt_le_1_alt; lra).
   assert (P : 0 <= 4 * omitted) by (bounds; lra). pose proof (Rmult_le_compat_l _ _ _ P H).
-  pose proof (pow2_ge_0 L) as L2. assert (L ^ 2 * Derive (fun x => B n x - listed x) w <= L ^ 2 * (4 * omitted * sqrt (2 * m)))
+  pose proof (pow2_ge_0 L) as L2.
+  assert (L ^ 2 * Derive (fun x => B n x - listed x) w <= L ^ 2 * (4 * omitted * sqrt (2 * m)))
     by (apply Rmult_le_compat_l; lra). lra.
 Qed.
 
@@ -422,9 +439,12 @@ Proof.
       * pose proof (V1 edge w ltac:(lra)). pose proof (V1 w w ltac:(lra)). pose proof distance_at. lra.
       * apply (late_above _ listed_strip late_known). unfold late_from, late_to. unfold edge, stop in *. lra.
   - intros w Hw M. apply Rnot_le_lt. intros H. pose proof (M at_ ltac:(values; lra)) as Ma.
-    pose proof (risk_beyond (N n) (B n) L sigma level stop noise_stop
-      (fun w v => rises E mean n w v n_pos) (fun w => squares_B E mean n w n_pos)) as R_.
-    assert (level < risk (N n) (B n) L sigma w) by (apply R_; try exact noise_at; try assumption; values; lra).
+    assert (level < risk (N n) (B n) L sigma w).
+    { apply (risk_beyond (N n) (B n) L sigma at_ level stop noise_stop 0 stop); try exact noise_at; try assumption.
+      - intros x v Hx. exact (rises E mean n x v n_pos Hx).
+      - intros x Hx. exact (squares_B E mean n x n_pos Hx).
+      - values. lra.
+      - values. lra. }
     pose proof level_at as La. unfold loss in Ma. unfold risk in *. lra.
 Qed.
 End Statement."""
