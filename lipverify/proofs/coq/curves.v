@@ -792,7 +792,7 @@ Qed.
 Hypothesis left_above : forall w, 0 <= w < low -> level < risk w.
 Hypothesis right_above : forall w, high < w <= stop -> level < risk w.
 
-Lemma outside w : 0 <= w -> w < low \/ high < w -> level < risk w.
+Lemma risk_outside w : 0 <= w -> w < low \/ high < w -> level < risk w.
 Proof.
   intros Hw [H | H]; [now apply left_above |]. destruct (Rle_lt_dec w stop); [apply right_above; lra |]. apply risk_beyond. lra.
 Qed.
@@ -802,7 +802,7 @@ Lemma optimum : (exists w, 0 <= w /\ forall x, 0 <= x -> risk w <= risk x) /\
 Proof.
   split; [destruct least_exists as [w [H1 H2]]; exists w; split; [lra | assumption] |].
   intros w Hw M. specialize (M at_ ltac:(lra)).
-  split; apply Rnot_lt_le; intros H; [pose proof (outside w Hw (or_introl H)) | pose proof (outside w Hw (or_intror H))]; lra.
+  split; apply Rnot_lt_le; intros H; [pose proof (risk_outside w Hw (or_introl H)) | pose proof (risk_outside w Hw (or_intror H))]; lra.
 Qed.
 
 (* An even loss whose fourth derivative is too small to make up for the second at 0. *)
@@ -832,12 +832,12 @@ Proof.
     { apply Rmult_le_compat_r; [left; now apply Rmult_lt_0_compat | lra]. }
     replace (w ^ 4) with (w ^ 2 * w ^ 2) by ring. simpl fact. simpl INR. lra. }
   assert (at_low : at_ <= high).
-  { apply Rnot_lt_le. intros H. pose proof (outside at_ ltac:(lra) (or_intror H)). lra. }
+  { apply Rnot_lt_le. intros H. pose proof (risk_outside at_ ltac:(lra) (or_intror H)). lra. }
   assert (level_0 : risk 0 <= level).
   { apply Rle_trans with (2 := level_at). destruct (proj1 order) as [H | <-]; [left; apply near_0; lra | lra]. }
   assert (all : forall w, 0 < w -> risk 0 < risk w).
   { intros w Hw. destruct (Rle_lt_dec w high) as [H | H]; [apply near_0; lra |].
-    pose proof (outside w ltac:(lra) (or_intror H)). lra. }
+    pose proof (risk_outside w ltac:(lra) (or_intror H)). lra. }
   intros w Hw. destruct (Rdichotomy w 0 Hw) as [H | H]; [rewrite <- (even w); apply all; lra | now apply all].
 Qed.
 End Optimum.
@@ -853,7 +853,7 @@ Definition places : list Z := [-128; -126; -121; -115; -106; -96; -84; -71; -57;
 Lemma ruled : rule 128 places 4 = true.
 Proof. vm_compute. reflexivity. Qed.
 (* A function above a level by its tables, one that is analytic or its slope. *)
-Lemma above U M b r q f level rest ends t a : 0 < U -> 0 <= M -> 0 < b < PI / 2 -> Strip M q f ->
+Lemma value_above U M b r q f level rest ends t a : 0 < U -> 0 <= M -> 0 < b < PI / 2 -> Strip M q f ->
   U * (3 * (M / cos b ^ q) * (r / (2 * b)) ^ 24) <= IZR rest -> tables 128 places U f a ends t -> covered r a ends t ->
   exceed 128 65536 4 places level rest t = true -> forall w, a < last ends a -> a <= w <= last ends a -> IZR level < U * f w.
 Proof.
