@@ -119,8 +119,8 @@ def above(name: str, t: Table, level: str, least: Fraction, bound: str, slope: b
 Proof.
   intros strip known w Hw. apply Rmult_lt_reg_l with {name}_units; [unfold {name}_units; lra |].
   apply Rle_lt_trans with (IZR {math.ceil(least * t.units)}); [unfold {name}_units, {level}; values; lra |].
-  apply ({"slope_above" if slope else "value_above"} {name}_units ({bound}) b {name}_half 2 f _ 1 {name}_ends {name}_values
-    {name}_from).
+  apply ({"slope_above" if slope else "value_above"} {name}_units ({bound}) b {name}_half 2 f _ 1
+    {name}_ends {name}_values {name}_from).
   - unfold {name}_units. lra.
   - values. lra.
   - exact b_in.
