@@ -43,9 +43,9 @@ def prove(
     coq
         A file for the proof assistant Coq, such as affine_3.v. It proves the numbers and the algebra of windows,
         envelopes, tradeoffs and transfers of ReLU and smooth laws, of windows in every dimension (affine, quadratic,
-        ReLU), and of two theorems on linear transformers, with facts of analysis as named hypotheses; claims that are
-        pure algebra, such as lt.momentum/printed, it proves in full. The file is compiled by coqc first, and not
-        written if coqc rejects it.
+        ReLU), of theorems on one problem, with the values of its loss in tables, and of two theorems on linear
+        transformers, with facts of analysis as named hypotheses; claims that are pure algebra, such as
+        lt.momentum/printed, it proves in full. The file is compiled by coqc first, and not written if coqc rejects it.
     json
         Print an array of proofs.
     """

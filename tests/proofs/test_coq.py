@@ -20,15 +20,21 @@ from flint import arb
 from scipy.integrate import quad
 from scipy.stats import norm
 
+from lipverify import Problem, loss_terms
 from lipverify.claims.plan import select_claims
 from lipverify.cli import main, prove  # internal: the argument parser of one command, without a process
 from lipverify.errors import OutOfReach
 from lipverify.foundation.shipped import shipped
-from lipverify.laws import Affine, Matern, ReLU
+from lipverify.laws import Affine, Cosine, Matern, ReLU
 from lipverify.linear_transformer import published
 
 # internal: the text that Coq compiles, lemma by lemma
-from lipverify.proofs import coq, prove_transfer, prove_window
+from lipverify.proofs import (
+    checker,  # internal: the sentence that the checker prints
+    coq,
+    prove_transfer,
+    prove_window,
+)
 
 # internal: the checker's facts about a law are what the hypotheses and proofs of Coq have to state
 from lipverify.proofs.checker import laws
@@ -42,6 +48,7 @@ from lipverify.proofs.checker.kink import gaussian_integrals
 
 # internal: constants by their names in Coq, sums of a law, groups of d
 from lipverify.proofs.coq import dimensions, ramp, windows
+from lipverify.proofs.coq.problems import places  # internal: where the tables of an export are taken
 from lipverify.proofs.coq.text import HYPOTHESES  # internal: the facts that are assumed
 from tests import ROOT
 from tests.reference import statements
@@ -56,6 +63,7 @@ EXPORTED = (
     *("clip-3", "beside-2", "step-2", "rough-0.5-3", "matern-2.5-3"),
 )
 EVERY = ("dimensions-affine", "dimensions-quadratic", "dimensions-relu")
+PROBLEMS = ("optimum-cosine-3-2-1000-13", "optimum-cosine-4-2-1000-13", "rising-affine-3-3", "falling-relu-3-1000")
 TRANSFORMERS = ("lt-cosine", "lt-ridge-1-1-yx", "lt-ridge-2-2-yy")
 MUTATED = {
     "affine-3": (
@@ -110,7 +118,8 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, needs in {"dimensions": "attention", "ramp": "attention dimensions"}.items():
         text = coq.library(name).replace("\nOpen Scope", f"\nRequire Import {needs}.\nOpen Scope", 1)
         (folder / f"{name}.v").write_text(text, encoding="utf-8")
-    for name in ("attention", "dimensions", "ramp"):
+    (folder / "curves.v").write_text(coq.library("curves"), encoding="utf-8")
+    for name in ("attention", "dimensions", "ramp", "curves"):
         subprocess.run(["coqc", "-q", f"{name}.v"], cwd=folder, check=True, capture_output=True)
     return folder
 
@@ -118,7 +127,9 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def refusal(text: str, library: Path) -> str | None:
     """The errors of coqc for the part of an export on attention that follows the library."""
     head = coq.library("attention").partition("Definition")[0]
-    return coq.refusal(f"{head}Require Import attention dimensions ramp.\n{text}", library)
+    return coq.refusal(
+        f"{head}Import ListNotations.\nRequire Import attention dimensions ramp curves.\n{text}", library
+    )
 
 
 def test_no_library_gives_a_name_of_an_export_another_meaning() -> None:
@@ -140,7 +151,7 @@ def test_the_libraries_of_an_export_define_each_name_once(kind: str) -> None:
 
 @WITH_COQ
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [*EXPORTED, *EVERY])
+@pytest.mark.parametrize("name", [*EXPORTED, *EVERY, *PROBLEMS])
 def test_exports_compile(name: str, library: Path) -> None:
     assert refusal(coq.modules([proof(name)]), library) is None
 
@@ -469,6 +480,92 @@ def facts(text: str) -> list[str]:
     return list(dict.fromkeys(re.findall(r"^Hypothesis (\w+) ", "".join(sections), re.MULTILINE)))
 
 
+ROW = r"  \[[^\]]*\];\n"
+OF_A_PROBLEM = {
+    "optimum-cosine-3-2-1000-13": (
+        (r"(Definition low : R := )(.*)\.", r"\g<1>101 / 100 * (\g<2>)."),
+        (r"(Definition high : R := )(.*)\.", r"\g<1>99 / 100 * (\g<2>)."),
+        (r"(Definition level : R := )(.*)\.", r"\g<1>101 / 100 * (\g<2>)."),
+        (r"(Definition noise_stop : R := )(.*)\.", r"\g<1>99 / 100 * (\g<2>)."),
+        (rf"(left_values : list \(list Z\) := \[\n){ROW}", r"\g<1>"),
+        (r"(left_ends : list R := \[)[^;]*; ", r"\g<1>"),
+        (r"(left_values : list \(list Z\) := \[\n  \[)\d+", r"\g<1>632548872"),
+        (r"(left_values : list \(list Z\) := \[\n  \[)", r"\g<1>- "),
+        (r"L sigma at_ <= level", "L sigma at_ >= level"),
+        (r"Strip 1 2 \(N n\)", "Strip 2 2 (N n)"),
+        (r"noise_stop <= sigma", "noise_stop >= sigma"),
+        (r"-> low <= w <= high", "-> low <= w < high"),
+    ),
+    "optimum-cosine-4-2-1000-13": (
+        (r"(Definition high : R := )(.*)\.", r"\g<1>99 / 100 * (\g<2>)."),
+        (r"forall w, w <> 0 -> loss", "forall w, loss"),
+        (r"2 \* bend <= Derive_n", "2 * bend >= Derive_n"),
+        (r"Hypothesis even : .*\n?", ""),
+    ),
+    "rising-affine-3-3": (
+        (r"(Definition slope_low : R := )(.*)\.", r"\g<1>101 / 100 * (\g<2>)."),
+        (r"bias_2 <= L", "bias_2 >= L"),
+    ),
+    "falling-relu-3-1000": (
+        (r"(Definition fall : R := )(.*)\.", r"\g<1>101 / 100 * (\g<2>)."),
+        (r"(Definition stop : R := )(.*)\.", r"\g<1>101 / 100 * (\g<2>)."),
+        (rf"(late_values : list \(list Z\) := \[\n){ROW}", r"\g<1>"),
+        (r"<= - fall\) /", "< - fall) /"),
+        (r"V_1 n edge <= edge_mean", "V_1 n edge >= edge_mean"),
+        (r"Derive \(fun x => - L \^ 2 \* listed x\)\) late", r"Derive (fun x => L ^ 2 * listed x)) late"),
+    ),
+}
+"""Statements, facts and tables of one problem, with others that are false or not enough."""
+
+
+@WITH_COQ
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "before", "after"), [(name, *each) for name, pairs in OF_A_PROBLEM.items() for each in pairs]
+)
+def test_another_theorem_on_one_problem_does_not_compile(name: str, before: str, after: str, library: Path) -> None:
+    text, count = re.subn(before, after, coq.modules([proof(name)]), count=1)
+    assert count == 1
+    assert refusal(text, library) is not None
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_the_export_of_one_problem_is_the_same_each_time(name: str) -> None:
+    """It states the checker's sentence, and its hypotheses are facts of the list."""
+    data = proof(name)
+    text = coq.modules([data])
+    assert text == coq.modules([data])
+    assert checker.statement(data) in text
+    assert set(facts(text)) <= set(HYPOTHESES)
+    assert {"level_at", "noise_at"} <= set(facts(text)) or name.startswith("rising")
+
+
+def test_a_table_holds_the_loss_of_the_exact_method() -> None:
+    """To one unit, at the places that the library names."""
+    text = coq.modules([proof("optimum-cosine-3-2-1000-13")])
+    problem = Problem(d=2, n=1000, law=Cosine(L=3.0), sigma=13.0)
+    (units,) = re.findall(r"right_units : R := (\d+)\.", text)
+    (ends,) = re.findall(r"right_ends : list R := \[(.*)\]", text)
+    (rows,) = re.findall(r"right_values : list \(list Z\) := \[\n(.*?)\]%Z", text, re.DOTALL)
+    (start,) = re.findall(r"right_from : R := (.*)\.", text)
+    edges = [float(Fraction(each.replace(" ", ""))) for each in (start, *ends.split(";"))]
+    tables = [[int(each) for each in row.split(";")] for row in re.findall(r"\[(.*?)\]", rows)]
+    assert len(tables) == len(edges) - 1
+    for (first, last), row in zip(pairwise(edges), tables, strict=True):
+        assert len(row) == len(places())
+        for place, value in zip(places(), row, strict=True):
+            loss = loss_terms(problem, (first + last) / 2 + (last - first) / 2 * place / 128)
+            assert value == pytest.approx(float(loss.noise + loss.bias) * float(units), abs=1.5)
+
+
+def test_a_window_moved_inwards_has_no_table() -> None:
+    data = proof("optimum-cosine-3-2-1000-13")
+    between = next(lemma for lemma in data["lemmas"] if lemma["name"] == "between")
+    between["constants"]["low"] = "2.0496"
+    with pytest.raises(OutOfReach, match="no export to Coq, because a table"):
+        coq.exported([data])
+
+
 def test_every_dimension_is_in_the_export_of_relu() -> None:
     """Groups without a gap and without an end, and all constants of the proof."""
     data = proof("dimensions-relu")
@@ -514,6 +611,7 @@ def test_every_hypothesis_is_listed_in_the_documents() -> None:
         "clip-3",
         "dimensions-affine",
         "dimensions-relu",
+        *PROBLEMS,
         "lt-cosine",
         "lt-ridge-1-1-yx",
     )

@@ -21,6 +21,7 @@ from lipverify.proofs import checker
 from lipverify.proofs.checker.chain import Proof
 from lipverify.proofs.coq.algebra import WHOLE, cosine, ridge
 from lipverify.proofs.coq.dimensions import every_dimension
+from lipverify.proofs.coq.problems import WRITTEN, problem
 from lipverify.proofs.coq.text import library
 from lipverify.proofs.coq.windows import window
 
@@ -41,17 +42,19 @@ OF_WINDOWS = Export(
     "affine, quadratic, ReLU, cosine and zonal laws, links of polynomials and of polynomial pieces, kernels, Matern "
     "fields and rough-0.5",
 )
+OF_PROBLEMS = Export(("attention", "curves"), problem, "one problem with isotropic tokens")
 EXPORTS = {
     "window": OF_WINDOWS,
     "envelope": OF_WINDOWS,
     "tradeoff": OF_WINDOWS,
     "transfer": OF_WINDOWS,
     "every dimension": Export(("attention", "dimensions", "ramp"), every_dimension, "affine and quadratic laws, ReLU"),
+    **dict.fromkeys(WRITTEN, OF_PROBLEMS),
     "cosine": Export(("majorant", "transformers"), cosine, "Theorem 4.2"),
     "ridge": Export(("majorant", "transformers"), ridge, "Theorem 5.2 at a rate"),
 }
 """Kinds of proof files that can be exported; `WHOLE` has the theorems that need no proof file."""
-LIBRARIES = ("attention", "dimensions", "ramp", "sums", *WHOLE, "transformers")
+LIBRARIES = ("attention", "dimensions", "ramp", "curves", "sums", *WHOLE, "transformers")
 """All libraries, in the order in which a file includes them; `sums` is the beginning of `algebra.v`."""
 IMPORT = re.compile(r"^(?:From \w+ Require Import [\w ]+|Import ListNotations|Open Scope R_scope)\.\n", re.MULTILINE)
 """Imports of the libraries. A file has them once, at its beginning, because a later import would hide our names."""

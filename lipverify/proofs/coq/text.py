@@ -101,6 +101,43 @@ HYPOTHESES = {
         "forall d, (2 <= d)%nat -> Jensen_ramp_left d (a_of d) (B d) (G1 d) (G2 d)",
         "Jensen for every harmonic; the mean of 1 - P_l falls in w",
     ),
+    "strip_n": ("Strip 1 2 (N n)", "Cauchy's estimate; N is at most 1 / cos(b)^2 where |Im w| <= b < pi/2"),
+    "strip_listed": ("Strip (4 * V) 2 listed", "the same for the bias of the listed degrees"),
+    "listed_le": ("forall w, 0 <= w -> listed w <= B n w", "the listed degrees are a part of the bias"),
+    "level_at": ("risk (N n) (B n) L sigma at_ <= level", "a ball: the loss at one w"),
+    "noise_at": ("noise_stop <= sigma ^ 2 * N n stop", "a ball: the noise at one w"),
+    "left_known": (
+        "tables 128 places left_units (risk (N n) listed L sigma) left_from left_ends left_values",
+        "balls: the loss of the listed degrees at the places of each part of [0, low]",
+    ),
+    "right_known": (
+        "tables 128 places right_units (risk (N n) listed L sigma) right_from right_ends right_values",
+        "balls: the same on [high, stop]",
+    ),
+    "even": (
+        "forall w, N n (- w) = N n w /\\ B n (- w) = B n w",
+        "every token exchanged by its opposite, for an even law",
+    ),
+    "bent": (
+        "2 * bend <= Derive_n (risk (N n) (B n) L sigma) 2 0",
+        "the second derivative at w = 0, a mean over one, two and three tokens",
+    ),
+    "bias_at_1": ("L ^ 2 * B n w_1 <= bias_1", "a ball: the bias at one w"),
+    "bias_at_2": ("bias_2 <= L ^ 2 * B n w_2", "a ball: the bias at another w"),
+    "omitted_slope": (
+        "forall w, 0 <= w -> ex_derive (fun x => B n x - listed x) w /\\\n"
+        "  Rabs (Derive (fun x => B n x - listed x) w) <= 4 * omitted * sqrt (2 * V_1 n w)",
+        "Cauchy's inequality, for the degrees that are not listed, of the variance `omitted` at most",
+    ),
+    "distance_at": ("V_1 n edge <= edge_mean", "a ball: the mean of h at one w"),
+    "early_known": (
+        "tables 128 places early_units (Derive (fun x => - L ^ 2 * listed x)) early_from early_ends early_values",
+        "balls: minus the slope of the bias of the listed degrees at the places of each part of [0, edge]",
+    ),
+    "late_known": (
+        "tables 128 places late_units (Derive (fun x => - L ^ 2 * listed x)) late_from late_ends late_values",
+        "balls: the same on [edge, stop]",
+    ),
     "shares": ("Shares q cosine", "a squared cosine lies between 0 and 1"),
     "independent": ("Independent q cosine", "the other columns span a uniformly random subspace"),
     "majorised": ("Majorised q", "moments on the sphere are those of normal numbers over those of their radius"),
