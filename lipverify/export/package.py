@@ -267,7 +267,7 @@ def _constants(record: Record) -> Iterator[str]:
 
 def coordinates(cell: Cell, cells: Sequence[Cell]) -> str:
     """The coordinates of a cell in which the cells differ: `d=2,law=affine`."""
-    varying = [name for name in cell.where if len({str(other.where.get(name)) for other in cells}) > 1]
+    varying = [name for name in cell.where if len({str(cell.where.get(name)) for cell in cells}) > 1]
     return ",".join(f"{name}={value}" for name, value in cell.where.items() if name in varying)
 
 

@@ -135,9 +135,9 @@ def table(title: str, columns: Mapping[str, Any]) -> str:
     flat = {name: np.atleast_1d(np.asarray(value)).ravel().tolist() for name, value in columns.items()}
     count = max(map(len, flat.values()), default=0)
     whole = {name: values if len(values) == count else values * count for name, values in flat.items()}
-    shown = range(count) if count <= ROWS else [*range(ROWS // 2), None, *range(count - ROWS // 2, count)]
+    indices = range(count) if count <= ROWS else [*range(ROWS // 2), None, *range(count - ROWS // 2, count)]
     head = _row("th", list(whole))
-    rows = [_row("td", ["…" if k is None else _number(values[k]) for values in whole.values()]) for k in shown]
+    rows = [_row("td", ["…" if k is None else _number(values[k]) for values in whole.values()]) for k in indices]
     return f"<table><caption>{escape(title)}</caption>{head}{''.join(rows)}</table>"
 
 

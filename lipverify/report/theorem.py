@@ -31,7 +31,7 @@ _LONGEST_REASON = 330
 
 def theorem(records: Sequence[Record], passages: Sequence[Passage], draw: Draw, *, anchor: str, topic: str) -> Theorem:
     """The page of one statement, without its symbols; `topic` is the anchor of its evidence, or empty."""
-    shown = telling_figure(records)
+    figure = telling_figure(records)
     nearest = judged_by(records)
     ordered = told_first(records, passages)
     shared = shared_by(nearest)
@@ -45,14 +45,14 @@ def theorem(records: Sequence[Record], passages: Sequence[Passage], draw: Draw, 
         standing=standing(records, passages),
         sources=readings.remarks(nearest, lambda record: (sources.quotation(record.source),)),
         quoted=tuple(
-            (rich(sources.place(source)), rich(source.printed))
+            (rich(sources.place_in_paper(source)), rich(source.printed))
             for source in {sources.quotation(record.source): record.source for record in nearest}.values()
         ),
         statement=statement_of(ordered[0].statement),
         assumptions=tuple(map(rich, shared)),
         instead=rich(instead),
         reason=rich(_reason(nearest)),
-        picture=None if shown is None else draw(shown),
+        picture=None if figure is None else draw(figure),
         readings=tuple(_reading(record, shared, records, passages) for record in ordered),
         tables=tables_of(records, "theorem"),
         judged=_judged(records),
@@ -184,9 +184,9 @@ def _problem(record: Record) -> Text:
     if record.verdict == "error":
         return (Run("code", printable(record.problem)),) if record.problem else ()
     for cell in record.cells if record.problem else ():
-        place = at(cell.where)
+        point = at(cell.where)
         match = re.fullmatch(
-            rf"(|the control, |.* disagree on ){re.escape(cell.quantity)}(.*) at {re.escape(place)}((?![\w.]).*)",
+            rf"(|the control, |.* disagree on ){re.escape(cell.quantity)}(.*) at {re.escape(point)}((?![\w.]).*)",
             record.problem,
             re.DOTALL,
         )

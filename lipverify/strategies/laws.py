@@ -99,9 +99,9 @@ def _waves(L: st.SearchStrategy[float]) -> st.SearchStrategy[Ridge]:
 
 
 def _kinked(L: st.SearchStrategy[float]) -> st.SearchStrategy[Ridge]:
-    place = st.floats(-NEAREST_POLE, NEAREST_POLE)
-    places = st.lists(place, min_size=1, max_size=MOST_KINKS, unique=True).map(lambda kinks: tuple(sorted(kinks)))
-    return st.builds(lambda c, kinks: Ridge(Kinked(c, kinks), kinks=kinks), L, places)
+    kink = st.floats(-NEAREST_POLE, NEAREST_POLE)
+    positions = st.lists(kink, min_size=1, max_size=MOST_KINKS, unique=True).map(lambda kinks: tuple(sorted(kinks)))
+    return st.builds(lambda c, kinks: Ridge(Kinked(c, kinks), kinks=kinks), L, positions)
 
 
 def zonal_laws(degree: int = 8, scale: Bounds = (0.1, 10.0)) -> st.SearchStrategy[Zonal]:

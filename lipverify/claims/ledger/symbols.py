@@ -94,8 +94,8 @@ def said(name: str, value: Scalar, written: str = "") -> str:
         return f"${letter(name)} = {inside}$" if is_letter(name) else f"{named(name)} = {number}"
     if name == "law":
         return f"{SPELLED.get(value, value)} law"
-    if name == "noise" and (found := NOISE.fullmatch(value)):
-        return _noise(*found.groups())
+    if name == "noise" and (match := NOISE.fullmatch(value)):
+        return _noise(*match.groups())
     return f"{named(name)} = {value}"
 
 
@@ -122,7 +122,7 @@ def on_one_line(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return type(value)(map(on_one_line, value))
     if isinstance(value, Mapping):
-        return {key: on_one_line(each) for key, each in value.items()}
+        return {key: on_one_line(text) for key, text in value.items()}
     if isinstance(value, msgspec.Struct):
         texts = {name: getattr(value, name) for name in value.__struct_fields__}
         lines = {name: on_one_line(text) for name, text in texts.items() if isinstance(text, str)}

@@ -221,9 +221,9 @@ class Start:
 
     def Process(self, target: Callable[..., Any], args: tuple[Any, ...], **how: Any) -> Worker:
         """A process, ready to start, that sees the GPU which the fewest other processes see."""
-        self._started = [each for each in self._started if each.is_alive()]
+        self._started = [worker for worker in self._started if worker.is_alive()]
         if self._devices:
-            device = min(self._devices, key=[each.device for each in self._started].count)
+            device = min(self._devices, key=[worker.device for worker in self._started].count)
             worker = Worker(self._new(target=_seeing, args=(device, target, *args), **how), self._busy, device)
         else:
             worker = Worker(self._new(target=target, args=args, **how), self._busy)
@@ -466,8 +466,8 @@ def begin_worker(shared: Path | None, modules: Sequence[str] = (), reached: Any 
     keep_memory()
     with contextlib.suppress(OSError, AttributeError):
         os.setpgid(0, 0)  # processes forked by a measurement belong to the worker's group and end with it
-    for each in SIGNALS:
-        signal.signal(each, signal.SIG_DFL)
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if sys.platform == "linux":
