@@ -40,7 +40,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def tables(ledger: Ledger) -> dict[str, Table]:
-    """All tables by name."""
+    """The tables of an export by the stem of their files."""
     return {
         "cells": cells(ledger.claims),
         "claims": claims(ledger.claims),

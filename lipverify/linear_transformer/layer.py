@@ -204,7 +204,7 @@ class SingleHead:
         return Diagonal(self.p_x * self.q_x, self.p_x * self.q_y, self.p_y * self.q_x, self.p_y * self.q_y)
 
     def layer(self, d: int) -> Layer:
-        """The head written out."""
+        """The head as matrices P and Q of one head, (1, d + 1, d + 1)."""
         return Layer(_diagonal(self.p_x, self.p_y, d)[None], _diagonal(self.q_x, self.q_y, d)[None])
 
 

@@ -55,7 +55,7 @@ class ByLaw(Generic[Result]):
 
     @property
     def classes(self) -> list[type[Law]]:
-        """The registered classes."""
+        """The classes that have an implementation of their own."""
         return [law_class for law_class in self.dispatcher.registry if law_class is not object]
 
     def has(self, law: Law) -> bool:

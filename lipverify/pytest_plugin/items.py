@@ -206,7 +206,7 @@ MEASURED = pytest.StashKey[Measured]()
 
 
 class ClaimFile(pytest.File):
-    """A file of claims."""
+    """A Python file that declares claims, collected as one item each."""
 
     def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
         """One item for each claim."""

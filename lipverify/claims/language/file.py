@@ -143,7 +143,7 @@ class FileFunction(msgspec.Struct, frozen=True):
 
     @property
     def __wrapped__(self) -> Callable[..., Any]:
-        """The function itself."""
+        """The function of the loaded file, without the diversion of its output."""
         return getattr(self.file.module(), self.name)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:

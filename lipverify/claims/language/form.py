@@ -129,7 +129,7 @@ class Form:
 
 @dataclass(frozen=True, kw_only=True)
 class Bound(Form):
-    """Bounds on a value."""
+    """A value with a lower bound, an upper bound or both."""
 
     name: ClassVar[str] = "bound"
 

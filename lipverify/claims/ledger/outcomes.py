@@ -121,12 +121,12 @@ class Stated(Protocol):
 
     @property
     def expected(self) -> Verdict | None:
-        """The recorded verdict."""
+        """The verdict on record; None for a claim that has none yet."""
         ...
 
     @property
     def source(self) -> Source:
-        """Its source."""
+        """The paper, the place in it, and the printed words."""
         ...
 
     @property

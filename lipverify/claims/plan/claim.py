@@ -266,12 +266,12 @@ class Claim:
 
     @cached_property
     def evidence(self) -> Evidence:
-        """The planned evidence."""
+        """The plan, made at first use, because a list of claims needs none."""
         return self.plan()
 
     @property
     def cells(self) -> tuple[CellPlan, ...]:
-        """The planned cells."""
+        """One plan for each point of the family."""
         return self.evidence.cells
 
     @cached_property

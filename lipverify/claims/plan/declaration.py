@@ -107,7 +107,7 @@ class _Reading:
 
     @property
     def label(self) -> str:
-        """The coordinates in words."""
+        """The named coordinates and the side, as a report labels the reading."""
         return ", ".join(filter(None, [*_named(self.family), SIDE_WORDS.get(self.side or "", "")]))
 
     def words(self, name: str) -> Any:

@@ -49,7 +49,7 @@ class LibraryFunction(msgspec.Struct, frozen=True):
         return self.name
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        """Call the function."""
+        """Import the module, and call the function."""
         return getattr(importlib.import_module(self.module), self.name)(*arguments, **named)
 
 

@@ -155,7 +155,7 @@ class _Deciding:
                 self._decide(index)
 
     def running(self, now: Sequence[tuple[str, float]]) -> None:
-        """Report the running measurements."""
+        """Report each running measurement with the first claim that needs it."""
         first = {address: self._claims[self._asked[address][0]].id for address, _ in now}
         self.watch.running([Running(address, first[address], seconds) for address, seconds in now])
 

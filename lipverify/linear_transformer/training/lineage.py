@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from lipverify.linear_transformer.families import Diag, LowRank, SafeFull, family_named
+import numpy as np
+
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.streams import generator
+from lipverify.linear_transformer.families import START, Diag, Full, LowRank, Omega, SafeFull, family_named
 from lipverify.linear_transformer.gdplusplus.optimum import grown_gdplusplus
 from lipverify.linear_transformer.published import address_of, problem
 from lipverify.linear_transformer.regression.adjusted import SEQUENCES
-from lipverify.linear_transformer.training.growth import Start, inserted, of_gdplusplus, random_starts, widened
 from lipverify.linear_transformer.training.objective import Arithmetic
 from lipverify.linear_transformer.training.record import Trained
-from lipverify.linear_transformer.training.stages import Plan, Stage, fit
+from lipverify.linear_transformer.training.stages import Plan, Stage, Start, fit
 
 NARROW = Plan((Stage(2048, 60, 2, 1.0), Stage(8192, 120, 0, 1e3), Stage(32_768, 60, 0, 1e5)), draws=1, random=2)
 """Effort for families of at most four weights a layer."""
@@ -39,6 +42,10 @@ PLANS: Mapping[str, tuple[Plan, Plan]] = {
 """The effort for each family: for models of up to `SHALLOW` layers, and for deeper ones."""
 SHALLOW = 4
 """Largest depth with the first plan of a family."""
+SMALL = START / 10
+"""Size of the random part that is added to a diagonal model."""
+COLUMN = 3.0
+"""Length of the column P_xy that is added to a layer of a diagonal model, in rescaled units."""
 
 
 def plan_of(family: str, layers: int) -> Plan:
@@ -97,3 +104,55 @@ def trained(
             starts.append(Start("FULL", kind.of_full(same["FULL"])))
     starts += random_starts(kind, layers, plan.random, seed, stream)
     return fit(kind, starts, plan, seed, samples, arithmetic)
+
+
+def inserted(family: Omega | Full, shorter: Floats, draws: int, seed: int, stream: str) -> list[Start]:
+    """A random layer near the identity, inserted before and after each layer of the shorter model."""
+    return [
+        Start(f"layer {position + 1} put in", np.concatenate([shorter[:position], layer, shorter[position:]]))
+        for position in range(len(shorter) + 1)
+        for draw in range(draws)
+        for layer in [family.at_random(_normals(family, 1, seed, f"{stream}/insert/{position}/{draw}"))]
+    ]
+
+
+def random_starts(family: Omega | Full, layers: int, draws: int, seed: int, stream: str) -> list[Start]:
+    """Models with all layers random."""
+    return [
+        Start(
+            f"random start {draw + 1}",
+            family.at_random(_normals(family, layers, seed, f"{stream}/random/{draw}")),
+            alone=True,
+        )
+        for draw in range(draws)
+    ]
+
+
+def widened(family: Omega | Full, origin: str, diagonal: Floats, seed: int, stream: str) -> list[Start]:
+    """Convert one diagonal head a layer, weights as in `Diag`, to a start for the family.
+
+    At a diagonal model the loss of free matrices is stationary in every off-diagonal direction, so a small random part
+    is added. Each layer except the first and the last also gets a column P_xy, which no diagonal head has: it adds a
+    multiple of the label to one direction of the covariates, where later layers can use it.
+    """
+    if not isinstance(family, Full):
+        return [Start(origin, family.of_diag(diagonal))]
+    narrow = Diag(family.regression)
+    written = family.of_diag(narrow.of_four(narrow.four(diagonal)))
+    noisy = written + family.at_random(_normals(family, len(diagonal), seed, f"{stream}/widened"), SMALL)
+    starts = [Start(origin, written), Start(f"{origin}, off the diagonal too", noisy)]
+    for layer in range(1, len(diagonal) - 1):
+        direction = family.column(_normals(family, 1, seed, f"{stream}/column/{layer}")[0])
+        stored = noisy.copy()
+        stored[layer] = family.with_column(noisy[layer], COLUMN * direction / np.linalg.norm(direction))
+        starts.append(Start(f"{origin}, a column in layer {layer + 1}", stored))
+    return starts
+
+
+def of_gdplusplus(family: Diag, layers: tuple[tuple[float, float], ...]) -> Floats:
+    """Convert GD++ weights (xx, yx) layer by layer to one diagonal head; the last xx, which does nothing, is 0."""
+    return family.of_four(np.asarray([[xx, 0.0, yx, 0.0] for xx, yx in layers]))
+
+
+def _normals(family: Omega | Full, layers: int, seed: int, stream: str) -> Floats:
+    return generator(seed, stream, 0).standard_normal((layers, *family.shape))

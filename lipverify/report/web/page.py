@@ -191,7 +191,6 @@ def _main(report: Report, page: Page) -> Markup:
 
 
 def _passages(report: Report, words: Formulas) -> Markup:
-    """The table of passages."""
     header = ("printed in", "outcome", "readings; what holds", "grade", "judged by")
     rows = [
         (
