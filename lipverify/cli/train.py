@@ -31,7 +31,7 @@ def models_of(options: ModelOptions) -> list[Any]:
     """The models of the table with these coordinates; refused if a coordinate has an unknown value."""
     from lipverify.linear_transformer.families import NAMES
     from lipverify.linear_transformer.published import LAYERS, NOISES, problem
-    from lipverify.linear_transformer.training.making import Model
+    from lipverify.linear_transformer.training.lineage import Model
 
     laws = [law.name for law in NOISES]
     noises = options.noise or laws
@@ -67,7 +67,7 @@ def train_models(id: str, options: ModelOptions, backend: str | None, out: Path,
     if chosen("id", id, (TABLE, *CLAIMS)) in CLAIMS:
         return _train_for_claims(id, out)
     arithmetic: Any = None if backend is None else BACKENDS[chosen("backend", backend, BACKENDS)]
-    from lipverify.linear_transformer.training.making import make
+    from lipverify.linear_transformer.training.lineage import make
 
     models = models_of(options)
     require_writable(out)

@@ -31,7 +31,7 @@ from lipverify.foundation.showing import axes
 from lipverify.foundation.sphere import on_sphere
 from lipverify.foundation.streams import standard_normals
 from lipverify.foundation.validation import number, zero_or_more
-from lipverify.problem.covariances import Weighted
+from lipverify.problem.functions import Weighted
 
 Result = TypeVar("Result")
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from lipverify.errors import InvalidInput
 from lipverify.foundation.validation import chosen, whole
 from lipverify.problem.composed import LowRank, Transformed
+from lipverify.problem.functions import Kinked, PowerSeries, Wave
 from lipverify.problem.law import FunctionLaw, Law, RidgeLaw
-from lipverify.problem.links import Kinked, PowerSeries, Wave
 from lipverify.problem.own import Ridge, Zonal
 from lipverify.problem.written import LAWS, law_named
 from lipverify.strategies.geometry import rotations

@@ -37,11 +37,8 @@ from lipverify.linear_transformer.training import (
     write_witness,
 )
 
-# internal: the model from which another one was grown
-from lipverify.linear_transformer.training.lineage import parents, trained
-
-# internal: models are made at sizes for a test
-from lipverify.linear_transformer.training.making import Model, in_order, make
+# internal: the model from which another one was grown, and models made at sizes for a test
+from lipverify.linear_transformer.training.lineage import Model, in_order, make, parents, trained
 
 # internal: a file is forged with another weight
 from lipverify.linear_transformer.training.witness import Witness, models_folder, models_path, witness, witness_of
