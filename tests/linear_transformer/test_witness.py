@@ -30,7 +30,7 @@ from lipverify.linear_transformer.training import (
     Plan,
     Stage,
     Trained,
-    making,
+    lineage,
     name_of,
     names_of,
     read_witness,
@@ -210,7 +210,7 @@ def test_training_continues_where_it_was_stopped(tmp_path: Path, monkeypatch: py
         made.append((family, layers))
         return trained(noise, family, layers, *rest)
 
-    monkeypatch.setattr(making, "trained", counted)
+    monkeypatch.setattr(lineage, "trained", counted)
     killed = True
     with pytest.raises(KeyboardInterrupt):
         make(wanted, tmp_path / "stopped")
