@@ -73,7 +73,7 @@ class How:
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class Shown:
+class Output:
     """The output in addition to the verdicts, and whether a refuted claim is a failure.
 
     Parameters
@@ -95,7 +95,7 @@ class Shown:
             raise InvalidInput("--json and --table: both would go to standard output; give one of them.")
 
 
-AS_USUAL, USUALLY_SHOWN = How(), Shown()
+AS_USUAL, USUAL_OUTPUT = How(), Output()
 
 
 @app.command
@@ -103,7 +103,7 @@ def verify(
     *ids: str,
     out: Path = Path("reports"),
     how: How = AS_USUAL,
-    shown: Shown = USUALLY_SHOWN,
+    output: Output = USUAL_OUTPUT,
     report: ReportOptions = USUAL_REPORT,
 ) -> int:
     """Verify claims; write OUT/ledger.json, OUT/report.pdf and OUT/report.html.
@@ -123,7 +123,7 @@ def verify(
     """
     from lipverify.cli.verify import verify_claims
 
-    return verify_claims(ids, how, report, out, shown)
+    return verify_claims(ids, how, report, out, output)
 
 
 @app.command(name="list")

@@ -145,11 +145,11 @@ def _cell(change: CellChange) -> Text:
     """One cell: point, verdict, value and bound."""
     point = _point(change.where)
     what = visible(f"{change.quantity} ({change.method})")
-    side = change.after or change.before
-    assert side is not None, "a change has at least one side"
+    entry = change.after or change.before
+    assert entry is not None, "a change has at least one side"
     if change.before is None or change.after is None:
         word = "new" if change.before is None else "gone"
-        return Text.assemble(f"{word} cell {point}: ", _verdict(side.verdict), f", {what} = {_value(side)}")
+        return Text.assemble(f"{word} cell {point}: ", _verdict(entry.verdict), f", {what} = {_value(entry)}")
     parts: list[Any] = [f"{point}: "]
     if "verdict" in change.changed:
         parts += [_verdicts(change.before.verdict, change.after.verdict), ", "]
@@ -165,11 +165,11 @@ def _cell(change: CellChange) -> Text:
 
 def _cross_check(change: CrossCheckChange) -> Text:
     what = visible(f"{change.quantity}, {' and '.join(change.methods)}")
-    side = change.after or change.before
-    assert side is not None, "a change has at least one side"
-    values = " and ".join(digits.with_error(*pair) for pair in zip(side.values, side.errors, strict=True))
-    agreement = "agree" if side.agrees else "differ"
-    return Text(f"cross-check {_point(change.where)}: {what} now {agreement}: {values}", "" if side.agrees else "bold")
+    entry = change.after or change.before
+    assert entry is not None, "a change has at least one side"
+    values = " and ".join(digits.with_error(*pair) for pair in zip(entry.values, entry.errors, strict=True))
+    agreement = "agree" if entry.agrees else "differ"
+    return Text(f"cross-check {_point(change.where)}: {what} now {agreement}: {values}", "" if entry.agrees else "bold")
 
 
 def _point(where: dict[str, Scalar]) -> str:
@@ -189,9 +189,9 @@ def _range(allowed: Allowed) -> str:
     """A range in brackets, round at an end that is excluded."""
     low, high = allowed.low, allowed.high
     opening = "(" if allowed.open or low is None else "["
-    right = ")" if allowed.open or high is None else "]"
+    closing = ")" if allowed.open or high is None else "]"
     ends = ("−∞" if low is None else digits.number(low, 6), "∞" if high is None else digits.number(high, 6))
-    return f"{opening}{ends[0]}, {ends[1]}{right}"
+    return f"{opening}{ends[0]}, {ends[1]}{closing}"
 
 
 def _verdicts(before: Verdict | None, after: Verdict | None) -> Text:
@@ -236,9 +236,9 @@ def audit_ledger(path: Path, files: Sequence[Path], registry: bool, json: bool) 
 
 
 def _line(difference: Difference) -> Text:
-    place = f", {difference.where}" if difference.where else ""
+    point = f", {difference.where}" if difference.where else ""
     told = f"{difference.what} is {difference.stated}, and {difference.follows} follows"
-    return Text.assemble((visible(difference.id), "bold"), visible(f"{place}: {told}"))
+    return Text.assemble((visible(difference.id), "bold"), visible(f"{point}: {told}"))
 
 
 def _summary(ledger: Ledger, differences: int) -> str:

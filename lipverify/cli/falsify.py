@@ -48,18 +48,18 @@ def falsify_claims(path: str, id: str | None, seconds: float, seed: int, out: Pa
         for i, sought in enumerate(claims):
             show = _showing(progress, i * seconds, len(claims) * seconds, visible(sought.id))
             outcome = search(sought, profile, seconds, list(store.of(sought.id)), progress=show)
-            others = again(outcome.found, sought, profile) if outcome.found is not None else []
+            rechecks = again(outcome.counterexample, sought, profile) if outcome.counterexample is not None else []
             written: tuple[str, str] = ("", "")
-            if outcome.found is not None:
-                store = store.added(sought.id, outcome.found.form, outcome.found.place)
+            if outcome.counterexample is not None:
+                store = store.added(sought.id, outcome.counterexample.form, outcome.counterexample.point)
                 store.write(out)
                 written = _write(outcome, file, profile, out)
-                code = max(code, DISAGREE if any(second.verdict == "supported" for second in others) else FOUND)
+                code = max(code, DISAGREE if any(recheck.verdict == "supported" for recheck in rechecks) else FOUND)
             elif outcome.nearest is None:
                 code = max(code, DISAGREE)
-            told.append(_data(outcome, others, written))
+            told.append(_data(outcome, rechecks, written))
             if not json:
-                print("\n".join(_lines(outcome, others, written)), flush=True)
+                print("\n".join(_lines(outcome, rechecks, written)), flush=True)
     if json:
         write_json(told)
     return code
@@ -81,10 +81,10 @@ def _write(outcome: Search, file: ClaimsFile, profile: Profile, out: Path) -> tu
     """Write the counterexample as a claims file and verify it; return the path, and the reason if it is not refuted."""
     from lipverify.falsify.written import claim_at, id_of
 
-    assert outcome.found is not None
+    assert outcome.counterexample is not None
     path = _counterexample(out, outcome.sought.id)
     try:
-        write_whole(path, claim_at(outcome.found, outcome.sought, file).encode())
+        write_whole(path, claim_at(outcome.counterexample, outcome.sought, file).encode())
         claims = [claim for claim in claims_of(str(path), profile) if claim.id == id_of(outcome.sought)]
         records = run(claims, jobs=0, seed=profile.seed).claims
     except InvalidInput as error:
@@ -96,13 +96,13 @@ def _write(outcome: Search, file: ClaimsFile, profile: Profile, out: Path) -> tu
     return str(path), ""
 
 
-def _lines(outcome: Search, others: Sequence[Again], written: tuple[str, str]) -> list[str]:
+def _lines(outcome: Search, rechecks: Sequence[Again], written: tuple[str, str]) -> list[str]:
     """The result of one search in plain text."""
     id = visible(outcome.sought.id)
     searched = [f"    searched {visible(ranges)}" for ranges in outcome.searched if ranges]
-    if outcome.found is None:
+    if outcome.counterexample is None:
         return [*_none(outcome, id), *_not_reached(outcome), *searched]
-    trial = outcome.found
+    trial = outcome.counterexample
     first = f"first after {counted(outcome.first, 'trial')}, {outcome.first_seconds:.1f} s"
     how = "kept from before" if outcome.kept else first
     lines = [
@@ -110,9 +110,9 @@ def _lines(outcome: Search, others: Sequence[Again], written: tuple[str, str]) -
         f"    at {_where(outcome, trial)}",
     ]
     lines.append(f"    measured {visible(trial.quantity)} = {trial.measured}, claimed {visible(trial.claimed)}")
-    for second in others:
-        lines.append(f"    by {second.by}: {_second_verdict(second)}")
-    if not others:
+    for recheck in rechecks:
+        lines.append(f"    by {recheck.by}: {_second_verdict(recheck)}")
+    if not rechecks:
         lines.append("    by another method: none, because the value does not come from a loss of lipverify")
     path, trouble = written
     lines += [f"    {visible(trouble)}"] * bool(trouble)
@@ -122,12 +122,12 @@ def _lines(outcome: Search, others: Sequence[Again], written: tuple[str, str]) -
     return lines + searched
 
 
-def _second_verdict(repetition: Again) -> str:
+def _second_verdict(recheck: Again) -> str:
     """The verdict of the other method at the counterexample."""
-    if repetition.verdict is None:
-        return f"not reached ({_short(repetition.measured)})"
+    if recheck.verdict is None:
+        return f"not reached ({_short(recheck.measured)})"
     words = {"refuted": "refuted too", "inconclusive": "open", "supported": "it HOLDS: the methods disagree"}
-    return f"{words[repetition.verdict]}: {repetition.measured}"
+    return f"{words[recheck.verdict]}: {recheck.measured}"
 
 
 def _declaration(path: Path) -> list[str]:
@@ -168,14 +168,14 @@ def _where(outcome: Search, trial: Any) -> str:
     return ", ".join(f"{name} = {visible(str(value))}" for name, value in coordinates) or "its point"
 
 
-def _data(outcome: Search, others: Sequence[Again], written: tuple[str, str]) -> dict[str, Any]:
+def _data(outcome: Search, rechecks: Sequence[Again], written: tuple[str, str]) -> dict[str, Any]:
     """The result of one search as JSON data."""
     from lipverify.falsify.search import whole
 
-    trial = outcome.found or outcome.nearest
+    trial = outcome.counterexample or outcome.nearest
     return {
         "id": outcome.sought.id,
-        "found": outcome.found is not None,
+        "found": outcome.counterexample is not None,
         "kept": outcome.kept,
         "searched": list(outcome.searched),
         "trials": outcome.trials,
@@ -185,7 +185,7 @@ def _data(outcome: Search, others: Sequence[Again], written: tuple[str, str]) ->
         "where": whole(trial, outcome.sought) if trial else None,
         "measured": trial.measured if trial else None,
         "claimed": trial.claimed if trial else None,
-        "again": [{"by": second.by, "verdict": second.verdict, "measured": second.measured} for second in others],
+        "again": [{"by": recheck.by, "verdict": recheck.verdict, "measured": recheck.measured} for recheck in rechecks],
         "file": written[0] or None,
         "not_reached": sum(outcome.not_reached.values()),
     }

@@ -44,15 +44,15 @@ def progress_of(what: str) -> Iterator[Callable[[int, int, str], None]]:
 def _plain(what: str) -> Callable[[int, int, str], None]:
     """Print about ten lines for each total, none for a task that ends within a second."""
     clock = time.perf_counter()
-    last = {"total": 0, "step": 0}
+    printed = {"total": 0, "step": 0}
 
     def show(done: int, total: int, label: str) -> None:
         step = done * PLAIN_STEPS // max(total, 1)
         seconds = time.perf_counter() - clock
-        if total != last["total"]:  # the plan has changed
-            last.update(total=total, step=0)
-        if step > last["step"] and (seconds > 1 or done == total):
-            last["step"] = step
+        if total != printed["total"]:  # the plan has changed
+            printed.update(total=total, step=0)
+        if step > printed["step"] and (seconds > 1 or done == total):
+            printed["step"] = step
             print(f"{what} {done} of {total} ({seconds:.0f} s)", file=sys.stderr, flush=True)
 
     return show

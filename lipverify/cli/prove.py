@@ -228,7 +228,7 @@ def list_provable(json: bool) -> int:
 
 
 def show(console: Console, proof: Proof, seconds: float) -> None:
-    """Print a proof."""
+    """Print the statement, each lemma with its reason, the constants and the time."""
     console.print(f"[bold]{proof.statement}[/bold]", soft_wrap=True)
     for lemma in proof.lemmas:
         where = f", from w = {lemma.constants['u']:g} on" if "u" in lemma.constants else ""

@@ -39,24 +39,24 @@ class Screen(Watch):
         self.open: dict[str, list[str]] = {}
         for claim in claims:
             self.open.setdefault(stem_of(claim.id), []).append(claim.id)
-        self.each = self.headed = len(self.open) == 1
-        self.found: dict[str, list[Record]] = {stem: [] for stem in self.open}
+        self.by_claim = self.headed = len(self.open) == 1
+        self.records: dict[str, list[Record]] = {stem: [] for stem in self.open}
         self.named: dict[str, float] = {}
 
     def decided(self, record: Record) -> None:
         """Show the claim, or its theorem if this was its last claim."""
         stem = stem_of(record.id)
-        self.found[stem].append(record)
-        if self.each:
+        self.records[stem].append(record)
+        if self.by_claim:
             self.show(claim_line(record))
-        elif len(self.found[stem]) == len(self.open[stem]):
+        elif len(self.records[stem]) == len(self.open[stem]):
             if not self.headed:
                 self.show(HEADING)
             self.headed = True
-            self.show(theorem_line(stem, self.found[stem]))
+            self.show(theorem_line(stem, self.records[stem]))
 
     def running(self, now: Sequence[Running]) -> None:
-        """Name the slow measurements."""
+        """Print each measurement that takes longer than `SLOW`, again whenever its time has doubled."""
         for task in now:
             if task.seconds >= self.named.get(task.address, SLOW):
                 self.named[task.address] = 2 * task.seconds
@@ -95,7 +95,7 @@ class LiveScreen(Screen):
         self.bar.update(self.task, completed=done, total=total)
 
     def running(self, now: Sequence[Running]) -> None:
-        """Name the longest-running measurement."""
+        """Write beside the bar which claim has waited longest, and how long."""
         longest = f"{stem_of(now[0].claim)} {now[0].seconds:.0f} s" if now else ""
         self.bar.update(self.task, description=longest)
 

@@ -27,20 +27,20 @@ SEEDS = (0, 1, 2)
 """Seeds of the trainings if none is named: three show whether a result depends on the seed."""
 
 
-def models_of(which: ModelOptions) -> list[Any]:
+def models_of(options: ModelOptions) -> list[Any]:
     """The models of the table with these coordinates; refused if a coordinate has an unknown value."""
     from lipverify.linear_transformer.families import NAMES
     from lipverify.linear_transformer.published import LAYERS, NOISES, problem
-    from lipverify.linear_transformer.training.making import Model
+    from lipverify.linear_transformer.training.lineage import Model
 
     laws = [law.name for law in NOISES]
-    noises = which.noise or laws
+    noises = options.noise or laws
     for noise in noises:
         chosen("noise", noise.partition("@")[0], laws)
         problem(noise)
-    families = [chosen("family", family, NAMES) for family in which.family or NAMES]
-    seeds = [whole("seeds", seed, least=0, what="a seed") for seed in which.seeds or SEEDS]
-    depths = [whole("layers", depth, least=1, what="a depth") for depth in which.layers or LAYERS]
+    families = [chosen("family", family, NAMES) for family in options.family or NAMES]
+    seeds = [whole("seeds", seed, least=0, what="a seed") for seed in options.seeds or SEEDS]
+    depths = [whole("layers", depth, least=1, what="a depth") for depth in options.layers or LAYERS]
     if max(depths) > LAYERS[-1]:
         raise InvalidInput(f"layers = {max(depths)}: the table has {LAYERS[0]} to {LAYERS[-1]} layers.")
     return [
@@ -62,14 +62,14 @@ class Line(NamedTuple):
     shipped: str
 
 
-def train_models(id: str, which: ModelOptions, backend: str | None, out: Path, json: bool) -> int:
+def train_models(id: str, options: ModelOptions, backend: str | None, out: Path, json: bool) -> int:
     """Train the missing models, report each, and compare it with the one that comes with lipverify."""
     if chosen("id", id, (TABLE, *CLAIMS)) in CLAIMS:
         return _train_for_claims(id, out)
     arithmetic: Any = None if backend is None else BACKENDS[chosen("backend", backend, BACKENDS)]
-    from lipverify.linear_transformer.training.making import make
+    from lipverify.linear_transformer.training.lineage import make
 
-    models = models_of(which)
+    models = models_of(options)
     require_writable(out)
     try:
         with progress_of("models") as progress:

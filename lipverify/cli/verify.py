@@ -26,7 +26,7 @@ from lipverify.claims.plan.registry import entitled, select_claims
 from lipverify.claims.run.deciding import duration, in_words, other_methods, stepped, tried_now, wants
 from lipverify.cli import INTERRUPTED
 from lipverify.cli.app import ReportOptions
-from lipverify.cli.claims import How, Shown
+from lipverify.cli.claims import How, Output
 from lipverify.cli.ending import BROKE, DECIDE, ending, exit_code
 from lipverify.cli.reports import WRITERS, require_writable, show, write_reports
 from lipverify.cli.screen import screen
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from lipverify.claims.run.kept import Finished
 
 
-def verify_claims(ids: Sequence[str], how: How, report: ReportOptions, out: Path, shown: Shown) -> int:
+def verify_claims(ids: Sequence[str], how: How, report: ReportOptions, out: Path, output: Output) -> int:
     """Verify claims, show verdicts as they are made, write the ledger and the reports; return the exit code."""
     claims = select_claims(ids, profile_named(how.profile, how.seed, how.backend))
     title, author = entitled(ids, report.title, report.author)
@@ -59,17 +59,17 @@ def verify_claims(ids: Sequence[str], how: How, report: ReportOptions, out: Path
     require_writable(out)
     require_targets("out", [out / name for name in (*WRITERS, "ledger.json", *NAMES)])
     with alone_in(out):
-        return _verified(claims, how, report, out, named, shown)
+        return _verified(claims, how, report, out, named, output)
 
 
-def _verified(claims: Sequence[Claim], how: How, report: ReportOptions, out: Path, named: Path, shown: Shown) -> int:
+def _verified(claims: Sequence[Claim], how: How, report: ReportOptions, out: Path, named: Path, output: Output) -> int:
     """`verify_claims` while the folder is locked; `named` is the folder as the user wrote it."""
     from lipverify.claims.run.kept import NAME, Finished
 
     finished = Finished(out / NAME, f"{how.profile}, {how.seed}, {how.backend}", resume=how.resume)
     _say_what_is_kept(finished.count, finished.path, how.resume)
     try:
-        ledger = _ledger_of(claims, how, report, finished, shown)
+        ledger = _ledger_of(claims, how, report, finished, output)
     except InvalidInput:  # the cluster does not answer: nothing was begun
         if finished.empty:
             finished.remove()
@@ -77,7 +77,7 @@ def _verified(claims: Sequence[Claim], how: How, report: ReportOptions, out: Pat
     except KeyboardInterrupt:
         print(f"lipverify: interrupted; {_kept(finished)}.", file=sys.stderr)
         return INTERRUPTED
-    _print_ledger(ledger, shown)
+    _print_ledger(ledger, output)
     # the ledger first, because a report can be made from it later
     if not _written(ledger, out, finished):
         return BROKE
@@ -88,11 +88,11 @@ def _verified(claims: Sequence[Claim], how: How, report: ReportOptions, out: Pat
         show(out / "report.html")
     if failures:
         return BROKE
-    _print_ending(ledger, tuple(named / name for name in (*WRITERS, "ledger.json")), shown)
-    return exit_code(ledger, shown.strict)
+    _print_ending(ledger, tuple(named / name for name in (*WRITERS, "ledger.json")), output)
+    return exit_code(ledger, output.strict)
 
 
-def _ledger_of(claims: Sequence[Claim], how: How, report: ReportOptions, finished: Finished, shown: Shown) -> Ledger:
+def _ledger_of(claims: Sequence[Claim], how: How, report: ReportOptions, finished: Finished, output: Output) -> Ledger:
     """Measure the claims and return the ledger; with --decide also take the steps that open claims propose."""
     from lipverify.claims.run.runner import run
 
@@ -107,7 +107,7 @@ def _ledger_of(claims: Sequence[Claim], how: How, report: ReportOptions, finishe
         "title": report.title,
         "author": report.author,
     }
-    with screen(claims, to_stderr=shown.json) as watch:
+    with screen(claims, to_stderr=output.json) as watch:
         ledger = run(claims, **settings, watch=watch)
     if how.decide is None:
         return ledger
@@ -128,18 +128,18 @@ def _written(ledger: Ledger, out: Path, finished: Finished) -> bool:
     return True
 
 
-def _print_ledger(ledger: Ledger, shown: Shown) -> None:
+def _print_ledger(ledger: Ledger, output: Output) -> None:
     """Print the ledger as JSON, or the long table, if requested."""
-    if shown.json:
+    if output.json:
         write_json(ledger_bytes(ledger))
-    elif shown.table:
+    elif output.table:
         Console(highlight=False).print(verdict_table(ledger))
 
 
-def _print_ending(ledger: Ledger, files: Sequence[Path], shown: Shown) -> None:
+def _print_ending(ledger: Ledger, files: Sequence[Path], output: Output) -> None:
     """Print the summary; on standard error if standard output holds data."""
-    console = Console(stderr=shown.json, highlight=False)
-    console.print(Text("\n".join(["", *ending(ledger, files, shown.strict, console.width)])), soft_wrap=True)
+    console = Console(stderr=output.json, highlight=False)
+    console.print(Text("\n".join(["", *ending(ledger, files, output.strict, console.width)])), soft_wrap=True)
 
 
 def _say_what_is_kept(count: int, path: Path, resume: bool) -> None:

@@ -40,7 +40,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def tables(ledger: Ledger) -> dict[str, Table]:
-    """All tables by name."""
+    """The tables of an export by the stem of their files."""
     return {
         "cells": cells(ledger.claims),
         "claims": claims(ledger.claims),
@@ -158,9 +158,9 @@ def statements(ledger: Ledger) -> dict[str, list[Record]]:
     return groups
 
 
-def coordinates(places: Iterable[dict[str, Scalar]]) -> tuple[str, ...]:
-    """All coordinates of several places: the usual ones first, the others in order of appearance."""
-    keys = dict.fromkeys(key for place in places for key in place)
+def coordinates(points: Iterable[dict[str, Scalar]]) -> tuple[str, ...]:
+    """All coordinates of several points: the usual ones first, the others in order of appearance."""
+    keys = dict.fromkeys(key for point in points for key in point)
     return (*(key for key in USUAL if key in keys), *(key for key in keys if key not in USUAL))
 
 

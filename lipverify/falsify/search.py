@@ -13,11 +13,11 @@ from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings, tar
 from hypothesis import strategies as st
 from hypothesis.errors import Flaky, HypothesisException
 
-from lipverify.claims.language.family import Place
+from lipverify.claims.language.family import Point
 from lipverify.claims.plan.declaration import Sought
 from lipverify.claims.plan.profile import Profile
 from lipverify.claims.run.workers import Processes
-from lipverify.falsify.places import Axis, assumptions, axes_of, lies_in, places_of
+from lipverify.falsify.axes import Axis, assumptions, axes_of, lies_in, points_of
 from lipverify.falsify.trial import NotReached, Trial, a_process, in_time, refutes, tried
 
 FIRST_ROUND, LARGEST_ROUND = 40, 2000
@@ -50,7 +50,7 @@ class Search:
         The claim's forms with their free coordinates.
     trials, seconds
         Their total numbers.
-    found
+    counterexample
         The simplified counterexample; None if there is none.
     first, first_seconds
         The number of trials and seconds until the first counterexample; the rest was spent on simplifying it.
@@ -72,7 +72,7 @@ class Search:
     sought: Sought
     trials: int = 0
     seconds: float = 0.0
-    found: Trial | None = None
+    counterexample: Trial | None = None
     first: int = 0
     first_seconds: float = 0.0
     kept: bool = False
@@ -85,19 +85,19 @@ class Search:
     @property
     def answered(self) -> bool:
         """True if any point gave an answer."""
-        return self.found is not None or self.nearest is not None
+        return self.counterexample is not None or self.nearest is not None
 
     @property
     def searched(self) -> tuple[str, ...]:
         """The ranges of the coordinates in words, form by form if forms differ."""
-        return tuple(dict.fromkeys(", ".join(axis.said for axis in axes) for axes in self.axes))
+        return tuple(dict.fromkeys(", ".join(axis.words for axis in axes) for axes in self.axes))
 
 
 def search(
     sought: Sought,
     profile: Profile,
     seconds: float,
-    kept: Sequence[tuple[int, Place]] = (),
+    kept: Sequence[tuple[int, Point]] = (),
     *,
     progress: Callable[[float, int], None] = Search.progress,
 ) -> Search:
@@ -144,7 +144,7 @@ def search(
     ...     path = Path(folder) / "mine.py"
     ...     _ = path.write_text(text)
     ...     outcome = search(sought_in(str(path), None, quick)[0], quick, seconds=30.0)
-    >>> outcome.found is not None  # x > 1
+    >>> outcome.counterexample is not None  # x > 1
     True
     """
     state = Search(sought, progress=progress)
@@ -154,8 +154,10 @@ def search(
         workers.value(int, seconds=LEAST)  # the time of a search and of its calls begins after the imports
         begun = time.perf_counter()
         look = _Look(state, profile, workers, begun, begun + seconds)
-        inside = (place for place in kept if place[0] < len(sought.forms) and lies_in(state.axes[place[0]], place[1]))
-        state.kept = any(look(which, place) for which, place in inside)
+        drawable = (
+            (form, point) for form, point in kept if form < len(sought.forms) and lies_in(state.axes[form], point)
+        )
+        state.kept = any(look(form, point) for form, point in drawable)
         if not state.kept:
             _rounds(look)
         state.seconds = time.perf_counter() - begun
@@ -164,20 +166,20 @@ def search(
 
 def _rounds(look: _Look) -> None:
     """Run rounds of growing size until a counterexample is found or the time is up."""
-    state = look.found
-    cases = st.one_of(*(st.tuples(st.just(which), places_of(axes)) for which, axes in enumerate(state.axes)))
+    state = look.state
+    cases = st.one_of(*(st.tuples(st.just(form), points_of(axes)) for form, axes in enumerate(state.axes)))
     size, round_, idle = FIRST_ROUND, 0, 0
-    while state.found is None:
+    while state.counterexample is None:
         before = len(state.seen)
         with suppress(TimeUp, Refuted):
             _round(look, cases, size, look.profile.seed + round_)
         idle = idle + 1 if len(state.seen) == before else 0
-        if look.left <= 0 or idle >= IDLE:
+        if look.remaining <= 0 or idle >= IDLE:
             return
         size, round_ = min(2 * size, LARGEST_ROUND), round_ + 1
 
 
-def _round(look: _Look, cases: st.SearchStrategy[tuple[int, Place]], size: int, address: int) -> None:
+def _round(look: _Look, cases: st.SearchStrategy[tuple[int, Point]], size: int, address: int) -> None:
     @seed(address)
     @settings(
         max_examples=size,
@@ -189,8 +191,8 @@ def _round(look: _Look, cases: st.SearchStrategy[tuple[int, Place]], size: int, 
         verbosity=Verbosity.quiet,
     )
     @given(cases)
-    def examine(case: tuple[int, Place]) -> None:
-        if look.left <= 0:
+    def examine(case: tuple[int, Point]) -> None:
+        if look.remaining <= 0:
             raise TimeUp
         if look(*case):
             raise Refuted
@@ -198,7 +200,7 @@ def _round(look: _Look, cases: st.SearchStrategy[tuple[int, Place]], size: int, 
     try:
         examine()
     except HypothesisException as error:
-        if not isinstance(error, Flaky) and look.found.found is None:
+        if not isinstance(error, Flaky) and look.state.counterexample is None:
             raise
 
 
@@ -206,33 +208,35 @@ def _round(look: _Look, cases: st.SearchStrategy[tuple[int, Place]], size: int, 
 class _Look:
     """The function that Hypothesis calls at each point of a search, with the end of its time."""
 
-    found: Search
+    state: Search
     profile: Profile
     workers: Processes
     begun: float
     end: float
 
     @property
-    def left(self) -> float:
-        """Seconds left."""
+    def remaining(self) -> float:
+        """The seconds until the time budget is spent."""
         return self.end - time.perf_counter()
 
-    def __call__(self, which: int, free: Place) -> bool:
+    def __call__(self, form: int, free: Point) -> bool:
         """True if the claim fails at a point; each point is measured once."""
-        state, sought = self.found, self.found.sought
-        key = f"{which} {free.where}"
+        state, sought = self.state, self.state.sought
+        key = f"{form} {free.where}"
         if key in state.seen:
             return state.seen[key]
         state.trials += 1
         share = max(LEAST, SHARE * (self.end - self.begun)) * (1 if state.answered else FIRST)
         failed = False
         try:
-            seconds = min(share, self.left)
-            trial = in_time(self.workers, seconds, tried, sought, self.profile, which, free, self.profile)
-            failed = refutes(trial, sought, self.profile, self.workers, min(share, self.left))
+            seconds = min(share, self.remaining)
+            trial = in_time(self.workers, seconds, tried, sought, self.profile, form, free, self.profile)
+            failed = refutes(trial, sought, self.profile, self.workers, min(share, self.remaining))
             _note(state, trial, failed, self.begun)
         except NotReached as reason:
-            if self.left > 0 or not state.answered:  # a timeout at the end of the budget says nothing about the point
+            if (
+                self.remaining > 0 or not state.answered
+            ):  # a timeout at the end of the budget says nothing about the point
                 state.not_reached[str(reason)] += 1
         state.seen[key] = failed
         state.progress(time.perf_counter() - self.begun, state.trials)
@@ -243,9 +247,9 @@ def _note(outcome: Search, trial: Trial, failed: bool, begun: float) -> None:
     """Steer the search, and keep the simplest counterexample (later ones are simpler) or the nearest trial."""
     _steer(-trial.slack)
     if failed:
-        if outcome.found is None:
+        if outcome.counterexample is None:
             outcome.first, outcome.first_seconds = outcome.trials, time.perf_counter() - begun
-        outcome.found = trial
+        outcome.counterexample = trial
     elif outcome.nearest is None or trial.slack < outcome.nearest.slack:
         outcome.nearest = trial
 
@@ -259,4 +263,4 @@ def _steer(value: float) -> None:
 
 def whole(trial: Trial, sought: Sought) -> dict[str, Any]:
     """All coordinates of a trial."""
-    return {**sought.family.where, **trial.place.where}
+    return {**sought.family.where, **trial.point.where}

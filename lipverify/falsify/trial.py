@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
-from lipverify.claims.language.family import Place
+from lipverify.claims.language.family import Point
 from lipverify.claims.language.file import ClaimsFile
 from lipverify.claims.ledger.verdict import Allowed, Interval, Verdict, decide
 from lipverify.claims.plan.cells import function_of, measurement, reader
@@ -46,7 +46,7 @@ class NotReached(Exception):
 class Trial:
     """The verdict at one point."""
 
-    place: Place
+    point: Point
     form: int
     """The number of the claim's form."""
     interval: Interval
@@ -67,8 +67,8 @@ class Trial:
             return 1.0
         middle = (low + high) / 2
         least, most = self.allowed.ends
-        rooms = [(middle - least, least), (most - middle, most)]
-        return min((_share(distance, middle, edge) for distance, edge in rooms if math.isfinite(edge)), default=1.0)
+        distances = [(middle - least, least), (most - middle, most)]
+        return min((_share(distance, middle, edge) for distance, edge in distances if math.isfinite(edge)), default=1.0)
 
     @property
     def measured(self) -> str:
@@ -120,7 +120,7 @@ def _of_a_claim(function: Callable[..., Any], file: ClaimsFile, id: str, profile
     return function(sought_named(file, id, profile), *arguments)
 
 
-def tried(sought: Sought, which: int, free: Place, profile: Profile) -> Trial:
+def tried(sought: Sought, form_number: int, free: Point, profile: Profile) -> Trial:
     """The trial of a form at a point.
 
     Raises
@@ -128,17 +128,17 @@ def tried(sought: Sought, which: int, free: Place, profile: Profile) -> Trial:
     NotReached
         If there is no answer there.
     """
-    form, family = sought.forms[which], sought.family
-    place = family.joined(free)
+    form, family = sought.forms[form_number], sought.family
+    point = family.joined(free)
     try:
-        allowed = form.range.allowed(place)
-        measured = function_of(form, place, family)
-        result = _run(measurement(form, place, measured, profile))
-        estimate = reader(form, place, measured)(result, allowed)
-        claimed = form.range.meaning(place).text(form.said)
+        allowed = form.range.allowed(point)
+        measured = function_of(form, point, family)
+        result = _run(measurement(form, point, measured, profile))
+        estimate = reader(form, point, measured)(result, allowed)
+        claimed = form.range.meaning(point).text(form.plain_quantity)
     except Exception as error:  # functions of the file make bounds too, and an exception in one refutes nothing
         raise error if isinstance(error, NotReached) else NotReached(f"{type(error).__name__}: {error}") from None
-    trial = Trial(free, which, estimate.interval, allowed, claimed, form.said)
+    trial = Trial(free, form_number, estimate.interval, allowed, claimed, form.plain_quantity)
     if trial.verdict == "error":
         raise NotReached(f"{estimate.interval} is not a valid interval")
     return trial
@@ -151,7 +151,7 @@ def refutes(trial: Trial, sought: Sought, profile: Profile, workers: Processes, 
     if not draws(sought.forms[trial.form].method):
         return True
     fresh = replace(profile, seed=profile.seed + 1, contexts=MORE_CONTEXTS * profile.contexts)
-    again = in_time(workers, seconds, tried, sought, profile, trial.form, trial.place, fresh)
+    again = in_time(workers, seconds, tried, sought, profile, trial.form, trial.point, fresh)
     low, high = again.interval.ends
     distance = (high - low) / 2
     return decide(Interval(low - distance, high + distance), again.allowed) == "refuted"
@@ -190,7 +190,7 @@ def again(trial: Trial, sought: Sought, profile: Profile) -> list[Again]:
             if not method.bounds and sum(repetition.verdict is not None for repetition in repetitions) > 1:
                 continue
             try:
-                repetition = in_time(workers, SECONDS, _tried_by, sought, profile, by, trial.form, trial.place, profile)
+                repetition = in_time(workers, SECONDS, _tried_by, sought, profile, by, trial.form, trial.point, profile)
             except NotReached as reason:
                 repetition = Again(by, None, str(reason))
             repetitions += [repetition] if repetition is not None else []

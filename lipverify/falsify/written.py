@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from lipverify.claims.language.family import Place, Range
+from lipverify.claims.language.family import Point, Range
 from lipverify.claims.language.file import ClaimsFile
 from lipverify.claims.ledger.symbols import Scalar
 from lipverify.claims.ledger.verdict import contains
@@ -90,7 +90,7 @@ def _call(call: ast.Call, trial: Trial, sought: Sought) -> str:
     kept = [forms[trial.form]] if plain and len(forms) == len(sought.forms) else forms
     control = _control(trial, sought) if len(kept) == 1 else None
     bare = [_without_over(form, control) for form in kept]
-    free = dict(trial.place.where)
+    free = dict(trial.point.where)
     if any(text is None for text in bare):  # a form made by a function keeps its own coordinates
         own = {
             name for name in sought.forms[trial.form].over or {} for name in ([name] if isinstance(name, str) else name)
@@ -123,8 +123,8 @@ def _control(trial: Trial, sought: Sought) -> dict[str, float] | None:
 
     This happens for a bound that is 0 at the point, because the old control is a multiple of the bound.
     """
-    form, place = sought.forms[trial.form], sought.family.joined(trial.place)
-    if not (isinstance(form.false, Range) and contains(form.false.allowed(place, "control"), trial.allowed)):
+    form, point = sought.forms[trial.form], sought.family.joined(trial.point)
+    if not (isinstance(form.false, Range) and contains(form.false.allowed(point, "control"), trial.allowed)):
         return None
     value, (least, most) = sum(trial.interval.ends) / 2, trial.allowed.ends
     return {"high": 2 * most - value} if value > most else {"low": 2 * least - value}
@@ -147,7 +147,7 @@ def _without_over(form: ast.expr, control: dict[str, float] | None) -> str | Non
 def _over(free: Mapping[str, Any], trial: Trial, sought: Sought) -> dict[str, Any]:
     """The coordinates, with the meanings of symbols."""
     over: dict[str, Any] = {**sought.family.where, **free}
-    meaning = {**sought.family.meaning, **trial.place.meaning}
+    meaning = {**sought.family.meaning, **trial.point.meaning}
     named = [name for name, value in over.items() if meaning and isinstance(value, str | int | float)]
     if named:  # meanings belong to a coordinate that the id or the claim names
         over[named[0]] = {over[named[0]]: meaning}
@@ -188,14 +188,14 @@ class Store(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         path = folder / NAME
         return read_record(path, cls, FORMAT, str(path), "give another --out") if path.exists() else cls()
 
-    def of(self, id: str) -> Iterator[tuple[int, Place]]:
+    def of(self, id: str) -> Iterator[tuple[int, Point]]:
         """The points at which a claim failed before, with the number of the form."""
         for entry in self.claims.get(id, ()):
-            yield entry.form, Place(dict(entry.where), dict(entry.meaning))
+            yield entry.form, Point(dict(entry.where), dict(entry.meaning))
 
-    def added(self, id: str, form: int, place: Place) -> Store:
+    def added(self, id: str, form: int, point: Point) -> Store:
         """The store with one more counterexample, in first place."""
-        new = Kept(form, dict(place.where), dict(place.meaning))
+        new = Kept(form, dict(point.where), dict(point.meaning))
         others = [entry for entry in self.claims.get(id, ()) if entry != new]
         return Store(claims={**self.claims, id: [new, *others][:MOST]})
 

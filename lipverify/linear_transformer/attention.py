@@ -52,8 +52,8 @@ class Heads:
         """H; the right factors are shared, so each is one product with the stacked moments of all contexts."""
         xp, size = gram.__array_namespace__(), gram.shape[-1]
         stacked = xp.reshape(gram, (-1, size))
-        right = [xp.reshape(stacked @ self.layer.Q[k, :, :], gram.shape) for k in range(self.layer.heads)]
-        return sum(self.layer.P[k, :, :] @ queried for k, queried in enumerate(right))
+        queried = [xp.reshape(stacked @ self.layer.Q[k, :, :], gram.shape) for k in range(self.layer.heads)]
+        return sum(self.layer.P[k, :, :] @ factor for k, factor in enumerate(queried))
 
     def pull(self, gram: Array, covector: Array) -> Pulled:
         r"""With K the covector: dP_k = sum K (G Q_k)^T, dQ_k = sum (P_k G)^T K and dG = sum_k P_k^T K Q_k^T.

@@ -112,7 +112,7 @@ class Omega(Family):
         )
 
     def pull(self, weights: Floats, gradients: Sequence[Floats]) -> Floats:
-        """Sums over the blocks."""
+        """The chain rule: the gradient in the four numbers of a layer is the sum over each block."""
         return self.pull_four(weights, np.stack([block_sums(gradient) for gradient in gradients]))
 
     def pull_four(self, weights: Floats, gradient: Floats) -> Floats:
@@ -324,5 +324,5 @@ def in_blocks(four: Floats, d: int) -> Floats:
 
 
 def block_sums(matrix: Floats) -> Floats:
-    """The adjoint of `in_blocks`."""
+    """The sums over the four blocks of (d + 1) x (d + 1): the adjoint of `in_blocks`."""
     return np.asarray([matrix[:-1, :-1].sum(), matrix[:-1, -1].sum(), matrix[-1, :-1].sum(), matrix[-1, -1]])

@@ -193,7 +193,7 @@ class SingleHead:
             raise InvalidInput(
                 f"xx yy - xy yx = {weights.determinant:g}: one diagonal head reaches 0 only; Diagonal has two heads."
             )
-        i, j = max(((i, j) for i in (0, 1) for j in (0, 1)), key=lambda place: abs(rows[place[0]][place[1]]))
+        i, j = max(((i, j) for i in (0, 1) for j in (0, 1)), key=lambda entry: abs(rows[entry[0]][entry[1]]))
         largest = rows[i][j]
         q_x, q_y = (entry / largest for entry in rows[i]) if largest else (0.0, 0.0)
         return cls(rows[0][j], rows[1][j], q_x, q_y)
@@ -204,7 +204,7 @@ class SingleHead:
         return Diagonal(self.p_x * self.q_x, self.p_x * self.q_y, self.p_y * self.q_x, self.p_y * self.q_y)
 
     def layer(self, d: int) -> Layer:
-        """The head written out."""
+        """The head as matrices P and Q of one head, (1, d + 1, d + 1)."""
         return Layer(_diagonal(self.p_x, self.p_y, d)[None], _diagonal(self.q_x, self.q_y, d)[None])
 
 

@@ -33,7 +33,7 @@ from lipverify.foundation.validation import a_seed, instance, number, numbers, w
 from lipverify.linear_transformer.collapsed import readout
 from lipverify.linear_transformer.layer import Layer, Parametrisation
 from lipverify.linear_transformer.regression.contexts import CHUNK, random_moments
-from lipverify.problem.matrices import Rows, rows
+from lipverify.problem.matrices import Rows, rows, square_root
 from lipverify.problem.problem import context_length
 
 Model = Sequence[Parametrisation] | Callable[[Floats], Floats]
@@ -335,14 +335,8 @@ def _losses(prompts: Prompts, drawn: Drawn, model: Model) -> Floats:
 
 def _chunk(prompts: Prompts, random: np.random.Generator) -> tuple[Floats, Floats]:
     """Moments and tasks of one chunk."""
-    task = random.standard_normal((CHUNK, prompts.d)) @ _root(prompts.S)
-    return random_moments(random, int(prompts.n), _root(prompts.Lambda), task, prompts.sigma), task
-
-
-def _root(matrix: Floats) -> Floats:
-    """The symmetric root of a positive semidefinite matrix."""
-    values, vectors = np.linalg.eigh(matrix)
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0)) @ vectors.T)
+    task = random.standard_normal((CHUNK, prompts.d)) @ square_root(prompts.S)
+    return random_moments(random, int(prompts.n), square_root(prompts.Lambda), task, prompts.sigma), task
 
 
 def _semidefinite(name: str, value: Any) -> Rows:

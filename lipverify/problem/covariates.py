@@ -13,7 +13,7 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array, Floats, to_device
 from lipverify.foundation.sphere import on_sphere
 from lipverify.foundation.validation import number, whole
-from lipverify.problem.matrices import Rows, complement, orthonormal_rows, rows
+from lipverify.problem.matrices import Rows, complement, orthonormal_rows, rows, square_root
 
 
 class Covariates(msgspec.Struct, frozen=True, tag_field="covariates"):
@@ -97,8 +97,7 @@ class Elliptical(Covariates, frozen=True):
     @property
     def root(self) -> Floats:
         """Sigma^{1/2}, symmetric."""
-        values, vectors = np.linalg.eigh(np.array(self.Sigma))
-        return np.asarray((vectors * np.sqrt(values)) @ vectors.T)
+        return square_root(np.array(self.Sigma))
 
     def require_dimension(self, d: int) -> None:
         """Sigma is d x d."""

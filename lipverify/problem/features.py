@@ -55,8 +55,8 @@ class Features:
         the low end of the domain, where rules are graded in any case.
         """
         low, high = self.edges[0], self.edges[-1]
-        known = np.unique([low, high, *(place for place in places if low < place < high)])
-        missing = [place for place in self.places if np.min(np.abs(known - place)) > SAME]
+        known = np.unique([low, high, *(z for z in places if low < z < high)])
+        missing = [z for z in self.places if np.min(np.abs(known - z)) > SAME]
         share, where = math.inf, 0.0
         for low_end, high_end in pairwise(np.unique([*known, *missing])):
             some = self.edges[(self.edges > low_end + 4 * SMALLEST) & (self.edges < high_end - 4 * SMALLEST)]

@@ -21,7 +21,7 @@ from scipy.special import gammainc
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import EPS, Array
 from lipverify.foundation.validation import number, zero_or_more
-from lipverify.problem.covariances import Risen
+from lipverify.problem.functions import Risen
 from lipverify.problem.law import Law, by_law, factor_of, times
 from lipverify.problem.own import Zonal
 

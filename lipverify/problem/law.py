@@ -31,7 +31,7 @@ from lipverify.foundation.showing import axes
 from lipverify.foundation.sphere import on_sphere
 from lipverify.foundation.streams import standard_normals
 from lipverify.foundation.validation import number, zero_or_more
-from lipverify.problem.covariances import Weighted
+from lipverify.problem.functions import Weighted
 
 Result = TypeVar("Result")
 
@@ -55,7 +55,7 @@ class ByLaw(Generic[Result]):
 
     @property
     def classes(self) -> list[type[Law]]:
-        """The registered classes."""
+        """The classes that have an implementation of their own."""
         return [law_class for law_class in self.dispatcher.registry if law_class is not object]
 
     def has(self, law: Law) -> bool:

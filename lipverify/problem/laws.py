@@ -10,9 +10,8 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array, Floats
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.validation import number
-from lipverify.problem.covariances import ArcCosine, CosineCovariance
+from lipverify.problem.functions import ArcCosine, CosineCovariance, PowerSeries
 from lipverify.problem.law import Bound, RidgeLaw, proportional
-from lipverify.problem.links import PowerSeries
 
 
 class Scaled(RidgeLaw, frozen=True):

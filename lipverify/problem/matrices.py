@@ -49,3 +49,13 @@ def complement(B: Floats) -> Floats:
     [[0.0], [1.0]]
     """
     return np.linalg.qr(B, mode="complete")[0][:, B.shape[1] :]
+
+
+def square_root(matrix: Floats) -> Floats:
+    """The symmetric square root of a positive semidefinite matrix; an eigenvalue below 0 by rounding counts as 0.
+
+    >>> square_root(np.diag([4.0, 0.0])).tolist()
+    [[2.0, 0.0], [0.0, 0.0]]
+    """
+    values, vectors = np.linalg.eigh(matrix)
+    return np.asarray((vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T)

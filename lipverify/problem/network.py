@@ -12,7 +12,7 @@ from lipverify.foundation.arrays import Array
 from lipverify.foundation.sphere import on_sphere
 from lipverify.foundation.streams import standard_normals
 from lipverify.foundation.validation import number
-from lipverify.problem.covariances import ArcCosine
+from lipverify.problem.functions import ArcCosine
 from lipverify.problem.law import Bound, FunctionLaw, proportional
 
 

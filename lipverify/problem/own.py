@@ -16,7 +16,7 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import EPS, Array
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.validation import number
-from lipverify.problem.covariances import Harmonic, Risen
+from lipverify.problem.functions import Harmonic, Risen
 from lipverify.problem.law import Bound, FunctionLaw, Law, RidgeLaw, by_law
 
 OURS = __name__.partition(".")[0]

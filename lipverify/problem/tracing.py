@@ -208,7 +208,7 @@ class Ball(NDArrayOperatorsMixin):
         return _ROUTINES[function.__name__](*arguments, **options)
 
     def clip(self, low: Any, high: Any) -> Ball:
-        """The same as np.clip."""
+        """The ball limited to [low, high], as np.clip limits an array."""
         return _clip(self, low, high)
 
     def astype(self, dtype: Any, **options: Any) -> Ball:
@@ -218,7 +218,7 @@ class Ball(NDArrayOperatorsMixin):
         return self
 
     def reshape(self, *shape: Any) -> Ball:
-        """The ball itself."""
+        """The ball itself, because it stands for one number."""
         return self
 
     ravel = copy = reshape
@@ -561,12 +561,8 @@ _ROUTINES: dict[str, Any] = {
     "shape": lambda z: (),
     "ndim": lambda z: 0,
     "size": lambda z: 1,
-    "sinc": lambda z: _sinc(_ball(z)),
+    "sinc": lambda z: _both("sinc_pi")(_ball(z)),
 }
-
-
-def _sinc(u: Ball) -> Ball:
-    return _both("sinc_pi")(u)
 
 
 _FUNCTIONS: dict[str, Any] = {

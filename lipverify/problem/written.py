@@ -34,9 +34,9 @@ from lipverify.foundation.quoting import shown
 from lipverify.foundation.validation import chosen
 from lipverify.problem.covariates import Covariates, Ellipsoid, Gaussian, ProductOfSpheres, Sphere, axes
 from lipverify.problem.fields import RBF, Matern
+from lipverify.problem.functions import Kinked, PowerSeries, Steps, Wave
 from lipverify.problem.law import Law, times
 from lipverify.problem.laws import Affine, Cosine, Linear, Quadratic, ReLU, Scaled
-from lipverify.problem.links import Kinked, PowerSeries, Steps, Wave
 from lipverify.problem.network import ReLUNetwork
 from lipverify.problem.own import Ridge, Zonal
 

@@ -50,9 +50,9 @@ def require(rule: str, error: Any, allowed: Any, /, **values: Any) -> float:
     return ratio
 
 
-def _at(value: Any, place: tuple[Any, ...], shape: tuple[int, ...]) -> str:
+def _at(value: Any, index: tuple[Any, ...], shape: tuple[int, ...]) -> str:
     """A value for the message, at the worst entry."""
     if isinstance(value, int | float | np.ndarray | np.generic):
         array = np.asarray(value)
-        return f"{array[place] if array.shape == shape else array!s:.200}"
+        return f"{array[index] if array.shape == shape else array!s:.200}"
     return f"{value!r:.200}"

@@ -206,7 +206,7 @@ MEASURED = pytest.StashKey[Measured]()
 
 
 class ClaimFile(pytest.File):
-    """A file of claims."""
+    """A Python file that declares claims, collected as one item each."""
 
     def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
         """One item for each claim."""
@@ -238,8 +238,8 @@ def _items(file: pytest.File) -> Iterator[ClaimItem]:
 class ClaimItem(pytest.Item):
     """One claim. It is measured in the set-up, so that a check that raises is an error, and judged in the call."""
 
-    def __init__(self, *, claim: Claim, **place: Any) -> None:
-        super().__init__(**place)
+    def __init__(self, *, claim: Claim, **node: Any) -> None:
+        super().__init__(**node)
         self.claim = claim
         self.record: Record | None = None
         self.add_marker(pytest.mark.claim)

@@ -17,14 +17,14 @@ def value(coordinate: Scalar) -> str:
     return str(int(coordinate)) if isinstance(coordinate, float) else str(coordinate)
 
 
-def shown(coordinate: Scalar) -> str:
+def typeset(coordinate: Scalar) -> str:
     """A coordinate for a page, with powers of ten typeset."""
     return digits.typeset(value(coordinate))
 
 
-def _shown_of(key: str, coordinate: Scalar) -> str:
+def _entry(key: str, coordinate: Scalar) -> str:
     """A coordinate in a column with its name; a law of the noise in its own words."""
-    return said(key, coordinate) if key == "noise" else shown(coordinate)
+    return said(key, coordinate) if key == "noise" else typeset(coordinate)
 
 
 def words(where: Where) -> str:
@@ -33,7 +33,7 @@ def words(where: Where) -> str:
     >>> words({"d": 2, "law": "relu"})
     '$d = 2$, ReLU law'
     """
-    return ", ".join(said(key, coordinate, shown(coordinate)) for key, coordinate in where.items())
+    return ", ".join(said(key, coordinate, typeset(coordinate)) for key, coordinate in where.items())
 
 
 def shared(points: Sequence[Where]) -> dict[str, Scalar]:
@@ -45,12 +45,12 @@ def shared(points: Sequence[Where]) -> dict[str, Scalar]:
 
 
 def without(where: Where, known: Where) -> dict[str, Scalar]:
-    """The coordinates that are not in `said`."""
+    """The coordinates that are not in `known`."""
     return {key: coordinate for key, coordinate in where.items() if key not in known}
 
 
 def columns(points: Sequence[Where], known: Where) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """The coordinates that were not said before, as the columns of a table: headings, and a row for each point.
+    """The coordinates that are not in `known`, as the columns of a table: headings, and a row for each point.
 
     >>> columns([{"d": 2, "n": 10}, {"d": 3, "n": 10}], {"n": 10})
     (('$d$',), [('2',), ('3',)])
@@ -59,5 +59,5 @@ def columns(points: Sequence[Where], known: Where) -> tuple[tuple[str, ...], lis
     """
     keys = [tuple(without(point, known)) for point in points]
     if keys and keys[0] and len(set(keys)) == 1:
-        return tuple(map(named, keys[0])), [tuple(_shown_of(key, point[key]) for key in keys[0]) for point in points]
+        return tuple(map(named, keys[0])), [tuple(_entry(key, point[key]) for key in keys[0]) for point in points]
     return ("at",), [(words(without(point, known)) or "–",) for point in points]

@@ -58,9 +58,9 @@ def with_error(value: float | None, error: float | None) -> str:
     exact, half = Decimal(repr(float(value))), Decimal(repr(float(error)))
     half = _rounded(half, half.adjusted() - (half.as_tuple().digits[0] == 1), ROUND_CEILING)
     last = max(_exponent(half), exact.adjusted() + 1 - _DIGITS if exact else _exponent(half))
-    printed = _rounded(exact, last)
-    many = printed == 0 or printed.as_tuple().exponent - printed.normalize().as_tuple().exponent < -_ZEROS  # type: ignore[operator]
-    return f"{_written(printed, many)} ± {_written(half.normalize(), True)}"
+    rounded = _rounded(exact, last)
+    many = rounded == 0 or rounded.as_tuple().exponent - rounded.normalize().as_tuple().exponent < -_ZEROS  # type: ignore[operator]
+    return f"{_written(rounded, many)} ± {_written(half.normalize(), True)}"
 
 
 def typeset(text: str) -> str:

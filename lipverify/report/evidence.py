@@ -45,7 +45,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """The facts common to all rows, printed once above the table."""
     where: tuple[Text, ...]
     """The coordinates that distinguish the rows."""
-    shown: tuple[str, ...]
+    varying: tuple[str, ...]
     """The columns whose values differ between rows."""
     readings: tuple[str, ...]
     claimed: tuple[Text, ...]
@@ -91,8 +91,8 @@ def _table(group: Sequence[Record], all_readings: int) -> Evidence:
     }
     claimed = [{_claimed(cell) for cell in record.cells} for record in group]
     notes: dict[str, str] = {}
-    names, places = coordinates.columns([cell.where for cell in first], known)
-    rows = tuple(_row([r.cells[k] for r in group], place, notes) for k, place in enumerate(places))
+    headings, points = coordinates.columns([cell.where for cell in first], known)
+    rows = tuple(_row([r.cells[k] for r in group], point, notes) for k, point in enumerate(points))
     noted = _beginning(tuple(notes))
     whose = readings.short_labels(group) if len(group) > 1 else (readings.label(group[0]),)
     lead = [
@@ -103,8 +103,8 @@ def _table(group: Sequence[Record], all_readings: int) -> Evidence:
     ]
     return Evidence(
         common=_joined(lead),
-        where=tuple(map(rich, names)),
-        shown=tuple(name for name in ("quantity", "method") if name not in same),
+        where=tuple(map(rich, headings)),
+        varying=tuple(name for name in ("quantity", "method") if name not in same),
         readings=tuple(printable(label) for label in whose),
         claimed=tuple(rich(c.pop()) if len(c) == 1 else () for c in claimed),
         rows=rows,
@@ -119,10 +119,10 @@ def _joined(pieces: Sequence[str]) -> Text:
     return rich("; ".join(piece for piece in (f"`{name}`" if name else "", *rest) if piece))
 
 
-def _row(cells: Sequence[Cell], place: tuple[str, ...], notes: dict[str, str]) -> Measurement:
+def _row(cells: Sequence[Cell], point: tuple[str, ...], notes: dict[str, str]) -> Measurement:
     cell = cells[0]
     return Measurement(
-        where=tuple(map(rich, place)),
+        where=tuple(map(rich, point)),
         quantity=rich(_quantity(cell)),
         method=printable(cell.method),
         measured=digits.with_error(cell.measured, cell.error),
@@ -193,20 +193,20 @@ def agreements(checks: Iterable[CrossCheck]) -> tuple[Agreement, ...]:
 def _agreement(checks: list[CrossCheck]) -> Agreement:
     first = checks[0]
     known = coordinates.shared([check.where for check in checks])
-    names, places = coordinates.columns([check.where for check in checks], known)
+    headings, points = coordinates.columns([check.where for check in checks], known)
     lead = (first.quantity_latex or first.quantity, coordinates.words(known))
     return Agreement(
         common=rich("; ".join(piece for piece in lead if piece)),
-        where=tuple(map(rich, names)),
+        where=tuple(map(rich, headings)),
         methods=(printable(first.methods[0]), printable(first.methods[1])),
-        rows=tuple(_comparison(check, place) for check, place in zip(checks, places, strict=True)),
+        rows=tuple(_comparison(check, point) for check, point in zip(checks, points, strict=True)),
     )
 
 
-def _comparison(check: CrossCheck, place: tuple[str, ...]) -> Comparison:
+def _comparison(check: CrossCheck, point: tuple[str, ...]) -> Comparison:
     values = [digits.with_error(v, e) for v, e in zip(check.values, check.errors, strict=True)]
     return Comparison(
-        where=tuple(map(rich, place)),
+        where=tuple(map(rich, point)),
         values=(values[0], values[1]),
         agrees=check.agrees,
     )

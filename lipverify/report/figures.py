@@ -273,13 +273,13 @@ def _lay_out(canvas: Any, figure: Figure, total: float) -> list[Any]:
     return axes
 
 
-def _raise(canvas: Any, axes: Sequence[Any], room: float) -> None:
+def _raise(canvas: Any, axes: Sequence[Any], inches: float) -> None:
     """Make the canvas taller by some inches below the axes, which keep their sizes."""
     wide, tall = canvas.get_size_inches()
-    canvas.set_size_inches(wide, tall + room)
+    canvas.set_size_inches(wide, tall + inches)
     for ax in axes:
         x, y, width, height = ax.get_position().bounds
-        ax.set_position((x, (y * tall + room) / (tall + room), width, height * tall / (tall + room)))
+        ax.set_position((x, (y * tall + inches) / (tall + inches), width, height * tall / (tall + inches)))
 
 
 def _room_above(panel: Panel, wide: float, tall: float) -> float:
@@ -305,13 +305,13 @@ def _is_raised(panel: Panel, wide: float, tall: float) -> bool:
 
 
 @lru_cache(_FORMULAS)
-def _extent(label: str, room: float) -> tuple[float, float]:
+def _extent(label: str, width: float) -> tuple[float, float]:
     """Length and height of a label in inches, at the size of labels."""
     from matplotlib.cbook import is_math_text
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
-    text = drawable(label, room)
+    text = drawable(label, width)
     if not text.strip():
         return 0.0, 0.0
     font = FontProperties(family=family(text), size=_STYLE["axes.labelsize"])
@@ -356,8 +356,8 @@ def _draw_labels(ax: Any, panel: Panel) -> None:
     """Draw labels at fixed distances, which aligns panels and avoids a second layout of the ticks."""
     inches = ax.get_window_extent().transformed(ax.figure.dpi_scale_trans.inverted())
     wide, high = inches.width + _LEFT, inches.height + _TOP
-    for name, room in (("title", wide), ("xlabel", wide), ("ylabel", _SMALLER * (high + _TOP))):
-        text = drawable(getattr(panel, name), room)
+    for name, width in (("title", wide), ("xlabel", wide), ("ylabel", _SMALLER * (high + _TOP))):
+        text = drawable(getattr(panel, name), width)
         if name == "ylabel" and _is_raised(panel, inches.width, inches.height):
             text = drawable(panel.ylabel, inches.width)
             shift = _FACTOR / _DPI / inches.width * _is_scaled(panel)

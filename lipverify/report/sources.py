@@ -45,10 +45,10 @@ def quotation(source: Source) -> str:
     >>> quotation(Source(paper="V", place="Theorem 4.2", printed="at most 0.1"))
     'Vladymyrov et al. (2024), Theorem 4.2: at most 0.1'
     """
-    return ": ".join(piece for piece in (place(source), source.printed) if piece.strip())
+    return ": ".join(piece for piece in (place_in_paper(source), source.printed) if piece.strip())
 
 
-def place(source: Source) -> str:
+def place_in_paper(source: Source) -> str:
     """The paper and the place that a claim quotes."""
     return ", ".join(piece for piece in (short(source.paper), source.place) if piece.strip())
 

@@ -45,7 +45,7 @@ def theorem(records: Sequence[Record], passages: Sequence[Passage], draw: Draw, 
         standing=standing(records, passages),
         sources=readings.remarks(nearest, lambda record: (sources.quotation(record.source),)),
         quoted=tuple(
-            (rich(sources.place(source)), rich(source.printed))
+            (rich(sources.place_in_paper(source)), rich(source.printed))
             for source in {sources.quotation(record.source): record.source for record in nearest}.values()
         ),
         statement=statement_of(ordered[0].statement),
@@ -184,9 +184,9 @@ def _problem(record: Record) -> Text:
     if record.verdict == "error":
         return (Run("code", printable(record.problem)),) if record.problem else ()
     for cell in record.cells if record.problem else ():
-        place = at(cell.where)
+        point = at(cell.where)
         match = re.fullmatch(
-            rf"(|the control, |.* disagree on ){re.escape(cell.quantity)}(.*) at {re.escape(place)}((?![\w.]).*)",
+            rf"(|the control, |.* disagree on ){re.escape(cell.quantity)}(.*) at {re.escape(point)}((?![\w.]).*)",
             record.problem,
             re.DOTALL,
         )

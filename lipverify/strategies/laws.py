@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from lipverify.errors import InvalidInput
 from lipverify.foundation.validation import chosen, whole
 from lipverify.problem.composed import LowRank, Transformed
+from lipverify.problem.functions import Kinked, PowerSeries, Wave
 from lipverify.problem.law import FunctionLaw, Law, RidgeLaw
-from lipverify.problem.links import Kinked, PowerSeries, Wave
 from lipverify.problem.own import Ridge, Zonal
 from lipverify.problem.written import LAWS, law_named
 from lipverify.strategies.geometry import rotations
@@ -99,9 +99,9 @@ def _waves(L: st.SearchStrategy[float]) -> st.SearchStrategy[Ridge]:
 
 
 def _kinked(L: st.SearchStrategy[float]) -> st.SearchStrategy[Ridge]:
-    place = st.floats(-NEAREST_POLE, NEAREST_POLE)
-    places = st.lists(place, min_size=1, max_size=MOST_KINKS, unique=True).map(lambda kinks: tuple(sorted(kinks)))
-    return st.builds(lambda c, kinks: Ridge(Kinked(c, kinks), kinks=kinks), L, places)
+    kink = st.floats(-NEAREST_POLE, NEAREST_POLE)
+    positions = st.lists(kink, min_size=1, max_size=MOST_KINKS, unique=True).map(lambda kinks: tuple(sorted(kinks)))
+    return st.builds(lambda c, kinks: Ridge(Kinked(c, kinks), kinks=kinks), L, positions)
 
 
 def zonal_laws(degree: int = 8, scale: Bounds = (0.1, 10.0)) -> st.SearchStrategy[Zonal]:

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms
-from lipverify.claims.language.family import Place  # internal: one point, tested against a range
+from lipverify.claims.language.family import Point  # internal: one point, tested against a range
 from lipverify.claims.ledger import Scalar
 from lipverify.claims.plan import profile_named
 from lipverify.claims.plan.registry import sought_in  # internal: the search space, before the search
@@ -25,7 +25,7 @@ from lipverify.errors import InvalidInput
 from lipverify.falsify import Search, search
 
 # internal: the strategies for points, under test themselves
-from lipverify.falsify.places import assumptions, axes_of, lies_in, places_of, written_covariates, written_laws
+from lipverify.falsify.axes import assumptions, axes_of, lies_in, points_of, written_covariates, written_laws
 from lipverify.falsify.trial import again, tried  # internal: one trial without a search, and a second check of it
 from lipverify.laws import Affine, Sum, law_named
 from lipverify.loss.methods import TABLE  # internal: a registered method is removed again
@@ -133,12 +133,12 @@ def test_progress_is_reported_after_each_trial(tmp_path: Path) -> None:
 def test_a_counterexample_shrinks_and_is_found_by_other_methods_too(tmp_path: Path) -> None:
     quick = LOSSES.replace("over={", 'assumes=("law in {affine, relu}", "1 <= w <= 100"), over={')
     found = searched(tmp_path, quick, seconds=30.0)
-    assert found.found is not None
-    where = found.found.place.where
+    assert found.counterexample is not None
+    where = found.counterexample.point.where
     assert (where["law"], where["d"], where["n"]) == ("affine", 2, 2)
     terms = loss_terms(Problem(d=2, n=2, law=law_named("affine")), where["w"])
     assert float(terms.bias - terms.bias_error) > 1 / float(where["w"])
-    others = {each.by: each.verdict for each in again(found.found, found.sought, QUICK)}
+    others = {each.by: each.verdict for each in again(found.counterexample, found.sought, QUICK)}
     assert others == {"balls": "refuted", "route ridge": "refuted", "route zonal": "refuted"}
 
 
@@ -156,7 +156,7 @@ def test_a_counterexample_is_repeated_by_a_method_of_the_claims_file(tmp_path: P
     path = write(tmp_path, "import msgspec\n" + LOSSES.replace("\ndef bias", f"\n{REGISTERED}\ndef bias", 1))
     with mock.patch.dict(TABLE):  # the file registers in this process too
         [sought] = sought_in(path, None, QUICK)
-        trial = tried(sought, 0, Place({"law": "affine", "d": 2, "n": 2, "w": 8.0}), QUICK)
+        trial = tried(sought, 0, Point({"law": "affine", "d": 2, "n": 2, "w": 8.0}), QUICK)
         others = {each.by: each.verdict for each in again(trial, sought, QUICK)}
     assert others == dict.fromkeys(("balls", "route ridge", "route zonal", "once more"), "refuted")
 
@@ -184,40 +184,40 @@ NOISY = dedent(f"""\
 @pytest.mark.usefixtures("slow_clock")
 def test_a_sampled_counterexample_counts_only_if_other_draws_confirm_it(tmp_path: Path) -> None:
     """One sample in 44 is outside of the interval of a true bound: a search would always find one."""
-    assert searched(tmp_path, NOISY, seconds=800.0).found is None
+    assert searched(tmp_path, NOISY, seconds=800.0).counterexample is None
     module = sys.modules["lipverify.falsify.search"]
     with mock.patch.object(module, "refutes", lambda trial, *_: trial.verdict == "refuted"):
-        assert searched(tmp_path, NOISY, seconds=800.0).found is not None
+        assert searched(tmp_path, NOISY, seconds=800.0).counterexample is not None
 
 
 @pytest.mark.usefixtures("slow_clock")
 def test_an_exception_at_some_points_is_reported_and_the_search_continues(tmp_path: Path) -> None:
     found = searched(tmp_path, SQUARE.replace("return x", "assert x < 1.5\n    return x"), "mine.square", seconds=400.0)
-    assert found.found is not None
-    assert 1 < float(found.found.place.where["x"]) < 1.5
+    assert found.counterexample is not None
+    assert 1 < float(found.counterexample.point.where["x"]) < 1.5
     nothing = searched(tmp_path, SQUARE.replace("return x", "1 / 0\n    return x"), "mine.square", seconds=100.0)
-    assert (nothing.found, nothing.nearest) == (None, None)
+    assert (nothing.counterexample, nothing.nearest) == (None, None)
     assert "ZeroDivisionError" in next(iter(nothing.not_reached))
 
 
 def test_a_killed_process_is_reported_and_the_search_continues(tmp_path: Path) -> None:
     killer = "import os\n" + SQUARE.replace("return x", "x < 1.5 or os._exit(0)\n    return x")
     found = searched(tmp_path, killer, "mine.square", seconds=8.0)
-    assert found.found is not None
-    assert 1 < float(found.found.place.where["x"]) < 1.5
+    assert found.counterexample is not None
+    assert 1 < float(found.counterexample.point.where["x"]) < 1.5
     assert any("killed its process" in reason for reason in found.not_reached)
 
 
 @pytest.mark.usefixtures("slow_clock")
 def test_a_claim_states_its_range(tmp_path: Path) -> None:
     within = SQUARE.replace("0.01 <= x <= 8", "0.1 <= x <= 0.9")
-    assert searched(tmp_path, within, "mine.square", seconds=200.0).found is None
+    assert searched(tmp_path, within, "mine.square", seconds=200.0).counterexample is None
     meant = LOSSES.replace("over={", 'assumes=("law is 1-Lipschitz", "3 <= d <= 5", "n in {50, 60}"), over={')
     [sought] = sought_in(write(tmp_path, meant), None, QUICK)
     seen: list[dict[str, Any]] = []
 
     @settings(max_examples=60, deadline=None, database=None)
-    @given(places_of(axes_of(sought.forms[0], sought.over, assumptions(sought.assumes), QUICK)))
+    @given(points_of(axes_of(sought.forms[0], sought.over, assumptions(sought.assumes), QUICK)))
     def look(place: Any) -> None:
         seen.append(place.where)
 
@@ -328,10 +328,10 @@ NEEDLE = dedent(f"""\
 @pytest.mark.usefixtures("slow_clock")
 def test_the_search_climbs(tmp_path: Path) -> None:
     found = searched(tmp_path, NEEDLE, seconds=4000.0)
-    assert found.found is not None
+    assert found.counterexample is not None
     assert found.first < 1000, "as many draws hit it with probability 0.04"
     with mock.patch.object(sys.modules["lipverify.falsify.search"], "_steer", return_value=None):
-        assert searched(tmp_path, NEEDLE, seconds=800.0).found is None
+        assert searched(tmp_path, NEEDLE, seconds=800.0).counterexample is None
 
 
 def test_no_step_takes_longer_than_the_remaining_time(tmp_path: Path) -> None:
@@ -361,8 +361,8 @@ COVARIATES = dedent(f"""\
 
 def test_counterexamples_in_covariates_hold_with_other_draws(tmp_path: Path) -> None:
     found = searched(tmp_path, COVARIATES, seconds=40.0)
-    assert found.found is not None
-    covariates = covariates_named(str(found.found.place.where["covariates"]), 2)
+    assert found.counterexample is not None
+    covariates = covariates_named(str(found.counterexample.point.where["covariates"]), 2)
     assert covariates != covariates_named("sphere", 2)
     problem = Problem(d=2, n=5, law=Affine(), covariates=covariates)
     fresh = loss_terms(problem, 1.0, "montecarlo", interval="normal", contexts=40_000, seed=99)
@@ -436,7 +436,7 @@ IDS = ("shift", "instead", "word", "coin", "comb", "root", "edge", "ordered", "t
 @pytest.mark.parametrize("name", IDS)
 def test_a_true_statement_is_not_refuted_outside_its_range(name: str, tmp_path: Path) -> None:
     found = searched(tmp_path, TRUE, f"mine.{name}", seconds=BUDGET)
-    assert found.found is None, found.found
+    assert found.counterexample is None, found.counterexample
     assert found.nearest is not None, found.not_reached
     if name in ("root", "edge"):
         assert any("math domain error" in reason or "not a finite number" in reason for reason in found.not_reached)
@@ -457,7 +457,7 @@ def test_a_true_statement_is_not_refuted_outside_its_range(name: str, tmp_path: 
 def test_a_statement_made_false_within_its_range_is_refuted(name: str, old: str, new: str, tmp_path: Path) -> None:
     """The power of the tests above: the remaining range is searched."""
     assert old in TRUE
-    assert searched(tmp_path, TRUE.replace(old, new), f"mine.{name}", seconds=BUDGET).found is not None
+    assert searched(tmp_path, TRUE.replace(old, new), f"mine.{name}", seconds=BUDGET).counterexample is not None
 
 
 def drawn(text: str, name: str, folder: Path) -> list[dict[str, Any]]:
@@ -465,7 +465,7 @@ def drawn(text: str, name: str, folder: Path) -> list[dict[str, Any]]:
     seen: list[dict[str, Any]] = []
 
     @settings(max_examples=200, deadline=None, database=None, derandomize=True)
-    @given(places_of(axes_of(sought.forms[0], sought.over, assumptions(sought.assumes), QUICK)))
+    @given(points_of(axes_of(sought.forms[0], sought.over, assumptions(sought.assumes), QUICK)))
     def look(place: Any) -> None:
         seen.append(place.where)
 
@@ -541,8 +541,8 @@ def test_old_counterexamples_outside_the_declared_range_are_not_tried(lipverify:
     assert "searched x = 0.1 to 0.9" in done.stdout
     [sought] = sought_in(write(tmp_path, TRUE), "mine.coin", QUICK)
     axes = axes_of(sought.forms[0], sought.over, assumptions(()), QUICK)
-    assert lies_in(axes, Place({"p": 0.5, "m": 2}))
+    assert lies_in(axes, Point({"p": 0.5, "m": 2}))
     outside: list[dict[str, Scalar]] = [{"p": 1.5, "m": 2}, {"p": 0.5, "m": 1.5}, {"p": 0.5}, {"p": "x", "m": 2}]
     outside.append({"p": 0.5, "m": 2, "q": 1})
     for where in outside:
-        assert not lies_in(axes, Place(where)), where
+        assert not lies_in(axes, Point(where)), where

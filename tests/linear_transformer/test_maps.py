@@ -26,7 +26,7 @@ from lipverify.linear_transformer.gdplusplus import (
 )
 
 # internal: the variables of the search and its nodes, which the critical points do not show
-from lipverify.linear_transformer.gdplusplus.complete import _places, _weights, gauss_nodes
+from lipverify.linear_transformer.gdplusplus.complete import _variables, _weights, gauss_nodes
 
 # internal: exact derivatives in balls, and the moments and the precision that they need
 from lipverify.linear_transformer.gdplusplus.critical import PRECISION, _moments, on_gauss_nodes
@@ -104,7 +104,7 @@ def test_the_variables_of_the_search_are_those_of_the_model(layers: int, choice:
     far = list(product((False, True), repeat=layers - 1))[choice % 2 ** (layers - 1)]
     places = np.random.default_rng(seed).uniform(0.1, 1, 2 * layers - 1)
     weights, t = _weights(places, far), np.linspace(0.1, 3, 7)
-    assert np.allclose(_places(weights, far), places, rtol=1e-12)
+    assert np.allclose(_variables(weights, far), places, rtol=1e-12)
 
     def polynomial(numbers: np.ndarray, ratios: tuple[float, ...], folds: tuple[bool, ...]) -> np.ndarray:
         e, tau = np.ones_like(t), t

@@ -33,10 +33,10 @@ from lipverify.linear_transformer.regression.thinned import thinned, thinned_mea
 from lipverify.linear_transformer.training import Objective, Plan, Stage, Trained, draw_sample, estimate
 
 # internal: each way to start a model from a smaller one
-from lipverify.linear_transformer.training.growth import Start, inserted, of_gdplusplus, random_starts, widened
+from lipverify.linear_transformer.training.lineage import inserted, of_gdplusplus, random_starts, widened
 
 # internal: a descent from a given start, and a training short enough for a test
-from lipverify.linear_transformer.training.stages import descend, fit
+from lipverify.linear_transformer.training.stages import Start, descend, fit
 from lipverify.linear_transformer.training.tables import Filter  # internal: GD++ as a filter, compared with its layers
 
 EPS = float(np.finfo(float).eps)

@@ -30,18 +30,15 @@ from lipverify.linear_transformer.training import (
     Plan,
     Stage,
     Trained,
-    making,
+    lineage,
     name_of,
     names_of,
     read_witness,
     write_witness,
 )
 
-# internal: the model from which another one was grown
-from lipverify.linear_transformer.training.lineage import parents, trained
-
-# internal: models are made at sizes for a test
-from lipverify.linear_transformer.training.making import Model, in_order, make
+# internal: the model from which another one was grown, and models made at sizes for a test
+from lipverify.linear_transformer.training.lineage import Model, in_order, make, parents, trained
 
 # internal: a file is forged with another weight
 from lipverify.linear_transformer.training.witness import Witness, models_folder, models_path, witness, witness_of
@@ -213,7 +210,7 @@ def test_training_continues_where_it_was_stopped(tmp_path: Path, monkeypatch: py
         made.append((family, layers))
         return trained(noise, family, layers, *rest)
 
-    monkeypatch.setattr(making, "trained", counted)
+    monkeypatch.setattr(lineage, "trained", counted)
     killed = True
     with pytest.raises(KeyboardInterrupt):
         make(wanted, tmp_path / "stopped")

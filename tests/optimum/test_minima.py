@@ -22,7 +22,7 @@ from lipverify.loss.exact import rough_terms
 
 # internal: each module's loss is moved within its error, to test whether an answer depends on it
 from lipverify.optimum.window import local, minimiser
-from lipverify.problem.links import PowerSeries  # internal: a link that is a power series by name
+from lipverify.problem.functions import PowerSeries  # internal: a link that is a power series by name
 from lipverify.properties.ratio import require  # internal: an inequality with its distance as a target of the search
 from lipverify.strategies import constants, named_laws, ridge_laws
 

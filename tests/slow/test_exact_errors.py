@@ -37,7 +37,7 @@ from lipverify.laws import (
     Zonal,
 )
 from lipverify.loss.work import MANY  # internal: a budget that nothing exceeds
-from lipverify.problem.links import PowerSeries, Wave  # internal: links by name, whose values are known
+from lipverify.problem.functions import PowerSeries, Wave  # internal: links by name, whose values are known
 from tests.reference import extended
 from tests.reference.extended import Harmonics
 from tests.slow.rounds import ROUNDS, SECONDS, SEED, Outcome, table, until_time_is_up

@@ -29,15 +29,15 @@ RULE = 'it is a mapping of names to values, such as {"d": (2, 3), ("n", "w"): [(
 
 
 @dataclass(frozen=True)
-class Place:
+class Point:
     """A point of the family: its coordinates, and the meanings of symbols there."""
 
     where: dict[str, Scalar] = field(default_factory=dict)
     meaning: dict[str, str] = field(default_factory=dict)
 
-    def joined(self, other: Place) -> Place:
-        """Both places together; the coordinates of `other` come last."""
-        return Place({**self.where, **other.where}, {**self.meaning, **other.meaning})
+    def joined(self, inner: Point) -> Point:
+        """Both points together; the coordinates of the inner point come last."""
+        return Point({**self.where, **inner.where}, {**self.meaning, **inner.meaning})
 
     def __str__(self) -> str:
         return ", ".join(f"{name} = {value}" for name, value in self.where.items()) or "any point"
@@ -118,9 +118,9 @@ class Range:
             if edge is not None:
                 yield name, edge
 
-    def formulas(self, place: Place) -> dict[str, str]:
+    def formulas(self, point: Point) -> dict[str, str]:
         """All edges at a point as formulas in its coordinates; empty if an edge is a Python function."""
-        here = self.meaning(place)
+        here = self.meaning(point)
         given = [*here.edges(), *([("within", here.within)] if here.within is not None else [])]
         return (
             {name: edge.text for name, edge in given if isinstance(edge, Formula)}
@@ -141,23 +141,23 @@ class Range:
         given: dict[str, Any] = {str(name): edge for name, edge in edges.items()}
         return replace(self, **given)
 
-    def meaning(self, place: Place) -> Range:
+    def meaning(self, point: Point) -> Range:
         """The same range with the symbols of a reading replaced by their meanings."""
-        meant: dict[str, Any] = {name: meant_at(edge, place) for name, edge in self.edges()}
-        within = None if self.within is None else meant_at(self.within, place)
+        meant: dict[str, Any] = {name: meant_at(edge, point) for name, edge in self.edges()}
+        within = None if self.within is None else meant_at(self.within, point)
         return replace(self, **meant, within=within)
 
-    def allowed(self, place: Place, keyword: str = "") -> Allowed:
+    def allowed(self, point: Point, keyword: str = "") -> Allowed:
         """The allowed range at a point. Raises a `Fault` if an edge has no finite value there."""
-        here = self.meaning(place)
-        ends = {name: value_of(edge, place, keyword or name) for name, edge in here.edges()}
-        slack = 0.0 if here.within is None else value_of(here.within, place, "within")
+        here = self.meaning(point)
+        ends = {name: value_of(edge, point, keyword or name) for name, edge in here.edges()}
+        slack = 0.0 if here.within is None else value_of(here.within, point, "within")
         if "equals" in ends:
             return Allowed(low=ends["equals"] - slack, high=ends["equals"] + slack)
         low, high = ends.get("low"), ends.get("high")
         if low is not None and high is not None and not low < high:
             rule = "low must be less than high; for one value give equals= in place of both"
-            raise Fault(f"low = {low:g} and high = {high:g} at {place}: {rule}.", "low")
+            raise Fault(f"low = {low:g} and high = {high:g} at {point}: {rule}.", "low")
         return Allowed(low=low, high=high, open=self.strict)
 
     def text(self, quantity: str) -> str:
@@ -214,20 +214,20 @@ def edge(value: Any, keyword: str) -> Edge:
         raise Fault(str(error), keyword) from None
 
 
-def value_of(edge: Edge, place: Place, keyword: str) -> float:
+def value_of(edge: Edge, point: Point, keyword: str) -> float:
     """The value of an edge at a point; a fault names its keyword."""
     try:
-        value = float(edge.at(place.where))
+        value = float(edge.at(point.where))
     except InvalidInput as error:
         raise Fault(f"{keyword}: {error}" if keyword not in str(error) else str(error), keyword) from None
     if not math.isfinite(value):
-        raise Fault(f"{keyword} = '{edge}': it is {value} at {place}; a bound is a finite number.", keyword)
+        raise Fault(f"{keyword} = '{edge}': it is {value} at {point}; a bound is a finite number.", keyword)
     return value
 
 
-def meant_at(edge: Edge, place: Place) -> Edge:
+def meant_at(edge: Edge, point: Point) -> Edge:
     """An edge with the symbols of a reading replaced by their meanings."""
-    return edge.with_symbols(place.meaning) if isinstance(edge, Formula) else edge
+    return edge.with_symbols(point.meaning) if isinstance(edge, Formula) else edge
 
 
 def plus(edge: Edge, amount: float | Edge, times: float = 1.0) -> Edge:

@@ -143,7 +143,7 @@ class FileFunction(msgspec.Struct, frozen=True):
 
     @property
     def __wrapped__(self) -> Callable[..., Any]:
-        """The function itself."""
+        """The function of the loaded file, without the diversion of its output."""
         return getattr(self.file.module(), self.name)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
@@ -152,10 +152,10 @@ class FileFunction(msgspec.Struct, frozen=True):
             try:
                 return self.__wrapped__(*arguments, **named)
             except SystemExit:
-                raise RuntimeError(f"{self.name} ended the program ({self.place})") from None
+                raise RuntimeError(f"{self.name} ended the program ({self.location})") from None
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """File and line of the definition."""
         return f"{self.file.name}:{inspect.unwrap(self.__wrapped__).__code__.co_firstlineno}"
 
@@ -237,13 +237,13 @@ def line_in(error: BaseException, path: str) -> int | None:
     return lines[-1] if lines else None
 
 
-def place(error: BaseException) -> str:
+def location_of(error: BaseException) -> str:
     """The line of a claims file that led to the exception, in brackets; empty if no claims file is in the traceback."""
-    place = ""
+    location = ""
     for frame, line in traceback.walk_tb(error.__traceback__):
         if frame.f_globals.get(HOME) is not None and frame.f_code.co_filename == frame.f_globals[HOME].path:
-            place = f" ({Path(frame.f_code.co_filename).name}:{line})"
-    return place
+            location = f" ({Path(frame.f_code.co_filename).name}:{line})"
+    return location
 
 
 def caller_line() -> int:

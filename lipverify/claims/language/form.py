@@ -50,7 +50,7 @@ class Form:
     name: ClassVar[str] = ""
 
     @property
-    def said(self) -> str:
+    def plain_quantity(self) -> str:
         """The quantity in plain text."""
         return plain(self.quantity)
 
@@ -71,7 +71,7 @@ class Form:
 
     def claimed(self, allowed: Range) -> str:
         """A claimed range of the quantity in plain text."""
-        return allowed.text(self.said)
+        return allowed.text(self.plain_quantity)
 
     def statement(self, allowed: Range) -> str:
         """A claimed range of the quantity in LaTeX."""
@@ -129,7 +129,7 @@ class Form:
 
 @dataclass(frozen=True, kw_only=True)
 class Bound(Form):
-    """Bounds on a value."""
+    """A value with a lower bound, an upper bound or both."""
 
     name: ClassVar[str] = "bound"
 
@@ -142,7 +142,7 @@ class Identity(Form):
 
     def claimed(self, allowed: Range) -> str:
         """The equation itself."""
-        return f"{self.said} = 0"
+        return f"{self.plain_quantity} = 0"
 
     def statement(self, allowed: Range) -> str:
         """The equation itself."""
@@ -183,7 +183,7 @@ class Limit(Along):
 
     def claimed(self, allowed: Range) -> str:
         """A claimed range of the limit in plain text."""
-        return allowed.text(f"lim {self.said}")
+        return allowed.text(f"lim {self.plain_quantity}")
 
     def statement(self, allowed: Range) -> str:
         """A claimed range of the limit in LaTeX."""
@@ -223,7 +223,7 @@ class Exponent(Along):
         """The claimed powers in plain text, as Ω, O and Θ, or ω and o."""
         letters = STRICT if allowed.strict else LETTERS
         powers = ((letters[name], plain(self.power(power))) for name, power in allowed.edges())
-        return ", ".join(f"{self.said} = {letter}({power})" for letter, power in powers)
+        return ", ".join(f"{self.plain_quantity} = {letter}({power})" for letter, power in powers)
 
     def statement(self, allowed: Range) -> str:
         """The claimed powers in LaTeX, as Omega, O and Theta, or omega and o."""

@@ -393,7 +393,7 @@ class OneLine(Notation):
         return Printed(power, Rank.FACTOR) if digits == "1" else Printed(digits + self.dot + power, Rank.PRODUCT)
 
     def symbol(self, name: str) -> str:
-        """A symbol in LaTeX."""
+        """A symbol with Greek letters as commands and its later parts as a subscript."""
         return symbol(name)
 
     def function(self, name: str) -> str:
@@ -428,7 +428,7 @@ class Plain(Notation):
     ends_as_function = re.compile(r"([^\W\d]\w+|Γ)$")
 
     def number(self, digits: str, exponent: str) -> Printed:
-        """A number as written."""
+        """A number with the digits of the source."""
         return Printed(f"{digits}e{exponent}", Rank.FACTOR) if exponent else Printed(digits, Rank.ATOM)
 
     def symbol(self, name: str) -> str:
@@ -444,7 +444,7 @@ class Plain(Notation):
         return f"^{self.part(tree, text, Rank.ATOM)}"
 
     def brackets(self, inside: str) -> str:
-        """Round brackets."""
+        """Brackets of one size, because the text is one line high."""
         return f"({inside})"
 
 
@@ -537,7 +537,6 @@ def _is_name(token: str) -> bool:
 
 
 def _latex(tokens: list[str]) -> str:
-    """Typeset a formula."""
     out: list[str] = []
     for position, token in enumerate(tokens):
         if token.isspace():

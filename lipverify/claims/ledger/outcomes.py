@@ -121,12 +121,12 @@ class Stated(Protocol):
 
     @property
     def expected(self) -> Verdict | None:
-        """The recorded verdict."""
+        """The verdict on record; None for a claim that has none yet."""
         ...
 
     @property
     def source(self) -> Source:
-        """Its source."""
+        """The paper, the place in it, and the printed words."""
         ...
 
     @property
@@ -193,11 +193,11 @@ def _joined(verdicts: Iterable[Verdict | None]) -> Verdict:
 
 def passages(claims: Iterable[Judged]) -> tuple[Passage, ...]:
     """The passages of some claims, in the order of first mention."""
-    places: dict[tuple[str, str], list[Judged]] = {}
+    quoted: dict[tuple[str, str], list[Judged]] = {}
     for claim in claims:
         if claim.kind in COUNTED:
-            places.setdefault((claim.paper, claim.place), []).append(claim)
-    return tuple(_passage(claims) for claims in places.values())
+            quoted.setdefault((claim.paper, claim.place), []).append(claim)
+    return tuple(_passage(claims) for claims in quoted.values())
 
 
 def _passage(claims: Sequence[Judged]) -> Passage:

@@ -693,9 +693,9 @@ def read_ledger(path: Path) -> Ledger:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         what = textwrap.shorten(str(error), _MESSAGE)
         raise InvalidInput(f"ledger = {quoted(str(path))}: not a lipverify ledger ({what}){WRITTEN}.") from None
-    shown = textwrap.shorten(repr(form), _MESSAGE)
+    name = textwrap.shorten(repr(form), _MESSAGE)
     raise InvalidInput(
-        f"ledger = {quoted(str(path))}: its format is {shown}, this version reads {FORMAT!r}; verify again."
+        f"ledger = {quoted(str(path))}: its format is {name}, this version reads {FORMAT!r}; verify again."
     )
 
 
@@ -714,8 +714,8 @@ def draw_cells(record: Record, ax: Any = None) -> Any:
     ax = axes(ax)
     finite = [cell for cell in record.cells if cell.measured is not None and math.isfinite(cell.error or 0.0)]
     seen = [end for cell in finite for end in (*_ends(cell), cell.allowed.low, cell.allowed.high) if end is not None]
-    room = BEYOND * (max(seen, default=1.0) - min(seen, default=0.0)) or BEYOND
-    floor, ceiling = min(seen, default=0.0) - room, max(seen, default=1.0) + room
+    margin = BEYOND * (max(seen, default=1.0) - min(seen, default=0.0)) or BEYOND
+    floor, ceiling = min(seen, default=0.0) - margin, max(seen, default=1.0) + margin
     for k, cell in enumerate(record.cells):
         low = floor if cell.allowed.low is None else cell.allowed.low
         high = ceiling if cell.allowed.high is None else cell.allowed.high

@@ -122,7 +122,7 @@ def on_one_line(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return type(value)(map(on_one_line, value))
     if isinstance(value, Mapping):
-        return {key: on_one_line(entry) for key, entry in value.items()}
+        return {key: on_one_line(text) for key, text in value.items()}
     if isinstance(value, msgspec.Struct):
         texts = {name: getattr(value, name) for name in value.__struct_fields__}
         lines = {name: on_one_line(text) for name, text in texts.items() if isinstance(text, str)}

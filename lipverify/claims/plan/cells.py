@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from lipverify.claims.language.family import RULE, Place, Range, edge, filled, is_number, meant_at, named_in, value_of
+from lipverify.claims.language.family import RULE, Point, Range, edge, filled, is_number, meant_at, named_in, value_of
 from lipverify.claims.language.file import Fault
 from lipverify.claims.language.form import EQUALITY_RESOLUTION, NEAREST, Along, Exponent, Form, Identity, Limit
 from lipverify.claims.ledger.reach import POWER, Spot
@@ -30,11 +30,11 @@ from lipverify.foundation.latex import plain
 if TYPE_CHECKING:
     from lipverify.scaling import Growth
 
-Plans = list[tuple[Place, CellPlan]]
+Plans = list[tuple[Point, CellPlan]]
 """The cells of a form, each with its point."""
 
 
-def places(over: Any, profile: Profile, keyword: str = "over") -> list[Place]:
+def grid(over: Any, profile: Profile, keyword: str = "over") -> list[Point]:
     """All points of a family; the last coordinate varies fastest.
 
     Raises
@@ -43,32 +43,32 @@ def places(over: Any, profile: Profile, keyword: str = "over") -> list[Place]:
         If the family is empty, or a coordinate is neither text nor a finite number.
 
     >>> from lipverify.claims.plan.profile import profile_named
-    >>> [place.where for place in places({"law": ["affine"], "d": (2, 3)}, profile_named("quick"))]
+    >>> [point.where for point in grid({"law": ["affine"], "d": (2, 3)}, profile_named("quick"))]
     [{'law': 'affine', 'd': 2}, {'law': 'affine', 'd': 3}]
     """
     if over is None:
-        return [Place()]
+        return [Point()]
     if not isinstance(over, Mapping):
         raise Fault(f"{keyword} = {over!r}: {RULE}.", keyword)
     axes = [list(_axis(name, settled(values, profile), keyword)) for name, values in over.items()]
     for (name, values), axis in zip(over.items(), axes, strict=True):
         if not axis:
             raise Fault(f"{keyword}[{name!r}] = {values!r}: there is no value, so nothing could refute it.", keyword)
-    grid = [_all(points) for points in itertools.product(*axes)]
-    names = [name for place in grid[:1] for name in place.where]
+    points = [_joined(parts) for parts in itertools.product(*axes)]
+    names = [name for point in points[:1] for name in point.where]
     if len(names) != sum(len(name) if isinstance(name, tuple) else 1 for name in over):
         raise Fault(f"{keyword} = {list(over)!r}: a coordinate occurs twice.", keyword)
-    return grid
+    return points
 
 
-def _all(points: Sequence[Place]) -> Place:
-    place = Place()
-    for point in points:
-        place = place.joined(point)
-    return place
+def _joined(parts: Sequence[Point]) -> Point:
+    point = Point()
+    for part in parts:
+        point = point.joined(part)
+    return point
 
 
-def _axis(name: Any, values: Any, keyword: str) -> Iterator[Place]:
+def _axis(name: Any, values: Any, keyword: str) -> Iterator[Point]:
     """The values of one coordinate, or of several coordinates that vary together."""
     names = name if isinstance(name, tuple) else (name,)
     if not all(isinstance(part, str) and part.isidentifier() for part in names):
@@ -88,61 +88,61 @@ def _axis(name: Any, values: Any, keyword: str) -> Iterator[Place]:
             raise Fault(
                 f'{keyword}[{name!r}] gives {value!r} the meaning {meaning!r}: write {{"D": "d - 1"}}.', keyword
             )
-        yield Place(dict(zip(names, together, strict=True)), {key: str(text) for key, text in meaning.items()})
+        yield Point(dict(zip(names, together, strict=True)), {key: str(text) for key, text in meaning.items()})
 
 
 def _is_coordinate(value: Any) -> bool:
     return isinstance(value, str) or (is_number(value) and math.isfinite(value))
 
 
-def cells(form: Form, family: Place, over: Any, profile: Profile) -> Plans:
+def cells(form: Form, family: Point, over: Any, profile: Profile) -> Plans:
     """Plan a cell for each point of the family."""
     points = points_of(form, family, over, profile)
     measured = function_of(form, points[0], family)
-    return [(place, _cell(form, place, measured, profile)) for place in points]
+    return [(point, _cell(form, point, measured, profile)) for point in points]
 
 
-def points_of(form: Form, family: Place, over: Any, profile: Profile) -> list[Place]:
+def points_of(form: Form, family: Point, over: Any, profile: Profile) -> list[Point]:
     """The points of the family at which a form is measured."""
-    inner = places(form.over, profile)
-    return [family.joined(outer).joined(place) for outer in places(over, profile) for place in inner]
+    inner = grid(form.over, profile)
+    return [family.joined(outer).joined(point) for outer in grid(over, profile) for point in inner]
 
 
-def spots(form: Form, family: Place, over: Any, profile: Profile) -> Iterator[Spot]:
-    """The places of the cells for display: coordinates, other arguments, and the growing coordinate."""
+def spots(form: Form, family: Point, over: Any, profile: Profile) -> Iterator[Spot]:
+    """The points of the cells for display: coordinates, other arguments, and the growing coordinate."""
     given = {name: settled(value, profile) for name, value in form.given.items()}
     numbers = {name: value for name, value in given.items() if isinstance(value, str | int | float)}
-    for place in points_of(form, family, over, profile):
-        fixed = {name: value for name, value in numbers.items() if name not in place.where}
-        ray = ray_of(form, place, profile) if isinstance(form, Along) else None
-        yield Spot(dict(place.where), fixed, ray, plain(form.observed), form.observed)
+    for point in points_of(form, family, over, profile):
+        fixed = {name: value for name, value in numbers.items() if name not in point.where}
+        ray = ray_of(form, point, profile) if isinstance(form, Along) else None
+        yield Spot(dict(point.where), fixed, ray, plain(form.observed), form.observed)
 
 
-def function_of(form: Form, place: Place, family: Place) -> Measured:
+def function_of(form: Form, point: Point, family: Point) -> Measured:
     """The function of a form; a fault if it cannot be called at the points.
 
     It must also take the growing coordinate. It need not take the coordinates that `of` names.
     """
     told = named_in(form.of)
-    foreign = [name for name in told if name not in place.where]
+    foreign = [name for name in told if name not in point.where]
     if foreign:
         raise Fault(f"of = {form.of!r}: {{{foreign[0]}}} is no coordinate of over=.", "of")
     grows = (form.along,) if isinstance(form, Along) else ()
-    needed = [name for name in (*place.where, *grows) if name not in (*family.where, *told)]
+    needed = [name for name in (*point.where, *grows) if name not in (*family.where, *told)]
     return measured_by(form.measure, needed, (*family.where, *told), tuple(form.given))
 
 
-def measurement(form: Form, place: Place, measured: Measured, profile: Profile) -> Measurement:
+def measurement(form: Form, point: Point, measured: Measured, profile: Profile) -> Measurement:
     """The measurement at a point: of a value, or of the growth along a ray."""
     if isinstance(form, Along):
-        of = filled(form.of, place.where)
-        return measured.along(ray_of(form, place, profile), place, of, form.given, profile)
-    return measured.at(place, form.given, profile)
+        of = filled(form.of, point.where)
+        return measured.along(ray_of(form, point, profile), point, of, form.given, profile)
+    return measured.at(point, form.given, profile)
 
 
-def ray_of(form: Along, place: Place, profile: Profile) -> Ray:
+def ray_of(form: Along, point: Point, profile: Profile) -> Ray:
     """The growing coordinate with its range and points."""
-    start, stop = (value_of(end.with_symbols(place.meaning), place, "along") for end in (form.start, form.stop))
+    start, stop = (value_of(end.with_symbols(point.meaning), point, "along") for end in (form.start, form.stop))
     ray = Ray(form.along, start, stop, settled(form.points, profile) or profile.points)
     try:
         _ = ray.ladder
@@ -151,39 +151,39 @@ def ray_of(form: Along, place: Place, profile: Profile) -> Ray:
     return ray
 
 
-def _cell(form: Form, place: Place, measured: Measured, profile: Profile) -> CellPlan:
+def _cell(form: Form, point: Point, measured: Measured, profile: Profile) -> CellPlan:
     """Plan the cell at one point."""
-    allowed, here = form.range.allowed(place), form.range.meaning(place)
-    false, true = (_control(form, side, place, measured, profile) for side in (False, True))
-    if isinstance(form.false, Range) and contains(form.false.allowed(place, "control"), allowed):
+    allowed, here = form.range.allowed(point), form.range.meaning(point)
+    false, true = (_control(form, side, point, measured, profile) for side in (False, True))
+    if isinstance(form.false, Range) and contains(form.false.allowed(point, "control"), allowed):
         raise Fault(
-            f"control at {place} allows whatever the claim allows, {form.claimed(here)}; "
+            f"control at {point} allows whatever the claim allows, {form.claimed(here)}; "
             "a control is a statement that must come out false.",
             "control",
         )
     return CellPlan(
-        where=dict(place.where),
-        measurement=measurement(form, place, measured, profile),
+        where=dict(point.where),
+        measurement=measurement(form, point, measured, profile),
         quantity=plain(form.observed),
         quantity_latex=form.observed,
-        read=reader(form, place, measured),
+        read=reader(form, point, measured),
         claimed=here.text("").strip(),
         claimed_latex=f"${here.latex('').strip()}$",
         allowed=allowed,
-        edges=form.range.formulas(place),
+        edges=form.range.formulas(point),
         false=false,
         true=true,
         method=form.method,
         grade=form.grade,
-        of=filled(form.of, place.where),
+        of=filled(form.of, point.where),
     )
 
 
-def reader(form: Form, place: Place, measured: Measured) -> Read:
+def reader(form: Form, point: Point, measured: Measured) -> Read:
     """The reader of a form's results: as a value, the limit of a growth, or the exponent of a growth."""
     if isinstance(form, Exponent):
         return _exponent_reader(form)
-    return _limit if isinstance(form, Limit) else _value_reader(form, place, measured)
+    return _limit if isinstance(form, Limit) else _value_reader(form, point, measured)
 
 
 def _exponent_reader(form: Exponent) -> Read:
@@ -204,8 +204,8 @@ def _limit(growth: Any, allowed: Allowed) -> Estimate:
     return _interval(*growth.limit_of_ratio(0.0))
 
 
-def _value_reader(form: Form, place: Place, measured: Measured) -> Read:
-    of, call = filled(form.of, place.where), calling(measured.found(), place)
+def _value_reader(form: Form, point: Point, measured: Measured) -> Read:
+    of, call = filled(form.of, point.where), calling(measured.portable(), point)
     interval = _difference if isinstance(form, Identity) else _interval
 
     def read(result: Any, allowed: Allowed) -> Estimate:
@@ -229,18 +229,18 @@ def _difference(value: float, error: float) -> Estimate:
     """Estimate a difference: exactly zero if it is within its rounding error."""
     if abs(value) <= error < math.inf:
         note = f"{value:.3g}, rounding explains {error:.3g}" if error else ""
-        return Estimate(Interval(0.0, 0.0), note, shown=Interval.around(value, error) if error else None)
+        return Estimate(Interval(0.0, 0.0), note, measured=Interval.around(value, error) if error else None)
     return _interval(value, error)
 
 
-def _control(form: Form, true: bool, place: Place, measured: Measured, profile: Profile) -> ControlPlan:
+def _control(form: Form, true: bool, point: Point, measured: Measured, profile: Profile) -> ControlPlan:
     """Plan the false or the true control of a cell."""
     control = form.control(true)
     if isinstance(control, dict):
-        return _elsewhere(form, control, place, measured, profile)
+        return _elsewhere(form, control, point, measured, profile)
     if control is not None:
-        claimed = control.meaning(place).text("").strip()
-        return ControlPlan(claimed, control.allowed(place, "control"), edges=control.formulas(place))
+        claimed = control.meaning(point).text("").strip()
+        return ControlPlan(claimed, control.allowed(point, "control"), edges=control.formulas(point))
     if true:
         return ControlPlan(NEAREST, partial(_nearest, form.range))
     raise Fault(
@@ -251,24 +251,24 @@ def _control(form: Form, true: bool, place: Place, measured: Measured, profile: 
     )
 
 
-def _elsewhere(form: Form, changed: dict[str, Any], place: Place, measured: Measured, profile: Profile) -> ControlPlan:
+def _elsewhere(form: Form, changed: dict[str, Any], point: Point, measured: Measured, profile: Profile) -> ControlPlan:
     """A control that measures at other coordinates and allows the same range."""
     foreign = [name for name in changed if name not in measured.takes and not measured.anything]
     if foreign:
         raise Fault(f"control = {changed!r}: the function does not take {foreign[0]}.", "control")
-    values = {name: _changed(form, name, value, place) for name, value in changed.items()}
+    values = {name: _changed(form, name, value, point) for name, value in changed.items()}
     changes = ", ".join(
         f"{name} = {value}" if value == values[name] else f"{name} = {value} = {values[name]:g}"
         for name, value in changed.items()
     )
-    moved = measurement(form, place.joined(Place(values)), measured, profile)
-    says = f"{form.range.meaning(place).text('').strip()} with {changes}"
-    return ControlPlan(says, form.range.allowed(place), moved, form.range.formulas(place))
+    moved = measurement(form, point.joined(Point(values)), measured, profile)
+    says = f"{form.range.meaning(point).text('').strip()} with {changes}"
+    return ControlPlan(says, form.range.allowed(point), moved, form.range.formulas(point))
 
 
-def _changed(form: Form, name: str, value: Any, place: Place) -> Any:
+def _changed(form: Form, name: str, value: Any, point: Point) -> Any:
     """The value of a coordinate that a control changes: a value of the same type, or a formula in the coordinates."""
-    usual = place.where.get(name, defaults(form.measure).get(name))
+    usual = point.where.get(name, defaults(form.measure).get(name))
     text, number = isinstance(value, str), is_number(value) and math.isfinite(value)
     if isinstance(usual, str) and not text:
         raise Fault(f"control: {name} = {value!r}: its values are texts such as {usual!r}; give a text.", "control")
@@ -277,7 +277,7 @@ def _changed(form: Form, name: str, value: Any, place: Place) -> Any:
             raise Fault(f"control: {name} = {value!r}: give a finite number or a text.", "control")
         return value
     try:
-        result = value_of(meant_at(edge(value, "control"), place), place, "control")
+        result = value_of(meant_at(edge(value, "control"), point), point, "control")
     except Fault as fault:
         rule = f"{name} is a number such as {usual:g}; give a number, or a formula such as '{name} + 1'"
         raise Fault(f"control: {name} = {value!r}: {rule} ({str(fault).rstrip('.')}).", "control") from None
@@ -321,7 +321,7 @@ def estimate(growth: Growth, allowed: Allowed) -> Estimate:
             limit, error = growth.limit_of_ratio(end)
             if growth.error <= EQUALITY_RESOLUTION and error < RATIO_RESOLUTION * limit:
                 note = f"at equality: the ratio to s^{end:.6g} tends to {limit:.6g} ± {error:.1g}"
-                return Estimate(Interval(end, end), note, shown=interval)
+                return Estimate(Interval(end, end), note, measured=interval)
             power, spread = growth.log_power(end)
             if 2 * spread < abs(power) and spread <= POWER_RESOLUTION:
                 note = f"the exponent of s is {end:.6g}, and the power of log s decides"

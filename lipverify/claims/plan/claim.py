@@ -52,14 +52,14 @@ class Measurement:
 class Estimate:
     """The estimate of a quantity from a measurement.
 
-    The verdict uses `interval`. If a further argument, stated in the note, has narrowed it, `shown` is the measured
-    interval. If another quantity decides, `quantity` names it, as text with `$LaTeX$`, and `allowed` is the claim's
+    The verdict uses `interval`. If a further argument, stated in the note, has narrowed it, `measured` is the interval
+    before. If another quantity decides, `quantity` names it, as text with `$LaTeX$`, and `allowed` is the claim's
     range for it.
     """
 
     interval: Interval
     note: str = ""
-    shown: Interval | None = None
+    measured: Interval | None = None
     quantity: str = ""
     allowed: Allowed | None = None
 
@@ -266,12 +266,12 @@ class Claim:
 
     @cached_property
     def evidence(self) -> Evidence:
-        """The planned evidence."""
+        """The plan, made at first use, because a list of claims needs none."""
         return self.plan()
 
     @property
     def cells(self) -> tuple[CellPlan, ...]:
-        """The planned cells."""
+        """One plan for each point of the family."""
         return self.evidence.cells
 
     @cached_property
@@ -279,11 +279,11 @@ class Claim:
         """All measurements of the claim by address, each after those it needs."""
         gathered = self.evidence
         finding = [gathered.finding] if isinstance(gathered.finding, Shown) else []
-        shown = [*gathered.shows, *finding]
+        shows = [*gathered.shows, *finding]
         every = [
             *(measurement for cell in gathered.cells for measurement in cell.measurements()),
             *(measurement for cross in gathered.cross_checks for measurement in cross.measurements),
-            *(measurement for made in shown for measurement in made.measurements.values()),
+            *(measurement for show in shows for measurement in show.measurements.values()),
         ]
         return {needed.address: needed for wanted in every for needed in wanted.with_needs()}
 
@@ -298,13 +298,13 @@ class Claim:
             If a function returns anything else.
         """
         gathered = self.evidence
-        made = [(show, shown) for show in gathered.shows for shown in several(show.made(results))]
-        for show, shown in made:
-            if not isinstance(shown, Figure | Table):
+        made = [(show, output) for show in gathered.shows for output in several(show.made(results))]
+        for show, output in made:
+            if not isinstance(output, Figure | Table):
                 rule = "what a claim shows is a Figure or a Table, or several"
-                raise InvalidInput(f"shows: {show.name} returned {quoted(shown)}; {rule}.")
-        figures = tuple(shown for _, shown in made if isinstance(shown, Figure))
-        tables = tuple(shown for _, shown in made if isinstance(shown, Table))
+                raise InvalidInput(f"shows: {show.name} returned {quoted(output)}; {rule}.")
+        figures = tuple(output for _, output in made if isinstance(output, Figure))
+        tables = tuple(output for _, output in made if isinstance(output, Table))
         if gathered.figure is None or any(figure.layer != "front" for figure in figures):
             return figures, tables
         return figures + gathered.figure(results), tables

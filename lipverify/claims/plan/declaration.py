@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, get_args
 
 from lipverify.claims.language.claim import Agreement, Declaration
-from lipverify.claims.language.family import RULE, Place, Range, chosen, filled, meant_at, named_in
+from lipverify.claims.language.family import RULE, Point, Range, chosen, filled, meant_at, named_in
 from lipverify.claims.language.file import ClaimsFile, Fault
 from lipverify.claims.language.form import Form, sides_of
 from lipverify.claims.language.formula import formula
@@ -17,7 +17,7 @@ from lipverify.claims.ledger.figure import Figure
 from lipverify.claims.ledger.reach import Spot
 from lipverify.claims.ledger.record import KINDS, Kind, Source
 from lipverify.claims.ledger.symbols import is_letter, said
-from lipverify.claims.plan.cells import Plans, cells, places, spots
+from lipverify.claims.plan.cells import Plans, cells, grid, spots
 from lipverify.claims.plan.claim import Claim, CrossPlan, Evidence, Shown, Side_by_side
 from lipverify.claims.plan.measured import Measured, call_at, measured_by, number
 from lipverify.claims.plan.profile import Profile, settled
@@ -35,7 +35,7 @@ class Sought:
 
     id: str
     forms: tuple[Form, ...]
-    family: Place
+    family: Point
     over: Mapping[Any, Any]
     assumes: tuple[str, ...]
     declaration: Declaration
@@ -65,7 +65,7 @@ def _readings(declared: Declaration, profile: Profile) -> Iterator[_Reading]:
     inner = {name: values for name, values in (declared.over or {}).items() if not _names(name) & set(template)}
     sides = list(sides_of(declared.forms)) if "side" in template else [None]
     _require(declared, template, outer, sides)
-    for family in places(outer or None, profile):
+    for family in grid(outer or None, profile):
         for side in sides:
             yield _Reading(declared, family, side, inner or None, profile)
 
@@ -85,7 +85,7 @@ class _Reading:
     """One reading of a declaration: the coordinates that the id names, a side, and the coordinates that remain."""
 
     declared: Declaration
-    family: Place
+    family: Point
     side: str | None
     over: Mapping[Any, Any] | None
     profile: Profile
@@ -107,7 +107,7 @@ class _Reading:
 
     @property
     def label(self) -> str:
-        """The coordinates in words."""
+        """The named coordinates and the side, as a report labels the reading."""
         return ", ".join(filter(None, [*_named(self.family), SIDE_WORDS.get(self.side or "", "")]))
 
     def words(self, name: str) -> Any:
@@ -122,7 +122,7 @@ class _Reading:
             raise Fault(
                 f"reading = {self.words('reading')!r}: it is the name of a reading, such as 'intrinsic'.", "reading"
             )
-        forms, meant = self.forms, [_in_words(form, self.family) for form in self.forms]
+        forms, meant = self.forms, [_with_meanings(form, self.family) for form in self.forms]
         stated = r", \quad ".join(form.statement(form.range) for form in meant)
         title = self.words("title") or plain(stated)
 
@@ -164,7 +164,7 @@ class _Reading:
         )
 
 
-def _shown(call: Call, family: Place, profile: Profile) -> Shown:
+def _shown(call: Call, family: Point, profile: Profile) -> Shown:
     """A function that makes a figure or a table, with its measurements and the coordinates that it takes."""
     calls = {name: value for name, value in call.where.items() if isinstance(value, Call)}
     measured = {name: call_at(value, family, profile, "shows") for name, value in calls.items()}
@@ -175,25 +175,25 @@ def _shown(call: Call, family: Place, profile: Profile) -> Shown:
     return Shown(call.function, measured, coordinates | own)
 
 
-def _method(agreement: Agreement, call: Call, place: Place, here: Place) -> Measured:
+def _method(agreement: Agreement, call: Call, point: Point, here: Point) -> Measured:
     """One of the two functions of a cross-check; a fault if it cannot be called at the point."""
     told = {name for of in agreement.of for name in named_in(of)}
-    needed = [name for name in place.where if name not in told]
+    needed = [name for name in point.where if name not in told]
     try:
         return measured_by(call.function, needed, tuple(here.where), tuple(call.where), "")
     except Fault as fault:
         raise fault.within(agreement.line) from None
 
 
-def _cross_checks(agreement: Agreement, family: Place, profile: Profile) -> Iterator[CrossPlan]:
+def _cross_checks(agreement: Agreement, family: Point, profile: Profile) -> Iterator[CrossPlan]:
     """Plan a cross-check at each point."""
-    for place in places(agreement.over, profile):
-        here = family.joined(place)
-        both = [_method(agreement, function, place, here) for function in agreement.functions]
+    for point in grid(agreement.over, profile):
+        here = family.joined(point)
+        both = [_method(agreement, function, point, here) for function in agreement.functions]
         plans = [method.at(here, call.where, profile) for method, call in zip(both, agreement.functions, strict=True)]
         of = (filled(agreement.of[0], here.where), filled(agreement.of[1], here.where))
 
-        def read(first: Any, second: Any, here: Place = here, of: tuple[str, str] = of) -> Side_by_side:
+        def read(first: Any, second: Any, here: Point = here, of: tuple[str, str] = of) -> Side_by_side:
             (a, spread), (b, other_spread) = (
                 number(result, name, f"{agreement.quantity} at {here}")
                 for result, name in zip((first, second), of, strict=True)
@@ -236,7 +236,7 @@ def _texts(value: Any, keyword: str) -> tuple[str, ...]:
     return tuple(texts)
 
 
-def _meanings(family: Place, forms: Sequence[Form]) -> Iterator[str]:
+def _meanings(family: Point, forms: Sequence[Form]) -> Iterator[str]:
     """The meanings of a reading as assumptions, restricted to symbols that the claim uses."""
     for name, value in family.where.items():
         if name == "reading" and family.meaning:
@@ -248,13 +248,13 @@ def _meanings(family: Place, forms: Sequence[Form]) -> Iterator[str]:
             yield f"${formula(symbol).latex} = {formula(text).latex}$"
 
 
-def _named(family: Place) -> Iterator[str]:
+def _named(family: Point) -> Iterator[str]:
     """The values that identify a reading, in a few words."""
     for name, value in family.where.items():
         yield value if isinstance(value, str) else f"{formula(name)} = {value:g}"
 
 
-def _cells(form: Form, family: Place, over: Any, profile: Profile) -> Plans:
+def _cells(form: Form, family: Point, over: Any, profile: Profile) -> Plans:
     """Plan the cells of a form; a fault names the form's line."""
     try:
         return cells(form, family, over, profile)
@@ -262,23 +262,23 @@ def _cells(form: Form, family: Place, over: Any, profile: Profile) -> Plans:
         raise fault.within(form.line) from None
 
 
-def _spots(form: Form, family: Place, over: Any, profile: Profile) -> list[Spot]:
-    """The places of a form's cells; a fault names the form's line."""
+def _spots(form: Form, family: Point, over: Any, profile: Profile) -> list[Spot]:
+    """The points of a form's cells; a fault names the form's line."""
     try:
         return list(spots(form, family, over, profile))
     except Fault as fault:
         raise fault.within(form.line) from None
 
 
-def _in_words(form: Form, family: Place) -> Form:
+def _with_meanings(form: Form, family: Point) -> Form:
     """The form with the symbols of its reading replaced by their meanings; symbols of its cells stay."""
-    place = Place(meaning=family.meaning)
+    point = Point(meaning=family.meaning)
     controls: dict[str, Any] = {
-        name: value.meaning(place) if isinstance(value, Range) else value
+        name: value.meaning(point) if isinstance(value, Range) else value
         for name, value in (("false", form.false), ("true", form.true))
     }
-    truth = None if form.truth is None else meant_at(form.truth, place)
-    return replace(form, range=form.range.meaning(place), truth=truth, **controls)
+    truth = None if form.truth is None else meant_at(form.truth, point)
+    return replace(form, range=form.range.meaning(point), truth=truth, **controls)
 
 
 def _drawn(planned: list[tuple[Form, Plans]], results: dict[str, Any]) -> tuple[Figure, ...]:

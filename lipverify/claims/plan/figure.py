@@ -9,14 +9,14 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from lipverify.claims.language.family import Place
+from lipverify.claims.language.family import Point
 from lipverify.claims.language.form import Along, Exponent, Form, Identity, Limit
 from lipverify.claims.ledger.figure import Figure, Panel, Scale, Series
 from lipverify.claims.ledger.symbols import Scalar, named, said
 from lipverify.claims.ledger.verdict import Allowed
 from lipverify.claims.plan.claim import CellPlan
 
-Plans = Sequence[tuple[Place, CellPlan]]
+Plans = Sequence[tuple[Point, CellPlan]]
 NO_AXIS = "points of the claim, one by one"
 """Label of the axis if no coordinate takes different numbers."""
 
@@ -72,9 +72,9 @@ def _along(form: Along, plans: Plans, results: Mapping[str, Any]) -> Panel:
 
 def _growths(plans: Plans, results: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Each growth, labelled by the coordinates that distinguish it."""
-    every = [place.where for place, _ in plans]
-    for place, plan in plans:
-        yield _label(place.where, every, ""), results[plan.measurement.address]
+    every = [point.where for point, _ in plans]
+    for point, plan in plans:
+        yield _label(point.where, every, ""), results[plan.measurement.address]
 
 
 def _growth(form: Exponent, plans: Plans, results: Mapping[str, Any]) -> Figure:
@@ -94,13 +94,13 @@ def _growth(form: Exponent, plans: Plans, results: Mapping[str, Any]) -> Figure:
                 label = f"claimed: ${relation} {form.power(edge)}$"
                 powers.append(Series(label=label, x=growth.s, y=y, style="dashed"))
     caption = "Dashed: the claimed power through the first point."
-    alt = f"{form.said} against {form.along} on log axes, with the claimed power."
+    alt = f"{form.plain_quantity} against {form.along} on log axes, with the claimed power."
     return Figure(caption=caption, alt=alt, panels=(replace(panel, title="", series=(*panel.series, *powers)),))
 
 
 def _exponents(form: Exponent, plans: Plans, results: Mapping[str, Any]) -> Figure:
     """Plot the local exponents along the ray, their limits cell by cell, and the claimed exponents."""
-    axis = _axis([place.where for place, _ in plans])
+    axis = _axis([point.where for point, _ in plans])
     along = named(form.along)
     local = Panel(
         title="local exponents",
@@ -139,7 +139,7 @@ def _exponents(form: Exponent, plans: Plans, results: Mapping[str, Any]) -> Figu
         f"The local exponent of ${form.quantity}$ along {along} minus its limit, and the limit with its error and the "
         "claimed values (dashed)."
     )
-    alt = f"Local exponents of {form.said} against {form.along}; their limits and the claimed ones."
+    alt = f"Local exponents of {form.plain_quantity} against {form.along}; their limits and the claimed ones."
     return Figure(caption=caption, alt=alt, panels=(local, limits), layer="evidence")
 
 
@@ -163,12 +163,12 @@ NAMED = 6
 
 def _values(form: Form, plans: Plans, results: Mapping[str, Any]) -> Figure:
     """Plot values with errors and bounds against one coordinate, with a line for each value of the others."""
-    axis = _axis([place.where for place, _ in plans])
+    axis = _axis([point.where for point, _ in plans])
     series: list[Series] = []
     bounds: dict[tuple[str, tuple[float, ...], tuple[float, ...]], list[str]] = {}
     for label, group in _lines(plans, axis).items():
         read = [(x, plan.read(results[plan.measurement.address], plan.allowed)) for x, plan in group]
-        ends = [(x, (estimate.shown or estimate.interval).ends) for x, estimate in read]
+        ends = [(x, (estimate.measured or estimate.interval).ends) for x, estimate in read]
         known = [(x, low, high) for x, (low, high) in ends if math.isfinite(high - low)]
         if known:
             series.append(
@@ -198,12 +198,14 @@ def _values(form: Form, plans: Plans, results: Mapping[str, Any]) -> Figure:
         series=tuple(series),
     )
     caption = "Measured; dashed, the bounds of claim and control."
-    return Figure(caption=caption, alt=f"{form.said} against {axis or 'the cell'}, with bounds.", panels=(panel,))
+    return Figure(
+        caption=caption, alt=f"{form.plain_quantity} against {axis or 'the cell'}, with bounds.", panels=(panel,)
+    )
 
 
 def _apart(series: Series, plans: Plans) -> Iterator[Series]:
     """Split points without an axis into one series each, labelled by the coordinates that distinguish it."""
-    every = [place.where for place, _ in plans]
+    every = [point.where for point, _ in plans]
     for x, y, error in zip(series.x, series.y, series.error, strict=True):
         label = _label(every[round(x) - 1], every, "") or series.label
         yield replace(series, label=label, x=(x,), y=(y,), error=(error,))
@@ -242,11 +244,11 @@ def _axis(where: Sequence[Mapping[str, Scalar]]) -> str:
 
 def _lines(plans: Plans, axis: str) -> dict[str, list[tuple[float, CellPlan]]]:
     """The cells of each line of a figure, in order along its axis; without an axis the cells are numbered."""
-    every = [place.where for place, _ in plans]
+    every = [point.where for point, _ in plans]
     lines: dict[str, list[tuple[float, CellPlan]]] = {}
-    for k, (place, plan) in enumerate(plans, 1):
-        x = float(place.where[axis]) if axis else float(k)
-        lines.setdefault(_label(place.where, every, axis) if axis else "", []).append((x, plan))
+    for k, (point, plan) in enumerate(plans, 1):
+        x = float(point.where[axis]) if axis else float(k)
+        lines.setdefault(_label(point.where, every, axis) if axis else "", []).append((x, plan))
     return {label: sorted(line, key=lambda point: point[0]) for label, line in lines.items()}
 
 

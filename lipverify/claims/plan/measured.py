@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
-from lipverify.claims.language.family import Place
+from lipverify.claims.language.family import Point
 from lipverify.claims.language.file import FUNCTION, HOME, Fault, FileFunction, home_of
 from lipverify.claims.ledger.record import Ray
 from lipverify.claims.plan.claim import Measurement
@@ -49,14 +49,14 @@ class LibraryFunction(msgspec.Struct, frozen=True):
         return self.name
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        """Call the function."""
+        """Import the module, and call the function."""
         return getattr(importlib.import_module(self.module), self.name)(*arguments, **named)
 
 
-class Point(msgspec.Struct, frozen=True):
+class Arguments(msgspec.Struct, frozen=True):
     """The arguments of a function: coordinates and settings by name.
 
-    >>> str(Point({"d": 3, "n": 1e4}, {"seed": 0}))
+    >>> str(Arguments({"d": 3, "n": 1e4}, {"seed": 0}))
     'd=3, n=10000.0, seed=0'
     """
 
@@ -79,25 +79,25 @@ class Measured:
     anything: bool
     keyword: str
 
-    def at(self, place: Place, given: Mapping[str, Any], profile: Profile) -> Measurement:
+    def at(self, point: Point, given: Mapping[str, Any], profile: Profile) -> Measurement:
         """The measurement at a point of the family, with the measurements whose results the function receives."""
-        point = self._point(place, given, profile)
-        here = Place(point.where | point.options)
+        arguments = self._arguments(point, given, profile)
+        here = Point(arguments.where | arguments.options)
         alone = {
             name: call_at(call, here, profile, self.keyword) for name, call in given.items() if isinstance(call, Call)
         }
-        point = replace(point, alone={name: measurement.address for name, measurement in alone.items()})
-        return Measurement(value_at, (self.found(), point), tuple(alone.values()))
+        arguments = replace(arguments, alone={name: measurement.address for name, measurement in alone.items()})
+        return Measurement(value_at, (self.portable(), arguments), tuple(alone.values()))
 
-    def along(self, ray: Ray, place: Place, of: str, given: Mapping[str, Any], profile: Profile) -> Measurement:
+    def along(self, ray: Ray, point: Point, of: str, given: Mapping[str, Any], profile: Profile) -> Measurement:
         """The growth of one of its quantities along a ray, which needs a value at each point of the ray."""
-        values = tuple(self.at(place.joined(Place({ray.along: s})), given, profile) for s in ray.ladder)
+        values = tuple(self.at(point.joined(Point({ray.along: s})), given, profile) for s in ray.ladder)
         # the results that the values receive identify a growth as they identify its first value
-        point = replace(self._point(place, given, profile), alone=values[0].arguments[1].alone)
-        return Measurement(growth_along, (self.found(), ray, point, of), values)
+        arguments = replace(self._arguments(point, given, profile), alone=values[0].arguments[1].alone)
+        return Measurement(growth_along, (self.portable(), ray, arguments, of), values)
 
-    def found(self) -> Callable[..., Any]:
-        """The function in a form that other processes can find: by its claims file or by its module."""
+    def portable(self) -> Callable[..., Any]:
+        """The function as other processes find it: by its claims file or by its module."""
         module, name = home_of(self.function), getattr(self.function, "__name__", repr(self.function))
         if module is None:
             if getattr(self.function, "__module__", "").partition(".")[0] == "lipverify":
@@ -112,22 +112,22 @@ class Measured:
             raise Fault(f"{name} {rule}; give it another name.", self.keyword)
         return file_function
 
-    def _point(self, place: Place, given: Mapping[str, Any], profile: Profile) -> Point:
-        """The point with its arguments in the order of the function's parameters, so that one point has one address."""
+    def _arguments(self, point: Point, given: Mapping[str, Any], profile: Profile) -> Arguments:
+        """The arguments in the order of the function's parameters, so that equal arguments have one address."""
         known = {name: getattr(profile, name) for name in OFFERED}
         told = {name: settled(value, profile) for name, value in given.items() if not isinstance(value, Call)}
-        known |= told | place.where
-        further = [name for name in (*place.where, *told) if name not in self.takes] if self.anything else []
+        known |= told | point.where
+        further = [name for name in (*point.where, *told) if name not in self.takes] if self.anything else []
         taken = {name: known[name] for name in (*self.takes, *further) if name in known}
         where = {name: value for name, value in taken.items() if name not in OFFERED}
-        return Point(where, {name: value for name, value in taken.items() if name in OFFERED})
+        return Arguments(where, {name: value for name, value in taken.items() if name in OFFERED})
 
 
-def call_at(call: Call, family: Place, profile: Profile, keyword: str) -> Measurement:
+def call_at(call: Call, family: Point, profile: Profile, keyword: str) -> Measurement:
     """A call as a measurement, with coordinates of the family for the arguments that it leaves out."""
     arguments = {name: value for name, value in call.where.items() if not isinstance(value, str) or "{" not in value}
     alone = {name: value for name, value in arguments.items() if isinstance(value, Call)}
-    own = Place({name: settled(value, profile) for name, value in arguments.items() if name not in alone})
+    own = Point({name: settled(value, profile) for name, value in arguments.items() if name not in alone})
     return measured_by(call.function, (), (*family.where, *arguments), tuple(arguments), keyword).at(
         family.joined(own), alone, profile
     )
@@ -162,7 +162,7 @@ def measured_by(
     return Measured(function, tuple(names), anything, keyword)
 
 
-def value_at(function: Callable[..., Any], point: Point, *results: Any) -> Any:
+def value_at(function: Callable[..., Any], arguments: Arguments, *results: Any) -> Any:
     """Call a function and return its result as plain data; `results` are its arguments from other measurements.
 
     Raises
@@ -170,12 +170,12 @@ def value_at(function: Callable[..., Any], point: Point, *results: Any) -> Any:
     InvalidInput
         If the result is larger than `LARGEST`: it would be copied between processes and written for minutes.
     """
-    handed = dict(zip(point.alone, results, strict=True))
-    result = function(**point.where, **point.options, **handed)
+    handed = dict(zip(arguments.alone, results, strict=True))
+    result = function(**arguments.where, **arguments.options, **handed)
     with unwatched():
         if _size(result) > LARGEST:
             rule = f"returned more than {LARGEST:,} numbers and letters"
-            raise InvalidInput(f"{calling(function, point)} {rule}; return (value, error), or such pairs by name.")
+            raise InvalidInput(f"{calling(function, arguments)} {rule}; return (value, error), or such pairs by name.")
         plain, exact = seen(result)
     tell(exact)
     return plain
@@ -238,11 +238,11 @@ def remark(result: Any, of: str = "") -> str:
     return note if isinstance(note, str) else ""
 
 
-def calling(function: Callable[..., Any], point: Point | Place) -> str:
-    """A call as source text, with the place of the function if it is from a claims file."""
+def calling(function: Callable[..., Any], arguments: Arguments | Point) -> str:
+    """A call as source text, with the location of the function if it is from a claims file."""
     name = function.name if isinstance(function, FileFunction) else function.__name__
-    place = f" ({function.place})" if isinstance(function, FileFunction) else ""
-    return f"{name}({', '.join(f'{key}={value}' for key, value in point.where.items())}){place}"
+    location = f" ({function.location})" if isinstance(function, FileFunction) else ""
+    return f"{name}({', '.join(f'{key}={value}' for key, value in arguments.where.items())}){location}"
 
 
 def _real(value: Any) -> float:
@@ -250,7 +250,7 @@ def _real(value: Any) -> float:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
 
 
-def growth_along(function: Callable[..., Any], ray: Ray, point: Point, of: str, *values: Any) -> Growth:
+def growth_along(function: Callable[..., Any], ray: Ray, arguments: Arguments, of: str, *values: Any) -> Growth:
     """The growth of a quantity along a ray, from the values measured there.
 
     Raises
@@ -261,11 +261,11 @@ def growth_along(function: Callable[..., Any], ray: Ray, point: Point, of: str, 
     from lipverify.scaling import growth_of
 
     measured = [
-        number(value, of, f"{calling(function, point)} at {ray.along}={s:g}")
+        number(value, of, f"{calling(function, arguments)} at {ray.along}={s:g}")
         for s, value in zip(ray.ladder, values, strict=True)
     ]
     for s, (value, _) in zip(ray.ladder, measured, strict=True):
         if value <= 0:
             rule = "what grows like a power is positive"
-            raise InvalidInput(f"{calling(function, point)} is {value:g} at {ray.along}={s:g}; {rule}.")
+            raise InvalidInput(f"{calling(function, arguments)} is {value:g} at {ray.along}={s:g}; {rule}.")
     return growth_of(ray.ladder, [value for value, _ in measured], [spread / value for value, spread in measured])

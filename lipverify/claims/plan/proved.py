@@ -330,7 +330,7 @@ def _value_of(expression: Any) -> Fraction | None:
     if not symbols or not reduced.is_rational_function(*symbols):
         return None
     for start in (2, 3, 5, 7, 11, 101):
-        values = {symbol: sympy.prime(start + place) for place, symbol in enumerate(symbols)}
+        values = {symbol: sympy.prime(k) for k, symbol in enumerate(symbols, start)}
         there = reduced.subs(values)
         if there.is_Rational and there != 0:
             return Fraction(int(there.p), int(there.q))
@@ -354,8 +354,8 @@ def _divides(power: Any) -> bool:
     symbols = sorted(power.base.free_symbols, key=str)
     for sign in (1, -1):
         values = {
-            symbol: (1 if symbol.is_nonnegative else sign) * sympy.Rational(sympy.prime(place), 7)
-            for place, symbol in enumerate(symbols, start=5)
+            symbol: (1 if symbol.is_nonnegative else sign) * sympy.Rational(sympy.prime(k), 7)
+            for k, symbol in enumerate(symbols, start=5)
         }
         there = power.base.subs(values).evalf()
         if not there.is_number or there.has(sympy.nan, sympy.zoo) or abs(there) < SMALLEST:

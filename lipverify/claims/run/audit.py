@@ -22,7 +22,7 @@ from typing import Any
 
 import msgspec
 
-from lipverify.claims.language.family import EDGES, Place, range_of
+from lipverify.claims.language.family import EDGES, Point, range_of
 from lipverify.claims.ledger.outcomes import contradicted, counts, measured, passages, recorded
 from lipverify.claims.ledger.reach import POWER, agree, beside_exponent, controls_caught, follows, repeated_by
 from lipverify.claims.ledger.record import Asked, Cell, Ledger, ProofRecord, Record, weakest
@@ -132,8 +132,8 @@ def _keys(path: str, stated: Any, read: Any) -> Iterator[Difference]:
             else:
                 yield from _keys(where, stated[name], read[name])
     elif isinstance(stated, list) and isinstance(read, list):
-        for place, (entry, entry_read) in enumerate(zip(stated, read, strict=False)):
-            yield from _keys(f"{path}[{place}]", entry, entry_read)
+        for index, (entry, entry_read) in enumerate(zip(stated, read, strict=False)):
+            yield from _keys(f"{path}[{index}]", entry, entry_read)
 
 
 def _beside(key: str, stated: str, follows: str) -> Difference:
@@ -312,7 +312,7 @@ def _range(
         return
     try:
         stated = range_of(**edges, strict=allowed.open)
-        numbers = stated.allowed(Place(cell.where))
+        numbers = stated.allowed(Point(cell.where))
     except InvalidInput as error:
         yield what, ", ".join(f"{name} = {text}" for name, text in edges.items()), f"no range: {error}"
         return

@@ -19,7 +19,7 @@ from lipverify.claims.ledger.figure import Figure
 from lipverify.claims.ledger.record import Cell, Ray, Record, Route, Step, Tried, What
 from lipverify.claims.ledger.verdict import OTHER_WAY, Allowed, Interval, Verdict, decide
 from lipverify.claims.plan.claim import CellPlan, Claim, ControlPlan, Evidence, Measurement
-from lipverify.claims.plan.measured import Point, growth_along
+from lipverify.claims.plan.measured import Arguments, growth_along
 from lipverify.claims.run.measurement import Outcome
 from lipverify.claims.run.ran import Ran
 from lipverify.errors import OutOfReach
@@ -58,7 +58,7 @@ def needed(interval: Interval, allowed: Allowed) -> float:
 class _Move:
     """The step that one open cell needs."""
 
-    place: int
+    index: int
     sides: frozenset[Verdict]
     """Its possible verdicts after the step: that of its middle, or both if its error is infinite."""
     error: float | None
@@ -76,12 +76,12 @@ def step_of(claim: Claim, cells: Sequence[Cell], outcomes: Mapping[str, Outcome]
     """
     moves = [
         move
-        for place, (plan, cell) in enumerate(zip(claim.cells, cells, strict=True))
-        if is_open(cell) and (move := _move(claim, plan, cell, place, outcomes)) is not None
+        for index, (plan, cell) in enumerate(zip(claim.cells, cells, strict=True))
+        if is_open(cell) and (move := _move(claim, plan, cell, index, outcomes)) is not None
     ]
     routes = [_together("refute", [move]) for move in moves if "refuted" in move.sides]
     supporting = [move for move in moves if "supported" in move.sides]
-    others = [cell for place, cell in enumerate(cells) if place not in {move.place for move in supporting}]
+    others = [cell for index, cell in enumerate(cells) if index not in {move.index for move in supporting}]
     if supporting and all(cell.verdict == "supported" for cell in others):
         routes.append(_together("support", supporting))
     return min(routes, key=lambda step: step.seconds, default=None)
@@ -97,8 +97,8 @@ def _together(route: Route, moves: Sequence[_Move]) -> Step:
     cost = max(sum(spent.values()), LEAST_SECONDS) * (len(other_methods()) if hardest.what == "method" else 1)
     return Step(
         route=route,
-        cell=hardest.place,
-        cells=tuple(move.place for move in moves),
+        cell=hardest.index,
+        cells=tuple(move.index for move in moves),
         error=hardest.error,
         needed=hardest.needed,
         what=hardest.what,
@@ -112,14 +112,14 @@ def is_open(cell: Cell) -> bool:
     return cell.verdict == "inconclusive" and not cell.uncontrolled
 
 
-def _move(claim: Claim, plan: CellPlan, cell: Cell, place: int, outcomes: Mapping[str, Outcome]) -> _Move | None:
+def _move(claim: Claim, plan: CellPlan, cell: Cell, index: int, outcomes: Mapping[str, Outcome]) -> _Move | None:
     """The cheapest step for one cell; None if no step is known, or the cell would stay open even without error."""
     sides, error, wanted = _wanted(cell)
     if not sides:
         return None
     known = math.isfinite(error) and math.isfinite(wanted)
     every = list(_all(plan.measurement))
-    before = [tried for tried in claim.tried if tried.cell == place]
+    before = [tried for tried in claim.tried if tried.cell == index]
     bounded = any("bounded" in (outcomes[measurement.address].ran or Ran()).made for measurement in every)
     what = _kind(plan.measurement, bounded)
     times = 1.0
@@ -133,7 +133,7 @@ def _move(claim: Claim, plan: CellPlan, cell: Cell, place: int, outcomes: Mappin
     if what is None or math.isinf(times) or (what == "method" and any(tried.what == what for tried in before)):
         return None
     seconds = {measurement.address: outcomes[measurement.address].seconds for measurement in every}
-    return _Move(place, sides, error if known else None, wanted if known else None, what, times, seconds)
+    return _Move(index, sides, error if known else None, wanted if known else None, what, times, seconds)
 
 
 def _wanted(cell: Cell) -> tuple[frozenset[Verdict], float, float]:
@@ -295,7 +295,7 @@ def stepped(claim: Claim, record: Record, by: str = "") -> Claim:
         )
 
     old = claim.evidence
-    cells = tuple(plan(cell) if place in step.cells else cell for place, cell in enumerate(old.cells))
+    cells = tuple(plan(cell) if index in step.cells else cell for index, cell in enumerate(old.cells))
     renamed = {cell.measurement.address: new.measurement.address for cell, new in zip(old.cells, cells, strict=True)}
     draw = old.figure
 
@@ -312,10 +312,10 @@ def tried_now(record: Record) -> tuple[Tried, ...]:
     step = record.step
     assert step is not None
     tried = []
-    for place in step.cells:
-        half = _half(record.cells[place].interval)
+    for index in step.cells:
+        half = _half(record.cells[index].interval)
         error = half if math.isfinite(half) else None
-        tried.append(Tried(cell=place, what=step.what, times=step.times, error=error))
+        tried.append(Tried(cell=index, what=step.what, times=step.times, error=error))
     return tuple(tried)
 
 
@@ -326,11 +326,11 @@ def _control(control: ControlPlan, changed: Callable[[Measurement], Measurement]
 def more_contexts(measurement: Measurement, times: float) -> Measurement:
     """The measurement and its needs with the number of contexts multiplied."""
     needs = tuple(more_contexts(need, times) for need in measurement.needs)
-    before, after = ([every for each in of for every in each.with_needs()] for of in (measurement.needs, needs))
+    before, after = ([needed for need in group for needed in need.with_needs()] for group in (measurement.needs, needs))
     renamed = {old.address: new.address for old, new in zip(before, after, strict=True)}
 
     def more(argument: Any) -> Any:
-        if not isinstance(argument, Point):
+        if not isinstance(argument, Arguments):
             return argument
         options = dict(argument.options)
         if "contexts" in options:
@@ -369,8 +369,8 @@ def _all(measurement: Measurement) -> Iterator[Measurement]:
 
 def _options(measurement: Measurement) -> set[str]:
     """The arguments of the functions of a measurement that are not coordinates."""
-    points = (argument for need in _all(measurement) for argument in need.arguments if isinstance(argument, Point))
-    return {name for point in points for name in point.options}
+    calls = (argument for need in _all(measurement) for argument in need.arguments if isinstance(argument, Arguments))
+    return {name for call in calls for name in call.options}
 
 
 def _ray(measurement: Measurement) -> Ray | None:

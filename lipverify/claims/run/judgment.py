@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from lipverify.claims.language.file import place
+from lipverify.claims.language.file import location_of
 from lipverify.claims.ledger.reach import agree, controls_caught, follows, middle, repeated_by
 from lipverify.claims.ledger.record import (
     GRADES,
@@ -20,7 +20,7 @@ from lipverify.claims.ledger.record import (
 )
 from lipverify.claims.ledger.verdict import Allowed, Verdict, conclude, decide, margin, settled
 from lipverify.claims.plan.claim import CellPlan, Claim, CrossPlan, Estimate, Measurement
-from lipverify.claims.plan.measured import Point, growth_along, number
+from lipverify.claims.plan.measured import Arguments, growth_along, number
 from lipverify.claims.plan.proved import OWN, Stood
 from lipverify.claims.run.deciding import step_of
 from lipverify.claims.run.measurement import Outcome
@@ -68,7 +68,7 @@ def record(claim: Claim, outcomes: Mapping[str, Outcome]) -> Record:
     except Interrupted:
         raise
     except BaseException as error:  # an error in one claim must not affect the others
-        problem = f"{told(error)}{place(error)}"
+        problem = f"{told(error)}{location_of(error)}"
         return _describe(claim, cost, verdict="error", problem=problem, caught=False)
 
 
@@ -111,7 +111,7 @@ def _cell(claim: Claim, plan: CellPlan, results: Mapping[str, Any], stood: Stood
     allowed = estimate.allowed or plan.allowed
     alone = decide(estimate.interval, allowed)
     control = _control(plan, alone, estimate, results)
-    measured, error = middle(estimate.shown or estimate.interval)
+    measured, error = middle(estimate.measured or estimate.interval)
     claimed, claimed_latex = plan.claimed, plan.claimed_latex
     if estimate.allowed is not None:
         claimed = claimed_latex = allowed_in_words(allowed)
@@ -155,12 +155,15 @@ def _stands(source: Measurement, of: str, outcomes: Mapping[str, Outcome], deriv
     """The evidence for the value of one measurement."""
     every = list(source.with_needs())
     made = {kind for measurement in every for kind in (outcomes[measurement.address].ran or Ran()).made}
-    points = [argument for measurement in every for argument in measurement.arguments if isinstance(argument, Point)]
     try:
         _, spread = number(outcomes[source.address].result, of, source.address)
     except InvalidInput:
         spread = math.inf
-    sampled = any("contexts" in point.options for point in points)
+    sampled = any(
+        isinstance(argument, Arguments) and "contexts" in argument.options
+        for measurement in every
+        for argument in measurement.arguments
+    )
     ran = outcomes[source.address].ran or Ran()
     return behind(ran, made, of, spread, derives=derives, sampled=sampled)
 

@@ -55,8 +55,8 @@ class Finished(Rows):
     def get(self, measurement: Measurement) -> Kept | None:
         """The stored result of a finished measurement; None if there is none."""
         kind = _kept(measurement.function)
-        row = None if kind is None else self.read(measurement.address, kind)
-        return None if row is None else Kept(*row)
+        stored = None if kind is None else self.read(measurement.address, kind)
+        return None if stored is None else Kept(*stored)
 
     def put(self, measurement: Measurement, result: Any, seconds: float, ran: Ran | None = None) -> None:
         """Store the result of a measurement."""

@@ -22,7 +22,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lipverify.claims.language.file import place
+from lipverify.claims.language.file import location_of
 from lipverify.claims.plan.claim import Measurement
 from lipverify.claims.run.kept import Finished
 from lipverify.claims.run.ran import Ran, watched
@@ -353,7 +353,7 @@ class _Run:
             problem = f"{address}: the process that measured it was killed{often} (too little memory?)"
             self._finish(address, Outcome(None, problem, 0.0))
         else:
-            self.suspects += [self._runs(each) for each in calls]
+            self.suspects += [self._runs(lost) for lost in calls]
         self._repeat(calls)
 
     def _fail(self, calls: Iterable[_Call], problem: str) -> None:
@@ -427,7 +427,7 @@ def timed(measurement: Measurement, needed: list[Any]) -> Outcome:
         raise
     # one failing check must not cost other claims their evidence, whatever it raises
     except BaseException as error:
-        problem = f"{measurement.address}: {told(error)}{place(error)}"
+        problem = f"{measurement.address}: {told(error)}{location_of(error)}"
         spent = isinstance(error, DeviceLost)
     if os.getpid() != measuring:
         # a child that the measuring function forked must not answer or take calls in the worker's place

@@ -63,14 +63,16 @@ def ran(notes: Notes, result: Any) -> Ran:
         name
         for name, stood in exact.items()
         if _of(stood, "symbolic", "fraction", "ball")
-        and any(each.grade != "proved" for each in _of_the_library(name, quantities.get(name), result, notes.calls))
+        and any(
+            evidence.grade != "proved" for evidence in _of_the_library(name, quantities.get(name), result, notes.calls)
+        )
     }
     exact = {name: stood for name, stood in exact.items() if name not in written_out}
     stood = {}
     for name, quantity in quantities.items():
         evidence = (exact[name],) if name in exact else tuple(_of_the_library(name, quantity, result, notes.calls))
         if evidence:
-            stood[name] = tuple(sorted(evidence, key=lambda each: MADE_ORDER.index(each.grade)))
+            stood[name] = tuple(sorted(evidence, key=lambda value: MADE_ORDER.index(value.grade)))
     by = {note.method for note in notes.calls if note.made in ("certified", "bounded")}
     return Ran(stood, tuple(sorted({note.made for note in notes.calls})), tuple(sorted(by)))
 

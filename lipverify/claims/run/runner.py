@@ -106,7 +106,7 @@ def run(
             started=started.isoformat(timespec="seconds"),
             seconds=round(time.perf_counter() - clock, 1),
         ),
-        claims=tuple(deciding.records[place] for place in range(len(claims))),
+        claims=tuple(deciding.records[index] for index in range(len(claims))),
         title=title,
         author=author,
     )
@@ -131,39 +131,39 @@ class _Deciding:
     def plan(self, claims: Sequence[Claim]) -> Iterator[dict[str, Measurement]]:
         """Plan the measurements claim by claim. Two different measurements with the same address are refused."""
         self._claims = claims
-        for place in _in_order(claims):
-            claim = claims[place]
+        for index in _in_order(claims):
+            claim = claims[index]
             for address, measurement in claim.measurements.items():
                 if self._planned.setdefault(address, measurement) != measurement:
                     way_out = "rename its function"
                     raise InvalidInput(f"claim {claim.id}: another measurement is called {address}; {way_out}.")
-                self._asked.setdefault(address, []).append(place)
-            self._waits[place] = {address for address in claim.measurements if address not in self.outcomes}
+                self._asked.setdefault(address, []).append(index)
+            self._waits[index] = {address for address in claim.measurements if address not in self.outcomes}
             yield claim.measurements
-            self._decide(place)
+            self._decide(index)
 
     def needed_by(self, address: str) -> list[str]:
         """The ids of the claims, of those planned so far, that need a measurement."""
-        return [self._claims[place].id for place in self._asked.get(address, ())]
+        return [self._claims[index].id for index in self._asked.get(address, ())]
 
     def measured(self, done: int, total: int, address: str) -> None:
         """Take note of a finished measurement, and decide the claims that waited only for it."""
         self.watch.measured(done, total)
-        for place in self._asked.get(address, ()):
-            if place in self._waits:
-                self._waits[place].discard(address)
-                self._decide(place)
+        for index in self._asked.get(address, ()):
+            if index in self._waits:
+                self._waits[index].discard(address)
+                self._decide(index)
 
     def running(self, now: Sequence[tuple[str, float]]) -> None:
-        """Report the running measurements."""
+        """Report each running measurement with the first claim that needs it."""
         first = {address: self._claims[self._asked[address][0]].id for address, _ in now}
         self.watch.running([Running(address, first[address], seconds) for address, seconds in now])
 
-    def _decide(self, place: int) -> None:
+    def _decide(self, index: int) -> None:
         """Decide a claim if it has no outstanding measurements."""
-        if not self._waits[place] and place not in self.records:
-            self.records[place] = record(self._claims[place], self.outcomes)
-            self.watch.decided(self.records[place])
+        if not self._waits[index] and index not in self.records:
+            self.records[index] = record(self._claims[index], self.outcomes)
+            self.watch.decided(self.records[index])
 
 
 def _in_order(claims: Sequence[Claim]) -> Iterator[int]:
@@ -172,11 +172,11 @@ def _in_order(claims: Sequence[Claim]) -> Iterator[int]:
     The first verdict then comes soon, because the others are planned while it is measured.
     """
     statements: dict[str, list[int]] = {}
-    for place, claim in enumerate(claims):
-        statements.setdefault(claim.id.partition("/")[0], []).append(place)
+    for index, claim in enumerate(claims):
+        statements.setdefault(claim.id.partition("/")[0], []).append(index)
     first, rest = list(statements.values())[:PLANNED_FIRST], list(statements.values())[PLANNED_FIRST:]
-    for places in [*sorted(first, key=lambda places: max(_seems(claims[place]) for place in places)), *rest]:
-        yield from places
+    for indices in [*sorted(first, key=lambda indices: max(_seems(claims[index]) for index in indices)), *rest]:
+        yield from indices
 
 
 def _seems(claim: Claim) -> tuple[bool, int]:

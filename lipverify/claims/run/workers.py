@@ -221,9 +221,9 @@ class Start:
 
     def Process(self, target: Callable[..., Any], args: tuple[Any, ...], **how: Any) -> Worker:
         """A process, ready to start, that sees the GPU which the fewest other processes see."""
-        self._started = [started for started in self._started if started.is_alive()]
+        self._started = [worker for worker in self._started if worker.is_alive()]
         if self._devices:
-            device = min(self._devices, key=[started.device for started in self._started].count)
+            device = min(self._devices, key=[worker.device for worker in self._started].count)
             worker = Worker(self._new(target=_seeing, args=(device, target, *args), **how), self._busy, device)
         else:
             worker = Worker(self._new(target=target, args=args, **how), self._busy)

@@ -92,7 +92,7 @@ def latex_source(latex: str, dialect: Dialect = LATEX) -> str:
 
 
 def mathtext(latex: str) -> str:
-    """A formula for matplotlib."""
+    """A formula in the commands that matplotlib can draw."""
     return latex_source(latex, MATHTEXT)
 
 
@@ -157,7 +157,7 @@ class _Writer:
                 self.refuse(rf"\begin{{{name}}}")
 
     def braced(self, node: Node) -> str:
-        """An argument in braces."""
+        """A node as the argument of a command: its parts without further braces."""
         return f"{{{self.row(node.parts if isinstance(node, tree.Row) else [node])}}}"
 
     def script(self, node: Node) -> str:

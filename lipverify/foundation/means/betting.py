@@ -108,7 +108,7 @@ class Tally:
 
     @property
     def count(self) -> int:
-        """The number of samples."""
+        """N, the samples added so far to each column."""
         return self._leaves.count
 
     def add(self, samples: Array) -> None:

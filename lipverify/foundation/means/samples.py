@@ -230,7 +230,7 @@ class NormalTally:
 
     @property
     def count(self) -> int:
-        """The number of samples."""
+        """N, the samples added so far to each column."""
         return self._leaves.count
 
     @property
@@ -262,7 +262,7 @@ class NormalTally:
 
     @property
     def mean(self) -> Floats:
-        """The means."""
+        """The sample mean of each column."""
         return np.asarray(self._centre + self.sums[0] / self.count)
 
     def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:

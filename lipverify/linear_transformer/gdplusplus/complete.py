@@ -190,9 +190,9 @@ def _search(code: Any, nodes: Nodes, far: tuple[bool, ...], excess: float, limit
     rule = np.zeros((6, -(-len(nodes.t) // LANES) * LANES))
     rule[:2] = 1.0
     for row, balls in enumerate(nodes):
-        for place, ball in enumerate(balls):
-            rule[2 * row, place] = np.nextafter(float(ball.lower()), -np.inf)
-            rule[2 * row + 1, place] = np.nextafter(float(ball.upper()), np.inf)
+        for column, ball in enumerate(balls):
+            rule[2 * row, column] = np.nextafter(float(ball.lower()), -np.inf)
+            rule[2 * row + 1, column] = np.nextafter(float(ball.upper()), np.inf)
     reach, high = float(ZERO_FREE), list[float]()
     for r, is_far in zip(RATIOS, (*far, None), strict=False):
         high.append(1.01 / reach)  # |a| max |tau| < 1, and rounding
@@ -219,41 +219,41 @@ def _search(code: Any, nodes: Nodes, far: tuple[bool, ...], excess: float, limit
 
 def _in_box(regression: Regression, box: Floats, far: tuple[bool, ...]) -> CriticalPoint:
     """The certified critical point of a box."""
-    place = box.mean(axis=1)
-    point = certified(regression, _weights(place, far))
-    if not np.allclose(_weights(place, far), point.weights, rtol=NEAR, atol=0):
-        raise OutOfReach(f"weights = {tuple(_weights(place, far))}: the critical point of a box is not certified.")
-    here = _places(np.asarray(point.weights), far)
+    middle = box.mean(axis=1)
+    point = certified(regression, _weights(middle, far))
+    if not np.allclose(_weights(middle, far), point.weights, rtol=NEAR, atol=0):
+        raise OutOfReach(f"weights = {tuple(_weights(middle, far))}: the critical point of a box is not certified.")
+    here = _variables(np.asarray(point.weights), far)
     if not np.all((box[:, 0] < here) & (here < box[:, 1])):
         raise OutOfReach(f"weights = {point.weights}: the certified critical point is not in its box {box.tolist()}.")
     return point
 
 
-def _weights(places: Floats, far: tuple[bool, ...]) -> Floats:
+def _weights(variables: Floats, far: tuple[bool, ...]) -> Floats:
     """The weights (yx_1, xx_1, yx_2, ...) from the variables of the search."""
-    weights, scale = np.empty_like(places), 1.0  # tau of the search is scale times that of the model
-    for k, place in enumerate(places):
+    weights, scale = np.empty_like(variables), 1.0  # tau of the search is scale times that of the model
+    for k, variable in enumerate(variables):
         if k % 2 == 0:
-            weights[k] = place * scale
+            weights[k] = variable * scale
         elif far[k // 2]:
-            weights[k], scale = RATIOS[k // 2] / place * scale, scale * place**2
+            weights[k], scale = RATIOS[k // 2] / variable * scale, scale * variable**2
         else:
-            weights[k] = RATIOS[k // 2] * place * scale
+            weights[k] = RATIOS[k // 2] * variable * scale
     return weights
 
 
-def _places(weights: Floats, far: tuple[bool, ...]) -> Floats:
+def _variables(weights: Floats, far: tuple[bool, ...]) -> Floats:
     """The variables of the search from weights: the inverse of `_weights`."""
-    places, scale = np.empty_like(weights), 1.0
+    variables, scale = np.empty_like(weights), 1.0
     for k, weight in enumerate(weights):
         if k % 2 == 0:
-            places[k] = weight / scale
+            variables[k] = weight / scale
         elif far[k // 2]:
-            places[k] = RATIOS[k // 2] / weight * scale
-            scale *= places[k] ** 2
+            variables[k] = RATIOS[k // 2] / weight * scale
+            scale *= variables[k] ** 2
         else:
-            places[k] = weight / scale / RATIOS[k // 2]
-    return places
+            variables[k] = weight / scale / RATIOS[k // 2]
+    return variables
 
 
 @cache

@@ -125,10 +125,10 @@ def mirrored(lower: list[list[Any]]) -> list[list[Any]]:
 def derivatives(weights: Sequence[arb], s: fmpq, moments: Sequence[Any]) -> Derivatives:
     """The exact gradient and Hessian at weights (yx_1, xx_1, yx_2, ...), balls or exact."""
     count, e, tau = len(weights), Jet(arb_poly([1]), [], []), Jet(arb_poly([0, 1]), [], [])
-    for place, weight in enumerate(weights):
+    for k, weight in enumerate(weights):
         e, tau = e.widened(), tau.widened()
         factor = tau.one_plus(weight)
-        if place % 2 == 0:
+        if k % 2 == 0:
             e = e * factor
         else:
             tau = tau * factor * factor

@@ -72,25 +72,25 @@ def raced(loss: ExcessLoss, starts: Floats) -> Ends:
 
 def _descend(loss: ExcessLoss, weights: Floats, steps: int) -> Ends:
     """Levenberg-Marquardt for a batch: a step that does not lower its loss is refused and the damping is raised."""
-    place, damping, idle = _point(loss, weights), np.full(len(weights), DAMPED), 0
+    point, damping, idle = _point(loss, weights), np.full(len(weights), DAMPED), 0
     for _ in range(steps):
         if idle == IDLE:
             break
-        scale = np.linalg.norm(place.jacobian, axis=1)
+        scale = np.linalg.norm(point.jacobian, axis=1)
         scale[scale == 0] = 1
-        scaled = place.jacobian / scale[:, None, :]
+        scaled = point.jacobian / scale[:, None, :]
         normal = scaled.transpose(0, 2, 1) @ scaled + damping[:, None, None] * np.eye(weights.shape[1])
-        slope = np.einsum("bnp,bn->bp", scaled, place.deviations)
+        slope = np.einsum("bnp,bn->bp", scaled, point.deviations)
         tried = weights - np.linalg.solve(normal, slope[:, :, None])[:, :, 0] / scale
         new = _point(loss, tried)
-        lower = new.values < place.values
-        idle = 0 if np.any(new.values < place.values * (1 - GAIN)) else idle + 1
+        lower = new.values < point.values
+        idle = 0 if np.any(new.values < point.values * (1 - GAIN)) else idle + 1
         weights = np.where(lower[:, None], tried, weights)
-        place = Point(
-            *(np.where(lower.reshape(-1, *[1] * (b.ndim - 1)), b, a) for a, b in zip(place, new, strict=True))
+        point = Point(
+            *(np.where(lower.reshape(-1, *[1] * (b.ndim - 1)), b, a) for a, b in zip(point, new, strict=True))
         )
         damping = np.clip(np.where(lower, damping * EASED, damping * STIFFENED), LEAST, MOST)
-    return Ends(place.values, weights)
+    return Ends(point.values, weights)
 
 
 def _point(loss: ExcessLoss, weights: Floats) -> Point:

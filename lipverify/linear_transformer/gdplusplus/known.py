@@ -98,7 +98,6 @@ def known_path() -> Path:
 
 
 def _found(noise: str, layers: int, seen_in: float | None) -> Found:
-    """The stored optimum."""
     optima = _all(noise, seen_in)
     if not 1 <= layers <= len(optima):
         rule = f"the file has {len(optima)} depths for it; `{COMMAND} {noise}` makes it again"

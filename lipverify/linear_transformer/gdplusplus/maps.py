@@ -380,7 +380,7 @@ def bound_of(noise: str) -> float:
 
 def _place(point: CriticalPoint, points: Iterable[CriticalPoint]) -> int:
     """The index of a point in a list, up to the rounding of weights; -1 if it is not in the list."""
-    same = (np.allclose(listed.weights, point.weights, rtol=SAME, atol=0) for listed in points)
+    same = (np.allclose(known.weights, point.weights, rtol=SAME, atol=0) for known in points)
     return next((index for index, is_same in enumerate(same) if is_same), -1)
 
 

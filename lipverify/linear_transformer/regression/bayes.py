@@ -204,6 +204,6 @@ def _range(residual: Floats, degrees: int, sigma_max: float) -> tuple[Floats, Fl
 
 
 def _rows(basis: Eigenbasis, first: int) -> Eigenbasis:
-    """A block of contexts."""
+    """The `BLOCK` contexts from index `first` on."""
     part = slice(first, first + BLOCK)
     return Eigenbasis(basis.values[part], basis.vectors[part], basis.moment[part], basis.energy[part], basis.n)

@@ -86,7 +86,7 @@ class UniformNoise(NoiseLaw, frozen=True, tag="uniform"):
 
     @property
     def label(self) -> str:
-        """The largest level."""
+        """sigma_max in decimals, as names and tables write it."""
         return f"{self.sigma_max:g}"
 
     @property
@@ -135,7 +135,7 @@ class CategoricalNoise(NoiseLaw, frozen=True, tag="categorical"):
 
     @property
     def label(self) -> str:
-        """The levels in braces."""
+        """The levels as a set, such as {1,3}."""
         return "{" + ",".join(f"{level:g}" for level in self.levels) + "}"
 
     @property

@@ -3,20 +3,38 @@
 Every model starts from the model with one layer less and a layer inserted, and from random weights. All families but
 DIAG also start from DIAG of the same depth, DIAG and SAFE from a minimum of GD++, and LOWRANK from FULL projected to
 its form. SAFEFULL starts only from FULL of the same depth and seed.
+
+Models are trained one by one into a folder of witnesses: valid files are kept, and an interruption loses only the model
+in progress.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
 
-from lipverify.linear_transformer.families import Diag, LowRank, SafeFull, family_named
+import numpy as np
+
+from lipverify.errors import InvalidInput
+from lipverify.foundation.arrays import Floats
+from lipverify.foundation.streams import generator
+from lipverify.linear_transformer.families import START, Diag, Full, LowRank, Omega, SafeFull, family_named
 from lipverify.linear_transformer.gdplusplus.optimum import grown_gdplusplus
 from lipverify.linear_transformer.published import address_of, problem
 from lipverify.linear_transformer.regression.adjusted import SEQUENCES
-from lipverify.linear_transformer.training.growth import Start, inserted, of_gdplusplus, random_starts, widened
 from lipverify.linear_transformer.training.objective import Arithmetic
 from lipverify.linear_transformer.training.record import Trained
-from lipverify.linear_transformer.training.stages import Plan, Stage, fit
+from lipverify.linear_transformer.training.stages import Plan, Stage, Start, fit
+from lipverify.linear_transformer.training.witness import (
+    Witness,
+    name_of,
+    names_of,
+    read_witness,
+    witness_of,
+    write_witness,
+)
 
 NARROW = Plan((Stage(2048, 60, 2, 1.0), Stage(8192, 120, 0, 1e3), Stage(32_768, 60, 0, 1e5)), draws=1, random=2)
 """Effort for families of at most four weights a layer."""
@@ -39,6 +57,10 @@ PLANS: Mapping[str, tuple[Plan, Plan]] = {
 """The effort for each family: for models of up to `SHALLOW` layers, and for deeper ones."""
 SHALLOW = 4
 """Largest depth with the first plan of a family."""
+SMALL = START / 10
+"""Size of the random part that is added to a diagonal model."""
+COLUMN = 3.0
+"""Length of the column P_xy that is added to a layer of a diagonal model, in rescaled units."""
 
 
 def plan_of(family: str, layers: int) -> Plan:
@@ -97,3 +119,146 @@ def trained(
             starts.append(Start("FULL", kind.of_full(same["FULL"])))
     starts += random_starts(kind, layers, plan.random, seed, stream)
     return fit(kind, starts, plan, seed, samples, arithmetic)
+
+
+def inserted(family: Omega | Full, shorter: Floats, draws: int, seed: int, stream: str) -> list[Start]:
+    """A random layer near the identity, inserted before and after each layer of the shorter model."""
+    return [
+        Start(f"layer {position + 1} put in", np.concatenate([shorter[:position], layer, shorter[position:]]))
+        for position in range(len(shorter) + 1)
+        for draw in range(draws)
+        for layer in [family.at_random(_normals(family, 1, seed, f"{stream}/insert/{position}/{draw}"))]
+    ]
+
+
+def random_starts(family: Omega | Full, layers: int, draws: int, seed: int, stream: str) -> list[Start]:
+    """Models with all layers random."""
+    return [
+        Start(
+            f"random start {draw + 1}",
+            family.at_random(_normals(family, layers, seed, f"{stream}/random/{draw}")),
+            alone=True,
+        )
+        for draw in range(draws)
+    ]
+
+
+def widened(family: Omega | Full, origin: str, diagonal: Floats, seed: int, stream: str) -> list[Start]:
+    """Convert one diagonal head a layer, weights as in `Diag`, to a start for the family.
+
+    At a diagonal model the loss of free matrices is stationary in every off-diagonal direction, so a small random part
+    is added. Each layer except the first and the last also gets a column P_xy, which no diagonal head has: it adds a
+    multiple of the label to one direction of the covariates, where later layers can use it.
+    """
+    if not isinstance(family, Full):
+        return [Start(origin, family.of_diag(diagonal))]
+    narrow = Diag(family.regression)
+    written = family.of_diag(narrow.of_four(narrow.four(diagonal)))
+    noisy = written + family.at_random(_normals(family, len(diagonal), seed, f"{stream}/widened"), SMALL)
+    starts = [Start(origin, written), Start(f"{origin}, off the diagonal too", noisy)]
+    for layer in range(1, len(diagonal) - 1):
+        direction = family.column(_normals(family, 1, seed, f"{stream}/column/{layer}")[0])
+        stored = noisy.copy()
+        stored[layer] = family.with_column(noisy[layer], COLUMN * direction / np.linalg.norm(direction))
+        starts.append(Start(f"{origin}, a column in layer {layer + 1}", stored))
+    return starts
+
+
+def of_gdplusplus(family: Diag, layers: tuple[tuple[float, float], ...]) -> Floats:
+    """Convert GD++ weights (xx, yx) layer by layer to one diagonal head; the last xx, which does nothing, is 0."""
+    return family.of_four(np.asarray([[xx, 0.0, yx, 0.0] for xx, yx in layers]))
+
+
+def _normals(family: Omega | Full, layers: int, seed: int, stream: str) -> Floats:
+    return generator(seed, stream, 0).standard_normal((layers, *family.shape))
+
+
+class Model(NamedTuple):
+    """The coordinates of a model of the table: law of the noise, family, depth and seed."""
+
+    noise: str
+    family: str
+    layers: int
+    seed: int
+
+
+Made = Callable[[int, int, Model, Witness, bool], None]
+"""A callback with (count so far, total, model, its witness, True if it was trained just now)."""
+
+
+def in_order(models: Iterable[Model]) -> tuple[Model, ...]:
+    """The models and all their ancestors, each after its parents.
+
+    >>> [(model.family, model.layers) for model in in_order([Model("uniform-3", "FULL", 2, 0)])]
+    [('DIAG', 1), ('FULL', 1), ('DIAG', 2), ('FULL', 2)]
+    """
+    return tuple(dict.fromkeys(ancestor for model in models for ancestor in _line(model)))
+
+
+def _line(model: Model) -> Iterator[Model]:
+    """The ancestors of a model and the model itself, which is last."""
+    for family, layers in parents(model.family, model.layers):
+        yield from _line(model._replace(family=family, layers=layers))
+    yield model
+
+
+def make(
+    models: Sequence[Model],
+    folder: Path,
+    arithmetic: Arithmetic | None = None,
+    made: Made | None = None,
+) -> list[Witness]:
+    """The witnesses of the models in a folder; missing ones are trained, each after its parents.
+
+    Parameters
+    ----------
+    models
+        The models to make.
+    folder
+        The folder of the witnesses. A stored model is not trained again if it has the same settings, a valid digest,
+        and the stored models as parents.
+    arithmetic
+        As for `trained`.
+    made
+        Called for each model.
+
+    Raises
+    ------
+    InvalidInput
+        If a file of the folder holds something else.
+    """
+    every, witnesses = in_order(models), dict[Model, Witness]()
+    for noise in dict.fromkeys(model.noise for model in every):
+        names_of(noise, folder)  # refuse a folder that cannot be written before any work
+    for count, model in enumerate(every, 1):
+        older = [
+            witnesses[model._replace(family=family, layers=k)] for family, k in parents(model.family, model.layers)
+        ]
+        kept = _kept(model, folder, older, arithmetic)
+        witnesses[model] = kept or _made(model, folder, older, arithmetic)
+        if made is not None:
+            made(count, len(every), model, witnesses[model], kept is None)
+    return [witnesses[model] for model in models]
+
+
+def _kept(model: Model, folder: Path, older: Sequence[Witness], arithmetic: Arithmetic | None) -> Witness | None:
+    """The stored witness if training would reproduce it, else None."""
+    try:
+        there = read_witness(name_of(*model), folder)
+    except InvalidInput:
+        return None
+    settings = (there.plan, there.grown_from)
+    wanted = (plan_of(model.family, model.layers), tuple(witness.digest for witness in older))
+    other_arithmetic = arithmetic is not None and there.trained.arithmetic != arithmetic
+    return None if other_arithmetic or settings != wanted else there
+
+
+def _made(model: Model, folder: Path, older: Sequence[Witness], arithmetic: Arithmetic | None) -> Witness:
+    """Train a model and store it at once."""
+    noise, family, layers, seed = model
+    clock = time.process_time()
+    result = trained(noise, family, layers, seed, [witness.trained for witness in older], arithmetic)
+    digests = tuple(witness.digest for witness in older)
+    fresh = witness_of(result, seed, plan_of(family, layers), digests, time.process_time() - clock)
+    write_witness(fresh, folder)
+    return fresh

@@ -77,7 +77,7 @@ def draw_sample(regression: Regression, count: int, seed: int, stream: str, rare
 
 
 def _groups(few: Contexts) -> Iterator[Contexts]:
-    """The contexts in groups."""
+    """The contexts `GROUP` at a time, which bounds the memory of an evaluation."""
     for first in range(0, len(few), GROUP):
         rows = slice(first, first + GROUP)
         yield Contexts(few.gram[rows], few.task[rows], few.sigma[rows], few.n)

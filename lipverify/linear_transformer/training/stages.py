@@ -21,7 +21,6 @@ from lipverify.foundation.means.samples import SampledMean
 from lipverify.linear_transformer.families import Full, Omega
 from lipverify.linear_transformer.regression.adjusted import Evaluation, evaluation
 from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
-from lipverify.linear_transformer.training.growth import Start
 from lipverify.linear_transformer.training.objective import Arithmetic, Objective, Sample, arithmetic_here, draw_sample
 from lipverify.linear_transformer.training.record import Trained, estimate
 
@@ -31,6 +30,14 @@ STALLED = 1e-8
 """Least relative gain of a step. The objectives are logarithms, so this is about one part in 10^8 of the loss."""
 TRIALS = 4
 """Largest average number of evaluations per iteration before the descent is stopped."""
+
+
+class Start(NamedTuple):
+    """Initial weights and their origin; `alone` is True for random weights that stem from no other model."""
+
+    origin: str
+    weights: Floats
+    alone: bool = False
 
 
 class Descent(NamedTuple):

@@ -188,7 +188,7 @@ def table(noise: str, number: int, seed: int, measured: Mapping[str, Estimator])
 
 
 def fresh_tables(noise: str, count: int, seed: int) -> Tables:
-    """New tables, measured now."""
+    """Tables of which every part is measured now and none is read from a file."""
     return next(_grown(_empty(noise, seed), count, at_once=count))
 
 

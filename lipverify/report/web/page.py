@@ -11,7 +11,7 @@ from importlib import resources
 from lipverify.report.looks import colour_rule
 from lipverify.report.model import Report
 from lipverify.report.web.markup import Child, Markup, element, join
-from lipverify.report.web.theorem import Place, addresses, figure, symbols, theorem
+from lipverify.report.web.theorem import Page, addresses, figure, symbols, theorem
 from lipverify.report.web.words import Formulas, outcome, table
 
 _FACETS = {"paper": "Paper", "kind": "Kind", "outcome": "Outcome", "verdict": "Verdict", "grade": "Grade"}
@@ -22,9 +22,9 @@ _SHADE = re.compile(r"\bs-([0-9a-f]{6})\b")
 def page(report: Report, figures: Mapping[str, Markup], formulas: Formulas) -> str:
     """The report as HTML; `figures` maps file names to drawings."""
     ids = addresses(report, (name.removesuffix(".svg") for name in figures))
-    place = Place(formulas=formulas, figures=figures, ids=ids, grades=report.grades, shown=set())
+    context = Page(formulas=formulas, figures=figures, ids=ids, grades=report.grades, anchors=set())
     side = element("div", _filters(report), _contents(report, formulas), class_="side")
-    main = _main(report, place)
+    main = _main(report, context)
     body = element(
         "body",
         element("a", "Skip to the theorems", href="#theorems", class_="skip"),
@@ -161,8 +161,8 @@ def _contents(report: Report, words: Formulas) -> Markup:
     return element("nav", _part("Contents", element("ul", entries)), aria_label="Contents")
 
 
-def _main(report: Report, place: Place) -> Markup:
-    words, front = place.formulas, report.front
+def _main(report: Report, page: Page) -> Markup:
+    words, front = page.formulas, report.front
     rows = {row.anchor: row for part in front.parts for row in part.rows}
     topics = {topic.theorem: topic for topic in report.topics}
     counts = [element("li", outcome(name), f" {count}") for name, count in front.counts]
@@ -173,14 +173,14 @@ def _main(report: Report, place: Place) -> Markup:
             element("h2", "What was asked"),
             element("ul", counts, class_="counts", aria_label="Passages"),
             [element("p", words.rich(text)) for text in front.summary],
-            [figure(picture, place) for picture in front.pictures],
+            [figure(picture, page) for picture in front.pictures],
             symbols(front.symbols, words),
         ),
         [
             element(
                 "section",
                 element("h2", words.rich(section.title) if section.title else "Claims", id=f"section-{k}"),
-                [theorem(it, rows[it.anchor], topics.get(it.anchor), place) for it in section.theorems],
+                [theorem(it, rows[it.anchor], topics.get(it.anchor), page) for it in section.theorems],
                 class_="theorems",
             )
             for k, section in enumerate(report.sections, 1)
@@ -191,7 +191,6 @@ def _main(report: Report, place: Place) -> Markup:
 
 
 def _passages(report: Report, words: Formulas) -> Markup:
-    """The table of passages."""
     header = ("printed in", "outcome", "readings; what holds", "grade", "judged by")
     rows = [
         (

@@ -17,8 +17,8 @@ from lipverify.report.web.markup import Child, Markup, element, join
 from lipverify.report.web.words import SIGNS, Formulas, code, outcome, table, verdict
 
 
-class Place(msgspec.Struct, frozen=True, kw_only=True):
-    """The context of a part of the page."""
+class Page(msgspec.Struct, frozen=True, kw_only=True):
+    """The page that is being written: what all its parts share."""
 
     formulas: Formulas
     figures: Mapping[str, Markup]
@@ -27,7 +27,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     """The address of each anchor on the page."""
     grades: Mapping[str, str]
     """The meaning of each grade."""
-    shown: set[str]
+    anchors: set[str]
     """The figures already on the page: further uses link to the first one."""
 
 
@@ -42,9 +42,9 @@ def symbols(known: Iterable[Symbol], words: Formulas) -> Markup | None:
     return element("dl", entries, class_="symbols") if entries else None
 
 
-def figure(drawing: Drawing, place: Place) -> Markup:
+def figure(drawing: Drawing, page: Page) -> Markup:
     """A figure with its caption, and a description for screen readers."""
-    words = place.formulas
+    words = page.formulas
     if not drawing.file:
         return element(
             "p",
@@ -52,12 +52,12 @@ def figure(drawing: Drawing, place: Place) -> Markup:
             f" ({drawing.problem}): ",
             words.rich(drawing.caption),
         )
-    first = drawing.anchor not in place.shown
-    place.shown.add(drawing.anchor)
+    first = drawing.anchor not in page.anchors
+    page.anchors.add(drawing.anchor)
     return element(
         "figure",
         element("p", drawing.alt, class_="unseen"),
-        place.figures[drawing.file],
+        page.figures[drawing.file],
         element("figcaption", words.rich(drawing.caption)),
         id=drawing.anchor if first else None,
     )
@@ -101,14 +101,14 @@ def claim_anchor(theorem: Theorem, number: int) -> str:
     return f"{theorem.anchor}-{number}"
 
 
-def evidence(topic: Topic, theorem: Theorem, place: Place) -> Markup | None:
+def evidence(topic: Topic, theorem: Theorem, page: Page) -> Markup | None:
     """All figures, numbers and cross-checks behind the verdicts, and the sources of readings that are not printed."""
-    words = place.formulas
-    seen = [("as under ", element("a", "another theorem", href=f"#{place.ids[a]}"), ". ") for a in topic.agreed_before]
+    words = page.formulas
+    seen = [("as under ", element("a", "another theorem", href=f"#{page.ids[a]}"), ". ") for a in topic.agreed_before]
     drawn = join((element("a", name.replace("-", " "), href=f"#{name}") for name in topic.drawn_before), ", ")
     content = [
         part("Printed, of other readings", words.remarks(_unsaid(topic.sources, theorem.sources))),
-        *(figure(drawing, place) for drawing in topic.drawings),
+        *(figure(drawing, page) for drawing in topic.drawings),
         *(words.table(table) for table in topic.tables),
         *(_numbers(evidence, words) for evidence in topic.evidence),
         *(_agreement(agreement, words) for agreement in topic.agreements),
@@ -119,7 +119,7 @@ def evidence(topic: Topic, theorem: Theorem, place: Place) -> Markup | None:
         return None
     count = sum(len(evidence.rows) for evidence in topic.evidence)
     name = f"Evidence: {counted(count, 'measurement')}"
-    return element("details", element("summary", name), content, class_="evidence", id=place.ids[topic.anchor])
+    return element("details", element("summary", name), content, class_="evidence", id=page.ids[topic.anchor])
 
 
 def _unsaid(remarks: Iterable[Remark], printed: Iterable[Remark]) -> list[Remark]:
@@ -131,14 +131,14 @@ def _unsaid(remarks: Iterable[Remark], printed: Iterable[Remark]) -> list[Remark
 def _numbers(evidence: Evidence, words: Formulas) -> Markup:
     """Measurements with the judgement of each reading; a claimed value common to all rows is printed once."""
     alone = len(evidence.readings) == 1
-    header: list[Child] = [*map(words.rich, evidence.where), *evidence.shown, "measured"]
+    header: list[Child] = [*map(words.rich, evidence.where), *evidence.varying, "measured"]
     for name, claimed in zip(evidence.readings, evidence.claimed, strict=True):
         header += [] if claimed else [("claimed" if alone else (code(name), " claims"))]
         header.append("margin" if alone else (code(name), element("br"), words.rich(claimed)))
     rows = [
         [
             *map(words.rich, row.where),
-            *(_field(row, name, words) for name in evidence.shown),
+            *(_field(row, name, words) for name in evidence.varying),
             row.measured,
             *(
                 cell
@@ -183,13 +183,13 @@ def _agreement(agreement: Agreement, words: Formulas) -> Markup:
     )
 
 
-def theorem(content: Theorem, row: Row, topic: Topic | None, place: Place) -> Markup:
+def theorem(content: Theorem, row: Row, topic: Topic | None, page: Page) -> Markup:
     """One theorem: a summary line with its standing, and below it the details."""
-    words = place.formulas
-    behind = None if topic is None else evidence(topic, content, place)
+    words = page.formulas
+    behind = None if topic is None else evidence(topic, content, page)
     before = (None, *content.readings)
     claims = [
-        _reading(reading, last, content, claim_anchor(content, k), place)
+        _reading(reading, last, content, claim_anchor(content, k), page)
         for k, (reading, last) in enumerate(zip(content.readings, before, strict=False))
     ]
     return element(
@@ -199,14 +199,14 @@ def theorem(content: Theorem, row: Row, topic: Topic | None, place: Place) -> Ma
         part("Printed", words.remarks(content.sources)),
         part("Read as", [element("p", words.rich(text)) for text in content.assumptions]),
         part("What holds", element("p", words.rich(content.instead)) if content.instead else None),
-        None if content.picture is None else figure(content.picture, place),
+        None if content.picture is None else figure(content.picture, page),
         part("Why", element("p", words.rich(content.reason)) if content.reason else None),
         part("Readings", claims),
         [words.table(table) for table in content.tables],
         part("Symbols", symbols(_symbols(content), words)),
         _checked(content, words),
         behind,
-        class_="theorem", id=place.ids[content.anchor], data_paper=content.paper,
+        class_="theorem", id=page.ids[content.anchor], data_paper=content.paper,
     )  # fmt: skip
 
 
@@ -231,12 +231,12 @@ def _headline(theorem: Theorem, row: Row, words: Formulas) -> Markup:
     ))  # fmt: skip
 
 
-def _reading(reading: Reading, last: Reading | None, theorem: Theorem, anchor: str, place: Place) -> Markup:
+def _reading(reading: Reading, last: Reading | None, theorem: Theorem, anchor: str, page: Page) -> Markup:
     """One claim with its own address; text that the reading before it already has is left out."""
-    words, target = place.formulas, place.ids[anchor]
+    words, target = page.formulas, page.ids[anchor]
     span = words.rich(reading.range) if reading.range else None
     grade = f"{reading.grade} and proved" if reading.proved else reading.grade
-    standing = [(reading.kind, None), (grade, place.grades.get("proved" if reading.proved else reading.grade))]
+    standing = [(reading.kind, None), (grade, page.grades.get("proved" if reading.proved else reading.grade))]
     facts = [
         ("Read as", reading.assumptions, last and last.assumptions),
         ("Broke off" if reading.verdict == "error" else "Not decided", (reading.problem,), None),
@@ -262,7 +262,7 @@ def _reading(reading: Reading, last: Reading | None, theorem: Theorem, anchor: s
             for name, texts, known in facts
             if any(texts) and texts != known
         ],
-        id=None if target == place.ids[theorem.anchor] else target,
+        id=None if target == page.ids[theorem.anchor] else target,
         class_="reading", data_kind=reading.kind, data_grade=reading.grade, data_verdict=reading.verdict,
         data_outcome=reading.outcome, data_paper=theorem.paper, data_id=reading.id,
     )  # fmt: skip

@@ -116,7 +116,7 @@ def _last(part: ElementTree.Element) -> str | None:
 
 
 SIGNS = {"supported": "✓", "refuted": "✗", "inconclusive": "?", "error": "!"}
-_PLACE = re.compile("\x02(\\d+)\x03")
+_PLACEHOLDER = re.compile("\x02(\\d+)\x03")
 """The placeholder of a formula until it is typeset; text of the model has no control characters."""
 _BREAKS = re.compile(r"(?<=[/._,=])(?=\w)")
 
@@ -125,21 +125,21 @@ class Formulas:
     """Formulas in order of first use."""
 
     def __init__(self) -> None:
-        self._places: dict[tuple[str, str, bool], int] = {}
+        self._numbers: dict[tuple[str, str, bool], int] = {}
 
-    def place(self, run: Run, display: bool = False) -> Markup:
+    def placeholder(self, run: Run, display: bool = False) -> Markup:
         """The placeholder of a formula, replaced by `fill`."""
-        number = self._places.setdefault((run.source, run.text, display), len(self._places))
+        number = self._numbers.setdefault((run.source, run.text, display), len(self._numbers))
         return Markup(f"\x02{number}\x03")
 
     def fill(self, page: str) -> str:
         """The page with its formulas; a formula that cannot be typeset is shown as source."""
-        compiled = many((source, display) for source, _, display in self._places)
-        formulas = [
+        compiled = many((source, display) for source, _, display in self._numbers)
+        typeset = [
             formula.replace("<math", f"<math{_spoken(text)}", 1) if formula else code(text)
-            for formula, (_, text, _) in zip(compiled, self._places, strict=True)
+            for formula, (_, text, _) in zip(compiled, self._numbers, strict=True)
         ]
-        return _PLACE.sub(lambda place: formulas[int(place[1])], page)
+        return _PLACEHOLDER.sub(lambda match: typeset[int(match[1])], page)
 
     def rich(self, text: Text) -> Markup:
         """Convert words, code and formulas to HTML."""
@@ -157,12 +157,12 @@ class Formulas:
     def _part(self, runs: Text) -> Markup:
         """A formula as display mathematics, or inline if it contains words."""
         alone = len(runs) == 1 and runs[0].kind == "math"
-        return self.place(runs[0], True) if alone else self.rich(runs)
+        return self.placeholder(runs[0], True) if alone else self.rich(runs)
 
     def _run(self, run: Run) -> Markup:
         match run.kind:
             case "math":
-                return self.place(run)
+                return self.placeholder(run)
             case "code":
                 return code(run.text)
             case "words":

@@ -28,10 +28,10 @@ from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from lipverify.claims.language.family import Place
+from lipverify.claims.language.family import Point
 from lipverify.claims.language.form import Form
 from lipverify.claims.ledger.symbols import LETTERS
-from lipverify.claims.plan.cells import places
+from lipverify.claims.plan.cells import grid
 from lipverify.claims.plan.profile import Profile
 from lipverify.errors import InvalidInput
 from lipverify.foundation.latex import plain
@@ -87,7 +87,7 @@ class Axis:
     names: tuple[str, ...]
     strategy: st.SearchStrategy[Any]
     """Draws a tuple of values, one for each name."""
-    said: str
+    words: str
     holds: Callable[[tuple[Any, ...]], bool]
     meaning: Mapping[tuple[Any, ...], Mapping[str, str]]
     """The meanings of symbols for each tuple of values."""
@@ -108,7 +108,7 @@ def axes_of(form: Form, over: Mapping[Any, Any], assumed: Assumed, profile: Prof
     axes: list[Axis] = []
     for key, values in itertools.chain((over or {}).items(), (form.over or {}).items()):
         names = key if isinstance(key, tuple) else (key,)
-        declared = {tuple(place.where.values()): place.meaning for place in places({key: values}, profile)}
+        declared = {tuple(point.where.values()): point.meaning for point in grid({key: values}, profile)}
         columns = dict(zip(names, (list(dict.fromkeys(column)) for column in zip(*declared, strict=True)), strict=True))
         as_declared = any(declared.values()) or bool(frozen & set(names))
         apart = len(names) == 1 or all(is_known(name, columns[name]) for name in names)
@@ -120,16 +120,16 @@ def axes_of(form: Form, over: Mapping[Any, Any], assumed: Assumed, profile: Prof
     return axes
 
 
-def places_of(axes: Sequence[Axis]) -> st.SearchStrategy[Place]:
-    """Points of the axes."""
-    return st.tuples(*(axis.strategy for axis in axes)).map(lambda drawn: _place(axes, drawn))
+def points_of(axes: Sequence[Axis]) -> st.SearchStrategy[Point]:
+    """A strategy that draws the points of the axes."""
+    return st.tuples(*(axis.strategy for axis in axes)).map(lambda drawn: _point(axes, drawn))
 
 
-def lies_in(axes: Sequence[Axis], place: Place) -> bool:
+def lies_in(axes: Sequence[Axis], point: Point) -> bool:
     """True if a point could be drawn; a stored counterexample may lie outside the present region."""
     names = {name for axis in axes for name in axis.names}
-    return names == set(place.where) and all(
-        axis.holds(tuple(place.where[name] for name in axis.names)) for axis in axes
+    return names == set(point.where) and all(
+        axis.holds(tuple(point.where[name] for name in axis.names)) for axis in axes
     )
 
 
@@ -188,13 +188,13 @@ def is_known(name: str, values: Sequence[Any]) -> bool:
     )  # fmt: skip
 
 
-def _place(axes: Sequence[Axis], drawn: Sequence[tuple[Any, ...]]) -> Place:
+def _point(axes: Sequence[Axis], drawn: Sequence[tuple[Any, ...]]) -> Point:
     where: dict[str, Any] = {}
     meaning: dict[str, str] = {}
     for axis, values in zip(axes, drawn, strict=True):
         where |= dict(zip(axis.names, values, strict=True))
         meaning |= axis.meaning.get(values, {})
-    return Place(where, meaning)
+    return Point(where, meaning)
 
 
 def _declared(names: tuple[str, ...], declared: Mapping[tuple[Any, ...], Mapping[str, str]]) -> Axis:
@@ -370,14 +370,14 @@ def written_laws(lipschitz: bool = False) -> st.SearchStrategy[str]:
     'affine + affine'
     """
     number = decades(0.1, 10.0, digits=2).map(lambda x: f"{x:g}")
-    place = st.integers(-19, 19).map(lambda i: f"{i / 20:g}")
-    places = st.lists(place, min_size=1, max_size=3, unique=True).map(lambda some: ", ".join(sorted(some, key=float)))
+    kink = st.integers(-19, 19).map(lambda i: f"{i / 20:g}")
+    kinks = st.lists(kink, min_size=1, max_size=3, unique=True).map(lambda drawn: ", ".join(sorted(drawn, key=float)))
     weight = st.one_of(st.just("0"), number)
     steep = [st.builds(lambda j: f"power({j})", st.integers(1, 6)), number.map(lambda k: f"wave({k})")]
     smooth = [
         st.sampled_from(["affine", "relu", "quadratic", "cosine"]),
         *steep,
-        places.map(lambda some: f"kinked({some})"),
+        kinks.map(lambda text: f"kinked({text})"),
     ]
     if lipschitz:
         return st.one_of(*smooth)
@@ -386,7 +386,7 @@ def written_laws(lipschitz: bool = False) -> st.SearchStrategy[str]:
         *smooth,
         number.map(lambda L: f"cosine({L})"),
         number.map(lambda bias: f"network({bias})"),
-        places.map(lambda some: f"steps({some})"),
+        kinks.map(lambda text: f"steps({text})"),
         coefficients.map(lambda k: f"zonal({k})"),
         coefficients.map(lambda c: f"series({c})"),
     )

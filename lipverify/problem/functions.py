@@ -1,4 +1,7 @@
-"""Closed-form covariances E f(x) f(x') = K(<x, x'>) of laws, as records that compare equal if their functions do."""
+"""Functions of one variable as records: links h(z), and closed-form covariances E f(x) f(x') = K(<x, x'>) of laws.
+
+Records compare equal if their functions do, and their repr states the function.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,61 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import Array, Floats
 
 SMALL_ANGLE = 0.05
 """Below this angle sin a - a cos a is evaluated by its series to a^9, whose remainder is less than 1e-17 of it."""
+
+
+@dataclass(frozen=True)
+class PowerSeries:
+    """c_0 + c_1 t + c_2 t^2 + ...; as a covariance it is positive definite in every dimension if all c_j >= 0.
+
+    >>> PowerSeries((1.0, 0.0, 2.0))(np.array([0.5])).tolist()
+    [1.5]
+    """
+
+    coefficients: tuple[float, ...]
+
+    def __call__(self, t: Array) -> Array:
+        """The series at t."""
+        return sum((c * t**j for j, c in enumerate(self.coefficients)), 0 * t)
+
+
+@dataclass(frozen=True)
+class Wave:
+    """L sin(k z) / k: its slope is at most L."""
+
+    L: float
+    frequency: float
+
+    def __call__(self, z: Array) -> Array:
+        """The wave at z."""
+        return self.L * np.sin(self.frequency * z) / self.frequency
+
+
+@dataclass(frozen=True)
+class Kinked:
+    """L |z - c_1| / K + ... + L |z - c_K| / K: continuous, with kinks at the places, and slope at most L."""
+
+    L: float
+    kinks: tuple[float, ...]
+
+    def __call__(self, z: Array) -> Array:
+        """The sum at z."""
+        return sum((abs(z - c) for c in self.kinks), 0 * z) * (self.L / len(self.kinks))
+
+
+@dataclass(frozen=True)
+class Steps:
+    """L sign(z - c_1) / K + ... + L sign(z - c_K) / K: it jumps at the places."""
+
+    L: float
+    jumps: tuple[float, ...]
+
+    def __call__(self, z: Array) -> Array:
+        """The sum at z."""
+        return sum((np.sign(z - c) for c in self.jumps), 0 * z) * (self.L / len(self.jumps))
 
 
 @dataclass(frozen=True)
