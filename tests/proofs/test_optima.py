@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise
@@ -293,7 +294,11 @@ def test_bounds_of_parts_contain_all_values_also_where_the_curve_turns(places: l
     """The slope of the curve is least at the root of 5/3, so that a part around it goes below both of its ends."""
     ws, turn = sorted({*places, 0.0, 1.0, 1.6}), math.sqrt(5 / 3)
     slope = SMOOTH.slope(1)
-    for curve, value in ((SMOOTH, lambda w: 1 / (1 + w * w / 5)), (slope, lambda w: -0.4 * w / (1 + w * w / 5) ** 2)):
+    values: tuple[tuple[curves.Curve, Callable[[float], float]], ...] = (
+        (SMOOTH, lambda w: 1 / (1 + w * w / 5)),
+        (slope, lambda w: -0.4 * w / (1 + w * w / 5) ** 2),
+    )
+    for curve, value in values:
         for w, at in zip(ws, curve.at([arb(w) for w in ws]), strict=True):
             assert abs(float(at.mid()) - value(w)) <= float(at.rad()) + 1e-15
         bounds = curve.between(curve.inner([arb(w) for w in ws]))

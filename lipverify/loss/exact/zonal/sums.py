@@ -18,7 +18,6 @@ import numpy as np
 
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.sphere import half_beta
-from lipverify.loss.exact.context.averages import series_terms
 from lipverify.loss.exact.zonal.harmonics import Spectrum, deficits
 from lipverify.loss.work import spend
 
@@ -172,8 +171,8 @@ class Kernel:
         return self(values[..., None, :])[..., 0]
 
 
-POWERS = series_terms(SERIES_BELOW) + 1
-"""Number of powers of g behind the kernels' series."""
+POWERS = 21
+"""Number of powers of g behind the kernels' series: lambda <= 1, and 1 / 20! is below rounding."""
 
 
 def _by_series(u: Floats) -> bool:
