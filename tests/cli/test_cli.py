@@ -375,7 +375,7 @@ def test_a_failed_report_affects_no_other_output(
     from lipverify.cli.app import ReportOptions
 
     # internal: the options of a run in this process, whose writers are replaced
-    from lipverify.cli.claims import How, Shown
+    from lipverify.cli.claims import How, Output
 
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
@@ -383,7 +383,7 @@ def test_a_failed_report_affects_no_other_output(
     shown: list[Path] = []
     monkeypatch.setitem(reports.WRITERS, failing, full)
     monkeypatch.setattr(verify, "show", shown.append)
-    code = verify.verify_claims([claims_file], How(jobs=1), ReportOptions(open=True), tmp_path, Shown())
+    code = verify.verify_claims([claims_file], How(jobs=1), ReportOptions(open=True), tmp_path, Output())
     assert code == 3
     assert len(read_ledger(tmp_path / "ledger.json").claims) == 1
     assert not (tmp_path / failing).exists()

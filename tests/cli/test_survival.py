@@ -24,7 +24,7 @@ from lipverify.cli import verify  # internal: a run in this process, with a limi
 from lipverify.cli.app import ReportOptions
 
 # internal: a run in this process, with a limit of time that no command takes
-from lipverify.cli.claims import How, Shown
+from lipverify.cli.claims import How, Output
 from lipverify.foundation.quoting import counted  # internal: counts in words, as the message has them
 from tests import toys
 from tests.commands import CLAIMS_FILE, QUICK_FILE, Commands, kept_in
@@ -192,7 +192,7 @@ def test_a_check_that_raises_or_hangs_is_named_and_others_are_decided(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], function: Any, said: str
 ) -> None:
     monkeypatch.setattr(verify, "select_claims", lambda *_: (claim("broken", function), claim("whole", good)))
-    assert verify.verify_claims([], How(jobs=2, limit=1.0), ReportOptions(), tmp_path, Shown()) == 3
+    assert verify.verify_claims([], How(jobs=2, limit=1.0), ReportOptions(), tmp_path, Output()) == 3
     broken, whole = read_ledger(tmp_path / "ledger.json").claims
     assert (broken.verdict, whole.verdict) == ("error", "supported")
     assert said in broken.problem
