@@ -149,6 +149,16 @@ def test_the_libraries_of_an_export_define_each_name_once(kind: str) -> None:
     assert not {name for name in names if names.count(name) > 1}
 
 
+@pytest.mark.parametrize("name", [*EXPORTED, *EVERY])
+def test_no_interval_is_enclosed_by_machine_floats(name: str) -> None:
+    """Without a precision `interval` uses the machine's floats, whose rules are axioms, and no file is written."""
+    kind = coq.EXPORTS[proof(name)["theorem"]]
+    text = "".join(map(coq.library, kind.libraries)) + coq.modules([proof(name)])
+    text = re.sub(r"\(\*.*?\*\)", "", text, flags=re.DOTALL)
+    assert re.search(r"\binterval with \(i_prec", text)
+    assert not re.search(r"\binterval\b(?! with \()|\b(?:interval|integral) with \((?![^)]*i_prec)", text)
+
+
 @WITH_COQ
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*EXPORTED, *EVERY, *PROBLEMS])

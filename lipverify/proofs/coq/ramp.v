@@ -250,7 +250,7 @@ Proof.
     assert (y64 : 64 <= y) by (apply Rmult_le_reg_l with a; lra).
     assert (ly : ln y <= y / 8 - 1).
     { assert (E : y <= exp (y / 8 - 1)).
-      { pose proof (exp_ineq1_le ((y - 64) / 8)) as E. assert (E7 : 64 <= exp 7) by interval.
+      { pose proof (exp_ineq1_le ((y - 64) / 8)) as E. assert (E7 : 64 <= exp 7) by interval with (i_prec 64).
         replace (y / 8 - 1) with (7 + (y - 64) / 8) by field. rewrite exp_plus.
         assert (64 * (1 + (y - 64) / 8) <= exp 7 * exp ((y - 64) / 8)) by (apply Rmult_le_compat; lra). lra. }
       rewrite <- (ln_exp (y / 8 - 1)). apply ln_le; lra. }
@@ -688,7 +688,7 @@ Proof.
   assert (H : (1 + 2 / 3 * a) * (1 + room) <= Rpower 2 a).
   { replace a with (/ 2 + (a - / 2)) at 2 by ring. rewrite Rpower_plus, Rpower_sqrt by lra.
     assert (E : 1 + (a - / 2) * (1 / 2) <= Rpower 2 (a - / 2)).
-    { unfold Rpower. pose proof (exp_ineq1_le ((a - / 2) * ln 2)) as I. assert (1 / 2 <= ln 2) by interval.
+    { unfold Rpower. pose proof (exp_ineq1_le ((a - / 2) * ln 2)) as I. assert (1 / 2 <= ln 2) by interval with (i_prec 64).
       assert ((a - / 2) * (1 / 2) <= (a - / 2) * ln 2) by (apply Rmult_le_compat_l; lra). lra. }
     assert (S2 : 0 < sqrt 2) by (apply sqrt_lt_R0; lra). apply Rle_trans with ((1 + 2 / 3 * a) * (3 / 4 * sqrt 2)); [apply Rmult_le_compat_l; lra |].
     apply Rle_trans with (sqrt 2 * (1 + (a - / 2) * (1 / 2))); [| apply Rmult_le_compat_l; lra].
@@ -939,7 +939,7 @@ Proof.
     + replace (rQ ^ 3 * ramp_cut / rQ) with (rQ ^ 2 * ramp_cut) by (field; lra). rewrite <- (Rmult_1_l ramp_cut) at 2. apply Rmult_le_compat_r; lra.
   - unfold w_1. rewrite <- !Rpower_mult_distr by (try apply Rmult_lt_0_compat; lra).
     assert (x3 : 0 < Rpower x (3 / 2) <= 3).
-    { split; [apply power_pos |]. apply Rle_trans with (Rpower 2 (3 / 2)); [apply power_le; pose proof last_le; lra | unfold Rpower; interval]. }
+    { split; [apply power_pos |]. apply Rle_trans with (Rpower 2 (3 / 2)); [apply power_le; pose proof last_le; lra | unfold Rpower; interval with (i_prec 64)]. }
     replace (Rpower x (3 / 2) * (Rpower kk (3 / 2) * Rpower W (3 / 2)) * cut t) with (Rpower x (3 / 2) * (Rpower kk (3 / 2) * (Rpower W (3 / 2) * cut t))) by ring.
     assert (k3 : 0 < Rpower kk (3 / 2)) by apply power_pos.
     assert (Z : Rpower kk (3 / 2) * (Rpower W (3 / 2) * cut t) <= 1 * ramp_cut).
@@ -978,7 +978,7 @@ Proof.
   destruct (falls_3 (half n) w w half_1 ltac:(lra)) as [_ [_ F]].
   apply Rle_trans with (sqrt 8 * PI ^ 2 / (3 * (2 * a + 1)) * Rpower 2 (3 / 2)).
   - apply Rmult_le_compat_l; [| assumption]. apply Rmult_le_pos; [apply Rmult_le_pos; [apply sqrt_pos | apply pow2_ge_0] | left; apply Rinv_0_lt_compat; lra].
-  - assert (E : sqrt 8 * PI ^ 2 / 3 * Rpower 2 (3 / 2) <= 27) by (unfold Rpower; interval).
+  - assert (E : sqrt 8 * PI ^ 2 / 3 * Rpower 2 (3 / 2) <= 27) by (unfold Rpower; interval with (i_prec 64)).
     replace (sqrt 8 * PI ^ 2 / (3 * (2 * a + 1)) * Rpower 2 (3 / 2)) with (sqrt 8 * PI ^ 2 / 3 * Rpower 2 (3 / 2) * / (2 * a + 1)) by (field; lra).
     apply Rmult_le_compat_r; [left; apply Rinv_0_lt_compat; lra | assumption].
 Qed.
