@@ -27,6 +27,8 @@ Z = round(NormalDist().inv_cdf(1 - LEVEL / len(NOISY)), 3)
 """The one-sided number of standard errors below the bound that noise explains, for the worst column."""
 Z_BOTH = round(NormalDist().inv_cdf(1 - LEVEL / 2 / len(NOISY) / len(BASELINES)), 3)
 """The two-sided number of standard errors for each baseline in each column."""
+UNCERTAIN = 0.05
+"""The relative error of a sampled standard error: a few percent."""
 
 
 def least(noise: str, fewest: int = 1) -> Any:
@@ -100,7 +102,7 @@ def difference(noise: str, contexts: int, seed: int, found: list[Any]) -> Value:
     error = difference_error(here, model_of(found[-1]), best_constant(problem(noise)))
     value, rounding = least(noise, fewest=3)
     units = (value - ridge.value) / (rounding + ridge.rounding + Z * error)
-    return units, 0.05 * abs(units)  # the standard error of a sampled standard error is a few percent
+    return units, UNCERTAIN * abs(units)
 
 
 def baselines(noise: str, contexts: int, seed: int) -> dict[str, Any]:
@@ -110,7 +112,8 @@ def baselines(noise: str, contexts: int, seed: int) -> dict[str, Any]:
     for model, ridge in zip(BASELINES, (best_constant(problem(noise)), AdaRR(), tuned), strict=True):
         loss, (value, rounding) = here.loss(ridge), printed(noise, model)
         error = math.hypot(printed_error(here, ridge).value, loss.standard_error)
-        away[model] = (math.copysign(max(abs(value - loss.value) - rounding, 0.0), value - loss.value) / error, 0.0)
+        units = math.copysign(max(abs(value - loss.value) - rounding, 0.0), value - loss.value) / error
+        away[model] = (units, UNCERTAIN * abs(units))
     return away | {"cap": tuned.cap, "factor": tuned.factor, "floor": (floor.value, floor.standard_error)}
 
 
