@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -296,3 +296,20 @@ def test_the_scan_ends_where_the_noise_exceeds_the_least_loss(d: int, law: Law) 
     x, loss = minimiser._scan(problem, None)
     noise, _ = rough_terms(problem, np.exp(x[-3:]))
     assert noise[0] <= loss.min() <= noise[2]
+
+
+@pytest.mark.parametrize(("L", "sigma"), [(1e139, 1e-20), (1.0, 1e-158), (1.0, 1e-160), (1.0, 0.0)])
+@pytest.mark.parametrize("law", [Affine, ReLU])
+def test_noise_so_small_that_its_share_of_the_loss_underflows_moves_no_minimum(
+    law: Callable[..., Law], L: float, sigma: float
+) -> None:
+    """A scan that divided the loss by the noise of its last w overflowed."""
+    without = optimal_window(Problem(d=3, n=1000, law=law(L=1.0), sigma=0.0))
+    found = optimal_window(Problem(d=3, n=1000, law=law(L=L), sigma=sigma))
+    assert abs(found.w - without.w) <= found.w_error + without.w_error
+    assert found.loss / L**2 == pytest.approx(without.loss, rel=1e-11)
+
+
+@given(noise=st.lists(st.floats(0.0), min_size=2, max_size=8), least=st.floats())
+def test_the_scan_evaluates_between_one_and_six_w_at_a_time(noise: list[float], least: float) -> None:
+    assert 1 <= minimiser._until(np.array(noise), least) <= minimiser.BLOCK

@@ -97,7 +97,11 @@ def _until(noise: Floats, least: float) -> int:
     before, last = noise[-2:].tolist()
     if not 0 < before < last:
         return BLOCK
-    return min(max(math.ceil(math.log(least / last) / math.log(last / before)), 1), BLOCK)
+    if least <= last:
+        return 1
+    # differences of logs: the quotients overflow if the noise is far below the loss
+    growth, missing = math.log(last) - math.log(before), math.log(least) - math.log(last)
+    return BLOCK if missing >= BLOCK * growth else max(math.ceil(missing / growth), 1)
 
 
 def _refined(x: Floats, loss: Floats, i: int) -> tuple[float, float]:
