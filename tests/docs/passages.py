@@ -45,9 +45,9 @@ proved or disproved, or its outcome has a weaker [grade](verdicts.md#what-is-cou
 decides it. *Proved* means that each claim that decides the passage has the grade `proved`, or is proved by another
 claim wherever it was measured. A proof covers the dimensions and sizes that its claim names; `lipverify explain ID`
 lists them. To disprove a passage, one counterexample is enough. If a theorem follows by hand from checked identities,
-its claim says so and its finding has the argument. If a wording leaves readings open, the row names those that hold and those that fail with
-their grades; one that holds is enough. If all readings that were tried fail, the passage stays open, and the row says
-what remains.
+its claim says so and its finding has the argument. If a wording leaves readings open, the row names those that hold
+and those that fail with their grades; one that holds is enough. If all readings that were tried fail, the passage stays
+open, and the row says what remains.
 
 The page is made from the ledger of a run, the claims and the reasons in `checks/sentences.toml`. The tests compare
 places, outcomes and claims with the registry.
