@@ -100,7 +100,10 @@ claim("softmax.window-directions/relu/l-to-infinity/proved",
       finding=r"""As $w \to \infty$ attention tends to the nearest neighbour, and the bias to that of its label. If $w^*
       \to \infty$, then $\mathcal{L}(w^*) \leq \mathcal{L}(w_0)$ and $\nu(w^*) \geq \nu(w_0)$ (`any-amplitude/proved`)
       give $b(w^*) \leq b(w_0)$ at arbitrarily large $w^*$, and so a quotient of at least 1. Ball arithmetic shows that
-      it is smaller: a window that holds a few tokens has a smaller bias than the nearest neighbour alone.""",
+      it is smaller: a window that holds a few tokens has a smaller bias than the nearest neighbour alone. By hand this holds
+      for every $n, d \geq 2$: $b(w) = \mathbb{E} \sum_i a_i v(t_i) - \mathbb{E}\, \mathrm{Var}_a(g)$ with $v$ of `relu/l/proved`.
+      The first is at most $b(\infty) + \mathcal{O}(w^{-2} \log w)$; the variance is at least of order $1/w$, the chance that the
+      scores of the two nearest tokens differ by $1/w$.""",
       corrected=r"""$w^* \to w_0(n, d) < \infty$ as $L/\sigma \to \infty$ at fixed $n$: the limit needs $n \to \infty$
       as well""")
 claim("softmax.window-directions/{law}/smoother/proved",
