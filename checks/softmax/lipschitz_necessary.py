@@ -2,8 +2,8 @@ r"""Empirical generalization: whether a shared Lipschitz constant is necessary.
 
 At the sizes of an experiment it is, within a factor of two. In the limit a wrong constant costs a factor and not the
 rate. The quantity that must agree is E (Delta f)^2: an affine class with another L serves the cosine class better than
-the one with the same L. Within one class f = L g with a linear part the best w belongs to one
-L alone, for every n and d.
+the one with the same L. Within one class f = L g with a linear part the best w belongs to one L alone, for every n
+and d.
 """
 
 from lipverify.checks.softmax.directions_proofs import FINITE, LINEAR, MONOTONE, RISES
