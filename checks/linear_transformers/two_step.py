@@ -106,7 +106,7 @@ claim("lt.two-step/each-term",
       bound(at(without, contexts=CONTEXTS), r"\log \frac{\mathcal{L}(\omega_k^l = 0 \; \forall l)}{\mathcal{L}}", low=0, strict=True,
             over={"term": WEIGHTS, "training": TRAININGS}, method=("montecarlo", "observed"),
             control={"term": ""}),
-      source=FOUR_TERMS, kind="convention", expected="supported",
+      source=FOUR_TERMS, kind="convention", expected="supported", reading="a trained model without any one of the four terms loses more",
       title="every one of the four terms helps: a trained model without it loses more",
       assumes=(TRAINED, """one of the four weights is set to zero in every layer, without retraining; the loss of a
           context counts as at most $d/2$"""),

@@ -14,7 +14,7 @@ REBUTTAL = ("V", "Rebuttal 1, attention variants", """we believe our Theorem 4.1
 SIZES = {("d", "n", "layers"): ((1, 2, 2), (2, 3, 2), (2, 4, 3))}
 DRAWN = r"integers from 1 to 9 for weights, tokens and query; exact arithmetic; decay $\gamma = \frac12$ a position"
 MASKED = r"causal mask: token $i$ sees the keys $j \leq i$ with weights $\gamma^{i-j}$"
-RETNET = "RetNet: a linear model predicts at the query, and no depth reaches a quadratic target"
+RETNET = "the half on RetNet: a linear model predicts at the query, and no depth reaches a quadratic target"
 LINEAR, SHARED = r"y_t^L(x + x') - y_t^L(x) - y_t^L(x')", r"\#\{e^L \neq T e\}"
 
 claim("lt.attention-variants/decay",
@@ -35,7 +35,7 @@ claim("lt.attention-variants/retention/prediction",
 claim("lt.attention-variants/retention/shared-model",
       identity(shared, SHARED, control=({"model": "undecayed"}, {"kind": "decay"}), over=SIZES | {"kind": "retention"},
                method=("rational", "bounded")),
-      source=REBUTTAL, kind="convention", reading="RetNet: all tokens share one linear model", expected="refuted",
+      source=REBUTTAL, kind="convention", reading="the half on RetNet: all tokens share one linear model", expected="refuted",
       title="with a causal mask all tokens share one linear model",
       statement=r"x_i^l = M^l x_i + u^l y_i \text{ with one } (M^l, u^l, a^l, w^l) \text{ for every token}", assumes=(DRAWN, MASKED),
       finding=r"""Under a mask each position has its own moments $G_i$. Already after one layer $T_i = I + P G_i Q$

@@ -67,13 +67,13 @@ claim("extension.classification/brier/amplitude/proved",
       source=REBUTTAL, kind="convention", reading="the Brier loss, where L is an amplitude", expected="supported",
       title="Brier loss: w* never falls with L nor rises with the label noise, where L is an amplitude: every n and d",
       statement=r"\frac{L^2}{v} < \frac{L'^2}{v'} \implies w^*(L, v) \leq w^*(L', v'), \qquad v = \mathbb{E}\, p (1 - p)",
-      assumes=(*MODEL, r"$p(x) = b + L g(x)$, any law of $g$ that is the same in all directions; any $n \geq 2$, $d \geq 2$; $w \geq 0$",
+      assumes=(*MODEL, r"$p(x) = b + L g(x)$, any law of $g$ that is the same in all directions; $v > 0$; any $n, d \geq 2$; $w \geq 0$",
                BRIER, "the identities are checked; the rest of the proof is by hand"),
       finding=r"""The mean over the labels is $(\sum_i a_i p(x_i) - p(x))^2 + \sum_i a_i^2 p(x_i)(1 - p(x_i))$ (the
           second identity, for three tokens; the labels are independent, so it holds for any number). The mean of
           $p(x_i)(1 - p(x_i))$ over tasks is $v$ at every token. So the loss is $L^2 b(w) + v\, \nu(w)$ with $\nu =
           \mathbb{E} \sum_i a_i^2$. By the argument of `softmax.window-directions/any-amplitude/proved` $w^*$ never
-          falls as $L^2 / v$ grows, and it grows strictly where $w^* > 0$. At a fixed base rate $v = b(1 - b) - L^2
+          falls as $L^2 / v$ grows, and it grows strictly where $0 < w^* < \infty$. At a fixed base rate $v = b(1 - b) - L^2
           \mathbb{E} g^2$ falls as $L$ grows ($\mathbb{E} g = 0$). Labels flipped with probability $\eta$ have the
           amplitude $(1 - 2 \eta) L$ and a larger $v$. A base rate nearer to $1/2$ raises $v$ alone. In the logistic
           link $L$ is not an amplitude; that case is measured (`brier/l`).""")

@@ -49,7 +49,7 @@ claim("softmax.context-length/affine/fixed-window",
                method="exact"),
       agree(fixed, floor, r"\mathcal{L}(w; L)",
             over={"d": (2, 3, 5), "n": 1e30}),
-      source=FIGURE, kind="convention", expected="refuted", over={"d": (2, 3, 5)},
+      source=FIGURE, kind="convention", expected="refuted", reading="the error tends to 0 at one w for all lengths", over={"d": (2, 3, 5)},
       title="the error of attention whose w is kept while n grows tends to 0",
       assumes=(*AFFINE, "$L = 1$; pretrained at $n = 100$, used on longer contexts"),
       finding=r"""A window is tuned to a context length as well as to $L$. On longer contexts the noise term continues

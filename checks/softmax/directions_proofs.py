@@ -23,27 +23,36 @@ from lipverify.claims import at, bound, claim, identity
 RISES = identity(squares, r"\frac{\mathrm{d}}{\mathrm{d} w} \sum_i a_i^2 - \sum_{ij} a_i a_j (a_i - a_j)(t_i - t_j)",
                  control={"kept": "101/100"})
 MONOTONE = r"""For fixed tokens $\frac{d}{dw} \sum_i a_i^2 = \sum_{ij} a_i a_j (a_i - a_j)(t_i - t_j) \geq 0$, because
-    $a$ increases with $t$: the noise term $\sigma^2 \nu(w)$ never falls in $w \geq 0$, and increases strictly where two
-    scores differ. Write the loss of $f = L g$ as $\sigma^2 (\rho\, b(w) + \nu(w))$ with $\rho = L^2/\sigma^2$, and let
-    $w_1$, $w_2$ be minimisers at $\rho_1 < \rho_2$. Each has the smaller loss at its own $\rho$; the sum of these two
+    $a$ increases with $t$: the noise term $\sigma^2 \nu(w)$ never falls in $w \geq 0$, and increases strictly if two
+    scores differ with positive probability. Write the loss of $f = L g$ as $\sigma^2 (\rho\, b(w) + \nu(w))$ with $\rho =
+    L^2/\sigma^2$. It is continuous on $[0, \infty]$, where $\infty$ stands for the limit, the nearest token; so it has
+    minimisers. Let $w_1$, $w_2$ be any of them at $\rho_1 < \rho_2$. Each has the smaller loss at its own $\rho$; the sum of these two
     inequalities is $(\rho_2 - \rho_1)(b(w_2) - b(w_1)) \leq 0$, so $b(w_2) \leq b(w_1)$. The first of them then gives
     $\nu(w_2) \geq \nu(w_1)$, and $w_2 \geq w_1$."""
 """The proof that w* never falls with L and never rises with sigma, for every law that is proportional to L."""
+ANY = r"""any $n \geq 2$, any law $f = L g$, $\mathbb{E}\, g(x)^2 < \infty$; any covariates of which two have different scores with
+    positive probability; $\sigma > 0$, $w \geq 0$, with $w^* = \infty$ if no other $w$ is as good as the limit"""
 
 claim("softmax.window-directions/any-amplitude/proved",
       RISES,
       source=SUMMARY, kind="derived", expected="supported",
       title="w* never falls with L nor rises with the noise: every n, d and law f = L g",
       statement=r"\rho_1 < \rho_2 \implies w^*(\rho_1) \leq w^*(\rho_2), \qquad \rho = L^2/\sigma^2",
-      assumes=(*MODEL, r"any $n \geq 2$, any covariates, any law $f = L g$; $w \geq 0$",
-               "the identity is symbolic, in matrices of any size $n$"), finding=MONOTONE)
+      assumes=(MODEL[1], ANY, "the identity is symbolic, in matrices of any size $n$"), finding=MONOTONE)
+FINITE = r"""No minimiser is 0, because $b'(0) = -2 (1 - \frac1n)\, \mathbb{E}\, \langle x, x' \rangle g(x) g(x') < 0$. None is
+    $\infty$: with $s = \mathbb{E} (1 - \max_i a_i)$, $\nu(w) = \mathbb{E} \sum_i a_i^2 \leq 1 - s = \nu(\infty) - s$. Let
+    $v(t) = \mathbb{E}_g (g(x_i) - g(x))^2$ at $t = \langle x_i, x \rangle$; it is continuous. By Jensen's inequality $b(w) -
+    b(\infty) \leq \mathbb{E} \sum_i a_i (v(t_i) - v(\max_j t_j)) = o(s)$, because $s$ is at least of order $1/w$, and tokens that
+    are not nearly nearest have a weight of order $e^{-\epsilon w}$."""
+"""The proof that every minimiser is positive and finite, for laws with a linear part."""
+LINEAR = r"""any rotation-invariant law $f = L g$ with a linear part and a continuous covariance, such as the affine and the ReLU law"""
 MOVES = {
     "l": (SUMMARY, r"L < L' \implies w^*(L) < w^*(L')", "w* grows with L: every n and d",
-          r"""At a minimiser $w_1 > 0$ the two derivatives add to 0, and $\nu' > 0$, so $b'(w_1) < 0$: at a larger $L$
+          rf"""{FINITE} At a minimiser $w_1$ the two derivatives add to 0, and $\nu' > 0$, so $b'(w_1) < 0$: at a larger $L$
     the loss has a negative derivative there, $w_1$ is not a minimiser, and $w_2 > w_1$."""),
     "sigma": (INSIGHTS, r"\sigma < \sigma' \implies w^*(\sigma') < w^*(\sigma)",
               "w* falls with the noise: every n and d",
-              r"""At a minimiser $w_1 > 0$ the two derivatives add to 0, and $\nu' > 0$: with more noise the loss has a
+              rf"""{FINITE} At a minimiser $w_1$ the two derivatives add to 0, and $\nu' > 0$: with more noise the loss has a
     positive derivative there, $w_1$ is not a minimiser, and the new one is smaller."""),
     "sigma-to-infinity": (NOISE_GROWS, r"w^* \to 0 \quad (\sigma \to \infty)",
                           "w* tends to 0 as the noise grows: every n and d",
@@ -57,8 +66,7 @@ for moved, (printed, statement, title, step) in MOVES.items():
           proves=f"softmax.window-directions/{{law}}/{moved}", source=printed, kind="derived", expected="supported",
           over={"law": ("affine", "relu")}, title=title, statement=statement,
           assumes=(*MODEL,
-                   r"""any $n \geq 2$, $d \geq 2$, any law $f = L g$ with a linear part, such as the affine and the ReLU
-          law: $b'(0) < 0$, so that $w^* > 0$; $w \geq 0$""",
+                   rf"any $n \geq 2$, $d \geq 2$; {LINEAR}; $w \geq 0$",
                    "the identity is checked; the rest of the proof is by hand"),
           finding=f"{MONOTONE} {step}")
 claim("softmax.window-directions/{law}/higher-lipschitzness/proved",
@@ -92,7 +100,10 @@ claim("softmax.window-directions/relu/l-to-infinity/proved",
       finding=r"""As $w \to \infty$ attention tends to the nearest neighbour, and the bias to that of its label. If $w^*
       \to \infty$, then $\mathcal{L}(w^*) \leq \mathcal{L}(w_0)$ and $\nu(w^*) \geq \nu(w_0)$ (`any-amplitude/proved`)
       give $b(w^*) \leq b(w_0)$ at arbitrarily large $w^*$, and so a quotient of at least 1. Ball arithmetic shows that
-      it is smaller: a window that holds a few tokens has a smaller bias than the nearest neighbour alone.""",
+      it is smaller: a window that holds a few tokens has a smaller bias than the nearest neighbour alone. By hand this holds
+      for every $n, d \geq 2$: $b(w) = \mathbb{E} \sum_i a_i v(t_i) - \mathbb{E}\, \mathrm{Var}_a(g)$ with $v$ of `relu/l/proved`.
+      The first is at most $b(\infty) + \mathcal{O}(w^{-2} \log w)$; the variance is at least of order $1/w$, the chance that the
+      scores of the two nearest tokens differ by $1/w$.""",
       corrected=r"""$w^* \to w_0(n, d) < \infty$ as $L/\sigma \to \infty$ at fixed $n$: the limit needs $n \to \infty$
       as well""")
 claim("softmax.window-directions/{law}/smoother/proved",

@@ -7,7 +7,7 @@ by the worst order of a class. How w* moves with L and the noise is the same for
 
 from typing import Any
 
-from lipverify.checks.softmax.directions_proofs import MONOTONE, RISES
+from lipverify.checks.softmax.directions_proofs import ANY, MONOTONE, RISES
 from lipverify.checks.softmax.lipschitz_constants import proved_exponents
 from lipverify.checks.softmax.quantities import MODEL
 from lipverify.checks.softmax.rough import best, bias, proved, sampled_bias
@@ -90,13 +90,13 @@ claim("softmax.hoelder/largest-order/{link}/proved",
 claim("softmax.hoelder/every-class/proved",
       RISES,
       source=REBUTTAL, kind="convention", expected="supported",
-      reading="how w* moves with L and the noise, without specific bounds, for every class f = L g",
+      reading="w* never falls with L nor rises with the noise, in every class f = L g, without specific bounds",
       title="w* never falls with L nor rises with the noise, for tasks of any roughness: every n and d",
       statement=r"L/\sigma < L'/\sigma' \implies w^*(L/\sigma) \leq w^*(L'/\sigma')",
-      assumes=(MODEL[1], r"any covariates and $n \geq 2$; $f = L g$ with any random $g$, $\mathbb{E}\, g(x)^2 < \infty$; $w \geq 0$",
-               "the identity is checked; the rest of the proof is by hand"),
-      finding=rf"""The rebuttal sets general results apart from "specific bounds" for "specific function classes", which need
-      not carry over (`printed-range/proved`). Assumption B.4 is not in the sources, and not needed here. {MONOTONE}""")
+      assumes=(MODEL[1], ANY, "the identity is checked; the rest of the proof is by hand"),
+      finding=rf"""The rebuttal sets general results apart from "specific bounds" for "specific function classes", which need not carry
+      over (`printed-range/proved`). Assumption B.4 is not in the sources, and not needed. $\cos(L z)$ is no such class: its $w^*$
+      falls again for large $L$. {MONOTONE}""")
 claim("softmax.hoelder/window/proved",
       bound(proved, "e", of="window", equals="2/(d - 1 + 2*s)", within="1e-15", method="certified"),
       proves="softmax.hoelder/window", source=REBUTTAL, expected="supported", over=FIELDS,

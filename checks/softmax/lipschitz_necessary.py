@@ -2,10 +2,11 @@ r"""Empirical generalization: whether a shared Lipschitz constant is necessary.
 
 At the sizes of an experiment it is, within a factor of two. In the limit a wrong constant costs a factor and not the
 rate. The quantity that must agree is E (Delta f)^2: an affine class with another L serves the cosine class better than
-the one with the same L. Within one class f = L g the best w belongs to one L alone, for every n and d.
+the one with the same L. Within one class f = L g with a linear part the best w belongs to one L alone, for every n
+and d.
 """
 
-from lipverify.checks.softmax.directions_proofs import MONOTONE, RISES
+from lipverify.checks.softmax.directions_proofs import FINITE, LINEAR, MONOTONE, RISES
 from lipverify.checks.softmax.lipschitz_notions import SHARED
 from lipverify.checks.softmax.other_constants import gain, matched, nearly, price, sampled, table, tolerance
 from lipverify.checks.softmax.quantities import MODEL
@@ -90,22 +91,22 @@ claim("softmax.lipschitz-necessary/affine-other/{side}/factor",
 claim("softmax.lipschitz-necessary/one-class/proved",
       RISES,
       source=SHARED, kind="convention", expected="supported",
-      reading="in one class f = L g, if ICL means that the trained w is the best for the tested tasks",
+      reading="necessary and sufficient, in one class f = L g, if ICL means that the trained w is the best for the tested tasks",
       title="within one class the trained w is the best for the tested tasks if and only if L' = L: every n and d",
       statement=r"w^*(L) \in \arg\min_w \mathcal{L}'(w) \iff L' = L",
-      assumes=(*MODEL, r"""trained on $f = L g$, tested on $f = L' g$, as in Theorem 3; any $n \geq 2$, $d \geq 2$ and law of $g$ with a
-               linear part, such as the ReLU law; $L, L' > 0$, $w \geq 0$""",
+      assumes=(*MODEL, rf"""trained on $f = L g$, tested on $f = L' g$, as in Theorem 3; any $n \geq 2$, $d \geq 2$; {LINEAR};
+               $L, L', \sigma > 0$, $w \geq 0$""",
                "the identity is checked; the rest of the proof is by hand"),
-      finding=rf"""{MONOTONE} At a minimiser $w_1 > 0$ for $L$ the two derivatives add to 0, so $b'(w_1) < 0$: with any other $L'$
+      finding=rf"""{MONOTONE} {FINITE} At a minimiser $w_1$ for $L$ the two derivatives add to 0, so $b'(w_1) < 0$: with any other $L'$
           they do not, and $w_1$ is not a minimiser. "Sufficient" says little here: with $L' = L$ the tested tasks are the trained
           ones. Between classes with one largest constant it is false (`softmax.lipschitz-notion/largest`).""")
 claim("softmax.lipschitz-necessary/one-class/consistent/proved",
       bound(proved_rates, "e", of="loss", low="0", truth="-3/(d + 2)", method="certified"),
-      source=SHARED, kind="convention", reading="if ICL means that the loss tends to 0 as the context grows", expected="refuted",
+      source=SHARED, kind="convention", reading="necessary, if ICL means that the loss tends to 0 as the context grows", expected="refuted",
       over={"law": "relu", "d": (2, 3, 5, 8)},
       title="the loss of the trained w on other L' does not tend to 0: disproved",
       statement=r"\mathcal{L}'(w^*(L)) = \Theta(L^2 \Lambda^e), \quad e \geq 0 \quad \text{if } L' \neq L",
-      assumes=(*TUNED[:1], r"$\mathbf{M} = w^*(L) \mathbf{I}$; ReLU law; $n \to \infty$ at fixed $L$, $L'$ and $\sigma$"),
+      assumes=(*TUNED[:1], r"$\mathbf{M} = w^*(L) \mathbf{I}$; ReLU law; $n \to \infty$ at fixed $L, L', \sigma > 0$"),
       finding=r"""$\mathcal{L}'(w) = (L'/L)^2 B(w) + N(w)$ lies between $\mathcal{L}(w)$ and $(L'/L)^2 \mathcal{L}(w)$. By the window
           theorem $\mathcal{L}(w^*(L)) = \Theta(L^2 \Lambda^{-3/(d+2)})$, which tends to 0. A wrong $L$ costs a factor.""",
       corrected=r"$\mathcal{L}'(w^*(L)) = \Theta(\mathcal{L}(w^*(L))) \to 0$ for every $L'$: a shared $L$ is not necessary for this")

@@ -51,7 +51,7 @@ claim("softmax.lipschitz-notion/mean-square",
       statement=r"\mathbb{E}\, \ell^2 = \mathbb{E}\, \ell'^2 \implies w^* = w'^*",
       assumes=(*MODEL, r"linear functions: $\ell \sim \mathrm{Unif}[-\sqrt{3}, \sqrt{3}]$ and $\ell' = 1$"),
       finding=r"The loss depends on $f$ only through $\mathbb{E} f(x) f(x')$, and so through $\mathbb{E}\, \ell^2$.")
-TWO_CLASSES = "in two classes with one largest constant, if ICL means that the trained w is the best for the tested tasks"
+TWO_CLASSES = "sufficient, in two classes with one largest constant, if ICL means that the trained w is the best for the tested tasks"
 ONE_LARGEST = r"\max_f Lip(f) = \max_{f'} Lip(f') \implies w^* \sim w'^*"
 MEAN = r"""$w^*$ depends on $\mathbb{E}\, \ell^2$; for classes with the same largest $L$ it differs by the factor
       $(\mathbb{E}\, \ell^2 / L^2)^{2/(d+3)}$"""

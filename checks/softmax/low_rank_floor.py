@@ -85,7 +85,8 @@ def unlearned(d: int, k: int, n: float, w: Any) -> tuple[Any, Any]:
 
     - For w' <= w the bias is at least (1 - E <m, z>)^2 / k, m = sum_i a_i z_i. Weights along the complement are
       independent of t_i = <z_i, z>, so E <m, z> <= A = I_{k/2}(w) / I_{k/2-1}(w) by Chebyshev's inequality for t_1 and
-      1 / sum_j q_j, q_i = e^{w <x_i, x>}. At w' < 0, E <m, z> <= 0.
+      1 / sum_j q_j, q_i = e^{w <x_i, x>}. At w' < 0 it is minus that at -w' > 0 (exchange every
+      token by its opposite), which is at least 0: the slope of a convex function of |z| that is 0 at |z| = 0.
     - For w' >= w the noise is at least that at w, n E q_1^2 / (q_1 + S)^2, S = sum_{j > 1} q_j. By Jensen's inequality
       for S, and then for q_1 under the density q_1^2, that is at least n E q^2 / (E q^3 / E q^2 + (n - 1) E q)^2.
     """

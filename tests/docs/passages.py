@@ -39,14 +39,15 @@ HEAD = """\
 # What is printed, and what is proved
 
 The table has a row for each passage that is counted. A passage is about mathematics, or about an experiment
-(training or sampling, whose result is a measured number and not a theorem). It is proved or disproved, or its
-outcome has a weaker [grade](verdicts.md#what-is-counted) and the row says why no proof decides it. *Proved* means
-that each claim that decides the passage has the grade `proved`, or is proved by another claim wherever it was
-measured. A proof covers the dimensions and sizes that its claim names; `lipverify explain ID` lists them. To disprove a
-passage, one counterexample is enough. If a theorem follows by hand from checked identities, its claim says so and its
-finding has the argument. If a wording leaves readings open, the row names those that hold and those that fail with
-their grades; one that holds is enough. If all readings that were tried fail, the passage stays open, and the row says
-what remains.
+(training or sampling, whose result is a measured number and not a theorem). A comparison of digits in a printed table
+counts as mathematics: exact arithmetic on the digits decides it, and says nothing of other trainings. A passage is
+proved or disproved, or its outcome has a weaker [grade](verdicts.md#what-is-counted) and the row says why no proof
+decides it. *Proved* means that each claim that decides the passage has the grade `proved`, or is proved by another
+claim wherever it was measured. A proof covers the dimensions and sizes that its claim names; `lipverify explain ID`
+lists them. To disprove a passage, one counterexample is enough. If a theorem follows by hand from checked identities,
+its claim says so and its finding has the argument. If a wording leaves readings open, the row names those that hold
+and those that fail with their grades; one that holds is enough. If all readings that were tried fail, the passage stays
+open, and the row says what remains.
 
 The page is made from the ledger of a run, the claims and the reasons in `checks/sentences.toml`. The tests compare
 places, outcomes and claims with the registry.
