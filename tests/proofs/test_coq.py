@@ -8,6 +8,7 @@ import math
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from fnmatch import fnmatchcase
 from fractions import Fraction
 from itertools import pairwise
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 from flint import arb
+from numpy.polynomial import Chebyshev
 from scipy.integrate import quad
 from scipy.stats import norm
 
@@ -45,6 +47,9 @@ from lipverify.proofs.checker.harmonics import smooth
 
 # internal: the integrals of the lemma about a kink, which an export has in closed form
 from lipverify.proofs.checker.kink import gaussian_integrals
+
+# internal: how many degrees are listed
+from lipverify.proofs.checker.optima import LISTED
 
 # internal: constants by their names in Coq, sums of a law, groups of d
 from lipverify.proofs.coq import dimensions, ramp, windows
@@ -550,22 +555,111 @@ def test_the_export_of_one_problem_is_the_same_each_time(name: str) -> None:
     assert {"level_at", "noise_at"} <= set(facts(text)) or name.startswith("rising")
 
 
-def test_a_table_holds_the_loss_of_the_exact_method() -> None:
-    """To one unit, at the places that the library names."""
-    text = coq.modules([proof("optimum-cosine-3-2-1000-13")])
-    problem = Problem(d=2, n=1000, law=Cosine(L=3.0), sigma=13.0)
-    (units,) = re.findall(r"right_units : R := (\d+)\.", text)
-    (ends,) = re.findall(r"right_ends : list R := \[(.*)\]", text)
-    (rows,) = re.findall(r"right_values : list \(list Z\) := \[\n(.*?)\]%Z", text, re.DOTALL)
-    (start,) = re.findall(r"right_from : R := (.*)\.", text)
-    edges = [float(Fraction(each.replace(" ", ""))) for each in (start, *ends.split(";"))]
-    tables = [[int(each) for each in row.split(";")] for row in re.findall(r"\[(.*?)\]", rows)]
-    assert len(tables) == len(edges) - 1
-    for (first, last), row in zip(pairwise(edges), tables, strict=True):
-        assert len(row) == len(places())
-        for place, value in zip(places(), row, strict=True):
-            loss = loss_terms(problem, (first + last) / 2 + (last - first) / 2 * place / 128)
-            assert value == pytest.approx(float(loss.noise + loss.bias) * float(units), abs=1.5)
+def number(text: str, name: str) -> float:
+    """A constant of an export."""
+    (found,) = re.findall(rf"^Definition {name} : R := (.*)\.$", text, re.MULTILINE)
+    return float(Fraction(found.replace(" ", "")))
+
+
+def table(text: str, name: str) -> tuple[np.ndarray, np.ndarray, float]:
+    """A table of an export: the places w, the values there, and the largest error of a value, one unit."""
+    (ends,) = re.findall(rf"^Definition {name}_ends : list R := \[(.*)\]", text, re.MULTILINE)
+    (rows,) = re.findall(
+        rf"^Definition {name}_values : list \(list Z\) := \[\n(.*?)\]%Z", text, re.DOTALL | re.MULTILINE
+    )
+    edges = [number(text, f"{name}_from"), *(float(Fraction(each.replace(" ", ""))) for each in ends.split(";"))]
+    assert edges[-1] == number(text, f"{name}_to")
+    at = [(a + b) / 2 + (b - a) / 2 * np.array(places()) / 128 for a, b in pairwise(edges)]
+    values = [[int(each) for each in row.split(";")] for row in re.findall(r"\[(.*?)\]", rows)]
+    units = number(text, f"{name}_units")
+    return np.array(at), np.array(values) / units, 1 / units
+
+
+def curve(values: Callable[[float], float], first: float, last: float) -> Chebyshev:
+    """A function on an interval, as a polynomial through its values."""
+    return Chebyshev.interpolate(np.vectorize(values), 32, domain=[first, last])
+
+
+def assert_strip(f: Chebyshev, M: float) -> None:
+    """`Strip` of curves.v for its first derivatives, at b = 1.45 and at smaller b."""
+    w = np.linspace(*f.domain, 41)
+    for k in range(9):
+        for b in (1.45, 1.2, 0.5):
+            assert np.abs(f.deriv(k)(w) if k else f(w)).max() <= math.factorial(k) * M / math.cos(b) ** 2 / b**k
+
+
+@pytest.mark.parametrize(("name", "L"), [("optimum-cosine-3-2-1000-13", 3.0), ("optimum-cosine-4-2-1000-13", 4.0)])
+def test_the_facts_about_an_optimum_are_true_of_the_exact_method(name: str, L: float) -> None:
+    """The values that Coq does not check, Cauchy's estimate, and at w = 0 the second derivative and the symmetry."""
+    text = coq.modules([proof(name)])
+    problem = Problem(d=2, n=1000, law=Cosine(L=L), sigma=13.0)
+
+    def noise_and_bias(w: float) -> tuple[float, float]:
+        terms = loss_terms(problem, w)
+        return float(terms.noise), float(terms.bias)
+
+    def loss(w: float) -> float:
+        return sum(noise_and_bias(w))
+
+    assert (number(text, "sigma"), number(text, "L")) == (13, 1)
+    assert "Definition n : nat := Z.to_nat 1000." in text
+    assert 0 <= number(text, "level") - loss(number(text, "at_")) < 1e-7
+    stop = number(text, "stop")
+    assert 0 <= noise_and_bias(stop)[0] - number(text, "noise_stop") < 1e-7
+    sides = [side for side in ("left", "right") if f"Hypothesis {side}_known" in text]
+    assert sides == (["left", "right"] if L == 3 else ["right"])
+    for side in sides:
+        at, values, unit = table(text, side)
+        assert abs(np.vectorize(loss)(at) - values).max() <= 1.01 * unit
+    assert_strip(curve(lambda w: noise_and_bias(w)[0] / 169, 0.0, stop), 1)
+    assert_strip(curve(lambda w: noise_and_bias(w)[1], 0.0, stop), 4 * number(text, "V"))
+    if L == 4:
+        n = 1000
+        k_2 = 2 * quad(lambda x: math.cos(4 * math.cos(x)) * math.cos(2 * x) / math.pi, 0, math.pi)[0] ** 2
+        bend = (1 - 1 / n) * (169 / (2 * n) - 2 * (1 - 2 / n) * k_2 / 8)
+        near_0 = Chebyshev.interpolate(np.vectorize(loss), 16, domain=[0, 1])
+        assert [near_0.deriv(k)(0.0) for k in (1, 3)] == pytest.approx([0, 0], abs=1e-6)  # the loss is even
+        assert 0 < 2 * bend < near_0.deriv(2)(0.0) == pytest.approx(2 * number(text, "curvature"), rel=1e-6)
+
+
+def test_the_facts_about_a_bias_that_rises_are_true() -> None:
+    """The bias at both w, from one integral over t and one over lambda."""
+    text = coq.modules([proof("rising-affine-3-3")])
+    first, second = (statements.terms("affine", 3, 3, number(text, f"w_{i}"))[1] for i in (1, 2))
+    assert first == pytest.approx(number(text, "bias_1"), rel=1e-11)
+    assert second == pytest.approx(number(text, "bias_2"), rel=1e-11)
+    assert second / first > 2 ** number(text, "slope_low")
+
+
+def test_the_facts_about_a_bias_that_falls_are_true() -> None:
+    """Tables of the slope of the listed degrees, what the others add, Cauchy's estimate, and values at one w."""
+    text = coq.modules([proof("falling-relu-3-1000")])
+    d, n, listed = 3, 1000, LISTED["relu"]
+    k, rest = statements.spectrum("relu", d, listed)
+    assert rest <= number(text, "omitted") <= 1.01 * rest
+
+    def biases(w: float) -> tuple[float, float]:
+        """Of the listed degrees, and of all."""
+        _, alone, pairs, _ = statements.averages(d, n, w, listed)
+        return float(k @ (2 * alone + pairs)), statements.terms("relu", d, n, w)[1]
+
+    def distance(w: float) -> float:
+        return float(statements.averages(d, n, w, 1)[3][0])
+
+    stop, edge = number(text, "stop"), number(text, "edge")
+    part, whole = (curve(lambda w, i=i: biases(w)[i], 0, stop) for i in (0, 1))
+    for name in ("early", "late"):
+        at, values, unit = table(text, name)
+        assert abs(-part.deriv()(at) - values).max() <= 1.01 * unit
+    for w in np.linspace(0, stop, 12):
+        assert part(w) <= whole(w) + 1e-12
+        assert abs((whole - part).deriv()(w)) <= 4 * rest * math.sqrt(2 * distance(w))
+        assert whole.deriv()(w) <= -number(text, "fall")
+    assert distance(edge) <= number(text, "edge_mean") <= distance(edge) + 2e-6
+    assert_strip(part, 4 * number(text, "V"))
+    noise, bias = statements.terms("relu", d, n, number(text, "at_"))[:2]
+    assert 0 <= number(text, "level") - noise - bias < 5 * rest
+    assert 0 <= statements.terms("relu", d, n, stop)[0] - number(text, "noise_stop") < 1e-8
 
 
 def test_a_window_moved_inwards_has_no_table() -> None:
@@ -644,12 +738,48 @@ def test_without_coqc_nothing_is_exported(
 ) -> None:
     monkeypatch.setattr(shutil, "which", lambda _: None)
     with pytest.raises(SystemExit) as ended:
-        main(["prove", "softmax.window-derived/affine", "--coq", str(tmp_path / "a.v")])
+        main(["prove", "softmax.window-derived/affine", "--coq", str(tmp_path / "new" / "a.v")])
     assert ended.value.code == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert "coqc is not installed" in line
     assert "apt-get install" in line
-    assert not (tmp_path / "a.v").exists()
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("ids", "under", "says"),
+    [
+        (("lt.gd-plus-plus/expectation",), "new", "`lipverify prove` lists those that have one"),
+        (("lt.momentum/derived", "lt.nothing"), "new", "`lipverify list` shows them all"),
+        (("lt.momentum/derived",), "file", "coq = '"),
+    ],
+)
+def test_a_refused_export_leaves_no_folder(
+    ids: tuple[str, ...],
+    under: str,
+    says: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A folder that is missing is created with the file; a refusal is one line, and names the option."""
+    monkeypatch.setattr(prove, "require_coqc", lambda: None)
+    (tmp_path / "file").touch()
+    with pytest.raises(SystemExit) as ended:
+        main(["prove", *ids, "--coq", str(tmp_path / under / "a.v")])
+    assert ended.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert says in line
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_missing_folder_is_created_with_the_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(prove, "require_coqc", lambda: None)
+    monkeypatch.setattr(prove, "refusal", lambda _: None)
+    with pytest.raises(SystemExit) as ended:
+        main(["prove", "lt.momentum/derived", "--coq", str(tmp_path / "new" / "folder" / "a.v")])
+    assert not ended.value.code
+    assert "Module momentum" in (tmp_path / "new" / "folder" / "a.v").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", ["affine-3.v", "3.v", "affine", "affine.txt", "é.v"])
@@ -688,10 +818,10 @@ def test_a_file_that_coq_rejects_is_not_written(
         monkeypatch.setattr(module, "require_coqc", lambda: None)
     monkeypatch.setattr(prove, "refusal", lambda _: "c_high_ge: Tactic failure")
     with pytest.raises(SystemExit) as ended:
-        main(["prove", *asked, "--coq", str(tmp_path / "a.v")])
+        main(["prove", *asked, "--coq", str(tmp_path / "new" / "a.v")])
     assert ended.value.code == 1
     assert says in capsys.readouterr().err
-    assert not (tmp_path / "a.v").exists()
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("false", ["M.false : 1 = 2", "M.false\n  : forall x, x = 2"])
