@@ -173,6 +173,23 @@ def test_exports_compile(name: str, library: Path) -> None:
 
 @WITH_COQ
 @pytest.mark.slow
+def test_an_optimum_beside_zero_or_before_stop_compiles(library: Path) -> None:
+    """On one side no w is left to exclude, so that there is no table of it."""
+    data = proof("optimum-cosine-4-2-1000-13")
+    data |= {"theorem": "optimum", "lemmas": [lemma for lemma in data["lemmas"] if lemma["name"] != "origin"]}
+    assert checker.failures(data) == []
+    until = copy.deepcopy(data)
+    k = {lemma["name"]: lemma["constants"] for lemma in until["lemmas"]}
+    k["beyond"]["stop"] = k["between"]["high"] = "4.5"
+    assert checker.failures(until) == []
+    for each, tables in ((data, 1), (until, 0)):
+        text = coq.modules([each])
+        assert text.count("_known : tables") == tables
+        assert refusal(text, library) is None
+
+
+@WITH_COQ
+@pytest.mark.slow
 def test_several_theorems_compile_in_one_file() -> None:
     """One of them is given twice, from all libraries."""
     names = (EXPORTED[0], *TRANSFORMERS, EXPORTED[0])
@@ -510,6 +527,13 @@ OF_A_PROBLEM = {
         (r"Strip 1 2 \(N n\)", "Strip 2 2 (N n)"),
         (r"noise_stop <= sigma", "noise_stop >= sigma"),
         (r"-> low <= w <= high", "-> low <= w < high"),
+        (r"-> low <= w <= high", "-> 1001 / 1000 * low <= w <= high"),
+        (r"(?s)(Theorem.*?)sigma n w <=", r"\1sigma 999 w <="),
+        (
+            r"(?s)(right_ends : list R := \[[^;]*); [^\]]*(.*?right_values : list \(list Z\) := \[\n[^\]]*\]);[^\]]*\]",
+            r"\1\2",
+        ),
+        (r"Hypothesis listed_le .*\n", ""),
     ),
     "optimum-cosine-4-2-1000-13": (
         (r"(Definition high : R := )(.*)\.", r"\g<1>99 / 100 * (\g<2>)."),
@@ -520,12 +544,15 @@ OF_A_PROBLEM = {
     "rising-affine-3-3": (
         (r"(Definition slope_low : R := )(.*)\.", r"\g<1>101 / 100 * (\g<2>)."),
         (r"bias_2 <= L", "bias_2 >= L"),
+        (r"slope_low (\* \(L \^ 2 \* B n w_1\)\.)", r"slope_high \1"),
     ),
     "falling-relu-3-1000": (
         (r"(Definition fall : R := )(.*)\.", r"\g<1>101 / 100 * (\g<2>)."),
         (r"(Definition stop : R := )(.*)\.", r"\g<1>101 / 100 * (\g<2>)."),
         (rf"(late_values : list \(list Z\) := \[\n){ROW}", r"\g<1>"),
         (r"<= - fall\) /", "< - fall) /"),
+        (r"-> w < stop\.", "-> w < 99 / 100 * stop."),
+        (r"0 <= w <= stop -> ex", "0 <= w <= 101 / 100 * stop -> ex"),
         (r"V_1 n edge <= edge_mean", "V_1 n edge >= edge_mean"),
         (r"Derive \(fun x => - L \^ 2 \* listed x\)\) late", r"Derive (fun x => L ^ 2 * listed x)) late"),
     ),
@@ -614,9 +641,12 @@ def test_the_facts_about_an_optimum_are_true_of_the_exact_method(name: str, L: f
     assert_strip(curve(lambda w: noise_and_bias(w)[0] / 169, 0.0, stop), 1)
     assert_strip(curve(lambda w: noise_and_bias(w)[1], 0.0, stop), 4 * number(text, "V"))
     if L == 4:
-        n = 1000
-        k_2 = 2 * quad(lambda x: math.cos(4 * math.cos(x)) * math.cos(2 * x) / math.pi, 0, math.pi)[0] ** 2
-        bend = (1 - 1 / n) * (169 / (2 * n) - 2 * (1 - 2 / n) * k_2 / 8)
+        wave = quad(lambda x: math.cos(4 * math.cos(x)) * math.cos(2 * x), 0, math.pi)[0]
+        k_2, bend = (
+            re.findall(rf"^Definition {each} : R := (.*)\.$", text, re.MULTILINE)[0] for each in ("k_2", "bend")
+        )
+        share = formula(k_2, wave=wave, whole=math.pi)
+        bend = formula(bend.replace("INR n", "n"), n=1000, sigma=13, L=1, k_2=share)
         near_0 = Chebyshev.interpolate(np.vectorize(loss), 16, domain=[0, 1])
         assert [near_0.deriv(k)(0.0) for k in (1, 3)] == pytest.approx([0, 0], abs=1e-6)  # the loss is even
         assert 0 < 2 * bend < near_0.deriv(2)(0.0) == pytest.approx(2 * number(text, "curvature"), rel=1e-6)
@@ -685,6 +715,34 @@ def test_every_dimension_is_in_the_export_of_relu() -> None:
     for key, value in k.items():
         (written,) = re.findall(rf"^Definition {key} : R := (.*)\.$", text, re.MULTILINE)
         assert Fraction(written.replace(" ", "")) == value
+
+
+@pytest.mark.parametrize("d", [2, 3, 4, 5, 8, 31])
+@pytest.mark.parametrize("law", ["affine", "quadratic", "relu"])
+def test_the_centre_in_every_dimension_is_the_printed_one(law: str, d: int) -> None:
+    """k and m as the libraries define them, compared with the formulas of the printed sentence."""
+    known: dict[str, Any] = {
+        "half_gamma": lambda m: math.gamma(m / 2),
+        "size": float,
+        "a_of": lambda d: (d - 1) / 2,
+        "Rpower": lambda x: lambda y: x**y,  # as Coq writes it
+        "psi_0": (2 - math.sqrt(2)) / (6 * math.sqrt(math.pi)),
+    }
+    text = coq.library("dimensions") + coq.library("ramp")
+    names = ("S1_of", "centre_of", "scale_of", "loss_of")
+    if law == "relu":
+        names = ("ramp_peak", "ramp_lead", "ramp_centre", "ramp_scale", "ramp_loss")
+    for name in names:
+        (body,) = re.findall(rf"^Definition {name} .*?: R := (.*?)\.$", text, re.DOTALL | re.MULTILINE)
+        if arms := dict(re.findall(r"(\w+) => (.*?) (?=\||end)", body)):
+            body = arms[law]
+        body = re.sub(r"\b([a-zA-Z]\w+)(?: law)? d\b", r"\1(d)", body).replace("* /", "/")
+        known[name] = lambda d, body=body: formula(body, **known | {"d": d})
+    scale, unit = (known[name](d) for name in names[-2:])
+    beta = 1.5 if law == "relu" else 2.0
+    log_k, least = statements.centre_and_unit(law, d)
+    assert math.log(scale) * ((d - 1) / 2 + beta) == pytest.approx(log_k, rel=1e-12)
+    assert unit * scale**beta == pytest.approx(least, rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ["dimensions-affine", "dimensions-quadratic"])
@@ -908,6 +966,41 @@ def test_the_facts_that_are_assumed_are_true_of_attention(d: int, n: int, w: flo
         assert statements.terms("affine", d, n, before)[1] >= S * (D / w) ** 2 / (1 + 1 / (n * mu)) ** 2
     twice = 2 * w * mean(1, 2 * w) / double
     assert S * (J2 * (D / w) ** 2 + 5 * cut * U2) + S * (J1 * twice / w / T + 4 * cut * U1) >= B
+
+
+@pytest.mark.parametrize("law", ["affine", "quadratic"])
+@pytest.mark.parametrize(
+    ("d", "n", "w"), [(2, 40, 1.0), (2, 3000, 50.0), (3, 400, 5.0), (5, 10**5, 9.0), (9, 10**6, 6.0)]
+)
+def test_the_facts_about_one_degree_are_true_of_attention(law: str, d: int, n: int, w: float) -> None:
+    """`Jensen_pair`, `Jensen_degree`, `Jensen_left` and `Laplace_degree` of dimensions.v."""
+    _, h, p = statements.tokens(d)
+    S0, S1, k = {
+        "affine": (1 / (3 * d), 1 / (3 * d), 1 / (3 * d)),
+        "quadratic": (4 / (d * (d + 2)), 8 / ((d - 1) * (d + 2)), 2 * (d - 1) / (d**2 * (d + 2))),
+    }[law]
+
+    def mean(at: float, power: int = 0) -> float:
+        return float((p * h**power * np.exp(-at * h)).sum())
+
+    def phi(at: float) -> float:
+        return (mean(at, 1) - (0.5 * mean(at, 2) if law == "quadratic" else 0)) / mean(at)
+
+    def left(v: float) -> float:
+        return S1 * (phi(v) / (1 + 1 / (n * mean(v)))) ** 2
+
+    N, B, *_ = statements.terms(law, d, n, w)
+    mu, double, T = mean(w), mean(2 * w), n * mean(w) ** 2 / mean(2 * w)
+    pair = n * double / ((n - 1) * mu + mean(3 * w) / double) ** 2
+    share = S1 * (n * phi(w) / (n - 1 + double * phi(2 * w) / (mu**2 * phi(w)))) ** 2
+    assert 0.5 * N < pair <= N
+    assert 0.5 * B < share <= B
+    for before in (0.0, 0.4 * w, w):
+        assert left(w) <= statements.terms(law, d, n, before)[1]
+    assert T >= 6
+    J1, J2 = (kernel(1, j, T, min(T, 50)) for j in (1, 2))
+    above = S1 * J2 * phi(w) ** 2 + 2 * S0 * J1 * phi(2 * w) / T + 28 * k * math.exp(-(T - 1) / 4)
+    assert above >= B
 
 
 def formula(text: str, **values: Any) -> float:
