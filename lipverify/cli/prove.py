@@ -130,6 +130,7 @@ def export_to_coq(proofs: Sequence[Proof], path: Path, wholes: Mapping[str, str]
     if against is not None:
         print(f"{path.name} is not written: coqc does not accept it: {against}", file=sys.stderr)
         return 1
+    path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, text.encode())
     print(f"{path}: compiled by coqc", file=sys.stderr)
     for module in dict.fromkeys(wholes.values()):
@@ -138,12 +139,12 @@ def export_to_coq(proofs: Sequence[Proof], path: Path, wholes: Mapping[str, str]
 
 
 def require_module(path: Path) -> None:
-    """Refuse a file name that is not a Coq module name, and a path that cannot be written."""
+    """Refuse a file name that is not a Coq module name, and a path that cannot be written; no folder is created yet."""
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*\.v", path.name):
         raise InvalidInput(
             f"coq = {shown(str(path))}: Coq asks for letters, digits and _ and the ending .v, as in affine_3.v."
         )
-    require_writable(path.parent)
+    require_writable(next(folder for folder in path.parents if os.path.lexists(folder)), "coq")
     require_target("coq", path)
 
 

@@ -8,6 +8,7 @@ import math
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from fnmatch import fnmatchcase
 from fractions import Fraction
 from itertools import pairwise
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 from flint import arb
+from numpy.polynomial import Chebyshev
 from scipy.integrate import quad
 from scipy.stats import norm
 
@@ -45,6 +47,9 @@ from lipverify.proofs.checker.harmonics import smooth
 
 # internal: the integrals of the lemma about a kink, which an export has in closed form
 from lipverify.proofs.checker.kink import gaussian_integrals
+
+# internal: how many degrees are listed
+from lipverify.proofs.checker.optima import LISTED
 
 # internal: constants by their names in Coq, sums of a law, groups of d
 from lipverify.proofs.coq import dimensions, ramp, windows
@@ -164,6 +169,23 @@ def test_no_interval_is_enclosed_by_machine_floats(name: str) -> None:
 @pytest.mark.parametrize("name", [*EXPORTED, *EVERY, *PROBLEMS])
 def test_exports_compile(name: str, library: Path) -> None:
     assert refusal(coq.modules([proof(name)]), library) is None
+
+
+@WITH_COQ
+@pytest.mark.slow
+def test_an_optimum_beside_zero_or_before_stop_compiles(library: Path) -> None:
+    """On one side no w is left to exclude, so that there is no table of it."""
+    data = proof("optimum-cosine-4-2-1000-13")
+    data |= {"theorem": "optimum", "lemmas": [lemma for lemma in data["lemmas"] if lemma["name"] != "origin"]}
+    assert checker.failures(data) == []
+    until = copy.deepcopy(data)
+    k = {lemma["name"]: lemma["constants"] for lemma in until["lemmas"]}
+    k["beyond"]["stop"] = k["between"]["high"] = "4.5"
+    assert checker.failures(until) == []
+    for each, tables in ((data, 1), (until, 0)):
+        text = coq.modules([each])
+        assert text.count("_known : tables") == tables
+        assert refusal(text, library) is None
 
 
 @WITH_COQ
@@ -505,6 +527,13 @@ OF_A_PROBLEM = {
         (r"Strip 1 2 \(N n\)", "Strip 2 2 (N n)"),
         (r"noise_stop <= sigma", "noise_stop >= sigma"),
         (r"-> low <= w <= high", "-> low <= w < high"),
+        (r"-> low <= w <= high", "-> 1001 / 1000 * low <= w <= high"),
+        (r"(?s)(Theorem.*?)sigma n w <=", r"\1sigma 999 w <="),
+        (
+            r"(?s)(right_ends : list R := \[[^;]*); [^\]]*(.*?right_values : list \(list Z\) := \[\n[^\]]*\]);[^\]]*\]",
+            r"\1\2",
+        ),
+        (r"Hypothesis listed_le .*\n", ""),
     ),
     "optimum-cosine-4-2-1000-13": (
         (r"(Definition high : R := )(.*)\.", r"\g<1>99 / 100 * (\g<2>)."),
@@ -515,12 +544,15 @@ OF_A_PROBLEM = {
     "rising-affine-3-3": (
         (r"(Definition slope_low : R := )(.*)\.", r"\g<1>101 / 100 * (\g<2>)."),
         (r"bias_2 <= L", "bias_2 >= L"),
+        (r"slope_low (\* \(L \^ 2 \* B n w_1\)\.)", r"slope_high \1"),
     ),
     "falling-relu-3-1000": (
         (r"(Definition fall : R := )(.*)\.", r"\g<1>101 / 100 * (\g<2>)."),
         (r"(Definition stop : R := )(.*)\.", r"\g<1>101 / 100 * (\g<2>)."),
         (rf"(late_values : list \(list Z\) := \[\n){ROW}", r"\g<1>"),
         (r"<= - fall\) /", "< - fall) /"),
+        (r"-> w < stop\.", "-> w < 99 / 100 * stop."),
+        (r"0 <= w <= stop -> ex", "0 <= w <= 101 / 100 * stop -> ex"),
         (r"V_1 n edge <= edge_mean", "V_1 n edge >= edge_mean"),
         (r"Derive \(fun x => - L \^ 2 \* listed x\)\) late", r"Derive (fun x => L ^ 2 * listed x)) late"),
     ),
@@ -550,22 +582,114 @@ def test_the_export_of_one_problem_is_the_same_each_time(name: str) -> None:
     assert {"level_at", "noise_at"} <= set(facts(text)) or name.startswith("rising")
 
 
-def test_a_table_holds_the_loss_of_the_exact_method() -> None:
-    """To one unit, at the places that the library names."""
-    text = coq.modules([proof("optimum-cosine-3-2-1000-13")])
-    problem = Problem(d=2, n=1000, law=Cosine(L=3.0), sigma=13.0)
-    (units,) = re.findall(r"right_units : R := (\d+)\.", text)
-    (ends,) = re.findall(r"right_ends : list R := \[(.*)\]", text)
-    (rows,) = re.findall(r"right_values : list \(list Z\) := \[\n(.*?)\]%Z", text, re.DOTALL)
-    (start,) = re.findall(r"right_from : R := (.*)\.", text)
-    edges = [float(Fraction(each.replace(" ", ""))) for each in (start, *ends.split(";"))]
-    tables = [[int(each) for each in row.split(";")] for row in re.findall(r"\[(.*?)\]", rows)]
-    assert len(tables) == len(edges) - 1
-    for (first, last), row in zip(pairwise(edges), tables, strict=True):
-        assert len(row) == len(places())
-        for place, value in zip(places(), row, strict=True):
-            loss = loss_terms(problem, (first + last) / 2 + (last - first) / 2 * place / 128)
-            assert value == pytest.approx(float(loss.noise + loss.bias) * float(units), abs=1.5)
+def number(text: str, name: str) -> float:
+    """A constant of an export."""
+    (found,) = re.findall(rf"^Definition {name} : R := (.*)\.$", text, re.MULTILINE)
+    return float(Fraction(found.replace(" ", "")))
+
+
+def table(text: str, name: str) -> tuple[np.ndarray, np.ndarray, float]:
+    """A table of an export: the places w, the values there, and the largest error of a value, one unit."""
+    (ends,) = re.findall(rf"^Definition {name}_ends : list R := \[(.*)\]", text, re.MULTILINE)
+    (rows,) = re.findall(
+        rf"^Definition {name}_values : list \(list Z\) := \[\n(.*?)\]%Z", text, re.DOTALL | re.MULTILINE
+    )
+    edges = [number(text, f"{name}_from"), *(float(Fraction(each.replace(" ", ""))) for each in ends.split(";"))]
+    assert edges[-1] == number(text, f"{name}_to")
+    at = [(a + b) / 2 + (b - a) / 2 * np.array(places()) / 128 for a, b in pairwise(edges)]
+    values = [[int(each) for each in row.split(";")] for row in re.findall(r"\[(.*?)\]", rows)]
+    units = number(text, f"{name}_units")
+    return np.array(at), np.array(values) / units, 1 / units
+
+
+def curve(values: Callable[[float], float], first: float, last: float) -> Chebyshev:
+    """A function on an interval, as a polynomial through its values."""
+    return Chebyshev.interpolate(np.vectorize(values), 32, domain=[first, last])
+
+
+def assert_strip(f: Chebyshev, M: float) -> None:
+    """`Strip` of curves.v for its first derivatives, at b = 1.45 and at smaller b."""
+    w = np.linspace(*f.domain, 41)
+    for k in range(9):
+        for b in (1.45, 1.2, 0.5):
+            assert np.abs(f.deriv(k)(w) if k else f(w)).max() <= math.factorial(k) * M / math.cos(b) ** 2 / b**k
+
+
+@pytest.mark.parametrize(("name", "L"), [("optimum-cosine-3-2-1000-13", 3.0), ("optimum-cosine-4-2-1000-13", 4.0)])
+def test_the_facts_about_an_optimum_are_true_of_the_exact_method(name: str, L: float) -> None:
+    """The values that Coq does not check, Cauchy's estimate, and at w = 0 the second derivative and the symmetry."""
+    text = coq.modules([proof(name)])
+    problem = Problem(d=2, n=1000, law=Cosine(L=L), sigma=13.0)
+
+    def noise_and_bias(w: float) -> tuple[float, float]:
+        terms = loss_terms(problem, w)
+        return float(terms.noise), float(terms.bias)
+
+    def loss(w: float) -> float:
+        return sum(noise_and_bias(w))
+
+    assert (number(text, "sigma"), number(text, "L")) == (13, 1)
+    assert "Definition n : nat := Z.to_nat 1000." in text
+    assert 0 <= number(text, "level") - loss(number(text, "at_")) < 1e-7
+    stop = number(text, "stop")
+    assert 0 <= noise_and_bias(stop)[0] - number(text, "noise_stop") < 1e-7
+    sides = [side for side in ("left", "right") if f"Hypothesis {side}_known" in text]
+    assert sides == (["left", "right"] if L == 3 else ["right"])
+    for side in sides:
+        at, values, unit = table(text, side)
+        assert abs(np.vectorize(loss)(at) - values).max() <= 1.01 * unit
+    assert_strip(curve(lambda w: noise_and_bias(w)[0] / 169, 0.0, stop), 1)
+    assert_strip(curve(lambda w: noise_and_bias(w)[1], 0.0, stop), 4 * number(text, "V"))
+    if L == 4:
+        wave = quad(lambda x: math.cos(4 * math.cos(x)) * math.cos(2 * x), 0, math.pi)[0]
+        k_2, bend = (
+            re.findall(rf"^Definition {each} : R := (.*)\.$", text, re.MULTILINE)[0] for each in ("k_2", "bend")
+        )
+        share = formula(k_2, wave=wave, whole=math.pi)
+        bend = formula(bend.replace("INR n", "n"), n=1000, sigma=13, L=1, k_2=share)
+        near_0 = Chebyshev.interpolate(np.vectorize(loss), 16, domain=[0, 1])
+        assert [near_0.deriv(k)(0.0) for k in (1, 3)] == pytest.approx([0, 0], abs=1e-6)  # the loss is even
+        assert 0 < 2 * bend < near_0.deriv(2)(0.0) == pytest.approx(2 * number(text, "curvature"), rel=1e-6)
+
+
+def test_the_facts_about_a_bias_that_rises_are_true() -> None:
+    """The bias at both w, from one integral over t and one over lambda."""
+    text = coq.modules([proof("rising-affine-3-3")])
+    first, second = (statements.terms("affine", 3, 3, number(text, f"w_{i}"))[1] for i in (1, 2))
+    assert first == pytest.approx(number(text, "bias_1"), rel=1e-11)
+    assert second == pytest.approx(number(text, "bias_2"), rel=1e-11)
+    assert second / first > 2 ** number(text, "slope_low")
+
+
+def test_the_facts_about_a_bias_that_falls_are_true() -> None:
+    """Tables of the slope of the listed degrees, what the others add, Cauchy's estimate, and values at one w."""
+    text = coq.modules([proof("falling-relu-3-1000")])
+    d, n, listed = 3, 1000, LISTED["relu"]
+    k, rest = statements.spectrum("relu", d, listed)
+    assert rest <= number(text, "omitted") <= 1.01 * rest
+
+    def biases(w: float) -> tuple[float, float]:
+        """Of the listed degrees, and of all."""
+        _, alone, pairs, _ = statements.averages(d, n, w, listed)
+        return float(k @ (2 * alone + pairs)), statements.terms("relu", d, n, w)[1]
+
+    def distance(w: float) -> float:
+        return float(statements.averages(d, n, w, 1)[3][0])
+
+    stop, edge = number(text, "stop"), number(text, "edge")
+    part, whole = (curve(lambda w, i=i: biases(w)[i], 0, stop) for i in (0, 1))
+    for name in ("early", "late"):
+        at, values, unit = table(text, name)
+        assert abs(-part.deriv()(at) - values).max() <= 1.01 * unit
+    for w in np.linspace(0, stop, 12):
+        assert part(w) <= whole(w) + 1e-12
+        assert abs((whole - part).deriv()(w)) <= 4 * rest * math.sqrt(2 * distance(w))
+        assert whole.deriv()(w) <= -number(text, "fall")
+    assert distance(edge) <= number(text, "edge_mean") <= distance(edge) + 2e-6
+    assert_strip(part, 4 * number(text, "V"))
+    noise, bias = statements.terms("relu", d, n, number(text, "at_"))[:2]
+    assert 0 <= number(text, "level") - noise - bias < 5 * rest
+    assert 0 <= statements.terms("relu", d, n, stop)[0] - number(text, "noise_stop") < 1e-8
 
 
 def test_a_window_moved_inwards_has_no_table() -> None:
@@ -591,6 +715,34 @@ def test_every_dimension_is_in_the_export_of_relu() -> None:
     for key, value in k.items():
         (written,) = re.findall(rf"^Definition {key} : R := (.*)\.$", text, re.MULTILINE)
         assert Fraction(written.replace(" ", "")) == value
+
+
+@pytest.mark.parametrize("d", [2, 3, 4, 5, 8, 31])
+@pytest.mark.parametrize("law", ["affine", "quadratic", "relu"])
+def test_the_centre_in_every_dimension_is_the_printed_one(law: str, d: int) -> None:
+    """k and m as the libraries define them, compared with the formulas of the printed sentence."""
+    known: dict[str, Any] = {
+        "half_gamma": lambda m: math.gamma(m / 2),
+        "size": float,
+        "a_of": lambda d: (d - 1) / 2,
+        "Rpower": lambda x: lambda y: x**y,  # as Coq writes it
+        "psi_0": (2 - math.sqrt(2)) / (6 * math.sqrt(math.pi)),
+    }
+    text = coq.library("dimensions") + coq.library("ramp")
+    names = ("S1_of", "centre_of", "scale_of", "loss_of")
+    if law == "relu":
+        names = ("ramp_peak", "ramp_lead", "ramp_centre", "ramp_scale", "ramp_loss")
+    for name in names:
+        (body,) = re.findall(rf"^Definition {name} .*?: R := (.*?)\.$", text, re.DOTALL | re.MULTILINE)
+        if arms := dict(re.findall(r"(\w+) => (.*?) (?=\||end)", body)):
+            body = arms[law]
+        body = re.sub(r"\b([a-zA-Z]\w+)(?: law)? d\b", r"\1(d)", body).replace("* /", "/")
+        known[name] = lambda d, body=body: formula(body, **known | {"d": d})
+    scale, unit = (known[name](d) for name in names[-2:])
+    beta = 1.5 if law == "relu" else 2.0
+    log_k, least = statements.centre_and_unit(law, d)
+    assert math.log(scale) * ((d - 1) / 2 + beta) == pytest.approx(log_k, rel=1e-12)
+    assert unit * scale**beta == pytest.approx(least, rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ["dimensions-affine", "dimensions-quadratic"])
@@ -644,12 +796,48 @@ def test_without_coqc_nothing_is_exported(
 ) -> None:
     monkeypatch.setattr(shutil, "which", lambda _: None)
     with pytest.raises(SystemExit) as ended:
-        main(["prove", "softmax.window-derived/affine", "--coq", str(tmp_path / "a.v")])
+        main(["prove", "softmax.window-derived/affine", "--coq", str(tmp_path / "new" / "a.v")])
     assert ended.value.code == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert "coqc is not installed" in line
     assert "apt-get install" in line
-    assert not (tmp_path / "a.v").exists()
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("ids", "under", "says"),
+    [
+        (("lt.gd-plus-plus/expectation",), "new", "`lipverify prove` lists those that have one"),
+        (("lt.momentum/derived", "lt.nothing"), "new", "`lipverify list` shows them all"),
+        (("lt.momentum/derived",), "file", "coq = '"),
+    ],
+)
+def test_a_refused_export_leaves_no_folder(
+    ids: tuple[str, ...],
+    under: str,
+    says: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A folder that is missing is created with the file; a refusal is one line, and names the option."""
+    monkeypatch.setattr(prove, "require_coqc", lambda: None)
+    (tmp_path / "file").touch()
+    with pytest.raises(SystemExit) as ended:
+        main(["prove", *ids, "--coq", str(tmp_path / under / "a.v")])
+    assert ended.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert says in line
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_missing_folder_is_created_with_the_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(prove, "require_coqc", lambda: None)
+    monkeypatch.setattr(prove, "refusal", lambda _: None)
+    with pytest.raises(SystemExit) as ended:
+        main(["prove", "lt.momentum/derived", "--coq", str(tmp_path / "new" / "folder" / "a.v")])
+    assert not ended.value.code
+    assert "Module momentum" in (tmp_path / "new" / "folder" / "a.v").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", ["affine-3.v", "3.v", "affine", "affine.txt", "é.v"])
@@ -688,10 +876,10 @@ def test_a_file_that_coq_rejects_is_not_written(
         monkeypatch.setattr(module, "require_coqc", lambda: None)
     monkeypatch.setattr(prove, "refusal", lambda _: "c_high_ge: Tactic failure")
     with pytest.raises(SystemExit) as ended:
-        main(["prove", *asked, "--coq", str(tmp_path / "a.v")])
+        main(["prove", *asked, "--coq", str(tmp_path / "new" / "a.v")])
     assert ended.value.code == 1
     assert says in capsys.readouterr().err
-    assert not (tmp_path / "a.v").exists()
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("false", ["M.false : 1 = 2", "M.false\n  : forall x, x = 2"])
@@ -778,6 +966,41 @@ def test_the_facts_that_are_assumed_are_true_of_attention(d: int, n: int, w: flo
         assert statements.terms("affine", d, n, before)[1] >= S * (D / w) ** 2 / (1 + 1 / (n * mu)) ** 2
     twice = 2 * w * mean(1, 2 * w) / double
     assert S * (J2 * (D / w) ** 2 + 5 * cut * U2) + S * (J1 * twice / w / T + 4 * cut * U1) >= B
+
+
+@pytest.mark.parametrize("law", ["affine", "quadratic"])
+@pytest.mark.parametrize(
+    ("d", "n", "w"), [(2, 40, 1.0), (2, 3000, 50.0), (3, 400, 5.0), (5, 10**5, 9.0), (9, 10**6, 6.0)]
+)
+def test_the_facts_about_one_degree_are_true_of_attention(law: str, d: int, n: int, w: float) -> None:
+    """`Jensen_pair`, `Jensen_degree`, `Jensen_left` and `Laplace_degree` of dimensions.v."""
+    _, h, p = statements.tokens(d)
+    S0, S1, k = {
+        "affine": (1 / (3 * d), 1 / (3 * d), 1 / (3 * d)),
+        "quadratic": (4 / (d * (d + 2)), 8 / ((d - 1) * (d + 2)), 2 * (d - 1) / (d**2 * (d + 2))),
+    }[law]
+
+    def mean(at: float, power: int = 0) -> float:
+        return float((p * h**power * np.exp(-at * h)).sum())
+
+    def phi(at: float) -> float:
+        return (mean(at, 1) - (0.5 * mean(at, 2) if law == "quadratic" else 0)) / mean(at)
+
+    def left(v: float) -> float:
+        return S1 * (phi(v) / (1 + 1 / (n * mean(v)))) ** 2
+
+    N, B, *_ = statements.terms(law, d, n, w)
+    mu, double, T = mean(w), mean(2 * w), n * mean(w) ** 2 / mean(2 * w)
+    pair = n * double / ((n - 1) * mu + mean(3 * w) / double) ** 2
+    share = S1 * (n * phi(w) / (n - 1 + double * phi(2 * w) / (mu**2 * phi(w)))) ** 2
+    assert 0.5 * N < pair <= N
+    assert 0.5 * B < share <= B
+    for before in (0.0, 0.4 * w, w):
+        assert left(w) <= statements.terms(law, d, n, before)[1]
+    assert T >= 6
+    J1, J2 = (kernel(1, j, T, min(T, 50)) for j in (1, 2))
+    above = S1 * J2 * phi(w) ** 2 + 2 * S0 * J1 * phi(2 * w) / T + 28 * k * math.exp(-(T - 1) / 4)
+    assert above >= B
 
 
 def formula(text: str, **values: Any) -> float:

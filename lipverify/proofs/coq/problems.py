@@ -184,7 +184,8 @@ def optimum(facts: Mapping[str, Ball], k: Mapping[str, Fraction]) -> Iterator[st
     yield BEGINNING
     names = ("mean", "continuous", "strip_n", "strip_listed", "listed_le", "level_at", "noise_at")
     yield from assumed([*names, *(f"{name}_known" for name in sides)])
-    yield SIDES.replace("LEFT", side("left") if "left" in sides else "lra")
+    proofs = {name: side(name) if name in sides else "values. lra" for name in ("left", "right")}
+    yield SIDES.replace("LEFT", proofs["left"]).replace("RIGHT", proofs["right"])
     yield OPTIMUM
 
 
@@ -212,7 +213,7 @@ Variable E : (Tokens -> R) -> R.
 Local Notation N := (noise_of E).
 Local Notation B := (bias_of E).
 Variable listed : R -> R."""
-SIDES = f"""Lemma order : 0 <= at_ /\\ 0 <= low < high /\\ high <= stop.
+SIDES = """Lemma order : 0 <= at_ /\\ 0 <= low < high /\\ high <= stop.
 Proof. values. lra. Qed.
 
 Lemma listed_below w : 0 <= w -> risk (N n) listed L sigma w <= risk (N n) (B n) L sigma w.
@@ -224,7 +225,7 @@ Lemma left_of w : 0 <= w < low -> level < risk (N n) (B n) L sigma w.
 Proof. intros Hw. LEFT. Qed.
 
 Lemma right_of w : high < w <= stop -> level < risk (N n) (B n) L sigma w.
-Proof. intros Hw. {side("right")}. Qed.
+Proof. intros Hw. RIGHT. Qed.
 
 Lemma noise_rises w v : 0 <= w <= v -> N n w <= N n v.
 Proof. apply (rises E mean n w v n_pos). Qed.
@@ -241,7 +242,7 @@ Qed.
 
 Lemma noise_above : level < noise_stop.
 Proof. values. lra. Qed."""
-"""What the theorems below share; LEFT is the proof for w below low."""
+"""What the theorems below share; LEFT is the proof for w below low, RIGHT that from high to stop."""
 OPTIMUM = """Theorem optimum_theorem :
   (exists w, 0 <= w /\\ forall x, 0 <= x -> loss N B L sigma n w <= loss N B L sigma n x) /\\
   forall w, 0 <= w -> (forall x, 0 <= x -> loss N B L sigma n w <= loss N B L sigma n x) -> low <= w <= high.
@@ -271,7 +272,8 @@ Qed."""
         ["mean", "continuous", "strip_n", "strip_listed", "level_at", "noise_at", "right_known", "even", "bent"]
     )
     yield "Lemma listed_le w : 0 <= w -> listed w <= B n w.\nProof. intros. lra. Qed."
-    yield SIDES.replace("LEFT", "pose proof low_0. lra").replace("Lemma left_of", f"{LOW_0}\n\nLemma left_of")
+    yield LOW_0
+    yield SIDES.replace("LEFT", "pose proof low_0. lra").replace("RIGHT", side("right"))
     yield AT_ZERO
 
 
@@ -411,12 +413,15 @@ Proof. bounds. interval with (i_prec 90). Qed.
 
 (* The omitted degrees at most reduce the slope by so much as their variance allows. *)
 Lemma falls_enough w m level_ : 0 <= w -> 0 <= V_1 n w <= m -> level_ < Derive (fun x => - L ^ 2 * listed x) w ->
-  fall + L ^ 2 * (4 * omitted * sqrt (2 * m)) <= level_ -> L ^ 2 * Derive (B n) w <= - fall.
+  fall + L ^ 2 * (4 * omitted * sqrt (2 * m)) <= level_ -> ex_derive (B n) w /\\ L ^ 2 * Derive (B n) w <= - fall.
 Proof.
   intros Hw Hm Hl Hf. rewrite Derive_scal in Hl. destruct (omitted_slope w Hw) as [D1 D2].
   assert (D3 : ex_derive listed w) by exact (proj1 strip_listed 1%nat w).
   assert (E1 : Derive (B n) w = Derive listed w + Derive (fun x => B n x - listed x) w).
   { rewrite <- Derive_plus by assumption. apply Derive_ext. intros; ring. }
+  split.
+  { apply (ex_derive_ext (fun x => listed x + (B n x - listed x))); [| now apply (ex_derive_plus listed)].
+    intros x. change (listed x + (B n x - listed x) = B n x). ring. }
   rewrite E1. apply Rabs_le_between in D2.
   assert (sqrt (2 * V_1 n w) <= sqrt (2 * m)) by (apply sqrt_le_1_alt; lra).
   assert (P : 0 <= 4 * omitted) by (bounds; lra). pose proof (Rmult_le_compat_l _ _ _ P H).
@@ -425,7 +430,7 @@ Proof.
     by (apply Rmult_le_compat_l; lra). lra.
 Qed.
 
-Theorem falling_theorem : (forall w, 0 <= w <= stop -> L ^ 2 * Derive (B n) w <= - fall) /\\
+Theorem falling_theorem : (forall w, 0 <= w <= stop -> ex_derive (B n) w /\\ L ^ 2 * Derive (B n) w <= - fall) /\\
   forall w, 0 <= w -> (forall x, 0 <= x -> loss N B L sigma n w <= loss N B L sigma n x) -> w < stop.
 Proof.
   assert (V1 : forall w v, 0 <= w <= v -> V_1 n v <= V_1 n w /\\ 0 <= V_1 n w <= 2).
