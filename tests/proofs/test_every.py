@@ -16,6 +16,7 @@ from flint import arb, arb_poly, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
+from scipy.special import eval_legendre
 
 from lipverify import Problem, loss_terms, optimal_window
 from lipverify.checks.linear_transformers import cosines, layer_counts
@@ -38,10 +39,23 @@ from lipverify.laws import Affine, Quadratic, ReLU
 from lipverify.proofs import EveryN, EverySignal, Proof, checker, load, prove_every_n, prove_every_signal, prove_window
 
 # internal: the test compares each lemma of a proof file with the exact method
-from lipverify.proofs.checker import chain, curves, every, five, largest, laws, levels, plane, signals, three, two
+from lipverify.proofs.checker import (
+    chain,
+    contexts,
+    curves,
+    every,
+    five,
+    largest,
+    laws,
+    levels,
+    plane,
+    signals,
+    three,
+    two,
+)
 
 # internal: averages over contexts; a lemma has only their bounds
-from lipverify.proofs.checker.contexts import BITS, STRIP, averages, gauss, many_averages, sums
+from lipverify.proofs.checker.contexts import BITS, GOAL, STRIP, averages, gauss, many_averages, sums
 
 # internal: integrals over one token; a lemma has only their bounds
 from lipverify.proofs.checker.tokens import bessel_ratio, truncated
@@ -212,6 +226,82 @@ def test_averages_of_many_n_at_once_are_those_of_one(d: int, w: float) -> None:
         for ball, exact in ((many[n - 2], one.noise), (many[59 + n - 2], one.pairs[1] + 2 * one.alone[1])):
             assert ball.overlaps(exact)
             assert float(ball.rad()) < 1e-8
+
+
+@cache
+def by_product_rules(d: int, n: int, w: float) -> dict[str, Any]:
+    """E sum a_i^2, and by the degree the other averages, by a rule over the t of all tokens at once: off by 1e-14."""
+    t, p = np.polynomial.legendre.leggauss(80) if d == 3 else (np.cos(np.pi * (np.arange(80) + 0.5) / 80), np.ones(80))
+    ts, weights = np.meshgrid(*[t] * n, indexing="ij"), math.prod(np.meshgrid(*[p / p.sum()] * n, indexing="ij"))
+    g = [np.exp(w * (x - 1)) for x in ts]
+    a = [x / sum(g) for x in g]
+    found: dict[str, Any] = {"noise": np.sum(weights * sum(x * x for x in a)), "alone": {}, "pairs": {}, "mean": {}}
+    for degree in DEGREES:
+        h = [1 - (eval_legendre(degree, x) if d == 3 else np.cos(degree * np.arccos(x))) for x in ts]
+        alone, square = (sum(x**2 * y**j for x, y in zip(a, h, strict=True)) for j in (1, 2))
+        m = sum(x * y for x, y in zip(a, h, strict=True))
+        for name, value in (("alone", alone), ("pairs", m * m - square), ("mean", m)):
+            found[name][degree] = np.sum(weights * value)
+    return found
+
+
+DEGREES = (1, 2, 5)
+
+
+def worst(d: int, n: int, w: float, goal: float = GOAL) -> float:
+    """The largest quotient of a true and a stated error over all averages of two or three tokens."""
+    exact, one, k = (
+        by_product_rules(d, n, w),
+        averages(d, n, arb(w), DEGREES, goal),
+        {1: arb(1), 2: arb(1) / 4, 5: arb(3)},
+    )
+    weighed, many = averages(d, n, arb(w), DEGREES, goal, k).alone[0], many_averages(d, 40, arb(w), k, goal)
+    alone, bias = (sum(float(k[j]) * values[j] for j in DEGREES) for values in (exact["alone"], exact["pairs"]))
+    compared = [(getattr(one, name)[j], exact[name][j]) for name in ("alone", "pairs", "mean") for j in DEGREES]
+    compared += [(one.noise, exact["noise"]), (weighed, alone), (many[n - 2], exact["noise"])]
+    compared += [(many[39 + n - 2], bias + 2 * alone)]
+    return max((abs(float(ball.mid()) - value) - 2e-14) / float(ball.rad()) for ball, value in compared)
+
+
+@pytest.mark.parametrize("d", [2, 3])
+@pytest.mark.parametrize("n", [2, 3])
+@pytest.mark.parametrize("w", [0.0, 1e-9, 1.0, 2.75, 9.0])
+@pytest.mark.parametrize("goal", [-2.0, 6.0, GOAL])
+def test_averages_of_few_tokens_are_off_by_what_is_stated_at_most(d: int, n: int, w: float, goal: float) -> None:
+    assert worst(d, n, w, goal) <= 1
+
+
+@pytest.mark.parametrize("w", [0.0, 1.5, 9.0])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("SQUARES", value) for value in (1, 200)),
+        *(("FACTORS", value) for value in (1, 3, 1000)),
+        *(("WIDEST", value) for value in (0.05, 40.0)),
+        *(("FEWER_BITS", value) for value in (8, 24, 400)),
+        *(("BITS", value) for value in (24, 400)),
+        ("SPACING", 1),
+    ],
+)
+def test_with_other_constants_averages_are_as_true(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: float, w: float
+) -> None:
+    monkeypatch.setattr(contexts, name, value)
+    contexts.gauss.cache_clear()
+    contexts.deficits.cache_clear()
+    try:
+        assert worst(3, 2, w) <= 1
+    finally:
+        contexts.gauss.cache_clear()
+        contexts.deficits.cache_clear()
+
+
+def test_averages_are_refused_where_their_errors_are_not_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValueError, match="NaN"):  # the ellipse of w = 0 is too wide for the largest w of the ball
+        contexts.exchange(3, 2, arb(4, 4.5), 1, GOAL)
+    monkeypatch.setattr(contexts, "SPARE", -8.0)
+    with pytest.raises(ValueError, match="c = "):
+        averages(3, 2, arb(1), [1])
 
 
 @pytest.mark.parametrize("c", [6.0, 20.0])
@@ -810,6 +900,29 @@ def test_up_to_the_least_signal_no_window_beyond_the_polynomials_is_best(n: int)
     assert 0 < Lambda < math.inf
     found = optimal_window(Problem(d=5, n=n, law=Affine(L=math.sqrt(Lambda / n)), sigma=1.0))
     assert 1.5 < found.w < 4
+
+
+UNKNOWN = arb("nan")
+
+
+@pytest.mark.parametrize(("slope", "rest"), [(arb(0), arb(0, 1e-30)), (UNKNOWN, arb(0)), (arb(0), UNKNOWN)])
+def test_where_it_is_not_certain_that_the_bias_rises_a_window_may_be_best(slope: Any, rest: Any) -> None:
+    pieces: Any = [([], [], [[(arb(1), arb(2))]], [[(slope, slope)]], [arb(1), arb(2)])]
+    ((_, (low, high)),) = every.shares(pieces, 2, arb(3), rest)
+    nowhere = low == arb("inf")
+    assert not nowhere
+    assert not high.is_finite()
+
+
+def test_where_the_bias_beyond_is_unknown_a_window_there_may_be_best() -> None:
+    k = {name: arb(value) for name, value in {"d": 3, "a": 1, "beta": 2, "k": 1, "m": 1, "C": 3}.items()}
+    last = arb(4)
+    with ctx.workprec(chain.BITS):
+        pieces = every.polynomials(3, 4.0, 3, False)
+        nowhere = signals.least_signal(k, pieces, 2, last, UNKNOWN) == arb("inf")
+        ratios = list(signals.sides(k, 3, last, lambda n, w: UNKNOWN))
+    assert not nowhere
+    assert not all(high.is_finite() for _, high in ratios)
 
 
 @pytest.mark.slow

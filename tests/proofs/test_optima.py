@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from flint import arb
+from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -236,6 +236,17 @@ def test_the_gap_is_that_of_the_scaled_loss(law: Affine | ReLU, d: int, n: int, 
     )
     assert abs(float(ball.mid()) - exact.gap[0]) <= float(ball.rad()) + exact.gap_error[0]
     assert float(ball.rad()) < 1e-3 * exact.gap[0]
+
+
+def test_the_end_of_a_part_lies_in_its_text_whatever_its_number_of_digits(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = optima.about({"theorem": "optimum", "given": about(Problem(d=3, n=9, law=Affine(), sigma=1.0))})
+    texts = list[str]()
+    monkeypatch.setattr(optima, "_ends", lambda d, n, text: (texts.append(text), (arb(0), arb(0)))[1])
+    with ctx.workprec(400):
+        places = [arb(1) / 2, arb(1) / 3, 1 + arb(2) ** -250, arb(3).sqrt().mid()]
+        for w in places:
+            optima.ends(chain.balls(given), w)
+        assert all(arb(text).contains(w) for text, w in zip(texts, places, strict=True))
 
 
 @pytest.mark.parametrize("d", [2, 3, 5, 8])

@@ -172,7 +172,7 @@ def many_averages(
 
 def exchange(d: int, n: int, w: Ball, degree: int, goal: float) -> tuple[int, Ball]:
     """m, and at most this it costs to exchange n tokens for the nodes."""
-    half = arb(WIDEST).min(2 * arb(STRIP) / w) if w > 0 else arb(WIDEST)
+    half = arb(WIDEST) if w * WIDEST <= 2 * STRIP else 2 * arb(STRIP) / w
     rho = half + (1 + half**2).sqrt()
     largest = 4 * n * (1 + rho**degree) ** 2 / (arb(STRIP).cos() ** 2 * (rho - 1))
     m = math.ceil((goal + float(largest.log())) / float(rho.log()) / 2) + d
@@ -202,6 +202,8 @@ def sums(
     g: Sequence[Ball], p: Sequence[Ball], once: Columns, twice: Columns, first: Ball, halves: int, count: int, c: float
 ) -> tuple[list[Ball], Columns, Columns]:
     """phi, A_1[h] of some columns h, and A_2[h] of others, at u = first, first + q and so on."""
+    if not c >= 5:
+        raise ValueError(f"c = {c}: less than 5 leaves out too many tokens")
     scales = [(first + j * arb(2).log() / halves).exp() for j in range(count + 1)]
     pg = [x * y for x, y in zip(p, g, strict=True)]
     pgg = [x * y for x, y in zip(pg, g, strict=True)]
@@ -228,7 +230,7 @@ def sums(
 
 def series(g: Sequence[Ball], columns: Columns, scales: Sequence[Ball], c: float) -> Columns:
     """The sum of each column times e^{-x}, x = lambda g <= 1, for each lambda, by its series up to x^j / j! <= e^-c."""
-    last = next(j for j in count(1) if math.lgamma(j + 1) >= c)
+    last = next(j for j in count(1) if arb(j).fac() >= arb(c).exp())
     powers = accumulate(repeat(g, last - 1), lambda xs, ys: list(map(mul, xs, ys)), initial=[arb(1)] * len(g))
     moments = (arb_mat(columns) * arb_mat(list(powers)).transpose()).tolist()
     signs = [(-1) ** j / arb(j).fac() for j in range(last)]

@@ -459,8 +459,8 @@ def shares(
             if w[0] >= stop:
                 return
             first, last = w if edges[0] > 0 else (1, 1)  # near 0 w and rise stand for the slopes over w
-            fall, most_fall = (-slope[1] - rest) * first, (rest - slope[0]) * last
-            low = (n * rise[0] / most_fall).lower() if most_fall > 0 else arb("inf")  # where B rises nothing is best
+            fall, most_fall = (-slope[1] - rest) * first, ((rest - slope[0]) * last).upper()
+            low = arb("inf") if most_fall <= 0 else (n * rise[0] / most_fall).lower()  # where B rises nothing is best
             yield w, (low.max(0), (n * rise[1].max(0) / fall).upper() if fall > 0 else arb("inf"))
 
 

@@ -186,7 +186,7 @@ def more_by_ends(k: Known, first: Ball, last: Ball) -> bool:
 def ends(k: Known, w: Ball) -> tuple[Ball, Ball]:
     """N, and k_1 m^2, at one w."""
     weight = spectrum(k)[0].get(1, arb(0))
-    noise, mean = _ends(k["d"], k["n"], w.str(60, radius=False) if w.rad() == 0 else w.str(60))
+    noise, mean = _ends(k["d"], k["n"], w.str(60))
     return k["sigma"] ** 2 * noise, weight * mean.max(0) ** 2
 
 

@@ -67,11 +67,12 @@ def sides(
     for n in range(2, few) if tokens is None else tokens:
         top, stop = (k[name] * arb(n) ** power(k) for name in ("m", "C"))
         for w, share in shares(pieces, n, stop.min(last), 4 * rest):
-            if share[0].is_finite():  # where B rises nothing is best
-                low, high = ratio(k, w, share)
-                yield low.max(w[0] / top), high.max(w[1] / top)
+            if share[0] == arb("inf"):  # where B rises nothing is best
+                continue
+            low, high = ratio(k, w, share)
+            yield low.max(w[0] / top), high.max(w[1] / top)
         Lambda = least_signal(k, pieces, n, last, beyond(n, last) - 4 * rest)
-        if not stop < last and Lambda.is_finite():
+        if not (stop < last or Lambda == arb("inf")):
             M = (Lambda / unit(k)).min(k["k"] * Lambda ** (1 / (k["a"] + k["beta"]))).min(top)
             yield last / top, stop / M
 
@@ -82,7 +83,7 @@ def least_signal(k: Known, pieces: list[Piece], n: int, last: Ball, beyond: Ball
     for _, noise, bias in looked_at(pieces, n, slice(None, -1, 4)):
         gained, lost = most - noise, bias - beyond
         if gained > 0:
-            found = found.max(arb("inf") if lost < 0 else (unit(k) * n * gained / lost.upper()).lower())
+            found = found.max(arb("inf") if lost <= 0 else (unit(k) * n * gained / lost.upper()).lower())
     return found
 
 
@@ -182,11 +183,12 @@ def sides_in_plane(
     for n in range(2, FEW):
         most, stop = k["m"] * top(n), k["C"] * top(n)
         for w, share in shares(pieces, n, stop.min(last), 4 * rest):
-            if share[0].is_finite():  # where B rises nothing is best
-                low, high = ratio(k, w, share)
-                least, largest = (12 * n / (unit(k) * each) for each in share)
-                low = low.min(largest if share[1].is_finite() else arb(0))
-                found.append((low.max(w[0] / most), high.min(least).max(w[1] / most)))
+            if share[0] == arb("inf"):  # where B rises nothing is best
+                continue
+            low, high = ratio(k, w, share)
+            least, largest = (12 * n / (unit(k) * each) for each in share)
+            low = low.min(largest if share[1].is_finite() else arb(0))
+            found.append((low.max(w[0] / most), high.min(least).max(w[1] / most)))
         if n >= single:
             crowded = crowded.min(of_signal(k, n, least_signal(k, pieces, n, last, -4 * rest)))
             continue
