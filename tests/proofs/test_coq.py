@@ -1037,7 +1037,7 @@ def test_the_normal_integrals_of_the_library_are_those_of_the_checker(d: int) ->
 def means_given_z(d: int, w: float) -> tuple[float, float]:
     """G2 and G1 of attention.v, E G(z)^2 and E |z| G(z), by the midpoint rule in the angles of z, x_i and a third."""
     angle = (np.arange(90) + 0.5) * np.pi / 90
-    u = (np.arange(500) + 0.5) / 500 * np.arccos(max(-1.0, 1 - 40 / w))
+    u = (np.arange(500) + 0.5) / 500 * np.arccos(max(-1.0, 1 - (35 + 2 * d) / w))
     g = np.exp(-w * (1 - np.cos(u))) * np.sin(u) ** (d - 2)
     s, s_weight = (np.cos(angle), np.sin(angle) ** (d - 3)) if d > 2 else (np.array([-1.0, 1.0]), np.ones(2))
     z = np.cos(z_angle := (np.arange(300) + 0.5) * np.pi / 600)
@@ -1049,7 +1049,7 @@ def means_given_z(d: int, w: float) -> tuple[float, float]:
     return float((weight * G**2).sum() / weight.sum()), float((weight * z * G).sum() / weight.sum())
 
 
-@pytest.mark.parametrize(("d", "w"), [(2, 8.0), (2, 100.0), (3, 12.0), (3, 100.0), (5, 60.0)])
+@pytest.mark.parametrize(("d", "w"), [(2, 8.0), (2, 100.0), (3, 12.0), (3, 100.0), (5, 60.0), (9, 11.0), (9, 300.0), (24, 26.0)])
 def test_the_norm_of_what_changes_sign_is_between_its_bounds(d: int, w: float) -> None:
     """`Kink_norm` of attention.v."""
     a, (_, _, p) = (d - 1) / 2, statements.tokens(d)
@@ -1068,7 +1068,7 @@ def test_the_norm_of_what_changes_sign_is_between_its_bounds(d: int, w: float) -
     assert Z * w**1.5 * G1 <= 4 * peak / (3 * math.sqrt(2 * math.pi)) + w**0.75 * rest / math.sqrt(d)
 
 
-@pytest.mark.parametrize(("d", "n", "w"), [(2, 60, 10.0), (3, 300, 6.0)])
+@pytest.mark.parametrize(("d", "n", "w"), [(2, 60, 10.0), (3, 300, 6.0), (5, 250, 4.0)])
 def test_the_facts_about_a_kink_are_true_of_attention(d: int, n: int, w: float) -> None:
     """Facts on a kink, `Jensen_ramp` and `Jensen_ramp_left`, from contexts that are drawn, for f(x) = z_+."""
     random = np.random.default_rng(7)
