@@ -41,11 +41,12 @@ def prove(
     out
         Folder for the proof files; created if missing. By default none are written.
     coq
-        A file for the proof assistant Coq, such as affine_3.v. It proves the numbers and the algebra of windows,
-        envelopes, tradeoffs and transfers of ReLU and smooth laws, of windows in every dimension (affine, quadratic,
-        ReLU), of theorems on one problem, with the values of its loss in tables, and of two theorems on linear
-        transformers, with facts of analysis as named hypotheses; claims that are pure algebra, such as
-        lt.momentum/printed, it proves in full. The file is compiled by coqc first, and not written if coqc rejects it.
+        A file for the proof assistant Coq, such as affine_3.v; its folder is created if missing. It proves the numbers
+        and the algebra of windows, envelopes, tradeoffs and transfers (ReLU, smooth laws, pieces, fields), of windows
+        in every dimension (affine, quadratic, ReLU), of theorems on one problem, and of two theorems on linear
+        transformers. Facts of analysis are named hypotheses, and so are values of the loss of one problem. Claims that
+        are pure algebra, such as lt.momentum/printed, it proves in full. The file is compiled by coqc first, and not
+        written if coqc rejects it.
     json
         Print an array of proofs.
     """

@@ -11,6 +11,7 @@ import subprocess
 from collections.abc import Callable
 from fnmatch import fnmatchcase
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -113,6 +114,12 @@ def proof(name: str) -> Data:
     if name == "matern-2.5-3":
         return prove_window(Matern(nu=2.5), d=3).data
     return json.loads((shipped() / "proofs" / f"{name}.json").read_text(encoding="utf-8"))
+
+
+@cache
+def exported(name: str) -> str:
+    """The Coq module of a proof."""
+    return coq.modules([proof(name)])
 
 
 @pytest.fixture(scope="module")
@@ -566,7 +573,7 @@ OF_A_PROBLEM = {
     ("name", "before", "after"), [(name, *each) for name, pairs in OF_A_PROBLEM.items() for each in pairs]
 )
 def test_another_theorem_on_one_problem_does_not_compile(name: str, before: str, after: str, library: Path) -> None:
-    text, count = re.subn(before, after, coq.modules([proof(name)]), count=1)
+    text, count = re.subn(before, after, exported(name), count=1)
     assert count == 1
     assert refusal(text, library) is not None
 
@@ -575,7 +582,7 @@ def test_another_theorem_on_one_problem_does_not_compile(name: str, before: str,
 def test_the_export_of_one_problem_is_the_same_each_time(name: str) -> None:
     """It states the checker's sentence, and its hypotheses are facts of the list."""
     data = proof(name)
-    text = coq.modules([data])
+    text = exported(name)
     assert text == coq.modules([data])
     assert checker.statement(data) in text
     assert set(facts(text)) <= set(HYPOTHESES)
@@ -609,7 +616,7 @@ def curve(values: Callable[[float], float], first: float, last: float) -> Chebys
 
 def assert_strip(f: Chebyshev, M: float) -> None:
     """`Strip` of curves.v for its first derivatives, at b = 1.45 and at smaller b."""
-    w = np.linspace(*f.domain, 41)
+    w = np.linspace(f.domain[0], f.domain[1], 41)
     for k in range(9):
         for b in (1.45, 1.2, 0.5):
             assert np.abs(f.deriv(k)(w) if k else f(w)).max() <= math.factorial(k) * M / math.cos(b) ** 2 / b**k
@@ -618,7 +625,7 @@ def assert_strip(f: Chebyshev, M: float) -> None:
 @pytest.mark.parametrize(("name", "L"), [("optimum-cosine-3-2-1000-13", 3.0), ("optimum-cosine-4-2-1000-13", 4.0)])
 def test_the_facts_about_an_optimum_are_true_of_the_exact_method(name: str, L: float) -> None:
     """The values that Coq does not check, Cauchy's estimate, and at w = 0 the second derivative and the symmetry."""
-    text = coq.modules([proof(name)])
+    text = exported(name)
     problem = Problem(d=2, n=1000, law=Cosine(L=L), sigma=13.0)
 
     def noise_and_bias(w: float) -> tuple[float, float]:
@@ -654,7 +661,7 @@ def test_the_facts_about_an_optimum_are_true_of_the_exact_method(name: str, L: f
 
 def test_the_facts_about_a_bias_that_rises_are_true() -> None:
     """The bias at both w, from one integral over t and one over lambda."""
-    text = coq.modules([proof("rising-affine-3-3")])
+    text = exported("rising-affine-3-3")
     first, second = (statements.terms("affine", 3, 3, number(text, f"w_{i}"))[1] for i in (1, 2))
     assert first == pytest.approx(number(text, "bias_1"), rel=1e-11)
     assert second == pytest.approx(number(text, "bias_2"), rel=1e-11)
@@ -663,11 +670,12 @@ def test_the_facts_about_a_bias_that_rises_are_true() -> None:
 
 def test_the_facts_about_a_bias_that_falls_are_true() -> None:
     """Tables of the slope of the listed degrees, what the others add, Cauchy's estimate, and values at one w."""
-    text = coq.modules([proof("falling-relu-3-1000")])
+    text = exported("falling-relu-3-1000")
     d, n, listed = 3, 1000, LISTED["relu"]
     k, rest = statements.spectrum("relu", d, listed)
     assert rest <= number(text, "omitted") <= 1.01 * rest
 
+    @cache
     def biases(w: float) -> tuple[float, float]:
         """Of the listed degrees, and of all."""
         _, alone, pairs, _ = statements.averages(d, n, w, listed)
@@ -677,7 +685,7 @@ def test_the_facts_about_a_bias_that_falls_are_true() -> None:
         return float(statements.averages(d, n, w, 1)[3][0])
 
     stop, edge = number(text, "stop"), number(text, "edge")
-    part, whole = (curve(lambda w, i=i: biases(w)[i], 0, stop) for i in (0, 1))
+    part, whole = curve(lambda w: biases(w)[0], 0, stop), curve(lambda w: biases(w)[1], 0, stop)
     for name in ("early", "late"):
         at, values, unit = table(text, name)
         assert abs(-part.deriv()(at) - values).max() <= 1.01 * unit
@@ -729,7 +737,7 @@ def test_the_centre_in_every_dimension_is_the_printed_one(law: str, d: int) -> N
         "psi_0": (2 - math.sqrt(2)) / (6 * math.sqrt(math.pi)),
     }
     text = coq.library("dimensions") + coq.library("ramp")
-    names = ("S1_of", "centre_of", "scale_of", "loss_of")
+    names: tuple[str, ...] = ("S1_of", "centre_of", "scale_of", "loss_of")
     if law == "relu":
         names = ("ramp_peak", "ramp_lead", "ramp_centre", "ramp_scale", "ramp_loss")
     for name in names:
@@ -1037,7 +1045,7 @@ def test_the_normal_integrals_of_the_library_are_those_of_the_checker(d: int) ->
 def means_given_z(d: int, w: float) -> tuple[float, float]:
     """G2 and G1 of attention.v, E G(z)^2 and E |z| G(z), by the midpoint rule in the angles of z, x_i and a third."""
     angle = (np.arange(90) + 0.5) * np.pi / 90
-    u = (np.arange(500) + 0.5) / 500 * np.arccos(max(-1.0, 1 - 40 / w))
+    u = (np.arange(500) + 0.5) / 500 * np.arccos(max(-1.0, 1 - (35 + 2 * d) / w))
     g = np.exp(-w * (1 - np.cos(u))) * np.sin(u) ** (d - 2)
     s, s_weight = (np.cos(angle), np.sin(angle) ** (d - 3)) if d > 2 else (np.array([-1.0, 1.0]), np.ones(2))
     z = np.cos(z_angle := (np.arange(300) + 0.5) * np.pi / 600)
@@ -1049,7 +1057,9 @@ def means_given_z(d: int, w: float) -> tuple[float, float]:
     return float((weight * G**2).sum() / weight.sum()), float((weight * z * G).sum() / weight.sum())
 
 
-@pytest.mark.parametrize(("d", "w"), [(2, 8.0), (2, 100.0), (3, 12.0), (3, 100.0), (5, 60.0)])
+@pytest.mark.parametrize(
+    ("d", "w"), [(2, 8.0), (2, 100.0), (3, 12.0), (3, 100.0), (5, 60.0), (9, 11.0), (9, 300.0), (24, 26.0)]
+)
 def test_the_norm_of_what_changes_sign_is_between_its_bounds(d: int, w: float) -> None:
     """`Kink_norm` of attention.v."""
     a, (_, _, p) = (d - 1) / 2, statements.tokens(d)
@@ -1068,7 +1078,7 @@ def test_the_norm_of_what_changes_sign_is_between_its_bounds(d: int, w: float) -
     assert Z * w**1.5 * G1 <= 4 * peak / (3 * math.sqrt(2 * math.pi)) + w**0.75 * rest / math.sqrt(d)
 
 
-@pytest.mark.parametrize(("d", "n", "w"), [(2, 60, 10.0), (3, 300, 6.0)])
+@pytest.mark.parametrize(("d", "n", "w"), [(2, 60, 10.0), (3, 300, 6.0), (5, 250, 4.0)])
 def test_the_facts_about_a_kink_are_true_of_attention(d: int, n: int, w: float) -> None:
     """Facts on a kink, `Jensen_ramp` and `Jensen_ramp_left`, from contexts that are drawn, for f(x) = z_+."""
     random = np.random.default_rng(7)
@@ -1140,6 +1150,41 @@ def test_the_means_of_distances_are_between_their_bounds(d: int, w: float, j: in
     assert 2**p * size * (1 - slopes * mean) * min(*limits, 1.0) <= 1.001 * two
     rest = 4**p * w ** (2 * a + p) * math.exp(-w) / c**2
     assert 0.999 * two <= 2**p * size * (1 + plane * 4 / 3 * mean) * max(*limits, 1.0) + rest
+
+
+@pytest.mark.parametrize(("d", "n"), [(1, 2), (2, 6), (3, 20), (4, 40)])
+def test_the_facts_about_the_best_readout_are_true(d: int, n: int) -> None:
+    """`Majorised`, `Tangent` and `Independent` of transformers.v, from tokens that are drawn and exact moments."""
+
+    def normal(k: int) -> int:
+        """E g^k for even k."""
+        return math.prod(range(1, k, 2))
+
+    @cache
+    def fourth(n: int, j: int) -> int:
+        """E (sum g^4)^j for n normal numbers g."""
+        if n == 0:
+            return int(j == 0)
+        return sum(math.comb(j, i) * normal(4 * i) * fourth(n - 1, j - i) for i in range(j + 1))
+
+    def share(j: int) -> float:
+        """E n^{j+2} sum u^6 (sum u^4)^j for u uniform on the sphere."""
+        mixed = n * sum(math.comb(j, i) * normal(4 * i + 6) * fourth(n - 1, j - i) for i in range(j + 1))
+        return n ** (j + 2) * mixed / math.prod(n + 2 * i for i in range(2 * j + 3))
+
+    (body,) = re.findall(r"^Definition p .*? := (.*)\.$", coq.library("algebra"), re.MULTILINE)
+    majorant = [formula(each) for each in re.findall(r"\((- \(\d+ / \d+\)|\d+(?: / \d+)?)\) \* y", body)]
+    assert len(majorant) == 5
+    x = np.random.default_rng(3).standard_normal((20000, n, d))
+    g = x[:, :, 0]
+    q = float(((g**3).sum(1) ** 2 / ((g**2).sum(1) * (g**4).sum(1))).mean())
+    basis = np.linalg.qr(x)[0]
+    cosine = float((np.einsum("cnd,cn->cd", basis, g**2) ** 2).sum(1) @ (1 / (g**4).sum(1))) / len(g)
+    error = 0.02 * n * q
+    assert 2 / 3 * share(0) - 1 / 9 * share(1) <= n * q + error
+    if n >= 6:
+        assert n * q - error <= sum(c * share(j) for j, c in enumerate(majorant))
+    assert cosine == pytest.approx(q + (1 - q) * (d - 1) / (n - 1), rel=0.02)
 
 
 @pytest.mark.parametrize(("name", "n", "w"), [("clip-3", 60, 6.0), ("beside-2", 60, 10.0), ("step-2", 60, 10.0)])
