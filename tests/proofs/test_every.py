@@ -912,7 +912,7 @@ def test_in_the_plane_little_signal_is_looked_at_unless_it_is_certain_that_there
         looked_at.append((x, p, t))
         return arb(1)
 
-    k = (12 / (two.START * two.LESS * two.CLOSE)) ** (-arb(1) / 2)
+    k = (12 / (plane.START * two.LESS * two.CLOSE)) ** (-arb(1) / 2)
     for name in ("spread", "least_pairs", "together"):
         monkeypatch.setattr(two, name, lambda *known: arb(1))
     monkeypatch.setattr(two, "at_least", record)
