@@ -902,6 +902,26 @@ def test_up_to_the_least_signal_no_window_beyond_the_polynomials_is_best(n: int)
     assert 1.5 < found.w < 4
 
 
+def test_in_the_plane_little_signal_is_looked_at_unless_it_is_certain_that_there_is_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """k such that 12 k^2 / x n is 1 at the end of the first cell: as a ball it is not, and p may be less than 1."""
+    looked_at = list[tuple[Any, Any, Any]]()
+
+    def record(z: Any, x: Any, p: Any, t: Any, at_one: Any) -> Any:
+        looked_at.append((x, p, t))
+        return arb(1)
+
+    k = (12 / (plane.START * two.LESS * two.CLOSE)) ** (-arb(1) / 2)
+    for name in ("spread", "least_pairs", "together"):
+        monkeypatch.setattr(two, name, lambda *known: arb(1))
+    monkeypatch.setattr(two, "at_least", record)
+    two.both_in_two({"k": k, **{name: arb(1) for name in ("K", "least", "lower", "upper")}})
+    first = [(p, t) for x, p, t in looked_at if x is looked_at[0][0]]
+    assert any(t.contains(1) and t.rad() > 0 for _, t in first)
+    assert any(p == 0 for p, _ in first)
+
+
 UNKNOWN = arb("nan")
 
 

@@ -241,7 +241,12 @@ def test_the_gap_is_that_of_the_scaled_loss(law: Affine | ReLU, d: int, n: int, 
 def test_the_end_of_a_part_lies_in_its_text_whatever_its_number_of_digits(monkeypatch: pytest.MonkeyPatch) -> None:
     given = optima.about({"theorem": "optimum", "given": about(Problem(d=3, n=9, law=Affine(), sigma=1.0))})
     texts = list[str]()
-    monkeypatch.setattr(optima, "_ends", lambda d, n, text: (texts.append(text), (arb(0), arb(0)))[1])
+
+    def record(d: int, n: int, text: str) -> tuple[Any, Any]:
+        texts.append(text)
+        return arb(0), arb(0)
+
+    monkeypatch.setattr(optima, "_ends", record)
     with ctx.workprec(400):
         places = [arb(1) / 2, arb(1) / 3, 1 + arb(2) ** -250, arb(3).sqrt().mid()]
         for w in places:

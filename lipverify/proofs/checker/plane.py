@@ -283,7 +283,7 @@ def both_sides_in_plane(k: Known) -> tuple[Bounds, Conditions]:
         most = (12 * k["k"] ** power * less ** (-arb(3) / 2) / n**2).min(1)
         last = most == 1 and less * n**2 < first
         N, D, P = above(n, (1 - 2 / n) / (arb.pi() * (2 * x).sqrt()), first.max(less * n**2))
-        for p, t in ((1, arb(0)), (1, most), *([(0, most)] if most == 1 else [])):
+        for p, t in ((1, arb(0)), (1, most), *([] if most < 1 else [(0, most)])):
             level = N + 2 * p * D + c * t * P + rest(n)
             gained = (z + p * S / z) / (2 * arb.pi()).sqrt() + c * t / (4 * z**4)
             enough["lower"] &= bool(gained / (R + z * (2 * arb.pi() * x).sqrt()) ** 2 > n / (n - 2) * level)

@@ -170,7 +170,7 @@ def both_in_two(k: Known) -> tuple[Bounds, Conditions]:
         bias = arb(0)
         if less * n**2 >= first:  # so that `together` is used from w = 40 on
             bias = (less / 2).sqrt() / arb.pi() * together(n, k["upper"] * less).max(0)
-        for p, t in ((1, arb(0)), (1, most), *([(0, most)] if most == 1 else [])):
+        for p, t in ((1, arb(0)), (1, most), *([] if most < 1 else [(0, most)])):
             level = N + 2 * p / y * D + c * t / y**2 * v * v.sqrt() * pairs(v, P) + left_out(n)
             level *= n / (n - 2) * y.sqrt()
             enough["lower"] &= bool(at_least(z, x, p, t, (R, S, c * beta)) > level)
