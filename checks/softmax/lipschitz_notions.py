@@ -21,7 +21,7 @@ DIRECTION = ("S", "Definition (Direction-wise Lipschitzness)",
     r"""If $s \in \mathrm{col}(\mathbf{B})$: $\max_{f} \mathrm{Lip}_s(f) = 1$; if $s \in \mathrm{col}(\mathbf{B})^\perp$:
     $\max_{f} \mathrm{Lip}_s(f) = 0$""")
 SHARED = ("S", "Generalization Guarantees",
-    "Shared Lipschitzness across (train, test) is both **necessary** and **sufficient** for ICL.")
+    "Shared Lipschitzness across (train, test) is both necessary and sufficient for ICL.")
 MODEL = (
     r"tokens and query uniform on $S^{d-1}$, noise independent with variance $\sigma^2 = 1$",
     r"$\mathbf{M} = w \mathbf{I}$, attention scores $w \langle x_i, x \rangle$",

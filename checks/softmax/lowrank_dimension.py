@@ -48,20 +48,20 @@ claim("lowrank.dimension/not-learned",
           and $\epsilon^{-(k+3)/4}$ once the columns are known.""")
 claim("lowrank.dimension/product/proved",
       bound(learned, r"e", equals="-4/(k + 3)", within="1e-15", over={"k": (2, 3, 5, 8)}, method="certified"),
-      bound(saved, r"\text{a number above } \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top) / \min_w \mathcal{L}(w \mathbf{I})",
+      bound(saved, r"\text{bound of } L_B / L_I",
             high="most", control="near", over={("d", "k", "n"): SAVED}, method="certified"),
       source=PART_II, kind="convention", expected="supported",
       reading="tokens on a product of spheres: the problem becomes that of k dimensions",
       title="learning col(B) reduces the dimension from d to k",
-      statement=r"""\min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top) = \Theta(n^e), \ e = -\frac{4}{k+3};
-          \qquad \min_w \mathcal{L}(w \mathbf{I}) \text{ at least 70,000 times as large at the cells}""",
+      statement=r"""L_B = \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top) = \Theta(n^e), \ e = -\frac{4}{k+3}, \quad
+          L_I = \min_w \mathcal{L}(w \mathbf{I}) \geq 70000\, L_B \text{ at the cells}""",
       assumes=(*PRODUCT, r"""$e$ at $k = 2, 3, 5, 8$ and every $d > k$; $\mathbf{M} = w \mathbf{I}$ over all real $w$, both radii 1, at the
                $(d, k, n)$ of the cells, $d - k \geq 2$"""),
       finding=r"""With $\mathbf{M} = c \mathbf{B} \mathbf{B}^\top$ scores and labels contain $\mathbf{B}^\top x$ alone, which lies on the
           sphere in $\mathbb{R}^k$: the window theorem there gives the rate. With $\mathbf{M} = w \mathbf{I}$ a smaller $w$ leaves the
           bias $(1 - A)^2 / k$ and a larger one the noise $N$, both by inequalities with Bessel functions (docstring of
           `unlearned` in `checks/softmax/low_rank_floor.py`). As $1 - A \sim w^{-1}$ and $N \sim w^{(d-2)/2} / n$, the loss is at least
-          of order $n^{-4/(d+2)}$: with $d = k + 1$, where the complement is two points, nothing is saved but a factor. The slides
+          of order $n^{-4/(d+2)}$. With $d = k + 1$, where the complement is two points, nothing is saved but a factor. The slides
           name the sphere for tokens; there the next claim is false.""")
 claim("lowrank.dimension/sphere",
       bound(floor, r"\lim_{n \to \infty} \min_c \mathcal{L}(c \mathbf{B} \mathbf{B}^\top)", equals=0, within=1e-9,
