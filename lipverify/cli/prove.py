@@ -244,5 +244,5 @@ def check_files(files: Sequence[Path]) -> int:
     """Run the checker as a separate program."""
     spec = find_spec("lipverify.proofs.checker")
     folder = str(Path(str(spec.origin)).parent) if spec else ""
-    paths = [str(file) if file.is_absolute() else f".{os.sep}{file}" for file in files]  # `-h` may be a file
+    paths = [f".{os.sep}{file}" if str(file).startswith("-") else str(file) for file in files]  # `-h` may be a file
     return subprocess.run([sys.executable, folder, *paths], check=False).returncode
