@@ -201,8 +201,8 @@ def _far(given: dict[str, Any], centre: str, stop: str) -> ProvedOptimum:
     if None in edges.values():
         raise OutOfReach(
             f"{listed(given)}: the noise alone is above the least loss from w = {float(stop):.4g} on, which is beyond "
-            f"w = {CURVES:g}, up to which the loss is a curve; there the bias is bounded by its part of degree 1, which "
-            "is too small here: use more noise or tokens, a law that is mostly of degree 1, or optimal_window."
+            f"w = {CURVES:g}, up to which the loss is a curve; there the bias is bounded by its part of degree 1, "
+            "which is too small here: use more noise or tokens, a law that is mostly of degree 1, or optimal_window."
         )
     chosen = {name: decimal(w) for name, w in edges.items() if w is not None}
     return ProvedOptimum(
