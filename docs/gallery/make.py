@@ -11,7 +11,7 @@ import argparse
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +24,10 @@ from lipverify.checks.linear_transformers import contributions, noise_levels, pl
 from lipverify.checks.softmax import low_rank_training, norms
 from lipverify.foundation.streams import normals
 from lipverify.linear_transformer import draw_contexts, evaluation
-from lipverify.linear_transformer.gdplusplus.known import known_depth, known_optimum
+from lipverify.linear_transformer.gdplusplus.known import known_depth, known_model, known_optimum
 from lipverify.linear_transformer.published import printed, problem
 from lipverify.linear_transformer.training import protocol
+from lipverify.linear_transformer.training.record import estimate
 from lipverify.linear_transformer.training.witness import depths_of, witness
 from lipverify.optimum.pretraining import Recipe
 from lipverify.optimum.transfer import transfers
@@ -166,8 +167,12 @@ def losses_at_levels(law: str, family: str) -> Iterator[tuple[int, list[float], 
     """For each depth, mean losses at `noise_levels.LEVELS`: the best plain training, and the best model known."""
     fresh = [noise_levels.fresh_at(law, level, 8192, SEED) for level in noise_levels.LEVELS]
     for layers in (k for name, k in protocol.runs(law).models if name == family):
-        plain = plain_runs.estimator(protocol.runs(law).best(family, layers).model)
-        best = plain_runs.best_known(law, family, layers)
+        plain = protocol.runs(law).best(family, layers)
+        best = (
+            partial(estimate, known_model(law, layers))
+            if family == "GD++"
+            else plain_runs.best_known(law, family, layers)
+        )
         yield layers, [at.losses(plain).mean() for at in fresh], [at.losses(best).mean() for at in fresh]
 
 
