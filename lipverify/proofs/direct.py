@@ -39,6 +39,15 @@ def hypotheses(theorem: str, given: Mapping[str, Any]) -> tuple[chain.Proof, dic
         return proof, checker.KINDS[theorem].given(proof.about)
 
 
+def in_words(given: Mapping[str, Any]) -> str:
+    """What is given, in a message.
+
+    >>> in_words({"law": "affine", "d": 3})
+    'law = affine, d = 3'
+    """
+    return ", ".join(f"{name} = {value}" for name, value in given.items())
+
+
 def built(theorem: str, given: Mapping[str, Any], chosen: Choices) -> Proof:
     """The proof of a theorem from its choices, lemma by lemma, checked.
 
@@ -49,7 +58,7 @@ def built(theorem: str, given: Mapping[str, Any], chosen: Choices) -> Proof:
     OutOfReach
         If a lemma does not follow, or its constants are no doubles.
     """
-    about_it = ", ".join((theorem, *(f"{name} = {value}" for name, value in given.items())))
+    about_it = f"{theorem}, {in_words(given)}" if given else theorem
     about, facts = hypotheses(theorem, given)
     lemmas: list[dict[str, Any]] = []
     with in_doubles(about_it), ctx.workprec(chain.BITS):

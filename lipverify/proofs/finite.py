@@ -23,7 +23,7 @@ from lipverify.problem.problem import require_isotropic
 from lipverify.proofs.checker import circle, optima, subspace
 from lipverify.proofs.checker.chain import BITS, NUMBER
 from lipverify.proofs.checker.curves import Curve
-from lipverify.proofs.direct import built, hypotheses
+from lipverify.proofs.direct import built, hypotheses, in_words
 from lipverify.proofs.record import Proof, below, beyond, named
 from lipverify.proofs.search import decimal, rounded
 
@@ -170,19 +170,10 @@ def _bounded_by_noise(problem: Problem, offset: float | None = None) -> tuple[di
     return given, decimal(optimum.w), decimal(_stop(problem, optimum.w, optimum.loss))
 
 
-def listed(given: dict[str, Any]) -> str:
-    """The given data in a message.
-
-    >>> listed({"law": "affine", "d": 3})
-    'law = affine, d = 3'
-    """
-    return ", ".join(f"{name} = {value}" for name, value in given.items())
-
-
 def _far(given: dict[str, Any], centre: str, stop: str) -> ProvedOptimum:
     """Bounds for a curve that would need too many intervals: the w at which N + k_1 m^2 exceeds the minimal loss."""
     if "offset" in given:
-        raise OutOfReach(f"{listed(given)}: c* is proved where noise outweighs the least loss at w <= {CURVES:g}.")
+        raise OutOfReach(f"{in_words(given)}: c* is proved where noise outweighs the least loss at w <= {CURVES:g}.")
     with ctx.workprec(BITS):
         k = hypotheses("optimum far", given)[1] | {"at": arb(centre)}
         level = optima.level(k)[0]["level"][1].upper()
@@ -200,9 +191,10 @@ def _far(given: dict[str, Any], centre: str, stop: str) -> ProvedOptimum:
         }
     if None in edges.values():
         raise OutOfReach(
-            f"{listed(given)}: the noise alone is above the least loss from w = {float(stop):.4g} on, which is beyond "
-            f"w = {CURVES:g}, up to which the loss is a curve; there the bias is bounded by its part of degree 1, "
-            "which is too small here: use more noise or tokens, a law that is mostly of degree 1, or optimal_window."
+            f"{in_words(given)}: the noise alone is above the least loss from w = {float(stop):.4g} on, which is "
+            f"beyond w = {CURVES:g}, up to which the loss is a curve; there the bias is bounded by its part of degree "
+            "1, which is too small here: use more noise or tokens, a law that is mostly of degree 1, or "
+            "optimal_window."
         )
     chosen = {name: decimal(w) for name, w in edges.items() if w is not None}
     return ProvedOptimum(
@@ -451,7 +443,7 @@ def prove_aligned_blocks(d: int, sigma: float | Fraction, C: float | Fraction) -
     for stop in STOPS:
         with suppress(OutOfReach):
             return built("aligned blocks", given, {"across": {"stop": stop}})
-    raise OutOfReach(f"aligned blocks: it does not follow from {listed(given)} with any scale of {', '.join(STOPS)}.")
+    raise OutOfReach(f"aligned blocks: it does not follow from {in_words(given)} with any scale of {', '.join(STOPS)}.")
 
 
 def blocks_given(d: int, sigma: float | Fraction, C: float | Fraction) -> dict[str, Any]:

@@ -180,13 +180,21 @@ def optimum(facts: Mapping[str, Ball], k: Mapping[str, Fraction]) -> Iterator[st
     sides = {"left": (Fraction(0), k["low"]), "right": (k["high"], k["stop"])}
     sides = {name: ends for name, ends in sides.items() if ends[0] < ends[1]}
     for name, ends in sides.items():
-        yield from above(name, table(loss_of(facts), steepness(k), k["level"], *ends), "level", k["level"], BOUND)
+        yield from loss_above(name, facts, k, *ends)
     yield BEGINNING
     names = ("mean", "continuous", "strip_n", "strip_listed", "listed_le", "level_at", "noise_at")
     yield from assumed([*names, *(f"{name}_known" for name in sides)])
     proofs = {name: side(name) if name in sides else "values. lra" for name in ("left", "right")}
     yield SIDES.replace("LEFT", proofs["left"]).replace("RIGHT", proofs["right"])
     yield OPTIMUM
+
+
+def loss_above(
+    name: str, facts: Mapping[str, Ball], k: Mapping[str, Fraction], first: Fraction, last: Fraction
+) -> Iterator[str]:
+    """Write the table by which the loss is above the level from one w to another."""
+    t = table(loss_of(facts), steepness(k), k["level"], first, last)
+    yield from above(name, t, "level", k["level"], BOUND)
 
 
 def loss_of(facts: Mapping[str, Ball]) -> Values:
@@ -255,7 +263,7 @@ End Statement."""
 
 def at_zero(facts: Mapping[str, Ball], k: Mapping[str, Fraction]) -> Iterator[str]:
     """Write that w* = 0 alone, for an even law."""
-    yield from right(facts, k)
+    yield from loss_above("right", facts, k, k["high"], k["stop"])
     d, (law, after) = facts["d"], law_and_numbers(facts["law"])
     yield from second_degree(law, d, after)
     yield (
@@ -275,13 +283,6 @@ Qed."""
     yield LOW_0
     yield SIDES.replace("LEFT", "pose proof low_0. lra").replace("RIGHT", side("right"))
     yield AT_ZERO
-
-
-def right(facts: Mapping[str, Ball], k: Mapping[str, Fraction]) -> Iterator[str]:
-    """Write the table beyond high."""
-    yield from above(
-        "right", table(loss_of(facts), steepness(k), k["level"], k["high"], k["stop"]), "level", k["level"], BOUND
-    )
 
 
 def second_degree(law: str, d: int, after: list[Fraction]) -> Iterator[str]:

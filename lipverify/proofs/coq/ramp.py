@@ -118,16 +118,14 @@ def at(d: int) -> Iterator[str]:
 
 def group(k: Mapping[str, Fraction], d: int, last: int | None) -> Group:
     """The group from d on: all falls in d but peak^2 / 2a, which rises by steps of two."""
-    alone = last == d
-    r = max(outward(ratio_of(i), +1) for i in (d, d + 1))
-    slope = [outward(peak_of(i), -1) / (i - 1) for i in (d, d + 1)]
-    high = outward(peak_of(d), +1) / (d - 1) if alone else max(outward(peak_of(i), +1) / (i - 2) for i in (d, d + 1))
+    parities, step = ((d,), 1) if last == d else ((d, d + 1), 2)
+    r = max(outward(ratio_of(i), +1) for i in parities)
+    k0 = min(outward(peak_of(i), -1) / (i - 1) for i in parities)
+    k1 = max(outward(peak_of(i), +1) / (i - step) for i in parities)
     p = 1 / k["W_least"]
     h = 1 / (2 * k["W_per_d"]) if last is None else min(Fraction(last - 1, 2) * p, 1 / (2 * k["W_per_d"]))
     s = Fraction(0) if last is None else Fraction(2, last - 1)
-    if alone:
-        return Group(d, last, (s, Fraction(2, d - 1)), outward(ratio_of(d), +1), h, slope[0], high)
-    return Group(d, last, (s, Fraction(2, d - 1)), r, h, min(slope), high)
+    return Group(d, last, (s, Fraction(2, d - 1)), r, h, k0, k1)
 
 
 def groups_of(k: Mapping[str, Fraction]) -> Iterator[Group]:

@@ -362,12 +362,11 @@ def densities_of(
     """
     nothing = NOTHING if order >= FINE else ROUGH
     powers_of = _powers(contexts, u, weights, nothing)
-    found: list[Series | Harmonics | None] = []
-    for which in _alike(contexts.w, powers_of.count > 0):
-        found.append(_series(contexts, which, powers_of))
-    for which in _alike(contexts.w, is_short(contexts, jumps) & (powers_of.count == 0)):
-        found.append(_harmonics(contexts, which, u, weights, order))
-    return [part for part in found if part is not None]
+    by_series = powers_of.count > 0
+    series = [_series(contexts, which, powers_of) for which in _alike(contexts.w, by_series)]
+    tried = _alike(contexts.w, is_short(contexts, jumps) & ~by_series)
+    sums = (_harmonics(contexts, which, u, weights, order) for which in tried)
+    return [*series, *(short for short in sums if short is not None)]
 
 
 def _alike(w: Floats, chosen: NDArray[np.bool_]) -> Iterator[NDArray[np.intp]]:
