@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lipverify.claims.language.file import DECLARATIONS, Fault, caller_line
-from lipverify.claims.language.form import Form, refuse_retired
+from lipverify.claims.language.form import Form
 from lipverify.claims.ledger.symbols import on_one_line
 from lipverify.foundation.calls import Call
 
@@ -77,7 +77,6 @@ def agree(
     *,
     of: str | tuple[str, str] = "",
     over: Any = None,
-    **retired: Any,
 ) -> Agreement:
     """Declare a cross-check: if two functions differ by more than their errors allow, the claim is not decided.
 
@@ -92,8 +91,6 @@ def agree(
         The name of the quantity in the mapping, as for `exponent`; a pair if the two functions use different names.
     over
         The coordinates at which they are compared, in addition to those of the reading.
-    retired
-        Words of earlier versions, refused with what replaces them.
 
     Returns
     -------
@@ -111,7 +108,6 @@ def agree(
     '1/d'
     """
     line = caller_line()
-    refuse_retired("agree", retired, line)
     pair = (of, of) if isinstance(of, str) else of
     functions = tuple(side if isinstance(side, Call) else Call(side) for side in (function, other))
     return Agreement((functions[0], functions[1]), quantity, pair, over, line)
@@ -156,7 +152,6 @@ def claim(
     reading: Any = "",
     finding: Any = "",
     shows: Any = (),
-    **retired: Any,
 ) -> Declaration:
     r"""Declare a theorem: a statement, its readings, and the forms that decide it.
 
@@ -201,8 +196,6 @@ def claim(
     shows
         Calls made by `at` of functions that return a `Figure`, a `Table`, or several; they receive the measured values.
         If none returns a figure, one is derived from the first form.
-    retired
-        Words of earlier versions, refused with what replaces them.
 
     Returns
     -------
@@ -223,7 +216,6 @@ def claim(
     'mine.noise'
     """
     line, frame = caller_line(), sys._getframe(1).f_globals
-    refuse_retired("claim", retired, line)
     if not isinstance(id, str) or not id.strip():
         raise Fault("no id: an id such as 'mine.window/tanh' names a claim; a claim without it is refused.", line=line)
     if not isinstance(proves, str):

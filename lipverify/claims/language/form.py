@@ -253,7 +253,6 @@ def exponent(
     of: str = "",
     method: str | tuple[str | None, str] | None = None,
     over: Any = None,
-    **retired: Any,
 ) -> Form:
     r"""Claim that a positive quantity grows like a power of s -> infinity: Omega(s^low), O(s^high) or Theta(s^equals).
 
@@ -295,8 +294,6 @@ def exponent(
         that the numbers may have, such as ("montecarlo", "observed").
     over
         Coordinates of this form only, in addition to those of its claim.
-    retired
-        Words of earlier versions, refused with what replaces them.
 
     Returns
     -------
@@ -313,7 +310,6 @@ def exponent(
     'w^*'
     """
     line = caller_line()
-    refuse_retired("exponent", retired, line)
     return form_of(
         Exponent, function, quantity, line, **_ray({"n": RAY} if along is None else along, scale, line), low=low,
         high=high, equals=equals, strict=strict, truth=truth, control=control, of=of, method=method, over=over,
@@ -337,7 +333,6 @@ def bound(
     of: str = "",
     method: str | tuple[str | None, str] | None = None,
     over: Any = None,
-    **retired: Any,
 ) -> Form:
     r"""Claim that a value lies between bounds in each cell, or equals another value within a tolerance.
 
@@ -357,8 +352,6 @@ def bound(
         other coordinates for which the same bound fails (holds).
     along, scale
         As for `exponent`: with them the bounds apply to the limit of a positive value along a ray.
-    retired
-        Words of earlier versions, refused with what replaces them.
 
     Returns
     -------
@@ -375,7 +368,6 @@ def bound(
     'N'
     """
     line = caller_line()
-    refuse_retired("bound", retired, line)
     kind, limit = (Bound, {}) if along is None else (Limit, _ray(along, scale, line))
     return form_of(
         kind, function, quantity, line, **limit, low=low, high=high, equals=equals, within=within, strict=strict,
@@ -392,7 +384,6 @@ def identity(
     of: str = "",
     method: str | tuple[str | None, str] | None = None,
     over: Any = None,
-    **retired: Any,
 ) -> Form:
     r"""Claim that two sides are equal: their difference is exactly zero, or at most a bound on its rounding error.
 
@@ -408,8 +399,6 @@ def identity(
         of these, (false, true).
     of, method, over
         As for `exponent`.
-    retired
-        Words of earlier versions, refused with what replaces them.
 
     Returns
     -------
@@ -428,7 +417,6 @@ def identity(
     'a - b'
     """
     line = caller_line()
-    refuse_retired("identity", retired, line)
     return form_of(
         Identity, function, quantity, line, equals=0, control=control, of=of, method=method, over=over,
     )  # fmt: skip
@@ -436,31 +424,6 @@ def identity(
 
 RAY = (1e4, 1e30)
 """Default range of n along a ray."""
-RETIRED = {
-    "instead": "both controls are given by control=(false, true)",
-    "sharp": "the true exponent, or the true value of a bound, is truth=",
-    "rate": "the true exponent is truth=",
-    "value": "the true value of a bound is truth=",
-    "error": "the function returns (value, error)",
-    "log": "measure the quantity divided by that power of the logarithm, and claim the exponent of the quotient",
-    "search": "state the range of the statement in assumes=, such as assumes='0 <= p <= 1'",
-    "methods": "what ran is recorded",
-    "agrees": "agree(...) is given after the forms: claim(id, bound(...), agree(...), ...)",
-    "given": "further arguments of the function are given by at(function, name=value)",
-    "grade": "method=(method, grade) states both",
-    "figures": "figures and tables are given by shows=at(function, name=...)",
-    "tables": "figures and tables are given by shows=at(function, name=...)",
-    "ray": "along={'n': (start, stop)} is the growing coordinate and its range",
-}
-"""Keywords of earlier versions, and their replacements."""
-
-
-def refuse_retired(form: str, retired: Mapping[str, Any], line: int) -> None:
-    """Refuse a keyword of an earlier version and name its replacement; refuse any other as Python does."""
-    for keyword, given in retired.items():
-        if keyword in RETIRED:
-            raise Fault(f"{keyword} = {given!r}: {RETIRED[keyword]}.", keyword, line=line)
-        raise TypeError(f"{form}() got an unexpected keyword argument '{keyword}'")
 
 
 def _ray(along: Any, scale: str, line: int) -> dict[str, Any]:
