@@ -30,20 +30,27 @@ the error covers it if the local exponents show it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 import numpy as np
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import EPS, Floats
+from lipverify.foundation.arrays import EPS, Floats, Real, Reals
 from lipverify.foundation.ladder import ladder, require_long
 from lipverify.foundation.lazy import directory
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.showing import Shown, axes, latex_number
 from lipverify.foundation.validation import LARGEST, function, numbers
 from lipverify.limits import extrapolate, limit_beside_logarithms, limit_of_slopes
+
+if TYPE_CHECKING:
+    from lipverify.loss import LossTerms
+    from lipverify.optimum import EmpiricalWindow, Optimum, ScaledOptimum
+
+    Number: TypeAlias = Real | Floats
+    Measured: TypeAlias = Number | tuple[Number, Number] | Optimum | EmpiricalWindow | ScaledOptimum | LossTerms
 
 __all__ = ["Growth", "growth", "growth_of"]
 __dir__ = directory(__name__)
@@ -177,7 +184,7 @@ class Growth(Shown, msgspec.Struct, frozen=True, kw_only=True):
 
 
 def growth(
-    quantity: Callable[[float], Any],
+    quantity: Callable[[float], Measured],
     start: float,
     stop: float,
     *,
@@ -264,9 +271,7 @@ def _number(given: Any) -> float | None:
     return given if isinstance(given, int | float) and not isinstance(given, bool) else None
 
 
-def growth_of(
-    s: Sequence[float] | Floats, values: Sequence[float] | Floats, errors: Sequence[float] | Floats | None = None
-) -> Growth:
+def growth_of(s: Reals, values: Reals, errors: Reals | None = None) -> Growth:
     """The growth of values already computed on a geometric ladder `s`, with relative errors.
 
     Parameters

@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -22,6 +22,7 @@ from lipverify.foundation.files import require_target
 from lipverify.foundation.lazy import directory
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.validation import a_seed
+from lipverify.loss.terms import BackendName
 from lipverify.report import write_report, write_web_page
 
 __all__ = ["Verification", "verify"]
@@ -139,9 +140,9 @@ class Verification(Ledger, frozen=True, kw_only=True):
 
 def verify(
     *claims: str | os.PathLike[str],
-    profile: str = "quick",
+    profile: Literal["quick", "full"] = "quick",
     seed: int = 0,
-    backend: str = "numpy",
+    backend: BackendName = "numpy",
     jobs: int | None = None,
     limit: float | None = None,
     title: str | None = None,

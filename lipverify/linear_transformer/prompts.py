@@ -26,7 +26,7 @@ import msgspec
 import numpy as np
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import EPS, Floats
+from lipverify.foundation.arrays import EPS, Floats, Matrix
 from lipverify.foundation.means.samples import mean_with_half_width
 from lipverify.foundation.streams import generator
 from lipverify.foundation.validation import a_seed, instance, number, numbers, whole
@@ -67,10 +67,10 @@ class Prompts:
     """
 
     n: int | float
-    covariance: Any
-    tasks: Any = None
+    covariance: Matrix | Sequence[float]
+    tasks: Matrix | Sequence[float] | None = None
     sigma: float = 0.0
-    query: Any = None
+    query: Matrix | Sequence[float] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "n", context_length(self.n))
@@ -160,7 +160,7 @@ def best_step(prompts: Prompts) -> Floats:
     return np.asarray((V / root @ solved).T)
 
 
-def step_risk(prompts: Prompts, A: Any) -> Risk:
+def step_risk(prompts: Prompts, A: Matrix) -> Risk:
     """The exact risk of the prediction <x, A h>, h = (1/n) sum_i y_i x_i.
 
     Parameters
@@ -200,7 +200,7 @@ def step_risk(prompts: Prompts, A: Any) -> Risk:
     return Risk(bias=bias, variance=variance, error=float(np.trace(np.abs(Q) @ (moved + 5 * unit * absolute))))
 
 
-def preconditioned(A: Any, n: float, B: Any = None) -> Layer:
+def preconditioned(A: Matrix, n: float, B: Matrix | None = None) -> Layer:
     r"""The layer that takes a step with the preconditioner A, and moves the covariates by -(1/n) B G A^T x.
 
     P = [[B, 0], [0, 1]] and Q = -[[A^T, 0], [0, 0]] / n: one layer predicts <x, A h>. Without B, layers A_1, ..., A_L

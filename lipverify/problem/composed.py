@@ -11,7 +11,7 @@ import numpy as np
 from numpy.random import Generator
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Array, Floats, to_device, to_host
+from lipverify.foundation.arrays import Array, Floats, Matrix, to_device, to_host
 from lipverify.foundation.validation import number
 from lipverify.problem.law import Bound, FunctionLaw, Law, RidgeLaw, by_law, require_dimension
 from lipverify.problem.laws import Linear
@@ -43,7 +43,7 @@ class Transformed(FunctionLaw, frozen=True, tag="transformed"):
     4.0
     """
 
-    B: Any
+    B: Matrix
     ridge: RidgeLaw = Linear()
 
     name: ClassVar[str] = "transformed"

@@ -3,14 +3,14 @@ r"""The laws of the covariates x, as functions of standard normals."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import msgspec
 import numpy as np
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Array, Floats, to_device
+from lipverify.foundation.arrays import Array, Floats, Matrix, to_device
 from lipverify.foundation.sphere import on_sphere
 from lipverify.foundation.validation import number, whole
 from lipverify.problem.matrices import Rows, complement, orthonormal_rows, rows, square_root
@@ -81,7 +81,7 @@ class Sphere(Covariates, frozen=True, tag="sphere"):
 class Elliptical(Covariates, frozen=True):
     """x = Sigma^{1/2} u, where every rotation of u is drawn like u; Sigma is positive definite, or its diagonal."""
 
-    Sigma: Any
+    Sigma: Matrix | Sequence[float]
 
     def __post_init__(self) -> None:
         given = self.Sigma
@@ -199,7 +199,7 @@ class ProductOfSpheres(Covariates, frozen=True, tag="product-of-spheres"):
     (2.0, 1.0)
     """
 
-    B: Any
+    B: Matrix
     c_u: float = 1.0
     c_v: float = 1.0
     name: ClassVar[str] = "product-of-spheres"

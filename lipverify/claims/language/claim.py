@@ -16,14 +16,18 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from lipverify.claims.language.file import DECLARATIONS, Fault, caller_line
-from lipverify.claims.language.form import Form
+from lipverify.claims.language.form import Form, Over
 from lipverify.claims.ledger.symbols import on_one_line
 from lipverify.foundation.calls import Call
+
+if TYPE_CHECKING:
+    from lipverify.claims.ledger.record import Kind as ClaimKind
+    from lipverify.claims.ledger.record import Source
 
 
 def at(function: Callable[..., Any], /, **where: Any) -> Call:
@@ -51,6 +55,12 @@ def at(function: Callable[..., Any], /, **where: Any) -> Call:
     return Call(function, where)
 
 
+T = TypeVar("T")
+ByReading: TypeAlias = T | Mapping[str, T]
+"""A value, or patterns of ids with values."""
+Expected: TypeAlias = Literal["supported", "refuted", "inconclusive"]
+
+
 def calls_of(value: Any) -> Any:
     """The calls that make figures and tables: one call, several, or a mapping of patterns to them."""
     if isinstance(value, Mapping):
@@ -76,7 +86,7 @@ def agree(
     /,
     *,
     of: str | tuple[str, str] = "",
-    over: Any = None,
+    over: Over | None = None,
 ) -> Agreement:
     """Declare a cross-check: if two functions differ by more than their errors allow, the claim is not decided.
 
@@ -140,18 +150,18 @@ def claim(
     id: str,
     /,
     *forms: Form | Agreement,
-    source: Any,
-    kind: Any,
-    expected: Any = None,
-    over: Any = None,
-    title: Any = "",
-    statement: Any = "",
-    assumes: Any = (),
-    corrected: Any = "",
+    source: ByReading[Source | tuple[str, str, str]],
+    kind: ByReading[ClaimKind],
+    expected: ByReading[Expected | None] = None,
+    over: Over | None = None,
+    title: ByReading[str] = "",
+    statement: ByReading[str] = "",
+    assumes: ByReading[str | Sequence[str]] = (),
+    corrected: ByReading[str] = "",
     proves: str = "",
-    reading: Any = "",
-    finding: Any = "",
-    shows: Any = (),
+    reading: ByReading[str] = "",
+    finding: ByReading[str | Call] = "",
+    shows: ByReading[Call | Sequence[Call]] = (),
 ) -> Declaration:
     r"""Declare a theorem: a statement, its readings, and the forms that decide it.
 

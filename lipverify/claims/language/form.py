@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar, SupportsFloat, TypeAlias, get_args
 
 from lipverify.claims.language.family import EDGES, Edge, Range, edge, plus, range_of, scaled
 from lipverify.claims.language.file import Fault, caller_line
@@ -17,6 +17,16 @@ from lipverify.claims.ledger.symbols import letter, on_one_line
 from lipverify.foundation.calls import Call, names
 from lipverify.foundation.latex import plain
 from lipverify.foundation.noted import Grade
+
+Value: TypeAlias = str | SupportsFloat | Callable[..., Any]
+"""A number of a claim: a formula, a number, a SymPy expression, or a function of coordinates."""
+Control: TypeAlias = Value | Mapping[str, Any]
+Controls: TypeAlias = Control | tuple[Control | None, Control | None]
+"""The false control, or (false, true)."""
+Stretch: TypeAlias = tuple[Value, Value] | tuple[Value, Value, int]
+"""The range of a growing coordinate: (start, stop), or (start, stop, points)."""
+Over: TypeAlias = Mapping[Any, Any]
+"""Coordinates with their values; see `lipverify.claims.language.family`."""
 
 SHARE = 0.1
 """Default relative distance between the control of a bound and the true value. A smaller one needs smaller errors."""
@@ -242,17 +252,17 @@ def exponent(
     quantity: str,
     /,
     *,
-    along: Mapping[str, Any] | None = None,
-    low: Any = None,
-    high: Any = None,
-    equals: Any = None,
+    along: Mapping[str, Stretch] | None = None,
+    low: Value | None = None,
+    high: Value | None = None,
+    equals: Value | None = None,
     strict: bool = False,
-    truth: Any = None,
-    control: Any = None,
+    truth: Value | None = None,
+    control: Controls | None = None,
     scale: str = "",
     of: str = "",
-    method: str | tuple[str | None, str] | None = None,
-    over: Any = None,
+    method: str | tuple[str | None, Grade] | None = None,
+    over: Over | None = None,
 ) -> Form:
     r"""Claim that a positive quantity grows like a power of s -> infinity: Omega(s^low), O(s^high) or Theta(s^equals).
 
@@ -321,18 +331,18 @@ def bound(
     quantity: str,
     /,
     *,
-    low: Any = None,
-    high: Any = None,
-    equals: Any = None,
-    within: Any = None,
+    low: Value | None = None,
+    high: Value | None = None,
+    equals: Value | None = None,
+    within: Value | None = None,
     strict: bool = False,
-    truth: Any = None,
-    control: Any = None,
-    along: Mapping[str, Any] | None = None,
+    truth: Value | None = None,
+    control: Controls | None = None,
+    along: Mapping[str, Stretch] | None = None,
     scale: str = "",
     of: str = "",
-    method: str | tuple[str | None, str] | None = None,
-    over: Any = None,
+    method: str | tuple[str | None, Grade] | None = None,
+    over: Over | None = None,
 ) -> Form:
     r"""Claim that a value lies between bounds in each cell, or equals another value within a tolerance.
 
@@ -380,10 +390,10 @@ def identity(
     quantity: str,
     /,
     *,
-    control: Any,
+    control: Controls,
     of: str = "",
-    method: str | tuple[str | None, str] | None = None,
-    over: Any = None,
+    method: str | tuple[str | None, Grade] | None = None,
+    over: Over | None = None,
 ) -> Form:
     r"""Claim that two sides are equal: their difference is exactly zero, or at most a bound on its rounding error.
 

@@ -17,6 +17,7 @@ from lipverify.foundation.showing import Shown, axes, table
 from lipverify.foundation.streams import normals
 from lipverify.foundation.validation import a_seed, function, whole
 from lipverify.loss.attention import attention_for, attention_named
+from lipverify.loss.terms import AttentionName
 from lipverify.optimum.matrix.constraints import Constraint, SpectralBall, Symmetric, Unconstrained
 from lipverify.optimum.matrix.descent import Units
 from lipverify.optimum.matrix.estimate import Ends, require_bounded
@@ -123,12 +124,12 @@ class MatrixOptimum(Shown, msgspec.Struct, frozen=True, kw_only=True):
     """
 
     problem: Problem
-    attention: str
+    attention: AttentionName
     constraint: Constraint
-    M: Any
-    M_error: Any
-    M_raw: Any
-    M_raw_error: Any
+    M: Floats
+    M_error: Floats
+    M_raw: Floats
+    M_raw_error: Floats
     averaged: bool
     loss: float
     loss_error: float
@@ -173,7 +174,7 @@ def optimal_matrix(
     problem: Problem,
     *,
     constraint: Constraint | None = None,
-    attention: str = "softmax",
+    attention: AttentionName = "softmax",
     contexts: int | None = None,
     starts: int = 5,
     use_symmetry: bool = True,

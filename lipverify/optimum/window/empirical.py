@@ -3,13 +3,12 @@ r"""The optimal w as an experimenter would estimate it: the minimum of a sampled
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import msgspec
 import numpy as np
 
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import Floats, Matrix
 from lipverify.foundation.means.batches import jackknife, mean_interval
 from lipverify.foundation.noted import makes
 from lipverify.foundation.store import remembered
@@ -62,7 +61,7 @@ class EmpiricalWindow(msgspec.Struct, frozen=True, kw_only=True):
 
 @makes("sampled", "montecarlo")
 def empirical_window(
-    problem: Problem, *, M: Any = None, contexts: int = 20_000, seed: int = 0, stream: str = ""
+    problem: Problem, *, M: Matrix | None = None, contexts: int = 20_000, seed: int = 0, stream: str = ""
 ) -> EmpiricalWindow:
     """Minimise the sampled loss on common draws; jackknife over 32 batches for the error and the bias.
 
