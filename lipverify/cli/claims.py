@@ -281,8 +281,7 @@ def train(
     Parameters
     ----------
     id
-        The claims that use the models: lt.table-1; or softmax.norm-growth, softmax.trained-form or lowrank.nonlinear,
-        all of whose trainings are repeated.
+        The claims that use the models: lt.table-1.
     backend
         native, the compiled code, or numpy; native by default if there is a C compiler.
     out

@@ -19,8 +19,6 @@ from lipverify.foundation.output import write_json
 from lipverify.foundation.validation import chosen, whole
 
 TABLE = "lt.table-1"
-CLAIMS = ("softmax.norm-growth", "softmax.trained-form", "lowrank.nonlinear")
-"""Statements that rest on trainings of softmax and linear attention, whose results also come with lipverify."""
 BACKENDS = {"native": "native", "numpy": "array"}
 """The command line's names of the arithmetics of training."""
 SEEDS = (0, 1, 2)
@@ -64,8 +62,7 @@ class Line(NamedTuple):
 
 def train_models(id: str, options: ModelOptions, backend: str | None, out: Path, json: bool) -> int:
     """Train the missing models, report each, and compare it with the one that comes with lipverify."""
-    if chosen("id", id, (TABLE, *CLAIMS)) in CLAIMS:
-        return _train_for_claims(id, out)
+    chosen("id", id, (TABLE,))
     arithmetic: Any = None if backend is None else BACKENDS[chosen("backend", backend, BACKENDS)]
     from lipverify.linear_transformer.training.lineage import make
 
@@ -88,21 +85,6 @@ def train_models(id: str, options: ModelOptions, backend: str | None, out: Path,
     for line in lines:
         table.add_row(line.model, line.loss, line.origin, f"{line.seconds:.1f}", line.shipped)
     Console(highlight=False).print(table)
-    return 0
-
-
-def _train_for_claims(id: str, out: Path) -> int:
-    """Run all trainings that the claims of a statement rest on, and write their files to a folder."""
-    from lipverify.claims.plan.registry import select_claims
-    from lipverify.optimum.pretraining.kept import making
-
-    cells = [cell for claim in select_claims([id]) for cell in claim.cells if cell.method == "training"]
-    measurements = {cell.measurement.address: cell.measurement for cell in cells}
-    require_writable(out)
-    with progress_of("trained") as progress, making(out):
-        for done, measurement in enumerate(measurements.values(), 1):
-            measurement.run()
-            progress(done, len(measurements), measurement.address)
     return 0
 
 
