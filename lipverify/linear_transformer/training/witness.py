@@ -1,7 +1,7 @@
 """Witnesses: trained models as data, one file for each law of the noise, so that claims need no training.
 
-A line of `NOISE/models.json`, named FAMILY-LAYERS-SEED, contains the weights, the way they were found and its cost. A
-digest of all of this reveals a model that was edited, truncated or renamed, which is refused. The line also has the
+A line of `NOISE/models.json.xz`, named FAMILY-LAYERS-SEED, contains the weights, the way they were found and its cost.
+A digest of all of this reveals a model that was edited, truncated or renamed, which is refused. The line also has the
 digests of the models that it was grown from, so that a lineage is consistent or trained again.
 
 The weights are evidence because the claims evaluate them on new contexts; nothing else in the file is trusted.
@@ -82,7 +82,7 @@ def name_of(noise: str, family: str, layers: int, seed: int) -> str:
 
 def models_path(folder: Path, noise: str) -> Path:
     """The file of the models for a law, in a folder of models."""
-    return folder / noise / "models.json"
+    return folder / noise / "models.json.xz"
 
 
 def witness_of(trained: Trained, seed: int, plan: Plan, grown_from: tuple[str, ...], seconds: float) -> Witness:
