@@ -102,14 +102,14 @@ def _line(witness: Any) -> Line:
 
 def _beside_shipped(witness: Any) -> str:
     """Compare the model with the one of the same name that comes with lipverify."""
-    from lipverify.linear_transformer.training.witness import models_folder, names_of, read_witness
+    from lipverify.linear_transformer.training.witness import models_folder, names_of, read_witness, rounded
 
     if witness.name not in names_of(witness.noise):
         return "there is none"
     shipped = read_witness(witness.name, models_folder())
     if shipped.plan != witness.plan:
         return "other settings"
-    if shipped.trained == witness.trained:
+    if shipped.trained == rounded(witness.trained):
         return "the same bits"
     if shipped.machine != witness.machine:
         return f"another machine; loss {_apart(witness, shipped)}"

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.provenance import machine_here
@@ -25,6 +26,8 @@ from lipverify.linear_transformer.training.stages import Plan
 
 FORMAT = 1
 """Version of the file's format; any other version is refused."""
+DECIMALS = 10
+"""Decimals of a weight that comes with lipverify, in the units of its family, in which weights are of order 1."""
 REMAKE = "`lipverify train lt.table-1 --noise {} --family {} --layers {} --seeds {}` makes it again"
 
 
@@ -103,6 +106,16 @@ def witness_of(trained: Trained, seed: int, plan: Plan, grown_from: tuple[str, .
         trained=trained,
     )
     return sealed(made)
+
+
+def rounded(trained: Trained) -> Trained:
+    """The model as it comes with lipverify, with weights of `DECIMALS` decimals.
+
+    Without noise weights stay exact: the losses are squares of 1e-6 and less, which another weight would change.
+    """
+    if trained.regression.noise.second_moment == 0:
+        return trained
+    return replace(trained, weights=tuple(round(weight, DECIMALS) for weight in trained.weights))
 
 
 def read_witness(name: str, folder: Path) -> Witness:
