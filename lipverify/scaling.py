@@ -86,6 +86,8 @@ class Growth(Shown, msgspec.Struct, frozen=True, kw_only=True):
     constant, constant_error
         The limit of Q / s^exponent, and its error.
 
+    Examples
+    --------
     >>> law = growth(lambda s: 3 * s**0.5, start=1, stop=1e4)
     >>> len(law.s), len(law.local_slopes), round(law.exponent, 9), round(law.constant, 6)
     (14, 13, 0.5, 3.0)
@@ -220,6 +222,8 @@ def growth(
         If the ladder is too short, a value is not positive and finite, or an error is not >= 0 and finite. Exceptions
         of `quantity` are passed on.
 
+    Examples
+    --------
     >>> law = growth(lambda s: 3 * s ** (1 / 6) * (1 + 0.5 / s**0.5), start=1e4, stop=1e30)
     >>> abs(law.exponent - 1 / 6) <= law.error < 1e-8
     True
@@ -293,6 +297,8 @@ def growth_of(s: Reals, values: Reals, errors: Reals | None = None) -> Growth:
     InvalidInput
         If there are fewer than 8 points or two decades, or a value is not positive and finite.
 
+    Examples
+    --------
     >>> s = np.geomspace(1e4, 1e12, 17)
     >>> found = growth_of(s, 2 * s**0.25)
     >>> abs(found.exponent - 0.25) <= found.error < 1e-6

@@ -51,6 +51,8 @@ class Verification(Ledger, frozen=True, kw_only=True):
     provenance, digest, format
         Versions and machine; a digest of all else; the format's name.
 
+    Examples
+    --------
     >>> from lipverify import verify
     >>> verify("softmax.split")["softmax.split"].verdict
     'supported'

@@ -62,6 +62,8 @@ class Prompts:
     InvalidInput
         If a matrix is no such matrix, or not of the shape of `covariance`.
 
+    Examples
+    --------
     >>> Prompts(20, [1.0, 0.5]).Lambda.tolist()
     [[1.0, 0.0], [0.0, 0.5]]
     """
@@ -146,6 +148,8 @@ def best_step(prompts: Prompts) -> Floats:
     InvalidInput
         If `prompts` are none.
 
+    Examples
+    --------
     >>> round(float(best_step(Prompts(20, [1.0, 1.0], sigma=1.0))[0, 0]), 12)  # n / (n + d + 1 + sigma^2)
     0.833333333333
     """
@@ -180,6 +184,8 @@ def step_risk(prompts: Prompts, A: Matrix) -> Risk:
     InvalidInput
         If `prompts` are not `Prompts`, or A is not a finite matrix of their size.
 
+    Examples
+    --------
     >>> here = Prompts(20, [1.0, 1.0], sigma=1.0)
     >>> risk = step_risk(here, best_step(here))
     >>> abs(risk.value - 2 * (1 - 20 / 24)) < 1e-15  # d (1 - n / (n + d + 1 + sigma^2))
@@ -227,6 +233,8 @@ def preconditioned(A: Matrix, n: float, B: Matrix | None = None) -> Layer:
 
     Source: Ahn, Cheng, Daneshmand, Sra, NeurIPS 2023, sections 3 and 4.
 
+    Examples
+    --------
     >>> preconditioned([[2.0]], n=4).Q.tolist()
     [[[-0.5, -0.0], [-0.0, -0.0]]]
     """
@@ -268,6 +276,8 @@ def draw_prompts(prompts: Prompts, count: int, seed: int, stream: str) -> Drawn:
     InvalidInput
         If `prompts` are not `Prompts`, `count` is not an integer >= 1, or `seed` is not a seed.
 
+    Examples
+    --------
     >>> draw_prompts(Prompts(20, [1.0, 0.5]), 5, seed=0, stream="a").gram.shape
     (5, 3, 3)
     """
@@ -307,6 +317,8 @@ def sampled_risk(
     InvalidInput
         If `prompts` are not `Prompts`, or a model, `contexts` or `seed` breaks its rule.
 
+    Examples
+    --------
     >>> here = Prompts(20, [1.0, 0.5], sigma=1.0)
     >>> value, half_width = sampled_risk(here, [preconditioned(best_step(here), 20)], contexts=4096, seed=0)
     >>> abs(value - step_risk(here, best_step(here)).value) < 2 * half_width

@@ -435,6 +435,8 @@ def loss_terms(problem: Problem, w: Reals, method: str | LossMethod = "exact", *
     OutOfReach
         If the method cannot reach the requested accuracy, or an exact loss exceeds its budget.
 
+    Examples
+    --------
     >>> from lipverify.laws import ReLU
     >>> terms = loss_terms(Problem(d=5, n=100, law=ReLU(L=1.0), sigma=1.0), w=[0.0, 5.0])
     >>> terms.noise.round(6).tolist()

@@ -78,6 +78,8 @@ class LossTerms(Terms, frozen=True, kw_only=True):
     error_kind
         "bounded", "sampled" or "estimated", see above.
 
+    Examples
+    --------
     >>> from lipverify import Problem, loss_terms
     >>> from lipverify.laws import Affine
     >>> terms = loss_terms(Problem(d=3, n=100, law=Affine()), [0.5, 5.0])

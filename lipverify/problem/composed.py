@@ -38,6 +38,8 @@ class Transformed(FunctionLaw, frozen=True, tag="transformed"):
 
     Source: Collins et al., slides, Lemma 1.
 
+    Examples
+    --------
     >>> from lipverify.problem.laws import Affine
     >>> Transformed([[2.0, 0.0], [0.0, 1.0]], Affine()).bounds(radius=1.0)[0].extent
     4.0
@@ -97,6 +99,8 @@ class LowRank(Transformed, frozen=True, tag="low-rank"):
 
     Source: Collins et al., slides, Theorem 4 and the last slide.
 
+    Examples
+    --------
     >>> LowRank([[1.0], [0.0]]).bounds()[0].extent
     2.0
     """
@@ -155,6 +159,8 @@ class Sampled(FunctionLaw, frozen=True, tag="sampled"):
     InvalidInput
         If a value breaks its rule.
 
+    Examples
+    --------
     >>> def tanh(rng, contexts, d):
     ...     q = rng.standard_normal((contexts, 1, d))
     ...     return lambda x: np.tanh((q * x).sum(axis=-1))

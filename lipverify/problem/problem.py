@@ -62,6 +62,8 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 
     Source: Collins et al., slides, "Learning Model" and equation (ICL).
 
+    Examples
+    --------
     >>> from lipverify.laws import ReLU
     >>> p = Problem(d=5, n=100, law=ReLU(L=1.0), sigma=1.0)
     >>> p.replace(n=1e30).n

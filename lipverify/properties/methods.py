@@ -52,6 +52,8 @@ def agree(
     InvalidInput
         If there are fewer than two methods.
 
+    Examples
+    --------
     >>> from functools import partial
     >>> from lipverify.laws import Cosine
     >>> zonal = partial(loss_terms, route="zonal")
@@ -91,6 +93,8 @@ def covers(value: Any, error: Any, reference: Any, reference_error: Any = 0.0, a
     AssertionError
         If the difference from the reference is larger than the errors.
 
+    Examples
+    --------
     >>> covers(1.5, 1.0, 2.0)
     0.5
     """
@@ -119,6 +123,8 @@ def terms_cover(terms: LossTerms, reference: LossTerms, alarm: float = 1.0) -> f
     AssertionError
         If a difference from the reference is larger than the errors.
 
+    Examples
+    --------
     >>> from lipverify import Problem, loss_terms
     >>> from lipverify.laws import Affine
     >>> problem = Problem(d=3, n=100, law=Affine())
@@ -179,6 +185,8 @@ def noise_scales(problem: Problem, w: Reals, factor: float, loss: Loss = loss_te
     AssertionError
         If a term does not scale.
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine
     >>> noise_scales(Problem(d=3, n=100, law=Affine()), [0.5, 5.0], factor=3.0) <= 1
     True
@@ -220,6 +228,8 @@ def bias_scales(
     InvalidInput
         If `rougher` is needed and missing.
 
+    Examples
+    --------
     >>> from lipverify.laws import ReLU
     >>> bias_scales(Problem(d=3, n=100, law=ReLU()), [0.5, 5.0], factor=3.0) <= 1
     True

@@ -51,6 +51,8 @@ def problems(
 
     Shrinks to d = 2, n = 2, `Affine(L=1.0)`, sigma = 1 on the sphere.
 
+    Examples
+    --------
     >>> from hypothesis import find
     >>> find(problems(sigma=0.5), lambda problem: problem.d > 3)
     Problem(d=4, n=2, law=Affine(L=1.0), sigma=0.5, covariates=Sphere())

@@ -48,6 +48,8 @@ def at(function: Callable[..., Any], /, **where: Any) -> Call:
     Call
         For a form, an agreement, a figure or a table.
 
+    Examples
+    --------
     >>> def noise(d, w): return w / d, 0.0
     >>> at(noise, w=2.0).where
     {'w': 2.0}
@@ -112,6 +114,8 @@ def agree(
     InvalidInput
         If a rule is broken; `lipverify verify` shows the line.
 
+    Examples
+    --------
     >>> def fast(d): return 1.0 / d, 1e-15
     >>> def slow(d): return 1.0 / d, 1e-3
     >>> agree(fast, slow, "1/d").quantity
@@ -217,6 +221,8 @@ def claim(
     InvalidInput
         If a rule is broken; `lipverify verify` shows the line.
 
+    Examples
+    --------
     >>> from lipverify.claims import bound
     >>> def noise(d): return 1.0 / d, 1e-15
     >>> declared = claim(

@@ -315,6 +315,8 @@ def exponent(
     InvalidInput
         If a rule is broken; `lipverify verify` shows the line.
 
+    Examples
+    --------
     >>> def window(d, n): return n**0.5, 1e-12 * n**0.5
     >>> exponent(window, "w^*", low="1/d", truth="1/2").quantity
     'w^*'
@@ -373,6 +375,8 @@ def bound(
     InvalidInput
         If a rule is broken; `lipverify verify` shows the line.
 
+    Examples
+    --------
     >>> def noise(d): return 1.0 / d, 1e-15
     >>> bound(noise, "N", high="2/d", control="1/(2*d)").quantity
     'N'
@@ -422,6 +426,8 @@ def identity(
 
     The rest is as for `bound`. An exact difference is graded "proved", a difference of floats "estimated".
 
+    Examples
+    --------
     >>> def difference(kappa): return kappa - 1.0, 1e-15
     >>> identity(difference, "a - b", over={"kappa": 1.0}, control={"kappa": 0.9}).quantity
     'a - b'

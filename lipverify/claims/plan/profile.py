@@ -70,6 +70,8 @@ def per_profile(quick: T, full: T) -> T:
     PerProfile
         A placeholder that is replaced by one of the two when a claim is planned; for type checkers one of the two.
 
+    Examples
+    --------
     >>> per_profile(8, 24).full
     24
     """

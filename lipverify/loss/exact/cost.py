@@ -111,6 +111,8 @@ def loss_cost(problem: Problem, w: Reals, *, route: Route | None = None) -> Cost
     OutOfReach
         If no route reaches these w.
 
+    Examples
+    --------
     >>> from lipverify.laws import ReLU
     >>> loss_cost(Problem(d=5, n=100, law=ReLU()), 5.0).seconds < 1
     True

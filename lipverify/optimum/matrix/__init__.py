@@ -116,6 +116,8 @@ class MatrixOptimum(Shown, msgspec.Struct, frozen=True, kw_only=True):
     contexts, starts, seed, stream
         The numbers of contexts and starts, and the address of the random numbers.
 
+    Examples
+    --------
     >>> from lipverify import Problem, optimal_matrix
     >>> from lipverify.laws import Affine
     >>> found = optimal_matrix(Problem(d=2, n=10, law=Affine(L=3.0)), contexts=4096, starts=2)
@@ -222,6 +224,8 @@ def optimal_matrix(
 
     Source: Collins et al., slides, the minimisers of Lemma 1 and Theorem 4.
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine
     >>> found = optimal_matrix(Problem(d=2, n=4, law=Affine(L=3.0)), contexts=640, starts=2)
     >>> found.averaged, found.agreeing, bool(abs(found.M[0, 0] - 1.901) < 2 * found.M_error[0, 0])

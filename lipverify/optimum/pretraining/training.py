@@ -62,6 +62,8 @@ class Trajectory(msgspec.Struct, frozen=True, kw_only=True):
     gradient_norm
         Frobenius norm of its gradient, (R,).
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine
     >>> run = pretrain(Problem(d=2, n=10, law=Affine(L=3.0)), steps=10, batch=64, held_out=64, every=5)
     >>> run.steps.tolist(), run.M.shape, run.loss.shape
@@ -92,6 +94,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     steps, batch, attention, every, held_out
         As for `pretrain`.
 
+    Examples
+    --------
     >>> from lipverify.foundation.optimisers import optimiser_named
     >>> Settings(rule=optimiser_named("adam", 0.05), steps=100, batch=32).held_out
     4096
@@ -166,6 +170,8 @@ def pretrain(
 
     Source: Collins et al., slides, the training figures.
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine
     >>> run = pretrain(Problem(d=2, n=10, law=Affine(L=3.0)), steps=100, every=50)
     >>> run.steps.tolist(), run.M.shape, bool(run.loss[-1] < run.loss[0])
@@ -212,6 +218,8 @@ def pretrain_together(
     InvalidInput
         As `pretrain`.
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine
     >>> settings = Settings(rule=optimiser_named("adam", 0.05), steps=10, batch=256)
     >>> together = pretrain_together(Problem(d=2, n=10, law=Affine(L=3.0)), settings, ["a", "b"], [None, None])
@@ -321,6 +329,8 @@ def held_out_losses(
     InvalidInput
         As `pretrain`.
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine
     >>> run = pretrain(Problem(d=2, n=10, law=Affine(L=3.0)), steps=10, held_out=64)
     >>> bool(np.all(held_out_losses(run.problem, run.M, held_out=64) == run.loss))
@@ -390,6 +400,8 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
         M starts at start (I + spread G), with the entries of G standard normal, so that no run starts at a symmetric
         point.
 
+    Examples
+    --------
     >>> print(Recipe(optimiser="gd", learning_rate=0.5, steps=100, batch=32, start=0.1))
     gradient descent, learning rate 0.5, 100 steps of 32 fresh contexts, start $w_0 = 0.1$
     """

@@ -44,6 +44,8 @@ class EmpiricalWindow(msgspec.Struct, frozen=True, kw_only=True):
     contexts, seed
         The number of contexts, and the seed of their random numbers.
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine
     >>> found = empirical_window(Problem(d=3, n=30, law=Affine()), contexts=2000)
     >>> found.contexts, found.loss_error < 0.1 * found.loss
@@ -94,6 +96,8 @@ def empirical_window(
         minimum is at the end of the grid or its loss is not clearly below that at w = 0 and at the end, or if the
         minimum is so flat that leaving out one batch moves it out of the fitted range.
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine
     >>> found = empirical_window(Problem(d=3, n=30, law=Affine()), contexts=2000)
     >>> abs(found.w - 1.572) < 2 * found.w_error, found.w_error < 0.1

@@ -143,6 +143,8 @@ class Optimum(Shown, msgspec.Struct, frozen=True, kw_only=True):
     error_kind
         "bounded" or "estimated".
 
+    Examples
+    --------
     >>> from lipverify import Problem, optimal_window
     >>> from lipverify.laws import Affine
     >>> best = optimal_window(Problem(d=3, n=1000, law=Affine()))
@@ -222,6 +224,8 @@ def optimal_window(
 
     Source: Collins et al., slides, Theorem 2 (the minimiser is w_KQ I).
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine
     >>> optimum = optimal_window(Problem(d=3, n=1000, law=Affine(L=1.0), sigma=1.0))
     >>> round(optimum.w, 6), optimum.where
