@@ -10,13 +10,12 @@ import msgspec
 from rich.console import Console
 from rich.table import Table
 
-from lipverify.cli import INTERRUPTED
-from lipverify.cli.claims import ModelOptions
-from lipverify.cli.progress import progress_of
+from lipverify.cli.app import INTERRUPTED, ModelOptions
 from lipverify.cli.reports import require_writable
 from lipverify.errors import InvalidInput
 from lipverify.foundation.output import write_json
 from lipverify.foundation.validation import chosen, whole
+from lipverify.report.terminal.progress import progress_of
 
 TABLE = "lt.table-1"
 CLAIMS = ("softmax.norm-growth", "softmax.trained-form", "lowrank.nonlinear")

@@ -129,7 +129,7 @@ def test_every_file_is_one_that_a_claim_asks_for() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("id", CLAIMS)
 def test_training_again_gives_the_stored_values(id: str, tmp_path: Path) -> None:
-    from lipverify.cli.claims import ModelOptions  # internal: the options of the command, whose models are compared
+    from lipverify.cli.app import ModelOptions  # internal: the options of the command, whose models are compared
     from lipverify.cli.train import train_models  # internal: the command, whose models are compared
 
     assert train_models(id, ModelOptions(), None, tmp_path, False) == 0

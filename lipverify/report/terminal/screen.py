@@ -19,9 +19,9 @@ from rich.text import Text
 from lipverify.claims.ledger.record import Record
 from lipverify.claims.plan.claim import Claim
 from lipverify.claims.run.runner import Running, Watch
-from lipverify.cli.ending import HEADING, claim_line, stem_of, theorem_line
-from lipverify.cli.progress import PLAIN_STEPS
-from lipverify.cli.tables import wrapped
+from lipverify.report.terminal.ending import HEADING, claim_line, stem_of, theorem_line
+from lipverify.report.terminal.progress import PLAIN_STEPS
+from lipverify.report.terminal.tables import wrapped
 from lipverify.report.visible import visible
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from lipverify.claims.ledger.outcomes import behind, by_outcome, controls, count
 from lipverify.claims.ledger.reach import briefly, condition, in_line, reach
 from lipverify.claims.ledger.record import GRADES, Ledger, Outcome, Record
 from lipverify.claims.run.deciding import wants
-from lipverify.cli.tables import LOOKS, SIGNS, wrapped
 from lipverify.foundation.quoting import counted
 from lipverify.report.readings import holds_at, ranges_of
+from lipverify.report.terminal.tables import LOOKS, SIGNS, wrapped
 from lipverify.report.visible import visible
 
 AS_RECORDED, DIFFERS, BROKE = 0, 1, 3
