@@ -166,9 +166,9 @@ def train(
     """Train the models that claims rest on, from scratch: `lipverify train lt.table-1 --noise uniform-3 --layers 1 2`.
 
     The models that come with lipverify are data, which `verify` evaluates and never trains. This command trains them
-    again, each after the models that it is grown from. It reports whether the weights are the same bit for bit (as on
-    the machine, with the libraries and with the compiler that the file names), or by how much the loss differs. The
-    same command continues a stopped training.
+    again, each after the models that it is grown from. It reports whether the weights are the same bit for bit, once
+    rounded as those are (as on the machine, with the libraries and with the compiler that the file names), or by how
+    much the loss differs. The same command continues a stopped training.
 
     Cost, in processor time with a C compiler: a few seconds for a layer or two, a minute for a diagonal model with
     seven, some minutes for free matrices with seven; five times that without a compiler. The time of each model is in
@@ -177,8 +177,7 @@ def train(
     Parameters
     ----------
     id
-        The claims that use the models: lt.table-1; or softmax.norm-growth, softmax.trained-form or lowrank.nonlinear,
-        all of whose trainings are repeated.
+        The claims that use the models: lt.table-1.
     backend
         native, the compiled code, or numpy; native by default if there is a C compiler.
     out

@@ -19,7 +19,7 @@ NUMERICAL = ("numpy", "scipy", "sympy", "mpmath", "python-flint")
 SHOWN = ("msgspec", "matplotlib", "typst", "distributed", "cupy-cuda12x", "cupy-cuda13x")
 """Libraries that pass numbers on, or that compute some only on request."""
 ABSENT = "not installed"
-SOURCES = (".py", ".c", ".h", ".cu", ".cuh", ".json")
+SOURCES = (".py", ".c", ".h", ".cu", ".cuh", ".json", ".xz")
 SETTINGS = ("OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES", "NPY_ENABLE_CPU_FEATURES", "MKL_CBWR", "CFLAGS")
 """Environment variables that choose the order in which a library sums."""
 
