@@ -17,8 +17,8 @@ from lipverify.problem.law import Law
 
 
 @dataclass(frozen=True)
-class Route:
-    """An algorithm and its cost.
+class Algorithm:
+    """The algorithm of a route, and its cost.
 
     Attributes
     ----------
@@ -38,6 +38,6 @@ class Route:
 
 
 ROUTES = {
-    "ridge": Route(ridge_terms, rough_ridge_terms, ridge_tables, ridge_windows, MOST_WINDOWS),
-    "zonal": Route(zonal_terms, rough_zonal_terms, zonal_tables, zonal_windows),
+    "ridge": Algorithm(ridge_terms, rough_ridge_terms, ridge_tables, ridge_windows, MOST_WINDOWS),
+    "zonal": Algorithm(zonal_terms, rough_zonal_terms, zonal_tables, zonal_windows),
 }

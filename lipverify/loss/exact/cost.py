@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
 from lipverify.errors import OutOfReach
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import Floats, Reals
 from lipverify.foundation.validation import chosen, numbers
 from lipverify.loss.exact.algorithms import ROUTES
 from lipverify.loss.exact.sight import sight_of
 from lipverify.loss.exact.table import groups
 from lipverify.loss.exact.zonal.terms import FLAT as UNIFORM
+from lipverify.loss.terms import Route
 from lipverify.loss.work import GIB, Cost, Counts, running
 from lipverify.problem import Problem
 from lipverify.problem.law import Law, summands
@@ -22,7 +22,7 @@ from lipverify.problem.problem import require_isotropic
 NOTHING = Cost(seconds=0.0, memory=0.0, stage="nothing")
 
 
-def loss_cost(problem: Problem, w: Any, *, route: str | None = None) -> Cost:
+def loss_cost(problem: Problem, w: Reals, *, route: Route | None = None) -> Cost:
     """The cost of the exact losses at `w`, estimated from counts before any begins; the same on every machine.
 
     Seconds are those of a nominal processor, see `lipverify.budget`, and are right within a small factor if they exceed
@@ -49,6 +49,8 @@ def loss_cost(problem: Problem, w: Any, *, route: str | None = None) -> Cost:
     OutOfReach
         If no route reaches these w.
 
+    Examples
+    --------
     >>> from lipverify.laws import ReLU
     >>> loss_cost(Problem(d=5, n=100, law=ReLU()), 5.0).seconds < 1
     True
@@ -64,7 +66,7 @@ def loss_cost(problem: Problem, w: Any, *, route: str | None = None) -> Cost:
     )
 
 
-def plan_of(problem: Problem, w: Floats, route: str | None = None) -> Cost:
+def plan_of(problem: Problem, w: Floats, route: Route | None = None) -> Cost:
     """The cost at all w of the requested route, or of the routes that the table tries first."""
     replacement, _ = sight_of(problem.law).shown(problem.d)
     if replacement != problem.law:

@@ -56,7 +56,7 @@ def bias_by_pairs(rules: Rules, i: int) -> tuple[float, float]:
     """The bias of (z)_+ at the i-th w, and a bound on its error from the tables."""
     contexts = rules.contexts
     tables, d = Others.at(contexts, i, rules.factors), contexts.d
-    alone = tables.lone((), rules.order)
+    alone = tables.lone(rules.order)
     # rules of half of the order of the averages over one token are enough
     cross, off = _cross(tables, rules.order // 2 + 5)
     value = float(alone.weight @ relu_variogram(d, alone.angle)) + cross
