@@ -59,4 +59,4 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"
 
-__getattr__, __dir__ = lazy(__name__, "__version__")
+lazy("__version__")
