@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         problem as problem,
         scaling as scaling,
     )
+    from lipverify.foundation.version import __version__ as __version__
     from lipverify.laws import (
         Affine as Affine,
         Cosine as Cosine,
@@ -57,6 +58,4 @@ if TYPE_CHECKING:
     from lipverify.scaling import Growth as Growth, growth as growth
     from lipverify.verification import Verification as Verification, verify as verify
 
-__version__ = "0.2.0"
-
-lazy("__version__")
+lazy()

@@ -15,14 +15,13 @@ from lipverify.claims.ledger.record import Ledger, Record, draw_cells
 from lipverify.claims.plan.profile import profile_named
 from lipverify.claims.plan.registry import entitled, select_claims
 from lipverify.claims.run.runner import Watch, run
-from lipverify.cli.claims import How
-from lipverify.cli.screen import screen
 from lipverify.errors import InvalidInput
 from lipverify.foundation.files import require_target
 from lipverify.foundation.lazy import directory
 from lipverify.foundation.quoting import shown
-from lipverify.foundation.validation import a_seed
+from lipverify.foundation.validation import a_seed, require_processes
 from lipverify.report import write_report, write_web_page
+from lipverify.report.terminal.screen import screen
 
 __all__ = ["Verification", "verify"]
 __dir__ = directory(__name__)
@@ -193,10 +192,11 @@ def verify(
         if not isinstance(claim, str | os.PathLike):
             raise InvalidInput(f"claims = {shown(claim)}: give ids and paths as text, one after the other.")
     wanted: Sequence[str] = [os.fspath(name) for name in claims]
-    how = How(profile, a_seed(seed), backend, jobs, limit=limit)
-    chosen = select_claims(wanted, profile_named(how.profile, how.seed, how.backend))
-    settings: dict[str, Any] = {"profile": how.profile, "seed": how.seed, "backend": how.backend, "jobs": how.jobs}
-    settings["title"], settings["author"] = entitled(wanted, title, author)
+    require_processes(jobs, limit)
+    amount = profile_named(profile, a_seed(seed), backend)
+    chosen = select_claims(wanted, amount)
+    title, author = entitled(wanted, title, author)
+    settings: dict[str, Any] = {"jobs": jobs, "limit": limit or amount.limit, "title": title, "author": author}
     with nullcontext(Watch()) if quiet else screen(chosen, to_stderr=True) as watch:
-        ledger = run(chosen, **settings, limit=how.seconds, watch=watch)
+        ledger = run(chosen, profile=profile, seed=seed, backend=backend, **settings, watch=watch)
     return Verification(**msgspec.structs.asdict(ledger))

@@ -14,13 +14,13 @@ from rich.table import Table
 
 from lipverify.claims.plan.registry import guarded
 from lipverify.cli.app import ProblemOptions
-from lipverify.cli.progress import progress_of
 from lipverify.errors import InvalidInput
 from lipverify.foundation.output import write_json
 from lipverify.problem import Problem
 from lipverify.problem.covariates import Covariates, Ellipsoid, Sphere
 from lipverify.problem.law import Law
 from lipverify.problem.written import law_named
+from lipverify.report.terminal.progress import progress_of
 
 WORK = "tenths of a second, about"
 """Unit of the progress of an exact loss."""

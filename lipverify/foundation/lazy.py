@@ -10,18 +10,13 @@ from types import CodeType
 from typing import Any
 
 
-def lazy(*defined: str) -> None:
+def lazy() -> None:
     """Import the public names of the package that calls this on first use: its `__getattr__`, `__dir__` and `__all__`.
 
-    The imports that the package writes under `if TYPE_CHECKING:` are its public names. Type checkers read them in the
-    source, Python in the compiled code, because a package may be installed without its source, and from a zip. Each is
-    written `name as name`, by which type checkers know that it is public. A name must differ from every module's name,
-    because importing that module would replace it.
-
-    Parameters
-    ----------
-    defined
-        Further public names, which the package defines itself.
+    What the package imports from the library, under `if TYPE_CHECKING:`, are its public names. Type checkers read them
+    in the source, Python in the compiled code, because a package may be installed without its source, and from a zip.
+    Each is written `name as name`, by which type checkers know that it is public. A name must differ from every
+    module's name, because importing that module would replace it.
 
     >>> import lipverify.loss
     >>> dir(lipverify.loss)
@@ -35,7 +30,7 @@ def lazy(*defined: str) -> None:
 
     def attribute(name: str) -> Any:
         if name == "__all__":
-            return sorted([*_origins(code), *defined])
+            return sorted(_origins(code))
         origin = _origins(code).get(name)
         if origin is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")

@@ -49,6 +49,25 @@ def a_seed(value: Any) -> int:
     return whole("seed", value, 0, most=2**128 - 1)
 
 
+def require_processes(jobs: int | None, limit: float | None, cluster: str | None = None) -> None:
+    """Check who measures and for how long: `jobs` processes or a cluster, with a limit only where one can be kept.
+
+    >>> require_processes(2, None, "tcp://host:8786")
+    Traceback (most recent call last):
+        ...
+    lipverify.errors.InvalidInput: jobs = 2 and cluster = 'tcp://host:8786': give one of them.
+    """
+    if jobs is not None:
+        whole("jobs", jobs, 0, "the number of processes, 0 for this one,")
+    if jobs is not None and cluster is not None:
+        raise InvalidInput(f"jobs = {jobs} and cluster = {cluster!r}: give one of them.")
+    if limit is not None and not 0 < limit < math.inf:
+        raise InvalidInput(f"limit = {limit:g}: the seconds for one measurement must be positive and finite.")
+    if jobs == 0 and limit is not None:
+        rule = "nothing ends a measurement in this process"
+        raise InvalidInput(f"jobs = 0 and limit = {limit:g}: {rule}; give jobs = 1, which is a process too.")
+
+
 def instance(name: str, value: Any, kind: type[T], way_out: str) -> T:
     """Check the type of a value; `way_out` says where such a value comes from.
 

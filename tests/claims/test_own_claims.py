@@ -22,8 +22,10 @@ from lipverify.claims.plan import all_claims, claims_of, profile_named, select_c
 from lipverify.claims.run import Finished, run
 from lipverify.claims.run.kept import NAME  # internal: the file that a killed run leaves
 from lipverify.cli import main
-from lipverify.cli.ending import exit_code  # internal: the exit code of a ledger, without a process for each
 from lipverify.errors import InvalidInput
+
+# internal: the exit code of a ledger, without a process for each
+from lipverify.report.terminal.ending import exit_code
 from tests import ROOT
 from tests.commands import Commands
 

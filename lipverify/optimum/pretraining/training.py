@@ -21,7 +21,6 @@ from lipverify.foundation.validation import a_seed, function, whole
 from lipverify.loss.attention import Attention, attention_for, attention_named, losses_and_slopes
 from lipverify.loss.montecarlo.contexts import Contexts, draw_together
 from lipverify.optimum.matrix.sampled import BATCHES, BLOCK_TOKENS, SampledLoss, draw_loss, require_kept
-from lipverify.optimum.pretraining.kept import Arrays, kept
 from lipverify.problem import Problem
 from lipverify.problem.law import as_functions
 from lipverify.problem.matrices import rows
@@ -437,13 +436,3 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
             rule=rule, steps=self.steps, batch=self.batch, attention=attention, every=every, held_out=held_out
         )
         return pretrain_together(problem, settings, streams, starts, seed=seed)
-
-    def kept(self, name: str, problem: Problem, streams: Sequence[str], **options: Any) -> Floats:
-        """M (run, record, d, d) of `runs`, read from a file if there is one; see `kept`."""
-
-        def train(some: Sequence[str], steps: int) -> Arrays:
-            runs = msgspec.structs.replace(self, steps=steps).runs(problem, some, **options)
-            return {"M": np.array([run.M for run in runs])}
-
-        question = {"problem": problem, "recipe": self, "streams": list(streams), **options}
-        return kept(name, question, train, steps=self.steps, every=options["every"])["M"]
