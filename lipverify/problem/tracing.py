@@ -12,6 +12,7 @@ import numpy as np
 from flint import acb, arb, ctx
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from lipverify.foundation.arrays import EPS
 from lipverify.problem.features import ROOT, SMALLEST, Features
 
 REACH = 2.5
@@ -61,7 +62,9 @@ class _Search:
             raise ValueError("not finite")
         self.middle = float(values[0])
         distances = np.abs(values - self.middle)
-        self.size, self.mean = max(float(np.max(distances)), 1e-300), float(np.mean(distances))
+        # of a constant with features between the points, what rounding hides
+        rounding = EPS * float(np.max(np.abs(values)))
+        self.size, self.mean = max(float(np.max(distances)), rounding, 1e-300), float(np.mean(distances))
         self.looked = 0
         self._require_same()
 

@@ -178,6 +178,19 @@ def test_comparisons_in_python_are_evaluated_on_balls() -> None:
     assert found.places == (0.24999, 0.25001)
 
 
+@pytest.mark.parametrize("even", [lambda z: 0 * z, lambda z: 0 * z + 5, lambda z: z * z])
+def test_a_feature_between_the_points_of_a_grid_is_not_lost_on_an_even_link(even: Link) -> None:
+    """The link was called even, off by 13 times the bound, or on a constant of 5 constant: a bias of 0 with error 0."""
+
+    def link(z: Any) -> Any:
+        return even(z) + 1e3 * np.exp(-(((z - 0.3697116) / 1e-6) ** 2))
+
+    terms = loss_terms(Problem(d=3, n=100, law=Ridge(link)), 5.0)
+    bias, known = bias_by_harmonics(link, (0.3697116,), 3, 100, 5.0)
+    assert terms.error_kind == "bounded"
+    assert abs(terms.bias - bias) <= terms.bias_error + known <= 1e-6 * bias
+
+
 @pytest.mark.parametrize("kind", ["hats", "stairs", "knots"])
 def test_narrow_pieces_between_more_kinks_than_rules_split_at(kind: str) -> None:
     """Two hats of half-width 1e-5 had an error of 2e-15 where they were 1 % wrong: every piece alone is simple."""
