@@ -354,7 +354,7 @@ decimals = st.integers(-(10**7), 10**7).map(lambda k: k / 1e7)
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(at=decimals, scale=log_floats(1e-9, 1.0), height=log_floats(1e-2, 1e9), size=log_floats(1e-3, 1e3))
 @example(at=0.3697116, scale=4.54e-5, height=20.0855, size=1.0)
 @example(at=-0.7071, scale=1e-9, height=1e9, size=1e-3)
@@ -381,7 +381,7 @@ POLES: dict[str, Callable[[float], Link]] = {
 
 
 @pytest.mark.parametrize("kind", POLES)
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(decimals.filter(lambda at: not (2048 * at).is_integer()))
 @example(1e-200)
 def test_what_is_infinite_or_as_large_as_that_is_named(kind: str, at: float) -> None:
