@@ -12,7 +12,7 @@ from lipverify.linear_transformer.training.witness import Witness, models_folder
 def main() -> None:
     """Print processor seconds by family and depth, averaged over laws and seeds, and the total."""
     folder = models_folder()
-    laws = sorted(path.parent.name for path in folder.glob("*/models.json"))
+    laws = sorted(path.parent.name for path in folder.glob("*/models.json.xz"))
     every = [read_witness(name, folder) for law in laws for name in names_of(law)]
     found, others = ([each for each in every if ("@" in each.noise) == other] for other in (False, True))
     cells: dict[tuple[str, int], list[Witness]] = defaultdict(list)

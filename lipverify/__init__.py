@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lipverify.foundation.lazy import lazy
+from lipverify.foundation.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from lipverify import (
@@ -56,7 +57,5 @@ if TYPE_CHECKING:
     from lipverify.problem import Problem as Problem
     from lipverify.scaling import Growth as Growth, growth as growth
     from lipverify.verification import Verification as Verification, verify as verify
-
-__version__ = "0.2.0"
 
 __getattr__, __dir__ = lazy(__name__, "__version__")

@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -15,14 +15,14 @@ from lipverify.claims.ledger.record import Ledger, Record, draw_cells
 from lipverify.claims.plan.profile import profile_named
 from lipverify.claims.plan.registry import entitled, select_claims
 from lipverify.claims.run.runner import Watch, run
-from lipverify.cli.claims import How
-from lipverify.cli.screen import screen
 from lipverify.errors import InvalidInput
 from lipverify.foundation.files import require_target
 from lipverify.foundation.lazy import directory
 from lipverify.foundation.quoting import shown
-from lipverify.foundation.validation import a_seed
+from lipverify.foundation.validation import a_seed, require_processes
+from lipverify.loss.terms import BackendName
 from lipverify.report import write_report, write_web_page
+from lipverify.report.terminal.screen import screen
 
 __all__ = ["Verification", "verify"]
 __dir__ = directory(__name__)
@@ -51,6 +51,8 @@ class Verification(Ledger, frozen=True, kw_only=True):
     provenance, digest, format
         Versions and machine; a digest of all else; the format's name.
 
+    Examples
+    --------
     >>> from lipverify import verify
     >>> verify("softmax.split")["softmax.split"].verdict
     'supported'
@@ -139,9 +141,9 @@ class Verification(Ledger, frozen=True, kw_only=True):
 
 def verify(
     *claims: str | os.PathLike[str],
-    profile: str = "quick",
+    profile: Literal["quick", "full"] = "quick",
     seed: int = 0,
-    backend: str = "numpy",
+    backend: BackendName = "numpy",
     jobs: int | None = None,
     limit: float | None = None,
     title: str | None = None,
@@ -193,10 +195,11 @@ def verify(
         if not isinstance(claim, str | os.PathLike):
             raise InvalidInput(f"claims = {shown(claim)}: give ids and paths as text, one after the other.")
     wanted: Sequence[str] = [os.fspath(name) for name in claims]
-    how = How(profile, a_seed(seed), backend, jobs, limit=limit)
-    chosen = select_claims(wanted, profile_named(how.profile, how.seed, how.backend))
-    settings: dict[str, Any] = {"profile": how.profile, "seed": how.seed, "backend": how.backend, "jobs": how.jobs}
-    settings["title"], settings["author"] = entitled(wanted, title, author)
+    require_processes(jobs, limit)
+    amount = profile_named(profile, a_seed(seed), backend)
+    chosen = select_claims(wanted, amount)
+    title, author = entitled(wanted, title, author)
+    settings: dict[str, Any] = {"jobs": jobs, "limit": limit or amount.limit, "title": title, "author": author}
     with nullcontext(Watch()) if quiet else screen(chosen, to_stderr=True) as watch:
-        ledger = run(chosen, **settings, limit=how.seconds, watch=watch)
+        ledger = run(chosen, profile=profile, seed=seed, backend=backend, **settings, watch=watch)
     return Verification(**msgspec.structs.asdict(ledger))

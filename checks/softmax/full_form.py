@@ -27,12 +27,11 @@ import numpy as np
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Array, Floats
-from lipverify.foundation.optimisers import Moments, Optimiser, optimiser_named
+from lipverify.foundation.optimisers import Moments, Optimiser, OptimiserName, optimiser_named
 from lipverify.foundation.streams import inverted, normals, uniforms
 from lipverify.foundation.validation import number, whole
 from lipverify.loss.attention import softmax_pullback, softmax_weights
 from lipverify.loss.montecarlo.contexts import draw_together
-from lipverify.optimum.pretraining.kept import Arrays, kept
 from lipverify.optimum.pretraining.training import require_affordable
 from lipverify.problem import Problem
 from lipverify.problem.composed import Sampled, Transformed
@@ -164,7 +163,7 @@ def train_full(
     problem: Problem,
     streams: Sequence[str],
     *,
-    optimiser: str = "adam",
+    optimiser: OptimiserName = "adam",
     steps: int = 500,
     batch: int = 64,
     learning_rate: float = 0.02,
@@ -235,18 +234,6 @@ def train_full(
         )
         for k, stream in enumerate(streams)
     ]
-
-
-def kept_full(name: str, problem: Problem, streams: Sequence[str], *, steps: int, seed: int, **options: Any) -> Arrays:
-    """Keys and queries (run, record, d + 1, d + 1) of several trainings, from a file if there is one: see `kept`."""
-    every = max(1, steps // RECORDS)
-
-    def train(some: Sequence[str], count: int) -> Arrays:
-        runs = train_full(problem, some, steps=count, every=every, seed=seed, **options)
-        return {"keys": np.array([run.keys for run in runs]), "queries": np.array([run.queries for run in runs])}
-
-    asked = {"problem": problem, "streams": list(streams), "steps": steps, "seed": seed, **options}
-    return kept(name, asked, train, steps=steps, every=every)
 
 
 def _amplitudes(problem: Problem, u: Floats) -> Floats:

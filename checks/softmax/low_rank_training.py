@@ -45,7 +45,7 @@ def assumed(attention: str, family: str = "") -> tuple[str, ...]:
     return (*SETTING, form[attention], *(words.format(name, **recipe) for name, recipe in recipes.items()))
 
 
-def trained(family: str, attention: str, covariates: str, optimiser: str, seeds: int, seed: int) -> dict[str, Any]:
+def trained(family: str, attention: Any, covariates: str, optimiser: Any, seeds: int, seed: int) -> dict[str, Any]:
     """The log change of rho and of the test error between start and end, and both along training.
 
     rho(M, B) = |B'^T M B'|_2 / |B^T M B|_2, spurious over relevant, B the first axes; means over runs.
@@ -54,8 +54,8 @@ def trained(family: str, attention: str, covariates: str, optimiser: str, seeds:
 
     recipe = Recipe(optimiser=optimiser, start=1.0, **recipe_of(family, attention, optimiser))
     here, streams = problem(family, covariates), [f"block/{family}/{covariates}/{k}" for k in range(seeds)]
-    name = f"lowrank.nonlinear/{family}/{attention}/{covariates}/{optimiser}"
-    M = recipe.kept(name, here, streams, attention=attention, every=recipe.steps // 10, seed=seed)
+    runs = recipe.runs(here, streams, attention=attention, every=recipe.steps // 10, seed=seed)
+    M = np.array([run.M for run in runs])
     fresh: dict[str, Any] = {"attention": attention, "held_out": HELD_OUT, "seed": seed}
     # the last matrix is not from training: M = 0 is linear attention that predicts 0
     further = np.concatenate([M, np.zeros_like(M[:, :1])], axis=1)

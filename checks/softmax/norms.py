@@ -41,8 +41,8 @@ def trained(law: str, covariates: str, optimiser: str, seeds: int, seed: int) ->
     for L in setting["L"]:
         stream = f"norm/{setting['law']}/{SHAPES[covariates]}/{setting['d']}"
         streams = [f"{stream}/{k}" for k in range(seeds)]
-        name = f"softmax.norm-growth/{law}/{covariates}/{optimiser}/{L:g}"
-        M = recipe(setting, optimiser).kept(name, task(setting, covariates, L), streams, every=every, seed=seed)
+        runs = recipe(setting, optimiser).runs(task(setting, covariates, L), streams, every=every, seed=seed)
+        M = np.array([run.M for run in runs])
         norms[L] = np.linalg.norm(M, 2, axis=(2, 3))
         scales[f"scale at {L:g}"] = mean_interval(np.trace(M[:, -1], axis1=1, axis2=2) / setting["d"], LEVEL)
     ratios = {
@@ -162,7 +162,7 @@ def task(setting: dict[str, Any], covariates: str, L: float) -> lv.Problem:
     return round_.replace(covariates=lv.covariates.Ellipsoid(np.geomspace(2, 0.5, round_.d).tolist()))
 
 
-def recipe(setting: dict[str, Any], optimiser: str) -> Any:
+def recipe(setting: dict[str, Any], optimiser: Any) -> Any:
     """The training recipe of a setting."""
     from lipverify.optimum.pretraining import Recipe
 

@@ -28,14 +28,12 @@ def trained(law: str, d: int, recipe: str, runs: int, fresh: int, seed: int) -> 
     derivative of the loss in r at r = 0 and the trained M, on fresh contexts; "unseen" is the largest change of an
     entry of the last column of Q, which is multiplied by the query's empty label slot.
     """
-    from lipverify.checks.softmax.full_form import curvature_in_row, draw_labelled, kept_full
+    from lipverify.checks.softmax.full_form import curvature_in_row, draw_labelled, train_full
     from lipverify.foundation.means.batches import mean_interval
 
     tasks, streams = task(law, d), [f"form/{law}/{d}/{k}" for k in range(runs)]
-    found = kept_full(
-        f"softmax.trained-form/{law}/{d}/{recipe}", tasks, streams, steps=STEPS, seed=seed, **RECIPES[recipe]
-    )
-    keys, queries = found["keys"], found["queries"]
+    trainings = train_full(tasks, streams, steps=STEPS, every=STEPS // RECORDS, seed=seed, **RECIPES[recipe])
+    keys, queries = (np.array([getattr(run, name) for run in trainings]) for name in ("keys", "queries"))
     A = np.swapaxes(keys, 2, 3) @ queries
     scale = np.linalg.norm(A[..., :d, :d], 2, axis=(2, 3))
     row, column = (np.linalg.norm(part, axis=2) / scale for part in (A[..., d, :d], A[..., :d, d]))

@@ -131,11 +131,10 @@ def relative(terms: lv.LossTerms, exact: lv.LossTerms, term: str) -> tuple[Any, 
 
 
 def trained_matrices(family: str) -> Any:
-    """M of softmax attention along training, (run, record, 5, 5), which comes with lipverify."""
+    """M of softmax attention along training, (run, record, 5, 5)."""
     recipe = Recipe(optimiser="gd", start=1.0, **low_rank_training.recipe_of(family, "softmax", "gd"))
-    name, streams = f"lowrank.nonlinear/{family}/softmax/product/gd", [f"block/{family}/product/{k}" for k in range(8)]
-    here = low_rank_training.problem(family, "product")
-    return recipe.kept(name, here, streams, attention="softmax", every=recipe.steps // 10, seed=0)
+    here, streams = low_rank_training.problem(family, "product"), [f"block/{family}/product/{k}" for k in range(8)]
+    return np.array([run.M for run in recipe.runs(here, streams, every=recipe.steps // 10, seed=0)])
 
 
 def on_product(angle: Any) -> tuple[Any, Any]:
@@ -234,7 +233,7 @@ def methods() -> Figure:
 
 
 def norm_growth() -> Figure:
-    """|M| along training for several L, from the trainings that come with lipverify: means and 99 % intervals."""
+    """|M| along training for several L, of eight trainings: means and 99 % intervals."""
     axes = panels(4, sharex=True)
     cases = [(law, tokens) for law in ("relu", "cosine") for tokens in ("isotropic", "anisotropic")]
     for ax, (law, tokens) in zip(axes[0], cases, strict=True):

@@ -1,9 +1,8 @@
 """The command line: each noun has a file of commands and options; the code behind a command is imported when it runs.
 
-app                                           values of options, and the options that several commands share
+app                                           values of options, options of commands, exit codes
 claims, ledgers, problems, proofs, shell      the commands
-verify, decide, falsify, train, prove, catalogue, compare, numbers, reports     the code behind them
-ending, tables, screen, progress              their output
+verify, falsify, train, prove, catalogue, compare, numbers, reports     the code behind them
 """
 
 from __future__ import annotations
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["commands", "main"]
 
-BAD_INPUT, INTERRUPTED, UNREAD = 2, 130, 141
-"""130 and 141 are the codes that shells give SIGINT and SIGPIPE: a reader that closes the pipe is no verdict."""
 LONGEST = 1000
 """Longest error message, in characters, because the text that it quotes may have any length."""
 OUTPUT_FAILS = (errno.ENOSPC, errno.EIO, errno.EBADF)
@@ -47,6 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for library in ("OPENBLAS", "OMP", "MKL"):
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")
     from cyclopts import CycloptsError
+
+    from lipverify.cli.app import BAD_INPUT, INTERRUPTED, UNREAD
 
     app = commands()
     try:

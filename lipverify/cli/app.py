@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,8 +10,10 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from lipverify import __version__
+from lipverify.errors import InvalidInput
 from lipverify.foundation.quoting import shown
+from lipverify.foundation.validation import require_processes
+from lipverify.foundation.version import __version__
 
 app = App(
     name="lipverify",
@@ -19,6 +22,8 @@ app = App(
     help="Check scaling theorems about in-context learning: measure, decide, report.",
 )
 
+BAD_INPUT, INTERRUPTED, UNREAD = 2, 130, 141
+"""Exit codes. Shells give 130 to SIGINT and 141 to SIGPIPE: a reader that closes the pipe is no verdict."""
 WHOLE = re.compile(r"[+-]?[0-9]+")
 MOST_DIGITS = 400
 """More digits than the largest double has."""
@@ -141,3 +146,101 @@ class ReportOptions:
 
 
 USUAL_REPORT = ReportOptions()
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class How:
+    """How claims are verified: the settings that the ledger records, and the processes that measure.
+
+    Parameters
+    ----------
+    profile
+        quick (minutes on two cores) or full (hours).
+    backend
+        numpy, native or cupy; see `lipverify loss --help`.
+    jobs
+        Number of measuring processes; one for each processor by default. 0 measures in this process, for a debugger: a
+        function that exits, blocks or forks then affects the whole run.
+    cluster
+        Address of a running Dask scheduler, such as tcp://host:8786, whose workers measure instead of local processes.
+    limit
+        Longest time in seconds for one measurement; 1800 in quick and 21600 in full by default.
+    decide
+        Seconds to spend on open claims: more contexts, more points or another method, the cheapest step first, for one
+        cell that may refute a claim or for all cells that may support it. The next step of each open claim and its
+        cost are printed in any case. A step that did not decide is not repeated.
+    seed
+        Seed of all sampled evidence.
+    resume
+        Continue an interrupted run: OUT keeps its finished measurements for the same settings and version.
+    """
+
+    profile: str = "quick"
+    seed: Natural = 0
+    backend: str = "numpy"
+    jobs: Natural | None = None
+    cluster: str | None = None
+    limit: float | None = None
+    decide: float | None = None
+    resume: Flag = False
+
+    def __post_init__(self) -> None:
+        require_processes(self.jobs, self.limit, self.cluster)
+        if self.decide is not None and not 0 < self.decide < math.inf:
+            raise InvalidInput(f"decide = {self.decide:g}: the seconds for open claims must be positive and finite.")
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """The output in addition to the verdicts, and whether a refuted claim is a failure.
+
+    Parameters
+    ----------
+    json
+        Print the ledger on standard output, and everything else on standard error.
+    table
+        Print every claim with its claimed value and its measured value.
+    strict
+        Refuted claims also give exit code 1.
+    """
+
+    json: Json = False
+    table: Flag = False
+    strict: Flag = False
+
+    def __post_init__(self) -> None:
+        if self.json and self.table:
+            raise InvalidInput("--json and --table: both would go to standard output; give one of them.")
+
+
+AS_USUAL, USUAL_OUTPUT = How(), Output()
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class ModelOptions:
+    """The models of the table to train, by the values of each coordinate; None for all values.
+
+    Parameters
+    ----------
+    noise
+        Laws of the noise, such as uniform-3 or levels-1-3; all ten by default. uniform-3@5x10 is the same law for
+        d = 5 and n = 10.
+    family
+        Any of DIAG, SAFE, OMEGA, LOWRANK, FULL and SAFEFULL; all by default. GD++ is not trained: its optimum comes
+        from exact integrals.
+    layers
+        Numbers of layers; 1 to 7 by default.
+    seeds
+        Seeds of the random starts and contexts; 0 1 2 by default.
+    """
+
+    noise: Names = None
+    family: Names = None
+    layers: Integers = None
+    seeds: Integers = None
+
+
+ALL_MODELS = ModelOptions()

@@ -17,12 +17,12 @@ from lipverify.claims.ledger.record import KINDS, Outcome, Passage, read_ledger
 from lipverify.claims.plan.claim import Claim
 from lipverify.claims.plan.proved import OWN
 from lipverify.claims.plan.registry import select_claims
-from lipverify.cli.tables import SIGNS, grouped, wrapped
 from lipverify.errors import InvalidInput
 from lipverify.foundation.latex import plain
 from lipverify.foundation.output import write_json
 from lipverify.foundation.quoting import counted
 from lipverify.report.sources import quotation, short
+from lipverify.report.terminal.tables import SIGNS, grouped, wrapped
 from lipverify.report.visible import visible
 
 NEW = "new"

@@ -2,100 +2,24 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
 from pathlib import Path
 
-from cyclopts import App, Parameter
+from cyclopts import App
 
-from lipverify.cli.app import USUAL_REPORT, Flag, Integers, Json, Names, Natural, ReportOptions, app
-from lipverify.errors import InvalidInput
-
-LIMITS = {"quick": 1800.0, "full": 21600.0}
-"""Longest time in seconds for one measurement, many times the slowest one of lipverify's own claims."""
-
-
-@Parameter(name="*")
-@dataclass(frozen=True)
-class How:
-    """How claims are verified: the settings that the ledger records, and the processes that measure.
-
-    Parameters
-    ----------
-    profile
-        quick (minutes on two cores) or full (hours).
-    backend
-        numpy, native or cupy; see `lipverify loss --help`.
-    jobs
-        Number of measuring processes; one for each processor by default. 0 measures in this process, for a debugger: a
-        function that exits, blocks or forks then affects the whole run.
-    cluster
-        Address of a running Dask scheduler, such as tcp://host:8786, whose workers measure instead of local processes.
-    limit
-        Longest time in seconds for one measurement; 1800 in quick and 21600 in full by default.
-    decide
-        Seconds to spend on open claims: more contexts, more points or another method, the cheapest step first, for one
-        cell that may refute a claim or for all cells that may support it. The next step of each open claim and its
-        cost are printed in any case. A step that did not decide is not repeated.
-    seed
-        Seed of all sampled evidence.
-    resume
-        Continue an interrupted run: OUT keeps its finished measurements for the same settings and version.
-    """
-
-    profile: str = "quick"
-    seed: Natural = 0
-    backend: str = "numpy"
-    jobs: Natural | None = None
-    cluster: str | None = None
-    limit: float | None = None
-    decide: float | None = None
-    resume: Flag = False
-
-    def __post_init__(self) -> None:
-        if self.jobs is not None and self.jobs < 0:
-            raise InvalidInput(f"jobs = {self.jobs}: the number of processes must be 0 (this one) or more.")
-        if self.jobs is not None and self.cluster is not None:
-            raise InvalidInput(f"jobs = {self.jobs} and cluster = {self.cluster!r}: give one of them.")
-        if self.limit is not None and not 0 < self.limit < math.inf:
-            raise InvalidInput(f"limit = {self.limit:g}: the seconds for one measurement must be positive and finite.")
-        if self.jobs == 0 and self.limit is not None:
-            rule = "nothing ends a measurement in this process"
-            raise InvalidInput(f"jobs = 0 and limit = {self.limit:g}: {rule}; give jobs = 1, which is a process too.")
-        if self.decide is not None and not 0 < self.decide < math.inf:
-            raise InvalidInput(f"decide = {self.decide:g}: the seconds for open claims must be positive and finite.")
-
-    @property
-    def seconds(self) -> float:
-        """Longest time in seconds for one measurement."""
-        return self.limit if self.limit is not None else LIMITS[self.profile]
-
-
-@Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
-class Output:
-    """The output in addition to the verdicts, and whether a refuted claim is a failure.
-
-    Parameters
-    ----------
-    json
-        Print the ledger on standard output, and everything else on standard error.
-    table
-        Print every claim with its claimed value and its measured value.
-    strict
-        Refuted claims also give exit code 1.
-    """
-
-    json: Json = False
-    table: Flag = False
-    strict: Flag = False
-
-    def __post_init__(self) -> None:
-        if self.json and self.table:
-            raise InvalidInput("--json and --table: both would go to standard output; give one of them.")
-
-
-AS_USUAL, USUAL_OUTPUT = How(), Output()
+from lipverify.cli.app import (
+    ALL_MODELS,
+    AS_USUAL,
+    USUAL_OUTPUT,
+    USUAL_REPORT,
+    Flag,
+    How,
+    Json,
+    ModelOptions,
+    Natural,
+    Output,
+    ReportOptions,
+    app,
+)
 
 
 @app.command
@@ -229,34 +153,6 @@ def claim(path: Path = Path("my_claims.py"), /, *, bound: Flag = False) -> int:
     return write_claim(path, bound)
 
 
-@Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
-class ModelOptions:
-    """The models of the table to train, by the values of each coordinate; None for all values.
-
-    Parameters
-    ----------
-    noise
-        Laws of the noise, such as uniform-3 or levels-1-3; all ten by default. uniform-3@5x10 is the same law for
-        d = 5 and n = 10.
-    family
-        Any of DIAG, SAFE, OMEGA, LOWRANK, FULL and SAFEFULL; all by default. GD++ is not trained: its optimum comes
-        from exact integrals.
-    layers
-        Numbers of layers; 1 to 7 by default.
-    seeds
-        Seeds of the random starts and contexts; 0 1 2 by default.
-    """
-
-    noise: Names = None
-    family: Names = None
-    layers: Integers = None
-    seeds: Integers = None
-
-
-ALL_MODELS = ModelOptions()
-
-
 @app.command
 def train(
     id: str,
@@ -270,9 +166,9 @@ def train(
     """Train the models that claims rest on, from scratch: `lipverify train lt.table-1 --noise uniform-3 --layers 1 2`.
 
     The models that come with lipverify are data, which `verify` evaluates and never trains. This command trains them
-    again, each after the models that it is grown from. It reports whether the weights are the same bit for bit (as on
-    the machine, with the libraries and with the compiler that the file names), or by how much the loss differs. The
-    same command continues a stopped training.
+    again, each after the models that it is grown from. It reports whether the weights are the same bit for bit, once
+    rounded as those are (as on the machine, with the libraries and with the compiler that the file names), or by how
+    much the loss differs. The same command continues a stopped training.
 
     Cost, in processor time with a C compiler: a few seconds for a layer or two, a minute for a diagonal model with
     seven, some minutes for free matrices with seven; five times that without a compiler. The time of each model is in
@@ -281,8 +177,7 @@ def train(
     Parameters
     ----------
     id
-        The claims that use the models: lt.table-1; or softmax.norm-growth, softmax.trained-form or lowrank.nonlinear,
-        all of whose trainings are repeated.
+        The claims that use the models: lt.table-1.
     backend
         native, the compiled code, or numpy; native by default if there is a C compiler.
     out

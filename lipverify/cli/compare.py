@@ -18,12 +18,12 @@ from lipverify.claims.ledger.verdict import Allowed, Verdict
 from lipverify.claims.plan.profile import profile_named
 from lipverify.claims.plan.registry import all_claims, claims_of
 from lipverify.claims.run.audit import Difference, audit, audit_against, unread
-from lipverify.cli.tables import LOOKS
 from lipverify.errors import InvalidInput
 from lipverify.foundation.files import content
 from lipverify.foundation.output import write_json
 from lipverify.foundation.quoting import counted
 from lipverify.report import coordinates, digits
+from lipverify.report.terminal.tables import LOOKS
 from lipverify.report.visible import visible
 
 SAME, MOVED = 0, 1

@@ -12,12 +12,12 @@ from lipverify.claims.language.file import ClaimsFile, read_file
 from lipverify.claims.plan.profile import Profile, profile_named
 from lipverify.claims.plan.registry import claims_of, sought_in
 from lipverify.claims.run.runner import run
-from lipverify.cli.progress import progress_of
 from lipverify.cli.reports import require_writable
 from lipverify.errors import InvalidInput
 from lipverify.foundation.files import require_targets, write_whole
 from lipverify.foundation.output import write_json
 from lipverify.foundation.quoting import counted
+from lipverify.report.terminal.progress import progress_of
 from lipverify.report.visible import visible
 
 if TYPE_CHECKING:

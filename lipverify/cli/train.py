@@ -10,17 +10,14 @@ import msgspec
 from rich.console import Console
 from rich.table import Table
 
-from lipverify.cli import INTERRUPTED
-from lipverify.cli.claims import ModelOptions
-from lipverify.cli.progress import progress_of
+from lipverify.cli.app import INTERRUPTED, ModelOptions
 from lipverify.cli.reports import require_writable
 from lipverify.errors import InvalidInput
 from lipverify.foundation.output import write_json
 from lipverify.foundation.validation import chosen, whole
+from lipverify.report.terminal.progress import progress_of
 
 TABLE = "lt.table-1"
-CLAIMS = ("softmax.norm-growth", "softmax.trained-form", "lowrank.nonlinear")
-"""Statements that rest on trainings of softmax and linear attention, whose results also come with lipverify."""
 BACKENDS = {"native": "native", "numpy": "array"}
 """The command line's names of the arithmetics of training."""
 SEEDS = (0, 1, 2)
@@ -64,8 +61,7 @@ class Line(NamedTuple):
 
 def train_models(id: str, options: ModelOptions, backend: str | None, out: Path, json: bool) -> int:
     """Train the missing models, report each, and compare it with the one that comes with lipverify."""
-    if chosen("id", id, (TABLE, *CLAIMS)) in CLAIMS:
-        return _train_for_claims(id, out)
+    chosen("id", id, (TABLE,))
     arithmetic: Any = None if backend is None else BACKENDS[chosen("backend", backend, BACKENDS)]
     from lipverify.linear_transformer.training.lineage import make
 
@@ -91,21 +87,6 @@ def train_models(id: str, options: ModelOptions, backend: str | None, out: Path,
     return 0
 
 
-def _train_for_claims(id: str, out: Path) -> int:
-    """Run all trainings that the claims of a statement rest on, and write their files to a folder."""
-    from lipverify.claims.plan.registry import select_claims
-    from lipverify.optimum.pretraining.kept import making
-
-    cells = [cell for claim in select_claims([id]) for cell in claim.cells if cell.method == "training"]
-    measurements = {cell.measurement.address: cell.measurement for cell in cells}
-    require_writable(out)
-    with progress_of("trained") as progress, making(out):
-        for done, measurement in enumerate(measurements.values(), 1):
-            measurement.run()
-            progress(done, len(measurements), measurement.address)
-    return 0
-
-
 def _line(witness: Any) -> Line:
     loss = witness.trained.loss
     doubt = "" if loss.trusted else ", untrusted"
@@ -120,14 +101,14 @@ def _line(witness: Any) -> Line:
 
 def _beside_shipped(witness: Any) -> str:
     """Compare the model with the one of the same name that comes with lipverify."""
-    from lipverify.linear_transformer.training.witness import models_folder, names_of, read_witness
+    from lipverify.linear_transformer.training.witness import models_folder, names_of, read_witness, rounded
 
     if witness.name not in names_of(witness.noise):
         return "there is none"
     shipped = read_witness(witness.name, models_folder())
     if shipped.plan != witness.plan:
         return "other settings"
-    if shipped.trained == witness.trained:
+    if shipped.trained == rounded(witness.trained):
         return "the same bits"
     if shipped.machine != witness.machine:
         return f"another machine; loss {_apart(witness, shipped)}"

@@ -24,17 +24,15 @@ from lipverify.claims.plan.claim import Claim
 from lipverify.claims.plan.profile import profile_named
 from lipverify.claims.plan.registry import entitled, select_claims
 from lipverify.claims.run.deciding import duration, in_words, other_methods, stepped, tried_now, wants
-from lipverify.cli import INTERRUPTED
-from lipverify.cli.app import ReportOptions
-from lipverify.cli.claims import How, Output
-from lipverify.cli.ending import BROKE, DECIDE, ending, exit_code
+from lipverify.cli.app import INTERRUPTED, How, Output, ReportOptions
 from lipverify.cli.reports import WRITERS, require_writable, show, write_reports
-from lipverify.cli.screen import screen
-from lipverify.cli.tables import LOOKS, grouped
 from lipverify.errors import InvalidInput
 from lipverify.foundation.files import alone_in, reason, require_targets
 from lipverify.foundation.output import write_json
 from lipverify.foundation.quoting import counted
+from lipverify.report.terminal.ending import BROKE, DECIDE, ending, exit_code
+from lipverify.report.terminal.screen import screen
+from lipverify.report.terminal.tables import LOOKS, grouped
 from lipverify.report.visible import visible
 
 if TYPE_CHECKING:
@@ -102,7 +100,7 @@ def _ledger_of(claims: Sequence[Claim], how: How, report: ReportOptions, finishe
         "backend": how.backend,
         "jobs": how.jobs,
         "cluster": how.cluster,
-        "limit": how.seconds,
+        "limit": how.limit or profile_named(how.profile).limit,
         "finished": finished,
         "title": report.title,
         "author": report.author,

@@ -10,16 +10,16 @@ from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-import lipverify
 from lipverify.foundation.compiling import compiler
 from lipverify.foundation.shipped import shipped
+from lipverify.foundation.version import __version__
 
 NUMERICAL = ("numpy", "scipy", "sympy", "mpmath", "python-flint")
 """Libraries that compute numbers."""
 SHOWN = ("msgspec", "matplotlib", "typst", "distributed", "cupy-cuda12x", "cupy-cuda13x")
 """Libraries that pass numbers on, or that compute some only on request."""
 ABSENT = "not installed"
-SOURCES = (".py", ".c", ".h", ".cu", ".cuh", ".json")
+SOURCES = (".py", ".c", ".h", ".cu", ".cuh", ".json", ".xz")
 SETTINGS = ("OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES", "NPY_ENABLE_CPU_FEATURES", "MKL_CBWR", "CFLAGS")
 """Environment variables that choose the order in which a library sums."""
 
@@ -30,7 +30,7 @@ def fingerprint() -> str:
     parts = [*(f"{name} {number}" for name, number in versions(NUMERICAL).items()), platform.python_version()]
     parts += [cpu(), compiler_version(), *(f"{name}={os.environ.get(name, '')}" for name in SETTINGS)]
     digest = blake2b("\0".join(parts).encode(), digest_size=8)
-    for folder in (Path(lipverify.__file__).parent, shipped()):
+    for folder in (Path(__file__).parents[1], shipped()):
         for path in sorted(path for path in folder.rglob("*") if path.suffix in SOURCES):
             digest.update(path.read_bytes())
     return digest.hexdigest()
@@ -38,7 +38,7 @@ def fingerprint() -> str:
 
 def provenance() -> dict[str, str]:
     """The entries of a ledger about code, libraries, processor and compiler, by name."""
-    used = {"lipverify": lipverify.__version__, **versions(NUMERICAL)}
+    used = {"lipverify": __version__, **versions(NUMERICAL)}
     used |= {name: number for name, number in versions(SHOWN).items() if number != ABSENT}
     return {**used, "compiler": compiler_version(), "CPU": cpu()}
 

@@ -1,13 +1,15 @@
 """Results on disk: sealed by a digest, verified whenever they are read, written whole or not at all.
 
 A record is evidence that was expensive to compute, as JSON: a file with one field a line, or one line of a file with
-many records. A row is the result of one measurement of a run that may be interrupted, in SQLite, by its address.
+many records. A file whose name ends in .xz is compressed; `xz -dc FILE` prints it. A row is the result of one
+measurement of a run that may be interrupted, in SQLite, by its address.
 Remembered answers are shared by the processes of one run, by the content of the question, in a folder that is deleted
 with the run.
 """
 
 from __future__ import annotations
 
+import lzma
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -30,6 +32,7 @@ Answer = TypeVar("Answer", bound=msgspec.Struct)
 
 SEAL = 16
 """Bytes of a digest; two results with one digest do not occur by chance."""
+COMPRESSED = ".xz"
 OURS = __name__.partition(".")[0]
 
 
@@ -108,21 +111,27 @@ def write_record(record: msgspec.Struct, path: Path, name: str = "") -> None:
         _write(path, {field: _json(value) for field, value in msgspec.to_builtins(record).items()})
         return
     with locked(path.parent, wait=True):  # two processes add to one file one after the other
-        there = {name: _records(path.read_bytes())[name].decode() for name in names_in(path)}
+        there = {name: _records(_text(path, str(path), ""))[name].decode() for name in names_in(path)}
         _write(path, dict(sorted({**there, name: _json(record)}.items())))
 
 
 def _write(path: Path, lines: dict[str, str]) -> None:
-    write_whole(path, ("{\n" + ",\n".join(f"{_json(name)}: {text}" for name, text in lines.items()) + "\n}\n").encode())
+    text = ("{\n" + ",\n".join(f"{_json(name)}: {text}" for name, text in lines.items()) + "\n}\n").encode()
+    write_whole(path, lzma.compress(text) if path.suffix == COMPRESSED else text)
 
 
 def _text(path: Path, subject: str, way_out: str) -> bytes:
     if path.exists() and not path.is_file():
         raise InvalidInput(f"{subject} is no regular file; remove it, or {way_out}.")
     try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InvalidInput(f"{subject} cannot be read ({error.strerror}); {way_out}.") from None
+        content = path.read_bytes()
+        return _decompressed(content) if path.suffix == COMPRESSED else content
+    except (OSError, lzma.LZMAError) as error:
+        rule = error.strerror if isinstance(error, OSError) else f"{path.name} is damaged: {error}"
+        raise InvalidInput(f"{subject} cannot be read ({rule}); {way_out}.") from None
+
+
+_decompressed = lru_cache(maxsize=4)(lzma.decompress)
 
 
 @lru_cache(maxsize=4)

@@ -9,7 +9,7 @@ import math
 import operator
 import sys
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.quoting import shown
@@ -22,6 +22,7 @@ LARGEST = sys.float_info.max
 NUMERIC = "iuf"
 """Kinds of arrays that hold integers or real numbers."""
 T = TypeVar("T")
+Name = TypeVar("Name", bound=str)
 
 
 def whole(name: str, value: Any, least: int, what: str = "it", most: int | None = None) -> int:
@@ -47,6 +48,25 @@ def a_seed(value: Any) -> int:
     7
     """
     return whole("seed", value, 0, most=2**128 - 1)
+
+
+def require_processes(jobs: int | None, limit: float | None, cluster: str | None = None) -> None:
+    """Check who measures and for how long: `jobs` processes or a cluster, with a limit only where one can be kept.
+
+    >>> require_processes(2, None, "tcp://host:8786")
+    Traceback (most recent call last):
+        ...
+    lipverify.errors.InvalidInput: jobs = 2 and cluster = 'tcp://host:8786': give one of them.
+    """
+    if jobs is not None:
+        whole("jobs", jobs, 0, "the number of processes, 0 for this one,")
+    if jobs is not None and cluster is not None:
+        raise InvalidInput(f"jobs = {jobs} and cluster = {cluster!r}: give one of them.")
+    if limit is not None and not 0 < limit < math.inf:
+        raise InvalidInput(f"limit = {limit:g}: the seconds for one measurement must be positive and finite.")
+    if jobs == 0 and limit is not None:
+        rule = "nothing ends a measurement in this process"
+        raise InvalidInput(f"jobs = 0 and limit = {limit:g}: {rule}; give jobs = 1, which is a process too.")
 
 
 def instance(name: str, value: Any, kind: type[T], way_out: str) -> T:
@@ -76,7 +96,7 @@ def function(name: str, value: Any, takes: str) -> Callable[..., Any]:
     return value
 
 
-def chosen(name: str, value: Any, among: Collection[str]) -> str:
+def chosen(name: str, value: Any, among: Collection[Name]) -> Name:
     """Check that the value is one of the names `among`.
 
     >>> chosen("backend", "abacus", ["numpy", "cupy"])
@@ -86,7 +106,7 @@ def chosen(name: str, value: Any, among: Collection[str]) -> str:
     """
     if not isinstance(value, str) or value not in among:
         raise InvalidInput(f"{name} = {shown(value)} is not known; choose one of: {', '.join(among)}.")
-    return value
+    return cast(Name, value)
 
 
 def real(value: Any) -> float:

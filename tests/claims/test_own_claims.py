@@ -22,8 +22,10 @@ from lipverify.claims.plan import all_claims, claims_of, profile_named, select_c
 from lipverify.claims.run import Finished, run
 from lipverify.claims.run.kept import NAME  # internal: the file that a killed run leaves
 from lipverify.cli import main
-from lipverify.cli.ending import exit_code  # internal: the exit code of a ledger, without a process for each
 from lipverify.errors import InvalidInput
+
+# internal: the exit code of a ledger, without a process for each
+from lipverify.report.terminal.ending import exit_code
 from tests import ROOT
 from tests.commands import Commands
 
@@ -577,23 +579,6 @@ REFUSED: dict[str, tuple[str, int | None, str]] = {
     "three controls": (changed(POWER, "control", "(1, 2, 3)"), 12, "(false, true)"),
     "along that is a name": (changed(POWER, "along", '"n"'), 13, "start, stop"),
     "along of two": (changed(POWER, "along", '{"n": (1, 1e9), "d": (1, 1e9)}'), 13, "start, stop"),
-    "instead of earlier versions": (plus(POWER, 'instead="1/2"'), 14, "control=(false, true)"),
-    "sharp of earlier versions": (plus(POWER, 'sharp="1/2"'), 14, "truth="),
-    "rate of earlier versions": (plus(POWER, 'rate="1/2"'), 14, "truth="),
-    "value of earlier versions": (plus(SQUARE, 'value="1/2"'), 13, "truth="),
-    "error of earlier versions": (plus(POWER, "error=1e-12"), 14, "returns (value, error)"),
-    "log of earlier versions": (plus(POWER, 'log="1"'), 14, "divided by that power of the logarithm"),
-    "agrees of earlier versions": (POWER.replace("over=", "agrees=(), over="), 15, "after the forms"),
-    "methods of earlier versions": (
-        POWER.replace("over=", f"{AGREE}(power, power, 'q', methods=('a', 'b')),\n    over=", 1), 15, "what ran",
-    ),
-    "Source of earlier versions": (POWER.replace("claim, exp", "Source, claim, exp"), 1, "(paper, place, printed)"),
-    "Figure of earlier versions": (POWER.replace("claim, exp", "Figure, claim, exp"), 1, "claims.ledger"),
-    "given of earlier versions": (plus(POWER, "given={}"), 14, "at(function, name=value)"),
-    "grade of earlier versions": (plus(SQUARE, 'grade="observed"'), 13, "method=(method, grade)"),
-    "figures of earlier versions": (POWER.replace("over=", "figures=(), over="), 15, "shows="),
-    "tables of earlier versions": (POWER.replace("over=", "tables=(), over="), 15, "shows="),
-    "ray of earlier versions": (plus(POWER, "ray=(1e4, 1e30)"), 14, "along={'n': (start, stop)}"),
     "unknown keyword": (plus(POWER, "eqauls=1"), 14, "eqauls"),
     "function without n": (POWER.replace("power(d, n)", "power(d, m)"), 3, "does not take n"),
     "function of too much": (POWER.replace("power(d, n)", "power(d, n, k)"), 3, "nothing supplies k"),
@@ -623,7 +608,6 @@ REFUSED: dict[str, tuple[str, int | None, str]] = {
     ),
     "a syntax error": (POWER + "def (:\n", 20, "SyntaxError"),
     "an exception": (POWER + "\n1 / 0\n", 21, "ZeroDivisionError"),
-    "draw of earlier versions": ("from lipverify.claims import claim, draw\n" + POWER, 1, "at(function"),
     "an exit": ("import sys\nsys.exit(0)\n", 2, "ended the program"),
     "a module that is not there": ("import no_such_module_here\n" + POWER, 1, "must be self-contained"),
     "a file without claims": ("x = 1\n", None, "no claims in this file"),

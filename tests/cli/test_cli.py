@@ -372,10 +372,8 @@ def test_a_failed_report_affects_no_other_output(
     from lipverify.cli import reports, verify  # internal: one of the writers is made to fail
 
     # internal: the options of a run in this process, whose writers are replaced
-    from lipverify.cli.app import ReportOptions
-
     # internal: the options of a run in this process, whose writers are replaced
-    from lipverify.cli.claims import How, Output
+    from lipverify.cli.app import How, Output, ReportOptions
 
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
@@ -408,7 +406,7 @@ def test_exit_codes(verdict: str, expected: str, caught: bool, strict: bool, cod
     import msgspec
 
     from lipverify.claims.ledger import Control, Ledger, Provenance, Record, Source
-    from lipverify.cli.ending import exit_code  # internal: the exit code of a ledger that no run made
+    from lipverify.report.terminal.ending import exit_code  # internal: the exit code of a ledger that no run made
 
     record = Record(
         id="a.b", title="t", statement="s", source=Source("S", "p", "q"), kind="printed", grade=None, assumptions=(),

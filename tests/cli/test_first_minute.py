@@ -25,18 +25,18 @@ from lipverify.claims.ledger import Ledger, Record, read_ledger
 # internal: the line that every output prints, for the test's own cells
 from lipverify.claims.ledger.reach import reach, summary, telling, telling_margin
 from lipverify.claims.run.runner import Running  # internal: a measurement with a given duration
+from lipverify.cli.verify import verdict_table  # internal: the table of a ledger that no run made
 
 # internal: the line of a theorem with claims of the test's own
-from lipverify.cli.ending import (  # internal: the last lines of ledgers that no run made
+from lipverify.report.terminal.ending import (  # internal: the last lines of ledgers that no run made
     HEADING,
     claim_line,
     ending,
     exit_code,
     theorem_line,
 )
-from lipverify.cli.screen import PlainScreen  # internal: the log of a run; the test sets its clock
-from lipverify.cli.tables import wrapped  # internal: wrapping, for random text
-from lipverify.cli.verify import verdict_table  # internal: the table of a ledger that no run made
+from lipverify.report.terminal.screen import PlainScreen  # internal: the log of a run; the test sets its clock
+from lipverify.report.terminal.tables import wrapped  # internal: wrapping, for random text
 from tests import ROOT
 from tests.cli.test_cli import ENVIRONMENT
 from tests.commands import CLAIMS_FILE, QUICK_FILE, Commands

@@ -21,10 +21,8 @@ from lipverify.claims.run.kept import NAME  # internal: the only file that an in
 from lipverify.cli import verify  # internal: a run in this process, with a limit of time that no command takes
 
 # internal: a run in this process, with a limit of time that no command takes
-from lipverify.cli.app import ReportOptions
-
 # internal: a run in this process, with a limit of time that no command takes
-from lipverify.cli.claims import How, Output
+from lipverify.cli.app import How, Output, ReportOptions
 from lipverify.foundation.quoting import counted  # internal: counts in words, as the message has them
 from tests import toys
 from tests.commands import CLAIMS_FILE, QUICK_FILE, Commands, kept_in

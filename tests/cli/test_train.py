@@ -29,7 +29,7 @@ def test_models_are_made_and_kept(lipverify: Commands, tmp_path: Path) -> None:
     assert first.returncode == 0, first.stderr
     [line] = json.loads(first.stdout)
     assert line["model"] == "uniform-2/OMEGA-1-0"
-    [path] = out.rglob("*.json")
+    [path] = out.rglob("*.json.xz")
     kept, text = read_witness(line["model"], out), path.read_bytes()
     assert (kept.trained.arithmetic, kept.layers, kept.seed) == ("array", 1, 0)
     assert kept.command == "lipverify train lt.table-1 --noise uniform-2 --family OMEGA --layers 1 --seeds 0"

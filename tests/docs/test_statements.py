@@ -11,7 +11,7 @@ from lipverify.claims.plan import all_claims, profile_named
 from lipverify.claims.run import run
 from lipverify.report.sources import short  # internal: the short title of a source, as the report has it
 from tests.docs import passages
-from tests.docs.statements import COUNTS, PAGE, README, SOURCES, Sentence, by_stem, counted, page, sentences
+from tests.docs.statements import COUNTS, README, SOURCES, Sentence, by_stem, counted, sentences
 
 
 def faults(listed: list[Sentence], stems: set[str]) -> list[str]:
@@ -47,10 +47,6 @@ def test_a_sentence_without_claims_and_reason_is_a_fault(sentence: Sentence) -> 
 
 def test_a_statement_without_a_sentence_is_a_fault() -> None:
     assert faults(sentences(), {*by_stem(), "softmax.new"}) == ["softmax.new is of no sentence"]
-
-
-def test_the_page_is_that_of_the_claims() -> None:
-    assert PAGE.read_text(encoding="utf-8") == page(), "python -m tests.docs.statements writes it again"
 
 
 def test_the_readme_counts_are_those_of_the_claims() -> None:

@@ -33,8 +33,8 @@ FLOW = [
     {"report"},
     {"export"},
     {"explore"},
-    {"cli"},
     {"verification"},
+    {"cli"},
     {"pytest_plugin"},
     {"checks"},
 ]

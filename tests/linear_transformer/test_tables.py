@@ -60,12 +60,12 @@ def test_stored_tables_equal_new_measurements() -> None:
 def test_tables_of_other_models_or_edited_ones_are_refused(tmp_path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     stored = tables.stored_tables("uniform-3")
     other = msgspec.structs.replace(stored, models={**stored.models, "DIAG-2-0": "another"})
-    monkeypatch.setattr(tables, "tables_path", lambda noise: tmp_path / "tables.json")
+    monkeypatch.setattr(tables, "tables_path", lambda noise: tmp_path / "tables.json.xz")
     for record, message in (
         (other, "digest"),
         (sealed(other), "has changed since"),
     ):
-        write_record(record, tmp_path / "tables.json")
+        write_record(record, tmp_path / "tables.json.xz")
         tables.stored_tables.cache_clear()
         with pytest.raises(InvalidInput, match=message):
             tables.stored_tables("uniform-3")

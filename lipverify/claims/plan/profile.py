@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar, cast
 
 from lipverify.errors import InvalidInput
 
@@ -13,11 +13,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Profile:
-    """The amount of evidence: points on a ray, sampled contexts, and a name on which claims may depend."""
+    """The amount of evidence: points on a ray, sampled contexts, and a name on which claims may depend.
+
+    `limit` is the longest time in seconds for one measurement by default, many times the slowest of lipverify's own.
+    """
 
     name: Literal["quick", "full"]
     points: int
     contexts: int
+    limit: float
     seed: int = 0
     backend: str = "numpy"
 
@@ -31,9 +35,9 @@ def profile_named(name: str, seed: int = 0, backend: str = "numpy") -> Profile:
         If no profile has this name.
     """
     if name == "quick":
-        return Profile("quick", 12, 20_000, seed, backend)
+        return Profile("quick", 12, 20_000, 1800.0, seed, backend)
     if name == "full":
-        return Profile("full", 27, 400_000, seed, backend)
+        return Profile("full", 27, 400_000, 21600.0, seed, backend)
     raise InvalidInput(f"profile = {name!r} is not known; choose one of: {', '.join(PROFILES)}.")
 
 
@@ -53,7 +57,7 @@ class PerProfile(Generic[T]):
         return self.quick if profile.name == "quick" else self.full
 
 
-def per_profile(quick: T, full: T) -> PerProfile[T]:
+def per_profile(quick: T, full: T) -> T:
     """Give one value for the quick profile and one for the full profile.
 
     Parameters
@@ -64,12 +68,14 @@ def per_profile(quick: T, full: T) -> PerProfile[T]:
     Returns
     -------
     PerProfile
-        A placeholder that is replaced by one of the two when a claim is planned.
+        A placeholder that is replaced by one of the two when a claim is planned; for type checkers one of the two.
 
+    Examples
+    --------
     >>> per_profile(8, 24).full
     24
     """
-    return PerProfile(quick, full)
+    return cast(T, PerProfile(quick, full))
 
 
 def settled(value: Any, profile: Profile) -> Any:

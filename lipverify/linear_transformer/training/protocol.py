@@ -194,7 +194,7 @@ def trained(
 
 def runs_path(noise: str) -> Path:
     """The shipped file of a law."""
-    return models_folder() / noise / "protocol.json"
+    return models_folder() / noise / "protocol.json.xz"
 
 
 @cache

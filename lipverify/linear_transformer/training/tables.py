@@ -247,7 +247,7 @@ def _printed_error(held_out: Evaluation, like: Sequence[Floats], entry: float) -
 
 def tables_path(noise: str) -> Path:
     """The shipped file of a law."""
-    return models_folder() / noise / "tables.json"
+    return models_folder() / noise / "tables.json.xz"
 
 
 @cache

@@ -1,7 +1,7 @@
 """Witnesses: trained models as data, one file for each law of the noise, so that claims need no training.
 
-A line of `NOISE/models.json`, named FAMILY-LAYERS-SEED, contains the weights, the way they were found and its cost. A
-digest of all of this reveals a model that was edited, truncated or renamed, which is refused. The line also has the
+A line of `NOISE/models.json.xz`, named FAMILY-LAYERS-SEED, contains the weights, the way they were found and its cost.
+A digest of all of this reveals a model that was edited, truncated or renamed, which is refused. The line also has the
 digests of the models that it was grown from, so that a lineage is consistent or trained again.
 
 The weights are evidence because the claims evaluate them on new contexts; nothing else in the file is trusted.
@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.provenance import machine_here
@@ -25,6 +26,8 @@ from lipverify.linear_transformer.training.stages import Plan
 
 FORMAT = 1
 """Version of the file's format; any other version is refused."""
+DECIMALS = 10
+"""Decimals of a weight that comes with lipverify, in the units of its family, in which weights are of order 1."""
 REMAKE = "`lipverify train lt.table-1 --noise {} --family {} --layers {} --seeds {}` makes it again"
 
 
@@ -82,7 +85,7 @@ def name_of(noise: str, family: str, layers: int, seed: int) -> str:
 
 def models_path(folder: Path, noise: str) -> Path:
     """The file of the models for a law, in a folder of models."""
-    return folder / noise / "models.json"
+    return folder / noise / "models.json.xz"
 
 
 def witness_of(trained: Trained, seed: int, plan: Plan, grown_from: tuple[str, ...], seconds: float) -> Witness:
@@ -103,6 +106,16 @@ def witness_of(trained: Trained, seed: int, plan: Plan, grown_from: tuple[str, .
         trained=trained,
     )
     return sealed(made)
+
+
+def rounded(trained: Trained) -> Trained:
+    """The model as it comes with lipverify, with weights of `DECIMALS` decimals.
+
+    Without noise weights stay exact: the losses are squares of 1e-6 and less, which another weight would change.
+    """
+    if trained.regression.noise.second_moment == 0:
+        return trained
+    return replace(trained, weights=tuple(round(weight, DECIMALS) for weight in trained.weights))
 
 
 def read_witness(name: str, folder: Path) -> Witness:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from functools import lru_cache
+from typing import Any
 
 import pytest
 
@@ -27,7 +28,7 @@ LONGEST = 20.0
 
 
 def outside(
-    law: Law, d: int, n: int, w: float, route: str | None = None, sigma: float = 0.0, longest: float = math.inf
+    law: Law, d: int, n: int, w: float, route: Any = None, sigma: float = 0.0, longest: float = math.inf
 ) -> Outcome:
     """The distance of the exact bias, or with sigma of the noise, from its ball, in units of its error."""
     problem = Problem(d=d, n=n, law=law, sigma=sigma)

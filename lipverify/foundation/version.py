@@ -1,0 +1,3 @@
+"""The version of lipverify."""
+
+__version__ = "0.2.0"

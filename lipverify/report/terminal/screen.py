@@ -1,0 +1,138 @@
+"""Show a run while it goes: verdicts as they are made, and the names of slow measurements.
+
+A terminal and a log file get the same lines; a terminal also has a progress bar below them.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+from lipverify.claims.ledger.record import Record
+from lipverify.claims.plan.claim import Claim
+from lipverify.claims.run.runner import Running, Watch
+from lipverify.report.terminal.ending import HEADING, claim_line, stem_of, theorem_line
+from lipverify.report.terminal.progress import PLAIN_STEPS
+from lipverify.report.terminal.tables import wrapped
+from lipverify.report.visible import visible
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
+
+SLOW = 10.0
+"""Seconds after which a measurement is named, and named again each time the duration has doubled."""
+
+
+class Screen(Watch):
+    """Shows each verdict: a line a theorem, or a line a claim if there is only one theorem."""
+
+    def __init__(self, claims: Sequence[Claim], show: Callable[[str], None], note: Callable[[str], None]) -> None:
+        self.show, self.note = show, note
+        self.open: dict[str, list[str]] = {}
+        for claim in claims:
+            self.open.setdefault(stem_of(claim.id), []).append(claim.id)
+        self.by_claim = self.headed = len(self.open) == 1
+        self.records: dict[str, list[Record]] = {stem: [] for stem in self.open}
+        self.named: dict[str, float] = {}
+
+    def decided(self, record: Record) -> None:
+        """Show the claim, or its theorem if this was its last claim."""
+        stem = stem_of(record.id)
+        self.records[stem].append(record)
+        if self.by_claim:
+            self.show(claim_line(record))
+        elif len(self.records[stem]) == len(self.open[stem]):
+            if not self.headed:
+                self.show(HEADING)
+            self.headed = True
+            self.show(theorem_line(stem, self.records[stem]))
+
+    def running(self, now: Sequence[Running]) -> None:
+        """Print each measurement that takes longer than `SLOW`, again whenever its time has doubled."""
+        for task in now:
+            if task.seconds >= self.named.get(task.address, SLOW):
+                self.named[task.address] = 2 * task.seconds
+                self.note(f"still measuring for {task.claim} ({task.seconds:.0f} s): {_call(task.address)}")
+
+
+class PlainScreen(Screen):
+    """Writes to a log file: the same lines, and about ten lines of progress."""
+
+    def __init__(self, claims: Sequence[Claim], show: Callable[[str], None], note: Callable[[str], None]) -> None:
+        super().__init__(claims, show, note)
+        self.clock, self.step, self.last = time.perf_counter(), 0, 0
+
+    def measured(self, done: int, total: int) -> None:
+        """Print a line after each tenth of the plan; none within the first second except the last."""
+        seconds = time.perf_counter() - self.clock
+        if total != self.last:
+            self.last, self.step = total, done * PLAIN_STEPS // max(total, 1)
+            return
+        step = done * PLAIN_STEPS // max(total, 1)
+        if step > self.step and (seconds > 1 or done == total):
+            self.step = step
+            self.note(f"measured {done} of {total} ({seconds:.0f} s)")
+
+
+class LiveScreen(Screen):
+    """Writes to a terminal: a bar below the lines, which names the longest-running measurement."""
+
+    def __init__(self, claims: Sequence[Claim], bar: Progress, task: TaskID) -> None:
+        console = bar.console
+        super().__init__(claims, lambda line: console.print(_fitted(line, console), soft_wrap=True), lambda _: None)
+        self.bar, self.task = bar, task
+
+    def measured(self, done: int, total: int) -> None:
+        """Move the bar to `done` of `total`, which may have grown."""
+        self.bar.update(self.task, completed=done, total=total)
+
+    def running(self, now: Sequence[Running]) -> None:
+        """Write beside the bar which claim has waited longest, and how long."""
+        longest = f"{stem_of(now[0].claim)} {now[0].seconds:.0f} s" if now else ""
+        self.bar.update(self.task, description=longest)
+
+
+def _call(address: str) -> str:
+    """The address of a measurement as a call, without the file of the function.
+
+    >>> _call("value_at(split.py@75a0:noise_share, d=5, law='relu')")
+    "noise_share(d=5, law='relu')"
+    """
+    return re.sub(r"^\w+\((?:\S*[:.])?(\w+), ", r"\1(", visible(address))
+
+
+@contextmanager
+def screen(claims: Sequence[Claim], to_stderr: bool) -> Iterator[Watch]:
+    """The screen for a run of these claims: on standard output, or on standard error if that holds data."""
+    console = Console(stderr=to_stderr, highlight=False)
+    if not console.is_terminal:
+        errors = Console(stderr=True, highlight=False)
+        yield PlainScreen(claims, lambda line: _line(line, console), lambda line: _line(line, errors))
+        return
+    columns = (BarColumn(16), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=console, transient=True) as bar:
+        yield LiveScreen(claims, bar, bar.add_task("", total=None))
+
+
+def _line(line: str, console: Console) -> None:
+    """Print a line and flush it."""
+    console.print(_fitted(line, console), soft_wrap=True)
+    (sys.stderr if console.stderr else sys.stdout).flush()
+
+
+def _fitted(line: str, console: Console) -> Text:
+    """The lines of a text, wrapped to the width; indented lines stay indented."""
+    lines: list[str] = []
+    for paragraph in line.split("\n"):
+        indent = len(paragraph) - len(paragraph.lstrip()) if paragraph.startswith(" ") else 0
+        inner = wrapped(paragraph.strip(), console.width - indent, "" if indent else "    ")
+        lines += [" " * indent + part for part in inner] if len(paragraph) > console.width else [paragraph]
+    return Text("\n".join(lines))
