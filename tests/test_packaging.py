@@ -31,6 +31,13 @@ def test_the_lock_holds_every_dependency() -> None:
     assert wanted <= locked
 
 
+def test_the_change_log_and_the_citation_have_the_version() -> None:
+    """The change log begins with the version, and the citation has it."""
+    changes, citation = ((ROOT / name).read_text(encoding="utf-8") for name in ("CHANGELOG.md", "CITATION.cff"))
+    assert re.search(r"^## (\S+)", changes, re.MULTILINE).group(1) == lipverify.__version__  # type: ignore[union-attr]
+    assert f"\nversion: {lipverify.__version__}\n" in citation
+
+
 def test_no_core_dependency_needs_a_gpu() -> None:
     assert not [r for r in PROJECT["dependencies"] if name(r).startswith(("cupy", "nvidia", "torch"))]
 
