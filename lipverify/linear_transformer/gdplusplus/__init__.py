@@ -33,4 +33,4 @@ if TYPE_CHECKING:
         spectral_rule as spectral_rule,
     )
 
-__getattr__, __dir__ = lazy(__name__)
+lazy()

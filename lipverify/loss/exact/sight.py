@@ -244,8 +244,8 @@ class OwnLink(Links):
             return f"The error is an estimate: near z = {feature[1]:.7g} the link is steeper than the rules resolve."
         if self.known is not None:
             return (
-                f"The error is an estimate: at z = {self.known.unbounded[0]:.7g} the link may be infinite, or much "
-                "larger than elsewhere."
+                f"The error is an estimate: at z = {self.known.unbounded[0]:.7g} the link may be infinite, or changes "
+                "by more than 1 % within 1e-14."
             )
         return super().doubt.replace("covariance or variogram", "link")
 
