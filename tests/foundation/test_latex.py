@@ -215,5 +215,5 @@ def test_a_text_is_read_or_refused_and_output_can_be_read_again(text: str) -> No
 
 
 def test_the_command_line_starts_without_the_reader() -> None:
-    asked = "import sys, lipverify.cli; sys.exit('pylatexenc' in sys.modules)"
+    asked = "import sys, lipverify.cli; sys.exit('lipverify.foundation.latex.reader' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", asked], check=False).returncode == 0
