@@ -103,6 +103,11 @@ class Assumed(NamedTuple):
         """True if the coordinate has a bound on both sides."""
         return not any(map(math.isinf, self.ends))
 
+    @property
+    def is_range(self) -> bool:
+        """True if they say which values the coordinate takes."""
+        return bool(self.values) or self.lipschitz or self.bounded
+
     def allows(self, value: Any) -> bool:
         """True if a value satisfies the relations."""
         return all(RELATIONS[sign](value, bound) for sign, bound in self.relations)
@@ -124,7 +129,7 @@ class Axis:
 def axes_of(form: Form, over: Mapping[Any, Any], assumed: Mapping[str, Assumed], profile: Profile) -> list[Axis]:
     """The axes of a form's free coordinates: those `over` of its claim and those of the form itself."""
     frozen = {name for control in (form.false, form.true) if isinstance(control, dict) for name in control}
-    stated = {name for name, each in assumed.items() if each.values or each.lipschitz or each.bounded}
+    stated = {name for name, each in assumed.items() if each.is_range}
     axes: list[Axis] = []
     for key, values in itertools.chain((over or {}).items(), (form.over or {}).items()):
         names = key if isinstance(key, tuple) else (key,)
