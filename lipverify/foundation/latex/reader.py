@@ -22,7 +22,8 @@ _DEEPEST = 30
 """The deepest nesting of rows; the Typst compiler follows about twice this depth."""
 _NEAR = 12
 """Characters on either side of a fault that a message shows."""
-_TOKEN = re.compile(r"\\(?:[A-Za-z]+|.)|\d+(?:\.\d+)?|\s+|.", re.DOTALL)
+_TOKEN = re.compile(r"\\(?:[A-Za-z]+|.)|\s+|.", re.DOTALL)
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _WORDS = re.compile(r"\{((?:[^\\{}$#%&]|\\[ ,])*)\}|([^\\{}$#%&])")
 """An argument of plain words, in braces or of one letter."""
 _OUTSIDE = re.compile(r"\\text\{([^{}$\\]*\s\S[^{}$\\]*)\}|\\(?:[A-Za-z]+|.)|[{}]", re.DOTALL)
@@ -111,14 +112,10 @@ class _Reader:
         """Refuse the next token."""
         refuse(self._latex, self._position, reason)
 
-    def _skip(self, *, number: bool = True) -> None:
-        """Skip the spaces that LaTeX does not print; keep of a `number` that follows its first digit."""
+    def _skip(self) -> None:
+        """Skip the spaces that LaTeX does not print."""
         while self.next_token.isspace():
             self._at += 1
-        if not number and len(text := self.next_token) > 1 and text[0].isdigit():
-            start = self._position
-            rest = [(start + 1 + token.start(), token[0]) for token in _TOKEN.finditer(text[1:])]
-            self._tokens[self._at : self._at + 1] = [(start, text[0]), *rest]
 
     def _next(self) -> str:
         self._skip()
@@ -137,10 +134,17 @@ class _Reader:
             if text.isspace():
                 self._at += 1
                 parts.append(SPACE)
-            elif part := self._scripted(self._atom()):
-                parts.append(_without_first_power(part) if parts and _is_order(parts[-1]) else part)
+            elif part := self._scripted(self._number() if text.isdecimal() else self._atom()):
+                parts.append(part)
         self._depth -= 1
         return row(*parts)
+
+    def _number(self) -> Part:
+        """A number with its decimals. An argument without braces is one digit, which is why each is a token."""
+        number = _NUMBER.match(self._latex, self._position)
+        assert number
+        self._at += len(number[0])
+        return Part("sign", number[0])
 
     def _scripted(self, base: Part | None) -> Part | None:
         """A base with the scripts and primes that follow it."""
@@ -156,7 +160,7 @@ class _Reader:
             self._at += 1
             primes += "'" * (text in ("'", "’"))
             if text in ("^", "_"):
-                self._skip(number=False)
+                self._skip()
                 scripts[text] = self._atom() or row()
             after = self._at
         self._at = after  # a space after the last script belongs to the row
@@ -194,7 +198,7 @@ class _Reader:
     def argument(self, name: str, begin: int | None = None) -> Part:
         """The argument of a command, which is the token before or begins at another: a group, or one sign."""
         command = self._tokens[self._at - 1 if begin is None else begin][0]
-        self._skip(number=False)
+        self._skip()
         text = self.next_token
         if text in ("", "}", "^", "_", "'", "&"):
             refuse(self._latex, command, f"{'' if text else 'End of input: '}\\{name} lacks an argument")
@@ -211,7 +215,7 @@ class _Reader:
 
     def words(self, name: str) -> str:
         """The argument of a command, which must be plain words, spaces kept."""
-        self._skip(number=False)
+        self._skip()
         match = _WORDS.match(self._latex, self._position)
         if not match or not match[0].isprintable():
             self.refuse(f"the argument of \\{name} is not plain words")
@@ -338,25 +342,3 @@ _KINDS: tuple[tuple[Collection[str], Meaning], ...] = (
 )
 _MEANINGS: dict[str, Meaning] = {name: meaning for names, meaning in _KINDS for name in names}
 """What each command is; a later entry replaces an earlier one."""
-
-
-def _is_order(part: Part) -> bool:
-    r"""True if a part is a sign of an order of growth, such as Ω or `\mathcal{O}`."""
-    while part.kind == "row" or part.name == "mathcal":
-        if len(part.parts) != 1 or part.parts[0] is None:
-            return False
-        part = part.parts[0]
-    return part.kind == "sign" and part.name in "OΩΘω"
-
-
-def _without_first_power(part: Part) -> Part:
-    r"""An order of growth without a first power at its start, as a claim of exponents writes it.
-
-    >>> read(r"\Omega\left(n^{1}\right)") == read(r"\Omega\left(n\right)")
-    True
-    """
-    match part:
-        case Part("fenced", _, (opening, Part(_, _, (Part("scripts", "", (Part() as base, None, one)), *rest)), *more)):
-            if one == row(Part("sign", "1")):
-                return Part("fenced", "", (opening, Part("row", "", (base, *rest)), *more))
-    return part
