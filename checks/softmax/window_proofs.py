@@ -84,29 +84,6 @@ def in_units_of_limit(proof: Proof) -> bool:
     return math.isclose(proof.constants["k"], proof.constants["limit_low"], rel_tol=5e-3)
 
 
-CORNERS = {
-    **{("affine", 2): 0.0124, ("affine", 3): 1.0, ("affine", 5): 0.889},
-    **{("relu", 2): 0.0124, ("relu", 3): 1.0, ("relu", 5): 0.508},
-}
-"""m of M, by law and dimension, as the claims have it."""
-
-
-def every_signal(d: int, law: str = "affine") -> dict[str, Any]:
-    """The theorem with every n >= 2 and all L and sigma, in two, three or five dimensions.
-
-    The smallest and the largest w* / M, "largest" C of w* < C n^p, and "later" and "latest" w* / M for n >= 256 (d = 3).
-    """
-    from lipverify.proofs import EverySignal, prove_every_signal
-
-    name, meant = f"signals-{law}-{d}", lv.laws.law_named(law)
-    proof = proved(name, "every signal", {"law": law, "d": d}, lambda: prove_every_signal(d, meant))
-    if not (isinstance(proof, EverySignal) and proof.constants["m"] == CORNERS[law, d] and in_units_of_limit(proof)):
-        raise ValueError(f"{name}.json: not about every L / sigma, or with another k or m: {proof.statement}")
-    ends = {"least": "all_low", "most": "all_high", "largest": "C", "later": "later_low", "latest": "later_high"}
-    known = {end: proof.constants[key] for end, key in ends.items() if key in proof.constants}
-    return {end: between(proof, value, value) for end, value in known.items()}
-
-
 CONTEXTS = (2, 5, 30, 1000, 10**6)
 SIGNALS = {"affine": (0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 100.0, 1e4), "relu": (0.05, 0.1, 0.3, 1.0)}
 """n, and L / sigma by the law, at which w* is compared with a scale."""

@@ -1,8 +1,7 @@
 r"""Theorem 2 for every L / sigma: with hardly any noise the optimal w stops growing and tends to the w of the minimal bias.
 
 There a window holds few tokens, which the theorems of `softmax/window.py` do not cover. For affine tasks and ReLU w* is
-bounded from below by a proof for every n, L and sigma; from above as well in three and five dimensions, and in the
-plane (`softmax/window_plane.py`).
+bounded from below by a proof for every n, L and sigma, and measured against a scale.
 """
 
 from lipverify.checks.softmax import window_proofs as proofs
@@ -27,54 +26,6 @@ claim("softmax.window-every-signal/{law}/least",
       assumes=(*MODEL, r"$n \geq 2$, $M = \min(\Lambda / 6d, k \Lambda^{2/(d+2)})$, $V = (n/K)^{2/d}$, $K = 2$ ($d = 2$: 8)"),
       statement=r"w^* \geq c \min(M, k V) \quad \text{for all } n \geq 2, L, \sigma",
       finding=r"""As for affine tasks: $w^*$ never falls as $L / \sigma$ rises.""")
-claim("softmax.window-every-signal/affine/largest",
-      bound(proofs.every_signal, "C", of="largest", high="9/4", control="2", method="certified"),
-      source=THEOREM_2, kind="derived", expected="supported", over={"d": (3,)},
-      title="the optimal window for every L / sigma: from above, in three dimensions",
-      assumes=(*MODEL, r"affine tasks, $d = 3$"),
-      statement=r"w^* < C n^{2/3} \quad \text{for all } n \geq 2, L > 0 \text{ and } \sigma \geq 0",
-      finding=r"""In three dimensions $\langle x_i, x \rangle$ is uniform, and the bias has a closed form with one
-      convex function. Its lower bound increases in $w$, so one $w$ decides for all larger ones.""")
-claim("softmax.window-every-signal/affine/both-sides",
-      bound(proofs.every_signal, "c_1", of="least", low="1/3", control="1/2", method="certified"),
-      bound(proofs.every_signal, "c_2", of="most", high="3", control="5/2", method="certified"),
-      source=THEOREM_2, kind="derived", expected="supported", over={"d": (3,)},
-      title="the optimal window for every L / sigma: from both sides, in three dimensions",
-      assumes=(*MODEL, r"affine tasks, $d = 3$, $n \geq 2$, $\Lambda = n L^2 / \sigma^2$"),
-      statement=r"c_1 M \leq w^* \leq c_2 M, \; M = \min(\Lambda / 9, k \Lambda^{1/3}, n^{2/3}) \text{ for all } n \geq 2, L, \sigma",
-      finding=r"""Below eighty tokens both derivatives are enclosed piece by piece. From there on neither twice nor half of
-      $w^*$ may have a smaller loss: the bias changes by about $w^{-2}$, the noise by about $w / n$, both in closed
-      form. For $\Lambda \leq (n/2)^{3/2}$ `softmax.window-every-n/affine` covers all $n$.""")
-claim("softmax.window-every-signal/affine/five-dimensions",
-      bound(proofs.every_signal, "c_1", of="least", low="1/2", control="3/5", method="certified"),
-      bound(proofs.every_signal, "c_2", of="most", high="21/2", control="9", method="certified"),
-      bound(proofs.every_signal, "C", of="largest", high="19/2", control="8", method="certified"),
-      source=THEOREM_2, kind="derived", expected="supported", over={"d": (5,)},
-      title="the optimal window for every L / sigma: from both sides, in five dimensions",
-      assumes=(*MODEL, r"affine tasks, $d = 5$, $M = \min(\Lambda / 15, k \Lambda^{1/4}, 0.889 n^{1/3})$"),
-      statement=r"c_1 M \leq w^* \leq c_2 M \text{ for all } n \geq 2, L, \sigma, \; w^* < C n^{1/3} \text{ for all } \sigma \geq 0",
-      finding=r"""The lower bound for small $L / \sigma$ has the right order for every larger one, because $w^*$ never
-      falls in it. From above two lower bounds of the bias increase in $w$: by the nearest token alone, and by all
-      tokens in the window, whose attention is an integral over a beta distribution.""")
-claim("softmax.window-every-signal/{law}/five-dimensions",
-      bound(proofs.every_signal, "c_1", of="least", low="1/2", control="3/5", method="certified"),
-      bound(proofs.every_signal, "c_2", of="most", high="18", control="17", method="certified"),
-      bound(proofs.every_signal, "C", of="largest", high="19/2", control="8", method="certified"),
-      source=THEOREM_2, kind="derived", expected="supported", over={"law": "relu", "d": (5,)},
-      title="the optimal window for every L / sigma: from both sides, ReLU in five dimensions",
-      assumes=(*MODEL, r"$d = 5$, $M = \min(\Lambda / 30, k \Lambda^{2/7}, 0.508 n^{2/5})$"),
-      statement=r"c_1 M \leq w^* \leq c_2 M \text{ for all } n \geq 2, L, \sigma, \; w^* < C n^{2/5} \text{ for all } \sigma \geq 0",
-      finding=r"""The bias is least near $2 n^{2/5}$, of the order up to which the lower bound holds. Two lower bounds
-      increase in $w$: by Cauchy's inequality over the degrees the nearest token alone leaves nearly twice what the
-      linear part does; and because the variogram is concave, all tokens leave at least what they do for affine tasks.""")
-claim("softmax.window-every-signal/{law}/three-dimensions",
-      bound(proofs.every_signal, "c_1", of="least", low="1/5", control="1/4", method="certified"),
-      bound(proofs.every_signal, "c_2", of="most", high="6", control="5", method="certified"),
-      bound(proofs.every_signal, "C", of="largest", high="3", control="5/2", method="certified"),
-      source=THEOREM_2, kind="derived", expected="supported", over={"law": "relu", "d": (3,)},
-      title="the optimal window for every L / sigma: from both sides, ReLU in three dimensions",
-      assumes=(*MODEL, r"$d = 3$, $M = \min(\Lambda / 18, k \Lambda^{2/5}, n^{4/5})$"), finding="The bias is least near $n^{4/5}$.",
-      statement=r"c_1 M \leq w^* \leq c_2 M \text{ for all } n \geq 2, L, \sigma, \; w^* < C n^{4/5} \text{ for all } \sigma \geq 0")
 claim("softmax.window-every-n/{law}",
       bound(proofs.every_n, "c_1", of="least", low="1/2", control="4/5", method="certified"),
       bound(proofs.every_n, "c_2", of="largest", high="3", control=1, method="certified"),

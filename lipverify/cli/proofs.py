@@ -15,7 +15,6 @@ def prove(
     least_lambda: float | None = None,
     least_tokens: float | None = None,
     out: Path | None = None,
-    coq: Path | None = None,
     json: Json = False,
 ) -> int:
     """Prove the theorem behind a claim, with explicit constants: statement, lemmas, constants, time.
@@ -40,19 +39,12 @@ def prove(
         K: the theorem holds for n >= K W^((d-1)/2 + max(beta, 1) - 1), W = Lambda^(1/((d-1)/2 + beta)).
     out
         Folder for the proof files; created if missing. By default none are written.
-    coq
-        A file for the proof assistant Coq, such as affine_3.v; its folder is created if missing. It proves the numbers
-        and the algebra of windows, envelopes, tradeoffs and transfers (ReLU, smooth laws, pieces, fields), of windows
-        in every dimension (affine, quadratic, ReLU), of theorems on one problem, and of two theorems on linear
-        transformers. Facts of analysis are named hypotheses, and so are values of the loss of one problem. Claims that
-        are pure algebra, such as lt.momentum/printed, it proves in full. The file is compiled by coqc first, and not
-        written if coqc rejects it.
     json
         Print an array of proofs.
     """
     from lipverify.cli.prove import Wanted, prove_claims
 
-    return prove_claims(Wanted(ids, law, d, least_lambda, least_tokens), out, coq, json)
+    return prove_claims(Wanted(ids, law, d, least_lambda, least_tokens), out, json)
 
 
 @app.command

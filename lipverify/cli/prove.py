@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,14 +23,10 @@ from lipverify.claims.plan.registry import is_path, select_claims
 from lipverify.cli.numbers import law_at
 from lipverify.cli.reports import require_writable
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.files import require_target, write_whole
 from lipverify.foundation.output import write_json
-from lipverify.foundation.quoting import shown
 from lipverify.problem.law import Law
 from lipverify.problem.written import law_named
 from lipverify.proofs import Proof, prove_window
-from lipverify.proofs.coq import WHOLE, exported, refusal, require_coqc
-from lipverify.proofs.coq.algebra import whole
 
 WINDOWS = (
     "softmax.noise-rate",
@@ -65,20 +61,14 @@ class Wanted:
     least_tokens: float | None
 
 
-def prove_claims(wanted: Wanted, out: Path | None, coq: Path | None, json: bool) -> int:
+def prove_claims(wanted: Wanted, out: Path | None, json: bool) -> int:
     """Prove the theorems behind claims, or the window theorem of a law; without either, list what can be proved."""
-    if coq is not None:
-        if not wanted.ids and wanted.law is None:
-            raise InvalidInput(f"coq = {shown(str(coq))}: nothing is to be proved; name a claim or give --law.")
-        require_module(coq := coq.absolute())
-        require_coqc()
     if not wanted.ids and wanted.law is None:
         return list_provable(json)
     if out is not None:
         out = out.absolute()
         require_writable(out)
     proved, console, refusals = [], Console(highlight=False), list[str]()
-    wholes, wanted = algebra_of(wanted) if coq is not None else ({}, wanted)
     for name, find in theorems(wanted):
         begun = time.perf_counter()
         try:
@@ -96,56 +86,7 @@ def prove_claims(wanted: Wanted, out: Path | None, coq: Path | None, json: bool)
                 show(console, proof, (time.perf_counter() - begun) / len(proofs))
     if json:
         write_json([proof.data for proof in proved])
-    if coq is not None and not refusals:
-        return export_to_coq(proved, coq, wholes)
     return 1 if refusals else 0
-
-
-def algebra_of(wanted: Wanted) -> tuple[dict[str, str], Wanted]:
-    """Split the request: the claims that Coq proves by algebra alone, with their modules, and all others."""
-    algebra, rest = dict[str, str](), list[str]()
-    for id in wanted.ids:
-        claims = behind_each([id], profile_named("full"))
-        modules = {claim.id: module for claim in claims if (module := whole(claim.id))}
-        algebra |= modules
-        others = [claim for claim in claims if claim.id not in modules]
-        if not modules or any(claim.id.startswith(WINDOWS) or provable(claim) for claim in others):
-            rest.append(id)
-        elif others:
-            print(f"not exported, for it is measured: {', '.join(claim.id for claim in others)}", file=sys.stderr)
-    return algebra, replace(wanted, ids=rest)
-
-
-def export_to_coq(proofs: Sequence[Proof], path: Path, wholes: Mapping[str, str]) -> int:
-    """Write proofs as a Coq file unless coqc rejects it, and report to standard error.
-
-    `wholes` are modules of `algebra.v`, by the claims that ask for them.
-    """
-    try:
-        text = exported([proof.data for proof in proofs], wholes.values())
-        against = refusal(text)
-    except OutOfReach as error:
-        print(f"{path.name} is not written: {error}", file=sys.stderr)
-        return 1
-    if against is not None:
-        print(f"{path.name} is not written: coqc does not accept it: {against}", file=sys.stderr)
-        return 1
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, text.encode())
-    print(f"{path}: compiled by coqc", file=sys.stderr)
-    for module in dict.fromkeys(wholes.values()):
-        print(f"  module {module}: {WHOLE[module].about}; no hypothesis", file=sys.stderr)
-    return 0
-
-
-def require_module(path: Path) -> None:
-    """Refuse a file name that is not a Coq module name, and a path that cannot be written; no folder is created yet."""
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*\.v", path.name):
-        raise InvalidInput(
-            f"coq = {shown(str(path))}: Coq asks for letters, digits and _ and the ending .v, as in affine_3.v."
-        )
-    require_writable(next(folder for folder in path.parents if os.path.lexists(folder)), "coq")
-    require_target("coq", path)
 
 
 def theorems(wanted: Wanted) -> Iterator[tuple[str, Found]]:

@@ -83,15 +83,15 @@ def has_screen() -> bool:
     return chosen or sys.platform in ("darwin", "win32")
 
 
-def require_writable(folder: Path, name: str = "out") -> None:
-    """Refuse a folder that cannot be written, before any work is done for it; `name` is that of the option."""
+def require_writable(folder: Path) -> None:
+    """Refuse an output folder that cannot be written, before any work is done for it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / f".lipverify-{os.getpid()}"
         probe.touch()
         probe.unlink()
     except (OSError, ValueError) as error:
-        raise InvalidInput(f"{name} = {shown(str(folder))}: the folder cannot be written ({reason(error)}).") from None
+        raise InvalidInput(f"out = {shown(str(folder))}: the folder cannot be written ({reason(error)}).") from None
 
 
 def export(ledger: Path, formats: Sequence[str], out: Path | None) -> int:

@@ -64,6 +64,8 @@ class Cost(Shown, msgspec.Struct, frozen=True, kw_only=True):
     stage
         The stage that takes most of the time.
 
+    Examples
+    --------
     >>> from lipverify import Problem, loss_cost
     >>> from lipverify.laws import Affine
     >>> cost = loss_cost(Problem(d=3, n=100, law=Affine()), 5.0)
@@ -176,6 +178,8 @@ def budget(
     InvalidInput
         If a limit is not a number above 0, or `progress` is not a function.
 
+    Examples
+    --------
     >>> from lipverify import Problem, optimal_window
     >>> from lipverify.laws import ReLU
     >>> with budget(seconds=60) as meter:

@@ -53,11 +53,9 @@ if TYPE_CHECKING:
     from lipverify.proofs.record import Lemma as Lemma, Proof as Proof
     from lipverify.proofs.window import (
         EveryN as EveryN,
-        EverySignal as EverySignal,
         Theorem as Theorem,
         Transfer as Transfer,
         prove_every_n as prove_every_n,
-        prove_every_signal as prove_every_signal,
         prove_transfer as prove_transfer,
         prove_window as prove_window,
     )

@@ -11,14 +11,13 @@ from lipverify.proofs.dimensions import EveryDimension
 from lipverify.proofs.envelope import Envelope, Tradeoff
 from lipverify.proofs.finite import ProvedOptimum
 from lipverify.proofs.record import Proof
-from lipverify.proofs.window import EveryN, EverySignal, Theorem, Transfer
+from lipverify.proofs.window import EveryN, Theorem, Transfer
 
 KINDS: dict[str, type[Proof]] = {
     "envelope": Envelope,
     "window": Theorem,
     "transfer": Transfer,
     "every n": EveryN,
-    "every signal": EverySignal,
     "tradeoff": Tradeoff,
     "every dimension": EveryDimension,
     **dict.fromkeys(("optimum", "optimum far", "optimum at zero", "scale"), ProvedOptimum),
@@ -44,6 +43,8 @@ def load(path: Path | str) -> Proof:
     InvalidInput
         If it is not a proof file.
 
+    Examples
+    --------
     >>> from lipverify.foundation.shipped import shipped
     >>> load(shipped() / "proofs" / "affine-3.json").failures()
     []

@@ -15,9 +15,8 @@ from flint import ctx
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.validation import number
-from lipverify.laws import Affine
 from lipverify.problem.law import Law
-from lipverify.proofs.checker import chain, every, five, largest, laws, levels, plane, signals, three, two, windows
+from lipverify.proofs.checker import chain, every, laws, levels, windows
 from lipverify.proofs.envelope import Envelope
 from lipverify.proofs.record import SMALLEST, LawProof, below, beyond, context, subject
 from lipverify.proofs.search import Reach, decimal, extended, find, in_doubles, powers
@@ -47,6 +46,8 @@ class Theorem(LawProof):
     data
         The proof file as decoded JSON: format, theorem, hypotheses, and the lemmas with their constants.
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine
     >>> theorem = prove_window(Affine(), d=3)
     >>> 0 < theorem.low < theorem.high, theorem.failures()
@@ -138,6 +139,8 @@ class Transfer(Theorem):
     data
         The proof file as decoded JSON: format, theorem, hypotheses, and the lemmas with their constants.
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine
     >>> prove_transfer(prove_window(Affine(), d=3), ratio=3.0).failures()
     []
@@ -176,6 +179,8 @@ def prove_transfer(theorem: Theorem, ratio: float) -> Transfer:
     OutOfReach
         If the theorem's envelope begins too late.
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine
     >>> low, high = prove_transfer(prove_window(Affine(), d=3), ratio=3.0).worse
     >>> round(low, 3), round(high, 3)
@@ -223,6 +228,8 @@ class EveryN(LawProof):
     data
         The proof file as decoded JSON: format, theorem, hypotheses, and the lemmas with their constants.
 
+    Examples
+    --------
     >>> from lipverify.foundation.shipped import shipped
     >>> from lipverify.proofs import load
     >>> load(shipped() / "proofs" / "every-affine-3.json").d
@@ -284,151 +291,6 @@ class EveryN(LawProof):
         return low * M * (1 - 1e-14), high * M * (1 + 1e-14)
 
 
-@dataclass(frozen=True)
-class EverySignal(LawProof):
-    """For every n >= 2 and every L, sigma > 0: w* between two multiples of M = min(Lambda / 3d, k Lambda^e, m n^p).
-
-    For ReLU with 6d.
-
-    Attributes
-    ----------
-    data
-        The proof file as decoded JSON: format, theorem, what is given, and the lemmas with their constants.
-
-    >>> from lipverify.foundation.shipped import shipped
-    >>> from lipverify.proofs import load
-    >>> load(shipped() / "proofs" / "signals-affine-3.json").constants["C"]
-    2.24
-    """
-
-    @property
-    def multiples(self) -> tuple[float, float]:
-        """w* / M lies between these."""
-        return self.interval("all_low", "all_high")
-
-    def scale(self, n: float, L: float = 1.0, sigma: float = 1.0) -> float:
-        """M = min(Lambda / 3d, k Lambda^e, m n^p), p = 2/3 (d = 3) or 1/3 (d = 5); of ReLU 6d, and 4/5 or 2/5.
-
-        In the plane min(Lambda / 6, max(k Lambda^e, L^2 / 12 sigma^2), m (n^2 + 150)); of ReLU 12 for 6.
-        """
-        lam, k = signal(n, L, sigma), self.constants
-        window = k["k"] * lam**self.exponent
-        if self.d == 2:
-            return float(min(lam / unit(self.law, self.d), max(window, lam / (12 * n)), k["m"] * (float(n) * n + 150)))
-        with ctx.workprec(chain.BITS):
-            p = float(signals.power(laws.start(self.law, self.d)).mid())
-        return float(min(lam / unit(self.law, self.d), window, k["m"] * n**p))
-
-    def window(self, n: float, L: float = 1.0, sigma: float = 1.0) -> tuple[float, float]:
-        """Two numbers between which w* lies, for n >= 2 and any L and sigma above 0.
-
-        Raises
-        ------
-        InvalidInput
-            If n is less than 2, L or sigma is not positive, or Lambda is no double of full precision.
-
-        >>> from lipverify.foundation.shipped import shipped
-        >>> from lipverify.proofs import load
-        >>> low, high = load(shipped() / "proofs" / "signals-affine-3.json").window(n=30, L=1000)
-        >>> round(low, 2), round(high, 2)
-        (3.57, 27.03)
-        """
-        M, (low, high) = self.scale(n, L, sigma), self.multiples
-        return low * M * (1 - 1e-14), high * M * (1 + 1e-14)
-
-
-def prove_every_signal(d: int, law: Law | None = None) -> EverySignal:
-    r"""Prove between which multiples of M = min(Lambda / 3d, k Lambda^e, m n^p) w* lies, for every n; for ReLU with 6d.
-
-    With little signal w* is near Lambda / 3d, then near k Lambda^e, and with hardly any noise near the place where the
-    bias is least, which is of the order n^p, p = 2/3 in three dimensions and 1/3 in five, for ReLU 4/5 and 2/5. That
-    w* is less than C n^p holds without noise as well. In the plane there is a further regime, near L^2 / 12 sigma^2,
-    before the bias is least near n^2 / 50; there w* < C (n^2 + 150).
-
-    Parameters
-    ----------
-    d
-        The ambient dimension, 2, 3 or 5.
-    law
-        Affine by default, or ReLU: the theorem holds for every L, whatever that of the law.
-
-    Returns
-    -------
-    EverySignal
-        The multiples, and their proof.
-
-    Raises
-    ------
-    InvalidInput
-        If `d` is not an integer >= 2, or `law` no law, or constant.
-    OutOfReach
-        If it is another law, or d another dimension.
-
-    Source: `prove_every_n`, and bounds of the bias from below that rise in w; see the lemmas.
-
-    >>> from lipverify.foundation.shipped import shipped
-    >>> from lipverify.proofs import load
-    >>> load(shipped() / "proofs" / "signals-affine-5.json").constants["C"]
-    9.0
-    """
-    law = Affine() if law is None else law
-    chosen = SIGNALS.get(subject(law, d))
-    if chosen is None:
-        raise OutOfReach(
-            f"law = {law!r}, d = {d}: for every L / sigma w* is proved for Affine() and ReLU() in two, three and five "
-            "dimensions; use prove_every_n."
-        )
-    return EverySignal(extended(prove_every_n(law, d).data, "every signal", chosen))
-
-
-SIGNALS: dict[tuple[str, int], dict[chain.Rule, dict[str, str]]] = {
-    ("affine", 2): {
-        plane.few_in_plane: {"C": "0.23"},
-        plane.many_in_plane: {},
-        plane.largest_in_plane: {},
-        signals.few_sides_in_plane: {"m": "0.0124"},
-        plane.both_sides_in_plane: {"lower": "0.085", "upper": "18.5"},
-        signals.signals_in_plane: {"all_low": "0.083", "all_high": "22.9"},
-    },
-    ("affine", 3): {
-        largest.few_tokens: {"C": "2.24"},
-        largest.many_tokens: {"x": "1.1"},
-        largest.largest: {},
-        signals.few_sides: {"m": "1"},
-        largest.both_sides: {"lower": "0.371", "upper": "2.79", "lower_later": "0.491", "upper_later": "2.241"},
-        signals.signals: {"all_low": "0.37", "all_high": "2.8", "later_low": "0.49", "later_high": "2.25"},
-    },
-    ("affine", 5): {
-        five.few_in_five: {"C": "9"},
-        five.many_in_five: {"x": "2"},
-        largest.largest: {},
-        signals.few_sides: {"m": "0.889"},
-        signals.signals_in_five: {"all_low": "0.529", "all_high": "10.2"},
-    },
-    ("relu", 2): {
-        two.few_in_two: {"C": "0.31"},
-        two.many_in_two: {},
-        signals.sides_in_two: {"m": "0.0124"},
-        two.both_in_two: {"lower": "0.037", "upper": "22"},
-        signals.signals_in_two: {"all_low": "0.0359", "all_high": "26.5"},
-    },
-    ("relu", 3): {
-        three.few_in_three: {"C": "2.75"},
-        three.many_in_three: {"x": "0.7"},
-        signals.sides_in_three: {"m": "1"},
-        three.both_of_relu: {"lower": "0.211", "upper": "5.59"},
-        signals.signals_in_three: {"all_low": "0.21", "all_high": "5.6"},
-    },
-    ("relu", 5): {
-        five.few_of_relu: {"C": "9"},
-        five.many_of_relu: {},
-        signals.few_sides_of_relu: {"m": "0.508"},
-        signals.signals_of_relu: {"all_low": "0.56", "all_high": "17.8"},
-    },
-}
-"""What a proof for every signal chooses, by law and dimension, lemma by lemma."""
-
-
 def prove_every_n(law: Law, d: int, most_signal: float = 1.0, least_tokens: float = 2.0) -> EveryN:
     r"""Prove between which multiples of M = min(Lambda / 3d, k Lambda^e) w* lies for every n >= 2; for ReLU with 6d.
 
@@ -464,6 +326,8 @@ def prove_every_n(law: Law, d: int, most_signal: float = 1.0, least_tokens: floa
     Source: slopes of noise and bias, from both sides; for ReLU, whose bias has no such slope, the loss at two places;
     see the lemmas.
 
+    Examples
+    --------
     >>> from lipverify.foundation.shipped import shipped
     >>> from lipverify.proofs import load
     >>> low, high = load(shipped() / "proofs" / "every-affine-3.json").window(n=10)
@@ -558,6 +422,8 @@ def prove_window(law: Law, d: int, *, least_lambda: float | None = None, least_t
 
     Source: Jensen's inequality, the Laplace representation of 1/S^2 and Bessel's equation; see the lemmas.
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine
     >>> theorem = prove_window(Affine(), d=3)
     >>> theorem.exponent, round(theorem.low, 3), round(theorem.high, 3)

@@ -20,7 +20,7 @@ from tests.commands import Commands
 
 SLOW = pytest.mark.slow
 COMMITTED = sorted((shipped() / FOLDER).glob("*.json"))
-LONG = {f"{what}-{law}-{d}" for what in ("every", "signals") for law in ("affine", "relu") for d in (2, 3, 5)}
+LONG = {f"every-{law}-{d}" for law in ("affine", "relu") for d in (2, 3, 5)}
 LONG |= {f"falling-relu-{d}-1000" for d in (2, 3, 5, 8)}
 LONG |= {f"lowrank-best-{case}" for case in ("2-1-2", "2-1-2-noise", "2-1-12", "3-1-3", "3-2-20")}
 LONG |= {f"lowrank-blocks-{case}" for case in ("3", "3-noise", "5")}
@@ -241,7 +241,6 @@ def test_every_committed_proof_is_used_by_a_reading() -> None:
     trade |= {f"rising-affine-{d}-3" for d in (2, 3, 5, 8)} | {f"falling-relu-{d}-1000" for d in (2, 3, 5, 8)}
     rest = {f"every-{law}-{d}" for law in ("affine", "relu") for d in (2, 3, 5)}
     rest |= {"lt-layers", "lt-cosine", "covariance-space"}
-    rest |= {f"signals-{law}-{d}" for law in ("affine", "relu") for d in (2, 3, 5)}
     rest |= {"lowrank-radius", "lowrank-tiny-ball"}
     rest |= {f"lowrank-best-{case}" for case in ("2-1-2", "2-1-2-noise", "2-1-12", "3-1-3", "3-2-20")}
     rest |= {f"lowrank-blocks-{case}" for case in ("3", "3-noise", "5")}

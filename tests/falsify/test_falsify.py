@@ -136,7 +136,7 @@ def test_a_counterexample_shrinks_and_is_found_by_other_methods_too(tmp_path: Pa
     assert found.counterexample is not None
     where = found.counterexample.point.where
     assert (where["law"], where["d"], where["n"]) == ("affine", 2, 2)
-    terms = loss_terms(Problem(d=2, n=2, law=law_named("affine")), where["w"])
+    terms = loss_terms(Problem(d=2, n=2, law=law_named("affine")), float(where["w"]))
     assert float(terms.bias - terms.bias_error) > 1 / float(where["w"])
     others = {each.by: each.verdict for each in again(found.counterexample, found.sought, QUICK)}
     assert others == {"balls": "refuted", "route ridge": "refuted", "route zonal": "refuted"}

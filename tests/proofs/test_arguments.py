@@ -34,7 +34,6 @@ VALID: dict[str, dict[str, Any]] = {
     "prove_aligned": {"d": 2, "k": 1, "n": 5, "sigma": 0, "C": Fraction(6, 5)},
     "prove_aligned_blocks": {"d": 4, "sigma": 0, "C": Fraction(1, 5)},
     "prove_every_n": {"law": Affine(), "d": 3, "most_signal": 1.0, "least_tokens": 2.0},
-    "prove_every_signal": {"d": 3, "law": Affine()},
     "prove_every_dimension": {"law": Affine(), "least_window": 1e4, "least_tokens": 1e4},
     "prove_envelope": {"law": Affine(), "d": 3, "least_w": 100.0, "least_tokens": 1000.0},
     "prove_tradeoff": {"law": Affine(), "d": 3, "ratio": 2.0, "least_w": 1000.0, "least_tokens": 100.0},
@@ -45,7 +44,7 @@ VALID: dict[str, dict[str, Any]] = {
     "prove_ridge": {"sigma_1": 0.5, "sigma_2": 1.0, "level": 2, "d": 2, "n": 10**6, "first": "yx"},
 }  # fmt: skip
 """Arguments with which each function proves something."""
-LONG = {"prove_every_n", "prove_every_signal", "prove_aligned", "prove_aligned_blocks"}
+LONG = {"prove_every_n", "prove_aligned", "prove_aligned_blocks"}
 """Functions whose proof takes seconds."""
 
 
@@ -73,7 +72,7 @@ OTHERS: dict[str, tuple[Any, ...]] = {
 }
 """More that is nothing for an argument, by its name; for all others numbers are asked for."""
 NUMBERS = (-1, -0.5, 10**400, -(10**400), Fraction(10**400), PROBLEM, None, np.array([1.0, 2.0]))
-OPTIONAL = {("prove_optimum", "offset"), ("prove_every_signal", "law"), ("prove_every_dimension", "least_window")} | {
+OPTIONAL = {("prove_optimum", "offset"), ("prove_every_dimension", "least_window")} | {
     ("prove_window", name) for name in ("least_lambda", "least_tokens")
 }
 """Arguments that may be None."""
@@ -206,7 +205,6 @@ QUESTIONS: dict[tuple[str, str], dict[str, Any]] = {
         ("every-affine-3", method): {"n": 10, "L": 1.0, "sigma": 1.0}
         for method in ("covers", "window", "least", "scale")
     },
-    **{("signals-relu-2", method): {"n": 10, "L": 1.0, "sigma": 1.0} for method in ("window", "scale")},
     ("dimensions-affine", "multiples"): {"d": 3},
     **{("dimensions-affine", method): {"d": 3, "n": 1e13, "L": 1.0, "sigma": 1.0} for method in ("covers", "window")},
     ("envelope", "covers"): {"n": 1e9, "w": 2000.0},

@@ -22,8 +22,6 @@ import numpy as np
 import pytest
 from flint import arb
 
-# internal: what a run remembers of the proofs that it has certified
-from lipverify.claims.plan import proved as of_run
 from lipverify.errors import InvalidInput
 from lipverify.foundation.shipped import shipped
 from lipverify.laws import Affine, Cosine, Law, Matern, Quadratic, ReLU, Ridge, Zonal
@@ -40,7 +38,7 @@ from lipverify.proofs import (
 )
 
 # internal: the ranges of the lemmas that take seconds, to cut them short
-from lipverify.proofs.checker import chain, every, five, largest, levels, signals, three, windows
+from lipverify.proofs.checker import chain, every, levels, windows
 from tests.proofs.controls import controls, rejected
 from tests.reference import statements
 
@@ -648,9 +646,7 @@ ROWS = [
     (name, {module: int(number) for module, number in re.findall(r"`(\w+)` (\d+)", modules)}, int(total))
     for name, modules, total in ROW.findall(PAGE.partition("### What a sceptic must read")[2])
 ]
-LONG = ("every-", "signals-")
-WHOLE = ("signals-affine-2", "signals-relu-2")
-"""Those whose lines are counted by the slow test alone, because some of their lemmas cannot be cut short."""
+LONG = "every-"
 
 
 def some(whole: Callable[..., Iterable[Any]]) -> Callable[..., Iterable[Any]]:
@@ -658,22 +654,13 @@ def some(whole: Callable[..., Iterable[Any]]) -> Callable[..., Iterable[Any]]:
     return lambda *known: list(whole(*known))[::8]
 
 
-TOKENS, FEWER = 18, 6
-"""Below this n polynomials are used, in place of 40 to 256, and below the second with 24 harmonics."""
-COARSE = {"GOAL": 14.0, "NEAR_GOAL": 18.0, "ACCURACY": 1e-5}
-"""Averages with fewer digits."""
+TOKENS = 18
+"""Below this n polynomials are used, in place of 256."""
 SHORT: dict[str, dict[Any, dict[str, Any]]] = {
     "near": {every: {"parts": some(every.parts)}},
     "few": {every: {"FEW": TOKENS}},
     "levels": {levels: {"FARTHER": 0.01, "reaches": lambda *known, whole=levels.reaches: islice(whole(*known), 60)}},
     "near_zero": {levels: {"parts": some(every.parts)}},
-    "few_tokens": {largest: {"FEW": TOKENS, "SIDES": TOKENS}},
-    "both_sides": {largest: {"steps": some(largest.steps)}},
-    "few_in_five": {five: {"FEW": 40}},
-    "few_sides": {signals: {"SIDES": TOKENS, "FEWER": FEWER}},
-    "few_in_three": {three: {"FEW": FEWER, "LISTED": FEWER}, every: COARSE},
-    "sides_in_three": {three: {"LISTED": FEWER}, signals: {"FEW": FEWER, "CROWDED": 4}, every: COARSE},
-    "both_of_relu": {three: {"steps": some(largest.steps)}},
 }
 """The lemmas that take seconds, all of `LONG` proofs, with fewer tokens or less signal."""
 SLACK = 0.01
@@ -706,7 +693,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("short")
-@pytest.mark.parametrize("row", [row for row in ROWS if row[0] not in WHOLE], ids=lambda row: row[0])
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
 def test_the_documents_count_the_lines_that_a_sceptic_must_read(row: tuple[str, dict[str, int], int]) -> None:
     """A check that is cut short runs the same functions."""
     name, counted, total = row
@@ -729,56 +716,3 @@ def test_a_short_check_runs_the_functions_of_the_whole_one(row: tuple[str, dict[
 def test_a_long_committed_proof_is_one_as_far_as_it_is_cut_short(name: str) -> None:
     """As those of which the lines are counted above."""
     assert checker.failures(committed(name)) == []
-
-
-def test_only_lemmas_that_are_not_known_are_certified() -> None:
-    stated = committed("affine-3")
-    i = next(i for i, lemma in enumerate(stated["lemmas"]) if lemma["name"] == "window")
-    changed = copy.deepcopy(stated)
-    changed["lemmas"][i]["constants"]["loss_low"] = "2"
-    assert any(failure.startswith("window: loss_low") for failure in checker.failures(changed, i))
-    assert not any(failure.startswith("window") for failure in checker.failures(changed, i + 1))
-    changed["lemmas"][0]["says"] += " And more."
-    assert "their words" in checker.failures(changed, len(changed["lemmas"]))[0]  # the words of all are compared
-
-
-SIGNALS = [(law, d) for law, d in signals.LEMMAS if (shipped() / "proofs" / f"signals-{law}-{d}.json").exists()]
-"""The laws and dimensions with a committed theorem for every signal."""
-
-
-@pytest.mark.parametrize(("law", "d"), SIGNALS)
-def test_a_theorem_for_every_signal_begins_with_the_lemmas_of_every_number_of_tokens(law: str, d: int) -> None:
-    stated = committed(f"signals-{law}-{d}")
-    first, whole = (checker.read({**stated, "theorem": theorem}) for theorem in ("every n", "every signal"))
-    kind = checker.KINDS["every n"]
-    assert kind is checker.KINDS["every signal"]
-    assert kind.chain(whole)[: len(kind.chain(first))] == kind.chain(first)
-    assert kind.chain(whole)[len(kind.chain(first)) :] == [(rule, 0) for rule in signals.LEMMAS[law, d]]
-
-
-@pytest.mark.parametrize(("law", "d"), SIGNALS)
-def test_a_run_certifies_the_lemmas_of_every_number_of_tokens_once(
-    monkeypatch: pytest.MonkeyPatch, law: str, d: int
-) -> None:
-    asked: list[tuple[str, int, int]] = []
-    missing: dict[str, list[str]] = {"every n": [], "every signal": []}
-
-    def failures(stated: dict[str, Any], known: int = 0) -> list[str]:
-        asked.append((stated["theorem"], known, len(stated["lemmas"])))
-        return missing[stated["theorem"]]
-
-    monkeypatch.setattr(checker, "failures", failures)
-    few, all_signals = (load(shipped() / "proofs" / f"{name}-{law}-{d}.json") for name in ("every", "signals"))
-    count, whole = (len(proof.data["lemmas"]) for proof in (few, all_signals))
-    of_run._checked.cache_clear()
-    try:
-        of_run.certified(all_signals)
-        of_run.certified(few)
-        assert asked == [("every n", 0, count), ("every signal", count, whole)]
-        for theorem in missing:  # what is wrong in either part is reported
-            of_run._checked.cache_clear()
-            missing |= {"every n": [], "every signal": [], theorem: ["it is false"]}
-            with pytest.raises(ValueError, match="it is false"):
-                of_run.certified(all_signals)
-    finally:
-        of_run._checked.cache_clear()

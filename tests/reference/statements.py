@@ -296,15 +296,15 @@ STEPS = 4
 
 
 @cache
-def optimum(law: str, d: int, n: int, square: float, sigma: float, low: float, high: float) -> tuple[float, float]:
-    """w* between about `low` and `high` at L^2 = square, and the loss at w*.
+def optimum(law: str, d: int, n: int, square: float, low: float, high: float) -> tuple[float, float]:
+    """w* between about `low` and `high` at sigma = 1 and L^2 = square, and the loss at w*.
 
     The best power of two decides where a finer grid lies, and a polynomial goes through the losses at seven of its w.
     """
 
     def loss(w: float) -> float:
         noise, bias, *_ = terms(law, d, n, w)
-        return sigma**2 * noise + square * bias
+        return noise + square * bias
 
     first, last = math.floor(math.log2(low)), math.ceil(math.log2(high))
     rough = min(range(first, last + 1), key=lambda power: loss(2.0**power))
@@ -353,7 +353,6 @@ BOUNDS = {
     "window": {"low": 1, "high": -1, "loss_low": 1, "loss_high": -1},
     "every_dimension": {"low": 1, "high": -1, "loss_low": 1, "loss_high": -1},
     "every_n": {"least": 1, "largest": -1, "bound": 1},
-    "every_signal": {"C": -1, "least": 1, "most": -1, "later": 1, "latest": -1},
     "transfer": {"low": 1, "high": -1},
     "circle": {"low": 1, "high": -1},
     "ridge": {"K": -1},
@@ -473,7 +472,7 @@ def window(law: str, d: str, domain: str, **text: str) -> Iterator[str]:
 def best(law: str, d: int, n: int, W: float) -> tuple[float, float]:
     """w* and loss(w*) W^beta / L^2 for W = (n L^2 / sigma^2)^{1/(a + beta)}."""
     a, beta = powers(law, d)
-    w, loss = optimum(law, d, n, W ** (a + beta) / n, 1.0, W / 100, 30 * W)
+    w, loss = optimum(law, d, n, W ** (a + beta) / n, W / 100, 30 * W)
     return w, loss * W**beta / (W ** (a + beta) / n)
 
 
@@ -674,7 +673,7 @@ def transfer(law: str, d: str, domain: str, **text: str) -> Iterator[str]:
     for n in tokens_from(k["K"] * max(W, shift * W) ** k["power"]):
         square = W ** (a + beta) / n
         w = best(name, dim, n, W)[0]
-        other = optimum(name, dim, n, square * k["rho"] ** 2, 1.0, shift * W / 100, 30 * shift * W)[1]
+        other = optimum(name, dim, n, square * k["rho"] ** 2, shift * W / 100, 30 * shift * W)[1]
         noise, bias, *_ = terms(name, dim, n, w)
         found = (noise + square * k["rho"] ** 2 * bias) / other
         yield from within(f"at W = {W:.12g}, n = {n}: worse by", k["low"], found, k["high"], SLOPE)
@@ -706,7 +705,7 @@ def every_n(law: str, d: str, domain: str, falls: str | None, **text: str) -> It
             low, high = k["bound"] * min(M, top), math.inf
             if inside:
                 low, high = max(low, k["least"] * M), k["largest"] * M
-            w, _ = optimum(name, dim, n, Lambda / n, 1.0, min(low, bound) / 4, max(4 * bound, 2 * k["largest"] * bound))
+            w, _ = optimum(name, dim, n, Lambda / n, min(low, bound) / 4, max(4 * bound, 2 * k["largest"] * bound))
             yield from within(f"w* {where}", low, w, high, SLOPE)
             if w < before * (1 - SLOPE):
                 yield f"w* falls {where}"
@@ -722,61 +721,6 @@ TOKENS: tuple[int, ...] = (2, 3, 5, 10, 20, 255, 256, 1000, 10**5)
 """The numbers of tokens at which a theorem about each of them is evaluated."""
 UNITS = {"affine": 3, "relu": 6}
 """1 / (d k_1): with little signal w* is near Lambda k_1."""
-
-
-def every_signal(law: str, d: str, domain: str, much: str | None, **text: str | None) -> Iterator[str]:
-    """Check w* / M from little to hardly any noise; without noise w*, and that the bias is no smaller at larger w."""
-    name, dim, k = named(law), int(d), {key: value(each) for key, each in text.items() if each}
-    a, beta = powers(name, dim)
-    yield from exponents({"whole": a + beta, "three": float(UNITS.get(name, 0) * dim), "n": 256.0}, k)
-    if (name, dim) not in LEAST_BIAS:
-        yield f"{law}, d = {d}: of others nothing is known"
-        return
-    if domain == "over all real w" and not rises(name, dim):
-        yield f"{law}: a w < 0 is as good as w > 0, or may be"
-    if (much is None) == (dim == 2) or (dim == 2) == ("p" in k) or (dim == 2) == ("again" in k):
-        yield "M is that of another dimension"
-        return
-
-    def share_of(n: int, name: str) -> float:
-        """n^p, or n^2 + 150 in the plane."""
-        return n ** k[name] if name in k else n**2 + 150.0
-
-    # w is of the order n^2 in the plane, where the bias of ReLU takes seconds at w = 6000
-    several = (2, 5, 12, 30, 100)[: 5 if name == "affine" else 4] if dim == 2 else (2, 5, 40, 80, 256, 10**5)
-    for n in several:
-        top = k.get("m", 1.0) * share_of(n, "p")
-        corner = max(k["three"] * top, (top / k["k"]) ** k["whole"])  # M is m n^p there
-        middle = (k["three"] * k["k"]) ** (k["whole"] / (k["whole"] - 1))
-        for Lambda in sorted({*corner * np.geomspace(1e-3, 1e8, 23), min(middle, corner), corner / 20}):
-            window = max(k["k"] * Lambda ** (1 / k["whole"]), Lambda / (12 * n) if much else 0.0)
-            M = min(Lambda / k["three"], window, top)
-            w, _ = optimum(name, dim, n, Lambda / n, 1.0, k["least"] * M / 2, 2 * k["most"] * M)
-            where = f"w* / M at n = {n}, Lambda = {Lambda:.6g}"
-            yield from within(where, k["least"], w / M, k["most"], SLOPE)
-            if n >= 256 and "later" in k:
-                yield from within(where, k["later"], w / M, k["latest"], SLOPE)
-    factor, power = LEAST_BIAS[name, dim]
-    for n in (2, 3, 5, 16, MANY.get((name, dim), 10**12)):
-        top, usual = k["C"] * share_of(n, "again"), factor * n**power + (3 if dim == 2 else 0)
-        w, bias = optimum(name, dim, n, 1.0, 0.0, usual / 8, max(2 * top, 8 * usual))
-        yield from within(f"w* of the bias alone at n = {n}", 0, w, top, SLOPE)
-        for share in (1.0, 1.5):
-            if w < share * top and terms(name, dim, n, share * top)[1] <= bias:
-                yield f"the bias at w = {share * top:.6g} is as small as at {w:.6g}, n = {n}"
-
-
-MANY = {("relu", 3): 10**6, ("relu", 5): 10**6, ("affine", 2): 1000, ("relu", 2): 40}
-"""The most tokens at which the least bias is looked for, if not 10^12."""
-LEAST_BIAS = {
-    ("affine", 2): (0.02, 2.0),
-    ("affine", 3): (1.0, 2 / 3),
-    ("affine", 5): (2.2, 1 / 3),
-    ("relu", 2): (0.02, 2.0),
-    ("relu", 3): (0.7, 4 / 5),
-    ("relu", 5): (1.7, 2 / 5),
-}
-"""The bias is least near this multiple of this power of n, in the plane 3 more."""
 
 
 def one_problem(law: str, d: str, n: str, L: str, sigma: str, says: str) -> Iterator[str]:
@@ -1018,18 +962,6 @@ PATTERNS: list[tuple[str, Callable[..., Iterator[str]]]] = [
             "and at least every w\\* for the same n and less L / sigma; at n = 1 the loss is the same at all w"
         ).format(*g("least", "largest", "unit", "k", "whole", "rho", "K", "power", "bound", "again")),
         every_n,
-    ),
-    (
-        HEAD
-        + BEST
-        + (
-            "every w\\* that attains it has {} M <= w\\* <= {} M, M = min\\(Lambda / {}, (?:max\\()?{} W(?P<much>, "
-            "L\\^2 / 12 sigma\\^2\\))?, (?:{} )?(?:n\\^\\({}\\)|\\(n\\^2 \\+ 150\\))\\), W = Lambda\\^\\(1/{}\\), "
-            "Lambda = n L\\^2 / sigma\\^2, for all n >= 2 and all L, sigma > 0;(?: and {} M <= w\\* <= {} M for all "
-            "n >= {};)? and w\\* < {} (?:n\\^\\({}\\)|\\(n\\^2 \\+ 150\\)) for all n >= 2, all L > 0 and all "
-            "sigma >= 0; at n = 1 the loss is the same at all w"
-        ).format(*g("least", "most", "three", "k", "m", "p", "whole", "later", "latest", "n", "C", "again")),
-        every_signal,
     ),
     (
         HEAD

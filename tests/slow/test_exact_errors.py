@@ -64,7 +64,7 @@ class Case:
     kind: str
     problem: Problem
     w: float
-    route: str | None
+    route: Any
     harmonics: Callable[[], Harmonics]
     both: bool = False
 

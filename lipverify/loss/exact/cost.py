@@ -11,12 +11,11 @@ import math
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from lipverify.errors import OutOfReach
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import Floats, Reals
 from lipverify.foundation.validation import chosen, numbers
 from lipverify.loss.exact.biases.parts import MOST_MEETINGS
 from lipverify.loss.exact.biases.smooth import ENTRY, SIZES
@@ -47,6 +46,7 @@ from lipverify.loss.exact.zonal.projection import COEFFICIENT
 from lipverify.loss.exact.zonal.sums import HARMONIC
 from lipverify.loss.exact.zonal.terms import FLAT as UNIFORM
 from lipverify.loss.exact.zonal.terms import counts_of
+from lipverify.loss.terms import Route
 from lipverify.loss.work import GIB, NANO, Cost, price_of, running
 from lipverify.problem import Problem
 from lipverify.problem.law import Law, by_law, summands
@@ -84,7 +84,7 @@ NOTHING = Cost(seconds=0.0, memory=0.0, stage="nothing")
 Stages = dict[str, float]
 
 
-def loss_cost(problem: Problem, w: Any, *, route: str | None = None) -> Cost:
+def loss_cost(problem: Problem, w: Reals, *, route: Route | None = None) -> Cost:
     """The cost of the exact losses at `w`, estimated from counts before any begins; the same on every machine.
 
     Seconds are those of a nominal processor, see `lipverify.budget`, and are right within a small factor if they exceed
@@ -111,6 +111,8 @@ def loss_cost(problem: Problem, w: Any, *, route: str | None = None) -> Cost:
     OutOfReach
         If no route reaches these w.
 
+    Examples
+    --------
     >>> from lipverify.laws import ReLU
     >>> loss_cost(Problem(d=5, n=100, law=ReLU()), 5.0).seconds < 1
     True
@@ -126,7 +128,7 @@ def loss_cost(problem: Problem, w: Any, *, route: str | None = None) -> Cost:
     )
 
 
-def plan_of(problem: Problem, w: Floats, route: str | None = None) -> Cost:
+def plan_of(problem: Problem, w: Floats, route: Route | None = None) -> Cost:
     """The cost at all w of the requested route, or of the routes that the table tries first."""
     replacement, _ = sight_of(problem.law).shown(problem.d)
     if replacement != problem.law:

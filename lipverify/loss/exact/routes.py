@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Literal
 
 import numpy as np
 from msgspec.structs import replace
@@ -20,7 +21,7 @@ from lipverify.loss.exact.table import Row, groups, rows_of
 from lipverify.loss.exact.zonal.spectrum import spectrum_of
 from lipverify.loss.exact.zonal.terms import rough_zonal_terms, work_of, zonal_terms
 from lipverify.loss.kernels import Kernel
-from lipverify.loss.terms import ErrorKind, LossTerms
+from lipverify.loss.terms import ErrorKind, LossTerms, Route
 from lipverify.loss.work import budgeted
 from lipverify.problem import Problem
 from lipverify.problem.law import summands
@@ -51,7 +52,7 @@ ROUTES = {"ridge": ridge_terms, "zonal": zonal_terms}
 
 
 def exact_terms(
-    problem: Problem, w: Floats, *, route: str | None = None, attention: str | Kernel = "softmax"
+    problem: Problem, w: Floats, *, route: Route | None = None, attention: Literal["softmax"] | Kernel = "softmax"
 ) -> LossTerms:
     """Loss terms at every value in `w` (an array of finite values >= 0).
 
@@ -91,7 +92,7 @@ def exact_terms(
 
 
 def rough_terms(
-    problem: Problem, w: Floats, count: int | None = None, route: str | None = None
+    problem: Problem, w: Floats, count: int | None = None, route: Route | None = None
 ) -> tuple[Floats, Floats]:
     """(noise, bias) at the first `count` of w > 0 to about four digits, for a search; n >= 2.
 
@@ -103,7 +104,7 @@ def rough_terms(
     return parts[0][1][0], np.asarray(sum(weight * bias for weight, (_, bias) in parts))
 
 
-def _rough(problem: Problem, w: Floats, count: int, route: str | None) -> tuple[Floats, Floats]:
+def _rough(problem: Problem, w: Floats, count: int, route: Route | None) -> tuple[Floats, Floats]:
     """(noise, bias) for a law that is not a sum."""
     law, _ = sight_of(problem.law).shown(problem.d)
     problem, sight = problem.replace(law=law), sight_of(law)
@@ -129,7 +130,7 @@ def _rough(problem: Problem, w: Floats, count: int, route: str | None) -> tuple[
     return noise, bias
 
 
-def _terms(problem: Problem, w: Floats, route: str | None) -> LossTerms:
+def _terms(problem: Problem, w: Floats, route: Route | None) -> LossTerms:
     """Terms by the requested route, or by the routes of the table."""
     replacement, sentence = sight_of(problem.law).shown(problem.d)
     if replacement != problem.law:

@@ -20,11 +20,7 @@ subspace         tasks that depend on a few directions: the one matrix that is b
 blocks           the same for every number of tokens, among matrices that do not mix these directions with others
 every            for windows: every number of tokens, from slopes of noise and bias
 levels           for windows: the same for ReLU, from the loss at two places
-largest, plane   for windows: three dimensions and two, with hardly any noise
-five             for windows: five dimensions with hardly any noise
-three            for windows: ReLU in three dimensions with hardly any noise
-signals          for windows: every number of tokens and every L / sigma, in two, three and five dimensions
-contexts         for every, largest, five, plane, optima, circle and subspace: attention at one w, as balls
+contexts         for every, optima, circle and subspace: attention at one w, as balls
 curves           for every, optima, circle and subspace: functions on whole intervals of w
 
 Each module is read by itself: its functions are the lemmas, their docstrings what they say and why.
@@ -77,11 +73,11 @@ def read(stated: Any) -> Proof:
     return chain.read(KINDS, stated)
 
 
-def failures(stated: Any, known: int = 0) -> list[str]:
-    """What of a proof does not follow; nothing, if it is a proof and its first `known` lemmas are known to follow."""
+def failures(stated: Any) -> list[str]:
+    """What of a proof does not follow; nothing, if it is a proof."""
     try:
         proof = read(stated)
-        return chain.failures(KINDS[proof.theorem], proof, known)
+        return chain.failures(KINDS[proof.theorem], proof)
     except Malformed as error:
         return [str(error)]
     except Exception as error:  # whatever a lemma cannot compute is not certified

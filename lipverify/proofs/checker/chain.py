@@ -225,8 +225,8 @@ def lemma(stated: Any) -> Stated:
     return Stated(**{**stated, "constants": {name: number(text) for name, text in stated["constants"].items()}})
 
 
-def failures(kind: Kind, proof: Proof, known: int = 0) -> list[str]:
-    """The steps of a proof that do not follow; empty if it is valid. The first `known` lemmas are known to follow."""
+def failures(kind: Kind, proof: Proof) -> list[str]:
+    """The steps of a proof that do not follow; empty if it is valid."""
     stated = [(lemma.name, lemma.stage, lemma.says, lemma.because) for lemma in proof.lemmas]
     expected = [(rule.__name__, stage, *wording(rule)) for rule, stage in kind.chain(proof)]
     if stated != expected:
@@ -236,7 +236,7 @@ def failures(kind: Kind, proof: Proof, known: int = 0) -> list[str]:
             )
         ]
     with ctx.workprec(BITS):
-        return [failure for step in steps(kind, proof, known) for failure in missing(kind, *step)]
+        return [failure for step in steps(kind, proof) for failure in missing(kind, *step)]
 
 
 def steps(kind: Kind, proof: Proof, known: int = 0) -> Iterator[tuple[Rule, int, dict[str, Ball], Bounds, Conditions]]:

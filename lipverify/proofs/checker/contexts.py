@@ -126,21 +126,18 @@ def summed(columns: Columns, factors: Sequence[Ball]) -> list[Ball]:
     return [sum(map(mul, factors, row), arb(0)) for row in zip(*columns, strict=True)]
 
 
-def many_averages(
-    d: int, most: int, w: Ball, weights: Mapping[int, Ball] | None = None, goal: float = GOAL
-) -> list[Ball]:
+def many_averages(d: int, most: int, w: Ball, weights: Mapping[int, Ball], goal: float = GOAL) -> list[Ball]:
     """E sum a_i^2 for n = 2 to `most`, then a bias for the same n: the sum of k_l (E m_l^2 + E sum a_i^2 (1 - P_l^2)).
 
-    Here m_l = sum a_i h_i, h = 1 - P_l, and k_1 = 1 alone if there are no `weights` k_l. In brackets is E sum_{i != j}
-    a_i a_j h_i h_j + 2 E sum a_i^2 h_i; all n at once, with the error of the largest: of E sum_{i != j} a_i a_j h_i
-    h_j. As H >= 2, that of E sum a_i^2 h_i is at most half of it, and that of E sum a_i^2 a quarter. Of the nodes
-    before u_0 there is no term in e^{u_0}, as no E sum a_i h_i is taken.
+    Here m_l = sum a_i h_i, h = 1 - P_l, and k_l are the `weights`. In brackets is E sum_{i != j} a_i a_j h_i h_j + 2 E
+    sum a_i^2 h_i; all n at once, with the error of the largest: of E sum_{i != j} a_i a_j h_i h_j. As H >= 2, that of E
+    sum a_i^2 h_i is at most half of it, and that of E sum a_i^2 a quarter. Of the nodes before u_0 there is no term in
+    e^{u_0}, as no E sum a_i h_i is taken.
     """
-    k = weights or {1: arb(1)}
     with ctx.workprec(FEWER_BITS):
-        m, exchanged = exchange(d, most, w, max(k), goal)
+        m, exchanged = exchange(d, most, w, max(weights), goal)
         t, p = gauss(d, m)
-        halves, all_k = steps(goal), sum(k.values(), arb(0))
+        halves, all_k = steps(goal), sum(weights.values(), arb(0))
         q, b, ends = arb(2).log() / halves, arb(STEEPEST), arb(most) ** 2 * 4
         eta, needed = 2 / b.cos() ** 2 / (2 * arb.pi() * b / q).expm1(), goal + 2 * math.log(2 * most) + SPARE
         first, y = -arb(math.ceil(needed / 2)), math.log(needed)
@@ -150,11 +147,11 @@ def many_averages(
         error = arb(0, (left_out + exchanged).abs_upper())
         if not (m > d and q <= 1 and y >= arb(2).log()):
             raise ValueError(f"w = {w}: too few nodes")
-        g, h = [(-w * (1 - x)).exp() for x in t], deficits(d, m, tuple(k))
+        g, h = [(-w * (1 - x)).exp() for x in t], deficits(d, m, tuple(weights))
         phi, one, two = sums(
-            g, p, h, [[arb(1)] * m, summed(h, list(k.values()))], first, halves, count, needed + 2 * SPARE
+            g, p, h, [[arb(1)] * m, summed(h, list(weights.values()))], first, halves, count, needed + 2 * SPARE
         )
-        squares = (arb_mat([[x * x for x in row] for row in one]) * arb_mat([[x] for x in k.values()])).entries()
+        squares = (arb_mat([[x * x for x in row] for row in one]) * arb_mat([[x] for x in weights.values()])).entries()
         columns = [[*row, z] for row, z in zip(two, squares, strict=True)]
         # phi^n is phi^{Fa} phi^b, F = FACTORS: a table of the few phi^b, times the columns with phi^{Fa}
         near = [list(accumulate(repeat(x, FACTORS), mul, initial=arb(1))) for x in phi]

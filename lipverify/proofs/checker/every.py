@@ -416,7 +416,7 @@ def few(k: Known) -> tuple[Bounds, Conditions]:
     pieces, (_, rest) = polynomials(d, end_of_few(k), FEW, even), relative(d, even)
     ratios, before_V, ends, falls = [], [], True, True
     for n in range(2, FEW):
-        tried = list(looked_at(pieces, n, slice(1, None, 2)))
+        tried = list(looked_at(pieces, n))
         square = signal(k, arb(n))
         least = reduce(arb.min, [(noise + square * (bias + 4 * rest) / unit(k)).upper() for _, noise, bias in tried])
         stop = next((w for w, noise, _ in tried if noise > least), None)
@@ -443,15 +443,15 @@ def end_of_few(k: Known) -> float:
     return float((k["reach"] * (FEW * signal(k, arb(FEW))) ** (1 / (k["a"] + k["beta"]))).upper())
 
 
-def looked_at(pieces: list[Piece], n: int, chosen: slice) -> Iterator[tuple[Ball, Ball, Ball]]:
-    """w, N and B / k_1 at some of the ends of parts, but for harmonics beyond `LISTED`."""
+def looked_at(pieces: list[Piece], n: int) -> Iterator[tuple[Ball, Ball, Ball]]:
+    """w, N and B / k_1 at every second end of a part, but for harmonics beyond `LISTED`."""
     for noise, bias, *_, edges in pieces:
-        ws = edges[chosen]
+        ws = edges[1::2]
         yield from zip(ws, noise[n - 2].at(ws), bias[n - 2].at(ws), strict=True)
 
 
 def shares(
-    pieces: list[Piece], n: int, stop: Ball, rest: Ball | int = 0
+    pieces: list[Piece], n: int, stop: Ball, rest: Ball
 ) -> Iterator[tuple[tuple[Ball, Ball], tuple[Ball, Ball]]]:
     """Part by part up to `stop`, and k_1 Lambda / w there at least and at most; B' is off by `rest` at most."""
     for _, _, rises, falls, edges in pieces:

@@ -243,14 +243,10 @@ def about(stated: Mapping[str, Any]) -> dict[str, Any]:
         raise Malformed(f"law {law!r}: what stands after its name is {kind.rule}")
     if stated["theorem"] == "transfer" and own_constant(law):
         raise Malformed(f"law {law!r}: for another L it is another law")
-    if stated["theorem"] == "every signal" and law not in ("affine", "relu"):
-        raise Malformed(f"law {law!r}: with every signal w* is known for the affine law and ReLU")
     if stated["theorem"] == "every n" and law not in ("affine", "relu"):
         raise Malformed(f"law {law!r}: with few tokens w* is known for the affine law and ReLU")
     if type(d) is not int:
         raise Malformed(f"d = {repr(d)[:60]}: a whole number")
-    if stated["theorem"] == "every signal" and d not in (2, 3, 5):
-        raise Malformed(f"d = {d}: for every L / sigma w* is known in two, three and five dimensions")
     return {"law": law, "d": size("d", d, 2)}
 
 

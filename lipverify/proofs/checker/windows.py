@@ -27,7 +27,6 @@ from .harmonics import smooth
 from .kink import gaussian_integrals
 from .laws import LAWS, about, domain, family, own_constant, start, written
 from .levels import joined, levels, near_zero
-from .signals import CHOICES, EXPONENTS, LEMMAS, signals
 from .tokens import laplace, moment_limit, moments, noise, tilt
 from .variogram import POWERS, leading_bias
 
@@ -142,7 +141,6 @@ CHOSEN: dict[Rule, tuple[str, ...]] = {
     tradeoff: ("rho", "K"),
     reached: ("rho", "k", "reach"),
     levels: ("rho", "k", "reach", "first"),
-    **CHOICES,
 }
 SIGNED = (
     *("g_low", "g_high", "S2", "b_plus", "b_next", "s"),
@@ -156,7 +154,6 @@ THEOREMS: dict[str, tuple[Rule, ...]] = {
     "transfer": (window, limit, transfer),
     "tradeoff": (tradeoff,),
     "every n": EVERY,
-    "every signal": EVERY,
 }
 """The lemmas that follow the envelopes: none, where N and B between explicit functions is all that is proved."""
 BY_LEVELS = (window, limit, monotone, levels, near_zero, few, joined)
@@ -176,9 +173,7 @@ def chain(proof: Proof) -> list[tuple[Rule, int]]:
     many = window in rules and every not in rules
     stages = max(1, sum(lemma.name == "tilt" for lemma in proof.lemmas)) if many else 1
     head = [(rule, 0) for rule in (kind.about, laplace) if rule is not None]
-    last = LEMMAS[proof.about["law"], proof.about["d"]] if proof.theorem == "every signal" else ()
-    tail = [(rule, 0) for rule in (*rules, *last)]
-    return head + [(rule, i + 1) for i in range(stages) for rule in kind.envelope] + tail
+    return head + [(rule, i + 1) for i in range(stages) for rule in kind.envelope] + [(rule, 0) for rule in rules]
 
 
 def gathered(facts: Facts, stage: int) -> dict[str, Any]:
@@ -258,16 +253,12 @@ def of_tradeoff(proof: Proof, words: Mapping[str, str]) -> str:
     ).format(**k)
 
 
-def whole_unit(proof: Proof) -> str:
-    """`every.unit`, which is a whole number for the affine law and ReLU."""
-    return str(unit(start(proof.about["law"], proof.about["d"])).unique_fmpz())
-
-
 def of_every(proof: Proof, words: Mapping[str, str]) -> str:
     """What `every` says, of M as `reached` has it, or `joined`, of M as `levels` has it."""
     relu = proof.about["law"] == "relu"
     first, last = (levels, joined) if relu else (reached, every)
-    k = {**words, **of(proof, first), **of(proof, last), "K": of(proof, window)["K"], "unit": whole_unit(proof)}
+    k = {**words, **of(proof, first), **of(proof, last), "K": of(proof, window)["K"]}
+    k["unit"] = str(unit(start(proof.about["law"], proof.about["d"])).unique_fmpz())  # 3d or 6d
     k["falls"] = "" if relu else ", where the bias falls from w = 0 to w*"
     return (
         "{best}, and every w* that attains it has {least_ratio} M <= w* <= {largest_ratio} M, M = min(Lambda / "
@@ -278,34 +269,12 @@ def of_every(proof: Proof, words: Mapping[str, str]) -> str:
     ).format(**k)
 
 
-def of_signals(proof: Proof, words: Mapping[str, str]) -> str:
-    """What `signals` and `largest` say, or `signals_of_relu`."""
-    relu, d = proof.about["law"] == "relu", proof.about["d"]
-    rules = LEMMAS[proof.about["law"], d]
-    k = {**words, **of(proof, levels if relu else reached)}
-    for rule in rules:
-        k |= of(proof, rule)
-    power = "(n^2 + 150)" if d == 2 else "n^({}/{})".format(*EXPONENTS[proof.about["law"], d])
-    k |= {"unit": whole_unit(proof), "power": power}
-    k["scale"] = ("" if k["m"] == "1" else k["m"] + " ") + power
-    k["much"] = "max({k} W, L^2 / 12 sigma^2)" if d == 2 else "{k} W"
-    later = " and {later_low} M <= w* <= {later_high} M for all n >= 256;" if signals in rules else ""
-    return (
-        "{best}, and every w* that attains it has {all_low} M <= w* <= {all_high} M, M = min(Lambda / {unit}, "
-        + k["much"]
-        + ", {scale}), W = Lambda^(1/{whole}), Lambda = n L^2 / sigma^2, for all n >= 2 and all L, sigma > 0;"
-        + later
-        + " and w* < {C} {power} for all n >= 2, all L > 0 and all sigma >= 0; at n = 1 the loss is the same at all w"
-    ).format(**k)
-
-
 STATEMENTS: dict[str, Callable[[Proof, Mapping[str, str]], str]] = {
     "envelope": of_envelope,
     "window": of_window,
     "transfer": of_transfer,
     "tradeoff": of_tradeoff,
     "every n": of_every,
-    "every signal": of_signals,
 }
 
 

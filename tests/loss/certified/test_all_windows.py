@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from functools import lru_cache
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,7 @@ def ball_of(problem: Problem, w: float) -> LossTerms:
     return loss_terms(problem, w, "certified", digits=18)
 
 
-def outside(law: Law, d: int, n: int, w: float, route: str | None = None, sigma: float = 0.0) -> Outcome:
+def outside(law: Law, d: int, n: int, w: float, route: Any = None, sigma: float = 0.0) -> Outcome:
     """The distance of the exact bias, or with sigma of the noise, from its ball, in units of its error."""
     problem = Problem(d=d, n=n, law=law, sigma=sigma)
     try:

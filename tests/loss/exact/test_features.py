@@ -211,7 +211,7 @@ class Spiky(RidgeLaw, frozen=True, tag="spiky"):
 
 
 @pytest.mark.parametrize("route", ["zonal", None])
-def test_a_class_of_ones_own_has_a_bound_if_its_links_are_seen(route: str | None) -> None:
+def test_a_class_of_ones_own_has_a_bound_if_its_links_are_seen(route: Any) -> None:
     """The zonal route gave 0.0176 with the bound 1e-13; the true value is 6.599."""
     narrow, smooth = (Problem(d=3, n=100, law=law) for law in (Spiky(), Spiky(link=np.tanh)))
     assert loss_terms(narrow, 5.0, route=route).error_kind == "estimated"
@@ -268,7 +268,8 @@ def test_a_link_that_is_no_formula_has_an_estimated_error() -> None:
 def test_rules_without_nodes_in_a_feature_are_refused() -> None:
     """The other route does not reach windows with few tokens."""
     law = Ridge(bump(0.2345678, 1e-5, 1000.0))
-    for w, route in ((5.0, "ridge"), (5e6, None)):
+    cases: tuple[tuple[float, Any], ...] = ((5.0, "ridge"), (5e6, None))
+    for w, route in cases:
         with pytest.raises(OutOfReach, match=r"feature of width .* near z = 0.2345"):
             loss_terms(Problem(d=3, n=100, law=law), w, route=route)
 
