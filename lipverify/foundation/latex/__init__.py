@@ -19,4 +19,4 @@ if TYPE_CHECKING:
     from lipverify.foundation.latex.tree import UnreadableError as UnreadableError
     from lipverify.foundation.latex.typst import typst_math as typst_math
 
-__getattr__, __dir__ = lazy(__name__)
+lazy()
