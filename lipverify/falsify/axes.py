@@ -77,6 +77,7 @@ NATURAL = {
     "L": Natural(0, False, lambda low, high: (low / SPREAD, high * SPREAD)),
     "sigma": Natural(0, False, lambda low, high: (low / SPREAD, high * SPREAD)),
 }
+"""The numbers that have a natural range."""
 MEANT: Mapping[str, Callable[[str], object]] = {
     "law": law_named,
     "covariates": lambda text: covariates_named(text, LARGEST_D),

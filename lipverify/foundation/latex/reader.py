@@ -28,6 +28,7 @@ _WORDS = re.compile(r"\{((?:[^\\{}$#%&]|\\[ ,])*)\}|([^\\{}$#%&])")
 """An argument of plain words, in braces or of one letter."""
 _OUTSIDE = re.compile(r"\\text\{([^{}$\\]*\s\S[^{}$\\]*)\}|\\(?:[A-Za-z]+|.)|[{}]", re.DOTALL)
 _NESTS = {"{": 1, r"\begin": 1, "}": -1, r"\end": -1}
+"""How a token changes the depth of braces and environments."""
 
 
 def pieces(text: str) -> Iterator[tuple[bool, str]]:
