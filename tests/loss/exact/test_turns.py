@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from lipverify import Problem, loss_terms
 from lipverify.laws import ReLU
 from lipverify.loss.exact import averaged_terms, parts_of
-
 from lipverify.loss.exact.biases.angles import bias_by_angles  # internal: one method of several, on its own
 from lipverify.loss.exact.biases.pairs import bias_by_pairs  # internal: another method, on its own
 
