@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, target
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify.laws import ReLU
@@ -19,7 +19,7 @@ from lipverify.loss.exact.biases.task import linear_averages  # internal: closed
 from lipverify.loss.exact.biases.terms import TOLERANCE, _over_tokens, _over_u, power_slopes
 from lipverify.loss.exact.context import others  # internal: its tables are made coarser
 from lipverify.loss.exact.context.contexts import ORDERS, powers, rounding_of  # internal: the arguments of both methods
-from tests.strategies import log_floats
+from tests.strategies import log_floats, target
 
 
 def noise_off_by(d: int, n: float, w: float) -> tuple[float, float]:

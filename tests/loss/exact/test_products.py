@@ -8,7 +8,7 @@ from dataclasses import replace
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings, target
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms
@@ -21,7 +21,7 @@ from lipverify.loss.exact.variograms.closed import Angles, absolute_variogram, v
 # internal: the table itself, and the rule behind it
 from lipverify.loss.exact.variograms.products import Products, mean_over_turns
 from lipverify.loss.exact.variograms.table import tabulated  # internal: a variogram without a law
-from tests.strategies import log_floats
+from tests.strategies import log_floats, target
 
 MAKERS = {
     "|z|": lambda d: tabulated(Angles(d), 2, [0.0, math.pi]),
