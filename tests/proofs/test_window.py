@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings, target
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import lipverify as lv
@@ -31,6 +31,7 @@ from lipverify.proofs import (
     prove_window,
 )
 from tests.proofs.controls import changed, controls, rejected
+from tests.strategies import target
 
 LAWS: dict[str, Callable[..., Affine | Quadratic | ReLU]] = {"affine": Affine, "quadratic": Quadratic, "relu": ReLU}
 

@@ -29,7 +29,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, target
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -53,7 +53,7 @@ from lipverify.loss.montecarlo.reduced import Fused, Reduced, is_compiled
 from lipverify.loss.montecarlo.windows import grid_of  # internal: the grid of w that a kernel is given
 from tests import ROOT
 from tests.stand_in import installed
-from tests.strategies import log_floats
+from tests.strategies import log_floats, target
 
 Ladders = Sequence[tuple[float, int]]
 
