@@ -288,7 +288,7 @@ def _covariance(law: Zonal) -> str:
         raise OutOfReach(f"s = {law.variogram.s!r}: theorems are proved for s = {known}.")
     what = "covariance" if law.variogram is None else "variogram"
     raise OutOfReach(
-        f"law = {law!r}: no ball encloses a {what} that is a function; give Matern(nu=...), Zonal(spectrum=...), "
-        "Zonal(variogram=lipverify.proofs.Rough(s)), or as the covariance lipverify.proofs.Powers(coefficients >= 0) "
-        "or lipverify.proofs.Gaussian(length)."
+        f"law = {law!r}: no ball encloses a {what} that is a function; give lipverify.laws.Matern(nu=...), "
+        "Zonal(spectrum=...), Zonal(variogram=lipverify.proofs.Rough(s)), or as the covariance "
+        "lipverify.proofs.Powers(coefficients >= 0) or lipverify.proofs.Gaussian(length)."
     )
