@@ -19,17 +19,13 @@ Choices = Mapping[str, Mapping[str, str]]
 
 
 def headed(theorem: str, given: Mapping[str, Any], lemmas: list[dict[str, Any]]) -> dict[str, Any]:
-    """A proof file with these lemmas."""
     return {"format": chain.FORMAT, "theorem": theorem, "given": dict(given), "lemmas": lemmas}
 
 
 def hypotheses(theorem: str, given: Mapping[str, Any]) -> tuple[chain.Proof, dict[str, Any]]:
-    """A theorem as the checker reads it, without a lemma yet, and what is given as balls.
+    """A theorem as the checker reads it, without a lemma yet, and its hypotheses as balls.
 
-    Raises
-    ------
-    InvalidInput
-        If what is given is not of its kind, with the checker's reason.
+    InvalidInput has the checker's reason.
     """
     try:
         proof = checker.read(headed(theorem, given, []))
@@ -40,24 +36,11 @@ def hypotheses(theorem: str, given: Mapping[str, Any]) -> tuple[chain.Proof, dic
 
 
 def in_words(given: Mapping[str, Any]) -> str:
-    """What is given, in a message.
-
-    >>> in_words({"law": "affine", "d": 3})
-    'law = affine, d = 3'
-    """
     return ", ".join(f"{name} = {value}" for name, value in given.items())
 
 
 def built(theorem: str, given: Mapping[str, Any], chosen: Choices) -> Proof:
-    """The proof of a theorem from its choices, lemma by lemma, checked.
-
-    Raises
-    ------
-    InvalidInput
-        If what is given is not of its kind.
-    OutOfReach
-        If a lemma does not follow, or its constants are no doubles.
-    """
+    """The proof of a theorem from its choices, lemma by lemma, checked; OutOfReach if a lemma does not follow."""
     about_it = f"{theorem}, {in_words(given)}" if given else theorem
     about, facts = hypotheses(theorem, given)
     lemmas: list[dict[str, Any]] = []

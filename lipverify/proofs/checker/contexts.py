@@ -54,8 +54,6 @@ STEEPEST = 1.4
 """b, of u."""
 SQUARES = 12
 """e^{-lambda g} is computed afresh for every so many doublings of lambda, and as a square in between."""
-FARTHEST = 500
-"""The largest w: the time of a check is bounded."""
 WIDEST = 2.75
 """(rho - 1/rho)/2 at most, that small windows share their nodes: rho < 6."""
 SPACING = 4
@@ -83,8 +81,8 @@ def averages(
 
     With `weights` k_l of the degrees `alone` has one entry, of degree 0: the sum of k_l E sum a_i^2 h_i.
     """
-    if not w <= FARTHEST:
-        raise ValueError(f"w = {w.str(6, radius=False)}: averages are computed up to {FARTHEST}")
+    if not w <= 500:  # the time of a check is bounded
+        raise ValueError(f"w = {w.str(6, radius=False)}: averages are computed up to 500")
     with ctx.workprec(BITS):
         m, exchanged = exchange(d, n, w, max(degrees), goal)
         t, p = gauss(d, m)
@@ -122,7 +120,6 @@ def averages(
 
 
 def summed(columns: Columns, factors: Sequence[Ball]) -> list[Ball]:
-    """The sum of the columns times factors."""
     return [sum(map(mul, factors, row), arb(0)) for row in zip(*columns, strict=True)]
 
 
@@ -205,24 +202,32 @@ def sums(
     pg = [x * y for x, y in zip(p, g, strict=True)]
     pgg = [x * y for x, y in zip(pg, g, strict=True)]
     columns = [[x * y for x, y in zip(weight, h, strict=True)] for weight, hs in ((pg, once), (pgg, twice)) for h in hs]
-    delta, H = (-arb(c)).exp(), reduce(arb.max, [x for h in (*once, *twice) for x in h], arb(1))
-    off, powers = arb(0, (H * delta).abs_upper()), [0, *[1] * len(once), *[2] * len(twice)]
-    small = [scale for scale in scales if scale <= 1]
+    H = reduce(arb.max, [x for h in (*once, *twice) for x in h], arb(1))
+    off, powers = arb(0, (H * (-arb(c)).exp()).abs_upper()), [0, *[1] * len(once), *[2] * len(twice)]
+    small, split = [scale for scale in scales if scale <= 1], 1 + len(once)
     table = [list(row) for row in zip(*series(g, (p, *columns), small, c), strict=True)]
-    together, split = SQUARES * halves, 1 + len(once)
-    for few in (scales[j : j + together] for j in range(len(small), count + 1, together)):
-        least, most = delta / few[-1], 2 * arb(c) / few[0]
-        near = [i for i, x in enumerate(g) if not (x <= least or x >= most)]
-        far = sum((y for x, y in zip(g, p, strict=True) if x <= least), arb(0))
-        rows = list[list[Ball]]()
-        for j, scale in enumerate(few):  # e^{-2x} is a square; now and then afresh, as its error doubles
-            rows.append([(-scale * g[i]).exp() for i in near] if j < halves else [x * x for x in rows[-halves]])
-        totals = arb_mat(rows) * arb_mat([[column[i] for i in near] for column in (p, *columns)]).transpose()
-        table += ([row[0] + far, *row[1:]] for row in totals.tolist())
+    together = SQUARES * halves
+    for j in range(len(small), count + 1, together):
+        table += band(g, (p, *columns), scales[j : j + together], halves, c)
     for scale, row in zip(scales, table, strict=True):
         factors = (arb(1), scale, scale**2)
         row[:] = [factors[k] * x + off for k, x in zip(powers, row, strict=True)]
     return [row[0] for row in table], [row[1:split] for row in table], [row[split:] for row in table]
+
+
+def band(g: Sequence[Ball], columns: Columns, scales: Sequence[Ball], halves: int, c: float) -> list[list[Ball]]:
+    """The sum of each column times e^{-x}, x = lambda g, for each lambda > 1, without tokens beyond the band.
+
+    The first column is p: before the band e^{-x} is 1, and p is summed.
+    """
+    first, last = (-arb(c)).exp() / scales[-1], 2 * arb(c) / scales[0]
+    near = [i for i, x in enumerate(g) if not (x <= first or x >= last)]
+    before = sum((y for x, y in zip(g, columns[0], strict=True) if x <= first), arb(0))
+    rows = list[list[Ball]]()
+    for j, scale in enumerate(scales):  # e^{-2x} is a square; now and then afresh, as its error doubles
+        rows.append([(-scale * g[i]).exp() for i in near] if j < halves else [x * x for x in rows[-halves]])
+    totals = arb_mat(rows) * arb_mat([[column[i] for i in near] for column in columns]).transpose()
+    return [[row[0] + before, *row[1:]] for row in totals.tolist()]
 
 
 def series(g: Sequence[Ball], columns: Columns, scales: Sequence[Ball], c: float) -> Columns:
