@@ -21,7 +21,7 @@ from lipverify.proofs.checker import chain, dimensions, ramp, sizes
 from lipverify.proofs.checker.tokens import laplace
 from lipverify.proofs.direct import built
 from lipverify.proofs.record import Proof, below, beyond, context, named
-from lipverify.proofs.search import FEWEST_TOKENS, in_doubles
+from lipverify.proofs.search import FEWEST_TOKENS, balls, in_doubles
 
 FREE: dict[str, dict[str, dict[str, str]]] = {
     "window": {
@@ -179,11 +179,12 @@ def prove_every_dimension(law: Law, *, least_window: float | None = None, least_
     chosen["corrections"] |= {"W_least": f"{W:.12g}", "K": f"{K:.12g}"}
     with in_doubles(f"law = {law!r}, least_window = {W:g}, least_tokens = {K:g}"), ctx.workprec(chain.BITS):
         facts: dict[str, Any] = {"law": name, "T_least": arb(FEWEST_TOKENS)}
-        facts |= {key: arb(text) for choices in chosen.values() for key, text in choices.items()}
+        for choices in chosen.values():
+            facts |= balls(choices)
         facts |= {"kappa": sizes.centre(facts)[0]["kappa"][1].lower()}
         tokens = float(1 / sizes.corrections(facts)[0]["tau"][1].upper()) * (1 - MARGIN)
         chosen["laplace"] = {"T_least": f"{min(tokens, 1e9):.9g}"}  # from 1e9 on J0, J1, J2 are 1 to eight digits
-        facts["T_least"] = arb(chosen["laplace"]["T_least"])
+        facts |= balls(chosen["laplace"])
         for rule in (laplace, sizes.corrections):
             facts |= {key: ball for key, (_, ball) in rule(facts)[0].items()}
         chosen[last] |= lines(facts)

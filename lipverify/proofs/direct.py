@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from flint import arb, ctx
+from flint import ctx
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation import validation
@@ -13,7 +13,7 @@ from lipverify.foundation.validation import number, whole
 from lipverify.proofs import checker
 from lipverify.proofs.checker import chain
 from lipverify.proofs.record import Proof
-from lipverify.proofs.search import in_doubles, lemma_of, rounded
+from lipverify.proofs.search import balls, in_doubles, lemma_of, rounded
 
 Choices = Mapping[str, Mapping[str, str]]
 
@@ -47,7 +47,7 @@ def built(theorem: str, given: Mapping[str, Any], chosen: Choices) -> Proof:
     with in_doubles(about_it), ctx.workprec(chain.BITS):
         for rule, stage in checker.KINDS[theorem].chain(about):
             constants = dict(chosen.get(rule.__name__, {}))
-            facts |= {name: arb(text) for name, text in constants.items()}
+            facts |= balls(constants)
             bounds, conditions = rule(facts)
             if not all(ball.is_finite() for _, ball in bounds.values()):
                 false = ", ".join(what for what, holds in conditions.items() if not holds)
@@ -55,7 +55,7 @@ def built(theorem: str, given: Mapping[str, Any], chosen: Choices) -> Proof:
                     f"{about_it}: {rule.__name__} does not follow from the hypotheses: not certain that {false}."
                 )
             constants |= {name: rounded(ball, side) for name, (side, ball) in bounds.items()}
-            facts |= {name: arb(text) for name, text in constants.items()}
+            facts |= balls(constants)
             lemmas.append(lemma_of(rule, stage, constants))
     proof = Proof(headed(theorem, given, lemmas))
     if failures := proof.failures():

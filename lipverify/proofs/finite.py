@@ -25,7 +25,7 @@ from lipverify.proofs.checker.chain import BITS, NUMBER
 from lipverify.proofs.checker.curves import Curve
 from lipverify.proofs.direct import built, hypotheses, in_words
 from lipverify.proofs.record import Proof, below, beyond, named
-from lipverify.proofs.search import decimal, rounded
+from lipverify.proofs.search import balls, decimal, rounded
 
 CURVES = 30.0
 """Up to this w the loss is a curve on the whole interval; beyond it, the ends of fewer intervals decide."""
@@ -101,9 +101,8 @@ def prove_optimum(problem: Problem, offset: float | None = None) -> ProvedOptimu
         return _far(given, centre, stop)
     theorem = "scale" if "offset" in given else "optimum"
     with ctx.workprec(BITS):
-        k = hypotheses(theorem, given)[1] | {"at": arb(centre)}
-        k["level"] = arb(rounded(optima.level(k)[0]["level"][1], "at least"))
-        k["stop"] = arb(stop)
+        k = hypotheses(theorem, given)[1] | balls({"at": centre, "stop": stop})
+        k |= balls({"level": rounded(optima.level(k)[0]["level"][1], "at least")})
         loss = optima.loss_and_gap(k)
 
         def no_optimum_below(w: float) -> bool:
@@ -156,11 +155,11 @@ def _far(given: dict[str, Any], centre: str, stop: str) -> ProvedOptimum:
     if "offset" in given:
         raise OutOfReach(f"{in_words(given)}: c* is proved where noise outweighs the least loss at w <= {CURVES:g}.")
     with ctx.workprec(BITS):
-        k = hypotheses("optimum far", given)[1] | {"at": arb(centre)}
+        k = hypotheses("optimum far", given)[1] | balls({"at": centre})
         level = optima.level(k)[0]["level"][1].upper()
 
         def exceeds(w: float) -> bool:
-            return bool(sum(optima.ends(k, arb(decimal(w))), arb(0)) > level * 1.005)
+            return bool(sum(optima.ends(k, balls({"w": decimal(w)})["w"]), arb(0)) > level * 1.005)
 
         degree_one = 1 in optima.spectrum(k)[0]
         edges = {
@@ -379,15 +378,12 @@ def prove_aligned(d: int, k: int, n: int, sigma: float | Fraction, C: float | Fr
     with ctx.workprec(BITS):
         _, facts = hypotheses("aligned", given)
         near = decimal(2.3 * float(facts["C"]))
-        facts["near"] = arb(near)
+        facts |= balls({"near": near})
         h, gamma, _ = (curve.slope(1) for curve in subspace.loss(facts))
         places = [float(near) * j / 40 for j in range(2, 40)]
         ratios = [2 * float((h.over(w, w) / gamma.over(w, w)).mid()) for w in map(arb, places)]
         reach = decimal(min(0.97 * min(ratios), 0.9 * float(near)))
-    try:
-        return built("aligned", given, {"descent": {"near": near}, "across": {"reach": reach}})
-    except ValueError as error:
-        raise OutOfReach(f"aligned: {error}; this does not follow from what is given.") from None
+    return built("aligned", given, {"descent": {"near": near}, "across": {"reach": reach}})
 
 
 def prove_aligned_blocks(d: int, sigma: float | Fraction, C: float | Fraction) -> Proof:

@@ -42,18 +42,23 @@ class Draft:
 
     def add(self, rule: chain.Rule, stage: int, chosen: Mapping[str, str]) -> dict[str, Any]:
         """State a lemma with its chosen constants, and each bound as tight as `DIGITS` digits allow."""
-        facts = self.facts | {stage: self.facts.get(stage, {}) | {name: arb(text) for name, text in chosen.items()}}
+        facts = self.facts | {stage: self.facts.get(stage, {}) | balls(chosen)}
         # loss_high is a bound of its own lemma and also one of its conditions: 0 until it is known
         bounds, conditions = rule({"loss_high": arb(0)} | windows.gathered(facts, stage))
         self.open = [f"{rule.__name__}: not certain that {what}" for what, holds in conditions.items() if not holds]
         constants = dict(chosen) | {name: rounded(ball, side) for name, (side, ball) in bounds.items()}
-        self.facts.setdefault(stage, {}).update({name: arb(text) for name, text in constants.items()})
+        self.facts.setdefault(stage, {}).update(balls(constants))
         self.lemmas.append(lemma_of(rule, stage, constants))
         return self.facts[stage]
 
     def proof(self, theorem: str) -> dict[str, Any]:
         """The proof so far."""
         return {"format": chain.FORMAT, "theorem": theorem, "law": self.law, "d": self.d, "lemmas": self.lemmas}
+
+
+def balls(constants: Mapping[str, str]) -> dict[str, Any]:
+    """Constants as the checker has them, to the last bit: with other radii its curves differ by 1e-12 or so."""
+    return {name: chain.ball(Fraction(text)) for name, text in constants.items()}
 
 
 def lemma_of(rule: chain.Rule, stage: int, constants: Mapping[str, str]) -> dict[str, Any]:

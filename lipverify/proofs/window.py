@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from flint import ctx
 
@@ -409,23 +409,16 @@ def prove_window(law: Law, d: int, *, least_lambda: float | None = None, least_t
         starts = [number("least_lambda", least_lambda, "the least Lambda", least=1) ** (1 / power)]
     else:
         usual = 1e4 ** (1 / slowest)
-        first = min(usual, float(f"{1e27 ** (1 / power):.2g}"))  # the longest context of a `Problem` has 1e30 tokens
+        first = min(usual, float(f"{1e27 ** (1 / power):.2g}"))  # three decades below the longest context
         starts = sorted({first, *(usual * 10**j for j in range(3)), 10 * first})
-    reaches = [Reach(W, _tokens(W, slowest, least_tokens)) for W in starts]
+    if least_tokens is not None:
+        least_tokens = number("least_tokens", least_tokens, "K", above=0)
     with in_doubles(f"law = {law_name}, d = {d}, least_lambda = {least_lambda}, least_tokens = {least_tokens}"):
-        return Theorem(_first_found(law_name, d, reaches))
-
-
-def _tokens(W: float, slowest: float, least_tokens: float | None) -> float:
-    """K as given; or so that every L <= 10 sigma is covered, or L <= sigma where f jumps: min(beta, 1) < 1."""
-    if least_tokens is None:
-        return max(W**slowest / (100 if slowest == 1 else 1), 10.0)
-    return number("least_tokens", least_tokens, "K", above=0)
-
-
-def _first_found(law: str, d: int, reaches: list[Reach]) -> dict[str, Any]:
-    """The proof for the first range for which there is one."""
-    for reach in reaches[:-1]:
-        with suppress(OutOfReach):
-            return find(law, d, reach)
-    return find(law, d, reaches[-1])
+        for W in starts:
+            # by default every L <= 10 sigma is covered, or where f jumps, L <= sigma
+            usual_tokens = max(W**slowest / (100 if slowest == 1 else 1), 10.0)
+            try:
+                return Theorem(find(law_name, d, Reach(W, usual_tokens if least_tokens is None else least_tokens)))
+            except OutOfReach as error:
+                failure = error
+        raise failure

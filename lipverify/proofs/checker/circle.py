@@ -10,14 +10,14 @@ across e, sum a_i x_i = T e + R e', and the loss at M is the mean over theta of
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from flint import arb, arb_poly, ctx, fmpq
 
 from .chain import Ball, Kind, Known, Malformed, Obligations, Proof, ball, exactly, least, most, number, shown, size
 from .contexts import STRIP, averages
-from .curves import ACCURACY, Curve, bits, curves, remembered
+from .curves import ACCURACY, Curve, bits, combined, curves, remembered
 
 
 def circle(k: Known, last: str) -> list[Curve]:
@@ -110,13 +110,6 @@ def between_ends(k: Known, loss: Curve) -> Obligations:
     return {"least_low": most(loss.lowest()), "least_high": least(loss.over(k["at"], k["at"]))}, {
         "0 <= at <= stop": 0 <= k["at"] <= k["stop"]
     }
-
-
-def combined(summands: Sequence[tuple[Ball, Curve]], constant: Ball) -> Curve:
-    """A sum of multiples of curves, and a constant."""
-    polynomial = sum((arb_poly([factor]) * curve.polynomial for factor, curve in summands), arb_poly([constant]))
-    error = sum((abs(factor) * curve.error for factor, curve in summands), arb(0))
-    return Curve(summands[0][1].first, summands[0][1].last, polynomial, error)
 
 
 def absolute(k: int) -> Ball:

@@ -50,8 +50,6 @@ BITS, FEWER_BITS = 128, 64
 """Precision of the averages over contexts, of one n and of many at once: with less, less is proved, nothing false."""
 STRIP = 1.375
 """b, of tokens and of w."""
-STEEPEST = 1.4
-"""b, of u."""
 SQUARES = 12
 """e^{-lambda g} is computed afresh for every so many doublings of lambda, and as a square in between."""
 WIDEST = 2.75
@@ -86,12 +84,10 @@ def averages(
     with ctx.workprec(BITS):
         m, exchanged = exchange(d, n, w, max(degrees), goal)
         t, p = gauss(d, m)
-        halves = steps(goal)
-        q, b, ends = arb(2).log() / halves, arb(STEEPEST), arb(n) ** 2 * 4
-        eta = 2 / b.cos() ** 2 / (2 * arb.pi() * b / q).expm1()
+        (halves, q, eta), ends = trapezoids(goal), arb(n) ** 2 * 4
         first = -arb(math.ceil(goal + math.log(2 * n) + SPARE))
         s = [w * (1 - x) for x in t]
-        count = nodes(s, p, n, float(first), float(w.upper()), goal)
+        count = nodes(s, p, n, float(first), float(w.upper()), goal, float(q))
         last = first + count * q
         h, c = deficits(d, m, tuple(degrees)), goal + 2 * math.log(2 * n) + 3 * SPARE
         sizes = [arb(1)] * len(h) if weights is None else [sum(weights.values(), arb(0))]
@@ -134,9 +130,8 @@ def many_averages(d: int, most: int, w: Ball, weights: Mapping[int, Ball], goal:
     with ctx.workprec(FEWER_BITS):
         m, exchanged = exchange(d, most, w, max(weights), goal)
         t, p = gauss(d, m)
-        halves, all_k = steps(goal), sum(weights.values(), arb(0))
-        q, b, ends = arb(2).log() / halves, arb(STEEPEST), arb(most) ** 2 * 4
-        eta, needed = 2 / b.cos() ** 2 / (2 * arb.pi() * b / q).expm1(), goal + 2 * math.log(2 * most) + SPARE
+        (halves, q, eta), ends, all_k = trapezoids(goal), arb(most) ** 2 * 4, sum(weights.values(), arb(0))
+        needed = goal + 2 * math.log(2 * most) + SPARE
         first, y = -arb(math.ceil(needed / 2)), math.log(needed)
         count = math.ceil((2 * float(w.upper()) + y - float(first)) / float(q))
         y = first + count * q - 2 * w
@@ -174,14 +169,17 @@ def exchange(d: int, n: int, w: Ball, degree: int, goal: float) -> tuple[int, Ba
     return m, largest * rho ** -(2 * m - d)
 
 
-def steps(goal: float = GOAL) -> int:
-    """How many nodes u takes from one lambda to twice that: q = log 2 over it, so that eta is about e^-goal."""
-    return math.ceil(math.log(2) * (goal + 5) / (2 * math.pi * STEEPEST))
+def trapezoids(goal: float) -> tuple[int, Ball, Ball]:
+    """How many nodes u takes from one lambda to twice that, the step q, and eta, which is about e^-goal."""
+    b = arb(1.4)  # of the strip of u: below pi / 2
+    halves = math.ceil(math.log(2) * (goal + 5) / (2 * math.pi * float(b)))
+    q = arb(2).log() / halves
+    return halves, q, 2 / b.cos() ** 2 / (2 * arb.pi() * b / q).expm1()
 
 
-def nodes(s: Sequence[Ball], p: Sequence[Ball], n: int, first: float, w: float, goal: float) -> int:
+def nodes(s: Sequence[Ball], p: Sequence[Ball], n: int, first: float, w: float, goal: float, q: float) -> int:
     """How many steps lead to where phi^{n-2} leaves nothing, or beyond 2w; whatever it is, the ends are bounded."""
-    wanted, q = goal + 2 * math.log(2 * n) + 2 * SPARE, math.log(2) / steps(goal)
+    wanted = goal + 2 * math.log(2 * n) + 2 * SPARE
     low, high = 0, math.ceil((2 * w + math.log(wanted + 2) - first) / q) + 1
     tokens = [(float(x), float(y)) for x, y in zip(s, p, strict=True)]
     while low < high:

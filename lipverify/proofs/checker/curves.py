@@ -113,16 +113,6 @@ class Curve:
             error = (tail + arb(self.off) * arb(m - 1) ** power) / half**order
             return Curve(self.first, self.last, polynomial, error)
 
-    def times(self, factor: Ball) -> Curve:
-        """The curve times a number."""
-        bounds = (abs(arb(factor)) * bound for bound in (self.error, self.largest, self.off))
-        return Curve(self.first, self.last, self.polynomial * arb(factor), *bounds)
-
-    def plus(self, other: Curve) -> Curve:
-        """The sum with a curve through values at the same places."""
-        bounds = self.error + other.error, self.largest + other.largest, self.off + other.off
-        return Curve(self.first, self.last, self.polynomial + other.polynomial, *bounds)
-
     def lowest(self) -> Ball:
         """A lower bound of all values that some value is close to."""
         parts, width = [(self.first, self.last)], self.last - self.first
@@ -157,6 +147,16 @@ def remembered(*names: str, most: int = 16) -> Callable[[Callable[[Known], Resul
         return result
 
     return decorated
+
+
+def combined(summands: Sequence[tuple[Ball, Curve]], constant: Ball | int = 0) -> Curve:
+    """A sum of multiples of curves on the same interval, and a constant."""
+    polynomial = sum((arb_poly([factor]) * curve.polynomial for factor, curve in summands), arb_poly([constant]))
+    error, largest, off = (
+        sum((abs(factor) * bound for (factor, _), bound in zip(summands, bounds, strict=True)), arb(0))
+        for bounds in zip(*((curve.error, curve.largest, curve.off) for _, curve in summands), strict=True)
+    )
+    return Curve(summands[0][1].first, summands[0][1].last, polynomial, error, largest + abs(constant), off)
 
 
 def taylor(polynomial: arb_poly, low: Ball, high: Ball) -> Ball:

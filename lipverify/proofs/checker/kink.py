@@ -62,11 +62,12 @@ def gaussian_integrals(d: int) -> dict[str, Ball]:
         "plane": lambda x: (2 * f(x) - x * tail(x)) ** 2,
         "below": lambda x: ((x * x + m + 1) * f(x) + 2 * r * ((m + 1) * f(x) - m * x * tail(x))) ** 2,
     }
-    # all are analytic in the whole plane, so the paths and radii of the integration are free
-    return {
-        name: acb.integral(lambda x, _, function=function: function(x), 0, 30).real + arb(0, "1e-300")
-        for name, function in integrands.items()
-    }
+    return {name: integral(function) + arb(0, "1e-300") for name, function in integrands.items()}
+
+
+def integral(function: Callable[[Ball], Ball]) -> Ball:
+    """The integral over (0, 30) of a function that is analytic in the whole plane."""
+    return acb.integral(lambda x, _: function(x), 0, 30).real
 
 
 def kink_bias(k: Known) -> Obligations:

@@ -9,19 +9,7 @@ from flint import arb
 
 from .chain import Ball, Known, Obligations, least, most
 from .kink import gaussian_integrals
-from .sizes import (
-    FLOOR,
-    LAST,
-    Size,
-    density,
-    drift,
-    excess_over,
-    kinked_square,
-    logarithm,
-    noise_below,
-    power,
-    sizes,
-)
+from .sizes import FLOOR, LAST, Size, density, drift, excess_over, kinked_square, logarithm, noise_below, power, sizes
 
 
 def norms() -> list[Ball]:

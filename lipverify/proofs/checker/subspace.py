@@ -44,7 +44,7 @@ from flint import acb, arb
 
 from .chain import Ball, Kind, Known, Malformed, Obligations, Proof, exactly, least, most, number, shown, size
 from .contexts import STRIP, Averages, averages
-from .curves import Curve, even_curves, remembered
+from .curves import Curve, combined, even_curves, remembered
 
 CURVES = ("d", "k", "n", "sigma", "near")
 """The facts on which h, gamma and e depend."""
@@ -144,7 +144,7 @@ def across(k: Known) -> Obligations:
     """
     pieces = parts(loss(k), k["near"], 1)
     h, gamma, _ = loss(k)
-    rising = [h.times(-1), gamma.times(k["reach"]).plus(h.times(-2))]
+    rising = [combined([(arb(-1), h)]), combined([(k["reach"], gamma), (arb(-2), h)])]
     slopes = {order: [curve.slope(order) for curve in rising] for order in (1, 2)}
     return {}, {
         "reach >= C": bool(k["reach"] >= k["C"]),
