@@ -55,5 +55,8 @@ nitpick_ignore_regex = [
     ("py:.*", r"(numpy|np|sympy|concurrent|collections|pathlib|contextlib|os|typing|fractions)\..*"),
     ("py:.*", r"(hypothesis|strategies|st)\..*"),
     ("py:class", r"lipverify\.(foundation\.calls\.F|claims\.plan\.profile\.T)"),  # type variables
-    ("py:class", r"(Any|ArrayLike|NDArray|Generator|Expr|Path|Executor|SearchStrategy|Self)"),
+    ("py:class", r"(Any|ArrayLike|NDArray|Generator|Expr|Path|Executor|SearchStrategy|Self|SphereNoise|Progress)"),
+    # names of types whose values the text beside them lists
+    ("py:class", r"(Floats|Matrix|Measured|Reals|AttentionName|BackendName|IntervalName|OptimiserName|Route|Sampling)"),
+    ("py:class", r"(ByReading|ClaimKind|Controls|Expected|Grade|Over|Stretch|Value)"),
 ]

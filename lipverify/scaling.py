@@ -30,20 +30,27 @@ the error covers it if the local exponents show it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 import numpy as np
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import EPS, Floats
+from lipverify.foundation.arrays import EPS, Floats, Real, Reals
 from lipverify.foundation.ladder import ladder, require_long
 from lipverify.foundation.lazy import directory
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.showing import Shown, axes, latex_number
 from lipverify.foundation.validation import LARGEST, function, numbers
 from lipverify.limits import extrapolate, limit_beside_logarithms, limit_of_slopes
+
+if TYPE_CHECKING:
+    from lipverify.loss import LossTerms
+    from lipverify.optimum import EmpiricalWindow, Optimum, ScaledOptimum
+
+    Number: TypeAlias = Real | Floats
+    Measured: TypeAlias = Number | tuple[Number, Number] | Optimum | EmpiricalWindow | ScaledOptimum | LossTerms
 
 __all__ = ["Growth", "growth", "growth_of"]
 __dir__ = directory(__name__)
@@ -79,6 +86,8 @@ class Growth(Shown, msgspec.Struct, frozen=True, kw_only=True):
     constant, constant_error
         The limit of Q / s^exponent, and its error.
 
+    Examples
+    --------
     >>> law = growth(lambda s: 3 * s**0.5, start=1, stop=1e4)
     >>> len(law.s), len(law.local_slopes), round(law.exponent, 9), round(law.constant, 6)
     (14, 13, 0.5, 3.0)
@@ -177,7 +186,7 @@ class Growth(Shown, msgspec.Struct, frozen=True, kw_only=True):
 
 
 def growth(
-    quantity: Callable[[float], Any],
+    quantity: Callable[[float], Measured],
     start: float,
     stop: float,
     *,
@@ -213,6 +222,8 @@ def growth(
         If the ladder is too short, a value is not positive and finite, or an error is not >= 0 and finite. Exceptions
         of `quantity` are passed on.
 
+    Examples
+    --------
     >>> law = growth(lambda s: 3 * s ** (1 / 6) * (1 + 0.5 / s**0.5), start=1e4, stop=1e30)
     >>> abs(law.exponent - 1 / 6) <= law.error < 1e-8
     True
@@ -264,9 +275,7 @@ def _number(given: Any) -> float | None:
     return given if isinstance(given, int | float) and not isinstance(given, bool) else None
 
 
-def growth_of(
-    s: Sequence[float] | Floats, values: Sequence[float] | Floats, errors: Sequence[float] | Floats | None = None
-) -> Growth:
+def growth_of(s: Reals, values: Reals, errors: Reals | None = None) -> Growth:
     """The growth of values already computed on a geometric ladder `s`, with relative errors.
 
     Parameters
@@ -288,6 +297,8 @@ def growth_of(
     InvalidInput
         If there are fewer than 8 points or two decades, or a value is not positive and finite.
 
+    Examples
+    --------
     >>> s = np.geomspace(1e4, 1e12, 17)
     >>> found = growth_of(s, 2 * s**0.25)
     >>> abs(found.exponent - 0.25) <= found.error < 1e-6

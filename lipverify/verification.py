@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -20,6 +20,7 @@ from lipverify.foundation.files import require_target
 from lipverify.foundation.lazy import directory
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.validation import a_seed, require_processes
+from lipverify.loss.terms import BackendName
 from lipverify.report import write_report, write_web_page
 from lipverify.report.terminal.screen import screen
 
@@ -50,6 +51,8 @@ class Verification(Ledger, frozen=True, kw_only=True):
     provenance, digest, format
         Versions and machine; a digest of all else; the format's name.
 
+    Examples
+    --------
     >>> from lipverify import verify
     >>> verify("softmax.split")["softmax.split"].verdict
     'supported'
@@ -138,9 +141,9 @@ class Verification(Ledger, frozen=True, kw_only=True):
 
 def verify(
     *claims: str | os.PathLike[str],
-    profile: str = "quick",
+    profile: Literal["quick", "full"] = "quick",
     seed: int = 0,
-    backend: str = "numpy",
+    backend: BackendName = "numpy",
     jobs: int | None = None,
     limit: float | None = None,
     title: str | None = None,

@@ -129,7 +129,7 @@ def test_a_ratio_to_the_wrong_exponent_has_no_limit() -> None:
         (lambda: growth(lambda s: s, 1, 1e9, points=5), "from 8 to"),
         (lambda: growth(lambda s: -s, 1, 1e9), "positive and finite"),
         (lambda: growth(lambda s: math.nan, 1, 1e9), "positive and finite"),
-        (lambda: growth(lambda s: [s, 1e-9], 1, 1e9), r"a tuple \(value, error\)"),
+        (lambda: growth(lambda s: np.array([s, 1e-9]), 1, 1e9), r"a tuple \(value, error\)"),
         (lambda: growth(lambda s: np.array([s]), 1, 1e9), r"array.* each a number"),
         (lambda: growth_of([1.0, 10.0], [1.0]), "as many"),
     ],

@@ -27,7 +27,7 @@ import numpy as np
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Array, Floats
-from lipverify.foundation.optimisers import Moments, Optimiser, optimiser_named
+from lipverify.foundation.optimisers import Moments, Optimiser, OptimiserName, optimiser_named
 from lipverify.foundation.streams import inverted, normals, uniforms
 from lipverify.foundation.validation import number, whole
 from lipverify.loss.attention import softmax_pullback, softmax_weights
@@ -163,7 +163,7 @@ def train_full(
     problem: Problem,
     streams: Sequence[str],
     *,
-    optimiser: str = "adam",
+    optimiser: OptimiserName = "adam",
     steps: int = 500,
     batch: int = 64,
     learning_rate: float = 0.02,

@@ -2,7 +2,7 @@ r"""Affine tasks of three Lipschitz constants: the optimal w of each, and its lo
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -48,7 +48,9 @@ def leading(trained: float, tested: float, d: int, n: float) -> dict[str, Value]
     return _transferred("asymptotic", trained, tested, d, n)
 
 
-def _transferred(method: str, trained: float, tested: float, d: int, n: float, **drawn: Any) -> dict[str, Value]:
+def _transferred(
+    method: Literal["montecarlo", "asymptotic"], trained: float, tested: float, d: int, n: float, **drawn: Any
+) -> dict[str, Value]:
     """The loss of the optimal w (exact), evaluated by another method."""
     terms = lv.loss_terms(affine(tested, d, n), lv.optimal_window(affine(trained, d, n)).w, method, **drawn)
     return {f"loss of {trained:g} on {tested:g}": (float(terms.total), float(terms.total_error))}

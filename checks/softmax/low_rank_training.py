@@ -45,7 +45,7 @@ def assumed(attention: str, family: str = "") -> tuple[str, ...]:
     return (*SETTING, form[attention], *(words.format(name, **recipe) for name, recipe in recipes.items()))
 
 
-def trained(family: str, attention: str, covariates: str, optimiser: str, seeds: int, seed: int) -> dict[str, Any]:
+def trained(family: str, attention: Any, covariates: str, optimiser: Any, seeds: int, seed: int) -> dict[str, Any]:
     """The log change of rho and of the test error between start and end, and both along training.
 
     rho(M, B) = |B'^T M B'|_2 / |B^T M B|_2, spurious over relevant, B the first axes; means over runs.

@@ -8,6 +8,7 @@ spaces; lowrank_proofs.py has the proof for more tokens.
 from lipverify.checks.softmax.figures import beside_aligned
 from lipverify.checks.softmax.low_rank import CASES, averaged, best_in_case, searched_in_case
 from lipverify.claims import agree, at, bound, claim, identity, per_profile
+from lipverify.claims.ledger import Kind
 
 # fmt: off
 THEOREM_4 = ("S", "Theorem 4 (Informal)", r"""Suppose $n = 2$ or $\sigma = 0$. Then for some $C = \Omega(1)$, any optimal solution
@@ -32,11 +33,12 @@ SEARCHED = at(searched_in_case, contexts=CONTEXTS)
 EXACT, SAMPLED = "3e-5", "0.1"  # three times the largest errors of a ratio, by each method
 QUADRATIC = r"\mathbf{s}^\top \mathbf{M}^* \mathbf{s}"
 
-for covariates, kind, tokens, pairs in (
-    ("sphere", "printed", r"tokens and query uniform on $S^{d-1}$", PAIRS),
-    ("product", "convention", r"""$x = \mathbf{B} u + \mathbf{B}_\perp v$ with $u$ uniform on $S^{k-1}$ and $v$ on $S^{d-k-1}$ (other radii
+for covariates, tokens, pairs in (
+    ("sphere", r"tokens and query uniform on $S^{d-1}$", PAIRS),
+    ("product", r"""$x = \mathbf{B} u + \mathbf{B}_\perp v$ with $u$ uniform on $S^{k-1}$ and $v$ on $S^{d-k-1}$ (other radii
         are other units)""", WIDE),
 ):
+    kind: Kind = "printed" if covariates == "sphere" else "convention"
     scale = bound(best_in_case, "c^*", of="c", low="0", control="1.1*d", strict=True, over=PAIRS, method="exact")
     agrees = tuple(
         agree(best_in_case, SEARCHED, name, of=of, over={"covariates": covariates, "case": tuple(CASES)} | pairs)

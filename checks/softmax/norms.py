@@ -162,7 +162,7 @@ def task(setting: dict[str, Any], covariates: str, L: float) -> lv.Problem:
     return round_.replace(covariates=lv.covariates.Ellipsoid(np.geomspace(2, 0.5, round_.d).tolist()))
 
 
-def recipe(setting: dict[str, Any], optimiser: str) -> Any:
+def recipe(setting: dict[str, Any], optimiser: Any) -> Any:
     """The training recipe of a setting."""
     from lipverify.optimum.pretraining import Recipe
 

@@ -3,6 +3,7 @@ r"""Attention tuned to classes with other Lipschitz constants, tested on the cos
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +29,7 @@ def table(d: int, n: float, sigma: float = 1.0) -> dict[str, Value]:
 def sampled(d: int, n: float, contexts: int, seed: int, backend: str) -> dict[str, Value]:
     """The losses at the classes' optimal w on sampled contexts of the cosine class."""
     w = {trained: lv.optimal_window(problem(law, d, n, L)).w for trained, (law, L) in CLASSES.items()}
-    drawn = {"contexts": contexts, "seed": seed, "backend": backend, "stream": f"transfer/{d}/{n:g}"}
+    drawn: dict[str, Any] = {"contexts": contexts, "seed": seed, "backend": backend, "stream": f"transfer/{d}/{n:g}"}
     terms = lv.loss_terms(problem("cosine", d, n), list(w.values()), "montecarlo", **drawn)
     losses = zip(w, terms.total, terms.total_error, strict=True)
     return {f"loss of {trained} on cosine": (float(loss), float(error)) for trained, loss, error in losses}

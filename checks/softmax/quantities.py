@@ -71,7 +71,7 @@ def curve(law: str, d: int, n: float) -> dict[str, Value]:
 
 def sampled_curve(law: str, d: int, n: float, contexts: int, seed: int, backend: str) -> dict[str, Value]:
     """The same terms on contexts that are sampled in full; the exact method starts from a reduction."""
-    drawn = {"contexts": contexts, "seed": seed, "backend": backend, "stream": f"curve/{law}/{d}/{n}"}
+    drawn: dict[str, Any] = {"contexts": contexts, "seed": seed, "backend": backend, "stream": f"curve/{law}/{d}/{n}"}
     return _by_window(lv.loss_terms(problem(law, d, n), WINDOWS, "montecarlo", sampling="full", **drawn))
 
 

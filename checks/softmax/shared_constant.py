@@ -37,7 +37,12 @@ def table(d: int, n: float, sigma: float = 1.0) -> dict[str, Value]:
 
 def sampled(trained: str, tested: str, d: int, n: float, contexts: int, seed: int, backend: str) -> dict[str, Value]:
     """The loss at the w tuned to one class on contexts of another."""
-    drawn = {"contexts": contexts, "seed": seed, "backend": backend, "stream": f"transfer/{trained}/{tested}/{d}/{n:g}"}
+    drawn: dict[str, Any] = {
+        "contexts": contexts,
+        "seed": seed,
+        "backend": backend,
+        "stream": f"transfer/{trained}/{tested}/{d}/{n:g}",
+    }
     terms = lv.loss_terms(problem(tested, d, n), lv.optimal_window(problem(trained, d, n)).w, "montecarlo", **drawn)
     return {f"loss of {trained} on {tested}": (float(terms.total), float(terms.total_error))}
 

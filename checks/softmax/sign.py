@@ -3,6 +3,7 @@ r"""The sign of w: the loss at -w I and at w I, for laws with a linear odd part 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -28,8 +29,8 @@ def sampled_excess(law: str, d: int, n: int, contexts: int, seed: int) -> dict[s
     """The loss at -w* I on sampled contexts divided by the exact loss at w* I."""
     here, stream = problem(law, d, n), f"negative/{law}/{d}/{n}"
     best = lv.optimal_window(here)
-    M, drawn = -np.eye(d), {"contexts": contexts, "seed": seed, "stream": stream, "sampling": "full"}
-    terms = lv.loss_terms(here, best.w, "montecarlo", M=M, **drawn)
+    drawn: dict[str, Any] = {"contexts": contexts, "seed": seed, "stream": stream, "sampling": "full"}
+    terms = lv.loss_terms(here, best.w, "montecarlo", M=-np.eye(d), **drawn)
     return {"ratio": (float(terms.total) / best.loss, float(terms.total_error) / best.loss)}
 
 

@@ -2,7 +2,7 @@ r"""The loss at the w tuned to one Lipschitz constant, on tasks with another: Th
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import lipverify as lv
 from lipverify.checks.softmax.quantities import DIMENSIONS, LAWS, MODEL, READINGS, Value, optimum, problem
@@ -35,7 +35,9 @@ def leading_losses(law: str, d: int, n: float) -> dict[str, Value]:
     return _losses_by("asymptotic", law, d, n)
 
 
-def _losses_by(method: str, law: str, d: int, n: float, **drawn: Any) -> dict[str, Value]:
+def _losses_by(
+    method: Literal["montecarlo", "asymptotic"], law: str, d: int, n: float, **drawn: Any
+) -> dict[str, Value]:
     """The losses at the exact w* by another method."""
     w = lv.optimal_window(problem(law, d, n)).w
     terms = {L: lv.loss_terms(problem(law, d, n, L), w, method, **drawn) for L in (1.0, *RATIOS.values())}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import reduce
+from typing import Any
 
 import numpy as np
 
@@ -46,7 +47,12 @@ def sampled_worst(d: int, n: float, w: float, contexts: int, seed: int, backend:
     lows, highs = [], []
     for k in range(1, 9):
         law = lv.laws.Zonal(spectrum=(0.0,) * k + (1 / (k * (k + d - 2)),))
-        drawn = {"contexts": contexts, "seed": seed, "backend": backend, "stream": f"harmonic/{k}/{d}/{n}"}
+        drawn: dict[str, Any] = {
+            "contexts": contexts,
+            "seed": seed,
+            "backend": backend,
+            "stream": f"harmonic/{k}/{d}/{n}",
+        }
         terms = lv.loss_terms(lv.Problem(d=d, n=n, law=law, sigma=1.0), w, "montecarlo", **drawn)
         lows.append(float(terms.bias - terms.bias_error))
         highs.append(float(terms.bias + terms.bias_error))

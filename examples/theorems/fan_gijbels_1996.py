@@ -46,13 +46,13 @@ def boundary_by_quadrature(w):
 
 # fmt: off
 OVER = {("s", "slope", "bend"): [(0.5, 1.0, 0.0), (0.0, 1.0, 1.0), (0.5, 1.0, 1.0), (0.9, 0.2, 3.0)]}
-PRINTED = {"equals": "bend/2 + s*slope", "within": 1e-3}
+PRINTED, HERE = "bend/2 + s*slope", {"w": (30.0, 200.0)}
 INSIDE = (BOOK, "interior", r"Nadaraya and Watson's bias is $h^2 (m''/2 + m' f'/f)$ times the kernel's second moment")
-HERE = {"w": (30.0, 200.0)}
-claim("fan-gijbels.interior", bound(interior, "b", along={"w": (10, 1e7)}, **PRINTED),
+claim("fan-gijbels.interior", bound(interior, "b", along={"w": (10, 1e7)}, equals=PRINTED, within=1e-3),
       agree(interior, by_quadrature, "b", over=OVER | HERE),
       over=OVER, source=INSIDE, kind="printed", expected="supported")
-claim("fan-gijbels.interior/window", bound(interior, "b", **PRINTED), over=OVER | {"w": (10.0, 100.0)}, source=INSIDE,
+claim("fan-gijbels.interior/window", bound(interior, "b", equals=PRINTED, within=1e-3),
+      over=OVER | {"w": (10.0, 100.0)}, source=INSIDE,
       corrected=r"$s m' \rho + w m'' (1 - \rho)$ with $\rho = I_1(w) / I_0(w)$", kind="stronger", expected="refuted")
 claim("fan-gijbels.boundary", bound(boundary, "b", equals="sqrt(2/pi)", within=1e-3, along={"w": (10, 1e7)}),
       agree(boundary, boundary_by_quadrature, "b", over=HERE),

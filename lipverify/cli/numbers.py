@@ -36,7 +36,7 @@ def print_loss(
 ) -> int:
     """Print the loss terms as a table, or as one JSON object."""
     problem = problem_of(asked)
-    from lipverify.loss import loss_terms
+    from lipverify.loss.methods import loss_terms, method_named
 
     threads = 1 if sampled.get("backend") == "cupy" else os.cpu_count() or 1
     options = {"workers": threads, **sampled} if method == "montecarlo" else {}
@@ -50,7 +50,7 @@ def print_loss(
     with progress_of(what) as progress:
         if method in ("montecarlo", "exact"):
             options["progress"] = lambda done, total: progress(done, total, unit)
-        terms = loss_terms(problem, w, method, **options)
+        terms = loss_terms(problem, w, method_named(method), **options)
     columns = ("w", "bias", "noise", "total", "bias_error", "noise_error")
     if json:
         values: dict[str, Any] = {name: [float(x) for x in getattr(terms, name)] for name in columns}

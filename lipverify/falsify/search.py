@@ -65,6 +65,8 @@ class Search:
     progress
         Called with (seconds, trials) after each trial.
 
+    Examples
+    --------
     >>> Search(sought=None).trials  # before it begins
     0
     """
@@ -128,6 +130,8 @@ def search(
     InvalidInput
         If a coordinate has no range to search.
 
+    Examples
+    --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> from lipverify.claims.plan.profile import profile_named

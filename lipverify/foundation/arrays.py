@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
 """Doubles of NumPy."""
+Real: TypeAlias = float | np.floating[Any] | np.integer[Any]
+"""A real number of Python or NumPy."""
+Reals: TypeAlias = Real | Sequence[float] | Sequence[Sequence[float]] | NDArray[np.floating[Any] | np.integer[Any]]
+"""One real number or several, in any shape."""
+Matrix: TypeAlias = Sequence[Sequence[float]] | Sequence[Floats] | NDArray[np.floating[Any] | np.integer[Any]]
+"""A matrix of real numbers, or its rows."""
+if not TYPE_CHECKING:
+    Matrix = Any  # of a field: msgspec reads no union of arrays
 Array: TypeAlias = Any
 """An array of any library that follows the array API standard."""
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Literal, get_args
 
 import msgspec
 import numpy as np
 
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.validation import chosen, number
+
+OptimiserName = Literal["adam", "gd"]
 
 
 class Moments(msgspec.Struct, frozen=True):
@@ -81,7 +83,7 @@ class Adam(Optimiser, frozen=True, tag="adam"):
         return Moments(first, second, t), -self.learning_rate * m / (np.sqrt(v) + self.eps)
 
 
-def optimiser_named(name: str, learning_rate: float, **constants: float) -> Optimiser:
+def optimiser_named(name: OptimiserName, learning_rate: float, **constants: float) -> Optimiser:
     """The optimiser called "adam" or "gd"; beta1, beta2 and eps are used by Adam alone.
 
     Raises
@@ -92,6 +94,6 @@ def optimiser_named(name: str, learning_rate: float, **constants: float) -> Opti
     >>> optimiser_named("gd", 0.5, eps=1e-8)
     GradientDescent(learning_rate=0.5)
     """
-    if chosen("optimiser", name, (Adam.name, GradientDescent.name)) == Adam.name:
+    if chosen("optimiser", name, get_args(OptimiserName)) == Adam.name:
         return Adam(learning_rate, **constants)
     return GradientDescent(learning_rate)

@@ -9,7 +9,7 @@ import math
 import operator
 import sys
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.quoting import shown
@@ -22,6 +22,7 @@ LARGEST = sys.float_info.max
 NUMERIC = "iuf"
 """Kinds of arrays that hold integers or real numbers."""
 T = TypeVar("T")
+Name = TypeVar("Name", bound=str)
 
 
 def whole(name: str, value: Any, least: int, what: str = "it", most: int | None = None) -> int:
@@ -95,7 +96,7 @@ def function(name: str, value: Any, takes: str) -> Callable[..., Any]:
     return value
 
 
-def chosen(name: str, value: Any, among: Collection[str]) -> str:
+def chosen(name: str, value: Any, among: Collection[Name]) -> Name:
     """Check that the value is one of the names `among`.
 
     >>> chosen("backend", "abacus", ["numpy", "cupy"])
@@ -105,7 +106,7 @@ def chosen(name: str, value: Any, among: Collection[str]) -> str:
     """
     if not isinstance(value, str) or value not in among:
         raise InvalidInput(f"{name} = {shown(value)} is not known; choose one of: {', '.join(among)}.")
-    return value
+    return cast(Name, value)
 
 
 def real(value: Any) -> float:

@@ -58,4 +58,4 @@ if TYPE_CHECKING:
     from lipverify.linear_transformer.regression.ridge import AdaRR as AdaRR, ConstRR as ConstRR, TunedRR as TunedRR
     from lipverify.linear_transformer.tokens import Tokens as Tokens, forward as forward
 
-__getattr__, __dir__ = lazy(__name__)
+lazy()

@@ -42,6 +42,8 @@ def readout(gram: Array, layers: Sequence[Parametrisation]) -> Readout:
     InvalidInput
         If the moments are not such an array, or a layer is not a layer or was made for another d.
 
+    Examples
+    --------
     >>> import numpy as np
     >>> from lipverify.linear_transformer.layer import GDPlusPlus
     >>> tokens = np.asarray([[1.0, 2.0], [0.0, -1.0]])

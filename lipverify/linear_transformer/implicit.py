@@ -113,6 +113,8 @@ def trajectory(gram: Array, layers: Sequence[Parametrisation]) -> tuple[State, .
     InvalidInput
         If `gram` is no array of square matrices, or a layer was made for another d.
 
+    Examples
+    --------
     >>> import numpy as np
     >>> from lipverify.linear_transformer.layer import Diagonal
     >>> tokens = np.asarray([[1.0, 2.0], [0.0, -1.0]])  # x = 1, y = 2 and x = 0, y = -1

@@ -77,6 +77,8 @@ class Layer:
     InvalidInput
         If P or Q is not of that shape, or there is no head.
 
+    Examples
+    --------
     >>> Layer(np.zeros((2, 4, 4)), np.zeros((2, 4, 4))).d
     3
     """
@@ -136,6 +138,8 @@ class Diagonal:
     xx, xy, yx, yy
         The four weights; finite.
 
+    Examples
+    --------
     >>> Diagonal(xx=0.1, xy=0.0, yx=-0.2, yy=0.0).layer(3).P.shape  # two heads for d = 3
     (2, 4, 4)
     """
@@ -166,6 +170,8 @@ class SingleHead:
     p_x, p_y, q_x, q_y
         Diagonal entries of P and Q; finite.
 
+    Examples
+    --------
     >>> SingleHead(1.0, 2.0, 3.0, 4.0).layer(1).P.tolist()
     [[[1.0, 0.0], [0.0, 2.0]]]
     """
@@ -217,6 +223,8 @@ class GDPlusPlus:
     xx, yx
         The two weights; finite.
 
+    Examples
+    --------
     >>> GDPlusPlus(xx=0.0, yx=-0.1).layer(3).heads
     1
     """

@@ -26,7 +26,7 @@ import msgspec
 import numpy as np
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import EPS, Floats
+from lipverify.foundation.arrays import EPS, Floats, Matrix
 from lipverify.foundation.means.samples import mean_with_half_width
 from lipverify.foundation.streams import generator
 from lipverify.foundation.validation import a_seed, instance, number, numbers, whole
@@ -62,15 +62,17 @@ class Prompts:
     InvalidInput
         If a matrix is no such matrix, or not of the shape of `covariance`.
 
+    Examples
+    --------
     >>> Prompts(20, [1.0, 0.5]).Lambda.tolist()
     [[1.0, 0.0], [0.0, 0.5]]
     """
 
     n: int | float
-    covariance: Any
-    tasks: Any = None
+    covariance: Matrix | Sequence[float]
+    tasks: Matrix | Sequence[float] | None = None
     sigma: float = 0.0
-    query: Any = None
+    query: Matrix | Sequence[float] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "n", context_length(self.n))
@@ -146,6 +148,8 @@ def best_step(prompts: Prompts) -> Floats:
     InvalidInput
         If `prompts` are none.
 
+    Examples
+    --------
     >>> round(float(best_step(Prompts(20, [1.0, 1.0], sigma=1.0))[0, 0]), 12)  # n / (n + d + 1 + sigma^2)
     0.833333333333
     """
@@ -160,7 +164,7 @@ def best_step(prompts: Prompts) -> Floats:
     return np.asarray((V / root @ solved).T)
 
 
-def step_risk(prompts: Prompts, A: Any) -> Risk:
+def step_risk(prompts: Prompts, A: Matrix) -> Risk:
     """The exact risk of the prediction <x, A h>, h = (1/n) sum_i y_i x_i.
 
     Parameters
@@ -180,6 +184,8 @@ def step_risk(prompts: Prompts, A: Any) -> Risk:
     InvalidInput
         If `prompts` are not `Prompts`, or A is not a finite matrix of their size.
 
+    Examples
+    --------
     >>> here = Prompts(20, [1.0, 1.0], sigma=1.0)
     >>> risk = step_risk(here, best_step(here))
     >>> abs(risk.value - 2 * (1 - 20 / 24)) < 1e-15  # d (1 - n / (n + d + 1 + sigma^2))
@@ -200,7 +206,7 @@ def step_risk(prompts: Prompts, A: Any) -> Risk:
     return Risk(bias=bias, variance=variance, error=float(np.trace(np.abs(Q) @ (moved + 5 * unit * absolute))))
 
 
-def preconditioned(A: Any, n: float, B: Any = None) -> Layer:
+def preconditioned(A: Matrix, n: float, B: Matrix | None = None) -> Layer:
     r"""The layer that takes a step with the preconditioner A, and moves the covariates by -(1/n) B G A^T x.
 
     P = [[B, 0], [0, 1]] and Q = -[[A^T, 0], [0, 0]] / n: one layer predicts <x, A h>. Without B, layers A_1, ..., A_L
@@ -227,6 +233,8 @@ def preconditioned(A: Any, n: float, B: Any = None) -> Layer:
 
     Source: Ahn, Cheng, Daneshmand, Sra, NeurIPS 2023, sections 3 and 4.
 
+    Examples
+    --------
     >>> preconditioned([[2.0]], n=4).Q.tolist()
     [[[-0.5, -0.0], [-0.0, -0.0]]]
     """
@@ -268,6 +276,8 @@ def draw_prompts(prompts: Prompts, count: int, seed: int, stream: str) -> Drawn:
     InvalidInput
         If `prompts` are not `Prompts`, `count` is not an integer >= 1, or `seed` is not a seed.
 
+    Examples
+    --------
     >>> draw_prompts(Prompts(20, [1.0, 0.5]), 5, seed=0, stream="a").gram.shape
     (5, 3, 3)
     """
@@ -307,6 +317,8 @@ def sampled_risk(
     InvalidInput
         If `prompts` are not `Prompts`, or a model, `contexts` or `seed` breaks its rule.
 
+    Examples
+    --------
     >>> here = Prompts(20, [1.0, 0.5], sigma=1.0)
     >>> value, half_width = sampled_risk(here, [preconditioned(best_step(here), 20)], contexts=4096, seed=0)
     >>> abs(value - step_risk(here, best_step(here)).value) < 2 * half_width

@@ -20,6 +20,8 @@ class Tokens(NamedTuple):
     query
         (x_t, 0) at first, (d + 1,).
 
+    Examples
+    --------
     >>> import numpy as np
     >>> Tokens(np.asarray([[1.0, 2.0]]), np.asarray([3.0, 0.0])).context.shape  # n = 1, d = 1
     (1, 2)
@@ -57,6 +59,8 @@ def forward(tokens: Tokens, layers: Sequence[Parametrisation]) -> tuple[Tokens, 
     InvalidInput
         If the context has no token, or the shapes do not belong to one d.
 
+    Examples
+    --------
     >>> import numpy as np
     >>> from lipverify.linear_transformer.layer import Diagonal
     >>> begin = Tokens(np.asarray([[1.0, 2.0], [0.0, -1.0]]), np.asarray([3.0, 0.0]))

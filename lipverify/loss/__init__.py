@@ -21,4 +21,4 @@ if TYPE_CHECKING:
     from lipverify.loss.terms import LossTerms as LossTerms
     from lipverify.loss.work import Cost as Cost, budget as budget
 
-__getattr__, __dir__ = lazy(__name__)
+lazy()

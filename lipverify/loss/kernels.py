@@ -30,6 +30,8 @@ class Kernel(ABC):
     support
         End of the support: K(u) = 0 for u >= support; infinite by default.
 
+    Examples
+    --------
     >>> class Triangle(Kernel):
     ...     support = 1.0
     ...     def weight(self, u, w):
@@ -62,6 +64,8 @@ class Rational(Kernel):
     InvalidInput
         If `power` breaks its rule.
 
+    Examples
+    --------
     >>> Rational(1.0).weight(np.array([0.0, 1.0, 3.0]), 5.0).tolist()
     [1.0, 0.5, 0.25]
     """
@@ -85,6 +89,8 @@ class Epanechnikov(Kernel):
     support
         1: where K ends.
 
+    Examples
+    --------
     >>> Epanechnikov().weight(np.array([0.0, 0.25, 3.0]), 5.0).tolist()
     [1.0, 0.75, 0.0]
     """
@@ -105,6 +111,8 @@ class Box(Kernel):
     support
         1: where K ends.
 
+    Examples
+    --------
     >>> Box().weight(np.array([0.0, 0.25, 3.0]), 5.0).tolist()
     [1.0, 1.0, 0.0]
     """
@@ -134,6 +142,8 @@ class NormalisedLinear(Kernel):
     InvalidInput
         If `shift` breaks its rule.
 
+    Examples
+    --------
     >>> NormalisedLinear().weight(np.array([0.0, 0.25]), 0.5).tolist()
     [1.5, 1.25]
     """

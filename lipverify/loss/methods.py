@@ -9,26 +9,38 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from inspect import signature
 from types import MappingProxyType
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 import numpy as np
 from msgspec.structs import replace
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import EPS, Floats
+from lipverify.foundation.arrays import EPS, Floats, Matrix, Reals
 from lipverify.foundation.noted import Grade, Made, makes
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.store import forgetting
 from lipverify.foundation.validation import chosen, numbers
-from lipverify.loss.kernels import kernel_for
-from lipverify.loss.terms import ErrorKind, LossTerms
-from lipverify.loss.work import budgeted
+from lipverify.loss.kernels import Kernel, kernel_for
+from lipverify.loss.terms import (
+    AttentionName,
+    BackendName,
+    ErrorKind,
+    IntervalName,
+    LossTerms,
+    Route,
+    Sampling,
+)
+from lipverify.loss.work import Progress, budgeted
 from lipverify.problem import Problem
 from lipverify.problem.covariates import Sphere
 from lipverify.problem.law import Law, Sum, by_law
 from lipverify.problem.laws import Affine, Linear
 from lipverify.problem.problem import require_isotropic, require_problem
 from lipverify.problem.whitening import isotropic_form
+
+if TYPE_CHECKING:
+    from lipverify.loss.certified import CertifiedTerms
+    from lipverify.loss.montecarlo.elliptic import SphereNoise
 
 Options = dict[str, Any]
 
@@ -213,6 +225,7 @@ TABLE: dict[str, Method] = {
             grade="proved",
             function=("lipverify.loss.certified", "certified_terms"),
             prepare=_isotropic,
+            additive=False,
             repeats={"balls": {}},
         ),
         Method(
@@ -281,6 +294,18 @@ def register(method: LossMethod) -> LossMethod:
     return method
 
 
+def method_named(name: str) -> LossMethod:
+    """The method of this name, for `loss_terms`.
+
+    Raises
+    ------
+    InvalidInput
+        If there is none.
+    """
+    methods = loss_methods()
+    return methods[chosen("method", name, methods)]
+
+
 def repeats() -> dict[str, tuple[LossMethod, Options]]:
     """Every way to repeat losses that a function requests from the exact method, the strongest grade first.
 
@@ -318,11 +343,51 @@ def _made(terms: LossTerms) -> tuple[Made, str]:
     return kinds[max(kinds.index(terms.error_kind), best)], terms.method
 
 
-__all__ = ["METHODS", "LossTerms", "loss_terms"]
+__all__ = ["METHODS", "LossTerms", "loss_terms", "method_named"]
 
 
+@overload
+def loss_terms(
+    problem: Problem,
+    w: Reals,
+    method: Literal["exact"] = ...,
+    *,
+    route: Route | None = ...,
+    attention: Literal["softmax"] | Kernel = ...,
+    M: Matrix | None = ...,
+    budget: float | None = ...,
+    memory: float | None = ...,
+    progress: Progress | None = ...,
+) -> LossTerms: ...
+@overload
+def loss_terms(problem: Problem, w: Reals, method: Literal["certified"], *, digits: int = ...) -> CertifiedTerms: ...
+@overload
+def loss_terms(problem: Problem, w: Reals, method: Literal["asymptotic"]) -> LossTerms: ...
+@overload
+def loss_terms(
+    problem: Problem,
+    w: Reals,
+    method: Literal["montecarlo"],
+    *,
+    M: Matrix | None = ...,
+    attention: AttentionName | Kernel = ...,
+    sampling: Sampling | None = ...,
+    contexts: int | None = ...,
+    rtol: float | None = ...,
+    interval: IntervalName = ...,
+    sphere_noise: SphereNoise | None = ...,
+    seed: int = ...,
+    stream: str = ...,
+    backend: BackendName | None = ...,
+    xp: Any = ...,
+    device: Any = ...,
+    workers: int = ...,
+    progress: Progress | None = ...,
+) -> LossTerms: ...
+@overload
+def loss_terms(problem: Problem, w: Reals, method: LossMethod, **options: Any) -> LossTerms: ...
 @makes("bounded", by=_made)
-def loss_terms(problem: Problem, w: Any, method: str = "exact", **options: Any) -> LossTerms:
+def loss_terms(problem: Problem, w: Reals, method: str | LossMethod = "exact", **options: Any) -> LossTerms:
     r"""Bias B(w) and noise N(w) of the loss of softmax attention with M = w I.
 
         B(w) = E (sum_i a_i f(x_i) - f(x))^2,    N(w) = sigma^2 E sum_i a_i^2,
@@ -343,6 +408,7 @@ def loss_terms(problem: Problem, w: Any, method: str = "exact", **options: Any) 
         "montecarlo": sampling of tokens and tasks, for any covariates and any law that can be drawn.
         "asymptotic": the leading terms, derived by SymPy, with their range of validity.
         "certified": balls that are proved to contain the values, with 20 digits.
+        Or a method of your own, as `register` and `method_named` return it.
     **options
         For "exact": `route`, "ridge" or "zonal"; see `lipverify.loss.exact.exact_terms`; `M`, see
         `lipverify.problem.whitening`; `attention`, a kernel of `lipverify.attention`
@@ -369,6 +435,8 @@ def loss_terms(problem: Problem, w: Any, method: str = "exact", **options: Any) 
     OutOfReach
         If the method cannot reach the requested accuracy, or an exact loss exceeds its budget.
 
+    Examples
+    --------
     >>> from lipverify.laws import ReLU
     >>> terms = loss_terms(Problem(d=5, n=100, law=ReLU(L=1.0), sigma=1.0), w=[0.0, 5.0])
     >>> terms.noise.round(6).tolist()
@@ -376,8 +444,7 @@ def loss_terms(problem: Problem, w: Any, method: str = "exact", **options: Any) 
     """
     values = numbers("w", w, "w", least=0)
     require_problem(problem)
-    methods = loss_methods()
-    served = methods[chosen("method", method, methods)]
+    served = method if isinstance(method, LossMethod) else method_named(method)
     return served.prepare(served, problem, values, options)
 
 

@@ -7,29 +7,39 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
+from lipverify.foundation.arrays import Floats
 from lipverify.foundation.showing import Shown, axes
 from lipverify.problem import Problem
 
 ErrorKind = Literal["bounded", "sampled", "estimated"]
 """Kinds of error, strongest first: a bound, the half-width of a 95 % interval, an estimate without guarantee."""
+Route = Literal["ridge", "zonal"]
+"""The two routes of the exact method."""
+MethodName = Literal["exact", "montecarlo", "asymptotic", "certified"]
+AttentionName = Literal["softmax", "linear"]
+Sampling = Literal["reduced", "full"]
+"""What sampling draws: two numbers per token, or whole contexts."""
+IntervalName = Literal["betting", "normal"]
+BackendName = Literal["numpy", "native", "cupy"]
+"""The libraries that sample contexts."""
 
 
 class Terms(Shown, msgspec.Struct, frozen=True, kw_only=True):
     """Both terms of the loss of a problem, each with its error; arrays of one shape, units of y squared."""
 
     problem: Problem
-    bias: Any
-    noise: Any
-    bias_error: Any
-    noise_error: Any
+    bias: Floats
+    noise: Floats
+    bias_error: Floats
+    noise_error: Floats
 
     @property
-    def total(self) -> Any:
+    def total(self) -> Floats:
         """The loss B + N."""
         return self.bias + self.noise
 
     @property
-    def total_error(self) -> Any:
+    def total_error(self) -> Floats:
         """Error of the loss: the sum of both errors, since they need not cancel."""
         return np.asarray(self.bias_error) + np.asarray(self.noise_error)
 
@@ -68,6 +78,8 @@ class LossTerms(Terms, frozen=True, kw_only=True):
     error_kind
         "bounded", "sampled" or "estimated", see above.
 
+    Examples
+    --------
     >>> from lipverify import Problem, loss_terms
     >>> from lipverify.laws import Affine
     >>> terms = loss_terms(Problem(d=3, n=100, law=Affine()), [0.5, 5.0])
@@ -76,7 +88,7 @@ class LossTerms(Terms, frozen=True, kw_only=True):
     """
 
     method: str
-    w: Any
+    w: Floats
     reason: str = ""
     error_kind: ErrorKind = "bounded"
 

@@ -37,6 +37,10 @@ GIB = 2.0**30
 """Bytes of a gibibyte."""
 NANO = 1e-9
 """Seconds of a nanosecond."""
+COPIES, DOUBLE = 8, 8
+"""Number of arrays of the largest size that exist at the same time, and bytes of a double."""
+TRACING = 0.1
+"""Seconds for searching a user's function for kinks, jumps and narrow features."""
 CHEAP, UNKNOWN = 0.5, 10.0
 """Nanoseconds per point of a cheap NumPy function, and of a function that is not known."""
 DEAR = {
@@ -50,6 +54,8 @@ DEAR = {
 """Nanoseconds per point of the other functions of NumPy, rounded: only their order of magnitude matters."""
 
 Progress = Callable[[int, int], None]
+Counts = tuple[dict[str, float], float]
+"""Seconds by stage, and the bytes of the largest arrays."""
 
 
 class Cost(Shown, msgspec.Struct, frozen=True, kw_only=True):
@@ -64,6 +70,8 @@ class Cost(Shown, msgspec.Struct, frozen=True, kw_only=True):
     stage
         The stage that takes most of the time.
 
+    Examples
+    --------
     >>> from lipverify import Problem, loss_cost
     >>> from lipverify.laws import Affine
     >>> cost = loss_cost(Problem(d=3, n=100, law=Affine()), 5.0)
@@ -176,6 +184,8 @@ def budget(
     InvalidInput
         If a limit is not a number above 0, or `progress` is not a function.
 
+    Examples
+    --------
     >>> from lipverify import Problem, optimal_window
     >>> from lipverify.laws import ReLU
     >>> with budget(seconds=60) as meter:

@@ -37,4 +37,4 @@ if TYPE_CHECKING:
         sensitivity as sensitivity,
     )
 
-__getattr__, __dir__ = lazy(__name__)
+lazy()

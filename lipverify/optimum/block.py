@@ -71,6 +71,8 @@ class BlockOptimum(msgspec.Struct, frozen=True, kw_only=True):
     slope, slope_error
         dL / d(c'^2) there, and its error.
 
+    Examples
+    --------
     >>> from lipverify.laws import LowRank
     >>> best = optimal_block(Problem(d=2, n=1000, law=LowRank([[1.0], [0.0]]), sigma=0.5), C=2.0)
     >>> best.c, best.c_perp, best.loss == best.aligned_loss
@@ -162,6 +164,8 @@ def optimal_block(problem: Problem, C: float) -> BlockOptimum:
 
     Source: Collins et al., slides, Theorem 4; this set is the invariant part of the theorem's set of matrices.
 
+    Examples
+    --------
     >>> from lipverify.laws import LowRank
     >>> found = optimal_block(Problem(d=2, n=9, law=LowRank([[1.0], [0.0]]), sigma=0.0), C=10.0)
     >>> round(found.c, 3), round(found.c_perp, 3), round(found.aligned_c, 3), round(1e4 * found.gain, 2)
@@ -309,6 +313,8 @@ class Radius(msgspec.Struct, frozen=True, kw_only=True):
     low, high
         Ends of the interval that holds the radius, a value of c; no unit.
 
+    Examples
+    --------
     >>> Radius(low=2.5, high=2.6).high
     2.6
     """
@@ -369,6 +375,8 @@ def critical_radius(problem: Problem, most: float) -> Radius:
 
     Source: Collins et al., slides, Theorem 4, "for some C = Omega(1)".
 
+    Examples
+    --------
     >>> from lipverify.laws import LowRank
     >>> found = critical_radius(Problem(d=2, n=1000, law=LowRank([[1.0], [0.0]]), sigma=0.0), most=8.0)
     >>> round(found.low, 2), round(found.high, 2)

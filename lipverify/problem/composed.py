@@ -11,7 +11,7 @@ import numpy as np
 from numpy.random import Generator
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Array, Floats, to_device, to_host
+from lipverify.foundation.arrays import Array, Floats, Matrix, to_device, to_host
 from lipverify.foundation.validation import number
 from lipverify.problem.law import Bound, FunctionLaw, Law, RidgeLaw, by_law, require_dimension
 from lipverify.problem.laws import Linear
@@ -38,12 +38,14 @@ class Transformed(FunctionLaw, frozen=True, tag="transformed"):
 
     Source: Collins et al., slides, Lemma 1.
 
+    Examples
+    --------
     >>> from lipverify.problem.laws import Affine
     >>> Transformed([[2.0, 0.0], [0.0, 1.0]], Affine()).bounds(radius=1.0)[0].extent
     4.0
     """
 
-    B: Any
+    B: Matrix
     ridge: RidgeLaw = Linear()
 
     name: ClassVar[str] = "transformed"
@@ -97,6 +99,8 @@ class LowRank(Transformed, frozen=True, tag="low-rank"):
 
     Source: Collins et al., slides, Theorem 4 and the last slide.
 
+    Examples
+    --------
     >>> LowRank([[1.0], [0.0]]).bounds()[0].extent
     2.0
     """
@@ -155,6 +159,8 @@ class Sampled(FunctionLaw, frozen=True, tag="sampled"):
     InvalidInput
         If a value breaks its rule.
 
+    Examples
+    --------
     >>> def tanh(rng, contexts, d):
     ...     q = rng.standard_normal((contexts, 1, d))
     ...     return lambda x: np.tanh((q * x).sum(axis=-1))

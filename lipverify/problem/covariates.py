@@ -3,14 +3,14 @@ r"""The laws of the covariates x, as functions of standard normals."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import msgspec
 import numpy as np
 
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Array, Floats, to_device
+from lipverify.foundation.arrays import Array, Floats, Matrix, to_device
 from lipverify.foundation.sphere import on_sphere
 from lipverify.foundation.validation import number, whole
 from lipverify.problem.matrices import Rows, complement, orthonormal_rows, rows, square_root
@@ -19,6 +19,8 @@ from lipverify.problem.matrices import Rows, complement, orthonormal_rows, rows,
 class Covariates(msgspec.Struct, frozen=True, tag_field="covariates"):
     """A law of the query and the tokens, which are independent draws from it; see the subclasses.
 
+    Examples
+    --------
     >>> isinstance(Sphere(), Covariates), Sphere().radius
     (True, 1.0)
     """
@@ -54,6 +56,8 @@ class Covariates(msgspec.Struct, frozen=True, tag_field="covariates"):
 class Sphere(Covariates, frozen=True, tag="sphere"):
     """Uniform on S^{d-1}: the only covariates for which the exact methods have their reductions.
 
+    Examples
+    --------
     >>> Sphere().radius
     1.0
     """
@@ -81,7 +85,7 @@ class Sphere(Covariates, frozen=True, tag="sphere"):
 class Elliptical(Covariates, frozen=True):
     """x = Sigma^{1/2} u, where every rotation of u is drawn like u; Sigma is positive definite, or its diagonal."""
 
-    Sigma: Any
+    Sigma: Matrix | Sequence[float]
 
     def __post_init__(self) -> None:
         given = self.Sigma
@@ -127,6 +131,8 @@ class Ellipsoid(Elliptical, frozen=True, tag="ellipsoid"):
 
     Source: Collins et al., slides, Lemma 1.
 
+    Examples
+    --------
     >>> Ellipsoid([4.0, 1.0]).points(np.array([[3.0, 4.0]]), np).tolist()
     [[1.2, 0.8]]
     """
@@ -156,6 +162,8 @@ class Gaussian(Elliptical, frozen=True, tag="gaussian"):
     InvalidInput
         If `Sigma` is not such a matrix.
 
+    Examples
+    --------
     >>> Gaussian([4.0, 1.0]).points(np.array([[3.0, 4.0]]), np).tolist(), Gaussian([4.0, 1.0]).radius
     ([[6.0, 4.0]], inf)
     """
@@ -194,12 +202,14 @@ class ProductOfSpheres(Covariates, frozen=True, tag="product-of-spheres"):
 
     Source: Collins et al., slides, Theorem 4.
 
+    Examples
+    --------
     >>> x = ProductOfSpheres(axes(3, 1), c_u=2.0, c_v=1.0).points(np.array([[-5.0, 3.0, 4.0]]), np)
     >>> np.sqrt(x[0, 0] ** 2).item(), np.hypot(x[0, 1], x[0, 2]).item()
     (2.0, 1.0)
     """
 
-    B: Any
+    B: Matrix
     c_u: float = 1.0
     c_v: float = 1.0
     name: ClassVar[str] = "product-of-spheres"
@@ -249,6 +259,8 @@ class MappedNormals(Covariates, frozen=True, tag="mapped-normals"):
     InvalidInput
         If `map` is no function, or `radius` is not a finite number > 0.
 
+    Examples
+    --------
     >>> cube = MappedNormals(lambda z: z / abs(z).max(axis=-1, keepdims=True), radius=2.0)
     >>> cube.points(np.array([[4.0, -2.0]]), np).tolist()
     [[1.0, -0.5]]
@@ -294,6 +306,8 @@ def axes(d: int, k: int) -> Rows:
     InvalidInput
         If `d` or `k` is not such an integer.
 
+    Examples
+    --------
     >>> axes(3, 1)
     ((1.0,), (0.0,), (0.0,))
     """

@@ -92,6 +92,8 @@ class Matern(Field, frozen=True, kw_only=True, tag="matern"):
 
     Source: Stein, Interpolation of Spatial Data, 1999, section 2.7.
 
+    Examples
+    --------
     >>> Matern(nu=0.5).variogram(np.array([1e-20, 1.0])).round(22)
     array([2.00000000e-20, 1.26424112e+00])
     """
@@ -130,6 +132,8 @@ class RBF(Field, frozen=True, kw_only=True, tag="rbf"):
     InvalidInput
         If the length is not positive or the variance negative.
 
+    Examples
+    --------
     >>> RBF(length=0.5).K(np.array([1.0, 0.0])).round(6)
     array([1.      , 0.018316])
     """

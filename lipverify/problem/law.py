@@ -100,6 +100,8 @@ def by_law(function: Callable[..., Result]) -> ByLaw[Result]:
 class Law(msgspec.Struct, frozen=True, tag_field="law"):
     """A law of the task; see the subclasses.
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine, RBF
     >>> Affine().name, RBF().isotropic
     ('affine', True)
@@ -155,6 +157,8 @@ class Bound(msgspec.Struct, frozen=True):
     slope
         A Lipschitz constant of f_k on the unit sphere; infinite if not known.
 
+    Examples
+    --------
     >>> from lipverify.laws import Quadratic
     >>> Quadratic().bounds(radius=2.0)
     (Bound(extent=4.0, magnitude=4.0, slope=2.0),)
@@ -172,6 +176,8 @@ class FunctionLaw(Law, frozen=True):
     and the amplitude is fixed. So the mean squared error is amplitude_variance times the sum of the components' mean
     squared errors, and no amplitude needs to be drawn.
 
+    Examples
+    --------
     >>> from lipverify.laws import ReLU
     >>> len(ReLU().bounds())  # two components
     2
@@ -203,6 +209,8 @@ class FunctionLaw(Law, frozen=True):
 class RidgeLaw(FunctionLaw, frozen=True):
     """f(x) = l_1 h_1(<q, x>) + ... + l_K h_K(<q, x>), q uniform on the sphere.
 
+    Examples
+    --------
     >>> from lipverify.laws import ReLU
     >>> [link.tolist() for link in ReLU().links(np.array([-0.5, 1.0]), np)]
     [[0.0, 1.0], [0.5, 0.0]]
@@ -284,6 +292,8 @@ class Sum(FunctionLaw, frozen=True, tag="sum"):
     InvalidInput
         If a part is not isotropic, or a weight is negative or not finite.
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine, Cosine
     >>> 2 * Cosine(L=3.0) + Affine()
     Sum(parts=((4.0, Cosine(L=3.0)), (1.0, Affine(L=1.0))))
@@ -419,6 +429,8 @@ def mixture(parts: dict[Law, float]) -> Sum:
     InvalidInput
         If `parts` are not laws with probabilities that sum to one.
 
+    Examples
+    --------
     >>> from lipverify.laws import ReLU, Affine
     >>> mixture({ReLU(): 0.25, Affine(): 0.75}).parts[0]
     (0.25, ReLU(L=1.0))

@@ -72,6 +72,8 @@ class Affine(RandomAmplitude, frozen=True, tag="affine"):
 
     Source: Collins et al., arXiv 2402.11639, the affine class of section 3.
 
+    Examples
+    --------
     >>> Affine(L=3.0).amplitude_variance
     3.0
     """
@@ -106,6 +108,8 @@ class Linear(Scaled, frozen=True, tag="linear"):
 
     Source: Collins et al., slides, Theorem 4, where q = B a lies in the columns of B; see `LowRank`.
 
+    Examples
+    --------
     >>> Linear(L=3.0).amplitude_variance
     9.0
     """
@@ -141,6 +145,8 @@ class ReLU(RandomAmplitude, frozen=True, tag="relu"):
 
     Source: Collins et al., slides, "To formally capture these intuitions", class F_L^+.
 
+    Examples
+    --------
     >>> ReLU(L=1.0).kink_points
     (0.0,)
     """
@@ -181,6 +187,8 @@ class Cosine(Scaled, frozen=True, tag="cosine"):
 
     Source: Collins et al., slides, "Empirical generalization", the cosine class.
 
+    Examples
+    --------
     >>> Cosine(L=2.0).amplitude_variance
     1.0
     """
@@ -224,6 +232,8 @@ class Quadratic(Scaled, frozen=True, tag="quadratic"):
 
     Source: Collins et al., slides, last slide, the class (w^T x)^2.
 
+    Examples
+    --------
     >>> Quadratic().bounds(radius=2.0)[0].extent
     4.0
     """
@@ -266,6 +276,8 @@ class WithOffset(RidgeLaw, frozen=True, tag="with-offset"):
 
     Source: Collins et al., slides, the classes of Theorem 2.
 
+    Examples
+    --------
     >>> from lipverify.laws import ReLU
     >>> [bound.magnitude for bound in WithOffset(ReLU()).bounds()]
     [1.0, 1.0, 1.0]

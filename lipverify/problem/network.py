@@ -39,6 +39,8 @@ class ReLUNetwork(FunctionLaw, frozen=True, tag="relu-network"):
 
     Source: the covariance is the kernel of Cho and Saul 2009, at the points (x, bias).
 
+    Examples
+    --------
     >>> law = ReLUNetwork(L=1.0, bias=0.5)
     >>> round(float(law.covariance(3)(np.array(1.0))), 9)  # L^2/3 (1 + bias^2) / (2 (d + 1))
     0.052083333

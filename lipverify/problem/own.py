@@ -52,6 +52,8 @@ class Ridge(RidgeLaw, frozen=True):
     InvalidInput
         If `link` is not such a function, or a kink or a jump is outside [-1, 1].
 
+    Examples
+    --------
     >>> bump = Ridge(lambda z: abs(z - 0.5), kinks=(0.5,))
     >>> bump.kink_points
     (0.5,)
@@ -217,6 +219,8 @@ class Zonal(Law, frozen=True, repr_omit_defaults=True, tag="zonal"):
     InvalidInput
         If not exactly one of the three is given, or it breaks its rule.
 
+    Examples
+    --------
     >>> Zonal(spectrum=(0.0, 0.5)).spectrum
     (0.0, 0.5)
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import msgspec
 
@@ -22,6 +22,16 @@ LARGEST_CONSECUTIVE = 2**53
 """Up to this every integer is a double."""
 LARGEST_D = 10**6
 """Rules over the sphere have about 30 sqrt(d) nodes; larger d is untested."""
+
+
+class Fields(TypedDict, total=False):
+    """The fields of a problem, as `Problem.replace` takes them."""
+
+    d: int
+    n: int | float
+    law: Law
+    sigma: float
+    covariates: Covariates
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,6 +62,8 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 
     Source: Collins et al., slides, "Learning Model" and equation (ICL).
 
+    Examples
+    --------
     >>> from lipverify.laws import ReLU
     >>> p = Problem(d=5, n=100, law=ReLU(L=1.0), sigma=1.0)
     >>> p.replace(n=1e30).n
@@ -112,7 +124,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
         """True if tokens are uniform on the sphere and the law is isotropic."""
         return isinstance(self.covariates, Sphere) and self.law.isotropic
 
-    def replace(self, **changes: Any) -> Problem:
+    def replace(self, **changes: Unpack[Fields]) -> Problem:
         """The same problem with some fields changed; the result is validated."""
         unknown = sorted(set(changes) - set(self.__struct_fields__))
         if unknown:

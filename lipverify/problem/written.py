@@ -90,6 +90,8 @@ def law_named(name: str, L: float = 1.0) -> Law:
     InvalidInput
         If the name is not known, the words cannot be read, or `L` breaks its rule.
 
+    Examples
+    --------
     >>> law_named("relu", L=2.0), law_named("2*quadratic")
     (ReLU(L=2.0), Quadratic(L=2.0))
     """
@@ -147,6 +149,8 @@ def covariates_named(text: str, d: int) -> Covariates:
     InvalidInput
         If the text does not parse, or the arguments break a rule of the covariates.
 
+    Examples
+    --------
     >>> covariates_named("ellipsoid(4, 1)", 3).Sigma
     ((4.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 4.0))
     """

@@ -60,4 +60,4 @@ if TYPE_CHECKING:
         prove_window as prove_window,
     )
 
-__getattr__, __dir__ = lazy(__name__)
+lazy()

@@ -37,6 +37,8 @@ class Powers(msgspec.Struct, frozen=True):
     InvalidInput
         If the coefficients are not finite numbers.
 
+    Examples
+    --------
     >>> Powers((1.0, 0.0, 2.0))(np.array([0.5])).tolist()
     [1.5]
     """
@@ -68,6 +70,8 @@ class Kinked(msgspec.Struct, frozen=True):
     InvalidInput
         If both slopes are the same, or one is no number.
 
+    Examples
+    --------
     >>> Kinked(-1.0, 1.0)(np.array([-0.5, 0.5])).tolist()
     [0.5, 0.5]
     """
@@ -103,6 +107,8 @@ class Gaussian(msgspec.Struct, frozen=True):
     InvalidInput
         If the length is not a positive number.
 
+    Examples
+    --------
     >>> float(Gaussian(1.0)(np.array(1.0)))
     1.0
     """
@@ -132,6 +138,8 @@ class Pieces(msgspec.Struct, frozen=True):
     InvalidInput
         If the numbers are not of their kind, or there is neither a kink nor a jump.
 
+    Examples
+    --------
     >>> clip = Pieces((-0.5, 0.5), ((-0.5,), (0.0, 1.0), (0.5,)))
     >>> clip(np.array([-0.9, 0.2, 0.9])).tolist()
     [-0.5, 0.2, 0.5]
@@ -185,6 +193,8 @@ class Rough(msgspec.Struct, frozen=True):
     InvalidInput
         If s is not a number between 0 and 1.
 
+    Examples
+    --------
     >>> Rough(0.5)(np.array([0.0, 2.0])).tolist()
     [0.0, 2.0]
     """

@@ -51,6 +51,8 @@ class EveryDimension(Proof):
     data
         The proof file as decoded JSON: format, theorem, hypotheses, and the lemmas with their constants.
 
+    Examples
+    --------
     >>> from lipverify.foundation.shipped import shipped
     >>> from lipverify.proofs import load
     >>> load(shipped() / "proofs" / "dimensions-affine.json").failures()
@@ -158,6 +160,8 @@ def prove_every_dimension(law: Law, *, least_window: float | None = None, least_
     OutOfReach
         If no such theorem is known for the law, or none can be proved from ranges this small.
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine
     >>> theorem = prove_every_dimension(Affine())
     >>> round(theorem.constants["low"], 4), round(theorem.constants["high"], 4)

@@ -79,6 +79,8 @@ def prove_layers() -> Proof:
     OutOfReach
         If a constant cannot be certified.
 
+    Examples
+    --------
     >>> prove_layers().constants["C"]
     3.65737934537
     """
@@ -98,6 +100,8 @@ def prove_cosine() -> Proof:
     OutOfReach
         If a constant cannot be certified.
 
+    Examples
+    --------
     >>> prove_cosine().statement
     'n E cos^2 <= d + 4 for all n >= 1 and d >= 1, and as n grows its limit is at least d + 4 for every d'
     """
@@ -128,6 +132,8 @@ def prove_ridge(sigma_1: float, sigma_2: float, level: int, d: int, n: int, firs
     InvalidInput
         If an argument is not of its kind.
 
+    Examples
+    --------
     >>> prove_ridge(0.5, 1.0, level=2, d=2, n=10**6).statement
     'E |w - w_ridge|^2 / d <= 2.77883430745 / n at sigma_2 of (0.5, 1), d = 2, yx first, for all n >= 1000000'
     """

@@ -31,6 +31,8 @@ class Envelope(LawProof):
     data
         The proof file as decoded JSON: format, theorem, hypotheses, and the lemmas with their constants.
 
+    Examples
+    --------
     >>> from lipverify.laws import ReLU
     >>> from lipverify.proofs import prove_envelope
     >>> prove_envelope(ReLU(), d=5, least_w=1000).failures()
@@ -129,6 +131,8 @@ def prove_envelope(law: Law, d: int, *, least_w: float, least_tokens: float = 10
     OutOfReach
         If no bounds are known for the law, or none is positive.
 
+    Examples
+    --------
     >>> from lipverify.laws import ReLU
     >>> envelope = prove_envelope(ReLU(), d=5, least_w=1000)
     >>> envelope.covers(n=1e9, w=999.0), envelope.covers(n=1e10, w=1000.0)
@@ -150,6 +154,8 @@ class Tradeoff(Envelope):
     data
         The proof file as decoded JSON: format, theorem, hypotheses, and the lemmas with their constants.
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine
     >>> from lipverify.proofs import prove_tradeoff
     >>> prove_tradeoff(Affine(), d=3).ratio
@@ -200,6 +206,8 @@ def prove_tradeoff(
     OutOfReach
         As `prove_envelope`.
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine
     >>> tradeoff = prove_tradeoff(Affine(), d=3)
     >>> tradeoff.rise[0] > 1.99, tradeoff.fall[1] < 0.26

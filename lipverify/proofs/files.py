@@ -43,6 +43,8 @@ def load(path: Path | str) -> Proof:
     InvalidInput
         If it is not a proof file.
 
+    Examples
+    --------
     >>> from lipverify.foundation.shipped import shipped
     >>> load(shipped() / "proofs" / "affine-3.json").failures()
     []

@@ -42,6 +42,8 @@ class ProvedOptimum(Proof):
     data
         The proof file as decoded JSON: format, theorem, hypotheses, and the lemmas with their constants.
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine
     >>> prove_optimum(Problem(d=3, n=10, law=Affine())).failures()
     []
@@ -91,6 +93,8 @@ def prove_optimum(problem: Problem, offset: float | None = None) -> ProvedOptimu
         If w* > 150; or if the noise at w = 30 is below the minimal loss, and there is an offset or the degree 1 of the
         law does not carry most of the bias.
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine
     >>> low, high = prove_optimum(Problem(d=3, n=10, law=Affine())).window
     >>> round(low, 3), round(high, 3)
@@ -235,6 +239,8 @@ def prove_rising(problem: Problem, first: float, second: float) -> Proof:
     OutOfReach
         If the bias does not rise, or the balls are too wide to show it.
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine
     >>> prove_rising(Problem(d=3, n=3, law=Affine()), 12.0, 24.0).constants["slope_low"] > 0.04
     True
@@ -268,6 +274,8 @@ def prove_falling(problem: Problem) -> Proof:
     OutOfReach
         If it does not follow: the noise exceeds the minimal loss only beyond w = 30, or the bias rises before.
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine
     >>> prove_falling(Problem(d=3, n=10, law=Affine())).constants["stop"] < 2
     True
@@ -310,6 +318,8 @@ def prove_not_isotropic(n: int, sigma: float, S: Entries, M: Entries, stop: floa
     OutOfReach
         If it does not follow.
 
+    Examples
+    --------
     >>> proof = prove_not_isotropic(n=9, sigma=1.0, S=(Fraction(5, 3), Fraction(1, 6)), M=(2.6, 0.87), stop=6.0)
     >>> round(proof.constants["gain_low"], 6)
     0.061306
@@ -336,6 +346,8 @@ def prove_not_aligned(n: int, sigma: float, M: Entries, stop: float) -> Proof:
     InvalidInput, OutOfReach
         As `prove_not_isotropic`.
 
+    Examples
+    --------
     >>> round(prove_not_aligned(n=9, sigma=0.0, M=(4.612, 1.795), stop=5.0).constants["gain_low"], 6)
     0.000337
     """
@@ -371,6 +383,8 @@ def prove_aligned(d: int, k: int, n: int, sigma: float | Fraction, C: float | Fr
     OutOfReach
         If it does not follow: C is too small for the number of tokens, or so large that a smaller c is better.
 
+    Examples
+    --------
     >>> prove_aligned(2, 1, 5, 0, Fraction(6, 5)).statement
     'd = 2, k = 1, n = 5, sigma = 0: of all M with ||B^T M B|| <= 1.2 the loss is least at M = 1.2 BB^T alone'
     """
@@ -413,6 +427,8 @@ def prove_aligned_blocks(d: int, sigma: float | Fraction, C: float | Fraction) -
     OutOfReach
         If it does not follow: C is too large for this proof.
 
+    Examples
+    --------
     >>> prove_aligned_blocks(4, 0, Fraction(1, 5)).failures()
     []
     """

@@ -39,6 +39,8 @@ class Lemma:
     constants
         Numbers that the checker certifies, by name.
 
+    Examples
+    --------
     >>> from lipverify.proofs import prove_cosine
     >>> prove_cosine().lemmas[0].stage
     0
@@ -60,6 +62,8 @@ class Proof:
     data
         The proof file as decoded JSON: format, theorem, hypotheses, and the lemmas with their constants.
 
+    Examples
+    --------
     >>> from lipverify.proofs import prove_cosine
     >>> proof = prove_cosine()
     >>> proof.failures(), [lemma.name for lemma in proof.lemmas][:1]

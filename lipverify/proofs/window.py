@@ -37,6 +37,8 @@ class Theorem(LawProof):
     data
         The proof file as decoded JSON: format, theorem, hypotheses, and the lemmas with their constants.
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine
     >>> theorem = prove_window(Affine(), d=3)
     >>> 0 < theorem.low < theorem.high, theorem.failures()
@@ -128,6 +130,8 @@ class Transfer(Theorem):
     data
         The proof file as decoded JSON: format, theorem, hypotheses, and the lemmas with their constants.
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine
     >>> prove_transfer(prove_window(Affine(), d=3), ratio=3.0).failures()
     []
@@ -166,6 +170,8 @@ def prove_transfer(theorem: Theorem, ratio: float) -> Transfer:
     OutOfReach
         If the theorem's envelope begins too late.
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine
     >>> low, high = prove_transfer(prove_window(Affine(), d=3), ratio=3.0).worse
     >>> round(low, 3), round(high, 3)
@@ -213,6 +219,8 @@ class EveryN(LawProof):
     data
         The proof file as decoded JSON: format, theorem, hypotheses, and the lemmas with their constants.
 
+    Examples
+    --------
     >>> from lipverify.foundation.shipped import shipped
     >>> from lipverify.proofs import load
     >>> load(shipped() / "proofs" / "every-affine-3.json").d
@@ -309,6 +317,8 @@ def prove_every_n(law: Law, d: int, most_signal: float = 1.0, least_tokens: floa
     Source: slopes of noise and bias, from both sides; for ReLU, whose bias has no such slope, the loss at two places;
     see the lemmas.
 
+    Examples
+    --------
     >>> from lipverify.foundation.shipped import shipped
     >>> from lipverify.proofs import load
     >>> low, high = load(shipped() / "proofs" / "every-affine-3.json").window(n=10)
@@ -396,6 +406,8 @@ def prove_window(law: Law, d: int, *, least_lambda: float | None = None, least_t
 
     Source: Jensen's inequality, the Laplace representation of 1/S^2 and Bessel's equation; see the lemmas.
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine
     >>> theorem = prove_window(Affine(), d=3)
     >>> theorem.exponent, round(theorem.low, 3), round(theorem.high, 3)

@@ -48,6 +48,8 @@ def interval_covers(
     AssertionError
         If the interval misses too often.
 
+    Examples
+    --------
     >>> import numpy as np
     >>> def draw(k):
     ...     return np.random.default_rng(k).random(100)
@@ -91,6 +93,8 @@ def exponent_covers(growth: Growth, exponent: float, constant: float | None = No
     AssertionError
         If an error is too small.
 
+    Examples
+    --------
     >>> from lipverify import growth
     >>> exponent_covers(growth(lambda s: 3 * s**0.5 * (1 + s**-0.3), 1e4, 1e30), 0.5, constant=3.0) <= 1
     True
@@ -134,6 +138,8 @@ def narrowing_never_overturns(
     InvalidInput
         If `narrower` is not inside `measured`.
 
+    Examples
+    --------
     >>> narrowing_never_overturns(Interval(0.4, 0.6), Interval(0.5, 0.5), Allowed(low=0.3))
     0.0
     """

@@ -63,6 +63,8 @@ def is_isotropic(
     AssertionError
         If an increment changes by more than its interval.
 
+    Examples
+    --------
     >>> from lipverify.laws import ReLU
     >>> is_isotropic(ReLU(), 2, np.array([[0.0, -1.0], [1.0, 0.0]])) <= 1
     True
@@ -118,6 +120,8 @@ def is_lipschitz(law: FunctionLaw, d: int, L: float | None = None, *, contexts: 
     OutOfReach
         If the slopes in d directions do not fit into memory.
 
+    Examples
+    --------
     >>> from lipverify.laws import ReLU
     >>> 0.95 < is_lipschitz(ReLU(L=3.0), 5) <= 1
     True
@@ -217,6 +221,8 @@ def keeps_its_extents(law: FunctionLaw, d: int, *, contexts: int = 500, seed: in
     InvalidInput
         As `is_lipschitz`.
 
+    Examples
+    --------
     >>> from lipverify.laws import Quadratic
     >>> keeps_its_extents(Quadratic(), 3) <= 1
     True
@@ -303,6 +309,8 @@ def is_symmetric(covariance: Callable[[Floats, Floats], Any], points: Floats) ->
     AssertionError
         If two values differ by more than rounding.
 
+    Examples
+    --------
     >>> is_symmetric(lambda x, y: (x * y).sum(axis=-1), np.eye(3))
     0.0
     """
@@ -333,6 +341,8 @@ def is_positive(covariance: Zonal | Callable[[Floats], Any], points: Floats) -> 
     AssertionError
         If an eigenvalue is negative by more than rounding.
 
+    Examples
+    --------
     >>> is_positive(Zonal(spectrum=(0.0, 1.0)), np.eye(3))
     0.0
     """

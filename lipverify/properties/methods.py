@@ -9,19 +9,20 @@ from typing import Any
 import numpy as np
 
 from lipverify.errors import InvalidInput
+from lipverify.foundation.arrays import Reals
 from lipverify.foundation.validation import number
-from lipverify.loss import loss_terms
-from lipverify.loss.terms import LossTerms
+from lipverify.loss.methods import LossMethod, loss_terms, method_named
+from lipverify.loss.terms import LossTerms, MethodName
 from lipverify.problem.law import Law, proportional, times
 from lipverify.problem.problem import Problem
 from lipverify.properties.ratio import ROUNDING, require
 
-Method = str | Callable[[Problem, Any], LossTerms]
+Method = MethodName | LossMethod | Callable[[Problem, Any], LossTerms]
 
 
 def agree(
     problem: Problem,
-    w: Any,
+    w: Reals,
     methods: Sequence[Method] = ("exact", "montecarlo"),
     alarm: float = 1.0,
     blunt: float = 0.5,
@@ -33,7 +34,7 @@ def agree(
     problem, w
         The problem and the values of w for the comparison.
     methods
-        Names as in `loss_terms`, or functions (problem, w) -> LossTerms, such as your own estimator.
+        Names or methods as in `loss_terms`, or functions (problem, w) -> LossTerms, such as your own estimator.
     alarm
         The allowed difference in units of the stated errors: 1 for bounds, 2 if one is a 95 % half-width.
     blunt
@@ -51,6 +52,8 @@ def agree(
     InvalidInput
         If there are fewer than two methods.
 
+    Examples
+    --------
     >>> from functools import partial
     >>> from lipverify.laws import Cosine
     >>> zonal = partial(loss_terms, route="zonal")
@@ -90,6 +93,8 @@ def covers(value: Any, error: Any, reference: Any, reference_error: Any = 0.0, a
     AssertionError
         If the difference from the reference is larger than the errors.
 
+    Examples
+    --------
     >>> covers(1.5, 1.0, 2.0)
     0.5
     """
@@ -118,6 +123,8 @@ def terms_cover(terms: LossTerms, reference: LossTerms, alarm: float = 1.0) -> f
     AssertionError
         If a difference from the reference is larger than the errors.
 
+    Examples
+    --------
     >>> from lipverify import Problem, loss_terms
     >>> from lipverify.laws import Affine
     >>> problem = Problem(d=3, n=100, law=Affine())
@@ -132,8 +139,9 @@ def _name(how: Method) -> str:
     return how if isinstance(how, str) else getattr(how, "__name__", repr(how))
 
 
-def _terms(how: Method, problem: Problem, w: Any) -> LossTerms:
-    return loss_terms(problem, w, how) if isinstance(how, str) else how(problem, w)
+def _terms(how: Method, problem: Problem, w: Reals) -> LossTerms:
+    method = method_named(how) if isinstance(how, str) else how
+    return loss_terms(problem, w, method) if isinstance(method, LossMethod) else method(problem, w)
 
 
 def _term(terms: LossTerms, term: str) -> tuple[Any, Any]:
@@ -153,7 +161,7 @@ def _apart(first: tuple[str, LossTerms], second: tuple[str, LossTerms], term: st
 Loss = Callable[[Problem, Any], LossTerms]
 
 
-def noise_scales(problem: Problem, w: Any, factor: float, loss: Loss = loss_terms, alarm: float = 1.0) -> float:
+def noise_scales(problem: Problem, w: Reals, factor: float, loss: Loss = loss_terms, alarm: float = 1.0) -> float:
     """Require that N scales as sigma^2 and B does not depend on sigma.
 
     Parameters
@@ -177,6 +185,8 @@ def noise_scales(problem: Problem, w: Any, factor: float, loss: Loss = loss_term
     AssertionError
         If a term does not scale.
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine
     >>> noise_scales(Problem(d=3, n=100, law=Affine()), [0.5, 5.0], factor=3.0) <= 1
     True
@@ -188,7 +198,7 @@ def noise_scales(problem: Problem, w: Any, factor: float, loss: Loss = loss_term
 
 def bias_scales(
     problem: Problem,
-    w: Any,
+    w: Reals,
     factor: float,
     loss: Loss = loss_terms,
     rougher: Law | None = None,
@@ -218,6 +228,8 @@ def bias_scales(
     InvalidInput
         If `rougher` is needed and missing.
 
+    Examples
+    --------
     >>> from lipverify.laws import ReLU
     >>> bias_scales(Problem(d=3, n=100, law=ReLU()), [0.5, 5.0], factor=3.0) <= 1
     True

@@ -107,6 +107,8 @@ def noise_is_between(terms: LossTerms, alarm: float = 1.0) -> float:
     AssertionError
         If a value is outside by more than its error.
 
+    Examples
+    --------
     >>> from lipverify import Problem, loss_terms
     >>> from lipverify.laws import Affine
     >>> noise_is_between(loss_terms(Problem(d=3, n=100, law=Affine()), [0.5, 50.0]))
@@ -139,6 +141,8 @@ def bias_is_not_negative(terms: LossTerms, alarm: float = 1.0) -> float:
     AssertionError
         If a value is outside by more than its error.
 
+    Examples
+    --------
     >>> from lipverify import Problem, loss_terms
     >>> from lipverify.laws import ReLU
     >>> bias_is_not_negative(loss_terms(Problem(d=3, n=1e9, law=ReLU()), 50.0))
@@ -170,6 +174,8 @@ def noise_grows(terms: LossTerms, alarm: float = 1.0) -> float:
     AssertionError
         If a value is outside by more than its error.
 
+    Examples
+    --------
     >>> from lipverify import Problem, loss_terms
     >>> from lipverify.laws import Affine
     >>> noise_grows(loss_terms(Problem(d=3, n=100, law=Affine()), [0.0, 0.5, 50.0]))
@@ -209,6 +215,8 @@ def weights_are_equal(terms: LossTerms, alarm: float = 1.0) -> float:
     AssertionError
         If a value is outside by more than its error.
 
+    Examples
+    --------
     >>> from lipverify import Problem, loss_terms
     >>> from lipverify.laws import ReLU
     >>> weights_are_equal(loss_terms(Problem(d=3, n=7, law=ReLU()), 0.0)) <= 1
@@ -277,6 +285,8 @@ def is_a_minimum(
     InvalidInput
         If w* is 0 or infinite, so that it has no neighbours.
 
+    Examples
+    --------
     >>> from lipverify import optimal_window
     >>> from lipverify.laws import Affine
     >>> is_a_minimum(optimal_window(Problem(d=3, n=1000, law=Affine()))) <= 1

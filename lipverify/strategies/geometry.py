@@ -36,6 +36,8 @@ def rotations(d: int) -> st.SearchStrategy[Floats]:
     InvalidInput
         If `d` is not a dimension.
 
+    Examples
+    --------
     >>> from hypothesis import find
     >>> find(rotations(2), lambda R: True).tolist()
     [[1.0, 0.0], [0.0, 1.0]]
@@ -64,6 +66,8 @@ def points(d: int, count: int = 1) -> st.SearchStrategy[Floats]:
     InvalidInput
         If `d` is not a dimension or `count` is not positive.
 
+    Examples
+    --------
     >>> from hypothesis import find
     >>> find(points(3, count=2), lambda x: True).shape
     (2, 3)
@@ -93,6 +97,8 @@ def covariates(d: int, low: float = 0.1, high: float = 10.0) -> st.SearchStrateg
     InvalidInput
         If a value breaks its rule.
 
+    Examples
+    --------
     >>> from hypothesis import find
     >>> find(covariates(3), lambda law: law.radius == 1)
     Sphere()

@@ -45,6 +45,8 @@ def named_laws(*names: str, L: Bounds = (0.1, 10.0)) -> st.SearchStrategy[RidgeL
     InvalidInput
         If a name is not known, or `L` is not a pair of bounds.
 
+    Examples
+    --------
     >>> from hypothesis import find
     >>> find(named_laws(), lambda law: True)
     Affine(L=1.0)
@@ -79,6 +81,8 @@ def ridge_laws(*kinds: str, L: Bounds = (0.1, 10.0)) -> st.SearchStrategy[Ridge]
     InvalidInput
         If a kind is not known, or `L` is not a pair of bounds.
 
+    Examples
+    --------
     >>> from hypothesis import find
     >>> find(ridge_laws(), lambda law: len(law.kinks) == 2).link
     Kinked(L=1.0, kinks=(0.0, 0.5))
@@ -126,6 +130,8 @@ def zonal_laws(degree: int = 8, scale: Bounds = (0.1, 10.0)) -> st.SearchStrateg
 
     Shrinks to the spectrum (0, 1): a linear function.
 
+    Examples
+    --------
     >>> from hypothesis import find
     >>> find(zonal_laws(), lambda law: True)
     Zonal(spectrum=(0.0, 1.0))
@@ -162,6 +168,8 @@ def directed_laws(d: int, L: Bounds = (0.1, 10.0)) -> st.SearchStrategy[Function
 
     Shrinks to the affine law of the first coordinate. Only sampling accepts these laws.
 
+    Examples
+    --------
     >>> from hypothesis import find
     >>> find(directed_laws(2), lambda law: True).bounds()[0].extent
     2.0
@@ -200,6 +208,8 @@ def laws(L: Bounds = (0.1, 10.0)) -> st.SearchStrategy[Law]:
     InvalidInput
         If `L` is not a pair of bounds.
 
+    Examples
+    --------
     >>> from hypothesis import find
     >>> find(laws(), lambda law: law.name == "zonal")
     Zonal(spectrum=(0.0, 1.0))

@@ -41,6 +41,8 @@ def dimensions(low: int = 2, high: int = 20) -> st.SearchStrategy[int]:
     InvalidInput
         If a bound is not an integer >= 2, or they are reversed.
 
+    Examples
+    --------
     >>> from hypothesis import find
     >>> find(dimensions(), lambda d: d % 2 == 1)
     3
@@ -68,6 +70,8 @@ def lengths(low: float = 2, high: float = LARGEST_N) -> st.SearchStrategy[float]
     InvalidInput
         If a bound is not an integral number from 1 to 1e30, or they are reversed.
 
+    Examples
+    --------
     >>> from hypothesis import find
     >>> find(lengths(), lambda n: n == 1e30)
     1e+30
@@ -100,6 +104,8 @@ def windows(low: float = 0.0, high: float = 1e4) -> st.SearchStrategy[float]:
     InvalidInput
         If a bound is negative or not finite, or they are reversed.
 
+    Examples
+    --------
     >>> from hypothesis import find
     >>> find(windows(), lambda w: w < 0.5)
     0.0
@@ -130,6 +136,8 @@ def constants(low: float = 0.1, high: float = 10.0) -> st.SearchStrategy[float]:
     InvalidInput
         If a bound is not positive and finite, or they are reversed.
 
+    Examples
+    --------
     >>> from hypothesis import find
     >>> find(constants(), lambda L: True)
     1.0
@@ -154,6 +162,8 @@ def few_tokens_a_window(d: int, n: float, w: float) -> bool:
     bool
         True if there are few.
 
+    Examples
+    --------
     >>> few_tokens_a_window(5, 1e6, 10.0), few_tokens_a_window(5, 100, 1e3)
     (False, True)
     """

@@ -19,9 +19,9 @@ from lipverify.strategies.numbers import constants, dimensions, lengths
 
 def problems(
     *,
-    d: Any = (2, 20),
-    n: Any = (2, 1e30),
-    sigma: Any = (0.1, 10.0),
+    d: int | tuple[int, int] | st.SearchStrategy[int] = (2, 20),
+    n: float | tuple[float, float] | st.SearchStrategy[float] = (2, 1e30),
+    sigma: float | tuple[float, float] | st.SearchStrategy[float] = (0.1, 10.0),
     law: Law | st.SearchStrategy[Law] | None = None,
     covariates: Covariates | st.SearchStrategy[Covariates] | None = None,
     isotropic: bool = True,
@@ -51,6 +51,8 @@ def problems(
 
     Shrinks to d = 2, n = 2, `Affine(L=1.0)`, sigma = 1 on the sphere.
 
+    Examples
+    --------
     >>> from hypothesis import find
     >>> find(problems(sigma=0.5), lambda problem: problem.d > 3)
     Problem(d=4, n=2, law=Affine(L=1.0), sigma=0.5, covariates=Sphere())

@@ -62,7 +62,7 @@ INSTEAD_OF = {"low": ("low", "high"), "high": ("low", "high"), "equals": ("low",
 def keywords(function: Callable[..., Any]) -> dict[str, Any]:
     """The arguments of a function, by name and by position, with the kind of each."""
     taken = inspect.signature(function).parameters.values()
-    return {each.name: each.kind for each in taken if each.kind is not each.VAR_KEYWORD}
+    return {each.name: each.kind for each in taken}
 
 
 def test_every_keyword_has_one_row_and_every_row_a_keyword() -> None:

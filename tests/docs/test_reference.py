@@ -56,7 +56,7 @@ def public() -> dict[str, Any]:
 
 def sections(text: str) -> dict[str, str]:
     """The sections of a docstring by title."""
-    parts = re.split(r"^(Parameters|Attributes|Returns|Raises)\n-+\n", text, flags=re.MULTILINE)
+    parts = re.split(r"^(Parameters|Attributes|Returns|Raises|Examples)\n-+\n", text, flags=re.MULTILINE)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
@@ -66,7 +66,7 @@ def entries(section: str) -> set[str]:
     >>> sorted(entries("low, high\\n    Ends.\\nw\\n    A number."))
     ['high', 'low', 'w']
     """
-    heads = [line for line in section.partition(">>>")[0].splitlines() if line and not line[0].isspace()]
+    heads = [line for line in section.splitlines() if line and not line[0].isspace()]
     return {name.strip().lstrip("*") for line in heads for name in line.split(",")}
 
 
@@ -87,8 +87,8 @@ def lacks(value: Any) -> list[str]:
     has, missing = sections(text), []
     explained = entries(has.get("Parameters", "")) | entries(has.get("Attributes", ""))
     missing += [f"{name} is not explained" for name in taken(value) if name not in explained]
-    if ">>> " not in text:
-        missing.append("no example")
+    if ">>> " not in has.get("Examples", ""):
+        missing.append("no example under the heading Examples")
     if not isinstance(value, type):
         missing += ["no Returns"] if "Returns" not in has else []
         missing += ["no Raises"] if "Raises" not in has and value.__name__ not in RAISES_NOTHING else []
@@ -97,7 +97,7 @@ def lacks(value: Any) -> list[str]:
 
 def records() -> dict[str, type]:
     """Every record of a ledger or of a comparison of two ledgers."""
-    modules = {getattr(ledger, name).__module__ for name in ledger.__all__ if isinstance(getattr(ledger, name), type)}
+    modules = {getattr(ledger, name).__module__ for name in dir(ledger) if isinstance(getattr(ledger, name), type)}
     found = [value for module in map(importlib.import_module, sorted(modules)) for value in vars(module).values()]
     return {
         value.__name__: value
@@ -108,7 +108,7 @@ def records() -> dict[str, type]:
 
 def heads(value: type) -> list[str]:
     """The names in the section of a record's fields, with repetitions."""
-    section = sections(inspect.cleandoc(value.__doc__ or "")).get("Attributes", "").partition(">>>")[0]
+    section = sections(inspect.cleandoc(value.__doc__ or "")).get("Attributes", "")
     lines = [line for line in section.splitlines() if line and not line[0].isspace()]
     return [name.strip() for line in lines for name in line.split(",")]
 
@@ -199,9 +199,9 @@ def bare(given: float) -> float:
 @pytest.mark.parametrize(
     ("value", "missing"),
     [
-        (Bare, ["second is not explained", "no example"]),
-        (Inherited, ["value is not explained", "no example"]),
-        (bare, ["given is not explained", "no example", "no Returns", "no Raises"]),
+        (Bare, ["second is not explained", "no example under the heading Examples"]),
+        (Inherited, ["value is not explained", "no example under the heading Examples"]),
+        (bare, ["given is not explained", "no example under the heading Examples", "no Returns", "no Raises"]),
     ],
 )
 def test_an_incomplete_docstring_is_found(value: Any, missing: list[str]) -> None:

@@ -20,6 +20,7 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Cosine, LowRank, Quadratic, ReLU, Ridge, Zonal
 from lipverify.loss.block import block_terms
 from lipverify.loss.certified import CertifiedTerms
+from lipverify.loss.methods import method_named
 from lipverify.optimum import critical_radius, optimal_block, optimal_scale
 from lipverify.scaling import growth_of
 
@@ -143,7 +144,7 @@ def test_an_invalid_request_is_refused_in_one_line(name: str, junk: str) -> None
         lambda: growth(math.sqrt, 1, 10**400),
         lambda: growth(math.sqrt, 1, 1e9, progress=5),
         lambda: loss_terms(PROBLEM, 1.0, "montecarlo", M=[[1, 2], [3]]),
-        lambda: loss_terms(PROBLEM, 1.0, "montecarlo", progress=5, contexts=64),
+        lambda: loss_terms(PROBLEM, 1.0, "montecarlo", progress=5, contexts=64),  # type: ignore[call-overload]
         lambda: loss_terms(PROBLEM, "1.0"),
         lambda: loss_terms(PROBLEM, True),
         lambda: loss_terms(PROBLEM, 10**400),
@@ -189,8 +190,10 @@ def test_balls_tell_context_lengths_apart_that_doubles_do_not() -> None:
 @pytest.mark.parametrize("method", ["exact", "certified", "asymptotic", "montecarlo"])
 def test_a_result_shares_no_memory_with_an_argument(method: str) -> None:
     w = np.array([50.0, 60.0])
-    options = {"contexts": 64} if method == "montecarlo" else {}
-    terms = loss_terms(Problem(d=3, n=10**6 if method == "asymptotic" else 10, law=Affine()), w, method, **options)
+    options: dict[str, Any] = {"contexts": 64} if method == "montecarlo" else {}
+    terms = loss_terms(
+        Problem(d=3, n=10**6 if method == "asymptotic" else 10, law=Affine()), w, method_named(method), **options
+    )
     assert not np.shares_memory(terms.w, w)
     w[:] = 0
     assert terms.w.tolist() == [50.0, 60.0]

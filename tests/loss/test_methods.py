@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Iterator
+from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import Any, get_overloads
 from unittest import mock
 
 import msgspec
@@ -23,7 +24,17 @@ from lipverify.foundation.noted import watching  # internal: the calls of a meas
 from lipverify.laws import ReLU
 
 # internal: the table itself
-from lipverify.loss.methods import METHODS, TABLE, LossMethod, LossTerms, best_grade, draws, register, repeats
+from lipverify.loss.methods import (
+    METHODS,
+    TABLE,
+    LossMethod,
+    LossTerms,
+    best_grade,
+    draws,
+    method_named,
+    register,
+    repeats,
+)
 from tests import tree_of
 
 PACKAGE = Path(lipverify.__file__).parent
@@ -96,9 +107,9 @@ def halves() -> Iterator[LossMethod]:
 
 
 def test_a_registered_method_is_served_graded_and_repeated(halves: LossMethod) -> None:
-    assert float(loss_terms(RELU, 2.0, "halves", share=0.125).bias) == 0.125
+    assert float(loss_terms(RELU, 2.0, halves, share=0.125).bias) == 0.125
     with pytest.raises(InvalidInput, match="it has share"):
-        loss_terms(RELU, 2.0, "halves", parts=2)
+        loss_terms(RELU, 2.0, method_named("halves"), parts=2)
     assert best_grade("halves") == "bounded"
     assert not draws("halves")
     assert no_stronger(Stood("proved", "symbolic"), None, "halves").grade == "bounded"
@@ -109,9 +120,9 @@ def test_a_registered_method_is_served_graded_and_repeated(halves: LossMethod) -
 
 @pytest.mark.parametrize("grade", ["bounded", "sampled", "estimated"])
 def test_the_grade_of_a_record_caps_the_grade_of_its_terms(halves: LossMethod, grade: Any) -> None:
-    register(LossMethod(name="halves", words="a half", grade=grade, function=halves.function))
+    capped = register(LossMethod(name="halves", words="a half", grade=grade, function=halves.function))
     with watching() as notes:
-        terms = loss_terms(RELU, 2.0, "halves", share=1 / 3)
+        terms = loss_terms(RELU, 2.0, capped, share=1 / 3)
         bias = float(terms.bias)
     assert terms.error_kind == grade
     assert [stood.grade for stood in ran(notes, [bias, 1e-9]).stood[""]] == [grade]
@@ -153,6 +164,20 @@ def test_wrong_terms_of_a_registered_method_are_refused(halves: LossMethod, chan
     def wrong(problem: Problem, w: Any) -> Any:
         return None if changed is None else msgspec.structs.replace(halves.terms(problem, w), **changed)
 
-    register(LossMethod(name="halves", words="a half", grade="bounded", function=wrong))
+    returns = register(LossMethod(name="halves", words="a half", grade="bounded", function=wrong))
     with pytest.raises(InvalidInput, match=rule):
-        loss_terms(RELU, 2.0, "halves")
+        loss_terms(RELU, 2.0, returns)
+
+
+def test_each_shipped_method_has_an_overload_with_its_options() -> None:
+    """A type checker sees the overloads alone: an option that stands only in the function could not be given."""
+    overloads = [signature(overload).parameters for overload in get_overloads(loss_terms)]
+    named = {str(taken["method"].annotation): taken for taken in overloads}
+    assert {*named} == {*(f"Literal['{name}']" for name in METHODS), "LossMethod"}
+    for name in METHODS:
+        options = [*named[f"Literal['{name}']"].values()][3:]
+        function = signature(method_named(name).terms).parameters
+        own = {option.name: option.annotation for option in options if option.name in function}
+        assert own == {key: option.annotation for key, option in function.items() if option.kind is option.KEYWORD_ONLY}
+        of_the_budget = {"M", "budget", "memory", "progress"} if name == "exact" else set()
+        assert {option.name for option in options} - {*function} == of_the_budget

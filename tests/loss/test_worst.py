@@ -121,7 +121,9 @@ def test_a_harmonic_attains_the_upper_bound_by_the_other_route(d: int, n: float,
     biases = []
     for degree in range(1, 2 * int(math.sqrt(2 * w)) + 4):
         law = Zonal(spectrum=(0.0,) * degree + (1.0,))
-        biases.append(loss_terms(Problem(d=d, n=n, law=law), w, route="zonal").bias / (degree * (degree + d - 2)))
+        biases.append(
+            float(loss_terms(Problem(d=d, n=n, law=law), w, route="zonal").bias) / (degree * (degree + d - 2))
+        )
     gap = abs(max(biases) - float(worst.high))
     target(gap / float(worst.high_error))
     assert gap <= 1e-9 * float(worst.high)

@@ -293,7 +293,7 @@ def test_a_law_that_is_only_a_sampler() -> None:
 
 
 @pytest.mark.parametrize(("attention", "law"), [("softmax", Affine(L=0.0)), ("linear", Quadratic(L=0.0))])
-def test_a_constant_law_has_its_optimum_at_zero(attention: str, law: Law) -> None:
+def test_a_constant_law_has_its_optimum_at_zero(attention: Any, law: Law) -> None:
     """The error covers the tolerance of the descent, without any help from sampling."""
     found = optimal_matrix(Problem(d=2, n=5, law=law), attention=attention, contexts=640, starts=3)
     assert found.agreeing == 3

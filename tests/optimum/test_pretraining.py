@@ -130,7 +130,7 @@ def test_a_larger_lipschitz_constant_grows_faster() -> None:
 
 
 @pytest.mark.parametrize("attention", ["softmax", "linear"])
-def test_general_problems_are_trained(attention: str) -> None:
+def test_general_problems_are_trained(attention: Any) -> None:
     """Not isotropic: the learned matrix has the direction that the functions use."""
     problem = Problem(d=2, n=10, law=LowRank(axes(2, 1), Affine(L=3.0)), covariates=Ellipsoid([1.0, 2.0]))
     run = pretrain(problem, steps=150, batch=64, attention=attention)
@@ -184,7 +184,7 @@ def test_all_settings_are_recorded() -> None:
 @pytest.mark.parametrize(
     ("attention", "learning_rate"), [("linear", 1e3), ("linear", 1e300), ("softmax", 1e12), ("softmax", 1e308)]
 )
-def test_divergence_names_the_step_and_the_rate(attention: str, learning_rate: float) -> None:
+def test_divergence_names_the_step_and_the_rate(attention: Any, learning_rate: float) -> None:
     with pytest.raises(OutOfReach, match=rf"step \d+ with .* = {re.escape(f'{learning_rate:g}')} .*smaller") as refusal:
         pretrain(SMALL, optimiser="gd", attention=attention, learning_rate=learning_rate, steps=100, batch=16)
     assert "training diverges" in str(refusal.value)

@@ -16,6 +16,7 @@ from lipverify.covariates import Covariates, Ellipsoid, MappedNormals, ProductOf
 from lipverify.errors import InvalidInput
 from lipverify.foundation import Floats, generator, normals
 from lipverify.laws import Affine, Cosine, Linear, LowRank, Quadratic, ReLU, Ridge, Sampled, Transformed, Zonal
+from lipverify.loss.methods import method_named
 from lipverify.problem.matrices import complement  # internal: the complement of the relevant directions
 from lipverify.problem.symmetry import Symmetry, symmetry  # internal: the group of a problem, and its average
 
@@ -158,7 +159,7 @@ def test_the_linear_law_is_the_affine_one_with_a_fixed_amplitude() -> None:
     [
         (lambda: Ellipsoid([1.0, -1.0]), "positive definite"),
         (lambda: Ellipsoid([[1.0, 0.5], [0.2, 1.0]]), "symmetric"),
-        (lambda: Ellipsoid("wide"), "Sigma"),
+        (lambda: Ellipsoid("wide"), "Sigma"),  # type: ignore[arg-type]
         (lambda: Ellipsoid([[1.0, 0.0]]), "symmetric"),
         (lambda: Ellipsoid([1.0, math.nan]), "finite"),
         (lambda: ProductOfSpheres([[1.0], [1.0]]), "orthonormal"),
@@ -193,6 +194,6 @@ def test_methods_for_isotropic_problems_refuse_others(method: str) -> None:
         Problem(d=2, n=4, law=LowRank(axes(2, 1))),
     ):
         with pytest.raises(InvalidInput, match="montecarlo"):
-            loss_terms(problem, 1.0, method)
+            loss_terms(problem, 1.0, method_named(method))
         with pytest.raises(InvalidInput, match="montecarlo"):
             optimal_window(problem)

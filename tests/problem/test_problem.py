@@ -47,7 +47,7 @@ def test_replace_validates_again() -> None:
     with pytest.raises(InvalidInput, match="n = 0"):
         problem.replace(n=0)
     with pytest.raises(InvalidInput, match="width is not a field"):
-        problem.replace(width=3)
+        problem.replace(width=3)  # type: ignore[call-arg]
 
 
 def test_laws_survive_json() -> None:

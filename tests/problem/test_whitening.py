@@ -14,6 +14,7 @@ from lipverify.covariates import Ellipsoid, Gaussian, ProductOfSpheres, axes
 from lipverify.errors import InvalidInput
 from lipverify.foundation import Floats, normals
 from lipverify.laws import Affine, LowRank, ReLU, Transformed
+from lipverify.loss.methods import method_named
 from lipverify.loss.montecarlo.accuracy import tally_of  # internal: samples are added until a count, not an error
 from lipverify.loss.montecarlo.terms import sampler  # internal: samples at a matrix that is not isotropic
 from lipverify.optimum import empirical_window
@@ -100,4 +101,4 @@ def test_only_the_exact_method_whitens() -> None:
     problem, inverse = whitened(3, 1)
     for method in ("asymptotic", "certified"):
         with pytest.raises(InvalidInput, match="isotropic"):
-            loss_terms(problem, 1.0, method, M=inverse)
+            loss_terms(problem, 1.0, method_named(method), M=inverse)

@@ -206,7 +206,7 @@ def test_drawn_laws_are_printed_as_python_that_makes_them() -> None:
         (lambda: covariates(3, low=-1.0), "low = -1.0"),
         (lambda: points(3, 0), "count = 0"),
         (lambda: problems(d=(1, 5)), "d = (1, 5)"),
-        (lambda: problems(d=(2, 3, 4)), "d = (2, 3, 4)"),
+        (lambda: problems(d=(2, 3, 4)), "d = (2, 3, 4)"),  # type: ignore[arg-type]
         (lambda: problems(d=1), "d = 1"),
         (lambda: problems(n=(2, 1e40)), "n = (2, 1e+40)"),
         (lambda: problems(n=0), "n = 0"),

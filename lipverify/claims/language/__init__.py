@@ -10,4 +10,4 @@ from lipverify.foundation.lazy import lazy
 if TYPE_CHECKING:
     from lipverify.claims.language.grammar import typeset as typeset
 
-__getattr__, __dir__ = lazy(__name__)
+lazy()

@@ -16,14 +16,18 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from lipverify.claims.language.file import DECLARATIONS, Fault, caller_line
-from lipverify.claims.language.form import Form, refuse_retired
+from lipverify.claims.language.form import Form, Over
 from lipverify.claims.ledger.symbols import on_one_line
 from lipverify.foundation.calls import Call
+
+if TYPE_CHECKING:
+    from lipverify.claims.ledger.record import Kind as ClaimKind
+    from lipverify.claims.ledger.record import Source
 
 
 def at(function: Callable[..., Any], /, **where: Any) -> Call:
@@ -44,11 +48,19 @@ def at(function: Callable[..., Any], /, **where: Any) -> Call:
     Call
         For a form, an agreement, a figure or a table.
 
+    Examples
+    --------
     >>> def noise(d, w): return w / d, 0.0
     >>> at(noise, w=2.0).where
     {'w': 2.0}
     """
     return Call(function, where)
+
+
+T = TypeVar("T")
+ByReading: TypeAlias = T | Mapping[str, T]
+"""A value, or patterns of ids with values."""
+Expected: TypeAlias = Literal["supported", "refuted", "inconclusive"]
 
 
 def calls_of(value: Any) -> Any:
@@ -76,8 +88,7 @@ def agree(
     /,
     *,
     of: str | tuple[str, str] = "",
-    over: Any = None,
-    **retired: Any,
+    over: Over | None = None,
 ) -> Agreement:
     """Declare a cross-check: if two functions differ by more than their errors allow, the claim is not decided.
 
@@ -92,8 +103,6 @@ def agree(
         The name of the quantity in the mapping, as for `exponent`; a pair if the two functions use different names.
     over
         The coordinates at which they are compared, in addition to those of the reading.
-    retired
-        Words of earlier versions, refused with what replaces them.
 
     Returns
     -------
@@ -105,13 +114,14 @@ def agree(
     InvalidInput
         If a rule is broken; `lipverify verify` shows the line.
 
+    Examples
+    --------
     >>> def fast(d): return 1.0 / d, 1e-15
     >>> def slow(d): return 1.0 / d, 1e-3
     >>> agree(fast, slow, "1/d").quantity
     '1/d'
     """
     line = caller_line()
-    refuse_retired("agree", retired, line)
     pair = (of, of) if isinstance(of, str) else of
     functions = tuple(side if isinstance(side, Call) else Call(side) for side in (function, other))
     return Agreement((functions[0], functions[1]), quantity, pair, over, line)
@@ -144,19 +154,18 @@ def claim(
     id: str,
     /,
     *forms: Form | Agreement,
-    source: Any,
-    kind: Any,
-    expected: Any = None,
-    over: Any = None,
-    title: Any = "",
-    statement: Any = "",
-    assumes: Any = (),
-    corrected: Any = "",
+    source: ByReading[Source | tuple[str, str, str]],
+    kind: ByReading[ClaimKind],
+    expected: ByReading[Expected | None] = None,
+    over: Over | None = None,
+    title: ByReading[str] = "",
+    statement: ByReading[str] = "",
+    assumes: ByReading[str | Sequence[str]] = (),
+    corrected: ByReading[str] = "",
     proves: str = "",
-    reading: Any = "",
-    finding: Any = "",
-    shows: Any = (),
-    **retired: Any,
+    reading: ByReading[str] = "",
+    finding: ByReading[str | Call] = "",
+    shows: ByReading[Call | Sequence[Call]] = (),
 ) -> Declaration:
     r"""Declare a theorem: a statement, its readings, and the forms that decide it.
 
@@ -201,8 +210,6 @@ def claim(
     shows
         Calls made by `at` of functions that return a `Figure`, a `Table`, or several; they receive the measured values.
         If none returns a figure, one is derived from the first form.
-    retired
-        Words of earlier versions, refused with what replaces them.
 
     Returns
     -------
@@ -214,6 +221,8 @@ def claim(
     InvalidInput
         If a rule is broken; `lipverify verify` shows the line.
 
+    Examples
+    --------
     >>> from lipverify.claims import bound
     >>> def noise(d): return 1.0 / d, 1e-15
     >>> declared = claim(
@@ -223,7 +232,6 @@ def claim(
     'mine.noise'
     """
     line, frame = caller_line(), sys._getframe(1).f_globals
-    refuse_retired("claim", retired, line)
     if not isinstance(id, str) or not id.strip():
         raise Fault("no id: an id such as 'mine.window/tanh' names a claim; a claim without it is refused.", line=line)
     if not isinstance(proves, str):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar, SupportsFloat, TypeAlias, get_args
 
 from lipverify.claims.language.family import EDGES, Edge, Range, edge, plus, range_of, scaled
 from lipverify.claims.language.file import Fault, caller_line
@@ -17,6 +17,16 @@ from lipverify.claims.ledger.symbols import letter, on_one_line
 from lipverify.foundation.calls import Call, names
 from lipverify.foundation.latex import plain
 from lipverify.foundation.noted import Grade
+
+Value: TypeAlias = str | SupportsFloat | Callable[..., Any]
+"""A number of a claim: a formula, a number, a SymPy expression, or a function of coordinates."""
+Control: TypeAlias = Value | Mapping[str, Any]
+Controls: TypeAlias = Control | tuple[Control | None, Control | None]
+"""The false control, or (false, true)."""
+Stretch: TypeAlias = tuple[Value, Value] | tuple[Value, Value, int]
+"""The range of a growing coordinate: (start, stop), or (start, stop, points)."""
+Over: TypeAlias = Mapping[Any, Any]
+"""Coordinates with their values; see `lipverify.claims.language.family`."""
 
 SHARE = 0.1
 """Default relative distance between the control of a bound and the true value. A smaller one needs smaller errors."""
@@ -242,18 +252,17 @@ def exponent(
     quantity: str,
     /,
     *,
-    along: Mapping[str, Any] | None = None,
-    low: Any = None,
-    high: Any = None,
-    equals: Any = None,
+    along: Mapping[str, Stretch] | None = None,
+    low: Value | None = None,
+    high: Value | None = None,
+    equals: Value | None = None,
     strict: bool = False,
-    truth: Any = None,
-    control: Any = None,
+    truth: Value | None = None,
+    control: Controls | None = None,
     scale: str = "",
     of: str = "",
-    method: str | tuple[str | None, str] | None = None,
-    over: Any = None,
-    **retired: Any,
+    method: str | tuple[str | None, Grade] | None = None,
+    over: Over | None = None,
 ) -> Form:
     r"""Claim that a positive quantity grows like a power of s -> infinity: Omega(s^low), O(s^high) or Theta(s^equals).
 
@@ -295,8 +304,6 @@ def exponent(
         that the numbers may have, such as ("montecarlo", "observed").
     over
         Coordinates of this form only, in addition to those of its claim.
-    retired
-        Words of earlier versions, refused with what replaces them.
 
     Returns
     -------
@@ -308,12 +315,13 @@ def exponent(
     InvalidInput
         If a rule is broken; `lipverify verify` shows the line.
 
+    Examples
+    --------
     >>> def window(d, n): return n**0.5, 1e-12 * n**0.5
     >>> exponent(window, "w^*", low="1/d", truth="1/2").quantity
     'w^*'
     """
     line = caller_line()
-    refuse_retired("exponent", retired, line)
     return form_of(
         Exponent, function, quantity, line, **_ray({"n": RAY} if along is None else along, scale, line), low=low,
         high=high, equals=equals, strict=strict, truth=truth, control=control, of=of, method=method, over=over,
@@ -325,19 +333,18 @@ def bound(
     quantity: str,
     /,
     *,
-    low: Any = None,
-    high: Any = None,
-    equals: Any = None,
-    within: Any = None,
+    low: Value | None = None,
+    high: Value | None = None,
+    equals: Value | None = None,
+    within: Value | None = None,
     strict: bool = False,
-    truth: Any = None,
-    control: Any = None,
-    along: Mapping[str, Any] | None = None,
+    truth: Value | None = None,
+    control: Controls | None = None,
+    along: Mapping[str, Stretch] | None = None,
     scale: str = "",
     of: str = "",
-    method: str | tuple[str | None, str] | None = None,
-    over: Any = None,
-    **retired: Any,
+    method: str | tuple[str | None, Grade] | None = None,
+    over: Over | None = None,
 ) -> Form:
     r"""Claim that a value lies between bounds in each cell, or equals another value within a tolerance.
 
@@ -357,8 +364,6 @@ def bound(
         other coordinates for which the same bound fails (holds).
     along, scale
         As for `exponent`: with them the bounds apply to the limit of a positive value along a ray.
-    retired
-        Words of earlier versions, refused with what replaces them.
 
     Returns
     -------
@@ -370,12 +375,13 @@ def bound(
     InvalidInput
         If a rule is broken; `lipverify verify` shows the line.
 
+    Examples
+    --------
     >>> def noise(d): return 1.0 / d, 1e-15
     >>> bound(noise, "N", high="2/d", control="1/(2*d)").quantity
     'N'
     """
     line = caller_line()
-    refuse_retired("bound", retired, line)
     kind, limit = (Bound, {}) if along is None else (Limit, _ray(along, scale, line))
     return form_of(
         kind, function, quantity, line, **limit, low=low, high=high, equals=equals, within=within, strict=strict,
@@ -388,11 +394,10 @@ def identity(
     quantity: str,
     /,
     *,
-    control: Any,
+    control: Controls,
     of: str = "",
-    method: str | tuple[str | None, str] | None = None,
-    over: Any = None,
-    **retired: Any,
+    method: str | tuple[str | None, Grade] | None = None,
+    over: Over | None = None,
 ) -> Form:
     r"""Claim that two sides are equal: their difference is exactly zero, or at most a bound on its rounding error.
 
@@ -408,8 +413,6 @@ def identity(
         of these, (false, true).
     of, method, over
         As for `exponent`.
-    retired
-        Words of earlier versions, refused with what replaces them.
 
     Returns
     -------
@@ -423,12 +426,13 @@ def identity(
 
     The rest is as for `bound`. An exact difference is graded "proved", a difference of floats "estimated".
 
+    Examples
+    --------
     >>> def difference(kappa): return kappa - 1.0, 1e-15
     >>> identity(difference, "a - b", over={"kappa": 1.0}, control={"kappa": 0.9}).quantity
     'a - b'
     """
     line = caller_line()
-    refuse_retired("identity", retired, line)
     return form_of(
         Identity, function, quantity, line, equals=0, control=control, of=of, method=method, over=over,
     )  # fmt: skip
@@ -436,31 +440,6 @@ def identity(
 
 RAY = (1e4, 1e30)
 """Default range of n along a ray."""
-RETIRED = {
-    "instead": "both controls are given by control=(false, true)",
-    "sharp": "the true exponent, or the true value of a bound, is truth=",
-    "rate": "the true exponent is truth=",
-    "value": "the true value of a bound is truth=",
-    "error": "the function returns (value, error)",
-    "log": "measure the quantity divided by that power of the logarithm, and claim the exponent of the quotient",
-    "search": "state the range of the statement in assumes=, such as assumes='0 <= p <= 1'",
-    "methods": "what ran is recorded",
-    "agrees": "agree(...) is given after the forms: claim(id, bound(...), agree(...), ...)",
-    "given": "further arguments of the function are given by at(function, name=value)",
-    "grade": "method=(method, grade) states both",
-    "figures": "figures and tables are given by shows=at(function, name=...)",
-    "tables": "figures and tables are given by shows=at(function, name=...)",
-    "ray": "along={'n': (start, stop)} is the growing coordinate and its range",
-}
-"""Keywords of earlier versions, and their replacements."""
-
-
-def refuse_retired(form: str, retired: Mapping[str, Any], line: int) -> None:
-    """Refuse a keyword of an earlier version and name its replacement; refuse any other as Python does."""
-    for keyword, given in retired.items():
-        if keyword in RETIRED:
-            raise Fault(f"{keyword} = {given!r}: {RETIRED[keyword]}.", keyword, line=line)
-        raise TypeError(f"{form}() got an unexpected keyword argument '{keyword}'")
 
 
 def _ray(along: Any, scale: str, line: int) -> dict[str, Any]:

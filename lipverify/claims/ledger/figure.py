@@ -44,6 +44,8 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
     style
         "line", "points", "dashed" or "errorbars".
 
+    Examples
+    --------
     >>> Series(label="B", x=(1.0, 2.0), y=(0.1, 0.05)).style
     'line'
     """
@@ -70,6 +72,8 @@ class Band(msgspec.Struct, frozen=True, kw_only=True):
     low, high
         Ends in units of y; None is unbounded.
 
+    Examples
+    --------
     >>> Band(label="claimed", low=0.5).high is None
     True
     """
@@ -89,6 +93,8 @@ class Region(msgspec.Struct, frozen=True, kw_only=True):
     x, low, high
         The points, and both edges at each.
 
+    Examples
+    --------
     >>> Region(label="printed", x=(1.0, 10.0), low=(1.0, 2.0), high=(1.0, 5.0)).high
     (1.0, 5.0)
     """
@@ -114,6 +120,8 @@ class Panel(msgspec.Struct, frozen=True, kw_only=True):
     series, bands, regions
         Curves, horizontal ranges, shaded regions.
 
+    Examples
+    --------
     >>> Panel(title="", xlabel="$n$", ylabel="$w^*$").xscale
     'log'
     """
@@ -142,6 +150,8 @@ class HeatMap(msgspec.Struct, frozen=True, kw_only=True):
     rows, columns
         Names of the rows and columns.
 
+    Examples
+    --------
     >>> HeatMap(title="M", values=((1.0, 0.0), (0.0, 1.0))).values[0]
     (1.0, 0.0)
     """
@@ -170,6 +180,8 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
     layer
         The first layer of a report that shows the figure; a theorem's page has room for one.
 
+    Examples
+    --------
     >>> curve = Series(label="w*", x=(1.0, 10.0), y=(1.0, 3.0))
     >>> panel = Panel(title="$d = 3$", xlabel="$n$", ylabel="$w^*$", series=(curve,))
     >>> len(Figure(caption="The optimal $w^*$.", alt="w* rises with n.", panels=(panel,)).panels)

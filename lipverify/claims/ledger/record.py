@@ -61,6 +61,8 @@ class Source(msgspec.Struct, frozen=True):
     printed
         The text printed there.
 
+    Examples
+    --------
     >>> Source("My notes", "Theorem 1", "$w^*$ grows with $n$").place
     'Theorem 1'
     """
@@ -97,6 +99,8 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     layer
         The layer of a report that shows it: a long table is put with the evidence.
 
+    Examples
+    --------
     >>> Table(caption="Constants.", header=("d", "k"), rows=(("2", "0.5"),)).layer
     'theorem'
     """
@@ -119,6 +123,8 @@ class Ray(msgspec.Struct, frozen=True):
     points
         The number of points, a constant factor apart.
 
+    Examples
+    --------
     >>> str(Ray("n", 1e4, 1e30, 12))
     'n from 10000 to 1e+30 in 12 points'
     """

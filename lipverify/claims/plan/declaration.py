@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, get_args
 
-from lipverify.claims.language.claim import Agreement, Declaration
+from lipverify.claims.language.claim import Agreement, Declaration, Expected
 from lipverify.claims.language.family import RULE, Point, Range, chosen, filled, meant_at, named_in
 from lipverify.claims.language.file import ClaimsFile, Fault
 from lipverify.claims.language.form import Form, sides_of
@@ -25,7 +25,6 @@ from lipverify.foundation.calls import Call, names
 from lipverify.foundation.latex import plain
 
 ID = re.compile(r"[a-z][a-z0-9-]*\.[a-z0-9-]+(/[a-z0-9.-]+)*")
-RECORDABLE = ("supported", "refuted", "inconclusive")
 SIDE_WORDS = {"lower": "lower bound", "upper": "upper bound"}
 
 
@@ -223,8 +222,8 @@ def _require_words(id: str, kind: Any, expected: Any, title: Any, source: Source
     if kind not in get_args(Kind):
         meanings = "; ".join(f"{name}: {meaning}" for name, meaning in KINDS.items())
         raise Fault(f"kind = {kind!r}: choose one of {', '.join(KINDS)} ({meanings}).", "kind")
-    if expected is not None and expected not in RECORDABLE:
-        raise Fault(f"expected = {expected!r}: choose one of {', '.join(RECORDABLE)}, or leave it out.", "expected")
+    if expected is not None and expected not in (recordable := get_args(Expected)):
+        raise Fault(f"expected = {expected!r}: choose one of {', '.join(recordable)}, or leave it out.", "expected")
     if not isinstance(title, str):
         raise Fault(f"title = {title!r}: it must be text.", "title")
 

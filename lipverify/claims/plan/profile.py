@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar, cast
 
 from lipverify.errors import InvalidInput
 
@@ -57,7 +57,7 @@ class PerProfile(Generic[T]):
         return self.quick if profile.name == "quick" else self.full
 
 
-def per_profile(quick: T, full: T) -> PerProfile[T]:
+def per_profile(quick: T, full: T) -> T:
     """Give one value for the quick profile and one for the full profile.
 
     Parameters
@@ -68,12 +68,14 @@ def per_profile(quick: T, full: T) -> PerProfile[T]:
     Returns
     -------
     PerProfile
-        A placeholder that is replaced by one of the two when a claim is planned.
+        A placeholder that is replaced by one of the two when a claim is planned; for type checkers one of the two.
 
+    Examples
+    --------
     >>> per_profile(8, 24).full
     24
     """
-    return PerProfile(quick, full)
+    return cast(T, PerProfile(quick, full))
 
 
 def settled(value: Any, profile: Profile) -> Any:

@@ -16,4 +16,4 @@ if TYPE_CHECKING:
     from lipverify.foundation.latex.text import plain as plain
     from lipverify.foundation.latex.typst import typst_math as typst_math
 
-__getattr__, __dir__ = lazy(__name__)
+lazy()

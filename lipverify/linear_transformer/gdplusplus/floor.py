@@ -83,6 +83,8 @@ def gdplusplus_floor(regression: Regression, layers: int, seen_in: float | None 
     InvalidInput
         If `regression` is not a `Regression`, n < d, the depth is out of range, or the law of the noise is another one.
 
+    Examples
+    --------
     >>> floor = gdplusplus_floor(Regression(10, 20, UniformNoise(0.0)), 2)
     >>> round(floor.value, 9), floor.error < 1e-15
     (0.266249213, True)

@@ -108,6 +108,8 @@ def optimal_gdplusplus(
     InvalidInput
         If `regression` is not a `Regression`, n < d, or the depth is out of range.
 
+    Examples
+    --------
     >>> from lipverify.linear_transformer.regression.noise import UniformNoise
     >>> one, two = optimal_gdplusplus(Regression(10, 20, UniformNoise(0.0)), 2)
     >>> round(one.layers[0][1], 9) == round(-1 / 31, 9), round(two.loss.value, 6)

@@ -166,6 +166,8 @@ def spectral_mean(
         If f is no function or has no finite value at an eigenvalue, n or d is no integer >= 1, or the mean is infinite,
         as that of 1/t is for |n - d| < 2.
 
+    Examples
+    --------
     >>> value, error = spectral_mean(lambda t: 1 / t, n=5, d=20)  # the pseudoinverse: n / d of 1 / (d - n - 1)
     >>> abs(value - 5 / 20 / 14) <= error < 1e-12
     True

@@ -114,6 +114,8 @@ def evaluation(contexts: Contexts, share: Floats | None = None) -> Evaluation:
     InvalidInput
         If `contexts` are not `Contexts`, or `share` is not a number >= 0 for each, with sum 1.
 
+    Examples
+    --------
     >>> from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
     >>> from lipverify.linear_transformer.regression.noise import UniformNoise
     >>> held_out = evaluation(draw_contexts(Regression(3, 20, UniformNoise(1.0)), 2048, seed=0, stream="a"))

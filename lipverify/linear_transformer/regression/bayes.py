@@ -66,6 +66,8 @@ class Bayes(SpectralEstimator):
     excess_degrees
         Added to n - r in the likelihood: 0, and anything else for controls.
 
+    Examples
+    --------
     >>> from lipverify.linear_transformer import AdaRR, Regression, UniformNoise, draw_contexts, evaluation
     >>> noise = UniformNoise(3.0)
     >>> fresh = evaluation(draw_contexts(Regression(5, 20, noise), 2048, seed=0, stream="doc"))

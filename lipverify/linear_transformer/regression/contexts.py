@@ -54,6 +54,8 @@ class Regression:
 
     Source: Vladymyrov et al., section 3.
 
+    Examples
+    --------
     >>> from lipverify.linear_transformer.regression.noise import UniformNoise
     >>> drawn = draw_contexts(Regression(10, 20, UniformNoise(1.0)), 20_000, seed=0, stream="norms")
     >>> round(float(np.mean(np.sum(drawn.task**2, axis=1)) / 2), 1)  # 1/2 E (0 - <w*, x>)^2 = d/2
@@ -138,6 +140,8 @@ def draw_contexts(regression: Regression, count: int, seed: int, stream: str) ->
     InvalidInput
         If `regression` is not a `Regression`, `count` is not an integer >= 1, or `seed` is not a seed.
 
+    Examples
+    --------
     >>> from lipverify.linear_transformer.regression.noise import UniformNoise
     >>> few = draw_contexts(Regression(3, 20, UniformNoise(1.0)), 5, seed=0, stream="a")
     >>> few.gram.shape, few.task.shape, few.sigma.shape

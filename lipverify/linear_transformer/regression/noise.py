@@ -59,6 +59,8 @@ class UniformNoise(NoiseLaw, frozen=True, tag="uniform"):
     InvalidInput
         If `sigma_max` breaks its rule.
 
+    Examples
+    --------
     >>> UniformNoise(3.0).second_moment
     3.0
     """
@@ -108,6 +110,8 @@ class CategoricalNoise(NoiseLaw, frozen=True, tag="categorical"):
     InvalidInput
         If there is no level, or one breaks its rule.
 
+    Examples
+    --------
     >>> CategoricalNoise((1.0, 3.0)).second_moment
     5.0
     """

@@ -36,6 +36,8 @@ class ConstRR(SpectralEstimator):
     InvalidInput
         If `penalty` breaks its rule.
 
+    Examples
+    --------
     >>> ConstRR(-1.0)
     Traceback (most recent call last):
         ...
@@ -66,6 +68,8 @@ class AdaRR(SpectralEstimator):
     InvalidInput
         If `degrees` is not an integer >= 1; on use, if n <= d.
 
+    Examples
+    --------
     >>> from lipverify.linear_transformer import CategoricalNoise, draw_contexts, evaluation
     >>> fresh = evaluation(draw_contexts(Regression(5, 20, CategoricalNoise((2.0,))), 4096, seed=0, stream="doc"))
     >>> 0 < fresh.loss(AdaRR()).value < fresh.loss(ConstRR(0.0)).value  # better than least squares
@@ -99,6 +103,8 @@ class TunedRR(SpectralEstimator):
     InvalidInput
         If a number breaks its rule; on use, if n <= d.
 
+    Examples
+    --------
     >>> from lipverify.linear_transformer import UniformNoise, draw_contexts, evaluation
     >>> fresh = evaluation(draw_contexts(Regression(5, 20, UniformNoise(3.0)), 4096, seed=0, stream="doc"))
     >>> tuned = tuned_ridge(fresh)  # cap and factor with the least loss on these contexts

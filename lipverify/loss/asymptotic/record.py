@@ -46,6 +46,8 @@ class Leading:
     dimension
         The value of d; None if d is a symbol.
 
+    Examples
+    --------
     >>> from lipverify import leading
     >>> from lipverify.laws import Affine
     >>> leading(Affine()).beta, leading(Affine()).window_exponent
@@ -188,6 +190,8 @@ def leading(law: Law, d: int | None = None) -> Leading:
 
     Source: Watson's lemma, and the mean of a function over small circles; see the modules of this package.
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine, ReLU
     >>> leading(Affine()).beta, leading(Affine()).window_exponent
     (2, 2/(d + 3))

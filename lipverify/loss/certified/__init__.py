@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from flint import arb, ctx
 from scipy.special import gammaln
 
@@ -28,7 +29,8 @@ from lipverify.loss.certified.harmonics import Ball
 from lipverify.loss.certified.spectra import Spectrum, spectrum, spectrum_of
 from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
-from lipverify.problem.law import Law
+from lipverify.problem.law import Law, Sum, summands
+from lipverify.problem.laws import Affine
 
 
 class CertifiedTerms(LossTerms, frozen=True, kw_only=True):
@@ -47,8 +49,8 @@ class CertifiedTerms(LossTerms, frozen=True, kw_only=True):
         Every ball has a radius of at most 10^-digits of its value.
     """
 
-    bias_ball: Any
-    noise_ball: Any
+    bias_ball: NDArray[np.object_]
+    noise_ball: NDArray[np.object_]
     digits: int
 
 
@@ -159,6 +161,10 @@ def enclose(problem: Problem, w: float, goal: float) -> tuple[Ball, Ball]:
     n = int(problem.n)
     # e^{-2w} and the averages that it scales are known to w times the working precision
     with ctx.workprec(math.ceil(goal / math.log(2) + math.log2(1 + w)) + GUARD_BITS):
+        if isinstance(problem.law, Sum):
+            parts = [(weight, enclose(problem.replace(law=law), w, goal)) for weight, law in summands(problem.law)]
+            noise, _ = parts[0][1] if parts else enclose(problem.replace(law=Affine()), w, goal)
+            return noise, sum((arb(weight) * bias for weight, (_, bias) in parts), arb(0))
         noise, bias = _uniform(problem, n, goal) if w == 0 or n == 1 else _narrowed(problem, n, w, goal)
         return arb(problem.sigma) ** 2 * noise, bias
 
@@ -232,8 +238,8 @@ def certified_terms(problem: Problem, w: Any, *, digits: int = 20) -> CertifiedT
     Parameters
     ----------
     problem
-        Any d >= 2 and n; the law affine, quadratic, cosine, relu or `Zonal` by its spectrum. The doubles sigma, L, w
-        and the coefficients are taken as they are, exactly.
+        Any d >= 2 and n; the law affine, quadratic, cosine, relu or `Zonal` by its spectrum, or a sum of these. The
+        doubles sigma, L, w and the coefficients are taken as they are, exactly.
     w
         Values of w, finite and >= 0.
     digits

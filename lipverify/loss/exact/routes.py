@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Literal
 
 import numpy as np
 from msgspec.structs import replace
@@ -12,15 +13,15 @@ from numpy.typing import NDArray
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.validation import chosen
-from lipverify.loss.exact.biases.terms import ridge_terms, rough_ridge_terms
+from lipverify.loss.exact.algorithms import ROUTES
 from lipverify.loss.exact.cost import begin, cost_of, known, plan_of
 from lipverify.loss.exact.kernel import kernel_terms
 from lipverify.loss.exact.sight import sight_of
 from lipverify.loss.exact.table import Row, groups, rows_of
 from lipverify.loss.exact.zonal.spectrum import spectrum_of
-from lipverify.loss.exact.zonal.terms import rough_zonal_terms, work_of, zonal_terms
+from lipverify.loss.exact.zonal.terms import work_of
 from lipverify.loss.kernels import Kernel
-from lipverify.loss.terms import ErrorKind, LossTerms
+from lipverify.loss.terms import ErrorKind, LossTerms, Route
 from lipverify.loss.work import budgeted
 from lipverify.problem import Problem
 from lipverify.problem.law import summands
@@ -47,11 +48,10 @@ HARMONICS = 64
 COLUMNS = ("bias", "noise", "bias_error", "noise_error")
 TINY = 1e-300
 """The least error of a term that is not 0, and least divisor of a relative error."""
-ROUTES = {"ridge": ridge_terms, "zonal": zonal_terms}
 
 
 def exact_terms(
-    problem: Problem, w: Floats, *, route: str | None = None, attention: str | Kernel = "softmax"
+    problem: Problem, w: Floats, *, route: Route | None = None, attention: Literal["softmax"] | Kernel = "softmax"
 ) -> LossTerms:
     """Loss terms at every value in `w` (an array of finite values >= 0).
 
@@ -91,7 +91,7 @@ def exact_terms(
 
 
 def rough_terms(
-    problem: Problem, w: Floats, count: int | None = None, route: str | None = None
+    problem: Problem, w: Floats, count: int | None = None, route: Route | None = None
 ) -> tuple[Floats, Floats]:
     """(noise, bias) at the first `count` of w > 0 to about four digits, for a search; n >= 2.
 
@@ -103,11 +103,11 @@ def rough_terms(
     return parts[0][1][0], np.asarray(sum(weight * bias for weight, (_, bias) in parts))
 
 
-def _rough(problem: Problem, w: Floats, count: int, route: str | None) -> tuple[Floats, Floats]:
+def _rough(problem: Problem, w: Floats, count: int, route: Route | None) -> tuple[Floats, Floats]:
     """(noise, bias) for a law that is not a sum."""
     law, _ = sight_of(problem.law).shown(problem.d)
     problem, sight = problem.replace(law=law), sight_of(law)
-    first, methods = 0, [rough_ridge_terms, rough_zonal_terms]
+    first, methods = 0, [ROUTES[name].rough for name in ("ridge", "zonal")]
     if route == "zonal" or not sight.averaged:
         methods = methods[1:]
     else:
@@ -129,7 +129,7 @@ def _rough(problem: Problem, w: Floats, count: int, route: str | None) -> tuple[
     return noise, bias
 
 
-def _terms(problem: Problem, w: Floats, route: str | None) -> LossTerms:
+def _terms(problem: Problem, w: Floats, route: Route | None) -> LossTerms:
     """Terms by the requested route, or by the routes of the table."""
     replacement, sentence = sight_of(problem.law).shown(problem.d)
     if replacement != problem.law:
@@ -149,7 +149,7 @@ def _terms(problem: Problem, w: Floats, route: str | None) -> LossTerms:
 def _by(route: str, problem: Problem, w: Floats) -> LossTerms:
     """Terms by one route, if the budget allows it."""
     begin(problem, cost_of(problem, w, route, known(problem, route)), route)
-    return replace(ROUTES[route](problem, w), error_kind=sight_of(problem.law).error_kind(route))
+    return replace(ROUTES[route].terms(problem, w), error_kind=sight_of(problem.law).error_kind(route))
 
 
 Part = tuple[LossTerms, NDArray[np.intp]]

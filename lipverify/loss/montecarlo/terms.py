@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import Floats, Matrix
 from lipverify.foundation.means.betting import Tally
 from lipverify.foundation.means.samples import NormalTally
 from lipverify.foundation.quoting import shown, warn_caller
@@ -31,7 +31,7 @@ from lipverify.loss.montecarlo.fields import Fields
 from lipverify.loss.montecarlo.full import Full, KernelAttention, LinearAttention
 from lipverify.loss.montecarlo.reduced import Fused, Reduced, is_compiled
 from lipverify.loss.montecarlo.windows import grid_of
-from lipverify.loss.terms import LossTerms
+from lipverify.loss.terms import AttentionName, BackendName, IntervalName, LossTerms, Sampling
 from lipverify.problem import Problem
 from lipverify.problem.composed import ridge_form
 from lipverify.problem.fields import variation_of
@@ -39,9 +39,8 @@ from lipverify.problem.law import summands
 
 Samples = Reduced | Elliptic | Full | Fields | LinearAttention | KernelAttention
 
-SAMPLINGS = ("reduced", "full")
-ATTENTIONS = ("softmax", "linear")
-INTERVALS: dict[str, Tallies] = {"betting": Tally, "normal": NormalTally}
+SAMPLINGS: tuple[Sampling, ...] = get_args(Sampling)
+INTERVALS: dict[IntervalName, Tallies] = {"betting": Tally, "normal": NormalTally}
 LARGEST_CONTEXT = 10**10
 """Largest number of numbers drawn for one context: minutes of work."""
 MOST_DRAWS = 10**12
@@ -63,16 +62,16 @@ def montecarlo_terms(
     problem: Problem,
     w: Floats,
     *,
-    M: Any = None,
-    attention: str | Kernel = "softmax",
-    sampling: str | None = None,
+    M: Matrix | None = None,
+    attention: AttentionName | Kernel = "softmax",
+    sampling: Sampling | None = None,
     contexts: int | None = None,
     rtol: float | None = None,
-    interval: str = "betting",
+    interval: IntervalName = "betting",
     sphere_noise: SphereNoise | None = None,
     seed: int = 0,
     stream: str = "",
-    backend: str | None = None,
+    backend: BackendName | None = None,
     xp: Any = None,
     device: Any = None,
     workers: int = 1,
@@ -112,7 +111,8 @@ def montecarlo_terms(
         A method for the noise on the sphere; with it, reduced sampling on an ellipsoid draws only queries for the
         noise. `loss_terms` passes the exact method, unless `sampling` is given.
     seed, stream
-        Address of the random numbers.
+        Address of the random numbers. It is an integer and no generator (the `rng` of SciPy's SPEC 7): every stream has
+        an address, so no result depends on what was drawn before it.
     backend
         "numpy" (default); "native": code compiled by the C compiler of this machine, for named laws; "cupy": a GPU.
         All draw the same points.
@@ -207,10 +207,10 @@ def sampler(
     return Full(problem, w, M, seed, stream, backend)
 
 
-def _sampling(problem: Problem, M: Floats | None, attention: str | Kernel, sampling: str | None) -> str:
+def _sampling(problem: Problem, M: Floats | None, attention: str | Kernel, sampling: Sampling | None) -> Sampling:
     """The requested kind of sampling, or the cheapest that applies."""
     if not isinstance(attention, Kernel):
-        chosen("attention", attention, ATTENTIONS)
+        chosen("attention", attention, get_args(AttentionName))
         attention_for(attention, problem.law)
     ridge = ridge_form(problem.law, problem.d) is not None
     reducible = ridge and problem.covariates.stretch(problem.d) is not None and attention == "softmax"

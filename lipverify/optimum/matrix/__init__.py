@@ -17,6 +17,7 @@ from lipverify.foundation.showing import Shown, axes, table
 from lipverify.foundation.streams import normals
 from lipverify.foundation.validation import a_seed, function, whole
 from lipverify.loss.attention import attention_for, attention_named
+from lipverify.loss.terms import AttentionName
 from lipverify.optimum.matrix.constraints import Constraint, SpectralBall, Symmetric, Unconstrained
 from lipverify.optimum.matrix.descent import Units
 from lipverify.optimum.matrix.estimate import Ends, require_bounded
@@ -115,6 +116,8 @@ class MatrixOptimum(Shown, msgspec.Struct, frozen=True, kw_only=True):
     contexts, starts, seed, stream
         The numbers of contexts and starts, and the address of the random numbers.
 
+    Examples
+    --------
     >>> from lipverify import Problem, optimal_matrix
     >>> from lipverify.laws import Affine
     >>> found = optimal_matrix(Problem(d=2, n=10, law=Affine(L=3.0)), contexts=4096, starts=2)
@@ -123,12 +126,12 @@ class MatrixOptimum(Shown, msgspec.Struct, frozen=True, kw_only=True):
     """
 
     problem: Problem
-    attention: str
+    attention: AttentionName
     constraint: Constraint
-    M: Any
-    M_error: Any
-    M_raw: Any
-    M_raw_error: Any
+    M: Floats
+    M_error: Floats
+    M_raw: Floats
+    M_raw_error: Floats
     averaged: bool
     loss: float
     loss_error: float
@@ -173,7 +176,7 @@ def optimal_matrix(
     problem: Problem,
     *,
     constraint: Constraint | None = None,
-    attention: str = "softmax",
+    attention: AttentionName = "softmax",
     contexts: int | None = None,
     starts: int = 5,
     use_symmetry: bool = True,
@@ -221,6 +224,8 @@ def optimal_matrix(
 
     Source: Collins et al., slides, the minimisers of Lemma 1 and Theorem 4.
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine
     >>> found = optimal_matrix(Problem(d=2, n=4, law=Affine(L=3.0)), contexts=640, starts=2)
     >>> found.averaged, found.agreeing, bool(abs(found.M[0, 0] - 1.901) < 2 * found.M_error[0, 0])

@@ -53,6 +53,8 @@ class Constraint(msgspec.Struct, frozen=True, tag_field="constraint"):
 class Unconstrained(Constraint, frozen=True, tag="unconstrained"):
     """All matrices.
 
+    Examples
+    --------
     >>> Unconstrained().project(np.array([[0.0, 1.0], [0.0, 0.0]])).tolist()
     [[0.0, 1.0], [0.0, 0.0]]
     """
@@ -67,6 +69,8 @@ class Unconstrained(Constraint, frozen=True, tag="unconstrained"):
 class Symmetric(Constraint, frozen=True, tag="symmetric"):
     """M = M^T.
 
+    Examples
+    --------
     >>> Symmetric().project(np.array([[0.0, 1.0], [0.0, 0.0]])).tolist()
     [[0.0, 0.5], [0.5, 0.0]]
     """
@@ -97,6 +101,8 @@ class SpectralBall(Constraint, frozen=True, tag="spectral-ball"):
 
     Source: Collins et al., slides, Theorem 4.
 
+    Examples
+    --------
     >>> SpectralBall(B=[[1.0], [0.0]], C=2.0).project(np.diag([3.0, 7.0])).tolist()
     [[2.0, 0.0], [0.0, 7.0]]
     """

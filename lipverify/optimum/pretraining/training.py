@@ -10,16 +10,18 @@ from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import Floats, Matrix
 from lipverify.foundation.means.batches import mean_interval
-from lipverify.foundation.optimisers import Moments, Optimiser, optimiser_named
+from lipverify.foundation.optimisers import Moments, Optimiser, OptimiserName, optimiser_named
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.streams import normals
 from lipverify.foundation.validation import a_seed, function, whole
 from lipverify.loss.attention import Attention, attention_for, attention_named, losses_and_slopes
 from lipverify.loss.montecarlo.contexts import Contexts, draw_together
+from lipverify.loss.terms import AttentionName
 from lipverify.optimum.matrix.sampled import BATCHES, BLOCK_TOKENS, SampledLoss, draw_loss, require_kept
 from lipverify.problem import Problem
 from lipverify.problem.law import as_functions
@@ -60,6 +62,8 @@ class Trajectory(msgspec.Struct, frozen=True, kw_only=True):
     gradient_norm
         Frobenius norm of its gradient, (R,).
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine
     >>> run = pretrain(Problem(d=2, n=10, law=Affine(L=3.0)), steps=10, batch=64, held_out=64, every=5)
     >>> run.steps.tolist(), run.M.shape, run.loss.shape
@@ -67,17 +71,17 @@ class Trajectory(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     problem: Problem
-    attention: str
+    attention: AttentionName
     optimiser: Optimiser
     batch: int
     held_out: int
     seed: int
     stream: str
-    steps: Any
-    M: Any
-    loss: Any
-    loss_error: Any
-    gradient_norm: Any
+    steps: NDArray[np.int64]
+    M: Floats
+    loss: Floats
+    loss_error: Floats
+    gradient_norm: Floats
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,6 +94,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     steps, batch, attention, every, held_out
         As for `pretrain`.
 
+    Examples
+    --------
     >>> from lipverify.foundation.optimisers import optimiser_named
     >>> Settings(rule=optimiser_named("adam", 0.05), steps=100, batch=32).held_out
     4096
@@ -98,7 +104,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     rule: Optimiser
     steps: int
     batch: int
-    attention: str = "softmax"
+    attention: AttentionName = "softmax"
     every: int | None = None
     held_out: int = 4096
 
@@ -106,12 +112,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 def pretrain(
     problem: Problem,
     *,
-    optimiser: str = "adam",
+    optimiser: OptimiserName = "adam",
     steps: int = 500,
     batch: int = 256,
     learning_rate: float = 0.05,
-    start: Any = None,
-    attention: str = "softmax",
+    start: Matrix | None = None,
+    attention: AttentionName = "softmax",
     every: int | None = None,
     held_out: int = 4096,
     beta1: float = 0.9,
@@ -164,6 +170,8 @@ def pretrain(
 
     Source: Collins et al., slides, the training figures.
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine
     >>> run = pretrain(Problem(d=2, n=10, law=Affine(L=3.0)), steps=100, every=50)
     >>> run.steps.tolist(), run.M.shape, bool(run.loss[-1] < run.loss[0])
@@ -178,7 +186,7 @@ def pretrain_together(
     problem: Problem,
     settings: Settings,
     streams: Sequence[str],
-    starts: Sequence[Any],
+    starts: Sequence[Matrix | None],
     *,
     seed: int = 0,
     progress: Progress | None = None,
@@ -210,6 +218,8 @@ def pretrain_together(
     InvalidInput
         As `pretrain`.
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine
     >>> settings = Settings(rule=optimiser_named("adam", 0.05), steps=10, batch=256)
     >>> together = pretrain_together(Problem(d=2, n=10, law=Affine(L=3.0)), settings, ["a", "b"], [None, None])
@@ -264,7 +274,7 @@ def _drawn(problem: Problem, steps: int, batch: int, seed: int, streams: Sequenc
 
 
 def _iterates(
-    problem: Problem, attention: str, rule: Optimiser, M: Floats, drawn: Iterable[Contexts]
+    problem: Problem, attention: AttentionName, rule: Optimiser, M: Floats, drawn: Iterable[Contexts]
 ) -> Iterator[Floats]:
     """M (R, d, d) before the first step, and after each."""
     moments, kind = Moments.none(problem.d, problem.d), attention_for(attention, problem.law)
@@ -290,7 +300,13 @@ def _gradient(attention: Attention, contexts: Contexts, M: Floats, noise: float,
 
 
 def held_out_losses(
-    problem: Problem, M: Floats, *, attention: str = "softmax", held_out: int = 4096, seed: int = 0, stream: str = ""
+    problem: Problem,
+    M: Floats,
+    *,
+    attention: AttentionName = "softmax",
+    held_out: int = 4096,
+    seed: int = 0,
+    stream: str = "",
 ) -> Floats:
     """The loss at each of several matrices (record, d, d), on the held-out contexts of `pretrain`.
 
@@ -313,6 +329,8 @@ def held_out_losses(
     InvalidInput
         As `pretrain`.
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine
     >>> run = pretrain(Problem(d=2, n=10, law=Affine(L=3.0)), steps=10, held_out=64)
     >>> bool(np.all(held_out_losses(run.problem, run.M, held_out=64) == run.loss))
@@ -322,7 +340,7 @@ def held_out_losses(
     return np.array([mean_interval(unseen.of_batches(matrix))[0] for matrix in M])
 
 
-def _held_out(problem: Problem, attention: str, contexts: int, seed: int, stream: str) -> SampledLoss:
+def _held_out(problem: Problem, attention: AttentionName, contexts: int, seed: int, stream: str) -> SampledLoss:
     """The loss as a function of M, on contexts that no step uses."""
     contexts = whole("held_out", contexts, 4 * BATCHES)
     return draw_loss(problem, attention_named(attention), contexts, seed, f"{stream}/held-out")
@@ -360,7 +378,7 @@ def _require_finite(problem: Problem, M: Floats, step: int, learning_rate: float
         )
 
 
-def _start(problem: Problem, start: Any, seed: int, stream: str) -> Floats:
+def _start(problem: Problem, start: Matrix | None, seed: int, stream: str) -> Floats:
     """The first M; refuse a start that is not a finite d x d matrix."""
     d = problem.d
     if start is None:
@@ -382,11 +400,13 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
         M starts at start (I + spread G), with the entries of G standard normal, so that no run starts at a symmetric
         point.
 
+    Examples
+    --------
     >>> print(Recipe(optimiser="gd", learning_rate=0.5, steps=100, batch=32, start=0.1))
     gradient descent, learning rate 0.5, 100 steps of 32 fresh contexts, start $w_0 = 0.1$
     """
 
-    optimiser: str
+    optimiser: OptimiserName
     learning_rate: float
     steps: int
     batch: int
@@ -409,7 +429,7 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
         problem: Problem,
         streams: Sequence[str],
         *,
-        attention: str = "softmax",
+        attention: AttentionName = "softmax",
         every: int,
         held_out: int = 64,
         seed: int,

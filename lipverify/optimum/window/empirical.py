@@ -3,13 +3,12 @@ r"""The optimal w as an experimenter would estimate it: the minimum of a sampled
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import msgspec
 import numpy as np
 
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.arrays import Floats
+from lipverify.foundation.arrays import Floats, Matrix
 from lipverify.foundation.means.batches import jackknife, mean_interval
 from lipverify.foundation.noted import makes
 from lipverify.foundation.store import remembered
@@ -45,6 +44,8 @@ class EmpiricalWindow(msgspec.Struct, frozen=True, kw_only=True):
     contexts, seed
         The number of contexts, and the seed of their random numbers.
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine
     >>> found = empirical_window(Problem(d=3, n=30, law=Affine()), contexts=2000)
     >>> found.contexts, found.loss_error < 0.1 * found.loss
@@ -62,7 +63,7 @@ class EmpiricalWindow(msgspec.Struct, frozen=True, kw_only=True):
 
 @makes("sampled", "montecarlo")
 def empirical_window(
-    problem: Problem, *, M: Any = None, contexts: int = 20_000, seed: int = 0, stream: str = ""
+    problem: Problem, *, M: Matrix | None = None, contexts: int = 20_000, seed: int = 0, stream: str = ""
 ) -> EmpiricalWindow:
     """Minimise the sampled loss on common draws; jackknife over 32 batches for the error and the bias.
 
@@ -95,6 +96,8 @@ def empirical_window(
         minimum is at the end of the grid or its loss is not clearly below that at w = 0 and at the end, or if the
         minimum is so flat that leaving out one batch moves it out of the fitted range.
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine
     >>> found = empirical_window(Problem(d=3, n=30, law=Affine()), contexts=2000)
     >>> abs(found.w - 1.572) < 2 * found.w_error, found.w_error < 0.1

@@ -28,7 +28,7 @@ from numpy.polynomial import Chebyshev, Polynomial
 from lipverify.foundation.arrays import EPS, Floats
 from lipverify.loss import loss_terms
 from lipverify.loss.exact import spectrum_of
-from lipverify.loss.terms import ErrorKind
+from lipverify.loss.terms import ErrorKind, Route
 from lipverify.problem import Problem
 
 NODES, HALF_WIDTH = np.cos(np.pi * (np.arange(9) + 0.5) / 9), 0.15
@@ -84,7 +84,7 @@ class LocalLoss:
     kind: ErrorKind
 
     @classmethod
-    def at(cls, problem: Problem, centre: float, route: str | None = None) -> LocalLoss:
+    def at(cls, problem: Problem, centre: float, route: Route | None = None) -> LocalLoss:
         """Interpolate exact values at the nodes around w = e^centre."""
         terms = loss_terms(problem, np.exp(centre + HALF_WIDTH * NODES), route=route)
         bias, noise = through(terms.bias), through(terms.noise)
@@ -145,7 +145,7 @@ class OriginLoss:
     kind: ErrorKind
 
     @classmethod
-    def of(cls, problem: Problem, route: str | None = None) -> OriginLoss:
+    def of(cls, problem: Problem, route: Route | None = None) -> OriginLoss:
         """Fit the polynomials to the closed form and to exact values at FROM_ZERO."""
         terms = loss_terms(problem, np.concatenate([[0.0], FROM_ZERO]), route=route)
         bias, noise, known_error = derivatives(problem, float(terms.bias[0]), float(terms.noise[0]))

@@ -20,13 +20,13 @@ import numpy as np
 from msgspec.structs import replace
 
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.arrays import EPS, Floats
+from lipverify.foundation.arrays import EPS, Floats, Matrix
 from lipverify.foundation.noted import makes
 from lipverify.foundation.showing import Shown, latex_number
 from lipverify.foundation.store import remembered
 from lipverify.loss import loss_terms
 from lipverify.loss.exact import least_noise, rough_terms
-from lipverify.loss.terms import ErrorKind
+from lipverify.loss.terms import ErrorKind, Route
 from lipverify.loss.work import Progress, budgeted
 from lipverify.optimum.window.local import HALF_WIDTH, INSIDE, REACH, LocalLoss, Minimum, OriginLoss
 from lipverify.problem import Problem
@@ -49,7 +49,7 @@ SINGLE = math.log(100.0)
 """Beyond 100 times the scale of the nearest token, in log w, the loss rises to its limit like -1/w."""
 
 
-def competing(problem: Problem, route: str | None = None) -> tuple[bool, list[float]]:
+def competing(problem: Problem, route: Route | None = None) -> tuple[bool, list[float]]:
     """True if the best w may lie in [0, REACH], and log w of the other minima that may be the global one.
 
     The scan goes upwards in w and ends when the noise alone exceeds the smallest loss, since the noise grows with w.
@@ -75,7 +75,7 @@ def competing(problem: Problem, route: str | None = None) -> tuple[bool, list[fl
     return near_zero, [point for point, value in minima if value <= enough and point > math.log(REACH) - STEP / 2]
 
 
-def _scan(problem: Problem, route: str | None) -> tuple[Floats, Floats]:
+def _scan(problem: Problem, route: Route | None) -> tuple[Floats, Floats]:
     """log w of the scan, from w = 0 on, and the rough losses."""
     far = 2 / (problem.d - 1) * math.log(float(problem.n)) + SINGLE
     x, loss, too_noisy = np.array([-math.inf]), np.atleast_1d(loss_terms(problem, 0.0, route=route).total), False
@@ -143,6 +143,8 @@ class Optimum(Shown, msgspec.Struct, frozen=True, kw_only=True):
     error_kind
         "bounded" or "estimated".
 
+    Examples
+    --------
     >>> from lipverify import Problem, optimal_window
     >>> from lipverify.laws import Affine
     >>> best = optimal_window(Problem(d=3, n=1000, law=Affine()))
@@ -184,8 +186,8 @@ class Optimum(Shown, msgspec.Struct, frozen=True, kw_only=True):
 def optimal_window(
     problem: Problem,
     *,
-    route: str | None = None,
-    M: Any = None,
+    route: Route | None = None,
+    M: Matrix | None = None,
     budget: float | None = None,
     memory: float | None = None,
     progress: Progress | None = None,
@@ -222,6 +224,8 @@ def optimal_window(
 
     Source: Collins et al., slides, Theorem 2 (the minimiser is w_KQ I).
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine
     >>> optimum = optimal_window(Problem(d=3, n=1000, law=Affine(L=1.0), sigma=1.0))
     >>> round(optimum.w, 6), optimum.where
@@ -232,7 +236,7 @@ def optimal_window(
         return _optimal(problem, route, M)
 
 
-def _optimal(problem: Problem, route: str | None, M: Any) -> Optimum:
+def _optimal(problem: Problem, route: Route | None, M: Matrix | None) -> Optimum:
     """The optimum, computed within the budget of this call."""
     if M is not None or not problem.isotropic:
         return _whitened(problem, route, M)
@@ -242,7 +246,7 @@ def _optimal(problem: Problem, route: str | None, M: Any) -> Optimum:
     return remembered(_minimised, (problem, route), Optimum, problem=problem)
 
 
-def _whitened(problem: Problem, route: str | None, M: Any) -> Optimum:
+def _whitened(problem: Problem, route: Route | None, M: Matrix | None) -> Optimum:
     """The optimum in coordinates in which the problem is isotropic; there w is c times the w of the problem."""
     form = isotropic_form(problem, M)
     optimum = optimal_window(form.problem, route=route)
@@ -251,7 +255,7 @@ def _whitened(problem: Problem, route: str | None, M: Any) -> Optimum:
     return replace(optimum, problem=problem, w=w, **errors)
 
 
-def _minimised(question: tuple[Problem, str | None]) -> Optimum:
+def _minimised(question: tuple[Problem, Route | None]) -> Optimum:
     """The optimum of a problem by a route; a run computes it once and remembers it."""
     problem, route = question
     if problem.law.constant or problem.n == 1:
@@ -275,7 +279,7 @@ def _minimised(question: tuple[Problem, str | None]) -> Optimum:
     return _optimum(problem, best, w_error)
 
 
-def _polished(problem: Problem, x: float, route: str | None) -> Minimum | None:
+def _polished(problem: Problem, x: float, route: Route | None) -> Minimum | None:
     """The minimum of the loss near w = e^x, by polynomials through exact values; None if it is below `REACH`."""
     for _ in range(MOST_MOVES):
         local = LocalLoss.at(problem, x, route)
@@ -288,7 +292,7 @@ def _polished(problem: Problem, x: float, route: str | None) -> Minimum | None:
     raise OutOfReach(f"no minimum was found near w = {math.exp(x):.6g} for {problem!r}.")
 
 
-def _at_zero(problem: Problem, route: str | None) -> Minimum:
+def _at_zero(problem: Problem, route: Route | None) -> Minimum:
     """The optimum at w = 0, for problems in which no other w has a smaller loss."""
     terms = loss_terms(problem, 0.0, route=route)
     return Minimum(0.0, 0.0, float(terms.bias), float(terms.noise), float(terms.total_error), terms.error_kind)

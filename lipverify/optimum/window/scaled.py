@@ -43,6 +43,8 @@ class ScaledOptimum(msgspec.Struct, frozen=True, kw_only=True):
     loss, loss_error
         The loss there, in units of y squared, and a bound on its error.
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine
     >>> best = optimal_scale(Problem(d=3, n=100, law=Affine()))
     >>> best.c == 1 + best.excess, best.loss_error < 1e-6
@@ -85,6 +87,8 @@ def optimal_scale(problem: Problem, offset_variance: float = 0.0) -> ScaledOptim
 
     Source: Collins et al., slides, where c, the last entry of W_V, is 1 "for simplicity".
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine
     >>> found = optimal_scale(Problem(d=3, n=10**6, law=Affine()), offset_variance=1 / 3)
     >>> round(found.w, 2), round(found.c, 6)

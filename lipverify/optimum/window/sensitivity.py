@@ -42,6 +42,8 @@ class Sensitivity(Shown, msgspec.Struct, frozen=True, kw_only=True):
     window_error
         Relative error of the first three.
 
+    Examples
+    --------
     >>> from lipverify import Problem, optimal_window, sensitivity
     >>> from lipverify.laws import Affine
     >>> moves = sensitivity(optimal_window(Problem(d=3, n=100, law=Affine())))
@@ -85,6 +87,8 @@ def sensitivity(optimum: Optimum) -> Sensitivity:
     OutOfReach
         If the loss is so flat around w* that its curvature is lost in rounding.
 
+    Examples
+    --------
     >>> from lipverify import Problem, optimal_window
     >>> from lipverify.laws import Affine
     >>> moves = sensitivity(optimal_window(Problem(d=3, n=1e30, law=Affine(), sigma=1.0)))

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from lipverify import Problem
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU, Ridge, Zonal
+from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU, Ridge, Zonal, mixture
 from lipverify.loss import certified, loss_terms
 
 # internal: its bounds are replaced by false ones, which the test has to detect
@@ -363,6 +363,19 @@ def test_more_digits_are_inside_fewer(law: Law, w: float) -> None:
         wide, narrow = ball(few, quantity), ball(more, quantity)
         assert narrow.rad() <= abs(narrow) * arb("1e-30")
         assert wide.contains(narrow)
+
+
+@pytest.mark.parametrize("w", [0.0, 0.3])
+def test_the_ball_of_a_sum_has_the_digits_and_holds_the_sum_of_the_balls(w: float) -> None:
+    """It was a record without balls."""
+    shares: dict[Law, float] = {Affine(): 0.3, Quadratic(L=3.0): 0.7}
+    problem = Problem(d=4, n=20, law=mixture(shares), sigma=0.1)
+    terms = loss_terms(problem, w, method="certified", digits=30)
+    parts = [(share, certified_terms(problem.replace(law=law), w, digits=40)) for law, share in shares.items()]
+    bias = sum((arb(share) * ball(part, "bias") for share, part in parts), arb(0))
+    assert ball(terms, "bias").overlaps(bias)
+    assert ball(terms, "bias").rad() <= bias * arb("1e-30")
+    assert terms.noise_ball.item() == certified_terms(problem.replace(law=Affine()), w, digits=30).noise_ball.item()
 
 
 @pytest.mark.parametrize(("n", "w"), [(1, 3.0), (7, 0.0), (1e30, 0.0)])

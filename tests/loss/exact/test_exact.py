@@ -164,7 +164,7 @@ def test_an_array_of_windows_is_each_window_by_itself(law: Law, n: float, w: lis
 
 
 @pytest.mark.parametrize("w", [-1.0, math.nan, math.inf, [1.0, -2.0], "wide", None])
-def test_a_window_is_finite_and_not_negative(w: object) -> None:
+def test_a_window_is_finite_and_not_negative(w: Any) -> None:
     with pytest.raises(InvalidInput, match="w = "):
         loss_terms(Problem(d=3, n=10, law=Affine()), w)
 
@@ -172,11 +172,11 @@ def test_a_window_is_finite_and_not_negative(w: object) -> None:
 def test_unknown_methods_and_options_are_refused() -> None:
     problem = Problem(d=3, n=10, law=Affine())
     with pytest.raises(InvalidInput, match="exact, montecarlo"):
-        loss_terms(problem, 1.0, method="guess")
+        loss_terms(problem, 1.0, method="guess")  # type: ignore[call-overload]
     with pytest.raises(InvalidInput, match="contexts"):
-        loss_terms(problem, 1.0, contexts=10)
+        loss_terms(problem, 1.0, contexts=10)  # type: ignore[call-overload]
     with pytest.raises(InvalidInput, match="not a Problem"):
-        loss_terms({"d": 3}, 1.0)  # type: ignore[arg-type]
+        loss_terms({"d": 3}, 1.0)  # type: ignore[call-overload]
 
 
 def test_a_law_without_exact_averages_is_refused() -> None:

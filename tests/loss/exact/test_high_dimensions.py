@@ -32,7 +32,7 @@ DIGITS = 17
 """A ball of 10^-17 is more accurate than any double: the difference is the error of the route."""
 
 
-def worst(d: int, n: int, w: float, law: Law, route: str) -> float:
+def worst(d: int, n: int, w: float, law: Law, route: Any) -> float:
     """The larger of true error / claimed error of both terms, by balls."""
     problem = Problem(d=d, n=n, law=law, sigma=0.7)
     terms, balls = loss_terms(problem, w, route=route), loss_terms(problem, w, method="certified", digits=DIGITS)

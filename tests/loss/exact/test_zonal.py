@@ -283,7 +283,7 @@ def test_routes_that_need_more_than_a_spectrum_refuse_it() -> None:
     with pytest.raises(InvalidInput, match="route='zonal'"):
         loss_terms(Problem(d=3, n=10, law=Zonal(spectrum=(0.0, 1.0))), 1.0, route="ridge")
     with pytest.raises(InvalidInput, match="route = 'other'"):
-        loss_terms(Problem(d=3, n=10, law=Affine()), 1.0, route="other")
+        loss_terms(Problem(d=3, n=10, law=Affine()), 1.0, route="other")  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize(("d", "w"), [(2, 0.3), (3, 40.0), (10, 3e3)])

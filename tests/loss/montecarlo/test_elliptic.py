@@ -213,7 +213,7 @@ def test_a_normal_interval_is_refused_where_a_few_contexts_carry_it() -> None:
     with pytest.raises(OutOfReach, match="did not vary"):
         loss_terms(problem, 1e7, "montecarlo", contexts=1000, interval="normal")
     with pytest.raises(InvalidInput, match="betting, normal"):
-        loss_terms(problem, 1.0, "montecarlo", contexts=1000, interval="exact")
+        loss_terms(problem, 1.0, "montecarlo", contexts=1000, interval="exact")  # type: ignore[call-overload]
 
 
 def test_the_best_matrix_of_normal_covariates() -> None:
