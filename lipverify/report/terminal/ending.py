@@ -6,13 +6,13 @@ import math
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, get_args
 
 from lipverify.claims.ledger.outcomes import behind, by_outcome, controls, counts, measured, passages
 from lipverify.claims.ledger.reach import briefly, condition, in_line, reach
-from lipverify.claims.ledger.record import GRADES, Ledger, Outcome, Record
+from lipverify.claims.ledger.record import GRADES, Ledger, Outcome, Passage, Record
 from lipverify.claims.run.deciding import wants
 from lipverify.foundation.quoting import counted
 from lipverify.report.readings import holds_at, ranges_of
@@ -26,8 +26,6 @@ DECIDE = " --decide "
 LINES = 10
 """Length of the summary at 80 columns. Verdicts that do not fit are counted; the table and the report name them."""
 Trouble = Literal["broke", "moved", "not caught", "open"]
-TROUBLES: tuple[Trouble, ...] = get_args(Trouble)
-"""Reasons why a verdict needs attention, the most urgent first."""
 LEFT_OUT: dict[Trouble, str] = {
     "broke": "broke", "moved": "moved", "not caught": "{} without a control that was caught", "open": "{} open",
 }  # fmt: skip
@@ -139,14 +137,14 @@ def _trouble(ledger: Ledger, record: Record, width: int, most: float = math.inf)
 def _left_out(records: Sequence[Record]) -> str:
     """Count the verdicts that are not named, by their trouble, and say where they are listed."""
     many = Counter(_trouble_of(record) for record in records)
-    counts = ((many[name], LEFT_OUT[name]) for name in TROUBLES if many[name])
+    counts = ((many[name], LEFT_OUT[name]) for name in get_args(Trouble) if many[name])
     clauses = ", ".join(f"{count} {words.format('is' if count == 1 else 'are')}" for count, words in counts)
     return f"! also, {clauses}: --table and the report name them"
 
 
 def _urgency(record: Record) -> tuple[int, bool]:
     """Sort key: the most urgent trouble first, and printed statements before others."""
-    return TROUBLES.index(_trouble_of(record)), record.kind != "printed"
+    return get_args(Trouble).index(_trouble_of(record)), record.kind != "printed"
 
 
 def _trouble_of(record: Record) -> Trouble:
@@ -250,21 +248,29 @@ def stem_of(id: str) -> str:
     return id.partition("/")[0]
 
 
+def _told(outcomes: Mapping[Outcome, int], printed: Sequence[Passage]) -> str:
+    """The outcomes of the passages of a theorem."""
+    if len(outcomes) != 1:
+        return ", ".join(f"{count} {SHORT[name]}" for name, count in outcomes.items()) or "nothing printed"
+    told = SHORT[next(iter(outcomes))]
+    return "holds with slack" if told == "holds" and any(passage.instead for passage in printed) else told
+
+
+def _holding(own: Sequence[Record], printed: Sequence[Passage], several: bool) -> str:
+    """Where the outcomes of a theorem hold, each with its name if there are `several`."""
+    if not printed:
+        return holds_at(own, latex=False)
+    ranges = {name: words for name, words in ranges_of(own, printed, latex=False).items() if words}
+    return "; ".join(f"{SHORT[name]} {words}" if several else words for name, words in ranges.items())
+
+
 def theorem_line(stem: str, records: Sequence[Record]) -> str:
     """One line for a theorem: the outcomes of its passages, their grade, and the verdicts on all claims."""
     printed = passages(measured(records))
     outcomes = {name: len(held) for name, held in by_outcome(printed).items() if held}
     own = [record for record in records if any(record.id in passage.claims for passage in printed)] or records
     sign = SIGNS[list(outcomes)[-1]] if outcomes else "·"
-    told = ", ".join(f"{count} {SHORT[name]}" for name, count in outcomes.items()) or "nothing printed"
-    if len(outcomes) == 1:
-        told = SHORT[next(iter(outcomes))]
-    if told == "holds" and any(passage.instead for passage in printed):
-        told = "holds with slack"
-    ranges = {name: words for name, words in ranges_of(own, printed, latex=False).items() if words}
-    where = "; ".join(f"{SHORT[name]} {words}" if len(outcomes) > 1 else words for name, words in ranges.items())
-    where = where if printed else holds_at(records, latex=False)
-    below = ""
+    told, where, below = _told(outcomes, printed), _holding(own, printed, len(outcomes) > 1), ""
     if len(f"{told} {where}") < OUTCOME:
         told = f"{told} {where}".strip()
     elif where:

@@ -17,13 +17,6 @@ from lipverify.report.looks import BAND_HATCHES, BandLook, Look, band_looks, col
 from lipverify.report.text import printable
 from lipverify.report.web.markup import Markup, element, join
 
-_MARGIN = 0.05
-"""Share of an axis that stays free beyond the first and the last value."""
-_DECADES = 3
-"""Least number of decades of a log axis without ticks between powers of ten."""
-_TICKS = 5
-"""Approximate number of ticks on an axis."""
-
 
 class Axis(msgspec.Struct, frozen=True, kw_only=True):
     """One axis: `low` and `high` are its ends (of the decimal logarithm where `log`), drawn at `start` and `end`."""
@@ -49,8 +42,8 @@ class Axis(msgspec.Struct, frozen=True, kw_only=True):
     def ticks(self) -> list[tuple[float, Markup]]:
         """The positions and labels of the ticks."""
         span = self.high - self.low
-        if self.log and span >= _DECADES:
-            step = max(1, math.ceil(span / _TICKS))
+        if self.log and span >= 3:  # else also between powers of ten
+            step = max(1, math.ceil(span / 5))
             decades = range(math.ceil(self.low / step) * step, math.floor(self.high) + 1, step)
             return [(self.start + (k - self.low) * self._unit, _power(k)) for k in decades]
         ends = (10.0**self.low, 10.0**self.high) if self.log else (self.low, self.high)
@@ -66,9 +59,8 @@ def axis(values: Iterable[float], *, log: bool, start: float, end: float) -> Axi
     least = 2 * math.log10(LEVEL) if log else 2 * FLAT * max(abs(low), abs(high))
     flat = high - low < (math.log10(1 + 4 * FLAT) if log else least)
     middle, half = (low + high) / 2, (least if flat else high - low) / 2 or 1.0
-    return Axis(
-        log=log, low=middle - half * (1 + 2 * _MARGIN), high=middle + half * (1 + 2 * _MARGIN), start=start, end=end
-    )
+    free = half * 1.1  # a twentieth of the axis stays free beyond either end
+    return Axis(log=log, low=middle - free, high=middle + free, start=start, end=end)
 
 
 def has_place(value: float, log: bool) -> bool:
@@ -82,14 +74,14 @@ def round_values(low: float, high: float) -> list[float]:
     >>> round_values(0.13, 0.98)
     [0.2, 0.4, 0.6, 0.8]
     """
-    rough = (high - low) / _TICKS
+    rough = (high - low) / 5
     power = math.floor(math.log10(rough))
     factor = next(multiple for multiple in (1, 2, 5, 10) if multiple * 10.0**power >= rough * (1 - 1e-9))
     first = math.ceil(low / (factor * 10.0**power) - 1e-9)
     values: list[float] = []
     for k in count(first):
         value = float(f"{k * factor}e{power}")
-        if value > high or len(values) > 4 * _TICKS:
+        if value > high or len(values) > 20:
             return values
         values.append(value)
     raise AssertionError("numbers do not end")
@@ -178,10 +170,6 @@ def _named(names: Sequence[str], position: int) -> str:
 
 Label = Callable[[str], Markup]
 """A function that turns text with `$LaTeX$` into HTML."""
-_SIZES = {1: (430.0, 270.0)}
-"""Width and height of a panel by the number of panels, in units of about a pixel."""
-_SIZE = (330.0, 230.0)
-"""Width and height of a panel by the number of panels, in units of about a pixel."""
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52.0, 10.0, 8.0, 24.0
 """Margins of a panel for its labels, in the same units."""
 _MARKERS = {
@@ -205,7 +193,7 @@ def drawing(figure: Figure, label: Label) -> Markup:
     if figure.maps:
         return maps(figure, label)
     looks, bands = series_looks(figure), band_looks(figure)
-    size = _SIZES.get(len(figure.panels), _SIZE)
+    size = (430.0, 270.0) if len(figure.panels) == 1 else (330.0, 230.0)  # about pixels
     panels = [_panel(panel, looks, bands, size, label) for panel in figure.panels]
     entries = [(text, _series_sample(figure, text, look)) for text, look in looks.items()]
     entries += [(text, _sample(_area(look, 1, 2, 24, 12))) for text, look in bands.items()]

@@ -16,7 +16,6 @@ from lipverify.report.web.words import Formulas, outcome, table
 
 _FACETS = {"paper": "Paper", "kind": "Kind", "outcome": "Outcome", "verdict": "Verdict", "grade": "Grade"}
 """The properties by which claims can be filtered, and the titles of the fields."""
-_SHADE = re.compile(r"\bs-([0-9a-f]{6})\b")
 
 
 def page(report: Report, figures: Mapping[str, Markup], formulas: Formulas) -> str:
@@ -38,7 +37,8 @@ def page(report: Report, figures: Mapping[str, Markup], formulas: Formulas) -> s
 
 
 def _document(report: Report, body: Markup) -> str:
-    style = _file("page.css") + "\n".join(colour_rule(shade) for shade in sorted(set(_SHADE.findall(body))))
+    shades = sorted(set(re.findall(r"\bs-([0-9a-f]{6})\b", body)))
+    style = _file("page.css") + "\n".join(map(colour_rule, shades))
     script = _file("page.js")
     allowed = (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; img-src data:; "

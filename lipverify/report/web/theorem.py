@@ -63,10 +63,6 @@ def figure(drawing: Drawing, page: Page) -> Markup:
     )
 
 
-OWN = ("theorems", "filters", "found", "theme", "notation", "verdicts", "sources", "provenance", "tip")
-"""Addresses reserved by the page."""
-
-
 def addresses(report: Report, figures: Iterable[str]) -> dict[str, str]:
     """The address of each theorem and claim by its anchor: its own name, with characters that an address allows.
 
@@ -74,7 +70,8 @@ def addresses(report: Report, figures: Iterable[str]) -> dict[str, str]:
     would be equal, the later one is numbered.
     """
     addresses: dict[str, str] = {}
-    taken = {*OWN, *figures, *(f"section-{k}" for k, _ in enumerate(report.sections, 1))}
+    taken = {"theorems", "filters", "found", "theme", "notation", "verdicts", "sources", "provenance", "tip"}
+    taken |= {*figures, *(f"section-{k}" for k, _ in enumerate(report.sections, 1))}
 
     def take(key: str, name: str) -> None:
         address = quote(name, safe="/.-_~") or "claim"
