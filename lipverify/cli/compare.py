@@ -26,12 +26,8 @@ from lipverify.report import coordinates, digits
 from lipverify.report.terminal.tables import LOOKS
 from lipverify.report.visible import visible
 
-SAME, MOVED = 0, 1
-"""Exit codes of `diff`."""
 LISTED = 8
 """Most cells printed for one claim; the rest are counted."""
-PLACES = 3
-"""Most points printed of cells that are only new or only gone."""
 TITLES: dict[Kind, str] = {
     "verdict": "Verdicts that moved",
     "control": "Same verdict, but the control is caught in one ledger only",
@@ -51,7 +47,7 @@ def diff_ledgers(before: Path, after: Path, json: bool) -> int:
         write_json(msgspec.json.format(msgspec.json.encode(content), indent=1))
     else:
         _print(Console(highlight=False), comparison, ((before, ledgers[0]), (after, ledgers[1])))
-    return MOVED if comparison.moved else SAME
+    return 1 if comparison.moved else 0
 
 
 def _print(console: Console, comparison: Comparison, runs: tuple[tuple[Path, Ledger], ...]) -> None:
@@ -137,8 +133,8 @@ def _listed(lines: list[Text], what: str) -> Iterator[Text]:
 
 
 def _shortened(points: list[str]) -> str:
-    more = f" and {len(points) - PLACES} more" if len(points) > PLACES else ""
-    return "; ".join(points[:PLACES]) + more
+    more = f" and {len(points) - 3} more" if len(points) > 3 else ""
+    return "; ".join(points[:3]) + more
 
 
 def _cell(change: CellChange) -> Text:
@@ -205,12 +201,8 @@ def _verdict(verdict: Verdict) -> Text:
     return Text(f"{symbol} {verdict}", style)
 
 
-SOUND, DIFFERS = 0, 1
-"""Exit codes of `audit`."""
-
-
 def audit_ledger(path: Path, files: Sequence[Path], registry: bool, json: bool) -> int:
-    """Print each statement of a ledger that does not follow from its data; return the exit code.
+    """Print each statement of a ledger that does not follow from its data; 1 if there is one, else 0.
 
     Raises
     ------
@@ -227,12 +219,12 @@ def audit_ledger(path: Path, files: Sequence[Path], registry: bool, json: bool) 
         differences = (*differences, *audit_against(ledger, claims))
     if json:
         write_json(msgspec.json.encode(differences))
-        return DIFFERS if differences else SOUND
+        return 1 if differences else 0
     console = Console(highlight=False)
     for difference in differences:
         console.print(_line(difference), soft_wrap=True)
     console.print(Text(_summary(ledger, len(differences))), soft_wrap=True)
-    return DIFFERS if differences else SOUND
+    return 1 if differences else 0
 
 
 def _line(difference: Difference) -> Text:

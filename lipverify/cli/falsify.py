@@ -24,14 +24,12 @@ if TYPE_CHECKING:
     from lipverify.falsify.search import Search
     from lipverify.falsify.trial import Again
 
-NONE, FOUND, DISAGREE = 0, 1, 3
-"""Exit codes of `falsify`; 2 is the interpreter's code for a wrong command line."""
-REASON = 160
-"""Longest reason that is printed, in characters."""
-
 
 def falsify_claims(path: str, id: str | None, seconds: float, seed: int, out: Path, json: bool) -> int:
-    """Search each claim for `seconds`, print the results, and return the exit code."""
+    """Search each claim for `seconds`, print the results, and return the exit code.
+
+    0 without a counterexample, 1 with one, 3 if two methods disagree about one or no point could be measured.
+    """
     if not 0 < seconds < math.inf:
         raise InvalidInput(f"seconds = {seconds:g}: the time for one claim must be positive and finite.")
     from lipverify.falsify import search
@@ -43,7 +41,7 @@ def falsify_claims(path: str, id: str | None, seconds: float, seed: int, out: Pa
     out = out.absolute()
     require_writable(out)
     require_targets("out", [out / NAME, *(_counterexample(out, sought.id) for sought in claims)])
-    store, told, code = Store.read(out), [], NONE
+    store, told, code = Store.read(out), [], 0
     with progress_of("search, second") as progress:
         for i, sought in enumerate(claims):
             show = _showing(progress, i * seconds, len(claims) * seconds, visible(sought.id))
@@ -54,9 +52,9 @@ def falsify_claims(path: str, id: str | None, seconds: float, seed: int, out: Pa
                 store = store.added(sought.id, outcome.counterexample.form, outcome.counterexample.point)
                 store.write(out)
                 written = _write(outcome, file, profile, out)
-                code = max(code, DISAGREE if any(recheck.verdict == "supported" for recheck in rechecks) else FOUND)
+                code = max(code, 3 if any(recheck.verdict == "supported" for recheck in rechecks) else 1)
             elif outcome.nearest is None:
-                code = max(code, DISAGREE)
+                code = max(code, 3)
             told.append(_data(outcome, rechecks, written))
             if not json:
                 print("\n".join(_lines(outcome, rechecks, written)), flush=True)
@@ -158,7 +156,7 @@ def _not_reached(outcome: Search) -> list[str]:
 
 def _short(reason: str) -> str:
     """A reason, cut after a whole word."""
-    return shorten(visible(reason), REASON, placeholder=" …")
+    return shorten(visible(reason), 160, placeholder=" …")  # characters
 
 
 def _where(outcome: Search, trial: Any) -> str:

@@ -17,11 +17,8 @@ from lipverify.foundation.output import write_json
 from lipverify.foundation.validation import chosen, whole
 from lipverify.report.terminal.progress import progress_of
 
-TABLE = "lt.table-1"
 BACKENDS = {"native": "native", "numpy": "array"}
 """The command line's names of the arithmetics of training."""
-SEEDS = (0, 1, 2)
-"""Seeds of the trainings if none is named: three show whether a result depends on the seed."""
 
 
 def models_of(options: ModelOptions) -> list[Any]:
@@ -36,7 +33,8 @@ def models_of(options: ModelOptions) -> list[Any]:
         chosen("noise", noise.partition("@")[0], laws)
         problem(noise)
     families = [chosen("family", family, NAMES) for family in options.family or NAMES]
-    seeds = [whole("seeds", seed, least=0, what="a seed") for seed in options.seeds or SEEDS]
+    # three show whether a result depends on the seed
+    seeds = [whole("seeds", seed, least=0, what="a seed") for seed in options.seeds or (0, 1, 2)]
     depths = [whole("layers", depth, least=1, what="a depth") for depth in options.layers or LAYERS]
     if max(depths) > LAYERS[-1]:
         raise InvalidInput(f"layers = {max(depths)}: the table has {LAYERS[0]} to {LAYERS[-1]} layers.")
@@ -61,7 +59,7 @@ class Line(NamedTuple):
 
 def train_models(id: str, options: ModelOptions, backend: str | None, out: Path, json: bool) -> int:
     """Train the missing models, report each, and compare it with the one that comes with lipverify."""
-    chosen("id", id, (TABLE,))
+    chosen("id", id, ("lt.table-1",))
     arithmetic: Any = None if backend is None else BACKENDS[chosen("backend", backend, BACKENDS)]
     from lipverify.linear_transformer.training.lineage import make
 

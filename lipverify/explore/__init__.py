@@ -27,12 +27,9 @@ from lipverify.report.web.page import hatches
 
 HOST = "127.0.0.1"
 FILES = {"/": "page.html", "/page.css": "page.css", "/page.js": "page.js"}
-TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 QUESTIONS: dict[str, Callable[[Setting], View]] = {"/picture": picture, "/ray": ray}
 POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'"
 """Content security policy: the page loads nothing from elsewhere, and runs only its own script and style."""
-REQUESTS = 200
-"""Longest accepted query, in characters; a setting has about forty."""
 
 
 def serve(port: int = 0) -> ThreadingHTTPServer:
@@ -74,9 +71,10 @@ class _Handler(BaseHTTPRequestHandler):
             if name == "page.html":
                 text = text.replace("<!-- laws -->", join([element("option", law, value=law) for law in sorted(LAWS)]))
                 text = text.replace("<!-- hatches -->", hatches())
-            return self._send(HTTPStatus.OK, TYPES[name.rpartition(".")[2]], text.encode())
+            kind = name.rpartition(".")[2].replace("js", "javascript")
+            return self._send(HTTPStatus.OK, f"text/{kind}", text.encode())
         if asked.path in QUESTIONS:
-            if len(asked.query) > REQUESTS:
+            if len(asked.query) > 200:  # a setting has about forty characters
                 return self._send(HTTPStatus.REQUEST_URI_TOO_LONG, "text/plain", b"a setting is shorter than that\n")
             return self._answer(QUESTIONS[asked.path], dict(parse_qsl(asked.query, keep_blank_values=True)))
         return self._send(HTTPStatus.NOT_FOUND, "text/plain", b"no such page\n")

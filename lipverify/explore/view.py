@@ -22,18 +22,10 @@ from lipverify.optimum import Optimum, optimal_window
 from lipverify.problem import Problem
 from lipverify.report import digits
 
-WINDOWS = 25
-"""Points of a curve: with 25 points it looks smooth over five decades of w and takes a fraction of a second."""
 DECADES = 2.5
 """Decades of w shown on each side of w*; at the ends one of the two terms is nearly the whole loss."""
-TOKENS = 300
-"""Most tokens that are drawn; more would overlap."""
-LENGTHS = 9
-"""Number of values of n on the ray."""
 SECONDS = 5.0
 """Most nominal processor time of one answer, in seconds; a longer one is refused with the reason."""
-LARGEST = 1e30
-"""The largest n of a `Problem`."""
 
 
 class Setting(msgspec.Struct, frozen=True, kw_only=True):
@@ -134,7 +126,7 @@ def picture(setting: Setting) -> View:
         ("tokens attended, σ²/N(w)", digits.number(attended, digits=4)),
     )
     figure = Figure(caption="Bias, noise and their sum against w.", alt="Three curves over w.", panels=(panel,))
-    drawn = min(int(problem.n), TOKENS)
+    drawn = min(int(problem.n), 300)
     caption = f"{drawn} of {problem.n:.6g} tokens" if drawn < problem.n else f"all {drawn} tokens"
     return View(
         numbers=numbers, figure=figure, tokens=_tokens(problem.d, drawn, w),
@@ -173,14 +165,15 @@ def ray(setting: Setting) -> View:
 def _windows(best: float) -> Floats:
     """Values of w around the optimal one."""
     middle = best if best > 0 else 1.0
-    return np.geomspace(middle / 10**DECADES, middle * 10**DECADES, WINDOWS)
+    # looks smooth over five decades and takes a fraction of a second
+    return np.geomspace(middle / 10**DECADES, middle * 10**DECADES, 25)
 
 
 def _lengths(n: float) -> list[float]:
     """Values of n over twelve decades from n / 100, or from 2: proofs begin at large n."""
     start = max(2.0, n / 100)
-    stop = min(LARGEST, start * 1e12)
-    return [float(round(k)) for k in np.geomspace(start, stop, LENGTHS)]
+    stop = min(1e30, start * 1e12)  # the largest n of a `Problem`
+    return [float(round(k)) for k in np.geomspace(start, stop, 9)]
 
 
 def _printed(problem: Problem, lengths: list[float], w: tuple[float, ...]) -> tuple[Region, ...]:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 
@@ -83,7 +83,6 @@ def export_ledger(ledger: Ledger, folder: Path, formats: Sequence[str] = FORMATS
 
 
 Kind = Literal["svg", "pdf"]
-KINDS: tuple[Kind, ...] = ("svg", "pdf")
 
 
 def files(ledger: Ledger, formats: Sequence[str]) -> Iterator[tuple[str, bytes]]:
@@ -101,7 +100,7 @@ def files(ledger: Ledger, formats: Sequence[str]) -> Iterator[tuple[str, bytes]]
         yield "lipverify.sty", package(ledger)
         yield "theorems.tex", theorems(ledger)
         yield "verdicts.tex", verdicts(ledger)
-    kinds = [kind for kind in KINDS if kind in formats]
+    kinds: list[Kind] = [kind for kind in get_args(Kind) if kind in formats]
     if kinds:
         yield from _figures(ledger, kinds)
 

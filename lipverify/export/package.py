@@ -124,7 +124,6 @@ def _composed(character: str) -> str:
 
 DIGITS = 12
 """Digits of a printed digest, and largest number of digits of a constant."""
-_SIGNS = {"supported": "supported", "refuted": "refuted", "inconclusive": "open", "error": "open"}
 
 _HEAD = r"""%% Made by `lipverify export --latex`; the ledger's SHA-256 is %(digest)s
 \NeedsTeXFormat{LaTeX2e}
@@ -249,7 +248,7 @@ def _claim(record: Record) -> str:
 
 
 def _entry(id: str, verdict: str, word: str, grade: str | None, value: str, statement: str, where: str) -> str:
-    sign = _SIGNS.get(verdict, "open")
+    sign = verdict if verdict in ("supported", "refuted") else "open"
     fields = (key(id), sign, verdict, words(word), words(grade or "no evidence"), value or "--", statement, rich(where))
     return "\\lip@entry" + "".join(f"{{{field}}}" for field in fields)
 

@@ -173,8 +173,6 @@ def column_names(keys: Sequence[str], taken: Sequence[str]) -> tuple[str, ...]:
     return tuple(f"where.{key}" if key in taken else key for key in keys)
 
 
-_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
-"""Characters that begin a formula in a spreadsheet."""
 _NUMBER = re.compile(r"[-+]\d+(?:\.\d*)?(?:e[-+]?\d+)?(?![^\s,;:±°%])(?!\s*[-+*/^&=<>|!(])|[-+]+\s*$|[-+]\s+[^\W\d]")
 """Text that looks like a formula and is none: a signed number without an operator, a sign, a dash before words."""
 
@@ -208,10 +206,10 @@ def _written(value: Value) -> str:
             return str(value)
     text = visible(value)
     bare = text.lstrip()
-    return f"'{text}" if bare.startswith(_FORMULA) and not _NUMBER.match(bare) else text
+    formula = bare.startswith(("=", "+", "-", "@", "＝", "＋", "－", "＠"))
+    return f"'{text}" if formula and not _NUMBER.match(bare) else text
 
 
-_ORDINARY = re.compile(r"[a-z][a-z0-9-]*\.[a-z0-9-]+(/[a-z0-9-]+)*")
 _LONGEST = 120
 """Letters of an id in a file name; file systems take 255 bytes, and an ending and a number follow."""
 
@@ -226,7 +224,7 @@ def file_name(id: str) -> str:
     >>> file_name("../../etc/passwd")
     'etc-passwd-3fe5b8a45dc8'
     """
-    if _ORDINARY.fullmatch(id) and len(id) <= _LONGEST:
+    if re.fullmatch(r"[a-z][a-z0-9-]*\.[a-z0-9-]+(/[a-z0-9-]+)*", id) and len(id) <= _LONGEST:
         return id.replace("/", "_")
     letters = "-".join(re.findall(r"[A-Za-z0-9]+", id))[: _LONGEST // 2].strip("-")
     digest = blake2b(id.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
