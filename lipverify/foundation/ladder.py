@@ -11,8 +11,6 @@ __all__ = ["APART", "ASSUMPTION", "BRIEFLY", "LOG_APART", "SHARE", "ladder", "re
 
 FEWEST_POINTS, MOST_POINTS = 8, 10_000
 """Least and largest number of points of a ladder: fits with corrections need a few points more than unknowns."""
-FEWEST_DECADES = 2.0
-"""Shortest ladder, in powers of ten: on a shorter one a correction looks like a change of the exponent."""
 SHARE, APART = 0.9, 0.04
 """The smallest share of the leading term in the sum of the sizes of all terms, and the smallest difference of two
 exponents."""
@@ -56,5 +54,5 @@ def require_long(points: int, ratio: float) -> None:
     """Refuse a ladder that is too short to decide anything."""
     if points < FEWEST_POINTS:
         raise InvalidInput(f"points = {points}: growth needs at least {FEWEST_POINTS} points on the ladder.")
-    if math.log10(ratio) < FEWEST_DECADES:
-        raise InvalidInput(f"stop/start = {ratio:.3g}: the ladder must span {FEWEST_DECADES:g} decades or more.")
+    if math.log10(ratio) < 2:  # on a shorter one a correction looks like a change of the exponent
+        raise InvalidInput(f"stop/start = {ratio:.3g}: the ladder must span 2 decades or more.")

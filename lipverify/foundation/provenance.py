@@ -18,7 +18,6 @@ NUMERICAL = ("numpy", "scipy", "sympy", "mpmath", "python-flint")
 """Libraries that compute numbers."""
 SHOWN = ("msgspec", "matplotlib", "typst", "distributed", "cupy-cuda12x", "cupy-cuda13x")
 """Libraries that pass numbers on, or that compute some only on request."""
-ABSENT = "not installed"
 SOURCES = (".py", ".c", ".h", ".cu", ".cuh", ".json", ".xz")
 SETTINGS = ("OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES", "NPY_ENABLE_CPU_FEATURES", "MKL_CBWR", "CFLAGS")
 """Environment variables that choose the order in which a library sums."""
@@ -39,7 +38,7 @@ def fingerprint() -> str:
 def provenance() -> dict[str, str]:
     """The entries of a ledger about code, libraries, processor and compiler, by name."""
     used = {"lipverify": __version__, **versions(NUMERICAL)}
-    used |= {name: number for name, number in versions(SHOWN).items() if number != ABSENT}
+    used |= {name: number for name, number in versions(SHOWN).items() if number != "not installed"}
     return {**used, "compiler": compiler_version(), "CPU": cpu()}
 
 
@@ -50,7 +49,7 @@ def versions(packages: tuple[str, ...]) -> dict[str, str]:
         try:
             installed[package] = version(package)
         except PackageNotFoundError:
-            installed[package] = ABSENT
+            installed[package] = "not installed"
     return installed
 
 

@@ -33,7 +33,6 @@ Answer = TypeVar("Answer", bound=msgspec.Struct)
 
 SEAL = 16
 """Bytes of a digest; two results with one digest do not occur by chance."""
-COMPRESSED = ".xz"
 OURS = __name__.partition(".")[0]
 
 
@@ -118,7 +117,7 @@ def write_record(record: msgspec.Struct, path: Path, name: str = "") -> None:
 
 def _write(path: Path, lines: dict[str, str]) -> None:
     text = ("{\n" + ",\n".join(f"{_json(name)}: {text}" for name, text in lines.items()) + "\n}\n").encode()
-    write_whole(path, lzma.compress(text) if path.suffix == COMPRESSED else text)
+    write_whole(path, lzma.compress(text) if path.suffix == ".xz" else text)
 
 
 def _text(path: Path, subject: str, way_out: str) -> bytes:
@@ -126,7 +125,7 @@ def _text(path: Path, subject: str, way_out: str) -> bytes:
         raise InvalidInput(f"{subject} is no regular file; remove it, or {way_out}.")
     try:
         content = path.read_bytes()
-        return _decompressed(content) if path.suffix == COMPRESSED else content
+        return _decompressed(content) if path.suffix == ".xz" else content
     except (OSError, lzma.LZMAError) as error:
         rule = error.strerror if isinstance(error, OSError) else f"{path.name} is damaged: {error}"
         raise InvalidInput(f"{subject} cannot be read ({rule}); {way_out}.") from None

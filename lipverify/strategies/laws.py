@@ -19,10 +19,6 @@ from lipverify.strategies.numbers import constants, dimensions
 
 Bounds = tuple[float, float]
 KINDS = ("power", "wave", "kinked")
-MOST_KINKS = 4
-"""Most kinks of a drawn law."""
-NEAREST_POLE = 0.99
-"""Largest |kink|: kinks nearer to the poles matter only for windows narrow enough to resolve them."""
 
 
 def named_laws(*names: str, L: Bounds = (0.1, 10.0)) -> st.SearchStrategy[RidgeLaw]:
@@ -103,8 +99,8 @@ def _waves(L: st.SearchStrategy[float]) -> st.SearchStrategy[Ridge]:
 
 
 def _kinked(L: st.SearchStrategy[float]) -> st.SearchStrategy[Ridge]:
-    kink = st.floats(-NEAREST_POLE, NEAREST_POLE)
-    positions = st.lists(kink, min_size=1, max_size=MOST_KINKS, unique=True).map(lambda kinks: tuple(sorted(kinks)))
+    kink = st.floats(-0.99, 0.99)
+    positions = st.lists(kink, min_size=1, max_size=4, unique=True).map(lambda kinks: tuple(sorted(kinks)))
     return st.builds(lambda c, kinks: Ridge(Kinked(c, kinks), kinks=kinks), L, positions)
 
 

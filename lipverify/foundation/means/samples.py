@@ -15,9 +15,6 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import EPS, Array, Floats, to_host
 from lipverify.foundation.noted import makes
 
-NORMAL_95 = 1.96
-"""The 97.5 % quantile of the normal distribution: an interval of level 95 % has this many standard errors on both
-sides."""
 FEWEST = 100
 """Fewest samples for a normal interval."""
 MARGIN = 1.15
@@ -27,8 +24,6 @@ ROUNDING = 64 * EPS
 """Relative rounding error of a sample: a bound for a pairwise sum over up to 1e8 tokens, with a margin."""
 TRUSTED = 0.25
 """The largest relative standard error of a sampled variance at which the standard error of the mean is trusted."""
-LARGEST = 1e70
-"""If the largest difference from the mean exceeds this, or is below its inverse, differences are scaled by it."""
 RARE = "rare contexts rule the mean, and its error is not to be believed"
 """The reason why no verdict is based on an untrusted mean."""
 
@@ -196,7 +191,7 @@ def in_units(differences: Array) -> tuple[Array, float]:
     """
     xp = differences.__array_namespace__()
     largest = float(xp.max(xp.abs(differences)))
-    if 0 < largest < math.inf and not 1 / LARGEST < largest < LARGEST:
+    if 0 < largest < math.inf and not 1e-70 < largest < 1e70:
         return differences / largest, largest
     return differences, 1.0
 
@@ -332,7 +327,8 @@ def half_widths(values: Floats) -> Floats:
     >>> round(float(half_widths(np.array([1.0, 2.0, 3.0]))), 3)
     1.132
     """
-    return np.asarray(NORMAL_95 * values.std(axis=0, ddof=1) / math.sqrt(len(values)))
+    # 1.96 is the 97.5 % quantile of the normal distribution
+    return np.asarray(1.96 * values.std(axis=0, ddof=1) / math.sqrt(len(values)))
 
 
 @makes("sampled", "montecarlo")
