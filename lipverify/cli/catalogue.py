@@ -117,7 +117,6 @@ def explain_claims(ids: Sequence[str], json: bool) -> int:
 
 
 def _where(claim: Claim) -> str:
-    """The points and limits at which a claim is measured."""
     return reach_of(claim.spots(), claim.id)
 
 

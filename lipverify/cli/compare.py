@@ -26,8 +26,6 @@ from lipverify.report import coordinates, digits
 from lipverify.report.terminal.tables import LOOKS
 from lipverify.report.visible import visible
 
-LISTED = 8
-"""Most cells printed for one claim; the rest are counted."""
 TITLES: dict[Kind, str] = {
     "verdict": "Verdicts that moved",
     "control": "Same verdict, but the control is caught in one ledger only",
@@ -126,10 +124,10 @@ def _gravity(cell: CellChange, claim: ClaimChange) -> int:
     return 1 if claim.after in verdicts else 2 if claim.before in verdicts else 3
 
 
-def _listed(lines: list[Text], what: str) -> Iterator[Text]:
-    yield from lines[:LISTED]
-    if len(lines) > LISTED:
-        yield Text(f"and {len(lines) - LISTED} more {what}; --json has all")
+def _listed(lines: list[Text], what: str, most: int = 8) -> Iterator[Text]:
+    yield from lines[:most]
+    if len(lines) > most:
+        yield Text(f"and {len(lines) - most} more {what}; --json has all")
 
 
 def _shortened(points: list[str]) -> str:
@@ -138,7 +136,6 @@ def _shortened(points: list[str]) -> str:
 
 
 def _cell(change: CellChange) -> Text:
-    """One cell: point, verdict, value and bound."""
     point = _point(change.where)
     what = visible(f"{change.quantity} ({change.method})")
     entry = change.after or change.before
@@ -191,7 +188,6 @@ def _range(allowed: Allowed) -> str:
 
 
 def _verdicts(before: Verdict | None, after: Verdict | None) -> Text:
-    """The verdict, or both verdicts if they differ."""
     distinct = [_verdict(verdict) for verdict in dict.fromkeys((before, after)) if verdict is not None]
     return Text(" → ").join(distinct)
 
@@ -202,13 +198,7 @@ def _verdict(verdict: Verdict) -> Text:
 
 
 def audit_ledger(path: Path, files: Sequence[Path], registry: bool, json: bool) -> int:
-    """Print each statement of a ledger that does not follow from its data; 1 if there is one, else 0.
-
-    Raises
-    ------
-    InvalidInput
-        If the file is not a ledger of this format, its profile is unknown, or another file is not a claims file.
-    """
+    """Print each statement of a ledger that does not follow from its data; 1 if there is one, else 0."""
     if files and not registry:
         raise InvalidInput(f"{files[0]}: claims files are compared with --registry; give that too.")
     ledger = read_ledger(path)

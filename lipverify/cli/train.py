@@ -15,6 +15,10 @@ from lipverify.cli.reports import require_writable
 from lipverify.errors import InvalidInput
 from lipverify.foundation.output import write_json
 from lipverify.foundation.validation import chosen, whole
+from lipverify.linear_transformer.families import NAMES
+from lipverify.linear_transformer.published import LAYERS, NOISES, problem
+from lipverify.linear_transformer.training.lineage import Model, make
+from lipverify.linear_transformer.training.witness import models_folder, names_of, read_witness, rounded
 from lipverify.report.terminal.progress import progress_of
 
 BACKENDS = {"native": "native", "numpy": "array"}
@@ -23,10 +27,6 @@ BACKENDS = {"native": "native", "numpy": "array"}
 
 def models_of(options: ModelOptions) -> list[Any]:
     """The models of the table with these coordinates; refused if a coordinate has an unknown value."""
-    from lipverify.linear_transformer.families import NAMES
-    from lipverify.linear_transformer.published import LAYERS, NOISES, problem
-    from lipverify.linear_transformer.training.lineage import Model
-
     laws = [law.name for law in NOISES]
     noises = options.noise or laws
     for noise in noises:
@@ -61,8 +61,6 @@ def train_models(id: str, options: ModelOptions, backend: str | None, out: Path,
     """Train the missing models, report each, and compare it with the one that comes with lipverify."""
     chosen("id", id, ("lt.table-1",))
     arithmetic: Any = None if backend is None else BACKENDS[chosen("backend", backend, BACKENDS)]
-    from lipverify.linear_transformer.training.lineage import make
-
     models = models_of(options)
     require_writable(out)
     try:
@@ -99,8 +97,6 @@ def _line(witness: Any) -> Line:
 
 def _beside_shipped(witness: Any) -> str:
     """Compare the model with the one of the same name that comes with lipverify."""
-    from lipverify.linear_transformer.training.witness import models_folder, names_of, read_witness, rounded
-
     if witness.name not in names_of(witness.noise):
         return "there is none"
     shipped = read_witness(witness.name, models_folder())
@@ -114,7 +110,6 @@ def _beside_shipped(witness: Any) -> str:
 
 
 def _apart(witness: Any, shipped: Any) -> str:
-    """The relative difference of two losses, in words."""
     return f"{witness.trained.loss.value / shipped.trained.loss.value - 1:+.2g} of it"
 
 

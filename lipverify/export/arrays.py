@@ -123,13 +123,7 @@ SPARSEST, ROOM = 64, 4096
 
 
 def netcdf(ledger: Ledger) -> bytes:
-    """The content of the NetCDF file.
-
-    Raises
-    ------
-    InvalidInput
-        If the extra `data` is not installed.
-    """
+    """The content of the NetCDF file; refused without the extra `data`."""
     require_libraries()
     import xarray
 
@@ -185,7 +179,6 @@ def _block(
     axes: Sequence[Axis],
     places: Sequence[tuple[int, ...]],
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Variables and coordinates of a block with a dimension for each axis."""
     dimensions = [axis.name for axis in axes]
     variables: dict[str, Any] = {}
     for name, (values, attributes) in _variables(cells).items():
@@ -201,7 +194,6 @@ def _block(
 def _listed(
     records: Sequence[Record], cells: Sequence[tuple[str, Cell]], axes: Sequence[Axis]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Variables and coordinates along one dimension."""
     variables: dict[str, Any] = {
         name: ("cell", np.array(values, dtype=float if name in NUMBERS else object), attributes)
         for name, (values, attributes) in _variables(cells).items()

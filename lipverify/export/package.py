@@ -184,8 +184,9 @@ _HEAD = r"""%% Made by `lipverify export --latex`; the ledger's SHA-256 is %(dig
 def package(ledger: Ledger) -> bytes:
     """The content of the package, `lipverify.sty`."""
     digest = sha256(ledger_bytes(ledger)).hexdigest()
-    date = ledger.provenance.started[:10].replace("-", "/") or "1970/01/01"
-    lines = [_HEAD % {"digest": digest, "short": digest[:DIGITS], "date": date if _is_date(date) else "1970/01/01"}]
+    date = ledger.provenance.started[:10].replace("-", "/")
+    dated = len(date) == 10 and date.replace("/", "").isdigit()
+    lines = [_HEAD % {"digest": digest, "short": digest[:DIGITS], "date": date if dated else "1970/01/01"}]
     for stem, records in statements(ledger).items():
         if stem not in {record.id for record in records}:
             lines.append(_theorem(stem, records))
@@ -227,13 +228,11 @@ def _theorem(stem: str, records: Sequence[Record]) -> str:
 
 
 def _outcome(own: Sequence[Record]) -> str:
-    """The outcome of the passages to which some claims belong."""
     outcomes = {name: len(held) for name, held in by_outcome(passages(measured(own))).items() if held}
     return ", ".join(name if len(outcomes) == 1 else numbered(name, many) for name, many in outcomes.items())
 
 
 def _outcome_where(own: Sequence[Record]) -> str:
-    """The outcome of these passages, each with the range where it holds."""
     printed = passages(measured(own))
     ranges = readings.ranges_of(own, printed)
     parts = {name: held for name, held in by_outcome(printed).items() if held}
@@ -299,10 +298,6 @@ def key(id: str) -> str:
     return id if file_name(id) == id.replace("/", "_") else file_name(id)
 
 
-def _is_date(text: str) -> bool:
-    return len(text) == 10 and text.replace("/", "").isdigit()
-
-
 _VERDICTS_HEAD = r"""% The verdicts of a lipverify run; \input this file. The preamble needs
 %   \usepackage{lipverify}, the package written to the same folder
 \begingroup
@@ -352,6 +347,5 @@ def _row(record: Record) -> str:
 
 
 def _verdict(record: Record) -> str:
-    """The verdict, its range, and the remarks that a reader must see."""
     verdict = f"{VERDICTS[record.verdict]} {readings.holds_at([record])}".strip()
     return rich("; ".join((verdict, *readings.marks(record))))

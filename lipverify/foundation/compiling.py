@@ -50,13 +50,7 @@ def has_compiler() -> bool:
 
 
 def require_compiler() -> list[str]:
-    """The command of the C compiler.
-
-    Raises
-    ------
-    InvalidInput
-        If there is none.
-    """
+    """The command of the C compiler; refused if there is none."""
     command = compiler()
     if command is None:
         raise InvalidInput(
@@ -74,26 +68,9 @@ def cache_folder() -> Path:
 
 
 def compiled(source: str, accept: Accept) -> ctypes.CDLL:
-    """Compile a C source, or take it from the cache, and load it.
+    """Compile a C source, or take it from the cache, and load it; calls of its functions release Python's lock.
 
-    Parameters
-    ----------
-    source
-        The text.
-    accept
-        A test of the loaded library: True if it computes what it should. A cached library that fails is compiled again.
-
-    Returns
-    -------
-    ctypes.CDLL
-        Calls of its functions release Python's lock.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no C compiler, it fails, or its output cannot be loaded.
-    OutOfReach
-        If a freshly compiled library fails the test: the compiler is faulty.
+    `accept` tests what was loaded. A cached library that fails is compiled again, and a fresh one is out of reach.
     """
     command = require_compiler()
     flags = ("-std=gnu11", "-O3", "-ffp-contract=fast", "-fno-math-errno", "-fwrapv", "-shared", "-fPIC")
@@ -198,12 +175,10 @@ def _compiled(command: Sequence[str], source: str, folder: Path, key: str) -> Pa
 
 
 def _digest(path: Path) -> str:
-    """A hash of a file's content."""
     return blake2b(path.read_bytes(), digest_size=16).hexdigest()
 
 
 def _run(command: Sequence[str], text: str = "") -> str:
-    """Run a command and return its output."""
     try:
         environment = {**os.environ, "LC_ALL": "C"}
         done = subprocess.run(command, input=text, capture_output=True, text=True, check=False, env=environment)

@@ -65,14 +65,7 @@ def require_targets(name: str, paths: Iterable[Path]) -> None:
 def write_whole(path: Path, made: bytes, *, durable: bool = True) -> None:
     """Write a regular file through a temporary file in the same folder: an interruption never leaves half of it.
 
-    A link to a regular file is followed. A durable file also survives a power cut.
-
-    Raises
-    ------
-    InvalidInput
-        If the path is a folder, a device, a pipe, a socket or a broken link: only a file is replaced.
-    OSError
-        If the file cannot be written.
+    A link to a regular file is followed, and only a file is replaced. A durable file also survives a power cut.
     """
     require_target("out", path)
     target = path.resolve() if path.is_symlink() else path

@@ -30,10 +30,7 @@ BRIEFLY = "if the corrections are powers and logarithms"
 def ladder(start: float, stop: float, points: int | None = None) -> tuple[float, ...]:
     """A geometric ladder with one point a decade and at least 14 points by default; points from 1000 on are integers.
 
-    Raises
-    ------
-    InvalidInput
-        If it has fewer than 8 points or spans less than two decades.
+    It has at least 8 points and spans at least two decades.
 
     >>> ladder(1.0, 1e7, 8)
     (1.0, 10.0, 100.0, 1000.0, 10000.0, 100000.0, 1000000.0, 10000000.0)

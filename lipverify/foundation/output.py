@@ -29,7 +29,6 @@ PLAINER = {
 
 
 def _plainer(error: UnicodeError) -> tuple[str | bytes, int]:
-    """The substitute for letters that an encoding lacks."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     letters = error.object[error.start : error.end]

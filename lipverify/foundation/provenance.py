@@ -53,7 +53,6 @@ def versions(packages: tuple[str, ...]) -> dict[str, str]:
     return installed
 
 
-@cache
 def cpu() -> str:
     """The vector instructions that NumPy uses here, because the last digits of sums depend on them."""
     # only this says which instructions are found and not turned off
@@ -70,7 +69,6 @@ def machine_here() -> str:
 
 
 def _processor() -> str:
-    """The model of the processor, as far as the system says it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

@@ -115,7 +115,7 @@ def real(value: Any) -> float:
     """
     try:
         # before NumPy 2.4 an array of one element was a number
-        return math.nan if isinstance(value, bool | str | bytes) or getattr(value, "ndim", 0) else float(value)
+        return math.nan if isinstance(value, bool | str | bytes) or getattr(value, "ndim", 0) > 0 else float(value)
     except (TypeError, ValueError, OverflowError):
         return math.nan
 

@@ -253,7 +253,6 @@ def _poles(tasks: Any, contexts: int, d: int) -> Floats:
 
 
 def _values(law: FunctionLaw, tasks: Any, points: Floats) -> list[Floats]:
-    """The components at the points."""
     return [np.asarray(h, dtype=float) for h in law.values(tasks, points, np)]
 
 

@@ -20,11 +20,7 @@ from lipverify.problem.fields import Field
 from lipverify.problem.law import Law, RidgeLaw, by_law
 from lipverify.problem.own import Zonal
 from lipverify.problem.problem import Problem
-from lipverify.properties.ratio import ROUNDING as FEW_OPERATIONS
-from lipverify.properties.ratio import require
-
-ROUNDING = 64 * EPS
-"""Relative rounding of a sum over the nodes."""
+from lipverify.properties.ratio import ROUNDING, require
 
 
 def variance(law: Law, d: int) -> tuple[float, float]:
@@ -42,7 +38,7 @@ def variance(law: Law, d: int) -> tuple[float, float]:
     """
     # the difference of two rules is the error
     (value, size), (rough, _) = (_by_rule(law, d, nodes) for nodes in (200, 120))
-    return value, abs(value - rough) + ROUNDING * size
+    return value, abs(value - rough) + 64 * EPS * size  # rounding of a sum over the nodes
 
 
 @by_law
@@ -242,7 +238,7 @@ def weights_are_equal(terms: LossTerms, alarm: float = 1.0) -> float:
 def _with_room(value: Any, error: Any, alarm: float) -> tuple[Any, Any]:
     """A term, and its allowed error: the stated error and the rounding of the value that it is compared with."""
     term = np.asarray(value, dtype=float)
-    return term, alarm * np.asarray(error, dtype=float) + FEW_OPERATIONS * abs(term)
+    return term, alarm * np.asarray(error, dtype=float) + ROUNDING * abs(term)
 
 
 def _windows(terms: LossTerms) -> Any:

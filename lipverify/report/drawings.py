@@ -68,7 +68,6 @@ def _flattens(series: Series, panel: Panel) -> bool:
 
 
 def _heights(series: Series, panel: Panel) -> list[float]:
-    """The heights of a series' points on its axis."""
     log = panel.yscale == "log"
     return [math.log(y) if log else y for y in series.y if math.isfinite(y) and (y > 0 or not log)]
 

@@ -137,7 +137,6 @@ def _read(parser: Any, parse: Callable[..., Any], text: str, dpi: float, font: A
 
 @lru_cache(4096)
 def _read_once(parse: Callable[..., Any], text: str, font: Any, *how: Any) -> Any:
-    """A formula as matplotlib parses it at the size of outlines."""
     from matplotlib.mathtext import MathTextParser
 
     return parse(MathTextParser("path"), text, _DPI, font, *how)
@@ -424,7 +423,6 @@ def _draw_band(ax: Any, panel: Panel, band: Band, look: BandLook) -> None:
 
 
 def _draw_region(ax: Any, panel: Panel, region: Region, look: BandLook) -> None:
-    """Draw the area between two curves, clipped to the axes, which it does not extend."""
     ends = zip(region.x, region.low, region.high, strict=True)
     points = [(x, low, high) for x, low, high in ends if _has_place(panel, x, low) and _has_place(panel, x, high)]
     limits = ax.get_ylim()
@@ -436,7 +434,6 @@ def _draw_region(ax: Any, panel: Panel, region: Region, look: BandLook) -> None:
 
 
 def _draw_legend(canvas: Any, axes: list[Any], columns: int, unnamed: set[str]) -> Any:
-    """Draw one legend below all panels."""
     handles: dict[tuple[str, str], Any] = {}
     for ax in axes:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):

@@ -141,7 +141,6 @@ def _standing_out(shade: str, paper: str) -> str:
 
 
 def _luminance(parts: tuple[float, ...]) -> float:
-    """Relative luminance as defined by WCAG 2."""
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 

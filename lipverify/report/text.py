@@ -120,7 +120,7 @@ def _shown(character: str) -> str:
         return character
     if unicodedata.category(character) == "Zs":
         return " "
-    return named(character) if invisible(character) or ord(character) not in _glyphs() else character
+    return named(character) if invisible(character) or ord(character) not in _glyphs("DejaVuSans") else character
 
 
 def font_folder() -> Path:
@@ -131,11 +131,11 @@ def font_folder() -> Path:
 
 
 @cache
-def _glyphs() -> frozenset[int]:
-    """The code points of the last font that the report falls back on."""
+def _glyphs(font: str) -> frozenset[int]:
+    """The code points of a font."""
     from matplotlib.ft2font import FT2Font
 
-    return frozenset(FT2Font(str(font_folder() / "DejaVuSans.ttf")).get_charmap())
+    return frozenset(FT2Font(str(font_folder() / f"{font}.ttf")).get_charmap())
 
 
 @cache
@@ -161,19 +161,11 @@ def drawable(text: str, width: float) -> str:
     return drawn
 
 
-@cache
 def family(text: str) -> str:
     """The font of the page, or the first font that has every character of the text."""
     words = {character for formula, part in pieces(text) if not formula for character in part if character != "$"}
     # the other positions of cmr10 hold TeX's glyphs, such as an ffi for a ±
     if words <= set(string.ascii_letters + string.digits + " !#%&'()*+,-./:;=?@[]"):
         return "cmr10"
-    known = {ord(character) for character in words} <= _stix()
+    known = {ord(character) for character in words} <= _glyphs("STIXGeneral")
     return "STIXGeneral" if known else "DejaVu Sans"
-
-
-@cache
-def _stix() -> frozenset[int]:
-    from matplotlib.ft2font import FT2Font
-
-    return frozenset(FT2Font(str(font_folder() / "STIXGeneral.ttf")).get_charmap())

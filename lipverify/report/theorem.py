@@ -103,7 +103,6 @@ def _rank(figure: Figure, own: Sequence[Figure]) -> tuple[int, bool, bool]:
 
 
 def _is_bare(figure: Figure) -> bool:
-    """True if a panel has at most two measured points."""
     measured = [sum(len(s.x) for s in panel.series if s.style != "dashed") for panel in figure.panels]
     return any(count < 3 for count in measured)  # fewer points say no more than a line of text
 
@@ -220,7 +219,6 @@ def _unsaid(where: coordinates.Where, record: Record) -> coordinates.Where:
 
 
 def _judged(records: Sequence[Record]) -> str:
-    """The outcome of the controls of all readings together."""
     judged = [record for record in records if record.cells]
     if not judged:
         return "not judged"

@@ -58,13 +58,7 @@ NAMED = 8
 
 
 def require_printable(ledger: Ledger) -> None:
-    """Refuse a ledger with a text that would stop the typesetting.
-
-    Raises
-    ------
-    InvalidInput
-        If a text, a word, a formula, or all texts together are too long; the message quotes the beginning of the text.
-    """
+    """Refuse a ledger with a text, a word, a formula or a whole that is too long to typeset."""
     total = 0
     for text in _texts(msgspec.to_builtins(ledger)):
         total += len(text)

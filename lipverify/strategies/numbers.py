@@ -135,6 +135,7 @@ def constants(low: float = 0.1, high: float = 10.0) -> st.SearchStrategy[float]:
     >>> find(constants(), lambda L: True)
     1.0
     """
+    # from the smallest positive double on
     ends = [_number(name, bound, "", 5e-324) for name, bound in (("low", low), ("high", high))]
     _in_order("bounds", *ends)
     return _spread(*ends)
@@ -166,7 +167,7 @@ def few_tokens_a_window(d: int, n: float, w: float) -> bool:
 def _spread(low: float, high: float) -> st.SearchStrategy[float]:
     """Exponentials of floats from a range slightly larger than the given one; draws beyond an end give the end."""
     log_low, log_high = math.log(low), math.log(high)
-    margin = 0.05 * (log_high - log_low)
+    margin = 0.05 * (log_high - log_low)  # draws beyond an end are set to the end itself
 
     def number(x: float) -> float:
         if not log_low < x < log_high:

@@ -68,13 +68,9 @@ def leaf_lengths() -> Iterator[int]:
 class Tally:
     """Samples of one or more bounded quantities, column by column: only their sums are kept.
 
-    Parameters
-    ----------
-    low, high
-        The bounds of each column. If they are equal the samples cannot vary, and the half-width is the rounding
-        error. Samples that merely did not vary do not give a width of zero.
-    xp, moments
-        The library of the samples, and the function that reduces them on their device.
+    `low` and `high` bound each column. If they are equal the samples cannot vary, and the half-width is the rounding
+    error; samples that merely did not vary do not give a width of zero. `moments` reduces samples of the library `xp`
+    on their device.
 
     >>> tally = Tally(np.array([0.0]), np.array([1.0]))
     >>> tally.add(np.full((1000, 1), 0.5))
@@ -104,11 +100,8 @@ class Tally:
     def add(self, samples: Array) -> None:
         """Add samples, (N, columns), of the library `xp`; how samples are split into calls does not matter.
 
-        Raises
-        ------
-        InvalidInput
-            If a sample is outside of its bounds by more than rounding, or is not a number. For samples of libraries
-            other than NumPy this may be raised only when the interval is computed.
+        A sample that is outside of its bounds by more than rounding, or no number, is refused; one of another library
+        than NumPy perhaps only when the interval is computed.
         """
         self._known, leaves = None, self._within(self._leaves.add(samples))
         while len(leaves):
@@ -203,7 +196,6 @@ class Tally:
         return min(count(2 * T), max(10_000.0, count((1.3 * float(ndtri(1 - miss / 2))) ** 2)))
 
     def _edges(self, level: float) -> tuple[Floats, Floats]:
-        """The interval in the unit of the range."""
         threshold, mean = math.log(2 / (1 - level)), self.moments.mean
         if self.count < 1500:  # a pilot would cost more than it gains
             return self._outer(threshold)
@@ -225,11 +217,6 @@ class Tally:
 
 def betting_interval(samples: Floats, level: float = 0.95) -> tuple[Floats, Floats]:
     """(low, high) for the mean of samples in [0, 1], along the first axis; other axes are separate means.
-
-    Raises
-    ------
-    InvalidInput
-        If there are no samples, one lies outside of [0, 1] or is not a number, or `level` is not in (0, 1).
 
     >>> low, high = betting_interval(np.full((1001, 1), 0.25))
     >>> bool(low[0] < 0.25 < high[0])

@@ -67,14 +67,8 @@ def joined(leaves: Floats) -> Floats:
 class Leaves:
     """Reduce samples leaf by leaf on their own device. How samples are split into calls does not change a bit.
 
-    Parameters
-    ----------
-    lengths
-        The number of samples of each leaf.
-    unit
-        The unit of each column's deviations.
-    xp, moments
-        The library of the samples, and the function that reduces them.
+    `lengths` are the numbers of samples of the leaves, `unit` is that of each column's deviations, and `moments`
+    reduces samples of the library `xp`.
 
     >>> leaves = Leaves(repeat(2), np.ones(1))
     >>> [leaves.add(np.array([[x]])).shape[0] for x in (1.0, 2.0, 4.0)], leaves.count, leaves.centre.tolist()
@@ -126,27 +120,19 @@ class Leaves:
 
 
 def _mean(rows: Array) -> Floats:
-    """The mean of a few samples, and 0 where it is not a finite number."""
     with np.errstate(over="ignore", invalid="ignore"):
         return np.nan_to_num(np.add.accumulate(to_host(rows), axis=0)[-1] / rows.shape[0], posinf=0.0, neginf=0.0)
 
 
 class SampledMean(msgspec.Struct, frozen=True, kw_only=True):
-    """A mean over sampled contexts.
-
-    Attributes
-    ----------
-    value, standard_error
-        The mean and its standard error (not a half-width), in the units of the samples.
-    doubt
-        The relative standard error of the sampled variance, from the fourth moment. At `TRUSTED` and above, a few
-        contexts carry most of the variance and rarer, worse ones have probably not been drawn; then neither the value
-        nor its error can be trusted.
-    """
+    """A mean over sampled contexts, and its standard error (not a half-width)."""
 
     value: float
     standard_error: float
     doubt: float
+    """The relative standard error of the sampled variance, from the fourth moment. At `TRUSTED` and above, a few
+    contexts carry most of the variance and rarer, worse ones have probably not been drawn: then value and error
+    mislead."""
 
     @property
     def trusted(self) -> bool:
@@ -157,11 +143,6 @@ class SampledMean(msgspec.Struct, frozen=True, kw_only=True):
 @makes("sampled", "montecarlo")
 def sampled_mean(values: Array) -> SampledMean:
     """The mean of independent values, (contexts,), its standard error, and the doubt in that error.
-
-    Raises
-    ------
-    InvalidInput
-        If there are fewer than two values.
 
     >>> import numpy as np
     >>> mean = sampled_mean(np.asarray([1.0, 2.0, 3.0]))
@@ -204,12 +185,7 @@ class NormalTally:
     contradict the assumption: fewer than 100 samples, a sampled variance whose relative standard error (from the fourth
     moment) is `TRUSTED` or more, or samples that do not vary.
 
-    Parameters
-    ----------
-    low, high
-        The bounds of each column, infinite where there are none. A column with low = high is constant.
-    xp, moments
-        The library of the samples, and what reduces them where they are.
+    `low` and `high` bound each column, with infinities where there are none; a column with low = high is constant.
 
     >>> tally = NormalTally(np.array([-np.inf]), np.array([np.inf]))
     >>> tally.add(np.linspace(-1, 1, 1001)[:, None])
@@ -236,10 +212,7 @@ class NormalTally:
     def add(self, samples: Array) -> None:
         """Add samples, (N, columns), of the library `xp`; how samples are split into calls does not matter.
 
-        Raises
-        ------
-        InvalidInput
-            If a sample is not a finite number; at the latest when the interval is computed.
+        A sample that is not a finite number is refused, at the latest when the interval is computed.
         """
         for leaf in _finite(self._leaves.add(samples)):
             self._sums += leaf[2:]
@@ -261,13 +234,7 @@ class NormalTally:
         return np.asarray(self._centre + self.sums[0] / self.count)
 
     def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
-        """(mean, half-width) of each column.
-
-        Raises
-        ------
-        OutOfReach
-            If the samples contradict an assumption of the interval.
-        """
+        """(mean, half-width) of each column; out of reach if the samples contradict an assumption of the interval."""
         from scipy.special import ndtri
 
         if self.count < FEWEST:
@@ -313,7 +280,6 @@ class NormalTally:
 
 
 def _finite(leaves: Floats) -> Floats:
-    """Check that moments come from finite samples."""
     ends = leaves[:, :2]
     if not np.all(np.isfinite(ends)):
         bad = ends[~np.isfinite(ends)][0]

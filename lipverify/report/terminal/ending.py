@@ -23,8 +23,6 @@ AS_RECORDED, DIFFERS, BROKE = 0, 1, 3
 """Exit codes of `verify`; 2 is the interpreter's code for a wrong command line."""
 DECIDE = " --decide "
 """Separates the command of a claim from the seconds of the steps that were taken for it."""
-LINES = 10
-"""Length of the summary at 80 columns. Verdicts that do not fit are counted; the table and the report name them."""
 Trouble = Literal["broke", "moved", "not caught", "open"]
 LEFT_OUT: dict[Trouble, str] = {
     "broke": "broke", "moved": "moved", "not caught": "{} without a control that was caught", "open": "{} open",
@@ -48,7 +46,7 @@ def ending(ledger: Ledger, files: Sequence[Path], strict: bool, width: int) -> l
     """The lines of the summary, none wider than `width`, and at most ten if the required content fits."""
     head = _wrapped([*_counted(ledger, width), *_new(ledger)], width)
     tail = _wrapped([*_where(ledger, files), _exit(ledger, strict)], width)
-    return [*head, *_troubles(ledger, width, max(LINES - len(head) - len(tail), 2)), *tail]
+    return [*head, *_troubles(ledger, width, max(10 - len(head) - len(tail), 2)), *tail]
 
 
 def _wrapped(lines: Iterable[str], width: int) -> list[str]:
@@ -157,7 +155,6 @@ def _trouble_of(record: Record) -> Trouble:
 
 
 def _became(record: Record) -> str:
-    """What happened to a record, and where."""
     decided = record.verdict in ("supported", "refuted")  # the reason of an open claim states where
     where = visible(reach(record.cells, record.verdict, record.id)) if decided else ""
     return {
@@ -169,7 +166,6 @@ def _became(record: Record) -> str:
 
 
 def _reason(record: Record) -> str:
-    """The reason in a few words."""
     if record.problem:
         return visible("; ".join(filter(None, [record.problem.rstrip("."), wants(record)])))
     missed = next((cell for cell in record.cells if not cell.caught), None)
@@ -179,7 +175,6 @@ def _reason(record: Record) -> str:
 
 
 def _next_step(ledger: Ledger, record: Record) -> str:
-    """The next step for the user."""
     if record.verdict == "error":
         return "fix the cause, then repeat the command with --resume"
     if "disagree" in record.problem:
@@ -213,7 +208,6 @@ def _explaining(record: Record) -> str:
 
 
 def _exit(ledger: Ledger, strict: bool) -> str:
-    """The exit code and its meaning."""
     code, claims = exit_code(ledger, strict), ledger.claims
     if code == AS_RECORDED:
         new = sum(record.expected is None for record in claims)
@@ -249,7 +243,6 @@ def stem_of(id: str) -> str:
 
 
 def _told(outcomes: Mapping[Outcome, int], printed: Sequence[Passage]) -> str:
-    """The outcomes of the passages of a theorem."""
     if len(outcomes) != 1:
         return ", ".join(f"{count} {SHORT[name]}" for name, count in outcomes.items()) or "nothing printed"
     told = SHORT[next(iter(outcomes))]
@@ -293,7 +286,6 @@ def claim_line(record: Record) -> str:
 
 
 def _notes(records: Sequence[Record]) -> str:
-    """Remarks that a reader must see."""
     moved = sum(record.moved and record.verdict != "error" for record in records)
     missed = sum(not record.control.caught and not record.problem for record in records)
     notes = [f"{moved} MOVED"] * bool(moved) + [f"{missed} CONTROL NOT CAUGHT"] * bool(missed)

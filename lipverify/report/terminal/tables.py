@@ -45,14 +45,9 @@ def grouped(columns: tuple[str, ...], rows: Sequence[Row]) -> Group:
         for id, cells in group:
             *middle, verdict = cells
             name, *others = (Whole(visible(cell)) for cell in (_rest(id), *middle))
-            table.add_row(Padding(name, (0, 0, 0, 2)), *others, _marked(verdict))
+            table.add_row(Padding(name, (0, 0, 0, 2)), *others, Text.from_markup(visible(verdict), emoji=False))
         parts.append(table)
     return Group(*parts)
-
-
-def _marked(cell: str) -> Text:
-    """The text of markup as displayed; control characters are named, and emoji codes stay text."""
-    return Text.from_markup(visible(cell), emoji=False)
 
 
 def _rest(id: str) -> str:

@@ -35,7 +35,6 @@ class Axis(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def _unit(self) -> float:
-        """The length of one unit, or one decade, on screen."""
         return (self.end - self.start) / (self.high - self.low)
 
     @property
@@ -107,8 +106,6 @@ def _power(exponent: int) -> Markup:
 
 _CELL = 26.0
 """Width of a cell of a map, in units of about a pixel."""
-_STEPS = 24
-"""Number of steps of the colour scale."""
 
 
 def maps(figure: Figure, label: Callable[[str], Markup]) -> Markup:
@@ -124,11 +121,11 @@ def maps(figure: Figure, label: Callable[[str], Markup]) -> Markup:
             return BLANK
         return "#" + "".join(f"{round(255 * part):02x}" for part in palette((value - low) / (high - low))[:3])
 
-    steps = [low + (high - low) * k / (_STEPS - 1) for k in range(_STEPS)]
+    steps = [low + (high - low) * k / 23 for k in range(24)]
     bar = element(
         "svg",
         [element("rect", x=8 * k, y=0, width=8.5, height=10, fill=colour(value)) for k, value in enumerate(steps)],
-        viewBox=f"0 0 {8 * _STEPS} 10", aria_hidden="true",
+        viewBox="0 0 192 10", aria_hidden="true",
     )  # fmt: skip
     ends = [element("span", digits.number(value)) for value in (low, high)]
     sheets = element("div", [_map(heat_map, colour, label) for heat_map in figure.maps], class_="panels maps")
@@ -316,7 +313,6 @@ def _band(band: Band, look: BandLook, x: Axis, y: Axis) -> Markup:
 
 
 def _region(region: Region, look: BandLook, x: Axis, y: Axis) -> Markup:
-    """A shaded region, bounded by its lower and its upper curve."""
     sides = [
         [
             (x.position(u), y.position(v))
@@ -346,7 +342,6 @@ def _filled(look: BandLook, shape: str, **position: str) -> Markup:
 
 
 def _series_sample(figure: Figure, text: str, look: Look) -> Markup:
-    """A sample of the curve for the legend."""
     series = next(s for panel in figure.panels for s in panel.series if s.label == text)
     points = [(13.0, 8.0)] if series.style in ("points", "errorbars") else [(1.0, 8.0), (25.0, 8.0)]
     return _sample(element("g", _shape(series, look, points), class_=colour_class(look.color)))
@@ -362,5 +357,4 @@ def spoken(text: str) -> str:
 
 
 def _n(position: float) -> str:
-    """A position rounded to a tenth of a unit."""
     return f"{position:.1f}".removesuffix(".0")

@@ -266,14 +266,12 @@ def _reading(reading: Reading, last: Reading | None, theorem: Theorem, anchor: s
 
 
 def _telling(case: Telling, words: Formulas) -> Child:
-    """A deciding number, with its point and its margin."""
     point = (" at ", words.rich(case.case)) if case.case else None
     allowed = ("; allowed ", words.rich(case.allowed)) if case.allowed else None
     return words.rich(case.quantity), point, ": ", element("b", case.measured), allowed, f"; margin {case.margin}"
 
 
 def _checked(theorem: Theorem, words: Formulas) -> Markup:
-    """The trust in the verdicts, and the command that repeats them."""
     lines: list[tuple[str, Child]] = [
         ("Controls", theorem.judged),
         ("Resolution", words.rich(theorem.resolution) if theorem.resolution else None),

@@ -108,7 +108,6 @@ def _gather(row: ElementTree.Element) -> None:
 
 
 def _last(part: ElementTree.Element) -> str | None:
-    """The last symbol of an element, or the base of its script."""
     base = part[0] if part.tag in _SCRIPTS and len(part) else part
     return base.text if base.tag == "mo" else None
 
