@@ -17,8 +17,7 @@ from lipverify.checks.linear_transformers.gdplusplus_losses import (
     tails,
 )
 from lipverify.checks.linear_transformers.quantities import NOISE_LAWS, named
-from lipverify.claims import at
-from lipverify.claims.ledger import Figure, Panel, Series, Table
+from lipverify.claims import Figure, Panel, Series, Table, at
 from lipverify.linear_transformer import gdplusplus  # imported by name later: they load FLINT and SciPy on first use
 
 SAMPLING = 0.05

@@ -27,14 +27,14 @@ SEEDS = (0, 1, 2)
 def models_of(options: ModelOptions) -> list[Any]:
     """The models of the table with these coordinates; refused if a coordinate has an unknown value."""
     from lipverify.linear_transformer.families import NAMES
-    from lipverify.linear_transformer.published import LAYERS, NOISES, problem
+    from lipverify.linear_transformer.published import LAYERS, NOISES, regression_named
     from lipverify.linear_transformer.training.lineage import Model
 
     laws = [law.name for law in NOISES]
     noises = options.noise or laws
     for noise in noises:
         chosen("noise", noise.partition("@")[0], laws)
-        problem(noise)
+        regression_named(noise)
     families = [chosen("family", family, NAMES) for family in options.family or NAMES]
     seeds = [whole("seeds", seed, least=0, what="a seed") for seed in options.seeds or SEEDS]
     depths = [whole("layers", depth, least=1, what="a depth") for depth in options.layers or LAYERS]

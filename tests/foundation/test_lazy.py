@@ -51,7 +51,7 @@ def test_no_public_name_is_hidden_by_a_module(package: str) -> None:
 
 
 def test_packages_are_imported_through_their_public_names() -> None:
-    rooms = ["linear_transformer.GDPlusPlus", "optimum.optimal_block", "loss.loss_terms", "problem.Problem"]
+    rooms = ["linear_transformer.GDPlusPlus", "optimum.optimal_block", "loss.block_terms", "problem.Problem"]
     rooms += ["scaling.growth", "laws.ReLU", "covariates.Ellipsoid"]
     reached = ", ".join(f"lv.{room}.__name__" for room in rooms)
     assert printed(f"import lipverify as lv; print({reached})").split() == [room.split(".")[1] for room in rooms]

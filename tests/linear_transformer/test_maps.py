@@ -36,14 +36,14 @@ from lipverify.linear_transformer.gdplusplus.critical import derivatives as exac
 
 # internal: batches of derivatives, the search and the factors of training, which only the maker of the file uses
 from lipverify.linear_transformer.gdplusplus.maps import _factored, derivatives, followed, unseen
-from lipverify.linear_transformer.published import problem
+from lipverify.linear_transformer.published import regression_named
 
 needs_compiler = pytest.mark.skipif(not has_compiler(), reason="needs a C compiler")
 
 
 def losses(noise: str, points: object) -> list[float]:
     """The excess loss of critical points of two layers over all eigenvalues."""
-    loss = excess_loss(problem(noise), 2, 24, None)
+    loss = excess_loss(regression_named(noise), 2, 24, None)
     return [loss(np.asarray(point.weights)) for point in points]  # type: ignore[attr-defined]
 
 
@@ -51,11 +51,15 @@ def losses(noise: str, points: object) -> list[float]:
 @pytest.mark.parametrize("noise", ["uniform-0", "uniform-2", "levels-1-3"])
 def test_branch_and_bound_agrees_with_resultants(noise: str) -> None:
     """Two methods that share the moments alone: no point is missed, and none is invented."""
-    known = two_layers(problem(noise))
+    known = two_layers(regression_named(noise))
     ridge = known_optimum(noise, 2).loss.value - known_optimum(noise, 2).excess.value
     bound = ridge + 1.1 * sorted(losses(noise, known))[-2]
     expected = [point for point, loss in zip(known, losses(noise, known), strict=True) if ridge + loss < bound]
-    found = [point for point in all_below(problem(noise), 2, bound).points if ridge + losses(noise, [point])[0] < bound]
+    found = [
+        point
+        for point in all_below(regression_named(noise), 2, bound).points
+        if ridge + losses(noise, [point])[0] < bound
+    ]
     assert len(expected) >= 3
     assert {(point.index, *np.round(point.weights, 12)) for point in found} == {
         (point.index, *np.round(point.weights, 12)) for point in expected
@@ -65,14 +69,14 @@ def test_branch_and_bound_agrees_with_resultants(noise: str) -> None:
 @needs_compiler
 def test_branch_and_bound_keeps_the_best_point_only_above_its_loss() -> None:
     """The bound counts, and it counts to a part in a million of the excess."""
-    regression, best = problem("uniform-1"), known_optimum("uniform-1", 2)
+    regression, best = regression_named("uniform-1"), known_optimum("uniform-1", 2)
     assert all_below(regression, 2, best.loss.value - 1e-6 * best.excess.value).points == ()
     (point,) = all_below(regression, 2, best.loss.value + 1e-6 * best.excess.value).points
     assert point.index == 0
 
 
 def test_a_bound_below_the_floor_needs_no_search() -> None:
-    assert all_below(problem("uniform-1"), 2, 0.01) == ((), 0)
+    assert all_below(regression_named("uniform-1"), 2, 0.01) == ((), 0)
 
 
 def test_balls_of_the_nodes_contain_the_rule_that_integrates_all_moments_exactly() -> None:
@@ -88,7 +92,7 @@ def test_balls_of_the_nodes_contain_the_rule_that_integrates_all_moments_exactly
 
 @needs_compiler
 def test_an_impossible_search_is_refused() -> None:
-    regression = problem("uniform-3")
+    regression = regression_named("uniform-3")
     with pytest.raises(InvalidInput, match="within reach for 2 and 3"):
         all_below(regression, 4, 0.2)
     with pytest.raises(InvalidInput, match="loss = -1"):
@@ -124,7 +128,7 @@ def test_the_variables_of_the_search_are_those_of_the_model(layers: int, choice:
 @given(st.integers(1, 4), st.integers(0, 2**32 - 1))
 def test_batches_of_derivatives_are_the_exact_ones(layers: int, seed: int) -> None:
     """Sums over Gauss's nodes in doubles against sums over moments in balls."""
-    regression = problem("uniform-3")
+    regression = regression_named("uniform-3")
     weights = -0.02 * np.random.default_rng(seed).random((2, 2 * layers - 1))
     found = derivatives(on_gauss_nodes(regression, layers), weights)
     for row, gradient, hessian in zip(weights, found.gradient, found.hessian, strict=True):
@@ -150,7 +154,7 @@ def test_maps_rise_from_the_best_model_known() -> None:
 
 def test_the_search_converges_to_critical_points_of_the_given_index_alone() -> None:
     """Near a point it converges if it is told the number of falling directions, and leaves it otherwise."""
-    regression = problem("uniform-0")
+    regression = regression_named("uniform-0")
     points, loss = two_layers(regression), on_gauss_nodes(regression, 2)
     weights, indices = np.asarray([point.weights for point in points]), np.asarray([point.index for point in points])
     assert set(indices) == {0, 1}
@@ -183,7 +187,7 @@ def test_branch_and_bound_of_three_layers_finds_the_stored_points_again(noise: s
     stored = landscape(noise, 3)
     assert stored.below > 0
     below = [point for point, loss in zip(stored.points, stored.losses, strict=True) if loss < stored.below]
-    found = all_below(problem(noise), 3, stored.below).points
+    found = all_below(regression_named(noise), 3, stored.below).points
     assert len(found) == len(below)
     for point in found:
         assert np.abs(np.asarray(below) / point.weights - 1).max(axis=1).min() < 1e-9

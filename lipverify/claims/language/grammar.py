@@ -479,6 +479,23 @@ ENGLISH = ("and", "as", "at", "each", "else", "for", "is", "of", "or", "to", "wh
 def typeset(text: str) -> str:
     r"""Typeset a sentence: formulas are put between dollar signs, and English words and code stay unchanged.
 
+    Parameters
+    ----------
+    text
+        A sentence in the notation of proofs and claims.
+
+    Returns
+    -------
+    str
+        The sentence, with LaTeX between dollar signs.
+
+    Raises
+    ------
+    InvalidInput
+        If a formula is not closed.
+
+    Examples
+    --------
     >>> print(typeset("For every w >= u: Z_low <= P(w) / c, with J0 (5 E for pairs), and E sum a_i."))
     For every $w\geq u$: $Z_{\mathrm{low}}\leq P(w)/c$, with $J_{0}$ ($5 E$ for pairs), and $\mathbb{E} \sum a_{i}$.
     >>> print(typeset("f is a multiple of z; A stays below (above) b, at most low e^{-lambda g} / sqrt(pi)"))

@@ -35,7 +35,7 @@ from lipverify.linear_transformer.gdplusplus.floor import gdplusplus_floor
 from lipverify.linear_transformer.gdplusplus.folds import deepened, folded
 from lipverify.linear_transformer.gdplusplus.known import known_model, known_optimum
 from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss, flat_weights
-from lipverify.linear_transformer.published import NOISES, printed, problem
+from lipverify.linear_transformer.published import NOISES, printed, regression_named
 
 FORMAT = 2
 """Version of the stored maps; a file with another one is refused."""
@@ -103,7 +103,7 @@ class Landscape(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     @property
     def losses(self) -> list[float]:
         """The expected adjusted losses of the points to a millionth, by Gauss's rule and the floor."""
-        regression = problem(self.noise)
+        regression = regression_named(self.noise)
         loss, floor = on_gauss_nodes(regression, self.layers), gdplusplus_floor(regression, self.layers).value
         deviations, _ = deviations_of(loss, np.asarray(self.points))
         return [floor + float(residual @ residual) / 2 for residual in deviations]
@@ -238,7 +238,7 @@ def first_places(noise: str, layers: int, count: int, rng: np.random.Generator) 
     Half of them are the points known of one layer less with a random layer inserted, a quarter has random zeros, and
     a quarter has made some steps of a descent from such.
     """
-    regression = problem(noise)
+    regression = regression_named(noise)
     loss = on_gauss_nodes(regression, layers)
     shorter = landscape(noise, layers - 1).points if layers > 2 else [flat_weights(known_model(noise, 1))]
     random = folded(rng, count // 2, layers, 2.0 * regression.n, SPAN * float(loss.rule.t[-1]))
@@ -256,7 +256,7 @@ class Search(NamedTuple):
 
 def searched(noise: str, layers: int, starts: int, seed: int) -> Search:
     """The critical points to which following eigenvectors leads from random places, and the best one known."""
-    regression = problem(noise)
+    regression = regression_named(noise)
     loss, rng = on_gauss_nodes(regression, layers), generator(seed, f"gd++/landscape/{noise}/{layers}", 0)
     places, falling = first_places(noise, layers, starts, rng), rng.integers(layers + 1, size=starts)
     parts = [slice(first, first + BATCH) for first in range(0, starts, BATCH)]
@@ -283,7 +283,7 @@ def searched(noise: str, layers: int, starts: int, seed: int) -> Search:
 def _certified(noise: str, weights: Floats) -> CriticalPoint | None:
     """The certified critical point near weights, if there is one."""
     try:
-        point = certified(problem(noise), weights)
+        point = certified(regression_named(noise), weights)
     except (OutOfReach, ZeroDivisionError):
         return None
     return point if np.allclose(point.weights, weights, rtol=NEAR, atol=0) else None
@@ -341,7 +341,7 @@ def trained_ends(
     noise: str, layers: int, points: list[CriticalPoint], trainings: int, seed: int
 ) -> dict[str, list[int]]:
     """Count the trainings that end in each point and in none, by the first weights; add new minima to the points."""
-    regression = problem(noise)
+    regression = regression_named(noise)
     loss, ends = on_gauss_nodes(regression, layers), dict[str, list[int]]()
     kinds, first = first_weights(layers, regression.d), list[Floats]()
     for name, (count, deviation, _) in kinds.items():
@@ -371,7 +371,7 @@ def trained_ends(
 def bound_of(noise: str) -> float:
     """The loss below which all critical points of three layers are listed."""
     best = known_optimum(noise, 3).loss.value
-    floor, entry = gdplusplus_floor(problem(noise), 3).value, printed(noise, "GD++", 3)
+    floor, entry = gdplusplus_floor(regression_named(noise), 3).value, printed(noise, "GD++", 3)
     value = entry.value + entry.rounding
     if best <= value <= floor + TIMES_PRINTED * (best - floor):
         return value
@@ -391,9 +391,12 @@ def made(noise: str, layers: int, starts: int, trainings: int, seed: int) -> Lan
     below, boxes = 0.0, 0
     if layers == COMPLETE:
         below = bound_of(noise)
-        complete = all_below(problem(noise), layers, below)
+        complete = all_below(regression_named(noise), layers, below)
         boxes = complete.boxes
-        loss, excess = on_gauss_nodes(problem(noise), layers), below - gdplusplus_floor(problem(noise), layers).value
+        loss, excess = (
+            on_gauss_nodes(regression_named(noise), layers),
+            below - gdplusplus_floor(regression_named(noise), layers).value,
+        )
         missed = [
             point for point in points if loss(np.asarray(point.weights)) < excess and _place(point, complete.points) < 0
         ]
@@ -402,7 +405,7 @@ def made(noise: str, layers: int, starts: int, trainings: int, seed: int) -> Lan
         points += [point for point in complete.points if _place(point, points) < 0]
     ends = trained_ends(noise, layers, points, trainings, seed)
     hits += [0] * (len(points) - len(hits))
-    loss = on_gauss_nodes(problem(noise), layers)
+    loss = on_gauss_nodes(regression_named(noise), layers)
     order = np.argsort([loss(np.asarray(point.weights)) for point in points])
     return sealed(
         Landscape(
