@@ -2,12 +2,14 @@ r"""Tasks of low rank, f(x) = a^T B^T x: the best matrix c BB^T + c' (I - BB^T) 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import lipverify as lv
 
 CASES: dict[str, dict[str, float]] = {"two-tokens": {"n": 2, "sigma": 0.5}, "noiseless": {"n": 20, "sigma": 0.0}}
 """Each of the two assumptions of Theorem 4 without the other."""
+KIND: dict[str, Literal["printed", "convention"]] = {"sphere": "printed", "product": "convention"}
+"""The tokens of the source, and others."""
 
 
 def problem(covariates: str, d: int, k: int, n: float, sigma: float) -> lv.Problem:

@@ -6,7 +6,7 @@ spaces; lowrank_proofs.py has the proof for more tokens.
 """
 
 from lipverify.checks.softmax.figures import beside_aligned
-from lipverify.checks.softmax.low_rank import CASES, averaged, best_in_case, searched_in_case
+from lipverify.checks.softmax.low_rank import CASES, KIND, averaged, best_in_case, searched_in_case
 from lipverify.claims import agree, at, bound, claim, identity, per_profile
 
 # fmt: off
@@ -51,9 +51,7 @@ for covariates, tokens, pairs in (
             agree(best_in_case, SEARCHED, name, of=of, over={"covariates": covariates} | pairs)
             for of, name in (("c", "c^*"), ("loss", r"\mathcal{L}"))
         ),
-        source=THEOREM_4,
-        kind="printed" if covariates == "sphere" else "convention",
-        expected="supported", over={"covariates": covariates, "case": MEANT},
+        source=THEOREM_4, kind=KIND[covariates], expected="supported", over={"covariates": covariates, "case": MEANT},
         title="M* = c BB^T",
         statement=r"\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top, \quad 0 < c \leq C, \quad C = d",
         assumes=(tokens, *SET),
@@ -69,9 +67,7 @@ for covariates, tokens, pairs in (
         scale,
         bound(SEARCHED, rf"\min {QUADRATIC}", of="relevant", low="0", strict=True, control="1.1*d", over=pairs, method="montecarlo"),
         *agrees,
-        source=THEOREM_4,
-        kind="printed" if covariates == "sphere" else "convention",
-        expected="supported", over={"covariates": covariates, "case": tuple(CASES)},
+        source=THEOREM_4, kind=KIND[covariates], expected="supported", over={"covariates": covariates, "case": tuple(CASES)},
         title="Attention is positive on the relevant directions",
         statement=rf"\mathbf{{s}} \in \mathrm{{col}}(\mathbf{{B}}) \implies {QUADRATIC} > 0",
         assumes=(tokens, *SET, EITHER),
@@ -83,9 +79,7 @@ for covariates, tokens, pairs in (
         bound(best_in_case, rf"{QUADRATIC} / c^*", of="ratio", equals=0, within=EXACT, over=PAIRS, method="exact"),
         bound(SEARCHED, rf"{QUADRATIC} / c^*", of="ratio", equals=0, within=SAMPLED, over=pairs, method="montecarlo"),
         *agrees,
-        source=THEOREM_4,
-        kind="printed" if covariates == "sphere" else "convention",
-        expected="supported", over={"covariates": covariates, "case": tuple(CASES)},
+        source=THEOREM_4, kind=KIND[covariates], expected="supported", over={"covariates": covariates, "case": tuple(CASES)},
         title="Attention is zero on the spurious directions",
         statement=rf"\mathbf{{s}} \in \mathrm{{col}}(\mathbf{{B}})^\perp \implies {QUADRATIC} = 0",
         assumes=(tokens, *SET, EITHER),
