@@ -14,7 +14,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lipverify.foundation.lazy import lazy
-from lipverify.foundation.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from lipverify import (
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
         optimum as optimum,
         scaling as scaling,
     )
+    from lipverify.foundation.version import __version__ as __version__
     from lipverify.laws import (
         Affine as Affine,
         Cosine as Cosine,
@@ -47,4 +47,4 @@ if TYPE_CHECKING:
     from lipverify.scaling import growth as growth
     from lipverify.verification import verify as verify
 
-__getattr__, __dir__ = lazy(__name__, "__version__")
+lazy()

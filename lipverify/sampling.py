@@ -21,4 +21,4 @@ if TYPE_CHECKING:
     from lipverify.loss.montecarlo.contexts import draw_labels as draw_labels
     from lipverify.optimum.matrix.sampled import draw_loss as draw_loss
 
-__getattr__, __dir__ = lazy(__name__)
+lazy()

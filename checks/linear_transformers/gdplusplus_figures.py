@@ -5,26 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 from lipverify.checks.linear_transformers.gdplusplus_losses import (
-    ENOUGH,
     VIEWS,
-    below_the_bound,
+    critical_points,
     entry,
     floor,
     known,
-    landscape,
     printed_quotients,
-    several,
     tails,
 )
 from lipverify.checks.linear_transformers.quantities import NOISE_LAWS, named
-from lipverify.claims import Figure, Panel, Series, Table, at
-from lipverify.linear_transformer import gdplusplus  # imported by name later: they load FLINT and SciPy on first use
+from lipverify.claims import Table, at
 
 SAMPLING = 0.05
 """The relative sampling error allowed below the expectation, for a mean over 100,000 sequences: three standard errors of 1.5 %."""
 
 
-def landscapes(**found: dict[str, Any]) -> Table:
+def minima_and_saddles(**found: dict[str, Any]) -> Table:
     """All critical points of two layers by law of the noise."""
     rows = []
     for name, each in found.items():
@@ -59,107 +55,6 @@ def ends(**found: dict[str, Any]) -> Table:
               weights 0 ends, and the printed loss.""",
         header=("noise", "layers", "best known", "from small weights", "printed"),
         rows=tuple(rows),
-    )  # fmt: skip
-
-
-def listed(**found: dict[str, Any]) -> str:
-    """The minima that were certified again by law and depth, best first."""
-    told = []
-    for name, each in found.items():
-        noise, layers = read(name)
-        losses = ", ".join(f"{loss:.10g}" for loss, *_ in each["points"])
-        told.append(f"{named(noise)}, {layers} layers: {losses}")
-    return f"The losses of the best minima, at most {ENOUGH} of a depth: {'; '.join(told)}."
-
-
-def all_below(**found: dict[str, Any]) -> Table:
-    """All critical points of three layers below a loss by law of the noise."""
-    rows = []
-    for name, each in found.items():
-        points = {kind: [loss for loss, _, index in each["points"] if bool(index) == kind] for kind in (False, True)}
-        share, number = each["unseen"]
-        rows.append((
-            named(name.replace("_", "-")), f"{each['below']:.7g}", f"{entry(name.replace('_', '-'), 3).value:.3g}",
-            *(", ".join(f"{loss:.10g}" for loss in points[kind]) for kind in (False, True)), str(each["boxes"]),
-            str(each["all"]), f"{share:.1%}, {number:.0f}",
-        ))  # fmt: skip
-    return Table(
-        caption="GD++ with three layers: all critical points of the expected loss below a bound, by branch and bound; it is the printed loss and half a "
-        "unit of its last digit, or else the best loss's excess over the floor four times. Then the number of points with a loss below 5 that a search finds from "
-        "3000 starts; the share of starts that would end in a new one (Good and Turing), and an estimate from below of their number (Chao).",
-        header=("noise", "bound", "printed", "minima", "saddles", "boxes", "known", "unseen"),
-        rows=tuple(rows),
-    )  # fmt: skip
-
-
-def found_of_four() -> Table:
-    """What the search for critical points of four layers found by law, and how much it may have missed."""
-    rows = []
-    for noise in NOISE_LAWS:
-        stored, printed = gdplusplus.landscape(noise, 4), entry(noise, 4)
-        share, number = gdplusplus.unseen(stored.hits)
-        minima = [loss for loss, index in zip(stored.losses, stored.indices, strict=True) if index == 0]
-        bound = printed.value + printed.rounding
-        below = str(sum(loss < bound for loss in minima))
-        if bound < floor(noise, 4)["low"]:
-            below = "none, proved"
-        rows.append((
-            named(noise), str(len(stored.points)), str(len(minima)), f"{sum(stored.hits)} of {stored.starts}",
-            str(stored.late), f"{share:.1%}", f"{number:.0f}", f"{printed.value:.3g}", below,
-        ))  # fmt: skip
-    return Table(
-        caption="GD++ with four layers: the critical points with a loss below 5 that a search found, each certified by Krawczyk's test, and the strict local minima "
-        "among them. There may be others: how many starts converged, how many points the last tenth of all starts found first, the share of starts that would end in a "
-        "new point (Good and Turing), and an estimate from below of the number of all (Chao). Last the printed loss, and the minima found that lose no more, up to half "
-        "a unit of its last digit; none where it is below the floor of every filter of the degree.",
-        layer="evidence",
-        header=("noise", "points", "minima", "converged", "late", "unseen", "estimate", "printed", "minima up to it"),
-        rows=tuple(rows),
-    )  # fmt: skip
-
-
-def trained_from() -> Table:
-    """Where Adam ended by law, depth and first weights: losses, and how many trainings."""
-    rows = []
-    for noise, layers in sorted(gdplusplus.landscapes(), key=lambda found: (found[1], NOISE_LAWS.index(found[0]))):
-        stored = gdplusplus.landscape(noise, layers)
-        losses = stored.losses
-        ended = {
-            begin: ", ".join(f"{loss:.4g} ({count})" for loss, count in zip(losses, counts[:-1], strict=True) if count)
-            + (f", elsewhere ({counts[-1]})" if counts[-1] else "")
-            for begin, counts in stored.ends.items()
-        }  # fmt: skip
-        row = (ended[begin] for begin in ("factors", "small", "large"))
-        rows.append((named(noise), str(layers), *row, f"{entry(noise, layers).value:.3g}"))
-    return Table(
-        caption="GD++ trained by Adam on the expected loss, learning rate $10^{-4}$, 20,000 steps: the losses of the minima in which trainings ended, and their number. "
-        "First weights: factors $p_y, p_x, q$ of each layer with variance $0.002/(11 L)$, $\\omega_{yx} = p_y q$, $\\omega_{xx} = p_x q$; weights of that "
-        "size of a product; weights of standard deviation 0.02. Elsewhere: at no minimum yet, or lost.",
-        layer="evidence",
-        header=("noise", "layers", "from factors", "from small weights", "from large weights", "printed"),
-        rows=tuple(rows),
-    )  # fmt: skip
-
-
-def map_of_points() -> Figure:
-    """The critical points by loss and index, for two, three and four layers."""
-    panels = []
-    for noise in ("uniform-0", "uniform-1", "uniform-3"):
-        series = []
-        for layers in sorted(layers for law, layers in gdplusplus.landscapes() if law == noise):
-            stored = gdplusplus.landscape(noise, layers)
-            shift = 0.2 * (layers - 3)  # side by side
-            x = tuple(index + shift for index in stored.indices)
-            series.append(Series(label=f"{layers} layers", x=x, y=tuple(stored.losses), style="points"))
-        panels.append(
-            Panel(title=named(noise), xlabel="directions in which the loss falls", ylabel="expected adjusted loss", xscale="linear",
-                  series=tuple(series))
-        )  # fmt: skip
-    return Figure(
-        panels=tuple(panels),
-        caption="The critical points known of GD++, by loss and by the number of directions in which the loss falls: 0 at a strict local minimum. Of two layers "
-        "these are all, of three all below the printed loss; the others were found from many starts.",
-        alt="Two layers have a few points, three some dozens, four some hundreds, with more directions down at larger losses.",
     )  # fmt: skip
 
 
@@ -262,10 +157,9 @@ def by_name(
 FLOORS = by_name(floor)
 BELOW_THE_FLOOR = at(where, **FLOORS, uniform_0_at_6=at(floor, noise="uniform-0", layers=6))
 LOSSES = at(tabulated, **FLOORS, **by_name(known, "best_"), **by_name(known, "seen_", view="1e5"))
-CRITICAL_POINTS = at(landscapes, **{noise.replace("-", "_"): at(landscape, noise=noise) for noise in NOISE_LAWS})
+CRITICAL_POINTS = at(
+    minima_and_saddles, **{noise.replace("-", "_"): at(critical_points, noise=noise) for noise in NOISE_LAWS}
+)
 ENDS = at(ends, **by_name(printed_quotients, depths=(2, 3)))
-DEEPER_MINIMA = at(listed, **by_name(several, depths=(3, 4)))
-MAP, TRAINED_FROM, FOUR = at(map_of_points), at(trained_from), at(found_of_four)
-ALL_BELOW = at(all_below, **{noise.replace("-", "_"): at(below_the_bound, noise=noise) for noise in NOISE_LAWS})
 PRICE_OF_SAFETY = at(cost, **by_name(tails, noises=("uniform-0",), depths=(3, 4, 5)))
 EXCHANGED = at(exchanged, **by_name(tails, noises=("uniform-0", "uniform-1", "uniform-3"), depths=(3, 4, 5)))

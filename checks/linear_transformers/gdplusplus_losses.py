@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from itertools import islice, takewhile
 from typing import Any
 
 import numpy as np
 
-from lipverify.checks.linear_transformers.independent_tables import share
 from lipverify.checks.linear_transformers.quantities import Value, printed
-from lipverify.claims import remembered
-from lipverify.errors import InvalidInput
 from lipverify.linear_transformer import (
     gdplusplus,  # imported by name later: they load FLINT and SciPy on first use
     regression_named,
@@ -22,10 +17,6 @@ from lipverify.linear_transformer import (
 
 VIEWS = {"1e5": 1e5, "1e9": 1e9, "all": None}
 """The views: the eigenvalues that a number of contexts shows, or all."""
-SAME = 1e-9
-"""Relative distance of stored weights from the certified point; they are stored to the last digit."""
-ENOUGH = 2
-"""Minima that are certified again of a depth that has many."""
 ROUNDING = 1e-9
 """Error of a log10: logarithms up to 5000 of a residual, rounded some hundred times at 2e-16 of their size."""
 
@@ -46,7 +37,7 @@ def expected(noise: str, layers: int, weights: Any) -> Value:
     return ridge.value + value, ridge.error + abs(rough(weights) - value) + fine.rounding(weights)
 
 
-def landscape(noise: str) -> dict[str, Any]:
+def critical_points(noise: str) -> dict[str, Any]:
     """All critical points of two layers: the number of strict local minima, and the loss and index of each."""
     points = gdplusplus.two_layers(regression_named(noise))
     found = sorted((*expected(noise, 2, point.weights), point.index) for point in points)
@@ -80,67 +71,6 @@ def flat(run: Any) -> Any:
     from lipverify.linear_transformer import GDPlusPlus
 
     return gdplusplus.flat_weights([GDPlusPlus(xx=xx, yx=yx) for xx, _, yx, _ in run.numbers])
-
-
-def certified_points(noise: str, layers: int, minima: bool = False) -> Iterator[tuple[float, float, int]]:
-    """(loss, error, index) of the critical points that come as data, best first, each certified when it is asked for.
-
-    With `minima` only of those whose stored index is 0.
-    """
-    stored = gdplusplus.landscape(noise, layers)
-    for weights, index in zip(stored.points, stored.indices, strict=True):
-        if minima and index:
-            continue
-        yield certified_point(noise, layers, tuple(weights))
-
-
-@remembered()
-def certified_point(noise: str, layers: int, weights: tuple[float, ...]) -> tuple[float, float, int]:
-    """(loss, error, index) of the critical point at stored weights; a claim and its control ask for the same points."""
-    point = gdplusplus.certified(regression_named(noise), weights)
-    if not np.allclose(point.weights, weights, rtol=SAME, atol=0):
-        raise InvalidInput(f"{noise}, {layers} layers: no critical point is near the stored weights {weights}.")
-    return *expected(noise, layers, point.weights), point.index
-
-
-def several(noise: str, layers: int, than: str = "shorter") -> dict[str, Any]:
-    """The strict local minima, at most `ENOUGH`, that lose less than the best model with a layer less, or than the floor."""
-    if than == "floor":
-        bound = floor(noise, layers)["low"]
-    else:
-        bound = gdplusplus.known_optimum(noise, layers - 1, None).loss.value
-    better = takewhile(lambda point: point[0] + point[1] < bound, certified_points(noise, layers, minima=True))
-    found = list(islice((point for point in better if point[2] == 0), ENOUGH))
-    return {"minima": Fraction(len(found)), "points": found}
-
-
-def below_the_bound(noise: str) -> dict[str, Any]:
-    """The critical points of three layers below the loss to which branch and bound found all."""
-    stored = gdplusplus.landscape(noise, 3)
-    points = list(takewhile(lambda point: point[0] - point[1] < stored.below, certified_points(noise, 3)))
-    return {
-        "minima": Fraction(sum(point[2] == 0 for point in points)), "points": points, "below": stored.below,
-        "boxes": stored.boxes, "all": len(stored.points), "unseen": gdplusplus.unseen(stored.hits),
-    }  # fmt: skip
-
-
-def training_ends(noise: str, layers: int, begin: str = "factors") -> dict[str, Value]:
-    """Where trainings by Adam on the expected loss ended.
-
-    The share that ended in the commonest point; and over the printed loss that of the best of five trainings, taken as
-    the best point in which a fifth of all ended.
-    """
-    from lipverify.optimum import quotient  # with SciPy, which `lipverify list` does not need
-
-    stored = gdplusplus.landscape(noise, layers)
-    *ended, none = stored.ends[begin]
-    trainings = sum(ended) + none
-    often = share(max(ended), trainings)
-    best = next((weights for weights, count in zip(stored.points, ended, strict=True) if 5 * count >= trainings), None)
-    if best is None:
-        return {"share": often, "quotient": (1.0, math.inf)}  # after so many steps less than a fifth ended in any point
-    loss = expected(noise, layers, gdplusplus.certified(regression_named(noise), best).weights)
-    return {"share": often, "quotient": quotient(loss, tuple(entry(noise, layers)))}
 
 
 def floor(noise: str, layers: int) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from lipverify.checks.softmax.linear_floor import OFFSET
 from lipverify.checks.softmax.quantities import Value, optimum, problem, sampled_curve
 from lipverify.checks.softmax.slopes import CONTEXTS, SEEN, SIZE
 from lipverify.checks.softmax.window_proofs import closer
-from lipverify.claims import Band, Figure, HeatMap, Panel, Region, Series, Table, at, proved_window, typeset
+from lipverify.claims import Band, Figure, HeatMap, Panel, Region, Series, Table, at, proved_window
 
 Points = list[tuple[float, float]]
 RATE = {"relu": "2/(d+2)", "affine": "2/(d+3)"}
@@ -135,15 +135,17 @@ def chain(found: dict[str, Any]) -> Table:
         layer="evidence",
         header=("lemma", "says", "because"),
         rows=tuple(
-            (name, typeset(_first(says)), typeset(_first(because.removeprefix("Because "))))
+            (name, _first(says), _first(because.removeprefix("Because ")))
             for name, (says, because) in found["lemmas"].items()
         ),
     )
 
 
 def _first(text: str) -> str:
-    """Keep the first sentences that fit on one line."""
+    """Keep the first sentences that fit on one line; relations are typed in ASCII."""
     line = ""
+    for typed, sign in {"<=": "≤", ">=": "≥", "->": "→"}.items():
+        text = text.replace(typed, sign)
     for sentence in re.split(r"(?<=[^.]{3}\.) ", text):
         line = f"{line} {sentence}".strip()
         if len(line) > LINE:

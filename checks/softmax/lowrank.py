@@ -1,8 +1,6 @@
 r"""Theorem 4: attention pretrained on f(x) = a^T B^T x finds the columns of B, and attends along nothing else.
 
-It holds in the ball C = d, on the sphere and on a product of spheres, under each of the two assumptions without the
-other. With two tokens it is proved for every d, k and sigma in a smaller ball, among matrices that do not mix the two
-spaces; lowrank_proofs.py has the proof for more tokens.
+In the ball C = d it holds under each assumption without the other; in smaller balls there are proofs (lowrank_proofs.py).
 """
 
 from lipverify.checks.softmax.figures import beside_aligned

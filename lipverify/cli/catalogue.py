@@ -161,9 +161,10 @@ def write_claim(path: Path, bound: bool) -> int:
     """Write the start of a claims file; an existing file is never overwritten."""
     if path.suffix != ".py":
         raise InvalidInput(f"path = {str(path)!r}: a claims file is Python; give a name that ends in .py.")
+    text = start("bound" if bound else "exponent").replace("my_claims.py", path.name)
     try:
         with path.open("x", encoding="utf-8") as file:
-            file.write(start("bound" if bound else "exponent").replace("my_claims.py", path.name))
+            file.write(text)
     except FileExistsError:
         raise InvalidInput(f"path = {str(path)!r}: it is there and is not overwritten; give another name.") from None
     except OSError as error:

@@ -18,4 +18,4 @@ if TYPE_CHECKING:
     from lipverify.foundation.means.batches import mean_interval as mean_interval
     from lipverify.foundation.streams import generator as generator, normals as normals, uniforms as uniforms
 
-__getattr__, __dir__ = lazy(__name__)
+lazy()

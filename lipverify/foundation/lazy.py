@@ -6,57 +6,53 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
+from types import CodeType
 from typing import Any
 
 
-def lazy(package: str, *defined: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Make the `__getattr__` and the `__dir__` of a package (PEP 562), and with them its `__all__`.
+def lazy() -> None:
+    """Import the public names of the package that calls this on first use: its `__getattr__`, `__dir__` and `__all__`.
 
-    The imports that the package writes under `if TYPE_CHECKING:`, for type checkers, are its public names, and those
-    that are made on first use; they are read from its source. Each is written `name as name`, by which type checkers
-    know that it is public. A name must differ from every module's name, because importing that module would replace it.
+    What the package imports from the library, under `if TYPE_CHECKING:`, are its public names. Type checkers read them
+    in the source, Python in the compiled code, because a package may be installed without its source, and from a zip.
+    Each is written `name as name`, by which type checkers know that it is public. A name must differ from every
+    module's name, because importing that module would replace it.
 
-    Parameters
-    ----------
-    package
-        Its `__name__`.
-    defined
-        Further public names, which the package defines itself.
-
-    >>> attribute, directory = lazy("lipverify.loss")
-    >>> attribute("LossTerms").__module__
-    'lipverify.loss.terms'
-    >>> directory()
-    ['Cost', 'LossTerms', 'budget', 'loss_cost', 'loss_terms']
+    >>> import lipverify.problem
+    >>> dir(lipverify.problem)
+    ['Affine', 'Law', 'Problem', 'ReLU']
+    >>> lipverify.problem.ReLU.__module__
+    'lipverify.problem.laws'
     """
+    frame = sys._getframe(1)
+    code, names = frame.f_code, frame.f_globals
+    package = names["__name__"]
 
     def attribute(name: str) -> Any:
         if name == "__all__":
-            return sorted([*_origins(package), *defined])
-        origin = _origins(package).get(name)
+            return sorted(_origins(code))
+        origin = _origins(code).get(name)
         if origin is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = import_module(f"{package}.{name}") if origin == package else getattr(import_module(origin), name)
-        setattr(sys.modules[package], name, value)
-        return value
+        names[name] = import_module(f"{package}.{name}") if origin == package else getattr(import_module(origin), name)
+        return names[name]
 
-    return attribute, directory(package)
+    # an assignment in the package itself would let type checkers accept every attribute, misspelt ones too
+    names.update(__getattr__=attribute, __dir__=directory(package))
 
 
 @cache
-def _origins(package: str) -> dict[str, str]:
-    """The names that a package imports under `if TYPE_CHECKING:`, each with the module it comes from.
+def _origins(code: CodeType) -> dict[str, str]:
+    """The names that the code of a package imports from the library, each with the module it comes from."""
+    from dis import get_instructions  # a command that asks for no name of a package does not need it
 
-    >>> _origins("lipverify.problem")["ReLU"]
-    'lipverify.problem.laws'
-    """
-    import ast  # a command that asks for no name of a package does not need it
-
-    loader: Any = sys.modules[package].__loader__
-    tree = ast.parse(loader.get_source(package))
-    blocks = [node.body for node in tree.body if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)]
-    imports = [node for body in blocks for node in body if isinstance(node, ast.ImportFrom)]
-    return {alias.name: str(node.module) for node in imports for alias in node.names}
+    origins, module = {}, ""
+    for step in get_instructions(code):
+        if step.opname == "IMPORT_NAME":
+            module = step.argval
+        elif step.opname == "IMPORT_FROM" and module.startswith("lipverify") and module != __name__:
+            origins[step.argval] = module
+    return origins
 
 
 def directory(package: str) -> Callable[[], list[str]]:

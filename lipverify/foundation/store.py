@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import lzma
 import sqlite3
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
@@ -191,6 +192,7 @@ class Rows:
         """The reason why results are no longer kept, if there is one: a full disk must not end the run."""
         try:
             self._rows = sqlite3.connect(path, isolation_level=None)
+            weakref.finalize(self, self._rows.close)  # from 3.13 on, Python warns of a connection that nobody closed
             self._rows.execute("PRAGMA journal_mode=WAL")
             self._rows.execute("PRAGMA synchronous=NORMAL")  # a kill loses nothing; a power cut loses the last rows
             self._rows.execute(

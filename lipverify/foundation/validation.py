@@ -116,7 +116,8 @@ def real(value: Any) -> float:
     (2.0, nan)
     """
     try:
-        return float(value) if not isinstance(value, bool | str | bytes) else math.nan
+        # before NumPy 2.4 an array of one element was a number
+        return math.nan if isinstance(value, bool | str | bytes) or getattr(value, "ndim", 0) else float(value)
     except (TypeError, ValueError, OverflowError):
         return math.nan
 

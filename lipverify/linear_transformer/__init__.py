@@ -69,4 +69,4 @@ if TYPE_CHECKING:
     from lipverify.linear_transformer.training.tables import column as column, stored_tables as stored_tables
     from lipverify.linear_transformer.training.witness import trainings as trainings
 
-__getattr__, __dir__ = lazy(__name__)
+lazy()

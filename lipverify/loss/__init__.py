@@ -26,4 +26,4 @@ if TYPE_CHECKING:
     from lipverify.loss.work import Cost as Cost
     from lipverify.loss.worst import worst_bias as worst_bias
 
-__getattr__, __dir__ = lazy(__name__)
+lazy()

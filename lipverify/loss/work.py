@@ -37,6 +37,10 @@ GIB = 2.0**30
 """Bytes of a gibibyte."""
 NANO = 1e-9
 """Seconds of a nanosecond."""
+COPIES, DOUBLE = 8, 8
+"""Number of arrays of the largest size that exist at the same time, and bytes of a double."""
+TRACING = 0.1
+"""Seconds for searching a user's function for kinks, jumps and narrow features."""
 CHEAP, UNKNOWN = 0.5, 10.0
 """Nanoseconds per point of a cheap NumPy function, and of a function that is not known."""
 DEAR = {
@@ -50,6 +54,8 @@ DEAR = {
 """Nanoseconds per point of the other functions of NumPy, rounded: only their order of magnitude matters."""
 
 Progress = Callable[[int, int], None]
+Counts = tuple[dict[str, float], float]
+"""Seconds by stage, and the bytes of the largest arrays."""
 
 
 class Cost(Shown, msgspec.Struct, frozen=True, kw_only=True):

@@ -40,4 +40,4 @@ if TYPE_CHECKING:
         optimal_scale as optimal_scale,
     )
 
-__getattr__, __dir__ = lazy(__name__)
+lazy()

@@ -9,4 +9,4 @@ if TYPE_CHECKING:
     from lipverify.problem.laws import Affine as Affine, ReLU as ReLU
     from lipverify.problem.problem import Problem as Problem
 
-__getattr__, __dir__ = lazy(__name__)
+lazy()

@@ -12,6 +12,7 @@ import numpy as np
 from flint import acb, arb, ctx
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from lipverify.foundation.arrays import EPS
 from lipverify.problem.features import ROOT, SMALLEST, Features
 
 REACH = 2.5
@@ -28,7 +29,10 @@ SIDE_BY_SIDE = 1_000
 """Largest number of intervals of the smallest width. A place alone takes a hundred steps, so more of them are
 neighbours: rounding hides the function there, as where two functions in a maximum touch or are the same."""
 TALL = 10.0
-"""Bound on values within 1e-15 of a place, in units of the variation elsewhere: they then add less than rounding."""
+"""Bound on values within 1e-15 of a place, in units of the mean on a grid: they then add less than rounding."""
+BESIDE, STEEP = 32 * SMALLEST, 1.01
+"""Larger values are bounded if this factor bounds them relative to those at this distance from the place, as at the tip
+of a feature wider than 3e-12. A box too narrow for rounded numbers to place its sides to 1 % does not reach so far."""
 SAMPLES, OFFSET = 41, 0.0123456789
 """Number of points of a piece at which a formula is compared with the function, and their shift, so that none falls on
 a round number."""
@@ -57,7 +61,10 @@ class _Search:
         if not np.all(np.isfinite(values)):
             raise ValueError("not finite")
         self.middle = float(values[0])
-        self.size = max(float(np.max(np.abs(values - self.middle))), 1e-300)
+        distances = np.abs(values - self.middle)
+        # of a constant with features between the points, what rounding hides
+        rounding = EPS * float(np.max(np.abs(values)))
+        self.size, self.mean = max(float(np.max(distances)), rounding, 1e-300), float(np.mean(distances))
         self.looked = 0
         self._require_same()
 
@@ -122,26 +129,27 @@ class _Search:
             return False
         varies = float((value.disk - value.disk.mid()).abs_upper())
         if varies > GROWN * self.size:
-            self._grow(middle)
+            self.size = max(self.size, self._distance(middle))
         return varies <= GROWN * self.size
 
-    def _grow(self, point: float) -> None:
-        """Raise the size to the function's bound on this interval."""
-        value = float(np.asarray(self.function(np.array([point])), dtype=float)[0])
-        if math.isfinite(value):
-            self.size = max(self.size, abs(value - self.middle))
+    def _distance(self, *points: float) -> float:
+        """The largest finite distance of the function's values at some points from its first value."""
+        values = np.asarray(self.function(np.array(points)), dtype=float)
+        return float(np.max(np.abs(values - self.middle), where=np.isfinite(values), initial=0.0))
 
     def _value(self, ball: Ball) -> Ball:
         result = self.function(ball)
         return _ball(result.item() if isinstance(result, np.ndarray) else result)
 
     def _tame(self, start: float, stop: float) -> bool:
-        """True if a sliver's values are bounded so that they add less than rounding to an average."""
+        """True if a sliver's values add less than rounding to an average, or are about as large as those beside it."""
         try:
             value = self._value(Ball(arb(start).union(arb(stop)), None)).interval
         except UndecidedError:
             return False
-        return bool(value.is_finite()) and float((value - self.middle).abs_upper()) <= TALL * self.size
+        beside = self._distance(max(start - BESIDE, self.low), min(stop + BESIDE, self.high))
+        allowed = max(TALL * self.mean, STEEP * beside)
+        return bool(value.is_finite()) and float((value - self.middle).abs_upper()) <= allowed
 
     def _removable(self, leaves: list[tuple[float, float]], start: float, stop: float) -> bool:
         """True if the formula on the left of a place continues on its right."""
@@ -514,7 +522,10 @@ def _interp(x: Any, xp: Any, fp: Any) -> Ball:
     z, places, values = _ball(x), [float(number) for number in xp], [float(number) for number in fp]
     result: Any = values[-1]
     for (a, v), (b, u) in reversed(list(pairwise(zip(places, values, strict=True)))):
-        result = _where(z < b, v + (u - v) * (z - a) / (b - a), result)
+        line, between = _ball(v + (u - v) * (z - a) / (b - a)), arb(v).union(arb(u))
+        if _loose(z) and line.interval.overlaps(between):  # wider if the points are closer than the ends of z
+            line = Ball(line.interval.intersection(between), None)
+        result = _where(z < b, line, result)
     return _where(z < places[0], values[0], result)
 
 

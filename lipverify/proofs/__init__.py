@@ -65,4 +65,4 @@ if TYPE_CHECKING:
         letters as letters,
     )
 
-__getattr__, __dir__ = lazy(__name__)
+lazy()

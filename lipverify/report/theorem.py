@@ -10,7 +10,7 @@ from lipverify.claims.ledger.outcomes import behind
 from lipverify.claims.ledger.reach import at, beside_exponent, condition, decisive, reach, telling
 from lipverify.claims.ledger.record import Passage, Record
 from lipverify.claims.ledger.record import Table as LedgerTable
-from lipverify.foundation.latex.reader import UnreadableError, outside_words
+from lipverify.foundation.latex import outside_words
 from lipverify.foundation.quoting import counted
 from lipverify.report import coordinates, digits, readings, sources
 from lipverify.report.drawings import joined
@@ -203,11 +203,7 @@ def statement_of(latex: str) -> Text:
     """
     parts: list[Run] = []
     comma = False
-    try:
-        pieces = outside_words(latex) if latex.strip() else []
-    except UnreadableError:
-        return (formula(latex),)
-    for is_words, piece in pieces:
+    for is_words, piece in outside_words(latex) if latex.strip() else []:
         if is_words:
             text = printable(piece.strip())
             parts.append(Run("words", f"{',' * (comma and text[0] != ',')}{' ' * (text[0] != ',')}{text} "))

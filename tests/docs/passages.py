@@ -35,7 +35,7 @@ SHOWN = {
     "open": "open",
 }
 HEAD = """\
-# What is printed, and what is proved
+# All passages of the papers
 
 The table has a row for each passage that is counted. A passage is about mathematics, or about an experiment
 (training or sampling, whose result is a measured number and not a theorem). A comparison of digits in a printed table

@@ -98,7 +98,7 @@ def lacks(value: Any) -> list[str]:
 
 def records() -> dict[str, type]:
     """Every record of a ledger or of a comparison of two ledgers."""
-    modules = {getattr(ledger, name).__module__ for name in ledger.__all__ if isinstance(getattr(ledger, name), type)}
+    modules = {getattr(ledger, name).__module__ for name in dir(ledger) if isinstance(getattr(ledger, name), type)}
     found = [value for module in map(importlib.import_module, sorted(modules)) for value in vars(module).values()]
     return {
         value.__name__: value

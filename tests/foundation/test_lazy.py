@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import compileall
+import inspect
+import json
+import shutil
 import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
 
 import pytest
+
+import lipverify
 
 PACKAGES = ["lipverify", *(f"lipverify.{name}" for name in ("loss", "optimum", "linear_transformer", "problem"))]
 
@@ -48,6 +54,83 @@ def test_no_public_name_is_hidden_by_a_module(package: str) -> None:
     assert module.__file__ is not None
     modules = {path.stem for path in Path(module.__file__).parent.iterdir()}
     assert not modules & set(module.__all__)
+
+
+def public_names() -> dict[str, list[str]]:
+    """All packages of the library with their public names, each of which is imported; also run in other processes."""
+    from importlib import import_module
+    from pkgutil import walk_packages
+
+    import lipverify
+
+    packages = ["lipverify", *(info.name for info in walk_packages(lipverify.__path__, "lipverify.") if info.ispkg)]
+    modules = [import_module(package) for package in packages if not package.startswith("lipverify.checks")]
+    names = {module.__name__: getattr(module, "__all__", []) for module in modules}
+    for module in modules:
+        for name in names[module.__name__]:
+            getattr(module, name)
+    return {package: sorted(found) for package, found in names.items()}
+
+
+USE = f"""
+import json
+import lipverify as lv
+{inspect.getsource(public_names)}
+
+def test_use() -> None:
+    loss = lv.loss_terms(lv.Problem(d=3, n=100, law=lv.laws.ReLU()), 1.0).total
+    with open("use.json", "w") as file:
+        json.dump([lv.__file__, type(lv.__spec__.loader).__name__, loss, public_names()], file)
+
+if __name__ == "__main__":
+    test_use()
+"""
+UNDER_PYTEST = ["-m", "pytest", "-p", "no:lipverify"]
+FORMS = {"SourcelessFileLoader": [], "zipimporter": [], "AssertionRewritingHook": UNDER_PYTEST}
+"""The loaders that Python has for bytecode without source, for a zip and under pytest, and how each is run."""
+
+
+@pytest.fixture
+def installed(loader: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a script that uses the library, which Python finds only in the form that this loader reads.
+
+    pytest rewrites the assertions of a package with a plugin, of which only a wheel lists the files.
+    """
+    path = tmp_path / "installed"
+    package = Path(lipverify.__file__).parent
+    shutil.copytree(package, path / "lipverify", ignore=shutil.ignore_patterns("__pycache__"))
+    if loader == "SourcelessFileLoader":
+        compileall.compile_dir(path, quiet=1, legacy=True)
+        for source in path.rglob("*.py"):
+            source.unlink()
+    if loader == "zipimporter":
+        path = Path(shutil.make_archive(str(path), "zip", path))
+    if loader == "AssertionRewritingHook":
+        (tmp_path / "conftest.py").write_text("import pytest\npytest.register_assert_rewrite('lipverify')\n")
+    (tmp_path / "test_use.py").write_text(USE)
+    monkeypatch.setenv("PYTHONPATH", str(path))
+    monkeypatch.chdir(tmp_path)
+    return path
+
+
+@pytest.mark.parametrize("loader", FORMS)
+def test_the_public_names_need_no_source(loader: str, installed: Path) -> None:
+    done = subprocess.run([sys.executable, *FORMS[loader], "test_use.py"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    file, used, loss, names = json.loads(Path("use.json").read_text())
+    assert (Path(file).is_relative_to(installed), used) == (True, loader)
+    assert loss == lipverify.loss_terms(lipverify.Problem(d=3, n=100, law=lipverify.laws.ReLU()), 1.0).total
+    assert names == public_names()
+
+
+@pytest.mark.parametrize("loader", ["SourcelessFileLoader", "zipimporter"])
+def test_without_source_files_a_verification_is_refused_in_one_line(loader: str, installed: Path) -> None:
+    command = [sys.executable, "-m", "lipverify"]
+    subprocess.run([*command, "new", "claim", "mine.py"], capture_output=True, check=True)
+    for words in (["list"], ["verify", "mine.py"]):
+        done = subprocess.run([*command, *words], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
+        assert "install lipverify from its wheel" in done.stderr
 
 
 def test_packages_are_imported_through_their_public_names() -> None:

@@ -7,6 +7,7 @@ import pytest
 from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import root
 
 from lipverify.errors import OutOfReach
 from lipverify.linear_transformer import Regression, UniformNoise
@@ -20,10 +21,10 @@ from lipverify.linear_transformer.gdplusplus import (
 )
 
 # internal: derivatives in balls, which a critical point does not show
-from lipverify.linear_transformer.gdplusplus.critical import _moments, certified, derivatives
+from lipverify.linear_transformer.gdplusplus.critical import _moments, certified, derivatives, on_gauss_nodes
 
-# internal: the search from many starts behind the stored maps
-from lipverify.linear_transformer.gdplusplus.maps import searched
+# internal: starts with random zeros
+from lipverify.linear_transformer.gdplusplus.folds import folded
 from lipverify.linear_transformer.published import regression_named
 
 EPS = float(np.finfo(float).eps)
@@ -54,12 +55,25 @@ def test_exact_derivatives_are_those_of_the_quadrature(layers: int, sigma_max: f
 
 @pytest.mark.parametrize(("noise", "count"), [("uniform-0", 3), ("uniform-3", 2), ("uniform-5", 1), ("levels-1-3", 2)])
 def test_a_search_finds_no_point_of_two_layers_that_is_not_listed(noise: str, count: int) -> None:
-    points = two_layers(regression_named(noise))
-    assert sum(point.index == 0 for point in points) == count
-    found = searched(noise, 2, 200, 0).points
-    assert found
-    for point in found:
-        assert any(np.allclose(point.weights, each.weights, rtol=1e-9) and point.index == each.index for each in points)
+    """A solver of equations on sums in doubles, from random zeros, ends in listed points alone."""
+    regression = regression_named(noise)
+    points = np.asarray([point.weights for point in two_layers(regression)])
+    assert sum(point.index == 0 for point in two_layers(regression)) == count
+    loss, found = on_gauss_nodes(regression, 2), set[int]()
+
+    def slope(logarithms: np.ndarray) -> np.ndarray:
+        """The gradient in the logarithms of minus the weights; at all points listed they are negative."""
+        weights = -np.exp(logarithms)
+        deviations, jacobian = loss.deviations(weights)
+        return np.asarray(deviations @ jacobian * weights)
+
+    for start in folded(np.random.default_rng(0), 100, 2, 40.0, 1.2 * float(loss.rule.t[-1])):
+        with np.errstate(all="ignore"):
+            end = root(slope, np.log(-start), tol=1e-12)
+        if end.success and np.abs(end.fun).max() < 1e-9:
+            (place,) = np.flatnonzero(np.isclose(points, -np.exp(end.x), rtol=1e-6, atol=0).all(axis=1))
+            found.add(int(place))
+    assert len(found) >= count
 
 
 def test_two_layers_have_the_best_minimum_known_and_the_gradient_vanishes_at_all_points() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import array_api_strict
 import numpy as np
 import pytest
-from hypothesis import given, settings, target
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify.checks.linear_transformers.implicit_step import in_floats, in_integers, in_symbols
@@ -25,7 +25,7 @@ from lipverify.linear_transformer.implicit import start  # internal: the start, 
 
 # internal: the type of any layer, and the check that refuses layers of another size
 from lipverify.linear_transformer.layer import Parametrisation, written_out
-from tests.strategies import log_floats
+from tests.strategies import log_floats, target
 
 EPS = float(np.finfo(float).eps)
 STEPS = {

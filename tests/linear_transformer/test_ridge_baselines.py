@@ -13,7 +13,7 @@ from typing import Any
 import array_api_strict
 import numpy as np
 import pytest
-from hypothesis import given, target
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import multivariate_normal
@@ -41,7 +41,7 @@ from lipverify.linear_transformer.regression.adjusted import protocol_losses, pr
 
 # internal: the residual in the eigenbasis compared with the plain one, and the basis with the matrices
 from lipverify.linear_transformer.regression.eigenbasis import eigenbasis
-from tests.strategies import log_floats
+from tests.strategies import log_floats, target
 
 EPS = float(np.finfo(float).eps)
 TWO = CategoricalNoise((1.0, 3.0))

@@ -17,7 +17,7 @@ from lipverify.laws import Affine, Cosine, ReLU, Ridge
 
 # internal: its limits are set so that every loss exceeds them
 from lipverify.loss import Cost, work
-from lipverify.loss.exact import cost as estimates  # internal: the estimates are set to nothing
+from lipverify.loss.exact.biases import cost as estimates  # internal: the estimates are set to nothing
 from lipverify.loss.work import GIB, counted, price_of  # internal: the cost of a call, counted next to its estimate
 from tests.commands import Commands, Done
 
@@ -133,7 +133,6 @@ def test_all_losses_of_a_window_count() -> None:
 
 def test_an_estimate_that_was_too_low_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(estimates, "_variogram", lambda law, d, kinks: 0.0)
-    monkeypatch.setattr(estimates, "FITS", 0)
     monkeypatch.setattr(estimates, "TRACING", 1e-3)
     problem = Problem(d=6, n=100, law=kinked(-0.3, 0.6))
     budgeted = loss_cost(problem, 3.0).seconds * 1.01

@@ -8,7 +8,7 @@ from functools import cache
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings, target
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import lipverify as lv
@@ -16,6 +16,7 @@ from lipverify.errors import OutOfReach
 from lipverify.laws import Affine, Cosine, Law, Matern, Quadratic, ReLU, Ridge, Zonal
 from lipverify.proofs import Gaussian, Kinked, Pieces, Powers, prove_envelope
 from lipverify.proofs.envelope import Envelope  # internal: the record that prove_envelope returns
+from tests.strategies import target
 
 LAWS: dict[str, Law] = {
     "affine": Affine(),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from pathlib import Path
 
@@ -25,11 +24,12 @@ LONG = {
 
 
 @pytest.mark.parametrize("long", LONG.values(), ids=LONG.keys())
-def test_work_of_minutes_is_refused_at_once(tmp_path: Path, long: str) -> None:
-    begun = time.monotonic()
+def test_work_of_minutes_is_refused_before_it_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, long: str
+) -> None:
+    monkeypatch.setattr("lipverify.report.build.build", None)
     with pytest.raises(InvalidInput, match="can be typeset") as refusal:
         write_report(ledger((record(finding=long),)), tmp_path / "report.pdf")
-    assert time.monotonic() - begun < 10
     assert "\n" not in str(refusal.value)
     assert len(str(refusal.value)) < 300
     assert list(tmp_path.iterdir()) == []

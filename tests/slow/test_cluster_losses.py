@@ -1,5 +1,5 @@
-"""A cluster that loses a worker, all workers, or its scheduler, or gets one of another version: an error message,
-never a hang.
+"""A cluster that loses a worker, all workers, or its scheduler, or gets one of another version: the run goes on, or it
+ends with an error message.
 """
 
 from __future__ import annotations
@@ -145,18 +145,17 @@ def test_a_scheduler_that_dies(
     assert findings(tmp_path / "out" / "ledger.json") == whole
 
 
-def test_workers_that_all_die(tmp_path: Path, cluster: Cluster, whole: list[dict[str, Any]]) -> None:
+def test_workers_that_all_die_are_waited_for(tmp_path: Path, cluster: Cluster, whole: list[dict[str, Any]]) -> None:
     (tmp_path / "hold").touch()
-    running = cluster.measures(tmp_path, "--limit", "3")
+    running = cluster.measures(tmp_path)
     wait_for(tmp_path, 2, running)
     for worker in cluster.workers:
         worker.kill()
-    code, stdout, stderr = ends(running)
-    assert code == 3
-    assert sound(stderr)
-    assert "did not end within 3 s" in " ".join(stdout.split())
     (tmp_path / "hold").unlink()
-    assert ends(start(tmp_path, HELD, "--resume"))[0] == 0
+    cluster.add()
+    code, _, stderr = ends(running)
+    assert code == 0
+    assert sound(stderr)
     assert findings(tmp_path / "out" / "ledger.json") == whole
 
 

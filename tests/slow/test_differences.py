@@ -48,7 +48,10 @@ class TooLong(Exception):
 
 @contextmanager
 def at_most(seconds: float) -> Iterator[None]:
-    """Raise `TooLong` when the time is up."""
+    """Raise `TooLong` when the time is up; without a limit if it is infinite, as in the tests of every run."""
+    if seconds == math.inf:
+        yield
+        return
 
     def ring(*_: Any) -> None:
         raise TooLong

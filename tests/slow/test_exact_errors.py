@@ -8,6 +8,7 @@ are kept and tried first.
 from __future__ import annotations
 
 import json
+import math
 import random
 import sys
 from collections.abc import Callable, Iterable
@@ -47,7 +48,7 @@ pytestmark = pytest.mark.skipif(extended.EPS > 2e-19, reason="the oracle needs l
 KEPT = Path(__file__).parent / "seeds_of_laws.json"
 """Seeds of problems that once failed: they are tried first, every night."""
 LONGEST = 20.0
-"""Seconds that the method, the ball and the oracle may take for one problem."""
+"""Seconds that the method, the ball and the oracle may take for one problem of a night."""
 MOST, MOST_HIGH = 1200, 200
 """The number of harmonics of an infinite spectrum that the oracle sums, in up to six dimensions and in more."""
 BLUNT = 0.2
@@ -144,19 +145,19 @@ Known = tuple[float, float]
 """A value and its uncertainty."""
 
 
-def truths_of(case: Case) -> dict[str, tuple[Known, Known]]:
+def truths_of(case: Case, longest: float) -> dict[str, tuple[Known, Known]]:
     """Bias and noise by a ball, by the oracle, or by both."""
     problem, found = case.problem, {}
     if case.kind in WITH_BALLS and not isinstance(problem.law, WithOffset):
         try:
-            with at_most(LONGEST):
+            with at_most(longest):
                 ball = loss_terms(problem, case.w, "certified", digits=DIGITS)
             found["ball"] = (float(ball.bias), float(ball.bias_error)), (float(ball.noise), float(ball.noise_error))
         except (OutOfReach, TooLong):
             pass
     if not found or case.both:
         try:
-            with at_most(LONGEST):
+            with at_most(longest):
                 truth, variance = extended.loss(case.harmonics(), float(problem.n), case.w), problem.sigma**2
             noise = variance * truth.noise, variance * truth.noise_error
             found["oracle"] = (truth.bias, truth.bias_error), noise
@@ -165,11 +166,11 @@ def truths_of(case: Case) -> dict[str, tuple[Known, Known]]:
     return found
 
 
-def compared(case: Case) -> Outcome:
+def compared(case: Case, longest: float = math.inf) -> Outcome:
     """The method compared with every available truth."""
     problem = case.problem
     try:
-        with at_most(LONGEST):
+        with at_most(longest):
             terms = loss_terms(problem, case.w, route=case.route, budget=MANY)  # a larger problem would warn
     except OutOfReach:
         return Outcome(case.kind, why="refused")
@@ -179,7 +180,7 @@ def compared(case: Case) -> Outcome:
         assert isinstance(problem.law, Ridge)  # a link that is too steep for rules; all other laws are known
         return Outcome(case.kind, why="estimated")
     claims = [(float(terms.bias), float(terms.bias_error)), (float(terms.noise), float(terms.noise_error))]
-    truths = truths_of(case)
+    truths = truths_of(case, longest)
     sharp = {}
     for by, truth in truths.items():
         ratios = [ratio_of(claim, exact) for claim, exact in zip(claims, truth, strict=True)]
@@ -202,18 +203,18 @@ def ratio_of(claim: Known, exact: Known) -> float | None:
     return max(off, 0.0) / error if error > 0 else 0.0
 
 
-def compared_below_zero(case: Case) -> Outcome:
+def compared_below_zero(case: Case, longest: float = math.inf) -> Outcome:
     """L(-w) - L(w) compared with the oracle."""
     problem = case.problem
     try:
-        with at_most(LONGEST):
+        with at_most(longest):
             value, error = (float(each[0]) for each in negative_excess(problem, [case.w]))
     except OutOfReach:
         return Outcome(case.kind, why="refused")
     except TooLong:
         return Outcome(case.kind, why="too long")
     try:
-        with at_most(LONGEST):
+        with at_most(longest):
             truth = extended.loss(case.harmonics(), float(problem.n), case.w)
     except TooLong:
         return Outcome(case.kind, why="truth too long")
@@ -230,14 +231,14 @@ def has_odd_part(case: Case) -> bool:
     return case.kind in ("affine", "relu", "zonal") and case.w > 0 and case.problem.n > 1
 
 
-def failures(seeds: Iterable[Any], how: Callable[[Case], Outcome]) -> tuple[list[Outcome], dict[str, Any]]:
+def failures(seeds: Iterable[Any], how: Callable[[Case, float], Outcome]) -> tuple[list[Outcome], dict[str, Any]]:
     """The outcomes of all seeds, and the cases that are outside of their errors."""
     outcomes, failed = [], {}
     for seed in seeds:
         case = drawn(seed)
         if how is compared_below_zero and not has_odd_part(case):
             continue
-        outcomes.append(how(case))
+        outcomes.append(how(case, LONGEST))
         if not outcomes[-1].ratio <= 1:
             failed[json.dumps(seed)] = (outcomes[-1].ratio, case.problem, case.w, case.route)
     return outcomes, failed

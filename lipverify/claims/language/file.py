@@ -17,6 +17,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from hashlib import blake2b
 from importlib.machinery import SourceFileLoader
+from importlib.resources import files
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any, Literal, cast
@@ -40,7 +41,7 @@ def start(form: Literal["exponent", "bound"]) -> str:
     >>> start("exponent").startswith('\"\"\"Claims of my own.')
     True
     """
-    return (Path(__file__).with_name("start") / f"{form}.py.txt").read_text(encoding="utf-8")
+    return files(__package__).joinpath("start", f"{form}.py.txt").read_text(encoding="utf-8")
 
 
 def in_library(path: str | Path) -> bool:

@@ -71,4 +71,4 @@ if TYPE_CHECKING:
     )
     from lipverify.foundation.noted import Grade as Grade
 
-__getattr__, __dir__ = lazy(__name__)
+lazy()

@@ -33,4 +33,4 @@ if TYPE_CHECKING:
         select_claims as select_claims,
     )
 
-__getattr__, __dir__ = lazy(__name__)
+lazy()

@@ -26,4 +26,4 @@ if TYPE_CHECKING:
         processes as processes,
     )
 
-__getattr__, __dir__ = lazy(__name__)
+lazy()

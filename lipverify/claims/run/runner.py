@@ -85,7 +85,7 @@ def run(
     """
     started, clock = datetime.datetime.now(datetime.UTC), time.perf_counter()
     deciding = _Deciding(watch or Watch())
-    with remembering() as shared, _workers(jobs, executor, cluster, shared, backend) as workers:
+    with remembering() as shared, _workers(jobs, executor, cluster, shared, backend, limit) as workers:
         measure(
             deciding.plan(claims),
             workers,
@@ -186,11 +186,11 @@ def _seems(claim: Claim) -> tuple[bool, int]:
 
 
 def _workers(
-    jobs: int | None, executor: Executor | None, address: str | None, shared: Path, backend: str
+    jobs: int | None, executor: Executor | None, address: str | None, shared: Path, backend: str, limit: float | None
 ) -> AbstractContextManager[Workers]:
     """The workers of a run; processes of this machine share a folder."""
     if address is not None and executor is None:
-        return cluster_at(address, fingerprint(), chosen("backend", backend, BACKENDS))
+        return cluster_at(address, fingerprint(), chosen("backend", backend, BACKENDS), limit)
     devices = backend_named(backend).devices()
     if executor is not None:
         if devices:

@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import itertools
 import logging
+import math
 import multiprocessing
 import os
 import pickle
@@ -29,6 +30,7 @@ from multiprocessing import connection
 from multiprocessing.context import BaseContext
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from pebble import ProcessExpired, ProcessPool
 
@@ -43,6 +45,8 @@ ANSWER = "10s"
 """Time limit for an answer of the scheduler."""
 RECONNECTS = 30.0
 """Seconds after which a lost scheduler is given up, if Dask has not done so already."""
+LOOKS = 1.0
+"""Seconds between counts of the threads of a cluster: as often as an adaptive cluster decides on its size."""
 SOON = 0.02
 """Seconds between checks whether a process has taken a call, which starts the call's time."""
 LOST = (ProcessExpired, BrokenExecutor)
@@ -295,9 +299,9 @@ def _called(call: bytes) -> bytes:
 class Given(Workers):
     """An executor of any library, supplied by the caller."""
 
-    def __init__(self, executor: Executor, count: int | None = None) -> None:
+    def __init__(self, executor: Executor) -> None:
         self._executor = executor
-        self.count = count or int(getattr(executor, "_max_workers", None) or os.cpu_count() or 1)
+        self.count = int(getattr(executor, "_max_workers", None) or os.cpu_count() or 1)
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Submit a call to the executor."""
@@ -321,11 +325,25 @@ def require_usable(executor: Executor) -> None:
 
 
 class OfACluster(Given):
-    """The workers of a Dask scheduler, which may join and leave; a call runs only on a worker with the same code."""
+    """The workers of a Dask scheduler, which may join and leave; a call runs only on a worker with the same code.
 
-    def __init__(self, client: Any, code: str) -> None:
-        super().__init__(client.get_executor(pure=False), sum(client.nthreads().values()))
-        self._client, self._code = client, code
+    Twice as many calls are submitted as there are threads, because an adaptive cluster grows only while calls wait.
+    """
+
+    def __init__(self, client: Any, code: str, backend: str, limit: float | None) -> None:
+        super().__init__(client.get_executor(pure=False))
+        self._client, self._needs, self._limit = client, (code, backend), limit
+        self.count, self._looked, self._empty = 1, -math.inf, False
+        self._moved = time.monotonic()
+        """When a call was submitted or begun last, or there was no worker."""
+        self._numbers: WeakKeyDictionary[Future[Any], int] = WeakKeyDictionary()
+        self._topic, self._counter, self._begun = f"lipverify-{client.id}", itertools.count(), set[int]()
+        client.subscribe_topic(self._topic, self._begin)
+
+    def _begin(self, event: tuple[float, int]) -> None:
+        """Take note that a worker has begun the call with this number."""
+        self._begun.add(event[1])
+        self._moved = time.monotonic()
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Submit a call to a worker that has the same code; raises ConnectionError if the scheduler is lost."""
@@ -334,17 +352,51 @@ class OfACluster(Given):
             time.sleep(0.1)
         if self.lost():
             raise ConnectionError("the scheduler of the cluster is lost")
-        return self._executor.submit(_by_the_same_code, self._code, function, *arguments)
+        self._moved, number = time.monotonic(), next(self._counter)
+        future = super().submit(_on_a_worker, self._needs, self._topic, number, function, *arguments)
+        self._numbers[future] = number
+        return future
+
+    def begun(self, future: Future[Any]) -> bool:
+        """True if a worker has begun the call, or if none begins any because all are stuck in calls given up."""
+        stuck = self._limit is not None and time.monotonic() - self._moved > self._limit
+        return stuck or self._numbers[future] in self._begun
+
+    def result(self, future: Future[Any]) -> Any:
+        """The value of a call that is done; raises ProcessExpired if Dask gave it up because its workers died."""
+        from distributed import KilledWorker
+
+        try:
+            return super().result(future)
+        except KilledWorker as error:
+            raise ProcessExpired(str(error)) from error  # type: ignore[no-untyped-call]
+
+    def wait(self, futures: Iterable[Future[Any]], seconds: float) -> set[Future[Any]]:
+        """Wait until one of the given calls is done, and return those that are; count the threads once a second."""
+        now = time.monotonic()
+        if now - self._looked >= LOOKS and not self.lost():
+            with contextlib.suppress(OSError):  # the scheduler is lost, as `lost` will tell
+                threads = sum(self._client.nthreads().values())
+                if not threads and not self._empty:
+                    print("lipverify: the cluster has no worker; waiting for one.", file=sys.stderr, flush=True)
+                self.count, self._empty = max(1, 2 * threads), not threads
+                self._moved = self._moved if threads else now
+            self._looked = now
+        return super().wait(futures, seconds)
 
     def lost(self) -> bool:
         """True if the scheduler is lost: Dask then cancels most submitted calls, and the rest wait forever."""
         return str(self._client.status) != "running"
 
 
-def _by_the_same_code(code: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Run a call, after checking the code of this worker, which may have joined after the others were checked."""
-    if fingerprint() != code:
-        raise InvalidInput(f"a worker that joined the cluster {_other(fingerprint(), code)}")
+def _on_a_worker(needs: tuple[str, str], topic: str, number: int, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Check a worker of a cluster, which may have joined after the others were checked; report the call and run it."""
+    from distributed import get_worker
+
+    worker = get_worker()
+    if refusal := _refusal(*needs, worker):
+        raise InvalidInput(f"a worker that joined the cluster {refusal}")
+    worker.log_event(topic, number)
     return function(*arguments)
 
 
@@ -361,14 +413,14 @@ def processes(
 
 
 @contextmanager
-def cluster(address: str, code: str, backend: str = "numpy") -> Iterator[Given]:
-    """The workers of a running Dask scheduler.
+def cluster(address: str, code: str, backend: str = "numpy", limit: float | None = None) -> Iterator[OfACluster]:
+    """The workers of a running Dask scheduler; `limit` is the longest time in seconds for one measurement.
 
     Raises
     ------
     InvalidInput
-        If Dask is not installed, nothing answers at the address, there is no worker, the fingerprint of a worker
-        differs from `code` (its numbers could differ), or a worker cannot use the backend.
+        If Dask is not installed, nothing answers at the address, the fingerprint of a worker differs from `code` (its
+        numbers could differ), or a worker cannot use the backend.
     """
     try:
         from dask.distributed import Client
@@ -380,11 +432,11 @@ def cluster(address: str, code: str, backend: str = "numpy") -> Iterator[Given]:
         reason = str(error).splitlines()[0]
         raise InvalidInput(f"cluster = {address!r}: no Dask scheduler answers there ({reason}).") from None
     with _silent("distributed", "tornado"), client:
-        if not client.nthreads():
-            raise InvalidInput(f"cluster = {address!r}: the scheduler has no worker; start one with `dask worker`.")
-        _require_same_code(client, code)
-        _require_backend(client, backend)
-        yield OfACluster(client, code)
+        for worker, refusal in client.run(_refusal, code, backend, on_error="return").items():
+            if refusal:
+                stated = refusal if isinstance(refusal, str) else f"does not state its code ({shown(refusal)})."
+                raise InvalidInput(f"cluster: the worker at {worker} {stated}")
+        yield OfACluster(client, code, backend, limit)
 
 
 @contextmanager
@@ -402,42 +454,23 @@ def _silent(*libraries: str) -> Iterator[None]:
             log.setLevel(level)
 
 
-def _require_same_code(client: Any, code: str) -> None:
-    """Refuse workers whose code differs from this process's."""
-    for worker, theirs in client.run(fingerprint, on_error="return").items():
-        if isinstance(theirs, BaseException):
-            raise InvalidInput(f"cluster: the worker at {worker} does not state its code ({shown(theirs)}).")
-        if theirs != code:
-            raise InvalidInput(f"cluster: the worker at {worker} {_other(theirs, code)}")
-
-
-def _require_backend(client: Any, backend: str) -> None:
-    """Refuse workers that lack a backend, or that run more than one thread on a GPU."""
-    for worker, refusal in client.run(_refusal_of, backend).items():
-        threads = client.nthreads()[worker]
-        if not refusal and backend == "cupy" and threads > 1:
-            refusal = f"{threads} threads; one thread keeps a GPU busy, so start workers with `dask cuda worker`."
-        if refusal:
-            raise InvalidInput(f"cluster: the worker at {worker}: {refusal}")
-
-
-def _refusal_of(backend: str) -> str:
-    """The reason why a backend cannot be used here; empty if it can."""
+def _refusal(code: str, backend: str, dask_worker: Any) -> str:
+    """The reason why a worker of a cluster, which calls this, cannot be used; empty if it can."""
     from lipverify.loss.montecarlo.backend import backend_named  # imports SciPy, which `lipverify list` does not need
 
+    if fingerprint() != code:
+        return (
+            "has another version of lipverify or of a library that makes numbers, another processor or another "
+            f"compiler ({fingerprint()}, here {code}); use the same there as here."
+        )
+    threads = dask_worker.state.nthreads
+    if backend == "cupy" and threads > 1:
+        return f"has {threads} threads; one thread keeps a GPU busy, so start workers with `dask cuda worker`."
     try:
         backend_named(backend)
     except InvalidInput as error:
-        return str(error)
+        return f"cannot use the backend: {error}"
     return ""
-
-
-def _other(theirs: str, code: str) -> str:
-    """Describe a worker with another fingerprint."""
-    return (
-        "has another version of lipverify or of a library that makes numbers, another processor or another compiler "
-        f"({theirs}, here {code}); use the same there as here."
-    )
 
 
 _reached: Any = None

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
-    from lipverify.linear_transformer.gdplusplus.complete import all_below as all_below
     from lipverify.linear_transformer.gdplusplus.critical import (
         CriticalPoint as CriticalPoint,
         certified as certified,
@@ -23,11 +22,6 @@ if TYPE_CHECKING:
         flat_weights as flat_weights,
         residual as residual,
     )
-    from lipverify.linear_transformer.gdplusplus.maps import (
-        landscape as landscape,
-        landscapes as landscapes,
-        unseen as unseen,
-    )
     from lipverify.linear_transformer.gdplusplus.optimum import (
         excess_loss as excess_loss,
         grown_gdplusplus as grown_gdplusplus,
@@ -39,4 +33,4 @@ if TYPE_CHECKING:
         spectral_rule as spectral_rule,
     )
 
-__getattr__, __dir__ = lazy(__name__)
+lazy()

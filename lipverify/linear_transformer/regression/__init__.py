@@ -23,4 +23,4 @@ if TYPE_CHECKING:
     )
     from lipverify.linear_transformer.regression.ridge import AdaRR as AdaRR, ConstRR as ConstRR, TunedRR as TunedRR
 
-__getattr__, __dir__ = lazy(__name__)
+lazy()

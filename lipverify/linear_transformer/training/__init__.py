@@ -17,4 +17,4 @@ if TYPE_CHECKING:
         write_witness as write_witness,
     )
 
-__getattr__, __dir__ = lazy(__name__)
+lazy()

@@ -27,4 +27,4 @@ if TYPE_CHECKING:
     from lipverify.loss.asymptotic.tasks import Ridges as Ridges, task as task
     from lipverify.loss.asymptotic.terms import asymptotic_terms as asymptotic_terms, valid_windows as valid_windows
 
-__getattr__, __dir__ = lazy(__name__)
+lazy()

@@ -49,4 +49,4 @@ if TYPE_CHECKING:
         spectrum_of as spectrum_of,
     )
 
-__getattr__, __dir__ = lazy(__name__)
+lazy()

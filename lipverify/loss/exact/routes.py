@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.validation import chosen
-from lipverify.loss.exact.biases.terms import ridge_terms, rough_ridge_terms
+from lipverify.loss.exact.algorithms import ROUTES
 from lipverify.loss.exact.cost import begin, cost_of, known, plan_of
 from lipverify.loss.exact.kernel import kernel_terms
 from lipverify.loss.exact.sight import sight_of
 from lipverify.loss.exact.table import Row, groups, rows_of
 from lipverify.loss.exact.zonal.spectrum import spectrum_of
-from lipverify.loss.exact.zonal.terms import rough_zonal_terms, work_of, zonal_terms
+from lipverify.loss.exact.zonal.terms import work_of
 from lipverify.loss.kernels import Kernel
 from lipverify.loss.terms import ErrorKind, LossTerms, Route
 from lipverify.loss.work import budgeted
@@ -48,7 +48,6 @@ HARMONICS = 64
 COLUMNS = ("bias", "noise", "bias_error", "noise_error")
 TINY = 1e-300
 """The least error of a term that is not 0, and least divisor of a relative error."""
-ROUTES = {"ridge": ridge_terms, "zonal": zonal_terms}
 
 
 def exact_terms(
@@ -108,7 +107,7 @@ def _rough(problem: Problem, w: Floats, count: int, route: Route | None) -> tupl
     """(noise, bias) for a law that is not a sum."""
     law, _ = sight_of(problem.law).shown(problem.d)
     problem, sight = problem.replace(law=law), sight_of(law)
-    first, methods = 0, [rough_ridge_terms, rough_zonal_terms]
+    first, methods = 0, [ROUTES[name].rough for name in ("ridge", "zonal")]
     if route == "zonal" or not sight.averaged:
         methods = methods[1:]
     else:
@@ -150,7 +149,7 @@ def _terms(problem: Problem, w: Floats, route: Route | None) -> LossTerms:
 def _by(route: str, problem: Problem, w: Floats) -> LossTerms:
     """Terms by one route, if the budget allows it."""
     begin(problem, cost_of(problem, w, route, known(problem, route)), route)
-    return replace(ROUTES[route](problem, w), error_kind=sight_of(problem.law).error_kind(route))
+    return replace(ROUTES[route].terms(problem, w), error_kind=sight_of(problem.law).error_kind(route))
 
 
 Part = tuple[LossTerms, NDArray[np.intp]]

@@ -15,7 +15,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from lipverify.loss.exact.variograms.planes import meetings_of
-from lipverify.loss.exact.variograms.roots import NEAR, has_roots
+from lipverify.loss.exact.variograms.roots import has_roots
 from lipverify.loss.terms import ErrorKind
 from lipverify.problem.features import SEEN, Features
 from lipverify.problem.fields import Field
@@ -89,11 +89,6 @@ class Sight:
     def meetings(self) -> int:
         """Number of angles at which the variogram is not smooth, as far as known without a table."""
         return 0
-
-    @property
-    def by_angles(self) -> bool:
-        """True if roots require the densities of angles, whatever the number of meetings."""
-        return False
 
     def shown(self, d: int) -> tuple[Law, str]:
         """The law that replaces it in computations in dimension d, and a sentence for the result's `reason`."""
@@ -227,11 +222,6 @@ class OwnLink(Links):
         """Number of angles at which two kinks meet as circles on the sphere."""
         return len(meetings_of(self.law.kink_points))
 
-    @property
-    def by_angles(self) -> bool:
-        """True if the link behaves like a root next to a kink or an end."""
-        return has_roots(self.law.link, self.law.kink_points, NEAR)
-
     def shown(self, d: int) -> tuple[Law, str]:
         """The law with its undeclared kinks added, if they are few."""
         completed = sighted(self.law)
@@ -254,8 +244,8 @@ class OwnLink(Links):
             return f"The error is an estimate: near z = {feature[1]:.7g} the link is steeper than the rules resolve."
         if self.known is not None:
             return (
-                f"The error is an estimate: at z = {self.known.unbounded[0]:.7g} the link may be infinite, or much "
-                "larger than elsewhere."
+                f"The error is an estimate: at z = {self.known.unbounded[0]:.7g} the link may be infinite, or changes "
+                "by more than 1 % within 1e-14."
             )
         return super().doubt.replace("covariance or variogram", "link")
 

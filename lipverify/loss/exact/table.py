@@ -1,22 +1,4 @@
-"""The route table: the route for each law and w, with the reason of every row.
-
-Where no series and no sum over harmonics is short, the ridge route has two algorithms for the cross terms of the bias:
-over pairs of tokens, with a table made once for a law ("pairs"), and over the angle between two tokens, with a table
-made for every n and w ("angles"). Both are needed. The first table has cells for every two angles at which the
-variogram is not smooth, so laws with several kinks go by angles. With one such angle at most, pairs are several times
-as fast from the second w on. `python benchmarks/two_tokens.py` compares them; for d = 10, in units of a million
-exponentials:
-
-                             a kink                     three kinks
-                         table   pairs  angles      table   pairs  angles
-    n = 30, w = 1e4        174      29     105        660     105     104
-    n = 1e3, w = 60         64      49     105       1548     563     109
-    n = 1e9, w = 300        16      18      65        424      86      63
-    n = 1e9, w = 1e4        19      19     133         77      21     123
-
-Where neither a series nor harmonics serve, angles take 1.9 to 6.9 times as long as pairs for laws with one such angle,
-and 5.2 in the median. In all 60 cases the biases agree to 6e-13 of their size.
-"""
+"""The route table: the route for each law and w, with the reason of every row."""
 
 from __future__ import annotations
 

@@ -23,11 +23,17 @@ def ball_of(problem: Problem, w: float) -> LossTerms:
     return loss_terms(problem, w, "certified", digits=18)
 
 
-def outside(law: Law, d: int, n: int, w: float, route: Any = None, sigma: float = 0.0) -> Outcome:
+LONGEST = 20.0
+"""Seconds that both methods may take for one problem of a night."""
+
+
+def outside(
+    law: Law, d: int, n: int, w: float, route: Any = None, sigma: float = 0.0, longest: float = math.inf
+) -> Outcome:
     """The distance of the exact bias, or with sigma of the noise, from its ball, in units of its error."""
     problem = Problem(d=d, n=n, law=law, sigma=sigma)
     try:
-        with at_most(20.0):
+        with at_most(longest):
             terms = loss_terms(problem, w, route=route, budget=MANY)  # a larger problem would warn
             ball = ball_of(problem, w)
     except OutOfReach:
@@ -94,7 +100,7 @@ def swept_to_the_ends(seed: object) -> tuple[Law, int, int, float, None, float]:
 
 @pytest.mark.nightly
 def test_hundreds_of_windows_to_the_ends_are_inside_their_errors() -> None:
-    outcomes = {k: outside(*swept_to_the_ends((SEED, k))) for k in range(10 * ROUNDS)}
+    outcomes = {k: outside(*swept_to_the_ends((SEED, k)), longest=LONGEST) for k in range(10 * ROUNDS)}
     print(f"seed {SEED}: L to 1e4, d to 200, w to 1e12 against balls\n{table('to the ends', list(outcomes.values()))}")
     assert {k: each for k, each in outcomes.items() if not each.ratio <= 1} == {}
     assert sum(bool(each.by) for each in outcomes.values()) > len(outcomes) / 4
@@ -102,6 +108,7 @@ def test_hundreds_of_windows_to_the_ends_are_inside_their_errors() -> None:
 
 @pytest.mark.nightly
 def test_thousands_of_windows_are_inside_their_errors() -> None:
-    outcomes = {k: outside(*swept((SEED, k), 200.0 if k % 2 else 1e4)) for k in range(30 * ROUNDS)}
+    drawn = {k: swept((SEED, k), 200.0 if k % 2 else 1e4) for k in range(30 * ROUNDS)}
+    outcomes = {k: outside(*problem, longest=LONGEST) for k, problem in drawn.items()}
     print(f"seed {SEED}: exact losses against balls\n{table('against balls', list(outcomes.values()))}")
     assert {k: each for k, each in outcomes.items() if not each.ratio <= 1} == {}

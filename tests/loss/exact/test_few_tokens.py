@@ -1,34 +1,39 @@
-"""Windows with few tokens: sums over one token and over two, compared with integrals over u, which share no table."""
+"""Windows with few tokens: sums over one token by tables, compared with integrals over u, which share no table."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from hypothesis import given, settings, target
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lipverify.laws import ReLU
-
 # internal: the meshes of `quadrature` are made coarser
-from lipverify.loss.exact import Contexts, averaged_terms, parts_of, quadrature
+from lipverify.loss.exact import Contexts, averaged_terms, quadrature
 from lipverify.loss.exact.biases.task import linear_averages  # internal: closed forms
 
-# internal: two methods, one by one
-from lipverify.loss.exact.biases.terms import TOLERANCE, _over_tokens, _over_u, power_slopes
+# internal: the integrals over u
+from lipverify.loss.exact.biases.terms import TOLERANCE, _quadrature, power_slopes
 from lipverify.loss.exact.context import others  # internal: its tables are made coarser
-from lipverify.loss.exact.context.contexts import ORDERS, powers, rounding_of  # internal: the arguments of both methods
-from tests.strategies import log_floats
+
+# internal: the arguments of both methods
+from lipverify.loss.exact.context.contexts import ORDERS, Factors, powers, rounding_of
+from tests.strategies import log_floats, target
+
+
+def by_tokens(contexts: Contexts, factors: Factors = powers) -> tuple[float, float]:
+    """The sum over one token, weighted by its squared attention weight, and its error."""
+    tables = others.Others.at(contexts, 0, factors)
+    rough, fine = (tables.lone(order) for order in ORDERS[:2])
+    value, gap = float(np.sum(fine.weight)), float(np.sum(fine.weight) - np.sum(rough.weight))
+    return value, abs(gap) + (tables.off(fine) + float(rounding_of(contexts)[0])) * abs(value)
 
 
 def noise_off_by(d: int, n: float, w: float) -> tuple[float, float]:
     """The difference of both methods divided by the sum of their errors, and the relative error of the sums over
     tokens.
     """
-    tokens = tuple((share, replace(part, pair=None)) for share, part in parts_of(ReLU(L=1.0), d))
-    ours, theirs = (averaged_terms(parts, d, n, np.array([w])) for parts in (tokens, ((1.0, linear_averages(d)),)))
-    value, error = (float(each.noise[0]) for each in ours)
+    value, error = by_tokens(Contexts.at(d, n, np.array([w])))
+    theirs = averaged_terms(((1.0, linear_averages(d)),), d, n, np.array([w]))
     other, off = (float(each.noise[0]) for each in theirs)
     return abs(value - other) / (error + off), error / value
 
@@ -59,9 +64,6 @@ def test_tables_that_are_too_coarse_say_so(d: int, n: float, w: float, monkeypat
 @given(d=st.integers(2, 40), n=log_floats(3.0, 1e12), w=log_floats(1.0, 1e5))
 def test_slopes_in_the_length_are_those_of_integrals_over_u(d: int, n: float, w: float) -> None:
     contexts = Contexts.at(d, n, np.array([w]))
-    parts = parts_of(ReLU(L=1.0), d), ((1.0, linear_averages(d)),)
-    one, other = (
-        way(p, contexts, ORDERS[1], power_slopes) for way, p in zip((_over_tokens, _over_u), parts, strict=True)
-    )
-    noise = _over_u(parts[1], contexts, ORDERS[1], powers).noise
-    assert abs(one.noise - other.noise) <= 10 * (TOLERANCE + rounding_of(contexts)) * noise
+    linear = ((1.0, linear_averages(d)),)
+    slope, noise = (_quadrature(linear, contexts, ORDERS[1], factors).noise for factors in (power_slopes, powers))
+    assert abs(by_tokens(contexts, power_slopes)[0] - slope) <= 10 * (TOLERANCE + rounding_of(contexts)) * noise

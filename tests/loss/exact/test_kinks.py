@@ -10,7 +10,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings, target
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ive, j0
 
@@ -23,7 +23,7 @@ from lipverify.loss.exact.biases.parts import kinked_averages  # internal: a kin
 from lipverify.loss.exact.biases.terms import remaining  # internal: the stopping rule on given gaps
 from lipverify.loss.exact.variograms.roots import has_roots  # internal: no value shows which rule a link gets
 from lipverify.problem.fine import sighted, undeclared  # internal: no value shows which features of a link are found
-from tests.strategies import log_floats
+from tests.strategies import log_floats, target
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,17 @@ def agree(law: Ridge, d: int, n: float, at: float) -> float:
     """The difference of both routes divided by the sum of their errors."""
     one, other = (loss_terms(Problem(d=d, n=n, law=law), at, route=route) for route in ("ridge", "zonal"))
     return float(abs(one.bias - other.bias) / (one.bias_error + other.bias_error))
+
+
+def test_kinks_that_almost_coincide_give_the_value_of_those_that_do() -> None:
+    """Between |z| = 0 and |z| = 1e-20 there is no room for a node."""
+
+    def law(kink: float) -> Ridge:
+        kinks = (kink, 0.42, 0.4375)
+        return Ridge(lambda z: sum(abs(z - c) for c in kinks), kinks=kinks)
+
+    near, limit = (loss_terms(Problem(d=3, n=2, law=law(kink)), 1.0) for kink in (1e-20, 0.0))
+    assert abs(near.bias - limit.bias) <= near.bias_error + limit.bias_error
 
 
 @pytest.mark.slow

@@ -15,15 +15,20 @@ from scipy.special import betainc, betaincc
 
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.sphere import half_beta
-from lipverify.loss.exact.biases.angles import bias_by_angles
-from lipverify.loss.exact.biases.pairs import pair_term
-from lipverify.loss.exact.biases.task import ROUNDING, Rules, TaskAverages, linear_averages
+from lipverify.loss.exact.biases.angles import bias_by_short_sums
+from lipverify.loss.exact.biases.pairs import bias_by_pairs
+from lipverify.loss.exact.biases.task import (
+    ROUNDING,
+    Rules,
+    TaskAverages,
+    bias_by_averages,
+    linear_averages,
+    linear_pair,
+)
 from lipverify.loss.exact.context.averages import Averages, moments
-from lipverify.loss.exact.context.contexts import Contexts, Factors
 from lipverify.loss.exact.context.tokens import CLOSE, TokenNodes, distinct, kernel, token_nodes
 from lipverify.loss.exact.quadrature import smooth_rule
-from lipverify.loss.exact.variograms.closed import Angles, absolute_variogram
-from lipverify.loss.exact.variograms.products import Products
+from lipverify.loss.exact.variograms.closed import Angles, relu_variogram
 from lipverify.loss.exact.variograms.table import tabulated
 
 BLOCK = 4
@@ -46,33 +51,27 @@ SCALES = (1, 3, 5, 7, 8)
 def relu_averages(d: int) -> TaskAverages:
     """The averages for (z)_+ = (z + |z|) / 2 with two amplitudes: half of the sum of the averages for z and for |z|.
 
-    If windows hold few tokens, the densities of angles, or the integral over two tokens, are cheaper.
+    If windows hold few tokens, short sums for the densities of angles, or integrals over two tokens, are cheaper.
     """
-    products = Products(tabulated(Angles(d), 2, [0.0, np.pi]))
-    table = products.variogram
+    table, linear = tabulated(Angles(d), 2, [0.0, np.pi]), linear_averages(d)
     known = ROUNDING + table.gap / table.largest
-    linear = linear_averages(d)
+
+    def variogram(nodes: TokenNodes) -> Floats:
+        return relu_variogram(d, nodes.angle)
 
     def pair(of: Averages) -> Floats:
-        assert linear.pair is not None
-        return (linear.pair(of) + absolute_pair(of)) / 2
-
-    def cross(contexts: Contexts, order: int, factors: Factors) -> tuple[Floats, Floats]:
-        value, off = pair_term(products, contexts, order, factors)
-        return value, off + known * value
+        return (linear_pair(d, of) + absolute_pair(of)) / 2
 
     def bias(rules: Rules) -> tuple[Floats, Floats]:
-        value, off = bias_by_angles(table, rules, products)
-        return value, off + known * value
+        if not rules.of.direct.any():
+            return bias_by_averages(variogram, pair, rules)
+        value, error, left = bias_by_short_sums(table, rules)
+        error += known * value
+        for i in left:
+            value[i], error[i] = bias_by_pairs(rules, i)
+        return value, error
 
-    return TaskAverages(
-        (linear.variance + absolute_variance(d)) / 2,
-        lambda nodes: (linear.variogram(nodes) + absolute_variogram(d, angle(nodes.near, nodes.far))) / 2,
-        pair,
-        smooth=True,
-        cross=cross,
-        bias=bias,
-    )
+    return TaskAverages((linear.variance + absolute_variance(d)) / 2, variogram, bias, pair)
 
 
 def absolute_variance(d: int) -> float:

@@ -17,13 +17,11 @@ import numpy as np
 
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.sphere import half_beta, versine
-from lipverify.loss.exact.biases.pairs import pair_term
 from lipverify.loss.exact.biases.task import Rules
 from lipverify.loss.exact.context.between import FINE, pair_density
-from lipverify.loss.exact.context.others import Others, counted
+from lipverify.loss.exact.context.others import counted
 from lipverify.loss.exact.context.tokens import TokenNodes, angle_at
 from lipverify.loss.exact.quadrature import CONCENTRATION, LARGE, integer_power, split_rule
-from lipverify.loss.exact.variograms.products import Products
 from lipverify.loss.exact.variograms.table import Variogram
 
 ALMOST = 6e-5
@@ -37,11 +35,20 @@ KNOWN = 4e-14
 """Relative error of both densities that no rule reduces: twice the largest observed error of their sums."""
 
 
-def bias_by_angles(variogram: Variogram, rules: Rules, products: Products | None = None) -> tuple[Floats, Floats]:
-    """The bias at every w and a bound on the effect of the variogram's errors: shape (w,) each.
+def bias_by_angles(variogram: Variogram, rules: Rules) -> tuple[Floats, Floats]:
+    """The bias at every w and a bound on the effect of the variogram's errors: shape (w,) each."""
+    value, error, left = bias_by_short_sums(variogram, rules)
+    for i in left:
+        by_tables, its_error = _by_tables(variogram, rules, i)
+        value[i] += by_tables
+        error[i] += its_error
+    return value, error
 
-    Where no short series or sum over harmonics gives p_2, it comes from a table, or the cross terms from `products`,
-    if given.
+
+def bias_by_short_sums(variogram: Variogram, rules: Rules) -> tuple[Floats, Floats, list[int]]:
+    """The same where a short series or sum over harmonics gives p_2; and where none does, the linear part alone.
+
+    The last are the indices of these w.
     """
     of = rules.of
 
@@ -58,14 +65,7 @@ def bias_by_angles(variogram: Variogram, rules: Rules, products: Products | None
         value[short.which[kept]] += rest[kept]
         error[short.which[kept]] += (off + cross_off / 2 + lost)[kept]
         done[short.which[kept]] = True
-    for i in np.flatnonzero(~done).tolist():
-        if products is not None:
-            value[i], error[i] = _by_products(products, rules, i)
-            continue
-        by_tables, its_error = _by_tables(variogram, rules, i)
-        value[i] += by_tables
-        error[i] += its_error
-    return value, error
+    return value, error, np.flatnonzero(~done).tolist()
 
 
 def _by_tables(variogram: Variogram, rules: Rules, i: int) -> tuple[float, float]:
@@ -94,15 +94,6 @@ def _mean(variogram: Variogram, rules: Rules, edges: Floats, density: Density) -
     p, slack = density(angle)
     p, rest = weight * p, variogram.beyond_linear(angle)
     return p @ rest, np.abs(p) @ variogram.rest_off(angle), np.sum(np.abs(p * rest) * (KNOWN + slack), axis=-1)
-
-
-def _by_products(products: Products, rules: Rules, i: int) -> tuple[float, float]:
-    """The whole bias at the i-th w from one token and from pairs of tokens, and the same bound."""
-    variogram, contexts = products.variogram, rules.contexts[slice(i, i + 1)]
-    nodes = Others.at(contexts, 0, rules.factors).lone(variogram.meetings, rules.order)
-    cross, off = pair_term(products, contexts, rules.order, rules.factors)
-    theta = nodes.angle
-    return float(nodes.weight @ variogram(theta) + cross[0]), float(nodes.weight @ variogram.off(theta) + off[0])
 
 
 def _nodes(d: int, edges: Floats, meetings: tuple[float, ...], order: int) -> tuple[Floats, Floats]:

@@ -6,7 +6,6 @@ Your own law may register its parts if they are known more accurately than from 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -15,13 +14,11 @@ from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.biases.absolute import relu_averages
 from lipverify.loss.exact.biases.angles import bias_by_angles
-from lipverify.loss.exact.biases.pairs import pair_term
 from lipverify.loss.exact.biases.smooth import SIZES, cosine_increment, difference, smooth_averages
 from lipverify.loss.exact.biases.task import ROUNDING, TaskAverages, linear_averages, square_averages
 from lipverify.loss.exact.sight import sight_of
 from lipverify.loss.exact.variograms.closed import variogram_of_field
 from lipverify.loss.exact.variograms.planes import Link
-from lipverify.loss.exact.variograms.products import Products
 from lipverify.loss.exact.variograms.roots import is_resolved, rough_ends, steep_places
 from lipverify.loss.exact.variograms.table import Variogram, variogram_of
 from lipverify.loss.work import price_of
@@ -36,9 +33,6 @@ WORST_TABLE = 1e-9
 """A cosine whose table has a larger error is refused, since the other route needs no table."""
 FASTEST = 4 * SIZES[-1]
 """From this L / d^{1/2} on no table is made: |z| is about d^{-1/2}, and a table has a coefficient for each radian."""
-MOST_MEETINGS = 1
-"""Largest number of angles at which a variogram is not smooth for which mean products are tabulated: the number of
-cells grows with its square, and beyond it the density of the angle between two tokens is cheaper."""
 Parts = tuple[tuple[float, TaskAverages], ...]
 """Pairs (share, averages): the averages of a law of unit amplitude variance are the sum of share times averages."""
 
@@ -161,26 +155,13 @@ def kinked_averages(d: int, link: Link, kinks: tuple[float, ...], jumps: bool = 
 
 
 def table_averages(of: Variogram) -> TaskAverages:
-    """The averages of any isotropic law, from its variogram.
-
-    If the variogram is smooth except at one angle at most, the mean products of increments at two tokens are tabulated,
-    once per law; otherwise the densities of angles are tabulated, once per w.
-    """
-    known = TaskAverages(
+    """The averages of any isotropic law, from its variogram."""
+    return TaskAverages(
         variance=of.variance,
         variogram=lambda nodes: of(nodes.angle),
+        bias=lambda rules: bias_by_angles(of, rules),
         meetings=of.meetings,
         jumps=of.power == 1,
         tolerance=ROOT_TOLERANCE if of.roots else TaskAverages.tolerance,
         relative_error=ROUNDING + (of.gap if of.roots else of.gap / of.largest),
-    )
-    if len(of.meetings) > MOST_MEETINGS or of.roots:
-        return replace(known, smooth=True, bias=lambda rules: bias_by_angles(of, rules))
-    products = Products(of)
-    return replace(
-        known,
-        smooth=True,
-        off=lambda nodes: of.off(nodes.angle),
-        cross=lambda contexts, order, factors: pair_term(products, contexts, order, factors),
-        bias=lambda rules: bias_by_angles(of, rules, products),
     )

@@ -169,13 +169,12 @@ def smooth_averages(d: int, increment: Increment, price: float) -> TaskAverages:
         moments = of.means(1, _basis(of.nodes, count))
         return np.einsum("ju,ju->u", moments, products @ moments)
 
-    return TaskAverages(
+    return TaskAverages.known(
         variance=table.variance,
         variogram=lambda nodes: nodes.near * chebyshev.chebval(1 - nodes.near, table.variogram),
         pair=pair,
         relative_error=4 * max(gap, missed, LOST * table.steepness) + table.rounding,
         followed=gap <= FOLLOWED,
-        smooth=True,
     )
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -20,9 +21,6 @@ from lipverify.loss.exact.context.averages import Averages
 from lipverify.loss.exact.context.between import Harmonics, Series, densities_of
 from lipverify.loss.exact.context.contexts import Contexts, Factors
 from lipverify.loss.exact.context.tokens import TokenNodes
-
-Cross = Callable[[Contexts, int, Factors], tuple[Floats, Floats]]
-
 
 ROUNDING = 3e-12
 """Relative rounding of the variogram's table and of sums over it: four times the observed difference for ReLU's own
@@ -71,38 +69,47 @@ class Rules:
 class TaskAverages:
     """The averages of a law of unit amplitude variance in one dimension; shapes follow the arguments.
 
-    `meetings` are the angles at which the variogram is not smooth. `tolerance` is the relative error at which the bias
-    need not be refined further, and `relative_error` bounds the relative error of the averages. `smooth` is true if the
-    variogram is analytic in the angle from 0 to pi, or not averaged; `jumps` is true if it goes as the angle;
-    `followed` is true if its table, if any, resolves it.
-
-    Instead of `pair`, or in addition for windows with few tokens, a law may give `cross(contexts, order, factors)`: the
-    integral of `pair` over u, weighted by the second factor, at every w, with a bound on its error without that of the
-    rules. `off` bounds the error of the variogram at nodes. Alternatively a law gives `bias(rules)`, the whole bias.
+    `bias(rules)` is the bias at every w, with a bound on its error without that of the rules. A law whose `pair` is
+    known gives it too: a search computes it once for all n. `meetings` are the angles at which the variogram is not
+    smooth. `tolerance` is the relative error at which the bias need not be refined further, and `relative_error` bounds
+    the relative error of the averages. `jumps` is true if the variogram goes as the angle; `followed` is true if its
+    table, if any, resolves it.
     """
 
     variance: float
     variogram: Callable[[TokenNodes], Floats]
+    bias: Callable[[Rules], tuple[Floats, Floats]]
     pair: Callable[[Averages], Floats] | None = None
     meetings: tuple[float, ...] = ()
     tolerance: float = 1e-11
     relative_error: float = 0.0
-    smooth: bool = False
     jumps: bool = False
     followed: bool = True
-    cross: Cross | None = None
-    off: Callable[[TokenNodes], Floats] | None = None
-    bias: Callable[[Rules], tuple[Floats, Floats]] | None = None
+
+    @classmethod
+    def known(
+        cls, variance: float, variogram: Callable[[TokenNodes], Floats], pair: Callable[[Averages], Floats], **rest: Any
+    ) -> TaskAverages:
+        """The averages of a law whose `pair` serves at every w."""
+        return cls(variance, variogram, lambda rules: bias_by_averages(variogram, pair, rules), pair, **rest)
+
+
+def bias_by_averages(
+    variogram: Callable[[TokenNodes], Floats], pair: Callable[[Averages], Floats], rules: Rules
+) -> tuple[Floats, Floats]:
+    """The bias at every w from averages over one token, and the bound 0."""
+    bias = rules.single(rules.of.mean(2, variogram)) + rules.double(pair(rules.of))
+    return bias, np.zeros_like(bias)
 
 
 def linear_averages(d: int) -> TaskAverages:
-    """The link z: E <q, x>^2 = 1/d, E <q, x_i - x>^2 = 2 (1 - t) / d, pair = (E[psi_1 (1 - t)])^2 / d."""
-    return TaskAverages(
-        variance=1 / d,
-        variogram=lambda nodes: 2 / d * nodes.near,
-        pair=lambda of: of.mean(1, lambda nodes: nodes.near) ** 2 / d,
-        smooth=True,
-    )
+    """The link z: E <q, x>^2 = 1/d, E <q, x_i - x>^2 = 2 (1 - t) / d."""
+    return TaskAverages.known(1 / d, lambda nodes: 2 / d * nodes.near, lambda of: linear_pair(d, of))
+
+
+def linear_pair(d: int, of: Averages) -> Floats:
+    """The `pair` of the link z: (E[psi_1 (1 - t)])^2 / d."""
+    return of.mean(1, lambda nodes: nodes.near) ** 2 / d
 
 
 def square_averages(d: int) -> TaskAverages:
@@ -110,9 +117,8 @@ def square_averages(d: int) -> TaskAverages:
 
     With E c^2 = 1/d and E c^4 = 3 / (d (d + 2)), and E <q, x_i>^2 <q, x>^2 = (1 + 2 t^2) / (d (d + 2)).
     """
-    return TaskAverages(
+    return TaskAverages.known(
         variance=2 * (d - 1) / (d**2 * (d + 2)),
         variogram=lambda nodes: 4 / (d * (d + 2)) * nodes.near * nodes.far,
         pair=lambda of: 2 / ((d - 1) * (d + 2)) * of.mean(1, lambda nodes: nodes.near * nodes.far) ** 2,
-        smooth=True,
     )

@@ -3,16 +3,14 @@ r"""Noise and bias by quadrature, with bounds on their errors.
     N(w) = sigma^2 n int E[psi_2] phi^{n-1} du
     B(w) = n int E[psi_2 variogram] phi^{n-1} du + n (n-1) int pair phi^{n-2} du
 
-If windows hold few tokens, the integrals over u come first (see `others`) and those over tokens last. Both terms are
-computed twice, with rules of different order that share no node. The value is that of the finer rule, and its error is
-the difference plus a bound on rounding. If the difference is not small, the order is raised; if no order settles, the
-error follows from all differences, see `remaining`.
+Both terms are computed twice, with rules of different order that share no node. The value is that of the finer rule,
+and its error is the difference plus a bound on rounding. If the difference is not small, the order is raised; if no
+order settles, the error follows from all differences, see `remaining`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -22,19 +20,18 @@ from numpy.typing import NDArray
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.biases.parts import Parts, parts_of
-from lipverify.loss.exact.biases.task import Rules, TaskAverages
+from lipverify.loss.exact.biases.task import Rules
 from lipverify.loss.exact.context.averages import SERIES_TAIL, Averages, Points
 from lipverify.loss.exact.context.between import is_short
 from lipverify.loss.exact.context.contexts import ORDERS, ROUNDING, Contexts, Factors, powers, rounding_of
-from lipverify.loss.exact.context.others import Others
 from lipverify.loss.exact.context.weighted import weighted_mean
 from lipverify.loss.exact.sight import sight_of
 from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
 from lipverify.problem.law import Law
 
-ROUGH_ORDER, ROUGH_KINKED, SLOPE_ORDER = 10, 12, 28
-"""Orders of the single rules of rough values (with averages that are smooth, or not) and of slopes in n."""
+ROUGH_ORDER, SLOPE_ORDER = 10, 28
+"""Orders of the single rules of rough values and of slopes in n."""
 ROUGH_U = np.arange(-170, 3) / 2
 """Points u = log(lambda) of rough values, up to `SERIES_BELOW`. The integrands are analytic for |Im u| < pi/2, so the
 trapezoidal rule of this step is exact to e^{-2 pi^2} = 3e-9, and for n <= 1e30 the integrands peak above u = -70."""
@@ -58,14 +55,12 @@ REMEMBERED = 1024
 class Values:
     """Noise over sigma^2 and bias over the amplitude variance, at some w: shape (w,).
 
-    Two errors do not depend on the order of the rules: `off` bounds the error of the bias from the averages over the
-    task, and `known` the relative error of both terms from the tables for a w.
+    `off` bounds the error of the bias from the averages over the task, which does not depend on the order of the rules.
     """
 
     noise: Floats
     bias: Floats
     off: Floats | float = 0.0
-    known: Floats | float = 0.0
 
     def __getitem__(self, which: NDArray[np.bool_]) -> Values:
         return Values(self.noise[which], self.bias[which])
@@ -163,34 +158,16 @@ def _at_rough_points(law: Law, d: int, windows: bytes) -> tuple[Floats, ...] | N
     parts, w = parts_of(law, d), np.frombuffer(windows)
     if any(part.pair is None for _, part in parts):
         return None
-    points, meetings = Points.grid(d, w, np.tile(ROUGH_U, (w.size, 1))), _meetings(part for _, part in parts)
-    of = Averages(points, _rough_order(parts), meetings, smooth=_is_smooth(parts))
+    of = Averages(Points.grid(d, w, np.tile(ROUGH_U, (w.size, 1))), ROUGH_ORDER, smooth=True)
     variogram = sum(share * of.mean(2, part.variogram) for share, part in parts)
     pair = sum(share * part.pair(of) for share, part in parts if part.pair is not None)
     return tuple(np.reshape(column, (w.size, -1)) for column in (of.log_phi(), of.mean(2), variogram, pair))
 
 
-def _rough_order(parts: Parts) -> int:
-    return ROUGH_ORDER if _is_smooth(parts) else ROUGH_KINKED
-
-
-def _is_smooth(parts: Parts) -> bool:
-    return all(part.smooth for _, part in parts)
-
-
-def _jumps(parts: Parts) -> bool:
-    return all(part.jumps for _, part in parts)
-
-
-def _meetings(parts: Iterable[TaskAverages]) -> tuple[float, ...]:
-    return tuple(angle for part in parts for angle in part.meetings)
-
-
 @lru_cache(maxsize=REMEMBERED)
 def _rough(law: Law, d: int, n: float, windows: bytes) -> tuple[Floats, Floats]:
     """(noise over sigma^2, bias over the amplitude variance); cached, because every search starts at the same w."""
-    parts = parts_of(law, d)
-    return _by_one_rule(parts, d, n, np.frombuffer(windows), _rough_order(parts))
+    return _by_one_rule(parts_of(law, d), d, n, np.frombuffer(windows), ROUGH_ORDER)
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -252,7 +229,6 @@ def _refine(parts: Parts, contexts: Contexts) -> tuple[Values, Values]:
         np.where(done, column[-1], remaining(column))
         for done, column in zip(known, np.array(gaps).swapaxes(0, 1), strict=True)
     )
-    rounding = rounding + value.known
     tables = rounding + max((part.relative_error for _, part in parts), default=0.0)
     return value, Values(noise + rounding * value.noise, bias + tables * value.bias + off)
 
@@ -282,61 +258,24 @@ def power_slopes(n: float, log_phi: Floats) -> tuple[Floats, Floats]:
 
 def _quadrature(parts: Parts, contexts: Contexts, order: int, factors: Factors = powers) -> Values:
     """Both terms, or their variants with other `factors`, by rules of one order."""
-    few = contexts.high > SERIES_TAIL
-    if any(part.cross is None for _, part in parts):
-        few[:] = False
-    elif all(part.bias is not None for _, part in parts):
-        few &= ~is_short(contexts, _jumps(parts))
-    columns = np.zeros((len(fields(Values)), few.size))
-    for some, way in ((few, _over_tokens), (~few, _over_u)):
+    jumps, columns = all(part.jumps for _, part in parts), np.zeros((3, contexts.w.size))
+    # few tokens and no short sum: apart, so that the others keep their series
+    few = (contexts.high > SERIES_TAIL) & ~is_short(contexts, jumps)
+    for some in (few, ~few):
         if some.any():
-            values = way(parts, contexts[some], order, factors)
-            for column, field in zip(columns, fields(Values), strict=True):
-                column[some] = getattr(values, field.name)
+            columns[:, some] = _over_u(parts, contexts[some], order, factors, jumps)
     return Values(*columns)
 
 
-def _over_u(parts: Parts, contexts: Contexts, order: int, factors: Factors) -> Values:
-    """Both terms as integrals over u of averages over tokens."""
-    n = contexts.n
+def _over_u(parts: Parts, contexts: Contexts, order: int, factors: Factors, jumps: bool) -> Floats:
+    """The noise, the bias, and the bound `off` of similar windows, as integrals over u: (3, w)."""
     u, weight = contexts.nodes(order)
-    meetings = _meetings(part for _, part in parts if part.bias is None)
-    of = Averages(Points.grid(contexts.d, contexts.w, u), order, meetings, smooth=_is_smooth(parts))
-    phi = np.reshape(of.log_phi(), u.shape)
-    single, double = (weight * factor for factor in factors(n, phi))
-    bias, off = np.zeros_like(contexts.w), np.zeros_like(contexts.w)
-    rules = Rules(contexts, order, u, of, (single, double), factors, _jumps(parts))
-    for share, part in parts:
-        if part.bias is not None and (part.pair is None or of.direct.any()):
-            value, error = part.bias(rules)
-            bias, off = bias + share * value, off + share * error
-            continue
-        bias += share * rules.single(of.mean(2, part.variogram))
-        if part.off is not None:
-            off += share * rules.single(of.mean(2, part.off))
-        if part.pair is not None:
-            bias += share * rules.double(part.pair(of))
-        elif part.cross is not None:
-            cross, cross_off = part.cross(contexts, order, factors)
-            bias, off = bias + share * cross, off + share * cross_off
-    return Values(rules.single(of.mean(2)), bias, off)
-
-
-def _over_tokens(parts: Parts, contexts: Contexts, order: int, factors: Factors) -> Values:
-    """Both terms as integrals over one and two tokens of the tables in `others`; cheaper if windows hold few tokens."""
-    meetings = _meetings(part for _, part in parts)
-    tables = [Others.at(contexts, i, factors) for i in range(contexts.w.size)]
-    lone = [table.lone(meetings, order) for table in tables]
-    noise = np.array([np.sum(nodes.weight) for nodes in lone])
-    bias, off = np.zeros_like(noise), np.zeros_like(noise)
-    for share, part in parts:
-        assert part.cross is not None
-        cross, cross_off = part.cross(contexts, order, factors)
-        bias += share * (cross + [nodes.weight @ part.variogram(nodes) for nodes in lone])
-        off += share * cross_off
-        if part.off is not None:
-            off += share * np.array([nodes.weight @ part.off(nodes) for nodes in lone])
-    return Values(noise, bias, off, np.array([table.off(nodes) for table, nodes in zip(tables, lone, strict=True)]))
+    of = Averages(Points.grid(contexts.d, contexts.w, u), order, smooth=True)
+    single, double = (weight * factor for factor in factors(contexts.n, np.reshape(of.log_phi(), u.shape)))
+    rules = Rules(contexts, order, u, of, (single, double), factors, jumps)
+    terms = [(share * value, share * off) for share, part in parts for value, off in [part.bias(rules)]]
+    bias, off = np.sum(terms, axis=0) if terms else np.zeros((2, contexts.w.size))
+    return np.stack([rules.single(of.mean(2)), bias, off])
 
 
 def _by_one_rule(

@@ -95,13 +95,10 @@ class Others:
             return np.empty(0)
         return np.asarray(self.w * (1 + np.outer((-1, 1), CONCENTRATION).ravel() / math.sqrt(self.d)))
 
-    def lone(self, meetings: tuple[float, ...], order: int) -> TokenNodes:
-        """Nodes for E_s Q_{1,2}(s) h, split at the angles `meetings`, next to which h may behave like a root."""
-        corners = np.clip(meetings, *angle_at(np.array([self.low, self.high]), self.w))
-        edges = np.concatenate([angle_at(self.edges(PANEL), self.w), corners])
-        singular = np.arange(edges.size) >= edges.size - corners.size
-        singular[0] = True
-        _, theta, weight = split_rule(edges[None], singular[None], order)
+    def lone(self, order: int) -> TokenNodes:
+        """Nodes for E_s Q_{1,2}(s) h; next to the query h may behave like a root."""
+        edges = angle_at(self.edges(PANEL), self.w)
+        _, theta, weight = split_rule(edges[None], (np.arange(edges.size) == 0)[None], order)
         near, far = versine(theta), 2 * np.cos(theta / 2) ** 2
         s = self.w * near
         weight = weight * np.exp(self.log_q[0](s)) * integer_power(np.sin(theta), self.d - 2) / half_beta(self.d - 1)

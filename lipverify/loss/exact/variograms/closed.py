@@ -37,16 +37,24 @@ class Angles:
 
     def at(self, theta: Floats, order: int) -> Floats:
         """V at every angle; the order is ignored, because there is no rule."""
-        return versine(theta) / self.d + absolute_variogram(self.d, theta) / 2
+        return relu_variogram(self.d, theta)
+
+
+def relu_variogram(d: int, theta: Floats) -> Floats:
+    """E (f(x_i) - f(x))^2 of (z)_+ with two amplitudes: half of the sum of those of z and of |z|."""
+    return versine(theta) / d + absolute_variogram(d, theta) / 2
 
 
 def absolute_variogram(d: int, theta: Floats) -> Floats:
     """E (|<q, x_i>| - |<q, x>|)^2 = (2/d) (1 - cos th - (2/pi) (sin th - th cos th))."""
-    # use the series where the difference cancels
+    return np.asarray(2 / d * (2 * np.sin(theta / 2) ** 2 - 2 / np.pi * sine_less_cosine(theta)))
+
+
+def sine_less_cosine(theta: Floats) -> Floats:
+    """sin th - th cos th, which is about th^3 / 3 near 0, by its series where the difference cancels."""
     small = np.minimum(theta, SMALL)
     series = small**3 * np.polynomial.polynomial.polyval(small**2, CUBIC)
-    cubic = np.where(theta <= SMALL, series, np.sin(theta) - theta * np.cos(theta))
-    return np.asarray(2 / d * (2 * np.sin(theta / 2) ** 2 - 2 / np.pi * cubic))
+    return np.where(theta <= SMALL, series, np.sin(theta) - theta * np.cos(theta))
 
 
 SHARP = 1e-12

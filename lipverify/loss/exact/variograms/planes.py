@@ -87,7 +87,8 @@ class Planes:
                 row, tau, weight = self._over_tau(theta, low, end, self._rules(orders[0])[0])
                 some = np.argsort(weight)[:: -max(1, weight.size // PILOTS)][:PILOTS]
                 share, tau = row.size / (theta.size * orders[0]), tau[some]
-                places.append((row[some], weight[some], share, theta[row[some]], np.hypot(tau, low), (low, tau)))
+                if tau.size:  # a shell between kinks that almost coincide has no nodes
+                    places.append((row[some], weight[some], share, theta[row[some]], np.hypot(tau, low), (low, tau)))
         former = np.full(theta.shape, np.inf)
         for order in orders:
             values, nodes = np.zeros_like(theta), 0.0

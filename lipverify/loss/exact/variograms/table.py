@@ -106,10 +106,6 @@ class Variogram:
         """A bound on the error of the slope."""
         return 0.0 if self.roots or self.power == 1 else self.gap
 
-    def off(self, theta: Floats) -> Floats:
-        """A bound on the error of V."""
-        return np.asarray(self.gap * (self(theta) if self.roots else scale(self.power, theta)))
-
     def rest_off(self, theta: Floats) -> Floats:
         """A bound on the error of R."""
         return np.asarray(self.gap * self(theta) if self.roots else self.rest_gap(theta) * scale(self.power, theta))

@@ -110,7 +110,8 @@ def of_links(law: RidgeLaw, d: int, most: int, known: Features | None = None) ->
     noise = ROUNDING * float(np.max(np.abs(centred)) + np.max(np.abs(values)) / 8)
     noise += _shaken(inside, values, weight[0])
 
-    even = _even(law)
+    # to the last bit at all nodes: then odd coefficients are zero
+    even = np.array_equal(values, np.stack(law.links(-inside, np)))
 
     def coefficient(degree: int, projections: Floats) -> tuple[float, float, bool]:
         if even and degree % 2:
@@ -144,14 +145,6 @@ def _left_out(law: RidgeLaw, d: int, known: Features) -> float:
         squares = np.asarray(law.links(neighbours, np)[0], dtype=float) ** 2
         total += 64 * SMALLEST * float(np.max(squares)) * math.sqrt(d) * (1 - point * point + SMALLEST) ** ((d - 3) / 2)
     return total
-
-
-def _even(law: RidgeLaw) -> bool:
-    """True if every link is even to the last bit at all tested points, so that odd coefficients are zero."""
-    z = np.linspace(0, 1, 1025)
-    return all(
-        np.array_equal(value, mirrored) for value, mirrored in zip(law.links(z, np), law.links(-z, np), strict=True)
-    )
 
 
 def of_covariance(K: Callable[[Floats], Floats], d: int, most: int) -> Spectrum:
