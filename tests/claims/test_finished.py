@@ -189,7 +189,12 @@ def test_a_file_is_closed_when_nobody_uses_it(tmp_path: Path, content: bytes, mo
     """From 3.13 on, Python warns otherwise."""
     opened: list[sqlite3.Connection] = []
     connect = sqlite3.connect
-    monkeypatch.setattr("sqlite3.connect", lambda *a, **k: opened.append(connect(*a, **k)) or opened[-1])
+
+    def connected(*arguments: Any, **options: Any) -> sqlite3.Connection:
+        opened.append(connect(*arguments, **options))
+        return opened[-1]
+
+    monkeypatch.setattr("sqlite3.connect", connected)
     (tmp_path / NAME).write_bytes(content)
     with suppress(InvalidInput):
         Finished(tmp_path / NAME, "quick")

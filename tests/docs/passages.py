@@ -1,12 +1,11 @@
-"""Write `docs/passages.md`, which says of every printed passage whether it is proved, and the README's table.
+"""`docs/passages.md`, which says of every printed passage whether it is proved, and the README's table.
 
-`python -m tests.docs.passages LEDGER ...` writes both. If several ledgers have a claim, the last one counts.
+`python -m tests.docs LEDGER ...` writes both.
 """
 
 from __future__ import annotations
 
 import re
-import sys
 import tomllib
 from collections import Counter
 from collections.abc import Sequence
@@ -170,9 +169,3 @@ def unmeasured() -> list[Judged]:
 def registered() -> list[Passage]:
     """The place, kind and outcome of each passage by the claims alone, without a run."""
     return list(passages(unmeasured()))
-
-
-if __name__ == "__main__":
-    every = of_ledgers(sys.argv[1:])
-    PAGE.write_text(page(every), encoding="utf-8")
-    README.write_text(TABLE.sub(lambda _: table(passages(every)), README.read_text(encoding="utf-8")), encoding="utf-8")

@@ -178,7 +178,7 @@ def _library(value: Any) -> str | None:
         return "sympy"
     if module.startswith("flint.") and type(value).__name__ in ("arb", "fmpq", "fmpz"):
         return "flint"
-    if module == "lipverify.proofs.polynomials" and type(value).__name__ == "Leftover":
+    if module == "lipverify.proofs.words" and type(value).__name__ == "Leftover":
         return "polynomials"
     return "proof" if module.startswith("lipverify.proofs.") and hasattr(value, "failures") else None
 
@@ -382,8 +382,25 @@ FOLDER = "proofs"
 
 
 def proved_rates(law: str, d: int, own: Law | None = None) -> dict[str, ProvedNumber]:
-    """The exponents of n N in w, of B in w, and of w* and the loss in Lambda.
+    """The exponents of n N in w, of B in w, and of w* and the loss in Lambda, by the window theorem.
 
+    Parameters
+    ----------
+    law, d, own
+        As for `proved_window`.
+
+    Returns
+    -------
+    dict[str, ProvedNumber]
+        "noise", "bias", "window" and "loss".
+
+    Raises
+    ------
+    ValueError
+        As `proved_window`.
+
+    Examples
+    --------
     >>> proved_rates("relu", 3)["bias"].pair
     (-1.5, 0.0)
     """
@@ -402,7 +419,29 @@ def proved_rates(law: str, d: int, own: Law | None = None) -> dict[str, ProvedNu
 def proved_window(law: str, d: int, own: Law | None = None) -> Theorem:
     """The window theorem: the committed proof, certified again, or a new proof if there is none.
 
-    `law` is the name of a law. For a user's law, pass it as `own`; `law` is then the name of its proof files.
+    Parameters
+    ----------
+    law
+        The name of a law, or that of the proof files of `own`.
+    d
+        The dimension.
+    own
+        A user's law.
+
+    Returns
+    -------
+    Theorem
+        k_1 W < w* < k_2 W with its constants.
+
+    Raises
+    ------
+    ValueError
+        If the file is not a proof, or proves something else.
+
+    Examples
+    --------
+    >>> proved_window("affine", 3).exponent
+    0.3333333333333333
     """
     from lipverify.problem.written import law_named
     from lipverify.proofs import Theorem, prove_window
@@ -478,26 +517,88 @@ def committed(name: str, prove: Callable[[], Proof]) -> Proof:
     return proof
 
 
-def proved(name: str, theorem: str, given: dict[str, Any], prove: Callable[[], Proof]) -> Proof:
+def proved(name: str, theorem: str, given: Mapping[str, Any] | Problem, prove: Callable[[], Proof]) -> Proof:
     """The committed proof of this theorem about the given objects, or a new proof if there is none.
+
+    Parameters
+    ----------
+    name
+        The name of its file, without the ending.
+    theorem
+        The name of the theorem in proof files, such as "bias falls".
+    given
+        What the theorem is about: a problem, or whole numbers, floats, fractions, words and pairs of them by the names
+        of the file. Numbers are compared by value.
+    prove
+        Finds the proof if there is no file.
+
+    Returns
+    -------
+    Proof
+        A proof that was certified again.
 
     Raises
     ------
     ValueError
         If it is not a proof, or proves something else.
+
+    Examples
+    --------
+    >>> from lipverify.proofs import prove_cosine
+    >>> proved("lt-cosine", "cosine", {}, prove_cosine).failures()
+    []
     """
     proof = committed(name, prove)
+    if isinstance(given, Mapping):
+        given = {key: _as_filed(value) for key, value in given.items()}
+    else:
+        from lipverify.proofs.finite import about
+
+        given = about(given)
     stated(name, proof, (theorem,), given)
     return proof
+
+
+def _as_filed(value: Any) -> Any:
+    """A value in the notation of a proof file.
+
+    >>> _as_filed((0.5, Fraction(1, 3))), _as_filed(2), _as_filed("relu")
+    (['0.5', '1/3'], 2, 'relu')
+    """
+    if isinstance(value, tuple):
+        return [_as_filed(entry) for entry in value]
+    if isinstance(value, float):
+        return repr(float(value))
+    return str(value) if isinstance(value, Fraction) else value
 
 
 def proved_optimum(name: str, problem: Problem, offset: float | None = None) -> ProvedOptimum:
     """The committed proof that locates the optimum of a problem, or a new proof if there is none.
 
+    Parameters
+    ----------
+    name
+        The name of its file, without the ending.
+    problem, offset
+        As for `lipverify.proofs.prove_optimum`.
+
+    Returns
+    -------
+    ProvedOptimum
+        A proof that was certified again.
+
     Raises
     ------
     ValueError
         If it is not a proof, or proves something else.
+
+    Examples
+    --------
+    >>> from lipverify import Problem
+    >>> from lipverify.laws import Affine
+    >>> low, high = proved_optimum("optimum-affine-example", Problem(d=3, n=10, law=Affine())).window
+    >>> round(low, 3), round(high, 3)
+    (0.799, 0.799)
     """
     from lipverify.proofs import ProvedOptimum, prove_optimum
     from lipverify.proofs.finite import about
@@ -513,11 +614,25 @@ def proved_optimum(name: str, problem: Problem, offset: float | None = None) -> 
 def between(proof: Proof, low: float | Fraction, high: float | Fraction) -> ProvedNumber:
     """The number that a proof places between two bounds. It counts as proved wherever a claim's function returns it.
 
+    Parameters
+    ----------
+    proof
+        The proof.
+    low, high
+        The bounds: constants of the proof.
+
+    Returns
+    -------
+    ProvedNumber
+        Sums, differences, products and quotients of it are proved as well.
+
     Raises
     ------
     ValueError
         If it is not a proof.
 
+    Examples
+    --------
     >>> theorem = proved_window("affine", 3)
     >>> between(theorem, 1.0, 2.0).pair
     (1.5, 0.5000000000000008)
