@@ -35,10 +35,7 @@ def contradicted(records: Iterable[Record]) -> list[tuple[Record, Record]]:
     """Decided claims whose proof comes to the opposite verdict, each with the claim that proves it."""
     every = {record.id: record for record in records}
     pairs = ((every.get(record.proves), record) for record in every.values())
-    return [(claim, proof) for claim, proof in pairs if claim and {claim.verdict, proof.verdict} == _OPPOSITE]
-
-
-_OPPOSITE = {"supported", "refuted"}
+    return [(claim, proof) for claim, proof in pairs if claim and {claim.verdict, proof.verdict} == {*OTHER_WAY}]
 
 
 def _covered(claim: Record, proof: Record | None) -> bool:
@@ -64,10 +61,6 @@ OUTCOMES: dict[Outcome, str] = {
     "false as printed": "a claim of the kind printed is refuted",
     "open": "not decided, or no tested reading holds and the wording allows others",
 }
-PLURAL: dict[Outcome, str] = {
-    "holds as printed": "hold as printed", "holds in one of its readings": "hold in one of their readings",
-    "false as printed": "are false as printed", "open": "are open",
-}  # fmt: skip
 COUNTED: tuple[Kind, ...] = ("printed", "convention")
 """Kinds of claims that state what a source prints; the others are consequences, sharper or stronger statements."""
 
@@ -203,35 +196,37 @@ def passages(claims: Iterable[Judged]) -> tuple[Passage, ...]:
 def _passage(claims: Sequence[Judged]) -> Passage:
     """One passage from all its claims of a counted kind."""
     printed = [claim for claim in claims if claim.kind == "printed"]
-    readings: dict[str, list[Judged]] = {}
-    for claim in claims if not printed else ():
-        readings.setdefault(claim.reading or claim.id, []).append(claim)
+    readings = {} if printed else _readings(claims)
     verdicts = {name: _joined(claim.verdict for claim in group) for name, group in readings.items()}
     holds, fails = ([name for name in readings if verdicts[name] == verdict] for verdict in ("supported", "refuted"))
-    became = outcome(
-        (claim.verdict for claim in printed), ([claim.verdict for claim in group] for group in readings.values())
-    )
+    became = outcome((claim.verdict for claim in printed), ([verdict] for verdict in verdicts.values()))
+    decide = printed or claims
     telling = {
         "holds as printed": printed,
-        "holds in one of its readings": [reading for name in holds for reading in readings[name]],
+        "holds in one of its readings": [claim for name in holds for claim in readings[name]],
         "false as printed": [claim for claim in printed if claim.verdict == "refuted"],
-        "open": [claim for claim in printed or claims if claim.verdict != "supported"],
+        "open": [claim for claim in decide if claim.verdict != "supported"],
     }[became]
-    groups = {"holds in one of its readings": [readings[name] for name in holds]}.get(
-        became, [printed] if printed else [group for name, group in readings.items() if name not in holds]
-    )
     return Passage(
         paper=claims[0].paper,
         place=claims[0].place,
         outcome=became,
-        claims=tuple(claim.id for claim in printed or claims),
+        claims=tuple(claim.id for claim in decide),
         telling=tuple(claim.id for claim in telling),
         holds=tuple(holds),
         fails=tuple(fails),
         instead=tuple(dict.fromkeys(claim.corrected for claim in telling if claim.corrected)),
-        grade=_grade(became, groups),
-        cells=(sum(claim.cells[0] for claim in printed or claims), sum(claim.cells[1] for claim in printed or claims)),
+        grade=_grade(became, [readings[name] for name in holds] or [*readings.values()] or [printed]),
+        cells=(sum(claim.cells[0] for claim in decide), sum(claim.cells[1] for claim in decide)),
     )
+
+
+def _readings(claims: Iterable[Judged]) -> dict[str, list[Judged]]:
+    """The claims of each reading; a claim that names none is one by itself."""
+    readings: dict[str, list[Judged]] = {}
+    for claim in claims:
+        readings.setdefault(claim.reading or claim.id, []).append(claim)
+    return readings
 
 
 def _grade(became: Outcome, readings: Iterable[Sequence[Judged]]) -> Grade | None:
@@ -285,8 +280,9 @@ def numbered(name: Outcome, number: int) -> str:
     >>> numbered("false as printed", 1), numbered("holds as printed", 30)
     ('1 is false as printed', '30 hold as printed')
     """
-    singular = name if name.startswith("holds") else f"is {name}"
-    return f"{number} {singular if number == 1 else PLURAL[name]}"
+    if not name.startswith("holds"):
+        return f"{number} {'is' if number == 1 else 'are'} {name}"
+    return f"{number} {name if number == 1 else name.replace('holds', 'hold').replace('its', 'their')}"
 
 
 def controls(records: Iterable[Record]) -> str:

@@ -295,15 +295,6 @@ def _nearest(claimed: Range, interval: Interval) -> Allowed:
     return Allowed(low=low - half_width if lower or both else None, high=high + half_width if upper or both else None)
 
 
-RATIO_RESOLUTION = 0.1
-"""At equality the ratio's limit must have at most this relative error, besides `EQUALITY_RESOLUTION`."""
-POWER_RESOLUTION = 0.05
-"""A power of log s is accepted if its error is at most this and its size is more than twice its error.
-
-For corrections as slow as s^-0.02 over four decades, a power of -0.28 +- 0.21 is found although there is none; such
-false powers have errors of 0.2 or more."""
-
-
 def estimate(growth: Growth, allowed: Allowed) -> Estimate:
     r"""Estimate the limit exponent from a growth.
 
@@ -319,11 +310,12 @@ def estimate(growth: Growth, allowed: Allowed) -> Estimate:
     for end in {end for end in (allowed.low, allowed.high) if end is not None}:
         if abs(growth.exponent - end) <= growth.error:
             limit, error = growth.limit_of_ratio(end)
-            if growth.error <= EQUALITY_RESOLUTION and error < RATIO_RESOLUTION * limit:
+            if growth.error <= EQUALITY_RESOLUTION and error < 0.1 * limit:
                 note = f"at equality: the ratio to s^{end:.6g} tends to {limit:.6g} ± {error:.1g}"
                 return Estimate(Interval(end, end), note, measured=interval)
             power, spread = growth.log_power(end)
-            if 2 * spread < abs(power) and spread <= POWER_RESOLUTION:
+            # corrections as slow as s^-0.02 over four decades look like a power of log s, but one with an error of 0.2
+            if 2 * spread < abs(power) and spread <= 0.05:
                 note = f"the exponent of s is {end:.6g}, and the power of log s decides"
                 low, high = (0.0 if side == end else None for side in (allowed.low, allowed.high))
                 at_0 = Allowed(low=low, high=high, open=allowed.open)

@@ -19,13 +19,11 @@ from lipverify.claims.ledger.record import KINDS, Kind, Source
 from lipverify.claims.ledger.symbols import is_letter, said
 from lipverify.claims.plan.cells import Plans, cells, grid, spots
 from lipverify.claims.plan.claim import Claim, CrossPlan, Evidence, Shown, Side_by_side
+from lipverify.claims.plan.figure import figure_of, side_by_side
 from lipverify.claims.plan.measured import Measured, call_at, measured_by, number
 from lipverify.claims.plan.profile import Profile, settled
 from lipverify.foundation.calls import Call, names
 from lipverify.foundation.latex import plain
-
-ID = re.compile(r"[a-z][a-z0-9-]*\.[a-z0-9-]+(/[a-z0-9.-]+)*")
-SIDE_WORDS = {"lower": "lower bound", "upper": "upper bound"}
 
 
 @dataclass(frozen=True)
@@ -107,7 +105,7 @@ class _Reading:
     @property
     def label(self) -> str:
         """The named coordinates and the side, as a report labels the reading."""
-        return ", ".join(filter(None, [*_named(self.family), SIDE_WORDS.get(self.side or "", "")]))
+        return ", ".join(filter(None, [*_named(self.family), f"{self.side} bound" if self.side else ""]))
 
     def words(self, name: str) -> Any:
         """A keyword of the declaration, as this reading has it."""
@@ -216,7 +214,7 @@ def sourced(source: Any) -> Source:
 
 
 def _require_words(id: str, kind: Any, expected: Any, title: Any, source: Source) -> None:
-    if not ID.fullmatch(id):
+    if not re.fullmatch(r"[a-z][a-z0-9-]*\.[a-z0-9-]+(/[a-z0-9.-]+)*", id):
         rule = "an id is `family.name` and then parts joined by '/', in lower case, such as 'mine.window/tanh'"
         raise Fault(f"id = {id!r}: {rule}.", "id")
     if kind not in get_args(Kind):
@@ -282,8 +280,6 @@ def _with_meanings(form: Form, family: Point) -> Form:
 
 def _drawn(planned: list[tuple[Form, Plans]], results: dict[str, Any]) -> tuple[Figure, ...]:
     """The default figures of the forms, side by side; an identity has none."""
-    from lipverify.claims.plan.figure import figure_of, side_by_side
-
     return side_by_side([figure_of(form, plans, results) for form, plans in planned])
 
 

@@ -38,8 +38,6 @@ LONGEST = 2000
 """Longest exact value, in characters, that a ledger stores; the digest is that of the stored text."""
 SMALL = 2**20
 """Denominators from here on are not written by hand: a power of two this large is taken for a converted float."""
-SMALLEST = 1e-9
-"""Least size of a divisor that cannot be a zero rounded at 15 digits."""
 SOMEWHERE = "an expression that is not the same for all values of its symbols: one of its values supports nothing"
 """Note for the value of an expression at one point, which can refute and cannot support."""
 
@@ -231,13 +229,7 @@ def _ball(value: Any) -> tuple[Any, Stood | None]:
 
 
 def _proof(value: Any) -> tuple[Any, Stood | None]:
-    """A proof as data: 0 as its value, and its constants by name.
-
-    Raises
-    ------
-    ValueError
-        If it is not a proof.
-    """
+    """A proof as data: 0 as its value, and its constants by name."""
     record = certified(value)
     constants = {name: [number, math.ulp(number)] for name, number in value.constants.items()}
     return {"": [0.0, 0.0], **constants}, Stood("proved", "certified", 0.0, record)
@@ -247,11 +239,6 @@ def certified(proof: Any) -> ProofRecord:
     """The record of a proof: its theorem, and the digest of its file, saved or not.
 
     The checker certifies each proof once: the processes of a run share its answer, by the content of the file.
-
-    Raises
-    ------
-    ValueError
-        If it is not a proof.
     """
     missing = _checked(proof.text).missing
     if missing:
@@ -351,7 +338,8 @@ def _divides(power: Any) -> bool:
             for k, symbol in enumerate(symbols, start=5)
         }
         there = power.base.subs(values).evalf()
-        if not there.is_number or there.has(sympy.nan, sympy.zoo) or abs(there) < SMALLEST:
+        # a smaller value may be a zero rounded at 15 digits
+        if not there.is_number or there.has(sympy.nan, sympy.zoo) or abs(there) < 1e-9:
             return False
     return True
 
@@ -420,11 +408,6 @@ def stated(name: str, proof: Proof, theorems: Collection[str], about: Mapping[st
     """Require that a proof states one of these theorems, about exactly the given objects.
 
     The checker reads both, so numbers are compared by value and the theorem compared is the one that is printed.
-
-    Raises
-    ------
-    ValueError
-        If the proof states something else.
     """
     from lipverify.proofs import checker
 
@@ -439,6 +422,7 @@ def stated(name: str, proof: Proof, theorems: Collection[str], about: Mapping[st
 
 
 _anew: ContextVar[dict[str, Proof] | None] = ContextVar("_anew", default=None)
+"""No argument can bring them: proofs are asked for by functions of claims files, whose arguments are coordinates."""
 
 
 @contextmanager
@@ -455,13 +439,7 @@ def found_anew(known: Mapping[str, Proof]) -> Iterator[dict[str, Proof]]:
 
 
 def committed(name: str, prove: Callable[[], Proof]) -> Proof:
-    """The committed proof of this name, certified again, or a new proof if there is none.
-
-    Raises
-    ------
-    ValueError
-        If it is not a proof.
-    """
+    """The committed proof of this name, certified again, or a new proof if there is none."""
     from lipverify.proofs import load
 
     anew = _anew.get()
@@ -479,26 +457,14 @@ def committed(name: str, prove: Callable[[], Proof]) -> Proof:
 
 
 def proved(name: str, theorem: str, given: dict[str, Any], prove: Callable[[], Proof]) -> Proof:
-    """The committed proof of this theorem about the given objects, or a new proof if there is none.
-
-    Raises
-    ------
-    ValueError
-        If it is not a proof, or proves something else.
-    """
+    """The committed proof of this theorem about the given objects, or a new proof if there is none."""
     proof = committed(name, prove)
     stated(name, proof, (theorem,), given)
     return proof
 
 
 def proved_optimum(name: str, problem: Problem, offset: float | None = None) -> ProvedOptimum:
-    """The committed proof that locates the optimum of a problem, or a new proof if there is none.
-
-    Raises
-    ------
-    ValueError
-        If it is not a proof, or proves something else.
-    """
+    """The committed proof that locates the optimum of a problem, or a new proof if there is none."""
     from lipverify.proofs import ProvedOptimum, prove_optimum
     from lipverify.proofs.finite import about
 
@@ -512,11 +478,6 @@ def proved_optimum(name: str, problem: Problem, offset: float | None = None) -> 
 
 def between(proof: Proof, low: float | Fraction, high: float | Fraction) -> ProvedNumber:
     """The number that a proof places between two bounds. It counts as proved wherever a claim's function returns it.
-
-    Raises
-    ------
-    ValueError
-        If it is not a proof.
 
     >>> theorem = proved_window("affine", 3)
     >>> between(theorem, 1.0, 2.0).pair
