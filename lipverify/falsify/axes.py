@@ -319,7 +319,6 @@ def decades(low: float, high: float, digits: int = DIGITS) -> st.SearchStrategy[
 
 
 def _short(value: float, digits: int = DIGITS) -> float:
-    """The value rounded to a few digits."""
     return float(f"{value:.{digits}g}")
 
 

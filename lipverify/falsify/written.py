@@ -85,7 +85,7 @@ def _call(call: ast.Call, checks: set[str], trial: Trial, sought: Sought) -> str
                 free.pop(name, None)
     control = _control(trial, sought) if len(forms) == 1 else None
     id = sought.declaration.id if isinstance(call.args[0], ast.Constant) else sought.id
-    fields = {"over": _over(free, trial, sought), "expected": _expected(sought)}
+    fields: dict[str, Any] = {"over": _over(free, trial, sought), "expected": _expected(sought)}
     # what belongs to the claim as a whole and not to a single point is emptied
     fields |= {"title": f"counterexample to {sought.id}", "shows": (), "finding": "", "corrected": "", "proves": ""}
     written = [repr(_found(id)), *(ast.unparse(_at_the_point(form, control)) for form in forms)]

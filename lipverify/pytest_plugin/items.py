@@ -164,7 +164,6 @@ def _telling(record: Record) -> list[Cell]:
 
 
 def _cell(cell: Cell) -> str:
-    """Describe one cell in a line."""
     where = ", ".join(f"{name} = {value}" for name, value in cell.where.items())
     value = "unbounded" if cell.measured is None else f"{cell.measured:.6g} ± {cell.error or 0:.2g}"
     margin = "" if cell.margin is None else f", margin {cell.margin:.3g}"
@@ -175,7 +174,6 @@ def _cell(cell: Cell) -> str:
 
 
 def _apart(cross: CrossCheck) -> str:
-    """Describe two methods that disagree."""
     (value, second_value), (error, second_error) = cross.values, cross.errors
     first, second = cross.methods
     return (

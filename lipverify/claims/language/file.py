@@ -13,7 +13,7 @@ import re
 import sys
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from hashlib import blake2b
 from importlib.machinery import SourceFileLoader
@@ -216,6 +216,15 @@ class Fault(InvalidInput):
     def within(self, line: int) -> Fault:
         """The same fault, located in the call on this line or in a call nested in it."""
         return Fault(str(self), self.keyword, self.item, self.line or line, self.outer or (line if self.line else None))
+
+
+@contextlib.contextmanager
+def located(line: int) -> Iterator[None]:
+    """Faults of this block are in the call on this line, or in a call nested in it."""
+    try:
+        yield
+    except Fault as fault:
+        raise fault.within(line) from None
 
 
 def line_in(error: BaseException, path: str) -> int | None:

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from numbers import Rational
 from typing import Any
 
@@ -114,7 +114,7 @@ class Formula(Bound):
         except Unreadable as why:
             raise InvalidInput(f"expression = {self.text[:LONGEST_SHOWN]!r}: not an expression: {why}.") from None
 
-    @cached_property
+    @property
     def symbols(self) -> tuple[str, ...]:
         """The symbols in the formula, in reading order."""
         return tuple(name for name in names_of(self.text) if name not in CONSTANTS)
@@ -227,7 +227,7 @@ class FunctionBound(Bound):
 
     function: Callable[..., Any]
 
-    @cached_property
+    @property
     def symbols(self) -> tuple[str, ...]:
         """The coordinates that the function takes."""
         return tuple(inspect.signature(self.function).parameters)

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Protocol
 
 import msgspec
 
-from lipverify.claims.ledger.record import GRADES, Kind, Outcome, Passage, Record, Source, weakest
+from lipverify.claims.ledger.record import GRADES, Kind, Outcome, Passage, Record, weakest
 from lipverify.claims.ledger.symbols import Scalar
 from lipverify.claims.ledger.verdict import OTHER_WAY, VERDICTS, Verdict, combine
 from lipverify.foundation.noted import Grade
@@ -99,40 +98,6 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     cells: tuple[int, int] = (0, 0)
 
 
-class Stated(Protocol):
-    """The fields of an unmeasured claim that the counts need."""
-
-    @property
-    def id(self) -> str:
-        """The id of the claim."""
-        ...
-
-    @property
-    def kind(self) -> Kind:
-        """Its relation to its source."""
-        ...
-
-    @property
-    def expected(self) -> Verdict | None:
-        """The verdict on record; None for a claim that has none yet."""
-        ...
-
-    @property
-    def source(self) -> Source:
-        """The paper, the place in it, and the printed words."""
-        ...
-
-    @property
-    def reading(self) -> str:
-        """The reading to which it belongs."""
-        ...
-
-    @property
-    def corrected(self) -> str:
-        """The statement that holds in place of the printed one."""
-        ...
-
-
 def measured(records: Sequence[Record]) -> list[Judged]:
     """The claims of a ledger with their verdicts; a claim that another one proves has the grade of the proof."""
     return [
@@ -143,17 +108,6 @@ def measured(records: Sequence[Record]) -> list[Judged]:
             cells=(sum(cell.verdict == "supported" for cell in record.cells), len(record.cells)),
         )
         for record in records
-    ]  # fmt: skip
-
-
-def recorded(claims: Iterable[Stated]) -> list[Judged]:
-    """Unmeasured claims with their recorded verdicts; their grades are known only after a run."""
-    return [
-        Judged(
-            id=claim.id, kind=claim.kind, verdict=claim.expected, paper=claim.source.paper, place=claim.source.place,
-            reading=claim.reading, corrected=claim.corrected.strip(),
-        )
-        for claim in claims
     ]  # fmt: skip
 
 
@@ -199,8 +153,9 @@ def _passage(claims: Sequence[Judged]) -> Passage:
     readings = {} if printed else _readings(claims)
     verdicts = {name: _joined(claim.verdict for claim in group) for name, group in readings.items()}
     holds, fails = ([name for name in readings if verdicts[name] == verdict] for verdict in ("supported", "refuted"))
-    became = outcome((claim.verdict for claim in printed), ([verdict] for verdict in verdicts.values()))
+    became = outcome((claim.verdict for claim in printed), zip(verdicts.values(), strict=True))
     decide = printed or claims
+    supported, every = map(sum, zip(*(claim.cells for claim in decide), strict=True))
     telling = {
         "holds as printed": printed,
         "holds in one of its readings": [claim for name in holds for claim in readings[name]],
@@ -217,7 +172,7 @@ def _passage(claims: Sequence[Judged]) -> Passage:
         fails=tuple(fails),
         instead=tuple(dict.fromkeys(claim.corrected for claim in telling if claim.corrected)),
         grade=_grade(became, [readings[name] for name in holds] or [*readings.values()] or [printed]),
-        cells=(sum(claim.cells[0] for claim in decide), sum(claim.cells[1] for claim in decide)),
+        cells=(supported, every),
     )
 
 

@@ -39,7 +39,6 @@ def symbol(name: str) -> str:
 
 
 def _letter(word: str) -> str:
-    """One part of a name in LaTeX."""
     name = LETTERS.get(word, word)
     if name in GREEK:
         return "\\lambda" if name == "lamda" else f"\\{name}"

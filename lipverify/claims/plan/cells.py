@@ -8,9 +8,9 @@ from __future__ import annotations
 import itertools
 import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
 from lipverify.claims.language.family import RULE, Point, Range, edge, filled, is_number, meant_at, named_in, value_of
@@ -54,18 +54,11 @@ def grid(over: Any, profile: Profile, keyword: str = "over") -> list[Point]:
     for (name, values), axis in zip(over.items(), axes, strict=True):
         if not axis:
             raise Fault(f"{keyword}[{name!r}] = {values!r}: there is no value, so nothing could refute it.", keyword)
-    points = [_joined(parts) for parts in itertools.product(*axes)]
+    points = [reduce(Point.joined, parts, Point()) for parts in itertools.product(*axes)]
     names = [name for point in points[:1] for name in point.where]
     if len(names) != sum(len(name) if isinstance(name, tuple) else 1 for name in over):
         raise Fault(f"{keyword} = {list(over)!r}: a coordinate occurs twice.", keyword)
     return points
-
-
-def _joined(parts: Sequence[Point]) -> Point:
-    point = Point()
-    for part in parts:
-        point = point.joined(part)
-    return point
 
 
 def _axis(name: Any, values: Any, keyword: str) -> Iterator[Point]:
@@ -152,7 +145,6 @@ def ray_of(form: Along, point: Point, profile: Profile) -> Ray:
 
 
 def _cell(form: Form, point: Point, measured: Measured, profile: Profile) -> CellPlan:
-    """Plan the cell at one point."""
     allowed, here = form.range.allowed(point), form.range.meaning(point)
     false, true = (_control(form, side, point, measured, profile) for side in (False, True))
     if isinstance(form.false, Range) and contains(form.false.allowed(point, "control"), allowed):

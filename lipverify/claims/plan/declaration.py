@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 from lipverify.claims.language.claim import Agreement, Declaration, Expected
 from lipverify.claims.language.family import RULE, Point, Range, chosen, filled, meant_at, named_in
-from lipverify.claims.language.file import ClaimsFile, Fault
+from lipverify.claims.language.file import ClaimsFile, Fault, located
 from lipverify.claims.language.form import Form, sides_of
 from lipverify.claims.language.formula import formula
 from lipverify.claims.ledger.figure import Figure
@@ -89,17 +89,14 @@ class _Reading:
 
     @property
     def coordinates(self) -> dict[str, Any]:
-        """The coordinates that the id names."""
         return self.family.where | ({"side": self.side} if self.side else {})
 
     @property
     def id(self) -> str:
-        """The id of the claim."""
         return filled(self.declared.id, self.coordinates)
 
     @property
     def forms(self) -> tuple[Form, ...]:
-        """The forms of this side."""
         return tuple(form.only(self.side) for form in self.declared.forms)
 
     @property
@@ -112,7 +109,6 @@ class _Reading:
         return chosen(getattr(self.declared, name), self.id.partition("/")[2], name)
 
     def claim(self) -> Claim:
-        """The claim, its words checked."""
         source, expected = sourced(self.words("source")), settled(self.words("expected"), self.profile)
         _require_words(self.id, self.words("kind"), expected, self.words("title"), source)
         if not isinstance(self.words("reading"), str):
@@ -176,14 +172,11 @@ def _method(agreement: Agreement, call: Call, point: Point, here: Point) -> Meas
     """One of the two functions of a cross-check; a fault if it cannot be called at the point."""
     told = {name for of in agreement.of for name in named_in(of)}
     needed = [name for name in point.where if name not in told]
-    try:
+    with located(agreement.line):
         return measured_by(call.function, needed, tuple(here.where), tuple(call.where), "")
-    except Fault as fault:
-        raise fault.within(agreement.line) from None
 
 
 def _cross_checks(agreement: Agreement, family: Point, profile: Profile) -> Iterator[CrossPlan]:
-    """Plan a cross-check at each point."""
     for point in grid(agreement.over, profile):
         here = family.joined(point)
         both = [_method(agreement, function, point, here) for function in agreement.functions]
@@ -252,19 +245,13 @@ def _named(family: Point) -> Iterator[str]:
 
 
 def _cells(form: Form, family: Point, over: Any, profile: Profile) -> Plans:
-    """Plan the cells of a form; a fault names the form's line."""
-    try:
+    with located(form.line):
         return cells(form, family, over, profile)
-    except Fault as fault:
-        raise fault.within(form.line) from None
 
 
 def _spots(form: Form, family: Point, over: Any, profile: Profile) -> list[Spot]:
-    """The points of a form's cells; a fault names the form's line."""
-    try:
+    with located(form.line):
         return list(spots(form, family, over, profile))
-    except Fault as fault:
-        raise fault.within(form.line) from None
 
 
 def _with_meanings(form: Form, family: Point) -> Form:

@@ -59,7 +59,6 @@ def _joined(figures: Sequence[Figure]) -> Figure:
 
 
 def _along(form: Along, plans: Plans, results: Mapping[str, Any]) -> Panel:
-    """Plot values along the ray."""
     return Panel(
         title=f"${form.quantity}$ along the ray",
         xlabel=named(form.along),

@@ -258,7 +258,6 @@ def _checked(text: str) -> _Checked:
 
 
 def _check(text: str) -> _Checked:
-    """Certify a proof."""
     from lipverify.proofs import checker
 
     return _Checked(tuple(checker.failures(json.loads(text))))

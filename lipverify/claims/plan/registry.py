@@ -16,7 +16,7 @@ from typing import NoReturn, TypeVar
 
 from lipverify.claims.language.claim import Declaration
 from lipverify.claims.language.contents import contents
-from lipverify.claims.language.file import DECLARATIONS, ClaimsFile, Fault, in_library, line_of, read_file
+from lipverify.claims.language.file import DECLARATIONS, ClaimsFile, Fault, in_library, line_of, located, read_file
 from lipverify.claims.ledger.record import Heading
 from lipverify.claims.plan.claim import Claim
 from lipverify.claims.plan.declaration import Sought, claims, sought
@@ -212,19 +212,15 @@ def _declared(file: ClaimsFile, profile: Profile) -> list[tuple[Claim, int]]:
 def _claims(declared: Sequence[Declaration], profile: Profile) -> Iterator[tuple[Claim, int]]:
     """The declared claims; a fault names the line of the declaration, or of the form in it."""
     for declaration in declared:
-        try:
+        with located(declaration.line):
             yield from ((claim, declaration.line) for claim in claims(declaration, profile))
-        except Fault as fault:
-            raise fault.within(declaration.line) from None
 
 
 def _plan(planned: Sequence[tuple[Claim, int]]) -> None:
     """Plan the evidence, so that faults in it are reported before anything is measured."""
     for claim, line in planned:
-        try:
+        with located(line):
             _ = claim.measurements
-        except Fault as fault:
-            raise fault.within(line) from None
 
 
 def _require_ids(planned: Sequence[tuple[Claim, int]], allowed: Callable[[str], bool], rule: str) -> None:

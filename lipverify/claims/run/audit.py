@@ -23,11 +23,11 @@ from typing import Any
 import msgspec
 
 from lipverify.claims.language.family import EDGES, Point, range_of
-from lipverify.claims.ledger.outcomes import contradicted, counts, measured, passages, recorded
+from lipverify.claims.ledger.outcomes import contradicted, counts, measured, passages
 from lipverify.claims.ledger.reach import POWER, agree, beside_exponent, controls_caught, follows, repeated_by
 from lipverify.claims.ledger.record import Asked, Cell, Ledger, ProofRecord, Record, weakest
 from lipverify.claims.ledger.verdict import OTHER_WAY, Allowed, Interval, Verdict, contains, decide, margin, settled
-from lipverify.claims.plan.claim import CellPlan, Claim, Evidence, Shown
+from lipverify.claims.plan.claim import CellPlan, Claim, Evidence, Shown, recorded
 from lipverify.claims.plan.proved import LONGEST, WORDS
 from lipverify.claims.run.judgment import control_of, unnoticed
 from lipverify.errors import InvalidInput
@@ -188,7 +188,6 @@ def _is_time(text: str) -> bool:
 
 
 def _record(record: Record) -> Iterator[Difference]:
-    """The differences in one record."""
     if faults := [(cell, fault) for cell in record.cells if (fault := _ray(cell))]:
         yield from (_difference(record, _place(cell), "ray", cell.ray, fault) for cell, fault in faults)
         return
@@ -285,7 +284,7 @@ def _is_noted(cell: Cell) -> bool:
     low, high = cell.interval.ends
     if not math.isfinite(high - low) or cell.measured is None or cell.error is None:
         return True
-    whole = _within(Interval(cell.measured - cell.error, cell.measured + cell.error), cell.interval)
+    whole = _within(Interval.around(cell.measured, cell.error), cell.interval)
     equality = re.fullmatch(rf"at equality: the ratio to s\^({NUMBER}) tends to {NUMBER} ± {NUMBER}", cell.note)
     logarithm = re.fullmatch(
         rf"the exponent of s is {NUMBER}, and the power of log s decides"
@@ -398,7 +397,6 @@ def _asked_in_part(ledger: Ledger, claims: Sequence[Claim]) -> Iterator[Differen
 
 
 def _against(record: Record, claim: Claim | None) -> Iterator[Difference]:
-    """The differences between a record and its claim."""
     if claim is None:
         yield _difference(record, "", "id", record.id, "no claim of this id is known; name the file that has it")
         return
@@ -500,7 +498,7 @@ def _control_against_plan(cell: Cell, plan: CellPlan, logarithm: bool) -> Iterat
         if not _same(control.allowed, allowed):
             yield "control's range", _said(control.allowed), _said(allowed)
     if planned.measurement is None and not control.quantity and cell.measured is not None and cell.error is not None:
-        both = Interval(cell.measured - cell.error, cell.measured + cell.error)
+        both = Interval.around(cell.measured, cell.error)
         if any(map(math.isfinite, control.interval.ends)) and not _within(control.interval, both):
             yield "control's interval", _said(control.interval), f"{_said(both)}, which was measured for both"
     yield from (pair for pair in pairs if pair[1] != pair[2])
@@ -530,7 +528,7 @@ def _is_measured(cell: Cell) -> bool:
     low, high = cell.interval.ends
     if cell.measured is None or cell.error is None:
         return not math.isfinite(high - low)
-    whole = Interval(cell.measured - cell.error, cell.measured + cell.error)
+    whole = Interval.around(cell.measured, cell.error)
     return _within(cell.interval, whole) and (bool(cell.note) or _within(whole, cell.interval))
 
 
@@ -541,18 +539,10 @@ def _within(interval: Interval, outer: Interval) -> bool:
 
 
 def _numbers(cell: Cell) -> bool:
-    """True if all numbers of a cell are finite."""
     control = cell.control
-    ends = [cell.allowed.low, cell.allowed.high, cell.interval.low, cell.interval.high, control.low, control.high]
-    numbers = [
-        cell.measured,
-        cell.error,
-        cell.margin,
-        *ends,
-        control.interval.low,
-        control.interval.high,
-        control.margin,
-    ]
+    numbers = [cell.measured, cell.error, cell.margin, control.margin]
+    for held in (cell.allowed, cell.interval, control, control.interval):
+        numbers += [held.low, held.high]
     return all(number is None or math.isfinite(number) for number in numbers)
 
 

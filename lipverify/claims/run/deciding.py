@@ -152,7 +152,6 @@ def _wanted(cell: Cell) -> tuple[frozenset[Verdict], float, float]:
 
 
 def _predicted(interval: Interval, allowed: Allowed) -> Verdict:
-    """The verdict on the middle of an interval."""
     middle = sum(interval.ends) / 2
     return decide(Interval(middle, middle), allowed)
 
@@ -220,7 +219,6 @@ def in_words(step: Step) -> str:
 
 
 def _said(what: What, times: float) -> str:
-    """The change that a step makes."""
     return {
         "contexts": f"{times:g} times the contexts",
         "points": f"{MOST_POINTS} points on the ray",
@@ -298,7 +296,6 @@ def stepped(claim: Claim, record: Record, by: str = "") -> Claim:
     draw = old.figure
 
     def figure(results: dict[str, Any]) -> tuple[Figure, ...]:
-        """The figure of the claim, drawn from the new measurements."""
         return draw({**results, **{was: results[now] for was, now in renamed.items()}}) if draw is not None else ()
 
     evidence: Evidence = replace(old, cells=cells, figure=figure if draw is not None else None)

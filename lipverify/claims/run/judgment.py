@@ -67,7 +67,6 @@ def record(claim: Claim, outcomes: Mapping[str, Outcome]) -> Record:
 
 
 def _describe(claim: Claim, cost: float, *, caught: bool, **outcome: Any) -> Record:
-    """Make a record from the claim's own words and the outcome."""
     fields: dict[str, Any] = {"measured": "", "margin": None, "grade": None, "cells": (), "finding": "", **outcome}
     return Record(
         id=claim.id,

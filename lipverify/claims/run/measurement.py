@@ -84,19 +84,10 @@ def measure(
     `needed_by` gives for an address, and a claim with `GIVEN_UP_AFTER` timeouts is given up.
     """
     done = {} if outcomes is None else outcomes
-    watch = (progress or _nothing, beat or _nothing, needed_by or _nobody)
+    watch = (progress or (lambda *_: None), beat or (lambda *_: None), needed_by or (lambda _: ()))
     run = _Run(_Order(plan), workers, limit, finished, done, *watch)
     with interruptible():
         return run.outcomes()
-
-
-def _nothing(*_: Any) -> None:
-    """The default callback: ignore its arguments."""
-
-
-def _nobody(address: str) -> Collection[str]:
-    """The default for `needed_by`: no claims."""
-    return ()
 
 
 class _Order:
@@ -144,7 +135,6 @@ class _Order:
         return taken
 
     def close(self, address: str) -> None:
-        """Remove a measurement from those that have not begun."""
         del self._open[address]
         self._tallest.pop(address, None)
 
@@ -157,7 +147,6 @@ class _Order:
         self.leave(addresses)
 
     def leave(self, addresses: Collection[str]) -> None:
-        """Note that these measurements no longer run."""
         if self._leading in addresses:
             self._leading = ""
 
@@ -203,7 +192,6 @@ class _Run:
     """The number of timeouts of each claim."""
 
     def outcomes(self) -> dict[str, Outcome]:
-        """Run everything and return the outcomes."""
         self.progress(0, 0, "")
         beaten = time.monotonic()
         while self.order.planning or len(self.done) < len(self.order.measurements):
@@ -261,7 +249,6 @@ class _Run:
         return next(filter(None, problems), "")
 
     def _begin(self, addresses: list[str]) -> None:
-        """Submit measurements with the results that they need."""
         calls, slot = [], self.workers.slot({call.slot for call in self.running.values()})
         for address in addresses:
             measurement = self.order.measurements[address]
@@ -292,7 +279,6 @@ class _Run:
         return max(0.0, min([BEAT, *ends]))
 
     def _collect(self, future: Future[Any]) -> None:
-        """Process the result of one call."""
         if future not in self.running:
             return  # it was lost with a broken pool
         call = self.running.pop(future)
@@ -341,7 +327,6 @@ class _Run:
         self._repeat(calls)
 
     def _fail(self, calls: Iterable[_Call], problem: str) -> None:
-        """Give all measurements of these calls a problem."""
         for address in (address for call in calls for address in call.addresses):
             self._finish(address, Outcome(None, f"{address}: {problem}", 0.0))
 

@@ -198,6 +198,5 @@ def _workers(
 
 
 def _machine() -> str:
-    """System, processor and Python in one line."""
     system = f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors"
     return f"{system}, Python {platform.python_version()}"
