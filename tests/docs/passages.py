@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from lipverify.claims.ledger import Judged, Passage, Record, measured, passages, read_ledger, recorded
-from lipverify.claims.plan import all_claims, profile_named
+from lipverify.claims.ledger import Judged, Passage, Record, measured, passages, read_ledger
+from lipverify.claims.plan import all_claims, profile_named, recorded
 from lipverify.report.sources import short  # internal: the short title of a source, as the report has it
 from tests import ROOT
 

@@ -10,8 +10,8 @@ import textwrap
 import tomllib
 from typing import NamedTuple
 
-from lipverify.claims.ledger import counts, recorded
-from lipverify.claims.plan import Claim, all_claims, profile_named
+from lipverify.claims.ledger import counts
+from lipverify.claims.plan import Claim, all_claims, profile_named, recorded
 from tests import ROOT
 
 README = ROOT / "README.md"

@@ -38,8 +38,6 @@ LONGEST = 2000
 """Longest exact value, in characters, that a ledger stores; the digest is that of the stored text."""
 SMALL = 2**20
 """Denominators from here on are not written by hand: a power of two this large is taken for a converted float."""
-SMALLEST = 1e-9
-"""Least size of a divisor that cannot be a zero rounded at 15 digits."""
 SOMEWHERE = "an expression that is not the same for all values of its symbols: one of its values supports nothing"
 """Note for the value of an expression at one point, which can refute and cannot support."""
 
@@ -231,13 +229,7 @@ def _ball(value: Any) -> tuple[Any, Stood | None]:
 
 
 def _proof(value: Any) -> tuple[Any, Stood | None]:
-    """A proof as data: 0 as its value, and its constants by name.
-
-    Raises
-    ------
-    ValueError
-        If it is not a proof.
-    """
+    """A proof as data: 0 as its value, and its constants by name."""
     record = certified(value)
     constants = {name: [number, math.ulp(number)] for name, number in value.constants.items()}
     return {"": [0.0, 0.0], **constants}, Stood("proved", "certified", 0.0, record)
@@ -247,11 +239,6 @@ def certified(proof: Any) -> ProofRecord:
     """The record of a proof: its theorem, and the digest of its file, saved or not.
 
     The checker certifies each proof once: the processes of a run share its answer, by the content of the file.
-
-    Raises
-    ------
-    ValueError
-        If it is not a proof.
     """
     missing = _checked(proof.text).missing
     if missing:
@@ -271,7 +258,6 @@ def _checked(text: str) -> _Checked:
 
 
 def _check(text: str) -> _Checked:
-    """Certify a proof."""
     from lipverify.proofs import checker
 
     return _Checked(tuple(checker.failures(json.loads(text))))
@@ -351,7 +337,8 @@ def _divides(power: Any) -> bool:
             for k, symbol in enumerate(symbols, start=5)
         }
         there = power.base.subs(values).evalf()
-        if not there.is_number or there.has(sympy.nan, sympy.zoo) or abs(there) < SMALLEST:
+        # a smaller value may be a zero rounded at 15 digits
+        if not there.is_number or there.has(sympy.nan, sympy.zoo) or abs(there) < 1e-9:
             return False
     return True
 
@@ -459,11 +446,6 @@ def stated(name: str, proof: Proof, theorems: Collection[str], about: Mapping[st
     """Require that a proof states one of these theorems, about exactly the given objects.
 
     The checker reads both, so numbers are compared by value and the theorem compared is the one that is printed.
-
-    Raises
-    ------
-    ValueError
-        If the proof states something else.
     """
     from lipverify.proofs import checker
 
@@ -478,6 +460,7 @@ def stated(name: str, proof: Proof, theorems: Collection[str], about: Mapping[st
 
 
 _anew: ContextVar[dict[str, Proof] | None] = ContextVar("_anew", default=None)
+"""No argument can bring them: proofs are asked for by functions of claims files, whose arguments are coordinates."""
 
 
 @contextmanager
@@ -494,13 +477,7 @@ def found_anew(known: Mapping[str, Proof]) -> Iterator[dict[str, Proof]]:
 
 
 def committed(name: str, prove: Callable[[], Proof]) -> Proof:
-    """The committed proof of this name, certified again, or a new proof if there is none.
-
-    Raises
-    ------
-    ValueError
-        If it is not a proof.
-    """
+    """The committed proof of this name, certified again, or a new proof if there is none."""
     from lipverify.proofs import load
 
     anew = _anew.get()
