@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 import os
 from collections.abc import Sequence
@@ -63,13 +64,14 @@ class Verification(Ledger, frozen=True, kw_only=True):
 
         Raises
         ------
-        InvalidInput
-            If the ledger has no claim with this id.
+        KeyError
+            If the ledger has no claim with this id; the message names similar ids.
         """
-        for claim in self.claims:
-            if claim.id == id:
-                return claim
-        raise InvalidInput(f"id = {id!r}: not in this ledger; it has {', '.join(record.id for record in self.claims)}.")
+        records = {record.id: record for record in self.claims}
+        if id not in records:
+            similar = difflib.get_close_matches(str(id), records, n=3, cutoff=0)
+            raise KeyError(f"id = {shown(id)} is not in this ledger; similar ids: {', '.join(similar)}.")
+        return records[id]
 
     def plot(self, *ids: str) -> Any:
         """Plot the measured value of each cell over its shaded allowed range.
@@ -85,8 +87,10 @@ class Verification(Ledger, frozen=True, kw_only=True):
 
         Raises
         ------
+        KeyError
+            If an id is not in the ledger.
         InvalidInput
-            If an id is not in the ledger, or there are more than 24 claims to draw.
+            If there are more than 24 claims to draw, or none.
         """
         from matplotlib import pyplot
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import warnings
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from textwrap import dedent
 from typing import NamedTuple
@@ -71,7 +72,7 @@ def kept_in(folder: Path) -> int:
     """The number of finished measurements that a folder keeps."""
     if not (folder / NAME).exists():
         return 0
-    with sqlite3.connect(folder / NAME) as kept:
+    with closing(sqlite3.connect(folder / NAME)) as kept:
         try:
             return int(kept.execute("SELECT count(*) FROM finished").fetchone()[0])
         except sqlite3.OperationalError:

@@ -16,6 +16,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.internal.conjecture import providers
 
+from tests import PROFILE
+
 if TYPE_CHECKING:
     from tests.commands import Commands
 
@@ -31,7 +33,6 @@ settings.register_profile(
     phases=(Phase.explicit, Phase.generate),
 )  # fmt: skip
 settings.register_profile("nightly", max_examples=1000, deadline=None, suppress_health_check=SLOW_FUNCTIONS)
-PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci")
 settings.load_profile(PROFILE)
 if PROFILE == "ci" and hasattr(providers, "_get_local_constants"):  # since Hypothesis 6.131
     # Hypothesis draws numbers found in the modules loaded so far, which are those of the tests run before

@@ -7,11 +7,15 @@ import inspect
 import re
 import tomllib
 from importlib import import_module
+from pathlib import Path
+
+import pytest
 
 import lipverify
 from tests import ROOT
 
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT, BUILD = PYPROJECT["project"], PYPROJECT["build-system"]["requires"]
 README = (ROOT / "README.md").read_text()
 
 
@@ -56,6 +60,50 @@ def test_the_readme_gives_two_commands_and_a_picture_that_is_there() -> None:
     assert pictures
     for picture in pictures:
         assert (ROOT / picture).exists(), picture
+
+
+def test_the_python_versions_of_the_classifiers_are_those_of_ci() -> None:
+    rows = re.findall(r'^  "(3\.\d+)": (lowest|locked)$', (ROOT / ".ci" / "matrix.yml").read_text(), re.MULTILINE)
+    named = re.findall(r"Programming Language :: Python :: (3\.\d+)$", "\n".join(PROJECT["classifiers"]), re.MULTILINE)
+    assert [version for version, _ in rows] == named
+    assert rows[0] == (PROJECT["requires-python"].removeprefix(">="), "lowest")
+
+
+def test_ci_covers_every_dependency_at_its_lowest_version() -> None:
+    extras = PROJECT["optional-dependencies"]
+    wanted = {name(r) for r in PROJECT["dependencies"] + extras["dask"] + extras["data"] + extras["testing"] + BUILD}
+    rows = re.search(r'^covered="\n(.*?)^"$', (ROOT / ".ci" / "versions").read_text(), re.MULTILINE | re.DOTALL)
+    assert rows is not None
+    covered = {row.split()[0]: row.split()[1:] for row in rows[1].splitlines()}
+    assert sorted(covered) == sorted(wanted)
+    for test in (test for tests in covered.values() for test in tests):
+        path, _, function = test.partition("::")
+        assert f"def {function}(" in (ROOT / path).read_text() if function else (ROOT / path).exists(), test
+
+
+def test_every_dependency_has_a_lower_bound_and_before_its_version_1_an_upper_one() -> None:
+    locked = dict(re.findall(r"^([a-z0-9-]+)==(\S+)", (ROOT / "requirements.lock").read_text(), re.MULTILINE))
+    for requirement in [*PROJECT["dependencies"], *(r for e in PROJECT["optional-dependencies"].values() for r in e)]:
+        if name(requirement) != "lipverify":
+            assert ">=" in requirement, requirement
+            assert "<" in requirement or not locked.get(name(requirement), "").startswith("0."), requirement
+
+
+def test_the_description_of_the_package_has_no_link_that_is_dead_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A relative link or picture is dead on the package's page. Its code is that of the README, which is tested."""
+    monkeypatch.chdir(ROOT)
+    folder = pytest.importorskip("hatchling.build").prepare_metadata_for_build_wheel(str(tmp_path))
+    description = (tmp_path / folder / "METADATA").read_text().partition("\n\n")[2]
+    links = re.findall(
+        r"""\]\(\s*([^)\s]+)|(?:src|href)=["']?([^"'\s>]+)|^\[[^\]]+\]:\s*(\S+)""", description, re.MULTILINE
+    )
+    targets = ["".join(link) for link in links]
+    assert targets
+    assert [target for target in targets if not target.startswith("https://")] == []
+    for code in re.findall(r"```\w+\n(.*?)```", description, re.DOTALL):
+        assert code in README
 
 
 def test_public_names_have_their_declared_types() -> None:

@@ -4,40 +4,47 @@ from __future__ import annotations
 
 import ast
 import math
-import os
+from collections.abc import Callable
 from pathlib import Path
 
+import hypothesis
 import pytest
-from hypothesis import Phase, given, settings, target
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests import ROOT
+from tests import PROFILE, ROOT, tree_of
 from tests.slow.test_differences import at_most
+from tests.strategies import target
 
 DEFAULT = settings(settings.get_profile("ci"), max_examples=200)
+default = pytest.mark.skipif(PROFILE != "ci", reason="true of the default run alone")
 
 
-def drawn(sign: float = 1.0, profile: settings = DEFAULT) -> list[float]:
-    """The numbers that a test draws which asks for large ones, or with -1 for small ones."""
-    numbers: list[float] = []
+Pair = tuple[float, float]
 
-    @profile
-    @given(st.floats(0, 1e6))
-    def asks(x: float) -> None:
-        numbers.append(x)
-        target(sign * x)
+
+def drawn(target: Callable[[float], float] = target, sign: float = 1.0) -> list[Pair]:
+    """The pairs that a test draws which asks for large ones, or with -1 for small ones."""
+    pairs: list[Pair] = []
+
+    @DEFAULT
+    @given(st.tuples(st.floats(0, 1e6), st.floats(0, 1e6)))
+    def asks(pair: Pair) -> None:
+        pairs.append(pair)
+        target(sign * sum(pair))
 
     asks()
-    return numbers
+    return pairs
 
 
+@default
 def test_what_a_test_asks_for_does_not_steer_it() -> None:
-    assert drawn(1.0) == drawn(-1.0)
-    searching = settings(DEFAULT, phases=(Phase.generate, Phase.target))
-    assert drawn(1.0, searching) != drawn(-1.0, searching), "the power of the line above"
+    """Hypothesis repeats parts of an example while that does not lower `target`, even in a run without search."""
+    assert drawn() == drawn(sign=-1.0)
+    assert drawn(hypothesis.target) != drawn(hypothesis.target, -1.0), "the power of the line above"
 
 
-@pytest.mark.skipif(os.environ.get("HYPOTHESIS_PROFILE", "ci") != "ci", reason="a search draws them")
+@default
 def test_numbers_of_a_module_that_another_test_imports_are_not_drawn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -71,12 +78,12 @@ def test_a_limit_in_seconds_is_refused_in_a_test_of_every_run() -> None:
         pass
 
 
-def steered(source: str) -> list[str]:
-    """The calls that turn the search for large values of `target` on, whatever the profile is."""
-    keywords = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.keyword))
-    return [ast.unparse(node) for node in keywords if node.arg == "phases" and "target" in ast.unparse(node)]
+def imported(path: Path) -> set[str]:
+    """The names that a file imports from Hypothesis."""
+    nodes = (node for node in ast.walk(tree_of(path)) if isinstance(node, ast.ImportFrom))
+    return {alias.name for node in nodes if node.module == "hypothesis" for alias in node.names}
 
 
-def test_no_test_turns_the_search_on() -> None:
-    files = {path.name: path.read_text() for path in (ROOT / "tests").rglob("test_*.py")}
-    assert [name for name, source in files.items() if steered(source)] == [Path(__file__).name]
+def test_tests_ask_by_the_target_that_has_no_effect_in_every_run() -> None:
+    assert "given" in imported(Path(__file__))
+    assert [str(path) for path in (ROOT / "tests").rglob("*.py") if "target" in imported(path)] == []

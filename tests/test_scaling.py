@@ -7,13 +7,14 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings, target
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from lipverify import Growth, growth
 from lipverify.errors import InvalidInput
 from lipverify.properties import exponent_covers
 from lipverify.scaling import growth_of
+from tests.strategies import target
 
 LADDER = (1e4, 1e30)
 

@@ -131,8 +131,10 @@ def test_a_title_that_is_no_text_is_refused_with_its_file(own: Path) -> None:
 
 
 def test_impossible_requests_to_a_ledger_are_explained(ledger: Verification, tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match=r"not in this ledger; it has mine.square, softmax.split"):
-        ledger["mine.cube"]
+    with pytest.raises(KeyError, match=r"'mine\.squares' is not in this ledger; similar ids: mine\.square, "):
+        ledger["mine.squares"]
+    with pytest.raises(KeyError, match=r"'split' is not in this ledger; similar ids: softmax\.split, "):
+        ledger.plot("split")
     with pytest.raises(InvalidInput, match=r"ends in .pdf or .html"):
         ledger.report(tmp_path / "report.docx")
     with pytest.raises(InvalidInput, match=r"it is a folder"):

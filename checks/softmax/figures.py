@@ -131,23 +131,23 @@ def constants(found: dict[str, Any]) -> Table:
 
 def chain(found: dict[str, Any]) -> Table:
     """The lemmas of both laws: the statement of each, and the first step of its proof."""
-    from lipverify.claims.language.grammar import typeset
-
     return Table(
         caption="""The chain of lemmas: the statement of each, and the first step of its proof. The complete reasons and the constants are
         in the proof files; `lipverify check-proof` certifies them again.""",
         layer="evidence",
         header=("lemma", "says", "because"),
         rows=tuple(
-            (name, typeset(_first(says)), typeset(_first(because.removeprefix("Because "))))
+            (name, _first(says), _first(because.removeprefix("Because ")))
             for name, (says, because) in found["lemmas"].items()
         ),
     )
 
 
 def _first(text: str) -> str:
-    """Keep the first sentences that fit on one line."""
+    """Keep the first sentences that fit on one line; relations are typed in ASCII."""
     line = ""
+    for typed, sign in {"<=": "≤", ">=": "≥", "->": "→"}.items():
+        text = text.replace(typed, sign)
     for sentence in re.split(r"(?<=[^.]{3}\.) ", text):
         line = f"{line} {sentence}".strip()
         if len(line) > LINE:

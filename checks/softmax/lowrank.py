@@ -1,8 +1,6 @@
 r"""Theorem 4: attention pretrained on f(x) = a^T B^T x finds the columns of B, and attends along nothing else.
 
-It holds in the ball C = d, on the sphere and on a product of spheres, under each of the two assumptions without the
-other. With two tokens it is proved for every d, k and sigma in a smaller ball, among matrices that do not mix the two
-spaces; lowrank_proofs.py has the proof for more tokens.
+In the ball C = d it holds under each assumption without the other; in smaller balls there are proofs (lowrank_proofs.py).
 """
 
 from lipverify.checks.softmax.figures import beside_aligned
@@ -33,12 +31,12 @@ SEARCHED = at(searched_in_case, contexts=CONTEXTS)
 EXACT, SAMPLED = "3e-5", "0.1"  # three times the largest errors of a ratio, by each method
 QUADRATIC = r"\mathbf{s}^\top \mathbf{M}^* \mathbf{s}"
 
-for covariates, tokens, pairs in (
-    ("sphere", r"tokens and query uniform on $S^{d-1}$", PAIRS),
+kind: Kind
+for covariates, tokens, pairs, kind in (
+    ("sphere", r"tokens and query uniform on $S^{d-1}$", PAIRS, "printed"),
     ("product", r"""$x = \mathbf{B} u + \mathbf{B}_\perp v$ with $u$ uniform on $S^{k-1}$ and $v$ on $S^{d-k-1}$ (other radii
-        are other units)""", WIDE),
+        are other units)""", WIDE, "convention"),
 ):
-    kind: Kind = "printed" if covariates == "sphere" else "convention"
     scale = bound(best_in_case, "c^*", of="c", low="0", control="1.1*d", strict=True, over=PAIRS, method="exact")
     agrees = tuple(
         agree(best_in_case, SEARCHED, name, of=of, over={"covariates": covariates, "case": tuple(CASES)} | pairs)

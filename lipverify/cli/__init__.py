@@ -24,8 +24,6 @@ __all__ = ["commands", "main"]
 
 LONGEST = 1000
 """Longest error message, in characters, because the text that it quotes may have any length."""
-OUTPUT_FAILS = (errno.ENOSPC, errno.EIO, errno.EBADF)
-"""Errors of a full disk, a broken device and a closed descriptor: the output fails, and not the command."""
 
 
 def commands() -> App:
@@ -71,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _close_output()
         sys.exit(UNREAD)
     except OSError as error:
-        if error.errno not in OUTPUT_FAILS or error.filename is not None:
+        if error.errno not in (errno.ENOSPC, errno.EIO, errno.EBADF) or error.filename is not None:
             raise
         _close_output()
         _refuse(f"standard output cannot be written ({error.strerror}).", 1)

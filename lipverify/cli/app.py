@@ -24,9 +24,6 @@ app = App(
 
 BAD_INPUT, INTERRUPTED, UNREAD = 2, 130, 141
 """Exit codes. Shells give 130 to SIGINT and 141 to SIGPIPE: a reader that closes the pipe is no verdict."""
-WHOLE = re.compile(r"[+-]?[0-9]+")
-MOST_DIGITS = 400
-"""More digits than the largest double has."""
 
 
 def natural(_: Any, tokens: Sequence[Any]) -> int:
@@ -47,7 +44,7 @@ def naturals(_: Any, tokens: Sequence[Any]) -> list[int]:
 def length(_: Any, tokens: Sequence[Any]) -> int | float:
     """A context length: an integer keeps every digit; any other number, such as 1e30, is a double."""
     word = tokens[0].value
-    if WHOLE.fullmatch(word) and len(word) <= MOST_DIGITS:
+    if _is_whole(word):
         return int(word)
     try:
         return float(word)
@@ -55,8 +52,12 @@ def length(_: Any, tokens: Sequence[Any]) -> int | float:
         raise ValueError(f"{shown(word)} is not a number, such as 100 or 1e30.") from None
 
 
+def _is_whole(word: str) -> bool:
+    return re.fullmatch(r"[+-]?[0-9]+", word) is not None and len(word) <= 400  # no double has more digits
+
+
 def _integer(word: str, least: int) -> int:
-    if not WHOLE.fullmatch(word) or len(word) > MOST_DIGITS or int(word) < least:
+    if not _is_whole(word) or int(word) < least:
         raise ValueError(f"{shown(word)} is not an integer >= {least}.")
     return int(word)
 

@@ -25,8 +25,6 @@ from lipverify.report.sources import quotation, short
 from lipverify.report.terminal.tables import SIGNS, grouped, wrapped
 from lipverify.report.visible import visible
 
-NEW = "new"
-"""Printed for a claim without a recorded verdict."""
 _INSTEAD: dict[Outcome, str] = {
     "holds as printed": "more sharply", "holds in one of its readings": "more sharply", "false as printed": "instead",
     "open": "what holds",
@@ -119,14 +117,13 @@ def explain_claims(ids: Sequence[str], json: bool) -> int:
 
 
 def _where(claim: Claim) -> str:
-    """The points and limits at which a claim is measured."""
     return reach_of(claim.spots(), claim.id)
 
 
 def _recorded(claim: Claim) -> str:
     """The recorded verdict and its range; a refuted claim fails at some point within the range."""
     words = {"supported": "supported", "refuted": "refuted, measured", "inconclusive": "inconclusive, measured"}
-    return f"{words[claim.expected]} {_where(claim)}" if claim.expected in words else NEW
+    return f"{words[claim.expected]} {_where(claim)}" if claim.expected in words else "new"  # no verdict is recorded
 
 
 def _lines(name: str, text: str, width: int) -> list[str]:

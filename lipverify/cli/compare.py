@@ -26,12 +26,6 @@ from lipverify.report import coordinates, digits
 from lipverify.report.terminal.tables import LOOKS
 from lipverify.report.visible import visible
 
-SAME, MOVED = 0, 1
-"""Exit codes of `diff`."""
-LISTED = 8
-"""Most cells printed for one claim; the rest are counted."""
-PLACES = 3
-"""Most points printed of cells that are only new or only gone."""
 TITLES: dict[Kind, str] = {
     "verdict": "Verdicts that moved",
     "control": "Same verdict, but the control is caught in one ledger only",
@@ -51,7 +45,7 @@ def diff_ledgers(before: Path, after: Path, json: bool) -> int:
         write_json(msgspec.json.format(msgspec.json.encode(content), indent=1))
     else:
         _print(Console(highlight=False), comparison, ((before, ledgers[0]), (after, ledgers[1])))
-    return MOVED if comparison.moved else SAME
+    return 1 if comparison.moved else 0
 
 
 def _print(console: Console, comparison: Comparison, runs: tuple[tuple[Path, Ledger], ...]) -> None:
@@ -130,19 +124,18 @@ def _gravity(cell: CellChange, claim: ClaimChange) -> int:
     return 1 if claim.after in verdicts else 2 if claim.before in verdicts else 3
 
 
-def _listed(lines: list[Text], what: str) -> Iterator[Text]:
-    yield from lines[:LISTED]
-    if len(lines) > LISTED:
-        yield Text(f"and {len(lines) - LISTED} more {what}; --json has all")
+def _listed(lines: list[Text], what: str, most: int = 8) -> Iterator[Text]:
+    yield from lines[:most]
+    if len(lines) > most:
+        yield Text(f"and {len(lines) - most} more {what}; --json has all")
 
 
 def _shortened(points: list[str]) -> str:
-    more = f" and {len(points) - PLACES} more" if len(points) > PLACES else ""
-    return "; ".join(points[:PLACES]) + more
+    more = f" and {len(points) - 3} more" if len(points) > 3 else ""
+    return "; ".join(points[:3]) + more
 
 
 def _cell(change: CellChange) -> Text:
-    """One cell: point, verdict, value and bound."""
     point = _point(change.where)
     what = visible(f"{change.quantity} ({change.method})")
     entry = change.after or change.before
@@ -195,7 +188,6 @@ def _range(allowed: Allowed) -> str:
 
 
 def _verdicts(before: Verdict | None, after: Verdict | None) -> Text:
-    """The verdict, or both verdicts if they differ."""
     distinct = [_verdict(verdict) for verdict in dict.fromkeys((before, after)) if verdict is not None]
     return Text(" → ").join(distinct)
 
@@ -205,18 +197,8 @@ def _verdict(verdict: Verdict) -> Text:
     return Text(f"{symbol} {verdict}", style)
 
 
-SOUND, DIFFERS = 0, 1
-"""Exit codes of `audit`."""
-
-
 def audit_ledger(path: Path, files: Sequence[Path], registry: bool, json: bool) -> int:
-    """Print each statement of a ledger that does not follow from its data; return the exit code.
-
-    Raises
-    ------
-    InvalidInput
-        If the file is not a ledger of this format, its profile is unknown, or another file is not a claims file.
-    """
+    """Print each statement of a ledger that does not follow from its data; 1 if there is one, else 0."""
     if files and not registry:
         raise InvalidInput(f"{files[0]}: claims files are compared with --registry; give that too.")
     ledger = read_ledger(path)
@@ -227,12 +209,12 @@ def audit_ledger(path: Path, files: Sequence[Path], registry: bool, json: bool) 
         differences = (*differences, *audit_against(ledger, claims))
     if json:
         write_json(msgspec.json.encode(differences))
-        return DIFFERS if differences else SOUND
+        return 1 if differences else 0
     console = Console(highlight=False)
     for difference in differences:
         console.print(_line(difference), soft_wrap=True)
     console.print(Text(_summary(ledger, len(differences))), soft_wrap=True)
-    return DIFFERS if differences else SOUND
+    return 1 if differences else 0
 
 
 def _line(difference: Difference) -> Text:

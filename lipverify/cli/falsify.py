@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from textwrap import shorten
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lipverify.claims.language.file import ClaimsFile, read_file
 from lipverify.claims.plan.profile import Profile, profile_named
@@ -14,36 +14,29 @@ from lipverify.claims.plan.registry import claims_of, sought_in
 from lipverify.claims.run.runner import run
 from lipverify.cli.reports import require_writable
 from lipverify.errors import InvalidInput
+from lipverify.falsify.search import Search, search, whole
+from lipverify.falsify.trial import Again, again
+from lipverify.falsify.written import NAME, Store, claim_at, id_of
 from lipverify.foundation.files import require_targets, write_whole
 from lipverify.foundation.output import write_json
 from lipverify.foundation.quoting import counted
 from lipverify.report.terminal.progress import progress_of
 from lipverify.report.visible import visible
 
-if TYPE_CHECKING:
-    from lipverify.falsify.search import Search
-    from lipverify.falsify.trial import Again
-
-NONE, FOUND, DISAGREE = 0, 1, 3
-"""Exit codes of `falsify`; 2 is the interpreter's code for a wrong command line."""
-REASON = 160
-"""Longest reason that is printed, in characters."""
-
 
 def falsify_claims(path: str, id: str | None, seconds: float, seed: int, out: Path, json: bool) -> int:
-    """Search each claim for `seconds`, print the results, and return the exit code."""
+    """Search each claim for `seconds`, print the results, and return the exit code.
+
+    0 without a counterexample, 1 with one, 3 if two methods disagree about one or no point could be measured.
+    """
     if not 0 < seconds < math.inf:
         raise InvalidInput(f"seconds = {seconds:g}: the time for one claim must be positive and finite.")
-    from lipverify.falsify import search
-    from lipverify.falsify.trial import again
-    from lipverify.falsify.written import NAME, Store
-
     profile = profile_named("quick", seed)
     file, claims = read_file(path), sought_in(path, id, profile)
     out = out.absolute()
     require_writable(out)
     require_targets("out", [out / NAME, *(_counterexample(out, sought.id) for sought in claims)])
-    store, told, code = Store.read(out), [], NONE
+    store, told, code = Store.read(out), [], 0
     with progress_of("search, second") as progress:
         for i, sought in enumerate(claims):
             show = _showing(progress, i * seconds, len(claims) * seconds, visible(sought.id))
@@ -54,9 +47,9 @@ def falsify_claims(path: str, id: str | None, seconds: float, seed: int, out: Pa
                 store = store.added(sought.id, outcome.counterexample.form, outcome.counterexample.point)
                 store.write(out)
                 written = _write(outcome, file, profile, out)
-                code = max(code, DISAGREE if any(recheck.verdict == "supported" for recheck in rechecks) else FOUND)
+                code = max(code, 3 if any(recheck.verdict == "supported" for recheck in rechecks) else 1)
             elif outcome.nearest is None:
-                code = max(code, DISAGREE)
+                code = max(code, 3)
             told.append(_data(outcome, rechecks, written))
             if not json:
                 print("\n".join(_lines(outcome, rechecks, written)), flush=True)
@@ -73,14 +66,11 @@ def _showing(
 
 
 def _counterexample(out: Path, id: str) -> Path:
-    """The path of a claim's counterexample."""
     return out / f"{id.replace('/', '-').replace('.', '-')}.py"
 
 
 def _write(outcome: Search, file: ClaimsFile, profile: Profile, out: Path) -> tuple[str, str]:
     """Write the counterexample as a claims file and verify it; return the path, and the reason if it is not refuted."""
-    from lipverify.falsify.written import claim_at, id_of
-
     assert outcome.counterexample is not None
     path = _counterexample(out, outcome.sought.id)
     try:
@@ -97,7 +87,6 @@ def _write(outcome: Search, file: ClaimsFile, profile: Profile, out: Path) -> tu
 
 
 def _lines(outcome: Search, rechecks: Sequence[Again], written: tuple[str, str]) -> list[str]:
-    """The result of one search in plain text."""
     id = visible(outcome.sought.id)
     searched = [f"    searched {visible(ranges)}" for ranges in outcome.searched if ranges]
     if outcome.counterexample is None:
@@ -123,7 +112,6 @@ def _lines(outcome: Search, rechecks: Sequence[Again], written: tuple[str, str])
 
 
 def _second_verdict(recheck: Again) -> str:
-    """The verdict of the other method at the counterexample."""
     if recheck.verdict is None:
         return f"not reached ({_short(recheck.measured)})"
     words = {"refuted": "refuted too", "inconclusive": "open", "supported": "it HOLDS: the methods disagree"}
@@ -131,7 +119,6 @@ def _second_verdict(recheck: Again) -> str:
 
 
 def _declaration(path: Path) -> list[str]:
-    """The declaration at the end of a claims file."""
     lines = path.read_text(encoding="utf-8").splitlines()
     start = max(i for i, line in enumerate(lines) if line == "claim(")
     return lines[start:]
@@ -158,20 +145,15 @@ def _not_reached(outcome: Search) -> list[str]:
 
 def _short(reason: str) -> str:
     """A reason, cut after a whole word."""
-    return shorten(visible(reason), REASON, placeholder=" …")
+    return shorten(visible(reason), 160, placeholder=" …")  # characters
 
 
 def _where(outcome: Search, trial: Any) -> str:
-    from lipverify.falsify.search import whole
-
     coordinates = whole(trial, outcome.sought).items()
     return ", ".join(f"{name} = {visible(str(value))}" for name, value in coordinates) or "its point"
 
 
 def _data(outcome: Search, rechecks: Sequence[Again], written: tuple[str, str]) -> dict[str, Any]:
-    """The result of one search as JSON data."""
-    from lipverify.falsify.search import whole
-
     trial = outcome.counterexample or outcome.nearest
     return {
         "id": outcome.sought.id,

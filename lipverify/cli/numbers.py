@@ -191,13 +191,7 @@ def print_matrix(
 
 
 def law_at(text: str, L: float) -> Law:
-    """The law of that name or text. `my.py:NAME`, whose file is run, is a law or a function of L that makes one.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such law, or the file has an error, which is reported with its line.
-    """
+    """The law of that name or text. `my.py:NAME`, whose file is run, is a law or a function of L that makes one."""
     in_file = re.fullmatch(r"(.+\.py):(\w+)", text)
     if re.fullmatch(r".+\.py:?", text):
         raise InvalidInput(f"law = {text!r} names a file and no law in it; write {text.rstrip(':')}:NAME.")

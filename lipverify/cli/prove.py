@@ -44,9 +44,6 @@ WITHOUT_FILE = (
     "lt.gd-plus-plus",
 )
 """Claims proved in exact algebra or by their own balls, which have no proof file."""
-NAMED = ("affine", "quadratic", "relu", "cosine")
-USUAL = (2, 3, 5)
-"""Dimensions that are proved if none is named."""
 Found = Callable[[], Mapping[str, Proof]]
 
 
@@ -101,7 +98,7 @@ def theorems(wanted: Wanted) -> Iterator[tuple[str, Found]]:
     if wanted.law is not None:
         laws.append((re.sub(r"\W+", "-", wanted.law.removesuffix(".py")).strip("-"), law_at(wanted.law, 1.0)))
     for name, law in laws:
-        for d in wanted.d or USUAL:
+        for d in wanted.d or (2, 3, 5):
             yield f"{name}-{d}", partial(window, law, d, wanted.least_lambda, wanted.least_tokens)
     known: dict[str, Proof] = {}
     for plan in plans:
@@ -147,7 +144,8 @@ def behind(plan: CellPlan, known: dict[str, Proof]) -> dict[str, Proof]:
 def laws_of(claims: Sequence[Claim]) -> list[str]:
     """The laws that claims on windows name; affine and ReLU for claims on the noise term, which holds for every law."""
     about = [claim.id.split("/") for claim in claims if claim.id.startswith(WINDOWS)]
-    return sorted({law for words in about for law in NAMED if law in words} or {"affine", "relu"})
+    known = ("affine", "quadratic", "relu", "cosine")
+    return sorted({law for words in about for law in known if law in words} or {"affine", "relu"})
 
 
 def list_provable(json: bool) -> int:

@@ -15,28 +15,26 @@ from lipverify.cli.reports import require_writable
 from lipverify.errors import InvalidInput
 from lipverify.foundation.output import write_json
 from lipverify.foundation.validation import chosen, whole
+from lipverify.linear_transformer.families import NAMES
+from lipverify.linear_transformer.published import LAYERS, NOISES, problem
+from lipverify.linear_transformer.training.lineage import Model, make
+from lipverify.linear_transformer.training.witness import models_folder, names_of, read_witness, rounded
 from lipverify.report.terminal.progress import progress_of
 
-TABLE = "lt.table-1"
 BACKENDS = {"native": "native", "numpy": "array"}
 """The command line's names of the arithmetics of training."""
-SEEDS = (0, 1, 2)
-"""Seeds of the trainings if none is named: three show whether a result depends on the seed."""
 
 
 def models_of(options: ModelOptions) -> list[Any]:
     """The models of the table with these coordinates; refused if a coordinate has an unknown value."""
-    from lipverify.linear_transformer.families import NAMES
-    from lipverify.linear_transformer.published import LAYERS, NOISES, problem
-    from lipverify.linear_transformer.training.lineage import Model
-
     laws = [law.name for law in NOISES]
     noises = options.noise or laws
     for noise in noises:
         chosen("noise", noise.partition("@")[0], laws)
         problem(noise)
     families = [chosen("family", family, NAMES) for family in options.family or NAMES]
-    seeds = [whole("seeds", seed, least=0, what="a seed") for seed in options.seeds or SEEDS]
+    # three show whether a result depends on the seed
+    seeds = [whole("seeds", seed, least=0, what="a seed") for seed in options.seeds or (0, 1, 2)]
     depths = [whole("layers", depth, least=1, what="a depth") for depth in options.layers or LAYERS]
     if max(depths) > LAYERS[-1]:
         raise InvalidInput(f"layers = {max(depths)}: the table has {LAYERS[0]} to {LAYERS[-1]} layers.")
@@ -61,10 +59,8 @@ class Line(NamedTuple):
 
 def train_models(id: str, options: ModelOptions, backend: str | None, out: Path, json: bool) -> int:
     """Train the missing models, report each, and compare it with the one that comes with lipverify."""
-    chosen("id", id, (TABLE,))
+    chosen("id", id, ("lt.table-1",))
     arithmetic: Any = None if backend is None else BACKENDS[chosen("backend", backend, BACKENDS)]
-    from lipverify.linear_transformer.training.lineage import make
-
     models = models_of(options)
     require_writable(out)
     try:
@@ -101,8 +97,6 @@ def _line(witness: Any) -> Line:
 
 def _beside_shipped(witness: Any) -> str:
     """Compare the model with the one of the same name that comes with lipverify."""
-    from lipverify.linear_transformer.training.witness import models_folder, names_of, read_witness, rounded
-
     if witness.name not in names_of(witness.noise):
         return "there is none"
     shipped = read_witness(witness.name, models_folder())
@@ -116,7 +110,6 @@ def _beside_shipped(witness: Any) -> str:
 
 
 def _apart(witness: Any, shipped: Any) -> str:
-    """The relative difference of two losses, in words."""
     return f"{witness.trained.loss.value / shipped.trained.loss.value - 1:+.2g} of it"
 
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import structs
 from rich.console import Console, Group
@@ -23,21 +23,22 @@ from lipverify.claims.ledger.record import Ledger, Record, ledger_bytes, write_l
 from lipverify.claims.plan.claim import Claim
 from lipverify.claims.plan.profile import profile_named
 from lipverify.claims.plan.registry import entitled, select_claims
+from lipverify.claims.run.audit import sealed
 from lipverify.claims.run.deciding import duration, in_words, other_methods, stepped, tried_now, wants
+from lipverify.claims.run.kept import NAME, NAMES, Finished
+from lipverify.claims.run.runner import run
 from lipverify.cli.app import INTERRUPTED, How, Output, ReportOptions
 from lipverify.cli.reports import WRITERS, require_writable, show, write_reports
 from lipverify.errors import InvalidInput
 from lipverify.foundation.files import alone_in, reason, require_targets
 from lipverify.foundation.output import write_json
 from lipverify.foundation.quoting import counted
+from lipverify.foundation.validation import chosen
+from lipverify.loss.montecarlo.backend import BACKENDS, backend_named
 from lipverify.report.terminal.ending import BROKE, DECIDE, ending, exit_code
 from lipverify.report.terminal.screen import screen
 from lipverify.report.terminal.tables import LOOKS, grouped
 from lipverify.report.visible import visible
-
-if TYPE_CHECKING:
-    from lipverify.claims.plan.claim import Claim
-    from lipverify.claims.run.kept import Finished
 
 
 def verify_claims(ids: Sequence[str], how: How, report: ReportOptions, out: Path, output: Output) -> int:
@@ -45,11 +46,6 @@ def verify_claims(ids: Sequence[str], how: How, report: ReportOptions, out: Path
     claims = select_claims(ids, profile_named(how.profile, how.seed, how.backend))
     title, author = entitled(ids, report.title, report.author)
     report = dataclasses.replace(report, title=title, author=author)
-    # imported after the request is checked, so that a refusal comes at once
-    from lipverify.claims.run.kept import NAMES
-    from lipverify.foundation.validation import chosen
-    from lipverify.loss.montecarlo.backend import BACKENDS, backend_named
-
     chosen("backend", how.backend, BACKENDS)
     if how.cluster is None:  # otherwise the workers report whether they have it
         backend_named(how.backend)
@@ -62,8 +58,6 @@ def verify_claims(ids: Sequence[str], how: How, report: ReportOptions, out: Path
 
 def _verified(claims: Sequence[Claim], how: How, report: ReportOptions, out: Path, named: Path, output: Output) -> int:
     """`verify_claims` while the folder is locked; `named` is the folder as the user wrote it."""
-    from lipverify.claims.run.kept import NAME, Finished
-
     finished = Finished(out / NAME, f"{how.profile}, {how.seed}, {how.backend}", resume=how.resume)
     _say_what_is_kept(finished.count, finished.path, how.resume)
     try:
@@ -92,8 +86,6 @@ def _verified(claims: Sequence[Claim], how: How, report: ReportOptions, out: Pat
 
 def _ledger_of(claims: Sequence[Claim], how: How, report: ReportOptions, finished: Finished, output: Output) -> Ledger:
     """Measure the claims and return the ledger; with --decide also take the steps that open claims propose."""
-    from lipverify.claims.run.runner import run
-
     settings: dict[str, Any] = {
         "profile": how.profile,
         "seed": how.seed,
@@ -127,7 +119,6 @@ def _written(ledger: Ledger, out: Path, finished: Finished) -> bool:
 
 
 def _print_ledger(ledger: Ledger, output: Output) -> None:
-    """Print the ledger as JSON, or the long table, if requested."""
     if output.json:
         write_json(ledger_bytes(ledger))
     elif output.table:
@@ -170,7 +161,6 @@ def verdict_table(ledger: Ledger) -> Group:
 
 
 def _measured(record: Record) -> str:
-    """The measurement, and remarks that a reader must see."""
     remarks = [record.problem or record.measured, wants(record)]
     if record.moved:
         remarks.append(f"RECORDED: {record.expected}")
@@ -198,8 +188,6 @@ class _Open:
 
 def decided(ledger: Ledger, claims: Sequence[Claim], seconds: float, settings: dict[str, Any]) -> Ledger:
     """Take steps until the time is spent, and return the ledger; a step predicted to exceed the rest is not begun."""
-    from lipverify.claims.run.audit import sealed
-
     begun = time.perf_counter()
     end = begun + seconds
     records = list(ledger.claims)
@@ -234,8 +222,6 @@ def decided(ledger: Ledger, claims: Sequence[Claim], seconds: float, settings: d
 
 def _taken(candidate: _Open, settings: dict[str, Any], remaining: float, seconds: float) -> Record | None:
     """The record after one step; None if the step did not help."""
-    from lipverify.claims.run.runner import run
-
     step = candidate.record.step
     assert step is not None
     by = candidate.methods.pop(0) if step.what == "method" else ""

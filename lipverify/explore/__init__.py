@@ -26,28 +26,12 @@ from lipverify.report.web.markup import Markup, element, join
 from lipverify.report.web.page import hatches
 
 HOST = "127.0.0.1"
-FILES = {"/": "page.html", "/page.css": "page.css", "/page.js": "page.js"}
-TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
-QUESTIONS: dict[str, Callable[[Setting], View]] = {"/picture": picture, "/ray": ray}
 POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'"
 """Content security policy: the page loads nothing from elsewhere, and runs only its own script and style."""
-REQUESTS = 200
-"""Longest accepted query, in characters; a setting has about forty."""
 
 
 def serve(port: int = 0) -> ThreadingHTTPServer:
-    """A server of the page, bound to this machine; call `serve_forever` on it.
-
-    Parameters
-    ----------
-    port
-        The port; 0 chooses a free one. `server_port` of the result is the port in use.
-
-    Raises
-    ------
-    InvalidInput
-        If the port is in use or not allowed.
-    """
+    """A server of the page, bound to this machine; call `serve_forever` on it. Port 0 chooses a free one."""
     try:
         return ThreadingHTTPServer((HOST, port), _Handler)
     except (OSError, OverflowError) as error:
@@ -66,19 +50,19 @@ class _Handler(BaseHTTPRequestHandler):
         if self.headers.get("Host", "").partition(":")[0] not in (HOST, "localhost"):
             # another site may let its name point to this machine; its pages get no answer
             return self._send(HTTPStatus.FORBIDDEN, "text/plain", b"this page answers to 127.0.0.1 and localhost\n")
-        if asked.path in FILES:
-            name = FILES[asked.path]
+        if name := {"/": "page.html", "/page.css": "page.css", "/page.js": "page.js"}.get(asked.path):
             text = resources.files("lipverify.explore").joinpath(name).read_text(encoding="utf-8")
             if name == "page.css":
                 text += _shared_style()
             if name == "page.html":
                 text = text.replace("<!-- laws -->", join([element("option", law, value=law) for law in sorted(LAWS)]))
                 text = text.replace("<!-- hatches -->", hatches())
-            return self._send(HTTPStatus.OK, TYPES[name.rpartition(".")[2]], text.encode())
-        if asked.path in QUESTIONS:
-            if len(asked.query) > REQUESTS:
+            kind = name.rpartition(".")[2].replace("js", "javascript")
+            return self._send(HTTPStatus.OK, f"text/{kind}", text.encode())
+        if question := {"/picture": picture, "/ray": ray}.get(asked.path):
+            if len(asked.query) > 200:  # a setting has about forty characters
                 return self._send(HTTPStatus.REQUEST_URI_TOO_LONG, "text/plain", b"a setting is shorter than that\n")
-            return self._answer(QUESTIONS[asked.path], dict(parse_qsl(asked.query, keep_blank_values=True)))
+            return self._answer(question, dict(parse_qsl(asked.query, keep_blank_values=True)))
         return self._send(HTTPStatus.NOT_FOUND, "text/plain", b"no such page\n")
 
     def _answer(self, question: Callable[[Setting], View], values: dict[str, str]) -> None:
@@ -113,7 +97,6 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _label(text: str) -> Markup:
-    """Text of a figure, with its formulas in plain text."""
     return join(spoken(text))
 
 

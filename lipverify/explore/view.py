@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 
 from lipverify.claims.ledger.figure import Figure, Panel, Region, Series
+from lipverify.claims.plan.proved import FOLDER, proved_window
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.shipped import shipped
@@ -22,30 +23,14 @@ from lipverify.optimum import Optimum, optimal_window
 from lipverify.problem import Problem
 from lipverify.report import digits
 
-WINDOWS = 25
-"""Points of a curve: with 25 points it looks smooth over five decades of w and takes a fraction of a second."""
 DECADES = 2.5
 """Decades of w shown on each side of w*; at the ends one of the two terms is nearly the whole loss."""
-TOKENS = 300
-"""Most tokens that are drawn; more would overlap."""
-LENGTHS = 9
-"""Number of values of n on the ray."""
 SECONDS = 5.0
 """Most nominal processor time of one answer, in seconds; a longer one is refused with the reason."""
-LARGEST = 1e30
-"""The largest n of a `Problem`."""
 
 
 class Setting(msgspec.Struct, frozen=True, kw_only=True):
-    """A problem, and the w for the picture of its attention.
-
-    Attributes
-    ----------
-    d, n, law, L, sigma
-        As in `lipverify.Problem`; the law is a name or an expression such as "relu + 2*cosine(3)".
-    w
-        Inverse squared width of the attention window; None for the optimal one.
-    """
+    """A problem (its law a name or an expression), and the w for the picture of its attention, None for the optimal."""
 
     d: int = 3
     n: float = 100
@@ -56,13 +41,7 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def problem(self) -> Problem:
-        """The problem that the sliders describe.
-
-        Raises
-        ------
-        InvalidInput
-            If a parameter is out of range, or the law is not known.
-        """
+        """The problem that the sliders describe."""
         return Problem(d=self.d, n=self.n, law=law_named(self.law, L=self.L), sigma=self.sigma)
 
     @property
@@ -79,37 +58,17 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class View(msgspec.Struct, frozen=True, kw_only=True):
-    """The content of one part of the page.
-
-    Attributes
-    ----------
-    numbers
-        Names and numbers with their errors, as text.
-    figure
-        The curves, as data.
-    tokens
-        For each token of one context its angle to the query and its direction around the query, both in radians, and
-        its softmax weight divided by the largest one.
-    caption
-        Text below the figure or the tokens.
-    """
+    """The content of one part of the page."""
 
     numbers: tuple[tuple[str, str], ...]
     figure: Figure
     tokens: tuple[tuple[float, float, float], ...] = ()
+    """Angle to the query, direction around it (in radians), and softmax weight divided by the largest one."""
     caption: str = ""
 
 
 def picture(setting: Setting) -> View:
-    """The loss by w with its two terms, the optimal w, and the attention of one context at w.
-
-    Raises
-    ------
-    InvalidInput
-        If the setting is invalid.
-    OutOfReach
-        If the exact loss takes more than a few seconds.
-    """
+    """The loss by w with its two terms, the optimal w, and the attention of one context at w."""
     problem = setting.problem
     with budget(SECONDS):
         best = optimal_window(problem)
@@ -134,7 +93,7 @@ def picture(setting: Setting) -> View:
         ("tokens attended, σ²/N(w)", digits.number(attended, digits=4)),
     )
     figure = Figure(caption="Bias, noise and their sum against w.", alt="Three curves over w.", panels=(panel,))
-    drawn = min(int(problem.n), TOKENS)
+    drawn = min(int(problem.n), 300)
     caption = f"{drawn} of {problem.n:.6g} tokens" if drawn < problem.n else f"all {drawn} tokens"
     return View(
         numbers=numbers, figure=figure, tokens=_tokens(problem.d, drawn, w),
@@ -147,11 +106,6 @@ def ray(setting: Setting) -> View:
 
     The printed range has no constants; it is drawn through the first point from n on. The proved range is drawn for
     those n for which the committed theorem of this law and d holds.
-
-    Raises
-    ------
-    InvalidInput, OutOfReach
-        As for `picture`.
     """
     problem = setting.problem
     lengths = _lengths(float(problem.n))
@@ -171,16 +125,16 @@ def ray(setting: Setting) -> View:
 
 
 def _windows(best: float) -> Floats:
-    """Values of w around the optimal one."""
     middle = best if best > 0 else 1.0
-    return np.geomspace(middle / 10**DECADES, middle * 10**DECADES, WINDOWS)
+    # looks smooth over five decades and takes a fraction of a second
+    return np.geomspace(middle / 10**DECADES, middle * 10**DECADES, 25)
 
 
 def _lengths(n: float) -> list[float]:
     """Values of n over twelve decades from n / 100, or from 2: proofs begin at large n."""
     start = max(2.0, n / 100)
-    stop = min(LARGEST, start * 1e12)
-    return [float(round(k)) for k in np.geomspace(start, stop, LENGTHS)]
+    stop = min(1e30, start * 1e12)  # the largest n of a `Problem`
+    return [float(round(k)) for k in np.geomspace(start, stop, 9)]
 
 
 def _printed(problem: Problem, lengths: list[float], w: tuple[float, ...]) -> tuple[Region, ...]:
@@ -195,8 +149,6 @@ def _printed(problem: Problem, lengths: list[float], w: tuple[float, ...]) -> tu
 
 def _proved(setting: Setting, problem: Problem, lengths: list[float]) -> tuple[Region, ...]:
     """The proved range low W < w* < high W for the n of its theorem; empty without a committed proof."""
-    from lipverify.claims.plan.proved import FOLDER, proved_window
-
     if problem.sigma == 0 or not (shipped() / FOLDER / f"{setting.law}-{setting.d}.json").exists():
         return ()
     theorem = proved_window(setting.law, setting.d)
@@ -208,7 +160,6 @@ def _proved(setting: Setting, problem: Problem, lengths: list[float]) -> tuple[R
 
 
 def _slope(lengths: list[float], optima: list[Optimum]) -> tuple[tuple[str, str], ...]:
-    """The local exponent between the last two points."""
     (n, m), (u, v) = lengths[-2:], (best.w for best in optima[-2:])
     if not (u > 0 and v > 0):
         return ()
@@ -225,13 +176,7 @@ def _tokens(d: int, count: int, w: float) -> tuple[tuple[float, float, float], .
 
 
 def setting_of(values: dict[str, Any]) -> Setting:
-    """Read a setting from a query.
-
-    Raises
-    ------
-    InvalidInput
-        If a value is not a number, or a name is not a field of a setting.
-    """
+    """Read a setting from a query."""
     rule = "they are d, n, law, L, sigma and w"
     if strange := sorted(set(values) - set(Setting.__struct_fields__)):
         raise InvalidInput(f"{strange[0]} is no parameter; {rule}.")

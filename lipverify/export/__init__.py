@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 
@@ -18,6 +18,8 @@ from lipverify.claims.ledger.figure import Figure
 from lipverify.claims.ledger.record import Ledger
 from lipverify.errors import InvalidInput
 from lipverify.export import rows
+from lipverify.export.arrays import netcdf, require_libraries
+from lipverify.export.package import package, theorems, verdicts
 from lipverify.export.rows import comma_separated, file_name, statements
 from lipverify.foundation.files import require_targets, write_whole
 from lipverify.foundation.lazy import directory
@@ -35,29 +37,6 @@ def export_ledger(ledger: Ledger, folder: Path, formats: Sequence[str] = FORMATS
 
     All contents are made and all targets checked before the first file is written, so a refusal leaves no files.
 
-    Parameters
-    ----------
-    ledger
-        The ledger.
-    folder
-        An existing folder.
-    formats
-        ``"csv"``: cells.csv, claims.csv, cross_checks.csv, curves.csv, heat_maps.csv. ``"netcdf"``: cells.nc with one
-        group for each statement. ``"svg"``, ``"pdf"``: figures/, with a list in figures.csv. ``"tex"``: lipverify.sty,
-        theorems.tex, verdicts.tex.
-
-    Returns
-    -------
-    The files that were written.
-
-    Raises
-    ------
-    InvalidInput
-        If a format is not known, a target exists and is not a regular file, or `netcdf` is requested without the extra
-        `data`.
-    OSError
-        If a file cannot be written.
-
     >>> from tempfile import TemporaryDirectory
     >>> from lipverify.claims.ledger.record import Ledger, Provenance
     >>> made = Provenance(versions={}, machine="", started="2025-01-01T00:00:00Z", seconds=0.0)
@@ -70,8 +49,6 @@ def export_ledger(ledger: Ledger, folder: Path, formats: Sequence[str] = FORMATS
         if name not in FORMATS:
             raise InvalidInput(f"format = {name!r}: not one of {', '.join(FORMATS)}.")
     if "netcdf" in formats:
-        from lipverify.export.arrays import require_libraries
-
         require_libraries()
     made = {folder / name: content for name, content in files(ledger, [name for name in FORMATS if name in formats])}
     require_targets("out", made)
@@ -83,25 +60,20 @@ def export_ledger(ledger: Ledger, folder: Path, formats: Sequence[str] = FORMATS
 
 
 Kind = Literal["svg", "pdf"]
-KINDS: tuple[Kind, ...] = ("svg", "pdf")
 
 
 def files(ledger: Ledger, formats: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    """The name and content of every file; each format imports the libraries that it needs."""
+    """The name and content of every file."""
     if "csv" in formats:
         for name, table in rows.tables(ledger).items():
             yield f"{name}.csv", comma_separated(table)
     if "netcdf" in formats:
-        from lipverify.export.arrays import netcdf
-
         yield "cells.nc", netcdf(ledger)
     if "tex" in formats:
-        from lipverify.export.package import package, theorems, verdicts
-
         yield "lipverify.sty", package(ledger)
         yield "theorems.tex", theorems(ledger)
         yield "verdicts.tex", verdicts(ledger)
-    kinds = [kind for kind in KINDS if kind in formats]
+    kinds: list[Kind] = [kind for kind in get_args(Kind) if kind in formats]
     if kinds:
         yield from _figures(ledger, kinds)
 

@@ -21,15 +21,13 @@ from lipverify.export.rows import coordinates, file_name, statements
 from lipverify.report import readings, sources
 from lipverify.report.visible import visible
 
-FIXED = ("claim", "quantity", "method")
+OF_CLAIM = ("title", "statement", "source", "claim_verdict", "range", "condition", "expected", "problem")
+"""Variables with one value for each claim, along the dimension `claim`."""
 TAKEN = (
-    *FIXED, "cell", "measured", "error", "low", "high", "margin", "verdict", "grade", "control", "control_verdict",
-    "claimed", "note",
-    "title", "statement", "source", "claim_verdict", "range", "condition", "expected", "problem",
+    "claim", "quantity", "method", "cell", "measured", "error", "low", "high", "margin", "verdict", "grade", "control",
+    "control_verdict", "claimed", "note", *OF_CLAIM,
 )  # fmt: skip
 """Names that a coordinate cannot have, because the file uses them otherwise."""
-_INTEGERS = np.iinfo(np.int64)
-"""The range of an integer coordinate; with larger integers, all labels of the coordinate are doubles."""
 
 
 class Axis(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,7 +81,8 @@ def _axis(name: str, key: str, values: Sequence[Scalar | None]) -> Axis:
 def _alike(values: Sequence[Scalar | None]) -> list[Scalar]:
     """Convert values to one type: integers, else doubles (NaN for None), else text (empty for None)."""
     try:
-        if all(isinstance(v, int) and _INTEGERS.min <= v <= _INTEGERS.max for v in values):
+        # with larger integers, all labels of the coordinate are doubles
+        if all(isinstance(v, int) and -(2**63) <= v < 2**63 for v in values):
             return [v for v in values if v is not None]
         if all(v is None or isinstance(v, int | float) for v in values):
             return [math.nan if v is None else float(v) for v in values]
@@ -119,20 +118,12 @@ WORDS = {
     "claimed": "the claim at this place",
     "note": "further reasons for the verdict",
 }
-OF_CLAIM = ("title", "statement", "source", "claim_verdict", "range", "condition", "expected", "problem")
-"""Variables with one value for each claim, along the dimension `claim`."""
 SPARSEST, ROOM = 64, 4096
 """A block may have SPARSEST places a cell, or ROOM in all; larger ones are written as a list of cells."""
 
 
 def netcdf(ledger: Ledger) -> bytes:
-    """The content of the NetCDF file.
-
-    Raises
-    ------
-    InvalidInput
-        If the extra `data` is not installed.
-    """
+    """The content of the NetCDF file; refused without the extra `data`."""
     require_libraries()
     import xarray
 
@@ -188,7 +179,6 @@ def _block(
     axes: Sequence[Axis],
     places: Sequence[tuple[int, ...]],
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Variables and coordinates of a block with a dimension for each axis."""
     dimensions = [axis.name for axis in axes]
     variables: dict[str, Any] = {}
     for name, (values, attributes) in _variables(cells).items():
@@ -204,7 +194,6 @@ def _block(
 def _listed(
     records: Sequence[Record], cells: Sequence[tuple[str, Cell]], axes: Sequence[Axis]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Variables and coordinates along one dimension."""
     variables: dict[str, Any] = {
         name: ("cell", np.array(values, dtype=float if name in NUMBERS else object), attributes)
         for name, (values, attributes) in _variables(cells).items()

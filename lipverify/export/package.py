@@ -124,7 +124,6 @@ def _composed(character: str) -> str:
 
 DIGITS = 12
 """Digits of a printed digest, and largest number of digits of a constant."""
-_SIGNS = {"supported": "supported", "refuted": "refuted", "inconclusive": "open", "error": "open"}
 
 _HEAD = r"""%% Made by `lipverify export --latex`; the ledger's SHA-256 is %(digest)s
 \NeedsTeXFormat{LaTeX2e}
@@ -185,8 +184,9 @@ _HEAD = r"""%% Made by `lipverify export --latex`; the ledger's SHA-256 is %(dig
 def package(ledger: Ledger) -> bytes:
     """The content of the package, `lipverify.sty`."""
     digest = sha256(ledger_bytes(ledger)).hexdigest()
-    date = ledger.provenance.started[:10].replace("-", "/") or "1970/01/01"
-    lines = [_HEAD % {"digest": digest, "short": digest[:DIGITS], "date": date if _is_date(date) else "1970/01/01"}]
+    date = ledger.provenance.started[:10].replace("-", "/")
+    dated = len(date) == 10 and date.replace("/", "").isdigit()
+    lines = [_HEAD % {"digest": digest, "short": digest[:DIGITS], "date": date if dated else "1970/01/01"}]
     for stem, records in statements(ledger).items():
         if stem not in {record.id for record in records}:
             lines.append(_theorem(stem, records))
@@ -228,13 +228,11 @@ def _theorem(stem: str, records: Sequence[Record]) -> str:
 
 
 def _outcome(own: Sequence[Record]) -> str:
-    """The outcome of the passages to which some claims belong."""
     outcomes = {name: len(held) for name, held in by_outcome(passages(measured(own))).items() if held}
     return ", ".join(name if len(outcomes) == 1 else numbered(name, many) for name, many in outcomes.items())
 
 
 def _outcome_where(own: Sequence[Record]) -> str:
-    """The outcome of these passages, each with the range where it holds."""
     printed = passages(measured(own))
     ranges = readings.ranges_of(own, printed)
     parts = {name: held for name, held in by_outcome(printed).items() if held}
@@ -249,7 +247,7 @@ def _claim(record: Record) -> str:
 
 
 def _entry(id: str, verdict: str, word: str, grade: str | None, value: str, statement: str, where: str) -> str:
-    sign = _SIGNS.get(verdict, "open")
+    sign = verdict if verdict in ("supported", "refuted") else "open"
     fields = (key(id), sign, verdict, words(word), words(grade or "no evidence"), value or "--", statement, rich(where))
     return "\\lip@entry" + "".join(f"{{{field}}}" for field in fields)
 
@@ -298,10 +296,6 @@ def _written(value: float, size: int, digits: int) -> str:
 def key(id: str) -> str:
     """An id for use in a LaTeX name: unchanged if it has the usual form, else its file name."""
     return id if file_name(id) == id.replace("/", "_") else file_name(id)
-
-
-def _is_date(text: str) -> bool:
-    return len(text) == 10 and text.replace("/", "").isdigit()
 
 
 _VERDICTS_HEAD = r"""% The verdicts of a lipverify run; \input this file. The preamble needs
@@ -353,6 +347,5 @@ def _row(record: Record) -> str:
 
 
 def _verdict(record: Record) -> str:
-    """The verdict, its range, and the remarks that a reader must see."""
     verdict = f"{VERDICTS[record.verdict]} {readings.holds_at([record])}".strip()
     return rich("; ".join((verdict, *readings.marks(record))))

@@ -22,15 +22,6 @@ from lipverify.report.visible import visible
 
 Value = str | int | float | bool | None
 
-CELL_FIRST = ("id", "kind", "claim_verdict", "expected", "verdict")
-CELL_LAST = (
-    "quantity", "method", "grade", "measured", "error", "claimed", "low", "high", "open", "margin",
-    "control", "control_low", "control_high", "control_verdict", "control_expects", "note",
-)  # fmt: skip
-CROSS_LAST = ("quantity", "method_a", "method_b", "value_a", "value_b", "error_a", "error_b", "agrees")
-USUAL = ("d", "n", "law", "w", "L", "sigma")
-"""Coordinates that come first, in this order."""
-
 
 class Table(msgspec.Struct, frozen=True, kw_only=True):
     """Columns by name, and rows of their values; a missing value is None."""
@@ -52,11 +43,16 @@ def tables(ledger: Ledger) -> dict[str, Table]:
 
 def cells(records: Iterable[Record]) -> Table:
     """One row for each cell, with a column for each coordinate."""
+    first = ("id", "kind", "claim_verdict", "expected", "verdict")
+    last = (
+        "quantity", "method", "grade", "measured", "error", "claimed", "low", "high", "open", "margin",
+        "control", "control_low", "control_high", "control_verdict", "control_expects", "note",
+    )  # fmt: skip
     pairs = [(record, cell) for record in records for cell in record.cells]
     keys = coordinates(cell.where for _, cell in pairs)
-    names = column_names(keys, (*CELL_FIRST, *CELL_LAST))
+    names = column_names(keys, (*first, *last))
     return Table(
-        header=(*CELL_FIRST, *names, *CELL_LAST),
+        header=(*first, *names, *last),
         rows=tuple(
             (
                 record.id,
@@ -109,11 +105,12 @@ def _claim(record: Record) -> tuple[Value, ...]:
 
 def cross_checks(records: Iterable[Record]) -> Table:
     """One row for each cross-check: the values and errors of both methods."""
+    last = ("quantity", "method_a", "method_b", "value_a", "value_b", "error_a", "error_b", "agrees")
     pairs = [(record, check) for record in records for check in record.cross_checks]
     keys = coordinates(check.where for _, check in pairs)
-    names = column_names(keys, ("id", *CROSS_LAST))
+    names = column_names(keys, ("id", *last))
     rows = tuple((record.id, *map(check.where.get, keys), *_compared(check)) for record, check in pairs)
-    return Table(header=("id", *names, *CROSS_LAST), rows=rows)
+    return Table(header=("id", *names, *last), rows=rows)
 
 
 def _compared(check: CrossCheck) -> tuple[Value, ...]:
@@ -161,7 +158,8 @@ def statements(ledger: Ledger) -> dict[str, list[Record]]:
 def coordinates(points: Iterable[dict[str, Scalar]]) -> tuple[str, ...]:
     """All coordinates of several points: the usual ones first, the others in order of appearance."""
     keys = dict.fromkeys(key for point in points for key in point)
-    return (*(key for key in USUAL if key in keys), *(key for key in keys if key not in USUAL))
+    usual = ("d", "n", "law", "w", "L", "sigma")
+    return (*(key for key in usual if key in keys), *(key for key in keys if key not in usual))
 
 
 def column_names(keys: Sequence[str], taken: Sequence[str]) -> tuple[str, ...]:
@@ -173,8 +171,6 @@ def column_names(keys: Sequence[str], taken: Sequence[str]) -> tuple[str, ...]:
     return tuple(f"where.{key}" if key in taken else key for key in keys)
 
 
-_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
-"""Characters that begin a formula in a spreadsheet."""
 _NUMBER = re.compile(r"[-+]\d+(?:\.\d*)?(?:e[-+]?\d+)?(?![^\s,;:±°%])(?!\s*[-+*/^&=<>|!(])|[-+]+\s*$|[-+]\s+[^\W\d]")
 """Text that looks like a formula and is none: a signed number without an operator, a sign, a dash before words."""
 
@@ -208,10 +204,10 @@ def _written(value: Value) -> str:
             return str(value)
     text = visible(value)
     bare = text.lstrip()
-    return f"'{text}" if bare.startswith(_FORMULA) and not _NUMBER.match(bare) else text
+    formula = bare.startswith(("=", "+", "-", "@", "＝", "＋", "－", "＠"))
+    return f"'{text}" if formula and not _NUMBER.match(bare) else text
 
 
-_ORDINARY = re.compile(r"[a-z][a-z0-9-]*\.[a-z0-9-]+(/[a-z0-9-]+)*")
 _LONGEST = 120
 """Letters of an id in a file name; file systems take 255 bytes, and an ending and a number follow."""
 
@@ -226,7 +222,7 @@ def file_name(id: str) -> str:
     >>> file_name("../../etc/passwd")
     'etc-passwd-3fe5b8a45dc8'
     """
-    if _ORDINARY.fullmatch(id) and len(id) <= _LONGEST:
+    if re.fullmatch(r"[a-z][a-z0-9-]*\.[a-z0-9-]+(/[a-z0-9-]+)*", id) and len(id) <= _LONGEST:
         return id.replace("/", "_")
     letters = "-".join(re.findall(r"[A-Za-z0-9]+", id))[: _LONGEST // 2].strip("-")
     digest = blake2b(id.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,11 +36,10 @@ from lipverify.claims.plan.cells import grid
 from lipverify.claims.plan.profile import Profile
 from lipverify.errors import InvalidInput
 from lipverify.foundation.latex import plain
-from lipverify.problem.covariates import Covariates
 from lipverify.problem.written import covariates_named, law_named
 from lipverify.strategies import dimensions
 
-LARGEST_D, LARGEST_N, LARGEST_W = 50, 1e6, 1e3
+LARGEST_D, LARGEST_N, LARGEST_W = 50, 1000000, 1e3
 """Ends of the ranges of d, n and w where neither the claim nor the user states others."""
 SPREAD = 10.0
 """Factor by which the range of any other coordinate is extended, and ratio of its ends from which it is searched by
@@ -54,30 +54,64 @@ DIGITS = 3
 NUMBER = r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 ASSUMED = re.compile(rf"(?:({NUMBER}) (<=?) )?([A-Za-z_]\w*)(?: ([<>]=?) ({NUMBER}))?")
 """An assumption that bounds a coordinate, such as "n >= 100" or "0 < p <= 0.5"."""
-
 LISTED = re.compile(r"\$?([A-Za-z_]\w*) \\?in \\?\{(.+?)\\?\}\$?")
 """An assumption that lists values, such as "n in {50, 60}"; the plain text of a formula has no braces."""
 LIPSCHITZ = re.compile(r"(?:the )?law is 1-Lipschitz")
+RELATIONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 _TYPED = {"≥": ">=", "≤": "<=", **LETTERS}
 """ASCII forms of relations and Greek letters."""
 
-Bounds = Mapping[str, Sequence[tuple[str, float]]]
-"""Relations that a coordinate must satisfy, such as [(">=", 100)]."""
+
+class Natural(NamedTuple):
+    """The range of a number that the library knows: its least value, its kind, and the ends around declared ones."""
+
+    least: int
+    whole: bool
+    ends: Callable[[float, float], tuple[float, float]]
+
+
+NATURAL = {
+    "d": Natural(2, True, lambda low, high: (2, max(LARGEST_D, high))),
+    "n": Natural(1, True, lambda low, high: (min(2, low), max(LARGEST_N, high))),
+    "w": Natural(0, False, lambda low, high: (0.0, max(LARGEST_W, high))),
+    "L": Natural(0, False, lambda low, high: (low / SPREAD, high * SPREAD)),
+    "sigma": Natural(0, False, lambda low, high: (low / SPREAD, high * SPREAD)),
+}
+"""The numbers that have a natural range."""
+MEANT: Mapping[str, Callable[[str], object]] = {
+    "law": law_named,
+    "covariates": lambda text: covariates_named(text, LARGEST_D),
+}
+"""What a text means as the value of a coordinate; covariates in a dimension that is large enough for all of them."""
 
 
 class Assumed(NamedTuple):
-    """The assumptions of a claim that concern single coordinates.
+    """The assumptions about one coordinate: relations to numbers, listed values, and for a law that slopes are <= 1."""
 
-    Attributes
-    ----------
-    bounds
-        Relations that a coordinate must satisfy.
-    ranges
-        Ranges to draw from: (low, high) for coordinates bounded on both sides, lists of values, "lipschitz" for a law.
-    """
+    relations: tuple[tuple[str, float], ...] = ()
+    values: tuple[Any, ...] = ()
+    lipschitz: bool = False
 
-    bounds: Bounds
-    ranges: Mapping[str, Any]
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The largest lower and the least upper bound; infinite without one."""
+        low = (bound for sign, bound in self.relations if sign[0] == ">")
+        high = (bound for sign, bound in self.relations if sign[0] == "<")
+        return max(low, default=-math.inf), min(high, default=math.inf)
+
+    @property
+    def bounded(self) -> bool:
+        """True if the coordinate has a bound on both sides."""
+        return not any(map(math.isinf, self.ends))
+
+    @property
+    def is_range(self) -> bool:
+        """True if they say which values the coordinate takes."""
+        return bool(self.values) or self.lipschitz or self.bounded
+
+    def allows(self, value: Any) -> bool:
+        """True if a value satisfies the relations."""
+        return all(RELATIONS[sign](value, bound) for sign, bound in self.relations)
 
 
 @dataclass(frozen=True)
@@ -93,18 +127,10 @@ class Axis:
     """The meanings of symbols for each tuple of values."""
 
 
-def axes_of(form: Form, over: Mapping[Any, Any], assumed: Assumed, profile: Profile) -> list[Axis]:
-    """The axes of a form's free coordinates: those of its claim and those of the form itself.
-
-    Parameters
-    ----------
-    form, over
-        The form, and the free coordinates of its claim.
-    assumed
-        The assumptions about coordinates, from `assumptions`.
-    """
-    bounds, given = assumed
+def axes_of(form: Form, over: Mapping[Any, Any], assumed: Mapping[str, Assumed], profile: Profile) -> list[Axis]:
+    """The axes of a form's free coordinates: those `over` of its claim and those of the form itself."""
     frozen = {name for control in (form.false, form.true) if isinstance(control, dict) for name in control}
+    stated = {name for name, each in assumed.items() if each.is_range}
     axes: list[Axis] = []
     for key, values in itertools.chain((over or {}).items(), (form.over or {}).items()):
         names = key if isinstance(key, tuple) else (key,)
@@ -112,11 +138,10 @@ def axes_of(form: Form, over: Mapping[Any, Any], assumed: Assumed, profile: Prof
         columns = dict(zip(names, (list(dict.fromkeys(column)) for column in zip(*declared, strict=True)), strict=True))
         as_declared = any(declared.values()) or bool(frozen & set(names))
         apart = len(names) == 1 or all(is_known(name, columns[name]) for name in names)
-        if (as_declared or not apart) and not set(names) & set(given):
+        if (as_declared or not apart) and not stated & set(names):
             axes.append(_declared(names, declared))
         else:
-            for name, known in columns.items():
-                axes.append(_axis(name, known, given.get(name), bounds.get(name, ())))
+            axes += [_axis(name, known, assumed.get(name, Assumed())) for name, known in columns.items()]
     return axes
 
 
@@ -133,35 +158,29 @@ def lies_in(axes: Sequence[Axis], point: Point) -> bool:
     )
 
 
-def assumptions(texts: Iterable[str]) -> Assumed:
+def assumptions(texts: Iterable[str]) -> dict[str, Assumed]:
     r"""The assumptions about single coordinates, from texts that state nothing else.
 
     >>> found = assumptions(["n >= 100", r"$0 < p \leq 1$", "k in {1, 3}", "the tokens are independent"])
-    >>> found.bounds
-    {'n': [('>=', 100)], 'p': [('>', 0), ('<=', 1)]}
-    >>> found.ranges
-    {'k': [1, 3], 'p': (0, 1)}
+    >>> found["n"].relations, found["p"].ends, found["k"].values
+    ((('>=', 100),), (0, 1), (1, 3))
     """
-    relations_of: dict[str, list[tuple[str, float]]] = {}
-    ranges: dict[str, Any] = {}
+    found: dict[str, Assumed] = {}
     for text in texts:
         written = "".join(_TYPED.get(character, character) for character in plain(text))
         match = ASSUMED.fullmatch(re.sub(r"\s*([<>]=?)\s*", r" \1 ", written).strip())
         if match:
             low, below, name, sign, bound = match.groups()
             relations = [(below.replace("<", ">"), _value(low))] if low else []
-            relations_of.setdefault(name, []).extend([*relations, *([(sign, _value(bound))] if sign else [])])
+            relations += [(sign, _value(bound))] if sign else []
+            before = found.get(name, Assumed())
+            found[name] = before._replace(relations=(*before.relations, *relations))
         elif listed := LISTED.fullmatch(text.strip()):
-            ranges[listed[1]] = [_value(value.strip()) for value in listed[2].split(",")]
+            values = tuple(_value(value.strip()) for value in listed[2].split(","))
+            found[listed[1]] = found.get(listed[1], Assumed())._replace(values=values)
         elif LIPSCHITZ.fullmatch(written):
-            ranges["law"] = "lipschitz"
-    bounds = {name: relations for name, relations in relations_of.items() if relations}
-    for name, relations in bounds.items():
-        low = [bound for sign, bound in relations if sign in (">", ">=")]
-        high = [bound for sign, bound in relations if sign in ("<", "<=")]
-        if low and high:
-            ranges[name] = (max(low), min(high))
-    return Assumed(bounds, ranges)
+            found["law"] = found.get("law", Assumed())._replace(lipschitz=True)
+    return found
 
 
 def _value(text: str) -> Any:
@@ -177,15 +196,21 @@ def is_known(name: str, values: Sequence[Any]) -> bool:
     >>> is_known("d", [2, 3]), is_known("d", [0.5]), is_known("p", [0.5]), is_known("law", ["relu", "affine"])
     (True, False, False, True)
     """
-    if name == "law":
-        return _are(law_named, values)
-    if name == "covariates":
-        return _are(_covariates, values)
-    least = {"d": 2, "n": 1, "w": 0, "L": 0, "sigma": 0}.get(name)
-    numbers = all(isinstance(value, int | float) for value in values)
-    return least is not None and numbers and all(
-        value >= least and (name not in ("d", "n") or float(value).is_integer()) for value in values
-    )  # fmt: skip
+    if name in MEANT:
+        return _are(MEANT[name], values)
+    natural = NATURAL.get(name)
+    return natural is not None and all(
+        isinstance(value, int | float) and value >= natural.least and (not natural.whole or float(value).is_integer())
+        for value in values
+    )
+
+
+def _are(meant: Callable[[str], object], known: Sequence[Any]) -> bool:
+    """True if each value is a text that `meant` can interpret."""
+    try:
+        return all(isinstance(text, str) and meant(text) is not None for text in known)
+    except InvalidInput:
+        return False
 
 
 def _point(axes: Sequence[Axis], drawn: Sequence[tuple[Any, ...]]) -> Point:
@@ -199,86 +224,71 @@ def _point(axes: Sequence[Axis], drawn: Sequence[tuple[Any, ...]]) -> Point:
 
 def _declared(names: tuple[str, ...], declared: Mapping[tuple[Any, ...], Mapping[str, str]]) -> Axis:
     """An axis of exactly the declared values."""
-    points = list(declared)
-    values = [", ".join(map(_number, point)) for point in points]
-    together = f"({', '.join(names)})" if len(names) > 1 else names[0]
-    description = f"{together} = {_listed([f'({value})' for value in values] if len(names) > 1 else values)}"
-    return Axis(names, st.sampled_from(points), description, declared.__contains__, declared)
+    values = [", ".join(map(_number, point)) for point in declared]
+    together, values = (
+        (f"({', '.join(names)})", [f"({value})" for value in values]) if len(names) > 1 else (names[0], values)
+    )
+    *most, last = values
+    words = f"{together} = {', '.join(most)} or {last}" if most else f"{together} = {last}"
+    return Axis(names, st.sampled_from(list(declared)), words, declared.__contains__, declared)
 
 
-def _axis(name: str, declared: Sequence[Any], given: Any, relations: Sequence[tuple[str, float]]) -> Axis:
+def _number(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, int | float) else str(value)
+
+
+def _axis(name: str, declared: Sequence[Any], assumed: Assumed) -> Axis:
     """An axis of one coordinate with its range."""
-
-    def kept(value: Any) -> bool:
-        """True if a value satisfies the assumed relations."""
-        return all(RELATIONS[sign](value, bound) for sign, bound in relations)
-
-    def listed(values: Sequence[Any]) -> Axis:
-        known = [value for value in values if isinstance(value, str) or kept(value)] or list(values)
-        return _declared((name,), {(value,): {} for value in known})
-
     texts = any(isinstance(value, str) for value in declared)
-    if texts and is_known(name, declared) and given in (None, "lipschitz"):
-        strategy = written_laws(given == "lipschitz") if name == "law" else written_covariates()
-        meant = law_named if name == "law" else _covariates
-        text = f"{name} = {'any that can be written out' if given is None else 'any with slopes up to 1'}"
-        return Axis((name,), _single(strategy), text, lambda values: _are(meant, values), {})
-    if texts or isinstance(given, list) or (isinstance(given, tuple) and len(given) != 2):
-        return listed(declared if given is None else given)
-    low, high, whole = _ends(name, declared, given)
-    low = max([low, *(bound for sign, bound in relations if sign in (">", ">="))])
-    high = min([high, *(bound for sign, bound in relations if sign in ("<", "<="))])
+    if assumed.values or (texts and not is_known(name, declared)):
+        values = assumed.values or declared
+        kept = [value for value in values if isinstance(value, str) or assumed.allows(value)]
+        return _declared((name,), {(value,): {} for value in kept or values})
+    if texts:
+        strategy = written_laws(assumed.lipschitz) if name == "law" else written_covariates()
+        words = f"{name} = {'any with slopes up to 1' if assumed.lipschitz else 'any that can be written out'}"
+        return Axis((name,), st.tuples(strategy), words, lambda values: _are(MEANT[name], values), {})
+    return _numbers(name, declared, assumed)
+
+
+def _numbers(name: str, declared: Sequence[Any], assumed: Assumed) -> Axis:
+    """An axis of numbers between two ends, both included."""
+    natural = NATURAL[name] if is_known(name, declared) else None
+    low, high = assumed.ends if assumed.bounded else (min(declared), max(declared))
+    whole = natural.whole if natural else all(isinstance(value, int) for value in (*declared, low, high))
+    if natural and not assumed.bounded:
+        low, high = natural.ends(low, high)
+    low, high = max(low, assumed.ends[0]), min(high, assumed.ends[1])
     if whole:
         low, high = math.ceil(low), math.floor(high)
     if low > high:
         raise InvalidInput(f"{name}: the assumptions exclude every value between {low:g} and {high:g}.")
     if low == high:
-        return listed([low])
-    numbers = _single(_numbers(name, low, high, whole, is_known(name, declared)).filter(kept))
+        return _declared((name,), {(low,): {}})
+    strategy = _drawn(name if natural else "", low, high, whole).filter(assumed.allows)
 
     def holds(values: tuple[Any, ...]) -> bool:
         [value] = values
-        number = isinstance(value, int | float) and low <= value <= high and kept(value)
+        number = isinstance(value, int | float) and low <= value <= high and assumed.allows(value)
         return number and (not whole or float(value).is_integer())
 
-    return Axis((name,), numbers, f"{name} = {_number(low)} to {_number(high)}", holds, {})
+    return Axis((name,), st.tuples(strategy), f"{name} = {_number(low)} to {_number(high)}", holds, {})
 
 
-RELATIONS: Mapping[str, Callable[[float, float], bool]] = {
-    "<": lambda a, b: a < b, "<=": lambda a, b: a <= b, ">": lambda a, b: a > b, ">=": lambda a, b: a >= b,
-}  # fmt: skip
-
-
-def _ends(name: str, declared: Sequence[Any], given: Any) -> tuple[float, float, bool]:
-    """The least and the largest number of a coordinate, and whether it takes only integers."""
-    known = is_known(name, declared)
-    low, high = min(given or declared), max(given or declared)
-    ends = (low, high) if given is not None else declared
-    whole = name in ("d", "n") if known else all(isinstance(value, int) for value in (*declared, *ends))
-    if given is not None or not known:
-        return low, high, whole
-    if name == "d":
-        return 2, max(LARGEST_D, int(high)), whole
-    if name == "n":
-        return min(2, int(low)), max(int(LARGEST_N), int(high)), whole
-    return (0.0, max(LARGEST_W, high), whole) if name == "w" else (low / SPREAD, high * SPREAD, whole)
-
-
-def _numbers(name: str, low: float, high: float, whole: bool, known: bool) -> st.SearchStrategy[Any]:
-    """Numbers between the ends, both included."""
-    if name == "d" and known:
+def _drawn(known: str, low: float, high: float, whole: bool) -> st.SearchStrategy[Any]:
+    """Numbers between two ends, more densely where exceptions to a statement about a `known` coordinate are."""
+    if known == "d":
         wide = dimensions(int(low), int(high))
         return st.one_of(dimensions(int(low), FEW_D), wide) if low < FEW_D < high else wide
-    if name == "n" and known:
-        spread = decades(max(low, FEW), high).map(round) if high > FEW else None
-        few = st.integers(int(low), int(min(high, FEW))) if low < FEW else None
-        return st.one_of(*(strategy for strategy in (few, spread) if strategy is not None))
+    if known == "n":
+        few = [st.integers(int(low), int(min(high, FEW)))] if low < FEW else []
+        return st.one_of(*few, *([decades(max(low, FEW), high).map(round)] if high > FEW else []))
     if whole:
         return st.integers(int(low), int(high))
     if low > 0 and high >= SPREAD * low:
         return decades(low, high)
     if low == 0:
-        least = LEAST_W if name == "w" and known and high > LEAST_W else high / SPREAD**3
+        least = LEAST_W if known == "w" and high > LEAST_W else high / SPREAD**3
         return st.one_of(st.just(0.0), decades(least, high), _evenly(low, high))
     return _evenly(low, high)
 
@@ -292,24 +302,6 @@ def _evenly(low: float, high: float) -> st.SearchStrategy[float]:
     """
     digits = DIGITS + max(0, math.floor(math.log10(max(abs(low), abs(high)) / (high - low))))
     return st.integers(0, STEPS).map(lambda i: min(max(_short(low + (high - low) * i / STEPS, digits), low), high))
-
-
-def _single(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[Any, ...]]:
-    return st.tuples(strategy)
-
-
-def _listed(values: Sequence[Any]) -> str:
-    """A list of values in words.
-
-    >>> _listed([2, 3, 0.5]), _listed(["yes"])
-    ('2, 3 or 0.5', 'yes')
-    """
-    *most, last = map(_number, values)
-    return f"{', '.join(most)} or {last}" if most else last
-
-
-def _number(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, int | float) else str(value)
 
 
 def decades(low: float, high: float, digits: int = DIGITS) -> st.SearchStrategy[float]:
@@ -334,19 +326,6 @@ def decades(low: float, high: float, digits: int = DIGITS) -> st.SearchStrategy[
 def _short(value: float, digits: int = DIGITS) -> float:
     """The value rounded to a few digits."""
     return float(f"{value:.{digits}g}")
-
-
-def _are(meant: Callable[[str], object], known: Sequence[Any]) -> bool:
-    """True if each value is a text that `meant` can interpret."""
-    try:
-        return all(isinstance(text, str) and meant(text) is not None for text in known)
-    except InvalidInput:
-        return False
-
-
-def _covariates(text: str) -> Covariates:
-    """Covariates from text, in a dimension large enough for all of them."""
-    return covariates_named(text, LARGEST_D)
 
 
 def written_covariates() -> st.SearchStrategy[str]:

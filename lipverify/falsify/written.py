@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import msgspec
 
@@ -37,79 +37,76 @@ def claim_at(trial: Trial, sought: Sought, file: ClaimsFile) -> str:
         If the claim is not declared by a call at the left margin of its file; no other declaration can be rewritten.
     """
     tree = ast.parse(file.text)
-    calls = [node for node in tree.body if _declares(node)]
-    line = sought.declaration.line
-    own = next((node for node in calls if _is_claim(node) and node.lineno <= line <= (node.end_lineno or 0)), None)
+    lines = file.text.splitlines()
+    own: ast.Call | None = None
+    for node in filter(_declares, tree.body):
+        last = node.end_lineno or node.lineno
+        lines[node.lineno - 1 : last] = [""] * (last - node.lineno + 1)
+        if (
+            isinstance(node, ast.Expr)
+            and _calls(node.value, "claim")
+            and node.lineno <= sought.declaration.line <= last
+        ):
+            own = node.value
     if own is None:
         raise InvalidInput(
-            f"{file.name}:{line}: the claim is not declared by a call of claim(...) at the left "
+            f"{file.name}:{sought.declaration.line}: the claim is not declared by a call of claim(...) at the left "
             "margin, so it cannot be rewritten; the point is printed above."
         )
-    lines = file.text.splitlines()
-    for node in calls:
-        lines[node.lineno - 1 : node.end_lineno] = [""] * ((node.end_lineno or 0) - node.lineno + 1)
     rest = "\n".join(lines).rstrip()
-    assert isinstance(own, ast.Expr)
-    assert isinstance(own.value, ast.Call)
-    checks = {target.id for node in tree.body if isinstance(node, ast.Assign) and _agrees(node.value)
-              for target in node.targets if isinstance(target, ast.Name)}  # fmt: skip
-    first, *forms = own.value.args
-    decides = [form for form in forms if not (_agrees(form) or (isinstance(form, ast.Name) and form.id in checks))]
-    return f"{rest}\n\n\n{_call(ast.Call(own.value.func, [first, *decides], own.value.keywords), trial, sought)}\n"
+    return f"{rest}\n\n\n{_call(own, _checks(tree), trial, sought)}\n"
 
 
 def id_of(sought: Sought) -> str:
     """The id of the counterexample to a claim."""
-    return f"{STEM}.{sought.id.partition('.')[2]}"
+    return _found(sought.id)
+
+
+def _found(id: str) -> str:
+    return f"{STEM}.{id.partition('.')[2]}"
 
 
 def _declares(node: ast.stmt) -> bool:
     """True if a statement declares claims, by a call or in a loop."""
-    return not isinstance(node, ast.FunctionDef | ast.ClassDef) and any(
-        isinstance(part, ast.Call) and _name(part.func) == "claim" for part in ast.walk(node)
-    )
+    defines = isinstance(node, ast.FunctionDef | ast.ClassDef)
+    return not defines and any(_calls(part, "claim") for part in ast.walk(node))
 
 
-def _is_claim(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and _name(node.value.func) == "claim"
+def _calls(node: ast.AST, *names: str) -> TypeGuard[ast.Call]:
+    """True if a part is a call of one of these functions."""
+    return isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in names
 
 
-def _agrees(node: ast.expr) -> bool:
-    """True if an expression is a cross-check, which is not part of the claim at a point."""
-    return isinstance(node, ast.Call) and _name(node.func) == "agree"
+def _checks(tree: ast.Module) -> set[str]:
+    """The names of cross-checks, which are not part of the claim at a point."""
+    assigned = [node for node in tree.body if isinstance(node, ast.Assign) and _calls(node.value, "agree")]
+    return {target.id for node in assigned for target in node.targets if isinstance(target, ast.Name)}
 
 
-def _name(function: ast.expr) -> str:
-    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-
-
-def _call(call: ast.Call, trial: Trial, sought: Sought) -> str:
+def _call(call: ast.Call, checks: set[str], trial: Trial, sought: Sought) -> str:
     """The rewritten declaration, with the point's coordinates and without the fields of the claim as a whole."""
-    first, *forms = call.args
-    plain = not any(isinstance(form, ast.Starred) for form in forms)
-    kept = [forms[trial.form]] if plain and len(forms) == len(sought.forms) else forms
-    control = _control(trial, sought) if len(kept) == 1 else None
-    bare = [_without_over(form, control) for form in kept]
+    forms = [form for form in call.args[1:] if not (_calls(form, "agree") or getattr(form, "id", None) in checks)]
+    if len(forms) == len(sought.forms) and not any(isinstance(form, ast.Starred) for form in forms):
+        forms = [forms[trial.form]]
     free = dict(trial.point.where)
-    if any(text is None for text in bare):  # a form made by a function keeps its own coordinates
-        own = {
-            name for name in sought.forms[trial.form].over or {} for name in ([name] if isinstance(name, str) else name)
-        }
-        free = {name: value for name, value in free.items() if name not in own}
-    texts = [text or ast.unparse(form) for text, form in zip(bare, kept, strict=True)]
-    changed = {**DROPPED, "over": _over(free, trial, sought), "expected": _expected(sought)}
-    changed |= {"title": f"counterexample to {sought.id}"}
-    id = f"{STEM}.{sought.declaration.id.partition('.')[2]}" if isinstance(first, ast.Constant) else id_of(sought)
-    keywords = [keyword for keyword in call.keywords if keyword.arg is None or keyword.arg not in changed]
-    spread = [keyword for keyword in keywords if keyword.arg is None]
-    arguments = [f"    {ast.unparse(keyword)}," for keyword in keywords if keyword.arg is not None]
-    new = {name: value for name, value in changed.items() if value not in ((), "", None)}
-    if spread:
-        others = ", ".join(f"**{ast.unparse(keyword.value)}" for keyword in spread)
-        arguments.append(f"    **{{{others}, **{changed!r}}},")
-    else:
-        arguments += [f"    {name}={value!r}," for name, value in new.items()]
-    return "\n".join(["claim(", f"    {id!r},", *(f"    {text}," for text in texts), *arguments, ")"])
+    if not all(_calls(form, *FORMS) for form in forms):  # a form made by a function keeps its own coordinates
+        for key in sought.forms[trial.form].over or {}:
+            for name in [key] if isinstance(key, str) else key:
+                free.pop(name, None)
+    control = _control(trial, sought) if len(forms) == 1 else None
+    id = sought.declaration.id if isinstance(call.args[0], ast.Constant) else sought.id
+    fields = DROPPED | {"over": _over(free, trial, sought), "expected": _expected(sought)}
+    fields |= {"title": f"counterexample to {sought.id}"}
+    written = [repr(_found(id)), *(ast.unparse(_at_the_point(form, control)) for form in forms)]
+    return "\n".join(["claim(", *(f"    {each}," for each in (*written, *_fields(call, fields))), ")"])
+
+
+def _fields(call: ast.Call, changed: dict[str, Any]) -> list[str]:
+    """The keywords of a call, some of them changed; an empty value is written only where another could stand."""
+    kept = [ast.unparse(keyword) for keyword in call.keywords if keyword.arg not in (None, *changed)]
+    if spread := [ast.unparse(keyword) for keyword in call.keywords if keyword.arg is None]:
+        return [*kept, f"**{{{', '.join(spread)}, **{changed!r}}}"]
+    return kept + [f"{name}={value!r}" for name, value in changed.items() if value not in ((), "", None)]
 
 
 def _expected(sought: Sought) -> str | dict[str, str | None]:
@@ -130,18 +127,22 @@ def _control(trial: Trial, sought: Sought) -> dict[str, float] | None:
     return {"high": 2 * most - value} if value > most else {"low": 2 * least - value}
 
 
-def _without_over(form: ast.expr, control: dict[str, float] | None) -> str | None:
-    """The call of a form without its own coordinates and with another control; None if it is not such a call."""
-    if not (isinstance(form, ast.Call) and _name(form.func) in FORMS):
-        return None
-    keywords = [keyword for keyword in form.keywords if keyword.arg != "over"]
-    if control is not None:
-        keywords = [keyword for keyword in keywords if keyword.arg != "control"]
-        keywords.append(ast.keyword("control", ast.parse(repr(control), mode="eval").body))
+def _at_the_point(form: ast.expr, control: dict[str, float] | None) -> ast.expr:
+    """The call of a form without its own coordinates and with another control; any other expression as it is."""
+    if not _calls(form, *FORMS):
+        return form
+    changed: dict[str, Any] = {"over": None} | ({"control": control} if control else {})
+    keywords = [keyword for keyword in form.keywords if keyword.arg not in changed]
     for keyword in keywords:
         if keyword.arg is None:
-            keyword.value = ast.parse(f"{{**{ast.unparse(keyword.value)}, 'over': None}}", mode="eval").body
-    return ast.unparse(ast.Call(form.func, form.args, keywords))
+            keyword.value = _parsed(f"{{**{ast.unparse(keyword.value)}, 'over': None}}")
+    if control:
+        keywords.append(ast.keyword("control", _parsed(repr(control))))
+    return ast.Call(form.func, form.args, keywords)
+
+
+def _parsed(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
 
 
 def _over(free: Mapping[str, Any], trial: Trial, sought: Sought) -> dict[str, Any]:

@@ -25,12 +25,6 @@ from tempfile import TemporaryDirectory, mkstemp
 
 from lipverify.errors import InvalidInput, OutOfReach
 
-COMPILERS = ("cc", "gcc", "clang")
-FLAGS = ("-std=gnu11", "-O3", "-ffp-contract=fast", "-fno-math-errno", "-fwrapv", "-shared", "-fPIC")
-TARGETS = (("-march=native",), ())
-"""Flags in the order they are tried: for this processor, then none for compilers that do not know `-march=native`."""
-WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
-"""Permission bits of a cache that another user could have filled; compiled code in it is not run."""
 WAY_OUT = "set CC to another compiler, or use --backend numpy."
 
 Accept = Callable[[ctypes.CDLL], bool]
@@ -41,8 +35,8 @@ class _Failure(Exception):
 
 
 def compiler() -> list[str] | None:
-    """The command of the C compiler: CC, which may contain flags, or the first of `COMPILERS` that is installed."""
-    for candidate in [os.environ["CC"]] if os.environ.get("CC", "").strip() else COMPILERS:
+    """The command of the C compiler: CC, which may contain flags, or cc, gcc or clang, the first installed."""
+    for candidate in [os.environ["CC"]] if os.environ.get("CC", "").strip() else ("cc", "gcc", "clang"):
         name, *flags = shlex.split(candidate)
         path = shutil.which(name)
         if path is not None:
@@ -56,13 +50,7 @@ def has_compiler() -> bool:
 
 
 def require_compiler() -> list[str]:
-    """The command of the C compiler.
-
-    Raises
-    ------
-    InvalidInput
-        If there is none.
-    """
+    """The command of the C compiler; refused if there is none."""
     command = compiler()
     if command is None:
         raise InvalidInput(
@@ -80,32 +68,16 @@ def cache_folder() -> Path:
 
 
 def compiled(source: str, accept: Accept) -> ctypes.CDLL:
-    """Compile a C source, or take it from the cache, and load it.
+    """Compile a C source, or take it from the cache, and load it; calls of its functions release Python's lock.
 
-    Parameters
-    ----------
-    source
-        The text.
-    accept
-        A test of the loaded library: True if it computes what it should. A cached library that fails is compiled again.
-
-    Returns
-    -------
-    ctypes.CDLL
-        Calls of its functions release Python's lock.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no C compiler, it fails, or its output cannot be loaded.
-    OutOfReach
-        If a freshly compiled library fails the test: the compiler is faulty.
+    `accept` tests what was loaded. A cached library that fails is compiled again, and a fresh one is out of reach.
     """
     command = require_compiler()
+    flags = ("-std=gnu11", "-O3", "-ffp-contract=fast", "-fno-math-errno", "-fwrapv", "-shared", "-fPIC")
     failure: _Failure | None = None
-    for target in TARGETS:
+    for target in (("-march=native",), ()):  # then without, for a compiler that does not know the flag
         try:
-            return _loaded([*command, *FLAGS, *target], source, accept)
+            return _loaded([*command, *flags, *target], source, accept)
         except _Failure as failed:
             failure = failure or failed
     message = f"backend = 'native': {command[0]} does not compile the code ({failure}); {WAY_OUT}"
@@ -148,7 +120,8 @@ def is_ours(path: Path) -> bool:
     state = path.lstat()
     if not hasattr(os, "getuid"):  # Windows: the cache is below the user's profile, which is private
         return True
-    return not stat.S_ISLNK(state.st_mode) and state.st_uid == os.getuid() and not state.st_mode & WRITABLE_BY_OTHERS
+    others = stat.S_IWGRP | stat.S_IWOTH
+    return not stat.S_ISLNK(state.st_mode) and state.st_uid == os.getuid() and not state.st_mode & others
 
 
 def _record(command: Sequence[str], source: str, content: str) -> bytes:
@@ -202,12 +175,10 @@ def _compiled(command: Sequence[str], source: str, folder: Path, key: str) -> Pa
 
 
 def _digest(path: Path) -> str:
-    """A hash of a file's content."""
     return blake2b(path.read_bytes(), digest_size=16).hexdigest()
 
 
 def _run(command: Sequence[str], text: str = "") -> str:
-    """Run a command and return its output."""
     try:
         environment = {**os.environ, "LC_ALL": "C"}
         done = subprocess.run(command, input=text, capture_output=True, text=True, check=False, env=environment)

@@ -51,8 +51,9 @@ def require_target(name: str, path: Path) -> None:
         what = "it is a folder" if stat.S_ISDIR(kind) else "it is no regular file"
         raise InvalidInput(f"{name} = {shown(str(path))}: {what}; give the name of a file, or remove it first.")
     longest = os.pathconf(path.parent, "PC_NAME_MAX") if hasattr(os, "pathconf") and path.parent.exists() else 255
-    if len(os.fsencode(path.name)) > longest - len(".") - len(".") - RANDOM:
-        raise InvalidInput(f"{name} = {shown(str(path))}: its name is too long; {longest - 2 - RANDOM} bytes at most.")
+    longest -= 10  # the name of the temporary file has two dots and eight random letters more
+    if len(os.fsencode(path.name)) > longest:
+        raise InvalidInput(f"{name} = {shown(str(path))}: its name is too long; {longest} bytes at most.")
 
 
 def require_targets(name: str, paths: Iterable[Path]) -> None:
@@ -64,14 +65,7 @@ def require_targets(name: str, paths: Iterable[Path]) -> None:
 def write_whole(path: Path, made: bytes, *, durable: bool = True) -> None:
     """Write a regular file through a temporary file in the same folder: an interruption never leaves half of it.
 
-    A link to a regular file is followed. A durable file also survives a power cut.
-
-    Raises
-    ------
-    InvalidInput
-        If the path is a folder, a device, a pipe, a socket or a broken link: only a file is replaced.
-    OSError
-        If the file cannot be written.
+    A link to a regular file is followed, and only a file is replaced. A durable file also survives a power cut.
     """
     require_target("out", path)
     target = path.resolve() if path.is_symlink() else path
@@ -86,10 +80,6 @@ def write_whole(path: Path, made: bytes, *, durable: bool = True) -> None:
         except BaseException:
             os.unlink(file.name)
             raise
-
-
-RANDOM = 8
-"""Random letters in the name of a temporary file; with 8 two runs do not collide."""
 
 
 @contextmanager

@@ -86,11 +86,6 @@ class Adam(Optimiser, frozen=True, tag="adam"):
 def optimiser_named(name: OptimiserName, learning_rate: float, **constants: float) -> Optimiser:
     """The optimiser called "adam" or "gd"; beta1, beta2 and eps are used by Adam alone.
 
-    Raises
-    ------
-    InvalidInput
-        If there is no optimiser of that name, or a number breaks its rule.
-
     >>> optimiser_named("gd", 0.5, eps=1e-8)
     GradientDescent(learning_rate=0.5)
     """

@@ -26,11 +26,9 @@ PLAINER = {
     "ρ": "rho", "σ": "sigma", "τ": "tau", "ω": "omega", "π": "pi", "ℓ": "l",
 }  # fmt: skip
 """Substitutes for letters that ASCII lacks."""
-PLAINER_ERRORS = "lipverify-plainer"
 
 
 def _plainer(error: UnicodeError) -> tuple[str | bytes, int]:
-    """The substitute for letters that an encoding lacks."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     letters = error.object[error.start : error.end]
@@ -38,7 +36,7 @@ def _plainer(error: UnicodeError) -> tuple[str | bytes, int]:
     return "".join(known), error.end
 
 
-codecs.register_error(PLAINER_ERRORS, _plainer)
+codecs.register_error("lipverify-plainer", _plainer)
 
 
 def prepare_streams() -> None:
@@ -57,7 +55,7 @@ def prepare_streams() -> None:
         if stream is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
         elif hasattr(stream, "reconfigure"):  # a notebook's has not
-            stream.reconfigure(errors=PLAINER_ERRORS)
+            stream.reconfigure(errors="lipverify-plainer")
 
 
 def write_json(content: Any) -> None:

@@ -18,8 +18,6 @@ from types import FrameType
 from typing import Any
 
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
-_DEFAULT = (signal.SIG_DFL, signal.default_int_handler)
-"""Handlers that a program has not changed; only these are replaced."""
 _arrived: list[int] = []
 
 
@@ -36,7 +34,8 @@ def interruptible() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    ours = [number for number in SIGNALS if signal.getsignal(number) in _DEFAULT]
+    unchanged = (signal.SIG_DFL, signal.default_int_handler)
+    ours = [number for number in SIGNALS if signal.getsignal(number) in unchanged]
     before = {number: signal.signal(number, _interrupt) for number in ours}
     if before:
         _arrived.clear()
@@ -58,24 +57,16 @@ def _interrupt(number: int, _: FrameType | None) -> Any:
     raise Interrupted
 
 
-YOUNG = 100_000
-"""Number of new objects between collections of cycles, in place of Python's 700: a command makes millions that stay,
-and then ends."""
-M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
-"""Parameters of mallopt(3)."""
-LARGEST = 1 << 28
-"""Bytes of freed memory that a process keeps at most; a larger array is returned to the system at once."""
-
-
 def keep_memory() -> None:
     """Keep freed arrays for reuse, and run the cycle collector seldom.
 
     Linux's C library returns large arrays to the system when they are freed, and the system clears every page before it
     hands it out again. Other C libraries keep their settings.
     """
-    gc.set_threshold(YOUNG, *gc.get_threshold()[1:])
+    gc.set_threshold(100_000, *gc.get_threshold()[1:])  # a command makes millions of objects that stay, and then ends
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
             library = ctypes.CDLL(None)
-            library.mallopt(M_MMAP_THRESHOLD, LARGEST)
-            library.mallopt(M_TRIM_THRESHOLD, LARGEST)
+            kept = 1 << 28  # bytes of freed memory, at most; a larger array is returned to the system at once
+            library.mallopt(-3, kept)  # M_MMAP_THRESHOLD
+            library.mallopt(-1, kept)  # M_TRIM_THRESHOLD

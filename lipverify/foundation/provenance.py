@@ -18,7 +18,6 @@ NUMERICAL = ("numpy", "scipy", "sympy", "mpmath", "python-flint")
 """Libraries that compute numbers."""
 SHOWN = ("msgspec", "matplotlib", "typst", "distributed", "cupy-cuda12x", "cupy-cuda13x")
 """Libraries that pass numbers on, or that compute some only on request."""
-ABSENT = "not installed"
 SOURCES = (".py", ".c", ".h", ".cu", ".cuh", ".json", ".xz")
 SETTINGS = ("OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES", "NPY_ENABLE_CPU_FEATURES", "MKL_CBWR", "CFLAGS")
 """Environment variables that choose the order in which a library sums."""
@@ -39,7 +38,7 @@ def fingerprint() -> str:
 def provenance() -> dict[str, str]:
     """The entries of a ledger about code, libraries, processor and compiler, by name."""
     used = {"lipverify": __version__, **versions(NUMERICAL)}
-    used |= {name: number for name, number in versions(SHOWN).items() if number != ABSENT}
+    used |= {name: number for name, number in versions(SHOWN).items() if number != "not installed"}
     return {**used, "compiler": compiler_version(), "CPU": cpu()}
 
 
@@ -50,11 +49,10 @@ def versions(packages: tuple[str, ...]) -> dict[str, str]:
         try:
             installed[package] = version(package)
         except PackageNotFoundError:
-            installed[package] = ABSENT
+            installed[package] = "not installed"
     return installed
 
 
-@cache
 def cpu() -> str:
     """The vector instructions that NumPy uses here, because the last digits of sums depend on them."""
     # only this says which instructions are found and not turned off
@@ -71,7 +69,6 @@ def machine_here() -> str:
 
 
 def _processor() -> str:
-    """The model of the processor, as far as the system says it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

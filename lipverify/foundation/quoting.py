@@ -8,11 +8,6 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-LONGEST = 80
-"""Longest value, in letters, that a message shows whole."""
-LONGEST_PROBLEM = 2000
-"""Longest text of an exception, in letters, that a ledger keeps."""
-
 
 def shown(value: Any) -> str:
     """A value as a message quotes it: on one line, cut in the middle if it is long.
@@ -24,8 +19,7 @@ def shown(value: Any) -> str:
         text = " ".join(repr(value).split())
     except Exception:  # an integer of more digits than Python prints, or an object that cannot be shown
         text = f"<{type(value).__name__}>"
-    half = (LONGEST - 3) // 2
-    return text if len(text) <= LONGEST else f"{text[: half - 1]}...{text[-half - 1 :]}"
+    return text if len(text) <= 80 else f"{text[:37]}...{text[-39:]}"
 
 
 def counted(number: int, noun: str) -> str:
@@ -56,15 +50,12 @@ def told(error: BaseException) -> str:
 
 def _cut(text: str) -> str:
     text = text.encode("utf-8", "backslashreplace").decode()
-    return text if len(text) <= LONGEST_PROBLEM else f"{text[:LONGEST_PROBLEM]}... ({len(text)} letters)"
-
-
-LIBRARY = f"{Path(__file__).parents[1]}{os.sep}"
+    return text if len(text) <= 2000 else f"{text[:2000]}... ({len(text)} letters)"
 
 
 def warn_caller(message: str) -> None:
     """Raise a `UserWarning` at the innermost line outside this library, or at the outermost line in a command."""
-    frame, level = sys._getframe(), 1
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(LIBRARY):
+    library, frame, level = f"{Path(__file__).parents[1]}{os.sep}", sys._getframe(), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(library):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, stacklevel=level)

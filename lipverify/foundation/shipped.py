@@ -5,7 +5,6 @@ In a checkout it is `checks/`, next to the package; an installed package contain
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 
 from lipverify.errors import InvalidInput
@@ -16,15 +15,8 @@ CONTENTS = "contents.toml"
 """The file that marks the folder."""
 
 
-@cache
 def shipped() -> Path:
-    """The folder, inside the package or, in a checkout, next to it.
-
-    Raises
-    ------
-    InvalidInput
-        If lipverify was installed without the folder or without source files, on which a verification depends too.
-    """
+    """The folder; refused if lipverify was installed without it or without source files, which a verification needs."""
     package = Path(__file__).resolve().parents[1]
     folders = (package / "checks", package.parent / "checks")
     folder = next((folder for folder in folders if (folder / CONTENTS).is_file()), None)

@@ -15,11 +15,6 @@ from typing import Any
 
 from lipverify.errors import InvalidInput
 
-MOST = 4
-"""Most values that are shown one by one; of more values the range is shown."""
-ROWS = 12
-"""Most rows of a table; of a longer one, half of the rows come from each end."""
-
 
 class Shown:
     """A base class for records that display as columns."""
@@ -113,7 +108,7 @@ def brief(value: Any) -> str:
     values = np.asarray(value)
     if values.ndim == 0:
         return _number(values.item())
-    if values.size <= MOST:
+    if values.size <= 4:
         return str([_number(value) for value in values.ravel().tolist()]).replace("'", "")
     if not np.issubdtype(values.dtype, np.number):
         return f"{values.size} values"
@@ -135,7 +130,7 @@ def table(title: str, columns: Mapping[str, Any]) -> str:
     flat = {name: np.atleast_1d(np.asarray(value)).ravel().tolist() for name, value in columns.items()}
     count = max(map(len, flat.values()), default=0)
     whole = {name: values if len(values) == count else values * count for name, values in flat.items()}
-    indices = range(count) if count <= ROWS else [*range(ROWS // 2), None, *range(count - ROWS // 2, count)]
+    indices = range(count) if count <= 12 else [*range(6), None, *range(count - 6, count)]
     head = _row("th", list(whole))
     rows = [_row("td", ["…" if k is None else _number(values[k]) for values in whole.values()]) for k in indices]
     return f"<table><caption>{escape(title)}</caption>{head}{''.join(rows)}</table>"

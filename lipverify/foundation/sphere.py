@@ -45,8 +45,6 @@ def versine(x: Floats) -> Floats:
 
 LARGEST_EXACT = 20_000
 """Largest m with exact binomial coefficients (a few thousand digits); for larger m the series is as accurate."""
-SERIES = (1.0, -1 / 8, 1 / 128, 5 / 1024, -21 / 32768)
-"""Gamma(x + 1/2) / (x^{1/2} Gamma(x)) in powers of 1/x; beyond x = 10^4 the next is below 10^-22 (DLMF 5.11.13)."""
 
 
 @cache
@@ -61,7 +59,9 @@ def half_beta(m: int) -> float:
     k, odd = divmod(m, 2)
     if m > LARGEST_EXACT:
         x = m / 2
-        ratio = math.sqrt(x) * math.fsum(coefficient * x**-j for j, coefficient in enumerate(SERIES))
+        # Gamma(x + 1/2) / (x^{1/2} Gamma(x)) in powers of 1/x; the next term is below 10^-22 (DLMF 5.11.13)
+        series = (1.0, -1 / 8, 1 / 128, 5 / 1024, -21 / 32768)
+        ratio = math.sqrt(x) * math.fsum(coefficient * x**-j for j, coefficient in enumerate(series))
         return math.sqrt(math.pi) / ratio
     # Python rounds the quotient of two integers once, however large they are
     return math.pi * (math.comb(2 * k, k) / 4**k) if odd else 4**k / (k * math.comb(2 * k, k))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import lzma
 import sqlite3
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
@@ -32,7 +33,6 @@ Answer = TypeVar("Answer", bound=msgspec.Struct)
 
 SEAL = 16
 """Bytes of a digest; two results with one digest do not occur by chance."""
-COMPRESSED = ".xz"
 OURS = __name__.partition(".")[0]
 
 
@@ -53,23 +53,9 @@ def _digest_of(record: Any) -> str:
 
 
 def read_record(path: Path, kind: type[Record], form: int, subject: str, way_out: str, name: str = "") -> Record:
-    """Read the record in a file.
+    """Read the record of a file, or that of a `name` in a file of many; refused if it has another form or was edited.
 
-    Parameters
-    ----------
-    path, kind
-        The file, and the type of the record; it has the fields `format` and `digest`.
-    form
-        The format that is read.
-    subject, way_out
-        The name of the record in a message, and the advice of the message.
-    name
-        The name of the record in a file of many; "" if the file has one record.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such record, or it has another form, or was edited.
+    A message names the `subject` and advises the `way_out`.
     """
     try:
         text = _text(path, subject, way_out)
@@ -89,13 +75,7 @@ def read_record(path: Path, kind: type[Record], form: int, subject: str, way_out
 
 
 def names_in(path: Path) -> tuple[str, ...]:
-    """The names of the records in a file of many; empty if there is no such file.
-
-    Raises
-    ------
-    InvalidInput
-        If it is not a file of records.
-    """
+    """The names of the records in a file of many; empty if there is no such file."""
     if not path.exists():
         return ()
     try:
@@ -117,7 +97,7 @@ def write_record(record: msgspec.Struct, path: Path, name: str = "") -> None:
 
 def _write(path: Path, lines: dict[str, str]) -> None:
     text = ("{\n" + ",\n".join(f"{_json(name)}: {text}" for name, text in lines.items()) + "\n}\n").encode()
-    write_whole(path, lzma.compress(text) if path.suffix == COMPRESSED else text)
+    write_whole(path, lzma.compress(text) if path.suffix == ".xz" else text)
 
 
 def _text(path: Path, subject: str, way_out: str) -> bytes:
@@ -125,7 +105,7 @@ def _text(path: Path, subject: str, way_out: str) -> bytes:
         raise InvalidInput(f"{subject} is no regular file; remove it, or {way_out}.")
     try:
         content = path.read_bytes()
-        return _decompressed(content) if path.suffix == COMPRESSED else content
+        return _decompressed(content) if path.suffix == ".xz" else content
     except (OSError, lzma.LZMAError) as error:
         rule = error.strerror if isinstance(error, OSError) else f"{path.name} is damaged: {error}"
         raise InvalidInput(f"{subject} cannot be read ({rule}); {way_out}.") from None
@@ -157,20 +137,13 @@ def packed(value: Any) -> bytes:
 
 
 def unpacked(content: bytes, kind: Any) -> Any:
-    """The unpacked value, to the last bit.
-
-    Raises
-    ------
-    msgspec.DecodeError
-        If the bytes are not those of `packed`, or the value is of another type.
-    """
+    """The unpacked value, to the last bit; `msgspec.DecodeError` if the bytes or their type are not as packed."""
     if _digest(content[SEAL:]) != content[:SEAL]:
         raise msgspec.DecodeError("the digest is not that of the content")
     return msgspec.msgpack.decode(content[SEAL:], type=kind)
 
 
 def _plain(value: Any) -> Any:
-    """Convert NumPy's numbers to Python's."""
     if isinstance(value, np.generic) and not isinstance(plain := value.item(), np.generic):  # not a long double
         return plain
     raise NotImplementedError(f"results of type {type(value).__name__} are not kept")
@@ -191,6 +164,7 @@ class Rows:
         """The reason why results are no longer kept, if there is one: a full disk must not end the run."""
         try:
             self._rows = sqlite3.connect(path, isolation_level=None)
+            weakref.finalize(self, self._rows.close)  # from 3.13 on, Python warns of a connection that nobody closed
             self._rows.execute("PRAGMA journal_mode=WAL")
             self._rows.execute("PRAGMA synchronous=NORMAL")  # a kill loses nothing; a power cut loses the last rows
             self._rows.execute(

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 LARGEST = sys.float_info.max
 """The largest double."""
-NUMERIC = "iuf"
-"""Kinds of arrays that hold integers or real numbers."""
 T = TypeVar("T")
 Name = TypeVar("Name", bound=str)
 
@@ -116,7 +114,8 @@ def real(value: Any) -> float:
     (2.0, nan)
     """
     try:
-        return float(value) if not isinstance(value, bool | str | bytes) else math.nan
+        # before NumPy 2.4 an array of one element was a number
+        return math.nan if isinstance(value, bool | str | bytes) or getattr(value, "ndim", 0) > 0 else float(value)
     except (TypeError, ValueError, OverflowError):
         return math.nan
 
@@ -179,7 +178,8 @@ def numbers(name: str, value: Any, what: str = "it", *, least: float = -math.inf
         array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise InvalidInput(f"{name} = {shown(value)}: {rule}.") from None
-    if kind not in NUMERIC and not (kind == "O" and all(type(entry) in (int, float) for entry in np.ravel(value))):
+    # integers and real numbers
+    if kind not in "iuf" and not (kind == "O" and all(type(entry) in (int, float) for entry in np.ravel(value))):
         raise InvalidInput(f"{name} = {shown(value)}: {rule}.")
     if not finite:
         return array

@@ -309,7 +309,7 @@ class Sum(FunctionLaw, frozen=True, tag="sum"):
             if not isinstance(law, Law):
                 raise InvalidInput(f"{shown(law)} is not a law; a sum is made of laws, such as ReLU() + Cosine(L=3.0).")
             if not law.isotropic:
-                way_out = "write one sampler of the sum: Sampled(sampler, extent=...)"
+                way_out = "write one sampler of the sum: lipverify.laws.Sampled(sampler, extent=...)"
                 raise InvalidInput(f"law = {law!r} is not isotropic, and no part of a sum; {way_out}.")
         flat = [(weight * share, part) for weight, law in self.parts for share, part in summands(law)]
         msgspec.structs.force_setattr(self, "parts", tuple((float(weight), law) for weight, law in flat if weight > 0))

@@ -84,9 +84,8 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
         if not isinstance(self.law, Law):
             raise InvalidInput(f"law = {shown(self.law)} is not a law; use for example ReLU(L=1.0).")
         if not isinstance(self.covariates, Covariates):
-            raise InvalidInput(
-                f"covariates = {shown(self.covariates)} are not covariates; use for example Ellipsoid([4, 1])."
-            )
+            example = "lipverify.covariates.Ellipsoid([4, 1])"
+            raise InvalidInput(f"covariates = {shown(self.covariates)} are not covariates; use for example {example}.")
         if isinstance(self.law, Sum) and not isinstance(self.covariates, Sphere):
             raise InvalidInput(
                 f"law = {self.law!r} with covariates {self.covariates.name}: a sum of laws needs covariates "

@@ -92,5 +92,5 @@ def _transformed_in_u(law: Transformed, A: Floats) -> tuple[Law, float]:
 def _refusal(problem: Problem, why: str) -> str:
     return (
         f"law = {problem.law.name}, covariates = {problem.covariates.name}: {why}, so that the exact method has no "
-        "reduction; use method='montecarlo', empirical_window or optimal_matrix."
+        "reduction; use method='montecarlo', lipverify.optimum.empirical_window or lipverify.optimal_matrix."
     )

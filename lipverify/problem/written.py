@@ -25,7 +25,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -65,7 +65,7 @@ COVARIATES: dict[str, Callable[..., Covariates]] = {
 }
 """The words for covariates, and the function that makes covariates of the arguments and the dimension."""
 UNREADABLE = (SyntaxError, TypeError, ValueError, ZeroDivisionError, RecursionError, MemoryError, OverflowError)
-Spoken = TypeVar("Spoken")
+Meant = TypeVar("Meant", Law, Covariates)
 
 
 def law_named(name: str, L: float = 1.0) -> Law:
@@ -112,21 +112,7 @@ def law_written(text: str) -> Law:
     >>> law_written("0.5*relu(2) + wave(3)").parts[0]
     (1.0, ReLU(L=1.0))
     """
-    try:
-        if len(text) > LONGEST:
-            raise SyntaxError
-        law = _law(ast.parse(text.strip(), mode="eval").body)
-        if not isinstance(law, Law):
-            raise TypeError
-    except InvalidInput:
-        raise
-    except UNREADABLE as error:
-        words = ", ".join(LAWS | WORDS)
-        raise InvalidInput(
-            f"law = {shown(text)}{_fault(error)}: a law is written as 'relu + 2*cosine(3)', of {words}, with numbers "
-            "in brackets."
-        ) from None
-    return law
+    return _read(text, LAWS | WORDS, Law, "law", "a law is written as 'relu + 2*cosine(3)'")
 
 
 def covariates_named(text: str, d: int) -> Covariates:
@@ -154,48 +140,45 @@ def covariates_named(text: str, d: int) -> Covariates:
     >>> covariates_named("ellipsoid(4, 1)", 3).Sigma
     ((4.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 4.0))
     """
+    words = {word: partial(make, d) for word, make in COVARIATES.items()}
+    return _read(text, words, Covariates, "covariates", "covariates are written as 'ellipsoid(4, 1)'")
+
+
+def _read(text: str, words: Mapping[str, Callable[..., Meant]], kind: type[Meant], name: str, rule: str) -> Meant:
+    """Parse a text that means one of a kind."""
     try:
         if len(text) > LONGEST:
             raise SyntaxError
-        words = {word: partial(make, d) for word, make in COVARIATES.items()}
-        return _spoken(ast.parse(text.strip(), mode="eval").body, words)
+        meant = _meant(ast.parse(text.strip(), mode="eval").body, words)
+        if not isinstance(meant, kind):
+            raise TypeError
     except InvalidInput:
         raise
     except UNREADABLE as error:
+        # what Python says of brackets is told; the rest of its messages is about programs
+        wrong = error.msg if isinstance(error, SyntaxError) else None
+        fault = f" ({wrong})" if wrong and wrong.startswith(("'", "unmatched", "closing")) else ""
         raise InvalidInput(
-            f"covariates = {shown(text)}{_fault(error)}: covariates are written as 'ellipsoid(4, 1)', of "
-            f"{', '.join(COVARIATES)}, with numbers in brackets."
+            f"{name} = {shown(text)}{fault}: {rule}, of {', '.join(words)}, with numbers in brackets."
         ) from None
+    return meant
 
 
-def _fault(error: BaseException) -> str:
-    """The fault in a text's brackets, if there is one."""
-    wrong = error.msg if isinstance(error, SyntaxError) else None
-    return f" ({wrong})" if wrong and wrong.startswith(("'", "unmatched", "closing")) else ""
-
-
-def _law(node: ast.expr) -> Law | float:
-    """Parse a law or a number."""
+def _meant(node: ast.expr, words: Mapping[str, Callable[..., Any]]) -> Any:
+    """The law, the covariates or the number that a part of a text means."""
     match node:
         case ast.BinOp(left=left, op=ast.Add(), right=right):
-            return _law(left) + _law(right)  # type: ignore[operator]
+            return _meant(left, words) + _meant(right, words)
         case ast.BinOp(left=left, op=ast.Mult(), right=right):
-            return _law(left) * _law(right)  # type: ignore[operator]
+            return _meant(left, words) * _meant(right, words)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -_number(operand)
         case ast.Constant():
             return _number(node)
-    return _spoken(node, LAWS | WORDS)
-
-
-def _spoken(node: ast.expr, words: Mapping[str, Callable[..., Spoken]]) -> Spoken:
-    """Evaluate a word with its arguments, if it has any."""
-    match node:
         case ast.Name(id=word) if word in words:
             return words[word]()
         case ast.Call(func=ast.Name(id=word), args=args, keywords=named) if word in words:
-            numbers = {keyword.arg: _number(keyword.value) for keyword in named if keyword.arg}
-            return words[word](*map(_number, args), **numbers)
+            return words[word](*map(_number, args), **{each.arg: _number(each.value) for each in named if each.arg})
     raise SyntaxError
 
 

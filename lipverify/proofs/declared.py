@@ -14,11 +14,6 @@ from lipverify.problem.laws import Affine, Cosine, Quadratic, ReLU
 from lipverify.problem.own import Ridge, Zonal
 from lipverify.proofs.checker import laws, roughness
 
-WAYS = (
-    "lipverify.proofs.Powers(coefficients), or with its kinks or jumps lipverify.proofs.Pieces(at, polynomials) or "
-    "lipverify.proofs.Kinked(left, right)"
-)
-
 
 def listed(*numbers: float) -> str:
     """Numbers in the checker's notation, whether Python's or NumPy's.
@@ -171,11 +166,8 @@ class Pieces(msgspec.Struct, frozen=True):
 
     def __call__(self, z: Array) -> Array:
         """The value of the piece that contains each z."""
-        values, piece = (
-            [Powers(polynomial)(z) for polynomial in self.polynomials],
-            np.searchsorted(self.at, z, side="right"),
-        )
-        return np.choose(piece, values)
+        values = [Powers(polynomial)(z) for polynomial in self.polynomials]
+        return np.choose(np.searchsorted(self.at, z, side="right"), values)
 
     @property
     def text(self) -> str:
@@ -223,14 +215,7 @@ KNOWN = {abs: Kinked(-1.0, 1.0), np.abs: Kinked(-1.0, 1.0), np.sign: Pieces((0.0
 
 @by_law
 def declared(law: Law) -> str:
-    """The name of a law in the checker, registered by its class.
-
-    Raises
-    ------
-    OutOfReach
-        If the checker does not know the law: no theorem is proved for its class, its link or covariance is a bare
-        function, its covariance may not be positive definite, or no theorem is known for the order of its variogram.
-    """
+    """The name of a law in the checker, registered by its class; OutOfReach if no theorem is proved for the law."""
     known = ", ".join(law_class.__name__ for law_class in declared.classes)
     raise OutOfReach(f"law = {law!r}: theorems are proved for {known}; use `growth` for a limit exponent.")
 
@@ -254,7 +239,10 @@ def _link(law: Ridge) -> str:
         return f"link:{listed(*link.coefficients)}"
     if isinstance(link, Pieces):
         return f"{'jumps' if link.jumps else 'kinks'}:{link.text}"
-    raise OutOfReach(f"law = {law!r}: no ball encloses a link that is a function; give {WAYS}.")
+    raise OutOfReach(
+        f"law = {law!r}: no ball encloses a link that is a function; give lipverify.proofs.Powers(coefficients), or "
+        "with its kinks or jumps lipverify.proofs.Pieces(at, polynomials) or lipverify.proofs.Kinked(left, right)."
+    )
 
 
 @declared.register(Matern)
@@ -288,7 +276,7 @@ def _covariance(law: Zonal) -> str:
         raise OutOfReach(f"s = {law.variogram.s!r}: theorems are proved for s = {known}.")
     what = "covariance" if law.variogram is None else "variogram"
     raise OutOfReach(
-        f"law = {law!r}: no ball encloses a {what} that is a function; give Matern(nu=...), Zonal(spectrum=...), "
-        "Zonal(variogram=lipverify.proofs.Rough(s)), or as the covariance lipverify.proofs.Powers(coefficients >= 0) "
-        "or lipverify.proofs.Gaussian(length)."
+        f"law = {law!r}: no ball encloses a {what} that is a function; give lipverify.laws.Matern(nu=...), "
+        "Zonal(spectrum=...), Zonal(variogram=lipverify.proofs.Rough(s)), or as the covariance "
+        "lipverify.proofs.Powers(coefficients >= 0) or lipverify.proofs.Gaussian(length)."
     )

@@ -21,25 +21,21 @@ from lipverify.proofs.checker import chain, dimensions, ramp, sizes
 from lipverify.proofs.checker.tokens import laplace
 from lipverify.proofs.direct import built
 from lipverify.proofs.record import Proof, below, beyond, context, named
-from lipverify.proofs.search import FEWEST_TOKENS, in_doubles
+from lipverify.proofs.search import FEWEST_TOKENS, balls, in_doubles
 
 FREE: dict[str, dict[str, dict[str, str]]] = {
     "window": {
+        "curve": {"gamma": "1.2", "over": "1.75"},
         "corrections": {"W_per_d": "10", "M": "1000", "first": "0.43", "room": "0.01"},
         "window": {"split": "0.9"},
     },
     "ramp": {
+        "curve": {"gamma": "1.2", "over": "1.75"},
         "corrections": {"W_per_d": "100", "M": "1000", "first": "0.35", "room": "0.05"},
         "ramp": {"split": "0.85"},
     },
 }
 """Constants that are chosen once, with slack; the lemma on w* certifies that they suffice."""
-USUAL = {"window": 1e4, "ramp": 1e6}
-"""The default of W_least."""
-CURVE = {"gamma": "1.2", "over": "1.75"}
-"""The slack of the constants that `curve` allows."""
-MOST_TOKENS = 1e9
-"""The slack of T_least, from which on J0, J1, J2 are 1 to eight digits."""
 FARTHEST = 2.0
 """A lower bound on `end`."""
 MARGIN = 1e-8
@@ -179,19 +175,20 @@ def prove_every_dimension(law: Law, *, least_window: float | None = None, least_
             f"law = {law!r}: in every dimension at once theorems are proved for {', '.join(sizes.LAWS)}; use "
             "`prove_window` in one dimension."
         )
-    usual = USUAL[dimensions.decides(name)[-1].__name__]
+    last = dimensions.decides(name)[-1].__name__
+    usual = 1e6 if last == "ramp" else 1e4
     W = number("least_window", usual if least_window is None else least_window, "the least W", least=1)
     K = number("least_tokens", least_tokens, "K", above=0)
-    last = dimensions.decides(name)[-1].__name__
-    chosen = {"curve": dict(CURVE), **{lemma: dict(choices) for lemma, choices in FREE[last].items()}}
+    chosen = {lemma: dict(choices) for lemma, choices in FREE[last].items()}
     chosen["corrections"] |= {"W_least": f"{W:.12g}", "K": f"{K:.12g}"}
     with in_doubles(f"law = {law!r}, least_window = {W:g}, least_tokens = {K:g}"), ctx.workprec(chain.BITS):
         facts: dict[str, Any] = {"law": name, "T_least": arb(FEWEST_TOKENS)}
-        facts |= {key: arb(text) for choices in chosen.values() for key, text in choices.items()}
+        for choices in chosen.values():
+            facts |= balls(choices)
         facts |= {"kappa": sizes.centre(facts)[0]["kappa"][1].lower()}
-        tokens = min(float(1 / sizes.corrections(facts)[0]["tau"][1].upper()) * (1 - MARGIN), MOST_TOKENS)
-        chosen["laplace"] = {"T_least": f"{tokens:.6g}"} if tokens == MOST_TOKENS else {"T_least": f"{tokens:.9g}"}
-        facts["T_least"] = arb(chosen["laplace"]["T_least"])
+        tokens = float(1 / sizes.corrections(facts)[0]["tau"][1].upper()) * (1 - MARGIN)
+        chosen["laplace"] = {"T_least": f"{min(tokens, 1e9):.9g}"}  # from 1e9 on J0, J1, J2 are 1 to eight digits
+        facts |= balls(chosen["laplace"])
         for rule in (laplace, sizes.corrections):
             facts |= {key: ball for key, (_, ball) in rule(facts)[0].items()}
         chosen[last] |= lines(facts)
@@ -200,12 +197,7 @@ def prove_every_dimension(law: Law, *, least_window: float | None = None, least_
 
 def lines(facts: Mapping[str, Any]) -> dict[str, str]:
     """low and high: the x around 1 at which the lower bound of the loss meets the upper one at x = 1, for the worst
-    dimension.
-
-    Raises
-    ------
-    OutOfReach
-        If they do not meet near 1.
+    dimension; OutOfReach if they do not meet.
     """
     split, pairs = float(facts["split"]), []
     for d, excess in excesses(facts):
@@ -236,4 +228,4 @@ def _excess(facts: Mapping[str, Any], size: sizes.Size) -> Callable[[float], flo
     loss = dimensions.above(facts, size)
     inner = dimensions.below(facts, size, facts["split"], arb(1))
     outer = dimensions.below(facts, size, arb(1), arb(FARTHEST))
-    return lambda x: float((dimensions.at(size, inner if x < 1 else outer, arb(x)) - loss).lower())
+    return lambda x: float((sizes.excess_over(size, *(inner if x < 1 else outer), arb(x)) - loss).lower())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from flint import arb, ctx
+from flint import ctx
 
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation import validation
@@ -13,23 +13,19 @@ from lipverify.foundation.validation import number, whole
 from lipverify.proofs import checker
 from lipverify.proofs.checker import chain
 from lipverify.proofs.record import Proof
-from lipverify.proofs.search import in_doubles, lemma_of, rounded
+from lipverify.proofs.search import balls, in_doubles, lemma_of, rounded
 
 Choices = Mapping[str, Mapping[str, str]]
 
 
 def headed(theorem: str, given: Mapping[str, Any], lemmas: list[dict[str, Any]]) -> dict[str, Any]:
-    """A proof file with these lemmas."""
     return {"format": chain.FORMAT, "theorem": theorem, "given": dict(given), "lemmas": lemmas}
 
 
 def hypotheses(theorem: str, given: Mapping[str, Any]) -> tuple[chain.Proof, dict[str, Any]]:
-    """A theorem as the checker reads it, without a lemma yet, and what is given as balls.
+    """A theorem as the checker reads it, without a lemma yet, and its hypotheses as balls.
 
-    Raises
-    ------
-    InvalidInput
-        If what is given is not of its kind, with the checker's reason.
+    InvalidInput has the checker's reason.
     """
     try:
         proof = checker.read(headed(theorem, given, []))
@@ -40,31 +36,18 @@ def hypotheses(theorem: str, given: Mapping[str, Any]) -> tuple[chain.Proof, dic
 
 
 def in_words(given: Mapping[str, Any]) -> str:
-    """What is given, in a message.
-
-    >>> in_words({"law": "affine", "d": 3})
-    'law = affine, d = 3'
-    """
     return ", ".join(f"{name} = {value}" for name, value in given.items())
 
 
 def built(theorem: str, given: Mapping[str, Any], chosen: Choices) -> Proof:
-    """The proof of a theorem from its choices, lemma by lemma, checked.
-
-    Raises
-    ------
-    InvalidInput
-        If what is given is not of its kind.
-    OutOfReach
-        If a lemma does not follow, or its constants are no doubles.
-    """
+    """The proof of a theorem from its choices, lemma by lemma, checked; OutOfReach if a lemma does not follow."""
     about_it = f"{theorem}, {in_words(given)}" if given else theorem
     about, facts = hypotheses(theorem, given)
     lemmas: list[dict[str, Any]] = []
     with in_doubles(about_it), ctx.workprec(chain.BITS):
         for rule, stage in checker.KINDS[theorem].chain(about):
             constants = dict(chosen.get(rule.__name__, {}))
-            facts |= {name: arb(text) for name, text in constants.items()}
+            facts |= balls(constants)
             bounds, conditions = rule(facts)
             if not all(ball.is_finite() for _, ball in bounds.values()):
                 false = ", ".join(what for what, holds in conditions.items() if not holds)
@@ -72,7 +55,7 @@ def built(theorem: str, given: Mapping[str, Any], chosen: Choices) -> Proof:
                     f"{about_it}: {rule.__name__} does not follow from the hypotheses: not certain that {false}."
                 )
             constants |= {name: rounded(ball, side) for name, (side, ball) in bounds.items()}
-            facts |= {name: arb(text) for name, text in constants.items()}
+            facts |= balls(constants)
             lemmas.append(lemma_of(rule, stage, constants))
     proof = Proof(headed(theorem, given, lemmas))
     if failures := proof.failures():

@@ -25,23 +25,12 @@ from lipverify.proofs.checker.chain import BITS, NUMBER
 from lipverify.proofs.checker.curves import Curve
 from lipverify.proofs.direct import built, hypotheses, in_words
 from lipverify.proofs.record import Proof, below, beyond, named
-from lipverify.proofs.search import decimal, rounded
+from lipverify.proofs.search import balls, decimal, rounded
 
-WITH_OFFSET = ("affine", "relu")
-"""Laws for which the optimal c is proved: those with the slides' random offset."""
 CURVES = 30.0
 """Up to this w the loss is a curve on the whole interval; beyond it, the ends of fewer intervals decide."""
-FARTHEST = 150.0
-"""The largest w* that is proved."""
-EXCESS = 0.005
-"""The slack of the bound on the loss, relative to the minimum, where a proof by ends begins."""
 CLOSE = 1e-3
 """The slack of the ends of an interval."""
-FARTHER = 2.3
-"""A ball's radius times this is the scale |M x| up to which slopes of the loss in it are bounded."""
-
-STOPS = ("0.9", "0.8", "1", "0.7", "0.5")
-"""Scales |M x| up to which slopes of the loss are bounded for all n at once, in the order in which they are tried."""
 
 
 @dataclass(frozen=True)
@@ -116,9 +105,8 @@ def prove_optimum(problem: Problem, offset: float | None = None) -> ProvedOptimu
         return _far(given, centre, stop)
     theorem = "scale" if "offset" in given else "optimum"
     with ctx.workprec(BITS):
-        k = hypotheses(theorem, given)[1] | {"at": arb(centre)}
-        k["level"] = arb(rounded(optima.level(k)[0]["level"][1], "at least"))
-        k["stop"] = arb(stop)
+        k = hypotheses(theorem, given)[1] | balls({"at": centre, "stop": stop})
+        k |= balls({"level": rounded(optima.level(k)[0]["level"][1], "at least")})
         loss = optima.loss_and_gap(k)
 
         def no_optimum_below(w: float) -> bool:
@@ -138,18 +126,10 @@ def prove_optimum(problem: Problem, offset: float | None = None) -> ProvedOptimu
 
 
 def about(problem: Problem, offset: float | None = None) -> dict[str, Any]:
-    """The given data of a proof about a problem, in the file's notation.
-
-    Raises
-    ------
-    InvalidInput
-        If the problem is none, or not isotropic, or the offset is no variance or belongs to another law.
-    OutOfReach
-        If no such theorem is known for the law.
-    """
+    """The given data of a proof about a problem, in the file's notation; OutOfReach if the law has no such theorem."""
     require_isotropic(problem, "a proof about one problem")
     law = named(problem.law)
-    if offset is not None and law not in WITH_OFFSET:
+    if offset is not None and law not in ("affine", "relu"):  # those with the slides' random offset
         raise InvalidInput(f"law = {problem.law!r}: c* is proved for affine and ReLU laws; leave the offset out.")
     if law.partition(":")[0] not in optima.LAWS:
         raise OutOfReach(
@@ -179,11 +159,11 @@ def _far(given: dict[str, Any], centre: str, stop: str) -> ProvedOptimum:
     if "offset" in given:
         raise OutOfReach(f"{in_words(given)}: c* is proved where noise outweighs the least loss at w <= {CURVES:g}.")
     with ctx.workprec(BITS):
-        k = hypotheses("optimum far", given)[1] | {"at": arb(centre)}
+        k = hypotheses("optimum far", given)[1] | balls({"at": centre})
         level = optima.level(k)[0]["level"][1].upper()
 
         def exceeds(w: float) -> bool:
-            return bool(sum(optima.ends(k, arb(decimal(w))), arb(0)) > level * (1 + EXCESS))
+            return bool(sum(optima.ends(k, balls({"w": decimal(w)})["w"]), arb(0)) > level * 1.005)
 
         degree_one = 1 in optima.spectrum(k)[0]
         edges = {
@@ -212,11 +192,11 @@ def _stop(problem: Problem, optimal_w: float, level: float) -> float:
     def excess(w: float) -> float:
         return float(loss_terms(problem, w).noise) - level
 
-    if optimal_w > FARTHEST:
+    if optimal_w > 150:
         minutes = (optimal_w / 100) ** 2
         raise OutOfReach(
-            f"{problem!r}: w* is {optimal_w:.4g}, and a proof would take some {minutes:.0f} minutes; up to "
-            f"{FARTHEST:g} it is tried, so use prove_window or optimal_window."
+            f"{problem!r}: w* is {optimal_w:.4g}, and a proof would take some {minutes:.0f} minutes; up to 150 "
+            "it is tried, so use prove_window or optimal_window."
         )
     end = max(CURVES, 2 * optimal_w)
     while excess(end) <= 0:
@@ -411,16 +391,13 @@ def prove_aligned(d: int, k: int, n: int, sigma: float | Fraction, C: float | Fr
     given = in_subspace(d, k, n, sigma, C)
     with ctx.workprec(BITS):
         _, facts = hypotheses("aligned", given)
-        near = decimal(FARTHER * float(facts["C"]))
-        facts["near"] = arb(near)
+        near = decimal(2.3 * float(facts["C"]))
+        facts |= balls({"near": near})
         h, gamma, _ = (curve.slope(1) for curve in subspace.loss(facts))
         places = [float(near) * j / 40 for j in range(2, 40)]
         ratios = [2 * float((h.over(w, w) / gamma.over(w, w)).mid()) for w in map(arb, places)]
         reach = decimal(min(0.97 * min(ratios), 0.9 * float(near)))
-    try:
-        return built("aligned", given, {"descent": {"near": near}, "across": {"reach": reach}})
-    except ValueError as error:
-        raise OutOfReach(f"aligned: {error}; this does not follow from what is given.") from None
+    return built("aligned", given, {"descent": {"near": near}, "across": {"reach": reach}})
 
 
 def prove_aligned_blocks(d: int, sigma: float | Fraction, C: float | Fraction) -> Proof:
@@ -456,10 +433,13 @@ def prove_aligned_blocks(d: int, sigma: float | Fraction, C: float | Fraction) -
     []
     """
     given = blocks_given(d, sigma, C)
-    for stop in STOPS:
+    scales = "0.9", "0.8", "1", "0.7", "0.5"  # |M x| up to which slopes are bounded, the likeliest first
+    for stop in scales:
         with suppress(OutOfReach):
             return built("aligned blocks", given, {"across": {"stop": stop}})
-    raise OutOfReach(f"aligned blocks: it does not follow from {in_words(given)} with any scale of {', '.join(STOPS)}.")
+    raise OutOfReach(
+        f"aligned blocks: it does not follow from {in_words(given)} with any scale of {', '.join(scales)}."
+    )
 
 
 def blocks_given(d: int, sigma: float | Fraction, C: float | Fraction) -> dict[str, Any]:

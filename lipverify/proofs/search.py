@@ -20,22 +20,10 @@ from lipverify.proofs.checker.tokens import bessel_ratio, laplace, moment_limit,
 
 DIGITS = 12
 """Number of digits of a constant, which is rounded away from the quantity it bounds, so that its control is false."""
-BINARY = 1000
-"""Constants are less than 2 to this power, and those that are less than 2 to minus this power"""
-LEAST = "1e-300"
-"""are rounded to 0 or to this."""
 MARGIN = 1e-9
 """Relative margin between the constants of the search, in doubles, and those of the checker, in balls."""
-CYCLES = 4
-"""The reach of the lemmas and the number of tokens depend on each other; each cycle brings them closer."""
-SHRINK = 0.97
-"""Factor of the share at which stages begin, from one attempt to the next."""
 FEWEST_TOKENS = 20.0
 """Fewest tokens of an attempt: for fewer the envelopes are wide."""
-MOST_STAGES = 4
-"""Most stages of envelopes in one proof."""
-WORTHWHILE = 1.3
-"""The smallest ratio of the w at which consecutive stages begin."""
 
 
 @dataclass
@@ -54,10 +42,12 @@ class Draft:
 
     def add(self, rule: chain.Rule, stage: int, chosen: Mapping[str, str]) -> dict[str, Any]:
         """State a lemma with its chosen constants, and each bound as tight as `DIGITS` digits allow."""
-        bounds, conditions = rule(self.known(rule, stage, {name: arb(text) for name, text in chosen.items()}))
+        facts = self.facts | {stage: self.facts.get(stage, {}) | balls(chosen)}
+        # loss_high is a bound of its own lemma and also one of its conditions: 0 until it is known
+        bounds, conditions = rule({"loss_high": arb(0)} | windows.gathered(facts, stage))
         self.open = [f"{rule.__name__}: not certain that {what}" for what, holds in conditions.items() if not holds]
         constants = dict(chosen) | {name: rounded(ball, side) for name, (side, ball) in bounds.items()}
-        self.facts.setdefault(stage, {}).update({name: arb(text) for name, text in constants.items()})
+        self.facts.setdefault(stage, {}).update(balls(constants))
         self.lemmas.append(lemma_of(rule, stage, constants))
         return self.facts[stage]
 
@@ -65,11 +55,10 @@ class Draft:
         """The proof so far."""
         return {"format": chain.FORMAT, "theorem": theorem, "law": self.law, "d": self.d, "lemmas": self.lemmas}
 
-    def known(self, rule: chain.Rule, stage: int, chosen: dict[str, Any]) -> dict[str, Any]:
-        """The names that a lemma may use."""
-        facts = self.facts | {stage: self.facts.get(stage, {}) | chosen}
-        # loss_high is a bound of its own lemma and also one of its conditions: 0 until it is known
-        return {"loss_high": arb(0)} | windows.gathered(facts, stage)
+
+def balls(constants: Mapping[str, str]) -> dict[str, Any]:
+    """Constants as the checker has them, to the last bit: with other radii its curves differ by 1e-12 or so."""
+    return {name: chain.ball(Fraction(text)) for name, text in constants.items()}
 
 
 def lemma_of(rule: chain.Rule, stage: int, constants: Mapping[str, str]) -> dict[str, Any]:
@@ -79,12 +68,7 @@ def lemma_of(rule: chain.Rule, stage: int, constants: Mapping[str, str]) -> dict
 
 
 def rounded(ball: Any, side: str) -> str:
-    """A decimal on the safe side of a ball.
-
-    Raises
-    ------
-    OverflowError
-        If it is no double.
+    """A decimal on the safe side of a ball; OverflowError if it is no double.
 
     >>> rounded(arb(1) / 3, "at most"), rounded(arb(1) / 3, "at least")
     ('0.333333333333', '0.333333333334')
@@ -92,12 +76,12 @@ def rounded(ball: Any, side: str) -> str:
     '1e-300'
     """
     mantissa, power = map(int, (ball.lower() if side == "at most" else ball.upper()).man_exp())
-    size = mantissa.bit_length() + power if mantissa else -BINARY
-    if size > BINARY:
+    size = mantissa.bit_length() + power if mantissa else -1000
+    if size > 1000:
         raise OverflowError(f"a constant of 2^{size}")
-    if size <= -BINARY:
+    if size <= -1000:  # less than 1e-300, to which it is rounded, or to 0
         away = mantissa > 0 if side == "at least" else mantissa < 0
-        return f"{'-' * (mantissa < 0)}{LEAST}" if away else "0"
+        return f"{'-' * (mantissa < 0)}1e-300" if away else "0"
     edge = Fraction(mantissa) * Fraction(2) ** power
     places = DIGITS - 1 - math.floor(math.log10(abs(edge)))
     digits = (math.floor if side == "at most" else math.ceil)(edge * Fraction(10) ** places)
@@ -133,21 +117,12 @@ class Powers:
 
 
 def powers(law: str, d: int) -> Powers:
-    """a = (d-1)/2 and beta of the law."""
     return Powers((d - 1) / 2, laws.beta(law))
 
 
 @contextmanager
 def in_doubles(what: str) -> Iterator[None]:
-    """A context in which a search that leaves the range of doubles raises OutOfReach.
-
-    Raises
-    ------
-    OutOfReach
-        If a number overflows, or is 0 or infinite.
-    InvalidInput
-        If the checker has no such law.
-    """
+    """A search that leaves the range of doubles raises OutOfReach; a law that the checker has not, InvalidInput."""
     try:
         yield
     except (OutOfReach, InvalidInput):
@@ -173,20 +148,14 @@ class Limits:
 
 
 def find(law: str, d: int, reach: Reach) -> dict[str, Any]:
-    """The proof of a window theorem, checked.
-
-    Raises
-    ------
-    OutOfReach
-        If no constants are found: W_least or K is too small.
-    """
+    """The proof of a window theorem, checked; OutOfReach if W_least or K is too small."""
     with ctx.workprec(chain.BITS):
-        share = SHRINK
+        share = 0.97
         while share > 0.05:
             proof = attempt(law, d, reach, share)
             if proof is not None and not checker.failures(proof):
                 return proof
-            share *= SHRINK
+            share *= 0.97
     raise OutOfReach(
         f"law = {law}, d = {d}, least Lambda^e = {reach.W:g}, K = {reach.K:g}: the envelopes are too wide there "
         "to bound w*; ask for a larger least_lambda or least_tokens."
@@ -200,7 +169,7 @@ def attempt(law: str, d: int, reach: Reach, share: float) -> dict[str, Any] | No
     power, limit = powers(law, d), limits(law, d)
     x, loss, end, most_noise = limit.at, limit.loss, (limit.loss / limit.C) ** (1 / power.a), limit.C
     proof = None
-    for _ in range(CYCLES):
+    for _ in range(4):  # the reach of the lemmas and the number of tokens depend on each other, and come closer
         tokens = reach.K * reach.W**power.excess * (end * (1 + MARGIN)) ** -power.a / (most_noise * (1 + MARGIN))
         if tokens < FEWEST_TOKENS:
             return None
@@ -218,12 +187,12 @@ def attempt(law: str, d: int, reach: Reach, share: float) -> dict[str, Any] | No
 
 def staged(draft: Draft, reach: Reach, power: Powers, u: float, loss: float) -> dict[str, float] | None:
     """The envelopes from u on and from larger w on, as long as the bias alone exceeds `loss`; the last constants."""
-    for stage in range(1, MOST_STAGES + 1):
+    for stage in range(1, 5):
         k = envelope(draft, stage, u)
         if k is None:
             return None
         next_u = reach.W * (k["b_low"] / loss) ** (1 / power.beta)
-        if next_u < WORTHWHILE * u:
+        if next_u < 1.3 * u:  # a further stage would gain little
             break
         u = next_u
     return k
@@ -250,13 +219,7 @@ def begun(law: str, d: int, tokens: float) -> Draft:
 
 
 def find_envelope(law: str, d: int, u: float, tokens: float) -> dict[str, Any]:
-    """The proof of an envelope for w >= u and n >= tokens w^a, checked.
-
-    Raises
-    ------
-    OutOfReach
-        If u or tokens is too small.
-    """
+    """The proof of an envelope for w >= u and n >= tokens w^a, checked; OutOfReach if u or tokens is too small."""
     with ctx.workprec(chain.BITS):
         most_noise = limits(law, d).C
         for _ in range(2):  # T = n w^-a / R, and R_high is known once the lemma is stated
@@ -272,13 +235,7 @@ def find_envelope(law: str, d: int, u: float, tokens: float) -> dict[str, Any]:
 
 
 def extended(proof: Mapping[str, Any], theorem: str, more: Mapping[chain.Rule, dict[str, str]]) -> dict[str, Any]:
-    """A proof with further lemmas, each with its chosen constants, checked.
-
-    Raises
-    ------
-    OutOfReach
-        If the lemma does not follow.
-    """
+    """A proof with further lemmas, each with its chosen constants, checked; OutOfReach if one does not follow."""
     with ctx.workprec(chain.BITS):
         draft = Draft(proof["law"], proof["d"], lemmas=list(proof["lemmas"]))
         for _, stage, constants, *_ in checker.steps(proof):
@@ -300,7 +257,7 @@ def envelope(draft: Draft, stage: int, u: float) -> dict[str, float] | None:
     draft.add(tilt, stage, barriers(draft.d, u))
     for rule in laws.LAWS[laws.family(draft.law)].envelope[1:]:
         constants = draft.add(rule, stage, {})
-        if not all(ball > 0 for name, ball in constants.items() if name not in windows.SIGNED):
+        if not all(ball > 0 for name, ball in constants.items() if name not in windows.KIND.signed):
             return None
     return {name: float(ball) for name, ball in constants.items()}
 
@@ -317,25 +274,16 @@ def barriers(d: int, u: float) -> dict[str, str]:
 
 
 def limits(law: str, d: int) -> Limits:
-    """The limits of the constants."""
     given = laws.start(law, d)
     about = laws.LAWS[laws.family(law)].about
     known = given | ({name: ball for name, (_, ball) in about(given)[0].items()} if about else {})
     a, beta, x = float(given["a"]), float(given["beta"]), float(windows.limit(known)[0]["limit_high"][1])
     C = 2**-a / float(moment_limit(given["d"]))
     b = x ** (a + beta) * a * C / beta
-    far, least = (
-        (b, beta)
-        if about
-        else (
-            a**2
-            * float(
-                given["linear"] / d
-                + given["kinked"] * kink.second_weight(given["d"]) * harmonics.slope(given["d"], 2) ** 2
-            ),
-            2.0,
-        )
-    )
+    far, least = b, beta
+    if about is None:  # two lines that meet at 0: degree 1 of z and degree 2 of |z|, as in `kink_bias`
+        even = kink.even_weights(given["d"], 2)[2] * harmonics.slope(given["d"], 2) ** 2
+        far, least = a**2 * float(given["linear"] / d + given["kinked"] * even), 2.0
     return Limits(C, far, least, x, C * x**a + b * x**-beta)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from flint import ctx
 
@@ -20,15 +20,6 @@ from lipverify.proofs.checker import chain, every, laws, levels, windows
 from lipverify.proofs.envelope import Envelope
 from lipverify.proofs.record import SMALLEST, LawProof, below, beyond, context, subject
 from lipverify.proofs.search import Reach, decimal, extended, find, in_doubles, powers
-
-WINDOW = 1e4
-"""By default a theorem begins where W = Lambda^e is 10^4,"""
-SHARE_OF_N = 1e27
-"""or where Lambda is this, which leaves three decades up to the longest context of a `Problem`, if that is enough."""
-L_OVER_SIGMA = 10.0
-"""By default it covers every L <= 10 sigma, or where f jumps, L <= sigma, unless"""
-FEWEST = 10.0
-"""least_tokens would come out below this."""
 
 
 @dataclass(frozen=True)
@@ -361,25 +352,18 @@ def prove_every_n(law: Law, d: int, most_signal: float = 1.0, least_tokens: floa
 
 
 class Route(NamedTuple):
-    """How a theorem for every n follows from that about the window.
-
-    Attributes
-    ----------
-    lemmas, chooses
-        The lemmas after those about the window, and the one with numbers to choose.
-    starts
-        W from which the window is proved; the first that is enough is taken.
-    shares
-        reach / k, of which the first that is enough is taken.
-    first
-        The Lambda up to which slopes bound w*, in units of that where both parts of M are equal; 0 if they do for all.
-    """
+    """How a theorem for every n follows from that about the window."""
 
     lemmas: tuple[chain.Rule, ...]
+    """The lemmas after those about the window,"""
     chooses: chain.Rule
+    """and the one with numbers to choose."""
     starts: tuple[float, ...]
+    """W from which the window is proved; the first that is enough is taken."""
     shares: tuple[float, ...]
+    """reach / k, of which the first that is enough is taken."""
     first: float = 0.0
+    """The Lambda up to which slopes bound w*, in units of that where both parts of M are equal; 0 if for all."""
 
 
 ROUTES = {
@@ -436,24 +420,17 @@ def prove_window(law: Law, d: int, *, least_lambda: float | None = None, least_t
     if least_lambda is not None:
         starts = [number("least_lambda", least_lambda, "the least Lambda", least=1) ** (1 / power)]
     else:
-        usual = WINDOW ** (1 / slowest)
-        first = min(usual, float(f"{SHARE_OF_N ** (1 / power):.2g}"))
+        usual = 1e4 ** (1 / slowest)
+        first = min(usual, float(f"{1e27 ** (1 / power):.2g}"))  # three decades below the longest context
         starts = sorted({first, *(usual * 10**j for j in range(3)), 10 * first})
-    reaches = [Reach(W, _tokens(W, slowest, least_tokens)) for W in starts]
+    if least_tokens is not None:
+        least_tokens = number("least_tokens", least_tokens, "K", above=0)
     with in_doubles(f"law = {law_name}, d = {d}, least_lambda = {least_lambda}, least_tokens = {least_tokens}"):
-        return Theorem(_first_found(law_name, d, reaches))
-
-
-def _tokens(W: float, slowest: float, least_tokens: float | None) -> float:
-    """K, as given or by default; slowest is min(beta, 1)."""
-    if least_tokens is None:
-        return max(W**slowest / (L_OVER_SIGMA**2 if slowest == 1 else 1), FEWEST)
-    return number("least_tokens", least_tokens, "K", above=0)
-
-
-def _first_found(law: str, d: int, reaches: list[Reach]) -> dict[str, Any]:
-    """The proof for the first range for which there is one."""
-    for reach in reaches[:-1]:
-        with suppress(OutOfReach):
-            return find(law, d, reach)
-    return find(law, d, reaches[-1])
+        for W in starts:
+            # by default every L <= 10 sigma is covered, or where f jumps, L <= sigma
+            usual_tokens = max(W**slowest / (100 if slowest == 1 else 1), 10.0)
+            try:
+                return Theorem(find(law_name, d, Reach(W, usual_tokens if least_tokens is None else least_tokens)))
+            except OutOfReach as error:
+                failure = error
+        raise failure

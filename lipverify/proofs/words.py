@@ -31,9 +31,6 @@ from lipverify.proofs.polynomials import Leftover
 
 ONE = "1"
 """The size of numbers, columns and rows."""
-MANY = 20_000
-"""The largest number of letters read while rules are applied; a rule that produces what it replaces has no
-end."""
 
 
 @dataclass(frozen=True, order=True)
@@ -78,11 +75,7 @@ class Words:
         return Words(self.columns, self.rows, flipped)
 
     def __add__(self, other: Any) -> Words:
-        addend = self._like(other)
-        terms = dict(self.terms)
-        for term, value in addend.terms.items():
-            terms[term] = terms.get(term, Fraction(0)) + value
-        return Words(self.rows, self.columns, terms)
+        return _sum(self.rows, self.columns, [*self.terms.items(), *self._like(other).terms.items()])
 
     def __sub__(self, other: Any) -> Words:
         return self + -self._like(other)
@@ -100,8 +93,8 @@ class Words:
         if not isinstance(other, Words):
             return NotImplemented
         if other.is_number:
-            return other._times(self)
-        return self._times(other) if self.is_number else self @ other
+            return other._times(self, self.rows, self.columns)
+        return self._times(other, other.rows, other.columns) if self.is_number else self @ other
 
     __radd__, __rmul__ = __add__, __mul__
 
@@ -109,16 +102,7 @@ class Words:
         if self.columns != other.rows:
             shapes = f"{self.rows} x {self.columns} times {other.rows} x {other.columns}"
             raise InvalidInput(f"{shapes}: the sizes in the middle must be the same.")
-        return _sum(
-            self.rows,
-            other.columns,
-            (
-                (_term(self.rows, other.columns, rest + next_rest, numbers + others), value * next_value)
-                for ((numbers, rest), value), ((others, next_rest), next_value) in product(
-                    self.terms.items(), other.terms.items()
-                )
-            ),
-        )
+        return self._times(other, self.rows, other.columns)
 
     def __pow__(self, power: int) -> Words:
         result = identity(self.rows)
@@ -131,16 +115,15 @@ class Words:
         """True if it has one row and one column."""
         return self.rows == self.columns == ONE
 
-    def _times(self, other: Words) -> Words:
-        """The product of a number and words."""
+    def _times(self, other: Words, rows: str, columns: str) -> Words:
+        """The product, of this shape: of two matrices, or of a number and any words."""
+        pairs = product(self.terms.items(), other.terms.items())
         return _sum(
-            other.rows,
-            other.columns,
+            rows,
+            columns,
             (
-                ((tuple(sorted(numbers + others)), rest), value * next_value)
-                for ((numbers, _), value), ((others, rest), next_value) in product(
-                    self.terms.items(), other.terms.items()
-                )
+                (_term(rows, columns, rest + next_rest, numbers + others), value * next_value)
+                for ((numbers, rest), value), ((others, next_rest), next_value) in pairs
             ),
         )
 
@@ -153,13 +136,7 @@ class Words:
         return other
 
     def where(self, rules: Mapping[tuple[Words, ...], Words | int]) -> Words:
-        """The words after replacing products of adjacent letters by the rules, each also read transposed.
-
-        Raises
-        ------
-        InvalidInput
-            If a rule is not about letters, or has no end.
-        """
+        """The words after replacing products of adjacent letters by the rules, each also read transposed."""
         known: dict[Word, Words] = {}
         for letters_, replaced_by in rules.items():
             word = tuple(_letter(factor) for factor in letters_)
@@ -171,7 +148,7 @@ class Words:
         done: dict[Term, Fraction] = {}
         waiting = list(self.terms.items())
         read = 0
-        while waiting and read < MANY:
+        while waiting and read < 20_000:  # letters: a rule that produces what it replaces has no end
             term, value = waiting.pop()
             read += 1 + _length(term)
             replaced = _replaced(self.rows, self.columns, term, known)
@@ -184,13 +161,7 @@ class Words:
         return Words(self.rows, self.columns, done)
 
     def mean(self, vector: Words, covariance: Words) -> Words:
-        """The mean over a centred column with this covariance; at most quadratic in it.
-
-        Raises
-        ------
-        InvalidInput
-            If it is of a higher degree in the vector, or the vector is inside a product.
-        """
+        """The mean over a centred column with this covariance, of words that are at most quadratic in it."""
         letter = _letter(vector)
         result = Words(self.rows, self.columns, {})
         for (numbers, rest), value in self.terms.items():
@@ -228,27 +199,6 @@ class Words:
         }
         return Words(self.rows, self.columns, kept)
 
-    def at(self, values: Mapping[str, Any], sizes: Mapping[str, int]) -> Any:
-        """The value at given matrices: arrays of integers, so that nothing is rounded."""
-        import numpy as np
-
-        def size(name: str) -> int:
-            return 1 if name == ONE else sizes[name]
-
-        def multiplied(word: Word, rows: str) -> Any:
-            result = np.eye(size(rows), dtype=int).astype(object)
-            for letter in word:
-                result = result @ (values[letter.name].T if letter.flipped else values[letter.name])
-            return result
-
-        total = np.zeros((size(self.rows), size(self.columns)), dtype=object)
-        for (numbers, rest), value in self.terms.items():
-            factor: Any = value
-            for number in numbers:
-                factor = factor * multiplied(number, ONE)[0, 0]
-            total = total + factor * multiplied(rest, self.rows)
-        return total
-
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Words):
             return NotImplemented
@@ -273,8 +223,7 @@ def letters(symmetric: Iterable[str] = (), **shapes: str) -> Any:
     made = {}
     for name, shape in shapes.items():
         rows, columns = shape.split() if shape else (ONE, ONE)
-        letter = Letter(name, rows, columns, symmetric=name in own)
-        made[name] = Words(rows, columns, {_term(rows, columns, (letter,), ()): Fraction(1)})
+        made[name] = _single(Letter(name, rows, columns, symmetric=name in own))
     return SimpleNamespace(**made)
 
 
@@ -367,11 +316,10 @@ def _replaced(rows: str, columns: str, term: Term, rules: Mapping[Word, Words]) 
                     end = after[-1].columns if after else value.columns
                     middle = _product(before, value, after)
                     if index == len(numbers):
-                        others = Words(ONE, ONE, {(numbers, ()): Fraction(1)})
-                        return others._times(middle)
+                        return Words(ONE, ONE, {(numbers, ()): Fraction(1)}) * middle
                     assert top == end == ONE
                     others = Words(rows, columns, {(numbers[:index] + numbers[index + 1 :], rest): Fraction(1)})
-                    return middle._times(others)
+                    return middle * others
     return None
 
 

@@ -20,15 +20,8 @@ from lipverify.problem.law import FunctionLaw, Law, as_functions
 from lipverify.problem.own import Zonal
 from lipverify.properties.ratio import ROUNDING, require
 
-HAIRS, TINY_HAIRS = np.geomspace(1e-12, 1e-2, 11), 10.0 ** np.array([-300.0, -200.0, -100.0, -50.0, -20.0])
-"""Distances from a kink at which slopes are measured; TINY_HAIRS are added for a kink at 0, next to which doubles of
-any size exist and differences are not hidden by rounding."""
 STEP = 1e-5
 """Distance between two points for a slope. A larger one misses steep places, a smaller one adds rounding error."""
-WALKS, PLACES, COORDINATES = 2, 1024, 2**21
-"""Walks along a great circle, each within the steepest step of the last; most steps a walk; most numbers in memory."""
-LARGEST = 2**27
-"""Most numbers that slopes in d directions may occupy (1 GiB)."""
 
 
 def is_isotropic(
@@ -131,10 +124,10 @@ def is_lipschitz(law: FunctionLaw, d: int, L: float | None = None, *, contexts: 
     if constant is None:
         raise InvalidInput(f"law = {law!r} has no L: give the claimed constant.")
     constant = number("L", constant, "the constant that is claimed", least=0)
-    if contexts * d * d > LARGEST:
+    if contexts * d * d > 2**27:  # one GiB
         raise OutOfReach(
             f"contexts = {contexts}, d = {d}: slopes in d directions take {contexts * d * d:.0e} numbers, at most "
-            f"{LARGEST:.0e}; ask for fewer contexts."
+            "1e+08; ask for fewer contexts."
         )
     tasks = law.draw(generator(seed, f"lipschitz/{law.name}", 0), contexts, d)
     amplitudes = _amplitudes(law, d, contexts, seed)
@@ -159,9 +152,9 @@ def _require_gentle_walks(f: Any, x: Floats, towards: Floats, constant: float) -
     contexts, _, d = x.shape
     side = towards - x
     side = np.asarray(on_sphere(side - np.sum(side * x, axis=-1, keepdims=True) * x, np))
-    places = max(16, min(PLACES, COORDINATES // (contexts * d)))
+    places = max(16, min(1024, 2**21 // (contexts * d)))  # 2^21 numbers in memory at most
     low, width = np.zeros((contexts, 1)), 2 * math.pi
-    for _ in range(WALKS):
+    for _ in range(2):
         angle = low + width * np.linspace(0, 1, places + 1)
         values = f(np.cos(angle)[..., None] * x + np.sin(angle)[..., None] * side)
         rise, distance = abs(np.diff(values, axis=1)), 2 * math.sin(width / places / 2)
@@ -183,9 +176,10 @@ def _require_gentle_kinks(law: FunctionLaw, d: int, amplitudes: list[Floats], co
     ridge, kinks = form[0], np.array(form[0].kink_points)[:, None]
     for amplitude, k in zip(amplitudes, range(len(amplitudes)), strict=True):
         largest = float(np.max(np.abs(amplitude)))
-        for about, hairs, floor in ((kinks, HAIRS, 16 * EPS), (0 * kinks[:1], TINY_HAIRS, 0.0)):
-            if not floor and 0 not in kinks:
-                continue
+        distances = [(kinks, np.geomspace(1e-12, 1e-2, 11), 16 * EPS)]
+        if 0 in kinks:  # next to 0 doubles of any size exist, and differences are not hidden by rounding
+            distances.append((0 * kinks[:1], 10.0 ** np.array([-300.0, -200.0, -100.0, -50.0, -20.0]), 0.0))
+        for about, hairs, floor in distances:
             low, high = (np.clip(about + sign * hairs, -1, 1) for sign in (-1, 1))
             points = np.stack([low, np.broadcast_to(about, low.shape), high])
             values = largest * np.reshape(np.asarray(ridge.links(points.ravel(), np)[k], dtype=float), points.shape)
@@ -259,7 +253,6 @@ def _poles(tasks: Any, contexts: int, d: int) -> Floats:
 
 
 def _values(law: FunctionLaw, tasks: Any, points: Floats) -> list[Floats]:
-    """The components at the points."""
     return [np.asarray(h, dtype=float) for h in law.values(tasks, points, np)]
 
 

@@ -20,13 +20,7 @@ from lipverify.problem.fields import Field
 from lipverify.problem.law import Law, RidgeLaw, by_law
 from lipverify.problem.own import Zonal
 from lipverify.problem.problem import Problem
-from lipverify.properties.ratio import ROUNDING as FEW_OPERATIONS
-from lipverify.properties.ratio import require
-
-NODES = (200, 120)
-"""Gauss-Legendre nodes between kinks; the difference from the rule with fewer nodes is the error."""
-ROUNDING = 64 * EPS
-"""Relative rounding of a sum over the nodes."""
+from lipverify.properties.ratio import ROUNDING, require
 
 
 def variance(law: Law, d: int) -> tuple[float, float]:
@@ -42,8 +36,9 @@ def variance(law: Law, d: int) -> tuple[float, float]:
     >>> abs(value - 1 / 4) <= error < 1e-12
     True
     """
-    (value, size), (rough, _) = (_by_rule(law, d, nodes) for nodes in NODES)
-    return value, abs(value - rough) + ROUNDING * size
+    # the difference of two rules is the error
+    (value, size), (rough, _) = (_by_rule(law, d, nodes) for nodes in (200, 120))
+    return value, abs(value - rough) + 64 * EPS * size  # rounding of a sum over the nodes
 
 
 @by_law
@@ -243,7 +238,7 @@ def weights_are_equal(terms: LossTerms, alarm: float = 1.0) -> float:
 def _with_room(value: Any, error: Any, alarm: float) -> tuple[Any, Any]:
     """A term, and its allowed error: the stated error and the rounding of the value that it is compared with."""
     term = np.asarray(value, dtype=float)
-    return term, alarm * np.asarray(error, dtype=float) + FEW_OPERATIONS * abs(term)
+    return term, alarm * np.asarray(error, dtype=float) + ROUNDING * abs(term)
 
 
 def _windows(terms: LossTerms) -> Any:
@@ -257,7 +252,7 @@ NEIGHBOURS = (1e-3, 0.1, 0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 1.01, 1.02, 1.05, 1.1,
 def is_a_minimum(
     optimum: Optimum,
     loss: Callable[[Problem, Any], LossTerms] = loss_terms,
-    neighbours: Sequence[float] = NEIGHBOURS,
+    neighbours: Sequence[float] = (1e-3, 0.1, 0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 1.01, 1.02, 1.05, 1.1, 1.25, 2.0, 10.0),
     alarm: float = 1.0,
 ) -> float:
     """Require that the loss stated at w* is the loss there, and that no neighbour has a smaller one, up to the errors.

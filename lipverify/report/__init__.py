@@ -64,7 +64,7 @@ def write_web_page(ledger: Ledger, path: Path) -> None:
     """
     from lipverify.foundation.files import write_whole
     from lipverify.report.visible import quiet, require_printable
-    from lipverify.report.web import web_page
+    from lipverify.report.web.page import web_page
 
     require_printable(ledger)
     with quiet():

@@ -108,7 +108,6 @@ def build(ledger: Ledger, draw: Draw, *, evidence: bool = False) -> Report:
 
 
 def _beside(anchor: str) -> str:
-    """The anchor of a theorem's evidence."""
     return anchor.replace("theorem", "evidence")
 
 
@@ -140,7 +139,6 @@ def _sections(
 
 
 def _printed(passage: Passage) -> Printed:
-    """One line of the table of passages."""
     supported, cells = passage.cells
     return Printed(
         paper=printable(sources.short(passage.paper)),

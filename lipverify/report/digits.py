@@ -6,17 +6,9 @@ import math
 import re
 from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal
 
-MISSING = "–"
-LEAST_SECONDS = 1e-3
-"""Shortest duration that is printed; shorter ones are rounded up to it."""
 MINUS = "−"
 _DIGITS = 15
 """Largest number of significant digits: a double carries no more."""
-_POWER = re.compile(rf"({MINUS}?[0-9.]+)e({MINUS}?[0-9]+)")
-_ZEROS = 4
-"""Most zeros kept at the end of a number whose error already states its accuracy."""
-_PLAIN = (-4, 6)
-"""Decimal exponents between which a number is written in full; other numbers are written `m e k`."""
 
 
 def number(value: float | None, digits: int = 4) -> str:
@@ -26,7 +18,7 @@ def number(value: float | None, digits: int = 4) -> str:
     ('0.3333', '−2.5e−9', '1e30', '–', '12')
     """
     if value is None:
-        return MISSING
+        return "–"
     if not math.isfinite(value):
         return _special(value)
     exact = Decimal(repr(float(value)))
@@ -46,7 +38,7 @@ def with_error(value: float | None, error: float | None) -> str:
     >>> with_error(0.5, 0.0), with_error(0.5, None), with_error(None, None)
     ('0.5', '0.5', '–')
 
-    Up to `_ZEROS` zeros at its end are kept; more of them would hide the number and only repeat the error.
+    Up to four zeros at its end are kept; more of them would hide the number and only repeat the error.
 
     >>> with_error(0.5, 6e-13), with_error(0.0, 4e-6), with_error(0.5, 2e-3)
     ('0.5 ± 6e−13', '0 ± 4e−6', '0.500 ± 0.002')
@@ -59,7 +51,7 @@ def with_error(value: float | None, error: float | None) -> str:
     half = _rounded(half, half.adjusted() - (half.as_tuple().digits[0] == 1), ROUND_CEILING)
     last = max(_exponent(half), exact.adjusted() + 1 - _DIGITS if exact else _exponent(half))
     rounded = _rounded(exact, last)
-    many = rounded == 0 or rounded.as_tuple().exponent - rounded.normalize().as_tuple().exponent < -_ZEROS  # type: ignore[operator]
+    many = rounded == 0 or rounded.as_tuple().exponent - rounded.normalize().as_tuple().exponent < -4  # type: ignore[operator]
     return f"{_written(rounded, many)} ± {_written(half.normalize(), True)}"
 
 
@@ -69,7 +61,7 @@ def typeset(text: str) -> str:
     >>> typeset("1e30"), typeset("2.5e−9"), typeset("relu"), typeset("0.25")
     ('$10^{30}$', '$2.5 \\times 10^{-9}$', 'relu', '0.25')
     """
-    match = _POWER.fullmatch(text)
+    match = re.fullmatch(rf"({MINUS}?[0-9.]+)e({MINUS}?[0-9]+)", text)
     if match is None:
         return text
     mantissa, power = (part.replace(MINUS, "-") for part in match.groups())
@@ -101,7 +93,7 @@ def seconds(value: float) -> str:
     >>> seconds(0.0214), seconds(75.2), seconds(7260.0), seconds(0.0)
     ('0.021 s', '1 min 15 s', '2 h 1 min', '0.001 s')
     """
-    value = max(value, LEAST_SECONDS) if math.isfinite(value) else value
+    value = max(value, 1e-3) if math.isfinite(value) else value  # a shorter duration is rounded up
     if not math.isfinite(value) or value < 60:
         return f"{number(value, digits=2)} s"
     minutes, rest = divmod(round(value), 60)
@@ -129,10 +121,9 @@ def _written(value: Decimal, trim: bool) -> str:
     """Plain notation near one, otherwise `m e k`; `trim` drops the zeros at the end."""
     if value == 0:
         return "0" if trim or _exponent(value) >= 0 else f"{abs(value):f}"
-    low, high = _PLAIN
     if trim:
         value = value.normalize()
     power = value.adjusted()
-    if low <= power < high and (trim or _exponent(value) <= 0):
+    if -4 <= power < 6 and (trim or _exponent(value) <= 0):
         return f"{value:f}".replace("-", MINUS)
     return f"{value.scaleb(-power):f}e{power}".replace("-", MINUS)

@@ -13,11 +13,6 @@ from lipverify.report.figures import FLAT, LEVEL, draw, undrawable, width
 from lipverify.report.model import Drawing
 from lipverify.report.text import printable, rich
 
-CONTROL = "control"
-"""Prefix of the label of a control."""
-FLATTEST = 4.0
-"""A control is drawn only if it leaves a fourth of the axis to the measured and claimed values."""
-
 
 class Drawings:
     """Collects figures and draws them, for paper by default; `files` maps the names on the page to their content."""
@@ -60,20 +55,19 @@ def in_sight(figure: Figure) -> tuple[Figure, bool]:
 
 
 def _flattens(series: Series, panel: Panel) -> bool:
-    """True if a control is so far off that all other values would share less than 1 / `FLATTEST` of the axis."""
-    if not series.label.startswith(CONTROL):
+    """True if a control is so far off that all other values would share less than a fourth of the axis."""
+    if not series.label.startswith("control"):
         return False
-    rest = [y for curve in panel.series if not curve.label.startswith(CONTROL) for y in _heights(curve, panel)]
+    rest = [y for curve in panel.series if not curve.label.startswith("control") for y in _heights(curve, panel)]
     own = _heights(series, panel)
     if not rest or not own:
         return False
     least = 2 * (math.log(LEVEL) if panel.yscale == "log" else FLAT * max(map(abs, rest)))  # the span of a level
     span = max(max(rest) - min(rest), least)
-    return max(*rest, *own) - min(*rest, *own) > FLATTEST * span > 0
+    return max(*rest, *own) - min(*rest, *own) > 4 * span > 0
 
 
 def _heights(series: Series, panel: Panel) -> list[float]:
-    """The heights of a series' points on its axis."""
     log = panel.yscale == "log"
     return [math.log(y) if log else y for y in series.y if math.isfinite(y) and (y > 0 or not log)]
 

@@ -68,12 +68,10 @@ def evidence(records: Sequence[Record]) -> tuple[Evidence, ...]:
 
 
 def _measurement(cell: Cell) -> tuple[object, ...]:
-    """The measurement without its judgement."""
     return tuple(cell.where.items()), cell.quantity, cell.method, cell.measured, cell.error
 
 
 def _quantity(cell: Cell) -> str:
-    """The measured quantity, with formulas if the ledger has them."""
     return cell.quantity_latex or cell.quantity
 
 

@@ -19,8 +19,6 @@ from lipverify.report.text import drawable, family, printable
 
 FLAT = 0.05
 """Values within five percent of each other are drawn as a level instead of filling the axis with their last digits."""
-_SHORT = 100.0
-"""A log axis with a smaller ratio of its ends has labels between the decades."""
 LEVEL = 1.6
 """Factor by which a log axis extends to either side of a level, enough to show 1, 2 or 5 times a power of ten."""
 _STYLE: dict[str, Any] = {
@@ -54,14 +52,6 @@ _STYLE: dict[str, Any] = {
     "pdf.fonttype": 42,  # TrueType, embedded: journals refuse Type 3
     "path.simplify": False,
 }
-_OUTLINED = ("\u00ad", "STIX", "DejaVu")
-"""Text with one of these is drawn as outlines.
-
-TeX's fonts have an Omega and two brackets at the code point of Unicode's soft hyphen, which viewers do not show; and
-fonts with several weights look the same as outlines.
-"""
-_WIDTH = 6.5
-"""Width of the text in inches."""
 _LEFT, _RIGHT, _TOP, _BOTTOM, _ROW = 0.70, 0.10, 0.26, 0.44, 0.155
 """Margins around the axes, and the height of one row of the legend, in inches."""
 _BESIDE = 0.46
@@ -70,30 +60,14 @@ _CLOSE = 0.38
 """The same distance for narrow panels."""
 _INSIDE = 0.95
 """Largest share of the room above the axes that a label of the y axis may take."""
-_SMALLER = 1.4
-"""Largest ratio of a y label's length to the room, reached with a smaller font; a longer label is cut."""
 _LEGEND = 3.0
 """Width of one entry of the legend, in inches."""
-_ENTRY = 0.8
-"""Width of the figure for one column of the legend, in inches."""
-_ENTRIES = 12
-"""Most entries in the legend of a figure of half the text width."""
-_COLUMN, _PAGE = 3.25, 6.75
-"""Widths of a stand-alone figure in inches: one panel for a paper's column, several for both columns."""
 _UNTITLED = 0.06
 """Room above axes without a title, in inches."""
-_ABOVE = 0.12
-"""Additional room for a label that is above the axes, in inches."""
 _FACTOR = 32.0
 """Width of the power of ten above a y axis, in points."""
 _NARROW = 2.2
 """Panels narrower than this, in inches, get a smaller left margin."""
-_HEIGHTS = {1: 0.86, 2: 0.86, 3: 1.0}
-"""Height of the axes by the number of panels in a row."""
-_SQUAT = 0.75
-"""Factor on the height of the axes if there are several rows."""
-_FORMULAS = 4096
-"""Number of parsed formulas in the cache."""
 _READ_AT, _DPI = 100.0, 72
 """Font size in points and resolution per inch at which matplotlib parses formulas for outlines."""
 
@@ -103,9 +77,12 @@ def draw(figure: Figure) -> bytes:
 
     Raises `ValueError` where the figure cannot be drawn, such as x and y of unequal length.
     """
-    with _drawn(figure, _WIDTH * width(figure)) as canvas:
+    with _drawn(figure, 6.5 * width(figure)) as canvas:  # the width of the text in inches
         svg = _saved(canvas, "svg", "none", {})
-        return _saved(canvas, "svg", "path", {}) if any(sign.encode() in svg for sign in _OUTLINED) else svg
+        # outlines for fonts with several weights, which look the same, and for the Omega and two brackets that TeX's
+        # fonts have at the code point of Unicode's soft hyphen, which viewers do not show
+        outlined = any(sign.encode() in svg for sign in ("\u00ad", "STIX", "DejaVu"))
+        return _saved(canvas, "svg", "path", {}) if outlined else svg
 
 
 def draw_alone(figure: Figure, kind: Literal["svg", "pdf"], title: str) -> bytes:
@@ -113,9 +90,9 @@ def draw_alone(figure: Figure, kind: Literal["svg", "pdf"], title: str) -> bytes
 
     A single panel has no title, because a paper puts it in the caption. Raises `ValueError` if it cannot be drawn.
     """
-    inches = _PAGE
+    inches = 6.75  # both columns of a paper
     if len(figure.panels) == 1:
-        inches = _COLUMN
+        inches = 3.25  # one column
         figure = replace(figure, panels=(replace(figure.panels[0], title=""),))
     about = {"Title": printable(title), "Description" if kind == "svg" else "Subject": printable(figure.alt)}
     with _undisturbed(), _drawn(figure, inches) as canvas:
@@ -158,9 +135,8 @@ def _read(parser: Any, parse: Callable[..., Any], text: str, dpi: float, font: A
     )
 
 
-@lru_cache(_FORMULAS)
+@lru_cache(4096)
 def _read_once(parse: Callable[..., Any], text: str, font: Any, *how: Any) -> Any:
-    """A formula as matplotlib parses it at the size of outlines."""
     from matplotlib.mathtext import MathTextParser
 
     return parse(MathTextParser("path"), text, _DPI, font, *how)
@@ -217,7 +193,7 @@ def _draw_panels(canvas: Any, figure: Figure, inches: float) -> None:
         _draw_panel(ax, panel, looks, bands)
     if entries < 2:
         return
-    for columns in range(max(1, min(entries, int(inches / _ENTRY))), 0, -1):
+    for columns in range(max(1, min(entries, int(inches / 0.8))), 0, -1):  # a column takes 0.8 inches
         legend = _draw_legend(canvas, axes, columns, {drawable(label, _LEGEND) for label in unnamed})
         if legend.get_window_extent().width <= canvas.bbox.width or columns == 1:
             return _raise(canvas, axes, _ROW * math.ceil(entries / columns) + 0.04)
@@ -230,7 +206,7 @@ def width(figure: Figure) -> float:
     A figure with a long legend takes the full width: in half of it the legend would be taller than the axes.
     """
     entries = {series.label for panel in figure.panels for series in panel.series} - between(figure)
-    if len(figure.panels) > 2 or len(figure.maps) > 2 or len(entries) > _ENTRIES:
+    if len(figure.panels) > 2 or len(figure.maps) > 2 or len(entries) > 12:
         return 1.0
     return 0.49
 
@@ -256,7 +232,7 @@ def _lay_out(canvas: Any, figure: Figure, total: float) -> list[Any]:
     across = count if count <= 3 else 2 if count == 4 else 3
     down = math.ceil(count / across) if count else 1
     across = max(across, 1)
-    tall = _HEIGHTS[across] * (1 if down == 1 else _SQUAT)
+    tall = (1.0 if across == 3 else 0.86) * (1 if down == 1 else 0.75)
     wide = total / across - _LEFT - _RIGHT
     start = _LEFT if total / across > _NARROW else _LEFT - _BESIDE + _CLOSE
     top = max((_room_above(panel, wide, tall) for panel in figure.panels), default=_UNTITLED)
@@ -284,7 +260,7 @@ def _raise(canvas: Any, axes: Sequence[Any], inches: float) -> None:
 
 def _room_above(panel: Panel, wide: float, tall: float) -> float:
     """Room in inches for the text above axes: a title, a y label, or the power of ten of the y axis."""
-    label = _extent(panel.ylabel, wide)[1] + _ABOVE if _is_raised(panel, wide, tall) else _UNTITLED
+    label = _extent(panel.ylabel, wide)[1] + 0.12 if _is_raised(panel, wide, tall) else _UNTITLED
     return max(label, _TOP if panel.title.strip() or _is_scaled(panel) else _UNTITLED)
 
 
@@ -304,7 +280,7 @@ def _is_raised(panel: Panel, wide: float, tall: float) -> bool:
     return not panel.title.strip() and not fits and length + _FACTOR / _DPI * _is_scaled(panel) <= wide
 
 
-@lru_cache(_FORMULAS)
+@lru_cache(4096)
 def _extent(label: str, width: float) -> tuple[float, float]:
     """Length and height of a label in inches, at the size of labels."""
     from matplotlib.cbook import is_math_text
@@ -347,7 +323,7 @@ def _set_ticks(ax: Any, panel: Panel) -> None:
     for axis, scale, (low, high) in ((ax.xaxis, panel.xscale, ax.get_xlim()), (ax.yaxis, panel.yscale, ax.get_ylim())):
         if scale == "log":
             axis.set_minor_formatter(NullFormatter())
-            if high < _SHORT * low:
+            if high < 100 * low:  # one or two decades
                 axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
                 axis.set_major_formatter(FormatStrFormatter("%g"))
 
@@ -356,7 +332,8 @@ def _draw_labels(ax: Any, panel: Panel) -> None:
     """Draw labels at fixed distances, which aligns panels and avoids a second layout of the ticks."""
     inches = ax.get_window_extent().transformed(ax.figure.dpi_scale_trans.inverted())
     wide, high = inches.width + _LEFT, inches.height + _TOP
-    for name, width in (("title", wide), ("xlabel", wide), ("ylabel", _SMALLER * (high + _TOP))):
+    # a longer label gets a smaller font, down to 1 / 1.4, then is cut
+    for name, width in (("title", wide), ("xlabel", wide), ("ylabel", 1.4 * (high + _TOP))):
         text = drawable(getattr(panel, name), width)
         if name == "ylabel" and _is_raised(panel, inches.width, inches.height):
             text = drawable(panel.ylabel, inches.width)
@@ -446,7 +423,6 @@ def _draw_band(ax: Any, panel: Panel, band: Band, look: BandLook) -> None:
 
 
 def _draw_region(ax: Any, panel: Panel, region: Region, look: BandLook) -> None:
-    """Draw the area between two curves, clipped to the axes, which it does not extend."""
     ends = zip(region.x, region.low, region.high, strict=True)
     points = [(x, low, high) for x, low, high in ends if _has_place(panel, x, low) and _has_place(panel, x, high)]
     limits = ax.get_ylim()
@@ -458,7 +434,6 @@ def _draw_region(ax: Any, panel: Panel, region: Region, look: BandLook) -> None:
 
 
 def _draw_legend(canvas: Any, axes: list[Any], columns: int, unnamed: set[str]) -> Any:
-    """Draw one legend below all panels."""
     handles: dict[tuple[str, str], Any] = {}
     for ax in axes:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):

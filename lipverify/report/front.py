@@ -50,7 +50,7 @@ def front(ledger: Ledger, contents: Contents, anchors: dict[str, str], draw: Dra
     return Front(
         summary=summary(ledger),
         counts=tuple((name, len(held)) for name, held in by_outcome(printed).items()),
-        pictures=tuple(draw(figure) for group in groups for figure in _front_figure(group)),
+        pictures=tuple(draw(figure) for group in groups for figure in _front_figures(group)[:1]),
         symbols=(),
         setting=tuple(map(rich, setting(groups))),
         parts=tuple(
@@ -79,9 +79,8 @@ def shared_by(records: Sequence[Record]) -> tuple[str, ...]:
     )
 
 
-def _front_figure(records: Group) -> tuple[Figure, ...]:
-    """The first figure that a statement has for the first page, or None."""
-    return joined(figure for record in records for figure in record.figures if figure.layer == "front")[:1]
+def _front_figures(records: Group) -> tuple[Figure, ...]:
+    return joined(figure for record in records for figure in record.figures if figure.layer == "front")
 
 
 def _row(records: Group, anchor: str, printed: Sequence[Passage]) -> Row:

@@ -10,13 +10,8 @@ from lipverify.report.text import drawable, family
 
 _LEFT, _TOP, _RIGHT, _BOTTOM, _GAP = 0.12, 0.24, 0.75, 0.10, 0.16
 """Margins around the maps (the colour scale is on the right) and between them, in inches."""
-_ROWS, _COLUMNS = 0.34, 0.20
-"""Width of the row names and height of the column names, in inches."""
 _TALLEST = 1.9
 """Largest height of a map, in inches."""
-_NARROWEST = 1.2
-"""Least width of a map, if there is room, in inches."""
-_SIGNED, _POSITIVE = "RdBu_r", "viridis"
 BLANK = "#d9d9d9"
 
 
@@ -24,12 +19,12 @@ def draw_maps(canvas: Any, figure: Figure, width: float) -> None:
     """Draw all maps of a figure, row by row, and their common scale."""
     across = max(1, min(figure.across, len(figure.maps)))
     down = math.ceil(len(figure.maps) / across)
-    names = _ROWS if any(part.rows for part in figure.maps) else 0.0
-    below = _COLUMNS if any(part.columns for part in figure.maps) else 0.0
+    names = 0.34 if any(part.rows for part in figure.maps) else 0.0
+    below = 0.20 if any(part.columns for part in figure.maps) else 0.0
     cell = (width - _LEFT - _RIGHT) / across
     shape = max(len(part.values) / len(part.values[0]) for part in figure.maps)
     # square cells, unless a map with few rows would become a stripe
-    wide = min(cell - names - _GAP, max(_TALLEST / shape, _NARROWEST))
+    wide = min(cell - names - _GAP, max(_TALLEST / shape, 1.2))
     high = min(_TALLEST, wide * shape)
     cell = wide + names + _GAP
     step = _TOP + high + below + _BOTTOM
@@ -50,8 +45,8 @@ def scale(maps: tuple[HeatMap, ...]) -> dict[str, Any]:
     values = [value for part in maps for row in part.values for value in row if math.isfinite(value)]
     largest = max((abs(value) for value in values), default=1.0) or 1.0
     if min(values, default=0.0) < 0:
-        return {"cmap": _SIGNED, "vmin": -largest, "vmax": largest}
-    return {"cmap": _POSITIVE, "vmin": 0.0, "vmax": largest}
+        return {"cmap": "RdBu_r", "vmin": -largest, "vmax": largest}
+    return {"cmap": "viridis", "vmin": 0.0, "vmax": largest}
 
 
 def _draw_map(ax: Any, part: HeatMap, shared: dict[str, Any]) -> Any:

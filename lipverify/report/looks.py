@@ -29,13 +29,6 @@ _BANDS = (("#9fb8cc", ""), ("#e3c08a", "////"), ("#a9cbb3", "\\\\\\\\"), ("#d2b0
 BAND_HATCHES = tuple(hatch for _, hatch in _BANDS)
 PALETTE = (*_CATEGORIES, *(colour for colour, _ in _BANDS))
 """The colours of a figure whose labels are not a family of numbers."""
-_NUMBERED = re.compile(r"^(.*?)(-?\d+(?:\.\d+)?)(.*)$", re.DOTALL)
-_FAMILY = 4
-"""Least number of numbered labels for which colours form a scale instead of categories."""
-
-
-_LARGER = 0.4
-"""Factor on the size of markers below the markers of another series."""
 
 
 class Look(msgspec.Struct, frozen=True):
@@ -69,7 +62,7 @@ def series_looks(figure: Figure) -> dict[str, Look]:
         looks[label] = Look(colors[label], _MARKERS[position % len(_MARKERS)], dashes)
     points = list(dict.fromkeys(s.label for panel in figure.panels for s in panel.series if s.style == "points"))
     for index, label in enumerate(points):  # later markers show inside the hollow earlier ones
-        size = 1 + _LARGER * (len(points) - 1 - index)
+        size = 1 + 0.4 * (len(points) - 1 - index)
         looks[label] = replace(looks[label], marker=_MARKERS[index % len(_MARKERS)], size=size)
     return {label: looks[label] for label in labels}
 
@@ -96,11 +89,11 @@ def _family(labels: list[str]) -> list[str]:
     """Labels that differ by one number, such as d = 2, ..., d = 8, sorted by that number."""
     groups: dict[tuple[str, str], list[tuple[float, str]]] = {}
     for label in labels:
-        if match := _NUMBERED.match(label):
+        if match := re.match(r"^(.*?)(-?\d+(?:\.\d+)?)(.*)$", label, re.DOTALL):
             key = (match[1], match[3])
             groups.setdefault(key, []).append((float(match[2]), label))
     largest = max(groups.values(), key=len, default=[])
-    return [label for _, label in sorted(largest)] if len(largest) >= _FAMILY else []
+    return [label for _, label in sorted(largest)] if len(largest) >= 4 else []  # fewer are categories
 
 
 def _scale(count: int) -> list[Any]:
@@ -148,7 +141,6 @@ def _standing_out(shade: str, paper: str) -> str:
 
 
 def _luminance(parts: tuple[float, ...]) -> float:
-    """Relative luminance as defined by WCAG 2."""
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 

@@ -49,7 +49,6 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """The outcome of the passages under one heading."""
 
     kind: str
-    """The kind of the claims nearest to print."""
     outcomes: tuple[tuple[str, str], ...]
     """(outcome, number of passages), worst first; empty if no passage is printed."""
     ranges: tuple[Text, ...]
@@ -57,7 +56,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     others: tuple[tuple[str, str], ...]
     """(verdict, number of claims that belong to no passage), worst first."""
     grade: str
-    """The grade of these readings: the weakest one."""
+    """The weakest of these readings."""
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,7 +68,6 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     title: Text
     paper: str
     place: Text
-    """The place in the paper."""
     standing: Standing
     marks: tuple[str, ...]
 
@@ -103,7 +101,6 @@ class Telling(msgspec.Struct, frozen=True, kw_only=True):
     named: bool
     """True if the quantity must be named, because it is not that of the statement or the reading has several."""
     case: Text
-    """The coordinates of the case."""
     measured: str
     allowed: Text
     """The set of values that the reading allows there."""
@@ -164,7 +161,6 @@ class Theorem(msgspec.Struct, frozen=True, kw_only=True):
     reason: Text
     """The reason in two sentences, from the first reading that has one."""
     picture: Drawing | None
-    """The figure of the page."""
     readings: tuple[Reading, ...]
     """The deciding numbers of all readings, those nearest to print first."""
     tables: tuple[Table, ...]
@@ -198,7 +194,6 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True):
     stem: str
     title: Text
     sources: tuple[Remark, ...]
-    """The source of each reading."""
     assumptions: tuple[Remark, ...]
     remarks: tuple[Remark, ...]
     """The findings, reading by reading."""
@@ -230,7 +225,6 @@ class Printed(msgspec.Struct, frozen=True, kw_only=True):
     judged: str
     """The number of its claims, and of their supported cells."""
     cells: str
-    """The number of supported cells alone."""
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -243,13 +237,9 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     author: str
     """The author of the claims; empty if none is named."""
     made_by: str
-    """The program and its version."""
     words: dict[str, str]
-    """The word for each verdict."""
     outcomes: dict[str, str]
-    """The meaning of each outcome."""
     grades: dict[str, str]
-    """The meaning of each grade."""
     front: Front
     sections: tuple[Section, ...]
     legend: Text

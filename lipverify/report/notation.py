@@ -9,8 +9,9 @@ from typing import TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from lipverify.foundation.latex.reader import Node, Row, Sign, Styled, inside, read
+from lipverify.foundation.latex.reader import read
 from lipverify.foundation.latex.source import COMMANDS
+from lipverify.foundation.latex.tree import Part
 from lipverify.report.model import Front, Symbol, Theorem
 from lipverify.report.text import formulas_in, rich
 from lipverify.report.words import NOTATION
@@ -59,13 +60,13 @@ def _symbols_of(formula: str) -> frozenset[str]:
     return frozenset(_symbols(read(formula)))
 
 
-def _symbols(node: Node) -> Iterator[str]:
+def _symbols(part: Part) -> Iterator[str]:
     r"""The letters of a formula with their commands: `\mathbf{M}` is `\mathbfM`."""
-    match node:
-        case Sign(text):
+    match part:
+        case Part("sign", text):
             yield COMMANDS.get(text, text)
-        case Styled(command, Row((Sign(text),))):
-            yield f"\\{command}{COMMANDS.get(text, text)}"
+        case Part("command", name, (Part("row", _, (Part("sign", text),)),)) if name != "sqrt":
+            yield f"\\{name}{COMMANDS.get(text, text)}"
         case _:
-            for part in inside(node):
-                yield from _symbols(part)
+            for inside in filter(None, part.parts):
+                yield from _symbols(inside)

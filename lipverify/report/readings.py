@@ -17,9 +17,6 @@ from lipverify.report.text import Text, printable, rich
 
 WORST_FIRST: tuple[Verdict, ...] = ("error", "refuted", "inconclusive", "supported")
 
-FEW = 2
-"""Most ranges of readings that a line names; more are counted."""
-
 
 class Remark(msgspec.Struct, frozen=True, kw_only=True):
     """A text shared by several readings; `readings` names them, and is empty for all of them."""
@@ -53,7 +50,7 @@ def holds_at(records: Sequence[Record], *, latex: bool = True) -> str:
         by_range.setdefault(reach(record.cells, record.verdict, record.id, latex=latex), []).append(record)
     if len(by_range) == 1:
         where = next(iter(by_range))
-    elif len(by_range) > FEW:
+    elif len(by_range) > 2:
         where = f"in {len(by_range)} ranges, each with its reading"
     else:
         where = "; ".join(f"{words} ({names(some, records)})" for words, some in by_range.items() if words)

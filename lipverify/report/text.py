@@ -22,11 +22,8 @@ from lipverify.foundation.latex import UnreadableError, mathtext, pieces, typst_
 from lipverify.report.digits import scientific
 from lipverify.report.visible import invisible, named
 
-_SHORT_CODE = re.compile(r"`([^`]+)`")
 _POWER = re.compile(r"(?<![\w.@-])(\d+(?:\.\d+)?(?:\(\d+\))?)e([+-]?)0*(\d{1,4})(?!\w|\.\d)")
 """A number such as 1.5e-07, or 1.77(3)e-07 with its error in units of the last digit."""
-_REMEMBERED = 1 << 14
-"""Size of the cache of parsed texts and formulas, many of which a report repeats."""
 
 
 class Run(msgspec.Struct, frozen=True):
@@ -42,7 +39,7 @@ APART = Run("words", ", ")
 """Separator between the independent parts of a statement."""
 
 
-@lru_cache(_REMEMBERED)
+@lru_cache(1 << 14)
 def rich(text: str) -> Text:
     r"""Parse text with `$LaTeX$` and `` `code` ``. A formula that cannot be read stays text, and 1e-7 becomes a power.
 
@@ -61,7 +58,7 @@ def rich(text: str) -> Text:
     return tuple(runs)
 
 
-@lru_cache(_REMEMBERED)
+@lru_cache(1 << 14)
 def formula(latex: str) -> Run:
     """One formula, given without dollar signs; as code if it cannot be typeset."""
     try:
@@ -97,7 +94,7 @@ def printable(text: str) -> str:
 
 def _words(text: str) -> list[Run]:
     runs: list[Run] = []
-    for position, piece in enumerate(_SHORT_CODE.split(text)):
+    for position, piece in enumerate(re.split(r"`([^`]+)`", text)):
         if piece and position % 2:
             runs.append(Run("code", printable(piece)))
         else:
@@ -123,7 +120,7 @@ def _shown(character: str) -> str:
         return character
     if unicodedata.category(character) == "Zs":
         return " "
-    return named(character) if invisible(character) or ord(character) not in _glyphs() else character
+    return named(character) if invisible(character) or ord(character) not in _glyphs("DejaVuSans") else character
 
 
 def font_folder() -> Path:
@@ -134,18 +131,11 @@ def font_folder() -> Path:
 
 
 @cache
-def _glyphs() -> frozenset[int]:
-    """The code points of the last font that the report falls back on."""
+def _glyphs(font: str) -> frozenset[int]:
+    """The code points of a font."""
     from matplotlib.ft2font import FT2Font
 
-    return frozenset(FT2Font(str(font_folder() / "DejaVuSans.ttf")).get_charmap())
-
-
-_COMPUTER_MODERN = frozenset(string.ascii_letters + string.digits + " !#%&'()*+,-./:;=?@[]")
-"""The characters that `cmr10` draws correctly; its other positions contain TeX's glyphs, such as an ffi for a ±."""
-
-_LETTERS = 13
-"""Least number of characters per inch at the font size of labels."""
+    return frozenset(FT2Font(str(font_folder() / f"{font}.ttf")).get_charmap())
 
 
 @cache
@@ -158,7 +148,7 @@ def drawable(text: str, width: float) -> str:
 
     text = printable(text).replace("\n", " ")
     parts = list(pieces(text))
-    letters = max(int(width * _LETTERS), 1)
+    letters = max(int(width * 13), 1)  # characters per inch at the size of labels, at least
     if len(text) > letters and not any(formula for formula, _ in parts):
         text = text[: letters - 1] + "…"
     if "$" not in text:
@@ -171,18 +161,11 @@ def drawable(text: str, width: float) -> str:
     return drawn
 
 
-@cache
 def family(text: str) -> str:
     """The font of the page, or the first font that has every character of the text."""
     words = {character for formula, part in pieces(text) if not formula for character in part if character != "$"}
-    if words <= _COMPUTER_MODERN:
+    # the other positions of cmr10 hold TeX's glyphs, such as an ffi for a ±
+    if words <= set(string.ascii_letters + string.digits + " !#%&'()*+,-./:;=?@[]"):
         return "cmr10"
-    known = {ord(character) for character in words} <= _stix()
+    known = {ord(character) for character in words} <= _glyphs("STIXGeneral")
     return "STIXGeneral" if known else "DejaVu Sans"
-
-
-@cache
-def _stix() -> frozenset[int]:
-    from matplotlib.ft2font import FT2Font
-
-    return frozenset(FT2Font(str(font_folder() / "STIXGeneral.ttf")).get_charmap())

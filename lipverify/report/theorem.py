@@ -10,7 +10,7 @@ from lipverify.claims.ledger.outcomes import behind
 from lipverify.claims.ledger.reach import at, beside_exponent, condition, decisive, reach, telling
 from lipverify.claims.ledger.record import Passage, Record
 from lipverify.claims.ledger.record import Table as LedgerTable
-from lipverify.foundation.latex.reader import UnreadableError, outside_words
+from lipverify.foundation.latex import outside_words
 from lipverify.foundation.quoting import counted
 from lipverify.report import coordinates, digits, readings, sources
 from lipverify.report.drawings import joined
@@ -18,15 +18,6 @@ from lipverify.report.front import Draw, shared_by
 from lipverify.report.model import Reading, Table, Telling, Theorem
 from lipverify.report.standing import LONGEST, judged_by, nearest_first, standing
 from lipverify.report.text import APART, Run, Text, formula, printable, rich
-
-_LAYERS = ("theorem", "front", "evidence")
-"""The preferred layer of the figure on a theorem's page."""
-_TELLING = 3
-"""Least number of points that make a figure more useful than a line of text."""
-_ENDS = re.compile(r"\.(?=\s+[A-Z$]|\s*$)")
-"""The end of a sentence."""
-_LONGEST_REASON = 330
-"""Longest reason in a paragraph, in characters with formulas as source."""
 
 
 def theorem(records: Sequence[Record], passages: Sequence[Passage], draw: Draw, *, anchor: str, topic: str) -> Theorem:
@@ -80,7 +71,7 @@ def told_first(records: Sequence[Record], passages: Sequence[Passage]) -> list[R
 def _reason(records: Sequence[Record]) -> str:
     """The first one or two sentences of the first reading with short ones; the reading has the full reason."""
     starts = [beginning(record.finding, count) for record in records for count in (2, 1) if record.finding.strip()]
-    return next((text for text in starts if len(text) <= _LONGEST_REASON), "")
+    return next((text for text in starts if len(text) <= 330), "")  # in characters, with formulas as source
 
 
 def beginning(text: str, sentences: int = 2) -> str:
@@ -89,7 +80,7 @@ def beginning(text: str, sentences: int = 2) -> str:
     >>> beginning("Of order $1.5$. At most 0.5 of it. The rest.")
     'Of order $1.5$. At most 0.5 of it.'
     """
-    ends = [k for k in _ENDS.finditer(text) if text[: k.start()].count("$") % 2 == 0]
+    ends = [k for k in re.finditer(r"\.(?=\s+[A-Z$]|\s*$)", text) if text[: k.start()].count("$") % 2 == 0]
     return text[: ends[sentences - 1].start() + 1] if len(ends) >= sentences else text
 
 
@@ -108,13 +99,12 @@ def _rank(figure: Figure, own: Sequence[Figure]) -> tuple[int, bool, bool]:
     """Sort key: the layer, then figures with enough points, then those of the readings nearest to print."""
     curves = {series for mine in own for panel in mine.panels for series in panel.series}
     theirs = figure in own or any(series in curves for panel in figure.panels for series in panel.series)
-    return _LAYERS.index(figure.layer), _is_bare(figure), not theirs
+    return ("theorem", "front", "evidence").index(figure.layer), _is_bare(figure), not theirs
 
 
 def _is_bare(figure: Figure) -> bool:
-    """True if a panel has at most two measured points."""
     measured = [sum(len(s.x) for s in panel.series if s.style != "dashed") for panel in figure.panels]
-    return any(count < _TELLING for count in measured)
+    return any(count < 3 for count in measured)  # fewer points say no more than a line of text
 
 
 def tables_of(records: Sequence[Record], layer: Layer) -> tuple[Table, ...]:
@@ -203,11 +193,7 @@ def statement_of(latex: str) -> Text:
     """
     parts: list[Run] = []
     comma = False
-    try:
-        pieces = outside_words(latex) if latex.strip() else []
-    except UnreadableError:
-        return (formula(latex),)
-    for is_words, piece in pieces:
+    for is_words, piece in outside_words(latex) if latex.strip() else []:
         if is_words:
             text = printable(piece.strip())
             parts.append(Run("words", f"{',' * (comma and text[0] != ',')}{' ' * (text[0] != ',')}{text} "))
@@ -233,7 +219,6 @@ def _unsaid(where: coordinates.Where, record: Record) -> coordinates.Where:
 
 
 def _judged(records: Sequence[Record]) -> str:
-    """The outcome of the controls of all readings together."""
     judged = [record for record in records if record.cells]
     if not judged:
         return "not judged"

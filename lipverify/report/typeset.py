@@ -16,8 +16,6 @@ from lipverify.report.text import font_folder, formulas_in
 
 _STANDARDS: list[typst.PDFStandard] = ["a-2a", "ua-1"]
 """The PDF standards of the report: archivable, tagged, and readable by a screen reader."""
-_TIME = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)
-"""The date in the file's metadata, fixed for reproducible bytes; the date of the run is printed from the ledger."""
 _FORMULAS = b"""#set document(title: "formulas")
 #for source in json("formulas.json") {
   math.equation(alt: "formula", eval(source, mode: "math").body)
@@ -62,8 +60,9 @@ def _compile(root: Path, data: Any, standards: list[typst.PDFStandard] = _STANDA
 
 def _pdf(root: Path, source: bytes, standards: list[typst.PDFStandard] = _STANDARDS) -> bytes:
     fonts = typst.Fonts(include_system_fonts=False, font_paths=[font_folder()])
+    undated = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)  # reproducible bytes; the page has the run's own date
     pdf = typst.Compiler(root=root, font_paths=fonts).compile(
-        source, format="pdf", pdf_standards=standards, timestamp=_TIME
+        source, format="pdf", pdf_standards=standards, timestamp=undated
     )
     assert isinstance(pdf, bytes), "a PDF is one file"
     return pdf

@@ -19,12 +19,10 @@ from lipverify.claims.ledger.record import Ledger
 from lipverify.errors import InvalidInput
 from lipverify.foundation.quoting import shown
 
-_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-
 
 def invisible(character: str) -> bool:
     """True if a character is invisible or changes the display of others: control characters, marks that reorder."""
-    return unicodedata.category(character) in _INVISIBLE
+    return unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 
 
 def named(character: str) -> str:
@@ -55,20 +53,12 @@ def _shown(character: str) -> str:
 LONGEST_TEXT, LONGEST_WORD, LONGEST_FORMULA = 20_000, 4_000, 4_000
 """Longest text, word and formula in characters, many times ours; the time to break lines grows faster than the
 length."""
-MOST_LETTERS = 10_000_000
-"""Most characters of all texts of a ledger together."""
 NAMED = 8
 """Characters that replace a character without a glyph by its code point."""
 
 
 def require_printable(ledger: Ledger) -> None:
-    """Refuse a ledger with a text that would stop the typesetting.
-
-    Raises
-    ------
-    InvalidInput
-        If a text, a word, a formula, or all texts together are too long; the message quotes the beginning of the text.
-    """
+    """Refuse a ledger with a text, a word, a formula or a whole that is too long to typeset."""
     total = 0
     for text in _texts(msgspec.to_builtins(ledger)):
         total += len(text)
@@ -86,8 +76,8 @@ def require_printable(ledger: Ledger) -> None:
                 raise InvalidInput(
                     f"ledger: the {what} {shown(text)} has {length} letters, and at most {most} can be typeset."
                 )
-    if total > MOST_LETTERS:
-        raise InvalidInput(f"ledger: its texts have {total} letters, and at most {MOST_LETTERS} can be typeset.")
+    if total > 10_000_000:
+        raise InvalidInput(f"ledger: its texts have {total} letters, and at most 10000000 can be typeset.")
 
 
 @contextmanager

@@ -18,11 +18,6 @@ from lipverify.strategies.geometry import rotations
 from lipverify.strategies.numbers import constants, dimensions
 
 Bounds = tuple[float, float]
-KINDS = ("power", "wave", "kinked")
-MOST_KINKS = 4
-"""Most kinks of a drawn law."""
-NEAREST_POLE = 0.99
-"""Largest |kink|: kinks nearer to the poles matter only for windows narrow enough to resolve them."""
 
 
 def named_laws(*names: str, L: Bounds = (0.1, 10.0)) -> st.SearchStrategy[RidgeLaw]:
@@ -87,11 +82,11 @@ def ridge_laws(*kinds: str, L: Bounds = (0.1, 10.0)) -> st.SearchStrategy[Ridge]
     >>> find(ridge_laws(), lambda law: len(law.kinks) == 2).link
     Kinked(L=1.0, kinks=(0.0, 0.5))
     """
-    for kind in kinds:
-        chosen("kind", kind, KINDS)
-    constant = constants(*pair("L", L))
     makers = {"power": _powers, "wave": _waves, "kinked": _kinked}
-    return st.one_of([makers[kind](constant) for kind in kinds or KINDS])
+    for kind in kinds:
+        chosen("kind", kind, makers)
+    constant = constants(*pair("L", L))
+    return st.one_of([makers[kind](constant) for kind in kinds or makers])
 
 
 def _powers(L: st.SearchStrategy[float]) -> st.SearchStrategy[Ridge]:
@@ -103,8 +98,8 @@ def _waves(L: st.SearchStrategy[float]) -> st.SearchStrategy[Ridge]:
 
 
 def _kinked(L: st.SearchStrategy[float]) -> st.SearchStrategy[Ridge]:
-    kink = st.floats(-NEAREST_POLE, NEAREST_POLE)
-    positions = st.lists(kink, min_size=1, max_size=MOST_KINKS, unique=True).map(lambda kinks: tuple(sorted(kinks)))
+    kink = st.floats(-0.99, 0.99)  # one nearer to a pole matters only for a window narrow enough to resolve it
+    positions = st.lists(kink, min_size=1, max_size=4, unique=True).map(lambda kinks: tuple(sorted(kinks)))
     return st.builds(lambda c, kinks: Ridge(Kinked(c, kinks), kinks=kinks), L, positions)
 
 

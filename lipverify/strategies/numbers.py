@@ -13,14 +13,6 @@ from lipverify.problem.problem import LARGEST_N
 
 FEW = 20
 """Context lengths up to this are drawn half of the time: small samples and both parities are special cases."""
-SMALLEST_W = 1e-6
-"""The smallest positive w drawn by default: for smaller w the loss is constant up to rounding."""
-
-BEYOND = 0.05
-"""Share of the range, in logarithm, that is added beyond each end; draws there are set to the end itself."""
-
-POSITIVE = 5e-324
-"""The smallest positive double."""
 
 
 def dimensions(low: int = 2, high: int = 20) -> st.SearchStrategy[int]:
@@ -115,7 +107,8 @@ def windows(low: float = 0.0, high: float = 1e4) -> st.SearchStrategy[float]:
     if ends[0] > 0:
         return _spread(*ends)
     zero = st.just(0.0)
-    return st.one_of(zero, _spread(min(SMALLEST_W, ends[1]), ends[1])) if ends[1] > 0 else zero
+    # for smaller w the loss is constant up to rounding
+    return st.one_of(zero, _spread(min(1e-6, ends[1]), ends[1])) if ends[1] > 0 else zero
 
 
 def constants(low: float = 0.1, high: float = 10.0) -> st.SearchStrategy[float]:
@@ -142,7 +135,8 @@ def constants(low: float = 0.1, high: float = 10.0) -> st.SearchStrategy[float]:
     >>> find(constants(), lambda L: True)
     1.0
     """
-    ends = [_number(name, bound, "", POSITIVE) for name, bound in (("low", low), ("high", high))]
+    # from the smallest positive double on
+    ends = [_number(name, bound, "", 5e-324) for name, bound in (("low", low), ("high", high))]
     _in_order("bounds", *ends)
     return _spread(*ends)
 
@@ -173,7 +167,7 @@ def few_tokens_a_window(d: int, n: float, w: float) -> bool:
 def _spread(low: float, high: float) -> st.SearchStrategy[float]:
     """Exponentials of floats from a range slightly larger than the given one; draws beyond an end give the end."""
     log_low, log_high = math.log(low), math.log(high)
-    margin = BEYOND * (log_high - log_low)
+    margin = 0.05 * (log_high - log_low)  # draws beyond an end are set to the end itself
 
     def number(x: float) -> float:
         if not log_low < x < log_high:
@@ -197,7 +191,7 @@ def _length(name: str, value: Any) -> float:
 def _number(name: str, value: Any, of: str, least: float) -> float:
     bound = real(value)
     if not (math.isfinite(bound) and bound >= least):
-        rule = "> 0" if least == POSITIVE else f">= {least:g}"
+        rule = "> 0" if least == 5e-324 else f">= {least:g}"
         raise InvalidInput(f"{name} = {value!r}: a bound{of} must be finite and {rule}.")
     return bound
 

@@ -87,7 +87,6 @@ def _problems(
 
 
 def _part(name: str, given: Any, bounded: Callable[..., st.SearchStrategy[Any]]) -> st.SearchStrategy[Any]:
-    """A part of a problem as a strategy."""
     if isinstance(given, st.SearchStrategy):
         return given
     if not isinstance(given, tuple):

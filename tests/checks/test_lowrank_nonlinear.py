@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, target
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lipverify.checks.softmax import low_rank_training as theorem
@@ -16,7 +16,7 @@ from lipverify.foundation import normals
 # internal: a step of the training
 from lipverify.loss.attention import attention_named, losses_and_slopes, samples
 from lipverify.loss.montecarlo.contexts import draw_contexts  # internal: the contexts of the training
-from tests.strategies import log_floats
+from tests.strategies import log_floats, target
 
 EPS = float(np.finfo(float).eps)
 D, K, OFFSET = theorem.D, theorem.K, theorem.OFFSET

@@ -15,13 +15,13 @@ import pytest
 
 from lipverify.claims.ledger import Ledger
 from lipverify.claims.plan import Measurement, profile_named, select_claims
-from lipverify.claims.run import (
+from lipverify.claims.run import (  # internal: a fingerprint, a wait and a scheduler are replaced
     Outcome,
     measure,
     run,
     runner,
     workers,
-)  # internal: a fingerprint and a wait are replaced
+)
 from lipverify.errors import InvalidInput
 from lipverify.foundation.provenance import fingerprint  # internal: the versions that workers must share
 

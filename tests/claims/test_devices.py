@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import re
+import sys
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -140,7 +141,8 @@ def test_workers_of_a_cluster_have_one_gpu_each_and_their_number_changes_no_bit(
         ({"FAULT": "no cuBLAS at n = 20"}, "does not compile or run here .libcublas.*install the extra"),
         ({"FAULT": "no NVRTC at compiling"}, "does not compile or run here .Failure finding.*install the extra"),
         ({"NVRTC": "missing"}, "finds no NVRTC.*cuda12 or cuda13"),
-        ({"DEVICES": "0"}, "sees no device"),
+        ({"DEVICES": "0"}, r"sees no device: cudaErrorNoDevice: no CUDA-capable device is detected\)"),
+        ({"DRIVER": "old"}, "sees no device: cudaErrorInsufficientDriver: CUDA driver version is insufficient"),
     ],
 )
 def test_a_failure_on_a_device_is_reported_in_one_line(
@@ -154,6 +156,35 @@ def test_a_failure_on_a_device_is_reported_in_one_line(
     assert re.search(message, line), line
     assert line.endswith("use --backend numpy.")
     assert "Traceback" not in done.stderr
+
+
+BANNER = "raise ImportError('=' * 64 + '\\nFailed to import CuPy.\\n') from ImportError('libcuda.so.1: cannot open')"
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (None, "CuPy is not installed, the extra cuda12 or cuda13 brings it"),
+        (BANNER, "CuPy is installed but fails to import: libcuda.so.1: cannot open"),
+        ("import no_such_library", "CuPy is installed but fails to import: No module named 'no_such_library'"),
+        ("import math; math.NAN", "CuPy is installed but fails to import: module 'math' has no attribute 'NAN'"),
+        ("from cupy import core", "CuPy is installed but fails to import: cannot import name 'core'"),
+    ],
+)
+def test_a_missing_cupy_is_told_from_one_that_fails_to_import(
+    lipverify: Commands, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, source: str | None, message: str
+) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "cupy"]:
+        monkeypatch.delitem(sys.modules, name)
+    if source is None:
+        monkeypatch.setitem(sys.modules, "cupy", None)
+    else:
+        (tmp_path / "cupy.py").write_text(source)
+        monkeypatch.syspath_prepend(str(tmp_path))
+    done = lipverify(*LOSS, "--backend", "cupy")
+    assert done.returncode == 2
+    [line] = done.stderr.splitlines()
+    assert f"no usable GPU was found ({message}" in line
 
 
 def test_little_memory_gives_smaller_chunks_and_the_same_bits(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import sqlite3
 import struct
 from collections import Counter
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -147,13 +149,13 @@ def test_a_damaged_row_is_a_task_that_is_not_finished(tmp_path: Path) -> None:
     """A row that is truncated, or has one flipped bit in a number: only the digest can reveal the second."""
     measurement = Measurement(measured, (1,))
     Finished(tmp_path / NAME, "quick").put(measurement, (1.0, 0.1), 1.0)
-    with sqlite3.connect(tmp_path / NAME) as rows:
+    with closing(sqlite3.connect(tmp_path / NAME)) as rows:
         [(whole,)] = rows.execute("SELECT result FROM finished")
     tenth = struct.pack(">d", 0.1)
     assert whole.count(tenth) == 1
     changed = whole.replace(tenth, struct.pack(">d", math.nextafter(0.1, 1.0)))
     for damaged in (b"", b"\x93\x01", whole[:-1], changed, whole):
-        with sqlite3.connect(tmp_path / NAME) as rows:
+        with closing(sqlite3.connect(tmp_path / NAME, isolation_level=None)) as rows:
             rows.execute("UPDATE finished SET result = ?", (damaged,))
         found = Finished(tmp_path / NAME, "quick").get(measurement)
         assert found == (((1.0, 0.1), 1.0, None) if damaged == whole else None)
@@ -167,7 +169,7 @@ def test_a_file_of_another_kind_is_refused_and_unchanged(tmp_path: Path) -> None
 
 
 def test_a_database_of_another_kind_is_refused(tmp_path: Path) -> None:
-    with sqlite3.connect(tmp_path / NAME) as rows:
+    with closing(sqlite3.connect(tmp_path / NAME)) as rows:
         rows.execute("CREATE TABLE finished (recipe TEXT)")
     with pytest.raises(InvalidInput, match="does not hold finished measurements"):
         Finished(tmp_path / NAME, "quick")
@@ -180,6 +182,20 @@ def test_a_full_disk_does_not_cost_the_run(tmp_path: Path) -> None:
     ledger = run(CLAIMS, jobs=0, finished=finished)
     assert [record.verdict for record in ledger.claims] == ["supported", "supported"]
     assert finished.problem
+
+
+@pytest.mark.parametrize("content", [b"", b"these are notes, and not a few of them" * 100])
+def test_a_file_is_closed_when_nobody_uses_it(tmp_path: Path, content: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From 3.13 on, Python warns otherwise."""
+    opened: list[sqlite3.Connection] = []
+    connect = sqlite3.connect
+    monkeypatch.setattr("sqlite3.connect", lambda *a, **k: opened.append(connect(*a, **k)) or opened[-1])
+    (tmp_path / NAME).write_bytes(content)
+    with suppress(InvalidInput):
+        Finished(tmp_path / NAME, "quick")
+    gc.collect()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        opened[0].execute("SELECT 1")
 
 
 def test_the_file_goes_when_the_run_is_whole(tmp_path: Path) -> None:

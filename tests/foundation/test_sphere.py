@@ -2,11 +2,12 @@
 
 import numpy as np
 from flint import arb, ctx
-from hypothesis import given, target
+from hypothesis import given
 from hypothesis import strategies as st
 
 # internal: functions of numbers that are not public on their own
 from lipverify.foundation.sphere import sine_and_cosine, versine
+from tests.strategies import target
 
 EPS = float(np.finfo(float).eps)
 ANGLES = st.one_of(

@@ -12,7 +12,7 @@ from typing import Any
 import array_api_strict as strict
 import numpy as np
 import pytest
-from hypothesis import given, settings, target
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify.errors import InvalidInput, OutOfReach
@@ -55,6 +55,7 @@ from lipverify.linear_transformer.training.objective import Sample  # internal: 
 
 # internal: a model of a family, as a training evaluates it
 from lipverify.linear_transformer.training.record import OfFamily
+from tests.strategies import target
 
 EPS = float(np.finfo(float).eps)
 STEP = 1e-30

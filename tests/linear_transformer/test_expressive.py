@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, target
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lipverify.checks.linear_transformers.cosines import expected_alignment, mean_square_cosine
@@ -25,7 +25,7 @@ from lipverify.checks.linear_transformers.sampled_cosines import (
 from lipverify.errors import InvalidInput
 from lipverify.foundation import normals
 from lipverify.linear_transformer import Layer, readout
-from tests.strategies import log_floats
+from tests.strategies import log_floats, target
 
 EPS = float(np.finfo(float).eps)
 SIGMAS = 6

@@ -9,7 +9,7 @@ from itertools import pairwise
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings, target
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import dblquad
 
@@ -44,7 +44,7 @@ from lipverify.linear_transformer.gdplusplus.loss import layers_of
 
 # internal: the largest eigenvalue that the given number of contexts shows
 from lipverify.linear_transformer.gdplusplus.spectrum import largest_seen
-from tests.strategies import log_floats
+from tests.strategies import log_floats, target
 
 EPS = float(np.finfo(float).eps)
 TABLE = Regression(10, 20, UniformNoise(3.0))

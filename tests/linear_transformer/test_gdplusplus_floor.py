@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from flint import arb, ctx, fmpq, fmpq_mat
-from hypothesis import assume, given, settings, target
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from lipverify.errors import InvalidInput, OutOfReach
@@ -39,7 +39,7 @@ from lipverify.linear_transformer.gdplusplus.orthogonal import gauss_mean, gauss
 from lipverify.linear_transformer.gdplusplus.spectrum import trace_moments
 from lipverify.linear_transformer.regression import NoiseLaw
 from tests.linear_transformer.test_gdplusplus import weights
-from tests.strategies import log_floats
+from tests.strategies import log_floats, target
 
 EPS = float(np.finfo(float).eps)
 LAWS = st.one_of(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, target
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import differential_evolution
 
@@ -45,6 +45,7 @@ from lipverify.linear_transformer.gdplusplus.known import VIEWS, known_path, wri
 from lipverify.linear_transformer.gdplusplus.orthogonal import gauss_rule
 from lipverify.linear_transformer.published import NOISES, problem
 from tests.linear_transformer.test_gdplusplus import weights
+from tests.strategies import target
 
 EPS = float(np.finfo(float).eps)
 SILENT = Regression(10, 20, UniformNoise(0.0))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, target
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify.checks.linear_transformers import contributions, descent_steps
@@ -19,7 +19,7 @@ from lipverify.linear_transformer import Diagonal, Regression, UniformNoise, dra
 
 # internal: one step from a state that no tokens produce
 from lipverify.linear_transformer.implicit import State, advance
-from tests.strategies import log_floats
+from tests.strategies import log_floats, target
 
 EPS = float(np.finfo(float).eps)
 READINGS = {

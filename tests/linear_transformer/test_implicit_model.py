@@ -8,7 +8,7 @@ from typing import Any
 import array_api_strict
 import numpy as np
 import pytest
-from hypothesis import given, settings, target
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify.checks.linear_transformers.implicit_step import in_floats, in_integers, in_symbols
@@ -25,7 +25,7 @@ from lipverify.linear_transformer.rounding import UNIT, magnitude, rounding_boun
 
 # internal: the symbolic difference must detect a wrong factor
 from lipverify.proofs.polynomials import Symbols, leftover
-from tests.strategies import log_floats
+from tests.strategies import log_floats, target
 
 EPS = float(np.finfo(float).eps)
 STEPS = {

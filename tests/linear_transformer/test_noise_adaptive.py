@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, target
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify.checks.linear_transformers.two_levels import (
@@ -24,6 +24,7 @@ from lipverify.checks.linear_transformers.two_levels import (
     worst_at,
 )
 from lipverify.errors import InvalidInput, OutOfReach
+from tests.strategies import target
 
 EPS = float(np.finfo(float).eps)
 SIGMAS = 6

@@ -13,7 +13,7 @@ from typing import Any
 import array_api_strict
 import numpy as np
 import pytest
-from hypothesis import given, target
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import multivariate_normal
@@ -43,7 +43,7 @@ from lipverify.linear_transformer.regression.eigenbasis import eigenbasis
 
 # internal: the best constant without the rest of the table
 from lipverify.linear_transformer.regression.ridge import best_constant, tuned_ridge
-from tests.strategies import log_floats
+from tests.strategies import log_floats, target
 
 EPS = float(np.finfo(float).eps)
 TWO = CategoricalNoise((1.0, 3.0))

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from flint import arb, ctx
-from hypothesis import given, settings, target
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify.checks.linear_transformers.balls import matrix_residual, recursion_residual
@@ -32,7 +32,7 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation import normals
 from lipverify.linear_transformer import GDPlusPlus, readout
 from lipverify.linear_transformer.gdplusplus.eigenvalues import follow  # internal: the recursion on one eigenvalue
-from tests.strategies import log_floats
+from tests.strategies import log_floats, target
 
 EPS = float(np.finfo(float).eps)
 METHODS = (MINIMAX, UNIVERSAL)

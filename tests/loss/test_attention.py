@@ -9,7 +9,7 @@ from typing import Any
 import array_api_strict
 import numpy as np
 import pytest
-from hypothesis import given, settings, target
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms
@@ -28,7 +28,7 @@ from lipverify.loss.attention import (
     samples,
 )
 from lipverify.loss.montecarlo.contexts import Contexts, draw_contexts  # internal: contexts to evaluate it on
-from tests.strategies import log_floats
+from tests.strategies import log_floats, target
 
 EPS = float(np.finfo(float).eps)
 CONTEXTS = 20

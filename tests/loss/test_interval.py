@@ -9,7 +9,7 @@ from operator import add
 
 import numpy as np
 import pytest
-from hypothesis import given, target
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtri
 
@@ -25,6 +25,7 @@ from lipverify.foundation.means.samples import FEWEST, NormalTally  # internal: 
 from lipverify.foundation.means.target import FAR, PILOT, STEP, _wealth
 from lipverify.laws import Affine, Law, ReLU
 from lipverify.loss.montecarlo.terms import sampler  # internal: samples one by one, which the mean does not show
+from tests.strategies import target
 
 REPETITIONS = 2000
 SKEWED: dict[str, tuple[int, float, Callable[[Floats], Floats]]] = {

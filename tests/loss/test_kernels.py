@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, target
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms
@@ -17,7 +17,7 @@ from lipverify.covariates import Ellipsoid
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Linear, ReLU
 from lipverify.loss.methods import instead_of_exact  # internal: the route that the exact method takes
-from tests.strategies import log_floats
+from tests.strategies import log_floats, target
 
 
 @dataclass(frozen=True)

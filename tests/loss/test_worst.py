@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings, target
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.polynomial import Legendre
 from scipy.optimize import minimize_scalar
@@ -25,7 +25,7 @@ from lipverify.loss.worst import METRICS, WorstBias, worst_bias, worst_box_bias,
 # internal: weights of a box and of softmax, whose bias is computed by hand
 from lipverify.loss.worst.weights import box_weights, softmax_weights
 from lipverify.loss.worst.zigzag import single_bias  # internal: the bias of given weights
-from tests.strategies import lengths, log_floats
+from tests.strategies import lengths, log_floats, target
 
 CONTEXTS = 20_000
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, target
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lipverify.errors import InvalidInput
@@ -19,7 +19,7 @@ from lipverify.optimum.matrix.constraints import Constraint
 
 # internal: the descent is tested on quadratics with a known minimum, which are not losses
 from lipverify.optimum.matrix.descent import projected_gradient, stationarity
-from tests.strategies import log_floats
+from tests.strategies import log_floats, target
 
 EPS = float(np.finfo(float).eps)
 ROUNDING = 100 * EPS

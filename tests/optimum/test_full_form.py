@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, target
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify import Problem
@@ -30,7 +30,7 @@ from lipverify.laws import Affine, Cosine, Law, LowRank, ReLU, Sampled
 # internal: the loss at any matrices, for comparison with the training's output
 from lipverify.loss.attention import attention_named, losses
 from lipverify.loss.montecarlo.contexts import draw_contexts  # internal: contexts that the training has not used
-from tests.strategies import log_floats
+from tests.strategies import log_floats, target
 
 EPS = float(np.finfo(float).eps)
 CONTEXTS = 20

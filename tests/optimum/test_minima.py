@@ -11,7 +11,7 @@ import flint
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import given, settings, target
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify import LossTerms, Optimum, Problem, loss_terms, optimal_window, sensitivity, strategies
@@ -25,6 +25,7 @@ from lipverify.optimum.window import local, minimiser
 from lipverify.problem.functions import PowerSeries  # internal: a link that is a power series by name
 from lipverify.properties.ratio import require  # internal: an inequality with its distance as a target of the search
 from lipverify.strategies import constants, named_laws, ridge_laws
+from tests.strategies import target
 
 DIGITS = 40
 SEEN = 1e-7

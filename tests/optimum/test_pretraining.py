@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, target
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms, optimal_window, pretrain
@@ -25,7 +25,7 @@ from lipverify.loss.attention import attention_named
 # internal: losses at the addresses of a training are computed again
 from lipverify.optimum.matrix.sampled import draw_loss
 from lipverify.optimum.pretraining import Settings, pretrain_together
-from tests.strategies import log_floats
+from tests.strategies import log_floats, target
 
 EPS = float(np.finfo(float).eps)
 SMALL = Problem(d=2, n=8, law=Affine(L=3.0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from hypothesis import given, settings, target
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms, optimal_window
@@ -12,6 +12,7 @@ from lipverify.laws import law_named
 
 # internal: the loss of a window elsewhere, before claims make a ratio of it
 from lipverify.optimum.transfer import quotient, transferred_loss, transfers
+from tests.strategies import target
 
 Family = tuple[str, float]
 FAMILIES: tuple[Family, ...] = (("affine", 1.0), ("relu", 1.0), ("cosine", 1.0), ("cosine", 10.0))

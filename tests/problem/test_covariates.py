@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import given, target
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms, optimal_window
@@ -19,6 +19,7 @@ from lipverify.laws import Affine, Cosine, Linear, LowRank, Quadratic, ReLU, Rid
 from lipverify.loss.methods import method_named
 from lipverify.problem.matrices import complement  # internal: the complement of the relevant directions
 from lipverify.problem.symmetry import Symmetry, symmetry  # internal: the group of a problem, and its average
+from tests.strategies import target
 
 EPS = float(np.finfo(float).eps)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings, target
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms, optimal_matrix, optimal_window
@@ -33,6 +33,7 @@ from lipverify.laws import (
 )
 from lipverify.problem.written import law_written  # internal: laws as text, and back
 from tests.commands import Commands
+from tests.strategies import target
 
 CLOSED = (Affine(L=2.0), Linear(L=0.5), ReLU(L=1.5), Cosine(L=3.0), Quadratic(), Zonal(spectrum=(0.1, 0.5, 0.2)))
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, target
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms, optimal_window
@@ -19,7 +19,7 @@ from lipverify.loss.montecarlo.accuracy import tally_of  # internal: samples are
 from lipverify.loss.montecarlo.terms import sampler  # internal: samples at a matrix that is not isotropic
 from lipverify.optimum import empirical_window
 from lipverify.problem.whitening import isotropic_form  # internal: the isotropic form by itself, with its rounding
-from tests.strategies import log_floats
+from tests.strategies import log_floats, target
 
 LEVEL = 1 - 1e-5
 

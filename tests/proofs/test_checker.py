@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from flint import arb
+from flint import arb, ctx
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.shipped import shipped
@@ -39,6 +39,7 @@ from lipverify.proofs import (
 
 # internal: the ranges of the lemmas that take seconds, to cut them short
 from lipverify.proofs.checker import chain, every, levels, windows
+from lipverify.proofs.search import balls  # internal: constants of the search are compared with those of the checker
 from tests.proofs.controls import controls, rejected
 from tests.reference import statements
 
@@ -161,6 +162,16 @@ def test_the_checker_imports_nothing_else_of_lipverify(tmp_path: Path) -> None:
     assert "flint" in loaded
     assert not loaded & {"lipverify", "numpy", "scipy", "sympy", "msgspec"}
     assert subprocess.run([*run[:-1], str(bad)], capture_output=True, cwd=tmp_path, check=False).returncode == 1
+
+
+@pytest.mark.parametrize("name", ["affine-3", "lowrank-best-2-1-2", "dimensions-relu"])
+def test_the_search_has_the_balls_of_the_checker_to_the_last_bit(name: str) -> None:
+    """Curves through balls of other radii have other bounds, and what was searched would not be certified."""
+    data = committed(name)
+    with ctx.workprec(chain.BITS):
+        for stated, read in zip(data["lemmas"], checker.read(data).lemmas, strict=True):
+            found = {name: ball.repr() for name, ball in balls(stated["constants"]).items()}
+            assert found == {name: chain.ball(value).repr() for name, value in read.constants.items()}
 
 
 def test_a_proof_file_is_read_back(tmp_path: Path) -> None:

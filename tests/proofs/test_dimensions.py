@@ -179,7 +179,10 @@ def test_noise_and_bias_of_two_lines_lie_beyond_their_bounds(W: float) -> None:
             for x in (0.36, 0.6, 0.84, 0.86, 0.99, 1.0, 1.01, 1.1, 1.5):
                 N, B = statements.ramp(d, log_n, x * math.exp(log_k + log_W))
                 start = k["first"] if x < 0.85 else k["split"] if x < 1 else arb(1)
-                c, b = float(ramp.noise_below(k, largest).lower()), float(ramp.bias_below(k, largest, start).lower())
+                c, b = (
+                    float(sizes.noise_below(k, largest, k["first"]).lower()),
+                    float(ramp.bias_below(k, largest, start).lower()),
+                )
                 if d <= sizes.LAST:  # in the ball of all larger d `plane` is that of one d
                     b += float((ramp.plane(largest) * ramp.slope_below(k, largest, start) ** 2).lower()) * x**-0.5
                     assert 1.02 * b * x**-1.5 >= B / Q, (d, x)  # power: the bound is within 2 %
@@ -197,16 +200,13 @@ def test_each_larger_dimension_satisfies_the_bound_of_the_common_ball(
     """The conditions hold if the shared ball begins after d = 1200. If it begins earlier, it is too wide."""
     lines = {name: proof(law).stated[name] for name in ("low", "high")}
     for last, certain in ((1200, True), (60 if law in SMOOTH else 8, False)):
-        for module in (sizes, dimensions, ramp):
+        for module in (sizes, ramp):
             monkeypatch.setattr(module, "LAST", last)
-        sizes.head.cache_clear()
         k = known(law) | {name: arb(text) for name, text in lines.items()}
         with ctx.workprec(chain.BITS):
             k["kappa"] = sizes.centre(k)[0]["kappa"][1].lower()
             decides = dimensions.decides(law)
             assert all(all(rule(k)[1].values()) for rule in decides) is certain
-    monkeypatch.undo()
-    sizes.head.cache_clear()
 
 
 def test_one_dimension_of_it_is_the_theorem_of_that_dimension() -> None:

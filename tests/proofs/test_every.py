@@ -37,14 +37,7 @@ from lipverify.laws import Affine, Quadratic, ReLU
 from lipverify.proofs import EveryN, Proof, checker, load, prove_every_n, prove_window
 
 # internal: the test compares each lemma of a proof file with the exact method
-from lipverify.proofs.checker import (
-    chain,
-    contexts,
-    curves,
-    every,
-    laws,
-    levels,
-)
+from lipverify.proofs.checker import chain, contexts, curves, every, laws, levels
 
 # internal: averages over contexts; a lemma has only their bounds
 from lipverify.proofs.checker.contexts import BITS, GOAL, STRIP, averages, gauss, many_averages, sums

@@ -8,13 +8,14 @@ from functools import cache
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings, target
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import lipverify as lv
 from lipverify.errors import OutOfReach
 from lipverify.laws import Affine, Cosine, Law, Matern, Quadratic, ReLU, Ridge, Zonal
 from lipverify.proofs import Envelope, Gaussian, Kinked, Pieces, Powers, prove_envelope
+from tests.strategies import target
 
 LAWS: dict[str, Law] = {
     "affine": Affine(),

@@ -241,20 +241,24 @@ def test_the_gap_is_that_of_the_scaled_loss(law: Affine | ReLU, d: int, n: int, 
     assert float(ball.rad()) < 1e-3 * exact.gap[0]
 
 
-def test_the_end_of_a_part_lies_in_its_text_whatever_its_number_of_digits(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = optima.about({"theorem": "optimum", "given": about(Problem(d=3, n=9, law=Affine(), sigma=1.0))})
-    texts = list[str]()
+def test_a_remembered_result_is_that_of_the_same_facts_to_the_last_bit() -> None:
+    seen = list[dict[str, Any]]()
 
-    def record(d: int, n: int, text: str) -> tuple[Any, Any]:
-        texts.append(text)
-        return arb(0), arb(0)
+    @curves.remembered("n", "w", most=3)
+    def product(k: chain.Known) -> Any:
+        seen.append(dict(k))
+        return k["n"] * k["w"]
 
-    monkeypatch.setattr(optima, "_ends", record)
     with ctx.workprec(400):
-        places = [arb(1) / 2, arb(1) / 3, 1 + arb(2) ** -250, arb(3).sqrt().mid()]
-        for w in places:
-            optima.ends(chain.balls(given), w)
-        assert all(arb(text).contains(w) for text, w in zip(texts, places, strict=True))
+        third = arb(1) / 3
+        places = [third, third.mid(), 1 + arb(2) ** -250, third]
+        results = [product({"n": 2, "w": w, "more": w}) for w in places]
+        assert [call["w"].repr() for call in seen] == [w.repr() for w in places[:3]]
+        assert all("more" not in call for call in seen)
+        assert all(result.contains(2 * w.mid()) for result, w in zip(results, places, strict=True))
+        product({"n": 3, "w": third})
+        product({"n": 2, "w": third})  # the first of the last three was forgotten
+        assert len(seen) == 5
 
 
 @pytest.mark.parametrize("d", [2, 3, 5, 8])

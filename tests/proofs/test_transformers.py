@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from flint import fmpq, fmpq_poly
-from hypothesis import given, target
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lipverify.checks.linear_transformers.condition_numbers import METHODS, improved
@@ -26,6 +26,7 @@ from lipverify.proofs import Proof, checker, prove_cosine, prove_layers, prove_r
 from lipverify.proofs.checker.transformers import mixed_moment, never_negative, radius_moment
 from lipverify.proofs.direct import built  # internal: a proof with constants that are too tight
 from tests.proofs.controls import controls, rejected
+from tests.strategies import target
 
 LAYERS = prove_layers().constants
 

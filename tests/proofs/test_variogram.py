@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from flint import arb, ctx
-from hypothesis import assume, given, settings, target
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import lipverify as lv
@@ -24,6 +24,7 @@ from lipverify.proofs.checker.chain import BITS  # internal: the precision at wh
 from lipverify.proofs.checker.variogram import known_powers  # internal: the powers between which a variogram lies
 from lipverify.proofs.record import named  # internal: a law's name in a proof file
 from tests.proofs.controls import controls, rejected
+from tests.strategies import target
 
 places = st.sampled_from([Fraction(k, 10) for k in range(-9, 10)])
 numbers = st.sampled_from([Fraction(k, 4) for k in range(-8, 9)])

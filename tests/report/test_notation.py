@@ -8,7 +8,7 @@ from lipverify.report import words  # internal: the table of symbols, each of wh
 from lipverify.report.model import Symbol  # internal: a symbol in the model of a page, for an annotation
 from lipverify.report.notation import symbols_in  # internal: finds the symbols of a page a second time
 from lipverify.report.text import rich  # internal: an entry of that table as text
-from lipverify.report.web import web_page  # internal: the page without a file
+from lipverify.report.web.page import web_page  # internal: the page without a file
 from tests.ledgers import ledger, record
 from tests.report.pages import model, model_of, theorems, words_of
 

@@ -6,13 +6,14 @@ import math
 import re
 from decimal import Decimal
 
-from hypothesis import example, given, target
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lipverify.claims.ledger import Ledger
 from lipverify.report import digits  # internal: prints one number, for random values
 from lipverify.report.text import rich  # internal: one text with numbers in it, without a report
 from tests.report.pages import on_page, pages, rows_of, squeezed
+from tests.strategies import target
 
 printed_number = re.compile(r"([−\d.e]+) ± ([−\d.e]+)")
 

@@ -30,11 +30,11 @@ from lipverify.report.heatmaps import BLANK  # internal: the colour of a cell wi
 # internal: the CSS rule of a colour for each background
 from lipverify.report.looks import PAPERS, colour_class, colour_rule, series_looks
 from lipverify.report.text import APART, Run, formula  # internal: runs of a text without a page around them
-from lipverify.report.web import web_page  # internal: the page without a file
 
 # internal: one drawing without a page; ticks and rounding, for random values
 from lipverify.report.web.drawing import axis, drawing, has_place, round_values
 from lipverify.report.web.markup import Markup, element, join  # internal: escaping, for random text
+from lipverify.report.web.page import web_page  # internal: the page without a file
 
 # internal: one text with its formulas, without a page; one formula as the browser gets it
 from lipverify.report.web.words import Formulas, many, mathml

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import assume, example, given, settings, target
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 # internal: the distance of controls, which the error has to permit
@@ -19,6 +19,7 @@ from lipverify.claims.plan import estimate
 from lipverify.foundation import Floats
 from lipverify.foundation.ladder import APART, ASSUMPTION, LOG_APART, SHARE
 from lipverify.scaling import Growth, growth_of
+from tests.strategies import target
 
 LADDERS = {26: np.geomspace(1e4, 1e30, 27), 20: np.geomspace(1e4, 1e24, 14), 12: np.geomspace(1e4, 1e16, 14)}
 """The lengths of the ladders, in decades."""

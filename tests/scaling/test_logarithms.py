@@ -7,11 +7,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, target
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from lipverify.foundation import Floats
 from lipverify.scaling import Growth, growth_of
+from tests.strategies import target
 
 POWERS = (-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0)
 LADDERS = {26: np.geomspace(1e4, 1e30, 27), 12: np.geomspace(1e4, 1e16, 14)}

@@ -7,8 +7,8 @@ returns them to the host. After a fork, a child process may not use a device tha
 Kernels are run by `run_kernel(name, grid, block, arguments)`, which a test may replace. Settings are environment
 variables, so that worker processes inherit them: CUPY_STAND_IN_DEVICES (the number of devices), CUPY_STAND_IN_LOG (a
 file that gets a line with the process and the visible devices at the first use), CUPY_STAND_IN_BYTES (the largest array
-that fits), CUPY_STAND_IN_NVRTC ("missing"), CUPY_STAND_IN_FAULT ("FAULT at WHEN", one of `FAULTS` at a moment of
-`fail_at`).
+that fits), CUPY_STAND_IN_NVRTC ("missing"), CUPY_STAND_IN_DRIVER ("old"), CUPY_STAND_IN_FAULT ("FAULT at WHEN", one of
+`FAULTS` at a moment of `fail_at`).
 """
 
 from __future__ import annotations
@@ -316,6 +316,12 @@ def count_of_devices() -> int:
 
 def device_count() -> int:
     touch()
+    if os.environ.get("CUPY_STAND_IN_DRIVER") == "old":
+        raise CUDARuntimeError(
+            "cudaErrorInsufficientDriver: CUDA driver version is insufficient for CUDA runtime version"
+        )
+    if not count_of_devices():
+        raise CUDARuntimeError("cudaErrorNoDevice: no CUDA-capable device is detected")
     return count_of_devices()
 
 
@@ -418,7 +424,6 @@ PLAIN = ("float64", "int32", "uint64", "int64", "bool_", "pi", "inf", "nan", "ne
 memory_pool = SimpleNamespace(free_all_blocks=free_all_blocks, used_bytes=lambda: 0, total_bytes=lambda: 0)
 cuda = SimpleNamespace(
     Device=Device,
-    is_available=lambda: device_count() > 0,
     runtime=SimpleNamespace(getDeviceCount=device_count, CUDARuntimeError=CUDARuntimeError),
     nvrtc=SimpleNamespace(getVersion=compiler_version, NVRTCError=NVRTCError),
     memory=SimpleNamespace(OutOfMemoryError=OutOfMemoryError),

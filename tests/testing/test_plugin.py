@@ -84,6 +84,7 @@ def test_strictly_a_refuted_claim_fails_whatever_is_recorded(pytester: pytest.Py
     result.stdout.fnmatch_lines(["FAILED my_claims.py::mine.known - Failed: refuted at d = 3; x = 2*"])
 
 
+@pytest.mark.skipif(pytest.version_tuple < (9,), reason="older versions do not know the option")
 def test_strictness_of_pytest_in_a_file_is_about_pytest(pytester: pytest.Pytester) -> None:
     pytester.makeini("[pytest]\nstrict = true")
     run(pytester, FOUR).assert_outcomes(passed=2, failed=1, skipped=1)

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import Phase, given, settings, target
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from lipverify import Growth, LossTerms, Optimum, Problem, growth, loss_terms, optimal_window
@@ -52,6 +52,7 @@ from lipverify.strategies import (
     windows,
     zonal_laws,
 )
+from tests.strategies import target
 
 Estimator = Callable[[Problem, Any], LossTerms]
 Drawn = dict[str, Any]

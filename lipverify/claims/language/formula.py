@@ -75,23 +75,21 @@ class Bound(ABC):
                 f"{name} = '{self._written}': {missing[0]} has no value; there are {', '.join(where) or 'none'}."
             )
         taken = {symbol: where[symbol] for symbol in self.symbols}
+        number, why = math.nan, None
         try:
             value = self.value(taken)
             number = float(value) if is_real(value) else math.nan
         except (ArithmeticError, ValueError) as error:
-            raise self._no_number(taken, name) from error
+            why = error
         if not math.isfinite(number):
-            raise self._no_number(taken, name)
+            point = ", ".join(f"{symbol} = {value}" for symbol, value in taken.items()) or "any point"
+            raise InvalidInput(f"{name} = '{self._written}': it is not a finite number at {point}.") from why
         return number
 
     @property
     def _written(self) -> str:
         """The text that messages quote."""
         return str(self)
-
-    def _no_number(self, taken: Mapping[str, Any], name: str) -> InvalidInput:
-        point = ", ".join(f"{symbol} = {value}" for symbol, value in taken.items())
-        return InvalidInput(f"{name} = '{self._written}': it is not a finite number at {point or 'any point'}.")
 
 
 LONGEST_SHOWN = 80

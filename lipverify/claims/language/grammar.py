@@ -16,13 +16,12 @@ import math
 import operator
 import re
 import sys
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from enum import IntEnum
 from fractions import Fraction
 from functools import lru_cache
 from numbers import Rational, Real
-from typing import Any, ClassVar, NamedTuple, final
+from typing import Any, ClassVar, NamedTuple
 
 from lipverify.claims.ledger.symbols import GREEK, LETTERS, symbol
 
@@ -162,7 +161,7 @@ def tree_of(text: str) -> ast.expr:
         tree = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise Unreadable("it cannot be read; a product is written *, as in 2*d") from None
-    _check(tree, text, 0, 0)
+    _check(tree, text)
     return tree
 
 
@@ -173,11 +172,22 @@ def names_of(text: str) -> tuple[str, ...]:
 
 
 def _names_in(tree: ast.AST) -> Iterator[ast.Name]:
-    """Every symbol and constant of a tree, without the names of functions."""
     if isinstance(tree, ast.Name):
         yield tree
-    for child in tree.args if isinstance(tree, ast.Call) else ast.iter_child_nodes(tree):
-        yield from _names_in(child)
+    for operand in _operands(tree):
+        yield from _names_in(operand)
+
+
+def _operands(tree: ast.AST) -> list[ast.expr]:
+    """The parts of a tree that have a value, so without the names of functions."""
+    match tree:
+        case ast.BinOp(left, _, right):
+            return [left, right]
+        case ast.UnaryOp(_, operand):
+            return [operand]
+        case ast.Call(_, arguments):
+            return arguments
+    return []
 
 
 def source(text: str, tree: ast.expr) -> str:
@@ -196,42 +206,39 @@ def literal_parts(literal: str) -> tuple[str, str]:
     return f"{whole or 0}.{behind}" if behind else whole, exponent
 
 
-def _check(tree: ast.AST, text: str, depth: int, chain: int) -> None:
+def _check(tree: ast.expr, text: str, depth: int = 0, chain: int = 0) -> None:
     """Refuse syntax that formulas do not have. A chain such as `a + b + c` counts as one level of nesting."""
     if chain > LONGEST_CHAIN or depth > DEEPEST:
         raise Unreadable(f"it is nested more than {DEEPEST} deep, or chains more than {LONGEST_CHAIN} terms")
+    if fault := _fault(tree, source(text, tree)):
+        raise Unreadable(fault)
+    for operand in _operands(tree):
+        first = isinstance(tree, ast.BinOp) and operand is tree.left
+        chained = first and not isinstance(tree.op, ast.Pow)  # type: ignore[attr-defined]
+        _check(operand, text, depth + (not chained), chain + first)
+
+
+def _fault(tree: ast.expr, written: str) -> str:
+    """What is wrong with a part, apart from its operands; empty if nothing is."""
     match tree:
         case ast.Constant(value=(int() | float()) as number) if not isinstance(number, bool):
-            literal = source(text, tree)
-            if not LITERAL.fullmatch(literal) or len(literal) > LONGEST_WORD or not math.isfinite(number):
-                raise Unreadable(f"{literal[:LONGEST_WORD]} is not a decimal number, or is too long or too large")
+            if not LITERAL.fullmatch(written) or len(written) > LONGEST_WORD or not math.isfinite(number):
+                return f"{written[:LONGEST_WORD]} is not a decimal number, or is too long or too large"
         case ast.Name(id=name):
             if not SYMBOL.fullmatch(name) or len(name) > LONGEST_WORD:
-                raise Unreadable(f"{name} is no name of a symbol: letters, digits and single _ between")
+                return f"{name} is no name of a symbol: letters, digits and single _ between"
             if name in FUNCTIONS and name != "gamma":
-                raise Unreadable(f"{name} is a function: write {name}(...)")
-        case ast.BinOp() if type(tree.op) in OPERATORS:
-            chained = not isinstance(tree.op, ast.Pow)
-            _check(tree.left, text, depth if chained else depth + 1, chain + 1)
-            _check(tree.right, text, depth + 1, chain)
-        case ast.UnaryOp() if type(tree.op) in OPERATORS:
-            _check(tree.operand, text, depth + 1, chain)
-        case ast.Call(func=ast.Name(id=name), keywords=[]) if name in FUNCTIONS:
-            several = name in ("min", "max")
-            if (len(tree.args) < 2) if several else (len(tree.args) != 1):
-                raise Unreadable(f"{name} takes {'two arguments or more' if several else 'one argument'}")
-            for argument in tree.args:
-                _check(argument, text, depth + 1, chain)
+                return f"{name} is a function: write {name}(...)"
+        case ast.BinOp(op=sign) | ast.UnaryOp(op=sign) if type(sign) in OPERATORS:
+            pass
+        case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in FUNCTIONS:
+            if (len(arguments) < 2) if name in ("min", "max") else (len(arguments) != 1):
+                return f"{name} takes {'two arguments or more' if name in ('min', 'max') else 'one argument'}"
         case ast.Call(func=ast.Name(id=name)):
-            raise Unreadable(f"{name}(...) is none of {', '.join(FUNCTIONS)}; a product is written *")
+            return f"{name}(...) is none of {', '.join(FUNCTIONS)}; a product is written *"
         case _:
-            part = source(text, tree) if isinstance(tree, ast.expr) else type(tree).__name__
-            raise Unreadable(f"{part[:LONGEST_WORD]!r} has no place in it")
-
-
-ANYTHING, SUM, PRODUCT, POWER, ATOM = range(5)
-"""Binding strength of a part in Python's notation, from weakest to strongest."""
-_HELD: dict[type[ast.AST], int] = {ast.Add: SUM, ast.Sub: SUM, ast.Mult: PRODUCT, ast.Div: PRODUCT, ast.Pow: POWER}
+            return f"{written[:LONGEST_WORD]!r} has no place in it"
+    return ""
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -243,38 +250,14 @@ def substituted(text: str, meanings: tuple[tuple[str, str], ...]) -> str:
     """
     meaning = dict(meanings)
     written = text.encode()
-    for name, needed in sorted(_places(tree_of(text)), key=lambda position: position[0].col_offset, reverse=True):
+    for name in sorted(_names_in(tree_of(text)), key=lambda name: name.col_offset, reverse=True):
         if name.id in meaning:
-            before, after = written[: name.col_offset], written[name.end_col_offset :]
-            enclosed = before.rstrip().endswith(b"(") and after.lstrip().startswith(b")")
-            new = meaning[name.id]
-            loose = not enclosed and _held(tree_of(new)) < needed
-            written = before + (f"({new})" if loose else new).encode() + after
+            before, new, after = written[: name.col_offset], meaning[name.id], written[name.end_col_offset :]
+            bare, bracketed = before + new.encode() + after, before + f"({new})".encode() + after
+            # a sign after an operator is written in brackets, as 2*(-d), although Python does not need them
+            signed = new[0] in "+-" and before.rstrip().endswith((b"+", b"-", b"*", b"/"))
+            written = bracketed if signed or ast.dump(ast.parse(bare)) != ast.dump(ast.parse(bracketed)) else bare
     return written.decode()
-
-
-def _places(tree: ast.expr) -> Iterator[tuple[ast.Name, int]]:
-    """The positions of symbols, with the binding strength that their replacement needs."""
-    if isinstance(tree, ast.Name):
-        yield tree, ANYTHING
-    for parent in ast.walk(tree):
-        children = parent.args if isinstance(parent, ast.Call) else ast.iter_child_nodes(parent)
-        yield from ((child, _needed(parent, child)) for child in children if isinstance(child, ast.Name))
-
-
-def _held(tree: ast.AST) -> int:
-    """The binding strength of a part. A sign binds like a sum: `2 * -d` is written 2 * (-d)."""
-    if isinstance(tree, ast.BinOp):
-        return _HELD[type(tree.op)]
-    return SUM if isinstance(tree, ast.UnaryOp) else ATOM
-
-
-def _needed(parent: ast.AST, child: ast.AST) -> int:
-    if isinstance(parent, ast.Call):
-        return ANYTHING
-    if isinstance(parent, ast.BinOp) and not isinstance(parent.op, ast.Pow):
-        return _held(parent) + (child is parent.right)
-    return POWER if isinstance(parent, ast.UnaryOp) else ATOM
 
 
 class Rank(IntEnum):
@@ -300,13 +283,20 @@ class Printed(NamedTuple):
 SIGNS: dict[type[ast.AST], str] = {ast.Add: "+", ast.Sub: "-", ast.UAdd: "+", ast.USub: "-"}
 
 
-class Notation(ABC):
-    """The printing rules that LaTeX and plain text share."""
+class Notation:
+    r"""LaTeX with every fraction on one line, for an exponent or a sentence, and the rules that all notations share."""
 
-    around: ClassVar[dict[str, str]]
+    around: ClassVar = {
+        "sqrt": r"\sqrt{{{}}}",
+        "abs": r"\left|{}\right|",
+        "floor": r"\left\lfloor {} \right\rfloor",
+        "ceil": r"\left\lceil {} \right\rceil",
+    }
     """Functions printed as brackets or a sign around their argument."""
-    dot: ClassVar[str]
-    ends_as_function: ClassVar[re.Pattern[str]]
+    called: ClassVar = {"gamma": r"\Gamma", **{name: rf"\{name}" for name in ("log", "exp", "min", "max")}}
+    """The names of the other functions."""
+    dot: ClassVar = r" \cdot "
+    ends_as_function: ClassVar = re.compile(r"(?<!\{)(\\mathrm\{\w+\}|\\Gamma)$")
     """The end of a factor that would look like a function applied to a bracket after it."""
 
     def printed(self, tree: ast.AST, text: str) -> Printed:
@@ -324,17 +314,16 @@ class Notation(ABC):
                 return Printed(f"{first} {SIGNS[type(tree.op)]} {second}", Rank.SUM)
             case ast.BinOp(op=ast.Mult()):
                 first, second = self.part(tree.left, text, Rank.PRODUCT), self.part(tree.right, text, Rank.FACTOR)
-                return Printed(self._product(first, second), Rank.PRODUCT)
+                return Printed(self.product(first, second), Rank.PRODUCT)
             case ast.BinOp(op=ast.Div()):
                 return self.quotient(tree.left, tree.right, text)
             case ast.BinOp(op=ast.Pow()):
-                base = self.part(tree.left, text, Rank.ATOM)
-                return Printed(base + self.exponent(tree.right, text), Rank.FACTOR)
+                return Printed(self.part(tree.left, text, Rank.ATOM) + self.exponent(tree.right, text), Rank.FACTOR)
             case ast.Call(func=ast.Name(id=name)):
                 inside = ", ".join(self.part(argument, text, Rank.SUM) for argument in tree.args)
                 if name in self.around:
                     return Printed(self.around[name].format(inside), Rank.ATOM)
-                return Printed(self.function(name) + self.brackets(inside), Rank.FACTOR)
+                return Printed(self.called[name] + self.brackets(inside), Rank.FACTOR)
         raise ValueError(f"{tree} has no place in a formula")
 
     def part(self, tree: ast.AST, text: str, least: Rank) -> str:
@@ -342,75 +331,37 @@ class Notation(ABC):
         written = self.printed(tree, text)
         return written.text if written.rank >= least else self.brackets(written.text)
 
-    def quotient(self, over: ast.AST, under: ast.AST, text: str) -> Printed:
-        """A quotient, on one line."""
-        return Printed(f"{self.part(over, text, Rank.PRODUCT)}/{self.part(under, text, Rank.FACTOR)}", Rank.QUOTIENT)
-
-    @abstractmethod
-    def number(self, digits: str, exponent: str) -> Printed:
-        """A number from its digits and its exponent of ten, which may be empty."""
-
-    @abstractmethod
-    def symbol(self, name: str) -> str:
-        """A symbol or a constant."""
-
-    @abstractmethod
-    def function(self, name: str) -> str:
-        """The name of a function."""
-
-    @abstractmethod
-    def exponent(self, tree: ast.AST, text: str) -> str:
-        """An exponent, including the sign of a power before it."""
-
-    @abstractmethod
-    def brackets(self, inside: str) -> str:
-        """A part in round brackets."""
-
-    def _product(self, first: str, second: str) -> str:
+    def product(self, first: str, second: str) -> str:
         """Factors next to each other, with a dot where they would read as one number, a mixed number or a function."""
         mixed = first[-1].isdigit() and second.startswith(r"\frac")
         applied = self.ends_as_function.search(first) and second.startswith(("(", r"\left("))
         return f"{first}{self.dot if second[0].isdigit() or mixed or applied else ' '}{second}"
 
-
-class OneLine(Notation):
-    r"""LaTeX with every fraction on one line, for an exponent or a sentence."""
-
-    around: ClassVar = {
-        "sqrt": r"\sqrt{{{}}}",
-        "abs": r"\left|{}\right|",
-        "floor": r"\left\lfloor {} \right\rfloor",
-        "ceil": r"\left\lceil {} \right\rceil",
-    }
-    dot = r" \cdot "
-    ends_as_function = re.compile(r"(?<!\{)(\\mathrm\{\w+\}|\\Gamma)$")
+    def quotient(self, over: ast.AST, under: ast.AST, text: str) -> Printed:
+        """A quotient, on one line."""
+        return Printed(f"{self.part(over, text, Rank.PRODUCT)}/{self.part(under, text, Rank.FACTOR)}", Rank.QUOTIENT)
 
     def number(self, digits: str, exponent: str) -> Printed:
-        r"""A number in LaTeX: 1e-3 as 10^{-3}, 2.5e6 as 2.5 \cdot 10^{6}."""
+        r"""A number from its digits and its exponent of ten, if any: 1e-3 is 10^{-3}, 2.5e6 is 2.5 \cdot 10^{6}."""
         if not exponent:
             return Printed(digits, Rank.ATOM)
         power = f"10^{{{int(exponent)}}}"
         return Printed(power, Rank.FACTOR) if digits == "1" else Printed(digits + self.dot + power, Rank.PRODUCT)
 
     def symbol(self, name: str) -> str:
-        """A symbol with Greek letters as commands and its later parts as a subscript."""
+        """A symbol or a constant."""
         return symbol(name)
 
-    def function(self, name: str) -> str:
-        """A function by its LaTeX command."""
-        return {"gamma": r"\Gamma"}.get(name, rf"\{name}")
-
     def exponent(self, tree: ast.AST, text: str) -> str:
-        """An exponent, on one line."""
+        """An exponent, including the sign of a power before it."""
         return f"^{{{ONE_LINE.printed(tree, text).text}}}"
 
     def brackets(self, inside: str) -> str:
-        """Brackets as high as their content."""
+        """A part in round brackets, as high as their content."""
         return rf"\left({inside}\right)" if r"\frac" in inside else f"({inside})"
 
 
-@final
-class Built(OneLine):
+class Built(Notation):
     """LaTeX with built fractions, but on one line within a fraction or an exponent."""
 
     def quotient(self, over: ast.AST, under: ast.AST, text: str) -> Printed:
@@ -419,13 +370,13 @@ class Built(OneLine):
         return Printed(rf"\frac{{{above}}}{{{below}}}", Rank.FACTOR)
 
 
-@final
 class Plain(Notation):
     """Plain text with Greek letters and a few signs."""
 
     around: ClassVar = {"floor": "⌊{}⌋", "ceil": "⌈{}⌉"}
-    dot = "·"
-    ends_as_function = re.compile(r"([^\W\d]\w+|Γ)$")
+    called: ClassVar = {name: name for name in FUNCTIONS} | {"gamma": "Γ", "sqrt": "√"}
+    dot: ClassVar = "·"
+    ends_as_function: ClassVar = re.compile(r"([^\W\d]\w+|Γ)$")
 
     def number(self, digits: str, exponent: str) -> Printed:
         """A number with the digits of the source."""
@@ -435,20 +386,12 @@ class Plain(Notation):
         """A symbol, with Greek letters as letters."""
         return re.sub(r"[^\W\d_]+", lambda word: GREEK.get(word[0], word[0]), name).rstrip("_")
 
-    def function(self, name: str) -> str:
-        """A function by its name or sign."""
-        return {"gamma": "Γ", "sqrt": "√"}.get(name, name)
-
     def exponent(self, tree: ast.AST, text: str) -> str:
         """An exponent, in brackets if it has more than one part."""
         return f"^{self.part(tree, text, Rank.ATOM)}"
 
-    def brackets(self, inside: str) -> str:
-        """Brackets of one size, because the text is one line high."""
-        return f"({inside})"
 
-
-ONE_LINE, BUILT, PLAIN = OneLine(), Built(), Plain()
+ONE_LINE, BUILT, PLAIN = Notation(), Built(), Plain()
 
 
 def _sign_first(tree: ast.AST) -> ast.AST:
@@ -458,117 +401,3 @@ def _sign_first(tree: ast.AST) -> ast.AST:
         if isinstance(first, ast.UnaryOp):
             return ast.UnaryOp(first.op, ast.BinOp(first.operand, tree.op, tree.right))
     return tree
-
-
-TOKEN = re.compile(
-    r"`[^`]*`|'s\b|[A-Za-z]{2,}(?:-[A-Za-z]{2,})+|\w-part|<\w+, \w+>|<=|>=|->|w\*|\|\.\||\.\.\.|\d+(?:\.\d+)*|\s+"
-    r"|[A-Za-z]+\d*(?:_(?:[A-Za-z]+|\d+|\+))?(?:(?<=\b[A-Za-z])'+|(?<=_[a-z])'+)?|."
-)
-TYPESET = {"<=": r"\leq ", ">=": r"\geq ", "->": r"\to ", "|.|": r"|\cdot|", "...": r"\ldots ", "w*": "w^{*}"}
-TYPESET |= {sign: sign for sign in "<>=+-/|^_"}
-RELATIONS = ("<=", ">=", "<", ">", "=")
-NAMES = {"E": r"\mathbb{E}", "oo": r"\infty", "infinity": r"\infty", "sqrt": r"\sqrt"}
-NAMES |= {
-    name: rf"\{name}" for name in ("sum", "prod", "int", "log", "max", "min", "exp", "cos", "sin", "tanh", *GREEK)
-}
-CLOSING = {"(": ")", "[": "]", "{": "}"}
-ENGLISH = ("and", "as", "at", "each", "else", "for", "is", "of", "or", "to", "where", "with")
-"""English words that are never names in a formula, whatever their neighbours are."""
-
-
-def typeset(text: str) -> str:
-    r"""Typeset a sentence: formulas are put between dollar signs, and English words and code stay unchanged.
-
-    >>> print(typeset("For every w >= u: Z_low <= P(w) / c, with J0 (5 E for pairs), and E sum a_i."))
-    For every $w\geq u$: $Z_{\mathrm{low}}\leq P(w)/c$, with $J_{0}$ ($5 E$ for pairs), and $\mathbb{E} \sum a_{i}$.
-    >>> print(typeset("f is a multiple of z; A stays below (above) b, at most low e^{-lambda g} / sqrt(pi)"))
-    $f$ is a multiple of $z$; $A$ stays below (above) $b$, at most $\mathrm{low}\,e^{-\lambda g}/\sqrt{\pi}$
-    """
-    tokens, done, position = TOKEN.findall(text), "", 0
-    while position < len(tokens):
-        end = position if tokens[position].isspace() else _end(tokens, position)
-        formula = any(_is_name(token) or token in TYPESET for token in tokens[position:end])
-        done += f"${_latex(tokens[position:end])}$" if formula else "".join(tokens[position : max(end, position + 1)])
-        position = max(end, position + 1)
-    return done
-
-
-def _end(tokens: list[str], position: int, inside: str = "") -> int:
-    """The end of the formula that begins here. Commas belong to it within brackets, words within function calls."""
-    end = position
-    while position < len(tokens):
-        token = tokens[position]
-        if token in CLOSING:
-            called = position > 0 and _is_name(tokens[position - 1]) | tokens[position - 1].isalpha()
-            close = _end(tokens, position + 1, "call" if called else "brackets")
-            remark = tokens[position - 1].isspace() and set(RELATIONS) & set(tokens[position:close])
-            if remark or tokens[close : close + 1] != [CLOSING[token]]:
-                break
-            position = end = close + 1
-        elif token.isspace() or token in TYPESET or (inside and token == ","):
-            position += 1
-            end = position if token in ("w*", "|.|", "|") else end
-        elif _is_part(tokens, position) or (inside == "call" and token.isalpha()):
-            position = end = position + 1
-        else:
-            break
-    return position if inside else end
-
-
-def _is_part(tokens: list[str], position: int) -> bool:
-    """True if a word or a number belongs to a formula, judged by itself and by its neighbours."""
-    token = tokens[position]
-    before = next((word for word in reversed(tokens[:position]) if not word.isspace()), "")
-    after = next((word for word in tokens[position + 1 :] if not word.isspace()), "")
-    if token[0].isdigit() or token.startswith("<"):
-        return token.count(".") < 2
-    if token == "a":
-        return not re.fullmatch(r"[A-Za-z]{2,}", after)
-    if not token[0].isalpha() or token in ENGLISH or (before, token) == ("the", "sum"):
-        return False
-    applied = before[:1].isdigit() or token in ("low", "high")
-    called = after == "(" == tokens[position + 1]
-    return _is_name(token) or called or before in {*TYPESET} - {"|"} or (applied and _is_name(after))
-
-
-def _is_name(token: str) -> bool:
-    """True if a token is a mathematical name: a letter, a letter with an index or a prime, or a known name."""
-    return token in NAMES or bool(re.fullmatch(r"[A-Za-z]'*|[A-Za-z]+(\d+|_\w+|_\+)'*|w\*|\|\.\||<.+>", token))
-
-
-def _latex(tokens: list[str]) -> str:
-    out: list[str] = []
-    for position, token in enumerate(tokens):
-        if token.isspace():
-            neighbours = tokens[position - 1], tokens[position + 1]
-            apart = any(
-                neighbour.isalpha() and len(neighbour) > 1 and neighbour not in NAMES for neighbour in neighbours
-            )
-            out.append("" if {*TYPESET} - {"w*"} & {*neighbours} else r"\," if apart else " ")
-        elif token == "E" and not _applied(tokens, position):
-            out.append(token)
-        else:
-            out.append(TYPESET.get(token) or _name(token))
-    text = re.sub(r"\^-(\\mathrm\{\w+\}|\\?\w+)", r"^{-\1}", "".join(out))
-    return re.sub(r"\\sqrt\(([^()]*)\)", r"\\sqrt{\1}", text)
-
-
-def _applied(tokens: list[str], position: int) -> bool:
-    """True if an argument for an expectation follows."""
-    after = next((token for token in tokens[position + 1 :] if not token.isspace()), "=")
-    return after not in TYPESET or after == "|"
-
-
-def _name(token: str) -> str:
-    """Typeset a number, a bracket, or a name with its index."""
-    if token.startswith("<"):
-        return rf"\langle {', '.join(map(_name, token[1:-1].split(', ')))}\rangle "
-    match = re.fullmatch(r"([A-Za-z]+?)(\d+|_\w+|_\+)?('*)", token)
-    if not match:
-        return token
-    head, index, primes = match.groups()
-    word = NAMES.get(head, head if len(head) == 1 else rf"\mathrm{{{head}}}")
-    below = (index or "").removeprefix("_")
-    if len(below) > 1 and not below.isdigit():
-        below = NAMES.get(below, rf"\mathrm{{{below}}}")
-    return (f"{word}_{{{below}}}" if below else word) + primes

@@ -1,129 +1,34 @@
-r"""The reader of LaTeX formulas: pylatexenc finds commands, groups and arguments, and this module builds a tree.
+r"""The reader of LaTeX formulas. Nothing is guessed: an unknown command is refused with its position in the text.
 
-The tree has few kinds of parts, and each writer (`typst`, `plain`, `source`) defines how it writes each of them.
-Nothing is guessed: a command outside of the tables in `symbols` is refused with its position in the text.
+A regular expression finds the tokens. pylatexenc finds the same and groups, but neither scripts nor what stands between
+`\left` and `\right`; to adapt its nodes took more lines than to read tokens.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache, lru_cache
-from typing import Any, NamedTuple, NoReturn, cast
-
-import msgspec
+from collections.abc import Callable, Collection, Iterator
+from functools import lru_cache
+from typing import NoReturn
 
 from lipverify.foundation.latex import symbols
+from lipverify.foundation.latex.tree import SPACE, Part, UnreadableError, row
 
 FORMULA = re.compile(r"(?<!\\)\$(.+?)(?<!\\)\$", re.DOTALL)
 """A formula within a text, between dollar signs."""
 _REMEMBERED = 1 << 13
 """Number of formulas in the cache: a report has some thousands, most of them repeated."""
 _DEEPEST = 30
-"""The deepest nesting of groups and arguments; the Typst compiler follows about twice this depth."""
+"""The deepest nesting of rows; the Typst compiler follows about twice this depth."""
 _NEAR = 12
 """Characters on either side of a fault that a message shows."""
-_TOKEN = re.compile(r"\d+(?:\.\d+)?|\s+|.", re.DOTALL)
-_ORDERS = frozenset("OΩΘω")
-
-
-class UnreadableError(ValueError):
-    """A formula with an unreadable part; the message says which part, and where it is."""
-
-
-class Sign(msgspec.Struct, frozen=True):
-    """A letter, a number, or one other character."""
-
-    text: str
-
-
-class Space(msgspec.Struct, frozen=True):
-    """A space by the name of its command; by no name it is one that LaTeX does not print."""
-
-    command: str
-
-
-class Words(msgspec.Struct, frozen=True):
-    r"""Words set upright, with the command that does so: `\text{for every}`, `\mathrm{low}`."""
-
-    text: str
-    command: str
-
-
-class Named(msgspec.Struct, frozen=True):
-    r"""An operator by its name: `log` of the command `log`, or any words of `operatorname` or `operatorname*`."""
-
-    text: str
-    command: str
-
-
-class Row(msgspec.Struct, frozen=True):
-    """Parts in a row: a formula, or the content of braces."""
-
-    parts: tuple[Node, ...]
-
-
-class Scripts(msgspec.Struct, frozen=True):
-    """A base, which may be absent, with a subscript, primes and a superscript."""
-
-    base: Node | None
-    below: Node | None
-    primes: int
-    above: Node | None
-
-
-class Fraction(msgspec.Struct, frozen=True):
-    """A fraction or a binomial coefficient, by its command."""
-
-    command: str
-    over: Node
-    under: Node
-
-
-class Root(msgspec.Struct, frozen=True):
-    """A root; the square root has no index."""
-
-    inside: Node
-    index: Node | None
-
-
-class Styled(msgspec.Struct, frozen=True):
-    r"""A part in another alphabet, or with a sign above or below it: `\mathbf{M}`, `\hat{w}`."""
-
-    command: str
-    inside: Node
-
-
-class Fenced(msgspec.Struct, frozen=True):
-    r"""Parts between brackets that grow with them; `fences` has one more, an absent one is empty."""
-
-    fences: tuple[str, ...]
-    parts: tuple[Row, ...]
-
-
-class Sized(msgspec.Struct, frozen=True):
-    r"""A bracket of the size that its command gives: `\bigl(`."""
-
-    command: str
-    fence: str
-
-
-class Stacked(msgspec.Struct, frozen=True):
-    """A base with something small above or below it."""
-
-    base: Node
-    above: Node | None
-    below: Node | None
-
-
-class Grid(msgspec.Struct, frozen=True):
-    """The rows of an environment, cell by cell."""
-
-    name: str
-    rows: tuple[tuple[Row, ...], ...]
-
-
-Node = Sign | Space | Words | Named | Row | Scripts | Fraction | Root | Styled | Fenced | Sized | Stacked | Grid
+_TOKEN = re.compile(r"\\(?:[A-Za-z]+|.)|\s+|.", re.DOTALL)
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_WORDS = re.compile(r"\{((?:[^\\{}$#%&]|\\[ ,])*)\}|([^\\{}$#%&])")
+"""An argument of plain words, in braces or of one letter."""
+_OUTSIDE = re.compile(r"\\text\{([^{}$\\]*\s\S[^{}$\\]*)\}|\\(?:[A-Za-z]+|.)|[{}]", re.DOTALL)
+_NESTS = {"{": 1, r"\begin": 1, "}": -1, r"\end": -1}
+"""How a token changes the depth of braces and environments."""
 
 
 def pieces(text: str) -> Iterator[tuple[bool, str]]:
@@ -140,7 +45,7 @@ def pieces(text: str) -> Iterator[tuple[bool, str]]:
 
 
 @lru_cache(_REMEMBERED)
-def read(latex: str) -> Row:
+def read(latex: str) -> Part:
     r"""The tree of a formula, given without dollar signs.
 
     Raises
@@ -148,64 +53,36 @@ def read(latex: str) -> Row:
     UnreadableError
         If it contains an unknown part or is incomplete, with the position.
 
-    >>> read("x^2").parts
-    (Scripts(base=Sign(text='x'), below=None, primes=0, above=Sign(text='2')),)
+    >>> [part.kind for part in read(r"x^2 \leq a").parts]
+    ['scripts', 'space', 'sign', 'space', 'sign']
     >>> read(r"a + \foo b")
     Traceback (most recent call last):
         ...
-    lipverify.foundation.latex.reader.UnreadableError: \foo is not known: character 5 of the formula, at '\foo b'
+    lipverify.foundation.latex.tree.UnreadableError: \foo is not known: character 5 of the formula, at '\foo b'
     """
-    parts = _Group(latex, _nodes(latex), 0, len(latex)).all()
-    if all(isinstance(part, Space) for part in parts):
+    reader = _Reader(latex)
+    formula = reader.row()
+    if reader.next_token:
+        reader.refuse("unexpected closing brace")
+    if all(part and part.kind == "space" for part in formula.parts):
         refuse(latex, 0, "an empty formula")
-    return Row(parts)
+    return formula
 
 
 def outside_words(latex: str) -> list[tuple[bool, str]]:
     r"""The pieces of a statement: words (True) in `\text{...}` outside of braces that contain a space, and formulas.
 
-    Raises
-    ------
-    UnreadableError
-        If braces or arguments are not complete.
-
     >>> outside_words(r"a \leq b \text{ for every } c_{\text{of it}}")
     [(False, 'a \\leq b '), (True, ' for every '), (False, ' c_{\\text{of it}}')]
     """
     parts: list[tuple[bool, str]] = []
-    start = 0
-    for node in _nodes(latex):
-        words = latex[node.pos + len(r"\text{") : node.pos + node.len - 1]
-        if getattr(node, "macroname", "") == "text" and re.search(r"\s\S", words) and not set(words) & set("{}$\\"):
-            parts += [(False, latex[start : node.pos]), (True, words)]
-            start = node.pos + node.len
+    start = depth = 0
+    for match in _OUTSIDE.finditer(latex):
+        depth += _NESTS.get(match[0], 0)
+        if match[1] and not depth:
+            parts += [(False, latex[start : match.start()]), (True, match[1])]
+            start = match.end()
     return [*parts, (False, latex[start:])]
-
-
-@lru_cache(_REMEMBERED)
-def _nodes(latex: str) -> Sequence[Any]:
-    """The nodes that pylatexenc finds: text, commands with their arguments, groups, environments."""
-    from pylatexenc.latexwalker import LatexWalker, LatexWalkerError
-
-    walker = LatexWalker(latex, latex_context=_vocabulary(), tolerant_parsing=False)
-    try:
-        nodes, *_ = walker.get_latex_nodes(parsing_state=walker.make_parsing_state(in_math_mode=True))
-    except LatexWalkerError as error:
-        refuse(latex, getattr(error, "pos", None) or 0, str(getattr(error, "msg", "it breaks off")).rstrip(".!"))
-    except RecursionError:
-        refuse(latex, 0, "it is nested too deeply")
-    return nodes
-
-
-def inside(node: Node) -> Iterator[Node]:
-    """The parts of a part."""
-    values: list[Any] = list(msgspec.structs.astuple(node))
-    while values:
-        value = values.pop(0)
-        if isinstance(value, tuple):
-            values = [*value, *values]
-        elif isinstance(value, msgspec.Struct):
-            yield cast(Node, value)
 
 
 def refuse(latex: str, position: int, reason: str) -> NoReturn:
@@ -215,295 +92,254 @@ def refuse(latex: str, position: int, reason: str) -> NoReturn:
     raise UnreadableError(f"{reason}: character {position + 1} of the formula, {where}".replace("\\\\", "\\"))
 
 
-@cache
-def _vocabulary() -> Any:
-    """The context for pylatexenc: the number of arguments of each command."""
-    from pylatexenc.macrospec import EnvironmentSpec, LatexContextDb, MacroSpec
+class _Reader:
+    """The tokens of a formula, read from left to right."""
 
-    known = LatexContextDb()
-    known.add_context_category(
-        "formulas",
-        macros=[MacroSpec(name, arguments) for name, arguments in symbols.ARGUMENTS.items()],
-        environments=[EnvironmentSpec("array", "{")],
-    )
-    known.set_unknown_macro_spec(MacroSpec(""))
-    known.set_unknown_environment_spec(EnvironmentSpec(""))
-    return known
+    def __init__(self, latex: str) -> None:
+        self._latex = latex
+        self._tokens = [(token.start(), token[0]) for token in _TOKEN.finditer(latex)]
+        self._at = self._depth = 0
 
+    @property
+    def next_token(self) -> str:
+        """The next token, which is not consumed; empty at the end."""
+        return self._tokens[self._at][1] if self._at < len(self._tokens) else ""
 
-class _Item(NamedTuple):
-    """One character, number, command or group, and its position."""
+    @property
+    def _position(self) -> int:
+        return self._tokens[self._at][0] if self._at < len(self._tokens) else len(self._latex)
 
-    position: int
-    text: str
-    """A command with its backslash; empty for a group."""
-    node: Any = None
-
-
-class _Group:
-    """The content of one group, read from left to right."""
-
-    def __init__(self, latex: str, nodes: Sequence[Any], depth: int, end: int) -> None:
-        self._latex, self._depth, self._end = latex, depth, end
-        self._items = list(self._items_of(nodes))
-        self._at = 0
-        if depth > _DEEPEST:
-            self._refuse("it is nested too deeply")
-
-    def _items_of(self, nodes: Sequence[Any]) -> Iterator[_Item]:
-        for node in filter(None, nodes):
-            kind = type(node).__name__
-            if kind == "LatexCharsNode":
-                yield from (_Item(node.pos + token.start(), token[0]) for token in _TOKEN.finditer(node.chars))
-            elif kind == "LatexMacroNode":
-                yield _Item(node.pos, f"\\{node.macroname}", node)
-                if node.macro_post_space and node.macroname not in symbols.ARGUMENTS:
-                    yield _Item(node.pos, " ")
-            elif kind in ("LatexGroupNode", "LatexEnvironmentNode"):
-                yield _Item(node.pos, "", node)
-            else:
-                refuse(self._latex, node.pos, f"{self._latex[node.pos]!r} has no meaning here")
-
-    def _refuse(self, reason: str) -> NoReturn:
-        """True at the given item, or at the end of the group."""
-        refuse(self._latex, self._items[self._at].position if self._at < len(self._items) else self._end, reason)
-
-    def _peek(self) -> str | None:
-        """The text of the next item, or None at the end."""
-        return self._items[self._at].text if self._at < len(self._items) else None
+    def refuse(self, reason: str) -> NoReturn:
+        """Refuse the next token."""
+        refuse(self._latex, self._position, reason)
 
     def _skip(self) -> None:
         """Skip the spaces that LaTeX does not print."""
-        while (text := self._peek()) is not None and text.isspace():
+        while self.next_token.isspace():
             self._at += 1
 
-    def _next(self) -> _Item:
+    def _next(self) -> str:
         self._skip()
-        if self._at == len(self._items):
-            self._refuse("the formula breaks off")
+        if self.next_token in ("", "}"):
+            self.refuse("the formula breaks off")
         self._at += 1
-        return self._items[self._at - 1]
+        return self._tokens[self._at - 1][1]
 
-    def all(self) -> tuple[Node, ...]:
-        """The parts up to the end of the group."""
-        return self.until(())
-
-    def until(self, stop: Sequence[str]) -> tuple[Node, ...]:
-        """The parts up to one of these signs, which is not consumed; up to the end of the group if there is none."""
-        parts: list[Node] = []
-        while (text := self._peek()) is not None and text not in stop:
+    def row(self, *stop: str) -> Part:
+        """The parts up to a closing brace or one of these tokens, which is not consumed; or up to the end."""
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            self.refuse("it is nested too deeply")
+        parts: list[Part] = []
+        while (text := self.next_token) and text not in ("}", *stop):
             if text.isspace():
                 self._at += 1
-                parts.append(Space(""))
-                continue
-            part = self._scripted(self._atom())
-            if isinstance(part, Fenced) and parts and _is_order(parts[-1]):
-                part = _without_first_power(part)
-            if part is not None:
+                parts.append(SPACE)
+            elif part := self._scripted(self._number() if text.isdecimal() else self._atom()):
                 parts.append(part)
-        return tuple(parts)
+        self._depth -= 1
+        return row(*parts)
 
-    def _scripted(self, base: Node | None) -> Node | None:
+    def _number(self) -> Part:
+        """A number with its decimals. An argument without braces is one digit, which is why each is a token."""
+        number = _NUMBER.match(self._latex, self._position)
+        assert number
+        self._at += len(number[0])
+        return Part("sign", number[0])
+
+    def _scripted(self, base: Part | None) -> Part | None:
         """A base with the scripts and primes that follow it."""
-        scripts: dict[str, Node] = {}
-        primes, after = 0, self._at
+        scripts: dict[str, Part] = {}
+        primes, after = "", self._at
         while True:
             self._skip()
-            text = self._peek()
-            if text in ("'", "’"):
-                self._at, primes = self._at + 1, primes + 1
-            elif text in ("\\limits", "\\nolimits"):
-                self._at += 1
-            elif text in ("^", "_"):
-                if text in scripts:
-                    self._refuse(f"two {text!r} on one base")
-                self._at += 1
-                scripts[text] = self._script()
-            else:
+            text = self.next_token
+            if text not in ("'", "’", "^", "_", r"\limits", r"\nolimits"):
                 break
+            if text in scripts:
+                self.refuse(f"two {text!r} on one base")
+            self._at += 1
+            primes += "'" * (text in ("'", "’"))
+            if text in ("^", "_"):
+                self._skip()
+                scripts[text] = self._atom() or row()
             after = self._at
         self._at = after  # a space after the last script belongs to the row
-        return Scripts(base, scripts.get("_"), primes, scripts.get("^")) if scripts or primes else base
+        parts = (base, scripts.get("_"), scripts.get("^"))
+        return Part("scripts", primes, parts) if scripts or primes else base
 
-    def _script(self) -> Node:
-        """The argument of `^` or `_`: a group or one sign; of a number, its first digit."""
-        self._skip()
-        text = self._peek() or ""
-        if len(text) > 1 and text[0].isdigit():
-            position, rest = self._items[self._at].position, text[1:]
-            self._items[self._at : self._at + 1] = [
-                _Item(position, text[0]),
-                *(_Item(position + 1 + token.start(), token[0]) for token in _TOKEN.finditer(rest)),
-            ]
-        return self._atom() or Row(())
-
-    def _atom(self) -> Node | None:
-        """One part without its scripts; None for a command that prints nothing."""
-        position, text, node = self._next()
-        if text.startswith("\\"):
-            return self._command(text[1:], position, node)
-        if node is not None:
-            return self._grid(node) if type(node).__name__ == "LatexEnvironmentNode" else self._row(node)
+    def _atom(self) -> Part | None:
+        """One part without its scripts; None for a command that prints nothing, and before a script without a base."""
+        text = self._next()
+        if text[0] == "\\" and text != "\\":
+            if text[1:] not in _MEANINGS:
+                self._back(f"{text} is not known")
+            return _MEANINGS[text[1:]](self, text[1:])
+        if text == "{":
+            group = self.row()
+            self._close("}")
+            return group
         if text in ("^", "_", "'"):
             self._at -= 1
             return None
-        if text == "~":
-            return Space(" ")
-        if text in set('}&#$%@\\"`') or not text.isprintable():
-            self._at -= 1
-            self._refuse(f"{text!r} has no meaning here" if text.isprintable() else f"{text!r} cannot be printed")
-        return Sign(text)
+        if text in set('&#$%@\\"`') or not text.isprintable():
+            self._back(f"{text!r} {'has no meaning here' if text.isprintable() else 'cannot be printed'}")
+        return Part("space", " ") if text == "~" else Part("sign", text)
 
-    def _row(self, node: Any) -> Row:
-        """The content of a group or of an argument without braces."""
-        braced = type(node).__name__ == "LatexGroupNode"
-        end = node.pos + node.len - braced
-        return Row(_Group(self._latex, node.nodelist if braced else [node], self._depth + 1, end).all())
+    def _close(self, bracket: str) -> None:
+        if self.next_token != bracket:
+            self.refuse(f"End of input, expecting {bracket!r}")
+        self._at += 1
 
-    def _command(self, name: str, position: int, node: Any) -> Node | None:
-        if name in symbols.ARGUMENTS and node.nodeargd is None:
-            refuse(self._latex, position, f"\\{name} with its argument must stand in braces here")
-        arguments = list(node.nodeargd.argnlist) if node.nodeargd else []
-        if name in symbols.SILENT or name == "label":
-            return None
-        if name in symbols.SPACES:
-            return Space(name)
-        if name in symbols.OPERATORS:
-            return Named(name, name)
-        if name in symbols.NAMED:
-            return Named(symbols.NAMED[name], "operatorname")
-        if name in symbols.BELOW:
-            return Named(symbols.BELOW[name], "operatorname*")
-        if name in symbols.CHARACTERS:
-            return Sign(symbols.CHARACTERS[name]) if symbols.CHARACTERS[name] else None
-        if name in symbols.SWITCHES:
-            return self._switched(symbols.SWITCHES[name])
-        if name in symbols.UPRIGHT:
-            return self._words(name, arguments[0])
-        if name in symbols.DECORATIONS or name == "mathbf":
-            return Styled(name, self._row(arguments[0]))
-        if name in symbols.FRACTIONS or name in symbols.BINOMIALS:
-            return Fraction(name, self._row(arguments[0]), self._row(arguments[1]))
-        if name in symbols.STACKED:
-            small, base = map(self._row, arguments)
-            return Stacked(
-                base, **{side: small if side == symbols.STACKED[name] else None for side in ("above", "below")}
-            )
-        if name in symbols.SIZES:
-            return Sized(name, self._fence())
-        readers: dict[str, Callable[[], Node]] = {
-            "sqrt": lambda: Root(self._row(arguments[1]), None if arguments[0] is None else self._row(arguments[0])),
-            "left": self._fenced,
-            "operatorname": lambda: Named(self._plain(arguments[1]), "operatorname*" if arguments[0] else name),
-            "xrightarrow": lambda: Stacked(Sign("→"), self._row(arguments[0]), None),
-            "substack": lambda: self._row(arguments[0]),
-            "bmod": lambda: Row((Space(" "), _MOD, Space(" "))),
-            "pmod": lambda: Row((Space(" "), Fenced(("(", ")"), (Row((_MOD, Space(" "), self._row(arguments[0]))),)))),
-            "not": self._negated,
-        }
-        if name not in readers:
-            refuse(self._latex, position, f"\\{name} is not known")
-        return readers[name]()
-
-    def _switched(self, command: str) -> Node:
-        r"""The rest of a group after `\rm` and its kin; letters alone are words."""
-        rest = self.all()
-        letters = "".join(part.text for part in rest if isinstance(part, Sign))
-        alone = all(isinstance(part, Sign | Space) for part in rest) and letters.isalpha() and letters.isascii()
-        return Words(letters, command) if command == "mathrm" and alone else Styled(command, Row(rest))
-
-    def _words(self, command: str, argument: Any) -> Node:
-        r"""The argument of `\text` and its kin; one of `\mathrm` may be a formula."""
-        try:
-            return Words(self._plain(argument), command)
-        except UnreadableError:
-            if command != "mathrm":
-                raise
-        return Styled(command, self._row(argument))
-
-    def _plain(self, argument: Any) -> str:
-        """The words of an argument, spaces kept."""
-        words = self._latex[argument.pos : argument.pos + argument.len]
-        words = words[1:-1] if type(argument).__name__ == "LatexGroupNode" else words
-        words = words.replace(r"\ ", " ").replace(r"\,", " ").replace("~", " ")
-        if set(words) & set("\\{}$#%&") or not words.isprintable():
-            refuse(self._latex, argument.pos, f"{words!r} is not plain words")
-        return words
-
-    def _negated(self) -> Node:
-        part = self._atom()
-        if not isinstance(part, Sign) or part.text not in symbols.NEGATED:
-            self._at -= 1
-            self._refuse(f"\\not before {self._peek()!r} is not known")
-        return Sign(symbols.NEGATED[part.text])
-
-    def _fenced(self) -> Node:
-        r"""`\left( ... \right)`, with `.` for an absent side and `\middle|` inside."""
-        fences = [self._fence()]
-        parts: list[Row] = []
-        while len(fences) == len(parts) + 1:
-            parts.append(Row(self.until(("\\right", "\\middle"))))
-            if self._peek() is None:
-                self._refuse("'\\right' is missing")
-            closing = self._next().text == "\\right"
-            fences.append(self._fence())
-            if closing:
-                return Fenced(tuple(fences), tuple(parts))
-        raise AssertionError("a bracket follows every part")
-
-    def _fence(self) -> str:
-        """A bracket; empty for an absent one."""
-        text = self._next().text
-        if text == ".":
-            return ""
-        if text.startswith("\\") and text[1:] in symbols.FENCES:
-            return symbols.FENCES[text[1:]]
-        if text in tuple("()[]|/<>"):
-            return {"<": "⟨", ">": "⟩"}.get(text, text)
+    def _back(self, reason: str) -> NoReturn:
+        """Refuse the token before."""
         self._at -= 1
-        self._refuse(f"{text or '{'!r} is not a bracket")
+        self.refuse(reason)
 
-    def _grid(self, node: Any) -> Node:
-        """The rows of an environment."""
-        name = node.environmentname
-        if name not in (*symbols.STACKS, *symbols.MATRICES, "cases"):
-            refuse(self._latex, node.pos, f"the environment {name!r} is not known")
-        group = _Group(self._latex, node.nodelist, self._depth + 1, node.pos + node.len)
-        rows: list[tuple[Row, ...]] = []
-        row: list[Row] = []
-        while True:
-            row.append(Row(group.until(("&", "\\\\"))))
-            if group._peek() is None:
-                break
-            if group._next().text == "\\\\":
-                rows.append(tuple(row))
-                row = []
-        empty = len(row) == 1 and all(isinstance(part, Space) for part in row[0].parts)
-        return Grid(name, tuple(rows if empty else [*rows, tuple(row)]))
+    def argument(self, name: str, begin: int | None = None) -> Part:
+        """The argument of a command, which is the token before or begins at another: a group, or one sign."""
+        command = self._tokens[self._at - 1 if begin is None else begin][0]
+        self._skip()
+        text = self.next_token
+        if text in ("", "}", "^", "_", "'", "&"):
+            refuse(self._latex, command, f"{'' if text else 'End of input: '}\\{name} lacks an argument")
+        if text[1:] in symbols.ARGUMENTS:
+            self.refuse(f"{text} with its argument must stand in braces here")
+        atom = self._atom()
+        return atom if atom and text == "{" else row(*filter(None, [atom]))
+
+    def command(self, name: str) -> Part:
+        """A command with one argument or two."""
+        begin = self._at - 1
+        arguments = [self.argument(name, begin) for _ in range(1 + (name in symbols.PAIRS))]
+        return Part("command", {"stackrel": "overset"}.get(name, name), tuple(arguments))
+
+    def words(self, name: str) -> str:
+        """The argument of a command, which must be plain words, spaces kept."""
+        self._skip()
+        match = _WORDS.match(self._latex, self._position)
+        if not match or not match[0].isprintable():
+            self.refuse(f"the argument of \\{name} is not plain words")
+        while self._position < match.end():
+            self._at += 1
+        return re.sub(r"\\[ ,]|~", " ", match[1] or match[2] or "")
+
+    def upright(self, name: str) -> Part:
+        """Plain words, or a formula in upright letters."""
+        before = self._at
+        try:
+            return Part("upright", self.words(name))
+        except UnreadableError:
+            self._at = before
+            return self.command(name)
+
+    def label(self, name: str) -> None:
+        """A label is not printed."""
+        self.words(name)
+
+    def operator(self, name: str) -> Part:
+        r"""`\operatorname{rank}`, or with a star for an operator with limits."""
+        self._skip()
+        star = self.next_token == "*"
+        self._at += star
+        return Part("limits" if star else "operator", self.words(name))
+
+    def root(self, name: str) -> Part:
+        r"""`\sqrt{x}` or `\sqrt[index]{x}`."""
+        self._skip()
+        if self.next_token != "[":
+            return self.command(name)
+        self._at += 1
+        index = self.row("]")
+        self._close("]")
+        return Part("command", "root", (index, self.argument(name)))
+
+    def modulo(self, name: str) -> Part:
+        r"""`\pmod{m}` is the word in brackets."""
+        fences = Part("fence", "("), Part("fence", ")")
+        within = row(Part("operator", "mod"), Part("space", " "), self.argument(name))
+        return row(Part("space", " "), Part("fenced", "", (fences[0], within, fences[1])))
+
+    def switched(self, name: str) -> Part:
+        r"""The rest of a group after `\rm` and its kin; letters alone are words."""
+        command, rest = symbols.SWITCHES[name], self.row()
+        letters = "".join(part.name for part in rest.parts if part and part.kind == "sign")
+        alone = all(part and part.kind in ("sign", "space") for part in rest.parts)
+        words = command == "mathrm" and alone and letters.isalpha() and letters.isascii()
+        return Part("upright", letters) if words else Part("command", command, (rest,))
+
+    def negated(self, name: str) -> Part:
+        r"""`\not` before a relation."""
+        text = self._next()
+        sign = symbols.CHARACTERS.get(text[1:], text) if text[0] == "\\" else text
+        if sign not in symbols.NEGATED:
+            self._back(f"\\not before {text!r} is not known")
+        return Part("sign", symbols.NEGATED[sign])
+
+    def fenced(self, name: str) -> Part:
+        r"""`\left( ... \right)`, with `.` for an absent side and `\middle|` inside."""
+        parts = [self.fence()]
+        closing = ""
+        while closing != r"\right":
+            parts.append(self.row(r"\right", r"\middle"))
+            if self.next_token in ("", "}"):
+                self.refuse(r"'\right' is missing")
+            closing = self._next()
+            parts.append(self.fence())
+        return Part("fenced", "", tuple(parts))
+
+    def fence(self) -> Part:
+        """A bracket, or a dot for an absent one."""
+        text = self._next()
+        known = symbols.FENCES.get(text[1:]) if text[0] == "\\" else _BRACKETS.get(text)
+        if known is None:
+            self._back(f"{text!r} is not a bracket")
+        return Part("fence", known)
+
+    def grid(self, name: str) -> Part:
+        """The lines of an environment."""
+        begin, kind = self._tokens[self._at - 1][0], self.words(name)
+        if kind not in (*symbols.STACKS, *symbols.MATRICES, "cases"):
+            refuse(self._latex, begin, f"the environment {kind!r} is not known")
+        if kind == "array":
+            self.words(name)  # the alignment of its columns
+        lines, cells, closing = list[Part](), list[Part](), ""
+        while closing != r"\end":
+            cells.append(self.row("&", r"\\", r"\end"))
+            closing = self._next()
+            empty = closing == r"\end" and len(cells) == 1 and all(part == SPACE for part in cells[0].parts)
+            if closing != "&" and not empty:
+                lines.append(row(*cells))
+                cells = []
+        if self.words("end") != kind:
+            self.refuse(f"the environment {kind!r} is not ended")
+        return Part("grid", kind, tuple(lines))
 
 
-_MOD = Named("mod", "operatorname")
-
-
-def _is_order(part: Node) -> bool:
-    r"""True if a part is a sign of an order of growth, such as Ω or `\mathcal{O}`."""
-    inside = part.inside if isinstance(part, Styled) and part.command == "mathcal" else part
-    inside = inside.parts[0] if isinstance(inside, Row) and len(inside.parts) == 1 else inside
-    return isinstance(inside, Sign) and inside.text in _ORDERS
-
-
-def _without_first_power(fenced: Fenced) -> Fenced:
-    r"""An order of growth without a first power at its start, as a claim of exponents writes it.
-
-    >>> read(r"\Omega\left(n^{1}\right)") == read(r"\Omega\left(n\right)")
-    True
-    """
-    first, *rest = fenced.parts[0].parts or (None,)
-    if (
-        isinstance(first, Scripts)
-        and first.base
-        and first.above == Row((Sign("1"),))
-        and not (first.below or first.primes)
-    ):
-        return Fenced(fenced.fences, (Row((first.base, *rest)), *fenced.parts[1:]))
-    return fenced
+_BRACKETS = {text: text for text in "()[]|/"} | {"<": "⟨", ">": "⟩", ".": ""}
+Meaning = Callable[[_Reader, str], Part | None]
+_KINDS: tuple[tuple[Collection[str], Meaning], ...] = (
+    (symbols.SILENT, lambda _, name: None),
+    (symbols.SPACES, lambda _, name: Part("space", name)),
+    (symbols.OPERATORS, lambda _, name: Part("function", name)),
+    (symbols.NAMED, lambda _, name: Part("operator", symbols.NAMED[name])),
+    (symbols.BELOW, lambda _, name: Part("limits", symbols.BELOW[name])),
+    (symbols.CHARACTERS, lambda _, name: Part("sign", symbols.CHARACTERS[name]) if symbols.CHARACTERS[name] else None),
+    (symbols.SIZES, lambda reader, name: Part("sized", name, (reader.fence(),))),
+    (symbols.UPRIGHT, lambda reader, name: Part("text", reader.words(name))),
+    (symbols.SWITCHES, _Reader.switched),
+    ({*symbols.DECORATIONS, *symbols.PAIRS}, _Reader.command),
+    (["xrightarrow"], lambda reader, name: Part("command", "overset", (reader.argument(name), row(Part("sign", "→"))))),
+    (["bmod"], lambda *_: row(Part("space", " "), Part("operator", "mod"), Part("space", " "))),
+    (["label"], _Reader.label),
+    (["mathrm"], _Reader.upright),
+    (["substack"], _Reader.argument),
+    (["pmod"], _Reader.modulo),
+    (["operatorname"], _Reader.operator),
+    (["sqrt"], _Reader.root),
+    (["not"], _Reader.negated),
+    (["left"], _Reader.fenced),
+    (["begin"], _Reader.grid),
+)
+_MEANINGS: dict[str, Meaning] = {name: meaning for names, meaning in _KINDS for name in names}
+"""What each command is; a later entry replaces an earlier one."""

@@ -7,14 +7,13 @@ document around it. A part that a dialect cannot express is refused.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NoReturn
 
-from lipverify.foundation.latex import reader as tree
 from lipverify.foundation.latex import symbols
-from lipverify.foundation.latex.reader import Node, UnreadableError, read
+from lipverify.foundation.latex.reader import read
+from lipverify.foundation.latex.tree import Part, UnreadableError, Writer
 
 _REMEMBERED = 1 << 12
 """Number of formulas in the cache: figures and exports repeat theirs."""
@@ -29,51 +28,120 @@ COMMANDS = {
 }
 COMMANDS |= {symbols.CHARACTERS[name]: f"\\{name}" for name in ("leq", "geq", "neq", "to", "ell", "Longrightarrow")}
 COMMANDS |= {
-    "⟺": r"\Longleftrightarrow",
-    "≔": ":=",
-    "ο": "o",
-    "√": r"\surd",
-    "°": r"{}^{\circ}",
-    "‖": r"\|",
-    "⟨": r"\langle",
-    "⟩": r"\rangle",
-}
+    "⟺": r"\Longleftrightarrow", "≔": ":=", "ο": "o", "√": r"\surd", "°": r"{}^{\circ}", "‖": r"\|", "⟨": r"\langle",
+    "⟩": r"\rangle", "⌊": r"\lfloor", "⌋": r"\rfloor", "⌈": r"\lceil", "⌉": r"\rceil", "−": "-", "·": r"\cdot",
+    "’": "'",
+}  # fmt: skip
 COMMANDS |= {name: f"\\{name}" for name in "{}#%$&_"}
-COMMANDS |= {"⌊": r"\lfloor", "⌋": r"\rfloor", "⌈": r"\lceil", "⌉": r"\rceil", "−": "-", "·": r"\cdot", "’": "'"}
 """Characters that are written by a command, or by another character."""
 _NEGATIONS = {character: sign for sign, character in symbols.NEGATED.items() if character not in COMMANDS}
 
 
 @dataclass(frozen=True, eq=False)
-class Dialect:
-    """A dialect: the differences of an engine from the common core."""
+class _Dialect(Writer):
+    """LaTeX as one engine knows it: its differences from the common core."""
 
     name: str
-    fractions: bool
-    r"""True if it knows `\tfrac`, `\dfrac` and `\cfrac`; otherwise each is written as `\frac`."""
     sizes: bool
     r"""True if it knows `\bigl` and its kin; otherwise brackets have the size of a letter."""
-    renamed: dict[str, str] = field(default_factory=dict)
+    renamed: dict[str, str]
     """Commands with another name in the dialect; an empty name drops the command."""
-    unknown: frozenset[str] = frozenset()
+    unknown: frozenset[str]
     """Commands that the dialect does not have."""
+
+    def content(self, part: Part | None) -> str:
+        """The content of a group, with a space where a command would run into a letter."""
+        written = ""
+        for text in map(self.part, part.parts if part and part.kind == "row" else [part]):
+            apart = re.search(r"\\[A-Za-z]+$", written) and text[:1].isalpha()
+            written += f" {text}" if apart else text
+        return written
+
+    def row(self, _: str, *parts: Part) -> str:
+        return f"{{{self.content(Part('row', '', parts))}}}"
+
+    def sign(self, text: str) -> str:
+        if text in _NEGATIONS:
+            return f"\\not{self.sign(_NEGATIONS[text])}"
+        if text not in COMMANDS and not text.isascii():
+            self.refuse(repr(text))
+        return COMMANDS.get(text, text)
+
+    def space(self, command: str) -> str:
+        if command == "\\":
+            self.refuse("a line break")
+        return f"\\{command}" if command else " "
+
+    def function(self, name: str) -> str:
+        return f"\\{name}"
+
+    def operator(self, words: str, star: str = "") -> str:
+        return rf"\operatorname{star}{{{self._plain(words)}}}".replace(" ", r"\,")
+
+    def limits(self, words: str) -> str:
+        return self.operator(words, "*" if self.sizes else "")
+
+    def upright(self, words: str) -> str:
+        return rf"\mathrm{{{self._plain(words)}}}".replace(" ", r"\ ")
+
+    def text(self, words: str) -> str:
+        return rf"\text{{{self._plain(words)}}}"
+
+    def _plain(self, words: str) -> str:
+        return words if _PLAIN_WORDS.fullmatch(words) else self.refuse(repr(words))
+
+    def scripts(self, primes: str, base: Part | None, below: Part | None, above: Part | None) -> str:
+        written = (self.part(base) or "{}") + primes
+        for sign, script in (("_", below), ("^", above)):
+            if script:
+                written += sign + (self.part(script) if script.kind == "sign" else f"{{{self.content(script)}}}")
+        return written
+
+    def command(self, name: str, *arguments: Part) -> str:
+        if name in self.unknown:
+            self.refuse(f"\\{name}")
+        *others, last = map(self.part, arguments)
+        if name == "root":
+            return f"\\sqrt[{others[0]}]{last}"
+        name = self.renamed.get(name, name)
+        return "".join([f"\\{name}" if name else "", *others, last])
+
+    def fence(self, sign: str) -> str:
+        return COMMANDS.get(sign, sign) or "."
+
+    def fenced(self, _: str, *parts: Part) -> str:
+        """Brackets that grow; a command of a bracket does not run into the letters after it."""
+        written = ""
+        for fence, part in zip(parts[::2], parts[1::2], strict=False):
+            bracket, text = f"\\{'middle' if written else 'left'}{self.part(fence)}", self.content(part)
+            written += bracket + " " * (bracket[-1].isalpha() and text[:1].isalpha()) + text
+        return f"{written}\\right{self.part(parts[-1])}"
+
+    def sized(self, command: str, fence: Part) -> str:
+        return f"\\{command}{self.part(fence)}" if self.sizes else self.sign(fence.name)
+
+    def grid(self, name: str, *_: Part) -> str:
+        self.refuse(rf"\begin{{{name}}}")
+
+    def refuse(self, what: str) -> NoReturn:
+        """Refuse a part that the dialect cannot express."""
+        raise UnreadableError(f"{what} cannot be written in {self.name}")
 
 
 _BOLD_AND_DOUBLE = {"bm": "boldsymbol", "pmb": "boldsymbol", "mathds": "mathbb", "mathbbm": "mathbb"}
-LATEX = Dialect(
-    "LaTeX", True, True, {**_BOLD_AND_DOUBLE, "nicefrac": "tfrac", "sfrac": "tfrac"}, frozenset({"cancel", "mathscr"})
+_LATEX = _Dialect(
+    "LaTeX", True, {**_BOLD_AND_DOUBLE, "nicefrac": "tfrac", "sfrac": "tfrac"}, frozenset({"cancel", "mathscr"})
 )
-MATHTEXT = Dialect(
-    "mathtext",
-    False,
-    False,
-    {**_BOLD_AND_DOUBLE, "mathop": "", "overrightarrow": "vec"},
+_MATHTEXT = _Dialect(
+    "mathtext", False,
+    {**_BOLD_AND_DOUBLE, **dict.fromkeys(symbols.FRACTIONS, "frac"), **dict.fromkeys(symbols.BINOMIALS, "binom"),
+     "mathop": "", "overrightarrow": "vec"},
     frozenset({"cancel", "check", "underbrace", "overbrace"}),
-)
+)  # fmt: skip
 
 
 @lru_cache(_REMEMBERED)
-def latex_source(latex: str, dialect: Dialect = LATEX) -> str:
+def latex_source(latex: str, dialect: _Dialect = _LATEX) -> str:
     r"""A formula, given without dollar signs, in a dialect.
 
     Raises
@@ -81,109 +149,16 @@ def latex_source(latex: str, dialect: Dialect = LATEX) -> str:
     UnreadableError
         If it cannot be read, with the position, or the dialect cannot express a part of it.
 
-    >>> print(latex_source(r"{\rm Var} f \le \frac12"), latex_source(r"\tfrac{a}{2}", MATHTEXT))
+    >>> print(latex_source(r"{\rm Var} f \le \frac12"), latex_source(r"\tfrac{a}{2}", _MATHTEXT))
     {\mathrm{Var}} f \leq \frac{1}{2} \frac{a}{2}
     >>> latex_source(r"\cancel{x}")
     Traceback (most recent call last):
         ...
-    lipverify.foundation.latex.reader.UnreadableError: \cancel cannot be written in LaTeX
+    lipverify.foundation.latex.tree.UnreadableError: \cancel cannot be written in LaTeX
     """
-    return _Writer(dialect).row(read(latex).parts).strip(" ")
+    return dialect.content(read(latex)).strip(" ")
 
 
 def mathtext(latex: str) -> str:
     """A formula in the commands that matplotlib can draw."""
-    return latex_source(latex, MATHTEXT)
-
-
-@dataclass(frozen=True)
-class _Writer:
-    dialect: Dialect
-
-    def row(self, parts: Sequence[Node]) -> str:
-        """Parts in a row, with a space where a command would run into a letter."""
-        written = ""
-        for part in map(self.part, parts):
-            apart = re.search(r"\\[A-Za-z]+$", written) and part[:1].isalpha()
-            written += f" {part}" if apart else part
-        return written
-
-    def part(self, node: Node) -> str:
-        """A part in the dialect."""
-        match node:
-            case tree.Row():
-                return self.braced(node)
-            case tree.Sign(text):
-                return self.sign(text)
-            case tree.Space("\\"):
-                self.refuse("a line break")
-            case tree.Space(command):
-                return f"\\{command}" if command else " "
-            case tree.Words(text, command):
-                words = self.plain(text)
-                return rf"\mathrm{{{words}}}".replace(" ", r"\ ") if command == "mathrm" else rf"\text{{{words}}}"
-            case tree.Named(text, command) if command in symbols.OPERATORS:
-                return f"\\{command}"
-            case tree.Named(text, command):
-                star = command.removeprefix("operatorname") if self.dialect.sizes else ""
-                return rf"\operatorname{star}{{{self.plain(text)}}}".replace(" ", r"\,")
-            case tree.Scripts(base, below, primes, above):
-                scripts = "'" * primes + "".join(
-                    f"{sign}{self.script(node)}" for sign, node in (("_", below), ("^", above)) if node
-                )
-                return f"{self.part(base) if base else '{}'}{scripts}"
-            case tree.Fraction(command, over, under):
-                general = "binom" if command in symbols.BINOMIALS else "frac"
-                name = self.dialect.renamed.get(command, command) if self.dialect.fractions else general
-                return f"\\{name}{self.braced(over)}{self.braced(under)}"
-            case tree.Root(inside, index):
-                return f"\\sqrt{f'[{self.row([index])}]' if index else ''}{self.braced(inside)}"
-            case tree.Styled(command, inside):
-                if command in self.dialect.unknown:
-                    self.refuse(f"\\{command}")
-                name = self.dialect.renamed.get(command, command)
-                return f"\\{name}{self.braced(inside)}" if name else self.braced(inside)
-            case tree.Fenced(fences, parts):
-                signs = [f"\\{'middle' if i else 'left'}{self.fence(sign)}" for i, sign in enumerate(fences[:-1])]
-                rows = [self.row(part.parts) for part in parts]
-                enclosed = "".join(self.after(sign, row) for sign, row in zip(signs, rows, strict=True))
-                return f"{enclosed}\\right{self.fence(fences[-1])}"
-            case tree.Sized(command, fence):
-                return f"\\{command}{self.fence(fence)}" if self.dialect.sizes else self.sign(fence)
-            case tree.Stacked(base, above, below):
-                small = above or below or tree.Row(())
-                return f"\\{'overset' if above else 'underset'}{self.braced(small)}{self.braced(base)}"
-            case tree.Grid(name, _):
-                self.refuse(rf"\begin{{{name}}}")
-
-    def braced(self, node: Node) -> str:
-        """A node as the argument of a command: its parts without further braces."""
-        return f"{{{self.row(node.parts if isinstance(node, tree.Row) else [node])}}}"
-
-    def script(self, node: Node) -> str:
-        """A script: one sign without braces, anything else in braces."""
-        return self.part(node) if isinstance(node, tree.Sign) else self.braced(node)
-
-    def sign(self, text: str) -> str:
-        """The command of a character."""
-        if text in _NEGATIONS:
-            return f"\\not{self.sign(_NEGATIONS[text])}"
-        if text not in COMMANDS and not text.isascii():
-            self.refuse(repr(text))
-        return COMMANDS.get(text, text)
-
-    def fence(self, text: str) -> str:
-        """A bracket, or the dot for none."""
-        return COMMANDS.get(text, text) if text else "."
-
-    def after(self, sign: str, text: str) -> str:
-        """A bracket and a text, separated if the bracket's command would run into it."""
-        return f"{sign} {text}" if sign[-1].isalpha() and text[:1].isalpha() else sign + text
-
-    def plain(self, text: str) -> str:
-        """A text of plain words, or a refusal."""
-        return text if _PLAIN_WORDS.fullmatch(text) else self.refuse(repr(text))
-
-    def refuse(self, what: str) -> NoReturn:
-        """Refuse a part that the dialect cannot express."""
-        raise UnreadableError(f"{what} cannot be written in {self.dialect.name}")
+    return latex_source(latex, _MATHTEXT)

@@ -1,6 +1,6 @@
-"""The known LaTeX: commands by their meaning, and the number of arguments of each.
+"""The known LaTeX: commands by their meaning.
 
-The reader and its three writers share these tables. A command outside of them is refused.
+The reader and the writers share these tables. A command outside of them is refused.
 """
 
 # ruff: noqa: SIM905 - the long lists are read as words
@@ -84,7 +84,7 @@ DECORATIONS = {
     "mathscr": "scr", "mathfrak": "frak", "boldsymbol": "bold",
     "bm": "bold", "mathsf": "sans", "mathtt": "mono", "mathit": "italic", "cancel": "cancel",
     "underbrace": "underbrace", "overbrace": "overbrace", "overrightarrow": "arrow",
-    "mathring": "circle", "mathop": "limits", "pmb": "bold", "mathds": "bb", "mathbbm": "bb",
+    "mathring": "circle", "mathop": "limits", "pmb": "bold", "mathds": "bb", "mathbbm": "bb", "mathbf": "bold",
 }  # fmt: skip
 """Commands with one argument, and the function that does the same in Typst."""
 
@@ -119,17 +119,13 @@ SIZES = {
 
 FRACTIONS = frozenset("frac tfrac dfrac cfrac nicefrac sfrac".split())
 BINOMIALS = frozenset("binom tbinom dbinom".split())
-STACKED = {"overset": "above", "stackrel": "above", "underset": "below"}
-"""Commands that set their first argument above or below their second."""
+PAIRS = FRACTIONS | BINOMIALS | {"overset", "underset", "stackrel"}
+"""Commands with two arguments; the last three set their first one above or below their second."""
 
 MATRICES = {"matrix": "", "smallmatrix": "", "pmatrix": "(", "bmatrix": "[", "vmatrix": "|", "Vmatrix": "‖"}
 """Environments of rows and columns, and the bracket that opens each."""
 STACKS = frozenset("aligned align align* split gather gather* gathered multline multline* array".split())
 """Environments of lines one below the other."""
 
-ARGUMENTS = (
-    dict.fromkeys([*DECORATIONS, *UPRIGHT, "mathbf", "substack", "pmod", "label"], "{")
-    | dict.fromkeys([*FRACTIONS, *BINOMIALS, *STACKED], "{{")
-    | {"sqrt": "[{", "xrightarrow": "{", "operatorname": "*{"}
-)
-"""The arguments of each command that has some, in pylatexenc's notation: `{` one, `[` one that may be left out."""
+ARGUMENTS = {*DECORATIONS, *PAIRS, *UPRIGHT, "xrightarrow", "substack", "pmod", "operatorname", "sqrt", "label"}
+"""Commands with arguments; one that is itself an argument must stand in braces."""

@@ -16,14 +16,7 @@ LEVEL = 0.95
 
 @makes("sampled", "montecarlo")
 def jackknife(whole: Any, left_out: Any) -> tuple[Floats, Floats]:
-    """Bias-corrected values and half-widths of their 95 % t intervals.
-
-    Parameters
-    ----------
-    whole
-        The estimate from all of the data, an array of any shape.
-    left_out
-        The estimates without one of m equal batches, (m, ...).
+    """Bias-corrected values and half-widths of their 95 % t intervals, from estimates without one of m equal batches.
 
     >>> value, error = jackknife(2.0, [2.5, 1.5, 2.0])  # the mean of 1, 2 and 3
     >>> value.item(), round(error.item(), 3)

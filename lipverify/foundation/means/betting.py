@@ -37,18 +37,8 @@ from lipverify.foundation.means import target
 from lipverify.foundation.means.samples import LEAF, MARGIN, ROUNDING, Leaves, Reduce, joined, leaf_moments
 from lipverify.foundation.means.target import Moments, kappa
 
-FIRST_STAGE, SHARE = 16, 16
-"""The smallest number of samples in a stage, and the inverse of its share of all samples before."""
-AIMED = 1_500
-"""Number of samples from which on the bets are tuned to it."""
-MANY, WIDER = 10_000, 1.3
-"""For at least MANY samples, half-widths are at most WIDER times the normal ones if the range does not matter."""
 LARGEST_LOSS = 0.75
 """The largest share of the capital that one sample may cost."""
-SLACK = 0.01
-"""An edge may lie outside of its exact position by this share of its distance to the mean."""
-STEPS = 100
-"""Most steps for an edge: bisection alone would need some fifty for all bits of a double."""
 BETS = LARGEST_LOSS * 2.0 ** (-np.arange(60) / 2)
 """Losses on the worst sample; the best bet is chosen among them."""
 
@@ -62,7 +52,7 @@ def stage_lengths() -> Iterator[int]:
     """
     count = 0
     while True:
-        length = max(FIRST_STAGE, count // SHARE)
+        length = max(16, count // 16)
         yield length
         count += length
 
@@ -78,13 +68,9 @@ def leaf_lengths() -> Iterator[int]:
 class Tally:
     """Samples of one or more bounded quantities, column by column: only their sums are kept.
 
-    Parameters
-    ----------
-    low, high
-        The bounds of each column. If they are equal the samples cannot vary, and the half-width is the rounding
-        error. Samples that merely did not vary do not give a width of zero.
-    xp, moments
-        The library of the samples, and the function that reduces them on their device.
+    `low` and `high` bound each column. If they are equal the samples cannot vary, and the half-width is the rounding
+    error; samples that merely did not vary do not give a width of zero. `moments` reduces samples of the library `xp`
+    on their device.
 
     >>> tally = Tally(np.array([0.0]), np.array([1.0]))
     >>> tally.add(np.full((1000, 1), 0.5))
@@ -114,11 +100,8 @@ class Tally:
     def add(self, samples: Array) -> None:
         """Add samples, (N, columns), of the library `xp`; how samples are split into calls does not matter.
 
-        Raises
-        ------
-        InvalidInput
-            If a sample is outside of its bounds by more than rounding, or is not a number. For samples of libraries
-            other than NumPy this may be raised only when the interval is computed.
+        A sample that is outside of its bounds by more than rounding, or no number, is refused; one of another library
+        than NumPy perhaps only when the interval is computed.
         """
         self._known, leaves = None, self._within(self._leaves.add(samples))
         while len(leaves):
@@ -192,7 +175,7 @@ class Tally:
         """Predict the number of samples for half-widths of rtol times the mean at the level 1 - miss.
 
         The half-width in units of the range is about sqrt(2 T v / N) + T / (LARGEST_LOSS N), T = log(2 / miss); for
-        many samples the first term is `WIDER` times the normal one.
+        many samples the first term is at most 1.3 times the normal one.
         """
         from scipy.special import ndtri
 
@@ -210,12 +193,11 @@ class Tally:
             root = (np.sqrt(spreads) + np.sqrt(spreads + 4 * wanted * T / LARGEST_LOSS)) / (2 * wanted)
             return MARGIN * float(np.max(root)) ** 2
 
-        return min(count(2 * T), max(float(MANY), count((WIDER * float(ndtri(1 - miss / 2))) ** 2)))
+        return min(count(2 * T), max(10_000.0, count((1.3 * float(ndtri(1 - miss / 2))) ** 2)))
 
     def _edges(self, level: float) -> tuple[Floats, Floats]:
-        """The interval in the unit of the range."""
         threshold, mean = math.log(2 / (1 - level)), self.moments.mean
-        if self.count < AIMED:
+        if self.count < 1500:  # a pilot would cost more than it gains
             return self._outer(threshold)
         low, high = target.edges(self.stages, threshold, self._outer(threshold - math.log(target.FAR)))
         return np.minimum(low, mean), np.maximum(high, mean)
@@ -235,11 +217,6 @@ class Tally:
 
 def betting_interval(samples: Floats, level: float = 0.95) -> tuple[Floats, Floats]:
     """(low, high) for the mean of samples in [0, 1], along the first axis; other axes are separate means.
-
-    Raises
-    ------
-    InvalidInput
-        If there are no samples, one lies outside of [0, 1] or is not a number, or `level` is not in (0, 1).
 
     >>> low, high = betting_interval(np.full((1001, 1), 0.25))
     >>> bool(low[0] < 0.25 < high[0])
@@ -295,8 +272,9 @@ def _edge(excess: Callable[[Floats], Floats], outside: Floats, mean: Floats) -> 
     rich, poor = excess(outside), excess(mean)
     settled = rich <= 0  # the end of the range is not excluded, so it is the edge
     last = np.zeros_like(mean)
-    for _ in range(STEPS):
-        if np.all(settled | (np.abs(outside - inside) <= SLACK * np.abs(inside - mean))):
+    for _ in range(100):  # bisection alone would need some fifty for all bits of a double
+        # an edge may lie too far out by a hundredth of its distance to the mean
+        if np.all(settled | (np.abs(outside - inside) <= 0.01 * np.abs(inside - mean))):
             break
         m = (rich * inside - poor * outside) / np.where(settled | (rich == poor), 1.0, rich - poor)
         m = np.where(settled, outside, np.clip(m, np.minimum(inside, outside), np.maximum(inside, outside)))

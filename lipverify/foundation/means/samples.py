@@ -15,9 +15,6 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import EPS, Array, Floats, to_host
 from lipverify.foundation.noted import makes
 
-NORMAL_95 = 1.96
-"""The 97.5 % quantile of the normal distribution: an interval of level 95 % has this many standard errors on both
-sides."""
 FEWEST = 100
 """Fewest samples for a normal interval."""
 MARGIN = 1.15
@@ -27,8 +24,6 @@ ROUNDING = 64 * EPS
 """Relative rounding error of a sample: a bound for a pairwise sum over up to 1e8 tokens, with a margin."""
 TRUSTED = 0.25
 """The largest relative standard error of a sampled variance at which the standard error of the mean is trusted."""
-LARGEST = 1e70
-"""If the largest difference from the mean exceeds this, or is below its inverse, differences are scaled by it."""
 RARE = "rare contexts rule the mean, and its error is not to be believed"
 """The reason why no verdict is based on an untrusted mean."""
 
@@ -72,14 +67,8 @@ def joined(leaves: Floats) -> Floats:
 class Leaves:
     """Reduce samples leaf by leaf on their own device. How samples are split into calls does not change a bit.
 
-    Parameters
-    ----------
-    lengths
-        The number of samples of each leaf.
-    unit
-        The unit of each column's deviations.
-    xp, moments
-        The library of the samples, and the function that reduces them.
+    `lengths` are the numbers of samples of the leaves, `unit` is that of each column's deviations, and `moments`
+    reduces samples of the library `xp`.
 
     >>> leaves = Leaves(repeat(2), np.ones(1))
     >>> [leaves.add(np.array([[x]])).shape[0] for x in (1.0, 2.0, 4.0)], leaves.count, leaves.centre.tolist()
@@ -131,27 +120,19 @@ class Leaves:
 
 
 def _mean(rows: Array) -> Floats:
-    """The mean of a few samples, and 0 where it is not a finite number."""
     with np.errstate(over="ignore", invalid="ignore"):
         return np.nan_to_num(np.add.accumulate(to_host(rows), axis=0)[-1] / rows.shape[0], posinf=0.0, neginf=0.0)
 
 
 class SampledMean(msgspec.Struct, frozen=True, kw_only=True):
-    """A mean over sampled contexts.
-
-    Attributes
-    ----------
-    value, standard_error
-        The mean and its standard error (not a half-width), in the units of the samples.
-    doubt
-        The relative standard error of the sampled variance, from the fourth moment. At `TRUSTED` and above, a few
-        contexts carry most of the variance and rarer, worse ones have probably not been drawn; then neither the value
-        nor its error can be trusted.
-    """
+    """A mean over sampled contexts, and its standard error (not a half-width)."""
 
     value: float
     standard_error: float
     doubt: float
+    """The relative standard error of the sampled variance, from the fourth moment. At `TRUSTED` and above, a few
+    contexts carry most of the variance and rarer, worse ones have probably not been drawn: then value and error
+    mislead."""
 
     @property
     def trusted(self) -> bool:
@@ -162,11 +143,6 @@ class SampledMean(msgspec.Struct, frozen=True, kw_only=True):
 @makes("sampled", "montecarlo")
 def sampled_mean(values: Array) -> SampledMean:
     """The mean of independent values, (contexts,), its standard error, and the doubt in that error.
-
-    Raises
-    ------
-    InvalidInput
-        If there are fewer than two values.
 
     >>> import numpy as np
     >>> mean = sampled_mean(np.asarray([1.0, 2.0, 3.0]))
@@ -196,7 +172,7 @@ def in_units(differences: Array) -> tuple[Array, float]:
     """
     xp = differences.__array_namespace__()
     largest = float(xp.max(xp.abs(differences)))
-    if 0 < largest < math.inf and not 1 / LARGEST < largest < LARGEST:
+    if 0 < largest < math.inf and not 1e-70 < largest < 1e70:
         return differences / largest, largest
     return differences, 1.0
 
@@ -209,12 +185,7 @@ class NormalTally:
     contradict the assumption: fewer than 100 samples, a sampled variance whose relative standard error (from the fourth
     moment) is `TRUSTED` or more, or samples that do not vary.
 
-    Parameters
-    ----------
-    low, high
-        The bounds of each column, infinite where there are none. A column with low = high is constant.
-    xp, moments
-        The library of the samples, and what reduces them where they are.
+    `low` and `high` bound each column, with infinities where there are none; a column with low = high is constant.
 
     >>> tally = NormalTally(np.array([-np.inf]), np.array([np.inf]))
     >>> tally.add(np.linspace(-1, 1, 1001)[:, None])
@@ -241,10 +212,7 @@ class NormalTally:
     def add(self, samples: Array) -> None:
         """Add samples, (N, columns), of the library `xp`; how samples are split into calls does not matter.
 
-        Raises
-        ------
-        InvalidInput
-            If a sample is not a finite number; at the latest when the interval is computed.
+        A sample that is not a finite number is refused, at the latest when the interval is computed.
         """
         for leaf in _finite(self._leaves.add(samples)):
             self._sums += leaf[2:]
@@ -266,13 +234,7 @@ class NormalTally:
         return np.asarray(self._centre + self.sums[0] / self.count)
 
     def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
-        """(mean, half-width) of each column.
-
-        Raises
-        ------
-        OutOfReach
-            If the samples contradict an assumption of the interval.
-        """
+        """(mean, half-width) of each column; out of reach if the samples contradict an assumption of the interval."""
         from scipy.special import ndtri
 
         if self.count < FEWEST:
@@ -318,7 +280,6 @@ class NormalTally:
 
 
 def _finite(leaves: Floats) -> Floats:
-    """Check that moments come from finite samples."""
     ends = leaves[:, :2]
     if not np.all(np.isfinite(ends)):
         bad = ends[~np.isfinite(ends)][0]
@@ -332,7 +293,8 @@ def half_widths(values: Floats) -> Floats:
     >>> round(float(half_widths(np.array([1.0, 2.0, 3.0]))), 3)
     1.132
     """
-    return np.asarray(NORMAL_95 * values.std(axis=0, ddof=1) / math.sqrt(len(values)))
+    # 1.96 is the 97.5 % quantile of the normal distribution
+    return np.asarray(1.96 * values.std(axis=0, ddof=1) / math.sqrt(len(values)))
 
 
 @makes("sampled", "montecarlo")

@@ -29,19 +29,12 @@ from scipy.special import ndtri
 
 from lipverify.foundation.arrays import Floats
 
-UNSEEN = 50
-"""After k samples, a sample at an end of the range may cost or gain at most the share k / (k + UNSEEN) of the capital:
-an event that k samples did not show may still have probability 1/k."""
 PILOT = 64
 """The pilot is at most 1/64 of the samples."""
 STEP = 0.03
 """The step of the grid in units of the half-width that the pilot foresees."""
-POINTS = 48
-"""Grid points that are evaluated together."""
 FAR = 0.01
 """The share of the miss probability that is spent on the beginning of the search."""
-TINY, SURE = 1e-100, 1 - 1e-12
-"""Range of a probability whose density is computed, so that logarithms and quotients are doubles."""
 
 
 @dataclass(frozen=True)
@@ -92,21 +85,15 @@ class Moments:
 def edges(stages: Sequence[Moments], threshold: float, outer: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
     """(low, high) for the means of samples in [0, 1], from the moments of stages whose sizes do not depend on samples.
 
-    Parameters
-    ----------
-    stages
-        Moments in the order of drawing, the pilot first. Every second stage is then bet on in this order, so that rare
-        samples cost little before they are known. The others follow in reverse order: the last ones are small, which
-        leaves little to chance near the end.
-    threshold
-        T, the logarithm of the capital that excludes a mean: the interval misses with probability 2 e^{-T} at most.
-    outer
-        (low, high) that miss with probability 2 `FAR` e^{-T} at most, from any bets: where the search begins.
+    `threshold` is T, the logarithm of the capital that excludes a mean: the interval misses with probability 2 e^{-T}
+    at most. The search begins at `outer`, (low, high) that miss with probability 2 `FAR` e^{-T} at most, from any bets.
     """
     total, seen = sum(stage.count for stage in stages), 0
     first = next(k for k, stage in enumerate(stages) if (seen := seen + stage.count) > total / PILOT)
     both = [stage.and_mirrored() for stage in stages]
     pilot, rest = reduce(add, both[:first]), both[first:]
+    # every second stage in the order of drawing, so that rare samples cost little before they are known, then the
+    # others in reverse: the last ones are small, which leaves little to chance near the end
     later = [*rest[::2], *rest[1::2][::-1]]
     start, ends = np.concatenate([outer[0], 1 - outer[1]]), reduce(add, both).mean
     low, mirrored = np.split(_last(pilot, later, threshold - math.log1p(-FAR), start, ends), 2)
@@ -115,16 +102,16 @@ def edges(stages: Sequence[Moments], threshold: float, outer: tuple[Floats, Floa
 
 def _last(pilot: Moments, later: Sequence[Moments], threshold: float, start: Floats, ends: Floats) -> Floats:
     """The last point of the grid from `start` on, towards the means `ends`, up to which all are excluded."""
-    remaining = sum(stage.count for stage in later)
+    points, remaining = 48, sum(stage.count for stage in later)  # grid points that are evaluated together
     step = STEP * (-ndtri(math.exp(-threshold)) * np.sqrt(pilot.variance / remaining) + threshold / remaining)
     point, edge, going = np.ceil((start - pilot.mean) / step), start, np.full(start.shape, True)
     while np.any(going):
-        grid = np.clip(pilot.mean + (point + np.arange(POINTS)[:, None]) * step, 0.0, 1.0)
+        grid = np.clip(pilot.mean + (point + np.arange(points)[:, None]) * step, 0.0, 1.0)
         count = np.cumprod(_wealth(pilot, later, grid, threshold) >= threshold, axis=0).sum(axis=0)
         reached = np.take_along_axis(grid, np.maximum(count - 1, 0)[None], axis=0)[0]
         edge = np.where(going & (count > 0), reached, edge)
-        going &= (count == POINTS) & (reached < ends)
-        point += POINTS
+        going &= (count == points) & (reached < ends)
+        point += points
     return edge
 
 
@@ -134,7 +121,9 @@ def _wealth(pilot: Moments, later: Sequence[Moments], m: Floats, threshold: floa
     offset, wealth, before = m - pilot.centre, np.zeros_like(m), pilot
     remaining = sum(stage.count for stage in later)
     for stage in later:
-        most = before.count / (before.count + UNSEEN) / reach
+        # an event that k samples did not show may still have probability 1/k: a sample at an end of the range costs or
+        # gains at most the share k / (k + 50) of the capital
+        most = before.count / (before.count + 50) / reach
         bet = np.minimum(_aimed(wealth - threshold, before.variance * remaining), most)
         bet = np.minimum(bet / (2 * kappa(bet * _loss(before, offset, m))), most)
         squares = stage.second - 2 * offset * stage.first + stage.count * offset**2
@@ -146,10 +135,11 @@ def _wealth(pilot: Moments, later: Sequence[Moments], m: Floats, threshold: floa
 
 def _aimed(missing: Floats, variance: Floats) -> Floats:
     """lambda from log p and v r; no bet once p is 1 or underflows to 0."""
-    p = np.exp(np.clip(missing, math.log(TINY), math.log(SURE)))
+    tiny, sure = 1e-100, 1 - 1e-12  # between these, logarithms and quotients of densities are doubles
+    p = np.exp(np.clip(missing, math.log(tiny), math.log(sure)))
     density = np.exp(-(ndtri(p) ** 2) / 2) / math.sqrt(2 * math.pi)
-    wanted = (math.log(TINY) < missing) & (missing < 0)
-    return np.where(wanted, density / p, 0.0) / np.sqrt(np.maximum(variance, TINY))
+    wanted = (math.log(tiny) < missing) & (missing < 0)
+    return np.where(wanted, density / p, 0.0) / np.sqrt(np.maximum(variance, tiny))
 
 
 def _loss(stage: Moments, offset: Floats, worst: Floats) -> Floats:

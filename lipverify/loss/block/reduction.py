@@ -310,15 +310,15 @@ def reduction_of(problem: Problem) -> tuple[Reduction, float]:
     """
     law, covariates = problem.law, problem.covariates
     if not isinstance(law, LowRank) or not isinstance(law.ridge, Linear):
-        raise InvalidInput(f"law = {law.name}: the reduction needs f(x) = a^T B^T x; use LowRank(B).")
+        raise InvalidInput(f"law = {law.name}: the reduction needs f(x) = a^T B^T x; use lipverify.laws.LowRank(B).")
     B = np.array(law.B)
     d, k = B.shape
     if isinstance(covariates, Sphere):
         return OnSphere(d, k), law.ridge.L
     if not isinstance(covariates, ProductOfSpheres):
         raise InvalidInput(
-            f"covariates = {covariates.name}: the reduction needs Sphere() or ProductOfSpheres(B); "
-            "use method='montecarlo' with M."
+            f"covariates = {covariates.name}: the reduction needs lipverify.covariates.Sphere() or "
+            "lipverify.covariates.ProductOfSpheres(B); use method='montecarlo' with M."
         )
     columns = np.array(covariates.B)
     if columns.shape != B.shape or float(np.max(np.abs(B @ B.T - columns @ columns.T))) > SAME:

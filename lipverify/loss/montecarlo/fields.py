@@ -56,7 +56,7 @@ class Fields(WholeContexts):
         if not (self.problem.isotropic or all(variation.everywhere for _, variation in self.variations)):
             raise InvalidInput(
                 f"law = {law!r} is known on the unit sphere, and covariates = {self.problem.covariates.name} leave it; "
-                "use Matern(...) or RBF(...), which are fields on R^d."
+                "use lipverify.laws.Matern(...) or lipverify.laws.RBF(...), which are fields on R^d."
             )
         if n > LARGEST_CONTEXT:
             raise OutOfReach(

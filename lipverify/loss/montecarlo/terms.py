@@ -243,7 +243,8 @@ def _require_bounds(drawn: Samples, problem: Problem) -> None:
         raise InvalidInput(
             f"covariates = {problem.covariates.name}, law = {problem.law.name}: nothing bounds the error of a context, "
             "so that no interval is valid at every number of samples; give the bounds of your law, such as "
-            "Sampled(..., magnitude=...) for linear attention, or interval='normal', which says what it assumes."
+            "lipverify.laws.Sampled(..., magnitude=...) for linear attention, or interval='normal', which says what it "
+            "assumes."
         )
 
 

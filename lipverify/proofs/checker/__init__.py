@@ -57,13 +57,9 @@ __all__ = [
 ]
 
 KINDS: dict[str, Kind] = {
-    **dict.fromkeys(windows.THEOREMS, windows.KIND),
-    **dict.fromkeys(dimensions.THEOREMS, dimensions.KIND),
-    **dict.fromkeys(transformers.THEOREMS, transformers.KIND),
-    **dict.fromkeys(optima.THEOREMS, optima.KIND),
-    **dict.fromkeys(circle.THEOREMS, circle.KIND),
-    **dict.fromkeys(subspace.THEOREMS, subspace.KIND),
-    **dict.fromkeys(blocks.THEOREMS, blocks.KIND),
+    theorem: module.KIND
+    for module in (windows, dimensions, transformers, optima, circle, subspace, blocks)
+    for theorem in module.THEOREMS
 }
 """The kind of each theorem, by its name."""
 

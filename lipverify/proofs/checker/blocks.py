@@ -48,34 +48,13 @@ from typing import Any
 
 from flint import arb, arb_poly, fmpq, fmpq_poly
 
-from .chain import (
-    Ball,
-    Bounds,
-    Conditions,
-    Kind,
-    Known,
-    Malformed,
-    Proof,
-    Rule,
-    balls,
-    exactly,
-    most,
-    number,
-    shown,
-    size,
-)
+from .chain import Ball, Kind, Known, Malformed, Obligations, Proof, exactly, most, number, shown, size
 from .contexts import STRIP
 
 ORDER = 32
 """Powers of omega: with fewer, less would be proved, and nothing false."""
 SINGLE = 16
 """Numbers of tokens below this are looked at one by one; all others are in intervals of 1/n."""
-PARTS = 4
-"""Those intervals."""
-CELLS = 24
-"""Parts of each interval of omega."""
-LARGEST = 4
-"""sigma at most: C is at most 1."""
 
 Series = list[fmpq_poly]
 
@@ -96,7 +75,7 @@ def token(d: int, power: int, shift: int) -> Series:
 
 
 def moment(d: int, j: int) -> fmpq:
-    """E t^j."""
+    """E t^j of one coordinate t."""
     return fmpq(0) if j % 2 else math.prod((fmpq(2 * i + 1, d + 2 * i) for i in range(j // 2)), start=fmpq(1))
 
 
@@ -121,7 +100,6 @@ def through(places: list[fmpq], values: list[fmpq]) -> fmpq_poly:
     )
 
 
-@lru_cache(maxsize=4)
 def coefficients(d: int) -> dict[str, Series]:
     """The coefficients of F, alpha, beta and N in powers of omega, as polynomials in 1/n.
 
@@ -173,12 +151,13 @@ def bound(name: str) -> Ball:
 @lru_cache(maxsize=4)
 def tokens(d: int) -> list[Tokens]:
     """All n >= 2: one by one up to SINGLE, then in intervals of 1/n."""
-    edges = [arb(i) / (SINGLE * PARTS) for i in range(PARTS + 1)]
+    edges = [arb(i) / (4 * SINGLE) for i in range(5)]
     inverses = [arb(1) / n for n in range(2, SINGLE)] + [low.union(high) for low, high in pairwise(edges)]
+    series = coefficients(d)
 
     def at(name: str, inverse: Ball) -> list[Ball]:
         bounds = []
-        for j, polynomial in enumerate(coefficients(d)[name]):
+        for j, polynomial in enumerate(series[name]):
             size = (bound(name) / arb(STRIP) ** j).abs_upper()
             value: Ball = arb_poly(polynomial)(inverse)
             bounds.append(arb(0, size) if not abs(value) < size else value)
@@ -189,7 +168,7 @@ def tokens(d: int) -> list[Tokens]:
 
 def places(k: Known, end: Ball) -> Iterator[tuple[Tokens, Ball]]:
     """All n, and all omega from 0 to some end, in parts."""
-    edges = [end * i / CELLS for i in range(CELLS + 1)]
+    edges = [end * i / 24 for i in range(25)]
     return ((context, low.union(high)) for context in tokens(k["d"]) for low, high in pairwise(edges))
 
 
@@ -212,7 +191,7 @@ def bend(n: Tokens, omega: Ball) -> Ball:
     return omega**2 * n.sum(SIGNAL, lambda _: 1, 3, omega)
 
 
-def across(k: Known) -> tuple[Bounds, Conditions]:
+def across(k: Known) -> Obligations:
     """Up to omega = stop l falls in rho as long as rho <= C z, and at rho = C z it rises in omega.
 
     Because C gamma < h, and its slope in omega is that of k beta + k sigma^2 N, which rise, plus C z^2 (-2 h' + C
@@ -234,7 +213,7 @@ def across(k: Known) -> tuple[Bounds, Conditions]:
     }
 
 
-def along(k: Known) -> tuple[Bounds, Conditions]:
+def along(k: Known) -> Obligations:
     """For every k < d, l(omega, omega) falls up to omega = C z.
 
     Because its slope is -2 z F' + alpha' + (k - 1) beta' + k sigma^2 N', with z >= omega / C and k <= d - 1: -omega
@@ -252,7 +231,7 @@ def along(k: Known) -> tuple[Bounds, Conditions]:
     }, {}
 
 
-def beyond(k: Known) -> tuple[Bounds, Conditions]:
+def beyond(k: Known) -> Obligations:
     """For every k < d and omega >= stop, l exceeds l(C z, C z) by C z^2 more at least.
 
     Because there l >= -2 C z^2 h(stop) + k beta_0 + k sigma^2 N_0, as alpha, beta and N rise and h falls, and at omega
@@ -270,7 +249,7 @@ def beyond(k: Known) -> tuple[Bounds, Conditions]:
     }, {}
 
 
-def least_loss(k: Known) -> tuple[Bounds, Conditions]:
+def least_loss(k: Known) -> Obligations:
     """The loss of M is more than that of C BB^T unless M = C BB^T; and so for every smaller C and sigma.
 
     Because the three inequalities are linear in C, with >= at C = 0, and hold with less noise too, as N rises; and l =
@@ -279,21 +258,18 @@ def least_loss(k: Known) -> tuple[Bounds, Conditions]:
     return {}, {}
 
 
-RULES: tuple[Rule, ...] = (across, along, beyond, least_loss)
-THEOREMS = ("aligned blocks",)
+THEOREMS = {"aligned blocks": (across, along, beyond, least_loss)}
 
 
 def about(stated: Mapping[str, Any]) -> dict[str, Any]:
-    """A whole number and numbers."""
     k = exactly("given", stated["given"], ("d", "sigma", "C"))
     subject: dict[str, Any] = {"d": size("d", k["d"], 3, 20), "sigma": number(k["sigma"]), "C": number(k["C"])}
-    if not 0 <= subject["sigma"] <= LARGEST or not 0 < subject["C"] <= 1:
-        raise Malformed(f"{k}: sigma from 0 to {LARGEST}, 0 < C <= 1")
+    if not 0 <= subject["sigma"] <= 4 or not 0 < subject["C"] <= 1:
+        raise Malformed(f"{k}: sigma from 0 to 4, 0 < C <= 1")
     return subject
 
 
 def statement(proof: Proof) -> str:
-    """The theorem of a proof."""
     k = proof.about
     noise = f"0 <= sigma <= {shown(k['sigma'])}" if k["sigma"] else "sigma = 0"
     return (
@@ -303,9 +279,8 @@ def statement(proof: Proof) -> str:
 
 
 KIND = Kind(
-    chain=lambda proof: [(rule, 0) for rule in RULES],
+    chain=lambda proof: [(rule, 0) for rule in THEOREMS[proof.theorem]],
     about=about,
-    given=balls,
     statement=statement,
     chosen={across: ("stop",)},
 )

@@ -25,19 +25,14 @@ NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,3})?|-?[0-9
 """A decimal or a fraction of two whole numbers."""
 LARGEST = 10**9
 """The largest dimension or other size; a number of tokens may be any whole number of forty digits."""
-LETTERS = 10**6
-"""The most letters of a file that are read, fifty times those of the longest proof of `checks`,"""
-REASON = 600
-"""and of a reason that are printed."""
-DIGITS = 5000
-"""More digits than a printed decimal can have; a decimal with more digits is an error."""
 Ball = Any
 Bounds = dict[str, tuple[str, Ball]]
 """Bounds on the constants of a lemma, by name: ("at most", ball) or ("at least", ball)."""
 Conditions = dict[str, bool]
+Obligations = tuple[Bounds, Conditions]
 Known = Mapping[str, Any]
 """The hypotheses and the certified constants, by name: balls, and the names of laws."""
-Rule = Callable[[Known], tuple[Bounds, Conditions]]
+Rule = Callable[[Known], Obligations]
 Facts = Mapping[int, Mapping[str, Any]]
 """The known facts, by stage."""
 
@@ -83,11 +78,11 @@ class Kind:
     """The lemmas in order, each with its stage: 0 if it holds throughout."""
     about: Callable[[Mapping[str, Any]], dict[str, Any]]
     """The subject of the theorem (law, d, ...), from the entries of the file; `Malformed` if it is of another kind."""
-    given: Callable[[Mapping[str, Any]], dict[str, Any]]
-    """The hypotheses of the lemmas: the subject, as balls."""
     statement: Callable[[Proof], str]
     chosen: Mapping[Rule, tuple[str, ...]]
     """The constants that a proof is free to choose; all others are bounds."""
+    given: Callable[[Mapping[str, Any]], dict[str, Any]] = lambda about: balls(about)
+    """The hypotheses of the lemmas: the subject, as balls."""
     keys: tuple[str, ...] = ("given",)
     """The entries of the file that hold the subject."""
     gathered: Callable[[Facts, int], dict[str, Any]] = lambda facts, _: dict(facts[0])
@@ -114,7 +109,7 @@ def wording(rule: Rule) -> tuple[str, str]:
 
 def cut(reason: str) -> str:
     """A reason without its middle, if it is long."""
-    return reason if len(reason) <= REASON else f"{reason[: REASON // 2]}...{reason[-REASON // 2 :]}"
+    return reason if len(reason) <= 600 else f"{reason[:300]}...{reason[-300:]}"
 
 
 def load(path: Path) -> Any:
@@ -125,10 +120,11 @@ def load(path: Path) -> Any:
             raise Malformed(f"keys {sorted(key for key, _ in pairs)}: one stands twice")
         return dict(pairs)
 
+    most_letters = 10**6  # fifty times those of the longest proof of `checks`
     with path.open(encoding="utf-8") as file:
-        text = file.read(LETTERS + 1)
-    if len(text) > LETTERS:
-        raise Malformed(f"a proof has at most {LETTERS} letters")
+        text = file.read(most_letters + 1)
+    if len(text) > most_letters:
+        raise Malformed(f"a proof has at most {most_letters} letters")
     return json.loads(text, object_pairs_hook=once)
 
 
@@ -172,7 +168,6 @@ def size(name: str, stated: Any, smallest: int, largest: int = LARGEST) -> int:
 
 
 def ball(value: Fraction) -> Ball:
-    """A ball that contains a fraction."""
     return arb(fmpq(value.numerator, value.denominator))
 
 
@@ -187,10 +182,10 @@ def shown(value: Fraction | int) -> str:
     >>> shown(Fraction(1000001, 2)), shown(Fraction(5, 3)), shown(Fraction("1e27")), shown(Fraction("1.50e-9"))
     ('500000.5', '(5/3)', '1e+27', '1.5e-9')
     """
-    value = Fraction(value)
-    if 10**DIGITS % value.denominator:
+    value, digits = Fraction(value), 5000  # a printed decimal has fewer; one with more is an error, and not rounded
+    if 10**digits % value.denominator:
         return f"({value.numerator}/{value.denominator})"
-    with localcontext(prec=DIGITS) as context:
+    with localcontext(prec=digits) as context:
         context.traps[Inexact] = True
         decimal = (Decimal(value.numerator) / value.denominator).normalize()
     return f"{decimal:f}" if -7 < decimal.adjusted() < 16 else f"{decimal}".lower().replace("e-0", "e-")
@@ -217,7 +212,6 @@ def read(kinds: Mapping[str, Kind], stated: Any) -> Proof:
 
 
 def lemma(stated: Any) -> Stated:
-    """A lemma from its entries."""
     exactly("a lemma", stated, ("name", "stage", "says", "because", "constants"))
     for name, kind in {"name": str, "stage": int, "says": str, "because": str, "constants": dict}.items():
         if type(stated[name]) is not kind:
@@ -230,11 +224,8 @@ def failures(kind: Kind, proof: Proof) -> list[str]:
     stated = [(lemma.name, lemma.stage, lemma.says, lemma.because) for lemma in proof.lemmas]
     expected = [(rule.__name__, stage, *wording(rule)) for rule, stage in kind.chain(proof)]
     if stated != expected:
-        return [
-            cut(
-                f"the lemmas, their order or their words are not those of the chain {', '.join(e[0] for e in expected)}"
-            )
-        ]
+        names = ", ".join(rule.__name__ for rule, _ in kind.chain(proof))
+        return [cut(f"the lemmas, their order or their words are not those of the chain {names}")]
     with ctx.workprec(BITS):
         return [failure for step in steps(kind, proof) for failure in missing(kind, *step)]
 

@@ -10,51 +10,34 @@ across e, sum a_i x_i = T e + R e', and the loss at M is the mean over theta of
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Mapping
 from typing import Any
 
 from flint import arb, arb_poly, ctx, fmpq
 
-from .chain import (
-    Ball,
-    Bounds,
-    Conditions,
-    Kind,
-    Known,
-    Malformed,
-    Proof,
-    Rule,
-    ball,
-    exactly,
-    least,
-    most,
-    number,
-    shown,
-    size,
-)
+from .chain import Ball, Kind, Known, Malformed, Obligations, Proof, ball, exactly, least, most, number, shown, size
 from .contexts import STRIP, averages
-from .curves import ACCURACY, SPARE_BITS, Curve, bits, curves
+from .curves import ACCURACY, Curve, bits, combined, curves, remembered
 
 
 def circle(k: Known, last: str) -> list[Curve]:
     """E T, E T^2, E R^2 and E sum a_i^2 for all omega up to a number: "stop", or "size", the larger entry of |M|."""
-    return _circle(k["n"], k[last].str(60))
+    return moments({"n": k["n"], "last": k[last]})
 
 
-@lru_cache(maxsize=16)
-def _circle(n: int, last: str) -> list[Curve]:
+@remembered("n", "last")
+def moments(k: Known) -> list[Curve]:
     def values(omega: Ball) -> tuple[Ball, ...]:
         # (1 - t)^2 = 2 (1 - P_1) - (1 - P_2) / 2 and 1 - t^2 = (1 - P_2) / 2
-        means = averages(2, n, omega, (1, 2))
+        means = averages(2, k["n"], omega, (1, 2))
         second = 1 - 2 * means.mean[1] + means.pairs[1] + 2 * means.alone[1] - means.alone[2] / 2
         return 1 - means.mean[1], second, means.alone[2] / 2, means.noise
 
     c = arb(STRIP).cos()
-    return curves(values, [1 / c, 1 / c**2, 2 / c**2, 1 / c**2], arb(0), arb(last))
+    return curves(values, [1 / c, 1 / c**2, 2 / c**2, 1 / c**2], arb(0), k["last"])
 
 
-def matrix(k: Known) -> tuple[Bounds, Conditions]:
+def matrix(k: Known) -> Obligations:
     """The loss at M is level at most, and level_low at least.
 
     Because F has the period pi and is analytic where the scores stay in the strip: |Im M x| <= sinh |y| max |M| at
@@ -62,7 +45,7 @@ def matrix(k: Known) -> tuple[Bounds, Conditions]:
     and the trapezoidal rule with N points is off by at most 2 K / (e^{2 delta N} - 1) (Trefethen and Weideman, SIAM
     Review 56 (2014), theorem 3.2). Its moments are curves in omega.
     """
-    with ctx.workprec(SPARE_BITS):
+    with ctx.workprec(bits(0)):
         S, sigma = k["S"], k["sigma"]
         delta, c = (arb(STRIP) / k["size"]).asinh(), arb(STRIP).cos()
         K = (S[0] + S[1]) * (1 / c + delta.cosh()) ** 2 + (sigma / c) ** 2
@@ -85,7 +68,7 @@ def at_angle(k: Known, angle: fmpq) -> Ball:
     return bias + k["sigma"] ** 2 * noise
 
 
-def isotropic(k: Known) -> tuple[Bounds, Conditions]:
+def isotropic(k: Known) -> Obligations:
     """Of all w I, w >= 0, the least loss is between least_low and least_high.
 
     Because F is then tr S / 2 times E |sum a_i x_i - x|^2, and the noise, which is more than the least beyond stop.
@@ -96,13 +79,12 @@ def isotropic(k: Known) -> tuple[Bounds, Conditions]:
 
 
 def isotropic_loss(k: Known) -> Curve:
-    """The loss at w I."""
     first, second, across, noise = circle(k, "stop")
     half, square = (k["S"][0] + k["S"][1]) / 2, k["sigma"] ** 2
     return combined([(half, second), (half, across), (-2 * half, first), (square, noise)], half)
 
 
-def aligned(k: Known) -> tuple[Bounds, Conditions]:
+def aligned(k: Known) -> Obligations:
     """Of all M = diag(c, 0) with |c| <= stop, S = diag(1, 0), the least loss is between least_low and least_high.
 
     Because with omega = c |z|, z = cos theta, it is E_z [E T^2 - 2 |z| E T + z^2 + sigma^2 E sum a_i^2], power by power
@@ -113,7 +95,6 @@ def aligned(k: Known) -> tuple[Bounds, Conditions]:
 
 
 def aligned_loss(k: Known) -> Curve:
-    """The loss at diag(c, 0)."""
     first, second, _, noise = circle(k, "stop")
     with ctx.workprec(bits(first.polynomial.length())):
         half, rest = k["stop"] / 2, combined([(arb(1), second), (k["sigma"] ** 2, noise)], arb(0))
@@ -124,18 +105,11 @@ def aligned_loss(k: Known) -> Curve:
         return Curve(first.first, first.last, arb_poly(total)(arb_poly([half, half])), error)
 
 
-def between_ends(k: Known, loss: Curve) -> tuple[Bounds, Conditions]:
+def between_ends(k: Known, loss: Curve) -> Obligations:
     """The least value of a curve: no more than that at one place."""
     return {"least_low": most(loss.lowest()), "least_high": least(loss.over(k["at"], k["at"]))}, {
         "0 <= at <= stop": 0 <= k["at"] <= k["stop"]
     }
-
-
-def combined(summands: Sequence[tuple[Ball, Curve]], constant: Ball) -> Curve:
-    """A sum of multiples of curves, and a constant."""
-    polynomial = sum((arb_poly([factor]) * curve.polynomial for factor, curve in summands), arb_poly([constant]))
-    error = sum((abs(factor) * curve.error for factor, curve in summands), arb(0))
-    return Curve(summands[0][1].first, summands[0][1].last, polynomial, error)
 
 
 def absolute(k: int) -> Ball:
@@ -147,7 +121,7 @@ def absolute(k: int) -> Ball:
     return (arb(k + 1) / 2).gamma() / (arb.pi().sqrt() * (arb(k) / 2 + 1).gamma())
 
 
-def gain(k: Known) -> tuple[Bounds, Conditions]:
+def gain(k: Known) -> Obligations:
     """The least loss of all those is more than that of M, by gain_low to gain_high.
 
     By subtraction.
@@ -155,35 +129,33 @@ def gain(k: Known) -> tuple[Bounds, Conditions]:
     return {"gain_low": most(k["least_low"] - k["level"]), "gain_high": least(k["least_high"] - k["level_low"])}, {}
 
 
-THEOREMS: dict[str, tuple[Rule, ...]] = {
+THEOREMS = {
     "not isotropic": (matrix, isotropic, gain),
     "not aligned": (matrix, aligned, gain),
 }
-FARTHEST = 100
-"""The largest `stop`: a curve needs ever more places."""
 
 
 def about(stated: Mapping[str, Any]) -> dict[str, Any]:
-    """Whole numbers, numbers, and pairs of them."""
+    """n, sigma and stop, and the diagonals of S and M."""
     k = exactly("given", stated["given"], ("n", "sigma", "S", "M", "stop"))
     if not all(type(k[name]) is list and len(k[name]) == 2 for name in ("S", "M")):
         raise Malformed(f"S = {repr(k['S'])[:60]}, M = {repr(k['M'])[:60]}: each is a pair of numbers")
     pairs = {name: tuple(number(entry) for entry in k[name]) for name in ("S", "M")}
     sigma, stop = number(k["sigma"]), number(k["stop"])
-    if min(sigma, stop, *pairs["S"]) < 0 or max(stop, *map(abs, pairs["M"])) > FARTHEST or 0 in pairs["M"]:
-        raise Malformed(f"{k}: what is given is >= 0, stop and |M| are at most {FARTHEST}, and no entry of M is 0")
+    if min(sigma, stop, *pairs["S"]) < 0 or max(stop, *map(abs, pairs["M"])) > 100 or 0 in pairs["M"]:
+        # the time of a check is bounded: farther curves need ever more places
+        raise Malformed(f"{k}: what is given is >= 0, stop and |M| are at most 100, and no entry of M is 0")
     return {"n": size("n", k["n"], 2, 10**40), "sigma": sigma, "stop": stop, **pairs}
 
 
 def given(about: Mapping[str, Any]) -> dict[str, Any]:
-    """The same as balls."""
+    """The subject as balls, with `size`, the larger entry of |M|."""
     numbers = {name: about[name] for name in ("sigma", "stop")} | {"size": max(map(abs, about["M"]))}
     pairs = {name: tuple(ball(entry) for entry in about[name]) for name in ("S", "M")}
     return {"n": about["n"]} | {name: ball(value) for name, value in numbers.items()} | pairs
 
 
 def statement(proof: Proof) -> str:
-    """The theorem of a proof, from its constants."""
     k, more = proof.about, {name: shown(value) for name, value in proof.constants(gain).items()}
     S, M = (", ".join(shown(entry).strip("()") for entry in k[name]) for name in ("S", "M"))
     others = "w I, w >= 0" if proof.theorem == "not isotropic" else f"diag(c, 0), |c| <= {shown(k['stop'])}"

@@ -50,12 +50,8 @@ BITS, FEWER_BITS = 128, 64
 """Precision of the averages over contexts, of one n and of many at once: with less, less is proved, nothing false."""
 STRIP = 1.375
 """b, of tokens and of w."""
-STEEPEST = 1.4
-"""b, of u."""
 SQUARES = 12
 """e^{-lambda g} is computed afresh for every so many doublings of lambda, and as a square in between."""
-FARTHEST = 500
-"""The largest w: the time of a check is bounded."""
 WIDEST = 2.75
 """(rho - 1/rho)/2 at most, that small windows share their nodes: rho < 6."""
 SPACING = 4
@@ -83,17 +79,15 @@ def averages(
 
     With `weights` k_l of the degrees `alone` has one entry, of degree 0: the sum of k_l E sum a_i^2 h_i.
     """
-    if not w <= FARTHEST:
-        raise ValueError(f"w = {w.str(6, radius=False)}: averages are computed up to {FARTHEST}")
+    if not w <= 500:  # the time of a check is bounded
+        raise ValueError(f"w = {w.str(6, radius=False)}: averages are computed up to 500")
     with ctx.workprec(BITS):
         m, exchanged = exchange(d, n, w, max(degrees), goal)
         t, p = gauss(d, m)
-        halves = steps(goal)
-        q, b, ends = arb(2).log() / halves, arb(STEEPEST), arb(n) ** 2 * 4
-        eta = 2 / b.cos() ** 2 / (2 * arb.pi() * b / q).expm1()
+        (halves, q, eta), ends = trapezoids(goal), arb(n) ** 2 * 4
         first = -arb(math.ceil(goal + math.log(2 * n) + SPARE))
         s = [w * (1 - x) for x in t]
-        count = nodes(s, p, n, float(first), float(w.upper()), goal)
+        count = nodes(s, p, n, float(first), float(w.upper()), goal, float(q))
         last = first + count * q
         h, c = deficits(d, m, tuple(degrees)), goal + 2 * math.log(2 * n) + 3 * SPARE
         sizes = [arb(1)] * len(h) if weights is None else [sum(weights.values(), arb(0))]
@@ -122,7 +116,6 @@ def averages(
 
 
 def summed(columns: Columns, factors: Sequence[Ball]) -> list[Ball]:
-    """The sum of the columns times factors."""
     return [sum(map(mul, factors, row), arb(0)) for row in zip(*columns, strict=True)]
 
 
@@ -137,9 +130,8 @@ def many_averages(d: int, most: int, w: Ball, weights: Mapping[int, Ball], goal:
     with ctx.workprec(FEWER_BITS):
         m, exchanged = exchange(d, most, w, max(weights), goal)
         t, p = gauss(d, m)
-        halves, all_k = steps(goal), sum(weights.values(), arb(0))
-        q, b, ends = arb(2).log() / halves, arb(STEEPEST), arb(most) ** 2 * 4
-        eta, needed = 2 / b.cos() ** 2 / (2 * arb.pi() * b / q).expm1(), goal + 2 * math.log(2 * most) + SPARE
+        (halves, q, eta), ends, all_k = trapezoids(goal), arb(most) ** 2 * 4, sum(weights.values(), arb(0))
+        needed = goal + 2 * math.log(2 * most) + SPARE
         first, y = -arb(math.ceil(needed / 2)), math.log(needed)
         count = math.ceil((2 * float(w.upper()) + y - float(first)) / float(q))
         y = first + count * q - 2 * w
@@ -177,14 +169,17 @@ def exchange(d: int, n: int, w: Ball, degree: int, goal: float) -> tuple[int, Ba
     return m, largest * rho ** -(2 * m - d)
 
 
-def steps(goal: float = GOAL) -> int:
-    """How many nodes u takes from one lambda to twice that: q = log 2 over it, so that eta is about e^-goal."""
-    return math.ceil(math.log(2) * (goal + 5) / (2 * math.pi * STEEPEST))
+def trapezoids(goal: float) -> tuple[int, Ball, Ball]:
+    """How many nodes u takes from one lambda to twice that, the step q, and eta, which is about e^-goal."""
+    b = arb(1.4)  # of the strip of u: below pi / 2
+    halves = math.ceil(math.log(2) * (goal + 5) / (2 * math.pi * float(b)))
+    q = arb(2).log() / halves
+    return halves, q, 2 / b.cos() ** 2 / (2 * arb.pi() * b / q).expm1()
 
 
-def nodes(s: Sequence[Ball], p: Sequence[Ball], n: int, first: float, w: float, goal: float) -> int:
+def nodes(s: Sequence[Ball], p: Sequence[Ball], n: int, first: float, w: float, goal: float, q: float) -> int:
     """How many steps lead to where phi^{n-2} leaves nothing, or beyond 2w; whatever it is, the ends are bounded."""
-    wanted, q = goal + 2 * math.log(2 * n) + 2 * SPARE, math.log(2) / steps(goal)
+    wanted = goal + 2 * math.log(2 * n) + 2 * SPARE
     low, high = 0, math.ceil((2 * w + math.log(wanted + 2) - first) / q) + 1
     tokens = [(float(x), float(y)) for x, y in zip(s, p, strict=True)]
     while low < high:
@@ -205,24 +200,32 @@ def sums(
     pg = [x * y for x, y in zip(p, g, strict=True)]
     pgg = [x * y for x, y in zip(pg, g, strict=True)]
     columns = [[x * y for x, y in zip(weight, h, strict=True)] for weight, hs in ((pg, once), (pgg, twice)) for h in hs]
-    delta, H = (-arb(c)).exp(), reduce(arb.max, [x for h in (*once, *twice) for x in h], arb(1))
-    off, powers = arb(0, (H * delta).abs_upper()), [0, *[1] * len(once), *[2] * len(twice)]
-    small = [scale for scale in scales if scale <= 1]
+    H = reduce(arb.max, [x for h in (*once, *twice) for x in h], arb(1))
+    off, powers = arb(0, (H * (-arb(c)).exp()).abs_upper()), [0, *[1] * len(once), *[2] * len(twice)]
+    small, split = [scale for scale in scales if scale <= 1], 1 + len(once)
     table = [list(row) for row in zip(*series(g, (p, *columns), small, c), strict=True)]
-    together, split = SQUARES * halves, 1 + len(once)
-    for few in (scales[j : j + together] for j in range(len(small), count + 1, together)):
-        least, most = delta / few[-1], 2 * arb(c) / few[0]
-        near = [i for i, x in enumerate(g) if not (x <= least or x >= most)]
-        far = sum((y for x, y in zip(g, p, strict=True) if x <= least), arb(0))
-        rows = list[list[Ball]]()
-        for j, scale in enumerate(few):  # e^{-2x} is a square; now and then afresh, as its error doubles
-            rows.append([(-scale * g[i]).exp() for i in near] if j < halves else [x * x for x in rows[-halves]])
-        totals = arb_mat(rows) * arb_mat([[column[i] for i in near] for column in (p, *columns)]).transpose()
-        table += ([row[0] + far, *row[1:]] for row in totals.tolist())
+    together = SQUARES * halves
+    for j in range(len(small), count + 1, together):
+        table += band(g, (p, *columns), scales[j : j + together], halves, c)
     for scale, row in zip(scales, table, strict=True):
         factors = (arb(1), scale, scale**2)
         row[:] = [factors[k] * x + off for k, x in zip(powers, row, strict=True)]
     return [row[0] for row in table], [row[1:split] for row in table], [row[split:] for row in table]
+
+
+def band(g: Sequence[Ball], columns: Columns, scales: Sequence[Ball], halves: int, c: float) -> list[list[Ball]]:
+    """The sum of each column times e^{-x}, x = lambda g, for each lambda > 1, without tokens beyond the band.
+
+    The first column is p: before the band e^{-x} is 1, and p is summed.
+    """
+    first, last = (-arb(c)).exp() / scales[-1], 2 * arb(c) / scales[0]
+    near = [i for i, x in enumerate(g) if not (x <= first or x >= last)]
+    before = sum((y for x, y in zip(g, columns[0], strict=True) if x <= first), arb(0))
+    rows = list[list[Ball]]()
+    for j, scale in enumerate(scales):  # e^{-2x} is a square; now and then afresh, as its error doubles
+        rows.append([(-scale * g[i]).exp() for i in near] if j < halves else [x * x for x in rows[-halves]])
+    totals = arb_mat(rows) * arb_mat([[column[i] for i in near] for column in columns]).transpose()
+    return [[row[0] + before, *row[1:]] for row in totals.tolist()]
 
 
 def series(g: Sequence[Ball], columns: Columns, scales: Sequence[Ball], c: float) -> Columns:

@@ -13,22 +13,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import lru_cache, reduce
+from functools import lru_cache, reduce, wraps
+from typing import Any, TypeVar
 
 from flint import arb, arb_mat, arb_poly, ctx, fmpq, fmpz_poly
 
-from .chain import Ball
+from .chain import Ball, Known
 from .contexts import STRIP
 
-SPARE_BITS = 100
-"""Of precision, and 3 more for each Chebyshev point of a polynomial."""
 ACCURACY = 1e-9
 """Absolute accuracy of a curve's polynomial: with a larger one, less would be proved, and nothing false."""
 FINEST = 2.0**-18
 """The narrowest part of an interval that is looked at by itself, as a share of it."""
 
 Interval = tuple[Ball, Ball]
+Values = Callable[[Ball], Sequence[Ball]]
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -40,13 +42,17 @@ class Curve:
     polynomial: arb_poly
     error: Ball
     largest: Ball = math.inf
-    """At most this it is in the strip."""
+    """A bound in the strip."""
     off: Ball = math.inf
-    """At most this errors of the values move the polynomial."""
+    """A bound of what errors of the values change in the polynomial."""
+
+    def precise(self) -> AbstractContextManager[Any]:
+        """The precision at which the polynomial is evaluated: its coefficients cancel to a few digits."""
+        return ctx.workprec(64 + 2 * self.polynomial.length())
 
     def over(self, low: Ball, high: Ball) -> Ball:
         """A ball that contains all values on a part of the interval."""
-        with ctx.workprec(64 + 2 * self.polynomial.length()):
+        with self.precise():
             return taylor(self.polynomial, *self.inner([low, high])) + arb(0, self.error.abs_upper())
 
     def inner(self, places: Sequence[Ball]) -> list[Ball]:
@@ -55,7 +61,7 @@ class Curve:
 
     def at(self, places: Sequence[Ball]) -> list[Ball]:
         """Balls that contain the values at these places."""
-        with ctx.workprec(64 + 2 * self.polynomial.length()):
+        with self.precise():
             off = arb(0, self.error.abs_upper())
             return [value + off for value in self.polynomial.evaluate(self.inner(places), algorithm="iter")]
 
@@ -66,7 +72,7 @@ class Curve:
         its own values there by at most h^2 / 8 times its second derivative, h the length of the part.
         """
         polynomial = self.polynomial
-        with ctx.workprec(64 + 2 * polynomial.length()):
+        with self.precise():
             slope = polynomial.derivative()
             bend, off = slope.derivative().derivative(), arb(0, self.error.abs_upper())
             values, slopes = (each.evaluate(s, algorithm="iter") for each in (polynomial, slope))
@@ -95,7 +101,7 @@ class Curve:
         return self.above(level, low, middle) and self.above(level, middle, high)
 
     def slope(self, order: int) -> Curve:
-        """Its first or second derivative; of that no bound in the strip is known."""
+        """Its first or second derivative; no bound of that in the strip is known."""
         half, m, power = (self.last - self.first) / 2, self.polynomial.length(), 2 * order
         with ctx.workprec(bits(m)):
             polynomial = self.polynomial
@@ -107,31 +113,8 @@ class Curve:
             error = (tail + arb(self.off) * arb(m - 1) ** power) / half**order
             return Curve(self.first, self.last, polynomial, error)
 
-    def times(self, factor: Ball) -> Curve:
-        """A multiple of it."""
-        size = abs(arb(factor))
-        return Curve(
-            self.first,
-            self.last,
-            self.polynomial * arb(factor),
-            size * self.error,
-            size * self.largest,
-            size * self.off,
-        )
-
-    def plus(self, other: Curve) -> Curve:
-        """Its sum with a curve through values at the same places."""
-        return Curve(
-            self.first,
-            self.last,
-            self.polynomial + other.polynomial,
-            self.error + other.error,
-            self.largest + other.largest,
-            self.off + other.off,
-        )
-
     def lowest(self) -> Ball:
-        """A number that it is nowhere below, and hardly more than which it is somewhere."""
+        """A lower bound of all values that some value is close to."""
         parts, width = [(self.first, self.last)], self.last - self.first
         while True:
             balls = [(self.over(*part), part) for part in parts]
@@ -144,6 +127,38 @@ class Curve:
             width /= 2
 
 
+def remembered(*names: str, most: int = 16) -> Callable[[Callable[[Known], Result]], Callable[[Known], Result]]:
+    """Keep the last results of a function of these facts alone. Balls have no hash, so all their bits are the key."""
+
+    def decorated(function: Callable[[Known], Result]) -> Callable[[Known], Result]:
+        results: dict[tuple[Any, ...], Result] = {}
+
+        @wraps(function)
+        def result(k: Known) -> Result:
+            facts = {name: k[name] for name in names}  # the function sees no other, so the key lacks none
+            key = tuple(fact.repr() if isinstance(fact, arb) else fact for fact in facts.values())
+            if key not in results:
+                if len(results) >= most:
+                    del results[next(iter(results))]
+                results[key] = function(facts)
+            return results[key]
+
+        result.cache_clear = results.clear  # type: ignore[attr-defined]
+        return result
+
+    return decorated
+
+
+def combined(summands: Sequence[tuple[Ball, Curve]], constant: Ball | int = 0) -> Curve:
+    """A sum of multiples of curves on the same interval, and a constant."""
+    polynomial = sum((arb_poly([factor]) * curve.polynomial for factor, curve in summands), arb_poly([constant]))
+    error, largest, off = (
+        sum((abs(factor) * bound for (factor, _), bound in zip(summands, bounds, strict=True)), arb(0))
+        for bounds in zip(*((curve.error, curve.largest, curve.off) for _, curve in summands), strict=True)
+    )
+    return Curve(summands[0][1].first, summands[0][1].last, polynomial, error, largest + abs(constant), off)
+
+
 def taylor(polynomial: arb_poly, low: Ball, high: Ball) -> Ball:
     """A ball that contains all values from low to high."""
     # an exact centre: coefficients are so large that the least error of it would be too much
@@ -151,22 +166,14 @@ def taylor(polynomial: arb_poly, low: Ball, high: Ball) -> Ball:
     return polynomial(arb_poly([centre, 1]))(arb(0, (high - centre).abs_upper().max((low - centre).abs_upper())))
 
 
-def curves(
-    values: Callable[[Ball], Sequence[Ball]],
-    bounds: Sequence[Ball],
-    first: Ball,
-    last: Ball,
-    accuracy: float = ACCURACY,
-) -> list[Curve]:
+def curves(values: Values, bounds: Sequence[Ball], first: Ball, last: Ball, accuracy: float = ACCURACY) -> list[Curve]:
     """Functions on [first, last] from their values at one w, and bounds on them in the strip."""
     m = places((last - first) / 2, bounds, accuracy)
     with ctx.workprec(bits(m)):
         return through([values(first + (cosine(j, m) + 1) * (last - first) / 2) for j in range(m)], bounds, first, last)
 
 
-def even_curves(
-    values: Callable[[Ball], Sequence[Ball]], bounds: Sequence[Ball], last: Ball, accuracy: float
-) -> list[Curve]:
+def even_curves(values: Values, bounds: Sequence[Ball], last: Ball, accuracy: float) -> list[Curve]:
     """Even functions on [-last, last] from their values at one w > 0, and bounds on them in the strip."""
     m = places(last, bounds, accuracy)
     m += m % 2
@@ -211,11 +218,11 @@ def through(measured: Sequence[Sequence[Ball]], bounds: Sequence[Ball], first: B
 
 
 def ellipse(half: Ball) -> Ball:
-    """rho, for half the length of an interval."""
-    beta = arb(STRIP) / half
-    return beta + (1 + beta**2).sqrt()
+    """rho of the ellipse in the strip, for half the length of an interval."""
+    ratio = arb(STRIP) / half
+    return ratio + (1 + ratio**2).sqrt()
 
 
 def bits(points: int) -> int:
-    """The precision for a polynomial through this number of points."""
-    return SPARE_BITS + 3 * points
+    """The precision for a polynomial through so many points, whose coefficients grow like (1 + 2^{1/2})^points."""
+    return 100 + 3 * points

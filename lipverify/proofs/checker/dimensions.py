@@ -13,9 +13,9 @@ from typing import Any
 
 from flint import arb
 
-from .chain import Ball, Bounds, Conditions, Kind, Known, Malformed, Proof, Rule, exactly, least, most, shown
+from .chain import Ball, Kind, Known, Malformed, Obligations, Proof, Rule, exactly, least, most, shown
 from .ramp import ramp, remote
-from .sizes import LAST, LAWS, Size, centre, corrections, curve, logarithm, sizes
+from .sizes import LAWS, Size, centre, corrections, curve, drift, excess_over, logarithm, noise_below, sizes
 from .tokens import laplace
 
 
@@ -28,24 +28,21 @@ def above(k: Known, size: Size) -> Ball:
 
 def upper(k: Known, size: Size) -> Ball:
     """D(w)/a, or for the quadratic law A, at most, for w >= w_1."""
-    if size.d == 2 and size.law.order == 0:
-        return 1 + size.v / 4 + 2 * k["over"] * size.v**2
-    return arb(1)
+    return drift(k, size, arb(1)) if size.law.order == 0 else arb(1)
 
 
 def below(k: Known, size: Size, first: Ball, last: Ball) -> tuple[Ball, Ball]:
     """c and b: the loss at w = x w_1 is at least (2/a) Q c x^a + Q b x^-2, first <= x <= last; both at most 1 + v/2a.
 
-    log(c P(2w) / P(w)^2) >= 0 for d >= 3, and -3/16w - 7 over/8w^2 for d = 2. D/a and A = 1 - D/w as in `curve`.
+    D/a and A = 1 - D/w as in `curve`.
     """
     v, z = size.v, size.v / first
-    fallen = 3 * z / 16 + 7 * k["over"] * z**2 / 8 if size.d == 2 else arb(0)
     if size.law.order == 0:
         nearest = (size.alpha_per_a / first).max(size.alpha_per_a / last) if size.d == 2 else size.alpha_per_a / first
         y = nearest + size.alpha_per_a * v / first**2 + k["gamma"] * v * z * size.s / first
     else:
-        y = size.r * size.per_W / first * (1 + z / 4 + 2 * k["over"] * z**2 if size.d == 2 else arb(1))
-    return (1 - fallen) / (1 + k["tau_3"]) ** 2, (1 - 2 * y) / (1 + k["tau"]) ** 2
+        y = size.r * size.per_W / first * drift(k, size, first)
+    return noise_below(k, size, first), (1 - 2 * y) / (1 + k["tau"]) ** 2
 
 
 def far_below(k: Known, size: Size) -> Ball:
@@ -59,18 +56,7 @@ def far_below(k: Known, size: Size) -> Ball:
     return share / (k["first"] * (1 + k["tau"])) ** 2 - 1 - 2 * size.s
 
 
-def at(size: Size, pair: tuple[Ball, Ball], x: Ball) -> Ball:
-    """(2/a) c x^a + b x^-2 - (1 + 2/a) at least, for c > 0; s x^{1/s} falls in s where log x >= s, and is >= 0."""
-    c, b = pair
-    if size.d:
-        noise = 2 * size.s * x ** (1 / size.s)
-    else:
-        end = arb(2) / LAST
-        noise = 2 * end * x ** (1 / end) if x.log() >= end else arb(0)
-    return noise * c + b / x**2 - 1 - 2 * size.s
-
-
-def window(k: Known) -> tuple[Bounds, Conditions]:
+def window(k: Known) -> Obligations:
     """For every d >= 2: low k W < w* < high k W, and loss_low <= W^2 loss(w*) k^2 / (a (a+2) S1) <= loss_high.
 
     Some w* attains the least value, and this is about each. Because 1/S^2 is convex, under the weights g^2: N >= n
@@ -98,9 +84,9 @@ def window(k: Known) -> tuple[Bounds, Conditions]:
             conditions = {
                 "the bias exceeds U below first": far_below(k, here) > U,
                 "the loss falls from first to split": split**2 < start[1] and start[0] <= 1,
-                "the loss exceeds U at split": at(here, start, split) > U,
-                "the loss exceeds U at low": at(here, inner, low) > U,
-                "the loss exceeds U at high": at(here, outer, high) > U,
+                "the loss exceeds U at split": excess_over(here, *start, split) > U,
+                "the loss exceeds U at low": excess_over(here, *inner, low) > U,
+                "the loss exceeds U at high": excess_over(here, *outer, high) > U,
                 "the noise exceeds U beyond end": (2 * here.s + 1) * ((1 + k["room"]) * outer[0] - 1) > U,
                 "y <= 1/4": start[1] >= arb(3) / 4,
                 "w >= 2 and D/a <= 3/2 at d = 2": here.d != 2
@@ -112,11 +98,10 @@ def window(k: Known) -> tuple[Bounds, Conditions]:
     return {"loss_high": least(loss_high), "loss_low": most(loss_low)}, holds
 
 
-THEOREMS: dict[str, tuple[Rule, ...]] = {"every dimension": (curve, laplace, centre, corrections)}
+THEOREMS = {"every dimension": (curve, laplace, centre, corrections)}
 
 
 def about(stated: Mapping[str, Any]) -> dict[str, Any]:
-    """The law."""
     law = exactly("given", stated["given"], ("law",))["law"]
     if type(law) is not str or law not in LAWS:
         raise Malformed(f"law {repr(law)[:60]}: in every dimension one of {', '.join(LAWS)}")
@@ -129,7 +114,6 @@ def decides(law: str) -> tuple[Rule, ...]:
 
 
 def statement(proof: Proof) -> str:
-    """The theorem, each constant from the lemma that certifies it."""
     law, last = LAWS[proof.about["law"]], decides(proof.about["law"])[-1]
     k = {name: shown(value) for name, value in proof.constants(last).items()}
     beta = Fraction(float(law.beta))

@@ -41,7 +41,7 @@ from itertools import accumulate, pairwise
 
 from flint import arb, arb_poly
 
-from .chain import Ball, Bounds, Conditions, Known, least, most
+from .chain import Ball, Bounds, Known, Obligations, least, most
 from .contexts import STRIP, many_averages
 from .curves import Curve, Interval, curves
 from .kink import even_weights
@@ -57,30 +57,15 @@ FEWEST = 6
 """T from which bounds from above are tried."""
 TWO, THREE = 17, 67
 """At most n (n-1) over n' (n'-1), and with n-2 and n'-2."""
-LARGE, LATE, EARLY = 200, 400, 20
-"""Up to this y `head` is a series in y, of this number of terms, more than 3/2 of it; beyond, in v, of that one."""
-FIRST, SHARE, WIDEST = 0.004, 0.01, 0.125
-"""Parts of w: the first, all others as shares of w, and the longest."""
-REFERENCES, STOPS = tuple(arb(j) / 10 for j in (7, 8, 9, 10)), tuple(1 + arb(j) / 20 for j in range(8, 60))
-"""Multiples of k W_n: at the first the loss is known, of the others the first is taken that is far enough."""
-GOAL, NEAR_GOAL, ACCURACY = 20.0, 24.0, 4.3e-8
-"""Of few tokens averages are off by e^-GOAL or so, near w = 0 less, as a second slope is taken, and curves by this."""
-COARSE = 0.05
-"""Largest quotient of the ends of a cell, as a logarithm, between the first and the last w of a proof."""
 LISTED = 24
 """The largest degree of the harmonics of |z| with few tokens."""
-SHORT, LONG = 0.25, 3.0
-"""Pieces of w on which noise and bias of few tokens are polynomials: the first, and all others at most."""
-FARTHEST_END = 100
-"""They are polynomials up to this w: ten times as far a check takes hours."""
-
 
 Piece = tuple[list[Curve], list[Curve], list[list[Interval]], list[list[Interval]], list[Ball]]
 
 
 @dataclass(frozen=True)
 class At:
-    """What a window has at one w: A(w), A(2w), A(3w), mu_1, mu_3 / mu_2 and r, and E_j h^i."""
+    """Averages at one w: A(w), A(2w), A(3w), mu_1, mu_3 / mu_2 and r, and E_j h^i."""
 
     A: Ball
     A2: Ball
@@ -127,7 +112,8 @@ def head(T: Ball, n: Ball, power: int, j: int) -> Ball:
     """
     b, X = 1 - j / n, CUT * T
     y = b * T
-    near = moments_of_rise(power)(1 / y) / y if y > LARGE else (-y).exp() * moments_of_decay(power)(y)
+    # `moments_of_decay` has 400 terms, more than the 3/2 y that it needs
+    near = moments_of_rise(power)(1 / y) / y if y > 200 else (-y).exp() * moments_of_decay(power)(y)
     q, whole = b * (1 - arb(-CUT).exp()) / CUT, math.factorial(power)
     powers = [whole // math.factorial(i) * X**i / q ** (power + 1 - i) for i in range(power + 1)]
     return (T ** (power + 1) * near + (-q * X).exp() * sum(powers, arb(0))) / whole
@@ -135,11 +121,12 @@ def head(T: Ball, n: Ball, power: int, j: int) -> Ball:
 
 @lru_cache(maxsize=4)
 def moments_of_rise(power: int) -> arb_poly:
-    """The sum of k! c_k x^k; the sum of v^k c_k from k = EARLY on is v^EARLY times at most its share at u = c."""
-    ones = c = arb_poly([1] * EARLY)
+    """The sum of k! c_k x^k; the sum of v^k c_k from k = 20 on is v^20 times at most its share at u = c."""
+    end = 20
+    ones = c = arb_poly([1] * end)
     for p in range(1, power + 1):  # u^p is p times the integral of u^{p-1} / (1 - v)
-        c = (p * c.integral() * ones).truncate(EARLY)
-    others = arb(CUT) ** power * arb(CUT).exp() / (1 - arb(-CUT).exp()) ** EARLY
+        c = (p * c.integral() * ones).truncate(end)
+    others = arb(CUT) ** power * arb(CUT).exp() / (1 - arb(-CUT).exp()) ** end
     return arb_poly([coefficient * math.factorial(k) for k, coefficient in enumerate([*c.coeffs(), others])])
 
 
@@ -154,18 +141,18 @@ def decay(power: int, k: int) -> Ball:
 
 @lru_cache(maxsize=4)
 def moments_of_decay(power: int) -> arb_poly:
-    """The sum of y^k / k! I_k; of all from k = LATE on it is at most three times the first."""
-    terms = [decay(power, k) / math.factorial(k) for k in range(LATE + 1)]
+    """The sum of y^k / k! I_k; of all from k = 400 on it is at most three times the first."""
+    terms = [decay(power, k) / math.factorial(k) for k in range(401)]
     return arb_poly([*terms[:-1], arb(0).union(3 * terms[-1])])
 
 
 def beyond_cut(T: Ball) -> Ball:
-    """phi(lambda_0)^{n-n'} at most."""
+    """An upper bound of phi(lambda_0)^{n-n'}."""
     return (arb(-73) / 100 * T).exp()
 
 
 def loss_above(d: Ball, n: Ball, k: At) -> tuple[Ball, Ball]:
-    """At most this are n N and 3d B for this n and all that are larger."""
+    """Upper bounds of n N and 3d B for this n and all that are larger."""
     T = n / k.r
     if not T > FEWEST:
         return arb("inf"), arb("inf")
@@ -173,7 +160,7 @@ def loss_above(d: Ball, n: Ball, k: At) -> tuple[Ball, Ball]:
     return k.r * J1 + 4 * n * E, k.h**2 * head(T, n, 1, 2) + 2 * k.r / n * k.h2 * J1 + (TWO * 1.1 + 8) * E
 
 
-def monotone(k: Known) -> tuple[Bounds, Conditions]:
+def monotone(k: Known) -> Obligations:
     """For one n >= 2, sigma > 0 and L' > L > 0 every w* of L', if there is one, is at least every w* of L.
 
     Because N(w') < N(w) for 0 <= w' < w: for fixed tokens its slope is sum_ij a_i a_j (a_i - a_j) (t_i - t_j) >= 0, and
@@ -183,7 +170,7 @@ def monotone(k: Known) -> tuple[Bounds, Conditions]:
     return {}, {}
 
 
-def reached(k: Known) -> tuple[Bounds, Conditions]:
+def reached(k: Known) -> Obligations:
     """For n >= 256 and the largest L: every w* is at most x W_n, with x <= reach of `stops` for each n; so for all L.
 
     Because n N at least (Jensen: n^2 mu_2 / (mu_3 / mu_2 + (n-1) mu_1)^2) at that w, for n from n_i to n_{i+1}, is more
@@ -213,7 +200,7 @@ def widest(k: Known, n: Ball) -> Ball:
 
 
 def fewest(k: Known, Lambda: Ball) -> Ball:
-    """At least this is n, if Lambda is in the domain."""
+    """A lower bound of n, if Lambda is in the domain."""
     power = k["a"] + k["beta"]
     return (Lambda / k["rho"] ** 2).min(k["K"] * Lambda ** ((power - 1) / power))
 
@@ -225,19 +212,20 @@ def stops(k: Known) -> list[tuple[Ball, Ball | None]]:
     while not n > last:
         after, W = (n * (1 + arb(GROWTH))).mid(), (signal(k, n) * n) ** (1 / (a + 2))
         losses = []
-        for j in REFERENCES:
-            w = k["k"] * j * W
+        for j in (7, 8, 9, 10):  # places before w*, where the loss is known, and below places beyond it
+            w = k["k"] * arb(j) / 10 * W
             noise, bias = loss_above(d, n, at(d, w))
             losses.append(noise + signal(k, after) * after * bias / (3 * d))
         least = reduce(arb.min, [loss.upper() for loss in losses])
-        stop = next((w for j in STOPS if noise_below(n, at(d, w := (k["k"] * j * W).mid())) > least), None)
+        ws = ((k["k"] * (1 + arb(j) / 20) * W).mid() for j in range(8, 60))
+        stop = next((w for w in ws if noise_below(n, at(d, w)) > least), None)
         stopped.append((n, stop))
         n = after
     return stopped
 
 
 def noise_below(n: Ball, k: At) -> Ball:
-    """At least this is n N for this n and all that are larger."""
+    """A lower bound of n N for this n and all that are larger."""
     return k.r / (1 + (k.g / k.mu - 1).max(0) / n) ** 2
 
 
@@ -257,7 +245,7 @@ def ratio(k: Known, w: tuple[Ball, Ball], share: tuple[Ball, Ball]) -> tuple[Bal
     return value(w[0], share[1]) if known[1] else arb(0), value(w[1], share[0]) if known[0] else arb("inf")
 
 
-def far(k: Known) -> tuple[Bounds, Conditions]:
+def far(k: Known) -> Obligations:
     """For n >= 256, u <= w <= reach W_n: B falls there, and far_low <= w / M <= far_high if w is critical.
 
     Because n >= K (w / reach)^{a+1}, which is less than (w / reach)^{a+2} / rho^2 from u on, so that T = n w^{-a} / R
@@ -293,7 +281,7 @@ def far(k: Known) -> tuple[Bounds, Conditions]:
     }
 
 
-def near(k: Known) -> tuple[Bounds, Conditions]:
+def near(k: Known) -> Obligations:
     """For n >= 256, w <= u that `reached` leaves: B falls there, and near_low <= w / M <= near_high if w is critical.
 
     Because on each of some hundred parts of (0, u] the averages at both ends bound n N' / w and -3d B', for the fewest
@@ -335,13 +323,13 @@ class Part:
 
 def parts(d: Ball, u: float) -> Iterator[Part]:
     """(0, u] part by part."""
-    first, last = arb(0), arb(FIRST)
+    first, last = arb(0), arb(0.004)
     x = at(d, first)
     while first < u:
         y = at(d, last)
         slope, farther = variance(d, (first, last), (x.A, y.A)), variance(d, (2 * first, 2 * last), (x.A2, y.A2))
         yield Part(first, last, x, y, slope, farther)
-        x, first, last = y, last, (last + (last * SHARE).min(WIDEST)).mid()
+        x, first, last = y, last, (last + (last * 0.01).min(0.125)).mid()
 
 
 def extremes(name: str, ratios: list[tuple[Ball, Ball]]) -> Bounds:
@@ -403,7 +391,7 @@ def variance(d: Ball, part: Interval, ends: Interval) -> Interval:
     return low.max(value - curved), high.min(value + curved)
 
 
-def few(k: Known) -> tuple[Bounds, Conditions]:
+def few(k: Known) -> Obligations:
     """For 2 <= n < 256: few_low <= w* / M <= few_high, B falls up to w*; w* >= min(few_least, 1) min(M, k V) for all L.
 
     Because noise and bias are, piece by piece, polynomials through balls, with their slopes. Beyond some w the noise
@@ -413,7 +401,8 @@ def few(k: Known) -> tuple[Bounds, Conditions]:
     critical, so that no w < min(few_least, 1) min(M, k V) is.
     """
     d, even = int(k["d"].unique_fmpz()), "kinked" in k
-    pieces, (_, rest) = polynomials(d, end_of_few(k), FEW, even), relative(d, even)
+    end = (k["reach"] * (FEW * signal(k, arb(FEW))) ** (1 / (k["a"] + k["beta"]))).upper()
+    pieces, (_, rest) = polynomials(d, float(end), FEW, even), relative(d, even)
     ratios, before_V, ends, falls = [], [], True, True
     for n in range(2, FEW):
         tried = list(looked_at(pieces, n))
@@ -436,11 +425,6 @@ def few(k: Known) -> tuple[Bounds, Conditions]:
         "B falls up to each w*": falls,
         "k <= reach": k["k"] <= k["reach"],
     }
-
-
-def end_of_few(k: Known) -> float:
-    """Up to this w noise and bias of few tokens are polynomials."""
-    return float((k["reach"] * (FEW * signal(k, arb(FEW))) ** (1 / (k["a"] + k["beta"]))).upper())
 
 
 def looked_at(pieces: list[Piece], n: int) -> Iterator[tuple[Ball, Ball, Ball]]:
@@ -482,20 +466,21 @@ def polynomials(d: int, end: float, few: int, even: bool) -> list[Piece]:
     B but for harmonics beyond `LISTED`: these are between 0 and 4 times their k_l, and their slope is at most 4 times
     that, as it is 2 E (sum a_i (f_i - f)) Cov_a(f, h), E Var_a(f) is at most E f^2, and Var_a(h) at most 1.
     """
-    if not end <= FARTHEST_END:
-        raise ValueError(f"w = {end:g}: with few tokens polynomials are computed up to {FARTHEST_END}")
+    if not end <= 100:  # ten times as far a check takes hours
+        raise ValueError(f"w = {end:g}: with few tokens polynomials are computed up to 100")
     weights, _ = relative(d, even)
-    number = math.ceil((end - SHORT) / LONG)
-    ends = [arb(0), *(SHORT + (arb(end) - SHORT) * j / number for j in range(number + 1))]
+    number = math.ceil((end - 0.25) / 3)
+    ends = [arb(0), *(0.25 + (arb(end) - 0.25) * j / number for j in range(number + 1))]
     top = 1 / arb(STRIP).cos() ** 2
     bounds = [top] * (few - 2) + [4 * sum(weights.values(), arb(0)) * top] * (few - 2)
     pieces: list[Piece] = []
     for first, last in pairwise(ends):
-        values = partial(many_averages, d, few - 1, weights=weights, goal=GOAL if first > 0 else NEAR_GOAL)
-        both = curves(values, bounds, first, last, ACCURACY)
+        # near w = 0 averages are more exact, as a second slope is taken
+        values = partial(many_averages, d, few - 1, weights=weights, goal=20.0 if first > 0 else 24.0)
+        both = curves(values, bounds, first, last, 4.3e-8)
         noise, bias = both[: few - 2], both[few - 2 :]
         order = 1 if first > 0 else 2
-        count = math.ceil(float((last / first).log()) / COARSE) if first > 0 else 4
+        count = math.ceil(float((last / first).log()) / 0.05) if first > 0 else 4
         edges = [first * (last / first) ** (arb(j) / count) if first > 0 else last * j / count for j in range(count)]
         edges = [edge.mid() for edge in edges] + [last]
         s = noise[0].inner(edges)
@@ -506,7 +491,7 @@ def polynomials(d: int, end: float, few: int, even: bool) -> list[Piece]:
     return pieces
 
 
-def every(k: Known) -> tuple[Bounds, Conditions]:
+def every(k: Known) -> Obligations:
     """For n >= 2: in the domain least_ratio M <= w* <= largest_ratio M; for all L w* >= least min(M, k V).
 
     Because B'(0) < 0 = N'(0), so that w* > 0 is critical, and in the domain one of `far`, `near` and `few` is about it

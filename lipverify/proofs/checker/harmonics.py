@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from flint import arb, arb_poly
 
-from .chain import Ball, Bounds, Conditions, Known, least, most
+from .chain import Ball, Bounds, Known, Obligations, least, most
 from .tokens import cut
 
 WEIGHT = "k_"
 """The names of the k_l of a zonal law, l after it."""
 
 
-def smooth(k: Known) -> tuple[Bounds, Conditions]:
+def smooth(k: Known) -> Obligations:
     """The zonal covariance sum_l k_l P_l of the law has S0 = sum k_l p, S1 = sum k_l p^2, S2 >= sum k_l p q.
 
     Here p = P_l'(1), q = P_l''(1), and B = sum_l k_l E (sum a_i (1 - P_l(t_i)))^2 as to pairs of tokens, with 2 sum_l
@@ -38,7 +38,6 @@ def smooth(k: Known) -> tuple[Bounds, Conditions]:
 
 
 def bounds_of(S0: Ball, S1: Ball, S2: Ball) -> Bounds:
-    """The sums as the lemmas need them."""
     return {"S0_high": least(S0), "S1_low": most(S1), "S1_high": least(S1), "S2": least(S2)}
 
 
@@ -83,7 +82,7 @@ def wave(d: Ball, L: Ball, degree: int) -> Ball:
     return (d / 2).gamma() * (2 / L) ** nu * L.bessel_j(nu + degree)
 
 
-def smooth_bias(k: Known) -> tuple[Bounds, Conditions]:
+def smooth_bias(k: Known) -> Obligations:
     """For w >= u, T >= T_least: b_low / w^2 <= B <= b_high / w^2 + s w^{a-1} / n; and B >= b_low / u^2 for w <= u.
 
     Because p h - q h^2 / 2 <= 1 - P_l <= p h (Taylor; P_l' and P_l'' are largest at t = 1), E[g h^2] as in `scale`.

@@ -7,12 +7,12 @@ from functools import lru_cache
 
 from flint import acb, arb
 
-from .chain import Ball, Bounds, Conditions, Known, least, most
+from .chain import Ball, Known, Obligations, least, most
 from .harmonics import harmonics, slope, smooth_below, spread
 from .tokens import cut, moment_limit
 
 
-def kink(k: Known) -> tuple[Bounds, Conditions]:
+def kink(k: Known) -> Obligations:
     """For w >= u: G_low <= w^{3/4} |G| <= G_high, w^{3/2} E |z| G <= G_mean, G(z) = E[g C | z] / mu_1.
 
     Here z = <q, x>, z_i = <q, x_i>, C = 2 |z_i| where z_i z < 0, else 0, and |.| is the L2 norm over z. Because under
@@ -62,8 +62,7 @@ def gaussian_integrals(d: int) -> dict[str, Ball]:
         "plane": lambda x: (2 * f(x) - x * tail(x)) ** 2,
         "below": lambda x: ((x * x + m + 1) * f(x) + 2 * r * ((m + 1) * f(x) - m * x * tail(x))) ** 2,
     }
-    beyond = arb(0, "1e-300")
-    return {name: integral(function) + beyond for name, function in integrands.items()}
+    return {name: integral(function) + arb(0, "1e-300") for name, function in integrands.items()}
 
 
 def integral(function: Callable[[Ball], Ball]) -> Ball:
@@ -71,7 +70,7 @@ def integral(function: Callable[[Ball], Ball]) -> Ball:
     return acb.integral(lambda x, _: function(x), 0, 30).real
 
 
-def kink_bias(k: Known) -> tuple[Bounds, Conditions]:
+def kink_bias(k: Known) -> Obligations:
     """For w >= u, T >= T_least: b_low / w^{3/2} + b_plus / w^2 <= B <= b_high / w^{3/2} + b_next / w^2 + s w^{a-1} / n.
 
     Also B >= far for w <= u. Because f is a multiple of z and one of |z|, of mean squares `linear` and `kinked` (ReLU,
@@ -85,7 +84,7 @@ def kink_bias(k: Known) -> tuple[Bounds, Conditions]:
     d, u, jensen, both = k["d"], k["u"], (1 + 1 / k["y"]) ** 2, k["linear"] + k["kinked"]
     square = arb(8).sqrt() * arb.pi() ** 2 / (3 * d) * k["H_3/2"]
     cross = 2 * k["M"] * (k["J0"] * k["G_mean"] / u + 2 * cut(k) * (square / d).sqrt() / u ** (arb(1) / 4))
-    even = second_weight(d) * smooth_below(
+    even = even_weights(d, 2)[2] * smooth_below(
         k, slope(d, 2) ** 2, slope(d, 2) ** 2 * (slope(d, 2) - 1) * (d - 1) / (d + 1)
     )
     return {
@@ -96,11 +95,6 @@ def kink_bias(k: Known) -> tuple[Bounds, Conditions]:
         "s": least(spread(k, both / d)),
         "far": most((k["linear"] * k["D_low"] ** 2 / d + k["kinked"] * even.max(0)) / (u**2 * jensen)),
     }, {"G_low > 0": k["G_low"] > 0}
-
-
-def second_weight(d: Ball) -> Ball:
-    """k_2 of |z|."""
-    return even_weights(d, 2)[2]
 
 
 def even_weights(d: Ball, last: int) -> dict[int, Ball]:

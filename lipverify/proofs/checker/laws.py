@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -23,39 +23,26 @@ Numbers = list[Fraction]
 
 @dataclass(frozen=True)
 class Family:
-    """What the checker knows of the laws of one name.
-
-    Attributes
-    ----------
-    about
-        The lemma about the law itself, if there is one.
-    bias
-        The lemmas about its bias, from each u on.
-    beta
-        B ~ w^-beta.
-    says
-        What the numbers after its name are, where it scales with a factor L of f.
-    rises
-        Whether K(t) - K(-t) is known to rise in t, and not to be 0: then no w < 0 is best.
-    rule
-        What those numbers must be.
-    allowed
-        Whether they are.
-    own
-        What of them enters the lemmas.
-    reads
-        What stands after the name, as numbers or as pieces.
-    """
+    """What the checker knows of the laws of one name."""
 
     about: Rule | None
+    """The lemma about the law itself, if there is one."""
     bias: tuple[Rule, ...]
+    """The lemmas about its bias, from each u on."""
     beta: str
+    """B ~ w^-beta."""
     says: str = ""
+    """What the numbers after its name are, where it scales with a factor L of f."""
     rule: str = "nothing"
+    """What those numbers must be,"""
     allowed: Callable[[Any], bool] = lambda numbers: not numbers
-    own: Callable[[Any, Ball], dict[str, Any]] = field(default=lambda numbers, d: {})
+    """and whether they are."""
+    own: Callable[[Any, Ball], dict[str, Any]] = lambda numbers, d: {}
+    """The facts of the lemmas that these numbers, or pieces, give in dimension d."""
     rises: Callable[[Any], bool] = lambda _: False
+    """Whether K(t) - K(-t) is known to rise in t, and not to be 0: then no w < 0 is best."""
     reads: Callable[[str], Any] = lambda law: law_and_numbers(law)[1]
+    """What stands after the name, as numbers or as pieces."""
 
     @property
     def envelope(self) -> tuple[Rule, ...]:
@@ -63,14 +50,9 @@ class Family:
         return (tilt, moments, scale, noise, *self.bias)
 
 
-def weighted(numbers: Numbers) -> dict[str, Ball]:
-    """k_l by name, those of l > 0 that are not 0."""
-    return {f"{WEIGHT}{degree}": ball(each) for degree, each in enumerate(numbers) if degree and each}
-
-
-def of_link(numbers: Numbers, d: Ball) -> dict[str, Ball]:
-    """The k_l of a polynomial link."""
-    return {f"{WEIGHT}{degree}": weight for degree, weight in projected(d, [ball(each) for each in numbers]).items()}
+def weighted(weights: Mapping[int, Ball]) -> dict[str, Ball]:
+    """The k_l by the names that the lemmas know."""
+    return {f"{WEIGHT}{degree}": weight for degree, weight in weights.items()}
 
 
 def of_powers(numbers: Numbers, _: Ball) -> dict[str, Ball]:
@@ -85,18 +67,17 @@ def of_gaussian(numbers: Numbers, _: Ball) -> dict[str, Ball]:
     return {name: ball(variance * numbers[0] ** -power) for name, power in (("K'", 2), ("K''", 4), ("K'''", 6))}
 
 
-def beyond_the_first(numbers: Numbers) -> bool:
-    """Whether one of them beyond the first is not 0."""
-    return any(numbers[1:])
+def not_negative(numbers: Numbers) -> bool:
+    """True for numbers >= 0 of which one beyond the first is not 0."""
+    return any(numbers[1:]) and min(numbers) >= 0
 
 
 def odd_is_linear(numbers: Numbers) -> bool:
-    """Whether of the odd ones the first is not 0, and all others are."""
+    """True if of the degrees 1, 3, 5, ... the number of the first alone is not 0."""
     return any(numbers[1:2]) and not any(numbers[3::2])
 
 
 def of_matern(nu: str) -> Family:
-    """The fields of one smoothness."""
     return Family(
         matern,
         (distances, variogram_bias),
@@ -110,13 +91,11 @@ def of_matern(nu: str) -> Family:
 
 
 def of_rough(s: str) -> Family:
-    """The fields that are as rough everywhere, of one order."""
     says = f"with the variogram L^2 |x - x'|^{shown(2 * Fraction(s))}"
     return Family(rough, (distances, variogram_bias), s, says, rises=lambda _: True)
 
 
 def of_pieces(about: Rule, beta: str) -> Family:
-    """The links of polynomial pieces."""
     return Family(
         about,
         (distances, variogram_bias),
@@ -142,23 +121,23 @@ LAWS: dict[str, Family] = {
         *SMOOTH,
         says="with the spectrum L^2 ({})",
         rule="numbers >= 0, one of them beyond the first > 0",
-        allowed=lambda numbers: beyond_the_first(numbers) and min(numbers) >= 0,
-        own=lambda numbers, d: weighted(numbers),
+        allowed=not_negative,
+        own=lambda numbers, d: weighted({degree: ball(each) for degree, each in enumerate(numbers) if degree and each}),
         rises=odd_is_linear,
     ),
     "link": Family(
         *SMOOTH,
         says="with L times the polynomial ({})",
         rule="numbers, one of them beyond the first not 0",
-        allowed=beyond_the_first,
-        own=of_link,
+        allowed=lambda numbers: any(numbers[1:]),
+        own=lambda numbers, d: weighted(projected(d, list(map(ball, numbers)))),
         rises=odd_is_linear,
     ),
     "powers": Family(
         *SMOOTH,
         says="with L^2 times the kernel of powers ({})",
         rule="numbers >= 0, one of them beyond the first > 0",
-        allowed=lambda numbers: beyond_the_first(numbers) and min(numbers) >= 0,
+        allowed=not_negative,
         own=of_powers,
         rises=lambda numbers: any(numbers[1::2]),
     ),
@@ -211,12 +190,6 @@ def family(law: str) -> str:
     return law.partition(":")[0]
 
 
-def named(law: str) -> tuple[Family, Any]:
-    """The family of a law, and what stands after its name."""
-    kind = LAWS[family(law)]
-    return kind, kind.reads(law)
-
-
 def beta(law: str) -> float:
     """B ~ w^-beta."""
     return float(LAWS[family(law)].beta)
@@ -228,18 +201,17 @@ def own_constant(law: str) -> str:
 
 
 def start(law: str, d: int) -> dict[str, Any]:
-    """What is given."""
-    kind, after = named(law)
-    return {"d": arb(d), "a": (arb(d) - 1) / 2, "beta": arb(kind.beta), **kind.own(after, arb(d))}
+    """The hypotheses about a law in dimension d, as balls: d, a, beta, and the numbers of the law."""
+    kind = LAWS[family(law)]
+    return {"d": arb(d), "a": (arb(d) - 1) / 2, "beta": arb(kind.beta), **kind.own(kind.reads(law), arb(d))}
 
 
 def about(stated: Mapping[str, Any]) -> dict[str, Any]:
-    """The law and the dimension."""
     law, d = stated["law"], stated["d"]
     if type(law) is not str or family(law) not in LAWS:
         raise Malformed(f"law {repr(law)[:60]}: one of {', '.join(LAWS)}, and what belongs to it after a colon")
-    kind, after = named(law)
-    if not kind.allowed(after):
+    kind = LAWS[family(law)]
+    if not kind.allowed(kind.reads(law)):
         raise Malformed(f"law {law!r}: what stands after its name is {kind.rule}")
     if stated["theorem"] == "transfer" and own_constant(law):
         raise Malformed(f"law {law!r}: for another L it is another law")
@@ -258,6 +230,6 @@ def written(law: str) -> str:
 
 
 def domain(law: str) -> str:
-    """Over which w a best one is best."""
-    kind, after = named(law)
-    return "over all real w" if kind.rises(after) else "over w >= 0"
+    """The w among which `windows.window` finds the best."""
+    kind = LAWS[family(law)]
+    return "over all real w" if kind.rises(kind.reads(law)) else "over w >= 0"

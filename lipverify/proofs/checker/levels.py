@@ -22,7 +22,7 @@ from functools import lru_cache, reduce
 
 from flint import arb, ctx
 
-from .chain import BITS, Ball, Bounds, Conditions, Known, least, most
+from .chain import BITS, Ball, Known, Obligations, least, most
 from .every import (
     CUT,
     FEW,
@@ -45,18 +45,12 @@ from .every import (
 from .kink import even_weights
 from .tokens import bessel_ratio
 
-FIRST = 0.05
-"""The first place w beyond 0,"""
 APART = 1.025
-"""and the ratio of each place to the one before; so also of each Lambda."""
-TRIED = (0.55, 0.7, 0.85, 1.0, 1.2)
-"""Multiples of M at which the loss is bounded from above."""
+"""The ratio of each place w to the one before; so also of each Lambda."""
 FARTHER = 1.2
 """Up to this multiple of end W_least there are places."""
 LAST = 1000
 """The largest degree of all."""
-SLOWEST = 40
-"""The largest degree of which the slope is computed."""
 
 
 @dataclass(frozen=True)
@@ -107,20 +101,15 @@ def places(k: Known, end: Ball) -> list[Place]:
     """From w = 0 to beyond `end`."""
     w, reached = arb(0), []
     while True:
-        reached.append(place_at(k, w))
+        last = min(LAST, 12 + 8 * math.ceil(float(w) ** 0.5))
+        reached.append(Place(w, at(k["d"], w), sums(k, w, 2, last), sums(k, 2 * w, 1, last)))
         if w > end:
             return reached
-        w = (w * APART).mid() if w > 0 else arb(FIRST)
-
-
-def place_at(k: Known, w: Ball) -> Place:
-    """One w, which is exact."""
-    last = min(LAST, 12 + 8 * math.ceil(float(w) ** 0.5))
-    return Place(w, at(k["d"], w), sums(k, w, 2, last), sums(k, 2 * w, 1, last))
+        w = (w * APART).mid() if w > 0 else arb(0.05)
 
 
 def loss_at(k: Known, n: Ball, place: Place) -> tuple[Ball, Ball, Ball]:
-    """x, y and z: at most x is n' N, and y + z / n' is B, for n' = n and all that are larger."""
+    """x, y and z: n' N <= x, and B <= y + z / n', for n' = n and all that are larger."""
     r, T = place.at.r, n / place.at.r
     if not T > FEWEST:
         return arb("inf"), arb("inf"), arb(0)
@@ -130,7 +119,7 @@ def loss_at(k: Known, n: Ball, place: Place) -> tuple[Ball, Ball, Ball]:
 
 
 def loss_from(n: Ball, Lambda: Ball, first: Place, last: Place) -> tuple[Ball, Ball]:
-    """x and y: at least x + y / n' is n' N + Lambda B between two places, for n' = n and all that are larger."""
+    """x and y: x + y / n' <= n' N + Lambda B between two places, for n' = n and all that are larger."""
     x, y = first.at, last.at
     pairs = (1 - 1 / n) / (1 + 2 * (y.r - 1) / n) ** 2
     alone = 2 * x.r / (1 + (y.g / y.mu - 1).max(0) / n) ** 2
@@ -143,14 +132,14 @@ def more(x: tuple[Ball, Ball], known: list[tuple[Ball, Ball]], n: Ball) -> bool:
 
 
 def scale(k: Known, Lambda: Ball) -> Ball:
-    """M."""
+    """M = min(k_1 Lambda, k Lambda^e), of which w* is a multiple."""
     return (Lambda / unit(k)).min(k["k"] * Lambda ** (1 / (k["a"] + k["beta"])))
 
 
 def losses(k: Known, table: list[Place], n: Ball, Lambdas: tuple[Ball, Ball]) -> list[list[tuple[Ball, Ball]]]:
-    """What the loss is at most at some places near M of the last Lambda, for each Lambda."""
+    """Upper bounds of the loss at some places near M of the last Lambda, for each Lambda."""
     ws = [float(place.w) for place in table]
-    near = sorted({bisect(ws, j * float(scale(k, Lambdas[1]))) for j in TRIED})
+    near = sorted({bisect(ws, j * float(scale(k, Lambdas[1]))) for j in (0.55, 0.7, 0.85, 1.0, 1.2)})
     terms = [loss_at(k, n, table[i]) for i in near if i < len(table)]
     return [[(x + Lambda * y, Lambda * z) for x, y, z in terms] for Lambda in Lambdas]
 
@@ -177,7 +166,7 @@ def reaches(k: Known, table: list[Place]) -> Iterator[tuple[Ball, Ball, Ball, Ba
         Lambda = after
 
 
-def levels(k: Known) -> tuple[Bounds, Conditions]:
+def levels(k: Known) -> Obligations:
     """For n >= 256, first <= Lambda <= W_least^{a+beta}: levels_low <= w* / M <= levels_high; at the first w* <= stop.
 
     Because elsewhere n N + Lambda B is at least more than it is at most at a place near M, for the fewest tokens in the
@@ -199,7 +188,7 @@ def levels(k: Known) -> tuple[Bounds, Conditions]:
     }
 
 
-def near_zero(k: Known) -> tuple[Bounds, Conditions]:
+def near_zero(k: Known) -> Obligations:
     """For n >= 256, Lambda <= first: zero_low <= w* / M <= zero_high.
 
     Because w* <= stop (`monotone`), and is critical, as B'(0) < 0 = N'(0). On each part of (0, stop] `every` bounds n
@@ -229,9 +218,10 @@ def even_slope(k: Known, n: Ball, part: Part) -> tuple[Ball, Ball]:
     """Minus the slope of the part of B that is due to |z|, at least and at most, for this n and all that are larger."""
     d, y = k["d"], part.y
     T, w, spread = n / y.r, ((part.first + part.last) / 2).mid(), part.slope[1].sqrt()
-    first, middle, last, twice = (gaps(d, x, SLOWEST) for x in (part.first, w, part.last, 2 * part.first))
+    degree = 40  # the largest of which the slope is computed
+    first, middle, last, twice = (gaps(d, x, degree) for x in (part.first, w, part.last, 2 * part.first))
     A = [1 - mean for mean in middle]
-    moved, listed = (part.last - part.first) * spread**2, even(int(d.unique_fmpz()), SLOWEST)
+    moved, listed = (part.last - part.first) * spread**2, even(int(d.unique_fmpz()), degree)
     low, high, rest = arb(0), arb(0), listed[-1][2]
     for j, weight, _ in listed:
         turn = A[j - 1] - (d - 2 + j) / w * A[j] - A[1] * A[j]
@@ -246,7 +236,7 @@ def even_slope(k: Known, n: Ball, part: Part) -> tuple[Ball, Ball]:
     return k["kinked"] * (low * kept - off), k["kinked"] * (high * head(T, n, 2, 3) + off)
 
 
-def joined(k: Known) -> tuple[Bounds, Conditions]:
+def joined(k: Known) -> Obligations:
     """For n >= 2: in the domain least_ratio M <= w* <= largest_ratio M; for all L w* >= least min(M, k V).
 
     Because one of `few`, `near_zero`, `levels` and `window` is about it. With more L and n >= 256 w* is at least the

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import lru_cache, reduce
+from functools import reduce
 from itertools import pairwise
 from typing import Any
 
@@ -27,15 +27,12 @@ from flint import arb
 
 from .chain import (
     Ball,
-    Bounds,
-    Conditions,
     Kind,
     Known,
     Malformed,
+    Obligations,
     Proof,
-    Rule,
     ball,
-    balls,
     exactly,
     law_and_numbers,
     least,
@@ -44,15 +41,13 @@ from .chain import (
     shown,
     size,
 )
-from .contexts import STRIP, averages
-from .curves import Curve, curves
+from .contexts import STRIP, Averages, averages
+from .curves import Curve, curves, remembered
 from .harmonics import harmonics, wave
 from .kink import even_weights
 
 LONGEST = 4
 """The longest interval of a curve of the loss."""
-NARROWEST = 5e-3
-"""The narrowest part of an interval of which the ends decide, as a share of where it is."""
 LISTED = {"cosine": 20, "relu": 30}
 """The last degree of a law that has infinitely many."""
 
@@ -79,7 +74,7 @@ def spectrum(k: Known) -> tuple[dict[int, Ball], Ball]:
 
 
 def variance(k: Known) -> Ball:
-    """V."""
+    """Var f, V."""
     weights, rest = spectrum(k)
     return sum(weights.values(), rest)
 
@@ -98,21 +93,16 @@ def listed(k: Known, w: Ball) -> tuple[Ball, Ball, Ball]:
     return means.noise, 2 * means.alone[0] + pairs, gap
 
 
+@remembered("law", "d", "n", "L", "sigma", "stop")
 def loss_and_gap(k: Known) -> list[list[Curve]]:
     """The loss and G for all w up to `stop`, piece by piece."""
-    return _loss_and_gap(k["law"], k["d"], k["n"], *(k[name].str(60) for name in ("L", "sigma", "stop")))
-
-
-@lru_cache(maxsize=16)
-def _loss_and_gap(law: str, d: int, n: int, L: str, sigma: str, stop: str) -> list[list[Curve]]:
-    k: Known = {"law": law, "d": d, "n": n, "L": arb(L), "sigma": arb(sigma)}
     V, c = variance(k), arb(STRIP).cos()
 
     def values(w: Ball) -> tuple[Ball, Ball]:
         noise, bias, gap = terms(k, w)
         return noise + bias, gap
 
-    bounds, end = [(k["sigma"] ** 2 + 4 * V) / c**2, 2 * V / c], arb(stop)
+    bounds, end = [(k["sigma"] ** 2 + 4 * V) / c**2, 2 * V / c], k["stop"]
     pieces = math.ceil(float(end) / LONGEST)
     return [curves(values, bounds, end * i / pieces, end * (i + 1) / pieces) for i in range(pieces)]
 
@@ -128,7 +118,7 @@ def parts(pieces: Sequence[Sequence[Curve]], low: Ball, high: Ball) -> list[tupl
     return [(pieces, (pieces[0].first.max(low), pieces[0].last.min(high))) for pieces in met]
 
 
-def level(k: Known) -> tuple[Bounds, Conditions]:
+def level(k: Known) -> Obligations:
     """The loss at w = at is level at most.
 
     By the averages of `contexts` there.
@@ -137,7 +127,7 @@ def level(k: Known) -> tuple[Bounds, Conditions]:
     return {"level": least(noise + bias)}, {"at >= 0": k["at"] >= 0}
 
 
-def beyond(k: Known) -> tuple[Bounds, Conditions]:
+def beyond(k: Known) -> Obligations:
     """No w > stop is best.
 
     Because the noise at stop is noise_stop at least, which is more than the loss at another w, and N rises in w.
@@ -146,7 +136,7 @@ def beyond(k: Known) -> tuple[Bounds, Conditions]:
     return {"noise_stop": most(noise)}, {"noise at stop > level": noise > k["level"]}
 
 
-def between(k: Known) -> tuple[Bounds, Conditions]:
+def between(k: Known) -> Obligations:
     """Every w* lies between low and high.
 
     Because on [0, low] and on [high, stop] the loss, as a curve, is above level.
@@ -159,7 +149,7 @@ def between(k: Known) -> tuple[Bounds, Conditions]:
     }
 
 
-def around(k: Known) -> tuple[Bounds, Conditions]:
+def around(k: Known) -> Obligations:
     """Every w* lies between low and high, w* large.
 
     Because N rises in w, and m = E sum a_i (1 - t_i) falls, as for fixed tokens its slope is minus the variance of t
@@ -178,7 +168,7 @@ def more_by_ends(k: Known, first: Ball, last: Ball) -> bool:
     if ends(k, first)[0] + ends(k, last)[1] > k["level"]:
         return True
     middle = (first * last).sqrt().mid() if first > 0 else last.mid() / 2
-    if not (sum(ends(k, middle), arb(0)) > k["level"] and last - first > NARROWEST * last):
+    if not (sum(ends(k, middle), arb(0)) > k["level"] and last - first > 5e-3 * last):
         return False
     return more_by_ends(k, middle, last) and more_by_ends(k, first, middle)
 
@@ -186,17 +176,16 @@ def more_by_ends(k: Known, first: Ball, last: Ball) -> bool:
 def ends(k: Known, w: Ball) -> tuple[Ball, Ball]:
     """N, and k_1 m^2, at one w."""
     weight = spectrum(k)[0].get(1, arb(0))
-    noise, mean = _ends(k["d"], k["n"], w.str(60))
-    return k["sigma"] ** 2 * noise, weight * mean.max(0) ** 2
+    means = first_averages({"d": k["d"], "n": k["n"], "w": w})
+    return k["sigma"] ** 2 * means.noise, weight * means.mean[1].max(0) ** 2
 
 
-@lru_cache(maxsize=4096)
-def _ends(d: int, n: int, w: str) -> tuple[Ball, Ball]:
-    means = averages(d, n, arb(w), [1])
-    return means.noise, means.mean[1]
+@remembered("d", "n", "w", most=4096)
+def first_averages(k: Known) -> Averages:
+    return averages(k["d"], k["n"], k["w"], [1])
 
 
-def origin(k: Known) -> tuple[Bounds, Conditions]:
+def origin(k: Known) -> Obligations:
     """w* = 0 alone.
 
     Because the law is even, so that L(-w) = L(w), with L''(0) / 2 = (1 - 1/n) ((sigma^2 + V) / (nd) - 2 (1 - 2/n) k_2
@@ -216,7 +205,7 @@ def origin(k: Known) -> tuple[Bounds, Conditions]:
     }
 
 
-def scale(k: Known) -> tuple[Bounds, Conditions]:
+def scale(k: Known) -> Obligations:
     """At every w* the best factor c* of the prediction has c_low <= c* - 1 <= c_high.
 
     Because for given weights the loss is a quadratic in c with c* - 1 = (G - L) / (L + E f^2 - 2G), E f^2 = L^2 / (3d)
@@ -230,7 +219,7 @@ def scale(k: Known) -> tuple[Bounds, Conditions]:
     }
 
 
-def rising(k: Known) -> tuple[Bounds, Conditions]:
+def rising(k: Known) -> Obligations:
     """From w_1 to w_2 > w_1 the bias rises, like a power of w between slope_low > 0 and slope_high.
 
     By the averages of `contexts` at both.
@@ -240,7 +229,7 @@ def rising(k: Known) -> tuple[Bounds, Conditions]:
     return {"slope_low": most(slope), "slope_high": least(slope)}, {"w_1 < w_2": k["w_1"] < k["w_2"]}
 
 
-def falling(k: Known) -> tuple[Bounds, Conditions]:
+def falling(k: Known) -> Obligations:
     """At every w from 0 to stop the slope of the bias is at most -fall.
 
     Because the slope of its part of the degrees that are listed is a curve, and what is not listed adds at most 4 r (E
@@ -269,12 +258,12 @@ def descent(k: Known, first: Ball, last: Ball) -> Curve:
 
 
 def steepest_rest(k: Known, w: Ball) -> Ball:
-    """At most this is the slope of what is not listed, at w and beyond."""
+    """A bound of the slope of what is not listed, at w and beyond."""
     rest, mean = spectrum(k)[1], averages(k["d"], k["n"], w, [1]).mean[1]
     return 4 * rest.upper() * (2 * mean).min(arb(1)).max(0).sqrt()
 
 
-THEOREMS: dict[str, tuple[Rule, ...]] = {
+THEOREMS = {
     "optimum": (level, beyond, between),
     "optimum far": (level, beyond, around),
     "optimum at zero": (level, beyond, between, origin),
@@ -284,23 +273,18 @@ THEOREMS: dict[str, tuple[Rule, ...]] = {
 }
 LAWS = {"affine": 0, "quadratic": 0, "relu": 0, "cosine": 1, "zonal": 100}
 """The laws, and how many numbers may stand after their names: the L of cosine, and a spectrum."""
-FARTHEST = 10**4
-"""The largest `stop`, and the largest L of cosine."""
-MOST_DIMENSIONS = 100
-"""Largest dimension of a proof that is read."""
 
 
 def about(stated: Mapping[str, Any]) -> dict[str, Any]:
-    """The law by its name, whole numbers, and numbers."""
     numbers = ("L", "sigma", "offset") if stated["theorem"] == "scale" else ("L", "sigma")
     k = exactly("given", stated["given"], ("law", "d", "n", *numbers))
     name, after = law_and_numbers(k["law"])
     if name not in LAWS or bool(after) != (LAWS[name] > 0) or len(after) > LAWS[name]:
         raise Malformed(f"law {k['law']!r}: one of {', '.join(LAWS)}; after cosine stands its L, after zonal its k_l")
     entering = after[1:] if name == "zonal" else after  # k_0 is a constant
-    if after and not (min(after) >= 0 and any(entering) and max(after) <= FARTHEST):
-        raise Malformed(f"law {k['law']!r}: after its name stand numbers from 0 to {FARTHEST}, one beyond k_0 not 0")
-    sizes = {"d": size("d", k["d"], 2, MOST_DIMENSIONS), "n": size("n", k["n"], 2, 10**40)}
+    if after and not (min(after) >= 0 and any(entering) and max(after) <= 10**4):
+        raise Malformed(f"law {k['law']!r}: after its name stand numbers from 0 to 10000, one beyond k_0 not 0")
+    sizes = {"d": size("d", k["d"], 2, 100), "n": size("n", k["n"], 2, 10**40)}
     values = {name: number(k[name]) for name in numbers}
     if min(values.values()) < 0:
         raise Malformed(f"{k}: {', '.join(numbers)} are >= 0")
@@ -308,7 +292,6 @@ def about(stated: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def statement(proof: Proof) -> str:
-    """The theorem of a proof, from its constants."""
     law, after = law_and_numbers(proof.about["law"])
     named = ":".join((law, *([",".join(map(shown, after))] if after else [])))
     k = {name: shown(value) for name, value in proof.about.items() if name != "law"}
@@ -321,7 +304,8 @@ def statement(proof: Proof) -> str:
     if proof.theorem == "bias falls":
         stop, fall = shown(proof.constants(beyond)["stop"]), shown(proof.constants(falling)["fall"])
         return where + f"B' <= -{fall} at every w from 0 to {stop}, and over w >= 0 every w* is less than {stop}"
-    k |= {name: shown(value) for name, value in proof.constants(HOLDS[proof.theorem]).items()}
+    encloses = around if proof.theorem == "optimum far" else between
+    k |= {name: shown(value) for name, value in proof.constants(encloses).items()}
     window = f"over w >= 0 the loss has a least value, and {k['low']} <= w* <= {k['high']} for every w* that attains it"
     if proof.theorem != "scale":
         return where + window
@@ -329,14 +313,9 @@ def statement(proof: Proof) -> str:
     return where + f"{window}, where {k['c_low']} <= c* - 1 <= {k['c_high']} with an offset of variance {k['offset']}"
 
 
-HOLDS = {"optimum": between, "optimum far": around, "scale": between}
-"""The lemma that says where w* is."""
-
-
 KIND = Kind(
     chain=lambda proof: [(rule, 0) for rule in THEOREMS[proof.theorem]],
     about=about,
-    given=balls,
     statement=statement,
     chosen={
         level: ("at",),

@@ -7,20 +7,19 @@ from __future__ import annotations
 
 from flint import arb
 
-from .chain import Ball, Bounds, Conditions, Known, least, most
+from .chain import Ball, Known, Obligations, least, most
 from .kink import gaussian_integrals
-from .sizes import FLOOR, LAST, Size, density, kinked_square, logarithm, power, sizes
+from .sizes import FLOOR, LAST, Size, density, drift, excess_over, kinked_square, logarithm, noise_below, power, sizes
 
 
-def norms() -> tuple[Ball, Ball, Ball, Ball]:
+def norms() -> list[Ball]:
     """L2 norms over x > 0 of psi, f, x^2 f and x Q, in closed form; f and Q are density and upper tail of N(0, 1)."""
     root = arb.pi().sqrt()
     squares = kinked_square(), 1 / (4 * root), 3 / (16 * root), (4 * arb(2).sqrt() - 5) / (12 * root)
-    psi, f, square, tail = (norm.sqrt() for norm in squares)
-    return psi, f, square, tail
+    return [norm.sqrt() for norm in squares]
 
 
-def remote(k: Known) -> tuple[Bounds, Conditions]:
+def remote(k: Known) -> Obligations:
     """For w >= w_1 first: 2 w^{a + 3/2} e^{-w/2} / c over (8 f(0) int psi^2)^{1/2} is at most tiny.
 
     Because it falls for w >= 2a + 3, and f(0) >= 1/pi. Beyond LAST w >= U a, c >= 2^{-a} a^a / e (log Gamma(2a) - log
@@ -54,28 +53,17 @@ def limits(k: Known, size: Size, x: Ball) -> tuple[Ball, Ball]:
     return low.exp(), high.exp()
 
 
-def drift(k: Known, size: Size, x: Ball) -> Ball:
-    """D / a at most."""
-    z = size.v / x
-    return 1 + z / 4 + 2 * k["over"] * z**2 if size.d == 2 else arb(1)
-
-
-def spread(size: Size, x: Ball) -> Ball:
-    """a / w."""
-    return size.r * size.per_W / x
-
-
 def bias_above(k: Known, size: Size) -> Ball:
     """w_1^{3/2} kinked E (sum a_i C_i)^2 / b at most, without what is in `rest`."""
     low, _ = limits(k, size, arb(1))
-    return ((1 + spread(size, arb(1)) * corrections(size)) / low + k["tiny"] / low) ** 2 * k["J2"]
+    return ((1 + size.r * size.per_W * corrections(size)) / low + k["tiny"] / low) ** 2 * k["J2"]
 
 
 def bias_below(k: Known, size: Size, x: Ball) -> Ball:
     """w^{3/2} kinked (E c^2 - 2 E c |z| m) / b at least, at w = x w_1 and beyond."""
     psi, f, square, tail = norms()
     low, high = limits(k, size, x)
-    near, s, square_of_psi = spread(size, x), size.s, kinked_square()
+    near, s, square_of_psi = size.r * size.per_W / x, size.s, kinked_square()  # near is a / w
     taken = near * (s * square + (2 + s) * f)
     if size.d not in (2, 3):
         taken += size.r * size.a_per_W / x * (2 + s) * psi + near * tail
@@ -109,32 +97,15 @@ def above(k: Known, size: Size) -> tuple[Ball, Ball]:
     return beta * s * (q.exp() * k["J1"] - 1) + bias_above(k, size) - 1 + cross + k["rest"], rise**2 * k["J2"]
 
 
-def noise_below(k: Known, size: Size) -> Ball:
-    """c: the noise at x w_1 is (beta/a) Q c x^a at least; see `dimensions.below`."""
-    z = size.v / k["first"]
-    fallen = 3 * z / 16 + 7 * k["over"] * z**2 / 8 if size.d == 2 else arb(0)
-    return (1 - fallen) / (1 + k["tau_3"]) ** 2
-
-
 def excess(k: Known, size: Size, start: Ball, x: Ball) -> Ball:
     """The loss at x w_1 less that at w_1 over Q at least, by the bias from start w_1 on."""
     rest, more = above(k, size)
     flat = slope_below(k, size, start) ** 2 / x**2 - more
-    return at(size, noise_below(k, size), bias_below(k, size, start), x) - rest + plane(size) * flat
+    noise = noise_below(k, size, k["first"])
+    return excess_over(size, noise, bias_below(k, size, start), x) - rest + plane(size) * flat
 
 
-def at(size: Size, c: Ball, b: Ball, x: Ball) -> Ball:
-    """(beta/a) c x^a + b x^-beta - (1 + beta/a) at least, for c > 0; s x^{1/s} falls in s where log x >= s."""
-    beta = size.law.beta
-    if size.d:
-        noise = beta * size.s * x ** (1 / size.s)
-    else:
-        end = arb(2) / LAST
-        noise = beta * end * x ** (1 / end) if x.log() >= end else arb(0)
-    return noise * c + b * x**-beta - 1 - beta * size.s
-
-
-def ramp(k: Known) -> tuple[Bounds, Conditions]:
+def ramp(k: Known) -> Obligations:
     """For every d >= 2: low k W < w* < high k W, loss_low <= W^1.5 loss(w*) / m <= loss_high; m = b k^-1.5 (1 + 1.5/a).
 
     Some w* attains the least value, and this is about each. Because B is as in `kink_bias`: pairs are at most kinked
@@ -161,7 +132,7 @@ def ramp(k: Known) -> tuple[Bounds, Conditions]:
     }
     for largest in sizes(k):
         size = largest.from_here()
-        beta, top, c = size.law.beta, 1 + size.law.beta * size.s, noise_below(k, size)
+        beta, top, c = size.law.beta, 1 + size.law.beta * size.s, noise_below(k, size, first)
         rest, more = above(k, size)
         U = rest + plane(size) * more
         start, inner, outer = (bias_below(k, size, x) for x in (first, split, one))

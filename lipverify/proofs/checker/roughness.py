@@ -16,6 +16,7 @@ value at r = 2 in proportion to the next power.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -23,12 +24,12 @@ from itertools import pairwise
 
 from flint import acb, arb, arb_poly
 
-from .chain import Ball, Bounds, Conditions, Known, Malformed, ball, least, most, number
+from .chain import Ball, Bounds, Known, Malformed, Obligations, ball, least, most, number
 
 Interval = tuple[Ball, Ball]
 
 
-def matern(k: Known) -> tuple[Bounds, Conditions]:
+def matern(k: Known) -> Obligations:
     """V of the field lies between A r^2 + sum_j cj_low r^j and A r^2 + sum_j cj_high r^j, for all r >= 0.
 
     Because with z = (2 nu)^{1/2} r / length V / 2 variance is 1 - e^{-z}, 1 - (1 + z) e^{-z} or 1 - (1 + z + z^2 / 3)
@@ -49,7 +50,7 @@ def matern(k: Known) -> tuple[Bounds, Conditions]:
     return stated((size * square * rate**2,) * 2, scaled), {}
 
 
-def rough(k: Known) -> tuple[Bounds, Conditions]:
+def rough(k: Known) -> Obligations:
     """V = r^{2s}: of a field that is as rough everywhere, 0 < s < 1, nothing is left.
 
     Because for 0 < s < 1 r^{2s} is the variogram of a field on R^d (Schoenberg), and so on its sphere.
@@ -59,13 +60,13 @@ def rough(k: Known) -> tuple[Bounds, Conditions]:
 
 
 def stated(square: Interval, terms: Mapping[float, Interval]) -> Bounds:
-    """The constants of a variogram."""
+    """The constants A and c_j of a variogram."""
     names = {"A": square} | {f"c{j:g}": interval for j, interval in terms.items()}
     lows = {f"{name}_low": most(low) for name, (low, _) in names.items()}
     return lows | {f"{name}_high": least(high) for name, (_, high) in names.items()}
 
 
-def jumps(k: Known) -> tuple[Bounds, Conditions]:
+def jumps(k: Known) -> Obligations:
     """V of the pieces lies between c1 r + c2_low r^2 + c3_low r^3 and c1 r + c2_high r^2 + c3_high r^3.
 
     Because K' = K_{d+2}[h'] / d. A jump by itself gives s^2 / pi times int q^e d theta, e = (d-2)/2, x^e - q^e <= m
@@ -91,7 +92,7 @@ def jumps(k: Known) -> tuple[Bounds, Conditions]:
     }
 
 
-def kinks(k: Known) -> tuple[Bounds, Conditions]:
+def kinks(k: Known) -> Obligations:
     """V of the pieces lies between A r^2 + c3 r^3 + c4_low r^4 + c5_low r^5 and the same with c4_high and c5_high.
 
     Because A = K'(1) = E_{d+2} h'^2 / d, and V = 2 h K'(1) - 2 int_0^h (h - eta) K'' d eta, K'' = K_{d+4}[h''] / (d
@@ -154,14 +155,10 @@ def read(text: str) -> Pieces:
 
 
 def derived(polynomial: tuple[Fraction, ...], order: int) -> tuple[Fraction, ...]:
-    """The coefficients of a derivative."""
-    for _ in range(order):
-        polynomial = tuple(j * c for j, c in enumerate(polynomial))[1:]
-    return polynomial
+    return tuple(math.perm(j, order) * c for j, c in enumerate(polynomial))[order:]
 
 
 def value(polynomial: tuple[Fraction, ...], z: Fraction, order: int) -> Fraction:
-    """A derivative of a polynomial at z."""
     return sum((c * z**j for j, c in enumerate(derived(polynomial, order))), Fraction(0))
 
 
@@ -169,12 +166,10 @@ Break = tuple[Fraction, Fraction, Fraction]
 
 
 def pairs(h: Pieces) -> list[tuple[Break, Break]]:
-    """Every break with every other."""
     return [(a, b) for a in h.breaks for b in h.breaks if a is not b and a[0] != b[0]]
 
 
 def narrower(z: Fraction, z_: Fraction) -> Ball:
-    """The lesser 1 - z^2."""
     return 1 - ball(max(abs(z), abs(z_))) ** 2
 
 

@@ -18,46 +18,36 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
 
 from flint import arb, arb_poly
 
-from .chain import Ball, Bounds, Conditions, Known, least, most
+from .chain import Ball, Known, Obligations, least, most
 from .tokens import cut
 from .transformers import never_negative
 
 LAST = 400
 """The last dimension that is certified by itself; larger ones are one ball."""
-APART = 4
-"""From this a on `curve` is a polynomial in a; the half integers below are certified one by one."""
 FLOOR = "1e-99"
-"""Of what has thousands of zeros and is written down."""
+"""The least bound of what is too small to be written down."""
 
 
 @dataclass(frozen=True)
 class Anywhere:
-    """A law in every dimension.
-
-    Attributes
-    ----------
-    S0, weight, order
-        The least S0 with 2 S0 E sum a_i^2 h_i at least the part of one token in B; and weight s^order = beta b / 2a; as
-        functions of s.
-    beta
-        B ~ w^-beta.
-    centre, loss
-        k^{a+beta} and b k^-beta (1 + beta/a) in words.
-    domain
-        Over which w a best one is best, as in `windows.window`.
-    """
+    """A law in every dimension."""
 
     S0: Callable[[Ball], Ball]
+    """The least S0 with 2 S0 E sum a_i^2 h_i at least the part of one token in B; as a function of s, as is"""
     weight: Callable[[Ball], Ball]
+    """weight s^order = beta b / 2a."""
     order: Ball
     beta: Ball
+    """B ~ w^-beta."""
     centre: str
+    """k^{a+beta} in words,"""
     loss: str
+    """and b k^-beta (1 + beta/a)."""
     domain: str
+    """Over which w a best one is best, as in `windows.window`."""
 
     def slope(self, s: Ball) -> Ball:
         """beta b / 2a."""
@@ -119,7 +109,7 @@ both S0 = k_l p, b = k_l p^2 a^2. ReLU: S0 = 1/(3d), and b = (4/3) f(0) int psi^
 """
 
 
-def curve(k: Known) -> tuple[Bounds, Conditions]:
+def curve(k: Known) -> Obligations:
     """With alpha = (a^2 - a)/2, C = alpha + gamma: D >= a - alpha/w - C/w^2, A >= w / (d + w), D <= a for d >= 3.
 
     For every w > 0; and D <= 1/2 + 1/(8w) + over/w^2 for d = 2, w >= 2. Because D' = 2 (a - D) + D (D + 1 - 2a) / w
@@ -133,12 +123,13 @@ def curve(k: Known) -> tuple[Bounds, Conditions]:
     z = 1/2, and so for z <= 1/2.
     """
     gamma, over, z = k["gamma"], k["over"], arb(1) / 2
+    apart = 4  # from this a on D - its curve is a polynomial in a; the half integers below are looked at one by one
     alpha = arb_poly([0, arb(-1) / 2, arb(1) / 2])
     last = 2 * (arb(1) / 8 - over) + (arb(1) / 64 + 3 * over) * z + over * z**2 / 4 + over**2 * z**3
     return {}, {
-        "D >= its curve, a < 4": all(above_its_curve(arb(i) / 2, gamma) for i in range(1, 2 * APART)),
-        "D >= its curve, a >= 4": never_negative(alpha, APART)
-        and never_negative(alpha * alpha - 3 * (alpha + gamma), APART),
+        "D >= its curve, a < 4": all(above_its_curve(arb(i) / 2, gamma) for i in range(1, 2 * apart)),
+        "D >= its curve, a >= 4": never_negative(alpha, apart)
+        and never_negative(alpha * alpha - 3 * (alpha + gamma), apart),
         "D(2) <= its curve at d = 2": arb(1) / 2 + arb(1) / 16 + over / 4 >= 1,
         "D <= its curve at d = 2": last < 0,
     }
@@ -151,7 +142,7 @@ def above_its_curve(a: Ball, gamma: Ball) -> bool:
     return bool(e < C and 27 * gamma**2 * (C**2 - e * C) >= (3 * C - alpha**2 + e * C) ** 3)
 
 
-def centre(k: Known) -> tuple[Bounds, Conditions]:
+def centre(k: Known) -> Obligations:
     """For every d > LAST: k >= kappa a.
 
     Because log Gamma(x + 1) is (x + 1/2) log x - x + log(2 pi) / 2 and between 0 and 1/(12x) more, for x > 0:
@@ -202,22 +193,16 @@ class Size:
 def sizes(k: Known) -> Iterator[Size]:
     """Each d up to `LAST`, and all beyond."""
     law, W, per_d = LAWS[k["law"]], k["W_least"], k["W_per_d"]
-    for d, s, r in head(k["law"]):
-        per_W = 1 / W.max(per_d * d)
-        yield Size(law, d, s, r, per_W, per_W / s)
+    for d in range(2, LAST + 1):
+        s, per_W = 2 / (arb(d) - 1), 1 / W.max(per_d * d)
+        yield Size(law, d, s, 1 / (s * centre_of(k["law"], arb(d))), per_W, per_W / s)
     s = arb(0).union(arb(2) / LAST)
     every = (s / (per_d * (2 + s))).upper().min((1 / W).upper())
     yield Size(law, 0, s, arb(0).union(1 / k["kappa"]), arb(0).union(every), arb(0).union(1 / (per_d * (2 + s))))
 
 
-@cache
-def head(law: str) -> list[tuple[int, Ball, Ball]]:
-    """d, s and r = a/k for each d up to `LAST`."""
-    return [(d, 2 / (arb(d) - 1), (arb(d) - 1) / 2 / centre_of(law, arb(d))) for d in range(2, LAST + 1)]
-
-
 def centre_of(law: str, d: Ball) -> Ball:
-    """k."""
+    """k of w* ~ k W, in dimension d."""
     a, kind = (d - 1) / 2, LAWS[law]
     power = (kind.weight(1 / a) * a**-kind.order).log() + d.lgamma() - (a + 1).lgamma()
     return (power / (a + kind.beta)).exp()
@@ -228,7 +213,34 @@ def logarithm(k: Known, size: Size, x: Ball) -> Ball:
     return 3 * size.alpha / (2 * x) + 7 * (size.alpha * size.v + k["gamma"] * size.v**2) / (8 * x**2)
 
 
-def corrections(k: Known) -> tuple[Bounds, Conditions]:
+def drift(k: Known, size: Size, x: Ball) -> Ball:
+    """An upper bound of D / a at w = x w_1 and beyond."""
+    z = size.v / x
+    return 1 + z / 4 + 2 * k["over"] * z**2 if size.d == 2 else arb(1)
+
+
+def noise_below(k: Known, size: Size, first: Ball) -> Ball:
+    """c: the noise at x w_1 is at least (beta/a) Q c x^a for x >= first; 1 + tau_3 is Jensen's.
+
+    log(c P(2w) / P(w)^2) >= 0 for d >= 3, and -3/16w - 7 over/8w^2 for d = 2.
+    """
+    z = size.v / first
+    fallen = 3 * z / 16 + 7 * k["over"] * z**2 / 8 if size.d == 2 else arb(0)
+    return (1 - fallen) / (1 + k["tau_3"]) ** 2
+
+
+def excess_over(size: Size, c: Ball, b: Ball, x: Ball) -> Ball:
+    """(beta/a) c x^a + b x^-beta - (1 + beta/a) at least, for c > 0."""
+    beta = size.law.beta
+    if size.d:
+        noise = beta * size.s * x ** (1 / size.s)
+    else:  # s x^{1/s} falls in s where log x >= s, so of all s up to the end the last decides
+        end = arb(2) / LAST
+        noise = beta * end * x ** (1 / end) if x.log() >= end else arb(0)
+    return noise * c + b * x**-beta - 1 - beta * size.s
+
+
+def corrections(k: Known) -> Obligations:
     """For w_1 first <= w <= w_1 end, end^a = (1 + a/beta)(1 + room): 1/T <= tau, (mu_3 / mu_2) / (n mu_1) <= tau_3.
 
     For W >= W_least, W >= W_per_d d, n >= K W^{a+beta-1}, n >= M (4/3)^a W^a. For w <= w_1 first 1 / (n mu_1) <= tau;

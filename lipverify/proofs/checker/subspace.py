@@ -36,46 +36,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache, reduce
+from functools import reduce
 from itertools import pairwise, starmap
 from typing import Any
 
 from flint import acb, arb
 
-from .chain import (
-    Ball,
-    Bounds,
-    Conditions,
-    Kind,
-    Known,
-    Malformed,
-    Proof,
-    Rule,
-    balls,
-    exactly,
-    least,
-    most,
-    number,
-    shown,
-    size,
-)
+from .chain import Ball, Kind, Known, Malformed, Obligations, Proof, exactly, least, most, number, shown, size
 from .contexts import STRIP, Averages, averages
-from .curves import Curve, even_curves
+from .curves import Curve, combined, even_curves, remembered
 
-FINE = 1e-15
-"""The accuracy of curves, of which slopes are taken."""
-GOAL = 36.0
-"""The averages of curves are off by e^-GOAL or so."""
-CELLS = 96
-"""Parts of each interval of omega, and of |z|."""
-FARTHEST = 200
-"""The largest `stop`, and where its parts end at the latest."""
-STEPS = 16
-"""Parts beyond near end at omega (1 + omega / (STEPS n)) or so."""
-LARGEST = 20
-"""sigma and C at most: the time of a check is bounded."""
-LATE = 15
-"""The last part begins beyond this."""
+CURVES = ("d", "k", "n", "sigma", "near")
+"""The facts on which h, gamma and e depend."""
 
 
 @dataclass(frozen=True)
@@ -89,32 +61,23 @@ class Line:
     level: Ball
 
 
+@remembered(*CURVES)
 def loss(k: Known) -> list[Curve]:
     """h, gamma and e for omega up to near."""
-    return _loss(*key(k))
-
-
-def key(k: Known) -> tuple[int, int, int, str, str]:
-    """What the curves depend on; a ball is given as text."""
-    return k["d"], k["k"], k["n"], k["sigma"].str(60), k["near"].str(60)
-
-
-@lru_cache(maxsize=8)
-def _loss(d: int, k: int, n: int, sigma: str, near: str) -> list[Curve]:
-    noise = arb(sigma) ** 2
+    d, known, n, noise = k["d"], k["k"], k["n"], k["sigma"] ** 2
 
     def values(omega: Ball) -> tuple[Ball, ...]:
-        means = averages(d, n, omega, (1, 2), GOAL)
+        means = averages(d, n, omega, (1, 2), 36.0)  # more exact than elsewhere, as slopes of the curves are taken
         beta, square = means.alone[2] / d, omega**2  # y = (1 - P_2) / d
         alpha = moment(means, (d - 1) * beta)
         spread = beta - arb(1) / (d * n) + noise * (means.noise - arb(1) / n)
-        return (1 - means.mean[1]) / omega, (alpha - beta) / square, k * spread / square
+        return (1 - means.mean[1]) / omega, (alpha - beta) / square, known * spread / square
 
     # in the strip |T| <= 1 / cos b, sum |a_i|^2 <= 1 / cos(b)^2; on its edges |omega| >= b
     c, b = arb(STRIP).cos(), arb(STRIP)
-    bounds = [1 / (c * b), 2 / (c * b) ** 2, k * (1 + noise) * (1 + 1 / c**2) / b**2]
+    bounds = [1 / (c * b), 2 / (c * b) ** 2, known * (1 + noise) * (1 + 1 / c**2) / b**2]
     # a little farther, because bounds over a part are wide next to the ends of a curve
-    return even_curves(values, bounds, arb(near) * 9 / 8, FINE)
+    return even_curves(values, bounds, k["near"] * 9 / 8, 1e-15)
 
 
 def moment(means: Averages, rest: Ball) -> Ball:
@@ -137,7 +100,7 @@ class Part:
 def parts(curves: list[Curve], end: Ball, orders: int) -> list[Part]:
     """All omega from 0 to some end, in parts."""
     columns = [[curve, *(curve.slope(order) for order in range(1, orders + 1))] for curve in curves]
-    edges = [end * j / CELLS for j in range(CELLS + 1)]
+    edges = [end * j / 96 for j in range(97)]
     s = curves[0].inner(edges)
     rows = (zip(*(starmap(arb.union, curve.between(s)) for curve in column), strict=True) for column in columns)
     return [
@@ -145,15 +108,11 @@ def parts(curves: list[Curve], end: Ball, orders: int) -> list[Part]:
     ]
 
 
+@remembered(*CURVES, "C")
 def lines(k: Known) -> list[Line]:
     """All |z| from 0 to 1 in parts."""
-    return _lines(*key(k), k["C"].str(60))
-
-
-@lru_cache(maxsize=4)
-def _lines(d: int, k: int, n: int, sigma: str, near: str, C: str) -> list[Line]:
-    c, pieces = arb(C), []
-    for part in parts(_loss(d, k, n, sigma, near), c, 1):
+    c, pieces = k["C"], []
+    for part in parts(loss(k), c, 1):
         omega, (h, dh) = part.omega, part.h
         f, df = (x + y for x, y in zip(part.gamma, part.e, strict=True))
         slope = -2 * (h + omega * dh) + c * (2 * f + omega * df)
@@ -162,7 +121,7 @@ def _lines(d: int, k: int, n: int, sigma: str, near: str, C: str) -> list[Line]:
     return pieces
 
 
-def descent(k: Known) -> tuple[Bounds, Conditions]:
+def descent(k: Known) -> Obligations:
     """At every |z| lambda_1 <= -fall and g(C) <= -level, and lambda_0 < 0.
 
     Because h, gamma and e are curves up to omega = near >= C, with slopes.
@@ -177,7 +136,7 @@ def descent(k: Known) -> tuple[Bounds, Conditions]:
     }
 
 
-def across(k: Known) -> tuple[Bounds, Conditions]:
+def across(k: Known) -> Obligations:
     """With p fixed, 0 <= p' <= reach, V rises in the part of M x across B, up to omega = near.
 
     Because the slope of V |z|^2 in omega is e's, (e omega^2)' > 0, plus p' |z|^2 (-2 h' + gamma' p'), where h' < 0 and
@@ -185,7 +144,7 @@ def across(k: Known) -> tuple[Bounds, Conditions]:
     """
     pieces = parts(loss(k), k["near"], 1)
     h, gamma, _ = loss(k)
-    rising = [h.times(-1), gamma.times(k["reach"]).plus(h.times(-2))]
+    rising = [combined([(arb(-1), h)]), combined([(k["reach"], gamma), (arb(-2), h)])]
     slopes = {order: [curve.slope(order) for curve in rising] for order in (1, 2)}
     return {}, {
         "reach >= C": bool(k["reach"] >= k["C"]),
@@ -197,7 +156,7 @@ def across(k: Known) -> tuple[Bounds, Conditions]:
     }
 
 
-def along(k: Known) -> tuple[Bounds, Conditions]:
+def along(k: Known) -> Obligations:
     """For r <= reach g is strictly convex: where p' <= reach and omega <= near, K >= 0, and K = 0 at p' = r = C alone.
 
     Because g'' = -2 |z| (2 h' + omega h'') + 2 f + 4 omega f' + omega^2 f'' > 0 at both ends of |z|, 1 and omega /
@@ -212,7 +171,7 @@ def along(k: Known) -> tuple[Bounds, Conditions]:
     return {}, {"g is convex": convex}
 
 
-def beyond(k: Known) -> tuple[Bounds, Conditions]:
+def beyond(k: Known) -> Obligations:
     """K > 0 where p' >= reach and omega <= near, and up to there h, gamma and e are positive.
 
     Because V >= -2 h p' + f p'^2, and so K is at least a quadratic polynomial in p' with known coefficients.
@@ -285,8 +244,11 @@ class Bounded:
     noise: Ball
 
 
-@lru_cache(maxsize=4)
-def _ladder(d: int, n: int, near: str) -> list[Bounded]:
+@remembered("d", "n", "near")
+def rungs(k: Known) -> list[Bounded]:
+    """All omega >= near, in parts."""
+    d, n, low = k["d"], k["n"], k["near"]
+
     def at(omega: Ball) -> tuple[Ball, Ball, Ball, Ball]:
         """F, E sum a_i y_i, alpha and N - N(0)."""
         mean = averages(d, n, omega, (1, 2))
@@ -298,32 +260,28 @@ def _ladder(d: int, n: int, near: str) -> list[Bounded]:
         alpha = (F**2).max(alpha - 2 * (last[0] - F)).max(gathered)
         return Bounded(low, last[0], alpha, last[1] - last[0] / low - arb(1) / (d * n), noise)
 
-    rungs: list[Bounded] = []
-    low, limits = arb(near), largest(d, n)
-    now = at(low)
-    while low <= FARTHEST:
+    parts: list[Bounded] = []
+    limits, now = largest(d, n), at(low)
+    while low <= 200:
         rest = between(low, now, limits)
-        if rest.beta > 0 and low > LATE:
-            return [*rungs, rest]
-        high = (low * (1 + (low / (STEPS * n)).min(arb(1) / 32))).mid()
+        if rest.beta > 0 and low > 15:
+            return [*parts, rest]
+        high = (low * (1 + (low / (16 * n)).min(arb(1) / 32))).mid()
         then = at(high)
-        rungs.append(between(low, now, then))
-        if not rungs[-1].beta > 0:
+        parts.append(between(low, now, then))
+        if not parts[-1].beta > 0:
             break  # no later part would change that
         low, now = high, then
     raise ValueError(f"n = {n}: from omega = {low.str(6, radius=False)} on it is not certain that beta > beta(0)")
 
 
 def ladder(k: Known) -> list[tuple[Bounded, Ball, Ball]]:
-    """All omega >= near, in parts; with e omega^2 and gamma omega^2 at least."""
+    """`rungs`, with lower bounds of e omega^2 and gamma omega^2."""
     known, noise, start = k["k"], k["sigma"] ** 2, arb(1) / (k["d"] * k["n"])
-    return [
-        (part, known * (part.beta + noise * part.noise), part.alpha - part.beta - start)
-        for part in _ladder(k["d"], k["n"], k["near"].str(60))
-    ]
+    return [(part, known * (part.beta + noise * part.noise), part.alpha - part.beta - start) for part in rungs(k)]
 
 
-def far(k: Known) -> tuple[Bounds, Conditions]:
+def far(k: Known) -> Obligations:
     """Where omega >= near: K > 0 if p' >= 0, and V >= 0 if p' < 0.
 
     Because with x = p' |z| / omega V |z|^2 is at least -2 F x |z| + alpha x^2 + beta (k - x^2) - k / (d n) + k sigma^2
@@ -332,17 +290,17 @@ def far(k: Known) -> tuple[Bounds, Conditions]:
     least F^2 and alpha less twice the rise of F and E sum a_i t_i^2 - F', all at the beginning. The last part ends at
     infinity.
     """
-    rungs = ladder(k)
+    steps = ladder(k)
     return {}, {
-        "e > 0": all(spread > 0 for _, spread, _ in rungs),
-        "alpha > beta": all(share > 0 for *_, share in rungs),
+        "e > 0": all(spread > 0 for _, spread, _ in steps),
+        "alpha > beta": all(share > 0 for *_, share in steps),
         "K > 0": all(
-            positive(spread, 2 * part.F, share, part.omega, line) for part, spread, share in rungs for line in lines(k)
+            positive(spread, 2 * part.F, share, part.omega, line) for part, spread, share in steps for line in lines(k)
         ),
     }
 
 
-def half(k: Known) -> tuple[Bounds, Conditions]:
+def half(k: Known) -> Obligations:
     """Wherever p' >= 0, V >= -share.
 
     Because V >= -2 h p' + f p'^2 >= -h^2 / f, as r >= p'; beyond near from the same bounds.
@@ -352,7 +310,7 @@ def half(k: Known) -> tuple[Bounds, Conditions]:
     return {"share": least(reduce(arb.max, [share.upper() for share in shares]))}, {}
 
 
-def least_loss(k: Known) -> tuple[Bounds, Conditions]:
+def least_loss(k: Known) -> Obligations:
     """The loss of M is more than that of C BB^T unless M = C BB^T.
 
     Because K >= 0, and V > 2 g(C) wherever p' >= 0: share < 2 level.
@@ -360,23 +318,20 @@ def least_loss(k: Known) -> tuple[Bounds, Conditions]:
     return {}, {"share < 2 level": bool(k["share"] < 2 * k["level"])}
 
 
-RULES: tuple[Rule, ...] = (descent, across, along, beyond, far, half, least_loss)
-THEOREMS = ("aligned",)
+THEOREMS = {"aligned": (descent, across, along, beyond, far, half, least_loss)}
 
 
 def about(stated: Mapping[str, Any]) -> dict[str, Any]:
-    """Whole numbers and numbers."""
     k = exactly("given", stated["given"], ("d", "k", "n", "sigma", "C"))
     d = size("d", k["d"], 2, 20)
     subject: dict[str, Any] = {"d": d, "k": size("k", k["k"], 1, d - 1), "n": size("n", k["n"], 2, 10**6)}
     subject |= {"sigma": number(k["sigma"]), "C": number(k["C"])}
-    if not 0 <= subject["sigma"] <= LARGEST or not 0 < subject["C"] <= LARGEST:
-        raise Malformed(f"{k}: 0 <= sigma and 0 < C, both at most {LARGEST}")
+    if not 0 <= subject["sigma"] <= 20 or not 0 < subject["C"] <= 20:  # the time of a check is bounded
+        raise Malformed(f"{k}: 0 <= sigma and 0 < C, both at most 20")
     return subject
 
 
 def statement(proof: Proof) -> str:
-    """The theorem of a proof."""
     k = proof.about
     return (
         f"d = {k['d']}, k = {k['k']}, n = {k['n']}, sigma = {shown(k['sigma'])}: of all M with ||B^T M B|| <= "
@@ -385,9 +340,8 @@ def statement(proof: Proof) -> str:
 
 
 KIND = Kind(
-    chain=lambda proof: [(rule, 0) for rule in RULES],
+    chain=lambda proof: [(rule, 0) for rule in THEOREMS[proof.theorem]],
     about=about,
-    given=balls,
     statement=statement,
     chosen={descent: ("near",), across: ("reach",)},
 )

@@ -17,10 +17,10 @@ from __future__ import annotations
 
 from flint import arb
 
-from .chain import Ball, Bounds, Conditions, Known, least, most
+from .chain import Ball, Known, Obligations, least, most
 
 
-def laplace(k: Known) -> tuple[Bounds, Conditions]:
+def laplace(k: Known) -> Obligations:
     """Beyond lambda_0 = mu_1 / mu_2: at most 2 E (5 E for pairs) times the value at n' tokens, E = e^{-(T-1)/4}.
 
     Up to lambda_0, the integrals over lambda are at most those with E[g^j h] for E[g^j h e^{-lambda g}] and n =
@@ -51,7 +51,7 @@ def truncated(T: Ball, power: int, j: int) -> Ball:
     return T * zeroth - first + rest * (T + 2 / b)
 
 
-def tilt(k: Known) -> tuple[Bounds, Conditions]:
+def tilt(k: Known) -> Obligations:
     """For every w >= u: a + g_low / w <= D(w) <= a + g_high / w, and D_low <= D(w) <= D_high.
 
     Because A' = 1 - A^2 - 2 a A / w (Bessel's equation). Where A meets b(w) = 1 - a/w - g/w^2, b' - A' has the sign
@@ -78,7 +78,7 @@ def bessel_ratio(d: Ball, w: Ball) -> Ball:
     return w.bessel_i(d / 2, scaled=True) / w.bessel_i(d / 2 - 1, scaled=True)
 
 
-def moments(k: Known) -> tuple[Bounds, Conditions]:
+def moments(k: Known) -> Obligations:
     """For every w >= u: Z_low <= P(w) / c <= Z_high and R_low <= R(w) <= R_high; n mu_1 >= y where T >= T_least.
 
     Here c = P(oo) = Gamma(d/2) 2^{d/2-1} / sqrt(2 pi) (NIST DLMF 10.30.4). Because w P' / P = a - D (DLMF 10.29.2),
@@ -101,7 +101,7 @@ def moment_limit(d: Ball) -> Ball:
     return (d / 2).gamma() * arb(2) ** (d / 2 - 1) / (2 * arb.pi()).sqrt()
 
 
-def scale(k: Known) -> tuple[Bounds, Conditions]:
+def scale(k: Known) -> Obligations:
     """For w >= u, T >= T_least: E sum a_i h_i <= M / w at n tokens; E sum a_i h_i^p <= H_p / w^p, p = 1, 3/2, 2, at n'.
 
     Because sum a_i h_i^p falls in w for fixed tokens (Chebyshev: its slope is -Cov_a(h^p, h)). At w' = (R_low / 2
@@ -121,7 +121,7 @@ def scale(k: Known) -> tuple[Bounds, Conditions]:
     return {name: least(ball) for name, ball in bounds.items()}, room
 
 
-def noise(k: Known) -> tuple[Bounds, Conditions]:
+def noise(k: Known) -> Obligations:
     """For w >= u, T >= T_least: c_low w^a / n <= N / sigma^2 <= c_high w^a / n.
 
     Because x -> 1/(g + x)^2 is convex: N / sigma^2 >= n mu_2 / (1 + n mu_1)^2 = (1/T) / (1 + 1/(n mu_1))^2 (Jensen,

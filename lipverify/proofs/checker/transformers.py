@@ -17,30 +17,10 @@ from typing import Any
 
 from flint import arb, arb_poly, fmpq, fmpq_poly
 
-from .chain import (
-    Ball,
-    Bounds,
-    Conditions,
-    Kind,
-    Known,
-    Malformed,
-    Proof,
-    Rule,
-    ball,
-    exactly,
-    least,
-    most,
-    number,
-    shown,
-    size,
-)
+from .chain import Ball, Kind, Known, Malformed, Obligations, Proof, ball, exactly, least, most, number, shown, size
 
 TOUCHING = (3, 6)
-"""a and b, where the majorant of 1/y touches it."""
-DEGREE = 4
-"""Degree of the majorant of 1/y, with two double contacts."""
-FEWEST = 6
-"""Of tokens; below, q <= 1 is enough."""
+"""a and b, where the majorant of 1/y touches it; with two double contacts it is of degree 4."""
 
 
 def never_negative(polynomial: Any, start: Ball | int = 0) -> bool:
@@ -52,7 +32,7 @@ def never_negative(polynomial: Any, start: Ball | int = 0) -> bool:
     return all(coefficient >= 0 for coefficient in polynomial(type(polynomial)([start, 1])).coeffs())
 
 
-def far(k: Known) -> tuple[Bounds, Conditions]:
+def far(k: Known) -> Obligations:
     """From any k, log(k^2) / log(27/4) + approach - 1 layers, rounded up, bring k to F or below.
 
     Because k' <= r (k + 1), r = (4/27)^{1/2}, for k >= F, so that with the fixed point f = r / (1 - r), k' - f <= r
@@ -67,7 +47,7 @@ def far(k: Known) -> tuple[Bounds, Conditions]:
     }
 
 
-def near(k: Known) -> tuple[Bounds, Conditions]:
+def near(k: Known) -> Obligations:
     """For every k >= 1 a layer takes y = slope (k^2 - 1) to y^2 or less; from k <= F one leaves y at most.
 
     Because P^2 / 27 <= slope (k^2 - 1)^2, a polynomial in k with (k - 1)^2 taken off; P rises in k.
@@ -78,7 +58,7 @@ def near(k: Known) -> tuple[Bounds, Conditions]:
     return {"y": least(k["slope"] * P**2 / 27)}, {"P^2 / 27 <= slope (k^2 - 1)^2 for k >= 1": never_negative(room, 1)}
 
 
-def squares(k: Known) -> tuple[Bounds, Conditions]:
+def squares(k: Known) -> Obligations:
     """For every epsilon <= 1/2, log_2 log(1/epsilon) + squarings - 1 layers, rounded up, take y to epsilon slope.
 
     Because j layers leave y^{2^j}, and the last step (k^2 - 1) / (k^2 + 1) <= y^{2^j} / (2 slope) is epsilon at most if
@@ -92,7 +72,7 @@ def squares(k: Known) -> tuple[Bounds, Conditions]:
     }
 
 
-def layers(k: Known) -> tuple[Bounds, Conditions]:
+def layers(k: Known) -> Obligations:
     """For every kappa >= 1, epsilon <= 1/2: at most log(kappa) / log(27/4) + log_2 log(1/epsilon) + C layers.
 
     Because layers that bring k below F, one that leaves y, those that square it and the last gradient step add up, and
@@ -105,7 +85,7 @@ def layers(k: Known) -> tuple[Bounds, Conditions]:
     }
 
 
-def majorant(k: Known) -> tuple[Bounds, Conditions]:
+def majorant(k: Known) -> Obligations:
     """For every n: n E q <= C.
 
     Because y = n sum u^4 >= 1 (Cauchy), and for a, b = 3, 6 the polynomial p with y p(y) = 1 + (y-a)^2 (y-b)^2 (y-1) /
@@ -114,15 +94,15 @@ def majorant(k: Known) -> tuple[Bounds, Conditions]:
     """
     C, (a, b), n = exact(k["C"].lower()), TOUCHING, fmpq_poly([0, 1])
     product = fmpq_poly([-a, 1]) ** 2 * fmpq_poly([-b, 1]) ** 2 * fmpq_poly([-1, 1]) * fmpq(1, (a * b) ** 2)
-    whole = radius_moment(6 + 4 * DEGREE)
+    whole = radius_moment(6 + 4 * 4)
     room = C * whole
     for j, coefficient in enumerate((fmpq_poly([1]) + product).coeffs()[1:]):
         others, _ = divmod(whole, radius_moment(6 + 4 * j))  # n (n + 2) ... : the radius has one factor after another
         room -= coefficient * n ** (j + 2) * mixed_moment(j) * others
-    return {}, {"n E q <= C for n >= 6": never_negative(room, FEWEST), "C >= 5": C >= FEWEST - 1}
+    return {}, {"n E q <= C for n >= 6": never_negative(room, 6), "C >= 5": C >= 5}
 
 
-def remainder(k: Known) -> tuple[Bounds, Conditions]:
+def remainder(k: Known) -> Obligations:
     """For every n: n E cos^2 <= d + offset for the best readout in d dimensions.
 
     Because the columns span g and a uniformly random (d-1)-dimensional subspace of its complement: cos^2 = q + (1 - q)
@@ -132,7 +112,7 @@ def remainder(k: Known) -> tuple[Bounds, Conditions]:
     return {"offset": least(k["C"] - 1)}, {"C >= 1": k["C"] >= 1}
 
 
-def attained(k: Known) -> tuple[Bounds, Conditions]:
+def attained(k: Known) -> Obligations:
     """As n grows, n E cos^2 tends to at least d + low.
 
     Because 1/y >= (2a - y) / a^2, the tangent at a = 3: n E q >= (2/a) n^2 E sum u^6 - (1/a^2) n^3 E sum u^4 sum u^6,
@@ -151,28 +131,18 @@ def mixed_moment(j: int) -> fmpq_poly:
     powers = fmpq_poly([fmpq(_odd(4 * i), math.factorial(i)) for i in range(j + 1)])
     product = fmpq_poly([fmpq(_odd(6 + 4 * i), math.factorial(i)) for i in range(j + 1)])
     # of degree j + 1 in n, and 0 at n = 0: the values at 1..j+1 say what it is
-    values = [fmpq(0)]
+    total = fmpq_poly([0])
     for n in range(1, j + 2):
-        values.append(n * product[j] * math.factorial(j))
+        others = [i for i in range(j + 2) if i != n]
+        basis = math.prod((fmpq_poly([fmpq(-i, n - i), fmpq(1, n - i)]) for i in others), start=fmpq_poly([1]))
+        total += n * product[j] * math.factorial(j) * basis
         product = fmpq_poly((product * powers).coeffs()[: j + 1])
-    return _through(values)
+    return total
 
 
 def _odd(k: int) -> int:
     """(k - 1)!! = E g^k, k even."""
     return math.prod(range(1, k, 2))
-
-
-def _through(values: list[fmpq]) -> fmpq_poly:
-    """The polynomial with these values at 0, 1, 2, ..."""
-    total = fmpq_poly([0])
-    for i, value in enumerate(values):
-        basis = fmpq_poly([value])
-        for j in range(len(values)):
-            if j != i:
-                basis *= fmpq_poly([fmpq(-j, i - j), fmpq(1, i - j)])
-        total += basis
-    return total
 
 
 def radius_moment(k: int) -> fmpq_poly:
@@ -189,7 +159,7 @@ def exact(ball: Ball) -> fmpq:
     return fmpq(mantissa) * fmpq(2) ** int(power)
 
 
-def fluctuation(k: Known) -> tuple[Bounds, Conditions]:
+def fluctuation(k: Known) -> Obligations:
     """For every number of tokens from n on: n E |c v (lambda/n - s) alpha|^2 <= Q.
 
     Because given Sigma it is (cv)^2 / n E sum_j t_j tau_j [(sum_i b_i tau_i - s d + 2 b_j tau_j)^2 + 2 s^2 (n - d) + 2
@@ -209,7 +179,7 @@ def fluctuation(k: Known) -> tuple[Bounds, Conditions]:
     return {"Q": least((c * v) ** 2 * (2 * s**2 * (d + d * (d + 1) / n + s * d) + rest / n))}, {}
 
 
-def covariance(k: Known) -> tuple[Bounds, Conditions]:
+def covariance(k: Known) -> Obligations:
     """For every n: n E |(I - Sigma) w_ridge|^2 / (1 + s)^2 <= R.
 
     Because w_ridge is a posterior mean of w* ~ N(0, I): E[w_ridge w_ridge^T | Sigma] <= I; E tr (I - Sigma)^2 = d (d +
@@ -218,7 +188,7 @@ def covariance(k: Known) -> tuple[Bounds, Conditions]:
     return {"R": least(k["d"] * (k["d"] + 1) / (1 + k["s"]) ** 2)}, {}
 
 
-def rate(k: Known) -> tuple[Bounds, Conditions]:
+def rate(k: Known) -> Obligations:
     """For every number of tokens from n on: E |w - w_ridge|^2 / d <= K / n.
 
     Because w - w_ridge = c v (lambda/n - s) alpha - (I - Sigma) w_ridge / (1 + s), and Minkowski's inequality.
@@ -226,17 +196,17 @@ def rate(k: Known) -> tuple[Bounds, Conditions]:
     return {"K": least((k["Q"].sqrt() + k["R"].sqrt()) ** 2 / k["d"])}, {}
 
 
-THEOREMS: dict[str, tuple[Rule, ...]] = {
+THEOREMS = {
     "layers": (far, near, squares, layers),
     "cosine": (majorant, remainder, attained),
     "ridge": (fluctuation, covariance, rate),
 }
-NUMBERS = ("sigma_1", "sigma_2", "level", "d", "n")
 
 
 def about(stated: Mapping[str, Any]) -> dict[str, Any]:
     """Nothing more, or for ridge two levels of noise, the one of the prompts, d, the least n, and what acts first."""
-    k = exactly("given", stated["given"], (*NUMBERS, "first") if stated["theorem"] == "ridge" else ())
+    names = ("sigma_1", "sigma_2", "level", "d", "n", "first") if stated["theorem"] == "ridge" else ()
+    k = exactly("given", stated["given"], names)
     if not k:
         return {}
     if k["first"] not in ("yx", "yy"):
@@ -259,7 +229,6 @@ def given(about: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def statement(proof: Proof) -> str:
-    """The theorem of a proof, from its constants."""
     if proof.theorem == "layers":
         C = shown(proof.constants(layers)["C"])
         return (

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from flint import arb
 
-from .chain import Ball, Bounds, Conditions, Known, least, most
+from .chain import Ball, Bounds, Known, Obligations, least, most
 from .harmonics import spread
 from .tokens import cut, moment_limit
 
@@ -20,7 +20,7 @@ POWERS: tuple[float, ...] = (0.5, 1, 1.5, 2, 3, 4, 5, 6)
 """The j of which something may be known."""
 
 
-def distances(k: Known) -> tuple[Bounds, Conditions]:
+def distances(k: Known) -> Obligations:
     """For w >= u, every j: w^{j/2} E[g r^j] / mu_1 lies between onej_low and onej_high, of pairs between twoj.
 
     Of pairs: w^{j/2} E[g_1 g_2 r_12^j] / mu_1^2, r_12 = |x_1 - x_2|. Because with p = j/2 E[g r^j] is a multiple of E
@@ -51,11 +51,10 @@ def distances(k: Known) -> tuple[Bounds, Conditions]:
 
 
 def known_powers(k: Known) -> list[float]:
-    """The j of the law."""
     return [j for j in POWERS if f"c{j}_low" in k]
 
 
-def variogram_bias(k: Known) -> tuple[Bounds, Conditions]:
+def variogram_bias(k: Known) -> Obligations:
     """For w >= u, T >= T_least: b_low / w^beta + b_plus / w^2 <= B <= b_high / w^beta + b_next / w^2 + s w^{a-1} / n.
 
     Also B >= far for w <= u. Below: B = sum k_l (...)^2 >= the bias of infinitely many tokens, E[g V] / mu_1 - E[g_1
@@ -94,12 +93,11 @@ def variogram_bias(k: Known) -> tuple[Bounds, Conditions]:
 
 
 def least_of(factor: Ball, low: Ball, high: Ball) -> Ball:
-    """The least of factor x, low <= x <= high."""
+    """The least of factor x, low <= x <= high; the factor may have either sign."""
     return (factor * low).min(factor * high)
 
 
 def most_of(factor: Ball, low: Ball, high: Ball) -> Ball:
-    """The largest of factor x, low <= x <= high."""
     return (factor * low).max(factor * high)
 
 

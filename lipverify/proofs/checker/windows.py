@@ -21,7 +21,7 @@ from typing import Any
 
 from flint import arb
 
-from .chain import Ball, Bounds, Conditions, Facts, Kind, Known, Proof, Rule, least, most, shown
+from .chain import Ball, Facts, Kind, Known, Obligations, Proof, Rule, least, most, shown
 from .every import every, far, few, monotone, near, reached, unit
 from .harmonics import smooth
 from .kink import gaussian_integrals
@@ -31,7 +31,7 @@ from .tokens import laplace, moment_limit, moments, noise, tilt
 from .variogram import POWERS, leading_bias
 
 
-def window(k: Known) -> tuple[Bounds, Conditions]:
+def window(k: Known) -> Obligations:
     """For W >= W_least, n >= K W^{a+max(beta,1)-1}: low W < w* < high W, and loss_low <= W^beta loss(w*) <= loss_high.
 
     Some w* >= 0 attains the least value, and this is about each. Because, with v = W^{beta-2}, W^beta loss(at W) <=
@@ -76,7 +76,7 @@ def balance(k: Known) -> Ball:
     return (k["beta"] * k["b_low"] / (k["a"] * k["c_low"])) ** (1 / (k["a"] + k["beta"]))
 
 
-def transfer(k: Known) -> tuple[Bounds, Conditions]:
+def transfer(k: Known) -> Obligations:
     """For L' = rho L, both covered by `window`: worse_low <= loss'(w*(L)) / loss'(w*(L')) <= worse_high.
 
     Because, with loss' that of L' and W' = rho^{2/(a+beta)} W, w*(L) = x W' for an x between low and high times
@@ -95,7 +95,7 @@ def transfer(k: Known) -> tuple[Bounds, Conditions]:
     }, {"u <= low W_least": k["u"] <= k["low"] * k["W_least"]}
 
 
-def tradeoff(k: Known) -> tuple[Bounds, Conditions]:
+def tradeoff(k: Known) -> Obligations:
     """For w >= u, n >= K (rho w)^{a+max(beta,1)-1}: from w to rho w N rises and B falls by factors between these.
 
     Because c_low w^a / n <= N / sigma^2 <= c_high w^a / n and b_low <= w^beta B / L^2 <= b_high + b_next w^{beta-2} + s
@@ -114,7 +114,7 @@ def tradeoff(k: Known) -> tuple[Bounds, Conditions]:
     }
 
 
-def limit(k: Known) -> tuple[Bounds, Conditions]:
+def limit(k: Known) -> Obligations:
     """As W_least and K grow, low and high tend to one constant, which lies between limit_low and limit_high.
 
     Because all of c_low and c_high tend to C = 2^{-a} / c, of b_low and b_high to b = S1 a^2, or 8 kinked f_z(0)
@@ -133,20 +133,6 @@ def limit(k: Known) -> tuple[Bounds, Conditions]:
     return {"limit_low": most(constant), "limit_high": least(constant)}, {}
 
 
-CHOSEN: dict[Rule, tuple[str, ...]] = {
-    laplace: ("T_least",),
-    tilt: ("u", "g_low", "g_high"),
-    window: ("W_least", "K", "at", "low", "high", "end"),
-    transfer: ("rho",),
-    tradeoff: ("rho", "K"),
-    reached: ("rho", "k", "reach"),
-    levels: ("rho", "k", "reach", "first"),
-}
-SIGNED = (
-    *("g_low", "g_high", "S2", "b_plus", "b_next", "s"),
-    *(f"{name}_{side}" for name in ("A", *(f"c{j}" for j in POWERS)) for side in ("low", "high")),
-)
-"""The constants that need not be positive."""
 EVERY = (window, limit, monotone, reached, far, near, few, every)
 THEOREMS: dict[str, tuple[Rule, ...]] = {
     "envelope": (),
@@ -192,7 +178,6 @@ def gathered(facts: Facts, stage: int) -> dict[str, Any]:
 
 
 def statement(proof: Proof) -> str:
-    """The theorem of a proof, each constant from the lemma that certifies it."""
     law, d = proof.about["law"], proof.about["d"]
     a, beta = Fraction(d - 1, 2), Fraction(LAWS[family(law)].beta)
     words = {
@@ -212,7 +197,6 @@ def of(proof: Proof, rule: Rule, stage: int = 0) -> dict[str, str]:
 
 
 def of_window(proof: Proof, words: Mapping[str, str]) -> str:
-    """What `window` says."""
     k = {**words, **of(proof, window)}
     return (
         "{best}, and every w* that attains it has {low} W < w* < {high} W and {loss_low} <= loss(w*) W^{beta} / L^2 "
@@ -221,7 +205,6 @@ def of_window(proof: Proof, words: Mapping[str, str]) -> str:
 
 
 def of_transfer(proof: Proof, words: Mapping[str, str]) -> str:
-    """What `transfer` says, in the range of `window`."""
     k = {**words, **of(proof, window), **of(proof, transfer)}
     return (
         "{best}, and {worse_low} <= loss'(w*(L)) / loss'(w*(L')) <= {worse_high} for all w* that attain it and the "
@@ -231,7 +214,6 @@ def of_transfer(proof: Proof, words: Mapping[str, str]) -> str:
 
 
 def of_envelope(proof: Proof, words: Mapping[str, str]) -> str:
-    """What `noise` and the last lemma about the bias say, in the range of the one stage."""
     bias = LAWS[family(proof.about["law"])].bias[-1]
     tokens = proof.constants(laplace)["T_least"] * proof.constants(moments, 1)["R_high"]
     k = {**words, **of(proof, noise, 1), **of(proof, bias, 1), "u": of(proof, tilt, 1)["u"], "tokens": shown(tokens)}
@@ -245,7 +227,6 @@ def of_envelope(proof: Proof, words: Mapping[str, str]) -> str:
 
 
 def of_tradeoff(proof: Proof, words: Mapping[str, str]) -> str:
-    """What `tradeoff` says, in the range of the one stage."""
     k = {**words, **of(proof, tradeoff), "u": of(proof, tilt, 1)["u"]}
     return (
         "{rise_low} <= N(rho w) / N(w) <= {rise_high} and {fall_low} <= B(rho w) / B(w) <= {fall_high}, rho = {rho}, "
@@ -283,8 +264,19 @@ KIND = Kind(
     about=about,
     given=lambda about: start(about["law"], about["d"]),
     statement=statement,
-    chosen=CHOSEN,
+    chosen={
+        laplace: ("T_least",),
+        tilt: ("u", "g_low", "g_high"),
+        window: ("W_least", "K", "at", "low", "high", "end"),
+        transfer: ("rho",),
+        tradeoff: ("rho", "K"),
+        reached: ("rho", "k", "reach"),
+        levels: ("rho", "k", "reach", "first"),
+    },
     keys=("law", "d"),
     gathered=gathered,
-    signed=SIGNED,
+    signed=(
+        *("g_low", "g_high", "S2", "b_plus", "b_next", "s"),
+        *(f"{name}_{side}" for name in ("A", *(f"c{j}" for j in POWERS)) for side in ("low", "high")),
+    ),
 )

@@ -6,13 +6,13 @@ import math
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, get_args
 
 from lipverify.claims.ledger.outcomes import behind, by_outcome, controls, counts, measured, passages
 from lipverify.claims.ledger.reach import briefly, condition, in_line, reach
-from lipverify.claims.ledger.record import GRADES, Ledger, Outcome, Record
+from lipverify.claims.ledger.record import GRADES, Ledger, Outcome, Passage, Record
 from lipverify.claims.run.deciding import wants
 from lipverify.foundation.quoting import counted
 from lipverify.report.readings import holds_at, ranges_of
@@ -23,11 +23,7 @@ AS_RECORDED, DIFFERS, BROKE = 0, 1, 3
 """Exit codes of `verify`; 2 is the interpreter's code for a wrong command line."""
 DECIDE = " --decide "
 """Separates the command of a claim from the seconds of the steps that were taken for it."""
-LINES = 10
-"""Length of the summary at 80 columns. Verdicts that do not fit are counted; the table and the report name them."""
 Trouble = Literal["broke", "moved", "not caught", "open"]
-TROUBLES: tuple[Trouble, ...] = get_args(Trouble)
-"""Reasons why a verdict needs attention, the most urgent first."""
 LEFT_OUT: dict[Trouble, str] = {
     "broke": "broke", "moved": "moved", "not caught": "{} without a control that was caught", "open": "{} open",
 }  # fmt: skip
@@ -50,7 +46,7 @@ def ending(ledger: Ledger, files: Sequence[Path], strict: bool, width: int) -> l
     """The lines of the summary, none wider than `width`, and at most ten if the required content fits."""
     head = _wrapped([*_counted(ledger, width), *_new(ledger)], width)
     tail = _wrapped([*_where(ledger, files), _exit(ledger, strict)], width)
-    return [*head, *_troubles(ledger, width, max(LINES - len(head) - len(tail), 2)), *tail]
+    return [*head, *_troubles(ledger, width, max(10 - len(head) - len(tail), 2)), *tail]
 
 
 def _wrapped(lines: Iterable[str], width: int) -> list[str]:
@@ -139,14 +135,14 @@ def _trouble(ledger: Ledger, record: Record, width: int, most: float = math.inf)
 def _left_out(records: Sequence[Record]) -> str:
     """Count the verdicts that are not named, by their trouble, and say where they are listed."""
     many = Counter(_trouble_of(record) for record in records)
-    counts = ((many[name], LEFT_OUT[name]) for name in TROUBLES if many[name])
+    counts = ((many[name], LEFT_OUT[name]) for name in get_args(Trouble) if many[name])
     clauses = ", ".join(f"{count} {words.format('is' if count == 1 else 'are')}" for count, words in counts)
     return f"! also, {clauses}: --table and the report name them"
 
 
 def _urgency(record: Record) -> tuple[int, bool]:
     """Sort key: the most urgent trouble first, and printed statements before others."""
-    return TROUBLES.index(_trouble_of(record)), record.kind != "printed"
+    return get_args(Trouble).index(_trouble_of(record)), record.kind != "printed"
 
 
 def _trouble_of(record: Record) -> Trouble:
@@ -159,7 +155,6 @@ def _trouble_of(record: Record) -> Trouble:
 
 
 def _became(record: Record) -> str:
-    """What happened to a record, and where."""
     decided = record.verdict in ("supported", "refuted")  # the reason of an open claim states where
     where = visible(reach(record.cells, record.verdict, record.id)) if decided else ""
     return {
@@ -171,7 +166,6 @@ def _became(record: Record) -> str:
 
 
 def _reason(record: Record) -> str:
-    """The reason in a few words."""
     if record.problem:
         return visible("; ".join(filter(None, [record.problem.rstrip("."), wants(record)])))
     missed = next((cell for cell in record.cells if not cell.caught), None)
@@ -181,7 +175,6 @@ def _reason(record: Record) -> str:
 
 
 def _next_step(ledger: Ledger, record: Record) -> str:
-    """The next step for the user."""
     if record.verdict == "error":
         return "fix the cause, then repeat the command with --resume"
     if "disagree" in record.problem:
@@ -215,7 +208,6 @@ def _explaining(record: Record) -> str:
 
 
 def _exit(ledger: Ledger, strict: bool) -> str:
-    """The exit code and its meaning."""
     code, claims = exit_code(ledger, strict), ledger.claims
     if code == AS_RECORDED:
         new = sum(record.expected is None for record in claims)
@@ -250,21 +242,28 @@ def stem_of(id: str) -> str:
     return id.partition("/")[0]
 
 
+def _told(outcomes: Mapping[Outcome, int], printed: Sequence[Passage]) -> str:
+    if len(outcomes) != 1:
+        return ", ".join(f"{count} {SHORT[name]}" for name, count in outcomes.items()) or "nothing printed"
+    told = SHORT[next(iter(outcomes))]
+    return "holds with slack" if told == "holds" and any(passage.instead for passage in printed) else told
+
+
+def _holding(own: Sequence[Record], printed: Sequence[Passage], several: bool) -> str:
+    """Where the outcomes of a theorem hold, each with its name if there are `several`."""
+    if not printed:
+        return holds_at(own, latex=False)
+    ranges = {name: words for name, words in ranges_of(own, printed, latex=False).items() if words}
+    return "; ".join(f"{SHORT[name]} {words}" if several else words for name, words in ranges.items())
+
+
 def theorem_line(stem: str, records: Sequence[Record]) -> str:
     """One line for a theorem: the outcomes of its passages, their grade, and the verdicts on all claims."""
     printed = passages(measured(records))
     outcomes = {name: len(held) for name, held in by_outcome(printed).items() if held}
     own = [record for record in records if any(record.id in passage.claims for passage in printed)] or records
     sign = SIGNS[list(outcomes)[-1]] if outcomes else "·"
-    told = ", ".join(f"{count} {SHORT[name]}" for name, count in outcomes.items()) or "nothing printed"
-    if len(outcomes) == 1:
-        told = SHORT[next(iter(outcomes))]
-    if told == "holds" and any(passage.instead for passage in printed):
-        told = "holds with slack"
-    ranges = {name: words for name, words in ranges_of(own, printed, latex=False).items() if words}
-    where = "; ".join(f"{SHORT[name]} {words}" if len(outcomes) > 1 else words for name, words in ranges.items())
-    where = where if printed else holds_at(records, latex=False)
-    below = ""
+    told, where, below = _told(outcomes, printed), _holding(own, printed, len(outcomes) > 1), ""
     if len(f"{told} {where}") < OUTCOME:
         told = f"{told} {where}".strip()
     elif where:
@@ -287,7 +286,6 @@ def claim_line(record: Record) -> str:
 
 
 def _notes(records: Sequence[Record]) -> str:
-    """Remarks that a reader must see."""
     moved = sum(record.moved and record.verdict != "error" for record in records)
     missed = sum(not record.control.caught and not record.problem for record in records)
     notes = [f"{moved} MOVED"] * bool(moved) + [f"{missed} CONTROL NOT CAUGHT"] * bool(missed)

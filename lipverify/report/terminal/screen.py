@@ -27,9 +27,6 @@ from lipverify.report.visible import visible
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
-SLOW = 10.0
-"""Seconds after which a measurement is named, and named again each time the duration has doubled."""
-
 
 class Screen(Watch):
     """Shows each verdict: a line a theorem, or a line a claim if there is only one theorem."""
@@ -56,9 +53,9 @@ class Screen(Watch):
             self.show(theorem_line(stem, self.records[stem]))
 
     def running(self, now: Sequence[Running]) -> None:
-        """Print each measurement that takes longer than `SLOW`, again whenever its time has doubled."""
+        """Print each measurement that takes longer than ten seconds, again whenever its time has doubled."""
         for task in now:
-            if task.seconds >= self.named.get(task.address, SLOW):
+            if task.seconds >= self.named.get(task.address, 10.0):
                 self.named[task.address] = 2 * task.seconds
                 self.note(f"still measuring for {task.claim} ({task.seconds:.0f} s): {_call(task.address)}")
 
@@ -123,7 +120,6 @@ def screen(claims: Sequence[Claim], to_stderr: bool) -> Iterator[Watch]:
 
 
 def _line(line: str, console: Console) -> None:
-    """Print a line and flush it."""
     console.print(_fitted(line, console), soft_wrap=True)
     (sys.stderr if console.stderr else sys.stdout).flush()
 

@@ -15,10 +15,6 @@ from rich.text import Text
 from lipverify.claims.ledger.record import Outcome
 from lipverify.report.visible import visible
 
-WIDEST = 27
-"""Width in columns of the part of an id after its stem: more would leave too little of 80 columns for the rest."""
-VERDICT = 20
-"""Width in columns of the last cell: a verdict, its sign and the shortest range."""
 LOOKS = {
     "supported": ("✓", "green"),
     "refuted": ("✗", "red"),
@@ -36,7 +32,8 @@ Row = tuple[str, tuple[str, ...]]
 
 def grouped(columns: tuple[str, ...], rows: Sequence[Row]) -> Group:
     """Rows of (id, cells) as one table for each stem, all with the same column widths; the last cell is markup."""
-    widest = min(WIDEST, max((len(_rest(id)) + 2 for id, _ in rows), default=0))
+    # more would leave too little of 80 columns for the rest
+    widest = min(27, max((len(_rest(id)) + 2 for id, _ in rows), default=0))
     widest = max(widest, len("claim"))
     parts: list[RenderableType] = []
     heading = _table(columns, widest)
@@ -48,14 +45,9 @@ def grouped(columns: tuple[str, ...], rows: Sequence[Row]) -> Group:
         for id, cells in group:
             *middle, verdict = cells
             name, *others = (Whole(visible(cell)) for cell in (_rest(id), *middle))
-            table.add_row(Padding(name, (0, 0, 0, 2)), *others, _marked(verdict))
+            table.add_row(Padding(name, (0, 0, 0, 2)), *others, Text.from_markup(visible(verdict), emoji=False))
         parts.append(table)
     return Group(*parts)
-
-
-def _marked(cell: str) -> Text:
-    """The text of markup as displayed; control characters are named, and emoji codes stay text."""
-    return Text.from_markup(visible(cell), emoji=False)
 
 
 def _rest(id: str) -> str:
@@ -68,13 +60,8 @@ def _table(columns: tuple[str, ...], widest: int) -> Table:
     table.add_column(width=widest, overflow="fold")
     for _ in columns[:-1]:
         table.add_column(ratio=1, overflow="fold")
-    table.add_column(width=VERDICT, overflow="fold")
+    table.add_column(width=20, overflow="fold")  # a verdict, its sign and the shortest range
     return table
-
-
-OPENING, CLOSING = "([{⟨", ")]}⟩"
-JOINTS = "/.-_"
-"""Characters that join the parts of an id or a path."""
 
 
 def wrapped(text: str, width: int, indent: str = "") -> list[str]:
@@ -110,7 +97,7 @@ def _fitting(text: str, width: int) -> Iterator[str]:
             continue
         for word in piece.split():
             while cell_len(word) > width:
-                joint = max(word.rfind(sign, 0, width) for sign in JOINTS) + 1
+                joint = max(word.rfind(sign, 0, width) for sign in "/.-_") + 1
                 end = joint if 2 * joint > width else width
                 yield word[:end]
                 word = word[end:]
@@ -122,7 +109,7 @@ def _pieces(text: str) -> Iterator[str]:
     depth, piece = 0, ""
     for word in text.split():
         piece = f"{piece} {word}" if piece else word
-        depth = max(depth + sum(map(word.count, OPENING)) - sum(map(word.count, CLOSING)), 0)
+        depth = max(depth + sum(map(word.count, "([{⟨")) - sum(map(word.count, ")]}⟩")), 0)
         if depth == 0:
             yield piece
             piece = ""

@@ -17,13 +17,6 @@ from lipverify.report.looks import BAND_HATCHES, BandLook, Look, band_looks, col
 from lipverify.report.text import printable
 from lipverify.report.web.markup import Markup, element, join
 
-_MARGIN = 0.05
-"""Share of an axis that stays free beyond the first and the last value."""
-_DECADES = 3
-"""Least number of decades of a log axis without ticks between powers of ten."""
-_TICKS = 5
-"""Approximate number of ticks on an axis."""
-
 
 class Axis(msgspec.Struct, frozen=True, kw_only=True):
     """One axis: `low` and `high` are its ends (of the decimal logarithm where `log`), drawn at `start` and `end`."""
@@ -42,15 +35,14 @@ class Axis(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def _unit(self) -> float:
-        """The length of one unit, or one decade, on screen."""
         return (self.end - self.start) / (self.high - self.low)
 
     @property
     def ticks(self) -> list[tuple[float, Markup]]:
         """The positions and labels of the ticks."""
         span = self.high - self.low
-        if self.log and span >= _DECADES:
-            step = max(1, math.ceil(span / _TICKS))
+        if self.log and span >= 3:  # else also between powers of ten
+            step = max(1, math.ceil(span / 5))
             decades = range(math.ceil(self.low / step) * step, math.floor(self.high) + 1, step)
             return [(self.start + (k - self.low) * self._unit, _power(k)) for k in decades]
         ends = (10.0**self.low, 10.0**self.high) if self.log else (self.low, self.high)
@@ -66,9 +58,8 @@ def axis(values: Iterable[float], *, log: bool, start: float, end: float) -> Axi
     least = 2 * math.log10(LEVEL) if log else 2 * FLAT * max(abs(low), abs(high))
     flat = high - low < (math.log10(1 + 4 * FLAT) if log else least)
     middle, half = (low + high) / 2, (least if flat else high - low) / 2 or 1.0
-    return Axis(
-        log=log, low=middle - half * (1 + 2 * _MARGIN), high=middle + half * (1 + 2 * _MARGIN), start=start, end=end
-    )
+    free = half * 1.1  # a twentieth of the axis stays free beyond either end
+    return Axis(log=log, low=middle - free, high=middle + free, start=start, end=end)
 
 
 def has_place(value: float, log: bool) -> bool:
@@ -82,14 +73,14 @@ def round_values(low: float, high: float) -> list[float]:
     >>> round_values(0.13, 0.98)
     [0.2, 0.4, 0.6, 0.8]
     """
-    rough = (high - low) / _TICKS
+    rough = (high - low) / 5
     power = math.floor(math.log10(rough))
     factor = next(multiple for multiple in (1, 2, 5, 10) if multiple * 10.0**power >= rough * (1 - 1e-9))
     first = math.ceil(low / (factor * 10.0**power) - 1e-9)
     values: list[float] = []
     for k in count(first):
         value = float(f"{k * factor}e{power}")
-        if value > high or len(values) > 4 * _TICKS:
+        if value > high or len(values) > 20:
             return values
         values.append(value)
     raise AssertionError("numbers do not end")
@@ -115,8 +106,6 @@ def _power(exponent: int) -> Markup:
 
 _CELL = 26.0
 """Width of a cell of a map, in units of about a pixel."""
-_STEPS = 24
-"""Number of steps of the colour scale."""
 
 
 def maps(figure: Figure, label: Callable[[str], Markup]) -> Markup:
@@ -132,11 +121,11 @@ def maps(figure: Figure, label: Callable[[str], Markup]) -> Markup:
             return BLANK
         return "#" + "".join(f"{round(255 * part):02x}" for part in palette((value - low) / (high - low))[:3])
 
-    steps = [low + (high - low) * k / (_STEPS - 1) for k in range(_STEPS)]
+    steps = [low + (high - low) * k / 23 for k in range(24)]
     bar = element(
         "svg",
         [element("rect", x=8 * k, y=0, width=8.5, height=10, fill=colour(value)) for k, value in enumerate(steps)],
-        viewBox=f"0 0 {8 * _STEPS} 10", aria_hidden="true",
+        viewBox="0 0 192 10", aria_hidden="true",
     )  # fmt: skip
     ends = [element("span", digits.number(value)) for value in (low, high)]
     sheets = element("div", [_map(heat_map, colour, label) for heat_map in figure.maps], class_="panels maps")
@@ -178,10 +167,6 @@ def _named(names: Sequence[str], position: int) -> str:
 
 Label = Callable[[str], Markup]
 """A function that turns text with `$LaTeX$` into HTML."""
-_SIZES = {1: (430.0, 270.0)}
-"""Width and height of a panel by the number of panels, in units of about a pixel."""
-_SIZE = (330.0, 230.0)
-"""Width and height of a panel by the number of panels, in units of about a pixel."""
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52.0, 10.0, 8.0, 24.0
 """Margins of a panel for its labels, in the same units."""
 _MARKERS = {
@@ -205,7 +190,7 @@ def drawing(figure: Figure, label: Label) -> Markup:
     if figure.maps:
         return maps(figure, label)
     looks, bands = series_looks(figure), band_looks(figure)
-    size = _SIZES.get(len(figure.panels), _SIZE)
+    size = (430.0, 270.0) if len(figure.panels) == 1 else (330.0, 230.0)  # about pixels
     panels = [_panel(panel, looks, bands, size, label) for panel in figure.panels]
     entries = [(text, _series_sample(figure, text, look)) for text, look in looks.items()]
     entries += [(text, _sample(_area(look, 1, 2, 24, 12))) for text, look in bands.items()]
@@ -328,7 +313,6 @@ def _band(band: Band, look: BandLook, x: Axis, y: Axis) -> Markup:
 
 
 def _region(region: Region, look: BandLook, x: Axis, y: Axis) -> Markup:
-    """A shaded region, bounded by its lower and its upper curve."""
     sides = [
         [
             (x.position(u), y.position(v))
@@ -358,7 +342,6 @@ def _filled(look: BandLook, shape: str, **position: str) -> Markup:
 
 
 def _series_sample(figure: Figure, text: str, look: Look) -> Markup:
-    """A sample of the curve for the legend."""
     series = next(s for panel in figure.panels for s in panel.series if s.label == text)
     points = [(13.0, 8.0)] if series.style in ("points", "errorbars") else [(1.0, 8.0), (25.0, 8.0)]
     return _sample(element("g", _shape(series, look, points), class_=colour_class(look.color)))
@@ -374,5 +357,4 @@ def spoken(text: str) -> str:
 
 
 def _n(position: float) -> str:
-    """A position rounded to a tenth of a unit."""
     return f"{position:.1f}".removesuffix(".0")

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-_EMPTY = frozenset({"meta", "link", "input", "br", "hr", "wbr"})
-"""Elements without an end tag."""
-
 
 class Markup(str):
     """Text that already is HTML."""
@@ -30,7 +27,7 @@ def element(tag: str, /, *children: Child, **attributes: str | float | bool | No
     head = "".join(
         _attribute(key, value) for key, value in attributes.items() if value is not None and value is not False
     )
-    if tag in _EMPTY:
+    if tag in ("meta", "link", "input", "br", "hr", "wbr"):  # these have no end tag
         return Markup(f"<{tag}{head}>")
     return Markup(f"<{tag}{head}>{join(children)}</{tag}>")
 

@@ -8,15 +8,27 @@ import re
 from collections.abc import Mapping
 from importlib import resources
 
+from lipverify.claims.ledger.record import Ledger
+from lipverify.report import build
+from lipverify.report.drawings import Drawings
 from lipverify.report.looks import colour_rule
 from lipverify.report.model import Report
+from lipverify.report.web.drawing import drawing
 from lipverify.report.web.markup import Child, Markup, element, join
 from lipverify.report.web.theorem import Page, addresses, figure, symbols, theorem
 from lipverify.report.web.words import Formulas, outcome, table
 
 _FACETS = {"paper": "Paper", "kind": "Kind", "outcome": "Outcome", "verdict": "Verdict", "grade": "Grade"}
 """The properties by which claims can be filtered, and the titles of the fields."""
-_SHADE = re.compile(r"\bs-([0-9a-f]{6})\b")
+
+
+def web_page(ledger: Ledger) -> bytes:
+    """The report on a ledger as HTML, evidence included; the same ledger gives the same bytes."""
+    formulas = Formulas()
+    drawings = Drawings(lambda figure: drawing(figure, formulas.label).encode())
+    report = build.build(ledger, drawings.add, evidence=True)
+    figures = {name: Markup(drawn.decode()) for name, drawn in drawings.files.items()}
+    return page(report, figures, formulas).encode()
 
 
 def page(report: Report, figures: Mapping[str, Markup], formulas: Formulas) -> str:
@@ -38,7 +50,8 @@ def page(report: Report, figures: Mapping[str, Markup], formulas: Formulas) -> s
 
 
 def _document(report: Report, body: Markup) -> str:
-    style = _file("page.css") + "\n".join(colour_rule(shade) for shade in sorted(set(_SHADE.findall(body))))
+    shades = sorted(set(re.findall(r"\bs-([0-9a-f]{6})\b", body)))
+    style = _file("page.css") + "\n".join(map(colour_rule, shades))
     script = _file("page.js")
     allowed = (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; img-src data:; "
@@ -102,7 +115,6 @@ def _header(report: Report, words: Formulas) -> Markup:
 
 
 def _filters(report: Report) -> Markup:
-    """The fields that filter the claims."""
     theorems = [it for section in report.sections for it in section.theorems]
     claims = [(it, reading) for it in theorems for reading in it.readings]
     values = {
@@ -145,7 +157,6 @@ def _options(values: list[str], report: Report) -> list[Markup]:
 
 
 def _contents(report: Report, words: Formulas) -> Markup:
-    """Links to the parts of the page."""
     links: list[tuple[Child, str]] = [("What was asked", "theorems")]
     links += [
         (words.rich(section.title), f"section-{k}") for k, section in enumerate(report.sections, 1) if section.title
@@ -210,7 +221,6 @@ def _passages(report: Report, words: Formulas) -> Markup:
 
 
 def _back(report: Report, words: Formulas) -> list[Markup]:
-    """The text that applies to all theorems."""
     methods = [(element("dt", name), element("dd", words.rich(meaning))) for name, meaning in report.methods]
     grades = [
         (element("dt", name), element("dd", meaning)) for name, meaning in (report.outcomes | report.grades).items()

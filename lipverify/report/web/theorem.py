@@ -63,10 +63,6 @@ def figure(drawing: Drawing, page: Page) -> Markup:
     )
 
 
-OWN = ("theorems", "filters", "found", "theme", "notation", "verdicts", "sources", "provenance", "tip")
-"""Addresses reserved by the page."""
-
-
 def addresses(report: Report, figures: Iterable[str]) -> dict[str, str]:
     """The address of each theorem and claim by its anchor: its own name, with characters that an address allows.
 
@@ -74,7 +70,8 @@ def addresses(report: Report, figures: Iterable[str]) -> dict[str, str]:
     would be equal, the later one is numbered.
     """
     addresses: dict[str, str] = {}
-    taken = {*OWN, *figures, *(f"section-{k}" for k, _ in enumerate(report.sections, 1))}
+    taken = {"theorems", "filters", "found", "theme", "notation", "verdicts", "sources", "provenance", "tip"}
+    taken |= {*figures, *(f"section-{k}" for k, _ in enumerate(report.sections, 1))}
 
     def take(key: str, name: str) -> None:
         address = quote(name, safe="/.-_~") or "claim"
@@ -269,14 +266,12 @@ def _reading(reading: Reading, last: Reading | None, theorem: Theorem, anchor: s
 
 
 def _telling(case: Telling, words: Formulas) -> Child:
-    """A deciding number, with its point and its margin."""
     point = (" at ", words.rich(case.case)) if case.case else None
     allowed = ("; allowed ", words.rich(case.allowed)) if case.allowed else None
     return words.rich(case.quantity), point, ": ", element("b", case.measured), allowed, f"; margin {case.margin}"
 
 
 def _checked(theorem: Theorem, words: Formulas) -> Markup:
-    """The trust in the verdicts, and the command that repeats them."""
     lines: list[tuple[str, Child]] = [
         ("Controls", theorem.judged),
         ("Resolution", words.rich(theorem.resolution) if theorem.resolution else None),

@@ -26,9 +26,6 @@ from lipverify.report.words import VERDICTS
 
 _CLOSING = {"(": ")", "[": "]", "{": "}", "⟨": "⟩"}
 _SCRIPTS = ("msup", "msub", "msubsup")
-_NO_BREAK, _PRIME = "\u00a0", "\u2032"
-_ITEM = re.compile(r"<li>(.*?)</li>", re.DOTALL)
-_MATH = re.compile(r"<math[ >].*?</math>", re.DOTALL)
 _EACH = b"""#for (source, block) in json("formulas.json") {
   html.elem("li", math.equation(block: block, eval(source, mode: "math").body))
 }"""
@@ -69,7 +66,8 @@ def _compiled(formulas: Sequence[tuple[str, bool]]) -> list[str]:
         Path(folder, "formulas.json").write_bytes(msgspec.json.encode(formulas))
         page = typst.Compiler(root=folder).compile(_EACH, format="html")
     assert isinstance(page, bytes), "HTML is one file"
-    compiled = ["".join(map(_readable, _MATH.findall(item))) for item in _ITEM.findall(page.decode())]
+    items = re.findall(r"<li>(.*?)</li>", page.decode(), re.DOTALL)
+    compiled = ["".join(map(_readable, re.findall(r"<math[ >].*?</math>", item, re.DOTALL))) for item in items]
     assert len(compiled) == len(formulas), "each formula is an item of its own"
     return compiled
 
@@ -80,7 +78,7 @@ def _readable(formula: str) -> str:
     for row in list(tree.iter()):
         _gather(row)
     for script in tree.iter("msup"):
-        if script[1].text == _PRIME:  # the prime is already raised
+        if script[1].text == "\u2032":  # the prime is already raised
             script.tag = "mrow"
             script[1].attrib |= {"lspace": "0em", "rspace": "0em"}
     for space in tree.iter("mi"):  # the page forbids inline styles
@@ -88,7 +86,7 @@ def _readable(formula: str) -> str:
             space.remove(styled)
             space.tag, space.text = "mtext", styled.text
     for words in tree.iter("mtext"):
-        words.text = (words.text or "").replace(" ", _NO_BREAK)
+        words.text = (words.text or "").replace(" ", "\u00a0")  # a browser would trim a space
     return ElementTree.tostring(tree, encoding="unicode")
 
 
@@ -110,15 +108,11 @@ def _gather(row: ElementTree.Element) -> None:
 
 
 def _last(part: ElementTree.Element) -> str | None:
-    """The last symbol of an element, or the base of its script."""
     base = part[0] if part.tag in _SCRIPTS and len(part) else part
     return base.text if base.tag == "mo" else None
 
 
 SIGNS = {"supported": "✓", "refuted": "✗", "inconclusive": "?", "error": "!"}
-_PLACEHOLDER = re.compile("\x02(\\d+)\x03")
-"""The placeholder of a formula until it is typeset; text of the model has no control characters."""
-_BREAKS = re.compile(r"(?<=[/._,=])(?=\w)")
 
 
 class Formulas:
@@ -139,7 +133,8 @@ class Formulas:
             formula.replace("<math", f"<math{_spoken(text)}", 1) if formula else code(text)
             for formula, (_, text, _) in zip(compiled, self._numbers, strict=True)
         ]
-        return _PLACEHOLDER.sub(lambda match: typeset[int(match[1])], page)
+        # text of the model has no control characters
+        return re.sub("\x02(\\d+)\x03", lambda match: typeset[int(match[1])], page)
 
     def rich(self, text: Text) -> Markup:
         """Convert words, code and formulas to HTML."""
@@ -183,7 +178,7 @@ class Formulas:
 
 def code(text: str) -> Markup:
     """A name or command, which may break after its punctuation."""
-    parts = _BREAKS.split(text)
+    parts = re.split(r"(?<=[/._,=])(?=\w)", text)
     return element("code", join([part if not k else (element("wbr"), part) for k, part in enumerate(parts)]))
 
 

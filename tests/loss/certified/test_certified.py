@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from flint import acb, arb, ctx
-from hypothesis import given, target
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lipverify import Problem
@@ -34,7 +34,7 @@ from lipverify.loss.certified.context import ONE, Context, Nodes, power
 from lipverify.loss.certified.harmonics import exponential_averages
 from lipverify.loss.certified.spectra import spectrum_of  # internal: spectra against mpmath, before they make a loss
 from tests import ROOT
-from tests.strategies import log_floats
+from tests.strategies import log_floats, target
 
 VALUES = json.loads((ROOT / "tests/reference/values.json").read_text())
 QUANTITIES = ("noise", "bias")

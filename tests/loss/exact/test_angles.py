@@ -8,7 +8,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings, target
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms
@@ -36,7 +36,7 @@ from lipverify.loss.exact.context.between import (  # internal: the density itse
 )
 from lipverify.loss.exact.context.contexts import powers  # internal: the weights of a density
 from lipverify.loss.exact.variograms.table import tabulated  # internal: a variogram without a law
-from tests.strategies import log_floats
+from tests.strategies import log_floats, target
 
 KNOWN = 1e-10
 PLACES = [

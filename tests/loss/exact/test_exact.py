@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from flint import arb, ctx
-from hypothesis import assume, example, given, settings, target
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from lipverify import LossTerms, Problem, loss_terms
@@ -21,7 +21,7 @@ from lipverify.loss.exact.biases import absolute  # internal: one term, whose di
 from lipverify.loss.exact.quadrature import Grading  # internal: a coordinate against its inverse
 from lipverify.properties import noise_grows, noise_is_between
 from tests import ROOT
-from tests.strategies import few_tokens_a_window, laws, lengths, log_floats, problems
+from tests.strategies import few_tokens_a_window, laws, lengths, log_floats, problems, target
 
 EPS = float(np.finfo(float).eps)
 PROMISED = 1e-9

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from hypothesis import example, given, seed, settings, target
+from hypothesis import example, given, seed, settings
 from hypothesis import strategies as st
 
 from lipverify import Problem, loss_cost, loss_terms, optimal_window
@@ -21,7 +21,7 @@ from lipverify.problem.fine import features  # internal: no value shows which fe
 from tests.reference.harmonics import bias_by_harmonics
 from tests.slow.rounds import ROUNDS, SEED, Outcome, table
 from tests.slow.test_differences import TooLong, at_most
-from tests.strategies import log_floats
+from tests.strategies import log_floats, target
 
 Link = Callable[[Any], Any]
 LONGEST = 60.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, target
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 # internal: the meshes of `quadrature` are made coarser
@@ -17,7 +17,7 @@ from lipverify.loss.exact.context import others  # internal: its tables are made
 
 # internal: the arguments of both methods
 from lipverify.loss.exact.context.contexts import ORDERS, Factors, powers, rounding_of
-from tests.strategies import log_floats
+from tests.strategies import log_floats, target
 
 
 def by_tokens(contexts: Contexts, factors: Factors = powers) -> tuple[float, float]:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings, target
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lipverify import Problem, growth, loss_terms, optimal_window
@@ -15,6 +15,7 @@ from lipverify.laws import RBF, Law, Linear, Matern, Quadratic, ReLUNetwork, Rid
 from lipverify.optimum.window import sensitivity
 from lipverify.properties import is_positive
 from lipverify.properties.terms import variance  # internal: the variance with its error
+from tests.strategies import target
 
 MATERN = {
     0.5: lambda t, a: np.exp(-np.sqrt(2 - 2 * t) / a),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from flint import arb, ctx
-from hypothesis import assume, example, given, settings, target
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from scipy.special import gammaln
 
@@ -23,7 +23,7 @@ from lipverify.laws import Affine, Cosine, Law, LowRank, Quadratic, ReLU
 from lipverify.loss.block import block_terms
 from lipverify.loss.exact import spectrum_of
 from lipverify.loss.exact.zonal import sums  # internal: a rounding error is injected there
-from tests.strategies import log_floats
+from tests.strategies import log_floats, target
 
 EPS = float(np.finfo(float).eps)
 LAWS: dict[str, Law] = {"affine": Affine(), "quadratic": Quadratic(), "relu": ReLU(), "cosine": Cosine(L=2.0)}

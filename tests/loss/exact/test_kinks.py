@@ -10,7 +10,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings, target
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ive, j0
 
@@ -23,7 +23,7 @@ from lipverify.loss.exact.biases.parts import kinked_averages  # internal: a kin
 from lipverify.loss.exact.biases.terms import remaining  # internal: the stopping rule on given gaps
 from lipverify.loss.exact.variograms.roots import has_roots  # internal: no value shows which rule a link gets
 from lipverify.problem.fine import sighted, undeclared  # internal: no value shows which features of a link are found
-from tests.strategies import log_floats
+from tests.strategies import log_floats, target
 
 
 @dataclass(frozen=True)

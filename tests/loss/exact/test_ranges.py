@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, target
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
 
@@ -24,6 +24,7 @@ from lipverify.loss.exact.context.averages import Averages, Points  # internal: 
 # internal: the rounding that is permitted
 from lipverify.loss.exact.context.contexts import DENSITY_ROUNDING, ROUNDING, rounding_of
 from lipverify.strategies import constants
+from tests.strategies import target
 
 LAWS: tuple[Law, ...] = (Affine(), Quadratic(), Cosine(L=3.0))
 MORE = 6.0

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings, target
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from scipy.special import hyp0f1, ive
@@ -18,7 +18,7 @@ from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Bound, Cosine, Law, Quadratic, ReLU, Ridge, RidgeLaw
 from lipverify.loss.exact import parts_of
 from lipverify.problem.fine import sighted  # internal: a hidden feature must stay hidden
-from tests.strategies import lengths, log_floats
+from tests.strategies import lengths, log_floats, target
 
 Bias = tuple[float, float]
 EPS = float(np.finfo(float).eps)

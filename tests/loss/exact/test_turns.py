@@ -8,13 +8,12 @@ from dataclasses import replace
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings, target
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms
 from lipverify.laws import ReLU
 from lipverify.loss.exact import averaged_terms, parts_of
-
 from lipverify.loss.exact.biases.angles import bias_by_angles  # internal: one method of several, on its own
 from lipverify.loss.exact.biases.pairs import bias_by_pairs  # internal: another method, on its own
 
@@ -25,7 +24,7 @@ from lipverify.loss.exact.biases.task import ROUNDING, Rules, TaskAverages, bias
 from lipverify.loss.exact.variograms.closed import Angles, absolute_variogram
 from lipverify.loss.exact.variograms.table import tabulated  # internal: a variogram without a law
 from lipverify.loss.exact.variograms.turns import mean_over_turns, turns  # internal: the table, and the rule behind it
-from tests.strategies import log_floats
+from tests.strategies import log_floats, target
 
 
 def pairs(seed: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import mpmath as mp
 import numpy as np
 import pytest
-from hypothesis import example, given, settings, target
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms
@@ -20,6 +20,7 @@ from lipverify.loss.exact.variograms.closed import variogram_of_field  # interna
 # internal: the means that a table interpolates
 from lipverify.loss.exact.variograms.planes import Link, Planes, meetings_of
 from lipverify.loss.exact.variograms.segments import segments  # internal: one method, on its own
+from tests.strategies import target
 
 ANGLES = [*np.geomspace(1e-6, 0.05, 12), *np.linspace(0.06, 3.1, 24)]
 ROOT = math.sqrt(3)

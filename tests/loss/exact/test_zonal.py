@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings, target
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.special import eval_gegenbauer, hyp0f1
 
@@ -20,7 +20,7 @@ from lipverify.loss.exact.zonal import sums, terms  # internal: series of kernel
 from lipverify.loss.exact.zonal.harmonics import dimension  # internal: the number of harmonics, compared with counting
 from lipverify.loss.exact.zonal.projection import of_links  # internal: a spectrum that has a closed form, projected
 from lipverify.problem.fine import sighted  # internal: a hidden feature must stay hidden
-from tests.strategies import lengths, log_floats
+from tests.strategies import lengths, log_floats, target
 
 EPS = float(np.finfo(float).eps)
 

@@ -23,13 +23,12 @@ from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryDirectory
-from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, target
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -53,7 +52,7 @@ from lipverify.loss.montecarlo.reduced import Fused, Reduced, is_compiled
 from lipverify.loss.montecarlo.windows import grid_of  # internal: the grid of w that a kernel is given
 from tests import ROOT
 from tests.stand_in import installed
-from tests.strategies import log_floats
+from tests.strategies import log_floats, target
 
 Ladders = Sequence[tuple[float, int]]
 
@@ -954,15 +953,6 @@ def test_the_benchmark_fails_and_names_the_fault(capsys: pytest.CaptureFixture[s
                 assert gpu["main"]() == 1
     assert [line.split(",")[0].split(" ")[0] for line in lines] == [*LAWS, "uniforms", "moments"]
     assert capsys.readouterr().out.count("WRONG: ") == len(lines)
-
-
-def test_a_broken_driver_is_no_gpu() -> None:
-    def fail() -> bool:
-        raise RuntimeError("cudaErrorSystemDriverMismatch")
-
-    cuda = SimpleNamespace(is_available=fail)
-    with patch.dict(sys.modules, cupy=SimpleNamespace(__version__="14.2.0", cuda=cuda)):
-        assert launch.why_no_gpu()
 
 
 @pytest.mark.parametrize(

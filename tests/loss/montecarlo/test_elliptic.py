@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, target
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
@@ -23,7 +23,7 @@ from lipverify.loss.montecarlo.elliptic import Elliptic, noise_of_key  # interna
 
 # internal: samples one by one, which the mean does not show
 from lipverify.loss.montecarlo.terms import INTERVALS, SAMPLINGS, sampler
-from tests.strategies import log_floats
+from tests.strategies import log_floats, target
 
 EXAMPLES = 10
 ROTATIONS = st.integers(0, 10**6)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import array_api_strict
 import numpy as np
 import pytest
-from hypothesis import given, settings, target
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms
@@ -58,7 +58,7 @@ from lipverify.loss.montecarlo.terms import DEFAULT_CONTEXTS, SAMPLINGS, sampler
 from lipverify.loss.montecarlo.windows import LOST_BITS, Workspace, grid_of, merged, softmax_sums
 from lipverify.optimum.window import empirical_window
 from lipverify.problem.law import summands  # internal: the parts of a sum of laws
-from tests.strategies import laws, log_floats
+from tests.strategies import laws, log_floats, target
 
 EXAMPLES = 12
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, target
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify import Problem, loss_terms
@@ -19,7 +19,7 @@ from lipverify.laws import RBF, Affine, Cosine, Law, Linear, Quadratic, ReLU, Re
 # internal: each bound at observable probabilities, and the rounding that a bounded sample may have
 from lipverify.loss.montecarlo.samples import ROUNDED, largest_noise, largest_spread, smallest_noise
 from lipverify.loss.montecarlo.terms import sampler  # internal: samples one by one, which the mean does not show
-from tests.strategies import log_floats
+from tests.strategies import log_floats, target
 
 CONTEXTS = 4000
 

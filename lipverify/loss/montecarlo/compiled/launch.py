@@ -67,16 +67,19 @@ def why_no_gpu() -> str:
     """The reason why no GPU can be used, or an empty text; `import cupy` alone succeeds without a driver."""
     try:
         import cupy
-    except ImportError:
-        return "CuPy is not installed, the extra cuda12 or cuda13 brings it"
+    except Exception as error:  # some versions of NumPy and CuPy do not fit together, with any kind of error
+        if isinstance(error, ModuleNotFoundError) and error.name == "cupy":
+            return "CuPy is not installed, the extra cuda12 or cuda13 brings it"
+        return f"CuPy is installed but fails to import: {_line(error.__cause__ or error)}"
     version = str(cupy.__version__)
     if int(version.partition(".")[0]) < OLDEST:
         return f"CuPy {version} is too old, {OLDEST} is needed, the extra cuda12 or cuda13 brings it"
     try:
-        if not cupy.cuda.is_available():
-            return "CuPy sees no device, or no driver"
-    except RuntimeError as error:  # a driver that is installed but broken
-        return f"CuPy sees no device, or no driver: {_line(error)}"
+        count = cupy.cuda.runtime.getDeviceCount()  # cupy.cuda.is_available() hides the reason
+    except RuntimeError as error:
+        return f"CuPy sees no device: {_line(error)}"
+    if not count:
+        return "CuPy sees no device"
     try:
         cupy.cuda.nvrtc.getVersion()
     except (ImportError, RuntimeError) as error:
@@ -91,7 +94,7 @@ def require_gpu() -> None:
     Raises
     ------
     InvalidInput
-        If CuPy is not installed or too old, finds no device, or has no compiler for it.
+        If CuPy is not installed, fails to import or is too old, finds no device, or has no compiler for it.
     """
     why = why_no_gpu()
     if why:
@@ -154,7 +157,7 @@ def short_of_memory(error: Exception) -> bool:
     return isinstance(error, MemoryError) or any(mark in _line(error) for mark in NO_MEMORY)
 
 
-def _line(error: Exception) -> str:
+def _line(error: BaseException) -> str:
     """The first line of an exception's message, or its name."""
     return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
 
