@@ -24,7 +24,6 @@ if TYPE_CHECKING:
         linear_transformer as linear_transformer,
         loss as loss,
         optimum as optimum,
-        problem as problem,
         scaling as scaling,
     )
     from lipverify.foundation.version import __version__ as __version__
@@ -36,26 +35,16 @@ if TYPE_CHECKING:
         Ridge as Ridge,
         Zonal as Zonal,
     )
-    from lipverify.loss import (
-        Cost as Cost,
-        LossTerms as LossTerms,
-        budget as budget,
-        loss_cost as loss_cost,
-        loss_terms as loss_terms,
-    )
-    from lipverify.loss.asymptotic import Leading as Leading, leading as leading
-    from lipverify.optimum import (
-        MatrixOptimum as MatrixOptimum,
-        Optimum as Optimum,
-        Sensitivity as Sensitivity,
-        Trajectory as Trajectory,
-        optimal_matrix as optimal_matrix,
-        optimal_window as optimal_window,
-        pretrain as pretrain,
-        sensitivity as sensitivity,
-    )
+    from lipverify.loss.asymptotic import leading as leading
+    from lipverify.loss.exact import loss_cost as loss_cost
+    from lipverify.loss.methods import loss_terms as loss_terms
+    from lipverify.loss.terms import LossTerms as LossTerms
+    from lipverify.loss.work import budget as budget
+    from lipverify.optimum.matrix import optimal_matrix as optimal_matrix
+    from lipverify.optimum.pretraining import pretrain as pretrain
+    from lipverify.optimum.window import optimal_window as optimal_window, sensitivity as sensitivity
     from lipverify.problem import Problem as Problem
-    from lipverify.scaling import Growth as Growth, growth as growth
-    from lipverify.verification import Verification as Verification, verify as verify
+    from lipverify.scaling import growth as growth
+    from lipverify.verification import verify as verify
 
 lazy()

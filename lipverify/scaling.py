@@ -47,7 +47,7 @@ from lipverify.limits import extrapolate, limit_beside_logarithms, limit_of_slop
 
 if TYPE_CHECKING:
     from lipverify.loss import LossTerms
-    from lipverify.optimum import EmpiricalWindow, Optimum, ScaledOptimum
+    from lipverify.optimum.window import EmpiricalWindow, Optimum, ScaledOptimum
 
     Number: TypeAlias = Real | Floats
     Measured: TypeAlias = Number | tuple[Number, Number] | Optimum | EmpiricalWindow | ScaledOptimum | LossTerms

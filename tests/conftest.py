@@ -33,10 +33,22 @@ settings.register_profile(
     phases=(Phase.explicit, Phase.generate),
 )  # fmt: skip
 settings.register_profile("nightly", max_examples=1000, deadline=None, suppress_health_check=SLOW_FUNCTIONS)
+settings.register_profile("examples", settings.get_profile("ci"), phases=tuple(Phase))
 settings.load_profile(PROFILE)
 if PROFILE == "ci" and hasattr(providers, "_get_local_constants"):  # since Hypothesis 6.131
     # Hypothesis draws numbers found in the modules loaded so far, which are those of the tests run before
     providers._get_local_constants = lambda: providers._local_constants
+
+
+class Examples:
+    """Examples of docstrings show what users see, who have Hypothesis shrink."""
+
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        settings.load_profile("examples" if isinstance(item, pytest.DoctestItem) else PROFILE)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Examples())
 
 
 def pytest_collection_finish() -> None:

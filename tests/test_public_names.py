@@ -2,6 +2,9 @@
 
 A name is public if its module lists it in `__all__`, and a module is public if it has an `__all__`. `checks/` contains
 data and functions of the theorems, all of them public.
+
+Theorems in `checks/` and `examples/` import documented names alone, those of which `tests/docs/test_reference.py`
+demands a whole docstring: what we write a user can write.
 """
 
 from __future__ import annotations
@@ -15,10 +18,16 @@ from typing import NamedTuple
 import pytest
 
 from tests import ROOT
+from tests.docs.test_reference import MODULES
 
 TESTS = ROOT / "tests"
 MARK = "# internal: "
 """The marker of the reason, after the import or in the line above it."""
+MOST = 230
+"""The documented names, at most: who adds one looks for one that nobody uses."""
+STILL = {"lipverify.linear_transformer.gdplusplus", "lipverify.proofs.checker.optima", "lipverify.cli.main"}
+"""Undocumented names that theorems use: GD++ away from its optimum, the checker's balls of the slope of a bias, and the
+command line that `checks` starts."""
 
 
 class Imported(NamedTuple):
@@ -89,3 +98,49 @@ def test_most_names_that_tests_import_are_public() -> None:
     internal = [name.name for name in names if not name.public]
     assert len(names) > 2000, "the walk sees nothing"
     assert 10 * len(internal) <= 3 * len(names), f"{len(internal)} of {len(names)}"
+
+
+def undocumented(source: str) -> set[str]:
+    """The names of the library, by import or as an attribute of `lv`, that a theorem uses and no page documents."""
+    used = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "lipverify":
+            used |= {(node.module, alias.name) for alias in node.names}
+        if isinstance(node, ast.Attribute):
+            owner = ast.unparse(node.value).split(".")
+            module = ".".join(["lipverify", *owner[1:]])
+            if owner[0] == "lv" and (len(owner) == 1 or (len(owner) == 2 and find_spec(module))):
+                used.add((module, node.attr))
+    return {
+        f"{module}.{name}"
+        for module, name in used
+        if not module.startswith("lipverify.checks") and (module, name) != ("lipverify", "checks")
+        if module not in MODULES or name not in import_module(module).__all__
+    }
+
+
+def test_theorems_use_documented_names() -> None:
+    paths = [path for folder in ("checks", "examples") for path in (ROOT / folder).rglob("*.py")]
+    found = {str(path): undocumented(path.read_text()) for path in paths}
+    assert len(found) > 100, "the walk sees nothing"
+    assert {path: names - STILL for path, names in found.items() if names - STILL} == {}
+    assert set().union(*found.values()) == STILL, "no theorem uses the rest any longer"
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        ("from lipverify import Problem\nfrom lipverify.checks.softmax import quantities", set()),
+        ("import lipverify as lv\nlv.laws.ReLU().name, lv.Problem.n", set()),
+        ("from lipverify.foundation.streams import normals", {"lipverify.foundation.streams.normals"}),
+        ("def f():\n    from lipverify.optimum import transfer", {"lipverify.optimum.transfer"}),
+        ("import lipverify as lv\nlv.loss.exact", {"lipverify.loss.exact"}),
+        ("import lipverify as lv\nlv.verification", {"lipverify.verification"}),
+    ],
+)
+def test_an_undocumented_name_of_a_theorem_is_seen(source: str, names: set[str]) -> None:
+    assert undocumented(source) == names
+
+
+def test_documented_names_are_few() -> None:
+    assert sum(len(import_module(module).__all__) for module in MODULES) <= MOST

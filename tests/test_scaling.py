@@ -10,10 +10,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from lipverify import Growth, growth
+from lipverify import growth
 from lipverify.errors import InvalidInput
 from lipverify.properties import exponent_covers
-from lipverify.scaling import growth_of
+from lipverify.scaling import Growth, growth_of
 from tests.strategies import target
 
 LADDER = (1e4, 1e30)

@@ -11,10 +11,10 @@ import pytest
 from msgspec.structs import asdict, replace
 
 import lipverify
-from lipverify import Verification
 from lipverify.claims.ledger import Ledger, read_ledger, write_ledger
 from lipverify.claims.run.audit import audit
 from lipverify.errors import InvalidInput
+from lipverify.verification import Verification
 from tests.commands import Commands
 
 OWN = """

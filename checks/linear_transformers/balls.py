@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lipverify.checks.linear_transformers.condition_numbers import MINIMAX, residual
-from lipverify.foundation.noted import makes
-from lipverify.foundation.streams import normals
-from lipverify.linear_transformer.collapsed import readout
-from lipverify.linear_transformer.layer import Layer
+from lipverify.claims import makes
+from lipverify.linear_transformer import Layer, readout
+from lipverify.sampling import normals
 
 if TYPE_CHECKING:
     from flint import arb

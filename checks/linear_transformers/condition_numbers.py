@@ -22,17 +22,15 @@ In terms of kappa - 1 nothing cancels, so floats can represent residuals down to
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from lipverify.checks.linear_transformers.quantities import require
 from lipverify.errors import InvalidInput
-from lipverify.foundation.validation import whole
-from lipverify.linear_transformer import readout
-from lipverify.linear_transformer.gdplusplus.eigenvalues import follow, start
-from lipverify.linear_transformer.layer import GDPlusPlus
+from lipverify.linear_transformer import GDPlusPlus, readout
 
 Number = Any
 """A float or a ball of Arb."""
@@ -104,7 +102,7 @@ class Method:
         >>> MINIMAX.weights(4.0, 1)
         (GDPlusPlus(xx=0.0, yx=-1.6),)
         """
-        whole("layers", layers, least=1)
+        require(layers >= 1, f"layers = {layers!r}: at least 1.")
         if not kappa >= 1:
             raise InvalidInput(f"kappa = {kappa!r}: a condition number is at least 1.")
         low, excess, found = 1 / kappa, kappa - 1, []
@@ -138,7 +136,7 @@ def chebyshev_weights(layers: int) -> tuple[GDPlusPlus, ...]:
     >>> chebyshev_weights(2)[1].xx
     -12.0
     """
-    whole("layers", layers, least=1)
+    require(layers >= 1, f"layers = {layers!r}: at least 1.")
     return tuple(GDPlusPlus(-4 / 3 * 9.0**layer, -4 / 3 * 9.0**layer) for layer in range(layers))
 
 
@@ -152,9 +150,17 @@ def signed_residual(kappa: float, layers: int, sign: int = 1) -> tuple[float, fl
     low, high = 1 / kappa, 1.0
     for _ in range(layers - 1):
         layer = GDPlusPlus(-sign * MINIMAX.step(low, high), 0.0)
-        low, high = (float(start(s).after(layer).s) for s in (low, high))
+        low, high = (s * (1 + layer.xx * s) ** 2 for s in (low, high))
     worst = float(residual(high / low - 1))
     return worst, 1e-12 * worst
+
+
+def _left(t: float, layers: Sequence[GDPlusPlus]) -> float:
+    """The residual factor of least squares along an eigenvalue t of Sigma after these layers."""
+    s, left = t, 1.0
+    for layer in layers:
+        s, left = s * (1 + layer.xx * s) ** 2, left * (1 + layer.yx * s)
+    return left
 
 
 def true_weights_ratio(kappa: float, sigma: float, layers: int) -> tuple[float, float]:
@@ -166,5 +172,5 @@ def true_weights_ratio(kappa: float, sigma: float, layers: int) -> tuple[float, 
     tokens = np.column_stack([X, X @ truth + noise])
     weights = MINIMAX.weights(kappa, layers)
     missed = readout(tokens.T @ tokens, [each.layer(2) for each in weights]).w - np.linalg.solve(X, tokens[:, -1])
-    ratio = float(np.linalg.norm(missed) / follow(1 / kappa, weights).r / np.linalg.norm(truth))
+    ratio = float(np.linalg.norm(missed) / _left(1 / kappa, weights) / np.linalg.norm(truth))
     return ratio, 1e-9 * ratio

@@ -23,25 +23,28 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from statistics import NormalDist
 from typing import Any, Literal, NamedTuple
 
 import msgspec
 import numpy as np
 
-from lipverify.checks.linear_transformers.quantities import Value, is_trained, tokens, trained
+from lipverify.checks.linear_transformers import layers_in_words as layers
+from lipverify.checks.linear_transformers.quantities import Floats, Value, is_trained, tokens, trained
+from lipverify.checks.linear_transformers.rounding import rounding_bound
+from lipverify.claims import remembered
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Array, Floats
-from lipverify.foundation.means.samples import mean_with_half_width, sampled_mean
-from lipverify.foundation.noted import remembered
-from lipverify.foundation.streams import normals
-from lipverify.linear_transformer import Tokens, draw_contexts, evaluation, forward, trajectory
-from lipverify.linear_transformer.implicit import advance, blocks, start
-from lipverify.linear_transformer.layer import Diagonal, Parametrisation, written_out
-from lipverify.linear_transformer.published import problem
-from lipverify.linear_transformer.regression.contexts import Contexts
-from lipverify.linear_transformer.rounding import rounding_bound
-from lipverify.linear_transformer.training.record import FEW, estimate
-from lipverify.proofs import layers
+from lipverify.linear_transformer import (
+    Diagonal,
+    Tokens,
+    draw_contexts,
+    estimate,
+    evaluation,
+    forward,
+    regression_named,
+    trajectory,
+)
+from lipverify.sampling import mean_with_half_width, normals
 
 Weight = Literal["xx", "xy", "yx", "yy"]
 WEIGHTS: tuple[Weight, ...] = ("xx", "xy", "yx", "yy")
@@ -49,6 +52,11 @@ ALL = "query, context, both"
 """The paths of the effect: through the query's covariates, through the context's, and through both."""
 NOISE, LAYERS = "uniform-3", 4
 """The trained model in the figures: its law of the noise, and its depth."""
+FEW = 512
+"""Contexts that are taken through the layers together: their arrays fit into the cache of a core."""
+ERRORS = 3 / NormalDist().inv_cdf(0.975)
+"""Three standard errors, in half-widths of a 95 % interval."""
+Array = Any
 MISSING = (0.0, math.inf, "this training is not there")
 
 
@@ -100,12 +108,11 @@ def direct(gram: Array, model: Sequence[Diagonal]) -> Direct:
     >>> parts.yx.ravel(), parts.yy.ravel()
     (array([0.2 , 0.18]), array([0.   , 0.324]))
     """
-    xp, state, parts = gram.__array_namespace__(), start(gram), []
-    for layer in written_out(model, gram):
-        H = blocks(state, gram, layer)
+    xp, states, parts = gram.__array_namespace__(), trajectory(gram, model), []
+    for state, layer in zip(states[:-1], model, strict=True):
+        H = state.blocks(gram, layer.layer(gram.shape[-1] - 1).to(gram))
         moved = (xp.matrix_transpose(state.M) @ H.c[..., None])[..., 0]
         parts.append((-moved, H.delta[..., None] * state.w))
-        state = advance(state, gram, layer)
     return Direct(*(xp.stack(part, axis=-2) for part in zip(*parts, strict=True)))
 
 
@@ -132,7 +139,7 @@ def root_mean_square(w: Array) -> tuple[float, float]:
     return root, half_width / (2 * root) if root else 0.0
 
 
-def contributions(model: Sequence[Diagonal], contexts: Contexts) -> Contributions:
+def contributions(model: Sequence[Diagonal], contexts: Any) -> Contributions:
     """The effects of setting every weight of every layer to zero in turn, on the same contexts."""
     gram = contexts.gram
     whole, added = predictors(gram, model), direct(gram, model)
@@ -254,7 +261,7 @@ def without(term: str, contexts: int, training: int, seed: int) -> Any:
     return _log_quotient(less, whole, here.contexts.task.shape[1])
 
 
-def with_momentum(gram: Array, model: Sequence[Parametrisation], share: float) -> Array:
+def with_momentum(gram: Array, model: Sequence[Diagonal], share: float) -> Array:
     """w after the last layer, (..., d), if only a share of u reaches each layer; 1 is the model itself.
 
     >>> import numpy as np
@@ -262,9 +269,9 @@ def with_momentum(gram: Array, model: Sequence[Parametrisation], share: float) -
     >>> [with_momentum(np.asarray([[1.0, 2.0], [2.0, 4.0]]), model, share).round(3).tolist() for share in (0.0, 1.0)]
     [[0.38], [0.452]]
     """
-    state = start(gram)
-    for layer in written_out(model, gram):
-        state = advance(state._replace(u=share * state.u), gram, layer)
+    (state,) = trajectory(gram, [])
+    for layer in model:
+        state = state._replace(u=share * state.u).after(gram, layer.layer(gram.shape[-1] - 1).to(gram))
     return state.w
 
 
@@ -290,15 +297,15 @@ def _log_quotient(losses: Floats, whole: Floats, d: int) -> Value:
     """Log of a quotient of mean losses, with three standard errors; contexts are paired and count as at most d/2."""
     losses, whole = (np.minimum(np.nan_to_num(each, nan=np.inf), d / 2) for each in (losses, whole))
     (a, b) = float(losses.mean()), float(whole.mean())
-    return math.log(a / b), 3 * sampled_mean(losses / a - whole / b).standard_error
+    return math.log(a / b), ERRORS * mean_with_half_width(losses / a - whole / b)[1]
 
 
 @remembered(maxsize=1)
-def shared_by_models(noise: str, contexts: int, seed: int) -> Contexts:
+def shared_by_models(noise: str, contexts: int, seed: int) -> Any:
     """Contexts of a law, the same for all its models."""
-    return draw_contexts(problem(noise), contexts, seed, f"effects/momentum/{noise}")
+    return draw_contexts(regression_named(noise), contexts, seed, f"effects/momentum/{noise}")
 
 
-def fresh(contexts: int, seed: int) -> Contexts:
+def fresh(contexts: int, seed: int) -> Any:
     """Fresh contexts, on which the model was not trained."""
-    return draw_contexts(problem(NOISE), contexts, seed, f"effects/OMEGA/{NOISE}/{LAYERS}/fresh")
+    return draw_contexts(regression_named(NOISE), contexts, seed, f"effects/OMEGA/{NOISE}/{LAYERS}/fresh")

@@ -38,13 +38,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lipverify.checks.linear_transformers.quantities import Value
-from lipverify.claims.plan.proved import between, proved
-from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Floats
-from lipverify.foundation.noted import makes
-from lipverify.foundation.validation import number, whole
-from lipverify.proofs.words import leftover, letters
+from lipverify.checks.linear_transformers.quantities import Floats, Value, require
+from lipverify.claims import between, makes, proved
+from lipverify.proofs import leftover, letters
 
 LARGEST_LOSS = 1 - float(np.finfo(float).eps)
 """1 - E e^{-r g^4} is at most this in floats, so that its logarithm is finite."""
@@ -70,7 +66,7 @@ def expected_alignment(n: float) -> Mean:
     >>> round(expected_alignment(1).value, 10), round(1e6 * expected_alignment(1e6).value, 3)
     (1.0, 5.0)
     """
-    number("n", n, "the number of tokens", least=1)
+    require(1 <= n < math.inf, f"n = {n!r}: at least one token.")
     first = math.floor((LOWEST - math.log(n)) / STEP)
     last = first + round((HIGHEST - LOWEST) / STEP)
     blocks = [_averages(block) for block in range(first // TOGETHER, last // TOGETHER + 1)]
@@ -91,8 +87,7 @@ def mean_square_cosine(d: int, n: float) -> Mean:
     >>> round(1e6 * mean_square_cosine(10, 1e6).value, 3)  # d + 4
     14.0
     """
-    if not n >= whole("d", d, least=1):
-        raise InvalidInput(f"n = {n!r}: at least d = {d} tokens; with fewer the columns span everything they touch.")
+    require(1 <= d <= n, f"n = {n!r}: at least d = {d} tokens; with fewer the columns span everything they touch.")
     q, error = expected_alignment(n)
     share = (d - 1) / (n - 1) if n > 1 else 0.0
     return Mean(q + (1 - q) * share, error + 4 * float(np.finfo(float).eps) * (q + share))

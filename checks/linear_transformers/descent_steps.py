@@ -22,13 +22,12 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from lipverify.checks.linear_transformers import layers_in_words as layers
 from lipverify.checks.linear_transformers.quantities import Value
-from lipverify.foundation.means.samples import mean_with_half_width
-from lipverify.foundation.streams import generator, normals
+from lipverify.checks.linear_transformers.rounding import rounding_bound
 from lipverify.linear_transformer import Diagonal, Tokens, forward, trajectory
-from lipverify.linear_transformer.rounding import rounding_bound
-from lipverify.proofs import layers
-from lipverify.proofs.words import identity, leftover, letters
+from lipverify.proofs import identity, leftover, letters
+from lipverify.sampling import generator, mean_with_half_width, normals
 
 LEAST_SQUARES = "least squares"
 

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
+
+from lipverify.checks.linear_transformers.quantities import is_trained, trained
 
 
 def matrices(noise: str, layers: int, training: int) -> Any:
     """(layers, 2, d + 1, d + 1): P and Q of each layer, in rescaled units; of the last P only the row that is used."""
-    from lipverify.linear_transformer.training.witness import witness
-
-    array = witness(noise, "FULL", layers, training).trained.array.copy()
+    array = trained(noise, "FULL", layers, training).array.copy()
     array[-1, 0, :-1] = 0.0
     return array
-
-
-def is_there(noise: str, layers: int, training: int) -> bool:
-    """True if lipverify ships such a model."""
-    from lipverify.linear_transformer.training.witness import seeds_of
-
-    return training in seeds_of(noise, "FULL", layers)
 
 
 def off_diagonal(noise: str, layers: int, training: int, but: int = 0, column: str = "counted") -> dict[str, Any]:
@@ -30,7 +24,7 @@ def off_diagonal(noise: str, layers: int, training: int, but: int = 0, column: s
     import numpy as np
 
     shares: list[tuple[float, str, float]] = []
-    if not is_there(noise, layers, training):
+    if not is_trained(noise, "FULL", layers, training):
         return {"share": (0.0, math.inf, "this training is not there"), "ranked": shares}
     for layer, pair in enumerate(matrices(noise, layers, training), 1):
         for name, matrix in zip("PQ", pair, strict=True):
@@ -52,9 +46,24 @@ def scaled(noise: str, layers: int, training: int) -> list[Any]:
 
 def started(noise: str, layers: int) -> dict[int, list[str]]:
     """The starts from which each training descends, back to the first."""
-    from lipverify.linear_transformer.training.witness import origins, seeds_of
+    from lipverify.linear_transformer import trainings
 
-    return {training: list(origins(noise, "FULL", layers, training)) for training in seeds_of(noise, "FULL", layers)}
+    return {training: list(origins(noise, "FULL", layers, training)) for training in trainings(noise, "FULL", layers)}
+
+
+def origins(noise: str, family: str, layers: int, training: int) -> Iterator[str]:
+    """The winning starts, from the model's own back to its first ancestor's.
+
+    >>> list(origins("uniform-3", "DIAG", 1, 0))
+    ['random start 2']
+    """
+    origin = trained(noise, family, layers, training).origin
+    yield origin
+    wider = next((wider for wider in ("DIAG", "FULL") if origin.startswith(wider)), "")
+    if origin.startswith("layer ") and layers > 1:
+        yield from origins(noise, family, layers - 1, training)
+    elif wider:
+        yield from origins(noise, wider, layers, training)
 
 
 def shares_and_starts(noise: str, layers: int, training: int) -> list[Any]:

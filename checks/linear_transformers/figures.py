@@ -20,9 +20,8 @@ from lipverify.checks.linear_transformers.rare_losses import (
     SHOWING,
 )
 from lipverify.checks.linear_transformers.ridge_baselines import least
-from lipverify.claims import at
-from lipverify.claims.ledger import Figure, HeatMap, Panel, Series, Table
-from lipverify.linear_transformer.published import problem
+from lipverify.claims import Figure, HeatMap, Panel, Series, Table, at
+from lipverify.linear_transformer import regression_named
 
 # Theorem 5.1: GD++ is a second-order method
 
@@ -194,7 +193,7 @@ def likelihood(reading: str, **columns: dict[str, Any]) -> str:
 def tuned_constants(**columns: dict[str, Any]) -> str:
     """The tuned constants and the floor."""
     rows = [
-        f"{named(noise)}: $\\lambda = {problem(noise).noise.second_moment:.4g}$, cap {found['cap']:.3g} and factor {found['factor']:.3g}, Bayes {found['floor'][0]:.4f} ({found['floor'][1]:.1g})"
+        f"{named(noise)}: $\\lambda = {regression_named(noise).noise.second_moment:.4g}$, cap {found['cap']:.3g} and factor {found['factor']:.3g}, Bayes {found['floor'][0]:.4f} ({found['floor'][1]:.1g})"
         for noise, found in columns.items()
     ]
     return rf"""The best constant is $\mathbb{{E}} \sigma^2$ exactly. Constants, and the loss of the estimator that knows only the law
@@ -355,7 +354,7 @@ def matrix_maps(found: list[Any]) -> Figure:
 
 def size_and_noise(noise: str) -> str:
     """A column in a sentence."""
-    here = problem(noise)
+    here = regression_named(noise)
     return f"$d = {here.d}$, $n = {here.n}$, ${here.noise.latex}$"
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from lipverify.foundation.streams import generator
+from lipverify.checks.linear_transformers.layers_in_words import diagonal_step
+from lipverify.checks.linear_transformers.polynomials import Symbols, leftover, total
 from lipverify.linear_transformer import Diagonal, SingleHead
-from lipverify.proofs.layers import diagonal_step
-from lipverify.proofs.polynomials import Symbols, leftover, total
+from lipverify.sampling import generator
 
 SWAPPED = "xy and yx exchanged"
 

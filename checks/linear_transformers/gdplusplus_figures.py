@@ -14,8 +14,7 @@ from lipverify.checks.linear_transformers.gdplusplus_losses import (
     tails,
 )
 from lipverify.checks.linear_transformers.quantities import NOISE_LAWS, named
-from lipverify.claims import at
-from lipverify.claims.ledger import Table
+from lipverify.claims import Table, at
 
 SAMPLING = 0.05
 """The relative sampling error allowed below the expectation, for a mean over 100,000 sequences: three standard errors of 1.5 %."""

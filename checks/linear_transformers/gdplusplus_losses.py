@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from lipverify.checks.linear_transformers.quantities import Value, printed
-from lipverify.linear_transformer import gdplusplus  # imported by name later: they load FLINT and SciPy on first use
-from lipverify.linear_transformer.published import problem
+from lipverify.linear_transformer import (
+    gdplusplus,  # imported by name later: they load FLINT and SciPy on first use
+    regression_named,
+)
 
 VIEWS = {"1e5": 1e5, "1e9": 1e9, "all": None}
 """The views: the eigenvalues that a number of contexts shows, or all."""
@@ -26,9 +28,9 @@ def entry(noise: str, layers: int) -> Any:
 
 def expected(noise: str, layers: int, weights: Any) -> Value:
     """The expected loss of weights (yx_1, xx_1, yx_2, ...), by quadrature over all eigenvalues."""
-    weights, ridge = np.asarray(weights), gdplusplus.constant_ridge_loss(problem(noise))
+    weights, ridge = np.asarray(weights), gdplusplus.constant_ridge_loss(regression_named(noise))
     rough, fine = (
-        gdplusplus.excess_loss(problem(noise), layers, points, None)
+        gdplusplus.excess_loss(regression_named(noise), layers, points, None)
         for points in (gdplusplus.POINTS, gdplusplus.POINTS + 4)
     )
     value = fine(weights)
@@ -37,18 +39,18 @@ def expected(noise: str, layers: int, weights: Any) -> Value:
 
 def critical_points(noise: str) -> dict[str, Any]:
     """All critical points of two layers: the number of strict local minima, and the loss and index of each."""
-    points = gdplusplus.two_layers(problem(noise))
+    points = gdplusplus.two_layers(regression_named(noise))
     found = sorted((*expected(noise, 2, point.weights), point.index) for point in points)
     return {"minima": Fraction(sum(point.index == 0 for point in points)), "points": found}
 
 
 def printed_quotients(noise: str, layers: int) -> dict[str, Value]:
     """Relative to the printed loss: the smallest expected loss known, and the loss at the end of gradient flow from weights 0."""
-    from lipverify.optimum.transfer import quotient  # with SciPy, which `lipverify list` does not need
+    from lipverify.optimum import quotient  # with SciPy, which `lipverify list` does not need
 
     best, end = (
         gdplusplus.known_optimum(noise, layers, None).loss,
-        expected(noise, layers, gdplusplus.small_start(problem(noise), layers).weights),
+        expected(noise, layers, gdplusplus.small_start(regression_named(noise), layers).weights),
     )
     entries = {"best": (best.value, best.error), "small start": end}
     return {name: quotient(loss, tuple(entry(noise, layers))) for name, loss in entries.items()}
@@ -56,30 +58,30 @@ def printed_quotients(noise: str, layers: int) -> dict[str, Value]:
 
 def plain_training(noise: str, layers: int, training: int) -> Value:
     """The expected loss at the end of a training by Adam, divided by that at the end of gradient flow from weights 0."""
-    from lipverify.linear_transformer.training.protocol import runs
-    from lipverify.optimum.transfer import quotient  # with SciPy, which `lipverify list` does not need
+    from lipverify.linear_transformer import runs
+    from lipverify.optimum import quotient  # with SciPy, which `lipverify list` does not need
 
     run = runs(noise).of("GD++", layers)[training]
-    ends = (flat(run), gdplusplus.small_start(problem(noise), layers).weights)
+    ends = (flat(run), gdplusplus.small_start(regression_named(noise), layers).weights)
     return quotient(*(expected(noise, layers, end) for end in ends))
 
 
 def flat(run: Any) -> Any:
     """The weights (yx_1, xx_1, yx_2, ...) at the end of a plain training of GD++."""
-    from lipverify.linear_transformer.layer import GDPlusPlus
+    from lipverify.linear_transformer import GDPlusPlus
 
     return gdplusplus.flat_weights([GDPlusPlus(xx=xx, yx=yx) for xx, _, yx, _ in run.numbers])
 
 
 def floor(noise: str, layers: int) -> dict[str, Any]:
     """The proved floor for the given depth; for depth 0 the loss of the filter g = 0, which is d/2 minus that of ridge regression."""
-    found = gdplusplus.gdplusplus_floor(problem(noise), layers)
+    found = gdplusplus.gdplusplus_floor(regression_named(noise), layers)
     return {"low": found.value - found.error, "high": found.value + found.error}
 
 
 def over_ridge(d: int, n: int, layers: int) -> tuple[float, float]:
     """The proved floor divided by the loss of ridge regression with the best constant, at another size; sigma_max = 3."""
-    here = replace(problem("uniform-3"), d=d, n=n)
+    here = replace(regression_named("uniform-3"), d=d, n=n)
     least, ridge = gdplusplus.gdplusplus_floor(here, layers), gdplusplus.constant_ridge_loss(here)
     value = least.value / ridge.value
     return value, value * (least.error / least.value + ridge.error / ridge.value)
@@ -116,7 +118,7 @@ def log_loss(noise: str, layers: int, made_for: str, view: str) -> tuple[float, 
     """log10 of the exact loss, in one view, of the weights that are optimal for another; with its error."""
     weights, found = gdplusplus.flat_weights(gdplusplus.known_optimum(noise, layers, VIEWS[made_for]).model), []
     for points in (gdplusplus.POINTS, gdplusplus.POINTS + 4):
-        loss = gdplusplus.excess_loss(problem(noise), layers, points, VIEWS[view])
+        loss = gdplusplus.excess_loss(regression_named(noise), layers, points, VIEWS[view])
         t, s, e = loss.rule.t, loss.noise, gdplusplus.residual(weights, loss.rule.t)
         # log (e - s/(t + s))^2, in logarithms because e^2 and its weight exceed the range of floats in the tail
         ideal = s / (t + s)
@@ -124,7 +126,7 @@ def log_loss(noise: str, layers: int, made_for: str, view: str) -> tuple[float, 
             small = np.log(np.abs(e.sign * np.exp(np.minimum(e.log, 30.0)) - ideal))
         terms = loss.rule.log_weights + np.log1p(s / t) + 2 * np.where(e.log > 30.0, e.log, small)
         excess = float(np.logaddexp.reduce(terms)) - math.log(2)
-        ridge = gdplusplus.constant_ridge_loss(problem(noise)).value
+        ridge = gdplusplus.constant_ridge_loss(regression_named(noise)).value
         found.append((np.logaddexp(excess, math.log(ridge)) if ridge else excess) / math.log(10))
     return float(found[1]), abs(float(found[0] - found[1])) + ROUNDING
 

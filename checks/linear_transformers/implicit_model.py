@@ -5,8 +5,8 @@ never a key and has y_t = 0, depends on M and w alone. It holds at every depth a
 """
 
 from lipverify.checks.linear_transformers.implicit_step import in_floats, in_integers, in_symbols, routes
+from lipverify.checks.linear_transformers.layers_in_words import implicit_step
 from lipverify.claims import agree, claim, identity, per_profile
-from lipverify.proofs.layers import implicit_step
 
 # fmt: off
 THEOREM = ("V", "Theorem 4.1 and Lemma 4.3", r"""paraphrased: $x_i^l = M^l x_i + u^l y_i$,

@@ -3,7 +3,7 @@ r"""One layer, or several, compared with the recursion of the implicit model: in
 In symbols every weight, every token and every state is free. The statement and the definition both give polynomials
 with integer coefficients, and the functions count the terms that remain of their difference. If none remains at a
 general state (M, u, a, w), this is the induction step of a proof for every depth at that size;
-`lipverify.proofs.layers` has it for every size. The definition is written out here as sums over heads, keys and entries
+`layers_in_words` has it for every size. The definition is written out here as sums over heads, keys and entries
 and shares nothing with the numerical forward passes; the stated side is the library's own recursion, run on arrays of
 polynomials.
 """
@@ -17,12 +17,11 @@ from typing import Any
 
 import numpy as np
 
+from lipverify.checks.linear_transformers.polynomials import Objects, Symbols, array, leftover, total
 from lipverify.checks.linear_transformers.quantities import Value, tokens
-from lipverify.foundation.streams import generator, normals
+from lipverify.checks.linear_transformers.rounding import rounding_bound
 from lipverify.linear_transformer import Layer, Tokens, forward, readout, trajectory
-from lipverify.linear_transformer.implicit import State, advance, blocks, start
-from lipverify.linear_transformer.rounding import rounding_bound
-from lipverify.proofs.polynomials import Objects, Symbols, array, leftover, total
+from lipverify.sampling import generator, normals
 
 RIGHT = "of the theorem"
 RANGE = 2**32
@@ -33,7 +32,7 @@ SIZE = 0.1
 
 def stepped(state: Any, gram: Any, layer: Any, recursion: str = RIGHT) -> Any:
     """A step of the recursion: that of the theorem, or one with a wrong sign or term, named by its formula."""
-    right, (_, b, c, delta) = advance(state, gram, layer), blocks(state, gram, layer)
+    right, (_, b, c, delta) = state.after(gram, layer), state.blocks(gram, layer)
     M, _, a, w = state
     wrong = {
         "M' = (I + A) M + b w^T": {"M": right.M + 2 * b[..., :, None] * w[..., None, :]},
@@ -47,7 +46,8 @@ def stepped(state: Any, gram: Any, layer: Any, recursion: str = RIGHT) -> Any:
 def in_symbols(d: int, n: int, heads: int, step: str = RIGHT) -> dict[str, Any]:
     """Terms that remain of each formula after one layer: of the tokens' x and y, and of the query's, at any state."""
     s, before, after = _written_out(d, n, heads)
-    state = State(s.M[None], s.u[None], array([s.a]), s.w[None])
+    (first,) = trajectory(np.ones((1, d + 1, d + 1)), [])
+    state = first._replace(M=s.M[None], u=s.u[None], a=array([s.a]), w=s.w[None])
     M, u, a, w = (part[0] for part in stepped(state, (s.e.T @ s.e)[None], Layer(s.P, s.Q), step))
     stated = [_seen(M, u, a, w, e) for e in before]
     parts = {"x_i": (slice(n), slice(d)), "y_i": (slice(n), slice(d, None)),
@@ -110,7 +110,7 @@ def missed(context: Any, query: Any, layers: Any, model: str) -> Any:
     """The tokens and the query after all layers minus their images under the linear map of the recursion."""
     every, gram = np.vstack([context, query]), (context.T @ context)[None]
     last = forward(Tokens(every if model == "the query is a key" else context, query), layers)[-1]
-    state = start(gram)
+    (state,) = trajectory(gram, [])
     if model == "a = 0 at the start":
         state = state._replace(a=0 * state.a)
     for layer in layers:

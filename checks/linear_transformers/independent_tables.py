@@ -12,13 +12,11 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import accumulate, takewhile
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import Any
 
 from lipverify.checks.linear_transformers.quantities import NOISY, Value, printed
 from lipverify.claims import at, bound, per_profile
-
-if TYPE_CHECKING:
-    from lipverify.linear_transformer.training.tables import Column
 
 DEPTHS = tuple(range(1, 8))
 ROWS = {"gdpp": "GD++", "diag": "DIAG", "full": "FULL"}
@@ -43,9 +41,9 @@ def column(noise: str, fresh: int, seed: int) -> Any:
 
     If `fresh` is 1, all tables are measured again; otherwise they are read, and a part of one is measured again.
     """
-    from lipverify.linear_transformer.training import tables as trained
+    from lipverify import linear_transformer
 
-    return trained.column(noise, fresh * trained.stored_tables(noise).count, seed)
+    return linear_transformer.column(noise, fresh * linear_transformer.stored_tables(noise).count, seed)
 
 
 TABLES: dict[str, Any] = {"found": at(column, fresh=per_profile(0, 1))}
@@ -57,13 +55,9 @@ def whole(noise: str, found: Any) -> Any:
     return found
 
 
-def opened(found: Any) -> Column:
-    """A measured column, decoded."""
-    from msgspec import convert
-
-    from lipverify.linear_transformer.training.tables import Column
-
-    return convert(found, Column)
+def opened(found: Any) -> Any:
+    """A measured column, which a stored result has as plain data."""
+    return SimpleNamespace(**found) if isinstance(found, dict) else found
 
 
 @cache
@@ -110,24 +104,24 @@ def between(values: Sequence[float]) -> Value:
 
 def of_form(noise: str, form: str, layers: int) -> list[str]:
     """All trainings of a form with the given number of layers."""
-    from lipverify.linear_transformer.training.witness import seeds_of
+    from lipverify.linear_transformer import trainings
 
-    return [f"{family}-{layers}-{seed}" for family in FORMS[form] for seed in seeds_of(noise, family, layers)]
+    return [f"{family}-{layers}-{seed}" for family in FORMS[form] for seed in trainings(noise, family, layers)]
 
 
-def unit(noise: str, model: str, layers: int, here: Column) -> float:
+def unit(noise: str, model: str, layers: int, here: Any) -> float:
     """The tolerance of a printed number: a tenth of it, its rounding, and its noise."""
     entry, name = printed(noise, model, layers), f"{model}-{layers}" if layers else model
     explained = entry.rounding + ERRORS * here.printed_errors.get(name, 0.0)
     return float(explained + TENTH * entry.value) or NOTHING
 
 
-def measured(noise: str, model: str, layers: int, here: Column) -> Value:
+def measured(noise: str, model: str, layers: int, here: Any) -> Value:
     """The loss of an entry: for GD++ by quadrature over the eigenvalues that a table shows, otherwise the smallest
     median over tables among trainings of the form.
     """
     if model == "GD++":
-        from lipverify.linear_transformer.gdplusplus.known import known_optimum
+        from lipverify.linear_transformer import known_optimum
 
         found = known_optimum(noise, layers, 1e5).loss
         return found.value, found.error
@@ -158,7 +152,7 @@ def in_tables(noise: str, model: str, layers: int, side: str, found: Any, times:
     return share(sum(sign * (edge - each) >= 0 for each in means), len(means))
 
 
-def medians(noise: str, model: str, layers: int, here: Column) -> tuple[float, Sequence[float]]:
+def medians(noise: str, model: str, layers: int, here: Any) -> tuple[float, Sequence[float]]:
     """The smallest median over tables among trainings of a form, or that of GD++, and the means of its tables."""
     from statistics import median as middle
 
@@ -203,13 +197,13 @@ def best_quotient(
     return least(quotients)
 
 
-def ratios(here: Column, name: str, against: str) -> list[float]:
+def ratios(here: Any, name: str, against: str) -> list[float]:
     """One estimator divided by another, table by table."""
     return [a / b for a, b in zip(here.means[name], here.means[against], strict=True)]
 
 
 def over(
-    here: Column, name: str, against: str, of: Callable[[Sequence[float]], Value] = median
+    here: Any, name: str, against: str, of: Callable[[Sequence[float]], Value] = median
 ) -> Value | tuple[float, float, str]:
     """The median of these quotients; `against` is a name, or a family, meaning its training with the same depth and seed."""
     other = against if against in here.means else f"{against}-{name.partition('-')[2]}"

@@ -18,9 +18,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from lipverify.checks.linear_transformers.condition_numbers import METHODS, Method, residual
-from lipverify.claims.plan.proved import between, proved
+from lipverify.checks.linear_transformers.quantities import require
+from lipverify.claims import between, proved
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.validation import number, whole
 
 BITS = 1024
 """Bits of precision of the balls: every layer costs a few."""
@@ -39,7 +39,7 @@ def layers_needed(method: Method, kappa: float, decades: int) -> int:
     Raises
     ------
     InvalidInput
-        If kappa < 1 or `decades` is not an integer >= 1.
+        If kappa <= 1 or `decades` < 1.
     OutOfReach
         If a ball contains epsilon, or there is no such number below 10,000.
 
@@ -48,7 +48,7 @@ def layers_needed(method: Method, kappa: float, decades: int) -> int:
     """
     from flint import arb, ctx
 
-    whole("decades", decades, least=1)
+    require(decades >= 1, f"decades = {decades!r}: at least 1.")
     _require_condition(kappa)
     with ctx.workprec(BITS):
         epsilon, excess = arb(10) ** -decades, arb(kappa) - 1
@@ -71,7 +71,8 @@ def log_condition_reached(method: Method, epsilon: float, layers: int) -> float:
     [3.0, 13.409]
     """
     _require_accuracy(epsilon)
-    excess, steps = 2 * epsilon / (1 - epsilon), whole("layers", layers, least=1) - 1
+    _require_layers(layers)
+    excess, steps = 2 * epsilon / (1 - epsilon), layers - 1
     while steps and excess < LARGE:
         excess, steps = _increasing_root(method.improve, excess), steps - 1
     return math.log1p(excess) + steps * math.log(method.gain)
@@ -84,7 +85,8 @@ def log_log_accuracy_reached(method: Method, kappa: float, layers: int) -> float
     [1.099, 31.76]
     """
     _require_condition(kappa)
-    excess, steps = kappa - 1, whole("layers", layers, least=1) - 1
+    _require_layers(layers)
+    excess, steps = kappa - 1, layers - 1
     while steps and excess > math.exp(-SETTLED):
         excess, steps = method.improve(excess), steps - 1
     if not steps:
@@ -107,11 +109,11 @@ def chebyshev_log_condition_reached(epsilon: float, layers: int) -> float:
 
     if not 1 / 3 <= epsilon < 1:
         raise InvalidInput(f"epsilon = {epsilon!r}: the side lobes are below 1/3; choose 1/3 <= epsilon < 1.")
-    steps = whole("layers", layers, least=1)
+    _require_layers(layers)
     # for n > 3^40, n sin(x / n) = x up to rounding
-    n = 3.0 ** min(steps, 40)
+    n = 3.0 ** min(layers, 40)
     lobe = brentq(lambda x: math.sin(x) / (n * math.sin(x / n)) - epsilon, 1e-3, math.pi, xtol=1e-15)
-    return -2 * math.log(math.sin(lobe / n)) + max(steps - 40, 0) * math.log(9)
+    return -2 * math.log(math.sin(lobe / n)) + max(layers - 40, 0) * math.log(9)
 
 
 def least_layers(log_kappa: float, epsilon: float) -> float:
@@ -154,11 +156,15 @@ def _increasing_root(f: Callable[[Any], Any], value: float) -> float:
 
 
 def _require_condition(kappa: float) -> None:
-    number("kappa", kappa, "a condition number here", above=1)
+    require(1 < kappa < math.inf, f"kappa = {kappa!r}: a condition number here is finite and above 1.")
 
 
 def _require_accuracy(epsilon: float) -> None:
-    number("epsilon", epsilon, "a relative error", above=0, below=1)
+    require(0 < epsilon < 1, f"epsilon = {epsilon!r}: a relative error is between 0 and 1.")
+
+
+def _require_layers(layers: int) -> None:
+    require(layers >= 1, f"layers = {layers!r}: at least 1.")
 
 
 def _rounded(value: float, relative: float = ROUNDING) -> tuple[float, float]:

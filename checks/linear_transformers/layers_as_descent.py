@@ -7,9 +7,9 @@ descent is 0.
 """
 
 from lipverify.checks.linear_transformers.contributions import momentum_cost
+from lipverify.checks.linear_transformers.layers_in_words import preconditioned
 from lipverify.checks.linear_transformers.quantities import TRAININGS
 from lipverify.claims import at, bound, claim, identity, per_profile
-from lipverify.proofs.layers import preconditioned
 
 # fmt: off
 REVIEW = ("V", "Meta-review", r"""each layer of the transformer maintains an implicit linear regression model and can be interpreted as

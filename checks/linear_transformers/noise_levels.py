@@ -23,25 +23,19 @@ def fresh_at(noise: str, level: float, contexts: int, seed: int) -> Any:
     """Fresh contexts of one noise level."""
     from dataclasses import replace
 
-    from lipverify.linear_transformer.published import problem
-    from lipverify.linear_transformer.regression.adjusted import evaluation
-    from lipverify.linear_transformer.regression.contexts import draw_contexts
-    from lipverify.linear_transformer.regression.noise import CategoricalNoise
+    from lipverify.linear_transformer import CategoricalNoise, draw_contexts, evaluation, regression_named
 
-    own = problem(noise)
+    own = regression_named(noise)
     stream = f"profiles/{own.noise.label}/{level}"
     return evaluation(draw_contexts(replace(own, noise=CategoricalNoise((level,))), contexts, seed, stream))
 
 
 def tuned_on(noise: str, contexts: int, seed: int) -> Any:
     """TunedRR, tuned on the law of training."""
-    from lipverify.linear_transformer.published import problem
-    from lipverify.linear_transformer.regression.adjusted import evaluation
-    from lipverify.linear_transformer.regression.contexts import draw_contexts
-    from lipverify.linear_transformer.regression.ridge import tuned_ridge
+    from lipverify.linear_transformer import draw_contexts, evaluation, regression_named, tuned_ridge
 
-    stream = f"profiles/{problem(noise).noise.label}/tuning"
-    return tuned_ridge(evaluation(draw_contexts(problem(noise), contexts, seed, stream)))
+    stream = f"profiles/{regression_named(noise).noise.label}/tuning"
+    return tuned_ridge(evaluation(draw_contexts(regression_named(noise), contexts, seed, stream)))
 
 
 def limited(held_out: Any, estimator: Any) -> Any:
@@ -60,9 +54,9 @@ def at_levels(noise: str, contexts: int, seed: int) -> dict[str, Any]:
     Keys are such as "FULL over DIAG, training 0, at 1.5". The mean losses of the first trainings, with TunedRR's, are
     included for the figure.
     """
-    from lipverify.linear_transformer.training.witness import trainings
+    from lipverify.linear_transformer import trainings
 
-    families = {family: trainings(noise, family, LAYERS) for family in ("DIAG", "FULL")}
+    families = {family: trainings(noise, family, LAYERS).values() for family in ("DIAG", "FULL")}
     shorter = [trainings(noise, family, k)[0] for k in range(FEWEST, LAYERS) for family in families]
     tuned = tuned_on(noise, max(contexts, TUNED_ON), seed)
     names = [

@@ -22,6 +22,8 @@ SMALL, LONG, LARGE = ("uniform-3@5x20", "levels-1-3@5x20", "uniform-7@5x20"), "u
 EVERY = (*SMALL, LONG, LARGE)
 FAMILIES, RIDGES = ("DIAG", "OMEGA", "FULL"), ("ConstRR", "AdaRR", "TunedRR")
 DEPTHS = (1, 2, 3, 4, 5)
+DEEPEST = 7
+"""The largest depth of a trained model."""
 DRAWN: dict[str, Any] = {"coordinates": per_profile(131_072, 262_144)}
 """Number of coordinates of all fresh tasks, d for each: the work is about the same at every size."""
 TUNED_ON = 2048
@@ -38,14 +40,13 @@ def log_quotient(pairs: Sequence[tuple[Any, Any]], mean: Callable[[Any], Any]) -
     """
     import numpy as np
 
-    from lipverify.foundation.means.batches import mean_interval
-    from lipverify.foundation.means.samples import RARE
+    from lipverify.sampling import mean_interval
 
     if len(pairs) < LEAST:
         return 0.0, math.inf, f"{len(pairs)} of {LEAST} trainings are there"
     means = [(mean(one), mean(other)) for one, other in pairs]
     if not all(0 < each.value < math.inf and each.trusted for pair in means for each in pair):
-        return 0.0, math.inf, RARE
+        return 0.0, math.inf, "rare contexts rule the mean, and its error is not to be believed"
     value, spread = mean_interval(np.asarray([math.log(one.value / other.value) for one, other in means]))
     parts = [a / one.value - b / other.value for (a, b), (one, other) in zip(pairs, means, strict=True)]
     return value, spread + HALF_WIDTH * mean(np.mean(parts, axis=0)).standard_error, ""
@@ -59,13 +60,17 @@ def quotients(noise: str, coordinates: int, seed: int) -> dict[str, Logarithm]:
     """
     import numpy as np
 
-    from lipverify.linear_transformer.published import problem
-    from lipverify.linear_transformer.regression.adjusted import evaluation
-    from lipverify.linear_transformer.regression.contexts import draw_contexts
-    from lipverify.linear_transformer.regression.ridge import AdaRR, best_constant, tuned_ridge
-    from lipverify.linear_transformer.training.witness import depths_of, trainings
+    from lipverify.linear_transformer import (
+        AdaRR,
+        best_constant,
+        draw_contexts,
+        evaluation,
+        regression_named,
+        trainings,
+        tuned_ridge,
+    )
 
-    here, stream = problem(noise), f"sizes/{noise}"
+    here, stream = regression_named(noise), f"sizes/{noise}"
     held_out = evaluation(draw_contexts(here, coordinates // here.d, seed, f"{stream}/report"))
     tuned = tuned_ridge(evaluation(draw_contexts(here, TUNED_ON, seed, f"{stream}/tuning")))
 
@@ -73,7 +78,8 @@ def quotients(noise: str, coordinates: int, seed: int) -> dict[str, Logarithm]:
         return np.minimum(held_out.losses(estimator), CAP * here.d / 2)
 
     ridges = dict(zip(RIDGES, map(losses, (best_constant(here), AdaRR(), tuned)), strict=True))
-    models = {(one, k): list(map(losses, trainings(noise, one, k))) for one in FAMILIES for k in depths_of(noise, one)}
+    trained = {(one, k): trainings(noise, one, k).values() for one in FAMILIES for k in range(1, DEEPEST + 1)}
+    models = {name: list(map(losses, some)) for name, some in trained.items() if some}
     found = {}
     for (family, k), mine in models.items():
         others = {name: [loss] * len(mine) for name, loss in ridges.items()}

@@ -9,11 +9,12 @@ from lipverify.checks.linear_transformers.independent_tables import FORMS, media
 from lipverify.checks.linear_transformers.noise_levels import HALF_WIDTH
 from lipverify.checks.linear_transformers.quantities import Value, printed
 from lipverify.checks.linear_transformers.table_figures import short
-from lipverify.claims import at, bound, per_profile
-from lipverify.claims.ledger import Table
+from lipverify.claims import Table, at, bound, per_profile
 
 CONTEXTS: dict[str, Any] = {"contexts": per_profile(65_536, 131_072)}
 """Contexts, selected from sixteen times as many with the worst of them all (`thinned`)."""
+NODES = 96
+"""Nodes of the rule for the law of the noise."""
 OF_A_TABLE = 4096
 """Contexts of a table: they stand for 65,536, about as many as a printed loss is the mean of."""
 
@@ -25,25 +26,22 @@ def best_known(noise: str, form: str, layers: int, families: tuple[str, ...] = (
     """
     from statistics import median
 
-    from lipverify.linear_transformer.training.tables import stored_tables
-    from lipverify.linear_transformer.training.witness import seeds_of, witness
+    from lipverify.linear_transformer import stored_tables, trainings
 
     means = stored_tables(noise).means
-    names = [(each, seed) for each in families or FORMS[form] for seed in seeds_of(noise, each, layers)]
+    names = [(each, seed) for each in families or FORMS[form] for seed in trainings(noise, each, layers)]
     family, seed = min(names, key=lambda name: median(means[f"{name[0]}-{layers}-{name[1]}"]))
-    return witness(noise, family, layers, seed).trained
+    return trainings(noise, family, layers)[seed]
 
 
 def ridge_loss(noise: str) -> float:
     """The loss of ridge regression with the true variance, 1/2 E tr sigma^2 / (Sigma + sigma^2), which adjusted losses subtract."""
     import numpy as np
 
-    from lipverify.linear_transformer.gdplusplus import spectral_mean
-    from lipverify.linear_transformer.gdplusplus.filters import NOISE_NODES
-    from lipverify.linear_transformer.published import problem
+    from lipverify.linear_transformer import regression_named, spectral_mean
 
-    here = problem(noise)
-    sigma, weight = here.noise.nodes(NOISE_NODES)
+    here = regression_named(noise)
+    sigma, weight = here.noise.nodes(NODES)
     shrinkage = spectral_mean(lambda t: (sigma**2 / np.add.outer(t, sigma**2)) @ weight, here.n, here.d)[0]
     return here.d / 2 * shrinkage
 
@@ -58,12 +56,9 @@ def endpoints(noise: str, contexts: int, seed: int) -> dict[str, Value]:
     import numpy as np
 
     from lipverify.checks.linear_transformers.gdplusplus_losses import expected, flat, known
-    from lipverify.linear_transformer import evaluation
-    from lipverify.linear_transformer.published import problem
-    from lipverify.linear_transformer.regression.thinned import thinned
-    from lipverify.linear_transformer.training.protocol import runs
+    from lipverify.linear_transformer import evaluation, regression_named, runs, thinned
 
-    drawn, share = thinned(problem(noise), contexts, seed, f"plain/{noise}")
+    drawn, share = thinned(regression_named(noise), contexts, seed, f"plain/{noise}")
     fresh, shares, values = evaluation(drawn, share), share.reshape(-1, OF_A_TABLE), dict[str, Value]()
 
     def in_tables(losses: Any) -> Any:
@@ -105,7 +100,7 @@ def plain(against: str, family: Any, layers: Any, **bounds: Any) -> Any:
 
 def endpoint_table(endpoints: dict[str, Value]) -> Table:
     """Printed entry, plain training and the best model known, by form and depth."""
-    from lipverify.linear_transformer.training.protocol import runs
+    from lipverify.linear_transformer import runs
 
     rows = []
     for family, k in runs("uniform-3").models:

@@ -8,7 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from lipverify.errors import InvalidInput
+
+Floats = NDArray[np.float64]
 Value = tuple[float, float]
 """A number and its error."""
 NOISE_LAWS = (*(f"uniform-{sigma_max}" for sigma_max in range(8)), "levels-1-3", "levels-1-3-5")
@@ -27,16 +31,22 @@ ENTRY = """a printed loss is a mean over 100,000 sequences, with ridge regressio
 
 def printed(noise: str, model: str, layers: int = 0) -> Any:
     """The number printed in Table 1, with half a unit of its last digit."""
-    from lipverify.linear_transformer import published
+    from lipverify.linear_transformer import printed as of_table
 
-    return published.printed(noise, model, layers)
+    return of_table(noise, model, layers)
 
 
 def named(noise: str) -> str:
     """The name of a law of the noise in a sentence."""
-    from lipverify.linear_transformer.regression.noise import noise_named
+    from lipverify.linear_transformer import regression_named
 
-    return f"${noise_named(noise).latex}$"
+    return f"${regression_named(noise).noise.latex}$"
+
+
+def require(rule: bool, words: str) -> None:
+    """Refuse an argument that breaks its rule, in these words."""
+    if not rule:
+        raise InvalidInput(words)
 
 
 def held_out(regression: Any, contexts: int, seed: int, stream: str) -> Any:
@@ -48,20 +58,20 @@ def held_out(regression: Any, contexts: int, seed: int, stream: str) -> Any:
 
 def is_trained(noise: str, family: str, layers: int, training: int) -> bool:
     """True if lipverify ships a model of this family, depth and number, trained under this law of the noise."""
-    from lipverify.linear_transformer.training.witness import seeds_of
+    from lipverify.linear_transformer import trainings
 
-    return training in seeds_of(noise, family, layers)
+    return training in trainings(noise, family, layers)
 
 
 def trained(noise: str, family: str, layers: int, training: int) -> Any:
     """The record of that model, which estimates w from contexts; its `model` is the layers."""
-    from lipverify.linear_transformer.training.witness import witness
+    from lipverify.linear_transformer import trainings
 
-    return witness(noise, family, layers, training).trained
+    return trainings(noise, family, layers)[training]
 
 
 def tokens(d: int, n: int, seed: int, stream: str) -> tuple[Any, Any]:
     """A context of n normal tokens (x, y), shape (n, d + 1), and a query (x_t, 0), shape (d + 1,)."""
-    from lipverify.foundation.streams import normals
+    from lipverify.sampling import normals
 
     return normals(seed, stream, 0, (n, d + 1)), np.append(normals(seed, stream, 1, (d,)), 0.0)

@@ -35,19 +35,16 @@ def by_decade(noise: str, population: int, seed: int) -> list[dict[str, list[Log
     """
     import numpy as np
 
-    from lipverify.linear_transformer.published import problem
-    from lipverify.linear_transformer.regression.adjusted import evaluation
-    from lipverify.linear_transformer.regression.rare import decades
-    from lipverify.linear_transformer.training.witness import trainings
+    from lipverify.linear_transformer import decades, evaluation, regression_named, trainings
 
     found = []
-    for decade in decades(problem(noise), RAREST + 1, seed, f"tail-safe/{noise}", population=population):
+    for decade in decades(regression_named(noise), RAREST + 1, seed, f"tail-safe/{noise}", population=population):
         few = evaluation(decade.contexts)
         nothing = (few.oracle**2).sum(axis=1) / 2
         with np.errstate(over="ignore", invalid="ignore"):
             found.append(
                 {
-                    f"{family}-{k}": [over(few.losses(each), nothing) for each in trainings(noise, family, k)]
+                    f"{family}-{k}": [over(few.losses(each), nothing) for each in trainings(noise, family, k).values()]
                     for family in RARE_FAMILIES
                     for k in (DEEP if decade.number == RAREST else RARE_DEPTHS)
                 }
@@ -88,18 +85,15 @@ def exploding(noise: str, population: int, seed: int) -> dict[str, tuple[float, 
     """
     import numpy as np
 
-    from lipverify.linear_transformer.published import problem
-    from lipverify.linear_transformer.regression.adjusted import evaluation
-    from lipverify.linear_transformer.regression.rare import decades
-    from lipverify.linear_transformer.training.witness import trainings
+    from lipverify.linear_transformer import decades, evaluation, regression_named, trainings
 
-    *_, decade = decades(problem(noise), SHOWING + 1, seed, f"tail-safe/{noise}", population=population)
+    *_, decade = decades(regression_named(noise), SHOWING + 1, seed, f"tail-safe/{noise}", population=population)
     few = evaluation(decade.contexts)
     found: dict[str, tuple[float, float, str]] = {}
     nothing = float((few.oracle**2).sum(axis=1).mean()) / 2
     for k in DEPTHS[4:]:
         with np.errstate(over="ignore", invalid="ignore"):
-            bad = [[~(few.losses(each) <= nothing) for each in trainings(noise, family, k)] for family in FREE]
+            bad = [[~(few.losses(each) <= nothing) for each in trainings(noise, family, k).values()] for family in FREE]
         least = min(map(len, bad))
         if least < len(TRAININGS):
             missing = (0.0, math.inf, f"{least} of {len(TRAININGS)} trainings are there")

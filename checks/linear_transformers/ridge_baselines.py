@@ -13,12 +13,15 @@ from statistics import NormalDist
 from typing import Any
 
 from lipverify.checks.linear_transformers.quantities import NOISY, Value, held_out, printed
-from lipverify.linear_transformer import AdaRR, Bayes, GDPlusPlus
-from lipverify.linear_transformer.published import problem
-from lipverify.linear_transformer.regression.adjusted import difference_error, printed_error
-from lipverify.linear_transformer.regression.bayes import bayes_gap
-from lipverify.linear_transformer.regression.ridge import best_constant, tuned_ridge
-from lipverify.linear_transformer.training.record import estimate
+from lipverify.linear_transformer import (
+    AdaRR,
+    Bayes,
+    GDPlusPlus,
+    best_constant,
+    estimate,
+    regression_named,
+    tuned_ridge,
+)
 
 BASELINES = ("ConstRR", "AdaRR", "TunedRR")
 LEVEL = 0.05
@@ -38,7 +41,7 @@ def least(noise: str, fewest: int = 1) -> Any:
 
 def drawn(noise: str, contexts: int, seed: int, purpose: str) -> Any:
     """Fresh contexts, for evaluation or for fitting."""
-    regression = problem(noise)
+    regression = regression_named(noise)
     stream = f"baselines/{regression.noise.label}/{regression.d}/{regression.n}/{purpose}"
     return held_out(regression, contexts, seed, stream)
 
@@ -51,7 +54,7 @@ def fresh(noise: str, contexts: int, seed: int) -> Any:
 
 def optima(noise: str, layers: int, seen_in: float = 0.0) -> Any:
     """GD++ with 1, 2, ... layers at its optimum, by quadrature; with `seen_in`, over the eigenvalues that so many contexts show."""
-    from lipverify.linear_transformer.gdplusplus.known import known_optimum
+    from lipverify.linear_transformer import known_optimum
 
     return [known_optimum(noise, depth, seen_in or None) for depth in range(1, layers + 1)]
 
@@ -63,16 +66,16 @@ def model_of(optimum: Any) -> Any:
 
 def excess(noise: str, layers: int, found: list[Any], factor: float = 1.0) -> Value:
     """The loss of GD++ at its optimum minus that of ridge regression with a multiple of the best constant."""
-    from lipverify.linear_transformer.gdplusplus.filters import constant_ridge_loss
+    from lipverify.linear_transformer import constant_ridge_loss
 
-    own, regression = found[-1]["excess"], problem(noise)
+    own, regression = found[-1]["excess"], regression_named(noise)
     best, other = (constant_ridge_loss(regression, f * regression.noise.second_moment) for f in (1.0, factor))
     return own["value"] - (other.value - best.value), own["error"] + (best.error + other.error) * (factor != 1)
 
 
 def paired(noise: str, layers: int, contexts: int, seed: int, found: list[Any]) -> Value:
     """The same difference through the layers themselves, on sampled contexts."""
-    mean = fresh(noise, contexts, seed).difference(model_of(found[-1]), best_constant(problem(noise)))
+    mean = fresh(noise, contexts, seed).difference(model_of(found[-1]), best_constant(regression_named(noise)))
     return mean.value, 2 * mean.standard_error
 
 
@@ -82,11 +85,11 @@ def constant(noise: str, contexts: int, seed: int) -> dict[str, Any]:
     That entry is divided by the bound. Its distance from the bound is given in standard errors of a mean over the
     paper's sequences, with ridge regression at the true variance measured on the same sequences, or on others.
     """
-    from lipverify.linear_transformer.gdplusplus.filters import constant_ridge_loss
+    from lipverify.linear_transformer import constant_ridge_loss
 
-    here, ridge = fresh(noise, contexts, seed), best_constant(problem(noise))
-    exact, sampled, (value, rounding) = constant_ridge_loss(problem(noise)), here.loss(ridge), least(noise)
-    errors = {f"{ours}-sequences": printed_error(here, ridge, paired=ours == "same").value for ours in ("same", "own")}
+    here, ridge = fresh(noise, contexts, seed), best_constant(regression_named(noise))
+    exact, sampled, (value, rounding) = constant_ridge_loss(regression_named(noise)), here.loss(ridge), least(noise)
+    errors = {f"{ours}-sequences": here.printed_error(ridge, paired=ours == "same").value for ours in ("same", "own")}
     distances = {name: ((value - exact.value) / error, rounding / error) for name, error in errors.items()}
     return distances | {
         "exact": (exact.value, exact.error),
@@ -99,7 +102,7 @@ def constant(noise: str, contexts: int, seed: int) -> dict[str, Any]:
 def difference(noise: str, contexts: int, seed: int, found: list[Any]) -> Value:
     """The smallest printed GD++ entry of three or more layers minus ConstRR, in units of the tolerance for rounding and noise."""
     here, ridge = fresh(noise, contexts, seed), printed(noise, "ConstRR")
-    error = difference_error(here, model_of(found[-1]), best_constant(problem(noise)))
+    error = here.difference_error(model_of(found[-1]), best_constant(regression_named(noise)))
     value, rounding = least(noise, fewest=3)
     units = (value - ridge.value) / (rounding + ridge.rounding + Z * error)
     return units, UNCERTAIN * abs(units)
@@ -108,10 +111,10 @@ def difference(noise: str, contexts: int, seed: int, found: list[Any]) -> Value:
 def baselines(noise: str, contexts: int, seed: int) -> dict[str, Any]:
     """Each baseline, tuned on one sample: printed minus reproduced on another, beyond rounding, in standard errors."""
     tuned, here = tuned_ridge(drawn(noise, contexts, seed, "tuning")), drawn(noise, contexts, seed, "report")
-    floor, away = bayes_gap(here, Bayes(problem(noise).noise)).averaged, {}
-    for model, ridge in zip(BASELINES, (best_constant(problem(noise)), AdaRR(), tuned), strict=True):
+    floor, away = Bayes(regression_named(noise).noise).gap(here).averaged, {}
+    for model, ridge in zip(BASELINES, (best_constant(regression_named(noise)), AdaRR(), tuned), strict=True):
         loss, (value, rounding) = here.loss(ridge), printed(noise, model)
-        error = math.hypot(printed_error(here, ridge).value, loss.standard_error)
+        error = math.hypot(here.printed_error(ridge).value, loss.standard_error)
         units = math.copysign(max(abs(value - loss.value) - rounding, 0.0), value - loss.value) / error
         away[model] = (units, UNCERTAIN * abs(units))
     return away | {"cap": tuned.cap, "factor": tuned.factor, "floor": (floor.value, floor.standard_error)}
@@ -119,9 +122,9 @@ def baselines(noise: str, contexts: int, seed: int) -> dict[str, Any]:
 
 def at_size(d: int, n: int, contexts: int, seed: int) -> dict[str, Value]:
     """Quotients of the losses of the baselines at another size, sigma_max = 5; tuned on one sample, evaluated on another."""
-    from lipverify.optimum.transfer import quotient
+    from lipverify.optimum import quotient
 
-    regression = replace(problem("uniform-5"), d=d, n=n)
+    regression = replace(regression_named("uniform-5"), d=d, n=n)
     tuning, report = (
         held_out(regression, contexts, seed, f"sizes/{d}/{n}/{purpose}") for purpose in ("tuning", "report")
     )

@@ -14,12 +14,9 @@ import numpy as np
 
 from lipverify.checks.linear_transformers.cosines import both
 from lipverify.checks.linear_transformers.independent_tables import share
-from lipverify.checks.linear_transformers.quantities import Value
-from lipverify.foundation.arrays import Floats
-from lipverify.foundation.means.samples import mean_with_half_width
-from lipverify.foundation.noted import makes
-from lipverify.foundation.streams import generator, normals
-from lipverify.linear_transformer.collapsed import forward
+from lipverify.checks.linear_transformers.quantities import Floats, Value
+from lipverify.claims import makes
+from lipverify.sampling import generator, mean_with_half_width, normals
 
 BATCH = 2**20
 """Number of sampled numbers in memory at a time."""
@@ -127,9 +124,11 @@ def _batch(d: int, n: int, layers: int, heads: int, aligned: bool, size: int, se
     tokens = np.concatenate([X, y[..., None]], axis=-1)
     moments = tokens.swapaxes(1, 2) @ tokens
     matrices = (heads * n * d) ** -0.25 * n**-0.25 * normals(seed, address, 2, (2, layers, size, heads, d + 1, d + 1))
-    maps = [lambda G, P=P, Q=Q: (P @ G[:, None] @ Q).sum(axis=1) for P, Q in zip(*matrices, strict=True)]
-    row = forward(moments, maps).rows[0][:, 0]  # (-w^T, a) of each context, with layers of its own
-    labels = row[:, -1:] * y + (X @ row[:, :-1, None])[..., 0]
+    # a token of a context with layers of its own has become T e, and the moments T G T^T
+    T = np.broadcast_to(np.eye(d + 1), moments.shape)
+    for P, Q in zip(*matrices, strict=True):
+        T = T + (P @ (T @ moments @ T.swapaxes(1, 2))[:, None] @ Q).sum(axis=1) @ T
+    labels = (tokens @ T[:, -1, :, None])[..., 0]
     signed, averaged = signed_cosine(labels, target), sign_averaged_square(labels, target)
     return np.stack([signed**2, averaged, signed, largest_sign_averaged_square(X, target)])
 

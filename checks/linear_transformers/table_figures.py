@@ -24,8 +24,7 @@ from lipverify.checks.linear_transformers.independent_tables import (
     whole,
 )
 from lipverify.checks.linear_transformers.quantities import NOISE_LAWS, NOISY, TRAININGS, Value, named, printed
-from lipverify.claims import at
-from lipverify.claims.ledger import Figure, Panel, Series, Table
+from lipverify.claims import Figure, Panel, Series, Table, at
 
 MARKS = {"above": "▲", "met": "=", "among its tables": "~", "below": "▼", "open": "?"}
 

@@ -32,25 +32,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from typing import Any, Literal
 
 import numpy as np
 
-from lipverify.checks.linear_transformers.quantities import Value
+from lipverify.checks.linear_transformers.quantities import Floats, Value, require
 from lipverify.checks.linear_transformers.wishart import eigenvalue_rule
-from lipverify.claims.plan.proved import between, proved
-from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.arrays import Floats
-from lipverify.foundation.means.batches import mean_interval
-from lipverify.foundation.means.samples import mean_with_half_width
-from lipverify.foundation.noted import makes
-from lipverify.foundation.validation import chosen, number, whole
-from lipverify.linear_transformer import evaluation, readout
-from lipverify.linear_transformer.layer import Diagonal
-from lipverify.linear_transformer.regression.contexts import unit_contexts
+from lipverify.claims import between, makes, proved
+from lipverify.errors import OutOfReach
+from lipverify.linear_transformer import CategoricalNoise, Diagonal, Regression, draw_contexts, evaluation, readout
+from lipverify.sampling import mean_interval, mean_with_half_width
 
 Order = Literal["yx-yy", "yy-yx"]
 ORDERS: tuple[Order, ...] = ("yx-yy", "yy-yx")
@@ -89,6 +83,14 @@ def _number(name: str) -> Callable[[float, float], float]:
     return sympy.lambdify(sympy.symbols("s_1 s_2", nonnegative=True), solution()[name])
 
 
+def _require_level(sigma: float) -> None:
+    require(0 <= sigma < math.inf, f"sigma = {sigma!r}: a standard deviation is finite and at least 0.")
+
+
+def _require_order(order: str) -> None:
+    require(order in ORDERS, f"order = {order!r}: choose one of {', '.join(ORDERS)}.")
+
+
 @dataclass(frozen=True)
 class TwoLevels:
     """The two layers for the noise levels sigma_1 and sigma_2.
@@ -102,8 +104,8 @@ class TwoLevels:
     sigma_2: float
 
     def __post_init__(self) -> None:
-        number("sigma_1", self.sigma_1, "a standard deviation", least=0)
-        number("sigma_2", self.sigma_2, "a standard deviation", least=0)
+        for sigma in (self.sigma_1, self.sigma_2):
+            _require_level(sigma)
 
     @property
     def c(self) -> float:
@@ -121,12 +123,25 @@ class TwoLevels:
 
     def layers(self, n: float, order: Order = "yx-yy") -> tuple[Diagonal, Diagonal]:
         """The two layers for contexts of n tokens."""
-        chosen("order", order, ORDERS)
+        _require_order(order)
         step, shrink = Diagonal(0.0, 0.0, -self.c, 0.0), Diagonal(0.0, 0.0, 0.0, self.v / n)
         return (step, shrink) if order == "yx-yy" else (shrink, step)
 
     def _value(self, name: str) -> float:
         return float(_number(name)(self.sigma_1**2, self.sigma_2**2))
+
+
+def unit_contexts(d: int, n: int, sigma: float, count: int, seed: int, stream: str) -> Any:
+    """Contexts with x ~ N(0, I/n) and one noise level, so that sum x x^T stays of order 1 for any number of tokens.
+
+    They are the contexts with x ~ N(0, I) and noise sqrt(n) sigma, with all tokens divided by sqrt(n).
+
+    >>> long = unit_contexts(2, 10**8, 0.5, 4, seed=0, stream="a")
+    >>> bool(np.all(abs(long.covariance - np.eye(2)) < 1e-2)), bool(np.all(abs(long.energy / long.n - 0.25) < 1e-2))
+    (True, True)
+    """
+    drawn = draw_contexts(Regression(d, n, CategoricalNoise((sigma * math.sqrt(n),))), count, seed, stream)
+    return replace(drawn, gram=drawn.gram / n, sigma=drawn.sigma / math.sqrt(n))
 
 
 @dataclass(frozen=True)
@@ -155,10 +170,9 @@ def difference(d: int, n: float, sigma: float, yx: float, yy: float, order: Orde
     >>> round(near.square / far.square), round(near.mean / far.mean)
     (100, 100)
     """
-    number("sigma", sigma, "a standard deviation", least=0)
-    chosen("order", order, ORDERS)
-    if not n > whole("d", d, least=1):
-        raise InvalidInput(f"n = {n!r}: more than d = {d} tokens are needed.")
+    _require_level(sigma)
+    _require_order(order)
+    require(1 <= d < n, f"n = {n!r}: more than d = {d} tokens are needed.")
     if d > 2:
         raise OutOfReach(f"d = {d}: exact for d = 1 and 2; sample contexts for more.")
     (square, mean), (coarse_square, coarse_mean) = (

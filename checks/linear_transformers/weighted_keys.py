@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from lipverify.foundation.streams import generator
-from lipverify.linear_transformer import Layer
-from lipverify.linear_transformer.implicit import advance, start
-from lipverify.proofs.words import identity, leftover, letters
+from lipverify.linear_transformer import Layer, trajectory
+from lipverify.proofs import identity, leftover, letters
+from lipverify.sampling import generator
 
 DECAY, RANGE = Fraction(1, 2), 9
 """The decay of a key by one position, and the largest random entry."""
@@ -69,9 +68,9 @@ def shared(kind: str, d: int, n: int, layers: int, seed: int, model: str = "its 
     context, query, _, weights = drawn(d, n, layers, seed)
     # every token is T e with one T if all have the same moments, which then are T G T^T at the next layer
     gram = attended("plain" if model == "undecayed" else kind, context, query, n)[None]
-    state = start(gram)
+    (state,) = trajectory(gram, [])
     for P, Q in weights:
-        state = advance(state, gram, Layer(P[None], Q[None]))
+        state = state.after(gram, Layer(P[None], Q[None]))
     last = np.vstack(forward(kind, context, query, weights))
     return Fraction(int(np.count_nonzero(last - np.vstack([context, query]) @ state.map[0].T)))
 

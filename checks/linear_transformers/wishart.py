@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lipverify.foundation.arrays import Floats
+from lipverify.checks.linear_transformers.quantities import Floats
 
 
 def eigenvalue_rule(d: int, n: float, nodes: int) -> tuple[Floats, Floats]:

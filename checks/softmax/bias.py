@@ -16,8 +16,7 @@ from lipverify.checks.softmax.quantities import (
     over_leading,
     sampled_terms,
 )
-from lipverify.claims import bound, claim, exponent
-from lipverify.claims.plan.proved import proved_rates
+from lipverify.claims import bound, claim, exponent, proved_rates
 
 # fmt: off
 SKETCH = ("S", "Proof Sketch, bounds of the bias",

@@ -17,11 +17,10 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from lipverify import Problem
+from lipverify.checks.softmax.quantities import Floats
 from lipverify.errors import InvalidInput
-from lipverify.foundation.arrays import Floats
-from lipverify.problem.laws import Linear
-from lipverify.problem.own import Ridge
-from lipverify.problem.problem import Problem
+from lipverify.laws import Linear, Ridge
 
 NODES = 64
 """Nodes of the quadrature over the sphere."""

@@ -8,7 +8,7 @@ import numpy as np
 
 import lipverify as lv
 from lipverify.checks.softmax.quantities import Value, problem
-from lipverify.foundation.noted import remembered
+from lipverify.claims import remembered
 
 STARTS, SMALL = 3, 0.3
 """Number of descents for each width, and the size of their initial entries times r^{-1/4}, which keeps the size of M."""
@@ -24,7 +24,7 @@ def factored(law: str, d: int, width: int, drawn: int, seed: int) -> dict[str, V
     of its sampling error, with how far both are from where their descents would end; "gradient" the largest entry of
     the gradient in M, which is 0 at a minimum over M.
     """
-    from lipverify.foundation.means.batches import mean_interval
+    from lipverify.sampling import mean_interval
 
     loss, free = unfactored(law, d, drawn, seed)
     starts = [f"{address(law, d)}/{width}/{k}" for k in range(STARTS)]
@@ -43,14 +43,13 @@ def factored(law: str, d: int, width: int, drawn: int, seed: int) -> dict[str, V
 
 
 @remembered(maxsize=1)
-def unfactored(law: str, d: int, drawn: int, seed: int) -> tuple[Any, lv.MatrixOptimum]:
+def unfactored(law: str, d: int, drawn: int, seed: int) -> tuple[Any, lv.optimum.MatrixOptimum]:
     """The loss on the sampled contexts, the same for every width, and its minimum over all M."""
-    from lipverify.loss.attention import attention_named
-    from lipverify.optimum.matrix.sampled import draw_loss
+    from lipverify.sampling import draw_loss
 
     tasks, stream = problem(law, d, 20), address(law, d)
     free = lv.optimal_matrix(tasks, contexts=drawn, starts=2, use_symmetry=False, seed=seed, stream=stream)
-    return draw_loss(tasks, attention_named("softmax"), drawn, seed, f"{stream}/matrix"), free
+    return draw_loss(tasks, "softmax", drawn, seed, f"{stream}/matrix"), free
 
 
 def address(law: str, d: int) -> str:
@@ -62,7 +61,7 @@ def descended(loss: Any, d: int, width: int, seed: int, address: str) -> Any:
     """The factors (M_K, M_Q) at which L-BFGS ends."""
     from scipy.optimize import minimize
 
-    from lipverify.foundation.streams import normals
+    from lipverify.sampling import normals
 
     def objective(flat: Any) -> tuple[float, Any]:
         value, gradient = on_factors(loss, flat.reshape(2, width, d))

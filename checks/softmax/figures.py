@@ -14,14 +14,12 @@ from lipverify.checks.softmax.linear_floor import OFFSET
 from lipverify.checks.softmax.quantities import Value, optimum, problem, sampled_curve
 from lipverify.checks.softmax.slopes import CONTEXTS, SEEN, SIZE
 from lipverify.checks.softmax.window_proofs import closer
-from lipverify.claims import at
-from lipverify.claims.ledger import Band, Figure, HeatMap, Panel, Region, Series, Table
-from lipverify.claims.ledger.symbols import SPELLED, said
-from lipverify.claims.plan.proved import proved_window
+from lipverify.claims import Band, Figure, HeatMap, Panel, Region, Series, Table, at, proved_window
 
 Points = list[tuple[float, float]]
 RATE = {"relu": "2/(d+2)", "affine": "2/(d+3)"}
 """The exponent of w* in Lambda, in LaTeX."""
+SAID = {"relu": "ReLU law", "affine": "affine law", "cosine": "cosine law", "quadratic": "quadratic law"}
 SHOWN = (2, 3, 5)
 """The dimensions in the figures."""
 STARTS = (1e3, 1e4, 1e5, 1e6)
@@ -39,7 +37,7 @@ def windows(law: str) -> list[Points]:
 def against_lambda(law: str, found: list[Points]) -> Figure:
     """w* against Lambda for several d, between the printed powers, with the sharp power."""
     return Figure(
-        caption=rf"""The optimal $w^*$ against $\Lambda = n L^2 / \sigma^2$, {said("law", law)}. Shaded: the range between the
+        caption=rf"""The optimal $w^*$ against $\Lambda = n L^2 / \sigma^2$, {SAID[law]}. Shaded: the range between the
         printed $\Omega(\Lambda^{{1/d}})$ and $\mathcal{{O}}(\Lambda^{{2/d}})$, drawn through the first point. Dashed: the sharp
         power $\Lambda^{{{RATE[law]}}}$ through the last point.""",
         alt=f"""For d = {", ".join(map(str, SHOWN))}, w* rises along a straight line on log axes inside the printed range, on
@@ -79,7 +77,7 @@ def closing_in(law: str, found: list[Points], proved: list[list[list[float]]]) -
     """w* over Lambda^e for several d, between the proved k_1 and k_2, which move closer as Lambda_0 grows."""
     return Figure(
         caption=rf"""The measured $w^*$ between the proved lines $k_1 \Lambda^e$ and $k_2 \Lambda^e$, all over $\Lambda^e$,
-        $e = {RATE[law]}$, {said("law", law)}. Each step is a theorem for every $\Lambda$ beyond its $\Lambda_0$, and all $n$
+        $e = {RATE[law]}$, {SAID[law]}. Each step is a theorem for every $\Lambda$ beyond its $\Lambda_0$, and all $n$
         of its range.""",
         alt="The measured w* over its power of Lambda lies inside a proved band that narrows in steps.",
         panels=tuple(_proved_panel(law, *panel) for panel in zip(SHOWN, found, proved, strict=True)),
@@ -105,16 +103,16 @@ def _proved_panel(law: str, d: int, points: Points, edges: list[list[float]]) ->
 
 def theorems() -> dict[str, Any]:
     """The constants of the window theorem by law and dimension, and its lemmas with their reasons."""
-    from lipverify.proofs.checker.chain import wording
-
     proofs = {(law, d): proved_window(law, d) for law in RATE for d in (2, 3, 5, 8)}
     numbers = {
         place: (proof.low, proof.high, *proof.loss, proof.least_lambda, proof.least_tokens)
         for place, proof in proofs.items()
     }
     return {
-        "rows": [[SPELLED.get(law, law), str(d), *(f"{x:.6g}" for x in row)] for (law, d), row in numbers.items()],
-        "lemmas": {rule.__name__: wording(rule) for law in RATE for rule, _ in proofs[law, 3].chain},
+        "rows": [
+            [SAID[law].removesuffix(" law"), str(d), *(f"{x:.6g}" for x in row)] for (law, d), row in numbers.items()
+        ],
+        "lemmas": {lemma.name: (lemma.says, lemma.because) for law in RATE for lemma in proofs[law, 3].lemmas},
     }
 
 
@@ -175,7 +173,7 @@ def tradeoff(law: str, exact: dict[str, Any], sampled: dict[str, Value]) -> Figu
     """Bias, noise and loss against w: exact and sampled, with the printed bounds and the sharp rates."""
     d, n, w, B, N = exact["d"], exact["n"], *(np.asarray(exact[name]) for name in ("w", "B", "N"))
     panel = Panel(
-        title=f"{said('law', law)}, $d = {d}$, $n = {n}$, $L = \\sigma = 1$",
+        title=f"{SAID[law]}, $d = {d}$, $n = {n}$, $L = \\sigma = 1$",
         xlabel="$w_{KQ}$",
         ylabel="loss",
         series=(
@@ -189,11 +187,11 @@ def tradeoff(law: str, exact: dict[str, Any], sampled: dict[str, Value]) -> Figu
         regions=(_printed_bias(n, w, B),),
     )
     return Figure(
-        caption=rf"""Bias $B$, noise $N$ and their sum, {said("law", law)}: by the exact method (lines) and on sampled contexts
+        caption=rf"""Bias $B$, noise $N$ and their sum, {SAID[law]}: by the exact method (lines) and on sampled contexts
         (points with 95 % intervals). Shaded: the printed $\Omega(L^2/w^2) < B < \Theta(L^2/w + L^2/n)$ with the closest constants
         that hold for $w \geq 1$. Dashed: the printed $\sigma^2 (w^{{d/2}} + 1)/n$ of the noise, and the rates that hold,
         ${FALLS[law][0]}$ of $B$ and $w^{{(d-1)/2}}/n$ of $N$.""",
-        alt=f"""For the {said("law", law)} the bias falls and the noise rises with w; their sum is least at w* =
+        alt=f"""For the {SAID[law]} the bias falls and the noise rises with w; their sum is least at w* =
         {exact["w*"]:.2g}. The bias lies inside the printed range; the noise rises more slowly than is printed.""",
         panels=(panel,),
         layer="front" if law == "relu" else "evidence",
@@ -228,10 +226,10 @@ def _rates(law: str, d: int, w: np.ndarray, B: np.ndarray, N: np.ndarray) -> tup
 def heat_map(law: str, sigma: float, found: dict[str, Any]) -> Figure:
     """The whitened optimal matrix at condition number 10."""
     return Figure(
-        caption=rf"""$\Sigma^{{1/2}} \mathbf{{M}}^* \Sigma^{{1/2}}$, {said("law", law)}, $\sigma = {sigma}$, condition number 10,
+        caption=rf"""$\Sigma^{{1/2}} \mathbf{{M}}^* \Sigma^{{1/2}}$, {SAID[law]}, $\sigma = {sigma}$, condition number 10,
         the longest axis first: $w \Sigma^{{-1}}$ would be a multiple of $\mathbf{{I}}$.""",
-        alt=f"Heat map of the whitened optimal matrix, {said('law', law)}.",
-        maps=(HeatMap(title=said("law", law), values=tuple(map(tuple, found["matrix"]))),),
+        alt=f"Heat map of the whitened optimal matrix, {SAID[law]}.",
+        maps=(HeatMap(title=SAID[law], values=tuple(map(tuple, found["matrix"]))),),
     )
 
 
@@ -409,11 +407,11 @@ def with_and_without_floor(law: str, reading: str, two: dict[str, Any], five: di
         for kind, style in styles
     ]
     panel = Panel(
-        title=rf"minimal loss, {said('law', law)}, $L = \sigma = 1$", xlabel="$n$", ylabel="loss", series=tuple(lines)
+        title=rf"minimal loss, {SAID[law]}, $L = \sigma = 1$", xlabel="$n$", ylabel="loss", series=tuple(lines)
     )
     caption = f"""The minimal loss of linear attention over all matrices (closed form) and of softmax attention (exact, at $w^*$) against
         $n$; {OFFSET[reading]}."""
-    return Figure(caption=caption, alt=f"Minimal losses against n, {said('law', law)}, {reading}.", panels=(panel,))
+    return Figure(caption=caption, alt=f"Minimal losses against n, {SAID[law]}, {reading}.", panels=(panel,))
 
 
 # What moves the optimal w

@@ -25,19 +25,18 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from lipverify import Problem
+from lipverify.checks.softmax.quantities import Floats, softmax
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.arrays import Array, Floats
-from lipverify.foundation.optimisers import Moments, Optimiser, OptimiserName, optimiser_named
-from lipverify.foundation.streams import inverted, normals, uniforms
-from lipverify.foundation.validation import number, whole
-from lipverify.loss.attention import softmax_pullback, softmax_weights
-from lipverify.loss.montecarlo.contexts import draw_together
-from lipverify.optimum.pretraining.training import require_affordable
-from lipverify.problem import Problem
-from lipverify.problem.composed import Sampled, Transformed
-from lipverify.problem.law import RidgeLaw, as_functions
+from lipverify.laws import RidgeLaw, Sampled, Transformed
+from lipverify.sampling import draw_contexts, normals, uniforms
 
 RECORDS = 20
+OPTIMISERS = ("adam", "gd")
+FORGOTTEN, SQUARES_FORGOTTEN, LEAST = 0.9, 0.999, 1e-8
+"""beta_1, beta_2 and epsilon of Adam."""
+MOST_DRAWS = 10**12
+"""A training that draws more numbers would take days."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,8 @@ class FullTrajectory(msgspec.Struct, frozen=True, kw_only=True):
     """Keys and queries (R, d + 1, d + 1) after `steps` (R,) steps, with all settings of the training."""
 
     problem: Problem
-    optimiser: Optimiser
+    optimiser: str
+    learning_rate: float
     batch: int
     size: float
     seed: int
@@ -81,17 +81,22 @@ def draw_labelled(problem: Problem, contexts: int, seed: int, stream: str) -> La
 
 def draw_labelled_together(problem: Problem, contexts: int, seed: int, streams: Sequence[str]) -> LabelledContexts:
     """Draw labelled contexts for each of R streams: every array has a first axis of length R."""
-    drawn, shape = draw_together(problem, contexts, seed, streams), (len(streams), contexts)
-    components, n = len(drawn.values), int(problem.n)
+    drawn, shape = [draw_contexts(problem, contexts, seed, stream) for stream in streams], (len(streams), contexts)
+    values, at_query = (
+        [np.stack(part) for part in zip(*parts, strict=True)]
+        for parts in ([each.values for each in drawn], [each.targets for each in drawn])
+    )
+    components, n = len(values), int(problem.n)
     u = np.concatenate(
         [uniforms(seed, f"{stream}/amplitudes", 0, (components, contexts)) for stream in streams], axis=1
     )
     amplitudes = [amplitude.reshape(shape) for amplitude in _amplitudes(problem, u)]
-    f = sum(amplitude[..., None] * values for amplitude, values in zip(amplitudes, drawn.values, strict=True))
-    targets = sum(amplitude * target for amplitude, target in zip(amplitudes, drawn.targets, strict=True))
-    noise = inverted(np.stack([uniforms(seed, f"{stream}/noise", 0, (contexts, n)) for stream in streams]))
+    f = sum(amplitude[..., None] * values for amplitude, values in zip(amplitudes, values, strict=True))
+    targets = sum(amplitude * target for amplitude, target in zip(amplitudes, at_query, strict=True))
+    noise = np.stack([normals(seed, f"{stream}/noise", 0, (contexts, n)) for stream in streams])
     labels = f + problem.sigma * noise
-    return LabelledContexts(np.concatenate([drawn.tokens, labels[..., None]], axis=-1), drawn.query, targets)
+    tokens, query = (np.stack(part) for part in zip(*((each.tokens, each.query) for each in drawn), strict=True))
+    return LabelledContexts(np.concatenate([tokens, labels[..., None]], axis=-1), query, targets)
 
 
 def mirrored(contexts: LabelledContexts) -> LabelledContexts:
@@ -108,7 +113,7 @@ def mirrored(contexts: LabelledContexts) -> LabelledContexts:
     return LabelledContexts(signs * contexts.tokens, -contexts.query, contexts.targets)
 
 
-def full_loss_and_gradient(contexts: LabelledContexts, A: Array) -> tuple[Array, Array]:
+def full_loss_and_gradient(contexts: LabelledContexts, A: Floats) -> tuple[Floats, Floats]:
     r"""The mean squared error over contexts and its gradient in A, (d + 1, d + 1).
 
     Contexts (R, C, ...) and matrices (R, d + 1, d + 1) of R trainings may be given together.
@@ -127,9 +132,10 @@ def full_loss_and_gradient(contexts: LabelledContexts, A: Array) -> tuple[Array,
     d, count = contexts.query.shape[-1], contexts.query.shape[-2]
     labels = contexts.tokens[..., d]
     towards = contexts.query @ np.swapaxes(A[..., :d], -1, -2)
-    a = softmax_weights((contexts.tokens @ towards[..., None])[..., 0], np)
+    a = softmax((contexts.tokens @ towards[..., None])[..., 0])
     residual = np.sum(a * labels, axis=-1) - contexts.targets
-    slopes = softmax_pullback(a, 2 * residual[..., None] * labels, np)
+    slopes = 2 * residual[..., None] * labels
+    slopes = a * (slopes - np.sum(a * slopes, axis=-1, keepdims=True))
     along = (slopes[..., None, :] @ contexts.tokens)[..., 0, :]
     gradient = np.zeros(A.shape, dtype=along.dtype)
     gradient[..., :d] = np.swapaxes(along, -1, -2) @ contexts.query / count
@@ -151,7 +157,7 @@ def curvature_in_row(contexts: LabelledContexts, M: Floats) -> float:
     """
     d = len(M)
     labels, towards = contexts.tokens[..., d], contexts.query @ M.T
-    a = softmax_weights((contexts.tokens[..., :d] @ towards[..., None])[..., 0], np)
+    a = softmax((contexts.tokens[..., :d] @ towards[..., None])[..., 0])
     mean = np.sum(a * labels, axis=-1)
     apart = labels - mean[:, None]
     variance, third = np.sum(a * apart**2, axis=-1), np.sum(a * apart**3, axis=-1)
@@ -163,7 +169,7 @@ def train_full(
     problem: Problem,
     streams: Sequence[str],
     *,
-    optimiser: OptimiserName = "adam",
+    optimiser: str = "adam",
     steps: int = 500,
     batch: int = 64,
     learning_rate: float = 0.02,
@@ -200,20 +206,23 @@ def train_full(
     >>> run.A.shape, run.steps[-1].item()
     ((21, 3, 3), 40)
     """
-    rule = optimiser_named(optimiser, learning_rate)
-    steps, batch = whole("steps", steps, 1), whole("batch", batch, 1)
-    require_affordable(problem, steps, batch)
-    number("size", size, "the standard deviation of the start", above=0)
+    if optimiser not in OPTIMISERS:
+        raise InvalidInput(f"optimiser = {optimiser!r}: choose one of {', '.join(OPTIMISERS)}.")
+    _require_positive(learning_rate=learning_rate, size=size)
+    every = max(1, steps // RECORDS) if every is None else every
+    _require_counts(steps=steps, batch=batch, every=every)
+    if float(problem.n) * problem.d * batch * steps > MOST_DRAWS:
+        raise OutOfReach(f"steps = {steps} with batch = {batch}, n = {problem.n}, d = {problem.d}: it would take days.")
     starts = [normals(seed, f"{stream}/start", 0, (2, problem.d + 1, problem.d + 1)) for stream in streams]
     K, Q = size * np.stack(starts, axis=1)
-    of_keys = of_queries = Moments.none(problem.d + 1, problem.d + 1)
-    every, records = max(1, steps // RECORDS) if every is None else whole("every", every, 1), [(0, K, Q)]
+    of_keys = of_queries = (np.zeros_like(K), np.zeros_like(K))
+    records = [(0, K, Q)]
     for t in range(1, steps + 1):
         contexts = draw_labelled_together(problem, batch, seed, [f"{stream}/training/{t}" for stream in streams])
         with np.errstate(over="ignore", invalid="ignore"):  # a loss that is not finite raises an error below
             _, slope = full_loss_and_gradient(contexts, np.swapaxes(K, 1, 2) @ Q)
-            of_keys, by_keys = rule.step(of_keys, Q @ np.swapaxes(slope, 1, 2))
-            of_queries, by_queries = rule.step(of_queries, K @ slope)
+            of_keys, by_keys = _moved(optimiser, learning_rate, t, of_keys, Q @ np.swapaxes(slope, 1, 2))
+            of_queries, by_queries = _moved(optimiser, learning_rate, t, of_queries, K @ slope)
             K, Q = K + by_keys, Q + by_queries
         if not np.all(np.isfinite(K) & np.isfinite(Q)):
             raise OutOfReach(f"step {t} with learning_rate = {learning_rate:g} diverged: use a smaller learning rate.")
@@ -223,7 +232,8 @@ def train_full(
     return [
         FullTrajectory(
             problem=problem,
-            optimiser=rule,
+            optimiser=optimiser,
+            learning_rate=learning_rate,
             batch=batch,
             size=float(size),
             seed=seed,
@@ -236,9 +246,34 @@ def train_full(
     ]
 
 
+def _moved(optimiser: str, rate: float, t: int, means: tuple[Floats, Floats], gradient: Floats) -> Any:
+    """The running means of gradients and their squares after step t, and the change of the parameters.
+
+    Source: Kingma and Ba, ICLR 2015, algorithm 1.
+    """
+    if optimiser == "gd":
+        return means, -rate * gradient
+    first = FORGOTTEN * means[0] + (1 - FORGOTTEN) * gradient
+    second = SQUARES_FORGOTTEN * means[1] + (1 - SQUARES_FORGOTTEN) * gradient**2
+    m, v = first / (1 - FORGOTTEN**t), second / (1 - SQUARES_FORGOTTEN**t)
+    return (first, second), -rate * m / (np.sqrt(v) + LEAST)
+
+
+def _require_positive(**numbers: float) -> None:
+    for name, value in numbers.items():
+        if isinstance(value, bool) or not 0 < value < np.inf:
+            raise InvalidInput(f"{name} = {value!r}: it must be a finite number > 0.")
+
+
+def _require_counts(**counts: int) -> None:
+    for name, value in counts.items():
+        if not isinstance(value, int) or value < 1:
+            raise InvalidInput(f"{name} = {value!r}: it must be an integer >= 1.")
+
+
 def _amplitudes(problem: Problem, u: Floats) -> Floats:
     """The amplitudes l_k (K, C) of a law. A law that is a sampler has none; its functions include them."""
-    law = as_functions(problem.law, "training with full matrices")
+    law = problem.law
     ridge = law.ridge if isinstance(law, Transformed) else law
     if not isinstance(ridge, RidgeLaw | Sampled):
         raise InvalidInput(f"law = {law!r}: training with full matrices needs whole functions; write a Sampled law.")

@@ -16,7 +16,7 @@ SLIDES = {"intuition": "1/2", "proof": "1"}
 
 def steepest(w: float, d: int, n: int, seed: int) -> Value:
     """The largest |grad_x y-hat| divided by (w / 2) times the range of the labels, at sampled contexts and at two antipodes."""
-    from lipverify.foundation.streams import normals
+    from lipverify.sampling import normals
 
     drawn, labels = normals(seed, f"slope/{d}/{n}", 0, (200, n + 1, d)), normals(seed, f"slope/{d}/{n}", 1, (200, n))
     contexts = [(each / np.linalg.norm(each, axis=1, keepdims=True), y) for each, y in zip(drawn, labels, strict=True)]
@@ -41,8 +41,8 @@ def sensitivity(kept: str = "1") -> Any:
     """
     from fractions import Fraction
 
-    from lipverify.proofs.words import identity as unit
-    from lipverify.proofs.words import leftover, letters
+    from lipverify.proofs import identity as unit
+    from lipverify.proofs import leftover, letters
 
     s, times = (
         letters(symmetric=("A", "Y", "T"), A="n n", Y="n n", T="n n", one="n 1", w="", h="", l=""),
@@ -68,7 +68,7 @@ def log_ratio(slides: str) -> Any:
     """Log a_i / a_j minus the same for exp(-c w |x_i - x|^2), for any two tokens, query and w, all on the unit sphere."""
     from fractions import Fraction
 
-    from lipverify.proofs.words import leftover, letters
+    from lipverify.proofs import leftover, letters
 
     s = letters(x_i="d 1", x_j="d 1", x="d 1", w="")
     on_the_sphere = {(each.T, each): 1 for each in (s.x_i, s.x_j, s.x)}
@@ -80,10 +80,10 @@ def log_ratio(slides: str) -> Any:
 
 def drawn(d: int, n: int, seed: int) -> tuple[Any, Any]:
     """A query and n tokens."""
-    from lipverify.foundation.sphere import on_sphere
-    from lipverify.foundation.streams import normals
+    from lipverify.sampling import normals
 
-    points = on_sphere(normals(seed, f"kernel/{d}", 0, (n + 1, d)), np)
+    points = normals(seed, f"kernel/{d}", 0, (n + 1, d))
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
     return points[0], points[1:]
 
 

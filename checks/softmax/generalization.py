@@ -21,8 +21,7 @@ from lipverify.checks.softmax.transfer import (
     losses,
     proved_cost,
 )
-from lipverify.claims import at, bound, claim, exponent, identity
-from lipverify.claims.plan.proved import proved_rates
+from lipverify.claims import at, bound, claim, exponent, identity, proved_rates
 
 # fmt: off
 SAME_TASKS = ("S", "Theorem 3, tested on the same $L$", THEOREM_3)

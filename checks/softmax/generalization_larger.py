@@ -19,8 +19,7 @@ from lipverify.checks.softmax.transfer import (
     derivation,
     losses,
 )
-from lipverify.claims import at, bound, claim, exponent, identity
-from lipverify.claims.plan.proved import proved_rates
+from lipverify.claims import at, bound, claim, exponent, identity, proved_rates
 
 # fmt: off
 LARGER_TASKS = ("S", "Theorem 3, tested on $L' > L$", THEOREM_3)

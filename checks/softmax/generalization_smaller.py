@@ -24,8 +24,7 @@ from lipverify.checks.softmax.transfer import (
     over_display,
     proved_display,
 )
-from lipverify.claims import at, bound, claim, exponent, identity
-from lipverify.claims.plan.proved import proved_rates
+from lipverify.claims import at, bound, claim, exponent, identity, proved_rates
 
 # fmt: off
 SMALLER_TASKS = ("S", r"Theorem 3, tested on $L' \leq L$", THEOREM_3)

@@ -15,24 +15,22 @@ import msgspec
 import numpy as np
 from scipy.interpolate import CubicSpline
 
+from lipverify import Problem, optimal_window
 from lipverify.checks.softmax.class_probabilities import ClassLaw
+from lipverify.checks.softmax.quantities import Floats
+from lipverify.claims import makes
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.arrays import Floats
-from lipverify.foundation.means.batches import jackknife, mean_interval
-from lipverify.foundation.noted import makes
-from lipverify.foundation.streams import uniforms
-from lipverify.loss.montecarlo.contexts import draw_contexts
-from lipverify.loss.montecarlo.windows import Workspace, grid_of, softmax_sums
-from lipverify.optimum.matrix.sampled import BATCHES
-from lipverify.optimum.window.minimiser import Optimum, optimal_window
-from lipverify.problem import Problem
-from lipverify.problem.laws import Linear
+from lipverify.laws import Linear
+from lipverify.optimum import Optimum
+from lipverify.sampling import draw_contexts, jackknife, mean_interval, uniforms
 
 Loss = Callable[[Floats, Floats], Floats]
 """The loss of predictions given the true probabilities, both arrays."""
 
 WINDOWS = 0.1 * np.exp2(np.arange(49) / 4)
 """The grid of w at which losses are sampled, four points per octave; between them the loss is a cubic spline in log w."""
+BATCHES = 16
+"""Number of batches of contexts; the spread of their means gives the error."""
 BLOCK = 1024
 """Number of contexts evaluated at a time."""
 
@@ -158,13 +156,15 @@ def losses_of_batches(
     """
     problem, stream = Problem(d=d, n=n, law=Linear()), f"classification/{d}/{n}"
     sums = np.zeros((len(losses), len(laws), BATCHES, len(WINDOWS)))
-    grid, workspace, chunks = grid_of(WINDOWS), Workspace(), -(-contexts // BLOCK)
+    chunks = -(-contexts // BLOCK)
     for chunk in range(chunks):
         drawn = draw_contexts(problem, BLOCK, seed, stream, chunk)
         behind = uniforms(seed, f"{stream}/labels", chunk, (BLOCK, n))
         labels = [(behind < law(drawn.values[0])).astype(np.float64) for law in laws]
+        columns = np.stack([np.ones_like(behind), *labels], axis=-1)
         scores = (drawn.tokens @ drawn.query[:, :, None])[:, :, 0]
-        averaged = softmax_sums(scores, labels, grid, np, workspace).at_levels[:, grid.at]
+        below = scores - np.max(scores, axis=1, keepdims=True)
+        averaged = np.stack([(np.exp(w * below)[:, None] @ columns)[:, 0] for w in WINDOWS], axis=1)
         for k, law in enumerate(laws):
             predictions, p = averaged[..., k + 1] / averaged[..., 0], law(drawn.targets[0])[:, None]
             for j, loss in enumerate(losses):

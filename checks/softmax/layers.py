@@ -15,7 +15,7 @@ ROUNDING = 1e-12
 
 def contraction(w: float, d: int, n: int, seed: int, residual: str = "no") -> Value:
     """The largest diameter after a layer divided by that before it, for sampled tokens and two antipodes; `residual` adds x_i."""
-    from lipverify.foundation.streams import normals
+    from lipverify.sampling import normals
 
     drawn = normals(seed, f"depth/{d}/{n}", 0, (CONTEXTS, n, d))
     tokens = list(drawn / np.linalg.norm(drawn, axis=-1, keepdims=True))

@@ -25,7 +25,7 @@ def affine(L: float, d: int, n: float) -> lv.Problem:
 
 def table(d: int, n: float) -> dict[str, Value]:
     """The optimal w of each L, its loss on each L, and that loss divided by the minimal one."""
-    from lipverify.optimum.transfer import transfers
+    from lipverify.optimum import transfers
 
     return transfers({f"{L:g}": affine(L, d, n) for L in LEVELS})
 
@@ -58,7 +58,7 @@ def _transferred(
 
 def fixed(d: int, n: float) -> Value:
     """The loss at n tokens with the w tuned at 100 tokens, L = 1."""
-    from lipverify.optimum.transfer import transferred_loss
+    from lipverify.optimum import transferred_loss
 
     return transferred_loss(lv.optimal_window(affine(1.0, d, TUNED_AT)), affine(1.0, d, n))
 

@@ -61,7 +61,7 @@ def above_floor(law: str, reading: str, floor: str = "1") -> Any:
 
 def falls(law: str, d: int) -> Any:
     """The exponent of the loss of softmax attention at w* in n, proved for every n of a range."""
-    from lipverify.claims.plan.proved import proved_rates
+    from lipverify.claims import proved_rates
 
     return proved_rates(law, d)["loss"]
 
@@ -114,7 +114,7 @@ def crossing(law: str, reading: str, d: int, ratio: float) -> Value:
 
 def closed_form(law: str, reading: str) -> Any:
     """The closed form of a named law, with or without the offset of the slides."""
-    from lipverify.loss.linear import linear_attention
+    from lipverify.loss import linear_attention
 
     return linear_attention(lv.laws.law_named(law), reading == "offset")
 

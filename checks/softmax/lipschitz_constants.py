@@ -7,7 +7,7 @@ from typing import Any
 
 import lipverify as lv
 from lipverify.checks.softmax.quantities import Value
-from lipverify.claims.plan.proved import between, proved_rates, proved_window
+from lipverify.claims import between, proved_rates, proved_window
 
 Vector = tuple[Fraction, ...]
 

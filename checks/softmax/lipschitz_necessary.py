@@ -10,8 +10,7 @@ from lipverify.checks.softmax.directions_proofs import FINITE, LINEAR, MONOTONE,
 from lipverify.checks.softmax.lipschitz_notions import SHARED
 from lipverify.checks.softmax.other_constants import gain, matched, nearly, price, sampled, table, tolerance
 from lipverify.checks.softmax.quantities import MODEL
-from lipverify.claims import agree, at, bound, claim, exponent, per_profile
-from lipverify.claims.plan.proved import proved_rates
+from lipverify.claims import agree, at, bound, claim, exponent, per_profile, proved_rates
 
 # fmt: off
 SLIDE = ("S", "Empirical Generalization, necessary", """Shared Lipschitzness across (train, test) is necessary for ICL. 3 attention units,

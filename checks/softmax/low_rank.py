@@ -2,12 +2,14 @@ r"""Tasks of low rank, f(x) = a^T B^T x: the best matrix c BB^T + c' (I - BB^T) 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import lipverify as lv
 
 CASES: dict[str, dict[str, float]] = {"two-tokens": {"n": 2, "sigma": 0.5}, "noiseless": {"n": 20, "sigma": 0.0}}
 """Each of the two assumptions of Theorem 4 without the other."""
+KIND: dict[str, Literal["printed", "convention"]] = {"sphere": "printed", "product": "convention"}
+"""The tokens of the source, and others."""
 
 
 def problem(covariates: str, d: int, k: int, n: float, sigma: float) -> lv.Problem:
@@ -25,7 +27,7 @@ def problem(covariates: str, d: int, k: int, n: float, sigma: float) -> lv.Probl
 
 def best(covariates: str, d: int, k: int, n: float, sigma: float, C: float) -> dict[str, Any]:
     """The best M = c BB^T + c' (I - BB^T) in the ball of radius C, by the exact method, and the reduction of the loss by c'."""
-    from lipverify.optimum.block import optimal_block
+    from lipverify.optimum import optimal_block
 
     block = optimal_block(problem(covariates, d, k, n, sigma), float(C))
     return {
@@ -41,7 +43,7 @@ def searched(
     covariates: str, d: int, k: int, n: float, sigma: float, C: float, contexts: int, seed: int
 ) -> dict[str, Any]:
     """The best symmetric M in the same ball on sampled contexts, with no assumption about its form."""
-    from lipverify.optimum.block import sampled_block
+    from lipverify.optimum import sampled_block
 
     stream = f"lowrank/{covariates}, d={d}, k={k}, n={n:g}, sigma={sigma:g}, C={C:g}"
     block = sampled_block(problem(covariates, d, k, n, sigma), k, float(C), contexts=contexts, seed=seed, stream=stream)

@@ -21,7 +21,7 @@ def best_loss(m: int, n: float) -> Value:
 def projected(d: int, k: int, n: int, c: float) -> dict[str, Value]:
     """The loss at c BB^T on the product of spheres in R^d, by the block reduction, and at c on the sphere of R^k."""
     from lipverify.checks.softmax.low_rank import problem as low_rank_problem
-    from lipverify.loss.block import block_terms
+    from lipverify.loss import block_terms
 
     small = lv.loss_terms(lv.Problem(d=k, n=n, law=lv.laws.Linear(), sigma=0.5), c)
     whole = block_terms(low_rank_problem("product", d, k, n, 0.5), c, 0.0)
@@ -48,13 +48,12 @@ def floor(d: int, k: int, scale: str = "") -> Value:
     of a^T times the difference from B^T x is (A(c r) - r)^2 / k, where r^2 is Beta(k/2, (d - k)/2).
     """
     from scipy.optimize import minimize_scalar
-
-    from lipverify.loss.block.reduction import share_rule
+    from scipy.special import roots_sh_jacobi
 
     def off(log_c: float, order: int = 80) -> float:
-        share, weight = share_rule(d, k, order)
+        share, weight = roots_sh_jacobi(order, d / 2 - 1, k / 2)
         r = np.sqrt(share)
-        return float(weight @ (tilted(d, np.exp(log_c) * r) - r) ** 2 / k)
+        return float(weight / weight.sum() @ (tilted(d, np.exp(log_c) * r) - r) ** 2 / k)
 
     best = minimize_scalar(off, bounds=(np.log(d) - 1, np.log(d) + 1), method="bounded", options={"xatol": 1e-9}).x
     value, unit = off(best), d**3 / (2 * (k + 2)) if scale else 1.0
@@ -66,7 +65,7 @@ def in_block(d: int, k: int) -> Value:
     from scipy.optimize import minimize_scalar
 
     from lipverify.checks.softmax.low_rank import problem as low_rank_problem
-    from lipverify.loss.block import block_terms
+    from lipverify.loss import block_terms
 
     here = low_rank_problem("sphere", d, k, 1e12, 0.0)
     found = minimize_scalar(lambda c: float(block_terms(here, c, 0.0).bias), bounds=(d, 3 * d), method="bounded")
@@ -75,7 +74,7 @@ def in_block(d: int, k: int) -> Value:
 
 def learned(k: int) -> Any:
     """The exponent in n of min_c L(c BB^T) on the product of spheres, by the window theorem of linear tasks in R^k."""
-    from lipverify.claims.plan.proved import proved_rates
+    from lipverify.claims import proved_rates
 
     return proved_rates("affine", k)["loss"]
 
@@ -118,7 +117,7 @@ def saved(d: int, k: int, n: float) -> Any:
 
     from flint import arb, fmpq
 
-    from lipverify.claims.plan.proved import between, proved_window
+    from lipverify.claims import between, proved_window
 
     theorem, tokens = proved_window("affine", k), arb(n)
     if not theorem.covers(n, 3**0.5, 1.0) or d - k < 2:

@@ -10,9 +10,8 @@ import numpy as np
 
 import lipverify as lv
 from lipverify.checks.softmax.low_rank import best, problem
-from lipverify.checks.softmax.quantities import Value
-from lipverify.foundation.arrays import Floats
-from lipverify.foundation.noted import makes
+from lipverify.checks.softmax.quantities import Floats, Value, noise_and_bias
+from lipverify.claims import makes
 
 LOCATED = 1e-6
 """The accuracy of the radius and of its limit, in units of d."""
@@ -24,7 +23,7 @@ def gained(
     covariates: str, d: int, k: int, n: float, sigma: float, C: float, contexts: int, seed: int
 ) -> dict[str, Value]:
     """The reduction of the loss by the c' of the exact method, both matrices on the same contexts."""
-    from lipverify.optimum.block import optimal_block
+    from lipverify.optimum import optimal_block
 
     here = problem(covariates, d, k, n, sigma)
     optimum, P = optimal_block(here, C), np.diag([1.0] * k + [0.0] * (d - k))
@@ -46,54 +45,51 @@ def gain_on_common_draws(
     contexts
         Their number; they are drawn in batches of 8192, at least two.
     """
-    from lipverify.foundation.means.batches import mean_interval
-    from lipverify.loss.attention import attention_named, samples
-    from lipverify.loss.montecarlo.contexts import draw_contexts
+    from lipverify.sampling import draw_contexts, mean_interval
 
-    softmax, gains = attention_named("softmax"), []
+    gains = []
     for batch in range(max(2, contexts // BATCH)):
         drawn = draw_contexts(problem, BATCH, seed, stream, batch)
-        (noise, bias), (noise_too, bias_too) = (samples(softmax, drawn, M) for M in (first, second))
+        (noise, bias), (noise_too, bias_too) = (noise_and_bias(drawn, M) for M in (first, second))
         gains.append(float(np.mean(bias - bias_too + problem.sigma**2 * (noise - noise_too))))
     return mean_interval(np.array(gains))
 
 
 def proved_gain(n: int, C: float, c: float, c_perp: float) -> Any:
     """The minimal loss over c BB^T in the ball of radius C minus that of one M, by balls; d = 2, k = 1, sphere, sigma = 0."""
-    from lipverify.claims.plan.proved import between, proved
+    from lipverify.claims import between, proved
     from lipverify.proofs import prove_not_aligned
-    from lipverify.proofs.finite import on_the_circle
 
-    given, name = on_the_circle(n, 0.0, (1.0, 0.0), (c, c_perp), C), "lowrank-radius" if C > 1 else "lowrank-tiny-ball"
+    given = {"n": n, "sigma": 0.0, "S": (1.0, 0.0), "M": (c, c_perp), "stop": C}
+    name = "lowrank-radius" if C > 1 else "lowrank-tiny-ball"
     proof = proved(name, "not aligned", given, lambda: prove_not_aligned(n, 0.0, (c, c_perp), C))
     return between(proof, proof.constants["gain_low"], proof.constants["gain_high"])
 
 
 def proved_best(d: int, k: int, n: int, sigma: float, C: float) -> dict[str, Any]:
     """c* / C and |M* - c* BB^T| for the best M in the ball of radius C on the sphere, proved: 1 and 0."""
-    from lipverify.claims.plan.proved import between, proved
+    from lipverify.claims import between, proved
     from lipverify.proofs import prove_aligned
-    from lipverify.proofs.finite import in_subspace
 
-    name, given = f"lowrank-best-{d}-{k}-{n}{'-noise' if sigma else ''}", in_subspace(d, k, n, sigma, C)
+    name = f"lowrank-best-{d}-{k}-{n}{'-noise' if sigma else ''}"
+    given = {"d": d, "k": k, "n": n, "sigma": float(sigma), "C": float(C)}
     proof = proved(name, "aligned", given, lambda: prove_aligned(d, k, n, sigma, C))
     return {"c": between(proof, 1, 1), "rest": between(proof, 0, 0)}
 
 
 def proved_best_block(d: int, sigma: float, C: float) -> dict[str, Any]:
     """The same of the M that do not mix, for every k < d and n >= 2, and up to these sigma and C."""
-    from lipverify.claims.plan.proved import between, proved
+    from lipverify.claims import between, proved
     from lipverify.proofs import prove_aligned_blocks
-    from lipverify.proofs.finite import blocks_given
 
-    name, given = f"lowrank-blocks-{d}{'-noise' if sigma else ''}", blocks_given(d, sigma, C)
+    name, given = f"lowrank-blocks-{d}{'-noise' if sigma else ''}", {"d": d, "sigma": float(sigma), "C": float(C)}
     proof = proved(name, "aligned blocks", given, lambda: prove_aligned_blocks(d, sigma, C))
     return {"c": between(proof, 1, 1), "rest": between(proof, 0, 0)}
 
 
 def radius(covariates: str, d: int, k: int, n: float, sigma: float, most: float = 4.0) -> Value:
     """The largest C / d up to `most` such that c' = 0 is best in every ball from C = most d / 12 to C."""
-    from lipverify.optimum.block import critical_radius
+    from lipverify.optimum import critical_radius
 
     critical = critical_radius(problem(covariates, d, k, n, sigma), most * d)
     high = critical.high if critical.finite else critical.low
@@ -118,7 +114,7 @@ def counterexamples(covariates: str, problems: int, seed: int) -> Value:
     sphere and 3 k on the product.
     """
     from lipverify.errors import OutOfReach
-    from lipverify.foundation.streams import generator
+    from lipverify.sampling import generator
 
     random, failed = generator(seed, f"counterexamples/{covariates}", 0), 0
     for _ in range(problems):

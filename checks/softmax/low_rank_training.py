@@ -50,7 +50,7 @@ def trained(family: str, attention: Any, covariates: str, optimiser: Any, seeds:
 
     rho(M, B) = |B'^T M B'|_2 / |B^T M B|_2, spurious over relevant, B the first axes; means over runs.
     """
-    from lipverify.optimum.pretraining import Recipe, held_out_losses
+    from lipverify.optimum import Recipe, held_out_losses
 
     recipe = Recipe(optimiser=optimiser, start=1.0, **recipe_of(family, attention, optimiser))
     here, streams = problem(family, covariates), [f"block/{family}/{covariates}/{k}" for k in range(seeds)]
@@ -78,7 +78,7 @@ def trained(family: str, attention: Any, covariates: str, optimiser: Any, seeds:
 
 def interval(values: Any) -> Value:
     """The mean over runs and the half-width of its 99 % t-interval."""
-    from lipverify.foundation.means.batches import mean_interval
+    from lipverify.sampling import mean_interval
 
     return mean_interval(np.asarray(values), LEVEL)
 

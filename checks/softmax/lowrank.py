@@ -4,9 +4,8 @@ In the ball C = d it holds under each assumption without the other; in smaller b
 """
 
 from lipverify.checks.softmax.figures import beside_aligned
-from lipverify.checks.softmax.low_rank import CASES, averaged, best_in_case, searched_in_case
+from lipverify.checks.softmax.low_rank import CASES, KIND, averaged, best_in_case, searched_in_case
 from lipverify.claims import agree, at, bound, claim, identity, per_profile
-from lipverify.claims.ledger import Kind
 
 # fmt: off
 THEOREM_4 = ("S", "Theorem 4 (Informal)", r"""Suppose $n = 2$ or $\sigma = 0$. Then for some $C = \Omega(1)$, any optimal solution
@@ -31,11 +30,10 @@ SEARCHED = at(searched_in_case, contexts=CONTEXTS)
 EXACT, SAMPLED = "3e-5", "0.1"  # three times the largest errors of a ratio, by each method
 QUADRATIC = r"\mathbf{s}^\top \mathbf{M}^* \mathbf{s}"
 
-kind: Kind
-for covariates, tokens, pairs, kind in (
-    ("sphere", r"tokens and query uniform on $S^{d-1}$", PAIRS, "printed"),
+for covariates, tokens, pairs in (
+    ("sphere", r"tokens and query uniform on $S^{d-1}$", PAIRS),
     ("product", r"""$x = \mathbf{B} u + \mathbf{B}_\perp v$ with $u$ uniform on $S^{k-1}$ and $v$ on $S^{d-k-1}$ (other radii
-        are other units)""", WIDE, "convention"),
+        are other units)""", WIDE),
 ):
     scale = bound(best_in_case, "c^*", of="c", low="0", control="1.1*d", strict=True, over=PAIRS, method="exact")
     agrees = tuple(
@@ -51,7 +49,7 @@ for covariates, tokens, pairs, kind in (
             agree(best_in_case, SEARCHED, name, of=of, over={"covariates": covariates} | pairs)
             for of, name in (("c", "c^*"), ("loss", r"\mathcal{L}"))
         ),
-        source=THEOREM_4, kind=kind, expected="supported", over={"covariates": covariates, "case": MEANT},
+        source=THEOREM_4, kind=KIND[covariates], expected="supported", over={"covariates": covariates, "case": MEANT},
         title="M* = c BB^T",
         statement=r"\mathbf{M}^* = c \mathbf{B} \mathbf{B}^\top, \quad 0 < c \leq C, \quad C = d",
         assumes=(tokens, *SET),
@@ -67,7 +65,7 @@ for covariates, tokens, pairs, kind in (
         scale,
         bound(SEARCHED, rf"\min {QUADRATIC}", of="relevant", low="0", strict=True, control="1.1*d", over=pairs, method="montecarlo"),
         *agrees,
-        source=THEOREM_4, kind=kind, expected="supported", over={"covariates": covariates, "case": tuple(CASES)},
+        source=THEOREM_4, kind=KIND[covariates], expected="supported", over={"covariates": covariates, "case": tuple(CASES)},
         title="Attention is positive on the relevant directions",
         statement=rf"\mathbf{{s}} \in \mathrm{{col}}(\mathbf{{B}}) \implies {QUADRATIC} > 0",
         assumes=(tokens, *SET, EITHER),
@@ -79,7 +77,7 @@ for covariates, tokens, pairs, kind in (
         bound(best_in_case, rf"{QUADRATIC} / c^*", of="ratio", equals=0, within=EXACT, over=PAIRS, method="exact"),
         bound(SEARCHED, rf"{QUADRATIC} / c^*", of="ratio", equals=0, within=SAMPLED, over=pairs, method="montecarlo"),
         *agrees,
-        source=THEOREM_4, kind=kind, expected="supported", over={"covariates": covariates, "case": tuple(CASES)},
+        source=THEOREM_4, kind=KIND[covariates], expected="supported", over={"covariates": covariates, "case": tuple(CASES)},
         title="Attention is zero on the spurious directions",
         statement=rf"\mathbf{{s}} \in \mathrm{{col}}(\mathbf{{B}})^\perp \implies {QUADRATIC} = 0",
         assumes=(tokens, *SET, EITHER),

@@ -57,13 +57,12 @@ def slope_beyond(law: str, d: int, n: float) -> Value:
 
 def proved_slope_beyond(law: str, d: int, n: int) -> Any:
     """d log B / d log w from that w on, to three digits, by balls."""
-    from lipverify.claims.plan.proved import between, proved
+    from lipverify.claims import between, proved
     from lipverify.proofs import prove_rising
-    from lipverify.proofs.finite import about
 
     here, w = problem(law, d, n), float(f"{4 * n ** (2 / (d - 1)):.3g}")
     name = f"rising-{law}-{d}-{n}"
-    proof = proved(name, "bias rises", about(here), lambda: prove_rising(here, w, 2 * w))
+    proof = proved(name, "bias rises", here, lambda: prove_rising(here, w, 2 * w))
     if (proof.constants["w_1"], proof.constants["w_2"]) != (w, 2 * w):
         raise ValueError(f"{name}.json: not from w = {w:g} to {2 * w:g}: {proof.statement}")
     return between(proof, proof.constants["slope_low"], proof.constants["slope_high"])

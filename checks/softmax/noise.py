@@ -13,8 +13,7 @@ from lipverify.checks.softmax.quantities import (
     many_tokens,
     sampled_terms,
 )
-from lipverify.claims import at, bound, claim, exponent
-from lipverify.claims.plan.proved import proved_rates
+from lipverify.claims import at, bound, claim, exponent, proved_rates
 
 # fmt: off
 SKETCH = ("S", "Proof Sketch, rate of the noise", r"""for the relevant range of $w_{KQ}$,

@@ -34,7 +34,7 @@ def trained(law: str, covariates: str, optimiser: str, seeds: int, seed: int) ->
 
     Runs of one replication share tokens, directions and starts; errors are half-widths of 99 % intervals of the mean.
     """
-    from lipverify.foundation.means.batches import mean_interval
+    from lipverify.sampling import mean_interval
 
     setting, every = SETTINGS[law], STEPS // 8
     norms, scales = {}, {}
@@ -62,7 +62,7 @@ def descended(law: str, covariates: str) -> Value:
 
 def grown(law: str, d: int, n: float, L: float, larger: float, step: int) -> Value:
     """log of the ratio of w at two L after the same number of steps of descent on the exact loss; M = w I throughout."""
-    from lipverify.optimum.pretraining import Recipe
+    from lipverify.optimum import Recipe
 
     here, rate = SETTINGS[law], d**2 / SLOWER[law]
     recipe = Recipe(optimiser="gd", learning_rate=rate, steps=step, batch=1, start=here["start"])
@@ -117,12 +117,10 @@ def descended_window(problem: lv.Problem, recipe: Any, reach: float) -> Value:
 
 def slope_at_zero(law: str, covariates: str, contexts: int, seed: int) -> Value:
     """The trace of minus the gradient in M at M = 0, at L = 1."""
-    from lipverify.foundation.means.batches import mean_interval
-    from lipverify.loss.attention import attention_named
-    from lipverify.optimum.matrix.sampled import draw_loss
+    from lipverify.sampling import draw_loss, mean_interval
 
     tasks = task(SETTINGS[law], covariates, 1.0)
-    loss = draw_loss(tasks, attention_named("softmax"), contexts, seed, f"zero/{law}/{covariates}")
+    loss = draw_loss(tasks, "softmax", contexts, seed, f"zero/{law}/{covariates}")
     return mean_interval(-np.trace(loss.gradients_of_batches(np.zeros((tasks.d, tasks.d))), axis1=1, axis2=2))
 
 
@@ -164,7 +162,7 @@ def task(setting: dict[str, Any], covariates: str, L: float) -> lv.Problem:
 
 def recipe(setting: dict[str, Any], optimiser: Any) -> Any:
     """The training recipe of a setting."""
-    from lipverify.optimum.pretraining import Recipe
+    from lipverify.optimum import Recipe
 
     rate = setting.get(optimiser, ADAM)
     return Recipe(optimiser=optimiser, learning_rate=rate, steps=STEPS, batch=32, start=setting["start"])

@@ -21,7 +21,7 @@ CLASSES = {
 
 def table(d: int, n: float, sigma: float = 1.0) -> dict[str, Value]:
     """The optimal w of each class, its loss on the cosine class with L = 1, and that loss divided by the minimal one."""
-    from lipverify.optimum.transfer import transfers
+    from lipverify.optimum import transfers
 
     return transfers({name: problem(law, d, n, L, sigma) for name, (law, L) in CLASSES.items()}, tested=["cosine"])
 
@@ -37,7 +37,7 @@ def sampled(d: int, n: float, contexts: int, seed: int, backend: str) -> dict[st
 
 def matched(d: int, n: float) -> Value:
     """The loss on the cosine class at the w of the affine class with the same E (Delta f)^2, divided by that at L = 1."""
-    from lipverify.optimum.transfer import quotient, transferred_loss
+    from lipverify.optimum import quotient, transferred_loss
 
     L = math.sqrt(roughness("cosine", 1.0, d) / roughness("affine", 1.0, d))
     tuned = [lv.optimal_window(problem("affine", d, n, each)) for each in (L, 1.0)]

@@ -44,7 +44,7 @@ def stationary(trace: str = "1") -> Any:
     """
     from fractions import Fraction
 
-    from lipverify.proofs.words import identity, leftover, letters
+    from lipverify.proofs import identity, leftover, letters
 
     s = letters(symmetric=("S",), S="d d", A="", B="", t="", m="", variance="", k="")
     square = s.t * s.S + 2 * s.S @ s.S

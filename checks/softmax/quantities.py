@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 import lipverify as lv
 from lipverify.claims import agree, at, per_profile
 
 Value = tuple[float, float]
+Floats = NDArray[np.float64]
 DIMENSIONS = per_profile((2, 3, 4, 5, 6, 7, 8), (2, 3, 4, 5, 6, 7, 8, 9, 10, 12))
 """The dimensions at which statements about a limit are measured."""
 WINDOWS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
@@ -31,10 +35,34 @@ def optimum(law: str, d: int, n: float, L: float = 1.0, sigma: float = 1.0) -> d
 
 def sampled_optimum(law: str, d: int, n: float, contexts: int, seed: int) -> dict[str, Value]:
     """The optimal w, by sampling alone."""
-    from lipverify.optimum.window.empirical import empirical_window
+    from lipverify.optimum import empirical_window
 
     best = empirical_window(problem(law, d, n), contexts=contexts, seed=seed, stream=f"window/{law}/{d}/{n}")
     return {"w": (best.w, best.w_error)}
+
+
+def softmax(scores: Any) -> Any:
+    """e^{s_i} / sum_j e^{s_j} over the last axis.
+
+    >>> softmax(np.array([[0.0, np.log(3.0), -1e9]])).round(12).tolist()
+    [[0.25, 0.75, 0.0]]
+    """
+    level = np.exp(scores - np.max(scores.real, axis=-1, keepdims=True))
+    return level / np.sum(level, axis=-1, keepdims=True)
+
+
+def weights(drawn: Any, M: Floats) -> Floats:
+    """The attention of each query to its tokens, (contexts, n), with the scores x_i^T M x."""
+    return np.asarray(softmax((drawn.tokens @ (drawn.query @ M.T)[..., None])[..., 0]))
+
+
+def noise_and_bias(drawn: Any, M: Floats) -> tuple[Floats, Floats]:
+    """sum_i a_i^2 and the squared bias of each context, the components of f at amplitude 1."""
+    a = weights(drawn, M)
+    parts = zip(drawn.values, drawn.targets, strict=True)
+    return np.sum(a * a, axis=1), sum(
+        (np.sum(a * (f - target[:, None]), axis=1) ** 2 for f, target in parts), np.zeros(len(a))
+    )
 
 
 def terms(law: str, d: int, n: float, w: float) -> dict[str, Value]:

@@ -10,7 +10,7 @@ import numpy as np
 
 import lipverify as lv
 from lipverify.checks.softmax.quantities import Value
-from lipverify.claims.plan.proved import proved_rates
+from lipverify.claims import proved_rates
 
 STEP = 0.1
 """The step in log w of the finite differences for the derivatives of both terms."""

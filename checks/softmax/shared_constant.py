@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 import lipverify as lv
-from lipverify.checks.softmax.quantities import Value, problem
-from lipverify.foundation.arrays import Floats
+from lipverify.checks.softmax.quantities import Floats, Value, problem
 
 CLASSES = ("affine", "relu", "cosine")
 NODES, FEWER = 14, 11
@@ -30,7 +29,7 @@ dominates."""
 
 def table(d: int, n: float, sigma: float = 1.0) -> dict[str, Value]:
     """The optimal w of each of the three classes with L = 1, its loss on each, and that loss divided by the minimal one."""
-    from lipverify.optimum.transfer import transfers
+    from lipverify.optimum import transfers
 
     return transfers({law: problem(law, d, n, sigma=sigma) for law in CLASSES})
 
@@ -52,7 +51,7 @@ def on_waves(d: int, n: float) -> Value:
 
     The loss of cos(k z) / k with noise 1 is that of cos(k z) with noise k, divided by k^2.
     """
-    from lipverify.optimum.transfer import quotient, transferred_loss
+    from lipverify.optimum import quotient, transferred_loss
 
     tuned = lv.optimal_window(problem("affine", d, n))
     wave = problem("cosine", d, n, math.sqrt(tuned.w), math.sqrt(tuned.w))
@@ -62,14 +61,14 @@ def on_waves(d: int, n: float) -> Value:
 
 def worst_task(d: int, n: float) -> dict[str, Value]:
     """The loss at the w of the ReLU law, L = sigma = 1, on the worst 1-Lipschitz function, as bounds from above and below."""
-    from lipverify.loss.worst import WorstBias, worst_bias
-    from lipverify.optimum.transfer import at_optima
+    from lipverify.loss import worst_bias
+    from lipverify.optimum import at_optima
 
     here = problem("relu", d, n)
     tuned = lv.optimal_window(here)
 
     @cache
-    def worst(windows: bytes) -> WorstBias:
+    def worst(windows: bytes) -> Any:
         return worst_bias(d, n, np.frombuffer(windows))
 
     def losses(side: str) -> Callable[[Floats], tuple[Floats, Floats]]:
@@ -88,7 +87,7 @@ def mixed(d: int, n: float, sigma: float = 1.0) -> dict[str, Value]:
     The loss of a mixture is the mean of the losses: it falls where all three fall and rises where all rise, so its
     minimum lies between theirs.
     """
-    from lipverify.optimum.transfer import quotient
+    from lipverify.optimum import quotient
 
     here = {law: problem(law, d, n, sigma=sigma) for law in CLASSES}
     best = {law: lv.optimal_window(each) for law, each in here.items()}
@@ -123,12 +122,15 @@ def derivation(kinked: str = "relu") -> Any:
     """The difference of the exponents that leading terms imply from p and q below, by SymPy, for every d."""
     import sympy
 
-    from lipverify.loss.asymptotic import d, transferred_power
+    from lipverify.loss import transferred_power
 
     laws = {"relu": lv.laws.law_named(kinked), "affine": lv.laws.Affine(), "cosine": lv.laws.Affine()}  # equally smooth
     apart = []
     for (trained, tested), stated in PAIRS.items():
         falls = transferred_power(laws[trained], laws[tested])
         implied = {"q": -falls, "p": falls - lv.leading(laws[tested]).loss_exponent}
-        apart += [implied[name] - sympy.sympify(text, {"d": d}) for name, text in stated.items()]
+        apart += [
+            implied[name] - sympy.sympify(text, {each.name: each for each in falls.free_symbols})
+            for name, text in stated.items()
+        ]
     return sympy.Matrix(apart)

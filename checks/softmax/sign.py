@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import lipverify as lv
-from lipverify.checks.softmax.quantities import Value, problem
+from lipverify.checks.softmax.quantities import Value, noise_and_bias, problem, softmax
 
 BATCHES = 16
 """Number of batches of contexts; the spread of their means gives the error."""
@@ -16,8 +16,8 @@ BATCHES = 16
 
 def excess(law: str, d: int, n: int) -> dict[str, Value]:
     """L(-w* I) - L(w* I), and L(-w* I) / L(w* I), by the exact method."""
-    from lipverify.checks.softmax.negative import negative_excess
-    from lipverify.optimum.transfer import at_optima
+    from lipverify.loss import negative_excess
+    from lipverify.optimum import at_optima
 
     here = problem(law, d, n)
     best = lv.optimal_window(here)
@@ -43,7 +43,7 @@ def harmonics(d: int, n: int, degree: int, kappa: float) -> lv.Problem:
 
 def advantage(d: int, n: int, degree: int, kappa: float, w: float) -> Value:
     """The minimal loss over w from 1/2 to 32 minus the loss at -w, by the exact method."""
-    from lipverify.checks.softmax.negative import negative_excess
+    from lipverify.loss import negative_excess
 
     tasks, coarse = harmonics(d, n, degree, kappa), np.geomspace(0.5, 32.0, 9)
     total = lv.loss_terms(tasks, coarse).total
@@ -60,7 +60,7 @@ def advantage(d: int, n: int, degree: int, kappa: float, w: float) -> Value:
 
 def odd_gap(d: int, n: int, degree: int, kappa: float, w: float) -> Value:
     """L(-w I) - L(w I), by the exact method."""
-    from lipverify.checks.softmax.negative import negative_excess
+    from lipverify.loss import negative_excess
 
     value, error = negative_excess(harmonics(d, n, degree, kappa), [w])
     return float(value[0]), float(error[0])
@@ -70,15 +70,13 @@ def averaged_gap(d: int, n: int, degree: int, kappa: float, w: float, contexts: 
     """L(-w I) - L(w I) for d = 3 on sampled tokens, averaged over f in closed form: 4 kappa sum_i a_i P_degree(t_i)."""
     from scipy.special import eval_legendre
 
-    from lipverify.foundation.means.batches import mean_interval
-    from lipverify.foundation.sphere import on_sphere
-    from lipverify.foundation.streams import normals
-    from lipverify.loss.attention import softmax_weights
+    from lipverify.sampling import mean_interval, normals
 
     gaps = []
     for batch in range(BATCHES):
-        t = on_sphere(normals(seed, f"odd/{degree}/{n}", batch, (contexts // BATCHES, n, d)), np)[:, :, 0]
-        gaps.append(4 * kappa * np.mean(np.sum(softmax_weights(w * t, np) * eval_legendre(degree, t), axis=1)))
+        points = normals(seed, f"odd/{degree}/{n}", batch, (contexts // BATCHES, n, d))
+        t = points[:, :, 0] / np.linalg.norm(points, axis=2)
+        gaps.append(4 * kappa * np.mean(np.sum(softmax(w * t) * eval_legendre(degree, t), axis=1)))
     return mean_interval(np.array(gaps))
 
 
@@ -86,18 +84,16 @@ def sampled_gap(d: int, n: int, degree: int, kappa: float, w: float, contexts: i
     """L(-w I) - L(w I) on contexts in R^3, with f = sqrt(5) P_2(<q, x>) + sqrt(kappa (2 degree + 1)) P_degree(<q, x>)."""
     from scipy.special import eval_legendre
 
-    from lipverify.foundation.means.batches import mean_interval
-    from lipverify.loss.attention import attention_named, samples
-    from lipverify.loss.montecarlo.contexts import draw_contexts
+    from lipverify.sampling import draw_contexts, mean_interval
 
     def link(z: np.ndarray) -> np.ndarray:  # on S^2, E_q P_l P_l = P_l / (2l + 1)
         return np.asarray(
             np.sqrt(5) * eval_legendre(2, z) + np.sqrt(kappa * (2 * degree + 1)) * eval_legendre(degree, z)
         )
 
-    tasks, softmax, gaps = lv.Problem(d=d, n=n, law=lv.Ridge(link), sigma=0.0), attention_named("softmax"), []
+    tasks, gaps = lv.Problem(d=d, n=n, law=lv.Ridge(link), sigma=0.0), []
     for batch in range(BATCHES):
         drawn = draw_contexts(tasks, contexts // BATCHES, seed, f"sign/{degree}/{kappa}/{n}", batch)
-        (_, plus), (_, minus) = (samples(softmax, drawn, sign * w * np.eye(d)) for sign in (1, -1))
+        (_, plus), (_, minus) = (noise_and_bias(drawn, sign * w * np.eye(d)) for sign in (1, -1))
         gaps.append(np.mean(minus - plus))
     return mean_interval(np.array(gaps))

@@ -53,23 +53,21 @@ def certified_slopes(law: str, d: int, n: int, L: float) -> Any:
 
 def falls(law: str, d: int, n: int) -> Any:
     """The share of [0, w*] on which the bias falls, for every L <= sigma; the proof shows all of it."""
-    from lipverify.claims.plan.proved import between, proved
+    from lipverify.claims import between, proved
     from lipverify.proofs import prove_falling
-    from lipverify.proofs.finite import about
 
     here = problem(law, d, n)
-    found = proved(f"falling-{law}-{d}-{n}", "bias falls", about(here), lambda: prove_falling(here))
+    found = proved(f"falling-{law}-{d}-{n}", "bias falls", here, lambda: prove_falling(here))
     return between(found, 1, 1)
 
 
 def at_twice(law: str, d: int) -> dict[str, Any]:
     """N(2w) / N(w) and B(2w) / B(w), proved for every n, L, sigma and w of a range."""
-    from lipverify.claims.plan.proved import between, committed, stated
+    from lipverify.claims import between, proved
     from lipverify.proofs import Tradeoff, prove_tradeoff
 
     name = f"tradeoff-{law}-{d}"
-    proof = committed(name, lambda: prove_tradeoff(lv.laws.law_named(law), d))
-    stated(name, proof, ("tradeoff",), {"law": law, "d": d})
+    proof = proved(name, "tradeoff", {"law": law, "d": d}, lambda: prove_tradeoff(lv.laws.law_named(law), d))
     if not isinstance(proof, Tradeoff) or proof.ratio != 2.0 or proof.least_w > 1000 or proof.constants["K"] > 100:
         raise ValueError(f"{name}.json: not from w >= 1000 and n >= 100 (2 w)^p to 2 w: {proof.statement}")
     return {"noise": between(proof, *proof.rise), "bias": between(proof, *proof.fall)}
@@ -94,7 +92,7 @@ def _left(kept: str, names: tuple[str, ...]) -> Any:
     """Symbols: A and T are the diagonal matrices of attention and scores, and the column 1 sums: a = A 1, 1^T A 1 = 1."""
     from fractions import Fraction
 
-    from lipverify.proofs.words import leftover, letters
+    from lipverify.proofs import leftover, letters
 
     s, times = letters(symmetric=("A", "T"), A="n n", T="n n", one="n 1"), Fraction(kept)
 

@@ -29,7 +29,7 @@ def trained(law: str, d: int, recipe: str, runs: int, fresh: int, seed: int) -> 
     entry of the last column of Q, which is multiplied by the query's empty label slot.
     """
     from lipverify.checks.softmax.full_form import curvature_in_row, draw_labelled, train_full
-    from lipverify.foundation.means.batches import mean_interval
+    from lipverify.sampling import mean_interval
 
     tasks, streams = task(law, d), [f"form/{law}/{d}/{k}" for k in range(runs)]
     trainings = train_full(tasks, streams, steps=STEPS, every=STEPS // RECORDS, seed=seed, **RECIPES[recipe])
@@ -57,7 +57,7 @@ def trained(law: str, d: int, recipe: str, runs: int, fresh: int, seed: int) -> 
 def curvature_at_best(law: str, d: int, n: int, fresh: int, seed: int) -> Value:
     """The second derivative in r at r = 0 and M = w* I, without training; the interval is over eight sets of contexts."""
     from lipverify.checks.softmax.full_form import curvature_in_row, draw_labelled
-    from lipverify.foundation.means.batches import mean_interval
+    from lipverify.sampling import mean_interval
 
     tasks = task(law, d, n)
     M = lv.optimal_window(tasks).w * np.eye(d)
@@ -71,7 +71,7 @@ def slope_in_row(law: str, d: int, seed: int, twice: bool = False) -> Value:
     The error is the rounding of sums over 400 contexts of 16 tokens.
     """
     from lipverify.checks.softmax.full_form import draw_labelled, full_loss_and_gradient, mirrored
-    from lipverify.foundation.streams import normals
+    from lipverify.sampling import normals
 
     drawn, A = draw_labelled(task(law, d), 400, seed, f"slope/{law}/{d}"), np.zeros((d + 1, d + 1))
     A[:d, :d] = 2.0 * normals(seed, f"slope/{law}/{d}/matrix", 0, (d, d))

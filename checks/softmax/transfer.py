@@ -16,7 +16,7 @@ STATED = {"same": "-2/E", "larger": "-4/E", "smaller": "D/(2*E) - 1"}
 
 def losses(law: str, d: int, n: float) -> dict[str, Value]:
     """The loss at w*(L) on each L', and its ratio to the loss on L, at L = sigma = 1."""
-    from lipverify.optimum.transfer import quotient, transferred_loss
+    from lipverify.optimum import quotient, transferred_loss
 
     tuned = lv.optimal_window(problem(law, d, n))
     home = tuned.loss, tuned.loss_error
@@ -47,7 +47,7 @@ def _losses_by(
 
 def along_tested(law: str, d: int, n: float, rho: float) -> dict[str, Value]:
     """The loss at w*(1) on L' = rho and on L' = 1/rho."""
-    from lipverify.optimum.transfer import transferred_loss
+    from lipverify.optimum import transferred_loss
 
     tuned = lv.optimal_window(problem(law, d, n))
     return {case: transferred_loss(tuned, problem(law, d, n, L)) for case, L in (("larger", rho), ("smaller", 1 / rho))}
@@ -55,7 +55,7 @@ def along_tested(law: str, d: int, n: float, rho: float) -> dict[str, Value]:
 
 def over_display(d: int, n: float, ratio: float) -> Value:
     """The loss at w*(1) on L' = ratio divided by the right side that Theorem 3 displays for L' <= L, at sigma = 1."""
-    from lipverify.optimum.transfer import transferred_loss
+    from lipverify.optimum import transferred_loss
 
     value, error = transferred_loss(lv.optimal_window(problem("relu", d, n)), problem("relu", d, n, ratio))
     display = n ** (1 / (d + 2)) / n
@@ -68,7 +68,7 @@ def proved_display(d: int, ratio: float) -> Any:
     """
     from flint import arb
 
-    from lipverify.claims.plan.proved import between, proved_window
+    from lipverify.claims import between, proved_window
     from lipverify.proofs import prove_transfer
 
     if d != 2:
@@ -103,7 +103,7 @@ def derivation(case: str, above: float = 1) -> Any:
 
 def proved_cost(case: str, law: str, d: int) -> Any:
     """loss'(w*(L)) / loss'(w*(L')) for every n, L, sigma that the window theorem covers for both, L' = RATIOS[case] L."""
-    from lipverify.claims.plan.proved import between, proved_window
+    from lipverify.claims import between, proved_window
     from lipverify.proofs import prove_transfer
 
     transfer = prove_transfer(proved_window(law, d), RATIOS[case])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import lipverify as lv
-from lipverify.checks.softmax.quantities import Value, problem
+from lipverify.checks.softmax.quantities import Value, problem, weights
 
 OFFSET_VARIANCE = {"offset": 1 / 3, "no-offset": 0.0}
 """The variance of the offset b at L = 1: of b ~ Unif[-L, L] as on the slides, and without an offset."""
@@ -18,7 +18,7 @@ BATCHES = 16
 
 def change(last: int = 0) -> Any:
     """The last entry of W_V sum_i a_i z_i for two matrices W_V minus each other; their last rows are equal unless `last` is 1."""
-    from lipverify.proofs.words import leftover, letters
+    from lipverify.proofs import leftover, letters
 
     s = letters(
         X="d n", y="n 1", a="n 1", A="d d", b="d 1", v="d 1", c="", A2="d d", b2="d 1", v2="d 1", c2="", up="1 d", e=""
@@ -40,7 +40,7 @@ def loss_in_v(mean: int = 0) -> Any:
     f = l_1 g_1 + l_2 g_2 + b covers the ReLU law (g_1 = <q, x>_+, g_2 = <-q, x>_+) and the affine law. Amplitudes,
     offset and noise are symmetric about 0 and independent of q and the tokens, unless l_1 has a `mean`.
     """
-    from lipverify.proofs.words import leftover, letters
+    from lipverify.proofs import leftover, letters
 
     s = letters(X="d n", a="n 1", v="d 1", c="", G="n k", g="k 1", l="k 1", one="n 1", b="", e="n 1", centre="k 1")
     amplitudes = s.l + mean * s.centre
@@ -52,13 +52,12 @@ def loss_in_v(mean: int = 0) -> Any:
 
 def drawn_weights(here: lv.Problem, contexts: int, seed: int, stream: str) -> Iterator[tuple[int, Any, np.ndarray]]:
     """The number of each batch, its contexts, and their attention at w*."""
-    from lipverify.loss.attention import scores, softmax_weights
-    from lipverify.loss.montecarlo.contexts import draw_contexts
+    from lipverify.sampling import draw_contexts
 
     M = lv.optimal_window(here).w * np.eye(here.d)
     for batch in range(BATCHES):
         drawn = draw_contexts(here, contexts // BATCHES, seed, stream, batch)
-        yield batch, drawn, softmax_weights(scores(drawn, M, np), np)
+        yield batch, drawn, weights(drawn, M)
 
 
 def best_vector(law: str, d: int, n: int, contexts: int, seed: int) -> dict[str, Value]:
@@ -66,8 +65,7 @@ def best_vector(law: str, d: int, n: int, contexts: int, seed: int) -> dict[str,
 
     A regression of the prediction's residual on X = sum_i a_i x_i, with sampled amplitudes and noise.
     """
-    from lipverify.foundation.means.batches import jackknife
-    from lipverify.loss.montecarlo.contexts import draw_labels
+    from lipverify.sampling import draw_labels, jackknife
 
     here, stream = problem(law, d, n), f"values/{law}/{d}/{n}"
     squares, products = np.zeros((BATCHES, d, d)), np.zeros((BATCHES, d))
@@ -88,8 +86,8 @@ def best_vector(law: str, d: int, n: int, contexts: int, seed: int) -> dict[str,
 
 def best_scale(law: str, reading: str, d: int, n: float) -> dict[str, Value]:
     """The c that minimises the loss at w*, by the exact method."""
-    from lipverify.loss.scaled import scaled_loss
-    from lipverify.optimum.transfer import at_optima
+    from lipverify.loss import scaled_loss
+    from lipverify.optimum import at_optima
 
     here = problem(law, d, n)
 
@@ -103,7 +101,7 @@ def best_scale(law: str, reading: str, d: int, n: float) -> dict[str, Value]:
 
 def proved_scale(law: str, d: int, n: int) -> dict[str, Any]:
     """c* - 1 at every minimiser w*, by balls, for each reading."""
-    from lipverify.claims.plan.proved import between, proved_optimum
+    from lipverify.claims import between, proved_optimum
 
     here = problem(law, d, n)
     proofs = {
@@ -115,11 +113,10 @@ def proved_scale(law: str, d: int, n: int) -> dict[str, Any]:
 
 def sampled_scale(law: str, d: int, n: int, contexts: int, seed: int) -> dict[str, Value]:
     """c* for each reading, from the prediction and its product with f(x) on sampled contexts."""
-    from lipverify.foundation.means.batches import jackknife
-    from lipverify.problem.law import as_functions
+    from lipverify.sampling import jackknife
 
     here = problem(law, d, n)
-    v = as_functions(here.law, "sampling").amplitude_variance
+    v = here.law.amplitude_variance
     squares, products = np.zeros(BATCHES), np.zeros(BATCHES)
     for batch, drawn, a in drawn_weights(here, contexts, seed, f"scale/{law}/{d}/{n}"):
         squares[batch] += np.mean(np.sum(a * a, axis=1))

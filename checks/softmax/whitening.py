@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 import lipverify as lv
-from lipverify.checks.softmax.quantities import Value, optimum
-from lipverify.foundation.arrays import Floats
+from lipverify.checks.softmax.quantities import Floats, Value, optimum
+from lipverify.errors import InvalidInput
 
 AXES = 3
 FARTHEST = 6.0
@@ -27,9 +27,9 @@ def optimal_matrix(
     the largest other entry divided by it. For M* itself: the same ratio, and the mean diagonal entry divided by n L^2 /
     (3 d sigma^2).
     """
-    from lipverify.problem.law import as_ridge
-
-    variances, ridge = np.geomspace(condition, 1.0, AXES), as_ridge(lv.laws.law_named(law), "whitening")
+    variances, ridge = np.geomspace(condition, 1.0, AXES), lv.laws.law_named(law)
+    if not isinstance(ridge, lv.laws.RidgeLaw):
+        raise InvalidInput(f"law = {law!r}: whitening needs a ridge law.")
     f = lv.laws.Transformed(np.diag(variances**-0.5), ridge) if reading == "whitened" else ridge
     problem = lv.Problem(d=AXES, n=n, law=f, sigma=sigma, covariates=lv.covariates.Ellipsoid(variances))
     stream = f"covariance/{law}/{reading}/{condition}/{n}/{sigma}"
@@ -56,8 +56,8 @@ def whitened(space: int = 0) -> Any:
 
     For f(x) = <q, S^-1 x> it is <q, u>; in the `space` of x, f(x) = <q, x>. q and u are any columns.
     """
-    from lipverify.proofs.words import identity as unit
-    from lipverify.proofs.words import leftover, letters
+    from lipverify.proofs import identity as unit
+    from lipverify.proofs import leftover, letters
 
     s = letters(symmetric=("S", "R"), S="d d", R="d d", M="d d", u="d 1", u_i="d 1", q="d 1", w="")
     inverse = {(s.S, s.R): unit("d"), (s.R, s.S): unit("d")}
@@ -75,13 +75,13 @@ def proved_gain(condition: float, n: int, sigma: float, m_1: float, m_2: float) 
     """
     from fractions import Fraction
 
-    from lipverify.claims.plan.proved import between, proved
+    from lipverify.claims import between, proved
     from lipverify.proofs import prove_not_isotropic
-    from lipverify.proofs.finite import on_the_circle
 
-    arguments = (n, sigma, (Fraction(condition) / 6, Fraction(1, 6)), (m_1, m_2), FARTHEST)
+    space, M = (Fraction(condition) / 6, Fraction(1, 6)), (m_1, m_2)
+    given = {"n": n, "sigma": float(sigma), "S": space, "M": M, "stop": FARTHEST}
     found = proved(
-        "covariance-space", "not isotropic", on_the_circle(*arguments), lambda: prove_not_isotropic(*arguments)
+        "covariance-space", "not isotropic", given, lambda: prove_not_isotropic(n, sigma, space, M, FARTHEST)
     )
     return between(found, found.constants["gain_low"], found.constants["gain_high"])
 

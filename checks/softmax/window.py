@@ -10,8 +10,7 @@ from typing import Any
 from lipverify.checks.softmax import figures
 from lipverify.checks.softmax import window_proofs as proofs
 from lipverify.checks.softmax.quantities import DIMENSIONS, LAWS, MODEL, READINGS, optimum, sampled_optimum
-from lipverify.claims import agree, at, bound, claim, exponent, identity, per_profile
-from lipverify.claims.plan.proved import proved_rates
+from lipverify.claims import agree, at, bound, claim, exponent, identity, per_profile, proved_rates
 
 # fmt: off
 THEOREM_2 = ("S", "Theorem 2", r"""For sufficiently large $n$, the minimizer of the pretraining population loss

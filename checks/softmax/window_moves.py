@@ -35,7 +35,7 @@ def wave_windows(d: int, n: float, sigma: float, L: float, larger: float) -> Val
 
 def proved_windows(d: int, n: float, sigma: float, L: float, larger: float) -> dict[str, Any]:
     """Intervals that contain every w* of the cosine law at L and at a larger constant, and their difference, by balls."""
-    from lipverify.claims.plan.proved import between, proved_optimum
+    from lipverify.claims import between, proved_optimum
 
     def window(L: float) -> Any:
         waves = problem("cosine", d, n, L, sigma)
@@ -48,14 +48,14 @@ def proved_windows(d: int, n: float, sigma: float, L: float, larger: float) -> d
 
 def window_rate(law: str, d: int, power: int = 1) -> Any:
     """The exponent of w* in n, or with `power` 2 in L, proved by the window theorem: w* has the order of a power of n L^2 / sigma^2."""
-    from lipverify.claims.plan.proved import proved_rates
+    from lipverify.claims import proved_rates
 
     return proved_rates(law, d)["window"] * power
 
 
 def about_threshold(law: str, L: float, d: int, n: float, share: float) -> Value:
     """w* of an even law at sigma^2 = (share) x threshold, the threshold being the noise at which w = 0 becomes a minimum."""
-    from lipverify.loss.exact import spectrum_of
+    from lipverify.loss import spectrum_of
 
     even = lv.laws.law_named(law, L=L)
     spectrum = spectrum_of(even, d, 64)

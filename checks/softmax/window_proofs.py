@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import lipverify as lv
 from lipverify.checks.softmax.quantities import Value, middle, optimum
-from lipverify.claims.plan.proved import between, proved, proved_window
+from lipverify.claims import between, proved, proved_window
 
 if TYPE_CHECKING:
-    from lipverify.proofs.record import Proof
+    from lipverify.proofs import Proof
 
 
 def derivation(reading: str, d: int, below: float = 2) -> Any:

@@ -23,7 +23,7 @@ def worst(d: int, w: float, query: str = "any") -> dict[str, Value]:
 
     f is one function for every query; with `query` = "one" f may depend on the query.
     """
-    from lipverify.loss.worst import worst_bias
+    from lipverify.loss import worst_bias
 
     bias = worst_bias(d, min(round(w ** (d / 2 + 1)), 1e30), w)
     high, error = (bias.high, bias.high_error) if query == "any" else (bias.value, bias.error)
@@ -36,7 +36,7 @@ def worst(d: int, w: float, query: str = "any") -> dict[str, Value]:
 
 def worst_at(d: int, n: float, w: float) -> Value:
     """The upper bound of sup B / L^2 at a given n."""
-    from lipverify.loss.worst import worst_bias
+    from lipverify.loss import worst_bias
 
     bias = worst_bias(d, n, w)
     return float(bias.high), float(bias.high_error)

@@ -25,7 +25,7 @@ from lipverify.checks.softmax import low_rank_training, norms
 from lipverify.foundation.streams import normals
 from lipverify.linear_transformer import draw_contexts, evaluation
 from lipverify.linear_transformer.gdplusplus.known import known_depth, known_model, known_optimum
-from lipverify.linear_transformer.published import printed, problem
+from lipverify.linear_transformer.published import printed, regression_named
 from lipverify.linear_transformer.training import protocol
 from lipverify.linear_transformer.training.record import estimate
 from lipverify.linear_transformer.training.witness import depths_of, witness
@@ -88,7 +88,7 @@ class Circle:
     n: int = 60
 
     @property
-    def problem(self) -> lv.Problem:
+    def regression_named(self) -> lv.Problem:
         """The problem of which this is a context."""
         return lv.Problem(d=2, n=self.n, law=lv.Cosine(L=self.L), sigma=NOISE)
 
@@ -147,7 +147,7 @@ def on_product(angle: Any) -> tuple[Any, Any]:
 
 def losses_by_depth(law: str) -> dict[str, list[float]]:
     """Losses of each form with 1, 2, ... layers: GD++ exactly, the first training of DIAG and FULL on 8192 contexts."""
-    fresh = evaluation(draw_contexts(problem(law), 8192, SEED, f"gallery/{law}"))
+    fresh = evaluation(draw_contexts(regression_named(law), 8192, SEED, f"gallery/{law}"))
     losses = {"GD++": [known_optimum(law, k).loss.value for k in range(1, known_depth(law) + 1)]}
     for family in ("DIAG", "FULL"):
         models = [witness(law, family, k).trained for k in depths_of(law, family)]

@@ -11,10 +11,10 @@ from rich.markup import escape
 from rich.text import Text
 
 from lipverify.claims.language.file import start
-from lipverify.claims.ledger.outcomes import Judged, counts, measured, passages, recorded
+from lipverify.claims.ledger.outcomes import Judged, counts, measured, passages
 from lipverify.claims.ledger.reach import condition_of, reach_of
 from lipverify.claims.ledger.record import KINDS, Outcome, Passage, read_ledger
-from lipverify.claims.plan.claim import Claim
+from lipverify.claims.plan.claim import Claim, recorded
 from lipverify.claims.plan.proved import OWN
 from lipverify.claims.plan.registry import select_claims
 from lipverify.errors import InvalidInput

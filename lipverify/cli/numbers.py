@@ -78,7 +78,7 @@ def print_loss(
 def print_window(asked: ProblemOptions, limits: dict[str, Any], json: bool) -> int:
     """Print the optimum as a few lines, or as one JSON object."""
     problem = problem_of(asked)
-    from lipverify.optimum import optimal_window
+    from lipverify.optimum.window import optimal_window
 
     with progress_of("worked") as progress:
         optimum = optimal_window(problem, progress=lambda done, total: progress(done, total, WORK), **limits)
@@ -158,7 +158,7 @@ def print_matrix(
 ) -> int:
     """Print M* as a table, or as one JSON object."""
     problem = problem_of(asked, Sphere() if covariance is None else Ellipsoid(covariance))
-    from lipverify.optimum import optimal_matrix
+    from lipverify.optimum.matrix import optimal_matrix
     from lipverify.optimum.matrix.constraints import SpectralBall, Unconstrained
 
     constraint = Unconstrained() if ball is None else SpectralBall(C=ball)

@@ -16,7 +16,7 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.output import write_json
 from lipverify.foundation.validation import chosen, whole
 from lipverify.linear_transformer.families import NAMES
-from lipverify.linear_transformer.published import LAYERS, NOISES, problem
+from lipverify.linear_transformer.published import LAYERS, NOISES, regression_named
 from lipverify.linear_transformer.training.lineage import Model, make
 from lipverify.linear_transformer.training.witness import models_folder, names_of, read_witness, rounded
 from lipverify.report.terminal.progress import progress_of
@@ -31,7 +31,7 @@ def models_of(options: ModelOptions) -> list[Any]:
     noises = options.noise or laws
     for noise in noises:
         chosen("noise", noise.partition("@")[0], laws)
-        problem(noise)
+        regression_named(noise)
     families = [chosen("family", family, NAMES) for family in options.family or NAMES]
     # three show whether a result depends on the seed
     seeds = [whole("seeds", seed, least=0, what="a seed") for seed in options.seeds or (0, 1, 2)]

@@ -18,8 +18,9 @@ from lipverify.foundation.arrays import Floats
 from lipverify.foundation.shipped import shipped
 from lipverify.foundation.streams import normals
 from lipverify.laws import law_named
-from lipverify.loss import budget, loss_terms
-from lipverify.optimum import Optimum, optimal_window
+from lipverify.loss.methods import loss_terms
+from lipverify.loss.work import budget
+from lipverify.optimum.window import Optimum, optimal_window
 from lipverify.problem import Problem
 from lipverify.report import digits
 

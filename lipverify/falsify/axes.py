@@ -52,14 +52,7 @@ STEPS_A_DECADE, STEPS = 100, 1000
 DIGITS = 3
 """Significant digits of a drawn number, so that a counterexample is short."""
 NUMBER = r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
-ASSUMED = re.compile(rf"(?:({NUMBER}) (<=?) )?([A-Za-z_]\w*)(?: ([<>]=?) ({NUMBER}))?")
-"""An assumption that bounds a coordinate, such as "n >= 100" or "0 < p <= 0.5"."""
-LISTED = re.compile(r"\$?([A-Za-z_]\w*) \\?in \\?\{(.+?)\\?\}\$?")
-"""An assumption that lists values, such as "n in {50, 60}"; the plain text of a formula has no braces."""
-LIPSCHITZ = re.compile(r"(?:the )?law is 1-Lipschitz")
 RELATIONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
-_TYPED = {"≥": ">=", "≤": "<=", **LETTERS}
-"""ASCII forms of relations and Greek letters."""
 
 
 class Natural(NamedTuple):
@@ -166,19 +159,21 @@ def assumptions(texts: Iterable[str]) -> dict[str, Assumed]:
     ((('>=', 100),), (0, 1), (1, 3))
     """
     found: dict[str, Assumed] = {}
+    bounds = re.compile(rf"(?:({NUMBER}) (<=?) )?([A-Za-z_]\w*)(?: ([<>]=?) ({NUMBER}))?")
+    lists = re.compile(r"\$?([A-Za-z_]\w*) \\?in \\?\{(.+?)\\?\}\$?")
+    typed = {"≥": ">=", "≤": "<=", **LETTERS}
     for text in texts:
-        written = "".join(_TYPED.get(character, character) for character in plain(text))
-        match = ASSUMED.fullmatch(re.sub(r"\s*([<>]=?)\s*", r" \1 ", written).strip())
-        if match:
+        written = "".join(typed.get(character, character) for character in plain(text))
+        if match := bounds.fullmatch(re.sub(r"\s*([<>]=?)\s*", r" \1 ", written).strip()):
             low, below, name, sign, bound = match.groups()
             relations = [(below.replace("<", ">"), _value(low))] if low else []
             relations += [(sign, _value(bound))] if sign else []
             before = found.get(name, Assumed())
             found[name] = before._replace(relations=(*before.relations, *relations))
-        elif listed := LISTED.fullmatch(text.strip()):
+        elif listed := lists.fullmatch(text.strip()):  # not `written`: the plain text of a formula has no braces
             values = tuple(_value(value.strip()) for value in listed[2].split(","))
             found[listed[1]] = found.get(listed[1], Assumed())._replace(values=values)
-        elif LIPSCHITZ.fullmatch(written):
+        elif written in ("law is 1-Lipschitz", "the law is 1-Lipschitz"):
             found["law"] = found.get("law", Assumed())._replace(lipschitz=True)
     return found
 
@@ -324,7 +319,6 @@ def decades(low: float, high: float, digits: int = DIGITS) -> st.SearchStrategy[
 
 
 def _short(value: float, digits: int = DIGITS) -> float:
-    """The value rounded to a few digits."""
     return float(f"{value:.{digits}g}")
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings, target
 from hypothesis import strategies as st
+from hypothesis.control import currently_in_test_context
 from hypothesis.errors import Flaky, HypothesisException
 
 from lipverify.claims.language.family import Point
@@ -20,16 +21,8 @@ from lipverify.claims.run.workers import Processes
 from lipverify.falsify.axes import Axis, assumptions, axes_of, lies_in, points_of
 from lipverify.falsify.trial import NotReached, Trial, a_process, in_time, refutes, tried
 
-FIRST_ROUND, LARGEST_ROUND = 40, 2000
-"""Examples in the first and the largest round, half drawn and half steered; each round doubles the number."""
-IDLE = 3
-"""Number of rounds without a new point after which the search ends, because it has seen all points."""
 SHARE, LEAST = 1 / 20, 1.0
 """Time limit of one measurement, as a share of the budget and in seconds at least: slow points are skipped."""
-
-
-FIRST = 5
-"""Factor on that limit until the first answer, which includes one-time imports and tables."""
 
 
 class TimeUp(BaseException):
@@ -172,15 +165,15 @@ def _rounds(look: _Look) -> None:
     """Run rounds of growing size until a counterexample is found or the time is up."""
     state = look.state
     cases = st.one_of(*(st.tuples(st.just(form), points_of(axes)) for form, axes in enumerate(state.axes)))
-    size, round_, idle = FIRST_ROUND, 0, 0
+    size, round_, idle = 40, 0, 0
     while state.counterexample is None:
         before = len(state.seen)
         with suppress(TimeUp, Refuted):
             _round(look, cases, size, look.profile.seed + round_)
         idle = idle + 1 if len(state.seen) == before else 0
-        if look.remaining <= 0 or idle >= IDLE:
+        if look.remaining <= 0 or idle >= 3:  # three rounds without a new point: it has seen them all
             return
-        size, round_ = min(2 * size, LARGEST_ROUND), round_ + 1
+        size, round_ = min(2 * size, 2000), round_ + 1
 
 
 def _round(look: _Look, cases: st.SearchStrategy[tuple[int, Point]], size: int, address: int) -> None:
@@ -230,7 +223,8 @@ class _Look:
         if key in state.seen:
             return state.seen[key]
         state.trials += 1
-        share = max(LEAST, SHARE * (self.end - self.begun)) * (1 if state.answered else FIRST)
+        share = max(LEAST, SHARE * (self.end - self.begun))
+        share *= 1 if state.answered else 5  # the first answer includes one-time imports and tables
         failed = False
         try:
             seconds = min(share, self.remaining)
@@ -259,8 +253,6 @@ def _note(outcome: Search, trial: Trial, failed: bool, begun: float) -> None:
 
 
 def _steer(value: float) -> None:
-    from hypothesis.control import currently_in_test_context
-
     if currently_in_test_context():
         target(value)
 

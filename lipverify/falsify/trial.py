@@ -34,8 +34,6 @@ HEAVY = (
     "lipverify.optimum",
 )
 """Modules imported before trials begin, so that their time limits do not include the imports."""
-MORE_CONTEXTS = 16
-"""Factor on the number of contexts when a sampled refutation is repeated with another seed."""
 
 
 class NotReached(Exception):
@@ -98,14 +96,9 @@ def a_process() -> Iterator[Processes]:
 def in_time(
     workers: Processes, seconds: float, function: Callable[..., Any], sought: Sought, profile: Profile, *arguments: Any
 ) -> Any:
-    """Call a function of a claim, such as `tried`, in a process with a time limit.
+    """Call a function of a claim, such as `tried`, in a process; `NotReached` if it does not end in time, or is killed.
 
     The process finds the claim by its id, because the parts of a claim need not be picklable.
-
-    Raises
-    ------
-    NotReached
-        If the call takes longer than `seconds`, or ends its process.
     """
     try:
         return workers.value(_of_a_claim, function, sought.file, sought.id, profile, *arguments, seconds=seconds)
@@ -121,13 +114,7 @@ def _of_a_claim(function: Callable[..., Any], file: ClaimsFile, id: str, profile
 
 
 def tried(sought: Sought, form_number: int, free: Point, profile: Profile) -> Trial:
-    """The trial of a form at a point.
-
-    Raises
-    ------
-    NotReached
-        If there is no answer there.
-    """
+    """The trial of a form at a point; `NotReached` if there is no answer there."""
     form, family = sought.forms[form_number], sought.family
     point = family.joined(free)
     try:
@@ -150,7 +137,7 @@ def refutes(trial: Trial, sought: Sought, profile: Profile, workers: Processes, 
         return False
     if not draws(sought.forms[trial.form].method):
         return True
-    fresh = replace(profile, seed=profile.seed + 1, contexts=MORE_CONTEXTS * profile.contexts)
+    fresh = replace(profile, seed=profile.seed + 1, contexts=16 * profile.contexts)
     again = in_time(workers, seconds, tried, sought, profile, trial.form, trial.point, fresh)
     low, high = again.interval.ends
     distance = (high - low) / 2
@@ -167,10 +154,6 @@ def _run(measurement: Measurement) -> Any:
                 raise NotReached(outcome.problem.removeprefix(f"{needed.address}: "))
             results[needed.address] = outcome.result
     return results[measurement.address]
-
-
-SECONDS = 20.0
-"""Time limit of each other method, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -190,7 +173,7 @@ def again(trial: Trial, sought: Sought, profile: Profile) -> list[Again]:
             if not method.bounds and sum(repetition.verdict is not None for repetition in repetitions) > 1:
                 continue
             try:
-                repetition = in_time(workers, SECONDS, _tried_by, sought, profile, by, trial.form, trial.point, profile)
+                repetition = in_time(workers, 20.0, _tried_by, sought, profile, by, trial.form, trial.point, profile)
             except NotReached as reason:
                 repetition = Again(by, None, str(reason))
             repetitions += [repetition] if repetition is not None else []

@@ -22,20 +22,10 @@ from lipverify.falsify.trial import Trial
 from lipverify.foundation.store import read_record, sealed, write_record
 
 FORMS = ("exponent", "bound", "identity")
-DROPPED: dict[str, Any] = {"shows": (), "finding": "", "corrected": "", "proves": ""}
-"""Fields that belong to the claim as a whole and not to a single point, with their empty values."""
-STEM = "found"
-"""First part of the ids of counterexamples, which must differ from the stems of lipverify's own claims."""
 
 
 def claim_at(trial: Trial, sought: Sought, file: ClaimsFile) -> str:
-    """The text of the claims file.
-
-    Raises
-    ------
-    InvalidInput
-        If the claim is not declared by a call at the left margin of its file; no other declaration can be rewritten.
-    """
+    """The text of the claims file."""
     tree = ast.parse(file.text)
     lines = file.text.splitlines()
     own: ast.Call | None = None
@@ -63,7 +53,7 @@ def id_of(sought: Sought) -> str:
 
 
 def _found(id: str) -> str:
-    return f"{STEM}.{id.partition('.')[2]}"
+    return f"found.{id.partition('.')[2]}"  # no claim of lipverify's own begins so
 
 
 def _declares(node: ast.stmt) -> bool:
@@ -95,8 +85,9 @@ def _call(call: ast.Call, checks: set[str], trial: Trial, sought: Sought) -> str
                 free.pop(name, None)
     control = _control(trial, sought) if len(forms) == 1 else None
     id = sought.declaration.id if isinstance(call.args[0], ast.Constant) else sought.id
-    fields = DROPPED | {"over": _over(free, trial, sought), "expected": _expected(sought)}
-    fields |= {"title": f"counterexample to {sought.id}"}
+    fields: dict[str, Any] = {"over": _over(free, trial, sought), "expected": _expected(sought)}
+    # what belongs to the claim as a whole and not to a single point is emptied
+    fields |= {"title": f"counterexample to {sought.id}", "shows": (), "finding": "", "corrected": "", "proves": ""}
     written = [repr(_found(id)), *(ast.unparse(_at_the_point(form, control)) for form in forms)]
     return "\n".join(["claim(", *(f"    {each}," for each in (*written, *_fields(call, fields))), ")"])
 
@@ -158,8 +149,6 @@ def _over(free: Mapping[str, Any], trial: Trial, sought: Sought) -> dict[str, An
 FORMAT = 2
 """Version of the file format; files of other versions are refused."""
 NAME = "counterexamples.json"
-MOST = 20
-"""Most counterexamples stored for one claim, the latest first."""
 
 
 class Kept(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -179,13 +168,7 @@ class Store(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @classmethod
     def read(cls, folder: Path) -> Store:
-        """Read the store of a folder; empty if it has no such file.
-
-        Raises
-        ------
-        InvalidInput
-            If the file is not a store, or was edited.
-        """
+        """Read the store of a folder; empty if it has no such file."""
         path = folder / NAME
         return read_record(path, cls, FORMAT, str(path), "give another --out") if path.exists() else cls()
 
@@ -198,7 +181,7 @@ class Store(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The store with one more counterexample, in first place."""
         new = Kept(form, dict(point.where), dict(point.meaning))
         others = [entry for entry in self.claims.get(id, ()) if entry != new]
-        return Store(claims={**self.claims, id: [new, *others][:MOST]})
+        return Store(claims={**self.claims, id: [new, *others][:20]})
 
     def write(self, folder: Path) -> None:
         """Write the store; the file appears whole or not at all."""

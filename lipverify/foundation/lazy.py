@@ -18,11 +18,11 @@ def lazy() -> None:
     Each is written `name as name`, by which type checkers know that it is public. A name must differ from every
     module's name, because importing that module would replace it.
 
-    >>> import lipverify.loss
-    >>> dir(lipverify.loss)
-    ['Cost', 'LossTerms', 'budget', 'loss_cost', 'loss_terms']
-    >>> lipverify.loss.LossTerms.__module__
-    'lipverify.loss.terms'
+    >>> import lipverify.problem
+    >>> dir(lipverify.problem)
+    ['Affine', 'Law', 'Problem', 'ReLU']
+    >>> lipverify.problem.ReLU.__module__
+    'lipverify.problem.laws'
     """
     frame = sys._getframe(1)
     code, names = frame.f_code, frame.f_globals

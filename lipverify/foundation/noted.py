@@ -109,8 +109,29 @@ def tell(what: Any) -> None:
 def makes(
     made: Made, method: str = "", by: Callable[[Any], tuple[Made, str]] | None = None
 ) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
-    """Mark a function by how the errors of its values are made; `by` decides it from the result where that differs.
+    """Mark a function by how the errors of its values are made, which decides the grade of a claim that calls it.
 
+    Parameters
+    ----------
+    made
+        "certified", "bounded", "sampled" or "estimated".
+    method
+        The name of the method, which the ledger shows.
+    by
+        Decides both from the result, where they differ from call to call.
+
+    Returns
+    -------
+    Callable
+        A decorator.
+
+    Raises
+    ------
+    Exception
+        Whatever the marked function raises.
+
+    Examples
+    --------
     >>> @makes("bounded", "closed form")
     ... def half(x: float) -> tuple[float, float]:
     ...     return x / 2, 1e-16 * x
@@ -228,8 +249,25 @@ class _Replaying:
 
 
 def remembered(maxsize: int | None = None) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
-    """A cache for a function that theorems share: returning a cached value repeats the notes of the first call.
+    """A cache for a function that theorems share: a cached value counts as evidence as the first one did.
 
+    Parameters
+    ----------
+    maxsize
+        The number of results that are kept; all by default.
+
+    Returns
+    -------
+    Callable
+        A decorator.
+
+    Raises
+    ------
+    TypeError
+        If an argument of the function cannot be a key, such as a list.
+
+    Examples
+    --------
     >>> @makes("sampled")
     ... def mean() -> tuple[float, float]:
     ...     return 0.5, 0.1

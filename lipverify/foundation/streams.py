@@ -23,14 +23,58 @@ def key_of(seed: int, stream: str) -> int:
 
 
 def generator(seed: int, stream: str, chunk: int, block: int = 0) -> np.random.Generator:
-    """The generator of a chunk of a stream, from its block number `block` on (a block is four words of 64 bits)."""
+    """The generator of a chunk of a stream, the same on every machine.
+
+    Parameters
+    ----------
+    seed, stream, chunk
+        The address: two addresses give independent numbers.
+    block
+        The block to begin with; a block is four words of 64 bits.
+
+    Returns
+    -------
+    numpy.random.Generator
+        A new generator at the beginning of the block.
+
+    Raises
+    ------
+    ValueError
+        If `chunk` or `block` is negative.
+
+    Examples
+    --------
+    >>> bool(generator(0, "a", 3).random() == uniforms(0, "a", 3, (1,))[0])
+    True
+    """
     counter = chunk * BLOCKS_PER_CHUNK + block
     return np.random.Generator(np.random.Philox(key=key_of(seed, stream), counter=counter))
 
 
 def uniforms(seed: int, stream: str, chunk: int, shape: tuple[int, ...], first: int = 0) -> Floats:
-    """Independent uniforms on [0, 1) with 53 bits, those of one chunk of one stream from number `first` on.
+    """Independent uniforms on [0, 1) with 53 bits.
 
+    Parameters
+    ----------
+    seed, stream, chunk
+        The address of the numbers.
+    shape
+        The shape of the array.
+    first
+        The number of the chunk to begin with.
+
+    Returns
+    -------
+    numpy.ndarray
+        The numbers of the chunk from `first` on.
+
+    Raises
+    ------
+    ValueError
+        If an address or a side of the shape is negative.
+
+    Examples
+    --------
     >>> bool((uniforms(0, "a", 3, (2,)) == uniforms(0, "a", 3, (2,))).all())
     True
     >>> bool((uniforms(0, "a", 3, (9,))[3:] == uniforms(0, "a", 3, (6,), first=3)).all())
@@ -41,7 +85,30 @@ def uniforms(seed: int, stream: str, chunk: int, shape: tuple[int, ...], first: 
 
 
 def normals(seed: int, stream: str, chunk: int, shape: tuple[int, ...]) -> Floats:
-    """Standard normals by inversion: ndtri(u + 2^-54) is finite for every u and easy to repeat on a GPU."""
+    """Standard normals by inversion: ndtri(u + 2^-54) is finite for every u and easy to repeat on a GPU.
+
+    Parameters
+    ----------
+    seed, stream, chunk
+        The address of the numbers.
+    shape
+        The shape of the array.
+
+    Returns
+    -------
+    numpy.ndarray
+        Independent standard normals, one for each of the uniforms of this address.
+
+    Raises
+    ------
+    ValueError
+        If `chunk` or a side of the shape is negative.
+
+    Examples
+    --------
+    >>> normals(0, "a", 0, (2, 3)).shape
+    (2, 3)
+    """
     return standard_normals(generator(seed, stream, chunk), shape)
 
 

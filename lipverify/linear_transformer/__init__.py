@@ -6,12 +6,10 @@ attention, collapsed  the forward pass on second moments, with its adjoint: the 
 prompts             covariates with a covariance: one layer's exact risk and best preconditioner, sampled models
 regression/         contexts, laws of the noise, ridge regression baselines, the Bayes floor, the adjusted loss
 gdplusplus/         two weights a layer: exact loss, believed optimum and proved floor on the eigenvalues
-rounding            a bound on the difference of two forward passes by rounding
 families, training/ weights as arrays, and their training
 
->>> from lipverify.linear_transformer import GDPlusPlus, Regression, UniformNoise, draw_contexts, evaluation
+>>> from lipverify.linear_transformer import GDPlusPlus, Regression, UniformNoise, draw_contexts, estimate, evaluation
 >>> held_out = evaluation(draw_contexts(Regression(d=10, n=20, noise=UniformNoise(0.0)), 4096, seed=0, stream="doc"))
->>> from lipverify.linear_transformer.training.record import estimate
 >>> one = held_out.loss(lambda contexts: estimate((GDPlusPlus(xx=0.0, yx=-1 / 31),), contexts))
 >>> abs(one.value - 55 / 31) < 4 * one.standard_error  # the exact loss of the best single layer without noise
 True
@@ -27,7 +25,9 @@ from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
     from lipverify.linear_transformer.collapsed import readout as readout
+    from lipverify.linear_transformer.gdplusplus.filters import constant_ridge_loss as constant_ridge_loss
     from lipverify.linear_transformer.gdplusplus.floor import gdplusplus_floor as gdplusplus_floor
+    from lipverify.linear_transformer.gdplusplus.known import known_optimum as known_optimum
     from lipverify.linear_transformer.gdplusplus.optimum import optimal_gdplusplus as optimal_gdplusplus
     from lipverify.linear_transformer.gdplusplus.spectrum import spectral_mean as spectral_mean
     from lipverify.linear_transformer.implicit import trajectory as trajectory
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
     from lipverify.linear_transformer.prompts import (
         Prompts as Prompts,
         best_step as best_step,
-        draw_prompts as draw_prompts,
         preconditioned as preconditioned,
         sampled_risk as sampled_risk,
         step_risk as step_risk,
     )
+    from lipverify.linear_transformer.published import printed as printed, regression_named as regression_named
     from lipverify.linear_transformer.regression.adjusted import evaluation as evaluation
     from lipverify.linear_transformer.regression.bayes import Bayes as Bayes
     from lipverify.linear_transformer.regression.contexts import (
@@ -55,7 +55,18 @@ if TYPE_CHECKING:
         CategoricalNoise as CategoricalNoise,
         UniformNoise as UniformNoise,
     )
-    from lipverify.linear_transformer.regression.ridge import AdaRR as AdaRR, ConstRR as ConstRR, TunedRR as TunedRR
+    from lipverify.linear_transformer.regression.rare import decades as decades
+    from lipverify.linear_transformer.regression.ridge import (
+        AdaRR as AdaRR,
+        ConstRR as ConstRR,
+        best_constant as best_constant,
+        tuned_ridge as tuned_ridge,
+    )
+    from lipverify.linear_transformer.regression.thinned import thinned as thinned
     from lipverify.linear_transformer.tokens import Tokens as Tokens, forward as forward
+    from lipverify.linear_transformer.training.protocol import runs as runs
+    from lipverify.linear_transformer.training.record import estimate as estimate
+    from lipverify.linear_transformer.training.tables import column as column, stored_tables as stored_tables
+    from lipverify.linear_transformer.training.witness import trainings as trainings
 
 lazy()

@@ -45,6 +45,23 @@ class State(NamedTuple):
         T = self.map
         return T @ gram @ T.__array_namespace__().matrix_transpose(T)
 
+    def blocks(self, gram: Array, layer: Layer) -> Blocks:
+        """The blocks of a layer for tokens in this state; `gram` contains their moments before any layer."""
+        H = layer.attention(self.moments(gram))
+        return Blocks(H[..., :-1, :-1], H[..., :-1, -1], H[..., -1, :-1], H[..., -1, -1])
+
+    def after(self, gram: Array, layer: Layer) -> State:
+        """The state after one more layer, of any number of heads; `gram` contains the moments before any layer."""
+        (M, u, a, w), (A, b, c, delta) = self, self.blocks(gram, layer)
+        xp = M.__array_namespace__()
+        a_, delta_ = a[..., None], delta[..., None]
+        return State(
+            M=M + A @ M - b[..., :, None] * w[..., None, :],
+            u=u + _apply(A, u) + a_ * b,
+            a=a + delta * a + xp.sum(c * u, axis=-1),
+            w=w + delta_ * w - _apply(xp.matrix_transpose(M), c),
+        )
+
 
 class Blocks(NamedTuple):
     """The blocks of a layer's attention [[A, b], [c^T, delta]]: a token moves by (A x + b y, <c, x> + delta y)."""
@@ -64,35 +81,6 @@ def start(gram: Array) -> State:
     return State(identity[..., :-1, :-1], identity[..., :-1, -1], identity[..., -1, -1], identity[..., -1, :-1])
 
 
-def blocks(state: State, gram: Array, layer: Layer) -> Blocks:
-    """The blocks of a layer for tokens in this state; `gram` contains their moments before any layer."""
-    H = layer.attention(state.moments(gram))
-    return Blocks(H[..., :-1, :-1], H[..., :-1, -1], H[..., -1, :-1], H[..., -1, -1])
-
-
-def advance(state: State, gram: Array, layer: Layer) -> State:
-    """The state after one more layer.
-
-    Parameters
-    ----------
-    state
-        The state before the layer.
-    gram
-        sum_i e_i e_i^T over the context before any layer, (..., d + 1, d + 1).
-    layer
-        The layer, of any number of heads.
-    """
-    (M, u, a, w), (A, b, c, delta) = state, blocks(state, gram, layer)
-    xp = M.__array_namespace__()
-    a_, delta_ = a[..., None], delta[..., None]
-    return State(
-        M=M + A @ M - b[..., :, None] * w[..., None, :],
-        u=u + _apply(A, u) + a_ * b,
-        a=a + delta * a + xp.sum(c * u, axis=-1),
-        w=w + delta_ * w - _apply(xp.matrix_transpose(M), c),
-    )
-
-
 def trajectory(gram: Array, layers: Sequence[Parametrisation]) -> tuple[State, ...]:
     """The state before the first layer and after each.
 
@@ -106,7 +94,7 @@ def trajectory(gram: Array, layers: Sequence[Parametrisation]) -> tuple[State, .
     Returns
     -------
     tuple[State, ...]
-        layers + 1 states (M, u, a, w).
+        layers + 1 states (M, u, a, w); `state.after(gram, layer)` is the next one, from any state.
 
     Raises
     ------
@@ -124,7 +112,7 @@ def trajectory(gram: Array, layers: Sequence[Parametrisation]) -> tuple[State, .
     """
     states = [start(gram)]
     for layer in written_out(layers, gram):
-        states.append(advance(states[-1], gram, layer))
+        states.append(states[-1].after(gram, layer))
     return tuple(states)
 
 

@@ -29,7 +29,7 @@ __all__ = [
     "address_of",
     "column_of",
     "printed",
-    "problem",
+    "regression_named",
     "table",
 ]
 
@@ -70,13 +70,29 @@ def table() -> dict[tuple[str, str, int], Printed]:
 
 
 def printed(noise: str, model: str, layers: int = 0) -> Printed:
-    """The entry of a model under a law, by its name; a baseline has 0 layers.
+    """The entry of a model in Table 1 of Vladymyrov et al.
+
+    Parameters
+    ----------
+    noise
+        The name of the law of the noise, such as "uniform-5".
+    model
+        "GD++", "DIAG", "FULL", "ConstRR", "AdaRR" or "TunedRR".
+    layers
+        The depth; 0 for a baseline.
+
+    Returns
+    -------
+    Printed
+        The value, and half a unit of its last digit.
 
     Raises
     ------
     InvalidInput
         If the table has no such entry.
 
+    Examples
+    --------
     >>> printed("uniform-5", "GD++", 3).value, printed("uniform-5", "ConstRR").value
     (0.344, 0.365)
     """
@@ -87,17 +103,29 @@ def printed(noise: str, model: str, layers: int = 0) -> Printed:
     return entry
 
 
-def problem(column: str) -> Regression:
-    """The problem of a column: d = 10, n = 20, and the law of that name; or that law at another size, "LAW@DxN".
+def regression_named(column: str) -> Regression:
+    """The problem of a column of Table 1, or the same law of the noise at another size.
+
+    Parameters
+    ----------
+    column
+        The name of the law, with d = 10 and n = 20, or "LAW@DxN" for another d and n.
+
+    Returns
+    -------
+    Regression
+        d, n and the law of the noise.
 
     Raises
     ------
     InvalidInput
         If it is not such a name.
 
-    >>> problem("levels-1-3").noise.second_moment
+    Examples
+    --------
+    >>> regression_named("levels-1-3").noise.second_moment
     5.0
-    >>> problem("uniform-3@5x40")
+    >>> regression_named("uniform-3@5x40")
     Regression(d=5, n=40, noise=UniformNoise(sigma_max=3.0))
     """
     law, _, size = column.partition("@")
@@ -113,9 +141,9 @@ def problem(column: str) -> Regression:
 
 
 def column_of(regression: Regression) -> str:
-    """The column's name, which `problem` reads.
+    """The column's name, which `regression_named` reads.
 
-    >>> column_of(problem("uniform-3@5x10")), column_of(problem("uniform-3"))
+    >>> column_of(regression_named("uniform-3@5x10")), column_of(regression_named("uniform-3"))
     ('uniform-3@5x10', 'uniform-3')
     """
     return regression.noise.name + _size(regression)

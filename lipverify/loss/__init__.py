@@ -1,6 +1,6 @@
 """Bias and noise at a given w, by methods that share only the problem.
 
-methods      loss_terms: every method by its name
+methods      lipverify.loss_terms: every method by its name
 terms        the record that every method returns
 work         cost estimates, budgets and progress of exact losses
 exact/       quadrature whose cost does not depend on n, by two routes
@@ -16,9 +16,14 @@ from typing import TYPE_CHECKING
 from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
-    from lipverify.loss.exact import loss_cost as loss_cost
-    from lipverify.loss.methods import loss_terms as loss_terms
+    from lipverify.loss.asymptotic import Leading as Leading, transferred_power as transferred_power
+    from lipverify.loss.block import block_terms as block_terms
+    from lipverify.loss.exact import spectrum_of as spectrum_of
+    from lipverify.loss.linear import linear_attention as linear_attention
+    from lipverify.loss.negative import negative_excess as negative_excess
+    from lipverify.loss.scaled import scaled_loss as scaled_loss
     from lipverify.loss.terms import LossTerms as LossTerms
-    from lipverify.loss.work import Cost as Cost, budget as budget
+    from lipverify.loss.work import Cost as Cost
+    from lipverify.loss.worst import worst_bias as worst_bias
 
 lazy()

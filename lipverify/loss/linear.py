@@ -83,6 +83,8 @@ def linear_attention(law: Law, offset: bool = False) -> LinearAttention:
 
     Source: the comparison with linear attention of Collins et al., arXiv 2402.11639; derivation above.
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine, ReLU
     >>> linear_attention(Affine()).floor, linear_attention(ReLU()).floor
     (0, L**2/(6*d))

@@ -26,8 +26,8 @@ import numpy as np
 from lipverify.errors import InvalidInput
 from lipverify.foundation.noted import makes
 from lipverify.foundation.validation import number
-from lipverify.loss import loss_terms
 from lipverify.loss.exact import mean_increment
+from lipverify.loss.methods import loss_terms
 from lipverify.problem import Problem
 from lipverify.problem.law import as_ridge
 from lipverify.problem.problem import require_isotropic
@@ -81,6 +81,8 @@ def scaled_loss(problem: Problem, w: Any, offset_variance: float = 0.0) -> Scale
 
     Source: Collins et al., rebuttal to arXiv 2402.11639, Lemma B.1, where c is the last entry of W_V.
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine
     >>> found = scaled_loss(Problem(d=3, n=10**6, law=Affine()), [20.0], offset_variance=1 / 3)
     >>> bool(found.c[0] > 1), bool(found.least[0] < found.unscaled[0])

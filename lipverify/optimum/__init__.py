@@ -13,28 +13,31 @@ from lipverify.foundation.lazy import lazy
 
 if TYPE_CHECKING:
     from lipverify.optimum.block import (
-        BlockOptimum as BlockOptimum,
-        Radius as Radius,
         critical_radius as critical_radius,
         optimal_block as optimal_block,
+        sampled_block as sampled_block,
     )
     from lipverify.optimum.matrix import (
         MatrixOptimum as MatrixOptimum,
         SpectralBall as SpectralBall,
         Symmetric as Symmetric,
-        Unconstrained as Unconstrained,
-        optimal_matrix as optimal_matrix,
     )
-    from lipverify.optimum.pretraining import Trajectory as Trajectory, pretrain as pretrain
+    from lipverify.optimum.pretraining import (
+        Recipe as Recipe,
+        Trajectory as Trajectory,
+        held_out_losses as held_out_losses,
+    )
+    from lipverify.optimum.transfer import (
+        at_optima as at_optima,
+        quotient as quotient,
+        transferred_loss as transferred_loss,
+        transfers as transfers,
+    )
     from lipverify.optimum.window import (
-        EmpiricalWindow as EmpiricalWindow,
         Optimum as Optimum,
-        ScaledOptimum as ScaledOptimum,
         Sensitivity as Sensitivity,
         empirical_window as empirical_window,
         optimal_scale as optimal_scale,
-        optimal_window as optimal_window,
-        sensitivity as sensitivity,
     )
 
 lazy()

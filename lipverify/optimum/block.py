@@ -456,15 +456,31 @@ class SampledBlock(msgspec.Struct, frozen=True, kw_only=True):
 
 @makes("sampled", "montecarlo")
 def sampled_block(problem: Problem, k: int, C: float, *, contexts: int, seed: int, stream: str) -> SampledBlock:
-    """The best symmetric M with ||B^T M B||_2 <= C, B the first k axes.
+    """The best symmetric M with ||B^T M B||_2 <= C, B the first k axes, by minimising a sampled loss.
 
     Parameters
     ----------
     problem
         A problem whose law and covariates treat the first k axes alike, and the others.
+    k, C
+        The number of axes, and the radius of the ball.
     contexts, seed, stream
         As for `optimal_matrix`.
 
+    Returns
+    -------
+    SampledBlock
+        c and c' of the nearest c BB^T + c' (I - BB^T) with their errors, the matrix itself, and its loss.
+
+    Raises
+    ------
+    InvalidInput
+        If an argument breaks its rule.
+    OutOfReach
+        If the minimisation fails, or that many contexts do not fit.
+
+    Examples
+    --------
     >>> from lipverify.laws import LowRank
     >>> problem = Problem(d=2, n=20, law=LowRank(axes(2, 1)), sigma=0.0)
     >>> found = sampled_block(problem, 1, 2.0, contexts=640, seed=0, stream="doc")

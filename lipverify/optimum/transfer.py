@@ -12,7 +12,7 @@ import numpy as np
 
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.noted import makes
-from lipverify.loss import loss_terms
+from lipverify.loss.methods import loss_terms
 from lipverify.optimum.window import Optimum, optimal_window
 from lipverify.problem import Problem
 
@@ -40,8 +40,16 @@ def transferred_loss(tuned: Optimum, tested: Problem) -> Value:
 
     Returns
     -------
-    The loss in units of y squared, and a bound on its error.
+    loss, error
+        The loss in units of y squared, and a bound on its error.
 
+    Raises
+    ------
+    InvalidInput
+        If `tested` is not isotropic.
+
+    Examples
+    --------
     >>> from lipverify.laws import Affine
     >>> home = Problem(d=3, n=1000, law=Affine(L=1.0), sigma=1.0)
     >>> tuned = optimal_window(home)
@@ -67,7 +75,30 @@ def transferred_losses(tuned: Sequence[Optimum], tested: Problem) -> list[Value]
 def at_optima(tuned: Sequence[Optimum], of: Callable[[Floats], tuple[Floats, Floats]]) -> list[Value]:
     """A function of w at the tuned w, with its errors enlarged by the effect of the errors of w*.
 
-    `of` returns the values and their own errors.
+    Parameters
+    ----------
+    tuned
+        Optima with a finite w.
+    of
+        The function: from an array of w to the values and their own errors.
+
+    Returns
+    -------
+    list[tuple[float, float]]
+        The value and its error for each optimum.
+
+    Raises
+    ------
+    ValueError
+        If `of` does not return a value and an error for each w.
+
+    Examples
+    --------
+    >>> from lipverify.laws import Affine
+    >>> best = optimal_window(Problem(d=3, n=1000, law=Affine(), sigma=1.0))
+    >>> ((double, error),) = at_optima([best], lambda w: (2 * w, 0 * w))
+    >>> double == 2 * best.w, 1.9 < error / best.w_error < 2.1
+    (True, True)
     """
     w = np.array([optimum.w for optimum in tuned])
     values, errors = of(np.concatenate([w, w * (1 + NUDGE)]))
@@ -91,9 +122,17 @@ def transfers(problems: Mapping[str, Problem], tested: Collection[str] = ()) -> 
 
     Returns
     -------
-    "w* of a", "loss of a on b" (in units of y squared) and the factor "a on b", for every a and every tested b, each
-    with a bound on its error.
+    dict[str, tuple[float, float]]
+        "w* of a", "loss of a on b" (in units of y squared) and the factor "a on b", for every a and every tested b,
+        each with a bound on its error.
 
+    Raises
+    ------
+    InvalidInput
+        If a problem is not isotropic.
+
+    Examples
+    --------
     >>> from lipverify.laws import Affine
     >>> home = Problem(d=3, n=1000, law=Affine(L=1.0), sigma=1.0)
     >>> found = transfers({"smooth": home, "rough": home.replace(law=Affine(L=3.0))})
@@ -115,6 +154,23 @@ def transfers(problems: Mapping[str, Problem], tested: Collection[str] = ()) -> 
 def quotient(numerator: Value, denominator: Value) -> Value:
     """The quotient of two positive values and its error; to first order their relative errors add.
 
+    Parameters
+    ----------
+    numerator, denominator
+        Pairs of a value and its error.
+
+    Returns
+    -------
+    quotient, error
+        The quotient, and the sum of the relative errors in its units.
+
+    Raises
+    ------
+    ZeroDivisionError
+        If a value is 0.
+
+    Examples
+    --------
     >>> quotient((2.0, 0.1), (4.0, 0.2))
     (0.5, 0.05)
     """

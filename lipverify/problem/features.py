@@ -1,9 +1,9 @@
 r"""Find where a function of one variable is steep or not analytic, by ball arithmetic instead of sample points.
 
-A function of arrays is called with a `Ball` in place of an array. The ball contains all values of the argument on an
-interval and all values of its analytic continuation on a disk about it, and NumPy's functions accept it. Where both
-results are finite, the function is analytic on that disk and its variation there is bounded. Where they are not, or a
-comparison has no single answer, the interval is halved. Kinks, jumps and roots remain at the smallest width.
+A function of arrays is read as a formula, and the formula evaluated at a `Ball`. The ball contains all values of the
+argument on an interval and all values of its analytic continuation on a disk about it. Where both results are finite,
+the function is analytic on that disk and its variation there is bounded. Where they are not, or a comparison has no
+single answer, the interval is halved. Kinks, jumps and roots remain at the smallest width.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ window    bounds of the optimal w* by two multiples of Lambda^e
 dimensions  the same in every dimension at once
 finite    one problem: its minimum, and matrices with a smaller loss than a claimed form
 direct    theorems on linear transformers, and others that need no search for constants
+words        sums of products of matrices of any size, as identities
 controls     a false statement near each lemma, which the checker must reject
 """
 
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
         prove_ridge as prove_ridge,
     )
     from lipverify.proofs.envelope import (
-        Envelope as Envelope,
         Tradeoff as Tradeoff,
         prove_envelope as prove_envelope,
         prove_tradeoff as prove_tradeoff,
@@ -50,14 +50,19 @@ if TYPE_CHECKING:
         prove_optimum as prove_optimum,
         prove_rising as prove_rising,
     )
-    from lipverify.proofs.record import Lemma as Lemma, Proof as Proof
+    from lipverify.proofs.record import Proof as Proof
     from lipverify.proofs.window import (
         EveryN as EveryN,
         Theorem as Theorem,
-        Transfer as Transfer,
         prove_every_n as prove_every_n,
         prove_transfer as prove_transfer,
         prove_window as prove_window,
+    )
+    from lipverify.proofs.words import (
+        Leftover as Leftover,
+        identity as identity,
+        leftover as leftover,
+        letters as letters,
     )
 
 lazy()

@@ -15,7 +15,7 @@ from scipy.optimize import brentq
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.validation import number, whole
-from lipverify.loss import loss_terms
+from lipverify.loss.methods import loss_terms
 from lipverify.optimum.window import optimal_window
 from lipverify.problem import Problem
 from lipverify.problem.law import proportional

@@ -26,8 +26,9 @@ from itertools import product
 from types import SimpleNamespace
 from typing import Any
 
+import msgspec
+
 from lipverify.errors import InvalidInput
-from lipverify.proofs.polynomials import Leftover
 
 ONE = "1"
 """The size of numbers, columns and rows."""
@@ -57,6 +58,38 @@ class Letter:
 Word = tuple[Letter, ...]
 Term = tuple[tuple[Word, ...], Word]
 """The factors that are numbers, in order, and the rest: a matrix, a column, a row, or a column times a row."""
+
+
+class Leftover(msgspec.Struct, frozen=True):
+    """The terms that remain of the difference of two sides, as `leftover` counts them.
+
+    Attributes
+    ----------
+    terms, of
+        The number of terms of the difference, and of the derived side. If `terms` is 0, the sides are equal.
+    first
+        A shortest term that remains.
+    symbols
+        The free symbols.
+    says
+        The equation, if it is short enough to be written out.
+
+    Examples
+    --------
+    >>> str(Leftover(terms=1, of=3, first="2 x"))
+    '1 of 3 terms are left of the difference of two sides, such as 2 x'
+    """
+
+    terms: int
+    of: int
+    first: str = ""
+    symbols: tuple[str, ...] = ()
+    says: str = ""
+
+    def __str__(self) -> str:
+        example = f", such as {self.first}" if self.first else ""
+        equation = f": {self.says}" if self.says else ""
+        return f"{self.terms} of {self.of} terms are left of the difference of two sides{example}{equation}"
 
 
 class Words:
@@ -213,8 +246,27 @@ class Words:
 
 
 def letters(symmetric: Iterable[str] = (), **shapes: str) -> Any:
-    """Matrices by name: "d n" is d by n, "d 1" a column, "" a number; those named `symmetric` are their own transposes.
+    """Matrices, columns and numbers of any size as letters, whose sums and products are words.
 
+    Parameters
+    ----------
+    symmetric
+        The names of the matrices that are their own transposes.
+    shapes
+        The shapes by name: "d n" is d by n, "d 1" a column, "" a number.
+
+    Returns
+    -------
+    types.SimpleNamespace
+        The letters as attributes; `+`, `-`, `*`, `@`, `**` and `.T` combine them.
+
+    Raises
+    ------
+    ValueError
+        If a shape is not two sizes.
+
+    Examples
+    --------
     >>> s = letters(X="d n", a="n 1", c="")
     >>> s.c * s.X @ s.a, (s.X @ s.a).T @ (s.X @ s.a)
     (c X a, (a^T X^T X a))
@@ -228,13 +280,54 @@ def letters(symmetric: Iterable[str] = (), **shapes: str) -> Any:
 
 
 def identity(size: str) -> Words:
-    """The identity matrix of a size."""
+    """The identity matrix of a size, as a word.
+
+    Parameters
+    ----------
+    size
+        The size by its letter, such as "d".
+
+    Returns
+    -------
+    Words
+        A matrix that can be added to words of this shape.
+
+    Raises
+    ------
+    InvalidInput
+        If it is combined with words of another shape.
+
+    Examples
+    --------
+    >>> s = letters(A="d d")
+    >>> (identity("d") + s.A) @ s.A
+    A + A A
+    """
     return Words(size, size, {((), ()): Fraction(1)})
 
 
 def leftover(derived: Sequence[Words] | Words, stated: Sequence[Words] | Words, sizes: str) -> Leftover:
-    """The terms of the difference of two sides, part by part; none: they are equal for all sizes and letters.
+    """The terms that remain of the difference of two sides; none: they are equal for all sizes and letters.
 
+    Parameters
+    ----------
+    derived, stated
+        The sides: words, or as many parts of each.
+    sizes
+        The letters of the sizes, which the result names as free.
+
+    Returns
+    -------
+    Leftover
+        The number of terms that remain of all parts together.
+
+    Raises
+    ------
+    ValueError
+        If the sides have different numbers of parts.
+
+    Examples
+    --------
     >>> s = letters(X="d n", Y="d n")
     >>> found = leftover((s.X + s.Y) @ (s.X + s.Y).T, s.X @ s.X.T + s.Y @ s.Y.T + 2 * s.X @ s.Y.T, "d n")
     >>> found.terms, found.of, found.first, found.symbols

@@ -13,7 +13,7 @@ import numpy as np
 
 from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import EPS, Floats
-from lipverify.loss import loss_terms
+from lipverify.loss.methods import loss_terms
 from lipverify.loss.terms import LossTerms
 from lipverify.optimum.window.minimiser import Optimum
 from lipverify.problem.fields import Field

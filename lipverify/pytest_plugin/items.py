@@ -29,20 +29,12 @@ from lipverify.claims.run.ran import watched
 from lipverify.errors import InvalidInput
 from lipverify.foundation.files import locked
 
-PAUSE = 0.05
-"""Seconds between checks for results of other processes."""
-
 
 class Measured:
-    """Outcomes by address.
+    """Outcomes by address, in a folder that processes share if there is one; they also depend on the `settings`.
 
-    Parameters
-    ----------
-    folder
-        Folder in which processes share results; None for a single process. The first process to reach a measurement
-        makes it, and the others continue with the next free one, so processes with the same evidence share the work.
-    settings
-        All other things on which a result depends, in words.
+    The first process to reach a measurement makes it, and the others continue with the next free one, so processes with
+    the same evidence share the work.
     """
 
     def __init__(self, folder: Path | None, settings: str) -> None:
@@ -51,13 +43,7 @@ class Measured:
         self.shared = _opened(folder, settings) if folder is not None else None
 
     def of(self, claim: Claim) -> Mapping[str, Outcome]:
-        """The outcomes of all measurements of a claim, which are made if they are missing.
-
-        Raises
-        ------
-        InvalidInput
-            If another claim has a different measurement with the same address.
-        """
+        """The outcomes of all measurements of a claim, which are made if they are missing."""
         measurements = claim.measurements
         for address, measurement in measurements.items():
             if self.measurements.setdefault(address, measurement) != measurement:
@@ -66,7 +52,7 @@ class Measured:
             pending = [measurement for address, measurement in measurements.items() if address not in self.outcomes]
             progress = [self._try(measurement) for measurement in pending]
             if not any(progress):
-                time.sleep(PAUSE)
+                time.sleep(0.05)  # other processes are making what is missing
         return self.outcomes
 
     def _try(self, measurement: Measurement) -> bool:
@@ -114,10 +100,6 @@ def _opened(folder: Path, settings: str) -> Finished:
     """Open the shared results, one process at a time: SQLite fails if two processes create the same file at once."""
     with locked(folder / f"{NAME}.lock", wait=True):
         return Finished(folder / NAME, settings)
-
-
-MOST_CELLS = 12
-"""Most cells that are listed; for the others only their number is given."""
 
 
 def differs(record: Record, strict: bool) -> bool:
@@ -176,13 +158,12 @@ def told(record: Record) -> str:
 
 
 def _telling(record: Record) -> list[Cell]:
-    """Up to `MOST_CELLS` cells: first those that are not supported or whose control was not caught, then the others."""
+    """Up to twelve cells: first those that are not supported or whose control was not caught, then the others."""
     ranked = sorted(record.cells, key=lambda cell: cell.verdict == "supported" and cell.caught)
-    return ranked[:MOST_CELLS]
+    return ranked[:12]
 
 
 def _cell(cell: Cell) -> str:
-    """Describe one cell in a line."""
     where = ", ".join(f"{name} = {value}" for name, value in cell.where.items())
     value = "unbounded" if cell.measured is None else f"{cell.measured:.6g} ± {cell.error or 0:.2g}"
     margin = "" if cell.margin is None else f", margin {cell.margin:.3g}"
@@ -193,7 +174,6 @@ def _cell(cell: Cell) -> str:
 
 
 def _apart(cross: CrossCheck) -> str:
-    """Describe two methods that disagree."""
     (value, second_value), (error, second_error) = cross.values, cross.errors
     first, second = cross.methods
     return (

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lipverify import Problem, loss_terms
+from lipverify import Problem, loss_terms, optimal_window
 from lipverify.checks.softmax import sign, whitening
-from lipverify.checks.softmax.negative import negative_excess
 from lipverify.checks.softmax.whitening import leading_tilt
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Ridge, law_named
-from lipverify.optimum import optimal_window
+from lipverify.loss import negative_excess
 
 
 def displacement(variances: np.ndarray, tilt: np.ndarray) -> float:

@@ -9,6 +9,7 @@ import pytest
 import sympy
 
 import lipverify
+from lipverify import optimal_window
 from lipverify.checks.softmax import transfer
 from lipverify.checks.softmax.quantities import LAWS
 from lipverify.claims.plan import library_claims, profile_named, seen
@@ -16,7 +17,7 @@ from lipverify.claims.run import run
 from lipverify.foundation.shipped import shipped
 from lipverify.laws import law_named
 from lipverify.loss.asymptotic import d, transferred_power
-from lipverify.optimum import Optimum, optimal_window
+from lipverify.optimum import Optimum
 from lipverify.problem import Problem
 
 FILES = ("generalization.py", "generalization_larger.py", "generalization_smaller.py")

@@ -10,7 +10,7 @@ import pytest
 
 from lipverify.checks.linear_transformers.other_sizes import quotients
 from lipverify.linear_transformer import draw_contexts
-from lipverify.linear_transformer.published import problem
+from lipverify.linear_transformer.published import regression_named
 from lipverify.linear_transformer.training import estimate, trainings
 
 COLUMN, CONTEXTS = "uniform-3@5x20", 2048
@@ -29,14 +29,15 @@ def ridge(contexts: Any, penalty: Any) -> Any:
 
 @pytest.mark.parametrize("family", ["DIAG", "OMEGA", "FULL"])
 def test_a_quotient_is_the_mean_of_logarithms_of_capped_means(found: Any, family: str) -> None:
-    contexts = draw_contexts(problem(COLUMN), CONTEXTS, 0, f"sizes/{COLUMN}/report")
+    contexts = draw_contexts(regression_named(COLUMN), CONTEXTS, 0, f"sizes/{COLUMN}/report")
     oracle = ridge(contexts, contexts.sigma**2)
 
     def mean(w: Any) -> float:
         return float(np.mean(np.minimum(np.sum((w - oracle) ** 2, axis=1) / 2, 0.1 * 5 / 2)))
 
     deep, shallow = (
-        [mean(estimate(each.model, contexts)) for each in trainings(COLUMN, family, layers)] for layers in (3, 2)
+        [mean(estimate(each.model, contexts)) for each in trainings(COLUMN, family, layers).values()]
+        for layers in (3, 2)
     )
     constant = mean(ridge(contexts, 3.0))
     assert len(deep) == len(shallow) == 3

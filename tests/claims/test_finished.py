@@ -190,11 +190,11 @@ def test_a_file_is_closed_when_nobody_uses_it(tmp_path: Path, content: bytes, mo
     opened: list[sqlite3.Connection] = []
     connect = sqlite3.connect
 
-    def recorded(*arguments: Any, **options: Any) -> sqlite3.Connection:
+    def connected(*arguments: Any, **options: Any) -> sqlite3.Connection:
         opened.append(connect(*arguments, **options))
         return opened[-1]
 
-    monkeypatch.setattr("sqlite3.connect", recorded)
+    monkeypatch.setattr("sqlite3.connect", connected)
     (tmp_path / NAME).write_bytes(content)
     with suppress(InvalidInput):
         Finished(tmp_path / NAME, "quick")

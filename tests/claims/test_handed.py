@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from lipverify.claims.plan import claims_of, profile_named
 from lipverify.claims.run import run
 from lipverify.claims.run.deciding import more_contexts  # internal: the measurements of a step, without a run
-from lipverify.errors import InvalidInput
 
 FILE = """
 from lipverify.claims import at, bound, claim, per_profile
@@ -112,10 +109,3 @@ def test_more_contexts_reach_nested_measurements(tmp_path: Path) -> None:
     assert wider.arguments[1].alone == {"drawn": wider.needs[0].address}
     assert "contexts=400" in wider.needs[0].address
     assert wider.run(*(each.run() for each in wider.needs)) == [0.005, 0.0025]
-
-
-def test_the_old_marking_of_functions_is_refused_with_the_new_one(tmp_path: Path) -> None:
-    path = tmp_path / "mine.py"
-    path.write_text("from lipverify.claims import needs\n" + NESTED)
-    with pytest.raises(InvalidInput, match=r"at\(function, name=at\(...\)\)"):
-        claims_of(str(path), profile_named("quick"))

@@ -24,9 +24,8 @@ from lipverify.claims.ledger import (
     outcome,
     passages,
     read_ledger,
-    recorded,
 )
-from lipverify.claims.plan import all_claims
+from lipverify.claims.plan import all_claims, recorded
 from lipverify.foundation.quoting import counted  # internal: singular and plural as the library writes them
 from tests import ROOT
 from tests.commands import Commands

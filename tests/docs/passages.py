@@ -1,20 +1,19 @@
-"""Write `docs/passages.md`, which says of every printed passage whether it is proved, and the README's table.
+"""`docs/passages.md`, which says of every printed passage whether it is proved, and the README's table.
 
-`python -m tests.docs.passages LEDGER ...` writes both. If several ledgers have a claim, the last one counts.
+`python -m tests.docs LEDGER ...` writes both.
 """
 
 from __future__ import annotations
 
 import re
-import sys
 import tomllib
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from lipverify.claims.ledger import Judged, Passage, Record, measured, passages, read_ledger, recorded
-from lipverify.claims.plan import all_claims, profile_named
+from lipverify.claims.ledger import Judged, Passage, Record, measured, passages, read_ledger
+from lipverify.claims.plan import all_claims, profile_named, recorded
 from lipverify.report.sources import short  # internal: the short title of a source, as the report has it
 from tests import ROOT
 
@@ -170,9 +169,3 @@ def unmeasured() -> list[Judged]:
 def registered() -> list[Passage]:
     """The place, kind and outcome of each passage by the claims alone, without a run."""
     return list(passages(unmeasured()))
-
-
-if __name__ == "__main__":
-    every = of_ledgers(sys.argv[1:])
-    PAGE.write_text(page(every), encoding="utf-8")
-    README.write_text(TABLE.sub(lambda _: table(passages(every)), README.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,6 +1,6 @@
 """The sentences of the sources in `checks/sentences.toml`, and the counts of the README.
 
-`python -m tests.docs.statements` writes the counts.
+`python -m tests.docs` writes the counts.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import textwrap
 import tomllib
 from typing import NamedTuple
 
-from lipverify.claims.ledger import counts, recorded
-from lipverify.claims.plan import Claim, all_claims, profile_named
+from lipverify.claims.ledger import counts
+from lipverify.claims.plan import Claim, all_claims, profile_named, recorded
 from tests import ROOT
 
 README = ROOT / "README.md"
@@ -49,7 +49,3 @@ def counted() -> str:
     """Write the counts of the README: passages by outcome, then claims by verdict."""
     claims = recorded(all_claims(profile_named("quick")))
     return f"{textwrap.fill(f'{counts(claims)}.', LINE)}\n"
-
-
-if __name__ == "__main__":
-    README.write_text(COUNTS.sub(lambda _: counted(), README.read_text(encoding="utf-8")), encoding="utf-8")

@@ -51,7 +51,7 @@ def test_a_statement_without_a_sentence_is_a_fault() -> None:
 
 def test_the_readme_counts_are_those_of_the_claims() -> None:
     (block,) = COUNTS.findall(README.read_text(encoding="utf-8"))
-    assert block == counted(), "python -m tests.docs.statements writes it again"
+    assert block == counted(), "python -m tests.docs writes it again"
 
 
 def wrong(text: str, reasons: dict[tuple[str, str], passages.Reason]) -> list[str]:
@@ -77,7 +77,7 @@ def wrong(text: str, reasons: dict[tuple[str, str], passages.Reason]) -> list[st
 
 def test_every_passage_is_in_the_page_of_passages_with_its_outcome_and_a_reason_where_no_proof_decides_it() -> None:
     text = passages.PAGE.read_text(encoding="utf-8")
-    assert wrong(text, passages.reasons()) == [], "python -m tests.docs.passages LEDGER writes it again"
+    assert wrong(text, passages.reasons()) == [], "python -m tests.docs LEDGER writes it again"
     one = next(iter(passages.reasons()))
     assert len(wrong(text, {key: value for key, value in passages.reasons().items() if key != one})) >= 1
     assert wrong(text, passages.reasons() | {("S", "Theorem 9"): passages.Reason("mathematics", "none")})

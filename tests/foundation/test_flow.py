@@ -22,6 +22,7 @@ FLOW = [
     {"loss"},
     {"attention"},
     {"optimum"},
+    {"sampling"},
     {"limits"},
     {"scaling"},
     {"linear_transformer"},

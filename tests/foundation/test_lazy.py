@@ -134,7 +134,7 @@ def test_without_source_files_a_verification_is_refused_in_one_line(loader: str,
 
 
 def test_packages_are_imported_through_their_public_names() -> None:
-    rooms = ["linear_transformer.GDPlusPlus", "optimum.optimal_block", "loss.loss_terms", "problem.Problem"]
+    rooms = ["linear_transformer.GDPlusPlus", "optimum.optimal_block", "loss.block_terms", "problem.Problem"]
     rooms += ["scaling.growth", "laws.ReLU", "covariates.Ellipsoid"]
     reached = ", ".join(f"lv.{room}.__name__" for room in rooms)
     assert printed(f"import lipverify as lv; print({reached})").split() == [room.split(".")[1] for room in rooms]

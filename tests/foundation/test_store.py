@@ -75,7 +75,7 @@ class Somebodys(lv.laws.ReLU, frozen=True, tag="somebodys"):
 
 
 @pytest.mark.parametrize("law", [lv.Ridge(lambda z: z), lv.Zonal(lambda t: t), Somebodys()])
-def test_a_question_without_an_identity_is_computed_each_time(law: lv.problem.law.Law) -> None:
+def test_a_question_without_an_identity_is_computed_each_time(law: lv.laws.Law) -> None:
     find = Counting()
     with remembering():
         for _ in range(2):

@@ -15,6 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+# internal: the bound on rounding that limits a comparison
+from lipverify.checks.linear_transformers.rounding import rounding_bound
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation import Floats
 
@@ -41,9 +43,6 @@ from lipverify.linear_transformer.attention import Entrywise, Heads
 # internal: the pass and its adjoint, compared with tokens
 from lipverify.linear_transformer.collapsed import forward, last_row, pullback
 from lipverify.linear_transformer.families import NAMES, family_named
-
-# internal: the bound on rounding that limits a comparison
-from lipverify.linear_transformer.rounding import rounding_bound
 
 # internal: the kernel and its cache are replaced and emptied
 from lipverify.linear_transformer.training import Objective, draw_sample, native

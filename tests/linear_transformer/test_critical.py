@@ -25,7 +25,7 @@ from lipverify.linear_transformer.gdplusplus.critical import _moments, certified
 
 # internal: starts with random zeros
 from lipverify.linear_transformer.gdplusplus.folds import folded
-from lipverify.linear_transformer.published import problem
+from lipverify.linear_transformer.published import regression_named
 
 EPS = float(np.finfo(float).eps)
 
@@ -56,7 +56,7 @@ def test_exact_derivatives_are_those_of_the_quadrature(layers: int, sigma_max: f
 @pytest.mark.parametrize(("noise", "count"), [("uniform-0", 3), ("uniform-3", 2), ("uniform-5", 1), ("levels-1-3", 2)])
 def test_a_search_finds_no_point_of_two_layers_that_is_not_listed(noise: str, count: int) -> None:
     """A solver of equations on sums in doubles, from random zeros, ends in listed points alone."""
-    regression = problem(noise)
+    regression = regression_named(noise)
     points = np.asarray([point.weights for point in two_layers(regression)])
     assert sum(point.index == 0 for point in two_layers(regression)) == count
     loss, found = on_gauss_nodes(regression, 2), set[int]()
@@ -78,9 +78,9 @@ def test_a_search_finds_no_point_of_two_layers_that_is_not_listed(noise: str, co
 
 def test_two_layers_have_the_best_minimum_known_and_the_gradient_vanishes_at_all_points() -> None:
     for noise in ("uniform-1", "levels-1-3-5"):
-        loss = excess_loss(problem(noise), 2, 20, None)
+        loss = excess_loss(regression_named(noise), 2, 20, None)
         best = flat_weights(known_optimum(noise, 2).model)
-        points = [np.asarray(point.weights) for point in two_layers(problem(noise))]
+        points = [np.asarray(point.weights) for point in two_layers(regression_named(noise))]
         assert min(np.abs(point / best - 1).max() for point in points) < 1e-6
         for point in points:
             deviations, jacobian = loss.deviations(point)
@@ -91,13 +91,15 @@ def test_two_layers_have_the_best_minimum_known_and_the_gradient_vanishes_at_all
 def test_a_point_that_is_not_critical_is_not_certified() -> None:
     """Newton's method from far away has not reached a point, and the test in balls detects it."""
     with pytest.raises((OutOfReach, ZeroDivisionError)):
-        certified(problem("uniform-3"), [5.0, 5.0, 5.0])
+        certified(regression_named("uniform-3"), [5.0, 5.0, 5.0])
 
 
 def test_small_weights_end_in_a_minimum_that_is_listed_and_is_not_the_best() -> None:
     noise = "uniform-1"
-    loss, end = excess_loss(problem(noise), 2, 20, None), small_start(problem(noise), 2)
-    values = sorted(loss(np.asarray(point.weights)) for point in two_layers(problem(noise)) if point.index == 0)
+    loss, end = excess_loss(regression_named(noise), 2, 20, None), small_start(regression_named(noise), 2)
+    values = sorted(
+        loss(np.asarray(point.weights)) for point in two_layers(regression_named(noise)) if point.index == 0
+    )
     assert end.index == 0
     assert loss(np.asarray(end.weights)) == pytest.approx(values[1], rel=1e-9)
     assert values[1] > 1.2 * values[0]

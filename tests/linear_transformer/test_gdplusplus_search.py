@@ -43,7 +43,7 @@ from lipverify.linear_transformer.gdplusplus.known import VIEWS, known_path, wri
 
 # internal: the rule by which the search averages
 from lipverify.linear_transformer.gdplusplus.orthogonal import gauss_rule
-from lipverify.linear_transformer.published import NOISES, problem
+from lipverify.linear_transformer.published import NOISES, regression_named
 from tests.linear_transformer.test_gdplusplus import weights
 from tests.strategies import target
 
@@ -180,7 +180,7 @@ def test_stored_optima_are_minima_above_their_floors(noise: str) -> None:
     is.
     """
     found = [known_optimum(noise, layers) for layers in (1, 2, 3, 4)]
-    floors = [gdplusplus_floor(problem(noise), layers) for layers in (1, 2, 3, 4)]
+    floors = [gdplusplus_floor(regression_named(noise), layers) for layers in (1, 2, 3, 4)]
     for optimum, floor in zip(found, floors, strict=True):
         assert optimum.loss.value + optimum.loss.error >= floor.value - floor.error
         assert optimum.unfinished < 1e-6

@@ -18,7 +18,7 @@ from lipverify.foundation import Floats, normals
 from lipverify.linear_transformer import Diagonal, Regression, UniformNoise, draw_contexts
 
 # internal: one step from a state that no tokens produce
-from lipverify.linear_transformer.implicit import State, advance
+from lipverify.linear_transformer.implicit import State
 from tests.strategies import log_floats, target
 
 EPS = float(np.finfo(float).eps)
@@ -54,12 +54,11 @@ def lemma_gap(d: int, draw: int, kappa: str, moments: str) -> float:
     sum to the recursion at (|M|, |u|, |a|, -|w|) with everything else positive.
     """
     state, gram, above, fit, four = a_state(d, draw)
-    most = advance(
-        State(np.abs(state.M), np.abs(state.u), np.abs(state.a), -np.abs(state.w)),
+    most = State(np.abs(state.M), np.abs(state.u), np.abs(state.a), -np.abs(state.w)).after(
         above,
         Diagonal(*map(abs, (four.xx, four.xy, four.yx, four.yy))).layer(d),
     )
-    after, (u, w) = advance(state, gram, four.layer(d)), momentum_step(state.map, gram, four, fit, kappa, moments)
+    after, (u, w) = state.after(gram, four.layer(d)), momentum_step(state.map, gram, four, fit, kappa, moments)
     gap = np.concatenate([np.abs(after.u - u) / most.u, np.abs(after.w - w) / -most.w])
     return float(np.max(gap) / ((10 * (d + 1) + 20) * EPS))
 

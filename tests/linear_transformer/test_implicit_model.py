@@ -12,6 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify.checks.linear_transformers.implicit_step import in_floats, in_integers, in_symbols
+
+# internal: the symbolic difference must detect a wrong factor
+from lipverify.checks.linear_transformers.polynomials import Symbols, leftover
+
+# internal: the bound on rounding is itself tested
+from lipverify.checks.linear_transformers.rounding import UNIT, magnitude, rounding_bound
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation import Floats, normals
 from lipverify.linear_transformer import Diagonal, GDPlusPlus, Layer, SingleHead, Tokens, forward, readout, trajectory
@@ -19,12 +25,6 @@ from lipverify.linear_transformer.implicit import start  # internal: the start, 
 
 # internal: the type of any layer, and the check that refuses layers of another size
 from lipverify.linear_transformer.layer import Parametrisation, written_out
-
-# internal: the bound on rounding is itself tested
-from lipverify.linear_transformer.rounding import UNIT, magnitude, rounding_bound
-
-# internal: the symbolic difference must detect a wrong factor
-from lipverify.proofs.polynomials import Symbols, leftover
 from tests.strategies import log_floats, target
 
 EPS = float(np.finfo(float).eps)

@@ -19,13 +19,13 @@ from lipverify.linear_transformer import (
     Prompts,
     Tokens,
     best_step,
-    draw_prompts,
     forward,
     preconditioned,
     sampled_risk,
     spectral_mean,
     step_risk,
 )
+from lipverify.linear_transformer.prompts import draw_prompts  # internal: what sampled_risk draws
 
 dimensions, lengths, seeds = st.integers(1, 4), st.integers(1, 50), st.integers(0, 2**32 - 1)
 

@@ -11,7 +11,7 @@ from scipy.stats import chi2
 from lipverify.errors import InvalidInput
 from lipverify.foundation import Floats
 from lipverify.linear_transformer import CategoricalNoise, Regression, UniformNoise, draw_contexts
-from lipverify.linear_transformer.published import problem
+from lipverify.linear_transformer.published import regression_named
 from lipverify.linear_transformer.regression import Contexts
 
 # internal: decades alone, compared with known tails
@@ -74,4 +74,4 @@ def test_the_share_of_each_decade_in_training() -> None:
 @pytest.mark.parametrize(("count", "population"), [(0, POPULATION), (17, POPULATION), (2.5, POPULATION), (3, 99)])
 def test_a_decade_that_cannot_be_drawn_is_refused(count: int, population: int) -> None:
     with pytest.raises(InvalidInput, match="must be an integer"):
-        list(decades(problem("uniform-3"), count, 0, "a", population=population))
+        list(decades(regression_named("uniform-3"), count, 0, "a", population=population))

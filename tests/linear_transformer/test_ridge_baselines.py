@@ -27,22 +27,20 @@ from lipverify.linear_transformer import (
     CategoricalNoise,
     ConstRR,
     Regression,
-    TunedRR,
     UniformNoise,
+    best_constant,
     draw_contexts,
     evaluation,
+    tuned_ridge,
 )
 from lipverify.linear_transformer.published import BASELINES, LAYERS, MODELS, NOISES, printed, table
-from lipverify.linear_transformer.regression import SEQUENCES, Contexts, NoiseLaw, bayes_gap, noise_named, printed_error
+from lipverify.linear_transformer.regression import SEQUENCES, Contexts, NoiseLaw, TunedRR, noise_named
 
 # internal: losses of one protocol, context by context
 from lipverify.linear_transformer.regression.adjusted import protocol_losses, protocol_queries
 
 # internal: the residual in the eigenbasis compared with the plain one, and the basis with the matrices
 from lipverify.linear_transformer.regression.eigenbasis import eigenbasis
-
-# internal: the best constant without the rest of the table
-from lipverify.linear_transformer.regression.ridge import best_constant, tuned_ridge
 from tests.strategies import log_floats, target
 
 EPS = float(np.finfo(float).eps)
@@ -205,14 +203,14 @@ def test_the_printed_error_is_the_spread_of_the_protocol(spread: tuple[Any, Any]
     model = own + oracle_losses(held_out, "one")
     unpaired = sampled_mean(model - oracle_losses(alone, "other"))
     for sampled, wanted in (
-        (paired, printed_error(held_out, estimator)),
-        (unpaired, printed_error(held_out, estimator, paired=False)),
+        (paired, held_out.printed_error(estimator)),
+        (unpaired, held_out.printed_error(estimator, paired=False)),
     ):
         found = sampled.standard_error * math.sqrt(len(held_out.contexts) / SEQUENCES)
         assert sampled.trusted
         error = math.hypot(found * sampled.doubt / 2, wanted.standard_error)
         assert abs(found - wanted.value) <= 4 * error
-    assert printed_error(held_out, estimator, paired=False).value > 1.1 * printed_error(held_out, estimator).value
+    assert held_out.printed_error(estimator, paired=False).value > 1.1 * held_out.printed_error(estimator).value
 
 
 def oracle_losses(held_out: Any, stream: str) -> Floats:
@@ -224,11 +222,11 @@ def oracle_losses(held_out: Any, stream: str) -> Floats:
 def test_a_printed_error_at_another_loss() -> None:
     """Scaled to its own loss it is unchanged; for small losses it falls with the root."""
     held_out = evaluation(draw_contexts(Regression(5, 12, TWO), 4096, 0, "scaled"))
-    own, loss = printed_error(held_out, AdaRR()).value, held_out.loss(AdaRR()).value
-    assert printed_error(held_out, AdaRR(), printed=loss).value == pytest.approx(own, rel=64 * EPS)
-    small, smaller = (printed_error(held_out, AdaRR(), printed=loss * share).value for share in (1e-4, 1e-6))
+    own, loss = held_out.printed_error(AdaRR()).value, held_out.loss(AdaRR()).value
+    assert held_out.printed_error(AdaRR(), printed=loss).value == pytest.approx(own, rel=64 * EPS)
+    small, smaller = (held_out.printed_error(AdaRR(), printed=loss * share).value for share in (1e-4, 1e-6))
     assert small / smaller == pytest.approx(10, rel=1e-2)
-    assert printed_error(held_out, AdaRR(), printed=0.0).value == 0
+    assert held_out.printed_error(AdaRR(), printed=0.0).value == 0
 
 
 def test_heavy_tails_are_not_trusted() -> None:
@@ -312,10 +310,10 @@ def test_the_posterior_from_the_tokens(noise: NoiseLaw, n: int) -> None:
 def test_the_floor_by_two_means(regression: Regression) -> None:
     """At four standard errors; the wrong degrees of freedom are detected, and no baseline is below the floor."""
     held_out = evaluation(draw_contexts(regression, 20_000, 4, "floor"))
-    gap = bayes_gap(held_out, Bayes(regression.noise))
+    gap = Bayes(regression.noise).gap(held_out)
     assert abs(gap.difference.value) <= 4 * gap.difference.standard_error
     assert gap.rule_error <= 1e-3 * gap.averaged.standard_error
-    wrong = bayes_gap(held_out, Bayes(regression.noise, excess_degrees=3))
+    wrong = Bayes(regression.noise, excess_degrees=3).gap(held_out)
     assert abs(wrong.difference.value) > 4 * wrong.difference.standard_error
     others: list[Any] = [best_constant(regression)] + ([AdaRR()] if regression.n > regression.d else [])
     for other in others:
@@ -329,7 +327,7 @@ def test_no_gap_where_sigma_is_known(noise: NoiseLaw) -> None:
     variance.
     """
     held_out = evaluation(draw_contexts(Regression(3, 12, noise), 2048, 0, "known"))
-    gap = bayes_gap(held_out, Bayes(noise))
+    gap = Bayes(noise).gap(held_out)
     assert gap.sampled.value <= 1e-20
     assert gap.averaged.value <= 1e-20
 

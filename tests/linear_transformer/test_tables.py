@@ -17,7 +17,7 @@ from lipverify.checks.linear_transformers.quantities import NOISE_LAWS
 from lipverify.errors import InvalidInput
 from lipverify.foundation.store import read_record, sealed, write_record  # internal: a file is forged and read
 from lipverify.linear_transformer import draw_contexts, evaluation
-from lipverify.linear_transformer.published import printed, problem
+from lipverify.linear_transformer.published import printed, regression_named
 from lipverify.linear_transformer.regression import SEQUENCES
 
 # internal: parts of tables before they are averaged
@@ -35,7 +35,7 @@ def test_a_part_agrees_with_its_definition() -> None:
     model = trainings("levels-1-3", "FULL", 3)[1]
     held_out = tables.part("levels-1-3", 2, 0, 0)
     found = tables.part_means(held_out, {"FULL-3-1": model})["FULL-3-1"]
-    drawn = draw_contexts(problem("levels-1-3"), SEQUENCES // 10, 0, "tables/levels-1-3/2/0")
+    drawn = draw_contexts(regression_named("levels-1-3"), SEQUENCES // 10, 0, "tables/levels-1-3/2/0")
     shifted = drawn.covariance + (drawn.sigma**2)[:, None, None] * np.eye(10)
     ridge = np.linalg.solve(shifted, drawn.alpha[..., None])[..., 0]
     losses = np.sum((estimate(model.model, drawn) - ridge) ** 2, axis=1) / 2
@@ -117,9 +117,9 @@ def test_where_few_layers_are_printed_above_adaptive_ridge_regression() -> None:
 def test_the_best_model_known_of_a_form_may_be_of_a_smaller_family() -> None:
     means = tables.stored_tables("uniform-3").means
     best = plain_runs.best_known("uniform-3", "FULL", 3)
-    assert best in trainings("uniform-3", "LOWRANK", 3)
+    assert best in trainings("uniform-3", "LOWRANK", 3).values()
     assert np.median(means["LOWRANK-3-2"]) < min(np.median(means[f"FULL-3-{k}"]) for k in range(3))
-    assert plain_runs.best_known("uniform-3", "FULL", 3, ("FULL",)) in trainings("uniform-3", "FULL", 3)
+    assert plain_runs.best_known("uniform-3", "FULL", 3, ("FULL",)) in trainings("uniform-3", "FULL", 3).values()
 
 
 def test_the_best_run_of_three_full_layers_falls_in_its_second_half() -> None:
@@ -176,7 +176,7 @@ def test_the_interval_of_a_share_is_that_of_clopper_and_pearson(count: int, tota
 
 
 def test_plain_training_descends_along_its_gradient() -> None:
-    drawn = draw_contexts(problem("uniform-3"), 256, 0, "test/protocol")
+    drawn = draw_contexts(regression_named("uniform-3"), 256, 0, "test/protocol")
     batch = Packed(drawn.gram, drawn.task, np.full(256, 1 / 256))
     for family in ("GD++", "DIAG", "FULL"):
         at = protocol._Training(family, 2, 0).weights
@@ -193,7 +193,7 @@ def test_plain_training_descends_along_its_gradient() -> None:
 def test_the_losses_of_a_run_belong_to_its_model(family: str) -> None:
     """The last batches' loss, which is not adjusted and capped at d/2, is that of the layers on fresh contexts."""
     run = protocol.runs("uniform-3").best(family, 2)
-    held_out = evaluation(draw_contexts(problem("uniform-3"), 20_000, 1, "test/runs"))
+    held_out = evaluation(draw_contexts(regression_named("uniform-3"), 20_000, 1, "test/runs"))
     w = estimate(run.model, held_out.contexts)
     losses = np.minimum(np.sum((w - held_out.contexts.task) ** 2, axis=1) / 2, 5.0)
     assert run.losses[-1] == pytest.approx(float(losses.mean()), rel=0.05)

@@ -23,7 +23,6 @@ from lipverify.linear_transformer import (
     optimal_gdplusplus,
 )
 from lipverify.linear_transformer.families import Diag, Full, Omega, SafeFull, family_named
-from lipverify.linear_transformer.regression import printed_error
 
 # internal: the rarest decade, where a trained model may fail
 from lipverify.linear_transformer.regression.rare import decades
@@ -220,7 +219,7 @@ def test_losses_that_explode_have_means_and_errors_in_their_own_unit(power: int)
     w = held_out.oracle + np.random.default_rng(1).standard_normal(held_out.oracle.shape)
     w[-1] *= 10.0 ** (power / 2)
     for paired, printed in itertools.product((True, False), (None, 0.1)):
-        error = printed_error(held_out, lambda contexts: w, printed, paired)
+        error = held_out.printed_error(lambda contexts: w, printed, paired)
         assert error.value > 0, "nothing that explodes makes a printed number exact"
         assert not math.isnan(error.standard_error)
         assert error.trusted == (power == 0)

@@ -22,7 +22,7 @@ from lipverify.foundation.compiling import has_compiler  # internal: whether the
 # internal: bits are compared only on the machine that made them
 from lipverify.foundation.provenance import machine_here
 from lipverify.linear_transformer.families import NAMES
-from lipverify.linear_transformer.published import NOISES, problem
+from lipverify.linear_transformer.published import NOISES, regression_named
 from lipverify.linear_transformer.regression import rare  # internal: its population is made small
 
 # internal: the making of models is interrupted
@@ -222,7 +222,7 @@ def test_a_model_of_another_size_is_named_after_law_and_size(tmp_path: Path) -> 
 )
 def test_a_size_that_cannot_be_read_is_refused(name: str) -> None:
     with pytest.raises(InvalidInput):
-        problem(name)
+        regression_named(name)
 
 
 def test_models_come_after_their_starting_points() -> None:

@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lipverify import Cost, Problem, budget, loss_cost, loss_terms, optimal_window
+from lipverify import Problem, budget, loss_cost, loss_terms, optimal_window
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Cosine, ReLU, Ridge
-from lipverify.loss import work  # internal: its limits are set so that every loss exceeds them
+
+# internal: its limits are set so that every loss exceeds them
+from lipverify.loss import Cost, work
 from lipverify.loss.exact.biases import cost as estimates  # internal: the estimates are set to nothing
 from lipverify.loss.work import GIB, counted, price_of  # internal: the cost of a call, counted next to its estimate
 from tests.commands import Commands, Done

@@ -23,7 +23,7 @@ from lipverify.foundation import Floats
 from lipverify.laws import Affine, Law, LowRank, Quadratic, ReLU, Ridge, Sampled, Transformed, Zonal
 
 # internal: scores of contexts, and the loss that has no slope, compared with the definition
-from lipverify.loss.attention import attention_named, scores
+from lipverify.loss.attention import scores
 from lipverify.loss.montecarlo.contexts import draw_contexts  # internal: a few contexts, whose scores are compared
 from lipverify.optimum import MatrixOptimum, SpectralBall, Symmetric
 
@@ -177,7 +177,7 @@ def least_squares(problem: Problem, contexts: int, stream: str) -> Floats:
     """The minimiser of the same sampled loss of linear attention on an affine law, by the normal equations."""
     d, n = problem.d, int(problem.n)
     v = problem.law.amplitude_variance  # type: ignore[attr-defined]
-    loss = draw_loss(problem, attention_named("linear"), contexts, 0, stream)
+    loss = draw_loss(problem, "linear", contexts, 0, stream)
     matrix, right = np.zeros((d * d, d * d)), np.zeros(d * d)
     for block in loss.blocks:
         [f], [g] = block.values, block.targets
@@ -201,7 +201,7 @@ def test_linear_attention_is_least_squares() -> None:
     assert np.all(np.abs(found.M - truth) <= FAR * found.M_error)
     assert np.max(found.M_error) < 0.1 * truth[0, 0]
     solved = least_squares(problem, 2000, "/matrix")
-    loss = draw_loss(problem, attention_named("linear"), 2000, 0, "/matrix")
+    loss = draw_loss(problem, "linear", 2000, 0, "/matrix")
     reached, least = found.losses[0], loss(solved)[0]
     assert abs(reached - least) <= 1e-12 * least
     # the value is corrected for the bias of the minimiser, by less than its error
@@ -331,7 +331,7 @@ def test_progress_counts_every_descent() -> None:
 def test_batches_equal_the_complements_of_the_left_out_draws() -> None:
     """The mean without batch b, from the means of the batches; several blocks, the last one not full."""
     problem = Problem(d=2, n=5000, law=Affine())
-    loss = draw_loss(problem, attention_named("softmax"), 100, 0, "batches")
+    loss = draw_loss(problem, "softmax", 100, 0, "batches")
     assert len(loss.blocks) > 1
     M = np.array([[3.0, 1.0], [0.0, 2.0]])
     means, counts = loss.of_batches(M), np.bincount(np.arange(100) % BATCHES, minlength=BATCHES)

@@ -14,11 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lipverify import LossTerms, Optimum, Problem, loss_terms, optimal_window, sensitivity, strategies
+from lipverify import LossTerms, Problem, loss_terms, optimal_window, sensitivity, strategies
 from lipverify.checks.softmax.class_probabilities import ClassLaw
 from lipverify.errors import OutOfReach
 from lipverify.laws import RBF, Affine, Cosine, Law, Matern, Quadratic, ReLU, ReLUNetwork, Ridge, Zonal, mixture
 from lipverify.loss.exact import rough_terms
+from lipverify.optimum import Optimum
 
 # internal: each module's loss is moved within its error, to test whether an answer depends on it
 from lipverify.optimum.window import local, minimiser

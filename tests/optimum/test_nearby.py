@@ -9,7 +9,6 @@ import pytest
 
 from lipverify.foundation import Floats, normals
 from lipverify.laws import Affine, ReLU
-from lipverify.loss.attention import attention_named  # internal: the sampled loss is constructed by hand
 
 # internal: the units in which both descend
 from lipverify.optimum.matrix import SpectralBall, Symmetric, Unconstrained, natural_units
@@ -40,7 +39,7 @@ CASES: dict[str, tuple[Problem, Constraint]] = {
 def settled(name: str) -> tuple[SampledLoss, Constraint, Units, End]:
     """A loss on few contexts, and the end of its descent."""
     problem, constraint = CASES[name]
-    loss = draw_loss(problem, attention_named("softmax"), 1024, 0, "test/nearby")
+    loss = draw_loss(problem, "softmax", 1024, 0, "test/nearby")
     units = natural_units(problem, loss, constraint)
     return loss, constraint, units, descend(loss, constraint, units.matrix * np.eye(3), units)
 

@@ -20,8 +20,6 @@ from lipverify.foundation.optimisers import Adam, GradientDescent, Moments
 from lipverify.laws import Affine, Law, LowRank, ReLU, Zonal
 
 # internal: losses at the addresses of a training are computed again
-from lipverify.loss.attention import attention_named
-
 # internal: losses at the addresses of a training are computed again
 from lipverify.optimum.matrix.sampled import draw_loss
 from lipverify.optimum.pretraining import Settings, pretrain_together
@@ -69,13 +67,11 @@ def test_gradient_descent_takes_the_gradient_of_its_step() -> None:
     run = pretrain(
         SMALL, optimiser="gd", steps=2, batch=100, learning_rate=0.7, start=start, every=1, seed=3, stream="gd"
     )
-    gradients = [
-        draw_loss(SMALL, attention_named("softmax"), 100, 3, f"gd/training/{t}")(run.M[t])[1] for t in range(2)
-    ]
+    gradients = [draw_loss(SMALL, "softmax", 100, 3, f"gd/training/{t}")(run.M[t])[1] for t in range(2)]
     assert np.array_equal(run.M[0], start)
     np.testing.assert_allclose(run.M[1], start - 0.7 * gradients[0], rtol=64 * EPS)
     np.testing.assert_allclose(run.M[2], run.M[1] - 0.7 * gradients[1], rtol=64 * EPS)
-    unseen = draw_loss(SMALL, attention_named("softmax"), run.held_out, 3, "gd/held-out")
+    unseen = draw_loss(SMALL, "softmax", run.held_out, 3, "gd/held-out")
     assert run.gradient_norm.tolist() == [np.linalg.norm(unseen(M)[1]) for M in run.M]
     assert not np.allclose(gradients[0], gradients[1], rtol=1e-3)
 
@@ -85,7 +81,7 @@ BATCH = 256
 
 def noise_of_steps(problem: Problem, w: float) -> Any:
     """Covariance of the entries of a batch's gradient at M = w I, from 100 batches: known to a seventh of itself."""
-    batches = (draw_loss(problem, attention_named("softmax"), BATCH, 0, f"noise/{k}") for k in range(100))
+    batches = (draw_loss(problem, "softmax", BATCH, 0, f"noise/{k}") for k in range(100))
     return np.cov([batch(w * np.eye(2))[1].ravel() for batch in batches], rowvar=False)
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from lipverify import Problem, optimal_window
+from lipverify import Problem, loss_terms, optimal_window
 from lipverify.checks.softmax.norms import descended_window
 from lipverify.foundation import normals
 from lipverify.laws import law_named
-from lipverify.loss import loss_terms
 from lipverify.optimum.pretraining import Recipe
 
 EPS = float(np.finfo(float).eps)

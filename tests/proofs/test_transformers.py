@@ -11,15 +11,14 @@ from hypothesis import strategies as st
 from lipverify.checks.linear_transformers.condition_numbers import METHODS, improved
 from lipverify.checks.linear_transformers.cosines import mean_square_cosine
 from lipverify.checks.linear_transformers.layer_counts import layers_needed
-from lipverify.checks.linear_transformers.two_levels import Order, TwoLevels, difference
+
+# internal: contexts are sampled, which the proofs do not do
+from lipverify.checks.linear_transformers.two_levels import Order, TwoLevels, difference, unit_contexts
 from lipverify.errors import OutOfReach
 
 # internal: a sampled mean is compared with the exact one
 from lipverify.foundation.means.samples import mean_with_half_width
 from lipverify.linear_transformer import evaluation, readout
-
-# internal: contexts are sampled, which the proofs do not do
-from lipverify.linear_transformer.regression.contexts import unit_contexts
 from lipverify.proofs import Proof, checker, prove_cosine, prove_layers, prove_ridge
 
 # internal: moments, of which a lemma keeps only the bounds

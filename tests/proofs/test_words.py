@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lipverify.checks.linear_transformers import cosines, descent_steps, match_tuned, weighted_keys
+from lipverify.checks.linear_transformers import layers_in_words as layers
 from lipverify.checks.softmax import (
     decomposition,
     gaussian,
@@ -27,7 +28,6 @@ from lipverify.checks.softmax import (
 from lipverify.claims.plan import seen
 from lipverify.errors import InvalidInput
 from lipverify.linear_transformer import Diagonal, Layer, Tokens, forward
-from lipverify.proofs import layers  # internal: one layer in words is compared with the layer in numbers
 
 # internal: identities of words are tried on words of the test's own
 from lipverify.proofs.words import Word, Words, identity, leftover, letters

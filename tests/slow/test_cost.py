@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lipverify import Problem, loss_cost, loss_terms
+from lipverify import Problem, budget, loss_cost, loss_terms
 from lipverify.errors import OutOfReach
 from lipverify.laws import Ridge
-from lipverify.loss import budget
 from lipverify.loss.work import GIB  # internal: the unit of the estimated memory
 from tests.slow.rounds import ROUNDS, SEED, dice
 

@@ -21,7 +21,6 @@ import pytest
 from msgspec.structs import replace
 
 from lipverify import LossTerms, Problem, loss_terms
-from lipverify.checks.softmax.negative import negative_excess
 from lipverify.errors import OutOfReach
 from lipverify.laws import (
     RBF,
@@ -37,6 +36,7 @@ from lipverify.laws import (
     WithOffset,
     Zonal,
 )
+from lipverify.loss import negative_excess
 from lipverify.loss.work import MANY  # internal: a budget that nothing exceeds
 from lipverify.problem.functions import PowerSeries, Wave  # internal: links by name, whose values are known
 from tests.reference import extended

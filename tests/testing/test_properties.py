@@ -14,12 +14,13 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from lipverify import Growth, LossTerms, Optimum, Problem, growth, loss_terms, optimal_window
+from lipverify import LossTerms, Problem, growth, loss_terms, optimal_window
 from lipverify.claims.ledger import Allowed, Interval, Verdict, decide, margin
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation import uniforms
 from lipverify.foundation.means.betting import betting_interval  # internal: an interval that is known to be right
 from lipverify.laws import Affine, Bound, Cosine, Law, Linear, LowRank, Quadratic, ReLU, Ridge, Sampled, Zonal
+from lipverify.optimum import Optimum
 from lipverify.properties import (
     agree,
     bias_is_not_negative,
@@ -41,6 +42,7 @@ from lipverify.properties import (
     weights_are_equal,
 )
 from lipverify.properties.ratio import require  # internal: the inequality behind each property, without the property
+from lipverify.scaling import Growth
 from lipverify.strategies import (
     constants,
     dimensions,

@@ -188,13 +188,7 @@ class Range:
 def range_of(
     low: Any = None, high: Any = None, equals: Any = None, within: Any = None, strict: bool = False, keyword: str = ""
 ) -> Range:
-    """Make a range from the declared edges.
-
-    Raises
-    ------
-    Fault
-        If no edge is given, `equals` is given together with another edge, or an edge is not a formula.
-    """
+    """Make a range from the declared edges."""
     given = {"low": low, "high": high, "equals": equals, "within": within}
     edges: dict[str, Any] = {name: edge(value, keyword or name) for name, value in given.items() if value is not None}
     if not edges.keys() - {"within"}:

@@ -13,7 +13,7 @@ import re
 import sys
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from hashlib import blake2b
 from importlib.machinery import SourceFileLoader
@@ -112,13 +112,7 @@ class ClaimsFile(msgspec.Struct, frozen=True):
         return compile(self.text, self.path, "exec", dont_inherit=True)
 
     def function(self, function: Callable[..., Any]) -> FileFunction:
-        """A function of the file, in a form that can be sent to other processes.
-
-        Raises
-        ------
-        InvalidInput
-            If it is not defined at module level under its own name, where other processes could find it.
-        """
+        """A function of the file, in a form that can be sent to other processes."""
         name = getattr(function, "__qualname__", repr(function))
         if not name.isidentifier():
             raise InvalidInput(
@@ -168,13 +162,7 @@ def home_of(function: Callable[..., Any]) -> ModuleType | None:
 
 
 def read_file(path: str, name: str = "claims file") -> ClaimsFile:
-    """Read the claims file at a path; `name` is how error messages call it.
-
-    Raises
-    ------
-    InvalidInput
-        If it cannot be read or is not UTF-8.
-    """
+    """Read the claims file at a path; `name` is how error messages call it."""
     try:
         whole = Path(path).expanduser()
     except RuntimeError as error:  # no home folder
@@ -230,6 +218,15 @@ class Fault(InvalidInput):
         return Fault(str(self), self.keyword, self.item, self.line or line, self.outer or (line if self.line else None))
 
 
+@contextlib.contextmanager
+def located(line: int) -> Iterator[None]:
+    """Faults of this block are in the call on this line, or in a call nested in it."""
+    try:
+        yield
+    except Fault as fault:
+        raise fault.within(line) from None
+
+
 def line_in(error: BaseException, path: str) -> int | None:
     """The innermost line of a file that was running when the exception was raised."""
     lines = [
@@ -255,9 +252,6 @@ def caller_line() -> int:
     return frame.f_lineno if frame is not None else 0
 
 
-_UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")
-
-
 def line_of(error: BaseException, file: ClaimsFile) -> int | None:
     """The line at fault: the line of the keyword, if there is one, or else the line that was running."""
     if isinstance(error, SyntaxError):
@@ -267,7 +261,7 @@ def line_of(error: BaseException, file: ClaimsFile) -> int | None:
         line = error.line or line
         inner = line and _keyword_line(file, line, error.keyword, error.item)
         return inner or (error.outer and _keyword_line(file, error.outer, error.keyword, error.item)) or line
-    unexpected = _UNEXPECTED.search(str(error)) if isinstance(error, TypeError) else None
+    unexpected = isinstance(error, TypeError) and re.search(r"unexpected keyword argument '(\w+)'", str(error))
     return line and (_keyword_line(file, line, unexpected[1] if unexpected else "", None) or line)
 
 

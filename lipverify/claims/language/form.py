@@ -35,10 +35,15 @@ EQUALITY_RESOLUTION = 0.02
 """An exponent may be called equal to the claimed one only if it is measured with at most this error."""
 CONTROL_DISTANCE = 2 * EQUALITY_RESOLUTION
 """Distance between the control's exponent and the true one: the least that a limit with this resolution can detect."""
-LETTERS = {"low": "Ω", "high": "O", "equals": "Θ"}
-LATEX = {"low": r"\Omega", "high": r"\mathcal{O}", "equals": r"\Theta"}
-STRICT = {"low": "ω", "high": "o", "equals": "Θ"}
-STRICT_LATEX = {"low": r"\omega", "high": "o", "equals": r"\Theta"}
+LANDAU = {
+    ("low", False): ("Ω", r"\Omega"),
+    ("high", False): ("O", r"\mathcal{O}"),
+    ("equals", False): ("Θ", r"\Theta"),
+    ("low", True): ("ω", r"\omega"),
+    ("high", True): ("o", "o"),
+    ("equals", True): ("Θ", r"\Theta"),
+}
+"""The letter of a claimed power in text and in LaTeX, by its edge and whether that is strict."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,15 +236,14 @@ class Exponent(Along):
 
     def claimed(self, allowed: Range) -> str:
         """The claimed powers in plain text, as Ω, O and Θ, or ω and o."""
-        letters = STRICT if allowed.strict else LETTERS
-        powers = ((letters[name], plain(self.power(power))) for name, power in allowed.edges())
+        powers = ((LANDAU[name, allowed.strict][0], plain(self.power(power))) for name, power in allowed.edges())
         return ", ".join(f"{self.plain_quantity} = {letter}({power})" for letter, power in powers)
 
     def statement(self, allowed: Range) -> str:
         """The claimed powers in LaTeX, as Omega, O and Theta, or omega and o."""
-        letters = STRICT_LATEX if allowed.strict else LATEX
         return r", \quad ".join(
-            rf"{self.quantity} = {letters[name]}\left({self.power(power)}\right)" for name, power in allowed.edges()
+            rf"{self.quantity} = {LANDAU[name, allowed.strict][1]}\left({self.power(power)}\right)"
+            for name, power in allowed.edges()
         )
 
     def power(self, power: Edge) -> str:
@@ -322,9 +326,10 @@ def exponent(
     'w^*'
     """
     line = caller_line()
+    ray = _ray({"n": (1e4, 1e30)} if along is None else along, scale, line)
     return form_of(
-        Exponent, function, quantity, line, **_ray({"n": RAY} if along is None else along, scale, line), low=low,
-        high=high, equals=equals, strict=strict, truth=truth, control=control, of=of, method=method, over=over,
+        Exponent, function, quantity, line, **ray, low=low, high=high, equals=equals,
+        strict=strict, truth=truth, control=control, of=of, method=method, over=over,
     )  # fmt: skip
 
 
@@ -436,10 +441,6 @@ def identity(
     return form_of(
         Identity, function, quantity, line, equals=0, control=control, of=of, method=method, over=over,
     )  # fmt: skip
-
-
-RAY = (1e4, 1e30)
-"""Default range of n along a ray."""
 
 
 def _ray(along: Any, scale: str, line: int) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from numbers import Rational
 from typing import Any
 
@@ -94,8 +94,6 @@ class Bound(ABC):
 
 LONGEST_SHOWN = 80
 """Longest refused text, in characters, that a message quotes in full."""
-SYMPY = {"Max": "max", "Min": "min", "Abs": "abs", "ceiling": "ceil"}
-"""Functions whose names in SymPy's output differ from those of formulas."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +114,7 @@ class Formula(Bound):
         except Unreadable as why:
             raise InvalidInput(f"expression = {self.text[:LONGEST_SHOWN]!r}: not an expression: {why}.") from None
 
-    @cached_property
+    @property
     def symbols(self) -> tuple[str, ...]:
         """The symbols in the formula, in reading order."""
         return tuple(name for name in names_of(self.text) if name not in CONSTANTS)
@@ -166,19 +164,8 @@ def formula(given: Any, symbols: Sequence[str] | None = None, name: str = "expre
 
     The functions are sqrt, log, exp, gamma, abs, floor and ceil of one argument, and min and max of several.
 
-    Parameters
-    ----------
-    given
-        The formula as text in Python's notation, a number, or a SymPy expression, which is read from its printed form.
-    symbols
-        The symbols that it may contain; any, by default.
-    name
-        The name of the formula in messages.
-
-    Raises
-    ------
-    InvalidInput
-        If it is not such a formula, or contains another symbol, which the message names.
+    It is text in Python's notation, a number, or a SymPy expression, which is read from its printed form. Messages call
+    it `name`, also the one about a symbol that is not among `symbols`.
 
     >>> formula("2/(d + 3)", ["d"]).at({"d": 2})
     0.4
@@ -221,7 +208,8 @@ def _written(given: Any, name: str) -> str:
     if is_sympy(given):
         sympy = sys.modules["sympy"]
         known = given.xreplace({sympy.E: sympy.Symbol("e")})
-        return re.sub(r"\b(\w+)(?=\()", lambda call: SYMPY.get(call[1], call[1]), str(known))
+        ours = {"Max": "max", "Min": "min", "Abs": "abs", "ceiling": "ceil"}
+        return re.sub(r"\b(\w+)(?=\()", lambda call: ours.get(call[1], call[1]), str(known))
     raise InvalidInput(f"{name} = {given!r}: an expression is text such as '2/(d + 3)', or a number.")
 
 
@@ -239,7 +227,7 @@ class FunctionBound(Bound):
 
     function: Callable[..., Any]
 
-    @cached_property
+    @property
     def symbols(self) -> tuple[str, ...]:
         """The coordinates that the function takes."""
         return tuple(inspect.signature(self.function).parameters)
@@ -279,11 +267,6 @@ class FunctionBound(Bound):
 
 def bound(given: Any, symbols: Sequence[str] | None = None, name: str = "bound") -> Bound:
     """Make a bound from a formula, as `formula` reads it, or from a Python function of some of the symbols.
-
-    Raises
-    ------
-    InvalidInput
-        If it is neither, or depends on another symbol, which the message names.
 
     >>> print(bound(lambda d, w: d / w**2, ["d", "n", "w"], "high").symbols)
     ('d', 'w')

@@ -26,12 +26,8 @@ from typing import Any, ClassVar, NamedTuple
 from lipverify.claims.ledger.symbols import GREEK, LETTERS, symbol
 
 Number = Fraction | float
-EXACT_BITS = 4096
-"""Largest exact power, in bits: larger ones are computed as floats, so that a formula cannot exhaust memory."""
 NEAR_ONE = Fraction(1, 8)
 """Within this distance of 1 the logarithm uses log1p of the exact distance, which rounding to a float would lose."""
-ROUNDINGS = 16 * sys.float_info.epsilon
-"""Relative tolerance within which floor and ceil take a float for a whole number."""
 
 
 def value_of(tree: ast.AST, where: Mapping[str, Any]) -> Number:
@@ -82,7 +78,7 @@ def _log(x: Number) -> float:
 def _power(base: Number, exponent: Number) -> Number:
     if isinstance(base, Fraction) and isinstance(exponent, Fraction) and exponent.denominator == 1:
         bits = base.numerator.bit_length() + base.denominator.bit_length()
-        if bits * abs(exponent) <= EXACT_BITS:
+        if bits * abs(exponent) <= 4096:  # a larger power is a float, so that a formula cannot exhaust memory
             return base**exponent.numerator
     if isinstance(base, Fraction) and abs(base - 1) < NEAR_ONE:
         return math.exp(exponent * _log(base))
@@ -93,7 +89,7 @@ def _whole(rounded: Callable[[Number], int]) -> Callable[[Number], Fraction]:
     """Floor or ceil with a tolerance: in floats log(1000)/log(10) is slightly below 3 and must count as 3."""
 
     def whole(x: Number) -> Fraction:
-        near = isinstance(x, float) and abs(x - round(x)) <= ROUNDINGS * max(1.0, abs(x))
+        near = isinstance(x, float) and abs(x - round(x)) <= 16 * sys.float_info.epsilon * max(1.0, abs(x))
         return Fraction(round(x) if near else rounded(x))
 
     return whole
@@ -131,7 +127,6 @@ DEEPEST = 12
 """Deepest nesting of brackets, powers and fractions; the report can typeset this depth."""
 _LETTER = f"A-Za-z{''.join(LETTERS).replace('π', '')}"  # the number is written pi
 SYMBOL = re.compile(rf"[{_LETTER}][{_LETTER}0-9]*(_[{_LETTER}0-9]+)*_?")
-LITERAL = re.compile(r"\d*\.?\d*([eE][+-]?\d+)?")
 REMEMBERED = 8192
 """Size of the cache of parsed formulas: a run has some thousands of formulas and evaluates each at many points."""
 
@@ -142,13 +137,7 @@ class Unreadable(Exception):
 
 @lru_cache(maxsize=REMEMBERED)
 def tree_of(text: str) -> ast.expr:
-    """Parse a formula.
-
-    Raises
-    ------
-    Unreadable
-        If the text is not a formula; the message shows the part at fault and how to write it.
-    """
+    """Parse a formula; `Unreadable` says what is at fault in another text, and how to write it."""
     if len(text) > LONGEST:
         raise Unreadable(f"it has {len(text)} characters, and a formula {LONGEST} at most")
     if "^" in text:
@@ -222,7 +211,11 @@ def _fault(tree: ast.expr, written: str) -> str:
     """What is wrong with a part, apart from its operands; empty if nothing is."""
     match tree:
         case ast.Constant(value=(int() | float()) as number) if not isinstance(number, bool):
-            if not LITERAL.fullmatch(written) or len(written) > LONGEST_WORD or not math.isfinite(number):
+            if (
+                not re.fullmatch(r"\d*\.?\d*([eE][+-]?\d+)?", written)
+                or len(written) > LONGEST_WORD
+                or not math.isfinite(number)
+            ):
                 return f"{written[:LONGEST_WORD]} is not a decimal number, or is too long or too large"
         case ast.Name(id=name):
             if not SYMBOL.fullmatch(name) or len(name) > LONGEST_WORD:

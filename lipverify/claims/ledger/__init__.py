@@ -34,7 +34,6 @@ if TYPE_CHECKING:
         measured as measured,
         outcome as outcome,
         passages as passages,
-        recorded as recorded,
     )
     from lipverify.claims.ledger.record import (
         GRADES as GRADES,

@@ -138,8 +138,6 @@ def _paired(
 
 Kind = Literal["verdict", "control", "only in A", "only in B", "values", "evidence", "same"]
 """Kinds of change, the gravest first; a claim gets the first one that applies."""
-RESTATED = ("statement", "source", "assumptions", "claimed", "expected")
-"""The fields of a record that state the claim, as opposed to the evidence."""
 
 
 class Setting(msgspec.Struct, frozen=True, kw_only=True):
@@ -268,7 +266,8 @@ def _claim(id: str, before: Record | None, after: Record | None) -> ClaimChange:
         kind: Kind = "only in A" if before is not None else "only in B"
         verdicts = [record.verdict if record is not None else None for record in (before, after)]
         return ClaimChange(id=id, kind=kind, before=verdicts[0], after=verdicts[1])
-    restated = tuple(name for name in RESTATED if getattr(before, name) != getattr(after, name))
+    words = ("statement", "source", "assumptions", "claimed", "expected")
+    restated = tuple(name for name in words if getattr(before, name) != getattr(after, name))
     if before.control.statement != after.control.statement:
         restated += ("control",)
     cells = tuple(cell_changes(before, after))

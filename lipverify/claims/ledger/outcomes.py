@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Protocol
 
 import msgspec
 
-from lipverify.claims.ledger.record import GRADES, Kind, Outcome, Passage, Record, Source, weakest
+from lipverify.claims.ledger.record import GRADES, Kind, Outcome, Passage, Record, weakest
 from lipverify.claims.ledger.symbols import Scalar
 from lipverify.claims.ledger.verdict import OTHER_WAY, VERDICTS, Verdict, combine
 from lipverify.foundation.noted import Grade
@@ -35,10 +34,7 @@ def contradicted(records: Iterable[Record]) -> list[tuple[Record, Record]]:
     """Decided claims whose proof comes to the opposite verdict, each with the claim that proves it."""
     every = {record.id: record for record in records}
     pairs = ((every.get(record.proves), record) for record in every.values())
-    return [(claim, proof) for claim, proof in pairs if claim and {claim.verdict, proof.verdict} == _OPPOSITE]
-
-
-_OPPOSITE = {"supported", "refuted"}
+    return [(claim, proof) for claim, proof in pairs if claim and {claim.verdict, proof.verdict} == {*OTHER_WAY}]
 
 
 def _covered(claim: Record, proof: Record | None) -> bool:
@@ -64,10 +60,6 @@ OUTCOMES: dict[Outcome, str] = {
     "false as printed": "a claim of the kind printed is refuted",
     "open": "not decided, or no tested reading holds and the wording allows others",
 }
-PLURAL: dict[Outcome, str] = {
-    "holds as printed": "hold as printed", "holds in one of its readings": "hold in one of their readings",
-    "false as printed": "are false as printed", "open": "are open",
-}  # fmt: skip
 COUNTED: tuple[Kind, ...] = ("printed", "convention")
 """Kinds of claims that state what a source prints; the others are consequences, sharper or stronger statements."""
 
@@ -106,40 +98,6 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     cells: tuple[int, int] = (0, 0)
 
 
-class Stated(Protocol):
-    """The fields of an unmeasured claim that the counts need."""
-
-    @property
-    def id(self) -> str:
-        """The id of the claim."""
-        ...
-
-    @property
-    def kind(self) -> Kind:
-        """Its relation to its source."""
-        ...
-
-    @property
-    def expected(self) -> Verdict | None:
-        """The verdict on record; None for a claim that has none yet."""
-        ...
-
-    @property
-    def source(self) -> Source:
-        """The paper, the place in it, and the printed words."""
-        ...
-
-    @property
-    def reading(self) -> str:
-        """The reading to which it belongs."""
-        ...
-
-    @property
-    def corrected(self) -> str:
-        """The statement that holds in place of the printed one."""
-        ...
-
-
 def measured(records: Sequence[Record]) -> list[Judged]:
     """The claims of a ledger with their verdicts; a claim that another one proves has the grade of the proof."""
     return [
@@ -150,17 +108,6 @@ def measured(records: Sequence[Record]) -> list[Judged]:
             cells=(sum(cell.verdict == "supported" for cell in record.cells), len(record.cells)),
         )
         for record in records
-    ]  # fmt: skip
-
-
-def recorded(claims: Iterable[Stated]) -> list[Judged]:
-    """Unmeasured claims with their recorded verdicts; their grades are known only after a run."""
-    return [
-        Judged(
-            id=claim.id, kind=claim.kind, verdict=claim.expected, paper=claim.source.paper, place=claim.source.place,
-            reading=claim.reading, corrected=claim.corrected.strip(),
-        )
-        for claim in claims
     ]  # fmt: skip
 
 
@@ -203,35 +150,38 @@ def passages(claims: Iterable[Judged]) -> tuple[Passage, ...]:
 def _passage(claims: Sequence[Judged]) -> Passage:
     """One passage from all its claims of a counted kind."""
     printed = [claim for claim in claims if claim.kind == "printed"]
-    readings: dict[str, list[Judged]] = {}
-    for claim in claims if not printed else ():
-        readings.setdefault(claim.reading or claim.id, []).append(claim)
+    readings = {} if printed else _readings(claims)
     verdicts = {name: _joined(claim.verdict for claim in group) for name, group in readings.items()}
     holds, fails = ([name for name in readings if verdicts[name] == verdict] for verdict in ("supported", "refuted"))
-    became = outcome(
-        (claim.verdict for claim in printed), ([claim.verdict for claim in group] for group in readings.values())
-    )
+    became = outcome((claim.verdict for claim in printed), zip(verdicts.values(), strict=True))
+    decide = printed or claims
+    supported, every = map(sum, zip(*(claim.cells for claim in decide), strict=True))
     telling = {
         "holds as printed": printed,
-        "holds in one of its readings": [reading for name in holds for reading in readings[name]],
+        "holds in one of its readings": [claim for name in holds for claim in readings[name]],
         "false as printed": [claim for claim in printed if claim.verdict == "refuted"],
-        "open": [claim for claim in printed or claims if claim.verdict != "supported"],
+        "open": [claim for claim in decide if claim.verdict != "supported"],
     }[became]
-    groups = {"holds in one of its readings": [readings[name] for name in holds]}.get(
-        became, [printed] if printed else [group for name, group in readings.items() if name not in holds]
-    )
     return Passage(
         paper=claims[0].paper,
         place=claims[0].place,
         outcome=became,
-        claims=tuple(claim.id for claim in printed or claims),
+        claims=tuple(claim.id for claim in decide),
         telling=tuple(claim.id for claim in telling),
         holds=tuple(holds),
         fails=tuple(fails),
         instead=tuple(dict.fromkeys(claim.corrected for claim in telling if claim.corrected)),
-        grade=_grade(became, groups),
-        cells=(sum(claim.cells[0] for claim in printed or claims), sum(claim.cells[1] for claim in printed or claims)),
+        grade=_grade(became, [readings[name] for name in holds] or [*readings.values()] or [printed]),
+        cells=(supported, every),
     )
+
+
+def _readings(claims: Iterable[Judged]) -> dict[str, list[Judged]]:
+    """The claims of each reading; a claim that names none is one by itself."""
+    readings: dict[str, list[Judged]] = {}
+    for claim in claims:
+        readings.setdefault(claim.reading or claim.id, []).append(claim)
+    return readings
 
 
 def _grade(became: Outcome, readings: Iterable[Sequence[Judged]]) -> Grade | None:
@@ -285,8 +235,9 @@ def numbered(name: Outcome, number: int) -> str:
     >>> numbered("false as printed", 1), numbered("holds as printed", 30)
     ('1 is false as printed', '30 hold as printed')
     """
-    singular = name if name.startswith("holds") else f"is {name}"
-    return f"{number} {singular if number == 1 else PLURAL[name]}"
+    if not name.startswith("holds"):
+        return f"{number} {'is' if number == 1 else 'are'} {name}"
+    return f"{number} {name if number == 1 else name.replace('holds', 'hold').replace('its', 'their')}"
 
 
 def controls(records: Iterable[Record]) -> str:

@@ -51,11 +51,7 @@ class Spot:
 
 
 LISTED = 4
-"""Largest number of values of a coordinate that are listed; for more, only the ends and the number are shown."""
-POINTS = 3
-"""The same limit for points that do not fill a grid."""
-LONG, SMALL = 12, 99
-"""A float of more than LONG letters is written as the fraction it rounds, if the denominator is at most SMALL."""
+"""Most values of a coordinate, or quantities of a claim, that are listed; of more, the number is given."""
 Point = dict[str, Scalar]
 Evidence = Cell | Spot
 """A measured cell or a planned one."""
@@ -86,20 +82,10 @@ def reach_of(
     general: bool = True,
     latex: bool = False,
 ) -> str:
-    """The points of some cells in words.
+    """The points of some cells in words; `among` are all cells of the claim, if these are only a part.
 
-    Parameters
-    ----------
-    cells
-        The cells to describe.
-    id
-        The id of the claim: a text value that all cells share and the id contains is not repeated.
-    among
-        All cells of the claim, if `cells` is only a part.
-    general
-        True if a proof counts for all values of its symbols, as it does if the claim holds, but not if it fails.
-    latex
-        True to write coordinates as `$LaTeX$`.
+    A text value that all cells share and the `id` of the claim contains is not repeated. With `general` a proof counts
+    for all values of its symbols, as it does if the claim holds, but not if it fails.
     """
     if not cells:
         return ""
@@ -238,7 +224,7 @@ def _jointly(names: Sequence[str], points: Sequence[tuple[Scalar, ...]], latex: 
     """Describe points that fill no grid: list a few as tuples; of more, give the number and the values."""
     distinct = list(dict.fromkeys(points))
     called = f"({', '.join(_name(name, latex) for name in names)})"
-    if len(distinct) <= POINTS:
+    if len(distinct) < LISTED:
         listed = (", ".join(_value(value, latex) for value in point) for point in distinct)
         return f"{called} = {', '.join(f'({point})' for point in listed)}"
     values = [_values(name, [point[k] for point in distinct], latex) for k, name in enumerate(names)]
@@ -297,8 +283,8 @@ def number(value: int | float) -> str:
     >>> number(2), number(1000.0), number(1e30), number(10**6), number(0.05), number(2500000), number(1 / 3)
     ('2', '1000', '1e30', '1e6', '0.05', '2.5e6', '1/3')
     """
-    if isinstance(value, float) and len(repr(value)) > LONG:
-        fraction = Fraction(value).limit_denominator(SMALL)
+    if isinstance(value, float) and len(repr(value)) > 12:  # it may round a short fraction
+        fraction = Fraction(value).limit_denominator(99)
         if float(fraction) == value:
             return str(fraction)
     if isinstance(value, float) and not (value.is_integer() and abs(value) < 1e15):
@@ -315,11 +301,6 @@ def number(value: int | float) -> str:
 
 POWER = "power of"
 """The first words of the quantity of a cell that measures the power of a logarithm."""
-ALARM_FACTOR = 2.0
-"""Two values disagree beyond this multiple of the sum of their errors: errors of 95 % intervals are exceeded once in a
-while."""
-SHOWN = 4
-"""Largest number of quantities whose values one line of text shows."""
 
 
 def follows(id: str, cells: Sequence[Cell], crossed: Sequence[CrossCheck]) -> dict[str, Any]:
@@ -356,7 +337,8 @@ def agree(values: tuple[float, float], errors: tuple[float, float]) -> bool:
     >>> agree((1.0, 1.1), (0.03, 0.03)), agree((1.0, 1.1), (0.02, float("inf")))
     (True, False)
     """
-    return math.isfinite(sum(errors)) and abs(values[0] - values[1]) <= ALARM_FACTOR * sum(errors)
+    # not the sum itself, which 95 % intervals exceed once in a while
+    return math.isfinite(sum(errors)) and abs(values[0] - values[1]) <= 2 * sum(errors)
 
 
 def open_because(cells: Sequence[Cell], crossed: Sequence[CrossCheck]) -> str:
@@ -397,8 +379,8 @@ def _at(where: Mapping[str, Any]) -> str:
 def summary(cells: Sequence[Cell]) -> str:
     """Summarise the cells in a few words: for each quantity, the value of its decisive cell."""
     told = telling(cells)
-    more = len(told) - SHOWN
-    parts = [_case(cell, cells) for cell in told[:SHOWN]] + [f"{more} more quantities"] * (more > 0)
+    more = len(told) - LISTED
+    parts = [_case(cell, cells) for cell in told[:LISTED]] + [f"{more} more quantities"] * (more > 0)
     return "; ".join(parts)
 
 

@@ -41,10 +41,6 @@ GRADES: dict[Grade, str] = {
 }
 """Kind of evidence for a number, the strongest first; a claim has the weakest grade of its cells."""
 Exact = Literal["symbolic", "fraction", "ball", "proof file"]
-WHOLE = ("n", "d")
-"""Coordinates that take only integer values along a ray: tokens and dimensions."""
-_MESSAGE = 200
-"""Longest text, in characters, that an error message quotes from a file."""
 
 
 class Source(msgspec.Struct, frozen=True):
@@ -147,7 +143,7 @@ class Ray(msgspec.Struct, frozen=True):
             If the points cannot show a limit: fewer than 8, or less than two decades.
         """
         rungs = ladder(self.start, self.stop, self.points)
-        return tuple(dict.fromkeys(float(round(s)) for s in rungs)) if self.along in WHOLE else rungs
+        return tuple(dict.fromkeys(float(round(s)) for s in rungs)) if self.along in ("n", "d") else rungs
 
 
 class Control(msgspec.Struct, frozen=True, kw_only=True):
@@ -669,10 +665,6 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
         return table(repr(self), columns)
 
 
-WRITTEN = "; `lipverify verify --out FOLDER` writes FOLDER/ledger.json"
-"""End of an error message: the command that makes a ledger."""
-
-
 class _Head(msgspec.Struct, frozen=True):
     """The format of a ledger, decoded first: it decides whether the rest can be read."""
 
@@ -691,25 +683,19 @@ def ledger_bytes(ledger: Ledger) -> bytes:
 
 def read_ledger(path: Path) -> Ledger:
     """Read a ledger. A file that is not a ledger is refused with the reason."""
-    text = content("ledger", path, WRITTEN)
+    way_out = "; `lipverify verify --out FOLDER` writes FOLDER/ledger.json"
+    text = content("ledger", path, way_out)
     try:
         form = msgspec.json.decode(text, type=_Head).format
         if form == FORMAT:
             return msgspec.json.decode(text, type=Ledger)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        what = textwrap.shorten(str(error), _MESSAGE)
-        raise InvalidInput(f"ledger = {quoted(str(path))}: not a lipverify ledger ({what}){WRITTEN}.") from None
-    name = textwrap.shorten(repr(form), _MESSAGE)
+        what = textwrap.shorten(str(error), 200)
+        raise InvalidInput(f"ledger = {quoted(str(path))}: not a lipverify ledger ({what}){way_out}.") from None
+    name = textwrap.shorten(repr(form), 200)
     raise InvalidInput(
         f"ledger = {quoted(str(path))}: its format is {name}, this version reads {FORMAT!r}; verify again."
     )
-
-
-COLORS = {"supported": "#00664a", "refuted": "#b03a00", "inconclusive": "#4f555c", "error": "#7a2f82"}
-WIDE = 0.4
-"""Half the width, in units of the distance between cells, of the shaded allowed range."""
-BEYOND = 0.15
-"""Height shaded beyond an open-ended range, as a share of the plotted range."""
 
 
 def draw_cells(record: Record, ax: Any = None) -> Any:
@@ -718,17 +704,17 @@ def draw_cells(record: Record, ax: Any = None) -> Any:
     A cell without a finite interval is not plotted, but its name is on the axis.
     """
     ax = axes(ax)
+    colors = {"supported": "#00664a", "refuted": "#b03a00", "inconclusive": "#4f555c", "error": "#7a2f82"}
     finite = [cell for cell in record.cells if cell.measured is not None and math.isfinite(cell.error or 0.0)]
     seen = [end for cell in finite for end in (*_ends(cell), cell.allowed.low, cell.allowed.high) if end is not None]
-    margin = BEYOND * (max(seen, default=1.0) - min(seen, default=0.0)) or BEYOND
+    margin = 0.15 * (max(seen, default=1.0) - min(seen, default=0.0)) or 0.15  # shown of an open-ended range
     floor, ceiling = min(seen, default=0.0) - margin, max(seen, default=1.0) + margin
     for k, cell in enumerate(record.cells):
         low = floor if cell.allowed.low is None else cell.allowed.low
         high = ceiling if cell.allowed.high is None else cell.allowed.high
-        ax.fill_between([k - WIDE, k + WIDE], low, high, color="#9fb8cc", alpha=0.45, linewidth=0)
+        ax.fill_between([k - 0.4, k + 0.4], low, high, color="#9fb8cc", alpha=0.45, linewidth=0)
         if cell in finite:
-            color = COLORS[cell.verdict]
-            ax.errorbar([k], [cell.measured], [cell.error or 0.0], fmt="o", capsize=3, color=color)
+            ax.errorbar([k], [cell.measured], [cell.error or 0.0], fmt="o", capsize=3, color=colors[cell.verdict])
     ax.set_xticks(range(len(record.cells)), _names(record.cells), rotation=30, ha="right")
     quantities = list(dict.fromkeys(cell.quantity.replace("$", r"\$") for cell in record.cells))
     ax.set(ylim=(floor, ceiling), ylabel="; ".join(quantities), title=f"{record.id}: {record.verdict}")

@@ -39,7 +39,6 @@ def symbol(name: str) -> str:
 
 
 def _letter(word: str) -> str:
-    """One part of a name in LaTeX."""
     name = LETTERS.get(word, word)
     if name in GREEK:
         return "\\lambda" if name == "lamda" else f"\\{name}"
@@ -48,8 +47,6 @@ def _letter(word: str) -> str:
 
 SPELLED = {"relu": "ReLU"}
 """Laws whose printed name differs from their name in code."""
-NOISE = re.compile(r"((?:uniform|levels)(?:-[\d.]+)+)(?:@(\d+)x(\d+))?")
-"""The name of a noise law, followed by @ and its d and n if they are not the default."""
 
 
 def letter(name: str) -> str:
@@ -94,7 +91,8 @@ def said(name: str, value: Scalar, written: str = "") -> str:
         return f"${letter(name)} = {inside}$" if is_letter(name) else f"{named(name)} = {number}"
     if name == "law":
         return f"{SPELLED.get(value, value)} law"
-    if name == "noise" and (match := NOISE.fullmatch(value)):
+    # the name of a noise law, followed by @ and its d and n if they are not the default
+    if name == "noise" and (match := re.fullmatch(r"((?:uniform|levels)(?:-[\d.]+)+)(?:@(\d+)x(\d+))?", value)):
         return _noise(*match.groups())
     return f"{named(name)} = {value}"
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         Estimate as Estimate,
         Evidence as Evidence,
         Measurement as Measurement,
+        recorded as recorded,
     )
     from lipverify.claims.plan.profile import profile_named as profile_named
     from lipverify.claims.plan.proved import seen as seen

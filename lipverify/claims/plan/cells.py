@@ -8,9 +8,9 @@ from __future__ import annotations
 import itertools
 import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
 from lipverify.claims.language.family import RULE, Point, Range, edge, filled, is_number, meant_at, named_in, value_of
@@ -54,18 +54,11 @@ def grid(over: Any, profile: Profile, keyword: str = "over") -> list[Point]:
     for (name, values), axis in zip(over.items(), axes, strict=True):
         if not axis:
             raise Fault(f"{keyword}[{name!r}] = {values!r}: there is no value, so nothing could refute it.", keyword)
-    points = [_joined(parts) for parts in itertools.product(*axes)]
+    points = [reduce(Point.joined, parts, Point()) for parts in itertools.product(*axes)]
     names = [name for point in points[:1] for name in point.where]
     if len(names) != sum(len(name) if isinstance(name, tuple) else 1 for name in over):
         raise Fault(f"{keyword} = {list(over)!r}: a coordinate occurs twice.", keyword)
     return points
-
-
-def _joined(parts: Sequence[Point]) -> Point:
-    point = Point()
-    for part in parts:
-        point = point.joined(part)
-    return point
 
 
 def _axis(name: Any, values: Any, keyword: str) -> Iterator[Point]:
@@ -152,7 +145,6 @@ def ray_of(form: Along, point: Point, profile: Profile) -> Ray:
 
 
 def _cell(form: Form, point: Point, measured: Measured, profile: Profile) -> CellPlan:
-    """Plan the cell at one point."""
     allowed, here = form.range.allowed(point), form.range.meaning(point)
     false, true = (_control(form, side, point, measured, profile) for side in (False, True))
     if isinstance(form.false, Range) and contains(form.false.allowed(point, "control"), allowed):
@@ -295,15 +287,6 @@ def _nearest(claimed: Range, interval: Interval) -> Allowed:
     return Allowed(low=low - half_width if lower or both else None, high=high + half_width if upper or both else None)
 
 
-RATIO_RESOLUTION = 0.1
-"""At equality the ratio's limit must have at most this relative error, besides `EQUALITY_RESOLUTION`."""
-POWER_RESOLUTION = 0.05
-"""A power of log s is accepted if its error is at most this and its size is more than twice its error.
-
-For corrections as slow as s^-0.02 over four decades, a power of -0.28 +- 0.21 is found although there is none; such
-false powers have errors of 0.2 or more."""
-
-
 def estimate(growth: Growth, allowed: Allowed) -> Estimate:
     r"""Estimate the limit exponent from a growth.
 
@@ -319,11 +302,12 @@ def estimate(growth: Growth, allowed: Allowed) -> Estimate:
     for end in {end for end in (allowed.low, allowed.high) if end is not None}:
         if abs(growth.exponent - end) <= growth.error:
             limit, error = growth.limit_of_ratio(end)
-            if growth.error <= EQUALITY_RESOLUTION and error < RATIO_RESOLUTION * limit:
+            if growth.error <= EQUALITY_RESOLUTION and error < 0.1 * limit:
                 note = f"at equality: the ratio to s^{end:.6g} tends to {limit:.6g} ± {error:.1g}"
                 return Estimate(Interval(end, end), note, measured=interval)
             power, spread = growth.log_power(end)
-            if 2 * spread < abs(power) and spread <= POWER_RESOLUTION:
+            # corrections as slow as s^-0.02 over four decades look like a power of log s, but one with an error of 0.2
+            if 2 * spread < abs(power) and spread <= 0.05:
                 note = f"the exponent of s is {end:.6g}, and the power of log s decides"
                 low, high = (0.0 if side == end else None for side in (allowed.low, allowed.high))
                 at_0 = Allowed(low=low, high=high, open=allowed.open)

@@ -5,12 +5,13 @@ Claims are declared in `lipverify.claims.language.claim`; a run executes their p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from lipverify.claims.ledger.figure import Figure
+from lipverify.claims.ledger.outcomes import Judged
 from lipverify.claims.ledger.reach import Spot
 from lipverify.claims.ledger.record import Heading, Kind, Ray, Source, Table, Tried
 from lipverify.claims.ledger.symbols import Scalar, on_one_line
@@ -318,3 +319,14 @@ class Claim:
 def several(made: Any) -> tuple[Any, ...]:
     """A single value as a tuple of one; several values as a tuple."""
     return tuple(made) if isinstance(made, list | tuple) else (made,)
+
+
+def recorded(claims: Iterable[Claim]) -> list[Judged]:
+    """Unmeasured claims with their recorded verdicts; their grades are known only after a run."""
+    return [
+        Judged(
+            id=claim.id, kind=claim.kind, verdict=claim.expected, paper=claim.source.paper, place=claim.source.place,
+            reading=claim.reading, corrected=claim.corrected.strip(),
+        )
+        for claim in claims
+    ]  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 from lipverify.claims.language.claim import Agreement, Declaration, Expected
 from lipverify.claims.language.family import RULE, Point, Range, chosen, filled, meant_at, named_in
-from lipverify.claims.language.file import ClaimsFile, Fault
+from lipverify.claims.language.file import ClaimsFile, Fault, located
 from lipverify.claims.language.form import Form, sides_of
 from lipverify.claims.language.formula import formula
 from lipverify.claims.ledger.figure import Figure
@@ -19,13 +19,11 @@ from lipverify.claims.ledger.record import KINDS, Kind, Source
 from lipverify.claims.ledger.symbols import is_letter, said
 from lipverify.claims.plan.cells import Plans, cells, grid, spots
 from lipverify.claims.plan.claim import Claim, CrossPlan, Evidence, Shown, Side_by_side
+from lipverify.claims.plan.figure import figure_of, side_by_side
 from lipverify.claims.plan.measured import Measured, call_at, measured_by, number
 from lipverify.claims.plan.profile import Profile, settled
 from lipverify.foundation.calls import Call, names
 from lipverify.foundation.latex import plain
-
-ID = re.compile(r"[a-z][a-z0-9-]*\.[a-z0-9-]+(/[a-z0-9.-]+)*")
-SIDE_WORDS = {"lower": "lower bound", "upper": "upper bound"}
 
 
 @dataclass(frozen=True)
@@ -91,30 +89,26 @@ class _Reading:
 
     @property
     def coordinates(self) -> dict[str, Any]:
-        """The coordinates that the id names."""
         return self.family.where | ({"side": self.side} if self.side else {})
 
     @property
     def id(self) -> str:
-        """The id of the claim."""
         return filled(self.declared.id, self.coordinates)
 
     @property
     def forms(self) -> tuple[Form, ...]:
-        """The forms of this side."""
         return tuple(form.only(self.side) for form in self.declared.forms)
 
     @property
     def label(self) -> str:
         """The named coordinates and the side, as a report labels the reading."""
-        return ", ".join(filter(None, [*_named(self.family), SIDE_WORDS.get(self.side or "", "")]))
+        return ", ".join(filter(None, [*_named(self.family), f"{self.side} bound" if self.side else ""]))
 
     def words(self, name: str) -> Any:
         """A keyword of the declaration, as this reading has it."""
         return chosen(getattr(self.declared, name), self.id.partition("/")[2], name)
 
     def claim(self) -> Claim:
-        """The claim, its words checked."""
         source, expected = sourced(self.words("source")), settled(self.words("expected"), self.profile)
         _require_words(self.id, self.words("kind"), expected, self.words("title"), source)
         if not isinstance(self.words("reading"), str):
@@ -178,14 +172,11 @@ def _method(agreement: Agreement, call: Call, point: Point, here: Point) -> Meas
     """One of the two functions of a cross-check; a fault if it cannot be called at the point."""
     told = {name for of in agreement.of for name in named_in(of)}
     needed = [name for name in point.where if name not in told]
-    try:
+    with located(agreement.line):
         return measured_by(call.function, needed, tuple(here.where), tuple(call.where), "")
-    except Fault as fault:
-        raise fault.within(agreement.line) from None
 
 
 def _cross_checks(agreement: Agreement, family: Point, profile: Profile) -> Iterator[CrossPlan]:
-    """Plan a cross-check at each point."""
     for point in grid(agreement.over, profile):
         here = family.joined(point)
         both = [_method(agreement, function, point, here) for function in agreement.functions]
@@ -216,7 +207,7 @@ def sourced(source: Any) -> Source:
 
 
 def _require_words(id: str, kind: Any, expected: Any, title: Any, source: Source) -> None:
-    if not ID.fullmatch(id):
+    if not re.fullmatch(r"[a-z][a-z0-9-]*\.[a-z0-9-]+(/[a-z0-9.-]+)*", id):
         rule = "an id is `family.name` and then parts joined by '/', in lower case, such as 'mine.window/tanh'"
         raise Fault(f"id = {id!r}: {rule}.", "id")
     if kind not in get_args(Kind):
@@ -254,19 +245,13 @@ def _named(family: Point) -> Iterator[str]:
 
 
 def _cells(form: Form, family: Point, over: Any, profile: Profile) -> Plans:
-    """Plan the cells of a form; a fault names the form's line."""
-    try:
+    with located(form.line):
         return cells(form, family, over, profile)
-    except Fault as fault:
-        raise fault.within(form.line) from None
 
 
 def _spots(form: Form, family: Point, over: Any, profile: Profile) -> list[Spot]:
-    """The points of a form's cells; a fault names the form's line."""
-    try:
+    with located(form.line):
         return list(spots(form, family, over, profile))
-    except Fault as fault:
-        raise fault.within(form.line) from None
 
 
 def _with_meanings(form: Form, family: Point) -> Form:
@@ -282,8 +267,6 @@ def _with_meanings(form: Form, family: Point) -> Form:
 
 def _drawn(planned: list[tuple[Form, Plans]], results: dict[str, Any]) -> tuple[Figure, ...]:
     """The default figures of the forms, side by side; an identity has none."""
-    from lipverify.claims.plan.figure import figure_of, side_by_side
-
     return side_by_side([figure_of(form, plans, results) for form, plans in planned])
 
 

@@ -17,8 +17,6 @@ from lipverify.claims.ledger.verdict import Allowed
 from lipverify.claims.plan.claim import CellPlan
 
 Plans = Sequence[tuple[Point, CellPlan]]
-NO_AXIS = "points of the claim, one by one"
-"""Label of the axis if no coordinate takes different numbers."""
 
 
 def figure_of(form: Form, plans: Plans, results: Mapping[str, Any]) -> tuple[Figure, ...]:
@@ -61,7 +59,6 @@ def _joined(figures: Sequence[Figure]) -> Figure:
 
 
 def _along(form: Along, plans: Plans, results: Mapping[str, Any]) -> Panel:
-    """Plot values along the ray."""
     return Panel(
         title=f"${form.quantity}$ along the ray",
         xlabel=named(form.along),
@@ -114,22 +111,12 @@ def _exponents(form: Exponent, plans: Plans, results: Mapping[str, Any]) -> Figu
     )
     series: list[Series] = []
     for label, group in _lines(plans, axis).items():
-        settled = [(x, results[plan.measurement.address]) for x, plan in group]
-        settled = [(x, growth) for x, growth in settled if math.isfinite(growth.error)]
-        if settled:
-            series.append(
-                Series(
-                    label=f"measured {label}".strip(),
-                    x=tuple(x for x, _ in settled),
-                    y=tuple(growth.exponent for _, growth in settled),
-                    error=tuple(growth.error for _, growth in settled),
-                    style="errorbars",
-                )
-            )
-        series += _edges(form, group, label)
+        growths = [(x, results[plan.measurement.address]) for x, plan in group]
+        points = [(x, growth.exponent, growth.error) for x, growth in growths]
+        series += [*_errorbars(f"measured {label}".strip(), points), *_edges(form, group, label)]
     limits = Panel(
         title=f"limit exponent{f' against {named(axis)}' if axis else ''}",
-        xlabel=named(axis) if axis else NO_AXIS,
+        xlabel=_xlabel(axis),
         ylabel="exponent",
         xscale="linear",
         yscale="linear",
@@ -141,6 +128,14 @@ def _exponents(form: Exponent, plans: Plans, results: Mapping[str, Any]) -> Figu
     )
     alt = f"Local exponents of {form.plain_quantity} against {form.along}; their limits and the claimed ones."
     return Figure(caption=caption, alt=alt, panels=(local, limits), layer="evidence")
+
+
+def _errorbars(label: str, points: Sequence[tuple[float, float, float]]) -> Iterator[Series]:
+    """The points (x, value, error) whose errors are finite, if there are any."""
+    known = [point for point in points if math.isfinite(point[2])]
+    if known:
+        x, y, error = zip(*known, strict=True)
+        yield Series(label=label, x=x, y=y, error=error, style="errorbars")
 
 
 def _edges(form: Exponent, group: Sequence[tuple[float, CellPlan]], label: str) -> Iterator[Series]:
@@ -157,41 +152,21 @@ def _edges(form: Exponent, group: Sequence[tuple[float, CellPlan]], label: str) 
         )
 
 
-NAMED = 6
-"""Largest number of bounds with a label each; with more, bounds of the same kind share one label."""
-
-
 def _values(form: Form, plans: Plans, results: Mapping[str, Any]) -> Figure:
     """Plot values with errors and bounds against one coordinate, with a line for each value of the others."""
     axis = _axis([point.where for point, _ in plans])
+    lines = _lines(plans, axis)
     series: list[Series] = []
-    bounds: dict[tuple[str, tuple[float, ...], tuple[float, ...]], list[str]] = {}
-    for label, group in _lines(plans, axis).items():
+    for label, group in lines.items():
         read = [(x, plan.read(results[plan.measurement.address], plan.allowed)) for x, plan in group]
         ends = [(x, (estimate.measured or estimate.interval).ends) for x, estimate in read]
-        known = [(x, low, high) for x, (low, high) in ends if math.isfinite(high - low)]
-        if known:
-            series.append(
-                Series(
-                    label=label or "measured",
-                    x=tuple(x for x, _, _ in known),
-                    y=tuple((low + high) / 2 for _, low, high in known),
-                    error=tuple((high - low) / 2 for _, low, high in known),
-                    style="errorbars",
-                )
-            )
-        for bound in _bounds(group):
-            bounds.setdefault(bound, []).append(label)
+        series += _errorbars(label or "measured", [(x, (low + high) / 2, (high - low) / 2) for x, (low, high) in ends])
     if not axis:
         series = [part for curve in series for part in _apart(curve, plans)]
-    alone = len(bounds) <= NAMED
-    series += [
-        Series(label=f"{says} {labels[0] if alone and len(labels) == 1 else ''}".strip(), x=x, y=y, style="dashed")
-        for (says, x, y), labels in bounds.items()
-    ]
+    series += _labelled_bounds(lines)
     panel = Panel(
         title="",
-        xlabel=named(axis) if axis else NO_AXIS,
+        xlabel=_xlabel(axis),
         ylabel=f"${form.quantity}$",
         xscale=_scale([x for curve in series for x in curve.x]),
         yscale=_scale([y for curve in series for y in curve.y]),
@@ -209,6 +184,18 @@ def _apart(series: Series, plans: Plans) -> Iterator[Series]:
     for x, y, error in zip(series.x, series.y, series.error, strict=True):
         label = _label(every[round(x) - 1], every, "") or series.label
         yield replace(series, label=label, x=(x,), y=(y,), error=(error,))
+
+
+def _labelled_bounds(lines: Mapping[str, Sequence[tuple[float, CellPlan]]]) -> Iterator[Series]:
+    """The bounds of all lines, each once, with the label of its line if it is the only one and there are few bounds."""
+    bounds: dict[tuple[str, tuple[float, ...], tuple[float, ...]], list[str]] = {}
+    for label, group in lines.items():
+        for bound in _bounds(group):
+            bounds.setdefault(bound, []).append(label)
+    alone = len(bounds) <= 6  # a legend with more lines than that is longer than its figure
+    for (says, x, y), labels in bounds.items():
+        label = labels[0] if alone and len(labels) == 1 else ""
+        yield Series(label=f"{says} {label}".strip(), x=x, y=y, style="dashed")
 
 
 def _bounds(
@@ -240,6 +227,10 @@ def _axis(where: Sequence[Mapping[str, Scalar]]) -> str:
     }
     most = max(counts.values(), default=0)
     return next((name for name in reversed(counts) if counts[name] == most), "") if most > 1 else ""
+
+
+def _xlabel(axis: str) -> str:
+    return named(axis) if axis else "points of the claim, one by one"
 
 
 def _lines(plans: Plans, axis: str) -> dict[str, list[tuple[float, CellPlan]]]:

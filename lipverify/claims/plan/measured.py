@@ -163,17 +163,11 @@ def measured_by(
 
 
 def value_at(function: Callable[..., Any], arguments: Arguments, *results: Any) -> Any:
-    """Call a function and return its result as plain data; `results` are its arguments from other measurements.
-
-    Raises
-    ------
-    InvalidInput
-        If the result is larger than `LARGEST`: it would be copied between processes and written for minutes.
-    """
+    """Call a function and return its result as plain data; `results` are its arguments from other measurements."""
     handed = dict(zip(arguments.alone, results, strict=True))
     result = function(**arguments.where, **arguments.options, **handed)
     with unwatched():
-        if _size(result) > LARGEST:
+        if _size(result) > LARGEST:  # it would be copied between processes and written for minutes
             rule = f"returned more than {LARGEST:,} numbers and letters"
             raise InvalidInput(f"{calling(function, arguments)} {rule}; return (value, error), or such pairs by name.")
         plain, exact = seen(result)
@@ -199,11 +193,6 @@ def number(result: Any, of: str, call: str) -> tuple[float, float]:
     """Read (value, error) of one quantity from a result; the error may be infinite, and neither is NaN.
 
     A third entry gives the reason why the error is infinite (`remark`).
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such quantity, it has no error, or it is not a real number with an error >= 0.
     """
     if of:
         if not isinstance(result, Mapping) or of not in result:
@@ -251,13 +240,7 @@ def _real(value: Any) -> float:
 
 
 def growth_along(function: Callable[..., Any], ray: Ray, arguments: Arguments, of: str, *values: Any) -> Growth:
-    """The growth of a quantity along a ray, from the values measured there.
-
-    Raises
-    ------
-    InvalidInput
-        If a value is not positive, because a quantity that grows like a power is positive.
-    """
+    """The growth of a quantity along a ray, from the values measured there."""
     from lipverify.scaling import growth_of
 
     measured = [

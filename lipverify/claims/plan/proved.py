@@ -38,8 +38,6 @@ LONGEST = 2000
 """Longest exact value, in characters, that a ledger stores; the digest is that of the stored text."""
 SMALL = 2**20
 """Denominators from here on are not written by hand: a power of two this large is taken for a converted float."""
-SMALLEST = 1e-9
-"""Least size of a divisor that cannot be a zero rounded at 15 digits."""
 SOMEWHERE = "an expression that is not the same for all values of its symbols: one of its values supports nothing"
 """Note for the value of an expression at one point, which can refute and cannot support."""
 
@@ -178,7 +176,7 @@ def _library(value: Any) -> str | None:
         return "sympy"
     if module.startswith("flint.") and type(value).__name__ in ("arb", "fmpq", "fmpz"):
         return "flint"
-    if module == "lipverify.proofs.polynomials" and type(value).__name__ == "Leftover":
+    if module == "lipverify.proofs.words" and type(value).__name__ == "Leftover":
         return "polynomials"
     return "proof" if module.startswith("lipverify.proofs.") and hasattr(value, "failures") else None
 
@@ -231,13 +229,7 @@ def _ball(value: Any) -> tuple[Any, Stood | None]:
 
 
 def _proof(value: Any) -> tuple[Any, Stood | None]:
-    """A proof as data: 0 as its value, and its constants by name.
-
-    Raises
-    ------
-    ValueError
-        If it is not a proof.
-    """
+    """A proof as data: 0 as its value, and its constants by name."""
     record = certified(value)
     constants = {name: [number, math.ulp(number)] for name, number in value.constants.items()}
     return {"": [0.0, 0.0], **constants}, Stood("proved", "certified", 0.0, record)
@@ -247,11 +239,6 @@ def certified(proof: Any) -> ProofRecord:
     """The record of a proof: its theorem, and the digest of its file, saved or not.
 
     The checker certifies each proof once: the processes of a run share its answer, by the content of the file.
-
-    Raises
-    ------
-    ValueError
-        If it is not a proof.
     """
     missing = _checked(proof.text).missing
     if missing:
@@ -271,7 +258,6 @@ def _checked(text: str) -> _Checked:
 
 
 def _check(text: str) -> _Checked:
-    """Certify a proof."""
     from lipverify.proofs import checker
 
     return _Checked(tuple(checker.failures(json.loads(text))))
@@ -351,7 +337,8 @@ def _divides(power: Any) -> bool:
             for k, symbol in enumerate(symbols, start=5)
         }
         there = power.base.subs(values).evalf()
-        if not there.is_number or there.has(sympy.nan, sympy.zoo) or abs(there) < SMALLEST:
+        # a smaller value may be a zero rounded at 15 digits
+        if not there.is_number or there.has(sympy.nan, sympy.zoo) or abs(there) < 1e-9:
             return False
     return True
 
@@ -382,8 +369,25 @@ FOLDER = "proofs"
 
 
 def proved_rates(law: str, d: int, own: Law | None = None) -> dict[str, ProvedNumber]:
-    """The exponents of n N in w, of B in w, and of w* and the loss in Lambda.
+    """The exponents of n N in w, of B in w, and of w* and the loss in Lambda, by the window theorem.
 
+    Parameters
+    ----------
+    law, d, own
+        As for `proved_window`.
+
+    Returns
+    -------
+    dict[str, ProvedNumber]
+        "noise", "bias", "window" and "loss".
+
+    Raises
+    ------
+    ValueError
+        As `proved_window`.
+
+    Examples
+    --------
     >>> proved_rates("relu", 3)["bias"].pair
     (-1.5, 0.0)
     """
@@ -402,7 +406,29 @@ def proved_rates(law: str, d: int, own: Law | None = None) -> dict[str, ProvedNu
 def proved_window(law: str, d: int, own: Law | None = None) -> Theorem:
     """The window theorem: the committed proof, certified again, or a new proof if there is none.
 
-    `law` is the name of a law. For a user's law, pass it as `own`; `law` is then the name of its proof files.
+    Parameters
+    ----------
+    law
+        The name of a law, or that of the proof files of `own`.
+    d
+        The dimension.
+    own
+        A user's law.
+
+    Returns
+    -------
+    Theorem
+        k_1 W < w* < k_2 W with its constants.
+
+    Raises
+    ------
+    ValueError
+        If the file is not a proof, or proves something else.
+
+    Examples
+    --------
+    >>> proved_window("affine", 3).exponent
+    0.3333333333333333
     """
     from lipverify.problem.written import law_named
     from lipverify.proofs import Theorem, prove_window
@@ -420,11 +446,6 @@ def stated(name: str, proof: Proof, theorems: Collection[str], about: Mapping[st
     """Require that a proof states one of these theorems, about exactly the given objects.
 
     The checker reads both, so numbers are compared by value and the theorem compared is the one that is printed.
-
-    Raises
-    ------
-    ValueError
-        If the proof states something else.
     """
     from lipverify.proofs import checker
 
@@ -439,6 +460,7 @@ def stated(name: str, proof: Proof, theorems: Collection[str], about: Mapping[st
 
 
 _anew: ContextVar[dict[str, Proof] | None] = ContextVar("_anew", default=None)
+"""No argument can bring them: proofs are asked for by functions of claims files, whose arguments are coordinates."""
 
 
 @contextmanager
@@ -455,13 +477,7 @@ def found_anew(known: Mapping[str, Proof]) -> Iterator[dict[str, Proof]]:
 
 
 def committed(name: str, prove: Callable[[], Proof]) -> Proof:
-    """The committed proof of this name, certified again, or a new proof if there is none.
-
-    Raises
-    ------
-    ValueError
-        If it is not a proof.
-    """
+    """The committed proof of this name, certified again, or a new proof if there is none."""
     from lipverify.proofs import load
 
     anew = _anew.get()
@@ -478,26 +494,88 @@ def committed(name: str, prove: Callable[[], Proof]) -> Proof:
     return proof
 
 
-def proved(name: str, theorem: str, given: dict[str, Any], prove: Callable[[], Proof]) -> Proof:
+def proved(name: str, theorem: str, given: Mapping[str, Any] | Problem, prove: Callable[[], Proof]) -> Proof:
     """The committed proof of this theorem about the given objects, or a new proof if there is none.
+
+    Parameters
+    ----------
+    name
+        The name of its file, without the ending.
+    theorem
+        The name of the theorem in proof files, such as "bias falls".
+    given
+        What the theorem is about: a problem, or whole numbers, floats, fractions, words and pairs of them by the names
+        of the file. Numbers are compared by value.
+    prove
+        Finds the proof if there is no file.
+
+    Returns
+    -------
+    Proof
+        A proof that was certified again.
 
     Raises
     ------
     ValueError
         If it is not a proof, or proves something else.
+
+    Examples
+    --------
+    >>> from lipverify.proofs import prove_cosine
+    >>> proved("lt-cosine", "cosine", {}, prove_cosine).failures()
+    []
     """
     proof = committed(name, prove)
+    if isinstance(given, Mapping):
+        given = {key: _as_filed(value) for key, value in given.items()}
+    else:
+        from lipverify.proofs.finite import about
+
+        given = about(given)
     stated(name, proof, (theorem,), given)
     return proof
+
+
+def _as_filed(value: Any) -> Any:
+    """A value in the notation of a proof file.
+
+    >>> _as_filed((0.5, Fraction(1, 3))), _as_filed(2), _as_filed("relu")
+    (['0.5', '1/3'], 2, 'relu')
+    """
+    if isinstance(value, tuple):
+        return [_as_filed(entry) for entry in value]
+    if isinstance(value, float):
+        return repr(float(value))
+    return str(value) if isinstance(value, Fraction) else value
 
 
 def proved_optimum(name: str, problem: Problem, offset: float | None = None) -> ProvedOptimum:
     """The committed proof that locates the optimum of a problem, or a new proof if there is none.
 
+    Parameters
+    ----------
+    name
+        The name of its file, without the ending.
+    problem, offset
+        As for `lipverify.proofs.prove_optimum`.
+
+    Returns
+    -------
+    ProvedOptimum
+        A proof that was certified again.
+
     Raises
     ------
     ValueError
         If it is not a proof, or proves something else.
+
+    Examples
+    --------
+    >>> from lipverify import Problem
+    >>> from lipverify.laws import Affine
+    >>> low, high = proved_optimum("optimum-affine-example", Problem(d=3, n=10, law=Affine())).window
+    >>> round(low, 3), round(high, 3)
+    (0.799, 0.799)
     """
     from lipverify.proofs import ProvedOptimum, prove_optimum
     from lipverify.proofs.finite import about
@@ -513,11 +591,25 @@ def proved_optimum(name: str, problem: Problem, offset: float | None = None) -> 
 def between(proof: Proof, low: float | Fraction, high: float | Fraction) -> ProvedNumber:
     """The number that a proof places between two bounds. It counts as proved wherever a claim's function returns it.
 
+    Parameters
+    ----------
+    proof
+        The proof.
+    low, high
+        The bounds: constants of the proof.
+
+    Returns
+    -------
+    ProvedNumber
+        Sums, differences, products and quotients of it are proved as well.
+
     Raises
     ------
     ValueError
         If it is not a proof.
 
+    Examples
+    --------
     >>> theorem = proved_window("affine", 3)
     >>> between(theorem, 1.0, 2.0).pair
     (1.5, 0.5000000000000008)

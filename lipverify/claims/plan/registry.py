@@ -16,7 +16,7 @@ from typing import NoReturn, TypeVar
 
 from lipverify.claims.language.claim import Declaration
 from lipverify.claims.language.contents import contents
-from lipverify.claims.language.file import DECLARATIONS, ClaimsFile, Fault, in_library, line_of, read_file
+from lipverify.claims.language.file import DECLARATIONS, ClaimsFile, Fault, in_library, line_of, located, read_file
 from lipverify.claims.ledger.record import Heading
 from lipverify.claims.plan.claim import Claim
 from lipverify.claims.plan.declaration import Sought, claims, sought
@@ -25,9 +25,6 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.process import Interrupted
 from lipverify.foundation.quoting import shown, told
 from lipverify.foundation.shipped import shipped
-
-LONGEST_TITLE = 200
-"""Longest title, or list of authors, in characters: two lines of a page."""
 
 
 def all_claims(profile: Profile | None = None) -> tuple[Claim, ...]:
@@ -84,11 +81,6 @@ def entitled(patterns: Sequence[str], title: str | None = None, author: str | No
     """The title and the author of a report: as given, or `TITLE` and `AUTHOR` of the first claims file that has them.
 
     Empty if neither exists: the report then has lipverify's own title and no author.
-
-    Raises
-    ------
-    InvalidInput
-        If either is not one line of at most 200 letters.
     """
     modules = [read_file(pattern).module() for pattern in dict.fromkeys(patterns) if is_path(pattern)]
 
@@ -96,8 +88,8 @@ def entitled(patterns: Sequence[str], title: str | None = None, author: str | No
         here = ((module.__file__, getattr(module, name.upper(), None)) for module in modules)
         stated = next(((f"{path}: {name.upper()}", text) for path, text in here if text is not None), (name, ""))
         where, text = stated if given is None else (name, given)
-        if not isinstance(text, str) or len(text) > LONGEST_TITLE or len(text.splitlines()) > 1:
-            raise InvalidInput(f"{where} = {shown(text)}: give a text of one line, of at most {LONGEST_TITLE} letters.")
+        if not isinstance(text, str) or len(text) > 200 or len(text.splitlines()) > 1:
+            raise InvalidInput(f"{where} = {shown(text)}: give a text of one line, of at most 200 letters.")
         return text.strip()
 
     return named("title", title), named("author", author)
@@ -146,12 +138,6 @@ def claims_of(path: str, profile: Profile) -> tuple[Claim, ...]:
     """The claims that a file declares.
 
     The file is executed, because a claims file is code.
-
-    Raises
-    ------
-    InvalidInput
-        If the file cannot be read or executed, declares no claims, or a claim breaks a rule; the message begins with
-        the file and, where it is known, the line.
     """
     if in_library(path):
         return library_claims(shipped() / Path(path).expanduser().resolve().relative_to(shipped()), profile)
@@ -226,19 +212,15 @@ def _declared(file: ClaimsFile, profile: Profile) -> list[tuple[Claim, int]]:
 def _claims(declared: Sequence[Declaration], profile: Profile) -> Iterator[tuple[Claim, int]]:
     """The declared claims; a fault names the line of the declaration, or of the form in it."""
     for declaration in declared:
-        try:
+        with located(declaration.line):
             yield from ((claim, declaration.line) for claim in claims(declaration, profile))
-        except Fault as fault:
-            raise fault.within(declaration.line) from None
 
 
 def _plan(planned: Sequence[tuple[Claim, int]]) -> None:
     """Plan the evidence, so that faults in it are reported before anything is measured."""
     for claim, line in planned:
-        try:
+        with located(line):
             _ = claim.measurements
-        except Fault as fault:
-            raise fault.within(line) from None
 
 
 def _require_ids(planned: Sequence[tuple[Claim, int]], allowed: Callable[[str], bool], rule: str) -> None:

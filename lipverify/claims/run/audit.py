@@ -23,11 +23,11 @@ from typing import Any
 import msgspec
 
 from lipverify.claims.language.family import EDGES, Point, range_of
-from lipverify.claims.ledger.outcomes import contradicted, counts, measured, passages, recorded
+from lipverify.claims.ledger.outcomes import contradicted, counts, measured, passages
 from lipverify.claims.ledger.reach import POWER, agree, beside_exponent, controls_caught, follows, repeated_by
 from lipverify.claims.ledger.record import Asked, Cell, Ledger, ProofRecord, Record, weakest
 from lipverify.claims.ledger.verdict import OTHER_WAY, Allowed, Interval, Verdict, contains, decide, margin, settled
-from lipverify.claims.plan.claim import CellPlan, Claim, Evidence, Shown
+from lipverify.claims.plan.claim import CellPlan, Claim, Evidence, Shown, recorded
 from lipverify.claims.plan.proved import LONGEST, WORDS
 from lipverify.claims.run.judgment import control_of, unnoticed
 from lipverify.errors import InvalidInput
@@ -35,7 +35,6 @@ from lipverify.loss.methods import TABLE, best_grade
 
 __all__ = ["Difference", "audit", "audit_against", "ledger_digest", "sealed", "unread"]
 
-DIGEST = re.compile(r"[0-9a-f]{64}")
 NUMBER = r"[-+]?[0-9.]+(?:e[-+][0-9]+)?"
 
 
@@ -189,19 +188,10 @@ def _is_time(text: str) -> bool:
 
 
 def _record(record: Record) -> Iterator[Difference]:
-    """The differences in one record."""
     if faults := [(cell, fault) for cell in record.cells if (fault := _ray(cell))]:
         yield from (_difference(record, _place(cell), "ray", cell.ray, fault) for cell, fault in faults)
         return
-    for cell in record.cells:
-        for what, stated, follow in _cell(cell):
-            yield _difference(record, _place(cell), what, stated, follow)
-    for check in record.cross_checks:
-        agrees = agree(check.values, check.errors)
-        if check.agrees != agrees:
-            yield _difference(record, f"{check.quantity} {check.where}", "agrees", check.agrees, agrees)
-        if not all(error >= 0 for error in check.errors):
-            yield _difference(record, f"{check.quantity} {check.where}", "errors", check.errors, "two that are >= 0")
+    yield from _evidence(record)
     broken = any(cell.verdict == "error" for cell in record.cells)
     if record.verdict == "error" and not broken:
         if not record.problem:
@@ -212,6 +202,27 @@ def _record(record: Record) -> Iterator[Difference]:
     for what, follow in follows(record.id, record.cells, record.cross_checks).items():
         if getattr(record, what) != follow:
             yield _difference(record, "", what, getattr(record, what), follow)
+    caught = controls_caught(record.verdict, record.cells)
+    if record.control.caught != caught:
+        yield _difference(record, "", "control", record.control.caught, caught)
+    yield from _history(record)
+
+
+def _evidence(record: Record) -> Iterator[Difference]:
+    """The differences in the cells and cross-checks of a record."""
+    for cell in record.cells:
+        for what, stated, follow in _cell(cell):
+            yield _difference(record, _place(cell), what, stated, follow)
+    for check in record.cross_checks:
+        place, agrees = f"{check.quantity} {check.where}", agree(check.values, check.errors)
+        if check.agrees != agrees:
+            yield _difference(record, place, "agrees", check.agrees, agrees)
+        if not all(error >= 0 for error in check.errors):
+            yield _difference(record, place, "errors", check.errors, "two that are >= 0")
+
+
+def _history(record: Record) -> Iterator[Difference]:
+    """The differences in how a record was made: its command, its duration, the steps tried, and the next one."""
     command = repeated_by(record.file, record.id)
     decided = re.fullmatch(re.escape(command) + r" --decide [0-9.e+]+", record.reproduce)
     if record.reproduce != command and not (decided and record.tried):
@@ -222,9 +233,6 @@ def _record(record: Record) -> Iterator[Difference]:
         yield _difference(record, "", "tried", "a step of no cell", f"one of {len(record.cells)} cells")
     if not math.isfinite(record.seconds) or record.seconds < 0:
         yield _difference(record, "", "seconds", record.seconds, "a time")
-    caught = controls_caught(record.verdict, record.cells)
-    if record.control.caught != caught:
-        yield _difference(record, "", "control", record.control.caught, caught)
     if record.step is not None and (record.verdict != "inconclusive" or not 0 <= record.step.cell < len(record.cells)):
         yield _difference(record, "", "step", f"of cell {record.step.cell}", "no step, or one of an open claim's cell")
 
@@ -266,14 +274,6 @@ def _cell(cell: Cell) -> Iterator[tuple[str, Any, Any]]:
         yield "note", repr(cell.note), "what narrows the interval, or nothing"
 
 
-EQUALITY = re.compile(rf"at equality: the ratio to s\^({NUMBER}) tends to {NUMBER} ± {NUMBER}")
-LOGARITHM = re.compile(
-    rf"the exponent of s is {NUMBER}, and the power of log s decides"
-    rf"(; the ratio to s\^{NUMBER} \(log s\)\^({NUMBER}) tends to {NUMBER} ± {NUMBER})?"
-)
-ROUNDING = re.compile(rf"({NUMBER}), rounding explains {NUMBER}")
-
-
 def _is_noted(cell: Cell) -> bool:
     """True if the note of a cell agrees with its interval.
 
@@ -284,11 +284,16 @@ def _is_noted(cell: Cell) -> bool:
     low, high = cell.interval.ends
     if not math.isfinite(high - low) or cell.measured is None or cell.error is None:
         return True
-    whole = _within(Interval(cell.measured - cell.error, cell.measured + cell.error), cell.interval)
-    equality, logarithm = EQUALITY.fullmatch(cell.note), LOGARITHM.fullmatch(cell.note)
+    whole = _within(Interval.around(cell.measured, cell.error), cell.interval)
+    equality = re.fullmatch(rf"at equality: the ratio to s\^({NUMBER}) tends to {NUMBER} ± {NUMBER}", cell.note)
+    logarithm = re.fullmatch(
+        rf"the exponent of s is {NUMBER}, and the power of log s decides"
+        rf"(; the ratio to s\^{NUMBER} \(log s\)\^({NUMBER}) tends to {NUMBER} ± {NUMBER})?",
+        cell.note,
+    )
     if named := equality[1] if equality else logarithm and logarithm[2]:
         return cell.ray is not None and low == high and low in cell.allowed.ends and named == f"{low:.6g}"
-    if rounded := ROUNDING.fullmatch(cell.note):
+    if rounded := re.fullmatch(rf"({NUMBER}), rounding explains {NUMBER}", cell.note):
         return low == high == 0 and float(rounded[1]) == float(f"{cell.measured:.3g}")
     return whole and (not cell.note or (logarithm is not None and beside_exponent(cell)))
 
@@ -339,17 +344,14 @@ def _proof(proof: ProofRecord, cell: Cell) -> Iterator[tuple[str, Any, Any]]:
             yield "proof", f"a {proof.kind}: {_short(proof.statement)}", "a number"
         elif stated is not None and cell.measured is not None and not _within(stated, _around(cell, stated)):
             yield "proof", f"of {_short(proof.statement)}", f"{cell.measured} was measured"
-    elif not all(DIGEST.fullmatch(digest) for digest in proof.digest.split()) or not proof.digest:
+    elif not all(re.fullmatch(r"[0-9a-f]{64}", digest) for digest in proof.digest.split()) or not proof.digest:
         yield "proof", f"of the digest {proof.digest[:12]!r}", "a SHA-256 of 64 hexadecimal digits"
-
-
-BALL = re.compile(rf"\[?({NUMBER})(?: (?:±|\+/-) ({NUMBER}))?\]?")
-LEFT = re.compile(r"(\d+) of \d+ terms (?:is|are) left\b")
 
 
 def _stated(statement: str) -> Interval | None:
     """The interval that a proof states, if its statement is a fraction, a ball, or the number of terms left over."""
-    match, ball = LEFT.match(statement), BALL.fullmatch(statement)
+    match = re.match(r"(\d+) of \d+ terms (?:is|are) left\b", statement)
+    ball = re.fullmatch(rf"\[?({NUMBER})(?: (?:±|\+/-) ({NUMBER}))?\]?", statement)
     try:
         if ball and ball[2]:
             return Interval.around(float(ball[1]), float(ball[2]))
@@ -395,12 +397,15 @@ def _asked_in_part(ledger: Ledger, claims: Sequence[Claim]) -> Iterator[Differen
 
 
 def _against(record: Record, claim: Claim | None) -> Iterator[Difference]:
-    """The differences between a record and its claim."""
     if claim is None:
         yield _difference(record, "", "id", record.id, "no claim of this id is known; name the file that has it")
         return
     control = control_of(claim, record.verdict, record.control.caught)
-    pairs = [(name, getattr(record, name), getattr(claim, name)) for name in SPOKEN]
+    copied = (
+        "title", "statement", "source", "kind", "claimed", "expected", "assumptions", "corrected", "proves", "heading",
+        "reading",
+    )  # fmt: skip
+    pairs = [(name, getattr(record, name), getattr(claim, name)) for name in copied]
     pairs += [("control", record.control, control), ("file", PurePath(record.file).name, PurePath(claim.file).name)]
     if record.verdict != "error":
         planned = claim.evidence.cross_checks
@@ -459,29 +464,30 @@ def _unstated() -> set[str]:
     return {name for name, method in TABLE.items() if not method.stated}
 
 
-SPOKEN = (
-    "title", "statement", "source", "kind", "claimed", "expected", "assumptions", "corrected", "proves", "heading",
-    "reading",
-)  # fmt: skip
-"""Fields that a record copies from its claim."""
-
-
 def _against_plan(cell: Cell, plan: CellPlan) -> Iterator[tuple[str, Any, Any]]:
     """Differences between a cell and its plan, as (field, stated, planned).
 
     If the power of a logarithm decides (`lipverify.claims.plan.cells`), the cell's quantity, words and range are those
     of the power and not those planned for the exponent.
     """
-    pairs: list[tuple[str, Any, Any]] = [(name, getattr(cell, name), getattr(plan, name)) for name in PLANNED]
+    copied = ["where", "given", "ray"]
     logarithm = plan.ray is not None and beside_exponent(cell)
+    if not logarithm:
+        copied += ["quantity", "quantity_latex", "claimed", "claimed_latex", "edges"]
+    pairs: list[tuple[str, Any, Any]] = [(name, getattr(cell, name), getattr(plan, name)) for name in copied]
     if logarithm:
         pairs.append(("allowed range", _sides(cell.allowed), _sides(plan.allowed)))
     else:
-        pairs += [(name, getattr(cell, name), getattr(plan, name)) for name in SAID]
         if not _same(cell.allowed, plan.allowed):
             yield "allowed range", _said(cell.allowed), _said(plan.allowed)
+    yield from (pair for pair in pairs if pair[1] != pair[2])
+    yield from _control_against_plan(cell, plan, logarithm)
+
+
+def _control_against_plan(cell: Cell, plan: CellPlan, logarithm: bool) -> Iterator[tuple[str, Any, Any]]:
+    """The differences between the control of a cell and its plan; `logarithm` if the power of one decides the cell."""
     control, planned = cell.control, plan.true if cell.control.expects == "supported" else plan.false
-    pairs.append(("control", control.says, planned.says))
+    pairs: list[tuple[str, Any, Any]] = [("control", control.says, planned.says)]
     if not logarithm and not control.quantity:
         distance = None if planned.measurement is not None else unnoticed(cell.allowed, control.allowed)
         pairs.append(("what could go unnoticed", control.unnoticed, distance))
@@ -492,15 +498,10 @@ def _against_plan(cell: Cell, plan: CellPlan) -> Iterator[tuple[str, Any, Any]]:
         if not _same(control.allowed, allowed):
             yield "control's range", _said(control.allowed), _said(allowed)
     if planned.measurement is None and not control.quantity and cell.measured is not None and cell.error is not None:
-        both = Interval(cell.measured - cell.error, cell.measured + cell.error)
+        both = Interval.around(cell.measured, cell.error)
         if any(map(math.isfinite, control.interval.ends)) and not _within(control.interval, both):
             yield "control's interval", _said(control.interval), f"{_said(both)}, which was measured for both"
     yield from (pair for pair in pairs if pair[1] != pair[2])
-
-
-PLANNED = ("where", "given", "ray")
-SAID = ("quantity", "quantity_latex", "claimed", "claimed_latex", "edges")
-"""Fields that a cell copies from its plan: always (PLANNED), and if the planned quantity decides (SAID)."""
 
 
 def _sides(allowed: Allowed) -> tuple[bool, bool, bool]:
@@ -527,7 +528,7 @@ def _is_measured(cell: Cell) -> bool:
     low, high = cell.interval.ends
     if cell.measured is None or cell.error is None:
         return not math.isfinite(high - low)
-    whole = Interval(cell.measured - cell.error, cell.measured + cell.error)
+    whole = Interval.around(cell.measured, cell.error)
     return _within(cell.interval, whole) and (bool(cell.note) or _within(whole, cell.interval))
 
 
@@ -538,18 +539,10 @@ def _within(interval: Interval, outer: Interval) -> bool:
 
 
 def _numbers(cell: Cell) -> bool:
-    """True if all numbers of a cell are finite."""
     control = cell.control
-    ends = [cell.allowed.low, cell.allowed.high, cell.interval.low, cell.interval.high, control.low, control.high]
-    numbers = [
-        cell.measured,
-        cell.error,
-        cell.margin,
-        *ends,
-        control.interval.low,
-        control.interval.high,
-        control.margin,
-    ]
+    numbers = [cell.measured, cell.error, cell.margin, control.margin]
+    for held in (cell.allowed, cell.interval, control, control.interval):
+        numbers += [held.low, held.high]
     return all(number is None or math.isfinite(number) for number in numbers)
 
 

@@ -25,12 +25,8 @@ from lipverify.claims.run.ran import Ran
 from lipverify.errors import OutOfReach
 from lipverify.loss.methods import instead_of_exact, repeats
 
-SLACK = 1.3
-"""Safety factor for contexts: errors fall like one over the root of their number, or a little more slowly."""
 MOST_POINTS = 27
 """Most points on a ray, as in the profile `full`; with more, rounding errors dominate the local slopes."""
-LEAST_SECONDS = 0.01
-"""Least predicted time of a measurement, in seconds."""
 
 
 def other_methods() -> list[str]:
@@ -94,7 +90,7 @@ def _together(route: Route, moves: Sequence[_Move]) -> Step:
     for move in moves:
         for address, seconds in move.seconds.items():
             spent[address] = max(spent.get(address, 0.0), seconds * hardest.times)
-    cost = max(sum(spent.values()), LEAST_SECONDS) * (len(other_methods()) if hardest.what == "method" else 1)
+    cost = max(sum(spent.values()), 0.01) * (len(other_methods()) if hardest.what == "method" else 1)
     return Step(
         route=route,
         cell=hardest.index,
@@ -119,18 +115,17 @@ def _move(claim: Claim, plan: CellPlan, cell: Cell, index: int, outcomes: Mappin
         return None
     known = math.isfinite(error) and math.isfinite(wanted)
     every = list(_all(plan.measurement))
-    before = [tried for tried in claim.tried if tried.cell == index]
     bounded = any("bounded" in (outcomes[measurement.address].ran or Ran()).made for measurement in every)
     what = _kind(plan.measurement, bounded)
+    same = [tried for tried in claim.tried if tried.cell == index and tried.what == what]
+    if what is None or (what == "method" and same):
+        return None
     times = 1.0
     if what == "contexts":
-        times = _contexts(error, wanted, [tried for tried in before if tried.what == what]) if known else math.inf
+        times = _contexts(error, wanted, same) if known else math.inf
     elif what == "points":
-        ray = _ray(plan.measurement)
-        assert ray is not None
-        stuck = ray.points >= MOST_POINTS or any(need.needs for need in plan.measurement.needs)
-        times = math.inf if stuck else MOST_POINTS / ray.points
-    if what is None or math.isinf(times) or (what == "method" and any(tried.what == what for tried in before)):
+        times = _more_points(plan.measurement)
+    if math.isinf(times):
         return None
     seconds = {measurement.address: outcomes[measurement.address].seconds for measurement in every}
     return _Move(index, sides, error if known else None, wanted if known else None, what, times, seconds)
@@ -157,7 +152,6 @@ def _wanted(cell: Cell) -> tuple[frozenset[Verdict], float, float]:
 
 
 def _predicted(interval: Interval, allowed: Allowed) -> Verdict:
-    """The verdict on the middle of an interval."""
     middle = sum(interval.ends) / 2
     return decide(Interval(middle, middle), allowed)
 
@@ -178,7 +172,16 @@ def _contexts(error: float, wanted: float, tried: Sequence[Tried]) -> float:
         times, before = tried[-1].times, tried[-1].error
         floor = min(max((times * error**2 - before**2) / (times - 1), 0.0), error**2)
     variance = wanted**2 - floor
-    return max(math.ceil(SLACK * (error**2 - floor) / variance), 2) if variance > 0 and error**2 > floor else math.inf
+    # errors fall like one over the root of the number of contexts, or a little more slowly: hence the factor 1.3
+    return max(math.ceil(1.3 * (error**2 - floor) / variance), 2) if variance > 0 and error**2 > floor else math.inf
+
+
+def _more_points(measurement: Measurement) -> float:
+    """The factor on the number of points on a ray; infinite if there can be no more of them."""
+    ray = _ray(measurement)
+    assert ray is not None
+    stuck = ray.points >= MOST_POINTS or any(need.needs for need in measurement.needs)
+    return math.inf if stuck else MOST_POINTS / ray.points
 
 
 def _kind(measurement: Measurement, exact: bool) -> What | None:
@@ -216,7 +219,6 @@ def in_words(step: Step) -> str:
 
 
 def _said(what: What, times: float) -> str:
-    """The change that a step makes."""
     return {
         "contexts": f"{times:g} times the contexts",
         "points": f"{MOST_POINTS} points on the ray",
@@ -255,13 +257,7 @@ class Otherwise(msgspec.Struct, frozen=True):
         return str(self)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        """Call the function with the other method.
-
-        Raises
-        ------
-        OutOfReach
-            If it requests no such loss, so that the other method would change nothing.
-        """
+        """Call the function with the other method."""
         with instead_of_exact(self.by) as substitute:
             result = self.function(*arguments, **named)
         if not substitute.used:
@@ -300,7 +296,6 @@ def stepped(claim: Claim, record: Record, by: str = "") -> Claim:
     draw = old.figure
 
     def figure(results: dict[str, Any]) -> tuple[Figure, ...]:
-        """The figure of the claim, drawn from the new measurements."""
         return draw({**results, **{was: results[now] for was, now in renamed.items()}}) if draw is not None else ()
 
     evidence: Evidence = replace(old, cells=cells, figure=figure if draw is not None else None)

@@ -31,12 +31,6 @@ from lipverify.foundation.process import Interrupted
 from lipverify.foundation.quoting import told
 from lipverify.loss.methods import best_grade
 
-_EVERY = re.compile(r"\b(?:every|all|any|each|whatever)\b|\\forall", re.IGNORECASE)
-_REACH = 60
-"""Number of characters after "every" in which the name of a coordinate is looked for: about ten words of a sentence."""
-SUPPORTED: Verdict = "supported"
-REFUTED: Verdict = "refuted"
-
 
 def record(claim: Claim, outcomes: Mapping[str, Outcome]) -> Record:
     """The record of one claim: the verdict with everything that led to it."""
@@ -73,7 +67,6 @@ def record(claim: Claim, outcomes: Mapping[str, Outcome]) -> Record:
 
 
 def _describe(claim: Claim, cost: float, *, caught: bool, **outcome: Any) -> Record:
-    """Make a record from the claim's own words and the outcome."""
     fields: dict[str, Any] = {"measured": "", "margin": None, "grade": None, "cells": (), "finding": "", **outcome}
     return Record(
         id=claim.id,
@@ -115,7 +108,7 @@ def _cell(claim: Claim, plan: CellPlan, results: Mapping[str, Any], stood: Stood
     claimed, claimed_latex = plan.claimed, plan.claimed_latex
     if estimate.allowed is not None:
         claimed = claimed_latex = allowed_in_words(allowed)
-    if stood.proof is not None and alone != REFUTED and _overstated(claim, plan, stood.proof):
+    if stood.proof is not None and alone != "refuted" and _overstated(claim, plan, stood.proof):
         stood = Stood("bounded", stood.method)
     return Cell(
         where=plan.where,
@@ -198,7 +191,7 @@ def allowed_in_words(allowed: Allowed) -> str:
 
 def _control(plan: CellPlan, verdict: Verdict, estimate: Estimate, results: Mapping[str, Any]) -> CellControl:
     """The verdict on the control: the true control if the cell refutes, else the false one."""
-    control, expects = (plan.true, SUPPORTED) if verdict == "refuted" else (plan.false, REFUTED)
+    control = plan.true if verdict == "refuted" else plan.false
     if isinstance(control.allowed, Allowed):
         allowed = control.allowed
         measured = plan.read(results[(control.measurement or plan.measurement).address], allowed)
@@ -216,7 +209,7 @@ def _control(plan: CellPlan, verdict: Verdict, estimate: Estimate, results: Mapp
         edges=edges,
         interval=interval,
         verdict=decide(interval, allowed),
-        expects=expects,
+        expects="supported" if verdict == "refuted" else "refuted",
         margin=margin(interval, allowed),
         quantity="" if quantity == estimate.quantity else plain(quantity) or plan.quantity,
         unnoticed=distance if control.measurement is None else None,
@@ -270,8 +263,8 @@ def speaks_of_all(text: str, names: tuple[str, ...]) -> bool:
     >>> speaks_of_all(r"\forall m: m^2 - m + 41", ()), speaks_of_all("2 + 2 = 4", ())
     (True, False)
     """
-    for match in _EVERY.finditer(text):
-        reach = re.split(r"[.;:,]", text[match.end() : match.end() + _REACH])[0]
+    for match in re.finditer(r"\b(?:every|all|any|each|whatever)\b|\\forall", text, re.IGNORECASE):
+        reach = re.split(r"[.;:,]", text[match.end() : match.end() + 60])[0]  # about ten words of a sentence
         if not names or any(re.search(rf"(?<![A-Za-z]){re.escape(name)}(?![A-Za-z])", reach) for name in names):
             return True
     return False

@@ -33,14 +33,14 @@ from lipverify.foundation.process import Interrupted, interruptible, require_uni
 from lipverify.foundation.quoting import told
 
 Progress = Callable[[int, int, str], None]
+"""Called with the numbers done and planned so far, and the address of the one just done."""
 Beat = Callable[[Sequence[tuple[str, float]]], None]
+"""Called about twice a second with the running measurements as (address, seconds so far)."""
 Plan = Iterable[Mapping[str, "Measurement"]]
 NeededBy = Callable[[str], Collection[str]]
 
 GIVEN_UP_AFTER = 3
 """A claim with this many timeouts is given up. A smaller number gives up claims with a few slow measurements."""
-LONGEST_WARNING = 400
-"""Longest printed warning, in characters: five lines of a terminal."""
 CANCELLED = "the executor gave it up (a cluster does that when its scheduler is lost)"
 SHORT = 0.1
 """Seconds after which a call begins no further measurement: a hundred times what a call costs."""
@@ -79,40 +79,15 @@ def measure(
     longest chains of dependent measurements, which limit the duration of the run, and otherwise at the end of the plan:
     neighbours there often need the same intermediate results, which a process computes once.
 
-    Parameters
-    ----------
-    plan
-        Batches of measurements by address, each measurement after its needs; a measurement may occur more than once.
-    workers
-        The workers that run the calls.
-    limit
-        Time limit of one measurement in seconds; None for no limit.
-    finished
-        Stored results, which are not measured again; new results are added at once.
-    progress
-        Called with (number done, number planned so far, address of the one just done).
-    beat
-        Called about twice a second with the running measurements as (address, seconds so far).
-    outcomes
-        A dictionary that receives the outcomes as they arrive, for use by `progress`.
-    needed_by
-        Function from an address to the ids of the claims that need the measurement. Warnings name these claims, and a
-        claim with `GIVEN_UP_AFTER` timeouts is given up.
+    In `plan` each measurement comes after its needs, and may occur again. `finished` holds stored results, and gets new
+    ones at once. `outcomes` receives the outcomes as they arrive, for use by `progress`. Warnings name the claims that
+    `needed_by` gives for an address, and a claim with `GIVEN_UP_AFTER` timeouts is given up.
     """
     done = {} if outcomes is None else outcomes
-    watch = (progress or _nothing, beat or _nothing, needed_by or _nobody)
+    watch = (progress or (lambda *_: None), beat or (lambda *_: None), needed_by or (lambda _: ()))
     run = _Run(_Order(plan), workers, limit, finished, done, *watch)
     with interruptible():
         return run.outcomes()
-
-
-def _nothing(*_: Any) -> None:
-    """The default callback: ignore its arguments."""
-
-
-def _nobody(address: str) -> Collection[str]:
-    """The default for `needed_by`: no claims."""
-    return ()
 
 
 class _Order:
@@ -160,7 +135,6 @@ class _Order:
         return taken
 
     def close(self, address: str) -> None:
-        """Remove a measurement from those that have not begun."""
         del self._open[address]
         self._tallest.pop(address, None)
 
@@ -173,7 +147,6 @@ class _Order:
         self.leave(addresses)
 
     def leave(self, addresses: Collection[str]) -> None:
-        """Note that these measurements no longer run."""
         if self._leading in addresses:
             self._leading = ""
 
@@ -219,7 +192,6 @@ class _Run:
     """The number of timeouts of each claim."""
 
     def outcomes(self) -> dict[str, Outcome]:
-        """Run everything and return the outcomes."""
         self.progress(0, 0, "")
         beaten = time.monotonic()
         while self.order.planning or len(self.done) < len(self.order.measurements):
@@ -277,7 +249,6 @@ class _Run:
         return next(filter(None, problems), "")
 
     def _begin(self, addresses: list[str]) -> None:
-        """Submit measurements with the results that they need."""
         calls, slot = [], self.workers.slot({call.slot for call in self.running.values()})
         for address in addresses:
             measurement = self.order.measurements[address]
@@ -308,7 +279,6 @@ class _Run:
         return max(0.0, min([BEAT, *ends]))
 
     def _collect(self, future: Future[Any]) -> None:
-        """Process the result of one call."""
         if future not in self.running:
             return  # it was lost with a broken pool
         call = self.running.pop(future)
@@ -357,7 +327,6 @@ class _Run:
         self._repeat(calls)
 
     def _fail(self, calls: Iterable[_Call], problem: str) -> None:
-        """Give all measurements of these calls a problem."""
         for address in (address for call in calls for address in call.addresses):
             self._finish(address, Outcome(None, f"{address}: {problem}", 0.0))
 
@@ -438,4 +407,4 @@ def timed(measurement: Measurement, needed: list[Any]) -> Outcome:
 def _on_one_line(text: str) -> str:
     """A warning on one line, safe for a terminal."""
     line = "".join(letter if letter.isprintable() else " " for letter in " ".join(text.split()))
-    return textwrap.shorten(line, LONGEST_WARNING)
+    return textwrap.shorten(line, 400)  # five lines of a terminal

@@ -29,8 +29,6 @@ from lipverify.loss.methods import best_grade
 MADE: dict[Made, Grade] = {
     "certified": "proved", "bounded": "bounded", "sampled": "sampled", "estimated": "estimated",
 }  # fmt: skip
-SHORT = 20
-"""A double with at most this many significant bits is too likely by chance to identify where it came from."""
 
 
 class Ran(msgspec.Struct, frozen=True):
@@ -72,7 +70,7 @@ def ran(notes: Notes, result: Any) -> Ran:
     for name, quantity in quantities.items():
         evidence = (exact[name],) if name in exact else tuple(_of_the_library(name, quantity, result, notes.calls))
         if evidence:
-            stood[name] = tuple(sorted(evidence, key=lambda value: MADE_ORDER.index(value.grade)))
+            stood[name] = tuple(sorted(evidence, key=lambda value: [*MADE.values()].index(value.grade)))
     by = {note.method for note in notes.calls if note.made in ("certified", "bounded")}
     return Ran(stood, tuple(sorted({note.made for note in notes.calls})), tuple(sorted(by)))
 
@@ -86,15 +84,13 @@ def _of(stood: Stood, *kinds: Exact) -> bool:
     return stood.proof is not None and stood.proof.kind in kinds
 
 
-MADE_ORDER = list(MADE.values())
-
-
 def _of_the_library(name: str, quantity: Any, result: Any, calls: list[Note]) -> Iterator[Stood]:
     """The numbers of lipverify that equal a quantity, each with its error."""
     value = quantity[0] if isinstance(quantity, list) and len(quantity) in (2, 3) else quantity
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return
-    short = (math.frexp(value)[0] * 2**SHORT).is_integer()
+    # a double of at most 20 significant bits is too likely by chance to identify where it came from
+    short = (math.frexp(value)[0] * 2**20).is_integer()
     if short and not (isinstance(result, Mapping) and f"{name}_error" in result):
         return
     for note in calls:
@@ -107,14 +103,8 @@ def _of_the_library(name: str, quantity: Any, result: Any, calls: list[Note]) ->
 def behind(ran: Ran, made: set[Made], of: str, spread: float, *, derives: bool, sampled: bool) -> Stood:
     """The evidence for a quantity that is used with the error `spread`.
 
-    Parameters
-    ----------
-    made
-        The kinds of errors that lipverify made while the function and all its needs ran.
-    derives
-        True if the claim states that the function derives its numbers from bounds of lipverify.
-    sampled
-        True if the function takes `contexts`.
+    `made` are the kinds of errors that lipverify made while the function and all its needs ran. The function `derives`
+    its numbers from bounds of lipverify if its claim says so, and is `sampled` if it takes `contexts`.
     """
     for stood in ran.stood.get(of, ()):
         if spread >= stood.error and stood.grade != "estimated":

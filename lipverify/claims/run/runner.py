@@ -49,10 +49,6 @@ class Watch:
         """A claim has its verdict."""
 
 
-PLANNED_FIRST = 3
-"""Number of first statements that are ordered by their apparent cost, so that the first verdict comes soon."""
-
-
 def run(
     claims: Sequence[Claim],
     *,
@@ -174,7 +170,7 @@ def _in_order(claims: Sequence[Claim]) -> Iterator[int]:
     statements: dict[str, list[int]] = {}
     for index, claim in enumerate(claims):
         statements.setdefault(claim.id.partition("/")[0], []).append(index)
-    first, rest = list(statements.values())[:PLANNED_FIRST], list(statements.values())[PLANNED_FIRST:]
+    first, rest = list(statements.values())[:3], list(statements.values())[3:]
     for indices in [*sorted(first, key=lambda indices: max(_seems(claims[index]) for index in indices)), *rest]:
         yield from indices
 
@@ -202,6 +198,5 @@ def _workers(
 
 
 def _machine() -> str:
-    """System, processor and Python in one line."""
     system = f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors"
     return f"{system}, Python {platform.python_version()}"

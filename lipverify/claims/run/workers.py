@@ -43,8 +43,6 @@ from lipverify.foundation.store import remember_in
 
 ANSWER = "10s"
 """Time limit for an answer of the scheduler."""
-RECONNECTS = 30.0
-"""Seconds after which a lost scheduler is given up, if Dask has not done so already."""
 LOOKS = 1.0
 """Seconds between counts of the threads of a cluster: as often as an adaptive cluster decides on its size."""
 SOON = 0.02
@@ -53,8 +51,6 @@ LOST = (ProcessExpired, BrokenExecutor)
 """The exceptions of a call whose worker is gone."""
 SLOTS = 64
 """Calls after which a slot is used again, in addition to those that run; a process that is ended no longer writes."""
-FAILED = 1
-"""Exit code reported for a worker that ended by itself: pebble takes 0 for a requested end and keeps waiting."""
 
 
 class Workers:
@@ -109,17 +105,8 @@ class ThisProcess(Workers):
 class Processes(Workers):
     """Processes of this machine in pebble's pool: a process that dies loses only its own call and is replaced.
 
-    Parameters
-    ----------
-    count
-        Number of processes.
-    shared
-        Folder in which they share intermediate results; None for no folder.
-    devices
-        GPUs; each process sees one. With GPUs processes are spawned, because a forked child cannot use CUDA if its
-        parent has used it, even only to count the GPUs.
-    modules
-        Modules that each process imports before its first call.
+    They share intermediate results in the folder `shared`. Each sees one of the GPUs `devices`, and imports `modules`
+    before its first call.
     """
 
     batch = 64
@@ -127,6 +114,7 @@ class Processes(Workers):
     def __init__(
         self, count: int, shared: Path | None = None, devices: Sequence[str] = (), modules: Sequence[str] = ()
     ) -> None:
+        # a forked child cannot use CUDA if its parent has used it, even only to count the GPUs
         context = multiprocessing.get_context("spawn" if devices else None)
         self._reached, self._calls = context.RawArray("i", SLOTS + count), itertools.count()
         self.count, self._begins = count, (shared, tuple(modules), self._reached)
@@ -177,15 +165,7 @@ class Processes(Workers):
         return {future for future in futures if future.done()}
 
     def value(self, function: Callable[..., Any], *arguments: Any, seconds: float) -> Any:
-        """The value of one call, which is stopped if it takes longer than the limit.
-
-        Raises
-        ------
-        TimeoutError
-            If the call takes longer.
-        ProcessExpired
-            If the call kills its process.
-        """
+        """The value of one call, which is stopped with a `TimeoutError` if it takes longer than the limit."""
         future, until = self.submit(function, *arguments), None
         while not self.wait([future], SOON if until is None else max(until - time.monotonic(), 0.0)):
             if until is None and self.begun(future):
@@ -264,7 +244,7 @@ class Worker:
     def exitcode(self) -> int | None:
         """The exit code, never 0, because a worker does not end by itself before it is asked to."""
         code = self._process.exitcode
-        return FAILED if code == 0 else code
+        return 1 if code == 0 else code  # pebble takes 0 for a requested end and keeps waiting
 
     def is_alive(self) -> bool:
         """True if the process runs. If it does not, its remaining child processes are stopped."""
@@ -309,13 +289,7 @@ class Given(Workers):
 
 
 def require_usable(executor: Executor) -> None:
-    """Refuse an executor whose workers cannot use a GPU: forked processes, or several threads.
-
-    Raises
-    ------
-    InvalidInput
-        If it is an executor of `concurrent.futures` of that kind.
-    """
+    """Refuse an executor whose workers cannot use a GPU: forked processes, or several threads."""
     context = getattr(executor, "_mp_context", None)
     if context is not None and context.get_start_method() == "fork":
         rule = "CUDA cannot be used in forked processes"
@@ -347,7 +321,7 @@ class OfACluster(Given):
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Submit a call to a worker that has the same code; raises ConnectionError if the scheduler is lost."""
-        until = time.monotonic() + RECONNECTS
+        until = time.monotonic() + 30.0  # then a lost scheduler is given up, if Dask has not done so already
         while self._client.status == "connecting" and time.monotonic() < until:
             time.sleep(0.1)
         if self.lost():
@@ -414,14 +388,7 @@ def processes(
 
 @contextmanager
 def cluster(address: str, code: str, backend: str = "numpy", limit: float | None = None) -> Iterator[OfACluster]:
-    """The workers of a running Dask scheduler; `limit` is the longest time in seconds for one measurement.
-
-    Raises
-    ------
-    InvalidInput
-        If Dask is not installed, nothing answers at the address, the fingerprint of a worker differs from `code` (its
-        numbers could differ), or a worker cannot use the backend.
-    """
+    """The workers of a running Dask scheduler; `limit` is the longest time in seconds for one measurement."""
     try:
         from dask.distributed import Client
     except ImportError:
@@ -482,10 +449,6 @@ def reach(slot: int, position: int) -> None:
         _reached[slot] = position
 
 
-PR_SET_PDEATHSIG = 1
-"""From prctl(2): the signal that a process receives when its parent ends."""
-
-
 def begin_worker(shared: Path | None, modules: Sequence[str] = (), reached: Any = None) -> None:
     """Prepare a worker process before its first measurement: shared results, signals, and an end with the main process.
 
@@ -505,7 +468,7 @@ def begin_worker(shared: Path | None, modules: Sequence[str] = (), reached: Any 
     parent = multiprocessing.parent_process()
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+            ctypes.CDLL(None, use_errno=True).prctl(1, signal.SIGKILL)  # 1 is PR_SET_PDEATHSIG: when its parent ends
     if parent is not None:
         # the parent may have ended before prctl was called
         threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()

@@ -18,6 +18,18 @@ LEVEL = 0.95
 def jackknife(whole: Any, left_out: Any) -> tuple[Floats, Floats]:
     """Bias-corrected values and half-widths of their 95 % t intervals, from estimates without one of m equal batches.
 
+    Returns
+    -------
+    value, error
+        Arrays of the estimate's shape.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit.
+
+    Examples
+    --------
     >>> value, error = jackknife(2.0, [2.5, 1.5, 2.0])  # the mean of 1, 2 and 3
     >>> value.item(), round(error.item(), 3)
     (2.0, 2.484)
@@ -32,8 +44,27 @@ def jackknife(whole: Any, left_out: Any) -> tuple[Floats, Floats]:
 
 @makes("sampled", "montecarlo")
 def mean_interval(batches: Floats, level: float = LEVEL) -> tuple[float, float]:
-    """The mean of independent values of equal weight and the half-width of its t interval, of 95 % by default.
+    """The mean of independent values of equal weight and the half-width of its t interval.
 
+    Parameters
+    ----------
+    batches
+        The values, such as means of batches, (m,).
+    level
+        The level of the interval.
+
+    Returns
+    -------
+    mean, half_width
+        Two numbers.
+
+    Raises
+    ------
+    ZeroDivisionError
+        If there are no values.
+
+    Examples
+    --------
     >>> mean, error = mean_interval(np.array([1.0, 2.0, 3.0]))
     >>> mean, round(error, 3)
     (2.0, 2.484)

@@ -299,5 +299,22 @@ def half_widths(values: Floats) -> Floats:
 
 @makes("sampled", "montecarlo")
 def mean_with_half_width(values: Floats) -> tuple[float, float]:
-    """The mean of independent values and its half-width."""
+    """The mean of independent values and the half-width of its 95 % interval by the normal law, for many values.
+
+    Parameters
+    ----------
+    values
+        The values, (N,).
+
+    Returns
+    -------
+    mean, half_width
+        Two numbers.
+
+    Examples
+    --------
+    >>> mean, error = mean_with_half_width(np.array([1.0, 2.0, 3.0]))
+    >>> mean, round(error, 3)
+    (2.0, 1.132)
+    """
     return float(values.mean()), float(half_widths(values))

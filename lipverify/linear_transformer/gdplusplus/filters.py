@@ -62,15 +62,27 @@ class ConstantRidge:
 
 @makes("bounded", "exact")
 def constant_ridge_loss(regression: Regression, penalty: float | None = None) -> ExactLoss:
-    r"""The exact adjusted loss of ridge regression with a constant; by default E sigma^2, which is the best.
+    r"""The exact adjusted loss of ridge regression with a constant.
 
-    The error is the difference to rules with fewer nodes in t and sigma, plus rounding.
+    Parameters
+    ----------
+    regression
+        n >= d tokens in R^d, and the law of the noise.
+    penalty
+        The constant; by default E sigma^2, which is the best.
+
+    Returns
+    -------
+    ExactLoss
+        The loss; its error is the difference to rules with fewer nodes in t and sigma, plus rounding.
 
     Raises
     ------
     InvalidInput
         If n < d.
 
+    Examples
+    --------
     >>> from lipverify.linear_transformer.regression.noise import CategoricalNoise
     >>> found = constant_ridge_loss(Regression(10, 20, CategoricalNoise((1.0, 3.0))))
     >>> round(found.value, 6), found.error < 1e-12

@@ -26,7 +26,7 @@ from lipverify.linear_transformer.gdplusplus.loss import flat_weights
 from lipverify.linear_transformer.gdplusplus.optimum import GDPlusPlusOptimum, excess_loss, finished, next_optimum
 from lipverify.linear_transformer.gdplusplus.spectrum import POINTS
 from lipverify.linear_transformer.layer import GDPlusPlus
-from lipverify.linear_transformer.published import NOISES, problem
+from lipverify.linear_transformer.published import NOISES, regression_named
 
 FORMAT = 2
 """Version of the file's format; any other version is refused."""
@@ -56,13 +56,30 @@ class Known(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 @makes("bounded", "exact")
 @cache
 def known_optimum(noise: str, layers: int, seen_in: float | None = None) -> GDPlusPlusOptimum:
-    """A believed optimum for d = 10, n = 20 and a law of the table; its loss is integrated on each call.
+    """The best GD++ model that a search found, for d = 10 and n = 20; its loss is integrated on each call.
+
+    Parameters
+    ----------
+    noise
+        The name of the law of the noise.
+    layers
+        The depth.
+    seen_in
+        None for the expectation over all contexts; otherwise a number of contexts, and eigenvalues above the largest
+        that so many show are left out.
+
+    Returns
+    -------
+    GDPlusPlusOptimum
+        The layers (`model`), the loss with its error, and the evidence for it.
 
     Raises
     ------
     InvalidInput
         If the file has no optimum for that law, depth and number of contexts, or was edited.
 
+    Examples
+    --------
     >>> round(known_optimum("uniform-0", 4).loss.value, 8)
     0.00039759
     """
@@ -113,7 +130,7 @@ def _all(noise: str, seen_in: float | None) -> tuple[Found, ...]:
 
 def _integrated(noise: str, search: Found, seen_in: float | None) -> GDPlusPlusOptimum:
     """An optimum with its loss, error and evidence of a minimum computed from the stored weights."""
-    regression = problem(noise)
+    regression = regression_named(noise)
     loss, finer = (excess_loss(regression, len(search.layers), points, seen_in) for points in (POINTS, POINTS + 4))
     weights = flat_weights([GDPlusPlus(*layer) for layer in search.layers])
     end = Minimum(loss(weights), weights)
@@ -146,7 +163,7 @@ def _search(noise: str, seen_in: float | None, depth: int, seed: int, begin: Seq
     minima = np.atleast_2d(flat_weights(optimum.model)) if optimum else np.empty((0, 0))
     optima = list(begin)
     while len(optima) < depth:
-        optimum, minima = next_optimum(problem(noise), optimum, minima, seen_in, seed)
+        optimum, minima = next_optimum(regression_named(noise), optimum, minima, seen_in, seed)
         optima.append(
             Found(layers=optimum.layers, starts=optimum.starts, agreeing=optimum.agreeing, routes=optimum.routes)
         )

@@ -8,9 +8,8 @@ if TYPE_CHECKING:
     from lipverify.linear_transformer.regression.adjusted import (
         SEQUENCES as SEQUENCES,
         evaluation as evaluation,
-        printed_error as printed_error,
     )
-    from lipverify.linear_transformer.regression.bayes import Bayes as Bayes, bayes_gap as bayes_gap
+    from lipverify.linear_transformer.regression.bayes import Bayes as Bayes
     from lipverify.linear_transformer.regression.contexts import (
         Contexts as Contexts,
         Regression as Regression,

@@ -93,6 +93,71 @@ class Evaluation:
         """The adjusted loss of `first` minus that of `second`, paired on the same contexts."""
         return self.mean(self.losses(first) - self.losses(second))
 
+    @np.errstate(over="ignore", invalid="ignore")
+    def printed_error(self, estimator: Estimator, printed: float | None = None, paired: bool = True) -> SampledMean:
+        r"""The standard error of one of the paper's numbers: `SEQUENCES` sequences with one query each.
+
+        With c = w - w_ridge and V = Var(w* | context, sigma), averages over query and w* given the context leave
+
+            E [1/4 (<w - w*, x>^2 - <w_ridge - w*, x>^2)^2] = E [3/4 ||c||^4 + 2 c^T V c + ||c||^2 tr V],
+
+        whose excess over the squared loss is the variance of a sequence when both see the same queries. For a loss much
+        smaller than that of ridge regression the two mixed terms dominate, and the error falls only with the square
+        root of the loss.
+
+        Parameters
+        ----------
+        estimator
+            The estimator of the printed number, or a similar one.
+        printed
+            The printed number, if it differs from this estimator's loss: c is then scaled to give that loss.
+        paired
+            False if ridge regression's loss was measured on other sequences: the error is then larger, about that of
+            two losses.
+
+        Returns
+        -------
+        SampledMean
+            The standard error, with its own standard error and doubt; infinite if a square overflows.
+        """
+        xp = self.oracle.__array_namespace__()
+        c = self.basis.into(self.weights(estimator) - self.oracle)
+        beyond = SampledMean(value=math.inf, standard_error=math.inf, doubt=math.inf)
+        if printed is not None:
+            scale = self.mean(row_sums(c**2, xp)).value
+            if not math.isfinite(scale):
+                return beyond
+            c = c * math.sqrt(2 * printed / scale)
+        V = self.variances
+        square, mixed, trace = (row_sums(part, xp) for part in (c**2, c**2 * V, V))
+        second = 3 / 4 * square**2 + 2 * mixed + square * trace
+        expected = square / 2
+        mean_loss = self.mean(expected).value
+        variance = second - mean_loss * mean_loss
+        if not paired:
+            ridge_regression = 3 / 4 * (trace**2 + 2 * row_sums(V**2, xp))
+            alone = second + mixed + square * trace / 2 + ridge_regression
+            means = [self.mean(part).value for part in (expected + trace / 2, trace / 2)]
+            variance = alone + ridge_regression - means[0] * means[0] - means[1] * means[1]
+        mean = self.mean(variance)
+        if not math.isfinite(mean.value):
+            return beyond
+        error = math.sqrt(mean.value / SEQUENCES)
+        own = mean.standard_error / (2 * SEQUENCES * error) if error > 0 else 0.0
+        return SampledMean(value=error, standard_error=own, doubt=mean.doubt)
+
+    def difference_error(self, first: Estimator, second: Estimator) -> float:
+        r"""The standard error of the difference of two of the paper's numbers, both measured on the same sequences.
+
+        That of a sequence is 1/2 (<u, x_t>^2 - <v, x_t>^2) with u = w - w* of the first and v of the second. Averaged
+        over the query its square is 1/4 (2 tr A^2 + (tr A)^2) with A = u u^T - v v^T.
+        """
+        xp = self.oracle.__array_namespace__()
+        u, v = (self.weights(estimator) - self.contexts.task for estimator in (first, second))
+        uu, vv, uv = (row_sums(a * b, xp) for a, b in ((u, u), (v, v), (u, v)))
+        square = (2 * (uu**2 + vv**2 - 2 * uv**2) + (uu - vv) ** 2) / 4
+        return math.sqrt(self.mean(square).value / SEQUENCES)
+
 
 def evaluation(contexts: Contexts, share: Floats | None = None) -> Evaluation:
     """Prepare contexts for comparisons, with their shares if they were thinned.
@@ -144,72 +209,3 @@ def protocol_losses(held_out: Evaluation, estimator: Estimator, query: Array) ->
         row_sums((w - held_out.contexts.task) * query, xp) for w in (held_out.weights(estimator), held_out.oracle)
     )
     return (model**2 - ridge_regression**2) / 2
-
-
-@np.errstate(over="ignore", invalid="ignore")
-def printed_error(
-    held_out: Evaluation, estimator: Estimator, printed: float | None = None, paired: bool = True
-) -> SampledMean:
-    r"""The standard error of one of the paper's numbers: `SEQUENCES` sequences with one query each.
-
-    With c = w - w_ridge and V = Var(w* | context, sigma), averages over query and w* given the context leave
-
-        E [1/4 (<w - w*, x>^2 - <w_ridge - w*, x>^2)^2] = E [3/4 ||c||^4 + 2 c^T V c + ||c||^2 tr V],
-
-    whose excess over the squared loss is the variance of a sequence when both see the same queries. For a loss much
-    smaller than that of ridge regression the two mixed terms dominate, and the error falls only with the square root of
-    the loss.
-
-    Parameters
-    ----------
-    held_out, estimator
-        The contexts, and the estimator of the printed number or a similar one.
-    printed
-        The printed number, if it differs from this estimator's loss: c is then scaled to give that loss.
-    paired
-        False if ridge regression's loss was measured on other sequences: the error is then larger, about that of two
-        losses.
-
-    Returns
-    -------
-    SampledMean
-        The standard error, with its own standard error and doubt; infinite if a square overflows.
-    """
-    xp = held_out.oracle.__array_namespace__()
-    c = held_out.basis.into(held_out.weights(estimator) - held_out.oracle)
-    beyond = SampledMean(value=math.inf, standard_error=math.inf, doubt=math.inf)
-    if printed is not None:
-        scale = held_out.mean(row_sums(c**2, xp)).value
-        if not math.isfinite(scale):
-            return beyond
-        c = c * math.sqrt(2 * printed / scale)
-    V = held_out.variances
-    square, mixed, trace = (row_sums(part, xp) for part in (c**2, c**2 * V, V))
-    second = 3 / 4 * square**2 + 2 * mixed + square * trace
-    expected = square / 2
-    mean_loss = held_out.mean(expected).value
-    variance = second - mean_loss * mean_loss
-    if not paired:
-        ridge_regression = 3 / 4 * (trace**2 + 2 * row_sums(V**2, xp))
-        alone = second + mixed + square * trace / 2 + ridge_regression
-        means = [held_out.mean(part).value for part in (expected + trace / 2, trace / 2)]
-        variance = alone + ridge_regression - means[0] * means[0] - means[1] * means[1]
-    mean = held_out.mean(variance)
-    if not math.isfinite(mean.value):
-        return beyond
-    error = math.sqrt(mean.value / SEQUENCES)
-    own = mean.standard_error / (2 * SEQUENCES * error) if error > 0 else 0.0
-    return SampledMean(value=error, standard_error=own, doubt=mean.doubt)
-
-
-def difference_error(held_out: Evaluation, first: Estimator, second: Estimator) -> float:
-    r"""The standard error of the difference of two of the paper's numbers, were both measured on the same sequences.
-
-    That of a sequence is 1/2 (<u, x_t>^2 - <v, x_t>^2) with u = w - w* of the first and v of the second. Averaged
-    over the query its square is 1/4 (2 tr A^2 + (tr A)^2) with A = u u^T - v v^T.
-    """
-    xp = held_out.oracle.__array_namespace__()
-    u, v = (held_out.weights(estimator) - held_out.contexts.task for estimator in (first, second))
-    uu, vv, uv = (row_sums(a * b, xp) for a, b in ((u, u), (v, v), (u, v)))
-    square = (2 * (uu**2 + vv**2 - 2 * uv**2) + (uu - vv) ** 2) / 4
-    return math.sqrt(held_out.mean(square).value / SEQUENCES)

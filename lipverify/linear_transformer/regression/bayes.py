@@ -53,6 +53,28 @@ class Posterior(NamedTuple):
     probability: Floats
 
 
+class BayesGap(NamedTuple):
+    """The cost of not knowing sigma, by two averages over the same contexts, and the error of the rule.
+
+    Attributes
+    ----------
+    sampled
+        1/2 ||w_Bayes - w_ridge(sigma^2)||^2 at the sigma that was drawn.
+    averaged
+        Half the posterior variance of w_ridge(sigma^2): the same, averaged over sigma given the context. It agrees with
+        `sampled` only if the posterior is right.
+    difference
+        `sampled` less `averaged`, paired.
+    rule_error
+        The change of `averaged` with the rule for sigma.
+    """
+
+    sampled: SampledMean
+    averaged: SampledMean
+    difference: SampledMean
+    rule_error: float
+
+
 @dataclass(frozen=True)
 class Bayes(SpectralEstimator):
     """The posterior mean of w* when sigma is drawn from a known law.
@@ -139,50 +161,27 @@ class Bayes(SpectralEstimator):
         # d sigma = sigma d log sigma
         return np.exp(log_sigma), log_sigma + np.log(weights) + np.log(high - low)[:, None]
 
+    @makes("sampled", "montecarlo")
+    def gap(self, held_out: Evaluation) -> BayesGap:
+        """The floor of the adjusted loss on sampled contexts.
 
-class BayesGap(NamedTuple):
-    """The cost of not knowing sigma, by two averages over the same contexts, and the error of the rule.
-
-    Attributes
-    ----------
-    sampled
-        1/2 ||w_Bayes - w_ridge(sigma^2)||^2 at the sigma that was drawn.
-    averaged
-        Half the posterior variance of w_ridge(sigma^2): the same, averaged over sigma given the context. It agrees with
-        `sampled` only if the posterior is right.
-    difference
-        `sampled` less `averaged`, paired.
-    rule_error
-        The change of `averaged` with the rule for sigma.
-    """
-
-    sampled: SampledMean
-    averaged: SampledMean
-    difference: SampledMean
-    rule_error: float
-
-
-@makes("sampled", "montecarlo")
-def bayes_gap(held_out: Evaluation, estimator: Bayes) -> BayesGap:
-    """The floor of the adjusted loss on sampled contexts.
-
-    >>> from lipverify.linear_transformer.regression.adjusted import evaluation
-    >>> from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
-    >>> from lipverify.linear_transformer.regression.noise import CategoricalNoise
-    >>> two = CategoricalNoise((1.0, 3.0))
-    >>> gap = bayes_gap(evaluation(draw_contexts(Regression(10, 20, two), 4096, seed=0, stream="gap")), Bayes(two))
-    >>> abs(gap.difference.value) < 4 * gap.difference.standard_error, round(gap.averaged.value, 3)
-    (True, 0.006)
-    """
-    mean, variance = estimator.moments(held_out.basis)
-    sampled = np.sum((mean - held_out.basis.shrunk(held_out.contexts.sigma**2)) ** 2, axis=-1) / 2
-    coarser = replace(estimator, nodes=min(FEWER, estimator.nodes)).moments(held_out.basis)[1]
-    return BayesGap(
-        sampled=sampled_mean(sampled),
-        averaged=sampled_mean(variance / 2),
-        difference=sampled_mean(sampled - variance / 2),
-        rule_error=abs(float(np.mean(variance) - np.mean(coarser))) / 2,
-    )
+        >>> from lipverify.linear_transformer.regression.adjusted import evaluation
+        >>> from lipverify.linear_transformer.regression.contexts import Regression, draw_contexts
+        >>> from lipverify.linear_transformer.regression.noise import CategoricalNoise
+        >>> two = CategoricalNoise((1.0, 3.0))
+        >>> gap = Bayes(two).gap(evaluation(draw_contexts(Regression(10, 20, two), 4096, seed=0, stream="gap")))
+        >>> abs(gap.difference.value) < 4 * gap.difference.standard_error, round(gap.averaged.value, 3)
+        (True, 0.006)
+        """
+        mean, variance = self.moments(held_out.basis)
+        sampled = np.sum((mean - held_out.basis.shrunk(held_out.contexts.sigma**2)) ** 2, axis=-1) / 2
+        coarser = replace(self, nodes=min(FEWER, self.nodes)).moments(held_out.basis)[1]
+        return BayesGap(
+            sampled=sampled_mean(sampled),
+            averaged=sampled_mean(variance / 2),
+            difference=sampled_mean(sampled - variance / 2),
+            rule_error=abs(float(np.mean(variance) - np.mean(coarser))) / 2,
+        )
 
 
 def _left(basis: Eigenbasis) -> Floats:

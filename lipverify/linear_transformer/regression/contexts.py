@@ -10,7 +10,6 @@ and W has Wishart's law with n degrees of freedom, drawn as T T^T with Bartlett'
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +19,7 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.streams import generator
 from lipverify.foundation.validation import a_seed, instance, whole
-from lipverify.linear_transformer.regression.noise import CategoricalNoise, NoiseLaw
+from lipverify.linear_transformer.regression.noise import NoiseLaw
 
 CHUNK = 1024
 """Contexts that share an address of the random stream."""
@@ -152,19 +151,6 @@ def draw_contexts(regression: Regression, count: int, seed: int, stream: str) ->
     chunks = [_chunk(regression, seed, stream, chunk) for chunk in range(-(-count // CHUNK))]
     gram, task, sigma = (np.concatenate(parts)[:count] for parts in zip(*chunks, strict=True))
     return Contexts(gram, task, sigma, regression.n)
-
-
-def unit_contexts(d: int, n: int, sigma: float, count: int, seed: int, stream: str) -> Contexts:
-    """Contexts with x ~ N(0, I/n) and one noise level, so that sum x x^T stays of order 1 for any number of tokens.
-
-    They are the contexts with x ~ N(0, I) and noise sqrt(n) sigma, with all tokens divided by sqrt(n).
-
-    >>> long = unit_contexts(2, 10**8, 0.5, 4, seed=0, stream="a")
-    >>> bool(np.all(abs(long.covariance - np.eye(2)) < 1e-2)), bool(np.all(abs(long.energy / long.n - 0.25) < 1e-2))
-    (True, True)
-    """
-    drawn = draw_contexts(Regression(d, n, CategoricalNoise((sigma * math.sqrt(n),))), count, seed, stream)
-    return Contexts(drawn.gram / n, drawn.task, drawn.sigma / math.sqrt(n), n)
 
 
 def _chunk(regression: Regression, seed: int, stream: str, chunk: int) -> tuple[Floats, Floats, Floats]:

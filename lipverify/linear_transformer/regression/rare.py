@@ -90,11 +90,18 @@ def decades(
         Contexts of each decade. The probability of decade k has a relative error of about 3 sqrt(k / population), and
         its contexts have population / 10 ancestors.
 
+    Returns
+    -------
+    Iterator[Decade]
+        `number`, `level`, `contexts` and `size` of each decade.
+
     Raises
     ------
     InvalidInput
         If `count` is not an integer from 1 to `LAST` + 1, or `population` none of at least 100.
 
+    Examples
+    --------
     >>> from lipverify.linear_transformer.regression.noise import UniformNoise
     >>> found = list(decades(Regression(2, 4, UniformNoise(1.0)), 3, seed=0, stream="a"))
     >>> [each.number for each in found], found[0].level < found[1].level < found[2].level

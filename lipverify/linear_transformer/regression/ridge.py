@@ -15,7 +15,7 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.arrays import Array
 from lipverify.foundation.validation import number, whole
 from lipverify.linear_transformer.regression.adjusted import Evaluation
-from lipverify.linear_transformer.regression.contexts import Regression
+from lipverify.linear_transformer.regression.contexts import Regression, require_regression
 from lipverify.linear_transformer.regression.eigenbasis import Eigenbasis, SpectralEstimator
 
 ROUNDS = 400
@@ -143,13 +143,53 @@ def variance_estimate(basis: Eigenbasis, degrees: int | None = None) -> Array:
 
 
 def best_constant(regression: Regression) -> ConstRR:
-    """The exact best constant, E sigma^2 (see `filters`)."""
+    """Ridge regression with the exact best constant, E sigma^2.
+
+    Parameters
+    ----------
+    regression
+        The problem.
+
+    Returns
+    -------
+    ConstRR
+        An estimator.
+
+    Raises
+    ------
+    InvalidInput
+        If `regression` is not a `Regression`.
+
+    Examples
+    --------
+    >>> from lipverify.linear_transformer.regression.noise import UniformNoise
+    >>> best_constant(Regression(5, 20, UniformNoise(3.0)))
+    ConstRR(penalty=3.0)
+    """
+    require_regression(regression)
     return ConstRR(regression.noise.second_moment)
 
 
 def tuned_ridge(fitted: Evaluation) -> TunedRR:
-    """The cap and factor with the least loss on sampled contexts; evaluate them on fresh ones.
+    """Adaptive ridge regression with the cap and the factor that lose least on sampled contexts.
 
+    Parameters
+    ----------
+    fitted
+        The contexts to fit to, from `evaluation`; evaluate on fresh ones.
+
+    Returns
+    -------
+    TunedRR
+        An estimator.
+
+    Raises
+    ------
+    InvalidInput
+        If n <= d: least squares then leaves nothing to estimate the noise from.
+
+    Examples
+    --------
     >>> from lipverify.linear_transformer.regression.adjusted import evaluation
     >>> from lipverify.linear_transformer.regression.contexts import draw_contexts
     >>> from lipverify.linear_transformer.regression.noise import CategoricalNoise

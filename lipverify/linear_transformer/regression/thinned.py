@@ -34,13 +34,27 @@ class Thinned(NamedTuple):
 
 
 def thinned(regression: Regression, count: int, seed: int, stream: str) -> Thinned:
-    """`count` contexts of an address, a multiple of `GROUP`, selected from `POOL` times as many.
+    """Contexts selected from sixteen times as many, with the worst of them all, and their shares in a mean.
+
+    Parameters
+    ----------
+    regression, seed, stream
+        As for `draw_contexts`.
+    count
+        Their number, a multiple of 1024.
+
+    Returns
+    -------
+    contexts, share
+        The contexts, and the share of each, which `evaluation` takes.
 
     Raises
     ------
     InvalidInput
-        If `count` is not a positive multiple of `GROUP`.
+        If `count` is not a positive multiple of 1024.
 
+    Examples
+    --------
     >>> from lipverify.linear_transformer.regression.noise import UniformNoise
     >>> few = thinned(Regression(3, 20, UniformNoise(1.0)), 1024, seed=0, stream="a")
     >>> len(few.contexts), round(float(few.share.sum()), 12)

@@ -24,7 +24,7 @@ from lipverify.foundation.store import sealed
 from lipverify.foundation.streams import generator
 from lipverify.linear_transformer.families import START, Diag, Full, LowRank, Omega, SafeFull, family_named
 from lipverify.linear_transformer.gdplusplus.optimum import grown_gdplusplus
-from lipverify.linear_transformer.published import address_of, problem
+from lipverify.linear_transformer.published import address_of, regression_named
 from lipverify.linear_transformer.regression.adjusted import SEQUENCES
 from lipverify.linear_transformer.training.objective import Arithmetic
 from lipverify.linear_transformer.training.record import Trained
@@ -105,7 +105,7 @@ def trained(
     arithmetic
         "native" or "array"; by default native if there is a C compiler.
     """
-    kind, plan = family_named(family, problem(noise)), plan_of(family, layers)
+    kind, plan = family_named(family, regression_named(noise)), plan_of(family, layers)
     samples = f"trained/{address_of(kind.regression)}"  # the same for all models, to compare losses
     stream = f"{samples}/{family}/{layers}"
     if isinstance(kind, SafeFull):

@@ -31,7 +31,7 @@ from lipverify.foundation.provenance import machine_here
 from lipverify.foundation.store import read_record, sealed, write_record
 from lipverify.foundation.streams import generator
 from lipverify.linear_transformer.layer import Diagonal, Layer, Parametrisation
-from lipverify.linear_transformer.published import problem
+from lipverify.linear_transformer.published import regression_named
 from lipverify.linear_transformer.regression.contexts import Contexts, draw_contexts
 from lipverify.linear_transformer.training.native import Packed
 from lipverify.linear_transformer.training.record import by_compiled, read_out
@@ -180,7 +180,7 @@ def trained(
     noise: str, models: Sequence[tuple[str, int]], steps: int, rate: float = FAST
 ) -> Iterator[tuple[int, list[Run]]]:
     """Train (family, layers) from all seeds, yielding (step, runs) at every thousandth step and at the end."""
-    here, share = problem(noise), np.full(BATCH, 1 / BATCH)
+    here, share = regression_named(noise), np.full(BATCH, 1 / BATCH)
     every = [_Training(family, layers, seed, rate) for family, layers in models for seed in SEEDS]
     for step in range(1, steps + 1):
         drawn = draw_contexts(here, BATCH, 0, f"protocol/{noise}/{step}")
@@ -199,13 +199,25 @@ def runs_path(noise: str) -> Path:
 
 @cache
 def runs(noise: str) -> Runs:
-    """The runs that come with lipverify.
+    """The trainings as the paper trains, by Adam from random weights, that come with lipverify.
+
+    Parameters
+    ----------
+    noise
+        The name of the law of the noise.
+
+    Returns
+    -------
+    Runs
+        `models`, and for each of them the runs (`of`) and the best of them (`best`).
 
     Raises
     ------
     InvalidInput
         If there are none, or they were edited.
 
+    Examples
+    --------
     >>> runs("uniform-3").batch
     2048
     """

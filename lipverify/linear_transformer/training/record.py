@@ -133,7 +133,33 @@ class Trained(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def estimate(model: tuple[Parametrisation, ...], contexts: Contexts) -> Any:
-    """The weights w that layers compute from contexts, (contexts, d)."""
+    """The weights w of the implicit linear model that layers compute from contexts.
+
+    Parameters
+    ----------
+    model
+        The layers, in any form.
+    contexts
+        From `draw_contexts`.
+
+    Returns
+    -------
+    Array
+        (contexts, d); w is not finite where a context overflows.
+
+    Raises
+    ------
+    InvalidInput
+        If one of the layers is no layer, or was made for another d.
+
+    Examples
+    --------
+    >>> from lipverify.linear_transformer.layer import GDPlusPlus
+    >>> from lipverify.linear_transformer.regression.contexts import draw_contexts
+    >>> drawn = draw_contexts(Regression(3, 20, UniformNoise(1.0)), 5, seed=0, stream="a")
+    >>> estimate((GDPlusPlus(xx=0.0, yx=-0.05),), drawn).shape
+    (5, 3)
+    """
     return read_out(model, contexts.gram)
 
 

@@ -35,13 +35,12 @@ from lipverify.linear_transformer.families import NAMES
 from lipverify.linear_transformer.gdplusplus.eigenvalues import follow
 from lipverify.linear_transformer.gdplusplus.known import known_depth, known_model
 from lipverify.linear_transformer.layer import GDPlusPlus
-from lipverify.linear_transformer.published import MODELS, NOISES, printed, problem
+from lipverify.linear_transformer.published import MODELS, NOISES, printed, regression_named
 from lipverify.linear_transformer.regression.adjusted import (
     SEQUENCES,
     Estimator,
     Evaluation,
     evaluation,
-    printed_error,
     protocol_losses,
     protocol_queries,
 )
@@ -155,7 +154,7 @@ def estimators(noise: str, tuned: tuple[float, float]) -> Mapping[str, Estimator
     >>> [name for name in estimators("uniform-7@5x20", (1.0, 1.0)) if "-" not in name]
     ['ConstRR', 'AdaRR', 'TunedRR', 'Bayes']
     """
-    here = problem(noise)
+    here = regression_named(noise)
     ridges = dict(zip(BASELINES, (best_constant(here), AdaRR(), TunedRR(*tuned), Bayes(here.noise)), strict=True))
     depths = range(1, known_depth(noise, float(SEQUENCES)) + 1)
     filters = {f"GD++-{k}": Filter(known_model(noise, k, float(SEQUENCES))) for k in depths}
@@ -169,7 +168,7 @@ def estimators(noise: str, tuned: tuple[float, float]) -> Mapping[str, Estimator
 def part(noise: str, number: int, piece: int, seed: int, contexts: int = SEQUENCES) -> Evaluation:
     """The contexts of one part of one table."""
     stream = f"tables/{noise}/{number}/{piece}"
-    return evaluation(draw_contexts(problem(noise), contexts // PARTS, seed, stream))
+    return evaluation(draw_contexts(regression_named(noise), contexts // PARTS, seed, stream))
 
 
 @makes("sampled", "montecarlo")
@@ -193,7 +192,34 @@ def fresh_tables(noise: str, count: int, seed: int) -> Tables:
 
 
 def column(noise: str, tables: int, seed: int) -> Column:
-    """The shipped tables of a law, or new ones; one part of the shipped tables is measured again."""
+    """Tables of all models for a law: those that come with lipverify, or new ones. A part is always measured again.
+
+    Parameters
+    ----------
+    noise
+        The name of the law of the noise.
+    tables
+        How many new tables; 0 for the stored ones.
+    seed
+        Addresses new tables, and chooses the part that is measured again.
+
+    Returns
+    -------
+    Column
+        The mean loss of each estimator in each table, and the part.
+
+    Raises
+    ------
+    InvalidInput
+        If there are no stored tables of this law, or they were edited.
+
+    Examples
+    --------
+    >>> column("uniform-9", 0, seed=0)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    lipverify.errors.InvalidInput: tables uniform-9 cannot be read ...
+    """
     stored = fresh_tables(noise, tables, seed) if tables else stored_tables(noise)
     number = seed % stored.count
     held_out, every = part(noise, number, 0, stored.seed), estimators(noise, stored.tuned)
@@ -242,7 +268,7 @@ def _printed_error(held_out: Evaluation, like: Sequence[Floats], entry: float) -
     The mean of some models is dominated by rare contexts; their error would be far too large for the printed number.
     """
     alike = [lambda _, w=w: w for w in like if np.any((w - held_out.oracle) ** 2 > 0)]
-    return min((printed_error(held_out, estimator, entry).value for estimator in alike), default=0.0)
+    return min((held_out.printed_error(estimator, entry).value for estimator in alike), default=0.0)
 
 
 def tables_path(noise: str) -> Path:
@@ -252,13 +278,25 @@ def tables_path(noise: str) -> Path:
 
 @cache
 def stored_tables(noise: str) -> Tables:
-    """The tables of a law that come with lipverify.
+    """The tables of a law that come with lipverify, as stored.
+
+    Parameters
+    ----------
+    noise
+        The name of the law of the noise.
+
+    Returns
+    -------
+    Tables
+        `means`, the mean loss of each estimator in each table, and `count`, the number of tables.
 
     Raises
     ------
     InvalidInput
         If there are none, they were edited, or are those of other models than those that come with lipverify.
 
+    Examples
+    --------
     >>> stored_tables("uniform-3").contexts
     100000
     """
@@ -271,7 +309,7 @@ def stored_tables(noise: str) -> Tables:
 
 
 def _empty(noise: str, seed: int) -> Tables:
-    fitted = tuned_ridge(evaluation(draw_contexts(problem(noise), TUNED_ON, 0, f"tables/{noise}/tuning")))
+    fitted = tuned_ridge(evaluation(draw_contexts(regression_named(noise), TUNED_ON, 0, f"tables/{noise}/tuning")))
     return Tables(
         format=FORMAT, command=f"{COMMAND} {noise}", noise=noise, seed=seed, contexts=SEQUENCES, seconds=0.0,
         machine=machine_here(), models={}, tuned=(fitted.cap, fitted.factor), means={}, heads={},

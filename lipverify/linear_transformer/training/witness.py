@@ -20,7 +20,7 @@ from lipverify.errors import InvalidInput
 from lipverify.foundation.provenance import machine_here
 from lipverify.foundation.shipped import shipped
 from lipverify.foundation.store import names_in, read_record, sealed, write_record
-from lipverify.linear_transformer.published import column_of
+from lipverify.linear_transformer.published import column_of, regression_named
 from lipverify.linear_transformer.training.record import Trained
 from lipverify.linear_transformer.training.stages import Plan
 
@@ -166,28 +166,42 @@ def seeds_of(noise: str, family: str, layers: int) -> tuple[int, ...]:
     return tuple(sorted(int(name.removeprefix(first)) for name in names_of(noise) if name.startswith(first)))
 
 
-def trainings(noise: str, family: str, layers: int) -> list[Trained]:
-    """All shipped trainings of a model, by seed."""
-    return [witness(noise, family, layers, seed).trained for seed in seeds_of(noise, family, layers)]
+def trainings(noise: str, family: str, layers: int) -> dict[int, Trained]:
+    """The models of one form and depth that come with lipverify.
+
+    Parameters
+    ----------
+    noise
+        The name of the law of the noise, as for `regression_named`.
+    family
+        The form: "OMEGA", "DIAG", "FULL" or another one of those that `lipverify train` trains.
+    layers
+        The depth.
+
+    Returns
+    -------
+    dict[int, Trained]
+        By seed, ascending; empty if there are none. Called with contexts, a model gives its weights w; its `model` are
+        the layers, and its `origin` is the start that won.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such law, or a file was edited.
+
+    Examples
+    --------
+    >>> sorted(trainings("uniform-3", "DIAG", 2))
+    [0, 1, 2]
+    """
+    regression_named(noise)
+    return {seed: witness(noise, family, layers, seed).trained for seed in seeds_of(noise, family, layers)}
 
 
 def depths_of(noise: str, family: str) -> tuple[int, ...]:
     """The depths in which such models are shipped, ascending."""
     parts = (name.rsplit("-", 2) for name in names_of(noise) if name.startswith(f"{noise}/{family}-"))
     return tuple(sorted({int(layers) for _, layers, _ in parts}))
-
-
-def origins(noise: str, family: str, layers: int, seed: int = 0) -> tuple[str, ...]:
-    """The winning starts, from the model's own back to its first ancestor's.
-
-    >>> origins("uniform-3", "DIAG", 1)
-    ('random start 2',)
-    """
-    origin = witness(noise, family, layers, seed).trained.origin
-    if origin.startswith("layer ") and layers > 1:
-        return (origin, *origins(noise, family, layers - 1, seed))
-    wider = next((family for family in ("DIAG", "FULL") if origin.startswith(family)), "")
-    return (origin, *origins(noise, wider, layers, seed)) if wider else (origin,)
 
 
 def _consistent(witness: Witness) -> bool:

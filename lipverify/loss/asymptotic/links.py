@@ -1,7 +1,7 @@
 r"""Link functions as SymPy expressions: smooth pieces that meet at kinks.
 
-The links of the named laws are written down here. The link of a `Ridge` law is a function from arrays to arrays; it is
-read by calling it with a symbolic array that records the operations.
+The links of the named laws are written down here. The link of a `Ridge` law is a function from arrays to arrays, which
+`lipverify.problem.formula` reads.
 """
 
 from __future__ import annotations
@@ -20,16 +20,11 @@ import sympy
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import EPS
 from lipverify.loss.asymptotic.sphere import Expr, c
+from lipverify.problem.balls import OPERATIONS
+from lipverify.problem.formula import MISREAD, OFFSET, SAMPLES, formula_of
 
-SAMPLES = 41
-"""Number of points that decide the sign inside |.| or max, and at which the expression is compared with the link."""
 DERIVATIVES = 4
 """Number of derivatives that must exist up to the ends of a piece: two for the leading term, two more for the next."""
-OFFSET = 0.0123456789
-"""Shift of the points that are compared: an arbitrary number, so that none falls on a kink, which lie at round numbers.
-"""
-MISREAD = 1e-9
-"""Largest difference between a link and its expression relative to the link's range: the rounding of a long formula."""
 LONG, SIMPLE, FEW_ROUNDINGS = 10**12, 100, 8 * EPS
 """A decimal with more digits than the first number is tested for a square of the form q pi^k, with q a fraction of
 numbers below the second, to the third. A double is that close to one by chance once in 10^10."""
@@ -184,7 +179,7 @@ def unswitched(h: Expr, low: Expr, high: Expr, of: Expr = c) -> Expr:
 
     def chosen(*branches: tuple[Expr, Expr]) -> Expr:
         for value, condition in branches:
-            if condition == True or sign(_truth(condition) - sympy.Rational(1, 2)) > 0:  # noqa: E712
+            if condition == True or sign(_number(condition) - sympy.Rational(1, 2)) > 0:  # noqa: E712
                 return value
         raise OutOfReach(f"{_name_of(of)} {h} is not defined between {low} and {high}.")
 
@@ -207,9 +202,10 @@ def _extreme(values: Sequence[Expr], sign: Any, which: int) -> Expr:
     return best
 
 
-def _truth(condition: Expr) -> Expr:
-    """1 if a condition holds, 0 otherwise."""
-    return sympy.Piecewise((sympy.Integer(1), condition), (sympy.Integer(0), True))
+def _number(value: Expr) -> Expr:
+    """An expression in arithmetic: a condition is 1 where it holds, and 0 elsewhere."""
+    condition = value.is_Boolean or value.is_Relational
+    return sympy.Piecewise((sympy.Integer(1), value), (sympy.Integer(0), True)) if condition else value
 
 
 def read(function: Any, domain: tuple[float, float] = (-1.0, 1.0), of: Expr = c) -> Expr:
@@ -224,10 +220,7 @@ def read(function: Any, domain: tuple[float, float] = (-1.0, 1.0), of: Expr = c)
     1/(cos(3*c) + 2)
     """
     try:
-        result = function(Trace(of))
-        result = result if isinstance(result, Trace) else np.asarray(result, dtype=object).ravel()[0]
-        h = sympy.sympify(result.expression if isinstance(result, Trace) else result)
-        h = h.xreplace({number: meant(float(number)) for number in h.atoms(sympy.Float)})
+        h = _number(formula_of(function).evaluate(of, _in_sympy))
         # avoid round numbers, where kinks are; the value at a jump does not matter
         points = np.linspace(*domain, SAMPLES)[:-1] + OFFSET
         expected = np.asarray(function(points))
@@ -265,189 +258,13 @@ def meant(number: float) -> Expr:
     return fraction
 
 
-class Trace:
-    """A symbolic number. NumPy applies np.cos to an object by calling its method `cos`."""
-
-    def __init__(self, expression: Expr) -> None:
-        self.expression = sympy.sympify(expression)
-
-    def __bool__(self) -> bool:
-        raise TypeError("a comparison decides what it computes: write np.where(condition, one, other)")
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        """NumPy's and SciPy's functions of arrays, by their names."""
-        function = _FUNCTIONS.get(ufunc.__name__)
-        if function is None or method != "__call__" or options:
-            raise TypeError(f"{ufunc.__name__} is not known here")
-        return Trace(function(*(_expression(argument) for argument in inputs)))
-
-    def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
-        """np.where, np.select, np.piecewise, np.clip, np.round, np.interp and np.polyval."""
-        known: Any = _ROUTINES.get(function.__name__)
-        if known is None:
-            raise TypeError(f"np.{function.__name__} is not known here")
-        return known(*arguments, **options)
-
-    def clip(self, low: Any, high: Any) -> Trace:
-        """As np.clip."""
-        return _clip(self, low, high)
-
-    def round(self, decimals: int = 0) -> Trace:
-        """As np.round."""
-        return _round(self, decimals)
-
-    def __invert__(self) -> Trace:
-        return Trace(sympy.Not(_condition(self)))
-
-    def astype(self, dtype: Any, **options: Any) -> Trace:
-        """Itself as a real number: 1 where a condition holds; whole numbers are not real ones."""
-        if np.dtype(dtype).kind != "f":
-            raise TypeError(f"numbers of the type {np.dtype(dtype)} are not known here")
-        return Trace(_expression(self))
-
-
-def _where(condition: Any, then: Any, otherwise: Any) -> Trace:
-    return _select([condition], [then], otherwise)
-
-
-def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Trace:
-    """The first choice whose condition holds."""
-    branches = [
-        (_expression(choice), _condition(condition)) for condition, choice in zip(condlist, choicelist, strict=True)
-    ]
-    return Trace(sympy.Piecewise(*branches, (_expression(default), True)))
-
-
-def _piecewise(x: Any, condlist: Any, funclist: Any) -> Trace:
-    """The last function whose condition holds, as NumPy overwrites earlier ones."""
-    conditions = list(condlist) if isinstance(condlist, list | tuple) else [condlist]
-    choices = [branch(x) if callable(branch) else branch for branch in funclist]
-    default = choices[len(conditions)] if len(choices) == len(conditions) + 1 else 0
-    return _select(conditions[::-1], choices[: len(conditions)][::-1], default)
-
-
-def _condition(value: Any) -> Expr:
-    return value.expression if isinstance(value, Trace) else sympy.sympify(bool(value))
-
-
-def _clip(value: Any, low: Any, high: Any) -> Trace:
-    return Trace(sympy.Min(sympy.Max(_expression(value), _expression(low)), _expression(high)))
-
-
-def _polyval(coefficients: Any, x: Any) -> Trace:
-    """By Horner's rule, as NumPy does."""
-    value: Any = 0
-    for coefficient in coefficients:
-        value = value * x + coefficient
-    return value
-
-
-def _round(x: Any, decimals: int = 0) -> Trace:
-    """As np.round, except for the value halfway, where it jumps."""
-    size = sympy.Integer(10) ** int(decimals)
-    return Trace(sympy.floor(_expression(x) * size + sympy.Rational(1, 2)) / size)
-
-
-def _interp(x: Any, xp: Any, fp: Any) -> Trace:
-    """As np.interp: linear between the points and constant beyond."""
-    places, values = ([_expression(float(number)) for number in numbers] for numbers in (xp, fp))
-    z, ends = _expression(x), list(zip(places, values, strict=True))
-    lines = [(v + (u - v) * (z - a) / (b - a), z < b) for (a, v), (b, u) in pairwise(ends)]
-    return Trace(sympy.Piecewise((values[0], z < places[0]), *lines, (values[-1], True)))
-
-
-def _trunc(x: Any) -> Trace:
-    z = _expression(x)
-    return Trace(sympy.sign(z) * sympy.floor(abs(z)))
-
-
-_ROUTINES = {
-    "round": _round,
-    "around": _round,
-    "fix": _trunc,
-    "interp": _interp,
-    "where": _where,
-    "select": _select,
-    "piecewise": _piecewise,
-    "clip": _clip,
-    "polyval": _polyval,
-}
-
-
-def _expression(value: Any) -> Expr:
-    """A value as an expression: conditions become 1 or 0, doubles become exact numbers."""
-    if isinstance(value, Trace):
-        raw = value.expression
-        return _truth(raw) if raw.is_Boolean or raw.is_Relational else raw
-    if np.ndim(value):
-        value = np.asarray(value).ravel()[0] if np.size(value) == 1 else value
-    if isinstance(value, bool | np.bool_):
-        return sympy.Integer(int(value))
-    return meant(float(value)) if isinstance(value, float | np.floating) else sympy.sympify(value)
-
-
-_FUNCTIONS = {
-    name: getattr(sympy, name) for name in ("sin", "cos", "tan", "exp", "log", "sqrt", "sinh", "cosh", "tanh")
-}
-_FUNCTIONS |= {"arctan": sympy.atan, "arcsinh": sympy.asinh, "square": lambda u: u**2, "erf": sympy.erf}
-_FUNCTIONS |= {
-    "arccos": lambda u: 2 * sympy.asin(sympy.sqrt((1 - u) / 2)),
-    "arcsin": sympy.asin,
-}
-_FUNCTIONS |= {"hypot": lambda u, v: sympy.sqrt(u**2 + v**2)}
-_FUNCTIONS |= {"logaddexp": lambda u, v: sympy.log(sympy.exp(u) + sympy.exp(v))}
-_FUNCTIONS |= {"absolute": sympy.Abs, "fabs": sympy.Abs, "sign": sympy.sign, "maximum": sympy.Max, "minimum": sympy.Min}
-_FUNCTIONS |= {"fmax": sympy.Max, "fmin": sympy.Min, "heaviside": lambda u, at: sympy.Heaviside(u, at)}
-_FUNCTIONS |= {"cbrt": lambda u: sympy.sign(u) * sympy.Abs(u) ** sympy.Rational(1, 3), "reciprocal": lambda u: 1 / u}
-_FUNCTIONS |= {"expm1": lambda u: sympy.exp(u) - 1, "log1p": lambda u: sympy.log(1 + u), "negative": lambda u: -u}
-_FUNCTIONS |= {"erfc": lambda u: 1 - sympy.erf(u), "expit": lambda u: 1 / (1 + sympy.exp(-u))}
-_FUNCTIONS |= {"trunc": lambda u: _trunc(u).expression, "copysign": lambda u, v: sympy.Abs(u) * sympy.sign(v)}
-_FUNCTIONS |= {"exp2": lambda u: 2**u, "log2": lambda u: sympy.log(u, 2), "log10": lambda u: sympy.log(u, 10)}
-_FUNCTIONS |= {"arctanh": sympy.atanh, "ndtr": lambda u: (1 + sympy.erf(u / sympy.sqrt(2))) / 2}
-# conditions arrive as 1 or 0
-_FUNCTIONS |= {"logical_and": lambda a, b: sympy.Gt(a * b, 0), "logical_or": lambda a, b: sympy.Gt(a + b, 0)}
-_FUNCTIONS |= {"logical_not": lambda a: sympy.Lt(a, 1)}
-# the value of rint at a jump does not matter
-_FUNCTIONS |= {"floor": sympy.floor, "ceil": lambda u: -sympy.floor(-u)}
-_FUNCTIONS |= {"rint": lambda u: sympy.floor(u + sympy.Rational(1, 2))}
-_OPERATORS = {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "truediv": lambda a, b: a / b,
-    "pow": lambda a, b: a**b,
-    "floordiv": lambda a, b: sympy.floor(a / b),
-    "mod": lambda a, b: a - b * sympy.floor(a / b),
-}
-_FUNCTIONS |= {"subtract": _OPERATORS["sub"], "multiply": _OPERATORS["mul"], "true_divide": _OPERATORS["truediv"]}
-_FUNCTIONS |= {"add": _OPERATORS["add"], "divide": _OPERATORS["truediv"], "power": _OPERATORS["pow"]}
-_FUNCTIONS |= {"floor_divide": _OPERATORS["floordiv"], "remainder": _OPERATORS["mod"]}
-_FUNCTIONS |= {"float_power": _OPERATORS["pow"], "positive": lambda u: u}
-_COMPARISONS = {"gt": sympy.Gt, "ge": sympy.Ge, "lt": sympy.Lt, "le": sympy.Le}
-_FUNCTIONS |= {"greater": sympy.Gt, "greater_equal": sympy.Ge, "less": sympy.Lt, "less_equal": sympy.Le}
-
-
-def _binary(function: Any, reflected: bool = False) -> Any:
-    def apply(self: Trace, operand: Any) -> Trace:
-        first, second = _expression(self), _expression(operand)
-        return Trace(function(second, first) if reflected else function(first, second))
-
-    return apply
-
-
-def _logical(function: Any) -> Any:
-    def apply(self: Trace, operand: Any) -> Trace:
-        return Trace(function(self.expression, operand.expression if isinstance(operand, Trace) else bool(operand)))
-
-    return apply
-
-
-for _name, _function in _OPERATORS.items():
-    setattr(Trace, f"__{_name}__", _binary(_function))
-    setattr(Trace, f"__r{_name}__", _binary(_function, reflected=True))
-for _name, _function in _COMPARISONS.items():
-    setattr(Trace, f"__{_name}__", _binary(_function))
-for _name, _function in {"and": sympy.And, "or": sympy.Or}.items():
-    setattr(Trace, f"__{_name}__", _logical(_function))
-for _name in ("__neg__", "__pos__", "__abs__"):
-    setattr(Trace, _name, lambda self, _name=_name: Trace(getattr(_expression(self), _name)()))
+def _in_sympy(name: str, *inputs: Any) -> Expr:
+    """Evaluate an operation of a formula in SymPy; doubles become exact numbers."""
+    if name == "constant":
+        return meant(*inputs) if isinstance(inputs[0], float) else sympy.sympify(*inputs)
+    function = OPERATIONS[name][1]
+    if function is None:
+        raise TypeError(f"{name} is not known here")
+    if name not in ("logical_and", "logical_or", "logical_not", "select"):
+        inputs = tuple(map(_number, inputs))
+    return getattr(sympy, function)(*inputs) if isinstance(function, str) else function(sympy, *inputs)

@@ -311,6 +311,23 @@ def transferred_power(trained: Law, tested: Law) -> Expr:
 
     The loss is N + B of the tested law at the leading w* of the trained one, and the slower of the two decides.
 
+    Parameters
+    ----------
+    trained, tested
+        Laws with leading terms.
+
+    Returns
+    -------
+    sympy.Expr
+        The power, in the symbol d.
+
+    Raises
+    ------
+    InvalidInput, OutOfReach
+        As `leading`.
+
+    Examples
+    --------
     >>> from lipverify.laws import Affine, ReLU
     >>> transferred_power(ReLU(), ReLU()), transferred_power(ReLU(), Affine()), transferred_power(Affine(), ReLU())
     (-3/(d + 2), -3/(d + 2), -3/(d + 3))

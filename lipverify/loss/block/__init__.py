@@ -122,6 +122,8 @@ def block_terms(problem: Problem, c: Any, c_perp: Any) -> BlockTerms:
     Source: the loss is equation (ICL) of Collins et al., slides, with the law of Theorem 4; the reduction is derived in
     `lipverify.loss.block`.
 
+    Examples
+    --------
     >>> from lipverify.laws import LowRank
     >>> terms = block_terms(Problem(d=2, n=1000, law=LowRank([[1.0], [0.0]]), sigma=0.5), c=3.0, c_perp=[0.0, 3.0])
     >>> terms.bias.round(6).tolist(), terms.noise.round(6).tolist()

@@ -34,8 +34,30 @@ class Contexts:
 
 
 def draw_contexts(problem: Problem, contexts: int, seed: int, stream: str, chunk: int = 0) -> Contexts:
-    """Draw the contexts of one chunk with all their tokens, as NumPy arrays.
+    """Draw the contexts of one chunk with all their tokens.
 
+    Parameters
+    ----------
+    problem
+        Any problem whose law can be drawn.
+    contexts
+        Their number C.
+    seed, stream, chunk
+        The address of the random numbers.
+
+    Returns
+    -------
+    Contexts
+        `query` (C, d), `tokens` (C, n, d), and for every component f_k of the law `values[k]` (C, n) at the tokens and
+        `targets[k]` (C,) at the query, as NumPy arrays.
+
+    Raises
+    ------
+    InvalidInput
+        If the law cannot be drawn.
+
+    Examples
+    --------
     >>> from lipverify.laws import ReLU
     >>> c = draw_contexts(Problem(d=3, n=10, law=ReLU()), contexts=4, seed=0, stream="example")
     >>> c.tokens.shape, len(c.values), c.values[0].shape
@@ -88,11 +110,18 @@ def draw_labels(problem: Problem, drawn: Contexts, seed: int, stream: str, chunk
     seed, stream, chunk
         The address of the random numbers.
 
+    Returns
+    -------
+    labels, targets
+        Two arrays, (C, n) and (C,).
+
     Raises
     ------
     InvalidInput
         If the law is not a ridge law.
 
+    Examples
+    --------
     >>> from lipverify.laws import Affine
     >>> p = Problem(d=3, n=10, law=Affine(), sigma=0.0)
     >>> c = draw_contexts(p, contexts=4, seed=0, stream="example")

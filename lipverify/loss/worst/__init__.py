@@ -85,6 +85,11 @@ def worst_bias(d: int, n: float, w: Any, *, L: float = 1.0, metric: Metric = "ch
     metric
         "chord": the distance in R^d; "arc": the distance along the sphere.
 
+    Returns
+    -------
+    WorstBias
+        Bounds from below and above of the largest bias at each w, with their errors, in units of y squared.
+
     Raises
     ------
     InvalidInput
@@ -94,6 +99,8 @@ def worst_bias(d: int, n: float, w: Any, *, L: float = 1.0, metric: Metric = "ch
 
     Source: own derivation; Collins et al. bound the bias of the class of L-Lipschitz functions from above.
 
+    Examples
+    --------
     >>> worst = worst_bias(3, 100, 5.0)
     >>> worst.value.round(6).item(), worst.high.round(6).item(), worst.low.round(6).item()
     (0.327551, 0.048168, 0.036482)

@@ -234,7 +234,7 @@ def optimal_matrix(
     constraint = Unconstrained() if constraint is None else constraint
     contexts, starts = _validated(problem, constraint, attention, contexts, starts, progress)
     a_seed(seed)
-    loss = draw_loss(problem, attention_for(attention, problem.law), contexts, seed, f"{stream}/matrix")
+    loss = draw_loss(problem, attention_for(attention, problem.law).name, contexts, seed, f"{stream}/matrix")
     units = natural_units(problem, loss, constraint)
     descents = Descents(loss, constraint, units, _counter(progress, starts + BATCHES))
     begins = starting_points(problem, units, starts, seed, stream)

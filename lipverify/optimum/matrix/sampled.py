@@ -10,7 +10,7 @@ import numpy as np
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.quoting import shown
-from lipverify.loss.attention import Attention, losses, losses_and_slopes
+from lipverify.loss.attention import Attention, attention_named, losses, losses_and_slopes
 from lipverify.loss.montecarlo.contexts import Contexts, draw_contexts
 from lipverify.problem import Problem
 from lipverify.problem.law import as_functions
@@ -117,13 +117,39 @@ def require_kept(problem: Problem, contexts: int) -> None:
         )
 
 
-def draw_loss(problem: Problem, attention: Attention, contexts: int, seed: int, stream: str) -> SampledLoss:
-    """Draw the contexts; block number j is the chunk j of the stream.
+def draw_loss(problem: Problem, attention: str, contexts: int, seed: int, stream: str) -> SampledLoss:
+    """The mean loss over contexts that are drawn once, as a function of the matrix M.
+
+    Parameters
+    ----------
+    problem
+        Any problem whose law can be drawn.
+    attention
+        "softmax" or "linear".
+    contexts
+        Their number.
+    seed, stream
+        The address of the random numbers; block number j of the contexts is the chunk j.
+
+    Returns
+    -------
+    SampledLoss
+        Called with M, it gives the mean loss and its gradient; `mean`, `of_batches` and `gradients_of_batches` give
+        parts of these.
 
     Raises
     ------
+    InvalidInput
+        If there is no attention of that name, or the law cannot be drawn.
     OutOfReach
         If that many contexts do not fit.
+
+    Examples
+    --------
+    >>> from lipverify.laws import Affine
+    >>> loss = draw_loss(Problem(d=2, n=5, law=Affine()), "softmax", 64, seed=0, stream="example")
+    >>> loss(np.zeros((2, 2)))[0] == loss.mean(np.zeros((2, 2)))
+    True
     """
     require_kept(problem, contexts)
     # whole batches in each block, so that a context's index in its block determines its batch
@@ -132,4 +158,4 @@ def draw_loss(problem: Problem, attention: Attention, contexts: int, seed: int, 
     blocks = tuple(
         draw_contexts(problem, min(size, contexts - first), seed, stream, chunk) for chunk, first in enumerate(firsts)
     )
-    return SampledLoss(problem, attention, blocks)
+    return SampledLoss(problem, attention_named(attention), blocks)

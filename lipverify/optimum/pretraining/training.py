@@ -19,7 +19,7 @@ from lipverify.foundation.optimisers import Moments, Optimiser, OptimiserName, o
 from lipverify.foundation.quoting import shown
 from lipverify.foundation.streams import normals
 from lipverify.foundation.validation import a_seed, function, whole
-from lipverify.loss.attention import Attention, attention_for, attention_named, losses_and_slopes
+from lipverify.loss.attention import Attention, attention_for, losses_and_slopes
 from lipverify.loss.montecarlo.contexts import Contexts, draw_together
 from lipverify.loss.terms import AttentionName
 from lipverify.optimum.matrix.sampled import BATCHES, BLOCK_TOKENS, SampledLoss, draw_loss, require_kept
@@ -343,7 +343,7 @@ def held_out_losses(
 def _held_out(problem: Problem, attention: AttentionName, contexts: int, seed: int, stream: str) -> SampledLoss:
     """The loss as a function of M, on contexts that no step uses."""
     contexts = whole("held_out", contexts, 4 * BATCHES)
-    return draw_loss(problem, attention_named(attention), contexts, seed, f"{stream}/held-out")
+    return draw_loss(problem, attention, contexts, seed, f"{stream}/held-out")
 
 
 def _performance(unseen: SampledLoss, M: Floats) -> tuple[float, float, float]:

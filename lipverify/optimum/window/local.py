@@ -26,8 +26,8 @@ import numpy as np
 from numpy.polynomial import Chebyshev, Polynomial
 
 from lipverify.foundation.arrays import EPS, Floats
-from lipverify.loss import loss_terms
 from lipverify.loss.exact import spectrum_of
+from lipverify.loss.methods import loss_terms
 from lipverify.loss.terms import ErrorKind, Route
 from lipverify.problem import Problem
 

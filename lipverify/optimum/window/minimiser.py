@@ -24,8 +24,8 @@ from lipverify.foundation.arrays import EPS, Floats, Matrix
 from lipverify.foundation.noted import makes
 from lipverify.foundation.showing import Shown, latex_number
 from lipverify.foundation.store import remembered
-from lipverify.loss import loss_terms
 from lipverify.loss.exact import least_noise, rough_terms
+from lipverify.loss.methods import loss_terms
 from lipverify.loss.terms import ErrorKind, Route
 from lipverify.loss.work import Progress, budgeted
 from lipverify.optimum.window.local import HALF_WIDTH, INSIDE, REACH, LocalLoss, Minimum, OriginLoss

@@ -16,10 +16,10 @@ from flint import acb, arb, ctx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lipverify import Problem
+from lipverify import Problem, loss_terms
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.laws import Affine, Cosine, Law, Quadratic, ReLU, Ridge, Zonal, mixture
-from lipverify.loss import certified, loss_terms
+from lipverify.loss import certified
 
 # internal: its bounds are replaced by false ones, which the test has to detect
 from lipverify.loss.certified import CertifiedTerms, certified_terms, context

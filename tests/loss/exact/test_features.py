@@ -329,6 +329,10 @@ def test_sampled_and_asymptotic_errors_are_no_bounds() -> None:
         (lambda z: np.maximum(z, 0) * np.maximum(-z, 0) + np.exp(z), ()),
         (lambda z: np.interp(z, [-1, 0, 0.5, 1], [0, 1, 0, 2]), (0.0, 0.5)),
         (lambda z: ((z > 0) & (z < 0.5)) * 1.0, (0.0, 0.5)),
+        (lambda z: z * ((z > 0.5) | (z < -0.5)), (-0.5, 0.5)),
+        (lambda z: z * (z > -0.5) + np.fix(z + 0.5), (-0.5, 0.5)),
+        (lambda z: np.choose(np.searchsorted([-0.5, 0.5], z), [z, np.exp(z), 0]), (-0.5, 0.5)),
+        (np.vectorize(lambda z: z if abs(z) < 0.5 else math.pi * z), (-0.5, 0.5)),
     ],
 )
 def test_places_where_a_formula_is_not_analytic(link: Link, expected: tuple[float, ...]) -> None:

@@ -44,12 +44,32 @@ BEYOND = 400_000
 
 @lru_cache(maxsize=32)
 def spectrum_of(law: Law, d: int, most: int) -> Spectrum:
-    """At least the first `most` coefficients of a law, or all above rounding; cached.
+    """The spectrum of an isotropic law on the sphere of R^d: the power of f in the harmonics of each degree.
+
+    Parameters
+    ----------
+    law
+        An isotropic law that the exact method knows.
+    d
+        The dimension.
+    most
+        How many coefficients are needed: at least the first `most` are given, or all above rounding.
+
+    Returns
+    -------
+    Spectrum
+        `k`, the coefficients from degree 1 on, and `total`, the sum of all of them.
 
     Raises
     ------
     InvalidInput
         If K is not positive definite in dimension d.
+
+    Examples
+    --------
+    >>> from lipverify.laws import Linear
+    >>> spectrum_of(Linear(), 3, 2).k.round(12).tolist()[:2]
+    [0.333333333333, 0.0]
     """
     return spectrum(law, d, most)
 

@@ -14,18 +14,17 @@ from typing import Any
 
 import numpy as np
 
-import lipverify as lv
 from lipverify.errors import InvalidInput, OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.noted import makes
-from lipverify.loss.exact import CLOSED_FORMS, TokenNodes, deficits, spectrum_of, weighted_mean
-from lipverify.problem.laws import ReLU
-from lipverify.problem.own import Zonal
-from lipverify.problem.problem import require_isotropic
+from lipverify.laws import ReLU, Zonal
+from lipverify.loss import spectrum_of
+from lipverify.loss.exact import CLOSED_FORMS, TokenNodes, deficits, weighted_mean
+from lipverify.problem.problem import Problem, require_isotropic
 
 
 @makes("bounded", "exact")
-def negative_excess(here: lv.Problem, w: Any) -> tuple[Floats, Floats]:
+def negative_excess(here: Problem, w: Any) -> tuple[Floats, Floats]:
     r"""L(-w I) - L(w I) at each w >= 0, and a bound on its error; in units of y squared.
 
     Parameters
@@ -35,6 +34,11 @@ def negative_excess(here: lv.Problem, w: Any) -> tuple[Floats, Floats]:
     w
         Numbers >= 0.
 
+    Returns
+    -------
+    excess, error
+        Arrays, one entry for each w.
+
     Raises
     ------
     InvalidInput
@@ -43,6 +47,13 @@ def negative_excess(here: lv.Problem, w: Any) -> tuple[Floats, Floats]:
         If the spectrum of the law's odd part is not known.
 
     Source: the sign of w_KQ in Lemma 1 of Collins et al., slides.
+
+    Examples
+    --------
+    >>> from lipverify.laws import Affine
+    >>> excess, error = negative_excess(Problem(d=3, n=100, law=Affine()), [0.0, 5.0])
+    >>> bool(excess[0] == 0), bool(excess[1] > 100 * error[1])
+    (True, True)
     """
     require_isotropic(here, "negative_excess")
     windows = np.atleast_1d(np.asarray(w, dtype=np.float64))
@@ -62,7 +73,7 @@ def negative_excess(here: lv.Problem, w: Any) -> tuple[Floats, Floats]:
     return excess, error
 
 
-def _odd_part(here: lv.Problem) -> Floats:
+def _odd_part(here: Problem) -> Floats:
     """k_1, k_2, ... with zeros for even degrees, up to the last coefficient above rounding."""
     law = here.law
     if type(law) not in CLOSED_FORMS and not (isinstance(law, Zonal) and law.spectrum is not None):

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
-from lipverify.proofs.polynomials import Leftover
-from lipverify.proofs.words import Words, identity, leftover, letters
+from lipverify.proofs import Leftover, identity, leftover, letters
 
+Words = Any
+"""Sums of words of letters, as `letters` makes them."""
 SIZES = "d n"
 WRONG = ("M' = (I + A) M + b w^T", "u' = (I + A) u - a b", "a' = (1 + δ) a", "w' = (1 + δ) w + M^T c")
 """Recursions with one sign or term wrong, by their formulas."""

@@ -13,13 +13,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from lipverify.claims import makes
 from lipverify.errors import OutOfReach
-from lipverify.foundation.arrays import EPS, Floats
-from lipverify.foundation.noted import makes
-from lipverify.linear_transformer.layer import Layer
+from lipverify.linear_transformer import Layer
 
-UNIT = EPS / 2
+Floats = NDArray[np.float64]
+
+UNIT = float(np.finfo(float).eps) / 2
 """Unit roundoff: the largest relative rounding error of one operation."""
 COARSE = 2.0**-20
 """The t of the bound: 2^32 units of rounding, and small against one over the operations of eight layers."""
@@ -50,7 +52,7 @@ def rounding_bound(tokens: Any, context: Any, layers: Sequence[Layer]) -> Floats
     OutOfReach
         If the magnitudes overflow.
 
-    >>> from lipverify.linear_transformer.layer import Diagonal
+    >>> from lipverify.linear_transformer import Diagonal
     >>> context = np.ones((2, 3))
     >>> bool(np.all(rounding_bound(context, context, [Diagonal(0.1, 0.1, 0.1, 0.1).layer(2)]) < 1e-13))
     True

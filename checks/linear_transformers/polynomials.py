@@ -5,31 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from lipverify.proofs import Leftover
+
 Objects = NDArray[Any]
 """An array of polynomials (or of plain integers), on which array code runs unchanged."""
-
-
-class Leftover(msgspec.Struct, frozen=True):
-    """The number of terms of the difference of two polynomial sides, and of the derived side.
-
-    `first` is a shortest term that remains, `symbols` are the free symbols, and `says` is the equation, if it is short
-    enough to be written out.
-    """
-
-    terms: int
-    of: int
-    first: str = ""
-    symbols: tuple[str, ...] = ()
-    says: str = ""
-
-    def __str__(self) -> str:
-        example = f", such as {self.first}" if self.first else ""
-        equation = f": {self.says}" if self.says else ""
-        return f"{self.terms} of {self.of} terms are left of the difference of two sides{example}{equation}"
 
 
 class Polynomial:
