@@ -88,7 +88,7 @@ class Circle:
     n: int = 60
 
     @property
-    def regression_named(self) -> lv.Problem:
+    def problem(self) -> lv.Problem:
         """The problem of which this is a context."""
         return lv.Problem(d=2, n=self.n, law=lv.Cosine(L=self.L), sigma=NOISE)
 

@@ -35,7 +35,7 @@ from lipverify.loss.methods import (
     register,
     repeats,
 )
-from tests import tree_of
+from tests import ROOT, tree_of
 
 PACKAGE = Path(lipverify.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
@@ -78,7 +78,7 @@ def tabulated(tree: ast.Module) -> set[str]:
 def test_every_specially_treated_name_is_in_the_table() -> None:
     readers = {path: tree_of(path) for path in FILES if str(path.relative_to(PACKAGE)).startswith(READERS)}
     asked = {name for tree in readers.values() for name in compared(tree)}
-    told = {name for path in FILES for name in given(tree_of(path))}
+    told = {name for path in (*FILES, *(ROOT / "checks").rglob("*.py")) for name in given(tree_of(path))}
     assert asked >= {"certified", "symbolic"}, "the search finds who asks"
     assert told >= {"exact", "montecarlo", "identity"}, "the search finds who gives"
     assert asked | told | {OWN, *WORDS.values()} <= {*TABLE}

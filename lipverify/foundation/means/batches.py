@@ -18,6 +18,13 @@ LEVEL = 0.95
 def jackknife(whole: Any, left_out: Any) -> tuple[Floats, Floats]:
     """Bias-corrected values and half-widths of their 95 % t intervals, from estimates without one of m equal batches.
 
+    Parameters
+    ----------
+    whole
+        The estimate from all batches.
+    left_out
+        The estimates without each batch in turn, (m, ...).
+
     Returns
     -------
     value, error
