@@ -49,13 +49,24 @@ python_use_unqualified_type_names = True
 add_module_names = False
 toc_object_entries = False
 
+suppress_warnings = ["ref.python"]  # a short name such as Proof with several targets: the public one is the first
 nitpicky = True
 nitpick_ignore_regex = [
     # other projects: their documents are not looked up
     ("py:.*", r"(numpy|np|sympy|concurrent|collections|pathlib|contextlib|os|typing|fractions)\..*"),
     ("py:.*", r"(hypothesis|strategies|st)\..*"),
-    ("py:class", r"lipverify\.(foundation\.calls\.F|claims\.plan\.profile\.T)"),  # type variables
-    ("py:class", r"(Any|ArrayLike|NDArray|Generator|Expr|Path|Executor|SearchStrategy|Self|SphereNoise|Progress)"),
+    # type variables
+    ("py:class", r"lipverify\.(foundation\.calls\.F|claims\.plan\.profile\.T|foundation\.noted\.(Result|Arguments))"),
+    ("py:class", r"(~Arguments|lipverify\.linear_transformer\.regression\.adjusted\.Estimator)"),
+    # records that functions return, whose fields the text of the function says
+    ("py:class", r"lipverify\.loss\.(block\.BlockTerms|linear\.LinearAttention|exact\.zonal\.harmonics\.Spectrum)"),
+    ("py:class", r"lipverify\.(loss\.montecarlo\.contexts\.Contexts|proofs\.words\.Words)"),
+    ("py:class", r"lipverify\.(optimum\.block\.SampledBlock|optimum\.matrix\.sampled\.SampledLoss)"),
+    ("py:class", r"lipverify\.linear_transformer\.regression\.thinned\.Thinned"),
+    (
+        "py:class",
+        r"(Any|ArrayLike|Fraction|ProvedNumber|NDArray|Generator|Expr|Path|Executor|SearchStrategy|Self|SphereNoise|Progress)",
+    ),
     # names of types whose values the text beside them lists
     ("py:class", r"(Floats|Matrix|Measured|Reals|AttentionName|BackendName|IntervalName|OptimiserName|Route|Sampling)"),
     ("py:class", r"(ByReading|ClaimKind|Controls|Expected|Grade|Over|Stretch|Value)"),

@@ -132,7 +132,7 @@ FAULTS = {
     "a page that does not exist": ("[](nowhere.md)", "'nowhere.md'"),
     "a section that does not exist": ("[here](index.md#nowhere)", "'nowhere'"),
     "a formula that cannot be set": (r"$\nonsense{x}$", "nonsense"),
-    "a formula that breaks off": (r"$\frac{1}$", "End of input while parsing arguments"),
+    "a formula that breaks off": (r"$\frac{1}$", "End of input: "),
     "a directive that does not exist": ("```{finding}\n```", "Unknown directive type"),
     "a language that does not exist": ("```pyhton\nx\n```", "pyhton"),
     "a signature of what is not there": ("```{eval-rst}\n.. autofunction:: lipverify.nothing\n```", "failed to import"),

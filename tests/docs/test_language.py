@@ -74,7 +74,7 @@ def test_every_keyword_has_one_row_and_every_row_a_keyword() -> None:
 
 def test_the_page_says_how_many_words_there_are() -> None:
     """The page counts imported names and keyword arguments. Positional arguments have no keyword."""
-    functions = lipverify.claims.__all__
+    functions = dir(lipverify.claims)
     written = {
         name for each in FUNCTIONS.values() for name, kind in keywords(each).items() if kind.name == "KEYWORD_ONLY"
     }
@@ -84,7 +84,7 @@ def test_the_page_says_how_many_words_there_are() -> None:
 
 def test_every_name_that_a_claims_file_imports_is_on_the_page() -> None:
     mentioned = set(re.findall(r"`(\w+)[`(]", PAGE))
-    assert {*lipverify.claims.__all__} <= mentioned
+    assert {*dir(lipverify.claims)} <= mentioned
 
 
 def call(function: str, keyword: str, example: str) -> str:

@@ -511,7 +511,7 @@ def proved(name: str, theorem: str, given: Mapping[str, Any] | Problem, prove: C
 
     Returns
     -------
-    Proof
+    lipverify.proofs.Proof
         A proof that was certified again.
 
     Raises
