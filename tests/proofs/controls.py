@@ -64,6 +64,17 @@ def rejected(proof: dict[str, Any], control: dict[str, Any]) -> bool:
         return True
 
 
+def every_control_is_rejected(proof: dict[str, Any]) -> None:
+    """A proof is accepted, each of its lemmas has controls, and each control is rejected; the last one by all of it."""
+    assert checker.failures(proof) == []
+    seen, control = set(), proof
+    for what, control in controls(proof):
+        assert rejected(proof, control), what
+        seen.add(what.partition(" ")[0])
+    assert checker.failures(control)
+    assert seen == {lemma["name"] for lemma in proof["lemmas"]}
+
+
 def roomy(proof: dict[str, Any], name: str) -> bool:
     """True if the bound with a constant one per cent tighter might still hold."""
     if name in ("W_least", "K"):

@@ -212,10 +212,7 @@ def kink_by_quadrature(d: int, w: float) -> tuple[float, float]:
         along = np.sqrt((1 - each**2) * h * (2 - h))[:, None] * np.cos(angles)[None, :] - (each * (1 - h))[:, None]
         G[i] = 2 * weight @ (np.maximum(along, 0) @ spread)
     step = float(z[1] - z[0])
-    return (
-        math.sqrt(2 * float(density @ G**2) * step) * w**0.75,
-        2 * float(density @ (z * G)) * step * w**1.5,
-    )
+    return (math.sqrt(2 * float(density @ G**2) * step) * w**0.75, 2 * float(density @ (z * G)) * step * w**1.5)
 
 
 @pytest.mark.parametrize("d", [3, 4, 5, 8])

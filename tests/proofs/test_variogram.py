@@ -14,7 +14,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import lipverify as lv
-from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.errors import InvalidInput
 from lipverify.laws import Matern, Ridge, Zonal
 from lipverify.proofs import Pieces, Rough, checker, prove_envelope, prove_tradeoff, prove_transfer, prove_window
 
@@ -23,7 +23,7 @@ from lipverify.proofs.checker import laws, roughness
 from lipverify.proofs.checker.chain import BITS  # internal: the precision at which the checker works
 from lipverify.proofs.checker.variogram import known_powers  # internal: the powers between which a variogram lies
 from lipverify.proofs.record import named  # internal: a law's name in a proof file
-from tests.proofs.controls import controls, rejected
+from tests.proofs.controls import every_control_is_rejected
 from tests.strategies import target
 
 places = st.sampled_from([Fraction(k, 10) for k in range(-9, 10)])
@@ -157,14 +157,7 @@ def test_distances_by_sampling(d: int) -> None:
 @pytest.mark.parametrize("law", [CLIP, SIGN, Matern(nu=0.5), Matern(nu=1.5), Matern(nu=2.5), *FIELDS], ids=str)
 @pytest.mark.parametrize("d", [2, 3, 5])
 def test_every_control_of_every_lemma_is_rejected(law: Any, d: int) -> None:
-    proved = prove_window(law, d)
-    assert proved.failures() == []
-    seen = set()
-    for what, control in controls(proved.data):
-        assert rejected(proved.data, control), what
-        seen.add(what.partition(" ")[0])
-    assert checker.failures(control)
-    assert seen == {lemma.name for lemma in proved.lemmas}
+    every_control_is_rejected(prove_window(law, d).data)
 
 
 ROUGH = [CLIP, BESIDE, SIGN, *FIELDS, *(Matern(nu=nu, length=0.8) for nu in (0.5, 1.5, 2.5))]
@@ -242,23 +235,6 @@ def test_kinks_are_not_taken_for_jumps_and_other_pieces_need_another_proof() -> 
     data = prove_window(CLIP, 3).data
     for law in ("kinks:0.0|-1.0|1.0", "kinks:-0.5,0.5|-0.51|0.0,1.02|0.51", data["law"].replace("kinks", "jumps")):
         assert checker.failures(data | {"law": law}), law
-
-
-@pytest.mark.parametrize(
-    ("at", "polynomials"),
-    [((), ((0.0, 1.0),)), ((0.5,), ((0.0,),)), ((1.0,), ((0.0,), (1.0,))), ((0.2, 0.1), ((0.0,),) * 3)],
-    ids=str,
-)
-def test_pieces_of_a_wrong_kind_are_refused(at: Any, polynomials: Any) -> None:
-    with pytest.raises(InvalidInput, match=r"one polynomial more|neither|number"):
-        Pieces(at, polynomials)
-
-
-def test_a_smooth_join_is_refused_with_the_way_out() -> None:
-    with pytest.raises(InvalidInput, match="Powers"):
-        Pieces((0.5,), ((0.0, 1.0), (0.0, 1.0)))
-    with pytest.raises(OutOfReach, match="Pieces"):
-        prove_window(Ridge(lambda z: np.clip(z, -0.5, 0.5), kinks=(-0.5, 0.5)), 3)
 
 
 def test_densities_integrate_to_one() -> None:
