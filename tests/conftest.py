@@ -85,6 +85,15 @@ def lipverify(capfd: pytest.CaptureFixture[str]) -> Commands:
 
 
 @pytest.fixture
+def no_reports(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run in this process writes two files in place of its reports, which take longer than small measurements."""
+    from lipverify.cli.reports import WRITERS  # internal: the writers of a run, which most tests of runs do not need
+
+    for name in WRITERS:
+        monkeypatch.setitem(WRITERS, name, lambda ledger, path, evidence: path.write_text("no report"))
+
+
+@pytest.fixture
 def cupy(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """A stand-in for CuPy without a device: CuPy's signatures over NumPy."""
     from tests.stand_in import installed

@@ -93,19 +93,10 @@ def slopes_figure(low: Callable[[int], float] | None, high: Callable[[int], floa
                 yscale="linear",
                 series=(
                     Series(label="local exponent", x=DECADES, y=slopes, style="points"),
-                    Series(
-                        label="extrapolated limit",
-                        x=(DECADES[0], DECADES[-1]),
-                        y=(limit, limit),
-                        style="dashed",
-                    ),
+                    Series(label="extrapolated limit", x=(DECADES[0], DECADES[-1]), y=(limit, limit), style="dashed"),
                 ),
                 bands=(
-                    Band(
-                        label="allowed by the claim",
-                        low=low(d) if low else None,
-                        high=high(d) if high else None,
-                    ),
+                    Band(label="allowed by the claim", low=low(d) if low else None, high=high(d) if high else None),
                 ),
             )
         )
@@ -122,12 +113,7 @@ def terms_figure() -> Figure:
     w = tuple(10 ** (k / 6) for k in range(-6, 25))
     bias = tuple(Series(label=f"$d = {d}$", x=w, y=tuple(1 / (1 + v / (d - 1)) ** 2 for v in w)) for d in DIMENSIONS)
     noise = tuple(
-        Series(
-            label=f"$d = {d}$",
-            x=w,
-            y=tuple((1 + v ** ((d - 1) / 2)) / 1e6 for v in w),
-            style="line",
-        )
+        Series(label=f"$d = {d}$", x=w, y=tuple((1 + v ** ((d - 1) / 2)) / 1e6 for v in w), style="line")
         for d in DIMENSIONS
     )
     bound = Series(label="$L^2/w^2$, as printed", x=w, y=tuple(v**-2 for v in w), style="dashed")

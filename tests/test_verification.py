@@ -48,6 +48,7 @@ def ledger(own: Path) -> Verification:
     return lipverify.verify(own, "softmax.split", jobs=0, quiet=True)
 
 
+@pytest.mark.usefixtures("no_reports")
 def test_it_is_the_ledger_of_the_command(ledger: Verification, own: Path, tmp_path: Path, command: Commands) -> None:
     assert command("verify", str(own), "softmax.split", "--out", str(tmp_path), "--jobs", "0").returncode == 0
     written = read_ledger(tmp_path / "ledger.json")

@@ -34,36 +34,28 @@ def cell(x: float, grade: Grade, **where: Any) -> CellPlan:
     return toys.cell(Measurement(function, (x,)), NEAR_ONE, FALSE, where=where)
 
 
-def both(*dimensions: int, found: float = 1.0) -> Ledger:
-    """A sampled claim at d = 2 and 3, n = 10, and a proof of it in some dimensions."""
-    claim = toys.claim(*(cell(1.0, "sampled", d=d, n=10) for d in (2, 3)), id="toy.one")
+def both(*dimensions: int, found: float = 1.0, drawn: float = 1.0) -> Ledger:
+    """A sampled claim at d = 2 and 3, n = 10, and a proof of it in some dimensions; the claim allows 1 and not 1.3."""
+    claim = toys.claim(*(cell(drawn, "sampled", d=d, n=10) for d in (2, 3)), id="toy.one")
     proof = toys.claim(*(cell(found, "proved", d=d) for d in dimensions), id="toy.one/proved", proves="toy.one")
     return run([claim, proof], jobs=0)
 
 
 @pytest.mark.parametrize(
-    ("ledger", "grade"),
-    [(both(2, 3, 5), "proved"), (both(2, 5), "sampled"), (both(2, 3, found=1.3), "sampled")],
+    ("ledger", "verdict", "grade"),
+    [
+        # a proof counts if it covers the whole claim with the same verdict
+        (both(2, 3, 5), "supported", "proved"),
+        (both(2, 5), "supported", "sampled"),
+        (both(2, 3, found=1.3), "supported", "sampled"),
+        # one point that is disproved is enough if it is one of the claim
+        (both(3, 5, found=1.3, drawn=1.3), "refuted", "proved"),
+        (both(5, found=1.3, drawn=1.3), "refuted", "sampled"),
+        (both(3, found=1.0, drawn=1.3), "refuted", "sampled"),
+    ],
 )
-def test_a_proof_counts_if_it_covers_the_whole_claim_with_the_same_verdict(ledger: Ledger, grade: str) -> None:
-    assert behind(ledger.claims[:1], ledger.claims) == grade
-
-
-def refuted(*dimensions: int, found: float) -> Ledger:
-    """A claim that samples refute at d = 2 and 3, and a proof in some dimensions."""
-    claim = toys.claim(
-        *(toys.cell(Measurement(drawn, (1.3,)), NEAR_ONE, FALSE, where={"d": d}) for d in (2, 3)), id="toy.one"
-    )
-    proof = toys.claim(*(cell(found, "proved", d=d) for d in dimensions), id="toy.one/proved", proves="toy.one")
-    return run([claim, proof], jobs=0)
-
-
-@pytest.mark.parametrize(
-    ("ledger", "grade"),
-    [(refuted(3, 5, found=1.3), "proved"), (refuted(5, found=1.3), "sampled"), (refuted(3, found=1.0), "sampled")],
-)
-def test_one_point_that_is_disproved_is_enough_if_it_is_one_of_the_claim(ledger: Ledger, grade: str) -> None:
-    assert ledger.claims[0].verdict == "refuted"
+def test_the_grade_behind_a_claim_is_that_of_a_proof_which_decides_it(ledger: Ledger, verdict: str, grade: str) -> None:
+    assert ledger.claims[0].verdict == verdict
     assert behind(ledger.claims[:1], ledger.claims) == grade
 
 

@@ -35,6 +35,11 @@ PATIENCE = 300.0
 PATTERNS = ("softmax.split", "softmax.gaussian-window")
 
 
+def on_a_cluster(test: Any) -> Any:
+    """Mark a test with worker processes: it is slow, and Dask warns about sockets."""
+    return pytest.mark.slow(pytest.mark.filterwarnings("ignore")(test))
+
+
 @pytest.fixture(scope="module")
 def scheduler() -> Iterator[str]:
     """The address of a scheduler with two worker processes."""
@@ -50,8 +55,7 @@ def findings(ledger: Ledger) -> bytes:
     return msgspec.json.encode(records)
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")  # Dask's own warnings about sockets
+@on_a_cluster
 def test_one_process_four_processes_and_a_cluster_give_the_same_bits(scheduler: str) -> None:
     claims = select_claims(PATTERNS, profile_named("quick"))
     alone = findings(run(claims, jobs=0))
@@ -59,8 +63,7 @@ def test_one_process_four_processes_and_a_cluster_give_the_same_bits(scheduler: 
     assert findings(run(claims, cluster=scheduler)) == alone
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
+@on_a_cluster
 def test_a_cluster_with_other_code_is_refused(scheduler: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "fingerprint", lambda: "this process")
     with pytest.raises(InvalidInput, match="another version"):
@@ -130,8 +133,7 @@ def meeting(folder: Path, processes: int) -> list[Measurement]:
     return [Measurement(meets, (str(folder), k, processes)) for k in range(2 * processes)]
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
+@on_a_cluster
 def test_a_worker_that_is_killed_costs_a_retry_and_its_replacement_measures(tmp_path: Path) -> None:
     (met := tmp_path / "met").mkdir()
     killing = Measurement(kills_its_process, (str(tmp_path),))
@@ -143,8 +145,7 @@ def test_a_worker_that_is_killed_costs_a_retry_and_its_replacement_measures(tmp_
     assert len(os.listdir(met)) == 2
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
+@on_a_cluster
 def test_a_measurement_that_kills_every_worker_fails_alone() -> None:
     """Dask blames a call that waited behind it for the death of their worker too; it is measured."""
     measurements = [Measurement(kills_every_process, ()), *(Measurement(number, (k,)) for k in range(4))]
@@ -154,16 +155,14 @@ def test_a_measurement_that_kills_every_worker_fails_alone() -> None:
     assert [outcome.result for outcome in others] == [0.0, 1.0, 2.0, 3.0]
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
+@on_a_cluster
 def test_workers_that_join_later_measure(tmp_path: Path) -> None:
     with local(1) as cluster:
         outcomes = on(cluster, [Measurement(number, (0,)), *meeting(tmp_path, 3)], workers_after_one=3)
     assert [outcome.problem for outcome in outcomes] == [""] * len(outcomes)
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
+@on_a_cluster
 def test_an_adaptive_cluster_begins_with_no_worker_and_grows(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -21,6 +21,7 @@ from lipverify.errors import DeviceLost, InvalidInput
 from lipverify.laws import ReLU
 from tests.commands import Commands, kept_in
 
+pytestmark = pytest.mark.usefixtures("no_reports")
 TEXT = dedent("""\
     from lipverify import Problem, loss_terms
     from lipverify.claims import bound, claim

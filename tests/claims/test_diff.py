@@ -7,9 +7,11 @@ import math
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,6 +30,7 @@ from lipverify.claims.ledger import (
 )
 from lipverify.errors import InvalidInput
 from tests import ROOT
+from tests.commands import Commands, Done
 from tests.ledgers import ledger, realistic, record
 
 CLAIM = record()
@@ -89,10 +92,7 @@ def test_a_claim_has_the_most_serious_of_its_changes(after: Record, kind: str) -
 def test_claims_of_one_ledger_only() -> None:
     other = record("softmax.other")
     found = compare(ledger((CLAIM,)), ledger((other,)))
-    assert [(change.id, change.kind) for change in found.claims] == [
-        (CLAIM.id, "only in A"),
-        (other.id, "only in B"),
-    ]
+    assert [(change.id, change.kind) for change in found.claims] == [(CLAIM.id, "only in A"), (other.id, "only in B")]
     assert [(change.before, change.after) for change in found.claims] == [("refuted", None), (None, "refuted")]
     assert found.moved
 
@@ -158,14 +158,20 @@ def test_two_claims_of_one_id_are_refused() -> None:
 # ---- the command ----
 
 
-def diff(folder: Path, one: Ledger, other: Ledger, *options: str, **environment: str) -> Any:
-    write_ledger(one, folder / "a.json")
-    write_ledger(other, folder / "b.json")
-    return subprocess.run(
-        [sys.executable, "-m", "lipverify", "diff", "a.json", "b.json", *options],
-        capture_output=True, text=True, cwd=folder, check=False,
-        env={"COLUMNS": "80", "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", **environment},
-    )  # fmt: skip
+Diff = Callable[..., Done]
+
+
+@pytest.fixture
+def diff(lipverify: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Diff:
+    """The command on two ledgers."""
+
+    def diff(one: Ledger, other: Ledger, *options: str) -> Done:
+        monkeypatch.chdir(tmp_path)
+        write_ledger(one, tmp_path / "a.json")
+        write_ledger(other, tmp_path / "b.json")
+        return lipverify("diff", "a.json", "b.json", *options)
+
+    return diff
 
 
 def after(one: Ledger) -> Ledger:
@@ -178,8 +184,8 @@ def after(one: Ledger) -> Ledger:
     return replace(one, seed=9, claims=(moved, value, cured, *others[1:], record("own.new/claim")))
 
 
-def test_the_command_lists_changes_with_reasons(tmp_path: Path) -> None:
-    done = diff(tmp_path, realistic(), after(realistic()))
+def test_the_command_lists_changes_with_reasons_and_colour_adds_nothing_but_colour(diff: Diff, tmp_path: Path) -> None:
+    done = diff(realistic(), after(realistic()))
     assert done.returncode == 1
     assert done.stderr == ""
     text = re.sub(r"\s+", " ", done.stdout)
@@ -199,33 +205,31 @@ def test_the_command_lists_changes_with_reasons(tmp_path: Path) -> None:
         assert said in text, said
     assert all(len(line) <= 80 for line in done.stdout.splitlines())
     assert "\x1b" not in done.stdout
+    coloured = subprocess.run(
+        [sys.executable, "-m", "lipverify", "diff", "a.json", "b.json"], capture_output=True, text=True, cwd=tmp_path,
+        env={"COLUMNS": "80", "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", "FORCE_COLOR": "1", "TERM": "xterm-256color"},
+        check=False,
+    )  # fmt: skip
+    assert "\x1b[" in coloured.stdout
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured.stdout) == done.stdout
 
 
-def test_colour_adds_nothing_but_colour(tmp_path: Path) -> None:
-    plain = diff(tmp_path, realistic(), after(realistic())).stdout
-    coloured = diff(tmp_path, realistic(), after(realistic()), FORCE_COLOR="1", TERM="xterm-256color").stdout
-    assert "\x1b[" in coloured
-    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain
-
-
-def test_nothing_moved_is_exit_code_0(tmp_path: Path) -> None:
-    done = diff(tmp_path, realistic(), replace(realistic(), seed=8))
+def test_nothing_moved_is_exit_code_0(diff: Diff) -> None:
+    done = diff(realistic(), replace(realistic(), seed=8))
     assert done.returncode == 0
     assert "6 of 6 claims are the same" in done.stdout
 
 
-def test_json_holds_the_whole_comparison(tmp_path: Path) -> None:
-    import msgspec
-
-    done = diff(tmp_path, realistic(), after(realistic()), "--json")
+def test_json_holds_the_whole_comparison(diff: Diff) -> None:
+    done = diff(realistic(), after(realistic()), "--json")
     assert done.returncode == 1
     content = json.loads(done.stdout)
     assert content.pop("moved") is True
     assert msgspec.convert(content, Comparison) == compare(realistic(), after(realistic()))
 
 
-def test_a_long_list_is_cut_and_counted(tmp_path: Path) -> None:
+def test_a_long_list_is_cut_and_counted(diff: Diff) -> None:
     cells = tuple(replace(CLAIM.cells[0], where={"d": d}) for d in range(40))
     one = ledger((replace(CLAIM, cells=cells),))
     other = ledger((replace(CLAIM, verdict="supported", cells=tuple(replace(c, verdict="error") for c in cells)),))
-    assert "and 32 more cells" in diff(tmp_path, one, other).stdout
+    assert "and 32 more cells" in diff(one, other).stdout

@@ -161,18 +161,14 @@ def test_a_damaged_row_is_a_task_that_is_not_finished(tmp_path: Path) -> None:
         assert found == (((1.0, 0.1), 1.0, None) if damaged == whole else None)
 
 
-def test_a_file_of_another_kind_is_refused_and_unchanged(tmp_path: Path) -> None:
-    (tmp_path / NAME).write_bytes(b"these are notes, and not a few of them" * 100)
-    with pytest.raises(InvalidInput, match="does not hold finished measurements"):
-        Finished(tmp_path / NAME, "quick")
-    assert (tmp_path / NAME).read_bytes().startswith(b"these are notes")
-
-
-def test_a_database_of_another_kind_is_refused(tmp_path: Path) -> None:
-    with closing(sqlite3.connect(tmp_path / NAME)) as rows:
+def test_a_file_or_database_of_another_kind_is_refused_and_a_file_unchanged(tmp_path: Path) -> None:
+    (tmp_path / "notes").write_bytes(b"these are notes, and not a few of them" * 100)
+    with closing(sqlite3.connect(tmp_path / "rows")) as rows:
         rows.execute("CREATE TABLE finished (recipe TEXT)")
-    with pytest.raises(InvalidInput, match="does not hold finished measurements"):
-        Finished(tmp_path / NAME, "quick")
+    for name in ("notes", "rows"):
+        with pytest.raises(InvalidInput, match="does not hold finished measurements"):
+            Finished(tmp_path / name, "quick")
+    assert (tmp_path / "notes").read_bytes() == b"these are notes, and not a few of them" * 100
 
 
 def test_a_full_disk_does_not_cost_the_run(tmp_path: Path) -> None:

@@ -77,6 +77,12 @@ def outcomes(measurements: list[Measurement], workers: Workers, **settings: Any)
     return measure([every], workers, **settings)
 
 
+def on(count: int, measurements: list[Measurement], **settings: Any) -> dict[str, Outcome]:
+    """The outcomes on so many processes."""
+    with processes(count) as workers:
+        return outcomes(measurements, workers, **settings)
+
+
 @contextmanager
 def this_process() -> Iterator[Workers]:
     yield ThisProcess()
@@ -161,8 +167,7 @@ def test_measuring_starts_before_all_is_planned() -> None:
 def test_a_worker_that_is_killed_costs_its_task_a_retry(tmp_path: Path) -> None:
     killer = Measurement(kills_its_process, (str(tmp_path), 1))
     others = [Measurement(number, (k,)) for k in range(20)]
-    with processes(2) as workers:
-        found = outcomes([killer, *others], workers)
+    found = on(2, [killer, *others])
     assert [found[measurement.address].result for measurement in (killer, *others)] == [1.0, *map(float, range(20))]
 
 
@@ -170,8 +175,7 @@ def test_a_task_that_kills_its_worker_again_is_named_and_the_others_are_measured
     killer = Measurement(kills_its_process, (str(tmp_path), 99))
     needing = Measurement(named, ("needing",), needs=(killer,))
     others = [Measurement(number, (k,)) for k in range(20)]
-    with processes(3) as workers:
-        found = outcomes([needing, *others], workers)
+    found = on(3, [needing, *others])
     assert "killed twice, the second time alone" in found[killer.address].problem
     assert found[needing.address].problem == found[killer.address].problem
     assert [found[measurement.address].result for measurement in others] == list(map(float, range(20)))
@@ -181,8 +185,7 @@ def test_a_task_that_kills_its_worker_again_is_named_and_the_others_are_measured
 def test_a_task_past_its_limit_is_ended_and_says_so() -> None:
     slow, quick = Measurement(sleeps, (60.0,)), Measurement(number, (1,))
     clock = time.monotonic()
-    with processes(2) as workers:
-        found = outcomes([slow, quick], workers, limit=0.3)
+    found = on(2, [slow, quick], limit=0.3)
     assert found[slow.address].problem == "sleeps(60.0): it did not end within 0.3 s; --limit SECONDS allows more"
     assert found[quick.address].result == 1.0
     assert 0.3 <= found[slow.address].seconds < 5.0
@@ -210,8 +213,7 @@ def test_a_task_that_is_ended_with_its_process_costs_the_others_nothing(tmp_path
     stuck = Measurement(hangs, (60.0,)) if ends == "hangs" else Measurement(kills_its_process, (str(tmp_path), 99))
     others = [Measurement(leaves_a_mark, (str(tmp_path), f"{k}", 0.2)) for k in range(5)]
     clock = time.monotonic()
-    with processes(2) as workers:
-        found = outcomes([stuck, *others], workers, limit=0.5)
+    found = on(2, [stuck, *others], limit=0.5)
     assert ("did not end within 0.5 s" if ends == "hangs" else "was killed twice") in found[stuck.address].problem
     assert [found[other.address].result for other in others] == [0.2] * 5
     assert [(tmp_path / f"{k}").read_text() for k in range(5)] == ["begun\n"] * 5, "none began a second time"
@@ -229,16 +231,14 @@ def test_a_limit_begins_when_a_process_has_the_task(tmp_path: Path, monkeypatch:
 def test_a_process_that_is_killed_with_a_lock_of_the_pool_costs_its_task_a_retry(tmp_path: Path) -> None:
     killer, others = Measurement(dies_with_the_lock, (str(tmp_path),)), [Measurement(number, (k,)) for k in range(5)]
     clock = time.monotonic()
-    with processes(1) as workers:
-        found = outcomes([killer, *others], workers)
+    found = on(1, [killer, *others])
     assert [found[each.address].result for each in (killer, *others)] == [1.0, *map(float, range(5))]
     assert time.monotonic() - clock < 30.0, "half of what a process waits for the lock"
 
 
 @pytest.mark.parametrize("code", [0, 1])
 def test_a_task_that_ends_its_process_is_noticed_without_any_limit(code: int) -> None:
-    with processes(1) as workers:
-        found = outcomes([Measurement(os._exit, (code,)), Measurement(number, (1,))], workers)
+    found = on(1, [Measurement(os._exit, (code,)), Measurement(number, (1,))])
     assert "was killed twice" in found[f"_exit({code})"].problem
     assert found["number(1)"].result == 1.0
 
@@ -346,8 +346,7 @@ def test_among_many_in_one_call_the_measurement_that_ran_is_named(tmp_path: Path
     stuck = many[20] = Measurement(notes, (str(tmp_path), 20, then, 60.0))
     needing = Measurement(named, ("needing",), needs=(stuck,))
     clock = time.monotonic()
-    with processes(1) as workers:
-        found = outcomes([*before, *many, needing], workers, limit=1.0)
+    found = on(1, [*before, *many, needing], limit=1.0)
     problem = "was killed twice, the second time alone" if then == "is killed" else "did not end within 1 s"
     assert problem in found[stuck.address].problem
     assert found[stuck.address].problem.startswith(stuck.address)
@@ -372,8 +371,7 @@ def test_an_unreadable_task_affects_only_its_measurement() -> None:
         pickle.loads(pickle.dumps(Unreadable()))
     measurements = [Measurement(number, (k,)) for k in range(30)]
     measurements[20] = Measurement(named, ("it", Unreadable()))
-    with processes(1) as workers:
-        found = outcomes(measurements, workers)
+    found = on(1, measurements)
     problems = [found[each.address].problem for each in measurements]
     assert [k for k, problem in enumerate(problems) if problem] == [20]
     assert problems[20].endswith("ValueError: no 7")
@@ -419,8 +417,7 @@ def returns_an_unreadable_object(k: int) -> Any:
 def test_a_result_that_cannot_be_sent_affects_only_its_measurement(function: Any, problem: str) -> None:
     measurements = [Measurement(number, (k,)) for k in range(30)]
     measurements[20] = Measurement(function, (20,))
-    with processes(1) as workers:
-        found = outcomes(measurements, workers)
+    found = on(1, measurements)
     problems = [found[each.address].problem for each in measurements]
     assert [k for k, problem in enumerate(problems) if problem] == [20]
     assert problem in problems[20]

@@ -38,19 +38,14 @@ FILE = dedent("""\
         raise {error}
 
     for name, function in (("good", good), ("warns", warns), ("raises", raises)):
-        claim(
-            "mine." + name,
-            bound(function, "x^2", high="x", control="x / 20"),
-            over={{"x": (0.1, 0.2)}},
-            source=("My notes", "Lemma 1", "smaller"),
-            kind="printed",
-            expected="supported",
-        )
+        claim("mine." + name, bound(function, "x^2", high="x", control="x / 20"), over={{"x": (0.1, 0.2)}},
+              source=("My notes", "Lemma 1", "smaller"), kind="printed", expected="supported")
 """)
 ERRORS = ("KeyboardInterrupt", "GeneratorExit", "BaseException('mine')", "SystemExit(0)", "asyncio.CancelledError()")
 
 
 @pytest.mark.filterwarnings("default")
+@pytest.mark.usefixtures("no_reports")
 @pytest.mark.parametrize("error", ERRORS)
 def test_an_exception_is_an_error_of_its_cell_only(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], error: str
@@ -81,17 +76,13 @@ SLOW = dedent("""\
             time.sleep(60)
         return x * x, 1e-12
 
-    claim(
-        "mine.endless",
-        bound(endless, "x^2", high="x", control="x / 20"),
-        over={"x": tuple(k / 40 for k in range(1, 29))},
-        source=("My notes", "Lemma 1", "smaller"),
-        kind="printed",
-        expected="supported",
-    )
+    claim("mine.endless", bound(endless, "x^2", high="x", control="x / 20"),
+          over={"x": tuple(k / 40 for k in range(1, 29))}, source=("My notes", "Lemma 1", "smaller"), kind="printed",
+          expected="supported")
 """)
 
 
+@pytest.mark.usefixtures("no_reports")
 def test_a_claim_that_runs_out_of_time_is_given_up_after_a_few(
     lipverify: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -136,14 +127,8 @@ HOSTILE = dedent("""\
         return x * x, 1e-12
 
     for function in (hostile, good):
-        claim(
-            "mine." + function.__name__,
-            bound(function, "x^2", high="x", control="x / 20"),
-            over={{"x": (0.1,)}},
-            source=("My notes", "Lemma 1", "smaller"),
-            kind="printed",
-            expected="supported",
-        )
+        claim("mine." + function.__name__, bound(function, "x^2", high="x", control="x / 20"), over={{"x": (0.1,)}},
+              source=("My notes", "Lemma 1", "smaller"), kind="printed", expected="supported")
 """)
 HOSTILITIES = {
     "ends its process": ("os._exit(0)", "was killed"),
@@ -166,8 +151,11 @@ HOSTILITIES = {
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 @pytest.mark.parametrize("what", HOSTILITIES)
 def test_one_job_is_a_process_too(
-    lipverify: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+    lipverify: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, request: pytest.FixtureRequest
 ) -> None:
+    """A report is written on what an exception says; the ledgers of the others are alike."""
+    if not what.startswith("raises"):
+        request.getfixturevalue("no_reports")
     does, problem = HOSTILITIES[what]
     monkeypatch.chdir(tmp_path)
     Path("my_claims.py").write_text(HOSTILE.format(does=does), encoding="utf-8")

@@ -228,6 +228,7 @@ claim("mine.more", over(3, low=0.5, control=3.5), source=LEMMA, kind="stronger")
 '''
 
 
+@pytest.mark.usefixtures("no_reports")
 def test_two_passages_of_a_file_of_ones_own(
     lipverify: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -113,49 +113,29 @@ def counted(lines: list[str]) -> Counter[str]:
     return Counter({became: int(count) for count, became in found})
 
 
-MIXTURES = pytest.mark.parametrize(
-    ("broken", "moved_", "open_"), [(0, 0, 0), (0, 0, 1), (0, 0, 9), (0, 5, 0), (0, 5, 9), (2, 3, 4)]
+@pytest.mark.parametrize(
+    ("broken", "moved_", "open_", "first", "rest"),
+    [
+        (0, 0, 0, [], ""),
+        (0, 0, 1, ["open"], ""),
+        (0, 0, 2, ["open"], "! also, 1 is open: --table and the report name them"),
+        (0, 0, 9, ["open"], "! also, 8 are open: --table and the report name them"),
+        (0, 5, 0, ["moved"], "! also, 4 moved: --table and the report name them"),
+        (0, 5, 9, ["moved"], "! also, 4 moved, 9 are open: --table and the report name them"),
+        (2, 3, 4, ["broke"], "! also, 1 broke, 3 moved, 4 are open: --table and the report name them"),
+    ],
 )
-
-
-@MIXTURES
-def test_the_summary_has_ten_lines_for_any_outcome(broken: int, moved_: int, open_: int) -> None:
+def test_ten_lines_name_the_most_urgent_claim_and_one_counts_the_others(
+    broken: int, moved_: int, open_: int, first: list[str], rest: str
+) -> None:
     lines = ending(troubled(broken, moved_, open_), FILES, False, 80)
     assert len(lines) <= 10
     assert max(map(cell_len, lines)) <= 80
     assert "report.pdf, report.html, ledger.json in reports" in lines[-3]
-
-
-@MIXTURES
-def test_no_claim_that_needs_a_look_is_lost(broken: int, moved_: int, open_: int) -> None:
-    lines = ending(troubled(broken, moved_, open_), FILES, False, 80)
-    assert Counter(named(lines)) + counted(lines) == Counter(broke=broken, moved=moved_, open=open_)
+    assert named(lines)[:1] == first
+    assert line_of_the_rest(lines) == rest
+    assert Counter(named(lines)) + counted(lines) == Counter(broke=broken, moved=moved_, open=open_), "none is lost"
     assert " ".join(lines).count("next:") == len(named(lines)), "each that is named has its next step"
-
-
-@pytest.mark.parametrize(
-    ("broken", "moved_", "open_", "first"),
-    [(0, 0, 1, "open"), (0, 0, 9, "open"), (0, 5, 0, "moved"), (0, 5, 9, "moved"), (2, 3, 4, "broke")],
-)
-def test_the_most_urgent_claim_is_named_first(broken: int, moved_: int, open_: int, first: str) -> None:
-    assert named(ending(troubled(broken, moved_, open_), FILES, False, 80))[0] == first
-
-
-@pytest.mark.parametrize(
-    ("broken", "moved_", "open_", "rest"),
-    [
-        (0, 0, 1, ""),
-        (0, 0, 2, "! also, 1 is open: --table and the report name them"),
-        (0, 0, 9, "! also, 8 are open: --table and the report name them"),
-        (0, 5, 0, "! also, 4 moved: --table and the report name them"),
-        (0, 5, 9, "! also, 4 moved, 9 are open: --table and the report name them"),
-        (2, 3, 4, "! also, 1 broke, 3 moved, 4 are open: --table and the report name them"),
-    ],
-)
-def test_one_line_counts_the_other_verdicts_and_says_where_they_are(
-    broken: int, moved_: int, open_: int, rest: str
-) -> None:
-    assert line_of_the_rest(ending(troubled(broken, moved_, open_), FILES, False, 80)) == rest
 
 
 def test_a_shortened_reason_is_marked_and_keeps_the_next_step() -> None:
@@ -193,6 +173,7 @@ def test_the_end_has_ten_lines_for_all_claims_of_two_papers() -> None:
     assert "...;" not in " ".join(lines)
 
 
+@pytest.mark.usefixtures("no_reports")
 def test_the_command_that_explains_is_one_that_works(lipverify: Commands, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
     Path("my claims.py").write_text(QUICK_FILE)
@@ -352,6 +333,7 @@ def test_verdicts_are_in_the_log_before_the_run_ends(tmp_path: Path) -> None:
     assert "mine.slow" in rest
 
 
+@pytest.mark.usefixtures("no_reports")
 def test_json_prints_only_the_ledger(lipverify: Commands, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
     Path("my_claims.py").write_text(CLAIMS_FILE.replace("0.25", "0"), encoding="utf-8")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_survival import LOGGED, ends, start
+from tests.cli.test_survival import LOGGED, ends, start, until
 from tests.commands import kept_in
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
@@ -34,57 +34,53 @@ def lives(pid: int) -> bool:
         return False
 
 
+def gone(workers: list[int]) -> bool:
+    """True if none of these processes lives after ten seconds at most."""
+    end = time.monotonic() + 10
+    while any(map(lives, workers)) and time.monotonic() < end:
+        time.sleep(0.05)
+    return not any(map(lives, workers))
+
+
 @pytest.mark.parametrize(
     "number",
     [signal.SIGKILL, signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.slow), signal.SIGINT],
     ids=lambda number: number.name,
 )
 def test_no_worker_outlives_its_run(tmp_path: Path, number: signal.Signals) -> None:
-    running, until = start(tmp_path, LONG, "--profile", "quick"), time.monotonic() + 120
-    while kept_in(tmp_path / "out") < 3 and running.poll() is None and time.monotonic() < until:
-        time.sleep(0.05)
+    running = start(tmp_path, LONG, "--profile", "quick")
+    until(tmp_path / "out", 3, running)
     workers = children(running.pid)
     assert running.poll() is None, f"it ended by itself: {ends(running)}"
     assert len(workers) >= 2, "the test needs workers that run"
     os.kill(running.pid, number)
     code, stdout, stderr = ends(running)
-    until = time.monotonic() + 10
-    while any(map(lives, workers)) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert not any(map(lives, workers))
+    assert gone(workers)
     assert kept_in(tmp_path / "out") == 3
     assert not (tmp_path / "out" / "ledger.json").exists()
     if number == signal.SIGKILL:
         assert code == -signal.SIGKILL
-    else:
-        lines = [line for line in stderr.splitlines() if line.startswith("lipverify:")]
-        assert code == 130
-        assert stdout == ""
-        assert len(lines) == 1
-        assert "interrupted" in lines[0]
-        assert "--resume" in lines[0]
-        assert "Traceback" not in stderr
+        return
+    (line,) = [line for line in stderr.splitlines() if line.startswith("lipverify:")]
+    assert (code, stdout) == (130, "")
+    assert "interrupted" in line
+    assert "--resume" in line
+    assert "Traceback" not in stderr
 
 
 @pytest.mark.parametrize("hangs", ["sum(range(10**12))", "hang(x)", "sleep(600)"])
 def test_one_job_that_hangs_ends_when_the_run_is_asked_to(tmp_path: Path, hangs: str) -> None:
     """A job may hang in compiled code, in a recursion that swallows exceptions, or in a system call."""
-    text = LOGGED.replace("sleep(0.25)", f"{hangs} if x > 0.35 else None").replace(
-        "def square",
-        "def hang(x):\n    try:\n        hang(x)\n    except BaseException:\n        hang(x)\n\ndef square",
-    )
-    running, until = start(tmp_path, text, workers=("--jobs", "1")), time.monotonic() + 120
-    while kept_in(tmp_path / "out") < 3 and running.poll() is None and time.monotonic() < until:
-        time.sleep(0.05)
+    hang = "def hang(x):\n    try:\n        hang(x)\n    except BaseException:\n        hang(x)\n\ndef square"
+    text = LOGGED.replace("sleep(0.25)", f"{hangs} if x > 0.35 else None").replace("def square", hang)
+    running = start(tmp_path, text, workers=("--jobs", "1"))
+    until(tmp_path / "out", 3, running)
     workers = children(running.pid)
     assert running.poll() is None, f"it ended by itself: {ends(running)}"
     assert workers, "the test needs a worker that hangs"
     os.kill(running.pid, signal.SIGTERM)
     code, stdout, stderr = ends(running)
-    until = time.monotonic() + 10
-    while any(map(lives, workers)) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert not any(map(lives, workers))
+    assert gone(workers)
     assert (code, stdout) == (130, "")
     assert "--resume" in stderr
     assert kept_in(tmp_path / "out") == 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -20,10 +21,11 @@ from tests.commands import Commands
 
 SLOW = pytest.mark.slow
 COMMITTED = sorted((shipped() / FOLDER).glob("*.json"))
-LONG = {f"every-{law}-{d}" for law in ("affine", "relu") for d in (2, 3, 5)}
-LONG |= {f"falling-relu-{d}-1000" for d in (2, 3, 5, 8)}
-LONG |= {f"lowrank-best-{case}" for case in ("2-1-2", "2-1-2-noise", "2-1-12", "3-1-3", "3-2-20")}
-LONG |= {f"lowrank-blocks-{case}" for case in ("3", "3-noise", "5")}
+BLOCKS = {f"lowrank-blocks-{case}" for case in ("3", "3-noise", "5")}
+BEST = {f"lowrank-best-{case}" for case in ("2-1-2", "2-1-2-noise", "2-1-12", "3-1-3", "3-2-20")}
+EVERY = {f"every-{law}-{d}" for law in ("affine", "relu") for d in (2, 3, 5)}
+FALLING = {f"falling-relu-{d}-1000" for d in (2, 3, 5, 8)}
+LONG = EVERY | FALLING | BEST | BLOCKS
 """Marked slow because each takes seconds; tests/proofs/test_checker.py checks one of each kind, the longest in part.
 """
 
@@ -91,11 +93,7 @@ def test_a_law_invalid_in_every_dimension_is_refused_once(capsys: pytest.Capture
         ("softmax.covariance-inversion", {"covariance-space"}),
         ("lowrank.boundary", {"lowrank-radius", "lowrank-tiny-ball"}),
         # tests/proofs/test_blocks.py proves one of these
-        pytest.param(
-            "lowrank.recovery/sphere/blocks/explicit/proved",
-            {f"lowrank-blocks-{case}" for case in ("3", "3-noise", "5")},
-            marks=SLOW,
-        ),
+        pytest.param("lowrank.recovery/sphere/blocks/explicit/proved", BLOCKS, marks=SLOW),
         ("lt.second-order", {"lt-layers"}),
         ("softmax.window-every-dimension/affine", {"dimensions-affine"}),
         ("lt.expressive-limit", {"lt-cosine"}),
@@ -106,11 +104,7 @@ def test_a_law_invalid_in_every_dimension_is_refused_once(capsys: pytest.Capture
             {"scale-relu-3-100-offset", "scale-relu-3-100-no-offset"},
             marks=SLOW,
         ),
-        pytest.param(
-            "lowrank.recovery/sphere/every-matrix/proved",
-            {f"lowrank-best-{case}" for case in ("2-1-2", "2-1-2-noise", "2-1-12", "3-1-3", "3-2-20")},
-            marks=SLOW,
-        ),
+        pytest.param("lowrank.recovery/sphere/every-matrix/proved", BEST, marks=SLOW),
         *(
             pytest.param(f"softmax.window-every-dimension/{law}", {f"dimensions-{law}"}, marks=SLOW)
             for law in ("quadratic", "relu")
@@ -230,22 +224,15 @@ def test_a_committed_proof_is_one(path: Path) -> None:
 
 def test_every_committed_proof_is_used_by_a_reading() -> None:
     ridge = {f"lt-ridge-{d}-{level}-{first}" for d in (1, 2, 5) for level in (1, 2) for first in ("yx", "yy")}
-    scale = {
-        f"scale-{law}-{d}-100-{reading}"
-        for law in ("affine", "relu")
-        for d in (2, 3, 5)
-        for reading in ("offset", "no-offset")
-    }
+    offsets = product(("affine", "relu"), (2, 3, 5), ("offset", "no-offset"))
+    scale = {f"scale-{law}-{d}-100-{reading}" for law, d, reading in offsets}
     cosine = {f"optimum-cosine-{L}-2-1000-13" for L in (1, 3, 4)}
     trade = {f"tradeoff-{law}-{d}" for law in ("affine", "relu") for d in (2, 3, 5, 8)}
-    trade |= {f"rising-affine-{d}-3" for d in (2, 3, 5, 8)} | {f"falling-relu-{d}-1000" for d in (2, 3, 5, 8)}
-    rest = {f"every-{law}-{d}" for law in ("affine", "relu") for d in (2, 3, 5)}
-    rest |= {"lt-layers", "lt-cosine", "covariance-space"}
-    rest |= {"lowrank-radius", "lowrank-tiny-ball"}
-    rest |= {f"lowrank-best-{case}" for case in ("2-1-2", "2-1-2-noise", "2-1-12", "3-1-3", "3-2-20")}
-    rest |= {f"lowrank-blocks-{case}" for case in ("3", "3-noise", "5")}
-    rest |= {f"dimensions-{law}" for law in ("affine", "quadratic", "relu")}
-    assert {path.stem for path in COMMITTED} == WINDOWS | ridge | scale | cosine | trade | rest
+    rest = {f"rising-affine-{d}-3" for d in (2, 3, 5, 8)} | {
+        f"dimensions-{law}" for law in ("affine", "quadratic", "relu")
+    }
+    rest |= {"lt-layers", "lt-cosine", "covariance-space", "lowrank-radius", "lowrank-tiny-ball"}
+    assert {path.stem for path in COMMITTED} == WINDOWS | LONG | ridge | scale | cosine | trade | rest
 
 
 def test_check_proof_accepts_and_rejects(lipverify: Commands, tmp_path: Path) -> None:

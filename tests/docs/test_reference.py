@@ -15,23 +15,8 @@ import pytest
 
 from lipverify.claims import ledger
 
-MODULES = (
-    "lipverify",
-    "lipverify.attention",
-    "lipverify.claims",
-    "lipverify.covariates",
-    "lipverify.errors",
-    "lipverify.falsify",
-    "lipverify.laws",
-    "lipverify.linear_transformer",
-    "lipverify.loss",
-    "lipverify.optimum",
-    "lipverify.proofs",
-    "lipverify.properties",
-    "lipverify.sampling",
-    "lipverify.scaling",
-    "lipverify.strategies",
-)
+ROOMS = "attention claims covariates errors falsify laws linear_transformer loss optimum proofs properties sampling"
+MODULES = ("lipverify", *(f"lipverify.{room}" for room in (*ROOMS.split(), "scaling", "strategies")))
 """The modules with public names for users."""
 MADE = ("Band", "Figure", "HeatMap", "Panel", "Region", "Series", "Source", "Table")
 """The records of a ledger that a claim's own functions make. They need an example."""

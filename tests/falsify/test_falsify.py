@@ -31,6 +31,7 @@ from lipverify.laws import Affine, Sum, law_named
 from lipverify.loss.methods import TABLE  # internal: a registered method is removed again
 from tests.commands import Commands
 
+pytestmark = pytest.mark.usefixtures("no_reports")
 QUICK = profile_named("quick")
 SOURCE = 'source=("My notes", "Lemma 1", "smaller"), kind="printed"'
 SQUARE = dedent(f"""\
@@ -62,6 +63,13 @@ def write(folder: Path, text: str) -> str:
     return str(path)
 
 
+def verified(lipverify: Commands, ready: Path | str) -> str:
+    """The output of a run of the claim that a search has written, which comes out as recorded."""
+    done = lipverify("verify", str(ready), "--jobs", "1", "--out", str(Path(ready).with_name("reports")))
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
 @pytest.fixture
 def slow_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock that is a second later at each look of the search, about four a trial: its budget is then so many looks.
@@ -85,9 +93,7 @@ def test_a_false_bound_is_refuted_where_it_was_not_measured_and_kept(lipverify: 
     assert "by another method: none, because the value does not come from a loss of lipverify" in done.stdout
     ready = out / "mine-square.py"
     assert ready.read_text().splitlines()[-1] == ")"
-    verified = lipverify("verify", str(ready), "--jobs", "1", "--out", str(tmp_path / "reports"))
-    assert verified.returncode == 0, verified.stdout + verified.stderr
-    assert "refuted" in verified.stdout
+    assert "refuted" in verified(lipverify, ready)
     again_ = lipverify("falsify", path, "mine.square", "--seconds", "600", "--out", str(out), "--json")
     [told] = json.loads(again_.stdout)
     assert (told["kept"], told["trials"]) == (True, 1)
@@ -102,8 +108,7 @@ def test_a_bound_of_zero_gets_a_smaller_control(lipverify: Commands, tmp_path: P
     done = lipverify("falsify", write(tmp_path, text), "--seconds", "600", "--out", str(tmp_path / "found"), "--json")
     [told] = json.loads(done.stdout)
     assert told["where"]["w"] == 0
-    verified = lipverify("verify", told["file"], "--jobs", "1", "--out", str(tmp_path / "reports"))
-    assert verified.returncode == 0, verified.stdout + verified.stderr
+    assert "refuted" in verified(lipverify, told["file"])
 
 
 def test_the_end_of_the_budget_is_no_fault_of_a_point(tmp_path: Path) -> None:
@@ -260,10 +265,7 @@ def test_a_reading_is_written_with_the_meanings_of_its_symbols(lipverify: Comman
     done = lipverify("falsify", path, "mine.value", *options, "--json")
     found = {each["id"]: each for each in json.loads(done.stdout)}
     assert {id for id, each in found.items() if each["found"]} == {"mine.value/two/upper"}
-    ready = found["mine.value/two/upper"]["file"]
-    verified = lipverify("verify", ready, "--jobs", "1", "--out", str(tmp_path / "reports"))
-    assert verified.returncode == 0, verified.stdout + verified.stderr
-    assert "found.value/two/upper" in verified.stdout
+    assert "found.value/two/upper" in verified(lipverify, found["mine.value/two/upper"]["file"])
     loop = lipverify("falsify", path, "mine.a", *options)
     assert loop.returncode == 1
     assert "not declared by a call of claim(...) at the left margin" in loop.stdout

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import subprocess
-import sys
 import tomllib
 import unicodedata
 from collections import Counter
@@ -215,8 +213,3 @@ def test_a_text_is_read_or_refused_and_output_can_be_read_again(text: str) -> No
         return
     if again:
         assert latex_source(again) == again
-
-
-def test_the_command_line_starts_without_the_reader() -> None:
-    asked = "import sys, lipverify.cli; sys.exit('lipverify.foundation.latex.reader' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", asked], check=False).returncode == 0

@@ -5,14 +5,12 @@ from __future__ import annotations
 import html
 import math
 import sys
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 import pytest
 from msgspec.structs import replace
 
-import lipverify
 from lipverify import Problem, growth, leading, loss_terms, optimal_matrix, optimal_window, sensitivity
 from lipverify.claims.ledger import read_ledger
 from lipverify.errors import InvalidInput
@@ -145,18 +143,3 @@ def test_a_constant_that_is_not_known_is_not_shown() -> None:
     wide = replace(growth(lambda s: 3 * s**0.4 * (1 + 1 / s), start=1e4, stop=1e20), constant_error=math.inf)
     assert "constant=not known" in repr(wide)
     assert wide._repr_latex_() == r"$Q(s) = s^{0.4}\, s^{o(1)}$"
-
-
-@pytest.mark.parametrize(
-    "package",
-    [
-        "", ".loss", ".optimum", ".problem", ".laws", ".covariates", ".attention", ".scaling", ".claims", ".report",
-        ".export", ".linear_transformer", ".loss.asymptotic", ".proofs", ".properties", ".strategies", ".falsify",
-    ],
-)  # fmt: skip
-def test_dir_shows_the_public_names_and_no_others(package: str) -> None:
-    module = import_module(lipverify.__name__ + package)
-    public = [name for name in dir(module) if not name.startswith("_")]
-    assert sorted(name for name in module.__all__ if not name.startswith("_")) == public
-    assert all(hasattr(module, name) for name in module.__all__)
-    assert all(getattr(module, name) is not None for name in module.__all__)

@@ -6,6 +6,7 @@ compression must not break them.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -13,8 +14,6 @@ import pikepdf
 import pytest
 
 from lipverify.claims.ledger import Ledger
-from lipverify.report import write_report
-from tests.ledgers import realistic
 from tests.report.pages import pymupdf
 
 STREAM, NAME = pikepdf.Stream, pikepdf.Name
@@ -22,10 +21,8 @@ FORBIDDEN = ("/JavaScript", "/JS", "/Launch", "/EmbeddedFile", "/Movie", "/Sound
 
 
 @pytest.fixture(scope="module")
-def document(tmp_path_factory: pytest.TempPathFactory) -> Iterator[pikepdf.Pdf]:
-    path = tmp_path_factory.mktemp("archive") / "report.pdf"
-    write_report(realistic(), path)
-    with pikepdf.open(path) as opened:
+def document(printed: bytes) -> Iterator[pikepdf.Pdf]:
+    with pikepdf.open(io.BytesIO(printed)) as opened:
         yield opened
 
 

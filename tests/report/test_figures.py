@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
 from matplotlib.font_manager import FontProperties
 from matplotlib.mathtext import MathTextParser
 
-from lipverify import verify
-from lipverify.claims.ledger import Figure, Panel, Series
+from lipverify.claims.ledger import Figure, Series
 from lipverify.claims.ledger.figure import Scale  # internal: the literal type of an axis, for an annotation
-from lipverify.claims.plan import select_claims
+from lipverify.claims.plan import profile_named, select_claims
+from lipverify.claims.run import run
 
 # internal: points beyond the axes are selected before a figure is drawn
 from lipverify.report.drawings import Drawings, in_sight
@@ -23,6 +24,7 @@ from lipverify.report.figures import _drawn, _read_once, _remembered, draw
 
 # internal: the check that a label can be drawn, for hundreds of labels without a figure
 from lipverify.report.text import drawable
+from tests.report.pages import figure_of
 
 FORMULAS = (r"$w^{1/d}$", r"bias $\frac{\sigma^2}{n}$ of $\sqrt{L}$", r"$\mathdefault{10^{-28}}$")
 
@@ -51,9 +53,8 @@ def _laid(read: Any) -> list[tuple[float, ...]]:
 def test_every_formula_is_read_once() -> None:
     """The check, the layout and the drawing at all sizes share one parse."""
     label = r"$\frac{\alpha}{\beta} \leq \gamma^{17}$"
-    curve = Series(label=label, x=(1.0, 2.0), y=(1.0, 2.0))
-    other = Series(label="other", x=(1.0, 2.0), y=(2.0, 1.0))
-    figure = Figure(caption="", alt="", panels=(Panel(title=label, xlabel=label, ylabel=label, series=(curve, other)),))
+    both = (Series(label=name, x=(1.0, 2.0), y=(1.0, 2.0)) for name in (label, "other"))
+    figure = figure_of(*both, title=label, xlabel=label, ylabel=label)
     _read_once.cache_clear()
     draw(figure)
     first = _read_once.cache_info()
@@ -76,7 +77,7 @@ LONG = " + ".join("xyzuvw" * 3)
 
 @pytest.mark.parametrize("label", [r"$\frac{\sum_i^{n^2} x}{\int_0^1 y}$", 40 * "long ", f"${LONG}$", "w"])
 def test_a_label_stays_inside_of_its_figure(label: str) -> None:
-    panel = Panel(title="t", xlabel="x", ylabel=label, series=(Series(label="a", x=(1.0, 2.0), y=(1.0, 2.0)),))
+    (panel,) = figure_of(ylabel=label).panels
     with _drawn(Figure(caption="", alt="", panels=(panel, panel)), 6.5) as canvas:
         begins = 0.0
         for ax in canvas.axes:
@@ -96,8 +97,7 @@ TALL = r"$\max_i |\nabla_x y| / \frac{w}{2} (\max_i y_i - \min_i y_i)$"
 def test_text_above_the_axes_is_inside_of_the_figure_and_does_not_overlap(size: float, label: str) -> None:
     """The power of ten of the y axis was once cut off, so that values seemed to be of order 1."""
     series = Series(label="a", x=(1.0, 2.0), y=(0.0, size))
-    panel = Panel(title="", xlabel="x", ylabel=label, yscale="linear", series=(series,))
-    with _drawn(Figure(caption="", alt="", panels=(panel,)), 3.2) as canvas:
+    with _drawn(figure_of(series, title="", ylabel=label, yscale="linear"), 3.2) as canvas:
         (ax,) = canvas.axes
         canvas.draw_without_rendering()
         power, above = ax.yaxis.get_offset_text(), ax._left_title
@@ -110,9 +110,7 @@ def test_text_above_the_axes_is_inside_of_the_figure_and_does_not_overlap(size: 
 
 @pytest.mark.parametrize("ends", [(2.0, 20.0), (0.5, 3.0), (1.0, 90.0)])
 def test_numbers_on_a_short_log_axis_do_not_overlap(ends: tuple[float, float]) -> None:
-    series = Series(label="a", x=ends, y=(ends[1], ends[0]))
-    panel = Panel(title="t", xlabel="x", ylabel="y", series=(series,))
-    with _drawn(Figure(caption="", alt="", panels=(panel,)), 3.2) as canvas:
+    with _drawn(figure_of(Series(label="a", x=ends, y=ends[::-1])), 3.2) as canvas:
         (ax,) = canvas.axes
         canvas.canvas.draw_idle()
         for axis, across in ((ax.xaxis, True), (ax.yaxis, False)):
@@ -125,8 +123,7 @@ def test_numbers_on_a_short_log_axis_do_not_overlap(ends: tuple[float, float]) -
 
 def test_a_figure_is_measured_as_it_is_drawn() -> None:
     """The layout is in points, from the outlines of glyphs, not in pixels of a screen."""
-    panel = Panel(title="t", xlabel="x", ylabel="y", series=(Series(label="a", x=(1.0, 2.0), y=(1.0, 2.0)),))
-    with _drawn(Figure(caption="", alt="", panels=(panel,)), 3.0) as canvas:
+    with _drawn(figure_of(), 3.0) as canvas:
         assert (canvas.dpi, canvas.canvas.get_default_filetype()) == (72, "svg")
 
 
@@ -134,8 +131,7 @@ def plotted(control: float, scale: Scale = "linear") -> Figure:
     """Values from 1 to 2, and a control."""
     measured = Series(label="measured", x=(1.0, 2.0), y=(1.0, 2.0), error=(0.1, 0.1), style="errorbars")
     line = Series(label=r"control $\geq$", x=(1.0, 2.0), y=(control, control), style="dashed")
-    panel = Panel(title="", xlabel="x", ylabel="y", xscale="linear", yscale=scale, series=(measured, line))
-    return Figure(caption="c.", alt="a", panels=(panel,))
+    return figure_of(measured, line, title="", xscale="linear", yscale=scale)
 
 
 @pytest.mark.parametrize("scale", ["linear", "log"])
@@ -152,16 +148,27 @@ def test_a_control_far_off_does_not_flatten_a_figure(control: float, beyond: boo
 def test_points_that_lie_over_each_other_are_hollow() -> None:
     """If two series agree, both remain visible."""
     points = tuple(Series(label=name, x=(1.0, 2.0), y=(1.0, 2.0), style="points") for name in ("a", "b"))
-    panel = Panel(title="", xlabel="x", ylabel="y", series=points)
-    with _drawn(Figure(caption="", alt="", panels=(panel,)), 3.0) as canvas:
+    with _drawn(figure_of(*points, title=""), 3.0) as canvas:
         (ax,) = canvas.axes
         assert [line.get_markerfacecolor() for line in ax.lines] == ["none", "none"]
         assert ax.lines[0].get_markersize() > ax.lines[1].get_markersize()
 
 
-def test_a_figure_of_growth_shows_the_data_and_the_claimed_power() -> None:
+GROWING = """
+from lipverify.claims import claim, exponent
+
+def bias(w, d):
+    return d * w**-2 * (1 + 1 / w), 1e-12 * w**-2
+
+claim("mine.bias", exponent(bias, "B", low="-2", control="-1", along={"w": (1e2, 1e12)}), over={"d": (2, 3)},
+      source=("Notes", "1", "B"), kind="printed")
+"""
+
+
+def test_a_figure_of_growth_shows_the_data_and_the_claimed_power(tmp_path: Path) -> None:
     """One panel, with a dashed line of the claimed exponent through the first point; local exponents are evidence."""
-    (record,) = verify("softmax.bias-lower/relu/relevant").claims
+    (tmp_path / "mine.py").write_text(GROWING)
+    (record,) = run(select_claims([str(tmp_path / "mine.py")], profile_named("quick")), jobs=0).claims
     growth, exponents = record.figures
     (panel,) = growth.panels
     (data, *_), (line, *_) = ([s for s in panel.series if (s.style == "dashed") is dashed] for dashed in (False, True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
@@ -11,7 +12,8 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from lipverify.claims.ledger import Ledger, Record, read_ledger, write_ledger
+from lipverify.claims.ledger import Figure, HeatMap, Ledger, Record, read_ledger, write_ledger
+from lipverify.report.web.page import web_page  # internal: the page without a file
 from tests import ROOT
 from tests.ledgers import control, ledger, record
 from tests.report.pages import figure_of, pdf, squeezed, text_of
@@ -24,22 +26,23 @@ from lipverify.claims.ledger.record import read_ledger
 import lipverify.report
 heavy = {"matplotlib", "typst", "numpy", "sympy"} & set(sys.modules)
 assert not heavy, heavy
-lipverify.report.write_report(read_ledger(Path(sys.argv[1])), Path(sys.argv[2]), evidence=True)
+lipverify.report.write_web_page(read_ledger(Path("web.json")), Path("elsewhere.html"))
+lipverify.report.write_report(read_ledger(Path("ledger.json")), Path("elsewhere.pdf"), evidence=True)
 assert "matplotlib.pyplot" not in sys.modules
 """
 
 
 def test_the_same_ledger_gives_the_same_bytes_in_any_process(book: Ledger, printed: bytes, folder: Path) -> None:
     assert pdf(book, folder, "again.pdf") == printed
+    first, *rest = book.claims
+    sheet = Figure(caption="", alt="", maps=(HeatMap(title="$M$", values=((1.0, -0.5), (math.nan, 2.0))),))
+    web = replace(book, claims=(replace(first, figures=(*first.figures, sheet)), *rest))
     write_ledger(book, folder / "ledger.json")
-    out = folder / "elsewhere.pdf"
-    subprocess.run(
-        [sys.executable, "-c", PRINT, folder / "ledger.json", out],
-        check=True,
-        cwd=ROOT,
-        env={**os.environ, "PYTHONHASHSEED": "12345", "SOURCE_DATE_EPOCH": "1", "TZ": "Asia/Tokyo"},
-    )
-    assert out.read_bytes() == printed
+    write_ledger(web, folder / "web.json")
+    environment = {"PYTHONHASHSEED": "12345", "SOURCE_DATE_EPOCH": "1", "TZ": "Asia/Tokyo", "PYTHONPATH": str(ROOT)}
+    subprocess.run([sys.executable, "-c", PRINT], check=True, cwd=folder, env={**os.environ, **environment})
+    assert (folder / "elsewhere.pdf").read_bytes() == printed
+    assert (folder / "elsewhere.html").read_bytes() == web_page(web)
 
 
 def small() -> Record:
@@ -68,8 +71,7 @@ TAMPERED = {
     "control": lambda claim: with_cell(claim, control=control(claim.cells[0].interval, true=True, caught=False)),
     "seconds": lambda claim: replace(claim, seconds=9.0),
     "cross-check": lambda claim: replace(
-        claim,
-        cross_checks=(replace(claim.cross_checks[0], values=(0.0123457, 0.012349)),),
+        claim, cross_checks=(replace(claim.cross_checks[0], values=(0.0123457, 0.012349)),)
     ),
     "point": with_point,
 }

@@ -127,8 +127,7 @@ def test_a_control_that_escapes_fails(pytester: pytest.Pytester) -> None:
 
 def test_methods_that_disagree_are_the_reason_of_a_skip(pytester: pytest.Pytester) -> None:
     result = run(
-        pytester,
-        own(stated("split", 0.5, "supported", agrees='agree(value, far, "x", over={"x": 0.5, "d": 3}),')),
+        pytester, own(stated("split", 0.5, "supported", agrees='agree(value, far, "x", over={"x": 0.5, "d": 3}),'))
     )
     result.assert_outcomes(skipped=1)
     result.stdout.fnmatch_lines(["SKIPPED*the methods disagree on x: value 0.5 ± 0.25, far 9.5 ± 0.25*"])
