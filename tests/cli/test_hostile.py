@@ -11,168 +11,35 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from importlib import import_module
-from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-import typst
 from msgspec.structs import replace
 from rich.console import Console
 
-from lipverify.claims.ledger import (
-    Allowed,
-    Band,
-    CrossCheck,
-    Figure,
-    Heading,
-    Ledger,
-    Panel,
-    Provenance,
-    Record,
-    Series,
-    Source,
-    Table,
-    read_ledger,
-    write_ledger,
-)
-from lipverify.cli import main
+from lipverify.claims.ledger import Figure, Panel, Series, read_ledger, write_ledger
 from lipverify.cli.verify import verdict_table  # internal: the table of a hostile ledger, without a run
 from lipverify.export import export_ledger
-from lipverify.report import write_report
-from lipverify.report.typeset import _pdf  # internal: the test asks the typesetter to read foreign files
 from tests import ROOT
 from tests.commands import Commands
-from tests.ledgers import cell, ledger, record
-
-pymupdf: Any = import_module("pymupdf")  # the package has no types
-
-SECRET = "the-content-of-a-file-outside"
-HOSTILE = {
-    "typst": '#read("/etc/passwd") #import "@preview/x:0.1.0" #eval("1+1") #panic() $#read("secret")$ ``` raw',
-    "brackets": "] } ) [ { ( $ \\ \\\\ // /* */ #",
-    "svg": '</text><script>alert(1)</script><image href="file:///etc/passwd"/> ]]> <!-- --> &amp; &xxe;',
-    "terminal": "\x1b[31mred\x1b[0m \x1b]0;title\x07 \x9b31m [red]markup[/red] [link=https://x]y[/link] :smile: \rover",
-    "unseen": "a\x00b \u202egnp.exe\u202c \u2066x\u2069 zero\u200bwidth \ufeff \x7f",
-    "path": "../../../tmp/lipverify-escaped",
-    "sheet": '=cmd|"/C calc"!A0',
-    "tex": "\\input{/etc/passwd} \\write18{ls} $\\def\\x{\\x}\\x$ % $\\csname end\\endcsname$ ~^_&",
-    "long": "x" * 3000,
-    "empty": "",
-}
-
-
-FIGURES = {
-    "typst": ("typst", "brackets", "svg", "terminal"),
-    "unseen": ("unseen", "path", "sheet", "tex", "long"),
-    "empty": ("empty",),
-}
-"""The claims with a figure, and the texts in it: more figures would take longer and test nothing new."""
-
-
-def hostile_figure(names: tuple[str, ...]) -> Figure:
-    texts = [HOSTILE[name] for name in names]
-    series = tuple(
-        Series(label=text, x=(1.0, 2.0), y=(1.0, 2.0), style="errorbars", error=(0.1, 0.1)) for text in texts
-    )
-    panels = []
-    for first in range(min(2, len(texts))):  # a stand-alone panel has no title
-        title, xlabel, ylabel, band = islice(cycle(texts), 2 * first, 2 * first + 4)
-        bands = (Band(label=band, low=1.5),)
-        panels.append(Panel(title=title, xlabel=xlabel, ylabel=ylabel, series=series, bands=bands))
-    return Figure(caption=" ".join(texts), alt=" ".join(texts), panels=tuple(panels))
-
-
-def hostile_record(name: str) -> Record:
-    """A claim with hostile text in every field."""
-    text = HOSTILE[name]
-    each = cell(2, text, Allowed(low=0.5), text, where={text or "k": text}, quantity=text, method=text, note=text)
-    check = CrossCheck(
-        where={text or "k": text}, quantity=text, methods=(text, text), values=(1.0, 1.0), errors=(0.1, 0.1),
-        agrees=True,
-    )  # fmt: skip
-    return record(
-        f"{name}.{text}", title=text, statement=text, source=Source(paper=text, place=text, printed=text),
-        assumptions=(text,), measured=text, claimed=text, finding=text, corrected=text, reproduce=text, problem=text,
-        cells=(each, cell(3, text, Allowed(low=0.5), text)), cross_checks=(check,),
-        heading=Heading(section=text, title=text), tables=(Table(caption=text, header=(text,), rows=((text,),)),),
-        figures=(hostile_figure(FIGURES[name]),) if name in FIGURES else (),
-    )  # fmt: skip
-
-
-def hostile_ledger() -> Ledger:
-    text = HOSTILE["terminal"] + HOSTILE["typst"]
-    made = Provenance(versions={text: text, "lipverify": text}, machine=text, started=text, seconds=1.0)
-    return Ledger(profile=text, seed=0, backend=text, provenance=made, claims=tuple(map(hostile_record, HOSTILE)))
+from tests.hostile import FIGURES, HOSTILE, hostile_ledger, hostile_record
+from tests.ledgers import ledger, record
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a hostile ledger, a harmless one, and a file that neither may read."""
-    place = tmp_path_factory.mktemp("hostile") / "inside"
-    place.mkdir()
-    for name in ("secret", "secret.json", "report.json"):
-        (place / name).write_text(SECRET)
-        (place.parent / name).write_text(SECRET)
+    """A folder with a hostile ledger and a smaller one."""
+    place = tmp_path_factory.mktemp("hostile")
     write_ledger(hostile_ledger(), place / "ledger.json")
-    write_ledger(ledger((hostile_record("terminal"),)), place / "other.json")
+    write_ledger(ledger((hostile_record("terminal", HOSTILE["terminal"]),)), place / "other.json")
     return place
 
 
 def squeezed(text: str) -> str:
     """The text without line breaks."""
     return re.sub(r"[\s\u00ad]+", "", text)
-
-
-# ---- the report ----
-
-
-@pytest.fixture(scope="module")
-def report(folder: Path) -> bytes:
-    write_report(read_ledger(folder / "ledger.json"), folder / "report.pdf")
-    return (folder / "report.pdf").read_bytes()
-
-
-def test_the_report_prints_code_and_runs_none(report: bytes) -> None:
-    text = squeezed("".join(page.get_text() for page in pymupdf.open(stream=report, filetype="pdf")))
-    for written in (
-        '#read("/etc/passwd")',
-        '#eval("1+1")',
-        "#panic()",
-        "<script>alert(1)</script>",
-        "[red]markup[/red]",
-    ):
-        assert squeezed(written) in text, written
-    for name in ("U+001B", "U+0000", "U+202E", "U+200B"):
-        assert name in text
-    assert SECRET not in text
-    assert "root:" not in text
-    document = pymupdf.open(stream=report, filetype="pdf")
-    objects = "".join(document.xref_object(k) for k in range(1, document.xref_length()))
-    assert not re.search(r"/(?:JavaScript|JS|EmbeddedFile|Launch|SubmitForm)\b", objects)
-
-
-@pytest.mark.parametrize(
-    "source",
-    ['#read("/etc/passwd")', '#read("../secret")', '#read("/../secret")', '#include "../secret"',
-     '#image("/etc/passwd")', '#import "@preview/cetz:0.3.0"', '#json("/proc/self/environ")', '#plugin("../secret")'],
-)  # fmt: skip
-def test_the_compiler_reads_nothing_outside_its_folder(source: str, folder: Path) -> None:
-    """Even code that ran would find nothing: its root folder contains only the report's own files."""
-    root = folder / "root"
-    root.mkdir(exist_ok=True)
-    (root / "own").write_text("own")
-    assert _pdf(root, b'#set document(title: "t")\n#read("own")').startswith(b"%PDF"), "it reads its own folder"
-    with pytest.raises(typst.TypstError):
-        _pdf(root, f'#set document(title: "t")\n{source}'.encode())
-
-
-def test_a_link_does_not_lead_out_of_a_report(report: bytes) -> None:
-    links = [link for page in pymupdf.open(stream=report, filetype="pdf") for link in page.get_links()]
-    assert links
-    assert all(link["kind"] in (pymupdf.LINK_GOTO, pymupdf.LINK_NAMED) for link in links)
 
 
 # ---- the terminal ----
@@ -282,8 +149,14 @@ def edited(change: Callable[[dict[str, Any]], None]) -> bytes:
 
 
 GOOD = edited(lambda content: None)
-BAD: dict[str, tuple[bytes, str]] = {
+BAD: dict[str, tuple[bytes | None, str]] = {
+    "missing": (None, "cannot be read (No such file or directory)"),
     "empty": (b"", "truncated"),
+    "nothing": (b"{}", "`profile`"),
+    "another record": (b'{"a": 1}', "`profile`"),
+    "a number of claims": (b'{"claims": 3}', "not a lipverify ledger"),
+    "not JSON": (b"not JSON", "malformed"),
+    "a byte order mark": ("\ufeff".encode(), "malformed"),
     "cut": (GOOD[: len(GOOD) // 2], "truncated"),
     "binary": (bytes(range(256)), "byte 0"),
     "not text": (GOOD.replace(b"softmax", b"soft\xff\xfe"), "utf-8"),
@@ -304,24 +177,26 @@ BAD: dict[str, tuple[bytes, str]] = {
 }
 
 
-@pytest.mark.parametrize("command", ["report", "diff", "export"])
 @pytest.mark.parametrize("name", BAD)
-def test_a_file_that_is_no_ledger_is_refused_in_one_line(
-    name: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_a_file_that_is_no_ledger_is_refused_in_one_line_with_the_way_out(
+    name: str, lipverify: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     content, named = BAD[name]
-    (tmp_path / "bad.json").write_bytes(content)
+    if content is not None:
+        (tmp_path / "bad.json").write_bytes(content)
     (tmp_path / "good.json").write_bytes(GOOD)
+    before = sorted(tmp_path.iterdir())
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit) as ended:
-        main([command, *(["good.json"] if command == "diff" else []), "bad.json"])
-    said = capsys.readouterr()
-    assert (ended.value.code, said.out) == (2, "")
-    assert len(said.err.splitlines()) == 1
-    assert len(said.err) < 500
-    assert "bad.json" in said.err
-    assert named in said.err
-    assert {path.name for path in tmp_path.iterdir()} == {"bad.json", "good.json"}
+    for command in (["report"], ["export"], ["audit"], ["diff", "good.json"]):
+        done = lipverify(*command, "bad.json")
+        assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), command
+        assert len(done.stderr) < 500
+        assert "bad.json" in done.stderr
+        assert named in done.stderr
+        assert done.stderr.endswith(
+            ("; `lipverify verify --out FOLDER` writes FOLDER/ledger.json.\n", "verify again.\n")
+        )
+    assert sorted(tmp_path.iterdir()) == before
 
 
 def test_nan_survives_the_ledger(lipverify: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

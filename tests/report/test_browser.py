@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from lipverify.claims.ledger import Ledger, Record
 from lipverify.report import write_web_page
 from tests.browser import OWN_SCHEMES, PATH, Page, browser
-from tests.cli.test_hostile import hostile_ledger
+from tests.hostile import hostile_ledger
 from tests.ledgers import realistic
 
 pytestmark = [

@@ -3,88 +3,82 @@
 from __future__ import annotations
 
 import math
+import re
+from itertools import starmap
 from pathlib import Path
 
 import pytest
+import typst
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from lipverify.claims.ledger import Allowed, Band, Figure, Ledger, Panel, Provenance, Record, Series, Source
+from lipverify.claims.ledger import Ledger, Provenance, Series
 
 # internal: the test follows one character through the text, and makes a formula that cannot be set
 from lipverify.report.text import Run, printable
-from lipverify.report.typeset import typeset  # internal: a model with a broken formula, which no ledger gives
-from tests.ledgers import cell, ledger, record
+from lipverify.report.typeset import _pdf, typeset  # internal: a model, or a text, that no ledger gives
+from tests.hostile import HOSTILE, TYPESET, hostile_ledger, hostile_record
+from tests.ledgers import ledger, record
 from tests.report.pages import figure_of, model_of, pages, pdf, pymupdf, squeezed, text_of
 
-HOSTILE = (
-    '#import "x"',
-    '#read("/etc/passwd")',
-    '$#read("/etc/passwd")$',
-    "#panic()",
-    "$",
-    "$$",
-    "\\",
-    "\\$ \\( \\u{41}",
-    "*_@<>`~",
-    "] } ) [ { (",
-    "// gone /* gone */",
-    "= heading",
-    "a\u202eb \u0000 \ud800",
-    "中 😀 é σ²",
-    "x" * 300,
-    "ab-/" * 100,
-)
-
-
-def hostile_record(text: str) -> Record:
-    panel = Panel(
-        title=text,
-        xlabel=text,
-        ylabel=text,
-        series=(Series(label=text, x=(1.0, 2.0), y=(-1.0, math.nan)),),
-        bands=(Band(label=text, low=-1.0),),
-    )
-    first = cell(2, text, Allowed(), text, quantity=text, method=text, note=text)
-    check = replace(record().cross_checks[0], where={text: text}, quantity=text, agrees=False)
-    return record(
-        text,
-        title=text,
-        statement=text,
-        source=Source(paper=text, place=text, printed=text),
-        assumptions=(text, text),
-        measured=text,
-        claimed=text,
-        finding=text,
-        reproduce=text,
-        problem=text,
-        cells=(first, replace(first, where={text: text}, claimed=text + "x", measured=None)),
-        cross_checks=(replace(check, methods=(text, text)),),
-        figures=(Figure(caption=text, alt=text, panels=(panel,)),),
-    )
+SECRET = "the-content-of-a-file-outside"
 
 
 @pytest.fixture(scope="module")
 def hostile(folder: Path) -> bytes:
-    text = HOSTILE[-1]
-    made = Provenance(versions={text: text, "lipverify": HOSTILE[1]}, machine=text, started=text, seconds=math.nan)
-    claims = tuple(hostile_record(text) for text in HOSTILE)
-    return pdf(Ledger(profile=text, seed=0, backend=text, provenance=made, claims=claims), folder, "h.pdf")
+    """The report of the hostile ledger, next to a file that it may not read."""
+    (folder / "secret").write_text(SECRET)
+    return pdf(hostile_ledger(), folder, "h.pdf")
 
 
-def test_hostile_text_is_printed_as_it_is(hostile: bytes) -> None:
-    text = text_of(hostile)
+@pytest.fixture(scope="module")
+def odd(folder: Path) -> bytes:
+    """The report of texts for the typesetter, among them half a letter, which no JSON holds."""
+    half, text = hostile_record("half", "a\u202eb \u0000 \ud800"), TYPESET["word"]
+    half = replace(half, cells=(half.cells[0], replace(half.cells[1], where={text: text}, measured=None)))
+    made = Provenance(versions={text: text, "lipverify": TYPESET["code"]}, machine=text, started=text, seconds=math.nan)
+    claims = (*starmap(hostile_record, TYPESET.items()), half)
+    return pdf(Ledger(profile=text, seed=0, backend=text, provenance=made, claims=claims), folder, "odd.pdf")
+
+
+def test_hostile_text_is_printed_as_it_is_and_nothing_runs(hostile: bytes, odd: bytes) -> None:
+    text = (text_of(hostile) + text_of(odd)).replace("\u00ad", "")
     assert text.count(squeezed('#read("/etc/passwd")')) > 20
-    assert squeezed('#import "x"') in text
-    assert "//gone/*gone*/" in text
-    assert "=heading" in text
+    for written in (
+        '#import "@preview/x:0.1.0"', '#eval("1+1")', "#panic()", "<script>alert(1)</script>", "[red]markup[/red]",
+        "// gone /* gone */", "= heading", "⟨U+001B⟩", "⟨U+0000⟩", "⟨U+202E⟩", "⟨U+200B⟩",
+    ):  # fmt: skip
+        assert squeezed(written) in text, written
+    assert SECRET not in text
     assert "root:" not in text
-    assert "U+202E" in text
-    assert "U+0000" in text
+    document = pymupdf.open(stream=hostile, filetype="pdf")
+    objects = "".join(document.xref_object(k) for k in range(1, document.xref_length()))
+    assert not re.search(r"/(?:JavaScript|JS|EmbeddedFile|Launch|SubmitForm)\b", objects)
 
 
-@pytest.mark.parametrize("name", ["printed", "hostile"])
+def test_a_link_does_not_lead_out_of_a_report(hostile: bytes) -> None:
+    links = [link for page in pages(hostile) for link in page.get_links()]
+    assert links
+    assert all(link["kind"] in (pymupdf.LINK_GOTO, pymupdf.LINK_NAMED) for link in links)
+
+
+@pytest.mark.parametrize(
+    "source",
+    ['#read("/etc/passwd")', '#read("../secret")', '#read("/../secret")', '#include "../secret"',
+     '#image("/etc/passwd")', '#import "@preview/cetz:0.3.0"', '#json("/proc/self/environ")', '#plugin("../secret")'],
+)  # fmt: skip
+def test_the_compiler_reads_nothing_outside_its_folder(source: str, tmp_path: Path) -> None:
+    """Even code that ran would find nothing: its root folder contains only the report's own files."""
+    (root := tmp_path / "root").mkdir()
+    for path, text in ((tmp_path / "secret", SECRET), (root / "own", "own")):
+        path.write_text(text)
+    assert _pdf(root, b'#set document(title: "t")\n#read("own")').startswith(b"%PDF"), "it reads its own folder"
+    with pytest.raises(typst.TypstError):
+        _pdf(root, f'#set document(title: "t")\n{source}'.encode())
+
+
+@pytest.mark.parametrize("name", ["printed", "odd"])
 def test_nothing_leaves_the_page(name: str, request: pytest.FixtureRequest) -> None:
     content = pages(request.getfixturevalue(name))
     seen = 0
@@ -129,7 +123,11 @@ def test_a_formula_that_the_typesetter_refuses_is_shown_as_its_source() -> None:
     assert squeezed("a square") not in text
 
 
-@pytest.mark.parametrize("changes", [{"title": r"$\,$"}, {"title": "\n"}, {"title": "", "id": ""}])
-def test_a_heading_that_shows_nothing_does_not_lose_the_report(changes: dict[str, str], folder: Path) -> None:
+@pytest.mark.parametrize(
+    "changes", [{"title": r"$\,$"}, {"title": "\n"}, {"title": "", "id": ""}, {"title": HOSTILE["long"]}]
+)
+def test_a_heading_that_shows_nothing_or_too_much_does_not_lose_the_report(
+    changes: dict[str, str], folder: Path
+) -> None:
     claim = replace(record(figures=(), finding="kept finding"), **changes)
     assert squeezed("kept finding") in text_of(pdf(ledger((claim,)), folder))

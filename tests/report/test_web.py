@@ -5,21 +5,17 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
-import os
 import re
-import subprocess
-import sys
 from collections import Counter
 from html.parser import HTMLParser
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from lipverify.claims.ledger import Figure, HeatMap, Ledger, Panel, Region, Series, write_ledger
+from lipverify.claims.ledger import Figure, HeatMap, Ledger, Panel, Region, Series
 
 # internal: the refusal of one formula; a page shows its source
 from lipverify.foundation.latex import UnreadableError
@@ -38,8 +34,7 @@ from lipverify.report.web.page import web_page  # internal: the page without a f
 
 # internal: one text with its formulas, without a page; one formula as the browser gets it
 from lipverify.report.web.words import Formulas, many, mathml
-from tests import ROOT
-from tests.cli.test_hostile import HOSTILE, hostile_ledger
+from tests.hostile import HOSTILE, hostile_ledger
 from tests.ledgers import ledger, realistic, record, slopes_figure, terms_figure
 
 EMPTY = {"meta", "link", "input", "br", "hr", "wbr"}
@@ -144,18 +139,6 @@ def test_each_point_of_a_figure_says_its_values(book: Ledger, page: Parsed) -> N
                     assert said[f"{digits.number(x, digits=6)}; {digits.with_error(y, error)}"] >= 1
     assert said["a, d; −0.5"] == 1
     assert said["b, c; not a number"] == 1
-
-
-def test_the_same_ledger_gives_the_same_bytes_in_any_process(book: Ledger, content: bytes, tmp_path: Path) -> None:
-    write_ledger(book, tmp_path / "ledger.json")
-    code = (
-        "import sys; from pathlib import Path; from lipverify.claims.ledger.record import read_ledger;"
-        "from lipverify.report import write_web_page; write_web_page(read_ledger(Path(sys.argv[1])), Path(sys.argv[2]))"
-    )
-    environment = {**os.environ, "PYTHONHASHSEED": "12345", "SOURCE_DATE_EPOCH": "1", "TZ": "Asia/Tokyo"}
-    command = [sys.executable, "-c", code, str(tmp_path / "ledger.json"), str(tmp_path / "out.html")]
-    subprocess.run(command, check=True, cwd=ROOT, env=environment)
-    assert (tmp_path / "out.html").read_bytes() == content
 
 
 def test_a_changed_number_changes_the_page(content: bytes, book: Ledger) -> None:
