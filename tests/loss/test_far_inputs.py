@@ -10,7 +10,7 @@ import pytest
 from lipverify import Problem, loss_terms, optimal_window
 from lipverify.covariates import Ellipsoid
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.arrays import Array
+from lipverify.foundation.arrays import Array  # internal: the type that a link takes and returns
 from lipverify.laws import Affine, Ridge, Zonal
 
 
