@@ -316,6 +316,8 @@ def sampled_risk(
     ------
     InvalidInput
         If `prompts` are not `Prompts`, or a model, `contexts` or `seed` breaks its rule.
+    OutOfReach
+        If rare prompts rule the risk, so that no interval can be believed; see `mean_with_half_width`.
 
     Examples
     --------

@@ -287,16 +287,6 @@ def _finite(leaves: Floats) -> Floats:
     return leaves
 
 
-def half_widths(values: Floats) -> Floats:
-    """Half-widths of 95 % intervals for means along the first axis.
-
-    >>> round(float(half_widths(np.array([1.0, 2.0, 3.0]))), 3)
-    1.132
-    """
-    # 1.96 is the 97.5 % quantile of the normal distribution
-    return np.asarray(1.96 * values.std(axis=0, ddof=1) / math.sqrt(len(values)))
-
-
 @makes("sampled", "montecarlo")
 def mean_with_half_width(values: Floats) -> tuple[float, float]:
     """The mean of independent values and the half-width of its 95 % interval by the normal law, for many values.
@@ -304,17 +294,30 @@ def mean_with_half_width(values: Floats) -> tuple[float, float]:
     Parameters
     ----------
     values
-        The values, (N,).
+        The values, (N,), N >= 100.
 
     Returns
     -------
     mean, half_width
         Two numbers.
 
+    Raises
+    ------
+    OutOfReach
+        If the values contradict the interval: too few, or a few that carry most of the variance (`TRUSTED`).
+
     Examples
     --------
-    >>> mean, error = mean_with_half_width(np.array([1.0, 2.0, 3.0]))
-    >>> mean, round(error, 3)
-    (2.0, 1.132)
+    >>> mean, error = mean_with_half_width(np.linspace(-1, 1, 1001))
+    >>> round(mean, 12), round(error, 4)
+    (0.0, 0.0358)
     """
-    return float(values.mean()), float(half_widths(values))
+    if len(values) < FEWEST:
+        raise OutOfReach(f"{len(values)} values are too few for a normal interval, which takes {FEWEST}; draw more.")
+    mean = sampled_mean(np.asarray(values))
+    if not mean.trusted:
+        raise OutOfReach(
+            f"the standard error of the sampled variance is {mean.doubt:.2g} of it, and it must be below {TRUSTED}: "
+            f"{RARE}; draw more, compare two on the same samples, or take a quantity that is bounded."
+        )
+    return mean.value, 1.96 * mean.standard_error  # the 97.5 % quantile of the normal law
