@@ -1,9 +1,8 @@
-r"""A search for the best GD++ weights by independent routes, repeated until none finds a better minimum.
+"""A search for the best GD++ weights by independent routes, repeated until none finds a better minimum.
 
 The routes start from random places of the zeros; from the best models with one layer less, with a layer inserted; from
-large noise s = E sigma^2, where ridge regression is smooth and one basin dominates, down to the given s, and from s = 0
-up to it; and, in rounds, from the best minima with some zeros placed again. The evidence for a minimum is the routes
-that ended in it, and the number of descents.
+large noise s = E sigma^2, where one basin dominates, down to the given s, and from s = 0 up to it; and, in rounds, from
+the best minima with some zeros placed again. The evidence for a minimum is the routes that ended in it.
 """
 
 from __future__ import annotations
@@ -21,18 +20,8 @@ from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss
 
 RANDOM = (1, 30, 80, 200, 240, 240, 160)
 """Random starts by number of layers: more for harder problems, as long as the search takes about a minute."""
-FEW = 40
-"""Number of starts of a search that is not thorough."""
-ROUNDS = 2
-"""Rounds in which some zeros of the best minima are placed again."""
 POOL = 8
 """Number of distinct minima passed on to the next round, level of noise and depth."""
-RUNGS, RATIO, FOLLOWING = 6, 4.0, 60
-"""Levels of noise in a ladder, their ratio, and steps of a descent at each."""
-SPAN = 1.2
-"""The widest range of a start, in units of the largest node."""
-MEAN = 3.0
-"""The narrowest range of a start, in units of n, the mean eigenvalue."""
 
 
 class Explored(NamedTuple):
@@ -47,33 +36,22 @@ class Explored(NamedTuple):
 def explored(
     loss: ExcessLoss, layers: int, shorter: Floats, n: int, rng: np.random.Generator, thorough: bool = True
 ) -> Explored:
-    """Search by all routes for minima of the loss on coarse nodes.
+    """Search by all routes for minima of the loss on coarse nodes; if not `thorough`, from shorter models alone.
 
-    Parameters
-    ----------
-    loss
-        The loss on nodes that are exact, or nearly so, for models of that depth.
-    layers, shorter
-        The depth; the best models with one layer less, (count, 2 L - 3), or none.
-    n
-        Number of tokens, which is the mean eigenvalue.
-    rng
-        Generator of the starts.
-    thorough
-        True for all routes; False for a few starts from the shorter models with a layer inserted.
+    `shorter` are the best models with one layer less, (count, 2 L - 3), or none; `n` is the mean eigenvalue.
     """
     if layers == 1:
         return Explored(descended(loss, np.asarray([[-1.0 / n]]), 30).weights, 1, 1, ("random",))
     if not thorough:
-        best = raced(loss, deepened(rng, FEW, shorter))
+        best = raced(loss, deepened(rng, 40, shorter))
         agreeing = int(np.sum(best.values <= best.values[0] * (1 + SAME)))
-        return Explored(_different(best).weights, FEW, agreeing, ("deepened",))
+        return Explored(_different(best).weights, 40, agreeing, ("deepened",))
     ends: dict[str, Ends] = {}
     descents = 0
     for route, begin, follow in _routes(loss, layers, shorter, n, rng):
         descents += len(begin)
         ends[route] = follow(begin)
-    for _ in range(ROUNDS):
+    for _ in range(2):
         begin = moved(rng, RANDOM[layers - 1], _different(*ends.values()).weights)
         descents += len(begin)
         ends["moved"] = _different(raced(loss, begin), *([ends["moved"]] if "moved" in ends else []))
@@ -83,31 +61,30 @@ def explored(
     return Explored(_different(*ends.values()).weights, descents, sum(counts.values()), routes)
 
 
-Route = tuple[str, Floats, Callable[[Floats], Ends]]
-
-
-def _routes(loss: ExcessLoss, layers: int, shorter: Floats, n: int, rng: np.random.Generator) -> Iterator[Route]:
+def _routes(
+    loss: ExcessLoss, layers: int, shorter: Floats, n: int, rng: np.random.Generator
+) -> Iterator[tuple[str, Floats, Callable[[Floats], Ends]]]:
     """The routes by name, each with its starts and the way to follow them."""
-    count, near = RANDOM[layers - 1], MEAN * n
-    far = max(SPAN * float(loss.rule.t[-1]), near)
+    count, near = RANDOM[layers - 1], 3.0 * n
+    far = max(1.2 * float(loss.rule.t[-1]), near)
 
     def down(ladder: list[float]) -> Callable[[Floats], Ends]:
         return lambda begin: _followed(loss, begin, ladder)
 
     yield "random", folded(rng, count, layers, near, far), lambda begin: raced(loss, begin)
     yield "deepened", deepened(rng, count, shorter), lambda begin: raced(loss, begin)
-    levels = [n * RATIO**-k for k in range(RUNGS)]
+    levels = [n * 4.0**-k for k in range(6)]
     begin = folded(rng, count // 2, layers, near, far)
     yield "less noise", begin, down([*(level for level in levels if level > loss.noise), loss.noise])
     if loss.noise:
-        yield "more noise", begin, down([0.0, *(loss.noise * RATIO**-k for k in range(RUNGS // 2, 0, -1)), loss.noise])
+        yield "more noise", begin, down([0.0, *(loss.noise * 4.0**-k for k in (3, 2, 1)), loss.noise])
 
 
 def _followed(loss: ExcessLoss, begin: Floats, ladder: list[float]) -> Ends:
     """The best minima at the first level of noise, followed to the last level."""
     ends = raced(replace(loss, noise=ladder[0]), begin)
     for level in ladder[1:]:
-        ends = descended(replace(loss, noise=level), _different(ends).weights, FOLLOWING)
+        ends = descended(replace(loss, noise=level), _different(ends).weights, 60)
     return ends
 
 

@@ -1,11 +1,8 @@
-r"""Orthogonal polynomials of the measure t rho(t) dt, and its Gauss rule, which determines the loss of a filter.
+"""Orthogonal polynomials of the measure mu = t rho(t) dt, and its Gauss rule, which determines the loss of a filter.
 
-The loss of a filter g of degree D - 1 depends on mu = t rho(t) dt only through its moments, and the quadratic form of
-the loss only through the D x D Jacobi matrix J of mu. The recurrence coefficients of J come from modified moments by
-Chebyshev's algorithm (Sack and Donovan; Gautschi, Orthogonal Polynomials, section 2.1.7): with monic Laguerre
-polynomials of the weight t^{a'} e^{-t/2}, near mu, a degree costs three bits of the working precision instead of
-sixteen. All of it is in balls of Arb, so a precision that does not suffice shows as wide balls, and the next one is
-tried.
+The Jacobi matrix comes from modified moments by Chebyshev's algorithm (Sack and Donovan; Gautschi, Orthogonal
+Polynomials, section 2.1.7): with monic Laguerre polynomials of the weight t^{a'} e^{-t/2}, near mu, a degree costs
+three bits of the working precision instead of sixteen. A precision that does not suffice shows as wide balls of Arb.
 """
 
 from __future__ import annotations
@@ -24,12 +21,10 @@ from lipverify.linear_transformer.gdplusplus.spectrum import SpectralRule
 
 WANTED = 192
 """Bits of accuracy of every coefficient, and the precision of later use: enough for losses of 1e-12 at d = 10."""
-MOMENT_BITS, ROW_BITS = 30, 4
-"""Working precision per degree in bits, for the modified moments (sums that cancel) and the rows of the algorithm."""
-TRIES = 4
-"""Number of times that the precision is doubled before giving up."""
-LARGE = 1e200
-"""Squares of orthonormal polynomials are scaled down above this size, because in the tail they exceed doubles."""
+MOMENT_BITS, ROW_BITS, TRIES = 30, 4, 4
+"""Working precision per degree in bits, for the modified moments (sums that cancel) and the rows of the algorithm, and
+how often it is tried, each time with twice as many.
+"""
 
 
 class Recurrence(NamedTuple):
@@ -40,37 +35,24 @@ class Recurrence(NamedTuple):
 
 
 @lru_cache(maxsize=16)
-def recurrence(n: int, d: int, nodes: int, reach: float | None = None) -> Recurrence:
-    """The Jacobi matrix of t rho(t) dt with this number of rows, in balls of at least `WANTED` bits.
-
-    Raises
-    ------
-    OutOfReach
-        If four doublings of the precision do not reach that.
-
-    >>> found = recurrence(20, 10, 2)
-    >>> float(found.diagonal[0]), float(found.squares[0])  # E tr Sigma^2 / E tr Sigma, and E tr Sigma
-    (31.0, 200.0)
-    """
+def recurrence(n: int, d: int, nodes: int) -> Recurrence:
+    """The Jacobi matrix of mu with this number of rows, in balls of at least `WANTED` bits."""
     order = n - d + 4
     for attempt in range(TRIES):
         bits = WANTED + nodes * ROW_BITS * 2**attempt
         with ctx.workprec(bits + nodes * MOMENT_BITS * 2**attempt):
-            modified = _modified_moments(density_moments(n, d, 2 * nodes + 1, reach)[1:], order)
+            modified = _modified_moments(density_moments(n, d, 2 * nodes + 1)[1:], order)
         with ctx.workprec(bits):
             coefficients = _chebyshev([+moment for moment in modified], order, nodes)
         if all(coefficient.rel_accuracy_bits() >= WANTED for part in coefficients for coefficient in part):
             return coefficients
-    raise OutOfReach(f"n = {n}, d = {d}, {nodes} nodes, reach {reach}: {bits} bits do not suffice; use fewer layers.")
+    raise OutOfReach(f"n = {n}, d = {d}, {nodes} nodes: {bits} bits do not suffice; use fewer layers.")
 
 
 def gauss_mean(polynomials: Recurrence, nodes: int, s: Any) -> Any:
     """Gauss's rule for int 1/(t + s) dmu as a continued fraction; s is a rational number or a ball.
 
     It rises with the number of nodes, and stays below the integral: even derivatives of 1/(t + s) are positive.
-
-    >>> round(float(gauss_mean(recurrence(20, 10, 2), 1, 0)), 9)  # (E tr Sigma)^2 / E tr Sigma^2
-    6.451612903
     """
     tail = polynomials.diagonal[nodes - 1] + s
     for k in range(nodes - 1, 0, -1):
@@ -78,15 +60,9 @@ def gauss_mean(polynomials: Recurrence, nodes: int, s: Any) -> Any:
     return polynomials.squares[0] / tail
 
 
-@lru_cache(maxsize=16)
-def gauss_rule(n: int, d: int, nodes: int, reach: float | None = None) -> SpectralRule:
-    """Gauss's rule for mu as a rule for rho: exact for t times any polynomial of degree below twice the nodes.
-
-    >>> rule = gauss_rule(20, 10, 4)
-    >>> round(rule.mean(rule.t), 9), round(rule.mean(rule.t**3), 6)  # E tr Sigma, E tr Sigma^3
-    (200.0, 238800.0)
-    """
-    polynomials = recurrence(n, d, nodes, reach)
+def gauss_rule(n: int, d: int, nodes: int) -> SpectralRule:
+    """Gauss's rule for mu as a rule for rho: exact for t times any polynomial of degree below twice the nodes."""
+    polynomials = recurrence(n, d, nodes)
     diagonal, squares = (np.asarray([float(ball.mid()) for ball in part]) for part in polynomials)
     t = eigvalsh_tridiagonal(diagonal, np.sqrt(squares[1:]))
     return SpectralRule(t, -_log_christoffel(t, diagonal, squares) - np.log(t), float(t[-1]), 0.0)
@@ -100,7 +76,7 @@ def _log_christoffel(t: Floats, diagonal: Floats, squares: Floats) -> Floats:
         following = ((t - diagonal[k]) * now - np.sqrt(squares[k] * (k > 0)) * before) / np.sqrt(squares[k + 1])
         before, now = now, following
         total = total + now**2
-        shrink = np.where(total > LARGE, 1 / np.sqrt(LARGE), 1.0)
+        shrink = np.where(total > 1e200, 1 / np.sqrt(1e200), 1.0)  # in the tail they exceed doubles
         before, now, total, scaled = before * shrink, now * shrink, total * shrink**2, scaled - 2 * np.log(shrink)
     return np.asarray(np.log(total) + scaled)
 
