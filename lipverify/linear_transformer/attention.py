@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from lipverify.foundation.arrays import Array
 from lipverify.linear_transformer.layer import Layer
@@ -19,27 +19,6 @@ class Pulled(NamedTuple):
 
     weights: Array
     gram: Array
-
-
-class Attention(Protocol):
-    """H as a function of the moments."""
-
-    def __call__(self, gram: Array) -> Array:
-        """H, (contexts, d + 1, d + 1)."""
-        ...
-
-    def pull(self, gram: Array, covector: Array) -> Pulled:
-        """The adjoint of the derivative of H at these moments."""
-        ...
-
-    @property
-    def transposed(self) -> Attention:
-        """H^T, of moments that are symmetric."""
-        ...
-
-    def last_row(self, times: Callable[[Array], Array]) -> Array:
-        """The last row of H, (contexts, 1, d + 1); `times` multiplies rows, (..., 1, d + 1), by the moments."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -73,11 +52,11 @@ class Heads:
 
     @property
     def transposed(self) -> Heads:
-        """sum_k Q_k^T G P_k^T."""
+        """H^T = sum_k Q_k^T G P_k^T, of moments that are symmetric."""
         return Heads(Layer(_transposed(self.layer.Q), _transposed(self.layer.P)))
 
     def last_row(self, times: Callable[[Array], Array]) -> Array:
-        """sum_k (P_k)_last G Q_k."""
+        """The last row of H, (contexts, 1, d + 1); `times` multiplies rows, (..., 1, d + 1), by the moments."""
         return sum(times(self.layer.P[k, -1:, :]) @ self.layer.Q[k, :, :] for k in range(self.layer.heads))
 
 
@@ -98,7 +77,7 @@ class Entrywise:
 
     @property
     def transposed(self) -> Entrywise:
-        """Omega^T o G."""
+        """H^T = Omega^T o G."""
         return Entrywise(_transposed(self.factors))
 
     def last_row(self, times: Callable[[Array], Array]) -> Array:
@@ -106,6 +85,10 @@ class Entrywise:
         xp = self.factors.__array_namespace__()
         unit = xp.eye(self.factors.shape[-1], dtype=self.factors.dtype, device=self.factors.device)[-1:, :]
         return self.factors[-1:, :] * times(unit)
+
+
+Attention = Heads | Entrywise
+"""H as a function of the moments."""
 
 
 def _transposed(matrices: Array) -> Array:

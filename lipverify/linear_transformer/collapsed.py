@@ -56,17 +56,7 @@ def readout(gram: Array, layers: Sequence[Parametrisation]) -> Readout:
 
 
 class Pass(NamedTuple):
-    """A forward pass with the intermediate values that its adjoint needs.
-
-    Attributes
-    ----------
-    moments
-        G_0, ..., G_{L-1}.
-    maps
-        S_0, ..., S_{L-1}.
-    rows
-        The last rows of S_{L-1} ... S_l for l = 0, ..., L, each (..., 1, d + 1): the first is (-w^T, a).
-    """
+    """A forward pass: G_0, ..., G_{L-1}, S_0, ..., S_{L-1}, and the last rows of S_{L-1} ... S_l for l = 0, ..., L."""
 
     moments: tuple[Array, ...]
     maps: tuple[Array, ...]
@@ -98,8 +88,7 @@ def forward(gram: Array, layers: Sequence[Callable[[Array], Array]]) -> Pass:
 def last_row(gram: Array, layers: Sequence[Attention]) -> Array:
     """(-w^T, a), (..., 1, d + 1), after one layer or more: `forward` without the values for the adjoint.
 
-    Maps are stored as S^T, for which S G S^T is two products with a fast layout. The last layer uses one row times
-    its moments, G_{L-1} = S G S^T, which is the product of a row with S, G and S^T.
+    Maps are stored as S^T, for which S G S^T is two products with a fast layout; the last layer needs one row.
     """
     xp = gram.__array_namespace__()
     turned = xp.matrix_transpose

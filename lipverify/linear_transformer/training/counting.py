@@ -1,9 +1,7 @@
-r"""The contribution of a context's loss x to the training objective; a cap c separates small losses from large ones.
+"""The contribution of a context's loss x to the training objective; a cap c separates small losses from large ones.
 
-    bounded      x c / (c + x), which never exceeds c: a context on which the model explodes does not dominate the rest
-    otherwise    c log(1 + x / c), whose slope persists: a descent can repair a model that explodes
-
-The slope of the first is damp^2 and that of the second damp, damp = c / (c + x).
+bounded      x c / (c + x), which never exceeds c: a context on which the model explodes does not dominate the rest
+otherwise    c log(1 + x / c), whose slope persists: a descent can repair a model that explodes
 """
 
 from __future__ import annotations
@@ -13,10 +11,7 @@ import math
 from lipverify.foundation.arrays import Array
 
 LARGEST = 1e300
-"""Largest loss that is computed without overflow, intermediate values included.
-
-A larger one contributes the cap, or the logarithm of this value, with slope 0.
-"""
+"""Largest loss that is computed without overflow; a larger one contributes the cap, or its logarithm, with slope 0."""
 
 
 def counted(losses: Array, cap: float, bounded: bool) -> tuple[Array, Array]:

@@ -1,11 +1,8 @@
 """The lineage of trained models, each grown from shorter and narrower ones, and the effort for each.
 
-Every model starts from the model with one layer less and a layer inserted, and from random weights. All families but
-DIAG also start from DIAG of the same depth, DIAG and SAFE from a minimum of GD++, and LOWRANK from FULL projected to
-its form. SAFEFULL starts only from FULL of the same depth and seed.
-
-Models are trained one by one into a folder of witnesses: valid files are kept, and an interruption loses only the model
-in progress.
+Every model starts from the model with one layer less and a layer inserted, and from random weights; all families but
+DIAG from DIAG of the same depth, DIAG and SAFE from a minimum of GD++, LOWRANK from FULL projected to its form;
+SAFEFULL only from FULL. Models go one by one into a folder of witnesses, so that an interruption loses only one.
 """
 
 from __future__ import annotations
@@ -60,14 +57,9 @@ PLANS: Mapping[str, tuple[Plan, Plan]] = {
 """The effort for each family: for models of up to `SHALLOW` layers, and for deeper ones."""
 SHALLOW = 4
 """Largest depth with the first plan of a family."""
-SMALL = START / 10
-"""Size of the random part that is added to a diagonal model."""
-COLUMN = 3.0
-"""Length of the column P_xy that is added to a layer of a diagonal model, in rescaled units."""
 
 
 def plan_of(family: str, layers: int) -> Plan:
-    """The effort for a model."""
     return PLANS[family][layers > SHALLOW]
 
 
@@ -92,18 +84,9 @@ def trained(
     grown_from: Sequence[Trained] = (),
     arithmetic: Arithmetic | None = None,
 ) -> Trained:
-    """Train a model of one of `families.NAMES` on the problem of the published table, or on one of another size.
+    """Train a model of one of `families.NAMES`, grown from the models of `parents`, in their order.
 
-    Parameters
-    ----------
-    noise, family, layers
-        The problem by its name, such as "uniform-3" or "uniform-3@5x10"; the family; the depth.
-    seed
-        Seed of the random starts and contexts.
-    grown_from
-        The models of `parents`, in their order.
-    arithmetic
-        "native" or "array"; by default native if there is a C compiler.
+    `noise` names the problem, such as "uniform-3" or "uniform-3@5x10"; `arithmetic` is native if there is a C compiler.
     """
     kind, plan = family_named(family, regression_named(noise)), plan_of(family, layers)
     samples = f"trained/{address_of(kind.regression)}"  # the same for all models, to compare losses
@@ -135,7 +118,6 @@ def inserted(family: Omega | Full, shorter: Floats, draws: int, seed: int, strea
 
 
 def random_starts(family: Omega | Full, layers: int, draws: int, seed: int, stream: str) -> list[Start]:
-    """Models with all layers random."""
     return [
         Start(
             f"random start {draw + 1}",
@@ -150,19 +132,19 @@ def widened(family: Omega | Full, origin: str, diagonal: Floats, seed: int, stre
     """Convert one diagonal head a layer, weights as in `Diag`, to a start for the family.
 
     At a diagonal model the loss of free matrices is stationary in every off-diagonal direction, so a small random part
-    is added. Each layer except the first and the last also gets a column P_xy, which no diagonal head has: it adds a
-    multiple of the label to one direction of the covariates, where later layers can use it.
+    is added. Each inner layer also gets a column P_xy, which no diagonal head has: it adds a multiple of the label to
+    one direction of the covariates, where later layers can use it.
     """
     if not isinstance(family, Full):
         return [Start(origin, family.of_diag(diagonal))]
     narrow = Diag(family.regression)
-    written = family.of_diag(narrow.of_four(narrow.four(diagonal)))
-    noisy = written + family.at_random(_normals(family, len(diagonal), seed, f"{stream}/widened"), SMALL)
+    written = family.of_diag(narrow.of_four(narrow.numbers(diagonal)))
+    noisy = written + family.at_random(_normals(family, len(diagonal), seed, f"{stream}/widened"), START / 10)
     starts = [Start(origin, written), Start(f"{origin}, off the diagonal too", noisy)]
     for layer in range(1, len(diagonal) - 1):
         direction = family.column(_normals(family, 1, seed, f"{stream}/column/{layer}")[0])
         stored = noisy.copy()
-        stored[layer] = family.with_column(noisy[layer], COLUMN * direction / np.linalg.norm(direction))
+        stored[layer] = family.with_column(noisy[layer], 3.0 * direction / np.linalg.norm(direction))
         starts.append(Start(f"{origin}, a column in layer {layer + 1}", stored))
     return starts
 
@@ -213,22 +195,8 @@ def make(
 ) -> list[Witness]:
     """The witnesses of the models in a folder; missing ones are trained, each after its parents.
 
-    Parameters
-    ----------
-    models
-        The models to make.
-    folder
-        The folder of the witnesses. A stored model is not trained again if it has the same settings, a valid digest,
-        and the stored models as parents.
-    arithmetic
-        As for `trained`.
-    made
-        Called for each model.
-
-    Raises
-    ------
-    InvalidInput
-        If a file of the folder holds something else.
+    A stored model is not trained again if it has the same settings, a valid digest, and the stored models as parents.
+    `made` is called for each model; `arithmetic` is as for `trained`.
     """
     every, witnesses = in_order(models), dict[Model, Witness]()
     for noise in dict.fromkeys(model.noise for model in every):
@@ -257,7 +225,6 @@ def _kept(model: Model, folder: Path, older: Sequence[Witness], arithmetic: Arit
 
 
 def _made(model: Model, folder: Path, older: Sequence[Witness], arithmetic: Arithmetic | None) -> Witness:
-    """Train a model and store it at once."""
     noise, family, layers, seed = model
     clock = time.process_time()
     result = trained(noise, family, layers, seed, [witness.trained for witness in older], arithmetic)
@@ -268,7 +235,7 @@ def _made(model: Model, folder: Path, older: Sequence[Witness], arithmetic: Arit
 
 
 def ship(folder: Path, out: Path) -> None:
-    """Write the models of a folder to the folder of those that come with lipverify, `rounded` as their parents are."""
+    """Write the models of a folder to that of those that come with lipverify, `rounded` as their parents are."""
     names = [name for path in sorted(folder.iterdir()) for name in names_of(path.name, folder)]
     split = [(noise, *model.rsplit("-", 2)) for noise, _, model in (name.partition("/") for name in names)]
     digests = dict[Model, str]()
