@@ -2,11 +2,10 @@
 
 from lipverify.optimum.pretraining.training import (
     Recipe,
-    Settings,
     Trajectory,
     held_out_losses,
     pretrain,
     pretrain_together,
 )
 
-__all__ = ["Recipe", "Settings", "Trajectory", "held_out_losses", "pretrain", "pretrain_together"]
+__all__ = ["Recipe", "Trajectory", "held_out_losses", "pretrain", "pretrain_together"]
