@@ -152,11 +152,7 @@ def _size(regression: Regression) -> str:
 
 
 def _rounding(digits: str) -> float:
-    """Half a unit of the last digit.
-
-    >>> _rounding("0.344"), _rounding("2.37e-10")
-    (0.0005, 5e-13)
-    """
+    """Half a unit of the last digit."""
     if Decimal(digits) == 0:
         return 0.0
     return float(Decimal((0, (5,), int(Decimal(digits).as_tuple().exponent) - 1)))

@@ -30,7 +30,7 @@ from lipverify.linear_transformer.gdplusplus.critical import (
 )
 
 # internal: starts with random zeros
-from lipverify.linear_transformer.gdplusplus.folds import folded
+from lipverify.linear_transformer.gdplusplus.exploring import folded
 from lipverify.linear_transformer.published import regression_named
 
 EPS = float(np.finfo(float).eps)

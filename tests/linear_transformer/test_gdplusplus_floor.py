@@ -30,10 +30,8 @@ from lipverify.linear_transformer.gdplusplus import (
 from lipverify.linear_transformer.gdplusplus.floor import degree
 
 # internal: exact moments compared with those of the traces
-from lipverify.linear_transformer.gdplusplus.moments import density_moments
-
 # internal: Gauss's rule alone, at its degree and beyond
-from lipverify.linear_transformer.gdplusplus.orthogonal import gauss_mean, gauss_rule, recurrence
+from lipverify.linear_transformer.gdplusplus.orthogonal import density_moments, gauss_mean, gauss_rule, recurrence
 
 # internal: the same moments by a route of traces
 from lipverify.linear_transformer.gdplusplus.spectrum import trace_moments

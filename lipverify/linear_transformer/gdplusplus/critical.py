@@ -29,8 +29,7 @@ from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
 from lipverify.linear_transformer.gdplusplus.floor import degree, second_moment
 from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss
-from lipverify.linear_transformer.gdplusplus.moments import density_moments
-from lipverify.linear_transformer.gdplusplus.orthogonal import gauss_rule
+from lipverify.linear_transformer.gdplusplus.orthogonal import density_moments, gauss_rule
 from lipverify.linear_transformer.regression.contexts import Regression, require_regression
 
 PRECISION, RADIUS = 704, 2.0**-330

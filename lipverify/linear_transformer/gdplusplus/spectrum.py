@@ -36,14 +36,11 @@ class SpectralRule:
 
     Attributes
     ----------
-    t
-        Eigenvalues, (nodes,).
-    log_weights
-        Logarithms of the weights, (nodes,): in the tail the weights themselves are below the smallest double.
-    reach
-        The largest eigenvalue that the rule covers.
-    error
-        Largest relative error among mass and exact moments E tr Sigma^k, k <= 3, before a rule was cut short.
+    t, log_weights
+        Eigenvalues and logarithms of the weights, (nodes,): in the tail the weights are below the smallest double.
+    reach, error
+        The largest eigenvalue that the rule covers, and the largest relative error among mass and exact moments
+        E tr Sigma^k, k <= 3, before a rule was cut short.
     """
 
     t: Floats

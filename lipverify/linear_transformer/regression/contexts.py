@@ -1,7 +1,6 @@
-r"""Contexts of noisy linear regression, represented by second moments, which are all that a linear transformer uses.
+"""Contexts of noisy linear regression, represented by second moments, which are all that a linear transformer uses.
 
-x_i ~ N(0, I), w* ~ N(0, I), sigma from its law, y_i = <w*, x_i> + sigma eps_i. With z_i = (x_i, eps_i), the moments of
-the tokens e_i = (x_i, y_i) are
+With z_i = (x_i, eps_i) the moments of the tokens e_i = (x_i, y_i), y_i = <w*, x_i> + sigma eps_i, are
 
     G = sum_i e_i e_i^T = C W C^T,    W = sum_i z_i z_i^T,    C = [[I, 0], [w*^T, sigma]],
 
@@ -81,12 +80,8 @@ class Contexts:
     ----------
     gram
         (contexts, d + 1, d + 1): sum over tokens of e e^T with e = (x, y).
-    task
-        (contexts, d): w*.
-    sigma
-        (contexts,): the noise level of each.
-    n
-        Tokens in a context.
+    task, sigma, n
+        w*, (contexts, d); the noise level of each, (contexts,); tokens in a context.
     """
 
     gram: Floats

@@ -79,10 +79,6 @@ def thinned_mean(values: Floats, share: Floats) -> SampledMean:
         se^2 = V/N + (M/N)^2 (1 - k/M) S/k,
 
     and the doubt is that of both variances, each by its part in the sum.
-
-    >>> few = np.ones(4)
-    >>> thinned_mean(few, few / 4)
-    SampledMean(value=1.0, standard_error=0.0, doubt=0.0)
     """
     least = share.min()
     thinned_out = share > least

@@ -64,11 +64,7 @@ def plan_of(family: str, layers: int) -> Plan:
 
 
 def parents(family: str, layers: int) -> list[tuple[str, int]]:
-    """The models (family, layers) that a model is grown from: one layer less, and DIAG or FULL of the same depth.
-
-    >>> parents("FULL", 3), parents("DIAG", 1), parents("SAFEFULL", 5)
-    ([('FULL', 2), ('DIAG', 3)], [], [('FULL', 5)])
-    """
+    """The models (family, layers) that a model is grown from: one layer less, and DIAG or FULL of the same depth."""
     if family == "SAFEFULL":
         return [("FULL", layers)]
     older = [(family, layers - 1)] if layers > 1 else []
@@ -172,11 +168,7 @@ Made = Callable[[int, int, Model, Witness, bool], None]
 
 
 def in_order(models: Iterable[Model]) -> tuple[Model, ...]:
-    """The models and all their ancestors, each after its parents.
-
-    >>> [(model.family, model.layers) for model in in_order([Model("uniform-3", "FULL", 2, 0)])]
-    [('DIAG', 1), ('FULL', 1), ('DIAG', 2), ('FULL', 2)]
-    """
+    """The models and all their ancestors, each after its parents."""
     return tuple(dict.fromkeys(ancestor for model in models for ancestor in _line(model)))
 
 

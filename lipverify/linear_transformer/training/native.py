@@ -13,13 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.foundation.arrays import Floats, address, aligned
+from lipverify.foundation.arrays import Array, Floats, address, aligned
 from lipverify.foundation.compiling import compiled as compiled_from
 from lipverify.foundation.compiling import has_compiler
 from lipverify.linear_transformer.collapsed import forward, pullback
 from lipverify.linear_transformer.families import attentions_of, in_numbers
 from lipverify.linear_transformer.regression.contexts import Contexts
-from lipverify.linear_transformer.training.counting import LARGEST, counted
 
 PART = 4096
 """Contexts whose gradients are summed together, so that sums do not depend on the distribution over threads."""
@@ -47,7 +46,7 @@ class Packed:
     def losses(self, weights: Floats, cap: float, bounded: bool = True) -> tuple[Floats, Floats]:
         """Contributions (contexts,), and the gradient of their sum weighted by shares, at `Family.numbers`.
 
-        `cap` and `bounded` are as for `counting.counted`.
+        `cap` and `bounded` are as for `counted`.
         """
         sign = 0.0 if math.isinf(cap) else cap if bounded else -cap
         weights = np.ascontiguousarray(weights, dtype=float)
@@ -169,3 +168,31 @@ def _filled(array: Floats, count: int) -> Floats:
 def _vectors(array: Floats) -> Floats:
     """A copy where the compiled code can load its vectors, of at most 64 bytes."""
     return aligned(array, 64)
+
+
+LARGEST = 1e300
+"""Largest loss that is computed without overflow; a larger one contributes the cap, or its logarithm, with slope 0."""
+
+
+def counted(losses: Array, cap: float, bounded: bool) -> tuple[Array, Array]:
+    """(the contribution of each loss x to the objective, its derivative); an infinite cap c leaves losses unchanged.
+
+        bounded      x c / (c + x), which never exceeds c: contexts on which the model explodes do not dominate the rest
+        otherwise    c log(1 + x / c), whose slope persists: a descent can repair a model that explodes
+
+    >>> import numpy as np
+    >>> counted(np.asarray([0.0, 2.0]), 2.0, bounded=True)
+    (array([0., 1.]), array([1.  , 0.25]))
+    >>> value, slope = counted(np.asarray([2.0, np.inf]), 2.0, bounded=False)
+    >>> bool(value[0] == 2 * np.log(2)), bool(value[1] < 1400), slope
+    (True, True, array([0.5, 0. ]))
+    """
+    xp = losses.__array_namespace__()
+    lost = ~(losses < LARGEST)
+    held = xp.where(lost, LARGEST, losses)
+    if math.isinf(cap):
+        return xp.where(lost, cap, held), xp.where(lost, 0.0, xp.ones_like(held))
+    damp = 1 / (1 + held / cap)
+    if bounded:
+        return xp.where(lost, cap, held * damp), xp.where(lost, 0.0, damp * damp)
+    return cap * xp.log1p(held / cap), xp.where(lost, 0.0, damp)

@@ -1,7 +1,7 @@
 """The logarithm of the capped adjusted loss over a fixed sample of contexts, with its gradient.
 
 The prediction is a polynomial of degree 3^L in the data, so a single rare context can dominate the average at a start:
-losses are capped (`counting`). Losses of table entries span twelve decades; their logarithm gives every descent the
+losses are capped (`counted`). Losses of table entries span twelve decades; their logarithm gives every descent the
 same scale.
 """
 
@@ -22,8 +22,7 @@ from lipverify.linear_transformer.regression.adjusted import evaluation
 from lipverify.linear_transformer.regression.contexts import Contexts, Regression
 from lipverify.linear_transformer.regression.rare import with_rare
 from lipverify.linear_transformer.regression.thinned import GROUP, thinned
-from lipverify.linear_transformer.training.counting import LARGEST, counted
-from lipverify.linear_transformer.training.native import DEEPEST, Packed
+from lipverify.linear_transformer.training.native import DEEPEST, LARGEST, Packed, counted
 
 Arithmetic = Literal["native", "array"]
 
@@ -50,11 +49,6 @@ def draw_sample(regression: Regression, count: int, seed: int, stream: str, rare
     """`count` contexts of an address, a multiple of `thinned.GROUP`, thinned out of `thinned.POOL` times as many.
 
     With `rare` > 0 contexts of each decade of rareness up to that one replace the largest of them.
-
-    >>> from lipverify.linear_transformer.regression.noise import UniformNoise
-    >>> sample = draw_sample(Regression(3, 20, UniformNoise(1.0)), 1024, seed=0, stream="a")
-    >>> sample.gram.shape, round(float(sample.share.sum()), 12)
-    ((1024, 4, 4), 1.0)
     """
     few, share = with_rare(regression, count, rare, seed, stream) if rare else thinned(regression, count, seed, stream)
     goals = []

@@ -24,13 +24,7 @@ FEW = 512
 
 @dataclass(frozen=True, eq=False)
 class OfFamily:
-    """The estimator that a family's weights, (layers, *shape), define.
-
-    >>> from lipverify.linear_transformer.regression.contexts import draw_contexts
-    >>> regression = Regression(3, 20, UniformNoise(1.0))
-    >>> OfFamily(Omega(regression), np.zeros((2, 4)))(draw_contexts(regression, 5, seed=0, stream="a")).shape
-    (5, 3)
-    """
+    """The estimator that a family's weights, (layers, *shape), define."""
 
     family: Omega | Full
     weights: Floats

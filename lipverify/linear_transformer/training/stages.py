@@ -44,12 +44,7 @@ class Descent(NamedTuple):
 
 
 def descend(objective: Callable[[Floats], tuple[float, Floats]], start: Floats, iterations: int) -> Descent:
-    """Descend at most a number of steps from a start; stop earlier if a step gains less than `STALLED` of the value.
-
-    >>> end = descend(lambda x: (float((x**2).sum()), 2 * x), np.asarray([[3.0, -1.0]]), 20)
-    >>> bool(end.value < 1e-12), end.weights.shape
-    (True, (1, 2))
-    """
+    """Descend at most a number of steps; stop earlier if a step gains less than `STALLED` of the value."""
 
     def flat(point: Floats) -> tuple[float, Floats]:
         value, gradient = objective(point.reshape(start.shape))

@@ -128,11 +128,7 @@ class Filter(SpectralEstimator):
 
 
 def estimators(noise: str, tuned: tuple[float, float]) -> Mapping[str, Estimator]:
-    """All shipped models of a law and the baselines, by name; TunedRR with its cap and factor.
-
-    >>> [name for name in estimators("uniform-7@5x20", (1.0, 1.0)) if "-" not in name]
-    ['ConstRR', 'AdaRR', 'TunedRR', 'Bayes']
-    """
+    """All shipped models of a law and the baselines, by name; TunedRR with its cap and factor."""
     here = regression_named(noise)
     ridges = {"ConstRR": best_constant(here), "AdaRR": AdaRR(), "TunedRR": TunedRR(*tuned), "Bayes": Bayes(here.noise)}
     depths = range(1, known_depth(noise, float(SEQUENCES)) + 1)
@@ -227,7 +223,7 @@ def column(noise: str, tables: int, seed: int) -> Column:
     query = protocol_queries(held_out, seed, f"tables/{noise}/queries")
     entries = {name: number_of for name in every if (number_of := _printed(noise, name)) > 0}
     weights = {name: held_out.weights(every[name]) for name in {*again, *shallow, *entries, "TunedRR"}}
-    given: dict[str, Estimator] = {name: lambda _, w=w: w for name, w in weights.items()}
+    given = {name: _giving(w) for name, w in weights.items()}
     return Column(
         means=stored.means,
         printed_errors={
@@ -242,6 +238,11 @@ def column(noise: str, tables: int, seed: int) -> Column:
             for name in shallow
         },
     )
+
+
+def _giving(w: Floats) -> Estimator:
+    """The estimator with these weights, whatever the contexts are."""
+    return lambda _: w
 
 
 def _mean(values: Floats) -> tuple[float, float]:
@@ -261,7 +262,7 @@ def _printed(noise: str, name: str) -> float:
 def _printed_error(held_out: Evaluation, like: Sequence[Floats], entry: float) -> float:
     """The least error of a printed number among the w of estimators like the printed one."""
     # the mean of some models is dominated by rare contexts: their error would be far too large for the printed number
-    alike = [lambda _, w=w: w for w in like if np.any((w - held_out.oracle) ** 2 > 0)]
+    alike = [_giving(w) for w in like if np.any((w - held_out.oracle) ** 2 > 0)]
     return min((held_out.printed_error(estimator, entry).value for estimator in alike), default=0.0)
 
 

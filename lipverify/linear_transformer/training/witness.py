@@ -66,11 +66,7 @@ class Witness(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 def name_of(noise: str, family: str, layers: int, seed: int) -> str:
-    """The name of a model: its law, and its key in the file of that law.
-
-    >>> name_of("uniform-3", "DIAG", 2, 0)
-    'uniform-3/DIAG-2-0'
-    """
+    """The name of a model, its law and its key in the file of that law: uniform-3/DIAG-2-0."""
     return f"{noise}/{family}-{layers}-{seed}"
 
 
@@ -120,11 +116,7 @@ def models_folder() -> Path:
 
 
 def witness(noise: str, family: str, layers: int, seed: int = 0) -> Witness:
-    """A shipped witness.
-
-    >>> witness("uniform-3", "DIAG", 2).trained.layers
-    2
-    """
+    """A shipped witness."""
     return read_witness(name_of(noise, family, layers, seed), models_folder())
 
 

@@ -122,11 +122,7 @@ class Nearby:
 
 
 def updated(inverse: Floats, s: Floats, y: Floats) -> Floats:
-    """The inverse Hessian nearest to `inverse` that gives the step s for the change y of the slopes.
-
-    >>> updated(np.eye(2), np.array([1.0, 0.0]), np.array([2.0, 0.0])).tolist()
-    [[0.5, 0.0], [0.0, 1.0]]
-    """
+    """The inverse Hessian nearest to `inverse` that gives the step s for the change y of the slopes."""
     curvature = float(s @ y)
     if not curvature > 0:
         return inverse

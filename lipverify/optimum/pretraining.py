@@ -354,3 +354,6 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
             problem, optimiser_named(self.optimiser, self.learning_rate), streams, starts, steps=self.steps,
             batch=self.batch, attention=attention, every=every, held_out=held_out, seed=seed,
         )  # fmt: skip
+
+
+__all__ = ["Recipe", "Trajectory", "held_out_losses", "pretrain", "pretrain_together"]
