@@ -19,7 +19,7 @@ import numpy as np
 
 from lipverify.foundation.arrays import Array, Floats, to_device
 from lipverify.foundation.validation import chosen
-from lipverify.linear_transformer.attention import Attention, Entrywise, Heads
+from lipverify.linear_transformer.collapsed import Attention, Entrywise, Heads
 from lipverify.linear_transformer.layer import Diagonal, Layer, Parametrisation, SingleHead
 from lipverify.linear_transformer.regression.contexts import Regression
 

@@ -49,27 +49,19 @@ PROBE = 1e-2
 class BlockOptimum(msgspec.Struct, frozen=True, kw_only=True):
     """The minimiser over |c| <= C and all c', and the best aligned matrix M = c BB^T.
 
-    c' is reported as 0 unless the gain exceeds the errors.
-
     Attributes
     ----------
     problem, C
         The problem, and the radius.
     c, c_error, c_perp, c_perp_error
-        c and c' of the minimiser, without units, with bounds on their errors.
+        c and c' of the minimiser, without units, with bounds on their errors; c' is 0 unless the gain exceeds the
+        errors.
     loss, loss_error
         The loss there, in units of y squared, and a bound on its error.
     aligned_c, aligned_loss
         The best c with c' = 0, and its loss.
     slope, slope_error
         dL / d(c'^2) there, and its error: c' = 0 is a minimum in c' if it is positive, and none if it is negative.
-
-    Examples
-    --------
-    >>> from lipverify.laws import LowRank
-    >>> best = optimal_block(Problem(d=2, n=1000, law=LowRank([[1.0], [0.0]]), sigma=0.5), C=2.0)
-    >>> best.c, best.c_perp, best.loss == best.aligned_loss
-    (2.0, 0.0, True)
     """
 
     problem: Problem
@@ -288,17 +280,13 @@ ROWS = 12
 
 
 class Radius(msgspec.Struct, frozen=True, kw_only=True):
-    """The radius lies in [low, high]; `high` is infinite if c' = 0 is best in every ball of the search, up to `low`.
+    """The radius lies in [low, high].
 
     Attributes
     ----------
     low, high
-        Ends of the interval that holds the radius, a value of c; no unit.
-
-    Examples
-    --------
-    >>> Radius(low=2.5, high=2.6).high
-    2.6
+        Ends of the interval that holds the radius, a value of c; no unit. `high` is infinite if c' = 0 is best in every
+        ball of the search, up to `low`.
     """
 
     low: float

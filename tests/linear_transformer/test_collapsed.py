@@ -37,11 +37,8 @@ from lipverify.linear_transformer import (
 )
 from lipverify.linear_transformer import forward as by_tokens
 
-# internal: the complex step moves each factor of a layer
-from lipverify.linear_transformer.attention import Entrywise, Heads
-
-# internal: the pass and its adjoint, compared with tokens
-from lipverify.linear_transformer.collapsed import forward, last_row, pullback
+# internal: the pass and its adjoint, compared with tokens; the complex step moves each factor of a layer
+from lipverify.linear_transformer.collapsed import Entrywise, Heads, forward, last_row, pullback
 from lipverify.linear_transformer.families import NAMES, family_named
 
 # internal: the kernel and its cache are replaced and emptied

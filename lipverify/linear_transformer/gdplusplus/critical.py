@@ -27,6 +27,7 @@ from scipy.integrate import solve_ivp
 
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Floats
+from lipverify.foundation.validation import whole
 from lipverify.linear_transformer.gdplusplus.floor import degree, second_moment
 from lipverify.linear_transformer.gdplusplus.loss import ExcessLoss
 from lipverify.linear_transformer.gdplusplus.orthogonal import density_moments, gauss_rule
@@ -34,8 +35,6 @@ from lipverify.linear_transformer.regression.contexts import Regression, require
 
 PRECISION, RADIUS = 704, 2.0**-330
 """Working precision in bits, and relative radius of the box about a point: sums over moments lose up to 300 bits."""
-DEEPEST = 3
-"""Most layers: of four the polynomial has a hundred thousand terms."""
 
 
 class CriticalPoint(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,8 +55,8 @@ class CriticalPoint(msgspec.Struct, frozen=True, kw_only=True):
 def slopes(regression: Regression, layers: int) -> list[Any]:
     """The exact gradient of the loss of a number of layers, as polynomials of the weights."""
     require_regression(regression)
-    if layers > DEEPEST:
-        raise OutOfReach(f"layers = {layers}: critical points are certified for at most {DEEPEST} layers.")
+    # of four the polynomial has a hundred thousand terms
+    layers = whole("layers", layers, 1, "the number of layers of a certified critical point", 3)
     ring = fmpq_mpoly_ctx.get(tuple(f"w{k}" for k in range(2 * layers - 1)), "lex")
     s, moments = second_moment(regression.noise), density_moments(regression.n, regression.d, 2 * degree(layers) + 2)
     one, nothing = ring.constant(1), ring.constant(0)
@@ -120,11 +119,6 @@ def certified(gradient: Sequence[Any], weights: Sequence[float] | Floats) -> Cri
 def two_layers(regression: Regression) -> tuple[CriticalPoint, ...]:
     """All critical points of two layers, with a proof that none is missed, ordered by the number of directions down.
 
-    Raises
-    ------
-    OutOfReach
-        If a pair of roots is neither excluded nor certified.
-
     >>> from lipverify.linear_transformer.regression.noise import UniformNoise
     >>> [point.index for point in two_layers(Regression(10, 20, UniformNoise(5.0)))]
     [0, 1]
@@ -137,10 +131,7 @@ def two_layers(regression: Regression) -> tuple[CriticalPoint, ...]:
 def small_start(regression: Regression, layers: int) -> CriticalPoint:
     """The certified end of gradient flow from weights 0, the limit of plain training with small weights and steps.
 
-    Raises
-    ------
-    OutOfReach
-        If there are more than three layers, or the flow did not end near a critical point that can be certified.
+    It is refused for more than three layers, or if the flow did not end near a critical point that can be certified.
 
     >>> from lipverify.linear_transformer.regression.noise import UniformNoise
     >>> end = small_start(Regression(10, 20, UniformNoise(0.0)), 1)
