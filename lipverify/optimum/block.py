@@ -388,8 +388,8 @@ class SampledBlock(msgspec.Struct, frozen=True, kw_only=True):
     """The best symmetric M in a ball, from sampled contexts: half-widths of 95 % intervals.
 
     `c` and `c_perp` are the averages of s^T M s over the unit vectors of col(B) and of its complement, and `relevant`
-    is its least value on col(B), from the M before any averaging, which is kept. `deviation` is the largest entry of M
-    - c BB^T - c' (I - BB^T) in standard errors, and `chance` the probability of such an entry if M* has this form.
+    is its least value on col(B); that is of M before any averaging, which is kept. `deviation` is the largest entry of
+    M - c BB^T - c' (I - BB^T) in standard errors, and `chance` the probability of such an entry if M* has this form.
     """
 
     c: float
