@@ -9,9 +9,8 @@ from typing import TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from lipverify.foundation.latex.reader import read
-from lipverify.foundation.latex.source import COMMANDS
-from lipverify.foundation.latex.tree import Part
+from lipverify.foundation.latex.reader import Part, read
+from lipverify.foundation.latex.symbols import LATEX
 from lipverify.report.model import Front, Symbol, Theorem
 from lipverify.report.text import formulas_in, rich
 from lipverify.report.words import NOTATION
@@ -64,9 +63,9 @@ def _symbols(part: Part) -> Iterator[str]:
     r"""The letters of a formula with their commands: `\mathbf{M}` is `\mathbfM`."""
     match part:
         case Part("sign", text):
-            yield COMMANDS.get(text, text)
+            yield LATEX.get(text, text)
         case Part("command", name, (Part("row", _, (Part("sign", text),)),)) if name != "sqrt":
-            yield f"\\{name}{COMMANDS.get(text, text)}"
+            yield f"\\{name}{LATEX.get(text, text)}"
         case _:
             for inside in filter(None, part.parts):
                 yield from _symbols(inside)
