@@ -68,10 +68,7 @@ def cache_folder() -> Path:
 
 
 def compiled(source: str, accept: Accept) -> ctypes.CDLL:
-    """Compile a C source, or take it from the cache, and load it; calls of its functions release Python's lock.
-
-    `accept` tests what was loaded. A cached library that fails is compiled again, and a fresh one is out of reach.
-    """
+    """Compile a C source, or take it from the cache, and load it; a library that `accept` refuses is compiled again."""
     command = require_compiler()
     flags = ("-std=gnu11", "-O3", "-ffp-contract=fast", "-fno-math-errno", "-fwrapv", "-shared", "-fPIC")
     failure: _Failure | None = None

@@ -28,13 +28,7 @@ BRIEFLY = "if the corrections are powers and logarithms"
 
 
 def ladder(start: float, stop: float, points: int | None = None) -> tuple[float, ...]:
-    """A geometric ladder with one point a decade and at least 14 points by default; points from 1000 on are integers.
-
-    It has at least 8 points and spans at least two decades.
-
-    >>> ladder(1.0, 1e7, 8)
-    (1.0, 10.0, 100.0, 1000.0, 10000.0, 100000.0, 1000000.0, 10000000.0)
-    """
+    """A geometric ladder, by default of a point a decade and at least 14; points from 1000 on are integers."""
     ends = number("start", start, "the first point"), number("stop", stop, "the last point")
     if not 0 < ends[0] < ends[1]:
         raise InvalidInput(f"start = {start!r}, stop = {stop!r}: a ladder needs 0 < start < stop, both finite.")

@@ -41,16 +41,7 @@ rounded to the third, a number of decimals, if that stays within its error."""
 
 @lru_cache(maxsize=256)
 def features(function: Callable[[Any], Any], low: float = -1.0, high: float = 1.0) -> Features | None:
-    """The features of a function on [low, high], or None if balls cannot evaluate it.
-
-    Balls support arithmetic, comparisons, np.where and similar functions, and NumPy's and SciPy's elementary functions.
-
-    >>> found = features(lambda z: np.abs(z - 0.25) + np.exp(-(((z - 0.5) / 1e-6) ** 2)))
-    >>> found.places, found.narrowest()[0] < 1e-5
-    ((0.25,), True)
-    >>> features(lambda z: np.sort(z)) is None
-    True
-    """
+    """The features of a function on [low, high], or None if balls cannot evaluate it."""
     from lipverify.problem.tracing import traced  # Arb, which most laws do without
 
     try:
@@ -60,24 +51,14 @@ def features(function: Callable[[Any], Any], low: float = -1.0, high: float = 1.
 
 
 def undeclared(h: Callable[[Floats], Floats], declared: tuple[float, ...]) -> float | None:
-    """The place in (-1, 1) where a link bends or jumps most, away from the declared places; None if it is smooth there.
-
-    >>> undeclared(lambda z: abs(z - 0.3), ()), undeclared(lambda z: abs(z - 0.3), (0.3,)), undeclared(np.tanh, ())
-    (0.3, None, None)
-    """
+    """The place in (-1, 1) where a link bends or jumps most, away from the declared places; None if it is smooth there."""
     point = _most_bent(h, declared)
     return None if point is None else round(point, 2) + 0.0
 
 
 @by_law
 def sighted(law: Law) -> Any:  # a law of the same class
-    """A law of a user's link with its undeclared kinks and jumps declared if they are few; otherwise the law itself.
-
-    >>> sighted(Ridge(lambda z: np.maximum(z, 0.3) + np.sign(z + 0.25))).kink_points
-    (-0.25, 0.3)
-    >>> sighted(Ridge(lambda z: np.tanh(3000 * z))).kink_points, sighted(Ridge(lambda z: np.floor(9 * z))).kink_points
-    ((), ())
-    """
+    """A law of a user's link with its undeclared kinks and jumps declared if they are few; otherwise the law itself."""
     return law
 
 
@@ -134,16 +115,7 @@ def _most_bent(h: Callable[[Floats], Floats], declared: tuple[float, ...]) -> fl
 
 
 def unseen(d: int, h: Callable[[Floats], Floats], variance: float) -> float:
-    """The relative error of `variance`, a value of Var h(<q, x>) in dimension d by another rule; 0 if below 1e-3.
-
-    Raises
-    ------
-    OutOfReach
-        If it is more than a tenth: h has features that the other rule misses.
-
-    >>> unseen(3, np.cos, (1 + np.sin(2) / 2) / 2 - np.sin(1) ** 2)
-    0.0
-    """
+    """The relative error of `variance`, Var h(<q, x>) by another rule; 0 if small, out of reach above a tenth."""
     x, gauss = np.polynomial.legendre.leggauss(PANEL)
     angle = np.pi * (np.arange(PANELS)[:, None] + (1 + x) / 2).ravel() / PANELS
     weight = np.tile(gauss, PANELS) * np.sin(angle) ** (d - 2)

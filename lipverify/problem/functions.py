@@ -19,11 +19,7 @@ SMALL_ANGLE = 0.05
 
 @dataclass(frozen=True)
 class PowerSeries:
-    """c_0 + c_1 t + c_2 t^2 + ...; as a covariance it is positive definite in every dimension if all c_j >= 0.
-
-    >>> PowerSeries((1.0, 0.0, 2.0))(np.array([0.5])).tolist()
-    [1.5]
-    """
+    """c_0 + c_1 t + c_2 t^2 + ...; as a covariance it is positive definite in every dimension if all c_j >= 0."""
 
     coefficients: tuple[float, ...]
 

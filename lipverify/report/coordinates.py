@@ -28,11 +28,7 @@ def _entry(key: str, coordinate: Scalar) -> str:
 
 
 def words(where: Where) -> str:
-    """All coordinates of a point.
-
-    >>> words({"d": 2, "law": "relu"})
-    '$d = 2$, ReLU law'
-    """
+    """All coordinates of a point."""
     return ", ".join(said(key, coordinate, typeset(coordinate)) for key, coordinate in where.items())
 
 

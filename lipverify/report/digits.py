@@ -56,11 +56,7 @@ def with_error(value: float | None, error: float | None) -> str:
 
 
 def typeset(text: str) -> str:
-    r"""A number with its power of ten as LaTeX; any other text unchanged.
-
-    >>> typeset("1e30"), typeset("2.5e−9"), typeset("relu"), typeset("0.25")
-    ('$10^{30}$', '$2.5 \\times 10^{-9}$', 'relu', '0.25')
-    """
+    r"""A number with its power of ten as LaTeX; any other text unchanged."""
     match = re.fullmatch(rf"({MINUS}?[0-9.]+)e({MINUS}?[0-9]+)", text)
     if match is None:
         return text
@@ -69,20 +65,12 @@ def typeset(text: str) -> str:
 
 
 def scientific(mantissa: str, power: str) -> str:
-    r"""A number times a power of ten in LaTeX, or the power alone.
-
-    >>> scientific("1", "30"), scientific("2.5", "-9")
-    ('10^{30}', '2.5 \\times 10^{-9}')
-    """
+    r"""A number times a power of ten in LaTeX, or the power alone."""
     return rf"10^{{{power}}}" if mantissa == "1" else rf"{mantissa} \times 10^{{{power}}}"
 
 
 def signed(value: float | None) -> str:
-    """A margin with three significant digits and a sign.
-
-    >>> signed(0.08333), signed(-2e-6), signed(0.0), signed(None)
-    ('+0.0833', '−2e−6', '0', '–')
-    """
+    """A margin with three significant digits and a sign."""
     text = number(value, digits=3)
     return f"+{text}" if value is not None and value > 0 else text
 

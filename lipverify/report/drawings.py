@@ -76,11 +76,7 @@ Labelled = TypeVar("Labelled", Series, Band, Region)
 
 
 def joined(figures: Iterable[Figure]) -> tuple[Figure, ...]:
-    """Join figures that differ only by further curves on the same axes.
-
-    Readings of one statement draw the same measurement, each with its own claimed line; together they make one
-    figure. Figures in which one label would stand for two curves are not joined.
-    """
+    """Join figures that differ only by further curves on the same axes, as readings of one statement do."""
     kept: list[Figure] = []
     for figure in dict.fromkeys(figures):
         for index, earlier in enumerate(kept):

@@ -141,11 +141,7 @@ def _judgement(cell: Cell, notes: dict[str, str]) -> Judgement:
 
 
 def _beginning(notes: Sequence[str]) -> str:
-    """The common beginning of several notes in whole words, up to the first formula.
-
-    >>> _beginning(["the ratio tends to 2", "the ratio tends to 3"])
-    'the ratio tends to '
-    """
+    """The common beginning of several notes in whole words, up to the first formula."""
     if len(notes) < 2:
         return ""
     words = zip(*(note.split("$")[0].split("`")[0].split(" ") for note in notes), strict=False)
@@ -153,11 +149,7 @@ def _beginning(notes: Sequence[str]) -> str:
 
 
 def _letter(position: int) -> str:
-    """Letters of notes: a, ..., z, aa, ab, ...
-
-    >>> _letter(0), _letter(25), _letter(26)
-    ('a', 'z', 'aa')
-    """
+    """Letters of notes: a, ..., z, aa, ab, ..."""
     before, last = divmod(position, 26)
     return (_letter(before - 1) if before else "") + chr(ord("a") + last)
 

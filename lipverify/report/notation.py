@@ -26,10 +26,7 @@ class Defined:
         self._known: set[int] = set()
 
     def with_symbols(self, page: Page, stem: str = "", *, own: bool = True) -> Page:
-        """The page with the meanings of the symbols that first appear on it.
-
-        `own`: True if its claims come with lipverify. A letter in a user's file has the meaning that the file gives it.
-        """
+        """The page with the meanings of the symbols that first appear on it; claims not `own` define theirs."""
         holding = {k: entry for k, entry in enumerate(NOTATION) if entry.holds_for(stem, own)}
         used, before, new_entries = set(symbols_in(page)), set[str](), list[int]()
         while used != before:  # a meaning may contain further symbols

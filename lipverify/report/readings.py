@@ -41,10 +41,7 @@ def label(record: Record) -> str:
 
 
 def holds_at(records: Sequence[Record], *, latex: bool = True) -> str:
-    """The range of some readings' verdicts: one range if it is common, each range if they are few, else their number.
-
-    If one of them rests on a limit, the limit's assumption follows.
-    """
+    """The range of some readings' verdicts, or each, or their number; then the assumption of a limit."""
     by_range: dict[str, list[Record]] = {}
     for record in records:
         by_range.setdefault(reach(record.cells, record.verdict, record.id, latex=latex), []).append(record)
@@ -93,10 +90,7 @@ def remarks(records: Sequence[Record], texts: Callable[[Record], Iterable[str]])
 
 
 def names(some: Sequence[Record], records: Sequence[Record]) -> str:
-    """Names for some of the readings, by the label parts that distinguish them from the rest.
-
-    Empty for all of them; "all but" the others if that is shorter.
-    """
+    """Some of the readings by the label parts that distinguish them, or as "all but" the others; empty for all."""
     chosen = {record.id for record in some}
     rest = [record for record in records if record.id not in chosen]
     if not rest:

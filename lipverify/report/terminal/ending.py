@@ -31,10 +31,7 @@ LEFT_OUT: dict[Trouble, str] = {
 
 
 def exit_code(ledger: Ledger, strict: bool) -> int:
-    """3 if a check broke, 1 if a verdict differs from the record or a control escaped, else 0.
-
-    A new claim has no recorded verdict, so its verdict does not count as different.
-    """
+    """3 if a check broke, 1 if a verdict differs from the recorded one or a control escaped, else 0."""
     if any(record.verdict == "error" for record in ledger.claims):
         return BROKE
     differs = any(record.moved or not record.control.caught for record in ledger.claims)
@@ -59,10 +56,7 @@ def needs_a_look(record: Record) -> bool:
 
 
 def _counted(ledger: Ledger, width: int) -> Iterator[str]:
-    """Count passages by outcome, in fewer words if one line is too short, then grades, then claims.
-
-    Print the ranges too, unless a verdict needs attention, which takes their lines.
-    """
+    """Count passages by outcome, then grades, then claims; if no verdict needs attention, ranges too."""
     judged = measured(ledger.claims)
     grades = Counter(item.grade for item in passages(judged) or judged)
     told = ", ".join(f"{grades[grade]} {grade}" for grade in GRADES if grades[grade])

@@ -64,11 +64,7 @@ def figure(drawing: Drawing, page: Page) -> Markup:
 
 
 def addresses(report: Report, figures: Iterable[str]) -> dict[str, str]:
-    """The address of each theorem and claim by its anchor: its own name, with characters that an address allows.
-
-    The anchors of `figures` are their addresses. A claim with the name of its theorem shares its address. If two others
-    would be equal, the later one is numbered.
-    """
+    """The address of each theorem and claim by its anchor: its own name, numbered if it would be taken."""
     addresses: dict[str, str] = {}
     taken = {"theorems", "filters", "found", "theme", "notation", "verdicts", "sources", "provenance", "tip"}
     taken |= {*figures, *(f"section-{k}" for k, _ in enumerate(report.sections, 1))}

@@ -36,20 +36,13 @@ def mathml(latex: str, display: bool) -> str:
     r"""One formula, given without dollar signs; `display` sets it as display mathematics.
 
     Raises `UnreadableError` or `typst.TypstError` if it cannot be set.
-
-    >>> mathml("w^2", display=False)
-    '<math><msup><mi>𝑤</mi><mn>2</mn></msup></math>'
     """
     (markup,) = _compiled([(typst_math(latex), display)])
     return markup
 
 
 def many(formulas: Iterable[tuple[str, bool]]) -> list[str]:
-    """Formulas as `(Typst source, display)`, compiled together; an empty string for each that the compiler refuses.
-
-    >>> many([("x", False), ("unknown", False)])
-    ['<math><mi>𝑥</mi></math>', '']
-    """
+    """Formulas as `(Typst source, display)`, compiled together; an empty string for each that the compiler refuses."""
     sources = list(formulas)
     try:
         return _compiled(sources)
