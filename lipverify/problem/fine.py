@@ -51,7 +51,7 @@ def features(function: Callable[[Any], Any], low: float = -1.0, high: float = 1.
 
 
 def undeclared(h: Callable[[Floats], Floats], declared: tuple[float, ...]) -> float | None:
-    """The place in (-1, 1) where a link bends or jumps most, away from the declared places; None if it is smooth there."""
+    """The place in (-1, 1) where a link bends or jumps most, away from declared ones; None if it is smooth."""
     point = _most_bent(h, declared)
     return None if point is None else round(point, 2) + 0.0
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 import msgspec
 
 from lipverify.claims.ledger.figure import Band, Figure, Panel, Region, Series
-from lipverify.report.figures import FLAT, LEVEL, draw, undrawable, width
+from lipverify.report.figures import FLAT, LEVEL, draw, has_place, undrawable, width
 from lipverify.report.model import Drawing
 from lipverify.report.text import printable, rich
 
@@ -69,7 +69,7 @@ def _flattens(series: Series, panel: Panel) -> bool:
 
 def _heights(series: Series, panel: Panel) -> list[float]:
     log = panel.yscale == "log"
-    return [math.log(y) if log else y for y in series.y if math.isfinite(y) and (y > 0 or not log)]
+    return [math.log(y) if log else y for y in series.y if has_place(y, log)]
 
 
 Labelled = TypeVar("Labelled", Series, Band, Region)

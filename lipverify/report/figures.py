@@ -213,9 +213,13 @@ def undrawable(figure: Figure) -> int:
     )
 
 
+def has_place(value: float, log: bool) -> bool:
+    """True if an axis has a position for a value: it is finite, and positive on a log axis."""
+    return math.isfinite(value) and (value > 0 or not log)
+
+
 def _has_place(panel: Panel, x: float, y: float) -> bool:
-    log = (panel.xscale == "log", panel.yscale == "log")
-    return all(math.isfinite(v) and (v > 0 or not scaled) for v, scaled in zip((x, y), log, strict=True))
+    return has_place(x, panel.xscale == "log") and has_place(y, panel.yscale == "log")
 
 
 def _lay_out(canvas: Any, figure: Figure, total: float) -> list[Any]:

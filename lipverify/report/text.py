@@ -58,7 +58,6 @@ def rich(text: str) -> Text:
     return tuple(runs)
 
 
-@lru_cache(1 << 14)
 def formula(latex: str) -> Run:
     """One formula, given without dollar signs; as code if it cannot be typeset."""
     try:

@@ -11,6 +11,7 @@ VERDICTS = {
     "error": "error",
 }
 """The word for a verdict, short enough for a table."""
+SIGNS = {"supported": "✓", "refuted": "✗", "inconclusive": "?", "error": "!"}
 
 LEGEND = (
     "A number with its signed distance to the edge of the set that a reading allows: ✓ inside, ✗ outside, ? across the "

@@ -60,7 +60,6 @@ def _readable(latex: str) -> str:
         return latex
 
 
-@lru_cache(1 << 12)  # figures and exports repeat theirs
 def latex_source(latex: str, dialect: Literal["latex", "mathtext"] = "latex") -> str:
     r"""A formula, given without dollar signs, in LaTeX with amsmath and amssymb, or in what matplotlib can draw.
 

@@ -10,16 +10,13 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-PLAIN_STEPS = 10
-"""Progress lines in a log, where a bar cannot be drawn: enough to see that the run moves, few enough to skip."""
-
 
 @contextmanager
 def progress_of(what: str) -> Iterator[Callable[[int, int, str], None]]:
     """A function of (done, total, label) that shows the progress of `what`."""
     console = Console(stderr=True, highlight=False)
     if not console.is_terminal:
-        yield _plain(what)
+        yield tenths(what, lambda line: print(line, file=sys.stderr, flush=True))
         return
     columns = (
         TextColumn(what),
@@ -41,18 +38,16 @@ def progress_of(what: str) -> Iterator[Callable[[int, int, str], None]]:
         bar.stop()
 
 
-def _plain(what: str) -> Callable[[int, int, str], None]:
-    """Print about ten lines for each total, none for a task that ends within a second."""
-    clock = time.perf_counter()
-    printed = {"total": 0, "step": 0}
+def tenths(what: str, show: Callable[[str], None]) -> Callable[..., None]:
+    """Write about ten lines for each total, none for a task that ends within a second."""
+    clock, seen = time.perf_counter(), {"total": 0, "step": 0}
 
-    def show(done: int, total: int, label: str) -> None:
-        step = done * PLAIN_STEPS // max(total, 1)
-        seconds = time.perf_counter() - clock
-        if total != printed["total"]:  # the plan has changed
-            printed.update(total=total, step=0)
-        if step > printed["step"] and (seconds > 1 or done == total):
-            printed["step"] = step
-            print(f"{what} {done} of {total} ({seconds:.0f} s)", file=sys.stderr, flush=True)
+    def measured(done: int, total: int, label: str = "") -> None:
+        step, seconds = done * 10 // max(total, 1), time.perf_counter() - clock
+        if total != seen["total"]:  # the plan has changed, and its next tenth is told
+            seen.update(total=total, step=step if seen["total"] else 0)
+        if step > seen["step"] and (seconds > 1 or done == total):
+            seen["step"] = step
+            show(f"{what} {done} of {total} ({seconds:.0f} s)")
 
-    return show
+    return measured

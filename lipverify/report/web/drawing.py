@@ -11,7 +11,7 @@ import msgspec
 from lipverify.claims.ledger.figure import Band, Figure, HeatMap, Panel, Region, Series
 from lipverify.foundation.latex import plain
 from lipverify.report import digits
-from lipverify.report.figures import FLAT, LEVEL
+from lipverify.report.figures import FLAT, LEVEL, has_place
 from lipverify.report.heatmaps import BLANK, scale
 from lipverify.report.looks import BAND_HATCHES, BandLook, Look, band_looks, colour_class, series_looks
 from lipverify.report.text import printable
@@ -60,11 +60,6 @@ def axis(values: Iterable[float], *, log: bool, start: float, end: float) -> Axi
     middle, half = (low + high) / 2, (least if flat else high - low) / 2 or 1.0
     free = half * 1.1  # a twentieth of the axis stays free beyond either end
     return Axis(log=log, low=middle - free, high=middle + free, start=start, end=end)
-
-
-def has_place(value: float, log: bool) -> bool:
-    """True if an axis has a position for a value: it is finite, and positive on a log axis."""
-    return math.isfinite(value) and (value > 0 or not log)
 
 
 def round_values(low: float, high: float) -> list[float]:

@@ -14,7 +14,8 @@ from lipverify.report.model import Drawing, Reading, Report, Row, Symbol, Tellin
 from lipverify.report.notation import Defined
 from lipverify.report.readings import Remark
 from lipverify.report.web.markup import Child, Markup, element, join
-from lipverify.report.web.words import SIGNS, Formulas, code, outcome, table, verdict
+from lipverify.report.web.words import Formulas, code, outcome, table, verdict
+from lipverify.report.words import SIGNS
 
 
 class Page(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Iterable, Sequence
-from functools import cache
 from itertools import groupby
 from pathlib import Path
 from xml.etree import ElementTree
@@ -17,28 +16,17 @@ from xml.etree import ElementTree
 import msgspec
 import typst
 
-from lipverify.foundation.latex import typst_math
 from lipverify.report.model import Table
 from lipverify.report.readings import Remark
 from lipverify.report.text import APART, Run, Text, rich
 from lipverify.report.web.markup import Child, Markup, element, join
-from lipverify.report.words import VERDICTS
+from lipverify.report.words import SIGNS, VERDICTS
 
 _CLOSING = {"(": ")", "[": "]", "{": "}", "⟨": "⟩"}
 _SCRIPTS = ("msup", "msub", "msubsup")
 _EACH = b"""#for (source, block) in json("formulas.json") {
   html.elem("li", math.equation(block: block, eval(source, mode: "math").body))
 }"""
-
-
-@cache
-def mathml(latex: str, display: bool) -> str:
-    r"""One formula, given without dollar signs; `display` sets it as display mathematics.
-
-    Raises `UnreadableError` or `typst.TypstError` if it cannot be set.
-    """
-    (markup,) = _compiled([(typst_math(latex), display)])
-    return markup
 
 
 def many(formulas: Iterable[tuple[str, bool]]) -> list[str]:
@@ -103,9 +91,6 @@ def _gather(row: ElementTree.Element) -> None:
 def _last(part: ElementTree.Element) -> str | None:
     base = part[0] if part.tag in _SCRIPTS and len(part) else part
     return base.text if base.tag == "mo" else None
-
-
-SIGNS = {"supported": "✓", "refuted": "✗", "inconclusive": "?", "error": "!"}
 
 
 class Formulas:
