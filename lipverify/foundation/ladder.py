@@ -12,8 +12,7 @@ __all__ = ["APART", "ASSUMPTION", "BRIEFLY", "LOG_APART", "SHARE", "ladder", "re
 FEWEST_POINTS, MOST_POINTS = 8, 10_000
 """Least and largest number of points of a ladder: fits with corrections need a few points more than unknowns."""
 SHARE, APART = 0.9, 0.04
-"""The smallest share of the leading term in the sum of the sizes of all terms, and the smallest difference of two
-exponents."""
+"""The smallest share of the leading term in the sizes of all terms, and the smallest difference of two exponents."""
 LOG_APART = 1 / 3
 """The smallest difference between the power of the logarithm in the leading term and that of a claim: over 26 decades
 (log s)^0.03 rises by 6 %, which can be mistaken for a constant."""

@@ -19,8 +19,7 @@ Draw = Callable[[Figure], Drawing]
 """A function that places a figure and returns the page's reference to it."""
 CONTROLS = "(if a claim holds, its control is a false statement; if it fails, a true one)"
 OFTEN, SHORT = 8, 30
-"""An assumption under more than the first number of headings and longer than the second, in characters, is printed once
-on the first page."""
+"""An assumption under so many headings, and longer than so many characters, is printed once, on the first page."""
 Group = tuple[Record, ...]
 """All readings of one statement."""
 Contents = tuple[tuple[str, tuple[Group, ...]], ...]

@@ -44,8 +44,7 @@ def _shown(character: str) -> str:
 
 
 LONGEST_TEXT, LONGEST_WORD, LONGEST_FORMULA = 20_000, 4_000, 4_000
-"""Longest text, word and formula in characters, many times ours; the time to break lines grows faster than the
-length."""
+"""Longest text, word and formula in characters, many times ours: the time to break lines grows faster than they do."""
 NAMED = 8
 """Characters that replace a character without a glyph by its code point."""
 

@@ -245,12 +245,6 @@ class _Reader:
         self.close("]")
         return Part("command", "root", (index, self.argument(name, begin)))
 
-    def modulo(self, name: str) -> Part:
-        return row(_SPACED, Part("fenced", "()", (row(_MODULO, _SPACED, self.argument(name)),)))
-
-    def arrow(self, name: str) -> Part:
-        return Part("command", "overset", (self.argument(name), row(Part("sign", "→"))))
-
     def switched(self, name: str) -> Part:
         r"""The rest of a group after `\rm` and its kin; letters alone are words."""
         command, rest = symbols.SWITCHES[name], self.row()
@@ -316,10 +310,10 @@ _MEANINGS: dict[str, Part | Callable[[_Reader, str], Part | None] | None] = {
     **dict.fromkeys(symbols.SIZES, lambda reader, name: Part("sized", name, (Part("sign", reader.fence()),))),
     **dict.fromkeys(symbols.SWITCHES, _Reader.switched),
     "bmod": row(_SPACED, _MODULO, _SPACED),
-    "pmod": _Reader.modulo,
+    "pmod": lambda reader, name: row(_SPACED, Part("fenced", "()", (row(_MODULO, _SPACED, reader.argument(name)),))),
     "label": lambda reader, name: reader.words(name) and None,
     "substack": _Reader.argument,
-    "xrightarrow": _Reader.arrow,
+    "xrightarrow": lambda reader, name: Part("command", "overset", (reader.argument(name), row(Part("sign", "→")))),
     "mathrm": _Reader.upright,
     "operatorname": _Reader.operator,
     "sqrt": _Reader.root,

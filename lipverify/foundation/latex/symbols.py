@@ -46,15 +46,17 @@ LATEX = {
 }
 
 
-class Command(NamedTuple):
-    """How to write a command with arguments."""
+class Forms(NamedTuple):
+    """How to write a command with arguments: by a function of Typst, a mark above a letter in a terminal, or a command.
+
+    Of a kind of words, the templates: {0} are the words, {1} the words in quotes.
+    """
 
     typst: str
-    mark: str
-    """The mark above a letter in a terminal."""
     latex: str
-    """The command, `!` if the engine has none; the same for matplotlib."""
+    """`!` if the engine has no such command; the same for matplotlib."""
     mathtext: str
+    mark: str = ""
 
 
 _COMMANDS = """
@@ -69,7 +71,7 @@ _COMMANDS = """
 """
 """Typst's function and its commands; = the mark in a terminal; : and ; the command in LaTeX and in matplotlib."""
 COMMANDS = {
-    name: Command(typst, columns.get("=", ""), columns.get(":", names[0]), columns.get(";", names[0]))
+    name: Forms(typst, columns.get(":", names[0]), columns.get(";", names[0]), columns.get("=", ""))
     for typst, names, columns in _entries(_COMMANDS)
     for name in names
 }
@@ -87,20 +89,12 @@ OPERATORS = {"argmax": "arg max", "argmin": "arg min"} | {name: name for name in
 """Operators by their words; two words have their limits below."""
 
 
-class Words(NamedTuple):
-    """How to write words of a kind: with themselves as {0} and with themselves in quotes as {1}."""
-
-    typst: str
-    latex: str
-    mathtext: str
-
-
 WORDS = {
-    "function": Words("{0}", "\\{0}", "\\{0}"),
-    "operator": Words("op({1})", r"\operatorname{{{0}}}", r"\operatorname{{{0}}}"),
-    "limits": Words("limits(op({1}))", r"\operatorname*{{{0}}}", r"\operatorname{{{0}}}"),
-    "upright": Words("op({1})", r"\mathrm{{{0}}}", r"\mathrm{{{0}}}"),
-    "text": Words("{1}", r"\text{{{0}}}", r"\text{{{0}}}"),
+    "function": Forms("{0}", "\\{0}", "\\{0}"),
+    "operator": Forms("op({1})", r"\operatorname{{{0}}}", r"\operatorname{{{0}}}"),
+    "limits": Forms("limits(op({1}))", r"\operatorname*{{{0}}}", r"\operatorname{{{0}}}"),
+    "upright": Forms("op({1})", r"\mathrm{{{0}}}", r"\mathrm{{{0}}}"),
+    "text": Forms("{1}", r"\text{{{0}}}", r"\text{{{0}}}"),
 }
 TEXT = set("text textrm textnormal textsc textit textbf textsf texttt textup emph mbox hbox".split())
 """Commands whose argument is words."""
