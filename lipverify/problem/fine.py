@@ -21,8 +21,8 @@ ROUNDING = 64 * EPS
 """A link with a smaller relative variation is constant to rounding, so its variance is unknown."""
 
 GRID, APART, BENT = 4096, 8, 20.0
-"""Steps over [-1, 1]. A second difference `BENT` times those `APART` steps away on both sides is a kink or jump: those of
-a smooth link are similar, and near a declared root |z|^s their ratio is (1 + 8/3)^{2-s} < 14."""
+"""Steps over [-1, 1]. A second difference `BENT` times those `APART` steps away on both sides is a kink or a jump: of a
+smooth link they are similar, and near a declared root |z|^s their ratio is (1 + 8/3)^{2-s} < 14."""
 MOST_FOUND = 4
 """Largest number of undeclared places to search for: more would take minutes."""
 FINER = 8

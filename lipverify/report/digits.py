@@ -20,7 +20,7 @@ def number(value: float | None, digits: int = 4) -> str:
     if value is None:
         return "–"
     if not math.isfinite(value):
-        return _special(value)
+        return "not a number" if math.isnan(value) else "∞" if value > 0 else f"{MINUS}∞"
     exact = Decimal(repr(float(value)))
     return _written(exact if exact == 0 else _rounded(exact, exact.adjusted() + 1 - digits), True)
 
@@ -87,12 +87,6 @@ def seconds(value: float) -> str:
     minutes, rest = divmod(round(value), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
-
-
-def _special(value: float) -> str:
-    if math.isnan(value):
-        return "not a number"
-    return "∞" if value > 0 else f"{MINUS}∞"
 
 
 def _exponent(value: Decimal) -> int:

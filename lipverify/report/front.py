@@ -144,11 +144,10 @@ def _compared(surprises: int, new: int, claims: int) -> str:
 
 
 def _trust(ledger: Ledger) -> str:
-    checks = {repr(check): check.agrees for record in ledger.claims for check in record.cross_checks}
-    apart = sum(not agrees for agrees in checks.values())
+    checks, apart = readings.compared(ledger.claims)
     clause = controls(ledger.claims)
     told = f"{clause[0].upper()}{clause[1:]} {CONTROLS}"
     if not checks:
         return f"{told}."
-    methods = f"{counted(len(checks), 'number')} computed by two methods"
+    methods = f"{counted(checks, 'number')} computed by two methods"
     return f"{told}; {methods} " + (f"differ in {apart} cases." if apart else "agree within their errors.")

@@ -144,6 +144,12 @@ def missed(record: Record) -> bool:
     return bool(record.cells) and not record.control.caught
 
 
+def compared(records: Iterable[Record]) -> tuple[int, int]:
+    """How many numbers two methods computed, and for how many they differ."""
+    checks = {repr(check): check.agrees for record in records for check in record.cross_checks}
+    return len(checks), sum(not agrees for agrees in checks.values())
+
+
 def differs(record: Record) -> bool:
     """True if a claim is a finding: it is refuted, or something else holds instead."""
     return record.verdict == "refuted" or bool(record.corrected.strip())

@@ -229,12 +229,9 @@ def _number(value: float) -> str:
 
 
 def _cross_checks(records: Sequence[Record]) -> str:
-    checks = {repr(check): check.agrees for record in records for check in record.cross_checks}
-    if not checks:
-        return ""
-    apart = sum(not agrees for agrees in checks.values())
-    numbers = f"{counted(len(checks), 'number')} by two methods"
-    return f"{numbers}: {f'{apart} differ' if apart else 'all agree within their errors'}"
+    checks, apart = readings.compared(records)
+    numbers = f"{counted(checks, 'number')} by two methods"
+    return "" if not checks else f"{numbers}: {f'{apart} differ' if apart else 'all agree within their errors'}"
 
 
 def _reproduce(records: Sequence[Record]) -> tuple[str, ...]:

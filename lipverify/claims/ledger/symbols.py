@@ -88,19 +88,24 @@ def said(name: str, value: Scalar, written: str = "") -> str:
         number = written or _typeset(value)
         inside = number.strip("$").replace("\N{MINUS SIGN}", "-")
         return f"${letter(name)} = {inside}$" if is_letter(name) else f"{named(name)} = {number}"
+    return spelled(name, value) or f"{named(name)} = {value}"
+
+
+def spelled(name: str, value: Scalar) -> str:
+    """The words that the shipped claims have for this value of a coordinate; empty if they have none."""
     words = text = f"{name}={value}"
     for pattern, spelling in _spellings().items():
         if match := re.search(pattern, words):
-            spelled = re.sub(r"§(\d)", lambda group, match=match: match[int(group[1])], spelling)
-            words = words[: match.start()] + spelled + words[match.end() :]
-    return words if words != text else f"{named(name)} = {value}"
+            new = re.sub(r"§(\d)", lambda group, match=match: match[int(group[1])], spelling)
+            words = words[: match.start()] + new + words[match.end() :]
+    return words if words != text else ""
 
 
 @cache
 def _spellings() -> dict[str, str]:
     """How the shipped claims spell the values of their coordinates; the table travels with them."""
-    spelled: dict[str, str] = tomllib.loads((shipped() / CONTENTS).read_text("utf-8"))["spelled"]
-    return spelled
+    table: dict[str, str] = tomllib.loads((shipped() / CONTENTS).read_text("utf-8"))["spelled"]
+    return table
 
 
 def _typeset(value: float) -> str:
