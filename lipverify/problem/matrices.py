@@ -18,7 +18,7 @@ ORTHONORMAL = 1e-10
 def rows(name: str, value: Any) -> Rows:
     """A matrix as rows of floats, refused unless it is a two-dimensional array of finite numbers."""
     try:
-        matrix = np.asarray(value, dtype=np.float64)
+        matrix = np.asarray(value).astype(np.float64, casting="safe" if np.iscomplexobj(value) else "unsafe")
     except (TypeError, ValueError, OverflowError):
         matrix = np.empty(0)
     if matrix.ndim != 2 or matrix.size == 0 or not np.all(np.isfinite(matrix)):
