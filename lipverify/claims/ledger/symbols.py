@@ -96,8 +96,9 @@ def spelled(name: str, value: Scalar) -> str:
     words = text = f"{name}={value}"
     for pattern, spelling in _spellings().items():
         if match := re.search(pattern, words):
-            new = re.sub(r"§(\d)", lambda group, match=match: match[int(group[1])], spelling)
-            words = words[: match.start()] + new + words[match.end() :]
+            for k, group in enumerate(match.groups(), 1):
+                spelling = spelling.replace(f"§{k}", group)
+            words = words[: match.start()] + spelling + words[match.end() :]
     return words if words != text else ""
 
 

@@ -231,6 +231,9 @@ class _Reader:
             self.at = begin
             return self.command(name)
 
+    def label(self, name: str) -> None:
+        self.words(name)
+
     def operator(self, name: str) -> Part:
         star = self.skip() == "*"
         self.at += star
@@ -311,7 +314,7 @@ _MEANINGS: dict[str, Part | Callable[[_Reader, str], Part | None] | None] = {
     **dict.fromkeys(symbols.SWITCHES, _Reader.switched),
     "bmod": row(_SPACED, _MODULO, _SPACED),
     "pmod": lambda reader, name: row(_SPACED, Part("fenced", "()", (row(_MODULO, _SPACED, reader.argument(name)),))),
-    "label": lambda reader, name: reader.words(name) and None,
+    "label": _Reader.label,
     "substack": _Reader.argument,
     "xrightarrow": lambda reader, name: Part("command", "overset", (reader.argument(name), row(Part("sign", "→")))),
     "mathrm": _Reader.upright,

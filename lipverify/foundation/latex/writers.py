@@ -305,7 +305,7 @@ class _Latex(_Writer):
     def sign(self, text: str) -> str:
         if text in symbols.LATEX or text.isascii():
             return symbols.LATEX.get(text, text)
-        relation, *overlay = unicodedata.normalize("NFD", text)
+        relation, *overlay = list(unicodedata.normalize("NFD", text))
         return f"\\not{self.sign(relation)}" if overlay == ["\u0338"] else self.refuse(repr(text))
 
     def space(self, command: str) -> str:
