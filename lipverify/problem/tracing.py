@@ -91,7 +91,7 @@ class _Search:
                 leaves.append((start, stop))
             elif stop - start <= SMALLEST or not start < middle < stop:
                 slivers.append((start, stop))
-                # a place alone takes a hundred steps, so so many are neighbours: rounding hides the function there, as
+                # a place alone takes a hundred steps, so more are neighbours: rounding hides the function there, as
                 # where two functions in a maximum touch or are the same
                 if len(slivers) > 1_000:
                     raise OverflowError("no width resolves it")
