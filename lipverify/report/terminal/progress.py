@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,13 +11,29 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+QUIET = 2.0
+"""Seconds after which a log has a first line."""
+
 
 @contextmanager
 def progress_of(what: str) -> Iterator[Callable[[int, int, str], None]]:
     """A function of (done, total, label) that shows the progress of `what`."""
     console = Console(stderr=True, highlight=False)
     if not console.is_terminal:
-        yield tenths(what, lambda line: print(line, file=sys.stderr, flush=True))
+        waiting = threading.Timer(
+            QUIET, print, [f"{what} 0 so far ({QUIET:.0f} s)"], {"file": sys.stderr, "flush": True}
+        )
+
+        def begun(line: str) -> None:
+            waiting.cancel()
+            print(line, file=sys.stderr, flush=True)
+
+        waiting.daemon = True
+        waiting.start()  # a first step may take minutes
+        try:
+            yield tenths(what, begun)
+        finally:
+            waiting.cancel()
         return
     columns = (
         TextColumn(what),
