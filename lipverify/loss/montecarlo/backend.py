@@ -17,7 +17,7 @@ from lipverify.foundation.streams import inverted, uniforms
 from lipverify.foundation.validation import chosen
 
 Compiled = Callable[..., tuple[Any, Any]]
-"""samples(law, L, d, n, ladders, key, first, bundles) -> (noise, bias), see `compiled.launch.samples`."""
+"""See `compiled.launch.samples`."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,6 @@ NUMPY = Backend()
 
 
 def _native() -> Backend:
-    """NumPy, with code compiled by the C compiler of this machine."""
     from lipverify.loss.montecarlo.compiled import native
 
     native.require_compiler()
@@ -108,14 +107,7 @@ def backend_named(name: str) -> Backend:
 
 
 def backend_of(name: str | None, xp: Any, device: Any, workers: int = 1) -> Backend:
-    """A backend by its name, or by a namespace with its device; NumPy by default.
-
-    Raises
-    ------
-    InvalidInput
-        If both a name and a namespace are given, a device without its namespace, an object that is not a namespace, or
-        several threads for a GPU.
-    """
+    """A backend by its name, or by a namespace with its device; NumPy by default."""
     if name is not None and (xp is not None or device is not None):
         raise InvalidInput(f"backend = {shown(name)} with xp or device: give one of them; they say where to compute.")
     if xp is None and device is not None:

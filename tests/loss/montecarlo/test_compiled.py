@@ -716,7 +716,7 @@ def test_the_kernels_give_the_samples_of_reduced_sampling(law: Law) -> None:
     with emulated_gpu() as cupy:
         fused = Fused(problem, grid, 3, "fused", Backend(xp=cupy, compiled=launch.samples, tokens=20 * 9))
         chunks = np.concatenate([fused.chunk(0).get(), fused.chunk(1).get()])
-    assert is_compiled(problem)
+    assert is_compiled(problem.law)
     # 2^9 units: w (t - 1) of the largest window, doubled on eight rungs at most
     np.testing.assert_allclose(chunks, plain[:40], rtol=2**9 * EPS, atol=2**9 * EPS)
 
