@@ -16,9 +16,6 @@ from lipverify.foundation.quoting import shown
 from lipverify.foundation.streams import inverted, uniforms
 from lipverify.foundation.validation import chosen
 
-Compiled = Callable[..., tuple[Any, Any]]
-"""See `compiled.launch.samples`."""
-
 
 @dataclass(frozen=True)
 class Backend:
@@ -29,7 +26,7 @@ class Backend:
     xp, device
         An array namespace and one of its devices; None for the current one.
     compiled, tokens
-        Compiled code for reduced sampling, and the approximate number of tokens per call.
+        Compiled code for reduced sampling, as `compiled.launch.samples`, and the approximate number of tokens per call.
     uniforms
         (seed, stream, chunk, shape, first) -> uniforms with the words of NumPy's Philox, drawn on the device of `xp` or
         on the host, see `foundation.streams.uniforms`.
@@ -49,7 +46,7 @@ class Backend:
 
     xp: Any = np
     device: Any = None
-    compiled: Compiled | None = None
+    compiled: Callable[..., tuple[Any, Any]] | None = None
     tokens: int = 0
     uniforms: Callable[[int, str, int, tuple[int, ...], int], Array] = uniforms
     inverted: Callable[[Array], Array] = inverted

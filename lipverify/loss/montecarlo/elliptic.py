@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -34,11 +34,9 @@ from numpy.typing import NDArray
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Array, Floats
 from lipverify.foundation.streams import generator, standard_normals
-from lipverify.loss.montecarlo.backend import NUMPY, Backend
 from lipverify.loss.montecarlo.reduced import TOKENS, normal_pairs, projected, split
 from lipverify.loss.montecarlo.samples import Divisible, largest_bias, rungs, softmax_bounds
-from lipverify.loss.montecarlo.windows import Grid, Sums, Workspace, joined, softmax_sums
-from lipverify.problem import Problem
+from lipverify.loss.montecarlo.windows import Grid, Sums, joined, softmax_sums
 from lipverify.problem.composed import ridge_form
 from lipverify.problem.covariates import Gaussian
 from lipverify.problem.law import RidgeLaw, as_functions, as_ridge
@@ -90,14 +88,9 @@ def noise_of_key(known: SphereNoise, d: int, n: int | float, least: float, large
 class Elliptic(Divisible):
     """A sampler on the sphere, an ellipsoid or for normal covariates: scores w x_i^T M x; M = None for the identity."""
 
-    problem: Problem
     grid: Grid
     M: Floats | None = None
-    seed: int = 0
-    stream: str = ""
-    backend: Backend = NUMPY
     known: SphereNoise | None = None
-    workspace: Workspace = field(default_factory=Workspace, repr=False, compare=False)
 
     @property
     def size(self) -> int:
@@ -162,7 +155,7 @@ class Elliptic(Divisible):
         sizes = np.linalg.svd(self.key_map @ self.stretch, compute_uv=False)
         return float(sizes[-1]), float(sizes[0])
 
-    @cached_property
+    @property
     def helped(self) -> NDArray[np.bool_]:
         """The w at which the noise is computed, not sampled: neither 0 nor so large that one token has all weight."""
         # above 3 n few tokens have most of the weight: sampling the noise is cheap, the exact method expensive

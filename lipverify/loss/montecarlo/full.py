@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -17,11 +17,9 @@ import numpy as np
 from lipverify.errors import OutOfReach
 from lipverify.foundation.arrays import Array, Floats
 from lipverify.loss.kernels import Kernel, Rational
-from lipverify.loss.montecarlo.backend import NUMPY, Backend
 from lipverify.loss.montecarlo.contexts import Contexts, token_blocks
 from lipverify.loss.montecarlo.samples import Divisible, drawn, largest_bias, softmax_bounds, sphere_bounds
-from lipverify.loss.montecarlo.windows import Grid, Sums, Workspace, grid_of, joined, softmax_sums
-from lipverify.problem import Problem
+from lipverify.loss.montecarlo.windows import Grid, Sums, grid_of, joined, softmax_sums
 from lipverify.problem.law import FunctionLaw, as_functions
 
 COORDINATES = 2**18
@@ -32,12 +30,8 @@ COORDINATES = 2**18
 class WholeContexts(Divisible):
     """Base of samplers with scores w x_i^T M x for every w of a grid; M = None for the identity."""
 
-    problem: Problem
     w: Floats
     M: Floats | None = None
-    seed: int = 0
-    stream: str = ""
-    backend: Backend = NUMPY
 
     @property
     def law(self) -> FunctionLaw:
@@ -79,8 +73,6 @@ class WholeContexts(Divisible):
 @dataclass(frozen=True)
 class Full(WholeContexts):
     """Samples of softmax attention."""
-
-    workspace: Workspace = field(default_factory=Workspace, repr=False, compare=False)
 
     @cached_property
     def grid(self) -> Grid:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,10 +29,8 @@ from numpy.typing import NDArray
 
 from lipverify.foundation.arrays import Array, Floats
 from lipverify.foundation.streams import key_of
-from lipverify.loss.montecarlo.backend import NUMPY, Backend
 from lipverify.loss.montecarlo.samples import Divisible, drawn, sphere_bounds, spreads
-from lipverify.loss.montecarlo.windows import Grid, Sums, Workspace, joined, softmax_sums
-from lipverify.problem import Problem
+from lipverify.loss.montecarlo.windows import Grid, Sums, joined, softmax_sums
 from lipverify.problem.law import Bound, Law, RidgeLaw, as_ridge, by_law
 from lipverify.problem.laws import Affine, Cosine, Linear, Quadratic, ReLU
 
@@ -96,13 +94,7 @@ def _relu(law: ReLU) -> Split:
 class Reduced(Divisible):
     """A sampler of an isotropic problem with a ridge law on a grid of w, a chunk of bundles at a time."""
 
-    problem: Problem
     grid: Grid
-    seed: int
-    stream: str
-    backend: Backend = NUMPY
-    workspace: Workspace = field(default_factory=Workspace, repr=False, compare=False)
-
     contexts_a_sample = QUERIES
 
     @property

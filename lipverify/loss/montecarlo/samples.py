@@ -33,6 +33,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
+from dataclasses import KW_ONLY, dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
@@ -40,8 +41,8 @@ from typing import Any
 import numpy as np
 
 from lipverify.foundation.arrays import Array, Floats, to_device
-from lipverify.loss.montecarlo.backend import Backend
-from lipverify.loss.montecarlo.windows import Grid, Sums
+from lipverify.loss.montecarlo.backend import NUMPY, Backend
+from lipverify.loss.montecarlo.windows import Grid, Sums, Workspace
 from lipverify.problem import Problem
 from lipverify.problem.composed import LowRank, Transformed
 from lipverify.problem.law import Bound, FunctionLaw, as_functions, by_law
@@ -97,21 +98,15 @@ def smallest_noise(d: int, n: int, w: float, log_chance: float | None = None) ->
 
 
 def _weighted(d: int, w: float) -> tuple[Floats, Floats, Floats]:
-    """Nodes 1 - t of a token, their shares, and the weights e^{-w (1 - t)} before they are divided by their sum."""
-    near, mass = _tokens(d)
-    return near, mass, np.exp(-min(w, 1e300) * near)
-
-
-@lru_cache(maxsize=16)
-def _tokens(d: int) -> tuple[Floats, Floats]:
-    """Nodes 1 - t of a token on the sphere, and their shares, by Gauss rules in the angle."""
+    """Nodes 1 - t of a token by Gauss rules in the angle, their shares, and e^{-w (1 - t)}."""
     x, gauss = np.polynomial.legendre.leggauss(10)
     crowd = math.pi / 2 + np.linspace(-12, 12, 33) / math.sqrt(d)  # around the equator, where the tokens are
     edges = np.unique([0.0, *(math.pi * 2.0 ** (-np.arange(64) / 2)), *crowd[(crowd > 0) & (crowd < math.pi)]])
     half = np.diff(edges)[:, None] / 2
     theta = (edges[:-1, None] + half * (1 + x)).ravel()
     mass = (half * gauss).ravel() * np.sin(theta) ** (d - 2)
-    return 2 * np.sin(theta / 2) ** 2, mass / np.sum(mass)
+    near = 2 * np.sin(theta / 2) ** 2
+    return near, mass / np.sum(mass), np.exp(-min(w, 1e300) * near)
 
 
 def _log_chance(Y: Floats, mass: Floats, n: int) -> float:
@@ -149,10 +144,16 @@ def _beyond(chance: Callable[[float], float], mean: float, end: float, allowed: 
 Bounds = tuple[Floats, Floats]
 
 
+@dataclass(frozen=True)
 class Divisible(ABC):
-    """A sampler that can draw a part of a chunk, to need less memory."""
+    """A sampler of a problem at an address, which can draw a part of a chunk, to need less memory."""
 
-    backend: Backend
+    problem: Problem
+    _: KW_ONLY
+    seed: int = 0
+    stream: str = ""
+    backend: Backend = NUMPY
+    workspace: Workspace = field(default_factory=Workspace, repr=False, compare=False)
     contexts_a_sample = 1
 
     @property

@@ -183,20 +183,21 @@ def sampler(
     if M is not None and np.any(M):  # move the size of M to w, so that neither over- nor underflows by itself
         size = float(np.linalg.norm(M, 2))
         M, w = M / size, size * w
+    address: dict[str, Any] = {"seed": seed, "stream": stream, "backend": backend}
     if isinstance(attention, Kernel):
         kernel_for(attention, problem, w, M)
-        return KernelAttention(problem, w, None, seed, stream, backend, kernel=attention)
+        return KernelAttention(problem, w, kernel=attention, **address)
     if attention == "linear":
-        return LinearAttention(problem, w, M, seed, stream, backend)
+        return LinearAttention(problem, w, M, **address)
     if sampling == "reduced":
         if not (problem.isotropic and M is None):
             largest = problem.covariates.scale**2
-            return Elliptic(problem, grid_of(w, largest), M, seed, stream, backend, sphere_noise)
+            return Elliptic(problem, grid_of(w, largest), M, sphere_noise, **address)
         kind = Fused if backend.compiled is not None and is_compiled(problem.law) else Reduced
-        return kind(problem, grid_of(w), seed, stream, backend)
+        return kind(problem, grid_of(w), **address)
     if any(variation_of(part, problem.d) is not None for _, part in summands(problem.law)):
-        return Fields(problem, w, M, seed, stream, backend)
-    return Full(problem, w, M, seed, stream, backend)
+        return Fields(problem, w, M, **address)
+    return Full(problem, w, M, **address)
 
 
 def _sampling(problem: Problem, M: Floats | None, attention: str | Kernel, sampling: Sampling | None) -> Sampling:

@@ -71,16 +71,13 @@ def grid_of(w: Floats, largest_score: float = 1.0) -> Grid:
             levels.append(foot * 2.0**rung)
             rungs.append(rung)
             rung += 1
-            index = _place_of(2 * levels[-1], w, waiting) if rung < LOST_BITS or foot >= 1 else None
+            index, window = None, 2 * levels[-1]
+            if window > 0 and (rung < LOST_BITS or foot >= 1):
+                # a grid of ratio 2 has rounding errors
+                index = next((i for i in waiting if abs(float(w[i]) - window) <= 8 * EPS * window), None)
         levels.append(foot * 2.0**rung)
         rungs.append(rung)
     return Grid(np.array(levels), tuple(rungs), indices)
-
-
-def _place_of(window: float, w: Floats, among: list[int]) -> int | None:
-    """The index of a w in the grid, not counting w = 0."""
-    # a grid of ratio 2 has rounding errors
-    return next((i for i in among if abs(float(w[i]) - window) <= 8 * EPS * window and window > 0), None)
 
 
 class Workspace(threading.local):

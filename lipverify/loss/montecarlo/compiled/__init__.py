@@ -1,6 +1,5 @@
-"""Compiled samplers of whole contexts: sources that CUDA and C compilers accept, their arguments and their layout.
-
-The layout is the distribution of w and bundles over blocks, warps and lanes of a GPU.
+"""Compiled samplers of whole contexts: sources that CUDA and C compilers accept, their arguments, and their layout over
+blocks, warps and lanes of a GPU.
 """
 
 from __future__ import annotations

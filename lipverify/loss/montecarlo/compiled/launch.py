@@ -1,14 +1,7 @@
-r"""Launch the GPU code through CuPy, which is imported on first use.
+"""Launch the GPU code through CuPy, which is imported on first use.
 
 One call draws bundles of contexts, scores their tokens and accumulates the sums for every w of a grid; no array of
-tokens is stored. With a_i proportional to exp(w t_i), t_i = <x_i, x>, z_i = <q, x_i> and c = <q, x>, a context gives
-
-    noise  sum_i a_i^2,
-    bias   sum_k (sum_i a_i h_k(z_i) - h_k(c))^2                       for a ridge law with links h_k,
-           (sum_i a_i (1 - t_i))^2 + sum_i a_i^2 (1 - t_i^2)           for the affine and the linear law,
-
-where the latter is d times the average over the task and over the tokens given t. A bundle is four contexts with the
-same tokens; its average is one sample (see contexts.cuh).
+tokens is stored. The samples are those of `montecarlo.reduced` (see contexts.cuh).
 """
 
 from __future__ import annotations
@@ -225,10 +218,7 @@ def inverted(uniforms: Array) -> Array:
 
 
 def leaf_moments(samples: Array, cuts: Sequence[int], centre: Floats, unit: Floats) -> Floats:
-    """The moments of each leaf as in `foundation.means.samples.leaf_moments`, reduced on the device.
-
-    A leaf is summed in the order of its samples, so its moments are reproducible to the last bit.
-    """
+    """`foundation.means.samples.leaf_moments`, reduced on the device, each leaf in the order of its samples."""
     import cupy
 
     leaves, columns = len(cuts) - 1, samples.shape[1]
