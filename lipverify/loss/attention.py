@@ -12,9 +12,7 @@ in closed form, a context contributes
     v sum_k e_k^2 + sigma^2 sum_i a_i^2.
 
 Its derivative in a_i is g_i = 2 v sum_k e_k f_k(x_i) + 2 sigma^2 a_i, in the scores a_i (g_i - sum_j a_j g_j) for
-softmax and g_i / n for linear attention, and ds_i / dM = x_i x^T. For softmax attention that is
-
-    2 v sum_k e_k sum_i a_i (f_k(x_i) - sum_j a_j f_k(x_j)) x_i x^T + 2 sigma^2 sum_i a_i (a_i - sum_j a_j^2) x_i x^T.
+softmax and g_i / n for linear attention, and ds_i / dM = x_i x^T.
 
 Everything is holomorphic in M (softmax subtracts the largest real part, which cancels), so Im L(M + i h E) / h is the
 derivative along E to rounding. The code works with any library of the array API standard.
@@ -140,7 +138,6 @@ def losses_and_slopes(
 
 
 def _losses(a: Array, residuals: list[Array], variance: float, amplitude_variance: float, xp: Any) -> Array:
-    """v sum_k e_k^2 + sigma^2 sum_i a_i^2."""
     return amplitude_variance * sum(e * e for e in residuals) + variance * row_sums(a * a, xp)
 
 

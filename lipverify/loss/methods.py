@@ -74,7 +74,6 @@ class Method:
 
 
 def _of_any(method: LossMethod, problem: Problem, w: Floats, options: Options) -> LossTerms:
-    """Serve any problem that the function takes."""
     return method.serve(problem, w, options)
 
 
@@ -161,7 +160,6 @@ def _in_isotropic_form(method: LossMethod, problem: Problem, w: Floats, options:
 
 
 def _isotropic(method: LossMethod, problem: Problem, w: Floats, options: Options) -> LossTerms:
-    """Serve an isotropic problem; refuse any other."""
     require_isotropic(problem, f"method={method.name!r}")
     return method.serve(problem, w, options)
 
@@ -482,7 +480,6 @@ def instead_of_exact(by: str) -> Iterator[Instead]:
 
 @by_law
 def _by_parts(law: Law, problem: Problem, w: Floats, terms: Callable[[Problem], LossTerms], method: str) -> LossTerms:
-    """The terms of a problem by an additive method."""
     return terms(problem)
 
 

@@ -194,7 +194,6 @@ def _meter(name: str, seconds: float | None, memory: float | None, progress: Pro
 
 @contextmanager
 def _metered(meter: Meter) -> Iterator[Meter]:
-    """Inside this context, work is counted on this meter."""
     token = _METER.set(meter)
     try:
         yield meter

@@ -161,7 +161,6 @@ def _narrowed(problem: Problem, n: int, w: float, goal: float) -> tuple[Ball, Ba
 
 
 def _by_series(problem: Problem, n: int, w: float, goal: float, nodes: Nodes) -> tuple[Ball, Ball]:
-    """(N, B) by the power series."""
     law, d, largest = problem.law, problem.d, math.exp(nodes.high)
     with ctx.workprec(ctx.prec + math.ceil(largest / math.log(2))):  # for the cancellation of its terms
         start = spectrum_of(law, d, 2)

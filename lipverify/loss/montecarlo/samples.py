@@ -214,7 +214,6 @@ def spread_squared(bounds: Iterable[Bound]) -> float:
 
 @by_law
 def _bounds(law: FunctionLaw, problem: Problem) -> tuple[Bound, ...]:
-    """The bounds of each component over the covariates."""
     return law.bounds(problem.covariates.radius)
 
 

@@ -235,7 +235,6 @@ def matrix_of(M: Any, d: int) -> Floats | None:
 
 
 def _require_bounds(drawn: Samples, problem: Problem) -> None:
-    """Refuse a betting interval for unbounded samples."""
     if not np.all(np.isfinite(drawn.bounds())):
         raise InvalidInput(
             f"covariates = {problem.covariates.name}, law = {problem.law.name}: nothing bounds the error of a context, "

@@ -155,7 +155,6 @@ def _inverse_count(n: float, share: float, order: int) -> float:
 
 
 def _panels(edges: list[float], order: int) -> tuple[Floats, Floats]:
-    """A Gauss rule between every two neighbours."""
     panels = [_gauss(low, high, order) for low, high in pairwise(edges)]
     nodes, weights = (np.concatenate(parts) for parts in zip(*panels, strict=True))
     return nodes, weights

@@ -246,5 +246,4 @@ def _compiled(name: str, device: int) -> Any:
 
 
 def _halves(number: int) -> tuple[int, int]:
-    """The lower and the upper 64 bits."""
     return number % 2**64, (number >> 64) % 2**64

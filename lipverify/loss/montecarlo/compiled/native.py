@@ -35,7 +35,6 @@ def samples(
 
 @functools.cache
 def _loaded() -> ctypes.CDLL:
-    """The compiled code, loaded once per process."""
     return compiled(assembled("native.c"), _computes)
 
 
