@@ -95,8 +95,12 @@ class PowerSeries:
     def _sum(self, k: int, coefficients: list[Ball], bound: Ball) -> list[Ball]:
         """sum_j (-1)^j coefficients_j lambda^{j+k} / j! with its remainder."""
         series = arb_poly([(-1) ** j * c / _factorial(j) for j, c in enumerate(coefficients)])
-        rest = bound * (self.moments[self.terms + k][0] / _factorial(self.terms))
+        rest = bound * self._rest(k)
         return [x**k * (series(x) + arb(0, (rest * x**self.terms).abs_upper())) for x in self.lambdas]
+
+    def _rest(self, k: int) -> Ball:
+        """The remainder, over |h| lambda^{J+k}."""
+        return self.moments[self.terms + k][0] / _factorial(self.terms)
 
 
 def _factorial(j: int) -> Ball:
