@@ -209,7 +209,9 @@ class Profile(msgspec.Struct, frozen=True):
 
 
 class OnSphere(msgspec.Struct, frozen=True):
-    """Tokens uniform on S^{d-1}: point 4 of `lipverify.loss.block`. With near = 1 - t and step = s^{1/2} - cos.
+    """Tokens uniform on S^{d-1}: point 4 of `lipverify.loss.block`.
+
+    With near = 1 - t and step = s^{1/2} - cos,
 
         gap = step + cos near,        square = gap^2 + (2 near - near^2) (k - cos^2) / (d - 1),
 
