@@ -95,7 +95,7 @@ FASTEST = 100.0
 """A correction that decays by a larger power of e over the fitted points is left to the first of them."""
 SINGULAR = 1e-9
 """A model whose columns have a smaller pivot than this is left out."""
-BESIDE = 1.5
+BESIDE = 1.8
 """Safety factor on the distance to the limits of models that are as good: the worst of the searches needed 1.31."""
 
 
@@ -142,10 +142,12 @@ def limit_of_slopes(s: Floats, a: Floats, noise: Floats) -> Limit:
     drift = _drift(s, a, noise)
     if remaining == math.inf and drift.peaked:
         remaining = drift.whole
-    other = 0.0 if limit.fits else BESIDE * _farthest(np.log(s), a, noise, limit.value)
+    other = 0.0 if limit.fits else _farthest(np.log(s), a, noise, limit.value)
     if drift.adds or _crosses(a, noise):
-        return Limit(limit.value, max(other, CROSSING * (limit.error + remaining + drift.hidden)))
-    return Limit(limit.value, max(limit.error, remaining, drift.hidden, other))
+        return Limit(limit.value, BESIDE * other + CROSSING * (limit.error + remaining + drift.hidden))
+    # on the shortest ladders all points serve the models, and the two bounds are on the same change
+    further = other if a.size > FEWEST_FITTED else 0.0
+    return Limit(limit.value, max(limit.error, further + max(remaining, drift.hidden), BESIDE * other))
 
 
 def _farthest(x: Floats, a: Floats, noise: Floats, value: float) -> float:

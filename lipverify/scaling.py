@@ -92,6 +92,9 @@ class Growth(Shown, msgspec.Struct, frozen=True, kw_only=True):
         The limit of the local exponents, and its error.
     constant, constant_error
         The limit of Q / s^exponent, and its error.
+    rest
+        If the quantity is 0 within its error from some point on: that point, and the least and the largest value there,
+        errors included. The ladder then ends before it.
 
     Examples
     --------
@@ -109,6 +112,7 @@ class Growth(Shown, msgspec.Struct, frozen=True, kw_only=True):
     error: float
     constant: float
     constant_error: float
+    rest: tuple[float, float, float] | None = None
 
     def _title(self) -> str:
         return f"s^({self.exponent:.6g} ± {self.error:.1g}), {len(self.s)} points from {self.s[0]:g} to {self.s[-1]:g}"
@@ -331,6 +335,20 @@ def growth_of(s: Reals, values: Reals, errors: Reals | None = None) -> Growth:
     # an exponent wrong by e changes the ratio by s^e over the whole ladder
     tilt = math.expm1(min(limit.error * math.log(ladder[-1]), 700.0))
     return msgspec.structs.replace(bare, constant=constant, constant_error=constant_error + constant * tilt)
+
+
+def vanishing(s: Reals, values: Reals, errors: Reals, rest: tuple[float, float, float]) -> Growth:
+    """The growth of values that are 0 within their errors from the point `rest[0]` on, as far as they go.
+
+    The exponent has no bound if fewer than 8 points or two decades are left.
+    """
+    if len(s) >= FEWEST_POINTS and s[-1] >= 100 * s[0]:
+        return msgspec.structs.replace(growth_of(s, values, errors), rest=rest)
+    ladder, kept, noise = (tuple(map(float, given)) for given in (s, values, errors))
+    return Growth(
+        s=ladder, values=kept, value_errors=noise, slope_at=(), local_slopes=(), exponent=0.0, error=math.inf,
+        constant=math.nan, constant_error=math.inf, rest=rest,
+    )  # fmt: skip
 
 
 def _exponent(x: Floats, y: Floats, noise: Floats) -> Limit:
