@@ -112,9 +112,7 @@ def is_open(cell: Cell) -> bool:
 
 def _move(claim: Claim, plan: CellPlan, cell: Cell, index: int, outcomes: Mapping[str, Outcome]) -> _Move | None:
     """The cheapest step for one cell; None if no step is known, or the cell would stay open even without error."""
-    growth = outcomes[plan.measurement.address].result if plan.ray is not None else None
-    exponent = growth is not None and (cell.measured is None or math.isclose(cell.measured, growth.exponent))
-    sides, error, wanted = _wanted(cell, EQUALITY_RESOLUTION if exponent else 0.0)
+    sides, error, wanted = _wanted(cell, _resolution(plan, cell, outcomes))
     if not sides:
         return None
     known = math.isfinite(error) and math.isfinite(wanted)
@@ -128,9 +126,7 @@ def _move(claim: Claim, plan: CellPlan, cell: Cell, index: int, outcomes: Mappin
     if what == "contexts":
         times = _contexts(error, wanted, same) if known else math.inf
     elif what == "points":
-        times = _more_points(plan.measurement)
-        if known and wanted * times < error:  # the error falls no faster than the distance of the points
-            return None
+        times = _more_points(plan.measurement, error / wanted if known else 1.0)
     if math.isinf(times):
         return None
     seconds = {measurement.address: outcomes[measurement.address].seconds for measurement in every}
@@ -188,12 +184,23 @@ def _contexts(error: float, wanted: float, tried: Sequence[Tried]) -> float:
     return max(math.ceil(1.3 * (error**2 - floor) / variance), 2) if variance > 0 and error**2 > floor else math.inf
 
 
-def _more_points(measurement: Measurement) -> float:
-    """The factor on the number of points on a ray; infinite if there can be no more of them."""
+def _more_points(measurement: Measurement, narrower: float) -> float:
+    """The factor on the number of points on a ray; infinite if there can be no more of them, or they are too few.
+
+    The error is to fall by the factor `narrower`: on a given ladder it falls no faster than the distance of the points.
+    """
     ray = _ray(measurement)
     assert ray is not None
-    stuck = ray.points >= MOST_POINTS or any(need.needs for need in measurement.needs)
-    return math.inf if stuck else MOST_POINTS / ray.points
+    times = MOST_POINTS / ray.points
+    stuck = times <= 1 or times < narrower or any(need.needs for need in measurement.needs)
+    return math.inf if stuck else times
+
+
+def _resolution(plan: CellPlan, cell: Cell, outcomes: Mapping[str, Outcome]) -> float:
+    """The error of an exponent within which the ratio to a power may decide; 0 for other quantities."""
+    growth = outcomes[plan.measurement.address].result if plan.ray is not None else None
+    exponent = growth is not None and (cell.measured is None or math.isclose(cell.measured, growth.exponent))
+    return EQUALITY_RESOLUTION if exponent else 0.0
 
 
 def _kind(measurement: Measurement, exact: bool) -> What | None:
