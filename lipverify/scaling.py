@@ -35,7 +35,7 @@ logarithms that such noise may hide.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
@@ -337,16 +337,17 @@ def growth_of(s: Reals, values: Reals, errors: Reals | None = None) -> Growth:
     return msgspec.structs.replace(bare, constant=constant, constant_error=constant_error + constant * tilt)
 
 
-def vanishing(s: Reals, values: Reals, errors: Reals, rest: tuple[float, float, float]) -> Growth:
+def vanishing(
+    s: Sequence[float], values: Sequence[float], errors: Sequence[float], rest: tuple[float, float, float]
+) -> Growth:
     """The growth of values that are 0 within their errors from the point `rest[0]` on, as far as they go.
 
     The exponent has no bound if fewer than 8 points or two decades are left.
     """
     if len(s) >= FEWEST_POINTS and s[-1] >= 100 * s[0]:
         return msgspec.structs.replace(growth_of(s, values, errors), rest=rest)
-    ladder, kept, noise = (tuple(map(float, given)) for given in (s, values, errors))
     return Growth(
-        s=ladder, values=kept, value_errors=noise, slope_at=(), local_slopes=(), exponent=0.0, error=math.inf,
+        s=tuple(s), values=tuple(values), value_errors=tuple(errors), slope_at=(), local_slopes=(), exponent=0.0, error=math.inf,
         constant=math.nan, constant_error=math.inf, rest=rest,
     )  # fmt: skip
 

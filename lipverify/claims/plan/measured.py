@@ -256,5 +256,5 @@ def growth_along(function: Callable[..., Any], ray: Ray, arguments: Arguments, o
             rule = f"what grows like a power is positive, and 0 within its error once it is so ({ray.ladder[seen]:g})"
             raise InvalidInput(f"{calling(function, arguments)} is {value:g} at {ray.along}={s:g}; {rule}.")
     rest = (ray.ladder[seen], min(low for low, _ in ends[seen:]), max(high for _, high in ends[seen:]))
-    values, errors = [value for value, _ in measured[:seen]], [spread / value for value, spread in measured[:seen]]
-    return vanishing(ray.ladder[:seen], values, errors, rest)
+    kept, errors = [value for value, _ in measured[:seen]], [spread / value for value, spread in measured[:seen]]
+    return vanishing(ray.ladder[:seen], kept, errors, rest)
