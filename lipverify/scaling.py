@@ -347,8 +347,8 @@ def vanishing(
     if len(s) >= FEWEST_POINTS and s[-1] >= 100 * s[0]:
         return msgspec.structs.replace(growth_of(s, values, errors), rest=rest)
     return Growth(
-        s=tuple(s), values=tuple(values), value_errors=tuple(errors), slope_at=(), local_slopes=(), exponent=0.0, error=math.inf,
-        constant=math.nan, constant_error=math.inf, rest=rest,
+        s=tuple(s), values=tuple(values), value_errors=tuple(errors), slope_at=(), local_slopes=(),
+        exponent=0.0, error=math.inf, constant=math.nan, constant_error=math.inf, rest=rest,
     )  # fmt: skip
 
 
