@@ -1,6 +1,4 @@
-"""The collapsed forward pass and its adjoint, compared with tokens, the complex step, the compiled kernel and another
-library.
-"""
+"""The collapsed pass and its adjoint against tokens, the complex step, the compiled kernel and another library."""
 
 from __future__ import annotations
 
@@ -93,10 +91,7 @@ def test_the_collapsed_pass_equals_the_pass_over_tokens(d: int, layers: int, hea
 
 
 def _positive(d: int, shape: tuple[int, ...], seed: int) -> tuple[Floats, Floats, Floats, Floats]:
-    """Moments, a covector, weights and a direction in them, all positive.
-
-    Without cancellation, roundings are a relative error of the whole; and polynomials that agree there are equal.
-    """
+    """Moments, a covector, weights and a direction in them, all positive: without cancellation rounding is relative."""
     random = np.random.default_rng(seed)
     root = random.uniform(size=(3, d + 1, d + 3)) / np.sqrt((d + 1) * (d + 3))
     weights, directions = random.uniform(size=(2, *shape))

@@ -1,7 +1,4 @@
-"""The alignment of labels that are linear in the covariates with x(1)^2: closed forms compared with independent code.
-
-False alarms: every sampled assertion here is at six standard errors (2e-9 each).
-"""
+"""Labels linear in the covariates aligned with x(1)^2: closed forms against other code, at six standard errors."""
 
 from __future__ import annotations
 

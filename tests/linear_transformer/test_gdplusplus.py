@@ -280,9 +280,7 @@ def test_the_law_of_the_noise_enters_through_its_second_moment() -> None:
 
 
 def test_eigenvalues_that_no_sample_shows_rule_the_expectation() -> None:
-    """The best weights for the eigenvalues of 10^5 contexts are worthless in expectation; with one layer they are the
-    same.
-    """
+    """The best weights for 10^5 contexts' eigenvalues are worthless in expectation; for one layer they are the same."""
     seen, everything = ([known_optimum("uniform-0", k, contexts) for k in (1, 4)] for contexts in (1e5, None))
     assert seen[1].loss.value < 0.5 * everything[1].loss.value
     assert abs(seen[0].loss.value - everything[0].loss.value) < 1e-4

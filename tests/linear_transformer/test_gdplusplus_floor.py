@@ -90,9 +90,7 @@ def test_one_dimension_up_to_a_reach_is_an_incomplete_gamma_function() -> None:
 
 @given(size=SIZES, nodes=st.integers(1, 12))
 def test_gauss_rule_is_exact_for_twice_its_nodes(size: tuple[int, int], nodes: int) -> None:
-    """Moments up to 2 nodes are exact, the next is not; eigenvalues of a tridiagonal matrix are accurate relative to
-    its norm.
-    """
+    """Moments up to 2 nodes are exact, the next is not; eigenvalues are accurate relative to the norm of the matrix."""
     rule, exact = gauss_rule(*size, nodes), density_moments(*size, 2 * nodes + 2)
     errors = [abs(rule.mean(rule.t**k) / float(exact[k]) - 1) for k in range(1, 2 * nodes + 1)]
     allowed = 64 * nodes * EPS * (2 * nodes + 1) * rule.t[-1] / rule.t[0]

@@ -1,6 +1,4 @@
-"""The search for the best GD++: many descents at once, their starts, a global method for comparison, the stored
-optima.
-"""
+"""The search for the best GD++: many descents at once, their starts, a global method, the stored optima."""
 
 from __future__ import annotations
 
@@ -176,9 +174,7 @@ def test_the_search_agrees_with_itself() -> None:
 
 @pytest.mark.parametrize("noise", [each.name for each in NOISES])
 def test_stored_optima_are_minima_above_their_floors(noise: str) -> None:
-    """Integrated again: deeper is better, the gradient is 0, and no floor is above the loss; a floor of fewer layers
-    is.
-    """
+    """Integrated again: deeper is better, the gradient is 0; no floor exceeds the loss, one of fewer layers does."""
     found = [known_optimum(noise, layers) for layers in (1, 2, 3, 4)]
     floors = [gdplusplus_floor(regression_named(noise), layers) for layers in (1, 2, 3, 4)]
     for optimum, floor in zip(found, floors, strict=True):

@@ -48,10 +48,9 @@ def a_state(d: int, draw: int) -> tuple[State, Floats, Floats, Fit, Diagonal]:
 
 
 def lemma_gap(d: int, draw: int, kappa: str, moments: str) -> float:
-    """The largest difference between lemma and recursion divided by a bound on rounding.
+    """The largest difference between lemma and recursion divided by a bound on rounding: both sum the same monomials.
 
-    Both are sums of the same monomials, none of which has more than 10 (d + 1) + 20 operations; their absolute values
-    sum to the recursion at (|M|, |u|, |a|, -|w|) with everything else positive.
+    None has more than 10 (d + 1) + 20 operations; their absolute values sum to the recursion at (|M|, |u|, |a|, -|w|).
     """
     state, gram, above, fit, four = a_state(d, draw)
     most = State(np.abs(state.M), np.abs(state.u), np.abs(state.a), -np.abs(state.w)).after(

@@ -1,7 +1,4 @@
-"""Two layers for two noise levels: closed forms compared with sampled contexts, their limits, and linear programming.
-
-False alarms: every sampled assertion here is at six standard errors (2e-9 each), and there are four.
-"""
+"""Two layers for two noise levels: closed forms against samples at six standard errors, limits, linear programming."""
 
 from __future__ import annotations
 

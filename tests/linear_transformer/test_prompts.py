@@ -1,6 +1,4 @@
-"""Prompts with a covariance: the exact risk compared with quadrature, rationals and samples; the best step is the
-best.
-"""
+"""Prompts with a covariance: the exact risk by quadrature, rationals and samples; the best step is the best."""
 
 from __future__ import annotations
 

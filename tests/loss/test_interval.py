@@ -140,9 +140,7 @@ def test_the_capital_against_the_mean_does_not_grow_on_average() -> None:
 
 
 def test_the_grid_does_not_depend_on_samples_that_are_bet_on() -> None:
-    """Both edges are points that the pilot fixed, whatever came later; otherwise the miss probability would not be
-    bounded.
-    """
+    """Both edges are points that the pilot fixed, whatever came later: else nothing bounds the miss probability."""
     first_thousand = uniforms(0, "grid", 0, (1000, 20))
     steps = []
     for stream in ("one", "other"):

@@ -1,6 +1,4 @@
-"""Linear attention in closed form: compared with sampling at any M, with its own definition, and with false
-statements.
-"""
+"""Linear attention in closed form: against sampling at any M, its own definition, and false statements."""
 
 from __future__ import annotations
 

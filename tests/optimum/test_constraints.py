@@ -105,9 +105,7 @@ def test_a_basis_that_is_none_is_refused(B: Any, message: str) -> None:
 
 @given(d=st.integers(2, 4), C=log_floats(0.1, 10), spread=log_floats(1.0, 100.0), seed=st.integers(0, 2**32))
 def test_projected_gradients_end_at_a_constrained_minimum(d: int, C: float, spread: float, seed: int) -> None:
-    """A convex quadratic with a condition number of up to 100: the end is stationary, and other members have larger
-    values.
-    """
+    """A convex quadratic, condition up to 100: the end is stationary, and other members have larger values."""
     rng, ball = np.random.default_rng(seed), SpectralBall(C=C)
     centre, weight = rng.standard_normal((d, d)) * 3, np.geomspace(1.0, spread, d * d).reshape(d, d)
 

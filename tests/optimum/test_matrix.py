@@ -47,8 +47,7 @@ def misses(found: MatrixOptimum, truth: Floats, raw: bool = False) -> NDArray[np
 
 
 def test_its_intervals_cover() -> None:
-    """Of 100 intervals at 95 %, more than 14 miss with probability 1.4e-4; seven such counts are made, and a false
-    alarm has a chance below 1e-3, once and for all."""
+    """Of 100 intervals at 95 %, more than 14 miss with probability 1.4e-4; seven such counts, once and for all."""
     problem = Problem(d=2, n=4, law=Affine(L=3.0))
     exact = optimal_window(problem)
     truth = exact.w * np.eye(2)
@@ -189,10 +188,7 @@ def least_squares(problem: Problem, contexts: int, stream: str) -> Floats:
 
 
 def test_linear_attention_is_least_squares() -> None:
-    """On the same draws to the tolerance of the descent; in the mean w* I with
-
-    w* = (v/d^2) / ((v/d^2) (1/n + (1 - 1/n)/d) + sigma^2/(n d)).
-    """
+    """On the same draws; in the mean w* I with w* = (v/d^2) / ((v/d^2) (1/n + (1 - 1/n)/d) + sigma^2/(n d))."""
     d, n, L = 3, 10, 3.0
     problem = Problem(d=d, n=n, law=Affine(L=L))
     found = optimal_matrix(problem, attention="linear", contexts=2000, starts=2, use_symmetry=False)
@@ -385,9 +381,7 @@ def test_draws_that_do_not_fit_are_out_of_reach(n: float) -> None:
 
 @pytest.mark.parametrize("n", [2, 20])
 def test_a_ball_holds_where_the_loss_falls_without_end(n: int) -> None:
-    """Two points and a circle, no noise: every w I beyond the ball has a smaller loss, and none of them may set the
-    scale.
-    """
+    """Two points and a circle, no noise: every w I beyond the ball is better, and none may set the scale."""
     B = axes(3, 1)
     problem = Problem(d=3, n=n, law=LowRank(B), sigma=0.0, covariates=ProductOfSpheres(B))
     found = optimal_matrix(problem, constraint=SpectralBall(B=B, C=1.0), contexts=2000, starts=2)

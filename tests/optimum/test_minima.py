@@ -102,7 +102,7 @@ def test_values_moved_within_their_errors_have_the_same_minimum(problem: Problem
 
 
 def distance(problem: Problem, w: float, step: float, digits: int = DIGITS) -> float:
-    """L'(w) / L''(w)|, the distance of w from the minimum, by differences of losses that are proved to enough digits.
+    """|L'(w) / L''(w)|, the distance of w from the minimum, by differences of losses that are proved to enough digits.
 
     The error of a difference is the square of the step, relative to a third derivative of the size of L'' / w or less.
     """
@@ -221,10 +221,7 @@ def test_the_derivatives_at_zero_are_those_of_certified_losses(law: Law, d: int,
 
 
 def test_at_the_switch_of_two_minima_the_error_reaches_from_one_to_the_other() -> None:
-    """As the noise grows, w* of a wave jumps to 0 from 8: at the jump both minima are equal to rounding.
-
-    There B(w) + s N(w) = B(0) + s N(0), s = sigma^2, and the other minimum hardly moves with s.
-    """
+    """Where w* jumps from 8 to 0, B(w) + s N(w) = B(0) + s N(0), s = sigma^2, and the other minimum hardly moves."""
     problem, x = Problem(d=3, n=60, law=Cosine(L=6.0), sigma=0.8), math.log(12.0)
     for _ in range(8):
         inside: Any = minimiser._polished(problem, x, None)

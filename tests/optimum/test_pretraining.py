@@ -90,11 +90,10 @@ def noise_of_steps(problem: Problem, w: float) -> Any:
     [("adam", 0.05, Affine(L=3.0), 30), ("gd", 8.0, Affine(L=3.0), 30), ("adam", 0.1, ReLU(L=2.0), 100)],
 )
 def test_training_ends_near_the_optimum(optimiser: str, learning_rate: float, law: Law, n: int) -> None:
-    """As close as the noise of its steps permits, from a start with more than twice the minimal loss.
+    """Steps rate (H u + noise) end with u of variance rate c / (2 h), and a loss rate tr(C) / 4 above the minimum.
 
-    Steps rate (H u + noise) about the optimum end with u of variance rate c / (2 h) where the noise has variance c and
-    the loss curvature h, and with a loss rate tr(C) / 4 above the minimum. Adam's rate is its own divided by the root
-    of the mean square of a gradient, which is noise in the end; with beta2 = 0.9 it has forgotten the start by then.
+    The noise has variance c, the loss curvature h. Adam's rate is its own over the root of the mean square of a
+    gradient, which is noise in the end; with beta2 = 0.9 it has forgotten the start by then.
     """
     problem = Problem(d=2, n=n, law=law)
     best = optimal_window(problem)

@@ -1,8 +1,4 @@
-"""Write values.json: `python -m tests.reference.generate` (about twenty minutes on one core).
-
-Each value is computed twice, with different precision, order and panels; the number of digits to which the two agree is
-stored with it.
-"""
+"""Write values.json, each value twice, with the digits that agree: `python -m tests.reference.generate`, 20 minutes."""
 
 from __future__ import annotations
 

@@ -30,13 +30,7 @@ Number = Any
 
 
 def require_precision() -> None:
-    """Refuse to compute a reference value in few digits.
-
-    Raises
-    ------
-    ValueError
-        If `mp.dps` < 30.
-    """
+    """Refuse to compute a reference value in fewer than 30 digits."""
     if mp.dps < LEAST_DIGITS:
         raise ValueError(
             f"mp.dps = {mp.dps}: a reference value needs at least {LEAST_DIGITS} digits; "
@@ -185,11 +179,7 @@ def _abs_integral(gamma: Number) -> Number:
 
 
 def mean_abs_kernel(d: int, theta_1: Number, theta_2: Number, order: int) -> Number:
-    """E_r abs_kernel at cosine t_1 t_2 + s_1 s_2 r: two tokens whose angles to x are known.
-
-    r is the cosine of two points of S^{d-2}: +-1 for d = 2, uniform on [-1, 1] for d = 4 (both in
-    closed form), otherwise integrated over its angle.
-    """
+    """E_r abs_kernel at cosine t_1 t_2 + s_1 s_2 r, r the cosine of two points of S^{d-2}; closed for d = 2 and 4."""
     near, far = _fold(abs(theta_1 - theta_2)), _fold(theta_1 + theta_2)
     if d == 2:
         return (abs_kernel(2, near) + abs_kernel(2, far)) / 2

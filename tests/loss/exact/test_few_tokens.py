@@ -29,9 +29,7 @@ def by_tokens(contexts: Contexts, factors: Factors = powers) -> tuple[float, flo
 
 
 def noise_off_by(d: int, n: float, w: float) -> tuple[float, float]:
-    """The difference of both methods divided by the sum of their errors, and the relative error of the sums over
-    tokens.
-    """
+    """The difference of both methods over the sum of their errors, and the relative error of the sums over tokens."""
     value, error = by_tokens(Contexts.at(d, n, np.array([w])))
     theirs = averaged_terms(((1.0, linear_averages(d)),), d, n, np.array([w]))
     other, off = (float(each.noise[0]) for each in theirs)

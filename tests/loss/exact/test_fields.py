@@ -85,10 +85,9 @@ def test_a_kernel_in_double_precision_states_its_rounding(nu: float, d: int, n: 
 
 
 def test_the_stated_rounding_of_a_kernel_is_three_to_ten_times_too_large() -> None:
-    """K(t) is low by 2 eps for every t < 1, so that V is off by 4 eps, as `variation_of` allows: one sign everywhere.
+    """K(t) is low by 2 eps for every t < 1: one sign everywhere, so that V is off by 4 eps, as `variation_of` allows.
 
-    Rounding has random signs, so with a plain kernel the error is a hundred times too large and a test of it is blind.
-    An error cut to a tenth is exceeded; a tenth of the rounding gives 0.6, because differences of rules are added.
+    With random signs the error is a hundred times too large and a test of it is blind.
     """
     length, n, w = 10.0, 1e6, 1e9
     low = Zonal(lambda t: MATERN[math.inf](t, length) - 2 * np.finfo(float).eps * (t < 1))
@@ -135,9 +134,7 @@ def test_sampling_agrees_with_quadrature() -> None:
 
 
 def test_a_sampled_field_is_that_of_its_functions() -> None:
-    """K = t^2 is that of f = <q, x>^2 up to a factor: the averaged task compared with the sampled task, on other
-    points.
-    """
+    """K = t^2 is that of f = <q, x>^2 up to a factor: the averaged task against the sampled one, on other points."""
     scale = 15.0  # E <q,x>^2 <q,x'>^2 = (1 + 2 t^2) / (d (d + 2)), d = 3
     field = Problem(d=3, n=8, law=Zonal(lambda t: 2 * t**2 / scale))
     drawn = Problem(d=3, n=8, law=Quadratic(L=1.0))

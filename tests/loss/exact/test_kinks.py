@@ -113,9 +113,7 @@ def test_links_that_vanish_at_the_antipode_keep_their_digits(name: str, d: int, 
 @pytest.mark.parametrize("kinks", [(0.2,), (0.5,), (-0.3, 0.6), (0.7,)])
 @pytest.mark.parametrize(("d", "n", "w"), [(2, 1e12, 1e5), (2, 1e30, 1e8), (3, 1e16, 1e6)])
 def test_rounding_near_0_is_in_the_error(kinks: tuple[float, ...], d: int, n: float, w: float) -> None:
-    """z^2 with a declared kink that is not one: V is smooth at 0, and the bias was once wrong by up to 32 times its
-    error.
-    """
+    """z^2 with a declared kink that is none: V is smooth at 0, and the bias was once wrong by 32 times its error."""
     named = Quadratic(L=1.0)
     exact = loss_terms(Problem(d=d, n=n, law=named), w).bias / named.amplitude_variance
     terms = loss_terms(Problem(d=d, n=n, law=Ridge(lambda z: z**2, kinks=kinks)), w)

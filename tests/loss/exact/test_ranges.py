@@ -1,6 +1,4 @@
-"""The ranges of u = log(lambda), in closed form: the neglected parts are negligible, and the bound of the noise is
-valid.
-"""
+"""The ranges of u = log(lambda), in closed form: what they leave out is negligible, and the noise's bound is valid."""
 
 from __future__ import annotations
 

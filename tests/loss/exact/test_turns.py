@@ -88,10 +88,7 @@ def alone(d: int, way: str) -> TaskAverages:
     ),
 )
 def test_two_tokens_agree_with_other_methods(d: int, place: tuple[str, float, float]) -> None:
-    """Pairs share no table of a law with the other methods, and with averages not even those of the other tokens.
-
-    With three tokens at w = 100 the averages are wrong by 1e-8, more than the difference of their two rules.
-    """
+    """They share no table of a law, and not with averages, which at n = 3, w = 100 err by more than their two rules."""
     way, n, w = place
     (one, off), (other, other_off) = (
         averaged_terms(((1.0, alone(d, each)),), d, float(round(n)), np.array([w])) for each in (way, "pairs")

@@ -1,5 +1,4 @@
-"""The GPU kernels without a GPU: their mathematics built by the C compiler, whole blocks of threads emulated by the
-C++ compiler, and their machine code made by the run-time compiler.
+"""The GPU kernels without a GPU: built by the C compiler, as emulated blocks of threads, and by the run-time compiler.
 
 `plain_samples` is the definition in a few lines of NumPy; the kernels' sources must reproduce it to rounding.
 """

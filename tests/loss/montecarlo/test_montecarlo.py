@@ -77,8 +77,7 @@ def seed_of(*parameters: object) -> int:
     sampling=st.sampled_from(SAMPLINGS),
 )
 def test_sampled_and_exact_terms_agree(d: int, n: int, law: Law, w: float, sampling: str) -> None:
-    """False alarms: 0.001 in all, divided among the examples and the two terms; each interval is taken at the level
-    that leaves it its share."""
+    """False alarms: 0.001 in all, shared by the examples and the two terms; each interval is taken at its level."""
     problem = Problem(d=d, n=n, law=law)
     drawn = sampler(problem, np.array([w]), sampling=sampling, seed=seed_of(d, n, law, w), stream="agree")
     tally = tally_of(drawn, 4000)
@@ -404,8 +403,7 @@ class Events:
 
 
 def test_intervals_cover_when_sampling_stops_as_soon_as_they_are_narrow_enough() -> None:
-    """At nominal 95 %, over 300 repetitions: a true miss rate of 5 % would show more than 15 + 3.3 * 3.8 misses
-    with probability 5e-4; the interval is conservative, and is asked for 5 % itself."""
+    """300 intervals at 95 %: a true 5 % of misses exceeds 15 + 3.3 * 3.8 with probability 5e-4; 5 % is asked for."""
     misses, misses_of_half, repetitions = 0, 0, 300
     counts: list[int] = []
     for repetition in range(repetitions):
@@ -431,8 +429,7 @@ def test_a_bundle_is_four_contexts_with_one_set_of_tokens() -> None:
 
 @pytest.mark.parametrize("d", [2, 3, 4, 9, 1000])
 def test_projections_have_the_moments_of_the_sphere(d: int) -> None:
-    """E a^2 = 1/d, E a^4 = 3/(d(d+2)), E ab = 0, E a^2 b^2 = 1/(d(d+2)): 20 numbers within 4.5 standard errors,
-    1.4e-4 false alarms, once and for all."""
+    """E a^2, E a^4, E ab, E a^2 b^2: 20 numbers at 4.5 standard errors, 1.4e-4 false alarms, once and for all."""
     u = uniforms(0, f"moments/{d}", 0, (2, 100_000))
     a, b = projected(u[0], u[1], d, np)
     wanted = {1 / d: a * a, 3 / (d * (d + 2)): a**4, 0.0: a * b, 1 / (d * (d + 2)): a * a * b * b}
@@ -511,10 +508,9 @@ def test_whitening_makes_an_ellipsoid_the_sphere() -> None:
 
 
 def test_linear_attention_on_linear_tasks_has_a_closed_form() -> None:
-    """f(x) = <q, x>, M = I: E (w/n sum_i <q, x_i><x_i, x> - <q, x>)^2 = ((w/d - 1)^2 + w^2 (d - 1/d ...)/(...n))/d.
+    """f(x) = <q, x>: the mean over tokens is w <q, x> / d, its variance w^2 / n (E_i - <q, x>^2 / d^2) on average.
 
-    Sum over tokens: mean w <q, x> / d; variance w^2 / n (E <q, x_i>^2 <x_i, x>^2 - <q, x>^2 / d^2), and
-    E_i = (1 + 2 <q, x>^2) / (d (d + 2)); noise w^2 / (n d).
+    Here E_i = (1 + 2 <q, x>^2) / (d (d + 2)), and the noise is w^2 / (n d).
     """
     d, n, w = 4, 6, 2.5
     terms = loss_terms(Problem(d=d, n=n, law=Linear()), w, "montecarlo", attention="linear", contexts=40_000)
