@@ -20,7 +20,7 @@ from lipverify.foundation.compiling import has_compiler  # internal: whether the
 # internal: bits are compared only on the machine that made them
 from lipverify.foundation.provenance import machine_here
 from lipverify.linear_transformer.families import NAMES
-from lipverify.linear_transformer.published import NOISES, regression_named
+from lipverify.linear_transformer.published import NOISES
 from lipverify.linear_transformer.regression import rare  # internal: its population is made small
 
 # internal: the making of models is interrupted
@@ -203,24 +203,6 @@ def test_a_model_of_another_size_is_named_after_law_and_size(tmp_path: Path) -> 
         _copied(tmp_path, made.name, name_of(other, "DIAG", 1, 0))
         with pytest.raises(InvalidInput, match="named after its model"):
             read_witness(name_of(other, "DIAG", 1, 0), tmp_path)
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "uniform-2@",
-        "uniform-2@3",
-        "uniform-2@3x",
-        "uniform-2@3x0",
-        "uniform-2@-3x8",
-        "@3x8",
-        "uniform-2@10x20",
-        "uniform-2@03x8",
-    ],
-)
-def test_a_size_that_cannot_be_read_is_refused(name: str) -> None:
-    with pytest.raises(InvalidInput):
-        regression_named(name)
 
 
 def test_models_come_after_their_starting_points() -> None:

@@ -225,23 +225,6 @@ def test_a_sample_beyond_its_bound_is_refused() -> None:
         tally_of(np.array([[0.5], [1.1]]))
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, -0.1, 1.1])
-def test_samples_outside_of_the_unit_interval_are_refused(value: float) -> None:
-    with pytest.raises(InvalidInput, match="samples"):
-        betting_interval(np.array([[0.5], [value]]))
-
-
-@pytest.mark.parametrize("level", [0.0, 1.0, math.nan])
-def test_a_level_outside_of_the_unit_interval_is_refused(level: float) -> None:
-    with pytest.raises(InvalidInput, match="level"):
-        betting_interval(np.array([[0.5], [0.6]]), level)
-
-
-def test_no_samples_are_refused() -> None:
-    with pytest.raises(InvalidInput, match="at least one"):
-        betting_interval(np.empty((0, 2)))
-
-
 def normal_tally(samples: Floats, low: float = -math.inf, high: float = math.inf) -> NormalTally:
     columns = samples.shape[1]
     tally = NormalTally(np.full(columns, low), np.full(columns, high))

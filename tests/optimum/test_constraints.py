@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lipverify.errors import InvalidInput
 from lipverify.foundation import Floats
 from lipverify.optimum.matrix import SpectralBall, Symmetric, Unconstrained
 
@@ -89,18 +86,6 @@ def test_a_projection_that_scales_instead_of_clipping_is_seen() -> None:
     scaled, nearest = M / 3.0, ball.project(M)
     assert np.array_equal(nearest, np.diag([1.0, 0.5]))
     assert np.sum((M - scaled) * (nearest - scaled)) > 1e6 * ROUNDING
-
-
-@pytest.mark.parametrize("C", [0.0, -1.0, math.inf, math.nan, "one", True])
-def test_a_radius_that_is_none_is_refused(C: Any) -> None:
-    with pytest.raises(InvalidInput, match="C = "):
-        SpectralBall(C=C)
-
-
-@pytest.mark.parametrize(("B", "message"), [([[1.0], [1.0]], "orthonormal"), ([1.0, 0.0], "matrix"), ("B", "matrix")])
-def test_a_basis_that_is_none_is_refused(B: Any, message: str) -> None:
-    with pytest.raises(InvalidInput, match=message):
-        SpectralBall(B, C=1.0)
 
 
 @given(d=st.integers(2, 4), C=log_floats(0.1, 10), spread=log_floats(1.0, 100.0), seed=st.integers(0, 2**32))

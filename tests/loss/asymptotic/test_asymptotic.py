@@ -15,7 +15,7 @@ import sympy
 from scipy.special import erf, erfc, expit, gamma
 
 from lipverify import Problem, loss_terms, optimal_window
-from lipverify.errors import InvalidInput, OutOfReach
+from lipverify.errors import OutOfReach
 
 # internal: every constant has to be a formula that a report can print
 from lipverify.foundation.latex import typst_math
@@ -156,14 +156,6 @@ def test_a_constant_law_has_noise_only() -> None:
     assert not np.any(terms.bias)
     assert not np.any(terms.bias_error)
     assert np.all(terms.noise > 0)
-
-
-@pytest.mark.parametrize("window", [0.0, 1e-3, 1e9, 1e308])
-@pytest.mark.parametrize("dimension", [2, 5, 40, 1000])
-def test_outside_the_range_there_is_no_answer(window: float, dimension: int) -> None:
-    problem = Problem(d=dimension, n=10**6, law=Affine(L=1.0))
-    with pytest.raises(OutOfReach, match=r"leading terms .*use method='exact'"):
-        asymptotic_terms(problem, [window])
 
 
 @pytest.mark.parametrize("law", [Affine(L=0.7), ReLU(L=3.0), Quadratic(L=2.0), Cosine(L=1.5), ReLU(L=0.0)])
@@ -394,20 +386,6 @@ def test_one_link_written_in_two_ways(written: Any, plain: Any, kinks: tuple[flo
     one, other = (leading(Ridge(link, kinks=kinks), d=3) for link in (written, plain))
     assert sympy.simplify(one.bias_constant - other.bias_constant) == 0
     assert one.beta == other.beta
-
-
-def test_bad_input_is_named() -> None:
-    for dimension in (1, 2.0, True):
-        with pytest.raises(InvalidInput, match="ambient dimension"):
-            leading(Affine(), dimension)  # type: ignore[arg-type]
-    with pytest.raises(InvalidInput, match="constant"):
-        leading(Affine(L=0.0))
-
-    class Changed(Affine, frozen=True, tag="changed"):
-        pass
-
-    with pytest.raises(InvalidInput, match="only"):
-        leading(Changed())
 
 
 def test_reading_keeps_decimals() -> None:

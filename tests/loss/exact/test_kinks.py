@@ -206,11 +206,6 @@ def test_the_leading_bias_is_the_limit_of_the_exact_one(law: Ridge, beta: float)
     assert abs(ratios[1] - 1) <= max(abs(ratios[0] - 1), 1e-5)
 
 
-def test_the_term_after_that_of_a_jump_is_refused() -> None:
-    with pytest.raises(OutOfReach, match="jumps or roots"):
-        _ = leading(Ridge(np.sign, jumps=(0.0,))).bias_next
-
-
 def test_a_route_may_be_asked_for_the_window_too() -> None:
     problem = Problem(d=2, n=1000, law=EVEN["|z|"])
     one, other = (optimal_window(problem, route=route) for route in ("ridge", "zonal"))

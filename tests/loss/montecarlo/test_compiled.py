@@ -954,28 +954,6 @@ def test_the_benchmark_fails_and_names_the_fault(capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().out.count("WRONG: ") == len(lines)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (
-            {"law": "cubic"},
-            r"law = 'cubic' has no compiled code; choose one of: affine, linear, relu, cosine, quadratic\.",
-        ),
-        ({"d": 1}, "d = 1"),
-        ({"n": 0}, "n = 0"),
-        ({"bundles": -1}, "bundles = -1"),
-        ({"ladders": []}, "at least one w"),
-        ({"ladders": [(-1.0, 1)]}, r"w_0 = -1\.0"),
-        ({"ladders": [(float("inf"), 1)]}, "w_0 = inf"),
-        ({"ladders": [(1.0, 0)]}, "at least one w"),
-    ],
-)
-def test_a_question_without_meaning_is_refused(change: dict[str, Any], message: str) -> None:
-    asked: dict[str, Any] = {"law": "relu", "L": 1.0, "d": 3, "n": 5, "ladders": [(1.0, 1)], "key": 0}
-    with pytest.raises(InvalidInput, match=message):
-        launch.samples(**{**asked, "first": 0, "bundles": 1, **change})
-
-
 @pytest.mark.skipif(bool(launch.why_no_gpu()), reason=NOWHERE)
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 300, 1000, 5000])
 @pytest.mark.parametrize("d", [2, 3, 50])
