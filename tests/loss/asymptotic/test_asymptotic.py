@@ -283,24 +283,7 @@ def test_links_as_people_write_them_are_derived(link: Any, beta: float) -> None:
         Ridge(lambda z: np.hypot(z, 1)),
         Ridge(lambda z: np.arccos(z / 2) - np.arcsin(z / 2)),
     ],
-    ids=[
-        "erf",
-        "expit",
-        "erfc",
-        "mod",
-        "%",
-        "//",
-        "rint",
-        "floor",
-        "by parts",
-        "last",
-        "select",
-        "first",
-        "astype",
-        "polyval",
-        "hypot",
-        "inverse",
-    ],
+    ids="erf expit erfc mod % // rint floor parts last select first astype polyval hypot inverse".split(),  # noqa: SIM905
 )
 def test_functions_of_arrays_and_steps_are_read(law: Ridge) -> None:
     found = leading(law, d=3)

@@ -756,27 +756,21 @@ def test_a_tampered_kernel_is_noticed(change: tuple[str, str]) -> None:
 LOOP = "    LIPVERIFY_UNROLL\n    for (int k = 0; k <= rungs; ++k) {\n        sums->S[k] += factor"
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        ("part < parts; part += PLACES", "part < parts; part += parts"),
-        ("const word part = first_part + blockIdx.y, begin", "const word part = first_part, begin"),
-        ("begin = part * stretch;", "begin = 0;"),
-        ("raise_to(nearest, law, rungs, base, sums);\n" + LOOP, LOOP),
-        ("const word parts = (n - 1) / stretch + 1;", "const word parts = (n - 1) / stretch;"),
-        ("bases[thread / LANES / teams], &sums);", "bases[0], &sums);"),
-        ("join_slices(1, law, rungs, base, &sums);", "join_slices(2, law, rungs, base, &sums);"),
-    ],
-    ids=[
-        "lanes of one part",
-        "one part for all",
-        "all from the first token",
-        "sums of a part not rescaled",
-        "bundles that overlap",
-        "one ladder for all",
-        "half of the lanes joined",
-    ],
-)
+TAMPERED_CUTS = {
+    "lanes of one part": ("part < parts; part += PLACES", "part < parts; part += parts"),
+    "one part for all": ("const word part = first_part + blockIdx.y, begin", "const word part = first_part, begin"),
+    "all from the first token": ("begin = part * stretch;", "begin = 0;"),
+    "sums of a part not rescaled": ("raise_to(nearest, law, rungs, base, sums);\n" + LOOP, LOOP),
+    "bundles that overlap": ("const word parts = (n - 1) / stretch + 1;", "const word parts = (n - 1) / stretch;"),
+    "one ladder for all": ("bases[thread / LANES / teams], &sums);", "bases[0], &sums);"),
+    "half of the lanes joined": (
+        "join_slices(1, law, rungs, base, &sums);",
+        "join_slices(2, law, rungs, base, &sums);",
+    ),
+}
+
+
+@pytest.mark.parametrize("change", TAMPERED_CUTS.values(), ids=TAMPERED_CUTS.keys())
 def test_a_tampered_cut_is_noticed(change: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(layout, "STRETCH", SHORT)
     asked = Question("affine", 1.0, 5, 10 * SHORT, ((40.0, 1), (3.0, 1)), key_of("control"), first=3, bundles=2)
