@@ -297,7 +297,7 @@ def test_the_posterior_from_the_tokens(noise: NoiseLaw, n: int) -> None:
     "regression",
     [
         Regression(10, 20, TWO),
-        Regression(10, 20, UniformNoise(3.0)),
+        pytest.param(Regression(10, 20, UniformNoise(3.0)), marks=pytest.mark.slow),
         Regression(4, 5, UniformNoise(2.0)),
         Regression(4, 3, TWO),
     ],

@@ -115,7 +115,7 @@ def main() -> None:
         rows += rows_of(found, d, n, 0.0, "closed form", seconds)
     rows += ball_rows(BALLS)
     rows = [row for row in rows if row["digits"] >= LEAST_DIGITS]
-    VALUES.write_text(json.dumps(rows, indent=1) + "\n")
+    VALUES.write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n")
 
 
 if __name__ == "__main__":
