@@ -98,6 +98,7 @@ def test_the_same_bits_again() -> None:
     assert other.weights != first.weights
 
 
+@pytest.mark.slow
 def test_weights_that_explode_are_led_back() -> None:
     """A cap has no slope where the start loses more than 10^100; a logarithm leads from there to a nearly safe model.
 
