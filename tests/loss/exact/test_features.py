@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from lipverify import Problem, loss_cost, loss_terms, optimal_window
 from lipverify.errors import InvalidInput, OutOfReach
-from lipverify.laws import Affine, Bound, Cosine, Linear, Matern, ReLU, Ridge, RidgeLaw, Zonal
+from lipverify.laws import Affine, Cosine, Linear, Matern, ReLU, Ridge, Zonal
 from lipverify.loss.work import MANY  # internal: a budget above which nothing warns
 from lipverify.problem.features import SEEN  # internal: the narrowest feature that is detected
 from lipverify.problem.fine import features  # internal: no value shows which features of a link are found
+from tests.problem.test_own_laws import Stated
 from tests.reference.harmonics import bias_by_harmonics
 from tests.slow.rounds import ROUNDS, SEED, Outcome, table
 from tests.slow.test_differences import TooLong, at_most
@@ -106,6 +107,15 @@ def compared(
     return Outcome(kind, "harmonics", ratio=ratio, claimed=float(terms.bias_error / terms.bias))
 
 
+def bounded(link: Link, at: tuple[float, ...], d: int = 3, n: float = 100, w: float = 5.0) -> float:
+    """The bias of a link with features at these places, within an error that is a bound, and a small one."""
+    terms = loss_terms(Problem(d=d, n=n, law=Ridge(link)), w)
+    bias, known = bias_by_harmonics(link, at, d, n, w)
+    assert terms.error_kind == "bounded"
+    assert abs(terms.bias - bias) <= terms.bias_error + known <= 1e-6 * bias
+    return float(bias)
+
+
 features_of_a_kind = st.tuples(
     st.sampled_from(sorted(KINDS)), st.floats(-0.95, 0.95), log_floats(1e-8, 1.0), log_floats(1e-2, 1e3)
 )
@@ -151,11 +161,7 @@ def test_thousands_of_narrow_features_are_inside_their_errors() -> None:
 )
 def test_values_that_were_once_wrong(link: Link, d: int, n: float, w: float, expected: float) -> None:
     """It was 0.01756 with a claimed error of 1.3e-13, and 2.4 % wrong at 1e-12."""
-    terms = loss_terms(Problem(d=d, n=n, law=Ridge(link)), w)
-    bias, known = bias_by_harmonics(link, (0.2345678, 0.6265), d, n, w)
-    assert terms.error_kind == "bounded"
-    assert abs(terms.bias - bias) <= terms.bias_error + known <= 1e-6 * bias
-    assert abs(bias - expected) < 1e-3 * expected
+    assert abs(bounded(link, (0.2345678, 0.6265), d, n, w) - expected) < 1e-3 * expected
 
 
 @pytest.mark.parametrize(
@@ -184,10 +190,7 @@ def test_a_feature_between_the_points_of_a_grid_is_not_lost_on_an_even_link(even
     def link(z: Any) -> Any:
         return even(z) + 1e3 * np.exp(-(((z - 0.3697116) / 1e-6) ** 2))
 
-    terms = loss_terms(Problem(d=3, n=100, law=Ridge(link)), 5.0)
-    bias, known = bias_by_harmonics(link, (0.3697116,), 3, 100, 5.0)
-    assert terms.error_kind == "bounded"
-    assert abs(terms.bias - bias) <= terms.bias_error + known <= 1e-6 * bias
+    bounded(link, (0.3697116,))
 
 
 @pytest.mark.parametrize("kind", ["hats", "stairs", "knots"])
@@ -198,36 +201,13 @@ def test_narrow_pieces_between_more_kinks_than_rules_split_at(kind: str) -> None
     assert known is not None
     assert known.narrowest()[0] < 1e-4
     assert known.narrowest(known.places)[0] >= SEEN
-    terms = loss_terms(Problem(d=3, n=100, law=Ridge(link)), 5.0)
-    bias, exact = bias_by_harmonics(link, places(kind, 0.2345678, 1e-5), 3, 100, 5.0)
-    assert terms.error_kind == "bounded"
-    assert abs(terms.bias - bias) <= terms.bias_error + exact <= 1e-6 * bias
-
-
-class Spiky(RidgeLaw, frozen=True, tag="spiky"):
-    """A user's class with a bump, or with another link."""
-
-    link: Any = bump(0.2345678, 1e-5, 1000.0)
-    name: ClassVar[str] = "spiky"
-
-    @property
-    def amplitude_variance(self) -> float:
-        return 1.0
-
-    def bounds(self, radius: float = 1.0) -> tuple[Bound, ...]:
-        return (Bound(1002.0),)
-
-    def links(self, z: Any, xp: Any) -> list[Any]:
-        return [self.link(z)]
-
-    def amplitudes(self, uniforms: Any) -> Any:
-        return 1 + 0 * uniforms
+    bounded(link, places(kind, 0.2345678, 1e-5))
 
 
 @pytest.mark.parametrize("route", ["zonal", None])
 def test_a_class_of_ones_own_has_a_bound_if_its_links_are_seen(route: Any) -> None:
     """The zonal route gave 0.0176 with the bound 1e-13; the true value is 6.599."""
-    narrow, smooth = (Problem(d=3, n=100, law=law) for law in (Spiky(), Spiky(link=np.tanh)))
+    narrow, smooth = (Problem(d=3, n=100, law=Stated(link)) for link in (bump(0.2345678, 1e-5, 1000.0), np.tanh))
     assert loss_terms(narrow, 5.0, route=route).error_kind == "estimated"
     terms, plain = loss_terms(smooth, 5.0, route=route), loss_terms(smooth.replace(law=Ridge(np.tanh)), 5.0)
     assert terms.error_kind == "bounded"
@@ -244,10 +224,7 @@ def test_a_linear_link_that_is_rounded_is_inside_its_error(offset: float) -> Non
 
 @pytest.mark.parametrize("scale", [1e-5, 4e-6])
 def test_hats_that_nobody_declares(scale: float) -> None:
-    link = hat(0.3123, scale, 100.0)
-    terms = loss_terms(Problem(d=3, n=10**4, law=Ridge(link)), 20.0)
-    bias, known = bias_by_harmonics(link, places("hat", 0.3123, scale), 3, 1e4, 20.0)
-    assert abs(terms.bias - bias) <= terms.bias_error + known <= 1e-6 * bias
+    bounded(hat(0.3123, scale, 100.0), places("hat", 0.3123, scale), 3, 1e4, 20.0)
 
 
 def test_a_link_that_is_no_formula_has_an_estimated_error() -> None:
