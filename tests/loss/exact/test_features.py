@@ -121,7 +121,7 @@ features_of_a_kind = st.tuples(
 )
 
 
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(what=features_of_a_kind, d=st.sampled_from([3, 5, 12]), n=log_floats(3, 1e15), w=log_floats(0.1, 60.0))
 @example(what=("hat", 0.3697116, 4.54e-5, 20.0855), d=3, n=3.0, w=1.0)
 def test_a_narrow_feature_is_inside_the_error(
@@ -259,7 +259,7 @@ def test_the_kind_of_error_of_a_law(law: Any, kind: str) -> None:
 
 
 def test_sampled_and_asymptotic_errors_are_no_bounds() -> None:
-    problem = Problem(d=3, n=10**6, law=Cosine(L=1.0))
+    problem = Problem(d=3, n=10**6, law=Affine())
     kinds = {
         "montecarlo": loss_terms(problem.replace(n=10), 2.0, "montecarlo", contexts=64).error_kind,
         "asymptotic": loss_terms(problem, 1e2, "asymptotic").error_kind,
@@ -294,7 +294,7 @@ def test_places_where_a_formula_is_not_analytic(link: Link, expected: tuple[floa
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(at=st.floats(-0.9, 0.9), scale=log_floats(1e-8, 1e-3))
 def test_a_feature_is_found_at_its_width(kind: str, at: float, scale: float) -> None:
     found = features(KINDS[kind](at, scale, 1.0))
@@ -310,7 +310,7 @@ decimals = st.integers(-(10**7), 10**7).map(lambda k: k / 1e7)
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
-@settings(max_examples=10)
+@settings(max_examples=5)
 @given(at=decimals, scale=log_floats(1e-9, 1.0), height=log_floats(1e-2, 1e9), size=log_floats(1e-3, 1e3))
 @example(at=0.3697116, scale=4.54e-5, height=20.0855, size=1.0)
 @example(at=-0.7071, scale=1e-9, height=1e9, size=1e-3)
