@@ -143,7 +143,7 @@ def test_windows_of_many_tokens_go_by_a_series(d: int, n: float, w: float, kind:
     assert isinstance(short_density(d, n, w), kind)
 
 
-@pytest.mark.parametrize("d", [2, 3, 4, 9, 20])
+@pytest.mark.parametrize("d", [2, 3, *(pytest.param(d, marks=pytest.mark.slow) for d in (4, 9)), 20])
 @pytest.mark.parametrize("least", [1e-12, 2.0, 300.0, 1e7])
 def test_mean_weights_against_mpmath(d: int, least: float) -> None:
     """E e^{-z (1 - t)} = e^{-z} I_{d/2-1}(z) Gamma(d/2) (2/z)^{d/2-1}, beyond z = 1e9 too, where SciPy's is NaN."""
@@ -174,7 +174,7 @@ def test_short_sums_agree_with_the_table(d: int, n: float, w: float) -> None:
     assert ratio <= 1
 
 
-@pytest.mark.parametrize("d", [2, 3, 4, 9, 30])
+@pytest.mark.parametrize("d", [2, 3, *(pytest.param(d, marks=pytest.mark.slow) for d in (4, 9)), 30])
 @pytest.mark.parametrize("w", [0.3, 20.0, 3e3])
 def test_two_tokens_against_mpmath(d: int, w: float) -> None:
     """With n = 2, p is the density of an angle times E 2 a_1 a_2 = E (1 / cosh z)^2 / 2, z = w b sin(gamma/2)."""
@@ -199,7 +199,7 @@ def test_two_tokens_against_mpmath(d: int, w: float) -> None:
     "law",
     [RBF(), Ridge(lambda z: abs(z + 0.5) + abs(z - 0.6), kinks=(-0.5, 0.6)), ReLU(L=3.0), Affine(), Cosine(L=5.0)],
 )
-@pytest.mark.parametrize("d", [2, 3, 50])
+@pytest.mark.parametrize("d", [2, pytest.param(3, marks=pytest.mark.slow), 50])
 def test_rough_values_are_good_to_four_digits(d: int, law: Law) -> None:
     """The search for w* uses them; where one panel covered the whole angle they were once wrong by 6e-4."""
     w = np.geomspace(0.1, 1e5, 9)

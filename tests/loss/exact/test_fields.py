@@ -75,7 +75,7 @@ def test_two_routes_agree(nu: float, length: float, d: int, n: float, w: float) 
 
 
 @pytest.mark.parametrize("nu", MATERN)
-@pytest.mark.parametrize(("d", "n"), [(2, 1e6), (3, 1e30), (10, 1e30)])
+@pytest.mark.parametrize(("d", "n"), [(2, 1e6), pytest.param(3, 1e30, marks=pytest.mark.slow), (10, 1e30)])
 def test_a_kernel_in_double_precision_states_its_rounding(nu: float, d: int, n: float) -> None:
     """The same law with all digits and with those of a difference."""
     exact, rounded = field(nu, 1.0), Zonal(lambda t: MATERN[nu](t, 1.0))
@@ -110,7 +110,7 @@ def test_the_reason_for_lost_digits_of_a_kernel_suggests_a_variogram() -> None:
 
 
 @pytest.mark.parametrize("d", [2, 3, 5, 30])
-@pytest.mark.parametrize("s", [0.15, 0.3, 0.5, 0.85])
+@pytest.mark.parametrize("s", [0.15, *(pytest.param(s, marks=pytest.mark.slow) for s in (0.3, 0.5)), 0.85])
 def test_a_rough_field_has_the_limit_of_its_power(d: int, s: float) -> None:
     """V = r^{2s}: B w^s -> E |z|^{2s} (1 - 2^{s-1}) for standard normals z in R^{d-1}; another power is detected."""
     m, w = d - 1, 1e9

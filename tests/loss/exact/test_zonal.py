@@ -166,7 +166,7 @@ def test_a_kernel_is_that_of_its_law(d: int) -> None:
     assert np.all(zonal.bias_error <= 1e-5 * zonal.bias)
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(d=st.integers(2, 30), n=lengths(), w=log_floats(1e-3, 3e3), L=log_floats(0.1, 20))
 def test_the_two_routes_agree_everywhere(d: int, n: float, w: float, L: float) -> None:
     assume(w ** ((d - 1) / 2) < 0.1 * n or w < 30)

@@ -607,7 +607,11 @@ SHORT = 2**10
 
 @pytest.mark.parametrize(
     ("law", "stretch", "n"),
-    [("relu", SHORT, SHORT + 1), ("affine", layout.STRETCH, 40_001), ("cosine", layout.STRETCH, 33_000)],
+    [
+        ("relu", SHORT, SHORT + 1),
+        ("affine", layout.STRETCH, 40_001),
+        pytest.param("cosine", layout.STRETCH, 33_000, marks=pytest.mark.slow),
+    ],
 )
 def test_long_contexts_are_cut_and_the_cut_changes_no_bit(law: str, stretch: int, n: int) -> None:
     """Parts have blocks of their own, in one launch or in one each; nine ladders are two rows of blocks."""
