@@ -101,15 +101,15 @@ MORE: list[tuple[Any, str]] = [
     (lambda: lt.Layer(*np.zeros((2, 3, 3))), r"P has shape \(3, 3\)"),
     (lambda: lt.Layer(*np.zeros((2, 0, 3, 3))), r"P has shape \(0, 3, 3\)"),
     (lambda: lt.Layer(np.zeros((1, 3, 3)), np.zeros((2, 3, 3))), "must be the same"),
-    (lambda: lt.Layer([[1.0]], np.zeros((1, 2, 2))), r"P has shape \(\)"),  # type: ignore[arg-type]
+    (lambda: lt.Layer([[1.0]], np.zeros((1, 2, 2))), r"P has shape \(\)"),
     (lambda: written_out([lt.Layer(*np.zeros((2, 1, 3, 3)))], np.zeros((4, 4))), "made for d = 2"),
     (lambda: lt.Diagonal(0.0, 0.0, 0.0, 0.0).layer(0), "d = 0"),
     (lambda: lt.forward(lt.Tokens(np.zeros((2, 3)), np.zeros(4)), []), r"query \(4,\)"),
     (lambda: lt.forward(lt.Tokens(np.zeros((0, 3)), np.zeros(3)), []), r"context has shape \(0, 3\)"),
     (lambda: lt.trajectory(np.zeros((3, 4)), []), r"gram has shape \(3, 4\)"),
     (lambda: lt.trajectory(np.zeros(3), []), r"gram has shape \(3,\)"),
-    (lambda: ablated([STEP, STEP], 2, "xy"), "layer = 2: the model has layers 0 to 1"),  # type: ignore[list-item]
-    (lambda: ablated([STEP, STEP], 0, "zz"), "choose one of xx, xy, yx, yy"),  # type: ignore[list-item, arg-type]
+    (lambda: ablated([STEP, STEP], 2, "xy"), "layer = 2: the model has layers 0 to 1"),
+    (lambda: ablated([STEP, STEP], 0, "zz"), "choose one of xx, xy, yx, yy"),
     # prompts
     *(
         (lambda arguments=arguments: lt.Prompts(**arguments), words)
@@ -147,7 +147,7 @@ MORE: list[tuple[Any, str]] = [
     (lambda: chebyshev_log_condition_reached(0.1, 3), "0.1"),
     (lambda: difference(2, 2, 1.0, -0.5, -0.1), "n = 2"),
     (lambda: TwoLevels(-1.0, 1.0), "-1.0"),
-    (lambda: TwoLevels(0.0, 1.0).layers(10, "both"), "both"),  # type: ignore[arg-type]
+    (lambda: TwoLevels(0.0, 1.0).layers(10, "both"), "both"),
     (lambda: expected_alignment(0), "0"),
     (lambda: mean_square_cosine(3, 2), "2"),
     # samples, trainings, names

@@ -36,6 +36,7 @@ from lipverify.problem.symmetry import Symmetry, symmetry  # internal: the group
 from tests.strategies import target
 
 EPS = float(np.finfo(float).eps)
+BOTH = ReLU() + Cosine()
 
 
 def rotation(d: int, address: int) -> Floats:
@@ -218,7 +219,6 @@ def test_an_invalid_problem_is_refused(make: Any, message: str) -> None:
 
 
 law_of_no_kind = "affine"
-BOTH = ReLU() + Cosine()
 
 
 @pytest.mark.parametrize("method", ["exact", "asymptotic", "certified"])

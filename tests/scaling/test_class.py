@@ -140,13 +140,13 @@ def power_and_logarithm(s: Floats, seed: int, log: float, noise: float) -> tuple
 def test_a_logarithm_is_no_constant(decades: int, noise: float, log: float) -> None:
     """(log s)^-0.03 is sometimes taken for a constant; no claim is judged with it, because the class excludes it."""
     s = LADDERS[decades]
-    for seed in range(8):
+    for seed in range(6):
         values, exponent = power_and_logarithm(s, seed, log, noise)
         if np.all(values > 0):
             assert wrongly_beside(s, values, exponent, log, np.full(s.shape, noise)) == []
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @example(decades=20, exponent=1.763, log=-0.5, gap=0.271, factor=55.5)
 @example(decades=20, exponent=0.932, log=0.5, gap=0.213, factor=854.1)
 @example(decades=20, exponent=0.0, log=-2.0, gap=0.5, factor=974.0)

@@ -122,14 +122,14 @@ def test_rounding_near_0_is_in_the_error(kinks: tuple[float, ...], d: int, n: fl
     assert abs(terms.bias - exact) <= terms.bias_error <= 1e-6 * terms.bias
 
 
-@pytest.mark.parametrize("d", [2, 3])
+JUMPS = Ridge(lambda z: np.sign(z - 0.3) + np.sign(z - 0.302), jumps=(0.3, 0.302))
+KINKS = Ridge(lambda z: np.abs(z) - np.abs(z - 0.003), kinks=(0.0, 0.003))
+"""Almost a jump, of 0.006, which is small compared with the errors between the kinks."""
+
+
 @pytest.mark.parametrize(
-    ("law", "known"),
-    [
-        (Ridge(lambda z: np.sign(z - 0.3) + np.sign(z - 0.302), jumps=(0.3, 0.302)), 2e-10),
-        # almost a jump, of 0.006, which is small compared with the errors between the kinks
-        (Ridge(lambda z: np.abs(z) - np.abs(z - 0.003), kinks=(0.0, 0.003)), 1e-8),
-    ],
+    ("law", "known", "d"),
+    [(JUMPS, 2e-10, 2), (JUMPS, 2e-10, 3), (KINKS, 1e-8, 2), pytest.param(KINKS, 1e-8, 3, marks=pytest.mark.slow)],
 )
 def test_places_that_are_close_to_each_other(law: Ridge, known: float, d: int) -> None:
     """The variogram bends at angles of a thousandth, where its pieces were once not small enough."""
@@ -190,8 +190,12 @@ def test_the_variogram_is_the_mean_over_the_sphere(d: int, theta: float) -> None
         pytest.param(Ridge(lambda z: np.where(z > 0.3, z - 0.3, 0), kinks=(0.3,)), 1.5, marks=pytest.mark.slow),
         (Ridge(lambda z: np.abs(z - 0.99) + np.abs(z + 0.1), kinks=(-0.1, 0.99)), 1.5),
         (Ridge(lambda z: np.abs(z) ** 1.2, kinks=(0.0,)), 1.7),
-        (Ridge(lambda z: 5 * np.sign(z) * np.maximum(np.abs(z) - 0.5, 0) ** 1.1 - z, kinks=(-0.5, 0.5)), 1.6),
-        (Ridge(lambda z: np.abs(z) ** 1.8, kinks=(0.0,)), 2.0),
+        pytest.param(
+            Ridge(lambda z: 5 * np.sign(z) * np.maximum(np.abs(z) - 0.5, 0) ** 1.1 - z, kinks=(-0.5, 0.5)),
+            1.6,
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(Ridge(lambda z: np.abs(z) ** 1.8, kinks=(0.0,)), 2.0, marks=pytest.mark.slow),
         pytest.param(
             Ridge(lambda z: np.sign(z) * np.maximum(np.abs(z) - 0.2, 0), kinks=(-0.2, 0.2)), 1.5, marks=pytest.mark.slow
         ),
