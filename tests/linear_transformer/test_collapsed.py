@@ -274,8 +274,8 @@ WRONG = {
 }
 
 
-SAME = ("a sign of the loss", "the damping by the cap")
-"""Refused by the comparison that refuses the first."""
+BY_NIGHT = ("a sign of the loss", "the damping by the cap")
+"""Compiled by night alone: a mistake in the loss, and one in its gradient, of which others remain by day."""
 SOURCE = (files("lipverify.linear_transformer.training") / "collapsed.c").read_text(encoding="utf-8")
 
 
@@ -285,7 +285,9 @@ def test_the_right_kernel_is_accepted() -> None:
 
 
 @pytest.mark.skipif(not has_compiler(), reason="needs a C compiler")
-@pytest.mark.parametrize("what", [pytest.param(what, marks=pytest.mark.slow if what in SAME else ()) for what in WRONG])
+@pytest.mark.parametrize(
+    "what", [pytest.param(what, marks=pytest.mark.slow if what in BY_NIGHT else ()) for what in WRONG]
+)
 def test_a_kernel_that_computes_something_else_is_refused(what: str) -> None:
     """As after a compiler error; it is loaded as the right one is above."""
     right, wrong = WRONG[what]
