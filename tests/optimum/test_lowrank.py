@@ -125,6 +125,7 @@ def test_in_short_contexts_no_ball_fails() -> None:
     assert optimal_block(problem, found["C"][0] - 0.01).c_perp == 0
 
 
+@pytest.mark.slow
 def test_random_problems_fail_on_the_sphere_and_not_on_the_product() -> None:
     failed, _ = low_rank_radius.counterexamples("sphere", 6, seed=0)
     assert 0 < failed < 6
