@@ -14,20 +14,14 @@ from lipverify.problem.features import ROOT, SMALLEST, Features
 from lipverify.problem.formula import MISREAD, OFFSET, SAMPLES, Symbol, formula_of
 
 REACH = 2.5
-"""Radius of the disk, in half-widths of the interval: the error of a rule of 24 Gauss nodes is then less than 1e-21 of
-the bound on the disk. This holds in the angle too, where the interval at either end of [-1, 1] is mapped by a
-square."""
+"""Radius of the disk, in half-widths of the interval: the error of 24 Gauss nodes is then less than 1e-21 of the bound
+on the disk; in the angle too, where the interval at either end of [-1, 1] is mapped by a square."""
 GROWN = 1e3
 """Largest variation of a function on the disk, in units of its variation over the whole interval."""
 WIDER = 1e-8
 """Share of its width by which an interval overlaps the next; the radii of balls are rounded up by less."""
 MOST = 20_000
 """Largest number of intervals, two or three seconds' work: a function with more features is not traced."""
-SIDE_BY_SIDE = 1_000
-"""Largest number of intervals of the smallest width. A place alone takes a hundred steps, so more of them are
-neighbours: rounding hides the function there, as where two functions in a maximum touch or are the same."""
-TALL = 10.0
-"""Bound on values within 1e-15 of a place, in units of the mean on a grid: they then add less than rounding."""
 BESIDE, STEEP = 32 * SMALLEST, 1.01
 """Larger values are bounded if this factor bounds them relative to those at this distance from the place, as at the tip
 of a feature wider than 3e-12. A box too narrow for rounded numbers to place its sides to 1 % does not reach so far."""
@@ -35,7 +29,7 @@ of a feature wider than 3e-12. A box too narrow for rounded numbers to place its
 
 def traced(function: Callable[[Any], Any], low: float, high: float) -> Features:
     """The uncached part of `features`; raises if the function is not a formula of known operations."""
-    # # set the precision here, whatever it is elsewhere
+    # set the precision here, whatever it is elsewhere
     with ctx.workprec(64):
         return _Search(function, low, high).features()
 
@@ -97,7 +91,9 @@ class _Search:
                 leaves.append((start, stop))
             elif stop - start <= SMALLEST or not start < middle < stop:
                 slivers.append((start, stop))
-                if len(slivers) > SIDE_BY_SIDE:
+                # a place alone takes a hundred steps, so more are neighbours: rounding hides the function there, as
+                # where two functions in a maximum touch or are the same
+                if len(slivers) > 1_000:
                     raise OverflowError("no width resolves it")
             else:
                 stack += [(middle, stop), (start, middle)]
@@ -142,7 +138,7 @@ class _Search:
         except UndecidedError:
             return False
         beside = self._distance(max(start - BESIDE, self.low), min(stop + BESIDE, self.high))
-        allowed = max(TALL * self.mean, STEEP * beside)
+        allowed = max(10 * self.mean, STEEP * beside)  # within 1e-15 of a place, the first adds less than rounding
         return bool(value.is_finite()) and float((value - self.middle).abs_upper()) <= allowed
 
     def _removable(self, leaves: list[tuple[float, float]], start: float, stop: float) -> bool:

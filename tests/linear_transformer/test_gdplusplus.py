@@ -36,7 +36,6 @@ from lipverify.linear_transformer.gdplusplus import (
     spectral_rule,
 )
 
-# internal: the filter of ridge regression refuses a negative constant
 # internal: flat weights and layers are inverses of each other
 from lipverify.linear_transformer.gdplusplus.loss import layers_of
 

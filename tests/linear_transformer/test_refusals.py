@@ -20,8 +20,6 @@ from lipverify.checks.linear_transformers.two_levels import TwoLevels, differenc
 from lipverify.errors import InvalidInput
 from lipverify.linear_transformer.families import Diag
 from lipverify.linear_transformer.gdplusplus import second_moment, spectral_rule
-from lipverify.linear_transformer.gdplusplus.filters import ConstantRidge  # internal: a filter by its constant
-from lipverify.linear_transformer.gdplusplus.moments import density_moments  # internal: moments by their reach
 from lipverify.linear_transformer.gdplusplus.spectrum import largest_seen  # internal: an eigenvalue of no context
 from lipverify.linear_transformer.layer import written_out  # internal: layers of another size than the moments
 from lipverify.linear_transformer.regression import NoiseLaw, noise_named
@@ -38,7 +36,7 @@ NAN, INF = float("nan"), float("inf")
 STEP = lt.GDPlusPlus(0.0, -0.01)
 
 REFUSED: dict[str, tuple[Any, str]] = {
-    "AdaRR": (lambda: lt.AdaRR(0), "degrees = 0"),
+    "AdaRR": (lambda: lt.AdaRR()(lt.draw_contexts(FEW, 8, 0, "a")), "n = 4 <= d = 5"),
     "Bayes": (lambda: lt.Bayes(NOISE, nodes=0), "nodes = 0"),
     "CategoricalNoise": (lambda: lt.CategoricalNoise((NAN,)), "levels = nan"),
     "ConstRR": (lambda: lt.ConstRR(-1), "penalty = -1"),
@@ -83,7 +81,6 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "tuned_ridge": (lambda: lt.tuned_ridge(lt.evaluation(lt.draw_contexts(FEW, 8, 0, "a"))), "n = 4 <= d = 5"),
 }
 MORE: list[tuple[Any, str]] = [
-    (lambda: lt.AdaRR("x"), "degrees = 'x'"),  # type: ignore[arg-type]
     (lambda: lt.readout(np.ones((2, 3)), [STEP]), r"gram has shape \(2, 3\)"),
     (lambda: lt.step_risk(None, np.eye(3)), "prompts = None"),  # type: ignore[arg-type]
     (lambda: lt.sampled_risk(None, [STEP], 10, 0), "prompts = None"),  # type: ignore[arg-type]
@@ -133,10 +130,9 @@ MORE: list[tuple[Any, str]] = [
     (lambda: largest_seen(20, 10, 0), "contexts = 0"),
     (lambda: lt.optimal_gdplusplus(lt.Regression(10, 20, NOISE), 8), "depth = 8"),
     (lambda: lt.optimal_gdplusplus(FEW, 1), "n = 4 < d = 5"),
-    (lambda: ConstantRidge(-1.0), r"penalty = -1\.0"),
+    (lambda: lt.constant_ridge_loss(HERE, -1.0), r"penalty = -1\.0"),
     (lambda: lt.gdplusplus_floor(lt.Regression(2, 4, NOISE), 8), "layers = 8"),
     (lambda: lt.gdplusplus_floor(FEW, 1), "n = 4 < d = 5"),
-    (lambda: density_moments(4, 2, 3, 0.0), "reach = 0"),
     (lambda: second_moment(NoiseLaw()), "the floor is proved for"),
     (lambda: lt.known_optimum("uniform-0", 9), "makes it again"),
     # numbers of layers, levels, alignments
