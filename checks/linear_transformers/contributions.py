@@ -23,6 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from statistics import NormalDist
 from typing import Any, Literal, NamedTuple
 
@@ -260,7 +261,7 @@ def without(term: str, contexts: int, training: int, seed: int) -> Any:
     model, here = trained(NOISE, "OMEGA", LAYERS, training).model, evaluation(fresh(contexts, seed))
     fewer = tuple(replace(layer, **dict.fromkeys(term.split(), 0.0)) for layer in model)
     # one method for both, so that no term is exactly no change
-    whole, less = (here.losses(lambda seen, each=each: estimate(each, seen)) for each in (model, fewer))
+    whole, less = (here.losses(partial(estimate, each)) for each in (model, fewer))
     return _log_quotient(less, whole, here.contexts.task.shape[1])
 
 
