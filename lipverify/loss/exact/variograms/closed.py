@@ -1,8 +1,4 @@
-r"""Variograms that need no averages: of (z)_+ in closed form, and of fields from their covariance.
-
-From a covariance in double precision, V near theta = 0 has a relative error of rounding over theta^2; there it is
-replaced by a polynomial through many values.
-"""
+r"""Variograms that need no averages: of (z)_+ in closed form, and of fields from their covariance."""
 
 from __future__ import annotations
 
@@ -77,13 +73,7 @@ class Increments:
 
 
 def variogram_of_field(law: Law, d: int) -> Variogram:
-    """The table of a law given by its covariance.
-
-    Raises
-    ------
-    InvalidInput
-        If the law is given by its spectrum only.
-    """
+    """The table of a law given by its covariance; a law given by its spectrum alone is refused."""
     known = variation_of(law)
     if known is None:
         raise InvalidInput(f"law = {law!r}: the ridge route needs links, a kernel or a variogram; use route='zonal'.")

@@ -1,7 +1,6 @@
 r"""The variogram V(theta) = E_f (f(x) - f(x'))^2 of a law as a table; the loss depends on the law only through it.
 
-V is analytic between the angles at which the circles of two kinks meet on the sphere, so a few polynomial pieces
-represent it. The values come from a `Source`: averages over planes, a closed form, or a covariance.
+V is analytic between the angles at which the circles of two kinks meet, so a few polynomial pieces represent it.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from numpy.polynomial import Chebyshev
 from lipverify.foundation.arrays import EPS, Floats
 from lipverify.loss.exact.quadrature import CONCENTRATION, clenshaw, gauss_rule
 from lipverify.loss.exact.variograms.pieces import (
-    NOTHING,
     ROUNDING,
     SAFETY,
     SETTLED,
@@ -38,43 +36,27 @@ ORDERS, STEEP_ORDERS = (8, 12, 16, 22, 30, 44, 64), (80, 100, 128, 160, 200)
 """Orders of the rules for values; the smallest that settles is used. The second are for links that need many nodes."""
 STRAIGHT_ORDERS = (22, 30, 44, 64)
 """Orders for closed forms, whose nodes are cheap."""
-ROOT_ORDERS = (12, 16, 22, 30, 44, 64, 90)
-"""Orders for links with roots."""
 CHECKS = np.array([0.11, 0.37, 0.52, 0.83])
 """Points of [0, 1] at which a piece is compared with values by another rule."""
 SETTLED_ROOT = 5e-9
 """Tolerance for a link with roots: relative difference of values by two rules, and size of last coefficients."""
 ANALYTIC = 1e-8
 """If pieces do not settle to this, the link is treated as one with roots."""
-MOST_SPLITS, MOST_PIECES, MOST_STRAIGHT = 8, 60, 1000
-"""Largest number of halvings of a piece; of pieces for means over planes, which take seconds per hundred; and of pieces
-for closed forms."""
-SMALLEST, RATIO, LARGE = 1e-7, 4.0, 0.1
-"""For a link with roots: below the angle SMALLEST the variogram is a power, pieces grow by the factor RATIO, and from
-the angle LARGE on they are split as for other links."""
-VARIANCE_ORDER = 40
-"""Order of the rule for the mean of V, on each of its pieces."""
+MOST_SPLITS = 8
+"""Largest number of halvings of a piece."""
+SMALLEST, RATIO = 1e-7, 4.0
+"""For a link with roots: below the angle SMALLEST the variogram is a power, and pieces grow by the factor RATIO."""
 
 
 @dataclass(frozen=True)
 class Variogram:
-    """V as a table.
-
-    Attributes
-    ----------
-    slope
-        a = lim V / (1 - t) as t -> 1, or 0 where that limit is not finite.
-    power
-        Exponent of F at 0: 1 for links with jumps, 2 for others.
-    gap, rise_gap
-        Bounds on the errors of V / F and of (V / F - a) / theta; for a link with roots, the relative error of V and 0.
-    """
+    """V as a table, with bounds on its errors."""
 
     d: int
-    slope: float
-    power: int
-    gap: float
-    rise_gap: float
+    slope: float  # a = lim V / (1 - t) as t -> 1, or 0 where that limit is not finite
+    power: int  # exponent of F at 0: 1 for links with jumps, 2 for others
+    gap: float  # of V / F; for a link with roots, the relative error of V
+    rise_gap: float  # of (V / F - a) / theta; 0 for a link with roots
     roots: bool
     pieces: tuple[Piece, ...]
     meetings: tuple[float, ...]
@@ -116,7 +98,7 @@ class Variogram:
         near = [math.pi / 2 + sign * z / math.sqrt(self.d) for z in CONCENTRATION for sign in (-1, 1)]
         inner = [piece.low for piece in self.pieces] + [edge for edge in near if 0 < edge < math.pi]
         edges = np.unique([0.0, *inner, math.pi])
-        x, gauss = gauss_rule(VARIANCE_ORDER)
+        x, gauss = gauss_rule(40)
         theta = edges[:-1, None] + np.diff(edges)[:, None] * x
         weight = np.diff(edges)[:, None] * gauss * np.sin(theta) ** (self.d - 2)
         return float(np.sum(weight * self(theta)) / np.sum(weight)) / 2
@@ -149,11 +131,11 @@ class Variogram:
 def variogram_of(d: int, link: Link, kinks: tuple[float, ...], jumps: bool) -> Variogram:
     """The table of a link with kinks, and perhaps `jumps`: in closed form if the link is linear between them.
 
-    Otherwise it uses means over planes, with rules for roots if there are roots or if other rules do not settle.
+    Otherwise by means over planes, with rules for roots if there are roots or if other rules do not settle.
     """
     planes, meetings = Planes(d, link, kinks), meetings_of(kinks)
     if (straight := segments(d, link, kinks, meetings)) is not None:
-        return tabulated(straight, straight.power, [0.0, *meetings, math.pi], meetings, STRAIGHT_ORDERS, MOST_STRAIGHT)
+        return tabulated(straight, straight.power, [0.0, *meetings, math.pi], meetings, STRAIGHT_ORDERS, 1000)
 
     def plain() -> Variogram:
         return tabulated(planes, 1 if jumps else 2, [0.0, *meetings, math.pi], meetings, orders_of(link, kinks, False))
@@ -170,7 +152,7 @@ def variogram_of(d: int, link: Link, kinks: tuple[float, ...], jumps: bool) -> V
 
 def orders_of(link: Link, kinks: tuple[float, ...], roots: bool) -> tuple[int, ...]:
     """The orders of the rules to try for a link with kinks."""
-    return ROOT_ORDERS if roots else ORDERS + STEEP_ORDERS * is_resolved(link, kinks)
+    return (*ORDERS[1:], 90) if roots else ORDERS + STEEP_ORDERS * is_resolved(link, kinks)
 
 
 def _known(table: Variogram) -> float:
@@ -190,12 +172,9 @@ def tabulated(
     edges: list[float],
     meetings: tuple[float, ...] = (),
     orders: tuple[int, ...] = ORDERS,
-    most: int = MOST_PIECES,
+    most: int = 60,  # pieces of means over planes take seconds per hundred
 ) -> Variogram:
-    """Pieces between the edges, split if they do not settle; values by the rule of smallest order that settles.
-
-    If the limit on pieces would be exceeded, none is split.
-    """
+    """Pieces between the edges, split if they do not settle and are few; by the rule of smallest order that settles."""
     ratio = Ratio(source, power, _order(source, power, edges, orders))
     pieces: list[Piece] = []
     unsettled = list(pairwise(edges))
@@ -217,12 +196,12 @@ def tabulated(
 
 def _settled(piece: Piece, source: Source) -> bool:
     """True if splitting cannot improve a piece; small pieces of a link with roots are powers, alike at any scale."""
-    return piece.settled or (source.roots and (piece.low < LARGE or piece.tail <= SETTLED_ROOT * piece.largest))
+    return piece.settled or (source.roots and (piece.low < 0.1 or piece.tail <= SETTLED_ROOT * piece.largest))
 
 
 def _order(source: Source, power: int, edges: list[float], orders: tuple[int, ...]) -> tuple[int, int]:
     """The smallest order that agrees with the next one at a few angles of every interval, and the next one."""
-    theta = np.concatenate([Piece(low, high, low == 0, NOTHING).places(CHECKS[::2]) for low, high in pairwise(edges)])
+    theta = np.concatenate([Piece(low, high, low == 0).places(CHECKS[::2]) for low, high in pairwise(edges)])
     values = source.at(theta, orders[0])
     for order, finer in pairwise(orders):  # noqa: B007
         former, values = values, source.at(theta, finer)
