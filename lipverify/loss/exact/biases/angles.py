@@ -17,20 +17,13 @@ import numpy as np
 
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.sphere import half_beta, versine
-from lipverify.loss.exact.biases.task import Rules
+from lipverify.loss.exact.biases.task import NEAR, Rules
 from lipverify.loss.exact.context.between import FINE, pair_density
 from lipverify.loss.exact.context.others import counted
-from lipverify.loss.exact.context.tokens import TokenNodes, angle_at
+from lipverify.loss.exact.context.tokens import angle_at
 from lipverify.loss.exact.quadrature import CONCENTRATION, LARGE, integer_power, split_rule
 from lipverify.loss.exact.variograms.table import Variogram
 
-ALMOST = 6e-5
-"""A range that ends at most this far from pi is extended to pi."""
-MORE = 6
-"""Additional nodes of the rules over a single angle, which cost almost nothing."""
-LOST = 2e-11
-"""Share of the bias above which the rounding of a sum over harmonics calls for another way, if it also exceeds the
-effect of the variogram's error."""
 KNOWN = 4e-14
 """Relative error of both densities that no rule reduces: twice the largest observed error of their sums."""
 
@@ -46,41 +39,33 @@ def bias_by_angles(variogram: Variogram, rules: Rules) -> tuple[Floats, Floats]:
 
 
 def bias_by_short_sums(variogram: Variogram, rules: Rules) -> tuple[Floats, Floats, list[int]]:
-    """The same where a short series or sum over harmonics gives p_2; and where none does, the linear part alone.
+    """The same where a short series or sum over harmonics gives p_2; and the indices of the w at which none does.
 
-    The last are the indices of these w.
+    There the value is the linear part alone.
     """
     of = rules.of
-
-    def near(nodes: TokenNodes) -> Floats:
-        return nodes.near
-
-    linear = rules.single(of.mean(2, near)) + rules.double(of.mean(1, near) ** 2) / 2
+    linear = rules.single(of.mean(2, NEAR)) + rules.double(of.mean(1, NEAR) ** 2) / 2
     value, error, done = variogram.slope * linear, variogram.slope_gap * linear, np.zeros(linear.shape, dtype=bool)
     for short in rules.densities:
         cross, cross_off, cross_lost = _mean(variogram, rules, short.edges, short)
         alone, off, lost = _mean(variogram, rules, short.panels, short.alone)
-        rest, lost = alone - cross / 2, lost + cross_lost / 2
-        kept = lost <= np.maximum(LOST * np.abs(value[short.which] + rest), off + cross_off / 2)
-        value[short.which[kept]] += rest[kept]
-        error[short.which[kept]] += (off + cross_off / 2 + lost)[kept]
-        done[short.which[kept]] = True
+        rest, off, lost = alone - cross / 2, off + cross_off / 2, lost + cross_lost / 2
+        # the rounding of a sum over harmonics calls for another way if it matters beside the variogram's error
+        kept = lost <= np.maximum(2e-11 * np.abs(value[short.which] + rest), off)
+        which = short.which[kept]
+        value[which] += rest[kept]
+        error[which] += (off + lost)[kept]
+        done[which] = True
     return value, error, np.flatnonzero(~done).tolist()
 
 
 def _by_tables(variogram: Variogram, rules: Rules, i: int) -> tuple[float, float]:
     """int R (p_1 - p_2 / 2) at the i-th w, R = V - a (1 - t), by tables of both densities, and its error."""
     row = rules.contexts.row(i)
-    table, tables, w = (
-        pair_density(*row, min(rules.order, FINE), rules.factors),
-        counted(1, *row, rules.factors),
-        row[2],
-    )
-    panels = angle_at(np.append(0.0, tables.panels[1:]), w)
-    (alone, *off), (cross, *cross_off) = (
-        _mean(variogram, rules, edges, density)
-        for edges, density in ((panels, lambda theta: (tables(w * versine(theta))[-1], 0.0)), (table.edges, table))
-    )
+    double, single = pair_density(*row, min(rules.order, FINE), rules.factors), counted(1, *row, rules.factors)
+    panels = angle_at(np.append(0.0, single.panels[1:]), single.w)
+    alone, *off = _mean(variogram, rules, panels, lambda theta: (single(single.w * versine(theta))[-1], 0.0))
+    cross, *cross_off = _mean(variogram, rules, double.edges, double)
     return float(alone - cross / 2), float(sum(off) + sum(cross_off) / 2)
 
 
@@ -89,8 +74,9 @@ Density = Callable[[Floats], tuple[Floats, Floats | float]]
 
 def _mean(variogram: Variogram, rules: Rules, edges: Floats, density: Density) -> tuple[Floats, Floats, Floats]:
     """int R of densities over sin^{d-2} / B, and bounds on the effect of R's error and of theirs: (w,) each."""
-    last = math.pi if edges[-1] > math.pi - ALMOST else edges[-1]
-    angle, weight = _nodes(rules.contexts.d, np.append(edges[:-1], last), variogram.meetings, rules.order + MORE)
+    last = math.pi if edges[-1] > math.pi - 6e-5 else edges[-1]
+    # more nodes for a single angle cost almost nothing
+    angle, weight = _nodes(rules.contexts.d, np.append(edges[:-1], last), variogram.meetings, rules.order + 6)
     p, slack = density(angle)
     p, rest = weight * p, variogram.beyond_linear(angle)
     return p @ rest, np.abs(p) @ variogram.rest_off(angle), np.sum(np.abs(p * rest) * (KNOWN + slack), axis=-1)

@@ -45,39 +45,20 @@ from lipverify.problem.law import Law, RidgeLaw, by_law
 from lipverify.problem.laws import Cosine, ReLU
 from lipverify.problem.own import Ridge, jumps_of
 
-FEW = 4
-"""Number of angles at which the pilot determines the order of a table."""
-SETTLED, EASIER = 1e-12, 4.0
-"""Largest relative difference of means over a few nodes; for a link with roots, the factor by which it may exceed that
-of means over all nodes, which average out."""
-SPLIT, SPLIT_ROOT = 3.5, 1.5
-"""Number of pieces of a finished table for each piece at the start, for links with kinks and with roots."""
-USED = 2
-"""Number of `ORDERS`, from the first, that a loss usually takes."""
+SETTLED = 1e-12
+"""Largest relative difference of means over a few nodes, and size of a coefficient that is rounding."""
 BREAKS = 8
 """Number of intervals of a rule over one token."""
-CLEAR = 4.0
-"""A count that exceeds the limit by this factor is refused without a check; the count is right within this factor."""
-CROSSED, PANELS_NODES = 20.0, 100
-"""Largest number of panels that the argument of Q crosses for a pair of tokens, and a node's price in pairs."""
 
 Seconds = Callable[[Grading, float, float, float, int], float]
 """(grading, w, high, panels of the tables of what other tokens do, order) -> seconds for pairs of tokens."""
 
 
 class Plan(NamedTuple):
-    """What the ridge route does for a law in one dimension.
-
-    Attributes
-    ----------
-    tables
-        The cost of the tables of the law, which are made once.
-    pairs
-        Seconds for the pairs of tokens at one w where windows hold few tokens; None if averages over one token do.
-    """
+    """What the ridge route does for a law in one dimension."""
 
     tables: Counts
-    pairs: Seconds | None
+    pairs: Seconds | None  # where windows hold few tokens; None if averages over one token do
 
 
 def ridge_tables(law: Law, d: int) -> Counts:
@@ -95,9 +76,9 @@ def _by_angles(grading: Grading, w: float, high: float, tables: float, order: in
     """Seconds for a table of the density of the angle between two tokens."""
     order = order // 3 + 3
     panels = _panels(grading, -math.log(2), min(max(high, 1.0), 2 * w), width_of(grading.d, w))
-    crossed = min(panels, CROSSED)
+    crossed = min(panels, 20.0)  # by the argument of Q for a pair of tokens
     pairs = (14 + math.log2(1 + w)) * order * (crossed + 6) * order
-    return (pairs * (crossed / 4 * order + 2 * (order + 6)) / 4 + PANELS_NODES * panels * order) * PAIR * NANO
+    return (pairs * (crossed / 4 * order + 2 * (order + 6)) / 4 + 100 * panels * order) * PAIR * NANO
 
 
 def _by_pairs(grading: Grading, w: float, high: float, tables: float, order: int) -> float:
@@ -176,9 +157,10 @@ def _variogram(law: Ridge, d: int, kinks: tuple[float, ...]) -> float:
     power = 1 if jumps_of(law) and not rooted else 2
     orders = orders_of(law.link, kinks, rooted)
     middles = np.array([(low + high) / 2 for low, high in pairwise(edges)])
-    few = middles[np.linspace(0, middles.size - 1, min(FEW, middles.size)).astype(int)]
-    finer, nodes = planes.pilot(few, orders, power, EASIER * SETTLED_ROOT if rooted else SETTLED)
-    pieces, split = len(edges) - 1, SPLIT_ROOT if rooted else SPLIT
+    few = middles[np.linspace(0, middles.size - 1, min(4, middles.size)).astype(int)]
+    # means over all nodes average out
+    finer, nodes = planes.pilot(few, orders, power, 4 * SETTLED_ROOT if rooted else SETTLED)
+    pieces, split = len(edges) - 1, 1.5 if rooted else 3.5  # of the finished table for each piece at the start
     tried = sum(order**2 for order in orders if order <= finer) * pieces * len(CHECKS[::2])
     order = orders[max(orders.index(finer) - 1, 0)]
     angles = order**2 * SIZE * (split * pieces + 2 * (not rooted)) + finer**2 * split * pieces * len(CHECKS)
@@ -193,7 +175,7 @@ def _window(problem: Problem, w: float, low: float, high: float) -> Counts:
     width = max(float(v[2] - v[0]), 1e-9)
     direct = float(v[2] - v[1]) / width if high > SERIES_TAIL else 0.0
     panels = max(6, math.ceil(width / PANEL))
-    stages, orders = {"averages over a token": 0.0}, ORDERS[:USED]
+    stages, orders = {"averages over a token": 0.0}, ORDERS[:2]  # that a loss usually takes
     for order in orders:
         points = panels * order * 2 / math.pi * direct + 1
         stages["averages over a token"] += points * BREAKS * order * TOKEN * NANO
@@ -208,7 +190,7 @@ def _window(problem: Problem, w: float, low: float, high: float) -> Counts:
 
 
 def _panels(grading: Grading, low: float, high: float, width: float) -> float:
-    """The approximate number of panels of a table; refuse a number that is clearly too large, as the table would."""
+    """The approximate number of panels of a table, within a factor of 4; refuse one that the table would refuse."""
     ends = grading.v(np.array([low, high]))
     count = float(ends[1] - ends[0]) / width + 1
-    return count if count < CLEAR * MOST_PANELS else float(grading.panels(low, high, width).size)
+    return count if count < 4 * MOST_PANELS else float(grading.panels(low, high, width).size)

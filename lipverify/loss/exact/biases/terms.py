@@ -3,9 +3,8 @@ r"""Noise and bias by quadrature, with bounds on their errors.
     N(w) = sigma^2 n int E[psi_2] phi^{n-1} du
     B(w) = n int E[psi_2 variogram] phi^{n-1} du + n (n-1) int pair phi^{n-2} du
 
-Both terms are computed twice, with rules of different order that share no node. The value is that of the finer rule,
-and its error is the difference plus a bound on rounding. If the difference is not small, the order is raised; if no
-order settles, the error follows from all differences, see `remaining`.
+Both terms are computed twice, with rules of different order that share no node: the error is the difference plus a
+bound on rounding. The order is raised until the difference is small; if it never is, see `remaining`.
 """
 
 from __future__ import annotations
@@ -30,21 +29,12 @@ from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
 from lipverify.problem.law import Law
 
-ROUGH_ORDER, SLOPE_ORDER = 10, 28
-"""Orders of the single rules of rough values and of slopes in n."""
+ROUGH_ORDER = 10
+"""Order of the single rule of rough values."""
 ROUGH_U = np.arange(-170, 3) / 2
-"""Points u = log(lambda) of rough values, up to `SERIES_BELOW`. The integrands are analytic for |Im u| < pi/2, so the
-trapezoidal rule of this step is exact to e^{-2 pi^2} = 3e-9, and for n <= 1e30 the integrands peak above u = -70."""
-MANY = 20.0
-"""Windows hold many tokens if n (1 - phi) exceeds this at the last point: the integrals beyond it are below e^-20."""
-LARGEST_LOG = 1e6
-"""Range of log phi in slopes: beyond it phi^n is 0 for every n >= 1, and the product with a logarithm must be 0 too."""
+"""Points u of rough values: the trapezoidal rule is exact to e^{-2 pi^2}, and integrands peak above -70."""
 TOLERANCE = 1e-11
 """Relative difference of two rules at which a term has settled."""
-FAR = 4.0
-"""If rules do not settle, the error of the last is this factor times its largest difference to the others."""
-LUCK = 1e-4
-"""Two rules of which neither resolves the integrand agree to this share of their error with about this probability."""
 MOST_WINDOWS = 16
 """Number of w evaluated in one pass; more would only cost memory."""
 REMEMBERED = 1024
@@ -53,14 +43,11 @@ REMEMBERED = 1024
 
 @dataclass(frozen=True)
 class Values:
-    """Noise over sigma^2 and bias over the amplitude variance, at some w: shape (w,).
-
-    `off` bounds the error of the bias from the averages over the task, which does not depend on the order of the rules.
-    """
+    """Noise over sigma^2 and bias over the amplitude variance, at some w: shape (w,)."""
 
     noise: Floats
     bias: Floats
-    off: Floats | float = 0.0
+    off: Floats | float = 0.0  # a bound on the error of the bias from the averages over the task, at every order
 
     def __getitem__(self, which: NDArray[np.bool_]) -> Values:
         return Values(self.noise[which], self.bias[which])
@@ -73,38 +60,28 @@ class Values:
 def ridge_terms(problem: Problem, w: Floats) -> LossTerms:
     """Loss terms at every value in `w` (an array of finite values >= 0).
 
-    Errors are bounds: the difference between two rules plus rounding. Validity: every d >= 2,
-    1 <= n <= 1e30, finite w >= 0, every ridge law and every law whose variogram is known. The relative error is about
-    1e-12, and larger if u = log(lambda) is large, because its rounding, eps * w, then matters.
-
-    Raises
-    ------
-    OutOfReach
-        If windows hold so few tokens that rounding errors would be large.
-
+    Validity: every d >= 2, 1 <= n <= 1e30, every ridge law and every law whose variogram is known. The relative error
+    is about 1e-12, and larger if u is large, because its rounding, eps * w, then matters; if much larger, it refuses.
     Source: docs/method.md; the loss is equation (ICL) of Collins et al.
     """
-    law, windows = problem.law, np.ravel(np.asarray(w, dtype=np.float64))
-    evaluate = _known if windows.size <= MOST_WINDOWS else _evaluate
-    value, error = evaluate(_unit(law), problem.d, float(problem.n), windows.tobytes())
-    noise_scale, bias_scale = problem.sigma**2, sight_of(law).amplitude
-    shape = np.shape(w)
+    evaluate = _known if w.size <= MOST_WINDOWS else _known.__wrapped__  # many values are not kept
+    value, error = evaluate(_unit(problem.law), problem.d, float(problem.n), w.tobytes())
+    noise_scale, bias_scale = problem.sigma**2, sight_of(problem.law).amplitude
     return LossTerms(
         problem=problem,
         method="exact",
         w=w,
-        noise=np.reshape(noise_scale * value.noise, shape),
-        bias=np.reshape(bias_scale * value.bias, shape),
-        noise_error=np.reshape(noise_scale * error.noise, shape),
-        bias_error=np.reshape(bias_scale * error.bias, shape),
+        noise=noise_scale * value.noise,
+        bias=bias_scale * value.bias,
+        noise_error=noise_scale * error.noise,
+        bias_error=bias_scale * error.bias,
     )
 
 
 def rough_ridge_terms(problem: Problem, w: Floats, count: int) -> tuple[Floats, Floats]:
     """(noise, bias) at the first `count` of w > 0 to about four digits, by a single rule of low order, for a search.
 
-    The averages at all of `w` are kept for other n, L and sigma where windows hold many tokens, so a search asks for
-    the same w each time.
+    Where windows hold many tokens, the averages at all of `w` are kept for other n, L and sigma.
     """
     law, d, n = _unit(problem.law), problem.d, float(problem.n)
     noise, bias, many = _many_tokens(law, d, n, w)
@@ -118,7 +95,7 @@ def rough_ridge_terms(problem: Problem, w: Floats, count: int) -> tuple[Floats, 
 def length_slopes(problem: Problem, w: Floats) -> tuple[Floats, Floats]:
     """(dN / dlog n, dB / dlog n) at w > 0, n > 1; n is an exponent and need not be an integer."""
     parts = parts_of(problem.law, problem.d)
-    noise, bias = _by_one_rule(parts, problem.d, float(problem.n), w, SLOPE_ORDER, power_slopes)
+    noise, bias = _by_one_rule(parts, problem.d, float(problem.n), w, 28, power_slopes)
     return problem.sigma**2 * noise, sight_of(problem.law).amplitude * bias
 
 
@@ -146,15 +123,13 @@ def _many_tokens(law: Law, d: int, n: float, w: Floats) -> tuple[Floats, Floats,
     log_phi, square, variogram, pair = averages
     single, double = (factor * (ROUGH_U[1] - ROUGH_U[0]) for factor in powers(n, log_phi))
     bias = np.sum(single * variogram + double * pair, axis=1)
-    return np.sum(single * square, axis=1), bias, -n * log_phi[:, -1] > MANY
+    # the integrals beyond the last point are below e^-20
+    return np.sum(single * square, axis=1), bias, -n * log_phi[:, -1] > 20
 
 
 @lru_cache(maxsize=REMEMBERED)
 def _at_rough_points(law: Law, d: int, windows: bytes) -> tuple[Floats, ...] | None:
-    """log phi and the averages of psi_2, psi_2 variogram, and pair at ROUGH_U, (w, u) each; they do not depend on n.
-
-    None if the law has no `pair`.
-    """
+    """log phi and the averages of psi_2, psi_2 variogram and pair at ROUGH_U, (w, u); None if the law has no pair."""
     parts, w = parts_of(law, d), np.frombuffer(windows)
     if any(part.pair is None for _, part in parts):
         return None
@@ -173,11 +148,6 @@ def _rough(law: Law, d: int, n: float, windows: bytes) -> tuple[Floats, Floats]:
 @lru_cache(maxsize=REMEMBERED)
 def _known(law: Law, d: int, n: float, windows: bytes) -> tuple[Values, Values]:
     """Values and their errors; cached, because the same w are often used with another L or sigma."""
-    return _evaluate(law, d, n, windows)
-
-
-def _evaluate(law: Law, d: int, n: float, windows: bytes) -> tuple[Values, Values]:
-    """Values and their errors at every w of a flat array of doubles, given as bytes."""
     return averaged_terms(parts_of(law, d), d, n, np.frombuffer(windows))
 
 
@@ -237,22 +207,21 @@ def remaining(gaps: Floats) -> Floats:
     """The error of the last of several rules that have not settled, from their differences: (rule, w).
 
     If each difference is less than half of the one before, the error is extrapolated from the last difference and the
-    rate. Otherwise the rules do not resolve the integrand, and a single small difference may be chance, unless it is
-    tiny: a rule with enough nodes is accurate at once.
+    rate. Otherwise a single small difference may be chance, unless it is tiny: with enough nodes a rule is accurate.
     """
     if len(gaps) < 3:
-        return np.asarray(FAR * np.max(gaps, axis=0))
+        return np.asarray(4 * np.max(gaps, axis=0))
     first, before, last = gaps[-3:]
     converging = (2 * last <= before) & (2 * before <= first)
     rate = np.divide(before, first, out=np.ones_like(before), where=first > 0)
     former = np.where(converging, rate * before, before)
-    return np.asarray(FAR * np.where(last <= LUCK * before, last, np.maximum(last, former)))
+    return np.asarray(4 * np.where(last <= 1e-4 * before, last, np.maximum(last, former)))
 
 
 def power_slopes(n: float, log_phi: Floats) -> tuple[Floats, Floats]:
     """The derivatives of `powers` with respect to log n."""
     single, double = powers(n, log_phi)
-    log_phi = np.maximum(log_phi, -LARGEST_LOG)  # where the powers are zero anyway
+    log_phi = np.maximum(log_phi, -1e6)  # where the powers are zero, and a product with a logarithm must be zero too
     return single * (1 + n * log_phi), double * ((2 * n - 1) / (n - 1) + n * log_phi)
 
 

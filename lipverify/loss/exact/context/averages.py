@@ -25,6 +25,8 @@ from lipverify.loss.exact.context.tokens import Kernel, Places, TokenNodes, kern
 from lipverify.loss.exact.quadrature import gauss_rule, smooth_rule
 from lipverify.loss.work import spend
 
+TokenFunction = Callable[[TokenNodes], Floats]
+
 SERIES_BELOW = 1.0
 """Largest u for the series: up to there the alternating sum loses a factor of at most e^{2e} = 230 to cancellation."""
 SERIES_TAIL = 2.5
