@@ -16,30 +16,14 @@ from lipverify.problem.law import Law
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the route table.
+    """A row of the route table."""
 
-    Attributes
-    ----------
-    holds
-        The condition of the row: a function of the law's sight and the dimension.
-    routes
-        The route to try first, and a second route, if any, for problems that the first refuses.
-    compared
-        True if the second route is also tried when the first has a large error; the more accurate value is returned.
-    alone
-        True if every w is computed separately, so that a refusal at one w does not affect the others.
-    up_to
-        The largest w of the row; for larger w the next rows apply.
-    why
-        The reason for the row.
-    """
-
-    holds: Callable[[Sight, int], bool]
-    routes: tuple[str, ...]
+    holds: Callable[[Sight, int], object]  # its condition, by the law's sight and the dimension
+    routes: tuple[str, ...]  # to try first, and a second one, if any, for problems that the first refuses
     why: str
-    compared: bool = False
-    alone: bool = False
-    up_to: float = math.inf
+    compared: bool = False  # the second is also tried when the first has a large error; the smaller error wins
+    alone: bool = False  # every w is computed separately, so that a refusal at one does not affect the others
+    up_to: float = math.inf  # the largest w of the row; for larger w the next rows apply
 
 
 TABLE = (
@@ -57,7 +41,7 @@ TABLE = (
         "The averages over tasks are exact up to rounding, so a comparison with the second route gains nothing.",
     ),
     Row(
-        lambda law, d: law.kinked and law.rooted,
+        lambda law, d: law.kinks and law.rooted,
         ("zonal", "ridge"),
         "Up to w = 1e-3 a few dozen harmonics suffice. The ridge route's table of averages over the other tokens would "
         "need more panels than fit into memory.",
@@ -65,7 +49,7 @@ TABLE = (
         up_to=1e-3,
     ),
     Row(
-        lambda law, d: law.kinked and law.rooted and law.meetings >= 2 and 2 < d <= 6,
+        lambda law, d: law.kinks and law.rooted and law.meetings >= 2 and 2 < d <= 6,
         ("zonal", "ridge"),
         "The variogram of several kinks with roots takes seconds; the few hundred harmonics that w up to 50 needs take "
         "a tenth of that. Beyond d = 6 rounding swamps the coefficients, because a degree has too many harmonics. On "
