@@ -27,11 +27,12 @@ from lipverify.loss.exact.context.averages import SERIES_TAIL, Averages, Points 
 from lipverify.loss.exact.context.between import (  # internal: the density itself
     FINE,
     Harmonics,
-    MeanWeight,
     Series,
+    Short,
     densities_of,
     is_short,
     mean_weight,
+    mean_weights,
     pair_density,
 )
 from lipverify.loss.exact.context.contexts import powers  # internal: the weights of a density
@@ -125,7 +126,7 @@ def test_both_weights_of_pairs_are_one_less_the_squares(d: int, n: int, w: float
     assert total == pytest.approx(1 - float(noise), rel=3e-11)
 
 
-def short_density(d: int, n: float, w: float) -> Series | Harmonics | None:
+def short_density(d: int, n: float, w: float) -> Short | None:
     """The density at one w without a table, if a series or a sum over harmonics is short."""
     contexts, order = Contexts.at(d, n, np.array([w])), 40
     u, weight = contexts.nodes(order)
@@ -150,7 +151,7 @@ def test_mean_weights_against_mpmath(d: int, least: float) -> None:
 
     SciPy's Bessel function is not a number beyond 1e9.
     """
-    table = MeanWeight(d, least)
+    table = mean_weights(d, least)
     for z in (1e-7, 0.3, 7.0, 400.0, 1e5, 3e8, 1e12):
         with mpmath.workdps(40):
             at, nu = mpmath.mpf(z), mpmath.mpf(d) / 2 - 1

@@ -19,7 +19,7 @@ import numpy as np
 
 from lipverify.foundation.arrays import Floats
 from lipverify.loss.exact.context.averages import Averages, TokenFunction
-from lipverify.loss.exact.context.between import Harmonics, Series, densities_of
+from lipverify.loss.exact.context.between import Short, densities_of
 from lipverify.loss.exact.context.contexts import Contexts, Factors
 
 ROUNDING = 3e-12
@@ -51,7 +51,7 @@ class Rules:
         return np.einsum("wu,wu->w", self.weights[1], np.reshape(average, self.u.shape))
 
     @cached_property
-    def densities(self) -> list[Series | Harmonics]:
+    def densities(self) -> list[Short]:
         """The densities of angles at every w at which a series or a sum over harmonics is short."""
         return densities_of(self.contexts, self.u, self.weights, self.order, self.jumps)
 
