@@ -29,7 +29,7 @@ WINDOWS = ((3.0, 1e3), (30.0, 1e3), (30.0, 1e4), (1e3, 1e4), (1e9, 1e7))
 
 def cost(averages: TaskAverages, d: int, n: float, w: float) -> tuple[float, float]:
     """Units of one loss without tables of n and w, and the bias."""
-    for cached in (between.pair_density, others.deficits, others.counted, others.others_of, others.log_rate):
+    for cached in (between.pair_density, others.deficits, others.counted, others.others_of):
         cached.cache_clear()
     one, start = unit(), time.process_time()
     value, _ = averaged_terms(((1.0, averages),), d, n, np.array([w]))

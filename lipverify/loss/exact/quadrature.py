@@ -149,7 +149,7 @@ class Grading:
     """
 
     d: int
-    w: Floats
+    w: Floats | float
 
     @property
     def knee(self) -> float:
@@ -189,7 +189,7 @@ class Grading:
         edges[0], edges[-1] = low, high
         return edges
 
-    def _half(self, u: Floats) -> Floats:
+    def _half(self, u: Floats | float) -> Floats:
         beyond = np.maximum(u - self.knee, 0) / self.growth
         return np.where(u <= self.knee, u, self.knee + self.growth * np.log1p(beyond))
 

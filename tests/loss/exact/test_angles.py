@@ -116,7 +116,7 @@ def test_many_dimensions_count_tokens_that_are_not_the_nearest(n: float, w: floa
 def test_both_weights_of_pairs_are_one_less_the_squares(d: int, n: int, w: float) -> None:
     """int p = E sum_{i != j} a_i a_j = 1 - E sum a_i^2, which is one minus the noise."""
     contexts = Contexts.at(d, float(n), np.array([w]))
-    density = pair_density(d, float(n), w, float(contexts.low[0]), float(contexts.high[0]), FINE, powers)
+    density = pair_density(contexts.row(0), FINE, powers)
     noise = loss_terms(Problem(d=d, n=n, sigma=1.0, law=ReLU()), w).noise
     x, gauss = np.polynomial.legendre.leggauss(40)
     edges = np.unique(np.concatenate([density.edges, np.linspace(density.edges[0], density.edges[-1], 30)]))
@@ -169,7 +169,7 @@ def test_short_sums_agree_with_the_table(d: int, n: float, w: float) -> None:
     contexts, density = Contexts.at(d, n, np.array([w])), short_density(d, n, w)
     if density is None:
         return
-    table = pair_density(d, n, w, float(contexts.low[0]), float(contexts.high[0]), FINE, powers)
+    table = pair_density(contexts.row(0), FINE, powers)
     gamma = np.linspace(table.edges[0], table.edges[-1], 402)[1:-1]
     (one, off), (other, other_off) = density(gamma), table(gamma)
     weight = gamma**2 * np.sin(gamma) ** (d - 2)
@@ -183,7 +183,7 @@ def test_short_sums_agree_with_the_table(d: int, n: float, w: float) -> None:
 def test_two_tokens_against_mpmath(d: int, w: float) -> None:
     """With n = 2, p is the density of an angle times E 2 a_1 a_2 = E (1 / cosh z)^2 / 2, z = w b sin(gamma/2)."""
     contexts = Contexts.at(d, 2.0, np.array([w]))
-    density = pair_density(d, 2.0, w, float(contexts.low[0]), float(contexts.high[0]), FINE, powers)
+    density = pair_density(contexts.row(0), FINE, powers)
     for gamma in (0.003, 0.2, 1.3, 2.9):
         if gamma < density.edges[0]:
             continue

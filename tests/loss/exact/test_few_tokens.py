@@ -22,7 +22,7 @@ from tests.strategies import log_floats, target
 
 def by_tokens(contexts: Contexts, factors: Factors = powers) -> tuple[float, float]:
     """The sum over one token, weighted by its squared attention weight, and its error."""
-    tables = others.Others.at(contexts, 0, factors)
+    tables = others.others_of(contexts.row(0), factors)
     rough, fine = (tables.lone(order) for order in ORDERS[:2])
     value, gap = float(np.sum(fine.weight)), float(np.sum(fine.weight) - np.sum(rough.weight))
     return value, abs(gap) + (tables.off(fine) + float(rounding_of(contexts)[0])) * abs(value)

@@ -61,8 +61,8 @@ def bias_by_short_sums(variogram: Variogram, rules: Rules) -> tuple[Floats, Floa
 
 def _by_tables(variogram: Variogram, rules: Rules, i: int) -> tuple[float, float]:
     """int R (p_1 - p_2 / 2) at the i-th w, R = V - a (1 - t), by tables of both densities, and its error."""
-    row = rules.contexts.row(i)
-    double, single = pair_density(*row, min(rules.order, FINE), rules.factors), counted(1, *row, rules.factors)
+    context = rules.contexts.row(i)
+    double, single = pair_density(context, min(rules.order, FINE), rules.factors), counted(1, context, rules.factors)
     panels = angle_at(np.append(0.0, single.panels[1:]), single.w)
     alone, *off = _mean(variogram, rules, panels, lambda theta: (single(single.w * versine(theta))[-1], 0.0))
     cross, *cross_off = _mean(variogram, rules, double.edges, double)

@@ -21,7 +21,7 @@ from lipverify.loss.exact.biases.pairs import PAIR as PAIR_OF_RELU
 from lipverify.loss.exact.biases.smooth import ENTRY, SIZES
 from lipverify.loss.exact.context.averages import SERIES_BELOW, SERIES_TAIL, TOKEN
 from lipverify.loss.exact.context.between import PAIR, SMALL
-from lipverify.loss.exact.context.contexts import ORDERS, PANEL, Contexts
+from lipverify.loss.exact.context.contexts import ORDERS, PANEL, Context, Contexts
 from lipverify.loss.exact.context.others import ABOVE, BELOW, OTHER, Q_SHARE, STEP, width_of
 from lipverify.loss.exact.quadrature import (
     MOST_PANELS,
@@ -69,7 +69,7 @@ def ridge_tables(law: Law, d: int) -> Counts:
 def ridge_windows(problem: Problem, w: Floats) -> list[Counts]:
     """Seconds by stage, and bytes, at every w > 0."""
     contexts = Contexts.at(problem.d, float(problem.n), w)
-    return [_window(problem, *contexts.row(i)[2:]) for i in range(w.size)]
+    return [_window(problem.law, contexts.row(i)) for i in range(w.size)]
 
 
 def _by_angles(grading: Grading, w: float, high: float, tables: float, order: int) -> float:
@@ -167,10 +167,10 @@ def _variogram(law: Ridge, d: int, kinks: tuple[float, ...]) -> float:
     return (tried + angles) * nodes * planes.price * NANO
 
 
-def _window(problem: Problem, w: float, low: float, high: float) -> Counts:
+def _window(law: Law, context: Context) -> Counts:
     """Seconds by stage for one w, and bytes."""
-    d = problem.d
-    grading = Grading(d, np.array(w))
+    d, _, w, low, high = context
+    grading = Grading(d, w)
     v = grading.v(np.array([low, min(max(SERIES_BELOW, low), high), high]))
     width = max(float(v[2] - v[0]), 1e-9)
     direct = float(v[2] - v[1]) / width if high > SERIES_TAIL else 0.0
@@ -180,10 +180,10 @@ def _window(problem: Problem, w: float, low: float, high: float) -> Counts:
         points = panels * order * 2 / math.pi * direct + 1
         stages["averages over a token"] += points * BREAKS * order * TOKEN * NANO
     memory = COPIES * DOUBLE * panels * orders[-1] * (direct + 0.01) * BREAKS * orders[-1]
-    pairs = _known_plan(problem.law, d).pairs
+    pairs = _known_plan(law, d).pairs
     if pairs is None or (high <= SERIES_TAIL and d <= SMALL):  # a short series of powers of lambda
         return stages, memory
-    tables = _panels(LogGrading(d, np.array(w), Q_SHARE), -1.0, min(high + ABOVE, 2 * w + 5), 1.0)
+    tables = _panels(LogGrading(d, w, Q_SHARE), -1.0, min(high + ABOVE, 2 * w + 5), 1.0)
     stages["tables of what other tokens do"] = 2 * tables * TABLE * (ABOVE + BELOW) / STEP * OTHER * NANO
     stages["the angle between two tokens"] = sum(pairs(grading, w, high, tables, order) for order in orders)
     return stages, max(memory, COPIES * DOUBLE * tables * PARTS * 6.0)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from lipverify.foundation.arrays import Floats
 from lipverify.foundation.sphere import half_beta, sine_and_cosine, versine
 from lipverify.loss.exact.biases.task import ROUNDING, Rules
-from lipverify.loss.exact.context.others import Others
+from lipverify.loss.exact.context.others import Others, others_of
 from lipverify.loss.exact.context.tokens import angle_at
 from lipverify.loss.exact.quadrature import LARGE, gauss_rule, plain_rule, split_rule
 from lipverify.loss.exact.variograms.closed import relu_variogram
@@ -40,7 +40,7 @@ PAIR = 200.0
 def bias_by_pairs(rules: Rules, i: int) -> tuple[float, float]:
     """The bias of (z)_+ at the i-th w, and a bound on its error from the tables."""
     contexts = rules.contexts
-    tables, d = Others.at(contexts, i, rules.factors), contexts.d
+    tables, d = others_of(contexts.row(i), rules.factors), contexts.d
     alone = tables.lone(rules.order)
     # rules of half of the order of the averages over one token are enough
     cross, off = _cross(tables, rules.order // 2 + 5)

@@ -24,7 +24,7 @@ from scipy.special import ive
 from lipverify.foundation.arrays import EPS, Floats
 from lipverify.foundation.sphere import half_beta, versine
 from lipverify.loss.exact.context.averages import SERIES_TAIL, series_terms
-from lipverify.loss.exact.context.contexts import ORDERS, Contexts, Factors, powers
+from lipverify.loss.exact.context.contexts import ORDERS, Context, Contexts, Factors, powers
 from lipverify.loss.exact.context.others import Counted, counted, deficits, width_of
 from lipverify.loss.exact.context.tokens import angle_at, kernel
 from lipverify.loss.exact.quadrature import (
@@ -85,12 +85,12 @@ class Density:
 
 
 @lru_cache(maxsize=256)
-def pair_density(d: int, n: float, w: float, low: float, high: float, order: int, factors: Factors) -> Density:
+def pair_density(context: Context, order: int, factors: Factors) -> Density:
     """The table by rules for losses of a given order; of order `FINE`, with errors, for that order and all higher ones.
 
-    [`low`, `high`] is the relevant range of u. Cached, because all laws share it.
+    Cached, because all laws share it.
     """
-    effect, fine = counted(2, d, n, w, low, high, factors), order >= FINE
+    d, effect, fine = context.d, counted(2, context, factors), order >= FINE
     inner, size = (12, 18) if fine else (order // 3 + 3, order + 2)
     x = np.append(chebyshev_points(size), [CHECK] * fine)
 
@@ -101,7 +101,7 @@ def pair_density(d: int, n: float, w: float, low: float, high: float, order: int
         rows[0] = np.maximum(rows[0], TINY)
         return rows
 
-    edges, total = edges_of(d, w, high, effect.farthest), 0.0
+    edges, total = edges_of(d, context.w, context.high, effect.farthest), 0.0
     parts: list[tuple[Floats, Floats, float]] = []
     waiting = np.stack([edges[:-1], edges[1:]], axis=1)
     while waiting.size:
