@@ -26,7 +26,7 @@ from lipverify.loss.exact.biases.task import (
     linear_pair,
 )
 from lipverify.loss.exact.context.averages import Averages, moments
-from lipverify.loss.exact.context.tokens import CLOSE, TokenNodes, distinct, kernel, token_nodes
+from lipverify.loss.exact.context.tokens import TokenNodes, distinct, kernel, token_nodes
 from lipverify.loss.exact.quadrature import CONCENTRATION, smooth_rule
 from lipverify.loss.exact.variograms.closed import Angles, relu_variogram
 from lipverify.loss.exact.variograms.table import tabulated
@@ -86,7 +86,7 @@ def _blocks(start: int, stop: int) -> Iterator[slice]:
 
 def _at_kinks(of: Averages, block: slice, a: Floats) -> tuple[Floats, Floats]:
     """(y, weight h) at the places of the block, for every a: shape (place, a, node)."""
-    places, breaks = of.places[block], distinct(of.breaks[block], CLOSE)[:, None, :]
+    places, breaks = of.places[block], distinct(of.breaks[block], 1e-2)[:, None, :]
     # split at theta = a and pi - a, between which the circle around the query meets the great circle <q, .> = 0
     double_w = 2 * places.w[:, None]
     near = double_w * np.sin(a / 2) ** 2

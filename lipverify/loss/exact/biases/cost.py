@@ -12,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
@@ -49,21 +48,20 @@ SETTLED = 1e-12
 """Largest relative difference of means over a few nodes, and size of a coefficient that is rounding."""
 BREAKS = 8
 """Number of intervals of a rule over one token."""
+BRIEF: Counts = ({"tables of the law": TRACING}, 0.0)
+"""The cost of tables that take little time."""
 
 Seconds = Callable[[Grading, float, float, float, int], float]
 """(grading, w, high, panels of the tables of what other tokens do, order) -> seconds for pairs of tokens."""
 
 
-class Plan(NamedTuple):
-    """What the ridge route does for a law in one dimension."""
-
-    tables: Counts
-    pairs: Seconds | None  # where windows hold few tokens; None if averages over one token do
+Plan = tuple[Counts, Seconds | None]
+"""The cost of the tables of a law, and that of pairs where windows hold few tokens, unless averages over one do."""
 
 
 def ridge_tables(law: Law, d: int) -> Counts:
     """Seconds by stage for the tables of a law, and their bytes."""
-    return _known_plan(law, d).tables
+    return _known_plan(law, d)[0]
 
 
 def ridge_windows(problem: Problem, w: Floats) -> list[Counts]:
@@ -96,22 +94,22 @@ def _known_plan(law: Law, d: int) -> Plan:
 @by_law
 def _plan(law: Law, d: int) -> Plan:
     """The plan of a law in one dimension, registered by its class; the default is for a law given by its covariance."""
-    return Plan(({"tables of the law": TRACING}, 0.0), _by_angles)
+    return BRIEF, _by_angles
 
 
 @_plan.register(RidgeLaw)
 def _links_plan(law: RidgeLaw, d: int) -> Plan:
-    return Plan(({"tables of the law": TRACING}, 0.0), _by_angles if law.kink_points else None)
+    return BRIEF, _by_angles if law.kink_points else None
 
 
 @_plan.register(ReLU)
 def _relu_plan(law: ReLU, d: int) -> Plan:
-    return Plan(({"tables of the law": TRACING}, 0.0), _by_pairs)
+    return BRIEF, _by_pairs
 
 
 @_plan.register(Cosine)
 def _cosine_plan(law: Cosine, d: int) -> Plan:
-    return Plan(_smooth_table(math.ceil(law.L) + 16, 2 * price_of(np.sin)), None)
+    return _smooth_table(math.ceil(law.L) + 16, 2 * price_of(np.sin)), None
 
 
 @_plan.register(Ridge)
@@ -128,7 +126,7 @@ def _link_plan(law: Ridge, d: int) -> Plan:
         kinks = steep_places(law.link)
     if kinks:
         stages["the variogram of the link"] = _variogram(law, d, kinks)
-    return Plan((stages, memory), _by_angles if kinks else None)
+    return (stages, memory), _by_angles if kinks else None
 
 
 def _smooth_table(length: int, price: float) -> Counts:
@@ -180,7 +178,7 @@ def _window(law: Law, context: Context) -> Counts:
         points = panels * order * 2 / math.pi * direct + 1
         stages["averages over a token"] += points * BREAKS * order * TOKEN * NANO
     memory = COPIES * DOUBLE * panels * orders[-1] * (direct + 0.01) * BREAKS * orders[-1]
-    pairs = _known_plan(law, d).pairs
+    _, pairs = _known_plan(law, d)
     if pairs is None or (high <= SERIES_TAIL and d <= SMALL):  # a short series of powers of lambda
         return stages, memory
     tables = _panels(LogGrading(d, w, Q_SHARE), -1.0, min(high + ABOVE, 2 * w + 5), 1.0)
