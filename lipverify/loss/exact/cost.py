@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -16,7 +16,7 @@ from lipverify.loss.exact.biases.terms import MOST_WINDOWS, ridge_terms, rough_r
 from lipverify.loss.exact.sight import sight_of
 from lipverify.loss.exact.table import groups
 from lipverify.loss.exact.zonal.terms import FLAT, rough_zonal_terms, zonal_tables, zonal_terms, zonal_windows
-from lipverify.loss.terms import LossTerms, Route
+from lipverify.loss.terms import Route
 from lipverify.loss.work import GIB, Cost, Counts, running
 from lipverify.problem import Problem
 from lipverify.problem.law import Law, summands
@@ -27,7 +27,7 @@ from lipverify.problem.problem import require_isotropic
 class Algorithm:
     """The algorithm of a route, and its cost."""
 
-    terms: Callable[[Problem, Floats], LossTerms]  # with errors, at every w
+    terms: Callable[[Problem, Floats], Iterable[Floats]]  # bias, noise, and the errors of both, at every w
     rough: Callable[[Problem, Floats, int], tuple[Floats, Floats]]  # noise and bias at the first of some w > 0
     tables: Callable[[Law, int], Counts]  # the cost of the tables of a law in one dimension
     windows: Callable[[Problem, Floats], list[Counts]]  # the cost of every w > 0

@@ -38,18 +38,10 @@ def kernel_terms(problem: Problem, w: Floats, attention: Any) -> LossTerms:
     slope_variance = _slope_variance(problem.law, attention)
     means = np.array([_with_error(kernel, problem.d, float(problem.n), float(window)) for window in np.ravel(w)])
     units = np.array([problem.sigma**2, slope_variance / problem.d])
-    values, errors = (
-        np.reshape(part * units, (*np.shape(w), 2)) for part in np.moveaxis(means.reshape(-1, 2, 2), 1, 0)
-    )
-    return LossTerms(
-        problem=problem,
-        method="exact",
-        w=w,
-        noise=values[..., 0],
-        bias=values[..., 1],
-        noise_error=errors[..., 0],
-        bias_error=errors[..., 1],
-    )
+    values = np.reshape(means.reshape(-1, 2, 2) * units, (*np.shape(w), 4))
+    names = ("noise", "bias", "noise_error", "bias_error")
+    columns: dict[str, Any] = {name: values[..., i] for i, name in enumerate(names)}
+    return LossTerms(problem=problem, method="exact", w=w, **columns)
 
 
 @by_law

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -205,31 +205,21 @@ def _sight(law: Law) -> Sight:
     return Sight(law)
 
 
-@_sight.register(ReLUNetwork)
-def _network(law: ReLUNetwork) -> Sight:
-    return _Network(law)
-
-
 @_sight.register(RidgeLaw)
 def _links(law: Any, kind: type[Sight] = _OwnClass) -> Sight:
     unit, links = replace(law, L=1.0) if proportional(law) else None, len(law.links(np.zeros(1), np))
     return kind(law, averaged=True, named=True, amplitude=law.amplitude_variance, unit=unit, links=links)
 
 
-@_sight.register(Affine, Linear, ReLU, Cosine, Quadratic, WithOffset)
-def _resolved(law: RidgeLaw) -> Sight:
-    return _links(law, Sight)
+_sight.register(Affine, Linear, ReLU, Cosine, Quadratic, WithOffset)(partial(_links, kind=Sight))
+_sight.register(ReLUNetwork)(_Network)
+_sight.register(Field)(partial(Sight, averaged=True))
 
 
 @_sight.register(Ridge)
 def _own_link(law: Ridge) -> Sight:
     amplitude, kinks = law.amplitude_variance, law.kink_points
     return _OwnLink(law, averaged=True, traced=True, amplitude=amplitude, links=1, link=law.link, kinks=kinks)
-
-
-@_sight.register(Field)
-def _field(law: Field) -> Sight:
-    return Sight(law, averaged=True)
 
 
 @_sight.register(Zonal)

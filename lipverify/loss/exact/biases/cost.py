@@ -97,19 +97,9 @@ def _plan(law: Law, d: int) -> Plan:
     return BRIEF, _by_angles
 
 
-@_plan.register(RidgeLaw)
-def _links_plan(law: RidgeLaw, d: int) -> Plan:
-    return BRIEF, _by_angles if law.kink_points else None
-
-
-@_plan.register(ReLU)
-def _relu_plan(law: ReLU, d: int) -> Plan:
-    return BRIEF, _by_pairs
-
-
-@_plan.register(Cosine)
-def _cosine_plan(law: Cosine, d: int) -> Plan:
-    return _smooth_table(math.ceil(law.L) + 16, 2 * price_of(np.sin)), None
+_plan.register(RidgeLaw)(lambda law, d: (BRIEF, _by_angles if law.kink_points else None))
+_plan.register(ReLU)(lambda law, d: (BRIEF, _by_pairs))
+_plan.register(Cosine)(lambda law, d: (_smooth_table(math.ceil(law.L) + 16, 2 * price_of(np.sin)), None))
 
 
 @_plan.register(Ridge)

@@ -25,7 +25,6 @@ from lipverify.loss.exact.context.between import is_short
 from lipverify.loss.exact.context.contexts import ORDERS, ROUNDING, Contexts, Factors, powers, rounding_of
 from lipverify.loss.exact.context.weighted import weighted_mean
 from lipverify.loss.exact.sight import sight_of
-from lipverify.loss.terms import LossTerms
 from lipverify.problem import Problem
 from lipverify.problem.law import Law
 
@@ -57,8 +56,8 @@ class Values:
         return Values(np.abs(self.noise - other.noise), np.abs(self.bias - other.bias))
 
 
-def ridge_terms(problem: Problem, w: Floats) -> LossTerms:
-    """Loss terms at every value in `w` (an array of finite values >= 0).
+def ridge_terms(problem: Problem, w: Floats) -> tuple[Floats, ...]:
+    """Bias, noise, and the errors of both at every value in `w` (finite, >= 0).
 
     Validity: every d >= 2, 1 <= n <= 1e30, every ridge law and every law whose variogram is known. The relative error
     is about 1e-12, and larger if u is large, because its rounding, eps * w, then matters; if much larger, it refuses.
@@ -66,16 +65,8 @@ def ridge_terms(problem: Problem, w: Floats) -> LossTerms:
     """
     evaluate = _known if w.size <= MOST_WINDOWS else _known.__wrapped__  # many values are not kept
     value, error = evaluate(_unit(problem.law), problem.d, float(problem.n), w.tobytes())
-    noise_scale, bias_scale = problem.sigma**2, sight_of(problem.law).amplitude
-    return LossTerms(
-        problem=problem,
-        method="exact",
-        w=w,
-        noise=noise_scale * value.noise,
-        bias=bias_scale * value.bias,
-        noise_error=noise_scale * error.noise,
-        bias_error=bias_scale * error.bias,
-    )
+    noise, bias = problem.sigma**2, sight_of(problem.law).amplitude
+    return bias * value.bias, noise * value.noise, bias * error.bias, noise * error.noise
 
 
 def rough_ridge_terms(problem: Problem, w: Floats, count: int) -> tuple[Floats, Floats]:

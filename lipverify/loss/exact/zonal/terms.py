@@ -22,7 +22,6 @@ from lipverify.loss.exact.zonal.harmonics import Spectrum
 from lipverify.loss.exact.zonal.projection import COEFFICIENT
 from lipverify.loss.exact.zonal.spectrum import spectrum_of
 from lipverify.loss.exact.zonal.sums import HARMONIC, SHARED_BELOW, Sums, count_of, log_phi, nodes, sums
-from lipverify.loss.terms import LossTerms
 from lipverify.loss.work import COPIES, DOUBLE, NANO, TRACING, Counts
 from lipverify.problem import Problem
 from lipverify.problem.law import Law
@@ -42,17 +41,15 @@ FLAT = 1e-17
 """A w up to this value changes the weights and both terms by less than rounding."""
 
 
-def zonal_terms(problem: Problem, w: Floats) -> LossTerms:
-    """Loss terms at every value in `w` (finite, >= 0) for a law with a known covariance.
+def zonal_terms(problem: Problem, w: Floats) -> Floats:
+    """Bias, noise, and the errors of both at every value in `w` (finite, >= 0) for a law with a known covariance.
 
     Errors are bounds: the difference to rules with twice the step, the error of the spectrum, harmonics left out, and
     rounding. Validity: every d and n; w up to about 3,700 if windows hold few tokens. Spectra that fall like a power,
     as that of ReLU, need about 28 sqrt(w) harmonics, and 10 w if windows hold few tokens.
     Source: the product formula for Gegenbauer polynomials; docs/method.md.
     """
-    noise, bias, noise_error, bias_error = np.array([_at(problem, window) for window in np.ravel(w).tolist()]).T
-    errors = {"bias_error": bias_error, "noise_error": noise_error}
-    return LossTerms(problem=problem, method="exact", w=w, noise=noise, bias=bias, **errors)
+    return np.array([_at(problem, window) for window in w.tolist()]).T
 
 
 def rough_zonal_terms(problem: Problem, w: Floats, count: int) -> tuple[Floats, Floats]:
@@ -110,13 +107,12 @@ def zonal_windows(problem: Problem, w: Floats) -> list[Counts]:
 
 
 def _at(problem: Problem, w: float) -> tuple[float, float, float, float]:
-    """(noise, bias, noise error, bias error) at one w."""
     n, variance = float(problem.n), problem.sigma**2
     if w <= FLAT or n == 1:
         spectrum = spectrum_of(problem.law, problem.d, 64)
         bias = (1 + 1 / n) * spectrum.total
         error = ROUNDING * bias + 2 * (spectrum.tail_error + float(np.sum(spectrum.error)))
-        return variance / n, bias, 4 * EPS * variance / n, error
+        return bias, variance / n, error, 4 * EPS * variance / n
     u = _grid(problem.d, n, w)
     integrands = sums(_spectrum(problem.law, problem.d, w, u), w, u)
     values = _integrals(integrands, n, 0, 1)
@@ -126,7 +122,7 @@ def _at(problem: Problem, w: float) -> tuple[float, float, float, float]:
     noise_error, bias_error = gaps + rounding * values
     single, double = _factors(integrands.log_phi[0], n, STEP)
     bias_error += float(single @ integrands.variogram_error[0] + double @ integrands.pairs_error[0])
-    return variance * float(values[0]), float(values[1]), variance * float(noise_error), float(bias_error)
+    return float(values[1]), variance * float(values[0]), float(bias_error), variance * float(noise_error)
 
 
 def _integrals(integrands: Sums, n: float, which: int, stride: int) -> Floats:
